@@ -1,0 +1,306 @@
+/* spirv.h — what the files of codegen/spirv/ share: the SPIR-V writer.
+ *
+ * One `sw_writer` lives while a module is written; one `sw_func` for each function.  Writing goes
+ * in four steps:
+ *   1. typing.c   gives every pointer one pointee type, chooses how each ptradd becomes an access
+ *                 chain (address.c), and marks the instructions that are still needed
+ *   2. func.c     writes functions block by block in reverse post-order; the kinds of instructions
+ *                 live in ops.c, convert.c, memory.c, atomic.c, special.c, query.c, groups.c and
+ *                 images.c
+ *   3. entry.c    entry points, their interfaces and execution modes
+ *   4. write.c    puts the sections behind each other
+ * Types, constants, module-scope variables, capabilities and extensions are made when something
+ * first asks for them (types.c, constants.c, globals.c, words.c), so a module holds only what it
+ * uses.
+ *
+ * What cannot be said leaves through sw_refuse, which names the function and the instruction.
+ */
+#ifndef SPVFUSE_CODEGEN_SPIRV_H
+#define SPVFUSE_CODEGEN_SPIRV_H
+
+#include "codegen/codegen.h"
+
+#include <spirv/unified1/OpenCL.std.h>
+#include <spirv/unified1/spirv.h>
+
+/* -------------------------------------------------------------------------------------- the writer */
+
+/* Sections in the order of a module; the last three hold the function at work. */
+typedef enum {
+    SEC_ENTRY,
+    SEC_MODE,
+    SEC_STRING,
+    SEC_SOURCE,
+    SEC_NAME,
+    SEC_DECORATION,
+    SEC_GLOBAL,      /* types, constants, variables */
+    SEC_DECLARATION, /* functions without a body */
+    SEC_FUNCTION,
+    SEC_COUNT,
+    SEC_HEAD = SEC_COUNT, /* OpFunction to the variables of the entry block */
+    SEC_CAST,             /* casts of parameters, variables and globals: end of the head */
+    SEC_BODY,
+    SEC_ALL
+} sw_section;
+
+typedef ir_vec(uint32_t) sw_words;
+typedef ir_vec(const char *) sw_strings;
+
+enum { SW_MAX_WORDS = 0xffff, SW_BUILTINS = 42, SW_PLAIN_TYPES = 1 << 12 };
+
+typedef struct sw_func sw_func;
+typedef struct sw_plan sw_plan;
+typedef struct sw_info sw_info;
+typedef struct sw_cast sw_cast;
+
+typedef struct {
+    const ir_module *m;
+    ir_ctx *cx;
+    ir_arena *arena; /* everything but the result */
+    cg_spirv_options options;
+    uint32_t version; /* 0x000MMmm00 */
+    uint32_t bound;   /* next id */
+    sw_words section[SEC_ALL];
+    sw_words capabilities;
+    sw_strings extensions;
+    uint32_t std; /* id of the import of OpenCL.std, or 0 */
+    uint16_t *opcode;     /* by ir_op: number of its spirv column + 1, or 0 */
+    uint32_t *interned;   /* open hash table: place in SEC_GLOBAL + 1 */
+    uint32_t ninterned, interned_cap;
+    uint32_t *plain_type; /* by ir_type below SW_PLAIN_TYPES: id */
+    uint32_t *table_type; /* by index in the module's table: id */
+    ir_map pointer_types; /* (pointee, storage class) -> id */
+    ir_map infos;         /* ir_func -> sw_info */
+    ir_map globals;       /* ir_global -> id */
+    ir_map strings;       /* hash of a format -> the newest with it */
+    ir_map byte_arrays;   /* (count, byte) -> id */
+    uint32_t *file;       /* by index in the module's files: id of its OpString */
+    uint32_t builtin[SW_BUILTINS];
+    uint32_t masks[5]; /* sub-group mask variables */
+    ir_vec(sw_info *) functions;
+} sw_writer;
+
+/* What is known about a function of the module. */
+struct sw_info {
+    ir_func *f;
+    uint32_t id;       /* of the OpFunction that is called; 0: not written */
+    uint32_t entry;    /* kernels: of the OpFunction that is the entry point; may equal id */
+    bool written;      /* has a body to write */
+    bool called;       /* by a written function */
+    bool declared;     /* as an import */
+    bool adds, muls;   /* contains float additions, multiplications … */
+    bool strict;       /* … of which one must not be contracted */
+    uint32_t visit;    /* mark of walks over the call graph */
+    ir_type *pointee;  /* by value id: what a pointer points to, as memory type */
+    sw_plan **plan;    /* by value id: of ptradd */
+    uint8_t *needed;   /* by value id */
+    ir_vec(sw_info *) callees;
+    ir_vec(uint32_t) inputs, variables; /* used here: built-in variables, others */
+};
+
+/* A value that a pointer was cast to. */
+struct sw_cast {
+    ir_type pointee;
+    uint32_t id;
+    ir_block *block; /* where the cast stands */
+    sw_cast *next;
+};
+
+/* The argument of a pointer phi, cast at the end of a predecessor. */
+typedef struct {
+    const ir_inst *phi;
+    uint32_t id;
+} sw_edge_cast;
+
+typedef ir_vec(sw_edge_cast) sw_edge_casts;
+
+struct sw_func {
+    sw_writer *w;
+    ir_func *f;
+    sw_info *info;
+    const ir_dom *dom;
+    uint32_t *id;     /* by value id; 0: not written yet */
+    sw_cast **cast;   /* by value id */
+    uint32_t *label;  /* by block id */
+    uint32_t *exit;   /* by block id: label of the last SPIR-V block it became */
+    sw_edge_casts *edge; /* by block id */
+    ir_block *block;  /* being written */
+    const ir_inst *inst; /* being written */
+    struct {
+        uint32_t id;
+        ir_block *block;
+    } query[SW_BUILTINS];
+    ir_vec(struct { ir_type type; uint32_t id; }) scratch; /* variables for pointer results */
+    ir_vec(struct { const ir_inst *phi; uint32_t at; }) phis; /* place in SEC_BODY */
+    const ir_line *line; /* of the last OpLine in this block */
+    bool *is_merge;      /* by block id: merge block of a loop already */
+};
+
+/* ------------------------------------------------------------------------- words and ids (words.c)
+ *
+ * SW_LIST(a, b, c) stands for the two parameters (number of words, words). */
+#define SW_LIST(...)                                                                               \
+    (unsigned)(sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)),                        \
+        (const uint32_t[]) { __VA_ARGS__ }
+
+uint32_t sw_new_id(sw_writer *w);
+/* Writes an instruction without result; the operands are all its words. */
+void sw_put(sw_writer *w, sw_section s, SpvOp op, unsigned n, const uint32_t *operands);
+/* Writes an instruction with type and result. */
+void sw_put_result(sw_writer *w, sw_section s, SpvOp op, uint32_t type, uint32_t id, unsigned n,
+                   const uint32_t *operands);
+/* An instruction with a string among its operands, at the end. */
+void sw_put_string(sw_writer *w, sw_section s, SpvOp op, unsigned n, const uint32_t *operands,
+                   const char *string);
+/* As sw_put_string, with more words behind the string. */
+void sw_put_string_and(sw_writer *w, sw_section s, SpvOp op, const uint32_t first[2],
+                       const char *string, const sw_words *behind);
+/* The id of a type (type 0) or constant with these operands; equal ones are one. */
+uint32_t sw_intern(sw_writer *w, SpvOp op, uint32_t type, unsigned n, const uint32_t *operands);
+void sw_capability(sw_writer *w, SpvCapability c);
+void sw_extension(sw_writer *w, const char *name); /* a string literal */
+void sw_name(sw_writer *w, uint32_t id, const char *name);
+void sw_decorate(sw_writer *w, uint32_t id, SpvDecoration d, unsigned n, const uint32_t *operands);
+#define sw_decorate0(w, id, d) sw_decorate((w), (id), (d), 0, NULL)
+void sw_link(sw_writer *w, uint32_t id, const char *name, bool import);
+uint32_t sw_import_std(sw_writer *w);
+IR_NORETURN void sw_refuse_module(sw_writer *w, const char *fmt, ...) IR_PRINTF(2, 3);
+
+/* ------------------------------------------------------------------------------- names (names.c) */
+
+/* The number of "OpX" or "ext x", or -1. */
+int sw_opcode_of(const char *spirv);
+const char *sw_version_name(uint32_t version); /* "1.2" */
+
+/* --------------------------------------------------------------------------------- types (types.c) */
+
+uint32_t sw_type(sw_writer *w, ir_type t); /* of a value */
+/* The type that memory holds for t: i8 for i1. */
+ir_type sw_memory_type(ir_type t);
+uint32_t sw_pointer_type(sw_writer *w, ir_space space, ir_type pointee);
+uint32_t sw_pointer_type_of(sw_writer *w, SpvStorageClass class, uint32_t type);
+uint32_t sw_function_type(sw_writer *w, const sw_info *info);
+SpvStorageClass sw_storage_class(sw_writer *w, ir_space space);
+uint32_t sw_bool_type(sw_writer *w, ir_type shape);
+
+/* ---------------------------------------------------------------------- constants (constants.c) */
+
+uint32_t sw_int(sw_writer *w, ir_type t, uint64_t value); /* scalar integer */
+uint32_t sw_u32(sw_writer *w, uint32_t value);
+uint32_t sw_size(sw_writer *w, uint64_t value); /* of the pointer's width */
+/* A constant of type t with the same bits in every lane. */
+uint32_t sw_splat(sw_writer *w, ir_type t, uint64_t bits);
+uint32_t sw_constant(sw_writer *w, const ir_inst *c); /* no pointer */
+uint32_t sw_null(sw_writer *w, uint32_t type);
+uint32_t sw_undef(sw_writer *w, uint32_t type);
+
+/* ---------------------------------------------------------------------------- globals (globals.c) */
+
+uint32_t sw_global(sw_writer *w, ir_global *g);
+/* A constant array with the bytes of a string and its ending 0, as sw_global. */
+uint32_t sw_format_string(sw_writer *w, const char *string);
+/* A constant variable: an array of n bytes, all of them `byte`. */
+uint32_t sw_constant_bytes(sw_writer *w, uint32_t n, uint8_t byte);
+void sw_exported_globals(sw_writer *w);
+
+/* ------------------------------------------------------- pointers (typing.c, address.c, pointer.c) */
+
+enum { SW_MAX_TERMS = 4 };
+
+typedef struct {
+    ir_inst *value;
+    int64_t factor;
+} sw_term;
+
+/* A sum of value * factor, and a constant.  Exact: nothing on the way can wrap. */
+typedef struct {
+    sw_term term[SW_MAX_TERMS];
+    unsigned n;
+    int64_t constant;
+    bool exact;
+} sw_linear;
+
+typedef struct {
+    const sw_term *term;
+    unsigned n;
+    int64_t constant;
+    bool member; /* of a struct: an i32 constant */
+} sw_index;
+
+/* How a ptradd is written: the base as a pointer to `base`, indexed, gives a pointer to `pointee`. */
+struct sw_plan {
+    ir_type base, pointee;
+    bool inbounds;
+    unsigned n;
+    sw_index *index;
+};
+
+void sw_linearize(const ir_module *m, ir_inst *v, sw_linear *l);
+bool sw_is_multiple(const sw_linear *l, uint64_t size);
+/* The plan of a ptradd whose base points to `base`, where something of type `wanted` is expected
+ * (IR_VOID: anything). */
+sw_plan *sw_plan_address(sw_writer *w, ir_type base, const ir_inst *ptradd, ir_type wanted);
+/* A plan that steps down from `base` to `wanted` at offset 0, or NULL. */
+sw_plan *sw_plan_descent(sw_writer *w, ir_type base, ir_type wanted);
+
+void sw_type_pointers(sw_writer *w, sw_info *info);
+ir_type sw_pointee(const sw_info *info, const ir_inst *v); /* IR_VOID: null and undef, anything */
+ir_type sw_param_pointee(const sw_info *info, unsigned n);
+
+/* v as a pointer to `pointee`, cast when it is not. */
+uint32_t sw_pointer(sw_func *fn, ir_inst *v, ir_type pointee);
+void sw_emit_ptradd(sw_func *fn, const ir_inst *i);
+
+/* ------------------------------------------------------------------------------ bodies (func.c) */
+
+void sw_write_function(sw_writer *w, sw_info *info);
+void sw_declare_function(sw_writer *w, sw_info *info);
+sw_info *sw_info_of(const sw_writer *w, const ir_func *f);
+/* Parameters, with names and decorations, of the function `id`; their ids into `ids`. */
+void sw_write_params(sw_writer *w, const sw_info *info, sw_section s, uint32_t *ids);
+void sw_begin_function(sw_writer *w, const sw_info *info, sw_section s, uint32_t id);
+
+uint32_t sw_value(sw_func *fn, ir_inst *v); /* a pointer: with the pointee that it has */
+static inline uint32_t sw_arg(sw_func *fn, const ir_inst *i, unsigned n) {
+    return sw_value(fn, ir_arg(i, n));
+}
+void sw_set_value(sw_func *fn, const ir_inst *i, uint32_t id);
+/* Writes an instruction into the body. */
+void sw_emit(sw_func *fn, SpvOp op, unsigned n, const uint32_t *operands);
+uint32_t sw_emit_result(sw_func *fn, SpvOp op, uint32_t type, unsigned n, const uint32_t *operands);
+uint32_t sw_emit_ext(sw_func *fn, uint32_t number, uint32_t type, unsigned n,
+                     const uint32_t *operands);
+/* Ends the SPIR-V block at work with a jump and begins another one. */
+void sw_begin_block(sw_func *fn, uint32_t label);
+/* A variable for what an instruction returns through a pointer; one for each type. */
+uint32_t sw_scratch(sw_func *fn, ir_type t);
+IR_NORETURN void sw_refuse(sw_func *fn, const char *fmt, ...) IR_PRINTF(2, 3);
+void sw_need_version(sw_func *fn, uint32_t version, const char *what);
+void sw_write_loop_merge(sw_func *fn, ir_block *b);
+void sw_emit_plain(sw_func *fn, const ir_inst *i);
+
+/* Instructions by kind; each sets the value of its result. */
+void sw_emit_inst(sw_func *fn, const ir_inst *i);       /* ops.c: finds the right one */
+void sw_emit_conversion(sw_func *fn, const ir_inst *i); /* convert.c */
+void sw_emit_compare(sw_func *fn, const ir_inst *i);
+void sw_emit_select(sw_func *fn, const ir_inst *i);
+void sw_emit_bitcast(sw_func *fn, const ir_inst *i);
+void sw_emit_memory(sw_func *fn, const ir_inst *i); /* memory.c */
+void sw_emit_copy(sw_func *fn, const ir_inst *i);
+void sw_emit_fill(sw_func *fn, const ir_inst *i);
+void sw_emit_atomic(sw_func *fn, const ir_inst *i); /* atomic.c */
+void sw_emit_sync(sw_func *fn, const ir_inst *i);
+void sw_emit_shift(sw_func *fn, const ir_inst *i); /* special.c */
+void sw_emit_bitrev(sw_func *fn, const ir_inst *i);
+void sw_emit_part(sw_func *fn, const ir_inst *i);
+void sw_emit_query(sw_func *fn, const ir_inst *i); /* query.c */
+void sw_emit_group(sw_func *fn, const ir_inst *i); /* groups.c */
+void sw_emit_image(sw_func *fn, const ir_inst *i); /* images.c */
+void sw_emit_call(sw_func *fn, const ir_inst *i);
+void sw_emit_printf(sw_func *fn, const ir_inst *i);
+
+/* ---------------------------------------------------------------------------------- entry.c */
+
+void sw_write_entry_points(sw_writer *w);
+
+#endif

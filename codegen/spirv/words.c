@@ -1,0 +1,196 @@
+/* words.c — sections of words, ids, interning, and the lines that any part of the writer may ask
+ * for: capabilities, extensions, names, decorations.
+ *
+ * An instruction is a word with its length and opcode, then its operands.  Interned instructions
+ * (types and constants) are written at the end of their section first and looked up there: the
+ * hash table holds places in the section, and two are equal when all words but the result id are.
+ */
+#include "codegen/spirv/spirv.h"
+
+uint32_t sw_new_id(sw_writer *w) { return w->bound++; }
+
+static void copy_words(uint32_t *to, unsigned n, const uint32_t *from) {
+    if (n) memcpy(to, from, n * sizeof *to);
+}
+
+static void reserve(sw_writer *w, sw_words *to, uint32_t n) {
+    if (to->n > UINT32_MAX / 8) ir_throw(w->cx, IR_ERR_LIMIT);
+    to->cap = to->cap ? to->cap * 2 : 256;
+    while (to->cap < to->n + n) to->cap *= 2;
+    uint32_t *data = ir_new_array(w->arena, uint32_t, to->cap);
+    copy_words(data, to->n, to->data);
+    to->data = data;
+}
+
+/* Room for an instruction of n words, which the caller fills. */
+static uint32_t *extend(sw_writer *w, sw_section s, uint32_t n) {
+    sw_words *to = &w->section[s];
+    if (n > SW_MAX_WORDS) sw_refuse_module(w, "an instruction would have %u words", n);
+    if (to->cap - to->n < n) reserve(w, to, n);
+    uint32_t *at = to->data + to->n;
+    to->n += n;
+    return at;
+}
+
+static uint32_t first_word(SpvOp op, uint32_t words) { return words << 16 | (uint32_t)op; }
+
+void sw_put(sw_writer *w, sw_section s, SpvOp op, unsigned n, const uint32_t *operands) {
+    uint32_t *at = extend(w, s, n + 1);
+    at[0] = first_word(op, n + 1);
+    copy_words(at + 1, n, operands);
+}
+
+void sw_put_result(sw_writer *w, sw_section s, SpvOp op, uint32_t type, uint32_t id, unsigned n,
+                   const uint32_t *operands) {
+    uint32_t *at = extend(w, s, n + 3);
+    at[0] = first_word(op, n + 3);
+    at[1] = type;
+    at[2] = id;
+    copy_words(at + 3, n, operands);
+}
+
+/* ------------------------------------------------------------------------------------- strings */
+
+static uint32_t string_words(size_t length) {
+    return length / 4 < SW_MAX_WORDS ? (uint32_t)(length / 4 + 1) : SW_MAX_WORDS + 1u;
+}
+
+/* The first byte goes into the low bits of a word, whatever the host's byte order is. */
+static void copy_string(uint32_t *to, const char *string, size_t length) {
+    for (size_t i = 0; i <= length / 4; i++) to[i] = 0;
+    for (size_t i = 0; i < length; i++)
+        to[i / 4] |= (uint32_t)(unsigned char)string[i] << i % 4 * 8;
+}
+
+void sw_put_string_and(sw_writer *w, sw_section s, SpvOp op, const uint32_t first[2],
+                       const char *string, const sw_words *behind) {
+    size_t length = strlen(string);
+    uint32_t room = string_words(length), words = 3 + room + behind->n;
+    uint32_t *at = extend(w, s, words);
+    at[0] = first_word(op, words);
+    copy_words(at + 1, 2, first);
+    copy_string(at + 3, string, length);
+    copy_words(at + 3 + room, behind->n, behind->data);
+}
+
+void sw_put_string(sw_writer *w, sw_section s, SpvOp op, unsigned n, const uint32_t *operands,
+                   const char *string) {
+    size_t length = strlen(string);
+    uint32_t words = 1 + n + string_words(length);
+    uint32_t *at = extend(w, s, words);
+    at[0] = first_word(op, words);
+    copy_words(at + 1, n, operands);
+    copy_string(at + 1 + n, string, length);
+}
+
+/* ---------------------------------------------------------------------------------- interning
+ *
+ * Linear probing, at most half full; entries are places in SEC_GLOBAL plus 1. */
+
+static uint32_t hash_words(const uint32_t *at, bool typed) {
+    uint32_t n = at[0] >> 16, id = typed ? 2 : 1;
+    uint64_t h = at[0];
+    for (uint32_t i = 1; i < n; i++)
+        if (i != id) h = ir_mix(h, at[i]);
+    return (uint32_t)h;
+}
+
+static bool equal_words(const uint32_t *a, const uint32_t *b, bool typed) {
+    uint32_t n = a[0] >> 16, id = typed ? 2 : 1;
+    if (a[0] != b[0]) return false;
+    for (uint32_t i = 1; i < n; i++)
+        if (i != id && a[i] != b[i]) return false;
+    return true;
+}
+
+/* Types have their result where constants have their type. */
+static bool is_typed(uint32_t word) {
+    SpvOp op = (SpvOp)(word & SpvOpCodeMask);
+    return op < SpvOpTypeVoid || op > SpvOpTypeForwardPointer;
+}
+
+static void grow_interned(sw_writer *w) {
+    uint32_t *old = w->interned, old_cap = w->interned_cap;
+    w->interned_cap = old_cap ? old_cap * 2 : 128;
+    w->interned = ir_new_array(w->arena, uint32_t, w->interned_cap);
+    for (uint32_t i = 0; i < old_cap; i++) {
+        if (!old[i]) continue;
+        const uint32_t *at = w->section[SEC_GLOBAL].data + old[i] - 1;
+        uint32_t slot = hash_words(at, is_typed(at[0])) & (w->interned_cap - 1);
+        while (w->interned[slot]) slot = (slot + 1) & (w->interned_cap - 1);
+        w->interned[slot] = old[i];
+    }
+}
+
+uint32_t sw_intern(sw_writer *w, SpvOp op, uint32_t type, unsigned n, const uint32_t *operands) {
+    bool typed = type != 0;
+    uint32_t id = typed ? 2 : 1, place = w->section[SEC_GLOBAL].n;
+    if (2 * (w->ninterned + 1) > w->interned_cap) grow_interned(w);
+    uint32_t *at = extend(w, SEC_GLOBAL, n + 1 + id);
+    at[0] = first_word(op, n + 1 + id);
+    at[1] = type;
+    at[id] = 0;
+    copy_words(at + id + 1, n, operands);
+    uint32_t slot = hash_words(at, typed) & (w->interned_cap - 1);
+    for (; w->interned[slot]; slot = (slot + 1) & (w->interned_cap - 1)) {
+        const uint32_t *other = w->section[SEC_GLOBAL].data + w->interned[slot] - 1;
+        if (!equal_words(at, other, typed)) continue;
+        w->section[SEC_GLOBAL].n = place;
+        return other[id];
+    }
+    w->interned[slot] = place + 1;
+    w->ninterned++;
+    return at[id] = sw_new_id(w);
+}
+
+/* --------------------------------------------------------------------- what a module must declare */
+
+void sw_capability(sw_writer *w, SpvCapability c) {
+    for (uint32_t i = 0; i < w->capabilities.n; i++)
+        if (w->capabilities.data[i] == (uint32_t)c) return;
+    *ir_push(w->arena, &w->capabilities) = (uint32_t)c;
+}
+
+void sw_extension(sw_writer *w, const char *name) {
+    for (uint32_t i = 0; i < w->extensions.n; i++)
+        if (strcmp(w->extensions.data[i], name) == 0) return;
+    *ir_push(w->arena, &w->extensions) = name;
+}
+
+uint32_t sw_import_std(sw_writer *w) {
+    if (!w->std) w->std = sw_new_id(w);
+    return w->std;
+}
+
+/* ----------------------------------------------------------------------- names and decorations */
+
+void sw_name(sw_writer *w, uint32_t id, const char *name) {
+    if (name && *name && !w->options.no_names)
+        sw_put_string(w, SEC_NAME, SpvOpName, SW_LIST(id), name);
+}
+
+void sw_decorate(sw_writer *w, uint32_t id, SpvDecoration d, unsigned n, const uint32_t *operands) {
+    uint32_t *at = extend(w, SEC_DECORATION, n + 3);
+    at[0] = first_word(SpvOpDecorate, n + 3);
+    at[1] = id;
+    at[2] = (uint32_t)d;
+    copy_words(at + 3, n, operands);
+}
+
+void sw_link(sw_writer *w, uint32_t id, const char *name, bool import) {
+    uint32_t type = import ? SpvLinkageTypeImport : SpvLinkageTypeExport;
+    const sw_words behind = {&type, 1, 1};
+    sw_capability(w, SpvCapabilityLinkage);
+    sw_put_string_and(w, SEC_DECORATION, SpvOpDecorate,
+                      (const uint32_t[]){id, SpvDecorationLinkageAttributes}, name, &behind);
+}
+
+/* ------------------------------------------------------------------------------------- errors */
+
+void sw_refuse_module(sw_writer *w, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    ir_vreport(w->cx, (ir_message){.severity = IR_ERROR, .file = w->m->name}, fmt, ap);
+    va_end(ap);
+    ir_throw(w->cx, IR_ERR_INPUT);
+}

@@ -1,0 +1,168 @@
+/* fold.c — OpSpecConstantOp and module-scope OpUndef.
+ *
+ * A constant expression is read by the very code that reads the instruction in a function: into a
+ * function of its own, whose builder folds.  What comes out must be a constant, or the address of a
+ * global plus bytes; the function is thrown away afterwards.
+ */
+#include "frontend/reader.h"
+
+enum { FOLD_SERIAL = 1 };
+
+void spv_begin_fold(reader *r) {
+    r->fold = ir_func_new(r->m, ".constants", IR_VOID, 0, NULL);
+    ir_block *b = ir_block_new(r->fold, NULL);
+    ir_builder_init(&r->b, r->fold);
+    ir_at_end(&r->b, b);
+    r->serial = FOLD_SERIAL;
+}
+
+void spv_end_fold(reader *r) { ir_func_remove(r->fold); }
+
+static bool may_be_constant(uint32_t opcode) {
+    switch (opcode) {
+    case SPV_OP_AccessChain:
+    case SPV_OP_InBoundsAccessChain:
+    case SPV_OP_PtrAccessChain:
+    case SPV_OP_InBoundsPtrAccessChain:
+    case SPV_OP_VectorShuffle:
+    case SPV_OP_CompositeExtract:
+    case SPV_OP_CompositeInsert:
+    case SPV_OP_CompositeConstruct:
+    case SPV_OP_CopyObject:
+    case SPV_OP_CopyLogical:
+    case SPV_OP_PtrCastToGeneric:
+    case SPV_OP_GenericCastToPtr:
+    case SPV_OP_Bitcast: return true;
+    default:
+        return (opcode >= SPV_OP_ConvertFToU && opcode <= SPV_OP_ConvertUToPtr) ||
+               (opcode >= SPV_OP_SNegate && opcode <= SPV_OP_VectorTimesScalar) ||
+               (opcode >= SPV_OP_IsNan && opcode <= SPV_OP_FUnordGreaterThanEqual) ||
+               (opcode >= SPV_OP_ShiftRightLogical && opcode <= SPV_OP_BitCount);
+    }
+}
+
+static bool keeps_address(reader *r, const ir_inst *v) {
+    if (v->op == IR_OP_ptradd) return ir_is_const(ir_arg(v, 1));
+    if (v->op == IR_OP_ptrtoint) return ir_bits(r->m, v->type) == r->m->pointer_bits;
+    return v->op == IR_OP_ptrcast || v->op == IR_OP_inttoptr;
+}
+
+/* What is left of an address when casts and constant steps are taken off; *bytes are the steps. */
+static const ir_inst *strip_address(reader *r, const ir_inst *v, uint64_t *bytes) {
+    for (*bytes = 0; keeps_address(r, v); v = ir_arg(v, 0))
+        if (v->op == IR_OP_ptradd) *bytes += ir_arg(v, 1)->imm.bits;
+    return v;
+}
+
+static const spv_const **vector_parts(reader *r, const spv_type *t, const ir_inst *v) {
+    const spv_const **part = ir_new_array(&r->scratch, const spv_const *, t->count);
+    for (uint32_t i = 0; i < t->count; i++) {
+        spv_const *lane = ir_new(&r->scratch, spv_const);
+        *lane = (spv_const){.form = C_BITS, .type = t->elem, .bits = ir_lane_bits(v, i)};
+        part[i] = lane;
+    }
+    return part;
+}
+
+/* The constant that an IR value of type t is, or NULL. */
+static const spv_const *const_of_value(reader *r, spv_type *t, const ir_inst *v) {
+    spv_const *c = ir_new(&r->scratch, spv_const);
+    *c = (spv_const){.form = C_BITS, .type = t};
+    const ir_inst *base = strip_address(r, v, &c->bits);
+    if (base->op == IR_OP_undef) {
+        c->form = C_UNDEF;
+    } else if (base->op == IR_OP_address) {
+        c->form = C_ADDRESS;
+        c->global = base->imm.global;
+    } else if (base->op != IR_OP_const) {
+        return NULL;
+    } else if (t->form == T_VECTOR) {
+        c->form = C_PARTS;
+        c->part = vector_parts(r, t, base);
+    } else {
+        c->bits += base->imm.bits;
+    }
+    return c;
+}
+
+static const spv_const *const_of_parts(reader *r, spv_type *t, ir_inst **leaf);
+
+static const spv_const *const_of(reader *r, spv_type *t, ir_inst **leaf) {
+    return spv_is_aggregate(t) ? const_of_parts(r, t, leaf) : const_of_value(r, t, *leaf);
+}
+
+/* A struct or array from its leaves.  The recursion is as deep as types nest, which is bounded. */
+static const spv_const *const_of_parts(reader *r, spv_type *t, ir_inst **leaf) {
+    spv_const *c = ir_new(&r->scratch, spv_const);
+    const spv_const **part = ir_new_array(&r->scratch, const spv_const *, t->count);
+    *c = (spv_const){.form = C_PARTS, .type = t, .part = part};
+    for (uint32_t i = 0; i < t->count; i++) {
+        part[i] = const_of(r, spv_member(r, t, i), leaf + spv_member_leaf(t, i));
+        if (!part[i]) return NULL;
+    }
+    return c;
+}
+
+static const spv_const *result_of(reader *r, spv_id *e) {
+    if (e->kind == ID_CONST) return e->konst;
+    if (e->kind == ID_VALUE) return const_of_value(r, e->type, e->val);
+    if (e->kind != ID_PARTS) return NULL;
+    return const_of_parts(r, e->type, spv_parts_of(r, r->in.id)->part);
+}
+
+/* Reads the inner instruction; r->in names it while this runs. */
+static void fold(void *arg) {
+    reader *r = arg;
+    spv_id *e = spv_find(r, r->in.id);
+    r->in.row->read(r);
+    if (e->kind == ID_BUILTIN) return;
+    const spv_const *c = result_of(r, e);
+    if (!c) spv_fail(r, "%s: the result is not constant", spv_op_name(r));
+    e->kind = ID_CONST;
+    e->konst = c;
+}
+
+/* The expression uses what is not supported; so is whatever uses it. */
+static void define_lacking(reader *r, spv_id *e) {
+    spv_const *c = ir_new(&r->scratch, spv_const);
+    *c = (spv_const){.form = C_LACKING, .type = e->type, .reason = r->refusal};
+    r->refusal = NULL;
+    e->kind = ID_CONST;
+    e->konst = c;
+}
+
+void spv_read_spec_constant_op(reader *r) {
+    const spv_row *row = spv_row_of(r->in.arg[0]);
+    if (!row || !row->read || row->form != FORM_V || !may_be_constant(r->in.arg[0]))
+        spv_fail(r, "opcode %u is no constant expression", r->in.arg[0]);
+    if (!r->in.type) spv_fail(r, "%s: %%%u is not a type", spv_op_name(r), r->in.arg[-2]);
+    spv_id *e = spv_new_id(r, ID_PENDING);
+    e->type = r->in.type;
+    r->in.opcode = r->in.arg[0];
+    r->in.row = row;
+    r->in.arg++;
+    r->in.n--;
+    if (r->in.n < row->min || r->in.n > row->max)
+        spv_fail(r, "%s does not take %u operands", spv_op_name(r), r->in.n);
+    ir_status before = r->cx->status;
+    if (ir_try(r->cx, fold, r)) {
+        r->cx->status = before;
+        return;
+    }
+    if (!r->refusal) ir_throw(r->cx, r->cx->status);
+    define_lacking(r, e);
+}
+
+void spv_read_undef(reader *r) {
+    spv_const *c = ir_new(&r->scratch, spv_const);
+    spv_type *t = spv_value_type(r, r->in.type);
+    *c = (spv_const){.form = C_UNDEF, .type = t};
+    if (t->form == T_VOID) spv_fail(r, "OpUndef of type void");
+    if (!r->f) {
+        spv_define_const(r, c);
+        return;
+    }
+    spv_id *e = spv_find(r, r->in.id);
+    e->kind = ID_CONST;
+    e->konst = c;
+}

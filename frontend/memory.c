@@ -1,0 +1,133 @@
+/* memory.c — loads, stores, copies, and what else is done with pointers except address arithmetic.
+ *
+ * SPIR-V pointers have a pointee, IR pointers have none: accesses carry their type.  A pointee that
+ * differs from what is accessed is sloppiness that compilers with opaque pointers show; the type of
+ * the value decides then.
+ */
+#include "frontend/reader.h"
+
+/* What the optional memory operands at operand k say; *k moves behind them. */
+typedef struct {
+    uint32_t align; /* 0: not given */
+    uint32_t flags; /* IR_MEM_… */
+} access;
+
+static access take_access(reader *r, uint32_t *k) {
+    access a = {0};
+    if (*k >= r->in.n) return a;
+    uint32_t mask = r->in.arg[(*k)++];
+    if (mask & SpvMemoryAccessVolatileMask) a.flags |= IR_MEM_VOLATILE;
+    if (mask & SpvMemoryAccessNontemporalMask) a.flags |= IR_MEM_NONTEMPORAL;
+    if (mask & SpvMemoryAccessAlignedMask) {
+        if (*k >= r->in.n) spv_fail(r, "%s: the alignment is missing", spv_op_name(r));
+        a.align = spv_power_of_two(r, r->in.arg[(*k)++]);
+    }
+    /* scopes of availability and visibility, aliasing scopes: one id each */
+    for (uint32_t rest = mask & ~7u; rest && *k < r->in.n; rest &= rest - 1)
+        if (rest & (0u - rest) & 0x30018u) ++*k;
+    return a;
+}
+
+static uint32_t align_of(reader *r, access a, const spv_type *t) {
+    return a.align ? a.align : (uint32_t)ir_alignof(r->m, t->memory);
+}
+
+/* The memory type of an access, checked against the pointer's pointee. */
+static void check_pointee(reader *r, uint32_t k, const spv_type *t) {
+    const spv_type *p = spv_arg_type(r, k);
+    if (p->form != T_POINTER) spv_bad_type(r, k, "a pointer");
+    const spv_type *pointee = spv_pointee(r, p);
+    if (pointee && !spv_same_type(pointee, t)) spv_warn(r, WARN_POINTEE);
+    if (t->form == T_VOID) spv_fail(r, "%s: void is not in memory", spv_op_name(r));
+}
+
+static uint32_t variable_flags(reader *r, uint32_t id) {
+    return spv_has(r, id, D_VOLATILE) ? IR_MEM_VOLATILE : 0;
+}
+
+/* ------------------------------------------------------------------------------- loads and stores */
+
+/* A sampler variable holds what it was initialized with. */
+static bool load_opaque_variable(reader *r, const spv_id *e) {
+    const spv_variable *v = e->kind == ID_VARIABLE ? e->var : NULL;
+    if (!v || !v->init || v->init->form != C_SAMPLER) return false;
+    spv_define_checked(r, spv_const_value(r, v->init));
+    return true;
+}
+
+static bool load_builtin(reader *r, const spv_id *e, spv_type *t) {
+    spv_pointer start = {.var = e->var};
+    if (e->kind != ID_BUILTIN && !(e->kind == ID_VARIABLE && e->var->is_builtin)) return false;
+    ir_inst *v = spv_builtin_load(r, e->kind == ID_BUILTIN ? e->pointer : &start, t);
+    if (v) spv_define(r, v);
+    return v != NULL;
+}
+
+void spv_read_load(reader *r) {
+    spv_type *t = spv_value_type(r, r->in.type);
+    const spv_id *e = spv_find(r, r->in.arg[0]);
+    uint32_t k = 1;
+    check_pointee(r, 0, t);
+    if (load_builtin(r, e, t) || load_opaque_variable(r, e)) return;
+    access a = take_access(r, &k);
+    spv_define_load(r, t, spv_arg_pointer(r, 0), align_of(r, a, t),
+                    a.flags | variable_flags(r, r->in.arg[0]));
+}
+
+void spv_read_store(reader *r) {
+    spv_type *t = spv_value_type(r, spv_arg_type(r, 1));
+    uint32_t k = 2;
+    check_pointee(r, 0, t);
+    access a = take_access(r, &k);
+    spv_store_any(r, r->in.arg[1], spv_arg_pointer(r, 0), align_of(r, a, t),
+                  a.flags | variable_flags(r, r->in.arg[0]));
+}
+
+/* ---------------------------------------------------------------------------------------- copies */
+
+static void copy(reader *r, ir_inst *bytes, uint32_t k, uint32_t natural) {
+    access to = take_access(r, &k), from = k < r->in.n ? take_access(r, &k) : to;
+    uint32_t a = to.align ? to.align : natural, b = from.align ? from.align : natural;
+    spv_copy(r, spv_arg_pointer(r, 0), spv_arg_pointer(r, 1), bytes, a < b ? a : b,
+             (to.flags | from.flags) & IR_MEM_VOLATILE);
+}
+
+void spv_read_copy_memory(reader *r) {
+    const spv_type *p = spv_arg_type(r, 1);
+    if (p->form != T_POINTER) spv_bad_type(r, 1, "a pointer");
+    spv_type *t = spv_pointee(r, p);
+    if (!t || t->form == T_VOID) spv_fail(r, "OpCopyMemory: the size is not known");
+    spv_value_type(r, t);
+    ir_inst *bytes = ir_const(r->b.f, ir_size_type(r->m), ir_sizeof(r->m, t->memory));
+    copy(r, bytes, 2, (uint32_t)ir_alignof(r->m, t->memory));
+}
+
+void spv_read_copy_memory_sized(reader *r) { copy(r, spv_arg_size(r, 2), 3, 1); }
+
+/* -------------------------------------------------------------------------------- about pointers */
+
+void spv_read_ptr_compare(reader *r) {
+    ir_inst *x = spv_arg_pointer(r, 0), *y = spv_arg_of(r, 1, x->type);
+    bool equal = r->in.opcode == SPV_OP_PtrEqual;
+    spv_define_checked(r, spv_op2(r, equal ? IR_OP_eq : IR_OP_ne, IR_I1, x, y));
+}
+
+void spv_read_ptr_diff(reader *r) {
+    ir_inst *x = spv_arg_pointer(r, 0), *y = spv_arg_of(r, 1, x->type);
+    ir_type t = spv_value_type(r, r->in.type)->value, size_type = ir_size_type(r->m);
+    const spv_type *elem = spv_pointee(r, spv_arg_type(r, 0));
+    uint64_t size = elem && elem->form != T_LACKING ? ir_sizeof(r->m, elem->memory) : 0;
+    if (!ir_is_int(t) || ir_is_vector(t)) spv_fail(r, "OpPtrDiff: the result is not an integer");
+    if (!size) spv_fail(r, "OpPtrDiff: the size of an element is not known");
+    ir_inst *a = spv_op1(r, IR_OP_ptrtoint, size_type, x);
+    ir_inst *b = spv_op1(r, IR_OP_ptrtoint, size_type, y);
+    ir_inst *d = spv_op2(r, IR_OP_sub, size_type, a, b);
+    d = spv_op2(r, IR_OP_sdiv, size_type, d, ir_const(r->b.f, size_type, size));
+    if (ir_bits(r->m, t) > ir_bits(r->m, size_type)) d = spv_op1(r, IR_OP_sext, t, d);
+    spv_define_checked(r, spv_to_int(r, d, t));
+}
+
+void spv_read_generic_ptr_mem_semantics(reader *r) {
+    ir_inst *p = spv_arg_pointer(r, 0);
+    spv_define_checked(r, spv_op1(r, IR_OP_ptr_space, IR_I32, p));
+}

@@ -1,0 +1,76 @@
+/* modes.c — execution modes: facts about kernels.
+ *
+ * Read after the constants, since OpExecutionModeId takes ids of (specialization) constants.
+ */
+#include "frontend/reader.h"
+
+/* Operand k of the mode: a literal, or the value of a constant. */
+static uint32_t operand(reader *r, uint32_t k) {
+    uint64_t bits;
+    if (2 + k >= r->in.n)
+        spv_fail(r, "execution mode %u takes more operands", r->in.arg[1]);
+    if (r->in.opcode == SPV_OP_ExecutionMode) return r->in.arg[2 + k];
+    if (!spv_int_constant(r, r->in.arg[2 + k], &bits) || bits > UINT32_MAX)
+        spv_fail(r, "execution mode %u: %%%u is not a 32-bit constant", r->in.arg[1],
+                 r->in.arg[2 + k]);
+    return (uint32_t)bits;
+}
+
+static void take_size(reader *r, uint32_t size[3]) {
+    for (uint32_t i = 0; i < 3; i++) size[i] = operand(r, i);
+    if (!size[0] || !size[1] || !size[2]) spv_fail(r, "a local size of 0");
+}
+
+static void set_float_control(reader *r, ir_func *f, uint8_t flag) {
+    uint32_t width = operand(r, 0);
+    unsigned i = width == 16 ? 0 : width == 32 ? 1 : 2;
+    if (width != 16 && width != 32 && width != 64)
+        spv_fail(r, "execution mode %u: no float has %u bits", r->in.arg[1], width);
+    f->attrs.float_controls[i] |= flag;
+}
+
+static void refuse_mode(reader *r, spv_function *f, const char *what) {
+    f->refused = true;
+    f->ir->refusal = ir_sprintf(&r->m->arena, "execution mode %s is not supported", what);
+}
+
+static void set_mode(reader *r, spv_function *f) {
+    ir_func *k = f->ir;
+    switch (r->in.arg[1]) {
+    case SpvExecutionModeLocalSize:
+    case SpvExecutionModeLocalSizeId: take_size(r, k->attrs.local_size); break;
+    case SpvExecutionModeLocalSizeHint:
+    case SpvExecutionModeLocalSizeHintId: take_size(r, k->attrs.hint); break;
+    case SpvExecutionModeVecTypeHint:
+        k->attrs.vec_hint = operand(r, 0);
+        k->attrs.has_vec_hint = true;
+        break;
+    case SpvExecutionModeContractionOff:
+        k->flags |= IR_FUNC_CONTRACTION_OFF;
+        r->contraction_off = true;
+        break;
+    case SpvExecutionModeSubgroupSize: k->attrs.subgroup_size = operand(r, 0); break;
+    case SpvExecutionModeSubgroupsPerWorkgroup:
+    case SpvExecutionModeSubgroupsPerWorkgroupId: k->attrs.subgroups = operand(r, 0); break;
+    case SpvExecutionModeDenormPreserve: set_float_control(r, k, IR_FC_DENORM_PRESERVE); break;
+    case SpvExecutionModeDenormFlushToZero: set_float_control(r, k, IR_FC_DENORM_FLUSH); break;
+    case SpvExecutionModeSignedZeroInfNanPreserve:
+        set_float_control(r, k, IR_FC_SIGNED_ZERO_INF_NAN);
+        break;
+    case SpvExecutionModeRoundingModeRTE: set_float_control(r, k, IR_FC_ROUND_RTE); break;
+    case SpvExecutionModeRoundingModeRTZ: set_float_control(r, k, IR_FC_ROUND_RTZ); break;
+    case SpvExecutionModeInitializer: refuse_mode(r, f, "Initializer"); break;
+    case SpvExecutionModeFinalizer: refuse_mode(r, f, "Finalizer"); break;
+    default: spv_warn(r, WARN_EXECUTION_MODE);
+    }
+}
+
+void spv_set_modes(reader *r) {
+    for (uint32_t i = 0; i < r->modes.n; i++) {
+        spv_decode(r, r->modes.data[i]);
+        const spv_id *e = spv_find(r, r->in.arg[0]);
+        if (e->kind != ID_FUNCTION || !e->func->entry)
+            spv_fail(r, "%s: %%%u is not an entry point", spv_op_name(r), r->in.arg[0]);
+        set_mode(r, e->func);
+    }
+}

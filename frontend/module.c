@@ -1,0 +1,87 @@
+/* module.c — what a module says about itself before its types: memory model, capabilities, names,
+ * strings, instruction sets, entry points.
+ *
+ * Capabilities and extensions do not decide anything: what is used is looked at where it is used,
+ * so that a declared feature which nothing needs never stops a module.
+ */
+#include "frontend/reader.h"
+
+void spv_read_skip(reader *r) {
+    if (r->in.id && r->f) spv_find(r, r->in.id)->kind = ID_OTHER;
+}
+
+void spv_read_memory_model(reader *r) {
+    uint32_t addressing = r->in.arg[0], memory = r->in.arg[1];
+    if (r->has_model) spv_fail(r, "a second OpMemoryModel");
+    if (addressing == SpvAddressingModelLogical)
+        spv_fail(r, "Logical addressing is not supported: this is no OpenCL kernel module");
+    if (addressing != SpvAddressingModelPhysical32 && addressing != SpvAddressingModelPhysical64)
+        spv_fail(r, "addressing model %u is not supported", addressing);
+    if (memory != SpvMemoryModelOpenCL)
+        spv_fail(r, "memory model %u is not supported, only OpenCL is", memory);
+    r->has_model = true;
+    r->m = ir_module_new(r->cx, r->file, addressing == SpvAddressingModelPhysical32 ? 32 : 64);
+}
+
+void spv_read_capability(reader *r) {
+    switch (r->in.arg[0]) {
+    case SpvCapabilityInt64: r->cap_int64 = true; break;
+    case SpvCapabilityInt16: r->cap_int16 = true; break;
+    case SpvCapabilityInt8: r->cap_int8 = true; break;
+    case SpvCapabilityFloat16:
+    case SpvCapabilityFloat16Buffer: r->cap_half = true; break;
+    case SpvCapabilityFloat64: r->cap_double = true; break;
+    case SpvCapabilityArbitraryPrecisionIntegersINTEL: r->cap_odd = true; break;
+    default: break;
+    }
+}
+
+void spv_read_source(reader *r) {
+    if (!r->m) return;
+    r->m->source_language = r->in.arg[0];
+    r->m->source_version = r->in.arg[1];
+}
+
+void spv_read_name(reader *r) {
+    spv_string_words(r, 1);
+    if (r->in.arg[1] & 0xff) spv_find(r, r->in.arg[0])->name = (uint32_t)(r->in.arg + 1 - r->words);
+}
+
+void spv_read_string(reader *r) {
+    spv_id *e = spv_new_id(r, ID_STRING);
+    e->text = spv_string(r, 0);
+    spv_note_arg_string(r, e->text);
+}
+
+void spv_read_ext_inst_import(reader *r) {
+    spv_id *e = spv_new_id(r, ID_SET);
+    e->text = spv_string(r, 0);
+    e->set = SET_LACKING;
+    if (!strcmp(e->text, "OpenCL.std")) e->set = SET_OPENCL;
+    if (!strncmp(e->text, "OpenCL.DebugInfo", 16) || !strncmp(e->text, "NonSemantic.", 12) ||
+        !strcmp(e->text, "SPIRV.debug") || !strcmp(e->text, "DebugInfo"))
+        e->set = SET_DEBUG;
+    if (!strncmp(e->text, "NonSemantic.Shader.DebugInfo", 28)) e->set = SET_SHADER_DEBUG;
+}
+
+/* -------------------------------------------------------------------------------- entry points */
+
+void spv_read_entry_point(reader *r) {
+    uint32_t words = spv_string_words(r, 2);
+    if (r->in.arg[0] != SpvExecutionModelKernel)
+        spv_fail(r, "execution model %u is not supported, only Kernel is", r->in.arg[0]);
+    *ir_push(&r->scratch, &r->entries) = r->in.at;
+    r->any_entry = true;
+    for (uint32_t i = 2 + words; i < r->in.n; i++) spv_find(r, r->in.arg[i])->listed = true;
+}
+
+void spv_read_execution_mode(reader *r) { *ir_push(&r->scratch, &r->modes) = r->in.at; }
+
+void spv_mark_entries(reader *r) {
+    for (uint32_t i = 0; i < r->entries.n; i++) {
+        spv_decode(r, r->entries.data[i]);
+        const spv_id *e = spv_find(r, r->in.arg[1]);
+        if (e->kind != ID_FUNCTION) spv_fail(r, "%%%u is not a function", r->in.arg[1]);
+        e->func->entry = true;
+    }
+}

@@ -1,0 +1,575 @@
+/* reader.h — what the files of frontend/ share.
+ *
+ * One `reader` lives on the stack of spv_read.  Reading goes in four steps:
+ *   1. notes         names, decorations, entry points (module.c, decorate.c)
+ *   2. declarations  types, constants, variables, in order (types.c, constant*.c, variables.c)
+ *   3. signatures    all functions, so that calls may look ahead (functions.c)
+ *   4. bodies        one function after another (body.c): a first pass finds labels, results and
+ *                    edges, a second one reads the blocks that the entry reaches, in reverse
+ *                    post-order, so that definitions come before uses however the text is ordered
+ * The result of every instruction is kept in the table of ids.  Values of struct and array type are
+ * split into their leaves and exist in that table only (parts.c).
+ *
+ * Errors leave through spv_fail (the module is malformed) or spv_refuse (this function uses what is
+ * not supported; it becomes a declaration and reading goes on).
+ */
+#ifndef SPVFUSE_READER_H
+#define SPVFUSE_READER_H
+
+#include "frontend/frontend.h"
+
+#include <stdlib.h>
+
+#include <spirv/unified1/spirv.h>
+
+typedef struct reader reader;
+typedef struct spv_type spv_type;
+typedef struct spv_const spv_const;
+typedef struct spv_parts spv_parts;
+typedef struct spv_variable spv_variable;
+typedef struct spv_pointer spv_pointer;
+typedef struct spv_function spv_function;
+typedef struct spv_block spv_block;
+typedef struct spv_decor spv_decor;
+
+enum {
+    SPV_MAX_LEAVES = 4096,    /* parts of one struct or array value */
+    SPV_MAX_INIT = 64 << 20,  /* bytes of all initializers together */
+    SPV_FIRST_WORD = 5        /* behind the header */
+};
+
+/* ------------------------------------------------------------------------- the instruction table */
+
+typedef enum { FORM_N, FORM_R, FORM_V } spv_form;
+typedef enum {
+    PLACE_SKIP,
+    PLACE_NOTE,
+    PLACE_DECL,
+    PLACE_SHAPE,
+    PLACE_LINE,
+    PLACE_BODY,
+    PLACE_ACT,
+    PLACE_END,
+    PLACE_BOTH
+} spv_place;
+
+typedef struct {
+    const char *name; /* without "Op" */
+    void (*read)(reader *r);
+    const char *lack; /* what is not supported about it, or NULL */
+    uint16_t min, max;
+    uint8_t form, place;
+} spv_row;
+
+enum {
+#define INST(name, number, form, min, max, place, reader) ROW_##name,
+#define LACK(name, number, form, min, what) ROW_##name,
+#include "frontend/spirv.def"
+#undef INST
+#undef LACK
+    SPV_ROWS
+};
+enum {
+#define INST(name, number, form, min, max, place, reader) SPV_OP_##name = number,
+#define LACK(name, number, form, min, what) SPV_OP_##name = number,
+#include "frontend/spirv.def"
+#undef INST
+#undef LACK
+};
+const spv_row *spv_row_of(uint32_t opcode); /* NULL: unknown */
+unsigned spv_row_index(const spv_row *row);
+const char *spv_family_of(uint32_t opcode); /* extension that an unknown opcode belongs to, or NULL */
+
+#define INST(name, number, form, min, max, place, reader_name) void spv_read_##reader_name(reader *r);
+#define LACK(name, number, form, min, what)
+#include "frontend/spirv.def"
+#undef INST
+#undef LACK
+
+typedef struct {
+    const char *name;
+    void (*read)(reader *r);
+    uint16_t number, min, max;
+} spv_ext_row;
+
+enum {
+#define EXT(name, number, min, max, reader) EXT_##name,
+#include "frontend/opencl_std.def"
+#undef EXT
+    SPV_EXT_ROWS
+};
+extern const spv_ext_row spv_ext_rows[SPV_EXT_ROWS];
+const spv_ext_row *spv_ext_row_of(uint32_t number); /* NULL: unknown */
+
+#define EXT(name, number, min, max, reader_name) void spv_ext_##reader_name(reader *r);
+#include "frontend/opencl_std.def"
+#undef EXT
+
+/* The instruction at work.  Operands are those behind the result type and id. */
+typedef struct {
+    uint32_t at; /* word offset */
+    uint32_t opcode;
+    const spv_row *row;     /* NULL: unknown */
+    const spv_ext_row *ext; /* of OpenCL.std, or NULL */
+    const uint32_t *arg;
+    uint32_t n;     /* operand words */
+    spv_type *type; /* of the result, or NULL */
+    uint32_t id;    /* of the result, or 0 */
+} spv_inst;
+
+/* ------------------------------------------------------------------------------------------ types */
+
+typedef enum {
+    T_VOID,
+    T_BOOL,
+    T_INT,
+    T_FLOAT,
+    T_VECTOR,
+    T_POINTER,
+    T_ARRAY,
+    T_STRUCT,
+    T_OPAQUE, /* image, sampler, sampled image, event */
+    T_FUNCTION,
+    T_LACKING /* `reason` says what is not supported */
+} spv_type_form;
+
+struct spv_type {
+    spv_type_form form;
+    uint32_t id;
+    uint32_t bits;       /* of an integer, as declared */
+    bool odd;            /* an integer (vector) of a width that is held in a wider one */
+    bool forward;        /* pointer: announced, not yet declared */
+    uint32_t depth;      /* nesting of structs and arrays */
+    ir_type value;       /* of an SSA value; structs and arrays: IR_VOID */
+    ir_type memory;      /* in memory: i1 is i8 there */
+    uint32_t count;      /* lanes, elements, members, parameters */
+    uint32_t leaves;     /* scalars, vectors and pointers it is made of; saturates */
+    spv_type *elem;      /* vector, array; function: the result */
+    spv_type **member;   /* struct: members; function: parameters */
+    uint32_t *first;     /* struct: number of each member's first leaf */
+    uint32_t storage;    /* pointer: SpvStorageClass */
+    uint32_t pointee;    /* pointer: id of what it points to; 0: untyped */
+    const char *reason;  /* T_LACKING */
+};
+
+static inline bool spv_is_aggregate(const spv_type *t) {
+    return t->form == T_ARRAY || t->form == T_STRUCT;
+}
+
+/* Where one leaf lies in an aggregate. */
+typedef struct {
+    spv_type *type;
+    uint64_t offset;
+} spv_place_of_leaf;
+
+spv_type *spv_type_at(reader *r, uint32_t id);          /* fails unless id is a type */
+spv_type *spv_pointee(reader *r, const spv_type *p);    /* NULL: untyped */
+spv_type *spv_value_type(reader *r, spv_type *t);       /* refuses what no value can have */
+spv_type *spv_member(reader *r, spv_type *t, uint32_t i);
+uint64_t spv_member_offset(reader *r, const spv_type *t, uint64_t i);
+uint32_t spv_member_leaf(const spv_type *t, uint32_t i);
+spv_place_of_leaf spv_find_leaf(reader *r, spv_type *t, uint32_t leaf);
+bool spv_same_type(const spv_type *a, const spv_type *b);
+const char *spv_type_name(reader *r, const spv_type *t);
+const char *spv_ir_type_name(reader *r, ir_type t);
+bool spv_space_of(uint32_t storage, ir_space *space); /* false: not supported */
+const char *spv_storage_name(uint32_t storage);
+/* OpType…Continued and OpConstant…Continued: all operands of the instruction and its sequels. */
+const uint32_t *spv_gather(reader *r, uint32_t sequel, uint32_t *n);
+
+/* -------------------------------------------------------------------------------------- constants */
+
+typedef enum {
+    C_BITS,    /* scalar */
+    C_NULL,    /* zero of any type */
+    C_UNDEF,
+    C_PARTS,   /* vector, struct or array: one constant per lane, member or element */
+    C_ADDRESS, /* of a global, plus bytes; as pointer or integer */
+    C_SAMPLER,
+    C_LACKING
+} spv_const_form;
+
+struct spv_const {
+    spv_const_form form;
+    spv_type *type;
+    uint64_t bits; /* C_BITS, C_SAMPLER; C_ADDRESS: bytes to add */
+    const spv_const **part;
+    ir_global *global;  /* C_ADDRESS */
+    const char *reason; /* C_LACKING */
+};
+
+const spv_const *spv_constant(reader *r, uint32_t id); /* NULL: id is not a constant */
+const spv_const *spv_const_part(reader *r, const spv_const *c, uint32_t i);
+const spv_const *spv_const_leaf(reader *r, const spv_const *c, uint32_t leaf);
+ir_inst *spv_const_value(reader *r, const spv_const *c); /* not of structs and arrays */
+/* The value of an integer constant (null counts as 0); false when id is no such thing. */
+bool spv_int_constant(reader *r, uint32_t id, uint64_t *bits);
+bool spv_signed_constant(reader *r, uint32_t id, int64_t *value);
+void spv_define_const(reader *r, const spv_const *c);
+const spv_const *spv_null(reader *r, spv_type *t);
+uint64_t spv_cut(const spv_type *scalar, uint64_t bits);
+void spv_check_specs(reader *r);
+
+/* ------------------------------------------------------------------------------------ decorations */
+
+enum {
+    D_CPACKED = 1,
+    D_CONSTANT = 2,
+    D_VOLATILE = 4,
+    D_RESTRICT = 8,
+    D_NSW = 16,
+    D_NUW = 32,
+    D_SATURATED = 64,
+    D_NO_CONTRACTION = 128,
+    D_ALIGNMENT = 256, /* from here on: with a value */
+    D_BUILTIN = 512,
+    D_FAST_MATH = 1024,
+    D_ROUNDING = 2048,
+    D_SPEC_ID = 4096,
+    D_LINKAGE = 8192
+};
+
+/* A member offset that was given by decoration. */
+typedef struct spv_offset spv_offset;
+struct spv_offset {
+    uint32_t member;
+    uint64_t offset;
+    spv_offset *next;
+};
+
+struct spv_decor {
+    uint32_t has;   /* D_… */
+    uint32_t attrs; /* bit per FuncParamAttr */
+    uint32_t alignment, builtin, fast_math, rounding, spec_id;
+    const char *link_name;
+    uint32_t link_type;
+    spv_offset *offsets;
+};
+
+/* ------------------------------------------------------------------------------------------- ids */
+
+typedef enum {
+    ID_FREE,
+    ID_STRING,
+    ID_SET,     /* of extended instructions */
+    ID_TYPE,
+    ID_CONST,
+    ID_VARIABLE, /* of the module */
+    ID_FUNCTION,
+    ID_LABEL,
+    ID_PENDING, /* result of an instruction that is still to be read */
+    ID_VALUE,   /* scalar, vector, pointer, opaque */
+    ID_PARTS,   /* struct or array */
+    ID_BUILTIN, /* pointer into a built-in variable */
+    ID_OTHER
+} spv_id_kind;
+
+typedef enum { SET_OPENCL, SET_DEBUG, SET_SHADER_DEBUG, SET_LACKING } spv_set_kind;
+
+typedef struct {
+    uint8_t kind;   /* spv_id_kind */
+    uint8_t set;    /* ID_SET */
+    bool listed;    /* in an entry point's interface */
+    uint32_t owner; /* serial of the function it belongs to; 0: the module */
+    spv_type *type; /* of the value; ID_TYPE: itself */
+    union {
+        ir_inst *val;
+        spv_parts *parts;
+        const spv_const *konst;
+        spv_variable *var;
+        spv_pointer *pointer;
+        spv_function *func;
+        spv_block *block;
+        const char *text;
+    };
+    ir_inst *cached; /* leaf for a constant in function `cached_in` */
+    uint32_t cached_in; /* ID_STRING, ID_OTHER: number of the file it names, + 1 */
+    uint32_t name; /* word offset of its OpName string, or 0 */
+    spv_decor *decor;
+} spv_id;
+
+/* ------------------------------------------------------------------------------------- variables */
+
+/* A variable of the module: a global, a built-in, a literal sampler, or one that is not supported. */
+struct spv_variable {
+    uint32_t id;
+    spv_type *type; /* pointer */
+    ir_global *global;
+    const spv_const *init;
+    bool is_builtin;
+    uint32_t builtin;   /* SpvBuiltIn */
+    const char *reason; /* not supported */
+    ir_inst *copy;      /* built-in: variable with its value in function `copy_in` */
+    uint32_t copy_in;
+};
+
+/* Pointer into a built-in variable. */
+struct spv_pointer {
+    spv_variable *var;
+    int64_t offset;
+};
+
+/* ---------------------------------------------------------------------------- functions and blocks */
+
+struct spv_function {
+    uint32_t id, at;  /* OpFunction */
+    uint32_t body;    /* first OpLabel, or 0 */
+    uint32_t end;     /* OpFunctionEnd */
+    uint32_t nparams;
+    uint32_t *param;  /* OpFunctionParameter */
+    spv_type *type;
+    ir_func *ir;
+    bool entry;       /* named by an entry point */
+    bool refused;
+    bool sret;        /* result through an extra first parameter */
+    const struct spv_builtin *builtin; /* import that stands for an operation, or NULL */
+    const char *builtin_key;
+    spv_function *next;
+};
+
+struct spv_block {
+    uint32_t label;
+    uint32_t begin, end; /* first instruction, terminator */
+    uint32_t order;      /* in the text */
+    ir_block *ir;        /* NULL: not reached */
+    uint32_t edges;      /* from reached blocks */
+    uint32_t walked;     /* successors already visited */
+    uint32_t nsucc;
+    const uint32_t *succ; /* first successor label in the words … */
+    uint32_t stride;      /* … and the step to the next */
+    uint32_t other;       /* switch: default label, which comes first; else 0 */
+    uint32_t phi, nphis;  /* of reader.phis */
+    uint32_t pair;        /* while phis are filled: operand pair from this block … */
+    uint32_t pair_of;     /* … in this phi */
+    bool pair_used, reached;
+    spv_block *next;      /* in the text */
+};
+
+/* A phi whose arguments are filled in when all blocks have been read. */
+typedef struct {
+    uint32_t at;
+    ir_inst *inst;
+    uint32_t leaf;
+} spv_phi;
+
+/* ------------------------------------------------------------------------------ values in parts */
+
+/* A struct or array value.  A load is put off: when the value is only stored again nothing but a
+ * copy is needed, and leaves are loaded where the load stood, one by one, when they are asked for. */
+struct spv_parts {
+    ir_inst **part;  /* by leaf; with a pending load NULL or holding NULLs */
+    ir_inst *pointer; /* not NULL: load from here … */
+    uint64_t offset;  /* … plus bytes … */
+    uint32_t align, flags;
+    ir_block *block; /* … behind `after`, which may be NULL: at the head of the block */
+    ir_inst *after;
+    uint32_t loc;
+    uint64_t writes; /* reader.writes when it was loaded */
+};
+
+spv_parts *spv_parts_new(reader *r, const spv_type *t);
+ir_inst *spv_leaf(reader *r, uint32_t id, uint32_t leaf);
+ir_inst *spv_leaf_of(reader *r, spv_type *t, spv_parts *p, uint32_t leaf);
+spv_parts *spv_parts_of(reader *r, uint32_t id); /* with every leaf at hand */
+void spv_define_parts(reader *r, spv_parts *p);
+/* The value of type t in memory, as the result of this instruction. */
+void spv_define_load(reader *r, spv_type *t, ir_inst *p, uint32_t align, uint32_t flags);
+void spv_store_any(reader *r, uint32_t id, ir_inst *p, uint32_t align, uint32_t flags);
+void spv_store_const(reader *r, const spv_const *c, ir_inst *p, uint32_t align, uint32_t flags);
+/* Scalars, vectors, pointers: with the change between i1 and the i8 that stands in memory. */
+ir_inst *spv_load_scalar(reader *r, spv_type *t, ir_inst *p, uint32_t align, uint32_t flags);
+void spv_store_scalar(reader *r, spv_type *t, ir_inst *v, ir_inst *p, uint32_t align,
+                      uint32_t flags);
+ir_inst *spv_step(reader *r, ir_inst *p, uint64_t bytes); /* p + bytes, in bounds */
+uint32_t spv_align_at(uint32_t align, uint64_t offset);
+void spv_charge(reader *r, uint64_t parts);
+
+/* ----------------------------------------------------------------------------------- the reader */
+
+/* Sloppiness that is accepted, with a warning once per module. */
+#define SPV_WARNINGS(W)                                                                            \
+    W(ALIGNMENT, "an alignment that is not a power of two is rounded down")                        \
+    W(BLOCK_ORDER, "blocks are not in dominance order")                                            \
+    W(BUILTIN_CALL, "OpenCL C built-in left as a call; taken as the operation")                    \
+    W(CAPABILITY, "a capability for what the module uses is missing")                              \
+    W(COMPARE_WEAK, "OpAtomicCompareExchangeWeak is taken as the strong form")                     \
+    W(DECORATION, "a decoration is not known and has no effect")                                   \
+    W(EMPTY_ARRAY, "an array without elements")                                                    \
+    W(ENTRY_CALLED, "an entry point is also called as a function")                                 \
+    W(EXECUTION_MODE, "an execution mode has no effect")                                           \
+    W(EXPORT_TWICE, "a name is exported twice; the later function is kept private")                \
+    W(FORMAT_SPACE, "the printf format is not a UniformConstant array")                            \
+    W(FUNCTION_POINTER, "a pointer to a function type; it can only be carried around")             \
+    W(INTERFACE, "a variable is missing from the interface of every entry point")                  \
+    W(MERGE, "a merge instruction does not stand before a branch; ignored")                        \
+    W(NO_EFFECT_CONVERT, "a conversion between equal types; it changes nothing")                   \
+    W(NULL_INDEX, "OpConstantNull where an integer constant is wanted; taken as 0")                \
+    W(ODD_INTEGER, "an integer of an odd width is kept in the next wider one")                     \
+    W(ONE_LANE, "a vector of one component is taken as a scalar")                                  \
+    W(POINTEE, "a pointer's type differs from what is accessed through it")                        \
+    W(TEST_INTEGER, "OpAny or OpAll of integers; compared with 0")                                 \
+    W(UNKNOWN_SYNC, "scope or semantics is not constant; taken as device, sequentially consistent") \
+    W(VARIABLE_PLACE, "an OpVariable does not stand at the head of its function; hoisted")
+
+typedef enum {
+#define W(name, text) WARN_##name,
+    SPV_WARNINGS(W)
+#undef W
+        SPV_WARNING_COUNT
+} spv_warning;
+
+typedef struct {
+    uint32_t count, at;
+    char inst[96];
+} spv_warned;
+
+struct reader {
+    ir_ctx *cx;
+    ir_module *m;
+    ir_arena scratch; /* freed when reading ends */
+    const char *file;
+    const spv_read_options *options;
+    const void *bytes;
+    size_t size;
+
+    const uint32_t *words; /* in host order */
+    uint32_t nwords, version, bound;
+    uint32_t dense; /* ids below this index `ids`; others are in `sparse` */
+    spv_id *ids;
+    ir_map sparse;
+    spv_inst in;
+
+    bool has_model, in_function;
+    bool cap_int64, cap_int16, cap_int8, cap_half, cap_double, cap_odd;
+    bool any_entry, contraction_off; /* some entry point forbids contraction */
+    uint64_t budget;     /* parts of aggregates that may still be made */
+    uint64_t init_bytes; /* of initializers so far */
+    ir_vec(uint32_t) entries; /* OpEntryPoint */
+    ir_vec(uint32_t) modes;   /* OpExecutionMode(Id) */
+    ir_vec(uint32_t) used_specs;
+    ir_map arg_types, arg_quals; /* kernel argument strings, by hash of the kernel's name */
+    spv_function *first_function, *last_function;
+
+    spv_function *f; /* being read, or NULL */
+    uint32_t serial; /* of f; the function in which constants are computed has 1 */
+    ir_func *fold;
+    spv_block *first_block;
+    spv_block *block; /* being read */
+    spv_block **order; /* reached blocks in reverse post-order */
+    uint32_t nblocks, nreached;
+    ir_vec(spv_phi) phis;
+    ir_builder b;
+    uint64_t writes; /* instructions so far that may write memory, and blocks */
+    const char *refusal;
+
+    spv_warned warned[SPV_WARNING_COUNT];
+    uint16_t plain[SPV_ROWS];         /* IR op + 1 of a plain row, once looked up */
+    uint16_t plain_ext[SPV_EXT_ROWS];
+};
+
+/* ------------------------------------------------------------------------------------- messages */
+
+/* The module is malformed: reports "k.spv: word 0x1a3 (OpFMul %57), a.cl:12: error: …", leaves. */
+IR_NORETURN void spv_fail(reader *r, const char *fmt, ...) IR_PRINTF(2, 3);
+/* What is read cannot be supported: the function (or the constant at work) is given up. */
+IR_NORETURN void spv_refuse(reader *r, const char *fmt, ...) IR_PRINTF(2, 3);
+/* Names the instruction: "instruction OpKill is not supported". */
+IR_NORETURN void spv_refuse_inst(reader *r, const char *why);
+void spv_warn(reader *r, spv_warning which);
+void spv_report_warnings(reader *r);
+const char *spv_op_name(reader *r); /* "OpFMul", "OpExtInst fma", "opcode 7000" */
+
+/* -------------------------------------------------------------------------------- words and ids */
+
+void spv_fetch(reader *r, uint32_t at);  /* with checks: r->in is the instruction at that word */
+void spv_decode(reader *r, uint32_t at); /* without: it has been fetched before */
+spv_id *spv_find_slow(reader *r, uint32_t id);
+static inline spv_id *spv_find(reader *r, uint32_t id) {
+    return id < r->dense ? &r->ids[id] : spv_find_slow(r, id);
+}
+/* The string that starts at operand k, and how many words it takes; both fail when it does not end. */
+const char *spv_string(reader *r, uint32_t k);
+uint32_t spv_string_words(reader *r, uint32_t k);
+const char *spv_string_at(reader *r, uint32_t word);
+const char *spv_name(reader *r, uint32_t id); /* its OpName, or NULL */
+/* Takes the result id of this instruction; fails when it is defined already. */
+spv_id *spv_new_id(reader *r, spv_id_kind kind);
+const spv_decor *spv_decor_of(reader *r, uint32_t id); /* never NULL */
+static inline bool spv_has(reader *r, uint32_t id, uint32_t decoration) {
+    const spv_id *e = spv_find(r, id);
+    return e->decor && (e->decor->has & decoration);
+}
+
+/* ---------------------------------------------------------------------------------- operands */
+
+ir_inst *spv_value_slow(reader *r, uint32_t id);
+/* The value of an id of scalar, vector, pointer or opaque type. */
+static inline ir_inst *spv_value(reader *r, uint32_t id) {
+    const spv_id *e = spv_find(r, id);
+    return e->kind == ID_VALUE && e->owner == r->serial ? e->val : spv_value_slow(r, id);
+}
+static inline ir_inst *spv_arg(reader *r, uint32_t k) { return spv_value(r, r->in.arg[k]); }
+spv_type *spv_type_of(reader *r, uint32_t id); /* of a value; fails when id is none */
+static inline spv_type *spv_arg_type(reader *r, uint32_t k) {
+    return spv_type_of(r, r->in.arg[k]);
+}
+/* Operand k, which must have this IR type. */
+ir_inst *spv_arg_of(reader *r, uint32_t k, ir_type want);
+ir_inst *spv_arg_pointer(reader *r, uint32_t k);
+ir_inst *spv_arg_int(reader *r, uint32_t k);     /* one integer of any width */
+ir_inst *spv_arg_size(reader *r, uint32_t k);    /* … zero-extended or cut to pointer width */
+ir_inst *spv_arg_i32(reader *r, uint32_t k);     /* … to 32 bits */
+IR_NORETURN void spv_bad_type(reader *r, uint32_t k, const char *want);
+void spv_define(reader *r, ir_inst *v); /* the result of this instruction */
+void spv_define_checked(reader *r, ir_inst *v); /* … whose type must be the one declared */
+ir_inst *spv_to_int(reader *r, ir_inst *v, ir_type t); /* integer to integer, zeros in front */
+
+static inline ir_inst *spv_op1(reader *r, ir_op op, ir_type t, ir_inst *x) {
+    return ir_build1(&r->b, op, t, x);
+}
+static inline ir_inst *spv_op2(reader *r, ir_op op, ir_type t, ir_inst *x, ir_inst *y) {
+    return ir_build2(&r->b, op, t, x, y);
+}
+static inline ir_inst *spv_splat_const(reader *r, ir_type t, uint64_t bits) {
+    return ir_const(r->b.f, t, bits);
+}
+
+/* ----------------------------------------------------------------------------------- the files */
+
+void spv_mark_entries(reader *r);     /* module.c: which functions are entry points */
+void spv_line(reader *r);             /* lines.c: OpLine, OpNoLine */
+void spv_end_line(reader *r);         /* the line of the current block no longer holds */
+void spv_debug_line(reader *r);       /* DebugLine of NonSemantic.Shader.DebugInfo.100 */
+void spv_note_arg_string(reader *r, const char *text);
+void spv_name_args(reader *r, ir_func *f);
+void spv_set_modes(reader *r);        /* modes.c */
+void spv_declare_function(reader *r, spv_function *f);
+void spv_make_entries(reader *r);
+void spv_read_body(reader *r, spv_function *f);
+void spv_bind_params(reader *r, spv_function *f);
+/* A builder at the head of the function, behind its allocas. */
+void spv_at_head(reader *r, ir_builder *b);
+ir_inst *spv_temporary(reader *r, const spv_type *t); /* a variable for a value of this type */
+void spv_copy(reader *r, ir_inst *to, ir_inst *from, ir_inst *bytes, uint32_t align,
+              uint32_t flags);
+void spv_order_blocks(reader *r);
+void spv_fill_phis(reader *r);
+void spv_hoist_variables(reader *r, const uint32_t *at, uint32_t n);
+uint32_t spv_power_of_two(reader *r, uint32_t align);
+uint32_t spv_linkage(reader *r, uint32_t id); /* IR_FUNC_EXPORT, _IMPORT, _ODR */
+ir_inst *spv_variable_address(reader *r, spv_variable *v);
+void spv_check_dominance(reader *r);
+void spv_begin_fold(reader *r);
+void spv_end_fold(reader *r);
+ir_inst *spv_builtin_load(reader *r, spv_pointer *p, spv_type *t);
+ir_inst *spv_builtin_address(reader *r, spv_pointer *p);
+const char *spv_builtin_lack(reader *r, uint32_t builtin, const spv_type *t); /* NULL: none */
+bool spv_builtin_of_name(const char *name, uint32_t *builtin);
+ir_inst *spv_plain_op(reader *r, ir_op op, unsigned n, ir_inst **args);
+void spv_plain(reader *r, ir_op op);
+ir_imm spv_sync(reader *r, uint32_t scope, uint32_t semantics);
+/* Built-in functions of OpenCL C that were left as calls (builtin_names.c). */
+const struct spv_builtin *spv_find_builtin(reader *r, const char *mangled, const char **key);
+void spv_call_builtin(reader *r, const spv_function *callee);
+
+#endif

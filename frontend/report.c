@@ -1,0 +1,90 @@
+/* report.c — the reader's messages.
+ *
+ * There is one door for malformed input, spv_fail, and one for what is not supported, spv_refuse.
+ * Both name the word, the instruction, its result and the source line.  Warnings are counted by
+ * kind and reported once, when the module has been read, with the place of the first.
+ */
+#include "frontend/reader.h"
+
+const char *spv_op_name(reader *r) {
+    const spv_inst *in = &r->in;
+    if (in->ext) return ir_sprintf(&r->scratch, "OpExtInst %s", in->ext->name);
+    if (in->row) return ir_sprintf(&r->scratch, "Op%s", in->row->name);
+    return ir_sprintf(&r->scratch, "opcode %u", in->opcode);
+}
+
+/* "OpFMul %57 "r"" */
+static void describe(reader *r, char *out, size_t size) {
+    const spv_inst *in = &r->in;
+    int n = in->row ? snprintf(out, size, "Op%s", in->row->name)
+                    : snprintf(out, size, "opcode %u", in->opcode);
+    if (n < 0 || (size_t)n >= size || !in->id) return;
+    const spv_id *e = in->id < r->dense ? &r->ids[in->id] : NULL;
+    if (e && e->name)
+        snprintf(out + n, size - (size_t)n, " %%%u \"%s\"", in->id, spv_string_at(r, e->name));
+    else
+        snprintf(out + n, size - (size_t)n, " %%%u", in->id);
+}
+
+static ir_message message_at(reader *r, ir_severity severity, uint32_t word, const char *inst) {
+    const ir_line *line = r->m ? ir_line_of(r->m, word) : NULL;
+    ir_message m = {.severity = severity, .file = r->file, .word = word, .inst = inst};
+    if (line) {
+        m.source = r->m->files.data[line->file];
+        m.source_line = line->line;
+    }
+    return m;
+}
+
+static void report(reader *r, ir_severity severity, const char *fmt, va_list ap) {
+    char inst[96];
+    describe(r, inst, sizeof inst);
+    ir_vreport(r->cx, message_at(r, severity, r->in.at, inst), fmt, ap);
+}
+
+void spv_fail(reader *r, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    report(r, IR_ERROR, fmt, ap);
+    va_end(ap);
+    ir_throw(r->cx, IR_ERR_INPUT);
+}
+
+void spv_refuse(reader *r, const char *fmt, ...) {
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    r->refusal = ir_strdup(&r->m->arena, text);
+    ir_throw(r->cx, IR_ERR_INPUT);
+}
+
+void spv_refuse_inst(reader *r, const char *why) {
+    if (why) spv_refuse(r, "instruction %s (%s) is not supported", spv_op_name(r), why);
+    spv_refuse(r, "instruction %s is not supported", spv_op_name(r));
+}
+
+/* ------------------------------------------------------------------------------------ warnings */
+
+static const char *const warning_texts[] = {
+#define W(name, text) text,
+    SPV_WARNINGS(W)
+#undef W
+};
+
+void spv_warn(reader *r, spv_warning which) {
+    spv_warned *w = &r->warned[which];
+    if (w->count++) return;
+    w->at = r->in.at;
+    describe(r, w->inst, sizeof w->inst);
+}
+
+void spv_report_warnings(reader *r) {
+    for (int i = 0; i < SPV_WARNING_COUNT; i++) {
+        const spv_warned *w = &r->warned[i];
+        ir_message m = message_at(r, IR_WARNING, w->at, w->inst);
+        if (w->count == 1) ir_report(r->cx, m, "%s", warning_texts[i]);
+        if (w->count > 1) ir_report(r->cx, m, "%s (%u times)", warning_texts[i], w->count);
+    }
+}

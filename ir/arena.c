@@ -1,0 +1,99 @@
+/* arena.c — memory that is freed all at once.
+ *
+ * Chunks come from the context's allocator and are counted against its limit; a request that cannot
+ * be met leaves through ir_throw(IR_ERR_MEMORY).  Blocks are zeroed and 16-byte aligned.  Chunks
+ * double in size up to 1 MiB, so a small module costs one small chunk.
+ */
+#include "ir/ir.h"
+
+#include <stdlib.h>
+
+struct ir_chunk {
+    ir_chunk *next;
+    size_t size;
+};
+
+enum { FIRST_CHUNK = 16 << 10, LAST_CHUNK = 1 << 20, HEADER = 16, ALIGN = 16 };
+_Static_assert(sizeof(ir_chunk) <= HEADER, "blocks start behind the header");
+
+void ir_arena_init(ir_arena *a, ir_ctx *cx) { *a = (ir_arena){.cx = cx}; }
+
+static void *raw_allocate(ir_ctx *cx, size_t size) {
+    if (cx->limit && (size > cx->limit || cx->used > cx->limit - size)) return NULL;
+    return cx->allocate ? cx->allocate(cx->alloc_user, size) : malloc(size);
+}
+
+static void raw_release(ir_ctx *cx, void *block) {
+    if (cx->allocate)
+        cx->release(cx->alloc_user, block);
+    else
+        free(block);
+}
+
+void ir_arena_free(ir_arena *a) {
+    for (ir_chunk *c = a->chunks, *next; c; c = next) {
+        next = c->next;
+        a->cx->used -= c->size;
+        raw_release(a->cx, c);
+    }
+    ir_arena_init(a, a->cx);
+}
+
+static void add_chunk(ir_arena *a, size_t bytes) {
+    size_t size = a->total < LAST_CHUNK ? a->total : LAST_CHUNK;
+    if (size < FIRST_CHUNK) size = FIRST_CHUNK;
+    if (bytes > SIZE_MAX / 2) ir_throw(a->cx, IR_ERR_MEMORY);
+    if (size < bytes + HEADER) size = bytes + HEADER;
+    ir_chunk *c = raw_allocate(a->cx, size);
+    if (!c) ir_throw(a->cx, IR_ERR_MEMORY);
+    *c = (ir_chunk){.next = a->chunks, .size = size};
+    a->chunks = c;
+    a->cx->used += size;
+    a->total += size;
+    a->next = (char *)c + HEADER;
+    a->end = (char *)c + size;
+}
+
+void *ir_alloc(ir_arena *a, size_t bytes) {
+    if (bytes > SIZE_MAX - ALIGN) ir_throw(a->cx, IR_ERR_MEMORY);
+    bytes = (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    if ((size_t)(a->end - a->next) < bytes) add_chunk(a, bytes);
+    void *block = a->next;
+    a->next += bytes;
+    return memset(block, 0, bytes);
+}
+
+void *ir_dup(ir_arena *a, const void *data, size_t bytes) {
+    void *copy = ir_alloc(a, bytes);
+    if (bytes) memcpy(copy, data, bytes);
+    return copy;
+}
+
+char *ir_strndup(ir_arena *a, const char *s, size_t n) {
+    char *copy = ir_alloc(a, n + 1);
+    if (n) memcpy(copy, s, n);
+    return copy;
+}
+
+char *ir_strdup(ir_arena *a, const char *s) { return ir_strndup(a, s, strlen(s)); }
+
+char *ir_sprintf(ir_arena *a, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    if (n < 0) return ir_strdup(a, "");
+    char *s = ir_alloc(a, (size_t)n + 1);
+    va_start(ap, fmt);
+    vsnprintf(s, (size_t)n + 1, fmt, ap);
+    va_end(ap);
+    return s;
+}
+
+void *ir_vec_grow(ir_arena *a, const void *data, uint32_t *cap, uint32_t n, size_t size) {
+    if (*cap > UINT32_MAX / 4) ir_throw(a->cx, IR_ERR_LIMIT);
+    *cap = *cap ? *cap * 2 : 8;
+    void *grown = ir_alloc(a, *cap * size);
+    if (n) memcpy(grown, data, n * size);
+    return grown;
+}

@@ -1,0 +1,280 @@
+/* build.c — making instructions.
+ *
+ * ir_build sets up a candidate that is in no block and in no use list, and asks in turn: do its
+ * operands make it a constant (ir_fold)? does a rule of the module's simplifier rewrite it? has this
+ * block just computed the same (a small direct-mapped table of value numbers)?  Only then is it
+ * inserted.  So building costs no garbage, and what a front end writes is already simple.
+ *
+ * Only pure operations are looked at.  The table of value numbers is used while appending to a
+ * block, where every instruction of the block precedes the new one.
+ */
+#include "ir/ir.h"
+
+enum { MAX_CANDIDATE_ARGS = 64, MAX_DEPTH = 16, NUMBERS = 256 };
+
+/* A candidate: an instruction with room for its operands, on the stack. */
+typedef union {
+    ir_inst inst;
+    char room[sizeof(ir_inst) + MAX_CANDIDATE_ARGS * sizeof(ir_use)];
+} candidate;
+
+void ir_builder_init(ir_builder *b, ir_func *f) {
+    memset(b, 0, sizeof *b);
+    b->f = f;
+}
+
+void ir_at_end(ir_builder *b, ir_block *block) {
+    b->block = block;
+    b->before = NULL;
+}
+
+void ir_before(ir_builder *b, ir_inst *where) {
+    b->block = where->block;
+    b->before = where;
+}
+
+ir_inst *ir_build_raw(ir_builder *b, ir_op op, ir_type t, uint32_t flags, ir_imm imm, unsigned n,
+                      ir_inst *const *args) {
+    ir_inst *i = ir_inst_new(b->f, op, t, n);
+    i->flags = flags;
+    i->imm = imm;
+    i->loc = b->loc;
+    for (unsigned k = 0; k < n; k++) ir_set_arg(i, k, args[k]);
+    ir_insert(i, b->block, b->before);
+    return i;
+}
+
+/* ------------------------------------------------------------------------------ value numbering */
+
+static bool same_imm(const ir_inst *a, const ir_inst *b) {
+    if (ir_info(a)->imm != I_MASK) return a->imm.bits == b->imm.bits;
+    return memcmp(a->imm.mask, b->imm.mask, ir_lanes(a->type)) == 0;
+}
+
+bool ir_same_value(const ir_inst *a, const ir_inst *b) {
+    if (a->op != b->op || a->type != b->type || a->nargs != b->nargs) return false;
+    for (unsigned n = 0; n < a->nargs; n++)
+        if (a->arg[n].val != b->arg[n].val) return false;
+    return same_imm(a, b);
+}
+
+uint64_t ir_hash_value(const ir_inst *i) {
+    uint64_t h = ir_mix(i->op, i->type);
+    for (unsigned n = 0; n < i->nargs; n++) h = ir_mix(h, i->arg[n].val->id);
+    if (ir_info(i)->imm == I_MASK) return ir_hash(h, i->imm.mask, ir_lanes(i->type));
+    return ir_mix(h, i->imm.bits);
+}
+
+static ir_inst **number_of(ir_builder *b, const ir_inst *i) {
+    return &b->recent[ir_hash_value(i) % NUMBERS];
+}
+
+/* An equal instruction of this block; it keeps only the promises that both make. */
+static ir_inst *find_equal(ir_builder *b, const ir_inst *i) {
+    ir_inst *known = *number_of(b, i);
+    if (b->before || !known || known->block != b->block || !ir_same_value(known, i)) return NULL;
+    known->flags &= i->flags;
+    return known;
+}
+
+/* ------------------------------------------------------------------------------------- building */
+
+static void fill(candidate *c, ir_builder *b, ir_op op, ir_type t, unsigned n) {
+    memset(c, 0, sizeof c->inst + n * sizeof(ir_use));
+    c->inst.op = (uint16_t)op;
+    c->inst.nargs = (uint16_t)n;
+    c->inst.type = t;
+    c->inst.id = UINT32_MAX;
+    c->inst.loc = b->loc;
+}
+
+static bool is_known(const ir_inst *i) { return ir_is_const(i) || i->op == IR_OP_undef; }
+
+/* Constants go to the right of commutative operations. */
+static void order_operands(ir_inst *i) {
+    if (!ir_has_flag(i, F_COMMUTES) || !is_known(i->arg[0].val) || is_known(i->arg[1].val)) return;
+    ir_inst *x = i->arg[0].val;
+    i->arg[0].val = i->arg[1].val;
+    i->arg[1].val = x;
+}
+
+static ir_inst *fold_known(ir_func *f, const ir_inst *i) {
+    for (unsigned n = 0; n < i->nargs; n++)
+        if (!is_known(i->arg[n].val)) return NULL;
+    return i->nargs ? ir_fold(f, i) : NULL;
+}
+
+static ir_inst *rewrite(ir_builder *b, ir_inst *i) {
+    const ir_simplifier *s = b->f->module->simplifier;
+    if (!s || b->depth >= MAX_DEPTH) return NULL;
+    b->depth++;
+    ir_inst *better = s->apply(b, i, s->user);
+    b->depth--;
+    return better;
+}
+
+static ir_inst *simplest(ir_builder *b, ir_inst *i) {
+    ir_inst *known = fold_known(b->f, i);
+    if (!known) known = rewrite(b, i);
+    return known ? known : find_equal(b, i);
+}
+
+ir_inst *ir_build(ir_builder *b, ir_op op, ir_type t, uint32_t flags, ir_imm imm, unsigned n,
+                  ir_inst *const *args) {
+    if (!(ir_ops[op].flags & F_PURE) || n > MAX_CANDIDATE_ARGS)
+        return ir_build_raw(b, op, t, flags, imm, n, args);
+    candidate c;
+    fill(&c, b, op, t, n);
+    c.inst.flags = flags;
+    c.inst.imm = imm;
+    ir_use *use = (ir_use *)(void *)(c.room + offsetof(ir_inst, arg));
+    for (unsigned k = 0; k < n; k++) use[k].val = args[k];
+    order_operands(&c.inst);
+    ir_inst *known = simplest(b, &c.inst);
+    if (known) return known;
+    ir_inst *vals[MAX_CANDIDATE_ARGS];
+    for (unsigned k = 0; k < n; k++) vals[k] = use[k].val;
+    ir_inst *made = ir_build_raw(b, op, t, flags, imm, n, vals);
+    if (!b->before) *number_of(b, made) = made;
+    return made;
+}
+
+ir_inst *ir_build0(ir_builder *b, ir_op op, ir_type t) {
+    return ir_build(b, op, t, 0, (ir_imm){0}, 0, NULL);
+}
+
+ir_inst *ir_build1(ir_builder *b, ir_op op, ir_type t, ir_inst *x) {
+    return ir_build(b, op, t, 0, (ir_imm){0}, 1, &x);
+}
+
+ir_inst *ir_build2(ir_builder *b, ir_op op, ir_type t, ir_inst *x, ir_inst *y) {
+    return ir_build(b, op, t, 0, (ir_imm){0}, 2, (ir_inst *[]){x, y});
+}
+
+ir_inst *ir_build3(ir_builder *b, ir_op op, ir_type t, ir_inst *x, ir_inst *y, ir_inst *z) {
+    return ir_build(b, op, t, 0, (ir_imm){0}, 3, (ir_inst *[]){x, y, z});
+}
+
+/* --------------------------------------------------------------------------------------- memory */
+
+static ir_imm mem_imm(unsigned align, unsigned flags) {
+    unsigned log = 0;
+    while (log < 31 && (2u << log) <= align) log++;
+    return (ir_imm){.mem = {.align = (uint8_t)log, .flags = (uint8_t)flags}};
+}
+
+ir_inst *ir_build_load(ir_builder *b, ir_type t, ir_inst *p, unsigned align, unsigned mem_flags) {
+    return ir_build_raw(b, IR_OP_load, t, 0, mem_imm(align, mem_flags), 1, &p);
+}
+
+ir_inst *ir_build_store(ir_builder *b, ir_inst *v, ir_inst *p, unsigned align,
+                        unsigned mem_flags) {
+    return ir_build_raw(b, IR_OP_store, IR_VOID, 0, mem_imm(align, mem_flags), 2,
+                        (ir_inst *[]){v, p});
+}
+
+ir_inst *ir_build_alloca(ir_builder *b, ir_type t, unsigned align) {
+    ir_var *var = ir_new(&b->f->module->arena, ir_var);
+    *var = (ir_var){.type = t, .align = align};
+    return ir_build_raw(b, IR_OP_alloca, ir_ptr(IR_PRIVATE), 0, (ir_imm){.var = var}, 0, NULL);
+}
+
+ir_inst *ir_build_ptradd(ir_builder *b, ir_inst *p, ir_inst *bytes, bool inbounds) {
+    if (ir_is_const(bytes) && bytes->imm.bits == 0) return p;
+    return ir_build(b, IR_OP_ptradd, p->type, inbounds ? IR_INBOUNDS : 0, (ir_imm){0}, 2,
+                    (ir_inst *[]){p, bytes});
+}
+
+/* -------------------------------------------------------------------------------------- vectors */
+
+ir_inst *ir_build_shuffle(ir_builder *b, ir_inst *x, ir_inst *y, unsigned n, const uint8_t *mask) {
+    ir_imm imm = {.mask = ir_dup(&b->f->module->arena, mask, n)};
+    return ir_build(b, IR_OP_shuffle, ir_vector(ir_elem(x->type), n), 0, imm, 2,
+                    (ir_inst *[]){x, y});
+}
+
+/* The value of one lane when it can be seen through vec and insert. */
+static ir_inst *known_lane(ir_inst *v, unsigned lane) {
+    while (v->op == IR_OP_insert && ir_is_const(ir_arg(v, 2))) {
+        if (ir_arg(v, 2)->imm.bits == lane) return ir_arg(v, 1);
+        v = ir_arg(v, 0);
+    }
+    return v->op == IR_OP_vec ? ir_arg(v, lane) : NULL;
+}
+
+ir_inst *ir_build_extract(ir_builder *b, ir_inst *v, unsigned lane) {
+    ir_inst *known = known_lane(v, lane);
+    if (known) return known;
+    return ir_build2(b, IR_OP_extract, ir_elem(v->type), v, ir_const(b->f, IR_I32, lane));
+}
+
+ir_inst *ir_build_insert(ir_builder *b, ir_inst *v, ir_inst *s, unsigned lane) {
+    return ir_build3(b, IR_OP_insert, v->type, v, s, ir_const(b->f, IR_I32, lane));
+}
+
+ir_inst *ir_build_splat(ir_builder *b, ir_inst *s, unsigned lanes) {
+    ir_inst *args[IR_MAX_LANES];
+    if (lanes == 1) return s;
+    for (unsigned i = 0; i < lanes; i++) args[i] = s;
+    return ir_build(b, IR_OP_vec, ir_vector(s->type, lanes), 0, (ir_imm){0}, lanes, args);
+}
+
+/* ------------------------------------------------------------------------- queries, calls, groups */
+
+ir_inst *ir_build_query(ir_builder *b, ir_op op, ir_type t, unsigned dim) {
+    return ir_build(b, op, t, 0, (ir_imm){.dim = dim}, 0, NULL);
+}
+
+ir_inst *ir_build_barrier(ir_builder *b, unsigned exec, unsigned scope, unsigned semantics) {
+    ir_imm imm = {.sync = {.exec = (uint8_t)exec,
+                           .scope = (uint8_t)scope,
+                           .semantics = (uint16_t)semantics}};
+    return ir_build_raw(b, IR_OP_barrier, IR_VOID, 0, imm, 0, NULL);
+}
+
+ir_inst *ir_build_call(ir_builder *b, ir_func *callee, unsigned n, ir_inst *const *args) {
+    return ir_build_raw(b, IR_OP_call, callee->ret, 0, (ir_imm){.func = callee}, n, args);
+}
+
+ir_inst *ir_build_phi(ir_block *block, ir_type t) {
+    ir_inst *phi = ir_inst_new(block->func, IR_OP_phi, t, 0);
+    ir_insert(phi, block, ir_first_non_phi(block));
+    return phi;
+}
+
+/* ---------------------------------------------------------------------------------- terminators */
+
+static ir_inst *terminate(ir_builder *b, ir_op op, unsigned n, ir_inst *const *args) {
+    return ir_build_raw(b, op, IR_VOID, 0, (ir_imm){0}, n, args);
+}
+
+ir_inst *ir_build_jmp(ir_builder *b, ir_block *to) {
+    ir_set_succs(b->block, 1, &to);
+    return terminate(b, IR_OP_jmp, 0, NULL);
+}
+
+ir_inst *ir_build_br(ir_builder *b, ir_inst *cond, ir_block *taken, ir_block *other) {
+    ir_set_succs(b->block, 2, (ir_block *[]){taken, other});
+    return terminate(b, IR_OP_br, 1, &cond);
+}
+
+ir_inst *ir_build_switch(ir_builder *b, ir_inst *on, ir_block *other, unsigned n,
+                         const uint64_t *values, ir_block *const *blocks) {
+    ir_arena *a = &b->f->module->arena;
+    ir_block **succ = ir_new_array(a, ir_block *, n + 1);
+    ir_inst **args = ir_new_array(a, ir_inst *, n + 1);
+    succ[0] = other;
+    args[0] = on;
+    for (unsigned i = 0; i < n; i++) {
+        succ[i + 1] = blocks[i];
+        args[i + 1] = ir_const(b->f, on->type, values[i]);
+    }
+    ir_set_succs(b->block, n + 1, succ);
+    return terminate(b, IR_OP_switch, n + 1, args);
+}
+
+ir_inst *ir_build_ret(ir_builder *b, ir_inst *value) {
+    return terminate(b, IR_OP_ret, value ? 1 : 0, &value);
+}
+
+ir_inst *ir_build_unreachable(ir_builder *b) { return terminate(b, IR_OP_unreachable, 0, NULL); }

@@ -1,0 +1,215 @@
+/* func.c — modules, functions, globals, names, the line table. */
+#include "ir/ir.h"
+
+/* --------------------------------------------------------------------------- names of symbols
+ *
+ * One name space for functions and globals.  An entry is never removed, only emptied, so that a
+ * chain of equal hashes stays whole. */
+
+typedef struct symbol symbol;
+struct symbol {
+    const char *name;
+    ir_func *func;
+    ir_global *global;
+    symbol *next;
+};
+
+static symbol *find_symbol(const ir_module *m, const char *name) {
+    symbol *s = ir_map_get(&m->symbols, ir_hash(0, name, strlen(name)));
+    while (s && strcmp(s->name, name) != 0) s = s->next;
+    return s;
+}
+
+static symbol *make_symbol(ir_module *m, const char *name) {
+    symbol *s = find_symbol(m, name);
+    if (s) return s;
+    uint64_t hash = ir_hash(0, name, strlen(name));
+    s = ir_new(&m->arena, symbol);
+    s->name = ir_strdup(&m->arena, name);
+    s->next = ir_map_get(&m->symbols, hash);
+    ir_map_set(&m->arena, &m->symbols, hash, s);
+    return s;
+}
+
+/* The symbol of `name`, or of the first free "name.N". */
+static symbol *free_symbol(ir_module *m, const char *name) {
+    symbol *s = make_symbol(m, name);
+    for (unsigned n = 1; s->func || s->global; n++)
+        s = make_symbol(m, ir_sprintf(&m->arena, "%s.%u", name, n));
+    return s;
+}
+
+/* ------------------------------------------------------------------------------------- modules */
+
+ir_module *ir_module_new(ir_ctx *cx, const char *name, unsigned pointer_bits) {
+    ir_arena arena;
+    ir_arena_init(&arena, cx);
+    ir_module *m = ir_new(&arena, ir_module);
+    m->cx = cx;
+    m->arena = arena;
+    m->name = ir_strdup(&m->arena, name);
+    m->pointer_bits = pointer_bits;
+    return m;
+}
+
+void ir_module_free(ir_module *m) {
+    if (!m) return;
+    ir_arena arena = m->arena;
+    ir_arena_free(&arena);
+}
+
+const ir_line *ir_line_of(const ir_module *m, uint32_t word) {
+    uint32_t low = 0, high = m->lines.n;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (m->lines.data[mid].word <= word)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (word == 0 || low == 0 || m->lines.data[low - 1].line == 0) return NULL;
+    return &m->lines.data[low - 1];
+}
+
+/* ------------------------------------------------------------------------------------- globals */
+
+ir_global *ir_global_new(ir_module *m, const char *name, ir_space space, ir_type type) {
+    symbol *s = free_symbol(m, name);
+    ir_global *g = ir_new(&m->arena, ir_global);
+    *g = (ir_global){.module = m, .prev = m->last_global, .name = s->name, .space = space};
+    g->type = type;
+    g->align = (uint32_t)ir_alignof(m, type);
+    s->global = g;
+    if (m->last_global)
+        m->last_global->next = g;
+    else
+        m->first_global = g;
+    m->last_global = g;
+    return g;
+}
+
+ir_global *ir_global_find(const ir_module *m, const char *name) {
+    symbol *s = find_symbol(m, name);
+    return s ? s->global : NULL;
+}
+
+void ir_global_remove(ir_global *g) {
+    ir_module *m = g->module;
+    find_symbol(m, g->name)->global = NULL;
+    if (g->prev)
+        g->prev->next = g->next;
+    else
+        m->first_global = g->next;
+    if (g->next)
+        g->next->prev = g->prev;
+    else
+        m->last_global = g->prev;
+}
+
+/* ----------------------------------------------------------------------------------- functions */
+
+static void link_func(ir_module *m, ir_func *f) {
+    f->prev = m->last_func;
+    if (m->last_func)
+        m->last_func->next = f;
+    else
+        m->first_func = f;
+    m->last_func = f;
+}
+
+static ir_inst *new_param(ir_func *f, uint32_t index, ir_type t) {
+    ir_inst *p = ir_inst_new(f, IR_OP_param, t, 0);
+    p->imm.index = index;
+    return p;
+}
+
+ir_func *ir_func_new(ir_module *m, const char *name, ir_type ret, uint32_t nparams,
+                     const ir_type *types) {
+    symbol *s = free_symbol(m, name);
+    ir_func *f = ir_new(&m->arena, ir_func);
+    f->module = m;
+    f->name = s->name;
+    f->level = L_SPMD;
+    f->ret = ret;
+    f->nparams = nparams;
+    f->cfg_version = f->ssa_version = 1;
+    f->param = ir_new_array(&m->arena, ir_param, nparams);
+    f->param_val = ir_new_array(&m->arena, ir_inst *, nparams);
+    for (uint32_t i = 0; i < nparams; i++) f->param_val[i] = new_param(f, i, types[i]);
+    s->func = f;
+    link_func(m, f);
+    return f;
+}
+
+ir_func *ir_func_find(const ir_module *m, const char *name) {
+    symbol *s = find_symbol(m, name);
+    return s ? s->func : NULL;
+}
+
+void ir_func_remove(ir_func *f) {
+    ir_module *m = f->module;
+    find_symbol(m, f->name)->func = NULL;
+    if (f->prev)
+        f->prev->next = f->next;
+    else
+        m->first_func = f->next;
+    if (f->next)
+        f->next->prev = f->prev;
+    else
+        m->last_func = f->prev;
+}
+
+void ir_func_rename(ir_func *f, const char *name) {
+    find_symbol(f->module, f->name)->func = NULL;
+    symbol *s = free_symbol(f->module, name);
+    s->func = f;
+    f->name = s->name;
+}
+
+void ir_func_drop_body(ir_func *f) {
+    f->first = f->last = NULL;
+    f->leaves = (ir_map){0};
+    for (uint32_t i = 0; i < f->nparams; i++) f->param_val[i]->uses = NULL;
+    f->cfg_version++;
+    f->ssa_version++;
+}
+
+ir_inst *ir_add_param(ir_func *f, ir_type t, const ir_param *info) {
+    ir_arena *a = &f->module->arena;
+    uint32_t n = f->nparams;
+    ir_param *facts = ir_new_array(a, ir_param, n + 1);
+    ir_inst **vals = ir_new_array(a, ir_inst *, n + 1);
+    if (n) memcpy(facts, f->param, n * sizeof *facts);
+    if (n) memcpy(vals, f->param_val, n * sizeof *vals);
+    if (info) facts[n] = *info;
+    vals[n] = new_param(f, n, t);
+    f->param = facts;
+    f->param_val = vals;
+    f->nparams = n + 1;
+    return vals[n];
+}
+
+void ir_keep_params(ir_func *f, const bool *keep) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < f->nparams; i++) {
+        assert(keep[i] || !f->param_val[i]->uses);
+        if (!keep[i]) continue;
+        f->param[n] = f->param[i];
+        f->param_val[n] = f->param_val[i];
+        f->param_val[n]->imm.index = n;
+        n++;
+    }
+    f->nparams = n;
+}
+
+/* -------------------------------------------------------------------------------- value names */
+
+void ir_set_name(ir_func *f, const ir_inst *i, const char *name) {
+    ir_arena *a = &f->module->arena;
+    while (f->names.n <= i->id) *ir_push(a, &f->names) = NULL;
+    f->names.data[i->id] = name ? ir_strdup(a, name) : NULL;
+}
+
+const char *ir_name_of(const ir_func *f, const ir_inst *i) {
+    return i->id < f->names.n ? f->names.data[i->id] : NULL;
+}

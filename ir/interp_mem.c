@@ -1,0 +1,210 @@
+/* interp_mem.c — steps that touch memory: load, store, copy, fill, atomics, variables.
+ *
+ * Memory is little-endian bytes behind the host's read and write, each byte with its undefined
+ * flag.  An undefined address is reported and then used with the bits it happens to have.  Work-
+ * items are never interrupted inside a step, so an atomic is a read and a write marked as such.
+ */
+#include "ir/interp.h"
+
+enum { CHUNK = 512 }; /* bytes of a copy or fill that are moved at once */
+
+static bool host_read(const ir_interp *w, const ir_access *a, uint8_t *bytes, uint8_t *undef) {
+    if (w->host->read(w->host->user, a, bytes, undef)) return true;
+    memset(bytes, 0, a->size);
+    memset(undef, 1, a->size);
+    return false;
+}
+
+/* The access of step s through its operand n, which is reported when undefined. */
+static ir_access access_through(const ir_interp *w, const ir_frame *f, const ir_step *s, unsigned n,
+                                uint32_t kind) {
+    uint32_t slot = ir_step_slot(f, s, n);
+    if (f->undef[slot]) ir_interp_check(w, f, s, n);
+    return (ir_access){
+        .at = s->inst,
+        .site = s->site,
+        .address = f->bits[slot],
+        .align = 1,
+        .space = ir_space_of(ir_arg(s->inst, n)->type),
+        .kind = kind,
+    };
+}
+
+/* ------------------------------------------------------------------------------- lanes and bytes */
+
+static void lanes_from_bytes(uint64_t *bits, uint8_t *undef, const uint8_t *bytes,
+                             const uint8_t *flags, unsigned lanes, unsigned size) {
+    for (unsigned l = 0; l < lanes; l++) {
+        uint64_t value = 0;
+        uint8_t mask = 0;
+        for (unsigned k = 0; k < size; k++) {
+            value |= (uint64_t)bytes[l * size + k] << 8 * k;
+            mask |= (uint8_t)(flags[l * size + k] << k);
+        }
+        bits[l] = value;
+        undef[l] = mask;
+    }
+}
+
+static void bytes_from_lanes(uint8_t *bytes, uint8_t *flags, const uint64_t *bits,
+                             const uint8_t *undef, unsigned lanes, unsigned size) {
+    for (unsigned l = 0; l < lanes; l++)
+        for (unsigned k = 0; k < size; k++) {
+            bytes[l * size + k] = (uint8_t)(bits[l] >> 8 * k);
+            flags[l * size + k] = undef[l] >> k & 1;
+        }
+}
+
+static void load(ir_interp *w, ir_frame *f, const ir_step *s) {
+    uint8_t bytes[IR_MAX_LANES * 8], flags[IR_MAX_LANES * 8];
+    ir_access a = access_through(w, f, s, 0, IR_ACCESS_READ);
+    a.size = (uint32_t)ir_access_size(w->code->module, s->inst->type);
+    a.align = UINT32_C(1) << s->inst->imm.mem.align;
+    host_read(w, &a, bytes, flags);
+    lanes_from_bytes(f->bits + s->dst, f->undef + s->dst, bytes, flags, s->lanes,
+                     a.size / s->lanes);
+    for (unsigned l = 0; l < s->lanes; l++) f->bits[s->dst + l] &= s->mask;
+}
+
+static void store(ir_interp *w, ir_frame *f, const ir_step *s) {
+    uint8_t bytes[IR_MAX_LANES * 8], flags[IR_MAX_LANES * 8];
+    ir_type t = ir_arg(s->inst, 0)->type;
+    ir_access a = access_through(w, f, s, 1, IR_ACCESS_WRITE);
+    a.size = (uint32_t)ir_access_size(w->code->module, t);
+    a.align = UINT32_C(1) << s->inst->imm.mem.align;
+    bytes_from_lanes(bytes, flags, f->bits + s->arg[0], f->undef + s->arg[0], ir_lanes(t),
+                     a.size / ir_lanes(t));
+    w->host->write(w->host->user, &a, bytes, flags);
+}
+
+/* ---------------------------------------------------------------------------- ranges of bytes */
+
+/* The next piece of both accesses; stops at the first one that fails. */
+static bool copy_chunk(const ir_interp *w, const ir_access *to, const ir_access *from) {
+    uint8_t bytes[CHUNK], flags[CHUNK];
+    return w->host->read(w->host->user, from, bytes, flags) &&
+           w->host->write(w->host->user, to, bytes, flags);
+}
+
+static void copy(ir_interp *w, ir_frame *f, const ir_step *s) {
+    ir_access to = access_through(w, f, s, 0, IR_ACCESS_WRITE);
+    ir_access from = access_through(w, f, s, 1, IR_ACCESS_READ);
+    ir_interp_check(w, f, s, 2);
+    to.align = from.align = UINT32_C(1) << s->inst->imm.mem.align;
+    for (uint64_t left = f->bits[s->arg[2]]; left; left -= to.size) {
+        to.size = from.size = left < CHUNK ? (uint32_t)left : CHUNK;
+        if (!copy_chunk(w, &to, &from)) return;
+        to.address += to.size;
+        from.address += to.size;
+        to.align = from.align = 1; /* said once */
+    }
+}
+
+static void fill(ir_interp *w, ir_frame *f, const ir_step *s) {
+    uint8_t bytes[CHUNK], flags[CHUNK];
+    ir_access to = access_through(w, f, s, 0, IR_ACCESS_WRITE);
+    ir_interp_check(w, f, s, 2);
+    to.align = UINT32_C(1) << s->inst->imm.mem.align;
+    memset(bytes, (int)(f->bits[s->arg[1]] & 0xff), sizeof bytes);
+    memset(flags, f->undef[s->arg[1]] & 1, sizeof flags);
+    for (uint64_t left = f->bits[s->arg[2]]; left; left -= to.size) {
+        to.size = left < CHUNK ? (uint32_t)left : CHUNK;
+        if (!w->host->write(w->host->user, &to, bytes, flags)) return;
+        to.address += to.size;
+        to.align = 1;
+    }
+}
+
+/* ------------------------------------------------------------------------------------- atomics */
+
+/* The op that makes the new value from the old one and the operand; none for an exchange. */
+static ir_op combining_op(ir_op op) {
+    switch (op) {
+    case IR_OP_atomic_add: return IR_OP_add;
+    case IR_OP_atomic_sub: return IR_OP_sub;
+    case IR_OP_atomic_and: return IR_OP_and;
+    case IR_OP_atomic_or: return IR_OP_or;
+    case IR_OP_atomic_xor: return IR_OP_xor;
+    case IR_OP_atomic_umin: return IR_OP_umin;
+    case IR_OP_atomic_umax: return IR_OP_umax;
+    case IR_OP_atomic_smin: return IR_OP_smin;
+    case IR_OP_atomic_smax: return IR_OP_smax;
+    case IR_OP_atomic_fadd: return IR_OP_fadd;
+    case IR_OP_atomic_fmin: return IR_OP_fmin;
+    case IR_OP_atomic_fmax: return IR_OP_fmax;
+    default: return IR_OP_const;
+    }
+}
+
+static uint64_t combine(const ir_interp *w, ir_op op, ir_type t, uint64_t old, uint64_t operand) {
+    ir_kind k = ir_kind_of(t);
+    unsigned width = ir_bits(w->code->module, t);
+    ir_eval_env e = {.op = op, .k_res = k, .k_arg = k, .w_res = width, .w_arg = width};
+    return ir_eval_lane(&e, (uint64_t[4]){old, operand}) & ir_zext(UINT64_MAX, width);
+}
+
+static bool read_lane(const ir_interp *w, ir_access *a, uint64_t *bits, uint8_t *undef) {
+    uint8_t bytes[8], flags[8];
+    a->kind = IR_ACCESS_READ | IR_ACCESS_ATOMIC;
+    bool ok = host_read(w, a, bytes, flags);
+    lanes_from_bytes(bits, undef, bytes, flags, 1, a->size);
+    return ok;
+}
+
+static void write_lane(const ir_interp *w, ir_access *a, uint64_t bits, uint8_t undef) {
+    uint8_t bytes[8], flags[8];
+    a->kind = IR_ACCESS_WRITE | IR_ACCESS_ATOMIC;
+    bytes_from_lanes(bytes, flags, &bits, &undef, 1, a->size);
+    w->host->write(w->host->user, a, bytes, flags);
+}
+
+/* Gives the old value; writes the new one unless the access or a comparison failed. */
+static void exchange(ir_interp *w, ir_frame *f, const ir_step *s, ir_access *a) {
+    uint64_t old, operand = f->bits[s->arg[1]];
+    uint8_t undef, operand_undef = f->undef[s->arg[1]];
+    ir_op op = combining_op((ir_op)s->code);
+    bool ok = read_lane(w, a, &old, &undef);
+    f->bits[s->dst] = old;
+    f->undef[s->dst] = undef;
+    if (!ok) return;
+    if (s->code != IR_OP_atomic_xchg) {
+        for (unsigned n = 1; n < s->inst->nargs; n++) ir_interp_check(w, f, s, n);
+        if (undef)
+            w->host->problem(w->host->user, IR_PROBLEM_UNDEFINED, s->inst, IR_OPERAND_MEMORY);
+    }
+    if (s->code == IR_OP_atomic_cmpxchg && old != f->bits[s->arg[2]]) return;
+    if (op == IR_OP_const)
+        write_lane(w, a, operand, operand_undef);
+    else
+        write_lane(w, a, combine(w, op, s->inst->type, old, operand),
+                   undef | operand_undef ? s->full : 0);
+}
+
+static void atomic(ir_interp *w, ir_frame *f, const ir_step *s) {
+    bool stores = s->code == IR_OP_atomic_store;
+    ir_access a = access_through(w, f, s, 0, IR_ACCESS_READ);
+    ir_type t = stores ? ir_arg(s->inst, 1)->type : s->inst->type;
+    a.size = a.align = (uint32_t)ir_access_size(w->code->module, t);
+    if (stores)
+        write_lane(w, &a, f->bits[s->arg[1]], f->undef[s->arg[1]]);
+    else if (s->code == IR_OP_atomic_load)
+        read_lane(w, &a, f->bits + s->dst, f->undef + s->dst);
+    else
+        exchange(w, f, s, &a);
+}
+
+void ir_interp_memory(ir_interp *w, ir_frame *f, const ir_step *s) {
+    switch (s->code) {
+    case IR_OP_load: load(w, f, s); break;
+    case IR_OP_store: store(w, f, s); break;
+    case IR_OP_copy: copy(w, f, s); break;
+    case IR_OP_fill: fill(w, f, s); break;
+    case IR_OP_fence: w->host->fence(w->host->user, s->inst); break;
+    case IR_OP_alloca:
+        f->bits[s->dst] = w->host->variable(w->host->user, s->inst) & s->mask;
+        f->undef[s->dst] = 0;
+        f->variables++;
+        break;
+    default: atomic(w, f, s);
+    }
+}

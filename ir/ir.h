@@ -1,0 +1,1123 @@
+/* ir.h — the whole language: memory, types, values, blocks, functions, modules, and everything
+ * that reads or changes them.  Every other folder includes this header and no other of ir/.
+ *
+ * Shape of the IR
+ *   module -> functions -> blocks -> instructions, all arena objects linked by pointers.
+ *   SSA over a control-flow graph.  Dense ids (f->next_id, f->next_block) index side tables.
+ *   A value *is* the instruction that makes it.  Constants, undef, parameters and addresses of
+ *   globals are instructions without a block, interned per function.
+ *   Pointers are opaque and carry an address space; address arithmetic is in bytes.
+ *   Aggregates exist in memory only: the reader splits struct values into their leaves.
+ *
+ * Order inside a block: phis first, one terminator last.  Phi argument i belongs to block->pred[i];
+ * an edge that occurs twice has two entries with the same argument.
+ *
+ * Undef: each use of `undef` may see another value.  Arithmetic never keeps an undef operand (the
+ * builder reads it as zero); phi, select, insert, shuffle, vec, store, call and ret may.
+ *
+ * Memory: everything lives in arenas of its module and is freed with it.  No mutable globals.
+ * Errors: bad input and lack of memory leave through ir_throw to the nearest ir_try; bugs assert.
+ * Threads: one context per thread at a time; modules are not shared while they change.
+ */
+#ifndef SPVFUSE_IR_H
+#define SPVFUSE_IR_H
+
+#include <assert.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define IR_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#define IR_NORETURN __attribute__((noreturn))
+#else
+#define IR_PRINTF(f, a)
+#define IR_NORETURN
+#endif
+
+typedef struct ir_module ir_module;
+typedef struct ir_func ir_func;
+typedef struct ir_block ir_block;
+typedef struct ir_inst ir_inst;
+typedef struct ir_global ir_global;
+
+/* ------------------------------------------------------------------ context and errors (util.c) */
+
+typedef enum {
+    IR_OK,
+    IR_ERR_INPUT,
+    IR_ERR_MEMORY,
+    IR_ERR_LIMIT,
+    IR_ERR_REFUSED, /* this and the next ones: for the layers above */
+    IR_ERR_DEVICE,
+    IR_ERR_IO,
+    IR_ERR_ARGUMENT
+} ir_status;
+typedef enum { IR_NOTE, IR_WARNING, IR_ERROR } ir_severity;
+
+/* One message.  Every field but text may be absent (NULL or 0); `word` is a SPIR-V word offset. */
+typedef struct {
+    ir_severity severity;
+    const char *file; /* the input: "k.spv", "plan.txt" */
+    uint32_t line, column;
+    uint32_t word;
+    const char *inst;   /* what stands there: "OpFMul %57" */
+    const char *source; /* the OpLine file, "saxpy.cl", with source_line */
+    uint32_t source_line;
+    const char *text;
+} ir_message;
+
+typedef struct {
+    void *(*allocate)(void *user, size_t bytes); /* NULL means malloc and free */
+    void (*release)(void *user, void *block);
+    void *alloc_user;
+    void (*report)(void *user, const ir_message *m); /* NULL drops messages */
+    void *report_user;
+    size_t limit; /* bytes that may be allocated at once; 0: none */
+    size_t used;
+    ir_status status; /* why the last ir_try failed */
+    jmp_buf *trap;
+    unsigned warnings;
+} ir_ctx;
+
+/* Runs body(arg); true when it returned, false when it left through ir_throw. */
+bool ir_try(ir_ctx *cx, void (*body)(void *arg), void *arg);
+IR_NORETURN void ir_throw(ir_ctx *cx, ir_status status);
+void ir_report(ir_ctx *cx, ir_message m, const char *fmt, ...) IR_PRINTF(3, 4);
+void ir_vreport(ir_ctx *cx, ir_message m, const char *fmt, va_list ap);
+/* Formats one message as "file: word 0x1a3, saxpy.cl:12: error: text" into out (always ended). */
+void ir_format_message(const ir_message *m, char *out, size_t size);
+
+/* -------------------------------------------------------------------------------- arena (arena.c) */
+
+typedef struct ir_chunk ir_chunk;
+typedef struct {
+    ir_ctx *cx;
+    ir_chunk *chunks;
+    char *next, *end;
+    size_t total;
+} ir_arena;
+
+void ir_arena_init(ir_arena *a, ir_ctx *cx);
+void ir_arena_free(ir_arena *a);
+void *ir_alloc(ir_arena *a, size_t bytes); /* zeroed, 16-byte aligned, never NULL (throws) */
+void *ir_dup(ir_arena *a, const void *data, size_t bytes);
+char *ir_strdup(ir_arena *a, const char *s);
+char *ir_strndup(ir_arena *a, const char *s, size_t n);
+char *ir_sprintf(ir_arena *a, const char *fmt, ...) IR_PRINTF(2, 3);
+#define ir_new(a, T) ((T *)ir_alloc((a), sizeof(T)))
+#define ir_new_array(a, T, n) ((T *)ir_alloc((a), sizeof(T) * (size_t)(n)))
+
+/* A growing array of T in an arena: declare `ir_vec(T) v`, push with *ir_push(a, &v) = x. */
+#define ir_vec(T)                                                                                  \
+    struct {                                                                                       \
+        T *data;                                                                                   \
+        uint32_t n, cap;                                                                           \
+    }
+void *ir_vec_grow(ir_arena *a, const void *data, uint32_t *cap, uint32_t n, size_t size);
+#define ir_push(a, v)                                                                              \
+    ((v)->n == (v)->cap ? (void)((v)->data = ir_vec_grow((a), (v)->data, &(v)->cap, (v)->n,        \
+                                                         sizeof *(v)->data))                       \
+                        : (void)0,                                                                 \
+     &(v)->data[(v)->n++])
+
+/* A map from 64-bit keys to pointers; a missing key gives NULL. */
+typedef struct {
+    uint64_t *key;
+    void **val;
+    uint32_t n, cap;
+} ir_map;
+void *ir_map_get(const ir_map *m, uint64_t key);
+void ir_map_set(ir_arena *a, ir_map *m, uint64_t key, void *val);
+uint64_t ir_hash(uint64_t seed, const void *data, size_t bytes);
+uint64_t ir_mix(uint64_t h, uint64_t x);
+
+/* Text being built, in an arena; data is always ended by 0. */
+typedef struct {
+    ir_arena *arena;
+    char *data;
+    size_t n, cap;
+} ir_text;
+void ir_put(ir_text *t, const char *s);
+void ir_putn(ir_text *t, const char *s, size_t n);
+void ir_putf(ir_text *t, const char *fmt, ...) IR_PRINTF(2, 3);
+
+/* --------------------------------------------------------------------------------- types (type.c)
+ *
+ * A type is one 32-bit word; equal words are equal types within a module, and scalars, vectors and
+ * pointers are equal between modules as well.
+ *   bits 0-4 kind · bits 5-11 lanes (vector) or address space (pointer) · bits 12-31 table index */
+
+typedef uint32_t ir_type;
+
+typedef enum {
+    IR_VOID,
+    IR_I1,
+    IR_I8,
+    IR_I16,
+    IR_I32,
+    IR_I64,
+    IR_F16,
+    IR_BF16,
+    IR_F32,
+    IR_F64,
+    IR_PTR,
+    IR_STRUCT,
+    IR_ARRAY,
+    IR_IMAGE,
+    IR_SAMPLER,
+    IR_SAMPLED_IMAGE,
+    IR_EVENT
+} ir_kind;
+
+typedef enum {
+    IR_PRIVATE, /* one per work-item; stack variables, by-value structs */
+    IR_LOCAL,   /* one per work-group */
+    IR_GLOBAL,
+    IR_CONST,
+    IR_GENERIC /* private, local or global, known at run time */
+} ir_space;
+
+#define IR_MAX_LANES 64u
+#define IR_MAX_TYPE_DEPTH 64u /* of nested structs and arrays; deeper ones throw IR_ERR_LIMIT */
+
+/* What a struct, array or image type is made of. */
+typedef struct {
+    ir_kind kind;
+    bool packed;            /* struct: no padding, alignment 1 */
+    uint32_t count;         /* members, or elements of an array */
+    const ir_type *member;  /* struct: count of them; array: one */
+    const uint64_t *offset; /* struct: byte offset of each member */
+    uint64_t size, align;   /* bytes, with tail padding */
+    const char *name;       /* struct: SPIR-V name or NULL; not part of identity */
+    uint32_t index;         /* in the module's table */
+    uint32_t chain;         /* older type of the same hash + 1, or 0 */
+    uint32_t depth;         /* nesting, at most IR_MAX_TYPE_DEPTH */
+    struct {                /* image: the operands of OpTypeImage */
+        uint8_t dim, depth, arrayed, ms, sampled, format, access;
+        ir_type texel; /* sampled type: void, i32 or f32 … */
+    } image;
+} ir_type_info;
+
+ir_type ir_scalar(ir_kind kind);
+ir_type ir_vector(ir_type elem, unsigned lanes); /* lanes 1 gives elem */
+ir_type ir_ptr(ir_space space);
+ir_type ir_struct_type(ir_module *m, const char *name, bool packed, const ir_type *member,
+                       uint32_t n);
+ir_type ir_array_type(ir_module *m, ir_type elem, uint32_t n);
+ir_type ir_image_type(ir_module *m, const ir_type_info *image);
+const ir_type_info *ir_type_get(const ir_module *m, ir_type t); /* struct, array, image */
+
+static inline ir_kind ir_kind_of(ir_type t) { return (ir_kind)(t & 31u); }
+static inline bool ir_is_ptr(ir_type t) { return ir_kind_of(t) == IR_PTR; }
+static inline ir_space ir_space_of(ir_type t) { return (ir_space)(t >> 5 & 127u); }
+static inline unsigned ir_lanes(ir_type t) { return ir_is_ptr(t) || t < 32 ? 1 : (t >> 5 & 127u); }
+static inline bool ir_is_vector(ir_type t) { return !ir_is_ptr(t) && (t >> 5 & 127u) > 1; }
+static inline ir_type ir_elem(ir_type t) { return ir_is_vector(t) ? t & 31u : t; }
+static inline bool ir_is_int(ir_type t) { return ir_kind_of(t) >= IR_I1 && ir_kind_of(t) <= IR_I64; }
+static inline bool ir_is_float(ir_type t) {
+    return ir_kind_of(t) >= IR_F16 && ir_kind_of(t) <= IR_F64;
+}
+static inline bool ir_is_bool(ir_type t) { return ir_kind_of(t) == IR_I1; }
+static inline bool ir_is_opaque(ir_type t) { return ir_kind_of(t) >= IR_IMAGE; }
+static inline bool ir_is_aggregate(ir_type t) {
+    return ir_kind_of(t) == IR_STRUCT || ir_kind_of(t) == IR_ARRAY;
+}
+static inline ir_type ir_with_elem(ir_type shape, ir_type elem) {
+    return ir_vector(elem, ir_lanes(shape));
+}
+unsigned ir_bits(const ir_module *m, ir_type t);   /* of one lane; pointers: the module's size */
+uint64_t ir_sizeof(const ir_module *m, ir_type t); /* in memory; a vector of 3 takes 4 elements */
+uint64_t ir_alignof(const ir_module *m, ir_type t);
+uint64_t ir_access_size(const ir_module *m, ir_type t); /* bytes a load or store touches: 3 lanes 3 */
+void ir_print_type(ir_text *out, const ir_module *m, ir_type t);
+
+/* -------------------------------------------------------------------------- operations (ops.def) */
+
+typedef enum {
+#define OP(name, spirv, rule, nargs, imm, levels, flags, eval, doc) IR_OP_##name,
+#include "ir/ops.def"
+#undef OP
+    IR_OP_COUNT
+} ir_op;
+
+/* Which operand and result types an op takes; each is one check in verify.c. */
+typedef enum {
+    R_LEAF,     /* const, undef, param, address: checked one by one */
+    R_INT,      /* all integer, all the same type (i1 too for and, or, xor) */
+    R_FLT,      /* all float, all the same type */
+    R_CMPI,     /* i1 per lane from two equal integer or pointer operands */
+    R_CMPF,     /* i1 per lane from two equal float operands */
+    R_TESTF,    /* i1 per lane from one float operand */
+    R_TRUNC,    /* integer to narrower integer */
+    R_EXT,      /* integer to wider integer */
+    R_FTOI,     /* float to integer */
+    R_ITOF,     /* integer to float */
+    R_FTOF,     /* float to float of another width */
+    R_BITCAST,  /* same number of bits, no pointer */
+    R_PTOI,     /* pointer to integer */
+    R_ITOP,     /* integer to pointer */
+    R_PTOP,     /* pointer to pointer of another space */
+    R_PTRADD,   /* pointer, integer of pointer width -> the same pointer type */
+    R_FLT_INT,  /* float result like operand 0, i32 per lane as operand 1 */
+    R_FLT_TO_I, /* i32 per lane from floats */
+    R_INT_TO_F, /* float from an unsigned integer of the same width (nan) */
+    R_WIDEN,    /* upsample: integer of twice the width */
+    R_SELECT,   /* i1 or i1 per lane, then two of the result type */
+    R_EXTRACT,  /* vector, index */
+    R_INSERT,   /* vector, element, index */
+    R_VEC,      /* lanes scalars of the element type */
+    R_SHUFFLE,  /* two vectors of one type; mask of result lanes */
+    R_REDUCE,   /* i1 from a vector of i1 */
+    R_DOT,      /* element of two equal float vectors (or floats) */
+    R_FVEC,     /* whole-vector float functions: result as operands (cross, normalize …) */
+    R_FVEC1,    /* one float from float vectors (length, distance) */
+    R_QUERY,    /* i32 or i64, no operands */
+    R_ALLOCA,
+    R_LOAD,
+    R_STORE,
+    R_COPY,   /* dst, src, bytes */
+    R_FILL,   /* dst, i8, bytes */
+    R_ATOMIC, /* result, pointer, then operands of the result type */
+    R_ATOMIC_STORE,
+    R_SYNC,  /* no result, no operands */
+    R_GROUP, /* result like operand 0 */
+    R_PHI,
+    R_CALL,
+    R_TERM,
+    R_CUSTOM /* images, async copies, printf …: checked by name in verify.c */
+} ir_rule;
+
+/* What the 8 bytes of inst->imm hold. */
+typedef enum {
+    I_NONE,
+    I_BITS,   /* const: imm.bits (scalar) or imm.lanes (vector) */
+    I_INDEX,  /* param: imm.index */
+    I_DIM,    /* imm.dim: 0, 1, 2 */
+    I_MEM,    /* imm.mem */
+    I_VAR,    /* imm.var */
+    I_MASK,   /* imm.mask */
+    I_ROUND,  /* imm.round */
+    I_SYNC,   /* imm.sync */
+    I_GROUP,  /* imm.group */
+    I_FUNC,   /* imm.func */
+    I_GLOBAL, /* imm.global */
+    I_STRING, /* imm.string */
+    I_IMAGE,  /* imm.image */
+    I_WORD    /* imm.bits: a plain number (sampler bits, image operands) */
+} ir_imm_kind;
+
+/* Op flags. */
+enum {
+    F_PURE = 1,          /* value depends on operands and imm only; may be merged and deleted */
+    F_COMMUTES = 2,      /* first two operands may be swapped */
+    F_TERMINATOR = 4,    /* ends a block */
+    F_READS = 8,         /* reads memory */
+    F_WRITES = 16,       /* writes memory or has another effect */
+    F_CONVERGENT = 32,   /* work-items meet here: not moved into or out of control flow */
+    F_TRAPS = 64,        /* undefined for some operands (division by 0): not speculated */
+    F_NOFOLD = 128,      /* not evaluated at compile time (libm decides the last bit) */
+    F_VARIADIC = 256,    /* nargs is a minimum */
+    F_LANEWISE = 512,    /* lane i of the result depends on lane i of the operands only */
+    F_WORKITEM = 1024    /* value depends on the work-item that asks (pure within one) */
+};
+
+/* Levels: where an op is legal, and what a function claims to be. */
+enum { L_SPMD = 1, L_VECTOR = 2, L_MACHINE = 4, L_ALLOCATED = 8 };
+
+typedef struct {
+    const char *name;
+    const char *spirv; /* "OpIAdd", "ext fma", or NULL */
+    ir_rule rule;
+    uint8_t nargs;
+    ir_imm_kind imm;
+    uint8_t levels;
+    uint16_t flags;
+    const char *eval; /* text of the meaning of one lane; "NONE": it has none */
+    const char *doc;
+} ir_op_info;
+extern const ir_op_info ir_ops[IR_OP_COUNT];
+
+/* ---------------------------------------------------------------------- instructions (func.c)
+ *
+ * 64 bytes plus 32 per operand.  Only ir_set_arg, ir_append_arg and ir_remove (with what they are
+ * made of) touch operands and use lists. */
+
+typedef struct ir_use ir_use;
+struct ir_use {
+    ir_inst *val;
+    ir_inst *user;
+    ir_use *next, *prev; /* in val->uses */
+};
+
+/* A stack variable: what alloca makes. */
+typedef struct {
+    ir_type type; /* of memory; size and writer's pointee */
+    uint32_t align;
+} ir_var;
+
+/* Rounding modes of conversions, numbered as SPIR-V numbers them; IR_RN is the default. */
+typedef enum { IR_RTE, IR_RTZ, IR_RTP, IR_RTN } ir_round;
+
+enum { IR_MEM_VOLATILE = 1, IR_MEM_NONTEMPORAL = 2 };
+
+/* Group operations, numbered as SPIR-V numbers them. */
+typedef enum { IR_GROUP_REDUCE, IR_GROUP_INCLUSIVE, IR_GROUP_EXCLUSIVE, IR_GROUP_CLUSTERED } ir_groupop;
+
+/* Scopes and semantics keep SPIR-V's numbers. */
+enum { IR_SCOPE_CROSS_DEVICE, IR_SCOPE_DEVICE, IR_SCOPE_WORKGROUP, IR_SCOPE_SUBGROUP, IR_SCOPE_ITEM };
+enum {
+    IR_SEM_ACQUIRE = 0x2,
+    IR_SEM_RELEASE = 0x4,
+    IR_SEM_ACQ_REL = 0x8,
+    IR_SEM_SEQ_CST = 0x10,
+    IR_SEM_LOCAL = 0x100,  /* WorkgroupMemory */
+    IR_SEM_GLOBAL = 0x200, /* CrossWorkgroupMemory */
+    IR_SEM_IMAGE = 0x800
+};
+
+typedef union {
+    uint64_t bits;
+    const uint64_t *lanes;
+    uint32_t index, dim;
+    struct {
+        uint8_t align; /* log2 of bytes */
+        uint8_t flags; /* IR_MEM_… */
+    } mem;
+    const ir_var *var;
+    const uint8_t *mask; /* source lane of each result lane, counted over both operands; 255: any */
+    struct {
+        uint8_t mode; /* ir_round */
+        bool sat;     /* clamp to the range of the result; NaN gives 0 */
+    } round;
+    struct {
+        uint8_t exec;  /* barrier: scope of execution */
+        uint8_t scope; /* scope of memory */
+        uint16_t semantics;
+        uint16_t unequal; /* cmpxchg: semantics when unequal */
+    } sync;
+    struct {
+        uint8_t scope;
+        uint8_t op;       /* ir_groupop */
+        uint8_t uniform;  /* 1: Group…, all items reach it; 0: GroupNonUniform… */
+        uint8_t log_size; /* clustered: log2 of the cluster size */
+    } group;
+    ir_func *func;
+    ir_global *global;
+    const char *string;
+    struct {
+        uint32_t operands; /* SPIR-V image operand mask; the operands follow as arguments */
+    } image;
+} ir_imm;
+
+/* Instruction flags. */
+enum {
+    IR_NSW = 1,      /* no signed wrap: the result is not used where it would */
+    IR_NUW = 2,      /* no unsigned wrap */
+    IR_INBOUNDS = 4, /* ptradd: stays inside its object */
+    IR_NNAN = 8,     /* fast-math, as SPIR-V's FPFastMathMode */
+    IR_NINF = 16,
+    IR_NSZ = 32,
+    IR_ARCP = 64,
+    IR_FAST = 128,     /* reassociation and everything above */
+    IR_CONTRACT = 256  /* a multiply and an add may become fma */
+};
+
+struct ir_inst {
+    uint16_t op; /* ir_op */
+    uint16_t nargs;
+    uint32_t id;
+    ir_type type; /* of the result; IR_VOID when none */
+    uint32_t loc; /* SPIR-V word offset; key of the module's line table; 0: unknown */
+    ir_block *block; /* NULL for interned leaves and removed instructions */
+    ir_inst *prev, *next;
+    ir_use *uses;
+    ir_imm imm;
+    uint32_t flags;
+    uint32_t mark; /* scratch of the pass at work; any value between passes */
+    ir_use arg[];
+};
+
+static inline const ir_op_info *ir_info(const ir_inst *i) { return &ir_ops[i->op]; }
+static inline ir_inst *ir_arg(const ir_inst *i, unsigned n) {
+    assert(n < i->nargs);
+    return i->arg[n].val;
+}
+static inline bool ir_has_flag(const ir_inst *i, unsigned f) { return (ir_info(i)->flags & f) != 0; }
+static inline bool ir_is_terminator(const ir_inst *i) { return ir_has_flag(i, F_TERMINATOR); }
+static inline bool ir_is_const(const ir_inst *i) { return i->op == IR_OP_const; }
+static inline bool ir_is_leaf(const ir_inst *i) { return ir_info(i)->rule == R_LEAF; }
+static inline bool ir_one_use(const ir_inst *i) { return i->uses && !i->uses->next; }
+unsigned ir_count_uses(const ir_inst *i);
+
+/* Lowest level: an instruction with `nargs` empty operands, outside any block, and its placement.
+ * The builder is what everybody else uses. */
+ir_inst *ir_inst_new(ir_func *f, ir_op op, ir_type t, unsigned nargs);
+void ir_insert(ir_inst *i, ir_block *b, ir_inst *before); /* before NULL: at the end */
+
+void ir_set_arg(ir_inst *i, unsigned n, ir_inst *val);
+/* Appends to a variadic instruction; it may move, so the result replaces i everywhere. */
+ir_inst *ir_append_arg(ir_inst *i, ir_inst *val);
+void ir_drop_arg(ir_inst *i, unsigned n);            /* phis and calls: closes the gap */
+void ir_replace_uses(ir_inst *old, ir_inst *with);   /* everywhere; old keeps its operands */
+void ir_remove(ir_inst *i);                          /* unlinks from block and operands; no uses left */
+void ir_move_before(ir_inst *i, ir_inst *where);     /* also between blocks */
+void ir_move_to_end(ir_inst *i, ir_block *b);
+
+/* True when nothing would be lost with i if it had no uses. */
+bool ir_is_dead_safe(const ir_inst *i);
+
+#define foreach_use(u, i) for (ir_use *u = (i)->uses, *u##_next; u && (u##_next = u->next, 1); u = u##_next)
+#define foreach_inst(i, b)                                                                         \
+    for (ir_inst *i = (b)->first, *i##_next; i && (i##_next = i->next, 1); i = i##_next)
+#define foreach_inst_reverse(i, b)                                                                 \
+    for (ir_inst *i = (b)->last, *i##_prev; i && (i##_prev = i->prev, 1); i = i##_prev)
+#define foreach_phi(i, b)                                                                          \
+    for (ir_inst *i = (b)->first, *i##_next; i && i->op == IR_OP_phi && (i##_next = i->next, 1);   \
+         i = i##_next)
+#define foreach_block(b, f)                                                                        \
+    for (ir_block *b = (f)->first, *b##_next; b && (b##_next = b->next, 1); b = b##_next)
+
+/* ------------------------------------------------------------------------------ blocks (func.c)
+ *
+ * Successors by terminator: jmp: 1 · br: taken, not taken · switch: default, then one per case
+ * constant (arg 0 is the selector, arg i the value of successor i) · ret, unreachable: none.
+ * The first block of a function is its entry and has no predecessor. */
+
+enum { IR_LOOP_UNROLL = 1, IR_LOOP_NO_UNROLL = 2 };
+
+struct ir_block {
+    ir_func *func;
+    uint32_t id;
+    uint32_t mark;
+    const char *name; /* or NULL */
+    ir_inst *first, *last;
+    ir_block *prev, *next;
+    ir_block **succ;
+    ir_block **pred;
+    uint32_t nsucc, npred, cap_pred;
+    uint32_t loop_hint; /* IR_LOOP_…, on the header */
+};
+
+ir_block *ir_block_new(ir_func *f, const char *name); /* appended to the function */
+void ir_block_move_after(ir_block *b, ir_block *where);
+void ir_block_remove(ir_block *b); /* with its instructions and edges; nothing may use them */
+static inline ir_inst *ir_term(const ir_block *b) {
+    return b->last && ir_is_terminator(b->last) ? b->last : NULL;
+}
+ir_inst *ir_first_non_phi(const ir_block *b);
+
+/* Edges.  Setting successors appends this block to their predecessor lists; phis of a successor
+ * must then get their argument (ir_append_arg), in the same order. */
+void ir_set_succs(ir_block *b, unsigned n, ir_block *const *succ);
+/* Takes edge n away, with the phi arguments of that edge; later successors move down one place and
+ * the caller mends the terminator. */
+void ir_remove_edge(ir_block *b, unsigned n);
+/* Edge n leads to `to` from now on, as its last predecessor: phis there need an argument. */
+void ir_redirect_edge(ir_block *b, unsigned n, ir_block *to);
+unsigned ir_pred_index(const ir_block *b, const ir_block *pred);
+/* Puts a new empty block on edge n of b; phis keep their places.  Returns it. */
+ir_block *ir_split_edge(ir_block *b, unsigned n);
+/* Moves `first` and all after it into a new block that inherits the edges of b; b is left without
+ * terminator. */
+ir_block *ir_split_block(ir_block *b, ir_inst *first);
+/* Replaces the terminator; edges that are no longer there leave with their phi arguments. */
+void ir_make_jmp(ir_block *b, unsigned keep);
+void ir_make_unreachable(ir_block *b);
+
+/* --------------------------------------------------------------------------- functions (func.c) */
+
+enum {
+    IR_PARAM_NOALIAS = 1,
+    IR_PARAM_READONLY = 2,  /* FuncParamAttr NoWrite */
+    IR_PARAM_NOACCESS = 4,  /* FuncParamAttr NoReadWrite */
+    IR_PARAM_NOCAPTURE = 8,
+    IR_PARAM_BYVAL = 16, /* ptr.private to a copy of byval_size bytes */
+    IR_PARAM_SRET = 32,
+    IR_PARAM_ZEXT = 64,
+    IR_PARAM_SEXT = 128,
+    IR_PARAM_VOLATILE = 256,
+    IR_PARAM_RESTRICT = 512,
+    IR_PARAM_CONST = 1024, /* type qualifier from the kernel's argument information */
+    IR_PARAM_UNUSED = 2048
+};
+
+typedef struct {
+    const char *name;      /* or NULL */
+    const char *type_name; /* OpenCL C spelling when known, or NULL */
+    ir_type pointee;       /* pointers: what SPIR-V said they point to; IR_VOID: unknown */
+    uint32_t align;        /* bytes the pointer is known to be aligned to; 0: unknown */
+    uint32_t attrs;        /* IR_PARAM_… */
+    uint64_t byval_size;
+} ir_param;
+
+enum {
+    IR_FUNC_KERNEL = 1,
+    IR_FUNC_EXPORT = 2,
+    IR_FUNC_IMPORT = 4, /* no body here: calls to it cannot run */
+    IR_FUNC_ODR = 8,    /* linkonce_odr */
+    IR_FUNC_INLINE = 16,
+    IR_FUNC_NOINLINE = 32,
+    IR_FUNC_PURE = 64,
+    IR_FUNC_CONST = 128,
+    IR_FUNC_REFUSED = 256,       /* no body: it uses what `refusal` names */
+    IR_FUNC_CONTRACTION_OFF = 512
+};
+
+/* SPV_KHR_float_controls per width: index 0 f16, 1 f32, 2 f64; bits as below. */
+enum {
+    IR_FC_DENORM_PRESERVE = 1,
+    IR_FC_DENORM_FLUSH = 2,
+    IR_FC_SIGNED_ZERO_INF_NAN = 4,
+    IR_FC_ROUND_RTE = 8,
+    IR_FC_ROUND_RTZ = 16
+};
+
+typedef struct {
+    uint32_t local_size[3]; /* reqd_work_group_size; all 0: none */
+    uint32_t hint[3];       /* work_group_size_hint */
+    uint32_t vec_hint;      /* VecTypeHint's literal */
+    bool has_vec_hint;
+    uint32_t subgroup_size, subgroups; /* 0: none */
+    uint8_t float_controls[3];
+} ir_kernel_attrs;
+
+typedef struct ir_dom ir_dom;
+typedef struct ir_loops ir_loops;
+typedef struct ir_live ir_live;
+
+struct ir_func {
+    ir_module *module;
+    ir_func *prev, *next;
+    const char *name; /* unique among functions and globals of the module */
+    uint32_t flags;   /* IR_FUNC_… */
+    uint8_t level;    /* L_… */
+    ir_type ret;
+    uint32_t nparams;
+    ir_param *param;     /* facts about each parameter */
+    ir_inst **param_val; /* the values */
+    ir_kernel_attrs attrs;
+    const char *refusal; /* why it was refused, or NULL */
+    uint32_t loc;
+    ir_block *first, *last; /* no blocks: a declaration */
+    uint32_t next_id, next_block;
+    uint32_t cfg_version, ssa_version;
+    ir_map leaves;                 /* interned constants, undef, addresses */
+    ir_vec(const char *) names;    /* by value id; may be shorter; NULL: unnamed */
+    ir_dom *dom;
+    ir_loops *loops;
+    ir_live *live;
+};
+
+/* A name that is taken gets a suffix: "f", "f.1", "f.2" … */
+ir_func *ir_func_new(ir_module *m, const char *name, ir_type ret, uint32_t nparams,
+                     const ir_type *types);
+ir_func *ir_func_find(const ir_module *m, const char *name);
+void ir_func_remove(ir_func *f);     /* nothing may call it */
+void ir_func_drop_body(ir_func *f);  /* leaves a declaration */
+static inline bool ir_is_declaration(const ir_func *f) { return !f->first; }
+void ir_func_rename(ir_func *f, const char *name); /* a taken name gets a suffix */
+/* Names of values are kept for reading, and made unique when printed. */
+void ir_set_name(ir_func *f, const ir_inst *i, const char *name);
+const char *ir_name_of(const ir_func *f, const ir_inst *i);
+/* Adds a parameter at the end; the function must have no callers that are not rewritten. */
+ir_inst *ir_add_param(ir_func *f, ir_type t, const ir_param *info);
+/* Drops parameters whose keep[i] is false and that have no uses left. */
+void ir_keep_params(ir_func *f, const bool *keep);
+
+#define foreach_func(f, m)                                                                         \
+    for (ir_func *f = (m)->first_func, *f##_next; f && (f##_next = f->next, 1); f = f##_next)
+
+/* ---------------------------------------------------------------------------- modules (func.c) */
+
+/* An address inside an initializer: at byte `offset` stands &global + addend. */
+typedef struct {
+    uint64_t offset;
+    ir_global *global;
+    int64_t addend;
+} ir_reloc;
+
+struct ir_global {
+    ir_module *module;
+    ir_global *prev, *next;
+    const char *name;
+    ir_space space;
+    ir_type type; /* of the memory */
+    uint32_t align;
+    uint32_t flags; /* IR_FUNC_EXPORT, _IMPORT, _ODR */
+    bool constant;
+    const uint8_t *init; /* ir_sizeof(type) bytes, or NULL: not initialised */
+    const ir_reloc *reloc;
+    uint32_t nreloc;
+};
+
+typedef struct {
+    uint32_t word; /* instructions from this word on … */
+    uint32_t file; /* … come from module->files.data[file] */
+    uint32_t line, column; /* line 0: no longer known */
+} ir_line;
+
+typedef struct {
+    uint32_t id; /* SpecId */
+    ir_type type;
+    uint64_t value;
+    const char *name;
+} ir_spec;
+
+struct ir_module {
+    ir_ctx *cx;
+    ir_arena arena;
+    const char *name; /* file name for messages */
+    unsigned pointer_bits; /* 32 or 64 */
+    ir_func *first_func, *last_func;
+    ir_global *first_global, *last_global;
+    ir_vec(ir_type_info *) types;
+    ir_map type_map, symbols;
+    ir_vec(ir_line) lines; /* ascending by word */
+    ir_vec(const char *) files;
+    ir_vec(ir_spec) specs;
+    uint32_t source_language, source_version; /* OpSource */
+    const struct ir_simplifier *simplifier;   /* the builder's rules, or NULL */
+};
+
+ir_module *ir_module_new(ir_ctx *cx, const char *name, unsigned pointer_bits);
+void ir_module_free(ir_module *m);
+ir_global *ir_global_new(ir_module *m, const char *name, ir_space space, ir_type type);
+ir_global *ir_global_find(const ir_module *m, const char *name);
+void ir_global_remove(ir_global *g);
+const ir_line *ir_line_of(const ir_module *m, uint32_t word); /* NULL: unknown */
+static inline ir_type ir_size_type(const ir_module *m) {
+    return ir_scalar(m->pointer_bits == 32 ? IR_I32 : IR_I64);
+}
+
+#define foreach_global(g, m)                                                                       \
+    for (ir_global *g = (m)->first_global, *g##_next; g && (g##_next = g->next, 1); g = g##_next)
+
+/* ----------------------------------------------------------------------------- leaves (func.c) */
+
+ir_inst *ir_const(ir_func *f, ir_type t, uint64_t bits); /* vector: every lane; pointer: null is 0 */
+ir_inst *ir_const_lanes(ir_func *f, ir_type t, const uint64_t *lanes);
+ir_inst *ir_const_float(ir_func *f, ir_type t, double value); /* rounded to nearest even */
+ir_inst *ir_undef(ir_func *f, ir_type t);
+ir_inst *ir_address(ir_func *f, ir_global *g);
+static inline uint64_t ir_lane_bits(const ir_inst *c, unsigned lane) {
+    return ir_is_vector(c->type) ? c->imm.lanes[lane] : c->imm.bits;
+}
+/* The same bits in every lane? */
+bool ir_is_splat(const ir_inst *c, uint64_t *bits);
+static inline int64_t ir_sext(uint64_t v, unsigned bits) {
+    return (int64_t)(v << (64 - bits)) >> (64 - bits);
+}
+static inline uint64_t ir_zext(uint64_t v, unsigned bits) {
+    return bits >= 64 ? v : v & ((UINT64_C(1) << bits) - 1);
+}
+
+/* --------------------------------------------------------------------------- builder (build.c)
+ *
+ * Inserts before `before`, or at the end of `block` when that is NULL.  ir_build folds constants,
+ * applies the module's simplifier, and gives back an equal instruction of the same block when it
+ * has just built one; so the result may be a leaf or an older value. */
+
+typedef struct {
+    ir_func *f;
+    ir_block *block;
+    ir_inst *before;
+    uint32_t loc;
+    uint32_t depth;       /* nesting of simplification, bounded */
+    ir_inst *recent[256]; /* value numbers of pure instructions of this block */
+} ir_builder;
+
+void ir_builder_init(ir_builder *b, ir_func *f);
+void ir_at_end(ir_builder *b, ir_block *block);
+void ir_before(ir_builder *b, ir_inst *where);
+
+ir_inst *ir_build(ir_builder *b, ir_op op, ir_type t, uint32_t flags, ir_imm imm, unsigned n,
+                  ir_inst *const *args);
+/* As ir_build, and never folded, simplified or merged. */
+ir_inst *ir_build_raw(ir_builder *b, ir_op op, ir_type t, uint32_t flags, ir_imm imm, unsigned n,
+                      ir_inst *const *args);
+ir_inst *ir_build0(ir_builder *b, ir_op op, ir_type t);
+ir_inst *ir_build1(ir_builder *b, ir_op op, ir_type t, ir_inst *x);
+ir_inst *ir_build2(ir_builder *b, ir_op op, ir_type t, ir_inst *x, ir_inst *y);
+ir_inst *ir_build3(ir_builder *b, ir_op op, ir_type t, ir_inst *x, ir_inst *y, ir_inst *z);
+ir_inst *ir_build_load(ir_builder *b, ir_type t, ir_inst *p, unsigned align, unsigned mem_flags);
+ir_inst *ir_build_store(ir_builder *b, ir_inst *v, ir_inst *p, unsigned align, unsigned mem_flags);
+ir_inst *ir_build_alloca(ir_builder *b, ir_type t, unsigned align);
+ir_inst *ir_build_phi(ir_block *b, ir_type t); /* at the head, no arguments yet */
+ir_inst *ir_build_query(ir_builder *b, ir_op op, ir_type t, unsigned dim);
+ir_inst *ir_build_barrier(ir_builder *b, unsigned exec, unsigned scope, unsigned semantics);
+ir_inst *ir_build_call(ir_builder *b, ir_func *callee, unsigned n, ir_inst *const *args);
+ir_inst *ir_build_shuffle(ir_builder *b, ir_inst *x, ir_inst *y, unsigned n, const uint8_t *mask);
+ir_inst *ir_build_extract(ir_builder *b, ir_inst *v, unsigned lane);
+ir_inst *ir_build_insert(ir_builder *b, ir_inst *v, ir_inst *s, unsigned lane);
+ir_inst *ir_build_splat(ir_builder *b, ir_inst *s, unsigned lanes);
+/* p + bytes; nothing when bytes is constant 0 */
+ir_inst *ir_build_ptradd(ir_builder *b, ir_inst *p, ir_inst *bytes, bool inbounds);
+ir_inst *ir_build_jmp(ir_builder *b, ir_block *to);
+ir_inst *ir_build_br(ir_builder *b, ir_inst *cond, ir_block *taken, ir_block *other);
+ir_inst *ir_build_switch(ir_builder *b, ir_inst *on, ir_block *other, unsigned n,
+                         const uint64_t *values, ir_block *const *blocks);
+ir_inst *ir_build_ret(ir_builder *b, ir_inst *value); /* NULL: void */
+ir_inst *ir_build_unreachable(ir_builder *b);
+
+/* Value numbering: do two pure instructions compute the same (flags apart)? */
+bool ir_same_value(const ir_inst *a, const ir_inst *b);
+uint64_t ir_hash_value(const ir_inst *i);
+
+/* A set of rewrite rules.  `apply` looks at an instruction that need not be in a block and returns
+ * what it equals (built through b, or an existing value), or NULL. */
+typedef struct ir_simplifier {
+    ir_inst *(*apply)(ir_builder *b, ir_inst *i, void *user);
+    void *user;
+} ir_simplifier;
+
+/* --------------------------------------------- evaluation (eval.c, fp.c, math.c), host-independent
+ *
+ * Floats are bit patterns of F16, BF16, F32 or F64 in the low bits of a uint64_t.  Arithmetic is
+ * IEEE 754 with denormals, rounding to nearest even unless a mode is given; every NaN result is
+ * the canonical quiet NaN (sign 0, top fraction bit).  No host floating point decides a bit of
+ * fp.c; math.c uses the host's libm and is reached by F_NOFOLD ops only. */
+
+uint64_t ir_fp_add(ir_kind k, uint64_t a, uint64_t b);
+uint64_t ir_fp_sub(ir_kind k, uint64_t a, uint64_t b);
+uint64_t ir_fp_mul(ir_kind k, uint64_t a, uint64_t b);
+uint64_t ir_fp_div(ir_kind k, uint64_t a, uint64_t b);
+uint64_t ir_fp_fma(ir_kind k, uint64_t a, uint64_t b, uint64_t c);
+uint64_t ir_fp_sqrt(ir_kind k, uint64_t a);
+uint64_t ir_fp_rem(ir_kind k, uint64_t a, uint64_t b); /* fmod: sign of a, truncated quotient */
+uint64_t ir_fp_remainder(ir_kind k, uint64_t a, uint64_t b, int *quotient); /* nearest; low 7 bits */
+uint64_t ir_fp_round_int(ir_kind k, uint64_t a, ir_round mode); /* to an integral value */
+uint64_t ir_fp_round_away(ir_kind k, uint64_t a);               /* ties away from zero: round() */
+uint64_t ir_fp_convert(ir_kind to, ir_kind from, uint64_t a, ir_round mode);
+uint64_t ir_fp_from_int(ir_kind to, uint64_t a, bool is_signed, ir_round mode);
+/* To an integer of `bits` bits.  Out of range: clamped when sat (NaN: 0), else 0. */
+uint64_t ir_fp_to_int(ir_kind from, uint64_t a, unsigned bits, bool is_signed, ir_round mode,
+                      bool sat);
+int ir_fp_compare(ir_kind k, uint64_t a, uint64_t b); /* -1, 0, 1; 2: unordered */
+uint64_t ir_fp_min(ir_kind k, uint64_t a, uint64_t b); /* fmin: the other operand when one is NaN */
+uint64_t ir_fp_max(ir_kind k, uint64_t a, uint64_t b);
+uint64_t ir_fp_ldexp(ir_kind k, uint64_t a, int64_t e);
+uint64_t ir_fp_frexp(ir_kind k, uint64_t a, int32_t *e);
+int32_t ir_fp_ilogb(ir_kind k, uint64_t a); /* OpenCL's FP_ILOGB0, FP_ILOGBNAN */
+uint64_t ir_fp_nextafter(ir_kind k, uint64_t a, uint64_t b);
+bool ir_fp_is_nan(ir_kind k, uint64_t a);
+bool ir_fp_is_inf(ir_kind k, uint64_t a);
+uint64_t ir_fp_nan(ir_kind k);
+uint64_t ir_fp_inf(ir_kind k, bool negative);
+double ir_fp_to_double(ir_kind k, uint64_t a); /* exact */
+uint64_t ir_fp_from_double(ir_kind k, double d);
+/* Reads a decimal or 0x…p… literal, correctly rounded; returns characters used, 0: no number. */
+size_t ir_fp_parse(ir_kind k, const char *s, size_t n, uint64_t *bits);
+/* Shortest text that ir_fp_parse reads back to the same bits: "1.5", "-0.0", "inf", "nan",
+ * "nan(0x7f800001)". Returns its length. */
+size_t ir_fp_print(ir_kind k, uint64_t bits, char out[40]);
+
+/* What the files fp*.c share: a float taken apart, and the one place that rounds.  A finite number
+ * that is not 0 has bit 63 of mant set and the value (-1)^sign * mant * 2^(exp - 63). */
+typedef enum { IR_FP_ZERO, IR_FP_FINITE, IR_FP_INF, IR_FP_NAN } ir_fp_class;
+typedef struct {
+    uint64_t mant;
+    int32_t exp;
+    bool sign;
+    ir_fp_class what;
+} ir_fp_parts;
+ir_fp_parts ir_fp_unpack(ir_kind k, uint64_t a);
+/* Rounds (-1)^sign * mant * 2^(exp - 63) to a float; bit 0 of mant may stand for a nonzero tail.
+ * Any mant; |exp| below 2^30. */
+uint64_t ir_fp_pack(ir_kind k, ir_round mode, bool sign, int32_t exp, uint64_t mant);
+
+/* One lane of an op with an eval column.  `a` holds the operand lanes; k_arg the kind of operand 0,
+ * k_res that of the result. */
+typedef struct {
+    ir_op op;
+    ir_kind k_res, k_arg;
+    unsigned w_res, w_arg; /* widths in bits of one lane */
+    ir_imm imm;
+} ir_eval_env;
+bool ir_has_eval(ir_op op);
+/* Only for ops with an eval column. */
+uint64_t ir_eval_lane(const ir_eval_env *e, const uint64_t a[4]);
+/* Whole instruction on constants; result lanes in out.  False: not evaluable (no eval column, an
+ * undefined division, F_NOFOLD unless `libm`). */
+bool ir_eval(const ir_module *m, const ir_inst *i, uint64_t *const *args, uint64_t *out, bool libm);
+/* The constant that i equals when all operands are constant, or NULL.  Never F_NOFOLD ops. */
+ir_inst *ir_fold(ir_func *f, const ir_inst *i);
+
+/* Math functions of OpenCL.std by op (math.c): correctly rounded for f16 and f32 as far as the
+ * host's double and long double allow, about 1 ulp for f64. */
+uint64_t ir_math1(ir_op op, ir_kind k, uint64_t a);
+uint64_t ir_math2(ir_op op, ir_kind k, uint64_t a, uint64_t b);
+/* Whole-vector functions (dot, cross, length, distance, normalize, fast_…) on n lanes. */
+void ir_math_vector(ir_op op, ir_kind k, unsigned n, const uint64_t *a, const uint64_t *b,
+                    uint64_t *out);
+
+/* ------------------------------------------------------- text form (print.c, lex.re, parse.c) */
+
+enum { IR_PRINT_LOC = 1 /* trailing !word and the line table */ };
+void ir_print_module(ir_text *out, const ir_module *m, unsigned flags);
+void ir_print_func(ir_text *out, const ir_func *f, unsigned flags);
+void ir_print_inst(ir_text *out, const ir_inst *i); /* one line, for messages and dumps */
+/* NULL after errors have been reported as file:line:column. */
+ir_module *ir_parse(ir_ctx *cx, const char *file, const char *text, size_t n);
+
+/* ---------------------------------------------------------------------------- verify (verify.c) */
+
+/* True when well-formed; otherwise reports each violation (at most 20) as an error. */
+bool ir_verify_func(const ir_func *f);
+bool ir_verify_module(const ir_module *m);
+
+/* -------------------------------------------- analyses: recomputed when a version says so (cfg.c …) */
+
+typedef ir_vec(ir_block *) ir_block_list;
+
+/* A depth-first walk from the entry, last successor first. */
+typedef struct {
+    uint32_t n; /* blocks reachable from the entry */
+    ir_block **rpo;
+    uint32_t *index;  /* by block id: place in rpo; UINT32_MAX when unreachable */
+    ir_block **pre;   /* the same blocks in the order in which the walk met them */
+    uint32_t *number; /* by block id: place in pre; UINT32_MAX when unreachable */
+    uint32_t *parent; /* by place in pre: the parent's in the spanning tree; entry: 0 */
+} ir_order;
+/* Fills `o`, whose arrays have room for f->next_block entries each. */
+void ir_find_order(const ir_func *f, ir_order *o);
+
+struct ir_dom {
+    uint32_t version;
+    ir_order order;
+    ir_block **idom;       /* by block id; NULL for the entry and unreachable blocks */
+    uint32_t *enter, *leave; /* by block id: preorder interval in the dominator tree */
+    ir_block **child, **sibling; /* by block id: dominator tree, children in rpo */
+};
+const ir_dom *ir_dominators(ir_func *f); /* Lengauer and Tarjan 1979 */
+bool ir_block_dominates(const ir_dom *d, const ir_block *a, const ir_block *b);
+/* Does value v dominate the place just before `at`? Leaves dominate everything. */
+bool ir_value_dominates(const ir_dom *d, const ir_inst *v, const ir_inst *at);
+ir_block *ir_common_dominator(const ir_dom *d, ir_block *a, ir_block *b);
+/* Removes blocks that the entry does not reach; true when there were any. */
+bool ir_remove_unreachable(ir_func *f);
+
+typedef struct ir_loop ir_loop;
+struct ir_loop {
+    ir_block *header;
+    ir_loop *parent, *child, *sibling;
+    uint32_t depth;  /* 1: outermost */
+    ir_block **block; /* header first */
+    uint32_t nblocks;
+    bool irreducible; /* entered other than through the header */
+};
+struct ir_loops {
+    uint32_t version;
+    ir_loop *first; /* outermost loops */
+    ir_loop **of;   /* by block id: innermost loop, or NULL */
+    uint32_t n;
+};
+const ir_loops *ir_loop_tree(ir_func *f); /* Havlak 1997 */
+bool ir_in_loop(const ir_loops *l, const ir_block *b, const ir_loop *loop);
+
+/* Values live at the start and end of each block, ascending by id: parameters and instructions, no
+ * other leaves.  A phi's result is not in `in` of its block; its arguments are in `out` of the
+ * predecessors. */
+typedef ir_vec(ir_inst *) ir_value_list;
+struct ir_live {
+    uint32_t cfg_version, ssa_version;
+    ir_value_list *in, *out; /* by block id */
+    uint32_t max_live;       /* most values live at one place */
+};
+const ir_live *ir_liveness(ir_func *f); /* Brandner, Boissinot et al. 2011 */
+bool ir_has_value(const ir_value_list *set, const ir_inst *v);
+
+/* -------------------------------------------------------------- SSA construction and repair (ssa.c)
+ *
+ * One variable at a time: name its definitions, ask for its value anywhere.
+ *   ir_ssa s = {0}; ir_ssa_begin(&s, f, scratch, type);
+ *   ir_ssa_def(&s, block, value) …   the value at the end of that block; the last one stands
+ *   ir_ssa_place(&s, live_in)         finds where phis may be needed
+ *   ir_ssa_at_head(&s, block), ir_ssa_at_end(&s, block) …
+ *   ir_ssa_finish(&s)                 fills the phis
+ * Phis are made only where a read needs them.  Reads before any definition give undef.  Between
+ * place and finish edges stay as they are.  ir_ssa_begin on the same struct starts the next variable
+ * and keeps the tables. */
+
+typedef struct {
+    ir_func *f;
+    ir_arena *scratch;
+    ir_type type;
+    uint32_t cap;   /* entries of the tables */
+    ir_inst **end;  /* by block id: value defined in the block, or NULL */
+    ir_inst **head; /* by block id: phi made there, or cached value, or NULL */
+    bool *join;     /* by block id: a phi may be needed */
+    ir_block_list defs, joins, cached, phis;
+} ir_ssa;
+void ir_ssa_begin(ir_ssa *s, ir_func *f, ir_arena *scratch, ir_type type);
+void ir_ssa_def(ir_ssa *s, ir_block *b, ir_inst *value);
+/* live_in: by block id, true where the variable may be read before it is written; NULL: everywhere */
+void ir_ssa_place(ir_ssa *s, const bool *live_in);
+ir_inst *ir_ssa_at_head(ir_ssa *s, ir_block *b);
+ir_inst *ir_ssa_at_end(ir_ssa *s, ir_block *b);
+void ir_ssa_finish(ir_ssa *s);
+/* Appends to `out` the iterated dominance frontier of the blocks in `in`, as far as live_in allows
+ * (NULL: all of it).  Sreedhar and Gao 1995. */
+void ir_iterated_frontier(ir_func *f, const ir_block_list *in, const bool *live_in,
+                          ir_arena *scratch, ir_block_list *out);
+/* May operand n be undef?  Only where the value is passed on as it is. */
+bool ir_may_be_undef(ir_op op, unsigned n);
+/* Replaces all uses of old by undef, or by zero where undef may not stand. */
+void ir_replace_by_undef(ir_func *f, ir_inst *old);
+
+/* ------------------------------------------------------------- stack variables (var.c, promote.c) */
+
+/* A load, store, copy or fill of a variable. */
+typedef struct {
+    ir_inst *inst;
+    unsigned arg;   /* the operand that is the address */
+    int64_t offset; /* bytes from the variable's start */
+} ir_var_use;
+typedef ir_vec(ir_var_use) ir_var_uses;
+
+/* Appends all uses of what an alloca makes, seen through constant offsets and casts of the address.
+ * False when its address goes elsewhere: to a call, an atomic, memory, a phi, an unknown offset. */
+bool ir_find_var_uses(const ir_inst *alloca, ir_arena *scratch, ir_var_uses *out);
+/* Removes an alloca of which only computed addresses, themselves unused, are left. */
+void ir_remove_var(ir_inst *alloca, ir_arena *scratch);
+/* Can a value be written as one type and read as the other? */
+bool ir_can_reinterpret(const ir_module *m, ir_type from, ir_type to);
+/* What reading v's bytes as t gives. */
+ir_inst *ir_build_reinterpret(ir_builder *b, ir_inst *v, ir_type t);
+/* Turns variables that are only loaded and stored whole into values. */
+bool ir_promote_vars(ir_func *f, ir_arena *scratch);
+
+/* ------------------------------------------------------------------------------- clone (clone.c) */
+
+/* Old value or block -> new, by id of the source function; NULL: not copied. */
+typedef struct {
+    ir_func *to;
+    ir_inst **value;
+    ir_block **block;
+} ir_clone_map;
+
+/* Copies the reachable blocks of `from` to the end of `to` (which may be in another module).
+ * Arguments replace parameters.  Returns jump to `after`, which must have no predecessor; the result
+ * is the value returned: a phi there when there are several returns, NULL for void, undef when
+ * nothing returns.  *entry is the copied entry block.  Allocas of the entry block stay in the copy's
+ * entry.  Functions and globals that are reached are imported when the modules differ; then the
+ * instructions have no loc. */
+ir_inst *ir_clone_body(ir_func *to, const ir_func *from, ir_inst *const *args, ir_block *after,
+                       ir_block **entry);
+/* Copies a set of blocks of one function within it; edges and uses inside the set follow the copy,
+ * others stay.  Edges into the set lead to the originals only; the copies' phis have arguments for
+ * the edges inside.  Phis behind the set may move in memory.  The caller provides map->value and
+ * map->block with f->next_id and f->next_block entries of NULL. */
+void ir_clone_region(ir_func *f, ir_block *const *blocks, uint32_t n, ir_clone_map *map);
+
+/* What has been imported into m: functions that are imported through the same importer share what
+ * they use.  Start as {.m = m}; lives while the source modules do. */
+typedef struct {
+    ir_module *m;
+    ir_map done;                   /* source function, global or type -> its copy */
+    ir_vec(const ir_func *) funcs; /* declared; bodies still to be copied */
+    ir_vec(const ir_global *) globals;
+} ir_importer;
+/* A copy of f under `name`, with all functions and globals that it needs.  A function of m that is
+ * imported by that name becomes the copy; names that are taken get a number.  Callees are no kernels
+ * in m. */
+ir_func *ir_importer_copy(ir_importer *im, const ir_func *f, const char *name);
+/* The same with an importer of its own. */
+ir_func *ir_import_func(ir_module *m, const ir_func *f, const char *name);
+ir_global *ir_import_global(ir_module *m, const ir_global *g);
+ir_type ir_import_type(ir_module *m, const ir_module *from, ir_type t);
+
+/* ------------------------------------------------------------ interpreter (interp.c, interp_*.c)
+ *
+ * Runs one work-item of a function until it needs the others: at a barrier, a group operation, an
+ * async copy or a wait.  No recursion in C; the depth of calls is bounded.  A lane is 64 bits and a
+ * mask of its undefined bytes; the mask follows the data byte by byte through copies, shifts and
+ * bitwise operations, and covers the whole result of everything else.  Memory, ids, printing and
+ * every decision about errors belong to the host. */
+
+typedef struct ir_interp_code ir_interp_code; /* functions of one module, decoded when first called */
+typedef struct ir_interp ir_interp;           /* one work-item */
+
+typedef struct {
+    uint64_t bits[IR_MAX_LANES];
+    uint8_t undef[IR_MAX_LANES]; /* bit k: byte k of the lane is undefined */
+} ir_value;
+
+enum { IR_ACCESS_READ = 1, IR_ACCESS_WRITE = 2, IR_ACCESS_ATOMIC = 4 };
+
+typedef struct {
+    const ir_inst *at;
+    uint32_t site; /* number of that instruction within the code, from 1 */
+    uint64_t address;
+    uint32_t size, align; /* bytes */
+    ir_space space;       /* of the pointer */
+    uint32_t kind;        /* IR_ACCESS_… */
+} ir_access;
+
+/* What goes wrong outside of memory.  After the first group the work-item goes on (a quotient is
+ * 0), after the second it is trapped. */
+typedef enum {
+    IR_PROBLEM_UNDEFINED, /* an undefined operand decides: condition, address, divisor … */
+    IR_PROBLEM_DIVISION,  /* by zero, or overflow */
+    IR_PROBLEM_ASSUME,    /* an assumption is false */
+    IR_PROBLEM_UNREACHABLE,
+    IR_PROBLEM_NO_BODY, /* a call of an import or of a refused function */
+    IR_PROBLEM_DEPTH,   /* too many nested calls */
+    IR_PROBLEM_UNSUPPORTED
+} ir_problem;
+
+/* Operand number of a problem: the value that an atomic found in memory. */
+#define IR_OPERAND_MEMORY UINT32_MAX
+
+/* undef: one byte per byte of data, 0 or 1. */
+typedef struct {
+    void *user;
+    /* False: failed; a read then gives undefined zeros. */
+    bool (*read)(void *user, const ir_access *a, uint8_t *bytes, uint8_t *undef);
+    bool (*write)(void *user, const ir_access *a, const uint8_t *bytes, const uint8_t *undef);
+    uint64_t (*variable)(void *user, const ir_inst *alloca); /* a new variable's address */
+    void (*release)(void *user, uint32_t n);                 /* the n newest variables end */
+    uint64_t (*address)(void *user, const ir_global *g);
+    int (*space_of)(void *user, uint64_t address); /* ir_space, or -1 */
+    uint64_t (*query)(void *user, const ir_inst *i, unsigned lane);
+    int32_t (*print)(void *user, const ir_interp *w, const ir_inst *i);
+    void (*fence)(void *user, const ir_inst *i);
+    void (*problem)(void *user, ir_problem what, const ir_inst *i, unsigned operand);
+} ir_interp_host;
+
+typedef enum {
+    IR_RUN_MORE,    /* the budget is used up */
+    IR_RUN_BLOCKED, /* before ir_interp_at(): a barrier, group op, async copy or wait */
+    IR_RUN_DONE,
+    IR_RUN_TRAPPED
+} ir_run;
+
+ir_interp_code *ir_interp_code_new(ir_arena *a, const ir_module *m);
+/* The instruction with that site number. */
+const ir_inst *ir_interp_site(const ir_interp_code *code, uint32_t site);
+ir_interp *ir_interp_new(ir_arena *a, ir_interp_code *code, const ir_interp_host *host);
+/* Enters f, from any state; what the work-item did before is forgotten. */
+void ir_interp_start(ir_interp *w, ir_func *f, const ir_value *args);
+/* Takes one from *budget per instruction; the host's functions may set it to 0 to stop early. */
+ir_run ir_interp_run(ir_interp *w, uint64_t *budget);
+const ir_inst *ir_interp_at(const ir_interp *w);
+uint32_t ir_interp_site_at(const ir_interp *w);
+/* Operand n of that instruction. */
+void ir_interp_operand(const ir_interp *w, unsigned n, ir_value *out);
+/* Completes it with its result (NULL: none). */
+void ir_interp_resume(ir_interp *w, const ir_value *result);
+/* The result of the function after IR_RUN_DONE. */
+void ir_interp_result(const ir_interp *w, ir_value *out);
+/* Which work-item is behind in the program?  Negative: a; 0: they are at the same place. */
+int ir_interp_order(const ir_interp *a, const ir_interp *b);
+
+/* f(args…), one value per parameter, as the only work-item of its range, with memory of its own for
+ * variables and globals.  False after a reported error: it traps, does not end, reaches memory that
+ * it does not own, or meets a group operation.  *result is left alone by a void function. */
+bool ir_interp_call(ir_func *f, const ir_value *args, ir_value *result);
+
+#endif

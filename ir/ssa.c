@@ -1,0 +1,127 @@
+/* ssa.c — SSA form for one variable at a time.
+ *
+ * Shared by everything that turns memory into values or gives a value several definitions: mem2reg,
+ * unrolling, linearization, spilling.  The caller names the definitions; phis may be needed on
+ * their iterated dominance frontier (Cytron et al. 1991, computed as in dom.c) and are made there
+ * only when a read arrives: the value at the head of a block without a phi is the value at the end
+ * of its immediate dominator.  Filling a phi reads at the ends of its predecessors and may make
+ * further phis.  So the result is pruned (no phi without a reader) although nothing about liveness
+ * is known.
+ *
+ * Values found on the way up are cached, so that all reads together cost no more than one walk over
+ * the dominator tree.  Before the first definition, and in unreachable blocks, the value is undef.
+ */
+#include "ir/ir.h"
+
+/* ------------------------------------------------------------------------------------ variables */
+
+static void forget_last(ir_ssa *s) {
+    for (uint32_t i = 0; i < s->defs.n; i++) s->end[s->defs.data[i]->id] = NULL;
+    for (uint32_t i = 0; i < s->cached.n; i++) s->head[s->cached.data[i]->id] = NULL;
+    for (uint32_t i = 0; i < s->joins.n; i++) s->join[s->joins.data[i]->id] = false;
+    s->defs.n = s->cached.n = s->joins.n = s->phis.n = 0;
+}
+
+static void make_tables(ir_ssa *s, ir_func *f, ir_arena *scratch) {
+    *s = (ir_ssa){.cap = f->next_block + f->next_block / 2};
+    s->end = ir_new_array(scratch, ir_inst *, s->cap);
+    s->head = ir_new_array(scratch, ir_inst *, s->cap);
+    s->join = ir_new_array(scratch, bool, s->cap);
+}
+
+void ir_ssa_begin(ir_ssa *s, ir_func *f, ir_arena *scratch, ir_type type) {
+    if (s->cap < f->next_block)
+        make_tables(s, f, scratch);
+    else
+        forget_last(s);
+    s->f = f;
+    s->scratch = scratch;
+    s->type = type;
+}
+
+void ir_ssa_def(ir_ssa *s, ir_block *b, ir_inst *value) {
+    assert(value->type == s->type);
+    if (!s->end[b->id]) *ir_push(s->scratch, &s->defs) = b;
+    s->end[b->id] = value;
+}
+
+void ir_ssa_place(ir_ssa *s, const bool *live_in) {
+    ir_iterated_frontier(s->f, &s->defs, live_in, s->scratch, &s->joins);
+    for (uint32_t i = 0; i < s->joins.n; i++) s->join[s->joins.data[i]->id] = true;
+}
+
+/* ---------------------------------------------------------------------------------------- reads */
+
+static void set_head(ir_ssa *s, ir_block *b, ir_inst *value) {
+    s->head[b->id] = value;
+    *ir_push(s->scratch, &s->cached) = b;
+}
+
+static ir_inst *make_phi(ir_ssa *s, ir_block *b) {
+    ir_inst *phi = ir_inst_new(s->f, IR_OP_phi, s->type, b->npred);
+    for (uint32_t p = 0; p < b->npred; p++) ir_set_arg(phi, p, ir_undef(s->f, s->type));
+    ir_insert(phi, b, b->first);
+    *ir_push(s->scratch, &s->phis) = b;
+    return phi;
+}
+
+/* Goes up from b to the block whose head, or whose dominator's end, has the value; leaves that
+ * block in *stop. */
+static ir_inst *find_above(ir_ssa *s, ir_block *b, ir_block **stop) {
+    const ir_dom *d = ir_dominators(s->f);
+    for (;; b = d->idom[b->id]) {
+        ir_block *up = d->idom[b->id];
+        *stop = b;
+        if (s->head[b->id]) return s->head[b->id];
+        if (s->join[b->id]) return make_phi(s, b);
+        if (!up) return ir_undef(s->f, s->type);
+        if (s->end[up->id]) return s->end[up->id];
+    }
+}
+
+ir_inst *ir_ssa_at_head(ir_ssa *s, ir_block *b) {
+    if (s->head[b->id]) return s->head[b->id];
+    const ir_dom *d = ir_dominators(s->f);
+    ir_block *stop;
+    ir_inst *value = find_above(s, b, &stop);
+    if (!s->head[stop->id]) set_head(s, stop, value);
+    for (; b != stop; b = d->idom[b->id]) set_head(s, b, value);
+    return value;
+}
+
+ir_inst *ir_ssa_at_end(ir_ssa *s, ir_block *b) {
+    return s->end[b->id] ? s->end[b->id] : ir_ssa_at_head(s, b);
+}
+
+void ir_ssa_finish(ir_ssa *s) {
+    for (uint32_t i = 0; i < s->phis.n; i++) {
+        ir_block *b = s->phis.data[i];
+        for (uint32_t p = 0; p < b->npred; p++)
+            ir_set_arg(s->head[b->id], p, ir_ssa_at_end(s, b->pred[p]));
+    }
+}
+
+/* ---------------------------------------------------------------------------------------- undef */
+
+bool ir_may_be_undef(ir_op op, unsigned n) {
+    switch (op) {
+    case IR_OP_phi:
+    case IR_OP_vec:
+    case IR_OP_shuffle:
+    case IR_OP_call:
+    case IR_OP_ret: return true;
+    case IR_OP_select: return n != 0;
+    case IR_OP_insert: return n != 2;
+    case IR_OP_store: return n == 0;
+    default: return false;
+    }
+}
+
+void ir_replace_by_undef(ir_func *f, ir_inst *old) {
+    ir_inst *undef = ir_undef(f, old->type);
+    ir_inst *zero = ir_is_opaque(old->type) ? undef : ir_const(f, old->type, 0);
+    foreach_use (u, old) {
+        unsigned n = (unsigned)(u - u->user->arg);
+        ir_set_arg(u->user, n, ir_may_be_undef(u->user->op, n) ? undef : zero);
+    }
+}

@@ -1,0 +1,158 @@
+/* util.c — leaving on errors, messages, hashing, maps and text.
+ *
+ * Every entry of the library runs its work through ir_try; below it, bad input and exhausted memory
+ * leave through ir_throw, and only arenas are alive, so nothing leaks.  ir_try nests: the inner one
+ * restores the outer one's landing place.
+ */
+#include "ir/ir.h"
+
+bool ir_try(ir_ctx *cx, void (*body)(void *arg), void *arg) {
+    jmp_buf here;
+    jmp_buf *volatile outer = cx->trap;
+    volatile bool ok = true;
+    cx->status = IR_OK;
+    cx->trap = &here;
+    if (setjmp(here) == 0)
+        body(arg);
+    else
+        ok = false;
+    cx->trap = outer;
+    return ok;
+}
+
+void ir_throw(ir_ctx *cx, ir_status status) {
+    assert(cx->trap && "ir_throw outside ir_try");
+    cx->status = status;
+    longjmp(*cx->trap, 1);
+}
+
+void ir_vreport(ir_ctx *cx, ir_message m, const char *fmt, va_list ap) {
+    char text[1024];
+    if (m.severity == IR_WARNING) cx->warnings++;
+    if (!cx->report) return;
+    vsnprintf(text, sizeof text, fmt, ap);
+    m.text = text;
+    cx->report(cx->report_user, &m);
+}
+
+void ir_report(ir_ctx *cx, ir_message m, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    ir_vreport(cx, m, fmt, ap);
+    va_end(ap);
+}
+
+/* Appends to a bounded string; `n` grows past `size` when it does not fit. */
+IR_PRINTF(4, 5) static void append(char *out, size_t size, size_t *n, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    int wrote = vsnprintf(*n < size ? out + *n : NULL, *n < size ? size - *n : 0, fmt, ap);
+    va_end(ap);
+    *n += wrote > 0 ? (size_t)wrote : 0;
+}
+
+void ir_format_message(const ir_message *m, char *out, size_t size) {
+    static const char *const names[] = {"note", "warning", "error"};
+    size_t n = 0;
+    if (size) out[0] = 0;
+    if (m->file) append(out, size, &n, "%s:", m->file);
+    if (m->line) append(out, size, &n, "%u:", m->line);
+    if (m->line && m->column) append(out, size, &n, "%u:", m->column);
+    if (m->word) append(out, size, &n, "%sword 0x%x", n ? " " : "", m->word);
+    if (m->word && m->inst) append(out, size, &n, " (%s)", m->inst);
+    if (m->source)
+        append(out, size, &n, "%s%s:%u", m->word ? ", " : n ? " " : "", m->source, m->source_line);
+    if (m->word || m->source) append(out, size, &n, ":");
+    append(out, size, &n, "%s%s: %s", n ? " " : "", names[m->severity], m->text ? m->text : "");
+}
+
+/* ------------------------------------------------------------------------------------- hashing */
+
+uint64_t ir_mix(uint64_t h, uint64_t x) {
+    h = (h ^ x) * UINT64_C(0x9e3779b97f4a7c15);
+    h ^= h >> 32;
+    h *= UINT64_C(0xd6e8feb86659fd93);
+    return h ^ h >> 29;
+}
+
+uint64_t ir_hash(uint64_t seed, const void *data, size_t bytes) {
+    const unsigned char *p = data;
+    uint64_t h = seed ^ bytes;
+    for (; bytes >= 8; bytes -= 8, p += 8) {
+        uint64_t word;
+        memcpy(&word, p, 8);
+        h = ir_mix(h, word);
+    }
+    uint64_t tail = 0;
+    if (bytes) memcpy(&tail, p, bytes);
+    return ir_mix(h, tail);
+}
+
+/* ---------------------------------------------------------------------------------------- maps
+ *
+ * Open addressing, linear probing, at most three quarters full.  A slot is free when val is NULL. */
+
+static uint32_t slot_of(const ir_map *m, uint64_t key) {
+    uint32_t i = (uint32_t)ir_mix(1, key) & (m->cap - 1);
+    while (m->val[i] && m->key[i] != key) i = (i + 1) & (m->cap - 1);
+    return i;
+}
+
+void *ir_map_get(const ir_map *m, uint64_t key) { return m->cap ? m->val[slot_of(m, key)] : NULL; }
+
+static void grow_map(ir_arena *a, ir_map *m) {
+    ir_map old = *m;
+    m->cap = old.cap ? old.cap * 2 : 16;
+    m->key = ir_new_array(a, uint64_t, m->cap);
+    m->val = ir_new_array(a, void *, m->cap);
+    for (uint32_t i = 0; i < old.cap; i++) {
+        if (!old.val[i]) continue;
+        uint32_t to = slot_of(m, old.key[i]);
+        m->key[to] = old.key[i];
+        m->val[to] = old.val[i];
+    }
+}
+
+void ir_map_set(ir_arena *a, ir_map *m, uint64_t key, void *val) {
+    assert(val);
+    if (4 * (m->n + 1) > 3 * m->cap) grow_map(a, m);
+    uint32_t i = slot_of(m, key);
+    if (!m->val[i]) m->n++;
+    m->key[i] = key;
+    m->val[i] = val;
+}
+
+/* ---------------------------------------------------------------------------------------- text */
+
+static void reserve(ir_text *t, size_t more) {
+    if (t->n + more + 1 <= t->cap) return;
+    size_t cap = t->cap ? t->cap * 2 : 256;
+    while (cap < t->n + more + 1) cap *= 2;
+    char *data = ir_alloc(t->arena, cap);
+    if (t->n) memcpy(data, t->data, t->n);
+    t->data = data;
+    t->cap = cap;
+}
+
+void ir_putn(ir_text *t, const char *s, size_t n) {
+    reserve(t, n);
+    if (n) memcpy(t->data + t->n, s, n);
+    t->n += n;
+    t->data[t->n] = 0;
+}
+
+void ir_put(ir_text *t, const char *s) { ir_putn(t, s, strlen(s)); }
+
+void ir_putf(ir_text *t, const char *fmt, ...) {
+    va_list ap, again;
+    va_start(ap, fmt);
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    if (n > 0) {
+        reserve(t, (size_t)n);
+        vsnprintf(t->data + t->n, (size_t)n + 1, fmt, again);
+        t->n += (size_t)n;
+    }
+    va_end(again);
+}

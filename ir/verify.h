@@ -1,0 +1,42 @@
+/* verify.h — what the files of the verifier share; private to ir/. */
+#ifndef SPVFUSE_IR_VERIFY_H
+#define SPVFUSE_IR_VERIFY_H
+
+#include "ir/text.h"
+
+enum { VERIFY_MAX_ERRORS = 20 };
+
+typedef struct {
+    ir_module *m;
+    ir_func *f;
+    const ir_block *block; /* the place being looked at, or NULL */
+    const ir_inst *inst;   /* likewise */
+    ir_arena scratch;
+    unsigned errors;
+    const ir_inst **values;  /* by id: what is in the function */
+    const ir_block **blocks; /* by id: likewise */
+    uint32_t *uses;          /* by value id: operands that name it */
+    uint32_t *place;         /* by value id: position in its block */
+} verifier;
+
+/* Reports a violation at the place being looked at.  Always false. */
+bool verify_fail(verifier *v, const char *fmt, ...) IR_PRINTF(2, 3);
+
+/* The body of v->f: lists, edges, uses, types, order (verify.c). */
+void verify_body(verifier *v);
+/* What one instruction must fulfil by itself: operands and result by its type rule (verify_ops.c);
+ * imm, flags and the types of R_CUSTOM (verify_imm.c). */
+void verify_inst(verifier *v, const ir_inst *i);
+void verify_imm(verifier *v, const ir_inst *i);
+void verify_custom(verifier *v, const ir_inst *i);
+
+/* Building blocks of rules; false after a report. */
+bool verify_operand(verifier *v, unsigned n, ir_type want);
+bool verify_result(verifier *v, ir_type want);
+bool verify_operand_is(verifier *v, unsigned n, bool holds, const char *what);
+bool verify_result_is(verifier *v, bool holds, const char *what);
+bool verify_is_value(ir_type t);      /* may an instruction have this type? */
+bool verify_is_int_scalar(ir_type t); /* i8 to i64 */
+bool verify_is_align(uint64_t align); /* a power of 2, at most 2^31 */
+
+#endif

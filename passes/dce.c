@@ -1,0 +1,111 @@
+/* dce.c — dead code elimination.
+ *
+ * Everything is dead until something live needs it: marking starts at the instructions that have an
+ * effect of their own and follows operands, so cycles of phis that only feed each other die together.
+ *
+ * Stores to stack variables are treated the same way.  A write whose address lies in one known
+ * variable, by any chain of ptradd and ptrcast, is not an effect; it is *pending* on that variable
+ * and comes to life when a live instruction needs the variable for anything but as the address of
+ * such a write: a load, a call, a copy out of it, its address as a value.  So a variable that is only
+ * written dies with all its writes, and so does one that only feeds its own next value.
+ *
+ * Control flow stays as it is: all terminators are live.  Volatile accesses are effects.
+ */
+#include "passes/passes.h"
+
+typedef struct pending pending;
+struct pending {
+    ir_inst *write;
+    pending *next;
+};
+
+typedef struct {
+    ir_func *f;
+    ir_arena *scratch;
+    ir_inst **variable; /* by value id: the alloca that a pointer points into, or NULL */
+    pending **writes;   /* by value id of an alloca */
+    ir_vec(ir_inst *) work;
+} dce;
+
+/* --------------------------------------------------------------------------------------- marking */
+
+static void mark(dce *d, ir_inst *i) {
+    if (i->mark || !i->block) return;
+    i->mark = 1;
+    *ir_push(d->scratch, &d->work) = i;
+}
+
+static void mark_needs(dce *d, const ir_inst *i) {
+    for (unsigned n = 0; n < i->nargs; n++) mark(d, ir_arg(i, n));
+    for (const pending *p = d->writes[i->id]; p; p = p->next) mark(d, p->write);
+}
+
+/* The address that a write to memory goes to, or NULL when it does something else as well. */
+static ir_inst *written_address(const ir_inst *i) {
+    bool write = i->op == IR_OP_store || i->op == IR_OP_copy || i->op == IR_OP_fill;
+    if (!write || i->imm.mem.flags & IR_MEM_VOLATILE) return NULL;
+    return ir_arg(i, i->op == IR_OP_store ? 1 : 0);
+}
+
+static ir_inst *written_variable(const dce *d, const ir_inst *i) {
+    const ir_inst *address = written_address(i);
+    return address && !ir_is_leaf(address) ? d->variable[address->id] : NULL;
+}
+
+static void add_pending(dce *d, ir_inst *variable, ir_inst *write) {
+    pending *p = ir_new(d->scratch, pending);
+    *p = (pending){.write = write, .next = d->writes[variable->id]};
+    d->writes[variable->id] = p;
+}
+
+static ir_inst *variable_of(const dce *d, ir_inst *i) {
+    if (i->op == IR_OP_alloca) return i;
+    if (i->op != IR_OP_ptradd && i->op != IR_OP_ptrcast) return NULL;
+    return ir_is_leaf(ir_arg(i, 0)) ? NULL : d->variable[ir_arg(i, 0)->id];
+}
+
+/* In reverse postorder the definition of a pointer comes before its uses. */
+static void find_roots(dce *d) {
+    const ir_order *order = &ir_dominators(d->f)->order;
+    for (uint32_t n = 0; n < order->n; n++)
+        foreach_inst(i, order->rpo[n]) {
+            i->mark = 0;
+            d->variable[i->id] = variable_of(d, i);
+            ir_inst *variable = written_variable(d, i);
+            if (variable)
+                add_pending(d, variable, i);
+            else if (!ir_is_dead_safe(i))
+                mark(d, i);
+        }
+}
+
+/* -------------------------------------------------------------------------------------- sweeping */
+
+/* Users first, so that only cycles still have uses when they go. */
+static bool sweep(ir_func *f) {
+    const ir_order *order = &ir_dominators(f)->order;
+    bool changed = false;
+    for (uint32_t n = order->n; n-- > 0;)
+        foreach_inst_reverse(i, order->rpo[n]) {
+            if (i->mark) continue;
+            if (i->uses) ir_replace_uses(i, ir_undef(f, i->type));
+            ir_remove(i);
+            changed = true;
+        }
+    return changed;
+}
+
+/* Does:  removes what no effect needs: unused values, dead phi cycles, unused variables, writes to
+ *        variables that are never read, calls of pure functions.
+ * Needs: nothing.
+ * Leaves: every block reachable; nothing unused.
+ * Gives up: on control flow, and on writes through pointers that a phi or select chooses. */
+bool pass_dce(ir_func *f, pass_ctx *cx) {
+    bool changed = ir_remove_unreachable(f);
+    dce d = {.f = f, .scratch = cx->scratch};
+    d.variable = ir_new_array(cx->scratch, ir_inst *, f->next_id);
+    d.writes = ir_new_array(cx->scratch, pending *, f->next_id);
+    find_roots(&d);
+    while (d.work.n) mark_needs(&d, d.work.data[--d.work.n]);
+    return sweep(f) || changed;
+}

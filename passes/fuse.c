@@ -1,0 +1,513 @@
+/* fuse.c — several kernels become one.
+ *
+ * Each work-item of the fused kernel runs the bodies of the members in order:
+ *
+ *   entry:  variables of all bodies
+ *           guard of body 0 ? body 0 : join 0
+ *   join 0: work-group barrier
+ *           guard of body 1 ? body 1 : join 1     … and after the last join: ret
+ *
+ * A body is a copy of the member without calls; where the member returned, early or late, the copy
+ * jumps to its join.  Every work-item reaches every join, so the barriers stand outside all guards
+ * and all items of a group execute them.
+ *
+ * Guards.  A member with a smaller range than the fused one runs on those items whose ids lie inside
+ * its range; as its ids are those of the fused kernel (pass_same_ids), these are the items with
+ * linear id < N.  Where the local size divides the member's range, groups lie inside or outside as a
+ * whole; the guard then compares group ids, which are uniform, and what the body asks about sizes is
+ * answered from its own range.  Where it does not, or is not known, a body that asks about its group
+ * or waits for it is refused.
+ *
+ * Module-scope variables in local memory belong to one body: the second body that refers to one gets
+ * a copy.  Constants are shared.  Variables of the program in global memory stay with their program:
+ * a kernel that uses them can only be fused into their module.
+ *
+ * Attributes: required work-group sizes, sub-group sizes and counts agree where they are given;
+ * float controls agree; a hint that differs is dropped.  Whether operations may be contracted is a
+ * flag of each operation and needs no merging; the fused kernel is marked contraction-off when a
+ * member is.
+ *
+ * Not here: members whose ids must be computed from the linear id (refused), promotion of buffers,
+ * and the proof that fusion keeps the meaning, which needs access summaries.
+ */
+#include "passes/passes.h"
+
+typedef struct {
+    ir_ctx *cx;
+    const pass_fuse_request *request;
+    ir_arena *out;
+    pass_fuse_result *result;
+    pass_fuse_member *members; /* bodies without calls; ranges with the required local size */
+    ir_kernel_attrs attrs;
+    ir_module *stage; /* holds those bodies that had calls, or NULL */
+    ir_arena scratch;
+    ir_block *last;     /* the join that the next body starts from */
+    ir_inst *after_vars; /* in the entry: the first instruction that is no variable */
+    ir_map owner;       /* local variable -> the member (plus 1) whose body uses it */
+    ir_map copies;      /* (local variable, member) -> the copy that the member's body uses */
+    bool done;
+} fusion;
+
+IR_PRINTF(2, 3) static bool fail(const fusion *q, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    ir_vreport(q->cx, (ir_message){.severity = IR_ERROR}, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+static void decide(fusion *q, const char *rule, const char *text) {
+    *ir_push(q->out, &q->result->decisions) = (pass_decision){.rule = rule, .text = text};
+}
+
+static bool refuse(fusion *q, const char *rule, const char *text) {
+    *ir_push(q->out, &q->result->decisions) = (pass_decision){rule, text, true};
+    return false;
+}
+
+static const ir_func *kernel(const fusion *q, uint32_t m) { return q->request->members[m].kernel; }
+
+static const char *range_text(const fusion *q, const pass_range *r) {
+    ir_text t = {.arena = q->out};
+    pass_print_range(&t, r);
+    return t.data;
+}
+
+/* ----------------------------------------------------------------------------------------- members */
+
+static bool is_kernel(const fusion *q, uint32_t m) {
+    const ir_func *k = kernel(q, m);
+    if (!(k->flags & IR_FUNC_KERNEL)) return fail(q, "@%s is not a kernel", k->name);
+    if (ir_is_declaration(k))
+        return fail(q, "@%s has no body%s%s", k->name, k->refusal ? ": " : "",
+                    k->refusal ? k->refusal : "");
+    unsigned bits = k->module->pointer_bits, want = kernel(q, 0)->module->pointer_bits;
+    if (q->request->into) want = q->request->into->pointer_bits;
+    if (bits != want)
+        return fail(q, "@%s has pointers of %u bits, the fused kernel of %u", k->name, bits, want);
+    return true;
+}
+
+static bool have_kernels(fusion *q) {
+    for (uint32_t m = 0; m < q->request->nmembers; m++)
+        if (!is_kernel(q, m)) return false;
+    return true;
+}
+
+/* -------------------------------------------------------------------------------------- attributes */
+
+static bool is_size(const uint32_t s[3]) { return s[0] || s[1] || s[2]; }
+
+static bool is_same_size(const uint32_t a[3], const uint32_t b[3]) {
+    return memcmp(a, b, 3 * sizeof *a) == 0;
+}
+
+static bool merge_required_size(fusion *q, uint32_t m) {
+    uint32_t *have = q->attrs.local_size;
+    const uint32_t *size = kernel(q, m)->attrs.local_size;
+    if (!is_size(size) || is_same_size(size, have)) return true;
+    if (is_size(have))
+        return fail(q, "required work-group sizes differ: @%s %u,%u,%u, before it %u,%u,%u",
+                    kernel(q, m)->name, size[0], size[1], size[2], have[0], have[1], have[2]);
+    memcpy(have, size, sizeof q->attrs.local_size);
+    return true;
+}
+
+/* *have becomes what the member wants, unless both want something else. */
+static bool merge_number(const fusion *q, uint32_t m, const char *what, uint32_t *have,
+                         uint32_t want) {
+    if (!want || want == *have) return true;
+    if (*have)
+        return fail(q, "required %s differ: @%s %u, before it %u", what, kernel(q, m)->name, want,
+                    *have);
+    *have = want;
+    return true;
+}
+
+static bool merge_float_controls(const fusion *q, uint32_t m) {
+    static const char *const widths[] = {"f16", "f32", "f64"};
+    for (unsigned w = 0; w < 3; w++)
+        if (kernel(q, m)->attrs.float_controls[w] != kernel(q, 0)->attrs.float_controls[w])
+            return fail(q, "float controls of %s differ: @%s, @%s", widths[w], kernel(q, 0)->name,
+                        kernel(q, m)->name);
+    return true;
+}
+
+/* A hint stays when all kernels that give one give the same. */
+static void merge_hints(fusion *q) {
+    bool drop = false, drop_vec = false;
+    ir_kernel_attrs *into = &q->attrs;
+    for (uint32_t m = 0; m < q->request->nmembers; m++) {
+        const ir_kernel_attrs *a = &kernel(q, m)->attrs;
+        drop |= is_size(a->hint) && is_size(into->hint) && !is_same_size(a->hint, into->hint);
+        drop_vec |= a->has_vec_hint && into->has_vec_hint && a->vec_hint != into->vec_hint;
+        if (is_size(a->hint)) memcpy(into->hint, a->hint, sizeof into->hint);
+        if (a->has_vec_hint) into->vec_hint = a->vec_hint;
+        into->has_vec_hint |= a->has_vec_hint;
+    }
+    if (drop) memset(into->hint, 0, sizeof into->hint);
+    if (drop) decide(q, "fuse.hint", "work-group size hints differ: dropped");
+    if (drop_vec) into->has_vec_hint = false;
+    if (drop_vec) into->vec_hint = 0;
+}
+
+static bool merge_attributes(fusion *q) {
+    memcpy(q->attrs.float_controls, kernel(q, 0)->attrs.float_controls, 3);
+    for (uint32_t m = 0; m < q->request->nmembers; m++) {
+        const ir_kernel_attrs *a = &kernel(q, m)->attrs;
+        if (!merge_required_size(q, m) || !merge_float_controls(q, m) ||
+            !merge_number(q, m, "sub-group sizes", &q->attrs.subgroup_size, a->subgroup_size) ||
+            !merge_number(q, m, "numbers of sub-groups", &q->attrs.subgroups, a->subgroups))
+            return false;
+    }
+    merge_hints(q);
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------- range */
+
+/* A required work-group size is an explicit local size. */
+static bool require_local_size(fusion *q, uint32_t m) {
+    pass_range *r = &q->members[m].range;
+    const uint32_t *size = kernel(q, m)->attrs.local_size;
+    if (!is_size(size)) return true;
+    for (unsigned d = 0; d < 3; d++) {
+        uint64_t local = d < r->dims ? r->local[d] : 1;
+        bool given = r->has_local || d >= r->dims;
+        if (given && local != size[d])
+            return fail(q, "@%s requires work-groups of %u,%u,%u: %s", kernel(q, m)->name, size[0],
+                        size[1], size[2], range_text(q, r));
+    }
+    for (unsigned d = 0; d < r->dims && d < 3; d++) r->local[d] = size[d];
+    r->has_local = true;
+    return true;
+}
+
+static bool resolve_range(fusion *q) {
+    const pass_fuse_request *r = q->request;
+    pass_range *fused = &q->result->range;
+    q->members = ir_dup(&q->scratch, r->members, r->nmembers * sizeof *r->members);
+    for (uint32_t m = 0; m < r->nmembers; m++)
+        if (!require_local_size(q, m)) return false;
+    if (!pass_fuse_range(q->cx, q->members, r->nmembers, &q->scratch, fused)) return false;
+    for (unsigned d = 0; d < 3 && kernel(q, 0)->module->pointer_bits == 32; d++)
+        if (fused->global[d] + fused->offset[d] > UINT32_MAX)
+            return fail(q, "too many work-items for 32-bit ids: %s", range_text(q, fused));
+    decide(q, "fuse.range", ir_sprintf(q->out, "runs on %s", range_text(q, fused)));
+    return true;
+}
+
+static uint64_t own_size(const pass_range *r, unsigned d) { return d < r->dims ? r->global[d] : 1; }
+
+static bool has_guard(const fusion *q, uint32_t m) {
+    for (unsigned d = 0; d < 3; d++)
+        if (own_size(&q->members[m].range, d) != own_size(&q->result->range, d)) return true;
+    return false;
+}
+
+/* Do the fused work-groups lie inside or outside of the member's range as a whole? */
+static bool has_whole_groups(const fusion *q, uint32_t m) {
+    const pass_range *fused = &q->result->range;
+    for (unsigned d = 0; d < fused->dims; d++)
+        if (!fused->has_local || own_size(&q->members[m].range, d) % fused->local[d]) return false;
+    return true;
+}
+
+/* ------------------------------------------------------------------------------ bodies without calls */
+
+static bool has_calls(const ir_func *f) {
+    foreach_block(b, f) foreach_inst(i, b) if (i->op == IR_OP_call) return true;
+    return false;
+}
+
+/* Copies all members into a module of their own when one has calls, and inlines there.  All of them,
+ * so that what they share stays shared. */
+static void inline_calls(fusion *q) {
+    bool calls = false;
+    ir_map staged = {0};
+    ir_importer im = {0};
+    for (uint32_t m = 0; m < q->request->nmembers; m++) calls |= has_calls(kernel(q, m));
+    if (!calls) return;
+    q->stage = im.m = ir_module_new(q->cx, "fuse", kernel(q, 0)->module->pointer_bits);
+    for (uint32_t m = 0; m < q->request->nmembers; m++) {
+        const ir_func *k = kernel(q, m);
+        ir_func *copy = ir_map_get(&staged, (uintptr_t)k);
+        if (!copy) copy = ir_importer_copy(&im, k, k->name);
+        ir_map_set(&q->scratch, &staged, (uintptr_t)k, copy);
+        q->members[m].kernel = copy;
+    }
+    pass_ctx cx = {.cx = q->cx, .scratch = &q->scratch};
+    pass_inline(q->stage, &cx);
+}
+
+/* ---------------------------------------------------------------------------------------- refusals */
+
+/* Does i need to know, or to wait for, the other items of its work-group? */
+static bool asks_about_group(const ir_inst *i) {
+    switch (i->op) {
+    case IR_OP_local_size:
+    case IR_OP_enqueued_local_size:
+    case IR_OP_num_groups:
+    case IR_OP_subgroup_size:
+    case IR_OP_subgroup_max_size:
+    case IR_OP_num_subgroups:
+    case IR_OP_enqueued_num_subgroups:
+    case IR_OP_subgroup_id:
+    case IR_OP_subgroup_local_id:
+    case IR_OP_subgroup_mask: return true;
+    default: return ir_has_flag(i, F_CONVERGENT);
+    }
+}
+
+static bool is_program_variable(const ir_inst *v) {
+    return v->op == IR_OP_address && v->imm.global->space == IR_GLOBAL && !v->imm.global->constant;
+}
+
+static bool may_copy(fusion *q, uint32_t m, bool partial_groups, const ir_inst *i) {
+    const char *name = kernel(q, m)->name;
+    if (partial_groups && asks_about_group(i))
+        return refuse(q, "fuse.partial-group",
+                      ir_sprintf(q->out,
+                                 "@%s uses %s, but runs on %s, which need not be whole work-groups "
+                                 "of %s",
+                                 name, ir_info(i)->name, range_text(q, &q->members[m].range),
+                                 range_text(q, &q->result->range)));
+    bool same_program = q->request->into == kernel(q, m)->module && !q->stage;
+    for (unsigned n = 0; n < i->nargs; n++)
+        if (is_program_variable(ir_arg(i, n)) && !same_program)
+            return refuse(q, "fuse.program-variable",
+                          ir_sprintf(q->out, "@%s uses @%s, which belongs to its program", name,
+                                     ir_arg(i, n)->imm.global->name));
+    return true;
+}
+
+static bool may_fuse(fusion *q, uint32_t m) {
+    const pass_range *own = &q->members[m].range, *fused = &q->result->range;
+    const ir_func *body = q->members[m].kernel;
+    bool partial_groups = has_guard(q, m) && !has_whole_groups(q, m);
+    if (ir_is_declaration(body))
+        return refuse(q, "fuse.call",
+                      ir_sprintf(q->out, "the calls of @%s cannot be inlined: %s",
+                                 kernel(q, m)->name, body->refusal));
+    if (!pass_same_ids(own, fused))
+        return refuse(q, "fuse.remap",
+                      ir_sprintf(q->out, "id remapping needed: @%s has range %s, the fused kernel %s",
+                                 kernel(q, m)->name, range_text(q, own), range_text(q, fused)));
+    foreach_block(b, body) foreach_inst(i, b) if (!may_copy(q, m, partial_groups, i)) return false;
+    return true;
+}
+
+static bool may_fuse_all(fusion *q) {
+    inline_calls(q);
+    for (uint32_t m = 0; m < q->request->nmembers; m++)
+        if (!may_fuse(q, m)) return false;
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------ fixing a copy */
+
+static ir_global *copy_local(fusion *q, const ir_global *g) {
+    ir_global *copy = ir_global_new(q->result->module, g->name, g->space, g->type);
+    copy->align = g->align;
+    copy->init = g->init;
+    copy->reloc = g->reloc;
+    copy->nreloc = g->nreloc;
+    return copy;
+}
+
+/* The variable that body m uses in place of g, which is in local memory. */
+static ir_global *own_local(fusion *q, uint32_t m, ir_global *g) {
+    uint64_t key = (uintptr_t)g, mine = ir_mix(key, m) | 1;
+    uint32_t *owner = ir_map_get(&q->owner, key);
+    if (!owner) {
+        owner = ir_dup(&q->scratch, &m, sizeof m);
+        ir_map_set(&q->scratch, &q->owner, key, owner);
+    }
+    if (*owner == m) return g;
+    ir_global *copy = ir_map_get(&q->copies, mine);
+    if (!copy) copy = copy_local(q, g);
+    ir_map_set(&q->scratch, &q->copies, mine, copy);
+    return copy;
+}
+
+static void split_locals(fusion *q, uint32_t m, ir_inst *i) {
+    for (unsigned n = 0; n < i->nargs; n++) {
+        const ir_inst *v = ir_arg(i, n);
+        if (v->op != IR_OP_address || v->imm.global->space != IR_LOCAL) continue;
+        ir_global *own = own_local(q, m, v->imm.global);
+        if (own != v->imm.global) ir_set_arg(i, n, ir_address(q->result->kernel, own));
+    }
+}
+
+/* What a size query of body m answers where the fused kernel would answer otherwise; 0: the same. */
+static uint64_t own_answer(const fusion *q, uint32_t m, const ir_inst *i) {
+    const pass_range *own = &q->members[m].range, *fused = &q->result->range;
+    if (i->op == IR_OP_work_dim) return own->dims == fused->dims ? 0 : own->dims;
+    if (i->op != IR_OP_global_size && i->op != IR_OP_num_groups) return 0;
+    unsigned d = i->imm.dim;
+    if (own_size(own, d) == own_size(fused, d)) return 0;
+    uint64_t local = i->op == IR_OP_num_groups && d < fused->dims ? fused->local[d] : 1;
+    return own_size(own, d) / local;
+}
+
+static void fix_copy(fusion *q, uint32_t m, ir_block *b) {
+    foreach_inst(i, b) {
+        split_locals(q, m, i);
+        uint64_t answer = own_answer(q, m, i);
+        if (!answer) continue;
+        ir_replace_uses(i, ir_const(q->result->kernel, i->type, answer));
+        ir_remove(i);
+    }
+}
+
+/* ----------------------------------------------------------------------------------- guards, barriers */
+
+/* Are the item's id and group in dimension d inside the range of body m? */
+static ir_inst *is_inside(const fusion *q, uint32_t m, ir_builder *b, unsigned d) {
+    const pass_range *own = &q->members[m].range, *fused = &q->result->range;
+    ir_type t = ir_size_type(b->f->module);
+    bool groups = has_whole_groups(q, m);
+    uint64_t end = own_size(own, d);
+    end = groups ? end / fused->local[d] : end + fused->offset[d];
+    ir_inst *id = ir_build_query(b, groups ? IR_OP_group_id : IR_OP_global_id, t, d);
+    return ir_build2(b, IR_OP_ult, IR_I1, id, ir_const(b->f, t, end));
+}
+
+static ir_inst *build_guard(const fusion *q, uint32_t m, ir_builder *b) {
+    ir_inst *guard = NULL;
+    for (unsigned d = 0; d < 3; d++) {
+        if (own_size(&q->members[m].range, d) == own_size(&q->result->range, d)) continue;
+        ir_inst *inside = is_inside(q, m, b, d);
+        guard = guard ? ir_build2(b, IR_OP_and, IR_I1, guard, inside) : inside;
+    }
+    return guard;
+}
+
+static void build_entrance(fusion *q, uint32_t m, ir_builder *b, ir_block *body) {
+    ir_block *join = q->last;
+    ir_inst *guard = build_guard(q, m, b);
+    if (!guard) {
+        ir_build_jmp(b, body);
+        return;
+    }
+    ir_build_br(b, guard, body, join);
+    decide(q, "fuse.guard",
+           ir_sprintf(q->out, "@%s runs on the items of %s only%s", kernel(q, m)->name,
+                      range_text(q, &q->members[m].range),
+                      has_whole_groups(q, m) ? ", whole work-groups" : ""));
+}
+
+static const char *const barrier_text[] = {"local and global memory", "local memory",
+                                           "global memory"};
+static const unsigned barrier_memory[] = {IR_SEM_LOCAL | IR_SEM_GLOBAL, IR_SEM_LOCAL,
+                                          IR_SEM_GLOBAL};
+
+static void build_barrier(fusion *q, uint32_t m, ir_builder *b) {
+    pass_barrier policy = q->request->barrier;
+    const char *before = kernel(q, m)->name, *after = kernel(q, m + 1)->name;
+    if (policy == PASS_BARRIER_NONE) {
+        decide(q, "fuse.no-barrier",
+               ir_sprintf(q->out, "no barrier between @%s and @%s, as asked", before, after));
+        return;
+    }
+    ir_build_barrier(b, IR_SCOPE_WORKGROUP, IR_SCOPE_WORKGROUP,
+                     IR_SEM_SEQ_CST | barrier_memory[policy]);
+    decide(q, "fuse.barrier",
+           ir_sprintf(q->out, "work-group barrier between @%s and @%s: %s", before, after,
+                      barrier_text[policy]));
+}
+
+/* -------------------------------------------------------------------------------------------- bodies */
+
+static void hoist_variables(fusion *q, ir_block *body) {
+    if (!q->after_vars) q->after_vars = q->result->kernel->first->first;
+    foreach_inst(i, body) if (i->op == IR_OP_alloca) ir_move_before(i, q->after_vars);
+}
+
+static ir_inst **arguments_of(fusion *q, uint32_t m) {
+    const pass_fuse_result *r = q->result;
+    uint32_t n = kernel(q, m)->nparams;
+    ir_inst **args = ir_new_array(&q->scratch, ir_inst *, n);
+    for (uint32_t p = 0; p < n; p++)
+        args[p] = r->kernel->param_val[r->args[r->arg_of[m][p]].index];
+    return args;
+}
+
+/* Copies body m behind b's block; b is then at the end of its join. */
+static void add_body(fusion *q, uint32_t m, ir_builder *b) {
+    ir_func *f = q->result->kernel;
+    ir_block *body, *join = ir_block_new(f, "join");
+    ir_clone_body(f, q->members[m].kernel, arguments_of(q, m), join, &body);
+    for (ir_block *copy = join->next; copy; copy = copy->next) fix_copy(q, m, copy);
+    q->last = join;
+    build_entrance(q, m, b, body);
+    hoist_variables(q, body);
+    ir_block_move_after(join, f->last);
+    ir_at_end(b, join);
+}
+
+static void build_kernel(fusion *q) {
+    ir_func *f = q->result->kernel;
+    uint32_t n = q->request->nmembers;
+    ir_builder b;
+    ir_builder_init(&b, f);
+    ir_at_end(&b, ir_block_new(f, "entry"));
+    for (uint32_t m = 0; m < n; m++) {
+        add_body(q, m, &b);
+        if (m + 1 < n) build_barrier(q, m, &b);
+    }
+    ir_build_ret(&b, NULL);
+    f->attrs = q->attrs;
+    for (uint32_t m = 0; m < n; m++) f->flags |= kernel(q, m)->flags & IR_FUNC_CONTRACTION_OFF;
+}
+
+static void make_module(fusion *q) {
+    const ir_module *like = kernel(q, 0)->module;
+    const char *name = q->request->name ? q->request->name : "fused";
+    ir_module *m = q->request->into;
+    if (!m) {
+        m = q->result->module = ir_module_new(q->cx, name, like->pointer_bits);
+        m->source_language = like->source_language;
+        m->source_version = like->source_version;
+    }
+    q->result->module = m;
+}
+
+/* --------------------------------------------------------------------------------------------- entry */
+
+static void fuse(void *user) {
+    fusion *q = user;
+    if (q->request->nmembers == 0) {
+        fail(q, "nothing to fuse");
+        return;
+    }
+    if (!have_kernels(q) || !merge_attributes(q) || !resolve_range(q)) return;
+    if (!may_fuse_all(q)) {
+        q->done = true;
+        return;
+    }
+    make_module(q);
+    if (!pass_fuse_params(q->cx, q->request, q->out, q->result)) return;
+    build_kernel(q);
+    q->done = pass_fuse_constants(q->cx, q->request, q->result) && ir_verify_func(q->result->kernel);
+}
+
+static void discard(fusion *q) {
+    pass_fuse_result *r = q->result;
+    if (q->request->into && r->kernel) ir_func_remove(r->kernel);
+    if (!q->request->into) ir_module_free(r->module);
+    r->module = NULL;
+    r->kernel = NULL;
+}
+
+bool pass_fuse(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out,
+               pass_fuse_result *result) {
+    *result = (pass_fuse_result){0};
+    fusion q = {.cx = cx, .request = request, .out = out, .result = result};
+    ir_arena_init(&q.scratch, cx);
+    bool finished = ir_try(cx, fuse, &q);
+    if (!finished || !q.done) discard(&q);
+    ir_module_free(q.stage);
+    ir_arena_free(&q.scratch);
+    return finished && q.done;
+}

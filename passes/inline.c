@@ -1,0 +1,422 @@
+/* inline.c — calls become the callee's body; what nothing reaches is dropped.
+ *
+ * A module with kernels is compiled kernel by kernel, so every kernel takes in all that it calls,
+ * whatever the callee's hints say.  A call in copied code is met when the walk over the kernel's
+ * blocks gets there, so each kernel costs its final size, and the callees stay as they are.  Then
+ * functions that are no kernels have no purpose and are removed, exported ones too, with all globals
+ * that nothing refers to.
+ *
+ * A kernel that cannot be complete is refused, with a warning and the chain of calls in its
+ * refusal: one that reaches recursion (a strongly connected part of the call graph, Tarjan 1972), a
+ * function without a definition, a function that the reader has refused, or more than MAX_SIZE
+ * instructions.
+ *
+ * A module without kernels is a library: its functions and calls stay, but a call of a tiny function
+ * of one block is not worth a call.  Only what is neither exported nor used is removed.
+ *
+ * Variables of the callee move to the caller's entry.  In a loop they are then shared by all rounds;
+ * that is right because a variable's contents are undefined when its activation starts.  A by-value
+ * argument is copied, since the callee owns what it points to.
+ */
+#include "passes/passes.h"
+
+enum { MAX_SIZE = 4 << 20, TINY = 12 };
+
+typedef struct node node;
+
+typedef struct {
+    node *to;
+    ir_inst *at;
+} edge;
+
+/* A function in the call graph. */
+struct node {
+    ir_func *f;
+    ir_vec(edge) calls;
+    uint32_t next_call;    /* the depth-first walk has followed those before */
+    uint32_t number, low;  /* Tarjan's; number 0: not met */
+    bool open, recursive;
+    const edge *bad; /* the first call on the way to something that cannot be inlined */
+    node *from;      /* how the search for a cycle came here */
+    uint64_t size;   /* instructions with all calls expanded */
+};
+
+typedef ir_vec(node *) node_list;
+
+typedef struct {
+    ir_module *m;
+    pass_ctx *cx;
+    ir_map nodes;      /* by function */
+    node_list order;   /* callees first */
+    node_list path;    /* of the depth-first walk */
+    node_list open;    /* nodes whose strongly connected part is not complete */
+    uint32_t numbered;
+    bool has_kernels, changed;
+} inliner;
+
+static node *node_of(inliner *n, const ir_func *f) { return ir_map_get(&n->nodes, (uintptr_t)f); }
+
+static bool is_kernel(const ir_func *f) { return (f->flags & IR_FUNC_KERNEL) != 0; }
+
+/* ---------------------------------------------------------------------------------- call graph */
+
+static void add_nodes(inliner *n) {
+    foreach_func(f, n->m) {
+        node *x = ir_new(n->cx->scratch, node);
+        x->f = f;
+        ir_map_set(n->cx->scratch, &n->nodes, (uintptr_t)f, x);
+        if (is_kernel(f) && !ir_is_declaration(f)) n->has_kernels = true;
+    }
+}
+
+static void add_calls(inliner *n, node *x) {
+    if (!ir_is_declaration(x->f)) n->changed |= ir_remove_unreachable(x->f);
+    foreach_block(b, x->f) {
+        foreach_inst(i, b) {
+            x->size++;
+            if (i->op != IR_OP_call) continue;
+            *ir_push(n->cx->scratch, &x->calls) = (edge){.to = node_of(n, i->imm.func), .at = i};
+        }
+    }
+}
+
+static void open_node(inliner *n, node *x) {
+    x->number = x->low = ++n->numbered;
+    x->open = true;
+    *ir_push(n->cx->scratch, &n->path) = x;
+    *ir_push(n->cx->scratch, &n->open) = x;
+}
+
+/* x is the root of a strongly connected part: all that was opened since. */
+static void close_part(inliner *n, node *x) {
+    bool alone = n->open.data[n->open.n - 1] == x;
+    node *y;
+    do {
+        y = n->open.data[--n->open.n];
+        y->open = false;
+        y->recursive = !alone;
+        for (uint32_t k = 0; k < y->calls.n; k++) y->recursive |= y->calls.data[k].to == y;
+        *ir_push(n->cx->scratch, &n->order) = y;
+    } while (y != x);
+}
+
+static void leave_node(inliner *n, node *x) {
+    n->path.n--;
+    if (x->low == x->number) close_part(n, x);
+    if (!n->path.n) return;
+    node *caller = n->path.data[n->path.n - 1];
+    if (x->low < caller->low) caller->low = x->low;
+}
+
+static void order_from(inliner *n, node *root) {
+    if (root->number) return;
+    open_node(n, root);
+    while (n->path.n) {
+        node *x = n->path.data[n->path.n - 1];
+        if (x->next_call == x->calls.n) {
+            leave_node(n, x);
+            continue;
+        }
+        node *y = x->calls.data[x->next_call++].to;
+        if (!y->number)
+            open_node(n, y);
+        else if (y->open && y->number < x->low)
+            x->low = y->number;
+    }
+}
+
+/* -------------------------------------------------------------- what a function leads to */
+
+/* Cannot be inlined itself? */
+static bool is_offender(const node *x) { return x->recursive || ir_is_declaration(x->f); }
+
+static void judge(node *x) {
+    for (uint32_t k = 0; k < x->calls.n; k++) {
+        const edge *e = &x->calls.data[k];
+        if (!x->bad && (is_offender(e->to) || e->to->bad)) x->bad = e;
+        x->size += e->to->size;
+        if (x->size > UINT64_MAX / 4) x->size = UINT64_MAX / 4;
+    }
+}
+
+/* --------------------------------------------------------------------------------- refusals */
+
+/* Where the call stands in the source, for a message. */
+static ir_message place_of(const ir_module *m, uint32_t word) {
+    const ir_line *line = ir_line_of(m, word);
+    ir_message at = {.severity = IR_WARNING, .file = m->name, .word = word};
+    if (line && line->file < m->files.n) {
+        at.source = m->files.data[line->file];
+        at.source_line = line->line;
+    }
+    return at;
+}
+
+static void refuse(inliner *n, ir_func *f, uint32_t word, const char *why) {
+    f->refusal = ir_strdup(&n->m->arena, why);
+    f->flags |= IR_FUNC_REFUSED;
+    ir_func_drop_body(f);
+    ir_report(n->cx->cx, place_of(n->m, word), "%s", f->refusal);
+    n->changed = true;
+}
+
+/* Appends a shortest chain of calls from x back to x. */
+static void put_cycle(inliner *n, ir_text *t, node *x) {
+    node_list work = {0}, back = {0};
+    foreach_func(f, n->m) node_of(n, f)->from = NULL;
+    *ir_push(n->cx->scratch, &work) = x;
+    for (uint32_t k = 0; !x->from; k++) {
+        node *y = work.data[k];
+        for (uint32_t c = 0; c < y->calls.n; c++) {
+            node *to = y->calls.data[c].to;
+            if (to->from) continue;
+            to->from = y;
+            *ir_push(n->cx->scratch, &work) = to;
+        }
+    }
+    for (node *y = x->from; y != x; y = y->from) *ir_push(n->cx->scratch, &back) = y;
+    while (back.n) ir_putf(t, " -> '%s'", back.data[--back.n]->f->name);
+    ir_putf(t, " -> '%s'", x->f->name);
+}
+
+static void refuse_recursion(inliner *n, const node *kernel, node *last) {
+    ir_text t = {.arena = n->cx->scratch};
+    ir_putf(&t, "kernel '%s' calls", kernel->f->name);
+    const char *arrow = "";
+    for (const node *x = kernel; x != last; x = x->bad->to) {
+        ir_putf(&t, "%s '%s'", arrow, x->bad->to->f->name);
+        arrow = " ->";
+    }
+    if (kernel == last) ir_putf(&t, " '%s'", last->f->name);
+    put_cycle(n, &t, last);
+    ir_put(&t, ": recursion is not supported");
+    refuse(n, kernel->f, kernel->bad->at->loc, t.data);
+}
+
+static void refuse_missing(inliner *n, const node *kernel, const node *last) {
+    ir_text t = {.arena = n->cx->scratch};
+    const char *why = last->f->refusal ? last->f->refusal : "imported without a definition";
+    const char *arrow = " through";
+    ir_putf(&t, "kernel '%s' %s '%s'", kernel->f->name,
+            kernel->bad->to == last ? "calls" : "reaches", last->f->name);
+    for (const node *x = kernel->bad->to; x != last; x = x->bad->to) {
+        ir_putf(&t, "%s '%s'", arrow, x->f->name);
+        arrow = " ->";
+    }
+    ir_putf(&t, ": %s", why);
+    refuse(n, kernel->f, kernel->bad->at->loc, t.data);
+}
+
+static void refuse_size(inliner *n, const node *kernel) {
+    const edge *largest = &kernel->calls.data[0];
+    for (uint32_t k = 1; k < kernel->calls.n; k++)
+        if (kernel->calls.data[k].to->size > largest->to->size) largest = &kernel->calls.data[k];
+    ir_text t = {.arena = n->cx->scratch};
+    ir_putf(&t,
+            "kernel '%s' has more than %d instructions with the functions that it calls, "
+            "of which '%s' is the largest",
+            kernel->f->name, MAX_SIZE, largest->to->f->name);
+    refuse(n, kernel->f, largest->at->loc, t.data);
+}
+
+/* True when the kernel has been refused. */
+static bool check_kernel(inliner *n, node *kernel) {
+    node *last = kernel;
+    if (kernel->bad || kernel->recursive) {
+        while (!last->recursive && last->bad) last = last->bad->to;
+        if (last->recursive)
+            refuse_recursion(n, kernel, last);
+        else
+            refuse_missing(n, kernel, last);
+        return true;
+    }
+    if (kernel->size <= MAX_SIZE || !kernel->calls.n) return false;
+    refuse_size(n, kernel);
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------- inlining */
+
+static ir_type byval_type(const ir_module *m, ir_module *types, const ir_param *p) {
+    if (p->pointee != IR_VOID && ir_sizeof(m, p->pointee) == p->byval_size) return p->pointee;
+    return ir_array_type(types, IR_I8, (uint32_t)p->byval_size);
+}
+
+/* A copy of a by-value argument, in a variable of the caller. */
+static ir_inst *copy_byval(ir_inst *call, const ir_param *p, ir_inst *arg) {
+    ir_func *f = call->block->func;
+    ir_builder b;
+    ir_builder_init(&b, f);
+    b.loc = call->loc;
+    unsigned align = p->align ? p->align : 1;
+    ir_before(&b, f->first->first);
+    ir_inst *copy = ir_build_alloca(&b, byval_type(f->module, f->module, p), align);
+    ir_inst *size = ir_const(f, ir_size_type(f->module), p->byval_size);
+    ir_imm imm = {.mem = {.align = 0}};
+    while (2u << imm.mem.align <= align) imm.mem.align++;
+    ir_before(&b, call);
+    ir_build_raw(&b, IR_OP_copy, IR_VOID, 0, imm, 3, (ir_inst *[]){copy, arg, size});
+    return copy;
+}
+
+static ir_inst **arguments(inliner *n, ir_inst *call) {
+    const ir_func *callee = call->imm.func;
+    ir_inst **args = ir_new_array(n->cx->scratch, ir_inst *, call->nargs + 1u);
+    for (unsigned k = 0; k < call->nargs; k++) {
+        const ir_param *p = &callee->param[k];
+        bool owned = (p->attrs & IR_PARAM_BYVAL) && p->byval_size && p->byval_size < UINT32_MAX;
+        owned = owned && ir_arg(call, k)->type == ir_ptr(IR_PRIVATE);
+        args[k] = owned ? copy_byval(call, p, ir_arg(call, k)) : ir_arg(call, k);
+    }
+    return args;
+}
+
+static void move_variables(ir_func *f, ir_block *from) {
+    ir_inst *where = f->first->first;
+    foreach_inst(i, from)
+        if (i->op == IR_OP_alloca) ir_move_before(i, where);
+}
+
+/* Puts the blocks after `last`, which have just been copied, behind b. */
+static void place_blocks(ir_block *b, ir_block *last) {
+    while (last->next) {
+        ir_block *copy = last->next;
+        ir_block_move_after(copy, b);
+        b = copy;
+    }
+}
+
+static void inline_call(inliner *n, ir_inst *call) {
+    ir_block *b = call->block, *entry;
+    ir_func *f = b->func;
+    ir_inst **args = arguments(n, call);
+    ir_block *tail = ir_split_block(b, call), *last = f->last;
+    ir_inst *result = ir_clone_body(f, call->imm.func, args, tail, &entry);
+    ir_builder build;
+    ir_builder_init(&build, f);
+    ir_at_end(&build, b);
+    build.loc = call->loc;
+    ir_build_jmp(&build, entry);
+    move_variables(f, entry);
+    place_blocks(b, last);
+    if (result && result->op == IR_OP_undef)
+        ir_replace_by_undef(f, call);
+    else if (result)
+        ir_replace_uses(call, result);
+    ir_remove(call);
+    n->changed = true;
+}
+
+/* From the last call of a block to the first, so that no instruction moves twice; copied blocks come
+ * after their call and are met later. */
+static void inline_calls(inliner *n, ir_func *f, bool (*wanted)(inliner *n, const ir_inst *call)) {
+    for (ir_block *b = f->first; b; b = b->next)
+        foreach_inst_reverse(i, b)
+            if (i->op == IR_OP_call && wanted(n, i)) inline_call(n, i);
+}
+
+static bool any_call(inliner *n, const ir_inst *call) {
+    (void)n;
+    (void)call;
+    return true;
+}
+
+static bool tiny_call(inliner *n, const ir_inst *call) {
+    const ir_func *f = call->imm.func;
+    if (ir_is_declaration(f) || f->first != f->last || f->flags & IR_FUNC_NOINLINE) return false;
+    if (node_of(n, f)->recursive || f->first->last->op != IR_OP_ret) return false;
+    unsigned size = 0;
+    foreach_inst(i, f->first)
+        if (size <= TINY) size += 1;
+    return size <= TINY;
+}
+
+/* ------------------------------------------------------------------------- dropping the unused */
+
+static void keep(inliner *n, ir_map *kept, node_list *work, const ir_func *f) {
+    if (ir_map_get(kept, (uintptr_t)f)) return;
+    node *x = node_of(n, f);
+    ir_map_set(n->cx->scratch, kept, (uintptr_t)f, x);
+    *ir_push(n->cx->scratch, work) = x;
+}
+
+static bool is_root(const inliner *n, const ir_func *f) {
+    if (is_kernel(f)) return true;
+    return !n->has_kernels && (f->flags & IR_FUNC_EXPORT);
+}
+
+static void drop_functions(inliner *n) {
+    ir_map kept = {0};
+    node_list work = {0};
+    foreach_func(f, n->m)
+        if (is_root(n, f)) keep(n, &kept, &work, f);
+    while (work.n) {
+        ir_func *f = work.data[--work.n]->f;
+        foreach_block(b, f)
+            foreach_inst(i, b)
+                if (i->op == IR_OP_call) keep(n, &kept, &work, i->imm.func);
+    }
+    foreach_func(f, n->m) {
+        if (ir_map_get(&kept, (uintptr_t)f)) continue;
+        ir_func_remove(f);
+        n->changed = true;
+    }
+}
+
+typedef ir_vec(ir_global *) global_list;
+
+static void keep_global(inliner *n, ir_map *kept, global_list *work, ir_global *g) {
+    if (ir_map_get(kept, (uintptr_t)g)) return;
+    ir_map_set(n->cx->scratch, kept, (uintptr_t)g, g);
+    *ir_push(n->cx->scratch, work) = g;
+}
+
+static void keep_addresses(inliner *n, ir_map *kept, global_list *work, const ir_inst *i) {
+    for (unsigned k = 0; k < i->nargs; k++)
+        if (ir_arg(i, k)->op == IR_OP_address) keep_global(n, kept, work, ir_arg(i, k)->imm.global);
+}
+
+static void drop_globals(inliner *n) {
+    ir_map kept = {0};
+    global_list work = {0};
+    foreach_global(g, n->m)
+        if (!n->has_kernels && (g->flags & IR_FUNC_EXPORT)) keep_global(n, &kept, &work, g);
+    foreach_func(f, n->m)
+        foreach_block(b, f)
+            foreach_inst(i, b) keep_addresses(n, &kept, &work, i);
+    while (work.n) {
+        const ir_global *g = work.data[--work.n];
+        for (uint32_t k = 0; k < g->nreloc; k++) keep_global(n, &kept, &work, g->reloc[k].global);
+    }
+    foreach_global(g, n->m) {
+        if (ir_map_get(&kept, (uintptr_t)g)) continue;
+        ir_global_remove(g);
+        n->changed = true;
+    }
+}
+
+/* --------------------------------------------------------------------------------------- entry */
+
+/* Does: kernels take in all that they call; unused functions and globals go.
+ * Needs: nothing.
+ * Leaves: kernels without calls, or refused without a body; code of the callees at their call, their
+ *   variables in the entry.
+ * Gives up: on a kernel that cannot be complete, which is refused. */
+bool pass_inline(ir_module *m, pass_ctx *cx) {
+    inliner n = {.m = m, .cx = cx};
+    add_nodes(&n);
+    foreach_func(f, m) add_calls(&n, node_of(&n, f));
+    foreach_func(f, m) order_from(&n, node_of(&n, f));
+    for (uint32_t k = 0; k < n.order.n; k++) judge(n.order.data[k]);
+    for (uint32_t k = 0; k < n.order.n; k++) {
+        node *x = n.order.data[k];
+        if (ir_is_declaration(x->f)) continue;
+        if (!n.has_kernels)
+            inline_calls(&n, x->f, tiny_call);
+        else if (is_kernel(x->f) && !check_kernel(&n, x))
+            inline_calls(&n, x->f, any_call);
+    }
+    drop_functions(&n);
+    drop_globals(&n);
+    return n.changed;
+}

@@ -1,0 +1,186 @@
+/* passes.h — everything that turns IR into IR: the pass context, the registry, the pipeline, and
+ * fusion.  No pass includes a header of another pass; what two of them need lives in ir/. */
+#ifndef SPVFUSE_PASSES_H
+#define SPVFUSE_PASSES_H
+
+#include "ir/ir.h"
+
+/* What passes share while a pipeline runs.  `scratch` is emptied between passes. */
+typedef struct {
+    ir_ctx *cx;
+    ir_arena *scratch;
+    uint32_t *rule_hits; /* counts by rule number, or NULL */
+    bool trace_rules;    /* report each rewrite as a note */
+} pass_ctx;
+
+/* A pass says whether it changed anything.  Function passes run on functions with a body. */
+typedef bool pass_func_fn(ir_func *f, pass_ctx *cx);
+typedef bool pass_module_fn(ir_module *m, pass_ctx *cx);
+
+typedef struct {
+    const char *name;
+    const char *doc;
+    pass_func_fn *on_func;     /* one of the two */
+    pass_module_fn *on_module;
+} pass_info;
+
+extern const pass_info passes[];
+extern const unsigned pass_count;
+
+#define PASS(name, kind, doc) pass_##kind##_fn pass_##name;
+#define ORDER(first, second, why)
+#include "passes/passes.def"
+#undef PASS
+#undef ORDER
+
+/* A pipeline is a comma-separated list of pass names; NULL means the standard one. */
+typedef struct {
+    const char *passes;
+    bool verify_each;       /* ir_verify after each pass; a violation names the pass */
+    const char *dump_after; /* pass name, or "*": text of the module into `dump` */
+    bool dump_changed;      /* only when the pass changed something */
+    const char *stop_after;
+    long bisect; /* run only the first N pass executions; < 0: all */
+    bool time;   /* report nanoseconds per pass as notes */
+    void (*dump)(void *user, const char *pass, const char *text);
+    void *dump_user;
+    bool trace_rules;
+    uint32_t *rule_hits;
+} pass_options;
+
+extern const char pass_standard[]; /* the standard pipeline */
+
+/* Runs a pipeline over a module.  False after a reported error (unknown pass, violation). */
+bool pass_run(ir_module *m, const pass_options *options);
+
+/* The generated rules of simplify.rules. */
+ir_inst *pass_apply_rules(ir_builder *b, ir_inst *i, pass_ctx *cx);
+extern const unsigned pass_rule_count;
+const char *pass_rule_place(unsigned rule); /* "simplify.rules:17" */
+
+/* A fact of order: `first` must have run before `second` runs for the first time. */
+typedef struct {
+    const char *first, *second, *why;
+} pass_order;
+extern const pass_order pass_orders[];
+extern const unsigned pass_order_count;
+
+/* -------------------------------------------------------------- fusion (fuse.c, fuse_params.c …)
+ *
+ * Several kernels become one that runs their bodies one after another in each work-item.  The caller
+ * simplifies the result with pass_run and then drops what is left unused with pass_fuse_trim. */
+
+/* An nd-range, x first; beyond `dims` sizes count as 1 and offsets as 0. */
+typedef struct {
+    unsigned dims; /* 1 to 3 */
+    uint64_t global[3], local[3], offset[3];
+    bool has_local; /* false: whoever launches the kernel chooses */
+} pass_range;
+
+/* The kernels may live in different modules; one may occur several times. */
+typedef struct {
+    const ir_func *kernel;
+    pass_range range;
+} pass_fuse_member;
+
+/* Two parameters that are given the same argument. */
+typedef struct {
+    uint32_t member_a, param_a, member_b, param_b;
+} pass_identity;
+
+/* The argument of a by-value parameter: its bytes as they lie in memory, with padding. */
+typedef struct {
+    uint32_t member, param;
+    const void *bytes;
+    size_t size;
+} pass_constant;
+
+/* The memory that the barrier between two bodies orders. */
+typedef enum {
+    PASS_BARRIER_BOTH,
+    PASS_BARRIER_LOCAL,
+    PASS_BARRIER_GLOBAL,
+    PASS_BARRIER_NONE /* no barrier */
+} pass_barrier;
+
+typedef struct {
+    const char *name; /* of the fused kernel */
+    const pass_fuse_member *members;
+    uint32_t nmembers;
+    const pass_identity *identities;
+    uint32_t nidentities;
+    const pass_constant *constants;
+    uint32_t nconstants;
+    pass_barrier barrier;
+    ir_module *into; /* where the kernel goes; NULL: a fresh module */
+} pass_fuse_request;
+
+typedef enum {
+    PASS_ARG_BUFFER,
+    PASS_ARG_VALUE, /* a scalar, a vector, or a struct by value */
+    PASS_ARG_LOCAL, /* local memory: the argument is a size */
+    PASS_ARG_IMAGE,
+    PASS_ARG_SAMPLER
+} pass_arg_kind;
+
+typedef enum {
+    PASS_ARG_USED,
+    PASS_ARG_UNUSED, /* dropped by pass_fuse_trim */
+    PASS_ARG_FOLDED  /* became a constant */
+} pass_arg_state;
+
+#define PASS_NO_PARAM UINT32_MAX
+
+typedef struct {
+    uint32_t member, param; /* the first of the parameters that became this argument */
+    const char *name;       /* <kernel>_<parameter> */
+    pass_arg_kind kind;
+    pass_arg_state state;
+    uint32_t index; /* parameter of the fused kernel; PASS_NO_PARAM unless used */
+} pass_fuse_arg;
+
+/* Why the result is as it is: one line of the explain report. */
+typedef struct {
+    const char *rule; /* "fuse.guard" … listed in docs/PASSES.md */
+    const char *text;
+    bool refusal;
+} pass_decision;
+
+typedef struct {
+    ir_module *module; /* holds the kernel; when fresh, to be freed by the caller */
+    ir_func *kernel;   /* NULL: refused, and the last decision says why */
+    pass_range range;  /* to launch it with */
+    pass_fuse_arg *args;
+    uint32_t nargs;
+    uint32_t **arg_of; /* arg_of[member][param]: the element of args it became */
+    ir_vec(pass_decision) decisions;
+} pass_fuse_result;
+
+/* Fuses the kernels of a request; what the result points to lies in `out`.  False after a reported
+ * error: a request that contradicts itself, or lack of memory.  A legal request that this compiler
+ * does not fuse is a refusal: true, without a kernel. */
+bool pass_fuse(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out,
+               pass_fuse_result *result);
+/* Drops the parameters of the fused kernel that nothing uses, and marks their arguments unused. */
+void pass_fuse_trim(pass_fuse_result *result);
+
+/* The nd-range of the fused kernel; false after a reported error. (range.c) */
+bool pass_fuse_range(ir_ctx *cx, const pass_fuse_member *members, uint32_t n, ir_arena *scratch,
+                     pass_range *fused);
+/* Do the ids that a member's items had equal those of the fused items of the same linear id? */
+bool pass_same_ids(const pass_range *member, const pass_range *fused);
+/* Writes "{64,4/16,1}", with " offset 8,0" where there is one. */
+void pass_print_range(ir_text *out, const pass_range *r);
+
+/* Gives parameter `index` of f a value: `size` bytes in memory form.  The parameter stays, without
+ * uses.  False after a reported error: it is not passed by value, or has another size. (argconst.c) */
+bool pass_fold_argument(ir_func *f, uint32_t index, const void *bytes, size_t size);
+
+/* Declares the fused kernel in result->module: one parameter per class of identical ones, with the
+ * facts that hold for all of the class.  Fills args and arg_of. (fuse_params.c) */
+bool pass_fuse_params(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out,
+                      pass_fuse_result *result);
+/* Applies the constants of the request to the built kernel and drops their parameters. */
+bool pass_fuse_constants(ir_ctx *cx, const pass_fuse_request *request, pass_fuse_result *result);
+
+#endif

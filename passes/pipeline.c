@@ -1,0 +1,201 @@
+/* pipeline.c — the registry of passes, the standard pipeline, and the one function that runs any of
+ * them.
+ *
+ * passes.def is the registry: its rows become the table `passes` and the facts of order
+ * `pass_orders`.  A pipeline is a list of names; the standard one stands below with a reason for each
+ * entry, and a test holds it against the facts of order.
+ *
+ * One *execution* is one pass over one function (or over the module, for a module pass).  Executions
+ * are numbered from 1 in the order in which they run, which depends on the input alone; `bisect`
+ * stops after the Nth, so that the first N that still shows a fault names pass and function.
+ *
+ * Everything that a pass needs for itself comes from a scratch arena, which is emptied after each
+ * execution.  Lack of memory leaves the pass through ir_throw and ends here as `false`; a module that
+ * was left in this way is good for nothing but being freed.
+ */
+#include "passes/passes.h"
+
+#include <time.h>
+
+const pass_info passes[] = {
+#define PASS(pass, kind, text) {.name = #pass, .doc = text, .on_##kind = pass_##pass},
+#define ORDER(before, after, reason)
+#include "passes/passes.def"
+#undef PASS
+#undef ORDER
+};
+const unsigned pass_count = sizeof passes / sizeof *passes;
+
+const pass_order pass_orders[] = {
+#define PASS(pass, kind, text)
+#define ORDER(before, after, reason) {#before, #after, reason},
+#include "passes/passes.def"
+#undef PASS
+#undef ORDER
+};
+const unsigned pass_order_count = sizeof pass_orders / sizeof *pass_orders;
+
+const char pass_standard[] =
+    "inline,"      /* one function per kernel: everything below looks at one function */
+    "sroa,"        /* arrays and structs on the stack become scalars … */
+    "mem2reg,"     /* … and scalars become values, which all other passes look at */
+    "simplify,"    /* canonical forms, so that equal things look equal */
+    "sccp,"        /* branches on constants, also around loops; what they hide goes away */
+    "simplifycfg," /* straight-line code again, larger blocks, fewer phis */
+    "simplify,"    /* what constants and merged blocks have uncovered */
+    "gvn,"         /* equal values become one */
+    "simplify,"    /* x - x, x & x … exist only once values are merged */
+    "dce,"         /* what merging and folding left unused, stores nobody reads, dead phi cycles */
+    "simplifycfg"; /* blocks that became empty */
+
+/* ---------------------------------------------------------------------------------- a pipeline */
+
+typedef struct {
+    ir_module *m;
+    const pass_options *options;
+    ir_arena scratch;
+    pass_ctx cx;
+    long executions;
+    bool failed, stopped;
+} pipeline;
+
+IR_PRINTF(3, 4)
+static void say(const pipeline *p, ir_severity severity, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    ir_vreport(p->m->cx, (ir_message){.severity = severity, .file = p->m->name}, fmt, ap);
+    va_end(ap);
+}
+
+static bool is_name(const char *name, const char *s, size_t n) {
+    return strlen(name) == n && memcmp(name, s, n) == 0;
+}
+
+static const pass_info *find_pass(const char *s, size_t n) {
+    for (unsigned i = 0; i < pass_count; i++)
+        if (is_name(passes[i].name, s, n)) return &passes[i];
+    return NULL;
+}
+
+static void refuse_name(pipeline *p, const char *s, size_t n) {
+    ir_text known = {.arena = &p->scratch};
+    for (unsigned i = 0; i < pass_count; i++) ir_putf(&known, "%s %s", i ? "," : "", passes[i].name);
+    say(p, IR_ERROR, "there is no pass '%.*s'; the passes are%s", (int)n, s, known.data);
+    p->failed = true;
+}
+
+/* ---------------------------------------------------------------------------- one execution */
+
+/* Counts an execution; false when the bisection ends before it. */
+static bool may_run(pipeline *p, const pass_info *pass, const ir_func *f) {
+    long limit = p->options->bisect;
+    if (limit >= 0 && p->executions >= limit) {
+        p->stopped = true;
+        return false;
+    }
+    if (++p->executions == limit)
+        say(p, IR_NOTE, "bisect: execution %ld, the last, is %s on %s%s", limit, pass->name,
+            f ? "@" : "the module", f ? f->name : "");
+    return true;
+}
+
+static bool is_valid(const pipeline *p, const ir_func *f) {
+    if (!p->options->verify_each) return true;
+    return f ? ir_verify_func(f) : ir_verify_module(p->m);
+}
+
+/* Runs a pass on f, or on the module when f is NULL. */
+static bool execute(pipeline *p, const pass_info *pass, ir_func *f) {
+    if (p->failed || p->stopped || !may_run(p, pass, f)) return false;
+    bool changed = f ? pass->on_func(f, &p->cx) : pass->on_module(p->m, &p->cx);
+    if (!is_valid(p, f)) {
+        say(p, IR_ERROR, "pass %s broke %s%s", pass->name, f ? "@" : "the module",
+            f ? f->name : "");
+        p->failed = true;
+    }
+    ir_arena_free(&p->scratch);
+    return changed;
+}
+
+static bool run_everywhere(pipeline *p, const pass_info *pass) {
+    if (pass->on_module) return execute(p, pass, NULL);
+    bool changed = false;
+    foreach_func(f, p->m)
+        if (!ir_is_declaration(f)) changed |= execute(p, pass, f);
+    return changed;
+}
+
+/* ---------------------------------------------------------------------- one entry of the list */
+
+static void dump(pipeline *p, const pass_info *pass, bool changed) {
+    const pass_options *o = p->options;
+    bool wanted = o->dump_after &&
+                  (strcmp(o->dump_after, "*") == 0 || strcmp(o->dump_after, pass->name) == 0);
+    if (o->dump_changed) wanted = changed && (wanted || !o->dump_after);
+    if (!wanted || !o->dump) return;
+    ir_text text = {.arena = &p->scratch};
+    ir_print_module(&text, p->m, 0);
+    o->dump(o->dump_user, pass->name, text.data ? text.data : "");
+    ir_arena_free(&p->scratch);
+}
+
+static int64_t nanoseconds(void) {
+    struct timespec now;
+    timespec_get(&now, TIME_UTC);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void run_entry(pipeline *p, const pass_info *pass) {
+    int64_t start = p->options->time ? nanoseconds() : 0;
+    bool changed = run_everywhere(p, pass);
+    if (p->options->time)
+        say(p, IR_NOTE, "%s: %lld ns%s", pass->name, (long long)(nanoseconds() - start),
+            changed ? "" : ", nothing to do");
+    dump(p, pass, changed);
+    if (p->options->stop_after && strcmp(p->options->stop_after, pass->name) == 0)
+        p->stopped = true;
+}
+
+/* -------------------------------------------------------------------------------- the list */
+
+/* Calls visit for each name of a comma-separated list; spaces around names do not count. */
+static void foreach_name(pipeline *p, const char *list,
+                         void (*visit)(pipeline *p, const char *s, size_t n)) {
+    while (*list) {
+        size_t skip = strspn(list, ", "), n = strcspn(list + skip, ", ");
+        if (n) visit(p, list + skip, n);
+        list += skip + n;
+    }
+}
+
+static void check_name(pipeline *p, const char *s, size_t n) {
+    if (!p->failed && !find_pass(s, n)) refuse_name(p, s, n);
+}
+
+static void run_name(pipeline *p, const char *s, size_t n) {
+    if (!p->failed && !p->stopped) run_entry(p, find_pass(s, n));
+}
+
+static void run_list(void *user) {
+    pipeline *p = user;
+    const pass_options *o = p->options;
+    const char *list = o->passes ? o->passes : pass_standard;
+    foreach_name(p, list, check_name);
+    if (o->dump_after && strcmp(o->dump_after, "*") != 0)
+        check_name(p, o->dump_after, strlen(o->dump_after));
+    if (o->stop_after) check_name(p, o->stop_after, strlen(o->stop_after));
+    foreach_name(p, list, run_name);
+}
+
+bool pass_run(ir_module *m, const pass_options *options) {
+    const pass_options all = {.bisect = -1};
+    pipeline p = {.m = m, .options = options ? options : &all};
+    ir_arena_init(&p.scratch, m->cx);
+    p.cx = (pass_ctx){.cx = m->cx,
+                      .scratch = &p.scratch,
+                      .rule_hits = p.options->rule_hits,
+                      .trace_rules = p.options->trace_rules};
+    bool finished = ir_try(m->cx, run_list, &p);
+    ir_arena_free(&p.scratch);
+    return finished && !p.failed;
+}

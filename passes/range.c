@@ -1,0 +1,216 @@
+/* range.c — the nd-range of a fused kernel.
+ *
+ * The fused kernel runs with as many items as the largest member, in its shape; each smaller member
+ * runs on the first items of it, counted by the linear global id with x fastest.  So the linear id
+ * of an item is the same before and after fusion.  The rules, in the order in which they are tried:
+ *
+ *   every range     1 to 3 dimensions, no size 0, a 64-bit number of items; an explicit local size
+ *                   divides the global size
+ *   offset          the same for all
+ *   local size      the same for all that give one; that one, or none
+ *   global size     the one with most items; of those the most frequent; of those the
+ *                   lexicographically greatest, x first; the number of dimensions is the greatest
+ *   groups          the local size divides that global size
+ *   ids             where the shape of a member is not a prefix of the fused one its ids have to be
+ *                   computed from the linear id; that needs offset 0 and no explicit local size
+ *
+ * A member's ids need no computation (pass_same_ids) when its sizes equal the fused ones up to some
+ * dimension, where it may end earlier, and are 1 beyond: {256} in {512}, {8,4} in {8,8}, but not
+ * {4,8} in {8,8}.
+ */
+#include "passes/passes.h"
+
+#include <stdlib.h>
+
+IR_PRINTF(2, 3) static bool fail(ir_ctx *cx, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    ir_vreport(cx, (ir_message){.severity = IR_ERROR}, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+/* ------------------------------------------------------------------------------------ one range */
+
+static uint64_t size_at(const pass_range *r, unsigned d) { return d < r->dims ? r->global[d] : 1; }
+
+static uint64_t local_at(const pass_range *r, unsigned d) { return d < r->dims ? r->local[d] : 1; }
+
+static uint64_t offset_at(const pass_range *r, unsigned d) { return d < r->dims ? r->offset[d] : 0; }
+
+/* Does not overflow for a range that is_sound has accepted. */
+static uint64_t items(const pass_range *r) {
+    return size_at(r, 0) * size_at(r, 1) * size_at(r, 2);
+}
+
+static void put_numbers(ir_text *out, const uint64_t *n, unsigned dims) {
+    for (unsigned d = 0; d < dims; d++)
+        ir_putf(out, "%s%llu", d ? "," : "", (unsigned long long)n[d]);
+}
+
+void pass_print_range(ir_text *out, const pass_range *r) {
+    ir_put(out, "{");
+    put_numbers(out, r->global, r->dims);
+    if (r->has_local) ir_put(out, "/");
+    if (r->has_local) put_numbers(out, r->local, r->dims);
+    ir_put(out, "}");
+    if (!offset_at(r, 0) && !offset_at(r, 1) && !offset_at(r, 2)) return;
+    ir_put(out, " offset ");
+    put_numbers(out, r->offset, r->dims);
+}
+
+bool pass_same_ids(const pass_range *member, const pass_range *fused) {
+    unsigned d = 0;
+    while (d < 3 && size_at(member, d) == size_at(fused, d)) d++;
+    if (d == 3) return true;
+    if (size_at(member, d) > size_at(fused, d)) return false;
+    while (++d < 3)
+        if (size_at(member, d) != 1) return false;
+    return true;
+}
+
+/* --------------------------------------------------------------------------------------- messages */
+
+typedef struct {
+    ir_ctx *cx;
+    const pass_fuse_member *member;
+    uint32_t n;
+    ir_arena *scratch;
+} ranges;
+
+static const char *text_of(const ranges *q, uint32_t m) {
+    ir_text t = {.arena = q->scratch};
+    ir_putf(&t, "@%s ", q->member[m].kernel->name);
+    pass_print_range(&t, &q->member[m].range);
+    return t.data;
+}
+
+static bool fail_pair(const ranges *q, const char *what, uint32_t a, uint32_t b) {
+    return fail(q->cx, "%s: %s, %s", what, text_of(q, a), text_of(q, b));
+}
+
+static bool fail_groups(const ranges *q, const pass_range *global, const pass_range *local,
+                        unsigned d, uint32_t m) {
+    return fail(q->cx, "work-groups would not be uniform (%llu %% %llu): %s",
+                (unsigned long long)size_at(global, d), (unsigned long long)local_at(local, d),
+                text_of(q, m));
+}
+
+/* -------------------------------------------------------------------------------------- the rules */
+
+static bool is_sound(const ranges *q, uint32_t m) {
+    const pass_range *r = &q->member[m].range;
+    uint64_t product = 1;
+    if (r->dims < 1 || r->dims > 3)
+        return fail(q->cx, "@%s: an nd-range has 1 to 3 dimensions, not %u",
+                    q->member[m].kernel->name, r->dims);
+    for (unsigned d = 0; d < r->dims; d++) {
+        if (r->global[d] == 0) return fail(q->cx, "empty nd-range: %s", text_of(q, m));
+        if (r->global[d] > UINT64_MAX / product)
+            return fail(q->cx, "too many work-items: %s", text_of(q, m));
+        product *= r->global[d];
+        if (!r->has_local) continue;
+        if (r->local[d] == 0) return fail(q->cx, "local size 0: %s", text_of(q, m));
+        if (r->global[d] % r->local[d]) return fail_groups(q, r, r, d, m);
+    }
+    return true;
+}
+
+static bool have_equal_offsets(const ranges *q) {
+    for (uint32_t m = 1; m < q->n; m++)
+        for (unsigned d = 0; d < 3; d++)
+            if (offset_at(&q->member[m].range, d) != offset_at(&q->member[0].range, d))
+                return fail_pair(q, "offsets differ", 0, m);
+    return true;
+}
+
+/* *source: the first member with an explicit local size, or n. */
+static bool have_equal_locals(const ranges *q, uint32_t *source) {
+    *source = q->n;
+    for (uint32_t m = 0; m < q->n; m++) {
+        if (!q->member[m].range.has_local) continue;
+        if (*source == q->n) *source = m;
+        for (unsigned d = 0; d < 3; d++)
+            if (local_at(&q->member[m].range, d) != local_at(&q->member[*source].range, d))
+                return fail_pair(q, "different local sizes", *source, m);
+    }
+    return true;
+}
+
+static int compare_sizes(const void *a, const void *b) {
+    const pass_range *x = a, *y = b;
+    for (unsigned d = 0; d < 3; d++)
+        if (x->global[d] != y->global[d]) return x->global[d] < y->global[d] ? -1 : 1;
+    return 0;
+}
+
+/* A copy of all ranges with three explicit sizes each, in lexicographic order. */
+static pass_range *sorted_sizes(const ranges *q) {
+    pass_range *sizes = ir_new_array(q->scratch, pass_range, q->n);
+    for (uint32_t m = 0; m < q->n; m++) {
+        sizes[m].dims = 3;
+        for (unsigned d = 0; d < 3; d++) sizes[m].global[d] = size_at(&q->member[m].range, d);
+    }
+    qsort(sizes, q->n, sizeof *sizes, compare_sizes);
+    return sizes;
+}
+
+/* Equal sizes are neighbours, and the lexicographically greatest come last. */
+static pass_range choose_size(const ranges *q) {
+    const pass_range *sizes = sorted_sizes(q), *best = sizes;
+    uint32_t best_count = 0;
+    for (uint32_t m = 0, end; m < q->n; m = end) {
+        for (end = m + 1; end < q->n && compare_sizes(&sizes[m], &sizes[end]) == 0;) end++;
+        bool more = items(&sizes[m]) > items(best);
+        if (!more && (items(&sizes[m]) < items(best) || end - m < best_count)) continue;
+        best = &sizes[m];
+        best_count = end - m;
+    }
+    return *best;
+}
+
+static void copy_group(pass_range *fused, const ranges *q, uint32_t source) {
+    const pass_range *first = &q->member[0].range;
+    fused->dims = 1;
+    for (uint32_t m = 0; m < q->n; m++)
+        if (q->member[m].range.dims > fused->dims) fused->dims = q->member[m].range.dims;
+    fused->has_local = source < q->n;
+    for (unsigned d = 0; d < 3; d++) {
+        fused->offset[d] = offset_at(first, d);
+        fused->local[d] = fused->has_local ? local_at(&q->member[source].range, d) : 0;
+    }
+}
+
+static bool has_uniform_groups(const ranges *q, const pass_range *fused, uint32_t source) {
+    for (unsigned d = 0; fused->has_local && d < fused->dims; d++)
+        if (fused->global[d] % fused->local[d])
+            return fail_groups(q, fused, fused, d, source);
+    return true;
+}
+
+static bool can_remap(const ranges *q, const pass_range *fused) {
+    for (uint32_t m = 0; m < q->n; m++) {
+        const pass_range *r = &q->member[m].range;
+        if (pass_same_ids(r, fused)) continue;
+        if (offset_at(r, 0) || offset_at(r, 1) || offset_at(r, 2))
+            return fail(q->cx, "remap with non-zero offset: %s", text_of(q, m));
+        if (r->has_local)
+            return fail(q->cx,
+                        "explicit local size and id remap would break groups (restriction 3): %s",
+                        text_of(q, m));
+    }
+    return true;
+}
+
+bool pass_fuse_range(ir_ctx *cx, const pass_fuse_member *members, uint32_t n, ir_arena *scratch,
+                     pass_range *fused) {
+    ranges q = {.cx = cx, .member = members, .n = n, .scratch = scratch};
+    uint32_t source;
+    if (n == 0) return fail(cx, "nothing to fuse");
+    for (uint32_t m = 0; m < n; m++)
+        if (!is_sound(&q, m)) return false;
+    if (!have_equal_offsets(&q) || !have_equal_locals(&q, &source)) return false;
+    *fused = choose_size(&q);
+    copy_group(fused, &q, source);
+    return has_uniform_groups(&q, fused, source) && can_remap(&q, fused);
+}

@@ -1,0 +1,265 @@
+/* sccp.c — sparse conditional constant propagation.
+ *
+ * Wegman and Zadeck, "Constant propagation with conditional branches" (1991).  Everything is assumed
+ * to be constant and every block unreachable until the contrary is seen: an instruction counts only
+ * once its block can be reached, a phi argument only once its edge can be taken.  So constants are
+ * found through loops and through branches that they decide themselves.
+ *
+ * known[v] is what value v has been seen to be: NULL, nothing yet; a leaf, always that; v itself,
+ * more than one thing.  Leaves are interned, so equality of bits is equality of pointers: -0.0 and
+ * 0.0 differ, a NaN equals itself, a vector is a constant like any other.  Parameters and addresses
+ * of globals are leaves too and propagate through phis and selects.  Each value moves at most twice
+ * down this lattice and each block once between "no edge", "one edge" and "every edge", so the work
+ * is linear in uses and edges.
+ *
+ * undef: a phi or select reads an undef argument as whatever the other arguments are.  A phi that
+ * hears of nothing else is settled as zero when everything else has come to rest.
+ *
+ * Does not look into memory, and does not split vectors into lanes.
+ */
+#include "passes/passes.h"
+
+enum { MAX_OPERANDS = IR_MAX_LANES };
+
+/* How control leaves a block. */
+typedef struct {
+    bool reached;
+    bool every;     /* by any edge */
+    ir_block *only; /* or only to here; NULL: not yet */
+} exits;
+
+typedef struct {
+    ir_block *from, *to;
+} edge;
+
+typedef struct {
+    ir_func *f;
+    ir_arena *scratch;
+    ir_inst **known; /* by value id */
+    exits *exits;    /* by block id */
+    ir_inst *probe;  /* the instruction being evaluated, with known operands */
+    ir_vec(ir_use *) uses;
+    ir_vec(edge) edges;
+    ir_vec(ir_block *) reached; /* in the order of discovery */
+} sccp;
+
+static ir_inst *known(const sccp *s, ir_inst *v) { return ir_is_leaf(v) ? v : s->known[v->id]; }
+
+/* What a phi learns from this argument: undef would be any of the others. */
+static ir_inst *known_choice(const sccp *s, ir_inst *v) {
+    return v->op == IR_OP_undef ? NULL : known(s, v);
+}
+
+/* Lowers what is known of i by `v`, and looks at its users again. */
+static void meet(sccp *s, ir_inst *i, ir_inst *v) {
+    if (!v) return;
+    ir_inst *old = s->known[i->id];
+    ir_inst *now = ir_is_leaf(v) && (!old || old == v) ? v : i;
+    if (now == old) return;
+    s->known[i->id] = now;
+    foreach_use(u, i) *ir_push(s->scratch, &s->uses) = u;
+}
+
+/* -------------------------------------------------------------------------------------- evaluation */
+
+/* c decides the result of op alone: x & 0, x * 0, x | ~0. */
+static bool is_absorbing(const sccp *s, ir_op op, const ir_inst *c) {
+    uint64_t bits;
+    if (!c || !ir_is_const(c) || !ir_is_splat(c, &bits)) return false;
+    if (op == IR_OP_and || op == IR_OP_mul || op == IR_OP_umin) return bits == 0;
+    if (op != IR_OP_or && op != IR_OP_umax) return false;
+    return bits == ir_zext(UINT64_MAX, ir_bits(s->f->module, ir_elem(c->type)));
+}
+
+/* NULL: the arms do not say, or not yet. */
+static ir_inst *evaluate_select(sccp *s, ir_inst *i) {
+    ir_inst *cond = known(s, ir_arg(i, 0)), *yes = ir_arg(i, 1), *no = ir_arg(i, 2);
+    uint64_t bits;
+    if (!cond) return NULL;
+    if (ir_is_const(cond) && ir_is_splat(cond, &bits)) yes = no = bits ? yes : no;
+    if (yes->op == IR_OP_undef) yes = no;
+    if (no->op == IR_OP_undef) no = yes;
+    if (no->op == IR_OP_undef) return i;
+    yes = known(s, yes);
+    no = known(s, no);
+    if (!yes || !no) return yes ? yes : no;
+    return yes == no ? yes : NULL;
+}
+
+/* The constant that i is when all operands are known; NULL: not yet; i: none. */
+static ir_inst *evaluate_operands(sccp *s, ir_inst *i) {
+    bool waiting = false, constant = true;
+    memcpy(s->probe, i, sizeof *i);
+    for (unsigned n = 0; n < i->nargs; n++) {
+        ir_inst *v = known(s, ir_arg(i, n));
+        if (n < 2 && is_absorbing(s, i->op, v)) return v;
+        waiting |= !v;
+        constant &= v && (ir_is_const(v) || v->op == IR_OP_undef);
+        s->probe->arg[n].val = v;
+    }
+    if (waiting) return NULL;
+    ir_inst *c = constant ? ir_fold(s->f, s->probe) : NULL;
+    return c ? c : i;
+}
+
+static ir_inst *evaluate(sccp *s, ir_inst *i) {
+    if (!ir_has_flag(i, F_PURE) || i->nargs == 0 || i->nargs > MAX_OPERANDS) return i;
+    if (i->op != IR_OP_select) return evaluate_operands(s, i);
+    ir_inst *choice = evaluate_select(s, i);
+    return choice ? choice : evaluate_operands(s, i);
+}
+
+/* ------------------------------------------------------------------------------------- control flow */
+
+static void take(sccp *s, ir_block *from, ir_block *to) {
+    *ir_push(s->scratch, &s->edges) = (edge){from, to};
+}
+
+static bool is_taken(const sccp *s, const ir_block *from, const ir_block *to) {
+    return s->exits[from->id].every || s->exits[from->id].only == to;
+}
+
+static void leave_anywhere(sccp *s, ir_block *b) {
+    exits *e = &s->exits[b->id];
+    if (e->every) return;
+    e->every = true;
+    for (unsigned n = 0; n < b->nsucc; n++)
+        if (b->succ[n] != e->only) take(s, b, b->succ[n]);
+}
+
+static void leave_to(sccp *s, ir_block *b, ir_block *to) {
+    exits *e = &s->exits[b->id];
+    if (e->every || e->only == to) return;
+    if (e->only) {
+        leave_anywhere(s, b);
+        return;
+    }
+    e->only = to;
+    take(s, b, to);
+}
+
+static ir_block *target_of(const ir_inst *i, const ir_inst *on) {
+    const ir_block *b = i->block;
+    if (i->op == IR_OP_br) return b->succ[on->imm.bits ? 0 : 1];
+    for (unsigned n = 1; n < i->nargs; n++)
+        if (ir_arg(i, n) == on) return b->succ[n];
+    return b->succ[0];
+}
+
+static void visit_terminator(sccp *s, ir_inst *i) {
+    ir_block *b = i->block;
+    ir_inst *on = i->op == IR_OP_br || i->op == IR_OP_switch ? known(s, ir_arg(i, 0)) : NULL;
+    if (i->op == IR_OP_jmp)
+        leave_to(s, b, b->succ[0]);
+    else if (on && ir_is_const(on))
+        leave_to(s, b, target_of(i, on));
+    else if (on)
+        leave_anywhere(s, b);
+}
+
+static void visit(sccp *s, ir_inst *i) {
+    if (ir_is_terminator(i))
+        visit_terminator(s, i);
+    else if (i->type != IR_VOID && s->known[i->id] != i)
+        meet(s, i, evaluate(s, i));
+}
+
+/* ------------------------------------------------------------------------------------- propagation */
+
+static void reach(sccp *s, ir_block *b) {
+    if (s->exits[b->id].reached) return;
+    s->exits[b->id].reached = true;
+    *ir_push(s->scratch, &s->reached) = b;
+    for (ir_inst *i = ir_first_non_phi(b); i; i = i->next) visit(s, i);
+}
+
+static void follow(sccp *s, edge e) {
+    if (e.to->first && e.to->first->op == IR_OP_phi) {
+        unsigned n = ir_pred_index(e.to, e.from);
+        foreach_phi(phi, e.to) meet(s, phi, known_choice(s, ir_arg(phi, n)));
+    }
+    reach(s, e.to);
+}
+
+static void revisit(sccp *s, const ir_use *u) {
+    ir_inst *i = u->user;
+    if (!s->exits[i->block->id].reached) return;
+    if (i->op != IR_OP_phi)
+        visit(s, i);
+    else if (is_taken(s, i->block->pred[u - i->arg], i->block))
+        meet(s, i, known_choice(s, u->val));
+}
+
+static void propagate(sccp *s) {
+    while (s->edges.n || s->uses.n)
+        if (s->edges.n)
+            follow(s, s->edges.data[--s->edges.n]);
+        else
+            revisit(s, s->uses.data[--s->uses.n]);
+}
+
+/* A phi of undef only: zero, where there is such a constant. */
+static ir_inst *settled(sccp *s, ir_inst *phi) {
+    return ir_is_opaque(phi->type) ? phi : ir_const(s->f, phi->type, 0);
+}
+
+/* Blocks found while settling join the end of the list. */
+static void propagate_all(sccp *s) {
+    reach(s, s->f->first);
+    propagate(s);
+    for (uint32_t n = 0; n < s->reached.n; n++)
+        foreach_phi(phi, s->reached.data[n]) {
+            if (s->known[phi->id]) continue;
+            meet(s, phi, settled(s, phi));
+            propagate(s);
+        }
+}
+
+/* ----------------------------------------------------------------------------------------- rewriting */
+
+static bool replace_constants(sccp *s, ir_block *b) {
+    bool changed = false;
+    foreach_inst(i, b) {
+        ir_inst *v = s->known[i->id];
+        if (!v || v == i) continue;
+        if (v->op == IR_OP_undef)
+            ir_replace_by_undef(s->f, i);
+        else
+            ir_replace_uses(i, v);
+        ir_remove(i);
+        changed = true;
+    }
+    return changed;
+}
+
+static bool decide_branch(const sccp *s, ir_block *b) {
+    const exits *e = &s->exits[b->id];
+    if (e->every || !e->only || b->nsucc < 2) return false;
+    unsigned keep = 0;
+    while (b->succ[keep] != e->only) keep++;
+    ir_make_jmp(b, keep);
+    return true;
+}
+
+static bool rewrite(sccp *s) {
+    bool changed = false;
+    for (uint32_t n = 0; n < s->reached.n; n++) {
+        changed |= replace_constants(s, s->reached.data[n]);
+        changed |= decide_branch(s, s->reached.data[n]);
+    }
+    return ir_remove_unreachable(s->f) || changed;
+}
+
+/* Does:  replaces values that are always the same constant, parameter or address; makes branches
+ *        that always go one way into jumps; removes blocks that are then unreachable.
+ * Needs: nothing.
+ * Leaves: every block reachable; phis with one argument where edges have gone.
+ * Gives up: on loads, calls and work-item queries; on operations that are not folded (libm's). */
+bool pass_sccp(ir_func *f, pass_ctx *cx) {
+    sccp s = {.f = f, .scratch = cx->scratch};
+    s.known = ir_new_array(cx->scratch, ir_inst *, f->next_id);
+    s.exits = ir_new_array(cx->scratch, exits, f->next_block);
+    s.probe = ir_alloc(cx->scratch, sizeof *s.probe + MAX_OPERANDS * sizeof(ir_use));
+    propagate_all(&s);
+    return rewrite(&s);
+}

@@ -1,0 +1,334 @@
+/* api.c — contexts, modules, and the one door through which every call enters the library.
+ *
+ * rt_guard runs a body under ir_try and turns how it ended into a status; below it only arenas are
+ * alive, so leaving early leaks nothing.  Objects are made inside a guard and handed out when the
+ * guard has succeeded.
+ */
+#include "runtime/runtime.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+/* --------------------------------------------------------------------------------------- status */
+
+const char *spvf_status_name(spvf_status status) {
+    switch (status) {
+    case SPVF_OK: return "success";
+    case SPVF_ERROR_INPUT: return "malformed input";
+    case SPVF_ERROR_MEMORY: return "out of memory";
+    case SPVF_ERROR_LIMIT: return "a limit of the library was exceeded";
+    case SPVF_ERROR_ARGUMENT: return "invalid argument";
+    case SPVF_ERROR_REFUSED: return "refused";
+    case SPVF_ERROR_DEVICE: return "device failure";
+    case SPVF_ERROR_IO: return "input or output failed";
+    }
+    return "unknown status";
+}
+
+spvf_status rt_status(ir_status status) {
+    switch (status) {
+    case IR_OK: return SPVF_OK;
+    case IR_ERR_INPUT: return SPVF_ERROR_INPUT;
+    case IR_ERR_MEMORY: return SPVF_ERROR_MEMORY;
+    case IR_ERR_LIMIT: return SPVF_ERROR_LIMIT;
+    case IR_ERR_REFUSED: return SPVF_ERROR_REFUSED;
+    case IR_ERR_DEVICE: return SPVF_ERROR_DEVICE;
+    case IR_ERR_IO: return SPVF_ERROR_IO;
+    case IR_ERR_ARGUMENT: return SPVF_ERROR_ARGUMENT;
+    }
+    return SPVF_ERROR_INPUT;
+}
+
+static void say_failure(spvf_context *context, ir_status status) {
+    ir_message m = {.severity = IR_ERROR};
+    if (status == IR_ERR_MEMORY) ir_report(&context->cx, m, "out of memory");
+    if (status == IR_ERR_LIMIT) ir_report(&context->cx, m, "a limit of the library was exceeded");
+}
+
+spvf_status rt_guard(spvf_context *context, void (*body)(void *arg), void *arg) {
+    if (ir_try(&context->cx, body, arg)) return SPVF_OK;
+    say_failure(context, context->cx.status);
+    return rt_status(context->cx.status);
+}
+
+void rt_throw(spvf_context *context, ir_status status, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    ir_vreport(&context->cx, (ir_message){.severity = IR_ERROR}, fmt, ap);
+    va_end(ap);
+    ir_throw(&context->cx, status);
+}
+
+/* ------------------------------------------------------------------------------------- utilities */
+
+void rt_copy_options(void *to, const void *from, size_t size) {
+    size_t theirs;
+    memset(to, 0, size);
+    if (!from) return;
+    memcpy(&theirs, from, sizeof theirs);
+    memcpy(to, from, theirs < size ? theirs : size);
+}
+
+uint64_t rt_now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+typedef struct {
+    ir_arena *arena;
+    FILE *file;
+    char *data;
+    size_t n;
+} read_job;
+
+/* Reads to the end, so that pipes work; the text gets a 0 behind it. */
+static void read_all(void *arg) {
+    read_job *j = arg;
+    size_t room = 0, got = 1;
+    while (got) {
+        if (j->n == room) {
+            char *larger = ir_alloc(j->arena, (room = room ? room * 4 : 1 << 16) + 1);
+            if (j->n) memcpy(larger, j->data, j->n);
+            j->data = larger;
+        }
+        got = fread(j->data + j->n, 1, room - j->n, j->file);
+        j->n += got;
+    }
+    j->data[j->n] = 0;
+}
+
+char *rt_read_file(spvf_context *context, ir_arena *arena, const char *path, size_t *size) {
+    read_job j = {.arena = arena, .file = fopen(path, "rb")};
+    if (!j.file) rt_throw(context, IR_ERR_IO, "%s: cannot be opened", path);
+    bool ok = ir_try(&context->cx, read_all, &j), broken = ferror(j.file) != 0;
+    fclose(j.file);
+    if (!ok) ir_throw(&context->cx, context->cx.status);
+    if (broken) rt_throw(context, IR_ERR_IO, "%s: cannot be read", path);
+    *size = j.n;
+    return j.data;
+}
+
+/* -------------------------------------------------------------------------------------- context */
+
+static void forward_message(void *user, const ir_message *m) {
+    spvf_context *context = user;
+    char formatted[1400];
+    if (!context->message) return;
+    ir_format_message(m, formatted, sizeof formatted);
+    spvf_message out = {.severity = (spvf_severity)m->severity,
+                        .file = m->file,
+                        .line = m->line,
+                        .column = m->column,
+                        .word = m->word,
+                        .source_file = m->source,
+                        .source_line = m->source_line,
+                        .text = m->text,
+                        .formatted = formatted};
+    context->message(context->message_user, &out);
+}
+
+spvf_status spvf_context_create(const spvf_context_options *options, spvf_context **out) {
+    spvf_context_options o;
+    if (!out) return SPVF_ERROR_ARGUMENT;
+    *out = NULL;
+    rt_copy_options(&o, options, sizeof o);
+    if (!o.allocate != !o.release) return SPVF_ERROR_ARGUMENT;
+    spvf_context *c = o.allocate ? o.allocate(o.alloc_user, sizeof *c) : malloc(sizeof *c);
+    if (!c) return SPVF_ERROR_MEMORY;
+    *c = (spvf_context){.message = o.message, .message_user = o.message_user};
+    c->cx = (ir_ctx){.allocate = o.allocate,
+                     .release = o.release,
+                     .alloc_user = o.alloc_user,
+                     .report = forward_message,
+                     .report_user = c,
+                     .limit = o.memory_limit};
+    *out = c;
+    return SPVF_OK;
+}
+
+void spvf_context_destroy(spvf_context *c) {
+    if (!c) return;
+    if (c->cx.allocate)
+        c->cx.release(c->cx.alloc_user, c);
+    else
+        free(c);
+}
+
+/* -------------------------------------------------------------------------------------- modules */
+
+spvf_module *rt_module_new(spvf_context *context) {
+    ir_arena arena;
+    ir_arena_init(&arena, &context->cx);
+    spvf_module *m = ir_new(&arena, spvf_module);
+    *m = (spvf_module){.context = context, .arena = arena};
+    return m;
+}
+
+void spvf_module_destroy(spvf_module *m) {
+    if (!m) return;
+    ir_arena arena = m->arena;
+    ir_module_free(m->ir);
+    ir_arena_free(&arena);
+}
+
+static bool is_spirv(const void *bytes, size_t size) {
+    static const unsigned char magic[4] = {0x03, 0x02, 0x23, 0x07};
+    const unsigned char *b = bytes;
+    if (size < 4) return false;
+    return memcmp(b, magic, 4) == 0 ||
+           (b[0] == magic[3] && b[1] == magic[2] && b[2] == magic[1] && b[3] == magic[0]);
+}
+
+typedef struct {
+    spvf_context *context;
+    spvf_module *module;
+    const char *name;
+    const void *bytes;
+    size_t size;
+    spvf_module_options options;
+} load_job;
+
+/* The API's pairs and the reader's are the same two members. */
+_Static_assert(sizeof(spvf_spec_value) == sizeof(spv_spec_value), "spec values are passed through");
+
+static void load_module(void *arg) {
+    load_job *j = arg;
+    ir_ctx *cx = &j->context->cx;
+    j->module = rt_module_new(j->context);
+    spv_read_options o = {.file = j->name,
+                          .specs = (const spv_spec_value *)(const void *)j->options.specs,
+                          .nspecs = j->options.spec_count};
+    j->module->ir = is_spirv(j->bytes, j->size) ? spv_read(cx, j->bytes, j->size, &o)
+                                                : ir_parse(cx, j->name, j->bytes, j->size);
+    if (!j->module->ir) ir_throw(cx, cx->status == IR_OK ? IR_ERR_INPUT : cx->status);
+    if (!ir_verify_module(j->module->ir)) ir_throw(cx, IR_ERR_INPUT);
+    rt_module_describe(j->module);
+}
+
+spvf_status spvf_module_load(spvf_context *context, const char *name, const void *bytes,
+                             size_t size, const spvf_module_options *options, spvf_module **out) {
+    if (out) *out = NULL;
+    if (!context || !out || (!bytes && size)) return SPVF_ERROR_ARGUMENT;
+    load_job j = {.context = context, .bytes = bytes, .size = size};
+    j.name = name ? name : "<module>";
+    rt_copy_options(&j.options, options, sizeof j.options);
+    spvf_status status = rt_guard(context, load_module, &j);
+    if (status == SPVF_OK)
+        *out = j.module;
+    else
+        spvf_module_destroy(j.module);
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------- optimizing */
+
+pass_options rt_pass_options(const spvf_pass_options *options) {
+    spvf_pass_options o;
+    rt_copy_options(&o, options, sizeof o);
+    return (pass_options){.passes = o.passes,
+                          .verify_each = o.verify_each,
+                          .dump_after = o.dump_after,
+                          .dump_changed = o.dump_changed,
+                          .stop_after = o.stop_after,
+                          .bisect = o.bisect ? (long)o.bisect_limit : -1,
+                          .time = o.time,
+                          .dump = o.dump,
+                          .dump_user = o.dump_user,
+                          .trace_rules = o.trace_rules};
+}
+
+typedef struct {
+    spvf_module *module;
+    pass_options options;
+} optimize_job;
+
+static void optimize_module(void *arg) {
+    optimize_job *j = arg;
+    if (!pass_run(j->module->ir, &j->options)) ir_throw(&j->module->context->cx, IR_ERR_INPUT);
+    rt_module_describe(j->module);
+}
+
+spvf_status spvf_module_optimize(spvf_module *module, const spvf_pass_options *options) {
+    if (!module) return SPVF_ERROR_ARGUMENT;
+    optimize_job j = {module, rt_pass_options(options)};
+    return rt_guard(module->context, optimize_module, &j);
+}
+
+const char *spvf_pass_name(size_t index, const char **description) {
+    if (index >= pass_count) return NULL;
+    if (description) *description = passes[index].doc;
+    return passes[index].name;
+}
+
+/* -------------------------------------------------------------------------------------- emitting */
+
+void spvf_blob_destroy(spvf_blob *blob) {
+    if (!blob || !blob->data) return;
+    const ir_ctx *cx = &blob->context->cx;
+    if (cx->allocate)
+        cx->release(cx->alloc_user, blob->data);
+    else
+        free(blob->data);
+    *blob = (spvf_blob){0};
+}
+
+/* SPIR-V version word of "spirv" or "spirv:1.N"; false for anything else. */
+static bool spirv_target(const char *target, unsigned *version) {
+    if (strcmp(target, "spirv") == 0) return (*version = 0x00010200) != 0;
+    if (strncmp(target, "spirv:1.", 8) != 0 || target[8] < '0' || target[8] > '4' || target[9])
+        return false;
+    *version = 0x00010000u + ((unsigned)(target[8] - '0') << 8);
+    return true;
+}
+
+typedef struct {
+    const spvf_module *module;
+    const char *target;
+    ir_arena *scratch;
+    const void *data;
+    size_t size;
+} emit_job;
+
+static void emit_module(void *arg) {
+    emit_job *j = arg;
+    spvf_context *context = j->module->context;
+    cg_spirv_options o = {0};
+    if (strcmp(j->target, "ir") == 0) {
+        ir_text text = {.arena = j->scratch};
+        ir_print_module(&text, j->module->ir, 0);
+        j->data = text.data;
+        j->size = text.n;
+    } else if (spirv_target(j->target, &o.version)) {
+        uint32_t *words;
+        if (!cg_spirv_write(j->module->ir, &o, j->scratch, &words, &j->size))
+            ir_throw(&context->cx, IR_ERR_INPUT);
+        j->data = words;
+        j->size *= 4;
+    } else {
+        rt_throw(context, IR_ERR_ARGUMENT, "unknown target '%s': ir, spirv, spirv:1.0 … spirv:1.4",
+                 j->target);
+    }
+}
+
+static spvf_status copy_out(spvf_context *context, const void *data, size_t size, spvf_blob *out) {
+    ir_ctx *cx = &context->cx;
+    void *copy = cx->allocate ? cx->allocate(cx->alloc_user, size + 1) : malloc(size + 1);
+    if (!copy) return SPVF_ERROR_MEMORY;
+    if (size) memcpy(copy, data, size);
+    ((char *)copy)[size] = 0;
+    *out = (spvf_blob){copy, size, context};
+    return SPVF_OK;
+}
+
+spvf_status spvf_module_emit(const spvf_module *module, const char *target, spvf_blob *out) {
+    if (out) *out = (spvf_blob){0};
+    if (!module || !target || !out) return SPVF_ERROR_ARGUMENT;
+    ir_arena scratch;
+    ir_arena_init(&scratch, &module->context->cx);
+    emit_job j = {.module = module, .target = target, .scratch = &scratch};
+    spvf_status status = rt_guard(module->context, emit_module, &j);
+    if (status == SPVF_OK) status = copy_out(module->context, j.data, j.size, out);
+    ir_arena_free(&scratch);
+    return status;
+}

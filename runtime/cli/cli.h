@@ -1,0 +1,59 @@
+/* cli.h — what the subcommands of `spvfuse` share.  They use spvfuse.h and nothing else of the
+ * library. */
+#ifndef SPVFUSE_CLI_H
+#define SPVFUSE_CLI_H
+
+#include "runtime/spvfuse.h"
+
+#include <stdio.h>
+
+/* Exit statuses: 0 success, 1 the input or the run failed, 2 wrong usage. */
+enum { CLI_OK, CLI_FAILED, CLI_USAGE };
+
+/* One option of a subcommand.  `-o FILE`, `-d DEVICE`, `--json`, `--version=1.2` … */
+typedef struct {
+    const char *name;  /* with dashes */
+    const char *value; /* what the value stands for in the help; NULL: a flag */
+    const char *help;
+} cli_option;
+
+typedef struct {
+    const char *name;
+    const char *arguments; /* "FILE.spv" */
+    const char *help;
+    const cli_option *options; /* ended by a NULL name */
+    int nfiles;                /* positional arguments wanted */
+    int (*run)(const char *const *files);
+} cli_command;
+
+extern const cli_command cli_info, cli_opt, cli_compile, cli_fuse, cli_run, cli_devices;
+
+/* The value of an option of this call, "" for a flag that is set, NULL when absent. */
+const char *cli_get(const char *name);
+static inline bool cli_has(const char *name) { return cli_get(name) != NULL; }
+
+/* A context that prints messages to stderr; notes only with -v.  Never NULL: gives up on exhausted
+ * memory. */
+spvf_context *cli_context(void);
+/* Whole file, or standard input for "-".  NULL after a message. */
+char *cli_read(const char *path, size_t *size);
+/* To a file, or standard output for NULL or "-".  False after a message. */
+bool cli_write(const char *path, const void *data, size_t size);
+spvf_module *cli_load_module(spvf_context *context, const char *path);
+spvf_plan *cli_load_plan(spvf_context *context, const char *path);
+/* The pass switches that opt, compile, fuse and run share. */
+#define CLI_PASS_OPTIONS                                                                           \
+    {"-p", "P1,P2,…", "passes to run (default: the standard pipeline)"},                           \
+        {"-verify-each", NULL, "check the IR after every pass"},                                   \
+        {"-dump-after", "PASS", "print the IR after a pass; * for all"},                           \
+        {"-dump-changed", NULL, "print the IR after passes that changed it"},                      \
+        {"-stop-after", "PASS", "end the pipeline there"},                                         \
+        {"-bisect", "N", "run only the first N pass executions"},                                  \
+        {"-time", NULL, "report the time of each pass"},                                           \
+        {"-trace-rules", NULL, "report each rewrite"}
+spvf_pass_options cli_pass_options(void);
+
+/* JSON on a stream: strings are escaped, members are separated. */
+void cli_json_string(FILE *f, const char *s); /* NULL gives null */
+
+#endif

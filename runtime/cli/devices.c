@@ -1,0 +1,38 @@
+/* devices.c — `spvfuse devices`: what this machine offers. */
+#include "runtime/cli/cli.h"
+
+static bool first_device;
+
+static void print_device(void *user, const spvf_device_info *d) {
+    (void)user;
+    if (cli_has("--json")) {
+        fputs(first_device ? "{\"name\":" : ",{\"name\":", stdout);
+        first_device = false;
+        cli_json_string(stdout, d->name);
+        fputs(",\"description\":", stdout);
+        cli_json_string(stdout, d->description);
+        printf(",\"takes_spirv\":%s,\"usable\":%s,\"why_not\":", d->takes_spirv ? "true" : "false",
+               d->usable ? "true" : "false");
+        cli_json_string(stdout, d->why_not);
+        putchar('}');
+        return;
+    }
+    printf("%-10s %s", d->name, d->description);
+    if (!d->usable) printf(" (not usable: %s)", d->why_not);
+    putchar('\n');
+}
+
+static int run_devices(const char *const *files) {
+    (void)files;
+    spvf_context *c = cli_context();
+    first_device = true;
+    if (cli_has("--json")) putchar('[');
+    bool ok = spvf_devices(c, print_device, NULL) == SPVF_OK;
+    if (cli_has("--json")) puts("]");
+    spvf_context_destroy(c);
+    return ok ? CLI_OK : CLI_FAILED;
+}
+
+static const cli_option device_options[] = {{"--json", NULL, "for programs"}, {NULL, NULL, NULL}};
+const cli_command cli_devices = {"devices", "", "what this machine offers",
+                                 device_options, 0, run_devices};

@@ -1,0 +1,109 @@
+/* info.c — `spvfuse info`: kernels, arguments, attributes, specialization constants. */
+#include "runtime/cli/cli.h"
+
+static const char *const kinds[] = {"buffer", "local", "value", "image", "sampler"};
+
+/* ----------------------------------------------------------------------------------------- text */
+
+static bool is_set(const uint32_t v[3]) { return v[0] || v[1] || v[2]; }
+
+static void print_arg(size_t index, const spvf_arg_info *a) {
+    printf("  %zu: %s", index, kinds[a->kind]);
+    if (a->name) printf(" %s", a->name);
+    if (a->type_name) printf(" (%s)", a->type_name);
+    if (a->kind == SPVF_ARG_VALUE) printf(", %llu bytes", (unsigned long long)a->size);
+    if (a->align) printf(", align %u", a->align);
+    if (a->constant) printf(", constant");
+    if (a->read_only && !a->constant) printf(", read-only");
+    if (a->no_alias) printf(", noalias");
+    putchar('\n');
+}
+
+static void print_kernel(const spvf_kernel_info *k) {
+    printf("kernel %s\n", k->name);
+    for (size_t i = 0; i < k->arg_count; i++) print_arg(i, &k->args[i]);
+    const uint32_t *r = k->required_local_size, *h = k->local_size_hint;
+    if (is_set(r)) printf("  required local size %u %u %u\n", r[0], r[1], r[2]);
+    if (is_set(h)) printf("  local size hint %u %u %u\n", h[0], h[1], h[2]);
+    if (k->required_subgroup_size) printf("  sub-group size %u\n", k->required_subgroup_size);
+    if (k->local_memory) printf("  local memory %llu bytes\n", (unsigned long long)k->local_memory);
+    if (k->refusal) printf("  refused: %s\n", k->refusal);
+}
+
+static void print_specs(const spvf_module *m) {
+    for (size_t i = 0; i < spvf_module_spec_count(m); i++) {
+        spvf_spec_value v;
+        uint32_t bits;
+        spvf_module_spec(m, i, &v, &bits);
+        printf("spec %u: %u bits, 0x%llx\n", v.id, bits, (unsigned long long)v.value);
+    }
+}
+
+/* ----------------------------------------------------------------------------------------- JSON */
+
+static void json_member(const char *name, const char *value, const char *after) {
+    printf("\"%s\":", name);
+    cli_json_string(stdout, value);
+    fputs(after, stdout);
+}
+
+static void json_sizes(const char *name, const uint32_t v[3]) {
+    if (is_set(v)) printf("\"%s\":[%u,%u,%u],", name, v[0], v[1], v[2]);
+}
+
+static void json_arg(const spvf_arg_info *a, bool first) {
+    fputs(first ? "{" : ",{", stdout);
+    json_member("name", a->name, ",");
+    json_member("type", a->type_name, ",");
+    json_member("kind", kinds[a->kind], ",");
+    printf("\"size\":%llu,\"align\":%u,\"constant\":%s,\"read_only\":%s,\"noalias\":%s}",
+           (unsigned long long)a->size, a->align, a->constant ? "true" : "false",
+           a->read_only ? "true" : "false", a->no_alias ? "true" : "false");
+}
+
+static void json_kernel(const spvf_kernel_info *k, bool first) {
+    fputs(first ? "{" : ",{", stdout);
+    json_member("name", k->name, ",");
+    json_member("refusal", k->refusal, ",");
+    json_sizes("required_local_size", k->required_local_size);
+    json_sizes("local_size_hint", k->local_size_hint);
+    printf("\"subgroup_size\":%u,\"local_memory\":%llu,\"args\":[", k->required_subgroup_size,
+           (unsigned long long)k->local_memory);
+    for (size_t i = 0; i < k->arg_count; i++) json_arg(&k->args[i], i == 0);
+    fputs("]}", stdout);
+}
+
+static void json_module(const spvf_module *m) {
+    fputs("{\"kernels\":[", stdout);
+    for (size_t i = 0; i < spvf_module_kernel_count(m); i++)
+        json_kernel(spvf_module_kernel(m, i), i == 0);
+    fputs("],\"specs\":[", stdout);
+    for (size_t i = 0; i < spvf_module_spec_count(m); i++) {
+        spvf_spec_value v;
+        uint32_t bits;
+        spvf_module_spec(m, i, &v, &bits);
+        printf("%s{\"id\":%u,\"bits\":%u,\"value\":%llu}", i ? "," : "", v.id, bits,
+               (unsigned long long)v.value);
+    }
+    puts("]}");
+}
+
+static int run_info(const char *const *files) {
+    spvf_context *c = cli_context();
+    spvf_module *m = cli_load_module(c, files[0]);
+    if (m && cli_has("--json")) {
+        json_module(m);
+    } else if (m) {
+        for (size_t i = 0; i < spvf_module_kernel_count(m); i++)
+            print_kernel(spvf_module_kernel(m, i));
+        print_specs(m);
+    }
+    int rc = m ? CLI_OK : CLI_FAILED;
+    spvf_module_destroy(m);
+    spvf_context_destroy(c);
+    return rc;
+}
+
+static const cli_option options[] = {{"--json", NULL, "for programs"}, {NULL, NULL, NULL}};
+const cli_command cli_info = {"info", "FILE.spv", "kernels, arguments and attributes of a module",
+                              options, 1, run_info};

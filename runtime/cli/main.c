@@ -1,0 +1,215 @@
+/* main.c — the `spvfuse` command: options, help, files, messages. */
+#include "runtime/cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const cli_command *const commands[] = {&cli_info, &cli_opt, &cli_compile,
+                                              &cli_fuse, &cli_run, &cli_devices};
+enum { COMMANDS = sizeof commands / sizeof *commands, MAX_OPTIONS = 32, MAX_FILES = 2 };
+
+/* The options of this call; the command runs once per process. */
+static struct {
+    const char *name, *value;
+} given[MAX_OPTIONS];
+static int ngiven;
+
+const char *cli_get(const char *name) {
+    for (int i = ngiven; i-- > 0;)
+        if (strcmp(given[i].name, name) == 0) return given[i].value;
+    return NULL;
+}
+
+/* ----------------------------------------------------------------------------------------- help */
+
+static void print_commands(FILE *f) {
+    fprintf(f, "usage: spvfuse COMMAND …\n\n");
+    for (int i = 0; i < COMMANDS; i++)
+        fprintf(f, "  %-8s %-22s %s\n", commands[i]->name, commands[i]->arguments,
+                commands[i]->help);
+    fprintf(f, "\n'spvfuse COMMAND --help' lists the options of a command.\n");
+}
+
+static void print_command(FILE *f, const cli_command *c) {
+    fprintf(f, "usage: spvfuse %s %s [options]\n%s\n\n", c->name, c->arguments, c->help);
+    for (const cli_option *o = c->options; o->name; o++) {
+        char left[64];
+        snprintf(left, sizeof left, "%s %s", o->name, o->value ? o->value : "");
+        fprintf(f, "  %-22s %s\n", left, o->help);
+    }
+    fprintf(f, "  %-22s %s\n  %-22s %s\n", "-v", "show notes", "--help", "show this");
+}
+
+/* -------------------------------------------------------------------------------------- options */
+
+static bool wrong(const cli_command *c, const char *what, const char *which) {
+    fprintf(stderr, "spvfuse %s: %s '%s'; see 'spvfuse %s --help'\n", c->name, what, which,
+            c->name);
+    return false;
+}
+
+static const cli_option *find_option(const cli_command *c, const char *arg, size_t n) {
+    static const cli_option verbose = {"-v", NULL, "show notes"};
+    if (n == 2 && memcmp(arg, "-v", 2) == 0) return &verbose;
+    for (const cli_option *o = c->options; o->name; o++)
+        if (strlen(o->name) == n && memcmp(o->name, arg, n) == 0) return o;
+    return NULL;
+}
+
+/* Takes one option, and its value from "=VALUE" or the next argument. */
+static bool take_option(const cli_command *c, char **argv, int *i) {
+    const char *arg = argv[*i], *equals = strchr(arg, '=');
+    const cli_option *o = find_option(c, arg, equals ? (size_t)(equals - arg) : strlen(arg));
+    if (!o) return wrong(c, "unknown option", arg);
+    if (!o->value && equals) return wrong(c, "no value is taken by", o->name);
+    if (ngiven == MAX_OPTIONS) return wrong(c, "too many options at", arg);
+    const char *value = !o->value ? "" : equals ? equals + 1 : argv[++*i];
+    if (!value) return wrong(c, "a value is missing after", o->name);
+    given[ngiven].name = o->name;
+    given[ngiven++].value = value;
+    return true;
+}
+
+static int run_command(const cli_command *c, char **argv) {
+    const char *files[MAX_FILES] = {NULL};
+    int n = 0;
+    for (int i = 0; argv[i]; i++) {
+        if (strcmp(argv[i], "--help") == 0) return print_command(stdout, c), CLI_OK;
+        bool ok = true;
+        if (argv[i][0] == '-' && argv[i][1])
+            ok = take_option(c, argv, &i);
+        else if (n < c->nfiles)
+            files[n++] = argv[i];
+        else
+            ok = wrong(c, "one argument too many", argv[i]);
+        if (!ok) return CLI_USAGE;
+        if (!argv[i]) break;
+    }
+    if (n < c->nfiles) return print_command(stderr, c), CLI_USAGE;
+    return c->run(files);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) return print_commands(stderr), CLI_USAGE;
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)
+        return print_commands(stdout), CLI_OK;
+    if (strcmp(argv[1], "--version") == 0)
+        return printf("spvfuse %d.%d\n", SPVF_VERSION_MAJOR, SPVF_VERSION_MINOR), CLI_OK;
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[1], commands[i]->name) == 0) return run_command(commands[i], argv + 2);
+    fprintf(stderr, "spvfuse: unknown command '%s'; see 'spvfuse --help'\n", argv[1]);
+    return CLI_USAGE;
+}
+
+/* ------------------------------------------------------------------------------ messages, files */
+
+static void print_message(void *user, const spvf_message *m) {
+    (void)user;
+    if (m->severity == SPVF_NOTE && !cli_has("-v") && !cli_has("-time") && !cli_has("-trace-rules"))
+        return;
+    fprintf(stderr, "%s\n", m->formatted);
+}
+
+spvf_context *cli_context(void) {
+    spvf_context_options o = {.size = sizeof o, .message = print_message};
+    spvf_context *c;
+    if (spvf_context_create(&o, &c) != SPVF_OK) {
+        fprintf(stderr, "spvfuse: out of memory\n");
+        exit(CLI_FAILED);
+    }
+    return c;
+}
+
+static char *read_stream(FILE *f, size_t *size) {
+    size_t room = 1 << 16, n = 0, got;
+    char *data = malloc(room + 1);
+    while (data && (got = fread(data + n, 1, room - n, f)) > 0) {
+        n += got;
+        if (n < room) continue;
+        char *larger = realloc(data, (room *= 2) + 1);
+        if (!larger) free(data);
+        data = larger;
+    }
+    if (data) data[n] = 0;
+    *size = n;
+    return data;
+}
+
+char *cli_read(const char *path, size_t *size) {
+    bool standard = strcmp(path, "-") == 0;
+    FILE *f = standard ? stdin : fopen(path, "rb");
+    char *data = f ? read_stream(f, size) : NULL;
+    if (!data || ferror(f)) {
+        fprintf(stderr, "%s: error: cannot be read\n", path);
+        free(data);
+        data = NULL;
+    }
+    if (f && !standard) fclose(f);
+    return data;
+}
+
+bool cli_write(const char *path, const void *data, size_t size) {
+    bool standard = !path || strcmp(path, "-") == 0;
+    FILE *f = standard ? stdout : fopen(path, "wb");
+    bool ok = f && fwrite(data, 1, size, f) == size;
+    if (f) ok = (standard ? fflush(f) : fclose(f)) == 0 && ok;
+    if (!ok) fprintf(stderr, "%s: error: cannot be written\n", standard ? "standard output" : path);
+    return ok;
+}
+
+spvf_module *cli_load_module(spvf_context *context, const char *path) {
+    size_t size;
+    spvf_module *m = NULL;
+    char *bytes = cli_read(path, &size);
+    if (bytes) spvf_module_load(context, path, bytes, size, NULL, &m);
+    free(bytes);
+    return m;
+}
+
+spvf_plan *cli_load_plan(spvf_context *context, const char *path) {
+    size_t size;
+    spvf_plan *p = NULL;
+    char *text = cli_read(path, &size);
+    if (text) spvf_plan_load(context, path, text, size, &p);
+    free(text);
+    return p;
+}
+
+static void print_dump(void *user, const char *pass, const char *text) {
+    (void)user;
+    printf("; after %s\n%s\n", pass, text);
+}
+
+spvf_pass_options cli_pass_options(void) {
+    const char *bisect = cli_get("-bisect");
+    bool dump = cli_has("-dump-after") || cli_has("-dump-changed");
+    return (spvf_pass_options){.size = sizeof(spvf_pass_options),
+                               .passes = cli_get("-p"),
+                               .verify_each = cli_has("-verify-each"),
+                               .dump_after = cli_get("-dump-after"),
+                               .dump_changed = cli_has("-dump-changed"),
+                               .stop_after = cli_get("-stop-after"),
+                               .bisect = bisect != NULL,
+                               .bisect_limit = bisect ? strtoull(bisect, NULL, 10) : 0,
+                               .time = cli_has("-time"),
+                               .trace_rules = cli_has("-trace-rules"),
+                               .dump = dump ? print_dump : NULL};
+}
+
+void cli_json_string(FILE *f, const char *s) {
+    if (!s) {
+        fputs("null", f);
+        return;
+    }
+    putc('"', f);
+    for (; *s; s++) {
+        unsigned char c = (unsigned char)*s;
+        if (c == '"' || c == '\\')
+            fprintf(f, "\\%c", c);
+        else if (c < 0x20)
+            fprintf(f, "\\u%04x", c);
+        else
+            putc(c, f);
+    }
+    putc('"', f);
+}

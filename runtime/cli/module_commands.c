@@ -1,0 +1,45 @@
+/* module_commands.c — `spvfuse opt` and `spvfuse compile`: one module in, text or a binary out. */
+#include "runtime/cli/cli.h"
+
+static bool emit(spvf_module *m, const char *target) {
+    spvf_blob blob;
+    if (spvf_module_emit(m, target, &blob) != SPVF_OK) return false;
+    bool ok = cli_write(cli_get("-o"), blob.data, blob.size);
+    spvf_blob_destroy(&blob);
+    return ok;
+}
+
+static int transform(const char *file, const char *target, bool optimize) {
+    spvf_context *c = cli_context();
+    spvf_module *m = cli_load_module(c, file);
+    spvf_pass_options o = cli_pass_options();
+    bool ok = m && (!optimize || spvf_module_optimize(m, &o) == SPVF_OK) && emit(m, target);
+    spvf_module_destroy(m);
+    spvf_context_destroy(c);
+    return ok ? CLI_OK : CLI_FAILED;
+}
+
+static int run_opt(const char *const *files) { return transform(files[0], "ir", true); }
+
+static int run_compile(const char *const *files) {
+    const char *target = cli_get("-t");
+    if (!target) {
+        fprintf(stderr, "spvfuse compile: -t TARGET is needed: ir, spirv, spirv:1.0 … spirv:1.4\n");
+        return CLI_USAGE;
+    }
+    return transform(files[0], target, !cli_has("-O0"));
+}
+
+static const cli_option opt_options[] = {
+    CLI_PASS_OPTIONS, {"-o", "FILE", "output (default: standard output)"}, {NULL, NULL, NULL}};
+const cli_command cli_opt = {"opt", "FILE.spv|FILE.ir", "IR text after the passes",
+                             opt_options, 1, run_opt};
+
+static const cli_option compile_options[] = {
+    {"-t", "TARGET", "ir, spirv (1.2), spirv:1.0 … spirv:1.4"},
+    {"-O0", NULL, "no passes: as it was read"},
+    {"-o", "FILE", "output (default: standard output)"},
+    CLI_PASS_OPTIONS,
+    {NULL, NULL, NULL}};
+const cli_command cli_compile = {"compile", "FILE.spv|FILE.ir", "a module for a target",
+                                 compile_options, 1, run_compile};

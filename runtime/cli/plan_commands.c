@@ -1,0 +1,130 @@
+/* plan_commands.c — `spvfuse fuse` and `spvfuse run`: plans. */
+#include "runtime/cli/cli.h"
+
+#include <string.h>
+
+/* ----------------------------------------------------------------------------------------- fuse */
+
+static const char *param_use(const spvf_fusion_info *info, const spvf_param_info *p, char *text,
+                             size_t size) {
+    static const char *const names[] = {"", "", "constant", "unused"};
+    if (p->use != SPVF_PARAM_USED && p->use != SPVF_PARAM_SAME) return names[p->use];
+    snprintf(text, size, "%s%s", p->use == SPVF_PARAM_SAME ? "same as " : "",
+             info->args[p->arg].info.name);
+    return text;
+}
+
+static void explain(const spvf_fusion *f) {
+    const spvf_fusion_info *info = spvf_fusion_get_info(f);
+    fprintf(stderr, "kernel %s\n", info->name);
+    for (size_t i = 0; i < info->arg_count; i++)
+        fprintf(stderr, "  argument %zu: %s (member %u, parameter %u)\n", i,
+                info->args[i].info.name, info->args[i].member, info->args[i].param);
+    for (size_t i = 0; i < info->param_count; i++) {
+        const spvf_param_info *p = &info->params[i];
+        char text[256];
+        fprintf(stderr, "  member %u, parameter %u: %s\n", p->member, p->param,
+                param_use(info, p, text, sizeof text));
+    }
+    for (size_t i = 0; i < info->decision_count; i++)
+        fprintf(stderr, "  [%s] %s\n", info->decisions[i].rule, info->decisions[i].text);
+}
+
+/* Which group: by name position "-g N", the first by default. */
+static int run_fuse(const char *const *files) {
+    spvf_context *c = cli_context();
+    spvf_plan *plan = cli_load_plan(c, files[0]);
+    spvf_fusion *f = NULL;
+    spvf_blob blob = {0};
+    const char *target = cli_get("-t") ? cli_get("-t") : "spirv";
+    bool ok = plan != NULL;
+    if (ok && !spvf_plan_group_count(plan)) {
+        fprintf(stderr, "%s: error: the plan has no fuse group\n", files[0]);
+        ok = false;
+    }
+    for (size_t i = 0; ok && i < spvf_plan_group_count(plan); i++) {
+        ok = spvf_plan_fuse(plan, i, &f) == SPVF_OK;
+        if (ok && cli_has("--explain")) explain(f);
+        if (ok && i == 0) ok = spvf_module_emit(spvf_fusion_module(f), target, &blob) == SPVF_OK;
+        spvf_fusion_destroy(f);
+    }
+    if (ok) ok = cli_write(cli_get("-o"), blob.data, blob.size);
+    spvf_blob_destroy(&blob);
+    spvf_plan_destroy(plan);
+    spvf_context_destroy(c);
+    return ok ? CLI_OK : CLI_FAILED;
+}
+
+static const cli_option fuse_options[] = {
+    {"-t", "TARGET", "spirv (default), spirv:1.0 … spirv:1.4, ir"},
+    {"-o", "FILE", "output (default: standard output)"},
+    {"--explain", NULL, "what was fused and why, on standard error"},
+    {NULL, NULL, NULL}};
+const cli_command cli_fuse = {"fuse", "PLAN", "the fused kernel of a plan's first group",
+                              fuse_options, 1, run_fuse};
+
+/* ------------------------------------------------------------------------------------------ run */
+
+static void print_text(void *user, const char *text) {
+    (void)user;
+    fputs(text, stdout);
+}
+
+static void print_times(const spvf_run_result *r) {
+    fprintf(stderr, "launches %llu, fused groups %llu, refused %llu, expectations %llu of %llu\n",
+            (unsigned long long)r->launches, (unsigned long long)r->fused_groups,
+            (unsigned long long)r->refused_groups,
+            (unsigned long long)(r->expects - r->failed_expects), (unsigned long long)r->expects);
+    fprintf(stderr, "read %.3f ms, fuse %.3f ms, run %.3f ms\n", (double)r->read_ns / 1e6,
+            (double)r->fuse_ns / 1e6, (double)r->run_ns / 1e6);
+    if (r->instructions)
+        fprintf(stderr, "executed %llu instructions, %llu loads, %llu stores\n",
+                (unsigned long long)r->instructions, (unsigned long long)r->loads,
+                (unsigned long long)r->stores);
+}
+
+static void json_result(const spvf_run_result *r, bool ok) {
+    printf("{\"ok\":%s,\"launches\":%llu,\"fused_groups\":%llu,\"refused_groups\":%llu,"
+           "\"expects\":%llu,\"failed_expects\":%llu,\"reports\":%llu,\"read_ns\":%llu,"
+           "\"fuse_ns\":%llu,\"run_ns\":%llu,\"instructions\":%llu,\"loads\":%llu,"
+           "\"stores\":%llu}\n",
+           ok ? "true" : "false", (unsigned long long)r->launches,
+           (unsigned long long)r->fused_groups, (unsigned long long)r->refused_groups,
+           (unsigned long long)r->expects, (unsigned long long)r->failed_expects,
+           (unsigned long long)r->reports, (unsigned long long)r->read_ns,
+           (unsigned long long)r->fuse_ns, (unsigned long long)r->run_ns,
+           (unsigned long long)r->instructions, (unsigned long long)r->loads,
+           (unsigned long long)r->stores);
+}
+
+static int run_run(const char *const *files) {
+    spvf_context *c = cli_context();
+    spvf_plan *plan = cli_load_plan(c, files[0]);
+    spvf_pass_options passes = cli_pass_options();
+    spvf_run_result result = {0};
+    spvf_run_options o = {.size = sizeof o,
+                          .device = cli_get("-d"),
+                          .unfused = cli_has("--unfused"),
+                          .strict = cli_has("--strict"),
+                          .output = cli_has("--json") ? NULL : print_text,
+                          .passes = &passes,
+                          .no_optimize = cli_has("-O0")};
+    bool ok = plan && spvf_plan_run(plan, &o, &result) == SPVF_OK;
+    if (plan && cli_has("--times")) print_times(&result);
+    if (plan && cli_has("--json")) json_result(&result, ok);
+    spvf_plan_destroy(plan);
+    spvf_context_destroy(c);
+    return ok ? CLI_OK : CLI_FAILED;
+}
+
+static const cli_option run_options[] = {
+    {"-d", "DEVICE", "check (default), opencl, opencl:N"},
+    {"--unfused", NULL, "launch the members of groups one by one"},
+    {"--strict", NULL, "a refused fusion is an error"},
+    {"--times", NULL, "counts and times on standard error"},
+    {"--json", NULL, "the outcome for programs"},
+    {"-O0", NULL, "no optimization"},
+    CLI_PASS_OPTIONS,
+    {NULL, NULL, NULL}};
+const cli_command cli_run = {"run", "PLAN", "runs a plan and checks what it expects",
+                             run_options, 1, run_run};

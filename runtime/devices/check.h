@@ -1,0 +1,176 @@
+/* check.h — the check device: runs kernels of an ir_module work-item by work-item and says what is
+ * wrong with them.
+ *
+ * Execution.  Work-groups run one after another in linear order; the work-items of a group in
+ * linear order, each until it waits for others.  Every run of the same launch is the same.
+ * Sub-groups are consecutive work-items in linear local order, the last one may be smaller.
+ *
+ * What is reported, and when the launch goes on (it does unless said otherwise):
+ *   memory      out of bounds, misaligned, null, no object, object that has ended, private memory of
+ *               another work-item, write to read-only memory, pointer of the wrong address space.
+ *               A failed read gives undefined zeros, a failed write is dropped.
+ *   undefined   an undefined value decides a branch, an address, a size, a divisor, an atomic or
+ *               printed text, or a value of which no byte is defined is stored to global memory.
+ *               Copies, also of padding, carry undefined bytes along silently.
+ *   races       two accesses of a byte by different work-items, not both atomic, at least one a
+ *               write, and nothing orders them.  Order comes from barriers for the memory that their
+ *               semantics name, and from an atomic read that sees an atomic write where acquire
+ *               and release semantics or fences ask for it.  Equal values written twice are a note.
+ *   divergence  work-items of a group wait at different places, or finished while others wait; the
+ *               ones that are behind in the program go on.
+ *   the rest    division by zero (warning; result 0), false assumption (warning), unreachable code,
+ *               call of a function without body, too deep calls (all three end the work-item), a
+ *               work-item that does not end (this ends the launch).
+ * Reports that agree in kind and instructions are merged and counted.
+ *
+ * Memory comes from the device's context.  One thread at a time per device.  Modules must belong to
+ * the device's context; they are not changed, and must outlive their programs.
+ */
+#ifndef SPVFUSE_CHECK_H
+#define SPVFUSE_CHECK_H
+
+#include "ir/ir.h"
+
+typedef struct check_device check_device;
+typedef struct check_buffer check_buffer;
+typedef struct check_program check_program;
+
+/* NULL when memory is short, as everywhere below. */
+check_device *check_device_new(ir_ctx *cx);
+void check_device_free(check_device *d); /* after its buffers and programs */
+
+/* ------------------------------------------------------------------------------------- buffers */
+
+enum { CHECK_BUFFER_READ_ONLY = 1 }; /* kernels may not write */
+
+/* Copies size bytes of data; NULL: the contents are undefined. */
+check_buffer *check_buffer_new(check_device *d, uint64_t size, const void *data, unsigned flags);
+void check_buffer_free(check_buffer *b);
+uint64_t check_buffer_size(const check_buffer *b);
+/* By the host.  False: outside of the buffer. */
+bool check_buffer_write(check_buffer *b, uint64_t offset, uint64_t size, const void *data);
+bool check_buffer_read(const check_buffer *b, uint64_t offset, uint64_t size, void *data);
+/* How many of these bytes are undefined. */
+uint64_t check_buffer_undefined(const check_buffer *b, uint64_t offset, uint64_t size);
+
+/* ------------------------------------------------------------------------------------ programs */
+
+/* Program-scope globals live as long as the program. */
+check_program *check_program_new(check_device *d, ir_module *m);
+void check_program_free(check_program *p);
+
+/* ------------------------------------------------------------------------------------- reports */
+
+typedef enum {
+    CHECK_OUT_OF_BOUNDS,
+    CHECK_MISALIGNED,
+    CHECK_NULL,
+    CHECK_NO_OBJECT,
+    CHECK_ENDED,
+    CHECK_FOREIGN_PRIVATE,
+    CHECK_READ_ONLY,
+    CHECK_WRONG_SPACE,
+    CHECK_UNDEFINED,
+    CHECK_RACE,
+    CHECK_DIVERGENCE,
+    CHECK_GROUP_OPERAND, /* work-items of a group give different operands where they must agree */
+    CHECK_ASYNC,         /* an async copy that nobody waited for, or an event that is none */
+    CHECK_DIVISION,
+    CHECK_ASSUME,
+    CHECK_UNREACHABLE,
+    CHECK_NO_BODY,
+    CHECK_CALL_DEPTH,
+    CHECK_STEP_LIMIT,
+    CHECK_KINDS
+} check_kind;
+
+/* "out-of-bounds", "race" … */
+const char *check_kind_name(check_kind kind);
+
+/* What one work-item did. */
+typedef struct {
+    const ir_inst *inst;  /* NULL: it had finished */
+    const char *function; /* its name */
+    const char *text;     /* the instruction as printed, or "" */
+    const char *file;     /* source position, or NULL and 0 */
+    uint32_t line, column;
+    uint64_t global_id[3], group_id[3];
+    bool is_copy; /* an async copy of the whole group; global_id is of no meaning */
+} check_party;
+
+typedef struct {
+    check_kind kind;
+    ir_severity severity;
+    const char *kernel;
+    const char *headline; /* one line, no position */
+    const char *text;     /* all of it, several lines, no newline at the end */
+    check_party here;
+    bool has_other;
+    check_party other;
+    const char *object;   /* argument, variable or global, or NULL */
+    uint64_t object_size; /* bytes */
+    int64_t offset;       /* of the access from the start of the object, or from the argument */
+    uint32_t size;        /* bytes accessed; 0: no access */
+    uint64_t count;       /* how often; the rest tells of the first time */
+} check_report;
+
+/* ------------------------------------------------------------------------------------- launches */
+
+typedef struct {
+    unsigned dims; /* 1 to 3; the other sizes are 1 */
+    uint64_t global[3], offset[3];
+    uint64_t local[3];      /* all 0: the kernel's required size, or the largest divisors with at most
+                               64 work-items */
+    bool allow_non_uniform; /* smaller groups at the end of the range */
+} check_range;
+
+typedef enum { CHECK_ARG_BUFFER, CHECK_ARG_BYTES, CHECK_ARG_LOCAL, CHECK_ARG_NULL } check_arg_kind;
+
+typedef struct {
+    check_arg_kind kind;
+    check_buffer *buffer; /* BUFFER, from `offset` on */
+    uint64_t offset;
+    const void *bytes; /* BYTES: little-endian, as in memory */
+    uint64_t size;     /* BYTES and LOCAL */
+} check_arg;
+
+typedef struct {
+    unsigned subgroup_size;   /* 0: 8; at most 128 */
+    uint64_t step_limit;      /* instructions of one work-item; 0: 100 million */
+    unsigned max_reports;     /* distinct ones; 0: 100 */
+    bool strict_races;        /* equal values written twice are an error */
+    bool strict_undefined;    /* any undefined byte stored to global memory is an error */
+    void (*report)(void *user, const check_report *r); /* after the launch, in order */
+    void (*print)(void *user, const char *text, size_t n); /* printf, as it happens */
+    void *user;
+} check_options;
+
+typedef struct {
+    const char *kernel;
+    check_range range;
+    const check_arg *args;
+    unsigned nargs;
+    check_options options;
+} check_launch;
+
+/* Executed by all work-items together; a range copy counts once per 512 bytes, an async copy once
+ * per element. */
+typedef struct {
+    uint64_t loads, stores, atomics;
+    uint64_t bytes_read, bytes_written; /* atomics included */
+} check_traffic;
+
+typedef struct {
+    uint64_t instructions;
+    uint64_t barriers, group_ops;     /* per work-item */
+    check_traffic memory[IR_GENERIC]; /* by ir_space of what was accessed */
+    unsigned errors, warnings, notes; /* distinct reports */
+    uint64_t unreported;              /* findings beyond max_reports */
+    bool ended_early;                 /* some work-item did not run to its end */
+} check_result;
+
+/* Runs the kernel.  False: refused, after an error through the context's report; *out is then all
+ * 0.  Findings are not refusals. */
+bool check_run(check_program *p, const check_launch *l, check_result *out);
+
+#endif

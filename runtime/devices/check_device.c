@@ -1,0 +1,134 @@
+/* check_device.c — the check device behind the runtime's device interface.
+ *
+ * Findings become messages: the first line as an error or warning, what follows as it is.  Errors
+ * count as reports of the run, which then fails.
+ */
+#include "runtime/devices/check.h"
+#include "runtime/runtime.h"
+
+struct rt_memory {
+    check_buffer *buffer;
+    rt_memory *next;
+};
+
+struct rt_program {
+    check_program *program;
+    rt_program *next;
+};
+
+typedef struct {
+    rt_device base;
+    ir_arena arena;
+    check_device *device;
+    rt_memory *memories;
+    rt_program *programs;
+} check;
+
+IR_NORETURN static void out_of_memory(const check *c) {
+    ir_throw(&c->base.context->cx, IR_ERR_MEMORY);
+}
+
+static rt_memory *allocate(rt_device *d, const char *name, uint64_t bytes, const void *data) {
+    check *c = (check *)d;
+    rt_memory *m = ir_new(&c->arena, rt_memory);
+    (void)name;
+    m->buffer = check_buffer_new(c->device, bytes, data, 0);
+    if (!m->buffer) out_of_memory(c);
+    m->next = c->memories;
+    c->memories = m;
+    return m;
+}
+
+static void read_memory(rt_device *d, rt_memory *m, uint64_t offset, void *to, uint64_t bytes) {
+    if (!check_buffer_read(m->buffer, offset, bytes, to))
+        rt_throw(d->context, IR_ERR_DEVICE, "check: a read outside of a buffer");
+}
+
+static rt_program *build(rt_device *d, const ir_module *m) {
+    check *c = (check *)d;
+    rt_program *p = ir_new(&c->arena, rt_program);
+    p->program = check_program_new(c->device, (ir_module *)(uintptr_t)m);
+    if (!p->program) out_of_memory(c);
+    p->next = c->programs;
+    c->programs = p;
+    return p;
+}
+
+/* ------------------------------------------------------------------------------------- launches */
+
+static void report(void *user, const check_report *r) {
+    check *c = user;
+    ir_message m = {.severity = r->severity};
+    if (r->severity == IR_ERROR) c->base.counts.reports++;
+    ir_report(&c->base.context->cx, m, "%s", r->text);
+}
+
+static void print(void *user, const char *text, size_t n) {
+    check *c = user;
+    if (c->base.output) c->base.output(c->base.output_user, ir_strndup(&c->arena, text, n));
+}
+
+static check_arg to_arg(const rt_arg *a) {
+    if (a->buffer) return (check_arg){.kind = CHECK_ARG_BUFFER, .buffer = a->buffer->buffer};
+    if (a->bytes) return (check_arg){.kind = CHECK_ARG_BYTES, .bytes = a->bytes, .size = a->size};
+    return (check_arg){.kind = CHECK_ARG_LOCAL, .size = a->size};
+}
+
+static check_range to_range(const spvf_range *r) {
+    check_range c = {.dims = r->dims};
+    memcpy(c.global, r->global, sizeof c.global);
+    memcpy(c.local, r->local, sizeof c.local);
+    memcpy(c.offset, r->offset, sizeof c.offset);
+    return c;
+}
+
+static void count(rt_counts *all, const check_result *r) {
+    all->instructions += r->instructions;
+    for (int s = 0; s < IR_GENERIC; s++) {
+        all->loads += r->memory[s].loads;
+        all->stores += r->memory[s].stores;
+    }
+}
+
+static void launch(rt_device *d, rt_program *p, const char *kernel, const spvf_range *range,
+                   const rt_arg *args, size_t n) {
+    check *c = (check *)d;
+    check_arg *list = ir_new_array(&c->arena, check_arg, n);
+    for (size_t i = 0; i < n; i++) list[i] = to_arg(&args[i]);
+    check_launch l = {.kernel = kernel,
+                      .range = to_range(range),
+                      .args = list,
+                      .nargs = (unsigned)n,
+                      .options = {.report = report, .print = print, .user = c}};
+    check_result result;
+    if (!check_run(p->program, &l, &result)) ir_throw(&d->context->cx, IR_ERR_DEVICE);
+    count(&c->base.counts, &result);
+}
+
+static void close_device(rt_device *d) {
+    check *c = (check *)d;
+    for (rt_program *p = c->programs; p; p = p->next) check_program_free(p->program);
+    for (rt_memory *m = c->memories; m; m = m->next) check_buffer_free(m->buffer);
+    if (c->device) check_device_free(c->device);
+    ir_arena arena = c->arena;
+    ir_arena_free(&arena);
+}
+
+rt_device *rt_check_open(spvf_context *context) {
+    ir_arena arena;
+    ir_arena_init(&arena, &context->cx);
+    check *c = ir_new(&arena, check);
+    c->arena = arena;
+    c->base = (rt_device){.context = context,
+                          .close = close_device,
+                          .allocate = allocate,
+                          .read = read_memory,
+                          .build = build,
+                          .launch = launch};
+    c->device = check_device_new(&context->cx);
+    if (!c->device) {
+        close_device(&c->base);
+        ir_throw(&context->cx, IR_ERR_MEMORY);
+    }
+    return &c->base;
+}

@@ -1,0 +1,35 @@
+/* device.c — devices by name, and the list of them. */
+#include "runtime/runtime.h"
+
+rt_device *rt_device_open(spvf_context *context, const char *name) {
+    if (strcmp(name, "check") == 0) return rt_check_open(context);
+    if (strcmp(name, "opencl") == 0) return rt_opencl_open(context, 0);
+    if (strncmp(name, "opencl:", 7) == 0 && name[7] >= '0' && name[7] <= '9') {
+        unsigned index = 0;
+        const char *s = name + 7;
+        while (*s >= '0' && *s <= '9' && index < 10000) index = index * 10 + (unsigned)(*s++ - '0');
+        if (!*s) return rt_opencl_open(context, index);
+    }
+    rt_throw(context, IR_ERR_ARGUMENT, "unknown device '%s': check, opencl, opencl:N", name);
+}
+
+typedef struct {
+    spvf_context *context;
+    void (*each)(void *user, const spvf_device_info *info);
+    void *user;
+} list_job;
+
+static void list_devices(void *arg) {
+    list_job *j = arg;
+    spvf_device_info check = {"check", "the interpreter: slow, and reports every fault", true, true,
+                              NULL};
+    j->each(j->user, &check);
+    rt_opencl_list(j->context, j->each, j->user);
+}
+
+spvf_status spvf_devices(spvf_context *context,
+                         void (*each)(void *user, const spvf_device_info *info), void *user) {
+    if (!context || !each) return SPVF_ERROR_ARGUMENT;
+    list_job j = {context, each, user};
+    return rt_guard(context, list_devices, &j);
+}

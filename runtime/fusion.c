@@ -1,0 +1,225 @@
+/* fusion.c — spvf_fuse: from handles to a fuse request, through the passes, to an argument map.
+ *
+ * The work is done by passes/fuse.c; here its request is put together and checked, the pipeline is
+ * run over the fused kernel, arguments that nothing uses any more are dropped, and the result is
+ * described in the terms of spvfuse.h.
+ */
+#include "runtime/runtime.h"
+
+struct spvf_fusion {
+    spvf_context *context;
+    ir_arena arena;
+    spvf_module *module;
+    spvf_fusion_info info;
+};
+
+typedef struct {
+    spvf_context *context;
+    spvf_fuse_options options;
+    spvf_fusion *fusion;
+    pass_fuse_result result;
+} fuse_job;
+
+/* -------------------------------------------------------------------------------------- request */
+
+static pass_range to_pass_range(const spvf_range *r) {
+    pass_range p = {.dims = r->dims, .has_local = r->local[0] != 0};
+    memcpy(p.global, r->global, sizeof p.global);
+    memcpy(p.local, r->local, sizeof p.local);
+    memcpy(p.offset, r->offset, sizeof p.offset);
+    return p;
+}
+
+static void check_range(spvf_context *c, const spvf_range *r, size_t member) {
+    bool some = false, every = true;
+    if (r->dims < 1 || r->dims > 3)
+        rt_throw(c, IR_ERR_ARGUMENT, "member %zu: an nd-range has 1 to 3 dimensions", member);
+    for (uint32_t d = 0; d < r->dims; d++) {
+        if (!r->global[d])
+            rt_throw(c, IR_ERR_ARGUMENT, "member %zu: a global size is 0", member);
+        some |= r->local[d] != 0;
+        every &= r->local[d] != 0;
+    }
+    if (some && !every) rt_throw(c, IR_ERR_ARGUMENT, "member %zu: a local size is 0", member);
+}
+
+static const ir_func *find_kernel(spvf_context *c, const spvf_member *m, size_t index) {
+    if (!m->module || !m->kernel)
+        rt_throw(c, IR_ERR_ARGUMENT, "member %zu: module or kernel name is NULL", index);
+    const ir_func *f = ir_func_find(m->module->ir, m->kernel);
+    if (!f || !(f->flags & IR_FUNC_KERNEL))
+        rt_throw(c, IR_ERR_ARGUMENT, "%s: no kernel '%s'", m->module->ir->name, m->kernel);
+    if (f->refusal) rt_throw(c, IR_ERR_REFUSED, "kernel '%s': %s", m->kernel, f->refusal);
+    return f;
+}
+
+static const pass_fuse_member *make_members(fuse_job *j) {
+    const spvf_fuse_options *o = &j->options;
+    if (!o->member_count || !o->members)
+        rt_throw(j->context, IR_ERR_ARGUMENT, "nothing to fuse");
+    pass_fuse_member *m = ir_new_array(&j->fusion->arena, pass_fuse_member, o->member_count);
+    for (size_t i = 0; i < o->member_count; i++) {
+        check_range(j->context, &o->members[i].range, i);
+        m[i].kernel = find_kernel(j->context, &o->members[i], i);
+        m[i].range = to_pass_range(&o->members[i].range);
+    }
+    return m;
+}
+
+static const char *default_name(fuse_job *j) {
+    ir_text t = {.arena = &j->fusion->arena};
+    for (size_t i = 0; i < j->options.member_count; i++)
+        ir_putf(&t, "%s%s", i ? "_" : "", j->options.members[i].kernel);
+    return t.data;
+}
+
+/* These pairs of structs have the same members in the same order; the API's are passed through. */
+_Static_assert(sizeof(spvf_identity) == sizeof(pass_identity), "identities");
+_Static_assert(sizeof(spvf_constant) == sizeof(pass_constant), "constants");
+_Static_assert((int)SPVF_BARRIER_NONE == (int)PASS_BARRIER_NONE, "barrier policies");
+
+static pass_fuse_request make_request(fuse_job *j) {
+    const spvf_fuse_options *o = &j->options;
+    return (pass_fuse_request){
+        .members = make_members(j),
+        .name = o->name ? o->name : default_name(j),
+        .nmembers = (uint32_t)o->member_count,
+        .identities = (const pass_identity *)(const void *)o->identities,
+        .nidentities = (uint32_t)o->identity_count,
+        .constants = (const pass_constant *)(const void *)o->constants,
+        .nconstants = (uint32_t)o->constant_count,
+        .barrier = (pass_barrier)o->barrier,
+    };
+}
+
+/* --------------------------------------------------------------------------------------- result */
+
+static spvf_range to_range(const pass_range *p) {
+    spvf_range r = {.dims = p->dims};
+    memcpy(r.global, p->global, sizeof r.global);
+    memcpy(r.offset, p->offset, sizeof r.offset);
+    if (p->has_local) memcpy(r.local, p->local, sizeof r.local);
+    return r;
+}
+
+static void describe_args(fuse_job *j) {
+    const pass_fuse_result *r = &j->result;
+    const ir_func *k = r->kernel;
+    spvf_fused_arg *args = ir_new_array(&j->fusion->arena, spvf_fused_arg, k->nparams);
+    for (uint32_t i = 0; i < r->nargs; i++) {
+        const pass_fuse_arg *a = &r->args[i];
+        if (a->index == PASS_NO_PARAM) continue;
+        spvf_arg_info info =
+            rt_arg_info(r->module, k->param_val[a->index]->type, &k->param[a->index]);
+        info.name = a->name;
+        args[a->index] = (spvf_fused_arg){a->member, a->param, info};
+    }
+    j->fusion->info.args = args;
+    j->fusion->info.arg_count = k->nparams;
+}
+
+static spvf_param_info describe_param(const pass_fuse_result *r, uint32_t member, uint32_t param) {
+    const pass_fuse_arg *a = &r->args[r->arg_of[member][param]];
+    spvf_param_info p = {.member = member, .param = param, .arg = a->index};
+    if (a->state == PASS_ARG_FOLDED)
+        p.use = SPVF_PARAM_CONSTANT;
+    else if (a->state == PASS_ARG_UNUSED)
+        p.use = SPVF_PARAM_UNUSED;
+    else
+        p.use = a->member == member && a->param == param ? SPVF_PARAM_USED : SPVF_PARAM_SAME;
+    return p;
+}
+
+static void describe_params(fuse_job *j, const pass_fuse_request *request) {
+    size_t n = 0;
+    for (uint32_t m = 0; m < request->nmembers; m++) n += request->members[m].kernel->nparams;
+    spvf_param_info *params = ir_new_array(&j->fusion->arena, spvf_param_info, n);
+    n = 0;
+    for (uint32_t m = 0; m < request->nmembers; m++)
+        for (uint32_t p = 0; p < request->members[m].kernel->nparams; p++)
+            params[n++] = describe_param(&j->result, m, p);
+    j->fusion->info.params = params;
+    j->fusion->info.param_count = n;
+}
+
+static void describe_decisions(fuse_job *j) {
+    const pass_fuse_result *r = &j->result;
+    spvf_decision *d = ir_new_array(&j->fusion->arena, spvf_decision, r->decisions.n);
+    for (uint32_t i = 0; i < r->decisions.n; i++) {
+        const pass_decision *from = &r->decisions.data[i];
+        d[i] = (spvf_decision){from->rule, from->text, from->refusal};
+    }
+    j->fusion->info.decisions = d;
+    j->fusion->info.decision_count = r->decisions.n;
+}
+
+/* ----------------------------------------------------------------------------------------- fusing */
+
+static void check_fused(fuse_job *j) {
+    const pass_fuse_result *r = &j->result;
+    if (r->kernel) return;
+    const pass_decision *last = &r->decisions.data[r->decisions.n - 1];
+    rt_throw(j->context, IR_ERR_REFUSED, "not fused: %s [%s]", last->text, last->rule);
+}
+
+static void optimize_fused(fuse_job *j) {
+    pass_options o = rt_pass_options(j->options.passes);
+    if (j->options.no_optimize) o.passes = "inline";
+    if (!pass_run(j->result.module, &o)) ir_throw(&j->context->cx, IR_ERR_INPUT);
+    if (j->result.kernel->refusal)
+        rt_throw(j->context, IR_ERR_REFUSED, "not fused: %s", j->result.kernel->refusal);
+    pass_fuse_trim(&j->result);
+    if (!ir_verify_module(j->result.module)) ir_throw(&j->context->cx, IR_ERR_INPUT);
+}
+
+static void make_fusion(fuse_job *j) {
+    ir_arena arena;
+    ir_arena_init(&arena, &j->context->cx);
+    j->fusion = ir_new(&arena, spvf_fusion);
+    *j->fusion = (spvf_fusion){.context = j->context, .arena = arena};
+}
+
+static void fuse_members(void *arg) {
+    fuse_job *j = arg;
+    make_fusion(j);
+    spvf_fusion *f = j->fusion;
+    pass_fuse_request request = make_request(j);
+    f->module = rt_module_new(j->context);
+    request.into = f->module->ir =
+        ir_module_new(&j->context->cx, request.name, request.members->kernel->module->pointer_bits);
+    if (!pass_fuse(&j->context->cx, &request, &f->arena, &j->result))
+        ir_throw(&j->context->cx, IR_ERR_INPUT);
+    check_fused(j);
+    optimize_fused(j);
+    f->info.name = j->result.kernel->name;
+    f->info.range = to_range(&j->result.range);
+    describe_args(j);
+    describe_params(j, &request);
+    describe_decisions(j);
+    rt_module_describe(f->module);
+}
+
+spvf_status spvf_fuse(spvf_context *context, const spvf_fuse_options *options,
+                      spvf_fusion **out) {
+    if (out) *out = NULL;
+    if (!context || !options || !out) return SPVF_ERROR_ARGUMENT;
+    fuse_job j = {.context = context};
+    rt_copy_options(&j.options, options, sizeof j.options);
+    spvf_status status = rt_guard(context, fuse_members, &j);
+    if (status == SPVF_OK)
+        *out = j.fusion;
+    else
+        spvf_fusion_destroy(j.fusion);
+    return status;
+}
+
+const spvf_fusion_info *spvf_fusion_get_info(const spvf_fusion *f) { return f ? &f->info : NULL; }
+
+const spvf_module *spvf_fusion_module(const spvf_fusion *f) { return f ? f->module : NULL; }
+
+void spvf_fusion_destroy(spvf_fusion *f) {
+    if (!f) return;
+    ir_arena arena = f->arena;
+    spvf_module_destroy(f->module);
+    ir_arena_free(&arena);
+}

@@ -1,0 +1,186 @@
+/* plan_fuse.c — what a plan's launches mean: modules, argument bytes, and the fuse request of a
+ * group.  Equal buffer names in a group are identities; numbers and scalars are constants.
+ */
+#include "runtime/runtime.h"
+
+/* -------------------------------------------------------------------------------------- library */
+
+static bool same_specs(const rt_launch *a, const rt_launch *b) {
+    if (a->specs.n != b->specs.n) return false;
+    for (uint32_t i = 0; i < a->specs.n; i++)
+        if (a->specs.data[i].id != b->specs.data[i].id ||
+            a->specs.data[i].value != b->specs.data[i].value)
+            return false;
+    return true;
+}
+
+static void load(rt_library *lib, const rt_launch *l) {
+    spvf_plan *plan = lib->plan;
+    size_t size;
+    uint64_t start = rt_now_ns();
+    const char *path = rt_plan_path(plan, l->path);
+    char *bytes = rt_read_file(plan->context, &plan->arena, path, &size);
+    spvf_module_options o = {sizeof o, l->specs.data, l->specs.n};
+    spvf_module *m = NULL;
+    spvf_status status = spvf_module_load(plan->context, path, bytes, size, &o, &m);
+    if (status == SPVF_OK) {
+        rt_loaded *known = ir_new(&plan->arena, rt_loaded);
+        *known = (rt_loaded){l->path, l, m, NULL};
+        *ir_push(&plan->arena, &lib->loaded) = known;
+        if (!lib->no_optimize) status = spvf_module_optimize(m, lib->passes);
+    }
+    if (status != SPVF_OK) rt_plan_fail(plan, l->at, "'%s' cannot be used", l->path);
+    lib->read_ns += rt_now_ns() - start;
+}
+
+rt_loaded *rt_library_get(rt_library *lib, const rt_launch *l) {
+    for (uint32_t i = 0; i < lib->loaded.n; i++) {
+        rt_loaded *known = lib->loaded.data[i];
+        if (strcmp(known->path, l->path) == 0 && same_specs(known->first, l)) return known;
+    }
+    load(lib, l);
+    return lib->loaded.data[lib->loaded.n - 1];
+}
+
+void rt_library_free(rt_library *lib) {
+    for (uint32_t i = 0; i < lib->loaded.n; i++) spvf_module_destroy(lib->loaded.data[i]->module);
+    lib->loaded.n = 0;
+}
+
+/* ------------------------------------------------------------------------------------ arguments */
+
+static const ir_func *kernel_of(const rt_library *lib, const rt_launch *l, const spvf_module *m) {
+    const ir_func *f = ir_func_find(m->ir, l->kernel);
+    if (!f || !(f->flags & IR_FUNC_KERNEL))
+        rt_plan_fail(lib->plan, l->at, "'%s' has no kernel '%s'", l->path, l->kernel);
+    if (f->refusal) rt_plan_fail(lib->plan, l->at, "kernel '%s': %s", l->kernel, f->refusal);
+    if (f->nparams != l->args.n)
+        rt_plan_fail(lib->plan, l->at, "kernel '%s' has %u arguments, %u are given", l->kernel,
+                     f->nparams, l->args.n);
+    return f;
+}
+
+static rt_elem elem_of(ir_type t, bool negative) {
+    return (rt_elem){ir_kind_of(t), negative, ir_is_float(t) ? "the parameter's type" : "the parameter's integer type"};
+}
+
+/* A literal as the bytes of a scalar parameter; booleans take a byte. */
+static void literal_bytes(const spvf_plan *plan, const rt_plan_arg *a, ir_type t, void *bytes) {
+    if (ir_is_ptr(t) || ir_is_vector(t))
+        rt_plan_fail(plan, a->at, "this parameter takes a vector or a struct: declare a scalar "
+                                  "with its elements and pass that");
+    uint64_t bits = rt_literal(plan, a->at, a->negative, elem_of(t, a->negative));
+    memcpy(bytes, &bits, sizeof bits);
+}
+
+static void scalar_bytes(const spvf_plan *plan, const rt_plan_arg *a, const rt_value_type *want,
+                         void *bytes) {
+    const rt_scalar *s = &plan->scalars.data[a->index];
+    if (s->size != want->size && s->size != want->packed_size)
+        rt_plan_fail(plan, a->at, "'%s' has %zu bytes, the parameter has %llu", s->name, s->size,
+                     (unsigned long long)want->size);
+    memcpy(bytes, s->bytes, s->size);
+}
+
+/* The bytes of a by-value argument, in the plan's arena. */
+static const void *value_bytes(const rt_library *lib, const rt_plan_arg *a, const ir_func *f,
+                               uint32_t param, size_t *size) {
+    ir_type t = f->param_val[param]->type;
+    spvf_arg_info info = rt_arg_info(f->module, t, &f->param[param]);
+    rt_value_type want = {info.size, ir_is_ptr(t) ? info.size : ir_access_size(f->module, t)};
+    void *bytes = ir_alloc(&lib->plan->arena, info.size + sizeof(uint64_t));
+    if (a->kind == RT_ARG_SCALAR)
+        scalar_bytes(lib->plan, a, &want, bytes);
+    else
+        literal_bytes(lib->plan, a, t, bytes);
+    *size = info.size;
+    return bytes;
+}
+
+static void check_kind(const spvf_plan *plan, const rt_plan_arg *a, spvf_arg_kind kind) {
+    static const char *const wants[] = {"a buffer", "'local' and a size", "a value",
+                                        "an image, which plans cannot make",
+                                        "a sampler, which plans cannot make"};
+    bool fits = kind == SPVF_ARG_BUFFER  ? a->kind == RT_ARG_BUFFER
+                : kind == SPVF_ARG_LOCAL ? a->kind == RT_ARG_LOCAL
+                                         : kind == SPVF_ARG_VALUE && (a->kind == RT_ARG_SCALAR || a->kind == RT_ARG_LITERAL);
+    if (!fits) rt_plan_fail(plan, a->at, "the kernel takes %s here", wants[kind]);
+}
+
+rt_bound_launch rt_bind(rt_library *lib, const rt_launch *l) {
+    rt_loaded *loaded = rt_library_get(lib, l);
+    rt_bound_launch b = {.launch = l, .loaded = loaded};
+    b.kernel = kernel_of(lib, l, loaded->module);
+    b.args = ir_new_array(&lib->plan->arena, rt_bound_arg, l->args.n);
+    for (uint32_t i = 0; i < l->args.n; i++) {
+        const rt_plan_arg *a = &l->args.data[i];
+        spvf_arg_info info =
+            rt_arg_info(loaded->module->ir, b.kernel->param_val[i]->type, &b.kernel->param[i]);
+        check_kind(lib->plan, a, info.kind);
+        b.args[i].arg = a;
+        b.args[i].size = a->bytes;
+        if (info.kind == SPVF_ARG_VALUE)
+            b.args[i].bytes = value_bytes(lib, a, b.kernel, i, &b.args[i].size);
+    }
+    return b;
+}
+
+/* --------------------------------------------------------------------------------------- request */
+
+typedef struct {
+    ir_vec(spvf_member) members;
+    ir_vec(spvf_identity) identities;
+    ir_vec(spvf_constant) constants;
+} request;
+
+typedef struct {
+    uint32_t member, param;
+} place;
+
+/* The first place in the group where a buffer is an argument. */
+static place first_use(const rt_group *g, uint32_t buffer) {
+    for (uint32_t m = 0; m < g->launches.n; m++) {
+        const rt_launch *l = &g->launches.data[m];
+        for (uint32_t p = 0; p < l->args.n; p++)
+            if (l->args.data[p].kind == RT_ARG_BUFFER && l->args.data[p].index == buffer)
+                return (place){m, p};
+    }
+    return (place){0, 0};
+}
+
+static void add_arg(rt_library *lib, request *r, const rt_group *g, place at, const rt_bound_arg *a) {
+    ir_arena *arena = &lib->plan->arena;
+    if (a->arg->kind == RT_ARG_BUFFER) {
+        place first = first_use(g, a->arg->index);
+        if (first.member != at.member || first.param != at.param)
+            *ir_push(arena, &r->identities) =
+                (spvf_identity){first.member, first.param, at.member, at.param};
+    } else if (a->bytes) {
+        *ir_push(arena, &r->constants) = (spvf_constant){at.member, at.param, a->bytes, a->size};
+    }
+}
+
+spvf_status rt_fuse_group(rt_library *lib, const rt_group *g, spvf_fusion **out,
+                          rt_bound_launch *bound) {
+    request r = {0};
+    for (uint32_t m = 0; m < g->launches.n; m++) {
+        const rt_launch *l = &g->launches.data[m];
+        bound[m] = rt_bind(lib, l);
+        *ir_push(&lib->plan->arena, &r.members) =
+            (spvf_member){bound[m].loaded->module, l->kernel, l->range};
+        for (uint32_t p = 0; p < l->args.n; p++)
+            add_arg(lib, &r, g, (place){m, p}, &bound[m].args[p]);
+    }
+    spvf_fuse_options o = {.size = sizeof o,
+                           .name = g->name,
+                           .members = r.members.data,
+                           .member_count = r.members.n,
+                           .identities = r.identities.data,
+                           .identity_count = r.identities.n,
+                           .constants = r.constants.data,
+                           .constant_count = r.constants.n,
+                           .barrier = g->barrier,
+                           .no_optimize = lib->no_optimize,
+                           .passes = lib->passes};
+    return spvf_fuse(lib->plan->context, &o, out);
+}

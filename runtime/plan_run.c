@@ -1,0 +1,382 @@
+/* plan_run.c — plans at work: load, run on a device, compare, print, write.
+ *
+ * Statements run in order.  A fuse group is fused and launched as one kernel; when that is refused
+ * its members are launched one by one, with the same results, unless strict was asked for.
+ */
+#include "runtime/runtime.h"
+
+typedef struct {
+    spvf_plan *plan;
+    spvf_run_options options;
+    spvf_run_result *result;
+    rt_library library;
+    rt_device *device;
+    rt_memory **memory; /* by buffer */
+    ir_vec(spvf_fusion *) fusions;
+} run_job;
+
+/* ---------------------------------------------------------------------------------- plan objects */
+
+typedef struct {
+    spvf_context *context;
+    const char *file, *text;
+    size_t size;
+    spvf_plan *plan;
+} load_job;
+
+static const char *folder_of(ir_arena *a, const char *file) {
+    const char *slash = strrchr(file, '/');
+    return slash ? ir_strndup(a, file, (size_t)(slash - file)) : "";
+}
+
+static void load_plan(void *arg) {
+    load_job *j = arg;
+    ir_arena arena;
+    ir_arena_init(&arena, &j->context->cx);
+    j->plan = ir_new(&arena, spvf_plan);
+    j->plan->context = j->context;
+    j->plan->arena = arena;
+    j->plan->file = ir_strdup(&j->plan->arena, j->file);
+    j->plan->folder = folder_of(&j->plan->arena, j->file);
+    rt_parse_plan(j->plan, j->text, j->size);
+}
+
+spvf_status spvf_plan_load(spvf_context *context, const char *file, const char *text, size_t size,
+                           spvf_plan **out) {
+    if (out) *out = NULL;
+    if (!context || !out || (!text && size)) return SPVF_ERROR_ARGUMENT;
+    load_job j = {context, file ? file : "<plan>", text, size, NULL};
+    spvf_status status = rt_guard(context, load_plan, &j);
+    if (status == SPVF_OK)
+        *out = j.plan;
+    else
+        spvf_plan_destroy(j.plan);
+    return status;
+}
+
+void spvf_plan_destroy(spvf_plan *plan) {
+    if (!plan) return;
+    ir_arena arena = plan->arena;
+    ir_arena_free(&arena);
+}
+
+/* -------------------------------------------------------------------------------------- buffers */
+
+static size_t bytes_of(rt_elem e) {
+    switch (e.kind) {
+    case IR_I8: return 1;
+    case IR_I16:
+    case IR_F16: return 2;
+    case IR_I32:
+    case IR_F32: return 4;
+    default: return 8;
+    }
+}
+
+static uint64_t iota_value(const rt_buffer_decl *b, uint64_t i) {
+    ir_kind k = b->elem.kind;
+    if (!ir_is_float(k)) return i * b->factor;
+    return ir_fp_mul(k, ir_fp_from_int(k, i, false, IR_RTE), b->factor);
+}
+
+/* xorshift64*: small, the same everywhere.  Floats lie in [0, 1), integers use all bits. */
+static uint64_t random_value(const rt_buffer_decl *b, uint64_t *state) {
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    uint64_t r = *state * UINT64_C(2685821657736338717);
+    ir_kind k = b->elem.kind;
+    if (!ir_is_float(k)) return r >> (64 - 8 * bytes_of(b->elem));
+    unsigned digits = k == IR_F16 ? 11 : k == IR_F32 ? 24 : 53;
+    return ir_fp_ldexp(k, ir_fp_from_int(k, r >> (64 - digits), false, IR_RTE), -(int)digits);
+}
+
+static void fill_buffer(const rt_buffer_decl *b, char *data) {
+    size_t size = bytes_of(b->elem);
+    uint64_t state = b->factor * 2 + 1;
+    for (uint64_t i = 0; i < b->count; i++) {
+        uint64_t v = b->init == RT_INIT_IOTA     ? iota_value(b, i)
+                     : b->init == RT_INIT_RANDOM ? random_value(b, &state)
+                                                 : b->list[b->list_count == 1 ? 0 : i];
+        memcpy(data + i * size, &v, size);
+    }
+}
+
+/* Initial contents, or NULL for none. */
+static const void *initial_bytes(spvf_plan *plan, ir_arena *scratch, const rt_buffer_decl *b) {
+    uint64_t size = b->count * bytes_of(b->elem);
+    size_t got;
+    if (b->init == RT_INIT_NONE) return NULL;
+    if (b->init != RT_INIT_FILE) {
+        char *data = ir_alloc(scratch, size);
+        fill_buffer(b, data);
+        return data;
+    }
+    char *data = rt_read_file(plan->context, scratch, rt_plan_path(plan, b->path), &got);
+    if (got < size)
+        rt_plan_fail(plan, b->at, "'%s' has %zu bytes, the buffer %llu", b->path, got,
+                     (unsigned long long)size);
+    return data;
+}
+
+static void make_buffers(run_job *j) {
+    spvf_plan *plan = j->plan;
+    j->memory = ir_new_array(&plan->arena, rt_memory *, plan->buffers.n);
+    for (uint32_t i = 0; i < plan->buffers.n; i++) {
+        const rt_buffer_decl *b = &plan->buffers.data[i];
+        const void *data = initial_bytes(plan, &plan->arena, b);
+        j->memory[i] =
+            j->device->allocate(j->device, b->name, b->count * bytes_of(b->elem), data);
+    }
+}
+
+/* -------------------------------------------------------------------------------------- launches */
+
+static rt_arg to_arg(const run_job *j, const rt_bound_arg *a) {
+    if (a->arg->kind == RT_ARG_BUFFER) return (rt_arg){.buffer = j->memory[a->arg->index]};
+    return (rt_arg){.bytes = a->bytes, .size = a->size};
+}
+
+static void launch(run_job *j, rt_program *program, const char *kernel, const spvf_range *range,
+                   const rt_arg *args, size_t count) {
+    uint64_t start = rt_now_ns();
+    j->device->launch(j->device, program, kernel, range, args, count);
+    j->result->run_ns += rt_now_ns() - start;
+    j->result->launches++;
+}
+
+static void launch_single(run_job *j, const rt_launch *l) {
+    rt_bound_launch b = rt_bind(&j->library, l);
+    rt_arg *args = ir_new_array(&j->plan->arena, rt_arg, l->args.n);
+    for (uint32_t i = 0; i < l->args.n; i++) args[i] = to_arg(j, &b.args[i]);
+    if (!b.loaded->program) b.loaded->program = j->device->build(j->device, b.loaded->module->ir);
+    launch(j, b.loaded->program, l->kernel, &l->range, args, l->args.n);
+}
+
+static void launch_fused(run_job *j, const spvf_fusion *fusion, const rt_bound_launch *bound) {
+    const spvf_fusion_info *info = spvf_fusion_get_info(fusion);
+    rt_arg *args = ir_new_array(&j->plan->arena, rt_arg, info->arg_count);
+    for (size_t i = 0; i < info->arg_count; i++)
+        args[i] = to_arg(j, &bound[info->args[i].member].args[info->args[i].param]);
+    rt_program *program = j->device->build(j->device, spvf_fusion_module(fusion)->ir);
+    launch(j, program, info->name, &info->range, args, info->arg_count);
+}
+
+static void run_members(run_job *j, const rt_group *g) {
+    for (uint32_t i = 0; i < g->launches.n; i++) launch_single(j, &g->launches.data[i]);
+}
+
+static void run_group(run_job *j, const rt_group *g) {
+    if (j->options.unfused) {
+        run_members(j, g);
+        return;
+    }
+    rt_bound_launch *bound = ir_new_array(&j->plan->arena, rt_bound_launch, g->launches.n);
+    spvf_fusion *fusion = NULL;
+    uint64_t start = rt_now_ns(), reading = j->library.read_ns;
+    spvf_status status = rt_fuse_group(&j->library, g, &fusion, bound);
+    j->result->fuse_ns += rt_now_ns() - start - (j->library.read_ns - reading);
+    if (status == SPVF_OK) {
+        j->result->fused_groups++;
+        *ir_push(&j->plan->arena, &j->fusions) = fusion;
+        launch_fused(j, fusion, bound);
+    } else if (status == SPVF_ERROR_REFUSED && !j->options.strict && !g->strict) {
+        j->result->refused_groups++;
+        run_members(j, g);
+    } else {
+        rt_plan_fail(j->plan, g->at, "group '%s' was not fused", g->name);
+    }
+}
+
+/* ------------------------------------------------------------------------- expect, print, write */
+
+static char *read_elements(run_job *j, const rt_range_stmt *r) {
+    const rt_buffer_decl *b = &j->plan->buffers.data[r->buffer];
+    uint64_t size = bytes_of(b->elem), n = r->last - r->first + 1;
+    char *data = ir_alloc(&j->plan->arena, n * size);
+    j->device->read(j->device, j->memory[r->buffer], r->first * size, data, n * size);
+    return data;
+}
+
+static uint64_t element(const char *data, rt_elem e, uint64_t i) {
+    uint64_t v = 0;
+    memcpy(&v, data + i * bytes_of(e), bytes_of(e));
+    return v;
+}
+
+static void print_element(ir_text *t, rt_elem e, uint64_t v) {
+    char text[40];
+    unsigned bits = (unsigned)(8 * bytes_of(e));
+    if (ir_is_float(e.kind)) {
+        ir_fp_print(e.kind, v, text);
+        ir_put(t, text);
+    } else if (e.is_signed) {
+        ir_putf(t, "%lld", (long long)ir_sext(v, bits));
+    } else {
+        ir_putf(t, "%llu", (unsigned long long)v);
+    }
+}
+
+static const char *shown(run_job *j, rt_elem e, uint64_t v) {
+    ir_text t = {.arena = &j->plan->arena};
+    print_element(&t, e, v);
+    return t.data;
+}
+
+/* Equal as the plan means it: integers exactly, floats by value or within the tolerance. */
+static bool matches(rt_elem e, uint64_t got, uint64_t want, double tolerance) {
+    if (!ir_is_float(e.kind)) return got == want;
+    bool got_nan = ir_fp_is_nan(e.kind, got), want_nan = ir_fp_is_nan(e.kind, want);
+    if (got_nan || want_nan) return got_nan && want_nan;
+    if (ir_fp_compare(e.kind, got, want) == 0) return true;
+    double g = ir_fp_to_double(e.kind, got), w = ir_fp_to_double(e.kind, want);
+    double error = g > w ? g - w : w - g, size = w < 0 ? -w : w;
+    return error <= tolerance * (size > 1 ? size : 1) && !ir_fp_is_inf(e.kind, got);
+}
+
+static void run_expect(run_job *j, const rt_range_stmt *r) {
+    const rt_buffer_decl *b = &j->plan->buffers.data[r->buffer];
+    const char *data = read_elements(j, r);
+    uint64_t wrong = 0, n = r->last - r->first + 1;
+    ir_message m = {.severity = IR_ERROR,
+                    .file = j->plan->file,
+                    .line = r->at.line,
+                    .column = r->at.column};
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t got = element(data, b->elem, i), want = r->want[r->want_count == 1 ? 0 : i];
+        if (matches(b->elem, got, want, r->tolerance) || wrong++) continue;
+        ir_report(&j->plan->context->cx, m, "%s[%llu] is %s, expected %s", b->name,
+                  (unsigned long long)(r->first + i), shown(j, b->elem, got),
+                  shown(j, b->elem, want));
+    }
+    m.severity = IR_NOTE;
+    if (wrong > 1)
+        ir_report(&j->plan->context->cx, m, "%llu of %llu elements differ",
+                  (unsigned long long)wrong, (unsigned long long)n);
+    j->result->expects++;
+    j->result->failed_expects += wrong != 0;
+}
+
+static void run_print(run_job *j, const rt_range_stmt *r) {
+    const rt_buffer_decl *b = &j->plan->buffers.data[r->buffer];
+    const char *data = read_elements(j, r);
+    ir_text t = {.arena = &j->plan->arena};
+    ir_putf(&t, "%s[%llu..%llu] =", b->name, (unsigned long long)r->first,
+            (unsigned long long)r->last);
+    for (uint64_t i = 0; i <= r->last - r->first; i++) {
+        ir_put(&t, i ? ", " : " ");
+        print_element(&t, b->elem, element(data, b->elem, i));
+    }
+    ir_put(&t, "\n");
+    if (j->options.output) j->options.output(j->options.output_user, t.data);
+}
+
+static void run_write(run_job *j, const rt_range_stmt *r) {
+    const rt_buffer_decl *b = &j->plan->buffers.data[r->buffer];
+    const char *data = read_elements(j, r), *path = rt_plan_path(j->plan, r->path);
+    size_t size = (size_t)(r->last - r->first + 1) * bytes_of(b->elem);
+    FILE *f = fopen(path, "wb");
+    bool ok = f && fwrite(data, 1, size, f) == size;
+    if (f) ok = fclose(f) == 0 && ok;
+    if (!ok) rt_throw(j->plan->context, IR_ERR_IO, "%s: cannot be written", path);
+}
+
+/* --------------------------------------------------------------------------------------- running */
+
+static void run_statement(run_job *j, const rt_stmt *s) {
+    switch (s->kind) {
+    case RT_LAUNCH: launch_single(j, &s->group.launches.data[0]); break;
+    case RT_GROUP: run_group(j, &s->group); break;
+    case RT_EXPECT: run_expect(j, &s->range); break;
+    case RT_PRINT: run_print(j, &s->range); break;
+    case RT_WRITE: run_write(j, &s->range); break;
+    }
+}
+
+/* Hands the final contents of every buffer to the caller. */
+static void show_buffers(run_job *j) {
+    for (uint32_t i = 0; j->options.buffer && i < j->plan->buffers.n; i++) {
+        const rt_buffer_decl *b = &j->plan->buffers.data[i];
+        rt_range_stmt whole = {.buffer = i, .last = b->count - 1};
+        j->options.buffer(j->options.buffer_user, b->name, b->elem.name, read_elements(j, &whole),
+                          b->count * bytes_of(b->elem));
+    }
+}
+
+static void run_plan(void *arg) {
+    run_job *j = arg;
+    const char *name = j->options.device ? j->options.device : "check";
+    j->device = rt_device_open(j->plan->context, name);
+    j->device->output = j->options.output;
+    j->device->output_user = j->options.output_user;
+    make_buffers(j);
+    for (uint32_t i = 0; i < j->plan->stmts.n; i++) run_statement(j, &j->plan->stmts.data[i]);
+    show_buffers(j);
+}
+
+static void close_run(run_job *j) {
+    rt_device *d = j->device;
+    if (d) {
+        j->result->instructions = d->counts.instructions;
+        j->result->loads = d->counts.loads;
+        j->result->stores = d->counts.stores;
+        j->result->reports = d->counts.reports;
+        d->close(d);
+    }
+    j->result->read_ns = j->library.read_ns;
+    for (uint32_t i = 0; i < j->fusions.n; i++) spvf_fusion_destroy(j->fusions.data[i]);
+    rt_library_free(&j->library);
+}
+
+spvf_status spvf_plan_run(spvf_plan *plan, const spvf_run_options *options,
+                          spvf_run_result *result) {
+    spvf_run_result own = {0};
+    if (!plan) return SPVF_ERROR_ARGUMENT;
+    run_job j = {.plan = plan, .result = &own};
+    rt_copy_options(&j.options, options, sizeof j.options);
+    j.library = (rt_library){.plan = plan,
+                             .passes = j.options.passes,
+                             .no_optimize = j.options.no_optimize};
+    spvf_status status = rt_guard(plan->context, run_plan, &j);
+    close_run(&j);
+    if (result) *result = own;
+    return status == SPVF_OK && (own.failed_expects || own.reports) ? SPVF_ERROR_INPUT : status;
+}
+
+/* ---------------------------------------------------------------------------- groups of a plan */
+
+static const rt_group *group_at(const spvf_plan *plan, size_t index) {
+    for (uint32_t i = 0; i < plan->stmts.n; i++)
+        if (plan->stmts.data[i].kind == RT_GROUP && index-- == 0) return &plan->stmts.data[i].group;
+    return NULL;
+}
+
+size_t spvf_plan_group_count(const spvf_plan *plan) {
+    size_t n = 0;
+    for (uint32_t i = 0; plan && i < plan->stmts.n; i++) n += plan->stmts.data[i].kind == RT_GROUP;
+    return n;
+}
+
+typedef struct {
+    spvf_plan *plan;
+    const rt_group *group;
+    rt_library library;
+    spvf_fusion *fusion;
+    spvf_status status;
+} group_job;
+
+static void fuse_one_group(void *arg) {
+    group_job *j = arg;
+    rt_bound_launch *bound = ir_new_array(&j->plan->arena, rt_bound_launch, j->group->launches.n);
+    j->status = rt_fuse_group(&j->library, j->group, &j->fusion, bound);
+}
+
+spvf_status spvf_plan_fuse(spvf_plan *plan, size_t index, spvf_fusion **out) {
+    if (out) *out = NULL;
+    if (!plan || !out || !group_at(plan, index)) return SPVF_ERROR_ARGUMENT;
+    group_job j = {.plan = plan, .group = group_at(plan, index), .library = {.plan = plan}};
+    spvf_status status = rt_guard(plan->context, fuse_one_group, &j);
+    rt_library_free(&j.library);
+    *out = j.fusion;
+    return status == SPVF_OK ? j.status : status;
+}

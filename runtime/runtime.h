@@ -1,0 +1,255 @@
+/* runtime.h — what the parts of runtime/ share: the objects behind the handles of spvfuse.h, the
+ * plan as a tree, and the interface of devices. */
+#ifndef SPVFUSE_RUNTIME_H
+#define SPVFUSE_RUNTIME_H
+
+#include "codegen/codegen.h"
+#include "frontend/frontend.h"
+#include "ir/ir.h"
+#include "passes/passes.h"
+#include "runtime/spvfuse.h"
+
+/* -------------------------------------------------------------------------- handles (api.c …) */
+
+struct spvf_context {
+    ir_ctx cx;
+    void (*message)(void *user, const spvf_message *message);
+    void *message_user;
+};
+
+struct spvf_module {
+    spvf_context *context;
+    ir_module *ir;
+    ir_arena arena; /* of this struct and the kernel infos */
+    spvf_kernel_info *kernels;
+    size_t kernel_count;
+};
+
+/* Runs body under the context's error handling and turns how it ended into a status. */
+spvf_status rt_guard(spvf_context *context, void (*body)(void *arg), void *arg);
+spvf_status rt_status(ir_status status);
+/* Reports an error without a place and leaves to the nearest guard. */
+IR_NORETURN void rt_throw(spvf_context *context, ir_status status, const char *fmt, ...)
+    IR_PRINTF(3, 4);
+/* An empty handle around IR, and the facts about its kernels once it is there. */
+spvf_module *rt_module_new(spvf_context *context);
+void rt_module_describe(spvf_module *m);
+/* One kernel parameter as the API shows it. */
+spvf_arg_info rt_arg_info(const ir_module *m, ir_type t, const ir_param *p);
+pass_options rt_pass_options(const spvf_pass_options *options);
+/* Options of another version: the members that the caller's struct has, zeros for the rest. */
+void rt_copy_options(void *to, const void *from, size_t size);
+/* The bytes of a file in `arena`, with a 0 behind them; throws after a message. */
+char *rt_read_file(spvf_context *context, ir_arena *arena, const char *path, size_t *size);
+uint64_t rt_now_ns(void);
+/* Path of a program in PATH, or NULL. (process.c) */
+const char *rt_find_program(ir_arena *a, const char *name);
+/* What `program -r IN -o OUT` makes of the data; throws when it fails. */
+char *rt_filter(spvf_context *context, ir_arena *a, const char *program, const void *data,
+                size_t size, size_t *result_size);
+
+/* ------------------------------------------------------------------ plan text (plan_lex.re, plan.c) */
+
+typedef enum {
+    RT_END = 256,
+    RT_NEWLINE,
+    RT_NAME,
+    RT_NUMBER,
+    RT_STRING,
+    RT_RANGE, /* .. */
+    RT_BAD
+} rt_token_kind; /* below 256: the character itself */
+
+typedef struct {
+    rt_token_kind kind;
+    const char *text;
+    uint32_t n;
+    uint32_t line, column;
+} rt_token;
+
+typedef struct {
+    const char *at, *end, *line_start;
+    uint32_t line;
+} rt_lexer;
+rt_token rt_next_token(rt_lexer *l);
+
+/* An element type of the plan language. */
+typedef struct {
+    ir_kind kind; /* I8 to I64, F16, F32, F64 */
+    bool is_signed;
+    const char *name;
+} rt_elem;
+
+typedef enum { RT_INIT_NONE, RT_INIT_LIST, RT_INIT_IOTA, RT_INIT_RANDOM, RT_INIT_FILE } rt_init_kind;
+
+typedef struct {
+    rt_token at; /* name */
+    const char *name;
+    rt_elem elem;
+    uint64_t count;
+    rt_init_kind init;
+    const uint64_t *list; /* bits of each value; one value fills the buffer */
+    uint64_t list_count;
+    uint64_t factor; /* iota*K: K as bits; random: the seed */
+    const char *path;
+    bool internal; /* its contents are not needed after its fuse group */
+    const char *promote; /* "private", "local" or NULL */
+} rt_buffer_decl;
+
+typedef struct {
+    rt_token at;
+    const char *name;
+    rt_elem elem;
+    const void *bytes;
+    size_t size;
+} rt_scalar;
+
+typedef enum { RT_ARG_BUFFER, RT_ARG_SCALAR, RT_ARG_LITERAL, RT_ARG_LOCAL } rt_arg_kind;
+
+typedef struct {
+    rt_token at; /* literal: the number, `negative` apart */
+    rt_arg_kind kind;
+    bool negative;
+    uint32_t index;  /* of buffer or scalar */
+    uint64_t bytes;  /* local */
+} rt_plan_arg;
+
+typedef struct {
+    rt_token at;
+    const char *path; /* as in the plan */
+    const char *kernel;
+    spvf_range range;
+    ir_vec(rt_plan_arg) args;
+    ir_vec(spvf_spec_value) specs;
+    ir_vec(rt_token) spec_at;
+} rt_launch;
+
+typedef struct {
+    rt_token at;
+    const char *name;
+    spvf_barrier barrier;
+    bool force, strict;
+    ir_vec(rt_launch) launches;
+} rt_group;
+
+/* expect and print: elements first..last of a buffer */
+typedef struct {
+    rt_token at;
+    uint32_t buffer;
+    uint64_t first, last;
+    const uint64_t *want; /* one value stands for all */
+    uint64_t want_count;
+    double tolerance; /* |got - want| <= tolerance * max(1, |want|) */
+    const char *path; /* write */
+} rt_range_stmt;
+
+typedef enum { RT_LAUNCH, RT_GROUP, RT_EXPECT, RT_PRINT, RT_WRITE } rt_stmt_kind;
+
+typedef struct {
+    rt_stmt_kind kind;
+    rt_group group; /* RT_LAUNCH: a nameless group of one */
+    rt_range_stmt range;
+} rt_stmt;
+
+struct spvf_plan {
+    spvf_context *context;
+    ir_arena arena;
+    const char *file, *folder;
+    ir_vec(rt_buffer_decl) buffers;
+    ir_vec(rt_scalar) scalars;
+    ir_vec(rt_stmt) stmts;
+};
+
+IR_NORETURN void rt_plan_fail(const spvf_plan *plan, rt_token at, const char *fmt, ...)
+    IR_PRINTF(3, 4);
+/* A number as bits of an element type; fails at its place when it does not fit. */
+uint64_t rt_literal(const spvf_plan *plan, rt_token number, bool negative, rt_elem elem);
+void rt_parse_plan(spvf_plan *plan, const char *text, size_t size);
+/* A file of the plan, relative to the plan's folder. */
+const char *rt_plan_path(const spvf_plan *plan, const char *path);
+
+/* ------------------------------------------------------------------- plans at work (plan_run.c …) */
+
+/* Modules of a plan, loaded and optimized once per file and set of spec values. */
+typedef struct {
+    const char *path;
+    const rt_launch *first; /* whose spec values it was read with */
+    spvf_module *module;
+    struct rt_program *program; /* on the device of the run, or NULL */
+} rt_loaded;
+
+typedef struct {
+    spvf_plan *plan;
+    const spvf_pass_options *passes;
+    bool no_optimize;
+    ir_vec(rt_loaded *) loaded;
+    uint64_t read_ns;
+} rt_library;
+rt_loaded *rt_library_get(rt_library *lib, const rt_launch *launch);
+void rt_library_free(rt_library *lib);
+
+/* Bytes of a by-value parameter, and without the room of a fourth lane. */
+typedef struct {
+    uint64_t size, packed_size;
+} rt_value_type;
+
+/* An argument checked against the kernel's parameter. */
+typedef struct {
+    const rt_plan_arg *arg;
+    const void *bytes; /* by value, else NULL */
+    size_t size;       /* of bytes, or of local memory */
+} rt_bound_arg;
+
+typedef struct {
+    const rt_launch *launch;
+    rt_loaded *loaded;
+    const ir_func *kernel;
+    rt_bound_arg *args;
+} rt_bound_launch;
+rt_bound_launch rt_bind(rt_library *lib, const rt_launch *launch);
+
+/* The fuse request that a group stands for: equal buffer names are identities, values are
+ * constants.  bound: room for one per launch. */
+spvf_status rt_fuse_group(rt_library *lib, const rt_group *group, spvf_fusion **out,
+                          rt_bound_launch *bound);
+
+/* ----------------------------------------------------------------------- devices (devices/…) */
+
+typedef struct rt_device rt_device;
+typedef struct rt_memory rt_memory;   /* a buffer of a device */
+typedef struct rt_program rt_program; /* a module made ready */
+
+/* An argument at launch: exactly one of the three. */
+typedef struct {
+    rt_memory *buffer;
+    const void *bytes; /* by value */
+    uint64_t size;     /* of bytes, or of local memory when both pointers are NULL */
+} rt_arg;
+
+typedef struct {
+    uint64_t instructions, loads, stores, reports;
+} rt_counts;
+
+/* A device is a table of functions.  All but close may throw after a message; close releases all
+ * memories and programs. */
+struct rt_device {
+    spvf_context *context;
+    void (*close)(rt_device *d);
+    rt_memory *(*allocate)(rt_device *d, const char *name, uint64_t bytes, const void *data);
+    void (*read)(rt_device *d, rt_memory *m, uint64_t offset, void *to, uint64_t bytes);
+    rt_program *(*build)(rt_device *d, const ir_module *m);
+    void (*launch)(rt_device *d, rt_program *p, const char *kernel, const spvf_range *range,
+                   const rt_arg *args, size_t count);
+    rt_counts counts;
+    void (*output)(void *user, const char *text); /* printf */
+    void *output_user;
+};
+
+/* Opens "check", "opencl" or "opencl:N"; throws when there is no such device. */
+rt_device *rt_device_open(spvf_context *context, const char *name);
+rt_device *rt_check_open(spvf_context *context);
+rt_device *rt_opencl_open(spvf_context *context, unsigned index);
+void rt_opencl_list(spvf_context *context,
+                    void (*each)(void *user, const spvf_device_info *info), void *user);
+
+#endif

@@ -1,0 +1,330 @@
+/* spvfuse.h — the library: read SPIR-V kernels, look at them, fuse them, run them.
+ *
+ * The simple call comes first:
+ *
+ *     spvf_context *cx;
+ *     spvf_context_create(NULL, &cx);
+ *     spvf_module *vadd, *scale, *fused;
+ *     spvf_module_load(cx, "vadd.spv", vadd_bytes, vadd_size, NULL, &vadd);
+ *     spvf_module_load(cx, "scale.spv", scale_bytes, scale_size, NULL, &scale);
+ *     spvf_member members[] = {{.module = vadd, .kernel = "vadd", .range = range},
+ *                              {.module = scale, .kernel = "scale", .range = range}};
+ *     spvf_identity same[] = {{0, 2, 1, 0}};               // vadd's third argument is scale's first
+ *     spvf_fuse_options what = {.size = sizeof what, .members = members, .member_count = 2,
+ *                               .identities = same, .identity_count = 1};
+ *     spvf_fusion *result;
+ *     spvf_fuse(cx, &what, &result);                        // a kernel, its SPIR-V, its arguments
+ *
+ * Ownership: every *_create, *_load, spvf_fuse has a *_destroy that takes NULL; strings and arrays
+ * inside info structs belong to the object they came from.  A context outlives what was made with it.
+ * Threads: a context and what was made with it belong to one thread at a time; different contexts
+ * are independent.
+ * Errors: every call that can fail returns a status; the reason goes to the context's message
+ * callback as text and place.  The library never prints, never exits, and leaves no half-made
+ * object behind: on failure the out-parameter is NULL.
+ * Versions: option structs begin with their size; a struct that is shorter than the library's is
+ * read as if the missing members were 0.
+ */
+#ifndef SPVFUSE_H
+#define SPVFUSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define SPVF_API __attribute__((visibility("default")))
+#else
+#define SPVF_API
+#endif
+
+#define SPVF_VERSION_MAJOR 0
+#define SPVF_VERSION_MINOR 1
+
+typedef enum {
+    SPVF_OK,
+    SPVF_ERROR_INPUT,    /* the module, plan or request is not well-formed */
+    SPVF_ERROR_MEMORY,   /* the allocator gave NULL, or the memory limit was reached */
+    SPVF_ERROR_LIMIT,    /* a size that the library does not handle */
+    SPVF_ERROR_ARGUMENT, /* a call that makes no sense: NULL, a wrong index, an unknown name */
+    SPVF_ERROR_REFUSED,  /* well-formed, and not fusable or not supported; the message says why */
+    SPVF_ERROR_DEVICE,   /* the device is absent or failed */
+    SPVF_ERROR_IO        /* a file could not be read or written */
+} spvf_status;
+
+/* A fixed English phrase, never NULL. */
+SPVF_API const char *spvf_status_name(spvf_status status);
+
+/* -------------------------------------------------------------------------------------- context */
+
+typedef struct spvf_context spvf_context;
+typedef struct spvf_module spvf_module;
+typedef struct spvf_fusion spvf_fusion;
+typedef struct spvf_plan spvf_plan;
+
+typedef enum { SPVF_NOTE, SPVF_WARNING, SPVF_ERROR } spvf_severity;
+
+/* One message.  Absent parts are NULL or 0.  Valid during the callback. */
+typedef struct {
+    spvf_severity severity;
+    const char *file;          /* the input as it was named */
+    uint32_t line, column;     /* in a text input, from 1 */
+    uint32_t word;             /* in a SPIR-V module: word offset */
+    const char *source_file;   /* what OpLine says */
+    uint32_t source_line;
+    const char *text;          /* the message alone */
+    const char *formatted;     /* "k.spv: word 0x1a3, saxpy.cl:12: error: …" */
+} spvf_message;
+
+typedef struct {
+    size_t size; /* sizeof(spvf_context_options) */
+    void *(*allocate)(void *user, size_t bytes); /* NULL: malloc and free */
+    void (*release)(void *user, void *block);
+    void *alloc_user;
+    void (*message)(void *user, const spvf_message *message); /* NULL: messages are dropped */
+    void *message_user;
+    size_t memory_limit; /* bytes held at once; 0: none */
+} spvf_context_options;
+
+/* options NULL: defaults. */
+SPVF_API spvf_status spvf_context_create(const spvf_context_options *options, spvf_context **out);
+SPVF_API void spvf_context_destroy(spvf_context *context);
+
+/* --------------------------------------------------------------------------------------- module */
+
+typedef struct {
+    uint32_t id;    /* SpecId */
+    uint64_t value; /* the bits, zero-extended; bool: 0 or 1 */
+} spvf_spec_value;
+
+typedef struct {
+    size_t size;
+    const spvf_spec_value *specs; /* values for specialization constants; others keep their default */
+    size_t spec_count;
+} spvf_module_options;
+
+/* Reads SPIR-V (recognised by its magic number, either byte order) or the text form of the IR.
+ * `name` appears in messages.  The bytes are not kept. */
+SPVF_API spvf_status spvf_module_load(spvf_context *context, const char *name, const void *bytes,
+                                      size_t size, const spvf_module_options *options,
+                                      spvf_module **out);
+SPVF_API void spvf_module_destroy(spvf_module *module);
+
+typedef enum {
+    SPVF_ARG_BUFFER,  /* a pointer to global or constant memory */
+    SPVF_ARG_LOCAL,   /* a pointer to work-group memory; set by size */
+    SPVF_ARG_VALUE,   /* bytes by value */
+    SPVF_ARG_IMAGE,
+    SPVF_ARG_SAMPLER
+} spvf_arg_kind;
+
+typedef struct {
+    const char *name;      /* NULL when the module has none */
+    const char *type_name; /* OpenCL C spelling when the module has it, else NULL */
+    spvf_arg_kind kind;
+    uint64_t size;         /* bytes of a value; 0 for the others */
+    uint32_t align;        /* bytes; of the value, or what the pointer promises; 0: unknown */
+    bool constant;         /* buffer in constant memory */
+    bool read_only;        /* the kernel does not write through it */
+    bool no_alias;
+} spvf_arg_info;
+
+typedef struct {
+    const char *name;
+    const spvf_arg_info *args;
+    size_t arg_count;
+    uint32_t required_local_size[3]; /* all 0: none */
+    uint32_t local_size_hint[3];
+    uint32_t required_subgroup_size; /* 0: none */
+    uint64_t local_memory;           /* bytes of work-group variables, arguments apart */
+    const char *refusal;             /* why it cannot be used, or NULL */
+} spvf_kernel_info;
+
+SPVF_API size_t spvf_module_kernel_count(const spvf_module *module);
+/* NULL when index is out of range.  Valid until the module is destroyed. */
+SPVF_API const spvf_kernel_info *spvf_module_kernel(const spvf_module *module, size_t index);
+SPVF_API const spvf_kernel_info *spvf_module_find_kernel(const spvf_module *module,
+                                                         const char *name);
+/* Specialization constants of the module, with the values in force. */
+SPVF_API size_t spvf_module_spec_count(const spvf_module *module);
+SPVF_API spvf_status spvf_module_spec(const spvf_module *module, size_t index,
+                                      spvf_spec_value *value, uint32_t *bits);
+
+typedef struct {
+    size_t size;
+    const char *passes;       /* comma-separated names; NULL: the standard pipeline */
+    bool verify_each;         /* check the IR after every pass */
+    const char *dump_after;   /* pass name or "*": IR text to `dump` */
+    bool dump_changed;        /* only passes that changed something */
+    const char *stop_after;
+    bool bisect;              /* run only the first bisect_limit pass executions */
+    uint64_t bisect_limit;
+    bool time;                /* report nanoseconds per pass as notes */
+    bool trace_rules;         /* report each rewrite as a note */
+    void (*dump)(void *user, const char *pass, const char *text);
+    void *dump_user;
+} spvf_pass_options;
+
+/* Transforms the module in place.  After an error the module may only be destroyed. */
+SPVF_API spvf_status spvf_module_optimize(spvf_module *module, const spvf_pass_options *options);
+/* Names and one-line descriptions of the passes; NULL from `index` out of range. */
+SPVF_API const char *spvf_pass_name(size_t index, const char **description);
+
+/* Bytes made by the library; released with spvf_blob_destroy. */
+typedef struct {
+    void *data;
+    size_t size;
+    spvf_context *context;
+} spvf_blob;
+SPVF_API void spvf_blob_destroy(spvf_blob *blob);
+
+/* Writes a module.  Targets: "ir" (text), "spirv" (SPIR-V 1.2), "spirv:1.0" … "spirv:1.4". */
+SPVF_API spvf_status spvf_module_emit(const spvf_module *module, const char *target,
+                                      spvf_blob *out);
+
+/* --------------------------------------------------------------------------------------- fusion */
+
+/* An nd-range; sizes in work-items, x first.  local all 0: not specified. */
+typedef struct {
+    uint32_t dims; /* 1 to 3 */
+    uint64_t global[3], local[3], offset[3];
+} spvf_range;
+
+typedef struct {
+    const spvf_module *module;
+    const char *kernel;
+    spvf_range range;
+} spvf_member;
+
+/* Parameter a of member a and parameter b of member b are always given the same argument.
+ * Identities are closed transitively; the later parameter disappears. */
+typedef struct {
+    uint32_t member_a, param_a, member_b, param_b;
+} spvf_identity;
+
+/* A by-value parameter whose bytes are known. */
+typedef struct {
+    uint32_t member, param;
+    const void *bytes;
+    size_t size;
+} spvf_constant;
+
+typedef enum { SPVF_BARRIER_BOTH, SPVF_BARRIER_LOCAL, SPVF_BARRIER_GLOBAL, SPVF_BARRIER_NONE } spvf_barrier;
+
+typedef struct {
+    size_t size;
+    const char *name; /* of the fused kernel; NULL: the members' names joined by '_' */
+    const spvf_member *members; /* in execution order per work-item; a kernel may occur repeatedly */
+    size_t member_count;
+    const spvf_identity *identities;
+    size_t identity_count;
+    const spvf_constant *constants;
+    size_t constant_count;
+    spvf_barrier barrier;            /* between two members */
+    bool no_optimize;                /* leave the fused body as composed */
+    const spvf_pass_options *passes; /* NULL: the standard pipeline */
+} spvf_fuse_options;
+
+typedef struct {
+    uint32_t member, param; /* where the argument comes from: the first parameter of its class */
+    spvf_arg_info info;     /* name is "<kernel>_<argument>" */
+} spvf_fused_arg;
+
+typedef enum { SPVF_PARAM_USED, SPVF_PARAM_SAME, SPVF_PARAM_CONSTANT, SPVF_PARAM_UNUSED } spvf_param_use;
+
+/* What became of one parameter of one member: the usage mask, member by member. */
+typedef struct {
+    uint32_t member, param;
+    spvf_param_use use;
+    uint32_t arg; /* index of the fused argument, for USED and SAME */
+} spvf_param_info;
+
+/* One decision, with a stable rule id ("range.guard", "attr.hint-dropped" …). */
+typedef struct {
+    const char *rule;
+    const char *text;
+    bool refusal;
+} spvf_decision;
+
+typedef struct {
+    const char *name;
+    spvf_range range; /* to launch */
+    const spvf_fused_arg *args;
+    size_t arg_count;
+    const spvf_param_info *params;
+    size_t param_count;
+    const spvf_decision *decisions;
+    size_t decision_count;
+} spvf_fusion_info;
+
+/* Fuses kernels into one.  SPVF_ERROR_REFUSED when the kernels are fine and cannot be fused. */
+SPVF_API spvf_status spvf_fuse(spvf_context *context, const spvf_fuse_options *options,
+                               spvf_fusion **out);
+SPVF_API const spvf_fusion_info *spvf_fusion_get_info(const spvf_fusion *fusion);
+/* The module that holds the fused kernel alone; belongs to the fusion. */
+SPVF_API const spvf_module *spvf_fusion_module(const spvf_fusion *fusion);
+SPVF_API void spvf_fusion_destroy(spvf_fusion *fusion);
+
+/* ---------------------------------------------------------------------------------------- plans
+ *
+ * A plan is a small host program in a text file: buffers, launches, what to fuse, what to expect
+ * (docs/USAGE.md).  Files that it names are relative to its own folder. */
+
+SPVF_API spvf_status spvf_plan_load(spvf_context *context, const char *file, const char *text,
+                                    size_t size, spvf_plan **out);
+SPVF_API void spvf_plan_destroy(spvf_plan *plan);
+
+typedef struct {
+    size_t size;
+    const char *device; /* "check" (default), "opencl", "opencl:N" */
+    bool unfused;       /* launch the members of fuse groups one by one */
+    bool strict;        /* a refused fusion is an error; otherwise its members run one by one */
+    void (*output)(void *user, const char *text); /* print statements and printf; NULL: dropped */
+    void *output_user;
+    const spvf_pass_options *passes; /* optimization before launching; NULL: standard */
+    bool no_optimize;                /* launch kernels as they were read */
+    /* Called at the end with the contents of every buffer, in the order of the plan; may be NULL. */
+    void (*buffer)(void *user, const char *name, const char *element, const void *data,
+                   size_t size);
+    void *buffer_user;
+} spvf_run_options;
+
+/* What a run did; times in nanoseconds. */
+typedef struct {
+    uint64_t launches, fused_groups, refused_groups, reports;
+    uint64_t expects, failed_expects;
+    uint64_t read_ns, fuse_ns, run_ns;
+    uint64_t instructions, loads, stores; /* executed; device check only */
+} spvf_run_result;
+
+/* Runs a plan.  SPVF_ERROR_INPUT when an `expect` fails or the device reported a fault: each is a
+ * message.  `result` may be NULL. */
+SPVF_API spvf_status spvf_plan_run(spvf_plan *plan, const spvf_run_options *options,
+                                   spvf_run_result *result);
+/* Fuses group `index` of the plan without running anything. */
+SPVF_API size_t spvf_plan_group_count(const spvf_plan *plan);
+SPVF_API spvf_status spvf_plan_fuse(spvf_plan *plan, size_t index, spvf_fusion **out);
+
+/* --------------------------------------------------------------------------------------- devices */
+
+typedef struct {
+    const char *name;        /* as spvf_run_options.device takes it */
+    const char *description; /* what stands behind it */
+    bool takes_spirv;        /* false: through an external translator, or not at all */
+    bool usable;
+    const char *why_not;     /* when not usable */
+} spvf_device_info;
+
+/* Calls `each` for every device of this machine. */
+SPVF_API spvf_status spvf_devices(spvf_context *context,
+                                  void (*each)(void *user, const spvf_device_info *info),
+                                  void *user);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,25 @@
+#!/bin/sh
+# arrows.sh: the #include arrows between the folders, as docs/ARCHITECTURE.md states them.
+set -u
+status=0
+
+# check FOLDER ALLOWED…: files of FOLDER include only "ALLOWED/…"
+check() {
+    folder=$1
+    shift
+    allowed=$(printf '|%s' "$@")
+    bad=$(grep -rnE '^#include "' "$folder" --include='*.c' --include='*.h' --include='*.re' |
+        grep -vE "#include \"(${allowed#|})")
+    [ -z "$bad" ] && return
+    printf '%s: may include only %s:\n%s\n' "$folder" "$*" "$bad"
+    status=1
+}
+
+check ir ir/
+check frontend ir/ frontend/
+check passes ir/ passes/passes. passes/simplify_rules.inc
+check codegen ir/ codegen/
+check runtime ir/ frontend/frontend.h passes/passes.h codegen/codegen.h runtime/
+check runtime/cli runtime/spvfuse.h runtime/cli/
+[ $status = 0 ] && echo "include arrows: 6 passed, 0 failed"
+exit $status

@@ -1,0 +1,45 @@
+#!/bin/sh
+# opencl.sh BUILD: our SPIR-V on the OpenCL implementations of a Debian 13 root.
+#
+# No OpenCL implementation of Debian 12 takes SPIR-V; PoCL 6 and Mesa's rusticl of Debian 13 do.  The
+# root is made once, under BUILD/debian13, with debootstrap from the mirror that this machine's apt
+# uses.  The corpus, rewritten by us, then runs there on each device and is compared with `check`.
+# Needs root.  Prints a table and the names of what fails.
+set -eu
+build=$1
+root=$build/debian13
+command -v debootstrap >/dev/null || { echo "opencl.sh: debootstrap is needed" >&2; exit 1; }
+[ "$(id -u)" = 0 ] || { echo "opencl.sh: must run as root" >&2; exit 1; }
+
+mirror() {
+    cat /etc/apt/sources.list.d/*.sources 2>/dev/null | awk '/^URIs:/ && $2 !~ /security/ { print $2; exit }'
+    cat /etc/apt/sources.list 2>/dev/null | awk '/^deb / && $0 !~ /security/ { print $2; exit }'
+}
+
+if [ ! -e "$root/complete" ]; then
+    echo "making a Debian 13 root in $root (once)"
+    rm -rf "$root"
+    mkdir -p "$root"
+    debootstrap --variant=minbase \
+        --include=pocl-opencl-icd,mesa-opencl-icd,ocl-icd-libopencl1,spirv-tools \
+        trixie "$root" "$(mirror | head -n 1)" >"$build/debian13.log" 2>&1 ||
+        { tail -n 5 "$build/debian13.log" >&2; exit 1; }
+    : >"$root/complete"
+fi
+
+# A mount name space of our own: nothing stays mounted behind us.
+export root
+exec unshare -m sh -eu -c '
+    mount -t proc proc "$root/proc"
+    mount --rbind /sys "$root/sys"
+    mount --rbind /dev "$root/dev"
+    mkdir -p "$root/src"
+    mount --bind . "$root/src"
+    status=0
+    for device in 0 1; do
+        chroot "$root" env RUSTICL_ENABLE=llvmpipe POCL_CACHE_DIR=/tmp/pocl \
+            sh -c "cd src && '"$build"'/spvfuse devices | grep opencl:$device &&
+                   '"$build"'/tests/corpus_run tests/corpus '"$build"'/corpus --stage plans \
+                       --oracle opencl:$device" || status=1
+    done
+    exit $status'

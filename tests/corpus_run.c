@@ -1,0 +1,353 @@
+/* corpus_run.c — the corpus through the whole product.
+ *
+ *   corpus_run PLANS MODULES [--stage modules|plans] [--shard I/N] [--oracle DEVICE] [NAME…]
+ *
+ * MODULES/PRODUCER/NAME.spv are what the producers made of PLANS/NAME.cl.  Each module is
+ *   read · verified · printed, parsed and printed again to the same bytes · optimized · written ·
+ *   validated by spirv-val · read again
+ * and each PLANS/NAME.plan is run on `check`: as read and one kernel at a time; from the rewritten
+ * modules and optimized; fused.  All runs must end without a finding, meet the plan's expectations
+ * and leave the same bytes in every buffer.  With --oracle the rewritten modules also run on that
+ * device, whose floats may differ in the last bits.
+ */
+#include "runtime/spvfuse.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static const char *const producers[] = {"clang15-O0", "clang15-O2", "clang22-O2"};
+enum { PRODUCERS = sizeof producers / sizeof *producers, MAX_NAMES = 1000, MAX_BUFFERS = 64 };
+
+static const char *plans, *modules, *oracle;
+static int passed, failed;
+
+/* One message line per context is enough to say why something failed. */
+static char why[1500];
+
+static void keep_message(void *user, const spvf_message *m) {
+    (void)user;
+    if (m->severity == SPVF_ERROR && !why[0]) snprintf(why, sizeof why, "%s", m->formatted);
+}
+
+static spvf_context *new_context(void) {
+    spvf_context *c = NULL;
+    spvf_context_options o = {.size = sizeof o, .message = keep_message};
+    why[0] = 0;
+    spvf_context_create(&o, &c);
+    return c;
+}
+
+static void outcome(bool ok, const char *name, const char *producer, const char *step) {
+    if (ok)
+        passed++;
+    else
+        printf("FAIL %s %s: %s: %s\n", name, producer, step, why), failed++;
+}
+
+/* ----------------------------------------------------------------------------------------- files */
+
+static char *read_file(const char *path, size_t *size) {
+    FILE *f = fopen(path, "rb");
+    if (!f) return NULL;
+    fseek(f, 0, SEEK_END);
+    *size = (size_t)ftell(f);
+    rewind(f);
+    char *data = malloc(*size + 1);
+    *size = fread(data, 1, *size, f);
+    data[*size] = 0;
+    fclose(f);
+    return data;
+}
+
+static bool write_file(const char *path, const void *data, size_t size) {
+    FILE *f = fopen(path, "wb");
+    bool ok = f && fwrite(data, 1, size, f) == size;
+    if (f) fclose(f);
+    if (!ok) snprintf(why, sizeof why, "%s cannot be written", path);
+    return ok;
+}
+
+/* Runs spirv-val; its first line of output is the reason. */
+static bool validate(const char *path) {
+    char command[1200];
+    snprintf(command, sizeof command, "spirv-val --target-env opencl2.2 '%s' 2>&1", path);
+    FILE *f = popen(command, "r");
+    if (!f) return false;
+    if (!fgets(why, sizeof why, f)) why[0] = 0;
+    while (fgetc(f) != EOF) {}
+    return pclose(f) == 0;
+}
+
+/* --------------------------------------------------------------------------------------- modules */
+
+static spvf_module *load(spvf_context *c, const char *path, const void *data, size_t size) {
+    spvf_module *m = NULL;
+    spvf_module_load(c, path, data, size, NULL, &m);
+    return m;
+}
+
+/* print -> parse -> print gives the same bytes */
+static bool round_trips(spvf_context *c, const spvf_module *m) {
+    spvf_blob first = {0}, second = {0};
+    bool ok = spvf_module_emit(m, "ir", &first) == SPVF_OK;
+    spvf_module *again = ok ? load(c, "printed.ir", first.data, first.size) : NULL;
+    ok = again && spvf_module_emit(again, "ir", &second) == SPVF_OK;
+    if (ok && (first.size != second.size || memcmp(first.data, second.data, first.size) != 0)) {
+        size_t i = 0;
+        while (i < first.size && i < second.size &&
+               ((char *)first.data)[i] == ((char *)second.data)[i])
+            i++;
+        while (i > 0 && ((char *)first.data)[i - 1] != '\n') i--;
+        snprintf(why, sizeof why, "text differs at: %.100s", (char *)first.data + i);
+        ok = false;
+    }
+    spvf_module_destroy(again);
+    spvf_blob_destroy(&first);
+    spvf_blob_destroy(&second);
+    return ok;
+}
+
+static bool rewrite(spvf_context *c, spvf_module *m, const char *path, const char *name,
+                    const char *producer) {
+    spvf_blob out = {0};
+    spvf_pass_options o = {.size = sizeof o, .verify_each = true};
+    bool ok = spvf_module_optimize(m, &o) == SPVF_OK;
+    outcome(ok, name, producer, "optimize");
+    if (!ok) return false;
+    ok = round_trips(c, m);
+    outcome(ok, name, producer, "round trip after optimizing");
+    ok = spvf_module_emit(m, "spirv", &out) == SPVF_OK && write_file(path, out.data, out.size);
+    outcome(ok, name, producer, "write");
+    if (ok) outcome(ok = validate(path), name, producer, "spirv-val");
+    if (ok) {
+        spvf_module *again = load(c, path, out.data, out.size);
+        outcome(ok = again != NULL, name, producer, "read again");
+        spvf_module_destroy(again);
+    }
+    spvf_blob_destroy(&out);
+    return ok;
+}
+
+static bool check_module(const char *name, const char *producer) {
+    char in[1024], out[1024];
+    size_t size;
+    snprintf(in, sizeof in, "%s/%s/%s.spv", modules, producer, name);
+    snprintf(out, sizeof out, "%s/%s.out/%s.spv", modules, producer, name);
+    char *data = read_file(in, &size);
+    if (!data) return false;
+    spvf_context *c = new_context();
+    spvf_module *m = load(c, in, data, size);
+    bool ok = m != NULL;
+    outcome(ok, name, producer, "read");
+    if (ok) outcome(ok = round_trips(c, m), name, producer, "round trip");
+    if (ok) ok = rewrite(c, m, out, name, producer);
+    spvf_module_destroy(m);
+    spvf_context_destroy(c);
+    free(data);
+    return ok;
+}
+
+/* ----------------------------------------------------------------------------------------- plans */
+
+typedef struct {
+    char name[64], element[8];
+    char *data;
+    size_t size;
+} contents;
+
+typedef struct {
+    contents buffer[MAX_BUFFERS];
+    int n;
+} memory;
+
+static void keep_buffer(void *user, const char *name, const char *element, const void *data,
+                        size_t size) {
+    memory *m = user;
+    if (m->n == MAX_BUFFERS) return;
+    contents *b = &m->buffer[m->n++];
+    snprintf(b->name, sizeof b->name, "%s", name);
+    snprintf(b->element, sizeof b->element, "%s", element);
+    b->data = memcpy(malloc(size), data, size);
+    b->size = size;
+}
+
+static void drop(memory *m) {
+    for (int i = 0; i < m->n; i++) free(m->buffer[i].data);
+    m->n = 0;
+}
+
+static bool run(const char *name, const char *folder, spvf_run_options o, memory *out) {
+    char path[1024], as[1024];
+    size_t size;
+    snprintf(path, sizeof path, "%s/%s.plan", plans, name);
+    snprintf(as, sizeof as, "%s/%s/%s.plan", modules, folder, name);
+    char *text = read_file(path, &size);
+    spvf_context *c = new_context();
+    spvf_plan *plan = NULL;
+    o.size = sizeof o;
+    o.buffer = keep_buffer;
+    o.buffer_user = out;
+    bool ok = spvf_plan_load(c, as, text, size, &plan) == SPVF_OK &&
+              spvf_plan_run(plan, &o, NULL) == SPVF_OK;
+    spvf_plan_destroy(plan);
+    spvf_context_destroy(c);
+    free(text);
+    return ok;
+}
+
+static double element_at(const contents *b, size_t i) {
+    float f;
+    double d;
+    if (b->element[0] != 'f' || b->element[1] == '1') return 0;
+    if (b->element[1] == '3') return memcpy(&f, b->data + i * 4, 4), (double)f;
+    return memcpy(&d, b->data + i * 8, 8), d;
+}
+
+/* Another implementation's math functions differ in the last bits. */
+static bool close_enough(const contents *a, const contents *b) {
+    size_t width = a->element[1] == '3' ? 4 : 8;
+    if (a->element[0] != 'f' || a->element[1] == '1') return false;
+    for (size_t i = 0; i < a->size / width; i++) {
+        double x = element_at(a, i), y = element_at(b, i);
+        bool same = memcmp(a->data + i * width, b->data + i * width, width) == 0;
+        if (same || (isnan(x) && isnan(y)) || fabs(x - y) <= 2e-5 * fmax(1, fabs(x))) continue;
+        snprintf(why, sizeof why, "%s[%zu] is %.9g, reference %.9g", a->name, i, y, x);
+        return false;
+    }
+    return true;
+}
+
+static bool same_memory(const memory *want, const memory *got, bool exact) {
+    for (int i = 0; i < want->n; i++) {
+        const contents *a = &want->buffer[i], *b = &got->buffer[i];
+        size_t at = 0;
+        while (at < a->size && a->data[at] == b->data[at]) at++;
+        if (at == a->size || (!exact && close_enough(a, b))) continue;
+        if (exact || a->element[0] != 'f')
+            snprintf(why, sizeof why, "buffer %s differs from the reference at byte %zu", a->name, at);
+        return false;
+    }
+    return true;
+}
+
+static void compare(const char *name, const char *producer, const char *step, const memory *want,
+                    spvf_run_options o) {
+    char folder[64];
+    memory got = {0};
+    bool exact = !o.device;
+    snprintf(folder, sizeof folder, "%s.out", producer);
+    bool ok = run(name, folder, o, &got) && same_memory(want, &got, exact);
+    outcome(ok, name, producer, step);
+    drop(&got);
+}
+
+static void check_plan(const char *name, const char *producer) {
+    memory want = {0};
+    bool ok = run(name, producer, (spvf_run_options){.unfused = true, .no_optimize = true}, &want);
+    outcome(ok, name, producer, "run as read");
+    if (ok) {
+        compare(name, producer, "run optimized", &want, (spvf_run_options){.unfused = true});
+        compare(name, producer, "run fused", &want, (spvf_run_options){.device = NULL});
+        if (oracle)
+            compare(name, producer, oracle, &want,
+                    (spvf_run_options){.unfused = true, .device = oracle});
+    }
+    drop(&want);
+}
+
+/* ------------------------------------------------------------------------------------------ main */
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int list_names(const char *folder, const char *ending, char **out) {
+    DIR *d = opendir(folder);
+    int n = 0;
+    for (struct dirent *e; d && (e = readdir(d)) != NULL;) {
+        size_t len = strlen(e->d_name), tail = strlen(ending);
+        if (len <= tail || strcmp(e->d_name + len - tail, ending) != 0 || n == MAX_NAMES) continue;
+        out[n] = strdup(e->d_name);
+        out[n++][len - tail] = 0;
+    }
+    if (d) closedir(d);
+    qsort(out, (size_t)n, sizeof *out, by_name);
+    return n;
+}
+
+static bool wanted(const char *name, char **names) {
+    if (!names[0]) return true;
+    for (; *names; names++)
+        if (strcmp(*names, name) == 0) return true;
+    return false;
+}
+
+/* All modules that a plan launches must be there: a producer may not have compiled one. */
+static bool has_modules(const char *name, const char *producer) {
+    char path[1024];
+    size_t size;
+    snprintf(path, sizeof path, "%s/%s.plan", plans, name);
+    char *text = read_file(path, &size);
+    bool all = text != NULL;
+    for (char *s = text; all && (s = strstr(s, "launch \"")) != NULL;) {
+        char *end = strchr(s += 8, '"');
+        struct stat st;
+        snprintf(path, sizeof path, "%s/%s/%.*s", modules, producer, (int)(end - s), s);
+        all = stat(path, &st) == 0;
+    }
+    free(text);
+    return all;
+}
+
+static void for_each(const char *folder, const char *ending, char **names, int shard, int shards,
+                     void (*check)(const char *name, const char *producer)) {
+    static char *list[MAX_NAMES];
+    int n = list_names(folder, ending, list);
+    for (int i = 0; i < n; i++) {
+        for (int p = 0; p < PRODUCERS; p++)
+            if (i % shards == shard && wanted(list[i], names)) check(list[i], producers[p]);
+        free(list[i]);
+    }
+}
+
+static void check_one_module(const char *name, const char *producer) {
+    check_module(name, producer);
+}
+
+static void check_one_plan(const char *name, const char *producer) {
+    if (has_modules(name, producer)) check_plan(name, producer);
+}
+
+int main(int argc, char **argv) {
+    int shard = 0, shards = 1, n = 3;
+    const char *stage = "";
+    if (argc < 3) return fprintf(stderr, "usage: corpus_run PLANS MODULES [NAME…]\n"), 2;
+    plans = argv[1];
+    modules = argv[2];
+    for (; n < argc && argv[n][0] == '-'; n += 2) {
+        if (strcmp(argv[n], "--shard") == 0 && n + 1 < argc)
+            sscanf(argv[n + 1], "%d/%d", &shard, &shards);
+        else if (strcmp(argv[n], "--oracle") == 0 && n + 1 < argc)
+            oracle = argv[n + 1];
+        else if (strcmp(argv[n], "--stage") == 0 && n + 1 < argc)
+            stage = argv[n + 1];
+    }
+    for (int p = 0; p < PRODUCERS; p++) {
+        char out[1024];
+        snprintf(out, sizeof out, "%s/%s.out", modules, producers[p]);
+        mkdir(out, 0777);
+    }
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (strcmp(stage, "plans") != 0)
+        for_each(plans, ".cl", argv + n, shard, shards, check_one_module);
+    if (strcmp(stage, "modules") != 0)
+        for_each(plans, ".plan", argv + n, shard, shards, check_one_plan);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}

@@ -1,0 +1,376 @@
+/* gen.c — bytes to a valid, terminating function without undefined behaviour.
+ *
+ * The generator keeps the values that may be used at the place where it builds (those of the blocks
+ * that dominate it) and picks operands by type from the newest ones.  Statements are operations from
+ * the op table, chosen by type rule; loads and stores of stack variables that were initialised at
+ * entry; branches with phis; loops with a counter; switches.  Division gets divisors that are
+ * positive, indices are cut to the array, so a run is always defined and two runs must agree bit by
+ * bit, whatever passes and writers did in between.
+ */
+#include "tests/fuzz/gen.h"
+
+enum { MAX_VALUES = 400, MAX_DEPTH = 4, MAX_STATEMENTS = 60, VARIABLES = 3, SLOTS = 8 };
+
+typedef struct {
+    const uint8_t *at, *end;
+    ir_func *f;
+    ir_builder b;
+    ir_inst *value[MAX_VALUES];
+    unsigned n;
+    unsigned statements;
+    ir_inst *variable[VARIABLES]; /* each an array of SLOTS elements */
+} gen;
+
+static const ir_type types[] = {
+    IR_I1,  IR_I8,  IR_I16, IR_I32, IR_I64, IR_F16, IR_F32, IR_F64,
+    IR_I32 | 4u << 5, IR_F32 | 3u << 5, IR_I8 | 2u << 5, IR_I64 | 2u << 5, IR_I1 | 4u << 5,
+    IR_F64 | 2u << 5, IR_I16 | 8u << 5,
+};
+enum { TYPES = sizeof types / sizeof *types };
+static const ir_type slot_types[VARIABLES] = {IR_I32, IR_F64, IR_I8};
+
+static unsigned byte(gen *g) { return g->at < g->end ? *g->at++ : 0; }
+static unsigned below(gen *g, unsigned n) { return byte(g) % n; }
+static ir_type any_type(gen *g) { return types[below(g, TYPES)]; }
+
+/* ------------------------------------------------------------------------------------- operands */
+
+static uint64_t special_bits(gen *g, ir_type t) {
+    static const double floats[] = {0.0, -0.0, 1.0, -1.0, 0.5, 3.0, 1e30, -1e-30};
+    unsigned bits = ir_bits(g->f->module, ir_elem(t)), c = byte(g);
+    if (ir_is_float(t)) {
+        ir_kind k = ir_kind_of(t);
+        if (c < 16) return c < 8 ? ir_fp_nan(k) : ir_fp_inf(k, c & 1);
+        return ir_fp_from_double(k, floats[c % 8]);
+    }
+    switch (c % 6) {
+    case 0: return c >> 3;
+    case 1: return UINT64_MAX;
+    case 2: return UINT64_C(1) << (bits - 1);
+    case 3: return (UINT64_C(1) << (bits - 1)) - 1;
+    case 4: return UINT64_C(1) << (c % bits);
+    default: return c * UINT64_C(0x0101010101010101);
+    }
+}
+
+static ir_inst *constant(gen *g, ir_type t) {
+    uint64_t lanes[IR_MAX_LANES];
+    for (unsigned i = 0; i < ir_lanes(t); i++) lanes[i] = special_bits(g, t);
+    return ir_const_lanes(g->f, t, lanes);
+}
+
+/* A value of type t: one of the newest, or a constant. */
+static ir_inst *operand(gen *g, ir_type t) {
+    unsigned skip = below(g, 8);
+    if (skip == 7) return constant(g, t);
+    ir_inst *found = NULL;
+    for (unsigned i = g->n; i-- > 0;) {
+        if (g->value[i]->type != t) continue;
+        found = g->value[i];
+        if (skip-- == 0) break;
+    }
+    return found ? found : constant(g, t);
+}
+
+static ir_inst *keep(gen *g, ir_inst *v) {
+    if (g->n < MAX_VALUES) g->value[g->n++] = v;
+    return v;
+}
+
+static ir_inst *build(gen *g, ir_op op, ir_type t, ir_imm imm, unsigned n, ir_inst **args) {
+    /* Some are folded and numbered while building, some are left for the passes. */
+    return byte(g) & 1 ? ir_build(&g->b, op, t, 0, imm, n, args)
+                       : ir_build_raw(&g->b, op, t, 0, imm, n, args);
+}
+
+/* --------------------------------------------------------------------------------- operations */
+
+static bool is_plain(ir_rule r) {
+    return r == R_INT || r == R_FLT || r == R_CMPI || r == R_CMPF || r == R_TESTF;
+}
+
+static bool takes(const ir_op_info *o, ir_type t) {
+    if (o->rule == R_INT || o->rule == R_CMPI) {
+        bool logical = strcmp(o->name, "and") == 0 || strcmp(o->name, "or") == 0 ||
+                       strcmp(o->name, "xor") == 0 || o->rule == R_CMPI;
+        return ir_is_int(t) && (logical || !ir_is_bool(t));
+    }
+    return ir_is_float(t);
+}
+
+/* A divisor that is neither 0 nor -1. */
+static ir_inst *divisor(gen *g, ir_type t) {
+    unsigned bits = ir_bits(g->f->module, ir_elem(t));
+    ir_inst *low = ir_const(g->f, t, (UINT64_C(1) << (bits - 1)) - 1), *one = ir_const(g->f, t, 1);
+    ir_inst *positive = ir_build2(&g->b, IR_OP_and, t, operand(g, t), low);
+    return ir_build2(&g->b, IR_OP_or, t, positive, one);
+}
+
+static void plain_operation(gen *g) {
+    ir_type t = any_type(g);
+    ir_op op = (ir_op)((byte(g) + byte(g)) % IR_OP_COUNT);
+    const ir_op_info *o = &ir_ops[op];
+    if (!is_plain(o->rule) || !takes(o, t)) return;
+    ir_inst *args[3];
+    for (unsigned i = 0; i < o->nargs; i++) args[i] = operand(g, t);
+    if (o->flags & F_TRAPS) args[1] = divisor(g, t);
+    bool same = o->rule == R_INT || o->rule == R_FLT;
+    keep(g, build(g, op, same ? t : ir_with_elem(t, IR_I1), (ir_imm){0}, o->nargs, args));
+}
+
+static ir_op conversion_op(ir_type from, ir_type to, gen *g) {
+    bool is_signed = byte(g) & 1;
+    unsigned a = ir_bits(g->f->module, ir_elem(from)), b = ir_bits(g->f->module, ir_elem(to));
+    if (ir_is_int(from) && ir_is_int(to))
+        return a > b ? IR_OP_trunc : a == b ? IR_OP_COUNT : is_signed ? IR_OP_sext : IR_OP_zext;
+    if (ir_is_bool(from) || ir_is_bool(to)) return IR_OP_COUNT;
+    if (ir_is_int(from)) return is_signed ? IR_OP_sitofp : IR_OP_uitofp;
+    if (ir_is_int(to)) return is_signed ? IR_OP_fptosi : IR_OP_fptoui;
+    return a == b ? IR_OP_COUNT : IR_OP_fpcast;
+}
+
+static void conversion(gen *g) {
+    ir_type from = any_type(g), to = ir_with_elem(from, ir_elem(any_type(g)));
+    ir_op op = conversion_op(from, to, g);
+    if (op == IR_OP_COUNT) return;
+    ir_imm imm = {0};
+    if (ir_ops[op].imm == I_ROUND) {
+        imm.round.mode = (uint8_t)(op == IR_OP_fptoui || op == IR_OP_fptosi ? IR_RTZ : below(g, 4));
+        imm.round.sat = (op == IR_OP_fptoui || op == IR_OP_fptosi) && (byte(g) & 1);
+    }
+    ir_inst *x = operand(g, from);
+    keep(g, build(g, op, to, imm, 1, &x));
+}
+
+static void bit_cast(gen *g) {
+    static const ir_type pairs[][2] = {
+        {IR_I32, IR_F32}, {IR_F64, IR_I64}, {IR_I16, IR_F16}, {IR_I16, IR_I8 | 2u << 5},
+        {IR_I64 | 2u << 5, IR_I32 | 4u << 5}, {IR_I16 | 8u << 5, IR_F64 | 2u << 5},
+    };
+    unsigned p = below(g, 6), way = byte(g) & 1;
+    ir_inst *x = operand(g, pairs[p][way]);
+    keep(g, build(g, IR_OP_bitcast, pairs[p][!way], (ir_imm){0}, 1, &x));
+}
+
+static void selection(gen *g) {
+    ir_type t = any_type(g), c = byte(g) & 1 ? ir_with_elem(t, IR_I1) : IR_I1;
+    ir_inst *args[] = {operand(g, c), operand(g, t), operand(g, t)};
+    keep(g, build(g, IR_OP_select, t, (ir_imm){0}, 3, args));
+}
+
+static void vector_operation(gen *g) {
+    ir_type t = types[8 + below(g, TYPES - 8)];
+    unsigned lanes = ir_lanes(t), what = below(g, 4);
+    ir_inst *lane = ir_const(g->f, IR_I32, below(g, lanes));
+    if (what == 0) {
+        keep(g, ir_build2(&g->b, IR_OP_extract, ir_elem(t), operand(g, t), lane));
+    } else if (what == 1) {
+        keep(g, ir_build3(&g->b, IR_OP_insert, t, operand(g, t), operand(g, ir_elem(t)), lane));
+    } else if (what == 2) {
+        uint8_t mask[IR_MAX_LANES];
+        for (unsigned i = 0; i < lanes; i++) mask[i] = (uint8_t)below(g, 2 * lanes);
+        keep(g, ir_build_shuffle(&g->b, operand(g, t), operand(g, t), lanes, mask));
+    } else {
+        ir_inst *args[IR_MAX_LANES];
+        for (unsigned i = 0; i < lanes; i++) args[i] = operand(g, ir_elem(t));
+        keep(g, build(g, IR_OP_vec, t, (ir_imm){0}, lanes, args));
+    }
+}
+
+/* -------------------------------------------------------------------------------------- memory */
+
+/* The address of a slot of a variable: a constant one, or one picked by a value. */
+static ir_inst *slot(gen *g, unsigned v) {
+    uint64_t size = ir_sizeof(g->f->module, slot_types[v]);
+    ir_inst *index = ir_const(g->f, IR_I64, below(g, SLOTS));
+    if (byte(g) & 1)
+        index = ir_build2(&g->b, IR_OP_and, IR_I64, operand(g, IR_I64),
+                          ir_const(g->f, IR_I64, SLOTS - 1));
+    ir_inst *bytes = ir_build2(&g->b, IR_OP_mul, IR_I64, index, ir_const(g->f, IR_I64, size));
+    return ir_build_ptradd(&g->b, g->variable[v], bytes, true);
+}
+
+static void memory_operation(gen *g) {
+    unsigned v = below(g, VARIABLES);
+    ir_type t = slot_types[v];
+    unsigned align = (unsigned)ir_sizeof(g->f->module, t);
+    if (byte(g) & 1)
+        keep(g, ir_build_load(&g->b, t, slot(g, v), align, 0));
+    else
+        ir_build_store(&g->b, operand(g, t), slot(g, v), align, 0);
+}
+
+static void make_variables(gen *g) {
+    for (unsigned v = 0; v < VARIABLES; v++) {
+        ir_type array = ir_array_type(g->f->module, slot_types[v], SLOTS);
+        g->variable[v] = ir_build_alloca(&g->b, array, 8);
+    }
+    for (unsigned v = 0; v < VARIABLES; v++) {
+        uint64_t size = SLOTS * ir_sizeof(g->f->module, slot_types[v]);
+        ir_inst *args[] = {g->variable[v], ir_const(g->f, IR_I8, byte(g)),
+                           ir_const(g->f, IR_I64, size)};
+        ir_imm imm = {.mem = {.align = 3}};
+        ir_build_raw(&g->b, IR_OP_fill, IR_VOID, 0, imm, 3, args);
+    }
+}
+
+/* --------------------------------------------------------------------------------- control flow */
+
+static void statements(gen *g, unsigned depth);
+
+/* Builds statements at the end of `block`, then forgets the values of the arm; gives what a phi
+ * takes from it. */
+static ir_inst *arm(gen *g, ir_block *block, ir_block *next, ir_type t, unsigned depth) {
+    unsigned n = g->n;
+    ir_at_end(&g->b, block);
+    statements(g, depth + 1);
+    ir_inst *result = operand(g, t);
+    ir_build_jmp(&g->b, next);
+    g->n = n;
+    return result;
+}
+
+static void branch(gen *g, unsigned depth) {
+    ir_type t = any_type(g);
+    ir_block *yes = ir_block_new(g->f, NULL), *no = ir_block_new(g->f, NULL);
+    ir_block *next = ir_block_new(g->f, NULL);
+    ir_build_br(&g->b, operand(g, IR_I1), yes, no);
+    ir_inst *a = arm(g, yes, next, t, depth), *b = arm(g, no, next, t, depth);
+    ir_inst *phi = ir_append_arg(ir_build_phi(next, t), a);
+    keep(g, ir_append_arg(phi, b));
+    ir_at_end(&g->b, next);
+}
+
+static void switch_over(gen *g, unsigned depth) {
+    ir_type t = any_type(g);
+    ir_block *cases[3], *other = ir_block_new(g->f, NULL), *next = ir_block_new(g->f, NULL);
+    uint64_t values[3] = {0, 1, byte(g) + 2u};
+    for (int i = 0; i < 3; i++) cases[i] = ir_block_new(g->f, NULL);
+    ir_build_switch(&g->b, operand(g, IR_I32), other, 3, values, cases);
+    ir_inst *args[4] = {arm(g, other, next, t, depth)};
+    for (int i = 0; i < 3; i++) args[i + 1] = arm(g, cases[i], next, t, depth);
+    ir_inst *phi = ir_build_phi(next, t);
+    for (int i = 0; i < 4; i++) phi = ir_append_arg(phi, args[i]);
+    keep(g, phi);
+    ir_at_end(&g->b, next);
+}
+
+/* head: counter and a carried value; the body may leave early to the exit. */
+static void loop(gen *g, unsigned depth) {
+    ir_type t = any_type(g);
+    ir_block *head = ir_block_new(g->f, NULL), *body = ir_block_new(g->f, NULL);
+    ir_block *latch = ir_block_new(g->f, NULL), *next = ir_block_new(g->f, NULL);
+    ir_inst *start = operand(g, t), *count = ir_const(g->f, IR_I32, below(g, 5));
+    ir_build_jmp(&g->b, head);
+    ir_inst *carried = ir_append_arg(ir_build_phi(head, t), start);
+    ir_inst *counter = ir_append_arg(ir_build_phi(head, IR_I32), ir_const(g->f, IR_I32, 0));
+    unsigned n = g->n;
+    keep(g, carried);
+    keep(g, counter);
+    ir_at_end(&g->b, head);
+    ir_build_br(&g->b, ir_build2(&g->b, IR_OP_ult, IR_I1, counter, count), body, next);
+    ir_at_end(&g->b, body);
+    statements(g, depth + 1);
+    ir_inst *again = operand(g, t);
+    ir_build_br(&g->b, operand(g, IR_I1), latch, byte(g) & 1 ? latch : next);
+    ir_at_end(&g->b, latch);
+    ir_inst *one = ir_const(g->f, IR_I32, 1);
+    ir_inst *up = ir_build2(&g->b, IR_OP_add, IR_I32, counter, one);
+    ir_build_jmp(&g->b, head);
+    g->n = n;
+    keep(g, ir_append_arg(carried, again));
+    keep(g, ir_append_arg(counter, up));
+    ir_at_end(&g->b, next);
+}
+
+/* ------------------------------------------------------------------------------------ statements */
+
+static void statement(gen *g, unsigned depth) {
+    unsigned what = below(g, 24);
+    if (depth < MAX_DEPTH && what == 0) {
+        branch(g, depth);
+    } else if (depth < MAX_DEPTH && what == 1) {
+        loop(g, depth);
+    } else if (depth < MAX_DEPTH && what == 2) {
+        switch_over(g, depth);
+    } else if (what < 6) {
+        memory_operation(g);
+    } else if (what < 9) {
+        conversion(g);
+    } else if (what < 10) {
+        bit_cast(g);
+    } else if (what < 12) {
+        selection(g);
+    } else if (what < 15) {
+        vector_operation(g);
+    } else {
+        plain_operation(g);
+    }
+}
+
+static void statements(gen *g, unsigned depth) {
+    unsigned n = 1 + below(g, depth ? 8 : MAX_STATEMENTS);
+    while (n-- && g->at < g->end && g->statements < 600) {
+        g->statements++;
+        statement(g, depth);
+    }
+}
+
+/* ------------------------------------------------------------------------------------- function */
+
+static ir_inst *as_i64(gen *g, ir_inst *v) {
+    static const ir_kind ints[] = {[1] = IR_I1, [8] = IR_I8, [16] = IR_I16, [32] = IR_I32, [64] = IR_I64};
+    unsigned bits = ir_bits(g->f->module, v->type);
+    if (ir_is_float(v->type)) v = ir_build1(&g->b, IR_OP_bitcast, ints[bits], v);
+    return bits == 64 ? v : ir_build1(&g->b, IR_OP_zext, IR_I64, v);
+}
+
+/* Everything that was computed goes into the result. */
+static ir_inst *digest(gen *g) {
+    ir_inst *sum = ir_const(g->f, IR_I64, 0), *factor = ir_const(g->f, IR_I64, 31);
+    for (unsigned i = 0; i < g->n; i++) {
+        ir_inst *v = g->value[i];
+        for (unsigned lane = 0; lane < ir_lanes(v->type); lane++) {
+            ir_inst *x = ir_is_vector(v->type) ? ir_build_extract(&g->b, v, lane) : v;
+            ir_inst *scaled = ir_build2(&g->b, IR_OP_mul, IR_I64, sum, factor);
+            sum = ir_build2(&g->b, IR_OP_add, IR_I64, scaled, as_i64(g, x));
+        }
+    }
+    return sum;
+}
+
+ir_module *gen_module(ir_ctx *cx, const uint8_t *data, size_t size) {
+    ir_module *m = ir_module_new(cx, "gen", 64);
+    gen g = {.at = data, .end = data + size};
+    g.f = ir_func_new(m, "f", IR_I64, TYPES, types);
+    g.f->flags |= IR_FUNC_EXPORT;
+    ir_builder_init(&g.b, g.f);
+    ir_at_end(&g.b, ir_block_new(g.f, NULL));
+    for (unsigned i = 0; i < TYPES; i++) keep(&g, g.f->param_val[i]);
+    make_variables(&g);
+    statements(&g, 0);
+    ir_build_ret(&g.b, digest(&g));
+    return m;
+}
+
+static uint64_t next_random(uint64_t *state) {
+    *state = ir_mix(*state + 1, UINT64_C(0x9e3779b97f4a7c15));
+    return *state;
+}
+
+void gen_arguments(const ir_func *f, uint64_t seed, ir_value *args) {
+    uint64_t state = seed;
+    for (uint32_t p = 0; p < f->nparams; p++) {
+        ir_type t = f->param_val[p]->type;
+        unsigned bits = ir_bits(f->module, ir_elem(t));
+        memset(&args[p], 0, sizeof args[p]);
+        for (unsigned lane = 0; lane < ir_lanes(t); lane++) {
+            uint64_t r = next_random(&state), v = r >> 8;
+            if (r % 4 == 0) v = (r >> 8) % 3 - 1;
+            if (r % 4 == 1) v = UINT64_C(1) << (r >> 8) % bits;
+            if (r % 4 == 2 && ir_is_float(t))
+                v = ir_fp_from_int(ir_kind_of(ir_elem(t)), (r >> 8) % 100, true, IR_RTE);
+            args[p].bits[lane] = ir_zext(v, bits);
+        }
+    }
+}

@@ -1,0 +1,13 @@
+/* gen.h — random programs for fuzzing. */
+#ifndef SPVFUSE_GEN_H
+#define SPVFUSE_GEN_H
+
+#include "ir/ir.h"
+
+/* A module with one function @f of well-defined behaviour, shaped by the bytes: every choice takes a
+ * byte, and when they are used up the function ends soon.  Throws when memory is short. */
+ir_module *gen_module(ir_ctx *cx, const uint8_t *data, size_t size);
+/* Arguments for @f, from a seed; special values are likely. */
+void gen_arguments(const ir_func *f, uint64_t seed, ir_value *args);
+
+#endif

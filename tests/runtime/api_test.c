@@ -1,0 +1,259 @@
+/* api_test.c — the library as a program sees it: modules, fusion, and what happens when memory is
+ * short.  The modules are IR text, so that nothing outside the library is needed.
+ */
+#include "runtime/spvfuse.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char kernels[] =
+    "target 64\n"
+    "kernel @vadd(%a: ptr.global readonly of f32, %b: ptr.global readonly of f32,\n"
+    "             %c: ptr.global of f32) {\n"
+    "entry:\n"
+    "  %i: i64 = global_id 0\n"
+    "  %o: i64 = shl %i, 2\n"
+    "  %pa: ptr.global = ptradd %a, %o inbounds\n"
+    "  %pb: ptr.global = ptradd %b, %o inbounds\n"
+    "  %pc: ptr.global = ptradd %c, %o inbounds\n"
+    "  %x: f32 = load %pa align 4\n"
+    "  %y: f32 = load %pb align 4\n"
+    "  %s: f32 = fadd %x, %y\n"
+    "  store %s, %pc align 4\n"
+    "  ret\n"
+    "}\n"
+    "kernel @scale(%in: ptr.global readonly of f32, %k: f32, %out: ptr.global of f32) {\n"
+    "entry:\n"
+    "  %i: i64 = global_id 0\n"
+    "  %o: i64 = shl %i, 2\n"
+    "  %p: ptr.global = ptradd %in, %o inbounds\n"
+    "  %q: ptr.global = ptradd %out, %o inbounds\n"
+    "  %x: f32 = load %p align 4\n"
+    "  %r: f32 = fmul %x, %k\n"
+    "  store %r, %q align 4\n"
+    "  ret\n"
+    "}\n";
+
+/* ------------------------------------------------------------------------- counting allocations */
+
+typedef struct {
+    long live, made, fail_at; /* fail_at < 0: never */
+} counter;
+
+static void *count_allocate(void *user, size_t bytes) {
+    counter *c = user;
+    if (c->made++ == c->fail_at) return NULL;
+    c->live++;
+    return malloc(bytes);
+}
+
+static void count_release(void *user, void *block) {
+    counter *c = user;
+    if (block) c->live--;
+    free(block);
+}
+
+static char last_error[512];
+
+static void keep_error(void *user, const spvf_message *m) {
+    (void)user;
+    if (m->severity == SPVF_ERROR) snprintf(last_error, sizeof last_error, "%s", m->formatted);
+}
+
+static spvf_context *counted_context(counter *n) {
+    spvf_context_options o = {.size = sizeof o,
+                              .allocate = count_allocate,
+                              .release = count_release,
+                              .alloc_user = n,
+                              .message = keep_error};
+    spvf_context *c;
+    last_error[0] = 0;
+    return spvf_context_create(&o, &c) == SPVF_OK ? c : NULL;
+}
+
+static spvf_context *plain_context(void) {
+    static counter n;
+    n = (counter){.fail_at = -1};
+    return counted_context(&n);
+}
+
+static spvf_module *load(spvf_context *c) {
+    spvf_module *m;
+    spvf_status s = spvf_module_load(c, "kernels.ir", kernels, sizeof kernels - 1, NULL, &m);
+    cr_assert_eq(s, SPVF_OK, "%s", last_error);
+    return m;
+}
+
+/* --------------------------------------------------------------------------------------- modules */
+
+Test(api, kernels_are_described) {
+    spvf_context *c = plain_context();
+    spvf_module *m = load(c);
+    cr_assert_eq(spvf_module_kernel_count(m), 2);
+    const spvf_kernel_info *k = spvf_module_find_kernel(m, "scale");
+    cr_assert_eq(k->arg_count, 3);
+    cr_assert_eq(k->args[0].kind, SPVF_ARG_BUFFER);
+    cr_assert(k->args[0].read_only && !k->args[2].read_only);
+    cr_assert_eq(k->args[1].kind, SPVF_ARG_VALUE);
+    cr_assert_eq(k->args[1].size, 4);
+    cr_assert_str_eq(k->args[1].name, "k");
+    cr_assert_null(spvf_module_find_kernel(m, "nothing"));
+    cr_assert_null(spvf_module_kernel(m, 2));
+    spvf_module_destroy(m);
+    spvf_context_destroy(c);
+}
+
+Test(api, what_is_written_is_read_again) {
+    spvf_context *c = plain_context();
+    spvf_module *m = load(c), *again;
+    const char *targets[] = {"spirv", "spirv:1.0", "spirv:1.4", "ir"};
+    for (int i = 0; i < 4; i++) {
+        spvf_blob blob;
+        cr_assert_eq(spvf_module_emit(m, targets[i], &blob), SPVF_OK, "%s", last_error);
+        cr_assert_eq(spvf_module_load(c, targets[i], blob.data, blob.size, NULL, &again), SPVF_OK);
+        cr_assert_eq(spvf_module_kernel_count(again), 2);
+        spvf_module_destroy(again);
+        spvf_blob_destroy(&blob);
+    }
+    spvf_blob none;
+    cr_assert_eq(spvf_module_emit(m, "sparc", &none), SPVF_ERROR_ARGUMENT);
+    cr_assert_null(none.data);
+    spvf_module_destroy(m);
+    spvf_context_destroy(c);
+}
+
+Test(api, foolish_calls_are_refused) {
+    spvf_context *c = plain_context();
+    spvf_module *m = (spvf_module *)1;
+    cr_assert_eq(spvf_module_load(c, "x", "@", 1, NULL, &m), SPVF_ERROR_INPUT);
+    cr_assert_null(m);
+    cr_assert_eq(spvf_module_load(NULL, "x", "", 0, NULL, &m), SPVF_ERROR_ARGUMENT);
+    cr_assert_eq(spvf_module_load(c, "x", NULL, 4, NULL, &m), SPVF_ERROR_ARGUMENT);
+    cr_assert_eq(spvf_context_create(NULL, NULL), SPVF_ERROR_ARGUMENT);
+    cr_assert_eq(spvf_module_optimize(NULL, NULL), SPVF_ERROR_ARGUMENT);
+    spvf_module_destroy(NULL);
+    spvf_fusion_destroy(NULL);
+    spvf_plan_destroy(NULL);
+    spvf_blob_destroy(NULL);
+    spvf_context_destroy(NULL);
+    spvf_context_destroy(c);
+}
+
+/* ---------------------------------------------------------------------------------------- fusion */
+
+static spvf_status fuse(spvf_context *c, const spvf_module *m, spvf_fusion **out) {
+    spvf_range range = {.dims = 1, .global = {512}, .local = {64}};
+    spvf_member members[] = {{m, "vadd", range}, {m, "scale", range}};
+    spvf_identity same = {0, 2, 1, 0};
+    float k = 3;
+    spvf_constant three = {1, 1, &k, sizeof k};
+    spvf_fuse_options o = {.size = sizeof o,
+                           .members = members,
+                           .member_count = 2,
+                           .identities = &same,
+                           .identity_count = 1,
+                           .constants = &three,
+                           .constant_count = 1};
+    return spvf_fuse(c, &o, out);
+}
+
+Test(api, fusion_describes_its_arguments) {
+    spvf_context *c = plain_context();
+    spvf_module *m = load(c);
+    spvf_fusion *f;
+    cr_assert_eq(fuse(c, m, &f), SPVF_OK, "%s", last_error);
+    const spvf_fusion_info *info = spvf_fusion_get_info(f);
+    cr_assert_str_eq(info->name, "vadd_scale");
+    cr_assert_eq(info->arg_count, 4);
+    cr_assert_str_eq(info->args[2].info.name, "vadd_c");
+    cr_assert_str_eq(info->args[3].info.name, "scale_out");
+    cr_assert_eq(info->param_count, 6);
+    cr_assert_eq(info->params[3].use, SPVF_PARAM_SAME);
+    cr_assert_eq(info->params[3].arg, 2);
+    cr_assert_eq(info->params[4].use, SPVF_PARAM_CONSTANT);
+    cr_assert_eq(info->range.global[0], 512);
+    cr_assert_eq(info->range.local[0], 64);
+    spvf_fusion_destroy(f);
+    spvf_module_destroy(m);
+    spvf_context_destroy(c);
+}
+
+Test(api, fusion_errors_name_their_cause) {
+    spvf_context *c = plain_context();
+    spvf_module *m = load(c);
+    spvf_fusion *f;
+    spvf_range range = {.dims = 1, .global = {8}};
+    spvf_member none[] = {{m, "nothing", range}}, flat[] = {{m, "vadd", {.dims = 0}}};
+    spvf_fuse_options o = {.size = sizeof o, .members = none, .member_count = 1};
+    cr_assert_eq(spvf_fuse(c, &o, &f), SPVF_ERROR_ARGUMENT);
+    cr_assert_str_eq(last_error, "error: kernels.ir: no kernel 'nothing'");
+    o.members = flat;
+    cr_assert_eq(spvf_fuse(c, &o, &f), SPVF_ERROR_ARGUMENT);
+    cr_assert_str_eq(last_error, "error: member 0: an nd-range has 1 to 3 dimensions");
+    o.member_count = 0;
+    cr_assert_eq(spvf_fuse(c, &o, &f), SPVF_ERROR_ARGUMENT);
+    cr_assert_str_eq(last_error, "error: nothing to fuse");
+    cr_assert_null(f);
+    spvf_module_destroy(m);
+    spvf_context_destroy(c);
+}
+
+/* ------------------------------------------------------------------------- allocation failures */
+
+static const char plan_text[] = "buffer a f32[64] = iota\nbuffer b f32[64] = 1.0\n"
+                                "buffer t f32[64]\nbuffer o f32[64]\n"
+                                "fuse g {\n"
+                                "launch \"kernels.ir\":vadd global 64 local 8 args a, b, t\n"
+                                "launch \"kernels.ir\":scale global 64 local 8 args t, 2.0, o\n}\n"
+                                "expect o[0..3] = 2.0, 4.0, 6.0, 8.0\nprint o[3]\n";
+
+/* Uses every part of the library once; true when nothing failed. */
+static bool use_everything(spvf_context *c) {
+    spvf_module *m = NULL, *again = NULL;
+    spvf_fusion *f = NULL;
+    spvf_plan *p = NULL;
+    spvf_blob blob = {0};
+    bool ok = spvf_module_load(c, "kernels.ir", kernels, sizeof kernels - 1, NULL, &m) == SPVF_OK;
+    ok = ok && spvf_module_emit(m, "spirv", &blob) == SPVF_OK;
+    ok = ok && spvf_module_load(c, "k.spv", blob.data, blob.size, NULL, &again) == SPVF_OK;
+    ok = ok && fuse(c, again, &f) == SPVF_OK;
+    ok = ok && spvf_plan_load(c, "p", plan_text, sizeof plan_text - 1, &p) == SPVF_OK;
+    ok = ok && spvf_plan_run(p, NULL, NULL) == SPVF_OK;
+    ok = ok && spvf_module_optimize(m, NULL) == SPVF_OK;
+    spvf_plan_destroy(p);
+    spvf_fusion_destroy(f);
+    spvf_blob_destroy(&blob);
+    spvf_module_destroy(again);
+    spvf_module_destroy(m);
+    return ok;
+}
+
+static void write_kernels(void) {
+    FILE *f = fopen("kernels.ir", "wb");
+    cr_assert_not_null(f);
+    fwrite(kernels, 1, sizeof kernels - 1, f);
+    fclose(f);
+}
+
+Test(api, every_allocation_may_fail) {
+    char folder[] = "/tmp/spvfuse-XXXXXX";
+    cr_assert_not_null(mkdtemp(folder));
+    cr_assert_eq(chdir(folder), 0);
+    write_kernels();
+    bool done = false;
+    for (long n = 0; !done; n++) {
+        counter count = {.fail_at = n};
+        spvf_context *c = counted_context(&count);
+        done = c && use_everything(c);
+        if (c && !done && n > 0)
+            cr_assert_str_eq(last_error, "error: out of memory", "allocation %ld: %s", n, last_error);
+        spvf_context_destroy(c);
+        cr_assert_eq(count.live, 0, "allocation %ld failed: %ld blocks leaked", n, count.live);
+        cr_assert_lt(n, 10000);
+    }
+    remove("kernels.ir");
+    rmdir(folder);
+}
