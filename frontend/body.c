@@ -21,7 +21,7 @@ typedef struct {
 } scan;
 
 static void open_block(reader *r, scan *s) {
-    if (s->block) spv_fail(r, "the block %%%u before has no terminator", s->block->label);
+    if (s->block) spv_fail(r, "the block %%%u before this one has no terminator", s->block->label);
     spv_block *b = ir_new(&r->scratch, spv_block);
     spv_id *e = spv_new_id(r, ID_LABEL);
     e->block = b;
@@ -151,6 +151,7 @@ static void read_block(reader *r, spv_block *b) {
 static void read_body(void *arg) {
     reader *r = arg;
     scan s = {.f = r->f};
+    spv_declare_params(r, r->f);
     scan_body(r, &s);
     spv_order_blocks(r);
     ir_builder_init(&r->b, r->f->ir);
@@ -168,6 +169,9 @@ static void begin(reader *r, spv_function *f) {
     r->first_block = NULL;
     r->nblocks = r->nreached = 0;
     r->phis.n = 0;
+    r->last_alloca = NULL;
+    r->contract = f->entry ? !(f->ir->flags & IR_FUNC_CONTRACTION_OFF)
+                           : r->any_entry && !r->contraction_off;
 }
 
 static void refuse_function(reader *r, spv_function *f, const char *why) {

@@ -96,21 +96,12 @@ ir_inst *spv_builtin_load(reader *r, spv_pointer *p, spv_type *t) {
 
 /* --------------------------------------------------------------------------------- as a variable */
 
-void spv_at_head(reader *r, ir_builder *b) {
-    ir_block *entry = r->b.f->first;
-    ir_inst *i = entry->first;
-    while (i && i->op == IR_OP_alloca) i = i->next;
-    ir_builder_init(b, r->b.f);
-    b->block = entry;
-    b->before = i;
-}
-
 static ir_inst *make_copy(reader *r, const spv_variable *v) {
     ir_type t = spv_pointee(r, v->type)->value;
     unsigned align = (unsigned)ir_alignof(r->m, t);
     ir_builder head;
+    ir_inst *copy = spv_temporary(r, spv_pointee(r, v->type));
     spv_at_head(r, &head);
-    ir_inst *copy = ir_build_alloca(&head, t, align);
     ir_build_store(&head, whole(&head, find_row(v->builtin), t), copy, align, 0);
     return copy;
 }

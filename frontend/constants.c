@@ -87,8 +87,7 @@ static ir_inst *address_value(reader *r, const spv_const *c) {
     spv_at_head(r, &b);
     ir_inst *bytes = ir_const(b.f, ir_size_type(r->m), c->bits);
     ir_inst *p = ir_build_ptradd(&b, ir_address(b.f, c->global), bytes, true);
-    if (!ir_is_ptr(t)) return ir_build1(&b, IR_OP_ptrtoint, t, p);
-    return p->type == t ? p : ir_build1(&b, IR_OP_ptrcast, t, p);
+    return ir_is_ptr(t) ? spv_cast_space(&b, p, t) : ir_build1(&b, IR_OP_ptrtoint, t, p);
 }
 
 static ir_inst *sampler_value(reader *r, const spv_const *c) {

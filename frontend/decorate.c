@@ -17,9 +17,9 @@ static spv_decor *decor_of_target(reader *r, uint32_t id) {
     return e->decor;
 }
 
-/* The first literal of a decoration whose operands start at word k. */
+/* Operand k, a literal of a decoration. */
 static uint32_t literal(reader *r, uint32_t k) {
-    if (k >= r->in.n) spv_fail(r, "%s: decoration %u lacks its operand", spv_op_name(r), r->in.arg[k - 1]);
+    if (k >= r->in.n) spv_fail(r, "%s: the decoration lacks an operand", spv_op_name(r));
     return r->in.arg[k];
 }
 

@@ -48,6 +48,7 @@ static ir_param pointer_param(reader *r, const spv_type *t, const spv_decor *d) 
     ir_param p = {.attrs = param_attrs(d)};
     p.pointee = pointee ? pointee->memory : IR_VOID;
     p.align = d->has & D_ALIGNMENT ? spv_power_of_two(r, d->alignment) : 0;
+    if (t->value != ir_ptr(IR_PRIVATE)) p.attrs &= ~(uint32_t)IR_PARAM_BYVAL;
     if ((p.attrs & IR_PARAM_BYVAL) && p.pointee != IR_VOID)
         p.byval_size = ir_sizeof(r->m, p.pointee);
     return p;
@@ -200,13 +201,22 @@ static void make_second_entry(reader *r, const spv_function *f, const char *name
     ir_build_ret(&b, NULL);
 }
 
+/* Imports whose calls became operations are no longer needed. */
+void spv_drop_builtins(reader *r) {
+    for (const spv_function *f = r->first_function; f; f = f->next)
+        if (f->builtin) ir_func_remove(f->ir);
+}
+
 void spv_make_entries(reader *r) {
     for (uint32_t i = 0; i < r->entries.n; i++) {
         spv_decode(r, r->entries.data[i]);
         const spv_function *f = spv_find(r, r->in.arg[1])->func;
         const char *name = spv_string(r, 2);
         if (!strcmp(name, f->ir->name)) continue;
-        if (ir_func_find(r->m, name)) spv_fail(r, "two entry points are named \"%s\"", name);
+        ir_func *other = ir_func_find(r->m, name);
+        if (other && (other->flags & IR_FUNC_KERNEL))
+            spv_fail(r, "two entry points are named \"%s\"", name);
+        if (other) ir_func_rename(other, ir_sprintf(&r->scratch, "%s.body", name));
         make_second_entry(r, f, name);
     }
 }
@@ -228,14 +238,21 @@ static spv_parts *bind_parts(reader *r, const spv_function *f, const spv_type *t
     return p;
 }
 
-/* The ids of the parameters stand for the IR function's parameters. */
-void spv_bind_params(reader *r, spv_function *f) {
+/* Takes the ids of the parameters. */
+void spv_declare_params(reader *r, const spv_function *f) {
+    for (uint32_t i = 0; i < f->nparams; i++) {
+        spv_decode(r, f->param[i]);
+        spv_new_id(r, ID_PENDING)->type = f->type->member[i];
+    }
+}
+
+/* Those ids stand for the IR function's parameters. */
+void spv_bind_params(reader *r, const spv_function *f) {
     uint32_t at = f->sret ? 1 : 0;
     for (uint32_t i = 0; i < f->nparams; i++) {
         spv_type *t = f->type->member[i];
-        spv_decode(r, f->param[i]);
-        spv_id *e = spv_new_id(r, ID_VALUE);
-        e->type = t;
+        spv_id *e = spv_find(r, param_id(r, f, i));
+        e->kind = ID_VALUE;
         if (spv_is_aggregate(t)) {
             e->kind = ID_PARTS;
             e->parts = bind_parts(r, f, t, at);
@@ -267,12 +284,6 @@ void spv_read_return_value(reader *r) {
 }
 
 /* ------------------------------------------------------------------------------------------- calls */
-
-ir_inst *spv_temporary(reader *r, const spv_type *t) {
-    ir_builder b;
-    spv_at_head(r, &b);
-    return ir_build_alloca(&b, t->memory, (unsigned)ir_alignof(r->m, t->memory));
-}
 
 static ir_inst *pass_by_pointer(reader *r, const spv_type *t, uint32_t id) {
     ir_inst *copy = spv_temporary(r, t);

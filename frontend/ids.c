@@ -7,7 +7,8 @@
 #include "frontend/reader.h"
 
 spv_id *spv_find_slow(reader *r, uint32_t id) {
-    if (id == 0 || id >= r->bound)
+    if (id == 0) spv_fail(r, "%s: there is no id 0", spv_op_name(r));
+    if (id >= r->bound)
         spv_fail(r, "%s: id %u is not below the bound %u", spv_op_name(r), id, r->bound);
     spv_id *e = ir_map_get(&r->sparse, id);
     if (!e) {

@@ -70,8 +70,8 @@ static void take_words(reader *r) {
 
 static void take_header(reader *r) {
     r->version = r->words[1];
-    if ((r->version >> 16 & 0xff) != 1 || (r->version >> 24))
-        spv_fail(r, "SPIR-V version %u.%u is not supported", r->version >> 16 & 0xff,
+    if (r->version >> 16 != 1)
+        spv_fail(r, "SPIR-V version %u.%u is not supported", r->version >> 16,
                  r->version >> 8 & 0xff);
     r->bound = r->words[3];
     if (r->bound == 0) spv_fail(r, "the bound of ids is 0");
@@ -190,6 +190,7 @@ static void read_module(void *arg) {
     declare_functions(r);
     spv_set_modes(r);
     for (spv_function *f = r->first_function; f; f = f->next) spv_read_body(r, f);
+    spv_drop_builtins(r);
     spv_make_entries(r);
     spv_report_warnings(r);
 }

@@ -98,6 +98,11 @@ enum {
 #undef EXT
     SPV_EXT_ROWS
 };
+enum {
+#define EXT(name, number, min, max, reader) SPV_STD_##name = number,
+#include "frontend/opencl_std.def"
+#undef EXT
+};
 extern const spv_ext_row spv_ext_rows[SPV_EXT_ROWS];
 const spv_ext_row *spv_ext_row_of(uint32_t number); /* NULL: unknown */
 
@@ -398,7 +403,7 @@ void spv_charge(reader *r, uint64_t parts);
     W(ENTRY_CALLED, "an entry point is also called as a function")                                 \
     W(EXECUTION_MODE, "an execution mode has no effect")                                           \
     W(EXPORT_TWICE, "a name is exported twice; the later function is kept private")                \
-    W(FORMAT_SPACE, "the printf format is not a UniformConstant array")                            \
+    W(FORMAT_SPACE, "the printf format is not a pointer to UniformConstant bytes")                 \
     W(FUNCTION_POINTER, "a pointer to a function type; it can only be carried around")             \
     W(INTERFACE, "a variable is missing from the interface of every entry point")                  \
     W(MERGE, "a merge instruction does not stand before a branch; ignored")                        \
@@ -407,6 +412,7 @@ void spv_charge(reader *r, uint64_t parts);
     W(ODD_INTEGER, "an integer of an odd width is kept in the next wider one")                     \
     W(ONE_LANE, "a vector of one component is taken as a scalar")                                  \
     W(POINTEE, "a pointer's type differs from what is accessed through it")                        \
+    W(SPLAT, "a scalar operand where a vector is wanted; taken for every component")               \
     W(TEST_INTEGER, "OpAny or OpAll of integers; compared with 0")                                 \
     W(UNKNOWN_SYNC, "scope or semantics is not constant; taken as device, sequentially consistent") \
     W(VARIABLE_PLACE, "an OpVariable does not stand at the head of its function; hoisted")
@@ -440,6 +446,7 @@ struct reader {
     spv_inst in;
 
     bool has_model, in_function;
+    bool any_odd; /* some integer type has an odd width */
     bool cap_int64, cap_int16, cap_int8, cap_half, cap_double, cap_odd;
     bool any_entry, contraction_off; /* some entry point forbids contraction */
     uint64_t budget;     /* parts of aggregates that may still be made */
@@ -448,6 +455,7 @@ struct reader {
     ir_vec(uint32_t) modes;   /* OpExecutionMode(Id) */
     ir_vec(uint32_t) used_specs;
     ir_map arg_types, arg_quals; /* kernel argument strings, by hash of the kernel's name */
+    ir_map entry_names;
     spv_function *first_function, *last_function;
 
     spv_function *f; /* being read, or NULL */
@@ -455,6 +463,8 @@ struct reader {
     ir_func *fold;
     spv_block *first_block;
     spv_block *block; /* being read */
+    ir_inst *last_alloca; /* of f, or NULL */
+    bool contract; /* f may contract a multiply and an add */
     spv_block **order; /* reached blocks in reverse post-order */
     uint32_t nblocks, nreached;
     ir_vec(spv_phi) phis;
@@ -545,10 +555,13 @@ void spv_name_args(reader *r, ir_func *f);
 void spv_set_modes(reader *r);        /* modes.c */
 void spv_declare_function(reader *r, spv_function *f);
 void spv_make_entries(reader *r);
+void spv_drop_builtins(reader *r);
 void spv_read_body(reader *r, spv_function *f);
-void spv_bind_params(reader *r, spv_function *f);
+void spv_declare_params(reader *r, const spv_function *f);
+void spv_bind_params(reader *r, const spv_function *f);
 /* A builder at the head of the function, behind its allocas. */
 void spv_at_head(reader *r, ir_builder *b);
+ir_inst *spv_cast_space(ir_builder *b, ir_inst *p, ir_type t); /* pointer to pointer */
 ir_inst *spv_temporary(reader *r, const spv_type *t); /* a variable for a value of this type */
 void spv_copy(reader *r, ir_inst *to, ir_inst *from, ir_inst *bytes, uint32_t align,
               uint32_t flags);
@@ -565,8 +578,13 @@ ir_inst *spv_builtin_load(reader *r, spv_pointer *p, spv_type *t);
 ir_inst *spv_builtin_address(reader *r, spv_pointer *p);
 const char *spv_builtin_lack(reader *r, uint32_t builtin, const spv_type *t); /* NULL: none */
 bool spv_builtin_of_name(const char *name, uint32_t *builtin);
-ir_inst *spv_plain_op(reader *r, ir_op op, unsigned n, ir_inst **args);
+/* Plain operations: types checked by the op's rule, flags from decorations, result defined. */
+ir_op spv_op_of_row(reader *r);
 void spv_plain(reader *r, ir_op op);
+ir_inst *spv_emit(reader *r, ir_op op, ir_type t, unsigned n, ir_inst *const *args);
+ir_inst *spv_to_value(reader *r, ir_inst *v, ir_type t, bool is_signed); /* integer width */
+ir_inst *spv_mask_odd(reader *r, const spv_type *t, ir_inst *v);
+ir_inst *spv_widen_odd(reader *r, const spv_type *t, ir_inst *v); /* sign into the unused bits */
 ir_imm spv_sync(reader *r, uint32_t scope, uint32_t semantics);
 /* Built-in functions of OpenCL C that were left as calls (builtin_names.c). */
 const struct spv_builtin *spv_find_builtin(reader *r, const char *mangled, const char **key);

@@ -162,6 +162,7 @@ void spv_read_type_int(reader *r) {
     spv_type *t = new_type(r, T_INT, ir_scalar(k));
     t->bits = bits;
     t->odd = ir_bits(r->m, t->value) != bits;
+    r->any_odd |= t->odd;
     if (t->odd) spv_warn(r, WARN_ODD_INTEGER);
     if (!has_int_capability(r, bits)) spv_warn(r, WARN_CAPABILITY);
 }
@@ -219,7 +220,7 @@ void spv_read_type_pointer(reader *r) {
     const spv_id *e = spv_find(r, r->in.id);
     spv_type *t = e->kind == ID_TYPE && e->type->forward ? e->type : new_pointer(r, r->in.arg[0]);
     const spv_id *pointee = spv_find(r, r->in.arg[1]);
-    if (t->storage != r->in.arg[0]) spv_fail(r, "OpTypePointer: not the storage class announced");
+    if (t->storage != r->in.arg[0]) spv_fail(r, "OpTypePointer: not the storage class that OpTypeForwardPointer announced");
     if (pointee->kind == ID_TYPE && pointee->type->form == T_FUNCTION)
         spv_warn(r, WARN_FUNCTION_POINTER);
     t->forward = false;
@@ -291,7 +292,8 @@ static bool struct_fits(reader *r, spv_type *const *member, uint32_t n) {
 
 static void check_offsets(reader *r, spv_type *t) {
     for (const spv_offset *o = spv_decor_of(r, t->id)->offsets; o; o = o->next) {
-        if (o->member >= t->count) spv_fail(r, "member %u of the struct is decorated", o->member);
+        if (o->member >= t->count)
+            spv_fail(r, "OpMemberDecorate names member %u of a struct of %u", o->member, t->count);
         if (o->offset != spv_member_offset(r, t, o->member)) {
             lack(t, "a struct whose Offset decorations differ from OpenCL's layout");
             return;

@@ -76,10 +76,16 @@ static void initialize(reader *r, ir_global *g, const spv_const *c) {
 
 /* ------------------------------------------------------------------------------- at module scope */
 
+/* Entry points keep their names. */
+static bool is_entry_name(reader *r, const char *name) {
+    return ir_map_get(&r->entry_names, ir_hash(1, name, strlen(name))) != NULL;
+}
+
 static const char *global_name(reader *r, uint32_t id) {
     const spv_decor *d = spv_decor_of(r, id);
     const char *name = d->has & D_LINKAGE ? d->link_name : spv_name(r, id);
-    return name && *name ? name : ir_sprintf(&r->scratch, "g%u", id);
+    if (!name || !*name) return ir_sprintf(&r->scratch, "g%u", id);
+    return is_entry_name(r, name) ? ir_sprintf(&r->scratch, "%s.var", name) : name;
 }
 
 uint32_t spv_power_of_two(reader *r, uint32_t align) {
@@ -111,7 +117,10 @@ static void make_global(reader *r, spv_variable *v, spv_type *pointee) {
         uint32_t align = spv_power_of_two(r, d->alignment);
         if (align > g->align) g->align = align;
     }
-    if (v->init) initialize(r, g, v->init);
+    if (v->init) {
+        g->flags &= ~(uint32_t)IR_FUNC_IMPORT;
+        initialize(r, g, v->init);
+    }
 }
 
 /* Why a variable of this kind cannot be a global, or NULL. */
@@ -123,6 +132,7 @@ static const char *global_lack(const spv_variable *v, const spv_type *pointee) {
     if (pointee->form == T_OPAQUE) return "a variable of image, sampler or event type";
     if (v->type->storage == SpvStorageClassInput) return "an input variable that is no built-in";
     if (v->type->storage == SpvStorageClassPrivate) return "a Private variable at module scope";
+    if (v->type->storage == SpvStorageClassGeneric) return "a variable of storage class Generic";
     return NULL;
 }
 
@@ -232,6 +242,20 @@ static void initialize_alloca(reader *r, spv_type *t, ir_inst *p, uint32_t align
     spv_store_const(r, c, p, align, 0);
 }
 
+void spv_at_head(reader *r, ir_builder *b) {
+    ir_block *entry = r->b.f->first;
+    ir_builder_init(b, r->b.f);
+    b->block = entry;
+    b->before = r->last_alloca ? r->last_alloca->next : entry->first;
+}
+
+ir_inst *spv_temporary(reader *r, const spv_type *t) {
+    ir_builder b;
+    spv_at_head(r, &b);
+    r->last_alloca = ir_build_alloca(&b, t->memory, (unsigned)ir_alignof(r->m, t->memory));
+    return r->last_alloca;
+}
+
 /* Makes the allocas of all variables first, then their initial values. */
 void spv_hoist_variables(reader *r, const uint32_t *at, uint32_t n) {
     ir_inst **made = ir_new_array(&r->scratch, ir_inst *, n);
@@ -240,6 +264,7 @@ void spv_hoist_variables(reader *r, const uint32_t *at, uint32_t n) {
         r->b.loc = at[i];
         spv_type *t = variable_memory(r);
         made[i] = ir_build_alloca(&r->b, t->memory, variable_align(r, t));
+        r->last_alloca = made[i];
         spv_define(r, made[i]);
     }
     for (uint32_t i = 0; i < n; i++) {

@@ -56,7 +56,7 @@ static void add_chunk(ir_arena *a, size_t bytes) {
 
 void *ir_alloc(ir_arena *a, size_t bytes) {
     if (bytes > SIZE_MAX - ALIGN) ir_throw(a->cx, IR_ERR_MEMORY);
-    bytes = (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    bytes = bytes ? (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1) : ALIGN;
     if ((size_t)(a->end - a->next) < bytes) add_chunk(a, bytes);
     void *block = a->next;
     a->next += bytes;

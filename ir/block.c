@@ -4,6 +4,8 @@
  * block->pred of the target.  Phi argument i belongs to pred[i].  All changes of edges go through
  * the few functions here, which keep both sides and the phis in step and bump cfg_version.
  *
+ * The order of predecessors means nothing, and removing one may change it.
+ *
  * A block that leads to the same target by two edges stands twice in its predecessors, with the
  * same phi argument, so it never matters which of the two entries is taken away.
  */
@@ -82,10 +84,16 @@ void ir_set_succs(ir_block *b, unsigned n, ir_block *const *succ) {
     b->func->cfg_version++;
 }
 
+/* The last predecessor takes the place of the one that goes, so that taking all edges of a large
+ * switch away one by one stays linear.  Phis must have all their arguments. */
 static void drop_pred(ir_block *b, ir_block *pred) {
-    unsigned at = ir_pred_index(b, pred);
-    foreach_phi(phi, b) if (at < phi->nargs) ir_drop_arg(phi, at);
-    memmove(&b->pred[at], &b->pred[at + 1], (b->npred - at - 1) * sizeof *b->pred);
+    unsigned at = ir_pred_index(b, pred), last = b->npred - 1;
+    foreach_phi(phi, b) {
+        assert(phi->nargs == b->npred);
+        if (at != last) ir_set_arg(phi, at, ir_arg(phi, last));
+        ir_drop_arg(phi, last);
+    }
+    b->pred[at] = b->pred[last];
     b->npred--;
 }
 
@@ -133,6 +141,21 @@ ir_block *ir_split_block(ir_block *b, ir_inst *first) {
             if (to->pred[p] == b) to->pred[p] = tail;
     }
     return tail;
+}
+
+void ir_merge_block(ir_block *b) {
+    ir_block *tail = b->succ[0];
+    assert(b->nsucc == 1 && tail->npred == 1 && tail != b && tail->first->op != IR_OP_phi);
+    ir_remove(b->last);
+    foreach_inst(i, tail) ir_move_to_end(i, b);
+    b->succ = tail->succ;
+    b->nsucc = tail->nsucc;
+    tail->succ = NULL;
+    tail->nsucc = tail->npred = 0;
+    for (unsigned s = 0; s < b->nsucc; s++)
+        b->succ[s]->pred[ir_pred_index(b->succ[s], tail)] = b;
+    unlink_block(tail);
+    b->func->cfg_version++;
 }
 
 /* ----------------------------------------------------------------------------- terminators, removal */

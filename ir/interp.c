@@ -115,8 +115,9 @@ static void move_at_once(ir_interp *w, ir_frame *f, const ir_move *m, uint32_t n
 
 static void take_edge(ir_interp *w, ir_frame *f, uint32_t edge) {
     const ir_edge *e = &f->code->edges.data[edge];
-    const ir_move *m = f->code->moves.data + e->first;
     f->pc = e->target;
+    if (e->n == 0) return;
+    const ir_move *m = f->code->moves.data + e->first;
     if (e->parallel) {
         move_at_once(w, f, m, e->n);
         return;
@@ -225,9 +226,7 @@ static bool run_other(ir_interp *w, ir_frame *f, const ir_step *s) {
     return false;
 }
 
-static bool is_normal(uint32_t bits) {
-    return (bits & 0x7f800000u) - 0x00800000u < 0x7f000000u;
-}
+static bool is_normal(uint32_t bits) { return (bits & 0x7f800000u) - 0x00800000u < 0x7f000000u; }
 
 /* The host's arithmetic where it cannot differ: normal operands and result, to nearest even. */
 static uint64_t float_op(const ir_step *s, uint64_t x, uint64_t y, bool nearest) {
@@ -260,6 +259,7 @@ static const ir_step *run_simple(ir_frame *f, uint64_t *budget, bool nearest) {
         const uint64_t x = bits[s->arg[0]], y = bits[s->arg[1]];
         uint64_t r;
         switch (s->code) {
+        case X_MOVE: r = x; break;
         case X_ADD: r = x + y; break;
         case X_SUB: r = x - y; break;
         case X_MUL: r = x * y; break;

@@ -14,7 +14,8 @@
 
 /* Forms that the main loop evaluates itself: one lane, integers up to 64 bits and f32. */
 enum {
-    X_MOVE = IR_OP_COUNT, /* cut to the mask: zext, trunc, casts of pointers, bitcast; any lanes */
+    X_MOVE = IR_OP_COUNT, /* cut to the mask: zext, trunc, casts of pointers, bitcast */
+    X_MOVES,              /* the same of vectors */
     X_ADD,
     X_SUB,
     X_MUL,
@@ -45,13 +46,13 @@ enum {
  *   more than three operands: where their slots begin in `operands` */
 typedef struct {
     uint16_t code;
-    uint8_t lanes;    /* of the result */
-    uint8_t full;     /* undef mask of a whole result lane */
-    uint32_t dst;     /* first slot of the result */
-    uint32_t arg[3];  /* first slots of the first three operands */
-    uint32_t extra;   /* see below */
-    uint32_t site;    /* of what touches memory: its number in the code */
-    uint64_t mask;    /* bits of a result lane */
+    uint8_t lanes;   /* of the result */
+    uint8_t full;    /* undef mask of a whole result lane */
+    uint32_t dst;    /* first slot of the result */
+    uint32_t arg[3]; /* first slots of the first three operands */
+    uint32_t extra;  /* see below */
+    uint32_t site;   /* of what touches memory: its number in the code */
+    uint64_t mask;   /* bits of a result lane */
     const ir_inst *inst;
 } ir_step;
 
@@ -80,7 +81,7 @@ typedef struct ir_code_func {
     ir_vec(ir_case) cases; /* ascending within one switch */
     ir_vec(ir_eval_env) envs;
     ir_vec(const ir_inst *) addresses; /* leaves; slots from naddress on */
-    const uint64_t *bits;  /* the template */
+    const uint64_t *bits;              /* the template */
     const uint8_t *undef;
     uint32_t ntemplate;
     uint32_t first_address, first_param, nslots;
@@ -124,7 +125,9 @@ struct ir_interp {
 
 const ir_code_func *ir_interp_decode(ir_interp_code *code, ir_func *f);
 
-static inline ir_frame *ir_top_frame(const ir_interp *w) { return &w->frames.data[w->frames.n - 1]; }
+static inline ir_frame *ir_top_frame(const ir_interp *w) {
+    return &w->frames.data[w->frames.n - 1];
+}
 
 /* First slot of operand n. */
 static inline uint32_t ir_step_slot(const ir_frame *f, const ir_step *s, unsigned n) {

@@ -67,7 +67,8 @@ static object *find_object(const call *c, uint64_t address) {
 
 static object *find_bytes(call *c, const ir_access *a) {
     object *o = find_object(c, a->address);
-    if (!o || o->ended || a->address - o->base > o->size || o->size - (a->address - o->base) < a->size)
+    if (!o || o->ended || a->address - o->base > o->size ||
+        o->size - (a->address - o->base) < a->size)
         fail(c, a->at, "access outside of its memory");
     else if (a->address % a->align != 0)
         fail(c, a->at, "misaligned access");
@@ -123,14 +124,14 @@ static uint64_t global_base(const call *c, const ir_global *g) {
 
 static void add_globals(call *c) {
     const ir_module *m = c->f->module;
-    foreach_global(g, m) {
+    foreach_global (g, m) {
         object *o = add_object(c, ir_sizeof(m, g->type), g->align ? g->align : 1);
         o->global = g;
         if (!g->init) continue;
         memcpy(o->bytes, g->init, o->size);
         memset(o->undef, 0, o->size);
     }
-    foreach_global(g, m) {
+    foreach_global (g, m) {
         object *o = g->nreloc ? find_object(c, global_base(c, g)) : NULL;
         for (uint32_t k = 0; k < g->nreloc; k++) {
             uint64_t p = global_base(c, g->reloc[k].global) + (uint64_t)g->reloc[k].addend;
@@ -211,9 +212,9 @@ static bool run_alone(call *c, ir_interp *w) {
 
 static void evaluate(void *arg) {
     call *c = arg;
-    ir_interp_host host = {c,        read_bytes, write_bytes, make_variable, end_variables,
-                           global_address, space_of,   query,       print,         fence,
-                           problem};
+    ir_interp_host host = {
+        c,        read_bytes, write_bytes, make_variable, end_variables, global_address,
+        space_of, query,      print,       fence,         problem};
     add_globals(c);
     ir_interp_code *code = ir_interp_code_new(&c->arena, c->f->module);
     ir_interp *w = ir_interp_new(&c->arena, code, &host);

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-enum { NO_SLOT = UINT32_MAX };
+#define NO_SLOT UINT32_MAX
 
 typedef struct {
     ir_arena *a;
@@ -100,14 +100,14 @@ static void assign_slots(decoder *d) {
     d->slot = ir_new_array(d->a, uint32_t, d->f->next_id);
     memset(d->slot, 0xff, sizeof *d->slot * d->f->next_id);
     for (uint32_t b = 0; b < d->nblocks; b++)
-        foreach_inst(i, d->order[b]) give_leaf_slots(d, i);
+        foreach_inst (i, d->order[b]) give_leaf_slots(d, i);
     out->ntemplate = out->first_address = out->nslots;
     for (uint32_t k = 0; k < out->addresses.n; k++)
         d->slot[out->addresses.data[k]->id] = out->nslots++;
     out->first_param = out->nslots;
     for (uint32_t k = 0; k < d->f->nparams; k++) give_slots(d, d->f->param_val[k]);
     for (uint32_t b = 0; b < d->nblocks; b++)
-        foreach_inst(i, d->order[b])
+        foreach_inst (i, d->order[b])
             if (i->type != IR_VOID) give_slots(d, i);
     if (out->nslots == 0) out->nslots = 1; /* steps without operands name slot 0 */
 }
@@ -143,7 +143,7 @@ static void add_moves(decoder *d, const ir_inst *phi, const ir_inst *from) {
 
 /* Does a move read a slot that an earlier one of the same edge wrote? */
 static bool needs_parallel(decoder *d, const ir_edge *e) {
-    const ir_move *m = d->out->moves.data + e->first;
+    const ir_move *m = e->n ? d->out->moves.data + e->first : NULL;
     d->lists++;
     for (uint32_t k = 0; k < e->n; k++) {
         if (d->writer[m[k].from] == d->lists) return true;
@@ -157,7 +157,7 @@ static uint32_t add_edge(decoder *d, const ir_block *b, uint32_t n) {
     ir_edge e = {.target = d->start[to->id], .first = d->out->moves.n};
     if (to->first->op == IR_OP_phi) {
         unsigned pred = ir_pred_index(to, b);
-        foreach_phi(i, to) add_moves(d, i, ir_arg(i, pred));
+        foreach_phi (i, to) add_moves(d, i, ir_arg(i, pred));
     }
     e.n = d->out->moves.n - e.first;
     e.parallel = needs_parallel(d, &e);
@@ -177,8 +177,8 @@ static void decode_switch(decoder *d, ir_step *s, const ir_inst *i) {
     s->dst = add_edge(d, i->block, 0);
     s->mask = i->nargs - 1u;
     for (unsigned k = 1; k < i->nargs; k++)
-        *ir_push(d->a, &out->cases) = (ir_case){.value = ir_lane_bits(ir_arg(i, k), 0),
-                                                .edge = add_edge(d, i->block, k)};
+        *ir_push(d->a, &out->cases) =
+            (ir_case){.value = ir_lane_bits(ir_arg(i, k), 0), .edge = add_edge(d, i->block, k)};
     if (s->mask) qsort(out->cases.data + s->extra, s->mask, sizeof(ir_case), compare_cases);
 }
 
@@ -232,8 +232,8 @@ static bool is_move(const ir_inst *i) {
 }
 
 static uint16_t choose_code(const ir_inst *i) {
-    if (is_move(i)) return X_MOVE;
     bool scalar = !ir_is_vector(i->type);
+    if (is_move(i)) return scalar ? X_MOVE : X_MOVES;
     uint16_t fast = scalar ? fast_integer((ir_op)i->op) : 0;
     if (!fast && scalar) fast = fast_float(i);
     if (fast) return fast;
@@ -254,6 +254,7 @@ static uint32_t add_env(decoder *d, const ir_inst *i) {
     return d->out->envs.n - 1;
 }
 
+/* Steps with one operand name it twice: the main loop looks at two. */
 static void decode_operands(decoder *d, ir_step *s, const ir_inst *i) {
     unsigned n = operands_with_slots(i);
     if (n > 3) s->extra = d->out->operands.n;
@@ -262,6 +263,7 @@ static void decode_operands(decoder *d, ir_step *s, const ir_inst *i) {
         if (k < 3) s->arg[k] = slot;
         if (n > 3) *ir_push(d->a, &d->out->operands) = slot;
     }
+    if (n == 1) s->arg[1] = s->arg[0];
 }
 
 static void decode_extra(decoder *d, ir_step *s, const ir_inst *i) {
@@ -302,7 +304,7 @@ static void number_steps(decoder *d) {
     d->start = ir_new_array(d->a, uint32_t, d->f->next_block);
     for (uint32_t b = 0; b < d->nblocks; b++) {
         d->start[d->order[b]->id] = d->nsteps;
-        foreach_inst(i, d->order[b]) d->nsteps += i->op != IR_OP_phi;
+        foreach_inst (i, d->order[b]) d->nsteps += i->op != IR_OP_phi;
     }
 }
 
@@ -310,7 +312,7 @@ static void decode_steps(decoder *d) {
     ir_step *s = d->out->step = ir_new_array(d->a, ir_step, d->nsteps);
     d->writer = ir_new_array(d->a, uint32_t, d->out->nslots);
     for (uint32_t b = 0; b < d->nblocks; b++)
-        foreach_inst(i, d->order[b])
+        foreach_inst (i, d->order[b])
             if (i->op != IR_OP_phi) decode_step(d, s++, i);
 }
 

@@ -29,6 +29,7 @@ uint8_t ir_interp_spread(const ir_step *s, const uint64_t x[2], const uint8_t u[
     switch (s->code) {
     case X_AND: r = (a | b) & (x[0] | a) & (x[1] | b); break;
     case X_OR: r = (a | b) & (~x[0] | a) & (~x[1] | b); break;
+    case X_MOVE: r = a; break;
     case X_XOR: r = a | b; break;
     case X_SHL:
         if (!u[1]) r = x[1] < s->extra ? a << x[1] : 0;
@@ -235,7 +236,7 @@ static void eval_printf(const ir_interp *w, ir_frame *f, const ir_step *s) {
 void ir_interp_value(ir_interp *w, ir_frame *f, const ir_step *s) {
     switch (s->code) {
     case X_LANEWISE: eval_lanewise(w, f, s); break;
-    case X_MOVE: eval_moves(f, s); break;
+    case X_MOVES: eval_moves(f, s); break;
     case X_SELECT:
     case IR_OP_select: eval_select(f, s); break;
     case IR_OP_extract: eval_extract(f, s); break;

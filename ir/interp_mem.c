@@ -6,13 +6,21 @@
  */
 #include "ir/interp.h"
 
-enum { CHUNK = 512 }; /* bytes of a copy or fill that are moved at once */
+/* What one access moves: the largest vector, or a piece of a copy or fill. */
+enum { PIECE = IR_MAX_LANES * 8 };
+typedef struct {
+    uint8_t bytes[PIECE], undef[PIECE];
+} piece;
 
-static bool host_read(const ir_interp *w, const ir_access *a, uint8_t *bytes, uint8_t *undef) {
-    if (w->host->read(w->host->user, a, bytes, undef)) return true;
-    memset(bytes, 0, a->size);
-    memset(undef, 1, a->size);
+static bool host_read(const ir_interp *w, const ir_access *a, piece *p) {
+    if (w->host->read(w->host->user, a, p->bytes, p->undef)) return true;
+    memset(p->bytes, 0, a->size);
+    memset(p->undef, 1, a->size);
     return false;
+}
+
+static bool host_write(const ir_interp *w, const ir_access *a, const piece *p) {
+    return w->host->write(w->host->user, a, p->bytes, p->undef);
 }
 
 /* The access of step s through its operand n, which is reported when undefined. */
@@ -30,86 +38,84 @@ static ir_access access_through(const ir_interp *w, const ir_frame *f, const ir_
     };
 }
 
-/* ------------------------------------------------------------------------------- lanes and bytes */
+/* ------------------------------------------------------------------------------ lanes and bytes */
 
-static void lanes_from_bytes(uint64_t *bits, uint8_t *undef, const uint8_t *bytes,
-                             const uint8_t *flags, unsigned lanes, unsigned size) {
+static void get_lanes(uint64_t *bits, uint8_t *undef, const piece *p, unsigned lanes,
+                      unsigned size) {
     for (unsigned l = 0; l < lanes; l++) {
         uint64_t value = 0;
         uint8_t mask = 0;
         for (unsigned k = 0; k < size; k++) {
-            value |= (uint64_t)bytes[l * size + k] << 8 * k;
-            mask |= (uint8_t)(flags[l * size + k] << k);
+            value |= (uint64_t)p->bytes[l * size + k] << 8 * k;
+            mask |= (uint8_t)(p->undef[l * size + k] << k);
         }
         bits[l] = value;
         undef[l] = mask;
     }
 }
 
-static void bytes_from_lanes(uint8_t *bytes, uint8_t *flags, const uint64_t *bits,
-                             const uint8_t *undef, unsigned lanes, unsigned size) {
+static void put_lanes(piece *p, const uint64_t *bits, const uint8_t *undef, unsigned lanes,
+                      unsigned size) {
     for (unsigned l = 0; l < lanes; l++)
         for (unsigned k = 0; k < size; k++) {
-            bytes[l * size + k] = (uint8_t)(bits[l] >> 8 * k);
-            flags[l * size + k] = undef[l] >> k & 1;
+            p->bytes[l * size + k] = (uint8_t)(bits[l] >> 8 * k);
+            p->undef[l * size + k] = undef[l] >> k & 1;
         }
 }
 
+static uint32_t alignment(const ir_step *s) { return UINT32_C(1) << s->inst->imm.mem.align; }
+
 static void load(ir_interp *w, ir_frame *f, const ir_step *s) {
-    uint8_t bytes[IR_MAX_LANES * 8], flags[IR_MAX_LANES * 8];
+    piece p;
     ir_access a = access_through(w, f, s, 0, IR_ACCESS_READ);
     a.size = (uint32_t)ir_access_size(w->code->module, s->inst->type);
-    a.align = UINT32_C(1) << s->inst->imm.mem.align;
-    host_read(w, &a, bytes, flags);
-    lanes_from_bytes(f->bits + s->dst, f->undef + s->dst, bytes, flags, s->lanes,
-                     a.size / s->lanes);
+    a.align = alignment(s);
+    host_read(w, &a, &p);
+    get_lanes(f->bits + s->dst, f->undef + s->dst, &p, s->lanes, a.size / s->lanes);
     for (unsigned l = 0; l < s->lanes; l++) f->bits[s->dst + l] &= s->mask;
 }
 
 static void store(ir_interp *w, ir_frame *f, const ir_step *s) {
-    uint8_t bytes[IR_MAX_LANES * 8], flags[IR_MAX_LANES * 8];
+    piece p;
     ir_type t = ir_arg(s->inst, 0)->type;
+    unsigned lanes = ir_lanes(t);
     ir_access a = access_through(w, f, s, 1, IR_ACCESS_WRITE);
     a.size = (uint32_t)ir_access_size(w->code->module, t);
-    a.align = UINT32_C(1) << s->inst->imm.mem.align;
-    bytes_from_lanes(bytes, flags, f->bits + s->arg[0], f->undef + s->arg[0], ir_lanes(t),
-                     a.size / ir_lanes(t));
-    w->host->write(w->host->user, &a, bytes, flags);
+    a.align = alignment(s);
+    put_lanes(&p, f->bits + s->arg[0], f->undef + s->arg[0], lanes, a.size / lanes);
+    host_write(w, &a, &p);
 }
 
 /* ---------------------------------------------------------------------------- ranges of bytes */
 
-/* The next piece of both accesses; stops at the first one that fails. */
-static bool copy_chunk(const ir_interp *w, const ir_access *to, const ir_access *from) {
-    uint8_t bytes[CHUNK], flags[CHUNK];
-    return w->host->read(w->host->user, from, bytes, flags) &&
-           w->host->write(w->host->user, to, bytes, flags);
-}
+static uint32_t piece_of(uint64_t left) { return left < PIECE ? (uint32_t)left : PIECE; }
 
+/* Stops at the first piece that fails; the alignment is looked at once. */
 static void copy(ir_interp *w, ir_frame *f, const ir_step *s) {
+    piece p;
     ir_access to = access_through(w, f, s, 0, IR_ACCESS_WRITE);
     ir_access from = access_through(w, f, s, 1, IR_ACCESS_READ);
     ir_interp_check(w, f, s, 2);
-    to.align = from.align = UINT32_C(1) << s->inst->imm.mem.align;
+    to.align = from.align = alignment(s);
     for (uint64_t left = f->bits[s->arg[2]]; left; left -= to.size) {
-        to.size = from.size = left < CHUNK ? (uint32_t)left : CHUNK;
-        if (!copy_chunk(w, &to, &from)) return;
+        to.size = from.size = piece_of(left);
+        if (!host_read(w, &from, &p) || !host_write(w, &to, &p)) return;
         to.address += to.size;
         from.address += to.size;
-        to.align = from.align = 1; /* said once */
+        to.align = from.align = 1;
     }
 }
 
 static void fill(ir_interp *w, ir_frame *f, const ir_step *s) {
-    uint8_t bytes[CHUNK], flags[CHUNK];
+    piece p;
     ir_access to = access_through(w, f, s, 0, IR_ACCESS_WRITE);
     ir_interp_check(w, f, s, 2);
-    to.align = UINT32_C(1) << s->inst->imm.mem.align;
-    memset(bytes, (int)(f->bits[s->arg[1]] & 0xff), sizeof bytes);
-    memset(flags, f->undef[s->arg[1]] & 1, sizeof flags);
+    to.align = alignment(s);
+    memset(p.bytes, (int)(f->bits[s->arg[1]] & 0xff), sizeof p.bytes);
+    memset(p.undef, f->undef[s->arg[1]] & 1, sizeof p.undef);
     for (uint64_t left = f->bits[s->arg[2]]; left; left -= to.size) {
-        to.size = left < CHUNK ? (uint32_t)left : CHUNK;
-        if (!w->host->write(w->host->user, &to, bytes, flags)) return;
+        to.size = piece_of(left);
+        if (!host_write(w, &to, &p)) return;
         to.address += to.size;
         to.align = 1;
     }
@@ -144,18 +150,18 @@ static uint64_t combine(const ir_interp *w, ir_op op, ir_type t, uint64_t old, u
 }
 
 static bool read_lane(const ir_interp *w, ir_access *a, uint64_t *bits, uint8_t *undef) {
-    uint8_t bytes[8], flags[8];
+    piece p;
     a->kind = IR_ACCESS_READ | IR_ACCESS_ATOMIC;
-    bool ok = host_read(w, a, bytes, flags);
-    lanes_from_bytes(bits, undef, bytes, flags, 1, a->size);
+    bool ok = host_read(w, a, &p);
+    get_lanes(bits, undef, &p, 1, a->size);
     return ok;
 }
 
 static void write_lane(const ir_interp *w, ir_access *a, uint64_t bits, uint8_t undef) {
-    uint8_t bytes[8], flags[8];
+    piece p;
     a->kind = IR_ACCESS_WRITE | IR_ACCESS_ATOMIC;
-    bytes_from_lanes(bytes, flags, &bits, &undef, 1, a->size);
-    w->host->write(w->host->user, a, bytes, flags);
+    put_lanes(&p, &bits, &undef, 1, a->size);
+    host_write(w, a, &p);
 }
 
 /* Gives the old value; writes the new one unless the access or a comparison failed. */

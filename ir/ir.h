@@ -183,7 +183,9 @@ typedef enum {
 } ir_space;
 
 #define IR_MAX_LANES 64u
-#define IR_MAX_TYPE_DEPTH 64u /* of nested structs and arrays; deeper ones throw IR_ERR_LIMIT */
+/* Bounds on nested structs and arrays, so that walks and text stay small; more throws IR_ERR_LIMIT. */
+#define IR_MAX_TYPE_DEPTH 64u
+#define IR_MAX_TYPE_PARTS (1u << 16)
 
 /* What a struct, array or image type is made of. */
 typedef struct {
@@ -197,6 +199,7 @@ typedef struct {
     uint32_t index;         /* in the module's table */
     uint32_t chain;         /* older type of the same hash + 1, or 0 */
     uint32_t depth;         /* nesting, at most IR_MAX_TYPE_DEPTH */
+    uint32_t parts;         /* types in its text, at most IR_MAX_TYPE_PARTS */
     struct {                /* image: the operands of OpTypeImage */
         uint8_t dim, depth, arrayed, ms, sampled, format, access;
         ir_type texel; /* sampled type: void, i32 or f32 … */
@@ -266,7 +269,6 @@ typedef enum {
     R_FLT_INT,  /* float result like operand 0, i32 per lane as operand 1 */
     R_FLT_TO_I, /* i32 per lane from floats */
     R_INT_TO_F, /* float from an unsigned integer of the same width (nan) */
-    R_WIDEN,    /* upsample: integer of twice the width */
     R_SELECT,   /* i1 or i1 per lane, then two of the result type */
     R_EXTRACT,  /* vector, index */
     R_INSERT,   /* vector, element, index */
@@ -525,6 +527,9 @@ ir_block *ir_split_edge(ir_block *b, unsigned n);
 /* Moves `first` and all after it into a new block that inherits the edges of b; b is left without
  * terminator. */
 ir_block *ir_split_block(ir_block *b, ir_inst *first);
+/* The reverse: moves all that b's only successor holds into b, which must be its only predecessor;
+ * it has no phis.  The block is removed. */
+void ir_merge_block(ir_block *b);
 /* Replaces the terminator; edges that are no longer there leave with their phi arguments. */
 void ir_make_jmp(ir_block *b, unsigned keep);
 void ir_make_unreachable(ir_block *b);

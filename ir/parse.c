@@ -1,8 +1,8 @@
 /* parse.c — reads the text form: errors, tokens, the header of a module, the entry.
  *
  * A recursive descent over a grammar that one token of look-ahead decides (docs/IR.md).  Only types
- * and initializers nest, and their depth is bounded.  The input is not trusted: time is linear, and
- * memory a small multiple of its size plus 64 MiB of zeros in initializers at most.
+ * and initializers nest, and their depth is bounded.  The input is not trusted: time and memory are
+ * proportional to its size, apart from initializers, which are limited.
  *
  * The parser checks what the text says, not what the IR must fulfil: names are defined once and
  * exist, literals fit, a phi names the predecessors of its block.  Types and the rest are the
@@ -42,12 +42,17 @@ const char *text_show(text_parser *p, const text_token *t) {
     enum { SHOWN = 32 };
     size_t n = (size_t)(t->end - t->start);
     if (t->kind == T_END) return "the end of the file";
-    return ir_sprintf(&p->scratch, "'%.*s'%s", (int)(n < SHOWN ? n : SHOWN), t->start,
-                      n > SHOWN ? "…" : "");
+    char *shown = ir_strndup(&p->scratch, t->start, n < SHOWN ? n : SHOWN);
+    for (char *c = shown; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127) *c = '?'; /* terminals obey such bytes */
+    return ir_sprintf(&p->scratch, "'%s'%s", shown, n > SHOWN ? "…" : "");
 }
 
+/* In an instruction, a token of the next line is not what stands in the wrong place. */
 void text_expected(text_parser *p, const char *what) {
-    text_fail(p, &p->tok, "expected %s, found %s", what, text_show(p, &p->tok));
+    bool ended = p->in_inst && p->tok.first;
+    text_fail(p, ended ? &p->behind : &p->tok, "expected %s, found %s", what,
+              ended ? "the end of the line" : text_show(p, &p->tok));
 }
 
 static void reject_token(text_parser *p, const text_token *t) {
@@ -61,7 +66,13 @@ static void reject_token(text_parser *p, const text_token *t) {
 /* --------------------------------------------------------------------------------------- tokens */
 
 void text_advance(text_parser *p) {
+    p->behind = p->tok;
+    p->behind.column += (uint32_t)(p->tok.end - p->tok.start);
     text_lex(&p->lex, &p->tok);
+    if (p->tok.kind == T_END && p->behind.line) {
+        p->tok.line = p->behind.line; /* empty lines and comments at the end are not the place */
+        p->tok.column = p->behind.column;
+    }
     if (p->tok.kind >= T_BAD_NUMBER) reject_token(p, &p->tok);
 }
 
@@ -179,7 +190,6 @@ char *text_expect_symbol(text_parser *p, const char *what) {
     return text_name_of_token(p, &t);
 }
 
-
 /* -------------------------------------------------------------------------------- module header */
 
 static void parse_target(text_parser *p, const text_token *at) {
@@ -223,12 +233,12 @@ static void parse_struct_name(text_parser *p) {
 
 static void parse_spec(text_parser *p) {
     ir_spec s = {.id = (uint32_t)text_expect_number(p, UINT32_MAX, "a specialization id")};
-    if (p->tok.kind == T_STRING)
-        s.name = ir_strdup(&p->m->arena, text_expect_string(p, "a name"));
+    if (p->tok.kind == T_STRING) s.name = ir_strdup(&p->m->arena, text_expect_string(p, "a name"));
     text_expect(p, ':', "':'");
     text_token at = p->tok;
     s.type = text_parse_type(p);
-    if (s.type < IR_I1 || s.type > IR_F64) text_fail(p, &at, "a specialization constant is a number");
+    if (s.type < IR_I1 || s.type > IR_F64)
+        text_fail(p, &at, "a specialization constant is a number");
     text_expect(p, '=', "'='");
     s.value = text_parse_lane(p, s.type);
     *ir_push(&p->m->arena, &p->m->specs) = s;
@@ -239,6 +249,7 @@ static void parse_spec(text_parser *p) {
 static void parse_declaration(void *arg) {
     text_parser *p = arg;
     text_token at = p->tok;
+    p->in_inst = false;
     if (at.kind == T_SYMBOL)
         text_parse_global(p);
     else if (text_at(p, "func") || text_at(p, "kernel"))

@@ -1,10 +1,10 @@
 /* parse_func.c — functions: the signature and its facts, blocks, and what is settled at the end.
  *
  * Any textual order of blocks works.  A label that is used first makes its block, which takes its
- * place in the function when it is defined.  A value that is used first leaves a fixup; operands are
- * patched when the function has been read.  Then the phis are matched with the edges: the first phi
- * of a block says in which order its predecessors stand, because the text shows their order nowhere
- * else, and the arguments of the others are put into that order.
+ * place in the function when it is defined.  A value that is used first leaves a fixup; operands
+ * are patched when the function has been read.  Then the phis are matched with the edges: the first
+ * phi of a block says in which order its predecessors stand, because the text shows their order
+ * nowhere else, and the arguments of the others are put into that order.
  */
 #include "ir/text.h"
 
@@ -209,7 +209,7 @@ static void parse_statement(text_parser *p) {
     if (text_same_line(p) && p->tok.kind != '}') text_expected(p, "the end of the line");
 }
 
-/* ----------------------------------------------------------------------------- end of a function */
+/* ---------------------------------------------------------------------------- end of a function */
 
 static void check_labels(text_parser *p) {
     for (text_name *n = p->labels.first; n; n = n->later)
@@ -273,7 +273,8 @@ static void match_edges(text_parser *p, positions *at, const text_phi *phi, uint
     }
     for (uint32_t k = 0; k < phi->phi->nargs; k++)
         if (take_position(at, phi->from[k]->what) != UINT32_MAX)
-            text_fail(p, &phi->place, "the phi has an argument for '%s' and no edge comes from there",
+            text_fail(p, &phi->place,
+                      "the phi has an argument for '%s' and no edge comes from there",
                       show_label(p, phi->from[k]->what));
 }
 
@@ -313,7 +314,7 @@ static void settle_phis(text_parser *p) {
     f->cfg_version++;
 }
 
-/* ------------------------------------------------------------------------------------- functions */
+/* ------------------------------------------------------------------------------------ functions */
 
 static void begin_body(text_parser *p, ir_func *f) {
     ir_builder_init(&p->b, f);

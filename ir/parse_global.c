@@ -88,8 +88,7 @@ static void parse_initializer(text_parser *p, ir_global *g) {
     uint64_t size = ir_sizeof(p->m, g->type);
     if (text_accept_word(p, "undef")) return;
     if (size > MAX_INIT_BYTES - p->init_bytes)
-        text_fail(p, &p->tok, "the initializers of a module may have %u MiB",
-                  MAX_INIT_BYTES >> 20);
+        text_fail(p, &p->tok, "the initializers of a module may have %u MiB", MAX_INIT_BYTES >> 20);
     p->init_bytes += size;
     g->init = i.bytes = ir_alloc(&p->m->arena, size);
     parse_init(&i, g->type, 0);
@@ -141,19 +140,22 @@ static ir_global *find_global(text_parser *p, const text_reloc *r) {
     return g;
 }
 
-void text_resolve_relocs(text_parser *p) {
-    const text_reloc *r = p->relocs.data, *end = r + p->relocs.n;
-    while (r < end) {
-        ir_global *g = r->g;
-        uint32_t n = 0;
-        while (r + n < end && r[n].g == g) n++;
-        ir_reloc *out = ir_new_array(&p->m->arena, ir_reloc, n);
-        for (uint32_t i = 0; i < n; i++, r++) {
-            out[i] = r->reloc;
-            out[i].global = find_global(p, r);
-        }
-        qsort(out, n, sizeof *out, by_offset);
-        g->reloc = out;
-        g->nreloc = n;
+/* The relocations of one global, which begin at `first`; returns how many there are. */
+static uint32_t settle_relocs(text_parser *p, uint32_t first) {
+    const text_reloc *r = &p->relocs.data[first];
+    uint32_t n = 0;
+    while (first + n < p->relocs.n && r[n].g == r->g) n++;
+    ir_reloc *out = ir_new_array(&p->m->arena, ir_reloc, n);
+    for (uint32_t i = 0; i < n; i++) {
+        out[i] = r[i].reloc;
+        out[i].global = find_global(p, &r[i]);
     }
+    qsort(out, n, sizeof *out, by_offset);
+    r->g->reloc = out;
+    r->g->nreloc = n;
+    return n;
+}
+
+void text_resolve_relocs(text_parser *p) {
+    for (uint32_t i = 0; i < p->relocs.n;) i += settle_relocs(p, i);
 }

@@ -9,14 +9,12 @@
  */
 #include "ir/text.h"
 
-/* --------------------------------------------------------------------------------- operation names */
+/* ------------------------------------------------------------------------------ operation names */
 
 enum { OP_SLOTS = 1024 };
 _Static_assert(IR_OP_COUNT < OP_SLOTS / 2, "the table of operations stays half empty");
 
-static uint32_t op_slot(const char *s, size_t n) {
-    return (uint32_t)ir_hash(1, s, n) % OP_SLOTS;
-}
+static uint32_t op_slot(const char *s, size_t n) { return (uint32_t)ir_hash(1, s, n) % OP_SLOTS; }
 
 void text_hash_ops(text_parser *p) {
     p->ops = ir_new_array(&p->scratch, uint16_t, OP_SLOTS);
@@ -82,7 +80,7 @@ static ir_inst *parse_operand(text_parser *p, ir_type known) {
     if (at.kind == T_VALUE) return parse_value(p, IR_VOID);
     if (at.kind == T_SYMBOL) return parse_global_address(p);
     if (!text_at_literal(p)) {
-        if (at.kind != T_WORD) text_expected(p, "an operand");
+        if (at.kind != T_WORD || (at.first && p->args.n == 0)) text_expected(p, "an operand");
         known = written = text_parse_type(p);
         if (written == IR_VOID) text_fail(p, &at, "an operand cannot be void");
     }
@@ -115,7 +113,7 @@ static void parse_operands(text_parser *p, ir_op op, ir_type result) {
     while (text_accept(p, ','));
 }
 
-/* ------------------------------------------------------------------------- forms of their own */
+/* --------------------------------------------------------------------------- forms of their own */
 
 /* What is read of an instruction besides its operands. */
 typedef struct {
@@ -123,8 +121,8 @@ typedef struct {
     ir_type type;
     uint32_t flags;
     ir_imm imm;
-    text_token at;            /* of the operation */
-    const char *callee;       /* call */
+    text_token at;      /* of the operation */
+    const char *callee; /* call */
     text_token callee_at;
     ir_vec(text_name *) labels; /* of successors, or of the edges of a phi */
 } statement;
@@ -224,9 +222,7 @@ static void parse_form(text_parser *p, statement *s) {
     case IR_OP_br: parse_br(p, s); break;
     case IR_OP_switch: parse_switch(p, s); break;
     case IR_OP_ret: parse_ret(p); break;
-    default:
-        parse_operands(p, s->op, s->type);
-        check_count(p, &s->at, s->op);
+    default: parse_operands(p, s->op, s->type); check_count(p, &s->at, s->op);
     }
 }
 
@@ -302,8 +298,10 @@ static void parse_sync(text_parser *p, statement *s) {
 
 static void parse_group(text_parser *p, statement *s) {
     static const text_word modes[] = {
-        {"reduce", IR_GROUP_REDUCE},       {"inclusive", IR_GROUP_INCLUSIVE},
-        {"exclusive", IR_GROUP_EXCLUSIVE}, {"clustered", IR_GROUP_CLUSTERED},
+        {"reduce", IR_GROUP_REDUCE},
+        {"inclusive", IR_GROUP_INCLUSIVE},
+        {"exclusive", IR_GROUP_EXCLUSIVE},
+        {"clustered", IR_GROUP_CLUSTERED},
         {NULL, 0},
     };
     s->imm.group.scope = parse_choice(p, text_scopes, "a scope");
@@ -337,8 +335,7 @@ static void parse_imm(text_parser *p, statement *s) {
 
 /* Instructions do not move after this: nothing appends to them while parsing. */
 static ir_inst *build(text_parser *p, const statement *s) {
-    ir_inst *i =
-        ir_build_raw(&p->b, s->op, s->type, s->flags, s->imm, p->args.n, p->args.data);
+    ir_inst *i = ir_build_raw(&p->b, s->op, s->type, s->flags, s->imm, p->args.n, p->args.data);
     for (uint32_t n = 0; n < p->open.n; n++) {
         text_fixup *u = &p->open.data[n];
         u->user = i;
@@ -375,6 +372,7 @@ static ir_type parse_result_type(text_parser *p) {
 void text_parse_inst(text_parser *p, const text_token *first) {
     statement s = {.type = IR_VOID, .at = *first};
     text_token at = *first;
+    p->in_inst = true;
     if (at.kind == T_VALUE) {
         text_advance(p);
         s.type = parse_result_type(p);
@@ -389,6 +387,7 @@ void text_parse_inst(text_parser *p, const text_token *first) {
     parse_imm(p, &s);
     if (!(ir_ops[s.op].flags & F_TERMINATOR)) s.flags = parse_bits(p, text_inst_flags, 0);
     p->b.loc = text_same_line(p) ? text_parse_loc(p) : 0;
+    p->in_inst = false;
     ir_inst *i = build(p, &s);
     add_edges(p, &s, i);
     if (at.kind != T_VALUE) return;
@@ -396,7 +395,7 @@ void text_parse_inst(text_parser *p, const text_token *first) {
     if (!n->numbered) ir_set_name(p->b.f, i, ir_strndup(&p->scratch, n->text, n->n));
 }
 
-/* --------------------------------------------------------------------------- end of the module */
+/* ---------------------------------------------------------------------------- end of the module */
 
 static void resolve_callee(text_parser *p, const text_fixup *u) {
     u->user->imm.func = ir_func_find(p->m, u->symbol);

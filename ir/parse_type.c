@@ -28,8 +28,8 @@ static ir_type vector_of_word(text_parser *p, const text_token *t) {
 
 static ir_type parse_image(text_parser *p, ir_kind kind) {
     ir_type_info info = {.kind = kind};
-    uint8_t *const fields[] = {&info.image.dim,     &info.image.depth,  &info.image.arrayed,
-                               &info.image.ms,      &info.image.sampled, &info.image.format,
+    uint8_t *const fields[] = {&info.image.dim,   &info.image.depth,   &info.image.arrayed,
+                               &info.image.ms,    &info.image.sampled, &info.image.format,
                                &info.image.access};
     text_advance(p);
     text_expect(p, '(', "'('");
@@ -114,14 +114,15 @@ ir_type text_parse_memory_type(text_parser *p) { return parse_member(p, 0); }
 /* ------------------------------------------------------------------------------------- literals */
 
 static const text_word literal_words[] = {
-    {"true", 1}, {"false", 0}, {"null", 0}, {"inf", 0},
+    {"true", 1}, {"false", 0}, {"null", 0},  {"inf", 0},
     {"nan", 0},  {"undef", 0}, {"splat", 0}, {NULL, 0},
 };
 
 bool text_at_literal(const text_parser *p) {
     const text_token *t = &p->tok;
     if (t->kind == T_INT || t->kind == T_FLOAT || t->kind == '<') return true;
-    return t->kind == T_WORD && text_find_word(literal_words, t->start, (size_t)(t->end - t->start));
+    return t->kind == T_WORD &&
+           text_find_word(literal_words, t->start, (size_t)(t->end - t->start));
 }
 
 const char *text_show_type(text_parser *p, ir_type t) {

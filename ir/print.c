@@ -24,7 +24,7 @@ static void put_loc(ir_text *out, uint32_t loc, unsigned flags) {
 typedef struct {
     ir_text *out;
     const ir_global *g;
-    uint32_t reloc;               /* the next one */
+    uint32_t reloc;                /* the next one */
     ir_vec(const ir_reloc *) rest; /* those that no leaf can show */
 } init_printer;
 
@@ -176,8 +176,8 @@ void ir_print_module(ir_text *out, const ir_module *m, unsigned flags) {
     put_struct_names(out, m);
     put_specs(out, m);
     if (m->first_global) ir_put(out, "\n");
-    foreach_global(g, m) put_global(out, g);
-    foreach_func(f, m) {
+    foreach_global (g, m) put_global(out, g);
+    foreach_func (f, m) {
         ir_put(out, "\n");
         ir_print_func(out, f, flags);
     }
@@ -253,7 +253,7 @@ static void put_block(text_printer *p, ir_text *out, const ir_block *b, unsigned
     ir_put(out, ":");
     text_put_bits(out, text_loop_hints, b->loop_hint);
     ir_put(out, "\n");
-    foreach_inst(i, b) {
+    foreach_inst (i, b) {
         ir_put(out, "  ");
         text_print_inst(p, i);
         put_loc(out, i->loc, flags);
@@ -277,6 +277,6 @@ void ir_print_func(ir_text *out, const ir_func *f, unsigned flags) {
         return;
     }
     ir_put(out, " {\n");
-    foreach_block(b, f) put_block(p, out, b, flags);
+    foreach_block (b, f) put_block(p, out, b, flags);
     ir_put(out, "}\n");
 }

@@ -16,7 +16,7 @@ typedef struct {
 
 struct text_printer {
     ir_text *out;
-    const ir_func *f;    /* NULL: an instruction that nothing ties to a function */
+    const ir_func *f; /* NULL: an instruction that nothing ties to a function */
     const ir_module *m;
     printed_name *values; /* by id */
     printed_name *blocks; /* by id */
@@ -74,16 +74,17 @@ static void name_values(text_printer *p) {
     uint32_t unnamed = 0;
     for (uint32_t i = 0; i < f->nparams; i++)
         p->values[f->param_val[i]->id] = name_value(p, &map, f->param_val[i], &unnamed);
-    foreach_block(b, f) foreach_inst(i, b) {
-        if (i->type != IR_VOID && i->id < p->nvalues)
-            p->values[i->id] = name_value(p, &map, i, &unnamed);
-    }
+    foreach_block (b, f)
+        foreach_inst (i, b) {
+            if (i->type != IR_VOID && i->id < p->nvalues)
+                p->values[i->id] = name_value(p, &map, i, &unnamed);
+        }
 }
 
 static void name_blocks(text_printer *p) {
     ir_map map = {0};
     uint32_t unnamed = 0;
-    foreach_block(b, p->f) {
+    foreach_block (b, p->f) {
         if (b->id >= p->nblocks) continue;
         if (b->name)
             p->blocks[b->id].name = unique_name(p->out->arena, &map, b->name);
@@ -250,7 +251,7 @@ static void put_string_and_operands(text_printer *p, const ir_inst *i) {
     put_operands(p, i, ", ");
 }
 
-/* --------------------------------------------------------------------------- what follows operands */
+/* ------------------------------------------------------------------------ what follows operands */
 
 static void put_word(ir_text *out, const text_word *table, uint32_t value) {
     const char *word = text_word_of(table, value);
@@ -288,8 +289,7 @@ static void put_group(ir_text *out, const ir_inst *i) {
     put_word(out, text_scopes, i->imm.group.scope);
     unsigned op = i->imm.group.op;
     if ((op || text_is_scan((ir_op)i->op)) && op <= IR_GROUP_CLUSTERED) ir_put(out, words[op]);
-    if (op == IR_GROUP_CLUSTERED)
-        text_put_number(out, UINT64_C(1) << (i->imm.group.log_size & 63));
+    if (op == IR_GROUP_CLUSTERED) text_put_number(out, UINT64_C(1) << (i->imm.group.log_size & 63));
     if (!i->imm.group.uniform) ir_put(out, " nonuniform");
 }
 
@@ -353,8 +353,9 @@ static void put_body(text_printer *p, const ir_inst *i) {
     case IR_OP_printf: put_string_and_operands(p, i); return;
     default: put_operands(p, i, " ");
     }
-    if (ir_is_terminator(i) && b)
-        for (unsigned n = 0; n < b->nsucc; n++) put_label(p, n || i->nargs ? ", " : " ", b->succ[n]);
+    if ((i->op == IR_OP_jmp || i->op == IR_OP_br) && b)
+        for (unsigned n = 0; n < b->nsucc; n++)
+            put_label(p, n || i->nargs ? ", " : " ", b->succ[n]);
 }
 
 /* A leaf has no line of its own; in messages it shows as an operand does. */

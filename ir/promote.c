@@ -1,11 +1,11 @@
 /* promote.c — stack variables become values.
  *
- * A variable qualifies when it is only loaded and stored, whole, by accesses of one size that are not
- * volatile; where types differ the bits are read as the other type.  Its accesses are sorted by
- * their place in reverse postorder.  Within a block a load takes the value of the last store; a load
- * before any store waits for the value at the block's head, which ssa.c finds once the last store of
- * every block is known.  Such a value may itself be a waiting load, of a block further up: its
- * replacement is known by then.  Loads before any store give undef.
+ * A variable qualifies when it is only loaded and stored, whole, by accesses of one size that are
+ * not volatile; where types differ the bits are read as the other type.  Its accesses are sorted by
+ * their place in reverse postorder.  Within a block a load takes the value of the last store; a
+ * load before any store waits for the value at the block's head, which ssa.c finds once the last
+ * store of every block is known.  Such a value may itself be a waiting load, of a block further up:
+ * its replacement is known by then.  Loads before any store give undef.
  *
  * Variables are taken last to first: a variable that holds the address of another one usually
  * comes after it, and the other qualifies when this one is gone.
@@ -62,9 +62,8 @@ static bool qualifies(promoter *p, const ir_inst *alloca) {
     if (!ir_find_var_uses(alloca, p->scratch, &p->uses)) return false;
     for (uint32_t k = 0; k < p->uses.n; k++)
         if (!is_whole_access(p, &p->uses.data[k], p->uses.data[0].inst)) return false;
-    return p->uses.n == 0 ||
-           ir_access_size(p->f->module, access_type(p->uses.data[0].inst)) <=
-               ir_sizeof(p->f->module, alloca->imm.var->type);
+    return p->uses.n == 0 || ir_access_size(p->f->module, access_type(p->uses.data[0].inst)) <=
+                                 ir_sizeof(p->f->module, alloca->imm.var->type);
 }
 
 static int compare_places(const void *a, const void *b) {
@@ -132,7 +131,13 @@ static ir_inst *final_value(const promoter *p, ir_inst *v) {
     return v;
 }
 
-static void serve_waiting(promoter *p) {
+static void name_phis(promoter *p, const char *name) {
+    if (!name) return;
+    for (uint32_t k = 0; k < p->ssa.phis.n; k++)
+        ir_set_name(p->f, p->ssa.head[p->ssa.phis.data[k]->id], name);
+}
+
+static void serve_waiting(promoter *p, const char *name) {
     if (!p->waiting.n) return;
     ir_ssa_place(&p->ssa, NULL);
     for (uint32_t k = 0; k < p->waiting.n; k++) {
@@ -141,6 +146,7 @@ static void serve_waiting(promoter *p) {
         *ir_push(p->scratch, &p->replacement) = convert(p, v, load->type, load);
     }
     ir_ssa_finish(&p->ssa);
+    name_phis(p, name);
     for (uint32_t k = 0; k < p->waiting.n; k++)
         replace_load(p, p->waiting.data[k], p->replacement.data[k]);
 }
@@ -152,7 +158,7 @@ static void promote(promoter *p, ir_inst *alloca) {
         sort_accesses(p);
         ir_ssa_begin(&p->ssa, p->f, p->scratch, p->type);
         for (uint32_t k = 0; k < p->accesses.n;) k = serve_block(p, k);
-        serve_waiting(p);
+        serve_waiting(p, ir_name_of(p->f, alloca));
     }
     ir_remove_var(alloca, p->scratch);
 }
@@ -164,14 +170,14 @@ static void number_places(promoter *p) {
     uint32_t place = 0;
     p->place = ir_new_array(p->scratch, uint32_t, p->f->next_id);
     for (uint32_t k = 0; k < o->n; k++)
-        foreach_inst(i, o->rpo[k]) p->place[i->id] = ++place;
+        foreach_inst (i, o->rpo[k]) p->place[i->id] = ++place;
 }
 
 bool ir_promote_vars(ir_func *f, ir_arena *scratch) {
     promoter p = {.f = f, .scratch = scratch};
     inst_list vars = {0};
     bool changed = false;
-    foreach_inst(i, f->first)
+    foreach_inst (i, f->first)
         if (i->op == IR_OP_alloca) *ir_push(scratch, &vars) = i;
     if (!vars.n) return false;
     ir_builder_init(&p.b, f);

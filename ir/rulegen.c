@@ -5,8 +5,12 @@
  *   argument  := pattern | name | Constant | literal
  *   ops       := op | "(" op { "|" op } ")"
  *   predicate := c_function "(" name { "," name } ")"
- *   result    := name | literal | "=" c_function "(" … ")" | "(" ops ["!"] [":" name] { result }
- * ")" literal   := 0 | -1 | 1.5 | -0.0 | inf | -inf | true | false | undef        ; comment
+ *   result    := name | literal | "(" literal { "|" literal } ")"
+ *              | "=" c_function "(" name { "," name } ")"
+ *              | "(" ops ["!"] [":" name] { result } ")"
+ *   literal   := 0 | -1 | 1.5 | -0.0 | inf | -inf | true | false | undef
+ *
+ * A comment goes from ";" to the end of the line.
  *
  * Lower-case names are values; the same name twice means the same value.  Names that begin with a
  * capital letter are constants, scalar or vector.  A number matches a constant of that value in the
@@ -17,8 +21,8 @@
  * A family (a|b|c) makes one rule per member; all families of a rule vary together.  Commutative
  * operands match in both orders; constants stand on their right, where the builder puts them.
  *
- * A result op has the type of v at the root, of its first operand inside (select: of an arm), i1
- * per lane for a comparison, and of `name` after a colon.  It carries the float flags that all
+ * A result op has the type of v at the root, of its first operand inside (select: of an arm; i1 for
+ * comparisons, any and all), and of `name` after a colon.  It carries the float flags that all
  * matched float ops share, and with "!" the integer flags too.  Conversions take the rounding of v
  * if it has one.  Helpers (=f) get the builder first and may return NULL: then the rule does not
  * fire.
@@ -28,8 +32,8 @@
  * without conditions matches all that it does.
  *
  * The output is one C function per root op, to be included by the file that defines the predicates
- * and helpers, and matches_int, matches_float, matches_bool, int_literal, float_literal, bool_like,
- * build1 to build3 and fire.
+ * and helpers, operand, matches_int, matches_float, matches_bool, int_literal, float_literal,
+ * bool_like, and fire, which every rewrite goes through.
  */
 #include "ir/ir.h"
 
@@ -51,8 +55,9 @@ typedef struct node node;
 struct node {
     node_kind kind;
     const char *text; /* name, literal, or function of a call */
+    const char *literal[MAX_FAMILY];
     ir_op op[MAX_FAMILY];
-    unsigned members; /* of the family; 1 for a plain op */
+    unsigned members; /* of the family, of ops or literals; 0: none */
     const char *type; /* after ':', or NULL */
     bool keep;        /* "!" */
     bool open;        /* "..." */
@@ -237,9 +242,30 @@ static node *read_call(void) {
     return n;
 }
 
+static bool is_literal(const node *n) {
+    return n->kind == N_INT || n->kind == N_FLOAT || n->kind == N_BOOL || n->kind == N_UNDEF;
+}
+
+/* "0|1)" of a family of literals. */
+static node *read_literals(void) {
+    node *n = NULL;
+    do {
+        node *leaf = read_leaf();
+        if (!n) n = leaf;
+        if (!is_literal(leaf) || leaf->kind != n->kind || n->members == MAX_FAMILY)
+            stop("literals of one sort are expected");
+        n->literal[n->members++] = leaf->text;
+    } while (accept("|"));
+    expect(")");
+    return n;
+}
+
 static node *read_term(bool result) {
     if (result && accept("=")) return read_call();
-    if (accept("(")) return read_op(result);
+    if (accept("(")) {
+        bool literals = is_literal(&(node){.kind = kind_of_word(g.token)});
+        return literals ? read_literals() : read_op(result);
+    }
     node *leaf = read_leaf();
     if (result || !accept("@")) return leaf;
     expect("(");
@@ -292,7 +318,9 @@ static unsigned family_size(const node *n) {
 static node *member(const node *n, unsigned m) {
     node *c = allocate(sizeof *c);
     *c = *n;
-    c->op[0] = n->members > 1 ? n->op[m] : n->op[0];
+    unsigned k = n->members > 1 ? m : 0;
+    c->op[0] = n->op[k];
+    if (n->members && is_literal(n)) c->text = n->literal[k];
     c->members = n->members ? 1 : 0;
     for (unsigned i = 0; i < n->nargs; i++) c->arg[i] = member(n->arg[i], m);
     return c;
@@ -533,15 +561,17 @@ static void match_leaf(const rule *r, names *d, const node *n, const char *place
 
 /* Matches the operands of op n, held by variable n->var: the cheap tests of a level come first. */
 static void match_operands(const rule *r, names *d, node *n) {
+    if (n->open) emit("if (%s->nargs < %u) break;", n->var, n->nargs);
     for (unsigned i = 0; i < n->nargs; i++) {
         node *a = n->arg[i];
-        const char *place = text("ir_arg(%s, %u)", n->var, i);
+        const char *place = text("operand(%s, %u)", n->var, i);
         if (a->kind != N_OP) {
             match_leaf(r, d, a, place);
             continue;
         }
         a->var = a->text ? a->text : text("n%u", ++g.temporaries);
-        emit("ir_inst *%s = %s;", a->var, place);
+        emit(is_declared(d, a->var) ? "if (%s != %s) break;" : "ir_inst *%s = %s;", a->var, place);
+        declare(d, a->var);
         emit("if (%s->op != IR_OP_%s) break;", a->var, ops[a->op[0]].name);
     }
     for (unsigned i = 0; i < n->nargs; i++)
@@ -584,10 +614,6 @@ static const char *imm_of(const rule *r, const node *n) {
     return op->rule == R_FTOI ? "(ir_imm){.round = {.mode = IR_RTZ}}" : "(ir_imm){0}";
 }
 
-static bool is_literal(const node *n) {
-    return n->kind == N_INT || n->kind == N_FLOAT || n->kind == N_BOOL || n->kind == N_UNDEF;
-}
-
 /* The C expression for a value that is there, or for a literal of `type`. */
 static const char *leaf_value(const node *n, const char *type) {
     switch (n->kind) {
@@ -626,6 +652,7 @@ static const char *type_of_op(const rule *r, const node *n) {
         fail(r->line, "the type of %s is not known", ops[n->op[0]].name);
         return "0";
     }
+    if (kind == R_REDUCE) return "IR_I1";
     bool compares = kind == R_CMPI || kind == R_CMPF || kind == R_TESTF;
     return text(compares ? "bool_like(%s->type)" : "%s->type", leaf_value(a, ""));
 }
@@ -658,8 +685,12 @@ static void emit_build(const rule *r, node *n) {
         args = text("%s%s%s", args, i ? ", " : "", leaf_value(a, t));
     }
     n->var = text("r%u", ++g.temporaries);
-    emit("ir_inst *%s = build%u(b, IR_OP_%s, %s, %s, %s, %s);", n->var, n->nargs,
-         ops[n->op[0]].name, type, flags_of(r, n), imm_of(r, n), args);
+    const char *flags = flags_of(r, n), *imm = imm_of(r, n), *name = ops[n->op[0]].name;
+    if (!strcmp(flags, "0") && !strcmp(imm, "(ir_imm){0}"))
+        emit("ir_inst *%s = ir_build%u(b, IR_OP_%s, %s, %s);", n->var, n->nargs, name, type, args);
+    else
+        emit("ir_inst *%s = ir_build(b, IR_OP_%s, %s, %s, %s, %u, (ir_inst *[]){%s});", n->var,
+             name, type, flags, imm, n->nargs, args);
 }
 
 /* One order of one rule: a block that falls through when it does not match. */
@@ -776,8 +807,6 @@ static void read_rules(void) {
 
 static void write_all(void) {
     fprintf(g.out, "/* Generated by rulegen from %s. */\n", g.name);
-    fprintf(g.out,
-            "\nstatic ir_inst *fire(pass_ctx *cx, ir_inst *v, unsigned rule, ir_inst *r);\n");
     for (unsigned op = 0; op < IR_OP_COUNT; op++)
         if (is_root((ir_op)op)) emit_function((ir_op)op);
     emit_places();

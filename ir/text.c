@@ -2,17 +2,16 @@
  * and modes, which names need quotes, and which literals stand without a type.
  *
  * Each table below is read in both directions, so a flag that can be printed can be parsed.  A name
- * is plain when it reads as one token: letters, digits and _ $ . and no digit in front.  Every other
- * name is quoted.  Unnamed values print as %0, %1 … and unnamed blocks as b0, b1 …; a name that
- * looks like one of those is quoted as well, so that the two never meet.
+ * is plain when it reads as one token: letters, digits and _ $ . and no digit in front.  Every
+ * other name is quoted.  Unnamed values print as %0, %1 … and unnamed blocks as b0, b1 …; a name
+ * that looks like one of those is quoted as well, so that the two never meet.
  */
 #include "ir/text.h"
 
 const text_word text_inst_flags[] = {
-    {"nsw", IR_NSW},   {"nuw", IR_NUW},   {"inbounds", IR_INBOUNDS},
-    {"nnan", IR_NNAN}, {"ninf", IR_NINF}, {"nsz", IR_NSZ},
-    {"arcp", IR_ARCP}, {"fast", IR_FAST}, {"contract", IR_CONTRACT},
-    {NULL, 0},
+    {"nsw", IR_NSW},           {"nuw", IR_NUW}, {"inbounds", IR_INBOUNDS}, {"nnan", IR_NNAN},
+    {"ninf", IR_NINF},         {"nsz", IR_NSZ}, {"arcp", IR_ARCP},         {"fast", IR_FAST},
+    {"contract", IR_CONTRACT}, {NULL, 0},
 };
 const text_word text_mem_flags[] = {
     {"volatile", IR_MEM_VOLATILE},
@@ -20,12 +19,18 @@ const text_word text_mem_flags[] = {
     {NULL, 0},
 };
 const text_word text_param_attrs[] = {
-    {"noalias", IR_PARAM_NOALIAS},     {"readonly", IR_PARAM_READONLY},
-    {"noaccess", IR_PARAM_NOACCESS},   {"nocapture", IR_PARAM_NOCAPTURE},
-    {"byval", IR_PARAM_BYVAL},         {"sret", IR_PARAM_SRET},
-    {"zext", IR_PARAM_ZEXT},           {"sext", IR_PARAM_SEXT},
-    {"volatile", IR_PARAM_VOLATILE},   {"restrict", IR_PARAM_RESTRICT},
-    {"const", IR_PARAM_CONST},         {"unused", IR_PARAM_UNUSED},
+    {"noalias", IR_PARAM_NOALIAS},
+    {"readonly", IR_PARAM_READONLY},
+    {"noaccess", IR_PARAM_NOACCESS},
+    {"nocapture", IR_PARAM_NOCAPTURE},
+    {"byval", IR_PARAM_BYVAL},
+    {"sret", IR_PARAM_SRET},
+    {"zext", IR_PARAM_ZEXT},
+    {"sext", IR_PARAM_SEXT},
+    {"volatile", IR_PARAM_VOLATILE},
+    {"restrict", IR_PARAM_RESTRICT},
+    {"const", IR_PARAM_CONST},
+    {"unused", IR_PARAM_UNUSED},
     {NULL, 0},
 };
 const text_word text_func_flags[] = {
@@ -55,15 +60,23 @@ const text_word text_float_controls[] = {
     {NULL, 0},
 };
 const text_word text_semantics[] = {
-    {"acquire", IR_SEM_ACQUIRE}, {"release", IR_SEM_RELEASE}, {"acq_rel", IR_SEM_ACQ_REL},
-    {"seq_cst", IR_SEM_SEQ_CST}, {"relaxed", 0},              {"local", IR_SEM_LOCAL},
-    {"global", IR_SEM_GLOBAL},   {"image", IR_SEM_IMAGE},     {NULL, 0},
+    {"acquire", IR_SEM_ACQUIRE},
+    {"release", IR_SEM_RELEASE},
+    {"acq_rel", IR_SEM_ACQ_REL},
+    {"seq_cst", IR_SEM_SEQ_CST},
+    {"relaxed", 0},
+    {"local", IR_SEM_LOCAL},
+    {"global", IR_SEM_GLOBAL},
+    {"image", IR_SEM_IMAGE},
+    {NULL, 0},
 };
 const text_word text_image_operands[] = {
-    {"bias", 0x1},           {"lod", 0x2},           {"grad", 0x4},
-    {"const_offset", 0x8},   {"offset", 0x10},       {"const_offsets", 0x20},
-    {"sample", 0x40},        {"min_lod", 0x80},      {"sign_extend", 0x1000},
-    {"zero_extend", 0x2000}, {"nontemporal", 0x4000}, {NULL, 0},
+    {"bias", 0x1},           {"lod", 0x2},
+    {"grad", 0x4},           {"const_offset", 0x8},
+    {"offset", 0x10},        {"const_offsets", 0x20},
+    {"sample", 0x40},        {"min_lod", 0x80},
+    {"sign_extend", 0x1000}, {"zero_extend", 0x2000},
+    {"nontemporal", 0x4000}, {NULL, 0},
 };
 const text_word text_loop_hints[] = {
     {"unroll", IR_LOOP_UNROLL},
@@ -82,10 +95,7 @@ const text_word text_rounds[] = {
     {"rte", IR_RTE}, {"rtz", IR_RTZ}, {"rtp", IR_RTP}, {"rtn", IR_RTN}, {NULL, 0},
 };
 const text_word text_levels[] = {
-    {"spmd", L_SPMD},
-    {"vector", L_VECTOR},
-    {"machine", L_MACHINE},
-    {"allocated", L_ALLOCATED},
+    {"spmd", L_SPMD}, {"vector", L_VECTOR}, {"machine", L_MACHINE}, {"allocated", L_ALLOCATED},
     {NULL, 0},
 };
 const text_word text_spaces[] = {
@@ -93,10 +103,9 @@ const text_word text_spaces[] = {
     {"const", IR_CONST},     {"generic", IR_GENERIC}, {NULL, 0},
 };
 const text_word text_kinds[] = {
-    {"void", IR_VOID}, {"i1", IR_I1},           {"i8", IR_I8},
-    {"i16", IR_I16},   {"i32", IR_I32},         {"i64", IR_I64},
-    {"f16", IR_F16},   {"bf16", IR_BF16},       {"f32", IR_F32},
-    {"f64", IR_F64},   {"sampler", IR_SAMPLER}, {"event", IR_EVENT},
+    {"void", IR_VOID}, {"i1", IR_I1},   {"i8", IR_I8},           {"i16", IR_I16},
+    {"i32", IR_I32},   {"i64", IR_I64}, {"f16", IR_F16},         {"bf16", IR_BF16},
+    {"f32", IR_F32},   {"f64", IR_F64}, {"sampler", IR_SAMPLER}, {"event", IR_EVENT},
     {NULL, 0},
 };
 
@@ -120,7 +129,7 @@ void text_put_bits(ir_text *out, const text_word *table, uint32_t bits) {
     }
 }
 
-/* --------------------------------------------------------------------------------------- names */
+/* ---------------------------------------------------------------------------------------- names */
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -129,7 +138,8 @@ static bool is_plain_char(char c) {
            c == '$' || c == '.';
 }
 
-bool text_is_plain(const char *name) {
+/* Does the name need no quotes after % and @, and as a label? */
+static bool is_plain(const char *name) {
     if (!*name || is_digit(*name)) return false;
     while (is_plain_char(*name)) name++;
     return *name == 0;
@@ -161,7 +171,7 @@ void text_put_quoted(ir_text *out, const char *s, size_t n) {
 
 void text_put_name(ir_text *out, char sigil, const char *name) {
     if (sigil) ir_putn(out, &sigil, 1);
-    if (text_is_plain(name) && (sigil || !text_is_numbered_label(name, strlen(name))))
+    if (is_plain(name) && (sigil || !text_is_numbered_label(name, strlen(name))))
         ir_put(out, name);
     else
         text_put_quoted(out, name, strlen(name));
@@ -175,7 +185,7 @@ void text_put_number(ir_text *out, uint64_t n) {
     ir_putn(out, digits + at, sizeof digits - at);
 }
 
-/* ------------------------------------------------------------------------- facts about operations */
+/* ----------------------------------------------------------------------- facts about operations */
 
 static ir_type int_of_bits(unsigned bits) {
     switch (bits) {
@@ -188,8 +198,8 @@ static ir_type int_of_bits(unsigned bits) {
 }
 
 /* An integer with the lanes of `shape`, or IR_VOID. */
-static ir_type int_like(const ir_module *m, ir_type shape, unsigned divide) {
-    ir_type elem = int_of_bits(ir_bits(m, ir_elem(shape)) / divide);
+static ir_type int_like(const ir_module *m, ir_type shape) {
+    ir_type elem = int_of_bits(ir_bits(m, ir_elem(shape)));
     return elem == IR_VOID ? elem : ir_with_elem(shape, elem);
 }
 
@@ -209,8 +219,7 @@ ir_type text_operand_type(const ir_module *m, ir_op op, ir_type result, unsigned
     case R_PTRADD: return n ? ir_size_type(m) : result;
     case R_FLT_INT:
         return n == 0 ? result : ir_lanes(result) ? ir_with_elem(result, IR_I32) : IR_VOID;
-    case R_INT_TO_F: return ir_is_float(result) ? int_like(m, result, 1) : IR_VOID;
-    case R_WIDEN: return ir_is_int(result) ? int_like(m, result, 2) : IR_VOID;
+    case R_INT_TO_F: return ir_is_float(result) ? int_like(m, result) : IR_VOID;
     default: return IR_VOID;
     }
 }

@@ -8,7 +8,7 @@
 
 #include "ir/ir.h"
 
-/* ------------------------------------------------------------------------------ words (text.c) */
+/* ------------------------------------------------------------------------------- words (text.c) */
 
 /* A word and the bits that it stands for; a table ends with a word of NULL. */
 typedef struct {
@@ -26,8 +26,6 @@ const text_word *text_find_word(const text_word *table, const char *s, size_t n)
 /* The word of exactly these bits, or NULL. */
 const char *text_word_of(const text_word *table, uint32_t bits);
 
-/* Does the name need no quotes after % and @, and as a label? */
-bool text_is_plain(const char *name);
 bool text_is_numbered_label(const char *s, size_t n); /* b0, b1 …: what unnamed blocks print as */
 void text_put_quoted(ir_text *out, const char *s, size_t n);
 void text_put_name(ir_text *out, char sigil, const char *name);
@@ -43,7 +41,7 @@ ir_round text_default_round(ir_op op);
 /* Group operations that say which of reduce, inclusive, exclusive or clustered they do. */
 bool text_is_scan(ir_op op);
 
-/* --------------------------------------------------------------------------- printing (print*.c) */
+/* --------------------------------------------------------------------------- printing (print.c) */
 
 typedef struct text_printer text_printer;
 void text_print_lane(ir_text *out, ir_type elem, uint64_t bits);
@@ -54,7 +52,7 @@ void text_print_value_name(text_printer *p, const ir_inst *i);
 void text_print_label(text_printer *p, const ir_block *b);
 void text_print_inst(text_printer *p, const ir_inst *i);
 
-/* ------------------------------------------------------------------------------- tokens (lex.re) */
+/* ------------------------------------------------------------------------------ tokens (lex.re) */
 
 /* Punctuation is its own character. */
 enum {
@@ -86,7 +84,7 @@ typedef struct {
 
 void text_lex(text_lexer *l, text_token *t);
 
-/* ------------------------------------------------------------------------------ parsing (parse*.c) */
+/* -------------------------------------------------------------------------- parsing (parse.c …) */
 
 /* A name of a value or a label.  `%12` and `b12` are numbered: they name nothing in the IR. */
 typedef struct text_name text_name;
@@ -106,15 +104,16 @@ typedef struct {
     text_name *first, *last;
 } text_names;
 
-/* An operand that was not known where it stood. */
+/* An operand that was not known where it stood; without value and symbol it is a case of a switch
+ * whose selector was not known. */
 typedef struct {
     ir_inst *user;
     unsigned arg;
     text_token place;
-    text_name *value;   /* a value that is defined further down, … */
-    const char *symbol; /* … a global, or a function when it is a callee */
-    bool callee;        /* … or neither: a case of a switch on such a value */
-    ir_type type;       /* written before the value; IR_VOID: nothing was */
+    text_name *value;   /* a value that is defined further down … */
+    const char *symbol; /* … or a global, or the function of a call */
+    bool callee;
+    ir_type type; /* written before the value; IR_VOID: nothing was */
 } text_fixup;
 
 /* An address in the initializer of g. */
@@ -139,7 +138,9 @@ typedef struct {
     const char *file;
     ir_arena scratch;
     text_lexer lex;
-    text_token tok; /* the token to look at */
+    text_token tok;    /* the token to look at */
+    text_token behind; /* where the one before it ends */
+    bool in_inst;      /* in an instruction, which ends with its line */
     const char *first; /* where the first token begins */
     ir_module *m;
     unsigned errors;
@@ -153,7 +154,7 @@ typedef struct {
     text_names values, labels;
     ir_vec(text_fixup) fixups;
     ir_vec(text_phi) phis;
-    ir_vec(ir_inst *) args; /* of the instruction being read */
+    ir_vec(ir_inst *) args;  /* of the instruction being read */
     ir_vec(text_fixup) open; /* fixups among them */
 } text_parser;
 

@@ -96,11 +96,13 @@ static ir_type add_type(ir_module *m, uint64_t hash, ir_type_info *info) {
     return type_of_index(info->kind, info->index);
 }
 
-/* Nesting is bounded when types are made, so walks over them may use a small stack. */
-static uint32_t nest(const ir_module *m, uint32_t depth, ir_type member) {
-    uint32_t inner = ir_is_aggregate(member) ? ir_type_get(m, member)->depth + 1 : 1;
-    if (inner > IR_MAX_TYPE_DEPTH) ir_throw(m->cx, IR_ERR_LIMIT);
-    return inner > depth ? inner : depth;
+/* Counts one more member into the bounds of its aggregate. */
+static void nest(const ir_module *m, ir_type_info *t, ir_type member) {
+    bool inner = ir_is_aggregate(member);
+    uint32_t depth = inner ? ir_type_get(m, member)->depth + 1 : 1;
+    t->parts += inner ? ir_type_get(m, member)->parts + 1 : 1;
+    if (depth > t->depth) t->depth = depth;
+    if (depth > IR_MAX_TYPE_DEPTH || t->parts > IR_MAX_TYPE_PARTS) ir_throw(m->cx, IR_ERR_LIMIT);
 }
 
 static uint64_t round_up(uint64_t n, uint64_t align) { return (n + align - 1) / align * align; }
@@ -115,7 +117,7 @@ static void lay_out_struct(ir_module *m, ir_type_info *t) {
         at += ir_sizeof(m, t->member[i]);
         if (at >> 62) ir_throw(m->cx, IR_ERR_LIMIT);
         if (align > t->align) t->align = align;
-        t->depth = nest(m, t->depth, t->member[i]);
+        nest(m, t, t->member[i]);
     }
     t->offset = offset;
     t->size = round_up(at, t->align);
@@ -144,7 +146,7 @@ ir_type ir_array_type(ir_module *m, ir_type elem, uint32_t n) {
     t->member = ir_dup(&m->arena, &elem, sizeof elem);
     t->size = size * n;
     t->align = ir_alignof(m, elem);
-    t->depth = nest(m, 0, elem);
+    nest(m, t, elem);
     return add_type(m, hash, t);
 }
 

@@ -6,12 +6,13 @@
  * its result.
  *
  * ir_build_reinterpret is a store followed by a load of another type, without memory.  Memory is
- * little-endian, so bitcast's rule (lane 0 in the low bits) is memory's rule.  A boolean is a byte of
- * which the lowest bit counts.
+ * little-endian, so bitcast's rule (lane 0 in the low bits) is memory's rule.  A boolean is a byte
+ * of which the lowest bit counts.
  */
 #include "ir/ir.h"
 
-/* ------------------------------------------------------------------------------ walking addresses */
+/* ------------------------------------------------------------------------------ walking addresses
+ */
 
 typedef struct {
     const ir_inst *inst;
@@ -49,7 +50,8 @@ static bool follow(const ir_module *m, address at, ir_arena *scratch, address_li
         if (accesses(u->user, arg))
             *ir_push(scratch, out) = (ir_var_use){u->user, arg, at.offset};
         else if (arg == 0 && constant_step(m, u->user, &step))
-            *ir_push(scratch, work) = (address){u->user, (int64_t)((uint64_t)at.offset + (uint64_t)step)};
+            *ir_push(scratch, work) =
+                (address){u->user, (int64_t)((uint64_t)at.offset + (uint64_t)step)};
         else if (u->user->uses || !ir_has_flag(u->user, F_PURE))
             return false;
     }
@@ -69,14 +71,15 @@ void ir_remove_var(ir_inst *alloca, ir_arena *scratch) {
     ir_vec(ir_inst *) derived = {0};
     *ir_push(scratch, &derived) = alloca;
     for (uint32_t k = 0; k < derived.n; k++)
-        foreach_use(u, derived.data[k]) *ir_push(scratch, &derived) = u->user;
+        foreach_use (u, derived.data[k]) *ir_push(scratch, &derived) = u->user;
     while (derived.n) {
         ir_inst *i = derived.data[--derived.n];
         if (i->block) ir_remove(i);
     }
 }
 
-/* -------------------------------------------------------------------------------- reinterpreting */
+/* -------------------------------------------------------------------------------- reinterpreting
+ */
 
 bool ir_can_reinterpret(const ir_module *m, ir_type from, ir_type to) {
     if (from == to) return true;
@@ -91,8 +94,20 @@ static ir_type stored_type(const ir_module *m, ir_type t) {
     return ir_is_bool(t) ? ir_with_elem(t, IR_I8) : t;
 }
 
+/* Does i give the bytes of its operand as another type? */
+static bool keeps_bytes(const ir_module *m, const ir_inst *i) {
+    switch (i->op) {
+    case IR_OP_bitcast: return true;
+    case IR_OP_zext: return ir_is_bool(ir_arg(i, 0)->type) && ir_elem(i->type) == IR_I8;
+    case IR_OP_ptrtoint: return i->type == ir_size_type(m);
+    case IR_OP_inttoptr: return ir_arg(i, 0)->type == ir_size_type(m);
+    default: return false;
+    }
+}
+
 ir_inst *ir_build_reinterpret(ir_builder *b, ir_inst *v, ir_type t) {
     const ir_module *m = b->f->module;
+    while (v->type != t && keeps_bytes(m, v)) v = ir_arg(v, 0);
     if (v->type == t) return v;
     if (v->op == IR_OP_undef) return ir_undef(b->f, t);
     ir_type from = stored_type(m, v->type), to = stored_type(m, t);

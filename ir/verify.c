@@ -2,8 +2,8 @@
  *
  * Phases, each of which relies on the ones before it; a function whose lists or edges are broken is
  * not looked at further:
- *   lists   blocks and instructions are linked both ways, belong to each other, have ids of their own
- *   edges   phis first, one terminator last, as many successors as it takes; predecessors mirror
+ *   lists   blocks and instructions are linked both ways, belong to each other, have ids of their
+ * own edges   phis first, one terminator last, as many successors as it takes; predecessors mirror
  *           successors; phis have an argument for each, equal ones for an edge that occurs twice
  *   uses    operands are values of the function; each operand is in the use list of its value once,
  *           and nothing else is
@@ -16,7 +16,7 @@
  */
 #include "ir/verify.h"
 
-/* --------------------------------------------------------------------------------------- reports */
+/* -------------------------------------------------------------------------------------- reports */
 
 /* "@f, block body, '%r: f32 = …': " */
 static const char *show_place(verifier *v) {
@@ -62,7 +62,50 @@ bool verify_fail(verifier *v, const char *fmt, ...) {
     return false;
 }
 
-/* --------------------------------------------------------------------------------------- lists */
+/* ------------------------------------------------------------------------------- parts of rules */
+
+const char *verify_show_type(verifier *v, ir_type t) {
+    ir_text out = {.arena = &v->scratch};
+    ir_print_type(&out, v->m, t);
+    return out.data;
+}
+
+bool verify_operand(verifier *v, unsigned n, ir_type want) {
+    ir_type t = ir_arg(v->inst, n)->type;
+    if (t == want) return true;
+    return verify_fail(v, "operand %u has type %s, not %s", n, verify_show_type(v, t),
+                       verify_show_type(v, want));
+}
+
+bool verify_result(verifier *v, ir_type want) {
+    ir_type t = v->inst->type;
+    if (t == want) return true;
+    if (want == IR_VOID) return verify_fail(v, "%s has no result", ir_info(v->inst)->name);
+    return verify_fail(v, "the result has type %s, not %s", verify_show_type(v, t),
+                       verify_show_type(v, want));
+}
+
+bool verify_operand_is(verifier *v, unsigned n, bool holds, const char *what) {
+    if (holds) return true;
+    return verify_fail(v, "operand %u has type %s, not %s", n,
+                       verify_show_type(v, ir_arg(v->inst, n)->type), what);
+}
+
+bool verify_result_is(verifier *v, bool holds, const char *what) {
+    if (holds) return true;
+    return verify_fail(v, "the result has type %s, not %s", verify_show_type(v, v->inst->type),
+                       what);
+}
+
+bool verify_is_value(ir_type t) { return t != IR_VOID && !ir_is_aggregate(t); }
+
+bool verify_is_int_scalar(ir_type t) { return t >= IR_I8 && t <= IR_I64; }
+
+bool verify_is_align(uint64_t align) {
+    return align && !(align & (align - 1)) && align <= UINT64_C(1) << 31;
+}
+
+/* ---------------------------------------------------------------------------------------- lists */
 
 static bool enter_value(verifier *v, const ir_inst *i) {
     if (i->id >= v->f->next_id) return verify_fail(v, "value id %u was never given out", i->id);
@@ -116,7 +159,7 @@ static bool enter_leaves(verifier *v) {
     return true;
 }
 
-/* --------------------------------------------------------------------------------------- edges */
+/* ---------------------------------------------------------------------------------------- edges */
 
 static void check_shape(verifier *v, const ir_block *b) {
     bool body = false;
@@ -165,11 +208,11 @@ typedef struct {
 
 static edge_table collect_edges(verifier *v) {
     uint32_t n = 0, edge = 0;
-    foreach_block(b, v->f) n += b->nsucc;
+    foreach_block (b, v->f) n += b->nsucc;
     edge_table t = {.head = ir_new_array(&v->scratch, uint32_t, v->f->next_block),
                     .next = ir_new_array(&v->scratch, uint32_t, n),
                     .source = ir_new_array(&v->scratch, const ir_block *, n)};
-    foreach_block(b, v->f) {
+    foreach_block (b, v->f) {
         for (uint32_t s = 0; s < b->nsucc; s++, edge++) {
             uint32_t *head = &t.head[b->succ[s]->id];
             t.source[edge] = b;
@@ -201,7 +244,7 @@ static void check_preds(verifier *v, const ir_block *b, const edge_table *edges,
 
 static void check_edges(verifier *v) {
     unsigned errors = v->errors;
-    foreach_block(b, v->f) {
+    foreach_block (b, v->f) {
         v->block = b;
         check_shape(v, b);
         check_successors(v, b);
@@ -209,7 +252,7 @@ static void check_edges(verifier *v) {
     if (v->errors == errors) {
         edge_table edges = collect_edges(v);
         int32_t *count = ir_new_array(&v->scratch, int32_t, v->f->next_block);
-        foreach_block(b, v->f) {
+        foreach_block (b, v->f) {
             v->block = b;
             check_preds(v, b, &edges, count);
         }
@@ -236,15 +279,15 @@ static void check_phi_edges(verifier *v, const ir_inst *phi, uint32_t *first) {
 
 static void check_phis(verifier *v) {
     uint32_t *first = ir_new_array(&v->scratch, uint32_t, v->f->next_block);
-    foreach_block(b, v->f) {
+    foreach_block (b, v->f) {
         v->block = b;
-        foreach_phi(phi, b) check_phi_edges(v, phi, first);
+        foreach_phi (phi, b) check_phi_edges(v, phi, first);
     }
     v->block = NULL;
     v->inst = NULL;
 }
 
-/* ---------------------------------------------------------------------------------------- uses */
+/* ----------------------------------------------------------------------------------------- uses */
 
 static bool is_known(const verifier *v, const ir_inst *i) {
     return i->id < v->f->next_id && v->values[i->id] == i;
@@ -286,9 +329,9 @@ static void check_use_list(verifier *v, const ir_inst *value) {
 }
 
 static void check_uses(verifier *v) {
-    foreach_block(b, v->f) {
+    foreach_block (b, v->f) {
         v->block = b;
-        foreach_inst(i, b) {
+        foreach_inst (i, b) {
             v->inst = i;
             check_operands(v, i);
         }
@@ -299,12 +342,12 @@ static void check_uses(verifier *v) {
     v->inst = NULL;
 }
 
-/* ------------------------------------------------------------------------------- types and order */
+/* ------------------------------------------------------------------------------ types and order */
 
 static void check_types(verifier *v) {
-    foreach_block(b, v->f) {
+    foreach_block (b, v->f) {
         v->block = b;
-        foreach_inst(i, b) {
+        foreach_inst (i, b) {
             v->inst = i;
             verify_inst(v, i);
         }
@@ -332,10 +375,10 @@ static bool reaches(const verifier *v, const ir_dom *d, const ir_inst *user, uns
 
 static void check_order(verifier *v) {
     const ir_dom *d = ir_dominators(v->f);
-    foreach_block(b, v->f) {
+    foreach_block (b, v->f) {
         v->block = b;
         if (!is_reachable(d, b)) continue;
-        foreach_inst(i, b) {
+        foreach_inst (i, b) {
             v->inst = i;
             for (unsigned n = 0; n < i->nargs; n++)
                 if (!reaches(v, d, i, n))

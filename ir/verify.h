@@ -30,7 +30,8 @@ void verify_inst(verifier *v, const ir_inst *i);
 void verify_imm(verifier *v, const ir_inst *i);
 void verify_custom(verifier *v, const ir_inst *i);
 
-/* Building blocks of rules; false after a report. */
+/* Parts of rules; false after a report. */
+const char *verify_show_type(verifier *v, ir_type t);
 bool verify_operand(verifier *v, unsigned n, ir_type want);
 bool verify_result(verifier *v, ir_type want);
 bool verify_operand_is(verifier *v, unsigned n, bool holds, const char *what);

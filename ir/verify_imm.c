@@ -3,7 +3,7 @@
  */
 #include "ir/verify.h"
 
-/* ----------------------------------------------------------------------------------------- imm */
+/* ------------------------------------------------------------------------------------------ imm */
 
 static void check_mem(verifier *v, const ir_inst *i) {
     if (i->imm.mem.align > 31) verify_fail(v, "alignment 2^%u is above 2^31", i->imm.mem.align);
@@ -16,7 +16,8 @@ static void check_scope(verifier *v, unsigned scope, const char *of) {
 }
 
 static void check_semantics(verifier *v, unsigned semantics) {
-    unsigned order = semantics & (IR_SEM_ACQUIRE | IR_SEM_RELEASE | IR_SEM_ACQ_REL | IR_SEM_SEQ_CST);
+    unsigned order =
+        semantics & (IR_SEM_ACQUIRE | IR_SEM_RELEASE | IR_SEM_ACQ_REL | IR_SEM_SEQ_CST);
     unsigned memory = semantics & 0xfc0; /* all storage classes that SPIR-V names */
     unsigned rest = semantics & ~(order | memory);
     if (order & (order - 1)) verify_fail(v, "more than one memory order (0x%x)", order);
@@ -71,7 +72,7 @@ static void check_imm(verifier *v, const ir_inst *i) {
     }
 }
 
-/* --------------------------------------------------------------------------------------- flags */
+/* ---------------------------------------------------------------------------------------- flags */
 
 static bool touches_floats(const ir_inst *i) {
     bool found = ir_is_float(i->type);
@@ -80,8 +81,8 @@ static bool touches_floats(const ir_inst *i) {
 }
 
 static void check_flags(verifier *v, const ir_inst *i) {
-    const uint32_t wrap = IR_NSW | IR_NUW, fast = IR_NNAN | IR_NINF | IR_NSZ | IR_ARCP | IR_FAST |
-                                                  IR_CONTRACT;
+    const uint32_t wrap = IR_NSW | IR_NUW,
+                   fast = IR_NNAN | IR_NINF | IR_NSZ | IR_ARCP | IR_FAST | IR_CONTRACT;
     if (i->flags & ~(wrap | fast | IR_INBOUNDS))
         verify_fail(v, "unknown flags 0x%x", i->flags & ~(wrap | fast | IR_INBOUNDS));
     if ((i->flags & IR_INBOUNDS) && i->op != IR_OP_ptradd)
@@ -97,7 +98,7 @@ void verify_imm(verifier *v, const ir_inst *i) {
     if (i->flags) check_flags(v, i);
 }
 
-/* ------------------------------------------------------------------------- custom: sub-groups */
+/* --------------------------------------------------------------------------- custom: sub-groups */
 
 static ir_type arg_type(const ir_inst *i, unsigned n) { return ir_arg(i, n)->type; }
 
@@ -167,7 +168,7 @@ static void check_wait_events(verifier *v, const ir_inst *i) {
     if (verify_result(v, IR_VOID) && int_operand(v, 0)) pointer_operand(v, 1);
 }
 
-/* ------------------------------------------------------------------------------ custom: images */
+/* ------------------------------------------------------------------------------- custom: images */
 
 /* How many operands follow for a SPIR-V image operand mask. */
 static unsigned image_operand_count(uint32_t mask) {
@@ -187,7 +188,9 @@ static bool is_coordinate(ir_type t) {
     return ir_lanes(t) <= 4 && ((ir_is_int(t) && !ir_is_bool(t)) || ir_is_float(t));
 }
 
-static bool is_texel(ir_type t) { return is_coordinate(t) && (ir_lanes(t) == 4 || ir_lanes(t) == 1); }
+static bool is_texel(ir_type t) {
+    return is_coordinate(t) && (ir_lanes(t) == 4 || ir_lanes(t) == 1);
+}
 
 static bool coordinate_operand(verifier *v, unsigned n) {
     return verify_operand_is(v, n, is_coordinate(arg_type(v->inst, n)), "a coordinate");
@@ -219,7 +222,7 @@ static void check_sampled_image(verifier *v, const ir_inst *i) {
         kind_operand(v, 1, IR_SAMPLER, "a sampler");
 }
 
-/* -------------------------------------------------------------------------------- custom: others */
+/* ------------------------------------------------------------------------------- custom: others */
 
 static void check_ptr_space(verifier *v, const ir_inst *i) {
     (void)i;
@@ -270,6 +273,6 @@ void verify_custom(verifier *v, const ir_inst *i) {
     case IR_OP_image_samples: check_image_query(v, i); break;
     case IR_OP_printf: check_printf(v, i); break;
     case IR_OP_assume: check_assume(v, i); break;
-    default: assert(!"an op with a custom rule has none here");
+    default: assert(false && "every R_CUSTOM op has a rule here");
     }
 }

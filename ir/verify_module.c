@@ -1,12 +1,12 @@
 /* verify_module.c — the verifier's entries, and what lies outside of bodies: names, globals with
  * their initializers, signatures and attributes of functions.
  *
- * Memory of the verifier is its own and is given back; what ir_dominators keeps stays in the module.
- * Lack of memory leaves through the caller's ir_try.
+ * Memory of the verifier is its own and is given back; what ir_dominators keeps stays in the
+ * module. Lack of memory leaves through the caller's ir_try.
  */
 #include "ir/verify.h"
 
-/* ----------------------------------------------------------------------------------- functions */
+/* ------------------------------------------------------------------------------------ functions */
 
 static uint32_t known_bits(const text_word *table) {
     uint32_t bits = 0;
@@ -69,7 +69,7 @@ static void check_func(verifier *v, ir_func *f) {
     v->f = NULL;
 }
 
-/* ------------------------------------------------------------------------------------- globals */
+/* -------------------------------------------------------------------------------------- globals */
 
 static void check_relocs(verifier *v, const ir_global *g) {
     uint64_t size = ir_sizeof(v->m, g->type), bytes = v->m->pointer_bits / 8, end = 0;
@@ -101,7 +101,7 @@ static void check_global(verifier *v, const ir_global *g) {
     check_relocs(v, g);
 }
 
-/* --------------------------------------------------------------------------------------- names */
+/* ---------------------------------------------------------------------------------------- names */
 
 typedef struct taken taken;
 struct taken {
@@ -128,11 +128,11 @@ static void check_name(verifier *v, ir_map *map, const char *name) {
 
 static void check_names(verifier *v) {
     ir_map map = {0};
-    foreach_global(g, v->m) check_name(v, &map, g->name);
-    foreach_func(f, v->m) check_name(v, &map, f->name);
+    foreach_global (g, v->m) check_name(v, &map, g->name);
+    foreach_func (f, v->m) check_name(v, &map, f->name);
 }
 
-/* ------------------------------------------------------------------------------------- entries */
+/* -------------------------------------------------------------------------------------- entries */
 
 typedef struct {
     verifier v;
@@ -147,8 +147,8 @@ static void verify(void *arg) {
         return;
     }
     check_names(v);
-    foreach_global(g, v->m) check_global(v, g);
-    foreach_func(f, v->m) check_func(v, f);
+    foreach_global (g, v->m) check_global(v, g);
+    foreach_func (f, v->m) check_func(v, f);
 }
 
 static bool run(const ir_module *m, const ir_func *only) {

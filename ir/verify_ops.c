@@ -1,5 +1,5 @@
-/* verify_ops.c — what one instruction must fulfil by itself: one small function per type rule of the
- * op table.  imm, flags and R_CUSTOM are in verify_imm.c.
+/* verify_ops.c — what one instruction must fulfil by itself: one small function per type rule of
+ * the op table.  imm, flags and R_CUSTOM are in verify_imm.c.
  *
  * A rule reports its first violation and leaves it at that.  Rules see operands that exist and as
  * many as the op takes; who the operands are is the business of verify.c.
@@ -7,46 +7,6 @@
 #include "ir/verify.h"
 
 #include <stdlib.h>
-
-/* ------------------------------------------------------------------------------- building blocks */
-
-static const char *show(verifier *v, ir_type t) {
-    ir_text out = {.arena = &v->scratch};
-    ir_print_type(&out, v->m, t);
-    return out.data;
-}
-
-bool verify_operand(verifier *v, unsigned n, ir_type want) {
-    ir_type t = ir_arg(v->inst, n)->type;
-    if (t == want) return true;
-    return verify_fail(v, "operand %u has type %s, not %s", n, show(v, t), show(v, want));
-}
-
-bool verify_result(verifier *v, ir_type want) {
-    ir_type t = v->inst->type;
-    if (t == want) return true;
-    if (want == IR_VOID) return verify_fail(v, "%s has no result", ir_info(v->inst)->name);
-    return verify_fail(v, "the result has type %s, not %s", show(v, t), show(v, want));
-}
-
-bool verify_operand_is(verifier *v, unsigned n, bool holds, const char *what) {
-    if (holds) return true;
-    return verify_fail(v, "operand %u has type %s, not %s", n, show(v, ir_arg(v->inst, n)->type),
-                       what);
-}
-
-bool verify_result_is(verifier *v, bool holds, const char *what) {
-    if (holds) return true;
-    return verify_fail(v, "the result has type %s, not %s", show(v, v->inst->type), what);
-}
-
-bool verify_is_value(ir_type t) { return t != IR_VOID && !ir_is_aggregate(t); }
-
-bool verify_is_int_scalar(ir_type t) { return t >= IR_I8 && t <= IR_I64; }
-
-bool verify_is_align(uint64_t align) {
-    return align && !(align & (align - 1)) && align <= UINT64_C(1) << 31;
-}
 
 static bool operands_from(verifier *v, unsigned first, ir_type want) {
     for (unsigned n = first; n < v->inst->nargs; n++)
@@ -58,7 +18,8 @@ static ir_type arg_type(const ir_inst *i, unsigned n) { return ir_arg(i, n)->typ
 
 static bool same_lanes(verifier *v, ir_type a, ir_type b) {
     if (ir_lanes(a) == ir_lanes(b)) return true;
-    return verify_fail(v, "%s and %s differ in lanes", show(v, a), show(v, b));
+    return verify_fail(v, "%s and %s differ in lanes", verify_show_type(v, a),
+                       verify_show_type(v, b));
 }
 
 static bool float_result(verifier *v) {
@@ -75,7 +36,7 @@ static bool int_operand(verifier *v, unsigned n) {
 
 static ir_type bools_like(ir_type t) { return ir_with_elem(t, IR_I1); }
 
-/* ---------------------------------------------------------------------- arithmetic and comparison */
+/* -------------------------------------------------------------------- arithmetic and comparison */
 
 static void check_leaf(verifier *v, const ir_inst *i) {
     verify_fail(v, "a %s stands in no block", ir_info(i)->name);
@@ -104,7 +65,7 @@ static void check_compare_floats(verifier *v, const ir_inst *i) {
     if (operands_from(v, 1, t)) verify_result(v, bools_like(t));
 }
 
-/* -------------------------------------------------------------------------------- conversions */
+/* ---------------------------------------------------------------------------------- conversions */
 
 static bool operand_kind(verifier *v, bool (*is_kind)(ir_type), const char *what) {
     return verify_operand_is(v, 0, is_kind(arg_type(v->inst, 0)), what);
@@ -162,7 +123,8 @@ static void check_bitcast(verifier *v, const ir_inst *i) {
     if (!operand_kind(v, is_number, "an integer or float type")) return;
     if (!verify_result_is(v, is_number(i->type), "an integer or float type")) return;
     if (total_bits(v, from) != total_bits(v, i->type))
-        verify_fail(v, "%s and %s differ in size", show(v, from), show(v, i->type));
+        verify_fail(v, "%s and %s differ in size", verify_show_type(v, from),
+                    verify_show_type(v, i->type));
 }
 
 static void check_ptr_to_int(verifier *v, const ir_inst *i) {
@@ -181,7 +143,7 @@ static void check_ptr_to_ptr(verifier *v, const ir_inst *i) {
     if (is_generic(from) == is_generic(i->type))
         verify_fail(v, "one of operand and result must be a generic pointer");
     else if (i->op == IR_OP_ptrcast_to && !is_generic(from))
-        verify_fail(v, "operand 0 has type %s, not ptr.generic", show(v, from));
+        verify_fail(v, "operand 0 has type %s, not ptr.generic", verify_show_type(v, from));
 }
 
 static void check_ptradd(verifier *v, const ir_inst *i) {
@@ -207,13 +169,7 @@ static void check_nan(verifier *v, const ir_inst *i) {
         verify_fail(v, "operand and result differ in width");
 }
 
-static void check_widen(verifier *v, const ir_inst *i) {
-    if (!int_to_int(v) || !operands_from(v, 1, arg_type(i, 0))) return;
-    if (ir_bits(v->m, i->type) != 2 * ir_bits(v->m, arg_type(i, 0)))
-        verify_fail(v, "the result is not twice as wide as the operands");
-}
-
-/* -------------------------------------------------------------------------- choosing, vectors */
+/* ---------------------------------------------------------------------------- choosing, vectors */
 
 static void check_select(verifier *v, const ir_inst *i) {
     ir_type cond = arg_type(i, 0);
@@ -226,8 +182,8 @@ static void check_select(verifier *v, const ir_inst *i) {
 static bool constant_lane_in_range(verifier *v, unsigned n, unsigned lanes) {
     const ir_inst *index = ir_arg(v->inst, n);
     if (!ir_is_const(index) || index->imm.bits < lanes) return true;
-    return verify_fail(v, "there is no lane %llu in %u lanes",
-                       (unsigned long long)index->imm.bits, lanes);
+    return verify_fail(v, "there is no lane %llu in %u lanes", (unsigned long long)index->imm.bits,
+                       lanes);
 }
 
 static void check_extract(verifier *v, const ir_inst *i) {
@@ -257,7 +213,8 @@ static void check_shuffle(verifier *v, const ir_inst *i) {
         !verify_result_is(v, verify_is_value(i->type) && ir_elem(i->type) == ir_elem(from),
                           "of the operands' element type"))
         return;
-    for (unsigned n = 0; n < ir_lanes(i->type); n++)
+    if (!i->imm.mask) verify_fail(v, "the mask is missing");
+    for (unsigned n = 0; i->imm.mask && n < ir_lanes(i->type); n++)
         if (i->imm.mask[n] != 255 && i->imm.mask[n] >= 2 * ir_lanes(from))
             verify_fail(v, "the operands have no lane %u", i->imm.mask[n]);
 }
@@ -282,7 +239,7 @@ static void check_float_vector(verifier *v, const ir_inst *i) {
         verify_fail(v, "a cross product has 3 or 4 lanes, not %u", lanes);
 }
 
-/* ------------------------------------------------------------------------------------- memory */
+/* --------------------------------------------------------------------------------------- memory */
 
 static void check_query(verifier *v, const ir_inst *i) {
     verify_result_is(v, i->type == IR_I32 || i->type == IR_I64, "i32 or i64");
@@ -328,8 +285,8 @@ static bool atomic_type(verifier *v, ir_op op, ir_type t) {
     case IR_OP_atomic_store:
     case IR_OP_atomic_xchg:
         if (integer || ir_is_ptr(t) || (scalar && ir_is_float(t))) return true;
-        return verify_fail(v, "an atomic access to %s", show(v, t));
-    case IR_OP_atomic_cmpxchg: 
+        return verify_fail(v, "an atomic access to %s", verify_show_type(v, t));
+    case IR_OP_atomic_cmpxchg:
         return verify_result_is(v, integer || ir_is_ptr(t), "an integer or a pointer");
     case IR_OP_atomic_fadd:
     case IR_OP_atomic_fmin:
@@ -339,7 +296,8 @@ static bool atomic_type(verifier *v, ir_op op, ir_type t) {
 }
 
 static void check_atomic(verifier *v, const ir_inst *i) {
-    if (atomic_type(v, (ir_op)i->op, i->type) && pointer_operand(v, 0)) operands_from(v, 1, i->type);
+    if (atomic_type(v, (ir_op)i->op, i->type) && pointer_operand(v, 0))
+        operands_from(v, 1, i->type);
 }
 
 static void check_atomic_store(verifier *v, const ir_inst *i) {
@@ -352,13 +310,14 @@ static void check_sync_op(verifier *v, const ir_inst *i) {
     verify_result(v, IR_VOID);
 }
 
-/* ------------------------------------------------------------------------ groups, phis, calls */
+/* -------------------------------------------------------------------------- groups, phis, calls */
 
 static bool group_operand_type(verifier *v, ir_op op, ir_type t) {
     switch (op) {
     case IR_OP_group_all:
     case IR_OP_group_any: return verify_result(v, IR_I1);
-    case IR_OP_group_broadcast_first: return verify_result_is(v, verify_is_value(t), "a value type");
+    case IR_OP_group_broadcast_first:
+        return verify_result_is(v, verify_is_value(t), "a value type");
     case IR_OP_group_fadd:
     case IR_OP_group_fmin:
     case IR_OP_group_fmax:
@@ -384,15 +343,14 @@ static void check_call(verifier *v, const ir_inst *i) {
     if (!callee || callee->module != v->m) {
         verify_fail(v, "the callee is no function of this module");
     } else if (i->nargs != callee->nparams) {
-        verify_fail(v, "%u operands for %u parameters of @%s", i->nargs, callee->nparams,
-                    callee->name);
+        verify_fail(v, "@%s takes %u operands, not %u", callee->name, callee->nparams, i->nargs);
     } else if (verify_result(v, callee->ret)) {
         for (unsigned n = 0; n < i->nargs; n++)
             if (!verify_operand(v, n, callee->param_val[n]->type)) return;
     }
 }
 
-/* --------------------------------------------------------------------------------- terminators */
+/* ---------------------------------------------------------------------------------- terminators */
 
 static int by_bits(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -421,7 +379,7 @@ static void check_ret(verifier *v, const ir_inst *i) {
         verify_fail(v, "ret takes at most 1 operand, not %u", i->nargs);
     else if ((i->nargs == 1) != (v->f->ret != IR_VOID))
         verify_fail(v, i->nargs ? "a void function returns no value" : "the function returns %s",
-                    show(v, v->f->ret));
+                    verify_show_type(v, v->f->ret));
     else if (i->nargs)
         verify_operand(v, 0, v->f->ret);
 }
@@ -459,7 +417,6 @@ static void (*const rules[])(verifier *v, const ir_inst *i) = {
     [R_FLT_INT] = check_float_with_int,
     [R_FLT_TO_I] = check_float_to_i32,
     [R_INT_TO_F] = check_nan,
-    [R_WIDEN] = check_widen,
     [R_SELECT] = check_select,
     [R_EXTRACT] = check_extract,
     [R_INSERT] = check_insert,

@@ -1,12 +1,12 @@
 /* argconst.c — an argument that is known becomes a constant of the function.
  *
- * A scalar or vector parameter is replaced by a constant.  A struct passed by value is a pointer to a
- * private copy; it becomes a variable that is filled at the start of the function, leaf by leaf of
- * the struct's type, so that sroa and mem2reg can take it apart.  Padding is not written.  Where the
- * type is not known, the copy is filled byte by byte.
+ * A scalar or vector parameter is replaced by a constant.  A struct passed by value is a pointer to
+ * a private copy; it becomes a variable that is filled at the start of the function, leaf by leaf
+ * of the struct's type, so that sroa and mem2reg can take it apart.  Padding is not written.  Where
+ * the type is not known, the copy is filled byte by byte.
  *
- * The bytes come as a host lays them out for the kernel: little endian, a vector of three followed by
- * a fourth, unused element.
+ * The bytes come as a host lays them out for the kernel: little endian, a vector of three followed
+ * by a fourth, unused element.
  */
 #include "passes/passes.h"
 
@@ -17,12 +17,12 @@ IR_PRINTF(3, 4) static bool fail(const ir_func *f, uint32_t index, const char *f
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    ir_report(f->module->cx, (ir_message){.severity = IR_ERROR}, "@%s: parameter %u%s%s %s", f->name,
-              index, name ? " " : "", name ? name : "", text);
+    ir_report(f->module->cx, (ir_message){.severity = IR_ERROR}, "@%s: parameter %u%s%s %s",
+              f->name, index, name ? " " : "", name ? name : "", text);
     return false;
 }
 
-/* -------------------------------------------------------------------------------------- constants */
+/* ------------------------------------------------------------------------------------ constants */
 
 static uint64_t read_bytes(const uint8_t *bytes, uint64_t n) {
     uint64_t value = 0;
@@ -36,14 +36,15 @@ static ir_inst *read_constant(ir_func *f, ir_type t, const uint8_t *bytes) {
     return ir_const_lanes(f, t, lanes);
 }
 
-/* --------------------------------------------------------------------------------- leaves of a type */
+/* --------------------------------------------------------------------------- leaves of a * type */
 
 static bool is_value(ir_type t) { return ir_is_int(t) || ir_is_float(t); }
 
-/* The member of a struct that covers byte *offset, which becomes an offset into it; IR_VOID: none. */
+/* The member of a struct that covers byte *offset, which becomes an offset into it; or IR_VOID. */
 static ir_type member_at(const ir_module *m, const ir_type_info *s, uint64_t *offset) {
     for (uint32_t i = s->count; i-- > 0;) {
-        if (s->offset[i] > *offset || *offset - s->offset[i] >= ir_sizeof(m, s->member[i])) continue;
+        if (s->offset[i] > *offset || *offset - s->offset[i] >= ir_sizeof(m, s->member[i]))
+            continue;
         *offset -= s->offset[i];
         return s->member[i];
     }
@@ -67,7 +68,7 @@ static ir_type leaf_at(const ir_module *m, ir_type t, uint64_t *offset) {
     return t;
 }
 
-/* ------------------------------------------------------------------------------------ private copies */
+/* ----------------------------------------------------------------------------- private * copies */
 
 typedef struct {
     ir_builder b;
@@ -100,25 +101,27 @@ static void fill(filling *q, ir_type t, uint64_t size) {
     }
 }
 
-static uint64_t align_of_copy(const ir_func *f, const ir_param *p, ir_type t) {
-    uint64_t align = ir_alignof(f->module, t);
-    return p->align > align ? p->align : align;
-}
-
-static ir_inst *make_copy(ir_func *f, const ir_param *p, const uint8_t *bytes) {
-    ir_module *m = f->module;
+ir_inst *pass_build_struct(ir_builder *b, const ir_param *p) {
+    ir_module *m = b->f->module;
     ir_type t = p->pointee;
     if (t == IR_VOID || ir_sizeof(m, t) != p->byval_size)
         t = ir_array_type(m, IR_I8, (uint32_t)p->byval_size);
-    filling q = {.align = align_of_copy(f, p, t), .bytes = bytes};
+    uint64_t align = ir_alignof(m, t);
+    return ir_build_alloca(b, t, p->align > align ? p->align : (unsigned)align);
+}
+
+static ir_inst *make_copy(ir_func *f, const ir_param *p, const uint8_t *bytes) {
+    filling q = {.bytes = bytes};
     ir_builder_init(&q.b, f);
     ir_before(&q.b, f->first->first);
-    q.variable = ir_build_alloca(&q.b, t, (unsigned)q.align);
-    fill(&q, t, p->byval_size);
+    q.variable = pass_build_struct(&q.b, p);
+    q.align = q.variable->imm.var->align;
+    fill(&q, q.variable->imm.var->type, p->byval_size);
     return q.variable;
 }
 
-/* --------------------------------------------------------------------------------------------- entry */
+/* ---------------------------------------------------------------------------------------------
+ * entry */
 
 bool pass_fold_argument(ir_func *f, uint32_t index, const void *bytes, size_t size) {
     const ir_param *p = &f->param[index];

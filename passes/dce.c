@@ -1,13 +1,14 @@
 /* dce.c — dead code elimination.
  *
  * Everything is dead until something live needs it: marking starts at the instructions that have an
- * effect of their own and follows operands, so cycles of phis that only feed each other die together.
+ * effect of their own and follows operands, so cycles of phis that only feed each other die
+ * together.
  *
  * Stores to stack variables are treated the same way.  A write whose address lies in one known
  * variable, by any chain of ptradd and ptrcast, is not an effect; it is *pending* on that variable
  * and comes to life when a live instruction needs the variable for anything but as the address of
- * such a write: a load, a call, a copy out of it, its address as a value.  So a variable that is only
- * written dies with all its writes, and so does one that only feeds its own next value.
+ * such a write: a load, a call, a copy out of it, its address as a value.  So a variable that is
+ * only written dies with all its writes, and so does one that only feeds its own next value.
  *
  * Control flow stays as it is: all terminators are live.  Volatile accesses are effects.
  */
@@ -27,7 +28,7 @@ typedef struct {
     ir_vec(ir_inst *) work;
 } dce;
 
-/* --------------------------------------------------------------------------------------- marking */
+/* -------------------------------------------------------------------------------------- marking */
 
 static void mark(dce *d, ir_inst *i) {
     if (i->mark || !i->block) return;
@@ -64,29 +65,36 @@ static ir_inst *variable_of(const dce *d, ir_inst *i) {
     return ir_is_leaf(ir_arg(i, 0)) ? NULL : d->variable[ir_arg(i, 0)->id];
 }
 
+/* A write of undef leaves memory as it may have been. */
+static bool writes_undef(const ir_inst *i) {
+    const ir_inst *address = written_address(i);
+    unsigned value = i->op == IR_OP_fill ? 1 : 0;
+    return address && i->op != IR_OP_copy && ir_arg(i, value)->op == IR_OP_undef;
+}
+
 /* In reverse postorder the definition of a pointer comes before its uses. */
 static void find_roots(dce *d) {
     const ir_order *order = &ir_dominators(d->f)->order;
     for (uint32_t n = 0; n < order->n; n++)
-        foreach_inst(i, order->rpo[n]) {
+        foreach_inst (i, order->rpo[n]) {
             i->mark = 0;
             d->variable[i->id] = variable_of(d, i);
             ir_inst *variable = written_variable(d, i);
             if (variable)
                 add_pending(d, variable, i);
-            else if (!ir_is_dead_safe(i))
+            else if (!ir_is_dead_safe(i) && !writes_undef(i))
                 mark(d, i);
         }
 }
 
-/* -------------------------------------------------------------------------------------- sweeping */
+/* ------------------------------------------------------------------------------------- sweeping */
 
 /* Users first, so that only cycles still have uses when they go. */
 static bool sweep(ir_func *f) {
     const ir_order *order = &ir_dominators(f)->order;
     bool changed = false;
     for (uint32_t n = order->n; n-- > 0;)
-        foreach_inst_reverse(i, order->rpo[n]) {
+        foreach_inst_reverse (i, order->rpo[n]) {
             if (i->mark) continue;
             if (i->uses) ir_replace_uses(i, ir_undef(f, i->type));
             ir_remove(i);
@@ -96,7 +104,7 @@ static bool sweep(ir_func *f) {
 }
 
 /* Does:  removes what no effect needs: unused values, dead phi cycles, unused variables, writes to
- *        variables that are never read, calls of pure functions.
+ *        variables that are never read, writes of undef, calls of pure functions.
  * Needs: nothing.
  * Leaves: every block reachable; nothing unused.
  * Gives up: on control flow, and on writes through pointers that a phi or select chooses. */

@@ -11,21 +11,19 @@
  * jumps to its join.  Every work-item reaches every join, so the barriers stand outside all guards
  * and all items of a group execute them.
  *
- * Guards.  A member with a smaller range than the fused one runs on those items whose ids lie inside
- * its range; as its ids are those of the fused kernel (pass_same_ids), these are the items with
- * linear id < N.  Where the local size divides the member's range, groups lie inside or outside as a
- * whole; the guard then compares group ids, which are uniform, and what the body asks about sizes is
- * answered from its own range.  Where it does not, or is not known, a body that asks about its group
- * or waits for it is refused.
+ * Guards.  A member with a smaller range than the fused one runs on those items whose ids lie
+ * inside its range; as its ids are those of the fused kernel (pass_same_ids), these are the items
+ * with linear id < N.  Where the local size divides the member's range, groups lie inside or
+ * outside as a whole; the guard then compares group ids, which are uniform, and what the body asks
+ * about sizes is answered from its own range.  Where it does not, or is not known, a body that asks
+ * about its group or waits for it is refused.
  *
- * Module-scope variables in local memory belong to one body: the second body that refers to one gets
- * a copy.  Constants are shared.  Variables of the program in global memory stay with their program:
- * a kernel that uses them can only be fused into their module.
+ * Module-scope variables in local memory belong to one body: the second body that refers to one
+ * gets a copy.  Constants are shared.  Variables of the program in global memory stay with their
+ * program: a kernel that uses them can only be fused into their module.
  *
- * Attributes: required work-group sizes, sub-group sizes and counts agree where they are given;
- * float controls agree; a hint that differs is dropped.  Whether operations may be contracted is a
- * flag of each operation and needs no merging; the fused kernel is marked contraction-off when a
- * member is.
+ * A struct by value is a private copy that its body may change; when several bodies are given the
+ * same one, each gets a copy of its own.
  *
  * Not here: members whose ids must be computed from the linear id (refused), promotion of buffers,
  * and the proof that fusion keeps the meaning, which needs access summaries.
@@ -38,13 +36,13 @@ typedef struct {
     ir_arena *out;
     pass_fuse_result *result;
     pass_fuse_member *members; /* bodies without calls; ranges with the required local size */
-    ir_kernel_attrs attrs;
-    ir_module *stage; /* holds those bodies that had calls, or NULL */
+    ir_kernel_attrs attrs;     /* merged */
+    ir_module *stage;          /* holds those bodies that had calls, or NULL */
     ir_arena scratch;
-    ir_block *last;     /* the join that the next body starts from */
+    ir_block *last;      /* the join that the next body starts from */
     ir_inst *after_vars; /* in the entry: the first instruction that is no variable */
-    ir_map owner;       /* local variable -> the member (plus 1) whose body uses it */
-    ir_map copies;      /* (local variable, member) -> the copy that the member's body uses */
+    ir_map owner;        /* local variable -> the first member that uses it */
+    ir_map copies;       /* (local variable, member) -> the copy that the member's body uses */
     bool done;
 } fusion;
 
@@ -73,7 +71,7 @@ static const char *range_text(const fusion *q, const pass_range *r) {
     return t.data;
 }
 
-/* ----------------------------------------------------------------------------------------- members */
+/* -------------------------------------------------------------------------------------- members */
 
 static bool is_kernel(const fusion *q, uint32_t m) {
     const ir_func *k = kernel(q, m);
@@ -94,83 +92,13 @@ static bool have_kernels(fusion *q) {
     return true;
 }
 
-/* -------------------------------------------------------------------------------------- attributes */
-
-static bool is_size(const uint32_t s[3]) { return s[0] || s[1] || s[2]; }
-
-static bool is_same_size(const uint32_t a[3], const uint32_t b[3]) {
-    return memcmp(a, b, 3 * sizeof *a) == 0;
-}
-
-static bool merge_required_size(fusion *q, uint32_t m) {
-    uint32_t *have = q->attrs.local_size;
-    const uint32_t *size = kernel(q, m)->attrs.local_size;
-    if (!is_size(size) || is_same_size(size, have)) return true;
-    if (is_size(have))
-        return fail(q, "required work-group sizes differ: @%s %u,%u,%u, before it %u,%u,%u",
-                    kernel(q, m)->name, size[0], size[1], size[2], have[0], have[1], have[2]);
-    memcpy(have, size, sizeof q->attrs.local_size);
-    return true;
-}
-
-/* *have becomes what the member wants, unless both want something else. */
-static bool merge_number(const fusion *q, uint32_t m, const char *what, uint32_t *have,
-                         uint32_t want) {
-    if (!want || want == *have) return true;
-    if (*have)
-        return fail(q, "required %s differ: @%s %u, before it %u", what, kernel(q, m)->name, want,
-                    *have);
-    *have = want;
-    return true;
-}
-
-static bool merge_float_controls(const fusion *q, uint32_t m) {
-    static const char *const widths[] = {"f16", "f32", "f64"};
-    for (unsigned w = 0; w < 3; w++)
-        if (kernel(q, m)->attrs.float_controls[w] != kernel(q, 0)->attrs.float_controls[w])
-            return fail(q, "float controls of %s differ: @%s, @%s", widths[w], kernel(q, 0)->name,
-                        kernel(q, m)->name);
-    return true;
-}
-
-/* A hint stays when all kernels that give one give the same. */
-static void merge_hints(fusion *q) {
-    bool drop = false, drop_vec = false;
-    ir_kernel_attrs *into = &q->attrs;
-    for (uint32_t m = 0; m < q->request->nmembers; m++) {
-        const ir_kernel_attrs *a = &kernel(q, m)->attrs;
-        drop |= is_size(a->hint) && is_size(into->hint) && !is_same_size(a->hint, into->hint);
-        drop_vec |= a->has_vec_hint && into->has_vec_hint && a->vec_hint != into->vec_hint;
-        if (is_size(a->hint)) memcpy(into->hint, a->hint, sizeof into->hint);
-        if (a->has_vec_hint) into->vec_hint = a->vec_hint;
-        into->has_vec_hint |= a->has_vec_hint;
-    }
-    if (drop) memset(into->hint, 0, sizeof into->hint);
-    if (drop) decide(q, "fuse.hint", "work-group size hints differ: dropped");
-    if (drop_vec) into->has_vec_hint = false;
-    if (drop_vec) into->vec_hint = 0;
-}
-
-static bool merge_attributes(fusion *q) {
-    memcpy(q->attrs.float_controls, kernel(q, 0)->attrs.float_controls, 3);
-    for (uint32_t m = 0; m < q->request->nmembers; m++) {
-        const ir_kernel_attrs *a = &kernel(q, m)->attrs;
-        if (!merge_required_size(q, m) || !merge_float_controls(q, m) ||
-            !merge_number(q, m, "sub-group sizes", &q->attrs.subgroup_size, a->subgroup_size) ||
-            !merge_number(q, m, "numbers of sub-groups", &q->attrs.subgroups, a->subgroups))
-            return false;
-    }
-    merge_hints(q);
-    return true;
-}
-
-/* ------------------------------------------------------------------------------------------- range */
+/* ---------------------------------------------------------------------------------------- range */
 
 /* A required work-group size is an explicit local size. */
 static bool require_local_size(fusion *q, uint32_t m) {
     pass_range *r = &q->members[m].range;
     const uint32_t *size = kernel(q, m)->attrs.local_size;
-    if (!is_size(size)) return true;
+    if (!size[0]) return true;
     for (unsigned d = 0; d < 3; d++) {
         uint64_t local = d < r->dims ? r->local[d] : 1;
         bool given = r->has_local || d >= r->dims;
@@ -213,15 +141,17 @@ static bool has_whole_groups(const fusion *q, uint32_t m) {
     return true;
 }
 
-/* ------------------------------------------------------------------------------ bodies without calls */
+/* ------------------------------------------------------------------------- bodies without calls */
 
 static bool has_calls(const ir_func *f) {
-    foreach_block(b, f) foreach_inst(i, b) if (i->op == IR_OP_call) return true;
+    foreach_block (b, f)
+        foreach_inst (i, b)
+            if (i->op == IR_OP_call) return true;
     return false;
 }
 
-/* Copies all members into a module of their own when one has calls, and inlines there.  All of them,
- * so that what they share stays shared. */
+/* Copies all members into a module of their own when one has calls, and inlines there.  All of
+ * them, so that what they share stays shared. */
 static void inline_calls(fusion *q) {
     bool calls = false;
     ir_map staged = {0};
@@ -240,7 +170,7 @@ static void inline_calls(fusion *q) {
     pass_inline(q->stage, &cx);
 }
 
-/* ---------------------------------------------------------------------------------------- refusals */
+/* ------------------------------------------------------------------------------------- refusals */
 
 /* Does i need to know, or to wait for, the other items of its work-group? */
 static bool asks_about_group(const ir_inst *i) {
@@ -259,8 +189,18 @@ static bool asks_about_group(const ir_inst *i) {
     }
 }
 
-static bool is_program_variable(const ir_inst *v) {
-    return v->op == IR_OP_address && v->imm.global->space == IR_GLOBAL && !v->imm.global->constant;
+static bool is_program_variable(const ir_global *g) {
+    return g->space == IR_GLOBAL && !g->constant;
+}
+
+/* Does v lead to a variable of the program?  Of tables of tables it is assumed. */
+static bool has_program_variable(const ir_inst *v) {
+    if (v->op != IR_OP_address) return false;
+    const ir_global *g = v->imm.global;
+    bool found = is_program_variable(g);
+    for (uint32_t k = 0; k < g->nreloc; k++)
+        found |= is_program_variable(g->reloc[k].global) || g->reloc[k].global->nreloc;
+    return found;
 }
 
 static bool may_copy(fusion *q, uint32_t m, bool partial_groups, const ir_inst *i) {
@@ -274,7 +214,7 @@ static bool may_copy(fusion *q, uint32_t m, bool partial_groups, const ir_inst *
                                  range_text(q, &q->result->range)));
     bool same_program = q->request->into == kernel(q, m)->module && !q->stage;
     for (unsigned n = 0; n < i->nargs; n++)
-        if (is_program_variable(ir_arg(i, n)) && !same_program)
+        if (has_program_variable(ir_arg(i, n)) && !same_program)
             return refuse(q, "fuse.program-variable",
                           ir_sprintf(q->out, "@%s uses @%s, which belongs to its program", name,
                                      ir_arg(i, n)->imm.global->name));
@@ -291,9 +231,12 @@ static bool may_fuse(fusion *q, uint32_t m) {
                                  kernel(q, m)->name, body->refusal));
     if (!pass_same_ids(own, fused))
         return refuse(q, "fuse.remap",
-                      ir_sprintf(q->out, "id remapping needed: @%s has range %s, the fused kernel %s",
+                      ir_sprintf(q->out,
+                                 "id remapping needed: @%s has range %s, the fused kernel %s",
                                  kernel(q, m)->name, range_text(q, own), range_text(q, fused)));
-    foreach_block(b, body) foreach_inst(i, b) if (!may_copy(q, m, partial_groups, i)) return false;
+    foreach_block (b, body)
+        foreach_inst (i, b)
+            if (!may_copy(q, m, partial_groups, i)) return false;
     return true;
 }
 
@@ -304,7 +247,7 @@ static bool may_fuse_all(fusion *q) {
     return true;
 }
 
-/* ------------------------------------------------------------------------------------ fixing a copy */
+/* -------------------------------------------------------------------------------- fixing a copy */
 
 static ir_global *copy_local(fusion *q, const ir_global *g) {
     ir_global *copy = ir_global_new(q->result->module, g->name, g->space, g->type);
@@ -339,7 +282,7 @@ static void split_locals(fusion *q, uint32_t m, ir_inst *i) {
     }
 }
 
-/* What a size query of body m answers where the fused kernel would answer otherwise; 0: the same. */
+/* What a size query of body m answers where the fused kernel would not; 0: the same. */
 static uint64_t own_answer(const fusion *q, uint32_t m, const ir_inst *i) {
     const pass_range *own = &q->members[m].range, *fused = &q->result->range;
     if (i->op == IR_OP_work_dim) return own->dims == fused->dims ? 0 : own->dims;
@@ -351,7 +294,7 @@ static uint64_t own_answer(const fusion *q, uint32_t m, const ir_inst *i) {
 }
 
 static void fix_copy(fusion *q, uint32_t m, ir_block *b) {
-    foreach_inst(i, b) {
+    foreach_inst (i, b) {
         split_locals(q, m, i);
         uint64_t answer = own_answer(q, m, i);
         if (!answer) continue;
@@ -360,7 +303,7 @@ static void fix_copy(fusion *q, uint32_t m, ir_block *b) {
     }
 }
 
-/* ----------------------------------------------------------------------------------- guards, barriers */
+/* ----------------------------------------------------------------------------- guards, barriers */
 
 /* Are the item's id and group in dimension d inside the range of body m? */
 static ir_inst *is_inside(const fusion *q, uint32_t m, ir_builder *b, unsigned d) {
@@ -402,6 +345,14 @@ static const char *const barrier_text[] = {"local and global memory", "local mem
 static const unsigned barrier_memory[] = {IR_SEM_LOCAL | IR_SEM_GLOBAL, IR_SEM_LOCAL,
                                           IR_SEM_GLOBAL};
 
+/* Images are global memory with a bit of their own. */
+static unsigned ordered_memory(const fusion *q) {
+    unsigned memory = barrier_memory[q->request->barrier];
+    for (uint32_t a = 0; a < q->result->nargs && memory & IR_SEM_GLOBAL; a++)
+        if (q->result->args[a].kind == PASS_ARG_IMAGE) memory |= IR_SEM_IMAGE;
+    return memory;
+}
+
 static void build_barrier(fusion *q, uint32_t m, ir_builder *b) {
     pass_barrier policy = q->request->barrier;
     const char *before = kernel(q, m)->name, *after = kernel(q, m + 1)->name;
@@ -410,34 +361,52 @@ static void build_barrier(fusion *q, uint32_t m, ir_builder *b) {
                ir_sprintf(q->out, "no barrier between @%s and @%s, as asked", before, after));
         return;
     }
-    ir_build_barrier(b, IR_SCOPE_WORKGROUP, IR_SCOPE_WORKGROUP,
-                     IR_SEM_SEQ_CST | barrier_memory[policy]);
+    ir_build_barrier(b, IR_SCOPE_WORKGROUP, IR_SCOPE_WORKGROUP, IR_SEM_SEQ_CST | ordered_memory(q));
     decide(q, "fuse.barrier",
            ir_sprintf(q->out, "work-group barrier between @%s and @%s: %s", before, after,
                       barrier_text[policy]));
 }
 
-/* -------------------------------------------------------------------------------------------- bodies */
+/* --------------------------------------------------------------------------------------- bodies */
 
 static void hoist_variables(fusion *q, ir_block *body) {
     if (!q->after_vars) q->after_vars = q->result->kernel->first->first;
-    foreach_inst(i, body) if (i->op == IR_OP_alloca) ir_move_before(i, q->after_vars);
+    foreach_inst (i, body)
+        if (i->op == IR_OP_alloca) ir_move_before(i, q->after_vars);
 }
 
-static ir_inst **arguments_of(fusion *q, uint32_t m) {
+/* A copy of the struct that `param` points to, made where b stands. */
+static ir_inst *copy_struct(const fusion *q, ir_builder *b, ir_inst *param) {
+    const ir_param *info = &q->result->kernel->param[param->imm.index];
+    ir_imm align = {0};
+    ir_builder vars = *b;
+    while (UINT32_C(2) << align.mem.align <= info->align) align.mem.align++;
+    if (q->after_vars) ir_before(&vars, q->after_vars);
+    ir_inst *copy = pass_build_struct(&vars, info);
+    ir_inst *size = ir_const(b->f, ir_size_type(b->f->module), info->byval_size);
+    ir_build_raw(b, IR_OP_copy, IR_VOID, 0, align, 3, (ir_inst *[]){copy, param, size});
+    return copy;
+}
+
+static ir_inst **arguments_of(const fusion *q, uint32_t m, ir_builder *b, ir_arena *scratch) {
     const pass_fuse_result *r = q->result;
-    uint32_t n = kernel(q, m)->nparams;
-    ir_inst **args = ir_new_array(&q->scratch, ir_inst *, n);
-    for (uint32_t p = 0; p < n; p++)
-        args[p] = r->kernel->param_val[r->args[r->arg_of[m][p]].index];
+    const ir_func *k = kernel(q, m);
+    ir_inst **args = ir_new_array(scratch, ir_inst *, k->nparams);
+    for (uint32_t p = 0; p < k->nparams; p++) {
+        const pass_fuse_arg *arg = &r->args[r->arg_of[m][p]];
+        bool shared = arg->nparams > 1 && k->param[p].attrs & IR_PARAM_BYVAL;
+        args[p] = r->kernel->param_val[arg->index];
+        if (shared) args[p] = copy_struct(q, b, args[p]);
+    }
     return args;
 }
 
 /* Copies body m behind b's block; b is then at the end of its join. */
 static void add_body(fusion *q, uint32_t m, ir_builder *b) {
     ir_func *f = q->result->kernel;
+    ir_inst **args = arguments_of(q, m, b, &q->scratch);
     ir_block *body, *join = ir_block_new(f, "join");
-    ir_clone_body(f, q->members[m].kernel, arguments_of(q, m), join, &body);
+    ir_clone_body(f, q->members[m].kernel, args, join, &body);
     for (ir_block *copy = join->next; copy; copy = copy->next) fix_copy(q, m, copy);
     q->last = join;
     build_entrance(q, m, b, body);
@@ -473,7 +442,7 @@ static void make_module(fusion *q) {
     q->result->module = m;
 }
 
-/* --------------------------------------------------------------------------------------------- entry */
+/* ---------------------------------------------------------------------------------------- entry */
 
 static void fuse(void *user) {
     fusion *q = user;
@@ -481,7 +450,9 @@ static void fuse(void *user) {
         fail(q, "nothing to fuse");
         return;
     }
-    if (!have_kernels(q) || !merge_attributes(q) || !resolve_range(q)) return;
+    if (!have_kernels(q) || !pass_fuse_attrs(q->cx, q->request, q->out, q->result, &q->attrs))
+        return;
+    if (!resolve_range(q)) return;
     if (!may_fuse_all(q)) {
         q->done = true;
         return;
@@ -489,7 +460,8 @@ static void fuse(void *user) {
     make_module(q);
     if (!pass_fuse_params(q->cx, q->request, q->out, q->result)) return;
     build_kernel(q);
-    q->done = pass_fuse_constants(q->cx, q->request, q->result) && ir_verify_func(q->result->kernel);
+    q->done =
+        pass_fuse_constants(q->cx, q->request, q->result) && ir_verify_func(q->result->kernel);
 }
 
 static void discard(fusion *q) {
@@ -507,6 +479,7 @@ bool pass_fuse(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out,
     ir_arena_init(&q.scratch, cx);
     bool finished = ir_try(cx, fuse, &q);
     if (!finished || !q.done) discard(&q);
+    if (finished && !q.done) cx->status = IR_ERR_INPUT;
     ir_module_free(q.stage);
     ir_arena_free(&q.scratch);
     return finished && q.done;

@@ -46,7 +46,7 @@ IR_PRINTF(2, 3) static bool fail(ir_ctx *cx, const char *fmt, ...) {
     return false;
 }
 
-/* ----------------------------------------------------------------------------------------- places */
+/* --------------------------------------------------------------------------------------- places */
 
 static const ir_func *kernel_of(const merging *q, const place *p) {
     return q->request->members[p->member].kernel;
@@ -85,7 +85,7 @@ static bool is_place(const pass_fuse_request *r, uint32_t member, uint32_t param
     return member < r->nmembers && param < r->members[member].kernel->nparams;
 }
 
-/* -------------------------------------------------------------------------------------- identities */
+/* ----------------------------------------------------------------------------------- identities */
 
 /* "@k parameter 2 x (ptr.global)" */
 static const char *describe(const merging *q, const place *p) {
@@ -130,7 +130,7 @@ static bool unite_all(merging *q) {
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------- names */
+/* ---------------------------------------------------------------------------------------- names */
 
 static uint64_t key_of(uint64_t seed, const char *s) { return ir_hash(seed, s, strlen(s)) | 1; }
 
@@ -160,14 +160,14 @@ static const char *name_argument(const merging *q, const place *p, uint32_t inst
     return name;
 }
 
-/* ------------------------------------------------------------------------------------------- facts */
+/* ---------------------------------------------------------------------------------------- facts */
 
 enum {
     ACCESS = IR_PARAM_READONLY | IR_PARAM_NOACCESS | IR_PARAM_NOCAPTURE,
     NO_ALIAS = IR_PARAM_NOALIAS | IR_PARAM_RESTRICT
 };
 
-/* What a body promises about its access; one that does not use the parameter promises everything. */
+/* What a body promises about its access; without any use of the parameter, everything. */
 static uint32_t access_of(const merging *q, const place *p) {
     uint32_t attrs = param_of(q, p)->attrs;
     if (!kernel_of(q, p)->param_val[p->param]->uses) return ACCESS;
@@ -198,7 +198,7 @@ static ir_param first_facts(const merging *q, const place *p) {
     return facts;
 }
 
-/* --------------------------------------------------------------------------------------- arguments */
+/* ------------------------------------------------------------------------------------ arguments */
 
 static pass_arg_kind kind_of(const place *p, const ir_param *info) {
     ir_kind kind = ir_kind_of(p->type);
@@ -217,6 +217,7 @@ static void add_argument(merging *q, const place *p, const char *name) {
                                         .param = p->param,
                                         .name = name,
                                         .kind = kind_of(p, &facts),
+                                        .nparams = 1,
                                         .index = r->nargs};
     r->nargs++;
 }
@@ -237,6 +238,7 @@ static void make_arguments(merging *q) {
         uint32_t arg = p == head ? r->nargs : r->arg_of[head->member][head->param];
         r->arg_of[p->member][p->param] = arg;
         if (p != head) {
+            r->args[arg].nparams++;
             merge_facts(q, &q->facts[arg], &access[arg], p);
             continue;
         }

@@ -4,7 +4,8 @@
  * dominator tree is walked in preorder, children in reverse postorder, so that the operands of an
  * instruction are merged before it is looked at, and a join comes after the blocks that lead to it
  * by forward edges.  An instruction that equals an earlier one in a dominating block is replaced by
- * it; the users see the merged operand at once, so chains of equal expressions collapse in one walk.
+ * it; the users see the merged operand at once, so chains of equal expressions collapse in one
+ * walk.
  *
  * One hash table holds at most one leader per expression.  No scopes are undone: once the walk has
  * left the subtree of a leader's block, that leader never dominates again, and the next instruction
@@ -33,7 +34,8 @@ typedef struct {
     uint32_t mask;
 } gvn;
 
-/* ------------------------------------------------------------------------------------------ equality */
+/* ------------------------------------------------------------------------------------------
+ * equality */
 
 static uint64_t hash_commutative(const ir_inst *i) {
     uint32_t a = ir_arg(i, 0)->id, b = ir_arg(i, 1)->id;
@@ -58,10 +60,10 @@ static bool is_equal(const ir_inst *a, const ir_inst *b) {
     return ir_same_value(a, b) || is_swapped(a, b);
 }
 
-/* --------------------------------------------------------------------------------------- numbering */
+/* ------------------------------------------------------------------------------------ numbering */
 
-/* The slot of an instruction equal to i, or the free one where i belongs.  An argument of a phi may
- * have been merged after the phi was entered; such a phi is not found any more, which is harmless. */
+/* The slot of an instruction equal to i, or the free one where i belongs.  A phi of which an
+ * argument has been merged since it was entered is not found any more, which is harmless. */
 static slot *find_slot(const gvn *g, const ir_inst *i) {
     uint64_t hash = hash_of(i);
     uint32_t at = (uint32_t)hash & g->mask;
@@ -92,7 +94,8 @@ static ir_inst *only_argument(const gvn *g, ir_inst *phi) {
         only = v;
     }
     if (!only->block) return only;
-    bool dominates = only->block != phi->block && ir_block_dominates(g->dom, only->block, phi->block);
+    bool dominates =
+        only->block != phi->block && ir_block_dominates(g->dom, only->block, phi->block);
     return dominates ? only : NULL;
 }
 
@@ -132,6 +135,6 @@ bool pass_gvn(ir_func *f, pass_ctx *cx) {
     gvn g = {.f = f, .dom = ir_dominators(f), .mask = size - 1};
     g.table = ir_new_array(cx->scratch, slot, size);
     for (ir_block *b = f->first; b; b = next_in_tree(g.dom, b))
-        foreach_inst(i, b) changed |= number(&g, i);
+        foreach_inst (i, b) changed |= number(&g, i);
     return changed;
 }

@@ -3,20 +3,21 @@
  * A module with kernels is compiled kernel by kernel, so every kernel takes in all that it calls,
  * whatever the callee's hints say.  A call in copied code is met when the walk over the kernel's
  * blocks gets there, so each kernel costs its final size, and the callees stay as they are.  Then
- * functions that are no kernels have no purpose and are removed, exported ones too, with all globals
- * that nothing refers to.
+ * functions that are no kernels have no purpose and are removed, exported ones too, with all
+ * globals that nothing refers to.
  *
  * A kernel that cannot be complete is refused, with a warning and the chain of calls in its
  * refusal: one that reaches recursion (a strongly connected part of the call graph, Tarjan 1972), a
  * function without a definition, a function that the reader has refused, or more than MAX_SIZE
  * instructions.
  *
- * A module without kernels is a library: its functions and calls stay, but a call of a tiny function
- * of one block is not worth a call.  Only what is neither exported nor used is removed.
+ * A module without kernels is a library: its functions and calls stay, but a call of a tiny
+ * function of one block is not worth a call.  Only what is neither exported nor used is removed,
+ * and nothing when the module exports nothing at all.
  *
- * Variables of the callee move to the caller's entry.  In a loop they are then shared by all rounds;
- * that is right because a variable's contents are undefined when its activation starts.  A by-value
- * argument is copied, since the callee owns what it points to.
+ * Variables of the callee move to the caller's entry.  In a loop they are then shared by all
+ * rounds; that is right because a variable's contents are undefined when its activation starts.  A
+ * by-value argument is copied, since the callee owns what it points to.
  */
 #include "passes/passes.h"
 
@@ -33,8 +34,8 @@ typedef struct {
 struct node {
     ir_func *f;
     ir_vec(edge) calls;
-    uint32_t next_call;    /* the depth-first walk has followed those before */
-    uint32_t number, low;  /* Tarjan's; number 0: not met */
+    uint32_t next_call;   /* the depth-first walk has followed those before */
+    uint32_t number, low; /* Tarjan's; number 0: not met */
     bool open, recursive;
     const edge *bad; /* the first call on the way to something that cannot be inlined */
     node *from;      /* how the search for a cycle came here */
@@ -46,12 +47,14 @@ typedef ir_vec(node *) node_list;
 typedef struct {
     ir_module *m;
     pass_ctx *cx;
-    ir_map nodes;      /* by function */
-    node_list order;   /* callees first */
-    node_list path;    /* of the depth-first walk */
-    node_list open;    /* nodes whose strongly connected part is not complete */
+    ir_map nodes;    /* by function */
+    node_list order; /* callees first */
+    node_list path;  /* of the depth-first walk */
+    node_list open;  /* nodes whose strongly connected part is not complete */
     uint32_t numbered;
-    bool has_kernels, changed;
+    bool has_kernels;
+    bool is_open; /* neither kernels nor exports: everything may be wanted */
+    bool changed;
 } inliner;
 
 static node *node_of(inliner *n, const ir_func *f) { return ir_map_get(&n->nodes, (uintptr_t)f); }
@@ -61,18 +64,20 @@ static bool is_kernel(const ir_func *f) { return (f->flags & IR_FUNC_KERNEL) != 
 /* ---------------------------------------------------------------------------------- call graph */
 
 static void add_nodes(inliner *n) {
-    foreach_func(f, n->m) {
+    n->is_open = true;
+    foreach_func (f, n->m) {
         node *x = ir_new(n->cx->scratch, node);
         x->f = f;
         ir_map_set(n->cx->scratch, &n->nodes, (uintptr_t)f, x);
-        if (is_kernel(f) && !ir_is_declaration(f)) n->has_kernels = true;
+        if (is_kernel(f)) n->has_kernels = true;
+        if (f->flags & (IR_FUNC_KERNEL | IR_FUNC_EXPORT)) n->is_open = false;
     }
 }
 
 static void add_calls(inliner *n, node *x) {
     if (!ir_is_declaration(x->f)) n->changed |= ir_remove_unreachable(x->f);
-    foreach_block(b, x->f) {
-        foreach_inst(i, b) {
+    foreach_block (b, x->f) {
+        foreach_inst (i, b) {
             x->size++;
             if (i->op != IR_OP_call) continue;
             *ir_push(n->cx->scratch, &x->calls) = (edge){.to = node_of(n, i->imm.func), .at = i};
@@ -163,7 +168,7 @@ static void refuse(inliner *n, ir_func *f, uint32_t word, const char *why) {
 /* Appends a shortest chain of calls from x back to x. */
 static void put_cycle(inliner *n, ir_text *t, node *x) {
     node_list work = {0}, back = {0};
-    foreach_func(f, n->m) node_of(n, f)->from = NULL;
+    foreach_func (f, n->m) node_of(n, f)->from = NULL;
     *ir_push(n->cx->scratch, &work) = x;
     for (uint32_t k = 0; !x->from; k++) {
         node *y = work.data[k];
@@ -237,23 +242,29 @@ static bool check_kernel(inliner *n, node *kernel) {
 
 /* ---------------------------------------------------------------------------------- inlining */
 
-static ir_type byval_type(const ir_module *m, ir_module *types, const ir_param *p) {
+static ir_type byval_type(ir_module *m, const ir_param *p) {
     if (p->pointee != IR_VOID && ir_sizeof(m, p->pointee) == p->byval_size) return p->pointee;
-    return ir_array_type(types, IR_I8, (uint32_t)p->byval_size);
+    return ir_array_type(m, IR_I8, (uint32_t)p->byval_size);
 }
 
-/* A copy of a by-value argument, in a variable of the caller. */
+/* A variable of the caller for a by-value argument, aligned for whatever the callee does with it.
+ */
+static ir_inst *byval_variable(ir_builder *b, const ir_param *p) {
+    ir_module *m = b->f->module;
+    ir_type t = byval_type(m, p);
+    uint64_t align = p->pointee == t ? ir_alignof(m, t) : 16;
+    ir_before(b, b->f->first->first);
+    return ir_build_alloca(b, t, p->align > align ? p->align : (unsigned)align);
+}
+
 static ir_inst *copy_byval(ir_inst *call, const ir_param *p, ir_inst *arg) {
-    ir_func *f = call->block->func;
     ir_builder b;
-    ir_builder_init(&b, f);
+    ir_builder_init(&b, call->block->func);
     b.loc = call->loc;
-    unsigned align = p->align ? p->align : 1;
-    ir_before(&b, f->first->first);
-    ir_inst *copy = ir_build_alloca(&b, byval_type(f->module, f->module, p), align);
-    ir_inst *size = ir_const(f, ir_size_type(f->module), p->byval_size);
+    ir_inst *copy = byval_variable(&b, p);
+    ir_inst *size = ir_const(b.f, ir_size_type(b.f->module), p->byval_size);
     ir_imm imm = {.mem = {.align = 0}};
-    while (2u << imm.mem.align <= align) imm.mem.align++;
+    while (2u << imm.mem.align <= p->align) imm.mem.align++;
     ir_before(&b, call);
     ir_build_raw(&b, IR_OP_copy, IR_VOID, 0, imm, 3, (ir_inst *[]){copy, arg, size});
     return copy;
@@ -273,7 +284,7 @@ static ir_inst **arguments(inliner *n, ir_inst *call) {
 
 static void move_variables(ir_func *f, ir_block *from) {
     ir_inst *where = f->first->first;
-    foreach_inst(i, from)
+    foreach_inst (i, from)
         if (i->op == IR_OP_alloca) ir_move_before(i, where);
 }
 
@@ -304,15 +315,36 @@ static void inline_call(inliner *n, ir_inst *call) {
     else if (result)
         ir_replace_uses(call, result);
     ir_remove(call);
-    n->changed = true;
 }
 
-/* From the last call of a block to the first, so that no instruction moves twice; copied blocks come
- * after their call and are met later. */
-static void inline_calls(inliner *n, ir_func *f, bool (*wanted)(inliner *n, const ir_inst *call)) {
+/* Is b the continuation of its only predecessor? */
+static bool continues(const ir_block *b) {
+    if (b->npred != 1 || b->first->op == IR_OP_phi) return false;
+    return b->pred[0]->last->op == IR_OP_jmp && b->pred[0] != b;
+}
+
+/* Joins blocks that follow each other.  Only the head of a chain takes in others, so that no
+ * instruction moves twice. */
+static void merge_chains(ir_func *f) {
+    foreach_block (b, f) b->mark = continues(b);
     for (ir_block *b = f->first; b; b = b->next)
-        foreach_inst_reverse(i, b)
-            if (i->op == IR_OP_call && wanted(n, i)) inline_call(n, i);
+        while (!b->mark && b->last->op == IR_OP_jmp && b->succ[0]->mark) ir_merge_block(b);
+}
+
+/* From the last call of a block to the first, so that no instruction moves twice; copied blocks
+ * come after their call and are met later. */
+static void inline_calls(inliner *n, ir_func *f, bool (*wanted)(inliner *n, const ir_inst *call)) {
+    bool any = false;
+    for (ir_block *b = f->first; b; b = b->next)
+        foreach_inst_reverse (i, b) {
+            if (i->op != IR_OP_call || !wanted(n, i)) continue;
+            inline_call(n, i);
+            any = true;
+        }
+    if (!any) return;
+    ir_remove_unreachable(f); /* behind calls that do not return */
+    merge_chains(f);
+    n->changed = true;
 }
 
 static bool any_call(inliner *n, const ir_inst *call) {
@@ -326,8 +358,7 @@ static bool tiny_call(inliner *n, const ir_inst *call) {
     if (ir_is_declaration(f) || f->first != f->last || f->flags & IR_FUNC_NOINLINE) return false;
     if (node_of(n, f)->recursive || f->first->last->op != IR_OP_ret) return false;
     unsigned size = 0;
-    foreach_inst(i, f->first)
-        if (size <= TINY) size += 1;
+    for (const ir_inst *i = f->first->first; i && size <= TINY; i = i->next) size++;
     return size <= TINY;
 }
 
@@ -341,22 +372,22 @@ static void keep(inliner *n, ir_map *kept, node_list *work, const ir_func *f) {
 }
 
 static bool is_root(const inliner *n, const ir_func *f) {
-    if (is_kernel(f)) return true;
+    if (is_kernel(f) || n->is_open) return true;
     return !n->has_kernels && (f->flags & IR_FUNC_EXPORT);
 }
 
 static void drop_functions(inliner *n) {
     ir_map kept = {0};
     node_list work = {0};
-    foreach_func(f, n->m)
+    foreach_func (f, n->m)
         if (is_root(n, f)) keep(n, &kept, &work, f);
     while (work.n) {
         ir_func *f = work.data[--work.n]->f;
-        foreach_block(b, f)
-            foreach_inst(i, b)
+        foreach_block (b, f)
+            foreach_inst (i, b)
                 if (i->op == IR_OP_call) keep(n, &kept, &work, i->imm.func);
     }
-    foreach_func(f, n->m) {
+    foreach_func (f, n->m) {
         if (ir_map_get(&kept, (uintptr_t)f)) continue;
         ir_func_remove(f);
         n->changed = true;
@@ -379,16 +410,17 @@ static void keep_addresses(inliner *n, ir_map *kept, global_list *work, const ir
 static void drop_globals(inliner *n) {
     ir_map kept = {0};
     global_list work = {0};
-    foreach_global(g, n->m)
-        if (!n->has_kernels && (g->flags & IR_FUNC_EXPORT)) keep_global(n, &kept, &work, g);
-    foreach_func(f, n->m)
-        foreach_block(b, f)
-            foreach_inst(i, b) keep_addresses(n, &kept, &work, i);
+    foreach_global (g, n->m)
+        if (n->is_open || (!n->has_kernels && (g->flags & IR_FUNC_EXPORT)))
+            keep_global(n, &kept, &work, g);
+    foreach_func (f, n->m)
+        foreach_block (b, f)
+            foreach_inst (i, b) keep_addresses(n, &kept, &work, i);
     while (work.n) {
         const ir_global *g = work.data[--work.n];
         for (uint32_t k = 0; k < g->nreloc; k++) keep_global(n, &kept, &work, g->reloc[k].global);
     }
-    foreach_global(g, n->m) {
+    foreach_global (g, n->m) {
         if (ir_map_get(&kept, (uintptr_t)g)) continue;
         ir_global_remove(g);
         n->changed = true;
@@ -399,14 +431,13 @@ static void drop_globals(inliner *n) {
 
 /* Does: kernels take in all that they call; unused functions and globals go.
  * Needs: nothing.
- * Leaves: kernels without calls, or refused without a body; code of the callees at their call, their
- *   variables in the entry.
- * Gives up: on a kernel that cannot be complete, which is refused. */
+ * Leaves: kernels without calls, or refused without a body; code of the callees at their call,
+ * their variables in the entry. Gives up: on a kernel that cannot be complete, which is refused. */
 bool pass_inline(ir_module *m, pass_ctx *cx) {
     inliner n = {.m = m, .cx = cx};
     add_nodes(&n);
-    foreach_func(f, m) add_calls(&n, node_of(&n, f));
-    foreach_func(f, m) order_from(&n, node_of(&n, f));
+    foreach_func (f, m) add_calls(&n, node_of(&n, f));
+    foreach_func (f, m) order_from(&n, node_of(&n, f));
     for (uint32_t k = 0; k < n.order.n; k++) judge(n.order.data[k]);
     for (uint32_t k = 0; k < n.order.n; k++) {
         node *x = n.order.data[k];

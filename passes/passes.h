@@ -20,7 +20,7 @@ typedef bool pass_module_fn(ir_module *m, pass_ctx *cx);
 typedef struct {
     const char *name;
     const char *doc;
-    pass_func_fn *on_func;     /* one of the two */
+    pass_func_fn *on_func; /* one of the two */
     pass_module_fn *on_module;
 } pass_info;
 
@@ -57,6 +57,8 @@ bool pass_run(ir_module *m, const pass_options *options);
 ir_inst *pass_apply_rules(ir_builder *b, ir_inst *i, pass_ctx *cx);
 extern const unsigned pass_rule_count;
 const char *pass_rule_place(unsigned rule); /* "simplify.rules:17" */
+/* The rules for builders: keep it as long as the module's `simplifier` points to it. */
+ir_simplifier pass_simplifier(pass_ctx *cx);
 
 /* A fact of order: `first` must have run before `second` runs for the first time. */
 typedef struct {
@@ -67,8 +69,9 @@ extern const unsigned pass_order_count;
 
 /* -------------------------------------------------------------- fusion (fuse.c, fuse_params.c …)
  *
- * Several kernels become one that runs their bodies one after another in each work-item.  The caller
- * simplifies the result with pass_run and then drops what is left unused with pass_fuse_trim. */
+ * Several kernels become one that runs their bodies one after another in each work-item.  The
+ * caller simplifies the result with pass_run and then drops what is left unused with
+ * pass_fuse_trim. */
 
 /* An nd-range, x first; beyond `dims` sizes count as 1 and offsets as 0. */
 typedef struct {
@@ -133,6 +136,7 @@ typedef enum {
 
 typedef struct {
     uint32_t member, param; /* the first of the parameters that became this argument */
+    uint32_t nparams;       /* how many did */
     const char *name;       /* <kernel>_<parameter> */
     pass_arg_kind kind;
     pass_arg_state state;
@@ -173,8 +177,14 @@ bool pass_same_ids(const pass_range *member, const pass_range *fused);
 void pass_print_range(ir_text *out, const pass_range *r);
 
 /* Gives parameter `index` of f a value: `size` bytes in memory form.  The parameter stays, without
- * uses.  False after a reported error: it is not passed by value, or has another size. (argconst.c) */
+ * uses.  False after a reported error: it is no value, or has another size. (argconst.c) */
 bool pass_fold_argument(ir_func *f, uint32_t index, const void *bytes, size_t size);
+/* A variable for the struct that by-value parameter p points to. (argconst.c) */
+ir_inst *pass_build_struct(ir_builder *b, const ir_param *p);
+
+/* The attributes that hold for all members; false after a reported error. (fuse_attrs.c) */
+bool pass_fuse_attrs(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out,
+                     pass_fuse_result *result, ir_kernel_attrs *into);
 
 /* Declares the fused kernel in result->module: one parameter per class of identical ones, with the
  * facts that hold for all of the class.  Fills args and arg_of. (fuse_params.c) */

@@ -2,16 +2,16 @@
  * them.
  *
  * passes.def is the registry: its rows become the table `passes` and the facts of order
- * `pass_orders`.  A pipeline is a list of names; the standard one stands below with a reason for each
- * entry, and a test holds it against the facts of order.
+ * `pass_orders`.  A pipeline is a list of names; the standard one stands below with a reason for
+ * each entry, and a test holds it against the facts of order.
  *
- * One *execution* is one pass over one function (or over the module, for a module pass).  Executions
+ * One *execution* is one pass over one function (or over the module, for a module pass). Executions
  * are numbered from 1 in the order in which they run, which depends on the input alone; `bisect`
  * stops after the Nth, so that the first N that still shows a fault names pass and function.
  *
  * Everything that a pass needs for itself comes from a scratch arena, which is emptied after each
- * execution.  Lack of memory leaves the pass through ir_throw and ends here as `false`; a module that
- * was left in this way is good for nothing but being freed.
+ * execution.  Lack of memory leaves the pass through ir_throw and ends here as `false`; a module
+ * that was left in this way is good for nothing but being freed.
  */
 #include "passes/passes.h"
 
@@ -48,7 +48,7 @@ const char pass_standard[] =
     "dce,"         /* what merging and folding left unused, stores nobody reads, dead phi cycles */
     "simplifycfg"; /* blocks that became empty */
 
-/* ---------------------------------------------------------------------------------- a pipeline */
+/* ----------------------------------------------------------------------------------- a pipeline */
 
 typedef struct {
     ir_module *m;
@@ -79,12 +79,13 @@ static const pass_info *find_pass(const char *s, size_t n) {
 
 static void refuse_name(pipeline *p, const char *s, size_t n) {
     ir_text known = {.arena = &p->scratch};
-    for (unsigned i = 0; i < pass_count; i++) ir_putf(&known, "%s %s", i ? "," : "", passes[i].name);
+    for (unsigned i = 0; i < pass_count; i++)
+        ir_putf(&known, "%s %s", i ? "," : "", passes[i].name);
     say(p, IR_ERROR, "there is no pass '%.*s'; the passes are%s", (int)n, s, known.data);
     p->failed = true;
 }
 
-/* ---------------------------------------------------------------------------- one execution */
+/* -------------------------------------------------------------------------------- one execution */
 
 /* Counts an execution; false when the bisection ends before it. */
 static bool may_run(pipeline *p, const pass_info *pass, const ir_func *f) {
@@ -120,12 +121,12 @@ static bool execute(pipeline *p, const pass_info *pass, ir_func *f) {
 static bool run_everywhere(pipeline *p, const pass_info *pass) {
     if (pass->on_module) return execute(p, pass, NULL);
     bool changed = false;
-    foreach_func(f, p->m)
+    foreach_func (f, p->m)
         if (!ir_is_declaration(f)) changed |= execute(p, pass, f);
     return changed;
 }
 
-/* ---------------------------------------------------------------------- one entry of the list */
+/* ------------------------------------------------------------------------ one entry of the list */
 
 static void dump(pipeline *p, const pass_info *pass, bool changed) {
     const pass_options *o = p->options;
@@ -156,7 +157,7 @@ static void run_entry(pipeline *p, const pass_info *pass) {
         p->stopped = true;
 }
 
-/* -------------------------------------------------------------------------------- the list */
+/* ------------------------------------------------------------------------------------- the list */
 
 /* Calls visit for each name of a comma-separated list; spaces around names do not count. */
 static void foreach_name(pipeline *p, const char *list,
@@ -197,5 +198,6 @@ bool pass_run(ir_module *m, const pass_options *options) {
                       .trace_rules = p.options->trace_rules};
     bool finished = ir_try(m->cx, run_list, &p);
     ir_arena_free(&p.scratch);
+    if (finished && p.failed) m->cx->status = IR_ERR_INPUT;
     return finished && !p.failed;
 }

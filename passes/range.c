@@ -36,12 +36,12 @@ static uint64_t size_at(const pass_range *r, unsigned d) { return d < r->dims ? 
 
 static uint64_t local_at(const pass_range *r, unsigned d) { return d < r->dims ? r->local[d] : 1; }
 
-static uint64_t offset_at(const pass_range *r, unsigned d) { return d < r->dims ? r->offset[d] : 0; }
+static uint64_t offset_at(const pass_range *r, unsigned d) {
+    return d < r->dims ? r->offset[d] : 0;
+}
 
 /* Does not overflow for a range that is_sound has accepted. */
-static uint64_t items(const pass_range *r) {
-    return size_at(r, 0) * size_at(r, 1) * size_at(r, 2);
-}
+static uint64_t items(const pass_range *r) { return size_at(r, 0) * size_at(r, 1) * size_at(r, 2); }
 
 static void put_numbers(ir_text *out, const uint64_t *n, unsigned dims) {
     for (unsigned d = 0; d < dims; d++)
@@ -69,7 +69,7 @@ bool pass_same_ids(const pass_range *member, const pass_range *fused) {
     return true;
 }
 
-/* --------------------------------------------------------------------------------------- messages */
+/* ------------------------------------------------------------------------------------- messages */
 
 typedef struct {
     ir_ctx *cx;
@@ -96,7 +96,7 @@ static bool fail_groups(const ranges *q, const pass_range *global, const pass_ra
                 text_of(q, m));
 }
 
-/* -------------------------------------------------------------------------------------- the rules */
+/* ------------------------------------------------------------------------------------ the rules */
 
 static bool is_sound(const ranges *q, uint32_t m) {
     const pass_range *r = &q->member[m].range;
@@ -183,8 +183,7 @@ static void copy_group(pass_range *fused, const ranges *q, uint32_t source) {
 
 static bool has_uniform_groups(const ranges *q, const pass_range *fused, uint32_t source) {
     for (unsigned d = 0; fused->has_local && d < fused->dims; d++)
-        if (fused->global[d] % fused->local[d])
-            return fail_groups(q, fused, fused, d, source);
+        if (fused->global[d] % fused->local[d]) return fail_groups(q, fused, fused, d, source);
     return true;
 }
 

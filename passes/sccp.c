@@ -1,9 +1,9 @@
 /* sccp.c — sparse conditional constant propagation.
  *
- * Wegman and Zadeck, "Constant propagation with conditional branches" (1991).  Everything is assumed
- * to be constant and every block unreachable until the contrary is seen: an instruction counts only
- * once its block can be reached, a phi argument only once its edge can be taken.  So constants are
- * found through loops and through branches that they decide themselves.
+ * Wegman and Zadeck, "Constant propagation with conditional branches" (1991).  Everything is
+ * assumed to be constant and every block unreachable until the contrary is seen: an instruction
+ * counts only once its block can be reached, a phi argument only once its edge can be taken.  So
+ * constants are found through loops and through branches that they decide themselves.
  *
  * known[v] is what value v has been seen to be: NULL, nothing yet; a leaf, always that; v itself,
  * more than one thing.  Leaves are interned, so equality of bits is equality of pointers: -0.0 and
@@ -21,16 +21,21 @@
 
 enum { MAX_OPERANDS = IR_MAX_LANES };
 
+typedef struct edge edge;
+struct edge {
+    ir_block *from, *to;
+    uint32_t place; /* of `from` among the predecessors of `to` */
+    edge *next;     /* into the same block */
+};
+
 /* How control leaves a block. */
 typedef struct {
     bool reached;
     bool every;     /* by any edge */
     ir_block *only; /* or only to here; NULL: not yet */
+    edge *out;      /* one per successor */
+    edge *in;
 } exits;
-
-typedef struct {
-    ir_block *from, *to;
-} edge;
 
 typedef struct {
     ir_func *f;
@@ -39,7 +44,7 @@ typedef struct {
     exits *exits;    /* by block id */
     ir_inst *probe;  /* the instruction being evaluated, with known operands */
     ir_vec(ir_use *) uses;
-    ir_vec(edge) edges;
+    ir_vec(edge *) edges;
     ir_vec(ir_block *) reached; /* in the order of discovery */
 } sccp;
 
@@ -57,10 +62,10 @@ static void meet(sccp *s, ir_inst *i, ir_inst *v) {
     ir_inst *now = ir_is_leaf(v) && (!old || old == v) ? v : i;
     if (now == old) return;
     s->known[i->id] = now;
-    foreach_use(u, i) *ir_push(s->scratch, &s->uses) = u;
+    foreach_use (u, i) *ir_push(s->scratch, &s->uses) = u;
 }
 
-/* -------------------------------------------------------------------------------------- evaluation */
+/* ----------------------------------------------------------------------------------- evaluation */
 
 /* c decides the result of op alone: x & 0, x * 0, x | ~0. */
 static bool is_absorbing(const sccp *s, ir_op op, const ir_inst *c) {
@@ -109,10 +114,25 @@ static ir_inst *evaluate(sccp *s, ir_inst *i) {
     return choice ? choice : evaluate_operands(s, i);
 }
 
-/* ------------------------------------------------------------------------------------- control flow */
+/* ------------------------------------------------------------------------------- control * flow */
 
-static void take(sccp *s, ir_block *from, ir_block *to) {
-    *ir_push(s->scratch, &s->edges) = (edge){from, to};
+/* An edge that occurs twice has the same argument twice, so either place will do. */
+static void number_places(const sccp *s, const ir_block *b) {
+    for (uint32_t n = 0; n < b->npred; n++) b->pred[n]->mark = n;
+    for (edge *e = s->exits[b->id].in; e; e = e->next) e->place = e->from->mark;
+}
+
+static void list_edges(sccp *s) {
+    foreach_block (b, s->f) {
+        edge *out = s->exits[b->id].out = ir_new_array(s->scratch, edge, b->nsucc);
+        for (unsigned n = 0; n < b->nsucc; n++) {
+            exits *to = &s->exits[b->succ[n]->id];
+            out[n] = (edge){.from = b, .to = b->succ[n], .next = to->in};
+            to->in = &out[n];
+        }
+    }
+    foreach_block (b, s->f)
+        if (b->first->op == IR_OP_phi) number_places(s, b);
 }
 
 static bool is_taken(const sccp *s, const ir_block *from, const ir_block *to) {
@@ -124,35 +144,35 @@ static void leave_anywhere(sccp *s, ir_block *b) {
     if (e->every) return;
     e->every = true;
     for (unsigned n = 0; n < b->nsucc; n++)
-        if (b->succ[n] != e->only) take(s, b, b->succ[n]);
+        if (b->succ[n] != e->only) *ir_push(s->scratch, &s->edges) = &e->out[n];
 }
 
-static void leave_to(sccp *s, ir_block *b, ir_block *to) {
+static void leave_by(sccp *s, ir_block *b, unsigned n) {
     exits *e = &s->exits[b->id];
-    if (e->every || e->only == to) return;
+    if (e->every || e->only == b->succ[n]) return;
     if (e->only) {
         leave_anywhere(s, b);
         return;
     }
-    e->only = to;
-    take(s, b, to);
+    e->only = b->succ[n];
+    *ir_push(s->scratch, &s->edges) = &e->out[n];
 }
 
-static ir_block *target_of(const ir_inst *i, const ir_inst *on) {
-    const ir_block *b = i->block;
-    if (i->op == IR_OP_br) return b->succ[on->imm.bits ? 0 : 1];
+/* The successor that a constant selects. */
+static unsigned selected(const ir_inst *i, const ir_inst *on) {
+    if (i->op == IR_OP_br) return on->imm.bits ? 0 : 1;
     for (unsigned n = 1; n < i->nargs; n++)
-        if (ir_arg(i, n) == on) return b->succ[n];
-    return b->succ[0];
+        if (ir_arg(i, n) == on) return n;
+    return 0;
 }
 
 static void visit_terminator(sccp *s, ir_inst *i) {
     ir_block *b = i->block;
     ir_inst *on = i->op == IR_OP_br || i->op == IR_OP_switch ? known(s, ir_arg(i, 0)) : NULL;
     if (i->op == IR_OP_jmp)
-        leave_to(s, b, b->succ[0]);
+        leave_by(s, b, 0);
     else if (on && ir_is_const(on))
-        leave_to(s, b, target_of(i, on));
+        leave_by(s, b, selected(i, on));
     else if (on)
         leave_anywhere(s, b);
 }
@@ -164,7 +184,7 @@ static void visit(sccp *s, ir_inst *i) {
         meet(s, i, evaluate(s, i));
 }
 
-/* ------------------------------------------------------------------------------------- propagation */
+/* ---------------------------------------------------------------------------------- propagation */
 
 static void reach(sccp *s, ir_block *b) {
     if (s->exits[b->id].reached) return;
@@ -173,12 +193,9 @@ static void reach(sccp *s, ir_block *b) {
     for (ir_inst *i = ir_first_non_phi(b); i; i = i->next) visit(s, i);
 }
 
-static void follow(sccp *s, edge e) {
-    if (e.to->first && e.to->first->op == IR_OP_phi) {
-        unsigned n = ir_pred_index(e.to, e.from);
-        foreach_phi(phi, e.to) meet(s, phi, known_choice(s, ir_arg(phi, n)));
-    }
-    reach(s, e.to);
+static void follow(sccp *s, const edge *e) {
+    foreach_phi (phi, e->to) meet(s, phi, known_choice(s, ir_arg(phi, e->place)));
+    reach(s, e->to);
 }
 
 static void revisit(sccp *s, const ir_use *u) {
@@ -205,21 +222,23 @@ static ir_inst *settled(sccp *s, ir_inst *phi) {
 
 /* Blocks found while settling join the end of the list. */
 static void propagate_all(sccp *s) {
+    list_edges(s);
     reach(s, s->f->first);
     propagate(s);
     for (uint32_t n = 0; n < s->reached.n; n++)
-        foreach_phi(phi, s->reached.data[n]) {
+        foreach_phi (phi, s->reached.data[n]) {
             if (s->known[phi->id]) continue;
             meet(s, phi, settled(s, phi));
             propagate(s);
         }
 }
 
-/* ----------------------------------------------------------------------------------------- rewriting */
+/* -----------------------------------------------------------------------------------------
+ * rewriting */
 
 static bool replace_constants(sccp *s, ir_block *b) {
     bool changed = false;
-    foreach_inst(i, b) {
+    foreach_inst (i, b) {
         ir_inst *v = s->known[i->id];
         if (!v || v == i) continue;
         if (v->op == IR_OP_undef)

@@ -155,8 +155,13 @@ static void describe_decisions(fuse_job *j) {
 
 /* ----------------------------------------------------------------------------------------- fusing */
 
-static void check_fused(fuse_job *j) {
+/* Kernels that contradict each other (ranges, attributes) have been reported; they are as much a
+ * refusal as those that this compiler does not fuse. */
+static void compose(fuse_job *j, const pass_fuse_request *request) {
+    ir_ctx *cx = &j->context->cx;
     const pass_fuse_result *r = &j->result;
+    if (!pass_fuse(cx, request, &j->fusion->arena, &j->result))
+        ir_throw(cx, cx->status == IR_OK ? IR_ERR_REFUSED : cx->status);
     if (r->kernel) return;
     const pass_decision *last = &r->decisions.data[r->decisions.n - 1];
     rt_throw(j->context, IR_ERR_REFUSED, "not fused: %s [%s]", last->text, last->rule);
@@ -187,9 +192,7 @@ static void fuse_members(void *arg) {
     f->module = rt_module_new(j->context);
     request.into = f->module->ir =
         ir_module_new(&j->context->cx, request.name, request.members->kernel->module->pointer_bits);
-    if (!pass_fuse(&j->context->cx, &request, &f->arena, &j->result))
-        ir_throw(&j->context->cx, IR_ERR_INPUT);
-    check_fused(j);
+    compose(j, &request);
     optimize_fused(j);
     f->info.name = j->result.kernel->name;
     f->info.range = to_range(&j->result.range);

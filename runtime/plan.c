@@ -4,8 +4,9 @@
  *   buffer  = "buffer" name elem "[" count "]" [ "=" init ] [ "internal" [ "private" | "local" ] ]
  *   init    = values | "iota" [ "*" value ] | "random" seed | "file" string
  *   scalar  = "scalar" name elem [ "[" count "]" ] "=" values
- *   launch  = "launch" string ":" name { "global" n… | "local" n… | "offset" n… | "spec" id "=" value
- *             | "args" arg { "," arg } }
+ *   launch  = "launch" string ":" name { "global" sizes | "local" sizes | "offset" sizes
+ *             | "spec" id "=" value | "args" arg { "," arg } }
+ *   sizes   = n [ [ "," ] n [ [ "," ] n ] ]
  *   fuse    = "fuse" name { option } "{" { launch | option } "}"
  *   option  = "no_barriers" | "barrier_local" | "barrier_global" | "force" | "strict"
  *   expect  = "expect" place "=" values [ "~" tolerance ]
@@ -272,8 +273,10 @@ static void parse_scalar(parser *p) {
 
 static uint32_t parse_sizes(parser *p, uint64_t out[3], const char *what) {
     uint32_t n = 0;
-    do out[n++] = take_count(p, what);
-    while (n < 3 && p->token.kind == RT_NUMBER);
+    do {
+        out[n++] = take_count(p, what);
+        if (n < 3) accept(p, ',');
+    } while (n < 3 && p->token.kind == RT_NUMBER);
     return n;
 }
 

@@ -181,6 +181,11 @@ static void run_group(run_job *j, const rt_group *g) {
         *ir_push(&j->plan->arena, &j->fusions) = fusion;
         launch_fused(j, fusion, bound);
     } else if (status == SPVF_ERROR_REFUSED && !j->options.strict && !g->strict) {
+        ir_message m = {.severity = IR_WARNING,
+                        .file = j->plan->file,
+                        .line = g->at.line,
+                        .column = g->at.column};
+        ir_report(&j->plan->context->cx, m, "group '%s' runs kernel by kernel", g->name);
         j->result->refused_groups++;
         run_members(j, g);
     } else {

@@ -114,26 +114,44 @@ typedef struct {
 
 typedef ir_vec(sw_edge_cast) sw_edge_casts;
 
+/* A phi whose operands are written when the function is complete. */
+typedef struct {
+    const ir_inst *phi;
+    const uint32_t *edge; /* places in the list of predecessors */
+    uint32_t n;           /* edges */
+    uint32_t at;          /* first operand, in SEC_BODY */
+} sw_open_phi;
+
+/* A variable for what an instruction returns through a pointer. */
+typedef struct {
+    ir_type type;
+    uint32_t id;
+} sw_scratch_variable;
+
+/* A built-in variable that was loaded. */
+typedef struct {
+    uint32_t id;
+    ir_block *block;
+} sw_loaded;
+
 struct sw_func {
     sw_writer *w;
     ir_func *f;
     sw_info *info;
     const ir_dom *dom;
-    uint32_t *id;     /* by value id; 0: not written yet */
-    sw_cast **cast;   /* by value id */
-    uint32_t *label;  /* by block id */
-    uint32_t *exit;   /* by block id: label of the last SPIR-V block it became */
-    sw_edge_casts *edge; /* by block id */
-    ir_block *block;  /* being written */
-    const ir_inst *inst; /* being written */
-    struct {
-        uint32_t id;
-        ir_block *block;
-    } query[SW_BUILTINS];
-    ir_vec(struct { ir_type type; uint32_t id; }) scratch; /* variables for pointer results */
-    ir_vec(struct { const ir_inst *phi; uint32_t at; }) phis; /* place in SEC_BODY */
-    const ir_line *line; /* of the last OpLine in this block */
-    bool *is_merge;      /* by block id: merge block of a loop already */
+    uint32_t *id;            /* by value id; 0: not written yet */
+    sw_cast **cast;          /* by value id */
+    uint32_t *label;         /* by block id; 0: unreachable */
+    uint32_t *exit;          /* by block id: label of the last SPIR-V block it became */
+    uint32_t *met, stamp;    /* by block id: marks of the walk with that stamp */
+    sw_edge_casts *edge;     /* by block id */
+    bool *is_merge;          /* by block id: merge block of a loop already */
+    ir_block *block;         /* being written */
+    const ir_inst *inst;     /* being written, or NULL */
+    const ir_line *line;     /* of the last OpLine in this block */
+    sw_loaded query[SW_BUILTINS];
+    ir_vec(sw_scratch_variable) scratch;
+    ir_vec(sw_open_phi) phis;
 };
 
 /* ------------------------------------------------------------------------- words and ids (words.c)
@@ -277,7 +295,7 @@ uint32_t sw_scratch(sw_func *fn, ir_type t);
 IR_NORETURN void sw_refuse(sw_func *fn, const char *fmt, ...) IR_PRINTF(2, 3);
 void sw_need_version(sw_func *fn, uint32_t version, const char *what);
 void sw_write_loop_merge(sw_func *fn, ir_block *b);
-void sw_emit_plain(sw_func *fn, const ir_inst *i);
+void sw_emit_phi(sw_func *fn, const ir_inst *i);
 
 /* Instructions by kind; each sets the value of its result. */
 void sw_emit_inst(sw_func *fn, const ir_inst *i);       /* ops.c: finds the right one */

@@ -149,6 +149,7 @@ static void decide_params(typing *t) {
 
 static void need(typing *t, const ir_inst *v) {
     if (!v->block || t->info->needed[v->id]) return;
+    if (t->dom->order.index[v->block->id] == UINT32_MAX) return; /* a phi's, from a dead edge */
     t->info->needed[v->id] = 1;
     *ir_push(t->w->arena, &t->work) = v;
 }

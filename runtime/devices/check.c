@@ -117,7 +117,8 @@ static unsigned is_wide(const ir_module *m) { return m->pointer_bits == 64; }
 static void make_global_object(check_program *p, check_global *g) {
     const ir_global *ig = g->global;
     uint64_t size = ir_sizeof(p->module, ig->type);
-    check_object *o = check_object_new(p->device, is_wide(p->module), size, ig->align ? ig->align : 1);
+    check_object *o =
+        check_object_new(p->device, is_wide(p->module), size, ig->align ? ig->align : 1);
     o->name = g->name;
     o->space = ig->space;
     o->read_only = ig->constant || ig->space == IR_CONST;
@@ -163,10 +164,10 @@ static void add_global(check_program *p, const ir_global *ig) {
 static void make_program(void *arg) {
     check_program *p = arg;
     uint64_t sites = 0;
-    foreach_func(f, p->module) sites += f->next_id;
+    foreach_func (f, p->module) sites += f->next_id;
     if (sites >= MAX_SITES) ir_throw(p->device->cx, IR_ERR_LIMIT);
     p->code = ir_interp_code_new(&p->arena, p->module);
-    foreach_global(g, p->module) add_global(p, g);
+    foreach_global (g, p->module) add_global(p, g);
     for (uint32_t k = 0; k < p->globals.n; k++) relocate(p, p->globals.data[k]);
 }
 
@@ -209,8 +210,9 @@ static bool is_group_op(const ir_inst *i) {
 
 static void check_scope(const check_state *l, const ir_func *f, const ir_inst *i, unsigned scope) {
     if (scope != IR_SCOPE_WORKGROUP && scope != IR_SCOPE_SUBGROUP)
-        refuse(l, "@%s: %s of a scope that is neither work-group nor sub-group is not supported by "
-                  "device check",
+        refuse(l,
+               "@%s: %s of a scope that is neither work-group nor sub-group is not supported by "
+               "device check",
                f->name, ir_info(i)->name);
 }
 
@@ -238,13 +240,14 @@ static void check_reachable(check_state *l) {
     ir_map_set(&l->arena, &seen, (uint64_t)(uintptr_t)l->kernel, l->kernel);
     while (todo.n) {
         ir_func *f = todo.data[--todo.n];
-        foreach_block(b, f) foreach_inst(i, b) {
-            check_inst(l, f, i);
-            uint64_t key = i->op == IR_OP_call ? (uint64_t)(uintptr_t)i->imm.func : 0;
-            if (!key || ir_map_get(&seen, key)) continue;
-            ir_map_set(&l->arena, &seen, key, i->imm.func);
-            *ir_push(&l->arena, &todo) = i->imm.func;
-        }
+        foreach_block (b, f)
+            foreach_inst (i, b) {
+                check_inst(l, f, i);
+                uint64_t key = i->op == IR_OP_call ? (uint64_t)(uintptr_t)i->imm.func : 0;
+                if (!key || ir_map_get(&seen, key)) continue;
+                ir_map_set(&l->arena, &seen, key, i->imm.func);
+                *ir_push(&l->arena, &todo) = i->imm.func;
+            }
     }
 }
 
@@ -289,8 +292,8 @@ static void take_local_size(check_state *l) {
     for (unsigned d = 0; d < 3; d++) {
         if (l->local[d] == 0) refuse(l, "local size is 0 in dimension %u", d);
         if (required[0] && required[d] != l->local[d])
-            refuse(l, "kernel @%s requires local size %u in dimension %u, not %llu", l->kernel->name,
-                   required[d], d, (unsigned long long)l->local[d]);
+            refuse(l, "kernel @%s requires local size %u in dimension %u, not %llu",
+                   l->kernel->name, required[d], d, (unsigned long long)l->local[d]);
     }
 }
 
@@ -330,8 +333,8 @@ static void name_args(check_state *l) {
     const ir_func *f = l->kernel;
     l->arg_names = ir_new_array(&l->arena, const char *, f->nparams);
     for (uint32_t p = 0; p < f->nparams; p++)
-        l->arg_names[p] = f->param[p].name ? f->param[p].name
-                                           : ir_sprintf(&l->arena, "argument %u", p);
+        l->arg_names[p] =
+            f->param[p].name ? f->param[p].name : ir_sprintf(&l->arena, "argument %u", p);
 }
 
 /* A buffer that is bound twice has both names; offsets count from the first argument. */
@@ -386,16 +389,15 @@ static void bind_value(check_state *l, uint32_t p) {
     unsigned lanes = ir_lanes(t), bytes = (unsigned)(size / lanes);
     for (unsigned lane = 0; lane < lanes; lane++)
         for (unsigned k = 0; k < bytes; k++)
-            l->args[p].bits[lane] |=
-                (uint64_t)((const uint8_t *)arg->bytes)[lane * bytes + k] << 8 * k;
+            l->args[p].bits[lane] |= (uint64_t)((const uint8_t *)arg->bytes)[lane * bytes + k]
+                                     << 8 * k;
 }
 
 static void bind_arg(check_state *l, uint32_t p) {
     const check_arg *arg = &l->info->args[p];
     const ir_param *param = &l->kernel->param[p];
     ir_type t = l->kernel->param_val[p]->type;
-    if (ir_is_opaque(t))
-        refuse(l, "%s: images are not supported by device check", l->arg_names[p]);
+    if (ir_is_opaque(t)) refuse(l, "%s: images are not supported by device check", l->arg_names[p]);
     if (ir_is_ptr(t) && param->attrs & IR_PARAM_BYVAL) {
         if (arg->kind != CHECK_ARG_BYTES || arg->size != param->byval_size)
             refuse(l, "%s: wants a struct of %llu bytes", l->arg_names[p],
@@ -411,6 +413,7 @@ static void bind_args(check_state *l) {
     uint32_t n = l->kernel->nparams;
     if (l->info->nargs != n)
         refuse(l, "kernel @%s takes %u arguments, not %u", l->kernel->name, n, l->info->nargs);
+    if (n == 0) return;
     name_args(l);
     l->args = ir_new_array(&l->arena, ir_value, n);
     for (uint32_t p = 0; p < n; p++) bind_arg(l, p);

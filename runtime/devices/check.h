@@ -6,14 +6,13 @@
  * Sub-groups are consecutive work-items in linear local order, the last one may be smaller.
  *
  * What is reported, and when the launch goes on (it does unless said otherwise):
- *   memory      out of bounds, misaligned, null, no object, object that has ended, private memory of
- *               another work-item, write to read-only memory, pointer of the wrong address space.
- *               A failed read gives undefined zeros, a failed write is dropped.
- *   undefined   an undefined value decides a branch, an address, a size, a divisor, an atomic or
- *               printed text, or a value of which no byte is defined is stored to global memory.
- *               Copies, also of padding, carry undefined bytes along silently.
- *   races       two accesses of a byte by different work-items, not both atomic, at least one a
- *               write, and nothing orders them.  Order comes from barriers for the memory that their
+ *   memory      out of bounds, misaligned, null, no object, object that has ended, private memory
+ * of another work-item, write to read-only memory, pointer of the wrong address space. A failed
+ * read gives undefined zeros, a failed write is dropped. undefined   an undefined value decides a
+ * branch, an address, a size, a divisor, an atomic or printed text, or a value of which no byte is
+ * defined is stored to global memory. Copies, also of padding, carry undefined bytes along
+ * silently. races       two accesses of a byte by different work-items, not both atomic, at least
+ * one a write, and nothing orders them.  Order comes from barriers for the memory that their
  *               semantics name, and from an atomic read that sees an atomic write where acquire
  *               and release semantics or fences ask for it.  Equal values written twice are a note.
  *   divergence  work-items of a group wait at different places, or finished while others wait; the
@@ -103,7 +102,8 @@ typedef struct {
     ir_severity severity;
     const char *kernel;
     const char *headline; /* one line, no position */
-    const char *text;     /* all of it, several lines, no newline at the end */
+    const char *details;  /* the other lines, each behind a newline */
+    const char *text;     /* all of it: position, severity, headline, details */
     check_party here;
     bool has_other;
     check_party other;
@@ -119,8 +119,8 @@ typedef struct {
 typedef struct {
     unsigned dims; /* 1 to 3; the other sizes are 1 */
     uint64_t global[3], offset[3];
-    uint64_t local[3];      /* all 0: the kernel's required size, or the largest divisors with at most
-                               64 work-items */
+    uint64_t local[3]; /* all 0: the kernel's required size, or the largest divisors with at most
+                          64 work-items */
     bool allow_non_uniform; /* smaller groups at the end of the range */
 } check_range;
 
@@ -135,12 +135,12 @@ typedef struct {
 } check_arg;
 
 typedef struct {
-    unsigned subgroup_size;   /* 0: 8; at most 128 */
-    uint64_t step_limit;      /* instructions of one work-item; 0: 100 million */
-    unsigned max_reports;     /* distinct ones; 0: 100 */
-    bool strict_races;        /* equal values written twice are an error */
-    bool strict_undefined;    /* any undefined byte stored to global memory is an error */
-    void (*report)(void *user, const check_report *r); /* after the launch, in order */
+    unsigned subgroup_size; /* 0: 8; at most 128 */
+    uint64_t step_limit;    /* instructions of one work-item; 0: 100 million */
+    unsigned max_reports;   /* distinct ones; 0: 100 */
+    bool strict_races;      /* equal values written twice are an error */
+    bool strict_undefined;  /* any undefined byte stored to global memory is an error */
+    void (*report)(void *user, const check_report *r);     /* after the launch, in order */
     void (*print)(void *user, const char *text, size_t n); /* printf, as it happens */
     void *user;
 } check_options;

@@ -1,8 +1,8 @@
 /* check_async.c — async copies between global and local memory, and waiting for them.
  *
- * The bytes move when the group starts the copy, on behalf of the group as a whole.  Until the group
- * waits for the event, the copy is in flight: whoever writes what it reads, or touches what it
- * writes, races with it.  A copy that is still in flight when the group ends is reported.
+ * The bytes move when the group starts the copy, on behalf of the group as a whole.  Until the
+ * group waits for the event, the copy is in flight: whoever writes what it reads, or touches what
+ * it writes, races with it.  A copy that is still in flight when the group ends is reported.
  */
 #include "runtime/devices/check_impl.h"
 
@@ -35,7 +35,7 @@ void check_async_access(check_state *l, const check_object *o, const ir_access *
         f.address = a->address;
         f.size = a->size;
         check_find(l, &f, "data race at %s: %s while an async copy is in flight",
-                   check_place(o, a->address).text, writes ? "write" : "read");
+                   check_place(l, o, a->address).text, writes ? "write" : "read");
         return;
     }
 }
@@ -89,6 +89,7 @@ static check_pieces pieces_at(const check_state *l, uint64_t address, uint64_t s
 static bool move(check_state *l, const ir_inst *at, uint32_t site, const uint64_t operand[],
                  check_copy *c) {
     uint64_t size = operand[ELEMENT_SIZE], stride = operand[STRIDE] * size;
+    if (size == 0) return false;
     bool to_local = ir_space_of(ir_arg(at, TO)->type) == IR_LOCAL;
     c->to = pieces_at(l, operand[TO], to_local ? size : stride, size, operand[ELEMENTS]);
     c->from = pieces_at(l, operand[FROM], to_local ? stride : size, size, operand[ELEMENTS]);

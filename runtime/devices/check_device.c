@@ -1,7 +1,7 @@
 /* check_device.c — the check device behind the runtime's device interface.
  *
- * Findings become messages: the first line as an error or warning, what follows as it is.  Errors
- * count as reports of the run, which then fails.
+ * Findings become messages with the place in the module and in the source.  Errors count as reports
+ * of the run, which then fails.
  */
 #include "runtime/devices/check.h"
 #include "runtime/runtime.h"
@@ -13,6 +13,7 @@ struct rt_memory {
 
 struct rt_program {
     check_program *program;
+    const char *name; /* of its module */
     rt_program *next;
 };
 
@@ -22,6 +23,7 @@ typedef struct {
     check_device *device;
     rt_memory *memories;
     rt_program *programs;
+    const char *running; /* name of the module whose kernel is running */
 } check;
 
 IR_NORETURN static void out_of_memory(const check *c) {
@@ -49,6 +51,7 @@ static rt_program *build(rt_device *d, const ir_module *m) {
     rt_program *p = ir_new(&c->arena, rt_program);
     p->program = check_program_new(c->device, (ir_module *)(uintptr_t)m);
     if (!p->program) out_of_memory(c);
+    p->name = m->name;
     p->next = c->programs;
     c->programs = p;
     return p;
@@ -58,9 +61,14 @@ static rt_program *build(rt_device *d, const ir_module *m) {
 
 static void report(void *user, const check_report *r) {
     check *c = user;
-    ir_message m = {.severity = r->severity};
+    const check_party *here = &r->here;
+    ir_message m = {.severity = r->severity,
+                    .file = c->running,
+                    .word = here->inst ? here->inst->loc : 0,
+                    .source = here->file,
+                    .source_line = here->line};
     if (r->severity == IR_ERROR) c->base.counts.reports++;
-    ir_report(&c->base.context->cx, m, "%s", r->text);
+    ir_report(&c->base.context->cx, m, "%s%s", r->headline, r->details);
 }
 
 static void print(void *user, const char *text, size_t n) {
@@ -101,6 +109,7 @@ static void launch(rt_device *d, rt_program *p, const char *kernel, const spvf_r
                       .nargs = (unsigned)n,
                       .options = {.report = report, .print = print, .user = c}};
     check_result result;
+    c->running = p->name;
     if (!check_run(p->program, &l, &result)) ir_throw(&d->context->cx, IR_ERR_DEVICE);
     count(&c->base.counts, &result);
 }

@@ -3,9 +3,9 @@
  * When no work-item of a sub-group (of the work-group) can run, those that wait at the same place
  * meet: the same instruction, reached through the same calls.  Operations that need everybody wait
  * until everybody is there.  Non-uniform ones take who is there; of several places, the one that is
- * behind in the program is first, so that work-items which parted come together again.  When nothing
- * can meet, or somebody has finished while others wait, the program is wrong: that is reported as
- * divergence, and those who are behind go on without the others.
+ * behind in the program is first, so that work-items which parted come together again.  When
+ * nothing can meet, or somebody has finished while others wait, the program is wrong: that is
+ * reported as divergence, and those who are behind go on without the others.
  */
 #include "runtime/devices/check_impl.h"
 
@@ -36,9 +36,8 @@ static bool is_same_place(const check_item *a, const check_item *b) {
 /* ---------------------------------------------------------------------------------- divergence */
 
 static check_who who_is(const check_state *l, const check_item *i) {
-    return (check_who){.inst = waits(i) ? place_of(i) : NULL,
-                       .group = l->group.index,
-                       .item = i->index};
+    return (check_who){
+        .inst = waits(i) ? place_of(i) : NULL, .group = l->group.index, .item = i->index};
 }
 
 /* Trapped work-items have been reported already. */
@@ -51,11 +50,10 @@ static void report_divergence(check_state *l, const check_item *here, const chec
                        .other = who_is(l, other)};
     check_find(l, &f, "work-items of a %s diverge: some wait at %s, others %s",
                scope_of(place_of(here)) == IR_SCOPE_SUBGROUP ? "sub-group" : "work-group",
-               ir_info(place_of(here))->name,
-               waits(other) ? "elsewhere" : "have finished");
+               ir_info(place_of(here))->name, waits(other) ? "elsewhere" : "have finished");
 }
 
-/* ------------------------------------------------------------------------------- going on together */
+/* ---------------------------------------------------------------------------- going on together */
 
 static void count_meeting(check_state *l, const ir_inst *i, uint32_t n) {
     if (i->op == IR_OP_barrier)

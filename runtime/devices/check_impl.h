@@ -51,9 +51,10 @@ struct check_object {
     uint64_t launch; /* whose race shadow store->pages is */
     ir_space space;
     bool alive, read_only;
-    bool temporary;      /* made by a launch and forgotten with it */
-    uint32_t owner;      /* private: the work-item in its group */
-    const char *name;    /* "x", "@tab", "%v" */
+    bool temporary;   /* made by a launch and forgotten with it */
+    uint32_t owner;   /* private: the work-item in its group */
+    const char *name; /* "x", "@tab"; NULL: that of the variable */
+    const ir_inst *variable;
     uint64_t named_from; /* offset that the name stands for: that of the argument */
     uint32_t entries;    /* of the table that name it */
     check_object *next;  /* unused ones */
@@ -111,9 +112,9 @@ typedef struct {
     uint64_t local_id[3], global_id[3];
     ir_interp *run; /* NULL before it starts and after it ends */
     uint64_t steps;
-    uint64_t acquired; /* slices up to here are ordered before this work-item */
-    uint64_t pending;  /* … from its next acquire fence on */
-    bool released;     /* it has executed a release fence */
+    uint64_t acquired[2]; /* local, global: slices up to here are ordered before this work-item */
+    uint64_t pending[2];  /* … from its next acquire fence on */
+    unsigned released;    /* it has executed a release fence: 1 for local, 2 for global memory */
     ir_vec(check_object *) variables;
     check_object **private_globals; /* by index */
 } check_item;
@@ -157,16 +158,16 @@ typedef struct {
 
     ir_interp_host host;
     ir_vec(ir_interp *) idle;
-    ir_value *args;         /* of the work-item that starts, by parameter */
-    const char **arg_names; /* by parameter */
-    ir_map variable_names;  /* by alloca */
+    ir_value *args;               /* of the work-item that starts, by parameter */
+    const char **arg_names;       /* by parameter */
+    ir_map variable_names;        /* by alloca */
     ir_value *operands, *results; /* of a group operation, by work-item; NULL until the first one */
     check_item *items;
     check_item **members; /* room for those who meet */
-    check_item *item; /* the one that runs; NULL: the group as a whole */
+    check_item *item;     /* the one that runs; NULL: the group as a whole */
     check_group group;
     uint64_t slice, next_slice;
-    uint64_t *budget; /* of the run in progress */
+    uint64_t *budget;              /* of the run in progress */
     ir_vec(uint64_t) group_slices; /* first slice by group */
     bool stop;
     ir_text printed, string; /* of one printf, one %s; the room is used again */
@@ -193,8 +194,9 @@ bool check_is_shared(const check_object *o);
 void check_race_read(check_state *l, check_object *o, const ir_access *a);
 void check_race_write(check_state *l, check_object *o, const ir_access *a, bool same_value);
 void check_fence(void *user, const ir_inst *i);
-/* Orders everything so far before the rest of these work-items; `memory` as in IR_SEM_…. */
-void check_order(check_state *l, uint32_t first, uint32_t n, bool whole_group, unsigned memory);
+/* Orders everything so far before the rest of these work-items, in the memories that the semantics
+ * of a barrier name. */
+void check_order(check_state *l, uint32_t first, uint32_t n, bool whole_group, unsigned semantics);
 
 /* check_groups.c */
 bool check_meet(check_state *l); /* lets waiting work-items go on; false: all have ended */
@@ -240,7 +242,8 @@ typedef struct {
     char text[192];
 } check_place_text;
 /* "x + 16" */
-check_place_text check_place(const check_object *o, uint64_t address);
+check_place_text check_place(check_state *l, const check_object *o, uint64_t address);
+const char *check_name(check_state *l, const check_object *o);
 void check_deliver(check_state *l);
 
 /* check_launch.c */

@@ -1,7 +1,7 @@
 /* check_launch.c — runs an nd-range: groups one after another, the work-items of a group in rounds.
  *
  * In a round every work-item that can run does so until it waits, ends, or has used up its turn; a
- * turn is long, and exists so that a work-item which spins on an atomic lets the others come.  After
+ * turn is long, and exists so that a work-item which spins on an atomic lets the others come. After
  * the round those who wait may meet.  An interpreter is only held by a work-item between its first
  * step and its last, so a kernel without barriers needs one for all.
  */
@@ -68,23 +68,6 @@ static uint64_t query(void *user, const ir_inst *i, unsigned lane) {
 
 static uint64_t align_of(uint32_t align) { return align ? align : 1; }
 
-/* "%v" as the function prints it. */
-static const char *printed_name(check_state *l, const ir_inst *i) {
-    ir_text t = {.arena = &l->arena};
-    ir_print_inst(&t, i);
-    const char *end = t.n ? strchr(t.data, ':') : NULL;
-    return end ? ir_strndup(&l->arena, t.data, (size_t)(end - t.data)) : "a variable";
-}
-
-static const char *variable_name(check_state *l, const ir_inst *i) {
-    uint64_t key = (uint64_t)(uintptr_t)i;
-    char *name = ir_map_get(&l->variable_names, key);
-    if (name) return name;
-    name = ir_strdup(&l->arena, printed_name(l, i));
-    ir_map_set(&l->arena, &l->variable_names, key, name);
-    return name;
-}
-
 static check_object *make_private(check_state *l, uint64_t size, uint64_t align) {
     check_object *o = check_make(l, IR_PRIVATE, size, align);
     o->owner = l->item->index;
@@ -97,7 +80,7 @@ static uint64_t make_variable(void *user, const ir_inst *alloca) {
     const ir_var *v = alloca->imm.var;
     uint64_t size = ir_sizeof(l->kernel->module, v->type);
     check_object *o = make_private(l, size, align_of(v->align));
-    o->name = variable_name(l, alloca);
+    o->variable = alloca;
     return o->base;
 }
 
@@ -134,8 +117,7 @@ static check_object *local_global(check_state *l, const check_global *g) {
 
 static uint64_t address_of(void *user, const ir_global *global) {
     check_state *l = user;
-    const check_global *g =
-        ir_map_get(&l->program->global_of, (uint64_t)(uintptr_t)global);
+    const check_global *g = ir_map_get(&l->program->global_of, (uint64_t)(uintptr_t)global);
     if (g->object) return g->object->base;
     return (global->space == IR_LOCAL ? local_global(l, g) : private_global(l, g))->base;
 }

@@ -1,15 +1,16 @@
 /* check_memory.c — address spaces, objects, and the rules for every access.
  *
  * Each object has addresses of its own with a guard on both sides, so an access that leaves it hits
- * nothing else and can be named by the object it left.  An address space is a table of 2^20 entries,
- * one per 4 GiB of 64-bit addresses or per 4 KiB of 32-bit addresses.  A cursor goes round the
- * table and takes the next entries whose objects have ended; until it comes by again, an ended
+ * nothing else and can be named by the object it left.  An address space is a table of 2^20
+ * entries, one per 4 GiB of 64-bit addresses or per 4 KiB of 32-bit addresses.  A cursor goes round
+ * the table and takes the next entries whose objects have ended; until it comes by again, an ended
  * object is still known by name.  The base of an object is aligned as promised and not better:
  * what works only by luck is found.
  */
 #include "runtime/devices/check_impl.h"
 
-enum { ENTRIES = 1 << 20, NULL_PAGE = 1 << 16 };
+enum { ENTRIES = 1 << 20 };
+static const uint64_t NULL_PAGE = 1 << 16; /* addresses below belong to the null pointer */
 
 /* ------------------------------------------------------------------------------------ addresses */
 
@@ -42,10 +43,11 @@ static void clear_entry(check_space *s, uint32_t e) {
 
 /* The first of `need` free entries in a row, from the cursor on and around. */
 static uint32_t find_entries(check_device *d, check_space *s, uint64_t need) {
-    uint32_t at = s->cursor ? s->cursor : 1, run = 0;
+    uint32_t start = (uint32_t)(NULL_PAGE >> s->shift) + 1;
+    uint32_t at = s->cursor > start ? s->cursor : start, run = 0;
     for (uint32_t tried = 0; tried < 2 * ENTRIES; tried++) {
         if (at == ENTRIES) {
-            at = 1; /* entry 0 belongs to the null pointer */
+            at = start;
             run = 0;
         }
         bool is_free = at >= s->n || !s->table[at] || !s->table[at]->alive;
@@ -102,11 +104,11 @@ check_object *check_object_at(const check_state *l, uint64_t address) {
     return e < s->n ? s->table[e] : NULL;
 }
 
-/* ----------------------------------------------------------------- storage of the launch's objects */
+/* -------------------------------------------------------------- storage of the launch's objects */
 
 static check_storage *take_storage(check_state *l, uint64_t size) {
     unsigned class = 4;
-    while (UINT64_C(1) << class < size) class++;
+    while (UINT64_C(1) << class < size) class ++;
     if (class >= CHECK_CLASSES) ir_throw(l->device->cx, IR_ERR_MEMORY);
     check_storage *s = l->pool[class];
     if (s) {
@@ -124,7 +126,7 @@ static check_storage *take_storage(check_state *l, uint64_t size) {
 
 static void give_storage(check_state *l, check_storage *s) {
     unsigned class = 0;
-    while (UINT64_C(1) << class < s->cap) class++;
+    while (UINT64_C(1) << class < s->cap) class ++;
     s->next = l->pool[class];
     l->pool[class] = s;
 }
@@ -145,7 +147,7 @@ void check_end(check_state *l, check_object *o) {
     o->store = NULL;
 }
 
-/* -------------------------------------------------------------------------------------- accesses */
+/* ------------------------------------------------------------------------------------- accesses */
 
 static const char *verb(const ir_access *a) {
     if (a->kind & IR_ACCESS_ATOMIC) return "atomic access";
@@ -173,21 +175,21 @@ static void report_no_object(check_state *l, const ir_access *a) {
 static void report_bounds(check_state *l, const ir_access *a, const check_object *o) {
     check_finding f = finding_of(l, CHECK_OUT_OF_BOUNDS, a, o);
     check_find(l, &f, "%s of %u bytes at %s is out of bounds: %s has %llu bytes", verb(a), a->size,
-               check_place(o, a->address).text, o->name,
+               check_place(l, o, a->address).text, check_name(l, o),
                (unsigned long long)(o->size - o->named_from));
 }
 
 static void report_object(check_state *l, check_kind kind, const ir_access *a,
                           const check_object *o, const char *why) {
     check_finding f = finding_of(l, kind, a, o);
-    check_find(l, &f, "%s of %u bytes at %s%s", verb(a), a->size, check_place(o, a->address).text,
-               why);
+    check_find(l, &f, "%s of %u bytes at %s%s", verb(a), a->size,
+               check_place(l, o, a->address).text, why);
 }
 
 static void report_alignment(check_state *l, const ir_access *a, const check_object *o) {
     check_finding f = finding_of(l, CHECK_MISALIGNED, a, o);
     check_find(l, &f, "%s of %u bytes at %s is not aligned to %u bytes", verb(a), a->size,
-               check_place(o, a->address).text, a->align);
+               check_place(l, o, a->address).text, a->align);
 }
 
 /* Generic pointers reach everything; constant ones also what a buffer argument brings. */
@@ -275,8 +277,9 @@ static void check_defined(check_state *l, const ir_access *a, const check_object
     for (uint32_t k = 0; k < a->size; k++) n += undef[k];
     if (n == 0 || (n < a->size && !l->options.strict_undefined)) return;
     check_finding f = finding_of(l, CHECK_UNDEFINED, a, o);
-    check_find(l, &f, "%s stored to %s", n == a->size ? "undefined value" : "partly undefined value",
-               check_place(o, a->address).text);
+    check_find(l, &f, "%s stored to %s",
+               n == a->size ? "undefined value" : "partly undefined value",
+               check_place(l, o, a->address).text);
 }
 
 bool check_write(void *user, const ir_access *a, const uint8_t *bytes, const uint8_t *undef) {

@@ -2,9 +2,9 @@
  *
  *   % flags width .precision vN length conversion        "%#v4hhx" of a uchar4: 0xfa,0xfb,0xfc,0xfd
  *
- * Lengths hh, h, hl and l say the width of an integer: 8, 16, 32 (also none) and 64 bits; floats are
- * printed by value, whatever their width.  A conversion that is malformed or lacks its argument ends
- * the output, and the kernel gets -1.  The text does not depend on the locale.
+ * Lengths hh, h, hl and l say the width of an integer: 8, 16, 32 (also none) and 64 bits; floats
+ * are printed by value, whatever their width.  A conversion that is malformed or lacks its argument
+ * ends the output, and the kernel gets -1.  The text does not depend on the locale.
  */
 #include "runtime/devices/check_impl.h"
 

@@ -1,11 +1,12 @@
 /* check_race.c — data races: who touched a byte last, and is that ordered before now?
  *
  * After the happens-before detectors FastTrack (Flanagan and Freund 2009) and ThreadSanitizer
- * (Serebryany and Iskhodzhanov 2009), made simple by what a work-group is: barriers order everything
- * of a group at once, so one number per memory (the slice of the last barrier) takes the place of
- * vector clocks.  Each cell of the shadow keeps the last write and three reads since then: the
- * latest one, the latest one of another work-item, one of another work-group.  A cell is 4 bytes; a
- * page of the shadow that meets a smaller or unaligned access is split into cells of a byte.
+ * (Serebryany and Iskhodzhanov 2009), made simple by what a work-group is: barriers order
+ * everything of a group at once, so one number per memory (the slice of the last barrier) takes the
+ * place of vector clocks.  Each cell of the shadow keeps the last write and three reads since then:
+ * the latest one, the latest one of another work-item, one of another work-group.  A cell is 4
+ * bytes; a page of the shadow that meets a smaller or unaligned access is split into cells of a
+ * byte.
  *
  * Order between work-groups, or without barrier, comes from atomics only.  An atomic read with
  * acquire semantics, or followed by an acquire fence, that sees an atomic write with release
@@ -17,8 +18,11 @@
 
 enum { PAGE = 1024, CELL_SHIFT = 2 };
 
-/* A stamp is slice | write | release | site; 0: none. */
-enum { SITE_BITS = 24, RELEASE_BIT = 24, WRITE_BIT = 25, SLICE_SHIFT = 26 };
+/* A stamp is slice | write | released memories | site; 0: none. */
+enum { SITE_BITS = 24, RELEASE_SHIFT = 24, WRITE_BIT = 26, SLICE_SHIFT = 27 };
+
+/* Sets of memories, and the indices that the other tables have. */
+enum { LOCAL, GLOBAL, LOCAL_BIT = 1, GLOBAL_BIT = 2, BOTH = 3 };
 
 typedef struct {
     uint64_t write, read, other_item, other_group;
@@ -33,7 +37,7 @@ bool check_is_shared(const check_object *o) {
     return o->space == IR_LOCAL || o->space == IR_GLOBAL;
 }
 
-/* ---------------------------------------------------------------------------------------- shadow */
+/* --------------------------------------------------------------------------------------- shadow */
 
 static check_page *page_of(check_state *l, check_object *o, uint64_t offset) {
     if (o->launch != l->number || !o->store->pages) {
@@ -56,7 +60,7 @@ static void split_page(check_state *l, check_page *p) {
     p->shift = 0;
 }
 
-/* ---------------------------------------------------------------------------------------- stamps */
+/* --------------------------------------------------------------------------------------- stamps */
 
 static uint64_t slice_of(uint64_t stamp) { return stamp >> SLICE_SHIFT; }
 
@@ -66,7 +70,7 @@ static const ir_inst *inst_of(const check_state *l, uint64_t stamp) {
 
 static bool is_write(uint64_t stamp) { return stamp >> WRITE_BIT & 1; }
 
-static bool is_release(uint64_t stamp) { return stamp >> RELEASE_BIT & 1; }
+static unsigned released_by(uint64_t stamp) { return stamp >> RELEASE_SHIFT & BOTH; }
 
 static bool is_atomic_op(const ir_inst *i) {
     return i->op >= IR_OP_atomic_load && i->op <= IR_OP_atomic_fmax;
@@ -90,59 +94,81 @@ static bool is_ordered_in_group(const check_state *l, uint64_t slice, unsigned m
     if (item == l->group.nitems || slice < l->group.fence[memory]) return true;
     if (!l->item) return false;
     uint32_t here = l->item->index;
-    if (item == here || slice <= l->item->acquired) return true;
+    if (item == here || slice <= l->item->acquired[memory]) return true;
     return same_subgroup(l, item, here) &&
            slice < l->group.sub_fence[here / l->options.subgroup_size][memory];
 }
 
 static bool is_ordered(const check_state *l, uint64_t stamp, const check_object *o) {
-    bool local = o->space == IR_LOCAL;
-    if (in_this_group(l, stamp)) return is_ordered_in_group(l, slice_of(stamp), !local);
-    return local || (l->item && slice_of(stamp) <= l->item->acquired);
+    unsigned memory = o->space == IR_LOCAL ? LOCAL : GLOBAL;
+    if (in_this_group(l, stamp)) return is_ordered_in_group(l, slice_of(stamp), memory);
+    return memory == LOCAL || (l->item && slice_of(stamp) <= l->item->acquired[GLOBAL]);
 }
 
 /* -------------------------------------------------------------------------- acquire and release */
 
-static bool acquires(unsigned semantics) {
-    return (semantics & (IR_SEM_ACQUIRE | IR_SEM_ACQ_REL | IR_SEM_SEQ_CST)) != 0;
+/* Semantics that name no memory are about both. */
+static unsigned memories_of(unsigned semantics) {
+    unsigned named =
+        (semantics & IR_SEM_LOCAL ? LOCAL_BIT : 0u) | (semantics & IR_SEM_GLOBAL ? GLOBAL_BIT : 0u);
+    return named ? named : BOTH;
 }
 
-static bool releases(unsigned semantics) {
-    return (semantics & (IR_SEM_RELEASE | IR_SEM_ACQ_REL | IR_SEM_SEQ_CST)) != 0;
+static unsigned acquires(unsigned semantics) {
+    bool does = (semantics & (IR_SEM_ACQUIRE | IR_SEM_ACQ_REL | IR_SEM_SEQ_CST)) != 0;
+    return does ? memories_of(semantics) : 0;
+}
+
+static unsigned releases(unsigned semantics) {
+    bool does = (semantics & (IR_SEM_RELEASE | IR_SEM_ACQ_REL | IR_SEM_SEQ_CST)) != 0;
+    return does ? memories_of(semantics) : 0;
 }
 
 static void raise_to(uint64_t *to, uint64_t from) {
     if (*to < from) *to = from;
 }
 
+/* An atomic read sees that write. */
 static void synchronize(check_state *l, uint64_t write, const ir_inst *at) {
-    if (!is_release(write) || !l->item) return;
-    raise_to(&l->item->pending, slice_of(write));
-    if (acquires(at->imm.sync.semantics)) raise_to(&l->item->acquired, slice_of(write));
+    for (unsigned memory = LOCAL; l->item && memory <= GLOBAL; memory++) {
+        if (!(released_by(write) >> memory & 1)) continue;
+        raise_to(&l->item->pending[memory], slice_of(write));
+        if (acquires(at->imm.sync.semantics) >> memory & 1)
+            raise_to(&l->item->acquired[memory], slice_of(write));
+    }
 }
 
 void check_fence(void *user, const ir_inst *i) {
-    check_state *l = user;
-    if (acquires(i->imm.sync.semantics)) raise_to(&l->item->acquired, l->item->pending);
-    if (releases(i->imm.sync.semantics)) l->item->released = true;
+    check_item *item = ((check_state *)user)->item;
+    unsigned semantics = i->imm.sync.semantics;
+    for (unsigned memory = LOCAL; memory <= GLOBAL; memory++)
+        if (acquires(semantics) >> memory & 1)
+            raise_to(&item->acquired[memory], item->pending[memory]);
+    item->released |= releases(semantics);
+}
+
+static void order_one_memory(check_state *l, uint32_t first, uint32_t n, unsigned memory) {
+    uint64_t known = 0;
+    for (uint32_t k = first; k < first + n; k++) {
+        raise_to(&known, l->items[k].pending[memory]);
+        raise_to(&known, l->items[k].acquired[memory]);
+    }
+    for (uint32_t k = first; k < first + n; k++) {
+        l->items[k].acquired[memory] = known;
+        l->items[k].released |= 1u << memory;
+    }
 }
 
 /* A barrier is an acquire and a release fence of everybody, and passes on what anybody knows. */
-void check_order(check_state *l, uint32_t first, uint32_t n, bool whole_group, unsigned memory) {
-    if (!(memory & (IR_SEM_LOCAL | IR_SEM_GLOBAL))) return;
-    uint64_t known = 0;
-    for (uint32_t k = first; k < first + n; k++) {
-        raise_to(&known, l->items[k].pending);
-        raise_to(&known, l->items[k].acquired);
+void check_order(check_state *l, uint32_t first, uint32_t n, bool whole_group, unsigned semantics) {
+    uint64_t *fence =
+        whole_group ? l->group.fence : l->group.sub_fence[first / l->options.subgroup_size];
+    const unsigned flag[2] = {IR_SEM_LOCAL, IR_SEM_GLOBAL};
+    for (unsigned memory = LOCAL; memory <= GLOBAL; memory++) {
+        if (!(semantics & flag[memory])) continue;
+        fence[memory] = l->next_slice;
+        order_one_memory(l, first, n, memory);
     }
-    for (uint32_t k = first; k < first + n; k++) {
-        l->items[k].acquired = known;
-        l->items[k].released = true;
-    }
-    uint64_t *fence = whole_group ? l->group.fence
-                                  : l->group.sub_fence[first / l->options.subgroup_size];
-    if (memory & IR_SEM_LOCAL) fence[0] = l->next_slice;
-    if (memory & IR_SEM_GLOBAL) fence[1] = l->next_slice;
 }
 
 /* ------------------------------------------------------------------------------------ one cell
@@ -207,10 +233,11 @@ static uint64_t touch(check_state *l, check_object *o, const ir_access *a, touch
     return found;
 }
 
-static uint64_t stamp_of(const check_state *l, const ir_access *a, bool release) {
-    bool writes = (a->kind & IR_ACCESS_WRITE) != 0;
-    return l->slice << SLICE_SHIFT | (uint64_t)writes << WRITE_BIT |
-           (uint64_t)release << RELEASE_BIT | a->site;
+static uint64_t stamp_of(const check_state *l, const ir_access *a) {
+    uint64_t writes = (a->kind & IR_ACCESS_WRITE) != 0, released = 0;
+    if (writes && is_atomic_op(a->at))
+        released = releases(a->at->imm.sync.semantics) | (l->item ? l->item->released : 0);
+    return l->slice << SLICE_SHIFT | writes << WRITE_BIT | released << RELEASE_SHIFT | a->site;
 }
 
 static const char *verb(const ir_inst *i, bool writes) {
@@ -231,8 +258,8 @@ static void report(check_state *l, const check_object *o, const ir_access *a, ui
                        .object = o,
                        .address = a->address,
                        .size = a->size};
-    check_find(l, &f, "data race at %s: %s and %s of different %s%s", check_place(o, a->address).text,
-               verb(a->at, writes), verb(other, is_write(race)),
+    check_find(l, &f, "data race at %s: %s and %s of different %s%s",
+               check_place(l, o, a->address).text, verb(a->at, writes), verb(other, is_write(race)),
                in_this_group(l, race) ? "work-items" : "work-groups",
                same_value ? ", of the same value" : "");
 }
@@ -243,13 +270,11 @@ static bool is_half(const ir_inst *i) {
 }
 
 void check_race_read(check_state *l, check_object *o, const ir_access *a) {
-    uint64_t race = touch(l, o, a, touch_read, stamp_of(l, a, false));
+    uint64_t race = touch(l, o, a, touch_read, stamp_of(l, a));
     if (race && !is_half(a->at)) report(l, o, a, race, false);
 }
 
 void check_race_write(check_state *l, check_object *o, const ir_access *a, bool same_value) {
-    bool release = is_atomic_op(a->at) &&
-                   (releases(a->at->imm.sync.semantics) || (l->item && l->item->released));
-    uint64_t race = touch(l, o, a, touch_write, stamp_of(l, a, release));
+    uint64_t race = touch(l, o, a, touch_write, stamp_of(l, a));
     if (race) report(l, o, a, race, same_value && is_write(race) && !l->options.strict_races);
 }

@@ -1,5 +1,5 @@
-/* check_report.c — findings become reports: equal ones are merged, parties and places get names, and
- * the text is made.
+/* check_report.c — findings become reports: equal ones are merged, parties and places get names,
+ * and the text is made.
  *
  * Two findings are equal when kind, severity, both instructions and a detail of the kind agree; the
  * first one is told, the others are counted.  The text of a report:
@@ -41,9 +41,8 @@ const char *check_kind_name(check_kind kind) {
 /* ------------------------------------------------------------------------------- who and where */
 
 check_who check_current(const check_state *l, const ir_inst *at) {
-    return (check_who){.inst = at,
-                       .group = l->group.index,
-                       .item = l->item ? l->item->index : l->group.nitems};
+    return (check_who){
+        .inst = at, .group = l->group.index, .item = l->item ? l->item->index : l->group.nitems};
 }
 
 check_who check_who_of(const check_state *l, uint64_t slice, const ir_inst *at) {
@@ -62,10 +61,28 @@ check_who check_who_of(const check_state *l, uint64_t slice, const ir_inst *at) 
     return (check_who){.inst = at, .group = group, .item = item};
 }
 
-check_place_text check_place(const check_object *o, uint64_t address) {
+/* "%v", as the function prints it.  Printing a function is slow, so names are kept. */
+static const char *variable_name(check_state *l, const ir_inst *i) {
+    uint64_t key = (uint64_t)(uintptr_t)i;
+    char *name = ir_map_get(&l->variable_names, key);
+    if (name) return name;
+    ir_text t = {.arena = &l->arena};
+    ir_print_inst(&t, i);
+    const char *end = t.n ? strchr(t.data, ':') : NULL;
+    name = end ? ir_strndup(&l->arena, t.data, (size_t)(end - t.data))
+               : ir_strdup(&l->arena, "a variable");
+    ir_map_set(&l->arena, &l->variable_names, key, name);
+    return name;
+}
+
+const char *check_name(check_state *l, const check_object *o) {
+    return o->name ? o->name : variable_name(l, o->variable);
+}
+
+check_place_text check_place(check_state *l, const check_object *o, uint64_t address) {
     check_place_text t;
     int64_t offset = (int64_t)(address - o->base - o->named_from);
-    snprintf(t.text, sizeof t.text, "%.150s %c %lld", o->name, offset < 0 ? '-' : '+',
+    snprintf(t.text, sizeof t.text, "%.150s %c %lld", check_name(l, o), offset < 0 ? '-' : '+',
              (long long)(offset < 0 ? -offset : offset));
     return t;
 }
@@ -130,6 +147,14 @@ static void put_other(ir_text *t, const check_report *r) {
     ir_putf(t, ": %s", p->inst ? p->text : "has finished");
 }
 
+static const char *details_of(check_state *l, const check_report *r) {
+    ir_text t = {.arena = &l->arena};
+    put_here(&t, r);
+    if (r->has_other) put_other(&t, r);
+    if (r->count > 1) ir_putf(&t, "\n  %llu times", (unsigned long long)r->count);
+    return t.data;
+}
+
 static const char *text_of(check_state *l, const check_report *r) {
     char head[1024];
     const ir_inst *i = r->here.inst;
@@ -140,12 +165,7 @@ static const char *text_of(check_state *l, const check_report *r) {
                     .source_line = r->here.line,
                     .text = r->headline};
     ir_format_message(&m, head, sizeof head);
-    ir_text t = {.arena = &l->arena};
-    ir_put(&t, head);
-    put_here(&t, r);
-    if (r->has_other) put_other(&t, r);
-    if (r->count > 1) ir_putf(&t, "\n  %llu times", (unsigned long long)r->count);
-    return t.data;
+    return ir_sprintf(&l->arena, "%s%s", head, r->details);
 }
 
 /* -------------------------------------------------------------------------------------- merging */
@@ -174,7 +194,7 @@ static check_report *add_report(check_state *l, const check_finding *f) {
     r->here = party_of(l, &f->here);
     if (f->has_other) r->other = party_of(l, &f->other);
     if (f->object) {
-        r->object = ir_strdup(&l->arena, f->object->name);
+        r->object = ir_strdup(&l->arena, check_name(l, f->object));
         r->object_size = f->object->size - f->object->named_from;
         r->offset = (int64_t)(f->address - f->object->base - f->object->named_from);
     }
@@ -209,6 +229,7 @@ void check_deliver(check_state *l) {
     if (!l->options.report) return;
     for (uint32_t k = 0; k < l->reports.n; k++) {
         check_report *r = l->reports.data[k];
+        r->details = details_of(l, r);
         r->text = text_of(l, r);
         l->options.report(l->options.user, r);
     }

@@ -36,9 +36,7 @@ static ir_value *result(const meeting *m, uint32_t k) {
 
 static uint32_t id_of(const meeting *m, uint32_t k) { return m->member[k]->index - m->first; }
 
-static unsigned width_of(const meeting *m, ir_type t) {
-    return ir_bits(m->l->kernel->module, t);
-}
+static unsigned width_of(const meeting *m, ir_type t) { return ir_bits(m->l->kernel->module, t); }
 
 static uint8_t full_mask(const meeting *m, ir_type t) {
     return (uint8_t)((1u << (width_of(m, t) + 7) / 8) - 1);
@@ -141,8 +139,8 @@ static void add_to(const meeting *m, total *t, const ir_value *v, unsigned lane,
                      .k_arg = k,
                      .w_res = width,
                      .w_arg = width};
-    uint64_t sum = is_first ? v->bits[lane]
-                            : ir_eval_lane(&e, (uint64_t[4]){t->bits, v->bits[lane]});
+    uint64_t sum =
+        is_first ? v->bits[lane] : ir_eval_lane(&e, (uint64_t[4]){t->bits, v->bits[lane]});
     t->bits = ir_zext(sum, width);
     t->undef |= v->undef[lane];
 }
@@ -209,10 +207,9 @@ static void take_from(const meeting *m, uint32_t k, uint32_t from, bool undef) {
 }
 
 static uint64_t rotated(const meeting *m, uint32_t id, uint64_t delta) {
-    uint64_t size = m->at->imm.group.op == IR_GROUP_CLUSTERED
-                        ? UINT64_C(1) << m->at->imm.group.log_size
-                        : m->l->options.subgroup_size;
-    return id / size * size + (id + delta) % size;
+    uint64_t size = m->at->imm.group.scope == IR_SCOPE_SUBGROUP ? m->l->options.subgroup_size
+                                                                : m->l->group.nitems;
+    return (id + delta) % size;
 }
 
 static uint64_t shuffle_source(const meeting *m, uint32_t id, uint64_t by) {

@@ -97,6 +97,16 @@ Test(core, deep_types_are_refused) {
     cr_assert_eq(cx.status, IR_ERR_LIMIT);
 }
 
+static void double_structs(void *arg) {
+    ir_type t = IR_I8;
+    for (int i = 0; i < 40; i++) t = ir_struct_type(arg, NULL, false, (ir_type[]){t, t}, 2);
+}
+
+Test(core, types_whose_text_explodes_are_refused) {
+    cr_assert_not(ir_try(&cx, double_structs, m));
+    cr_assert_eq(cx.status, IR_ERR_LIMIT);
+}
+
 Test(core, types_print) {
     ir_text t = {.arena = &m->arena};
     ir_type inner = ir_struct_type(m, NULL, true, (ir_type[]){IR_I8, ir_ptr(IR_LOCAL)}, 2);

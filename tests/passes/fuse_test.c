@@ -37,7 +37,7 @@ static void teardown(void) {
 
 TestSuite(fuse, .init = setup, .fini = teardown);
 
-/* ----------------------------------------------------------------------------------------- helpers */
+/* -------------------------------------------------------------------------------------- helpers */
 
 static void parse_text(void *text) {
     parsed[nparsed] = ir_parse(&cx, "test.ir", text, strlen(text));
@@ -120,7 +120,8 @@ static bool has_decision(const char *rule) {
     return false;
 }
 
-/* --------------------------------------------------------------------------------------- equivalence
+/* ---------------------------------------------------------------------------------------
+ * equivalence
  *
  * Arguments by parameter of each member; pointers are addresses in the memory of items.h. */
 
@@ -145,7 +146,8 @@ static void run_fused(void *user) {
     ir_value args[16] = {0};
     for (uint32_t a = 0; a < fused.nargs; a++) {
         const pass_fuse_arg *arg = &fused.args[a];
-        if (arg->index != PASS_NO_PARAM) args[arg->index].bits[0] = r->args[arg->member][arg->param];
+        if (arg->index != PASS_NO_PARAM)
+            args[arg->index].bits[0] = r->args[arg->member][arg->param];
     }
     items_run(r->after, fused.kernel, args, &fused.range);
 }
@@ -181,7 +183,8 @@ static void assert_optimizes(void) {
     cr_assert(ir_verify_func(fused.kernel), "%s", message);
 }
 
-/* ------------------------------------------------------------------------------------------- ranges */
+/* -------------------------------------------------------------------------------------------
+ * ranges */
 
 static const char three[] = "kernel @a() {\ne:\n ret\n}\n"
                             "kernel @b() {\ne:\n ret\n}\n"
@@ -255,9 +258,9 @@ Test(fuse, ids_agree_when_one_range_is_a_prefix_of_the_other) {
     static const struct {
         const char *member, *fused;
         bool same;
-    } pairs[] = {{"256", "512", true},   {"10", "10,10", true},     {"20", "10,10", false},
-                 {"8,4", "8,8", true},   {"4,8", "8,8", false},     {"8,8", "8,8,1", true},
-                 {"5", "10,10", true},   {"2,2,2", "2,2,8", true},  {"2,1,2", "2,2,2", false},
+    } pairs[] = {{"256", "512", true},   {"10", "10,10", true},    {"20", "10,10", false},
+                 {"8,4", "8,8", true},   {"4,8", "8,8", false},    {"8,8", "8,8,1", true},
+                 {"5", "10,10", true},   {"2,2,2", "2,2,8", true}, {"2,1,2", "2,2,2", false},
                  {"1,1,1", "7,5", true}, {"3,1,1", "3,4,5", true}};
     for (unsigned n = 0; n < sizeof pairs / sizeof *pairs; n++) {
         pass_range a = range(pairs[n].member), b = range(pairs[n].fused);
@@ -268,10 +271,10 @@ Test(fuse, ids_agree_when_one_range_is_a_prefix_of_the_other) {
 
 Test(fuse, nothing) { assert_error(&(pass_fuse_request){.name = "f"}, "nothing to fuse"); }
 
-/* ------------------------------------------------------------------------------------------- bodies */
+/* -------------------------------------------------------------------------------------------
+ * bodies */
 
-#define INDEX                                                                                      \
-    "  %i: i64 = global_id 0\n  %o: i64 = shl %i, 2\n"
+#define INDEX "  %i: i64 = global_id 0\n  %o: i64 = shl %i, 2\n"
 #define BINARY(name, op)                                                                           \
     "kernel @" name "(%x: ptr.global noalias align 4 of i32, %y: ptr.global align 8 of i32,"       \
     " %z: ptr.global align 4 of i32) {\nentry:\n" INDEX                                            \
@@ -285,8 +288,8 @@ Test(fuse, add_then_mul) {
     ir_module *m = parse(add_mul);
     const pass_fuse_member members[] = {member(m, "add", "512/64"), member(m, "mul", "512/64")};
     const pass_identity same[] = {{0, 2, 1, 0}};
-    const pass_fuse_request q = {.name = "add_mul", .members = members, .nmembers = 2,
-                                 .identities = same, .nidentities = 1};
+    const pass_fuse_request q = {
+        .name = "add_mul", .members = members, .nmembers = 2, .identities = same, .nidentities = 1};
     assert_fuses(&q);
     cr_assert_eq(fused.nargs, 5);
     static const char *const names[] = {"add_x", "add_y", "add_z", "mul_y", "mul_z"};
@@ -311,8 +314,8 @@ Test(fuse, twelve_parameters_two_identities_give_ten) {
     const pass_fuse_member members[] = {member(m, "add", "64"), member(m, "mul", "64"),
                                         member(m, "add", "64"), member(m, "mul", "64")};
     const pass_identity same[] = {{0, 2, 1, 0}, {3, 1, 2, 2}};
-    const pass_fuse_request q = {.members = members, .nmembers = 4, .identities = same,
-                                 .nidentities = 2};
+    const pass_fuse_request q = {
+        .members = members, .nmembers = 4, .identities = same, .nidentities = 2};
     assert_fuses(&q);
     cr_assert_str_eq(fused.kernel->name, "fused");
     cr_assert_eq(fused.nargs, 10);
@@ -327,8 +330,8 @@ Test(fuse, diamond_with_a_kernel_twice) {
     const pass_fuse_member members[] = {member(m, "add", "128/32"), member(m, "mul", "128/32"),
                                         member(m, "mul", "128/32"), member(m, "add", "128/32")};
     const pass_identity same[] = {{0, 2, 1, 0}, {0, 2, 2, 0}, {1, 2, 3, 0}, {2, 2, 3, 1}};
-    const pass_fuse_request q = {.name = "diamond", .members = members, .nmembers = 4,
-                                 .identities = same, .nidentities = 4};
+    const pass_fuse_request q = {
+        .name = "diamond", .members = members, .nmembers = 4, .identities = same, .nidentities = 4};
     assert_fuses(&q);
     cr_assert_eq(fused.nargs, 8);
     const uint64_t args[][8] = {
@@ -343,8 +346,8 @@ Test(fuse, identities_close_transitively) {
     const pass_fuse_member members[] = {member(m, "add", "64"), member(m, "add", "64"),
                                         member(m, "add", "64")};
     const pass_identity same[] = {{2, 0, 1, 1}, {0, 2, 1, 1}, {2, 0, 2, 0}};
-    const pass_fuse_request q = {.members = members, .nmembers = 3, .identities = same,
-                                 .nidentities = 3};
+    const pass_fuse_request q = {
+        .members = members, .nmembers = 3, .identities = same, .nidentities = 3};
     assert_fuses(&q);
     cr_assert_eq(fused.nargs, 7);
     cr_assert_eq(fused.arg_of[1][1], 2);
@@ -356,7 +359,8 @@ Test(fuse, barrier_policies) {
     static const struct {
         pass_barrier policy;
         const char *text;
-    } policies[] = {{PASS_BARRIER_LOCAL, "seq_cst local\n"}, {PASS_BARRIER_GLOBAL, "seq_cst global\n"}};
+    } policies[] = {{PASS_BARRIER_LOCAL, "seq_cst local\n"},
+                    {PASS_BARRIER_GLOBAL, "seq_cst global\n"}};
     ir_module *m = parse(three);
     const pass_fuse_member members[] = {member(m, "a", "8"), member(m, "b", "8")};
     pass_fuse_request q = {.name = "f", .members = members, .nmembers = 2};
@@ -370,6 +374,38 @@ Test(fuse, barrier_policies) {
     assert_fuses(&q);
     assert_lacks(fused_text(), "barrier");
     cr_assert(has_decision("fuse.no-barrier"));
+}
+
+static unsigned count_barriers(void) {
+    unsigned n = 0;
+    foreach_block (b, fused.kernel)
+        foreach_inst (i, b) n += i->op == IR_OP_barrier;
+    return n;
+}
+
+/* The second kernel reads what the neighbour in the group has written in the first. */
+static const char neighbours[] =
+    "kernel @write(%x: ptr.global) {\nentry:\n" INDEX
+    "  %p: ptr.global = ptradd %x, %o\n  %v: i32 = trunc %i\n  store %v, %p align 4\n  ret\n}\n"
+    "kernel @read(%x: ptr.global, %y: ptr.global) {\nentry:\n" INDEX
+    "  %n: i64 = xor %o, 4\n  %p: ptr.global = ptradd %x, %n\n  %a: i32 = load %p align 4\n"
+    "  %q: ptr.global = ptradd %y, %o\n  store %a, %q align 4\n  ret\n}\n";
+
+Test(fuse, barriers_order_the_bodies) {
+    ir_module *m = parse(neighbours);
+    const pass_fuse_member members[] = {member(m, "write", "16/4"), member(m, "read", "16/4"),
+                                        member(m, "read", "16/4")};
+    const pass_identity same[] = {{0, 0, 1, 0}, {1, 1, 2, 0}};
+    const pass_fuse_request q = {
+        .name = "f", .members = members, .nmembers = 3, .identities = same, .nidentities = 2};
+    const uint64_t args[][8] = {{1024}, {1024, 2048}, {2048, 3072}};
+    assert_fuses(&q);
+    cr_assert_eq(count_barriers(), 2, "between two bodies, not after the last");
+    cr_assert_eq(ir_term(fused.kernel->last)->op, IR_OP_ret);
+    cr_assert_eq(fused.kernel->last->first->op, IR_OP_ret);
+    assert_same_result(&q, args);
+    assert_optimizes();
+    assert_same_result(&q, args);
 }
 
 Test(fuse, one_kernel_keeps_its_promises) {
@@ -400,8 +436,8 @@ Test(fuse, tangled_bodies) {
     const pass_fuse_member members[] = {member(m, "odd", "60/12"), member(m, "shift", "60/12"),
                                         member(m, "odd", "60/12")};
     const pass_identity same[] = {{0, 0, 1, 0}, {2, 0, 1, 1}};
-    const pass_fuse_request q = {.name = "t", .members = members, .nmembers = 3,
-                                 .identities = same, .nidentities = 2};
+    const pass_fuse_request q = {
+        .name = "t", .members = members, .nmembers = 3, .identities = same, .nidentities = 2};
     const uint64_t args[][8] = {{1024, 30}, {1024, 4096}, {4096, 7}};
     assert_fuses(&q);
     cr_assert_eq(fused.args[1].kind, PASS_ARG_VALUE);
@@ -410,7 +446,52 @@ Test(fuse, tangled_bodies) {
     assert_same_result(&q, args);
 }
 
-/* ------------------------------------------------------------------------------------------- guards */
+/* Each body owns its copy of a struct by value, also where both are given the same. */
+static const char changes_struct[] =
+    "kernel @k(%x: ptr.global, %s: ptr.private byval(8) align 4 of {i32, i32}) {\nentry:\n" INDEX
+    "  %p: ptr.global = ptradd %x, %o\n  %t: ptr.private = ptradd %s, 4\n"
+    "  %a: i32 = load %t align 4\n  %b: i32 = load %p align 4\n  %c: i32 = add %a, %b\n"
+    "  store %c, %t align 4\n  store %c, %p align 4\n  ret\n}\n";
+
+Test(fuse, structs_by_value_are_not_shared) {
+    ir_module *m = parse(changes_struct);
+    const pass_fuse_member members[] = {member(m, "k", "8"), member(m, "k", "8")};
+    const pass_identity same[] = {{0, 1, 1, 1}};
+    static const int32_t pair[2] = {0, 1000};
+    const pass_constant constant = {1, 1, pair, sizeof pair};
+    const pass_fuse_request q = {.name = "f",
+                                 .members = members,
+                                 .nmembers = 2,
+                                 .identities = same,
+                                 .nidentities = 1,
+                                 .constants = &constant,
+                                 .nconstants = 1};
+    assert_fuses(&q);
+    cr_assert_eq(fused.nargs, 3);
+    cr_assert_eq(fused.args[1].nparams, 2);
+    cr_assert_eq(fused.kernel->nparams, 2);
+    items *r = make_items();
+    ir_value args[2] = {{.bits = {1024}}, {.bits = {1024}}};
+    items_run(r, fused.kernel, args, &fused.range);
+    int32_t sum;
+    memcpy(&sum, r->memory + 1024, 4);
+    cr_assert_eq(r->faults, 0);
+    cr_assert_eq(sum, 1024 + 1000 + 1000);
+    free_items(r);
+}
+
+/* A body that never ends leaves nothing for the next one, but what is built is well-formed. */
+Test(fuse, endless_body) {
+    ir_module *m = parse("kernel @a(%p: ptr.global) {\ne:\n  jmp l\nl:\n"
+                         "  store i32 1, %p align 4\n  jmp l\n}\nkernel @b() {\ne:\n  ret\n}\n");
+    const pass_fuse_member members[] = {member(m, "a", "8"), member(m, "b", "8")};
+    assert_fuses(&(pass_fuse_request){.name = "f", .members = members, .nmembers = 2});
+    assert_optimizes();
+    assert_lacks(fused_text(), "barrier");
+}
+
+/* -------------------------------------------------------------------------------------------
+ * guards */
 
 Test(fuse, guards_by_item) {
     ir_module *m = parse(add_mul);
@@ -450,7 +531,8 @@ static const char reverse[] =
 
 Test(fuse, whole_groups) {
     ir_module *m = parse(reverse);
-    const pass_fuse_member members[] = {member(m, "reverse", "64/16"), member(m, "reverse", "32/16"),
+    const pass_fuse_member members[] = {member(m, "reverse", "64/16"),
+                                        member(m, "reverse", "32/16"),
                                         member(m, "reverse", "16,1/16,1")};
     const pass_fuse_request q = {.name = "g", .members = members, .nmembers = 3};
     const uint64_t args[][8] = {{1024, 2048}, {1024, 3072}, {1024, 4096}};
@@ -495,7 +577,7 @@ Test(fuse, prefix_of_another_shape_needs_no_remapping) {
     assert_same_result(&q, args);
 }
 
-/* ------------------------------------------------------------------------------------ shared things */
+/* ------------------------------------------------------------------------------ shared * things */
 
 static const char with_table[] =
     "@tab: const [4 x i32] align 4 = {5, 6, 7, 8}\n"
@@ -508,7 +590,7 @@ static const char with_table[] =
 
 static unsigned count_globals(const ir_module *m, ir_space space) {
     unsigned n = 0;
-    foreach_global(g, m) n += g->space == space;
+    foreach_global (g, m) n += g->space == space;
     return n;
 }
 
@@ -563,11 +645,13 @@ Test(fuse, kernels_of_several_modules) {
     cr_assert_eq(count_globals(fused.module, IR_LOCAL), 2);
 }
 
-/* --------------------------------------------------------------------------------------- parameters */
+/* ---------------------------------------------------------------------------------------
+ * parameters */
 
 static const char kinds[] =
     "kernel @k(%0: ptr.global readonly, %n: i32, %f: f32, %l: ptr.local, %s: sampler,"
-    " %im: image(void, 1, 0, 0, 0, 0, 0, 0), %c: ptr.const) {\ne:\n  %a: i32 = load %0 align 4\n  ret\n}\n"
+    " %im: image(void, 1, 0, 0, 0, 0, 0, 0), %c: ptr.const) {\ne:\n  %a: i32 = load %0 align 4\n  "
+    "ret\n}\n"
     "kernel @w(%p: ptr.global, %q: ptr.global readonly) {\ne:\n  store i32 1, %p align 4\n"
     "  %a: i32 = load %q align 4\n  ret\n}\n"
     "kernel @u(%p: ptr.global) {\ne:\n  ret\n}\n";
@@ -580,6 +664,7 @@ Test(fuse, kinds_and_names_of_arguments) {
                                          PASS_ARG_LOCAL,  PASS_ARG_SAMPLER, PASS_ARG_IMAGE,
                                          PASS_ARG_BUFFER, PASS_ARG_BUFFER};
     assert_fuses(&q);
+    assert_has(fused_text(), "seq_cst local global image\n");
     cr_assert_str_eq(fused.args[0].name, "k_arg0");
     cr_assert_str_eq(fused.args[3].name, "k_l");
     for (unsigned a = 0; a < 8; a++) cr_assert_eq(fused.args[a].kind, want[a], "argument %u", a);
@@ -590,8 +675,8 @@ Test(fuse, access_facts_hold_for_all_that_use_it) {
     const pass_fuse_member members[] = {member(m, "k", "4"), member(m, "w", "4"),
                                         member(m, "u", "4")};
     const pass_identity reads[] = {{0, 0, 1, 1}, {0, 0, 2, 0}}, writes[] = {{0, 0, 1, 0}};
-    pass_fuse_request q = {.name = "f", .members = members, .nmembers = 3, .identities = reads,
-                           .nidentities = 2};
+    pass_fuse_request q = {
+        .name = "f", .members = members, .nmembers = 3, .identities = reads, .nidentities = 2};
     assert_fuses(&q);
     cr_assert(fused.kernel->param[0].attrs & IR_PARAM_READONLY, "unused does not write");
     ir_module_free(fused.module);
@@ -607,19 +692,22 @@ Test(fuse, identities_must_agree) {
     static const struct {
         pass_identity same;
         const char *error;
-    } wrong[] = {
-        {{0, 1, 1, 0}, "parameters declared identical differ in type: @k parameter 1 n (i32), "
-                       "@w parameter 0 p (ptr.global)"},
-        {{0, 3, 1, 0}, "parameters declared identical differ in type: @k parameter 3 l (ptr.local)"},
-        {{0, 1, 0, 2}, "parameters declared identical differ in type: @k parameter 1 n (i32), "
-                       "@k parameter 2 f (f32)"},
-        {{0, 7, 1, 0}, "identity (0, 7) = (1, 0) names a parameter that does not exist"},
-        {{0, 0, 2, 0}, "identity (0, 0) = (2, 0) names"}};
+    } wrong[] = {{{0, 1, 1, 0},
+                  "parameters declared identical differ in type: @k parameter 1 n (i32), "
+                  "@w parameter 0 p (ptr.global)"},
+                 {{0, 3, 1, 0},
+                  "parameters declared identical differ in type: @k parameter 3 l (ptr.local)"},
+                 {{0, 1, 0, 2},
+                  "parameters declared identical differ in type: @k parameter 1 n (i32), "
+                  "@k parameter 2 f (f32)"},
+                 {{0, 7, 1, 0}, "identity (0, 7) = (1, 0) names a parameter that does not exist"},
+                 {{0, 0, 2, 0}, "identity (0, 0) = (2, 0) names"}};
     for (unsigned n = 0; n < sizeof wrong / sizeof *wrong; n++) {
         message[0] = 0;
-        assert_error(&(pass_fuse_request){.members = members, .nmembers = 2,
-                                          .identities = &wrong[n].same, .nidentities = 1},
-                     wrong[n].error);
+        assert_error(
+            &(pass_fuse_request){
+                .members = members, .nmembers = 2, .identities = &wrong[n].same, .nidentities = 1},
+            wrong[n].error);
     }
 }
 
@@ -638,7 +726,8 @@ Test(fuse, unused_arguments_are_dropped_after_optimization) {
     cr_assert_eq(fused.kernel->nparams, 1, "trimming twice is harmless");
 }
 
-/* ---------------------------------------------------------------------------------------- constants */
+/* ----------------------------------------------------------------------------------------
+ * constants */
 
 static const char constants[] =
     "kernel @k(%x: ptr.global, %a: i32, %v: v3i16, %f: f64,"
@@ -661,13 +750,12 @@ Test(fuse, constants_are_folded) {
     ir_module *m = parse(constants);
     ((ir_func *)(uintptr_t)ir_func_find(m, "k"))->param[4].byval_size = 24;
     const pass_fuse_member members[] = {member(m, "k", "8"), member(m, "k", "8")};
-    const pass_constant given[] = {{0, 1, &number, 4},      {0, 2, three_lanes, 8},
-                                   {0, 3, &seven, 8},       {0, 4, bytes, 24},
-                                   {1, 1, &number, 4},      {1, 2, three_lanes, 8},
-                                   {1, 3, &seven, 8},       {1, 4, bytes, 24},
-                                   {1, 4, bytes, 24}};
-    const pass_fuse_request q = {.name = "f", .members = members, .nmembers = 2,
-                                 .constants = given, .nconstants = 9};
+    const pass_constant given[] = {
+        {0, 1, &number, 4}, {0, 2, three_lanes, 8}, {0, 3, &seven, 8},
+        {0, 4, bytes, 24},  {1, 1, &number, 4},     {1, 2, three_lanes, 8},
+        {1, 3, &seven, 8},  {1, 4, bytes, 24},      {1, 4, bytes, 24}};
+    const pass_fuse_request q = {
+        .name = "f", .members = members, .nmembers = 2, .constants = given, .nconstants = 9};
     assert_fuses(&q);
     cr_assert_eq(fused.kernel->nparams, 2);
     cr_assert_eq(fused.args[4].state, PASS_ARG_FOLDED);
@@ -696,19 +784,22 @@ Test(fuse, constants_of_the_wrong_kind) {
         {{{0, 4, bytes, 12}}, "@f: parameter 4 k_s takes 16 bytes, the constant has 12"},
         {{{0, 0, bytes, 8}}, "@f: parameter 0 k_x is not passed by value"},
         {{{0, 5, bytes, 8}}, "constant for (0, 5), which does not exist"},
-        {{{0, 1, &number, 4}, {1, 1, &other, 4}},
-         "argument k_a is given two different constants"}};
+        {{{0, 1, &number, 4}, {1, 1, &other, 4}}, "argument k_a is given two different constants"}};
     for (unsigned n = 0; n < sizeof wrong / sizeof *wrong; n++) {
         message[0] = 0;
-        assert_error(&(pass_fuse_request){.name = "f", .members = members, .nmembers = 2,
-                                          .identities = &same, .nidentities = 1,
+        assert_error(&(pass_fuse_request){.name = "f",
+                                          .members = members,
+                                          .nmembers = 2,
+                                          .identities = &same,
+                                          .nidentities = 1,
                                           .constants = wrong[n].given,
                                           .nconstants = wrong[n].given[1].bytes ? 2 : 1},
                      wrong[n].error);
     }
 }
 
-/* --------------------------------------------------------------------------------------- attributes */
+/* ---------------------------------------------------------------------------------------
+ * attributes */
 
 static ir_func *mutable_kernel(ir_module *m, const char *name) { return ir_func_find(m, name); }
 
@@ -771,7 +862,8 @@ Test(fuse, what_cannot_be_a_member) {
                  "too many work-items for 32-bit ids");
 }
 
-/* -------------------------------------------------------------------------------------------- calls */
+/* --------------------------------------------------------------------------------------------
+ * calls */
 
 static const char calls[] =
     "func @twice(%x: i32): i32 {\ne:\n  %r: i32 = add %x, %x\n  ret %r\n}\n"
@@ -800,7 +892,7 @@ Test(fuse, calls_without_body_are_refused) {
                    "the calls of @open cannot be inlined: ");
 }
 
-/* ----------------------------------------------------------------------- determinism, lack of memory */
+/* ---------------------------------------------------------------- determinism, lack of * memory */
 
 Test(fuse, same_request_same_text) {
     ir_module *m = parse(with_table);

@@ -152,7 +152,8 @@ static inline void items_run_group(items *q, ir_interp **item, uint64_t n) {
             return;
         }
         q->barriers++;
-        for (uint64_t k = 1; k < n; k++) q->faults += ir_interp_at(item[k]) != ir_interp_at(item[0]);
+        for (uint64_t k = 1; k < n; k++)
+            q->faults += ir_interp_at(item[k]) != ir_interp_at(item[0]);
         for (uint64_t k = 0; k < n; k++) ir_interp_resume(item[k], NULL);
     }
 }

@@ -20,7 +20,7 @@ static void dump(void *user, const char *pass, const char *text) {
     snprintf(dumped + strlen(dumped), sizeof dumped - strlen(dumped), "%s ", pass);
 }
 
-static const char source[] = "func @first(%x: i32): i32 {\n"
+static const char source[] = "func @first(%x: i32): i32 export {\n"
                              "entry:\n"
                              "  %a: i32 = add %x, 1\n"
                              "  %b: i32 = add %x, 1\n"
@@ -31,7 +31,7 @@ static const char source[] = "func @first(%x: i32): i32 {\n"
                              "no:\n"
                              "  ret %b\n"
                              "}\n"
-                             "func @second(%x: i32): i32 {\n"
+                             "func @second(%x: i32): i32 export {\n"
                              "entry:\n"
                              "  %u: i32 = mul %x, %x\n"
                              "  ret %x\n"
@@ -62,11 +62,12 @@ static bool run(pass_options options) {
 
 static unsigned count_instructions(const char *name) {
     unsigned n = 0;
-    foreach_block(b, ir_func_find(m, name)) foreach_inst(i, b) n += i != NULL;
+    foreach_block (b, ir_func_find(m, name))
+        foreach_inst (i, b) n += i != NULL;
     return n;
 }
 
-/* ------------------------------------------------------------------------------- registry and order */
+/* ------------------------------------------------------------------------- registry and * order */
 
 /* Where `name` stands in a list, the first time; -1: nowhere. */
 static long place_of(const char *list, const char *name) {
@@ -109,7 +110,8 @@ Test(pipeline, standard_uses_every_pass) {
         cr_assert_geq(place_of(pass_standard, passes[n].name), 0, "%s", passes[n].name);
 }
 
-/* ------------------------------------------------------------------------------------------ switches */
+/* ------------------------------------------------------------------------------------------
+ * switches */
 
 Test(pipeline, runs_a_list) {
     cr_assert(run((pass_options){.passes = " gvn, sccp ,dce,", .bisect = -1, .verify_each = true}));

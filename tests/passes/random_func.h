@@ -4,9 +4,9 @@
  *
  * The control flow is arbitrary: every block may go to every other one by jmp, br or switch, so
  * loops with several entries and double edges occur.  Each block has phis for one value of every
- * type, and a counter of visits that ends the function.  Bodies are made from the op table (pure ops
- * with a meaning, on scalars and vectors), from repeated instructions, and from loads, stores and
- * copies of two variables.  The result mixes the bits of all values.  No undef, no trap: every
+ * type, and a counter of visits that ends the function.  Bodies are made from the op table (pure
+ * ops with a meaning, on scalars and vectors), from repeated instructions, and from loads, stores
+ * and copies of two variables.  The result mixes the bits of all values.  No undef, no trap: every
  * function has one answer.  The same seed gives the same function.
  */
 #ifndef SPVFUSE_TESTS_RANDOM_FUNC_H
@@ -76,13 +76,13 @@ static inline ir_inst *random_build(random_maker *r, ir_op op, ir_type t, ir_imm
     return ir_build_raw(&r->b, op, t, 0, imm, n, args);
 }
 
-/* ----------------------------------------------------------------------------------- instructions */
+/* --------------------------------------------------------------------------------- instructions */
 
 static inline bool random_is_usable(ir_op op) {
     const ir_op_info *o = &ir_ops[op];
     return o->flags & F_PURE && !(o->flags & (F_NOFOLD | F_TRAPS)) && o->nargs > 0 &&
            strcmp(o->eval, "NONE") != 0 && o->rule != R_PTOI && o->rule != R_ITOP &&
-           o->rule != R_PTOP && o->rule != R_CUSTOM && o->rule != R_WIDEN;
+           o->rule != R_PTOP && o->rule != R_CUSTOM;
 }
 
 /* Operand and result types that the rule of an op allows, one of them at random. */
@@ -127,7 +127,8 @@ static inline ir_inst *random_division(random_maker *r) {
     ir_op op = random_below(r, 2) ? IR_OP_udiv : IR_OP_urem;
     ir_inst *one = ir_const(r->f, IR_I32, 1);
     ir_inst *by[] = {random_operand(r, IR_I32), one};
-    ir_inst *args[] = {random_operand(r, IR_I32), random_build(r, IR_OP_or, IR_I32, (ir_imm){0}, 2, by)};
+    ir_inst *args[] = {random_operand(r, IR_I32),
+                       random_build(r, IR_OP_or, IR_I32, (ir_imm){0}, 2, by)};
     return random_build(r, op, IR_I32, (ir_imm){0}, 2, args);
 }
 
@@ -151,8 +152,10 @@ static inline ir_inst *random_lanes(random_maker *r) {
     }
     ir_inst *x = random_operand(r, t), *y = random_operand(r, t);
     switch (random_below(r, 4)) {
-    case 0: return random_build(r, IR_OP_extract, ir_elem(t), (ir_imm){0}, 2, (ir_inst *[]){x, index});
-    case 1: return random_build(r, IR_OP_insert, t, (ir_imm){0}, 3, (ir_inst *[]){x, args[0], index});
+    case 0:
+        return random_build(r, IR_OP_extract, ir_elem(t), (ir_imm){0}, 2, (ir_inst *[]){x, index});
+    case 1:
+        return random_build(r, IR_OP_insert, t, (ir_imm){0}, 3, (ir_inst *[]){x, args[0], index});
     case 2: return random_build(r, IR_OP_vec, t, (ir_imm){0}, n, args);
     default:
         return random_build(r, IR_OP_shuffle, t,
@@ -216,12 +219,21 @@ static inline void random_instruction(random_maker *r) {
     r->made[r->nmade < RANDOM_POOL ? r->nmade++ : random_below(r, RANDOM_POOL)] = i;
 }
 
-/* ----------------------------------------------------------------------------------------- blocks */
+/* --------------------------------------------------------------------------------------- blocks */
 
 static inline void random_init_types(random_maker *r) {
-    const ir_type types[RANDOM_TYPES] = {
-        IR_I1,  IR_I8,  IR_I16, IR_I32, IR_I64, IR_F16, IR_F32, IR_F64, ir_vector(IR_I32, 3),
-        ir_vector(IR_F32, 4), ir_vector(IR_I1, 4), ir_vector(IR_I64, 2)};
+    const ir_type types[RANDOM_TYPES] = {IR_I1,
+                                         IR_I8,
+                                         IR_I16,
+                                         IR_I32,
+                                         IR_I64,
+                                         IR_F16,
+                                         IR_F32,
+                                         IR_F64,
+                                         ir_vector(IR_I32, 3),
+                                         ir_vector(IR_F32, 4),
+                                         ir_vector(IR_I1, 4),
+                                         ir_vector(IR_I64, 2)};
     memcpy(r->type, types, sizeof types);
 }
 
@@ -274,9 +286,9 @@ static inline void random_body(random_maker *r, unsigned b) {
     r->nmade = nmade;
 }
 
-/* ------------------------------------------------------------------------------------ control flow
- *
- * block b -> (visits used up) leave, or switch_b -> one to three blocks */
+/* --------------------------------------------------------------------------------- control flow */
+
+/* block b -> (visits used up) leave, or go on to one to three blocks */
 
 typedef struct {
     unsigned n, to[3];
@@ -317,7 +329,7 @@ static inline void random_fill_phis(random_maker *r, unsigned b, const ir_block 
     }
 }
 
-/* ------------------------------------------------------------------------------------ the result */
+/* ----------------------------------------------------------------------------------- the result */
 
 static inline ir_inst *random_mix(random_maker *r, ir_inst *sum, ir_inst *x) {
     ir_kind ints[] = {IR_I8, IR_I16, IR_I32, IR_I64};
@@ -338,10 +350,9 @@ static inline void random_result(random_maker *r) {
         for (unsigned lane = 0; lane < ir_lanes(x->type); lane++) {
             ir_inst *args[] = {x, ir_const(r->f, IR_I32, lane)};
             bool whole = ir_lanes(x->type) == 1;
-            sum = random_mix(r, sum,
-                             whole ? x
-                                   : random_build(r, IR_OP_extract, ir_elem(x->type), (ir_imm){0},
-                                                  2, args));
+            sum = random_mix(
+                r, sum,
+                whole ? x : random_build(r, IR_OP_extract, ir_elem(x->type), (ir_imm){0}, 2, args));
         }
     }
     ir_build_ret(&r->b, sum);
@@ -352,6 +363,7 @@ static inline ir_func *random_make(ir_module *m, uint64_t seed) {
     random_exit exits[RANDOM_BLOCKS];
     unsigned edges[RANDOM_BLOCKS] = {0};
     r.f = ir_func_new(m, "f", IR_I64, 3, (ir_type[]){IR_I32, IR_I64, IR_F32});
+    r.f->flags = IR_FUNC_EXPORT;
     ir_builder_init(&r.b, r.f);
     random_init_types(&r);
     r.nblocks = 2 + random_below(&r, RANDOM_BLOCKS - 1);

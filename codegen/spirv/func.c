@@ -1,0 +1,380 @@
+/* func.c — functions: parameters, blocks in reverse post-order, values, phis, terminators.
+ *
+ * The function at work is written into three buffers: its head with the variables of the entry
+ * block, casts of what is known from the start, and the rest; so a variable or a cast may still be
+ * asked for while the body is written.  In reverse post-order definitions come before uses, except
+ * for arguments of phis: a phi gets room for its operands and is filled when the function is
+ * complete.  A pointer that flows into a phi of another pointee is cast at the end of its block.
+ */
+#include "codegen/spirv/spirv.h"
+
+/* ----------------------------------------------------------------------------------- signatures */
+
+sw_info *sw_info_of(const sw_writer *w, const ir_func *f) {
+    return ir_map_get(&w->infos, (uint64_t)(uintptr_t)f);
+}
+
+static uint32_t function_control(const ir_func *f) {
+    uint32_t mask = 0;
+    if (f->flags & IR_FUNC_INLINE) mask |= SpvFunctionControlInlineMask;
+    if (f->flags & IR_FUNC_NOINLINE) mask |= SpvFunctionControlDontInlineMask;
+    if (f->flags & IR_FUNC_PURE) mask |= SpvFunctionControlPureMask;
+    if (f->flags & IR_FUNC_CONST) mask |= SpvFunctionControlConstMask;
+    return mask;
+}
+
+void sw_begin_function(sw_writer *w, const sw_info *info, sw_section s, uint32_t id) {
+    uint32_t type = sw_function_type(w, info), ret = sw_type(w, info->f->ret);
+    sw_put_result(w, s, SpvOpFunction, ret, id, SW_LIST(function_control(info->f), type));
+}
+
+static void decorate_param(sw_writer *w, uint32_t id, const ir_param *p) {
+    static const struct {
+        uint32_t flag, attribute;
+    } attributes[] = {
+        {IR_PARAM_ZEXT, SpvFunctionParameterAttributeZext},
+        {IR_PARAM_SEXT, SpvFunctionParameterAttributeSext},
+        {IR_PARAM_BYVAL, SpvFunctionParameterAttributeByVal},
+        {IR_PARAM_SRET, SpvFunctionParameterAttributeSret},
+        {IR_PARAM_NOALIAS, SpvFunctionParameterAttributeNoAlias},
+        {IR_PARAM_NOCAPTURE, SpvFunctionParameterAttributeNoCapture},
+        {IR_PARAM_READONLY, SpvFunctionParameterAttributeNoWrite},
+        {IR_PARAM_NOACCESS, SpvFunctionParameterAttributeNoReadWrite},
+    };
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
+        if (p->attrs & attributes[i].flag)
+            sw_decorate(w, id, SpvDecorationFuncParamAttr, SW_LIST(attributes[i].attribute));
+    if (p->attrs & IR_PARAM_VOLATILE) sw_decorate0(w, id, SpvDecorationVolatile);
+    if (p->attrs & IR_PARAM_RESTRICT) sw_decorate0(w, id, SpvDecorationRestrict);
+    if (p->align) sw_decorate(w, id, SpvDecorationAlignment, SW_LIST(p->align));
+}
+
+void sw_write_params(sw_writer *w, const sw_info *info, sw_section s, uint32_t *ids) {
+    const ir_func *f = info->f;
+    for (uint32_t n = 0; n < f->nparams; n++) {
+        const ir_inst *p = f->param_val[n];
+        const char *name = f->param[n].name;
+        uint32_t type = ir_is_ptr(p->type)
+                            ? sw_pointer_type(w, ir_space_of(p->type), sw_param_pointee(info, n))
+                            : sw_type(w, p->type);
+        ids[n] = sw_new_id(w);
+        sw_put_result(w, s, SpvOpFunctionParameter, type, ids[n], 0, NULL);
+        sw_name(w, ids[n], name ? name : ir_name_of(f, p));
+        decorate_param(w, ids[n], &f->param[n]);
+    }
+}
+
+/* --------------------------------------------------------------------------------------- values */
+
+void sw_set_value(sw_func *fn, const ir_inst *i, uint32_t id) {
+    bool named = fn->id[i->id] == 0;
+    fn->id[i->id] = id;
+    if (named && i->op != IR_OP_address) sw_name(fn->w, id, ir_name_of(fn->f, i));
+}
+
+static uint32_t leaf_value(sw_func *fn, const ir_inst *v) {
+    uint32_t type;
+    if (v->op == IR_OP_address) {
+        uint32_t id = sw_global(fn->w, v->imm.global);
+        *ir_push(fn->w->arena, &fn->info->variables) = id;
+        return id;
+    }
+    if (v->op == IR_OP_const && !ir_is_ptr(v->type)) return sw_constant(fn->w, v);
+    type = sw_type(fn->w, v->type);
+    return v->op == IR_OP_const ? sw_null(fn->w, type) : sw_undef(fn->w, type);
+}
+
+uint32_t sw_value(sw_func *fn, ir_inst *v) {
+    uint32_t *id = &fn->id[v->id];
+    if (!*id) *id = leaf_value(fn, v);
+    return *id;
+}
+
+void sw_emit(sw_func *fn, SpvOp op, unsigned n, const uint32_t *operands) {
+    sw_put(fn->w, SEC_BODY, op, n, operands);
+}
+
+uint32_t sw_emit_result(sw_func *fn, SpvOp op, uint32_t type, unsigned n,
+                        const uint32_t *operands) {
+    uint32_t id = sw_new_id(fn->w);
+    sw_put_result(fn->w, SEC_BODY, op, type, id, n, operands);
+    return id;
+}
+
+uint32_t sw_emit_ext(sw_func *fn, uint32_t number, uint32_t type, unsigned n,
+                     const uint32_t *operands) {
+    uint32_t *all = ir_new_array(fn->w->arena, uint32_t, n + 2);
+    all[0] = sw_import_std(fn->w);
+    all[1] = number;
+    if (n) memcpy(all + 2, operands, n * sizeof *all);
+    return sw_emit_result(fn, SpvOpExtInst, type, n + 2, all);
+}
+
+uint32_t sw_scratch(sw_func *fn, ir_type t) {
+    for (uint32_t i = 0; i < fn->scratch.n; i++)
+        if (fn->scratch.data[i].type == t) return fn->scratch.data[i].id;
+    uint32_t id = sw_new_id(fn->w);
+    sw_put_result(fn->w, SEC_HEAD, SpvOpVariable, sw_pointer_type(fn->w, IR_PRIVATE, t), id,
+                  SW_LIST(SpvStorageClassFunction));
+    *ir_push(fn->w->arena, &fn->scratch) = (sw_scratch_variable){t, id};
+    return id;
+}
+
+/* --------------------------------------------------------------------------------------- errors */
+
+void sw_refuse(sw_func *fn, const char *fmt, ...) {
+    ir_text text = {.arena = fn->w->arena};
+    char why[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(why, sizeof why, fmt, ap);
+    va_end(ap);
+    if (fn->inst) ir_print_inst(&text, fn->inst);
+    sw_refuse_module(fn->w, "function '%s': %s%s%s", fn->f->name, why, fn->inst ? ": " : "",
+                     fn->inst ? text.data : "");
+}
+
+void sw_need_version(sw_func *fn, uint32_t version, const char *what) {
+    if (fn->w->version < version)
+        sw_refuse(fn, "%s needs SPIR-V %u.%u, and this module is to be %u.%u", what, version >> 16,
+                  version >> 8 & 255, fn->w->version >> 16, fn->w->version >> 8 & 255);
+}
+
+/* ---------------------------------------------------------------------------------------- lines */
+
+static uint32_t file_id(sw_writer *w, uint32_t file) {
+    if (!w->file) w->file = ir_new_array(w->arena, uint32_t, w->m->files.n);
+    if (!w->file[file]) {
+        w->file[file] = sw_new_id(w);
+        sw_put_string(w, SEC_STRING, SpvOpString, SW_LIST(w->file[file]), w->m->files.data[file]);
+    }
+    return w->file[file];
+}
+
+static bool same_line(const ir_line *a, const ir_line *b) {
+    return a && a->file == b->file && a->line == b->line && a->column == b->column;
+}
+
+static void put_line(sw_func *fn, const ir_inst *i) {
+    const ir_module *m = fn->w->m;
+    if (m->lines.n == 0 || fn->w->options.no_lines || i->loc == 0) return;
+    const ir_line *line = ir_line_of(m, i->loc);
+    if (!line || line->line == 0 || line->file >= m->files.n || same_line(fn->line, line)) return;
+    sw_emit(fn, SpvOpLine, SW_LIST(file_id(fn->w, line->file), line->line, line->column));
+    fn->line = line;
+}
+
+/* --------------------------------------------------------------------------------------- blocks */
+
+void sw_begin_block(sw_func *fn, uint32_t label) {
+    sw_emit(fn, SpvOpLabel, SW_LIST(label));
+    fn->exit[fn->block->id] = label;
+    fn->line = NULL;
+}
+
+/* Casts pointers for the phis behind the edges of this block. */
+static void cast_for_phis(sw_func *fn, const ir_block *b) {
+    for (uint32_t n = 0; n < b->nsucc; n++)
+        foreach_phi(phi, b->succ[n]) {
+            if (!ir_is_ptr(phi->type) || !fn->info->needed[phi->id]) continue;
+            ir_inst *arg = ir_arg(phi, ir_pred_index(b->succ[n], b));
+            uint32_t id = sw_pointer(fn, arg, sw_pointee(fn->info, phi));
+            *ir_push(fn->w->arena, &fn->edge[b->id]) = (sw_edge_cast){phi, id};
+        }
+}
+
+static void put_switch(sw_func *fn, const ir_inst *i, uint32_t selector) {
+    const ir_block *b = fn->block;
+    bool wide = ir_kind_of(ir_arg(i, 0)->type) == IR_I64;
+    uint32_t *operands = ir_new_array(fn->w->arena, uint32_t, 2 + 3 * (size_t)b->nsucc), n = 0;
+    operands[n++] = selector;
+    operands[n++] = fn->label[b->succ[0]->id];
+    for (uint32_t k = 1; k < b->nsucc; k++) {
+        uint64_t value = ir_arg(i, k)->imm.bits;
+        operands[n++] = (uint32_t)value;
+        if (wide) operands[n++] = (uint32_t)(value >> 32);
+        operands[n++] = fn->label[b->succ[k]->id];
+    }
+    sw_emit(fn, SpvOpSwitch, n, operands);
+}
+
+static uint32_t switch_selector(sw_func *fn, const ir_inst *i) {
+    uint32_t selector = sw_arg(fn, i, 0);
+    if (!ir_is_bool(ir_arg(i, 0)->type)) return selector;
+    return sw_emit_result(fn, SpvOpSelect, sw_type(fn->w, IR_I32),
+                          SW_LIST(selector, sw_u32(fn->w, 1), sw_u32(fn->w, 0)));
+}
+
+static void put_branch(sw_func *fn, const ir_block *b, uint32_t condition) {
+    uint32_t taken = fn->label[b->succ[0]->id];
+    if (b->nsucc == 1 || b->succ[0] == b->succ[1])
+        sw_emit(fn, SpvOpBranch, SW_LIST(taken));
+    else
+        sw_emit(fn, SpvOpBranchConditional, SW_LIST(condition, taken, fn->label[b->succ[1]->id]));
+}
+
+static void put_return(sw_func *fn, const ir_inst *i) {
+    if (i->nargs == 0) {
+        sw_emit(fn, SpvOpReturn, 0, NULL);
+        return;
+    }
+    ir_inst *v = ir_arg(i, 0);
+    uint32_t id = ir_is_ptr(v->type) ? sw_pointer(fn, v, IR_I8) : sw_value(fn, v);
+    sw_emit(fn, SpvOpReturnValue, SW_LIST(id));
+}
+
+/* Whatever the terminator needs stands before a merge instruction. */
+static void put_terminator(sw_func *fn, const ir_inst *i) {
+    uint32_t condition = i->op == IR_OP_switch ? switch_selector(fn, i)
+                         : i->op == IR_OP_br   ? sw_arg(fn, i, 0)
+                                               : 0;
+    cast_for_phis(fn, fn->block);
+    sw_write_loop_merge(fn, fn->block);
+    switch ((ir_op)i->op) {
+    case IR_OP_switch: put_switch(fn, i, condition); break;
+    case IR_OP_ret: put_return(fn, i); break;
+    case IR_OP_unreachable: sw_emit(fn, SpvOpUnreachable, 0, NULL); break;
+    default: put_branch(fn, fn->block, condition);
+    }
+}
+
+static void write_block(sw_func *fn, ir_block *b) {
+    fn->block = b;
+    fn->line = NULL;
+    sw_put(fn->w, b == fn->f->first ? SEC_HEAD : SEC_BODY, SpvOpLabel, SW_LIST(fn->label[b->id]));
+    sw_name(fn->w, fn->label[b->id], b->name);
+    foreach_inst(i, b) {
+        if (!fn->info->needed[i->id]) continue;
+        fn->inst = i;
+        put_line(fn, i);
+        if (ir_is_terminator(i))
+            put_terminator(fn, i);
+        else
+            sw_emit_inst(fn, i);
+    }
+    fn->inst = NULL;
+}
+
+/* ----------------------------------------------------------------------------------------- phis */
+
+/* The first argument for each block that can be reached, as (place in `pred`). */
+static uint32_t live_edges(sw_func *fn, const ir_block *b, uint32_t *edge) {
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < b->npred; k++) {
+        uint32_t id = b->pred[k]->id;
+        if (fn->label[id] == 0 || fn->met[id] == fn->stamp) continue;
+        fn->met[id] = fn->stamp;
+        edge[n++] = k;
+    }
+    fn->stamp++;
+    return n;
+}
+
+void sw_emit_phi(sw_func *fn, const ir_inst *i) {
+    uint32_t *edge = ir_new_array(fn->w->arena, uint32_t, i->nargs);
+    uint32_t n = live_edges(fn, i->block, edge), id = sw_new_id(fn->w);
+    uint32_t type = ir_is_ptr(i->type) ? sw_pointer_type(fn->w, ir_space_of(i->type),
+                                                         sw_pointee(fn->info, i))
+                                       : sw_type(fn->w, i->type);
+    uint32_t *operands = ir_new_array(fn->w->arena, uint32_t, 2 * (size_t)n);
+    sw_put_result(fn->w, SEC_BODY, SpvOpPhi, type, id, 2 * n, operands);
+    *ir_push(fn->w->arena, &fn->phis) =
+        (sw_open_phi){i, edge, n, fn->w->section[SEC_BODY].n - 2 * n};
+    sw_set_value(fn, i, id);
+}
+
+static uint32_t phi_argument(sw_func *fn, const ir_inst *phi, uint32_t n) {
+    if (!ir_is_ptr(phi->type)) return sw_arg(fn, phi, n);
+    const sw_edge_casts *casts = &fn->edge[phi->block->pred[n]->id];
+    uint32_t i = 0;
+    while (casts->data[i].phi != phi) i++;
+    return casts->data[i].id;
+}
+
+static void fill_phis(sw_func *fn) {
+    for (uint32_t i = 0; i < fn->phis.n; i++) {
+        const sw_open_phi *p = &fn->phis.data[i];
+        uint32_t *at = fn->w->section[SEC_BODY].data + p->at;
+        for (uint32_t k = 0; k < p->n; k++) {
+            at[2 * k] = phi_argument(fn, p->phi, p->edge[k]);
+            at[2 * k + 1] = fn->exit[p->phi->block->pred[p->edge[k]]->id];
+        }
+    }
+}
+
+/* ------------------------------------------------------------------------------------ functions */
+
+static void append_section(sw_writer *w, sw_section to, sw_section from) {
+    for (uint32_t i = 0; i < w->section[from].n; i++)
+        *ir_push(w->arena, &w->section[to]) = w->section[from].data[i];
+    w->section[from].n = 0;
+}
+
+static void end_function(sw_writer *w) {
+    append_section(w, SEC_FUNCTION, SEC_HEAD);
+    append_section(w, SEC_FUNCTION, SEC_CAST);
+    append_section(w, SEC_FUNCTION, SEC_BODY);
+    sw_put(w, SEC_FUNCTION, SpvOpFunctionEnd, 0, NULL);
+}
+
+static void prepare(sw_func *fn, sw_writer *w, sw_info *info) {
+    ir_func *f = info->f;
+    *fn = (sw_func){.w = w, .f = f, .info = info, .dom = ir_dominators(f), .stamp = 1};
+    fn->id = ir_new_array(w->arena, uint32_t, f->next_id);
+    fn->cast = ir_new_array(w->arena, sw_cast *, f->next_id);
+    fn->label = ir_new_array(w->arena, uint32_t, f->next_block);
+    fn->exit = ir_new_array(w->arena, uint32_t, f->next_block);
+    fn->met = ir_new_array(w->arena, uint32_t, f->next_block);
+    fn->edge = ir_new_array(w->arena, sw_edge_casts, f->next_block);
+    fn->is_merge = ir_new_array(w->arena, bool, f->next_block);
+    for (uint32_t k = 0; k < fn->dom->order.n; k++) {
+        uint32_t block = fn->dom->order.rpo[k]->id;
+        fn->label[block] = fn->exit[block] = sw_new_id(w);
+    }
+}
+
+static void write_body(sw_writer *w, sw_info *info) {
+    sw_func fn;
+    uint32_t *params = ir_new_array(w->arena, uint32_t, info->f->nparams);
+    prepare(&fn, w, info);
+    sw_begin_function(w, info, SEC_HEAD, info->id);
+    sw_write_params(w, info, SEC_HEAD, params);
+    for (uint32_t n = 0; n < info->f->nparams; n++) fn.id[info->f->param_val[n]->id] = params[n];
+    for (uint32_t k = 0; k < fn.dom->order.n; k++) write_block(&fn, fn.dom->order.rpo[k]);
+    fill_phis(&fn);
+    end_function(w);
+}
+
+/* An entry point must not be called: one that is gets this function in front. */
+static void write_wrapper(sw_writer *w, const sw_info *info) {
+    uint32_t *operands = ir_new_array(w->arena, uint32_t, info->f->nparams + 1);
+    uint32_t type = sw_type(w, info->f->ret);
+    operands[0] = info->id;
+    sw_begin_function(w, info, SEC_FUNCTION, info->entry);
+    sw_write_params(w, info, SEC_FUNCTION, operands + 1);
+    sw_put(w, SEC_FUNCTION, SpvOpLabel, SW_LIST(sw_new_id(w)));
+    sw_put_result(w, SEC_FUNCTION, SpvOpFunctionCall, type, sw_new_id(w), info->f->nparams + 1,
+                  operands);
+    sw_put(w, SEC_FUNCTION, SpvOpReturn, 0, NULL);
+    sw_put(w, SEC_FUNCTION, SpvOpFunctionEnd, 0, NULL);
+}
+
+void sw_write_function(sw_writer *w, sw_info *info) {
+    const ir_func *f = info->f;
+    bool kernel = (f->flags & IR_FUNC_KERNEL) != 0, split = kernel && info->entry != info->id;
+    sw_name(w, info->id, split ? ir_sprintf(w->arena, "%s.body", f->name) : f->name);
+    if (!kernel && f->flags & IR_FUNC_EXPORT) sw_link(w, info->id, f->name, false);
+    write_body(w, info);
+    if (!split) return;
+    sw_name(w, info->entry, f->name);
+    write_wrapper(w, info);
+}
+
+void sw_declare_function(sw_writer *w, sw_info *info) {
+    uint32_t *params = ir_new_array(w->arena, uint32_t, info->f->nparams);
+    sw_name(w, info->id, info->f->name);
+    sw_link(w, info->id, info->f->name, true);
+    sw_begin_function(w, info, SEC_DECLARATION, info->id);
+    sw_write_params(w, info, SEC_DECLARATION, params);
+    sw_put(w, SEC_DECLARATION, SpvOpFunctionEnd, 0, NULL);
+}

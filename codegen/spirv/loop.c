@@ -1,0 +1,56 @@
+/* loop.c — loop merge instructions, for loops that ask to be unrolled or not to be.
+ *
+ * Kernels need no structured control flow; OpLoopMerge only carries the hint.  It is written where
+ * it tells the truth: a reducible loop with one latch and one block outside that its edges leave
+ * to, which is no merge block yet, and a header that ends in a branch.  Elsewhere the hint is
+ * left out.
+ */
+#include "codegen/spirv/spirv.h"
+
+static const ir_loop *loop_of_header(const sw_func *fn, const ir_block *b) {
+    const ir_loops *loops = ir_loop_tree(fn->f);
+    const ir_loop *l = loops->of[b->id];
+    return l && l->header == b && !l->irreducible ? l : NULL;
+}
+
+/* The only block outside that the loop leaves to, or NULL. */
+static ir_block *only_exit(const ir_loops *loops, const ir_loop *l) {
+    ir_block *found = NULL;
+    for (uint32_t i = 0; i < l->nblocks; i++)
+        for (uint32_t n = 0; n < l->block[i]->nsucc; n++) {
+            ir_block *to = l->block[i]->succ[n];
+            if (ir_in_loop(loops, to, l) || to == found) continue;
+            if (found) return NULL;
+            found = to;
+        }
+    return found;
+}
+
+/* The only block of the loop that goes back to its header, or NULL. */
+static ir_block *only_latch(const ir_loops *loops, const ir_loop *l) {
+    ir_block *found = NULL;
+    for (uint32_t n = 0; n < l->header->npred; n++) {
+        ir_block *from = l->header->pred[n];
+        if (!ir_in_loop(loops, from, l) || from == found) continue;
+        if (found) return NULL;
+        found = from;
+    }
+    return found;
+}
+
+static uint32_t control_of(const ir_block *b) {
+    return b->loop_hint & IR_LOOP_UNROLL ? SpvLoopControlUnrollMask : SpvLoopControlDontUnrollMask;
+}
+
+void sw_write_loop_merge(sw_func *fn, ir_block *b) {
+    ir_op op = (ir_op)b->last->op;
+    if (!b->loop_hint || (op != IR_OP_jmp && op != IR_OP_br)) return;
+    const ir_loop *l = loop_of_header(fn, b);
+    if (!l) return;
+    const ir_loops *loops = ir_loop_tree(fn->f);
+    ir_block *merge = only_exit(loops, l), *latch = only_latch(loops, l);
+    if (!merge || !latch || fn->is_merge[merge->id]) return;
+    fn->is_merge[merge->id] = true;
+    sw_emit(fn, SpvOpLoopMerge,
+            SW_LIST(fn->label[merge->id], fn->label[latch->id], control_of(b)));
+}

@@ -1,0 +1,90 @@
+/* pointer.c — pointers with the type that a use wants, and access chains.
+ *
+ * A cast is written where it is first needed and found again where that place dominates.  Casts of
+ * parameters, variables and globals go to the head of the function, so there is one for each type.
+ * Where the wanted type stands at the beginning of what a pointer points to, the cast is an access
+ * chain of zeros, which says more than a bit cast.
+ */
+#include "codegen/spirv/spirv.h"
+
+/* ------------------------------------------------------------------------------- access chains */
+
+static uint32_t scaled_term(sw_func *fn, const sw_term *t) {
+    uint32_t value = sw_value(fn, t->value), type = sw_type(fn->w, t->value->type);
+    if (t->factor == 1) return value;
+    uint32_t factor = sw_int(fn->w, t->value->type, (uint64_t)t->factor);
+    return sw_emit_result(fn, SpvOpIMul, type, SW_LIST(value, factor));
+}
+
+static uint32_t index_value(sw_func *fn, const sw_index *index) {
+    uint32_t size = sw_type(fn->w, ir_size_type(fn->w->m)), sum = 0;
+    if (index->member) return sw_u32(fn->w, (uint32_t)index->constant);
+    for (unsigned i = 0; i < index->n; i++) {
+        uint32_t term = scaled_term(fn, &index->term[i]);
+        sum = sum ? sw_emit_result(fn, SpvOpIAdd, size, SW_LIST(sum, term)) : term;
+    }
+    if (sum && index->constant == 0) return sum;
+    uint32_t constant = sw_size(fn->w, (uint64_t)index->constant);
+    return sum ? sw_emit_result(fn, SpvOpIAdd, size, SW_LIST(sum, constant)) : constant;
+}
+
+static uint32_t put_chain(sw_func *fn, sw_section s, const sw_plan *plan, uint32_t type,
+                          uint32_t base) {
+    SpvOp op = plan->inbounds ? SpvOpInBoundsPtrAccessChain : SpvOpPtrAccessChain;
+    uint32_t *operands = ir_new_array(fn->w->arena, uint32_t, plan->n + 1);
+    operands[0] = base;
+    for (unsigned i = 0; i < plan->n; i++) operands[i + 1] = index_value(fn, &plan->index[i]);
+    uint32_t id = sw_new_id(fn->w);
+    sw_put_result(fn->w, s, op, type, id, plan->n + 1, operands);
+    return id;
+}
+
+void sw_emit_ptradd(sw_func *fn, const ir_inst *i) {
+    const sw_plan *plan = fn->info->plan[i->id];
+    uint32_t type = sw_pointer_type(fn->w, ir_space_of(i->type), plan->pointee);
+    uint32_t base = sw_pointer(fn, ir_arg(i, 0), plan->base);
+    sw_set_value(fn, i, put_chain(fn, SEC_BODY, plan, type, base));
+}
+
+/* ---------------------------------------------------------------------------------------- casts */
+
+static bool is_rooted(const ir_inst *v) {
+    return v->op == IR_OP_param || v->op == IR_OP_address || v->op == IR_OP_alloca;
+}
+
+static const sw_cast *find_cast(const sw_func *fn, const ir_inst *v, ir_type pointee) {
+    const sw_cast *c = fn->cast[v->id];
+    while (c && !(c->pointee == pointee && ir_block_dominates(fn->dom, c->block, fn->block)))
+        c = c->next;
+    return c;
+}
+
+static uint32_t put_cast(sw_func *fn, const ir_inst *v, uint32_t id, ir_type pointee) {
+    sw_section s = is_rooted(v) ? SEC_CAST : SEC_BODY;
+    uint32_t type = sw_pointer_type(fn->w, ir_space_of(v->type), pointee);
+    const sw_plan *plan = sw_plan_descent(fn->w, sw_pointee(fn->info, v), pointee);
+    if (plan) return put_chain(fn, s, plan, type, id);
+    uint32_t cast = sw_new_id(fn->w);
+    sw_put_result(fn->w, s, SpvOpBitcast, type, cast, SW_LIST(id));
+    return cast;
+}
+
+static uint32_t new_cast(sw_func *fn, const ir_inst *v, uint32_t id, ir_type pointee) {
+    sw_cast *c = ir_new(fn->w->arena, sw_cast);
+    c->pointee = pointee;
+    c->id = put_cast(fn, v, id, pointee);
+    c->block = is_rooted(v) ? fn->f->first : fn->block;
+    c->next = fn->cast[v->id];
+    fn->cast[v->id] = c;
+    return c->id;
+}
+
+uint32_t sw_pointer(sw_func *fn, ir_inst *v, ir_type pointee) {
+    uint32_t type = sw_pointer_type(fn->w, ir_space_of(v->type), pointee);
+    if (v->op == IR_OP_undef) return sw_undef(fn->w, type);
+    if (ir_is_const(v)) return sw_null(fn->w, type);
+    uint32_t id = sw_value(fn, v);
+    if (sw_pointee(fn->info, v) == pointee) return id;
+    const sw_cast *known = find_cast(fn, v, pointee);
+    return known ? known->id : new_cast(fn, v, id, pointee);
+}

@@ -1,0 +1,292 @@
+/* groups.c — work-group and sub-group operations.
+ *
+ * Group… operations are reached by all work-items of the group, GroupNonUniform… by those that are
+ * active; the IR keeps that as one bit.  The ops come from the `spirv` column of ops.def where it
+ * names the instruction, from the tables here where several instructions mean one op.
+ */
+#include "frontend/reader.h"
+
+static uint8_t group_scope(reader *r, uint32_t id) {
+    uint64_t scope;
+    if (!spv_int_constant(r, id, &scope))
+        spv_refuse(r, "%s with a scope that is not constant is not supported", spv_op_name(r));
+    if (scope != IR_SCOPE_WORKGROUP && scope != IR_SCOPE_SUBGROUP)
+        spv_refuse(r, "%s of scope %llu is not supported", spv_op_name(r),
+                   (unsigned long long)scope);
+    return (uint8_t)scope;
+}
+
+static ir_imm group_imm(reader *r, uint32_t scope_id, bool uniform) {
+    return (ir_imm){.group = {.scope = group_scope(r, scope_id), .uniform = uniform}};
+}
+
+static ir_imm subgroup_imm(void) { return (ir_imm){.group = {.scope = IR_SCOPE_SUBGROUP}}; }
+
+static ir_inst *emit(reader *r, ir_op op, ir_type t, ir_imm imm, unsigned n, ir_inst **args) {
+    return ir_build_raw(&r->b, op, t, 0, imm, n, args);
+}
+
+/* --------------------------------------------------------------------------- reductions and scans */
+
+static ir_op scan_op(uint32_t opcode) {
+    switch (opcode) {
+    case SPV_OP_GroupIAdd:
+    case SPV_OP_GroupNonUniformIAdd: return IR_OP_group_add;
+    case SPV_OP_GroupFAdd:
+    case SPV_OP_GroupNonUniformFAdd: return IR_OP_group_fadd;
+    case SPV_OP_GroupUMin:
+    case SPV_OP_GroupNonUniformUMin: return IR_OP_group_umin;
+    case SPV_OP_GroupSMin:
+    case SPV_OP_GroupNonUniformSMin: return IR_OP_group_smin;
+    case SPV_OP_GroupFMin:
+    case SPV_OP_GroupNonUniformFMin: return IR_OP_group_fmin;
+    case SPV_OP_GroupUMax:
+    case SPV_OP_GroupNonUniformUMax: return IR_OP_group_umax;
+    case SPV_OP_GroupSMax:
+    case SPV_OP_GroupNonUniformSMax: return IR_OP_group_smax;
+    case SPV_OP_GroupFMax:
+    case SPV_OP_GroupNonUniformFMax: return IR_OP_group_fmax;
+    case SPV_OP_GroupIMulKHR:
+    case SPV_OP_GroupNonUniformIMul: return IR_OP_group_mul;
+    case SPV_OP_GroupFMulKHR:
+    case SPV_OP_GroupNonUniformFMul: return IR_OP_group_fmul;
+    case SPV_OP_GroupBitwiseAndKHR:
+    case SPV_OP_GroupLogicalAndKHR:
+    case SPV_OP_GroupNonUniformBitwiseAnd:
+    case SPV_OP_GroupNonUniformLogicalAnd: return IR_OP_group_and;
+    case SPV_OP_GroupBitwiseOrKHR:
+    case SPV_OP_GroupLogicalOrKHR:
+    case SPV_OP_GroupNonUniformBitwiseOr:
+    case SPV_OP_GroupNonUniformLogicalOr: return IR_OP_group_or;
+    case SPV_OP_GroupNonUniformBallotBitCount: return IR_OP_group_ballot_count;
+    default: return IR_OP_group_xor;
+    }
+}
+
+static bool is_uniform(uint32_t opcode) {
+    return opcode < SPV_OP_GroupNonUniformElect || opcode >= SPV_OP_GroupIMulKHR;
+}
+
+static bool takes_floats(ir_op op) {
+    return op == IR_OP_group_fadd || op == IR_OP_group_fmul || op == IR_OP_group_fmin ||
+           op == IR_OP_group_fmax;
+}
+
+static void check_scan_type(reader *r, ir_op op, ir_type t) {
+    bool bits = op == IR_OP_group_and || op == IR_OP_group_or || op == IR_OP_group_xor;
+    bool fits = takes_floats(op) ? ir_is_float(t) : ir_is_int(t) && (bits || !ir_is_bool(t));
+    if (!fits)
+        spv_fail(r, "%s does not work on %s", spv_op_name(r), spv_ir_type_name(r, t));
+    if (r->in.type->odd) spv_refuse_inst(r, "odd integer width");
+}
+
+/* The cluster size is a constant power of two. */
+static uint8_t cluster_log(reader *r) {
+    uint64_t size;
+    uint8_t log = 0;
+    if (r->in.n < 4 || !spv_int_constant(r, r->in.arg[3], &size) || !size || (size & (size - 1)))
+        spv_fail(r, "%s: the cluster size is not a constant power of two", spv_op_name(r));
+    while (UINT64_C(1) << log < size) log++;
+    return log;
+}
+
+void spv_read_group_scan(reader *r) {
+    ir_op op = scan_op(r->in.opcode);
+    ir_type t = spv_value_type(r, r->in.type)->value;
+    check_scan_type(r, op, t);
+    bool ballot = op == IR_OP_group_ballot_count;
+    ir_inst *x = spv_arg_of(r, 2, ballot ? ir_vector(IR_I32, 4) : t);
+    ir_imm imm = group_imm(r, r->in.arg[0], is_uniform(r->in.opcode));
+    if (ballot && ir_is_vector(t)) spv_bad_type(r, 2, "an integer result");
+    if (r->in.arg[1] > IR_GROUP_CLUSTERED)
+        spv_refuse(r, "%s with group operation %u is not supported", spv_op_name(r), r->in.arg[1]);
+    imm.group.op = (uint8_t)r->in.arg[1];
+    if (imm.group.op == IR_GROUP_CLUSTERED) imm.group.log_size = cluster_log(r);
+    spv_define(r, emit(r, op, t, imm, 1, &x));
+}
+
+/* ------------------------------------------------------------------------------ votes, broadcasts */
+
+void spv_read_group_vote(reader *r) {
+    ir_inst *x = spv_arg_of(r, 1, IR_I1);
+    ir_op op = r->in.opcode == SPV_OP_GroupAll ? IR_OP_group_all : IR_OP_group_any;
+    spv_define_checked(r, emit(r, op, IR_I1, group_imm(r, r->in.arg[0], true), 1, &x));
+}
+
+static void check_local_id(reader *r, uint32_t k, ir_type t) {
+    if (!ir_is_int(t) || ir_is_bool(t) || ir_lanes(t) > 3)
+        spv_bad_type(r, k, "an integer or a vector of 2 or 3");
+}
+
+static void broadcast(reader *r, ir_imm imm, uint32_t value, uint32_t local_id) {
+    ir_inst *args[2] = {spv_arg(r, value), spv_arg(r, local_id)};
+    check_local_id(r, local_id, args[1]->type);
+    spv_define_checked(r, emit(r, IR_OP_group_broadcast, args[0]->type, imm, 2, args));
+}
+
+void spv_read_group_broadcast(reader *r) {
+    broadcast(r, group_imm(r, r->in.arg[0], true), 1, 2);
+}
+
+/* ------------------------------------------------------------------- GroupNonUniform…, sub-groups */
+
+static ir_op lanes_op(uint32_t opcode) {
+    switch (opcode) {
+    case SPV_OP_GroupNonUniformElect: return IR_OP_group_elect;
+    case SPV_OP_GroupNonUniformAll:
+    case SPV_OP_SubgroupAllKHR: return IR_OP_group_all;
+    case SPV_OP_GroupNonUniformAny:
+    case SPV_OP_SubgroupAnyKHR: return IR_OP_group_any;
+    case SPV_OP_GroupNonUniformAllEqual:
+    case SPV_OP_SubgroupAllEqualKHR: return IR_OP_group_all_equal;
+    case SPV_OP_GroupNonUniformBroadcast:
+    case SPV_OP_SubgroupReadInvocationKHR: return IR_OP_group_broadcast;
+    case SPV_OP_GroupNonUniformBroadcastFirst:
+    case SPV_OP_SubgroupFirstInvocationKHR: return IR_OP_group_broadcast_first;
+    case SPV_OP_GroupNonUniformBallot:
+    case SPV_OP_SubgroupBallotKHR: return IR_OP_group_ballot;
+    case SPV_OP_GroupNonUniformInverseBallot: return IR_OP_group_inverse_ballot;
+    case SPV_OP_GroupNonUniformBallotBitExtract: return IR_OP_group_ballot_bit;
+    case SPV_OP_GroupNonUniformBallotFindLSB: return IR_OP_group_ballot_lsb;
+    case SPV_OP_GroupNonUniformBallotFindMSB: return IR_OP_group_ballot_msb;
+    case SPV_OP_GroupNonUniformShuffle:
+    case SPV_OP_SubgroupShuffleINTEL: return IR_OP_group_shuffle;
+    case SPV_OP_GroupNonUniformShuffleXor:
+    case SPV_OP_SubgroupShuffleXorINTEL: return IR_OP_group_shuffle_xor;
+    case SPV_OP_GroupNonUniformShuffleUp: return IR_OP_group_shuffle_up;
+    default: return IR_OP_group_shuffle_down;
+    }
+}
+
+/* Values that are moved between work-items: scalars, vectors, pointers; i1 travels as well. */
+static ir_inst *moved(reader *r, uint32_t k) {
+    return spv_arg_of(r, k, spv_value_type(r, r->in.type)->value);
+}
+
+/* Operands from k on, by what the op takes. */
+static void emit_lanes(reader *r, ir_op op, ir_imm imm, uint32_t k) {
+    ir_type ballot = ir_vector(IR_I32, 4), t = spv_value_type(r, r->in.type)->value;
+    ir_inst *args[2];
+    switch (op) {
+    case IR_OP_group_elect: spv_define_checked(r, emit(r, op, IR_I1, imm, 0, NULL)); return;
+    case IR_OP_group_all:
+    case IR_OP_group_any:
+        args[0] = spv_arg_of(r, k, IR_I1);
+        t = IR_I1;
+        break;
+    case IR_OP_group_all_equal:
+        args[0] = spv_arg(r, k);
+        t = IR_I1;
+        break;
+    case IR_OP_group_broadcast: broadcast(r, imm, k, k + 1); return;
+    case IR_OP_group_broadcast_first: args[0] = moved(r, k); break;
+    case IR_OP_group_ballot:
+        args[0] = spv_arg_of(r, k, IR_I1);
+        t = ballot;
+        break;
+    case IR_OP_group_inverse_ballot:
+    case IR_OP_group_ballot_bit:
+        args[0] = spv_arg_of(r, k, ballot);
+        t = IR_I1;
+        break;
+    case IR_OP_group_ballot_lsb:
+    case IR_OP_group_ballot_msb:
+        args[0] = spv_arg_of(r, k, ballot);
+        if (!ir_is_int(t) || ir_is_bool(t) || ir_is_vector(t))
+            spv_bad_type(r, k, "an integer result");
+        break;
+    default: args[0] = moved(r, k);
+    }
+    if (ir_ops[op].nargs > 1) args[1] = spv_arg_int(r, k + 1);
+    spv_define_checked(r, emit(r, op, t, imm, ir_ops[op].nargs, args));
+}
+
+void spv_read_group_lanes(reader *r) {
+    emit_lanes(r, lanes_op(r->in.opcode), group_imm(r, r->in.arg[0], false), 1);
+}
+
+/* The forms without a scope: always of the sub-group. */
+void spv_read_subgroup_khr(reader *r) {
+    ir_op op = lanes_op(r->in.opcode);
+    if (r->in.n < ir_ops[op].nargs) spv_fail(r, "%s takes more operands", spv_op_name(r));
+    emit_lanes(r, op, subgroup_imm(), 0);
+}
+
+void spv_read_group_rotate(reader *r) {
+    ir_inst *args[2] = {moved(r, 1), spv_arg_int(r, 2)};
+    if (r->in.n > 3) spv_refuse_inst(r, "clustered rotation");
+    ir_imm imm = group_imm(r, r->in.arg[0], false);
+    spv_define(r, emit(r, IR_OP_group_rotate, args[0]->type, imm, 2, args));
+}
+
+/* ------------------------------------------------------------------------------- Intel sub-groups */
+
+static ir_inst *query(reader *r, ir_op op) { return ir_build0(&r->b, op, IR_I32); }
+
+/* Two values side by side, as if the sub-group were twice as large; each item takes the one at its
+ * own place plus delta (from the left half) or minus delta (from the right half). */
+void spv_read_subgroup_shuffle_pair(reader *r) {
+    bool down = r->in.opcode == SPV_OP_SubgroupShuffleDownINTEL;
+    ir_inst *left = moved(r, 0), *right = moved(r, 1), *delta = spv_arg_i32(r, 2);
+    ir_inst *id = query(r, IR_OP_subgroup_local_id), *size = query(r, IR_OP_subgroup_max_size);
+    ir_inst *at = spv_op2(r, down ? IR_OP_add : IR_OP_sub, IR_I32, id, delta);
+    if (!down) at = spv_op2(r, IR_OP_add, IR_I32, at, size);
+    ir_inst *beyond = spv_op2(r, IR_OP_sub, IR_I32, at, size);
+    ir_inst *x = emit(r, IR_OP_group_shuffle, left->type, subgroup_imm(), 2,
+                      (ir_inst *[]){left, at});
+    ir_inst *y = emit(r, IR_OP_group_shuffle, left->type, subgroup_imm(), 2,
+                      (ir_inst *[]){right, beyond});
+    ir_inst *in_left = spv_op2(r, IR_OP_ult, IR_I1, at, size);
+    spv_define(r, ir_build3(&r->b, IR_OP_select, left->type, in_left, x, y));
+}
+
+/* Where this work-item's element number i of a block lies: elements of one number are neighbours. */
+static ir_inst *block_element(reader *r, ir_inst *p, unsigned i, ir_type elem) {
+    ir_type t = ir_size_type(r->m);
+    ir_inst *size = query(r, IR_OP_subgroup_max_size), *id = query(r, IR_OP_subgroup_local_id);
+    ir_inst *at = spv_op2(r, IR_OP_mul, IR_I32, size, ir_const(r->b.f, IR_I32, i));
+    at = spv_to_int(r, spv_op2(r, IR_OP_add, IR_I32, at, id), t);
+    at = spv_op2(r, IR_OP_mul, t, at, ir_const(r->b.f, t, ir_sizeof(r->m, elem)));
+    return ir_build_ptradd(&r->b, p, at, true);
+}
+
+void spv_read_subgroup_block_read(reader *r) {
+    ir_inst *p = spv_arg_pointer(r, 0), *lane[IR_MAX_LANES];
+    ir_type t = spv_value_type(r, r->in.type)->value, elem = ir_elem(t);
+    if (!ir_is_int(t) || ir_is_bool(t)) spv_fail(r, "%s: the result is no integer", spv_op_name(r));
+    for (unsigned i = 0; i < ir_lanes(t); i++)
+        lane[i] = ir_build_load(&r->b, elem, block_element(r, p, i, elem),
+                                (unsigned)ir_sizeof(r->m, elem), 0);
+    spv_define(r, ir_is_vector(t)
+                      ? ir_build(&r->b, IR_OP_vec, t, 0, (ir_imm){0}, ir_lanes(t), lane)
+                      : lane[0]);
+}
+
+void spv_read_subgroup_block_write(reader *r) {
+    ir_inst *p = spv_arg_pointer(r, 0), *v = spv_arg(r, 1);
+    ir_type elem = ir_elem(v->type);
+    if (!ir_is_int(v->type) || ir_is_bool(v->type)) spv_bad_type(r, 1, "integers");
+    for (unsigned i = 0; i < ir_lanes(v->type); i++) {
+        ir_inst *s = ir_is_vector(v->type) ? ir_build_extract(&r->b, v, i) : v;
+        ir_build_store(&r->b, s, block_element(r, p, i, elem), (unsigned)ir_sizeof(r->m, elem), 0);
+    }
+}
+
+/* ----------------------------------------------------------------------------------- async copies */
+
+void spv_read_group_async_copy(reader *r) {
+    const spv_type *p = spv_arg_type(r, 1);
+    const spv_type *elem = p->form == T_POINTER ? spv_pointee(r, p) : NULL;
+    if (!elem || elem->form == T_LACKING || elem->form == T_VOID || elem->form == T_FUNCTION)
+        spv_fail(r, "%s: the size of an element is not known", spv_op_name(r));
+    ir_inst *bytes = ir_const(r->b.f, ir_size_type(r->m), ir_sizeof(r->m, elem->memory));
+    ir_inst *args[6] = {spv_arg_pointer(r, 1), spv_arg_pointer(r, 2),      spv_arg_size(r, 3),
+                        spv_arg_size(r, 4),    spv_arg_of(r, 5, IR_EVENT), bytes};
+    ir_imm imm = group_imm(r, r->in.arg[0], true);
+    spv_define_checked(r, emit(r, IR_OP_async_copy, IR_EVENT, imm, 6, args));
+}
+
+void spv_read_group_wait_events(reader *r) {
+    ir_inst *args[2] = {spv_arg_i32(r, 1), spv_arg_pointer(r, 2)};
+    emit(r, IR_OP_wait_events, IR_VOID, group_imm(r, r->in.arg[0], true), 2, args);
+}

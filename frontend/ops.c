@@ -1,0 +1,359 @@
+/* ops.c — operations that are one IR op each, and comparisons and logic.
+ *
+ * A plain instruction finds its op through the `spirv` column of ops.def, once per module.  The
+ * op's type rule says what its operands must be; all types are checked here, so that what is built
+ * always passes the verifier.
+ *
+ * Integers of odd widths are held in the next wider type with zeros in the unused bits: modular
+ * operations are masked afterwards, signed ones get the sign into the unused bits first.
+ */
+#include "frontend/reader.h"
+
+/* ----------------------------------------------------------------------------- which op a row is */
+
+static ir_op find_op(reader *r, const char *prefix, const char *name) {
+    size_t n = strlen(prefix);
+    for (int op = 0; op < IR_OP_COUNT; op++) {
+        const char *s = ir_ops[op].spirv;
+        if (s && !strncmp(s, prefix, n) && !strcmp(s + n, name)) return (ir_op)op;
+    }
+    spv_refuse_inst(r, NULL);
+}
+
+ir_op spv_op_of_row(reader *r) {
+    const spv_ext_row *ext = r->in.ext;
+    uint16_t *known = ext ? &r->plain_ext[ext - spv_ext_rows] : &r->plain[spv_row_index(r->in.row)];
+    if (!*known)
+        *known = (uint16_t)(1 + (ext ? find_op(r, "ext ", ext->name)
+                                     : find_op(r, "Op", r->in.row->name)));
+    return (ir_op)(*known - 1);
+}
+
+/* ----------------------------------------------------------------------------------- type rules */
+
+static bool is_number(ir_type t) { return ir_is_int(t) && !ir_is_bool(t); }
+
+static ir_type like(ir_type shape, ir_type elem) { return ir_with_elem(shape, elem); }
+
+/* All operands from k on have type t. */
+static void want_all(reader *r, ir_inst *const *a, unsigned k, unsigned n, ir_type t) {
+    for (; k < n; k++)
+        if (a[k]->type != t) spv_bad_type(r, k, spv_ir_type_name(r, t));
+}
+
+static void want_result(reader *r, ir_type have, ir_type want) {
+    if (have != want)
+        spv_fail(r, "%s: the result has type %s, want %s", spv_op_name(r),
+                 spv_ir_type_name(r, have), spv_ir_type_name(r, want));
+}
+
+static void want_form(reader *r, unsigned k, bool holds, const char *want) {
+    if (!holds) spv_bad_type(r, k, want);
+}
+
+static void want_result_form(reader *r, bool holds, const char *want) {
+    if (!holds)
+        spv_fail(r, "%s: the result has type %s, want %s", spv_op_name(r),
+                 spv_type_name(r, r->in.type), want);
+}
+
+/* Checks operands and result type against the rule of the op. */
+static void check_types(reader *r, ir_op op, ir_type t, unsigned n, ir_inst *const *a) {
+    ir_type first = n ? a[0]->type : IR_VOID;
+    switch (ir_ops[op].rule) {
+    case R_INT:
+        want_result_form(r, is_number(t), "an integer");
+        want_all(r, a, 0, n, t);
+        break;
+    case R_FVEC:
+        if (op == IR_OP_cross)
+            want_result_form(r, ir_lanes(t) == 3 || ir_lanes(t) == 4, "a vector of 3 or 4");
+        /* fallthrough */
+    case R_FLT:
+        want_result_form(r, ir_is_float(t), "a float");
+        want_all(r, a, 0, n, t);
+        break;
+    case R_CMPI:
+        want_form(r, 0, is_number(first), "an integer");
+        want_all(r, a, 1, n, first);
+        want_result(r, t, like(first, IR_I1));
+        break;
+    case R_CMPF:
+    case R_TESTF:
+        want_form(r, 0, ir_is_float(first), "a float");
+        want_all(r, a, 1, n, first);
+        want_result(r, t, like(first, IR_I1));
+        break;
+    case R_FLT_INT:
+        want_result_form(r, ir_is_float(t), "a float");
+        want_all(r, a, 0, 1, t);
+        want_all(r, a, 1, 2, like(t, IR_I32));
+        break;
+    case R_FLT_TO_I:
+        want_form(r, 0, ir_is_float(first), "a float");
+        want_all(r, a, 1, n, first);
+        want_result(r, t, like(first, IR_I32));
+        break;
+    case R_INT_TO_F:
+        want_result_form(r, ir_is_float(t), "a float");
+        want_form(r, 0,
+                  is_number(first) && ir_lanes(first) == ir_lanes(t) &&
+                      ir_bits(r->m, first) == ir_bits(r->m, t),
+                  "an integer of the same width");
+        break;
+    case R_DOT:
+    case R_FVEC1:
+        want_form(r, 0, ir_is_float(first), "a float");
+        want_all(r, a, 1, n, first);
+        want_result(r, t, ir_elem(first));
+        break;
+    default: spv_refuse_inst(r, NULL);
+    }
+}
+
+/* ------------------------------------------------------------------------------------ odd integers */
+
+ir_inst *spv_mask_odd(reader *r, const spv_type *t, ir_inst *v) {
+    if (!t->odd) return v;
+    return spv_op2(r, IR_OP_and, v->type, v,
+                   spv_splat_const(r, v->type, ir_zext(UINT64_MAX, t->bits)));
+}
+
+ir_inst *spv_widen_odd(reader *r, const spv_type *t, ir_inst *v) {
+    if (!t->odd) return v;
+    ir_inst *unused = spv_splat_const(r, v->type, ir_bits(r->m, v->type) - t->bits);
+    return spv_op2(r, IR_OP_ashr, v->type, spv_op2(r, IR_OP_shl, v->type, v, unused), unused);
+}
+
+typedef enum { ODD_MODULAR, ODD_UNSIGNED, ODD_SIGNED, ODD_LACKING } odd_class;
+
+static odd_class odd_class_of(ir_op op) {
+    switch (op) {
+    case IR_OP_add:
+    case IR_OP_sub:
+    case IR_OP_mul:
+    case IR_OP_shl: return ODD_MODULAR;
+    case IR_OP_and:
+    case IR_OP_or:
+    case IR_OP_xor:
+    case IR_OP_udiv:
+    case IR_OP_urem:
+    case IR_OP_lshr:
+    case IR_OP_umin:
+    case IR_OP_umax:
+    case IR_OP_popcount:
+    case IR_OP_eq:
+    case IR_OP_ne:
+    case IR_OP_ult:
+    case IR_OP_ule: return ODD_UNSIGNED;
+    case IR_OP_sdiv:
+    case IR_OP_srem:
+    case IR_OP_ashr:
+    case IR_OP_smin:
+    case IR_OP_smax:
+    case IR_OP_slt:
+    case IR_OP_sle: return ODD_SIGNED;
+    default: return ODD_LACKING;
+    }
+}
+
+/* Makes the operands fit for an op on odd integers; says so by returning their type. */
+static const spv_type *prepare_odd(reader *r, ir_op op, unsigned n, ir_inst **a) {
+    const spv_type *t = spv_arg_type(r, 0);
+    for (unsigned k = 0; k < n; k++) {
+        const spv_type *other = spv_arg_type(r, k);
+        if (other->bits != t->bits) spv_bad_type(r, k, spv_type_name(r, t));
+    }
+    if (!t->odd && !r->in.type->odd) return NULL;
+    if (odd_class_of(op) == ODD_LACKING)
+        spv_refuse(r, "%s on integers of %u bits is not supported", spv_op_name(r), t->bits);
+    if (odd_class_of(op) == ODD_SIGNED)
+        for (unsigned k = 0; k < n; k++) a[k] = spv_widen_odd(r, t, a[k]);
+    return t;
+}
+
+/* --------------------------------------------------------------------------------------- emitting */
+
+/* Flags by decoration, and contraction where it is allowed. */
+static uint32_t flags_of(reader *r, ir_op op) {
+    const spv_decor *d = spv_decor_of(r, r->in.id);
+    const uint32_t fast = SpvFPFastMathModeNotNaNMask | SpvFPFastMathModeNotInfMask |
+                          SpvFPFastMathModeNSZMask | SpvFPFastMathModeAllowRecipMask |
+                          SpvFPFastMathModeFastMask;
+    bool may_contract = op == IR_OP_fadd || op == IR_OP_fsub || op == IR_OP_fmul;
+    uint32_t flags = 0;
+    if (ir_ops[op].rule == R_INT)
+        flags |= (d->has & D_NSW ? IR_NSW : 0u) | (d->has & D_NUW ? IR_NUW : 0u);
+    if (d->has & D_FAST_MATH) {
+        flags |= (d->fast_math & fast) * IR_NNAN; /* the same bits, three places up */
+        if (may_contract && (d->fast_math & SpvFPFastMathModeAllowContractFastINTELMask))
+            flags |= IR_CONTRACT;
+    }
+    if (may_contract && r->contract) flags |= IR_CONTRACT;
+    if (d->has & D_NO_CONTRACTION) flags &= ~(uint32_t)IR_CONTRACT;
+    return flags;
+}
+
+ir_inst *spv_emit(reader *r, ir_op op, ir_type t, unsigned n, ir_inst *const *args) {
+    uint32_t flags = flags_of(r, op);
+    if (ir_ops[op].rule != R_INT && !ir_is_float(n ? args[0]->type : t)) flags = 0;
+    return ir_build(&r->b, op, t, flags, (ir_imm){0}, n, args);
+}
+
+/* Operand k; arithmetic reads undef as 0. */
+static ir_inst *take_arg(reader *r, unsigned k) {
+    ir_inst *v = spv_arg(r, k);
+    return v->op == IR_OP_undef && !ir_is_opaque(v->type) ? ir_const(r->b.f, v->type, 0) : v;
+}
+
+/* OpenCL C has fmax(float4, float) and its like; some producers leave the scalar as it is. */
+static void spread_scalars(reader *r, ir_type t, unsigned n, ir_inst **a) {
+    for (unsigned k = 0; k < n; k++) {
+        bool number = ir_is_int(a[k]->type) || ir_is_float(a[k]->type);
+        if (!number || ir_is_vector(a[k]->type)) continue;
+        spv_warn(r, WARN_SPLAT);
+        a[k] = ir_build_splat(&r->b, a[k], ir_lanes(t));
+    }
+}
+
+static void take_args(reader *r, ir_op op, ir_inst **a) {
+    unsigned n = ir_ops[op].nargs;
+    ir_type t = spv_value_type(r, r->in.type)->value;
+    if (r->in.n != n) spv_fail(r, "%s takes %u operands, not %u", spv_op_name(r), n, r->in.n);
+    for (unsigned k = 0; k < n; k++) a[k] = take_arg(r, k);
+    if (r->in.ext && n > 1 && ir_is_vector(t)) spread_scalars(r, t, n, a);
+    check_types(r, op, t, n, a);
+}
+
+static void emit_args(reader *r, ir_op op, ir_inst **a) {
+    unsigned n = ir_ops[op].nargs;
+    const spv_type *odd = r->any_odd ? prepare_odd(r, op, n, a) : NULL;
+    ir_inst *v = spv_emit(r, op, r->in.type->value, n, a);
+    if (odd && r->in.type->odd && odd_class_of(op) != ODD_UNSIGNED)
+        v = spv_mask_odd(r, r->in.type, v);
+    spv_define(r, v);
+}
+
+void spv_plain(reader *r, ir_op op) {
+    ir_inst *a[4];
+    take_args(r, op, a);
+    emit_args(r, op, a);
+}
+
+void spv_read_plain(reader *r) { spv_plain(r, spv_op_of_row(r)); }
+
+void spv_ext_plain(reader *r) { spv_plain(r, spv_op_of_row(r)); }
+
+/* Instructions that say what an op of another name says. */
+void spv_read_alias(reader *r) {
+    switch (r->in.opcode) {
+    case SPV_OP_UCountLeadingZerosINTEL: spv_plain(r, IR_OP_clz); break;
+    case SPV_OP_UCountTrailingZerosINTEL: spv_plain(r, IR_OP_ctz); break;
+    case SPV_OP_AbsISubINTEL: spv_plain(r, IR_OP_sabsdiff); break;
+    case SPV_OP_AbsUSubINTEL: spv_plain(r, IR_OP_uabsdiff); break;
+    case SPV_OP_IAddSatINTEL: spv_plain(r, IR_OP_saddsat); break;
+    case SPV_OP_UAddSatINTEL: spv_plain(r, IR_OP_uaddsat); break;
+    case SPV_OP_ISubSatINTEL: spv_plain(r, IR_OP_ssubsat); break;
+    case SPV_OP_USubSatINTEL: spv_plain(r, IR_OP_usubsat); break;
+    case SPV_OP_IAverageINTEL: spv_plain(r, IR_OP_shadd); break;
+    case SPV_OP_UAverageINTEL: spv_plain(r, IR_OP_uhadd); break;
+    case SPV_OP_IAverageRoundedINTEL: spv_plain(r, IR_OP_srhadd); break;
+    case SPV_OP_UAverageRoundedINTEL: spv_plain(r, IR_OP_urhadd); break;
+    case SPV_OP_LessOrGreater: spv_plain(r, IR_OP_fone); break;
+    default: spv_plain(r, IR_OP_fma);
+    }
+}
+
+/* ------------------------------------------------------------------------------------ comparisons */
+
+static ir_op less_op(uint32_t greater) {
+    switch (greater) {
+    case SPV_OP_UGreaterThan: return IR_OP_ult;
+    case SPV_OP_SGreaterThan: return IR_OP_slt;
+    case SPV_OP_UGreaterThanEqual: return IR_OP_ule;
+    case SPV_OP_SGreaterThanEqual: return IR_OP_sle;
+    case SPV_OP_FOrdGreaterThan: return IR_OP_folt;
+    case SPV_OP_FUnordGreaterThan: return IR_OP_fult;
+    case SPV_OP_FOrdGreaterThanEqual: return IR_OP_fole;
+    default: return IR_OP_fule;
+    }
+}
+
+void spv_read_swapped(reader *r) {
+    ir_op op = less_op(r->in.opcode);
+    ir_inst *a[2];
+    take_args(r, op, a);
+    emit_args(r, op, (ir_inst *[]){a[1], a[0]});
+}
+
+void spv_read_is_nan(reader *r) {
+    ir_inst *x = spv_arg(r, 0);
+    if (!ir_is_float(x->type)) spv_bad_type(r, 0, "a float");
+    spv_define_checked(r, spv_emit(r, IR_OP_funo, like(x->type, IR_I1), 2, (ir_inst *[]){x, x}));
+}
+
+static ir_op logical_op(uint32_t opcode) {
+    switch (opcode) {
+    case SPV_OP_LogicalEqual: return IR_OP_eq;
+    case SPV_OP_LogicalNotEqual: return IR_OP_ne;
+    case SPV_OP_LogicalOr: return IR_OP_or;
+    default: return IR_OP_and;
+    }
+}
+
+void spv_read_logical(reader *r) {
+    ir_type t = spv_value_type(r, r->in.type)->value;
+    want_result_form(r, ir_is_bool(t), "bool");
+    ir_inst *x = spv_arg_of(r, 0, t), *y = spv_arg_of(r, 1, t);
+    spv_define(r, spv_op2(r, logical_op(r->in.opcode), t, x, y));
+}
+
+/* OpNot and OpLogicalNot */
+void spv_read_not(reader *r) {
+    const spv_type *t = spv_value_type(r, r->in.type);
+    bool logical = r->in.opcode == SPV_OP_LogicalNot;
+    want_result_form(r, ir_is_int(t->value) && ir_is_bool(t->value) == logical,
+                     logical ? "bool" : "an integer");
+    ir_inst *x = spv_arg_of(r, 0, t->value), *ones = spv_splat_const(r, t->value, UINT64_MAX);
+    spv_define(r, spv_mask_odd(r, t, spv_op2(r, IR_OP_xor, t->value, x, ones)));
+}
+
+void spv_read_any_all(reader *r) {
+    ir_inst *x = spv_arg(r, 0);
+    bool integers = is_number(x->type);
+    want_form(r, 0, integers || ir_is_bool(x->type), "a vector of bool");
+    if (integers) {
+        spv_warn(r, WARN_TEST_INTEGER);
+        x = spv_op2(r, IR_OP_ne, like(x->type, IR_I1), x, spv_splat_const(r, x->type, 0));
+    }
+    if (ir_is_vector(x->type)) x = spv_op1(r, spv_op_of_row(r), IR_I1, x);
+    spv_define_checked(r, x);
+}
+
+/* ----------------------------------------------------------------------------------------- select */
+
+static ir_inst *choose(reader *r, ir_inst *cond, ir_inst *x, ir_inst *y) {
+    return ir_build3(&r->b, IR_OP_select, x->type, cond, x, y);
+}
+
+void spv_read_select(reader *r) {
+    spv_type *t = spv_value_type(r, r->in.type);
+    ir_inst *cond = spv_arg(r, 0);
+    bool by_lane = ir_is_vector(t->value) && cond->type == like(t->value, IR_I1);
+    want_form(r, 0, cond->type == IR_I1 || by_lane, "bool");
+    for (uint32_t k = 1; k < 3; k++)
+        if (!spv_same_type(spv_arg_type(r, k), t)) spv_bad_type(r, k, spv_type_name(r, t));
+    if (!spv_is_aggregate(t)) {
+        spv_define(r, choose(r, cond, spv_arg(r, 1), spv_arg(r, 2)));
+        return;
+    }
+    spv_parts *p = spv_parts_new(r, t);
+    for (uint32_t i = 0; i < t->leaves; i++)
+        p->part[i] = choose(r, cond, spv_leaf(r, r->in.arg[1], i), spv_leaf(r, r->in.arg[2], i));
+    spv_define_parts(r, p);
+}
+
+void spv_read_assume(reader *r) {
+    ir_inst *cond = spv_arg_of(r, 0, IR_I1);
+    ir_build_raw(&r->b, IR_OP_assume, IR_VOID, 0, (ir_imm){0}, 1, &cond);
+}

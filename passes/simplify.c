@@ -1,0 +1,162 @@
+/* simplify.c — folds constants and applies the rewrite rules until nothing changes.
+ *
+ *   does        constants to the right of commutative ops, undef operands of arithmetic to 0,
+ *               constant folding, the rules of simplify.rules, phis whose arguments are all one
+ *               value, instructions that nothing uses
+ *   needs       valid SSA; best after mem2reg, because the rules look at values, not at memory
+ *   leaves      the control flow graph as it is
+ *   gives up    when the work exceeds a multiple of the function's size: rules are meant to end,
+ *               and if some do not together, the function is still correct
+ *
+ * A worklist of instructions, in program order at first.  When an instruction is replaced, its
+ * users and whatever was built for the replacement are looked at again, and its operands too,
+ * because they may have lost their last use.  Unreachable blocks are left alone: there a value may
+ * depend on itself without a phi.
+ */
+#include "passes/passes.h"
+
+typedef struct {
+    ir_func *f;
+    pass_ctx *cx;
+    ir_builder b;
+    const ir_dom *dom;
+    ir_vec(ir_inst *) work; /* i->mark: is i in it? */
+    uint64_t budget;
+    bool changed;
+} simplifier;
+
+static void push(simplifier *s, ir_inst *i) {
+    if (!i->block || i->mark) return;
+    i->mark = 1;
+    *ir_push(s->cx->scratch, &s->work) = i;
+}
+
+static void push_users(simplifier *s, ir_inst *i) {
+    foreach_use (u, i) push(s, u->user);
+}
+
+/* When `leaving` is gone, x may have one use only, which is what some rules wait for. */
+static void push_last_user(simplifier *s, const ir_inst *x, const ir_inst *leaving) {
+    ir_inst *last = NULL;
+    for (const ir_use *u = x->uses; u; u = u->next) {
+        if (u->user == leaving) continue;
+        if (last) return;
+        last = u->user;
+    }
+    if (last) push(s, last);
+}
+
+static void push_operands(simplifier *s, const ir_inst *i) {
+    for (unsigned n = 0; n < i->nargs; n++) {
+        ir_inst *x = ir_arg(i, n);
+        if (!x->block) continue;
+        push(s, x);
+        push_last_user(s, x, i);
+    }
+}
+
+static bool is_reachable(const simplifier *s, const ir_block *b) {
+    return s->dom->order.index[b->id] != UINT32_MAX;
+}
+
+static void remove_inst(simplifier *s, ir_inst *i) {
+    push_operands(s, i);
+    ir_remove(i);
+    s->changed = true;
+}
+
+/* A value made for i takes its name. */
+static void pass_on_name(const simplifier *s, const ir_inst *i, ir_inst *with) {
+    const char *name = ir_name_of(s->f, i);
+    if (name && with->block && !ir_name_of(s->f, with)) ir_set_name(s->f, with, name);
+}
+
+static void replace(simplifier *s, ir_inst *i, ir_inst *with) {
+    push_users(s, i);
+    push(s, with);
+    pass_on_name(s, i, with);
+    ir_replace_uses(i, with);
+    remove_inst(s, i);
+}
+
+static bool is_known(const ir_inst *i) { return ir_is_const(i) || i->op == IR_OP_undef; }
+
+/* Constants to the right, and 0 for undef where the op computes with it. */
+static void order_operands(simplifier *s, ir_inst *i) {
+    for (unsigned n = 0; n < i->nargs && ir_has_flag(i, F_LANEWISE); n++) {
+        if (ir_arg(i, n)->op != IR_OP_undef) continue;
+        ir_set_arg(i, n, ir_const(s->f, ir_arg(i, n)->type, 0));
+        s->changed = true;
+    }
+    if (!ir_has_flag(i, F_COMMUTES) || !is_known(ir_arg(i, 0)) || is_known(ir_arg(i, 1))) return;
+    ir_inst *known = ir_arg(i, 0);
+    ir_set_arg(i, 0, ir_arg(i, 1));
+    ir_set_arg(i, 1, known);
+    s->changed = true;
+}
+
+/* The one value that a phi can have, itself and undef aside, or NULL. */
+static ir_inst *only_argument(const simplifier *s, ir_inst *phi) {
+    ir_inst *only = NULL;
+    bool undef = false;
+    for (unsigned n = 0; n < phi->nargs; n++) {
+        ir_inst *x = ir_arg(phi, n);
+        if (x == phi || x == only) continue;
+        if (x->op == IR_OP_undef) {
+            undef = true;
+            continue;
+        }
+        if (only) return NULL;
+        only = x;
+    }
+    if (!only) return phi->nargs ? ir_undef(s->f, phi->type) : NULL;
+    return !undef || ir_value_dominates(s->dom, only, phi) ? only : NULL;
+}
+
+static ir_inst *simpler(simplifier *s, ir_inst *i) {
+    if (i->op == IR_OP_phi) return only_argument(s, i);
+    order_operands(s, i);
+    ir_inst *constant = ir_fold(s->f, i);
+    if (constant) return constant;
+    ir_before(&s->b, i);
+    s->b.loc = i->loc;
+    return pass_apply_rules(&s->b, i, s->cx);
+}
+
+static void visit(simplifier *s, ir_inst *i) {
+    if (!i->uses && ir_is_dead_safe(i)) {
+        remove_inst(s, i);
+        return;
+    }
+    ir_inst *before = i->prev;
+    ir_inst *with = simpler(s, i);
+    for (ir_inst *made = i->prev; made != before; made = made->prev) push(s, made);
+    if (with) replace(s, i, with);
+}
+
+/* Everything in reachable blocks, so that the first to be taken comes first. */
+static void push_function(simplifier *s) {
+    foreach_block (b, s->f)
+        foreach_inst (i, b) i->mark = 0;
+    for (uint32_t n = s->dom->order.n; n-- > 0;)
+        foreach_inst_reverse (i, s->dom->order.rpo[n]) push(s, i);
+    s->budget = 64 * (uint64_t)s->work.n + 1024;
+}
+
+bool pass_simplify(ir_func *f, pass_ctx *cx) {
+    simplifier s = {.f = f, .cx = cx, .dom = ir_dominators(f)};
+    ir_builder_init(&s.b, f);
+    push_function(&s);
+    while (s.work.n && s.budget-- > 0) {
+        ir_inst *i = s.work.data[--s.work.n];
+        i->mark = 0;
+        if (i->block && is_reachable(&s, i->block)) visit(&s, i);
+    }
+    return s.changed;
+}
+
+static ir_inst *apply_rules(ir_builder *b, ir_inst *i, void *cx) {
+    return pass_apply_rules(b, i, cx);
+}
+
+ir_simplifier pass_simplifier(pass_ctx *cx) { return (ir_simplifier){apply_rules, cx}; }

@@ -1,0 +1,447 @@
+/* simplifycfg.c — fewer blocks and branches.
+ *
+ * A work list holds the blocks to look at, first all in reverse postorder, so that a block takes in
+ * what follows piece by piece; every change puts the block and its neighbours back.  On one block:
+ *   - a phi whose arguments are all the same is that value;
+ *   - a branch or switch that can go only one way becomes a jump (constant condition, equal
+ * targets, the other way leads to `unreachable`); cases that lead nowhere leave a switch, the last
+ * case but one makes it a branch;
+ *   - a block and its only successor, of which it is the only predecessor, become one;
+ *   - a block that only jumps is bypassed, as far as no predecessor would have to give two values
+ * to one phi;
+ *   - a block of phis and a branch on one of them is bypassed by predecessors that know the way;
+ *   - a triangle or diamond of a few cheap instructions becomes selects.
+ *
+ * Instructions only ever move up along a jump, or, when they are pure and cannot trap, above the
+ * branch that guards them.  So convergent operations and memory accesses stay in the control flow
+ * they are in, and nothing is duplicated.  Loops keep their shape: headers are not bypassed, and a
+ * block that jumps to a header only if it is a lone latch.
+ */
+#include "passes/passes.h"
+
+enum { MAX_SPECULATED = 4, MAX_SELECTS = 4 };
+
+/* Marks of blocks. */
+enum { QUEUED = 1, GONE = 2, HEADER = 4, LATCH = 8 };
+
+typedef struct {
+    ir_func *f;
+    ir_arena *scratch;
+    ir_builder b;
+    ir_block_list queue;
+    uint32_t head; /* of the queue */
+    ir_vec(ir_inst *) values;
+    bool changed;
+} simplifier;
+
+/* ------------------------------------------------------------------------------------ work list */
+
+static void touch(simplifier *s, ir_block *b) {
+    if (b->mark & (QUEUED | GONE)) return;
+    b->mark |= QUEUED;
+    *ir_push(s->scratch, &s->queue) = b;
+}
+
+static void touch_around(simplifier *s, ir_block *b) {
+    s->changed = true;
+    touch(s, b);
+    for (uint32_t n = 0; n < b->nsucc; n++) touch(s, b->succ[n]);
+    for (uint32_t p = 0; p < b->npred; p++) touch(s, b->pred[p]);
+}
+
+/* Blocks whose terminator or phis use v may have become simpler. */
+static void touch_users(simplifier *s, const ir_inst *v) {
+    for (const ir_use *u = v->uses; u; u = u->next)
+        if (u->user->op == IR_OP_phi || ir_is_terminator(u->user)) touch(s, u->user->block);
+}
+
+/* Removes b if nothing leads there any more, and then what only b led to. */
+static void remove_if_dead(simplifier *s, ir_block *b) {
+    ir_block_list dead = {0};
+    *ir_push(s->scratch, &dead) = b;
+    while (dead.n) {
+        ir_block *d = dead.data[--dead.n];
+        if ((d->mark & GONE) || d->npred || d == s->f->first) {
+            touch(s, d);
+            continue;
+        }
+        for (uint32_t n = 0; n < d->nsucc; n++) *ir_push(s->scratch, &dead) = d->succ[n];
+        d->mark |= GONE;
+        ir_block_remove(d);
+    }
+}
+
+/* Calls remove_if_dead on each of the n blocks. */
+static void remove_dead(simplifier *s, ir_block *const *blocks, uint32_t n) {
+    for (uint32_t k = 0; k < n; k++) remove_if_dead(s, blocks[k]);
+}
+
+/* ----------------------------------------------------------------------------------------- phis */
+
+/* The value that all arguments other than the phi itself have, or NULL; undef when there is none,
+ * in a loop that nothing enters. */
+static ir_inst *only_argument(ir_func *f, const ir_inst *phi) {
+    ir_inst *only = NULL;
+    for (unsigned n = 0; n < phi->nargs; n++) {
+        ir_inst *v = ir_arg(phi, n);
+        if (v == phi || v == only) continue;
+        if (only) return NULL;
+        only = v;
+    }
+    return only ? only : ir_undef(f, phi->type);
+}
+
+static void replace_phi(simplifier *s, ir_inst *phi, ir_inst *v) {
+    touch_users(s, phi);
+    if (v->op == IR_OP_undef)
+        ir_replace_by_undef(s->f, phi);
+    else
+        ir_replace_uses(phi, v);
+    ir_remove(phi);
+}
+
+static bool simplify_phis(simplifier *s, ir_block *b) {
+    bool any = false;
+    foreach_phi (phi, b) {
+        ir_inst *v = only_argument(s->f, phi);
+        if (!v) continue;
+        replace_phi(s, phi, v);
+        any = true;
+    }
+    return any;
+}
+
+/* ---------------------------------------------------------------------------------- terminators */
+
+/* Control that gets here never gets on. */
+static bool is_dead_end(const ir_block *b) { return ir_first_non_phi(b)->op == IR_OP_unreachable; }
+
+static bool keep_edge(simplifier *s, ir_block *b, unsigned n) {
+    ir_block **old = ir_dup(s->scratch, b->succ, b->nsucc * sizeof *b->succ);
+    uint32_t count = b->nsucc;
+    ir_make_jmp(b, n);
+    remove_dead(s, old, count);
+    return true;
+}
+
+static bool keep_none(simplifier *s, ir_block *b) {
+    ir_block **old = ir_dup(s->scratch, b->succ, b->nsucc * sizeof *b->succ);
+    uint32_t count = b->nsucc;
+    ir_make_unreachable(b);
+    remove_dead(s, old, count);
+    return true;
+}
+
+static bool simplify_br(simplifier *s, ir_block *b) {
+    const ir_inst *c = ir_arg(b->last, 0);
+    if (ir_is_const(c)) return keep_edge(s, b, c->imm.bits & 1 ? 0 : 1);
+    if (b->succ[0] == b->succ[1]) return keep_edge(s, b, 0);
+    if (is_dead_end(b->succ[0])) return keep_edge(s, b, 1);
+    return is_dead_end(b->succ[1]) && keep_edge(s, b, 0);
+}
+
+static void drop_case(simplifier *s, ir_block *b, unsigned n) {
+    ir_block *to = b->succ[n];
+    ir_remove_edge(b, n);
+    ir_drop_arg(b->last, n);
+    remove_if_dead(s, to);
+}
+
+/* The default cannot be taken: the last case needs no comparison then. */
+static void drop_default(simplifier *s, ir_block *b) {
+    unsigned last = b->nsucc - 1;
+    ir_block *to = b->succ[last], *dead = b->succ[0];
+    unsigned from = ir_pred_index(to, b);
+    ir_redirect_edge(b, 0, to);
+    foreach_phi (phi, to) ir_append_arg(phi, ir_arg(phi, from));
+    drop_case(s, b, last);
+    remove_if_dead(s, dead);
+}
+
+static bool drop_cases(simplifier *s, ir_block *b) {
+    bool any = false;
+    for (unsigned n = b->nsucc - 1; n > 0; n--) {
+        if (b->succ[n] != b->succ[0] && !is_dead_end(b->succ[n])) continue;
+        drop_case(s, b, n);
+        any = true;
+    }
+    if (b->nsucc == 1 || !is_dead_end(b->succ[0])) return any;
+    drop_default(s, b);
+    return true;
+}
+
+static unsigned case_of(const ir_inst *term, uint64_t bits) {
+    for (unsigned n = 1; n < term->nargs; n++)
+        if (ir_arg(term, n)->imm.bits == bits) return n;
+    return 0;
+}
+
+/* Successor 0, the default, is taken when the selector differs from the only case. */
+static void make_br(simplifier *s, ir_block *b) {
+    ir_inst *term = b->last;
+    ir_before(&s->b, term);
+    s->b.loc = term->loc;
+    ir_inst *c = ir_build2(&s->b, IR_OP_ne, IR_I1, ir_arg(term, 0), ir_arg(term, 1));
+    ir_build_raw(&s->b, IR_OP_br, IR_VOID, 0, (ir_imm){0}, 1, &c);
+    ir_remove(term);
+}
+
+static bool simplify_switch(simplifier *s, ir_block *b) {
+    const ir_inst *on = ir_arg(b->last, 0);
+    if (ir_is_const(on)) return keep_edge(s, b, case_of(b->last, on->imm.bits));
+    bool any = drop_cases(s, b);
+    if (b->nsucc == 1) return keep_edge(s, b, 0);
+    if (b->nsucc > 2) return any;
+    make_br(s, b);
+    return true;
+}
+
+static bool simplify_terminator(simplifier *s, ir_block *b) {
+    switch (b->last->op) {
+    case IR_OP_jmp: return is_dead_end(b->succ[0]) && keep_none(s, b);
+    case IR_OP_br: return simplify_br(s, b);
+    case IR_OP_switch: return simplify_switch(s, b);
+    default: return false;
+    }
+}
+
+/* ------------------------------------------------------------------------ straight-line code */
+
+static bool merge_successor(simplifier *s, ir_block *b) {
+    ir_block *tail = b->nsucc == 1 ? b->succ[0] : NULL;
+    if (!tail || b->last->op != IR_OP_jmp || tail->npred != 1 || tail == b) return false;
+    simplify_phis(s, tail);
+    b->mark |= tail->mark & LATCH;
+    tail->mark |= GONE;
+    ir_merge_block(b);
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------ bypassing */
+
+/* What v, a value at the end of `via`, is when control came there by its edge number `in`. */
+static ir_inst *value_through(const ir_block *via, unsigned in, ir_inst *v) {
+    return v->op == IR_OP_phi && v->block == via ? ir_arg(v, in) : v;
+}
+
+static bool is_pred(const ir_block *b, const ir_block *pred) {
+    for (uint32_t p = 0; p < b->npred; p++)
+        if (b->pred[p] == pred) return true;
+    return false;
+}
+
+/* May `p` go to `to` directly instead of through `via`?  If it goes there already, phis must get
+ * the same value both ways. */
+static bool may_bypass(const ir_block *p, const ir_block *via, const ir_block *to) {
+    if (!is_pred(to, p)) return true;
+    unsigned in = ir_pred_index(via, p), out = ir_pred_index(to, via), own = ir_pred_index(to, p);
+    foreach_phi (phi, to)
+        if (value_through(via, in, ir_arg(phi, out)) != ir_arg(phi, own)) return false;
+    return true;
+}
+
+/* Makes every edge from p to `via` one to `to`. */
+static void bypass(simplifier *s, ir_block *p, ir_block *via, ir_block *to) {
+    for (unsigned n = 0; n < p->nsucc; n++) {
+        if (p->succ[n] != via) continue;
+        unsigned in = ir_pred_index(via, p), out = ir_pred_index(to, via), k = 0;
+        s->values.n = 0;
+        foreach_phi (phi, to)
+            *ir_push(s->scratch, &s->values) = value_through(via, in, ir_arg(phi, out));
+        ir_redirect_edge(p, n, to);
+        foreach_phi (phi, to) ir_append_arg(phi, s->values.data[k++]);
+    }
+    touch_around(s, p);
+}
+
+/* Are b's phis used by its terminator and, on edges from b, by phis of its successors only? */
+static bool passes_phis_on(const ir_block *b) {
+    foreach_phi (phi, b)
+        for (const ir_use *u = phi->uses; u; u = u->next) {
+            const ir_inst *user = u->user;
+            if (user == b->last) continue;
+            if (user->op != IR_OP_phi || user->block->pred[u - user->arg] != b) return false;
+        }
+    return true;
+}
+
+static bool has_only_phis(const ir_block *b) { return ir_first_non_phi(b) == b->last; }
+
+/* A block that only jumps to `to`, and may it go without harm to the shape of loops? */
+static bool may_forward(const ir_block *b, const ir_block *to) {
+    if (b->last->op != IR_OP_jmp || to == b || !has_only_phis(b) || (b->mark & HEADER))
+        return false;
+    if ((to->mark & HEADER) && (b->npred != 1 || !(b->mark & LATCH))) return false;
+    return passes_phis_on(b);
+}
+
+static bool forward(simplifier *s, ir_block *b) {
+    if (b == s->f->first || b->nsucc != 1) return false;
+    ir_block *to = b->succ[0];
+    if (!may_forward(b, to)) return false;
+    for (uint32_t p = 0; p < b->npred; p++)
+        if (!may_bypass(b->pred[p], b, to)) return false;
+    while (b->npred) {
+        b->pred[b->npred - 1]->mark |= b->mark & LATCH;
+        bypass(s, b->pred[b->npred - 1], b, to);
+    }
+    remove_if_dead(s, b);
+    return true;
+}
+
+/* The successor that b goes to when its condition is v; NULL when that is not known. */
+static ir_block *target_for(const ir_block *b, const ir_inst *v) {
+    if (!ir_is_const(v)) return NULL;
+    if (b->last->op == IR_OP_br) return b->succ[v->imm.bits & 1 ? 0 : 1];
+    return b->succ[case_of(b->last, v->imm.bits)];
+}
+
+static bool may_thread(const ir_block *b) {
+    if (b->last->op != IR_OP_br && b->last->op != IR_OP_switch) return false;
+    if (!has_only_phis(b) || (b->mark & HEADER)) return false;
+    const ir_inst *c = ir_arg(b->last, 0);
+    return c->op == IR_OP_phi && c->block == b && passes_phis_on(b);
+}
+
+static bool thread(simplifier *s, ir_block *b) {
+    if (!may_thread(b)) return false;
+    bool any = false;
+    for (uint32_t p = b->npred; p-- > 0;) {
+        if (p >= b->npred) continue;
+        ir_block *from = b->pred[p], *to = target_for(b, ir_arg(ir_arg(b->last, 0), p));
+        if (!to || to == b || (to->mark & HEADER) || !may_bypass(from, b, to)) continue;
+        bypass(s, from, b, to);
+        any = true;
+    }
+    if (any) remove_if_dead(s, b);
+    return any;
+}
+
+/* -------------------------------------------------------------------------------------- selects */
+
+/* Costs next to nothing, and does no harm where it was not asked for. */
+static bool is_cheap(const ir_inst *i) {
+    if (!ir_has_flag(i, F_PURE) || ir_has_flag(i, F_TRAPS | F_NOFOLD | F_CONVERGENT)) return false;
+    switch (i->op) {
+    case IR_OP_fdiv:
+    case IR_OP_frem:
+    case IR_OP_sqrt:
+    case IR_OP_remainder:
+    case IR_OP_remquo_q: return false;
+    default: return true;
+    }
+}
+
+/* A block that b alone leads to, that only computes something cheap and jumps on. */
+static bool is_arm(const ir_block *arm, const ir_block *b, unsigned *cost) {
+    if (arm->npred != 1 || arm->pred[0] != b || arm->last->op != IR_OP_jmp) return false;
+    unsigned n = 0;
+    for (const ir_inst *i = arm->first; i != arm->last; i = i->next)
+        if (i->op == IR_OP_phi || !is_cheap(i) || ++n > MAX_SPECULATED) return false;
+    *cost += n;
+    return *cost <= MAX_SPECULATED;
+}
+
+/* b branches, over one or two arms, to `join`; from[n] leads there when edge n of b is taken. */
+typedef struct {
+    ir_block *b, *join, *from[2];
+    unsigned arm; /* an edge of b that leads to an arm */
+} hammock;
+
+static bool find_hammock(ir_block *b, hammock *h) {
+    ir_block *x = b->succ[0], *y = b->succ[1];
+    unsigned cost = 0;
+    bool arm_x = is_arm(x, b, &cost), arm_y = is_arm(y, b, &cost);
+    *h = (hammock){.b = b, .from = {b, b}};
+    if (arm_x && arm_y && x->succ[0] == y->succ[0])
+        *h = (hammock){.b = b, .join = x->succ[0], .from = {x, y}};
+    else if (arm_x && x->succ[0] == y)
+        *h = (hammock){.b = b, .join = y, .from = {x, b}};
+    else if (arm_y && y->succ[0] == x)
+        *h = (hammock){.b = b, .join = x, .from = {b, y}, .arm = 1};
+    return h->join && h->join != b;
+}
+
+static ir_inst *value_on(const hammock *h, const ir_inst *phi, unsigned edge) {
+    return ir_arg(phi, ir_pred_index(h->join, h->from[edge]));
+}
+
+static bool is_worth_selects(const hammock *h) {
+    unsigned n = 0;
+    foreach_phi (phi, h->join) {
+        if (value_on(h, phi, 0) == value_on(h, phi, 1)) continue;
+        if (ir_is_opaque(phi->type) || ++n > MAX_SELECTS) return false;
+    }
+    return true;
+}
+
+static void hoist(const ir_block *arm, ir_block *b) {
+    foreach_inst (i, arm)
+        if (i != arm->last) ir_move_before(i, b->last);
+}
+
+static ir_inst *choose(simplifier *s, const hammock *h, const ir_inst *phi) {
+    ir_inst *yes = value_on(h, phi, 0), *no = value_on(h, phi, 1);
+    if (yes == no || no->op == IR_OP_undef) return yes;
+    if (yes->op == IR_OP_undef) return no;
+    return ir_build3(&s->b, IR_OP_select, phi->type, ir_arg(h->b->last, 0), yes, no);
+}
+
+/* One arm stays, empty, as the only way to the join, and is merged next. */
+static bool make_selects(simplifier *s, ir_block *b) {
+    hammock h;
+    if (b->last->op != IR_OP_br || b->succ[0] == b->succ[1] || !find_hammock(b, &h)) return false;
+    if (!is_worth_selects(&h)) return false;
+    for (unsigned n = 0; n < 2; n++)
+        if (h.from[n] != b) hoist(h.from[n], b);
+    ir_before(&s->b, b->last);
+    s->b.loc = b->last->loc;
+    unsigned at = ir_pred_index(h.join, h.from[h.arm]);
+    foreach_phi (phi, h.join) ir_set_arg(phi, at, choose(s, &h, phi));
+    return keep_edge(s, b, h.arm);
+}
+
+/* --------------------------------------------------------------------------------------- entry */
+
+static bool simplify_block(simplifier *s, ir_block *b) {
+    return simplify_phis(s, b) || simplify_terminator(s, b) || merge_successor(s, b) ||
+           forward(s, b) || thread(s, b) || make_selects(s, b);
+}
+
+static void start(simplifier *s) {
+    const ir_order *o = &ir_dominators(s->f)->order;
+    s->queue.n = s->head = 0;
+    foreach_block (b, s->f) b->mark = 0;
+    for (uint32_t k = 0; k < o->n; k++) {
+        ir_block *b = o->rpo[k];
+        for (uint32_t n = 0; n < b->nsucc; n++) {
+            if (o->index[b->succ[n]->id] > k) continue;
+            b->succ[n]->mark |= HEADER;
+            b->mark |= LATCH;
+        }
+        touch(s, b);
+    }
+}
+
+static void run(simplifier *s) {
+    start(s);
+    while (s->head < s->queue.n) {
+        ir_block *b = s->queue.data[s->head++];
+        b->mark &= ~(uint32_t)QUEUED;
+        while (!(b->mark & GONE) && simplify_block(s, b)) touch_around(s, b);
+    }
+}
+
+/* Does: removes unreachable blocks, folds and threads branches, merges blocks, makes selects.
+ * Needs: nothing.
+ * Leaves: the shape of loops; convergent operations and memory accesses where they were.
+ * Gives up: on a phi that would need a value it cannot name; on hammocks that are not tiny. */
+bool pass_simplifycfg(ir_func *f, pass_ctx *cx) {
+    simplifier s = {.f = f, .scratch = cx->scratch};
+    ir_builder_init(&s.b, f);
+    s.changed = ir_remove_unreachable(f);
+    do {
+        run(&s);
+    } while (ir_remove_unreachable(f));
+    return s.changed;
+}

@@ -1,0 +1,77 @@
+#!/bin/sh
+# all.sh RELEASE SANITIZED: runs every test program of both variants, two at a time, and adds up what
+# they say.  Shows the output of those that fail; the last line is the sum.
+set -u
+release=$1
+sanitized=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# suite NAME COMMAND…: one line of the list; its output goes to a file of that name.
+list=$work/list
+suite() {
+    name=$1
+    shift
+    printf '%s\t%s\n' "$name" "$*" >>"$list"
+}
+
+suite arrows sh tests/arrows.sh
+suite docs sh tests/docs.sh "$release"
+for variant in $sanitized $release; do
+    short=${variant##*/}
+    for test in "$variant"/tests/*/*_test; do
+        suite "$short-$(basename "$test")" "$test"
+    done
+    suite "$short-golden" "$variant/tests/run" tests/ir tests/passes
+    suite "$short-reader-errors" "$variant/tests/frontend/errors" tests/frontend "$release/reader"
+    for target in spirv text plan gen; do
+        suite "$short-fuzz-$target" "$variant/tests/fuzz/$target" -n 1500 -s 1 "$release/seeds/$target"
+    done
+done
+suite writer sh tests/codegen/spirv/run.sh "$release"
+for shard in 0 1; do
+    suite "corpus-modules-$shard" "$release/tests/corpus_run" tests/corpus "$release/corpus" \
+        --stage modules --shard $shard/2
+done
+barrier=$(grep -c . "$list")
+for shard in 0 1; do
+    suite "corpus-plans-$shard" "$release/tests/corpus_run" tests/corpus "$release/corpus" \
+        --stage plans --shard $shard/2
+done
+suite corpus-pocl "$release/tests/corpus_run" tests/corpus "$release/corpus" --stage oracle \
+    --oracle opencl --known tests/corpus/oracle_differences.txt
+
+run_one() {
+    name=${1%%	*}
+    start=$(date +%s)
+    sh -c "${1#*	}" >"$work/$name.out" 2>&1
+    echo "$? $(($(date +%s) - start))" >"$work/$name.rc"
+}
+
+# Lines $1 to $2 of the list, two at a time.
+run_lines() {
+    sed -n "$1,$2p" "$list" >"$work/now"
+    while IFS= read -r one && { IFS= read -r two || two=; }; do
+        run_one "$one" &
+        [ -n "$two" ] && { run_one "$two" & }
+        wait
+    done <"$work/now"
+}
+run_lines 1 "$barrier"
+run_lines $((barrier + 1)) 9999
+
+awk -F '\t' '{ print $1 }' "$list" | while read -r name; do
+    read -r rc seconds <"$work/$name.rc"
+    counts=$(sed -n \
+        -e 's/.*Tested: [^0-9]*\([0-9]*\).*Passing: [^0-9]*\([0-9]*\).*Failing: [^0-9]*\([0-9]*\).*/\2 \3/p' \
+        -e 's/\(^\|.* \)\([0-9]*\) passed, \([0-9]*\) failed.*/\2 \3/p' "$work/$name.out" | tail -n 1)
+    set -- ${counts:-0 0}
+    pass=$1 fail=$2
+    # A program that ends badly without counting a failure has failed once.
+    [ "$rc" != 0 ] && [ "$fail" = 0 ] && fail=1
+    [ "$rc" = 0 ] && [ "$pass" = 0 ] && { fail=1; echo "no test was run" >>"$work/$name.out"; }
+    [ "$fail" != 0 ] && tail -n 40 "$work/$name.out" >&2
+    printf '%-32s %6d passed %4d failed %5d s\n' "$name" "$pass" "$fail" "$seconds"
+    echo "$pass $fail" >>"$work/sum"
+done
+awk '{ p += $1; f += $2 } END { printf "%d passed, %d failed\n", p, f; exit f != 0 }' "$work/sum"

@@ -1,0 +1,18 @@
+#!/bin/sh
+# seeds.sh OUT CORPUS: seed inputs of the fuzz targets, from what is there already.
+set -eu
+out=$1
+corpus=$2
+mkdir -p "$out/spirv" "$out/text" "$out/plan" "$out/gen"
+# Small modules of each producer, and malformed ones.
+find "$corpus" -path '*clang*' -name '*.spv' -size -8k | grep -v '\.out/' | sort | awk 'NR % 4 == 0' |
+    while read -r f; do cp "$f" "$out/spirv/$(echo "$f" | tr / _)"; done
+cp tests/*/*.ir "$out/text/"
+for f in tests/ir/*.ir tests/passes/*.ir; do
+    head -c 3000 "$f" >"$out/text/head_$(basename "$f")"
+done
+cp tests/corpus/*.plan docs/demo/*.plan "$out/plan/"
+# Programs: any bytes do; text has enough variety, and random ones are longer.
+for f in tests/corpus/*.cl; do tail -c 400 "$f" >"$out/gen/$(basename "$f")"; done
+awk 'BEGIN { srand(7); for (f = 0; f < 40; f++) { name = "'"$out"'/gen/random" f
+    for (i = 0; i < 300 + 20 * f; i++) printf "%c", int(rand() * 255) + 1 > name; close(name) } }'

@@ -1,0 +1,191 @@
+/* rules_test.c — every rule of simplify.rules fires somewhere, and keeps what functions compute.
+ *
+ * The functions are those of tests/passes/simplify_*.ir.  Each is run by the interpreter on edge
+ * values and random ones, simplified, verified and run again: the results must be the same bit for
+ * bit (any NaN being as good as another).  Where flags of a function promise something of its
+ * operands ("flag" in its name), it is run on tame values only and floats may differ by rounding.
+ */
+#include "passes/passes.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { RUNS = 300, MAX_PARAMS = 4 };
+
+typedef struct {
+    ir_ctx cx;
+    uint32_t *hits;
+    unsigned functions;
+} bench;
+
+static uint64_t random_bits(uint64_t *state) { /* splitmix64 */
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+/* ---------------------------------------------------------------------------------------- values
+ */
+
+static uint64_t some_int(uint64_t *state, unsigned bits) {
+    uint64_t r = random_bits(state);
+    switch (r >> 8 & 7) {
+    case 0: return ir_zext(r >> 11 & 15, bits);
+    case 1: return ir_zext(0 - (r >> 11 & 15), bits);
+    case 2: return UINT64_C(1) << (r >> 11) % bits;
+    case 3: return ir_zext((UINT64_C(1) << (bits - 1)) + (r >> 11 & 3) - 2, bits);
+    default: return ir_zext(random_bits(state), bits);
+    }
+}
+
+static uint64_t some_float(uint64_t *state, ir_kind k) {
+    static const double edges[] = {0.0, -0.0, 1, -1, 0.5, 2.5, -3.5, 1e300, -1e300, 1e-45, -1e-310};
+    uint64_t r = random_bits(state);
+    switch (r & 7) {
+    case 0: return ir_fp_nan(k);
+    case 1: return ir_fp_inf(k, r >> 8 & 1);
+    case 2:
+    case 3:
+    case 4: return ir_fp_from_double(k, edges[(r >> 8) % 11]);
+    case 5: return ir_fp_from_double(k, ldexp((double)(r >> 40), -22));
+    default: return ir_zext(random_bits(state), k == IR_F64 ? 64 : k == IR_F32 ? 32 : 16);
+    }
+}
+
+/* Small, positive, and not the same twice: nothing that wraps, divides by 0 or cancels. */
+static uint64_t tame_value(uint64_t *state, ir_type t) {
+    uint64_t r = 1 + random_bits(state) % 97;
+    if (ir_is_float(t)) return ir_fp_from_double(ir_kind_of(t), (double)r * 0.625);
+    return ir_is_bool(t) ? r & 1 : r;
+}
+
+static uint64_t some_value(uint64_t *state, const ir_module *m, ir_type t, bool tame) {
+    if (tame) return tame_value(state, t);
+    if (ir_is_float(t)) return some_float(state, ir_kind_of(t));
+    return some_int(state, ir_bits(m, ir_elem(t)));
+}
+
+static void make_args(ir_value *args, const ir_func *f, unsigned run, bool tame) {
+    uint64_t state = run * 1000003u;
+    for (uint32_t p = 0; p < f->nparams; p++) {
+        ir_type t = f->param_val[p]->type;
+        memset(&args[p], 0, sizeof args[p]);
+        for (unsigned lane = 0; lane < ir_lanes(t); lane++)
+            args[p].bits[lane] = some_value(&state, f->module, t, tame);
+    }
+}
+
+/* ------------------------------------------------------------------------------------ comparison
+ */
+
+static bool is_close(ir_kind k, uint64_t a, uint64_t b) {
+    double x = ir_fp_to_double(k, a), y = ir_fp_to_double(k, b);
+    return fabs(x - y) <= 1e-5 * fabs(x);
+}
+
+static bool same_lane(ir_type t, uint64_t a, uint64_t b, bool tame) {
+    ir_kind k = ir_kind_of(t);
+    if (a == b) return true;
+    if (!ir_is_float(t)) return false;
+    return (ir_fp_is_nan(k, a) && ir_fp_is_nan(k, b)) || (tame && is_close(k, a, b));
+}
+
+static bool same_result(const ir_func *f, const ir_value *before, const ir_value *after,
+                        bool tame) {
+    for (unsigned lane = 0; lane < ir_lanes(f->ret); lane++) {
+        if (before->undef[lane]) continue;
+        if (after->undef[lane]) return false;
+        if (!same_lane(f->ret, before->bits[lane], after->bits[lane], tame)) return false;
+    }
+    return true;
+}
+
+/* Results of f on RUNS sets of arguments; ok is false where it has none (a division by 0). */
+static void run_all(ir_func *f, ir_value *results, bool *ok, bool tame) {
+    ir_value args[MAX_PARAMS];
+    for (unsigned run = 0; run < RUNS; run++) {
+        make_args(args, f, run, tame);
+        ok[run] = ir_interp_call(f, args, &results[run]);
+    }
+}
+
+static void check_function(bench *t, ir_func *f, ir_arena *scratch) {
+    static ir_value before[RUNS], after[RUNS];
+    static bool defined[RUNS], ok[RUNS];
+    bool tame = strstr(f->name, "flag") != NULL;
+    pass_ctx cx = {.cx = &t->cx, .scratch = scratch, .rule_hits = t->hits};
+    cr_assert_leq(f->nparams, MAX_PARAMS, "@%s", f->name);
+    run_all(f, before, defined, tame);
+    bool keeps = !strncmp(f->name, "keep", 4);
+    cr_expect(pass_simplify(f, &cx) == !keeps, "@%s changes unless its name says so", f->name);
+    cr_expect(ir_verify_func(f), "@%s is well-formed", f->name);
+    cr_expect(!pass_simplify(f, &cx), "@%s is simple after one pass", f->name);
+    run_all(f, after, ok, tame);
+    for (unsigned run = 0; run < RUNS; run++)
+        if (defined[run] && !(ok[run] && same_result(f, &before[run], &after[run], tame))) {
+            cr_expect(false, "@%s, run %u: %#llx, was %#llx", f->name, run,
+                      (unsigned long long)after[run].bits[0],
+                      (unsigned long long)before[run].bits[0]);
+            break;
+        }
+    t->functions++;
+}
+
+/* ----------------------------------------------------------------------------------------- files
+ */
+
+static char *read_file(const char *path, size_t *n) {
+    FILE *f = fopen(path, "rb");
+    cr_assert_not_null(f, "%s", path);
+    char *text = malloc(1 << 22);
+    *n = fread(text, 1, 1 << 22, f);
+    fclose(f);
+    return text;
+}
+
+static void show(void *user, const ir_message *m) {
+    char text[512];
+    (void)user;
+    ir_format_message(m, text, sizeof text);
+    if (m->severity == IR_ERROR) fprintf(stderr, "%s\n", text);
+}
+
+static void check_file(bench *t, const char *name) {
+    char path[512];
+    size_t n;
+    snprintf(path, sizeof path, "tests/passes/%s", name);
+    char *text = read_file(path, &n);
+    ir_module *m = ir_parse(&t->cx, name, text, n);
+    free(text);
+    cr_assert_not_null(m, "%s", path);
+    ir_arena scratch;
+    ir_arena_init(&scratch, &t->cx);
+    t->cx.report = NULL; /* runs that divide by 0 report */
+    foreach_func (f, m)
+        if (f->first) check_function(t, f, &scratch);
+    t->cx.report = show;
+    ir_arena_free(&scratch);
+    ir_module_free(m);
+}
+
+static void check_files(void *user) {
+    bench *t = user;
+    DIR *dir = opendir("tests/passes");
+    cr_assert_not_null(dir, "runs in the root of the repository");
+    for (struct dirent *e; (e = readdir(dir));)
+        if (!strncmp(e->d_name, "simplify_", 9) && strstr(e->d_name, ".ir"))
+            check_file(t, e->d_name);
+    closedir(dir);
+}
+
+Test(rules, keep_the_meaning_and_all_fire) {
+    bench t = {.cx = {.report = show}, .hits = calloc(pass_rule_count, sizeof(uint32_t))};
+    cr_assert(ir_try(&t.cx, check_files, &t));
+    cr_expect_gt(t.functions, 300);
+    for (unsigned rule = 0; rule < pass_rule_count; rule++)
+        cr_expect(t.hits[rule], "%s never fired", pass_rule_place(rule));
+    free(t.hits);
+}

@@ -1,0 +1,112 @@
+/* run_eval.c — eval lines of the golden runner: literals, a call on the interpreter, the
+ * comparison.
+ *
+ * A literal is read by the parser of the text form, as the value that a function of its type
+ * returns; so it is written here as it is written there.
+ */
+#include "tests/run.h"
+
+static line trim(line l) {
+    while (l.n && *l.s == ' ') l = (line){l.s + 1, l.n - 1};
+    while (l.n && l.s[l.n - 1] == ' ') l.n--;
+    return l;
+}
+
+static const char *type_text(runner *r, const ir_module *m, ir_type t) {
+    ir_text out = {.arena = &r->arena};
+    ir_print_type(&out, m, t);
+    return out.data;
+}
+
+/* A function that returns the literal; NULL after messages. */
+static ir_module *parse_value(runner *r, const ir_module *m, ir_type t, line literal) {
+    ir_text text = {.arena = &r->arena};
+    const char *type = type_text(r, m, t);
+    ir_putf(&text, "target %u\nfunc @value(): %s {\nentry:\nret %s %.*s\n}\n", m->pointer_bits,
+            type, type, (int)literal.n, literal.s);
+    return ir_parse(&r->cx, "eval", text.data, text.n);
+}
+
+/* False after messages. */
+static bool read_value(runner *r, const ir_module *m, ir_type t, line literal, ir_value *out) {
+    ir_module *from = parse_value(r, m, t, literal);
+    if (!from) return false;
+    const ir_inst *v = ir_arg(from->first_func->first->last, 0);
+    for (unsigned i = 0; i < ir_lanes(t); i++) {
+        out->bits[i] = ir_is_const(v) ? ir_lane_bits(v, i) : 0;
+        out->undef[i] = ir_is_const(v) ? 0 : 255;
+    }
+    ir_module_free(from);
+    return true;
+}
+
+/* Up to the comma or parenthesis that ends an argument. */
+static line take_argument(line *l) {
+    size_t n = 0, depth = 0;
+    for (; n < l->n; n++) {
+        char c = l->s[n];
+        if (depth == 0 && (c == ',' || c == ')')) break;
+        depth += c == '(' || c == '<';
+        depth -= c == ')' || c == '>';
+    }
+    line argument = {l->s, n};
+    *l = (line){l->s + n, l->n - n};
+    return trim(argument);
+}
+
+static bool take(line *l, char c) {
+    *l = trim(*l);
+    if (!l->n || *l->s != c) return false;
+    *l = (line){l->s + 1, l->n - 1};
+    return true;
+}
+
+static bool is_nan(ir_type t, uint64_t bits) {
+    return ir_is_float(t) && ir_fp_is_nan(ir_kind_of(t), bits);
+}
+
+static bool same_value(ir_type t, const ir_value *want, const ir_value *got) {
+    for (unsigned i = 0; i < ir_lanes(t); i++) {
+        if (want->undef[i]) continue;
+        bool nan = is_nan(t, want->bits[i]) && is_nan(t, got->bits[i]);
+        if (got->undef[i] || (want->bits[i] != got->bits[i] && !nan)) return false;
+    }
+    return true;
+}
+
+static const char *show_value(runner *r, ir_func *f, const ir_value *v) {
+    ir_text out = {.arena = &r->arena};
+    for (unsigned i = 0; i < ir_lanes(f->ret); i++)
+        if (v->undef[i]) return "undefined lanes";
+    ir_print_inst(&out, ir_const_lanes(f, f->ret, v->bits));
+    return out.data;
+}
+
+static ir_func *find_callee(runner *r, const ir_module *m, line *l) {
+    size_t n = 0;
+    if (!take(l, '@')) return NULL;
+    while (n < l->n && l->s[n] != '(') n++;
+    const char *name = ir_strndup(&r->arena, l->s, n);
+    *l = (line){l->s + n, l->n - n};
+    return ir_func_find(m, name);
+}
+
+const char *run_eval(runner *r, ir_module *m, line l) {
+    ir_func *f = find_callee(r, m, &l);
+    ir_value want = {0}, got = {0};
+    if (!f) return "there is no such function";
+    if (!take(&l, '(')) return "expected '('";
+    ir_value *args = ir_new_array(&r->arena, ir_value, f->nparams);
+    for (uint32_t i = 0; i < f->nparams; i++) {
+        if (i && !take(&l, ',')) return "expected ','";
+        if (!read_value(r, m, f->param_val[i]->type, take_argument(&l), &args[i]))
+            return "argument";
+    }
+    if (!take(&l, ')')) return "expected ')'";
+    bool compare = take(&l, '=') && take(&l, '=');
+    if (compare && f->ret == IR_VOID) return "the function returns nothing";
+    if (compare && !read_value(r, m, f->ret, trim(l), &want)) return "expected value";
+    if (!ir_interp_call(f, args, &got)) return "it does not end well";
+    if (!compare || same_value(f->ret, &want, &got)) return NULL;
+    return ir_sprintf(&r->arena, "got %s", show_value(r, f, &got));
+}
