@@ -5,7 +5,8 @@
 #include "ir/ir.h"
 
 typedef struct {
-    unsigned version; /* SPIR-V version as 0x000MMmm00: 0x00010200 is 1.2; 0: that default */
+    unsigned version; /* as in SPIR-V's header, 0x00010000 (1.0) to 0x00010400; 0: 1.2, or newer
+                         when the module uses what 1.2 does not have */
     bool no_names;    /* leave out OpName */
     bool no_lines;    /* leave out OpLine */
 } cg_spirv_options;

@@ -11,7 +11,7 @@ typedef struct {
     int64_t bytes; /* constant ones */
 } offset;
 
-static ir_inst *times(reader *r, ir_inst *i, uint64_t size) {
+ir_inst *spv_times(reader *r, ir_inst *i, uint64_t size) {
     uint64_t log = 0;
     while (log < 63 && UINT64_C(1) << log < size) log++;
     if (size == 1) return i;
@@ -29,13 +29,14 @@ static void add_index(reader *r, offset *o, uint32_t id, uint64_t size) {
         spv_fail(r, "%s: the index %%%u has type %s, want an integer", spv_op_name(r), id,
                  spv_type_name(r, type));
     if (ir_is_const(i)) {
-        o->bytes = (int64_t)((uint64_t)o->bytes + size * (uint64_t)ir_sext(i->imm.bits, type->bits));
+        o->bytes =
+            (int64_t)((uint64_t)o->bytes + size * (uint64_t)ir_sext(i->imm.bits, type->bits));
         return;
     }
     if (type->odd) spv_refuse(r, "an index of %u bits is not supported", type->bits);
     unsigned have = ir_bits(r->m, i->type), want = ir_bits(r->m, t);
     if (have != want) i = spv_op1(r, have < want ? IR_OP_sext : IR_OP_trunc, t, i);
-    i = times(r, i, size);
+    i = spv_times(r, i, size);
     o->sum = o->sum ? spv_op2(r, IR_OP_add, t, o->sum, i) : i;
 }
 
@@ -77,7 +78,8 @@ static bool define_builtin(reader *r, uint32_t base, const offset *o) {
     return true;
 }
 
-/* base + indices from operand k on; t: what base points to; element: the first one steps over it. */
+/* base + indices from operand k on; t: what base points to; element: the first one steps over it.
+ */
 static void chain(reader *r, spv_type *t, uint32_t base, uint32_t k, bool element) {
     offset o = {0};
     check_sized(r, t);

@@ -30,17 +30,17 @@ static uint8_t take_scope(reader *r, uint32_t id) {
         spv_warn(r, WARN_UNKNOWN_SYNC);
         return IR_SCOPE_DEVICE;
     }
-    if (scope > IR_SCOPE_ITEM) spv_fail(r, "%s: there is no scope %llu", spv_op_name(r),
-                                        (unsigned long long)scope);
+    if (scope > IR_SCOPE_ITEM)
+        spv_fail(r, "%s: there is no scope %llu", spv_op_name(r), (unsigned long long)scope);
     return (uint8_t)scope;
 }
 
 ir_imm spv_sync(reader *r, uint32_t scope, uint32_t semantics) {
-    return (ir_imm){.sync = {.scope = take_scope(r, scope),
-                             .semantics = take_semantics(r, semantics)}};
+    return (ir_imm){
+        .sync = {.scope = take_scope(r, scope), .semantics = take_semantics(r, semantics)}};
 }
 
-/* ---------------------------------------------------------------------------------------- atomics */
+/* -------------------------------------------------------------------------------------- atomics */
 
 static void check_elem(reader *r, ir_op op, ir_type t) {
     bool floats = op == IR_OP_atomic_fadd || op == IR_OP_atomic_fmin || op == IR_OP_atomic_fmax;
@@ -109,16 +109,18 @@ void spv_read_atomic_flag_clear(reader *r) {
     emit(r, IR_OP_atomic_store, IR_VOID, spv_sync(r, r->in.arg[1], r->in.arg[2]), 2, args);
 }
 
-/* -------------------------------------------------------------------------------- fences, barriers */
+/* ----------------------------------------------------------------------------- fences, barriers */
 
 void spv_read_memory_barrier(reader *r) {
     emit(r, IR_OP_fence, IR_VOID, spv_sync(r, r->in.arg[0], r->in.arg[1]), 0, NULL);
 }
 
+/* OpenCL knows barriers of work-groups and sub-groups only; some producers put the scope of memory
+ * where that of execution stands. */
 void spv_read_control_barrier(reader *r) {
+    uint8_t exec = take_scope(r, r->in.arg[0]);
     ir_imm imm = spv_sync(r, r->in.arg[1], r->in.arg[2]);
-    imm.sync.exec = take_scope(r, r->in.arg[0]);
-    if (imm.sync.exec < IR_SCOPE_WORKGROUP)
-        spv_refuse(r, "a barrier of execution scope %u is not supported", imm.sync.exec);
+    if (exec < IR_SCOPE_WORKGROUP) spv_warn(r, WARN_BARRIER_SCOPE);
+    imm.sync.exec = exec < IR_SCOPE_WORKGROUP ? IR_SCOPE_WORKGROUP : exec;
     emit(r, IR_OP_barrier, IR_VOID, imm, 0, NULL);
 }

@@ -9,13 +9,13 @@
  */
 #include "frontend/reader.h"
 
-/* --------------------------------------------------------------------------------------- pass one */
+/* ------------------------------------------------------------------------------------- pass one */
 
 typedef struct {
     spv_function *f;
     spv_block *block; /* open, or NULL */
     spv_block *last;
-    bool ended;  /* the instruction before was a terminator */
+    bool ended;   /* the instruction before was a terminator */
     bool at_head; /* only variables so far in the entry block */
     ir_vec(uint32_t) variables;
 } scan;
@@ -111,7 +111,7 @@ static void scan_body(reader *r, scan *s) {
     if (s->block) spv_fail(r, "the block %%%u has no terminator", s->block->label);
 }
 
-/* --------------------------------------------------------------------------------------- pass two */
+/* ------------------------------------------------------------------------------------- pass two */
 
 static void refuse_unknown(reader *r) {
     const char *family = spv_family_of(r->in.opcode);
@@ -170,8 +170,8 @@ static void begin(reader *r, spv_function *f) {
     r->nblocks = r->nreached = 0;
     r->phis.n = 0;
     r->last_alloca = NULL;
-    r->contract = f->entry ? !(f->ir->flags & IR_FUNC_CONTRACTION_OFF)
-                           : r->any_entry && !r->contraction_off;
+    r->contract =
+        f->entry ? !(f->ir->flags & IR_FUNC_CONTRACTION_OFF) : r->any_entry && !r->contraction_off;
 }
 
 static void refuse_function(reader *r, spv_function *f, const char *why) {

@@ -1,25 +1,14 @@
 /* builtin_names.c — OpenCL C built-ins that a producer left as calls of undefined functions.
  *
- * "_Z10atomic_incPU3AS1Vi" is atomic_inc(volatile global int *).  The name is looked up here; of the
- * parameter types only the first one's scalar matters (signed, unsigned or float), everything else
- * follows from the SPIR-V types of the call.  Functions of OpenCL.std go through its table under
- * their own name (floats) or with "s_" or "u_" in front (integers).  A name that is not known stays
- * an import, for the link step.
+ * "_Z10atomic_incPU3AS1Vi" is atomic_inc(volatile global int *).  The name is looked up here; of
+ * the parameter types only the first one's scalar matters (signed, unsigned or float), everything
+ * else follows from the SPIR-V types of the call.  Functions of OpenCL.std go through its table
+ * under their own name (floats) or with "s_" or "u_" in front (integers).  A name that is not known
+ * stays an import, for the link step.
  */
 #include "frontend/reader.h"
 
-typedef struct spv_builtin spv_builtin;
-struct spv_builtin {
-    const char *name; /* a trailing '*' stands for any rest */
-    void (*call)(reader *r, const spv_builtin *b, const char *key);
-    uint32_t data, more;
-};
-
-/* A key is the class of the first parameter, 's', 'u', 'f' or '-', and the name. */
-static char class_of(const char *key) { return key[0]; }
-static const char *name_of(const char *key) { return key + 1; }
-
-/* ------------------------------------------------------------------------------------- demangling */
+/* ----------------------------------------------------------------------------------- demangling */
 
 /* Skips pointers, qualifiers, address spaces and vector prefixes before a parameter's scalar. */
 static const char *skip_prefixes(const char *s) {
@@ -52,519 +41,22 @@ static const char *demangle(reader *r, const char *s) {
     return ir_sprintf(&r->scratch, "%c%.*s", scalar_class(skip_prefixes(s + n)), (int)n, s);
 }
 
-/* ---------------------------------------------------------------------------------------- helpers */
+/* ----------------------------------------------------------------------------------- the tables */
 
-static bool returns_value(const reader *r) { return r->in.type->form != T_VOID; }
-
-static void define_result(reader *r, ir_inst *v) {
-    if (returns_value(r)) spv_define_checked(r, v);
-}
-
-static ir_type result_type(reader *r) { return spv_value_type(r, r->in.type)->value; }
-
-/* The call has at least n arguments. */
-static void want_args(reader *r, const char *key, uint32_t n) {
-    if (r->in.n < n)
-        spv_fail(r, "%s is called with %u arguments, not %u", name_of(key), r->in.n, n);
-}
-
-/* Vectors: -1 is true; scalars: 1 is. */
-static void define_truth(reader *r, ir_inst *v) {
-    ir_type t = result_type(r);
-    if (v->type != t && ir_is_int(t) && ir_lanes(t) == ir_lanes(v->type))
-        v = spv_op1(r, ir_is_vector(t) ? IR_OP_sext : IR_OP_zext, t, v);
-    spv_define_checked(r, v);
-}
-
-/* ------------------------------------------------------------------------------- work-item queries */
-
-/* What a query gives for a dimension that does not exist: 0 for ids, 1 for sizes. */
-static ir_inst *query_dim(reader *r, ir_op op, ir_type t, ir_inst *dim, uint64_t otherwise) {
-    ir_inst *v = ir_const(r->b.f, t, otherwise);
-    for (unsigned d = 3; d-- > 0;) {
-        ir_inst *is = spv_op2(r, IR_OP_eq, IR_I1, dim, ir_const(r->b.f, dim->type, d));
-        if (ir_is_const(is) && !is->imm.bits) continue;
-        ir_inst *q = ir_build_query(&r->b, op, t, d);
-        v = ir_is_const(is) ? q : ir_build3(&r->b, IR_OP_select, t, is, q, v);
-    }
-    return v;
-}
-
-static void check_query_type(reader *r, const char *key, ir_type t) {
-    if (t != IR_I32 && t != IR_I64)
-        spv_fail(r, "%s returns %s", name_of(key), spv_type_name(r, r->in.type));
-}
-
-static void call_query(reader *r, const spv_builtin *b, const char *key) {
-    ir_type t = result_type(r);
-    want_args(r, key, 1);
-    check_query_type(r, key, t);
-    spv_define(r, query_dim(r, (ir_op)b->data, t, spv_arg_int(r, 0), b->more));
-}
-
-static void call_query0(reader *r, const spv_builtin *b, const char *key) {
-    check_query_type(r, key, result_type(r));
-    spv_define(r, ir_build0(&r->b, (ir_op)b->data, result_type(r)));
-}
-
-/* ---------------------------------------------------------------------------------------- atomics */
-
-static ir_imm relaxed_device(void) { return (ir_imm){.sync = {.scope = IR_SCOPE_DEVICE}}; }
-
-/* The op for the class of what the pointer points to. */
-static ir_op atomic_op(reader *r, const spv_builtin *b, const char *key) {
-    ir_op op = (ir_op)b->data;
-    if (class_of(key) == 'u' && op == IR_OP_atomic_smin) return IR_OP_atomic_umin;
-    if (class_of(key) == 'u' && op == IR_OP_atomic_smax) return IR_OP_atomic_umax;
-    if (class_of(key) != 'f' || op == IR_OP_atomic_xchg) return op;
-    switch (op) {
-    case IR_OP_atomic_add: return IR_OP_atomic_fadd;
-    case IR_OP_atomic_smin: return IR_OP_atomic_fmin;
-    case IR_OP_atomic_smax: return IR_OP_atomic_fmax;
-    default: spv_refuse(r, "%s on floats is not supported", name_of(key));
-    }
-}
-
-static void check_atomic_type(reader *r, const char *key, ir_op op, ir_type t) {
-    bool floats = op == IR_OP_atomic_fadd || op == IR_OP_atomic_fmin || op == IR_OP_atomic_fmax;
-    bool fits = floats ? ir_is_float(t)
-                       : (ir_is_int(t) && !ir_is_bool(t)) ||
-                             (op == IR_OP_atomic_xchg && ir_is_float(t));
-    if (!fits || ir_is_vector(t) || r->in.type->odd)
-        spv_fail(r, "%s does not work on %s", name_of(key), spv_type_name(r, r->in.type));
-}
-
-static void call_atomic(reader *r, const spv_builtin *b, const char *key) {
-    ir_op op = atomic_op(r, b, key);
-    ir_type t = result_type(r);
-    want_args(r, key, b->more ? 1 : 2);
-    check_atomic_type(r, key, op, t);
-    ir_inst *value = b->more ? ir_const(r->b.f, t, 1) : spv_arg_of(r, 1, t);
-    ir_inst *args[2] = {spv_arg_pointer(r, 0), value};
-    spv_define(r, ir_build_raw(&r->b, op, t, 0, relaxed_device(), 2, args));
-}
-
-/* atomic_cmpxchg(p, compare, value) */
-static void call_cmpxchg(reader *r, const spv_builtin *b, const char *key) {
-    ir_type t = result_type(r);
-    (void)b;
-    want_args(r, key, 3);
-    check_atomic_type(r, key, IR_OP_atomic_cmpxchg, t);
-    ir_inst *args[3] = {spv_arg_pointer(r, 0), spv_arg_of(r, 2, t), spv_arg_of(r, 1, t)};
-    spv_define(r, ir_build_raw(&r->b, IR_OP_atomic_cmpxchg, t, 0, relaxed_device(), 3, args));
-}
-
-/* ------------------------------------------------------------------------------ barriers, fences */
-
-/* CLK_LOCAL_MEM_FENCE is 1, CLK_GLOBAL_MEM_FENCE 2, CLK_IMAGE_MEM_FENCE 4. */
-static uint16_t fence_semantics(reader *r, uint16_t order) {
-    uint64_t flags = 3;
-    if (r->in.n && !spv_int_constant(r, r->in.arg[0], &flags)) flags = 7;
-    return (uint16_t)(order | (flags & 1 ? IR_SEM_LOCAL : 0) | (flags & 2 ? IR_SEM_GLOBAL : 0) |
-                      (flags & 4 ? IR_SEM_IMAGE : 0));
-}
-
-static void call_fence(reader *r, const spv_builtin *b, const char *key) {
-    (void)key;
-    ir_imm imm = {.sync = {.scope = IR_SCOPE_WORKGROUP,
-                           .semantics = fence_semantics(r, (uint16_t)b->data)}};
-    ir_build_raw(&r->b, IR_OP_fence, IR_VOID, 0, imm, 0, NULL);
-}
-
-static void call_barrier(reader *r, const spv_builtin *b, const char *key) {
-    (void)key;
-    ir_build_barrier(&r->b, b->data, IR_SCOPE_WORKGROUP, fence_semantics(r, IR_SEM_SEQ_CST));
-}
-
-/* ----------------------------------------------------------------------------------------- groups */
-
-static ir_imm group_imm(uint32_t scope) {
-    return (ir_imm){.group = {.scope = (uint8_t)scope, .uniform = 1}};
-}
-
-/* work_group_all(int), sub_group_any(int): data is the op, more the scope */
-static void call_vote(reader *r, const spv_builtin *b, const char *key) {
-    want_args(r, key, 1);
-    ir_inst *x = spv_arg_int(r, 0);
-    x = spv_op2(r, IR_OP_ne, IR_I1, x, ir_const(r->b.f, x->type, 0));
-    x = ir_build_raw(&r->b, (ir_op)b->data, IR_I1, 0, group_imm(b->more), 1, &x);
-    define_truth(r, x);
-}
-
-static ir_op reduce_op(reader *r, const char *key, const char *what) {
-    char c = class_of(key);
-    if (!strcmp(what, "add")) return c == 'f' ? IR_OP_group_fadd : IR_OP_group_add;
-    if (!strcmp(what, "mul")) return c == 'f' ? IR_OP_group_fmul : IR_OP_group_mul;
-    if (!strcmp(what, "min"))
-        return c == 'f' ? IR_OP_group_fmin : c == 'u' ? IR_OP_group_umin : IR_OP_group_smin;
-    if (!strcmp(what, "max"))
-        return c == 'f' ? IR_OP_group_fmax : c == 'u' ? IR_OP_group_umax : IR_OP_group_smax;
-    if (!strcmp(what, "and") && c != 'f') return IR_OP_group_and;
-    if (!strcmp(what, "or") && c != 'f') return IR_OP_group_or;
-    if (!strcmp(what, "xor") && c != 'f') return IR_OP_group_xor;
-    spv_refuse(r, "the call of %s is not supported", name_of(key));
-}
-
-/* …_reduce_add, …_scan_inclusive_max: data is the ir_groupop, more the scope */
-static void call_reduce(reader *r, const spv_builtin *b, const char *key) {
-    want_args(r, key, 1);
-    ir_type t = result_type(r);
-    ir_op op = reduce_op(r, key, strrchr(key, '_') + 1);
-    bool floats = class_of(key) == 'f';
-    if (floats ? !ir_is_float(t) : !ir_is_int(t) || ir_is_bool(t))
-        spv_fail(r, "%s does not work on %s", name_of(key), spv_type_name(r, r->in.type));
-    ir_imm imm = group_imm(b->more);
-    imm.group.op = (uint8_t)b->data;
-    ir_inst *x = spv_arg_of(r, 0, t);
-    spv_define(r, ir_build_raw(&r->b, op, t, 0, imm, 1, &x));
-}
-
-/* broadcast(value, x [, y [, z]]) */
-static void call_broadcast(reader *r, const spv_builtin *b, const char *key) {
-    ir_inst *id[3] = {0};
-    want_args(r, key, 2);
-    uint32_t n = r->in.n - 1 > 3 ? 3 : r->in.n - 1;
-    for (uint32_t i = 0; i < n; i++) id[i] = spv_arg_size(r, 1 + i);
-    ir_type t = ir_vector(ir_size_type(r->m), n);
-    ir_inst *at = n == 1 ? id[0] : ir_build(&r->b, IR_OP_vec, t, 0, (ir_imm){0}, n, id);
-    ir_inst *x = spv_arg(r, 0);
-    ir_inst *args[2] = {x, at};
-    define_result(r, ir_build_raw(&r->b, IR_OP_group_broadcast, x->type, 0, group_imm(b->more), 2,
-                                  args));
-}
-
-/* sub_group_shuffle(value, item) and its kin: data is the op */
-static void call_shuffle(reader *r, const spv_builtin *b, const char *key) {
-    want_args(r, key, 2);
-    ir_inst *args[2] = {spv_arg(r, 0), spv_arg_i32(r, 1)};
-    ir_imm imm = {.group = {.scope = IR_SCOPE_SUBGROUP}};
-    define_result(r, ir_build_raw(&r->b, (ir_op)b->data, args[0]->type, 0, imm, 2, args));
-}
-
-/* async_work_group_copy(dst, src, n, event): data is 1 where a stride stands before the event */
-static void call_async_copy(reader *r, const spv_builtin *b, const char *key) {
-    want_args(r, key, 4 + b->data);
-    const spv_type *p = spv_arg_type(r, 0);
-    const spv_type *elem = p->form == T_POINTER ? spv_pointee(r, p) : NULL;
-    ir_type size = ir_size_type(r->m);
-    if (!elem || elem->form > T_VECTOR || elem->form == T_VOID)
-        spv_refuse(r, "%s of elements of unknown size is not supported", name_of(key));
-    ir_inst *one = ir_const(r->b.f, size, 1);
-    ir_inst *args[6] = {spv_arg_pointer(r, 0), spv_arg_pointer(r, 1), spv_arg_size(r, 2),
-                        b->data ? spv_arg_size(r, 3) : one, spv_arg_of(r, 3 + b->data, IR_EVENT),
-                        ir_const(r->b.f, size, ir_sizeof(r->m, elem->memory))};
-    spv_define_checked(r, ir_build_raw(&r->b, IR_OP_async_copy, IR_EVENT, 0,
-                                       group_imm(IR_SCOPE_WORKGROUP), 6, args));
-}
-
-static void call_wait_events(reader *r, const spv_builtin *b, const char *key) {
-    want_args(r, key, 2);
-    ir_inst *args[2] = {spv_arg_i32(r, 0), spv_arg_pointer(r, 1)};
-    (void)b;
-    ir_build_raw(&r->b, IR_OP_wait_events, IR_VOID, 0, group_imm(IR_SCOPE_WORKGROUP), 2, args);
-}
-
-/* ------------------------------------------------------------------------------------ conversions */
-
-typedef struct {
-    bool is_signed, is_float, sat;
-    int round; /* ir_round, or -1 */
-} conversion;
-
-/* "int4_sat_rtz" */
-static conversion parse_conversion(const char *s) {
-    conversion c = {.is_signed = s[0] != 'u', .round = -1};
-    const char *rt = strstr(s, "_rt");
-    c.is_float = !strncmp(s, "float", 5) || !strncmp(s, "double", 6) || !strncmp(s, "half", 4);
-    c.sat = strstr(s, "_sat") != NULL;
-    if (rt) c.round = rt[3] == 'e' ? IR_RTE : rt[3] == 'z' ? IR_RTZ : rt[3] == 'p' ? IR_RTP : IR_RTN;
-    return c;
-}
-
-/* The conversion instruction, with what would have been its decorations. */
-static uint32_t conversion_opcode(conversion c, char from) {
-    if (from == 'f')
-        return c.is_float ? SPV_OP_FConvert : c.is_signed ? SPV_OP_ConvertFToS : SPV_OP_ConvertFToU;
-    if (c.is_float) return from == 'u' ? SPV_OP_ConvertUToF : SPV_OP_ConvertSToF;
-    if (c.sat && from == 's' && !c.is_signed) return SPV_OP_SatConvertSToU;
-    if (c.sat && from == 'u' && c.is_signed) return SPV_OP_SatConvertUToS;
-    return from == 'u' ? SPV_OP_UConvert : SPV_OP_SConvert;
-}
-
-static void call_convert(reader *r, const spv_builtin *b, const char *key) {
-    conversion c = parse_conversion(name_of(key) + strlen("convert_"));
-    spv_id *e = spv_find(r, r->in.id);
-    spv_decor decor = {0}, *own = e->decor;
-    (void)b;
-    want_args(r, key, 1);
-    if (class_of(key) == '-') spv_refuse(r, "the call of %s is not supported", name_of(key));
-    if (c.sat) decor.has |= D_SATURATED;
-    if (c.round >= 0) decor.has |= D_ROUNDING;
-    decor.rounding = c.round >= 0 ? (uint32_t)c.round : 0;
-    e->decor = &decor;
-    r->in.opcode = conversion_opcode(c, class_of(key));
-    spv_row_of(r->in.opcode)->read(r);
-    e->decor = own;
-}
-
-static void call_as(reader *r, const spv_builtin *b, const char *key) {
-    (void)b;
-    want_args(r, key, 1);
-    ir_inst *x = spv_arg(r, 0);
-    ir_type t = result_type(r);
-    bool numbers = (ir_is_int(t) || ir_is_float(t)) && (ir_is_int(x->type) || ir_is_float(x->type));
-    if (!numbers || ir_bits(r->m, ir_elem(t)) * ir_lanes(t) !=
-                        ir_bits(r->m, ir_elem(x->type)) * ir_lanes(x->type))
-        spv_refuse(r, "the call of %s is not supported", name_of(key));
-    spv_define(r, x->type == t ? x : spv_op1(r, IR_OP_bitcast, t, x));
-}
-
-/* ----------------------------------------------------------------------------------- relational */
-
-static void call_compare(reader *r, const spv_builtin *b, const char *key) {
-    want_args(r, key, 2);
-    ir_inst *x = spv_arg(r, 0), *y = spv_arg_of(r, 1, x->type);
-    if (!ir_is_float(x->type)) spv_bad_type(r, 0, "a float");
-    ir_type bools = ir_with_elem(x->type, IR_I1);
-    define_truth(r, b->more ? spv_op2(r, (ir_op)b->data, bools, y, x)
-                            : spv_op2(r, (ir_op)b->data, bools, x, y));
-}
-
-static void call_classify(reader *r, const spv_builtin *b, const char *key) {
-    want_args(r, key, 1);
-    ir_inst *x = spv_arg(r, 0);
-    if (!ir_is_float(x->type)) spv_bad_type(r, 0, "a float");
-    ir_type bools = ir_with_elem(x->type, IR_I1);
-    ir_op op = (ir_op)b->data;
-    define_truth(r, op == IR_OP_funo ? spv_op2(r, op, bools, x, x) : spv_op1(r, op, bools, x));
-}
-
-/* any and all look at the top bits. */
-static void call_any_all(reader *r, const spv_builtin *b, const char *key) {
-    want_args(r, key, 1);
-    ir_inst *x = spv_arg(r, 0);
-    if (!ir_is_int(x->type) || ir_is_bool(x->type)) spv_bad_type(r, 0, "integers");
-    x = spv_op2(r, IR_OP_slt, ir_with_elem(x->type, IR_I1), x, spv_splat_const(r, x->type, 0));
-    define_truth(r, ir_is_vector(x->type) ? spv_op1(r, (ir_op)b->data, IR_I1, x) : x);
-}
-
-static void call_dot(reader *r, const spv_builtin *b, const char *key) {
-    want_args(r, key, 2);
-    ir_inst *x = spv_arg(r, 0), *y = spv_arg_of(r, 1, x->type);
-    (void)b;
-    if (!ir_is_float(x->type)) spv_bad_type(r, 0, "floats");
-    define_result(r, spv_op2(r, IR_OP_dot, ir_elem(x->type), x, y));
-}
-
-/* ------------------------------------------------------------------------------------- OpenCL.std */
-
-/* Reads the call as the extended instruction; `literals` follow its operands. */
-static void call_ext(reader *r, const spv_ext_row *row, uint32_t n, const uint32_t *literals) {
-    uint32_t *args = ir_new_array(&r->scratch, uint32_t, r->in.n + n);
-    for (uint32_t i = 0; i < r->in.n; i++) args[i] = r->in.arg[i];
-    for (uint32_t i = 0; i < n; i++) args[r->in.n + i] = literals[i];
-    r->in.ext = row;
-    r->in.arg = args;
-    r->in.n += n;
-    if (r->in.n < row->min || r->in.n > row->max)
-        spv_fail(r, "%s takes %u operands, not %u", spv_op_name(r), row->min, r->in.n);
-    row->read(r);
-}
-
-/* data: the number of the extended instruction */
-static void call_number(reader *r, const spv_builtin *b, const char *key) {
-    (void)key;
-    call_ext(r, spv_ext_row_of(b->data), 0, NULL);
-}
-
-static unsigned width_in_name(const char *s) {
-    while (*s && (*s < '0' || *s > '9')) s++;
-    unsigned n = 0;
-    for (; *s >= '0' && *s <= '9' && n < 100; s++) n = n * 10 + (unsigned)(*s - '0');
-    return n;
-}
-
-/* vload4, vload_half, vload_half4, vloada_half4: the width is the literal */
-static void call_vload(reader *r, const spv_builtin *b, const char *key) {
-    uint32_t n = width_in_name(key);
-    bool half = strstr(key, "_half") != NULL, aligned = strstr(key, "loada") != NULL;
-    uint32_t number = aligned ? SPV_STD_vloada_halfn : SPV_STD_vload_halfn;
-    (void)b;
-    if (!half) number = SPV_STD_vloadn;
-    if (half && n == 0) number = SPV_STD_vload_half;
-    call_ext(r, spv_ext_row_of(number), n ? 1 : 0, &n);
-}
-
-static void call_vstore(reader *r, const spv_builtin *b, const char *key) {
-    uint32_t round = IR_RTE;
-    bool half = strstr(key, "_half") != NULL, aligned = strstr(key, "storea") != NULL;
-    const char *rt = strstr(key, "_rt");
-    (void)b;
-    if (rt) round = (uint32_t)parse_conversion(rt).round;
-    uint32_t number = aligned ? SPV_STD_vstorea_halfn_r : SPV_STD_vstore_halfn_r;
-    call_ext(r, spv_ext_row_of(half ? number : SPV_STD_vstoren), half ? 1 : 0, &round);
-}
-
-/* ------------------------------------------------------------------------------------ llvm leftovers */
-
-static void call_nothing(reader *r, const spv_builtin *b, const char *key) {
-    (void)b;
-    if (returns_value(r)) spv_refuse(r, "the call of %s is not supported", name_of(key));
-}
-
-static void call_plain(reader *r, const spv_builtin *b, const char *key) {
-    want_args(r, key, ir_ops[b->data].nargs);
-    r->in.n = ir_ops[b->data].nargs; /* some intrinsics have flags behind their operands */
-    spv_plain(r, (ir_op)b->data);
-}
-
-/* llvm.memcpy(dst, src, bytes, volatile) */
-static void call_memcpy(reader *r, const spv_builtin *b, const char *key) {
-    (void)b;
-    want_args(r, key, 3);
-    spv_copy(r, spv_arg_pointer(r, 0), spv_arg_pointer(r, 1), spv_arg_size(r, 2), 1, 0);
-}
-
-/* llvm.memset(dst, byte, bytes, volatile) */
-static void call_memset(reader *r, const spv_builtin *b, const char *key) {
-    (void)b;
-    want_args(r, key, 3);
-    ir_inst *args[3] = {spv_arg_pointer(r, 0), spv_arg_of(r, 1, IR_I8), spv_arg_size(r, 2)};
-    ir_build_raw(&r->b, IR_OP_fill, IR_VOID, 0, (ir_imm){0}, 3, args);
-}
-
-/* ------------------------------------------------------------------------------------- the tables */
-
-#define WG IR_SCOPE_WORKGROUP
-#define SG IR_SCOPE_SUBGROUP
-
-static const spv_builtin builtins[] = {
-    {"get_global_id", call_query, IR_OP_global_id, 0},
-    {"get_local_id", call_query, IR_OP_local_id, 0},
-    {"get_group_id", call_query, IR_OP_group_id, 0},
-    {"get_global_offset", call_query, IR_OP_global_offset, 0},
-    {"get_global_size", call_query, IR_OP_global_size, 1},
-    {"get_local_size", call_query, IR_OP_local_size, 1},
-    {"get_enqueued_local_size", call_query, IR_OP_enqueued_local_size, 1},
-    {"get_num_groups", call_query, IR_OP_num_groups, 1},
-    {"get_work_dim", call_query0, IR_OP_work_dim, 0},
-    {"get_global_linear_id", call_query0, IR_OP_global_linear_id, 0},
-    {"get_local_linear_id", call_query0, IR_OP_local_linear_id, 0},
-    {"get_sub_group_size", call_query0, IR_OP_subgroup_size, 0},
-    {"get_max_sub_group_size", call_query0, IR_OP_subgroup_max_size, 0},
-    {"get_num_sub_groups", call_query0, IR_OP_num_subgroups, 0},
-    {"get_enqueued_num_sub_groups", call_query0, IR_OP_enqueued_num_subgroups, 0},
-    {"get_sub_group_id", call_query0, IR_OP_subgroup_id, 0},
-    {"get_sub_group_local_id", call_query0, IR_OP_subgroup_local_id, 0},
-    {"atomic_add", call_atomic, IR_OP_atomic_add, 0},
-    {"atomic_sub", call_atomic, IR_OP_atomic_sub, 0},
-    {"atomic_xchg", call_atomic, IR_OP_atomic_xchg, 0},
-    {"atomic_inc", call_atomic, IR_OP_atomic_add, 1},
-    {"atomic_dec", call_atomic, IR_OP_atomic_sub, 1},
-    {"atomic_min", call_atomic, IR_OP_atomic_smin, 0},
-    {"atomic_max", call_atomic, IR_OP_atomic_smax, 0},
-    {"atomic_and", call_atomic, IR_OP_atomic_and, 0},
-    {"atomic_or", call_atomic, IR_OP_atomic_or, 0},
-    {"atomic_xor", call_atomic, IR_OP_atomic_xor, 0},
-    {"atomic_cmpxchg", call_cmpxchg, 0, 0},
-    {"mem_fence", call_fence, IR_SEM_ACQ_REL, 0},
-    {"read_mem_fence", call_fence, IR_SEM_ACQUIRE, 0},
-    {"write_mem_fence", call_fence, IR_SEM_RELEASE, 0},
-    {"barrier", call_barrier, WG, 0},
-    {"work_group_barrier", call_barrier, WG, 0},
-    {"sub_group_barrier", call_barrier, SG, 0},
-    {"work_group_all", call_vote, IR_OP_group_all, WG},
-    {"work_group_any", call_vote, IR_OP_group_any, WG},
-    {"sub_group_all", call_vote, IR_OP_group_all, SG},
-    {"sub_group_any", call_vote, IR_OP_group_any, SG},
-    {"work_group_broadcast", call_broadcast, 0, WG},
-    {"sub_group_broadcast", call_broadcast, 0, SG},
-    {"work_group_reduce_*", call_reduce, IR_GROUP_REDUCE, WG},
-    {"work_group_scan_inclusive_*", call_reduce, IR_GROUP_INCLUSIVE, WG},
-    {"work_group_scan_exclusive_*", call_reduce, IR_GROUP_EXCLUSIVE, WG},
-    {"sub_group_reduce_*", call_reduce, IR_GROUP_REDUCE, SG},
-    {"sub_group_scan_inclusive_*", call_reduce, IR_GROUP_INCLUSIVE, SG},
-    {"sub_group_scan_exclusive_*", call_reduce, IR_GROUP_EXCLUSIVE, SG},
-    {"sub_group_shuffle", call_shuffle, IR_OP_group_shuffle, 0},
-    {"sub_group_shuffle_xor", call_shuffle, IR_OP_group_shuffle_xor, 0},
-    {"sub_group_shuffle_up", call_shuffle, IR_OP_group_shuffle_up, 0},
-    {"sub_group_shuffle_down", call_shuffle, IR_OP_group_shuffle_down, 0},
-    {"intel_sub_group_shuffle", call_shuffle, IR_OP_group_shuffle, 0},
-    {"intel_sub_group_shuffle_xor", call_shuffle, IR_OP_group_shuffle_xor, 0},
-    {"async_work_group_copy", call_async_copy, 0, 0},
-    {"async_work_group_strided_copy", call_async_copy, 1, 0},
-    {"wait_group_events", call_wait_events, 0, 0},
-    {"convert_*", call_convert, 0, 0},
-    {"as_*", call_as, 0, 0},
-    {"vload*", call_vload, 0, 0},
-    {"vstore*", call_vstore, 0, 0},
-    {"isequal", call_compare, IR_OP_foeq, 0},
-    {"isnotequal", call_compare, IR_OP_fune, 0},
-    {"isless", call_compare, IR_OP_folt, 0},
-    {"islessequal", call_compare, IR_OP_fole, 0},
-    {"isgreater", call_compare, IR_OP_folt, 1},
-    {"isgreaterequal", call_compare, IR_OP_fole, 1},
-    {"islessgreater", call_compare, IR_OP_fone, 0},
-    {"isordered", call_compare, IR_OP_ford, 0},
-    {"isunordered", call_compare, IR_OP_funo, 0},
-    {"isnan", call_classify, IR_OP_funo, 0},
-    {"isinf", call_classify, IR_OP_isinf, 0},
-    {"isfinite", call_classify, IR_OP_isfinite, 0},
-    {"isnormal", call_classify, IR_OP_isnormal, 0},
-    {"signbit", call_classify, IR_OP_signbit, 0},
-    {"any", call_any_all, IR_OP_any, 0},
-    {"all", call_any_all, IR_OP_all, 0},
-    {"dot", call_dot, 0, 0},
-    {"prefetch", call_nothing, 0, 0},
+static const spv_builtin opencl_names[] = {
+#define OPENCL(name, reader, data, more) {name, spv_call_##reader, data, more},
+#define OTHER(name, reader, data, more)
+#include "frontend/builtin_names.def"
+#undef OPENCL
+#undef OTHER
 };
 
-/* Under their plain names. */
-static const spv_builtin plain_names[] = {
-    {"printf", call_number, SPV_STD_printf, 0},
-    {"llvm.memcpy.*", call_memcpy, 0, 0},
-    {"llvm.memmove.*", call_memcpy, 0, 0},
-    {"llvm.memset.*", call_memset, 0, 0},
-    {"llvm.lifetime.*", call_nothing, 0, 0},
-    {"llvm.dbg.*", call_nothing, 0, 0},
-    {"llvm.assume", call_nothing, 0, 0},
-    {"llvm.donothing", call_nothing, 0, 0},
-    {"llvm.trap", call_nothing, 0, 0},
-    {"llvm.debugtrap", call_nothing, 0, 0},
-    {"llvm.fabs.*", call_plain, IR_OP_fabs, 0},
-    {"llvm.sqrt.*", call_plain, IR_OP_sqrt, 0},
-    {"llvm.fma.*", call_plain, IR_OP_fma, 0},
-    {"llvm.fmuladd.*", call_plain, IR_OP_mad, 0},
-    {"llvm.floor.*", call_plain, IR_OP_floor, 0},
-    {"llvm.ceil.*", call_plain, IR_OP_ceil, 0},
-    {"llvm.trunc.*", call_plain, IR_OP_trunc_f, 0},
-    {"llvm.rint.*", call_plain, IR_OP_rint, 0},
-    {"llvm.nearbyint.*", call_plain, IR_OP_rint, 0},
-    {"llvm.roundeven.*", call_plain, IR_OP_rint, 0},
-    {"llvm.round.*", call_plain, IR_OP_round, 0},
-    {"llvm.copysign.*", call_plain, IR_OP_copysign, 0},
-    {"llvm.minnum.*", call_plain, IR_OP_fmin, 0},
-    {"llvm.maxnum.*", call_plain, IR_OP_fmax, 0},
-    {"llvm.sin.*", call_plain, IR_OP_sin, 0},
-    {"llvm.cos.*", call_plain, IR_OP_cos, 0},
-    {"llvm.pow.*", call_plain, IR_OP_pow, 0},
-    {"llvm.exp.*", call_plain, IR_OP_exp, 0},
-    {"llvm.exp2.*", call_plain, IR_OP_exp2, 0},
-    {"llvm.log.*", call_plain, IR_OP_log, 0},
-    {"llvm.log2.*", call_plain, IR_OP_log2, 0},
-    {"llvm.log10.*", call_plain, IR_OP_log10, 0},
-    {"llvm.smin.*", call_plain, IR_OP_smin, 0},
-    {"llvm.smax.*", call_plain, IR_OP_smax, 0},
-    {"llvm.umin.*", call_plain, IR_OP_umin, 0},
-    {"llvm.umax.*", call_plain, IR_OP_umax, 0},
-    {"llvm.abs.*", call_plain, IR_OP_sabs, 0},
-    {"llvm.ctpop.*", call_plain, IR_OP_popcount, 0},
-    {"llvm.ctlz.*", call_plain, IR_OP_clz, 0},
-    {"llvm.cttz.*", call_plain, IR_OP_ctz, 0},
-    {"llvm.bitreverse.*", call_plain, IR_OP_bitrev, 0},
-    {"llvm.sadd.sat.*", call_plain, IR_OP_saddsat, 0},
-    {"llvm.uadd.sat.*", call_plain, IR_OP_uaddsat, 0},
-    {"llvm.ssub.sat.*", call_plain, IR_OP_ssubsat, 0},
-    {"llvm.usub.sat.*", call_plain, IR_OP_usubsat, 0},
+static const spv_builtin other_names[] = {
+#define OPENCL(name, reader, data, more)
+#define OTHER(name, reader, data, more) {name, spv_call_##reader, data, more},
+#include "frontend/builtin_names.def"
+#undef OPENCL
+#undef OTHER
 };
 
 static bool matches(const char *pattern, const char *name) {
@@ -579,7 +71,7 @@ static const spv_builtin *find_in(const spv_builtin *table, size_t n, const char
     return NULL;
 }
 
-/* ------------------------------------------------------------------------ OpenCL.std by its names */
+/* ---------------------------------------------------------------------- OpenCL.std by its names */
 
 static const spv_ext_row *find_ext(const char *prefix, const char *name) {
     size_t n = strlen(prefix);
@@ -591,41 +83,41 @@ static const spv_ext_row *find_ext(const char *prefix, const char *name) {
 }
 
 static const spv_ext_row *find_ext_of(const char *key) {
-    const char *name = name_of(key);
-    if (class_of(key) == 'f' && !strcmp(name, "max")) return find_ext("", "fmax_common");
-    if (class_of(key) == 'f' && !strcmp(name, "min")) return find_ext("", "fmin_common");
-    if (class_of(key) == 'f' && !strcmp(name, "clamp")) return find_ext("", "fclamp");
+    const char *name = spv_key_name(key);
+    if (spv_key_class(key) == 'f' && !strcmp(name, "max")) return find_ext("", "fmax_common");
+    if (spv_key_class(key) == 'f' && !strcmp(name, "min")) return find_ext("", "fmin_common");
+    if (spv_key_class(key) == 'f' && !strcmp(name, "clamp")) return find_ext("", "fclamp");
     const spv_ext_row *row = NULL;
-    if (class_of(key) == 's') row = find_ext("s_", name);
-    if (class_of(key) == 'u') row = find_ext("u_", name);
+    if (spv_key_class(key) == 's') row = find_ext("s_", name);
+    if (spv_key_class(key) == 'u') row = find_ext("u_", name);
     return row ? row : find_ext("", name);
 }
 
 static void call_named_ext(reader *r, const spv_builtin *b, const char *key) {
     (void)b;
-    call_ext(r, find_ext_of(key), 0, NULL);
+    spv_call_ext(r, find_ext_of(key), 0, NULL);
 }
 
 static const spv_builtin ext_builtin = {"", call_named_ext, 0, 0};
 
-/* ------------------------------------------------------------------------------------- the entries */
+/* ---------------------------------------------------------------------------------- the entries */
 
 /* atom_add is the older name of atomic_add. */
 static const char *modern_name(reader *r, const char *key) {
-    if (strncmp(name_of(key), "atom_", 5) != 0) return key;
-    return ir_sprintf(&r->scratch, "%catomic_%s", class_of(key), name_of(key) + 5);
+    if (strncmp(spv_key_name(key), "atom_", 5) != 0) return key;
+    return ir_sprintf(&r->scratch, "%catomic_%s", spv_key_class(key), spv_key_name(key) + 5);
 }
 
 const spv_builtin *spv_find_builtin(reader *r, const char *mangled, const char **key) {
-    size_t plain = sizeof plain_names / sizeof *plain_names;
+    size_t others = sizeof other_names / sizeof *other_names;
     *key = demangle(r, mangled);
     if (!*key) {
         *key = ir_sprintf(&r->scratch, "-%s", mangled);
-        return find_in(plain_names, plain, mangled);
+        return find_in(other_names, others, mangled);
     }
     *key = modern_name(r, *key);
     const spv_builtin *b =
-        find_in(builtins, sizeof builtins / sizeof *builtins, name_of(*key));
+        find_in(opencl_names, sizeof opencl_names / sizeof *opencl_names, spv_key_name(*key));
     return b ? b : find_ext_of(*key) ? &ext_builtin : NULL;
 }
 

@@ -1,8 +1,8 @@
 /* builtin_vars.c — built-in input variables as work-item queries.
  *
  * A load of a whole variable, or of one component through a constant offset, is the query itself.
- * Anything else that is done with the pointer (a dynamic index, a call) gets a private variable that
- * is filled at the head of the function.
+ * Anything else that is done with the pointer (a dynamic index, a call) gets a private variable
+ * that is filled at the head of the function.
  */
 #include "frontend/reader.h"
 
@@ -68,7 +68,7 @@ const char *spv_builtin_lack(reader *r, uint32_t builtin, const spv_type *t) {
                       spv_type_name(r, t));
 }
 
-/* ---------------------------------------------------------------------------------------- queries */
+/* -------------------------------------------------------------------------------------- queries */
 
 static ir_inst *whole(ir_builder *b, const builtin_row *row, ir_type t) {
     ir_inst *lane[3];
@@ -94,7 +94,7 @@ ir_inst *spv_builtin_load(reader *r, spv_pointer *p, spv_type *t) {
     return ir_build_query(&r->b, row->op, t->value, (unsigned)(p->offset / size));
 }
 
-/* --------------------------------------------------------------------------------- as a variable */
+/* -------------------------------------------------------------------------------- as a variable */
 
 static ir_inst *make_copy(reader *r, const spv_variable *v) {
     ir_type t = spv_pointee(r, v->type)->value;

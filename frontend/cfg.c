@@ -1,8 +1,8 @@
 /* cfg.c — blocks in reverse post-order, branches, phis, dominance.
  *
  * The order comes from a depth-first walk with an explicit stack.  Edges are counted on the way, so
- * that phis are made with the right number of arguments before their blocks' predecessors are known;
- * the arguments are filled in last, in the order of the IR's predecessor lists.
+ * that phis are made with the right number of arguments before their blocks' predecessors are
+ * known; the arguments are filled in last, in the order of the IR's predecessor lists.
  */
 #include "frontend/reader.h"
 
@@ -13,7 +13,7 @@ static spv_block *block_of(reader *r, uint32_t label) {
     return e->block;
 }
 
-/* --------------------------------------------------------------------------------------- the order */
+/* ------------------------------------------------------------------------------------ the order */
 
 /* Words of one case literal, by the type of the selector. */
 static uint32_t case_words(reader *r, uint32_t selector) {
@@ -62,7 +62,8 @@ static spv_block *walk_edge(reader *r, spv_block *b, uint32_t i) {
     return to;
 }
 
-/* Fills r->order from its end; successors are walked last to first, so that the first comes next. */
+/* Fills r->order from its end; successors are walked last to first, so that the first comes next.
+ */
 static void walk(reader *r) {
     spv_block **stack = ir_new_array(&r->scratch, spv_block *, r->nblocks);
     uint32_t depth = 0, free = r->nblocks;
@@ -146,7 +147,7 @@ void spv_read_selection_merge(reader *r) {
     if (r->in.at + (r->words[r->in.at] >> 16) != r->block->end) spv_warn(r, WARN_MERGE);
 }
 
-/* ------------------------------------------------------------------------------------------ phis */
+/* ----------------------------------------------------------------------------------------- phis */
 
 static ir_inst *new_phi(reader *r, ir_type t, uint32_t leaf) {
     uint32_t n = r->block->edges;
@@ -209,7 +210,7 @@ void spv_fill_phis(reader *r) {
     for (uint32_t i = 0; i < r->phis.n; i++) fill_phi(r, &r->phis.data[i], i + 1);
 }
 
-/* -------------------------------------------------------------------------------------- dominance */
+/* ------------------------------------------------------------------------------------ dominance */
 
 static bool is_defined_at(const ir_dom *d, const ir_inst *user, unsigned n) {
     const ir_inst *val = ir_arg(user, n);
@@ -219,7 +220,7 @@ static bool is_defined_at(const ir_dom *d, const ir_inst *user, unsigned n) {
 }
 
 static void check_block(reader *r, const ir_dom *d, const ir_block *b) {
-    foreach_inst(i, b)
+    foreach_inst (i, b)
         for (unsigned n = 0; n < i->nargs; n++) {
             if (is_defined_at(d, i, n)) continue;
             if (i->loc) spv_decode(r, i->loc);

@@ -5,9 +5,10 @@
  */
 #include "frontend/reader.h"
 
-/* ------------------------------------------------------------------------------------ extraction */
+/* ----------------------------------------------------------------------------------- extraction */
 
-/* Where a path of literal indices leads: leaf number, its type, and the lane if it goes into one. */
+/* Where a path of literal indices leads: leaf number, its type, and the lane if it goes into one.
+ */
 typedef struct {
     spv_type *type;
     uint32_t leaf;
@@ -85,7 +86,7 @@ void spv_read_copy_object(reader *r) {
     }
 }
 
-/* ----------------------------------------------------------------------------------- construction */
+/* --------------------------------------------------------------------------------- construction */
 
 /* Appends the lanes of a scalar or vector. */
 static uint32_t add_lanes(reader *r, ir_inst **lane, uint32_t n, uint32_t room, ir_inst *v) {
@@ -159,21 +160,27 @@ void spv_read_composite_insert(reader *r) {
     spv_define_parts(r, made);
 }
 
-/* --------------------------------------------------------------------------------------- vectors */
+/* -------------------------------------------------------------------------------------- vectors */
+
+ir_inst *spv_lane(reader *r, ir_inst *v, ir_inst *index) {
+    if (ir_is_const(index) && index->imm.bits >= ir_lanes(v->type))
+        return ir_undef(r->b.f, ir_elem(v->type));
+    return spv_op2(r, IR_OP_extract, ir_elem(v->type), v, index);
+}
 
 void spv_read_vector_extract_dynamic(reader *r) {
     ir_inst *v = spv_arg(r, 0), *i = spv_arg_i32(r, 1);
     if (spv_arg_type(r, 0)->form != T_VECTOR) spv_bad_type(r, 0, "a vector");
-    if (ir_is_vector(v->type)) v = spv_op2(r, IR_OP_extract, ir_elem(v->type), v, i);
-    spv_define_checked(r, v);
+    spv_define_checked(r, ir_is_vector(v->type) ? spv_lane(r, v, i) : v);
 }
 
 void spv_read_vector_insert_dynamic(reader *r) {
     ir_inst *v = spv_arg(r, 0);
     if (spv_arg_type(r, 0)->form != T_VECTOR) spv_bad_type(r, 0, "a vector");
     ir_inst *s = spv_arg_of(r, 1, ir_elem(v->type)), *i = spv_arg_i32(r, 2);
-    if (ir_is_vector(v->type)) s = ir_build3(&r->b, IR_OP_insert, v->type, v, s, i);
-    spv_define_checked(r, s);
+    bool outside = ir_is_const(i) && i->imm.bits >= ir_lanes(v->type);
+    if (ir_is_vector(v->type) && !outside) v = ir_build3(&r->b, IR_OP_insert, v->type, v, s, i);
+    spv_define_checked(r, ir_is_vector(v->type) ? v : s);
 }
 
 /* The lane that number i names in two vectors one after the other. */
@@ -202,8 +209,10 @@ void spv_read_vector_shuffle(reader *r) {
         spv_fail(r, "%s: %u components for the type %s", spv_op_name(r), r->in.n - 2,
                  spv_type_name(r, t));
     for (uint32_t k = 0; k < 2; k++)
-        if (spv_arg_type(r, k)->form != T_VECTOR || ir_elem(spv_arg(r, k)->type) != ir_elem(t->value))
-            spv_bad_type(r, k, ir_sprintf(&r->scratch, "a vector of %s", spv_type_name(r, t->elem)));
+        if (spv_arg_type(r, k)->form != T_VECTOR ||
+            ir_elem(spv_arg(r, k)->type) != ir_elem(t->value))
+            spv_bad_type(r, k,
+                         ir_sprintf(&r->scratch, "a vector of %s", spv_type_name(r, t->elem)));
     if (x->type != y->type || !ir_is_vector(x->type) || t->count == 1) {
         shuffle_lanes(r, t, x, y);
         return;

@@ -1,11 +1,11 @@
 /* constants.c — OpConstant… and OpSpecConstant…, except OpSpecConstantOp (fold.c).
  *
- * Constants are kept as a graph of small nodes that belongs to the module; shared parts stay shared,
- * and a null of any size is one node.  They become leaves of a function when it uses them.
+ * Constants are kept as a graph of small nodes that belongs to the module; shared parts stay
+ * shared, and a null of any size is one node.  They become leaves of a function when it uses them.
  */
 #include "frontend/reader.h"
 
-/* ------------------------------------------------------------------------------------- questions */
+/* ------------------------------------------------------------------------------------ questions */
 
 static const spv_const *address_of(reader *r, spv_variable *v) {
     spv_const *c = ir_new(&r->scratch, spv_const);
@@ -78,7 +78,7 @@ const spv_const *spv_const_leaf(reader *r, const spv_const *c, uint32_t leaf) {
     return spv_is_aggregate(t) ? same_form_part(r, c, spv_find_leaf(r, t, leaf).type) : c;
 }
 
-/* ----------------------------------------------------------------------------------- as IR values */
+/* --------------------------------------------------------------------------------- as IR values */
 
 /* Made at the head of the function, where it dominates all uses of the constant. */
 static ir_inst *address_value(reader *r, const spv_const *c) {
@@ -121,7 +121,7 @@ ir_inst *spv_const_value(reader *r, const spv_const *c) {
     }
 }
 
-/* ---------------------------------------------------------------------------------- declarations */
+/* --------------------------------------------------------------------------------- declarations */
 
 void spv_define_const(reader *r, const spv_const *c) {
     spv_id *e = spv_new_id(r, ID_CONST);
@@ -217,7 +217,7 @@ void spv_read_constant_lacking(reader *r) {
     spv_define_const(r, c);
 }
 
-/* ------------------------------------------------------------------------------------ composites */
+/* ----------------------------------------------------------------------------------- composites */
 
 /* Part i, which must be a constant of the type that stands there. */
 static const spv_const *take_part(reader *r, spv_const *whole, uint32_t id, uint32_t i) {

@@ -23,14 +23,15 @@ static ir_imm rounding(reader *r, ir_round otherwise, bool may_saturate) {
     const spv_decor *d = spv_decor_of(r, r->in.id);
     ir_imm imm = {.round = {.mode = (uint8_t)otherwise}};
     if (d->has & D_ROUNDING) {
-        if (d->rounding > IR_RTN) spv_fail(r, "%s: there is no rounding mode %u", spv_op_name(r), d->rounding);
+        if (d->rounding > IR_RTN)
+            spv_fail(r, "%s: there is no rounding mode %u", spv_op_name(r), d->rounding);
         imm.round.mode = (uint8_t)d->rounding;
     }
     imm.round.sat = may_saturate && (d->has & D_SATURATED);
     return imm;
 }
 
-/* -------------------------------------------------------------------------------- to and from float */
+/* ---------------------------------------------------------------------------- to and from float */
 
 void spv_read_convert_f_to_i(reader *r) {
     const spv_type *t = r->in.type;
@@ -123,7 +124,7 @@ void spv_read_sat_convert(reader *r) {
     saturate(r, from_signed, !from_signed);
 }
 
-/* --------------------------------------------------------------------------------------- pointers */
+/* ------------------------------------------------------------------------------------- pointers */
 
 static bool is_one_int(ir_type t) { return is_number(t) && !ir_is_vector(t); }
 
@@ -156,8 +157,10 @@ void spv_read_ptr_cast(reader *r) {
     if (!ir_is_ptr(t)) spv_fail(r, "%s: the result is not a pointer", spv_op_name(r));
     bool to = r->in.opcode == SPV_OP_PtrCastToGeneric;
     if (to && !is_generic(t)) spv_fail(r, "%s: the result is not generic", spv_op_name(r));
-    if (!to && (r->in.opcode == SPV_OP_GenericCastToPtr ||
-                r->in.opcode == SPV_OP_GenericCastToPtrExplicit) && !is_generic(p->type))
+    if (!to &&
+        (r->in.opcode == SPV_OP_GenericCastToPtr ||
+         r->in.opcode == SPV_OP_GenericCastToPtrExplicit) &&
+        !is_generic(p->type))
         spv_bad_type(r, 0, "a generic pointer");
     if (r->in.opcode == SPV_OP_GenericCastToPtrExplicit && p->type != t)
         spv_define(r, spv_op1(r, IR_OP_ptrcast_to, t, p));
@@ -165,7 +168,7 @@ void spv_read_ptr_cast(reader *r) {
         spv_define(r, spv_cast_space(&r->b, p, t));
 }
 
-/* ---------------------------------------------------------------------------------------- bitcast */
+/* -------------------------------------------------------------------------------------- bitcast */
 
 static uint64_t total_bits(reader *r, ir_type t) {
     return (uint64_t)ir_bits(r->m, ir_elem(t)) * ir_lanes(t);

@@ -23,7 +23,8 @@ static ir_type int_result(reader *r) {
     if (!ir_is_int(t->value) || ir_is_bool(t->value))
         spv_fail(r, "%s: the result has type %s, want an integer", spv_op_name(r),
                  spv_type_name(r, t));
-    if (t->odd) spv_refuse(r, "%s on integers of %u bits is not supported", spv_op_name(r), t->bits);
+    if (t->odd)
+        spv_refuse(r, "%s on integers of %u bits is not supported", spv_op_name(r), t->bits);
     return t->value;
 }
 
@@ -52,7 +53,7 @@ void spv_read_s_negate(reader *r) {
     spv_define(r, spv_mask_odd(r, t, v));
 }
 
-/* ------------------------------------------------------------------------------------ remainders */
+/* ----------------------------------------------------------------------------------- remainders */
 
 /* a remainder of 0 stays; one whose sign differs from the divisor's gets the divisor added */
 static ir_inst *fix_sign(reader *r, ir_inst *rem, ir_inst *divisor, ir_inst *differs, ir_op add) {
@@ -75,8 +76,9 @@ void spv_read_f_mod(reader *r) {
     ir_type bools = ir_with_elem(t, IR_I1);
     ir_inst *x = spv_arg_of(r, 0, t), *y = spv_arg_of(r, 1, t);
     ir_inst *rem = op2(r, IR_OP_frem, x, y), *zero = splat(r, x, 0);
-    ir_inst *signs = spv_op2(r, IR_OP_xor, bools, spv_op1(r, IR_OP_signbit, bools, rem),
-                             spv_op1(r, IR_OP_signbit, bools, y));
+    ir_inst *sign_rem = spv_op1(r, IR_OP_signbit, bools, rem);
+    ir_inst *sign_y = spv_op1(r, IR_OP_signbit, bools, y);
+    ir_inst *signs = spv_op2(r, IR_OP_xor, bools, sign_rem, sign_y);
     ir_inst *nonzero = spv_op2(r, IR_OP_fone, bools, rem, zero);
     spv_define(r, fix_sign(r, rem, y, op2(r, IR_OP_and, signs, nonzero), IR_OP_fadd));
 }
@@ -89,7 +91,7 @@ void spv_read_vector_times_scalar(reader *r) {
     spv_define(r, spv_emit(r, IR_OP_fmul, t, 2, (ir_inst *[]){v, s}));
 }
 
-/* ------------------------------------------------------------------------------------- bit fields */
+/* ----------------------------------------------------------------------------------- bit fields */
 
 void spv_read_bit_count(reader *r) {
     ir_inst *x = spv_arg(r, 0);
@@ -116,7 +118,8 @@ void spv_read_bit_field_insert(reader *r) {
     spv_define(r, op2(r, IR_OP_or, keep, put));
 }
 
-/* Left until the field's top bit is the word's, right until its lowest is; a field of no bits is 0. */
+/* Left until the field's top bit is the word's, right until its lowest is; a field of no bits is 0.
+ */
 void spv_read_bit_field_extract(reader *r) {
     ir_type t = int_result(r);
     bool is_signed = r->in.opcode == SPV_OP_BitFieldSExtract;
@@ -129,7 +132,7 @@ void spv_read_bit_field_extract(reader *r) {
     spv_define(r, ir_build3(&r->b, IR_OP_select, t, empty, zero, v));
 }
 
-/* ---------------------------------------------------------------------- results of two members */
+/* ----------------------------------------------------------------------- results of two members */
 
 /* Checks that the result is a struct of two integers like the operands. */
 static void take_pair(reader *r, ir_inst **x, ir_inst **y) {
@@ -166,17 +169,19 @@ void spv_read_add_carry(reader *r) {
 void spv_read_sub_borrow(reader *r) {
     ir_inst *x, *y;
     take_pair(r, &x, &y);
-    define_pair(r, op2(r, IR_OP_sub, x, y), is_less(r, x, y));
+    ir_inst *difference = op2(r, IR_OP_sub, x, y);
+    define_pair(r, difference, is_less(r, x, y));
 }
 
 void spv_read_mul_extended(reader *r) {
     ir_inst *x, *y;
     bool is_signed = r->in.opcode == SPV_OP_SMulExtended;
     take_pair(r, &x, &y);
-    define_pair(r, op2(r, IR_OP_mul, x, y), op2(r, is_signed ? IR_OP_smulh : IR_OP_umulh, x, y));
+    ir_inst *low = op2(r, IR_OP_mul, x, y);
+    define_pair(r, low, op2(r, is_signed ? IR_OP_smulh : IR_OP_umulh, x, y));
 }
 
-/* ----------------------------------------------------------------------------------- dot products */
+/* --------------------------------------------------------------------------------- dot products */
 
 typedef struct {
     bool signed_x, signed_y, saturate;
@@ -239,6 +244,6 @@ void spv_read_int_dot(reader *r) {
     if (x->type != y->type) spv_bad_type(r, 1, spv_ir_type_name(r, x->type));
     if (ir_is_vector(t) || ir_bits(r->m, t) < ir_bits(r->m, x->type))
         spv_fail(r, "%s: the result has type %s", spv_op_name(r), spv_type_name(r, r->in.type));
-    spv_define(r, kind.saturate ? dot_and_add(r, x, y, kind, t)
-                                : sum_of_products(r, x, y, kind, t));
+    spv_define(r,
+               kind.saturate ? dot_and_add(r, x, y, kind, t) : sum_of_products(r, x, y, kind, t));
 }

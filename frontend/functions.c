@@ -2,12 +2,12 @@
  *
  * A struct or array parameter becomes one parameter per leaf; a kernel's stays one argument, a
  * pointer to a copy (as compilers pass them).  A struct or array result is written through an extra
- * first parameter, to memory that the caller provides.  When an entry point and an exported function
- * have the same name (llvm-spirv wraps kernels that way), the kernel keeps it.
+ * first parameter, to memory that the caller provides.  When an entry point and an exported
+ * function have the same name (llvm-spirv wraps kernels that way), the kernel keeps it.
  */
 #include "frontend/reader.h"
 
-/* -------------------------------------------------------------------------------------- signatures */
+/* ----------------------------------------------------------------------------------- signatures */
 
 /* How one SPIR-V parameter is passed. */
 static bool is_by_pointer(const spv_function *f, const spv_type *t) {
@@ -24,15 +24,16 @@ static ir_type param_type(reader *r, const spv_function *f, spv_type *t, uint32_
     return spv_is_aggregate(t) ? spv_find_leaf(r, t, leaf).type->value : t->value;
 }
 
-static uint32_t param_attrs(const spv_decor *d) {
-    static const uint32_t attrs[] = {IR_PARAM_ZEXT,    IR_PARAM_SEXT,      IR_PARAM_BYVAL,
-                                     IR_PARAM_SRET,    IR_PARAM_NOALIAS,   IR_PARAM_NOCAPTURE,
+static uint32_t param_attrs(const spv_decor *d, const spv_type *t) {
+    static const uint32_t attrs[] = {IR_PARAM_ZEXT,     IR_PARAM_SEXT,    IR_PARAM_BYVAL,
+                                     IR_PARAM_SRET,     IR_PARAM_NOALIAS, IR_PARAM_NOCAPTURE,
                                      IR_PARAM_READONLY, IR_PARAM_NOACCESS};
     uint32_t found = 0;
     for (unsigned i = 0; i < sizeof attrs / sizeof *attrs; i++)
         if (d->attrs >> i & 1) found |= attrs[i];
     if (d->has & D_RESTRICT) found |= IR_PARAM_RESTRICT;
     if (d->has & D_VOLATILE) found |= IR_PARAM_VOLATILE;
+    if (t->value != ir_ptr(IR_PRIVATE)) found &= ~(uint32_t)IR_PARAM_BYVAL;
     return found;
 }
 
@@ -45,10 +46,9 @@ static ir_param byval_param(reader *r, const spv_type *t) {
 
 static ir_param pointer_param(reader *r, const spv_type *t, const spv_decor *d) {
     const spv_type *pointee = spv_pointee(r, t);
-    ir_param p = {.attrs = param_attrs(d)};
+    ir_param p = {.attrs = param_attrs(d, t)};
     p.pointee = pointee ? pointee->memory : IR_VOID;
     p.align = d->has & D_ALIGNMENT ? spv_power_of_two(r, d->alignment) : 0;
-    if (t->value != ir_ptr(IR_PRIVATE)) p.attrs &= ~(uint32_t)IR_PARAM_BYVAL;
     if ((p.attrs & IR_PARAM_BYVAL) && p.pointee != IR_VOID)
         p.byval_size = ir_sizeof(r->m, p.pointee);
     return p;
@@ -58,9 +58,9 @@ static ir_param pointer_param(reader *r, const spv_type *t, const spv_decor *d) 
 static ir_param param_facts(reader *r, const spv_function *f, spv_type *t, uint32_t id) {
     const spv_decor *d = spv_decor_of(r, id);
     const char *name = spv_name(r, id);
-    ir_param p = is_by_pointer(f, t)      ? byval_param(r, t)
+    ir_param p = is_by_pointer(f, t)    ? byval_param(r, t)
                  : t->form == T_POINTER ? pointer_param(r, t, d)
-                                        : (ir_param){.attrs = param_attrs(d)};
+                                        : (ir_param){.attrs = param_attrs(d, t)};
     p.name = name ? ir_strdup(&r->m->arena, name) : NULL;
     return p;
 }
@@ -88,7 +88,7 @@ static void describe_params(reader *r, spv_function *f) {
     }
 }
 
-/* ------------------------------------------------------------------------------------ declaration */
+/* ---------------------------------------------------------------------------------- declaration */
 
 static const char *entry_name(reader *r, const spv_function *f) {
     uint32_t i = 0;
@@ -109,8 +109,7 @@ static void check_signature(reader *r, spv_function *f) {
     if (t->elem != r->in.type)
         spv_fail(r, "the result type %s differs from the function type's %s",
                  spv_type_name(r, r->in.type), spv_type_name(r, t->elem));
-    if (t->count != f->nparams)
-        spv_fail(r, "%u parameters for a type of %u", f->nparams, t->count);
+    if (t->count != f->nparams) spv_fail(r, "%u parameters for a type of %u", f->nparams, t->count);
     if (f->entry && t->elem->form != T_VOID) spv_fail(r, "an entry point must return void");
     for (uint32_t i = 0; i < f->nparams; i++) {
         spv_decode(r, f->param[i]);
@@ -221,7 +220,7 @@ void spv_make_entries(reader *r) {
     }
 }
 
-/* ---------------------------------------------------------------------------- inside the function */
+/* -------------------------------------------------------------------------- inside the function */
 
 static spv_parts *bind_parts(reader *r, const spv_function *f, const spv_type *t, uint32_t at) {
     spv_parts *p;
@@ -265,7 +264,8 @@ void spv_bind_params(reader *r, const spv_function *f) {
 
 void spv_read_return(reader *r) {
     const spv_type *t = r->f->type->elem;
-    if (t->form != T_VOID) spv_fail(r, "OpReturn in a function that returns %s", spv_type_name(r, t));
+    if (t->form != T_VOID)
+        spv_fail(r, "OpReturn in a function that returns %s", spv_type_name(r, t));
     ir_build_ret(&r->b, NULL);
 }
 
@@ -283,7 +283,7 @@ void spv_read_return_value(reader *r) {
     ir_build_ret(&r->b, NULL);
 }
 
-/* ------------------------------------------------------------------------------------------- calls */
+/* ---------------------------------------------------------------------------------------- calls */
 
 static ir_inst *pass_by_pointer(reader *r, const spv_type *t, uint32_t id) {
     ir_inst *copy = spv_temporary(r, t);
@@ -307,14 +307,13 @@ static uint32_t pass(reader *r, const spv_function *f, uint32_t i, ir_inst **arg
 
 static const spv_function *callee_of(reader *r) {
     const spv_id *e = spv_find(r, r->in.arg[0]);
-    if (e->kind != ID_FUNCTION)
-        spv_fail(r, "OpFunctionCall: %%%u is not a function", r->in.arg[0]);
+    if (e->kind != ID_FUNCTION) spv_fail(r, "OpFunctionCall: %%%u is not a function", r->in.arg[0]);
     const spv_function *f = e->func;
     if (r->in.n - 1 != f->type->count)
         spv_fail(r, "OpFunctionCall: %u arguments for %u parameters", r->in.n - 1, f->type->count);
     if (r->in.type != f->type->elem)
-        spv_fail(r, "OpFunctionCall: the result has type %s, want %s",
-                 spv_type_name(r, r->in.type), spv_type_name(r, f->type->elem));
+        spv_fail(r, "OpFunctionCall: the result has type %s, want %s", spv_type_name(r, r->in.type),
+                 spv_type_name(r, f->type->elem));
     if (f->refused && !f->body) spv_refuse(r, "%s", f->ir->refusal);
     return f;
 }

@@ -26,7 +26,7 @@ static ir_inst *emit(reader *r, ir_op op, ir_type t, ir_imm imm, unsigned n, ir_
     return ir_build_raw(&r->b, op, t, 0, imm, n, args);
 }
 
-/* --------------------------------------------------------------------------- reductions and scans */
+/* ------------------------------------------------------------------------- reductions and scans */
 
 static ir_op scan_op(uint32_t opcode) {
     switch (opcode) {
@@ -75,8 +75,7 @@ static bool takes_floats(ir_op op) {
 static void check_scan_type(reader *r, ir_op op, ir_type t) {
     bool bits = op == IR_OP_group_and || op == IR_OP_group_or || op == IR_OP_group_xor;
     bool fits = takes_floats(op) ? ir_is_float(t) : ir_is_int(t) && (bits || !ir_is_bool(t));
-    if (!fits)
-        spv_fail(r, "%s does not work on %s", spv_op_name(r), spv_ir_type_name(r, t));
+    if (!fits) spv_fail(r, "%s does not work on %s", spv_op_name(r), spv_ir_type_name(r, t));
     if (r->in.type->odd) spv_refuse_inst(r, "odd integer width");
 }
 
@@ -105,7 +104,7 @@ void spv_read_group_scan(reader *r) {
     spv_define(r, emit(r, op, t, imm, 1, &x));
 }
 
-/* ------------------------------------------------------------------------------ votes, broadcasts */
+/* ---------------------------------------------------------------------------- votes, broadcasts */
 
 void spv_read_group_vote(reader *r) {
     ir_inst *x = spv_arg_of(r, 1, IR_I1);
@@ -124,11 +123,9 @@ static void broadcast(reader *r, ir_imm imm, uint32_t value, uint32_t local_id) 
     spv_define_checked(r, emit(r, IR_OP_group_broadcast, args[0]->type, imm, 2, args));
 }
 
-void spv_read_group_broadcast(reader *r) {
-    broadcast(r, group_imm(r, r->in.arg[0], true), 1, 2);
-}
+void spv_read_group_broadcast(reader *r) { broadcast(r, group_imm(r, r->in.arg[0], true), 1, 2); }
 
-/* ------------------------------------------------------------------- GroupNonUniform…, sub-groups */
+/* ----------------------------------------------------------------- GroupNonUniform…, sub-groups */
 
 static ir_op lanes_op(uint32_t opcode) {
     switch (opcode) {
@@ -219,7 +216,7 @@ void spv_read_group_rotate(reader *r) {
     spv_define(r, emit(r, IR_OP_group_rotate, args[0]->type, imm, 2, args));
 }
 
-/* ------------------------------------------------------------------------------- Intel sub-groups */
+/* ----------------------------------------------------------------------------- Intel sub-groups */
 
 static ir_inst *query(reader *r, ir_op op) { return ir_build0(&r->b, op, IR_I32); }
 
@@ -232,21 +229,20 @@ void spv_read_subgroup_shuffle_pair(reader *r) {
     ir_inst *at = spv_op2(r, down ? IR_OP_add : IR_OP_sub, IR_I32, id, delta);
     if (!down) at = spv_op2(r, IR_OP_add, IR_I32, at, size);
     ir_inst *beyond = spv_op2(r, IR_OP_sub, IR_I32, at, size);
-    ir_inst *x = emit(r, IR_OP_group_shuffle, left->type, subgroup_imm(), 2,
-                      (ir_inst *[]){left, at});
-    ir_inst *y = emit(r, IR_OP_group_shuffle, left->type, subgroup_imm(), 2,
-                      (ir_inst *[]){right, beyond});
+    ir_inst *x =
+        emit(r, IR_OP_group_shuffle, left->type, subgroup_imm(), 2, (ir_inst *[]){left, at});
+    ir_inst *y =
+        emit(r, IR_OP_group_shuffle, left->type, subgroup_imm(), 2, (ir_inst *[]){right, beyond});
     ir_inst *in_left = spv_op2(r, IR_OP_ult, IR_I1, at, size);
     spv_define(r, ir_build3(&r->b, IR_OP_select, left->type, in_left, x, y));
 }
 
-/* Where this work-item's element number i of a block lies: elements of one number are neighbours. */
+/* Where this work-item's element number i of a block lies: elements of one number are neighbours.
+ */
 static ir_inst *block_element(reader *r, ir_inst *p, unsigned i, ir_type elem) {
-    ir_type t = ir_size_type(r->m);
     ir_inst *size = query(r, IR_OP_subgroup_max_size), *id = query(r, IR_OP_subgroup_local_id);
-    ir_inst *at = spv_op2(r, IR_OP_mul, IR_I32, size, ir_const(r->b.f, IR_I32, i));
-    at = spv_to_int(r, spv_op2(r, IR_OP_add, IR_I32, at, id), t);
-    at = spv_op2(r, IR_OP_mul, t, at, ir_const(r->b.f, t, ir_sizeof(r->m, elem)));
+    ir_inst *at = i ? spv_op2(r, IR_OP_add, IR_I32, spv_times(r, size, i), id) : id;
+    at = spv_times(r, spv_to_int(r, at, ir_size_type(r->m)), ir_sizeof(r->m, elem));
     return ir_build_ptradd(&r->b, p, at, true);
 }
 
@@ -257,9 +253,8 @@ void spv_read_subgroup_block_read(reader *r) {
     for (unsigned i = 0; i < ir_lanes(t); i++)
         lane[i] = ir_build_load(&r->b, elem, block_element(r, p, i, elem),
                                 (unsigned)ir_sizeof(r->m, elem), 0);
-    spv_define(r, ir_is_vector(t)
-                      ? ir_build(&r->b, IR_OP_vec, t, 0, (ir_imm){0}, ir_lanes(t), lane)
-                      : lane[0]);
+    spv_define(r, ir_is_vector(t) ? ir_build(&r->b, IR_OP_vec, t, 0, (ir_imm){0}, ir_lanes(t), lane)
+                                  : lane[0]);
 }
 
 void spv_read_subgroup_block_write(reader *r) {
@@ -272,7 +267,7 @@ void spv_read_subgroup_block_write(reader *r) {
     }
 }
 
-/* ----------------------------------------------------------------------------------- async copies */
+/* --------------------------------------------------------------------------------- async copies */
 
 void spv_read_group_async_copy(reader *r) {
     const spv_type *p = spv_arg_type(r, 1);

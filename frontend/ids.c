@@ -27,7 +27,7 @@ spv_id *spv_new_id(reader *r, spv_id_kind kind) {
     return e;
 }
 
-/* -------------------------------------------------------------------------------------- strings
+/* ----------------------------------------------------------------------------------------- strings
  *
  * The bytes of a string are packed into words with the first in the low bits, on every host. */
 
@@ -68,17 +68,14 @@ const char *spv_name(reader *r, uint32_t id) {
 
 static const char *kind_name(const spv_id *e) {
     static const char *const names[] = {
-        [ID_FREE] = "not defined",       [ID_STRING] = "a string",
-        [ID_SET] = "an instruction set", [ID_TYPE] = "a type",
-        [ID_FUNCTION] = "a function",    [ID_LABEL] = "a label",
+        [ID_FREE] = "not defined", [ID_STRING] = "a string",     [ID_SET] = "an instruction set",
+        [ID_TYPE] = "a type",      [ID_FUNCTION] = "a function", [ID_LABEL] = "a label",
         [ID_OTHER] = "not a value"};
     return e->kind < sizeof names / sizeof *names && names[e->kind] ? names[e->kind]
                                                                     : "not a value";
 }
 
-static bool is_value(const spv_id *e) {
-    return e->kind >= ID_PENDING && e->kind <= ID_BUILTIN;
-}
+static bool is_value(const spv_id *e) { return e->kind >= ID_PENDING && e->kind <= ID_BUILTIN; }
 
 /* Fails unless the id may be used as a value here. */
 static void check_value(reader *r, const spv_id *e, uint32_t id) {
@@ -99,7 +96,8 @@ spv_type *spv_type_of(reader *r, uint32_t id) {
 /* Constants and variables become leaves of the function at work, once. */
 static ir_inst *cached_leaf(reader *r, spv_id *e) {
     if (e->cached_in == r->serial) return e->cached;
-    e->cached = e->kind == ID_CONST ? spv_const_value(r, e->konst) : spv_variable_address(r, e->var);
+    e->cached =
+        e->kind == ID_CONST ? spv_const_value(r, e->konst) : spv_variable_address(r, e->var);
     e->cached_in = r->serial;
     return e->cached;
 }
@@ -117,7 +115,7 @@ ir_inst *spv_value_slow(reader *r, uint32_t id) {
     return e->val;
 }
 
-/* ------------------------------------------------------------------------------ checked operands */
+/* ----------------------------------------------------------------------------- checked operands */
 
 void spv_bad_type(reader *r, uint32_t k, const char *want) {
     spv_fail(r, "%s: operand %u has type %s, want %s", spv_op_name(r), k + 1,

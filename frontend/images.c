@@ -10,9 +10,7 @@ static ir_inst *arg_of_kind(reader *r, uint32_t k, ir_kind kind, const char *wan
     return v;
 }
 
-static ir_inst *image_arg(reader *r, uint32_t k) {
-    return arg_of_kind(r, k, IR_IMAGE, "an image");
-}
+static ir_inst *image_arg(reader *r, uint32_t k) { return arg_of_kind(r, k, IR_IMAGE, "an image"); }
 
 static bool is_number(ir_type t) { return (ir_is_int(t) && !ir_is_bool(t)) || ir_is_float(t); }
 
@@ -22,9 +20,7 @@ static ir_inst *coordinate_arg(reader *r, uint32_t k) {
     return v;
 }
 
-static bool is_texel(ir_type t) {
-    return is_number(t) && (ir_lanes(t) == 1 || ir_lanes(t) == 4);
-}
+static bool is_texel(ir_type t) { return is_number(t) && (ir_lanes(t) == 1 || ir_lanes(t) == 4); }
 
 static ir_type texel_result(reader *r) {
     ir_type t = spv_value_type(r, r->in.type)->value;
@@ -49,12 +45,13 @@ void spv_read_image(reader *r) {
     spv_define_checked(r, ir_arg(v, 0));
 }
 
-/* ------------------------------------------------------------------------------- reads and writes */
+/* ----------------------------------------------------------------------------- reads and writes */
 
 enum {
-    ONE_VALUE = SpvImageOperandsBiasMask | SpvImageOperandsLodMask | SpvImageOperandsConstOffsetMask |
-                SpvImageOperandsOffsetMask | SpvImageOperandsConstOffsetsMask |
-                SpvImageOperandsSampleMask | SpvImageOperandsMinLodMask,
+    ONE_VALUE = SpvImageOperandsBiasMask | SpvImageOperandsLodMask |
+                SpvImageOperandsConstOffsetMask | SpvImageOperandsOffsetMask |
+                SpvImageOperandsConstOffsetsMask | SpvImageOperandsSampleMask |
+                SpvImageOperandsMinLodMask,
     NO_VALUE = SpvImageOperandsSignExtendMask | SpvImageOperandsZeroExtendMask |
                SpvImageOperandsNontemporalMask
 };
@@ -97,7 +94,7 @@ void spv_read_image_write(reader *r) {
     access(r, IR_OP_image_write, IR_VOID, 3, args);
 }
 
-/* ---------------------------------------------------------------------------------------- queries */
+/* -------------------------------------------------------------------------------------- queries */
 
 void spv_read_image_query(reader *r) {
     ir_op op = spv_op_of_row(r);

@@ -48,7 +48,7 @@ void spv_debug_line(reader *r) {
     add_line(r, file_number(r, source), (uint32_t)line, (uint32_t)column);
 }
 
-/* -------------------------------------------------------------------- kernel argument strings
+/* ------------------------------------------------------------------------- kernel argument strings
  *
  * "kernel_arg_type.NAME.float*,int," and "kernel_arg_type_qual.NAME.const,,": how the kernel's
  * source spelled the types and qualifiers of its arguments. */

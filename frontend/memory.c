@@ -45,7 +45,7 @@ static uint32_t variable_flags(reader *r, uint32_t id) {
     return spv_has(r, id, D_VOLATILE) ? IR_MEM_VOLATILE : 0;
 }
 
-/* ------------------------------------------------------------------------------- loads and stores */
+/* ----------------------------------------------------------------------------- loads and stores */
 
 /* A sampler variable holds what it was initialized with. */
 static bool load_opaque_variable(reader *r, const spv_id *e) {
@@ -83,13 +83,13 @@ void spv_read_store(reader *r) {
                   a.flags | variable_flags(r, r->in.arg[0]));
 }
 
-/* ---------------------------------------------------------------------------------------- copies */
+/* --------------------------------------------------------------------------------------- copies */
 
 static void copy(reader *r, ir_inst *bytes, uint32_t k, uint32_t natural) {
     access to = take_access(r, &k), from = k < r->in.n ? take_access(r, &k) : to;
     uint32_t a = to.align ? to.align : natural, b = from.align ? from.align : natural;
-    spv_copy(r, spv_arg_pointer(r, 0), spv_arg_pointer(r, 1), bytes, a < b ? a : b,
-             (to.flags | from.flags) & IR_MEM_VOLATILE);
+    ir_inst *target = spv_arg_pointer(r, 0), *source = spv_arg_pointer(r, 1);
+    spv_copy(r, target, source, bytes, a < b ? a : b, (to.flags | from.flags) & IR_MEM_VOLATILE);
 }
 
 void spv_read_copy_memory(reader *r) {
@@ -104,7 +104,7 @@ void spv_read_copy_memory(reader *r) {
 
 void spv_read_copy_memory_sized(reader *r) { copy(r, spv_arg_size(r, 2), 3, 1); }
 
-/* -------------------------------------------------------------------------------- about pointers */
+/* ------------------------------------------------------------------------------- about pointers */
 
 void spv_read_ptr_compare(reader *r) {
     ir_inst *x = spv_arg_pointer(r, 0), *y = spv_arg_of(r, 1, x->type);

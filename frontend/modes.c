@@ -7,8 +7,7 @@
 /* Operand k of the mode: a literal, or the value of a constant. */
 static uint32_t operand(reader *r, uint32_t k) {
     uint64_t bits;
-    if (2 + k >= r->in.n)
-        spv_fail(r, "execution mode %u takes more operands", r->in.arg[1]);
+    if (2 + k >= r->in.n) spv_fail(r, "execution mode %u takes more operands", r->in.arg[1]);
     if (r->in.opcode == SPV_OP_ExecutionMode) return r->in.arg[2 + k];
     if (!spv_int_constant(r, r->in.arg[2 + k], &bits) || bits > UINT32_MAX)
         spv_fail(r, "execution mode %u: %%%u is not a 32-bit constant", r->in.arg[1],

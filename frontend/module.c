@@ -64,7 +64,7 @@ void spv_read_ext_inst_import(reader *r) {
     if (!strncmp(e->text, "NonSemantic.Shader.DebugInfo", 28)) e->set = SET_SHADER_DEBUG;
 }
 
-/* -------------------------------------------------------------------------------- entry points */
+/* --------------------------------------------------------------------------------- entry points */
 
 void spv_read_entry_point(reader *r) {
     uint32_t words = spv_string_words(r, 2);

@@ -7,10 +7,8 @@
 
 /* p + offset * elements * bytes */
 static ir_inst *element_address(reader *r, uint32_t offset, uint32_t pointer, uint64_t step) {
-    ir_type t = ir_size_type(r->m);
     ir_inst *p = spv_arg_pointer(r, pointer), *i = spv_arg_size(r, offset);
-    ir_inst *bytes = spv_op2(r, IR_OP_mul, t, i, ir_const(r->b.f, t, step));
-    return ir_build_ptradd(&r->b, p, bytes, true);
+    return ir_build_ptradd(&r->b, p, spv_times(r, i, step), true);
 }
 
 static void check_element(reader *r, uint32_t k, ir_type elem) {
@@ -20,7 +18,7 @@ static void check_element(reader *r, uint32_t k, ir_type elem) {
     if (pointee && pointee->memory != elem) spv_warn(r, WARN_POINTEE);
 }
 
-/* ---------------------------------------------------------------------------------- vload, vstore */
+/* -------------------------------------------------------------------------------- vload, vstore */
 
 static bool is_number(ir_type t) { return ir_is_float(t) || (ir_is_int(t) && !ir_is_bool(t)); }
 
@@ -44,7 +42,7 @@ void spv_ext_vstore(reader *r) {
     ir_build_store(&r->b, v, p, (unsigned)size, 0);
 }
 
-/* ------------------------------------------------------------------------------------------- half */
+/* ----------------------------------------------------------------------------------------- half */
 
 static bool is_aligned_form(uint32_t number) {
     return number == SPV_STD_vloada_halfn || number == SPV_STD_vstorea_halfn ||
@@ -85,7 +83,7 @@ void spv_ext_vstore_half(reader *r) {
     ir_build_store(&r->b, v, p, align, 0);
 }
 
-/* ----------------------------------------------------------------------------------------- printf */
+/* --------------------------------------------------------------------------------------- printf */
 
 /* The global and byte that a pointer value names, seen through casts and constant steps. */
 static const ir_global *find_global(const ir_inst *p, uint64_t *offset) {

@@ -8,7 +8,7 @@ static ir_inst *op2(reader *r, ir_op op, ir_inst *x, ir_inst *y) {
     return spv_op2(r, op, x->type, x, y);
 }
 
-/* --------------------------------------------------------------------------------------- dispatch */
+/* ------------------------------------------------------------------------------------- dispatch */
 
 /* Debug information; sources are kept for the line table. */
 static void read_debug(reader *r) {
@@ -35,8 +35,7 @@ static void read_opencl(reader *r) {
 
 void spv_read_ext_inst(reader *r) {
     const spv_id *set = spv_find(r, r->in.arg[0]);
-    if (set->kind != ID_SET)
-        spv_fail(r, "OpExtInst: %%%u is not an instruction set", r->in.arg[0]);
+    if (set->kind != ID_SET) spv_fail(r, "OpExtInst: %%%u is not an instruction set", r->in.arg[0]);
     if (set->set == SET_OPENCL)
         read_opencl(r);
     else if (set->set != SET_LACKING || !r->f)
@@ -45,7 +44,7 @@ void spv_read_ext_inst(reader *r) {
         spv_refuse(r, "the extended instruction set %s is not supported", set->text);
 }
 
-/* -------------------------------------------------------------- functions of the same meaning */
+/* ---------------------------------------------------------------- functions of the same meaning */
 
 void spv_ext_alias(reader *r) {
     switch (r->in.ext->number) {
@@ -55,7 +54,7 @@ void spv_ext_alias(reader *r) {
     }
 }
 
-/* ------------------------------------------------------------------- results through a pointer */
+/* -------------------------------------------------------------------- results through a pointer */
 
 static ir_inst *float_arg(reader *r, uint32_t k) {
     ir_inst *x = spv_arg_of(r, k, spv_value_type(r, r->in.type)->value);
@@ -98,7 +97,7 @@ void spv_ext_remquo(reader *r) {
     spv_define(r, op2(r, IR_OP_remainder, x, y));
 }
 
-/* --------------------------------------------------------------------------------------- integers */
+/* ------------------------------------------------------------------------------------- integers */
 
 static ir_inst *int_arg(reader *r, uint32_t k) {
     ir_inst *x = spv_arg_of(r, k, spv_value_type(r, r->in.type)->value);
@@ -122,7 +121,7 @@ void spv_ext_mad_hi(reader *r) {
 
 /* Defined for operands of 24 bits, where the full product has the same low bits. */
 void spv_ext_mad24(reader *r) {
-    ir_inst *v = op2(r, IR_OP_mul, int_arg(r, 0), int_arg(r, 1));
+    ir_inst *x = int_arg(r, 0), *y = int_arg(r, 1), *v = op2(r, IR_OP_mul, x, y);
     spv_define(r, r->in.n > 2 ? op2(r, IR_OP_add, v, int_arg(r, 2)) : v);
 }
 
@@ -141,7 +140,7 @@ void spv_ext_upsample(reader *r) {
     spv_define(r, op2(r, IR_OP_or, high, spv_op1(r, IR_OP_zext, t, low)));
 }
 
-/* ------------------------------------------------------------------------------------- relational */
+/* ----------------------------------------------------------------------------------- relational */
 
 static ir_type int_like(reader *r, ir_type t) {
     static const ir_kind kinds[] = {IR_I8, IR_I16, IR_I32, IR_I64};
@@ -176,14 +175,13 @@ void spv_ext_select(reader *r) {
     spv_define(r, ir_build3(&r->b, IR_OP_select, t, c, y, x));
 }
 
-/* --------------------------------------------------------------------------------------- shuffles */
+/* ------------------------------------------------------------------------------------- shuffles */
 
-/* The lane that the low bits of a mask element name in `from`; lanes that are not there: anything. */
+/* The lane that the low bits of a mask element name in `from`; lanes that are not there: anything.
+ */
 static ir_inst *pick(reader *r, ir_inst *from, ir_inst *index, unsigned reach) {
     ir_inst *i = op2(r, IR_OP_and, index, ir_const(r->b.f, index->type, reach - 1));
-    if (ir_is_const(i) && i->imm.bits >= ir_lanes(from->type))
-        return ir_undef(r->b.f, ir_elem(from->type));
-    return spv_op2(r, IR_OP_extract, ir_elem(from->type), from, spv_to_int(r, i, IR_I32));
+    return spv_lane(r, from, spv_to_int(r, i, IR_I32));
 }
 
 static ir_inst *side_by_side(reader *r, ir_inst *x, ir_inst *y) {

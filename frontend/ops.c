@@ -9,7 +9,7 @@
  */
 #include "frontend/reader.h"
 
-/* ----------------------------------------------------------------------------- which op a row is */
+/* ---------------------------------------------------------------------------- which op a row is */
 
 static ir_op find_op(reader *r, const char *prefix, const char *name) {
     size_t n = strlen(prefix);
@@ -111,7 +111,7 @@ static void check_types(reader *r, ir_op op, ir_type t, unsigned n, ir_inst *con
     }
 }
 
-/* ------------------------------------------------------------------------------------ odd integers */
+/* --------------------------------------------------------------------------------- odd integers */
 
 ir_inst *spv_mask_odd(reader *r, const spv_type *t, ir_inst *v) {
     if (!t->odd) return v;
@@ -172,7 +172,7 @@ static const spv_type *prepare_odd(reader *r, ir_op op, unsigned n, ir_inst **a)
     return t;
 }
 
-/* --------------------------------------------------------------------------------------- emitting */
+/* ------------------------------------------------------------------------------------- emitting */
 
 /* Flags by decoration, and contraction where it is allowed. */
 static uint32_t flags_of(reader *r, ir_op op) {
@@ -264,7 +264,7 @@ void spv_read_alias(reader *r) {
     }
 }
 
-/* ------------------------------------------------------------------------------------ comparisons */
+/* ---------------------------------------------------------------------------------- comparisons */
 
 static ir_op less_op(uint32_t greater) {
     switch (greater) {
@@ -330,9 +330,11 @@ void spv_read_any_all(reader *r) {
     spv_define_checked(r, x);
 }
 
-/* ----------------------------------------------------------------------------------------- select */
+/* --------------------------------------------------------------------------------------- select */
 
-static ir_inst *choose(reader *r, ir_inst *cond, ir_inst *x, ir_inst *y) {
+/* Leaf i of operand 1 or 2. */
+static ir_inst *choose(reader *r, ir_inst *cond, uint32_t leaf) {
+    ir_inst *x = spv_leaf(r, r->in.arg[1], leaf), *y = spv_leaf(r, r->in.arg[2], leaf);
     return ir_build3(&r->b, IR_OP_select, x->type, cond, x, y);
 }
 
@@ -344,12 +346,11 @@ void spv_read_select(reader *r) {
     for (uint32_t k = 1; k < 3; k++)
         if (!spv_same_type(spv_arg_type(r, k), t)) spv_bad_type(r, k, spv_type_name(r, t));
     if (!spv_is_aggregate(t)) {
-        spv_define(r, choose(r, cond, spv_arg(r, 1), spv_arg(r, 2)));
+        spv_define(r, choose(r, cond, 0));
         return;
     }
     spv_parts *p = spv_parts_new(r, t);
-    for (uint32_t i = 0; i < t->leaves; i++)
-        p->part[i] = choose(r, cond, spv_leaf(r, r->in.arg[1], i), spv_leaf(r, r->in.arg[2], i));
+    for (uint32_t i = 0; i < t->leaves; i++) p->part[i] = choose(r, cond, i);
     spv_define_parts(r, p);
 }
 

@@ -1,12 +1,12 @@
 /* parts.c — values of struct and array type, split into leaves.
  *
- * The IR knows aggregates in memory only.  Here such a value is an array of its scalars, vectors and
- * pointers in order; a constant one stays a constant, and a loaded one stays in memory until a leaf
- * is asked for.  So the common load that is only stored again becomes one `copy`, and a member that
- * is picked out of a large struct costs one load.
+ * The IR knows aggregates in memory only.  Here such a value is an array of its scalars, vectors
+ * and pointers in order; a constant one stays a constant, and a loaded one stays in memory until a
+ * leaf is asked for.  So the common load that is only stored again becomes one `copy`, and a member
+ * that is picked out of a large struct costs one load.
  *
- * What all such values take together is bounded by a budget (spv_charge), since a few words can name
- * a value of thousands of parts.
+ * What all such values take together is bounded by a budget (spv_charge), since a few words can
+ * name a value of thousands of parts.
  */
 #include "frontend/reader.h"
 
@@ -40,7 +40,7 @@ void spv_define_parts(reader *r, spv_parts *p) {
     e->parts = p;
 }
 
-/* ------------------------------------------------------------------------- memory, by leaves */
+/* ---------------------------------------------------------------------------- memory, by leaves */
 
 uint32_t spv_align_at(uint32_t align, uint64_t offset) {
     uint64_t low = offset & (0u - offset);
@@ -72,7 +72,7 @@ void spv_store_scalar(reader *r, spv_type *t, ir_inst *v, ir_inst *p, uint32_t a
     ir_build_store(&r->b, v, p, align, flags);
 }
 
-/* ------------------------------------------------------------------------------- pending loads */
+/* -------------------------------------------------------------------------------- pending loads */
 
 /* Loads one leaf behind the place where the whole value was loaded. */
 static ir_inst *load_leaf(reader *r, spv_type *t, const spv_parts *p, uint32_t leaf) {
@@ -121,7 +121,7 @@ void spv_define_load(reader *r, spv_type *t, ir_inst *p, uint32_t align, uint32_
     if (flags & IR_MEM_VOLATILE) spv_parts_of(r, r->in.id);
 }
 
-/* ------------------------------------------------------------------------------------- questions */
+/* ------------------------------------------------------------------------------------ questions */
 
 static const spv_id *aggregate(reader *r, uint32_t id) {
     const spv_id *e = spv_find(r, id);
@@ -150,7 +150,7 @@ spv_parts *spv_parts_of(reader *r, uint32_t id) {
     return p;
 }
 
-/* --------------------------------------------------------------------------------------- storing */
+/* -------------------------------------------------------------------------------------- storing */
 
 static ir_imm mem_imm(uint32_t align, uint32_t flags) {
     uint8_t log = 0;

@@ -6,7 +6,7 @@
  */
 #include "frontend/reader.h"
 
-/* ------------------------------------------------------------------------------- instructions */
+/* --------------------------------------------------------------------------------- instructions */
 
 void spv_decode(reader *r, uint32_t at) {
     spv_inst *in = &r->in;
@@ -57,7 +57,8 @@ static void take_words(reader *r) {
     uint32_t magic;
     if (r->size < SPV_FIRST_WORD * 4) spv_fail(r, "too short for a SPIR-V module");
     if (r->size % 4) spv_fail(r, "the size of %zu bytes is not a multiple of 4", r->size);
-    if (r->size / 4 > UINT32_MAX / 8) spv_fail(r, "modules of %zu bytes are not supported", r->size);
+    if (r->size / 4 > UINT32_MAX / 8)
+        spv_fail(r, "modules of %zu bytes are not supported", r->size);
     uint32_t *words = ir_dup(&r->scratch, r->bytes, r->size);
     r->nwords = (uint32_t)(r->size / 4);
     magic = words[0];
@@ -80,7 +81,7 @@ static void take_header(reader *r) {
     r->budget = (UINT64_C(1) << 18) + UINT64_C(16) * r->nwords;
 }
 
-/* ---------------------------------------------------------------------------------- the sections */
+/* --------------------------------------------------------------------------------- the sections */
 
 /* Reads what stands before the first function, once for notes and once for declarations. */
 static void read_head(reader *r, uint32_t end, spv_place place) {
@@ -161,7 +162,7 @@ static void scan_functions(reader *r, uint32_t at) {
     }
 }
 
-/* -------------------------------------------------------------------------------------- the entry */
+/* ------------------------------------------------------------------------------------ the entry */
 
 /* Who gets a name that several want: entry points, then what has linkage, then all others. */
 static int rank_of(reader *r, const spv_function *f) {

@@ -33,12 +33,12 @@ typedef struct spv_block spv_block;
 typedef struct spv_decor spv_decor;
 
 enum {
-    SPV_MAX_LEAVES = 4096,    /* parts of one struct or array value */
-    SPV_MAX_INIT = 64 << 20,  /* bytes of all initializers together */
-    SPV_FIRST_WORD = 5        /* behind the header */
+    SPV_MAX_LEAVES = 4096,   /* parts of one struct or array value */
+    SPV_MAX_INIT = 64 << 20, /* bytes of all initializers together */
+    SPV_FIRST_WORD = 5       /* behind the header */
 };
 
-/* ------------------------------------------------------------------------- the instruction table */
+/* ------------------------------------------------------------------------ the instruction table */
 
 typedef enum { FORM_N, FORM_R, FORM_V } spv_form;
 typedef enum {
@@ -78,9 +78,11 @@ enum {
 };
 const spv_row *spv_row_of(uint32_t opcode); /* NULL: unknown */
 unsigned spv_row_index(const spv_row *row);
-const char *spv_family_of(uint32_t opcode); /* extension that an unknown opcode belongs to, or NULL */
+const char *
+spv_family_of(uint32_t opcode); /* extension that an unknown opcode belongs to, or NULL */
 
-#define INST(name, number, form, min, max, place, reader_name) void spv_read_##reader_name(reader *r);
+#define INST(name, number, form, min, max, place, reader_name)                                     \
+    void spv_read_##reader_name(reader *r);
 #define LACK(name, number, form, min, what)
 #include "frontend/spirv.def"
 #undef INST
@@ -122,7 +124,7 @@ typedef struct {
     uint32_t id;    /* of the result, or 0 */
 } spv_inst;
 
-/* ------------------------------------------------------------------------------------------ types */
+/* ---------------------------------------------------------------------------------------- types */
 
 typedef enum {
     T_VOID,
@@ -141,20 +143,20 @@ typedef enum {
 struct spv_type {
     spv_type_form form;
     uint32_t id;
-    uint32_t bits;       /* of an integer, as declared */
-    bool odd;            /* an integer (vector) of a width that is held in a wider one */
-    bool forward;        /* pointer: announced, not yet declared */
-    uint32_t depth;      /* nesting of structs and arrays */
-    ir_type value;       /* of an SSA value; structs and arrays: IR_VOID */
-    ir_type memory;      /* in memory: i1 is i8 there */
-    uint32_t count;      /* lanes, elements, members, parameters */
-    uint32_t leaves;     /* scalars, vectors and pointers it is made of; saturates */
-    spv_type *elem;      /* vector, array; function: the result */
-    spv_type **member;   /* struct: members; function: parameters */
-    uint32_t *first;     /* struct: number of each member's first leaf */
-    uint32_t storage;    /* pointer: SpvStorageClass */
-    uint32_t pointee;    /* pointer: id of what it points to; 0: untyped */
-    const char *reason;  /* T_LACKING */
+    uint32_t bits;      /* of an integer, as declared */
+    bool odd;           /* an integer (vector) of a width that is held in a wider one */
+    bool forward;       /* pointer: announced, not yet declared */
+    uint32_t depth;     /* nesting of structs and arrays */
+    ir_type value;      /* of an SSA value; structs and arrays: IR_VOID */
+    ir_type memory;     /* in memory: i1 is i8 there */
+    uint32_t count;     /* lanes, elements, members, parameters */
+    uint32_t leaves;    /* scalars, vectors and pointers it is made of; saturates */
+    spv_type *elem;     /* vector, array; function: the result */
+    spv_type **member;  /* struct: members; function: parameters */
+    uint32_t *first;    /* struct: number of each member's first leaf */
+    uint32_t storage;   /* pointer: SpvStorageClass */
+    uint32_t pointee;   /* pointer: id of what it points to; 0: untyped */
+    const char *reason; /* T_LACKING */
 };
 
 static inline bool spv_is_aggregate(const spv_type *t) {
@@ -167,9 +169,9 @@ typedef struct {
     uint64_t offset;
 } spv_place_of_leaf;
 
-spv_type *spv_type_at(reader *r, uint32_t id);          /* fails unless id is a type */
-spv_type *spv_pointee(reader *r, const spv_type *p);    /* NULL: untyped */
-spv_type *spv_value_type(reader *r, spv_type *t);       /* refuses what no value can have */
+spv_type *spv_type_at(reader *r, uint32_t id);       /* fails unless id is a type */
+spv_type *spv_pointee(reader *r, const spv_type *p); /* NULL: untyped */
+spv_type *spv_value_type(reader *r, spv_type *t);    /* refuses what no value can have */
 spv_type *spv_member(reader *r, spv_type *t, uint32_t i);
 uint64_t spv_member_offset(reader *r, const spv_type *t, uint64_t i);
 uint32_t spv_member_leaf(const spv_type *t, uint32_t i);
@@ -182,11 +184,11 @@ const char *spv_storage_name(uint32_t storage);
 /* OpType…Continued and OpConstant…Continued: all operands of the instruction and its sequels. */
 const uint32_t *spv_gather(reader *r, uint32_t sequel, uint32_t *n);
 
-/* -------------------------------------------------------------------------------------- constants */
+/* ------------------------------------------------------------------------------------ constants */
 
 typedef enum {
-    C_BITS,    /* scalar */
-    C_NULL,    /* zero of any type */
+    C_BITS, /* scalar */
+    C_NULL, /* zero of any type */
     C_UNDEF,
     C_PARTS,   /* vector, struct or array: one constant per lane, member or element */
     C_ADDRESS, /* of a global, plus bytes; as pointer or integer */
@@ -215,7 +217,7 @@ const spv_const *spv_null(reader *r, spv_type *t);
 uint64_t spv_cut(const spv_type *scalar, uint64_t bits);
 void spv_check_specs(reader *r);
 
-/* ------------------------------------------------------------------------------------ decorations */
+/* ---------------------------------------------------------------------------------- decorations */
 
 enum {
     D_CPACKED = 1,
@@ -251,12 +253,12 @@ struct spv_decor {
     spv_offset *offsets;
 };
 
-/* ------------------------------------------------------------------------------------------- ids */
+/* ------------------------------------------------------------------------------------------ ids */
 
 typedef enum {
     ID_FREE,
     ID_STRING,
-    ID_SET,     /* of extended instructions */
+    ID_SET, /* of extended instructions */
     ID_TYPE,
     ID_CONST,
     ID_VARIABLE, /* of the module */
@@ -287,15 +289,16 @@ typedef struct {
         spv_block *block;
         const char *text;
     };
-    ir_inst *cached; /* leaf for a constant in function `cached_in` */
+    ir_inst *cached;    /* leaf for a constant in function `cached_in` */
     uint32_t cached_in; /* ID_STRING, ID_OTHER: number of the file it names, + 1 */
-    uint32_t name; /* word offset of its OpName string, or 0 */
+    uint32_t name;      /* word offset of its OpName string, or 0 */
     spv_decor *decor;
 } spv_id;
 
-/* ------------------------------------------------------------------------------------- variables */
+/* ------------------------------------------------------------------------------------ variables */
 
-/* A variable of the module: a global, a built-in, a literal sampler, or one that is not supported. */
+/* A variable of the module: a global, a built-in, a literal sampler, or one that is not supported.
+ */
 struct spv_variable {
     uint32_t id;
     spv_type *type; /* pointer */
@@ -314,19 +317,19 @@ struct spv_pointer {
     int64_t offset;
 };
 
-/* ---------------------------------------------------------------------------- functions and blocks */
+/* ------------------------------------------------------------------------- functions and blocks */
 
 struct spv_function {
-    uint32_t id, at;  /* OpFunction */
-    uint32_t body;    /* first OpLabel, or 0 */
-    uint32_t end;     /* OpFunctionEnd */
+    uint32_t id, at; /* OpFunction */
+    uint32_t body;   /* first OpLabel, or 0 */
+    uint32_t end;    /* OpFunctionEnd */
     uint32_t nparams;
-    uint32_t *param;  /* OpFunctionParameter */
+    uint32_t *param; /* OpFunctionParameter */
     spv_type *type;
     ir_func *ir;
-    bool entry;       /* named by an entry point */
+    bool entry; /* named by an entry point */
     bool refused;
-    bool sret;        /* result through an extra first parameter */
+    bool sret;                         /* result through an extra first parameter */
     const struct spv_builtin *builtin; /* import that stands for an operation, or NULL */
     const char *builtin_key;
     spv_function *next;
@@ -347,7 +350,7 @@ struct spv_block {
     uint32_t pair;        /* while phis are filled: operand pair from this block … */
     uint32_t pair_of;     /* … in this phi */
     bool pair_used, reached;
-    spv_block *next;      /* in the text */
+    spv_block *next; /* in the text */
 };
 
 /* A phi whose arguments are filled in when all blocks have been read. */
@@ -360,9 +363,10 @@ typedef struct {
 /* ------------------------------------------------------------------------------ values in parts */
 
 /* A struct or array value.  A load is put off: when the value is only stored again nothing but a
- * copy is needed, and leaves are loaded where the load stood, one by one, when they are asked for. */
+ * copy is needed, and leaves are loaded where the load stood, one by one, when they are asked for.
+ */
 struct spv_parts {
-    ir_inst **part;  /* by leaf; with a pending load NULL or holding NULLs */
+    ir_inst **part;   /* by leaf; with a pending load NULL or holding NULLs */
     ir_inst *pointer; /* not NULL: load from here … */
     uint64_t offset;  /* … plus bytes … */
     uint32_t align, flags;
@@ -386,6 +390,8 @@ ir_inst *spv_load_scalar(reader *r, spv_type *t, ir_inst *p, uint32_t align, uin
 void spv_store_scalar(reader *r, spv_type *t, ir_inst *v, ir_inst *p, uint32_t align,
                       uint32_t flags);
 ir_inst *spv_step(reader *r, ir_inst *p, uint64_t bytes); /* p + bytes, in bounds */
+ir_inst *spv_times(reader *r, ir_inst *i, uint64_t size); /* i * size; a shift where it can be */
+ir_inst *spv_lane(reader *r, ir_inst *v, ir_inst *index); /* undef where there is none */
 uint32_t spv_align_at(uint32_t align, uint64_t offset);
 void spv_charge(reader *r, uint64_t parts);
 
@@ -394,6 +400,7 @@ void spv_charge(reader *r, uint64_t parts);
 /* Sloppiness that is accepted, with a warning once per module. */
 #define SPV_WARNINGS(W)                                                                            \
     W(ALIGNMENT, "an alignment that is not a power of two is rounded down")                        \
+    W(BARRIER_SCOPE, "a barrier with an execution scope wider than the work-group; taken as that") \
     W(BLOCK_ORDER, "blocks are not in dominance order")                                            \
     W(BUILTIN_CALL, "OpenCL C built-in left as a call; taken as the operation")                    \
     W(CAPABILITY, "a capability for what the module uses is missing")                              \
@@ -414,7 +421,8 @@ void spv_charge(reader *r, uint64_t parts);
     W(POINTEE, "a pointer's type differs from what is accessed through it")                        \
     W(SPLAT, "a scalar operand where a vector is wanted; taken for every component")               \
     W(TEST_INTEGER, "OpAny or OpAll of integers; compared with 0")                                 \
-    W(UNKNOWN_SYNC, "scope or semantics is not constant; taken as device, sequentially consistent") \
+    W(UNKNOWN_SYNC,                                                                                \
+      "scope or semantics is not constant; taken as device, sequentially consistent")              \
     W(VARIABLE_PLACE, "an OpVariable does not stand at the head of its function; hoisted")
 
 typedef enum {
@@ -449,10 +457,10 @@ struct reader {
     bool any_odd; /* some integer type has an odd width */
     bool cap_int64, cap_int16, cap_int8, cap_half, cap_double, cap_odd;
     bool any_entry, contraction_off; /* some entry point forbids contraction */
-    uint64_t budget;     /* parts of aggregates that may still be made */
-    uint64_t init_bytes; /* of initializers so far */
-    ir_vec(uint32_t) entries; /* OpEntryPoint */
-    ir_vec(uint32_t) modes;   /* OpExecutionMode(Id) */
+    uint64_t budget;                 /* parts of aggregates that may still be made */
+    uint64_t init_bytes;             /* of initializers so far */
+    ir_vec(uint32_t) entries;        /* OpEntryPoint */
+    ir_vec(uint32_t) modes;          /* OpExecutionMode(Id) */
     ir_vec(uint32_t) used_specs;
     ir_map arg_types, arg_quals; /* kernel argument strings, by hash of the kernel's name */
     ir_map entry_names;
@@ -462,10 +470,10 @@ struct reader {
     uint32_t serial; /* of f; the function in which constants are computed has 1 */
     ir_func *fold;
     spv_block *first_block;
-    spv_block *block; /* being read */
+    spv_block *block;     /* being read */
     ir_inst *last_alloca; /* of f, or NULL */
-    bool contract; /* f may contract a multiply and an add */
-    spv_block **order; /* reached blocks in reverse post-order */
+    bool contract;        /* f may contract a multiply and an add */
+    spv_block **order;    /* reached blocks in reverse post-order */
     uint32_t nblocks, nreached;
     ir_vec(spv_phi) phis;
     ir_builder b;
@@ -473,7 +481,7 @@ struct reader {
     const char *refusal;
 
     spv_warned warned[SPV_WARNING_COUNT];
-    uint16_t plain[SPV_ROWS];         /* IR op + 1 of a plain row, once looked up */
+    uint16_t plain[SPV_ROWS]; /* IR op + 1 of a plain row, once looked up */
     uint16_t plain_ext[SPV_EXT_ROWS];
 };
 
@@ -497,7 +505,8 @@ spv_id *spv_find_slow(reader *r, uint32_t id);
 static inline spv_id *spv_find(reader *r, uint32_t id) {
     return id < r->dense ? &r->ids[id] : spv_find_slow(r, id);
 }
-/* The string that starts at operand k, and how many words it takes; both fail when it does not end. */
+/* The string that starts at operand k, and how many words it takes; both fail when it does not end.
+ */
 const char *spv_string(reader *r, uint32_t k);
 uint32_t spv_string_words(reader *r, uint32_t k);
 const char *spv_string_at(reader *r, uint32_t word);
@@ -510,7 +519,7 @@ static inline bool spv_has(reader *r, uint32_t id, uint32_t decoration) {
     return e->decor && (e->decor->has & decoration);
 }
 
-/* ---------------------------------------------------------------------------------- operands */
+/* ------------------------------------------------------------------------------------- operands */
 
 ir_inst *spv_value_slow(reader *r, uint32_t id);
 /* The value of an id of scalar, vector, pointer or opaque type. */
@@ -520,18 +529,16 @@ static inline ir_inst *spv_value(reader *r, uint32_t id) {
 }
 static inline ir_inst *spv_arg(reader *r, uint32_t k) { return spv_value(r, r->in.arg[k]); }
 spv_type *spv_type_of(reader *r, uint32_t id); /* of a value; fails when id is none */
-static inline spv_type *spv_arg_type(reader *r, uint32_t k) {
-    return spv_type_of(r, r->in.arg[k]);
-}
+static inline spv_type *spv_arg_type(reader *r, uint32_t k) { return spv_type_of(r, r->in.arg[k]); }
 /* Operand k, which must have this IR type. */
 ir_inst *spv_arg_of(reader *r, uint32_t k, ir_type want);
 ir_inst *spv_arg_pointer(reader *r, uint32_t k);
-ir_inst *spv_arg_int(reader *r, uint32_t k);     /* one integer of any width */
-ir_inst *spv_arg_size(reader *r, uint32_t k);    /* … zero-extended or cut to pointer width */
-ir_inst *spv_arg_i32(reader *r, uint32_t k);     /* … to 32 bits */
+ir_inst *spv_arg_int(reader *r, uint32_t k);  /* one integer of any width */
+ir_inst *spv_arg_size(reader *r, uint32_t k); /* … zero-extended or cut to pointer width */
+ir_inst *spv_arg_i32(reader *r, uint32_t k);  /* … to 32 bits */
 IR_NORETURN void spv_bad_type(reader *r, uint32_t k, const char *want);
-void spv_define(reader *r, ir_inst *v); /* the result of this instruction */
-void spv_define_checked(reader *r, ir_inst *v); /* … whose type must be the one declared */
+void spv_define(reader *r, ir_inst *v);                /* the result of this instruction */
+void spv_define_checked(reader *r, ir_inst *v);        /* … whose type must be the one declared */
 ir_inst *spv_to_int(reader *r, ir_inst *v, ir_type t); /* integer to integer, zeros in front */
 
 static inline ir_inst *spv_op1(reader *r, ir_op op, ir_type t, ir_inst *x) {
@@ -544,15 +551,15 @@ static inline ir_inst *spv_splat_const(reader *r, ir_type t, uint64_t bits) {
     return ir_const(r->b.f, t, bits);
 }
 
-/* ----------------------------------------------------------------------------------- the files */
+/* ------------------------------------------------------------------------------------ the files */
 
-void spv_mark_entries(reader *r);     /* module.c: which functions are entry points */
-void spv_line(reader *r);             /* lines.c: OpLine, OpNoLine */
-void spv_end_line(reader *r);         /* the line of the current block no longer holds */
-void spv_debug_line(reader *r);       /* DebugLine of NonSemantic.Shader.DebugInfo.100 */
+void spv_mark_entries(reader *r); /* module.c: which functions are entry points */
+void spv_line(reader *r);         /* lines.c: OpLine, OpNoLine */
+void spv_end_line(reader *r);     /* the line of the current block no longer holds */
+void spv_debug_line(reader *r);   /* DebugLine of NonSemantic.Shader.DebugInfo.100 */
 void spv_note_arg_string(reader *r, const char *text);
 void spv_name_args(reader *r, ir_func *f);
-void spv_set_modes(reader *r);        /* modes.c */
+void spv_set_modes(reader *r); /* modes.c */
 void spv_declare_function(reader *r, spv_function *f);
 void spv_make_entries(reader *r);
 void spv_drop_builtins(reader *r);
@@ -586,8 +593,31 @@ ir_inst *spv_to_value(reader *r, ir_inst *v, ir_type t, bool is_signed); /* inte
 ir_inst *spv_mask_odd(reader *r, const spv_type *t, ir_inst *v);
 ir_inst *spv_widen_odd(reader *r, const spv_type *t, ir_inst *v); /* sign into the unused bits */
 ir_imm spv_sync(reader *r, uint32_t scope, uint32_t semantics);
-/* Built-in functions of OpenCL C that were left as calls (builtin_names.c). */
-const struct spv_builtin *spv_find_builtin(reader *r, const char *mangled, const char **key);
+
+/* --------------------------------------------------- built-in functions that were left as calls */
+
+typedef struct spv_builtin spv_builtin;
+struct spv_builtin {
+    const char *name; /* a trailing '*' stands for any rest */
+    void (*call)(reader *r, const spv_builtin *b, const char *key);
+    uint32_t data, more;
+};
+
+/* A key is the class of the first parameter, 's', 'u', 'f' or '-', and the unmangled name. */
+static inline char spv_key_class(const char *key) { return key[0]; }
+static inline const char *spv_key_name(const char *key) { return key + 1; }
+
+/* The row for the name of an import, and its key; NULL: not known. */
+const spv_builtin *spv_find_builtin(reader *r, const char *mangled, const char **key);
 void spv_call_builtin(reader *r, const spv_function *callee);
+/* Reads the call as the extended instruction; `literals` follow its operands. */
+void spv_call_ext(reader *r, const spv_ext_row *row, uint32_t n, const uint32_t *literals);
+
+#define OPENCL(name, reader_name, data, more)                                                      \
+    void spv_call_##reader_name(reader *r, const spv_builtin *b, const char *key);
+#define OTHER(name, reader_name, data, more) OPENCL(name, reader_name, data, more)
+#include "frontend/builtin_names.def"
+#undef OPENCL
+#undef OTHER
 
 #endif

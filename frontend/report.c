@@ -19,7 +19,7 @@ static void describe(reader *r, char *out, size_t size) {
     int n = in->row ? snprintf(out, size, "Op%s", in->row->name)
                     : snprintf(out, size, "opcode %u", in->opcode);
     if (n < 0 || (size_t)n >= size || !in->id) return;
-    const spv_id *e = in->id < r->dense ? &r->ids[in->id] : NULL;
+    const spv_id *e = in->id < r->dense ? &r->ids[in->id] : ir_map_get(&r->sparse, in->id);
     if (e && e->name)
         snprintf(out + n, size - (size_t)n, " %%%u \"%s\"", in->id, spv_string_at(r, e->name));
     else
@@ -65,7 +65,7 @@ void spv_refuse_inst(reader *r, const char *why) {
     spv_refuse(r, "instruction %s is not supported", spv_op_name(r));
 }
 
-/* ------------------------------------------------------------------------------------ warnings */
+/* ------------------------------------------------------------------------------------- warnings */
 
 static const char *const warning_texts[] = {
 #define W(name, text) text,

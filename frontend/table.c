@@ -1,30 +1,31 @@
 /* table.c — the tables of instructions, from spirv.def and opencl_std.def.
  *
- * Opcodes are sparse, so a switch (which the compiler turns into tables) leads to the row.
+ * An array leads from the number of an instruction to its row; opcodes are sparse, but 2 bytes
+ * each.
  */
 #include "frontend/reader.h"
 
 static const spv_row rows[SPV_ROWS] = {
 #define INST(name, number, form, min, max, place, reader)                                          \
     {#name, spv_read_##reader, NULL, min, max, FORM_##form, PLACE_##place},
-#define LACK(name, number, form, min, what)                                                        \
-    {#name, NULL, what, min, MANY, FORM_##form, PLACE_BODY},
+#define LACK(name, number, form, min, what) {#name, NULL, what, min, MANY, FORM_##form, PLACE_BODY},
+#include "frontend/spirv.def"
+#undef INST
+#undef LACK
+};
+
+/* Number of the row + 1 by opcode; 0: none. */
+static const uint16_t row_numbers[] = {
+#define INST(name, number, form, min, max, place, reader) [number] = ROW_##name + 1,
+#define LACK(name, number, form, min, what) [number] = ROW_##name + 1,
 #include "frontend/spirv.def"
 #undef INST
 #undef LACK
 };
 
 const spv_row *spv_row_of(uint32_t opcode) {
-    switch (opcode) {
-#define INST(name, number, form, min, max, place, reader)                                          \
-    case number: return &rows[ROW_##name];
-#define LACK(name, number, form, min, what)                                                        \
-    case number: return &rows[ROW_##name];
-#include "frontend/spirv.def"
-#undef INST
-#undef LACK
-    default: return NULL;
-    }
+    unsigned row = opcode < sizeof row_numbers / sizeof *row_numbers ? row_numbers[opcode] : 0;
+    return row ? &rows[row - 1] : NULL;
 }
 
 unsigned spv_row_index(const spv_row *row) { return (unsigned)(row - rows); }
@@ -54,12 +55,13 @@ const spv_ext_row spv_ext_rows[SPV_EXT_ROWS] = {
 #undef EXT
 };
 
-const spv_ext_row *spv_ext_row_of(uint32_t number) {
-    switch (number) {
-#define EXT(name, number, min, max, reader)                                                        \
-    case number: return &spv_ext_rows[EXT_##name];
+static const uint16_t ext_numbers[] = {
+#define EXT(name, number, min, max, reader) [number] = EXT_##name + 1,
 #include "frontend/opencl_std.def"
 #undef EXT
-    default: return NULL;
-    }
+};
+
+const spv_ext_row *spv_ext_row_of(uint32_t number) {
+    unsigned row = number < sizeof ext_numbers / sizeof *ext_numbers ? ext_numbers[number] : 0;
+    return row ? &spv_ext_rows[row - 1] : NULL;
 }

@@ -1,9 +1,9 @@
 /* types.c — OpType….
  *
  * A SPIR-V type becomes a spv_type: the IR type that values of it have, the IR type that stands in
- * memory (booleans are bytes there, integers of odd widths take the next wider one), and of how many
- * leaves it is made.  Types that nothing here can handle are kept with a reason; whatever needs a
- * value of them is refused when it is reached, so that an unused type never stops a module.
+ * memory (booleans are bytes there, integers of odd widths take the next wider one), and of how
+ * many leaves it is made.  Types that nothing here can handle are kept with a reason; whatever
+ * needs a value of them is refused when it is reached, so that an unused type never stops a module.
  *
  * Layout follows OpenCL C and is settled by the IR's struct types.
  */
@@ -31,7 +31,7 @@ static spv_type *lacking(reader *r, const char *reason) {
     return t;
 }
 
-/* ------------------------------------------------------------------------------------- questions */
+/* ------------------------------------------------------------------------------------ questions */
 
 spv_type *spv_type_at(reader *r, uint32_t id) {
     const spv_id *e = spv_find(r, id);
@@ -85,14 +85,14 @@ bool spv_space_of(uint32_t storage, ir_space *space) {
 }
 
 const char *spv_storage_name(uint32_t storage) {
-    static const char *const names[] = {"UniformConstant", "Input",         "Uniform", "Output",
-                                        "Workgroup",       "CrossWorkgroup", "Private", "Function",
-                                        "Generic",         "PushConstant",  "AtomicCounter",
-                                        "Image",           "StorageBuffer"};
+    static const char *const names[] = {
+        "UniformConstant", "Input",   "Uniform",      "Output",  "Workgroup",
+        "CrossWorkgroup",  "Private", "Function",     "Generic", "PushConstant",
+        "AtomicCounter",   "Image",   "StorageBuffer"};
     return storage < sizeof names / sizeof *names ? names[storage] : "of an extension";
 }
 
-/* ------------------------------------------------------------------------------ members and leaves */
+/* --------------------------------------------------------------------------- members and leaves */
 
 spv_type *spv_member(reader *r, spv_type *t, uint32_t i) {
     (void)r;
@@ -133,9 +133,11 @@ spv_place_of_leaf spv_find_leaf(reader *r, spv_type *t, uint32_t leaf) {
     return (spv_place_of_leaf){.type = t, .offset = offset};
 }
 
-static uint32_t add_leaves(uint32_t a, uint32_t b) { return a > UINT32_MAX - b ? UINT32_MAX : a + b; }
+static uint32_t add_leaves(uint32_t a, uint32_t b) {
+    return a > UINT32_MAX - b ? UINT32_MAX : a + b;
+}
 
-/* --------------------------------------------------------------------------------------- scalars */
+/* -------------------------------------------------------------------------------------- scalars */
 
 void spv_read_type_void(reader *r) { new_type(r, T_VOID, IR_VOID)->leaves = 0; }
 
@@ -198,7 +200,7 @@ void spv_read_type_vector(reader *r) {
     t->odd = elem->odd;
 }
 
-/* -------------------------------------------------------------------------------------- pointers */
+/* ------------------------------------------------------------------------------------- pointers */
 
 static spv_type *new_pointer(reader *r, uint32_t storage) {
     ir_space space = IR_PRIVATE;
@@ -206,7 +208,8 @@ static spv_type *new_pointer(reader *r, uint32_t storage) {
     spv_type *t = new_type(r, T_POINTER, ir_ptr(space));
     t->storage = storage;
     if (!known)
-        lack(t, ir_sprintf(&r->m->arena, "a pointer of storage class %s", spv_storage_name(storage)));
+        lack(t,
+             ir_sprintf(&r->m->arena, "a pointer of storage class %s", spv_storage_name(storage)));
     return t;
 }
 
@@ -220,7 +223,8 @@ void spv_read_type_pointer(reader *r) {
     const spv_id *e = spv_find(r, r->in.id);
     spv_type *t = e->kind == ID_TYPE && e->type->forward ? e->type : new_pointer(r, r->in.arg[0]);
     const spv_id *pointee = spv_find(r, r->in.arg[1]);
-    if (t->storage != r->in.arg[0]) spv_fail(r, "OpTypePointer: not the storage class that OpTypeForwardPointer announced");
+    if (t->storage != r->in.arg[0])
+        spv_fail(r, "OpTypePointer: not the storage class that OpTypeForwardPointer announced");
     if (pointee->kind == ID_TYPE && pointee->type->form == T_FUNCTION)
         spv_warn(r, WARN_FUNCTION_POINTER);
     t->forward = false;
@@ -229,7 +233,7 @@ void spv_read_type_pointer(reader *r) {
 
 void spv_read_type_untyped_pointer(reader *r) { new_pointer(r, r->in.arg[0]); }
 
-/* ------------------------------------------------------------------------------------ aggregates */
+/* ----------------------------------------------------------------------------------- aggregates */
 
 /* Nothing can hold a void, a function or what is not supported. */
 static void check_element(reader *r, const spv_type *elem) {
@@ -237,9 +241,16 @@ static void check_element(reader *r, const spv_type *elem) {
         spv_fail(r, "%s: %s cannot be an element", spv_op_name(r), spv_type_name(r, elem));
 }
 
-static bool fits(reader *r, const spv_type *elem, uint64_t count) {
+/* What an element adds to the bounded number of parts in a type. */
+static uint64_t parts_of(reader *r, const spv_type *elem) {
+    return ir_is_aggregate(elem->memory) ? ir_type_get(r->m, elem->memory)->parts + UINT64_C(1) : 1;
+}
+
+static bool array_fits(reader *r, const spv_type *elem, uint64_t count) {
     uint64_t size = ir_sizeof(r->m, elem->memory);
-    return count <= UINT32_MAX && (size == 0 || count <= (UINT64_C(1) << MAX_SIZE_LOG2) / size);
+    bool sized = size == 0 || count <= (UINT64_C(1) << MAX_SIZE_LOG2) / size;
+    return sized && count <= UINT32_MAX && parts_of(r, elem) <= IR_MAX_TYPE_PARTS &&
+           elem->depth + 1 < IR_MAX_TYPE_DEPTH;
 }
 
 void spv_read_type_array(reader *r) {
@@ -247,12 +258,13 @@ void spv_read_type_array(reader *r) {
     int64_t count;
     check_element(r, elem);
     if (!spv_signed_constant(r, r->in.arg[1], &count) || count < 0)
-        spv_fail(r, "OpTypeArray: the length %%%u is not a positive integer constant", r->in.arg[1]);
+        spv_fail(r, "OpTypeArray: the length %%%u is not a positive integer constant",
+                 r->in.arg[1]);
     if (elem->form == T_LACKING) {
         lacking(r, elem->reason);
         return;
     }
-    if (!fits(r, elem, (uint64_t)count) || elem->depth + 1 >= IR_MAX_TYPE_DEPTH) {
+    if (!array_fits(r, elem, (uint64_t)count)) {
         lacking(r, "an array of this size or nesting");
         return;
     }
@@ -280,14 +292,15 @@ const uint32_t *spv_gather(reader *r, uint32_t sequel, uint32_t *n) {
     return ids.data;
 }
 
-/* A byte beyond which a struct's layout would not be computed. */
+/* Within the bounds of the IR's types on size, nesting and parts? */
 static bool struct_fits(reader *r, spv_type *const *member, uint32_t n) {
-    uint64_t size = 0;
+    uint64_t size = 0, parts = 0;
     for (uint32_t i = 0; i < n; i++) {
         size += ir_sizeof(r->m, member[i]->memory) + ir_alignof(r->m, member[i]->memory);
+        parts += parts_of(r, member[i]);
         if (size >> MAX_SIZE_LOG2 || member[i]->depth + 1 >= IR_MAX_TYPE_DEPTH) return false;
     }
-    return true;
+    return parts <= IR_MAX_TYPE_PARTS;
 }
 
 static void check_offsets(reader *r, spv_type *t) {
@@ -311,8 +324,8 @@ static void lay_out_struct(reader *r, spv_type *t) {
         t->leaves = add_leaves(t->leaves, t->member[i]->leaves);
         if (t->member[i]->depth + 1 > t->depth) t->depth = t->member[i]->depth + 1;
     }
-    t->memory = ir_struct_type(r->m, spv_name(r, t->id), spv_has(r, t->id, D_CPACKED), memory,
-                               t->count);
+    t->memory =
+        ir_struct_type(r->m, spv_name(r, t->id), spv_has(r, t->id, D_CPACKED), memory, t->count);
     check_offsets(r, t);
 }
 
@@ -337,7 +350,7 @@ void spv_read_type_struct(reader *r) {
         lay_out_struct(r, t);
 }
 
-/* --------------------------------------------------------------------------- functions and opaque */
+/* ------------------------------------------------------------------------- functions and opaque */
 
 void spv_read_type_function(reader *r) {
     spv_type *result = spv_type_at(r, r->in.arg[0]);

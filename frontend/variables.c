@@ -7,7 +7,7 @@
  */
 #include "frontend/reader.h"
 
-/* ---------------------------------------------------------------------------------- initializers
+/* ------------------------------------------------------------------------------------ initializers
  *
  * The graph of constants is walked depth first with a stack as deep as types may nest.  A part that
  * is shared is written each time it occurs, which spv_charge bounds. */
@@ -55,8 +55,8 @@ static void put_const(reader *r, init_image *image, const spv_const *c) {
         }
         uint32_t i = top->next++;
         spv_charge(r, 1);
-        stack[depth++] = (init_level){.c = top->c->part[i],
-                                      .offset = top->offset + part_offset(r, top->c, i)};
+        stack[depth++] =
+            (init_level){.c = top->c->part[i], .offset = top->offset + part_offset(r, top->c, i)};
     }
 }
 
@@ -74,7 +74,7 @@ static void initialize(reader *r, ir_global *g, const spv_const *c) {
     g->nreloc = image.relocs.n;
 }
 
-/* ------------------------------------------------------------------------------- at module scope */
+/* ------------------------------------------------------------------------------ at module scope */
 
 /* Entry points keep their names. */
 static bool is_entry_name(reader *r, const char *name) {
@@ -205,7 +205,7 @@ ir_inst *spv_variable_address(reader *r, spv_variable *v) {
     return ir_address(r->b.f, v->global);
 }
 
-/* ---------------------------------------------------------------------------------- in functions */
+/* --------------------------------------------------------------------------------- in functions */
 
 /* The memory type of a function's variable, or a refusal. */
 static spv_type *variable_memory(reader *r) {
@@ -217,7 +217,7 @@ static spv_type *variable_memory(reader *r) {
                  spv_storage_name(r->in.arg[0]));
     if (r->in.type->storage != SpvStorageClassFunction)
         spv_fail(r, "%s: the pointer's storage class is not Function", spv_op_name(r));
-    spv_type *t = typed           ? spv_pointee(r, r->in.type)
+    spv_type *t = typed         ? spv_pointee(r, r->in.type)
                   : r->in.n > 1 ? spv_type_at(r, r->in.arg[1])
                                 : NULL;
     if (!t || t->form == T_VOID) spv_fail(r, "%s: a variable without a type", spv_op_name(r));

@@ -34,8 +34,7 @@ static ir_global *import_global(ir_importer *im, const ir_global *g);
 
 static ir_arena *arena_of(const copier *c) { return &c->map.to->module->arena; }
 
-/* --------------------------------------------------------------------------------- blocks, edges
- */
+/* -------------------------------------------------------------------------------- blocks, edges */
 
 static void copy_blocks(copier *c) {
     c->first_copy = c->map.to->next_block;
@@ -71,7 +70,7 @@ static void copy_edges(copier *c) {
     }
 }
 
-/* ----------------------------------------------------------------------------------- operands */
+/* ------------------------------------------------------------------------------------- operands */
 
 static ir_inst *copy_leaf(copier *c, ir_inst *v) {
     ir_func *to = c->map.to;
@@ -101,7 +100,7 @@ static ir_inst *operand_for(copier *c, const ir_inst *user, unsigned n, ir_inst 
     return ir_const(c->map.to, copy->type, 0);
 }
 
-/* -------------------------------------------------------------------------------- instructions */
+/* --------------------------------------------------------------------------------- instructions */
 
 static const ir_var *import_var(copier *c, const ir_var *v) {
     ir_var *copy = ir_dup(arena_of(c), v, sizeof *v);
@@ -202,8 +201,7 @@ static void copy_all(copier *c) {
     for (uint32_t k = 0; k < c->n; k++) fill_phis(c, c->blocks[k]);
 }
 
-/* ---------------------------------------------------------------------------------------- bodies
- */
+/* --------------------------------------------------------------------------------------- bodies */
 
 static ir_inst *returned_by(copier *c, const ir_block *copy) {
     return copy_of(c, ir_arg(original_of(c, copy)->last, 0));
@@ -258,8 +256,37 @@ ir_inst *ir_clone_body(ir_func *to, const ir_func *from, ir_inst *const *args, i
     return join_returns(&c);
 }
 
-/* --------------------------------------------------------------------------------------- regions
- */
+static void swap_bodies(ir_func *f, ir_func *g) {
+    ir_func old = *f;
+#define SWAP(field) f->field = g->field, g->field = old.field
+    SWAP(first);
+    SWAP(last);
+    SWAP(param_val);
+    SWAP(next_id);
+    SWAP(next_block);
+    SWAP(cfg_version);
+    SWAP(ssa_version);
+    SWAP(leaves);
+    SWAP(names);
+    SWAP(dom);
+    SWAP(loops);
+    SWAP(live);
+#undef SWAP
+}
+
+void ir_take_body(ir_func *to, ir_func *from) {
+    assert(to->module == from->module && to->nparams == from->nparams);
+    swap_bodies(to, from);
+    for (uint32_t p = 0; p < to->nparams; p++) {
+        const char *name = ir_name_of(from, from->param_val[p]);
+        assert(to->param_val[p]->type == from->param_val[p]->type);
+        if (name) ir_set_name(to, to->param_val[p], name);
+    }
+    foreach_block (b, to) b->func = to;
+    ir_func_drop_body(from);
+}
+
+/* -------------------------------------------------------------------------------------- regions */
 
 static void follow_copies(copier *c, const ir_block *b) {
     foreach_inst (i, c->map.block[b->id])
@@ -290,8 +317,7 @@ void ir_clone_region(ir_func *f, ir_block *const *blocks, uint32_t n, ir_clone_m
     for (uint32_t k = 0; k < n; k++) extend_phis(&c, blocks[k]);
 }
 
-/* --------------------------------------------------------------------------------------- imports
- */
+/* -------------------------------------------------------------------------------------- imports */
 
 static void *known_copy(const ir_importer *im, const void *source) {
     return ir_map_get(&im->done, (uintptr_t)source);

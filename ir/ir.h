@@ -1013,6 +1013,9 @@ typedef struct {
  * instructions have no loc. */
 ir_inst *ir_clone_body(ir_func *to, const ir_func *from, ir_inst *const *args, ir_block *after,
                        ir_block **entry);
+/* Moves the body of `from` to `to`, which has the same parameters and loses its own body; `from` is
+ * left a declaration. */
+void ir_take_body(ir_func *to, ir_func *from);
 /* Copies a set of blocks of one function within it; edges and uses inside the set follow the copy,
  * others stay.  Edges into the set lead to the originals only; the copies' phis have arguments for
  * the edges inside.  Phis behind the set may move in memory.  The caller provides map->value and

@@ -64,7 +64,7 @@ static void list_values(ir_func *f, live_cache *c, const ir_order *o) {
         foreach_inst (i, o->rpo[k]) c->value[i->id] = i;
 }
 
-/* ---------------------------------------------------------------------------------------- sets */
+/* ----------------------------------------------------------------------------------------- sets */
 
 static bool add(live_walk *w, ir_value_list *set) {
     if (set->n && set->data[set->n - 1] == w->v) return false;
@@ -98,7 +98,7 @@ static void follow_use(live_walk *w, const ir_use *u) {
     walk_up(w);
 }
 
-/* ------------------------------------------------------------------------------------ max-live */
+/* ------------------------------------------------------------------------------------- max-live */
 
 typedef struct {
     uint32_t *seen, stamp, count, max;
@@ -145,7 +145,7 @@ static uint32_t find_max(const live_cache *c, const ir_order *o) {
     return n.max;
 }
 
-/* --------------------------------------------------------------------------------------- entry */
+/* ---------------------------------------------------------------------------------------- entry */
 
 static void compute(ir_func *f, live_cache *c) {
     live_walk w = {.c = c, .order = &ir_dominators(f)->order, .arena = &f->module->arena};

@@ -74,7 +74,7 @@ static bool is_below(const loop_cache *c, uint32_t ancestor, uint32_t v) {
     return ancestor <= v && v <= c->last[ancestor];
 }
 
-/* ------------------------------------------------------------------------- preparing the walk */
+/* --------------------------------------------------------------------------- preparing the walk */
 
 static void clear(loop_cache *c, const ir_order *o) {
     for (uint32_t v = 0; v < o->n; v++) {
@@ -110,7 +110,7 @@ static void find_side_edges(ir_arena *a, loop_cache *c, const ir_order *o) {
     }
 }
 
-/* ------------------------------------------------------------------------------ finding loops */
+/* -------------------------------------------------------------------------------- finding loops */
 
 /* The side edge enters, from outside, all loops around its target that have been found so far. */
 static void mark_entered(loop_cache *c, uint32_t v) {
@@ -161,7 +161,7 @@ static void find_loop(loop_cache *c, const ir_order *o, uint32_t w) {
     for (uint32_t i = 0; i < n; i++) c->rep[c->work[i]] = c->over[c->work[i]] = w;
 }
 
-/* ------------------------------------------------------------------------------------ the tree */
+/* ------------------------------------------------------------------------------------- the tree */
 
 static void make_loop(loop_cache *c, const ir_order *o, uint32_t v) {
     ir_loop *l = &c->pool[c->loops.n++];

@@ -36,7 +36,7 @@ typedef struct {
     inst_list replacement; /* of each waiting load */
 } promoter;
 
-/* ---------------------------------------------------------------------------------- selection */
+/* ------------------------------------------------------------------------------------ selection */
 
 static ir_type access_type(const ir_inst *i) {
     return i->op == IR_OP_load ? i->type : ir_arg(i, 0)->type;
@@ -87,7 +87,7 @@ static void sort_accesses(promoter *p) {
         qsort(p->accesses.data, p->accesses.n, sizeof *p->accesses.data, compare_places);
 }
 
-/* ---------------------------------------------------------------------------------- rewriting */
+/* ------------------------------------------------------------------------------------ rewriting */
 
 static ir_inst *convert(promoter *p, ir_inst *v, ir_type t, ir_inst *where) {
     ir_before(&p->b, where);
@@ -163,7 +163,7 @@ static void promote(promoter *p, ir_inst *alloca) {
     ir_remove_var(alloca, p->scratch);
 }
 
-/* --------------------------------------------------------------------------------------- entry */
+/* ---------------------------------------------------------------------------------------- entry */
 
 static void number_places(promoter *p) {
     const ir_order *o = &ir_dominators(p->f)->order;

@@ -11,8 +11,7 @@
  */
 #include "ir/ir.h"
 
-/* ------------------------------------------------------------------------------ walking addresses
- */
+/* ---------------------------------------------------------------------------- walking addresses */
 
 typedef struct {
     const ir_inst *inst;
@@ -78,8 +77,7 @@ void ir_remove_var(ir_inst *alloca, ir_arena *scratch) {
     }
 }
 
-/* -------------------------------------------------------------------------------- reinterpreting
- */
+/* ------------------------------------------------------------------------------- reinterpreting */
 
 bool ir_can_reinterpret(const ir_module *m, ir_type from, ir_type to) {
     if (from == to) return true;

@@ -2,7 +2,8 @@
  *
  * A module with kernels is compiled kernel by kernel, so every kernel takes in all that it calls,
  * whatever the callee's hints say.  A call in copied code is met when the walk over the kernel's
- * blocks gets there, so each kernel costs its final size, and the callees stay as they are.  Then
+ * blocks gets there, so each kernel costs its final size, and the callees stay as they are; but a
+ * kernel that only wraps a function takes over its body.  Then
  * functions that are no kernels have no purpose and are removed, exported ones too, with all
  * globals that nothing refers to.
  *
@@ -34,6 +35,7 @@ typedef struct {
 struct node {
     ir_func *f;
     ir_vec(edge) calls;
+    uint32_t callers;     /* calls of it */
     uint32_t next_call;   /* the depth-first walk has followed those before */
     uint32_t number, low; /* Tarjan's; number 0: not met */
     bool open, recursive;
@@ -61,7 +63,7 @@ static node *node_of(inliner *n, const ir_func *f) { return ir_map_get(&n->nodes
 
 static bool is_kernel(const ir_func *f) { return (f->flags & IR_FUNC_KERNEL) != 0; }
 
-/* ---------------------------------------------------------------------------------- call graph */
+/* ----------------------------------------------------------------------------------- call graph */
 
 static void add_nodes(inliner *n) {
     n->is_open = true;
@@ -81,6 +83,7 @@ static void add_calls(inliner *n, node *x) {
             x->size++;
             if (i->op != IR_OP_call) continue;
             *ir_push(n->cx->scratch, &x->calls) = (edge){.to = node_of(n, i->imm.func), .at = i};
+            node_of(n, i->imm.func)->callers++;
         }
     }
 }
@@ -130,7 +133,7 @@ static void order_from(inliner *n, node *root) {
     }
 }
 
-/* -------------------------------------------------------------- what a function leads to */
+/* --------------------------------------------------------------------- what a function leads to */
 
 /* Cannot be inlined itself? */
 static bool is_offender(const node *x) { return x->recursive || ir_is_declaration(x->f); }
@@ -144,7 +147,7 @@ static void judge(node *x) {
     }
 }
 
-/* --------------------------------------------------------------------------------- refusals */
+/* ------------------------------------------------------------------------------------- refusals */
 
 /* Where the call stands in the source, for a message. */
 static ir_message place_of(const ir_module *m, uint32_t word) {
@@ -240,7 +243,7 @@ static bool check_kernel(inliner *n, node *kernel) {
     return true;
 }
 
-/* ---------------------------------------------------------------------------------- inlining */
+/* ------------------------------------------------------------------------------------- inlining */
 
 static ir_type byval_type(ir_module *m, const ir_param *p) {
     if (p->pointee != IR_VOID && ir_sizeof(m, p->pointee) == p->byval_size) return p->pointee;
@@ -353,6 +356,27 @@ static bool any_call(inliner *n, const ir_inst *call) {
     return true;
 }
 
+/* Does f nothing but pass its parameters on to a function that nobody else calls?  So front ends
+ * write every kernel. */
+static bool is_wrapper(inliner *n, const ir_func *f) {
+    const ir_inst *call = f->first->first;
+    if (call->op != IR_OP_call || call->next->op != IR_OP_ret || call->next->nargs) return false;
+    const ir_func *callee = call->imm.func;
+    if (is_kernel(callee) || node_of(n, callee)->callers > 1) return false;
+    if (call->nargs != f->nparams || callee->ret != IR_VOID) return false;
+    for (unsigned k = 0; k < call->nargs; k++)
+        if (ir_arg(call, k) != f->param_val[k]) return false;
+    return true;
+}
+
+static void inline_everything(inliner *n, ir_func *kernel) {
+    if (is_wrapper(n, kernel)) {
+        ir_take_body(kernel, kernel->first->first->imm.func);
+        n->changed = true;
+    }
+    inline_calls(n, kernel, any_call);
+}
+
 static bool tiny_call(inliner *n, const ir_inst *call) {
     const ir_func *f = call->imm.func;
     if (ir_is_declaration(f) || f->first != f->last || f->flags & IR_FUNC_NOINLINE) return false;
@@ -362,7 +386,7 @@ static bool tiny_call(inliner *n, const ir_inst *call) {
     return size <= TINY;
 }
 
-/* ------------------------------------------------------------------------- dropping the unused */
+/* -------------------------------------------------------------------------- dropping the unused */
 
 static void keep(inliner *n, ir_map *kept, node_list *work, const ir_func *f) {
     if (ir_map_get(kept, (uintptr_t)f)) return;
@@ -427,7 +451,7 @@ static void drop_globals(inliner *n) {
     }
 }
 
-/* --------------------------------------------------------------------------------------- entry */
+/* ---------------------------------------------------------------------------------------- entry */
 
 /* Does: kernels take in all that they call; unused functions and globals go.
  * Needs: nothing.
@@ -445,7 +469,7 @@ bool pass_inline(ir_module *m, pass_ctx *cx) {
         if (!n.has_kernels)
             inline_calls(&n, x->f, tiny_call);
         else if (is_kernel(x->f) && !check_kernel(&n, x))
-            inline_calls(&n, x->f, any_call);
+            inline_everything(&n, x->f);
     }
     drop_functions(&n);
     drop_globals(&n);

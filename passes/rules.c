@@ -27,24 +27,33 @@ static uint64_t umax_of(unsigned w) { return ir_zext(UINT64_MAX, w); }
 static uint64_t smin_of(unsigned w) { return UINT64_C(1) << (w - 1); }
 static uint64_t smax_of(unsigned w) { return smin_of(w) - 1; }
 
-static bool matches_int(const ir_inst *x, int64_t n) {
+static bool is_int_constant(const ir_inst *x, int64_t n) {
     uint64_t bits;
-    if (!ir_is_const(x) || ir_is_float(x->type) || !ir_is_splat(x, &bits)) return false;
+    if (ir_is_float(x->type) || !ir_is_splat(x, &bits)) return false;
     unsigned w = width_of(x->type);
     if (!w) return n == 0 && bits == 0;
     bool fits = ir_sext((uint64_t)n, w) == n || ir_zext((uint64_t)n, w) == (uint64_t)n;
     return fits && bits == ir_zext((uint64_t)n, w);
 }
 
-static bool matches_bool(const ir_inst *x, bool value) {
-    return ir_is_bool(x->type) && matches_int(x, value);
-}
-
-static bool matches_float(const ir_inst *x, double value) {
+static bool is_float_constant(const ir_inst *x, double value) {
     uint64_t bits;
-    if (!ir_is_const(x) || !ir_is_float(x->type) || !ir_is_splat(x, &bits)) return false;
+    if (!ir_is_float(x->type) || !ir_is_splat(x, &bits)) return false;
     double d = ir_fp_to_double(ir_kind_of(x->type), bits);
     return memcmp(&d, &value, sizeof d) == 0;
+}
+
+/* Most operands are no constants, and know it at once. */
+static inline bool matches_int(const ir_inst *x, int64_t n) {
+    return ir_is_const(x) && is_int_constant(x, n);
+}
+
+static inline bool matches_bool(const ir_inst *x, bool value) {
+    return ir_is_const(x) && ir_is_bool(x->type) && is_int_constant(x, value);
+}
+
+static inline bool matches_float(const ir_inst *x, double value) {
+    return ir_is_const(x) && is_float_constant(x, value);
 }
 
 static ir_inst *int_literal(ir_builder *b, ir_type t, int64_t n) {
@@ -113,7 +122,7 @@ static bool has_exact_reciprocal(const ir_inst *c) {
 #define PAIR(name, condition)                                                                      \
     static bool name(const ir_inst *c, const ir_inst *d) {                                         \
         const unsigned w = width_of(c->type);                                                      \
-        for (unsigned lane = 0; lane < ir_lanes(c->type); lane++) {                                \
+        for (unsigned lane = 0; lane < ir_lanes(c->type) && w; lane++) {                           \
             const uint64_t x = ir_lane_bits(c, lane), y = ir_lane_bits(d, lane);                   \
             if (!(condition)) return false;                                                        \
         }                                                                                          \
@@ -428,6 +437,7 @@ static const char *rule_text(unsigned rule);
 /* What becomes of v: r, by `rule`. */
 static ir_inst *fire(const pass_ctx *cx, const ir_inst *v, unsigned rule, ir_inst *r) {
     assert(r != v && r->type == v->type);
+    (void)v; /* only asserted about */
     if (cx && cx->rule_hits) cx->rule_hits[rule]++;
     if (cx && cx->trace_rules)
         ir_report(cx->cx, (ir_message){.severity = IR_NOTE}, "%s: %s", pass_rule_place(rule),

@@ -30,7 +30,6 @@ typedef struct {
     ir_builder b;
     ir_block_list queue;
     uint32_t head; /* of the queue */
-    ir_vec(ir_inst *) values;
     bool changed;
 } simplifier;
 
@@ -205,7 +204,7 @@ static bool simplify_terminator(simplifier *s, ir_block *b) {
     }
 }
 
-/* ------------------------------------------------------------------------ straight-line code */
+/* --------------------------------------------------------------------------- straight-line code */
 
 static bool merge_successor(simplifier *s, ir_block *b) {
     ir_block *tail = b->nsucc == 1 ? b->succ[0] : NULL;
@@ -240,16 +239,14 @@ static bool may_bypass(const ir_block *p, const ir_block *via, const ir_block *t
     return true;
 }
 
-/* Makes every edge from p to `via` one to `to`. */
+/* Makes every edge from p to `via` one to `to`.  The new arguments of phis come first, while those
+ * of `via` are still there; a phi that grows may move, so each is read where it stands then. */
 static void bypass(simplifier *s, ir_block *p, ir_block *via, ir_block *to) {
     for (unsigned n = 0; n < p->nsucc; n++) {
         if (p->succ[n] != via) continue;
-        unsigned in = ir_pred_index(via, p), out = ir_pred_index(to, via), k = 0;
-        s->values.n = 0;
-        foreach_phi (phi, to)
-            *ir_push(s->scratch, &s->values) = value_through(via, in, ir_arg(phi, out));
+        unsigned in = ir_pred_index(via, p), out = ir_pred_index(to, via);
+        foreach_phi (phi, to) ir_append_arg(phi, value_through(via, in, ir_arg(phi, out)));
         ir_redirect_edge(p, n, to);
-        foreach_phi (phi, to) ir_append_arg(phi, s->values.data[k++]);
     }
     touch_around(s, p);
 }
@@ -401,7 +398,7 @@ static bool make_selects(simplifier *s, ir_block *b) {
     return keep_edge(s, b, h.arm);
 }
 
-/* --------------------------------------------------------------------------------------- entry */
+/* ---------------------------------------------------------------------------------------- entry */
 
 static bool simplify_block(simplifier *s, ir_block *b) {
     return simplify_phis(s, b) || simplify_terminator(s, b) || merge_successor(s, b) ||

@@ -57,7 +57,7 @@ typedef struct {
     bool changed; /* by the round of cutting at work */
 } splitter;
 
-/* ----------------------------------------------------------------------------------- selection */
+/* ------------------------------------------------------------------------------------ selection */
 
 static bool is_transfer(const ir_inst *i) { return i->op == IR_OP_copy || i->op == IR_OP_fill; }
 
@@ -120,7 +120,7 @@ static void collect(splitter *s) {
     for (uint32_t k = 0; k < s->vars.n; k++) add_transfers(s, &s->vars.data[k]);
 }
 
-/* ---------------------------------------------------------------------------------------- cuts */
+/* ----------------------------------------------------------------------------------------- cuts */
 
 static void cut_at(splitter *s, split_var *v, uint32_t at) {
     if (v->cut[at]) return;
@@ -246,7 +246,7 @@ static void find_cuts(splitter *s) {
     } while (s->changed);
 }
 
-/* -------------------------------------------------------------------------------------- pieces */
+/* --------------------------------------------------------------------------------------- pieces */
 
 static unsigned known_align(unsigned align, uint64_t offset) {
     while (align > 1 && offset % align) align /= 2;
@@ -324,7 +324,7 @@ static void split_store(splitter *s, const split_var *v, const ir_var_use *u) {
     }
 }
 
-/* --------------------------------------------------------------------------- copies and fills */
+/* ----------------------------------------------------------------------------- copies and fills */
 
 /* The address of byte `at` of an operand that points to memory which is not split. */
 static ir_inst *address_at(splitter *s, ir_inst *p, uint32_t at) {
@@ -377,8 +377,7 @@ static void split_fill(splitter *s, const transfer *t) {
         store_piece(s, p->var, at, repeat_byte(s, byte, p->var->type[at]));
 }
 
-/* -------------------------------------------------------------------------------------- rewriting
- */
+/* ------------------------------------------------------------------------------------ rewriting */
 
 static void start_at(splitter *s, ir_inst *i) {
     ir_before(&s->b, i);

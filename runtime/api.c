@@ -245,7 +245,8 @@ typedef struct {
 
 static void optimize_module(void *arg) {
     optimize_job *j = arg;
-    if (!pass_run(j->module->ir, &j->options)) ir_throw(&j->module->context->cx, IR_ERR_INPUT);
+    ir_ctx *cx = &j->module->context->cx;
+    if (!pass_run(j->module->ir, &j->options)) ir_throw(cx, cx->status);
     rt_module_describe(j->module);
 }
 
@@ -273,9 +274,10 @@ void spvf_blob_destroy(spvf_blob *blob) {
     *blob = (spvf_blob){0};
 }
 
-/* SPIR-V version word of "spirv" or "spirv:1.N"; false for anything else. */
+/* SPIR-V version word of "spirv:1.N", 0 for "spirv"; false for anything else. */
 static bool spirv_target(const char *target, unsigned *version) {
-    if (strcmp(target, "spirv") == 0) return (*version = 0x00010200) != 0;
+    *version = 0;
+    if (strcmp(target, "spirv") == 0) return true;
     if (strncmp(target, "spirv:1.", 8) != 0 || target[8] < '0' || target[8] > '4' || target[9])
         return false;
     *version = 0x00010000u + ((unsigned)(target[8] - '0') << 8);
@@ -302,7 +304,7 @@ static void emit_module(void *arg) {
     } else if (spirv_target(j->target, &o.version)) {
         uint32_t *words;
         if (!cg_spirv_write(j->module->ir, &o, j->scratch, &words, &j->size))
-            ir_throw(&context->cx, IR_ERR_INPUT);
+            ir_throw(&context->cx, context->cx.status);
         j->data = words;
         j->size *= 4;
     } else {
@@ -314,7 +316,10 @@ static void emit_module(void *arg) {
 static spvf_status copy_out(spvf_context *context, const void *data, size_t size, spvf_blob *out) {
     ir_ctx *cx = &context->cx;
     void *copy = cx->allocate ? cx->allocate(cx->alloc_user, size + 1) : malloc(size + 1);
-    if (!copy) return SPVF_ERROR_MEMORY;
+    if (!copy) {
+        say_failure(context, IR_ERR_MEMORY);
+        return SPVF_ERROR_MEMORY;
+    }
     if (size) memcpy(copy, data, size);
     ((char *)copy)[size] = 0;
     *out = (spvf_blob){copy, size, context};

@@ -161,7 +161,7 @@ static void compose(fuse_job *j, const pass_fuse_request *request) {
     ir_ctx *cx = &j->context->cx;
     const pass_fuse_result *r = &j->result;
     if (!pass_fuse(cx, request, &j->fusion->arena, &j->result))
-        ir_throw(cx, cx->status == IR_OK ? IR_ERR_REFUSED : cx->status);
+        ir_throw(cx, cx->status == IR_ERR_INPUT ? IR_ERR_REFUSED : cx->status);
     if (r->kernel) return;
     const pass_decision *last = &r->decisions.data[r->decisions.n - 1];
     rt_throw(j->context, IR_ERR_REFUSED, "not fused: %s [%s]", last->text, last->rule);
@@ -170,7 +170,7 @@ static void compose(fuse_job *j, const pass_fuse_request *request) {
 static void optimize_fused(fuse_job *j) {
     pass_options o = rt_pass_options(j->options.passes);
     if (j->options.no_optimize) o.passes = "inline";
-    if (!pass_run(j->result.module, &o)) ir_throw(&j->context->cx, IR_ERR_INPUT);
+    if (!pass_run(j->result.module, &o)) ir_throw(&j->context->cx, j->context->cx.status);
     if (j->result.kernel->refusal)
         rt_throw(j->context, IR_ERR_REFUSED, "not fused: %s", j->result.kernel->refusal);
     pass_fuse_trim(&j->result);

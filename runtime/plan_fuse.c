@@ -29,6 +29,7 @@ static void load(rt_library *lib, const rt_launch *l) {
         *ir_push(&plan->arena, &lib->loaded) = known;
         if (!lib->no_optimize) status = spvf_module_optimize(m, lib->passes);
     }
+    if (status == SPVF_ERROR_MEMORY) ir_throw(&plan->context->cx, IR_ERR_MEMORY);
     if (status != SPVF_OK) rt_plan_fail(plan, l->at, "'%s' cannot be used", l->path);
     lib->read_ns += rt_now_ns() - start;
 }

@@ -188,6 +188,8 @@ static void run_group(run_job *j, const rt_group *g) {
         ir_report(&j->plan->context->cx, m, "group '%s' runs kernel by kernel", g->name);
         j->result->refused_groups++;
         run_members(j, g);
+    } else if (status == SPVF_ERROR_MEMORY) {
+        ir_throw(&j->plan->context->cx, IR_ERR_MEMORY);
     } else {
         rt_plan_fail(j->plan, g->at, "group '%s' was not fused", g->name);
     }

@@ -182,7 +182,8 @@ typedef struct {
 } spvf_blob;
 SPVF_API void spvf_blob_destroy(spvf_blob *blob);
 
-/* Writes a module.  Targets: "ir" (text), "spirv" (SPIR-V 1.2), "spirv:1.0" … "spirv:1.4". */
+/* Writes a module.  Targets: "ir" (text); "spirv" (SPIR-V 1.2, or newer when the module uses what 1.2
+ * does not have); "spirv:1.0" … "spirv:1.4" (SPVF_ERROR_INPUT when that version cannot say it). */
 SPVF_API spvf_status spvf_module_emit(const spvf_module *module, const char *target,
                                       spvf_blob *out);
 

@@ -93,7 +93,7 @@ static bool write_file(const char *path, const void *data, size_t size) {
 /* Runs spirv-val; its first line of output is the reason. */
 static bool validate(const char *path) {
     char command[1200];
-    snprintf(command, sizeof command, "spirv-val --target-env opencl2.2 '%s' 2>&1", path);
+    snprintf(command, sizeof command, "spirv-val --target-env spv1.4 '%s' 2>&1", path);
     FILE *f = popen(command, "r");
     if (!f) return false;
     if (!fgets(why, sizeof why, f)) why[0] = 0;

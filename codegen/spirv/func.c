@@ -134,10 +134,14 @@ void sw_refuse(sw_func *fn, const char *fmt, ...) {
                      fn->inst ? text.data : "");
 }
 
+/* A module whose version was left open becomes as new as it must. */
 void sw_need_version(sw_func *fn, uint32_t version, const char *what) {
-    if (fn->w->version < version)
-        sw_refuse(fn, "%s needs SPIR-V %u.%u, and this module is to be %u.%u", what, version >> 16,
-                  version >> 8 & 255, fn->w->version >> 16, fn->w->version >> 8 & 255);
+    sw_writer *w = fn->w;
+    if (w->version >= version) return;
+    if (w->options.version)
+        sw_refuse(fn, "%s needs SPIR-V %s, and this module is to be %s", what,
+                  sw_version_name(version), sw_version_name(w->version));
+    w->version = version;
 }
 
 /* ---------------------------------------------------------------------------------------- lines */

@@ -30,6 +30,12 @@ IR_NORETURN static void out_of_memory(const check *c) {
     ir_throw(&c->base.context->cx, IR_ERR_MEMORY);
 }
 
+/* Refused, or out of memory; it has been reported. */
+IR_NORETURN static void fail_launch(const check *c) {
+    ir_ctx *cx = &c->base.context->cx;
+    ir_throw(cx, cx->status == IR_ERR_MEMORY ? IR_ERR_MEMORY : IR_ERR_DEVICE);
+}
+
 static rt_memory *allocate(rt_device *d, const char *name, uint64_t bytes, const void *data) {
     check *c = (check *)d;
     rt_memory *m = ir_new(&c->arena, rt_memory);
@@ -110,7 +116,7 @@ static void launch(rt_device *d, rt_program *p, const char *kernel, const spvf_r
                       .options = {.report = report, .print = print, .user = c}};
     check_result result;
     c->running = p->name;
-    if (!check_run(p->program, &l, &result)) ir_throw(&d->context->cx, IR_ERR_DEVICE);
+    if (!check_run(p->program, &l, &result)) fail_launch(c);
     count(&c->base.counts, &result);
 }
 

@@ -186,7 +186,7 @@ static rt_program *build(rt_device *d, const ir_module *m) {
     size_t count;
     cl_int error;
     if (!cg_spirv_write(m, &options, &o->arena, &words, &count))
-        ir_throw(&d->context->cx, IR_ERR_INPUT);
+        ir_throw(&d->context->cx, d->context->cx.status);
     rt_program *p = ir_new(&o->arena, rt_program);
     bool spir = o->takes == TAKES_SPIR;
     p->program = (spir ? create_from_spir : create_from_spirv)(o, words, count * 4, &error);

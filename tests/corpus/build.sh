@@ -1,6 +1,6 @@
 #!/bin/sh
 # build.sh OUTDIR [NAME...]: compiles NAME.cl (default: all of them) with every producer into
-# OUTDIR/NAME.PRODUCER.spv, two at a time. Quiet on success; on failure it names the files and exits 1.
+# OUTDIR/PRODUCER/NAME.spv, two at a time. Quiet on success; on failure it names the files and exits 1.
 # Comment lines that a source may carry:
 #   // cl: FLAGS                language flags for every producer (first line of the file)
 #   // PRODUCER: FLAGS          more flags for one producer, added up; they come last, so that -O1 replaces -O2
@@ -12,7 +12,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 [ $# -ge 1 ] || { echo "usage: build.sh OUTDIR [NAME...]" >&2; exit 2; }
-mkdir -p "$1" || exit 2
+mkdir -p "$1/clang15-O0" "$1/clang15-O2" "$1/clang22-O2" || exit 2
 out=$(cd "$1" && pwd)
 shift
 if [ $# -gt 0 ]; then
@@ -27,8 +27,7 @@ list_modules() {
     function flush(  p, kind) {
       if (name == "") return
       for (p = 1; p <= 3; p++) {
-        if ((name, producer[p]) in skip) continue
-        kind = (name, producer[p]) in thaw ? "thawed" : job[p]
+        kind = (name, producer[p]) in skip ? "skipped" : (name, producer[p]) in thaw ? "thawed" : job[p]
         print kind, name, producer[p], level[p], cl, flags[producer[p]], "--", spirv
       }
     }
@@ -53,7 +52,7 @@ list_modules() {
 
 # Sets $stem, $source, $flags and $options from "NAME PRODUCER CLANG-FLAGS -- LLVM-SPIRV-OPTIONS".
 take_job() {
-  stem=$out/$1.$2 source=$here/$1.cl flags=
+  stem=$out/$2/$1 source=$here/$1.cl flags=
   shift 2
   while [ "$1" != "--" ]; do flags="$flags $1"; shift; done
   shift
@@ -72,6 +71,8 @@ thawed() {
     clang-15 -target spir64 -x ir -c -emit-llvm -Xclang -disable-llvm-passes -o "$stem.bc" "$stem.thawed.ll" &&
     llvm-spirv-15 $options "$stem.bc" -o "$stem.spv"
 }
+
+skipped() { rm -f "$stem.spv"; }
 
 direct() { clang-22 -target spirv64 $flags -c -Xclang -finclude-default-header -o "$stem.spv" "$source"; }
 

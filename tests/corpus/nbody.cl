@@ -1,5 +1,5 @@
 // N-body acceleration and leap-frog step: bodies in tiles of local memory, softened rsqrt, float4
-// positions with the mass in w; momentum is conserved, which a second kernel sums up.
+// positions with the mass in w; momentum is conserved, which the last kernel checks.
 kernel void accelerate(global const float4 *bodies, global float4 *velocity, int n, float dt,
                        float soft, local float4 *tile) {
     int i = (int)get_global_id(0), l = (int)get_local_id(0), size = (int)get_local_size(0);
@@ -23,10 +23,10 @@ kernel void move(global float4 *bodies, global const float4 *velocity, float dt)
     bodies[i].xyz += velocity[i].xyz * dt;
 }
 
-kernel void momentum(global const float4 *bodies, global const float4 *velocity, int n,
-                     global float *out) {
+kernel void at_rest(global const float4 *bodies, global const float4 *velocity, int n,
+                    global int *out) {
     float sum = 0.0f;
     int axis = (int)get_global_id(0);
     for (int i = 0; i < n; i++) sum += ((global const float *)(velocity + i))[axis] * bodies[i].w;
-    out[axis] = sum;
+    out[axis] = fabs(sum) < 1e-4f;
 }

@@ -1,10 +1,9 @@
 // cl: -cl-std=CL2.0
-// Program-scope variables in global memory with initialisers, a pointer variable, function-scope
-// static data, and state that one kernel leaves for the next.
+// Program-scope variables in global memory with initialisers, function-scope static data, and state
+// that one kernel leaves for the next (pointers have their own file).
 global int counter = 5;
 global int totals[4] = {1, 2, 3, 4};
 global float cleared[3];
-global int *global selected = &totals[2];
 
 kernel void step(global int *out) {
     static global int calls = 100;
@@ -23,8 +22,6 @@ kernel void report(global int *out) {
     out[i] = totals[i] * 10;
     if (i == 0) {
         out[5] = counter;
-        out[6] = *selected;
-        out[7] = (int)(cleared[0] + cleared[1] + cleared[2]);
-        selected = &totals[1];
+        out[6] = (int)(cleared[0] + cleared[1] + cleared[2]);
     }
 }

@@ -47,7 +47,7 @@ static void fail(const char *what, const char *detail) {
     failed++;
 }
 
-/* ------------------------------------------------------------------------------------------ files */
+/* ---------------------------------------------------------------------------------------- files */
 
 static char *load(const char *path, size_t *size) {
     FILE *f = fopen(path, "rb");
@@ -82,8 +82,8 @@ static char *assemble(const char *path, const char *text, size_t *size) {
     int status = 1;
     find_line(text, "env", 0, env);
     snprintf(out, sizeof out, "%s/%ld.spv", work, (long)getpid());
-    char *argv[] = {"spirv-as", "--preserve-numeric-ids", "--target-env", env, (char *)path, "-o",
-                    out, NULL};
+    char *argv[] = {
+        "spirv-as", "--preserve-numeric-ids", "--target-env", env, (char *)path, "-o", out, NULL};
     if (posix_spawnp(&child, argv[0], NULL, NULL, argv, environ) == 0) waitpid(child, &status, 0);
     char *words = status == 0 ? load(out, size) : NULL;
     unlink(out);

@@ -5,7 +5,7 @@
 
 enum { ROUNDS = 1500 };
 
-/* ------------------------------------------------------------------------------- isomorphism */
+/* ---------------------------------------------------------------------------------- isomorphism */
 
 /* A correspondence between an original and its copy, by ids of the original. */
 typedef struct {
@@ -71,8 +71,7 @@ static bool goes_to(const ir_block *from, const ir_block *to) {
     return false;
 }
 
-/* ---------------------------------------------------------------------------------------- bodies
- */
+/* --------------------------------------------------------------------------------------- bodies */
 
 static void match_body(ir_func *from, ir_block *entry, ir_block *after, ir_inst *const *args) {
     const ir_order *o = &ir_dominators(from)->order;
@@ -149,8 +148,32 @@ Test(clone, results) {
     ir_module_free(m);
 }
 
-/* --------------------------------------------------------------------------------------- regions
- */
+/* The body moves with its parameters, constants and names; what was there before is gone. */
+Test(clone, take_body) {
+    graph g;
+    rng r = {23};
+    graph_random(&g, &r);
+    graph_add_values(&g, &r);
+    ir_func *to = make_target(g.m);
+    ir_set_name(to, to->param_val[0], "wanted");
+    ir_builder b;
+    ir_builder_init(&b, to);
+    ir_at_end(&b, ir_block_new(to, "old"));
+    ir_build_ret(&b, NULL);
+    uint32_t blocks = g.f->next_block, reachable = ir_dominators(g.f)->order.n;
+    ir_block *entry = g.f->first;
+    ir_take_body(to, g.f);
+    cr_assert(ir_is_declaration(g.f));
+    cr_assert_eq(to->first, entry);
+    cr_assert_eq(to->next_block, blocks);
+    cr_assert_eq(ir_dominators(to)->order.n, reachable);
+    cr_assert_str_eq(ir_name_of(to, to->param_val[0]), "wanted");
+    foreach_block (block, to) cr_assert_eq(block->func, to);
+    cr_assert(ir_verify_func(to));
+    graph_close(&g);
+}
+
+/* -------------------------------------------------------------------------------------- regions */
 
 static void check_region(graph *g, const ir_clone_map *map, ir_block *const *set, uint32_t n) {
     match m = {0};
@@ -215,8 +238,7 @@ Test(clone, regions) {
     }
 }
 
-/* --------------------------------------------------------------------------------------- imports
- */
+/* -------------------------------------------------------------------------------------- imports */
 
 static ir_func *make_caller(ir_module *m, const char *name, ir_func *callee, ir_global *g) {
     ir_func *f = ir_func_new(m, name, IR_VOID, 0, NULL);

@@ -2,9 +2,8 @@
  *
  * Expressions are built unsimplified from few values, many of them constants at the ends of ranges,
  * so that patterns meet often.  Each is interpreted on several arguments before and after, and once
- * more as the builder makes it when it has the rules.  Ops
- * that let a NaN's sign or payload be seen (copysign, signbit, bitcast) stay out: float rules do
- * not promise them.
+ * more as the builder makes it when it has the rules.  Ops that let a NaN's sign or payload be seen
+ * (copysign, signbit, bitcast) stay out: float rules do not promise them.
  */
 #include "passes/passes.h"
 

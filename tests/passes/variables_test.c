@@ -2,8 +2,8 @@
  *
  *   f(%a: i64, %b: i64): i64
  *
- * Three variables of 24 bytes, filled at the start, are stored to, loaded from, copied and filled at
- * random constant places with random types, so accesses overlap in every way; addresses also
+ * Three variables of 24 bytes, filled at the start, are stored to, loaded from, copied and filled
+ * at random constant places with random types, so accesses overlap in every way; addresses also
  * travel through a variable.  The traffic stands in a random structured graph of branches and
  * counted loops.  The result mixes everything that was loaded.  The interpreter must give the same
  * answer before and after the passes, and no variable may be left.
@@ -131,7 +131,7 @@ static void build_traffic(subject *s) {
     }
 }
 
-/* ------------------------------------------------------------------------------- control flow */
+/* --------------------------------------------------------------------------------- control flow */
 
 static ir_inst *condition(subject *s) {
     ir_inst *sum = ir_build_load(&s->b, IR_I64, s->sum, 8, 0);
@@ -228,8 +228,8 @@ static uint64_t answer(const subject *s, uint64_t salt) {
 
 static unsigned count_variables(const ir_func *f) {
     unsigned n = 0;
-    foreach_block(b, f)
-        foreach_inst(i, b) n += i->op == IR_OP_alloca;
+    foreach_block (b, f)
+        foreach_inst (i, b) n += i->op == IR_OP_alloca;
     return n;
 }
 

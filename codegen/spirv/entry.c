@@ -1,0 +1,136 @@
+/* entry.c — entry points: interfaces and execution modes.
+ *
+ * The interface lists the built-in variables that the kernel or what it calls uses; from 1.4 on all
+ * module-scope variables.  Contraction of a multiplication and an addition is allowed in Kernel
+ * modules unless ContractionOff forbids it for the whole entry point, so it is forbidden as soon as
+ * one addition or multiplication must not take part.
+ */
+#include "codegen/spirv/spirv.h"
+
+typedef struct {
+    sw_writer *w;
+    uint32_t *seen; /* by id: number of the entry point that has it in its interface */
+    uint32_t stamp;
+    sw_words interface;
+    ir_vec(sw_info *) work;
+    bool adds, muls, strict;
+} entry;
+
+/* -------------------------------------------------------------------------------- what is reached */
+
+static void add_variables(entry *e, const uint32_t *ids, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        if (e->seen[ids[i]] == e->stamp) continue;
+        e->seen[ids[i]] = e->stamp;
+        *ir_push(e->w->arena, &e->interface) = ids[i];
+    }
+}
+
+static void reach(entry *e, sw_info *info) {
+    if (info->visit == e->stamp) return;
+    info->visit = e->stamp;
+    *ir_push(e->w->arena, &e->work) = info;
+}
+
+static void collect(entry *e, sw_info *kernel) {
+    e->stamp++;
+    e->interface.n = 0;
+    e->adds = e->muls = e->strict = false;
+    reach(e, kernel);
+    while (e->work.n) {
+        sw_info *f = e->work.data[--e->work.n];
+        e->adds |= f->adds;
+        e->muls |= f->muls;
+        e->strict |= f->strict;
+        add_variables(e, f->inputs.data, f->inputs.n);
+        if (e->w->version >= 0x00010400) add_variables(e, f->variables.data, f->variables.n);
+        for (uint32_t i = 0; i < f->callees.n; i++) reach(e, f->callees.data[i]);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------ modes */
+
+static void put_mode(sw_writer *w, uint32_t id, SpvExecutionMode mode, unsigned n,
+                     const uint32_t *operands) {
+    uint32_t all[5] = {id, (uint32_t)mode};
+    for (unsigned i = 0; i < n; i++) all[i + 2] = operands[i];
+    sw_put(w, SEC_MODE, SpvOpExecutionMode, n + 2, all);
+}
+
+static bool is_set(const uint32_t size[3]) { return size[0] || size[1] || size[2]; }
+
+static void put_float_controls(sw_writer *w, uint32_t id, unsigned bits, uint32_t width) {
+    static const struct {
+        unsigned bit;
+        SpvExecutionMode mode;
+        SpvCapability capability;
+    } rows[] = {
+        {IR_FC_DENORM_PRESERVE, SpvExecutionModeDenormPreserve, SpvCapabilityDenormPreserve},
+        {IR_FC_DENORM_FLUSH, SpvExecutionModeDenormFlushToZero, SpvCapabilityDenormFlushToZero},
+        {IR_FC_SIGNED_ZERO_INF_NAN, SpvExecutionModeSignedZeroInfNanPreserve,
+         SpvCapabilitySignedZeroInfNanPreserve},
+        {IR_FC_ROUND_RTE, SpvExecutionModeRoundingModeRTE, SpvCapabilityRoundingModeRTE},
+        {IR_FC_ROUND_RTZ, SpvExecutionModeRoundingModeRTZ, SpvCapabilityRoundingModeRTZ},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!(bits & rows[i].bit)) continue;
+        sw_capability(w, rows[i].capability);
+        if (w->version < 0x00010400) sw_extension(w, "SPV_KHR_float_controls");
+        put_mode(w, id, rows[i].mode, 1, &width);
+    }
+}
+
+static void put_subgroups(sw_writer *w, uint32_t id, const ir_kernel_attrs *a) {
+    if (!a->subgroup_size && !a->subgroups) return;
+    if (w->version < 0x00010100)
+        sw_refuse_module(w, "a required sub-group size needs SPIR-V 1.1, and this module is to be "
+                            "%s", sw_version_name(w->version));
+    sw_capability(w, SpvCapabilitySubgroupDispatch);
+    if (a->subgroup_size) put_mode(w, id, SpvExecutionModeSubgroupSize, SW_LIST(a->subgroup_size));
+    if (a->subgroups) put_mode(w, id, SpvExecutionModeSubgroupsPerWorkgroup, SW_LIST(a->subgroups));
+}
+
+static void put_modes(entry *e, const sw_info *info) {
+    sw_writer *w = e->w;
+    const ir_kernel_attrs *a = &info->f->attrs;
+    uint32_t id = info->entry;
+    if (is_set(a->local_size)) put_mode(w, id, SpvExecutionModeLocalSize, 3, a->local_size);
+    if (is_set(a->hint)) put_mode(w, id, SpvExecutionModeLocalSizeHint, 3, a->hint);
+    if (a->has_vec_hint) put_mode(w, id, SpvExecutionModeVecTypeHint, 1, &a->vec_hint);
+    put_subgroups(w, id, a);
+    for (unsigned k = 0; k < 3; k++) put_float_controls(w, id, a->float_controls[k], 16u << k);
+    bool off = info->f->flags & IR_FUNC_CONTRACTION_OFF || (e->adds && e->muls && e->strict);
+    if (off) put_mode(w, id, SpvExecutionModeContractionOff, 0, NULL);
+}
+
+/* "kernel_arg_type.NAME.float*,int," is how llvm-spirv carries the types of the source. */
+static void put_type_names(sw_writer *w, const ir_func *f) {
+    ir_text t = {.arena = w->arena};
+    for (uint32_t i = 0; i < f->nparams; i++)
+        if (!f->param[i].type_name) return;
+    if (f->nparams == 0 || w->options.no_names) return;
+    ir_putf(&t, "kernel_arg_type.%s.", f->name);
+    for (uint32_t i = 0; i < f->nparams; i++) ir_putf(&t, "%s,", f->param[i].type_name);
+    sw_put_string(w, SEC_STRING, SpvOpString, SW_LIST(sw_new_id(w)), t.data);
+}
+
+static void put_entry_point(entry *e, sw_info *info) {
+    collect(e, info);
+    sw_put_string_and(e->w, SEC_ENTRY, SpvOpEntryPoint,
+                      (const uint32_t[]){SpvExecutionModelKernel, info->entry}, info->f->name,
+                      &e->interface);
+    put_modes(e, info);
+    put_type_names(e->w, info->f);
+}
+
+void sw_write_entry_points(sw_writer *w) {
+    entry e = {.w = w, .seen = ir_new_array(w->arena, uint32_t, w->bound)};
+    bool any = false;
+    for (uint32_t i = 0; i < w->functions.n; i++) {
+        sw_info *info = w->functions.data[i];
+        if (!info->written || !(info->f->flags & IR_FUNC_KERNEL)) continue;
+        put_entry_point(&e, info);
+        any = true;
+    }
+    if (!any) sw_capability(w, SpvCapabilityLinkage);
+}

@@ -1,0 +1,60 @@
+/* images.c — images and samplers: the same operands as in SPIR-V, with a mask in front of the image
+ * operands.  OpSampledImage must stand in the block of its use, so it is written with each use.
+ */
+#include "codegen/spirv/spirv.h"
+
+/* Literal samplers are addressing | normalized << 8 | filter << 16. */
+static void emit_sampler(sw_func *fn, const ir_inst *i) {
+    uint32_t bits = (uint32_t)i->imm.bits;
+    sw_capability(fn->w, SpvCapabilityLiteralSampler);
+    sw_set_value(fn, i, sw_intern(fn->w, SpvOpConstantSampler, sw_type(fn->w, i->type),
+                                  SW_LIST(bits & 255, bits >> 8 & 255, bits >> 16 & 255)));
+}
+
+/* The sampled image of an image: its own type. */
+static uint32_t combine(sw_func *fn, const ir_inst *i) {
+    uint32_t image = sw_type(fn->w, ir_arg(i, 0)->type);
+    uint32_t type = sw_intern(fn->w, SpvOpTypeSampledImage, 0, SW_LIST(image));
+    return sw_emit_result(fn, SpvOpSampledImage, type, SW_LIST(sw_arg(fn, i, 0), sw_arg(fn, i, 1)));
+}
+
+static uint32_t operand(sw_func *fn, ir_inst *v) {
+    return v->op == IR_OP_sampled_image ? combine(fn, v) : sw_value(fn, v);
+}
+
+static uint32_t collect(sw_func *fn, const ir_inst *i, unsigned fixed, uint32_t *operands) {
+    uint32_t n = 0;
+    for (unsigned k = 0; k < i->nargs; k++) {
+        if (k == fixed && i->imm.image.operands) operands[n++] = i->imm.image.operands;
+        operands[n++] = operand(fn, ir_arg(i, k));
+    }
+    return n;
+}
+
+static void emit_access(sw_func *fn, const ir_inst *i) {
+    uint32_t *operands = ir_new_array(fn->w->arena, uint32_t, i->nargs + 1u);
+    uint32_t n = collect(fn, i, ir_info(i)->nargs, operands);
+    SpvOp op = (SpvOp)sw_opcode_of(ir_info(i)->spirv);
+    if (i->op == IR_OP_image_write)
+        sw_emit(fn, op, n, operands);
+    else
+        sw_set_value(fn, i, sw_emit_result(fn, op, sw_type(fn->w, i->type), n, operands));
+}
+
+static void emit_simple(sw_func *fn, const ir_inst *i) {
+    uint32_t operands[2];
+    for (unsigned k = 0; k < i->nargs; k++) operands[k] = sw_arg(fn, i, k);
+    SpvOp op = (SpvOp)sw_opcode_of(ir_info(i)->spirv);
+    sw_set_value(fn, i, sw_emit_result(fn, op, sw_type(fn->w, i->type), i->nargs, operands));
+}
+
+void sw_emit_image(sw_func *fn, const ir_inst *i) {
+    switch ((ir_op)i->op) {
+    case IR_OP_sampled_image: break; /* with its uses */
+    case IR_OP_sampler: emit_sampler(fn, i); break;
+    case IR_OP_image_sample:
+    case IR_OP_image_read:
+    case IR_OP_image_write: emit_access(fn, i); break;
+    default: emit_simple(fn, i);
+    }
+}

@@ -1,0 +1,100 @@
+/* query.c — work-item queries: built-in input variables, loaded once in a block.
+ *
+ * The variables are declared when first asked for, with the names that other producers give them.
+ * Those with a dimension are vectors of three sizes; sub-group ones and the number of dimensions
+ * have 32 bits.  A query of another width is converted.
+ */
+#include "codegen/spirv/spirv.h"
+
+typedef struct {
+    SpvBuiltIn builtin;
+    const char *name;
+    bool vector, narrow;
+} query_row;
+
+static query_row row_of(ir_op op) {
+    switch (op) {
+    case IR_OP_global_id: return (query_row){SpvBuiltInGlobalInvocationId, "GlobalInvocationId", true, false};
+    case IR_OP_local_id: return (query_row){SpvBuiltInLocalInvocationId, "LocalInvocationId", true, false};
+    case IR_OP_group_id: return (query_row){SpvBuiltInWorkgroupId, "WorkgroupId", true, false};
+    case IR_OP_global_size: return (query_row){SpvBuiltInGlobalSize, "GlobalSize", true, false};
+    case IR_OP_local_size: return (query_row){SpvBuiltInWorkgroupSize, "WorkgroupSize", true, false};
+    case IR_OP_enqueued_local_size:
+        return (query_row){SpvBuiltInEnqueuedWorkgroupSize, "EnqueuedWorkgroupSize", true, false};
+    case IR_OP_num_groups: return (query_row){SpvBuiltInNumWorkgroups, "NumWorkgroups", true, false};
+    case IR_OP_global_offset: return (query_row){SpvBuiltInGlobalOffset, "GlobalOffset", true, false};
+    case IR_OP_work_dim: return (query_row){SpvBuiltInWorkDim, "WorkDim", false, true};
+    case IR_OP_global_linear_id: return (query_row){SpvBuiltInGlobalLinearId, "GlobalLinearId", false, false};
+    case IR_OP_local_linear_id:
+        return (query_row){SpvBuiltInLocalInvocationIndex, "LocalInvocationIndex", false, false};
+    case IR_OP_subgroup_size: return (query_row){SpvBuiltInSubgroupSize, "SubgroupSize", false, true};
+    case IR_OP_subgroup_max_size: return (query_row){SpvBuiltInSubgroupMaxSize, "SubgroupMaxSize", false, true};
+    case IR_OP_num_subgroups: return (query_row){SpvBuiltInNumSubgroups, "NumSubgroups", false, true};
+    case IR_OP_enqueued_num_subgroups:
+        return (query_row){SpvBuiltInNumEnqueuedSubgroups, "NumEnqueuedSubgroups", false, true};
+    case IR_OP_subgroup_id: return (query_row){SpvBuiltInSubgroupId, "SubgroupId", false, true};
+    default:
+        return (query_row){SpvBuiltInSubgroupLocalInvocationId, "SubgroupLocalInvocationId", false, true};
+    }
+}
+
+static uint32_t declare(sw_writer *w, uint32_t type, uint32_t builtin, const char *name) {
+    uint32_t id = sw_new_id(w);
+    sw_put_result(w, SEC_GLOBAL, SpvOpVariable, sw_pointer_type_of(w, SpvStorageClassInput, type),
+                  id, SW_LIST(SpvStorageClassInput));
+    sw_name(w, id, ir_sprintf(w->arena, "__spirv_BuiltIn%s", name));
+    sw_decorate(w, id, SpvDecorationBuiltIn, 1, &builtin);
+    sw_decorate0(w, id, SpvDecorationConstant);
+    return id;
+}
+
+static uint32_t variable_of(sw_func *fn, const query_row *q, uint32_t type) {
+    uint32_t *id = &fn->w->builtin[q->builtin];
+    if (!*id) *id = declare(fn->w, type, (uint32_t)q->builtin, q->name);
+    *ir_push(fn->w->arena, &fn->info->inputs) = *id;
+    return *id;
+}
+
+static uint32_t loaded(sw_func *fn, const query_row *q, ir_type t) {
+    sw_loaded *known = &fn->query[q->builtin];
+    if (known->id && known->block == fn->block) return known->id;
+    uint32_t type = sw_type(fn->w, t);
+    known->id = sw_emit_result(fn, SpvOpLoad, type, SW_LIST(variable_of(fn, q, type)));
+    known->block = fn->block;
+    return known->id;
+}
+
+/* Masks of lanes relative to this one. */
+static void emit_mask(sw_func *fn, const ir_inst *i) {
+    static const struct {
+        SpvBuiltIn builtin;
+        const char *name;
+    } masks[5] = {{SpvBuiltInSubgroupEqMask, "SubgroupEqMask"},
+                  {SpvBuiltInSubgroupGeMask, "SubgroupGeMask"},
+                  {SpvBuiltInSubgroupGtMask, "SubgroupGtMask"},
+                  {SpvBuiltInSubgroupLeMask, "SubgroupLeMask"},
+                  {SpvBuiltInSubgroupLtMask, "SubgroupLtMask"}};
+    uint64_t n = i->imm.bits;
+    sw_need_version(fn, 0x00010300, "a sub-group mask");
+    sw_capability(fn->w, SpvCapabilityGroupNonUniformBallot);
+    uint32_t type = sw_type(fn->w, i->type), *id = &fn->w->masks[n];
+    if (!*id) *id = declare(fn->w, type, (uint32_t)masks[n].builtin, masks[n].name);
+    *ir_push(fn->w->arena, &fn->info->inputs) = *id;
+    sw_set_value(fn, i, sw_emit_result(fn, SpvOpLoad, type, SW_LIST(*id)));
+}
+
+void sw_emit_query(sw_func *fn, const ir_inst *i) {
+    if (i->op == IR_OP_subgroup_mask) {
+        emit_mask(fn, i);
+        return;
+    }
+    query_row q = row_of((ir_op)i->op);
+    ir_type lane = q.narrow ? IR_I32 : ir_size_type(fn->w->m);
+    uint32_t id = loaded(fn, &q, q.vector ? ir_vector(lane, 3) : lane);
+    if (q.vector)
+        id = sw_emit_result(fn, SpvOpCompositeExtract, sw_type(fn->w, lane),
+                            SW_LIST(id, i->imm.dim));
+    if (lane != i->type)
+        id = sw_emit_result(fn, SpvOpUConvert, sw_type(fn->w, i->type), SW_LIST(id));
+    sw_set_value(fn, i, id);
+}
