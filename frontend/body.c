@@ -118,24 +118,27 @@ static void refuse_unknown(reader *r) {
     spv_refuse_inst(r, family ? family : "unknown");
 }
 
-static bool is_debug_inst(reader *r) {
+/* May stand before the phis of a block: debug information, and merges that producers misplace. */
+static bool is_no_code(reader *r) {
+    if (r->in.opcode == SPV_OP_LoopMerge || r->in.opcode == SPV_OP_SelectionMerge) return true;
     return is_ext_inst(r->in.opcode) && spv_find(r, r->in.arg[0])->kind == ID_SET &&
            spv_find(r, r->in.arg[0])->set != SET_OPENCL;
 }
 
-static void read_inst(reader *r, bool *body) {
+/* Reads the instruction; *code: something other than phis stands before it in the block. */
+static void read_inst(reader *r, bool *code) {
     const spv_row *row = r->in.row;
     if (!row) refuse_unknown(r);
     if (row->place == PLACE_LINE) return;
     if (row->lack) spv_refuse_inst(r, row->lack);
-    if (r->in.opcode == SPV_OP_Phi && *body) spv_fail(r, "OpPhi stands behind other instructions");
-    if (r->in.opcode != SPV_OP_Phi && row->place != PLACE_SKIP && !is_debug_inst(r)) *body = true;
+    if (r->in.opcode == SPV_OP_Phi && *code) spv_fail(r, "OpPhi stands behind other instructions");
+    if (r->in.opcode != SPV_OP_Phi && row->place != PLACE_SKIP && !is_no_code(r)) *code = true;
     row->read(r);
     if (row->place == PLACE_ACT || is_ext_inst(r->in.opcode)) r->writes++;
 }
 
 static void read_block(reader *r, spv_block *b) {
-    bool body = false;
+    bool code = false;
     ir_at_end(&r->b, b->ir);
     r->block = b;
     r->writes++;
@@ -143,7 +146,7 @@ static void read_block(reader *r, spv_block *b) {
     for (uint32_t at = b->begin; at <= b->end; at += r->words[at] >> 16) {
         spv_decode(r, at);
         r->b.loc = at;
-        read_inst(r, &body);
+        read_inst(r, &code);
     }
     b->nphis = r->phis.n - b->phi;
 }
@@ -174,7 +177,7 @@ static void begin(reader *r, spv_function *f) {
         f->entry ? !(f->ir->flags & IR_FUNC_CONTRACTION_OFF) : r->any_entry && !r->contraction_off;
 }
 
-static void refuse_function(reader *r, spv_function *f, const char *why) {
+void spv_refuse_function(reader *r, spv_function *f, const char *why) {
     ir_message m = {.severity = IR_NOTE, .file = r->file, .word = r->in.at};
     const ir_line *line = ir_line_of(r->m, r->in.at);
     if (line) {
@@ -191,7 +194,7 @@ static void refuse_function(reader *r, spv_function *f, const char *why) {
 void spv_read_body(reader *r, spv_function *f) {
     if (f->refused) {
         spv_decode(r, f->at);
-        refuse_function(r, f, f->ir->refusal);
+        spv_refuse_function(r, f, f->ir->refusal);
     }
     if (!f->body || f->refused) return;
     begin(r, f);
@@ -199,7 +202,7 @@ void spv_read_body(reader *r, spv_function *f) {
     r->f = NULL;
     if (ok) return;
     if (!r->refusal) ir_throw(r->cx, r->cx->status);
-    refuse_function(r, f, r->refusal);
+    spv_refuse_function(r, f, r->refusal);
     r->refusal = NULL;
     r->cx->status = IR_OK;
 }

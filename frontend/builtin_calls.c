@@ -278,6 +278,27 @@ void spv_call_as(reader *r, const spv_builtin *b, const char *key) {
     spv_define(r, x->type == t ? x : spv_op1(r, IR_OP_bitcast, t, x));
 }
 
+/* ----------------------------------------------------------------------------- generic pointers */
+
+/* __to_global(p) and its kin: the result type says which space. */
+void spv_call_to_space(reader *r, const spv_builtin *b, const char *key) {
+    (void)b;
+    want_args(r, key, 1);
+    ir_inst *p = spv_arg_of(r, 0, ir_ptr(IR_GENERIC));
+    ir_type t = result_type(r);
+    if (!ir_is_ptr(t)) spv_fail(r, "%s returns no pointer", spv_key_name(key));
+    spv_define(r, p->type == t ? p : spv_op1(r, IR_OP_ptrcast_to, t, p));
+}
+
+/* Memory semantics are the flags of fences, 8 bits up. */
+void spv_call_get_fence(reader *r, const spv_builtin *b, const char *key) {
+    (void)b;
+    want_args(r, key, 1);
+    ir_inst *v = spv_op1(r, IR_OP_ptr_space, IR_I32, spv_arg_of(r, 0, ir_ptr(IR_GENERIC)));
+    v = spv_op2(r, IR_OP_lshr, IR_I32, v, ir_const(r->b.f, IR_I32, 8));
+    define_result(r, spv_op2(r, IR_OP_and, IR_I32, v, ir_const(r->b.f, IR_I32, 3)));
+}
+
 /* ----------------------------------------------------------------------------------- relational */
 
 void spv_call_compare(reader *r, const spv_builtin *b, const char *key) {

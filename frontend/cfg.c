@@ -151,6 +151,7 @@ void spv_read_selection_merge(reader *r) {
 
 static ir_inst *new_phi(reader *r, ir_type t, uint32_t leaf) {
     uint32_t n = r->block->edges;
+    spv_charge(r, n); /* there may be many more edges than operands */
     ir_inst **undef = ir_new_array(&r->scratch, ir_inst *, n);
     for (uint32_t i = 0; i < n; i++) undef[i] = ir_undef(r->b.f, t);
     ir_inst *phi = ir_build_raw(&r->b, IR_OP_phi, t, 0, (ir_imm){0}, n, undef);
@@ -167,7 +168,6 @@ void spv_read_phi(reader *r) {
         return;
     }
     spv_parts *p = spv_parts_new(r, t);
-    spv_charge(r, (uint64_t)t->leaves * r->block->edges);
     for (uint32_t i = 0; i < t->leaves; i++)
         p->part[i] = new_phi(r, spv_find_leaf(r, t, i).type->value, i);
     spv_define_parts(r, p);

@@ -99,6 +99,7 @@ static uint32_t add_lanes(reader *r, ir_inst **lane, uint32_t n, uint32_t room, 
 static void construct_vector(reader *r, const spv_type *t) {
     ir_inst *lane[IR_MAX_LANES];
     uint32_t n = 0;
+    spv_charge(r, t->count);
     for (uint32_t k = 0; k < r->in.n; k++) {
         ir_inst *v = spv_arg(r, k);
         if (ir_elem(v->type) != ir_elem(t->value)) spv_bad_type(r, k, spv_type_name(r, t->elem));

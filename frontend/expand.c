@@ -205,6 +205,7 @@ static ir_inst *dot_operand(reader *r, uint32_t k, bool packed) {
 
 static ir_inst *sum_of_products(reader *r, ir_inst *x, ir_inst *y, dot_kind kind, ir_type t) {
     ir_inst *sum = NULL;
+    spv_charge(r, 2 * ir_lanes(x->type));
     ir_type wide = ir_with_elem(x->type, t);
     x = spv_to_value(r, x, wide, kind.signed_x);
     y = spv_to_value(r, y, wide, kind.signed_y);

@@ -90,15 +90,9 @@ static void describe_params(reader *r, spv_function *f) {
 
 /* ---------------------------------------------------------------------------------- declaration */
 
-static const char *entry_name(reader *r, const spv_function *f) {
-    uint32_t i = 0;
-    while (r->words[r->entries.data[i] + 2] != f->id) i++;
-    return spv_string_at(r, r->entries.data[i] + 3);
-}
-
 static const char *function_name(reader *r, const spv_function *f) {
     const spv_decor *d = spv_decor_of(r, f->id);
-    if (f->entry) return entry_name(r, f);
+    if (f->entry) return spv_string_at(r, f->entry + 3);
     const char *name = d->has & D_LINKAGE ? d->link_name : spv_name(r, f->id);
     return name && *name ? name : ir_sprintf(&r->scratch, "f%u", f->id);
 }
@@ -146,17 +140,19 @@ static uint32_t function_flags(reader *r, const spv_function *f) {
 
 static ir_func *make_func(reader *r, const spv_function *f, const char *name, uint32_t flags) {
     ir_vec(ir_type) types = {0};
-    bool taken = ir_func_find(r->m, name) || ir_global_find(r->m, name);
+    const char *unique = spv_free_name(r, name, f->id);
+    bool taken = unique != name;
     if (f->sret) *ir_push(&r->scratch, &types) = ir_ptr(IR_PRIVATE);
     for (uint32_t i = 0; i < f->nparams && !f->refused; i++)
         for (uint32_t k = 0; k < ir_params_of(f, f->type->member[i]); k++)
             *ir_push(&r->scratch, &types) = param_type(r, f, f->type->member[i], k);
     const spv_type *result = f->type->elem;
     ir_type ret = f->sret || result->form == T_LACKING ? IR_VOID : result->value;
-    ir_func *ir = ir_func_new(r->m, name, ret, types.n, types.data);
+    ir_func *ir = ir_func_new(r->m, unique, ret, types.n, types.data);
     if (taken && f->entry) spv_fail(r, "two entry points are named \"%s\"", name);
     if (taken && (flags & IR_FUNC_EXPORT)) {
-        if (!(ir_func_find(r->m, name)->flags & IR_FUNC_KERNEL)) spv_warn(r, WARN_EXPORT_TWICE);
+        const ir_func *other = ir_func_find(r->m, name);
+        if (!other || !(other->flags & IR_FUNC_KERNEL)) spv_warn(r, WARN_EXPORT_TWICE);
         flags &= ~(uint32_t)IR_FUNC_EXPORT;
     }
     ir->flags = flags;
@@ -198,6 +194,22 @@ static void make_second_entry(reader *r, const spv_function *f, const char *name
     ir_at_end(&b, ir_block_new(k, NULL));
     ir_build_call(&b, f->ir, k->nparams, k->param_val);
     ir_build_ret(&b, NULL);
+}
+
+/* What calls a function without a body cannot run either; the reason stays that of the callee. */
+void spv_refuse_callers(reader *r) {
+    ir_vec(spv_function *) todo = {0};
+    for (spv_function *f = r->first_function; f; f = f->next)
+        if (f->refused) *ir_push(&r->scratch, &todo) = f;
+    for (uint32_t i = 0; i < todo.n; i++) {
+        const spv_function *f = todo.data[i];
+        for (const spv_caller *c = f->callers; c; c = c->next) {
+            if (c->func->refused) continue;
+            spv_decode(r, c->func->at);
+            spv_refuse_function(r, c->func, f->ir->refusal);
+            *ir_push(&r->scratch, &todo) = c->func;
+        }
+    }
 }
 
 /* Imports whose calls became operations are no longer needed. */
@@ -305,16 +317,23 @@ static uint32_t pass(reader *r, const spv_function *f, uint32_t i, ir_inst **arg
     return n;
 }
 
+static void note_caller(reader *r, spv_function *callee) {
+    spv_caller *c = ir_new(&r->scratch, spv_caller);
+    *c = (spv_caller){.func = r->f, .next = callee->callers};
+    callee->callers = c;
+}
+
 static const spv_function *callee_of(reader *r) {
     const spv_id *e = spv_find(r, r->in.arg[0]);
     if (e->kind != ID_FUNCTION) spv_fail(r, "OpFunctionCall: %%%u is not a function", r->in.arg[0]);
-    const spv_function *f = e->func;
+    spv_function *f = e->func;
     if (r->in.n - 1 != f->type->count)
         spv_fail(r, "OpFunctionCall: %u arguments for %u parameters", r->in.n - 1, f->type->count);
     if (r->in.type != f->type->elem)
         spv_fail(r, "OpFunctionCall: the result has type %s, want %s", spv_type_name(r, r->in.type),
                  spv_type_name(r, f->type->elem));
-    if (f->refused && !f->body) spv_refuse(r, "%s", f->ir->refusal);
+    if (f->refused) spv_refuse(r, "%s", f->ir->refusal);
+    note_caller(r, f);
     return f;
 }
 

@@ -250,6 +250,7 @@ void spv_read_subgroup_block_read(reader *r) {
     ir_inst *p = spv_arg_pointer(r, 0), *lane[IR_MAX_LANES];
     ir_type t = spv_value_type(r, r->in.type)->value, elem = ir_elem(t);
     if (!ir_is_int(t) || ir_is_bool(t)) spv_fail(r, "%s: the result is no integer", spv_op_name(r));
+    spv_charge(r, 5 * ir_lanes(t));
     for (unsigned i = 0; i < ir_lanes(t); i++)
         lane[i] = ir_build_load(&r->b, elem, block_element(r, p, i, elem),
                                 (unsigned)ir_sizeof(r->m, elem), 0);
@@ -261,6 +262,7 @@ void spv_read_subgroup_block_write(reader *r) {
     ir_inst *p = spv_arg_pointer(r, 0), *v = spv_arg(r, 1);
     ir_type elem = ir_elem(v->type);
     if (!ir_is_int(v->type) || ir_is_bool(v->type)) spv_bad_type(r, 1, "integers");
+    spv_charge(r, 5 * ir_lanes(v->type));
     for (unsigned i = 0; i < ir_lanes(v->type); i++) {
         ir_inst *s = ir_is_vector(v->type) ? ir_build_extract(&r->b, v, i) : v;
         ir_build_store(&r->b, s, block_element(r, p, i, elem), (unsigned)ir_sizeof(r->m, elem), 0);

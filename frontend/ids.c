@@ -64,6 +64,16 @@ const char *spv_name(reader *r, uint32_t id) {
     return e->name ? spv_string_at(r, e->name) : NULL;
 }
 
+static bool is_taken(const reader *r, const char *name) {
+    return ir_func_find(r->m, name) || ir_global_find(r->m, name);
+}
+
+const char *spv_free_name(reader *r, const char *name, uint32_t id) {
+    if (!is_taken(r, name)) return name;
+    const char *next = ir_sprintf(&r->scratch, "%s.1", name);
+    return is_taken(r, next) ? ir_sprintf(&r->scratch, "%s.%u", name, id) : next;
+}
+
 /* --------------------------------------------------------------------------------------- values */
 
 static const char *kind_name(const spv_id *e) {

@@ -28,8 +28,23 @@ static access take_access(reader *r, uint32_t *k) {
     return a;
 }
 
-static uint32_t align_of(reader *r, access a, const spv_type *t) {
-    return a.align ? a.align : (uint32_t)ir_alignof(r->m, t->memory);
+/* A variable is made as well aligned as accesses to it claim that it is. */
+static void align_variable(reader *r, ir_inst *p, uint32_t align) {
+    enum { ENOUGH = 128 };
+    ir_global *g = p->op == IR_OP_address ? p->imm.global : NULL;
+    if (align > ENOUGH) return;
+    if (g && g->align < align && !(g->flags & IR_FUNC_IMPORT)) g->align = align;
+    if (p->op == IR_OP_alloca && p->imm.var->align < align) {
+        ir_var *var = ir_dup(&r->m->arena, p->imm.var, sizeof *var);
+        var->align = align;
+        p->imm.var = var;
+    }
+}
+
+static uint32_t align_of(reader *r, access a, const spv_type *t, ir_inst *p) {
+    uint32_t align = a.align ? a.align : (uint32_t)ir_alignof(r->m, t->memory);
+    align_variable(r, p, align);
+    return align;
 }
 
 /* The memory type of an access, checked against the pointer's pointee. */
@@ -70,8 +85,8 @@ void spv_read_load(reader *r) {
     check_pointee(r, 0, t);
     if (load_builtin(r, e, t) || load_opaque_variable(r, e)) return;
     access a = take_access(r, &k);
-    spv_define_load(r, t, spv_arg_pointer(r, 0), align_of(r, a, t),
-                    a.flags | variable_flags(r, r->in.arg[0]));
+    ir_inst *p = spv_arg_pointer(r, 0);
+    spv_define_load(r, t, p, align_of(r, a, t, p), a.flags | variable_flags(r, r->in.arg[0]));
 }
 
 void spv_read_store(reader *r) {
@@ -79,17 +94,32 @@ void spv_read_store(reader *r) {
     uint32_t k = 2;
     check_pointee(r, 0, t);
     access a = take_access(r, &k);
-    spv_store_any(r, r->in.arg[1], spv_arg_pointer(r, 0), align_of(r, a, t),
+    ir_inst *p = spv_arg_pointer(r, 0);
+    spv_store_any(r, r->in.arg[1], p, align_of(r, a, t, p),
                   a.flags | variable_flags(r, r->in.arg[0]));
 }
 
 /* --------------------------------------------------------------------------------------- copies */
 
+/* Compilers write memset as a copy from a constant of equal bytes. */
+static bool fill(reader *r, ir_inst *to, const ir_inst *from, ir_inst *bytes, access a) {
+    const spv_variable *v = spv_variable_of(r, from);
+    if (!v || v->fill < 0 || !ir_is_const(bytes)) return false;
+    if (bytes->imm.bits > ir_sizeof(r->m, v->global->type)) return false;
+    spv_fill(r, to, (uint8_t)v->fill, bytes, a.align, a.flags);
+    return true;
+}
+
 static void copy(reader *r, ir_inst *bytes, uint32_t k, uint32_t natural) {
     access to = take_access(r, &k), from = k < r->in.n ? take_access(r, &k) : to;
-    uint32_t a = to.align ? to.align : natural, b = from.align ? from.align : natural;
     ir_inst *target = spv_arg_pointer(r, 0), *source = spv_arg_pointer(r, 1);
-    spv_copy(r, target, source, bytes, a < b ? a : b, (to.flags | from.flags) & IR_MEM_VOLATILE);
+    if (!to.align) to.align = natural;
+    if (!from.align) from.align = natural;
+    to.flags = from.flags = (to.flags | from.flags) & IR_MEM_VOLATILE;
+    align_variable(r, target, to.align);
+    if (fill(r, target, source, bytes, to)) return;
+    align_variable(r, source, from.align);
+    spv_copy(r, target, source, bytes, to.align < from.align ? to.align : from.align, to.flags);
 }
 
 void spv_read_copy_memory(reader *r) {
@@ -128,6 +158,6 @@ void spv_read_ptr_diff(reader *r) {
 }
 
 void spv_read_generic_ptr_mem_semantics(reader *r) {
-    ir_inst *p = spv_arg_pointer(r, 0);
+    ir_inst *p = spv_arg_of(r, 0, ir_ptr(IR_GENERIC));
     spv_define_checked(r, spv_op1(r, IR_OP_ptr_space, IR_I32, p));
 }

@@ -85,6 +85,6 @@ void spv_mark_entries(reader *r) {
         spv_decode(r, r->entries.data[i]);
         const spv_id *e = spv_find(r, r->in.arg[1]);
         if (e->kind != ID_FUNCTION) spv_fail(r, "%%%u is not a function", r->in.arg[1]);
-        e->func->entry = true;
+        if (!e->func->entry) e->func->entry = r->in.at;
     }
 }

@@ -203,6 +203,7 @@ void spv_ext_shuffle(reader *r) {
         spv_bad_type(r, last, "integers, one for each component of the result");
     if (last == 2) x = side_by_side(r, x, spv_arg_of(r, 1, x->type));
     unsigned reach = 1;
+    spv_charge(r, 3 * ir_lanes(t));
     while (reach < ir_lanes(x->type)) reach *= 2;
     for (unsigned i = 0; i < ir_lanes(t); i++)
         lane[i] = pick(r, x, ir_build_extract(&r->b, mask, i), reach);

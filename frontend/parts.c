@@ -6,7 +6,7 @@
  * that is picked out of a large struct costs one load.
  *
  * What all such values take together is bounded by a budget (spv_charge), since a few words can
- * name a value of thousands of parts.
+ * name a value of thousands of parts.  Other expansions of few words into much draw on it too.
  */
 #include "frontend/reader.h"
 
@@ -16,7 +16,7 @@ void spv_charge(reader *r, uint64_t parts) {
         return;
     }
     if (!r->f) spv_fail(r, "constants of this many parts are not supported");
-    spv_refuse(r, "struct and array values of this many parts in one module are not supported");
+    spv_refuse(r, "values of this many parts in one module are not supported");
 }
 
 static void check_leaves(reader *r, const spv_type *t) {
@@ -165,20 +165,20 @@ void spv_copy(reader *r, ir_inst *to, ir_inst *from, ir_inst *bytes, uint32_t al
                  (ir_inst *[]){to, from, bytes});
 }
 
-static void fill_zero(reader *r, const spv_type *t, ir_inst *p, uint32_t align, uint32_t flags) {
-    uint64_t size = ir_sizeof(r->m, t->memory);
-    ir_inst *bytes = ir_const(r->b.f, ir_size_type(r->m), size);
-    if (!size) return;
+void spv_fill(reader *r, ir_inst *to, uint8_t byte, ir_inst *bytes, uint32_t align,
+              uint32_t flags) {
+    if (ir_is_const(bytes) && bytes->imm.bits == 0) return;
     ir_build_raw(&r->b, IR_OP_fill, IR_VOID, 0, mem_imm(align, flags), 3,
-                 (ir_inst *[]){p, ir_const(r->b.f, IR_I8, 0), bytes});
+                 (ir_inst *[]){to, ir_const(r->b.f, IR_I8, byte), bytes});
 }
 
 /* One node of a constant: nothing, zeros, or a scalar. */
 static void store_node(reader *r, const spv_const *c, ir_inst *p, uint32_t align, uint32_t flags) {
     if (c->form == C_UNDEF) return;
     if (c->form == C_LACKING) spv_refuse(r, "%s is not supported", c->reason);
+    ir_inst *bytes = ir_const(r->b.f, ir_size_type(r->m), ir_sizeof(r->m, c->type->memory));
     if (spv_is_aggregate(c->type))
-        fill_zero(r, c->type, p, align, flags);
+        spv_fill(r, p, 0, bytes, align, flags);
     else
         spv_store_scalar(r, c->type, spv_const_value(r, c), p, align, flags);
 }

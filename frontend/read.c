@@ -191,6 +191,7 @@ static void read_module(void *arg) {
     declare_functions(r);
     spv_set_modes(r);
     for (spv_function *f = r->first_function; f; f = f->next) spv_read_body(r, f);
+    spv_refuse_callers(r);
     spv_drop_builtins(r);
     spv_make_entries(r);
     spv_report_warnings(r);

@@ -304,6 +304,7 @@ struct spv_variable {
     spv_type *type; /* pointer */
     ir_global *global;
     const spv_const *init;
+    int fill; /* the value of all bytes of a constant, or -1 */
     bool is_builtin;
     uint32_t builtin;   /* SpvBuiltIn */
     const char *reason; /* not supported */
@@ -319,6 +320,13 @@ struct spv_pointer {
 
 /* ------------------------------------------------------------------------- functions and blocks */
 
+/* A function that calls this one. */
+typedef struct spv_caller spv_caller;
+struct spv_caller {
+    spv_function *func;
+    spv_caller *next;
+};
+
 struct spv_function {
     uint32_t id, at; /* OpFunction */
     uint32_t body;   /* first OpLabel, or 0 */
@@ -327,9 +335,10 @@ struct spv_function {
     uint32_t *param; /* OpFunctionParameter */
     spv_type *type;
     ir_func *ir;
-    bool entry; /* named by an entry point */
+    uint32_t entry; /* the first OpEntryPoint that names it, or 0 */
     bool refused;
-    bool sret;                         /* result through an extra first parameter */
+    bool sret; /* result through an extra first parameter */
+    spv_caller *callers;
     const struct spv_builtin *builtin; /* import that stands for an operation, or NULL */
     const char *builtin_key;
     spv_function *next;
@@ -464,6 +473,7 @@ struct reader {
     ir_vec(uint32_t) used_specs;
     ir_map arg_types, arg_quals; /* kernel argument strings, by hash of the kernel's name */
     ir_map entry_names;
+    ir_map variables; /* by address of their global */
     spv_function *first_function, *last_function;
 
     spv_function *f; /* being read, or NULL */
@@ -511,6 +521,8 @@ const char *spv_string(reader *r, uint32_t k);
 uint32_t spv_string_words(reader *r, uint32_t k);
 const char *spv_string_at(reader *r, uint32_t word);
 const char *spv_name(reader *r, uint32_t id); /* its OpName, or NULL */
+/* `name` for a symbol, or a free one like it, found with little effort. */
+const char *spv_free_name(reader *r, const char *name, uint32_t id);
 /* Takes the result id of this instruction; fails when it is defined already. */
 spv_id *spv_new_id(reader *r, spv_id_kind kind);
 const spv_decor *spv_decor_of(reader *r, uint32_t id); /* never NULL */
@@ -561,6 +573,8 @@ void spv_note_arg_string(reader *r, const char *text);
 void spv_name_args(reader *r, ir_func *f);
 void spv_set_modes(reader *r); /* modes.c */
 void spv_declare_function(reader *r, spv_function *f);
+void spv_refuse_function(reader *r, spv_function *f, const char *why);
+void spv_refuse_callers(reader *r); /* of functions that were refused */
 void spv_make_entries(reader *r);
 void spv_drop_builtins(reader *r);
 void spv_read_body(reader *r, spv_function *f);
@@ -570,10 +584,13 @@ void spv_bind_params(reader *r, const spv_function *f);
 void spv_at_head(reader *r, ir_builder *b);
 ir_inst *spv_cast_space(ir_builder *b, ir_inst *p, ir_type t); /* pointer to pointer */
 ir_inst *spv_temporary(reader *r, const spv_type *t); /* a variable for a value of this type */
+void spv_fill(reader *r, ir_inst *to, uint8_t byte, ir_inst *bytes, uint32_t align, uint32_t flags);
 void spv_copy(reader *r, ir_inst *to, ir_inst *from, ir_inst *bytes, uint32_t align,
               uint32_t flags);
 void spv_order_blocks(reader *r);
 void spv_fill_phis(reader *r);
+/* The variable that a pointer is the address of, or NULL. */
+spv_variable *spv_variable_of(reader *r, const ir_inst *p);
 void spv_hoist_variables(reader *r, const uint32_t *at, uint32_t n);
 uint32_t spv_power_of_two(reader *r, uint32_t align);
 uint32_t spv_linkage(reader *r, uint32_t id); /* IR_FUNC_EXPORT, _IMPORT, _ODR */

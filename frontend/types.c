@@ -62,10 +62,13 @@ const char *spv_ir_type_name(reader *r, ir_type t) {
 }
 
 const char *spv_type_name(reader *r, const spv_type *t) {
+    enum { READABLE = 16 };
     if (!t) return "no type";
     if (t->form == T_LACKING) return t->reason;
     if (t->form == T_FUNCTION) return "a function type";
     if (t->odd) return ir_sprintf(&r->scratch, "i%u", t->bits);
+    if (spv_is_aggregate(t) && ir_type_get(r->m, t->memory)->parts > READABLE)
+        return ir_sprintf(&r->scratch, "%%%u, a large struct or array,", t->id);
     return spv_ir_type_name(r, spv_is_aggregate(t) ? t->memory : t->value);
 }
 
@@ -184,7 +187,11 @@ void spv_read_type_float(reader *r) {
 void spv_read_type_vector(reader *r) {
     spv_type *elem = spv_type_at(r, r->in.arg[0]);
     uint32_t lanes = r->in.arg[1];
-    if (elem->form == T_LACKING || elem->form == T_POINTER || lanes > IR_MAX_LANES) {
+    if (elem->form == T_LACKING) {
+        lacking(r, elem->reason);
+        return;
+    }
+    if (elem->form == T_POINTER || lanes > IR_MAX_LANES) {
         lacking(r, ir_sprintf(&r->m->arena, "a vector of %u x %s", lanes, spv_type_name(r, elem)));
         return;
     }

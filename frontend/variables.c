@@ -60,18 +60,28 @@ static void put_const(reader *r, init_image *image, const spv_const *c) {
     }
 }
 
-static void initialize(reader *r, ir_global *g, const spv_const *c) {
+/* The value that all bytes have, or -1. */
+static int equal_bytes(const ir_global *g, uint64_t size) {
+    for (uint64_t i = 1; i < size; i++)
+        if (g->init[i] != g->init[0]) return -1;
+    return size && !g->nreloc ? g->init[0] : -1;
+}
+
+static void initialize(reader *r, spv_variable *v) {
+    ir_global *g = v->global;
     uint64_t size = ir_sizeof(r->m, g->type);
     init_image image = {0};
-    if (c->form == C_UNDEF) return;
+    v->fill = -1;
+    if (v->init->form == C_UNDEF) return;
     if (size > SPV_MAX_INIT - r->init_bytes)
         spv_fail(r, "initializers of more than %d bytes are not supported", SPV_MAX_INIT);
     r->init_bytes += size;
     image.bytes = ir_alloc(&r->m->arena, size);
-    put_const(r, &image, c);
+    put_const(r, &image, v->init);
     g->init = image.bytes;
     g->reloc = image.relocs.data;
     g->nreloc = image.relocs.n;
+    v->fill = g->constant ? equal_bytes(g, size) : -1;
 }
 
 /* ------------------------------------------------------------------------------ at module scope */
@@ -85,7 +95,8 @@ static const char *global_name(reader *r, uint32_t id) {
     const spv_decor *d = spv_decor_of(r, id);
     const char *name = d->has & D_LINKAGE ? d->link_name : spv_name(r, id);
     if (!name || !*name) return ir_sprintf(&r->scratch, "g%u", id);
-    return is_entry_name(r, name) ? ir_sprintf(&r->scratch, "%s.var", name) : name;
+    if (is_entry_name(r, name)) name = ir_sprintf(&r->scratch, "%s.var", name);
+    return spv_free_name(r, name, id);
 }
 
 uint32_t spv_power_of_two(reader *r, uint32_t align) {
@@ -111,6 +122,7 @@ static void make_global(reader *r, spv_variable *v, spv_type *pointee) {
     ir_space space = ir_space_of(v->type->value);
     ir_global *g = ir_global_new(r->m, global_name(r, v->id), space, pointee->memory);
     v->global = g;
+    v->fill = -1;
     g->flags = linkage_flags(r, d);
     g->constant = space == IR_CONST || (d->has & D_CONSTANT);
     if (d->has & D_ALIGNMENT) {
@@ -119,8 +131,9 @@ static void make_global(reader *r, spv_variable *v, spv_type *pointee) {
     }
     if (v->init) {
         g->flags &= ~(uint32_t)IR_FUNC_IMPORT;
-        initialize(r, g, v->init);
+        initialize(r, v);
     }
+    ir_map_set(&r->scratch, &r->variables, (uintptr_t)g, v);
 }
 
 /* Why a variable of this kind cannot be a global, or NULL. */
@@ -195,6 +208,10 @@ void spv_read_untyped_variable(reader *r) {
     check_pointer(r);
     new_variable(r, r->in.arg[0], r->in.n > 1 ? spv_type_at(r, r->in.arg[1]) : NULL,
                  r->in.n > 2 ? r->in.arg[2] : 0);
+}
+
+spv_variable *spv_variable_of(reader *r, const ir_inst *p) {
+    return p->op == IR_OP_address ? ir_map_get(&r->variables, (uintptr_t)p->imm.global) : NULL;
 }
 
 ir_inst *spv_variable_address(reader *r, spv_variable *v) {

@@ -21,14 +21,12 @@ static void load(rt_library *lib, const rt_launch *l) {
     const char *path = rt_plan_path(plan, l->path);
     char *bytes = rt_read_file(plan->context, &plan->arena, path, &size);
     spvf_module_options o = {sizeof o, l->specs.data, l->specs.n};
-    spvf_module *m = NULL;
-    spvf_status status = spvf_module_load(plan->context, path, bytes, size, &o, &m);
-    if (status == SPVF_OK) {
-        rt_loaded *known = ir_new(&plan->arena, rt_loaded);
-        *known = (rt_loaded){l->path, l, m, NULL};
-        *ir_push(&plan->arena, &lib->loaded) = known;
-        if (!lib->no_optimize) status = spvf_module_optimize(m, lib->passes);
-    }
+    rt_loaded *known = ir_new(&plan->arena, rt_loaded);
+    *known = (rt_loaded){.path = l->path, .first = l};
+    *ir_push(&plan->arena, &lib->loaded) = known;
+    spvf_status status = spvf_module_load(plan->context, path, bytes, size, &o, &known->module);
+    if (status == SPVF_OK && !lib->no_optimize)
+        status = spvf_module_optimize(known->module, lib->passes);
     if (status == SPVF_ERROR_MEMORY) ir_throw(&plan->context->cx, IR_ERR_MEMORY);
     if (status != SPVF_OK) rt_plan_fail(plan, l->at, "'%s' cannot be used", l->path);
     lib->read_ns += rt_now_ns() - start;

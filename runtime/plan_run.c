@@ -172,14 +172,14 @@ static void run_group(run_job *j, const rt_group *g) {
         return;
     }
     rt_bound_launch *bound = ir_new_array(&j->plan->arena, rt_bound_launch, g->launches.n);
-    spvf_fusion *fusion = NULL;
+    spvf_fusion **fusion = ir_push(&j->plan->arena, &j->fusions);
+    *fusion = NULL;
     uint64_t start = rt_now_ns(), reading = j->library.read_ns;
-    spvf_status status = rt_fuse_group(&j->library, g, &fusion, bound);
+    spvf_status status = rt_fuse_group(&j->library, g, fusion, bound);
     j->result->fuse_ns += rt_now_ns() - start - (j->library.read_ns - reading);
     if (status == SPVF_OK) {
         j->result->fused_groups++;
-        *ir_push(&j->plan->arena, &j->fusions) = fusion;
-        launch_fused(j, fusion, bound);
+        launch_fused(j, *fusion, bound);
     } else if (status == SPVF_ERROR_REFUSED && !j->options.strict && !g->strict) {
         ir_message m = {.severity = IR_WARNING,
                         .file = j->plan->file,

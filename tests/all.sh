@@ -28,7 +28,6 @@ for variant in $sanitized $release; do
         suite "$short-fuzz-$target" "$variant/tests/fuzz/$target" -n 1500 -s 1 "$release/seeds/$target"
     done
 done
-suite writer sh tests/codegen/spirv/run.sh "$release"
 for shard in 0 1; do
     suite "corpus-modules-$shard" "$release/tests/corpus_run" tests/corpus "$release/corpus" \
         --stage modules --shard $shard/2
@@ -36,10 +35,8 @@ done
 barrier=$(grep -c . "$list")
 for shard in 0 1; do
     suite "corpus-plans-$shard" "$release/tests/corpus_run" tests/corpus "$release/corpus" \
-        --stage plans --shard $shard/2
+        --stage plans --shard $shard/2 --known tests/corpus/fused_differences.txt
 done
-suite corpus-pocl "$release/tests/corpus_run" tests/corpus "$release/corpus" --stage oracle \
-    --oracle opencl --known tests/corpus/oracle_differences.txt
 
 run_one() {
     name=${1%%	*}

@@ -141,11 +141,9 @@ void sw_emit_compare(sw_func *fn, const ir_inst *i) {
 
 /* Before 1.4 the condition has a lane for each lane of the result. */
 static uint32_t condition(sw_func *fn, const ir_inst *i) {
-    uint32_t id = sw_arg(fn, i, 0), lanes[IR_MAX_LANES];
+    uint32_t id = sw_arg(fn, i, 0);
     if (!ir_is_vector(i->type) || ir_is_vector(ir_arg(i, 0)->type)) return id;
-    for (unsigned n = 0; n < ir_lanes(i->type); n++) lanes[n] = id;
-    return sw_emit_result(fn, SpvOpCompositeConstruct, sw_bool_type(fn->w, i->type),
-                          ir_lanes(i->type), lanes);
+    return sw_spread(fn, id, ir_with_elem(i->type, IR_I1));
 }
 
 void sw_emit_select(sw_func *fn, const ir_inst *i) {

@@ -74,7 +74,8 @@ static bool is_zero(const initializer *in, uint64_t offset, uint64_t size) {
 static uint32_t initial_value(initializer *in, ir_type t, uint64_t offset) {
     sw_writer *w = in->w;
     t = sw_memory_type(t);
-    if (is_zero(in, offset, ir_sizeof(w->m, t))) return sw_null(w, sw_type(w, t));
+    if (ir_is_aggregate(t) && is_zero(in, offset, ir_sizeof(w->m, t)))
+        return sw_null(w, sw_type(w, t));
     if (!ir_is_aggregate(t)) {
         bool address = in->next < in->g->nreloc && in->reloc[in->next].offset == offset;
         return address ? address_leaf(w, t, &in->reloc[in->next++])

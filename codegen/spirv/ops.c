@@ -136,6 +136,49 @@ static void emit_shuffle(sw_func *fn, const ir_inst *i) {
                                        operands));
 }
 
+/* Are these the three dimensions of one query, as the reader takes a built-in variable apart? */
+static bool is_whole_query(const sw_func *fn, const ir_inst *i) {
+    const ir_inst *first = ir_arg(i, 0);
+    if (ir_info(first)->imm != I_DIM || first->type != ir_size_type(fn->w->m) || i->nargs != 3)
+        return false;
+    for (unsigned n = 0; n < 3; n++)
+        if (ir_arg(i, n)->op != first->op || ir_arg(i, n)->imm.dim != n) return false;
+    return true;
+}
+
+static bool is_splat(const ir_inst *i) {
+    for (unsigned n = 1; n < i->nargs; n++)
+        if (ir_arg(i, n) != ir_arg(i, 0)) return false;
+    return true;
+}
+
+static uint32_t insert_lane(sw_func *fn, uint32_t type, uint32_t lane, uint32_t v, uint32_t n) {
+    return sw_emit_result(fn, SpvOpCompositeInsert, type, SW_LIST(lane, v, n));
+}
+
+uint32_t sw_spread(sw_func *fn, uint32_t lane, ir_type t) {
+    uint32_t type = sw_type(fn->w, t), v = sw_undef(fn->w, type);
+    uint32_t operands[IR_MAX_LANES + 2] = {insert_lane(fn, type, lane, v, 0), v};
+    return sw_emit_result(fn, SpvOpVectorShuffle, type, ir_lanes(t) + 2, operands);
+}
+
+/* Lane by lane, and one lane spread out: not every consumer takes OpCompositeConstruct for vectors. */
+static void emit_vec(sw_func *fn, const ir_inst *i) {
+    uint32_t type = sw_type(fn->w, i->type), v = sw_undef(fn->w, type);
+    if (is_whole_query(fn, i)) {
+        sw_set_value(fn, i, sw_load_query(fn, ir_arg(i, 0)));
+        return;
+    }
+    if (is_splat(i)) {
+        v = sw_spread(fn, sw_arg(fn, i, 0), i->type);
+    } else {
+        for (unsigned n = 0; n < i->nargs; n++)
+            if (ir_arg(i, n)->op != IR_OP_undef)
+                v = insert_lane(fn, type, sw_arg(fn, i, n), v, n);
+    }
+    sw_set_value(fn, i, v);
+}
+
 /* The dot product of scalars is a product. */
 static void emit_dot(sw_func *fn, const ir_inst *i) {
     if (ir_is_vector(ir_arg(i, 0)->type)) {
@@ -209,6 +252,7 @@ void sw_emit_inst(sw_func *fn, const ir_inst *i) {
     case IR_OP_extract: emit_extract(fn, i); break;
     case IR_OP_insert: emit_insert(fn, i); break;
     case IR_OP_shuffle: emit_shuffle(fn, i); break;
+    case IR_OP_vec: emit_vec(fn, i); break;
     case IR_OP_dot: emit_dot(fn, i); break;
     case IR_OP_assume: emit_assume(fn, i); break;
     case IR_OP_subgroup_mask: sw_emit_query(fn, i); break;

@@ -83,6 +83,11 @@ static void emit_mask(sw_func *fn, const ir_inst *i) {
     sw_set_value(fn, i, sw_emit_result(fn, SpvOpLoad, type, SW_LIST(*id)));
 }
 
+uint32_t sw_load_query(sw_func *fn, const ir_inst *i) {
+    query_row q = row_of((ir_op)i->op);
+    return loaded(fn, &q, ir_vector(ir_size_type(fn->w->m), 3));
+}
+
 void sw_emit_query(sw_func *fn, const ir_inst *i) {
     if (i->op == IR_OP_subgroup_mask) {
         emit_mask(fn, i);

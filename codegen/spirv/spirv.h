@@ -312,6 +312,10 @@ void sw_emit_shift(sw_func *fn, const ir_inst *i); /* special.c */
 void sw_emit_bitrev(sw_func *fn, const ir_inst *i);
 void sw_emit_part(sw_func *fn, const ir_inst *i);
 void sw_emit_query(sw_func *fn, const ir_inst *i); /* query.c */
+/* All three dimensions of a query as a vector of sizes. */
+uint32_t sw_load_query(sw_func *fn, const ir_inst *i);
+/* A vector of type t with the same value in every lane. */
+uint32_t sw_spread(sw_func *fn, uint32_t lane, ir_type t);
 void sw_emit_group(sw_func *fn, const ir_inst *i); /* groups.c */
 void sw_emit_image(sw_func *fn, const ir_inst *i); /* images.c */
 void sw_emit_call(sw_func *fn, const ir_inst *i);

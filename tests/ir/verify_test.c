@@ -298,7 +298,6 @@ Test(verify, callee_of_another_module) {
 Test(verify, case_that_is_no_constant) {
     ir_inst *args[] = {f->param_val[1], f->param_val[1]};
     ir_block *succ[] = {join, join};
-    ir_drop_arg(phi, 1);
     ir_remove_edge(right, 0);
     ir_set_arg(right->last->prev, 0, f->param_val[1]);
     ir_remove(right->last);
