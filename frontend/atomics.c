@@ -35,7 +35,7 @@ static uint8_t take_scope(reader *r, uint32_t id) {
     return (uint8_t)scope;
 }
 
-ir_imm spv_sync(reader *r, uint32_t scope, uint32_t semantics) {
+static ir_imm sync(reader *r, uint32_t scope, uint32_t semantics) {
     return (ir_imm){
         .sync = {.scope = take_scope(r, scope), .semantics = take_semantics(r, semantics)}};
 }
@@ -69,21 +69,21 @@ void spv_read_atomic(reader *r) {
     ir_type t = result_of(r, op);
     ir_inst *args[2] = {spv_arg_pointer(r, 0)};
     if (r->in.n > 3) args[1] = spv_arg_of(r, 3, t);
-    ir_imm imm = spv_sync(r, r->in.arg[1], r->in.arg[2]);
+    ir_imm imm = sync(r, r->in.arg[1], r->in.arg[2]);
     spv_define(r, emit(r, op, t, imm, ir_ops[op].nargs, args));
 }
 
 void spv_read_atomic_store(reader *r) {
     ir_inst *args[2] = {spv_arg_pointer(r, 0), spv_arg(r, 3)};
     check_elem(r, IR_OP_atomic_store, args[1]->type);
-    ir_imm imm = spv_sync(r, r->in.arg[1], r->in.arg[2]);
+    ir_imm imm = sync(r, r->in.arg[1], r->in.arg[2]);
     emit(r, IR_OP_atomic_store, IR_VOID, imm, 2, args);
 }
 
 void spv_read_atomic_compare_exchange(reader *r) {
     ir_type t = result_of(r, IR_OP_atomic_cmpxchg);
     ir_inst *args[3] = {spv_arg_pointer(r, 0), spv_arg_of(r, 4, t), spv_arg_of(r, 5, t)};
-    ir_imm imm = spv_sync(r, r->in.arg[1], r->in.arg[2]);
+    ir_imm imm = sync(r, r->in.arg[1], r->in.arg[2]);
     imm.sync.unequal = take_semantics(r, r->in.arg[3]);
     if (r->in.opcode == SPV_OP_AtomicCompareExchangeWeak) spv_warn(r, WARN_COMPARE_WEAK);
     spv_define(r, emit(r, IR_OP_atomic_cmpxchg, t, imm, 3, args));
@@ -94,32 +94,32 @@ void spv_read_atomic_step(reader *r) {
     ir_op op = up ? IR_OP_atomic_add : IR_OP_atomic_sub;
     ir_type t = result_of(r, op);
     ir_inst *args[2] = {spv_arg_pointer(r, 0), ir_const(r->b.f, t, 1)};
-    spv_define(r, emit(r, op, t, spv_sync(r, r->in.arg[1], r->in.arg[2]), 2, args));
+    spv_define(r, emit(r, op, t, sync(r, r->in.arg[1], r->in.arg[2]), 2, args));
 }
 
 void spv_read_atomic_flag_test_and_set(reader *r) {
     ir_inst *args[2] = {spv_arg_pointer(r, 0), ir_const(r->b.f, IR_I32, 1)};
-    ir_imm imm = spv_sync(r, r->in.arg[1], r->in.arg[2]);
+    ir_imm imm = sync(r, r->in.arg[1], r->in.arg[2]);
     ir_inst *old = emit(r, IR_OP_atomic_xchg, IR_I32, imm, 2, args);
     spv_define_checked(r, spv_op2(r, IR_OP_ne, IR_I1, old, ir_const(r->b.f, IR_I32, 0)));
 }
 
 void spv_read_atomic_flag_clear(reader *r) {
     ir_inst *args[2] = {spv_arg_pointer(r, 0), ir_const(r->b.f, IR_I32, 0)};
-    emit(r, IR_OP_atomic_store, IR_VOID, spv_sync(r, r->in.arg[1], r->in.arg[2]), 2, args);
+    emit(r, IR_OP_atomic_store, IR_VOID, sync(r, r->in.arg[1], r->in.arg[2]), 2, args);
 }
 
 /* ----------------------------------------------------------------------------- fences, barriers */
 
 void spv_read_memory_barrier(reader *r) {
-    emit(r, IR_OP_fence, IR_VOID, spv_sync(r, r->in.arg[0], r->in.arg[1]), 0, NULL);
+    emit(r, IR_OP_fence, IR_VOID, sync(r, r->in.arg[0], r->in.arg[1]), 0, NULL);
 }
 
 /* OpenCL knows barriers of work-groups and sub-groups only; some producers put the scope of memory
  * where that of execution stands. */
 void spv_read_control_barrier(reader *r) {
     uint8_t exec = take_scope(r, r->in.arg[0]);
-    ir_imm imm = spv_sync(r, r->in.arg[1], r->in.arg[2]);
+    ir_imm imm = sync(r, r->in.arg[1], r->in.arg[2]);
     if (exec < IR_SCOPE_WORKGROUP) spv_warn(r, WARN_BARRIER_SCOPE);
     imm.sync.exec = exec < IR_SCOPE_WORKGROUP ? IR_SCOPE_WORKGROUP : exec;
     emit(r, IR_OP_barrier, IR_VOID, imm, 0, NULL);

@@ -142,13 +142,11 @@ static void read_block(reader *r, spv_block *b) {
     ir_at_end(&r->b, b->ir);
     r->block = b;
     r->writes++;
-    b->phi = r->phis.n;
     for (uint32_t at = b->begin; at <= b->end; at += r->words[at] >> 16) {
         spv_decode(r, at);
         r->b.loc = at;
         read_inst(r, &code);
     }
-    b->nphis = r->phis.n - b->phi;
 }
 
 static void read_body(void *arg) {

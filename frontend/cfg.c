@@ -62,21 +62,23 @@ static spv_block *walk_edge(reader *r, spv_block *b, uint32_t i) {
     return to;
 }
 
-/* Fills r->order from its end; successors are walked last to first, so that the first comes next.
- */
+/* Fills r->order from its end; successors are walked last to first: the first one comes next. */
 static void walk(reader *r) {
     spv_block **stack = ir_new_array(&r->scratch, spv_block *, r->nblocks);
-    uint32_t depth = 0, free = r->nblocks;
+    uint32_t depth = 1, free = r->nblocks;
+    stack[0] = r->first_block;
     r->first_block->reached = true;
-    find_succs(r, stack[depth++] = r->first_block);
+    find_succs(r, r->first_block);
     while (depth > 0) {
         spv_block *b = stack[depth - 1], *to = NULL;
         spv_decode(r, b->end);
         while (!to && b->walked < b->nsucc) to = walk_edge(r, b, b->nsucc - 1 - b->walked++);
-        if (to)
-            find_succs(r, stack[depth++] = to);
-        else
+        if (to) {
+            stack[depth++] = to;
+            find_succs(r, to);
+        } else {
             r->order[--free] = stack[--depth];
+        }
     }
     r->order += free;
     r->nreached = r->nblocks - free;
@@ -88,7 +90,8 @@ void spv_order_blocks(reader *r) {
     walk(r);
     for (uint32_t i = 0; i < r->nreached; i++) {
         spv_block *b = r->order[i];
-        if (b->edges > UINT16_MAX) spv_refuse(r, "a block with %u predecessors", b->edges);
+        if (b->edges > UINT16_MAX)
+            spv_refuse(r, "a block with %u predecessors is not supported", b->edges);
         b->ir = ir_block_new(r->f->ir, spv_name(r, b->label));
     }
 }
@@ -173,7 +176,7 @@ void spv_read_phi(reader *r) {
     spv_define_parts(r, p);
 }
 
-/* Notes at each parent which operand pair comes from it. */
+/* Notes at each parent which operand pair comes from it; `stamp` tells one OpPhi from another. */
 static void note_parents(reader *r, uint32_t stamp) {
     for (uint32_t k = 0; k < r->in.n; k += 2) {
         spv_block *parent = block_of(r, r->in.arg[k + 1]);
@@ -186,19 +189,18 @@ static void note_parents(reader *r, uint32_t stamp) {
     }
 }
 
-static void fill_phi(reader *r, const spv_phi *phi, uint32_t stamp) {
-    const ir_block *b = phi->inst->block;
-    spv_decode(r, phi->at);
-    note_parents(r, stamp);
+static spv_block *parent_of(const reader *r, const ir_block *b, uint32_t i) {
+    return r->order[b->pred[i]->id];
+}
+
+/* Every predecessor has a value of the right type, and every parent is a predecessor. */
+static void check_parents(reader *r, const ir_block *b, uint32_t stamp) {
     for (uint32_t i = 0; i < b->npred; i++) {
-        spv_block *parent = r->order[b->pred[i]->id];
+        spv_block *parent = parent_of(r, b, i);
         if (parent->pair_of != stamp)
             spv_fail(r, "OpPhi: no value for the predecessor %%%u", parent->label);
-        uint32_t k = parent->pair;
-        if (!spv_same_type(spv_arg_type(r, k), r->in.type))
-            spv_bad_type(r, k, spv_type_name(r, r->in.type));
-        ir_before(&r->b, ir_term(b->pred[i]));
-        ir_set_arg(phi->inst, i, spv_leaf(r, r->in.arg[k], phi->leaf));
+        if (!spv_same_type(spv_arg_type(r, parent->pair), r->in.type))
+            spv_bad_type(r, parent->pair, spv_type_name(r, r->in.type));
         parent->pair_used = true;
     }
     for (uint32_t k = 1; k < r->in.n; k += 2)
@@ -206,8 +208,26 @@ static void fill_phi(reader *r, const spv_phi *phi, uint32_t stamp) {
             spv_fail(r, "OpPhi: %%%u is not a predecessor", r->in.arg[k]);
 }
 
+static void fill_phi(reader *r, const spv_phi *phi) {
+    const ir_block *b = phi->inst->block;
+    for (uint32_t i = 0; i < b->npred; i++) {
+        uint32_t id = r->in.arg[parent_of(r, b, i)->pair];
+        ir_before(&r->b, ir_term(b->pred[i]));
+        ir_set_arg(phi->inst, i, spv_leaf(r, id, phi->leaf));
+    }
+}
+
+/* The leaves of one OpPhi follow each other, the first one first. */
 void spv_fill_phis(reader *r) {
-    for (uint32_t i = 0; i < r->phis.n; i++) fill_phi(r, &r->phis.data[i], i + 1);
+    for (uint32_t i = 0; i < r->phis.n; i++) {
+        const spv_phi *phi = &r->phis.data[i];
+        if (phi->leaf == 0) {
+            spv_decode(r, phi->at);
+            note_parents(r, i + 1);
+            check_parents(r, phi->inst->block, i + 1);
+        }
+        fill_phi(r, phi);
+    }
 }
 
 /* ------------------------------------------------------------------------------------ dominance */

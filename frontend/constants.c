@@ -43,12 +43,6 @@ uint64_t spv_cut(const spv_type *scalar, uint64_t bits) {
     return scalar->form == T_INT ? ir_zext(bits, scalar->bits) : bits;
 }
 
-const spv_const *spv_null(reader *r, spv_type *t) {
-    spv_const *c = ir_new(&r->scratch, spv_const);
-    *c = (spv_const){.form = C_NULL, .type = t};
-    return c;
-}
-
 /* A part of a constant without parts of its own: null stays null, undef stays undef. */
 static const spv_const *same_form_part(reader *r, const spv_const *c, spv_type *type) {
     spv_const *part = ir_new(&r->scratch, spv_const);
@@ -56,23 +50,12 @@ static const spv_const *same_form_part(reader *r, const spv_const *c, spv_type *
     return part;
 }
 
-const spv_const *spv_const_part(reader *r, const spv_const *c, uint32_t i) {
-    return c->form == C_PARTS ? c->part[i] : same_form_part(r, c, spv_member(r, c->type, i));
-}
-
 const spv_const *spv_const_leaf(reader *r, const spv_const *c, uint32_t leaf) {
     spv_type *t = c->type;
     while (spv_is_aggregate(t) && c->form == C_PARTS) {
-        uint32_t low = 0, high = t->count;
-        while (high - low > 1) {
-            uint32_t mid = low + (high - low) / 2;
-            if (spv_member_leaf(t, mid) <= leaf)
-                low = mid;
-            else
-                high = mid;
-        }
-        leaf -= spv_member_leaf(t, low);
-        c = c->part[low];
+        uint32_t i = spv_member_of_leaf(t, leaf);
+        leaf -= spv_member_leaf(t, i);
+        c = c->part[i];
         t = c->type;
     }
     return spv_is_aggregate(t) ? same_form_part(r, c, spv_find_leaf(r, t, leaf).type) : c;

@@ -102,7 +102,7 @@ static void saturate(reader *r, bool from_signed, bool to_signed) {
     ir_inst *x = take(r, is_number, "an integer", is_number);
     refuse_odd(r);
     x = clamp(r, x, from_signed, to_signed, ir_bits(r->m, ir_elem(t)));
-    spv_define(r, spv_to_value(r, x, t, from_signed));
+    spv_define(r, spv_to_int(r, x, t, from_signed));
 }
 
 void spv_read_int_convert(reader *r) {
@@ -116,7 +116,7 @@ void spv_read_int_convert(reader *r) {
     }
     if (from->bits == t->bits) spv_warn(r, WARN_NO_EFFECT_CONVERT);
     if (is_signed) x = spv_widen_odd(r, from, x);
-    spv_define(r, spv_mask_odd(r, t, spv_to_value(r, x, t->value, is_signed)));
+    spv_define(r, spv_mask_odd(r, t, spv_to_int(r, x, t->value, is_signed)));
 }
 
 void spv_read_sat_convert(reader *r) {

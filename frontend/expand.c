@@ -11,12 +11,6 @@ static ir_inst *splat(reader *r, ir_inst *like, uint64_t bits) {
     return spv_splat_const(r, like->type, bits);
 }
 
-ir_inst *spv_to_value(reader *r, ir_inst *v, ir_type t, bool is_signed) {
-    unsigned have = ir_bits(r->m, ir_elem(v->type)), want = ir_bits(r->m, ir_elem(t));
-    if (have == want) return v;
-    return spv_op1(r, have > want ? IR_OP_trunc : is_signed ? IR_OP_sext : IR_OP_zext, t, v);
-}
-
 /* The type of the result, which must be an integer of an even width. */
 static ir_type int_result(reader *r) {
     const spv_type *t = spv_value_type(r, r->in.type);
@@ -39,7 +33,7 @@ void spv_read_shift(reader *r) {
     if (!ir_is_int(amount->type) || ir_is_bool(amount->type) ||
         ir_lanes(amount->type) != ir_lanes(t->value))
         spv_bad_type(r, 1, spv_type_name(r, t));
-    amount = spv_to_value(r, amount, t->value, false);
+    amount = spv_to_int(r, amount, t->value, false);
     if (op == IR_OP_ashr) x = spv_widen_odd(r, t, x);
     ir_inst *v = spv_emit(r, op, t->value, 2, (ir_inst *[]){x, amount});
     spv_define(r, spv_mask_odd(r, t, v));
@@ -98,12 +92,12 @@ void spv_read_bit_count(reader *r) {
     ir_type t = int_result(r);
     if (!ir_is_int(x->type) || ir_is_bool(x->type) || ir_lanes(x->type) != ir_lanes(t))
         spv_bad_type(r, 0, "integers, as many as in the result");
-    spv_define(r, spv_to_value(r, spv_op1(r, IR_OP_popcount, x->type, x), t, false));
+    spv_define(r, spv_to_int(r, spv_op1(r, IR_OP_popcount, x->type, x), t, false));
 }
 
 /* Operand k, one integer, in every lane of t. */
 static ir_inst *spread(reader *r, uint32_t k, ir_type t) {
-    ir_inst *v = spv_to_value(r, spv_arg_int(r, k), ir_elem(t), false);
+    ir_inst *v = spv_to_int(r, spv_arg_int(r, k), ir_elem(t), false);
     return ir_build_splat(&r->b, v, ir_lanes(t));
 }
 
@@ -207,8 +201,8 @@ static ir_inst *sum_of_products(reader *r, ir_inst *x, ir_inst *y, dot_kind kind
     ir_inst *sum = NULL;
     spv_charge(r, 2 * ir_lanes(x->type));
     ir_type wide = ir_with_elem(x->type, t);
-    x = spv_to_value(r, x, wide, kind.signed_x);
-    y = spv_to_value(r, y, wide, kind.signed_y);
+    x = spv_to_int(r, x, wide, kind.signed_x);
+    y = spv_to_int(r, y, wide, kind.signed_y);
     ir_inst *product = op2(r, IR_OP_mul, x, y);
     for (unsigned i = 0; i < ir_lanes(wide); i++) {
         ir_inst *lane = ir_is_vector(wide) ? ir_build_extract(&r->b, product, i) : product;
@@ -223,14 +217,14 @@ static ir_inst *clamp_to(reader *r, ir_inst *x, ir_type t, bool is_signed) {
     uint64_t high = is_signed ? ir_zext(UINT64_MAX, bits - 1) : ir_zext(UINT64_MAX, bits);
     x = op2(r, is_signed ? IR_OP_smin : IR_OP_umin, x, splat(r, x, high));
     if (is_signed) x = op2(r, IR_OP_smax, x, splat(r, x, ~high));
-    return spv_to_value(r, x, t, is_signed);
+    return spv_to_int(r, x, t, is_signed);
 }
 
 static ir_inst *dot_and_add(reader *r, ir_inst *x, ir_inst *y, dot_kind kind, ir_type t) {
     ir_inst *acc = spv_arg_of(r, 2, t);
     ir_inst *sum = sum_of_products(r, x, y, kind, IR_I64);
     if (t == IR_I64) return op2(r, kind.signed_x ? IR_OP_saddsat : IR_OP_uaddsat, sum, acc);
-    acc = spv_to_value(r, acc, IR_I64, kind.signed_x);
+    acc = spv_to_int(r, acc, IR_I64, kind.signed_x);
     return clamp_to(r, op2(r, IR_OP_add, sum, acc), t, kind.signed_x);
 }
 

@@ -242,7 +242,7 @@ void spv_read_subgroup_shuffle_pair(reader *r) {
 static ir_inst *block_element(reader *r, ir_inst *p, unsigned i, ir_type elem) {
     ir_inst *size = query(r, IR_OP_subgroup_max_size), *id = query(r, IR_OP_subgroup_local_id);
     ir_inst *at = i ? spv_op2(r, IR_OP_add, IR_I32, spv_times(r, size, i), id) : id;
-    at = spv_times(r, spv_to_int(r, at, ir_size_type(r->m)), ir_sizeof(r->m, elem));
+    at = spv_times(r, spv_to_int(r, at, ir_size_type(r->m), false), ir_sizeof(r->m, elem));
     return ir_build_ptradd(&r->b, p, at, true);
 }
 

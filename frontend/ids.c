@@ -151,17 +151,19 @@ ir_inst *spv_arg_int(reader *r, uint32_t k) {
     return v;
 }
 
-ir_inst *spv_to_int(reader *r, ir_inst *v, ir_type t) {
+ir_inst *spv_to_int(reader *r, ir_inst *v, ir_type t, bool is_signed) {
     unsigned have = ir_bits(r->m, ir_elem(v->type)), want = ir_bits(r->m, ir_elem(t));
     if (have == want) return v;
-    return spv_op1(r, have < want ? IR_OP_zext : IR_OP_trunc, t, v);
+    return spv_op1(r, have > want ? IR_OP_trunc : is_signed ? IR_OP_sext : IR_OP_zext, t, v);
 }
 
 ir_inst *spv_arg_size(reader *r, uint32_t k) {
-    return spv_to_int(r, spv_arg_int(r, k), ir_size_type(r->m));
+    return spv_to_int(r, spv_arg_int(r, k), ir_size_type(r->m), false);
 }
 
-ir_inst *spv_arg_i32(reader *r, uint32_t k) { return spv_to_int(r, spv_arg_int(r, k), IR_I32); }
+ir_inst *spv_arg_i32(reader *r, uint32_t k) {
+    return spv_to_int(r, spv_arg_int(r, k), IR_I32, false);
+}
 
 /* -------------------------------------------------------------------------------------- results */
 

@@ -154,7 +154,7 @@ void spv_read_ptr_diff(reader *r) {
     ir_inst *d = spv_op2(r, IR_OP_sub, size_type, a, b);
     d = spv_op2(r, IR_OP_sdiv, size_type, d, ir_const(r->b.f, size_type, size));
     if (ir_bits(r->m, t) > ir_bits(r->m, size_type)) d = spv_op1(r, IR_OP_sext, t, d);
-    spv_define_checked(r, spv_to_int(r, d, t));
+    spv_define_checked(r, spv_to_int(r, d, t, false));
 }
 
 void spv_read_generic_ptr_mem_semantics(reader *r) {

@@ -181,7 +181,7 @@ void spv_ext_select(reader *r) {
  */
 static ir_inst *pick(reader *r, ir_inst *from, ir_inst *index, unsigned reach) {
     ir_inst *i = op2(r, IR_OP_and, index, ir_const(r->b.f, index->type, reach - 1));
-    return spv_lane(r, from, spv_to_int(r, i, IR_I32));
+    return spv_lane(r, from, spv_to_int(r, i, IR_I32, false));
 }
 
 static ir_inst *side_by_side(reader *r, ir_inst *x, ir_inst *y) {

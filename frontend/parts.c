@@ -42,7 +42,7 @@ void spv_define_parts(reader *r, spv_parts *p) {
 
 /* ---------------------------------------------------------------------------- memory, by leaves */
 
-uint32_t spv_align_at(uint32_t align, uint64_t offset) {
+static uint32_t align_at(uint32_t align, uint64_t offset) {
     uint64_t low = offset & (0u - offset);
     return low && low < align ? (uint32_t)low : align;
 }
@@ -62,12 +62,8 @@ static ir_inst *load_scalar(ir_builder *b, const spv_type *t, ir_inst *p, uint32
                      ir_const(b->f, t->value, ir_zext(UINT64_MAX, t->bits)));
 }
 
-ir_inst *spv_load_scalar(reader *r, spv_type *t, ir_inst *p, uint32_t align, uint32_t flags) {
-    return load_scalar(&r->b, t, p, align, flags);
-}
-
-void spv_store_scalar(reader *r, spv_type *t, ir_inst *v, ir_inst *p, uint32_t align,
-                      uint32_t flags) {
+static void store_scalar(reader *r, spv_type *t, ir_inst *v, ir_inst *p, uint32_t align,
+                         uint32_t flags) {
     if (ir_elem(t->value) == IR_I1) v = spv_op1(r, IR_OP_zext, t->memory, v);
     ir_build_store(&r->b, v, p, align, flags);
 }
@@ -85,10 +81,10 @@ static ir_inst *load_leaf(reader *r, spv_type *t, const spv_parts *p, uint32_t l
     b.loc = p->loc;
     ir_inst *bytes = ir_const(b.f, ir_size_type(r->m), offset);
     ir_inst *from = ir_build_ptradd(&b, p->pointer, bytes, true);
-    return load_scalar(&b, place.type, from, spv_align_at(p->align, offset), p->flags);
+    return load_scalar(&b, place.type, from, align_at(p->align, offset), p->flags);
 }
 
-ir_inst *spv_leaf_of(reader *r, spv_type *t, spv_parts *p, uint32_t leaf) {
+static ir_inst *leaf_of(reader *r, spv_type *t, spv_parts *p, uint32_t leaf) {
     if (p->part && p->part[leaf]) return p->part[leaf];
     ir_inst *v = load_leaf(r, t, p, leaf);
     if (!p->part && t->leaves <= SPV_MAX_LEAVES) {
@@ -113,7 +109,7 @@ static spv_parts *pending_load(reader *r, ir_inst *p, uint32_t align, uint32_t f
 
 void spv_define_load(reader *r, spv_type *t, ir_inst *p, uint32_t align, uint32_t flags) {
     if (!spv_is_aggregate(t)) {
-        spv_define(r, spv_load_scalar(r, t, p, align, flags));
+        spv_define(r, load_scalar(&r->b, t, p, align, flags));
         return;
     }
     spv_parts *parts = pending_load(r, p, align, flags);
@@ -137,7 +133,7 @@ ir_inst *spv_leaf(reader *r, uint32_t id, uint32_t leaf) {
     const spv_id *e = aggregate(r, id);
     if (!spv_is_aggregate(e->type)) return spv_value(r, id);
     if (e->kind == ID_CONST) return spv_const_value(r, spv_const_leaf(r, e->konst, leaf));
-    return spv_leaf_of(r, e->type, e->parts, leaf);
+    return leaf_of(r, e->type, e->parts, leaf);
 }
 
 spv_parts *spv_parts_of(reader *r, uint32_t id) {
@@ -180,7 +176,7 @@ static void store_node(reader *r, const spv_const *c, ir_inst *p, uint32_t align
     if (spv_is_aggregate(c->type))
         spv_fill(r, p, 0, bytes, align, flags);
     else
-        spv_store_scalar(r, c->type, spv_const_value(r, c), p, align, flags);
+        store_scalar(r, c->type, spv_const_value(r, c), p, align, flags);
 }
 
 void spv_store_const(reader *r, const spv_const *c, ir_inst *p, uint32_t align, uint32_t flags) {
@@ -198,7 +194,7 @@ void spv_store_const(reader *r, const spv_const *c, ir_inst *p, uint32_t align, 
         uint64_t offset = stack[depth - 1].offset;
         bool whole = top->form != C_PARTS || !spv_is_aggregate(top->type);
         uint32_t i = stack[depth - 1].next++;
-        if (whole) store_node(r, top, spv_step(r, p, offset), spv_align_at(align, offset), flags);
+        if (whole) store_node(r, top, spv_step(r, p, offset), align_at(align, offset), flags);
         if (whole || i == top->type->count) {
             depth--;
             continue;
@@ -219,7 +215,7 @@ static bool may_copy(const reader *r, const spv_parts *p, uint32_t flags) {
 static void store_parts(reader *r, const spv_id *e, ir_inst *p, uint32_t align, uint32_t flags) {
     spv_parts *v = e->parts;
     if (may_copy(r, v, flags)) {
-        uint32_t both = spv_align_at(v->align, v->offset);
+        uint32_t both = align_at(v->align, v->offset);
         ir_inst *bytes = ir_const(r->b.f, ir_size_type(r->m), ir_sizeof(r->m, e->type->memory));
         spv_copy(r, p, spv_step(r, v->pointer, v->offset), bytes, both < align ? both : align, 0);
         return;
@@ -229,15 +225,15 @@ static void store_parts(reader *r, const spv_id *e, ir_inst *p, uint32_t align, 
     for (uint32_t i = 0; i < e->type->leaves; i++) {
         spv_place_of_leaf place = spv_find_leaf(r, e->type, i);
         ir_inst *to = spv_step(r, p, place.offset);
-        spv_store_scalar(r, place.type, spv_leaf_of(r, e->type, v, i), to,
-                         spv_align_at(align, place.offset), flags);
+        store_scalar(r, place.type, leaf_of(r, e->type, v, i), to, align_at(align, place.offset),
+                     flags);
     }
 }
 
 void spv_store_any(reader *r, uint32_t id, ir_inst *p, uint32_t align, uint32_t flags) {
     spv_type *t = spv_type_of(r, id);
     if (!spv_is_aggregate(t)) {
-        spv_store_scalar(r, t, spv_value(r, id), p, align, flags);
+        store_scalar(r, t, spv_value(r, id), p, align, flags);
         return;
     }
     const spv_id *e = aggregate(r, id);

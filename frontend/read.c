@@ -27,7 +27,7 @@ void spv_decode(reader *r, uint32_t at) {
     }
 }
 
-void spv_fetch(reader *r, uint32_t at) {
+static void fetch(reader *r, uint32_t at) {
     uint32_t n = r->words[at] >> 16;
     r->in = (spv_inst){.at = at, .opcode = r->words[at] & 0xffff};
     r->in.row = spv_row_of(r->in.opcode);
@@ -105,7 +105,7 @@ static void check_head_place(reader *r) {
 static uint32_t scan_head(reader *r) {
     uint32_t at = SPV_FIRST_WORD;
     for (; at < r->nwords; at += length_at(r, at)) {
-        spv_fetch(r, at);
+        fetch(r, at);
         if (r->in.opcode == SPV_OP_Function) break;
         check_head_place(r);
     }
@@ -132,7 +132,7 @@ static uint32_t scan_function(reader *r, uint32_t at) {
             spv_decode(r, f->at);
             spv_fail(r, "the function has no OpFunctionEnd");
         }
-        spv_fetch(r, at);
+        fetch(r, at);
         if (r->in.opcode == SPV_OP_FunctionEnd) break;
         if (r->in.opcode == SPV_OP_Function) spv_fail(r, "OpFunction inside a function");
         if (r->in.opcode == SPV_OP_FunctionParameter && !f->body)
@@ -152,7 +152,7 @@ static uint32_t scan_function(reader *r, uint32_t at) {
 
 static void scan_functions(reader *r, uint32_t at) {
     while (at < r->nwords) {
-        spv_fetch(r, at);
+        fetch(r, at);
         if (r->in.opcode == SPV_OP_Function) {
             at = scan_function(r, at);
             continue;

@@ -78,8 +78,8 @@ enum {
 };
 const spv_row *spv_row_of(uint32_t opcode); /* NULL: unknown */
 unsigned spv_row_index(const spv_row *row);
-const char *
-spv_family_of(uint32_t opcode); /* extension that an unknown opcode belongs to, or NULL */
+/* The extension that an unknown opcode belongs to, or NULL. */
+const char *spv_family_of(uint32_t opcode);
 
 #define INST(name, number, form, min, max, place, reader_name)                                     \
     void spv_read_##reader_name(reader *r);
@@ -175,11 +175,11 @@ spv_type *spv_value_type(reader *r, spv_type *t);    /* refuses what no value ca
 spv_type *spv_member(reader *r, spv_type *t, uint32_t i);
 uint64_t spv_member_offset(reader *r, const spv_type *t, uint64_t i);
 uint32_t spv_member_leaf(const spv_type *t, uint32_t i);
+uint32_t spv_member_of_leaf(const spv_type *t, uint32_t leaf);
 spv_place_of_leaf spv_find_leaf(reader *r, spv_type *t, uint32_t leaf);
 bool spv_same_type(const spv_type *a, const spv_type *b);
 const char *spv_type_name(reader *r, const spv_type *t);
 const char *spv_ir_type_name(reader *r, ir_type t);
-bool spv_space_of(uint32_t storage, ir_space *space); /* false: not supported */
 const char *spv_storage_name(uint32_t storage);
 /* OpType…Continued and OpConstant…Continued: all operands of the instruction and its sequels. */
 const uint32_t *spv_gather(reader *r, uint32_t sequel, uint32_t *n);
@@ -206,14 +206,12 @@ struct spv_const {
 };
 
 const spv_const *spv_constant(reader *r, uint32_t id); /* NULL: id is not a constant */
-const spv_const *spv_const_part(reader *r, const spv_const *c, uint32_t i);
 const spv_const *spv_const_leaf(reader *r, const spv_const *c, uint32_t leaf);
 ir_inst *spv_const_value(reader *r, const spv_const *c); /* not of structs and arrays */
 /* The value of an integer constant (null counts as 0); false when id is no such thing. */
 bool spv_int_constant(reader *r, uint32_t id, uint64_t *bits);
 bool spv_signed_constant(reader *r, uint32_t id, int64_t *value);
 void spv_define_const(reader *r, const spv_const *c);
-const spv_const *spv_null(reader *r, spv_type *t);
 uint64_t spv_cut(const spv_type *scalar, uint64_t bits);
 void spv_check_specs(reader *r);
 
@@ -297,8 +295,7 @@ typedef struct {
 
 /* ------------------------------------------------------------------------------------ variables */
 
-/* A variable of the module: a global, a built-in, a literal sampler, or one that is not supported.
- */
+/* A variable of the module: a global, a built-in, a literal sampler, or something not supported. */
 struct spv_variable {
     uint32_t id;
     spv_type *type; /* pointer */
@@ -355,11 +352,11 @@ struct spv_block {
     const uint32_t *succ; /* first successor label in the words … */
     uint32_t stride;      /* … and the step to the next */
     uint32_t other;       /* switch: default label, which comes first; else 0 */
-    uint32_t phi, nphis;  /* of reader.phis */
-    uint32_t pair;        /* while phis are filled: operand pair from this block … */
-    uint32_t pair_of;     /* … in this phi */
-    bool pair_used, reached;
-    spv_block *next; /* in the text */
+    bool reached;
+    uint32_t pair;    /* while a phi is filled in: operand pair from this block … */
+    uint32_t pair_of; /* … in this phi … */
+    bool pair_used;   /* … which a predecessor has asked for */
+    spv_block *next;  /* in the text */
 };
 
 /* A phi whose arguments are filled in when all blocks have been read. */
@@ -372,8 +369,7 @@ typedef struct {
 /* ------------------------------------------------------------------------------ values in parts */
 
 /* A struct or array value.  A load is put off: when the value is only stored again nothing but a
- * copy is needed, and leaves are loaded where the load stood, one by one, when they are asked for.
- */
+ * copy is needed, and leaves are loaded where the load stood, one by one, when asked for. */
 struct spv_parts {
     ir_inst **part;   /* by leaf; with a pending load NULL or holding NULLs */
     ir_inst *pointer; /* not NULL: load from here … */
@@ -387,58 +383,27 @@ struct spv_parts {
 
 spv_parts *spv_parts_new(reader *r, const spv_type *t);
 ir_inst *spv_leaf(reader *r, uint32_t id, uint32_t leaf);
-ir_inst *spv_leaf_of(reader *r, spv_type *t, spv_parts *p, uint32_t leaf);
 spv_parts *spv_parts_of(reader *r, uint32_t id); /* with every leaf at hand */
 void spv_define_parts(reader *r, spv_parts *p);
 /* The value of type t in memory, as the result of this instruction. */
 void spv_define_load(reader *r, spv_type *t, ir_inst *p, uint32_t align, uint32_t flags);
 void spv_store_any(reader *r, uint32_t id, ir_inst *p, uint32_t align, uint32_t flags);
 void spv_store_const(reader *r, const spv_const *c, ir_inst *p, uint32_t align, uint32_t flags);
-/* Scalars, vectors, pointers: with the change between i1 and the i8 that stands in memory. */
-ir_inst *spv_load_scalar(reader *r, spv_type *t, ir_inst *p, uint32_t align, uint32_t flags);
-void spv_store_scalar(reader *r, spv_type *t, ir_inst *v, ir_inst *p, uint32_t align,
-                      uint32_t flags);
+void spv_fill(reader *r, ir_inst *to, uint8_t byte, ir_inst *bytes, uint32_t align, uint32_t flags);
+void spv_copy(reader *r, ir_inst *to, ir_inst *from, ir_inst *bytes, uint32_t align,
+              uint32_t flags);
 ir_inst *spv_step(reader *r, ir_inst *p, uint64_t bytes); /* p + bytes, in bounds */
 ir_inst *spv_times(reader *r, ir_inst *i, uint64_t size); /* i * size; a shift where it can be */
 ir_inst *spv_lane(reader *r, ir_inst *v, ir_inst *index); /* undef where there is none */
-uint32_t spv_align_at(uint32_t align, uint64_t offset);
 void spv_charge(reader *r, uint64_t parts);
 
 /* ----------------------------------------------------------------------------------- the reader */
 
-/* Sloppiness that is accepted, with a warning once per module. */
-#define SPV_WARNINGS(W)                                                                            \
-    W(ALIGNMENT, "an alignment that is not a power of two is rounded down")                        \
-    W(BARRIER_SCOPE, "a barrier with an execution scope wider than the work-group; taken as that") \
-    W(BLOCK_ORDER, "blocks are not in dominance order")                                            \
-    W(BUILTIN_CALL, "OpenCL C built-in left as a call; taken as the operation")                    \
-    W(CAPABILITY, "a capability for what the module uses is missing")                              \
-    W(COMPARE_WEAK, "OpAtomicCompareExchangeWeak is taken as the strong form")                     \
-    W(DECORATION, "a decoration is not known and has no effect")                                   \
-    W(EMPTY_ARRAY, "an array without elements")                                                    \
-    W(ENTRY_CALLED, "an entry point is also called as a function")                                 \
-    W(EXECUTION_MODE, "an execution mode has no effect")                                           \
-    W(EXPORT_TWICE, "a name is exported twice; the later function is kept private")                \
-    W(FORMAT_SPACE, "the printf format is not a pointer to UniformConstant bytes")                 \
-    W(FUNCTION_POINTER, "a pointer to a function type; it can only be carried around")             \
-    W(INTERFACE, "a variable is missing from the interface of every entry point")                  \
-    W(MERGE, "a merge instruction does not stand before a branch; ignored")                        \
-    W(NO_EFFECT_CONVERT, "a conversion between equal types; it changes nothing")                   \
-    W(NULL_INDEX, "OpConstantNull where an integer constant is wanted; taken as 0")                \
-    W(ODD_INTEGER, "an integer of an odd width is kept in the next wider one")                     \
-    W(ONE_LANE, "a vector of one component is taken as a scalar")                                  \
-    W(POINTEE, "a pointer's type differs from what is accessed through it")                        \
-    W(SPLAT, "a scalar operand where a vector is wanted; taken for every component")               \
-    W(TEST_INTEGER, "OpAny or OpAll of integers; compared with 0")                                 \
-    W(UNKNOWN_SYNC,                                                                                \
-      "scope or semantics is not constant; taken as device, sequentially consistent")              \
-    W(VARIABLE_PLACE, "an OpVariable does not stand at the head of its function; hoisted")
-
 typedef enum {
-#define W(name, text) WARN_##name,
-    SPV_WARNINGS(W)
-#undef W
-        SPV_WARNING_COUNT
+#define WARNING(name, text) WARN_##name,
+#include "frontend/warnings.def"
+#undef WARNING
+    SPV_WARNINGS
 } spv_warning;
 
 typedef struct {
@@ -462,7 +427,7 @@ struct reader {
     ir_map sparse;
     spv_inst in;
 
-    bool has_model, in_function;
+    bool has_model;
     bool any_odd; /* some integer type has an odd width */
     bool cap_int64, cap_int16, cap_int8, cap_half, cap_double, cap_odd;
     bool any_entry, contraction_off; /* some entry point forbids contraction */
@@ -470,8 +435,7 @@ struct reader {
     uint64_t init_bytes;             /* of initializers so far */
     ir_vec(uint32_t) entries;        /* OpEntryPoint */
     ir_vec(uint32_t) modes;          /* OpExecutionMode(Id) */
-    ir_vec(uint32_t) used_specs;
-    ir_map arg_types, arg_quals; /* kernel argument strings, by hash of the kernel's name */
+    ir_map arg_types, arg_quals;     /* kernel argument strings, by hash of the kernel's name */
     ir_map entry_names;
     ir_map variables; /* by address of their global */
     spv_function *first_function, *last_function;
@@ -490,7 +454,7 @@ struct reader {
     uint64_t writes; /* instructions so far that may write memory, and blocks */
     const char *refusal;
 
-    spv_warned warned[SPV_WARNING_COUNT];
+    spv_warned warned[SPV_WARNINGS];
     uint16_t plain[SPV_ROWS]; /* IR op + 1 of a plain row, once looked up */
     uint16_t plain_ext[SPV_EXT_ROWS];
 };
@@ -509,14 +473,13 @@ const char *spv_op_name(reader *r); /* "OpFMul", "OpExtInst fma", "opcode 7000" 
 
 /* -------------------------------------------------------------------------------- words and ids */
 
-void spv_fetch(reader *r, uint32_t at);  /* with checks: r->in is the instruction at that word */
-void spv_decode(reader *r, uint32_t at); /* without: it has been fetched before */
+/* Makes r->in the instruction at that word, whose shape has been checked. */
+void spv_decode(reader *r, uint32_t at);
 spv_id *spv_find_slow(reader *r, uint32_t id);
 static inline spv_id *spv_find(reader *r, uint32_t id) {
     return id < r->dense ? &r->ids[id] : spv_find_slow(r, id);
 }
-/* The string that starts at operand k, and how many words it takes; both fail when it does not end.
- */
+/* The string that starts at operand k, and its length in words; both fail when it does not end. */
 const char *spv_string(reader *r, uint32_t k);
 uint32_t spv_string_words(reader *r, uint32_t k);
 const char *spv_string_at(reader *r, uint32_t word);
@@ -549,9 +512,10 @@ ir_inst *spv_arg_int(reader *r, uint32_t k);  /* one integer of any width */
 ir_inst *spv_arg_size(reader *r, uint32_t k); /* … zero-extended or cut to pointer width */
 ir_inst *spv_arg_i32(reader *r, uint32_t k);  /* … to 32 bits */
 IR_NORETURN void spv_bad_type(reader *r, uint32_t k, const char *want);
-void spv_define(reader *r, ir_inst *v);                /* the result of this instruction */
-void spv_define_checked(reader *r, ir_inst *v);        /* … whose type must be the one declared */
-ir_inst *spv_to_int(reader *r, ir_inst *v, ir_type t); /* integer to integer, zeros in front */
+void spv_define(reader *r, ir_inst *v);         /* the result of this instruction */
+void spv_define_checked(reader *r, ir_inst *v); /* … whose type must be the one declared */
+/* Another integer width, lane by lane. */
+ir_inst *spv_to_int(reader *r, ir_inst *v, ir_type t, bool is_signed);
 
 static inline ir_inst *spv_op1(reader *r, ir_op op, ir_type t, ir_inst *x) {
     return ir_build1(&r->b, op, t, x);
@@ -565,51 +529,62 @@ static inline ir_inst *spv_splat_const(reader *r, ir_type t, uint64_t bits) {
 
 /* ------------------------------------------------------------------------------------ the files */
 
-void spv_mark_entries(reader *r); /* module.c: which functions are entry points */
-void spv_line(reader *r);         /* lines.c: OpLine, OpNoLine */
-void spv_end_line(reader *r);     /* the line of the current block no longer holds */
-void spv_debug_line(reader *r);   /* DebugLine of NonSemantic.Shader.DebugInfo.100 */
+/* module.c, modes.c: which functions are entry points, and their execution modes */
+void spv_mark_entries(reader *r);
+void spv_set_modes(reader *r);
+
+/* lines.c: OpLine and OpNoLine, the end of a line at the end of its block, DebugLine of
+ * NonSemantic.Shader.DebugInfo.100, the argument strings of kernels */
+void spv_line(reader *r);
+void spv_end_line(reader *r);
+void spv_debug_line(reader *r);
 void spv_note_arg_string(reader *r, const char *text);
 void spv_name_args(reader *r, ir_func *f);
-void spv_set_modes(reader *r); /* modes.c */
-void spv_declare_function(reader *r, spv_function *f);
-void spv_refuse_function(reader *r, spv_function *f, const char *why);
-void spv_refuse_callers(reader *r); /* of functions that were refused */
-void spv_make_entries(reader *r);
-void spv_drop_builtins(reader *r);
-void spv_read_body(reader *r, spv_function *f);
-void spv_declare_params(reader *r, const spv_function *f);
-void spv_bind_params(reader *r, const spv_function *f);
-/* A builder at the head of the function, behind its allocas. */
-void spv_at_head(reader *r, ir_builder *b);
-ir_inst *spv_cast_space(ir_builder *b, ir_inst *p, ir_type t); /* pointer to pointer */
-ir_inst *spv_temporary(reader *r, const spv_type *t); /* a variable for a value of this type */
-void spv_fill(reader *r, ir_inst *to, uint8_t byte, ir_inst *bytes, uint32_t align, uint32_t flags);
-void spv_copy(reader *r, ir_inst *to, ir_inst *from, ir_inst *bytes, uint32_t align,
-              uint32_t flags);
-void spv_order_blocks(reader *r);
-void spv_fill_phis(reader *r);
-/* The variable that a pointer is the address of, or NULL. */
-spv_variable *spv_variable_of(reader *r, const ir_inst *p);
-void spv_hoist_variables(reader *r, const uint32_t *at, uint32_t n);
-uint32_t spv_power_of_two(reader *r, uint32_t align);
-uint32_t spv_linkage(reader *r, uint32_t id); /* IR_FUNC_EXPORT, _IMPORT, _ODR */
-ir_inst *spv_variable_address(reader *r, spv_variable *v);
-void spv_check_dominance(reader *r);
+
+/* fold.c: the function in which constant expressions are computed */
 void spv_begin_fold(reader *r);
 void spv_end_fold(reader *r);
-ir_inst *spv_builtin_load(reader *r, spv_pointer *p, spv_type *t);
+
+/* variables.c */
+ir_inst *spv_variable_address(reader *r, spv_variable *v);
+spv_variable *spv_variable_of(reader *r, const ir_inst *p); /* whose address p is, or NULL */
+void spv_hoist_variables(reader *r, const uint32_t *at, uint32_t n);
+ir_inst *spv_temporary(reader *r, const spv_type *t); /* an alloca for a value of this type */
+void spv_at_head(reader *r, ir_builder *b); /* a builder behind the allocas of the function */
+uint32_t spv_power_of_two(reader *r, uint32_t align);
+uint32_t spv_linkage(reader *r, uint32_t id); /* IR_FUNC_EXPORT, _IMPORT, _ODR */
+
+/* builtin_vars.c */
+ir_inst *spv_builtin_load(reader *r, spv_pointer *p, spv_type *t); /* NULL: no single query */
 ir_inst *spv_builtin_address(reader *r, spv_pointer *p);
 const char *spv_builtin_lack(reader *r, uint32_t builtin, const spv_type *t); /* NULL: none */
 bool spv_builtin_of_name(const char *name, uint32_t *builtin);
-/* Plain operations: types checked by the op's rule, flags from decorations, result defined. */
+
+/* functions.c */
+void spv_declare_function(reader *r, spv_function *f);
+void spv_declare_params(reader *r, const spv_function *f);
+void spv_bind_params(reader *r, const spv_function *f);
+void spv_refuse_callers(reader *r); /* of functions that were refused */
+void spv_drop_builtins(reader *r);
+void spv_make_entries(reader *r);
+
+/* body.c, cfg.c */
+void spv_read_body(reader *r, spv_function *f);
+void spv_refuse_function(reader *r, spv_function *f, const char *why);
+void spv_order_blocks(reader *r);
+void spv_fill_phis(reader *r);
+void spv_check_dominance(reader *r);
+
+/* ops.c: plain operations, with types checked by the op's rule and flags from decorations */
 ir_op spv_op_of_row(reader *r);
 void spv_plain(reader *r, ir_op op);
 ir_inst *spv_emit(reader *r, ir_op op, ir_type t, unsigned n, ir_inst *const *args);
-ir_inst *spv_to_value(reader *r, ir_inst *v, ir_type t, bool is_signed); /* integer width */
+/* Integers of odd widths: zeros, or the sign, into the unused bits. */
 ir_inst *spv_mask_odd(reader *r, const spv_type *t, ir_inst *v);
-ir_inst *spv_widen_odd(reader *r, const spv_type *t, ir_inst *v); /* sign into the unused bits */
-ir_imm spv_sync(reader *r, uint32_t scope, uint32_t semantics);
+ir_inst *spv_widen_odd(reader *r, const spv_type *t, ir_inst *v);
+
+/* convert.c: to another address space, through generic if need be */
+ir_inst *spv_cast_space(ir_builder *b, ir_inst *p, ir_type t);
 
 /* --------------------------------------------------- built-in functions that were left as calls */
 

@@ -68,9 +68,9 @@ void spv_refuse_inst(reader *r, const char *why) {
 /* ------------------------------------------------------------------------------------- warnings */
 
 static const char *const warning_texts[] = {
-#define W(name, text) text,
-    SPV_WARNINGS(W)
-#undef W
+#define WARNING(name, text) text,
+#include "frontend/warnings.def"
+#undef WARNING
 };
 
 void spv_warn(reader *r, spv_warning which) {
@@ -81,7 +81,7 @@ void spv_warn(reader *r, spv_warning which) {
 }
 
 void spv_report_warnings(reader *r) {
-    for (int i = 0; i < SPV_WARNING_COUNT; i++) {
+    for (int i = 0; i < SPV_WARNINGS; i++) {
         const spv_warned *w = &r->warned[i];
         ir_message m = message_at(r, IR_WARNING, w->at, w->inst);
         if (w->count == 1) ir_report(r->cx, m, "%s", warning_texts[i]);

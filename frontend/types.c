@@ -72,7 +72,7 @@ const char *spv_type_name(reader *r, const spv_type *t) {
     return spv_ir_type_name(r, spv_is_aggregate(t) ? t->memory : t->value);
 }
 
-bool spv_space_of(uint32_t storage, ir_space *space) {
+static bool space_of(uint32_t storage, ir_space *space) {
     switch (storage) {
     case SpvStorageClassFunction:
     case SpvStorageClassPrivate:
@@ -112,7 +112,7 @@ uint32_t spv_member_leaf(const spv_type *t, uint32_t i) {
 }
 
 /* The member that a leaf belongs to: the last one that starts at or before it and is not empty. */
-static uint32_t member_of_leaf(const spv_type *t, uint32_t leaf) {
+uint32_t spv_member_of_leaf(const spv_type *t, uint32_t leaf) {
     if (t->form == T_ARRAY) return leaf / t->elem->leaves;
     uint32_t low = 0, high = t->count;
     while (high - low > 1) {
@@ -128,7 +128,7 @@ static uint32_t member_of_leaf(const spv_type *t, uint32_t leaf) {
 spv_place_of_leaf spv_find_leaf(reader *r, spv_type *t, uint32_t leaf) {
     uint64_t offset = 0;
     while (spv_is_aggregate(t)) {
-        uint32_t i = member_of_leaf(t, leaf);
+        uint32_t i = spv_member_of_leaf(t, leaf);
         offset += spv_member_offset(r, t, i);
         leaf -= spv_member_leaf(t, i);
         t = spv_member(r, t, i);
@@ -211,7 +211,7 @@ void spv_read_type_vector(reader *r) {
 
 static spv_type *new_pointer(reader *r, uint32_t storage) {
     ir_space space = IR_PRIVATE;
-    bool known = spv_space_of(storage, &space);
+    bool known = space_of(storage, &space);
     spv_type *t = new_type(r, T_POINTER, ir_ptr(space));
     t->storage = storage;
     if (!known)

@@ -37,6 +37,11 @@ for shard in 0 1; do
     suite "corpus-plans-$shard" "$release/tests/corpus_run" tests/corpus "$release/corpus" \
         --stage plans --shard $shard/2 --known tests/corpus/fused_differences.txt
 done
+for shard in 0 1; do
+    suite "corpus-pocl-$shard" env POCL_CACHE_DIR="$release/pocl" "$release/tests/corpus_run" \
+        tests/corpus "$release/corpus" --stage oracle --shard $shard/2 --oracle opencl \
+        --known tests/corpus/oracle_differences.txt
+done
 
 run_one() {
     name=${1%%	*}

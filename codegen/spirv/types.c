@@ -47,7 +47,7 @@ static uint32_t plain_type(sw_writer *w, ir_type t) {
     case IR_PTR: return sw_pointer_type(w, ir_space_of(t), IR_I8);
     case IR_SAMPLER: return sw_intern(w, SpvOpTypeSampler, 0, 0, NULL);
     case IR_EVENT: return sw_intern(w, SpvOpTypeEvent, 0, 0, NULL);
-    default: assert(!"a type with an entry in the table"); return 0;
+    default: assert(0 && "a type with an entry in the table"); return 0;
     }
 }
 
@@ -96,7 +96,7 @@ static uint32_t table_type(sw_writer *w, const ir_type_info *t) {
     case IR_IMAGE: return image_type(w, t);
     case IR_SAMPLED_IMAGE:
         return sw_intern(w, SpvOpTypeSampledImage, 0, SW_LIST(image_type(w, t)));
-    default: assert(!"a type without an entry in the table"); return 0;
+    default: assert(0 && "a type without an entry in the table"); return 0;
     }
 }
 

@@ -5,7 +5,8 @@
  * the op table, chosen by type rule; loads and stores of stack variables that were initialised at
  * entry; branches with phis; loops with a counter; switches.  Division gets divisors that are
  * positive, indices are cut to the array, so a run is always defined and two runs must agree bit by
- * bit, whatever passes and writers did in between.
+ * bit, whatever passes and writers did in between.  Bytes are taken statement by statement, never
+ * twice within one expression, so that they give the same program with every compiler.
  */
 #include "tests/fuzz/gen.h"
 
@@ -106,14 +107,25 @@ static ir_inst *divisor(gen *g, ir_type t) {
     return ir_build2(&g->b, IR_OP_or, t, positive, one);
 }
 
+/* Which NaN an operation gives is not defined, so its bits may not be looked at. */
+static ir_inst *known_nan(gen *g, ir_inst *x) {
+    if (!ir_is_float(x->type)) return x;
+    ir_inst *nan = ir_const(g->f, x->type, ir_fp_nan(ir_kind_of(ir_elem(x->type))));
+    ir_inst *is_nan = ir_build2(&g->b, IR_OP_funo, ir_with_elem(x->type, IR_I1), x, x);
+    return ir_build3(&g->b, IR_OP_select, x->type, is_nan, nan, x);
+}
+
 static void plain_operation(gen *g) {
     ir_type t = any_type(g);
-    ir_op op = (ir_op)((byte(g) + byte(g)) % IR_OP_COUNT);
+    unsigned draw = byte(g);
+    ir_op op = (ir_op)((draw + byte(g)) % IR_OP_COUNT);
     const ir_op_info *o = &ir_ops[op];
     if (!is_plain(o->rule) || !takes(o, t)) return;
     ir_inst *args[3];
     for (unsigned i = 0; i < o->nargs; i++) args[i] = operand(g, t);
     if (o->flags & F_TRAPS) args[1] = divisor(g, t);
+    if (op == IR_OP_signbit) args[0] = known_nan(g, args[0]);
+    if (op == IR_OP_copysign) args[1] = known_nan(g, args[1]);
     bool same = o->rule == R_INT || o->rule == R_FLT;
     keep(g, build(g, op, same ? t : ir_with_elem(t, IR_I1), (ir_imm){0}, o->nargs, args));
 }
@@ -148,28 +160,30 @@ static void bit_cast(gen *g) {
         {IR_I64 | 2u << 5, IR_I32 | 4u << 5}, {IR_I16 | 8u << 5, IR_F64 | 2u << 5},
     };
     unsigned p = below(g, 6), way = byte(g) & 1;
-    ir_inst *x = operand(g, pairs[p][way]);
+    ir_inst *x = known_nan(g, operand(g, pairs[p][way]));
     keep(g, build(g, IR_OP_bitcast, pairs[p][!way], (ir_imm){0}, 1, &x));
 }
 
 static void selection(gen *g) {
     ir_type t = any_type(g), c = byte(g) & 1 ? ir_with_elem(t, IR_I1) : IR_I1;
-    ir_inst *args[] = {operand(g, c), operand(g, t), operand(g, t)};
+    ir_inst *args[3];
+    args[0] = operand(g, c);
+    for (unsigned i = 1; i < 3; i++) args[i] = operand(g, t);
     keep(g, build(g, IR_OP_select, t, (ir_imm){0}, 3, args));
 }
 
 static void vector_operation(gen *g) {
     ir_type t = types[8 + below(g, TYPES - 8)];
     unsigned lanes = ir_lanes(t), what = below(g, 4);
-    ir_inst *lane = ir_const(g->f, IR_I32, below(g, lanes));
+    ir_inst *lane = ir_const(g->f, IR_I32, below(g, lanes)), *v = operand(g, t);
     if (what == 0) {
-        keep(g, ir_build2(&g->b, IR_OP_extract, ir_elem(t), operand(g, t), lane));
+        keep(g, ir_build2(&g->b, IR_OP_extract, ir_elem(t), v, lane));
     } else if (what == 1) {
-        keep(g, ir_build3(&g->b, IR_OP_insert, t, operand(g, t), operand(g, ir_elem(t)), lane));
+        keep(g, ir_build3(&g->b, IR_OP_insert, t, v, operand(g, ir_elem(t)), lane));
     } else if (what == 2) {
         uint8_t mask[IR_MAX_LANES];
         for (unsigned i = 0; i < lanes; i++) mask[i] = (uint8_t)below(g, 2 * lanes);
-        keep(g, ir_build_shuffle(&g->b, operand(g, t), operand(g, t), lanes, mask));
+        keep(g, ir_build_shuffle(&g->b, v, operand(g, t), lanes, mask));
     } else {
         ir_inst *args[IR_MAX_LANES];
         for (unsigned i = 0; i < lanes; i++) args[i] = operand(g, ir_elem(t));
@@ -194,10 +208,11 @@ static void memory_operation(gen *g) {
     unsigned v = below(g, VARIABLES);
     ir_type t = slot_types[v];
     unsigned align = (unsigned)ir_sizeof(g->f->module, t);
+    ir_inst *place = slot(g, v);
     if (byte(g) & 1)
-        keep(g, ir_build_load(&g->b, t, slot(g, v), align, 0));
+        keep(g, ir_build_load(&g->b, t, place, align, 0));
     else
-        ir_build_store(&g->b, operand(g, t), slot(g, v), align, 0);
+        ir_build_store(&g->b, operand(g, t), place, align, 0);
 }
 
 static void make_variables(gen *g) {
@@ -235,7 +250,8 @@ static void branch(gen *g, unsigned depth) {
     ir_block *yes = ir_block_new(g->f, NULL), *no = ir_block_new(g->f, NULL);
     ir_block *next = ir_block_new(g->f, NULL);
     ir_build_br(&g->b, operand(g, IR_I1), yes, no);
-    ir_inst *a = arm(g, yes, next, t, depth), *b = arm(g, no, next, t, depth);
+    ir_inst *a = arm(g, yes, next, t, depth);
+    ir_inst *b = arm(g, no, next, t, depth);
     ir_inst *phi = ir_append_arg(ir_build_phi(next, t), a);
     keep(g, ir_append_arg(phi, b));
     ir_at_end(&g->b, next);
@@ -272,7 +288,8 @@ static void loop(gen *g, unsigned depth) {
     ir_at_end(&g->b, body);
     statements(g, depth + 1);
     ir_inst *again = operand(g, t);
-    ir_build_br(&g->b, operand(g, IR_I1), latch, byte(g) & 1 ? latch : next);
+    ir_inst *stay = operand(g, IR_I1);
+    ir_build_br(&g->b, stay, latch, byte(g) & 1 ? latch : next);
     ir_at_end(&g->b, latch);
     ir_inst *one = ir_const(g->f, IR_I32, 1);
     ir_inst *up = ir_build2(&g->b, IR_OP_add, IR_I32, counter, one);
@@ -321,6 +338,7 @@ static void statements(gen *g, unsigned depth) {
 static ir_inst *as_i64(gen *g, ir_inst *v) {
     static const ir_kind ints[] = {[1] = IR_I1, [8] = IR_I8, [16] = IR_I16, [32] = IR_I32, [64] = IR_I64};
     unsigned bits = ir_bits(g->f->module, v->type);
+    v = known_nan(g, v);
     if (ir_is_float(v->type)) v = ir_build1(&g->b, IR_OP_bitcast, ints[bits], v);
     return bits == 64 ? v : ir_build1(&g->b, IR_OP_zext, IR_I64, v);
 }
