@@ -7,8 +7,7 @@
 
 /* ----------------------------------------------------------------------------------- extraction */
 
-/* Where a path of literal indices leads: leaf number, its type, and the lane if it goes into one.
- */
+/* Where a path of literal indices leads: leaf, its type, and the lane if it goes into one. */
 typedef struct {
     spv_type *type;
     uint32_t leaf;

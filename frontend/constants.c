@@ -112,7 +112,8 @@ void spv_define_const(reader *r, const spv_const *c) {
     e->konst = c;
 }
 
-static spv_const *new_const(reader *r, spv_const_form form) {
+/* A constant of the type that this instruction declares; of what is not supported: C_LACKING. */
+spv_const *spv_new_const(reader *r, spv_const_form form) {
     spv_const *c = ir_new(&r->scratch, spv_const);
     if (!r->in.type) spv_fail(r, "%s: %%%u is not a type", spv_op_name(r), r->in.arg[-2]);
     *c = (spv_const){.form = form, .type = r->in.type};
@@ -155,7 +156,7 @@ void spv_check_specs(reader *r) {
 }
 
 void spv_read_constant_bool(reader *r) {
-    spv_const *c = new_const(r, C_BITS);
+    spv_const *c = spv_new_const(r, C_BITS);
     bool value = r->in.opcode == SPV_OP_ConstantTrue || r->in.opcode == SPV_OP_SpecConstantTrue;
     if (c->type->form != T_BOOL) spv_fail(r, "%s: the type is not bool", spv_op_name(r));
     c->bits = value;
@@ -164,7 +165,7 @@ void spv_read_constant_bool(reader *r) {
 }
 
 void spv_read_constant(reader *r) {
-    spv_const *c = new_const(r, C_BITS);
+    spv_const *c = spv_new_const(r, C_BITS);
     if (c->form == C_LACKING) {
         spv_define_const(r, c);
         return;
@@ -182,10 +183,10 @@ void spv_read_constant(reader *r) {
     spv_define_const(r, c);
 }
 
-void spv_read_constant_null(reader *r) { spv_define_const(r, new_const(r, C_NULL)); }
+void spv_read_constant_null(reader *r) { spv_define_const(r, spv_new_const(r, C_NULL)); }
 
 void spv_read_constant_sampler(reader *r) {
-    spv_const *c = new_const(r, C_SAMPLER);
+    spv_const *c = spv_new_const(r, C_SAMPLER);
     if (c->form != C_LACKING && c->type->value != IR_SAMPLER)
         spv_fail(r, "OpConstantSampler: the type is not a sampler");
     if (r->in.arg[0] > 4 || r->in.arg[1] > 1 || r->in.arg[2] > 1)
@@ -195,7 +196,7 @@ void spv_read_constant_sampler(reader *r) {
 }
 
 void spv_read_constant_lacking(reader *r) {
-    spv_const *c = new_const(r, C_LACKING);
+    spv_const *c = spv_new_const(r, C_LACKING);
     c->reason = spv_op_name(r);
     spv_define_const(r, c);
 }
@@ -227,7 +228,7 @@ void spv_read_constant_composite(reader *r) {
                              ? SPV_OP_ConstantCompositeContinuedINTEL
                              : SPV_OP_SpecConstantCompositeContinuedINTEL;
     const uint32_t *ids = spv_gather(r, sequel, &n);
-    spv_const *c = new_const(r, C_PARTS);
+    spv_const *c = spv_new_const(r, C_PARTS);
     if (c->form == C_LACKING) {
         spv_define_const(r, c);
         return;

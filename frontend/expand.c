@@ -112,8 +112,7 @@ void spv_read_bit_field_insert(reader *r) {
     spv_define(r, op2(r, IR_OP_or, keep, put));
 }
 
-/* Left until the field's top bit is the word's, right until its lowest is; a field of no bits is 0.
- */
+/* Left until the field's top bit is the word's, right until its lowest is; an empty field is 0. */
 void spv_read_bit_field_extract(reader *r) {
     ir_type t = int_result(r);
     bool is_signed = r->in.opcode == SPV_OP_BitFieldSExtract;

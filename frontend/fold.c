@@ -144,20 +144,17 @@ void spv_read_spec_constant_op(reader *r) {
     r->in.n--;
     if (r->in.n < row->min || r->in.n > row->max)
         spv_fail(r, "%s does not take %u operands", spv_op_name(r), r->in.n);
-    ir_status before = r->cx->status;
-    if (ir_try(r->cx, fold, r)) {
-        r->cx->status = before;
-        return;
-    }
+    r->folding = true;
+    bool ok = ir_try(r->cx, fold, r);
+    r->folding = false;
+    if (ok) return;
     if (!r->refusal) ir_throw(r->cx, r->cx->status);
     define_lacking(r, e);
+    r->cx->status = IR_OK;
 }
 
 void spv_read_undef(reader *r) {
-    spv_const *c = ir_new(&r->scratch, spv_const);
-    spv_type *t = spv_value_type(r, r->in.type);
-    *c = (spv_const){.form = C_UNDEF, .type = t};
-    if (t->form == T_VOID) spv_fail(r, "OpUndef of type void");
+    spv_const *c = spv_new_const(r, C_UNDEF);
     if (!r->f) {
         spv_define_const(r, c);
         return;

@@ -108,3 +108,78 @@ void spv_read_image_query(reader *r) {
     if (op == IR_OP_image_size_lod) args[1] = spv_arg_int(r, 1);
     spv_define(r, ir_build(&r->b, op, t, 0, (ir_imm){0}, ir_ops[op].nargs, args));
 }
+
+/* ----------------------------------------------------------------- image functions left as calls
+ */
+
+static void want_image_args(reader *r, const char *key, uint32_t n) {
+    if (r->in.n < n)
+        spv_fail(r, "%s is called with %u arguments, not %u", spv_key_name(key), r->in.n, n);
+}
+
+/* read_imagef(image, sampler, coordinate), read_imagef(image, coordinate) and their kin */
+void spv_call_read_image(reader *r, const spv_builtin *b, const char *key) {
+    (void)b;
+    want_image_args(r, key, 2);
+    ir_type texel = texel_result(r);
+    ir_inst *image = image_arg(r, 0);
+    if (r->in.n == 2) {
+        ir_inst *args[2] = {image, coordinate_arg(r, 1)};
+        spv_define(r, ir_build_raw(&r->b, IR_OP_image_read, texel, 0, (ir_imm){0}, 2, args));
+        return;
+    }
+    ir_type_info info = *ir_type_get(r->m, image->type);
+    info.kind = IR_SAMPLED_IMAGE;
+    ir_inst *pair[2] = {image, arg_of_kind(r, 1, IR_SAMPLER, "a sampler")};
+    ir_type sampled = ir_image_type(r->m, &info);
+    ir_inst *args[3] = {
+        ir_build(&r->b, IR_OP_sampled_image, sampled, 0, (ir_imm){0}, 2, pair),
+        coordinate_arg(r, 2),
+        ir_const(r->b.f, IR_F32, 0),
+    };
+    ir_imm lod = {.image.operands = SpvImageOperandsLodMask};
+    spv_define(r, ir_build_raw(&r->b, IR_OP_image_sample, texel, 0, lod, 3, args));
+}
+
+/* write_imagef(image, coordinate, texel) and its kin */
+void spv_call_write_image(reader *r, const spv_builtin *b, const char *key) {
+    (void)b;
+    want_image_args(r, key, 3);
+    ir_inst *args[3] = {image_arg(r, 0), coordinate_arg(r, 1), spv_arg(r, 2)};
+    if (!is_texel(args[2]->type)) spv_bad_type(r, 2, "a texel");
+    ir_build_raw(&r->b, IR_OP_image_write, IR_VOID, 0, (ir_imm){0}, 3, args);
+}
+
+static unsigned size_components(const ir_type_info *image) {
+    unsigned n = image->image.dim == SpvDim2D ? 2 : image->image.dim == SpvDim3D ? 3 : 1;
+    return n + image->image.arrayed;
+}
+
+/* get_image_width and its kin: data is the component, 3 the last one */
+void spv_call_image_size(reader *r, const spv_builtin *b, const char *key) {
+    want_image_args(r, key, 1);
+    ir_inst *args[2] = {image_arg(r, 0), ir_const(r->b.f, IR_I32, 0)};
+    const ir_type_info *image = ir_type_get(r->m, args[0]->type);
+    unsigned n = size_components(image), component = b->data == 3 ? n - 1 : b->data;
+    if (component >= n || !ir_is_int(spv_value_type(r, r->in.type)->value) ||
+        ir_is_vector(r->in.type->value) || ir_is_bool(r->in.type->value))
+        spv_refuse(r, "the call of %s is not supported", spv_key_name(key));
+    bool levels = image->image.dim != SpvDimBuffer;
+    ir_inst *size = ir_build(&r->b, levels ? IR_OP_image_size_lod : IR_OP_image_size,
+                             ir_vector(IR_I32, n), 0, (ir_imm){0}, levels ? 2 : 1, args);
+    ir_inst *v = n == 1 ? size : ir_build_extract(&r->b, size, component);
+    spv_define(r, spv_to_int(r, v, r->in.type->value, false));
+}
+
+/* __translate_sampler_initializer(bits): OpenCL C's CLK_ constants */
+void spv_call_sampler(reader *r, const spv_builtin *b, const char *key) {
+    enum { NORMALIZED = 1, ADDRESSING = 2, LINEAR = 0x20 };
+    uint64_t bits;
+    (void)b;
+    want_image_args(r, key, 1);
+    if (!spv_int_constant(r, r->in.arg[0], &bits))
+        spv_refuse(r, "a sampler that is not constant is not supported");
+    uint64_t addressing = bits / ADDRESSING & 7, linear = (bits & LINEAR) != 0;
+    ir_imm imm = {.bits = addressing | (bits & NORMALIZED) << 8 | linear << 16};
+    spv_define_checked(r, ir_build(&r->b, IR_OP_sampler, IR_SAMPLER, 0, imm, 0, NULL));
+}

@@ -177,8 +177,7 @@ void spv_ext_select(reader *r) {
 
 /* ------------------------------------------------------------------------------------- shuffles */
 
-/* The lane that the low bits of a mask element name in `from`; lanes that are not there: anything.
- */
+/* The lane that the low bits of a mask element name in `from`; undef where there is none. */
 static ir_inst *pick(reader *r, ir_inst *from, ir_inst *index, unsigned reach) {
     ir_inst *i = op2(r, IR_OP_and, index, ir_const(r->b.f, index->type, reach - 1));
     return spv_lane(r, from, spv_to_int(r, i, IR_I32, false));

@@ -78,7 +78,7 @@ static void take_header(reader *r) {
     if (r->bound == 0) spv_fail(r, "the bound of ids is 0");
     r->dense = r->bound <= r->nwords ? r->bound : 0;
     r->ids = ir_new_array(&r->scratch, spv_id, r->dense);
-    r->budget = (UINT64_C(1) << 18) + UINT64_C(16) * r->nwords;
+    r->budget = (UINT64_C(1) << 17) + UINT64_C(4) * r->nwords;
 }
 
 /* --------------------------------------------------------------------------------- the sections */

@@ -211,6 +211,7 @@ ir_inst *spv_const_value(reader *r, const spv_const *c); /* not of structs and a
 /* The value of an integer constant (null counts as 0); false when id is no such thing. */
 bool spv_int_constant(reader *r, uint32_t id, uint64_t *bits);
 bool spv_signed_constant(reader *r, uint32_t id, int64_t *value);
+spv_const *spv_new_const(reader *r, spv_const_form form);
 void spv_define_const(reader *r, const spv_const *c);
 uint64_t spv_cut(const spv_type *scalar, uint64_t bits);
 void spv_check_specs(reader *r);
@@ -441,8 +442,9 @@ struct reader {
     spv_function *first_function, *last_function;
 
     spv_function *f; /* being read, or NULL */
-    uint32_t serial; /* of f; the function in which constants are computed has 1 */
-    ir_func *fold;
+    uint32_t serial; /* of f; that of fold is 1 */
+    ir_func *fold;   /* the function in which constants are computed */
+    bool folding;
     spv_block *first_block;
     spv_block *block;     /* being read */
     ir_inst *last_alloca; /* of f, or NULL */

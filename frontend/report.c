@@ -56,13 +56,15 @@ void spv_refuse(reader *r, const char *fmt, ...) {
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    if (!r->f && !r->folding) spv_fail(r, "%s", text);
     r->refusal = ir_strdup(&r->m->arena, text);
     ir_throw(r->cx, IR_ERR_INPUT);
 }
 
 void spv_refuse_inst(reader *r, const char *why) {
-    if (why) spv_refuse(r, "instruction %s (%s) is not supported", spv_op_name(r), why);
-    spv_refuse(r, "instruction %s is not supported", spv_op_name(r));
+    const char *noun = r->in.row ? "instruction " : "";
+    if (why) spv_refuse(r, "%s%s (%s) is not supported", noun, spv_op_name(r), why);
+    spv_refuse(r, "%s%s is not supported", noun, spv_op_name(r));
 }
 
 /* ------------------------------------------------------------------------------------- warnings */

@@ -118,9 +118,15 @@ static void describe_args(fuse_job *j) {
     j->fusion->info.arg_count = k->nparams;
 }
 
-static spvf_param_info describe_param(const pass_fuse_result *r, uint32_t member, uint32_t param) {
+/* The names outlive the member's module. */
+static spvf_param_info describe_param(fuse_job *j, const ir_func *kernel, uint32_t member,
+                                      uint32_t param) {
+    const pass_fuse_result *r = &j->result;
     const pass_fuse_arg *a = &r->args[r->arg_of[member][param]];
+    const char *name = kernel->param[param].name;
     spvf_param_info p = {.member = member, .param = param, .arg = a->index};
+    p.kernel = ir_strdup(&j->fusion->arena, kernel->name);
+    p.name = name ? ir_strdup(&j->fusion->arena, name) : NULL;
     if (a->state == PASS_ARG_FOLDED)
         p.use = SPVF_PARAM_CONSTANT;
     else if (a->state == PASS_ARG_UNUSED)
@@ -137,7 +143,7 @@ static void describe_params(fuse_job *j, const pass_fuse_request *request) {
     n = 0;
     for (uint32_t m = 0; m < request->nmembers; m++)
         for (uint32_t p = 0; p < request->members[m].kernel->nparams; p++)
-            params[n++] = describe_param(&j->result, m, p);
+            params[n++] = describe_param(j, request->members[m].kernel, m, p);
     j->fusion->info.params = params;
     j->fusion->info.param_count = n;
 }

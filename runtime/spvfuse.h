@@ -240,6 +240,8 @@ typedef enum { SPVF_PARAM_USED, SPVF_PARAM_SAME, SPVF_PARAM_CONSTANT, SPVF_PARAM
 /* What became of one parameter of one member: the usage mask, member by member. */
 typedef struct {
     uint32_t member, param;
+    const char *kernel; /* the member's name */
+    const char *name;   /* the parameter's, or NULL */
     spvf_param_use use;
     uint32_t arg; /* index of the fused argument, for USED and SAME */
 } spvf_param_info;

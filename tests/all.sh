@@ -16,6 +16,7 @@ suite() {
 }
 
 suite arrows sh tests/arrows.sh
+suite writer sh tests/codegen/spirv/run.sh "$release"
 suite docs sh tests/docs.sh "$release"
 for variant in $sanitized $release; do
     short=${variant##*/}
@@ -38,7 +39,7 @@ for shard in 0 1; do
         --stage plans --shard $shard/2 --known tests/corpus/fused_differences.txt
 done
 for shard in 0 1; do
-    suite "corpus-pocl-$shard" env POCL_CACHE_DIR="$release/pocl" "$release/tests/corpus_run" \
+    suite "corpus-pocl-$shard" env POCL_CACHE_DIR="$PWD/$release/pocl" "$release/tests/corpus_run" \
         tests/corpus "$release/corpus" --stage oracle --shard $shard/2 --oracle opencl \
         --known tests/corpus/oracle_differences.txt
 done

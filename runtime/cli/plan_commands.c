@@ -1,36 +1,30 @@
 /* plan_commands.c — `spvfuse fuse` and `spvfuse run`: plans. */
 #include "runtime/cli/cli.h"
 
-#include <string.h>
-
 /* ----------------------------------------------------------------------------------------- fuse */
 
-static const char *param_use(const spvf_fusion_info *info, const spvf_param_info *p, char *text,
-                             size_t size) {
-    static const char *const names[] = {"", "", "constant", "unused"};
-    if (p->use != SPVF_PARAM_USED && p->use != SPVF_PARAM_SAME) return names[p->use];
-    snprintf(text, size, "%s%s", p->use == SPVF_PARAM_SAME ? "same as " : "",
-             info->args[p->arg].info.name);
-    return text;
+static void explain_param(const spvf_fusion_info *info, const spvf_param_info *p) {
+    if (p->name)
+        fprintf(stderr, "  %s.%s: ", p->kernel, p->name);
+    else
+        fprintf(stderr, "  %s, parameter %u: ", p->kernel, p->param);
+    switch (p->use) {
+    case SPVF_PARAM_USED: fprintf(stderr, "argument %u, %s\n", p->arg, info->args[p->arg].info.name); break;
+    case SPVF_PARAM_SAME: fprintf(stderr, "the same as %s\n", info->args[p->arg].info.name); break;
+    case SPVF_PARAM_CONSTANT: fprintf(stderr, "folded as a constant\n"); break;
+    case SPVF_PARAM_UNUSED: fprintf(stderr, "not used any more\n"); break;
+    }
 }
 
 static void explain(const spvf_fusion *f) {
     const spvf_fusion_info *info = spvf_fusion_get_info(f);
     fprintf(stderr, "kernel %s\n", info->name);
-    for (size_t i = 0; i < info->arg_count; i++)
-        fprintf(stderr, "  argument %zu: %s (member %u, parameter %u)\n", i,
-                info->args[i].info.name, info->args[i].member, info->args[i].param);
-    for (size_t i = 0; i < info->param_count; i++) {
-        const spvf_param_info *p = &info->params[i];
-        char text[256];
-        fprintf(stderr, "  member %u, parameter %u: %s\n", p->member, p->param,
-                param_use(info, p, text, sizeof text));
-    }
+    for (size_t i = 0; i < info->param_count; i++) explain_param(info, &info->params[i]);
     for (size_t i = 0; i < info->decision_count; i++)
-        fprintf(stderr, "  [%s] %s\n", info->decisions[i].rule, info->decisions[i].text);
+        fprintf(stderr, "  %s [%s]\n", info->decisions[i].text, info->decisions[i].rule);
 }
 
-/* Which group: by name position "-g N", the first by default. */
+/* All groups are fused and explained; the first one is written. */
 static int run_fuse(const char *const *files) {
     spvf_context *c = cli_context();
     spvf_plan *plan = cli_load_plan(c, files[0]);

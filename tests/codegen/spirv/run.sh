@@ -1,0 +1,58 @@
+#!/bin/sh
+# run.sh BUILD: golden tests of the SPIR-V writer.  Each file is a module in IR text with comments:
+#   ; target: spirv:1.4      (default spirv)
+#   ;> WORDS                 a line of the disassembly begins with these words; in this order
+#   ;! WORDS                 no line begins with them
+#   ; error: TEXT            the module is refused with this message
+# What is accepted must pass spirv-val.
+set -u
+build=$1
+here=tests/codegen/spirv
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+pass=0 fail=0
+
+# Results lose their ids, so that tests do not depend on numbering: "%5 = OpLoad %float %7" is
+# "OpLoad %float %7".
+disassemble() { spirv-dis --no-header --no-indent "$work/out.spv" | sed 's/^%[^ ]* = //'; }
+
+check() {
+    file=$1
+    target=$(sed -n 's/^; target: //p' "$file")
+    error=$(sed -n 's/^; error: //p' "$file")
+    if ! "$build/spvfuse" compile -O0 -t "${target:-spirv}" "$file" -o "$work/out.spv" 2>"$work/err"; then
+        [ -n "$error" ] && grep -qF -- "$error" "$work/err" && return 0
+        cat "$work/err"
+        return 1
+    fi
+    [ -z "$error" ] || { echo "not refused: $error"; return 1; }
+    spirv-val --target-env spv1.4 "$work/out.spv" || return 1
+    disassemble >"$work/text"
+    awk -v golden="$file" '
+        { line[NR] = $0 }
+        END {
+            at = 1
+            while ((getline want < golden) > 0) {
+                kind = substr(want, 1, 3); text = substr(want, 4)
+                if (kind == ";> ") {
+                    while (at <= NR && index(line[at], text) != 1) at++
+                    if (at > NR) { print "missing: " text; bad = 1; exit 1 }
+                    at++
+                } else if (kind == ";! ") {
+                    for (i = 1; i <= NR; i++)
+                        if (index(line[i], text) == 1) { print "unwanted: " line[i]; exit 1 }
+                }
+            }
+        }' "$work/text"
+}
+
+for file in "$here"/*.ir; do
+    if check "$file" >"$work/why" 2>&1; then
+        pass=$((pass + 1))
+    else
+        fail=$((fail + 1))
+        echo "FAIL $file: $(head -n 3 "$work/why")"
+    fi
+done
+echo "$pass passed, $fail failed"
+[ $fail = 0 ]
