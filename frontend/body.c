@@ -98,8 +98,17 @@ static void scan_inst(reader *r, scan *s) {
     s->ended = true;
 }
 
+/* Lines that hold for the function itself. */
+static void scan_lines(reader *r, const spv_function *f) {
+    for (uint32_t at = f->gap; at < f->body; at += r->words[at] >> 16) {
+        spv_decode(r, at);
+        if (r->in.row && r->in.row->place == PLACE_LINE) spv_line(r);
+    }
+}
+
 static void scan_body(reader *r, scan *s) {
     s->at_head = true;
+    scan_lines(r, s->f);
     for (uint32_t at = s->f->body; at < s->f->end; at += r->words[at] >> 16) {
         spv_decode(r, at);
         if (s->ended) spv_end_line(r);

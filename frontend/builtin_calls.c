@@ -16,8 +16,7 @@ static void define_result(reader *r, ir_inst *v) {
 
 static ir_type result_type(reader *r) { return spv_value_type(r, r->in.type)->value; }
 
-/* The call has at least n arguments. */
-static void want_args(reader *r, const char *key, uint32_t n) {
+void spv_want_args(reader *r, const char *key, uint32_t n) {
     if (r->in.n < n)
         spv_fail(r, "%s is called with %u arguments, not %u", spv_key_name(key), r->in.n, n);
 }
@@ -51,7 +50,7 @@ static void check_query_type(reader *r, const char *key, ir_type t) {
 
 void spv_call_query(reader *r, const spv_builtin *b, const char *key) {
     ir_type t = result_type(r);
-    want_args(r, key, 1);
+    spv_want_args(r, key, 1);
     check_query_type(r, key, t);
     spv_define(r, query_dim(r, (ir_op)b->data, t, spv_arg_int(r, 0), b->more));
 }
@@ -59,75 +58,6 @@ void spv_call_query(reader *r, const spv_builtin *b, const char *key) {
 void spv_call_query0(reader *r, const spv_builtin *b, const char *key) {
     check_query_type(r, key, result_type(r));
     spv_define(r, ir_build0(&r->b, (ir_op)b->data, result_type(r)));
-}
-
-/* -------------------------------------------------------------------------------------- atomics */
-
-static ir_imm relaxed_device(void) { return (ir_imm){.sync = {.scope = IR_SCOPE_DEVICE}}; }
-
-/* The op for the class of what the pointer points to. */
-static ir_op atomic_op(reader *r, const spv_builtin *b, const char *key) {
-    ir_op op = (ir_op)b->data;
-    if (spv_key_class(key) == 'u' && op == IR_OP_atomic_smin) return IR_OP_atomic_umin;
-    if (spv_key_class(key) == 'u' && op == IR_OP_atomic_smax) return IR_OP_atomic_umax;
-    if (spv_key_class(key) != 'f' || op == IR_OP_atomic_xchg) return op;
-    switch (op) {
-    case IR_OP_atomic_add: return IR_OP_atomic_fadd;
-    case IR_OP_atomic_smin: return IR_OP_atomic_fmin;
-    case IR_OP_atomic_smax: return IR_OP_atomic_fmax;
-    default: spv_refuse(r, "%s on floats is not supported", spv_key_name(key));
-    }
-}
-
-static void check_atomic_type(reader *r, const char *key, ir_op op, ir_type t) {
-    bool floats = op == IR_OP_atomic_fadd || op == IR_OP_atomic_fmin || op == IR_OP_atomic_fmax;
-    bool fits =
-        floats ? ir_is_float(t)
-               : (ir_is_int(t) && !ir_is_bool(t)) || (op == IR_OP_atomic_xchg && ir_is_float(t));
-    if (!fits || ir_is_vector(t) || r->in.type->odd)
-        spv_fail(r, "%s does not work on %s", spv_key_name(key), spv_type_name(r, r->in.type));
-}
-
-void spv_call_atomic(reader *r, const spv_builtin *b, const char *key) {
-    ir_op op = atomic_op(r, b, key);
-    ir_type t = result_type(r);
-    want_args(r, key, b->more ? 1 : 2);
-    check_atomic_type(r, key, op, t);
-    ir_inst *value = b->more ? ir_const(r->b.f, t, 1) : spv_arg_of(r, 1, t);
-    ir_inst *args[2] = {spv_arg_pointer(r, 0), value};
-    spv_define(r, ir_build_raw(&r->b, op, t, 0, relaxed_device(), 2, args));
-}
-
-/* atomic_cmpxchg(p, compare, value) */
-void spv_call_cmpxchg(reader *r, const spv_builtin *b, const char *key) {
-    ir_type t = result_type(r);
-    (void)b;
-    want_args(r, key, 3);
-    check_atomic_type(r, key, IR_OP_atomic_cmpxchg, t);
-    ir_inst *args[3] = {spv_arg_pointer(r, 0), spv_arg_of(r, 2, t), spv_arg_of(r, 1, t)};
-    spv_define(r, ir_build_raw(&r->b, IR_OP_atomic_cmpxchg, t, 0, relaxed_device(), 3, args));
-}
-
-/* ----------------------------------------------------------------------------- barriers, fences */
-
-/* CLK_LOCAL_MEM_FENCE is 1, CLK_GLOBAL_MEM_FENCE 2, CLK_IMAGE_MEM_FENCE 4. */
-static uint16_t fence_semantics(reader *r, uint16_t order) {
-    uint64_t flags = 3;
-    if (r->in.n && !spv_int_constant(r, r->in.arg[0], &flags)) flags = 7;
-    return (uint16_t)(order | (flags & 1 ? IR_SEM_LOCAL : 0) | (flags & 2 ? IR_SEM_GLOBAL : 0) |
-                      (flags & 4 ? IR_SEM_IMAGE : 0));
-}
-
-void spv_call_fence(reader *r, const spv_builtin *b, const char *key) {
-    (void)key;
-    ir_imm imm = {
-        .sync = {.scope = IR_SCOPE_WORKGROUP, .semantics = fence_semantics(r, (uint16_t)b->data)}};
-    ir_build_raw(&r->b, IR_OP_fence, IR_VOID, 0, imm, 0, NULL);
-}
-
-void spv_call_barrier(reader *r, const spv_builtin *b, const char *key) {
-    (void)key;
-    ir_build_barrier(&r->b, b->data, IR_SCOPE_WORKGROUP, fence_semantics(r, IR_SEM_SEQ_CST));
 }
 
 /* --------------------------------------------------------------------------------------- groups */
@@ -138,7 +68,7 @@ static ir_imm group_imm(uint32_t scope) {
 
 /* work_group_all(int), sub_group_any(int): data is the op, more the scope */
 void spv_call_vote(reader *r, const spv_builtin *b, const char *key) {
-    want_args(r, key, 1);
+    spv_want_args(r, key, 1);
     ir_inst *x = spv_arg_int(r, 0);
     x = spv_op2(r, IR_OP_ne, IR_I1, x, ir_const(r->b.f, x->type, 0));
     x = ir_build_raw(&r->b, (ir_op)b->data, IR_I1, 0, group_imm(b->more), 1, &x);
@@ -161,7 +91,7 @@ static ir_op reduce_op(reader *r, const char *key, const char *what) {
 
 /* …_reduce_add, …_scan_inclusive_max: data is the ir_groupop, more the scope */
 void spv_call_reduce(reader *r, const spv_builtin *b, const char *key) {
-    want_args(r, key, 1);
+    spv_want_args(r, key, 1);
     ir_type t = result_type(r);
     ir_op op = reduce_op(r, key, strrchr(key, '_') + 1);
     bool floats = spv_key_class(key) == 'f';
@@ -176,7 +106,7 @@ void spv_call_reduce(reader *r, const spv_builtin *b, const char *key) {
 /* broadcast(value, x [, y [, z]]) */
 void spv_call_broadcast(reader *r, const spv_builtin *b, const char *key) {
     ir_inst *id[3] = {0};
-    want_args(r, key, 2);
+    spv_want_args(r, key, 2);
     uint32_t n = r->in.n - 1 > 3 ? 3 : r->in.n - 1;
     for (uint32_t i = 0; i < n; i++) id[i] = spv_arg_size(r, 1 + i);
     ir_type t = ir_vector(ir_size_type(r->m), n);
@@ -189,7 +119,7 @@ void spv_call_broadcast(reader *r, const spv_builtin *b, const char *key) {
 
 /* sub_group_shuffle(value, item) and its kin: data is the op */
 void spv_call_shuffle(reader *r, const spv_builtin *b, const char *key) {
-    want_args(r, key, 2);
+    spv_want_args(r, key, 2);
     ir_inst *args[2] = {spv_arg(r, 0), spv_arg_i32(r, 1)};
     ir_imm imm = {.group = {.scope = IR_SCOPE_SUBGROUP}};
     define_result(r, ir_build_raw(&r->b, (ir_op)b->data, args[0]->type, 0, imm, 2, args));
@@ -197,7 +127,7 @@ void spv_call_shuffle(reader *r, const spv_builtin *b, const char *key) {
 
 /* async_work_group_copy(dst, src, n, event): data is 1 where a stride stands before the event */
 void spv_call_async_copy(reader *r, const spv_builtin *b, const char *key) {
-    want_args(r, key, 4 + b->data);
+    spv_want_args(r, key, 4 + b->data);
     const spv_type *p = spv_arg_type(r, 0);
     const spv_type *elem = p->form == T_POINTER ? spv_pointee(r, p) : NULL;
     ir_type size = ir_size_type(r->m);
@@ -215,7 +145,7 @@ void spv_call_async_copy(reader *r, const spv_builtin *b, const char *key) {
 }
 
 void spv_call_wait_events(reader *r, const spv_builtin *b, const char *key) {
-    want_args(r, key, 2);
+    spv_want_args(r, key, 2);
     ir_inst *args[2] = {spv_arg_i32(r, 0), spv_arg_pointer(r, 1)};
     (void)b;
     ir_build_raw(&r->b, IR_OP_wait_events, IR_VOID, 0, group_imm(IR_SCOPE_WORKGROUP), 2, args);
@@ -254,7 +184,7 @@ void spv_call_convert(reader *r, const spv_builtin *b, const char *key) {
     spv_id *e = spv_find(r, r->in.id);
     spv_decor decor = {0}, *own = e->decor;
     (void)b;
-    want_args(r, key, 1);
+    spv_want_args(r, key, 1);
     if (spv_key_class(key) == '-')
         spv_refuse(r, "the call of %s is not supported", spv_key_name(key));
     if (c.sat) decor.has |= D_SATURATED;
@@ -268,7 +198,7 @@ void spv_call_convert(reader *r, const spv_builtin *b, const char *key) {
 
 void spv_call_as(reader *r, const spv_builtin *b, const char *key) {
     (void)b;
-    want_args(r, key, 1);
+    spv_want_args(r, key, 1);
     ir_inst *x = spv_arg(r, 0);
     ir_type t = result_type(r);
     bool numbers = (ir_is_int(t) || ir_is_float(t)) && (ir_is_int(x->type) || ir_is_float(x->type));
@@ -283,7 +213,7 @@ void spv_call_as(reader *r, const spv_builtin *b, const char *key) {
 /* __to_global(p) and its kin: the result type says which space. */
 void spv_call_to_space(reader *r, const spv_builtin *b, const char *key) {
     (void)b;
-    want_args(r, key, 1);
+    spv_want_args(r, key, 1);
     ir_inst *p = spv_arg_of(r, 0, ir_ptr(IR_GENERIC));
     ir_type t = result_type(r);
     if (!ir_is_ptr(t)) spv_fail(r, "%s returns no pointer", spv_key_name(key));
@@ -293,7 +223,7 @@ void spv_call_to_space(reader *r, const spv_builtin *b, const char *key) {
 /* Memory semantics are the flags of fences, 8 bits up. */
 void spv_call_get_fence(reader *r, const spv_builtin *b, const char *key) {
     (void)b;
-    want_args(r, key, 1);
+    spv_want_args(r, key, 1);
     ir_inst *v = spv_op1(r, IR_OP_ptr_space, IR_I32, spv_arg_of(r, 0, ir_ptr(IR_GENERIC)));
     v = spv_op2(r, IR_OP_lshr, IR_I32, v, ir_const(r->b.f, IR_I32, 8));
     define_result(r, spv_op2(r, IR_OP_and, IR_I32, v, ir_const(r->b.f, IR_I32, 3)));
@@ -302,7 +232,7 @@ void spv_call_get_fence(reader *r, const spv_builtin *b, const char *key) {
 /* ----------------------------------------------------------------------------------- relational */
 
 void spv_call_compare(reader *r, const spv_builtin *b, const char *key) {
-    want_args(r, key, 2);
+    spv_want_args(r, key, 2);
     ir_inst *x = spv_arg(r, 0), *y = spv_arg_of(r, 1, x->type);
     if (!ir_is_float(x->type)) spv_bad_type(r, 0, "a float");
     ir_type bools = ir_with_elem(x->type, IR_I1);
@@ -311,7 +241,7 @@ void spv_call_compare(reader *r, const spv_builtin *b, const char *key) {
 }
 
 void spv_call_classify(reader *r, const spv_builtin *b, const char *key) {
-    want_args(r, key, 1);
+    spv_want_args(r, key, 1);
     ir_inst *x = spv_arg(r, 0);
     if (!ir_is_float(x->type)) spv_bad_type(r, 0, "a float");
     ir_type bools = ir_with_elem(x->type, IR_I1);
@@ -321,7 +251,7 @@ void spv_call_classify(reader *r, const spv_builtin *b, const char *key) {
 
 /* any and all look at the top bits. */
 void spv_call_any_all(reader *r, const spv_builtin *b, const char *key) {
-    want_args(r, key, 1);
+    spv_want_args(r, key, 1);
     ir_inst *x = spv_arg(r, 0);
     if (!ir_is_int(x->type) || ir_is_bool(x->type)) spv_bad_type(r, 0, "integers");
     x = spv_op2(r, IR_OP_slt, ir_with_elem(x->type, IR_I1), x, spv_splat_const(r, x->type, 0));
@@ -329,7 +259,7 @@ void spv_call_any_all(reader *r, const spv_builtin *b, const char *key) {
 }
 
 void spv_call_dot(reader *r, const spv_builtin *b, const char *key) {
-    want_args(r, key, 2);
+    spv_want_args(r, key, 2);
     ir_inst *x = spv_arg(r, 0), *y = spv_arg_of(r, 1, x->type);
     (void)b;
     if (!ir_is_float(x->type)) spv_bad_type(r, 0, "floats");
@@ -392,7 +322,7 @@ void spv_call_nothing(reader *r, const spv_builtin *b, const char *key) {
 }
 
 void spv_call_plain(reader *r, const spv_builtin *b, const char *key) {
-    want_args(r, key, ir_ops[b->data].nargs);
+    spv_want_args(r, key, ir_ops[b->data].nargs);
     r->in.n = ir_ops[b->data].nargs; /* some intrinsics have flags behind their operands */
     spv_plain(r, (ir_op)b->data);
 }
@@ -400,7 +330,7 @@ void spv_call_plain(reader *r, const spv_builtin *b, const char *key) {
 /* llvm.memcpy(dst, src, bytes, volatile) */
 void spv_call_memcpy(reader *r, const spv_builtin *b, const char *key) {
     (void)b;
-    want_args(r, key, 3);
+    spv_want_args(r, key, 3);
     ir_inst *to = spv_arg_pointer(r, 0), *from = spv_arg_pointer(r, 1);
     spv_copy(r, to, from, spv_arg_size(r, 2), 1, 0);
 }
@@ -408,7 +338,7 @@ void spv_call_memcpy(reader *r, const spv_builtin *b, const char *key) {
 /* llvm.memset(dst, byte, bytes, volatile) */
 void spv_call_memset(reader *r, const spv_builtin *b, const char *key) {
     (void)b;
-    want_args(r, key, 3);
+    spv_want_args(r, key, 3);
     ir_inst *args[3] = {spv_arg_pointer(r, 0), spv_arg_of(r, 1, IR_I8), spv_arg_size(r, 2)};
     ir_build_raw(&r->b, IR_OP_fill, IR_VOID, 0, (ir_imm){0}, 3, args);
 }

@@ -15,8 +15,8 @@ static const char *skip_prefixes(const char *s) {
     for (;;) {
         if (*s == 'P' || *s == 'K' || *s == 'V' || *s == 'r')
             s++;
-        else if (!strncmp(s, "U3AS", 4) && s[4])
-            s += 5;
+        else if (*s == 'U' && s[1] >= '1' && s[1] <= '9' && strlen(s + 2) > (size_t)(s[1] - '0'))
+            s += 2 + (s[1] - '0'); /* AS4, _Atomic */
         else if (!strncmp(s, "Dv", 2) && strchr(s, '_'))
             s = strchr(s, '_') + 1;
         else
@@ -61,7 +61,7 @@ static const spv_builtin other_names[] = {
 
 static bool matches(const char *pattern, const char *name) {
     size_t n = strlen(pattern);
-    if (n && pattern[n - 1] == '*') return !strncmp(name, pattern, n - 1) && strlen(name) > n - 1;
+    if (n && pattern[n - 1] == '*') return !strncmp(name, pattern, n - 1);
     return !strcmp(name, pattern);
 }
 

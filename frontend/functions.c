@@ -198,16 +198,16 @@ static void make_second_entry(reader *r, const spv_function *f, const char *name
 
 /* What calls a function without a body cannot run either; the reason stays that of the callee. */
 void spv_refuse_callers(reader *r) {
-    ir_vec(spv_function *) todo = {0};
+    ir_vec(spv_function *) queue = {0};
     for (spv_function *f = r->first_function; f; f = f->next)
-        if (f->refused) *ir_push(&r->scratch, &todo) = f;
-    for (uint32_t i = 0; i < todo.n; i++) {
-        const spv_function *f = todo.data[i];
+        if (f->refused) *ir_push(&r->scratch, &queue) = f;
+    for (uint32_t i = 0; i < queue.n; i++) {
+        const spv_function *f = queue.data[i];
         for (const spv_caller *c = f->callers; c; c = c->next) {
             if (c->func->refused) continue;
             spv_decode(r, c->func->at);
             spv_refuse_function(r, c->func, f->ir->refusal);
-            *ir_push(&r->scratch, &todo) = c->func;
+            *ir_push(&r->scratch, &queue) = c->func;
         }
     }
 }

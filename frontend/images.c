@@ -112,15 +112,10 @@ void spv_read_image_query(reader *r) {
 /* ----------------------------------------------------------------- image functions left as calls
  */
 
-static void want_image_args(reader *r, const char *key, uint32_t n) {
-    if (r->in.n < n)
-        spv_fail(r, "%s is called with %u arguments, not %u", spv_key_name(key), r->in.n, n);
-}
-
 /* read_imagef(image, sampler, coordinate), read_imagef(image, coordinate) and their kin */
 void spv_call_read_image(reader *r, const spv_builtin *b, const char *key) {
     (void)b;
-    want_image_args(r, key, 2);
+    spv_want_args(r, key, 2);
     ir_type texel = texel_result(r);
     ir_inst *image = image_arg(r, 0);
     if (r->in.n == 2) {
@@ -144,7 +139,7 @@ void spv_call_read_image(reader *r, const spv_builtin *b, const char *key) {
 /* write_imagef(image, coordinate, texel) and its kin */
 void spv_call_write_image(reader *r, const spv_builtin *b, const char *key) {
     (void)b;
-    want_image_args(r, key, 3);
+    spv_want_args(r, key, 3);
     ir_inst *args[3] = {image_arg(r, 0), coordinate_arg(r, 1), spv_arg(r, 2)};
     if (!is_texel(args[2]->type)) spv_bad_type(r, 2, "a texel");
     ir_build_raw(&r->b, IR_OP_image_write, IR_VOID, 0, (ir_imm){0}, 3, args);
@@ -157,7 +152,7 @@ static unsigned size_components(const ir_type_info *image) {
 
 /* get_image_width and its kin: data is the component, 3 the last one */
 void spv_call_image_size(reader *r, const spv_builtin *b, const char *key) {
-    want_image_args(r, key, 1);
+    spv_want_args(r, key, 1);
     ir_inst *args[2] = {image_arg(r, 0), ir_const(r->b.f, IR_I32, 0)};
     const ir_type_info *image = ir_type_get(r->m, args[0]->type);
     unsigned n = size_components(image), component = b->data == 3 ? n - 1 : b->data;
@@ -171,12 +166,37 @@ void spv_call_image_size(reader *r, const spv_builtin *b, const char *key) {
     spv_define(r, spv_to_int(r, v, r->in.type->value, false));
 }
 
+/* get_image_channel_order and …_data_type: data is the op, more OpenCL C's number for its first
+ * value */
+void spv_call_image_kind(reader *r, const spv_builtin *b, const char *key) {
+    spv_want_args(r, key, 1);
+    ir_inst *image = image_arg(r, 0);
+    ir_inst *v = spv_op1(r, (ir_op)b->data, IR_I32, image);
+    spv_define_checked(r, spv_op2(r, IR_OP_add, IR_I32, v, ir_const(r->b.f, IR_I32, b->more)));
+}
+
+/* get_image_dim: width and height; of 3D images depth and 0 as well */
+void spv_call_image_dim(reader *r, const spv_builtin *b, const char *key) {
+    (void)b;
+    spv_want_args(r, key, 1);
+    ir_inst *args[2] = {image_arg(r, 0), ir_const(r->b.f, IR_I32, 0)}, *lane[4];
+    unsigned n = size_components(ir_type_get(r->m, args[0]->type));
+    unsigned lanes = ir_lanes(spv_value_type(r, r->in.type)->value);
+    if (r->in.type->value != ir_vector(IR_I32, lanes == 4 ? 4 : 2) || n < 2)
+        spv_refuse(r, "the call of %s is not supported", spv_key_name(key));
+    ir_inst *size =
+        ir_build(&r->b, IR_OP_image_size_lod, ir_vector(IR_I32, n), 0, (ir_imm){0}, 2, args);
+    for (unsigned i = 0; i < lanes; i++)
+        lane[i] = i < n ? ir_build_extract(&r->b, size, i) : ir_const(r->b.f, IR_I32, 0);
+    spv_define(r, ir_build(&r->b, IR_OP_vec, r->in.type->value, 0, (ir_imm){0}, lanes, lane));
+}
+
 /* __translate_sampler_initializer(bits): OpenCL C's CLK_ constants */
 void spv_call_sampler(reader *r, const spv_builtin *b, const char *key) {
     enum { NORMALIZED = 1, ADDRESSING = 2, LINEAR = 0x20 };
     uint64_t bits;
     (void)b;
-    want_image_args(r, key, 1);
+    spv_want_args(r, key, 1);
     if (!spv_int_constant(r, r->in.arg[0], &bits))
         spv_refuse(r, "a sampler that is not constant is not supported");
     uint64_t addressing = bits / ADDRESSING & 7, linear = (bits & LINEAR) != 0;

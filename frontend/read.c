@@ -120,10 +120,11 @@ static void check_between_functions(reader *r) {
 }
 
 /* Notes one function's extent and parameters; returns the word behind it. */
-static uint32_t scan_function(reader *r, uint32_t at) {
+static uint32_t scan_function(reader *r, uint32_t at, uint32_t gap) {
     spv_function *f = ir_new(&r->scratch, spv_function);
     ir_vec(uint32_t) params = {0};
     spv_new_id(r, ID_FUNCTION)->func = f;
+    f->gap = gap;
     f->id = r->in.id;
     f->at = at;
     for (;;) {
@@ -151,10 +152,11 @@ static uint32_t scan_function(reader *r, uint32_t at) {
 }
 
 static void scan_functions(reader *r, uint32_t at) {
+    uint32_t gap = at;
     while (at < r->nwords) {
         fetch(r, at);
         if (r->in.opcode == SPV_OP_Function) {
-            at = scan_function(r, at);
+            gap = at = scan_function(r, at, gap);
             continue;
         }
         check_between_functions(r);

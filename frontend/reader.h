@@ -326,6 +326,7 @@ struct spv_caller {
 };
 
 struct spv_function {
+    uint32_t gap;    /* behind the function before */
     uint32_t id, at; /* OpFunction */
     uint32_t body;   /* first OpLabel, or 0 */
     uint32_t end;    /* OpFunctionEnd */
@@ -604,6 +605,8 @@ static inline const char *spv_key_name(const char *key) { return key + 1; }
 /* The row for the name of an import, and its key; NULL: not known. */
 const spv_builtin *spv_find_builtin(reader *r, const char *mangled, const char **key);
 void spv_call_builtin(reader *r, const spv_function *callee);
+/* Fails unless the call has at least n arguments. */
+void spv_want_args(reader *r, const char *key, uint32_t n);
 /* Reads the call as the extended instruction; `literals` follow its operands. */
 void spv_call_ext(reader *r, const spv_ext_row *row, uint32_t n, const uint32_t *literals);
 

@@ -16,6 +16,7 @@ suite() {
 }
 
 suite arrows sh tests/arrows.sh
+suite libclc sh tests/libclc.sh "$release"
 suite writer sh tests/codegen/spirv/run.sh "$release"
 suite docs sh tests/docs.sh "$release"
 for variant in $sanitized $release; do

@@ -228,6 +228,26 @@ Test(read, lines_hold_until_the_block_ends) {
     ir_module_free(m);
 }
 
+Test(read, lines_before_a_function_are_its_own) {
+    OPS("a.cl", SPV_OP_String, 12);
+    types();
+    kernel();
+    finish();
+    OP(SPV_OP_Line, 12, 50, 1);
+    uint32_t at = nwords;
+    OP(SPV_OP_Function, VOID, 40, 0, FN);
+    OP(SPV_OP_FunctionParameter, P_F32, 41);
+    OP(SPV_OP_FunctionParameter, U32, 42);
+    OP(SPV_OP_Label, 43);
+    finish();
+    ir_module *m = read_words();
+    cr_assert_not_null(m);
+    const ir_line *line = ir_line_of(m, at);
+    cr_assert(line && line->line == 50);
+    cr_assert_eq(ir_func_find(m, "f40")->loc, at);
+    ir_module_free(m);
+}
+
 Test(read, lines_of_debug_instructions) {
     OPS("NonSemantic.Shader.DebugInfo.100", SPV_OP_ExtInstImport, 12);
     OPS("b.cl", SPV_OP_String, 13);
