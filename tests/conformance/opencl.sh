@@ -11,10 +11,8 @@ root=$build/debian13
 command -v debootstrap >/dev/null || { echo "opencl.sh: debootstrap is needed" >&2; exit 1; }
 [ "$(id -u)" = 0 ] || { echo "opencl.sh: must run as root" >&2; exit 1; }
 
-mirror() {
-    cat /etc/apt/sources.list.d/*.sources 2>/dev/null | awk '/^URIs:/ && $2 !~ /security/ { print $2; exit }'
-    cat /etc/apt/sources.list 2>/dev/null | awk '/^deb / && $0 !~ /security/ { print $2; exit }'
-}
+# shellcheck source=tests/conformance/mirror.sh
+. tests/conformance/mirror.sh
 
 if [ ! -e "$root/complete" ]; then
     echo "making a Debian 13 root in $root (once)"
@@ -22,7 +20,7 @@ if [ ! -e "$root/complete" ]; then
     mkdir -p "$root"
     debootstrap --variant=minbase \
         --include=pocl-opencl-icd,mesa-opencl-icd,ocl-icd-libopencl1,spirv-tools \
-        trixie "$root" "$(mirror | head -n 1)" >"$build/debian13.log" 2>&1 ||
+        trixie "$root" "$(mirror)" >"$build/debian13.log" 2>&1 ||
         { tail -n 5 "$build/debian13.log" >&2; exit 1; }
     : >"$root/complete"
 fi
