@@ -5,7 +5,8 @@
  * cuts.
  *   - A vector that is cut at all is cut at each of its lanes.
  *   - A copy between two variables gives each the cuts of the other, and its types.
- *   - A piece that no load or store takes as a whole is cut until it is an integer of 1 to 8 bytes.
+ *   - A piece that no load or store takes as a whole is cut until it is an integer of 1 to 8 bytes
+ *     that the copies of the variable can move aligned.
  * This is repeated until no cut is added.  Then each piece becomes a variable: an access of one
  * piece goes there; an access of several is put together from, or taken apart into, a vector of
  * lanes as small as its smallest piece requires; copies and fills become loads and stores piece by
@@ -28,6 +29,7 @@ typedef struct {
     uint32_t size;
     bool stays; /* in memory */
     bool parts; /* something makes splitting worthwhile: a part, a copy, a fill */
+    uint32_t grain; /* greatest piece that copies and fills can move aligned */
     ir_var_uses uses;
     bool *cut;
     ir_type *type;   /* of the piece that starts here; IR_VOID: not settled */
@@ -59,6 +61,8 @@ typedef struct {
 
 /* ------------------------------------------------------------------------------------ selection */
 
+static unsigned align_of(const ir_inst *i) { return 1u << i->imm.mem.align; }
+
 static bool is_transfer(const ir_inst *i) { return i->op == IR_OP_copy || i->op == IR_OP_fill; }
 
 static ir_type access_type(const ir_inst *i) {
@@ -80,7 +84,7 @@ static bool may_split_use(const splitter *s, const split_var *v, const ir_var_us
 
 static void add_var(splitter *s, ir_inst *alloca) {
     uint64_t size = ir_sizeof(s->m, alloca->imm.var->type);
-    split_var v = {.alloca = alloca, .size = (uint32_t)size};
+    split_var v = {.alloca = alloca, .size = (uint32_t)size, .grain = MAX_PIECE};
     if (size > MAX_BYTES || !ir_find_var_uses(alloca, s->scratch, &v.uses) || !v.uses.n) return;
     for (uint32_t k = 0; k < v.uses.n; k++) {
         const ir_var_use *u = &v.uses.data[k], *first = &v.uses.data[0];
@@ -110,6 +114,7 @@ static void add_transfers(splitter *s, split_var *v) {
     for (uint32_t k = 0; k < v->uses.n; k++) {
         const ir_var_use *u = &v->uses.data[k];
         if (!is_transfer(u->inst)) continue;
+        if (align_of(u->inst) < v->grain) v->grain = align_of(u->inst);
         transfer_of(s, u->inst)->side[u->arg] = (place){v, (uint32_t)u->offset};
     }
 }
@@ -194,7 +199,7 @@ static void cut_rest(splitter *s, split_var *v) {
     for (uint32_t at = 0, end; at < v->size; at = end) {
         end = piece_end(v, at);
         if (has_type(s, v, at)) continue;
-        uint32_t size = MAX_PIECE;
+        uint32_t size = v->grain;
         while (size > end - at || at % size) size /= 2;
         cut_at(s, v, at + size);
         end = at + size;
@@ -252,8 +257,6 @@ static unsigned known_align(unsigned align, uint64_t offset) {
     while (align > 1 && offset % align) align /= 2;
     return align;
 }
-
-static unsigned align_of(const ir_inst *i) { return 1u << i->imm.mem.align; }
 
 static void make_pieces(splitter *s, split_var *v) {
     const char *name = ir_name_of(s->f, v->alloca);

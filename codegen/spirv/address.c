@@ -9,11 +9,13 @@
  *
  * In an array of arrays a constant row with a variable column is not used, because consumers take
  * columns to stay in their row and the IR does not say so; such an offset is indexed as elements.
- * Where there is no path the base is cast to the wanted type, or as a last resort to bytes.
+ * An address that adds to one inside an aggregate is counted from the aggregate, for the same
+ * reason.  Where there is no path the base is cast to the wanted type, or as a last resort to
+ * bytes.
  */
 #include "codegen/spirv/spirv.h"
 
-/* ------------------------------------------------------------------------------------ linear sums */
+/* ---------------------------------------------------------------------------------- linear sums */
 
 enum { PENDING = 2 * SW_MAX_TERMS };
 
@@ -194,41 +196,13 @@ static bool find_path(path *p, ir_type base, ir_type *wanted) {
     return true;
 }
 
+/* The index lists of a path, as a plan. */
 static sw_plan *new_plan(sw_writer *w, ir_type base, ir_type pointee, const path *p) {
     sw_plan *plan = ir_new(w->arena, sw_plan);
     plan->base = base;
     plan->pointee = pointee;
     plan->n = p->n;
     plan->index = ir_dup(w->arena, p->index, p->n * sizeof *p->index);
-    return plan;
-}
-
-/* The base cast to `elem`, with one index. */
-static sw_plan *plan_elements(sw_writer *w, ir_type elem, const sw_linear *l) {
-    path p = {.w = w, .rest = *l};
-    take_index(&p, ir_sizeof(w->m, elem));
-    return new_plan(w, elem, elem, &p);
-}
-
-sw_plan *sw_plan_address(sw_writer *w, ir_type base, const ir_inst *ptradd, ir_type wanted) {
-    bool inbounds = (ptradd->flags & IR_INBOUNDS) != 0;
-    ir_inst *offset = ir_arg(ptradd, 1);
-    ir_type found = wanted;
-    sw_linear l;
-    sw_linearize(w->m, offset, &l);
-    path p = {.w = w, .rest = l};
-    sw_plan *plan = NULL;
-    if (find_path(&p, base, &found))
-        plan = new_plan(w, base, found, &p);
-    else if (wanted != IR_VOID && sw_is_multiple(&l, ir_sizeof(w->m, wanted)))
-        plan = plan_elements(w, wanted, &l);
-    if (plan) {
-        plan->inbounds = inbounds && l.exact;
-        return plan;
-    }
-    const sw_linear whole = {.term = {{offset, 1}}, .n = 1};
-    plan = plan_elements(w, IR_I8, ir_is_const(offset) ? &l : &whole);
-    plan->inbounds = inbounds;
     return plan;
 }
 
@@ -239,4 +213,74 @@ sw_plan *sw_plan_descent(sw_writer *w, ir_type base, ir_type wanted) {
     sw_plan *plan = new_plan(w, base, wanted, &p);
     plan->inbounds = true;
     return plan;
+}
+
+/* -------------------------------------------------------------------------------------- plans */
+
+/* An address to be planned: root + offset. */
+typedef struct {
+    ir_inst *root;
+    sw_linear offset;
+    bool inbounds;
+} place;
+
+static sw_plan *plan_path(sw_writer *w, const place *at, ir_type base, ir_type wanted) {
+    path p = {.w = w, .rest = at->offset};
+    return find_path(&p, base, &wanted) ? new_plan(w, base, wanted, &p) : NULL;
+}
+
+/* The root cast to `elem`, with one index. */
+static sw_plan *plan_elements(sw_writer *w, const place *at, ir_type elem) {
+    path p = {.w = w, .rest = at->offset};
+    take_index(&p, ir_sizeof(w->m, elem));
+    return new_plan(w, elem, elem, &p);
+}
+
+static bool add_offset(sw_linear *l, const sw_linear *more) {
+    if (l->n + more->n > SW_MAX_TERMS) return false;
+    for (unsigned i = 0; i < more->n; i++) add_term(l, more->term[i].value, more->term[i].factor);
+    l->constant = wrap_add(l->constant, more->constant);
+    l->exact &= more->exact;
+    return true;
+}
+
+/* The same place counted from the root of its base, when that is an address inside an aggregate: a
+ * chain from there could leave the member, which consumers take for impossible. */
+static bool count_from_aggregate(const sw_info *info, place *at) {
+    const sw_plan *inner = at->root->op == IR_OP_ptradd ? info->plan[at->root->id] : NULL;
+    if (!inner || inner->n < 2 || !add_offset(&at->offset, &inner->offset)) return false;
+    at->root = inner->root;
+    at->inbounds &= inner->inbounds;
+    return true;
+}
+
+static ir_type pointee_or(const sw_info *info, const ir_inst *v, ir_type wanted) {
+    ir_type pointee = sw_pointee(info, v);
+    if (pointee != IR_VOID) return pointee;
+    return wanted != IR_VOID ? wanted : IR_I8;
+}
+
+static sw_plan *finish_plan(sw_plan *plan, const place *at) {
+    plan->root = at->root;
+    plan->offset = at->offset;
+    plan->inbounds = at->inbounds && at->offset.exact;
+    return plan;
+}
+
+sw_plan *sw_plan_address(sw_writer *w, const sw_info *info, const ir_inst *ptradd, ir_type wanted) {
+    place near = {.root = ir_arg(ptradd, 0), .inbounds = (ptradd->flags & IR_INBOUNDS) != 0};
+    ir_inst *offset = ir_arg(ptradd, 1);
+    sw_linearize(w->m, offset, &near.offset);
+    place far = near;
+    sw_plan *plan = NULL;
+    if (count_from_aggregate(info, &far) &&
+        (plan = plan_path(w, &far, pointee_or(info, far.root, wanted), wanted)) != NULL)
+        return finish_plan(plan, &far);
+    if ((plan = plan_path(w, &near, pointee_or(info, near.root, wanted), wanted)) != NULL)
+        return finish_plan(plan, &near);
+    if (wanted != IR_VOID && sw_is_multiple(&near.offset, ir_sizeof(w->m, wanted)))
+        return finish_plan(plan_elements(w, &near, wanted), &near);
+    if (!ir_is_const(offset))
+        near.offset = (sw_linear){.term = {{offset, 1}}, .n = 1, .exact = true};
+    return finish_plan(plan_elements(w, &near, IR_I8), &near);
 }

@@ -44,7 +44,7 @@ void sw_emit_atomic(sw_func *fn, const ir_inst *i) {
     bool store = i->op == IR_OP_atomic_store;
     ir_type t = store ? ir_arg(i, 1)->type : i->type;
     need_capabilities(fn, i, t);
-    uint32_t p = sw_pointer(fn, ir_arg(i, 0), t);
+    uint32_t p = sw_access_pointer(fn, ir_arg(i, 0), t);
     if (i->op == IR_OP_atomic_cmpxchg) {
         emit_exchange(fn, i, p);
         return;

@@ -25,7 +25,7 @@ static access_words access_of(const ir_inst *i) {
 static void emit_load(sw_func *fn, const ir_inst *i) {
     ir_type held = sw_memory_type(i->type);
     access_words a = access_of(i);
-    uint32_t p = sw_pointer(fn, ir_arg(i, 0), held);
+    uint32_t p = sw_access_pointer(fn, ir_arg(i, 0), held);
     uint32_t id = sw_emit_result(fn, SpvOpLoad, sw_type(fn->w, held),
                                  SW_LIST(p, a.word[0], a.word[1]));
     if (held != i->type)
@@ -45,7 +45,8 @@ static uint32_t stored_value(sw_func *fn, ir_inst *v, ir_type held) {
 static void emit_store(sw_func *fn, const ir_inst *i) {
     ir_type held = sw_memory_type(ir_arg(i, 0)->type);
     access_words a = access_of(i);
-    uint32_t value = stored_value(fn, ir_arg(i, 0), held), p = sw_pointer(fn, ir_arg(i, 1), held);
+    uint32_t value = stored_value(fn, ir_arg(i, 0), held);
+    uint32_t p = sw_access_pointer(fn, ir_arg(i, 1), held);
     sw_emit(fn, SpvOpStore, SW_LIST(p, value, a.word[0], a.word[1]));
 }
 

@@ -2,8 +2,9 @@
  *
  * A cast is written where it is first needed and found again where that place dominates.  Casts of
  * parameters, variables and globals go to the head of the function, so there is one for each type.
- * Where the wanted type stands at the beginning of what a pointer points to, the cast is an access
- * chain of zeros, which says more than a bit cast.
+ * Where the wanted type stands at the beginning of what a pointer points to, the cast for an access
+ * is a chain of zeros, which says more than a bit cast; a pointer that goes on to somewhere else is
+ * cast, because consumers take a chain to stay in the member where it arrives.
  */
 #include "codegen/spirv/spirv.h"
 
@@ -42,7 +43,7 @@ static uint32_t put_chain(sw_func *fn, sw_section s, const sw_plan *plan, uint32
 void sw_emit_ptradd(sw_func *fn, const ir_inst *i) {
     const sw_plan *plan = fn->info->plan[i->id];
     uint32_t type = sw_pointer_type(fn->w, ir_space_of(i->type), plan->pointee);
-    uint32_t base = sw_pointer(fn, ir_arg(i, 0), plan->base);
+    uint32_t base = sw_pointer(fn, plan->root, plan->base);
     sw_set_value(fn, i, put_chain(fn, SEC_BODY, plan, type, base));
 }
 
@@ -52,39 +53,52 @@ static bool is_rooted(const ir_inst *v) {
     return v->op == IR_OP_param || v->op == IR_OP_address || v->op == IR_OP_alloca;
 }
 
-static const sw_cast *find_cast(const sw_func *fn, const ir_inst *v, ir_type pointee) {
+static const sw_cast *find_cast(const sw_func *fn, const ir_inst *v, const sw_cast *wanted) {
     const sw_cast *c = fn->cast[v->id];
-    while (c && !(c->pointee == pointee && ir_block_dominates(fn->dom, c->block, fn->block)))
+    while (c && !(c->pointee == wanted->pointee && c->inside == wanted->inside &&
+                  ir_block_dominates(fn->dom, c->block, fn->block)))
         c = c->next;
     return c;
 }
 
-static uint32_t put_cast(sw_func *fn, const ir_inst *v, uint32_t id, ir_type pointee) {
+static uint32_t put_cast(sw_func *fn, const ir_inst *v, uint32_t id, const sw_plan *descent,
+                         ir_type pointee) {
     sw_section s = is_rooted(v) ? SEC_CAST : SEC_BODY;
     uint32_t type = sw_pointer_type(fn->w, ir_space_of(v->type), pointee);
-    const sw_plan *plan = sw_plan_descent(fn->w, sw_pointee(fn->info, v), pointee);
-    if (plan) return put_chain(fn, s, plan, type, id);
+    if (descent) return put_chain(fn, s, descent, type, id);
     uint32_t cast = sw_new_id(fn->w);
     sw_put_result(fn->w, s, SpvOpBitcast, type, cast, SW_LIST(id));
     return cast;
 }
 
-static uint32_t new_cast(sw_func *fn, const ir_inst *v, uint32_t id, ir_type pointee) {
+static uint32_t cast_pointer(sw_func *fn, const ir_inst *v, uint32_t id, const sw_plan *descent,
+                             ir_type pointee) {
+    const sw_cast wanted = {.pointee = pointee, .inside = descent != NULL};
+    const sw_cast *known = find_cast(fn, v, &wanted);
+    if (known) return known->id;
     sw_cast *c = ir_new(fn->w->arena, sw_cast);
-    c->pointee = pointee;
-    c->id = put_cast(fn, v, id, pointee);
+    *c = wanted;
+    c->id = put_cast(fn, v, id, descent, pointee);
     c->block = is_rooted(v) ? fn->f->first : fn->block;
     c->next = fn->cast[v->id];
     fn->cast[v->id] = c;
     return c->id;
 }
 
-uint32_t sw_pointer(sw_func *fn, ir_inst *v, ir_type pointee) {
+static uint32_t pointer_to(sw_func *fn, ir_inst *v, ir_type pointee, bool access) {
     uint32_t type = sw_pointer_type(fn->w, ir_space_of(v->type), pointee);
     if (v->op == IR_OP_undef) return sw_undef(fn->w, type);
     if (ir_is_const(v)) return sw_null(fn->w, type);
     uint32_t id = sw_value(fn, v);
-    if (sw_pointee(fn->info, v) == pointee) return id;
-    const sw_cast *known = find_cast(fn, v, pointee);
-    return known ? known->id : new_cast(fn, v, id, pointee);
+    ir_type is = sw_pointee(fn->info, v);
+    if (is == pointee) return id;
+    return cast_pointer(fn, v, id, access ? sw_plan_descent(fn->w, is, pointee) : NULL, pointee);
+}
+
+uint32_t sw_pointer(sw_func *fn, ir_inst *v, ir_type pointee) {
+    return pointer_to(fn, v, pointee, false);
+}
+
+uint32_t sw_access_pointer(sw_func *fn, ir_inst *v, ir_type pointee) {
+    return pointer_to(fn, v, pointee, true);
 }

@@ -101,6 +101,7 @@ struct sw_info {
 /* A value that a pointer was cast to. */
 struct sw_cast {
     ir_type pointee;
+    bool inside; /* by stepping into what it points to: for accesses alone */
     uint32_t id;
     ir_block *block; /* where the cast stands */
     sw_cast *next;
@@ -245,8 +246,10 @@ typedef struct {
     bool member; /* of a struct: an i32 constant */
 } sw_index;
 
-/* How a ptradd is written: the base as a pointer to `base`, indexed, gives a pointer to `pointee`. */
+/* How a ptradd is written: the root as a pointer to `base`, indexed, gives a pointer to `pointee`. */
 struct sw_plan {
+    ir_inst *root;    /* the base of the ptradd, or of one that it adds to */
+    sw_linear offset; /* from the root */
     ir_type base, pointee;
     bool inbounds;
     unsigned n;
@@ -255,9 +258,9 @@ struct sw_plan {
 
 void sw_linearize(const ir_module *m, ir_inst *v, sw_linear *l);
 bool sw_is_multiple(const sw_linear *l, uint64_t size);
-/* The plan of a ptradd whose base points to `base`, where something of type `wanted` is expected
- * (IR_VOID: anything). */
-sw_plan *sw_plan_address(sw_writer *w, ir_type base, const ir_inst *ptradd, ir_type wanted);
+/* The plan of a ptradd where something of type `wanted` is expected (IR_VOID: anything).  The plans
+ * and pointees of what comes before it are known. */
+sw_plan *sw_plan_address(sw_writer *w, const sw_info *info, const ir_inst *ptradd, ir_type wanted);
 /* A plan that steps down from `base` to `wanted` at offset 0, or NULL. */
 sw_plan *sw_plan_descent(sw_writer *w, ir_type base, ir_type wanted);
 
@@ -267,6 +270,8 @@ ir_type sw_param_pointee(const sw_info *info, unsigned n);
 
 /* v as a pointer to `pointee`, cast when it is not. */
 uint32_t sw_pointer(sw_func *fn, ir_inst *v, ir_type pointee);
+/* The same for an access of a `pointee` at v, and for nothing else. */
+uint32_t sw_access_pointer(sw_func *fn, ir_inst *v, ir_type pointee);
 void sw_emit_ptradd(sw_func *fn, const ir_inst *i);
 
 /* ------------------------------------------------------------------------------ bodies (func.c) */

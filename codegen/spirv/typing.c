@@ -25,7 +25,7 @@ typedef struct {
 
 enum { HANDED_ON = 1, DIRECT = 2 };
 
-/* ------------------------------------------------------------------------------- 1: what is wished */
+/* ---------------------------------------------------------------------------- 1: what is wished */
 
 static void wish(typing *t, const ir_inst *p, ir_type pointee, uint8_t urgency) {
     if (pointee == IR_VOID || urgency < t->urgency[p->id]) return;
@@ -72,7 +72,7 @@ static void collect_wishes(typing *t, const ir_inst *i) {
     }
 }
 
-/* ------------------------------------------------------------------------------ 2: what is decided */
+/* --------------------------------------------------------------------------- 2: what is decided */
 
 ir_type sw_pointee(const sw_info *info, const ir_inst *v) {
     switch ((ir_op)v->op) {
@@ -114,9 +114,7 @@ static ir_type choose(const typing *t, const ir_inst *i) {
 }
 
 static ir_type plan_ptradd(typing *t, const ir_inst *i) {
-    ir_type base = sw_pointee(t->info, ir_arg(i, 0));
-    if (base == IR_VOID) base = wished_or_bytes(t, i);
-    sw_plan *plan = sw_plan_address(t->w, base, i, t->wish[i->id]);
+    sw_plan *plan = sw_plan_address(t->w, t->info, i, t->wish[i->id]);
     t->info->plan[i->id] = plan;
     return plan->pointee;
 }
@@ -145,7 +143,8 @@ static void decide_params(typing *t) {
     }
 }
 
-/* -------------------------------------------------------------------------------- 3: what is needed */
+/* -------------------------------------------------------------------------------- 3: what is
+ * needed */
 
 static void need(typing *t, const ir_inst *v) {
     if (!v->block || t->info->needed[v->id]) return;
@@ -156,7 +155,7 @@ static void need(typing *t, const ir_inst *v) {
 
 static void need_plan(typing *t, const ir_inst *i) {
     const sw_plan *plan = t->info->plan[i->id];
-    need(t, ir_arg(i, 0));
+    need(t, plan->root);
     for (unsigned n = 0; n < plan->n; n++)
         for (unsigned k = 0; k < plan->index[n].n; k++) need(t, plan->index[n].term[k].value);
 }
@@ -185,7 +184,7 @@ static void note_arithmetic(typing *t, const ir_inst *i) {
 
 static void find_needed(typing *t) {
     for (uint32_t k = 0; k < t->dom->order.n; k++)
-        foreach_inst(i, t->dom->order.rpo[k])
+        foreach_inst (i, t->dom->order.rpo[k])
             if (!ir_is_dead_safe(i)) need(t, i);
     while (t->work.n) {
         const ir_inst *i = t->work.data[--t->work.n];
@@ -195,7 +194,7 @@ static void find_needed(typing *t) {
     }
 }
 
-/* ------------------------------------------------------------------------------------------ entry */
+/* ---------------------------------------------------------------------------------------- entry */
 
 void sw_type_pointers(sw_writer *w, sw_info *info) {
     ir_func *f = info->f;
@@ -206,10 +205,10 @@ void sw_type_pointers(sw_writer *w, sw_info *info) {
     info->plan = ir_new_array(w->arena, sw_plan *, f->next_id);
     info->needed = ir_new_array(w->arena, uint8_t, f->next_id);
     for (uint32_t k = t.dom->order.n; k-- > 0;)
-        foreach_inst_reverse(i, t.dom->order.rpo[k]) collect_wishes(&t, i);
+        foreach_inst_reverse (i, t.dom->order.rpo[k]) collect_wishes(&t, i);
     decide_params(&t);
     for (uint32_t k = 0; k < t.dom->order.n; k++)
-        foreach_inst(i, t.dom->order.rpo[k])
+        foreach_inst (i, t.dom->order.rpo[k])
             if (ir_is_ptr(i->type)) info->pointee[i->id] = decide(&t, i);
     find_needed(&t);
 }

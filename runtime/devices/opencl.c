@@ -50,11 +50,12 @@ typedef struct {
     cl_calls cl;
     cl_device_id device;
     intake takes;
-    unsigned version; /* newest SPIR-V version that it takes and we write */
+    unsigned version; /* newest SPIR-V that it takes */
     cl_context context;
     cl_command_queue queue;
     rt_memory *memories;
     rt_program *programs;
+    cl_kernel kernel; /* being launched; a launch that fails leaves it to close_device */
 } opencl;
 
 /* --------------------------------------------------------------------------------------- loader */
@@ -95,13 +96,15 @@ static const char *device_string(const cl_calls *cl, cl_device_id d, cl_device_i
     return cl->clGetDeviceInfo(d, what, size, s, NULL) == CL_SUCCESS ? s : "";
 }
 
-/* Newest of "SPIR-V_1.0 SPIR-V_1.2 …" that the writer writes, as a version word; 0: none. */
+enum { SPIRV_1_2 = 0x00010200 };
+
+/* Newest of "SPIR-V_1.0 SPIR-V_1.2 …" as a version word; 0: none. */
 static unsigned newest_spirv(const char *versions) {
     unsigned best = 0;
     for (const char *s = versions; (s = strstr(s, "SPIR-V_1.")) != NULL; s += 9) {
-        unsigned minor = (unsigned)(s[9] - '0');
-        if (minor <= 2 && 0x00010000u + (minor << 8) > best) best = 0x00010000u + (minor << 8);
-        if (minor > 2 && minor <= 9 && best < 0x00010200u) best = 0x00010200u;
+        if (s[9] < '0' || s[9] > '9') continue;
+        unsigned version = 0x00010000u + ((unsigned)(s[9] - '0') << 8);
+        if (version > best) best = version;
     }
     return best;
 }
@@ -181,7 +184,8 @@ static cl_program create_from_spir(opencl *o, const uint32_t *words, size_t byte
 
 static rt_program *build(rt_device *d, const ir_module *m) {
     opencl *o = (opencl *)d;
-    cg_spirv_options options = {.version = o->version};
+    /* 0: what the module needs, 1.2 or more. */
+    cg_spirv_options options = {.version = o->version > SPIRV_1_2 ? 0 : o->version};
     uint32_t *words;
     size_t count;
     cl_int error;
@@ -207,6 +211,11 @@ static void set_args(opencl *o, cl_kernel k, const rt_arg *args, size_t count) {
     }
 }
 
+static void release_kernel(opencl *o) {
+    if (o->kernel) o->cl.clReleaseKernel(o->kernel);
+    o->kernel = NULL;
+}
+
 static void launch(rt_device *d, rt_program *p, const char *kernel, const spvf_range *r,
                    const rt_arg *args, size_t count) {
     opencl *o = (opencl *)d;
@@ -217,20 +226,21 @@ static void launch(rt_device *d, rt_program *p, const char *kernel, const spvf_r
         local[i] = r->local[i];
         offset[i] = r->offset[i];
     }
-    cl_kernel k = o->cl.clCreateKernel(p->program, kernel, &error);
+    o->kernel = o->cl.clCreateKernel(p->program, kernel, &error);
     must(o, "clCreateKernel", error);
-    set_args(o, k, args, count);
-    error = o->cl.clEnqueueNDRangeKernel(o->queue, k, r->dims, offset, global,
+    set_args(o, o->kernel, args, count);
+    error = o->cl.clEnqueueNDRangeKernel(o->queue, o->kernel, r->dims, offset, global,
                                          local[0] ? local : NULL, 0, NULL, NULL);
     must(o, "clEnqueueNDRangeKernel", error);
     must(o, "clFinish", o->cl.clFinish(o->queue));
-    o->cl.clReleaseKernel(k);
+    release_kernel(o);
 }
 
 /* ------------------------------------------------------------------------------ opening, closing */
 
 static void close_device(rt_device *d) {
     opencl *o = (opencl *)d;
+    release_kernel(o);
     for (rt_memory *m = o->memories; m; m = m->next) o->cl.clReleaseMemObject(m->mem);
     for (rt_program *p = o->programs; p; p = p->next) o->cl.clReleaseProgram(p->program);
     if (o->queue) o->cl.clReleaseCommandQueue(o->queue);
