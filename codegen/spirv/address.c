@@ -246,12 +246,11 @@ static bool add_offset(sw_linear *l, const sw_linear *more) {
 
 /* The same place counted from the root of its base, when that is an address inside an aggregate: a
  * chain from there could leave the member, which consumers take for impossible. */
-static bool count_from_aggregate(const sw_info *info, place *at) {
+static void count_from_aggregate(const sw_info *info, place *at) {
     const sw_plan *inner = at->root->op == IR_OP_ptradd ? info->plan[at->root->id] : NULL;
-    if (!inner || inner->n < 2 || !add_offset(&at->offset, &inner->offset)) return false;
+    if (!inner || inner->n < 2 || !add_offset(&at->offset, &inner->offset)) return;
     at->root = inner->root;
     at->inbounds &= inner->inbounds;
-    return true;
 }
 
 static ir_type pointee_or(const sw_info *info, const ir_inst *v, ir_type wanted) {
@@ -260,27 +259,25 @@ static ir_type pointee_or(const sw_info *info, const ir_inst *v, ir_type wanted)
     return wanted != IR_VOID ? wanted : IR_I8;
 }
 
-static sw_plan *finish_plan(sw_plan *plan, const place *at) {
-    plan->root = at->root;
-    plan->offset = at->offset;
-    plan->inbounds = at->inbounds && at->offset.exact;
-    return plan;
+/* Bytes from the root.  An offset that was not added to is taken as it is, not as its sum. */
+static sw_plan *plan_bytes(sw_writer *w, place *at, const ir_inst *ptradd) {
+    ir_inst *offset = ir_arg(ptradd, 1);
+    if (at->root == ir_arg(ptradd, 0) && !ir_is_const(offset))
+        at->offset = (sw_linear){.term = {{offset, 1}}, .n = 1, .exact = true};
+    return plan_elements(w, at, IR_I8);
 }
 
 sw_plan *sw_plan_address(sw_writer *w, const sw_info *info, const ir_inst *ptradd, ir_type wanted) {
-    place near = {.root = ir_arg(ptradd, 0), .inbounds = (ptradd->flags & IR_INBOUNDS) != 0};
-    ir_inst *offset = ir_arg(ptradd, 1);
-    sw_linearize(w->m, offset, &near.offset);
-    place far = near;
-    sw_plan *plan = NULL;
-    if (count_from_aggregate(info, &far) &&
-        (plan = plan_path(w, &far, pointee_or(info, far.root, wanted), wanted)) != NULL)
-        return finish_plan(plan, &far);
-    if ((plan = plan_path(w, &near, pointee_or(info, near.root, wanted), wanted)) != NULL)
-        return finish_plan(plan, &near);
-    if (wanted != IR_VOID && sw_is_multiple(&near.offset, ir_sizeof(w->m, wanted)))
-        return finish_plan(plan_elements(w, &near, wanted), &near);
-    if (!ir_is_const(offset))
-        near.offset = (sw_linear){.term = {{offset, 1}}, .n = 1, .exact = true};
-    return finish_plan(plan_elements(w, &near, IR_I8), &near);
+    place at = {.root = ir_arg(ptradd, 0), .inbounds = (ptradd->flags & IR_INBOUNDS) != 0};
+    sw_linearize(w->m, ir_arg(ptradd, 1), &at.offset);
+    count_from_aggregate(info, &at);
+    ir_type base = pointee_or(info, at.root, wanted);
+    sw_plan *plan = plan_path(w, &at, base, wanted);
+    if (!plan && wanted != IR_VOID && sw_is_multiple(&at.offset, ir_sizeof(w->m, wanted)))
+        plan = plan_elements(w, &at, wanted);
+    if (!plan) plan = plan_bytes(w, &at, ptradd);
+    plan->root = at.root;
+    plan->offset = at.offset;
+    plan->inbounds = at.inbounds && at.offset.exact;
+    return plan;
 }
