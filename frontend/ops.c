@@ -174,13 +174,25 @@ static const spv_type *prepare_odd(reader *r, ir_op op, unsigned n, ir_inst **a)
 
 /* ------------------------------------------------------------------------------------- emitting */
 
+/* Additions and multiplications, and what rules may turn into them. */
+static bool can_contract(ir_op op) {
+    switch (op) {
+    case IR_OP_fadd:
+    case IR_OP_fsub:
+    case IR_OP_fmul:
+    case IR_OP_fdiv:
+    case IR_OP_fneg: return true;
+    default: return false;
+    }
+}
+
 /* Flags by decoration, and contraction where it is allowed. */
 static uint32_t flags_of(reader *r, ir_op op) {
     const spv_decor *d = spv_decor_of(r, r->in.id);
     const uint32_t fast = SpvFPFastMathModeNotNaNMask | SpvFPFastMathModeNotInfMask |
                           SpvFPFastMathModeNSZMask | SpvFPFastMathModeAllowRecipMask |
                           SpvFPFastMathModeFastMask;
-    bool may_contract = op == IR_OP_fadd || op == IR_OP_fsub || op == IR_OP_fmul;
+    bool may_contract = can_contract(op);
     uint32_t flags = 0;
     if (ir_ops[op].rule == R_INT)
         flags |= (d->has & D_NSW ? IR_NSW : 0u) | (d->has & D_NUW ? IR_NUW : 0u);
@@ -200,12 +212,6 @@ ir_inst *spv_emit(reader *r, ir_op op, ir_type t, unsigned n, ir_inst *const *ar
     return ir_build(&r->b, op, t, flags, (ir_imm){0}, n, args);
 }
 
-/* Operand k; arithmetic reads undef as 0. */
-static ir_inst *take_arg(reader *r, unsigned k) {
-    ir_inst *v = spv_arg(r, k);
-    return v->op == IR_OP_undef && !ir_is_opaque(v->type) ? ir_const(r->b.f, v->type, 0) : v;
-}
-
 /* OpenCL C has fmax(float4, float) and its like; some producers leave the scalar as it is. */
 static void spread_scalars(reader *r, ir_type t, unsigned n, ir_inst **a) {
     for (unsigned k = 0; k < n; k++) {
@@ -220,7 +226,7 @@ static void take_args(reader *r, ir_op op, ir_inst **a) {
     unsigned n = ir_ops[op].nargs;
     ir_type t = spv_value_type(r, r->in.type)->value;
     if (r->in.n != n) spv_fail(r, "%s takes %u operands, not %u", spv_op_name(r), n, r->in.n);
-    for (unsigned k = 0; k < n; k++) a[k] = take_arg(r, k);
+    for (unsigned k = 0; k < n; k++) a[k] = spv_arg(r, k);
     if (r->in.ext && n > 1 && ir_is_vector(t)) spread_scalars(r, t, n, a);
     check_types(r, op, t, n, a);
 }

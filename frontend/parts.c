@@ -148,23 +148,17 @@ spv_parts *spv_parts_of(reader *r, uint32_t id) {
 
 /* -------------------------------------------------------------------------------------- storing */
 
-static ir_imm mem_imm(uint32_t align, uint32_t flags) {
-    uint8_t log = 0;
-    while (log < 31 && (2u << log) <= align) log++;
-    return (ir_imm){.mem = {.align = log, .flags = (uint8_t)flags}};
-}
-
 void spv_copy(reader *r, ir_inst *to, ir_inst *from, ir_inst *bytes, uint32_t align,
               uint32_t flags) {
     if (ir_is_const(bytes) && bytes->imm.bits == 0) return;
-    ir_build_raw(&r->b, IR_OP_copy, IR_VOID, 0, mem_imm(align, flags), 3,
+    ir_build_raw(&r->b, IR_OP_copy, IR_VOID, 0, ir_mem_imm(align, flags), 3,
                  (ir_inst *[]){to, from, bytes});
 }
 
 void spv_fill(reader *r, ir_inst *to, uint8_t byte, ir_inst *bytes, uint32_t align,
               uint32_t flags) {
     if (ir_is_const(bytes) && bytes->imm.bits == 0) return;
-    ir_build_raw(&r->b, IR_OP_fill, IR_VOID, 0, mem_imm(align, flags), 3,
+    ir_build_raw(&r->b, IR_OP_fill, IR_VOID, 0, ir_mem_imm(align, flags), 3,
                  (ir_inst *[]){to, ir_const(r->b.f, IR_I8, byte), bytes});
 }
 

@@ -39,7 +39,7 @@ ir_inst *ir_build_raw(ir_builder *b, ir_op op, ir_type t, uint32_t flags, ir_imm
     i->flags = flags;
     i->imm = imm;
     i->loc = b->loc;
-    for (unsigned k = 0; k < n; k++) ir_set_arg(i, k, args[k]);
+    for (unsigned k = 0; k < n; k++) ir_set_arg(i, k, ir_settle(b->f, op, k, args[k]));
     ir_insert(i, b->block, b->before);
     return i;
 }
@@ -128,7 +128,7 @@ ir_inst *ir_build(ir_builder *b, ir_op op, ir_type t, uint32_t flags, ir_imm imm
     c.inst.flags = flags;
     c.inst.imm = imm;
     ir_use *use = (ir_use *)(void *)(c.room + offsetof(ir_inst, arg));
-    for (unsigned k = 0; k < n; k++) use[k].val = args[k];
+    for (unsigned k = 0; k < n; k++) use[k].val = ir_settle(b->f, op, k, args[k]);
     order_operands(&c.inst);
     ir_inst *known = simplest(b, &c.inst);
     if (known) return known;
@@ -157,19 +157,19 @@ ir_inst *ir_build3(ir_builder *b, ir_op op, ir_type t, ir_inst *x, ir_inst *y, i
 
 /* --------------------------------------------------------------------------------------- memory */
 
-static ir_imm mem_imm(unsigned align, unsigned flags) {
+ir_imm ir_mem_imm(unsigned align, unsigned flags) {
     unsigned log = 0;
     while (log < 31 && (2u << log) <= align) log++;
     return (ir_imm){.mem = {.align = (uint8_t)log, .flags = (uint8_t)flags}};
 }
 
 ir_inst *ir_build_load(ir_builder *b, ir_type t, ir_inst *p, unsigned align, unsigned mem_flags) {
-    return ir_build_raw(b, IR_OP_load, t, 0, mem_imm(align, mem_flags), 1, &p);
+    return ir_build_raw(b, IR_OP_load, t, 0, ir_mem_imm(align, mem_flags), 1, &p);
 }
 
 ir_inst *ir_build_store(ir_builder *b, ir_inst *v, ir_inst *p, unsigned align,
                         unsigned mem_flags) {
-    return ir_build_raw(b, IR_OP_store, IR_VOID, 0, mem_imm(align, mem_flags), 2,
+    return ir_build_raw(b, IR_OP_store, IR_VOID, 0, ir_mem_imm(align, mem_flags), 2,
                         (ir_inst *[]){v, p});
 }
 

@@ -94,10 +94,7 @@ static ir_inst *copy_of(copier *c, ir_inst *v) {
 }
 
 static ir_inst *operand_for(copier *c, const ir_inst *user, unsigned n, ir_inst *v) {
-    ir_inst *copy = copy_of(c, v);
-    if (copy->op != IR_OP_undef || ir_may_be_undef(user->op, n) || ir_is_opaque(copy->type))
-        return copy;
-    return ir_const(c->map.to, copy->type, 0);
+    return ir_settle(c->map.to, (ir_op)user->op, n, copy_of(c, v));
 }
 
 /* --------------------------------------------------------------------------------- instructions */

@@ -43,9 +43,40 @@ void ir_set_arg(ir_inst *i, unsigned n, ir_inst *val) {
     bump_ssa(i);
 }
 
+bool ir_may_be_undef(ir_op op, unsigned n) {
+    switch (op) {
+    case IR_OP_phi:
+    case IR_OP_vec:
+    case IR_OP_shuffle:
+    case IR_OP_bitcast:
+    case IR_OP_call:
+    case IR_OP_ret: return true;
+    case IR_OP_select: return n != 0;
+    case IR_OP_insert: return n != 2;
+    case IR_OP_extract:
+    case IR_OP_store: return n == 0;
+    default: return false;
+    }
+}
+
+ir_inst *ir_settle(ir_func *f, ir_op op, unsigned n, ir_inst *v) {
+    if (v->op != IR_OP_undef || ir_may_be_undef(op, n) || ir_is_opaque(v->type)) return v;
+    return ir_const(f, v->type, 0);
+}
+
+static void replace_by_undef(ir_inst *old, ir_inst *undef) {
+    foreach_use (u, old) {
+        unsigned n = (unsigned)(u - u->user->arg);
+        ir_set_arg(u->user, n, ir_settle(u->user->block->func, (ir_op)u->user->op, n, undef));
+    }
+}
+
 void ir_replace_uses(ir_inst *old, ir_inst *with) {
     assert(old != with && old->type == with->type);
-    foreach_use(u, old) ir_set_arg(u->user, (unsigned)(u - u->user->arg), with);
+    if (with->op == IR_OP_undef)
+        replace_by_undef(old, with);
+    else
+        foreach_use (u, old) ir_set_arg(u->user, (unsigned)(u - u->user->arg), with);
 }
 
 unsigned ir_count_uses(const ir_inst *i) {

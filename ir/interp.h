@@ -48,6 +48,7 @@ typedef struct {
     uint16_t code;
     uint8_t lanes;   /* of the result */
     uint8_t full;    /* undef mask of a whole result lane */
+    bool spilled;    /* all operands are in `operands`, from `extra` on */
     uint32_t dst;    /* first slot of the result */
     uint32_t arg[3]; /* first slots of the first three operands */
     uint32_t extra;  /* see below */
@@ -131,7 +132,7 @@ static inline ir_frame *ir_top_frame(const ir_interp *w) {
 
 /* First slot of operand n. */
 static inline uint32_t ir_step_slot(const ir_frame *f, const ir_step *s, unsigned n) {
-    return s->inst->nargs <= 3 ? s->arg[n] : f->code->operands.data[s->extra + n];
+    return s->spilled ? f->code->operands.data[s->extra + n] : s->arg[n];
 }
 
 /* Steps that neither branch nor touch memory (interp_eval.c). */

@@ -257,11 +257,12 @@ static uint32_t add_env(decoder *d, const ir_inst *i) {
 /* Steps with one operand name it twice: the main loop looks at two. */
 static void decode_operands(decoder *d, ir_step *s, const ir_inst *i) {
     unsigned n = operands_with_slots(i);
-    if (n > 3) s->extra = d->out->operands.n;
+    s->spilled = n > 3;
+    if (s->spilled) s->extra = d->out->operands.n;
     for (unsigned k = 0; k < n; k++) {
         uint32_t slot = d->slot[ir_arg(i, k)->id];
         if (k < 3) s->arg[k] = slot;
-        if (n > 3) *ir_push(d->a, &d->out->operands) = slot;
+        if (s->spilled) *ir_push(d->a, &d->out->operands) = slot;
     }
     if (n == 1) s->arg[1] = s->arg[0];
 }

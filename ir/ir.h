@@ -89,6 +89,8 @@ bool ir_try(ir_ctx *cx, void (*body)(void *arg), void *arg);
 IR_NORETURN void ir_throw(ir_ctx *cx, ir_status status);
 void ir_report(ir_ctx *cx, ir_message m, const char *fmt, ...) IR_PRINTF(3, 4);
 void ir_vreport(ir_ctx *cx, ir_message m, const char *fmt, va_list ap);
+/* Reports an error without a place; false. */
+bool ir_error(ir_ctx *cx, const char *fmt, ...) IR_PRINTF(2, 3);
 /* Formats one message as "file: word 0x1a3, saxpy.cl:12: error: text" into out (always ended). */
 void ir_format_message(const ir_message *m, char *out, size_t size);
 
@@ -461,6 +463,11 @@ unsigned ir_count_uses(const ir_inst *i);
 ir_inst *ir_inst_new(ir_func *f, ir_op op, ir_type t, unsigned nargs);
 void ir_insert(ir_inst *i, ir_block *b, ir_inst *before); /* before NULL: at the end */
 
+/* May operand n be undef?  Only where the value is passed on as it is. */
+bool ir_may_be_undef(ir_op op, unsigned n);
+/* v as operand n: zero for an undef that may not stand there.  The builder, copies and
+ * ir_replace_uses do this; who sets operands himself must. */
+ir_inst *ir_settle(ir_func *f, ir_op op, unsigned n, ir_inst *v);
 void ir_set_arg(ir_inst *i, unsigned n, ir_inst *val);
 /* Appends to a variadic instruction; it may move, so the result replaces i everywhere. */
 ir_inst *ir_append_arg(ir_inst *i, ir_inst *val);
@@ -749,6 +756,8 @@ ir_inst *ir_build0(ir_builder *b, ir_op op, ir_type t);
 ir_inst *ir_build1(ir_builder *b, ir_op op, ir_type t, ir_inst *x);
 ir_inst *ir_build2(ir_builder *b, ir_op op, ir_type t, ir_inst *x, ir_inst *y);
 ir_inst *ir_build3(ir_builder *b, ir_op op, ir_type t, ir_inst *x, ir_inst *y, ir_inst *z);
+/* The imm of an access; align is a power of two, or 0 for 1. */
+ir_imm ir_mem_imm(unsigned align, unsigned flags);
 ir_inst *ir_build_load(ir_builder *b, ir_type t, ir_inst *p, unsigned align, unsigned mem_flags);
 ir_inst *ir_build_store(ir_builder *b, ir_inst *v, ir_inst *p, unsigned align, unsigned mem_flags);
 ir_inst *ir_build_alloca(ir_builder *b, ir_type t, unsigned align);
@@ -902,6 +911,9 @@ const ir_dom *ir_dominators(ir_func *f); /* Lengauer and Tarjan 1979 */
 bool ir_block_dominates(const ir_dom *d, const ir_block *a, const ir_block *b);
 /* Does value v dominate the place just before `at`? Leaves dominate everything. */
 bool ir_value_dominates(const ir_dom *d, const ir_inst *v, const ir_inst *at);
+/* The one value that a phi can have, itself aside; undef when there is none, NULL when there are
+ * several.  With dominators, arguments that are undef count as the others where that is allowed. */
+ir_inst *ir_only_argument(ir_func *f, const ir_dom *d, const ir_inst *phi);
 ir_block *ir_common_dominator(const ir_dom *d, ir_block *a, ir_block *b);
 /* Removes blocks that the entry does not reach; true when there were any. */
 bool ir_remove_unreachable(ir_func *f);
@@ -969,10 +981,6 @@ void ir_ssa_finish(ir_ssa *s);
  * (NULL: all of it).  Sreedhar and Gao 1995. */
 void ir_iterated_frontier(ir_func *f, const ir_block_list *in, const bool *live_in,
                           ir_arena *scratch, ir_block_list *out);
-/* May operand n be undef?  Only where the value is passed on as it is. */
-bool ir_may_be_undef(ir_op op, unsigned n);
-/* Replaces all uses of old by undef, or by zero where undef may not stand. */
-void ir_replace_by_undef(ir_func *f, ir_inst *old);
 
 /* ------------------------------------------------------------- stack variables (var.c, promote.c) */
 
@@ -991,6 +999,10 @@ bool ir_find_var_uses(const ir_inst *alloca, ir_arena *scratch, ir_var_uses *out
 void ir_remove_var(ir_inst *alloca, ir_arena *scratch);
 /* Can a value be written as one type and read as the other? */
 bool ir_can_reinterpret(const ir_module *m, ir_type from, ir_type to);
+/* A variable for a struct passed by value, aligned for all that may be done with it. */
+ir_inst *ir_build_byval(ir_builder *b, const ir_param *p);
+/* Copies such a struct. */
+void ir_build_byval_copy(ir_builder *b, const ir_param *p, ir_inst *to, ir_inst *from);
 /* What reading v's bytes as t gives. */
 ir_inst *ir_build_reinterpret(ir_builder *b, ir_inst *v, ir_type t);
 /* Turns variables that are only loaded and stored whole into values. */

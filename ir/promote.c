@@ -5,7 +5,8 @@
  * their place in reverse postorder.  Within a block a load takes the value of the last store; a
  * load before any store waits for the value at the block's head, which ssa.c finds once the last
  * store of every block is known.  Such a value may itself be a waiting load, of a block further up:
- * its replacement is known by then.  Loads before any store give undef.
+ * its replacement is known by then.  Reading bits as another type and back gives the first value
+ * again, so a replacement may be a waiting load too.  Loads before any store give undef.
  *
  * Variables are taken last to first: a variable that holds the address of another one usually
  * comes after it, and the other qualifies when this one is gone.
@@ -79,7 +80,7 @@ static void sort_accesses(promoter *p) {
         if (p->place[i->id]) {
             *ir_push(p->scratch, &p->accesses) = (var_access){i, p->place[i->id]};
         } else {
-            if (i->op == IR_OP_load) ir_replace_by_undef(p->f, i);
+            if (i->op == IR_OP_load) ir_replace_uses(i, ir_undef(p->f, i->type));
             ir_remove(i);
         }
     }
@@ -95,11 +96,8 @@ static ir_inst *convert(promoter *p, ir_inst *v, ir_type t, ir_inst *where) {
     return ir_build_reinterpret(&p->b, v, t);
 }
 
-static void replace_load(promoter *p, ir_inst *load, ir_inst *v) {
-    if (v->op == IR_OP_undef)
-        ir_replace_by_undef(p->f, load);
-    else
-        ir_replace_uses(load, v);
+static void replace_load(ir_inst *load, ir_inst *v) {
+    ir_replace_uses(load, v);
     ir_remove(load);
 }
 
@@ -113,7 +111,7 @@ static uint32_t serve_block(promoter *p, uint32_t k) {
             value = convert(p, ir_arg(i, 0), p->type, i);
             ir_remove(i);
         } else if (value) {
-            replace_load(p, i, convert(p, value, i->type, i));
+            replace_load(i, convert(p, value, i->type, i));
         } else {
             *ir_push(p->scratch, &p->waiting) = i;
             i->mark = p->waiting.n;
@@ -143,12 +141,13 @@ static void serve_waiting(promoter *p, const char *name) {
     for (uint32_t k = 0; k < p->waiting.n; k++) {
         ir_inst *load = p->waiting.data[k];
         ir_inst *v = final_value(p, ir_ssa_at_head(&p->ssa, load->block));
-        *ir_push(p->scratch, &p->replacement) = convert(p, v, load->type, load);
+        v = final_value(p, convert(p, v, load->type, load));
+        *ir_push(p->scratch, &p->replacement) = v;
     }
     ir_ssa_finish(&p->ssa);
     name_phis(p, name);
     for (uint32_t k = 0; k < p->waiting.n; k++)
-        replace_load(p, p->waiting.data[k], p->replacement.data[k]);
+        replace_load(p->waiting.data[k], p->replacement.data[k]);
 }
 
 static void promote(promoter *p, ir_inst *alloca) {

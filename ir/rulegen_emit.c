@@ -124,19 +124,25 @@ static bool carries_float_flags(ir_op op) {
     return r == R_FLT || r == R_CMPF || r == R_TESTF || r == R_FTOF || r == R_FLT_INT;
 }
 
-/* The flags that all matched ops of one sort have: "v->flags & n1->flags", or NULL. */
-static const char *shared_flags(const node *n, bool floats, const char *so_far) {
+/* Do the flags of op mean for the result `to` what they mean for op? */
+static bool passes_flags(ir_op op, ir_op to) {
+    bool floats = carries_float_flags(to);
+    return floats ? carries_float_flags(op) : rulegen_ops[op].rule == rulegen_ops[to].rule;
+}
+
+/* The flags that all matched ops of the sort of `to` have: "v->flags & n1->flags", or NULL. */
+static const char *shared_flags(const node *n, ir_op to, const char *so_far) {
     if (n->kind != N_OP) return so_far;
-    if (carries_float_flags(n->op[0]) == floats)
+    if (passes_flags(n->op[0], to))
         so_far = so_far ? rulegen_text("%s & %s->flags", so_far, n->var)
                         : rulegen_text("%s->flags", n->var);
-    for (unsigned i = 0; i < n->nargs; i++) so_far = shared_flags(n->arg[i], floats, so_far);
+    for (unsigned i = 0; i < n->nargs; i++) so_far = shared_flags(n->arg[i], to, so_far);
     return so_far;
 }
 
 static const char *flags_of(const rule *r, const node *n) {
-    bool floats = carries_float_flags(n->op[0]);
-    const char *flags = floats || n->keep ? shared_flags(r->pattern, floats, NULL) : NULL;
+    bool passes = carries_float_flags(n->op[0]) || n->keep;
+    const char *flags = passes ? shared_flags(r->pattern, n->op[0], NULL) : NULL;
     return flags ? flags : "0";
 }
 

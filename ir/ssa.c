@@ -101,27 +101,24 @@ void ir_ssa_finish(ir_ssa *s) {
     }
 }
 
-/* ---------------------------------------------------------------------------------------- undef */
+/* ---------------------------------------------------------------------------------------- phis */
 
-bool ir_may_be_undef(ir_op op, unsigned n) {
-    switch (op) {
-    case IR_OP_phi:
-    case IR_OP_vec:
-    case IR_OP_shuffle:
-    case IR_OP_call:
-    case IR_OP_ret: return true;
-    case IR_OP_select: return n != 0;
-    case IR_OP_insert: return n != 2;
-    case IR_OP_store: return n == 0;
-    default: return false;
-    }
+/* Another phi of the block does not: it is what the value was one iteration later. */
+static bool is_above(const ir_dom *d, const ir_inst *v, const ir_inst *phi) {
+    return !v->block || (v->block != phi->block && ir_block_dominates(d, v->block, phi->block));
 }
 
-void ir_replace_by_undef(ir_func *f, ir_inst *old) {
-    ir_inst *undef = ir_undef(f, old->type);
-    ir_inst *zero = ir_is_opaque(old->type) ? undef : ir_const(f, old->type, 0);
-    foreach_use (u, old) {
-        unsigned n = (unsigned)(u - u->user->arg);
-        ir_set_arg(u->user, n, ir_may_be_undef(u->user->op, n) ? undef : zero);
+ir_inst *ir_only_argument(ir_func *f, const ir_dom *d, const ir_inst *phi) {
+    ir_inst *only = NULL;
+    bool undef = false;
+    for (unsigned n = 0; n < phi->nargs; n++) {
+        ir_inst *v = ir_arg(phi, n);
+        bool ignored = d && v->op == IR_OP_undef;
+        undef |= ignored;
+        if (v == phi || v == only || ignored) continue;
+        if (only) return NULL;
+        only = v;
     }
+    if (!only) return ir_undef(f, phi->type);
+    return !undef || is_above(d, only, phi) ? only : NULL;
 }

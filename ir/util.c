@@ -42,6 +42,14 @@ void ir_report(ir_ctx *cx, ir_message m, const char *fmt, ...) {
     va_end(ap);
 }
 
+bool ir_error(ir_ctx *cx, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    ir_vreport(cx, (ir_message){.severity = IR_ERROR}, fmt, ap);
+    va_end(ap);
+    return false;
+}
+
 /* Appends to a bounded string; `n` grows past `size` when it does not fit. */
 IR_PRINTF(4, 5) static void append(char *out, size_t size, size_t *n, const char *fmt, ...) {
     va_list ap;

@@ -1,4 +1,5 @@
-/* var.c — stack variables: what is done with them, and reading bytes as another type.
+/* var.c — stack variables: what is done with them, reading bytes as another type, and copies of
+ * structs that are passed by value.
  *
  * The address of an alloca may be moved by constants and cast between spaces before it is used.
  * ir_find_var_uses follows it there; a use that it does not know (a call, an atomic, a comparison,
@@ -114,4 +115,22 @@ ir_inst *ir_build_reinterpret(ir_builder *b, ir_inst *v, ir_type t) {
     if (from != to) v = ir_build1(b, IR_OP_bitcast, to, v);
     if (ir_is_ptr(t)) return ir_build1(b, IR_OP_inttoptr, t, v);
     return ir_is_bool(t) ? ir_build1(b, IR_OP_trunc, t, v) : v;
+}
+
+/* ------------------------------------------------------------------------------ structs by value */
+
+enum { BYTES_ALIGN = 16 }; /* where the type is not known, for any scalar or vector in it */
+
+ir_inst *ir_build_byval(ir_builder *b, const ir_param *p) {
+    ir_module *m = b->f->module;
+    bool typed = p->pointee != IR_VOID && ir_sizeof(m, p->pointee) == p->byval_size;
+    ir_type t = typed ? p->pointee : ir_array_type(m, IR_I8, (uint32_t)p->byval_size);
+    uint64_t align = typed ? ir_alignof(m, t) : BYTES_ALIGN;
+    return ir_build_alloca(b, t, p->align > align ? p->align : (unsigned)align);
+}
+
+void ir_build_byval_copy(ir_builder *b, const ir_param *p, ir_inst *to, ir_inst *from) {
+    ir_inst *size = ir_const(b->f, ir_size_type(b->f->module), p->byval_size);
+    ir_build_raw(b, IR_OP_copy, IR_VOID, 0, ir_mem_imm(p->align, 0), 3,
+                 (ir_inst *[]){to, from, size});
 }

@@ -302,6 +302,9 @@ static void check_operands(verifier *v, const ir_inst *i) {
             verify_fail(v, "operand %u has no result", n);
         else if (i->arg[n].user != i)
             verify_fail(v, "operand %u names another user", n);
+        else if (val->op == IR_OP_undef && !ir_may_be_undef((ir_op)i->op, n) &&
+                 !ir_is_opaque(val->type))
+            verify_fail(v, "operand %u must not be undef", n);
         if (is_known(v, val)) v->uses[val->id]++;
     }
 }

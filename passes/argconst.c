@@ -10,7 +10,7 @@
  */
 #include "passes/passes.h"
 
-IR_PRINTF(3, 4) static bool fail(const ir_func *f, uint32_t index, const char *fmt, ...) {
+IR_PRINTF(3, 4) static bool refuse(const ir_func *f, uint32_t index, const char *fmt, ...) {
     char text[256];
     const char *name = f->param[index].name;
     va_list ap;
@@ -101,36 +101,26 @@ static void fill(filling *q, ir_type t, uint64_t size) {
     }
 }
 
-ir_inst *pass_build_struct(ir_builder *b, const ir_param *p) {
-    ir_module *m = b->f->module;
-    ir_type t = p->pointee;
-    if (t == IR_VOID || ir_sizeof(m, t) != p->byval_size)
-        t = ir_array_type(m, IR_I8, (uint32_t)p->byval_size);
-    uint64_t align = ir_alignof(m, t);
-    return ir_build_alloca(b, t, p->align > align ? p->align : (unsigned)align);
-}
-
 static ir_inst *make_copy(ir_func *f, const ir_param *p, const uint8_t *bytes) {
     filling q = {.bytes = bytes};
     ir_builder_init(&q.b, f);
     ir_before(&q.b, f->first->first);
-    q.variable = pass_build_struct(&q.b, p);
+    q.variable = ir_build_byval(&q.b, p);
     q.align = q.variable->imm.var->align;
     fill(&q, q.variable->imm.var->type, p->byval_size);
     return q.variable;
 }
 
-/* ---------------------------------------------------------------------------------------------
- * entry */
+/* ---------------------------------------------------------------------------------------- entry */
 
 bool pass_fold_argument(ir_func *f, uint32_t index, const void *bytes, size_t size) {
     const ir_param *p = &f->param[index];
     ir_inst *v = f->param_val[index];
     bool copy = (p->attrs & IR_PARAM_BYVAL) != 0;
-    if (!copy && !is_value(v->type)) return fail(f, index, "is not passed by value");
+    if (!copy && !is_value(v->type)) return refuse(f, index, "is not passed by value");
     uint64_t want = copy ? p->byval_size : ir_sizeof(f->module, v->type);
     if (size != want)
-        return fail(f, index, "takes %llu bytes, the constant has %zu", (unsigned long long)want,
+        return refuse(f, index, "takes %llu bytes, the constant has %zu", (unsigned long long)want,
                     size);
     if (v->uses)
         ir_replace_uses(v, copy ? make_copy(f, p, bytes) : read_constant(f, v->type, bytes));

@@ -40,19 +40,11 @@ typedef struct {
     ir_module *stage;          /* holds those bodies that had calls, or NULL */
     ir_arena scratch;
     ir_block *last;      /* the join that the next body starts from */
-    ir_inst *after_vars; /* in the entry: the first instruction that is no variable */
+    ir_inst *after_vars; /* in the entry: variables go before it */
     ir_map owner;        /* local variable -> the first member that uses it */
     ir_map copies;       /* (local variable, member) -> the copy that the member's body uses */
     bool done;
 } fusion;
-
-IR_PRINTF(2, 3) static bool fail(const fusion *q, const char *fmt, ...) {
-    va_list ap;
-    va_start(ap, fmt);
-    ir_vreport(q->cx, (ir_message){.severity = IR_ERROR}, fmt, ap);
-    va_end(ap);
-    return false;
-}
 
 static void decide(fusion *q, const char *rule, const char *text) {
     *ir_push(q->out, &q->result->decisions) = (pass_decision){.rule = rule, .text = text};
@@ -75,14 +67,14 @@ static const char *range_text(const fusion *q, const pass_range *r) {
 
 static bool is_kernel(const fusion *q, uint32_t m) {
     const ir_func *k = kernel(q, m);
-    if (!(k->flags & IR_FUNC_KERNEL)) return fail(q, "@%s is not a kernel", k->name);
+    if (!(k->flags & IR_FUNC_KERNEL)) return ir_error(q->cx, "@%s is not a kernel", k->name);
     if (ir_is_declaration(k))
-        return fail(q, "@%s has no body%s%s", k->name, k->refusal ? ": " : "",
+        return ir_error(q->cx, "@%s has no body%s%s", k->name, k->refusal ? ": " : "",
                     k->refusal ? k->refusal : "");
     unsigned bits = k->module->pointer_bits, want = kernel(q, 0)->module->pointer_bits;
     if (q->request->into) want = q->request->into->pointer_bits;
     if (bits != want)
-        return fail(q, "@%s has pointers of %u bits, the fused kernel of %u", k->name, bits, want);
+        return ir_error(q->cx, "@%s has pointers of %u bits, the fused kernel of %u", k->name, bits, want);
     return true;
 }
 
@@ -103,7 +95,7 @@ static bool require_local_size(fusion *q, uint32_t m) {
         uint64_t local = d < r->dims ? r->local[d] : 1;
         bool given = r->has_local || d >= r->dims;
         if (given && local != size[d])
-            return fail(q, "@%s requires work-groups of %u,%u,%u: %s", kernel(q, m)->name, size[0],
+            return ir_error(q->cx, "@%s requires work-groups of %u,%u,%u: %s", kernel(q, m)->name, size[0],
                         size[1], size[2], range_text(q, r));
     }
     for (unsigned d = 0; d < r->dims && d < 3; d++) r->local[d] = size[d];
@@ -120,16 +112,14 @@ static bool resolve_range(fusion *q) {
     if (!pass_fuse_range(q->cx, q->members, r->nmembers, &q->scratch, fused)) return false;
     for (unsigned d = 0; d < 3 && kernel(q, 0)->module->pointer_bits == 32; d++)
         if (fused->global[d] + fused->offset[d] > UINT32_MAX)
-            return fail(q, "too many work-items for 32-bit ids: %s", range_text(q, fused));
+            return ir_error(q->cx, "too many work-items for 32-bit ids: %s", range_text(q, fused));
     decide(q, "fuse.range", ir_sprintf(q->out, "runs on %s", range_text(q, fused)));
     return true;
 }
 
-static uint64_t own_size(const pass_range *r, unsigned d) { return d < r->dims ? r->global[d] : 1; }
-
 static bool has_guard(const fusion *q, uint32_t m) {
     for (unsigned d = 0; d < 3; d++)
-        if (own_size(&q->members[m].range, d) != own_size(&q->result->range, d)) return true;
+        if (pass_global_size(&q->members[m].range, d) != pass_global_size(&q->result->range, d)) return true;
     return false;
 }
 
@@ -137,7 +127,7 @@ static bool has_guard(const fusion *q, uint32_t m) {
 static bool has_whole_groups(const fusion *q, uint32_t m) {
     const pass_range *fused = &q->result->range;
     for (unsigned d = 0; d < fused->dims; d++)
-        if (!fused->has_local || own_size(&q->members[m].range, d) % fused->local[d]) return false;
+        if (!fused->has_local || pass_global_size(&q->members[m].range, d) % fused->local[d]) return false;
     return true;
 }
 
@@ -288,9 +278,9 @@ static uint64_t own_answer(const fusion *q, uint32_t m, const ir_inst *i) {
     if (i->op == IR_OP_work_dim) return own->dims == fused->dims ? 0 : own->dims;
     if (i->op != IR_OP_global_size && i->op != IR_OP_num_groups) return 0;
     unsigned d = i->imm.dim;
-    if (own_size(own, d) == own_size(fused, d)) return 0;
+    if (pass_global_size(own, d) == pass_global_size(fused, d)) return 0;
     uint64_t local = i->op == IR_OP_num_groups && d < fused->dims ? fused->local[d] : 1;
-    return own_size(own, d) / local;
+    return pass_global_size(own, d) / local;
 }
 
 static void fix_copy(fusion *q, uint32_t m, ir_block *b) {
@@ -310,7 +300,7 @@ static ir_inst *is_inside(const fusion *q, uint32_t m, ir_builder *b, unsigned d
     const pass_range *own = &q->members[m].range, *fused = &q->result->range;
     ir_type t = ir_size_type(b->f->module);
     bool groups = has_whole_groups(q, m);
-    uint64_t end = own_size(own, d);
+    uint64_t end = pass_global_size(own, d);
     end = groups ? end / fused->local[d] : end + fused->offset[d];
     ir_inst *id = ir_build_query(b, groups ? IR_OP_group_id : IR_OP_global_id, t, d);
     return ir_build2(b, IR_OP_ult, IR_I1, id, ir_const(b->f, t, end));
@@ -319,7 +309,7 @@ static ir_inst *is_inside(const fusion *q, uint32_t m, ir_builder *b, unsigned d
 static ir_inst *build_guard(const fusion *q, uint32_t m, ir_builder *b) {
     ir_inst *guard = NULL;
     for (unsigned d = 0; d < 3; d++) {
-        if (own_size(&q->members[m].range, d) == own_size(&q->result->range, d)) continue;
+        if (pass_global_size(&q->members[m].range, d) == pass_global_size(&q->result->range, d)) continue;
         ir_inst *inside = is_inside(q, m, b, d);
         guard = guard ? ir_build2(b, IR_OP_and, IR_I1, guard, inside) : inside;
     }
@@ -378,13 +368,10 @@ static void hoist_variables(fusion *q, ir_block *body) {
 /* A copy of the struct that `param` points to, made where b stands. */
 static ir_inst *copy_struct(const fusion *q, ir_builder *b, ir_inst *param) {
     const ir_param *info = &q->result->kernel->param[param->imm.index];
-    ir_imm align = {0};
     ir_builder vars = *b;
-    while (UINT32_C(2) << align.mem.align <= info->align) align.mem.align++;
     if (q->after_vars) ir_before(&vars, q->after_vars);
-    ir_inst *copy = pass_build_struct(&vars, info);
-    ir_inst *size = ir_const(b->f, ir_size_type(b->f->module), info->byval_size);
-    ir_build_raw(b, IR_OP_copy, IR_VOID, 0, align, 3, (ir_inst *[]){copy, param, size});
+    ir_inst *copy = ir_build_byval(&vars, info);
+    ir_build_byval_copy(b, info, copy, param);
     return copy;
 }
 
@@ -447,7 +434,7 @@ static void make_module(fusion *q) {
 static void fuse(void *user) {
     fusion *q = user;
     if (q->request->nmembers == 0) {
-        fail(q, "nothing to fuse");
+        ir_error(q->cx, "nothing to fuse");
         return;
     }
     if (!have_kernels(q) || !pass_fuse_attrs(q->cx, q->request, q->out, q->result, &q->attrs))

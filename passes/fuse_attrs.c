@@ -15,14 +15,6 @@ typedef struct {
     ir_kernel_attrs *into;
 } merging;
 
-IR_PRINTF(2, 3) static bool fail(const merging *q, const char *fmt, ...) {
-    va_list ap;
-    va_start(ap, fmt);
-    ir_vreport(q->cx, (ir_message){.severity = IR_ERROR}, fmt, ap);
-    va_end(ap);
-    return false;
-}
-
 static const ir_func *kernel(const merging *q, uint32_t m) { return q->request->members[m].kernel; }
 
 static bool is_size(const uint32_t s[3]) { return s[0] || s[1] || s[2]; }
@@ -36,7 +28,7 @@ static bool merge_required_size(const merging *q, uint32_t m) {
     const uint32_t *size = kernel(q, m)->attrs.local_size;
     if (!is_size(size) || is_same_size(size, have)) return true;
     if (is_size(have))
-        return fail(q, "required work-group sizes differ: @%s %u,%u,%u, before it %u,%u,%u",
+        return ir_error(q->cx, "required work-group sizes differ: @%s %u,%u,%u, before it %u,%u,%u",
                     kernel(q, m)->name, size[0], size[1], size[2], have[0], have[1], have[2]);
     memcpy(have, size, sizeof q->into->local_size);
     return true;
@@ -46,7 +38,7 @@ static bool merge_number(const merging *q, uint32_t m, const char *what, uint32_
                          uint32_t want) {
     if (!want || want == *have) return true;
     if (*have)
-        return fail(q, "required %s differ: @%s %u, before it %u", what, kernel(q, m)->name, want,
+        return ir_error(q->cx, "required %s differ: @%s %u, before it %u", what, kernel(q, m)->name, want,
                     *have);
     *have = want;
     return true;
@@ -56,7 +48,7 @@ static bool merge_float_controls(const merging *q, uint32_t m) {
     static const char *const widths[] = {"f16", "f32", "f64"};
     for (unsigned w = 0; w < 3; w++)
         if (kernel(q, m)->attrs.float_controls[w] != q->into->float_controls[w])
-            return fail(q, "float controls of %s differ: @%s, @%s", widths[w], kernel(q, 0)->name,
+            return ir_error(q->cx, "float controls of %s differ: @%s, @%s", widths[w], kernel(q, 0)->name,
                         kernel(q, m)->name);
     return true;
 }

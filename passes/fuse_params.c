@@ -38,14 +38,6 @@ typedef struct {
     ir_param *facts; /* by argument */
 } merging;
 
-IR_PRINTF(2, 3) static bool fail(ir_ctx *cx, const char *fmt, ...) {
-    va_list ap;
-    va_start(ap, fmt);
-    ir_vreport(cx, (ir_message){.severity = IR_ERROR}, fmt, ap);
-    va_end(ap);
-    return false;
-}
-
 /* --------------------------------------------------------------------------------------- places */
 
 static const ir_func *kernel_of(const merging *q, const place *p) {
@@ -111,7 +103,7 @@ static bool unite(merging *q, const pass_identity *i) {
     uint32_t a = find_class(q, q->first[i->member_a] + i->param_a);
     uint32_t b = find_class(q, q->first[i->member_b] + i->param_b);
     if (!have_same_kind(q, &q->places[a], &q->places[b]))
-        return fail(q->cx, "parameters declared identical differ in type: %s, %s",
+        return ir_error(q->cx, "parameters declared identical differ in type: %s, %s",
                     describe(q, &q->places[q->first[i->member_a] + i->param_a]),
                     describe(q, &q->places[q->first[i->member_b] + i->param_b]));
     q->places[a < b ? b : a].parent = a < b ? a : b;
@@ -123,7 +115,7 @@ static bool unite_all(merging *q) {
     for (uint32_t n = 0; n < r->nidentities; n++) {
         const pass_identity *i = &r->identities[n];
         if (!is_place(r, i->member_a, i->param_a) || !is_place(r, i->member_b, i->param_b))
-            return fail(q->cx, "identity (%u, %u) = (%u, %u) names a parameter that does not exist",
+            return ir_error(q->cx, "identity (%u, %u) = (%u, %u) names a parameter that does not exist",
                         i->member_a, i->param_a, i->member_b, i->param_b);
         if (!unite(q, i)) return false;
     }
@@ -252,7 +244,7 @@ static bool declare(merging *q) {
     const char *name = q->request->name ? q->request->name : "fused";
     ir_type *types = ir_new_array(q->out, ir_type, r->nargs);
     if (ir_func_find(r->module, name) || ir_global_find(r->module, name))
-        return fail(q->cx, "there is already a @%s in %s", name, r->module->name);
+        return ir_error(q->cx, "there is already a @%s in %s", name, r->module->name);
     for (uint32_t a = 0; a < r->nargs; a++)
         types[a] = q->places[q->first[r->args[a].member] + r->args[a].param].type;
     r->kernel = ir_func_new(r->module, name, IR_VOID, r->nargs, types);
@@ -304,7 +296,7 @@ static bool fold_constant(ir_ctx *cx, pass_fuse_result *r, const pass_constant *
     uint32_t at = r->arg_of[c->member][c->param];
     pass_fuse_arg *arg = &r->args[at];
     if (by_arg[at] && !is_same_constant(by_arg[at], c))
-        return fail(cx, "argument %s is given two different constants", arg->name);
+        return ir_error(cx, "argument %s is given two different constants", arg->name);
     if (by_arg[at]) return true;
     by_arg[at] = c;
     arg->state = PASS_ARG_FOLDED;
@@ -317,7 +309,7 @@ bool pass_fuse_constants(ir_ctx *cx, const pass_fuse_request *request, pass_fuse
     for (uint32_t n = 0; n < request->nconstants; n++) {
         const pass_constant *c = &request->constants[n];
         if (!is_place(request, c->member, c->param))
-            return fail(cx, "constant for (%u, %u), which does not exist", c->member, c->param);
+            return ir_error(cx, "constant for (%u, %u), which does not exist", c->member, c->param);
         if (!fold_constant(cx, result, c, by_arg)) return false;
     }
     drop_params(result);

@@ -75,28 +75,9 @@ static slot *find_slot(const gvn *g, const ir_inst *i) {
     }
 }
 
-static void replace(const gvn *g, ir_inst *i, ir_inst *by) {
-    if (by->op == IR_OP_undef)
-        ir_replace_by_undef(g->f, i);
-    else
-        ir_replace_uses(i, by);
+static void replace(ir_inst *i, ir_inst *by) {
+    ir_replace_uses(i, by);
     ir_remove(i);
-}
-
-/* The value that all arguments of a phi are, apart from undef and the phi itself: undef when there
- * is no other, NULL when there are several or it does not dominate the phi. */
-static ir_inst *only_argument(const gvn *g, ir_inst *phi) {
-    ir_inst *only = ir_undef(g->f, phi->type);
-    for (unsigned n = 0; n < phi->nargs; n++) {
-        ir_inst *v = ir_arg(phi, n);
-        if (v == phi || v == only || v->op == IR_OP_undef) continue;
-        if (only->op != IR_OP_undef) return NULL;
-        only = v;
-    }
-    if (!only->block) return only;
-    bool dominates =
-        only->block != phi->block && ir_block_dominates(g->dom, only->block, phi->block);
-    return dominates ? only : NULL;
 }
 
 static bool merge(const gvn *g, ir_inst *i) {
@@ -106,15 +87,15 @@ static bool merge(const gvn *g, ir_inst *i) {
         return false;
     }
     s->leader->flags &= i->flags;
-    replace(g, i, s->leader);
+    replace(i, s->leader);
     return true;
 }
 
 static bool number(const gvn *g, ir_inst *i) {
     if (i->op != IR_OP_phi) return ir_has_flag(i, F_PURE) && merge(g, i);
-    ir_inst *only = only_argument(g, i);
+    ir_inst *only = ir_only_argument(g->f, g->dom, i);
     if (!only) return merge(g, i);
-    replace(g, i, only);
+    replace(i, only);
     return true;
 }
 

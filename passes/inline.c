@@ -245,31 +245,15 @@ static bool check_kernel(inliner *n, node *kernel) {
 
 /* ------------------------------------------------------------------------------------- inlining */
 
-static ir_type byval_type(ir_module *m, const ir_param *p) {
-    if (p->pointee != IR_VOID && ir_sizeof(m, p->pointee) == p->byval_size) return p->pointee;
-    return ir_array_type(m, IR_I8, (uint32_t)p->byval_size);
-}
-
-/* A variable of the caller for a by-value argument, aligned for whatever the callee does with it.
- */
-static ir_inst *byval_variable(ir_builder *b, const ir_param *p) {
-    ir_module *m = b->f->module;
-    ir_type t = byval_type(m, p);
-    uint64_t align = p->pointee == t ? ir_alignof(m, t) : 16;
-    ir_before(b, b->f->first->first);
-    return ir_build_alloca(b, t, p->align > align ? p->align : (unsigned)align);
-}
-
+/* A variable of the caller for a by-value argument. */
 static ir_inst *copy_byval(ir_inst *call, const ir_param *p, ir_inst *arg) {
     ir_builder b;
     ir_builder_init(&b, call->block->func);
     b.loc = call->loc;
-    ir_inst *copy = byval_variable(&b, p);
-    ir_inst *size = ir_const(b.f, ir_size_type(b.f->module), p->byval_size);
-    ir_imm imm = {.mem = {.align = 0}};
-    while (2u << imm.mem.align <= p->align) imm.mem.align++;
+    ir_before(&b, b.f->first->first);
+    ir_inst *copy = ir_build_byval(&b, p);
     ir_before(&b, call);
-    ir_build_raw(&b, IR_OP_copy, IR_VOID, 0, imm, 3, (ir_inst *[]){copy, arg, size});
+    ir_build_byval_copy(&b, p, copy, arg);
     return copy;
 }
 
@@ -313,10 +297,7 @@ static void inline_call(inliner *n, ir_inst *call) {
     ir_build_jmp(&build, entry);
     move_variables(f, entry);
     place_blocks(b, last);
-    if (result && result->op == IR_OP_undef)
-        ir_replace_by_undef(f, call);
-    else if (result)
-        ir_replace_uses(call, result);
+    if (result) ir_replace_uses(call, result);
     ir_remove(call);
 }
 

@@ -171,6 +171,9 @@ void pass_fuse_trim(pass_fuse_result *result);
 /* The nd-range of the fused kernel; false after a reported error. (range.c) */
 bool pass_fuse_range(ir_ctx *cx, const pass_fuse_member *members, uint32_t n, ir_arena *scratch,
                      pass_range *fused);
+static inline uint64_t pass_global_size(const pass_range *r, unsigned d) {
+    return d < r->dims ? r->global[d] : 1;
+}
 /* Do the ids that a member's items had equal those of the fused items of the same linear id? */
 bool pass_same_ids(const pass_range *member, const pass_range *fused);
 /* Writes "{64,4/16,1}", with " offset 8,0" where there is one. */
@@ -179,8 +182,6 @@ void pass_print_range(ir_text *out, const pass_range *r);
 /* Gives parameter `index` of f a value: `size` bytes in memory form.  The parameter stays, without
  * uses.  False after a reported error: it is no value, or has another size. (argconst.c) */
 bool pass_fold_argument(ir_func *f, uint32_t index, const void *bytes, size_t size);
-/* A variable for the struct that by-value parameter p points to. (argconst.c) */
-ir_inst *pass_build_struct(ir_builder *b, const ir_param *p);
 
 /* The attributes that hold for all members; false after a reported error. (fuse_attrs.c) */
 bool pass_fuse_attrs(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out,

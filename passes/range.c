@@ -4,8 +4,8 @@
  * runs on the first items of it, counted by the linear global id with x fastest.  So the linear id
  * of an item is the same before and after fusion.  The rules, in the order in which they are tried:
  *
- *   every range     1 to 3 dimensions, no size 0, a 64-bit number of items; an explicit local size
- *                   divides the global size
+ *   every range     1 to 3 dimensions, no size 0, a 64-bit number of items, 64-bit ids; an explicit
+ *                   local size divides the global size
  *   offset          the same for all
  *   local size      the same for all that give one; that one, or none
  *   global size     the one with most items; of those the most frequent; of those the
@@ -22,17 +22,7 @@
 
 #include <stdlib.h>
 
-IR_PRINTF(2, 3) static bool fail(ir_ctx *cx, const char *fmt, ...) {
-    va_list ap;
-    va_start(ap, fmt);
-    ir_vreport(cx, (ir_message){.severity = IR_ERROR}, fmt, ap);
-    va_end(ap);
-    return false;
-}
-
 /* ------------------------------------------------------------------------------------ one range */
-
-static uint64_t size_at(const pass_range *r, unsigned d) { return d < r->dims ? r->global[d] : 1; }
 
 static uint64_t local_at(const pass_range *r, unsigned d) { return d < r->dims ? r->local[d] : 1; }
 
@@ -41,7 +31,7 @@ static uint64_t offset_at(const pass_range *r, unsigned d) {
 }
 
 /* Does not overflow for a range that is_sound has accepted. */
-static uint64_t items(const pass_range *r) { return size_at(r, 0) * size_at(r, 1) * size_at(r, 2); }
+static uint64_t items(const pass_range *r) { return pass_global_size(r, 0) * pass_global_size(r, 1) * pass_global_size(r, 2); }
 
 static void put_numbers(ir_text *out, const uint64_t *n, unsigned dims) {
     for (unsigned d = 0; d < dims; d++)
@@ -61,11 +51,11 @@ void pass_print_range(ir_text *out, const pass_range *r) {
 
 bool pass_same_ids(const pass_range *member, const pass_range *fused) {
     unsigned d = 0;
-    while (d < 3 && size_at(member, d) == size_at(fused, d)) d++;
+    while (d < 3 && pass_global_size(member, d) == pass_global_size(fused, d)) d++;
     if (d == 3) return true;
-    if (size_at(member, d) > size_at(fused, d)) return false;
+    if (pass_global_size(member, d) > pass_global_size(fused, d)) return false;
     while (++d < 3)
-        if (size_at(member, d) != 1) return false;
+        if (pass_global_size(member, d) != 1) return false;
     return true;
 }
 
@@ -86,13 +76,13 @@ static const char *text_of(const ranges *q, uint32_t m) {
 }
 
 static bool fail_pair(const ranges *q, const char *what, uint32_t a, uint32_t b) {
-    return fail(q->cx, "%s: %s, %s", what, text_of(q, a), text_of(q, b));
+    return ir_error(q->cx, "%s: %s, %s", what, text_of(q, a), text_of(q, b));
 }
 
 static bool fail_groups(const ranges *q, const pass_range *global, const pass_range *local,
                         unsigned d, uint32_t m) {
-    return fail(q->cx, "work-groups would not be uniform (%llu %% %llu): %s",
-                (unsigned long long)size_at(global, d), (unsigned long long)local_at(local, d),
+    return ir_error(q->cx, "work-groups would not be uniform (%llu %% %llu): %s",
+                (unsigned long long)pass_global_size(global, d), (unsigned long long)local_at(local, d),
                 text_of(q, m));
 }
 
@@ -102,15 +92,17 @@ static bool is_sound(const ranges *q, uint32_t m) {
     const pass_range *r = &q->member[m].range;
     uint64_t product = 1;
     if (r->dims < 1 || r->dims > 3)
-        return fail(q->cx, "@%s: an nd-range has 1 to 3 dimensions, not %u",
+        return ir_error(q->cx, "@%s: an nd-range has 1 to 3 dimensions, not %u",
                     q->member[m].kernel->name, r->dims);
     for (unsigned d = 0; d < r->dims; d++) {
-        if (r->global[d] == 0) return fail(q->cx, "empty nd-range: %s", text_of(q, m));
+        if (r->global[d] == 0) return ir_error(q->cx, "empty nd-range: %s", text_of(q, m));
         if (r->global[d] > UINT64_MAX / product)
-            return fail(q->cx, "too many work-items: %s", text_of(q, m));
+            return ir_error(q->cx, "too many work-items: %s", text_of(q, m));
         product *= r->global[d];
+        if (r->offset[d] > UINT64_MAX - r->global[d])
+            return ir_error(q->cx, "global ids would wrap: %s", text_of(q, m));
         if (!r->has_local) continue;
-        if (r->local[d] == 0) return fail(q->cx, "local size 0: %s", text_of(q, m));
+        if (r->local[d] == 0) return ir_error(q->cx, "local size 0: %s", text_of(q, m));
         if (r->global[d] % r->local[d]) return fail_groups(q, r, r, d, m);
     }
     return true;
@@ -149,7 +141,7 @@ static pass_range *sorted_sizes(const ranges *q) {
     pass_range *sizes = ir_new_array(q->scratch, pass_range, q->n);
     for (uint32_t m = 0; m < q->n; m++) {
         sizes[m].dims = 3;
-        for (unsigned d = 0; d < 3; d++) sizes[m].global[d] = size_at(&q->member[m].range, d);
+        for (unsigned d = 0; d < 3; d++) sizes[m].global[d] = pass_global_size(&q->member[m].range, d);
     }
     qsort(sizes, q->n, sizeof *sizes, compare_sizes);
     return sizes;
@@ -192,9 +184,9 @@ static bool can_remap(const ranges *q, const pass_range *fused) {
         const pass_range *r = &q->member[m].range;
         if (pass_same_ids(r, fused)) continue;
         if (offset_at(r, 0) || offset_at(r, 1) || offset_at(r, 2))
-            return fail(q->cx, "remap with non-zero offset: %s", text_of(q, m));
+            return ir_error(q->cx, "remap with non-zero offset: %s", text_of(q, m));
         if (r->has_local)
-            return fail(q->cx,
+            return ir_error(q->cx,
                         "explicit local size and id remap would break groups (restriction 3): %s",
                         text_of(q, m));
     }
@@ -205,7 +197,7 @@ bool pass_fuse_range(ir_ctx *cx, const pass_fuse_member *members, uint32_t n, ir
                      pass_range *fused) {
     ranges q = {.cx = cx, .member = members, .n = n, .scratch = scratch};
     uint32_t source;
-    if (n == 0) return fail(cx, "nothing to fuse");
+    if (n == 0) return ir_error(cx, "nothing to fuse");
     for (uint32_t m = 0; m < n; m++)
         if (!is_sound(&q, m)) return false;
     if (!have_equal_offsets(&q) || !have_equal_locals(&q, &source)) return false;

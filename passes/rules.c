@@ -98,7 +98,6 @@ CONSTANT(is_smin, x == smin_of(w))
 CONSTANT(is_smax, x == smax_of(w))
 CONSTANT(is_negative, x >= smin_of(w))
 CONSTANT(is_natural, x < smin_of(w))
-CONSTANT(is_nonzero, x != 0)
 CONSTANT(lacks_zero, x != 0)
 CONSTANT(lacks_umax, x != umax_of(w))
 CONSTANT(lacks_smin, x != smin_of(w))
@@ -109,8 +108,6 @@ CONSTANT(is_width_minus_1, x == w - 1)
 CONSTANT(is_multiple_of_width, x % w == 0)
 CONSTANT(is_nan, ir_fp_is_nan(k, x))
 CONSTANT(lacks_nan, !ir_fp_is_nan(k, x))
-CONSTANT(is_positive, x < smin_of(w))
-CONSTANT(is_minus, x >= smin_of(w))
 CONSTANT(has_normal_reciprocal, is_normal_float(k, x) && is_normal_float(k, reciprocal(k, x)))
 CONSTANT(has_power_of_2_only, ir_fp_unpack(k, x).mant == UINT64_C(1) << 63)
 
@@ -133,11 +130,11 @@ PAIR(contains, (x & y) == y)
 PAIR(are_disjoint, (x & y) == 0)
 PAIR(are_complete, (x | y) == umax_of(w))
 PAIR(keeps_shifted, y < w && (x & umax_of(w) >> y) == umax_of(w) >> y)
-PAIR(sum_is_width, x &&y &&x < w && x + y == w)
+PAIR(sum_is_width, (x) && (y) && (x < w) && x + y == w)
 PAIR(sum_is_in_width, x < w && y < w && x + y < w)
 PAIR(sum_is_too_wide, x < w && y < w && x + y >= w)
 PAIR(sum_is_natural, x < smin_of(w) && y < smin_of(w) && x + y < smin_of(w))
-PAIR(product_fits, x &&y <= umax_of(w) / x)
+PAIR(product_fits, (x) && y <= umax_of(w) / x)
 PAIR(is_successor, x == y + 1 && y != umax_of(w) && y != smax_of(w))
 
 /* The same, where w bits are the width of a lane of value v. */
@@ -161,12 +158,11 @@ AGAINST(is_outside_signed, wide >= w && ir_sext(x, w) != ir_sext(x, wide))
 AGAINST(is_magnitude_mask, wide == w && x == smax_of(w))
 AGAINST(is_sign_mask, wide == w && x == smin_of(w))
 
-/* ------------------------------------------------------------------------ predicates about values
- */
+/* ---------------------------------------------------------------------- predicates about values */
 
-/* Is x used by nothing but the instruction that the rule looks at? For a candidate of the builder,
- * which is not a use yet, one other use passes as well. */
-static bool one_use(const ir_inst *x) { return !x->uses || !x->uses->next; }
+/* May x go when the rule is applied, because nothing but its instruction uses it?  A candidate of the
+ * builder is no use yet, so there one other use passes as well. */
+static bool may_vanish(const ir_inst *x) { return !x->uses || !x->uses->next; }
 
 static bool same_type(const ir_inst *x, const ir_inst *y) { return x->type == y->type; }
 
@@ -183,6 +179,11 @@ static bool is_narrower(const ir_inst *x, const ir_inst *y) {
 }
 
 static bool is_boolean(const ir_inst *x) { return ir_is_bool(x->type); }
+
+/* f16 and bf16 are storage on many devices: a rule must not make arithmetic on them. */
+static bool is_common_float(const ir_inst *x) {
+    return ir_kind_of(x->type) == IR_F32 || ir_kind_of(x->type) == IR_F64;
+}
 
 /* Of more than one bit: what arithmetic works on. */
 static bool is_integer(const ir_inst *x) { return ir_is_int(x->type) && !ir_is_bool(x->type); }
@@ -211,7 +212,7 @@ static bool is_nonnegative(const ir_inst *x) {
     case IR_OP_umin:
     case IR_OP_smax:
     case IR_OP_urem: return c && is_natural(c);
-    case IR_OP_lshr: return c && is_nonzero(c);
+    case IR_OP_lshr: return c && lacks_zero(c);
     default: return false;
     }
 }
@@ -310,10 +311,10 @@ static ir_inst *whole_vector(ir_builder *b, ir_inst *v) {
     ir_inst *x = v;
     for (unsigned steps = 0; steps < n && x->op == IR_OP_insert; steps++, x = ir_arg(x, 0)) {
         const ir_inst *index = ir_arg(x, 2);
-        if (!ir_is_const(index) || index->imm.bits >= n || (x != v && !one_use(x))) return NULL;
+        if (!ir_is_const(index) || index->imm.bits >= n || (x != v && !may_vanish(x))) return NULL;
         if (!lanes[index->imm.bits]) lanes[index->imm.bits] = ir_arg(x, 1);
     }
-    if (x->op == IR_OP_vec && one_use(x))
+    if (x->op == IR_OP_vec && may_vanish(x))
         for (unsigned i = 0; i < n; i++)
             if (!lanes[i]) lanes[i] = ir_arg(x, i);
     if (!has_all(lanes, n)) return NULL;
@@ -407,7 +408,7 @@ static bool is_same_picking(const picking *p, const ir_inst *v) {
 /* Lanes of a vec that nothing else uses: another vec, with no more lanes. */
 static ir_inst *shuffle_of_vec(ir_builder *b, const ir_inst *v, const picking *p) {
     ir_inst *lanes[IR_MAX_LANES], *x = p->source[0];
-    if (p->source[1] || !x || x->op != IR_OP_vec || !one_use(x)) return NULL;
+    if (p->source[1] || !x || x->op != IR_OP_vec || !may_vanish(x)) return NULL;
     if (p->lanes > ir_lanes(x->type)) return NULL;
     for (unsigned i = 0; i < p->lanes; i++)
         lanes[i] =

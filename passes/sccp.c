@@ -241,10 +241,7 @@ static bool replace_constants(sccp *s, ir_block *b) {
     foreach_inst (i, b) {
         ir_inst *v = s->known[i->id];
         if (!v || v == i) continue;
-        if (v->op == IR_OP_undef)
-            ir_replace_by_undef(s->f, i);
-        else
-            ir_replace_uses(i, v);
+        ir_replace_uses(i, v);
         ir_remove(i);
         changed = true;
     }

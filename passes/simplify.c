@@ -1,8 +1,8 @@
 /* simplify.c — folds constants and applies the rewrite rules until nothing changes.
  *
- *   does        constants to the right of commutative ops, undef operands of arithmetic to 0,
- *               constant folding, the rules of simplify.rules, phis whose arguments are all one
- *               value, instructions that nothing uses
+ *   does        constants to the right of commutative ops, constant folding, the rules of
+ *               simplify.rules, phis whose arguments are all one value, instructions that nothing
+ *               uses
  *   needs       valid SSA; best after mem2reg, because the rules look at values, not at memory
  *   leaves      the control flow graph as it is
  *   gives up    when the work exceeds a multiple of the function's size: rules are meant to end,
@@ -81,13 +81,8 @@ static void replace(simplifier *s, ir_inst *i, ir_inst *with) {
 
 static bool is_known(const ir_inst *i) { return ir_is_const(i) || i->op == IR_OP_undef; }
 
-/* Constants to the right, and 0 for undef where the op computes with it. */
+/* Constants to the right. */
 static void order_operands(simplifier *s, ir_inst *i) {
-    for (unsigned n = 0; n < i->nargs && ir_has_flag(i, F_LANEWISE); n++) {
-        if (ir_arg(i, n)->op != IR_OP_undef) continue;
-        ir_set_arg(i, n, ir_const(s->f, ir_arg(i, n)->type, 0));
-        s->changed = true;
-    }
     if (!ir_has_flag(i, F_COMMUTES) || !is_known(ir_arg(i, 0)) || is_known(ir_arg(i, 1))) return;
     ir_inst *known = ir_arg(i, 0);
     ir_set_arg(i, 0, ir_arg(i, 1));
@@ -95,26 +90,8 @@ static void order_operands(simplifier *s, ir_inst *i) {
     s->changed = true;
 }
 
-/* The one value that a phi can have, itself and undef aside, or NULL. */
-static ir_inst *only_argument(const simplifier *s, ir_inst *phi) {
-    ir_inst *only = NULL;
-    bool undef = false;
-    for (unsigned n = 0; n < phi->nargs; n++) {
-        ir_inst *x = ir_arg(phi, n);
-        if (x == phi || x == only) continue;
-        if (x->op == IR_OP_undef) {
-            undef = true;
-            continue;
-        }
-        if (only) return NULL;
-        only = x;
-    }
-    if (!only) return phi->nargs ? ir_undef(s->f, phi->type) : NULL;
-    return !undef || ir_value_dominates(s->dom, only, phi) ? only : NULL;
-}
-
 static ir_inst *simpler(simplifier *s, ir_inst *i) {
-    if (i->op == IR_OP_phi) return only_argument(s, i);
+    if (i->op == IR_OP_phi) return ir_only_argument(s->f, s->dom, i);
     order_operands(s, i);
     ir_inst *constant = ir_fold(s->f, i);
     if (constant) return constant;

@@ -77,32 +77,16 @@ static void remove_dead(simplifier *s, ir_block *const *blocks, uint32_t n) {
 
 /* ----------------------------------------------------------------------------------------- phis */
 
-/* The value that all arguments other than the phi itself have, or NULL; undef when there is none,
- * in a loop that nothing enters. */
-static ir_inst *only_argument(ir_func *f, const ir_inst *phi) {
-    ir_inst *only = NULL;
-    for (unsigned n = 0; n < phi->nargs; n++) {
-        ir_inst *v = ir_arg(phi, n);
-        if (v == phi || v == only) continue;
-        if (only) return NULL;
-        only = v;
-    }
-    return only ? only : ir_undef(f, phi->type);
-}
-
 static void replace_phi(simplifier *s, ir_inst *phi, ir_inst *v) {
     touch_users(s, phi);
-    if (v->op == IR_OP_undef)
-        ir_replace_by_undef(s->f, phi);
-    else
-        ir_replace_uses(phi, v);
+    ir_replace_uses(phi, v);
     ir_remove(phi);
 }
 
 static bool simplify_phis(simplifier *s, ir_block *b) {
     bool any = false;
     foreach_phi (phi, b) {
-        ir_inst *v = only_argument(s->f, phi);
+        ir_inst *v = ir_only_argument(s->f, NULL, phi);
         if (!v) continue;
         replace_phi(s, phi, v);
         any = true;

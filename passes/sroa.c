@@ -10,8 +10,8 @@
  * This is repeated until no cut is added.  Then each piece becomes a variable: an access of one
  * piece goes there; an access of several is put together from, or taken apart into, a vector of
  * lanes as small as its smallest piece requires; copies and fills become loads and stores piece by
- * piece. A copy or fill of more than MAX_PIECES pieces stays, and with it the variables on both of
- * its sides.
+ * piece.  A variable stays where an access would need a vector of a size that does not exist, and
+ * both sides of a copy or fill of more than MAX_PIECES pieces.
  *
  * Afterwards pieces are promoted to values (ir/promote.c).  Addresses that were kept in variables
  * come to light then, as unoptimized code keeps all its pointers, and further variables qualify; so
@@ -21,7 +21,7 @@
  */
 #include "passes/passes.h"
 
-enum { MAX_BYTES = 4096, MAX_PIECES = 64, MAX_PIECE = 8 };
+enum { MAX_BYTES = 4096, MAX_PIECES = 64, MAX_PIECE = 8, MAX_LANES = 16 };
 
 /* A variable that may be split.  The tables are by byte, with one entry more than the size. */
 typedef struct {
@@ -152,6 +152,10 @@ static void keep_var(splitter *s, split_var *v) {
 
 static bool is_split(const split_var *v) { return v && !v->stays; }
 
+static bool has_type(const splitter *s, const split_var *v, uint32_t at) {
+    return v->type[at] != IR_VOID && ir_access_size(s->m, v->type[at]) == piece_end(v, at) - at;
+}
+
 /* The greatest number of bytes that divides all pieces of the range and the lanes of t. */
 static uint32_t common_lane(const splitter *s, const split_var *v, uint32_t from, ir_type t) {
     uint32_t lane = (uint32_t)ir_access_size(s->m, ir_elem(t));
@@ -161,13 +165,29 @@ static uint32_t common_lane(const splitter *s, const split_var *v, uint32_t from
     return lane;
 }
 
+/* Lanes of a vector with the bytes of a t: a fourth lane stands behind vectors of three, so that there
+ * is a type of that size. */
+static uint32_t padded_lanes(const splitter *s, ir_type t, uint32_t lane) {
+    uint32_t bytes = (uint32_t)ir_access_size(s->m, t);
+    bool pads = ir_lanes(t) == 3 && bytes / 3 != lane;
+    return (pads ? bytes / 3 * 4 : bytes) / lane;
+}
+
+/* Does an access of type t, made of pieces, need no vectors but those that all consumers have? */
+static bool may_take_apart(const splitter *s, const split_var *v, uint32_t from, ir_type t) {
+    uint32_t lane = common_lane(s, v, from, t), end = from + (uint32_t)ir_access_size(s->m, t);
+    uint32_t most = padded_lanes(s, t, lane);
+    for (uint32_t at = from; at < end; at = piece_end(v, at)) {
+        bool typed = has_type(s, v, at);
+        uint32_t n = typed ? padded_lanes(s, v->type[at], lane) : (piece_end(v, at) - at) / lane;
+        if (n > most) most = n;
+    }
+    return most <= MAX_LANES;
+}
+
 static void cut_lanes(splitter *s, split_var *v, uint32_t from, ir_type t) {
     uint32_t lane = (uint32_t)ir_access_size(s->m, ir_elem(t));
     for (unsigned k = 1; k < ir_lanes(t); k++) cut_at(s, v, from + k * lane);
-}
-
-static bool has_type(const splitter *s, const split_var *v, uint32_t at) {
-    return v->type[at] != IR_VOID && ir_access_size(s->m, v->type[at]) == piece_end(v, at) - at;
 }
 
 /* A piece that an access takes whole has its type, booleans and pieces of pointers as plain bits.
@@ -191,7 +211,11 @@ static void cut_access(splitter *s, split_var *v, const ir_var_use *u) {
     uint32_t lane = (uint32_t)ir_access_size(s->m, ir_elem(t));
     for (uint32_t at = from; at < from + size; at += lane)
         if (ir_is_vector(t) && piece_end(v, at) == at + lane) settle_type(s, v, at, ir_elem(t));
-    if (size / common_lane(s, v, from, t) > IR_MAX_LANES) keep_var(s, v);
+    if (!may_take_apart(s, v, from, t)) keep_var(s, v);
+}
+
+static ir_type int_of_bytes(uint32_t bytes) {
+    return bytes == 1 ? IR_I8 : bytes == 2 ? IR_I16 : bytes == 4 ? IR_I32 : IR_I64;
 }
 
 /* Pieces without a type become integers. */
@@ -203,7 +227,7 @@ static void cut_rest(splitter *s, split_var *v) {
         while (size > end - at || at % size) size /= 2;
         cut_at(s, v, at + size);
         end = at + size;
-        v->type[at] = size == 1 ? IR_I8 : size == 2 ? IR_I16 : size == 4 ? IR_I32 : IR_I64;
+        v->type[at] = int_of_bytes(size);
     }
 }
 
@@ -269,10 +293,6 @@ static void make_pieces(splitter *s, split_var *v) {
     }
 }
 
-static ir_type int_of_bytes(uint32_t bytes) {
-    return bytes == 1 ? IR_I8 : bytes == 2 ? IR_I16 : bytes == 4 ? IR_I32 : IR_I64;
-}
-
 /* The type in which an access of several pieces has its bytes as lanes. */
 static ir_type lane_type(const splitter *s, ir_type t, uint32_t lane) {
     ir_type elem = ir_elem(t);
@@ -291,39 +311,57 @@ static void store_piece(splitter *s, const split_var *v, uint32_t at, ir_inst *v
     ir_build_store(&s->b, value, v->piece[at], align, 0);
 }
 
-static ir_inst *build_vec(splitter *s, ir_inst *const *lanes, unsigned n) {
-    if (n == 1) return lanes[0];
-    ir_type t = ir_vector(lanes[0]->type, n);
-    return ir_build(&s->b, IR_OP_vec, t, 0, (ir_imm){0}, n, lanes);
+static ir_inst *resize(splitter *s, ir_inst *v, unsigned lanes) {
+    const uint8_t mask[] = {0, 1, 2, 3};
+    if (ir_lanes(v->type) == lanes) return v;
+    return ir_build_shuffle(&s->b, v, ir_undef(s->f, v->type), lanes, mask);
+}
+
+/* v as a vector of elem; see padded_lanes. */
+static ir_inst *to_lanes(splitter *s, ir_inst *v, ir_type elem) {
+    uint32_t n = padded_lanes(s, v->type, (uint32_t)ir_access_size(s->m, elem));
+    if (n * ir_access_size(s->m, elem) != ir_access_size(s->m, v->type)) v = resize(s, v, 4);
+    return ir_build_reinterpret(&s->b, v, ir_vector(elem, n));
+}
+
+/* The n values in lanes, which have room for MAX_LANES, as a t. */
+static ir_inst *from_lanes(splitter *s, ir_inst **lanes, uint32_t n, ir_type t) {
+    ir_type elem = lanes[0]->type;
+    uint32_t all = padded_lanes(s, t, (uint32_t)ir_access_size(s->m, elem));
+    ir_type whole = all == n ? t : ir_vector(ir_elem(t), 4);
+    while (n < all) lanes[n++] = ir_undef(s->f, elem);
+    ir_inst *v = lanes[0];
+    if (n > 1) v = ir_build(&s->b, IR_OP_vec, ir_vector(elem, n), 0, (ir_imm){0}, n, lanes);
+    return resize(s, ir_build_reinterpret(&s->b, v, whole), ir_lanes(t));
+}
+
+static ir_inst *lane_of(splitter *s, ir_inst *v, unsigned n) {
+    return ir_is_vector(v->type) ? ir_build_extract(&s->b, v, n) : v;
 }
 
 static void split_load(splitter *s, const split_var *v, const ir_var_use *u) {
-    ir_inst *load = u->inst, *lanes[IR_MAX_LANES];
+    ir_inst *load = u->inst, *lanes[MAX_LANES];
     uint32_t from = (uint32_t)u->offset, size = (uint32_t)access_bytes(s, load);
     uint32_t lane = common_lane(s, v, from, load->type), n = 0;
     ir_type elem = lane_type(s, load->type, lane);
     for (uint32_t at = from, end; at < from + size; at = end) {
         end = piece_end(v, at);
-        unsigned count = (end - at) / lane;
-        ir_inst *part = ir_build_reinterpret(&s->b, load_piece(s, v, at), ir_vector(elem, count));
-        for (unsigned k = 0; k < count; k++)
-            lanes[n++] = count == 1 ? part : ir_build_extract(&s->b, part, k);
+        ir_inst *part = to_lanes(s, load_piece(s, v, at), elem);
+        for (unsigned k = 0; k < (end - at) / lane; k++) lanes[n++] = lane_of(s, part, k);
     }
-    ir_inst *whole = ir_build_reinterpret(&s->b, build_vec(s, lanes, n), load->type);
-    ir_replace_uses(load, whole);
+    ir_replace_uses(load, from_lanes(s, lanes, n, load->type));
 }
 
 static void split_store(splitter *s, const split_var *v, const ir_var_use *u) {
-    ir_inst *value = ir_arg(u->inst, 0), *lanes[IR_MAX_LANES];
+    ir_inst *value = ir_arg(u->inst, 0), *lanes[MAX_LANES];
     uint32_t from = (uint32_t)u->offset, size = (uint32_t)access_bytes(s, u->inst);
     uint32_t lane = common_lane(s, v, from, value->type), done = 0;
-    ir_type elem = lane_type(s, value->type, lane);
-    value = ir_build_reinterpret(&s->b, value, ir_vector(elem, size / lane));
+    value = to_lanes(s, value, lane_type(s, value->type, lane));
     for (uint32_t at = from, end; at < from + size; at = end) {
         end = piece_end(v, at);
         unsigned count = (end - at) / lane;
-        for (unsigned k = 0; k < count; k++) lanes[k] = ir_build_extract(&s->b, value, done++);
-        store_piece(s, v, at, build_vec(s, lanes, count));
+        for (unsigned k = 0; k < count; k++) lanes[k] = lane_of(s, value, done++);
+        store_piece(s, v, at, from_lanes(s, lanes, count, v->type[at]));
     }
 }
 

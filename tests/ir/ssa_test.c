@@ -108,7 +108,7 @@ static void check_phis(const query *q, ir_arena *a) {
 
 static void drop_phis(ir_func *f) {
     foreach_block (b, f)
-        foreach_phi (phi, b) ir_replace_by_undef(f, phi);
+        foreach_phi (phi, b) ir_replace_uses(phi, ir_undef(f, phi->type));
     foreach_block (b, f)
         foreach_phi (phi, b) ir_remove(phi);
 }
@@ -176,7 +176,7 @@ Test(ssa, undef_becomes_zero_in_arithmetic) {
     ir_inst *v =
         ir_build_raw(&g.b, IR_OP_vec, ir_vector(IR_I32, 2), 0, (ir_imm){0}, 2, (ir_inst *[]){x, y});
     ir_build_ret(&g.b, NULL);
-    ir_replace_by_undef(g.f, x);
+    ir_replace_uses(x, ir_undef(g.f, x->type));
     cr_assert(ir_is_const(ir_arg(y, 1)) && ir_arg(y, 1)->imm.bits == 0);
     cr_assert_eq(ir_arg(v, 0)->op, IR_OP_undef);
     cr_assert_eq(x->uses, NULL);

@@ -6,13 +6,14 @@
  * at random constant places with random types, so accesses overlap in every way; addresses also
  * travel through a variable.  The traffic stands in a random structured graph of branches and
  * counted loops.  The result mixes everything that was loaded.  The interpreter must give the same
- * answer before and after the passes, and no variable may be left.
+ * answer before and after the passes.  A variable may be left only where an access needs a vector of
+ * a size that does not exist, which few of them do.
  */
 #include "passes/passes.h"
 
 #include <criterion/criterion.h>
 
-enum { SEEDS = 1200, VARS = 3, BYTES = 24, DEPTH = 3 };
+enum { SEEDS = 1200, VARS = 3, BYTES = 24, DEPTH = 3, ANY = VARS + 2 };
 
 typedef struct {
     ir_ctx cx;
@@ -233,7 +234,8 @@ static unsigned count_variables(const ir_func *f) {
     return n;
 }
 
-static void check(const char *list, uint64_t seed, bool all_gone) {
+/* Returns the number of variables that are left. */
+static unsigned check(const char *list, uint64_t seed) {
     enum { RUNS = 3 };
     subject s = {.seed = seed, .state = seed};
     const pass_options options = {.passes = list, .verify_each = true, .bisect = -1};
@@ -245,18 +247,19 @@ static void check(const char *list, uint64_t seed, bool all_gone) {
     for (unsigned k = 0; k < RUNS; k++)
         cr_assert_eq(before[k], answer(&s, k), "%s changes the answer of seed %llu", list,
                      (unsigned long long)seed);
-    if (all_gone)
-        cr_assert_eq(count_variables(s.f), 0, "seed %llu keeps a variable",
-                     (unsigned long long)seed);
+    unsigned left = count_variables(s.f);
     ir_module_free(s.m);
     cr_assert_eq(s.cx.used, 0);
+    return left;
 }
 
-static void check_all(const char *list, bool all_gone) {
-    for (uint64_t seed = 0; seed < SEEDS; seed++) check(list, seed, all_gone);
+static void check_all(const char *list, double limit) {
+    unsigned left = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) left += check(list, seed);
+    cr_assert_leq(left, limit * SEEDS, "%s leaves %u variables", list, left);
 }
 
-Test(variables, mem2reg, .timeout = 120) { check_all("mem2reg", false); }
-Test(variables, sroa, .timeout = 120) { check_all("sroa", true); }
-Test(variables, simplifycfg, .timeout = 120) { check_all("simplifycfg", false); }
-Test(variables, together, .timeout = 120) { check_all("sroa,simplifycfg,sroa,simplifycfg", true); }
+Test(variables, mem2reg, .timeout = 120) { check_all("mem2reg", ANY); }
+Test(variables, sroa, .timeout = 120) { check_all("sroa", 0.0); }
+Test(variables, simplifycfg, .timeout = 120) { check_all("simplifycfg", ANY); }
+Test(variables, together, .timeout = 120) { check_all("sroa,simplifycfg,sroa,simplifycfg", 0.0); }
