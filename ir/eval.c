@@ -12,7 +12,7 @@
  * Folding reads an undef operand as 0, except where the op only moves values: there undef stays
  * undef when nothing defined is left.
  */
-#include "ir/ir.h"
+#include "ir/eval.h"
 
 __extension__ typedef __int128 i128;
 __extension__ typedef unsigned __int128 u128;

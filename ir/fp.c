@@ -14,7 +14,7 @@
  * Conversions, comparisons and everything else that does not compute is in fp_convert.c; text is
  * in fp_text.c.
  */
-#include "ir/ir.h"
+#include "ir/eval.h"
 
 __extension__ typedef unsigned __int128 u128;
 typedef ir_fp_parts parts;

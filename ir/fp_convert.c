@@ -5,7 +5,7 @@
  * Everything that can be inexact goes through ir_fp_pack or ir_fp_round_int, so that the four
  * rounding modes have one definition.
  */
-#include "ir/ir.h"
+#include "ir/eval.h"
 
 /* -------------------------------------------------------------------------------------- classes */
 

@@ -15,7 +15,7 @@
  *                 | 0xdigits[.digits][p[+-]digits] ), at least one digit before or after the point.
  * BITS is the whole pattern of the float and must be a NaN of its format.  Locale has no part.
  */
-#include "ir/ir.h"
+#include "ir/eval.h"
 
 #include <inttypes.h>
 

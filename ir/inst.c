@@ -9,7 +9,7 @@
  * instruction.  Leaves of one hash are chained through `next`, which only placed instructions use
  * otherwise.
  */
-#include "ir/ir.h"
+#include "ir/eval.h"
 
 /* ------------------------------------------------------------------------------------ use lists */
 

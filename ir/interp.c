@@ -3,9 +3,9 @@
  * The state is a stack of frames and a stack of slots, both in the arena, so a work-item may stop
  * before any step and go on later.  The main loop evaluates the frequent one-lane operations itself
  * and leaves the others to interp_eval.c and interp_mem.c.  Budget and order of work-items are the
- * caller's; see ir.h for the contract and interp.h for the decoded form.
+ * caller's; see interp.h for the contract and interp_impl.h for the decoded form.
  */
-#include "ir/interp.h"
+#include "ir/interp_impl.h"
 
 #include <fenv.h>
 

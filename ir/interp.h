@@ -1,148 +1,94 @@
-/* interp.h — private to interp.c and interp_*.c: decoded code and the state of one work-item.
+/* interp.h — the interpreter (interp.c, interp_*.c).
  *
- * A function is decoded once.  Every value gets consecutive slots of the frame, one per lane; slots
- * of constants come first and are copied from a template when a frame is made, so an operand is
- * always just a slot.  Phis become moves on the edges.  An instruction becomes a step of 48 bytes
- * whose `code` is its op, or one of the fast forms below.
- *
- *   frame:  constants, undef | addresses of globals | parameters | results
- */
+ * Runs one work-item of a function until it needs the others: at a barrier, a group operation, an
+ * async copy or a wait.  No recursion in C; the depth of calls is bounded.  A lane is 64 bits and a
+ * mask of its undefined bytes; the mask follows the data byte by byte through copies, shifts and
+ * bitwise operations, and covers the whole result of everything else.  Memory, ids, printing and
+ * every decision about errors belong to the host. */
 #ifndef SPVFUSE_IR_INTERP_H
 #define SPVFUSE_IR_INTERP_H
 
 #include "ir/ir.h"
 
-/* Forms that the main loop evaluates itself: one lane, integers up to 64 bits and f32. */
-enum {
-    X_MOVE = IR_OP_COUNT, /* cut to the mask: zext, trunc, casts of pointers, bitcast */
-    X_MOVES,              /* the same of vectors */
-    X_ADD,
-    X_SUB,
-    X_MUL,
-    X_AND,
-    X_OR,
-    X_XOR,
-    X_SHL,
-    X_LSHR,
-    X_ASHR,
-    X_SEXT,
-    X_EQ,
-    X_NE,
-    X_ULT,
-    X_ULE,
-    X_SLT,
-    X_SLE,
-    X_FADD,
-    X_FSUB,
-    X_FMUL,
-    X_SELECT,
-    X_LANEWISE /* all others with an eval column: through ir_eval_lane */
-};
-
-/* `extra` is
- *   the width of a lane (shl, lshr, ashr), or 64 minus it (sext, slt, sle: of the operands)
- *   X_LANEWISE: index of its environment
- *   jmp, br: first edge · switch: first case; dst is the default edge, mask the number of cases
- *   more than three operands: where their slots begin in `operands` */
-typedef struct {
-    uint16_t code;
-    uint8_t lanes;   /* of the result */
-    uint8_t full;    /* undef mask of a whole result lane */
-    bool spilled;    /* all operands are in `operands`, from `extra` on */
-    uint32_t dst;    /* first slot of the result */
-    uint32_t arg[3]; /* first slots of the first three operands */
-    uint32_t extra;  /* see below */
-    uint32_t site;   /* of what touches memory: its number in the code */
-    uint64_t mask;   /* bits of a result lane */
-    const ir_inst *inst;
-} ir_step;
+typedef struct ir_interp_code ir_interp_code; /* functions of one module, decoded when first called */
+typedef struct ir_interp ir_interp;           /* one work-item */
 
 typedef struct {
-    uint32_t to, from;
-} ir_move;
+    uint64_t bits[IR_MAX_LANES];
+    uint8_t undef[IR_MAX_LANES]; /* bit k: byte k of the lane is undefined */
+} ir_value;
 
-/* A control-flow edge: phi moves, then the next step. */
-typedef struct {
-    uint32_t target;
-    uint32_t first, n; /* moves */
-    bool parallel;     /* some move reads what an earlier one writes */
-} ir_edge;
+enum { IR_ACCESS_READ = 1, IR_ACCESS_WRITE = 2, IR_ACCESS_ATOMIC = 4 };
 
 typedef struct {
-    uint64_t value;
-    uint32_t edge;
-} ir_case;
+    const ir_inst *at;
+    uint32_t site; /* number of that instruction within the code, from 1 */
+    uint64_t address;
+    uint32_t size, align; /* bytes */
+    ir_space space;       /* of the pointer */
+    uint32_t kind;        /* IR_ACCESS_… */
+} ir_access;
 
-typedef struct ir_code_func {
-    ir_func *func;
-    ir_step *step;
-    ir_vec(uint32_t) operands; /* first slots, for steps with more than three operands */
-    ir_vec(ir_edge) edges;
-    ir_vec(ir_move) moves;
-    ir_vec(ir_case) cases; /* ascending within one switch */
-    ir_vec(ir_eval_env) envs;
-    ir_vec(const ir_inst *) addresses; /* leaves; slots from naddress on */
-    const uint64_t *bits;              /* the template */
-    const uint8_t *undef;
-    uint32_t ntemplate;
-    uint32_t first_address, first_param, nslots;
-    uint32_t max_moves; /* of one parallel edge */
-} ir_code_func;
+/* What goes wrong outside of memory.  After the first group the work-item goes on (a quotient is
+ * 0), after the second it is trapped. */
+typedef enum {
+    IR_PROBLEM_UNDEFINED, /* an undefined operand decides: condition, address, divisor … */
+    IR_PROBLEM_DIVISION,  /* by zero, or overflow */
+    IR_PROBLEM_ASSUME,    /* an assumption is false */
+    IR_PROBLEM_UNREACHABLE,
+    IR_PROBLEM_NO_BODY, /* a call of an import or of a refused function */
+    IR_PROBLEM_DEPTH,   /* too many nested calls */
+    IR_PROBLEM_UNSUPPORTED
+} ir_problem;
 
-struct ir_interp_code {
-    ir_arena *arena;
-    const ir_module *module;
-    ir_map funcs; /* address of an ir_func -> ir_code_func */
-    ir_vec(const ir_inst *) sites;
-};
+/* Operand number of a problem: the value that an atomic found in memory. */
+#define IR_OPERAND_MEMORY UINT32_MAX
 
+/* undef: one byte per byte of data, 0 or 1. */
 typedef struct {
-    const ir_code_func *code;
-    uint64_t *bits;
-    uint8_t *undef;
-    uint32_t pc;
-    uint32_t variables; /* made by this activation */
-    uint32_t chunk;     /* where the slots lie */
-} ir_frame;
+    void *user;
+    /* False: failed; a read then gives undefined zeros. */
+    bool (*read)(void *user, const ir_access *a, uint8_t *bytes, uint8_t *undef);
+    bool (*write)(void *user, const ir_access *a, const uint8_t *bytes, const uint8_t *undef);
+    uint64_t (*variable)(void *user, const ir_inst *alloca); /* a new variable's address */
+    void (*release)(void *user, uint32_t n);                 /* the n newest variables end */
+    uint64_t (*address)(void *user, const ir_global *g);
+    int (*space_of)(void *user, uint64_t address); /* ir_space, or -1 */
+    uint64_t (*query)(void *user, const ir_inst *i, unsigned lane);
+    int32_t (*print)(void *user, const ir_interp *w, const ir_inst *i);
+    void (*fence)(void *user, const ir_inst *i);
+    void (*problem)(void *user, ir_problem what, const ir_inst *i, unsigned operand);
+} ir_interp_host;
 
-typedef struct {
-    uint64_t *bits;
-    uint8_t *undef;
-    uint32_t used, cap;
-} ir_slots;
+typedef enum {
+    IR_RUN_MORE,    /* the budget is used up */
+    IR_RUN_BLOCKED, /* before ir_interp_at(): a barrier, group op, async copy or wait */
+    IR_RUN_DONE,
+    IR_RUN_TRAPPED
+} ir_run;
 
-struct ir_interp {
-    ir_arena *arena;
-    ir_interp_code *code;
-    const ir_interp_host *host;
-    ir_vec(ir_frame) frames;
-    ir_vec(ir_slots) chunks;
-    uint64_t *moving; /* room for parallel moves */
-    uint8_t *moving_undef;
-    uint32_t moving_cap;
-    bool trapped;
-    ir_value result;
-};
+ir_interp_code *ir_interp_code_new(ir_arena *a, const ir_module *m);
+/* The instruction with that site number. */
+const ir_inst *ir_interp_site(const ir_interp_code *code, uint32_t site);
+ir_interp *ir_interp_new(ir_arena *a, ir_interp_code *code, const ir_interp_host *host);
+/* Enters f, from any state; what the work-item did before is forgotten. */
+void ir_interp_start(ir_interp *w, ir_func *f, const ir_value *args);
+/* Takes one from *budget per instruction; the host's functions may set it to 0 to stop early. */
+ir_run ir_interp_run(ir_interp *w, uint64_t *budget);
+const ir_inst *ir_interp_at(const ir_interp *w);
+uint32_t ir_interp_site_at(const ir_interp *w);
+/* Operand n of that instruction. */
+void ir_interp_operand(const ir_interp *w, unsigned n, ir_value *out);
+/* Completes it with its result (NULL: none). */
+void ir_interp_resume(ir_interp *w, const ir_value *result);
+/* The result of the function after IR_RUN_DONE. */
+void ir_interp_result(const ir_interp *w, ir_value *out);
+/* Which work-item is behind in the program?  Negative: a; 0: they are at the same place. */
+int ir_interp_order(const ir_interp *a, const ir_interp *b);
 
-const ir_code_func *ir_interp_decode(ir_interp_code *code, ir_func *f);
-
-static inline ir_frame *ir_top_frame(const ir_interp *w) {
-    return &w->frames.data[w->frames.n - 1];
-}
-
-/* First slot of operand n. */
-static inline uint32_t ir_step_slot(const ir_frame *f, const ir_step *s, unsigned n) {
-    return s->spilled ? f->code->operands.data[s->extra + n] : s->arg[n];
-}
-
-/* Steps that neither branch nor touch memory (interp_eval.c). */
-void ir_interp_value(ir_interp *w, ir_frame *f, const ir_step *s);
-/* Undef mask of the result of a fast form whose operands x, y have masks ux, uy, not both 0. */
-uint8_t ir_interp_spread(const ir_step *s, const uint64_t x[2], const uint8_t u[2]);
-/* Steps that touch memory (interp_mem.c). */
-void ir_interp_memory(ir_interp *w, ir_frame *f, const ir_step *s);
-
-/* Tells the host when operand n of s has an undefined byte. */
-void ir_interp_check(const ir_interp *w, const ir_frame *f, const ir_step *s, unsigned n);
+/* f(args…), one value per parameter, as the only work-item of its range, with memory of its own for
+ * variables and globals.  False after a reported error: it traps, does not end, reaches memory that
+ * it does not own, or meets a group operation.  *result is left alone by a void function. */
+bool ir_interp_call(ir_func *f, const ir_value *args, ir_value *result);
 
 #endif

@@ -5,7 +5,7 @@
  * problem ends the call.  Globals without initializer are undefined, all globals may be written
  * unless they are constant.
  */
-#include "ir/ir.h"
+#include "ir/interp.h"
 
 enum { GAP = 64, FIRST_ADDRESS = 0x1000 };
 static const uint64_t BUDGET = 100u * 1000 * 1000;

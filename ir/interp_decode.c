@@ -7,7 +7,7 @@
  *
  * Needs: a function that verifies.  Leaves the function as it was.
  */
-#include "ir/interp.h"
+#include "ir/interp_impl.h"
 
 #include <stdlib.h>
 

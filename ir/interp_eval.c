@@ -6,7 +6,7 @@
  * other ops make the whole result lane undefined.  Division checks its operands first: it is the
  * one lanewise family with operands that have no result.
  */
-#include "ir/interp.h"
+#include "ir/interp_impl.h"
 
 /* ---------------------------------------------------------------------------- undefined bytes */
 

@@ -4,7 +4,7 @@
  * flag.  An undefined address is reported and then used with the bits it happens to have.  Work-
  * items are never interrupted inside a step, so an atomic is a read and a write marked as such.
  */
-#include "ir/interp.h"
+#include "ir/interp_impl.h"
 
 /* What one access moves: the largest vector, or a piece of a copy or fill. */
 enum { PIECE = IR_MAX_LANES * 8 };

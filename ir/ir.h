@@ -1,5 +1,6 @@
 /* ir.h — the whole language: memory, types, values, blocks, functions, modules, and everything
- * that reads or changes them.  Every other folder includes this header and no other of ir/.
+ * that reads or changes them.  Next to it stand ir/eval.h, arithmetic on constants, and ir/interp.h,
+ * the interpreter.
  *
  * Shape of the IR
  *   module -> functions -> blocks -> instructions, all arena objects linked by pointers.
@@ -12,8 +13,8 @@
  * Order inside a block: phis first, one terminator last.  Phi argument i belongs to block->pred[i];
  * an edge that occurs twice has two entries with the same argument.
  *
- * Undef: each use of `undef` may see another value.  Arithmetic never keeps an undef operand (the
- * builder reads it as zero); phi, select, insert, shuffle, vec, store, call and ret may.
+ * Undef: each use of `undef` may see another value.  Only operations that pass values on as they are
+ * keep such an operand (ir_may_be_undef); everything else reads zero.
  *
  * Memory: everything lives in arenas of its module and is freed with it.  No mutable globals.
  * Errors: bad input and lack of memory leave through ir_throw to the nearest ir_try; bugs assert.
@@ -789,86 +790,6 @@ typedef struct ir_simplifier {
     void *user;
 } ir_simplifier;
 
-/* --------------------------------------------- evaluation (eval.c, fp.c, math.c), host-independent
- *
- * Floats are bit patterns of F16, BF16, F32 or F64 in the low bits of a uint64_t.  Arithmetic is
- * IEEE 754 with denormals, rounding to nearest even unless a mode is given; every NaN result is
- * the canonical quiet NaN (sign 0, top fraction bit).  No host floating point decides a bit of
- * fp.c; math.c uses the host's libm and is reached by F_NOFOLD ops only. */
-
-uint64_t ir_fp_add(ir_kind k, uint64_t a, uint64_t b);
-uint64_t ir_fp_sub(ir_kind k, uint64_t a, uint64_t b);
-uint64_t ir_fp_mul(ir_kind k, uint64_t a, uint64_t b);
-uint64_t ir_fp_div(ir_kind k, uint64_t a, uint64_t b);
-uint64_t ir_fp_fma(ir_kind k, uint64_t a, uint64_t b, uint64_t c);
-uint64_t ir_fp_sqrt(ir_kind k, uint64_t a);
-uint64_t ir_fp_rem(ir_kind k, uint64_t a, uint64_t b); /* fmod: sign of a, truncated quotient */
-uint64_t ir_fp_remainder(ir_kind k, uint64_t a, uint64_t b, int *quotient); /* nearest; low 7 bits */
-uint64_t ir_fp_round_int(ir_kind k, uint64_t a, ir_round mode); /* to an integral value */
-uint64_t ir_fp_round_away(ir_kind k, uint64_t a);               /* ties away from zero: round() */
-uint64_t ir_fp_convert(ir_kind to, ir_kind from, uint64_t a, ir_round mode);
-uint64_t ir_fp_from_int(ir_kind to, uint64_t a, bool is_signed, ir_round mode);
-/* To an integer of `bits` bits.  Out of range: clamped when sat (NaN: 0), else 0. */
-uint64_t ir_fp_to_int(ir_kind from, uint64_t a, unsigned bits, bool is_signed, ir_round mode,
-                      bool sat);
-int ir_fp_compare(ir_kind k, uint64_t a, uint64_t b); /* -1, 0, 1; 2: unordered */
-uint64_t ir_fp_min(ir_kind k, uint64_t a, uint64_t b); /* fmin: the other operand when one is NaN */
-uint64_t ir_fp_max(ir_kind k, uint64_t a, uint64_t b);
-uint64_t ir_fp_ldexp(ir_kind k, uint64_t a, int64_t e);
-uint64_t ir_fp_frexp(ir_kind k, uint64_t a, int32_t *e);
-int32_t ir_fp_ilogb(ir_kind k, uint64_t a); /* OpenCL's FP_ILOGB0, FP_ILOGBNAN */
-uint64_t ir_fp_nextafter(ir_kind k, uint64_t a, uint64_t b);
-bool ir_fp_is_nan(ir_kind k, uint64_t a);
-bool ir_fp_is_inf(ir_kind k, uint64_t a);
-uint64_t ir_fp_nan(ir_kind k);
-uint64_t ir_fp_inf(ir_kind k, bool negative);
-double ir_fp_to_double(ir_kind k, uint64_t a); /* exact */
-uint64_t ir_fp_from_double(ir_kind k, double d);
-/* Reads a decimal or 0x…p… literal, correctly rounded; returns characters used, 0: no number. */
-size_t ir_fp_parse(ir_kind k, const char *s, size_t n, uint64_t *bits);
-/* Shortest text that ir_fp_parse reads back to the same bits: "1.5", "-0.0", "inf", "nan",
- * "nan(0x7f800001)". Returns its length. */
-size_t ir_fp_print(ir_kind k, uint64_t bits, char out[40]);
-
-/* What the files fp*.c share: a float taken apart, and the one place that rounds.  A finite number
- * that is not 0 has bit 63 of mant set and the value (-1)^sign * mant * 2^(exp - 63). */
-typedef enum { IR_FP_ZERO, IR_FP_FINITE, IR_FP_INF, IR_FP_NAN } ir_fp_class;
-typedef struct {
-    uint64_t mant;
-    int32_t exp;
-    bool sign;
-    ir_fp_class what;
-} ir_fp_parts;
-ir_fp_parts ir_fp_unpack(ir_kind k, uint64_t a);
-/* Rounds (-1)^sign * mant * 2^(exp - 63) to a float; bit 0 of mant may stand for a nonzero tail.
- * Any mant; |exp| below 2^30. */
-uint64_t ir_fp_pack(ir_kind k, ir_round mode, bool sign, int32_t exp, uint64_t mant);
-
-/* One lane of an op with an eval column.  `a` holds the operand lanes; k_arg the kind of operand 0,
- * k_res that of the result. */
-typedef struct {
-    ir_op op;
-    ir_kind k_res, k_arg;
-    unsigned w_res, w_arg; /* widths in bits of one lane */
-    ir_imm imm;
-} ir_eval_env;
-bool ir_has_eval(ir_op op);
-/* Only for ops with an eval column. */
-uint64_t ir_eval_lane(const ir_eval_env *e, const uint64_t a[4]);
-/* Whole instruction on constants; result lanes in out.  False: not evaluable (no eval column, an
- * undefined division, F_NOFOLD unless `libm`). */
-bool ir_eval(const ir_module *m, const ir_inst *i, uint64_t *const *args, uint64_t *out, bool libm);
-/* The constant that i equals when all operands are constant, or NULL.  Never F_NOFOLD ops. */
-ir_inst *ir_fold(ir_func *f, const ir_inst *i);
-
-/* Math functions of OpenCL.std by op (math.c): correctly rounded for f16 and f32 as far as the
- * host's double and long double allow, about 1 ulp for f64. */
-uint64_t ir_math1(ir_op op, ir_kind k, uint64_t a);
-uint64_t ir_math2(ir_op op, ir_kind k, uint64_t a, uint64_t b);
-/* Whole-vector functions (dot, cross, length, distance, normalize, fast_…) on n lanes. */
-void ir_math_vector(ir_op op, ir_kind k, unsigned n, const uint64_t *a, const uint64_t *b,
-                    uint64_t *out);
-
 /* ------------------------------------------------------- text form (print.c, lex.re, parse.c) */
 
 enum { IR_PRINT_LOC = 1 /* trailing !word and the line table */ };
@@ -1050,94 +971,5 @@ ir_func *ir_importer_copy(ir_importer *im, const ir_func *f, const char *name);
 ir_func *ir_import_func(ir_module *m, const ir_func *f, const char *name);
 ir_global *ir_import_global(ir_module *m, const ir_global *g);
 ir_type ir_import_type(ir_module *m, const ir_module *from, ir_type t);
-
-/* ------------------------------------------------------------ interpreter (interp.c, interp_*.c)
- *
- * Runs one work-item of a function until it needs the others: at a barrier, a group operation, an
- * async copy or a wait.  No recursion in C; the depth of calls is bounded.  A lane is 64 bits and a
- * mask of its undefined bytes; the mask follows the data byte by byte through copies, shifts and
- * bitwise operations, and covers the whole result of everything else.  Memory, ids, printing and
- * every decision about errors belong to the host. */
-
-typedef struct ir_interp_code ir_interp_code; /* functions of one module, decoded when first called */
-typedef struct ir_interp ir_interp;           /* one work-item */
-
-typedef struct {
-    uint64_t bits[IR_MAX_LANES];
-    uint8_t undef[IR_MAX_LANES]; /* bit k: byte k of the lane is undefined */
-} ir_value;
-
-enum { IR_ACCESS_READ = 1, IR_ACCESS_WRITE = 2, IR_ACCESS_ATOMIC = 4 };
-
-typedef struct {
-    const ir_inst *at;
-    uint32_t site; /* number of that instruction within the code, from 1 */
-    uint64_t address;
-    uint32_t size, align; /* bytes */
-    ir_space space;       /* of the pointer */
-    uint32_t kind;        /* IR_ACCESS_… */
-} ir_access;
-
-/* What goes wrong outside of memory.  After the first group the work-item goes on (a quotient is
- * 0), after the second it is trapped. */
-typedef enum {
-    IR_PROBLEM_UNDEFINED, /* an undefined operand decides: condition, address, divisor … */
-    IR_PROBLEM_DIVISION,  /* by zero, or overflow */
-    IR_PROBLEM_ASSUME,    /* an assumption is false */
-    IR_PROBLEM_UNREACHABLE,
-    IR_PROBLEM_NO_BODY, /* a call of an import or of a refused function */
-    IR_PROBLEM_DEPTH,   /* too many nested calls */
-    IR_PROBLEM_UNSUPPORTED
-} ir_problem;
-
-/* Operand number of a problem: the value that an atomic found in memory. */
-#define IR_OPERAND_MEMORY UINT32_MAX
-
-/* undef: one byte per byte of data, 0 or 1. */
-typedef struct {
-    void *user;
-    /* False: failed; a read then gives undefined zeros. */
-    bool (*read)(void *user, const ir_access *a, uint8_t *bytes, uint8_t *undef);
-    bool (*write)(void *user, const ir_access *a, const uint8_t *bytes, const uint8_t *undef);
-    uint64_t (*variable)(void *user, const ir_inst *alloca); /* a new variable's address */
-    void (*release)(void *user, uint32_t n);                 /* the n newest variables end */
-    uint64_t (*address)(void *user, const ir_global *g);
-    int (*space_of)(void *user, uint64_t address); /* ir_space, or -1 */
-    uint64_t (*query)(void *user, const ir_inst *i, unsigned lane);
-    int32_t (*print)(void *user, const ir_interp *w, const ir_inst *i);
-    void (*fence)(void *user, const ir_inst *i);
-    void (*problem)(void *user, ir_problem what, const ir_inst *i, unsigned operand);
-} ir_interp_host;
-
-typedef enum {
-    IR_RUN_MORE,    /* the budget is used up */
-    IR_RUN_BLOCKED, /* before ir_interp_at(): a barrier, group op, async copy or wait */
-    IR_RUN_DONE,
-    IR_RUN_TRAPPED
-} ir_run;
-
-ir_interp_code *ir_interp_code_new(ir_arena *a, const ir_module *m);
-/* The instruction with that site number. */
-const ir_inst *ir_interp_site(const ir_interp_code *code, uint32_t site);
-ir_interp *ir_interp_new(ir_arena *a, ir_interp_code *code, const ir_interp_host *host);
-/* Enters f, from any state; what the work-item did before is forgotten. */
-void ir_interp_start(ir_interp *w, ir_func *f, const ir_value *args);
-/* Takes one from *budget per instruction; the host's functions may set it to 0 to stop early. */
-ir_run ir_interp_run(ir_interp *w, uint64_t *budget);
-const ir_inst *ir_interp_at(const ir_interp *w);
-uint32_t ir_interp_site_at(const ir_interp *w);
-/* Operand n of that instruction. */
-void ir_interp_operand(const ir_interp *w, unsigned n, ir_value *out);
-/* Completes it with its result (NULL: none). */
-void ir_interp_resume(ir_interp *w, const ir_value *result);
-/* The result of the function after IR_RUN_DONE. */
-void ir_interp_result(const ir_interp *w, ir_value *out);
-/* Which work-item is behind in the program?  Negative: a; 0: they are at the same place. */
-int ir_interp_order(const ir_interp *a, const ir_interp *b);
-
-/* f(args…), one value per parameter, as the only work-item of its range, with memory of its own for
- * variables and globals.  False after a reported error: it traps, does not end, reaches memory that
- * it does not own, or meets a group operation.  *result is left alone by a void function. */
-bool ir_interp_call(ir_func *f, const ir_value *args, ir_value *result);
 
 #endif

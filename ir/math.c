@@ -18,7 +18,7 @@
  * folded at compile time come here, so the libm of the host does not decide generated code.
  */
 #define _DEFAULT_SOURCE /* lgammal_r */
-#include "ir/ir.h"
+#include "ir/eval.h"
 
 #include <math.h>
 

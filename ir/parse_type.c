@@ -4,6 +4,7 @@
  * a type that is already known; integers may be written signed or unsigned, in decimal or
  * hexadecimal, and must fit; floats go through ir_fp_parse, which rounds correctly.
  */
+#include "ir/eval.h"
 #include "ir/text.h"
 
 /* ---------------------------------------------------------------------------------------- types */

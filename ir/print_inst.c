@@ -7,6 +7,7 @@
  * Literals stand without a type where text_operand_type knows it.  Constants print so that they
  * read back to the same bits; equal lanes print as splat(x).
  */
+#include "ir/eval.h"
 #include "ir/text.h"
 
 typedef struct {

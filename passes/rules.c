@@ -8,6 +8,7 @@
  * A rule looks at an instruction v that may be placed (in pass_simplify) or a candidate of the
  * builder, which is in no block and does not count among the uses of its operands.
  */
+#include "ir/eval.h"
 #include "passes/passes.h"
 
 #include <math.h>

@@ -17,6 +17,7 @@
  *
  * Does not look into memory, and does not split vectors into lanes.
  */
+#include "ir/eval.h"
 #include "passes/passes.h"
 
 enum { MAX_OPERANDS = IR_MAX_LANES };

@@ -13,6 +13,7 @@
  * because they may have lost their last use.  Unreachable blocks are left alone: there a value may
  * depend on itself without a phi.
  */
+#include "ir/eval.h"
 #include "passes/passes.h"
 
 typedef struct {

@@ -17,6 +17,7 @@
  * A newline is insignificant after a comma and inside braces where a statement may begin.
  * Everything that can be checked without the kernels is checked here; errors name line and column.
  */
+#include "ir/eval.h"
 #include "runtime/runtime.h"
 
 typedef struct {

@@ -3,6 +3,7 @@
  * Statements run in order.  A fuse group is fused and launched as one kernel; when that is refused
  * its members are launched one by one, with the same results, unless strict was asked for.
  */
+#include "ir/eval.h"
 #include "runtime/runtime.h"
 
 typedef struct {

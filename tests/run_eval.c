@@ -4,6 +4,8 @@
  * A literal is read by the parser of the text form, as the value that a function of its type
  * returns; so it is written here as it is written there.
  */
+#include "ir/eval.h"
+#include "ir/interp.h"
 #include "tests/run.h"
 
 static line trim(line l) {

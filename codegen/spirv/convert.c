@@ -2,6 +2,7 @@
  * saturation make SPIR-V differ from the IR.
  */
 #include "codegen/spirv/spirv.h"
+#include "ir/eval.h"
 
 static void put(sw_func *fn, const ir_inst *i, SpvOp op, uint32_t operand) {
     sw_set_value(fn, i, sw_emit_result(fn, op, sw_type(fn->w, i->type), 1, &operand));

@@ -20,6 +20,7 @@
 #ifndef SPVFUSE_CHECK_IMPL_H
 #define SPVFUSE_CHECK_IMPL_H
 
+#include "ir/interp.h"
 #include "runtime/devices/check.h"
 
 enum {

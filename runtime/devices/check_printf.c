@@ -6,6 +6,7 @@
  * are printed by value, whatever their width.  A conversion that is malformed or lacks its argument
  * ends the output, and the kernel gets -1.  The text does not depend on the locale.
  */
+#include "ir/eval.h"
 #include "runtime/devices/check_impl.h"
 
 #include <locale.h>

@@ -6,6 +6,7 @@
  * results are reproducible.  What reads a work-item that is not there gives undefined zeros.  A
  * result is undefined when something that went into it is.
  */
+#include "ir/eval.h"
 #include "runtime/devices/check_impl.h"
 
 typedef struct {

@@ -8,6 +8,7 @@
  * bit, whatever passes and writers did in between.  Bytes are taken statement by statement, never
  * twice within one expression, so that they give the same program with every compiler.
  */
+#include "ir/eval.h"
 #include "tests/fuzz/gen.h"
 
 enum { MAX_VALUES = 400, MAX_DEPTH = 4, MAX_STATEMENTS = 60, VARIABLES = 3, SLOTS = 8 };

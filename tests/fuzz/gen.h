@@ -2,7 +2,7 @@
 #ifndef SPVFUSE_GEN_H
 #define SPVFUSE_GEN_H
 
-#include "ir/ir.h"
+#include "ir/interp.h"
 
 /* A module with one function @f of well-defined behaviour, shaped by the bytes: every choice takes a
  * byte, and when they are used up the function ends soon.  Throws when memory is short. */

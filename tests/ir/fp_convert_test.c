@@ -3,7 +3,7 @@
  * Conversions are tried in all four rounding modes, on halfway points and their neighbours too, and
  * to integers of seven widths with and without saturation around the ends of their ranges.
  */
-#include "ir/ir.h"
+#include "ir/eval.h"
 #include "tests/ir/fp_oracle.h"
 
 #include <criterion/criterion.h>

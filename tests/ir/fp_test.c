@@ -4,7 +4,7 @@
  * (binary and ternary); F32 and F64 by special values and by random bits, which also meet the
  * host's own float unit.
  */
-#include "ir/ir.h"
+#include "ir/eval.h"
 #include "tests/ir/fp_oracle.h"
 
 #include <criterion/criterion.h>

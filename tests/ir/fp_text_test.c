@@ -4,7 +4,7 @@
  * doubles (up to 1100 digits), random digits and exponents.  Printing: every 16-bit float, random
  * ones and all powers of two read back as they were, with no more digits than needed.
  */
-#include "ir/ir.h"
+#include "ir/eval.h"
 #include "tests/ir/fp_oracle.h"
 
 #include <criterion/criterion.h>

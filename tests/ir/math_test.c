@@ -4,7 +4,7 @@
  * F16).  F16 and F32 results have to be the correctly rounded ones but for a rare one beside it,
  * F64 results within one ulp; OpenCL's limits for the full profile are wider than both.
  */
-#include "ir/ir.h"
+#include "ir/eval.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>

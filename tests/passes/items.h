@@ -8,6 +8,7 @@
 #ifndef SPVFUSE_TESTS_ITEMS_H
 #define SPVFUSE_TESTS_ITEMS_H
 
+#include "ir/interp.h"
 #include "passes/passes.h"
 
 enum { ITEMS_MEMORY = 1 << 18, ITEMS_LOCALS = 1 << 17, ITEMS_STACK = 3 << 16, ITEMS_MAX = 1024 };

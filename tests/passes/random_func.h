@@ -12,7 +12,7 @@
 #ifndef SPVFUSE_TESTS_RANDOM_FUNC_H
 #define SPVFUSE_TESTS_RANDOM_FUNC_H
 
-#include "ir/ir.h"
+#include "ir/eval.h"
 
 enum { RANDOM_BLOCKS = 8, RANDOM_TYPES = 12, RANDOM_POOL = 24, RANDOM_BYTES = 32 };
 

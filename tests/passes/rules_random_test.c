@@ -5,6 +5,8 @@
  * more as the builder makes it when it has the rules.  Ops that let a NaN's sign or payload be seen
  * (copysign, signbit, bitcast) stay out: float rules do not promise them.
  */
+#include "ir/eval.h"
+#include "ir/interp.h"
 #include "passes/passes.h"
 
 #include <criterion/criterion.h>

@@ -5,6 +5,8 @@
  * bit (any NaN being as good as another).  Where flags of a function promise something of its
  * operands ("flag" in its name), it is run on tame values only and floats may differ by rounding.
  */
+#include "ir/eval.h"
+#include "ir/interp.h"
 #include "passes/passes.h"
 
 #include <criterion/criterion.h>

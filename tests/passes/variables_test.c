@@ -9,6 +9,7 @@
  * answer before and after the passes.  A variable may be left only where an access needs a vector of
  * a size that does not exist, which few of them do.
  */
+#include "ir/interp.h"
 #include "passes/passes.h"
 
 #include <criterion/criterion.h>
