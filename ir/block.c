@@ -64,8 +64,8 @@ ir_inst *ir_first_non_phi(const ir_block *b) {
 
 static void add_pred(ir_block *b, ir_block *pred) {
     if (b->npred == b->cap_pred)
-        b->pred = ir_vec_grow(&b->func->module->arena, b->pred, &b->cap_pred, b->npred,
-                              sizeof *b->pred);
+        b->pred =
+            ir_vec_grow(&b->func->module->arena, b->pred, &b->cap_pred, b->npred, sizeof *b->pred);
     b->pred[b->npred++] = pred;
 }
 
@@ -88,7 +88,7 @@ void ir_set_succs(ir_block *b, unsigned n, ir_block *const *succ) {
  * switch away one by one stays linear.  Phis must have all their arguments. */
 static void drop_pred(ir_block *b, ir_block *pred) {
     unsigned at = ir_pred_index(b, pred), last = b->npred - 1;
-    foreach_phi(phi, b) {
+    foreach_phi (phi, b) {
         assert(phi->nargs == b->npred);
         if (at != last) ir_set_arg(phi, at, ir_arg(phi, last));
         ir_drop_arg(phi, last);
@@ -147,18 +147,17 @@ void ir_merge_block(ir_block *b) {
     ir_block *tail = b->succ[0];
     assert(b->nsucc == 1 && tail->npred == 1 && tail != b && tail->first->op != IR_OP_phi);
     ir_remove(b->last);
-    foreach_inst(i, tail) ir_move_to_end(i, b);
+    foreach_inst (i, tail) ir_move_to_end(i, b);
     b->succ = tail->succ;
     b->nsucc = tail->nsucc;
     tail->succ = NULL;
     tail->nsucc = tail->npred = 0;
-    for (unsigned s = 0; s < b->nsucc; s++)
-        b->succ[s]->pred[ir_pred_index(b->succ[s], tail)] = b;
+    for (unsigned s = 0; s < b->nsucc; s++) b->succ[s]->pred[ir_pred_index(b->succ[s], tail)] = b;
     unlink_block(tail);
     b->func->cfg_version++;
 }
 
-/* ----------------------------------------------------------------------------- terminators, removal */
+/* ------------------------------------------------------------------------- terminators, removal */
 
 static void replace_terminator(ir_block *b, ir_op op) {
     ir_inst *old = ir_term(b), *now = ir_inst_new(b->func, op, IR_VOID, 0);
@@ -182,7 +181,7 @@ void ir_make_unreachable(ir_block *b) {
 
 static void empty_block(ir_block *b) {
     while (b->nsucc) ir_remove_edge(b, b->nsucc - 1);
-    foreach_inst_reverse(i, b) {
+    foreach_inst_reverse (i, b) {
         if (i->uses) ir_replace_uses(i, ir_undef(b->func, i->type));
         ir_remove(i);
     }

@@ -1,9 +1,9 @@
 /* build.c — making instructions.
  *
  * ir_build sets up a candidate that is in no block and in no use list, and asks in turn: do its
- * operands make it a constant (ir_fold)? does a rule of the module's simplifier rewrite it? has this
- * block just computed the same (a small direct-mapped table of value numbers)?  Only then is it
- * inserted.  So building costs no garbage, and what a front end writes is already simple.
+ * operands make it a constant (ir_fold)? does a rule of the module's simplifier rewrite it? has
+ * this block just computed the same (a small direct-mapped table of value numbers)?  Only then is
+ * it inserted.  So building costs no garbage, and what a front end writes is already simple.
  *
  * Only pure operations are looked at.  The table of value numbers is used while appending to a
  * block, where every instruction of the block precedes the new one.
@@ -167,8 +167,7 @@ ir_inst *ir_build_load(ir_builder *b, ir_type t, ir_inst *p, unsigned align, uns
     return ir_build_raw(b, IR_OP_load, t, 0, ir_mem_imm(align, mem_flags), 1, &p);
 }
 
-ir_inst *ir_build_store(ir_builder *b, ir_inst *v, ir_inst *p, unsigned align,
-                        unsigned mem_flags) {
+ir_inst *ir_build_store(ir_builder *b, ir_inst *v, ir_inst *p, unsigned align, unsigned mem_flags) {
     return ir_build_raw(b, IR_OP_store, IR_VOID, 0, ir_mem_imm(align, mem_flags), 2,
                         (ir_inst *[]){v, p});
 }
@@ -219,16 +218,15 @@ ir_inst *ir_build_splat(ir_builder *b, ir_inst *s, unsigned lanes) {
     return ir_build(b, IR_OP_vec, ir_vector(s->type, lanes), 0, (ir_imm){0}, lanes, args);
 }
 
-/* ------------------------------------------------------------------------- queries, calls, groups */
+/* ----------------------------------------------------------------------- queries, calls, groups */
 
 ir_inst *ir_build_query(ir_builder *b, ir_op op, ir_type t, unsigned dim) {
     return ir_build(b, op, t, 0, (ir_imm){.dim = dim}, 0, NULL);
 }
 
 ir_inst *ir_build_barrier(ir_builder *b, unsigned exec, unsigned scope, unsigned semantics) {
-    ir_imm imm = {.sync = {.exec = (uint8_t)exec,
-                           .scope = (uint8_t)scope,
-                           .semantics = (uint16_t)semantics}};
+    ir_imm imm = {
+        .sync = {.exec = (uint8_t)exec, .scope = (uint8_t)scope, .semantics = (uint16_t)semantics}};
     return ir_build_raw(b, IR_OP_barrier, IR_VOID, 0, imm, 0, NULL);
 }
 

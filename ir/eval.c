@@ -19,8 +19,7 @@ __extension__ typedef unsigned __int128 u128;
 
 #define U64(x) ((uint64_t)(x))
 
-/* ------------------------------------------------------------------------- integers, width w ≤ 64
- */
+/* ----------------------------------------------------------------------- integers, width w ≤ 64 */
 
 static uint64_t sign_bit(unsigned w) { return UINT64_C(1) << (w - 1); }
 
@@ -79,8 +78,7 @@ static uint64_t reverse_bits(uint64_t a, unsigned w) {
     return out;
 }
 
-/* ---------------------------------------------------------------------------------------- floats
- */
+/* --------------------------------------------------------------------------------------- floats */
 
 static uint64_t float_sign(ir_kind k) { return ir_fp_inf(k, true) ^ ir_fp_inf(k, false); }
 
@@ -193,8 +191,7 @@ static uint64_t lgamma_sign_of(ir_kind k, uint64_t a) {
     return half == ir_fp_round_int(k, half, IR_RTZ) ? 1 : U64(-1);
 }
 
-/* -------------------------------------------------------------------------------------- one lane
- */
+/* ------------------------------------------------------------------------------------- one lane */
 
 bool ir_has_eval(ir_op op) { return strcmp(ir_ops[op].eval, "NONE") != 0; }
 
@@ -253,8 +250,7 @@ uint64_t ir_eval_lane(const ir_eval_env *e, const uint64_t a[4]) {
     return is_undefined(e, a) ? 0 : ir_zext(meaning(e, a), e->w_res);
 }
 
-/* ------------------------------------------------------------------------------- one instruction
- */
+/* ------------------------------------------------------------------------------ one instruction */
 
 static bool eval_lanes(const ir_module *m, const ir_inst *i, uint64_t *const *args, uint64_t *out) {
     ir_type arg = ir_arg(i, 0)->type;
@@ -351,8 +347,7 @@ bool ir_eval(const ir_module *m, const ir_inst *i, uint64_t *const *args, uint64
     }
 }
 
-/* --------------------------------------------------------------------------------------- folding
- */
+/* -------------------------------------------------------------------------------------- folding */
 
 static bool is_undef(const ir_inst *v) { return v->op == IR_OP_undef; }
 

@@ -16,7 +16,8 @@ uint64_t ir_fp_div(ir_kind k, uint64_t a, uint64_t b);
 uint64_t ir_fp_fma(ir_kind k, uint64_t a, uint64_t b, uint64_t c);
 uint64_t ir_fp_sqrt(ir_kind k, uint64_t a);
 uint64_t ir_fp_rem(ir_kind k, uint64_t a, uint64_t b); /* fmod: sign of a, truncated quotient */
-uint64_t ir_fp_remainder(ir_kind k, uint64_t a, uint64_t b, int *quotient); /* nearest; low 7 bits */
+uint64_t ir_fp_remainder(ir_kind k, uint64_t a, uint64_t b,
+                         int *quotient);                        /* nearest; low 7 bits */
 uint64_t ir_fp_round_int(ir_kind k, uint64_t a, ir_round mode); /* to an integral value */
 uint64_t ir_fp_round_away(ir_kind k, uint64_t a);               /* ties away from zero: round() */
 uint64_t ir_fp_convert(ir_kind to, ir_kind from, uint64_t a, ir_round mode);
@@ -24,7 +25,7 @@ uint64_t ir_fp_from_int(ir_kind to, uint64_t a, bool is_signed, ir_round mode);
 /* To an integer of `bits` bits.  Out of range: clamped when sat (NaN: 0), else 0. */
 uint64_t ir_fp_to_int(ir_kind from, uint64_t a, unsigned bits, bool is_signed, ir_round mode,
                       bool sat);
-int ir_fp_compare(ir_kind k, uint64_t a, uint64_t b); /* -1, 0, 1; 2: unordered */
+int ir_fp_compare(ir_kind k, uint64_t a, uint64_t b);  /* -1, 0, 1; 2: unordered */
 uint64_t ir_fp_min(ir_kind k, uint64_t a, uint64_t b); /* fmin: the other operand when one is NaN */
 uint64_t ir_fp_max(ir_kind k, uint64_t a, uint64_t b);
 uint64_t ir_fp_ldexp(ir_kind k, uint64_t a, int64_t e);

@@ -134,8 +134,7 @@ uint64_t ir_fp_nan(ir_kind k) { return canonical_nan(k); }
 
 uint64_t ir_fp_inf(ir_kind k, bool negative) { return signed_bits(k, negative, infinity(k)); }
 
-/* ----------------------------------------------------------------------- sums, products, quotients
- */
+/* -------------------------------------------------------------------- sums, products, quotients */
 
 static uint64_t add_special(ir_kind k, parts a, parts b) {
     if (a.what == IR_FP_NAN || b.what == IR_FP_NAN) return canonical_nan(k);
@@ -252,8 +251,7 @@ uint64_t ir_fp_sqrt(ir_kind k, uint64_t a) {
     return pack(k, IR_RTE, false, (x.exp - (int)odd) / 2, root);
 }
 
-/* ------------------------------------------------------------------------------------ remainders
- */
+/* ----------------------------------------------------------------------------------- remainders */
 
 /* |a| mod |b| as *rest * 2^(b.exp - 63), for a.exp >= b.exp; gives the low bits of the quotient. */
 static uint64_t reduce(parts a, parts b, uint64_t *rest) {

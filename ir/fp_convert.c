@@ -15,8 +15,7 @@ bool ir_fp_is_nan(ir_kind k, uint64_t a) { return (a & ~sign_mask(k)) > ir_fp_in
 
 bool ir_fp_is_inf(ir_kind k, uint64_t a) { return (a & ~sign_mask(k)) == ir_fp_inf(k, false); }
 
-/* --------------------------------------------------------------------------------------- formats
- */
+/* -------------------------------------------------------------------------------------- formats */
 
 uint64_t ir_fp_convert(ir_kind to, ir_kind from, uint64_t a, ir_round mode) {
     ir_fp_parts x = ir_fp_unpack(from, a);
@@ -38,8 +37,7 @@ uint64_t ir_fp_from_double(ir_kind k, double d) {
     return ir_fp_convert(k, IR_F64, bits, IR_RTE);
 }
 
-/* -------------------------------------------------------------------------------------- integers
- */
+/* ------------------------------------------------------------------------------------- integers */
 
 uint64_t ir_fp_from_int(ir_kind to, uint64_t a, bool is_signed, ir_round mode) {
     bool negative = is_signed && a >> 63;
@@ -68,8 +66,7 @@ uint64_t ir_fp_to_int(ir_kind from, uint64_t a, unsigned bits, bool is_signed, i
     return ir_zext(x.sign ? 0 - magnitude : magnitude, bits);
 }
 
-/* ----------------------------------------------------------------------------------------- order
- */
+/* ---------------------------------------------------------------------------------------- order */
 
 /* Floats other than NaN as integers in the same order; both zeros are 0. */
 static int64_t order_key(ir_kind k, uint64_t a) {
@@ -107,8 +104,7 @@ uint64_t ir_fp_nextafter(ir_kind k, uint64_t a, uint64_t b) {
     return away ? a + 1 : a - 1;
 }
 
-/* ------------------------------------------------------------------------------------- exponents
- */
+/* ------------------------------------------------------------------------------------ exponents */
 
 /* Beyond the distance between any two floats of any format. */
 enum { EXPONENT_LIMIT = 1 << 16 };

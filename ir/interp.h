@@ -10,8 +10,9 @@
 
 #include "ir/ir.h"
 
-typedef struct ir_interp_code ir_interp_code; /* functions of one module, decoded when first called */
-typedef struct ir_interp ir_interp;           /* one work-item */
+typedef struct ir_interp_code
+    ir_interp_code;                 /* functions of one module, decoded when first called */
+typedef struct ir_interp ir_interp; /* one work-item */
 
 typedef struct {
     uint64_t bits[IR_MAX_LANES];

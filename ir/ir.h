@@ -1,6 +1,6 @@
-/* ir.h — the whole language: memory, types, values, blocks, functions, modules, and everything
- * that reads or changes them.  Next to it stand ir/eval.h, arithmetic on constants, and ir/interp.h,
- * the interpreter.
+/* ir.h — the whole language: memory, types, values, blocks, functions, modules, and everything that
+ * reads or changes them.  Next to it stand ir/eval.h, arithmetic on constants, and ir/interp.h, the
+ * interpreter.
  *
  * Shape of the IR
  *   module -> functions -> blocks -> instructions, all arena objects linked by pointers.
@@ -13,8 +13,8 @@
  * Order inside a block: phis first, one terminator last.  Phi argument i belongs to block->pred[i];
  * an edge that occurs twice has two entries with the same argument.
  *
- * Undef: each use of `undef` may see another value.  Only operations that pass values on as they are
- * keep such an operand (ir_may_be_undef); everything else reads zero.
+ * Undef: each use of `undef` may see another value.  Only operations that pass values on as they
+ * are keep such an operand (ir_may_be_undef); everything else reads zero.
  *
  * Memory: everything lives in arenas of its module and is freed with it.  No mutable globals.
  * Errors: bad input and lack of memory leave through ir_throw to the nearest ir_try; bugs assert.
@@ -95,7 +95,7 @@ bool ir_error(ir_ctx *cx, const char *fmt, ...) IR_PRINTF(2, 3);
 /* Formats one message as "file: word 0x1a3, saxpy.cl:12: error: text" into out (always ended). */
 void ir_format_message(const ir_message *m, char *out, size_t size);
 
-/* -------------------------------------------------------------------------------- arena (arena.c) */
+/* ------------------------------------------------------------------------------ arena (arena.c) */
 
 typedef struct ir_chunk ir_chunk;
 typedef struct {
@@ -123,9 +123,9 @@ char *ir_sprintf(ir_arena *a, const char *fmt, ...) IR_PRINTF(2, 3);
     }
 void *ir_vec_grow(ir_arena *a, const void *data, uint32_t *cap, uint32_t n, size_t size);
 #define ir_push(a, v)                                                                              \
-    ((v)->n == (v)->cap ? (void)((v)->data = ir_vec_grow((a), (v)->data, &(v)->cap, (v)->n,        \
-                                                         sizeof *(v)->data))                       \
-                        : (void)0,                                                                 \
+    ((v)->n == (v)->cap                                                                            \
+         ? (void)((v)->data = ir_vec_grow((a), (v)->data, &(v)->cap, (v)->n, sizeof *(v)->data))   \
+         : (void)0,                                                                                \
      &(v)->data[(v)->n++])
 
 /* A map from 64-bit keys to pointers; a missing key gives NULL. */
@@ -186,7 +186,8 @@ typedef enum {
 } ir_space;
 
 #define IR_MAX_LANES 64u
-/* Bounds on nested structs and arrays, so that walks and text stay small; more throws IR_ERR_LIMIT. */
+/* Bounds on nested structs and arrays, so that walks and text stay small; more throws IR_ERR_LIMIT.
+ * */
 #define IR_MAX_TYPE_DEPTH 64u
 #define IR_MAX_TYPE_PARTS (1u << 16)
 
@@ -224,7 +225,9 @@ static inline ir_space ir_space_of(ir_type t) { return (ir_space)(t >> 5 & 127u)
 static inline unsigned ir_lanes(ir_type t) { return ir_is_ptr(t) || t < 32 ? 1 : (t >> 5 & 127u); }
 static inline bool ir_is_vector(ir_type t) { return !ir_is_ptr(t) && (t >> 5 & 127u) > 1; }
 static inline ir_type ir_elem(ir_type t) { return ir_is_vector(t) ? t & 31u : t; }
-static inline bool ir_is_int(ir_type t) { return ir_kind_of(t) >= IR_I1 && ir_kind_of(t) <= IR_I64; }
+static inline bool ir_is_int(ir_type t) {
+    return ir_kind_of(t) >= IR_I1 && ir_kind_of(t) <= IR_I64;
+}
 static inline bool ir_is_float(ir_type t) {
     return ir_kind_of(t) >= IR_F16 && ir_kind_of(t) <= IR_F64;
 }
@@ -239,10 +242,11 @@ static inline ir_type ir_with_elem(ir_type shape, ir_type elem) {
 unsigned ir_bits(const ir_module *m, ir_type t);   /* of one lane; pointers: the module's size */
 uint64_t ir_sizeof(const ir_module *m, ir_type t); /* in memory; a vector of 3 takes 4 elements */
 uint64_t ir_alignof(const ir_module *m, ir_type t);
-uint64_t ir_access_size(const ir_module *m, ir_type t); /* bytes a load or store touches: 3 lanes 3 */
+/* Bytes that a load or store touches; three lanes are three elements. */
+uint64_t ir_access_size(const ir_module *m, ir_type t);
 void ir_print_type(ir_text *out, const ir_module *m, ir_type t);
 
-/* -------------------------------------------------------------------------- operations (ops.def) */
+/* ------------------------------------------------------------------------- operations (ops.def) */
 
 typedef enum {
 #define OP(name, spirv, rule, nargs, imm, levels, flags, eval, doc) IR_OP_##name,
@@ -318,17 +322,17 @@ typedef enum {
 
 /* Op flags. */
 enum {
-    F_PURE = 1,          /* value depends on operands and imm only; may be merged and deleted */
-    F_COMMUTES = 2,      /* first two operands may be swapped */
-    F_TERMINATOR = 4,    /* ends a block */
-    F_READS = 8,         /* reads memory */
-    F_WRITES = 16,       /* writes memory or has another effect */
-    F_CONVERGENT = 32,   /* work-items meet here: not moved into or out of control flow */
-    F_TRAPS = 64,        /* undefined for some operands (division by 0): not speculated */
-    F_NOFOLD = 128,      /* not evaluated at compile time (libm decides the last bit) */
-    F_VARIADIC = 256,    /* nargs is a minimum */
-    F_LANEWISE = 512,    /* lane i of the result depends on lane i of the operands only */
-    F_WORKITEM = 1024    /* value depends on the work-item that asks (pure within one) */
+    F_PURE = 1,        /* value depends on operands and imm only; may be merged and deleted */
+    F_COMMUTES = 2,    /* first two operands may be swapped */
+    F_TERMINATOR = 4,  /* ends a block */
+    F_READS = 8,       /* reads memory */
+    F_WRITES = 16,     /* writes memory or has another effect */
+    F_CONVERGENT = 32, /* work-items meet here: not moved into or out of control flow */
+    F_TRAPS = 64,      /* undefined for some operands (division by 0): not speculated */
+    F_NOFOLD = 128,    /* not evaluated at compile time (libm decides the last bit) */
+    F_VARIADIC = 256,  /* nargs is a minimum */
+    F_LANEWISE = 512,  /* lane i of the result depends on lane i of the operands only */
+    F_WORKITEM = 1024  /* value depends on the work-item that asks (pure within one) */
 };
 
 /* Levels: where an op is legal, and what a function claims to be. */
@@ -371,10 +375,21 @@ typedef enum { IR_RTE, IR_RTZ, IR_RTP, IR_RTN } ir_round;
 enum { IR_MEM_VOLATILE = 1, IR_MEM_NONTEMPORAL = 2 };
 
 /* Group operations, numbered as SPIR-V numbers them. */
-typedef enum { IR_GROUP_REDUCE, IR_GROUP_INCLUSIVE, IR_GROUP_EXCLUSIVE, IR_GROUP_CLUSTERED } ir_groupop;
+typedef enum {
+    IR_GROUP_REDUCE,
+    IR_GROUP_INCLUSIVE,
+    IR_GROUP_EXCLUSIVE,
+    IR_GROUP_CLUSTERED
+} ir_groupop;
 
 /* Scopes and semantics keep SPIR-V's numbers. */
-enum { IR_SCOPE_CROSS_DEVICE, IR_SCOPE_DEVICE, IR_SCOPE_WORKGROUP, IR_SCOPE_SUBGROUP, IR_SCOPE_ITEM };
+enum {
+    IR_SCOPE_CROSS_DEVICE,
+    IR_SCOPE_DEVICE,
+    IR_SCOPE_WORKGROUP,
+    IR_SCOPE_SUBGROUP,
+    IR_SCOPE_ITEM
+};
 enum {
     IR_SEM_ACQUIRE = 0x2,
     IR_SEM_RELEASE = 0x4,
@@ -428,16 +443,16 @@ enum {
     IR_NINF = 16,
     IR_NSZ = 32,
     IR_ARCP = 64,
-    IR_FAST = 128,     /* reassociation and everything above */
-    IR_CONTRACT = 256  /* a multiply and an add may become fma */
+    IR_FAST = 128,    /* reassociation and everything above */
+    IR_CONTRACT = 256 /* a multiply and an add may become fma */
 };
 
 struct ir_inst {
     uint16_t op; /* ir_op */
     uint16_t nargs;
     uint32_t id;
-    ir_type type; /* of the result; IR_VOID when none */
-    uint32_t loc; /* SPIR-V word offset; key of the module's line table; 0: unknown */
+    ir_type type;    /* of the result; IR_VOID when none */
+    uint32_t loc;    /* SPIR-V word offset; key of the module's line table; 0: unknown */
     ir_block *block; /* NULL for interned leaves and removed instructions */
     ir_inst *prev, *next;
     ir_use *uses;
@@ -452,7 +467,9 @@ static inline ir_inst *ir_arg(const ir_inst *i, unsigned n) {
     assert(n < i->nargs);
     return i->arg[n].val;
 }
-static inline bool ir_has_flag(const ir_inst *i, unsigned f) { return (ir_info(i)->flags & f) != 0; }
+static inline bool ir_has_flag(const ir_inst *i, unsigned f) {
+    return (ir_info(i)->flags & f) != 0;
+}
 static inline bool ir_is_terminator(const ir_inst *i) { return ir_has_flag(i, F_TERMINATOR); }
 static inline bool ir_is_const(const ir_inst *i) { return i->op == IR_OP_const; }
 static inline bool ir_is_leaf(const ir_inst *i) { return ir_info(i)->rule == R_LEAF; }
@@ -472,16 +489,17 @@ ir_inst *ir_settle(ir_func *f, ir_op op, unsigned n, ir_inst *v);
 void ir_set_arg(ir_inst *i, unsigned n, ir_inst *val);
 /* Appends to a variadic instruction; it may move, so the result replaces i everywhere. */
 ir_inst *ir_append_arg(ir_inst *i, ir_inst *val);
-void ir_drop_arg(ir_inst *i, unsigned n);            /* phis and calls: closes the gap */
-void ir_replace_uses(ir_inst *old, ir_inst *with);   /* everywhere; old keeps its operands */
-void ir_remove(ir_inst *i);                          /* unlinks from block and operands; no uses left */
-void ir_move_before(ir_inst *i, ir_inst *where);     /* also between blocks */
+void ir_drop_arg(ir_inst *i, unsigned n);          /* phis and calls: closes the gap */
+void ir_replace_uses(ir_inst *old, ir_inst *with); /* everywhere; old keeps its operands */
+void ir_remove(ir_inst *i);                      /* unlinks from block and operands; no uses left */
+void ir_move_before(ir_inst *i, ir_inst *where); /* also between blocks */
 void ir_move_to_end(ir_inst *i, ir_block *b);
 
 /* True when nothing would be lost with i if it had no uses. */
 bool ir_is_dead_safe(const ir_inst *i);
 
-#define foreach_use(u, i) for (ir_use *u = (i)->uses, *u##_next; u && (u##_next = u->next, 1); u = u##_next)
+#define foreach_use(u, i)                                                                          \
+    for (ir_use *u = (i)->uses, *u##_next; u && (u##_next = u->next, 1); u = u##_next)
 #define foreach_inst(i, b)                                                                         \
     for (ir_inst *i = (b)->first, *i##_next; i && (i##_next = i->next, 1); i = i##_next)
 #define foreach_inst_reverse(i, b)                                                                 \
@@ -546,8 +564,8 @@ void ir_make_unreachable(ir_block *b);
 
 enum {
     IR_PARAM_NOALIAS = 1,
-    IR_PARAM_READONLY = 2,  /* FuncParamAttr NoWrite */
-    IR_PARAM_NOACCESS = 4,  /* FuncParamAttr NoReadWrite */
+    IR_PARAM_READONLY = 2, /* FuncParamAttr NoWrite */
+    IR_PARAM_NOACCESS = 4, /* FuncParamAttr NoReadWrite */
     IR_PARAM_NOCAPTURE = 8,
     IR_PARAM_BYVAL = 16, /* ptr.private to a copy of byval_size bytes */
     IR_PARAM_SRET = 32,
@@ -577,7 +595,7 @@ enum {
     IR_FUNC_NOINLINE = 32,
     IR_FUNC_PURE = 64,
     IR_FUNC_CONST = 128,
-    IR_FUNC_REFUSED = 256,       /* no body: it uses what `refusal` names */
+    IR_FUNC_REFUSED = 256, /* no body: it uses what `refusal` names */
     IR_FUNC_CONTRACTION_OFF = 512
 };
 
@@ -619,8 +637,8 @@ struct ir_func {
     ir_block *first, *last; /* no blocks: a declaration */
     uint32_t next_id, next_block;
     uint32_t cfg_version, ssa_version;
-    ir_map leaves;                 /* interned constants, undef, addresses */
-    ir_vec(const char *) names;    /* by value id; may be shorter; NULL: unnamed */
+    ir_map leaves;              /* interned constants, undef, addresses */
+    ir_vec(const char *) names; /* by value id; may be shorter; NULL: unnamed */
     ir_dom *dom;
     ir_loops *loops;
     ir_live *live;
@@ -630,8 +648,8 @@ struct ir_func {
 ir_func *ir_func_new(ir_module *m, const char *name, ir_type ret, uint32_t nparams,
                      const ir_type *types);
 ir_func *ir_func_find(const ir_module *m, const char *name);
-void ir_func_remove(ir_func *f);     /* nothing may call it */
-void ir_func_drop_body(ir_func *f);  /* leaves a declaration */
+void ir_func_remove(ir_func *f);    /* nothing may call it */
+void ir_func_drop_body(ir_func *f); /* leaves a declaration */
 static inline bool ir_is_declaration(const ir_func *f) { return !f->first; }
 void ir_func_rename(ir_func *f, const char *name); /* a taken name gets a suffix */
 /* Names of values are kept for reading, and made unique when printed. */
@@ -669,8 +687,8 @@ struct ir_global {
 };
 
 typedef struct {
-    uint32_t word; /* instructions from this word on … */
-    uint32_t file; /* … come from module->files.data[file] */
+    uint32_t word;         /* instructions from this word on … */
+    uint32_t file;         /* … come from module->files.data[file] */
     uint32_t line, column; /* line 0: no longer known */
 } ir_line;
 
@@ -684,7 +702,7 @@ typedef struct {
 struct ir_module {
     ir_ctx *cx;
     ir_arena arena;
-    const char *name; /* file name for messages */
+    const char *name;      /* file name for messages */
     unsigned pointer_bits; /* 32 or 64 */
     ir_func *first_func, *last_func;
     ir_global *first_global, *last_global;
@@ -712,7 +730,8 @@ static inline ir_type ir_size_type(const ir_module *m) {
 
 /* ----------------------------------------------------------------------------- leaves (func.c) */
 
-ir_inst *ir_const(ir_func *f, ir_type t, uint64_t bits); /* vector: every lane; pointer: null is 0 */
+/* bits: of every lane; null is 0. */
+ir_inst *ir_const(ir_func *f, ir_type t, uint64_t bits);
 ir_inst *ir_const_lanes(ir_func *f, ir_type t, const uint64_t *lanes);
 ir_inst *ir_const_float(ir_func *f, ir_type t, double value); /* rounded to nearest even */
 ir_inst *ir_undef(ir_func *f, ir_type t);
@@ -805,7 +824,7 @@ ir_module *ir_parse(ir_ctx *cx, const char *file, const char *text, size_t n);
 bool ir_verify_func(const ir_func *f);
 bool ir_verify_module(const ir_module *m);
 
-/* -------------------------------------------- analyses: recomputed when a version says so (cfg.c …) */
+/* ---------------------------------------- analyses: recomputed when a version says so (cfg.c …) */
 
 typedef ir_vec(ir_block *) ir_block_list;
 
@@ -824,8 +843,8 @@ void ir_find_order(const ir_func *f, ir_order *o);
 struct ir_dom {
     uint32_t version;
     ir_order order;
-    ir_block **idom;       /* by block id; NULL for the entry and unreachable blocks */
-    uint32_t *enter, *leave; /* by block id: preorder interval in the dominator tree */
+    ir_block **idom;             /* by block id; NULL for the entry and unreachable blocks */
+    uint32_t *enter, *leave;     /* by block id: preorder interval in the dominator tree */
     ir_block **child, **sibling; /* by block id: dominator tree, children in rpo */
 };
 const ir_dom *ir_dominators(ir_func *f); /* Lengauer and Tarjan 1979 */
@@ -843,7 +862,7 @@ typedef struct ir_loop ir_loop;
 struct ir_loop {
     ir_block *header;
     ir_loop *parent, *child, *sibling;
-    uint32_t depth;  /* 1: outermost */
+    uint32_t depth;   /* 1: outermost */
     ir_block **block; /* header first */
     uint32_t nblocks;
     bool irreducible; /* entered other than through the header */
@@ -869,7 +888,7 @@ struct ir_live {
 const ir_live *ir_liveness(ir_func *f); /* Brandner, Boissinot et al. 2011 */
 bool ir_has_value(const ir_value_list *set, const ir_inst *v);
 
-/* -------------------------------------------------------------- SSA construction and repair (ssa.c)
+/* ------------------------------------------------------------- SSA construction and repair (ssa.c)
  *
  * One variable at a time: name its definitions, ask for its value anywhere.
  *   ir_ssa s = {0}; ir_ssa_begin(&s, f, scratch, type);
@@ -878,8 +897,8 @@ bool ir_has_value(const ir_value_list *set, const ir_inst *v);
  *   ir_ssa_at_head(&s, block), ir_ssa_at_end(&s, block) …
  *   ir_ssa_finish(&s)                 fills the phis
  * Phis are made only where a read needs them.  Reads before any definition give undef.  Between
- * place and finish edges stay as they are.  ir_ssa_begin on the same struct starts the next variable
- * and keeps the tables. */
+ * place and finish edges stay as they are.  ir_ssa_begin on the same struct starts the next
+ * variable and keeps the tables. */
 
 typedef struct {
     ir_func *f;
@@ -893,7 +912,8 @@ typedef struct {
 } ir_ssa;
 void ir_ssa_begin(ir_ssa *s, ir_func *f, ir_arena *scratch, ir_type type);
 void ir_ssa_def(ir_ssa *s, ir_block *b, ir_inst *value);
-/* live_in: by block id, true where the variable may be read before it is written; NULL: everywhere */
+/* live_in: by block id, true where the variable may be read before it is written; NULL: everywhere
+ * */
 void ir_ssa_place(ir_ssa *s, const bool *live_in);
 ir_inst *ir_ssa_at_head(ir_ssa *s, ir_block *b);
 ir_inst *ir_ssa_at_end(ir_ssa *s, ir_block *b);
@@ -903,7 +923,7 @@ void ir_ssa_finish(ir_ssa *s);
 void ir_iterated_frontier(ir_func *f, const ir_block_list *in, const bool *live_in,
                           ir_arena *scratch, ir_block_list *out);
 
-/* ------------------------------------------------------------- stack variables (var.c, promote.c) */
+/* ----------------------------------------------------------- stack variables (var.c, promote.c) */
 
 /* A load, store, copy or fill of a variable. */
 typedef struct {
@@ -929,7 +949,7 @@ ir_inst *ir_build_reinterpret(ir_builder *b, ir_inst *v, ir_type t);
 /* Turns variables that are only loaded and stored whole into values. */
 bool ir_promote_vars(ir_func *f, ir_arena *scratch);
 
-/* ------------------------------------------------------------------------------- clone (clone.c) */
+/* ------------------------------------------------------------------------------ clone (clone.c) */
 
 /* Old value or block -> new, by id of the source function; NULL: not copied. */
 typedef struct {
@@ -939,11 +959,11 @@ typedef struct {
 } ir_clone_map;
 
 /* Copies the reachable blocks of `from` to the end of `to` (which may be in another module).
- * Arguments replace parameters.  Returns jump to `after`, which must have no predecessor; the result
- * is the value returned: a phi there when there are several returns, NULL for void, undef when
- * nothing returns.  *entry is the copied entry block.  Allocas of the entry block stay in the copy's
- * entry.  Functions and globals that are reached are imported when the modules differ; then the
- * instructions have no loc. */
+ * Arguments replace parameters.  Returns jump to `after`, which must have no predecessor; the
+ * result is the value returned: a phi there when there are several returns, NULL for void, undef
+ * when nothing returns.  *entry is the copied entry block.  Allocas of the entry block stay in the
+ * copy's entry.  Functions and globals that are reached are imported when the modules differ; then
+ * the instructions have no loc. */
 ir_inst *ir_clone_body(ir_func *to, const ir_func *from, ir_inst *const *args, ir_block *after,
                        ir_block **entry);
 /* Moves the body of `from` to `to`, which has the same parameters and loses its own body; `from` is
@@ -964,8 +984,8 @@ typedef struct {
     ir_vec(const ir_global *) globals;
 } ir_importer;
 /* A copy of f under `name`, with all functions and globals that it needs.  A function of m that is
- * imported by that name becomes the copy; names that are taken get a number.  Callees are no kernels
- * in m. */
+ * imported by that name becomes the copy; names that are taken get a number.  Callees are no
+ * kernels in m. */
 ir_func *ir_importer_copy(ir_importer *im, const ir_func *f, const char *name);
 /* The same with an importer of its own. */
 ir_func *ir_import_func(ir_module *m, const ir_func *f, const char *name);

@@ -64,7 +64,7 @@ static ir_op precise(ir_op op) {
     }
 }
 
-/* ---------------------------------------------------------------------- functions of pi * x */
+/* ---------------------------------------------------------------------------- functions of pi x */
 
 /* x, finite, modulo 2, exactly, as n / 2 + rest with n in -2 … 2 and |rest| <= 1/4. */
 static real quarter_turns(real x, int *n) {
@@ -135,8 +135,7 @@ static real log_gamma(real x) {
     return lgammal_r(x, &sign);
 }
 
-/* ---------------------------------------------------------------------------- one and two
- * arguments */
+/* ------------------------------------------------------------------------ one and two arguments */
 
 static real evaluate1(ir_op op, real x) {
     switch (op) {
@@ -204,8 +203,7 @@ uint64_t ir_math2(ir_op op, ir_kind k, uint64_t a, uint64_t b) {
     return bits_of(k, evaluate2(precise(op), x, real_of(k, b)));
 }
 
-/* ---------------------------------------------------------------------------------- whole vectors
- */
+/* -------------------------------------------------------------------------------- whole vectors */
 
 static real dot_of(unsigned n, const real *x, const real *y) {
     real sum = -0.0L; /* neutral: a sum of negative zeros is one */

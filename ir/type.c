@@ -160,8 +160,8 @@ ir_type ir_image_type(ir_module *m, const ir_type_info *image) {
 
 /* --------------------------------------------------------------------------------------- text */
 
-static const char *const kind_names[] = {"void", "i1",  "i8",  "i16", "i32", "i64",
-                                         "f16",  "bf16", "f32", "f64"};
+static const char *const kind_names[] = {"void", "i1",  "i8",   "i16", "i32",
+                                         "i64",  "f16", "bf16", "f32", "f64"};
 static const char *const space_names[] = {"private", "local", "global", "const", "generic"};
 
 static void print_image(ir_text *out, const ir_module *m, ir_type t) {

@@ -98,7 +98,8 @@ uint64_t ir_hash(uint64_t seed, const void *data, size_t bytes) {
 
 /* ---------------------------------------------------------------------------------------- maps
  *
- * Open addressing, linear probing, at most three quarters full.  A slot is free when val is NULL. */
+ * Open addressing, linear probing, at most three quarters full.  A slot is free when val is NULL.
+ * */
 
 static uint32_t slot_of(const ir_map *m, uint64_t key) {
     uint32_t i = (uint32_t)ir_mix(1, key) & (m->cap - 1);

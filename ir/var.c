@@ -117,7 +117,7 @@ ir_inst *ir_build_reinterpret(ir_builder *b, ir_inst *v, ir_type t) {
     return ir_is_bool(t) ? ir_build1(b, IR_OP_trunc, t, v) : v;
 }
 
-/* ------------------------------------------------------------------------------ structs by value */
+/* ----------------------------------------------------------------------------- structs by value */
 
 enum { BYTES_ALIGN = 16 }; /* where the type is not known, for any scalar or vector in it */
 

@@ -36,7 +36,7 @@ static ir_inst *read_constant(ir_func *f, ir_type t, const uint8_t *bytes) {
     return ir_const_lanes(f, t, lanes);
 }
 
-/* --------------------------------------------------------------------------- leaves of a * type */
+/* ----------------------------------------------------------------------------- leaves of a type */
 
 static bool is_value(ir_type t) { return ir_is_int(t) || ir_is_float(t); }
 
@@ -68,7 +68,7 @@ static ir_type leaf_at(const ir_module *m, ir_type t, uint64_t *offset) {
     return t;
 }
 
-/* ----------------------------------------------------------------------------- private * copies */
+/* ------------------------------------------------------------------------------- private copies */
 
 typedef struct {
     ir_builder b;
@@ -121,7 +121,7 @@ bool pass_fold_argument(ir_func *f, uint32_t index, const void *bytes, size_t si
     uint64_t want = copy ? p->byval_size : ir_sizeof(f->module, v->type);
     if (size != want)
         return refuse(f, index, "takes %llu bytes, the constant has %zu", (unsigned long long)want,
-                    size);
+                      size);
     if (v->uses)
         ir_replace_uses(v, copy ? make_copy(f, p, bytes) : read_constant(f, v->type, bytes));
     return true;

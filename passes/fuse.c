@@ -70,11 +70,12 @@ static bool is_kernel(const fusion *q, uint32_t m) {
     if (!(k->flags & IR_FUNC_KERNEL)) return ir_error(q->cx, "@%s is not a kernel", k->name);
     if (ir_is_declaration(k))
         return ir_error(q->cx, "@%s has no body%s%s", k->name, k->refusal ? ": " : "",
-                    k->refusal ? k->refusal : "");
+                        k->refusal ? k->refusal : "");
     unsigned bits = k->module->pointer_bits, want = kernel(q, 0)->module->pointer_bits;
     if (q->request->into) want = q->request->into->pointer_bits;
     if (bits != want)
-        return ir_error(q->cx, "@%s has pointers of %u bits, the fused kernel of %u", k->name, bits, want);
+        return ir_error(q->cx, "@%s has pointers of %u bits, the fused kernel of %u", k->name, bits,
+                        want);
     return true;
 }
 
@@ -95,8 +96,8 @@ static bool require_local_size(fusion *q, uint32_t m) {
         uint64_t local = d < r->dims ? r->local[d] : 1;
         bool given = r->has_local || d >= r->dims;
         if (given && local != size[d])
-            return ir_error(q->cx, "@%s requires work-groups of %u,%u,%u: %s", kernel(q, m)->name, size[0],
-                        size[1], size[2], range_text(q, r));
+            return ir_error(q->cx, "@%s requires work-groups of %u,%u,%u: %s", kernel(q, m)->name,
+                            size[0], size[1], size[2], range_text(q, r));
     }
     for (unsigned d = 0; d < r->dims && d < 3; d++) r->local[d] = size[d];
     r->has_local = true;
@@ -119,7 +120,8 @@ static bool resolve_range(fusion *q) {
 
 static bool has_guard(const fusion *q, uint32_t m) {
     for (unsigned d = 0; d < 3; d++)
-        if (pass_global_size(&q->members[m].range, d) != pass_global_size(&q->result->range, d)) return true;
+        if (pass_global_size(&q->members[m].range, d) != pass_global_size(&q->result->range, d))
+            return true;
     return false;
 }
 
@@ -127,7 +129,8 @@ static bool has_guard(const fusion *q, uint32_t m) {
 static bool has_whole_groups(const fusion *q, uint32_t m) {
     const pass_range *fused = &q->result->range;
     for (unsigned d = 0; d < fused->dims; d++)
-        if (!fused->has_local || pass_global_size(&q->members[m].range, d) % fused->local[d]) return false;
+        if (!fused->has_local || pass_global_size(&q->members[m].range, d) % fused->local[d])
+            return false;
     return true;
 }
 
@@ -309,7 +312,8 @@ static ir_inst *is_inside(const fusion *q, uint32_t m, ir_builder *b, unsigned d
 static ir_inst *build_guard(const fusion *q, uint32_t m, ir_builder *b) {
     ir_inst *guard = NULL;
     for (unsigned d = 0; d < 3; d++) {
-        if (pass_global_size(&q->members[m].range, d) == pass_global_size(&q->result->range, d)) continue;
+        if (pass_global_size(&q->members[m].range, d) == pass_global_size(&q->result->range, d))
+            continue;
         ir_inst *inside = is_inside(q, m, b, d);
         guard = guard ? ir_build2(b, IR_OP_and, IR_I1, guard, inside) : inside;
     }

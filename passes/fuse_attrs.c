@@ -29,7 +29,7 @@ static bool merge_required_size(const merging *q, uint32_t m) {
     if (!is_size(size) || is_same_size(size, have)) return true;
     if (is_size(have))
         return ir_error(q->cx, "required work-group sizes differ: @%s %u,%u,%u, before it %u,%u,%u",
-                    kernel(q, m)->name, size[0], size[1], size[2], have[0], have[1], have[2]);
+                        kernel(q, m)->name, size[0], size[1], size[2], have[0], have[1], have[2]);
     memcpy(have, size, sizeof q->into->local_size);
     return true;
 }
@@ -38,8 +38,8 @@ static bool merge_number(const merging *q, uint32_t m, const char *what, uint32_
                          uint32_t want) {
     if (!want || want == *have) return true;
     if (*have)
-        return ir_error(q->cx, "required %s differ: @%s %u, before it %u", what, kernel(q, m)->name, want,
-                    *have);
+        return ir_error(q->cx, "required %s differ: @%s %u, before it %u", what, kernel(q, m)->name,
+                        want, *have);
     *have = want;
     return true;
 }
@@ -48,8 +48,8 @@ static bool merge_float_controls(const merging *q, uint32_t m) {
     static const char *const widths[] = {"f16", "f32", "f64"};
     for (unsigned w = 0; w < 3; w++)
         if (kernel(q, m)->attrs.float_controls[w] != q->into->float_controls[w])
-            return ir_error(q->cx, "float controls of %s differ: @%s, @%s", widths[w], kernel(q, 0)->name,
-                        kernel(q, m)->name);
+            return ir_error(q->cx, "float controls of %s differ: @%s, @%s", widths[w],
+                            kernel(q, 0)->name, kernel(q, m)->name);
     return true;
 }
 

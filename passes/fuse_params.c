@@ -104,8 +104,8 @@ static bool unite(merging *q, const pass_identity *i) {
     uint32_t b = find_class(q, q->first[i->member_b] + i->param_b);
     if (!have_same_kind(q, &q->places[a], &q->places[b]))
         return ir_error(q->cx, "parameters declared identical differ in type: %s, %s",
-                    describe(q, &q->places[q->first[i->member_a] + i->param_a]),
-                    describe(q, &q->places[q->first[i->member_b] + i->param_b]));
+                        describe(q, &q->places[q->first[i->member_a] + i->param_a]),
+                        describe(q, &q->places[q->first[i->member_b] + i->param_b]));
     q->places[a < b ? b : a].parent = a < b ? a : b;
     return true;
 }
@@ -115,8 +115,9 @@ static bool unite_all(merging *q) {
     for (uint32_t n = 0; n < r->nidentities; n++) {
         const pass_identity *i = &r->identities[n];
         if (!is_place(r, i->member_a, i->param_a) || !is_place(r, i->member_b, i->param_b))
-            return ir_error(q->cx, "identity (%u, %u) = (%u, %u) names a parameter that does not exist",
-                        i->member_a, i->param_a, i->member_b, i->param_b);
+            return ir_error(q->cx,
+                            "identity (%u, %u) = (%u, %u) names a parameter that does not exist",
+                            i->member_a, i->param_a, i->member_b, i->param_b);
         if (!unite(q, i)) return false;
     }
     return true;

@@ -31,7 +31,9 @@ static uint64_t offset_at(const pass_range *r, unsigned d) {
 }
 
 /* Does not overflow for a range that is_sound has accepted. */
-static uint64_t items(const pass_range *r) { return pass_global_size(r, 0) * pass_global_size(r, 1) * pass_global_size(r, 2); }
+static uint64_t items(const pass_range *r) {
+    return pass_global_size(r, 0) * pass_global_size(r, 1) * pass_global_size(r, 2);
+}
 
 static void put_numbers(ir_text *out, const uint64_t *n, unsigned dims) {
     for (unsigned d = 0; d < dims; d++)
@@ -82,8 +84,8 @@ static bool fail_pair(const ranges *q, const char *what, uint32_t a, uint32_t b)
 static bool fail_groups(const ranges *q, const pass_range *global, const pass_range *local,
                         unsigned d, uint32_t m) {
     return ir_error(q->cx, "work-groups would not be uniform (%llu %% %llu): %s",
-                (unsigned long long)pass_global_size(global, d), (unsigned long long)local_at(local, d),
-                text_of(q, m));
+                    (unsigned long long)pass_global_size(global, d),
+                    (unsigned long long)local_at(local, d), text_of(q, m));
 }
 
 /* ------------------------------------------------------------------------------------ the rules */
@@ -93,7 +95,7 @@ static bool is_sound(const ranges *q, uint32_t m) {
     uint64_t product = 1;
     if (r->dims < 1 || r->dims > 3)
         return ir_error(q->cx, "@%s: an nd-range has 1 to 3 dimensions, not %u",
-                    q->member[m].kernel->name, r->dims);
+                        q->member[m].kernel->name, r->dims);
     for (unsigned d = 0; d < r->dims; d++) {
         if (r->global[d] == 0) return ir_error(q->cx, "empty nd-range: %s", text_of(q, m));
         if (r->global[d] > UINT64_MAX / product)
@@ -141,7 +143,8 @@ static pass_range *sorted_sizes(const ranges *q) {
     pass_range *sizes = ir_new_array(q->scratch, pass_range, q->n);
     for (uint32_t m = 0; m < q->n; m++) {
         sizes[m].dims = 3;
-        for (unsigned d = 0; d < 3; d++) sizes[m].global[d] = pass_global_size(&q->member[m].range, d);
+        for (unsigned d = 0; d < 3; d++)
+            sizes[m].global[d] = pass_global_size(&q->member[m].range, d);
     }
     qsort(sizes, q->n, sizeof *sizes, compare_sizes);
     return sizes;
@@ -186,9 +189,9 @@ static bool can_remap(const ranges *q, const pass_range *fused) {
         if (offset_at(r, 0) || offset_at(r, 1) || offset_at(r, 2))
             return ir_error(q->cx, "remap with non-zero offset: %s", text_of(q, m));
         if (r->has_local)
-            return ir_error(q->cx,
-                        "explicit local size and id remap would break groups (restriction 3): %s",
-                        text_of(q, m));
+            return ir_error(
+                q->cx, "explicit local size and id remap would break groups (restriction 3): %s",
+                text_of(q, m));
     }
     return true;
 }

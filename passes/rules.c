@@ -13,8 +13,7 @@
 
 #include <math.h>
 
-/* -------------------------------------------------------------------------- constants and literals
- */
+/* ----------------------------------------------------------------------- constants and literals */
 
 /* Bits of a lane; 0 for pointers, whose size belongs to the module: no predicate holds for them. */
 static unsigned width_of(ir_type t) {
@@ -161,8 +160,8 @@ AGAINST(is_sign_mask, wide == w && x == smin_of(w))
 
 /* ---------------------------------------------------------------------- predicates about values */
 
-/* May x go when the rule is applied, because nothing but its instruction uses it?  A candidate of the
- * builder is no use yet, so there one other use passes as well. */
+/* May x go when the rule is applied, because nothing but its instruction uses it?  A candidate of
+ * the builder is no use yet, so there one other use passes as well. */
 static bool may_vanish(const ir_inst *x) { return !x->uses || !x->uses->next; }
 
 static bool same_type(const ir_inst *x, const ir_inst *y) { return x->type == y->type; }
@@ -253,8 +252,7 @@ static bool is_pointer_wide(const ir_builder *b, const ir_inst *m) {
     return width_of(m->type) == b->f->module->pointer_bits;
 }
 
-/* --------------------------------------------------------------------- helpers: computed constants
- */
+/* ------------------------------------------------------------------ helpers: computed constants */
 
 static ir_inst *log2_of(ir_builder *b, const ir_inst *c) {
     uint64_t lanes[IR_MAX_LANES];
@@ -431,8 +429,7 @@ static ir_inst *simpler_shuffle(ir_builder *b, const ir_inst *v) {
     return NULL;
 }
 
-/* ------------------------------------------------------------------------------------- the rules
- */
+/* ------------------------------------------------------------------------------------ the rules */
 
 static const char *rule_text(unsigned rule);
 

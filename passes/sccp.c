@@ -115,7 +115,7 @@ static ir_inst *evaluate(sccp *s, ir_inst *i) {
     return choice ? choice : evaluate_operands(s, i);
 }
 
-/* ------------------------------------------------------------------------------- control * flow */
+/* --------------------------------------------------------------------------------- control flow */
 
 /* An edge that occurs twice has the same argument twice, so either place will do. */
 static void number_places(const sccp *s, const ir_block *b) {
@@ -234,8 +234,7 @@ static void propagate_all(sccp *s) {
         }
 }
 
-/* -----------------------------------------------------------------------------------------
- * rewriting */
+/* ------------------------------------------------------------------------------------ rewriting */
 
 static bool replace_constants(sccp *s, ir_block *b) {
     bool changed = false;

@@ -27,8 +27,8 @@ enum { MAX_BYTES = 4096, MAX_PIECES = 64, MAX_PIECE = 8, MAX_LANES = 16 };
 typedef struct {
     ir_inst *alloca;
     uint32_t size;
-    bool stays; /* in memory */
-    bool parts; /* something makes splitting worthwhile: a part, a copy, a fill */
+    bool stays;     /* in memory */
+    bool parts;     /* something makes splitting worthwhile: a part, a copy, a fill */
     uint32_t grain; /* greatest piece that copies and fills can move aligned */
     ir_var_uses uses;
     bool *cut;
@@ -165,8 +165,8 @@ static uint32_t common_lane(const splitter *s, const split_var *v, uint32_t from
     return lane;
 }
 
-/* Lanes of a vector with the bytes of a t: a fourth lane stands behind vectors of three, so that there
- * is a type of that size. */
+/* Lanes of a vector with the bytes of a t: a fourth lane stands behind vectors of three, so that
+ * there is a type of that size. */
 static uint32_t padded_lanes(const splitter *s, ir_type t, uint32_t lane) {
     uint32_t bytes = (uint32_t)ir_access_size(s->m, t);
     bool pads = ir_lanes(t) == 3 && bytes / 3 != lane;

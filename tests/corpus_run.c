@@ -67,7 +67,7 @@ static bool is_known(const char *name, const char *producer) {
     return false;
 }
 
-/* ----------------------------------------------------------------------------------------- files */
+/* ---------------------------------------------------------------------------------------- files */
 
 static char *read_file(const char *path, size_t *size) {
     FILE *f = fopen(path, "rb");
@@ -97,11 +97,12 @@ static bool validate(const char *path) {
     FILE *f = popen(command, "r");
     if (!f) return false;
     if (!fgets(why, sizeof why, f)) why[0] = 0;
-    while (fgetc(f) != EOF) {}
+    while (fgetc(f) != EOF) {
+    }
     return pclose(f) == 0;
 }
 
-/* --------------------------------------------------------------------------------------- modules */
+/* -------------------------------------------------------------------------------------- modules */
 
 static spvf_module *load(spvf_context *c, const char *path, const void *data, size_t size) {
     spvf_module *m = NULL;
@@ -170,7 +171,7 @@ static bool check_module(const char *name, const char *producer) {
     return ok;
 }
 
-/* ----------------------------------------------------------------------------------------- plans */
+/* ---------------------------------------------------------------------------------------- plans */
 
 typedef struct {
     char name[64], element[8];
@@ -247,14 +248,14 @@ static bool same_memory(const memory *want, const memory *got, bool exact) {
         while (at < a->size && a->data[at] == b->data[at]) at++;
         if (at == a->size || (!exact && close_enough(a, b))) continue;
         if (exact || a->element[0] != 'f')
-            snprintf(why, sizeof why, "buffer %s differs from the reference at byte %zu", a->name, at);
+            snprintf(why, sizeof why, "buffer %s differs from the reference at byte %zu", a->name,
+                     at);
         return false;
     }
     return true;
 }
 
-static bool agrees(const char *name, const char *producer, const memory *want,
-                   spvf_run_options o) {
+static bool agrees(const char *name, const char *producer, const memory *want, spvf_run_options o) {
     char folder[64];
     memory got = {0};
     snprintf(folder, sizeof folder, "%s.out", producer);
@@ -310,7 +311,7 @@ static void check_plan(const char *name, const char *producer) {
     drop(&want);
 }
 
-/* ------------------------------------------------------------------------------------------ main */
+/* ----------------------------------------------------------------------------------------- main */
 
 static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);

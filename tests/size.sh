@@ -20,6 +20,8 @@ awk '
         }
         printf "%d functions, median %d lines, %.1f %% above 60\n", count, n[int((count + 1) / 2)], 100 * long / count
     }' $files
+# shellcheck disable=SC2086
+grep -cE '^.{101,}' $files | awk -F: '{ n += $2 } END { print n " lines above 100 columns" }'
 echo "files above 500 lines:"
 # shellcheck disable=SC2086
 wc -l $files | awk '$2 != "total" && $1 > 500 { print "  " $1 " " $2 }' | sort -rn

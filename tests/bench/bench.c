@@ -86,10 +86,11 @@ static void fuse_pair(void *arg) {
     if (!ir_verify_module(a) || !ir_verify_module(b)) abort();
     j->at[2] = now();
     pass_range range = {.dims = 1, .global = {1048576}, .local = {64}, .has_local = true};
-    pass_fuse_member members[] = {{ir_func_find(a, "saxpy"), range}, {ir_func_find(b, "scale"), range}};
+    pass_fuse_member members[] = {{ir_func_find(a, "saxpy"), range},
+                                  {ir_func_find(b, "scale"), range}};
     pass_identity same = {0, 3, 1, 0};
-    pass_fuse_request q = {.name = "pair", .members = members, .nmembers = 2, .identities = &same,
-                           .nidentities = 1};
+    pass_fuse_request q = {
+        .name = "pair", .members = members, .nmembers = 2, .identities = &same, .nidentities = 1};
     if (!pass_fuse(&j->cx, &q, &out, &r) || !r.kernel) abort();
     j->at[3] = now();
     if (!pass_run(r.module, &o)) abort();
@@ -108,7 +109,8 @@ static double peer_time(const char *folder, const char *name) {
     char command[1024];
     double v[PEER_RUNS];
     snprintf(command, sizeof command,
-             "llvm-spirv-15 -r '%s/%s' -o - | opt-15 -O2 | llvm-spirv-15 -o /dev/null", folder, name);
+             "llvm-spirv-15 -r '%s/%s' -o - | opt-15 -O2 | llvm-spirv-15 -o /dev/null", folder,
+             name);
     for (int i = 0; i < PEER_RUNS; i++) {
         double start = now();
         if (system(command) != 0) return 0;
@@ -135,7 +137,8 @@ static void bench_pair(const char *folder) {
     double peer = peer_time(folder, "saxpy.spv") + peer_time(folder, "scale.spv");
     if (peer > 0)
         printf("  %-9s %8.1f   llvm-spirv-15 -r | opt-15 -O2 | llvm-spirv-15, both modules\n"
-               "  ratio     %8.1f x\n", "peer", peer, peer / total);
+               "  ratio     %8.1f x\n",
+               "peer", peer, peer / total);
     free(j.saxpy.data);
     free(j.scale.data);
 }
@@ -187,7 +190,8 @@ static void make_copies(void *arg) {
     ir_module *from = spv_read(&j->cx, j->one.data, j->one.size, NULL);
     ir_module *to = ir_module_new(&j->cx, "copies", from->pointer_bits);
     for (int i = 0; i < j->n; i++)
-        foreach_func(f, from) if (f->flags & IR_FUNC_KERNEL) ir_import_func(to, f, f->name);
+        foreach_func (f, from)
+            if (f->flags & IR_FUNC_KERNEL) ir_import_func(to, f, f->name);
     uint32_t *words;
     size_t count;
     if (!cg_spirv_write(to, &(cg_spirv_options){0}, &to->arena, &words, &count)) abort();
@@ -208,8 +212,9 @@ static void bench_linearity(const char *folder) {
     file one = read_file(folder, "scale.spv");
     file few = copies_of(one, 10), many = copies_of(one, 1000);
     double a = time_reading(few, 31, false), b = time_reading(many, 15, false);
-    printf("reading 100 times as many functions: %zu bytes in %.0f us, %zu bytes in %.0f us: %.1f x\n",
-           few.size, a, many.size, b, b / a);
+    printf(
+        "reading 100 times as many functions: %zu bytes in %.0f us, %zu bytes in %.0f us: %.1f x\n",
+        few.size, a, many.size, b, b / a);
     free(one.data);
     free(few.data);
     free(many.data);

@@ -1,6 +1,6 @@
-/* driver.c — runs a fuzz target without libFuzzer: over the files of a corpus, then over mutations of
- * them from a fixed seed.  The short form of the fuzzers that is part of the tests; also what replays
- * a finding.
+/* driver.c — runs a fuzz target without libFuzzer: over the files of a corpus, then over mutations
+ * of them from a fixed seed.  The short form of the fuzzers that is part of the tests; also what
+ * replays a finding.
  *
  *   TARGET [-n MUTATIONS] [-s SEED] FILE-OR-FOLDER…
  */

@@ -1,9 +1,9 @@
 /* gen.c — bytes to a valid, terminating function without undefined behaviour.
  *
  * The generator keeps the values that may be used at the place where it builds (those of the blocks
- * that dominate it) and picks operands by type from the newest ones.  Statements are operations from
- * the op table, chosen by type rule; loads and stores of stack variables that were initialised at
- * entry; branches with phis; loops with a counter; switches.  Division gets divisors that are
+ * that dominate it) and picks operands by type from the newest ones.  Statements are operations
+ * from the op table, chosen by type rule; loads and stores of stack variables that were initialised
+ * at entry; branches with phis; loops with a counter; switches.  Division gets divisors that are
  * positive, indices are cut to the array, so a run is always defined and two runs must agree bit by
  * bit, whatever passes and writers did in between.  Bytes are taken statement by statement, never
  * twice within one expression, so that they give the same program with every compiler.
@@ -24,9 +24,21 @@ typedef struct {
 } gen;
 
 static const ir_type types[] = {
-    IR_I1,  IR_I8,  IR_I16, IR_I32, IR_I64, IR_F16, IR_F32, IR_F64,
-    IR_I32 | 4u << 5, IR_F32 | 3u << 5, IR_I8 | 2u << 5, IR_I64 | 2u << 5, IR_I1 | 4u << 5,
-    IR_F64 | 2u << 5, IR_I16 | 8u << 5,
+    IR_I1,
+    IR_I8,
+    IR_I16,
+    IR_I32,
+    IR_I64,
+    IR_F16,
+    IR_F32,
+    IR_F64,
+    IR_I32 | 4u << 5,
+    IR_F32 | 3u << 5,
+    IR_I8 | 2u << 5,
+    IR_I64 | 2u << 5,
+    IR_I1 | 4u << 5,
+    IR_F64 | 2u << 5,
+    IR_I16 | 8u << 5,
 };
 enum { TYPES = sizeof types / sizeof *types };
 static const ir_type slot_types[VARIABLES] = {IR_I32, IR_F64, IR_I8};
@@ -157,8 +169,12 @@ static void conversion(gen *g) {
 
 static void bit_cast(gen *g) {
     static const ir_type pairs[][2] = {
-        {IR_I32, IR_F32}, {IR_F64, IR_I64}, {IR_I16, IR_F16}, {IR_I16, IR_I8 | 2u << 5},
-        {IR_I64 | 2u << 5, IR_I32 | 4u << 5}, {IR_I16 | 8u << 5, IR_F64 | 2u << 5},
+        {IR_I32, IR_F32},
+        {IR_F64, IR_I64},
+        {IR_I16, IR_F16},
+        {IR_I16, IR_I8 | 2u << 5},
+        {IR_I64 | 2u << 5, IR_I32 | 4u << 5},
+        {IR_I16 | 8u << 5, IR_F64 | 2u << 5},
     };
     unsigned p = below(g, 6), way = byte(g) & 1;
     ir_inst *x = known_nan(g, operand(g, pairs[p][way]));
@@ -301,7 +317,7 @@ static void loop(gen *g, unsigned depth) {
     ir_at_end(&g->b, next);
 }
 
-/* ------------------------------------------------------------------------------------ statements */
+/* ----------------------------------------------------------------------------------- statements */
 
 static void statement(gen *g, unsigned depth) {
     unsigned what = below(g, 24);
@@ -337,7 +353,8 @@ static void statements(gen *g, unsigned depth) {
 /* ------------------------------------------------------------------------------------- function */
 
 static ir_inst *as_i64(gen *g, ir_inst *v) {
-    static const ir_kind ints[] = {[1] = IR_I1, [8] = IR_I8, [16] = IR_I16, [32] = IR_I32, [64] = IR_I64};
+    static const ir_kind ints[] = {
+        [1] = IR_I1, [8] = IR_I8, [16] = IR_I16, [32] = IR_I32, [64] = IR_I64};
     unsigned bits = ir_bits(g->f->module, v->type);
     v = known_nan(g, v);
     if (ir_is_float(v->type)) v = ir_build1(&g->b, IR_OP_bitcast, ints[bits], v);

@@ -4,8 +4,8 @@
 
 #include "ir/interp.h"
 
-/* A module with one function @f of well-defined behaviour, shaped by the bytes: every choice takes a
- * byte, and when they are used up the function ends soon.  Throws when memory is short. */
+/* A module with one function @f of well-defined behaviour, shaped by the bytes: every choice takes
+ * a byte, and when they are used up the function ends soon.  Throws when memory is short. */
 ir_module *gen_module(ir_ctx *cx, const uint8_t *data, size_t size);
 /* Arguments for @f, from a seed; special values are likely. */
 void gen_arguments(const ir_func *f, uint64_t seed, ir_value *args);

@@ -63,9 +63,9 @@ Test(core, try_nests) {
 
 Test(core, map_keeps_what_was_set) {
     ir_map map = {0};
-    for (uint64_t k = 0; k < 5000; k++) ir_map_set(&m->arena, &map, k * k, (void *)(uintptr_t)(k + 1));
     for (uint64_t k = 0; k < 5000; k++)
-        cr_assert_eq((uintptr_t)ir_map_get(&map, k * k), k + 1);
+        ir_map_set(&m->arena, &map, k * k, (void *)(uintptr_t)(k + 1));
+    for (uint64_t k = 0; k < 5000; k++) cr_assert_eq((uintptr_t)ir_map_get(&map, k * k), k + 1);
     cr_assert_null(ir_map_get(&map, 3));
 }
 
@@ -236,11 +236,16 @@ Test(core, loads_are_not_merged) {
 
 Test(core, messages_are_formatted) {
     char text[200];
-    ir_message m1 = {.severity = IR_ERROR, .file = "k.spv", .word = 0x1a3, .source = "saxpy.cl",
-                     .source_line = 12, .text = "bad"};
+    ir_message m1 = {.severity = IR_ERROR,
+                     .file = "k.spv",
+                     .word = 0x1a3,
+                     .source = "saxpy.cl",
+                     .source_line = 12,
+                     .text = "bad"};
     ir_format_message(&m1, text, sizeof text);
     cr_assert_str_eq(text, "k.spv: word 0x1a3, saxpy.cl:12: error: bad");
-    ir_message m2 = {.severity = IR_WARNING, .file = "a.plan", .line = 3, .column = 14, .text = "odd"};
+    ir_message m2 = {
+        .severity = IR_WARNING, .file = "a.plan", .line = 3, .column = 14, .text = "odd"};
     ir_format_message(&m2, text, sizeof text);
     cr_assert_str_eq(text, "a.plan:3:14: warning: odd");
     ir_format_message(&(ir_message){.text = "plain"}, text, 8);

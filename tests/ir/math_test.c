@@ -11,8 +11,7 @@
 #include <math.h>
 #include <mpfr.h>
 
-/* --------------------------------------------------------------------------------------- oracles
- */
+/* -------------------------------------------------------------------------------------- oracles */
 
 typedef struct {
     ir_op op;
@@ -106,8 +105,7 @@ static const function functions[] = {
     {IR_OP_native_log10, mpfr_log10, 1e-30, 1e30, 1},
 };
 
-/* ----------------------------------------------------------------------------------------- errors
- */
+/* --------------------------------------------------------------------------------------- errors */
 
 static uint64_t random_state = 1;
 
@@ -182,8 +180,7 @@ Test(math, functions_of_f16_are_correctly_rounded) {
         measure(&functions[i], IR_F16, 300, 0.5001);
 }
 
-/* --------------------------------------------------------------------------------- two arguments
- */
+/* -------------------------------------------------------------------------------- two arguments */
 
 typedef int oracle2(mpfr_t out, const mpfr_t x, const mpfr_t y, mpfr_rnd_t mode);
 
@@ -248,8 +245,7 @@ Test(math, integer_powers_and_roots) {
     }
 }
 
-/* ------------------------------------------------------------------------------------- edge cases
- */
+/* ----------------------------------------------------------------------------------- edge cases */
 
 static uint64_t f32(double x) { return ir_fp_from_double(IR_F32, x); }
 
@@ -371,8 +367,7 @@ Test(math, edges_of_the_rest) {
     expect1(IR_OP_acosh, 0.5, nan_);
 }
 
-/* ---------------------------------------------------------------------------------------- vectors
- */
+/* -------------------------------------------------------------------------------------- vectors */
 
 static void expect_vector(ir_op op, unsigned n, const double *a, const double *b, unsigned results,
                           const double *want) {

@@ -65,8 +65,7 @@ static char *read_whole(const char *path) {
     return text;
 }
 
-/* --------------------------------------------------------------------------------------- the whole
- * language */
+/* --------------------------------------------------------------------------- the whole language */
 
 static void count_ops(const ir_module *m, unsigned *count) {
     foreach_func (f, m)

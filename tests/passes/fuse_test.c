@@ -183,8 +183,7 @@ static void assert_optimizes(void) {
     cr_assert(ir_verify_func(fused.kernel), "%s", message);
 }
 
-/* -------------------------------------------------------------------------------------------
- * ranges */
+/* --------------------------------------------------------------------------------------- ranges */
 
 static const char three[] = "kernel @a() {\ne:\n ret\n}\n"
                             "kernel @b() {\ne:\n ret\n}\n"
@@ -271,8 +270,7 @@ Test(fuse, ids_agree_when_one_range_is_a_prefix_of_the_other) {
 
 Test(fuse, nothing) { assert_error(&(pass_fuse_request){.name = "f"}, "nothing to fuse"); }
 
-/* -------------------------------------------------------------------------------------------
- * bodies */
+/* --------------------------------------------------------------------------------------- bodies */
 
 #define INDEX "  %i: i64 = global_id 0\n  %o: i64 = shl %i, 2\n"
 #define BINARY(name, op)                                                                           \
@@ -490,8 +488,7 @@ Test(fuse, endless_body) {
     assert_lacks(fused_text(), "barrier");
 }
 
-/* -------------------------------------------------------------------------------------------
- * guards */
+/* --------------------------------------------------------------------------------------- guards */
 
 Test(fuse, guards_by_item) {
     ir_module *m = parse(add_mul);
@@ -577,7 +574,7 @@ Test(fuse, prefix_of_another_shape_needs_no_remapping) {
     assert_same_result(&q, args);
 }
 
-/* ------------------------------------------------------------------------------ shared * things */
+/* -------------------------------------------------------------------------------- shared things */
 
 static const char with_table[] =
     "@tab: const [4 x i32] align 4 = {5, 6, 7, 8}\n"
@@ -645,8 +642,7 @@ Test(fuse, kernels_of_several_modules) {
     cr_assert_eq(count_globals(fused.module, IR_LOCAL), 2);
 }
 
-/* ---------------------------------------------------------------------------------------
- * parameters */
+/* ----------------------------------------------------------------------------------- parameters */
 
 static const char kinds[] =
     "kernel @k(%0: ptr.global readonly, %n: i32, %f: f32, %l: ptr.local, %s: sampler,"
@@ -726,8 +722,7 @@ Test(fuse, unused_arguments_are_dropped_after_optimization) {
     cr_assert_eq(fused.kernel->nparams, 1, "trimming twice is harmless");
 }
 
-/* ----------------------------------------------------------------------------------------
- * constants */
+/* ------------------------------------------------------------------------------------ constants */
 
 static const char constants[] =
     "kernel @k(%x: ptr.global, %a: i32, %v: v3i16, %f: f64,"
@@ -798,8 +793,7 @@ Test(fuse, constants_of_the_wrong_kind) {
     }
 }
 
-/* ---------------------------------------------------------------------------------------
- * attributes */
+/* ----------------------------------------------------------------------------------- attributes */
 
 static ir_func *mutable_kernel(ir_module *m, const char *name) { return ir_func_find(m, name); }
 
@@ -862,8 +856,7 @@ Test(fuse, what_cannot_be_a_member) {
                  "too many work-items for 32-bit ids");
 }
 
-/* --------------------------------------------------------------------------------------------
- * calls */
+/* ---------------------------------------------------------------------------------------- calls */
 
 static const char calls[] =
     "func @twice(%x: i32): i32 {\ne:\n  %r: i32 = add %x, %x\n  ret %r\n}\n"
@@ -892,7 +885,7 @@ Test(fuse, calls_without_body_are_refused) {
                    "the calls of @open cannot be inlined: ");
 }
 
-/* ---------------------------------------------------------------- determinism, lack of * memory */
+/* ------------------------------------------------------------------ determinism, lack of memory */
 
 Test(fuse, same_request_same_text) {
     ir_module *m = parse(with_table);

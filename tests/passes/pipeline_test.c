@@ -67,7 +67,7 @@ static unsigned count_instructions(const char *name) {
     return n;
 }
 
-/* ------------------------------------------------------------------------- registry and * order */
+/* --------------------------------------------------------------------------- registry and order */
 
 /* Where `name` stands in a list, the first time; -1: nowhere. */
 static long place_of(const char *list, const char *name) {
@@ -110,8 +110,7 @@ Test(pipeline, standard_uses_every_pass) {
         cr_assert_geq(place_of(pass_standard, passes[n].name), 0, "%s", passes[n].name);
 }
 
-/* ------------------------------------------------------------------------------------------
- * switches */
+/* ------------------------------------------------------------------------------------- switches */
 
 Test(pipeline, runs_a_list) {
     cr_assert(run((pass_options){.passes = " gvn, sccp ,dce,", .bisect = -1, .verify_each = true}));

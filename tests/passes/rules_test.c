@@ -29,8 +29,7 @@ static uint64_t random_bits(uint64_t *state) { /* splitmix64 */
     return z ^ z >> 31;
 }
 
-/* ---------------------------------------------------------------------------------------- values
- */
+/* --------------------------------------------------------------------------------------- values */
 
 static uint64_t some_int(uint64_t *state, unsigned bits) {
     uint64_t r = random_bits(state);
@@ -80,8 +79,7 @@ static void make_args(ir_value *args, const ir_func *f, unsigned run, bool tame)
     }
 }
 
-/* ------------------------------------------------------------------------------------ comparison
- */
+/* ----------------------------------------------------------------------------------- comparison */
 
 static bool is_close(ir_kind k, uint64_t a, uint64_t b) {
     double x = ir_fp_to_double(k, a), y = ir_fp_to_double(k, b);
@@ -136,8 +134,7 @@ static void check_function(bench *t, ir_func *f, ir_arena *scratch) {
     t->functions++;
 }
 
-/* ----------------------------------------------------------------------------------------- files
- */
+/* ---------------------------------------------------------------------------------------- files */
 
 static char *read_file(const char *path, size_t *n) {
     FILE *f = fopen(path, "rb");

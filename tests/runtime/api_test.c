@@ -87,7 +87,7 @@ static spvf_module *load(spvf_context *c) {
     return m;
 }
 
-/* --------------------------------------------------------------------------------------- modules */
+/* -------------------------------------------------------------------------------------- modules */
 
 Test(api, kernels_are_described) {
     spvf_context *c = plain_context();
@@ -142,7 +142,7 @@ Test(api, foolish_calls_are_refused) {
     spvf_context_destroy(c);
 }
 
-/* ---------------------------------------------------------------------------------------- fusion */
+/* --------------------------------------------------------------------------------------- fusion */
 
 static spvf_status fuse(spvf_context *c, const spvf_module *m, spvf_fusion **out) {
     spvf_range range = {.dims = 1, .global = {512}, .local = {64}};
@@ -249,7 +249,8 @@ Test(api, every_allocation_may_fail) {
         spvf_context *c = counted_context(&count);
         done = c && use_everything(c);
         if (c && !done)
-            cr_assert_str_eq(last_error, "error: out of memory", "allocation %ld: %s", n, last_error);
+            cr_assert_str_eq(last_error, "error: out of memory", "allocation %ld: %s", n,
+                             last_error);
         spvf_context_destroy(c);
         cr_assert_eq(count.live, 0, "allocation %ld failed: %ld blocks leaked", n, count.live);
         cr_assert_lt(n, 10000);
