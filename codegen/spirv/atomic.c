@@ -53,9 +53,9 @@ void sw_emit_atomic(sw_func *fn, const ir_inst *i) {
     uint32_t operands[4] = {p, scope, semantics, i->nargs > 1 ? sw_arg(fn, i, 1) : 0};
     SpvOp op = (SpvOp)sw_opcode_of(ir_info(i)->spirv);
     if (store)
-        sw_emit(fn, op, 4, operands);
+        sw_emit(fn, op, (sw_list){4, operands});
     else
-        sw_set_value(fn, i, sw_emit_result(fn, op, sw_type(w, t), i->nargs + 2u, operands));
+        sw_set_value(fn, i, sw_emit_result(fn, op, sw_type(w, t), (sw_list){i->nargs + 2u, operands}));
 }
 
 void sw_emit_sync(sw_func *fn, const ir_inst *i) {

@@ -5,7 +5,7 @@
 #include "ir/eval.h"
 
 static void put(sw_func *fn, const ir_inst *i, SpvOp op, uint32_t operand) {
-    sw_set_value(fn, i, sw_emit_result(fn, op, sw_type(fn->w, i->type), 1, &operand));
+    sw_set_value(fn, i, sw_emit_result(fn, op, sw_type(fn->w, i->type), SW_LIST(operand)));
 }
 
 /* ------------------------------------------------------------------------------------ bool and numbers */
@@ -53,7 +53,7 @@ static void decorate_rounding(sw_func *fn, const ir_inst *i, uint32_t id) {
     uint32_t mode = i->imm.round.mode;
     if (rule != R_FTOI && rule != R_ITOF && rule != R_FTOF) return;
     if (mode != (rule == R_FTOI ? IR_RTZ : IR_RTE))
-        sw_decorate(fn->w, id, SpvDecorationFPRoundingMode, 1, &mode);
+        sw_decorate(fn->w, id, SpvDecorationFPRoundingMode, SW_LIST(mode));
     if (i->imm.round.sat) sw_decorate0(fn->w, id, SpvDecorationSaturatedConversion);
 }
 

@@ -50,11 +50,10 @@ static void collect(entry *e, sw_info *kernel) {
 
 /* ------------------------------------------------------------------------------------------ modes */
 
-static void put_mode(sw_writer *w, uint32_t id, SpvExecutionMode mode, unsigned n,
-                     const uint32_t *operands) {
+static void put_mode(sw_writer *w, uint32_t id, SpvExecutionMode mode, sw_list operands) {
     uint32_t all[5] = {id, (uint32_t)mode};
-    for (unsigned i = 0; i < n; i++) all[i + 2] = operands[i];
-    sw_put(w, SEC_MODE, SpvOpExecutionMode, n + 2, all);
+    for (unsigned i = 0; i < operands.n; i++) all[i + 2] = operands.word[i];
+    sw_put(w, SEC_MODE, SpvOpExecutionMode, (sw_list){operands.n + 2, all});
 }
 
 static bool is_set(const uint32_t size[3]) { return size[0] || size[1] || size[2]; }
@@ -76,7 +75,7 @@ static void put_float_controls(sw_writer *w, uint32_t id, unsigned bits, uint32_
         if (!(bits & rows[i].bit)) continue;
         sw_capability(w, rows[i].capability);
         if (w->version < 0x00010400) sw_extension(w, "SPV_KHR_float_controls");
-        put_mode(w, id, rows[i].mode, 1, &width);
+        put_mode(w, id, rows[i].mode, SW_LIST(width));
     }
 }
 
@@ -94,13 +93,13 @@ static void put_modes(entry *e, const sw_info *info) {
     sw_writer *w = e->w;
     const ir_kernel_attrs *a = &info->f->attrs;
     uint32_t id = info->entry;
-    if (is_set(a->local_size)) put_mode(w, id, SpvExecutionModeLocalSize, 3, a->local_size);
-    if (is_set(a->hint)) put_mode(w, id, SpvExecutionModeLocalSizeHint, 3, a->hint);
-    if (a->has_vec_hint) put_mode(w, id, SpvExecutionModeVecTypeHint, 1, &a->vec_hint);
+    if (is_set(a->local_size)) put_mode(w, id, SpvExecutionModeLocalSize, (sw_list){3, a->local_size});
+    if (is_set(a->hint)) put_mode(w, id, SpvExecutionModeLocalSizeHint, (sw_list){3, a->hint});
+    if (a->has_vec_hint) put_mode(w, id, SpvExecutionModeVecTypeHint, SW_LIST(a->vec_hint));
     put_subgroups(w, id, a);
     for (unsigned k = 0; k < 3; k++) put_float_controls(w, id, a->float_controls[k], 16u << k);
     bool off = info->f->flags & IR_FUNC_CONTRACTION_OFF || (e->adds && e->muls && e->strict);
-    if (off) put_mode(w, id, SpvExecutionModeContractionOff, 0, NULL);
+    if (off) put_mode(w, id, SpvExecutionModeContractionOff, SW_NONE);
 }
 
 /* "kernel_arg_type.NAME.float*,int," is how llvm-spirv carries the types of the source. */

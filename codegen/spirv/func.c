@@ -58,7 +58,7 @@ void sw_write_params(sw_writer *w, const sw_info *info, sw_section s, uint32_t *
                             ? sw_pointer_type(w, ir_space_of(p->type), sw_param_pointee(info, n))
                             : sw_type(w, p->type);
         ids[n] = sw_new_id(w);
-        sw_put_result(w, s, SpvOpFunctionParameter, type, ids[n], 0, NULL);
+        sw_put_result(w, s, SpvOpFunctionParameter, type, ids[n], SW_NONE);
         sw_name(w, ids[n], name ? name : ir_name_of(f, p));
         decorate_param(w, ids[n], &f->param[n]);
     }
@@ -90,24 +90,22 @@ uint32_t sw_value(sw_func *fn, ir_inst *v) {
     return *id;
 }
 
-void sw_emit(sw_func *fn, SpvOp op, unsigned n, const uint32_t *operands) {
-    sw_put(fn->w, SEC_BODY, op, n, operands);
+void sw_emit(sw_func *fn, SpvOp op, sw_list operands) {
+    sw_put(fn->w, SEC_BODY, op, operands);
 }
 
-uint32_t sw_emit_result(sw_func *fn, SpvOp op, uint32_t type, unsigned n,
-                        const uint32_t *operands) {
+uint32_t sw_emit_result(sw_func *fn, SpvOp op, uint32_t type, sw_list operands) {
     uint32_t id = sw_new_id(fn->w);
-    sw_put_result(fn->w, SEC_BODY, op, type, id, n, operands);
+    sw_put_result(fn->w, SEC_BODY, op, type, id, operands);
     return id;
 }
 
-uint32_t sw_emit_ext(sw_func *fn, uint32_t number, uint32_t type, unsigned n,
-                     const uint32_t *operands) {
-    uint32_t *all = ir_new_array(fn->w->arena, uint32_t, n + 2);
+uint32_t sw_emit_ext(sw_func *fn, uint32_t number, uint32_t type, sw_list operands) {
+    uint32_t *all = ir_new_array(fn->w->arena, uint32_t, operands.n + 2);
     all[0] = sw_import_std(fn->w);
     all[1] = number;
-    if (n) memcpy(all + 2, operands, n * sizeof *all);
-    return sw_emit_result(fn, SpvOpExtInst, type, n + 2, all);
+    if (operands.n) memcpy(all + 2, operands.word, operands.n * sizeof *all);
+    return sw_emit_result(fn, SpvOpExtInst, type, (sw_list){operands.n + 2, all});
 }
 
 uint32_t sw_scratch(sw_func *fn, ir_type t) {
@@ -199,7 +197,7 @@ static void put_switch(sw_func *fn, const ir_inst *i, uint32_t selector) {
         if (wide) operands[n++] = (uint32_t)(value >> 32);
         operands[n++] = fn->label[b->succ[k]->id];
     }
-    sw_emit(fn, SpvOpSwitch, n, operands);
+    sw_emit(fn, SpvOpSwitch, (sw_list){n, operands});
 }
 
 static uint32_t switch_selector(sw_func *fn, const ir_inst *i) {
@@ -219,7 +217,7 @@ static void put_branch(sw_func *fn, const ir_block *b, uint32_t condition) {
 
 static void put_return(sw_func *fn, const ir_inst *i) {
     if (i->nargs == 0) {
-        sw_emit(fn, SpvOpReturn, 0, NULL);
+        sw_emit(fn, SpvOpReturn, SW_NONE);
         return;
     }
     ir_inst *v = ir_arg(i, 0);
@@ -237,7 +235,7 @@ static void put_terminator(sw_func *fn, const ir_inst *i) {
     switch ((ir_op)i->op) {
     case IR_OP_switch: put_switch(fn, i, condition); break;
     case IR_OP_ret: put_return(fn, i); break;
-    case IR_OP_unreachable: sw_emit(fn, SpvOpUnreachable, 0, NULL); break;
+    case IR_OP_unreachable: sw_emit(fn, SpvOpUnreachable, SW_NONE); break;
     default: put_branch(fn, fn->block, condition);
     }
 }
@@ -281,7 +279,7 @@ void sw_emit_phi(sw_func *fn, const ir_inst *i) {
                                                          sw_pointee(fn->info, i))
                                        : sw_type(fn->w, i->type);
     uint32_t *operands = ir_new_array(fn->w->arena, uint32_t, 2 * (size_t)n);
-    sw_put_result(fn->w, SEC_BODY, SpvOpPhi, type, id, 2 * n, operands);
+    sw_put_result(fn->w, SEC_BODY, SpvOpPhi, type, id, (sw_list){2 * n, operands});
     *ir_push(fn->w->arena, &fn->phis) =
         (sw_open_phi){i, edge, n, fn->w->section[SEC_BODY].n - 2 * n};
     sw_set_value(fn, i, id);
@@ -318,7 +316,7 @@ static void end_function(sw_writer *w) {
     append_section(w, SEC_FUNCTION, SEC_HEAD);
     append_section(w, SEC_FUNCTION, SEC_CAST);
     append_section(w, SEC_FUNCTION, SEC_BODY);
-    sw_put(w, SEC_FUNCTION, SpvOpFunctionEnd, 0, NULL);
+    sw_put(w, SEC_FUNCTION, SpvOpFunctionEnd, SW_NONE);
 }
 
 static void prepare(sw_func *fn, sw_writer *w, sw_info *info) {
@@ -357,10 +355,10 @@ static void write_wrapper(sw_writer *w, const sw_info *info) {
     sw_begin_function(w, info, SEC_FUNCTION, info->entry);
     sw_write_params(w, info, SEC_FUNCTION, operands + 1);
     sw_put(w, SEC_FUNCTION, SpvOpLabel, SW_LIST(sw_new_id(w)));
-    sw_put_result(w, SEC_FUNCTION, SpvOpFunctionCall, type, sw_new_id(w), info->f->nparams + 1,
-                  operands);
-    sw_put(w, SEC_FUNCTION, SpvOpReturn, 0, NULL);
-    sw_put(w, SEC_FUNCTION, SpvOpFunctionEnd, 0, NULL);
+    sw_put_result(w, SEC_FUNCTION, SpvOpFunctionCall, type, sw_new_id(w),
+                  (sw_list){info->f->nparams + 1, operands});
+    sw_put(w, SEC_FUNCTION, SpvOpReturn, SW_NONE);
+    sw_put(w, SEC_FUNCTION, SpvOpFunctionEnd, SW_NONE);
 }
 
 void sw_write_function(sw_writer *w, sw_info *info) {
@@ -380,5 +378,5 @@ void sw_declare_function(sw_writer *w, sw_info *info) {
     sw_link(w, info->id, info->f->name, true);
     sw_begin_function(w, info, SEC_DECLARATION, info->id);
     sw_write_params(w, info, SEC_DECLARATION, params);
-    sw_put(w, SEC_DECLARATION, SpvOpFunctionEnd, 0, NULL);
+    sw_put(w, SEC_DECLARATION, SpvOpFunctionEnd, SW_NONE);
 }

@@ -22,7 +22,8 @@ typedef struct {
 } initializer;
 
 static uint32_t constant_expression(sw_writer *w, SpvOp op, uint32_t type, uint32_t a, uint32_t b) {
-    return sw_intern(w, SpvOpSpecConstantOp, type, b ? 3 : 2, (const uint32_t[]){(uint32_t)op, a, b});
+    return sw_intern(w, SpvOpSpecConstantOp, type,
+                     (sw_list){b ? 3 : 2, (const uint32_t[]){(uint32_t)op, a, b}});
 }
 
 /* &target + addend as a pointer to bytes in the target's space. */
@@ -60,7 +61,8 @@ static uint32_t plain_leaf(sw_writer *w, ir_type t, const uint8_t *bytes) {
     uint32_t lane[IR_MAX_LANES];
     for (unsigned i = 0; i < ir_lanes(t); i++)
         lane[i] = sw_int(w, ir_elem(t), read_bits(bytes + i * size, size));
-    return sw_intern(w, SpvOpConstantComposite, sw_type(w, t), ir_lanes(t), lane);
+    return sw_intern(w, SpvOpConstantComposite, sw_type(w, t),
+                     (sw_list){ir_lanes(t), lane});
 }
 
 static bool is_zero(const initializer *in, uint64_t offset, uint64_t size) {
@@ -88,7 +90,8 @@ static uint32_t initial_value(initializer *in, ir_type t, uint64_t offset) {
     for (uint32_t i = 0; i < info->count; i++)
         part[i] = initial_value(in, info->member[array ? 0 : i],
                                 offset + (array ? i * stride : info->offset[i]));
-    return sw_intern(w, SpvOpConstantComposite, sw_type(w, t), info->count, part);
+    return sw_intern(w, SpvOpConstantComposite, sw_type(w, t),
+                     (sw_list){info->count, part});
 }
 
 static int compare_relocs(const void *a, const void *b) {
@@ -108,7 +111,7 @@ static uint32_t initializer_of(sw_writer *w, const ir_global *g) {
 static uint32_t write_variable(sw_writer *w, SpvStorageClass class, uint32_t type, uint32_t init) {
     uint32_t id = sw_new_id(w);
     sw_put_result(w, SEC_GLOBAL, SpvOpVariable, sw_pointer_type_of(w, class, type), id,
-                  init ? 2 : 1, (const uint32_t[]){(uint32_t)class, init});
+                  (sw_list){init ? 2 : 1, (const uint32_t[]){(uint32_t)class, init}});
     return id;
 }
 
@@ -207,7 +210,7 @@ static uint32_t write_string(sw_writer *w, const char *text) {
     uint32_t *bytes = ir_new_array(w->arena, uint32_t, n);
     for (size_t i = 0; i < n; i++) bytes[i] = sw_int(w, IR_I8, (unsigned char)text[i]);
     uint32_t type = byte_array_type(w, (uint32_t)n);
-    uint32_t init = sw_intern(w, SpvOpConstantComposite, type, (unsigned)n, bytes);
+    uint32_t init = sw_intern(w, SpvOpConstantComposite, type, (sw_list){(unsigned)n, bytes});
     return write_constant_bytes(w, type, init);
 }
 
@@ -230,7 +233,7 @@ uint32_t sw_constant_bytes(sw_writer *w, uint32_t n, uint8_t byte) {
     if (byte) {
         uint32_t *bytes = ir_new_array(w->arena, uint32_t, n);
         for (uint32_t i = 0; i < n; i++) bytes[i] = sw_int(w, IR_I8, byte);
-        init = sw_intern(w, SpvOpConstantComposite, type, n, bytes);
+        init = sw_intern(w, SpvOpConstantComposite, type, (sw_list){n, bytes});
     }
     uint32_t id = write_constant_bytes(w, type, init);
     ir_map_set(w->arena, &w->byte_arrays, key, (void *)(uintptr_t)id);

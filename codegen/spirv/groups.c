@@ -45,8 +45,8 @@ static uint32_t scope_of(sw_func *fn, const ir_inst *i) {
     return sw_u32(fn->w, i->imm.group.scope);
 }
 
-static void put(sw_func *fn, const ir_inst *i, SpvOp op, unsigned n, const uint32_t *operands) {
-    sw_set_value(fn, i, sw_emit_result(fn, op, sw_type(fn->w, i->type), n, operands));
+static void put(sw_func *fn, const ir_inst *i, SpvOp op, sw_list operands) {
+    sw_set_value(fn, i, sw_emit_result(fn, op, sw_type(fn->w, i->type), operands));
 }
 
 /* ------------------------------------------------------------------------------------- arithmetic */
@@ -73,7 +73,7 @@ static void emit_nonuniform(sw_func *fn, const ir_inst *i, const group_row *row)
                                   : SpvCapabilityGroupNonUniformArithmetic);
     uint32_t operands[4] = {scope_of(fn, i), i->imm.group.op, sw_arg(fn, i, 0), 0};
     if (clustered) operands[3] = sw_u32(fn->w, 1u << i->imm.group.log_size);
-    put(fn, i, op, clustered ? 4 : 3, operands);
+    put(fn, i, op, (sw_list){clustered ? 4 : 3, operands});
 }
 
 static bool emit_arithmetic(sw_func *fn, const ir_inst *i) {
@@ -133,7 +133,7 @@ static void emit_other(sw_func *fn, const ir_inst *i) {
     need_nonuniform(fn, capability_of(fn, (ir_op)i->op));
     if (i->op == IR_OP_group_ballot_count) operands[n++] = i->imm.group.op;
     for (unsigned k = 0; k < i->nargs; k++) operands[n++] = sw_arg(fn, i, k);
-    put(fn, i, (SpvOp)sw_opcode_of(ir_info(i)->spirv), n, operands);
+    put(fn, i, (SpvOp)sw_opcode_of(ir_info(i)->spirv), (sw_list){n, operands});
 }
 
 /* ------------------------------------------------------------------------------------ async copies */

@@ -36,16 +36,16 @@ static void emit_access(sw_func *fn, const ir_inst *i) {
     uint32_t n = collect(fn, i, ir_info(i)->nargs, operands);
     SpvOp op = (SpvOp)sw_opcode_of(ir_info(i)->spirv);
     if (i->op == IR_OP_image_write)
-        sw_emit(fn, op, n, operands);
+        sw_emit(fn, op, (sw_list){n, operands});
     else
-        sw_set_value(fn, i, sw_emit_result(fn, op, sw_type(fn->w, i->type), n, operands));
+        sw_set_value(fn, i, sw_emit_result(fn, op, sw_type(fn->w, i->type), (sw_list){n, operands}));
 }
 
 static void emit_simple(sw_func *fn, const ir_inst *i) {
     uint32_t operands[2];
     for (unsigned k = 0; k < i->nargs; k++) operands[k] = sw_arg(fn, i, k);
     SpvOp op = (SpvOp)sw_opcode_of(ir_info(i)->spirv);
-    sw_set_value(fn, i, sw_emit_result(fn, op, sw_type(fn->w, i->type), i->nargs, operands));
+    sw_set_value(fn, i, sw_emit_result(fn, op, sw_type(fn->w, i->type), (sw_list){i->nargs, operands}));
 }
 
 void sw_emit_image(sw_func *fn, const ir_inst *i) {

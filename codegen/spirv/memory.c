@@ -56,7 +56,7 @@ static void emit_variable(sw_func *fn, const ir_inst *i) {
     uint32_t id = sw_new_id(fn->w);
     sw_put_result(fn->w, SEC_HEAD, SpvOpVariable, type, id, SW_LIST(SpvStorageClassFunction));
     if (var->align > ir_alignof(fn->w->m, var->type))
-        sw_decorate(fn->w, id, SpvDecorationAlignment, 1, &var->align);
+        sw_decorate(fn->w, id, SpvDecorationAlignment, SW_LIST(var->align));
     sw_set_value(fn, i, id);
 }
 

@@ -38,7 +38,7 @@ static bool takes_fast_math(const ir_inst *i) {
 static void decorate_result(sw_func *fn, const ir_inst *i, uint32_t id) {
     uint32_t mask = fast_math(i);
     if (mask && takes_fast_math(i))
-        sw_decorate(fn->w, id, SpvDecorationFPFastMathMode, 1, &mask);
+        sw_decorate(fn->w, id, SpvDecorationFPFastMathMode, SW_LIST(mask));
     if (fn->w->version < 0x00010400) return;
     if (i->flags & IR_NSW) sw_decorate0(fn->w, id, SpvDecorationNoSignedWrap);
     if (i->flags & IR_NUW) sw_decorate0(fn->w, id, SpvDecorationNoUnsignedWrap);
@@ -48,8 +48,8 @@ static void emit_plain(sw_func *fn, const ir_inst *i) {
     uint32_t *operands = ir_new_array(fn->w->arena, uint32_t, i->nargs);
     uint32_t number = number_of(fn->w, (ir_op)i->op), type = sw_type(fn->w, i->type);
     for (unsigned n = 0; n < i->nargs; n++) operands[n] = sw_arg(fn, i, n);
-    uint32_t id = is_ext(ir_info(i)) ? sw_emit_ext(fn, number, type, i->nargs, operands)
-                                     : sw_emit_result(fn, (SpvOp)number, type, i->nargs, operands);
+    uint32_t id = is_ext(ir_info(i)) ? sw_emit_ext(fn, number, type, (sw_list){i->nargs, operands})
+                                     : sw_emit_result(fn, (SpvOp)number, type, (sw_list){i->nargs, operands});
     decorate_result(fn, i, id);
     sw_set_value(fn, i, id);
 }
@@ -132,8 +132,8 @@ static void emit_shuffle(sw_func *fn, const ir_inst *i) {
     unsigned lanes = ir_lanes(i->type);
     for (unsigned n = 0; n < lanes; n++)
         operands[n + 2] = i->imm.mask[n] == 255 ? UINT32_MAX : i->imm.mask[n];
-    sw_set_value(fn, i, sw_emit_result(fn, SpvOpVectorShuffle, sw_type(fn->w, i->type), lanes + 2,
-                                       operands));
+    sw_set_value(fn, i, sw_emit_result(fn, SpvOpVectorShuffle, sw_type(fn->w, i->type),
+                                       (sw_list){lanes + 2, operands}));
 }
 
 /* Are these the three dimensions of one query, as the reader takes a built-in variable apart? */
@@ -159,7 +159,7 @@ static uint32_t insert_lane(sw_func *fn, uint32_t type, uint32_t lane, uint32_t 
 uint32_t sw_spread(sw_func *fn, uint32_t lane, ir_type t) {
     uint32_t type = sw_type(fn->w, t), v = sw_undef(fn->w, type);
     uint32_t operands[IR_MAX_LANES + 2] = {insert_lane(fn, type, lane, v, 0), v};
-    return sw_emit_result(fn, SpvOpVectorShuffle, type, ir_lanes(t) + 2, operands);
+    return sw_emit_result(fn, SpvOpVectorShuffle, type, (sw_list){ir_lanes(t) + 2, operands});
 }
 
 /* Lane by lane, and one lane spread out: not every consumer takes OpCompositeConstruct for vectors. */

@@ -36,7 +36,7 @@ static uint32_t put_chain(sw_func *fn, sw_section s, const sw_plan *plan, uint32
     operands[0] = base;
     for (unsigned i = 0; i < plan->n; i++) operands[i + 1] = index_value(fn, &plan->index[i]);
     uint32_t id = sw_new_id(fn->w);
-    sw_put_result(fn->w, s, op, type, id, plan->n + 1, operands);
+    sw_put_result(fn->w, s, op, type, id, (sw_list){plan->n + 1, operands});
     return id;
 }
 

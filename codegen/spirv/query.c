@@ -43,7 +43,7 @@ static uint32_t declare(sw_writer *w, uint32_t type, uint32_t builtin, const cha
     sw_put_result(w, SEC_GLOBAL, SpvOpVariable, sw_pointer_type_of(w, SpvStorageClassInput, type),
                   id, SW_LIST(SpvStorageClassInput));
     sw_name(w, id, ir_sprintf(w->arena, "__spirv_BuiltIn%s", name));
-    sw_decorate(w, id, SpvDecorationBuiltIn, 1, &builtin);
+    sw_decorate(w, id, SpvDecorationBuiltIn, SW_LIST(builtin));
     sw_decorate0(w, id, SpvDecorationConstant);
     return id;
 }

@@ -97,7 +97,7 @@ void sw_emit_part(sw_func *fn, const ir_inst *i) {
     for (; n < i->nargs; n++) operands[n] = sw_arg(fn, i, n);
     operands[n] = sw_scratch(fn, stored);
     uint32_t variable = operands[n++];
-    uint32_t id = sw_emit_ext(fn, p.number, sw_type(fn->w, x), n, operands);
+    uint32_t id = sw_emit_ext(fn, p.number, sw_type(fn->w, x), (sw_list){n, operands});
     if (p.wants_stored)
         id = sw_emit_result(fn, SpvOpLoad, sw_type(fn->w, stored), SW_LIST(variable));
     sw_set_value(fn, i, id);
@@ -118,7 +118,7 @@ void sw_emit_call(sw_func *fn, const ir_inst *i) {
             ir_is_ptr(a->type) ? sw_pointer(fn, a, sw_param_pointee(callee, n)) : sw_value(fn, a);
     }
     sw_set_value(fn, i, sw_emit_result(fn, SpvOpFunctionCall, sw_type(fn->w, i->type),
-                                       i->nargs + 1u, operands));
+                                       (sw_list){i->nargs + 1u, operands}));
 }
 
 /* The address of the first character of a format string. */
@@ -136,6 +136,6 @@ void sw_emit_printf(sw_func *fn, const ir_inst *i) {
         ir_inst *a = ir_arg(i, n);
         operands[n + 1] = ir_is_ptr(a->type) ? sw_pointer(fn, a, IR_I8) : sw_value(fn, a);
     }
-    sw_set_value(fn, i, sw_emit_ext(fn, OpenCLstd_Printf, sw_type(fn->w, IR_I32), i->nargs + 1u,
-                                    operands));
+    sw_set_value(fn, i, sw_emit_ext(fn, OpenCLstd_Printf, sw_type(fn->w, IR_I32),
+                                    (sw_list){i->nargs + 1u, operands}));
 }

@@ -157,30 +157,35 @@ struct sw_func {
 
 /* ------------------------------------------------------------------------- words and ids (words.c)
  *
- * SW_LIST(a, b, c) stands for the two parameters (number of words, words). */
+ * Operands are passed as a list: SW_LIST(a, b, c) is one whose words live as long as the block. */
+typedef struct {
+    unsigned n;
+    const uint32_t *word;
+} sw_list;
+
 #define SW_LIST(...)                                                                               \
-    (unsigned)(sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)),                        \
-        (const uint32_t[]) { __VA_ARGS__ }
+    ((sw_list){(unsigned)(sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)),               \
+               (const uint32_t[]){__VA_ARGS__}})
+#define SW_NONE ((sw_list){0, NULL})
 
 uint32_t sw_new_id(sw_writer *w);
 /* Writes an instruction without result; the operands are all its words. */
-void sw_put(sw_writer *w, sw_section s, SpvOp op, unsigned n, const uint32_t *operands);
+void sw_put(sw_writer *w, sw_section s, SpvOp op, sw_list operands);
 /* Writes an instruction with type and result. */
-void sw_put_result(sw_writer *w, sw_section s, SpvOp op, uint32_t type, uint32_t id, unsigned n,
-                   const uint32_t *operands);
+void sw_put_result(sw_writer *w, sw_section s, SpvOp op, uint32_t type, uint32_t id, sw_list operands);
 /* An instruction with a string among its operands, at the end. */
-void sw_put_string(sw_writer *w, sw_section s, SpvOp op, unsigned n, const uint32_t *operands,
+void sw_put_string(sw_writer *w, sw_section s, SpvOp op, sw_list operands,
                    const char *string);
 /* As sw_put_string, with more words behind the string. */
 void sw_put_string_and(sw_writer *w, sw_section s, SpvOp op, const uint32_t first[2],
                        const char *string, const sw_words *behind);
 /* The id of a type (type 0) or constant with these operands; equal ones are one. */
-uint32_t sw_intern(sw_writer *w, SpvOp op, uint32_t type, unsigned n, const uint32_t *operands);
+uint32_t sw_intern(sw_writer *w, SpvOp op, uint32_t type, sw_list operands);
 void sw_capability(sw_writer *w, SpvCapability c);
 void sw_extension(sw_writer *w, const char *name); /* a string literal */
 void sw_name(sw_writer *w, uint32_t id, const char *name);
-void sw_decorate(sw_writer *w, uint32_t id, SpvDecoration d, unsigned n, const uint32_t *operands);
-#define sw_decorate0(w, id, d) sw_decorate((w), (id), (d), 0, NULL)
+void sw_decorate(sw_writer *w, uint32_t id, SpvDecoration d, sw_list operands);
+#define sw_decorate0(w, id, d) sw_decorate((w), (id), (d), SW_NONE)
 void sw_link(sw_writer *w, uint32_t id, const char *name, bool import);
 uint32_t sw_import_std(sw_writer *w);
 IR_NORETURN void sw_refuse_module(sw_writer *w, const char *fmt, ...) IR_PRINTF(2, 3);
@@ -289,10 +294,9 @@ static inline uint32_t sw_arg(sw_func *fn, const ir_inst *i, unsigned n) {
 }
 void sw_set_value(sw_func *fn, const ir_inst *i, uint32_t id);
 /* Writes an instruction into the body. */
-void sw_emit(sw_func *fn, SpvOp op, unsigned n, const uint32_t *operands);
-uint32_t sw_emit_result(sw_func *fn, SpvOp op, uint32_t type, unsigned n, const uint32_t *operands);
-uint32_t sw_emit_ext(sw_func *fn, uint32_t number, uint32_t type, unsigned n,
-                     const uint32_t *operands);
+void sw_emit(sw_func *fn, SpvOp op, sw_list operands);
+uint32_t sw_emit_result(sw_func *fn, SpvOp op, uint32_t type, sw_list operands);
+uint32_t sw_emit_ext(sw_func *fn, uint32_t number, uint32_t type, sw_list operands);
 /* Ends the SPIR-V block at work with a jump and begins another one. */
 void sw_begin_block(sw_func *fn, uint32_t label);
 /* A variable for what an instruction returns through a pointer; one for each type. */

@@ -34,8 +34,8 @@ static uint32_t vector_type(sw_writer *w, ir_type t) {
 
 static uint32_t plain_type(sw_writer *w, ir_type t) {
     switch (ir_kind_of(t)) {
-    case IR_VOID: return sw_intern(w, SpvOpTypeVoid, 0, 0, NULL);
-    case IR_I1: return sw_intern(w, SpvOpTypeBool, 0, 0, NULL);
+    case IR_VOID: return sw_intern(w, SpvOpTypeVoid, 0, SW_NONE);
+    case IR_I1: return sw_intern(w, SpvOpTypeBool, 0, SW_NONE);
     case IR_I8: return int_type(w, 8);
     case IR_I16: return int_type(w, 16);
     case IR_I32: return int_type(w, 32);
@@ -45,8 +45,8 @@ static uint32_t plain_type(sw_writer *w, ir_type t) {
     case IR_F64: return float_type(w, 64);
     case IR_BF16: sw_refuse_module(w, "type bf16 is not in this version of SPIR-V: legalize first");
     case IR_PTR: return sw_pointer_type(w, ir_space_of(t), IR_I8);
-    case IR_SAMPLER: return sw_intern(w, SpvOpTypeSampler, 0, 0, NULL);
-    case IR_EVENT: return sw_intern(w, SpvOpTypeEvent, 0, 0, NULL);
+    case IR_SAMPLER: return sw_intern(w, SpvOpTypeSampler, 0, SW_NONE);
+    case IR_EVENT: return sw_intern(w, SpvOpTypeEvent, 0, SW_NONE);
     default: assert(0 && "a type with an entry in the table"); return 0;
     }
 }
@@ -58,7 +58,7 @@ static uint32_t struct_type(sw_writer *w, const ir_type_info *t) {
     for (uint32_t i = 0; i < t->count; i++)
         members[i + 1] = sw_type(w, sw_memory_type(t->member[i]));
     id = members[0] = sw_new_id(w);
-    sw_put(w, SEC_GLOBAL, SpvOpTypeStruct, t->count + 1, members);
+    sw_put(w, SEC_GLOBAL, SpvOpTypeStruct, (sw_list){t->count + 1, members});
     sw_name(w, id, t->name);
     if (t->packed) sw_decorate0(w, id, SpvDecorationCPacked);
     return id;
@@ -156,5 +156,5 @@ uint32_t sw_function_type(sw_writer *w, const sw_info *info) {
         operands[i + 1] = ir_is_ptr(t) ? sw_pointer_type(w, ir_space_of(t), sw_param_pointee(info, i))
                                        : sw_type(w, t);
     }
-    return sw_intern(w, SpvOpTypeFunction, 0, f->nparams + 1, operands);
+    return sw_intern(w, SpvOpTypeFunction, 0, (sw_list){f->nparams + 1, operands});
 }

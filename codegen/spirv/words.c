@@ -9,8 +9,8 @@
 
 uint32_t sw_new_id(sw_writer *w) { return w->bound++; }
 
-static void copy_words(uint32_t *to, unsigned n, const uint32_t *from) {
-    if (n) memcpy(to, from, n * sizeof *to);
+static void copy_words(uint32_t *to, sw_list from) {
+    if (from.n) memcpy(to, from.word, from.n * sizeof *to);
 }
 
 static void reserve(sw_writer *w, sw_words *to, uint32_t n) {
@@ -18,7 +18,7 @@ static void reserve(sw_writer *w, sw_words *to, uint32_t n) {
     to->cap = to->cap ? to->cap * 2 : 256;
     while (to->cap < to->n + n) to->cap *= 2;
     uint32_t *data = ir_new_array(w->arena, uint32_t, to->cap);
-    copy_words(data, to->n, to->data);
+    copy_words(data, (sw_list){to->n, to->data});
     to->data = data;
 }
 
@@ -34,19 +34,19 @@ static uint32_t *extend(sw_writer *w, sw_section s, uint32_t n) {
 
 static uint32_t first_word(SpvOp op, uint32_t words) { return words << 16 | (uint32_t)op; }
 
-void sw_put(sw_writer *w, sw_section s, SpvOp op, unsigned n, const uint32_t *operands) {
-    uint32_t *at = extend(w, s, n + 1);
-    at[0] = first_word(op, n + 1);
-    copy_words(at + 1, n, operands);
+void sw_put(sw_writer *w, sw_section s, SpvOp op, sw_list operands) {
+    uint32_t *at = extend(w, s, operands.n + 1);
+    at[0] = first_word(op, operands.n + 1);
+    copy_words(at + 1, operands);
 }
 
-void sw_put_result(sw_writer *w, sw_section s, SpvOp op, uint32_t type, uint32_t id, unsigned n,
-                   const uint32_t *operands) {
-    uint32_t *at = extend(w, s, n + 3);
-    at[0] = first_word(op, n + 3);
+void sw_put_result(sw_writer *w, sw_section s, SpvOp op, uint32_t type, uint32_t id,
+                   sw_list operands) {
+    uint32_t *at = extend(w, s, operands.n + 3);
+    at[0] = first_word(op, operands.n + 3);
     at[1] = type;
     at[2] = id;
-    copy_words(at + 3, n, operands);
+    copy_words(at + 3, operands);
 }
 
 /* ------------------------------------------------------------------------------------- strings */
@@ -68,19 +68,18 @@ void sw_put_string_and(sw_writer *w, sw_section s, SpvOp op, const uint32_t firs
     uint32_t room = string_words(length), words = 3 + room + behind->n;
     uint32_t *at = extend(w, s, words);
     at[0] = first_word(op, words);
-    copy_words(at + 1, 2, first);
+    copy_words(at + 1, (sw_list){2, first});
     copy_string(at + 3, string, length);
-    copy_words(at + 3 + room, behind->n, behind->data);
+    copy_words(at + 3 + room, (sw_list){behind->n, behind->data});
 }
 
-void sw_put_string(sw_writer *w, sw_section s, SpvOp op, unsigned n, const uint32_t *operands,
-                   const char *string) {
+void sw_put_string(sw_writer *w, sw_section s, SpvOp op, sw_list operands, const char *string) {
     size_t length = strlen(string);
-    uint32_t words = 1 + n + string_words(length);
+    uint32_t words = 1 + operands.n + string_words(length);
     uint32_t *at = extend(w, s, words);
     at[0] = first_word(op, words);
-    copy_words(at + 1, n, operands);
-    copy_string(at + 1 + n, string, length);
+    copy_words(at + 1, operands);
+    copy_string(at + 1 + operands.n, string, length);
 }
 
 /* ---------------------------------------------------------------------------------- interning
@@ -122,15 +121,15 @@ static void grow_interned(sw_writer *w) {
     }
 }
 
-uint32_t sw_intern(sw_writer *w, SpvOp op, uint32_t type, unsigned n, const uint32_t *operands) {
+uint32_t sw_intern(sw_writer *w, SpvOp op, uint32_t type, sw_list operands) {
     bool typed = type != 0;
     uint32_t id = typed ? 2 : 1, place = w->section[SEC_GLOBAL].n;
     if (2 * (w->ninterned + 1) > w->interned_cap) grow_interned(w);
-    uint32_t *at = extend(w, SEC_GLOBAL, n + 1 + id);
-    at[0] = first_word(op, n + 1 + id);
+    uint32_t *at = extend(w, SEC_GLOBAL, operands.n + 1 + id);
+    at[0] = first_word(op, operands.n + 1 + id);
     at[1] = type;
     at[id] = 0;
-    copy_words(at + id + 1, n, operands);
+    copy_words(at + id + 1, operands);
     uint32_t slot = hash_words(at, typed) & (w->interned_cap - 1);
     for (; w->interned[slot]; slot = (slot + 1) & (w->interned_cap - 1)) {
         const uint32_t *other = w->section[SEC_GLOBAL].data + w->interned[slot] - 1;
@@ -169,12 +168,12 @@ void sw_name(sw_writer *w, uint32_t id, const char *name) {
         sw_put_string(w, SEC_NAME, SpvOpName, SW_LIST(id), name);
 }
 
-void sw_decorate(sw_writer *w, uint32_t id, SpvDecoration d, unsigned n, const uint32_t *operands) {
-    uint32_t *at = extend(w, SEC_DECORATION, n + 3);
-    at[0] = first_word(SpvOpDecorate, n + 3);
+void sw_decorate(sw_writer *w, uint32_t id, SpvDecoration d, sw_list operands) {
+    uint32_t *at = extend(w, SEC_DECORATION, operands.n + 3);
+    at[0] = first_word(SpvOpDecorate, operands.n + 3);
     at[1] = id;
     at[2] = (uint32_t)d;
-    copy_words(at + 3, n, operands);
+    copy_words(at + 3, operands);
 }
 
 void sw_link(sw_writer *w, uint32_t id, const char *name, bool import) {

@@ -68,10 +68,10 @@ static void put_preamble(sw_writer *w) {
                                                    : SpvAddressingModelPhysical64;
     w->section[SEC_HEAD].n = 0;
     for (uint32_t i = 0; i < w->capabilities.n; i++)
-        sw_put(w, SEC_HEAD, SpvOpCapability, 1, &w->capabilities.data[i]);
+        sw_put(w, SEC_HEAD, SpvOpCapability, SW_LIST(w->capabilities.data[i]));
     for (uint32_t i = 0; i < w->extensions.n; i++)
-        sw_put_string(w, SEC_HEAD, SpvOpExtension, 0, NULL, w->extensions.data[i]);
-    if (w->std) sw_put_string(w, SEC_HEAD, SpvOpExtInstImport, 1, &w->std, "OpenCL.std");
+        sw_put_string(w, SEC_HEAD, SpvOpExtension, SW_NONE, w->extensions.data[i]);
+    if (w->std) sw_put_string(w, SEC_HEAD, SpvOpExtInstImport, SW_LIST(w->std), "OpenCL.std");
     sw_put(w, SEC_HEAD, SpvOpMemoryModel, SW_LIST(addressing, SpvMemoryModelOpenCL));
 }
 
