@@ -1,10 +1,9 @@
-/* func.c — functions: parameters, blocks in reverse post-order, values, phis, terminators.
+/* func.c — functions: parameters, blocks in reverse post-order, values, terminators.
  *
  * The function at work is written into three buffers: its head with the variables of the entry
  * block, casts of what is known from the start, and the rest; so a variable or a cast may still be
  * asked for while the body is written.  In reverse post-order definitions come before uses, except
- * for arguments of phis: a phi gets room for its operands and is filled when the function is
- * complete.  A pointer that flows into a phi of another pointee is cast at the end of its block.
+ * for arguments of phis, which are filled in when the function is complete (phi.c).
  */
 #include "codegen/spirv/spirv.h"
 
@@ -174,30 +173,21 @@ void sw_begin_block(sw_func *fn, uint32_t label) {
     fn->line = NULL;
 }
 
-/* Casts pointers for the phis behind the edges of this block. */
-static void cast_for_phis(sw_func *fn, const ir_block *b) {
-    for (uint32_t n = 0; n < b->nsucc; n++)
-        foreach_phi(phi, b->succ[n]) {
-            if (!ir_is_ptr(phi->type) || !fn->info->needed[phi->id]) continue;
-            ir_inst *arg = ir_arg(phi, ir_pred_index(b->succ[n], b));
-            uint32_t id = sw_pointer(fn, arg, sw_pointee(fn->info, phi));
-            *ir_push(fn->w->arena, &fn->edge[b->id]) = (sw_edge_cast){phi, id};
-        }
-}
-
 static void put_switch(sw_func *fn, const ir_inst *i, uint32_t selector) {
     const ir_block *b = fn->block;
     bool wide = ir_kind_of(ir_arg(i, 0)->type) == IR_I64;
+    sw_join_edges(fn, b);
     uint32_t *operands = ir_new_array(fn->w->arena, uint32_t, 2 + 3 * (size_t)b->nsucc), n = 0;
     operands[n++] = selector;
-    operands[n++] = fn->label[b->succ[0]->id];
+    operands[n++] = sw_edge_label(fn, b, b->succ[0]);
     for (uint32_t k = 1; k < b->nsucc; k++) {
         uint64_t value = ir_arg(i, k)->imm.bits;
         operands[n++] = (uint32_t)value;
         if (wide) operands[n++] = (uint32_t)(value >> 32);
-        operands[n++] = fn->label[b->succ[k]->id];
+        operands[n++] = sw_edge_label(fn, b, b->succ[k]);
     }
     sw_emit(fn, SpvOpSwitch, (sw_list){n, operands});
+    sw_write_joints(fn, b);
 }
 
 static uint32_t switch_selector(sw_func *fn, const ir_inst *i) {
@@ -230,7 +220,7 @@ static void put_terminator(sw_func *fn, const ir_inst *i) {
     uint32_t condition = i->op == IR_OP_switch ? switch_selector(fn, i)
                          : i->op == IR_OP_br   ? sw_arg(fn, i, 0)
                                                : 0;
-    cast_for_phis(fn, fn->block);
+    sw_cast_for_phis(fn, fn->block);
     sw_write_loop_merge(fn, fn->block);
     switch ((ir_op)i->op) {
     case IR_OP_switch: put_switch(fn, i, condition); break;
@@ -255,53 +245,6 @@ static void write_block(sw_func *fn, ir_block *b) {
             sw_emit_inst(fn, i);
     }
     fn->inst = NULL;
-}
-
-/* ----------------------------------------------------------------------------------------- phis */
-
-/* The first argument for each block that can be reached, as (place in `pred`). */
-static uint32_t live_edges(sw_func *fn, const ir_block *b, uint32_t *edge) {
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < b->npred; k++) {
-        uint32_t id = b->pred[k]->id;
-        if (fn->label[id] == 0 || fn->met[id] == fn->stamp) continue;
-        fn->met[id] = fn->stamp;
-        edge[n++] = k;
-    }
-    fn->stamp++;
-    return n;
-}
-
-void sw_emit_phi(sw_func *fn, const ir_inst *i) {
-    uint32_t *edge = ir_new_array(fn->w->arena, uint32_t, i->nargs);
-    uint32_t n = live_edges(fn, i->block, edge), id = sw_new_id(fn->w);
-    uint32_t type = ir_is_ptr(i->type) ? sw_pointer_type(fn->w, ir_space_of(i->type),
-                                                         sw_pointee(fn->info, i))
-                                       : sw_type(fn->w, i->type);
-    uint32_t *operands = ir_new_array(fn->w->arena, uint32_t, 2 * (size_t)n);
-    sw_put_result(fn->w, SEC_BODY, SpvOpPhi, type, id, (sw_list){2 * n, operands});
-    *ir_push(fn->w->arena, &fn->phis) =
-        (sw_open_phi){i, edge, n, fn->w->section[SEC_BODY].n - 2 * n};
-    sw_set_value(fn, i, id);
-}
-
-static uint32_t phi_argument(sw_func *fn, const ir_inst *phi, uint32_t n) {
-    if (!ir_is_ptr(phi->type)) return sw_arg(fn, phi, n);
-    const sw_edge_casts *casts = &fn->edge[phi->block->pred[n]->id];
-    uint32_t i = 0;
-    while (casts->data[i].phi != phi) i++;
-    return casts->data[i].id;
-}
-
-static void fill_phis(sw_func *fn) {
-    for (uint32_t i = 0; i < fn->phis.n; i++) {
-        const sw_open_phi *p = &fn->phis.data[i];
-        uint32_t *at = fn->w->section[SEC_BODY].data + p->at;
-        for (uint32_t k = 0; k < p->n; k++) {
-            at[2 * k] = phi_argument(fn, p->phi, p->edge[k]);
-            at[2 * k + 1] = fn->exit[p->phi->block->pred[p->edge[k]]->id];
-        }
-    }
 }
 
 /* ------------------------------------------------------------------------------------ functions */
@@ -343,7 +286,7 @@ static void write_body(sw_writer *w, sw_info *info) {
     sw_write_params(w, info, SEC_HEAD, params);
     for (uint32_t n = 0; n < info->f->nparams; n++) fn.id[info->f->param_val[n]->id] = params[n];
     for (uint32_t k = 0; k < fn.dom->order.n; k++) write_block(&fn, fn.dom->order.rpo[k]);
-    fill_phis(&fn);
+    sw_fill_phis(&fn);
     end_function(w);
 }
 

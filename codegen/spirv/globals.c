@@ -197,10 +197,10 @@ static uint32_t byte_array_type(sw_writer *w, uint32_t n) {
     return sw_intern(w, SpvOpTypeArray, 0, SW_LIST(sw_type(w, IR_I8), sw_size(w, n)));
 }
 
-static uint32_t write_constant_bytes(sw_writer *w, uint32_t type, uint32_t init) {
+static uint32_t write_constant_bytes(sw_writer *w, uint32_t type, uint32_t init, uint32_t align) {
     uint32_t id = write_variable(w, SpvStorageClassUniformConstant, type, init);
     sw_decorate0(w, id, SpvDecorationConstant);
-    sw_decorate(w, id, SpvDecorationAlignment, SW_LIST(1));
+    sw_decorate(w, id, SpvDecorationAlignment, SW_LIST(align));
     return id;
 }
 
@@ -211,7 +211,7 @@ static uint32_t write_string(sw_writer *w, const char *text) {
     for (size_t i = 0; i < n; i++) bytes[i] = sw_int(w, IR_I8, (unsigned char)text[i]);
     uint32_t type = byte_array_type(w, (uint32_t)n);
     uint32_t init = sw_intern(w, SpvOpConstantComposite, type, (sw_list){(unsigned)n, bytes});
-    return write_constant_bytes(w, type, init);
+    return write_constant_bytes(w, type, init, 1);
 }
 
 uint32_t sw_format_string(sw_writer *w, const char *text) {
@@ -225,8 +225,8 @@ uint32_t sw_format_string(sw_writer *w, const char *text) {
     return f->id;
 }
 
-uint32_t sw_constant_bytes(sw_writer *w, uint32_t n, uint8_t byte) {
-    uint64_t key = (uint64_t)n << 8 | byte;
+uint32_t sw_constant_bytes(sw_writer *w, uint32_t n, uint8_t byte, uint32_t align) {
+    uint64_t key = (uint64_t)n << 32 | (uint64_t)align << 8 | byte;
     const void *known = ir_map_get(&w->byte_arrays, key);
     if (known) return (uint32_t)(uintptr_t)known;
     uint32_t type = byte_array_type(w, n), init = sw_null(w, type);
@@ -235,7 +235,7 @@ uint32_t sw_constant_bytes(sw_writer *w, uint32_t n, uint8_t byte) {
         for (uint32_t i = 0; i < n; i++) bytes[i] = sw_int(w, IR_I8, byte);
         init = sw_intern(w, SpvOpConstantComposite, type, (sw_list){n, bytes});
     }
-    uint32_t id = write_constant_bytes(w, type, init);
+    uint32_t id = write_constant_bytes(w, type, init, align);
     ir_map_set(w->arena, &w->byte_arrays, key, (void *)(uintptr_t)id);
     return id;
 }

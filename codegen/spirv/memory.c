@@ -1,12 +1,12 @@
 /* memory.c — variables, loads, stores, copies and fills.
  *
- * A bool in memory is a byte: it is compared with 0 when loaded and chosen from 1 and 0 when stored.
- * A fill copies from a constant array of bytes when its size is known and small, and is a loop
- * otherwise.
+ * A bool in memory is a byte: its lowest bit is tested when it is loaded, and it is chosen from 1 and
+ * 0 when stored.  A fill copies from a constant array of bytes when its size is known and small, and
+ * is a loop otherwise.
  */
 #include "codegen/spirv/spirv.h"
 
-enum { MAX_CONSTANT_FILL = 4096 };
+enum { MAX_CONSTANT_FILL = 4096, MAX_CONSTANT_ALIGN = 128 };
 
 /* ------------------------------------------------------------------------------------ loads, stores */
 
@@ -22,16 +22,19 @@ static access_words access_of(const ir_inst *i) {
     return a;
 }
 
+static uint32_t lowest_bit(sw_func *fn, uint32_t id, ir_type held) {
+    uint32_t one = sw_splat(fn->w, held, 1), zero = sw_splat(fn->w, held, 0);
+    uint32_t bit = sw_emit_result(fn, SpvOpBitwiseAnd, sw_type(fn->w, held), SW_LIST(id, one));
+    return sw_emit_result(fn, SpvOpINotEqual, sw_bool_type(fn->w, held), SW_LIST(bit, zero));
+}
+
 static void emit_load(sw_func *fn, const ir_inst *i) {
     ir_type held = sw_memory_type(i->type);
     access_words a = access_of(i);
     uint32_t p = sw_access_pointer(fn, ir_arg(i, 0), held);
     uint32_t id = sw_emit_result(fn, SpvOpLoad, sw_type(fn->w, held),
                                  SW_LIST(p, a.word[0], a.word[1]));
-    if (held != i->type)
-        id = sw_emit_result(fn, SpvOpINotEqual, sw_type(fn->w, i->type),
-                            SW_LIST(id, sw_splat(fn->w, held, 0)));
-    sw_set_value(fn, i, id);
+    sw_set_value(fn, i, held == i->type ? id : lowest_bit(fn, id, held));
 }
 
 static uint32_t stored_value(sw_func *fn, ir_inst *v, ir_type held) {
@@ -81,21 +84,26 @@ void sw_emit_copy(sw_func *fn, const ir_inst *i) {
 
 /* ----------------------------------------------------------------------------------------- fills */
 
-/* Copies from an array of equal bytes, whose address as bytes is a cast of a constant variable. */
-static void fill_from_constant(sw_func *fn, const ir_inst *i, uint32_t n, uint8_t byte) {
-    uint32_t array = sw_constant_bytes(fn->w, n, byte);
+/* Copies from an array of equal bytes, whose address as bytes is a cast of a constant variable.  The
+ * alignment that a copy states is that of both ends, so the array has it too. */
+static void fill_from_constant(sw_func *fn, const ir_inst *i) {
+    access_words a = access_of(i);
+    uint32_t n = (uint32_t)ir_arg(i, 2)->imm.bits;
+    if (a.word[1] > MAX_CONSTANT_ALIGN) a.word[1] = MAX_CONSTANT_ALIGN;
+    uint32_t array = sw_constant_bytes(fn->w, n, (uint8_t)ir_arg(i, 1)->imm.bits, a.word[1]);
     uint32_t type = sw_pointer_type(fn->w, IR_CONST, IR_I8);
     uint32_t from = sw_emit_result(fn, SpvOpBitcast, type, SW_LIST(array));
     *ir_push(fn->w->arena, &fn->info->variables) = array;
     sw_emit(fn, SpvOpCopyMemorySized,
             SW_LIST(sw_pointer(fn, ir_arg(i, 0), IR_I8), from, sw_size(fn->w, n),
-                    SpvMemoryAccessAlignedMask, 1));
+                    a.word[0], a.word[1]));
 }
 
 /* for (k = 0; k != n; k++) p[k] = byte; */
 static void fill_in_loop(sw_func *fn, const ir_inst *i) {
     sw_writer *w = fn->w;
     ir_type size = ir_size_type(w->m);
+    access_words a = access_of(i);
     uint32_t p = sw_pointer(fn, ir_arg(i, 0), IR_I8), byte = sw_arg(fn, i, 1), n = sw_arg(fn, i, 2);
     uint32_t before = fn->exit[fn->block->id], head = sw_new_id(w), body = sw_new_id(w);
     uint32_t done = sw_new_id(w), next = sw_new_id(w);
@@ -109,19 +117,23 @@ static void fill_in_loop(sw_func *fn, const ir_inst *i) {
     uint32_t at = sw_emit_result(fn, SpvOpInBoundsPtrAccessChain,
                                  sw_pointer_type(w, ir_space_of(ir_arg(i, 0)->type), IR_I8),
                                  SW_LIST(p, k));
-    sw_emit(fn, SpvOpStore, SW_LIST(at, byte, SpvMemoryAccessAlignedMask, 1));
+    sw_emit(fn, SpvOpStore, SW_LIST(at, byte, a.word[0], 1));
     sw_put_result(w, SEC_BODY, SpvOpIAdd, sw_type(w, size), next, SW_LIST(k, sw_size(w, 1)));
     sw_emit(fn, SpvOpBranch, SW_LIST(head));
     sw_begin_block(fn, done);
 }
 
-void sw_emit_fill(sw_func *fn, const ir_inst *i) {
+/* A volatile one writes its bytes and reads nothing. */
+bool sw_fills_in_loop(const ir_inst *i) {
     const ir_inst *byte = ir_arg(i, 1), *size = ir_arg(i, 2);
-    bool volatile_fill = (i->imm.mem.flags & IR_MEM_VOLATILE) != 0;
-    if (is_nothing(size)) return;
     bool known = ir_is_const(byte) && ir_is_const(size) && size->imm.bits <= MAX_CONSTANT_FILL;
-    if (known && !volatile_fill)
-        fill_from_constant(fn, i, (uint32_t)size->imm.bits, (uint8_t)byte->imm.bits);
-    else
+    return !is_nothing(size) && (!known || i->imm.mem.flags & IR_MEM_VOLATILE);
+}
+
+void sw_emit_fill(sw_func *fn, const ir_inst *i) {
+    if (is_nothing(ir_arg(i, 2))) return;
+    if (sw_fills_in_loop(i))
         fill_in_loop(fn, i);
+    else
+        fill_from_constant(fn, i);
 }

@@ -73,7 +73,7 @@ typedef struct {
     ir_map infos;         /* ir_func -> sw_info */
     ir_map globals;       /* ir_global -> id */
     ir_map strings;       /* hash of a format -> the newest with it */
-    ir_map byte_arrays;   /* (count, byte) -> id */
+    ir_map byte_arrays;   /* (count, alignment, byte) -> id */
     uint32_t *file;       /* by index in the module's files: id of its OpString */
     uint32_t builtin[SW_BUILTINS];
     uint32_t masks[5]; /* sub-group mask variables */
@@ -146,6 +146,7 @@ struct sw_func {
     uint32_t *exit;          /* by block id: label of the last SPIR-V block it became */
     uint32_t *met, stamp;    /* by block id: marks of the walk with that stamp */
     sw_edge_casts *edge;     /* by block id */
+    ir_map joints;           /* (block, successor) -> label of the joint between them */
     bool *is_merge;          /* by block id: merge block of a loop already */
     ir_block *block;         /* being written */
     const ir_inst *inst;     /* being written, or NULL */
@@ -223,8 +224,8 @@ uint32_t sw_undef(sw_writer *w, uint32_t type);
 uint32_t sw_global(sw_writer *w, ir_global *g);
 /* A constant array with the bytes of a string and its ending 0, as sw_global. */
 uint32_t sw_format_string(sw_writer *w, const char *string);
-/* A constant variable: an array of n bytes, all of them `byte`. */
-uint32_t sw_constant_bytes(sw_writer *w, uint32_t n, uint8_t byte);
+/* A constant variable: an array of n bytes, all of them `byte`; align is below 1 << 24. */
+uint32_t sw_constant_bytes(sw_writer *w, uint32_t n, uint8_t byte, uint32_t align);
 void sw_exported_globals(sw_writer *w);
 
 /* ------------------------------------------------------- pointers (typing.c, address.c, pointer.c) */
@@ -304,7 +305,19 @@ uint32_t sw_scratch(sw_func *fn, ir_type t);
 IR_NORETURN void sw_refuse(sw_func *fn, const char *fmt, ...) IR_PRINTF(2, 3);
 void sw_need_version(sw_func *fn, uint32_t version, const char *what);
 void sw_write_loop_merge(sw_func *fn, ir_block *b);
+
+/* ----------------------------------------------------------------------- phis and edges (phi.c) */
+
 void sw_emit_phi(sw_func *fn, const ir_inst *i);
+/* Casts pointers for the phis behind the edges of this block. */
+void sw_cast_for_phis(sw_func *fn, const ir_block *b);
+void sw_fill_phis(sw_func *fn);
+/* Makes joints for the block's edges that go to one block with phis; after the terminator
+ * sw_write_joints writes them. */
+void sw_join_edges(sw_func *fn, const ir_block *b);
+void sw_write_joints(sw_func *fn, const ir_block *b);
+/* Where a jump from one block to the other goes first. */
+uint32_t sw_edge_label(const sw_func *fn, const ir_block *from, const ir_block *to);
 
 /* Instructions by kind; each sets the value of its result. */
 void sw_emit_inst(sw_func *fn, const ir_inst *i);       /* ops.c: finds the right one */
@@ -315,6 +328,7 @@ void sw_emit_bitcast(sw_func *fn, const ir_inst *i);
 void sw_emit_memory(sw_func *fn, const ir_inst *i); /* memory.c */
 void sw_emit_copy(sw_func *fn, const ir_inst *i);
 void sw_emit_fill(sw_func *fn, const ir_inst *i);
+bool sw_fills_in_loop(const ir_inst *i); /* needs more than one SPIR-V block */
 void sw_emit_atomic(sw_func *fn, const ir_inst *i); /* atomic.c */
 void sw_emit_sync(sw_func *fn, const ir_inst *i);
 void sw_emit_shift(sw_func *fn, const ir_inst *i); /* special.c */
