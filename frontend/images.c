@@ -112,6 +112,14 @@ void spv_read_image_query(reader *r) {
 /* ----------------------------------------------------------------- image functions left as calls
  */
 
+/* The image operands that say what the last letters of read_imageui and its kin say: of which sign integer
+ * texels are. */
+static uint32_t sign_of(const char *key) {
+    size_t n = strlen(key);
+    if (key[n - 1] != 'i') return 0;
+    return key[n - 2] == 'u' ? SpvImageOperandsZeroExtendMask : SpvImageOperandsSignExtendMask;
+}
+
 /* read_imagef(image, sampler, coordinate), read_imagef(image, coordinate) and their kin */
 void spv_call_read_image(reader *r, const spv_builtin *b, const char *key) {
     (void)b;
@@ -120,7 +128,8 @@ void spv_call_read_image(reader *r, const spv_builtin *b, const char *key) {
     ir_inst *image = image_arg(r, 0);
     if (r->in.n == 2) {
         ir_inst *args[2] = {image, coordinate_arg(r, 1)};
-        spv_define(r, ir_build_raw(&r->b, IR_OP_image_read, texel, 0, (ir_imm){0}, 2, args));
+        ir_imm imm = {.image.operands = sign_of(key)};
+        spv_define(r, ir_build_raw(&r->b, IR_OP_image_read, texel, 0, imm, 2, args));
         return;
     }
     ir_type_info info = *ir_type_get(r->m, image->type);
@@ -132,7 +141,7 @@ void spv_call_read_image(reader *r, const spv_builtin *b, const char *key) {
         coordinate_arg(r, 2),
         ir_const(r->b.f, IR_F32, 0),
     };
-    ir_imm lod = {.image.operands = SpvImageOperandsLodMask};
+    ir_imm lod = {.image.operands = SpvImageOperandsLodMask | sign_of(key)};
     spv_define(r, ir_build_raw(&r->b, IR_OP_image_sample, texel, 0, lod, 3, args));
 }
 
@@ -142,7 +151,8 @@ void spv_call_write_image(reader *r, const spv_builtin *b, const char *key) {
     spv_want_args(r, key, 3);
     ir_inst *args[3] = {image_arg(r, 0), coordinate_arg(r, 1), spv_arg(r, 2)};
     if (!is_texel(args[2]->type)) spv_bad_type(r, 2, "a texel");
-    ir_build_raw(&r->b, IR_OP_image_write, IR_VOID, 0, (ir_imm){0}, 3, args);
+    ir_imm imm = {.image.operands = sign_of(key)};
+    ir_build_raw(&r->b, IR_OP_image_write, IR_VOID, 0, imm, 3, args);
 }
 
 static unsigned size_components(const ir_type_info *image) {

@@ -22,12 +22,23 @@ static uint32_t operand(sw_func *fn, ir_inst *v) {
     return v->op == IR_OP_sampled_image ? combine(fn, v) : sw_value(fn, v);
 }
 
+/* The image operands that have no value are the newest.  An extension is the only sign that texels have, so
+ * the module becomes as new as it needs; nontemporal is a hint, which older ones go without. */
+static uint32_t mask_of(sw_func *fn, const ir_inst *i) {
+    uint32_t mask = i->imm.image.operands;
+    if (mask & (SpvImageOperandsSignExtendMask | SpvImageOperandsZeroExtendMask))
+        sw_need_version(fn, 0x00010400, "the sign of texels");
+    if (fn->w->version < 0x00010600) mask &= ~(uint32_t)SpvImageOperandsNontemporalMask;
+    return mask;
+}
+
 static uint32_t collect(sw_func *fn, const ir_inst *i, unsigned fixed, uint32_t *operands) {
-    uint32_t n = 0;
+    uint32_t n = 0, mask = mask_of(fn, i);
     for (unsigned k = 0; k < i->nargs; k++) {
-        if (k == fixed && i->imm.image.operands) operands[n++] = i->imm.image.operands;
+        if (k == fixed && mask) operands[n++] = mask;
         operands[n++] = operand(fn, ir_arg(i, k));
     }
+    if (fixed == i->nargs && mask) operands[n++] = mask;
     return n;
 }
 
