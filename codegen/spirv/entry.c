@@ -1,7 +1,7 @@
 /* entry.c — entry points: interfaces and execution modes.
  *
  * The interface lists the built-in variables that the kernel or what it calls uses; from 1.4 on all
- * module-scope variables.  Contraction of a multiplication and an addition is allowed in Kernel
+ * module-scope variables, also those that only initializers point to.  Contraction of a multiplication and an addition is allowed in Kernel
  * modules unless ContractionOff forbids it for the whole entry point, so it is forbidden as soon as
  * one addition or multiplication must not take part.
  */
@@ -26,6 +26,17 @@ static void add_variables(entry *e, const uint32_t *ids, uint32_t n) {
     }
 }
 
+/* Adds what the initializers of the variables point to, and theirs in turn. */
+static void add_initializers(entry *e) {
+    for (uint32_t k = 0; k < e->interface.n; k++) {
+        const ir_global *g = ir_map_get(&e->w->written, e->interface.data[k]);
+        for (uint32_t i = 0; g && i < g->nreloc; i++) {
+            uint32_t id = sw_global(e->w, g->reloc[i].global);
+            add_variables(e, &id, 1);
+        }
+    }
+}
+
 static void reach(entry *e, sw_info *info) {
     if (info->visit == e->stamp) return;
     info->visit = e->stamp;
@@ -46,6 +57,7 @@ static void collect(entry *e, sw_info *kernel) {
         if (e->w->version >= 0x00010400) add_variables(e, f->variables.data, f->variables.n);
         for (uint32_t i = 0; i < f->callees.n; i++) reach(e, f->callees.data[i]);
     }
+    add_initializers(e);
 }
 
 /* ------------------------------------------------------------------------------------------ modes */

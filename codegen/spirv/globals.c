@@ -123,7 +123,7 @@ static void check_variable(sw_writer *w, const ir_global *g) {
         sw_refuse_module(w, "variable '%s': local memory has no initial value", g->name);
 }
 
-static void write_global(sw_writer *w, const ir_global *g) {
+static void write_global(sw_writer *w, ir_global *g) {
     check_variable(w, g);
     uint32_t type = sw_type(w, sw_memory_type(g->type));
     uint32_t init = g->init ? initializer_of(w, g) : 0;
@@ -134,6 +134,7 @@ static void write_global(sw_writer *w, const ir_global *g) {
     if (g->flags & IR_FUNC_IMPORT) sw_link(w, id, g->name, true);
     if (g->flags & IR_FUNC_EXPORT) sw_link(w, id, g->name, false);
     ir_map_set(w->arena, &w->globals, (uint64_t)(uintptr_t)g, (void *)(uintptr_t)id);
+    ir_map_set(w->arena, &w->written, id, g);
 }
 
 static uint32_t find_global(const sw_writer *w, const ir_global *g) {

@@ -72,6 +72,7 @@ typedef struct {
     ir_map pointer_types; /* (pointee, storage class) -> id */
     ir_map infos;         /* ir_func -> sw_info */
     ir_map globals;       /* ir_global -> id */
+    ir_map written;       /* id -> ir_global */
     ir_map strings;       /* hash of a format -> the newest with it */
     ir_map byte_arrays;   /* (count, alignment, byte) -> id */
     uint32_t *file;       /* by index in the module's files: id of its OpString */
