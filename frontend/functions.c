@@ -212,6 +212,24 @@ void spv_refuse_callers(reader *r) {
     }
 }
 
+/* From the uses of variables that no interface lists up to the entry points that call them: what only
+ * exported functions use needs no interface. */
+void spv_warn_interfaces(reader *r) {
+    ir_vec(spv_function *) queue = {0};
+    for (spv_function *f = r->first_function; f; f = f->next)
+        if (f->unlisted) *ir_push(&r->scratch, &queue) = f;
+    for (uint32_t i = 0; i < queue.n; i++) {
+        const spv_function *f = queue.data[i];
+        spv_decode(r, f->unlisted);
+        if (f->entry) spv_warn(r, WARN_INTERFACE);
+        for (const spv_caller *c = f->callers; c; c = c->next) {
+            if (c->func->unlisted) continue;
+            c->func->unlisted = f->unlisted;
+            *ir_push(&r->scratch, &queue) = c->func;
+        }
+    }
+}
+
 /* Imports whose calls became operations are no longer needed. */
 void spv_drop_builtins(reader *r) {
     for (const spv_function *f = r->first_function; f; f = f->next)

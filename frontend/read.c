@@ -194,6 +194,7 @@ static void read_module(void *arg) {
     spv_set_modes(r);
     for (spv_function *f = r->first_function; f; f = f->next) spv_read_body(r, f);
     spv_refuse_callers(r);
+    spv_warn_interfaces(r);
     spv_drop_builtins(r);
     spv_make_entries(r);
     spv_report_warnings(r);

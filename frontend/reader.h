@@ -334,7 +334,8 @@ struct spv_function {
     uint32_t *param; /* OpFunctionParameter */
     spv_type *type;
     ir_func *ir;
-    uint32_t entry; /* the first OpEntryPoint that names it, or 0 */
+    uint32_t entry;    /* the first OpEntryPoint that names it, or 0 */
+    uint32_t unlisted; /* the first use of a variable that no entry point's interface has, or 0 */
     bool refused;
     bool sret; /* result through an extra first parameter */
     spv_caller *callers;
@@ -568,6 +569,7 @@ void spv_declare_function(reader *r, spv_function *f);
 void spv_declare_params(reader *r, const spv_function *f);
 void spv_bind_params(reader *r, const spv_function *f);
 void spv_refuse_callers(reader *r); /* of functions that were refused */
+void spv_warn_interfaces(reader *r);
 void spv_drop_builtins(reader *r);
 void spv_make_entries(reader *r);
 

@@ -217,8 +217,8 @@ spv_variable *spv_variable_of(reader *r, const ir_inst *p) {
 ir_inst *spv_variable_address(reader *r, spv_variable *v) {
     if (v->reason) spv_refuse(r, "%s is not supported", v->reason);
     if (v->is_builtin) return spv_builtin_address(r, &(spv_pointer){.var = v});
-    if (r->version >= 0x00010400 && r->any_entry && !spv_find(r, v->id)->listed)
-        spv_warn(r, WARN_INTERFACE);
+    bool listed = r->version < 0x00010400 || spv_find(r, v->id)->listed;
+    if (!listed && r->f && !r->f->unlisted) r->f->unlisted = r->in.at;
     return ir_address(r->b.f, v->global);
 }
 
