@@ -32,12 +32,13 @@ uint32_t sw_splat(sw_writer *w, ir_type t, uint64_t bits) {
     return sw_intern(w, SpvOpConstantComposite, type, (sw_list){ir_lanes(t), lanes});
 }
 
-uint32_t sw_constant(sw_writer *w, const ir_inst *c) {
+uint32_t sw_constant_as(sw_writer *w, const ir_inst *c, ir_type t) {
     uint64_t bits;
-    if (ir_is_opaque(c->type)) return sw_null(w, sw_type(w, c->type));
-    if (ir_is_splat(c, &bits)) return sw_splat(w, c->type, bits);
-    uint32_t type = sw_type(w, c->type), lanes[IR_MAX_LANES];
-    for (unsigned i = 0; i < ir_lanes(c->type); i++)
-        lanes[i] = scalar(w, ir_elem(c->type), ir_lane_bits(c, i));
-    return sw_intern(w, SpvOpConstantComposite, type, (sw_list){ir_lanes(c->type), lanes});
+    if (ir_is_opaque(t)) return sw_null(w, sw_type(w, t));
+    if (ir_is_splat(c, &bits)) return sw_splat(w, t, bits);
+    uint32_t type = sw_type(w, t), lanes[IR_MAX_LANES];
+    for (unsigned i = 0; i < ir_lanes(t); i++) lanes[i] = scalar(w, ir_elem(t), ir_lane_bits(c, i));
+    return sw_intern(w, SpvOpConstantComposite, type, (sw_list){ir_lanes(t), lanes});
 }
+
+uint32_t sw_constant(sw_writer *w, const ir_inst *c) { return sw_constant_as(w, c, c->type); }

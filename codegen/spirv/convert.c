@@ -59,7 +59,9 @@ static void decorate_rounding(sw_func *fn, const ir_inst *i, uint32_t id) {
 
 static void convert_number(sw_func *fn, const ir_inst *i) {
     ir_type from = ir_arg(i, 0)->type;
-    if (ir_is_bool(i->type)) {
+    if (fn->w->stores_halves && ir_elem(from) == IR_F16) {
+        sw_emit_half_widening(fn, i);
+    } else if (ir_is_bool(i->type)) {
         to_bool(fn, i);
     } else if (ir_is_bool(from)) {
         sw_set_value(fn, i, choose(fn, i, value_of_true(i)));

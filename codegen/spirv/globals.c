@@ -125,7 +125,7 @@ static void check_variable(sw_writer *w, const ir_global *g) {
 
 static void write_global(sw_writer *w, ir_global *g) {
     check_variable(w, g);
-    uint32_t type = sw_type(w, sw_memory_type(g->type));
+    uint32_t type = sw_held_type(w, sw_memory_type(g->type));
     uint32_t init = g->init ? initializer_of(w, g) : 0;
     uint32_t id = write_variable(w, sw_storage_class(w, g->space), type, init);
     sw_name(w, id, g->name);

@@ -10,15 +10,10 @@ enum { MAX_CONSTANT_FILL = 4096, MAX_CONSTANT_ALIGN = 128 };
 
 /* ------------------------------------------------------------------------------------ loads, stores */
 
-/* The memory operands of an access: {mask, alignment}. */
-typedef struct {
-    uint32_t word[2];
-} access_words;
-
-static access_words access_of(const ir_inst *i) {
-    access_words a = {{SpvMemoryAccessAlignedMask, 1u << i->imm.mem.align}};
-    if (i->imm.mem.flags & IR_MEM_VOLATILE) a.word[0] |= SpvMemoryAccessVolatileMask;
-    if (i->imm.mem.flags & IR_MEM_NONTEMPORAL) a.word[0] |= SpvMemoryAccessNontemporalMask;
+sw_access sw_access_of(const ir_inst *i) {
+    sw_access a = {SpvMemoryAccessAlignedMask, 1u << i->imm.mem.align};
+    if (i->imm.mem.flags & IR_MEM_VOLATILE) a.mask |= SpvMemoryAccessVolatileMask;
+    if (i->imm.mem.flags & IR_MEM_NONTEMPORAL) a.mask |= SpvMemoryAccessNontemporalMask;
     return a;
 }
 
@@ -29,11 +24,15 @@ static uint32_t lowest_bit(sw_func *fn, uint32_t id, ir_type held) {
 }
 
 static void emit_load(sw_func *fn, const ir_inst *i) {
+    if (sw_is_half_access(fn->w, i)) {
+        sw_emit_half_load(fn, i);
+        return;
+    }
     ir_type held = sw_memory_type(i->type);
-    access_words a = access_of(i);
+    sw_access a = sw_access_of(i);
     uint32_t p = sw_access_pointer(fn, ir_arg(i, 0), held);
     uint32_t id = sw_emit_result(fn, SpvOpLoad, sw_type(fn->w, held),
-                                 SW_LIST(p, a.word[0], a.word[1]));
+                                 SW_LIST(p, a.mask, a.align));
     sw_set_value(fn, i, held == i->type ? id : lowest_bit(fn, id, held));
 }
 
@@ -46,11 +45,15 @@ static uint32_t stored_value(sw_func *fn, ir_inst *v, ir_type held) {
 }
 
 static void emit_store(sw_func *fn, const ir_inst *i) {
+    if (sw_is_half_access(fn->w, i)) {
+        sw_emit_half_store(fn, i);
+        return;
+    }
     ir_type held = sw_memory_type(ir_arg(i, 0)->type);
-    access_words a = access_of(i);
+    sw_access a = sw_access_of(i);
     uint32_t value = stored_value(fn, ir_arg(i, 0), held);
     uint32_t p = sw_access_pointer(fn, ir_arg(i, 1), held);
-    sw_emit(fn, SpvOpStore, SW_LIST(p, value, a.word[0], a.word[1]));
+    sw_emit(fn, SpvOpStore, SW_LIST(p, value, a.mask, a.align));
 }
 
 static void emit_variable(sw_func *fn, const ir_inst *i) {
@@ -76,10 +79,10 @@ void sw_emit_memory(sw_func *fn, const ir_inst *i) {
 static bool is_nothing(const ir_inst *size) { return ir_is_const(size) && size->imm.bits == 0; }
 
 void sw_emit_copy(sw_func *fn, const ir_inst *i) {
-    access_words a = access_of(i);
+    sw_access a = sw_access_of(i);
     if (is_nothing(ir_arg(i, 2))) return;
     uint32_t to = sw_pointer(fn, ir_arg(i, 0), IR_I8), from = sw_pointer(fn, ir_arg(i, 1), IR_I8);
-    sw_emit(fn, SpvOpCopyMemorySized, SW_LIST(to, from, sw_arg(fn, i, 2), a.word[0], a.word[1]));
+    sw_emit(fn, SpvOpCopyMemorySized, SW_LIST(to, from, sw_arg(fn, i, 2), a.mask, a.align));
 }
 
 /* ----------------------------------------------------------------------------------------- fills */
@@ -87,23 +90,23 @@ void sw_emit_copy(sw_func *fn, const ir_inst *i) {
 /* Copies from an array of equal bytes, whose address as bytes is a cast of a constant variable.  The
  * alignment that a copy states is that of both ends, so the array has it too. */
 static void fill_from_constant(sw_func *fn, const ir_inst *i) {
-    access_words a = access_of(i);
+    sw_access a = sw_access_of(i);
     uint32_t n = (uint32_t)ir_arg(i, 2)->imm.bits;
-    if (a.word[1] > MAX_CONSTANT_ALIGN) a.word[1] = MAX_CONSTANT_ALIGN;
-    uint32_t array = sw_constant_bytes(fn->w, n, (uint8_t)ir_arg(i, 1)->imm.bits, a.word[1]);
+    if (a.align > MAX_CONSTANT_ALIGN) a.align = MAX_CONSTANT_ALIGN;
+    uint32_t array = sw_constant_bytes(fn->w, n, (uint8_t)ir_arg(i, 1)->imm.bits, a.align);
     uint32_t type = sw_pointer_type(fn->w, IR_CONST, IR_I8);
     uint32_t from = sw_emit_result(fn, SpvOpBitcast, type, SW_LIST(array));
     *ir_push(fn->w->arena, &fn->info->variables) = array;
     sw_emit(fn, SpvOpCopyMemorySized,
             SW_LIST(sw_pointer(fn, ir_arg(i, 0), IR_I8), from, sw_size(fn->w, n),
-                    a.word[0], a.word[1]));
+                    a.mask, a.align));
 }
 
 /* for (k = 0; k != n; k++) p[k] = byte; */
 static void fill_in_loop(sw_func *fn, const ir_inst *i) {
     sw_writer *w = fn->w;
     ir_type size = ir_size_type(w->m);
-    access_words a = access_of(i);
+    sw_access a = sw_access_of(i);
     uint32_t p = sw_pointer(fn, ir_arg(i, 0), IR_I8), byte = sw_arg(fn, i, 1), n = sw_arg(fn, i, 2);
     uint32_t before = fn->exit[fn->block->id], head = sw_new_id(w), body = sw_new_id(w);
     uint32_t done = sw_new_id(w), next = sw_new_id(w);
@@ -117,7 +120,7 @@ static void fill_in_loop(sw_func *fn, const ir_inst *i) {
     uint32_t at = sw_emit_result(fn, SpvOpInBoundsPtrAccessChain,
                                  sw_pointer_type(w, ir_space_of(ir_arg(i, 0)->type), IR_I8),
                                  SW_LIST(p, k));
-    sw_emit(fn, SpvOpStore, SW_LIST(at, byte, a.word[0], 1));
+    sw_emit(fn, SpvOpStore, SW_LIST(at, byte, a.mask, 1));
     sw_put_result(w, SEC_BODY, SpvOpIAdd, sw_type(w, size), next, SW_LIST(k, sw_size(w, 1)));
     sw_emit(fn, SpvOpBranch, SW_LIST(head));
     sw_begin_block(fn, done);

@@ -64,6 +64,8 @@ typedef struct {
     sw_words capabilities;
     sw_strings extensions;
     uint32_t std; /* id of the import of OpenCL.std, or 0 */
+    bool has_halves;      /* the type is declared … */
+    bool stores_halves;   /* … and no value has it (half.c) */
     uint16_t *opcode;     /* by ir_op: number of its spirv column + 1, or 0 */
     uint32_t *interned;   /* open hash table: place in SEC_GLOBAL + 1 */
     uint32_t ninterned, interned_cap;
@@ -184,6 +186,7 @@ void sw_put_string_and(sw_writer *w, sw_section s, SpvOp op, const uint32_t firs
 /* The id of a type (type 0) or constant with these operands; equal ones are one. */
 uint32_t sw_intern(sw_writer *w, SpvOp op, uint32_t type, sw_list operands);
 void sw_capability(sw_writer *w, SpvCapability c);
+bool sw_has_capability(const sw_writer *w, SpvCapability c);
 void sw_extension(sw_writer *w, const char *name); /* a string literal */
 void sw_name(sw_writer *w, uint32_t id, const char *name);
 void sw_decorate(sw_writer *w, uint32_t id, SpvDecoration d, sw_list operands);
@@ -200,7 +203,8 @@ const char *sw_version_name(uint32_t version); /* "1.2" */
 
 /* --------------------------------------------------------------------------------- types (types.c) */
 
-uint32_t sw_type(sw_writer *w, ir_type t); /* of a value */
+uint32_t sw_type(sw_writer *w, ir_type t);      /* of a value */
+uint32_t sw_held_type(sw_writer *w, ir_type t); /* of what memory holds */
 /* The type that memory holds for t: i8 for i1. */
 ir_type sw_memory_type(ir_type t);
 uint32_t sw_pointer_type(sw_writer *w, ir_space space, ir_type pointee);
@@ -217,6 +221,8 @@ uint32_t sw_size(sw_writer *w, uint64_t value); /* of the pointer's width */
 /* A constant of type t with the same bits in every lane. */
 uint32_t sw_splat(sw_writer *w, ir_type t, uint64_t bits);
 uint32_t sw_constant(sw_writer *w, const ir_inst *c); /* no pointer */
+/* The same bits as a constant of type t. */
+uint32_t sw_constant_as(sw_writer *w, const ir_inst *c, ir_type t);
 uint32_t sw_null(sw_writer *w, uint32_t type);
 uint32_t sw_undef(sw_writer *w, uint32_t type);
 
@@ -319,6 +325,24 @@ void sw_join_edges(sw_func *fn, const ir_block *b);
 void sw_write_joints(sw_func *fn, const ir_block *b);
 /* Where a jump from one block to the other goes first. */
 uint32_t sw_edge_label(const sw_func *fn, const ir_block *from, const ir_block *to);
+
+/* The memory operands of an access. */
+typedef struct {
+    uint32_t mask, align;
+} sw_access;
+sw_access sw_access_of(const ir_inst *i);
+
+/* ------------------------------------------------------------------------------- halves (half.c) */
+
+/* Are halves only loaded to be widened, and narrowed to be stored? */
+bool sw_only_stores_halves(const ir_module *m);
+/* Is the load or store one of halves, in such a module? */
+bool sw_is_half_access(const sw_writer *w, const ir_inst *i);
+/* The conversion to half that becomes part of this store, or NULL. */
+const ir_inst *sw_narrowing(const sw_writer *w, const ir_inst *store);
+void sw_emit_half_load(sw_func *fn, const ir_inst *i);
+void sw_emit_half_store(sw_func *fn, const ir_inst *i);
+void sw_emit_half_widening(sw_func *fn, const ir_inst *i);
 
 /* Instructions by kind; each sets the value of its result. */
 void sw_emit_inst(sw_func *fn, const ir_inst *i);       /* ops.c: finds the right one */

@@ -2,8 +2,8 @@
  *
  * Integers have no sign.  i1 is OpTypeBool as a value and i8 in memory, where a bool has no size.
  * Pointers are opaque in the IR: a pointer in memory is written as a pointer to bytes, other ones
- * get their pointee from typing.c.  Declaring a type is what asks for Int8, Int64, Float16,
- * Vector16, ImageBasic and the like.  Nesting of types is bounded (IR_MAX_TYPE_DEPTH), so the walk
+ * get their pointee from typing.c.  Declaring a type is what asks for Int8, Int64,
+ * Vector16, ImageBasic and the like; Float16 is for values alone.  Nesting of types is bounded (IR_MAX_TYPE_DEPTH), so the walk
  * over members may recurse.
  */
 #include "codegen/spirv/spirv.h"
@@ -18,13 +18,13 @@ static uint32_t int_type(sw_writer *w, uint32_t bits) {
 }
 
 static uint32_t float_type(sw_writer *w, uint32_t bits) {
-    if (bits == 16) sw_capability(w, SpvCapabilityFloat16);
+    if (bits == 16) w->has_halves = true;
     if (bits == 64) sw_capability(w, SpvCapabilityFloat64);
     return sw_intern(w, SpvOpTypeFloat, 0, SW_LIST(bits));
 }
 
 static uint32_t vector_type(sw_writer *w, ir_type t) {
-    uint32_t lanes = ir_lanes(t), elem = sw_type(w, ir_elem(t));
+    uint32_t lanes = ir_lanes(t), elem = sw_held_type(w, ir_elem(t));
     bool legal = lanes == 2 || lanes == 3 || lanes == 4 || lanes == 8 || lanes == 16;
     if (!legal)
         sw_refuse_module(w, "SPIR-V has no vectors of %u lanes: legalize first", lanes);
@@ -56,7 +56,7 @@ static uint32_t plain_type(sw_writer *w, ir_type t) {
 static uint32_t struct_type(sw_writer *w, const ir_type_info *t) {
     uint32_t *members = ir_new_array(w->arena, uint32_t, t->count + 1), id;
     for (uint32_t i = 0; i < t->count; i++)
-        members[i + 1] = sw_type(w, sw_memory_type(t->member[i]));
+        members[i + 1] = sw_held_type(w, sw_memory_type(t->member[i]));
     id = members[0] = sw_new_id(w);
     sw_put(w, SEC_GLOBAL, SpvOpTypeStruct, (sw_list){t->count + 1, members});
     sw_name(w, id, t->name);
@@ -65,7 +65,7 @@ static uint32_t struct_type(sw_writer *w, const ir_type_info *t) {
 }
 
 static uint32_t array_type(sw_writer *w, const ir_type_info *t) {
-    uint32_t elem = sw_type(w, sw_memory_type(t->member[0]));
+    uint32_t elem = sw_held_type(w, sw_memory_type(t->member[0]));
     if (t->count == 0) sw_refuse_module(w, "SPIR-V has no arrays of 0 elements");
     return sw_intern(w, SpvOpTypeArray, 0, SW_LIST(elem, sw_size(w, t->count)));
 }
@@ -102,13 +102,18 @@ static uint32_t table_type(sw_writer *w, const ir_type_info *t) {
 
 /* ------------------------------------------------------------------------------------- any type */
 
-uint32_t sw_type(sw_writer *w, ir_type t) {
+uint32_t sw_held_type(sw_writer *w, ir_type t) {
     ir_kind k = ir_kind_of(t);
     bool in_table = ir_is_aggregate(t) || k == IR_IMAGE || k == IR_SAMPLED_IMAGE;
     const ir_type_info *info = in_table ? ir_type_get(w->m, t) : NULL;
     uint32_t *id = info ? &w->table_type[info->index] : &w->plain_type[t];
     if (!*id) *id = info ? table_type(w, info) : ir_is_vector(t) ? vector_type(w, t) : plain_type(w, t);
     return *id;
+}
+
+uint32_t sw_type(sw_writer *w, ir_type t) {
+    if (ir_elem(t) == IR_F16) sw_capability(w, SpvCapabilityFloat16);
+    return sw_held_type(w, t);
 }
 
 ir_type sw_memory_type(ir_type t) {
@@ -141,7 +146,7 @@ uint32_t sw_pointer_type(sw_writer *w, ir_space space, ir_type pointee) {
     uint64_t key = (uint64_t)pointee << 4 | (uint64_t)space << 1 | 1;
     const void *known = ir_map_get(&w->pointer_types, key);
     if (known) return (uint32_t)(uintptr_t)known;
-    uint32_t to = sw_type(w, pointee);
+    uint32_t to = sw_held_type(w, pointee);
     uint32_t id = sw_pointer_type_of(w, sw_storage_class(w, space), to);
     ir_map_set(w->arena, &w->pointer_types, key, (void *)(uintptr_t)id);
     return id;

@@ -53,10 +53,17 @@ static void wish_operands(typing *t, const ir_inst *i) {
         if (ir_is_ptr(ir_arg(i, n)->type)) wish(t, ir_arg(i, n), t->wish[i->id], HANDED_ON);
 }
 
+/* What the pointer of a load or store points to: vload_half takes vectors by their first lane. */
+static ir_type accessed_type(const typing *t, const ir_inst *i, ir_type value) {
+    return sw_is_half_access(t->w, i) ? IR_F16 : value;
+}
+
 static void collect_wishes(typing *t, const ir_inst *i) {
     switch ((ir_op)i->op) {
-    case IR_OP_load: wish(t, ir_arg(i, 0), i->type, DIRECT); break;
-    case IR_OP_store: wish(t, ir_arg(i, 1), ir_arg(i, 0)->type, DIRECT); break;
+    case IR_OP_load: wish(t, ir_arg(i, 0), accessed_type(t, i, i->type), DIRECT); break;
+    case IR_OP_store:
+        wish(t, ir_arg(i, 1), accessed_type(t, i, ir_arg(i, 0)->type), DIRECT);
+        break;
     case IR_OP_atomic_store: wish(t, ir_arg(i, 0), ir_arg(i, 1)->type, DIRECT); break;
     case IR_OP_wait_events: wish(t, ir_arg(i, 1), IR_EVENT, DIRECT); break;
     case IR_OP_ptradd: wish_base(t, i); break;
@@ -165,7 +172,9 @@ static void need_operands(typing *t, const ir_inst *i) {
         need_plan(t, i);
         return;
     }
-    for (unsigned n = 0; n < i->nargs; n++) need(t, ir_arg(i, n));
+    const ir_inst *narrowing = i->op == IR_OP_store ? sw_narrowing(t->w, i) : NULL;
+    if (narrowing) need(t, ir_arg(narrowing, 0));
+    for (unsigned n = narrowing ? 1 : 0; n < i->nargs; n++) need(t, ir_arg(i, n));
 }
 
 static void note_callee(typing *t, const ir_inst *call) {

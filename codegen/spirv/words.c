@@ -144,10 +144,14 @@ uint32_t sw_intern(sw_writer *w, SpvOp op, uint32_t type, sw_list operands) {
 
 /* --------------------------------------------------------------------- what a module must declare */
 
-void sw_capability(sw_writer *w, SpvCapability c) {
+bool sw_has_capability(const sw_writer *w, SpvCapability c) {
     for (uint32_t i = 0; i < w->capabilities.n; i++)
-        if (w->capabilities.data[i] == (uint32_t)c) return;
-    *ir_push(w->arena, &w->capabilities) = (uint32_t)c;
+        if (w->capabilities.data[i] == (uint32_t)c) return true;
+    return false;
+}
+
+void sw_capability(sw_writer *w, SpvCapability c) {
+    if (!sw_has_capability(w, c)) *ir_push(w->arena, &w->capabilities) = (uint32_t)c;
 }
 
 void sw_extension(sw_writer *w, const char *name) {

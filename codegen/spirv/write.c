@@ -67,6 +67,8 @@ static void put_preamble(sw_writer *w) {
     uint32_t addressing = w->m->pointer_bits == 32 ? SpvAddressingModelPhysical32
                                                    : SpvAddressingModelPhysical64;
     w->section[SEC_HEAD].n = 0;
+    if (w->has_halves && !sw_has_capability(w, SpvCapabilityFloat16))
+        sw_capability(w, SpvCapabilityFloat16Buffer);
     for (uint32_t i = 0; i < w->capabilities.n; i++)
         sw_put(w, SEC_HEAD, SpvOpCapability, SW_LIST(w->capabilities.data[i]));
     for (uint32_t i = 0; i < w->extensions.n; i++)
@@ -92,6 +94,7 @@ static void prepare(sw_writer *w, const job *j) {
     w->opcode = ir_new_array(w->arena, uint16_t, IR_OP_COUNT);
     w->plain_type = ir_new_array(w->arena, uint32_t, SW_PLAIN_TYPES);
     w->table_type = ir_new_array(w->arena, uint32_t, j->m->types.n);
+    w->stores_halves = sw_only_stores_halves(w->m);
     sw_capability(w, SpvCapabilityAddresses);
     sw_capability(w, SpvCapabilityKernel);
 }
