@@ -114,15 +114,37 @@ static void put_modes(entry *e, const sw_info *info) {
     if (off) put_mode(w, id, SpvExecutionModeContractionOff, SW_NONE);
 }
 
-/* "kernel_arg_type.NAME.float*,int," is how llvm-spirv carries the types of the source. */
-static void put_type_names(sw_writer *w, const ir_func *f) {
+/* A string that holds something about each parameter, ended by commas. */
+static void put_arg_string(sw_writer *w, const ir_func *f, const char *what,
+                           const char *(*about)(sw_writer *, const ir_param *)) {
     ir_text t = {.arena = w->arena};
+    ir_putf(&t, "%s.%s.", what, f->name);
+    for (uint32_t i = 0; i < f->nparams; i++) ir_putf(&t, "%s,", about(w, &f->param[i]));
+    sw_put_string(w, SEC_STRING, SpvOpString, SW_LIST(sw_new_id(w)), t.data);
+}
+
+static const char *type_name(sw_writer *w, const ir_param *p) {
+    (void)w;
+    return p->type_name;
+}
+
+/* In the order in which clang gives them. */
+static const char *qualifiers(sw_writer *w, const ir_param *p) {
+    bool restricts = p->attrs & IR_PARAM_RESTRICT, constant = p->attrs & IR_PARAM_CONST;
+    bool changes = p->attrs & IR_PARAM_VOLATILE;
+    return ir_sprintf(w->arena, "%s%s%s%s%s", restricts ? "restrict" : "",
+                      restricts && (constant || changes) ? " " : "", constant ? "const" : "",
+                      constant && changes ? " " : "", changes ? "volatile" : "");
+}
+
+/* "kernel_arg_type.NAME.float*,int," and "kernel_arg_type_qual.NAME.const,," are how llvm-spirv
+ * carries the types and qualifiers of the source. */
+static void put_arg_strings(sw_writer *w, const ir_func *f) {
     for (uint32_t i = 0; i < f->nparams; i++)
         if (!f->param[i].type_name) return;
     if (f->nparams == 0 || w->options.no_names) return;
-    ir_putf(&t, "kernel_arg_type.%s.", f->name);
-    for (uint32_t i = 0; i < f->nparams; i++) ir_putf(&t, "%s,", f->param[i].type_name);
-    sw_put_string(w, SEC_STRING, SpvOpString, SW_LIST(sw_new_id(w)), t.data);
+    put_arg_string(w, f, "kernel_arg_type", type_name);
+    put_arg_string(w, f, "kernel_arg_type_qual", qualifiers);
 }
 
 static void put_entry_point(entry *e, sw_info *info) {
@@ -131,7 +153,7 @@ static void put_entry_point(entry *e, sw_info *info) {
                       (const uint32_t[]){SpvExecutionModelKernel, info->entry}, info->f->name,
                       &e->interface);
     put_modes(e, info);
-    put_type_names(e->w, info->f);
+    put_arg_strings(e->w, info->f);
 }
 
 void sw_write_entry_points(sw_writer *w) {
