@@ -182,15 +182,15 @@ static uint32_t conversion_opcode(conversion c, char from) {
 void spv_call_convert(reader *r, const spv_builtin *b, const char *key) {
     conversion c = parse_conversion(spv_key_name(key) + strlen("convert_"));
     spv_id *e = spv_find(r, r->in.id);
-    spv_decor decor = {0}, *own = e->decor;
+    spv_decor *decor = ir_new(&r->scratch, spv_decor), *own = e->decor;
     (void)b;
     spv_want_args(r, key, 1);
     if (spv_key_class(key) == '-')
         spv_refuse(r, "the call of %s is not supported", spv_key_name(key));
-    if (c.sat) decor.has |= D_SATURATED;
-    if (c.round >= 0) decor.has |= D_ROUNDING;
-    decor.rounding = c.round >= 0 ? (uint32_t)c.round : 0;
-    e->decor = &decor;
+    if (c.sat) decor->has |= D_SATURATED;
+    if (c.round >= 0) decor->has |= D_ROUNDING;
+    decor->rounding = c.round >= 0 ? (uint32_t)c.round : 0;
+    e->decor = decor;
     r->in.opcode = conversion_opcode(c, spv_key_class(key));
     spv_row_of(r->in.opcode)->read(r);
     e->decor = own;

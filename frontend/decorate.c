@@ -30,6 +30,13 @@ static void set_linkage(reader *r, spv_decor *d, uint32_t k) {
     d->link_type = literal(r, k + words);
 }
 
+static void set_attribute(reader *r, spv_decor *d, uint32_t attribute) {
+    if (attribute < 32)
+        d->attrs |= 1u << attribute;
+    else
+        spv_warn(r, WARN_DECORATION);
+}
+
 /* Says nothing to us: hints, and promises about what only other targets do. */
 static bool is_harmless(uint32_t decoration) {
     switch (decoration) {
@@ -89,7 +96,7 @@ static void apply(reader *r, spv_decor *d, uint32_t k) {
         d->spec_id = literal(r, k + 1);
         d->has |= D_SPEC_ID;
         break;
-    case SpvDecorationFuncParamAttr: d->attrs |= 1u << (literal(r, k + 1) & 31); break;
+    case SpvDecorationFuncParamAttr: set_attribute(r, d, literal(r, k + 1)); break;
     case SpvDecorationLinkageAttributes: set_linkage(r, d, k + 1); break;
     default: apply_flag(r, d, decoration);
     }

@@ -54,10 +54,12 @@ static int64_t constant_of(const linearizer *z, const ir_inst *c) {
     return ir_sext(c->imm.bits, ir_bits(z->m, c->type));
 }
 
-/* A value that is extended from at most 32 bits cannot wrap when it is scaled a little. */
-static bool is_small(const ir_inst *v) {
-    bool extended = v->op == IR_OP_sext || v->op == IR_OP_zext;
-    return extended && ir_kind_of(ir_arg(v, 0)->type) <= IR_I32;
+/* A value that is extended from few bits cannot wrap when the scale fits into what is left. */
+static bool cannot_wrap(const linearizer *z, const ir_inst *v, int64_t scale) {
+    if (v->op != IR_OP_sext && v->op != IR_OP_zext) return false;
+    unsigned bits = ir_bits(z->m, v->type), used = ir_bits(z->m, ir_arg(v, 0)->type);
+    int64_t most = INT64_C(1) << (bits - 1 - used);
+    return scale < most && scale > -most;
 }
 
 /* The factor by which a shift or multiplication scales its first operand; 0: it does not. */
@@ -85,8 +87,8 @@ static void split_part(linearizer *z, part p) {
     } else if (sum) {
         split_sum(z, v, &p);
     } else if (scale) {
-        bool small = is_small(ir_arg(v, 0)) && scale < INT32_MAX;
-        if (!(v->flags & IR_NSW) && !small) z->l->exact = false;
+        bool exact = v->flags & IR_NSW || cannot_wrap(z, ir_arg(v, 0), scale);
+        if (!exact) z->l->exact = false;
         push_part(z, ir_arg(v, 0), wrap_mul(p.factor, scale), true);
     } else {
         add_term(z->l, v, p.factor);
