@@ -45,7 +45,7 @@ static ir_imm sync(reader *r, uint32_t scope, uint32_t semantics) {
 static void check_elem(reader *r, ir_op op, ir_type t) {
     bool floats = op == IR_OP_atomic_fadd || op == IR_OP_atomic_fmin || op == IR_OP_atomic_fmax;
     bool moves = op == IR_OP_atomic_load || op == IR_OP_atomic_store || op == IR_OP_atomic_xchg;
-    bool integer = ir_is_int(t) && !ir_is_bool(t), is_float = ir_is_float(t);
+    bool integer = spv_is_integer(t), is_float = ir_is_float(t);
     bool pointer = ir_is_ptr(t) && (moves || op == IR_OP_atomic_cmpxchg);
     bool fits = floats ? is_float : integer || pointer || (moves && is_float);
     if (!fits || ir_is_vector(t))

@@ -27,7 +27,7 @@ static ir_op atomic_op(reader *r, const spv_builtin *b, const char *key) {
 static void check_atomic_type(reader *r, const char *key, ir_op op, ir_type t) {
     bool floats = op == IR_OP_atomic_fadd || op == IR_OP_atomic_fmin || op == IR_OP_atomic_fmax;
     bool moves = op == IR_OP_atomic_xchg || op == IR_OP_atomic_load;
-    bool integer = ir_is_int(t) && !ir_is_bool(t);
+    bool integer = spv_is_integer(t);
     bool fits = floats ? ir_is_float(t) : integer || (moves && ir_is_float(t));
     if (!fits || ir_is_vector(t) || r->in.type->odd)
         spv_fail(r, "%s does not work on %s", spv_key_name(key), spv_type_name(r, r->in.type));
@@ -97,14 +97,14 @@ void spv_call_c11_store(reader *r, const spv_builtin *b, const char *key) {
     spv_want_args(r, key, 2);
     ir_inst *args[2] = {spv_arg_pointer(r, 0), spv_arg(r, 1)};
     ir_type t = args[1]->type;
-    bool number = (ir_is_int(t) && !ir_is_bool(t)) || ir_is_float(t);
+    bool number = spv_is_number(t);
     if (!number || ir_is_vector(t)) spv_bad_type(r, 1, "a number");
     ir_build_raw(&r->b, IR_OP_atomic_store, IR_VOID, 0, sync_at(r, 2, 3), 2, args);
 }
 
 static void define_bool(reader *r, ir_inst *v) {
     ir_type t = spv_value_type(r, r->in.type)->value;
-    if (ir_is_int(t) && !ir_is_bool(t) && !ir_is_vector(t)) v = spv_op1(r, IR_OP_zext, t, v);
+    if (spv_is_integer(t) && !ir_is_vector(t)) v = spv_op1(r, IR_OP_zext, t, v);
     spv_define_checked(r, v);
 }
 

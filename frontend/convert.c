@@ -6,8 +6,6 @@
  */
 #include "frontend/reader.h"
 
-static bool is_number(ir_type t) { return ir_is_int(t) && !ir_is_bool(t); }
-
 /* The operand and the result type of a conversion from one class to another, lane by lane. */
 static ir_inst *take(reader *r, bool (*from)(ir_type), const char *from_name, bool (*to)(ir_type)) {
     const spv_type *t = spv_value_type(r, r->in.type);
@@ -35,7 +33,7 @@ static ir_imm rounding(reader *r, ir_round otherwise, bool may_saturate) {
 
 void spv_read_convert_f_to_i(reader *r) {
     const spv_type *t = r->in.type;
-    ir_inst *x = take(r, ir_is_float, "a float", is_number);
+    ir_inst *x = take(r, ir_is_float, "a float", spv_is_integer);
     ir_op op = r->in.opcode == SPV_OP_ConvertFToU ? IR_OP_fptoui : IR_OP_fptosi;
     ir_imm imm = rounding(r, IR_RTZ, true);
     if (t->odd && imm.round.sat) spv_refuse_inst(r, "odd integer width");
@@ -45,7 +43,7 @@ void spv_read_convert_f_to_i(reader *r) {
 
 void spv_read_convert_i_to_f(reader *r) {
     bool is_signed = r->in.opcode == SPV_OP_ConvertSToF;
-    ir_inst *x = take(r, is_number, "an integer", ir_is_float);
+    ir_inst *x = take(r, spv_is_integer, "an integer", ir_is_float);
     if (is_signed) x = spv_widen_odd(r, spv_arg_type(r, 0), x);
     ir_op op = is_signed ? IR_OP_sitofp : IR_OP_uitofp;
     spv_define(r, ir_build(&r->b, op, r->in.type->value, 0, rounding(r, IR_RTE, false), 1, &x));
@@ -99,7 +97,7 @@ static void refuse_odd(reader *r) {
 
 static void saturate(reader *r, bool from_signed, bool to_signed) {
     ir_type t = r->in.type->value;
-    ir_inst *x = take(r, is_number, "an integer", is_number);
+    ir_inst *x = take(r, spv_is_integer, "an integer", spv_is_integer);
     refuse_odd(r);
     x = clamp(r, x, from_signed, to_signed, ir_bits(r->m, ir_elem(t)));
     spv_define(r, spv_to_int(r, x, t, from_signed));
@@ -108,7 +106,7 @@ static void saturate(reader *r, bool from_signed, bool to_signed) {
 void spv_read_int_convert(reader *r) {
     const spv_type *t = r->in.type;
     bool is_signed = r->in.opcode == SPV_OP_SConvert;
-    ir_inst *x = take(r, is_number, "an integer", is_number);
+    ir_inst *x = take(r, spv_is_integer, "an integer", spv_is_integer);
     const spv_type *from = spv_arg_type(r, 0);
     if (spv_has(r, r->in.id, D_SATURATED)) {
         saturate(r, is_signed, is_signed);
@@ -126,7 +124,7 @@ void spv_read_sat_convert(reader *r) {
 
 /* ------------------------------------------------------------------------------------- pointers */
 
-static bool is_one_int(ir_type t) { return is_number(t) && !ir_is_vector(t); }
+static bool is_one_int(ir_type t) { return spv_is_integer(t) && !ir_is_vector(t); }
 
 static bool is_pointer(ir_type t) { return ir_is_ptr(t); }
 

@@ -74,6 +74,28 @@ const char *spv_free_name(reader *r, const char *name, uint32_t id) {
     return is_taken(r, next) ? ir_sprintf(&r->scratch, "%s.%u", name, id) : next;
 }
 
+/* Equal hashes do not make equal names, so each entry of the map is a list. */
+struct spv_named {
+    const char *name;
+    size_t length;
+    const char *text;
+    spv_named *next;
+};
+
+void spv_note_name(reader *r, ir_map *names, const char *name, size_t length, const char *text) {
+    uint64_t hash = ir_hash(0, name, length);
+    spv_named *e = ir_new(&r->scratch, spv_named);
+    *e = (spv_named){name, length, text, ir_map_get(names, hash)};
+    ir_map_set(&r->scratch, names, hash, e);
+}
+
+const char *spv_noted(const ir_map *names, const char *name) {
+    size_t length = strlen(name);
+    const spv_named *e = ir_map_get(names, ir_hash(0, name, length));
+    while (e && (e->length != length || memcmp(e->name, name, length) != 0)) e = e->next;
+    return e ? e->text : NULL;
+}
+
 /* --------------------------------------------------------------------------------------- values */
 
 static const char *kind_name(const spv_id *e) {

@@ -12,15 +12,13 @@ static ir_inst *arg_of_kind(reader *r, uint32_t k, ir_kind kind, const char *wan
 
 static ir_inst *image_arg(reader *r, uint32_t k) { return arg_of_kind(r, k, IR_IMAGE, "an image"); }
 
-static bool is_number(ir_type t) { return (ir_is_int(t) && !ir_is_bool(t)) || ir_is_float(t); }
-
 static ir_inst *coordinate_arg(reader *r, uint32_t k) {
     ir_inst *v = spv_arg(r, k);
-    if (!is_number(v->type) || ir_lanes(v->type) > 4) spv_bad_type(r, k, "a coordinate");
+    if (!spv_is_number(v->type) || ir_lanes(v->type) > 4) spv_bad_type(r, k, "a coordinate");
     return v;
 }
 
-static bool is_texel(ir_type t) { return is_number(t) && (ir_lanes(t) == 1 || ir_lanes(t) == 4); }
+static bool is_texel(ir_type t) { return spv_is_number(t) && (ir_lanes(t) == 1 || ir_lanes(t) == 4); }
 
 static ir_type texel_result(reader *r) {
     ir_type t = spv_value_type(r, r->in.type)->value;
@@ -101,7 +99,7 @@ void spv_read_image_query(reader *r) {
     ir_type t = spv_value_type(r, r->in.type)->value;
     bool size = op == IR_OP_image_size || op == IR_OP_image_size_lod;
     ir_inst *args[2] = {image_arg(r, 0)};
-    bool fits = size ? ir_is_int(t) && !ir_is_bool(t) && ir_lanes(t) <= 4 : t == IR_I32;
+    bool fits = size ? spv_is_integer(t) && ir_lanes(t) <= 4 : t == IR_I32;
     if (!fits)
         spv_fail(r, "%s: the result has type %s, want %s", spv_op_name(r),
                  spv_type_name(r, r->in.type), size ? "integers" : "i32");

@@ -57,8 +57,7 @@ static void note_arg_string(reader *r, ir_map *map, const char *text, const char
     size_t n = strlen(prefix);
     const char *dot = strncmp(text, prefix, n) ? NULL : strchr(text + n, '.');
     if (!dot || dot == text + n) return;
-    uint64_t hash = ir_hash(1, text + n, (size_t)(dot - text) - n);
-    if (hash) ir_map_set(&r->scratch, map, hash, ir_strdup(&r->scratch, dot + 1));
+    spv_note_name(r, map, text + n, (size_t)(dot - text) - n, dot + 1);
 }
 
 void spv_note_arg_string(reader *r, const char *text) {
@@ -91,8 +90,8 @@ static uint32_t qualifiers(const char *s, size_t n) {
 }
 
 void spv_name_args(reader *r, ir_func *f) {
-    uint64_t hash = ir_hash(1, f->name, strlen(f->name));
-    const char *types = ir_map_get(&r->arg_types, hash), *quals = ir_map_get(&r->arg_quals, hash);
+    const char *types = spv_noted(&r->arg_types, f->name);
+    const char *quals = spv_noted(&r->arg_quals, f->name);
     for (uint32_t i = 0; i < f->nparams; i++) {
         const char *type = types, *qual = quals;
         size_t ntype = types ? next_item(&types) : 0, nqual = quals ? next_item(&quals) : 0;

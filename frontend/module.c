@@ -71,8 +71,7 @@ void spv_read_entry_point(reader *r) {
     if (r->in.arg[0] != SpvExecutionModelKernel)
         spv_fail(r, "execution model %u is not supported, only Kernel is", r->in.arg[0]);
     const char *name = spv_string(r, 2);
-    uint64_t hash = ir_hash(1, name, strlen(name));
-    if (hash) ir_map_set(&r->scratch, &r->entry_names, hash, r);
+    spv_note_name(r, &r->entry_names, name, strlen(name), name);
     *ir_push(&r->scratch, &r->entries) = r->in.at;
     r->any_entry = true;
     for (uint32_t i = 2 + words; i < r->in.n; i++) spv_find(r, r->in.arg[i])->listed = true;

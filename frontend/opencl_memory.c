@@ -20,11 +20,9 @@ static void check_element(reader *r, uint32_t k, ir_type elem) {
 
 /* -------------------------------------------------------------------------------- vload, vstore */
 
-static bool is_number(ir_type t) { return ir_is_float(t) || (ir_is_int(t) && !ir_is_bool(t)); }
-
 void spv_ext_vload(reader *r) {
     ir_type t = spv_value_type(r, r->in.type)->value;
-    if (!is_number(t) || r->in.arg[2] != ir_lanes(t))
+    if (!spv_is_number(t) || r->in.arg[2] != ir_lanes(t))
         spv_fail(r, "%s: the result has type %s, want %u components", spv_op_name(r),
                  spv_type_name(r, r->in.type), r->in.arg[2]);
     check_element(r, 1, ir_elem(t));
@@ -35,7 +33,7 @@ void spv_ext_vload(reader *r) {
 
 void spv_ext_vstore(reader *r) {
     ir_inst *v = spv_arg(r, 0);
-    if (!is_number(v->type)) spv_bad_type(r, 0, "a vector");
+    if (!spv_is_number(v->type)) spv_bad_type(r, 0, "a vector");
     check_element(r, 2, ir_elem(v->type));
     uint64_t size = ir_sizeof(r->m, ir_elem(v->type));
     ir_inst *p = element_address(r, 1, 2, size * ir_lanes(v->type));

@@ -31,8 +31,6 @@ ir_op spv_op_of_row(reader *r) {
 
 /* ----------------------------------------------------------------------------------- type rules */
 
-static bool is_number(ir_type t) { return ir_is_int(t) && !ir_is_bool(t); }
-
 static ir_type like(ir_type shape, ir_type elem) { return ir_with_elem(shape, elem); }
 
 /* All operands from k on have type t. */
@@ -62,7 +60,7 @@ static void check_types(reader *r, ir_op op, ir_type t, unsigned n, ir_inst *con
     ir_type first = n ? a[0]->type : IR_VOID;
     switch (ir_ops[op].rule) {
     case R_INT:
-        want_result_form(r, is_number(t), "an integer");
+        want_result_form(r, spv_is_integer(t), "an integer");
         want_all(r, a, 0, n, t);
         break;
     case R_FVEC:
@@ -74,7 +72,7 @@ static void check_types(reader *r, ir_op op, ir_type t, unsigned n, ir_inst *con
         want_all(r, a, 0, n, t);
         break;
     case R_CMPI:
-        want_form(r, 0, is_number(first), "an integer");
+        want_form(r, 0, spv_is_integer(first), "an integer");
         want_all(r, a, 1, n, first);
         want_result(r, t, like(first, IR_I1));
         break;
@@ -97,7 +95,7 @@ static void check_types(reader *r, ir_op op, ir_type t, unsigned n, ir_inst *con
     case R_INT_TO_F:
         want_result_form(r, ir_is_float(t), "a float");
         want_form(r, 0,
-                  is_number(first) && ir_lanes(first) == ir_lanes(t) &&
+                  spv_is_integer(first) && ir_lanes(first) == ir_lanes(t) &&
                       ir_bits(r->m, first) == ir_bits(r->m, t),
                   "an integer of the same width");
         break;
@@ -326,7 +324,7 @@ void spv_read_not(reader *r) {
 
 void spv_read_any_all(reader *r) {
     ir_inst *x = spv_arg(r, 0);
-    bool integers = is_number(x->type);
+    bool integers = spv_is_integer(x->type);
     want_form(r, 0, integers || ir_is_bool(x->type), "a vector of bool");
     if (integers) {
         spv_warn(r, WARN_TEST_INTEGER);

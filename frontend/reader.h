@@ -31,6 +31,7 @@ typedef struct spv_pointer spv_pointer;
 typedef struct spv_function spv_function;
 typedef struct spv_block spv_block;
 typedef struct spv_decor spv_decor;
+typedef struct spv_named spv_named;
 
 enum {
     SPV_MAX_LEAVES = 4096,   /* parts of one struct or array value */
@@ -158,6 +159,10 @@ struct spv_type {
     uint32_t pointee;   /* pointer: id of what it points to; 0: untyped */
     const char *reason; /* T_LACKING */
 };
+
+/* Integers but bool, and floats, of any number of lanes. */
+static inline bool spv_is_integer(ir_type t) { return ir_is_int(t) && !ir_is_bool(t); }
+static inline bool spv_is_number(ir_type t) { return spv_is_integer(t) || ir_is_float(t); }
 
 static inline bool spv_is_aggregate(const spv_type *t) {
     return t->form == T_ARRAY || t->form == T_STRUCT;
@@ -438,8 +443,8 @@ struct reader {
     uint64_t init_bytes;             /* of initializers so far */
     ir_vec(uint32_t) entries;        /* OpEntryPoint */
     ir_vec(uint32_t) modes;          /* OpExecutionMode(Id) */
-    ir_map arg_types, arg_quals;     /* kernel argument strings, by hash of the kernel's name */
-    ir_map entry_names;
+    ir_map arg_types, arg_quals;     /* spv_named: argument strings of kernels */
+    ir_map entry_names;              /* spv_named */
     ir_map variables; /* by address of their global */
     spv_function *first_function, *last_function;
 
@@ -490,6 +495,9 @@ const char *spv_string_at(reader *r, uint32_t word);
 const char *spv_name(reader *r, uint32_t id); /* its OpName, or NULL */
 /* `name` for a symbol, or a free one like it, found with little effort. */
 const char *spv_free_name(reader *r, const char *name, uint32_t id);
+/* Notes a text under a name that stays where it is; the newest of a name counts. */
+void spv_note_name(reader *r, ir_map *names, const char *name, size_t length, const char *text);
+const char *spv_noted(const ir_map *names, const char *name); /* NULL: none */
 /* Takes the result id of this instruction; fails when it is defined already. */
 spv_id *spv_new_id(reader *r, spv_id_kind kind);
 const spv_decor *spv_decor_of(reader *r, uint32_t id); /* never NULL */

@@ -88,7 +88,7 @@ static void initialize(reader *r, spv_variable *v) {
 
 /* Entry points keep their names. */
 static bool is_entry_name(reader *r, const char *name) {
-    return ir_map_get(&r->entry_names, ir_hash(1, name, strlen(name))) != NULL;
+    return spv_noted(&r->entry_names, name) != NULL;
 }
 
 static const char *global_name(reader *r, uint32_t id) {

@@ -216,7 +216,7 @@ static uint32_t write_string(sw_writer *w, const char *text) {
 }
 
 uint32_t sw_format_string(sw_writer *w, const char *text) {
-    uint64_t key = ir_hash(1, text, strlen(text)) | 1;
+    uint64_t key = ir_hash(1, text, strlen(text));
     format *newest = ir_map_get(&w->strings, key), *f = newest;
     while (f && strcmp(f->text, text) != 0) f = f->next;
     if (f) return f->id;

@@ -143,7 +143,7 @@ uint32_t sw_pointer_type_of(sw_writer *w, SpvStorageClass class, uint32_t type) 
 }
 
 uint32_t sw_pointer_type(sw_writer *w, ir_space space, ir_type pointee) {
-    uint64_t key = (uint64_t)pointee << 4 | (uint64_t)space << 1 | 1;
+    uint64_t key = (uint64_t)pointee << 3 | (uint64_t)space;
     const void *known = ir_map_get(&w->pointer_types, key);
     if (known) return (uint32_t)(uintptr_t)known;
     uint32_t to = sw_held_type(w, pointee);
