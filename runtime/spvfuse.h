@@ -103,7 +103,9 @@ typedef struct {
 
 typedef struct {
     size_t size;
-    const spvf_spec_value *specs; /* values for specialization constants; others keep their default */
+    /* Values for specialization constants; others keep their default.  All of them are constants from
+     * then on: a module that is written as SPIR-V has no specialization constants left. */
+    const spvf_spec_value *specs;
     size_t spec_count;
 } spvf_module_options;
 

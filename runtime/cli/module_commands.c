@@ -1,6 +1,8 @@
 /* module_commands.c — `spvfuse opt` and `spvfuse compile`: one module in, text or a binary out. */
 #include "runtime/cli/cli.h"
 
+#include <string.h>
+
 static bool emit(spvf_module *m, const char *target) {
     spvf_blob blob;
     if (spvf_module_emit(m, target, &blob) != SPVF_OK) return false;
@@ -9,10 +11,23 @@ static bool emit(spvf_module *m, const char *target) {
     return ok;
 }
 
+/* They became constants when the module was read, and SPIR-V written from it has none to set. */
+static void warn_of_specs(const spvf_module *m, const char *file) {
+    size_t n = spvf_module_spec_count(m);
+    if (n == 0) return;
+    fprintf(stderr, "%s: warning: specialization constants become plain ones, by default:", file);
+    for (size_t i = 0; i < n; i++) {
+        spvf_spec_value v;
+        if (spvf_module_spec(m, i, &v, NULL) == SPVF_OK) fprintf(stderr, " %u", v.id);
+    }
+    fputc('\n', stderr);
+}
+
 static int transform(const char *file, const char *target, bool optimize) {
     spvf_context *c = cli_context();
     spvf_module *m = cli_load_module(c, file);
     spvf_pass_options o = cli_pass_options();
+    if (m && strncmp(target, "spirv", 5) == 0) warn_of_specs(m, file);
     bool ok = m && (!optimize || spvf_module_optimize(m, &o) == SPVF_OK) && emit(m, target);
     spvf_module_destroy(m);
     spvf_context_destroy(c);

@@ -5,6 +5,7 @@
 #   ;~ REGEX                 the same, with a line that matches
 #   ;! WORDS                 no line begins with them
 #   ; error: TEXT            the module is refused with this message
+#   ; warning: TEXT          it is accepted with this one
 # What is accepted must pass spirv-val, and llvm-spirv must be able to turn it into valid LLVM code:
 # many consumers are built on it, and they are stricter about phis.
 set -u
@@ -21,6 +22,7 @@ disassemble() { spirv-dis --no-header --no-indent "$work/out.spv" | sed 's/^%[^ 
 check() {
     file=$1
     target=$(sed -n 's/^; target: //p' "$file")
+    warning=$(sed -n 's/^; warning: //p' "$file")
     error=$(sed -n 's/^; error: //p' "$file")
     if ! "$build/spvfuse" compile -O0 -t "${target:-spirv}" "$file" -o "$work/out.spv" 2>"$work/err"; then
         [ -n "$error" ] && grep -qF -- "$error" "$work/err" && return 0
@@ -28,6 +30,7 @@ check() {
         return 1
     fi
     [ -z "$error" ] || { echo "not refused: $error"; return 1; }
+    grep -qF -- "$warning" "$work/err" || [ -z "$warning" ] || { echo "no warning"; return 1; }
     spirv-val --target-env spv1.4 "$work/out.spv" || return 1
     llvm-spirv-15 -r "$work/out.spv" -o "$work/out.bc" || return 1
     disassemble >"$work/text"
