@@ -1,5 +1,7 @@
 /* modes.c — execution modes: facts about kernels.
  *
+ * Modes that demand another arithmetic than the IR's (rounding towards zero, flushing denormals, which
+ * SPV_KHR_float_controls says must be done) refuse their kernel: constants would be folded wrongly.
  * Read after the constants, since OpExecutionModeId takes ids of (specialization) constants.
  */
 #include "frontend/reader.h"
@@ -52,12 +54,12 @@ static void set_mode(reader *r, spv_function *f) {
     case SpvExecutionModeSubgroupsPerWorkgroup:
     case SpvExecutionModeSubgroupsPerWorkgroupId: k->attrs.subgroups = operand(r, 0); break;
     case SpvExecutionModeDenormPreserve: set_float_control(r, k, IR_FC_DENORM_PRESERVE); break;
-    case SpvExecutionModeDenormFlushToZero: set_float_control(r, k, IR_FC_DENORM_FLUSH); break;
+    case SpvExecutionModeDenormFlushToZero: refuse_mode(r, f, "DenormFlushToZero"); break;
     case SpvExecutionModeSignedZeroInfNanPreserve:
         set_float_control(r, k, IR_FC_SIGNED_ZERO_INF_NAN);
         break;
     case SpvExecutionModeRoundingModeRTE: set_float_control(r, k, IR_FC_ROUND_RTE); break;
-    case SpvExecutionModeRoundingModeRTZ: set_float_control(r, k, IR_FC_ROUND_RTZ); break;
+    case SpvExecutionModeRoundingModeRTZ: refuse_mode(r, f, "RoundingModeRTZ"); break;
     case SpvExecutionModeInitializer: refuse_mode(r, f, "Initializer"); break;
     case SpvExecutionModeFinalizer: refuse_mode(r, f, "Finalizer"); break;
     default: spv_warn(r, WARN_EXECUTION_MODE);
