@@ -212,8 +212,8 @@ void spv_refuse_callers(reader *r) {
     }
 }
 
-/* From the uses of variables that no interface lists up to the entry points that call them: what only
- * exported functions use needs no interface. */
+/* From the uses of variables that no interface lists up to the entry points that call them: what
+ * only exported functions use needs no interface. */
 void spv_warn_interfaces(reader *r) {
     ir_vec(spv_function *) queue = {0};
     for (spv_function *f = r->first_function; f; f = f->next)

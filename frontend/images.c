@@ -18,7 +18,9 @@ static ir_inst *coordinate_arg(reader *r, uint32_t k) {
     return v;
 }
 
-static bool is_texel(ir_type t) { return spv_is_number(t) && (ir_lanes(t) == 1 || ir_lanes(t) == 4); }
+static bool is_texel(ir_type t) {
+    return spv_is_number(t) && (ir_lanes(t) == 1 || ir_lanes(t) == 4);
+}
 
 static ir_type texel_result(reader *r) {
     ir_type t = spv_value_type(r, r->in.type)->value;
@@ -107,11 +109,10 @@ void spv_read_image_query(reader *r) {
     spv_define(r, ir_build(&r->b, op, t, 0, (ir_imm){0}, ir_ops[op].nargs, args));
 }
 
-/* ----------------------------------------------------------------- image functions left as calls
- */
+/* ---------------------------------------------------------------- image functions left as calls */
 
-/* The image operands that say what the last letters of read_imageui and its kin say: of which sign integer
- * texels are. */
+/* The image operands that say what the last letters of read_imageui and its kin say: of which sign
+ * integer texels are. */
 static uint32_t sign_of(const char *key) {
     size_t n = strlen(key);
     if (key[n - 1] != 'i') return 0;

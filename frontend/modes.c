@@ -1,8 +1,11 @@
 /* modes.c — execution modes: facts about kernels.
  *
- * Modes that demand another arithmetic than the IR's (rounding towards zero, flushing denormals, which
- * SPV_KHR_float_controls says must be done) refuse their kernel: constants would be folded wrongly.
- * Read after the constants, since OpExecutionModeId takes ids of (specialization) constants.
+ * Modes that demand another arithmetic than the IR's (rounding towards zero, flushing denormals,
+ * which SPV_KHR_float_controls says must be done) refuse their kernel: constants would be folded
+ * wrongly.
+ *
+ * Read after the constants, since OpExecutionModeId takes ids of (specialization)
+ * constants.
  */
 #include "frontend/reader.h"
 

@@ -445,7 +445,7 @@ struct reader {
     ir_vec(uint32_t) modes;          /* OpExecutionMode(Id) */
     ir_map arg_types, arg_quals;     /* spv_named: argument strings of kernels */
     ir_map entry_names;              /* spv_named */
-    ir_map variables; /* by address of their global */
+    ir_map variables;                /* by address of their global */
     spv_function *first_function, *last_function;
 
     spv_function *f; /* being read, or NULL */

@@ -109,7 +109,7 @@ bool sw_is_multiple(const sw_linear *l, uint64_t size) {
     return true;
 }
 
-/* -------------------------------------------------------------------------------------- paths */
+/* ---------------------------------------------------------------------------------------- paths */
 
 enum { MAX_PATH = IR_MAX_TYPE_DEPTH + 3 };
 
@@ -217,7 +217,7 @@ sw_plan *sw_plan_descent(sw_writer *w, ir_type base, ir_type wanted) {
     return plan;
 }
 
-/* -------------------------------------------------------------------------------------- plans */
+/* ---------------------------------------------------------------------------------------- plans */
 
 /* An address to be planned: root + offset. */
 typedef struct {

@@ -34,9 +34,10 @@ static void emit_exchange(sw_func *fn, const ir_inst *i, uint32_t p) {
     sw_writer *w = fn->w;
     uint32_t scope = sw_u32(w, i->imm.sync.scope), equal = sw_u32(w, i->imm.sync.semantics);
     uint32_t unequal = sw_u32(w, i->imm.sync.unequal);
-    sw_set_value(fn, i, sw_emit_result(fn, SpvOpAtomicCompareExchange, sw_type(w, i->type),
-                                       SW_LIST(p, scope, equal, unequal, sw_arg(fn, i, 1),
-                                               sw_arg(fn, i, 2))));
+    sw_set_value(
+        fn, i,
+        sw_emit_result(fn, SpvOpAtomicCompareExchange, sw_type(w, i->type),
+                       SW_LIST(p, scope, equal, unequal, sw_arg(fn, i, 1), sw_arg(fn, i, 2))));
 }
 
 void sw_emit_atomic(sw_func *fn, const ir_inst *i) {
@@ -55,7 +56,8 @@ void sw_emit_atomic(sw_func *fn, const ir_inst *i) {
     if (store)
         sw_emit(fn, op, (sw_list){4, operands});
     else
-        sw_set_value(fn, i, sw_emit_result(fn, op, sw_type(w, t), (sw_list){i->nargs + 2u, operands}));
+        sw_set_value(fn, i,
+                     sw_emit_result(fn, op, sw_type(w, t), (sw_list){i->nargs + 2u, operands}));
 }
 
 void sw_emit_sync(sw_func *fn, const ir_inst *i) {

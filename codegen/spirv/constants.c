@@ -11,9 +11,9 @@ static uint32_t scalar(sw_writer *w, ir_type t, uint64_t bits) {
     if (ir_is_bool(t))
         return sw_intern(w, bits & 1 ? SpvOpConstantTrue : SpvOpConstantFalse, type, SW_NONE);
     bits = ir_zext(bits, width);
-    return sw_intern(w, SpvOpConstant, type,
-                     (sw_list){width == 64 ? 2 : 1,
-                               (const uint32_t[]){(uint32_t)bits, (uint32_t)(bits >> 32)}});
+    return sw_intern(
+        w, SpvOpConstant, type,
+        (sw_list){width == 64 ? 2 : 1, (const uint32_t[]){(uint32_t)bits, (uint32_t)(bits >> 32)}});
 }
 
 uint32_t sw_int(sw_writer *w, ir_type t, uint64_t value) { return scalar(w, t, value); }

@@ -8,7 +8,7 @@ static void put(sw_func *fn, const ir_inst *i, SpvOp op, uint32_t operand) {
     sw_set_value(fn, i, sw_emit_result(fn, op, sw_type(fn->w, i->type), SW_LIST(operand)));
 }
 
-/* ------------------------------------------------------------------------------------ bool and numbers */
+/* ----------------------------------------------------------------------------- bool and numbers */
 
 static uint32_t choose(sw_func *fn, const ir_inst *i, uint64_t yes) {
     uint32_t a = sw_splat(fn->w, i->type, yes), b = sw_splat(fn->w, i->type, 0);
@@ -27,13 +27,13 @@ static void to_bool(sw_func *fn, const ir_inst *i) {
     ir_type t = ir_arg(i, 0)->type;
     uint32_t one = sw_splat(fn->w, t, 1), zero = sw_splat(fn->w, t, 0);
     if (i->op != IR_OP_trunc) sw_refuse(fn, "SPIR-V has no conversion to bool: legalize first");
-    uint32_t bit = sw_emit_result(fn, SpvOpBitwiseAnd, sw_type(fn->w, t),
-                                  SW_LIST(sw_arg(fn, i, 0), one));
-    sw_set_value(fn, i, sw_emit_result(fn, SpvOpINotEqual, sw_type(fn->w, i->type),
-                                       SW_LIST(bit, zero)));
+    uint32_t bit =
+        sw_emit_result(fn, SpvOpBitwiseAnd, sw_type(fn->w, t), SW_LIST(sw_arg(fn, i, 0), one));
+    sw_set_value(fn, i,
+                 sw_emit_result(fn, SpvOpINotEqual, sw_type(fn->w, i->type), SW_LIST(bit, zero)));
 }
 
-/* ------------------------------------------------------------------------------------------ numbers */
+/* -------------------------------------------------------------------------------------- numbers */
 
 static SpvOp conversion_op(ir_op op) {
     switch (op) {
@@ -71,7 +71,7 @@ static void convert_number(sw_func *fn, const ir_inst *i) {
     }
 }
 
-/* ----------------------------------------------------------------------------------------- pointers */
+/* ------------------------------------------------------------------------------------- pointers */
 
 static uint32_t result_pointer_type(sw_func *fn, const ir_inst *i) {
     return sw_pointer_type(fn->w, ir_space_of(i->type), sw_pointee(fn->info, i));
@@ -85,9 +85,9 @@ static void cast_space(sw_func *fn, const ir_inst *i) {
     if (other == IR_CONST || (!up && ir_space_of(ir_arg(i, 0)->type) != IR_GENERIC))
         sw_refuse(fn, "SPIR-V casts only between generic and private, local or global");
     if (i->op == IR_OP_ptrcast_to) {
-        uint32_t class = (uint32_t)sw_storage_class(fn->w, other);
-        sw_set_value(fn, i, sw_emit_result(fn, SpvOpGenericCastToPtrExplicit, type,
-                                           SW_LIST(p, class)));
+        uint32_t storage = (uint32_t)sw_storage_class(fn->w, other);
+        sw_set_value(fn, i,
+                     sw_emit_result(fn, SpvOpGenericCastToPtrExplicit, type, SW_LIST(p, storage)));
         return;
     }
     SpvOp op = up ? SpvOpPtrCastToGeneric : SpvOpGenericCastToPtr;
@@ -95,8 +95,9 @@ static void cast_space(sw_func *fn, const ir_inst *i) {
 }
 
 static void int_to_pointer(sw_func *fn, const ir_inst *i) {
-    sw_set_value(fn, i, sw_emit_result(fn, SpvOpConvertUToPtr, result_pointer_type(fn, i),
-                                       SW_LIST(sw_arg(fn, i, 0))));
+    sw_set_value(fn, i,
+                 sw_emit_result(fn, SpvOpConvertUToPtr, result_pointer_type(fn, i),
+                                SW_LIST(sw_arg(fn, i, 0))));
 }
 
 /* A pointer with the type it has; null and undef have none, so they point to bytes. */
@@ -111,12 +112,14 @@ void sw_emit_conversion(sw_func *fn, const ir_inst *i) {
     case IR_OP_inttoptr: int_to_pointer(fn, i); break;
     case IR_OP_ptrcast:
     case IR_OP_ptrcast_to: cast_space(fn, i); break;
-    case IR_OP_ptr_space: put(fn, i, SpvOpGenericPtrMemSemantics, any_pointer(fn, ir_arg(i, 0))); break;
+    case IR_OP_ptr_space:
+        put(fn, i, SpvOpGenericPtrMemSemantics, any_pointer(fn, ir_arg(i, 0)));
+        break;
     default: convert_number(fn, i);
     }
 }
 
-/* -------------------------------------------------------------------------- comparisons, selections */
+/* ---------------------------------------------------------------------- comparisons, selections */
 
 static SpvOp compare_op(ir_op op) {
     switch (op) {

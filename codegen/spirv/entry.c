@@ -1,9 +1,10 @@
 /* entry.c — entry points: interfaces and execution modes.
  *
  * The interface lists the built-in variables that the kernel or what it calls uses; from 1.4 on all
- * module-scope variables, also those that only initializers point to.  Contraction of a multiplication and an addition is allowed in Kernel
- * modules unless ContractionOff forbids it for the whole entry point, so it is forbidden as soon as
- * one addition or multiplication must not take part.
+ * module-scope variables, also those that only initializers point to.  Contraction of a
+ * multiplication and an addition is allowed in Kernel modules unless ContractionOff forbids it for
+ * the whole entry point, so it is forbidden as soon as one addition or multiplication must not take
+ * part.
  */
 #include "codegen/spirv/spirv.h"
 
@@ -16,7 +17,7 @@ typedef struct {
     bool adds, muls, strict;
 } entry;
 
-/* -------------------------------------------------------------------------------- what is reached */
+/* ------------------------------------------------------------------------------ what is reached */
 
 static void add_variables(entry *e, const uint32_t *ids, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
@@ -60,7 +61,7 @@ static void collect(entry *e, sw_info *kernel) {
     add_initializers(e);
 }
 
-/* ------------------------------------------------------------------------------------------ modes */
+/* ---------------------------------------------------------------------------------------- modes */
 
 static void put_mode(sw_writer *w, uint32_t id, SpvExecutionMode mode, sw_list operands) {
     uint32_t all[5] = {id, (uint32_t)mode};
@@ -94,8 +95,8 @@ static void put_float_controls(sw_writer *w, uint32_t id, unsigned bits, uint32_
 static void put_subgroups(sw_writer *w, uint32_t id, const ir_kernel_attrs *a) {
     if (!a->subgroup_size && !a->subgroups) return;
     if (w->version < 0x00010100)
-        sw_refuse_module(w, "a required sub-group size needs SPIR-V 1.1, and this module is to be "
-                            "%s", sw_version_name(w->version));
+        sw_refuse_module(w, "a required sub-group size needs SPIR-V 1.1, not %s",
+                         sw_version_name(w->version));
     sw_capability(w, SpvCapabilitySubgroupDispatch);
     if (a->subgroup_size) put_mode(w, id, SpvExecutionModeSubgroupSize, SW_LIST(a->subgroup_size));
     if (a->subgroups) put_mode(w, id, SpvExecutionModeSubgroupsPerWorkgroup, SW_LIST(a->subgroups));
@@ -105,7 +106,8 @@ static void put_modes(entry *e, const sw_info *info) {
     sw_writer *w = e->w;
     const ir_kernel_attrs *a = &info->f->attrs;
     uint32_t id = info->entry;
-    if (is_set(a->local_size)) put_mode(w, id, SpvExecutionModeLocalSize, (sw_list){3, a->local_size});
+    if (is_set(a->local_size))
+        put_mode(w, id, SpvExecutionModeLocalSize, (sw_list){3, a->local_size});
     if (is_set(a->hint)) put_mode(w, id, SpvExecutionModeLocalSizeHint, (sw_list){3, a->hint});
     if (a->has_vec_hint) put_mode(w, id, SpvExecutionModeVecTypeHint, SW_LIST(a->vec_hint));
     put_subgroups(w, id, a);

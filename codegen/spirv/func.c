@@ -89,9 +89,7 @@ uint32_t sw_value(sw_func *fn, ir_inst *v) {
     return *id;
 }
 
-void sw_emit(sw_func *fn, SpvOp op, sw_list operands) {
-    sw_put(fn->w, SEC_BODY, op, operands);
-}
+void sw_emit(sw_func *fn, SpvOp op, sw_list operands) { sw_put(fn->w, SEC_BODY, op, operands); }
 
 uint32_t sw_emit_result(sw_func *fn, SpvOp op, uint32_t type, sw_list operands) {
     uint32_t id = sw_new_id(fn->w);
@@ -235,7 +233,7 @@ static void write_block(sw_func *fn, ir_block *b) {
     fn->line = NULL;
     sw_put(fn->w, b == fn->f->first ? SEC_HEAD : SEC_BODY, SpvOpLabel, SW_LIST(fn->label[b->id]));
     sw_name(fn->w, fn->label[b->id], b->name);
-    foreach_inst(i, b) {
+    foreach_inst (i, b) {
         if (!fn->info->needed[i->id]) continue;
         fn->inst = i;
         put_line(fn, i);

@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-/* -------------------------------------------------------------------------------- initializers */
+/* --------------------------------------------------------------------------------- initializers */
 
 typedef struct {
     sw_writer *w;
@@ -61,8 +61,7 @@ static uint32_t plain_leaf(sw_writer *w, ir_type t, const uint8_t *bytes) {
     uint32_t lane[IR_MAX_LANES];
     for (unsigned i = 0; i < ir_lanes(t); i++)
         lane[i] = sw_int(w, ir_elem(t), read_bits(bytes + i * size, size));
-    return sw_intern(w, SpvOpConstantComposite, sw_type(w, t),
-                     (sw_list){ir_lanes(t), lane});
+    return sw_intern(w, SpvOpConstantComposite, sw_type(w, t), (sw_list){ir_lanes(t), lane});
 }
 
 static bool is_zero(const initializer *in, uint64_t offset, uint64_t size) {
@@ -90,8 +89,7 @@ static uint32_t initial_value(initializer *in, ir_type t, uint64_t offset) {
     for (uint32_t i = 0; i < info->count; i++)
         part[i] = initial_value(in, info->member[array ? 0 : i],
                                 offset + (array ? i * stride : info->offset[i]));
-    return sw_intern(w, SpvOpConstantComposite, sw_type(w, t),
-                     (sw_list){info->count, part});
+    return sw_intern(w, SpvOpConstantComposite, sw_type(w, t), (sw_list){info->count, part});
 }
 
 static int compare_relocs(const void *a, const void *b) {
@@ -106,18 +104,20 @@ static uint32_t initializer_of(sw_writer *w, const ir_global *g) {
     return initial_value(&in, g->type, 0);
 }
 
-/* ----------------------------------------------------------------------------------- variables */
+/* ------------------------------------------------------------------------------------ variables */
 
-static uint32_t write_variable(sw_writer *w, SpvStorageClass class, uint32_t type, uint32_t init) {
+static uint32_t write_variable(sw_writer *w, SpvStorageClass storage, uint32_t type,
+                               uint32_t init) {
     uint32_t id = sw_new_id(w);
-    sw_put_result(w, SEC_GLOBAL, SpvOpVariable, sw_pointer_type_of(w, class, type), id,
-                  (sw_list){init ? 2 : 1, (const uint32_t[]){(uint32_t)class, init}});
+    sw_put_result(w, SEC_GLOBAL, SpvOpVariable, sw_pointer_type_of(w, storage, type), id,
+                  (sw_list){init ? 2 : 1, (const uint32_t[]){(uint32_t)storage, init}});
     return id;
 }
 
 static void check_variable(sw_writer *w, const ir_global *g) {
     if (g->space == IR_PRIVATE || g->space == IR_GENERIC)
-        sw_refuse_module(w, "variable '%s': SPIR-V kernels have no module-scope variables in %s space",
+        sw_refuse_module(w,
+                         "variable '%s': SPIR-V kernels have no module-scope variables in %s space",
                          g->name, g->space == IR_PRIVATE ? "private" : "generic");
     if (g->space == IR_LOCAL && g->init)
         sw_refuse_module(w, "variable '%s': local memory has no initial value", g->name);
@@ -181,11 +181,11 @@ uint32_t sw_global(sw_writer *w, ir_global *g) {
 }
 
 void sw_exported_globals(sw_writer *w) {
-    foreach_global(g, w->m)
+    foreach_global (g, w->m)
         if (g->flags & IR_FUNC_EXPORT) sw_global(w, g);
 }
 
-/* ------------------------------------------------------------------ variables of the writer itself */
+/* --------------------------------------------------------------- variables of the writer itself */
 
 typedef struct format format;
 struct format {

@@ -1,7 +1,8 @@
 /* groups.c — operations of work-groups and sub-groups.
  *
- * Uniform ones, which all work-items of the scope reach, exist since 1.0 (products and logic through
- * SPV_KHR_uniform_group_instructions); the others came with 1.3 as GroupNonUniform instructions.
+ * Uniform ones, which all work-items of the scope reach, exist since 1.0 (products and logic
+ * through SPV_KHR_uniform_group_instructions); the others came with 1.3 as GroupNonUniform
+ * instructions.
  */
 #include "codegen/spirv/spirv.h"
 
@@ -49,7 +50,7 @@ static void put(sw_func *fn, const ir_inst *i, SpvOp op, sw_list operands) {
     sw_set_value(fn, i, sw_emit_result(fn, op, sw_type(fn->w, i->type), operands));
 }
 
-/* ------------------------------------------------------------------------------------- arithmetic */
+/* ----------------------------------------------------------------------------------- arithmetic */
 
 static bool is_khr(ir_op op) {
     return op == IR_OP_group_mul || op == IR_OP_group_fmul || op == IR_OP_group_and ||
@@ -86,7 +87,7 @@ static bool emit_arithmetic(sw_func *fn, const ir_inst *i) {
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------- votes */
+/* ---------------------------------------------------------------------------------------- votes */
 
 static void emit_vote(sw_func *fn, const ir_inst *i) {
     bool all = i->op == IR_OP_group_all;
@@ -111,7 +112,7 @@ static void emit_broadcast(sw_func *fn, const ir_inst *i) {
     put(fn, i, op, SW_LIST(scope_of(fn, i), sw_arg(fn, i, 0), sw_arg(fn, i, 1)));
 }
 
-/* ------------------------------------------------------------------------- the non-uniform others */
+/* ----------------------------------------------------------------------- the non-uniform others */
 
 static SpvCapability capability_of(sw_func *fn, ir_op op) {
     switch (op) {
@@ -136,7 +137,7 @@ static void emit_other(sw_func *fn, const ir_inst *i) {
     put(fn, i, (SpvOp)sw_opcode_of(ir_info(i)->spirv), (sw_list){n, operands});
 }
 
-/* ------------------------------------------------------------------------------------ async copies */
+/* --------------------------------------------------------------------------------- async copies */
 
 /* A type of that many bytes that SPIR-V can copy. */
 static ir_type element_type(sw_func *fn, const ir_inst *i) {

@@ -1,14 +1,14 @@
 /* half.c — modules that only store halves.
  *
- * Arithmetic on halves is an optional feature of devices (Float16); reading and writing them as floats
- * is not: vload_half and vstore_half ask for Float16Buffer alone.  A module keeps to that when every
- * half
+ * Arithmetic on halves is an optional feature of devices (Float16); reading and writing them as
+ * floats is not: vload_half and vstore_half ask for Float16Buffer alone.  A module keeps to that
+ * when every half
  *   - is loaded to be widened, or to be stored again,
  *   - is stored after it was narrowed, loaded or written down as a constant.
- * There, a load becomes vload_half and the widening nothing, a narrowing becomes part of its stores, and
- * halves that only move are 16-bit integers.  As soon as one half is something else the module has the
- * feature, and all accesses are plain ones.  vload_half and vstore_half cannot be volatile and want
- * the alignment of a half.
+ * There, a load becomes vload_half and the widening nothing, a narrowing becomes part of its
+ * stores, and halves that only move are 16-bit integers.  As soon as one half is something else the
+ * module has the feature, and all accesses are plain ones.  vload_half and vstore_half cannot be
+ * volatile and want the alignment of a half.
  */
 #include "codegen/spirv/spirv.h"
 
@@ -16,14 +16,14 @@ static bool is_half(ir_type t) { return ir_elem(t) == IR_F16; }
 
 static bool is_float_or_double(ir_type t) { return ir_elem(t) == IR_F32 || ir_elem(t) == IR_F64; }
 
-/* ------------------------------------------------------------------------------- which modules do */
+/* ----------------------------------------------------------------------------- which modules do */
 
 static bool can_convert(const ir_inst *access) {
     return !(access->imm.mem.flags & IR_MEM_VOLATILE) && access->imm.mem.align >= 1;
 }
 
 static bool is_load_of_storage(const ir_inst *i) {
-    foreach_use(u, i) {
+    foreach_use (u, i) {
         bool widens = u->user->op == IR_OP_fpcast && can_convert(i);
         if (!widens && u->user->op != IR_OP_store) return false;
     }
@@ -31,7 +31,7 @@ static bool is_load_of_storage(const ir_inst *i) {
 }
 
 static bool is_stored_only(const ir_inst *narrowing) {
-    foreach_use(u, narrowing)
+    foreach_use (u, narrowing)
         if (u->user->op != IR_OP_store || !can_convert(u->user)) return false;
     return true;
 }
@@ -71,10 +71,10 @@ static bool has_half_signature(const ir_func *f) {
 }
 
 bool sw_only_stores_halves(const ir_module *m) {
-    foreach_func(f, m) {
+    foreach_func (f, m) {
         if (has_half_signature(f)) return false;
-        foreach_block(b, f)
-            foreach_inst(i, b)
+        foreach_block (b, f)
+            foreach_inst (i, b)
                 if (!is_storage(i)) return false;
     }
     return true;
@@ -90,7 +90,7 @@ const ir_inst *sw_narrowing(const sw_writer *w, const ir_inst *store) {
     return sw_is_half_access(w, store) && v->op == IR_OP_fpcast ? v : NULL;
 }
 
-/* ------------------------------------------------------------------------------- loads and stores */
+/* ----------------------------------------------------------------------------- loads and stores */
 
 /* The halves as their address: those of a vector lie behind the first. */
 static uint32_t half_pointer(sw_func *fn, ir_inst *p, unsigned lanes) {
@@ -121,14 +121,14 @@ static uint32_t load_bits(sw_func *fn, const ir_inst *i) {
 
 void sw_emit_half_load(sw_func *fn, const ir_inst *i) {
     bool widened = false, moved = i->imm.mem.flags & IR_MEM_VOLATILE;
-    foreach_use(u, i) {
+    foreach_use (u, i) {
         moved |= u->user->op == IR_OP_store;
         widened |= u->user->op == IR_OP_fpcast && fn->info->needed[u->user->id];
     }
     if (moved) sw_set_value(fn, i, load_bits(fn, i));
     if (!widened) return;
     uint32_t id = load_widened(fn, i);
-    foreach_use(u, i)
+    foreach_use (u, i)
         if (u->user->op == IR_OP_fpcast) fn->id[u->user->id] = id;
 }
 

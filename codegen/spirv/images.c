@@ -7,8 +7,9 @@
 static void emit_sampler(sw_func *fn, const ir_inst *i) {
     uint32_t bits = (uint32_t)i->imm.bits;
     sw_capability(fn->w, SpvCapabilityLiteralSampler);
-    sw_set_value(fn, i, sw_intern(fn->w, SpvOpConstantSampler, sw_type(fn->w, i->type),
-                                  SW_LIST(bits & 255, bits >> 8 & 255, bits >> 16 & 255)));
+    sw_set_value(fn, i,
+                 sw_intern(fn->w, SpvOpConstantSampler, sw_type(fn->w, i->type),
+                           SW_LIST(bits & 255, bits >> 8 & 255, bits >> 16 & 255)));
 }
 
 /* The sampled image of an image: its own type. */
@@ -22,8 +23,9 @@ static uint32_t operand(sw_func *fn, ir_inst *v) {
     return v->op == IR_OP_sampled_image ? combine(fn, v) : sw_value(fn, v);
 }
 
-/* The image operands that have no value are the newest.  An extension is the only sign that texels have, so
- * the module becomes as new as it needs; nontemporal is a hint, which older ones go without. */
+/* The image operands that have no value are the newest.  An extension is the only sign that texels
+ * have, so the module becomes as new as it needs; nontemporal is a hint, which older ones go
+ * without. */
 static uint32_t mask_of(sw_func *fn, const ir_inst *i) {
     uint32_t mask = i->imm.image.operands;
     if (mask & (SpvImageOperandsSignExtendMask | SpvImageOperandsZeroExtendMask))
@@ -49,14 +51,16 @@ static void emit_access(sw_func *fn, const ir_inst *i) {
     if (i->op == IR_OP_image_write)
         sw_emit(fn, op, (sw_list){n, operands});
     else
-        sw_set_value(fn, i, sw_emit_result(fn, op, sw_type(fn->w, i->type), (sw_list){n, operands}));
+        sw_set_value(fn, i,
+                     sw_emit_result(fn, op, sw_type(fn->w, i->type), (sw_list){n, operands}));
 }
 
 static void emit_simple(sw_func *fn, const ir_inst *i) {
     uint32_t operands[2];
     for (unsigned k = 0; k < i->nargs; k++) operands[k] = sw_arg(fn, i, k);
     SpvOp op = (SpvOp)sw_opcode_of(ir_info(i)->spirv);
-    sw_set_value(fn, i, sw_emit_result(fn, op, sw_type(fn->w, i->type), (sw_list){i->nargs, operands}));
+    sw_set_value(fn, i,
+                 sw_emit_result(fn, op, sw_type(fn->w, i->type), (sw_list){i->nargs, operands}));
 }
 
 void sw_emit_image(sw_func *fn, const ir_inst *i) {

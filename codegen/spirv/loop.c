@@ -2,9 +2,9 @@
  *
  * Kernels need no structured control flow; OpLoopMerge only carries the hint.  It is written where
  * it tells the truth: a reducible loop with one latch and one block outside that its edges leave
- * to, which is no merge block yet, and a header that ends in a branch.  The instruction stands in the
- * header and names the latch, so neither of them may have become several SPIR-V blocks.  Elsewhere
- * the hint is left out.
+ * to, which is no merge block yet, and a header that ends in a branch.  The instruction stands in
+ * the header and names the latch, so neither of them may have become several SPIR-V blocks.
+ * Elsewhere the hint is left out.
  */
 #include "codegen/spirv/spirv.h"
 
@@ -43,7 +43,7 @@ static ir_block *only_latch(const ir_loops *loops, const ir_loop *l) {
 static bool goes_back_at_once(const ir_block *latch, const ir_block *header) {
     uint32_t edges = 0;
     for (uint32_t n = 0; n < latch->nsucc; n++) edges += latch->succ[n] == header;
-    foreach_inst(i, latch)
+    foreach_inst (i, latch)
         if (i->op == IR_OP_fill && sw_fills_in_loop(i)) return false;
     return edges == 1;
 }
@@ -62,6 +62,5 @@ void sw_write_loop_merge(sw_func *fn, ir_block *b) {
     ir_block *merge = only_exit(loops, l), *latch = only_latch(loops, l);
     if (!merge || !latch || fn->is_merge[merge->id] || !goes_back_at_once(latch, b)) return;
     fn->is_merge[merge->id] = true;
-    sw_emit(fn, SpvOpLoopMerge,
-            SW_LIST(fn->label[merge->id], fn->label[latch->id], control_of(b)));
+    sw_emit(fn, SpvOpLoopMerge, SW_LIST(fn->label[merge->id], fn->label[latch->id], control_of(b)));
 }

@@ -1,14 +1,14 @@
 /* memory.c — variables, loads, stores, copies and fills.
  *
- * A bool in memory is a byte: its lowest bit is tested when it is loaded, and it is chosen from 1 and
- * 0 when stored.  A fill copies from a constant array of bytes when its size is known and small, and
- * is a loop otherwise.
+ * A bool in memory is a byte: its lowest bit is tested when it is loaded, and it is chosen from 1
+ * and 0 when stored.  A fill copies from a constant array of bytes when its size is known and
+ * small, and is a loop otherwise.
  */
 #include "codegen/spirv/spirv.h"
 
 enum { MAX_CONSTANT_FILL = 4096, MAX_CONSTANT_ALIGN = 128 };
 
-/* ------------------------------------------------------------------------------------ loads, stores */
+/* -------------------------------------------------------------------------------- loads, stores */
 
 sw_access sw_access_of(const ir_inst *i) {
     sw_access a = {SpvMemoryAccessAlignedMask, 1u << i->imm.mem.align};
@@ -31,8 +31,7 @@ static void emit_load(sw_func *fn, const ir_inst *i) {
     ir_type held = sw_memory_type(i->type);
     sw_access a = sw_access_of(i);
     uint32_t p = sw_access_pointer(fn, ir_arg(i, 0), held);
-    uint32_t id = sw_emit_result(fn, SpvOpLoad, sw_type(fn->w, held),
-                                 SW_LIST(p, a.mask, a.align));
+    uint32_t id = sw_emit_result(fn, SpvOpLoad, sw_type(fn->w, held), SW_LIST(p, a.mask, a.align));
     sw_set_value(fn, i, held == i->type ? id : lowest_bit(fn, id, held));
 }
 
@@ -74,7 +73,7 @@ void sw_emit_memory(sw_func *fn, const ir_inst *i) {
     }
 }
 
-/* ---------------------------------------------------------------------------------------- copies */
+/* --------------------------------------------------------------------------------------- copies */
 
 static bool is_nothing(const ir_inst *size) { return ir_is_const(size) && size->imm.bits == 0; }
 
@@ -85,10 +84,10 @@ void sw_emit_copy(sw_func *fn, const ir_inst *i) {
     sw_emit(fn, SpvOpCopyMemorySized, SW_LIST(to, from, sw_arg(fn, i, 2), a.mask, a.align));
 }
 
-/* ----------------------------------------------------------------------------------------- fills */
+/* ---------------------------------------------------------------------------------------- fills */
 
-/* Copies from an array of equal bytes, whose address as bytes is a cast of a constant variable.  The
- * alignment that a copy states is that of both ends, so the array has it too. */
+/* Copies from an array of equal bytes, whose address as bytes is a cast of a constant variable.
+ * The alignment that a copy states is that of both ends, so the array has it too. */
 static void fill_from_constant(sw_func *fn, const ir_inst *i) {
     sw_access a = sw_access_of(i);
     uint32_t n = (uint32_t)ir_arg(i, 2)->imm.bits;
@@ -98,8 +97,7 @@ static void fill_from_constant(sw_func *fn, const ir_inst *i) {
     uint32_t from = sw_emit_result(fn, SpvOpBitcast, type, SW_LIST(array));
     *ir_push(fn->w->arena, &fn->info->variables) = array;
     sw_emit(fn, SpvOpCopyMemorySized,
-            SW_LIST(sw_pointer(fn, ir_arg(i, 0), IR_I8), from, sw_size(fn->w, n),
-                    a.mask, a.align));
+            SW_LIST(sw_pointer(fn, ir_arg(i, 0), IR_I8), from, sw_size(fn->w, n), a.mask, a.align));
 }
 
 /* for (k = 0; k != n; k++) p[k] = byte; */
@@ -112,14 +110,14 @@ static void fill_in_loop(sw_func *fn, const ir_inst *i) {
     uint32_t done = sw_new_id(w), next = sw_new_id(w);
     sw_emit(fn, SpvOpBranch, SW_LIST(head));
     sw_begin_block(fn, head);
-    uint32_t k = sw_emit_result(fn, SpvOpPhi, sw_type(w, size),
-                                SW_LIST(sw_size(w, 0), before, next, body));
+    uint32_t k =
+        sw_emit_result(fn, SpvOpPhi, sw_type(w, size), SW_LIST(sw_size(w, 0), before, next, body));
     uint32_t ends = sw_emit_result(fn, SpvOpIEqual, sw_type(w, IR_I1), SW_LIST(k, n));
     sw_emit(fn, SpvOpBranchConditional, SW_LIST(ends, done, body));
     sw_begin_block(fn, body);
-    uint32_t at = sw_emit_result(fn, SpvOpInBoundsPtrAccessChain,
-                                 sw_pointer_type(w, ir_space_of(ir_arg(i, 0)->type), IR_I8),
-                                 SW_LIST(p, k));
+    uint32_t at =
+        sw_emit_result(fn, SpvOpInBoundsPtrAccessChain,
+                       sw_pointer_type(w, ir_space_of(ir_arg(i, 0)->type), IR_I8), SW_LIST(p, k));
     sw_emit(fn, SpvOpStore, SW_LIST(at, byte, a.mask, 1));
     sw_put_result(w, SEC_BODY, SpvOpIAdd, sw_type(w, size), next, SW_LIST(k, sw_size(w, 1)));
     sw_emit(fn, SpvOpBranch, SW_LIST(head));

@@ -1,9 +1,9 @@
-/* ops.c — finds out how an instruction is written.  What has the same operands in SPIR-V comes from the
- * spirv column of the op table; the rest has functions of its own.
+/* ops.c — finds out how an instruction is written.  What has the same operands in SPIR-V comes from
+ * the spirv column of the op table; the rest has functions of its own.
  */
 #include "codegen/spirv/spirv.h"
 
-/* --------------------------------------------------------------------------------------- plain ops */
+/* ------------------------------------------------------------------------------------ plain ops */
 
 static bool is_ext(const ir_op_info *o) { return o->spirv && strncmp(o->spirv, "ext ", 4) == 0; }
 
@@ -48,13 +48,14 @@ static void emit_plain(sw_func *fn, const ir_inst *i) {
     uint32_t *operands = ir_new_array(fn->w->arena, uint32_t, i->nargs);
     uint32_t number = number_of(fn->w, (ir_op)i->op), type = sw_type(fn->w, i->type);
     for (unsigned n = 0; n < i->nargs; n++) operands[n] = sw_arg(fn, i, n);
-    uint32_t id = is_ext(ir_info(i)) ? sw_emit_ext(fn, number, type, (sw_list){i->nargs, operands})
-                                     : sw_emit_result(fn, (SpvOp)number, type, (sw_list){i->nargs, operands});
+    uint32_t id = is_ext(ir_info(i))
+                      ? sw_emit_ext(fn, number, type, (sw_list){i->nargs, operands})
+                      : sw_emit_result(fn, (SpvOp)number, type, (sw_list){i->nargs, operands});
     decorate_result(fn, i, id);
     sw_set_value(fn, i, id);
 }
 
-/* ---------------------------------------------------------------------------------- i1 as a number */
+/* ------------------------------------------------------------------------------- i1 as a number */
 
 static uint32_t logical(sw_func *fn, const ir_inst *i, SpvOp op, uint32_t a, uint32_t b) {
     return sw_emit_result(fn, op, sw_type(fn->w, i->type), SW_LIST(a, b));
@@ -104,26 +105,25 @@ static bool is_bool_operation(const ir_inst *i) {
     return (r == R_INT || r == R_CMPI) && ir_is_bool(ir_arg(i, 0)->type);
 }
 
-/* ---------------------------------------------------------------------------------------- vectors */
+/* -------------------------------------------------------------------------------------- vectors */
 
 static void emit_extract(sw_func *fn, const ir_inst *i) {
     const ir_inst *index = ir_arg(i, 1);
     bool known = ir_is_const(index);
     uint32_t lane = known ? (uint32_t)index->imm.bits : sw_arg(fn, i, 1);
     SpvOp op = known ? SpvOpCompositeExtract : SpvOpVectorExtractDynamic;
-    sw_set_value(fn, i, sw_emit_result(fn, op, sw_type(fn->w, i->type),
-                                       SW_LIST(sw_arg(fn, i, 0), lane)));
+    sw_set_value(fn, i,
+                 sw_emit_result(fn, op, sw_type(fn->w, i->type), SW_LIST(sw_arg(fn, i, 0), lane)));
 }
 
 static void emit_insert(sw_func *fn, const ir_inst *i) {
     const ir_inst *index = ir_arg(i, 2);
     uint32_t vector = sw_arg(fn, i, 0), lane = sw_arg(fn, i, 1), type = sw_type(fn->w, i->type);
-    uint32_t id =
-        ir_is_const(index)
-            ? sw_emit_result(fn, SpvOpCompositeInsert, type,
-                             SW_LIST(lane, vector, (uint32_t)index->imm.bits))
-            : sw_emit_result(fn, SpvOpVectorInsertDynamic, type,
-                             SW_LIST(vector, lane, sw_arg(fn, i, 2)));
+    uint32_t id = ir_is_const(index)
+                      ? sw_emit_result(fn, SpvOpCompositeInsert, type,
+                                       SW_LIST(lane, vector, (uint32_t)index->imm.bits))
+                      : sw_emit_result(fn, SpvOpVectorInsertDynamic, type,
+                                       SW_LIST(vector, lane, sw_arg(fn, i, 2)));
     sw_set_value(fn, i, id);
 }
 
@@ -132,8 +132,9 @@ static void emit_shuffle(sw_func *fn, const ir_inst *i) {
     unsigned lanes = ir_lanes(i->type);
     for (unsigned n = 0; n < lanes; n++)
         operands[n + 2] = i->imm.mask[n] == 255 ? UINT32_MAX : i->imm.mask[n];
-    sw_set_value(fn, i, sw_emit_result(fn, SpvOpVectorShuffle, sw_type(fn->w, i->type),
-                                       (sw_list){lanes + 2, operands}));
+    sw_set_value(fn, i,
+                 sw_emit_result(fn, SpvOpVectorShuffle, sw_type(fn->w, i->type),
+                                (sw_list){lanes + 2, operands}));
 }
 
 /* Are these the three dimensions of one query, as the reader takes a built-in variable apart? */
@@ -162,7 +163,8 @@ uint32_t sw_spread(sw_func *fn, uint32_t lane, ir_type t) {
     return sw_emit_result(fn, SpvOpVectorShuffle, type, (sw_list){ir_lanes(t) + 2, operands});
 }
 
-/* Lane by lane, and one lane spread out: not every consumer takes OpCompositeConstruct for vectors. */
+/* Lane by lane, and one lane spread out: not every consumer takes OpCompositeConstruct for
+ * vectors. */
 static void emit_vec(sw_func *fn, const ir_inst *i) {
     uint32_t type = sw_type(fn->w, i->type), v = sw_undef(fn->w, type);
     if (is_whole_query(fn, i)) {
@@ -173,8 +175,7 @@ static void emit_vec(sw_func *fn, const ir_inst *i) {
         v = sw_spread(fn, sw_arg(fn, i, 0), i->type);
     } else {
         for (unsigned n = 0; n < i->nargs; n++)
-            if (ir_arg(i, n)->op != IR_OP_undef)
-                v = insert_lane(fn, type, sw_arg(fn, i, n), v, n);
+            if (ir_arg(i, n)->op != IR_OP_undef) v = insert_lane(fn, type, sw_arg(fn, i, n), v, n);
     }
     sw_set_value(fn, i, v);
 }
@@ -185,8 +186,9 @@ static void emit_dot(sw_func *fn, const ir_inst *i) {
         emit_plain(fn, i);
         return;
     }
-    sw_set_value(fn, i, sw_emit_result(fn, SpvOpFMul, sw_type(fn->w, i->type),
-                                       SW_LIST(sw_arg(fn, i, 0), sw_arg(fn, i, 1))));
+    sw_set_value(fn, i,
+                 sw_emit_result(fn, SpvOpFMul, sw_type(fn->w, i->type),
+                                SW_LIST(sw_arg(fn, i, 0), sw_arg(fn, i, 1))));
 }
 
 static void emit_assume(sw_func *fn, const ir_inst *i) {
@@ -195,7 +197,7 @@ static void emit_assume(sw_func *fn, const ir_inst *i) {
     sw_emit(fn, SpvOpAssumeTrueKHR, SW_LIST(sw_arg(fn, i, 0)));
 }
 
-/* --------------------------------------------------------------------------------------- dispatch */
+/* ------------------------------------------------------------------------------------- dispatch */
 
 static void emit_by_rule(sw_func *fn, const ir_inst *i) {
     switch (ir_info(i)->rule) {

@@ -22,7 +22,7 @@ static uint32_t joint_of(const sw_func *fn, const ir_block *from, const ir_block
 }
 
 static bool has_phis(const sw_func *fn, const ir_block *b) {
-    foreach_phi(phi, b)
+    foreach_phi (phi, b)
         if (fn->info->needed[phi->id]) return true;
     return false;
 }
@@ -70,7 +70,7 @@ static uint32_t last_label(const sw_func *fn, const ir_block *from, const ir_blo
 /* Casts pointers for the phis behind the edges of this block. */
 void sw_cast_for_phis(sw_func *fn, const ir_block *b) {
     for (uint32_t n = 0; n < b->nsucc; n++)
-        foreach_phi(phi, b->succ[n]) {
+        foreach_phi (phi, b->succ[n]) {
             if (!ir_is_ptr(phi->type) || !fn->info->needed[phi->id]) continue;
             ir_inst *arg = ir_arg(phi, ir_pred_index(b->succ[n], b));
             uint32_t id = sw_pointer(fn, arg, sw_pointee(fn->info, phi));
@@ -92,9 +92,9 @@ static uint32_t live_edges(sw_func *fn, const ir_block *b, uint32_t *edge) {
 void sw_emit_phi(sw_func *fn, const ir_inst *i) {
     uint32_t *edge = ir_new_array(fn->w->arena, uint32_t, i->nargs);
     uint32_t n = live_edges(fn, i->block, edge), id = sw_new_id(fn->w);
-    uint32_t type = ir_is_ptr(i->type) ? sw_pointer_type(fn->w, ir_space_of(i->type),
-                                                         sw_pointee(fn->info, i))
-                                       : sw_type(fn->w, i->type);
+    uint32_t type = ir_is_ptr(i->type)
+                        ? sw_pointer_type(fn->w, ir_space_of(i->type), sw_pointee(fn->info, i))
+                        : sw_type(fn->w, i->type);
     uint32_t *operands = ir_new_array(fn->w->arena, uint32_t, 2 * (size_t)n);
     sw_put_result(fn->w, SEC_BODY, SpvOpPhi, type, id, (sw_list){2 * n, operands});
     *ir_push(fn->w->arena, &fn->phis) =

@@ -8,7 +8,7 @@
  */
 #include "codegen/spirv/spirv.h"
 
-/* ------------------------------------------------------------------------------- access chains */
+/* -------------------------------------------------------------------------------- access chains */
 
 static uint32_t scaled_term(sw_func *fn, const sw_term *t) {
     uint32_t value = sw_value(fn, t->value), type = sw_type(fn->w, t->value->type);

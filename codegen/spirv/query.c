@@ -6,37 +6,36 @@
  */
 #include "codegen/spirv/spirv.h"
 
+/* What is loaded: sizes of all dimensions, one size, or 32 bits. */
+typedef enum { SIZES, SIZE, NARROW } query_shape;
+
 typedef struct {
     SpvBuiltIn builtin;
     const char *name;
-    bool vector, narrow;
+    query_shape shape;
 } query_row;
 
-static query_row row_of(ir_op op) {
-    switch (op) {
-    case IR_OP_global_id: return (query_row){SpvBuiltInGlobalInvocationId, "GlobalInvocationId", true, false};
-    case IR_OP_local_id: return (query_row){SpvBuiltInLocalInvocationId, "LocalInvocationId", true, false};
-    case IR_OP_group_id: return (query_row){SpvBuiltInWorkgroupId, "WorkgroupId", true, false};
-    case IR_OP_global_size: return (query_row){SpvBuiltInGlobalSize, "GlobalSize", true, false};
-    case IR_OP_local_size: return (query_row){SpvBuiltInWorkgroupSize, "WorkgroupSize", true, false};
-    case IR_OP_enqueued_local_size:
-        return (query_row){SpvBuiltInEnqueuedWorkgroupSize, "EnqueuedWorkgroupSize", true, false};
-    case IR_OP_num_groups: return (query_row){SpvBuiltInNumWorkgroups, "NumWorkgroups", true, false};
-    case IR_OP_global_offset: return (query_row){SpvBuiltInGlobalOffset, "GlobalOffset", true, false};
-    case IR_OP_work_dim: return (query_row){SpvBuiltInWorkDim, "WorkDim", false, true};
-    case IR_OP_global_linear_id: return (query_row){SpvBuiltInGlobalLinearId, "GlobalLinearId", false, false};
-    case IR_OP_local_linear_id:
-        return (query_row){SpvBuiltInLocalInvocationIndex, "LocalInvocationIndex", false, false};
-    case IR_OP_subgroup_size: return (query_row){SpvBuiltInSubgroupSize, "SubgroupSize", false, true};
-    case IR_OP_subgroup_max_size: return (query_row){SpvBuiltInSubgroupMaxSize, "SubgroupMaxSize", false, true};
-    case IR_OP_num_subgroups: return (query_row){SpvBuiltInNumSubgroups, "NumSubgroups", false, true};
-    case IR_OP_enqueued_num_subgroups:
-        return (query_row){SpvBuiltInNumEnqueuedSubgroups, "NumEnqueuedSubgroups", false, true};
-    case IR_OP_subgroup_id: return (query_row){SpvBuiltInSubgroupId, "SubgroupId", false, true};
-    default:
-        return (query_row){SpvBuiltInSubgroupLocalInvocationId, "SubgroupLocalInvocationId", false, true};
-    }
-}
+static const query_row rows[IR_OP_COUNT] = {
+    [IR_OP_global_id] = {SpvBuiltInGlobalInvocationId, "GlobalInvocationId", SIZES},
+    [IR_OP_local_id] = {SpvBuiltInLocalInvocationId, "LocalInvocationId", SIZES},
+    [IR_OP_group_id] = {SpvBuiltInWorkgroupId, "WorkgroupId", SIZES},
+    [IR_OP_global_size] = {SpvBuiltInGlobalSize, "GlobalSize", SIZES},
+    [IR_OP_local_size] = {SpvBuiltInWorkgroupSize, "WorkgroupSize", SIZES},
+    [IR_OP_enqueued_local_size] = {SpvBuiltInEnqueuedWorkgroupSize, "EnqueuedWorkgroupSize", SIZES},
+    [IR_OP_num_groups] = {SpvBuiltInNumWorkgroups, "NumWorkgroups", SIZES},
+    [IR_OP_global_offset] = {SpvBuiltInGlobalOffset, "GlobalOffset", SIZES},
+    [IR_OP_work_dim] = {SpvBuiltInWorkDim, "WorkDim", NARROW},
+    [IR_OP_global_linear_id] = {SpvBuiltInGlobalLinearId, "GlobalLinearId", SIZE},
+    [IR_OP_local_linear_id] = {SpvBuiltInLocalInvocationIndex, "LocalInvocationIndex", SIZE},
+    [IR_OP_subgroup_size] = {SpvBuiltInSubgroupSize, "SubgroupSize", NARROW},
+    [IR_OP_subgroup_max_size] = {SpvBuiltInSubgroupMaxSize, "SubgroupMaxSize", NARROW},
+    [IR_OP_num_subgroups] = {SpvBuiltInNumSubgroups, "NumSubgroups", NARROW},
+    [IR_OP_enqueued_num_subgroups] = {SpvBuiltInNumEnqueuedSubgroups, "NumEnqueuedSubgroups",
+                                      NARROW},
+    [IR_OP_subgroup_id] = {SpvBuiltInSubgroupId, "SubgroupId", NARROW},
+    [IR_OP_subgroup_local_id] = {SpvBuiltInSubgroupLocalInvocationId, "SubgroupLocalInvocationId",
+                                 NARROW},
+};
 
 static uint32_t declare(sw_writer *w, uint32_t type, uint32_t builtin, const char *name) {
     uint32_t id = sw_new_id(w);
@@ -84,8 +83,7 @@ static void emit_mask(sw_func *fn, const ir_inst *i) {
 }
 
 uint32_t sw_load_query(sw_func *fn, const ir_inst *i) {
-    query_row q = row_of((ir_op)i->op);
-    return loaded(fn, &q, ir_vector(ir_size_type(fn->w->m), 3));
+    return loaded(fn, &rows[i->op], ir_vector(ir_size_type(fn->w->m), 3));
 }
 
 void sw_emit_query(sw_func *fn, const ir_inst *i) {
@@ -93,10 +91,10 @@ void sw_emit_query(sw_func *fn, const ir_inst *i) {
         emit_mask(fn, i);
         return;
     }
-    query_row q = row_of((ir_op)i->op);
-    ir_type lane = q.narrow ? IR_I32 : ir_size_type(fn->w->m);
-    uint32_t id = loaded(fn, &q, q.vector ? ir_vector(lane, 3) : lane);
-    if (q.vector)
+    const query_row *q = &rows[i->op];
+    ir_type lane = q->shape == NARROW ? IR_I32 : ir_size_type(fn->w->m);
+    uint32_t id = loaded(fn, q, q->shape == SIZES ? ir_vector(lane, 3) : lane);
+    if (q->shape == SIZES)
         id = sw_emit_result(fn, SpvOpCompositeExtract, sw_type(fn->w, lane),
                             SW_LIST(id, i->imm.dim));
     if (lane != i->type)

@@ -4,7 +4,7 @@
  */
 #include "codegen/spirv/spirv.h"
 
-/* ---------------------------------------------------------------------------------------- shifts */
+/* --------------------------------------------------------------------------------------- shifts */
 
 /* Is every lane of the shift amount known to be below the width? */
 static bool is_in_range(const ir_inst *amount, unsigned width) {
@@ -71,9 +71,10 @@ void sw_emit_bitrev(sw_func *fn, const ir_inst *i) {
     sw_set_value(fn, i, x);
 }
 
-/* ---------------------------------------------------------------------------- functions in two parts */
+/* ----------------------------------------------------------------------- functions in two parts */
 
-/* The extended instruction, the type of what it stores through its pointer, and which part is wanted. */
+/* The extended instruction, the type of what it stores through its pointer, and which part is
+ * wanted. */
 typedef struct {
     uint32_t number;
     bool stores_int, wants_stored;
@@ -103,7 +104,7 @@ void sw_emit_part(sw_func *fn, const ir_inst *i) {
     sw_set_value(fn, i, id);
 }
 
-/* ------------------------------------------------------------------------------------ calls, printf */
+/* -------------------------------------------------------------------------------- calls, printf */
 
 void sw_emit_call(sw_func *fn, const ir_inst *i) {
     const sw_info *callee = sw_info_of(fn->w, i->imm.func);
@@ -117,8 +118,9 @@ void sw_emit_call(sw_func *fn, const ir_inst *i) {
         operands[n + 1] =
             ir_is_ptr(a->type) ? sw_pointer(fn, a, sw_param_pointee(callee, n)) : sw_value(fn, a);
     }
-    sw_set_value(fn, i, sw_emit_result(fn, SpvOpFunctionCall, sw_type(fn->w, i->type),
-                                       (sw_list){i->nargs + 1u, operands}));
+    sw_set_value(fn, i,
+                 sw_emit_result(fn, SpvOpFunctionCall, sw_type(fn->w, i->type),
+                                (sw_list){i->nargs + 1u, operands}));
 }
 
 /* The address of the first character of a format string. */
@@ -136,6 +138,7 @@ void sw_emit_printf(sw_func *fn, const ir_inst *i) {
         ir_inst *a = ir_arg(i, n);
         operands[n + 1] = ir_is_ptr(a->type) ? sw_pointer(fn, a, IR_I8) : sw_value(fn, a);
     }
-    sw_set_value(fn, i, sw_emit_ext(fn, OpenCLstd_Printf, sw_type(fn->w, IR_I32),
-                                    (sw_list){i->nargs + 1u, operands}));
+    sw_set_value(fn, i,
+                 sw_emit_ext(fn, OpenCLstd_Printf, sw_type(fn->w, IR_I32),
+                             (sw_list){i->nargs + 1u, operands}));
 }

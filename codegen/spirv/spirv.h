@@ -23,7 +23,7 @@
 #include <spirv/unified1/OpenCL.std.h>
 #include <spirv/unified1/spirv.h>
 
-/* -------------------------------------------------------------------------------------- the writer */
+/* ----------------------------------------------------------------------------------- the writer */
 
 /* Sections in the order of a module; the last three hold the function at work. */
 typedef enum {
@@ -63,11 +63,11 @@ typedef struct {
     sw_words section[SEC_ALL];
     sw_words capabilities;
     sw_strings extensions;
-    uint32_t std; /* id of the import of OpenCL.std, or 0 */
-    bool has_halves;      /* the type is declared … */
-    bool stores_halves;   /* … and no value has it (half.c) */
-    uint16_t *opcode;     /* by ir_op: number of its spirv column + 1, or 0 */
-    uint32_t *interned;   /* open hash table: place in SEC_GLOBAL + 1 */
+    uint32_t std;       /* id of the import of OpenCL.std, or 0 */
+    bool has_halves;    /* the type is declared … */
+    bool stores_halves; /* … and no value has it (half.c) */
+    uint16_t *opcode;   /* by ir_op: number of its spirv column + 1, or 0 */
+    uint32_t *interned; /* open hash table: place in SEC_GLOBAL + 1 */
     uint32_t ninterned, interned_cap;
     uint32_t *plain_type; /* by ir_type below SW_PLAIN_TYPES: id */
     uint32_t *table_type; /* by index in the module's table: id */
@@ -86,17 +86,17 @@ typedef struct {
 /* What is known about a function of the module. */
 struct sw_info {
     ir_func *f;
-    uint32_t id;       /* of the OpFunction that is called; 0: not written */
-    uint32_t entry;    /* kernels: of the OpFunction that is the entry point; may equal id */
-    bool written;      /* has a body to write */
-    bool called;       /* by a written function */
-    bool declared;     /* as an import */
-    bool adds, muls;   /* contains float additions, multiplications … */
-    bool strict;       /* … of which one must not be contracted */
-    uint32_t visit;    /* mark of walks over the call graph */
-    ir_type *pointee;  /* by value id: what a pointer points to, as memory type */
-    sw_plan **plan;    /* by value id: of ptradd */
-    uint8_t *needed;   /* by value id */
+    uint32_t id;      /* of the OpFunction that is called; 0: not written */
+    uint32_t entry;   /* kernels: of the OpFunction that is the entry point; may equal id */
+    bool written;     /* has a body to write */
+    bool called;      /* by a written function */
+    bool declared;    /* as an import */
+    bool adds, muls;  /* contains float additions, multiplications … */
+    bool strict;      /* … of which one must not be contracted */
+    uint32_t visit;   /* mark of walks over the call graph */
+    ir_type *pointee; /* by value id: what a pointer points to, as memory type */
+    sw_plan **plan;   /* by value id: of ptradd */
+    uint8_t *needed;  /* by value id */
     ir_vec(sw_info *) callees;
     ir_vec(uint32_t) inputs, variables; /* used here: built-in variables, others */
 };
@@ -143,17 +143,17 @@ struct sw_func {
     ir_func *f;
     sw_info *info;
     const ir_dom *dom;
-    uint32_t *id;            /* by value id; 0: not written yet */
-    sw_cast **cast;          /* by value id */
-    uint32_t *label;         /* by block id; 0: unreachable */
-    uint32_t *exit;          /* by block id: label of the last SPIR-V block it became */
-    uint32_t *met, stamp;    /* by block id: marks of the walk with that stamp */
-    sw_edge_casts *edge;     /* by block id */
-    ir_map joints;           /* (block, successor) -> label of the joint between them */
-    bool *is_merge;          /* by block id: merge block of a loop already */
-    ir_block *block;         /* being written */
-    const ir_inst *inst;     /* being written, or NULL */
-    const ir_line *line;     /* of the last OpLine in this block */
+    uint32_t *id;         /* by value id; 0: not written yet */
+    sw_cast **cast;       /* by value id */
+    uint32_t *label;      /* by block id; 0: unreachable */
+    uint32_t *exit;       /* by block id: label of the last SPIR-V block it became */
+    uint32_t *met, stamp; /* by block id: marks of the walk with that stamp */
+    sw_edge_casts *edge;  /* by block id */
+    ir_map joints;        /* (block, successor) -> label of the joint between them */
+    bool *is_merge;       /* by block id: merge block of a loop already */
+    ir_block *block;      /* being written */
+    const ir_inst *inst;  /* being written, or NULL */
+    const ir_line *line;  /* of the last OpLine in this block */
     sw_loaded query[SW_BUILTINS];
     ir_vec(sw_scratch_variable) scratch;
     ir_vec(sw_open_phi) phis;
@@ -168,7 +168,7 @@ typedef struct {
 } sw_list;
 
 #define SW_LIST(...)                                                                               \
-    ((sw_list){(unsigned)(sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)),               \
+    ((sw_list){(unsigned)(sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)),             \
                (const uint32_t[]){__VA_ARGS__}})
 #define SW_NONE ((sw_list){0, NULL})
 
@@ -176,10 +176,10 @@ uint32_t sw_new_id(sw_writer *w);
 /* Writes an instruction without result; the operands are all its words. */
 void sw_put(sw_writer *w, sw_section s, SpvOp op, sw_list operands);
 /* Writes an instruction with type and result. */
-void sw_put_result(sw_writer *w, sw_section s, SpvOp op, uint32_t type, uint32_t id, sw_list operands);
+void sw_put_result(sw_writer *w, sw_section s, SpvOp op, uint32_t type, uint32_t id,
+                   sw_list operands);
 /* An instruction with a string among its operands, at the end. */
-void sw_put_string(sw_writer *w, sw_section s, SpvOp op, sw_list operands,
-                   const char *string);
+void sw_put_string(sw_writer *w, sw_section s, SpvOp op, sw_list operands, const char *string);
 /* As sw_put_string, with more words behind the string. */
 void sw_put_string_and(sw_writer *w, sw_section s, SpvOp op, const uint32_t first[2],
                        const char *string, const sw_words *behind);
@@ -195,20 +195,20 @@ void sw_link(sw_writer *w, uint32_t id, const char *name, bool import);
 uint32_t sw_import_std(sw_writer *w);
 IR_NORETURN void sw_refuse_module(sw_writer *w, const char *fmt, ...) IR_PRINTF(2, 3);
 
-/* ------------------------------------------------------------------------------- names (names.c) */
+/* ------------------------------------------------------------------------------ names (names.c) */
 
 /* The number of "OpX" or "ext x", or -1. */
 int sw_opcode_of(const char *spirv);
 const char *sw_version_name(uint32_t version); /* "1.2" */
 
-/* --------------------------------------------------------------------------------- types (types.c) */
+/* ------------------------------------------------------------------------------ types (types.c) */
 
 uint32_t sw_type(sw_writer *w, ir_type t);      /* of a value */
 uint32_t sw_held_type(sw_writer *w, ir_type t); /* of what memory holds */
 /* The type that memory holds for t: i8 for i1. */
 ir_type sw_memory_type(ir_type t);
 uint32_t sw_pointer_type(sw_writer *w, ir_space space, ir_type pointee);
-uint32_t sw_pointer_type_of(sw_writer *w, SpvStorageClass class, uint32_t type);
+uint32_t sw_pointer_type_of(sw_writer *w, SpvStorageClass storage, uint32_t type);
 uint32_t sw_function_type(sw_writer *w, const sw_info *info);
 SpvStorageClass sw_storage_class(sw_writer *w, ir_space space);
 uint32_t sw_bool_type(sw_writer *w, ir_type shape);
@@ -226,7 +226,7 @@ uint32_t sw_constant_as(sw_writer *w, const ir_inst *c, ir_type t);
 uint32_t sw_null(sw_writer *w, uint32_t type);
 uint32_t sw_undef(sw_writer *w, uint32_t type);
 
-/* ---------------------------------------------------------------------------- globals (globals.c) */
+/* -------------------------------------------------------------------------- globals (globals.c) */
 
 uint32_t sw_global(sw_writer *w, ir_global *g);
 /* A constant array with the bytes of a string and its ending 0, as sw_global. */
@@ -235,7 +235,7 @@ uint32_t sw_format_string(sw_writer *w, const char *string);
 uint32_t sw_constant_bytes(sw_writer *w, uint32_t n, uint8_t byte, uint32_t align);
 void sw_exported_globals(sw_writer *w);
 
-/* ------------------------------------------------------- pointers (typing.c, address.c, pointer.c) */
+/* ---------------------------------------------------- pointers (typing.c, address.c, pointer.c) */
 
 enum { SW_MAX_TERMS = 4 };
 
@@ -259,7 +259,8 @@ typedef struct {
     bool member; /* of a struct: an i32 constant */
 } sw_index;
 
-/* How a ptradd is written: the root as a pointer to `base`, indexed, gives a pointer to `pointee`. */
+/* How a ptradd is written: the root as a pointer to `base`, indexed, gives a pointer to
+ * `pointee`. */
 struct sw_plan {
     ir_inst *root;    /* the base of the ptradd, or of one that it adds to */
     sw_linear offset; /* from the root */
@@ -332,7 +333,7 @@ typedef struct {
 } sw_access;
 sw_access sw_access_of(const ir_inst *i);
 
-/* ------------------------------------------------------------------------------- halves (half.c) */
+/* ------------------------------------------------------------------------------ halves (half.c) */
 
 /* Are halves only loaded to be widened, and narrowed to be stored? */
 bool sw_only_stores_halves(const ir_module *m);
@@ -353,7 +354,7 @@ void sw_emit_bitcast(sw_func *fn, const ir_inst *i);
 void sw_emit_memory(sw_func *fn, const ir_inst *i); /* memory.c */
 void sw_emit_copy(sw_func *fn, const ir_inst *i);
 void sw_emit_fill(sw_func *fn, const ir_inst *i);
-bool sw_fills_in_loop(const ir_inst *i); /* needs more than one SPIR-V block */
+bool sw_fills_in_loop(const ir_inst *i);            /* needs more than one SPIR-V block */
 void sw_emit_atomic(sw_func *fn, const ir_inst *i); /* atomic.c */
 void sw_emit_sync(sw_func *fn, const ir_inst *i);
 void sw_emit_shift(sw_func *fn, const ir_inst *i); /* special.c */
@@ -369,7 +370,7 @@ void sw_emit_image(sw_func *fn, const ir_inst *i); /* images.c */
 void sw_emit_call(sw_func *fn, const ir_inst *i);
 void sw_emit_printf(sw_func *fn, const ir_inst *i);
 
-/* ---------------------------------------------------------------------------------- entry.c */
+/* -------------------------------------------------------------------------------------- entry.c */
 
 void sw_write_entry_points(sw_writer *w);
 

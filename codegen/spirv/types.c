@@ -2,13 +2,13 @@
  *
  * Integers have no sign.  i1 is OpTypeBool as a value and i8 in memory, where a bool has no size.
  * Pointers are opaque in the IR: a pointer in memory is written as a pointer to bytes, other ones
- * get their pointee from typing.c.  Declaring a type is what asks for Int8, Int64,
- * Vector16, ImageBasic and the like; Float16 is for values alone.  Nesting of types is bounded (IR_MAX_TYPE_DEPTH), so the walk
- * over members may recurse.
+ * get their pointee from typing.c.  Declaring a type is what asks for Int8, Int64, Vector16,
+ * ImageBasic and the like; Float16 is for values alone.  Nesting of types is bounded
+ * (IR_MAX_TYPE_DEPTH), so the walk over members may recurse.
  */
 #include "codegen/spirv/spirv.h"
 
-/* ------------------------------------------------------------------------------------- scalars */
+/* -------------------------------------------------------------------------------------- scalars */
 
 static uint32_t int_type(sw_writer *w, uint32_t bits) {
     if (bits == 8) sw_capability(w, SpvCapabilityInt8);
@@ -26,8 +26,7 @@ static uint32_t float_type(sw_writer *w, uint32_t bits) {
 static uint32_t vector_type(sw_writer *w, ir_type t) {
     uint32_t lanes = ir_lanes(t), elem = sw_held_type(w, ir_elem(t));
     bool legal = lanes == 2 || lanes == 3 || lanes == 4 || lanes == 8 || lanes == 16;
-    if (!legal)
-        sw_refuse_module(w, "SPIR-V has no vectors of %u lanes: legalize first", lanes);
+    if (!legal) sw_refuse_module(w, "SPIR-V has no vectors of %u lanes: legalize first", lanes);
     if (lanes >= 8) sw_capability(w, SpvCapabilityVector16);
     return sw_intern(w, SpvOpTypeVector, 0, SW_LIST(elem, lanes));
 }
@@ -51,7 +50,7 @@ static uint32_t plain_type(sw_writer *w, ir_type t) {
     }
 }
 
-/* ----------------------------------------------------------------------- structs, arrays, images */
+/* ---------------------------------------------------------------------- structs, arrays, images */
 
 static uint32_t struct_type(sw_writer *w, const ir_type_info *t) {
     uint32_t *members = ir_new_array(w->arena, uint32_t, t->count + 1), id;
@@ -75,8 +74,8 @@ static void need_image_capabilities(sw_writer *w, const ir_type_info *t) {
     if (t->image.dim == SpvDim1D)
         sw_capability(w, t->image.sampled == 2 ? SpvCapabilityImage1D : SpvCapabilitySampled1D);
     if (t->image.dim == SpvDimBuffer)
-        sw_capability(w,
-                      t->image.sampled == 2 ? SpvCapabilityImageBuffer : SpvCapabilitySampledBuffer);
+        sw_capability(w, t->image.sampled == 2 ? SpvCapabilityImageBuffer
+                                               : SpvCapabilitySampledBuffer);
     if (t->image.access == SpvAccessQualifierReadWrite)
         sw_capability(w, SpvCapabilityImageReadWrite);
 }
@@ -94,8 +93,7 @@ static uint32_t table_type(sw_writer *w, const ir_type_info *t) {
     case IR_STRUCT: return struct_type(w, t);
     case IR_ARRAY: return array_type(w, t);
     case IR_IMAGE: return image_type(w, t);
-    case IR_SAMPLED_IMAGE:
-        return sw_intern(w, SpvOpTypeSampledImage, 0, SW_LIST(image_type(w, t)));
+    case IR_SAMPLED_IMAGE: return sw_intern(w, SpvOpTypeSampledImage, 0, SW_LIST(image_type(w, t)));
     default: assert(0 && "a type without an entry in the table"); return 0;
     }
 }
@@ -107,7 +105,8 @@ uint32_t sw_held_type(sw_writer *w, ir_type t) {
     bool in_table = ir_is_aggregate(t) || k == IR_IMAGE || k == IR_SAMPLED_IMAGE;
     const ir_type_info *info = in_table ? ir_type_get(w->m, t) : NULL;
     uint32_t *id = info ? &w->table_type[info->index] : &w->plain_type[t];
-    if (!*id) *id = info ? table_type(w, info) : ir_is_vector(t) ? vector_type(w, t) : plain_type(w, t);
+    if (!*id)
+        *id = info ? table_type(w, info) : ir_is_vector(t) ? vector_type(w, t) : plain_type(w, t);
     return *id;
 }
 
@@ -116,15 +115,13 @@ uint32_t sw_type(sw_writer *w, ir_type t) {
     return sw_held_type(w, t);
 }
 
-ir_type sw_memory_type(ir_type t) {
-    return ir_is_bool(t) ? ir_with_elem(t, IR_I8) : t;
-}
+ir_type sw_memory_type(ir_type t) { return ir_is_bool(t) ? ir_with_elem(t, IR_I8) : t; }
 
 uint32_t sw_bool_type(sw_writer *w, ir_type shape) {
     return sw_type(w, ir_with_elem(shape, IR_I1));
 }
 
-/* ------------------------------------------------------------------------------------ pointers */
+/* ------------------------------------------------------------------------------------- pointers */
 
 SpvStorageClass sw_storage_class(sw_writer *w, ir_space space) {
     switch (space) {
@@ -138,8 +135,8 @@ SpvStorageClass sw_storage_class(sw_writer *w, ir_space space) {
     return SpvStorageClassGeneric;
 }
 
-uint32_t sw_pointer_type_of(sw_writer *w, SpvStorageClass class, uint32_t type) {
-    return sw_intern(w, SpvOpTypePointer, 0, SW_LIST((uint32_t)class, type));
+uint32_t sw_pointer_type_of(sw_writer *w, SpvStorageClass storage, uint32_t type) {
+    return sw_intern(w, SpvOpTypePointer, 0, SW_LIST((uint32_t)storage, type));
 }
 
 uint32_t sw_pointer_type(sw_writer *w, ir_space space, ir_type pointee) {
@@ -158,8 +155,9 @@ uint32_t sw_function_type(sw_writer *w, const sw_info *info) {
     operands[0] = sw_type(w, f->ret);
     for (uint32_t i = 0; i < f->nparams; i++) {
         ir_type t = f->param_val[i]->type;
-        operands[i + 1] = ir_is_ptr(t) ? sw_pointer_type(w, ir_space_of(t), sw_param_pointee(info, i))
-                                       : sw_type(w, t);
+        operands[i + 1] = ir_is_ptr(t)
+                              ? sw_pointer_type(w, ir_space_of(t), sw_param_pointee(info, i))
+                              : sw_type(w, t);
     }
     return sw_intern(w, SpvOpTypeFunction, 0, (sw_list){f->nparams + 1, operands});
 }

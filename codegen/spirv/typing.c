@@ -61,9 +61,7 @@ static ir_type accessed_type(const typing *t, const ir_inst *i, ir_type value) {
 static void collect_wishes(typing *t, const ir_inst *i) {
     switch ((ir_op)i->op) {
     case IR_OP_load: wish(t, ir_arg(i, 0), accessed_type(t, i, i->type), DIRECT); break;
-    case IR_OP_store:
-        wish(t, ir_arg(i, 1), accessed_type(t, i, ir_arg(i, 0)->type), DIRECT);
-        break;
+    case IR_OP_store: wish(t, ir_arg(i, 1), accessed_type(t, i, ir_arg(i, 0)->type), DIRECT); break;
     case IR_OP_atomic_store: wish(t, ir_arg(i, 0), ir_arg(i, 1)->type, DIRECT); break;
     case IR_OP_wait_events: wish(t, ir_arg(i, 1), IR_EVENT, DIRECT); break;
     case IR_OP_ptradd: wish_base(t, i); break;
@@ -150,8 +148,7 @@ static void decide_params(typing *t) {
     }
 }
 
-/* -------------------------------------------------------------------------------- 3: what is
- * needed */
+/* ---------------------------------------------------------------------------- 3: what is needed */
 
 static void need(typing *t, const ir_inst *v) {
     if (!v->block || t->info->needed[v->id]) return;

@@ -49,7 +49,7 @@ void sw_put_result(sw_writer *w, sw_section s, SpvOp op, uint32_t type, uint32_t
     copy_words(at + 3, operands);
 }
 
-/* ------------------------------------------------------------------------------------- strings */
+/* -------------------------------------------------------------------------------------- strings */
 
 static uint32_t string_words(size_t length) {
     return length / 4 < SW_MAX_WORDS ? (uint32_t)(length / 4 + 1) : SW_MAX_WORDS + 1u;
@@ -82,7 +82,7 @@ void sw_put_string(sw_writer *w, sw_section s, SpvOp op, sw_list operands, const
     copy_string(at + 1 + operands.n, string, length);
 }
 
-/* ---------------------------------------------------------------------------------- interning
+/* --------------------------------------------------------------------------------------- interning
  *
  * Linear probing, at most half full; entries are places in SEC_GLOBAL plus 1. */
 
@@ -142,7 +142,7 @@ uint32_t sw_intern(sw_writer *w, SpvOp op, uint32_t type, sw_list operands) {
     return at[id] = sw_new_id(w);
 }
 
-/* --------------------------------------------------------------------- what a module must declare */
+/* ------------------------------------------------------------------- what a module must declare */
 
 bool sw_has_capability(const sw_writer *w, SpvCapability c) {
     for (uint32_t i = 0; i < w->capabilities.n; i++)
@@ -165,7 +165,7 @@ uint32_t sw_import_std(sw_writer *w) {
     return w->std;
 }
 
-/* ----------------------------------------------------------------------- names and decorations */
+/* ------------------------------------------------------------------------ names and decorations */
 
 void sw_name(sw_writer *w, uint32_t id, const char *name) {
     if (name && *name && !w->options.no_names)
@@ -188,7 +188,7 @@ void sw_link(sw_writer *w, uint32_t id, const char *name, bool import) {
                       (const uint32_t[]){id, SpvDecorationLinkageAttributes}, name, &behind);
 }
 
-/* ------------------------------------------------------------------------------------- errors */
+/* --------------------------------------------------------------------------------------- errors */
 
 void sw_refuse_module(sw_writer *w, const char *fmt, ...) {
     va_list ap;

@@ -20,7 +20,7 @@ const char *sw_version_name(uint32_t version) {
     return names[(version >> 8 & 255) % 7];
 }
 
-/* ----------------------------------------------------------------------------------------- planning */
+/* ------------------------------------------------------------------------------------- planning */
 
 static void make_info(sw_writer *w, ir_func *f) {
     sw_info *info = ir_new(w->arena, sw_info);
@@ -41,7 +41,7 @@ static void number_function(sw_writer *w, sw_info *info) {
 }
 
 static void plan_functions(sw_writer *w) {
-    foreach_func(f, w->m) make_info(w, f);
+    foreach_func (f, w->m) make_info(w, f);
     for (uint32_t i = 0; i < w->functions.n; i++)
         if (w->functions.data[i]->written) sw_type_pointers(w, w->functions.data[i]);
     for (uint32_t i = 0; i < w->functions.n; i++) number_function(w, w->functions.data[i]);
@@ -55,17 +55,18 @@ static void write_functions(sw_writer *w) {
     }
 }
 
-/* ----------------------------------------------------------------------------------------- assembly */
+/* ------------------------------------------------------------------------------------- assembly */
 
 static void append(job *j, const uint32_t *words, size_t n) {
     if (n) memcpy(j->words + j->count, words, n * sizeof *words);
     j->count += n;
 }
 
-/* Capabilities, extensions, the import of OpenCL.std and the memory model: small, and known last. */
+/* Capabilities, extensions, the import of OpenCL.std and the memory model: small, and known
+ * last. */
 static void put_preamble(sw_writer *w) {
-    uint32_t addressing = w->m->pointer_bits == 32 ? SpvAddressingModelPhysical32
-                                                   : SpvAddressingModelPhysical64;
+    uint32_t addressing =
+        w->m->pointer_bits == 32 ? SpvAddressingModelPhysical32 : SpvAddressingModelPhysical64;
     w->section[SEC_HEAD].n = 0;
     if (w->has_halves && !sw_has_capability(w, SpvCapabilityFloat16))
         sw_capability(w, SpvCapabilityFloat16Buffer);
