@@ -59,7 +59,7 @@ void rt_throw(spvf_context *context, ir_status status, const char *fmt, ...) {
     ir_throw(&context->cx, status);
 }
 
-/* ------------------------------------------------------------------------------------- utilities */
+/* ------------------------------------------------------------------------------------ utilities */
 
 void rt_copy_options(void *to, const void *from, size_t size) {
     size_t theirs;
@@ -262,7 +262,7 @@ const char *spvf_pass_name(size_t index, const char **description) {
     return passes[index].name;
 }
 
-/* -------------------------------------------------------------------------------------- emitting */
+/* ------------------------------------------------------------------------------------- emitting */
 
 void spvf_blob_destroy(spvf_blob *blob) {
     if (!blob || !blob->data) return;

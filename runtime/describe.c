@@ -27,7 +27,7 @@ spvf_arg_info rt_arg_info(const ir_module *m, ir_type t, const ir_param *p) {
  * there; several kernels of one module share the sum as an upper bound. */
 static uint64_t local_memory(const ir_module *m) {
     uint64_t bytes = 0;
-    foreach_global(g, m) {
+    foreach_global (g, m) {
         if (g->space != IR_LOCAL) continue;
         bytes = (bytes + g->align - 1) / g->align * g->align + ir_sizeof(m, g->type);
     }
@@ -50,11 +50,12 @@ static void describe_kernel(spvf_module *m, const ir_func *f, spvf_kernel_info *
 
 void rt_module_describe(spvf_module *m) {
     size_t n = 0;
-    foreach_func(f, m->ir) n += (f->flags & IR_FUNC_KERNEL) != 0;
+    foreach_func (f, m->ir) n += (f->flags & IR_FUNC_KERNEL) != 0;
     m->kernels = ir_new_array(&m->arena, spvf_kernel_info, n);
     m->kernel_count = n;
     n = 0;
-    foreach_func(f, m->ir) if (f->flags & IR_FUNC_KERNEL) describe_kernel(m, f, &m->kernels[n++]);
+    foreach_func (f, m->ir)
+        if (f->flags & IR_FUNC_KERNEL) describe_kernel(m, f, &m->kernels[n++]);
 }
 
 size_t spvf_module_kernel_count(const spvf_module *m) { return m ? m->kernel_count : 0; }

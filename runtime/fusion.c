@@ -35,8 +35,7 @@ static void check_range(spvf_context *c, const spvf_range *r, size_t member) {
     if (r->dims < 1 || r->dims > 3)
         rt_throw(c, IR_ERR_ARGUMENT, "member %zu: an nd-range has 1 to 3 dimensions", member);
     for (uint32_t d = 0; d < r->dims; d++) {
-        if (!r->global[d])
-            rt_throw(c, IR_ERR_ARGUMENT, "member %zu: a global size is 0", member);
+        if (!r->global[d]) rt_throw(c, IR_ERR_ARGUMENT, "member %zu: a global size is 0", member);
         some |= r->local[d] != 0;
         every &= r->local[d] != 0;
     }
@@ -55,8 +54,7 @@ static const ir_func *find_kernel(spvf_context *c, const spvf_member *m, size_t 
 
 static const pass_fuse_member *make_members(fuse_job *j) {
     const spvf_fuse_options *o = &j->options;
-    if (!o->member_count || !o->members)
-        rt_throw(j->context, IR_ERR_ARGUMENT, "nothing to fuse");
+    if (!o->member_count || !o->members) rt_throw(j->context, IR_ERR_ARGUMENT, "nothing to fuse");
     pass_fuse_member *m = ir_new_array(&j->fusion->arena, pass_fuse_member, o->member_count);
     for (size_t i = 0; i < o->member_count; i++) {
         check_range(j->context, &o->members[i].range, i);
@@ -159,7 +157,7 @@ static void describe_decisions(fuse_job *j) {
     j->fusion->info.decision_count = r->decisions.n;
 }
 
-/* ----------------------------------------------------------------------------------------- fusing */
+/* --------------------------------------------------------------------------------------- fusing */
 
 /* Kernels that contradict each other (ranges, attributes) have been reported; they are as much a
  * refusal as those that this compiler does not fuse. */
@@ -208,8 +206,7 @@ static void fuse_members(void *arg) {
     rt_module_describe(f->module);
 }
 
-spvf_status spvf_fuse(spvf_context *context, const spvf_fuse_options *options,
-                      spvf_fusion **out) {
+spvf_status spvf_fuse(spvf_context *context, const spvf_fuse_options *options, spvf_fusion **out) {
     if (out) *out = NULL;
     if (!context || !options || !out) return SPVF_ERROR_ARGUMENT;
     fuse_job j = {.context = context};

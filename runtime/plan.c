@@ -73,7 +73,8 @@ static rt_token take(parser *p, int kind, const char *what) {
 }
 
 static void skip_newlines(parser *p) {
-    while (accept(p, RT_NEWLINE)) {}
+    while (accept(p, RT_NEWLINE)) {
+    }
 }
 
 static char *text_of(parser *p, rt_token t) { return ir_strndup(&p->plan->arena, t.text, t.n); }
@@ -86,16 +87,23 @@ static char *take_string(parser *p, const char *what) {
 /* -------------------------------------------------------------------------------------- numbers */
 
 static const rt_elem elems[] = {
-    {IR_I8, true, "i8"},    {IR_I16, true, "i16"},  {IR_I32, true, "i32"},   {IR_I64, true, "i64"},
-    {IR_I8, false, "u8"},   {IR_I16, false, "u16"}, {IR_I32, false, "u32"},  {IR_I64, false, "u64"},
+    {IR_I8, true, "i8"},    {IR_I16, true, "i16"},  {IR_I32, true, "i32"},  {IR_I64, true, "i64"},
+    {IR_I8, false, "u8"},   {IR_I16, false, "u16"}, {IR_I32, false, "u32"}, {IR_I64, false, "u64"},
     {IR_F16, false, "f16"}, {IR_F32, false, "f32"}, {IR_F64, false, "f64"}, {IR_I8, false, "bytes"},
 };
 
-static unsigned elem_bits(rt_elem e) {
-    return e.kind == IR_I8 ? 8 : e.kind == IR_I16 || e.kind == IR_F16 ? 16 : e.kind == IR_I64 || e.kind == IR_F64 ? 64 : 32;
+unsigned rt_elem_bits(rt_elem e) {
+    switch (e.kind) {
+    case IR_I8: return 8;
+    case IR_I16:
+    case IR_F16: return 16;
+    case IR_I32:
+    case IR_F32: return 32;
+    default: return 64;
+    }
 }
 
-static size_t elem_size(rt_elem e) { return elem_bits(e) / 8; }
+size_t rt_elem_size(rt_elem e) { return rt_elem_bits(e) / 8; }
 
 static bool is_hex(rt_token t) { return t.n > 2 && t.text[0] == '0' && (t.text[1] | 32) == 'x'; }
 
@@ -120,16 +128,15 @@ static bool read_integer(rt_token t, uint64_t *value) {
 }
 
 static uint64_t integer_literal(const spvf_plan *plan, rt_token t, bool negative, rt_elem e) {
-    uint64_t v, limit = UINT64_C(1) << (elem_bits(e) - 1);
+    uint64_t v, limit = UINT64_C(1) << (rt_elem_bits(e) - 1);
     if (t.kind != RT_NUMBER || !read_integer(t, &v))
         rt_plan_fail(plan, t, "'%.*s' is not an integer that %s holds", (int)t.n, t.text, e.name);
-    bool fits = negative       ? e.is_signed && v <= limit
-                : e.is_signed  ? v < limit || is_hex(t)
-                               : true;
-    if (!fits || (elem_bits(e) < 64 && v >> elem_bits(e)))
+    bool fits = e.is_signed ? v < limit || is_hex(t) : true;
+    if (negative) fits = e.is_signed && v <= limit;
+    if (!fits || (rt_elem_bits(e) < 64 && v >> rt_elem_bits(e)))
         rt_plan_fail(plan, t, "%s%.*s does not fit in %s", negative ? "-" : "", (int)t.n, t.text,
                      e.name);
-    return ir_zext(negative ? 0 - v : v, elem_bits(e));
+    return ir_zext(negative ? 0 - v : v, rt_elem_bits(e));
 }
 
 static uint64_t float_literal(const spvf_plan *plan, rt_token t, bool negative, rt_elem e) {
@@ -137,7 +144,7 @@ static uint64_t float_literal(const spvf_plan *plan, rt_token t, bool negative, 
     uint32_t n = t.kind == RT_NUMBER ? digits_of(t) : t.n;
     if (ir_fp_parse(e.kind, t.text, n, &bits) != n)
         rt_plan_fail(plan, t, "'%.*s' is not a number", (int)t.n, t.text);
-    return negative ? bits ^ UINT64_C(1) << (elem_bits(e) - 1) : bits;
+    return negative ? bits ^ UINT64_C(1) << (rt_elem_bits(e) - 1) : bits;
 }
 
 uint64_t rt_literal(const spvf_plan *plan, rt_token t, bool negative, rt_elem e) {
@@ -206,17 +213,21 @@ static uint64_t take_length(parser *p, rt_elem e) {
     take(p, '[', "'['");
     rt_token at = p->token;
     uint64_t n = take_count(p, "a number of elements");
-    if (n == 0 || n > (UINT64_C(1) << 40) / elem_size(e))
+    if (n == 0 || n > (UINT64_C(1) << 40) / rt_elem_size(e))
         rt_plan_fail(p->plan, at, "a buffer has 1 to 2^40 bytes");
     take(p, ']', "']'");
     return n;
+}
+
+static uint64_t one_of(rt_elem e) {
+    return ir_is_float(e.kind) ? ir_fp_from_double(e.kind, 1.0) : 1;
 }
 
 static void parse_init(parser *p, rt_buffer_decl *b) {
     rt_elem seed = {IR_I64, false, "u64"};
     if (accept_word(p, "iota")) {
         b->init = RT_INIT_IOTA;
-        b->factor = accept(p, '*') ? take_value(p, b->elem) : ir_is_float(b->elem.kind) ? ir_fp_from_double(b->elem.kind, 1.0) : 1;
+        b->factor = accept(p, '*') ? take_value(p, b->elem) : one_of(b->elem);
     } else if (accept_word(p, "random")) {
         b->init = RT_INIT_RANDOM;
         b->factor = take_value(p, seed);
@@ -260,9 +271,9 @@ static void parse_scalar(parser *p) {
     rt_token at = p->token;
     value_list v = take_values(p, s.elem);
     if (v.n != n)
-        rt_plan_fail(p->plan, at, "%u values for %llu elements of '%s'", v.n,
-                     (unsigned long long)n, s.name);
-    size_t size = elem_size(s.elem);
+        rt_plan_fail(p->plan, at, "%u values for %llu elements of '%s'", v.n, (unsigned long long)n,
+                     s.name);
+    size_t size = rt_elem_size(s.elem);
     char *bytes = ir_alloc(&p->plan->arena, v.n * size);
     for (uint32_t i = 0; i < v.n; i++) memcpy(bytes + i * size, &v.data[i], size);
     s.bytes = bytes;
@@ -386,7 +397,8 @@ static bool parse_option(parser *p, rt_group *g) {
 static rt_group parse_group(parser *p) {
     rt_group g = {.at = p->token};
     g.name = text_of(p, take(p, RT_NAME, "a name for the fused kernel"));
-    while (accept(p, ',') || parse_option(p, &g)) {}
+    while (accept(p, ',') || parse_option(p, &g)) {
+    }
     take(p, '{', "'{'");
     for (skip_newlines(p); !accept(p, '}'); skip_newlines(p)) {
         if (accept_word(p, "launch"))

@@ -60,14 +60,16 @@ static const ir_func *kernel_of(const rt_library *lib, const rt_launch *l, const
 }
 
 static rt_elem elem_of(ir_type t, bool negative) {
-    return (rt_elem){ir_kind_of(t), negative, ir_is_float(t) ? "the parameter's type" : "the parameter's integer type"};
+    return (rt_elem){ir_kind_of(t), negative,
+                     ir_is_float(t) ? "the parameter's type" : "the parameter's integer type"};
 }
 
 /* A literal as the bytes of a scalar parameter; booleans take a byte. */
 static void literal_bytes(const spvf_plan *plan, const rt_plan_arg *a, ir_type t, void *bytes) {
     if (ir_is_ptr(t) || ir_is_vector(t))
-        rt_plan_fail(plan, a->at, "this parameter takes a vector or a struct: declare a scalar "
-                                  "with its elements and pass that");
+        rt_plan_fail(plan, a->at,
+                     "this parameter takes a vector or a struct: declare a scalar "
+                     "with its elements and pass that");
     uint64_t bits = rt_literal(plan, a->at, a->negative, elem_of(t, a->negative));
     memcpy(bytes, &bits, sizeof bits);
 }
@@ -96,14 +98,20 @@ static const void *value_bytes(const rt_library *lib, const rt_plan_arg *a, cons
     return bytes;
 }
 
+static bool fits_kind(const rt_plan_arg *a, spvf_arg_kind kind) {
+    switch (kind) {
+    case SPVF_ARG_BUFFER: return a->kind == RT_ARG_BUFFER;
+    case SPVF_ARG_LOCAL: return a->kind == RT_ARG_LOCAL;
+    case SPVF_ARG_VALUE: return a->kind == RT_ARG_SCALAR || a->kind == RT_ARG_LITERAL;
+    default: return false;
+    }
+}
+
 static void check_kind(const spvf_plan *plan, const rt_plan_arg *a, spvf_arg_kind kind) {
     static const char *const wants[] = {"a buffer", "'local' and a size", "a value",
                                         "an image, which plans cannot make",
                                         "a sampler, which plans cannot make"};
-    bool fits = kind == SPVF_ARG_BUFFER  ? a->kind == RT_ARG_BUFFER
-                : kind == SPVF_ARG_LOCAL ? a->kind == RT_ARG_LOCAL
-                                         : kind == SPVF_ARG_VALUE && (a->kind == RT_ARG_SCALAR || a->kind == RT_ARG_LITERAL);
-    if (!fits) rt_plan_fail(plan, a->at, "the kernel takes %s here", wants[kind]);
+    if (!fits_kind(a, kind)) rt_plan_fail(plan, a->at, "the kernel takes %s here", wants[kind]);
 }
 
 rt_bound_launch rt_bind(rt_library *lib, const rt_launch *l) {
@@ -124,7 +132,7 @@ rt_bound_launch rt_bind(rt_library *lib, const rt_launch *l) {
     return b;
 }
 
-/* --------------------------------------------------------------------------------------- request */
+/* -------------------------------------------------------------------------------------- request */
 
 typedef struct {
     ir_vec(spvf_member) members;
@@ -147,7 +155,8 @@ static place first_use(const rt_group *g, uint32_t buffer) {
     return (place){0, 0};
 }
 
-static void add_arg(rt_library *lib, request *r, const rt_group *g, place at, const rt_bound_arg *a) {
+static void add_arg(rt_library *lib, request *r, const rt_group *g, place at,
+                    const rt_bound_arg *a) {
     ir_arena *arena = &lib->plan->arena;
     if (a->arg->kind == RT_ARG_BUFFER) {
         place first = first_use(g, a->arg->index);

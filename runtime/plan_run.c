@@ -16,7 +16,7 @@ typedef struct {
     ir_vec(spvf_fusion *) fusions;
 } run_job;
 
-/* ---------------------------------------------------------------------------------- plan objects */
+/* --------------------------------------------------------------------------------- plan objects */
 
 typedef struct {
     spvf_context *context;
@@ -63,17 +63,6 @@ void spvf_plan_destroy(spvf_plan *plan) {
 
 /* -------------------------------------------------------------------------------------- buffers */
 
-static size_t bytes_of(rt_elem e) {
-    switch (e.kind) {
-    case IR_I8: return 1;
-    case IR_I16:
-    case IR_F16: return 2;
-    case IR_I32:
-    case IR_F32: return 4;
-    default: return 8;
-    }
-}
-
 static uint64_t iota_value(const rt_buffer_decl *b, uint64_t i) {
     ir_kind k = b->elem.kind;
     if (!ir_is_float(k)) return i * b->factor;
@@ -87,13 +76,13 @@ static uint64_t random_value(const rt_buffer_decl *b, uint64_t *state) {
     *state ^= *state >> 27;
     uint64_t r = *state * UINT64_C(2685821657736338717);
     ir_kind k = b->elem.kind;
-    if (!ir_is_float(k)) return r >> (64 - 8 * bytes_of(b->elem));
+    if (!ir_is_float(k)) return r >> (64 - rt_elem_bits(b->elem));
     unsigned digits = k == IR_F16 ? 11 : k == IR_F32 ? 24 : 53;
     return ir_fp_ldexp(k, ir_fp_from_int(k, r >> (64 - digits), false, IR_RTE), -(int)digits);
 }
 
 static void fill_buffer(const rt_buffer_decl *b, char *data) {
-    size_t size = bytes_of(b->elem);
+    size_t size = rt_elem_size(b->elem);
     uint64_t state = b->factor * 2 + 1;
     for (uint64_t i = 0; i < b->count; i++) {
         uint64_t v = b->init == RT_INIT_IOTA     ? iota_value(b, i)
@@ -105,7 +94,7 @@ static void fill_buffer(const rt_buffer_decl *b, char *data) {
 
 /* Initial contents, or NULL for none. */
 static const void *initial_bytes(spvf_plan *plan, ir_arena *scratch, const rt_buffer_decl *b) {
-    uint64_t size = b->count * bytes_of(b->elem);
+    uint64_t size = b->count * rt_elem_size(b->elem);
     size_t got;
     if (b->init == RT_INIT_NONE) return NULL;
     if (b->init != RT_INIT_FILE) {
@@ -127,11 +116,11 @@ static void make_buffers(run_job *j) {
         const rt_buffer_decl *b = &plan->buffers.data[i];
         const void *data = initial_bytes(plan, &plan->arena, b);
         j->memory[i] =
-            j->device->allocate(j->device, b->name, b->count * bytes_of(b->elem), data);
+            j->device->allocate(j->device, b->name, b->count * rt_elem_size(b->elem), data);
     }
 }
 
-/* -------------------------------------------------------------------------------------- launches */
+/* ------------------------------------------------------------------------------------- launches */
 
 static rt_arg to_arg(const run_job *j, const rt_bound_arg *a) {
     if (a->arg->kind == RT_ARG_BUFFER) return (rt_arg){.buffer = j->memory[a->arg->index]};
@@ -200,7 +189,7 @@ static void run_group(run_job *j, const rt_group *g) {
 
 static char *read_elements(run_job *j, const rt_range_stmt *r) {
     const rt_buffer_decl *b = &j->plan->buffers.data[r->buffer];
-    uint64_t size = bytes_of(b->elem), n = r->last - r->first + 1;
+    uint64_t size = rt_elem_size(b->elem), n = r->last - r->first + 1;
     char *data = ir_alloc(&j->plan->arena, n * size);
     j->device->read(j->device, j->memory[r->buffer], r->first * size, data, n * size);
     return data;
@@ -208,13 +197,13 @@ static char *read_elements(run_job *j, const rt_range_stmt *r) {
 
 static uint64_t element(const char *data, rt_elem e, uint64_t i) {
     uint64_t v = 0;
-    memcpy(&v, data + i * bytes_of(e), bytes_of(e));
+    memcpy(&v, data + i * rt_elem_size(e), rt_elem_size(e));
     return v;
 }
 
 static void print_element(ir_text *t, rt_elem e, uint64_t v) {
     char text[40];
-    unsigned bits = (unsigned)(8 * bytes_of(e));
+    unsigned bits = rt_elem_bits(e);
     if (ir_is_float(e.kind)) {
         ir_fp_print(e.kind, v, text);
         ir_put(t, text);
@@ -246,10 +235,8 @@ static void run_expect(run_job *j, const rt_range_stmt *r) {
     const rt_buffer_decl *b = &j->plan->buffers.data[r->buffer];
     const char *data = read_elements(j, r);
     uint64_t wrong = 0, n = r->last - r->first + 1;
-    ir_message m = {.severity = IR_ERROR,
-                    .file = j->plan->file,
-                    .line = r->at.line,
-                    .column = r->at.column};
+    ir_message m = {
+        .severity = IR_ERROR, .file = j->plan->file, .line = r->at.line, .column = r->at.column};
     for (uint64_t i = 0; i < n; i++) {
         uint64_t got = element(data, b->elem, i), want = r->want[r->want_count == 1 ? 0 : i];
         if (matches(b->elem, got, want, r->tolerance) || wrong++) continue;
@@ -282,14 +269,14 @@ static void run_print(run_job *j, const rt_range_stmt *r) {
 static void run_write(run_job *j, const rt_range_stmt *r) {
     const rt_buffer_decl *b = &j->plan->buffers.data[r->buffer];
     const char *data = read_elements(j, r), *path = rt_plan_path(j->plan, r->path);
-    size_t size = (size_t)(r->last - r->first + 1) * bytes_of(b->elem);
+    size_t size = (size_t)(r->last - r->first + 1) * rt_elem_size(b->elem);
     FILE *f = fopen(path, "wb");
     bool ok = f && fwrite(data, 1, size, f) == size;
     if (f) ok = fclose(f) == 0 && ok;
     if (!ok) rt_throw(j->plan->context, IR_ERR_IO, "%s: cannot be written", path);
 }
 
-/* --------------------------------------------------------------------------------------- running */
+/* -------------------------------------------------------------------------------------- running */
 
 static void run_statement(run_job *j, const rt_stmt *s) {
     switch (s->kind) {
@@ -307,7 +294,7 @@ static void show_buffers(run_job *j) {
         const rt_buffer_decl *b = &j->plan->buffers.data[i];
         rt_range_stmt whole = {.buffer = i, .last = b->count - 1};
         j->options.buffer(j->options.buffer_user, b->name, b->elem.name, read_elements(j, &whole),
-                          b->count * bytes_of(b->elem));
+                          b->count * rt_elem_size(b->elem));
     }
 }
 
@@ -342,16 +329,15 @@ spvf_status spvf_plan_run(spvf_plan *plan, const spvf_run_options *options,
     if (!plan) return SPVF_ERROR_ARGUMENT;
     run_job j = {.plan = plan, .result = &own};
     rt_copy_options(&j.options, options, sizeof j.options);
-    j.library = (rt_library){.plan = plan,
-                             .passes = j.options.passes,
-                             .no_optimize = j.options.no_optimize};
+    j.library = (rt_library){
+        .plan = plan, .passes = j.options.passes, .no_optimize = j.options.no_optimize};
     spvf_status status = rt_guard(plan->context, run_plan, &j);
     close_run(&j);
     if (result) *result = own;
     return status == SPVF_OK && (own.failed_expects || own.reports) ? SPVF_ERROR_INPUT : status;
 }
 
-/* ---------------------------------------------------------------------------- groups of a plan */
+/* ----------------------------------------------------------------------------- groups of a plan */
 
 static const rt_group *group_at(const spvf_plan *plan, size_t index) {
     for (uint32_t i = 0; i < plan->stmts.n; i++)

@@ -47,13 +47,14 @@ static void write_input(filter_job *j) {
 
 static void run_program(filter_job *j) {
     extern char **environ;
-    char *argv[] = {(char *)(uintptr_t)j->program, (char[]){"-r"}, j->in, (char[]){"-o"}, j->out,
-                    NULL};
+    char *argv[] = {
+        (char *)(uintptr_t)j->program, (char[]){"-r"}, j->in, (char[]){"-o"}, j->out, NULL};
     pid_t child;
     int status = -1;
     if (posix_spawn(&child, j->program, NULL, NULL, argv, environ) != 0)
         rt_throw(j->context, IR_ERR_DEVICE, "%s: cannot be started", j->program);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         rt_throw(j->context, IR_ERR_DEVICE, "%s refused the module", j->program);
 }

@@ -9,7 +9,7 @@
 #include "passes/passes.h"
 #include "runtime/spvfuse.h"
 
-/* -------------------------------------------------------------------------- handles (api.c …) */
+/* ---------------------------------------------------------------------------- handles (api.c …) */
 
 struct spvf_context {
     ir_ctx cx;
@@ -48,7 +48,7 @@ const char *rt_find_program(ir_arena *a, const char *name);
 char *rt_filter(spvf_context *context, ir_arena *a, const char *program, const void *data,
                 size_t size, size_t *result_size);
 
-/* ------------------------------------------------------------------ plan text (plan_lex.re, plan.c) */
+/* -------------------------------------------------------------- plan text (plan_lex.re, plan.c) */
 
 typedef enum {
     RT_END = 256,
@@ -79,8 +79,16 @@ typedef struct {
     bool is_signed;
     const char *name;
 } rt_elem;
+unsigned rt_elem_bits(rt_elem e);
+size_t rt_elem_size(rt_elem e);
 
-typedef enum { RT_INIT_NONE, RT_INIT_LIST, RT_INIT_IOTA, RT_INIT_RANDOM, RT_INIT_FILE } rt_init_kind;
+typedef enum {
+    RT_INIT_NONE,
+    RT_INIT_LIST,
+    RT_INIT_IOTA,
+    RT_INIT_RANDOM,
+    RT_INIT_FILE
+} rt_init_kind;
 
 typedef struct {
     rt_token at; /* name */
@@ -92,7 +100,7 @@ typedef struct {
     uint64_t list_count;
     uint64_t factor; /* iota*K: K as bits; random: the seed */
     const char *path;
-    bool internal; /* its contents are not needed after its fuse group */
+    bool internal;       /* its contents are not needed after its fuse group */
     const char *promote; /* "private", "local" or NULL */
 } rt_buffer_decl;
 
@@ -110,8 +118,8 @@ typedef struct {
     rt_token at; /* literal: the number, `negative` apart */
     rt_arg_kind kind;
     bool negative;
-    uint32_t index;  /* of buffer or scalar */
-    uint64_t bytes;  /* local */
+    uint32_t index; /* of buffer or scalar */
+    uint64_t bytes; /* local */
 } rt_plan_arg;
 
 typedef struct {
@@ -168,7 +176,7 @@ void rt_parse_plan(spvf_plan *plan, const char *text, size_t size);
 /* A file of the plan, relative to the plan's folder. */
 const char *rt_plan_path(const spvf_plan *plan, const char *path);
 
-/* ------------------------------------------------------------------- plans at work (plan_run.c …) */
+/* ----------------------------------------------------------------- plans at work (plan_run.c …) */
 
 /* Modules of a plan, loaded and optimized once per file and set of spec values. */
 typedef struct {
@@ -213,7 +221,7 @@ rt_bound_launch rt_bind(rt_library *lib, const rt_launch *launch);
 spvf_status rt_fuse_group(rt_library *lib, const rt_group *group, spvf_fusion **out,
                           rt_bound_launch *bound);
 
-/* ----------------------------------------------------------------------- devices (devices/…) */
+/* -------------------------------------------------------------------------- devices (devices/…) */
 
 typedef struct rt_device rt_device;
 typedef struct rt_memory rt_memory;   /* a buffer of a device */
@@ -249,7 +257,7 @@ struct rt_device {
 rt_device *rt_device_open(spvf_context *context, const char *name);
 rt_device *rt_check_open(spvf_context *context);
 rt_device *rt_opencl_open(spvf_context *context, unsigned index);
-void rt_opencl_list(spvf_context *context,
-                    void (*each)(void *user, const spvf_device_info *info), void *user);
+void rt_opencl_list(spvf_context *context, void (*each)(void *user, const spvf_device_info *info),
+                    void *user);
 
 #endif

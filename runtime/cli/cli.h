@@ -41,6 +41,7 @@ char *cli_read(const char *path, size_t *size);
 bool cli_write(const char *path, const void *data, size_t size);
 spvf_module *cli_load_module(spvf_context *context, const char *path);
 spvf_plan *cli_load_plan(spvf_context *context, const char *path);
+/* clang-format off */
 /* The pass switches that opt, compile, fuse and run share. */
 #define CLI_PASS_OPTIONS                                                                           \
     {"-p", "P1,P2,…", "passes to run (default: the standard pipeline)"},                           \
@@ -51,6 +52,7 @@ spvf_plan *cli_load_plan(spvf_context *context, const char *path);
         {"-bisect", "N", "run only the first N pass executions"},                                  \
         {"-time", NULL, "report the time of each pass"},                                           \
         {"-trace-rules", NULL, "report each rewrite"}
+/* clang-format on */
 spvf_pass_options cli_pass_options(void);
 
 /* JSON on a stream: strings are escaped, members are separated. */

@@ -9,9 +9,7 @@ static const cli_command *const commands[] = {&cli_info, &cli_opt, &cli_compile,
 enum { COMMANDS = sizeof commands / sizeof *commands, MAX_OPTIONS = 32, MAX_FILES = 2 };
 
 /* The options of this call; the command runs once per process. */
-static struct {
-    const char *name, *value;
-} given[MAX_OPTIONS];
+static struct { const char *name, *value; } given[MAX_OPTIONS];
 static int ngiven;
 
 const char *cli_get(const char *name) {

@@ -9,7 +9,9 @@ static void explain_param(const spvf_fusion_info *info, const spvf_param_info *p
     else
         fprintf(stderr, "  %s, parameter %u: ", p->kernel, p->param);
     switch (p->use) {
-    case SPVF_PARAM_USED: fprintf(stderr, "argument %u, %s\n", p->arg, info->args[p->arg].info.name); break;
+    case SPVF_PARAM_USED:
+        fprintf(stderr, "argument %u, %s\n", p->arg, info->args[p->arg].info.name);
+        break;
     case SPVF_PARAM_SAME: fprintf(stderr, "the same as %s\n", info->args[p->arg].info.name); break;
     case SPVF_PARAM_CONSTANT: fprintf(stderr, "folded as a constant\n"); break;
     case SPVF_PARAM_UNUSED: fprintf(stderr, "not used any more\n"); break;
@@ -54,8 +56,8 @@ static const cli_option fuse_options[] = {
     {"-o", "FILE", "output (default: standard output)"},
     {"--explain", NULL, "what was fused and why, on standard error"},
     {NULL, NULL, NULL}};
-const cli_command cli_fuse = {"fuse", "PLAN", "the fused kernel of a plan's first group",
-                              fuse_options, 1, run_fuse};
+const cli_command cli_fuse = {"fuse",       "PLAN", "the fused kernel of a plan's first group",
+                              fuse_options, 1,      run_fuse};
 
 /* ------------------------------------------------------------------------------------------ run */
 
@@ -120,5 +122,5 @@ static const cli_option run_options[] = {
     {"-O0", NULL, "no optimization"},
     CLI_PASS_OPTIONS,
     {NULL, NULL, NULL}};
-const cli_command cli_run = {"run", "PLAN", "runs a plan and checks what it expects",
-                             run_options, 1, run_run};
+const cli_command cli_run = {"run",       "PLAN", "runs a plan and checks what it expects",
+                             run_options, 1,      run_run};

@@ -234,19 +234,19 @@ static void check_inst(const check_state *l, const ir_func *f, const ir_inst *i)
 
 /* Looks at every function that the kernel may call. */
 static void check_reachable(check_state *l) {
-    ir_vec(ir_func *) todo = {0};
+    ir_vec(ir_func *) pending = {0};
     ir_map seen = {0};
-    *ir_push(&l->arena, &todo) = l->kernel;
+    *ir_push(&l->arena, &pending) = l->kernel;
     ir_map_set(&l->arena, &seen, (uint64_t)(uintptr_t)l->kernel, l->kernel);
-    while (todo.n) {
-        ir_func *f = todo.data[--todo.n];
+    while (pending.n) {
+        ir_func *f = pending.data[--pending.n];
         foreach_block (b, f)
             foreach_inst (i, b) {
                 check_inst(l, f, i);
                 uint64_t key = i->op == IR_OP_call ? (uint64_t)(uintptr_t)i->imm.func : 0;
                 if (!key || ir_map_get(&seen, key)) continue;
                 ir_map_set(&l->arena, &seen, key, i->imm.func);
-                *ir_push(&l->arena, &todo) = i->imm.func;
+                *ir_push(&l->arena, &pending) = i->imm.func;
             }
     }
 }

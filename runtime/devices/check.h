@@ -38,7 +38,7 @@ typedef struct check_program check_program;
 check_device *check_device_new(ir_ctx *cx);
 void check_device_free(check_device *d); /* after its buffers and programs */
 
-/* ------------------------------------------------------------------------------------- buffers */
+/* -------------------------------------------------------------------------------------- buffers */
 
 enum { CHECK_BUFFER_READ_ONLY = 1 }; /* kernels may not write */
 
@@ -52,13 +52,13 @@ bool check_buffer_read(const check_buffer *b, uint64_t offset, uint64_t size, vo
 /* How many of these bytes are undefined. */
 uint64_t check_buffer_undefined(const check_buffer *b, uint64_t offset, uint64_t size);
 
-/* ------------------------------------------------------------------------------------ programs */
+/* ------------------------------------------------------------------------------------- programs */
 
 /* Program-scope globals live as long as the program. */
 check_program *check_program_new(check_device *d, ir_module *m);
 void check_program_free(check_program *p);
 
-/* ------------------------------------------------------------------------------------- reports */
+/* -------------------------------------------------------------------------------------- reports */
 
 typedef enum {
     CHECK_OUT_OF_BOUNDS,

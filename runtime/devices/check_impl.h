@@ -30,7 +30,7 @@ enum {
     CHECK_CLASSES = 48        /* storage of 2^0 … 2^47 bytes */
 };
 
-/* -------------------------------------------------------------------------------------- memory */
+/* --------------------------------------------------------------------------------------- memory */
 
 typedef struct check_page check_page;
 
@@ -103,7 +103,7 @@ struct check_program {
     ir_map prepared; /* kernels that were found fit to run */
 };
 
-/* ------------------------------------------------------------------------------- a launch */
+/* ------------------------------------------------------------------------------------- a launch */
 
 typedef enum { CHECK_READY, CHECK_WAITING, CHECK_DONE, CHECK_TRAPPED } check_item_state;
 

@@ -24,7 +24,7 @@ static uint32_t subgroups_of(const check_state *l, uint64_t items) {
     return (uint32_t)((items + l->options.subgroup_size - 1) / l->options.subgroup_size);
 }
 
-/* ------------------------------------------------------------------------------------- queries */
+/* -------------------------------------------------------------------------------------- queries */
 
 static uint64_t linear_global_id(const check_state *l) {
     const uint64_t *id = l->item->global_id, *o = l->offset;
@@ -64,7 +64,7 @@ static uint64_t query(void *user, const ir_inst *i, unsigned lane) {
     }
 }
 
-/* ---------------------------------------------------------------------- variables and globals */
+/* ------------------------------------------------------------------------ variables and globals */
 
 static uint64_t align_of(uint32_t align) { return align ? align : 1; }
 
@@ -127,7 +127,7 @@ static int space_of(void *user, uint64_t address) {
     return o && o->alive ? (int)o->space : -1;
 }
 
-/* ------------------------------------------------------------------------------------ problems */
+/* ------------------------------------------------------------------------------------- problems */
 
 static void report_undefined(check_state *l, check_finding *f, unsigned operand) {
     const ir_inst *i = f->here.inst;
@@ -180,7 +180,7 @@ static void problem(void *user, ir_problem what, const ir_inst *i, unsigned oper
     }
 }
 
-/* ---------------------------------------------------------------------------------- work-items */
+/* ----------------------------------------------------------------------------------- work-items */
 
 /* A by-value struct: memory of the work-item's own, with the bytes of the argument. */
 static uint64_t copy_by_value(check_state *l, uint32_t p, const check_arg *arg) {
@@ -248,7 +248,7 @@ static void run_item(check_state *l, check_item *i) {
     }
 }
 
-/* -------------------------------------------------------------------------------------- groups */
+/* --------------------------------------------------------------------------------------- groups */
 
 static void place_items(check_state *l) {
     const check_group *g = &l->group;

@@ -184,7 +184,7 @@ static void reduce_or_scan(const meeting *m) {
             reduce_lane(m, lane);
 }
 
-/* ---------------------------------------------------------------- values of another work-item */
+/* ------------------------------------------------------------------ values of another work-item */
 
 /* The member with that id in its scope, or m->n. */
 static uint32_t member_of(const meeting *m, uint64_t id) {

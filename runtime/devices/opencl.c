@@ -1,4 +1,5 @@
-/* opencl.c — the device `opencl`: any OpenCL implementation that takes SPIR-V, through the ICD loader.
+/* opencl.c — the device `opencl`: any OpenCL implementation that takes SPIR-V, through the ICD
+ * loader.
  *
  * The loader is opened when the device is, so nothing of OpenCL is needed to load the library.  An
  * implementation that takes no SPIR-V but has cl_khr_spir (PoCL 3) gets the module through
@@ -16,11 +17,14 @@
 
 /* The calls that are used: the loader's names and types. */
 #define CL_CALLS(X)                                                                                \
-    X(clGetPlatformIDs) X(clGetDeviceIDs) X(clGetDeviceInfo) X(clCreateContext)                    \
-    X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateBuffer)         \
-    X(clReleaseMemObject) X(clEnqueueReadBuffer) X(clCreateProgramWithIL)                          \
-    X(clCreateProgramWithBinary) X(clBuildProgram) X(clGetProgramBuildInfo) X(clReleaseProgram)    \
-    X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg) X(clEnqueueNDRangeKernel) X(clFinish)
+    X(clGetPlatformIDs)                                                                            \
+    X(clGetDeviceIDs)                                                                              \
+    X(clGetDeviceInfo)                                                                             \
+    X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue)        \
+        X(clCreateBuffer) X(clReleaseMemObject) X(clEnqueueReadBuffer) X(clCreateProgramWithIL)    \
+            X(clCreateProgramWithBinary) X(clBuildProgram) X(clGetProgramBuildInfo)                \
+                X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg)         \
+                    X(clEnqueueNDRangeKernel) X(clFinish)
 
 typedef struct {
 #define X(name) cl_api_##name name;
@@ -126,7 +130,7 @@ static intake how_it_takes(const cl_calls *cl, cl_device_id d, ir_arena *a, unsi
     return spir && find_translator(a) ? TAKES_SPIR : TAKES_NOTHING;
 }
 
-/* ---------------------------------------------------------------------------------------- errors */
+/* --------------------------------------------------------------------------------------- errors */
 
 IR_NORETURN static void give_up(opencl *o, const char *call, cl_int error) {
     rt_throw(o->base.context, IR_ERR_DEVICE, "opencl: %s failed with error %d", call, (int)error);
@@ -174,8 +178,8 @@ static cl_program create_from_spirv(opencl *o, const uint32_t *words, size_t byt
 
 static cl_program create_from_spir(opencl *o, const uint32_t *words, size_t bytes, cl_int *error) {
     size_t size;
-    char *bitcode = rt_filter(o->base.context, &o->arena, find_translator(&o->arena), words, bytes,
-                              &size);
+    char *bitcode =
+        rt_filter(o->base.context, &o->arena, find_translator(&o->arena), words, bytes, &size);
     const unsigned char *binary = (const unsigned char *)bitcode;
     cl_int status;
     return o->cl.clCreateProgramWithBinary(o->context, 1, &o->device, &size, &binary, &status,
@@ -236,7 +240,7 @@ static void launch(rt_device *d, rt_program *p, const char *kernel, const spvf_r
     release_kernel(o);
 }
 
-/* ------------------------------------------------------------------------------ opening, closing */
+/* ----------------------------------------------------------------------------- opening, closing */
 
 static void close_device(rt_device *d) {
     opencl *o = (opencl *)d;
@@ -330,8 +334,8 @@ static void list_devices(void *arg) {
     }
 }
 
-void rt_opencl_list(spvf_context *context,
-                    void (*each)(void *user, const spvf_device_info *info), void *user) {
+void rt_opencl_list(spvf_context *context, void (*each)(void *user, const spvf_device_info *info),
+                    void *user) {
     list_job j = {.each = each, .user = user};
     ir_arena_init(&j.arena, &context->cx);
     bool ok = ir_try(&context->cx, list_devices, &j);
