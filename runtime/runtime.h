@@ -11,8 +11,16 @@
 
 /* ---------------------------------------------------------------------------- handles (api.c …) */
 
+/* Where messages belong that have no place of their own: the statement of the plan at work. */
+typedef struct {
+    const char *file; /* NULL: nowhere */
+    uint32_t line, column;
+} rt_place;
+
 struct spvf_context {
     ir_ctx cx;
+    rt_place place;
+    bool refusals_warn; /* what the fusion at work has against its request is a warning */
     void (*message)(void *user, const spvf_message *message);
     void *message_user;
 };
@@ -28,6 +36,9 @@ struct spvf_module {
 /* Runs body under the context's error handling and turns how it ended into a status. */
 spvf_status rt_guard(spvf_context *context, void (*body)(void *arg), void *arg);
 spvf_status rt_status(ir_status status);
+/* spvf_fuse; `warn`: the reason of a refusal is a warning, because there is another way. */
+spvf_status rt_fuse(spvf_context *context, const spvf_fuse_options *options, bool warn,
+                    spvf_fusion **out);
 /* Reports an error without a place and leaves to the nearest guard. */
 IR_NORETURN void rt_throw(spvf_context *context, ir_status status, const char *fmt, ...)
     IR_PRINTF(3, 4);

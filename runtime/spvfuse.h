@@ -54,7 +54,8 @@ typedef enum {
     SPVF_ERROR_ARGUMENT, /* a call that makes no sense: NULL, a wrong index, an unknown name */
     SPVF_ERROR_REFUSED,  /* well-formed, and not fusable or not supported; the message says why */
     SPVF_ERROR_DEVICE,   /* the device is absent or failed */
-    SPVF_ERROR_IO        /* a file could not be read or written */
+    SPVF_ERROR_IO,       /* a file could not be read or written */
+    SPVF_ERROR_INTERNAL  /* the library broke its own rules: a bug; the message says where */
 } spvf_status;
 
 /* A fixed English phrase, never NULL. */
