@@ -19,7 +19,7 @@
  *               ones that are behind in the program go on.
  *   the rest    division by zero (warning; result 0), false assumption (warning), unreachable code,
  *               call of a function without body, too deep calls (all three end the work-item), a
- *               work-item that does not end (this ends the launch).
+ *               work-group that does not end (this ends the launch).
  * Reports that agree in kind and instructions are merged and counted.
  *
  * Memory comes from the device's context.  One thread at a time per device.  Modules must belong to
@@ -136,7 +136,7 @@ typedef struct {
 
 typedef struct {
     unsigned subgroup_size; /* 0: 8; at most 128 */
-    uint64_t step_limit;    /* instructions of one work-item; 0: 100 million */
+    uint64_t step_limit;    /* instructions of one work-group; 0: 150 million */
     unsigned max_reports;   /* distinct ones; 0: 100 */
     bool strict_races;      /* equal values written twice are an error */
     bool strict_undefined;  /* any undefined byte stored to global memory is an error */

@@ -8,7 +8,9 @@
 #include "runtime/devices/check_impl.h"
 
 enum { TURN = 1 << 16 };
-static const uint64_t STEP_LIMIT = 100u * 1000 * 1000;
+/* About two seconds.  Counted by group, so that an endless kernel is found as soon with a thousand
+ * work-items as with one. */
+static const uint64_t STEP_LIMIT = 150u * 1000 * 1000;
 
 /* ---------------------------------------------------------------------------------------- shape */
 
@@ -222,7 +224,7 @@ static void end_item(check_state *l, check_item_state state) {
 static void stop_endless(check_state *l, uint64_t limit) {
     check_finding f = {.kind = CHECK_STEP_LIMIT, .severity = IR_ERROR};
     f.here = check_current(l, ir_interp_at(l->item->run));
-    check_find(l, &f, "no end after %llu instructions; the launch stops here",
+    check_find(l, &f, "no end after %llu instructions of the work-group; the launch stops here",
                (unsigned long long)limit);
     end_item(l, CHECK_TRAPPED);
     l->stop = true;
@@ -231,19 +233,19 @@ static void stop_endless(check_state *l, uint64_t limit) {
 /* One turn of one work-item. */
 static void run_item(check_state *l, check_item *i) {
     uint64_t limit = l->options.step_limit ? l->options.step_limit : STEP_LIMIT;
-    uint64_t turn = limit - i->steps < TURN ? limit - i->steps : TURN, left = turn;
+    uint64_t rest = limit - l->group.steps, turn = rest < TURN ? rest : TURN, left = turn;
     l->item = i;
     l->slice = l->group.round_slice + i->index;
     if (!i->run) start_item(l);
     ir_run state = ir_interp_run(i->run, &left);
-    i->steps += turn - left;
+    l->group.steps += turn - left;
     l->result->instructions += turn - left;
     switch (state) {
     case IR_RUN_DONE: end_item(l, CHECK_DONE); break;
     case IR_RUN_TRAPPED: end_item(l, CHECK_TRAPPED); break;
     case IR_RUN_BLOCKED: i->state = CHECK_WAITING; break;
     case IR_RUN_MORE:
-        if (i->steps >= limit) stop_endless(l, limit);
+        if (l->group.steps >= limit) stop_endless(l, limit);
         break;
     }
 }
@@ -279,6 +281,7 @@ static void make_local_args(check_state *l) {
 static void begin_group(check_state *l, uint64_t index) {
     check_group *g = &l->group;
     g->index = index;
+    g->steps = 0;
     check_group_shape(l, index, g->id, g->size);
     g->nitems = (uint32_t)(g->size[0] * g->size[1] * g->size[2]);
     g->nsubgroups = subgroups_of(l, g->nitems);

@@ -20,11 +20,12 @@
     X(clGetPlatformIDs)                                                                            \
     X(clGetDeviceIDs)                                                                              \
     X(clGetDeviceInfo)                                                                             \
-    X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue)        \
-        X(clCreateBuffer) X(clReleaseMemObject) X(clEnqueueReadBuffer) X(clCreateProgramWithIL)    \
-            X(clCreateProgramWithBinary) X(clBuildProgram) X(clGetProgramBuildInfo)                \
-                X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg)         \
-                    X(clEnqueueNDRangeKernel) X(clFinish)
+    X(clCreateContext)                                                                             \
+    X(clReleaseContext)                                                                            \
+    X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateBuffer) X(clReleaseMemObject)       \
+        X(clEnqueueReadBuffer) X(clCreateProgramWithIL) X(clCreateProgramWithBinary)               \
+            X(clBuildProgram) X(clGetProgramBuildInfo) X(clReleaseProgram) X(clCreateKernel)       \
+                X(clReleaseKernel) X(clSetKernelArg) X(clEnqueueNDRangeKernel) X(clFinish)
 
 typedef struct {
 #define X(name) cl_api_##name name;
