@@ -90,8 +90,7 @@ static void check_param(const fuse_job *j, const pass_fuse_request *r, uint32_t 
 static void check_constant(const fuse_job *j, const pass_fuse_request *r, const pass_constant *k) {
     check_param(j, r, k->member, k->param);
     const ir_func *f = r->members[k->member].kernel;
-    spvf_arg_info info =
-        rt_arg_info(f->module, f->param_val[k->param]->type, &f->param[k->param]);
+    spvf_arg_info info = rt_arg_info(f->module, f->param_val[k->param]->type, &f->param[k->param]);
     if (info.kind != SPVF_ARG_VALUE)
         rt_throw(j->context, IR_ERR_ARGUMENT, "member %u: parameter %u of '%s' takes no value",
                  k->member, k->param, f->name);
@@ -242,7 +241,8 @@ static void check_params(const fuse_job *j) {
     enum { MAX_PARAMS = 255 };
     uint32_t n = j->result.kernel->nparams;
     if (n > MAX_PARAMS)
-        refuse(j, "not fused: the fused kernel would have %u parameters, more than %d [fuse.params]",
+        refuse(j,
+               "not fused: the fused kernel would have %u parameters, more than %d [fuse.params]",
                n, MAX_PARAMS);
 }
 

@@ -35,6 +35,19 @@ void rt_plan_fail(const spvf_plan *plan, rt_token at, const char *fmt, ...) {
     ir_throw(&plan->context->cx, IR_ERR_INPUT);
 }
 
+void rt_plan_warn(const spvf_plan *plan, rt_token at, const char *fmt, ...) {
+    ir_message m = {
+        .severity = IR_WARNING, .file = plan->file, .line = at.line, .column = at.column};
+    va_list ap;
+    va_start(ap, fmt);
+    ir_vreport(&plan->context->cx, m, fmt, ap);
+    va_end(ap);
+}
+
+void rt_plan_at(const spvf_plan *plan, rt_token at) {
+    plan->context->place = (rt_place){plan->file, at.line, at.column};
+}
+
 /* --------------------------------------------------------------------------------------- tokens */
 
 static void advance(parser *p) { p->token = rt_next_token(&p->lexer); }
@@ -252,8 +265,10 @@ static void parse_buffer(parser *p) {
     b.elem = take_elem(p);
     b.count = take_length(p, b.elem);
     if (accept(p, '=')) parse_init(p, &b);
+    rt_token at = p->token;
     if (accept_word(p, "internal")) {
         b.internal = true;
+        rt_plan_warn(p->plan, at, "internal: has no effect yet; the buffer is kept");
         if (accept_word(p, "private"))
             b.promote = "private";
         else if (accept_word(p, "local"))
@@ -379,18 +394,21 @@ static rt_launch parse_launch(parser *p) {
 }
 
 static bool parse_option(parser *p, rt_group *g) {
-    if (accept_word(p, "no_barriers"))
+    rt_token at = p->token;
+    if (accept_word(p, "no_barriers")) {
         g->barrier = SPVF_BARRIER_NONE;
-    else if (accept_word(p, "barrier_local"))
+    } else if (accept_word(p, "barrier_local")) {
         g->barrier = SPVF_BARRIER_LOCAL;
-    else if (accept_word(p, "barrier_global"))
+    } else if (accept_word(p, "barrier_global")) {
         g->barrier = SPVF_BARRIER_GLOBAL;
-    else if (accept_word(p, "force"))
-        g->force = true;
-    else if (accept_word(p, "strict"))
+    } else if (accept_word(p, "strict")) {
         g->strict = true;
-    else
+    } else if (accept_word(p, "force")) {
+        g->force = true;
+        rt_plan_warn(p->plan, at, "force: has no effect yet; every group that can be is fused");
+    } else {
         return false;
+    }
     return true;
 }
 
@@ -494,7 +512,7 @@ void rt_parse_plan(spvf_plan *plan, const char *text, size_t size) {
     }
 }
 
-const char *rt_plan_path(const spvf_plan *plan, const char *path) {
+const char *rt_plan_path(const spvf_plan *plan, ir_arena *a, const char *path) {
     if (path[0] == '/' || !plan->folder[0]) return path;
-    return ir_sprintf(&((spvf_plan *)(uintptr_t)plan)->arena, "%s/%s", plan->folder, path);
+    return ir_sprintf(a, "%s/%s", plan->folder, path);
 }

@@ -183,9 +183,13 @@ IR_NORETURN void rt_plan_fail(const spvf_plan *plan, rt_token at, const char *fm
     IR_PRINTF(3, 4);
 /* A number as bits of an element type; fails at its place when it does not fit. */
 uint64_t rt_literal(const spvf_plan *plan, rt_token number, bool negative, rt_elem elem);
+/* Reports a warning at a place of the plan. */
+void rt_plan_warn(const spvf_plan *plan, rt_token at, const char *fmt, ...) IR_PRINTF(3, 4);
+/* From here on messages without a place belong to this one; until the guard ends. */
+void rt_plan_at(const spvf_plan *plan, rt_token at);
 void rt_parse_plan(spvf_plan *plan, const char *text, size_t size);
 /* A file of the plan, relative to the plan's folder. */
-const char *rt_plan_path(const spvf_plan *plan, const char *path);
+const char *rt_plan_path(const spvf_plan *plan, ir_arena *a, const char *path);
 
 /* ----------------------------------------------------------------- plans at work (plan_run.c …) */
 
@@ -199,6 +203,7 @@ typedef struct {
 
 typedef struct {
     spvf_plan *plan;
+    ir_arena *arena; /* of the run: the plan itself does not grow */
     const spvf_pass_options *passes;
     bool no_optimize;
     ir_vec(rt_loaded *) loaded;
@@ -228,8 +233,8 @@ typedef struct {
 rt_bound_launch rt_bind(rt_library *lib, const rt_launch *launch);
 
 /* The fuse request that a group stands for: equal buffer names are identities, values are
- * constants.  bound: room for one per launch. */
-spvf_status rt_fuse_group(rt_library *lib, const rt_group *group, spvf_fusion **out,
+ * constants.  bound: room for one per launch.  warn: as for rt_fuse. */
+spvf_status rt_fuse_group(rt_library *lib, const rt_group *group, bool warn, spvf_fusion **out,
                           rt_bound_launch *bound);
 
 /* -------------------------------------------------------------------------- devices (devices/…) */
@@ -256,12 +261,15 @@ struct rt_device {
     void (*close)(rt_device *d);
     rt_memory *(*allocate)(rt_device *d, const char *name, uint64_t bytes, const void *data);
     void (*read)(rt_device *d, rt_memory *m, uint64_t offset, void *to, uint64_t bytes);
+    /* How many of these bytes nobody has given a value; NULL when the device does not know. */
+    uint64_t (*undefined)(rt_device *d, const rt_memory *m, uint64_t offset, uint64_t bytes);
     rt_program *(*build)(rt_device *d, const ir_module *m);
     void (*launch)(rt_device *d, rt_program *p, const char *kernel, const spvf_range *range,
                    const rt_arg *args, size_t count);
     rt_counts counts;
     void (*output)(void *user, const char *text); /* printf */
     void *output_user;
+    uint64_t instruction_limit; /* of a work-group; 0: the device's own */
 };
 
 /* Opens "check", "opencl" or "opencl:N"; throws when there is no such device. */

@@ -259,7 +259,7 @@ typedef struct {
     uint32_t arg; /* index of the fused argument, for USED and SAME */
 } spvf_param_info;
 
-/* One decision, with a stable rule id ("range.guard", "attr.hint-dropped" …). */
+/* One decision, with a stable rule id ("fuse.guard", "fuse.hint" …). */
 typedef struct {
     const char *rule;
     const char *text;
@@ -277,7 +277,12 @@ typedef struct {
     size_t decision_count;
 } spvf_fusion_info;
 
-/* Fuses kernels into one.  SPVF_ERROR_REFUSED when the kernels are fine and cannot be fused. */
+/* Fuses kernels into one.  SPVF_ERROR_REFUSED when the kernels are fine and cannot be fused.
+ *
+ * The barrier between two members orders the work-items of one work-group only; no kernel can wait
+ * for all of them.  A member that reads what an earlier member wrote in ANOTHER work-group, or with
+ * SPVF_BARRIER_NONE in another work-item, is wrong after fusion, and nothing refuses it yet:
+ * whoever fuses has to know that it does not. */
 SPVF_API spvf_status spvf_fuse(spvf_context *context, const spvf_fuse_options *options,
                                spvf_fusion **out);
 SPVF_API const spvf_fusion_info *spvf_fusion_get_info(const spvf_fusion *fusion);
@@ -307,6 +312,9 @@ typedef struct {
     void (*buffer)(void *user, const char *name, const char *element, const void *data,
                    size_t size);
     void *buffer_user;
+    /* Device check stops a launch when one of its work-groups has executed so many instructions.
+     * 0: 150 million, about two seconds. */
+    uint64_t instruction_limit;
 } spvf_run_options;
 
 /* What a run did; times in nanoseconds. */
@@ -321,8 +329,9 @@ typedef struct {
  * message.  `result` may be NULL. */
 SPVF_API spvf_status spvf_plan_run(spvf_plan *plan, const spvf_run_options *options,
                                    spvf_run_result *result);
-/* Fuses group `index` of the plan without running anything. */
 SPVF_API size_t spvf_plan_group_count(const spvf_plan *plan);
+/* Fuses group `index` of the plan without running anything.  The reason of a refusal is a warning,
+ * as in a run that goes on without, unless the group is strict. */
 SPVF_API spvf_status spvf_plan_fuse(spvf_plan *plan, size_t index, spvf_fusion **out);
 
 /* -------------------------------------------------------------------------------------- devices */
