@@ -45,8 +45,8 @@ static void write_input(filter_job *j) {
     if (!ok) rt_throw(j->context, IR_ERR_IO, "%s: cannot be written", j->in);
 }
 
-/* False when it is known to have failed.  Nothing is known when the host ignores SIGCHLD: the system
- * has then thrown the status away, and what was written must tell. */
+/* False when it is known to have failed.  Nothing is known when the host ignores SIGCHLD: the
+ * system has then thrown the status away, and what was written must tell. */
 static bool wait_for(pid_t child) {
     int status;
     pid_t got;

@@ -13,7 +13,7 @@ enum { CLI_OK, CLI_FAILED, CLI_USAGE };
 /* One option of a subcommand.  `-o FILE`, `-d DEVICE`, `--json`, `--version=1.2` … */
 typedef struct {
     const char *name;  /* with dashes */
-    const char *value; /* what the value stands for in the help; NULL: a flag */
+    const char *value; /* what the value stands for in the help; "N": a number; NULL: a flag */
     const char *help;
 } cli_option;
 
@@ -54,8 +54,10 @@ spvf_plan *cli_load_plan(spvf_context *context, const char *path);
         {"-trace-rules", NULL, "report each rewrite"}
 /* clang-format on */
 spvf_pass_options cli_pass_options(void);
+/* The value of an option that takes N, 0 when absent. */
+uint64_t cli_number(const char *name);
 
-/* JSON on a stream: strings are escaped, members are separated. */
+/* JSON on a stream: a string in quotes; bytes that are no UTF-8 become U+FFFD. */
 void cli_json_string(FILE *f, const char *s); /* NULL gives null */
 
 #endif
