@@ -66,20 +66,22 @@ second() { printf 'fuse b {\n%s\n%s\n}\n' "$(launch k.ir 16)" "$(launch k.ir 32)
 expect 2 '' '*unknown command*' "$spvfuse" nothing
 expect 2 '' "*not a number: 'x'*" "$spvfuse" opt k.ir -bisect x
 expect 2 '' "*not a number: '-1'*" "$spvfuse" run good.plan --limit -1
-expect 2 '' "*not a number: '99999999999999999999'*" "$spvfuse" run good.plan --limit=99999999999999999999
+huge=99999999999999999999
+expect 2 '' "*not a number: '$huge'*" "$spvfuse" run good.plan --limit=$huge
 expect 0 'target 64*' '' "$spvfuse" opt k.ir -bisect 0
 expect 1 '' "*there is no pass 'x'*" "$spvfuse" opt k.ir -p x
 
 # ---- standard output
 full() { "$@" >/dev/full; }
-for command in 'info k.ir' 'info --json k.ir' 'run good.plan' devices 'opt k.ir' '--help' '--version'; do
+for command in 'info k.ir' 'info --json k.ir' 'run good.plan' devices 'opt k.ir' --help --version; do
     # shellcheck disable=SC2086
     expect 1 '' 'standard output: error: cannot be written' full "$spvfuse" $command
 done
 
 # ---- info
 expect 1 '' 'empty.spv: error: the module is empty' "$spvfuse" info empty.spv
-expect 0 "*refused: kernel 'k' calls 'far': imported without a definition*" '' "$spvfuse" info broken.ir
+expect 0 "*refused: kernel 'k' calls 'far': imported without a definition*" '' \
+    "$spvfuse" info broken.ir
 expect 0 "*\"refusal\":\"kernel 'k' calls 'far': imported without a definition\"*" '' \
     "$spvfuse" info --json broken.ir
 expect 0 '*"name":"a\\ufffdbé"*' '' "$spvfuse" info --json name.ir
@@ -96,7 +98,7 @@ expect 0 'x?0..0? = 1' '' "$spvfuse" run good.plan
 expect 1 '*' '*no end after 1 instructions of the work-group*' "$spvfuse" run good.plan --limit 1
 if "$spvfuse" devices | grep -q '^opencl:0 .*[^)]$'; then
     expect 0 'x?0..0? = 1' '' "$spvfuse" run -d opencl good.plan
-    expect 1 '' "narrow.plan:2:8: error: opencl: 'narrow.ir' has pointers of 32 bits, the device of 64" \
+    expect 1 '' "narrow.plan:2:8: error: opencl: 'narrow.ir' has pointers of 32 bits, *" \
         "$spvfuse" run -d opencl narrow.plan
     expect 1 '' "local.plan:2:8: error: opencl: kernel 'get': argument 1 has more local memory *" \
         "$spvfuse" run -d opencl local.plan
