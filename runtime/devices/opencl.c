@@ -24,10 +24,11 @@
     X(clCreateContext)                                                                             \
     X(clReleaseContext)                                                                            \
     X(clCreateCommandQueue)                                                                        \
-    X(clReleaseCommandQueue) X(clCreateBuffer) X(clReleaseMemObject) X(clEnqueueReadBuffer)        \
-        X(clCreateProgramWithIL) X(clCreateProgramWithBinary) X(clBuildProgram)                    \
-            X(clGetProgramBuildInfo) X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel)      \
-                X(clSetKernelArg) X(clEnqueueNDRangeKernel) X(clFinish)
+    X(clReleaseCommandQueue)                                                                       \
+    X(clCreateBuffer) X(clReleaseMemObject) X(clEnqueueReadBuffer) X(clCreateProgramWithIL)        \
+        X(clCreateProgramWithBinary) X(clBuildProgram) X(clGetProgramBuildInfo)                    \
+            X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg)             \
+                X(clEnqueueNDRangeKernel) X(clFinish)
 
 typedef struct {
 #define X(name) cl_api_##name name;

@@ -346,8 +346,7 @@ Test(check, refuses_what_it_does_not_have) {
             (const check_arg[]){INT(0)}, 1,
             "error: @k: image_size: images are not supported by device check");
     refused("kernel @k(%i: image(void, 1, 0, 0, 0, 0, 0, 0)) {\nentry:\n  ret\n}\n",
-            (const check_arg[]){INT(0)}, 1,
-            "error: i: images are not supported by device check");
+            (const check_arg[]){INT(0)}, 1, "error: i: images are not supported by device check");
     refused("kernel @k() {\nentry:\n  barrier device device seq_cst global\n  ret\n}\n", NULL, 0,
             "error: @k: barrier of a scope that is neither work-group nor sub-group is not "
             "supported by device check");
@@ -362,12 +361,10 @@ Test(check, refuses_arguments_that_do_not_fit) {
     const check_arg null = {.kind = CHECK_ARG_NULL};
     set_range(4, 2);
     refused(text, &null, 1, "error: kernel @k takes 3 arguments, not 1");
-    refused(text, (const check_arg[]){INT(0), INT(0), arg_local(4)}, 3,
-            "error: x: wants a buffer");
+    refused(text, (const check_arg[]){INT(0), INT(0), arg_local(4)}, 3, "error: x: wants a buffer");
     refused(text, (const check_arg[]){null, arg_local(4), arg_local(4)}, 3,
             "error: n: wants a value of 4 bytes");
-    refused(text, (const check_arg[]){null, INT(0), INT(0)}, 3,
-            "error: t: wants local memory");
+    refused(text, (const check_arg[]){null, INT(0), INT(0)}, 3, "error: t: wants local memory");
 }
 
 Test(check, refuses_ranges_that_do_not_fit) {
