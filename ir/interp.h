@@ -84,6 +84,9 @@ void ir_interp_operand(const ir_interp *w, unsigned n, ir_value *out);
 void ir_interp_resume(ir_interp *w, const ir_value *result);
 /* The result of the function after IR_RUN_DONE. */
 void ir_interp_result(const ir_interp *w, ir_value *out);
+/* The op that makes the new value of an atomic from the old one and the operand, or that a group
+ * reduction combines two values with; IR_OP_const for an exchange and for what is neither. */
+ir_op ir_combining_op(ir_op op);
 /* Which work-item is behind in the program?  Negative: a; 0: they are at the same place. */
 int ir_interp_order(const ir_interp *a, const ir_interp *b);
 

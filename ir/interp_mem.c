@@ -123,21 +123,33 @@ static void fill(ir_interp *w, ir_frame *f, const ir_step *s) {
 
 /* ------------------------------------------------------------------------------------- atomics */
 
-/* The op that makes the new value from the old one and the operand; none for an exchange. */
-static ir_op combining_op(ir_op op) {
+ir_op ir_combining_op(ir_op op) {
     switch (op) {
-    case IR_OP_atomic_add: return IR_OP_add;
+    case IR_OP_atomic_add:
+    case IR_OP_group_add: return IR_OP_add;
     case IR_OP_atomic_sub: return IR_OP_sub;
-    case IR_OP_atomic_and: return IR_OP_and;
-    case IR_OP_atomic_or: return IR_OP_or;
-    case IR_OP_atomic_xor: return IR_OP_xor;
-    case IR_OP_atomic_umin: return IR_OP_umin;
-    case IR_OP_atomic_umax: return IR_OP_umax;
-    case IR_OP_atomic_smin: return IR_OP_smin;
-    case IR_OP_atomic_smax: return IR_OP_smax;
-    case IR_OP_atomic_fadd: return IR_OP_fadd;
-    case IR_OP_atomic_fmin: return IR_OP_fmin;
-    case IR_OP_atomic_fmax: return IR_OP_fmax;
+    case IR_OP_group_mul: return IR_OP_mul;
+    case IR_OP_atomic_and:
+    case IR_OP_group_and: return IR_OP_and;
+    case IR_OP_atomic_or:
+    case IR_OP_group_or: return IR_OP_or;
+    case IR_OP_atomic_xor:
+    case IR_OP_group_xor: return IR_OP_xor;
+    case IR_OP_atomic_umin:
+    case IR_OP_group_umin: return IR_OP_umin;
+    case IR_OP_atomic_umax:
+    case IR_OP_group_umax: return IR_OP_umax;
+    case IR_OP_atomic_smin:
+    case IR_OP_group_smin: return IR_OP_smin;
+    case IR_OP_atomic_smax:
+    case IR_OP_group_smax: return IR_OP_smax;
+    case IR_OP_atomic_fadd:
+    case IR_OP_group_fadd: return IR_OP_fadd;
+    case IR_OP_group_fmul: return IR_OP_fmul;
+    case IR_OP_atomic_fmin:
+    case IR_OP_group_fmin: return IR_OP_fmin;
+    case IR_OP_atomic_fmax:
+    case IR_OP_group_fmax: return IR_OP_fmax;
     default: return IR_OP_const;
     }
 }
@@ -168,7 +180,7 @@ static void write_lane(const ir_interp *w, ir_access *a, uint64_t bits, uint8_t 
 static void exchange(ir_interp *w, ir_frame *f, const ir_step *s, ir_access *a) {
     uint64_t old, operand = f->bits[s->arg[1]];
     uint8_t undef, operand_undef = f->undef[s->arg[1]];
-    ir_op op = combining_op((ir_op)s->code);
+    ir_op op = ir_combining_op((ir_op)s->code);
     bool ok = read_lane(w, a, &old, &undef);
     f->bits[s->dst] = old;
     f->undef[s->dst] = undef;

@@ -56,7 +56,8 @@ typedef enum {
     IR_ERR_REFUSED, /* this and the next ones: for the layers above */
     IR_ERR_DEVICE,
     IR_ERR_IO,
-    IR_ERR_ARGUMENT
+    IR_ERR_ARGUMENT,
+    IR_ERR_INTERNAL /* the compiler broke its own rules: a bug, which has been reported */
 } ir_status;
 typedef enum { IR_NOTE, IR_WARNING, IR_ERROR } ir_severity;
 

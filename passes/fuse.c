@@ -43,7 +43,7 @@ typedef struct {
     ir_inst *after_vars; /* in the entry: variables go before it */
     ir_map owner;        /* local variable -> the first member that uses it */
     ir_map copies;       /* (local variable, member) -> the copy that the member's body uses */
-    bool done;
+    bool done, broken; /* broken: the fused kernel breaks the rules of the IR */
 } fusion;
 
 static void decide(fusion *q, const char *rule, const char *text) {
@@ -425,8 +425,8 @@ static void make_module(fusion *q) {
     const ir_module *like = kernel(q, 0)->module;
     const char *name = q->request->name ? q->request->name : "fused";
     ir_module *m = q->request->into;
-    if (!m) {
-        m = q->result->module = ir_module_new(q->cx, name, like->pointer_bits);
+    if (!m) m = q->result->module = ir_module_new(q->cx, name, like->pointer_bits);
+    if (!m->source_language && !m->source_version) {
         m->source_language = like->source_language;
         m->source_version = like->source_version;
     }
@@ -451,8 +451,9 @@ static void fuse(void *user) {
     make_module(q);
     if (!pass_fuse_params(q->cx, q->request, q->out, q->result)) return;
     build_kernel(q);
-    q->done =
-        pass_fuse_constants(q->cx, q->request, q->result) && ir_verify_func(q->result->kernel);
+    if (!pass_fuse_constants(q->cx, q->request, q->result)) return;
+    q->done = ir_verify_func(q->result->kernel);
+    q->broken = !q->done;
 }
 
 static void discard(fusion *q) {
@@ -470,7 +471,7 @@ bool pass_fuse(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out,
     ir_arena_init(&q.scratch, cx);
     bool finished = ir_try(cx, fuse, &q);
     if (!finished || !q.done) discard(&q);
-    if (finished && !q.done) cx->status = IR_ERR_INPUT;
+    if (finished && !q.done) cx->status = q.broken ? IR_ERR_INTERNAL : IR_ERR_INPUT;
     ir_module_free(q.stage);
     ir_arena_free(&q.scratch);
     return finished && q.done;

@@ -57,6 +57,8 @@ typedef struct {
     bool has_kernels;
     bool is_open; /* neither kernels nor exports: everything may be wanted */
     bool changed;
+    pass_refusal_fn *found; /* told of refusals instead of carrying them out; NULL: inlines */
+    void *user;
 } inliner;
 
 static node *node_of(inliner *n, const ir_func *f) { return ir_map_get(&n->nodes, (uintptr_t)f); }
@@ -76,16 +78,22 @@ static void add_nodes(inliner *n) {
     }
 }
 
-static void add_calls(inliner *n, node *x) {
-    if (!ir_is_declaration(x->f)) n->changed |= ir_remove_unreachable(x->f);
-    foreach_block (b, x->f) {
-        foreach_inst (i, b) {
-            x->size++;
-            if (i->op != IR_OP_call) continue;
-            *ir_push(n->cx->scratch, &x->calls) = (edge){.to = node_of(n, i->imm.func), .at = i};
-            node_of(n, i->imm.func)->callers++;
-        }
+static void add_block(inliner *n, node *x, ir_block *b) {
+    foreach_inst (i, b) {
+        x->size++;
+        if (i->op != IR_OP_call) continue;
+        *ir_push(n->cx->scratch, &x->calls) = (edge){.to = node_of(n, i->imm.func), .at = i};
+        node_of(n, i->imm.func)->callers++;
     }
+}
+
+/* Who only looks leaves unreachable blocks where they are, and counts none of their calls. */
+static void add_calls(inliner *n, node *x) {
+    if (ir_is_declaration(x->f)) return;
+    if (!n->found) n->changed |= ir_remove_unreachable(x->f);
+    const uint32_t *index = n->found ? ir_dominators(x->f)->order.index : NULL;
+    foreach_block (b, x->f)
+        if (!index || index[b->id] != UINT32_MAX) add_block(n, x, b);
 }
 
 static void open_node(inliner *n, node *x) {
@@ -161,6 +169,10 @@ static ir_message place_of(const ir_module *m, uint32_t word) {
 }
 
 static void refuse(inliner *n, ir_func *f, uint32_t word, const char *why) {
+    if (n->found) {
+        n->found(n->user, f, why);
+        return;
+    }
     f->refusal = ir_strdup(&n->m->arena, why);
     f->flags |= IR_FUNC_REFUSED;
     ir_func_drop_body(f);
@@ -434,6 +446,22 @@ static void drop_globals(inliner *n) {
 
 /* ---------------------------------------------------------------------------------------- entry */
 
+static void judge_all(inliner *n) {
+    foreach_func (f, n->m) add_calls(n, node_of(n, f));
+    foreach_func (f, n->m) order_from(n, node_of(n, f));
+    for (uint32_t k = 0; k < n->order.n; k++) judge(n->order.data[k]);
+}
+
+void pass_find_refusals(ir_module *m, ir_arena *scratch, pass_refusal_fn *found, void *user) {
+    pass_ctx cx = {.cx = m->cx, .scratch = scratch};
+    inliner n = {.m = m, .cx = &cx, .found = found, .user = user};
+    add_nodes(&n);
+    if (!n.has_kernels) return;
+    judge_all(&n);
+    foreach_func (f, m)
+        if (is_kernel(f) && !ir_is_declaration(f)) check_kernel(&n, node_of(&n, f));
+}
+
 /* Does: kernels take in all that they call; unused functions and globals go.
  * Needs: nothing.
  * Leaves: kernels without calls, or refused without a body; code of the callees at their call,
@@ -441,9 +469,7 @@ static void drop_globals(inliner *n) {
 bool pass_inline(ir_module *m, pass_ctx *cx) {
     inliner n = {.m = m, .cx = cx};
     add_nodes(&n);
-    foreach_func (f, m) add_calls(&n, node_of(&n, f));
-    foreach_func (f, m) order_from(&n, node_of(&n, f));
-    for (uint32_t k = 0; k < n.order.n; k++) judge(n.order.data[k]);
+    judge_all(&n);
     for (uint32_t k = 0; k < n.order.n; k++) {
         node *x = n.order.data[k];
         if (ir_is_declaration(x->f)) continue;

@@ -53,6 +53,11 @@ extern const char pass_standard[]; /* the standard pipeline */
 /* Runs a pipeline over a module.  False after a reported error (unknown pass, violation). */
 bool pass_run(ir_module *m, const pass_options *options);
 
+/* Calls `found` for each kernel that inlining would refuse, with the chain of calls that is why.
+ * Changes nothing; `why` is valid as long as scratch. (inline.c) */
+typedef void pass_refusal_fn(void *user, const ir_func *kernel, const char *why);
+void pass_find_refusals(ir_module *m, ir_arena *scratch, pass_refusal_fn *found, void *user);
+
 /* The generated rules of simplify.rules. */
 ir_inst *pass_apply_rules(ir_builder *b, ir_inst *i, pass_ctx *cx);
 extern const unsigned pass_rule_count;
@@ -161,7 +166,8 @@ typedef struct {
 } pass_fuse_result;
 
 /* Fuses the kernels of a request; what the result points to lies in `out`.  False after a reported
- * error: a request that contradicts itself, or lack of memory.  A legal request that this compiler
+ * error: a request that contradicts itself (IR_ERR_INPUT), a fused kernel that the verifier does
+ * not accept (IR_ERR_INTERNAL), or lack of memory.  A legal request that this compiler
  * does not fuse is a refusal: true, without a kernel. */
 bool pass_fuse(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out,
                pass_fuse_result *result);

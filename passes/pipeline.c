@@ -57,6 +57,7 @@ typedef struct {
     pass_ctx cx;
     long executions;
     bool failed, stopped;
+    ir_status why; /* of failed */
 } pipeline;
 
 IR_PRINTF(3, 4)
@@ -83,6 +84,7 @@ static void refuse_name(pipeline *p, const char *s, size_t n) {
         ir_putf(&known, "%s %s", i ? "," : "", passes[i].name);
     say(p, IR_ERROR, "there is no pass '%.*s'; the passes are%s", (int)n, s, known.data);
     p->failed = true;
+    p->why = IR_ERR_ARGUMENT;
 }
 
 /* -------------------------------------------------------------------------------- one execution */
@@ -113,6 +115,7 @@ static bool execute(pipeline *p, const pass_info *pass, ir_func *f) {
         say(p, IR_ERROR, "pass %s broke %s%s", pass->name, f ? "@" : "the module",
             f ? f->name : "");
         p->failed = true;
+        p->why = IR_ERR_INTERNAL;
     }
     ir_arena_free(&p->scratch);
     return changed;
@@ -198,6 +201,6 @@ bool pass_run(ir_module *m, const pass_options *options) {
                       .trace_rules = p.options->trace_rules};
     bool finished = ir_try(m->cx, run_list, &p);
     ir_arena_free(&p.scratch);
-    if (finished && p.failed) m->cx->status = IR_ERR_INPUT;
+    if (finished && p.failed) m->cx->status = p.why;
     return finished && !p.failed;
 }

@@ -6,6 +6,7 @@
  */
 #include "runtime/runtime.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -21,6 +22,7 @@ const char *spvf_status_name(spvf_status status) {
     case SPVF_ERROR_REFUSED: return "refused";
     case SPVF_ERROR_DEVICE: return "device failure";
     case SPVF_ERROR_IO: return "input or output failed";
+    case SPVF_ERROR_INTERNAL: return "internal error";
     }
     return "unknown status";
 }
@@ -35,6 +37,7 @@ spvf_status rt_status(ir_status status) {
     case IR_ERR_DEVICE: return SPVF_ERROR_DEVICE;
     case IR_ERR_IO: return SPVF_ERROR_IO;
     case IR_ERR_ARGUMENT: return SPVF_ERROR_ARGUMENT;
+    case IR_ERR_INTERNAL: return SPVF_ERROR_INTERNAL;
     }
     return SPVF_ERROR_INPUT;
 }
@@ -45,8 +48,12 @@ static void say_failure(spvf_context *context, ir_status status) {
     if (status == IR_ERR_LIMIT) ir_report(&context->cx, m, "a limit of the library was exceeded");
 }
 
+/* What the body set about messages ends with it, however it ends. */
 spvf_status rt_guard(spvf_context *context, void (*body)(void *arg), void *arg) {
-    if (ir_try(&context->cx, body, arg)) return SPVF_OK;
+    rt_place place = context->place;
+    bool ok = ir_try(&context->cx, body, arg);
+    context->place = place;
+    if (ok) return SPVF_OK;
     say_failure(context, context->cx.status);
     return rt_status(context->cx.status);
 }
@@ -59,7 +66,7 @@ void rt_throw(spvf_context *context, ir_status status, const char *fmt, ...) {
     ir_throw(&context->cx, status);
 }
 
-/* ------------------------------------------------------------------------------------- utilities */
+/* ------------------------------------------------------------------------------------ utilities */
 
 void rt_copy_options(void *to, const void *from, size_t size) {
     size_t theirs;
@@ -111,10 +118,21 @@ char *rt_read_file(spvf_context *context, ir_arena *arena, const char *path, siz
 
 /* -------------------------------------------------------------------------------------- context */
 
-static void forward_message(void *user, const ir_message *m) {
+/* Gives a message without a place that of the statement at work. */
+static ir_message place_message(const spvf_context *context, ir_message m) {
+    if (m.file) return m;
+    m.file = context->place.file;
+    m.line = context->place.line;
+    m.column = context->place.column;
+    if (context->refusals_warn && m.severity == IR_ERROR) m.severity = IR_WARNING;
+    return m;
+}
+
+static void forward_message(void *user, const ir_message *message) {
     spvf_context *context = user;
     char formatted[1400];
     if (!context->message) return;
+    const ir_message placed = place_message(context, *message), *m = &placed;
     ir_format_message(m, formatted, sizeof formatted);
     spvf_message out = {.severity = (spvf_severity)m->severity,
                         .file = m->file,
@@ -192,9 +210,23 @@ typedef struct {
 /* The API's pairs and the reader's are the same two members. */
 _Static_assert(sizeof(spvf_spec_value) == sizeof(spv_spec_value), "spec values are passed through");
 
+static bool is_blank(const char *bytes, size_t size) {
+    while (size && memchr(" \t\r\n", bytes[size - 1], 4)) size--;
+    return size == 0;
+}
+
+/* A text without anything would be a module without anything; who gives that has lost something. */
+static void refuse_blank(const load_job *j) {
+    if (!is_blank(j->bytes, j->size)) return;
+    ir_ctx *cx = &j->context->cx;
+    ir_report(cx, (ir_message){.severity = IR_ERROR, .file = j->name}, "the module is empty");
+    ir_throw(cx, IR_ERR_INPUT);
+}
+
 static void load_module(void *arg) {
     load_job *j = arg;
     ir_ctx *cx = &j->context->cx;
+    refuse_blank(j);
     j->module = rt_module_new(j->context);
     spv_read_options o = {.file = j->name,
                           .specs = (const spv_spec_value *)(const void *)j->options.specs,
@@ -213,6 +245,7 @@ spvf_status spvf_module_load(spvf_context *context, const char *name, const void
     load_job j = {.context = context, .bytes = bytes, .size = size};
     j.name = name ? name : "<module>";
     rt_copy_options(&j.options, options, sizeof j.options);
+    if (j.options.spec_count && !j.options.specs) return SPVF_ERROR_ARGUMENT;
     spvf_status status = rt_guard(context, load_module, &j);
     if (status == SPVF_OK)
         *out = j.module;
@@ -223,6 +256,11 @@ spvf_status spvf_module_load(spvf_context *context, const char *name, const void
 
 /* ----------------------------------------------------------------------------------- optimizing */
 
+static long bisect_limit(const spvf_pass_options *o) {
+    if (!o->bisect) return -1;
+    return o->bisect_limit < LONG_MAX ? (long)o->bisect_limit : LONG_MAX;
+}
+
 pass_options rt_pass_options(const spvf_pass_options *options) {
     spvf_pass_options o;
     rt_copy_options(&o, options, sizeof o);
@@ -231,7 +269,7 @@ pass_options rt_pass_options(const spvf_pass_options *options) {
                           .dump_after = o.dump_after,
                           .dump_changed = o.dump_changed,
                           .stop_after = o.stop_after,
-                          .bisect = o.bisect ? (long)o.bisect_limit : -1,
+                          .bisect = bisect_limit(&o),
                           .time = o.time,
                           .dump = o.dump,
                           .dump_user = o.dump_user,
@@ -262,7 +300,7 @@ const char *spvf_pass_name(size_t index, const char **description) {
     return passes[index].name;
 }
 
-/* -------------------------------------------------------------------------------------- emitting */
+/* ------------------------------------------------------------------------------------- emitting */
 
 void spvf_blob_destroy(spvf_blob *blob) {
     if (!blob || !blob->data) return;

@@ -27,7 +27,7 @@ spvf_arg_info rt_arg_info(const ir_module *m, ir_type t, const ir_param *p) {
  * there; several kernels of one module share the sum as an upper bound. */
 static uint64_t local_memory(const ir_module *m) {
     uint64_t bytes = 0;
-    foreach_global(g, m) {
+    foreach_global (g, m) {
         if (g->space != IR_LOCAL) continue;
         bytes = (bytes + g->align - 1) / g->align * g->align + ir_sizeof(m, g->type);
     }
@@ -48,13 +48,41 @@ static void describe_kernel(spvf_module *m, const ir_func *f, spvf_kernel_info *
     memcpy(k->local_size_hint, f->attrs.hint, sizeof k->local_size_hint);
 }
 
+typedef struct {
+    spvf_module *module;
+    ir_arena scratch;
+} refusal_job;
+
+/* What the kernel calls decides whether it can be used as much as what it is. */
+static void note_refusal(void *user, const ir_func *kernel, const char *why) {
+    spvf_module *m = user;
+    for (size_t i = 0; i < m->kernel_count; i++)
+        if (strcmp(m->kernels[i].name, kernel->name) == 0)
+            m->kernels[i].refusal = ir_strdup(&m->arena, why);
+}
+
+static void find_refusals(void *arg) {
+    refusal_job *j = arg;
+    pass_find_refusals(j->module->ir, &j->scratch, note_refusal, j->module);
+}
+
+static void describe_refusals(spvf_module *m) {
+    refusal_job j = {.module = m};
+    ir_arena_init(&j.scratch, &m->context->cx);
+    bool ok = ir_try(&m->context->cx, find_refusals, &j);
+    ir_arena_free(&j.scratch);
+    if (!ok) ir_throw(&m->context->cx, m->context->cx.status);
+}
+
 void rt_module_describe(spvf_module *m) {
     size_t n = 0;
-    foreach_func(f, m->ir) n += (f->flags & IR_FUNC_KERNEL) != 0;
+    foreach_func (f, m->ir) n += (f->flags & IR_FUNC_KERNEL) != 0;
     m->kernels = ir_new_array(&m->arena, spvf_kernel_info, n);
     m->kernel_count = n;
     n = 0;
-    foreach_func(f, m->ir) if (f->flags & IR_FUNC_KERNEL) describe_kernel(m, f, &m->kernels[n++]);
+    foreach_func (f, m->ir)
+        if (f->flags & IR_FUNC_KERNEL) describe_kernel(m, f, &m->kernels[n++]);
+    describe_refusals(m);
 }
 
 size_t spvf_module_kernel_count(const spvf_module *m) { return m ? m->kernel_count : 0; }

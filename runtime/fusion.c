@@ -18,7 +18,16 @@ typedef struct {
     spvf_fuse_options options;
     spvf_fusion *fusion;
     pass_fuse_result result;
+    bool warn; /* refusals are warnings */
 } fuse_job;
+
+IR_NORETURN IR_PRINTF(2, 3) static void refuse(const fuse_job *j, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    ir_vreport(&j->context->cx, (ir_message){.severity = j->warn ? IR_WARNING : IR_ERROR}, fmt, ap);
+    va_end(ap);
+    ir_throw(&j->context->cx, IR_ERR_REFUSED);
+}
 
 /* -------------------------------------------------------------------------------------- request */
 
@@ -35,32 +44,81 @@ static void check_range(spvf_context *c, const spvf_range *r, size_t member) {
     if (r->dims < 1 || r->dims > 3)
         rt_throw(c, IR_ERR_ARGUMENT, "member %zu: an nd-range has 1 to 3 dimensions", member);
     for (uint32_t d = 0; d < r->dims; d++) {
-        if (!r->global[d])
-            rt_throw(c, IR_ERR_ARGUMENT, "member %zu: a global size is 0", member);
+        if (!r->global[d]) rt_throw(c, IR_ERR_ARGUMENT, "member %zu: a global size is 0", member);
         some |= r->local[d] != 0;
         every &= r->local[d] != 0;
     }
     if (some && !every) rt_throw(c, IR_ERR_ARGUMENT, "member %zu: a local size is 0", member);
 }
 
-static const ir_func *find_kernel(spvf_context *c, const spvf_member *m, size_t index) {
+static const ir_func *find_kernel(const fuse_job *j, const spvf_member *m, size_t index) {
+    spvf_context *c = j->context;
     if (!m->module || !m->kernel)
         rt_throw(c, IR_ERR_ARGUMENT, "member %zu: module or kernel name is NULL", index);
     const ir_func *f = ir_func_find(m->module->ir, m->kernel);
     if (!f || !(f->flags & IR_FUNC_KERNEL))
         rt_throw(c, IR_ERR_ARGUMENT, "%s: no kernel '%s'", m->module->ir->name, m->kernel);
-    if (f->refusal) rt_throw(c, IR_ERR_REFUSED, "kernel '%s': %s", m->kernel, f->refusal);
+    if (f->refusal) refuse(j, "kernel '%s': %s", m->kernel, f->refusal);
     return f;
+}
+
+static void check_list(spvf_context *c, const void *list, size_t n, const char *what) {
+    if (n && !list) rt_throw(c, IR_ERR_ARGUMENT, "%zu %s at NULL", n, what);
+    if (n > UINT32_MAX) rt_throw(c, IR_ERR_LIMIT, "%zu %s are too many", n, what);
+}
+
+static void check_options(spvf_context *c, const spvf_fuse_options *o) {
+    if (!o->member_count) rt_throw(c, IR_ERR_ARGUMENT, "nothing to fuse");
+    check_list(c, o->members, o->member_count, "members");
+    check_list(c, o->identities, o->identity_count, "identities");
+    check_list(c, o->constants, o->constant_count, "constants");
+    if ((unsigned)o->barrier > SPVF_BARRIER_NONE)
+        rt_throw(c, IR_ERR_ARGUMENT, "%d is no barrier policy", (int)o->barrier);
+}
+
+static void check_param(const fuse_job *j, const pass_fuse_request *r, uint32_t member,
+                        uint32_t param) {
+    if (member >= r->nmembers)
+        rt_throw(j->context, IR_ERR_ARGUMENT, "there is no member %u among %u", member,
+                 r->nmembers);
+    const ir_func *f = r->members[member].kernel;
+    if (param >= f->nparams)
+        rt_throw(j->context, IR_ERR_ARGUMENT, "member %u: kernel '%s' has %u parameters, no %u",
+                 member, f->name, f->nparams, param);
+}
+
+static void check_constant(const fuse_job *j, const pass_fuse_request *r, const pass_constant *k) {
+    check_param(j, r, k->member, k->param);
+    const ir_func *f = r->members[k->member].kernel;
+    spvf_arg_info info = rt_arg_info(f->module, f->param_val[k->param]->type, &f->param[k->param]);
+    if (info.kind != SPVF_ARG_VALUE)
+        rt_throw(j->context, IR_ERR_ARGUMENT, "member %u: parameter %u of '%s' takes no value",
+                 k->member, k->param, f->name);
+    if (k->size != info.size)
+        rt_throw(j->context, IR_ERR_ARGUMENT,
+                 "member %u: parameter %u of '%s' takes %llu bytes, the constant has %zu",
+                 k->member, k->param, f->name, (unsigned long long)info.size, k->size);
+    if (!k->bytes)
+        rt_throw(j->context, IR_ERR_ARGUMENT, "member %u: the bytes for parameter %u are NULL",
+                 k->member, k->param);
+}
+
+/* Everything that names a member or a parameter; what is left to pass_fuse to find is a
+ * contradiction between kernels. */
+static void check_request(const fuse_job *j, const pass_fuse_request *r) {
+    for (uint32_t n = 0; n < r->nidentities; n++) {
+        check_param(j, r, r->identities[n].member_a, r->identities[n].param_a);
+        check_param(j, r, r->identities[n].member_b, r->identities[n].param_b);
+    }
+    for (uint32_t n = 0; n < r->nconstants; n++) check_constant(j, r, &r->constants[n]);
 }
 
 static const pass_fuse_member *make_members(fuse_job *j) {
     const spvf_fuse_options *o = &j->options;
-    if (!o->member_count || !o->members)
-        rt_throw(j->context, IR_ERR_ARGUMENT, "nothing to fuse");
     pass_fuse_member *m = ir_new_array(&j->fusion->arena, pass_fuse_member, o->member_count);
     for (size_t i = 0; i < o->member_count; i++) {
         check_range(j->context, &o->members[i].range, i);
-        m[i].kernel = find_kernel(j->context, &o->members[i], i);
+        m[i].kernel = find_kernel(j, &o->members[i], i);
         m[i].range = to_pass_range(&o->members[i].range);
     }
     return m;
@@ -80,7 +138,8 @@ _Static_assert((int)SPVF_BARRIER_NONE == (int)PASS_BARRIER_NONE, "barrier polici
 
 static pass_fuse_request make_request(fuse_job *j) {
     const spvf_fuse_options *o = &j->options;
-    return (pass_fuse_request){
+    check_options(j->context, o);
+    pass_fuse_request request = {
         .members = make_members(j),
         .name = o->name ? o->name : default_name(j),
         .nmembers = (uint32_t)o->member_count,
@@ -90,6 +149,8 @@ static pass_fuse_request make_request(fuse_job *j) {
         .nconstants = (uint32_t)o->constant_count,
         .barrier = (pass_barrier)o->barrier,
     };
+    check_request(j, &request);
+    return request;
 }
 
 /* --------------------------------------------------------------------------------------- result */
@@ -159,28 +220,40 @@ static void describe_decisions(fuse_job *j) {
     j->fusion->info.decision_count = r->decisions.n;
 }
 
-/* ----------------------------------------------------------------------------------------- fusing */
+/* --------------------------------------------------------------------------------------- fusing */
 
 /* Kernels that contradict each other (ranges, attributes) have been reported; they are as much a
  * refusal as those that this compiler does not fuse. */
 static void compose(fuse_job *j, const pass_fuse_request *request) {
     ir_ctx *cx = &j->context->cx;
     const pass_fuse_result *r = &j->result;
-    if (!pass_fuse(cx, request, &j->fusion->arena, &j->result))
-        ir_throw(cx, cx->status == IR_ERR_INPUT ? IR_ERR_REFUSED : cx->status);
+    j->context->refusals_warn = j->warn;
+    bool ok = pass_fuse(cx, request, &j->fusion->arena, &j->result);
+    j->context->refusals_warn = false;
+    if (!ok) ir_throw(cx, cx->status == IR_ERR_INPUT ? IR_ERR_REFUSED : cx->status);
     if (r->kernel) return;
     const pass_decision *last = &r->decisions.data[r->decisions.n - 1];
-    rt_throw(j->context, IR_ERR_REFUSED, "not fused: %s [%s]", last->text, last->rule);
+    refuse(j, "not fused: %s [%s]", last->text, last->rule);
+}
+
+/* SPIR-V has function types of at most 255 parameters.  Looked at when unused ones are gone. */
+static void check_params(const fuse_job *j) {
+    enum { MAX_PARAMS = 255 };
+    uint32_t n = j->result.kernel->nparams;
+    if (n > MAX_PARAMS)
+        refuse(j,
+               "not fused: the fused kernel would have %u parameters, more than %d [fuse.params]",
+               n, MAX_PARAMS);
 }
 
 static void optimize_fused(fuse_job *j) {
     pass_options o = rt_pass_options(j->options.passes);
     if (j->options.no_optimize) o.passes = "inline";
     if (!pass_run(j->result.module, &o)) ir_throw(&j->context->cx, j->context->cx.status);
-    if (j->result.kernel->refusal)
-        rt_throw(j->context, IR_ERR_REFUSED, "not fused: %s", j->result.kernel->refusal);
+    if (j->result.kernel->refusal) refuse(j, "not fused: %s", j->result.kernel->refusal);
     pass_fuse_trim(&j->result);
-    if (!ir_verify_module(j->result.module)) ir_throw(&j->context->cx, IR_ERR_INPUT);
+    check_params(j);
+    if (!ir_verify_module(j->result.module)) ir_throw(&j->context->cx, IR_ERR_INTERNAL);
 }
 
 static void make_fusion(fuse_job *j) {
@@ -208,11 +281,10 @@ static void fuse_members(void *arg) {
     rt_module_describe(f->module);
 }
 
-spvf_status spvf_fuse(spvf_context *context, const spvf_fuse_options *options,
-                      spvf_fusion **out) {
-    if (out) *out = NULL;
-    if (!context || !options || !out) return SPVF_ERROR_ARGUMENT;
-    fuse_job j = {.context = context};
+spvf_status rt_fuse(spvf_context *context, const spvf_fuse_options *options, bool warn,
+                    spvf_fusion **out) {
+    *out = NULL;
+    fuse_job j = {.context = context, .warn = warn};
     rt_copy_options(&j.options, options, sizeof j.options);
     spvf_status status = rt_guard(context, fuse_members, &j);
     if (status == SPVF_OK)
@@ -220,6 +292,12 @@ spvf_status spvf_fuse(spvf_context *context, const spvf_fuse_options *options,
     else
         spvf_fusion_destroy(j.fusion);
     return status;
+}
+
+spvf_status spvf_fuse(spvf_context *context, const spvf_fuse_options *options, spvf_fusion **out) {
+    if (out) *out = NULL;
+    if (!context || !options || !out) return SPVF_ERROR_ARGUMENT;
+    return rt_fuse(context, options, false, out);
 }
 
 const spvf_fusion_info *spvf_fusion_get_info(const spvf_fusion *f) { return f ? &f->info : NULL; }

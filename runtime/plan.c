@@ -35,6 +35,19 @@ void rt_plan_fail(const spvf_plan *plan, rt_token at, const char *fmt, ...) {
     ir_throw(&plan->context->cx, IR_ERR_INPUT);
 }
 
+void rt_plan_warn(const spvf_plan *plan, rt_token at, const char *fmt, ...) {
+    ir_message m = {
+        .severity = IR_WARNING, .file = plan->file, .line = at.line, .column = at.column};
+    va_list ap;
+    va_start(ap, fmt);
+    ir_vreport(&plan->context->cx, m, fmt, ap);
+    va_end(ap);
+}
+
+void rt_plan_at(const spvf_plan *plan, rt_token at) {
+    plan->context->place = (rt_place){plan->file, at.line, at.column};
+}
+
 /* --------------------------------------------------------------------------------------- tokens */
 
 static void advance(parser *p) { p->token = rt_next_token(&p->lexer); }
@@ -73,7 +86,8 @@ static rt_token take(parser *p, int kind, const char *what) {
 }
 
 static void skip_newlines(parser *p) {
-    while (accept(p, RT_NEWLINE)) {}
+    while (accept(p, RT_NEWLINE)) {
+    }
 }
 
 static char *text_of(parser *p, rt_token t) { return ir_strndup(&p->plan->arena, t.text, t.n); }
@@ -86,64 +100,10 @@ static char *take_string(parser *p, const char *what) {
 /* -------------------------------------------------------------------------------------- numbers */
 
 static const rt_elem elems[] = {
-    {IR_I8, true, "i8"},    {IR_I16, true, "i16"},  {IR_I32, true, "i32"},   {IR_I64, true, "i64"},
-    {IR_I8, false, "u8"},   {IR_I16, false, "u16"}, {IR_I32, false, "u32"},  {IR_I64, false, "u64"},
+    {IR_I8, true, "i8"},    {IR_I16, true, "i16"},  {IR_I32, true, "i32"},  {IR_I64, true, "i64"},
+    {IR_I8, false, "u8"},   {IR_I16, false, "u16"}, {IR_I32, false, "u32"}, {IR_I64, false, "u64"},
     {IR_F16, false, "f16"}, {IR_F32, false, "f32"}, {IR_F64, false, "f64"}, {IR_I8, false, "bytes"},
 };
-
-static unsigned elem_bits(rt_elem e) {
-    return e.kind == IR_I8 ? 8 : e.kind == IR_I16 || e.kind == IR_F16 ? 16 : e.kind == IR_I64 || e.kind == IR_F64 ? 64 : 32;
-}
-
-static size_t elem_size(rt_elem e) { return elem_bits(e) / 8; }
-
-static bool is_hex(rt_token t) { return t.n > 2 && t.text[0] == '0' && (t.text[1] | 32) == 'x'; }
-
-/* Length without the C suffix: f, u, l, h. */
-static uint32_t digits_of(rt_token t) {
-    uint32_t n = t.n;
-    const char *suffix = is_hex(t) ? "uUlL" : "fFuUlLhH";
-    while (n > 1 && strchr(suffix, t.text[n - 1])) n--;
-    return n;
-}
-
-/* Reads an unsigned integer; false when it is none or has more than 64 bits. */
-static bool read_integer(rt_token t, uint64_t *value) {
-    uint32_t n = digits_of(t), base = is_hex(t) ? 16 : 10;
-    *value = 0;
-    for (uint32_t i = is_hex(t) ? 2 : 0; i < n; i++) {
-        unsigned c = (unsigned char)t.text[i], digit = c <= '9' ? c - '0' : (c | 32u) - 'a' + 10;
-        if (digit >= base || *value > (UINT64_MAX - digit) / base) return false;
-        *value = *value * base + digit;
-    }
-    return true;
-}
-
-static uint64_t integer_literal(const spvf_plan *plan, rt_token t, bool negative, rt_elem e) {
-    uint64_t v, limit = UINT64_C(1) << (elem_bits(e) - 1);
-    if (t.kind != RT_NUMBER || !read_integer(t, &v))
-        rt_plan_fail(plan, t, "'%.*s' is not an integer that %s holds", (int)t.n, t.text, e.name);
-    bool fits = negative       ? e.is_signed && v <= limit
-                : e.is_signed  ? v < limit || is_hex(t)
-                               : true;
-    if (!fits || (elem_bits(e) < 64 && v >> elem_bits(e)))
-        rt_plan_fail(plan, t, "%s%.*s does not fit in %s", negative ? "-" : "", (int)t.n, t.text,
-                     e.name);
-    return ir_zext(negative ? 0 - v : v, elem_bits(e));
-}
-
-static uint64_t float_literal(const spvf_plan *plan, rt_token t, bool negative, rt_elem e) {
-    uint64_t bits;
-    uint32_t n = t.kind == RT_NUMBER ? digits_of(t) : t.n;
-    if (ir_fp_parse(e.kind, t.text, n, &bits) != n)
-        rt_plan_fail(plan, t, "'%.*s' is not a number", (int)t.n, t.text);
-    return negative ? bits ^ UINT64_C(1) << (elem_bits(e) - 1) : bits;
-}
-
-uint64_t rt_literal(const spvf_plan *plan, rt_token t, bool negative, rt_elem e) {
-    return ir_is_float(e.kind) ? float_literal(plan, t, negative, e)
-                               : integer_literal(plan, t, negative, e);
-}
 
 static bool starts_value(const parser *p) {
     int k = (int)p->token.kind;
@@ -161,7 +121,7 @@ static uint64_t take_value(parser *p, rt_elem e) {
 
 static uint64_t take_count(parser *p, const char *what) {
     rt_token t = take(p, RT_NUMBER, what);
-    return integer_literal(p->plan, t, false, (rt_elem){IR_I64, false, "u64"});
+    return rt_literal(p->plan, t, false, (rt_elem){IR_I64, false, "u64"});
 }
 
 static rt_elem take_elem(parser *p) {
@@ -206,17 +166,21 @@ static uint64_t take_length(parser *p, rt_elem e) {
     take(p, '[', "'['");
     rt_token at = p->token;
     uint64_t n = take_count(p, "a number of elements");
-    if (n == 0 || n > (UINT64_C(1) << 40) / elem_size(e))
+    if (n == 0 || n > (UINT64_C(1) << 40) / rt_elem_size(e))
         rt_plan_fail(p->plan, at, "a buffer has 1 to 2^40 bytes");
     take(p, ']', "']'");
     return n;
+}
+
+static uint64_t one_of(rt_elem e) {
+    return ir_is_float(e.kind) ? ir_fp_from_double(e.kind, 1.0) : 1;
 }
 
 static void parse_init(parser *p, rt_buffer_decl *b) {
     rt_elem seed = {IR_I64, false, "u64"};
     if (accept_word(p, "iota")) {
         b->init = RT_INIT_IOTA;
-        b->factor = accept(p, '*') ? take_value(p, b->elem) : ir_is_float(b->elem.kind) ? ir_fp_from_double(b->elem.kind, 1.0) : 1;
+        b->factor = accept(p, '*') ? take_value(p, b->elem) : one_of(b->elem);
     } else if (accept_word(p, "random")) {
         b->init = RT_INIT_RANDOM;
         b->factor = take_value(p, seed);
@@ -241,8 +205,10 @@ static void parse_buffer(parser *p) {
     b.elem = take_elem(p);
     b.count = take_length(p, b.elem);
     if (accept(p, '=')) parse_init(p, &b);
+    rt_token at = p->token;
     if (accept_word(p, "internal")) {
         b.internal = true;
+        rt_plan_warn(p->plan, at, "internal: has no effect yet; the buffer is kept");
         if (accept_word(p, "private"))
             b.promote = "private";
         else if (accept_word(p, "local"))
@@ -260,9 +226,9 @@ static void parse_scalar(parser *p) {
     rt_token at = p->token;
     value_list v = take_values(p, s.elem);
     if (v.n != n)
-        rt_plan_fail(p->plan, at, "%u values for %llu elements of '%s'", v.n,
-                     (unsigned long long)n, s.name);
-    size_t size = elem_size(s.elem);
+        rt_plan_fail(p->plan, at, "%u values for %llu elements of '%s'", v.n, (unsigned long long)n,
+                     s.name);
+    size_t size = rt_elem_size(s.elem);
     char *bytes = ir_alloc(&p->plan->arena, v.n * size);
     for (uint32_t i = 0; i < v.n; i++) memcpy(bytes + i * size, &v.data[i], size);
     s.bytes = bytes;
@@ -315,8 +281,8 @@ static void parse_args(parser *p, rt_launch *l) {
 static void parse_spec(parser *p, rt_launch *l) {
     spvf_spec_value v = {0};
     rt_token at = p->token;
-    v.id = (uint32_t)integer_literal(p->plan, take(p, RT_NUMBER, "a SpecId"), false,
-                                     (rt_elem){IR_I32, false, "u32"});
+    v.id = (uint32_t)rt_literal(p->plan, take(p, RT_NUMBER, "a SpecId"), false,
+                                (rt_elem){IR_I32, false, "u32"});
     take(p, '=', "'='");
     *ir_push(&p->plan->arena, &l->spec_at) = p->token;
     bool negative = accept(p, '-');
@@ -368,25 +334,29 @@ static rt_launch parse_launch(parser *p) {
 }
 
 static bool parse_option(parser *p, rt_group *g) {
-    if (accept_word(p, "no_barriers"))
+    rt_token at = p->token;
+    if (accept_word(p, "no_barriers")) {
         g->barrier = SPVF_BARRIER_NONE;
-    else if (accept_word(p, "barrier_local"))
+    } else if (accept_word(p, "barrier_local")) {
         g->barrier = SPVF_BARRIER_LOCAL;
-    else if (accept_word(p, "barrier_global"))
+    } else if (accept_word(p, "barrier_global")) {
         g->barrier = SPVF_BARRIER_GLOBAL;
-    else if (accept_word(p, "force"))
-        g->force = true;
-    else if (accept_word(p, "strict"))
+    } else if (accept_word(p, "strict")) {
         g->strict = true;
-    else
+    } else if (accept_word(p, "force")) {
+        g->force = true;
+        rt_plan_warn(p->plan, at, "force: has no effect yet; every group that can be is fused");
+    } else {
         return false;
+    }
     return true;
 }
 
 static rt_group parse_group(parser *p) {
     rt_group g = {.at = p->token};
     g.name = text_of(p, take(p, RT_NAME, "a name for the fused kernel"));
-    while (accept(p, ',') || parse_option(p, &g)) {}
+    while (accept(p, ',') || parse_option(p, &g)) {
+    }
     take(p, '{', "'{'");
     for (skip_newlines(p); !accept(p, '}'); skip_newlines(p)) {
         if (accept_word(p, "launch"))
@@ -482,7 +452,7 @@ void rt_parse_plan(spvf_plan *plan, const char *text, size_t size) {
     }
 }
 
-const char *rt_plan_path(const spvf_plan *plan, const char *path) {
+const char *rt_plan_path(const spvf_plan *plan, ir_arena *a, const char *path) {
     if (path[0] == '/' || !plan->folder[0]) return path;
-    return ir_sprintf(&((spvf_plan *)(uintptr_t)plan)->arena, "%s/%s", plan->folder, path);
+    return ir_sprintf(a, "%s/%s", plan->folder, path);
 }

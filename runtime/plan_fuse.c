@@ -18,12 +18,12 @@ static void load(rt_library *lib, const rt_launch *l) {
     spvf_plan *plan = lib->plan;
     size_t size;
     uint64_t start = rt_now_ns();
-    const char *path = rt_plan_path(plan, l->path);
-    char *bytes = rt_read_file(plan->context, &plan->arena, path, &size);
+    const char *path = rt_plan_path(plan, lib->arena, l->path);
+    char *bytes = rt_read_file(plan->context, lib->arena, path, &size);
     spvf_module_options o = {sizeof o, l->specs.data, l->specs.n};
-    rt_loaded *known = ir_new(&plan->arena, rt_loaded);
+    rt_loaded *known = ir_new(lib->arena, rt_loaded);
     *known = (rt_loaded){.path = l->path, .first = l};
-    *ir_push(&plan->arena, &lib->loaded) = known;
+    *ir_push(lib->arena, &lib->loaded) = known;
     spvf_status status = spvf_module_load(plan->context, path, bytes, size, &o, &known->module);
     if (status == SPVF_OK && !lib->no_optimize)
         status = spvf_module_optimize(known->module, lib->passes);
@@ -60,14 +60,16 @@ static const ir_func *kernel_of(const rt_library *lib, const rt_launch *l, const
 }
 
 static rt_elem elem_of(ir_type t, bool negative) {
-    return (rt_elem){ir_kind_of(t), negative, ir_is_float(t) ? "the parameter's type" : "the parameter's integer type"};
+    return (rt_elem){ir_kind_of(t), negative,
+                     ir_is_float(t) ? "the parameter's type" : "the parameter's integer type"};
 }
 
 /* A literal as the bytes of a scalar parameter; booleans take a byte. */
 static void literal_bytes(const spvf_plan *plan, const rt_plan_arg *a, ir_type t, void *bytes) {
     if (ir_is_ptr(t) || ir_is_vector(t))
-        rt_plan_fail(plan, a->at, "this parameter takes a vector or a struct: declare a scalar "
-                                  "with its elements and pass that");
+        rt_plan_fail(plan, a->at,
+                     "this parameter takes a vector or a struct: declare a scalar "
+                     "with its elements and pass that");
     uint64_t bits = rt_literal(plan, a->at, a->negative, elem_of(t, a->negative));
     memcpy(bytes, &bits, sizeof bits);
 }
@@ -81,13 +83,13 @@ static void scalar_bytes(const spvf_plan *plan, const rt_plan_arg *a, const rt_v
     memcpy(bytes, s->bytes, s->size);
 }
 
-/* The bytes of a by-value argument, in the plan's arena. */
+/* The bytes of a by-value argument, in the run's arena. */
 static const void *value_bytes(const rt_library *lib, const rt_plan_arg *a, const ir_func *f,
                                uint32_t param, size_t *size) {
     ir_type t = f->param_val[param]->type;
     spvf_arg_info info = rt_arg_info(f->module, t, &f->param[param]);
     rt_value_type want = {info.size, ir_is_ptr(t) ? info.size : ir_access_size(f->module, t)};
-    void *bytes = ir_alloc(&lib->plan->arena, info.size + sizeof(uint64_t));
+    void *bytes = ir_alloc(lib->arena, info.size + sizeof(uint64_t));
     if (a->kind == RT_ARG_SCALAR)
         scalar_bytes(lib->plan, a, &want, bytes);
     else
@@ -96,21 +98,28 @@ static const void *value_bytes(const rt_library *lib, const rt_plan_arg *a, cons
     return bytes;
 }
 
+static bool fits_kind(const rt_plan_arg *a, spvf_arg_kind kind) {
+    switch (kind) {
+    case SPVF_ARG_BUFFER: return a->kind == RT_ARG_BUFFER;
+    case SPVF_ARG_LOCAL: return a->kind == RT_ARG_LOCAL;
+    case SPVF_ARG_VALUE: return a->kind == RT_ARG_SCALAR || a->kind == RT_ARG_LITERAL;
+    default: return false;
+    }
+}
+
 static void check_kind(const spvf_plan *plan, const rt_plan_arg *a, spvf_arg_kind kind) {
     static const char *const wants[] = {"a buffer", "'local' and a size", "a value",
                                         "an image, which plans cannot make",
                                         "a sampler, which plans cannot make"};
-    bool fits = kind == SPVF_ARG_BUFFER  ? a->kind == RT_ARG_BUFFER
-                : kind == SPVF_ARG_LOCAL ? a->kind == RT_ARG_LOCAL
-                                         : kind == SPVF_ARG_VALUE && (a->kind == RT_ARG_SCALAR || a->kind == RT_ARG_LITERAL);
-    if (!fits) rt_plan_fail(plan, a->at, "the kernel takes %s here", wants[kind]);
+    if (!fits_kind(a, kind)) rt_plan_fail(plan, a->at, "the kernel takes %s here", wants[kind]);
 }
 
 rt_bound_launch rt_bind(rt_library *lib, const rt_launch *l) {
+    rt_plan_at(lib->plan, l->at);
     rt_loaded *loaded = rt_library_get(lib, l);
     rt_bound_launch b = {.launch = l, .loaded = loaded};
     b.kernel = kernel_of(lib, l, loaded->module);
-    b.args = ir_new_array(&lib->plan->arena, rt_bound_arg, l->args.n);
+    b.args = ir_new_array(lib->arena, rt_bound_arg, l->args.n);
     for (uint32_t i = 0; i < l->args.n; i++) {
         const rt_plan_arg *a = &l->args.data[i];
         spvf_arg_info info =
@@ -124,7 +133,7 @@ rt_bound_launch rt_bind(rt_library *lib, const rt_launch *l) {
     return b;
 }
 
-/* --------------------------------------------------------------------------------------- request */
+/* -------------------------------------------------------------------------------------- request */
 
 typedef struct {
     ir_vec(spvf_member) members;
@@ -147,8 +156,9 @@ static place first_use(const rt_group *g, uint32_t buffer) {
     return (place){0, 0};
 }
 
-static void add_arg(rt_library *lib, request *r, const rt_group *g, place at, const rt_bound_arg *a) {
-    ir_arena *arena = &lib->plan->arena;
+static void add_arg(rt_library *lib, request *r, const rt_group *g, place at,
+                    const rt_bound_arg *a) {
+    ir_arena *arena = lib->arena;
     if (a->arg->kind == RT_ARG_BUFFER) {
         place first = first_use(g, a->arg->index);
         if (first.member != at.member || first.param != at.param)
@@ -159,13 +169,13 @@ static void add_arg(rt_library *lib, request *r, const rt_group *g, place at, co
     }
 }
 
-spvf_status rt_fuse_group(rt_library *lib, const rt_group *g, spvf_fusion **out,
+spvf_status rt_fuse_group(rt_library *lib, const rt_group *g, bool warn, spvf_fusion **out,
                           rt_bound_launch *bound) {
     request r = {0};
     for (uint32_t m = 0; m < g->launches.n; m++) {
         const rt_launch *l = &g->launches.data[m];
         bound[m] = rt_bind(lib, l);
-        *ir_push(&lib->plan->arena, &r.members) =
+        *ir_push(lib->arena, &r.members) =
             (spvf_member){bound[m].loaded->module, l->kernel, l->range};
         for (uint32_t p = 0; p < l->args.n; p++)
             add_arg(lib, &r, g, (place){m, p}, &bound[m].args[p]);
@@ -181,5 +191,6 @@ spvf_status rt_fuse_group(rt_library *lib, const rt_group *g, spvf_fusion **out,
                            .barrier = g->barrier,
                            .no_optimize = lib->no_optimize,
                            .passes = lib->passes};
-    return spvf_fuse(lib->plan->context, &o, out);
+    rt_plan_at(lib->plan, g->at);
+    return rt_fuse(lib->plan->context, &o, warn, out);
 }

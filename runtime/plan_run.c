@@ -10,13 +10,15 @@ typedef struct {
     spvf_plan *plan;
     spvf_run_options options;
     spvf_run_result *result;
+    ir_arena arena;   /* of the run */
+    ir_arena scratch; /* of the statement that runs */
     rt_library library;
     rt_device *device;
     rt_memory **memory; /* by buffer */
     ir_vec(spvf_fusion *) fusions;
 } run_job;
 
-/* ---------------------------------------------------------------------------------- plan objects */
+/* --------------------------------------------------------------------------------- plan objects */
 
 typedef struct {
     spvf_context *context;
@@ -63,17 +65,6 @@ void spvf_plan_destroy(spvf_plan *plan) {
 
 /* -------------------------------------------------------------------------------------- buffers */
 
-static size_t bytes_of(rt_elem e) {
-    switch (e.kind) {
-    case IR_I8: return 1;
-    case IR_I16:
-    case IR_F16: return 2;
-    case IR_I32:
-    case IR_F32: return 4;
-    default: return 8;
-    }
-}
-
 static uint64_t iota_value(const rt_buffer_decl *b, uint64_t i) {
     ir_kind k = b->elem.kind;
     if (!ir_is_float(k)) return i * b->factor;
@@ -87,13 +78,13 @@ static uint64_t random_value(const rt_buffer_decl *b, uint64_t *state) {
     *state ^= *state >> 27;
     uint64_t r = *state * UINT64_C(2685821657736338717);
     ir_kind k = b->elem.kind;
-    if (!ir_is_float(k)) return r >> (64 - 8 * bytes_of(b->elem));
+    if (!ir_is_float(k)) return r >> (64 - rt_elem_bits(b->elem));
     unsigned digits = k == IR_F16 ? 11 : k == IR_F32 ? 24 : 53;
     return ir_fp_ldexp(k, ir_fp_from_int(k, r >> (64 - digits), false, IR_RTE), -(int)digits);
 }
 
 static void fill_buffer(const rt_buffer_decl *b, char *data) {
-    size_t size = bytes_of(b->elem);
+    size_t size = rt_elem_size(b->elem);
     uint64_t state = b->factor * 2 + 1;
     for (uint64_t i = 0; i < b->count; i++) {
         uint64_t v = b->init == RT_INIT_IOTA     ? iota_value(b, i)
@@ -105,7 +96,7 @@ static void fill_buffer(const rt_buffer_decl *b, char *data) {
 
 /* Initial contents, or NULL for none. */
 static const void *initial_bytes(spvf_plan *plan, ir_arena *scratch, const rt_buffer_decl *b) {
-    uint64_t size = b->count * bytes_of(b->elem);
+    uint64_t size = b->count * rt_elem_size(b->elem);
     size_t got;
     if (b->init == RT_INIT_NONE) return NULL;
     if (b->init != RT_INIT_FILE) {
@@ -113,7 +104,7 @@ static const void *initial_bytes(spvf_plan *plan, ir_arena *scratch, const rt_bu
         fill_buffer(b, data);
         return data;
     }
-    char *data = rt_read_file(plan->context, scratch, rt_plan_path(plan, b->path), &got);
+    char *data = rt_read_file(plan->context, scratch, rt_plan_path(plan, scratch, b->path), &got);
     if (got < size)
         rt_plan_fail(plan, b->at, "'%s' has %zu bytes, the buffer %llu", b->path, got,
                      (unsigned long long)size);
@@ -122,16 +113,18 @@ static const void *initial_bytes(spvf_plan *plan, ir_arena *scratch, const rt_bu
 
 static void make_buffers(run_job *j) {
     spvf_plan *plan = j->plan;
-    j->memory = ir_new_array(&plan->arena, rt_memory *, plan->buffers.n);
+    j->memory = ir_new_array(&j->arena, rt_memory *, plan->buffers.n);
     for (uint32_t i = 0; i < plan->buffers.n; i++) {
         const rt_buffer_decl *b = &plan->buffers.data[i];
-        const void *data = initial_bytes(plan, &plan->arena, b);
+        rt_plan_at(plan, b->at);
+        const void *data = initial_bytes(plan, &j->scratch, b);
         j->memory[i] =
-            j->device->allocate(j->device, b->name, b->count * bytes_of(b->elem), data);
+            j->device->allocate(j->device, b->name, b->count * rt_elem_size(b->elem), data);
+        ir_arena_free(&j->scratch);
     }
 }
 
-/* -------------------------------------------------------------------------------------- launches */
+/* ------------------------------------------------------------------------------------- launches */
 
 static rt_arg to_arg(const run_job *j, const rt_bound_arg *a) {
     if (a->arg->kind == RT_ARG_BUFFER) return (rt_arg){.buffer = j->memory[a->arg->index]};
@@ -148,7 +141,7 @@ static void launch(run_job *j, rt_program *program, const char *kernel, const sp
 
 static void launch_single(run_job *j, const rt_launch *l) {
     rt_bound_launch b = rt_bind(&j->library, l);
-    rt_arg *args = ir_new_array(&j->plan->arena, rt_arg, l->args.n);
+    rt_arg *args = ir_new_array(&j->scratch, rt_arg, l->args.n);
     for (uint32_t i = 0; i < l->args.n; i++) args[i] = to_arg(j, &b.args[i]);
     if (!b.loaded->program) b.loaded->program = j->device->build(j->device, b.loaded->module->ir);
     launch(j, b.loaded->program, l->kernel, &l->range, args, l->args.n);
@@ -156,7 +149,7 @@ static void launch_single(run_job *j, const rt_launch *l) {
 
 static void launch_fused(run_job *j, const spvf_fusion *fusion, const rt_bound_launch *bound) {
     const spvf_fusion_info *info = spvf_fusion_get_info(fusion);
-    rt_arg *args = ir_new_array(&j->plan->arena, rt_arg, info->arg_count);
+    rt_arg *args = ir_new_array(&j->scratch, rt_arg, info->arg_count);
     for (size_t i = 0; i < info->arg_count; i++)
         args[i] = to_arg(j, &bound[info->args[i].member].args[info->args[i].param]);
     rt_program *program = j->device->build(j->device, spvf_fusion_module(fusion)->ir);
@@ -167,32 +160,31 @@ static void run_members(run_job *j, const rt_group *g) {
     for (uint32_t i = 0; i < g->launches.n; i++) launch_single(j, &g->launches.data[i]);
 }
 
+/* Refused, and the plan goes on without. */
+static void run_refused(run_job *j, const rt_group *g) {
+    rt_plan_warn(j->plan, g->at, "group '%s' runs kernel by kernel", g->name);
+    j->result->refused_groups++;
+    run_members(j, g);
+}
+
 static void run_group(run_job *j, const rt_group *g) {
-    if (j->options.unfused) {
-        run_members(j, g);
-        return;
-    }
-    rt_bound_launch *bound = ir_new_array(&j->plan->arena, rt_bound_launch, g->launches.n);
-    spvf_fusion **fusion = ir_push(&j->plan->arena, &j->fusions);
+    ir_ctx *cx = &j->plan->context->cx;
+    bool may_refuse = !j->options.strict && !g->strict;
+    rt_bound_launch *bound = ir_new_array(&j->arena, rt_bound_launch, g->launches.n);
+    spvf_fusion **fusion = ir_push(&j->arena, &j->fusions);
     *fusion = NULL;
     uint64_t start = rt_now_ns(), reading = j->library.read_ns;
-    spvf_status status = rt_fuse_group(&j->library, g, fusion, bound);
+    spvf_status status = rt_fuse_group(&j->library, g, may_refuse, fusion, bound);
     j->result->fuse_ns += rt_now_ns() - start - (j->library.read_ns - reading);
     if (status == SPVF_OK) {
         j->result->fused_groups++;
         launch_fused(j, *fusion, bound);
-    } else if (status == SPVF_ERROR_REFUSED && !j->options.strict && !g->strict) {
-        ir_message m = {.severity = IR_WARNING,
-                        .file = j->plan->file,
-                        .line = g->at.line,
-                        .column = g->at.column};
-        ir_report(&j->plan->context->cx, m, "group '%s' runs kernel by kernel", g->name);
-        j->result->refused_groups++;
-        run_members(j, g);
-    } else if (status == SPVF_ERROR_MEMORY) {
-        ir_throw(&j->plan->context->cx, IR_ERR_MEMORY);
+    } else if (status == SPVF_ERROR_REFUSED && may_refuse) {
+        run_refused(j, g);
     } else {
-        rt_plan_fail(j->plan, g->at, "group '%s' was not fused", g->name);
+        if (status != SPVF_ERROR_MEMORY)
+            ir_report(cx, (ir_message){.severity = IR_ERROR}, "group '%s' was not fused", g->name);
+        ir_throw(cx, cx->status);
     }
 }
 
@@ -200,21 +192,21 @@ static void run_group(run_job *j, const rt_group *g) {
 
 static char *read_elements(run_job *j, const rt_range_stmt *r) {
     const rt_buffer_decl *b = &j->plan->buffers.data[r->buffer];
-    uint64_t size = bytes_of(b->elem), n = r->last - r->first + 1;
-    char *data = ir_alloc(&j->plan->arena, n * size);
+    uint64_t size = rt_elem_size(b->elem), n = r->last - r->first + 1;
+    char *data = ir_alloc(&j->scratch, n * size);
     j->device->read(j->device, j->memory[r->buffer], r->first * size, data, n * size);
     return data;
 }
 
 static uint64_t element(const char *data, rt_elem e, uint64_t i) {
     uint64_t v = 0;
-    memcpy(&v, data + i * bytes_of(e), bytes_of(e));
+    memcpy(&v, data + i * rt_elem_size(e), rt_elem_size(e));
     return v;
 }
 
 static void print_element(ir_text *t, rt_elem e, uint64_t v) {
     char text[40];
-    unsigned bits = (unsigned)(8 * bytes_of(e));
+    unsigned bits = rt_elem_bits(e);
     if (ir_is_float(e.kind)) {
         ir_fp_print(e.kind, v, text);
         ir_put(t, text);
@@ -226,7 +218,7 @@ static void print_element(ir_text *t, rt_elem e, uint64_t v) {
 }
 
 static const char *shown(run_job *j, rt_elem e, uint64_t v) {
-    ir_text t = {.arena = &j->plan->arena};
+    ir_text t = {.arena = &j->scratch};
     print_element(&t, e, v);
     return t.data;
 }
@@ -242,25 +234,36 @@ static bool matches(rt_elem e, uint64_t got, uint64_t want, double tolerance) {
     return error <= tolerance * (size > 1 ? size : 1) && !ir_fp_is_inf(e.kind, got);
 }
 
-static void run_expect(run_job *j, const rt_range_stmt *r) {
+static bool is_undefined(const run_job *j, const rt_range_stmt *r, uint64_t index) {
+    const rt_device *d = j->device;
+    uint64_t size = rt_elem_size(j->plan->buffers.data[r->buffer].elem);
+    if (!d->undefined) return false;
+    return d->undefined(j->device, j->memory[r->buffer], index * size, size) != 0;
+}
+
+static void report_expect(run_job *j, const rt_range_stmt *r, uint64_t index, const char *got,
+                          uint64_t want) {
     const rt_buffer_decl *b = &j->plan->buffers.data[r->buffer];
+    ir_report(&j->plan->context->cx, (ir_message){.severity = IR_ERROR},
+              "%s[%llu] is %s, expected %s", b->name, (unsigned long long)index, got,
+              shown(j, b->elem, want));
+}
+
+static void run_expect(run_job *j, const rt_range_stmt *r) {
+    rt_elem elem = j->plan->buffers.data[r->buffer].elem;
     const char *data = read_elements(j, r);
     uint64_t wrong = 0, n = r->last - r->first + 1;
-    ir_message m = {.severity = IR_ERROR,
-                    .file = j->plan->file,
-                    .line = r->at.line,
-                    .column = r->at.column};
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t got = element(data, b->elem, i), want = r->want[r->want_count == 1 ? 0 : i];
-        if (matches(b->elem, got, want, r->tolerance) || wrong++) continue;
-        ir_report(&j->plan->context->cx, m, "%s[%llu] is %s, expected %s", b->name,
-                  (unsigned long long)(r->first + i), shown(j, b->elem, got),
-                  shown(j, b->elem, want));
+        uint64_t got = element(data, elem, i), want = r->want[r->want_count == 1 ? 0 : i];
+        bool undefined = is_undefined(j, r, r->first + i);
+        if ((!undefined && matches(elem, got, want, r->tolerance)) || wrong++) continue;
+        report_expect(j, r, r->first + i,
+                      undefined ? "undefined, nothing gave it a value" : shown(j, elem, got), want);
     }
-    m.severity = IR_NOTE;
     if (wrong > 1)
-        ir_report(&j->plan->context->cx, m, "%llu of %llu elements differ",
-                  (unsigned long long)wrong, (unsigned long long)n);
+        ir_report(&j->plan->context->cx, (ir_message){.severity = IR_NOTE},
+                  "%llu of %llu elements are not as expected", (unsigned long long)wrong,
+                  (unsigned long long)n);
     j->result->expects++;
     j->result->failed_expects += wrong != 0;
 }
@@ -268,7 +271,7 @@ static void run_expect(run_job *j, const rt_range_stmt *r) {
 static void run_print(run_job *j, const rt_range_stmt *r) {
     const rt_buffer_decl *b = &j->plan->buffers.data[r->buffer];
     const char *data = read_elements(j, r);
-    ir_text t = {.arena = &j->plan->arena};
+    ir_text t = {.arena = &j->scratch};
     ir_putf(&t, "%s[%llu..%llu] =", b->name, (unsigned long long)r->first,
             (unsigned long long)r->last);
     for (uint64_t i = 0; i <= r->last - r->first; i++) {
@@ -281,24 +284,34 @@ static void run_print(run_job *j, const rt_range_stmt *r) {
 
 static void run_write(run_job *j, const rt_range_stmt *r) {
     const rt_buffer_decl *b = &j->plan->buffers.data[r->buffer];
-    const char *data = read_elements(j, r), *path = rt_plan_path(j->plan, r->path);
-    size_t size = (size_t)(r->last - r->first + 1) * bytes_of(b->elem);
+    const char *data = read_elements(j, r), *path = rt_plan_path(j->plan, &j->scratch, r->path);
+    size_t size = (size_t)(r->last - r->first + 1) * rt_elem_size(b->elem);
     FILE *f = fopen(path, "wb");
     bool ok = f && fwrite(data, 1, size, f) == size;
     if (f) ok = fclose(f) == 0 && ok;
     if (!ok) rt_throw(j->plan->context, IR_ERR_IO, "%s: cannot be written", path);
 }
 
-/* --------------------------------------------------------------------------------------- running */
+/* -------------------------------------------------------------------------------------- running */
+
+static void run_launches(run_job *j, const rt_group *g, bool fused) {
+    rt_plan_at(j->plan, g->at);
+    if (fused)
+        run_group(j, g);
+    else
+        run_members(j, g);
+}
 
 static void run_statement(run_job *j, const rt_stmt *s) {
+    rt_plan_at(j->plan, s->range.at);
     switch (s->kind) {
-    case RT_LAUNCH: launch_single(j, &s->group.launches.data[0]); break;
-    case RT_GROUP: run_group(j, &s->group); break;
+    case RT_LAUNCH: run_launches(j, &s->group, false); break;
+    case RT_GROUP: run_launches(j, &s->group, !j->options.unfused); break;
     case RT_EXPECT: run_expect(j, &s->range); break;
     case RT_PRINT: run_print(j, &s->range); break;
     case RT_WRITE: run_write(j, &s->range); break;
     }
+    ir_arena_free(&j->scratch);
 }
 
 /* Hands the final contents of every buffer to the caller. */
@@ -307,7 +320,8 @@ static void show_buffers(run_job *j) {
         const rt_buffer_decl *b = &j->plan->buffers.data[i];
         rt_range_stmt whole = {.buffer = i, .last = b->count - 1};
         j->options.buffer(j->options.buffer_user, b->name, b->elem.name, read_elements(j, &whole),
-                          b->count * bytes_of(b->elem));
+                          b->count * rt_elem_size(b->elem));
+        ir_arena_free(&j->scratch);
     }
 }
 
@@ -317,6 +331,7 @@ static void run_plan(void *arg) {
     j->device = rt_device_open(j->plan->context, name);
     j->device->output = j->options.output;
     j->device->output_user = j->options.output_user;
+    j->device->instruction_limit = j->options.instruction_limit;
     make_buffers(j);
     for (uint32_t i = 0; i < j->plan->stmts.n; i++) run_statement(j, &j->plan->stmts.data[i]);
     show_buffers(j);
@@ -334,6 +349,8 @@ static void close_run(run_job *j) {
     j->result->read_ns = j->library.read_ns;
     for (uint32_t i = 0; i < j->fusions.n; i++) spvf_fusion_destroy(j->fusions.data[i]);
     rt_library_free(&j->library);
+    ir_arena_free(&j->scratch);
+    ir_arena_free(&j->arena);
 }
 
 spvf_status spvf_plan_run(spvf_plan *plan, const spvf_run_options *options,
@@ -342,7 +359,10 @@ spvf_status spvf_plan_run(spvf_plan *plan, const spvf_run_options *options,
     if (!plan) return SPVF_ERROR_ARGUMENT;
     run_job j = {.plan = plan, .result = &own};
     rt_copy_options(&j.options, options, sizeof j.options);
+    ir_arena_init(&j.arena, &plan->context->cx);
+    ir_arena_init(&j.scratch, &plan->context->cx);
     j.library = (rt_library){.plan = plan,
+                             .arena = &j.arena,
                              .passes = j.options.passes,
                              .no_optimize = j.options.no_optimize};
     spvf_status status = rt_guard(plan->context, run_plan, &j);
@@ -351,7 +371,7 @@ spvf_status spvf_plan_run(spvf_plan *plan, const spvf_run_options *options,
     return status == SPVF_OK && (own.failed_expects || own.reports) ? SPVF_ERROR_INPUT : status;
 }
 
-/* ---------------------------------------------------------------------------- groups of a plan */
+/* ----------------------------------------------------------------------------- groups of a plan */
 
 static const rt_group *group_at(const spvf_plan *plan, size_t index) {
     for (uint32_t i = 0; i < plan->stmts.n; i++)
@@ -368,6 +388,7 @@ size_t spvf_plan_group_count(const spvf_plan *plan) {
 typedef struct {
     spvf_plan *plan;
     const rt_group *group;
+    ir_arena arena;
     rt_library library;
     spvf_fusion *fusion;
     spvf_status status;
@@ -375,16 +396,20 @@ typedef struct {
 
 static void fuse_one_group(void *arg) {
     group_job *j = arg;
-    rt_bound_launch *bound = ir_new_array(&j->plan->arena, rt_bound_launch, j->group->launches.n);
-    j->status = rt_fuse_group(&j->library, j->group, &j->fusion, bound);
+    const rt_group *g = j->group;
+    rt_bound_launch *bound = ir_new_array(&j->arena, rt_bound_launch, g->launches.n);
+    j->status = rt_fuse_group(&j->library, g, !g->strict, &j->fusion, bound);
 }
 
 spvf_status spvf_plan_fuse(spvf_plan *plan, size_t index, spvf_fusion **out) {
     if (out) *out = NULL;
     if (!plan || !out || !group_at(plan, index)) return SPVF_ERROR_ARGUMENT;
-    group_job j = {.plan = plan, .group = group_at(plan, index), .library = {.plan = plan}};
+    group_job j = {.plan = plan, .group = group_at(plan, index)};
+    ir_arena_init(&j.arena, &plan->context->cx);
+    j.library = (rt_library){.plan = plan, .arena = &j.arena};
     spvf_status status = rt_guard(plan->context, fuse_one_group, &j);
     rt_library_free(&j.library);
+    ir_arena_free(&j.arena);
     *out = j.fusion;
     return status == SPVF_OK ? j.status : status;
 }

@@ -45,17 +45,24 @@ static void write_input(filter_job *j) {
     if (!ok) rt_throw(j->context, IR_ERR_IO, "%s: cannot be written", j->in);
 }
 
+/* False when it is known to have failed.  Nothing is known when the host ignores SIGCHLD: the
+ * system has then thrown the status away, and what was written must tell. */
+static bool wait_for(pid_t child) {
+    int status;
+    pid_t got;
+    do got = waitpid(child, &status, 0);
+    while (got < 0 && errno == EINTR);
+    return got < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 static void run_program(filter_job *j) {
     extern char **environ;
-    char *argv[] = {(char *)(uintptr_t)j->program, (char[]){"-r"}, j->in, (char[]){"-o"}, j->out,
-                    NULL};
+    char *argv[] = {
+        (char *)(uintptr_t)j->program, (char[]){"-r"}, j->in, (char[]){"-o"}, j->out, NULL};
     pid_t child;
-    int status = -1;
     if (posix_spawn(&child, j->program, NULL, NULL, argv, environ) != 0)
         rt_throw(j->context, IR_ERR_DEVICE, "%s: cannot be started", j->program);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        rt_throw(j->context, IR_ERR_DEVICE, "%s refused the module", j->program);
+    if (!wait_for(child)) rt_throw(j->context, IR_ERR_DEVICE, "%s refused the module", j->program);
 }
 
 static void filter(void *arg) {
@@ -65,6 +72,8 @@ static void filter(void *arg) {
     write_input(j);
     run_program(j);
     j->result = rt_read_file(j->context, j->arena, j->out, &j->result_size);
+    if (!j->result_size)
+        rt_throw(j->context, IR_ERR_DEVICE, "%s gave nothing for the module", j->program);
 }
 
 char *rt_filter(spvf_context *context, ir_arena *a, const char *program, const void *data,

@@ -9,10 +9,18 @@
 #include "passes/passes.h"
 #include "runtime/spvfuse.h"
 
-/* -------------------------------------------------------------------------- handles (api.c …) */
+/* ---------------------------------------------------------------------------- handles (api.c …) */
+
+/* Where messages belong that have no place of their own: the statement of the plan at work. */
+typedef struct {
+    const char *file; /* NULL: nowhere */
+    uint32_t line, column;
+} rt_place;
 
 struct spvf_context {
     ir_ctx cx;
+    rt_place place;
+    bool refusals_warn; /* what the fusion at work has against its request is a warning */
     void (*message)(void *user, const spvf_message *message);
     void *message_user;
 };
@@ -28,6 +36,9 @@ struct spvf_module {
 /* Runs body under the context's error handling and turns how it ended into a status. */
 spvf_status rt_guard(spvf_context *context, void (*body)(void *arg), void *arg);
 spvf_status rt_status(ir_status status);
+/* spvf_fuse; `warn`: the reason of a refusal is a warning, because there is another way. */
+spvf_status rt_fuse(spvf_context *context, const spvf_fuse_options *options, bool warn,
+                    spvf_fusion **out);
 /* Reports an error without a place and leaves to the nearest guard. */
 IR_NORETURN void rt_throw(spvf_context *context, ir_status status, const char *fmt, ...)
     IR_PRINTF(3, 4);
@@ -48,7 +59,7 @@ const char *rt_find_program(ir_arena *a, const char *name);
 char *rt_filter(spvf_context *context, ir_arena *a, const char *program, const void *data,
                 size_t size, size_t *result_size);
 
-/* ------------------------------------------------------------------ plan text (plan_lex.re, plan.c) */
+/* -------------------------------------------------------------- plan text (plan_lex.re, plan.c) */
 
 typedef enum {
     RT_END = 256,
@@ -79,8 +90,16 @@ typedef struct {
     bool is_signed;
     const char *name;
 } rt_elem;
+unsigned rt_elem_bits(rt_elem e);
+size_t rt_elem_size(rt_elem e);
 
-typedef enum { RT_INIT_NONE, RT_INIT_LIST, RT_INIT_IOTA, RT_INIT_RANDOM, RT_INIT_FILE } rt_init_kind;
+typedef enum {
+    RT_INIT_NONE,
+    RT_INIT_LIST,
+    RT_INIT_IOTA,
+    RT_INIT_RANDOM,
+    RT_INIT_FILE
+} rt_init_kind;
 
 typedef struct {
     rt_token at; /* name */
@@ -92,7 +111,7 @@ typedef struct {
     uint64_t list_count;
     uint64_t factor; /* iota*K: K as bits; random: the seed */
     const char *path;
-    bool internal; /* its contents are not needed after its fuse group */
+    bool internal;       /* its contents are not needed after its fuse group */
     const char *promote; /* "private", "local" or NULL */
 } rt_buffer_decl;
 
@@ -110,8 +129,8 @@ typedef struct {
     rt_token at; /* literal: the number, `negative` apart */
     rt_arg_kind kind;
     bool negative;
-    uint32_t index;  /* of buffer or scalar */
-    uint64_t bytes;  /* local */
+    uint32_t index; /* of buffer or scalar */
+    uint64_t bytes; /* local */
 } rt_plan_arg;
 
 typedef struct {
@@ -164,11 +183,15 @@ IR_NORETURN void rt_plan_fail(const spvf_plan *plan, rt_token at, const char *fm
     IR_PRINTF(3, 4);
 /* A number as bits of an element type; fails at its place when it does not fit. */
 uint64_t rt_literal(const spvf_plan *plan, rt_token number, bool negative, rt_elem elem);
+/* Reports a warning at a place of the plan. */
+void rt_plan_warn(const spvf_plan *plan, rt_token at, const char *fmt, ...) IR_PRINTF(3, 4);
+/* From here on messages without a place belong to this one; until the guard ends. */
+void rt_plan_at(const spvf_plan *plan, rt_token at);
 void rt_parse_plan(spvf_plan *plan, const char *text, size_t size);
 /* A file of the plan, relative to the plan's folder. */
-const char *rt_plan_path(const spvf_plan *plan, const char *path);
+const char *rt_plan_path(const spvf_plan *plan, ir_arena *a, const char *path);
 
-/* ------------------------------------------------------------------- plans at work (plan_run.c …) */
+/* ----------------------------------------------------------------- plans at work (plan_run.c …) */
 
 /* Modules of a plan, loaded and optimized once per file and set of spec values. */
 typedef struct {
@@ -180,6 +203,7 @@ typedef struct {
 
 typedef struct {
     spvf_plan *plan;
+    ir_arena *arena; /* of the run: the plan itself does not grow */
     const spvf_pass_options *passes;
     bool no_optimize;
     ir_vec(rt_loaded *) loaded;
@@ -209,11 +233,11 @@ typedef struct {
 rt_bound_launch rt_bind(rt_library *lib, const rt_launch *launch);
 
 /* The fuse request that a group stands for: equal buffer names are identities, values are
- * constants.  bound: room for one per launch. */
-spvf_status rt_fuse_group(rt_library *lib, const rt_group *group, spvf_fusion **out,
+ * constants.  bound: room for one per launch.  warn: as for rt_fuse. */
+spvf_status rt_fuse_group(rt_library *lib, const rt_group *group, bool warn, spvf_fusion **out,
                           rt_bound_launch *bound);
 
-/* ----------------------------------------------------------------------- devices (devices/…) */
+/* -------------------------------------------------------------------------- devices (devices/…) */
 
 typedef struct rt_device rt_device;
 typedef struct rt_memory rt_memory;   /* a buffer of a device */
@@ -237,19 +261,22 @@ struct rt_device {
     void (*close)(rt_device *d);
     rt_memory *(*allocate)(rt_device *d, const char *name, uint64_t bytes, const void *data);
     void (*read)(rt_device *d, rt_memory *m, uint64_t offset, void *to, uint64_t bytes);
+    /* How many of these bytes nobody has given a value; NULL when the device does not know. */
+    uint64_t (*undefined)(rt_device *d, const rt_memory *m, uint64_t offset, uint64_t bytes);
     rt_program *(*build)(rt_device *d, const ir_module *m);
     void (*launch)(rt_device *d, rt_program *p, const char *kernel, const spvf_range *range,
                    const rt_arg *args, size_t count);
     rt_counts counts;
     void (*output)(void *user, const char *text); /* printf */
     void *output_user;
+    uint64_t instruction_limit; /* of a work-group; 0: the device's own */
 };
 
 /* Opens "check", "opencl" or "opencl:N"; throws when there is no such device. */
 rt_device *rt_device_open(spvf_context *context, const char *name);
 rt_device *rt_check_open(spvf_context *context);
 rt_device *rt_opencl_open(spvf_context *context, unsigned index);
-void rt_opencl_list(spvf_context *context,
-                    void (*each)(void *user, const spvf_device_info *info), void *user);
+void rt_opencl_list(spvf_context *context, void (*each)(void *user, const spvf_device_info *info),
+                    void *user);
 
 #endif

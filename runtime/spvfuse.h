@@ -9,14 +9,15 @@
  *     spvf_module_load(cx, "scale.spv", scale_bytes, scale_size, NULL, &scale);
  *     spvf_member members[] = {{.module = vadd, .kernel = "vadd", .range = range},
  *                              {.module = scale, .kernel = "scale", .range = range}};
- *     spvf_identity same[] = {{0, 2, 1, 0}};               // vadd's third argument is scale's first
+ *     spvf_identity same[] = {{0, 2, 1, 0}};              // vadd's third argument is scale's first
  *     spvf_fuse_options what = {.size = sizeof what, .members = members, .member_count = 2,
  *                               .identities = same, .identity_count = 1};
  *     spvf_fusion *result;
  *     spvf_fuse(cx, &what, &result);                        // a kernel, its SPIR-V, its arguments
  *
  * Ownership: every *_create, *_load, spvf_fuse has a *_destroy that takes NULL; strings and arrays
- * inside info structs belong to the object they came from.  A context outlives what was made with it.
+ * inside info structs belong to the object they came from.  A context outlives what was made with
+ * it.
  * Threads: a context and what was made with it belong to one thread at a time; different contexts
  * are independent.
  * Errors: every call that can fail returns a status; the reason goes to the context's message
@@ -53,7 +54,8 @@ typedef enum {
     SPVF_ERROR_ARGUMENT, /* a call that makes no sense: NULL, a wrong index, an unknown name */
     SPVF_ERROR_REFUSED,  /* well-formed, and not fusable or not supported; the message says why */
     SPVF_ERROR_DEVICE,   /* the device is absent or failed */
-    SPVF_ERROR_IO        /* a file could not be read or written */
+    SPVF_ERROR_IO,       /* a file could not be read or written */
+    SPVF_ERROR_INTERNAL  /* the library broke its own rules: a bug; the message says where */
 } spvf_status;
 
 /* A fixed English phrase, never NULL. */
@@ -71,17 +73,17 @@ typedef enum { SPVF_NOTE, SPVF_WARNING, SPVF_ERROR } spvf_severity;
 /* One message.  Absent parts are NULL or 0.  Valid during the callback. */
 typedef struct {
     spvf_severity severity;
-    const char *file;          /* the input as it was named */
-    uint32_t line, column;     /* in a text input, from 1 */
-    uint32_t word;             /* in a SPIR-V module: word offset */
-    const char *source_file;   /* what OpLine says */
+    const char *file;        /* the input as it was named */
+    uint32_t line, column;   /* in a text input, from 1 */
+    uint32_t word;           /* in a SPIR-V module: word offset */
+    const char *source_file; /* what OpLine says */
     uint32_t source_line;
-    const char *text;          /* the message alone */
-    const char *formatted;     /* "k.spv: word 0x1a3, saxpy.cl:12: error: …" */
+    const char *text;      /* the message alone */
+    const char *formatted; /* "k.spv: word 0x1a3, saxpy.cl:12: error: …" */
 } spvf_message;
 
 typedef struct {
-    size_t size; /* sizeof(spvf_context_options) */
+    size_t size;                                 /* sizeof(spvf_context_options) */
     void *(*allocate)(void *user, size_t bytes); /* NULL: malloc and free */
     void (*release)(void *user, void *block);
     void *alloc_user;
@@ -103,8 +105,8 @@ typedef struct {
 
 typedef struct {
     size_t size;
-    /* Values for specialization constants; others keep their default.  All of them are constants from
-     * then on: a module that is written as SPIR-V has no specialization constants left. */
+    /* Values for specialization constants; others keep their default.  All of them are constants
+     * from then on: a module that is written as SPIR-V has no specialization constants left. */
     const spvf_spec_value *specs;
     size_t spec_count;
 } spvf_module_options;
@@ -117,9 +119,9 @@ SPVF_API spvf_status spvf_module_load(spvf_context *context, const char *name, c
 SPVF_API void spvf_module_destroy(spvf_module *module);
 
 typedef enum {
-    SPVF_ARG_BUFFER,  /* a pointer to global or constant memory */
-    SPVF_ARG_LOCAL,   /* a pointer to work-group memory; set by size */
-    SPVF_ARG_VALUE,   /* bytes by value */
+    SPVF_ARG_BUFFER, /* a pointer to global or constant memory */
+    SPVF_ARG_LOCAL,  /* a pointer to work-group memory; set by size */
+    SPVF_ARG_VALUE,  /* bytes by value */
     SPVF_ARG_IMAGE,
     SPVF_ARG_SAMPLER
 } spvf_arg_kind;
@@ -128,10 +130,10 @@ typedef struct {
     const char *name;      /* NULL when the module has none */
     const char *type_name; /* OpenCL C spelling when the module has it, else NULL */
     spvf_arg_kind kind;
-    uint64_t size;         /* bytes of a value; 0 for the others */
-    uint32_t align;        /* bytes; of the value, or what the pointer promises; 0: unknown */
-    bool constant;         /* buffer in constant memory */
-    bool read_only;        /* the kernel does not write through it */
+    uint64_t size;  /* bytes of a value; 0 for the others */
+    uint32_t align; /* bytes; of the value, or what the pointer promises; 0: unknown */
+    bool constant;  /* buffer in constant memory */
+    bool read_only; /* the kernel does not write through it */
     bool no_alias;
 } spvf_arg_info;
 
@@ -158,15 +160,15 @@ SPVF_API spvf_status spvf_module_spec(const spvf_module *module, size_t index,
 
 typedef struct {
     size_t size;
-    const char *passes;       /* comma-separated names; NULL: the standard pipeline */
-    bool verify_each;         /* check the IR after every pass */
-    const char *dump_after;   /* pass name or "*": IR text to `dump` */
-    bool dump_changed;        /* only passes that changed something */
+    const char *passes;     /* comma-separated names; NULL: the standard pipeline */
+    bool verify_each;       /* check the IR after every pass */
+    const char *dump_after; /* pass name or "*": IR text to `dump` */
+    bool dump_changed;      /* only passes that changed something */
     const char *stop_after;
-    bool bisect;              /* run only the first bisect_limit pass executions */
+    bool bisect; /* run only the first bisect_limit pass executions */
     uint64_t bisect_limit;
-    bool time;                /* report nanoseconds per pass as notes */
-    bool trace_rules;         /* report each rewrite as a note */
+    bool time;        /* report nanoseconds per pass as notes */
+    bool trace_rules; /* report each rewrite as a note */
     void (*dump)(void *user, const char *pass, const char *text);
     void *dump_user;
 } spvf_pass_options;
@@ -184,8 +186,9 @@ typedef struct {
 } spvf_blob;
 SPVF_API void spvf_blob_destroy(spvf_blob *blob);
 
-/* Writes a module.  Targets: "ir" (text); "spirv" (SPIR-V 1.2, or newer when the module uses what 1.2
- * does not have); "spirv:1.0" … "spirv:1.4" (SPVF_ERROR_INPUT when that version cannot say it). */
+/* Writes a module.  Targets: "ir" (text); "spirv" (SPIR-V 1.2, or newer when the module uses what
+ * 1.2 does not have); "spirv:1.0" … "spirv:1.4" (SPVF_ERROR_INPUT when that version cannot say it).
+ */
 SPVF_API spvf_status spvf_module_emit(const spvf_module *module, const char *target,
                                       spvf_blob *out);
 
@@ -216,12 +219,17 @@ typedef struct {
     size_t size;
 } spvf_constant;
 
-typedef enum { SPVF_BARRIER_BOTH, SPVF_BARRIER_LOCAL, SPVF_BARRIER_GLOBAL, SPVF_BARRIER_NONE } spvf_barrier;
+typedef enum {
+    SPVF_BARRIER_BOTH,
+    SPVF_BARRIER_LOCAL,
+    SPVF_BARRIER_GLOBAL,
+    SPVF_BARRIER_NONE
+} spvf_barrier;
 
 typedef struct {
     size_t size;
-    const char *name; /* of the fused kernel; NULL: the members' names joined by '_' */
-    const spvf_member *members; /* in execution order per work-item; a kernel may occur repeatedly */
+    const char *name;           /* of the fused kernel; NULL: the members' names joined by '_' */
+    const spvf_member *members; /* in execution order; a kernel may occur repeatedly */
     size_t member_count;
     const spvf_identity *identities;
     size_t identity_count;
@@ -237,7 +245,12 @@ typedef struct {
     spvf_arg_info info;     /* name is "<kernel>_<argument>" */
 } spvf_fused_arg;
 
-typedef enum { SPVF_PARAM_USED, SPVF_PARAM_SAME, SPVF_PARAM_CONSTANT, SPVF_PARAM_UNUSED } spvf_param_use;
+typedef enum {
+    SPVF_PARAM_USED,
+    SPVF_PARAM_SAME,
+    SPVF_PARAM_CONSTANT,
+    SPVF_PARAM_UNUSED
+} spvf_param_use;
 
 /* What became of one parameter of one member: the usage mask, member by member. */
 typedef struct {
@@ -248,7 +261,7 @@ typedef struct {
     uint32_t arg; /* index of the fused argument, for USED and SAME */
 } spvf_param_info;
 
-/* One decision, with a stable rule id ("range.guard", "attr.hint-dropped" …). */
+/* One decision, with a stable rule id ("fuse.guard", "fuse.hint" …). */
 typedef struct {
     const char *rule;
     const char *text;
@@ -266,7 +279,12 @@ typedef struct {
     size_t decision_count;
 } spvf_fusion_info;
 
-/* Fuses kernels into one.  SPVF_ERROR_REFUSED when the kernels are fine and cannot be fused. */
+/* Fuses kernels into one.  SPVF_ERROR_REFUSED when the kernels are fine and cannot be fused.
+ *
+ * The barrier between two members orders the work-items of one work-group only; no kernel can wait
+ * for all of them.  A member that reads what an earlier member wrote in ANOTHER work-group, or with
+ * SPVF_BARRIER_NONE in another work-item, is wrong after fusion, and nothing refuses it yet:
+ * whoever fuses has to know that it does not. */
 SPVF_API spvf_status spvf_fuse(spvf_context *context, const spvf_fuse_options *options,
                                spvf_fusion **out);
 SPVF_API const spvf_fusion_info *spvf_fusion_get_info(const spvf_fusion *fusion);
@@ -274,7 +292,7 @@ SPVF_API const spvf_fusion_info *spvf_fusion_get_info(const spvf_fusion *fusion)
 SPVF_API const spvf_module *spvf_fusion_module(const spvf_fusion *fusion);
 SPVF_API void spvf_fusion_destroy(spvf_fusion *fusion);
 
-/* ---------------------------------------------------------------------------------------- plans
+/* ------------------------------------------------------------------------------------------- plans
  *
  * A plan is a small host program in a text file: buffers, launches, what to fuse, what to expect
  * (docs/USAGE.md).  Files that it names are relative to its own folder. */
@@ -292,10 +310,13 @@ typedef struct {
     void *output_user;
     const spvf_pass_options *passes; /* optimization before launching; NULL: standard */
     bool no_optimize;                /* launch kernels as they were read */
-    /* Called at the end with the contents of every buffer, in the order of the plan; may be NULL. */
+    /* Called at the end with the contents of each buffer, in the order of the plan; may be NULL. */
     void (*buffer)(void *user, const char *name, const char *element, const void *data,
                    size_t size);
     void *buffer_user;
+    /* Device check stops a launch when one of its work-groups has executed so many instructions.
+     * 0: 150 million, about two seconds. */
+    uint64_t instruction_limit;
 } spvf_run_options;
 
 /* What a run did; times in nanoseconds. */
@@ -310,18 +331,19 @@ typedef struct {
  * message.  `result` may be NULL. */
 SPVF_API spvf_status spvf_plan_run(spvf_plan *plan, const spvf_run_options *options,
                                    spvf_run_result *result);
-/* Fuses group `index` of the plan without running anything. */
 SPVF_API size_t spvf_plan_group_count(const spvf_plan *plan);
+/* Fuses group `index` of the plan without running anything.  The reason of a refusal is a warning,
+ * as in a run that goes on without, unless the group is strict. */
 SPVF_API spvf_status spvf_plan_fuse(spvf_plan *plan, size_t index, spvf_fusion **out);
 
-/* --------------------------------------------------------------------------------------- devices */
+/* -------------------------------------------------------------------------------------- devices */
 
 typedef struct {
     const char *name;        /* as spvf_run_options.device takes it */
     const char *description; /* what stands behind it */
     bool takes_spirv;        /* false: through an external translator, or not at all */
     bool usable;
-    const char *why_not;     /* when not usable */
+    const char *why_not; /* when not usable */
 } spvf_device_info;
 
 /* Calls `each` for every device of this machine. */

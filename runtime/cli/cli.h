@@ -13,7 +13,7 @@ enum { CLI_OK, CLI_FAILED, CLI_USAGE };
 /* One option of a subcommand.  `-o FILE`, `-d DEVICE`, `--json`, `--version=1.2` … */
 typedef struct {
     const char *name;  /* with dashes */
-    const char *value; /* what the value stands for in the help; NULL: a flag */
+    const char *value; /* what the value stands for in the help; "N": a number; NULL: a flag */
     const char *help;
 } cli_option;
 
@@ -41,6 +41,7 @@ char *cli_read(const char *path, size_t *size);
 bool cli_write(const char *path, const void *data, size_t size);
 spvf_module *cli_load_module(spvf_context *context, const char *path);
 spvf_plan *cli_load_plan(spvf_context *context, const char *path);
+/* clang-format off */
 /* The pass switches that opt, compile, fuse and run share. */
 #define CLI_PASS_OPTIONS                                                                           \
     {"-p", "P1,P2,…", "passes to run (default: the standard pipeline)"},                           \
@@ -51,9 +52,12 @@ spvf_plan *cli_load_plan(spvf_context *context, const char *path);
         {"-bisect", "N", "run only the first N pass executions"},                                  \
         {"-time", NULL, "report the time of each pass"},                                           \
         {"-trace-rules", NULL, "report each rewrite"}
+/* clang-format on */
 spvf_pass_options cli_pass_options(void);
+/* The value of an option that takes N, 0 when absent. */
+uint64_t cli_number(const char *name);
 
-/* JSON on a stream: strings are escaped, members are separated. */
+/* JSON on a stream: a string in quotes; bytes that are no UTF-8 become U+FFFD. */
 void cli_json_string(FILE *f, const char *s); /* NULL gives null */
 
 #endif

@@ -1,6 +1,7 @@
 /* main.c — the `spvfuse` command: options, help, files, messages. */
 #include "runtime/cli/cli.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +10,7 @@ static const cli_command *const commands[] = {&cli_info, &cli_opt, &cli_compile,
 enum { COMMANDS = sizeof commands / sizeof *commands, MAX_OPTIONS = 32, MAX_FILES = 2 };
 
 /* The options of this call; the command runs once per process. */
-static struct {
-    const char *name, *value;
-} given[MAX_OPTIONS];
+static struct { const char *name, *value; } given[MAX_OPTIONS];
 static int ngiven;
 
 const char *cli_get(const char *name) {
@@ -56,6 +55,13 @@ static const cli_option *find_option(const cli_command *c, const char *arg, size
     return NULL;
 }
 
+static bool is_number(const char *s) {
+    errno = 0;
+    if (!*s || strspn(s, "0123456789") != strlen(s)) return false;
+    strtoull(s, NULL, 10);
+    return errno == 0;
+}
+
 /* Takes one option, and its value from "=VALUE" or the next argument. */
 static bool take_option(const cli_command *c, char **argv, int *i) {
     const char *arg = argv[*i], *equals = strchr(arg, '=');
@@ -65,6 +71,8 @@ static bool take_option(const cli_command *c, char **argv, int *i) {
     if (ngiven == MAX_OPTIONS) return wrong(c, "too many options at", arg);
     const char *value = !o->value ? "" : equals ? equals + 1 : argv[++*i];
     if (!value) return wrong(c, "a value is missing after", o->name);
+    if (o->value && strcmp(o->value, "N") == 0 && !is_number(value))
+        return wrong(c, "not a number:", value);
     given[ngiven].name = o->name;
     given[ngiven++].value = value;
     return true;
@@ -89,7 +97,7 @@ static int run_command(const cli_command *c, char **argv) {
     return c->run(files);
 }
 
-int main(int argc, char **argv) {
+static int dispatch(int argc, char **argv) {
     if (argc < 2) return print_commands(stderr), CLI_USAGE;
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)
         return print_commands(stdout), CLI_OK;
@@ -99,6 +107,15 @@ int main(int argc, char **argv) {
         if (strcmp(argv[1], commands[i]->name) == 0) return run_command(commands[i], argv + 2);
     fprintf(stderr, "spvfuse: unknown command '%s'; see 'spvfuse --help'\n", argv[1]);
     return CLI_USAGE;
+}
+
+/* What was printed has arrived, or the command has failed: nobody reads half of an answer. */
+int main(int argc, char **argv) {
+    int rc = dispatch(argc, argv);
+    bool arrived = fflush(stdout) == 0 && !ferror(stdout);
+    if (arrived || rc != CLI_OK) return rc;
+    fprintf(stderr, "standard output: error: cannot be written\n");
+    return CLI_FAILED;
 }
 
 /* ------------------------------------------------------------------------------ messages, files */
@@ -180,8 +197,12 @@ static void print_dump(void *user, const char *pass, const char *text) {
     printf("; after %s\n%s\n", pass, text);
 }
 
+uint64_t cli_number(const char *name) {
+    const char *value = cli_get(name);
+    return value ? strtoull(value, NULL, 10) : 0;
+}
+
 spvf_pass_options cli_pass_options(void) {
-    const char *bisect = cli_get("-bisect");
     bool dump = cli_has("-dump-after") || cli_has("-dump-changed");
     return (spvf_pass_options){.size = sizeof(spvf_pass_options),
                                .passes = cli_get("-p"),
@@ -189,27 +210,43 @@ spvf_pass_options cli_pass_options(void) {
                                .dump_after = cli_get("-dump-after"),
                                .dump_changed = cli_has("-dump-changed"),
                                .stop_after = cli_get("-stop-after"),
-                               .bisect = bisect != NULL,
-                               .bisect_limit = bisect ? strtoull(bisect, NULL, 10) : 0,
+                               .bisect = cli_has("-bisect"),
+                               .bisect_limit = cli_number("-bisect"),
                                .time = cli_has("-time"),
                                .trace_rules = cli_has("-trace-rules"),
                                .dump = dump ? print_dump : NULL};
 }
 
-void cli_json_string(FILE *f, const char *s) {
+/* Bytes of the UTF-8 sequence at s, 0 when it is none: cut short, longer than needed, a surrogate,
+ * or beyond the last character (Unicode 15, table 3-7). */
+static unsigned utf8_length(const unsigned char *s) {
+    unsigned char low = 0x80, high = 0xbf;
+    unsigned n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+    if (s[0] > 0xf4) return 0;
+    if (s[0] == 0xe0) low = 0xa0;
+    if (s[0] == 0xed) high = 0x9f;
+    if (s[0] == 0xf0) low = 0x90;
+    if (s[0] == 0xf4) high = 0x8f;
+    for (unsigned i = 1; i < n; i++, low = 0x80, high = 0xbf)
+        if (s[i] < low || s[i] > high) return 0;
+    return n;
+}
+
+void cli_json_string(FILE *f, const char *text) {
+    const unsigned char *s = (const unsigned char *)text;
     if (!s) {
         fputs("null", f);
         return;
     }
     putc('"', f);
-    for (; *s; s++) {
-        unsigned char c = (unsigned char)*s;
-        if (c == '"' || c == '\\')
-            fprintf(f, "\\%c", c);
-        else if (c < 0x20)
-            fprintf(f, "\\u%04x", c);
+    for (unsigned n; *s; s += n ? n : 1) {
+        n = utf8_length(s);
+        if (n == 0)
+            fputs("\\ufffd", f);
+        else if (*s < 0x20)
+            fprintf(f, "\\u%04x", *s);
         else
-            putc(c, f);
+            fprintf(f, "%s%.*s", *s == '"' || *s == '\\' ? "\\" : "", (int)n, (const char *)s);
     }
     putc('"', f);
 }

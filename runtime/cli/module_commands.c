@@ -47,8 +47,8 @@ static int run_compile(const char *const *files) {
 
 static const cli_option opt_options[] = {
     CLI_PASS_OPTIONS, {"-o", "FILE", "output (default: standard output)"}, {NULL, NULL, NULL}};
-const cli_command cli_opt = {"opt", "FILE.spv|FILE.ir", "IR text after the passes",
-                             opt_options, 1, run_opt};
+const cli_command cli_opt = {"opt",  "FILE.spv|FILE.ir", "IR text after the passes", opt_options, 1,
+                             run_opt};
 
 static const cli_option compile_options[] = {
     {"-t", "TARGET", "ir, spirv (1.2), spirv:1.0 … spirv:1.4"},
@@ -56,5 +56,5 @@ static const cli_option compile_options[] = {
     {"-o", "FILE", "output (default: standard output)"},
     CLI_PASS_OPTIONS,
     {NULL, NULL, NULL}};
-const cli_command cli_compile = {"compile", "FILE.spv|FILE.ir", "a module for a target",
-                                 compile_options, 1, run_compile};
+const cli_command cli_compile = {
+    "compile", "FILE.spv|FILE.ir", "a module for a target", compile_options, 1, run_compile};

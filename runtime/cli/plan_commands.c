@@ -9,7 +9,9 @@ static void explain_param(const spvf_fusion_info *info, const spvf_param_info *p
     else
         fprintf(stderr, "  %s, parameter %u: ", p->kernel, p->param);
     switch (p->use) {
-    case SPVF_PARAM_USED: fprintf(stderr, "argument %u, %s\n", p->arg, info->args[p->arg].info.name); break;
+    case SPVF_PARAM_USED:
+        fprintf(stderr, "argument %u, %s\n", p->arg, info->args[p->arg].info.name);
+        break;
     case SPVF_PARAM_SAME: fprintf(stderr, "the same as %s\n", info->args[p->arg].info.name); break;
     case SPVF_PARAM_CONSTANT: fprintf(stderr, "folded as a constant\n"); break;
     case SPVF_PARAM_UNUSED: fprintf(stderr, "not used any more\n"); break;
@@ -24,26 +26,41 @@ static void explain(const spvf_fusion *f) {
         fprintf(stderr, "  %s [%s]\n", info->decisions[i].text, info->decisions[i].rule);
 }
 
-/* All groups are fused and explained; the first one is written. */
-static int run_fuse(const char *const *files) {
-    spvf_context *c = cli_context();
-    spvf_plan *plan = cli_load_plan(c, files[0]);
-    spvf_fusion *f = NULL;
-    spvf_blob blob = {0};
+/* Fuses group `index`; the first one is written. */
+static spvf_status fuse_group(spvf_plan *plan, size_t index, spvf_blob *blob) {
     const char *target = cli_get("-t") ? cli_get("-t") : "spirv";
-    bool ok = plan != NULL;
-    if (ok && !spvf_plan_group_count(plan)) {
-        fprintf(stderr, "%s: error: the plan has no fuse group\n", files[0]);
+    spvf_fusion *f;
+    spvf_status status = spvf_plan_fuse(plan, index, &f);
+    if (status != SPVF_OK) return status;
+    if (cli_has("--explain")) explain(f);
+    if (index == 0) status = spvf_module_emit(spvf_fusion_module(f), target, blob);
+    spvf_fusion_destroy(f);
+    return status;
+}
+
+/* All groups are fused and explained.  The first one is wanted; that a later one is refused takes
+ * nothing away from it. */
+static bool fuse_plan(const char *file, spvf_plan *plan) {
+    spvf_blob blob = {0};
+    size_t n = spvf_plan_group_count(plan);
+    bool ok = n != 0;
+    if (!ok) fprintf(stderr, "%s: error: the plan has no fuse group\n", file);
+    for (size_t i = 0; i < n; i++) {
+        spvf_status status = fuse_group(plan, i, &blob);
+        bool harmless = i > 0 && !cli_has("--strict") && status == SPVF_ERROR_REFUSED;
+        if (status == SPVF_OK || harmless) continue;
+        fprintf(stderr, "%s: error: fuse group %zu was not fused\n", file, i + 1);
         ok = false;
-    }
-    for (size_t i = 0; ok && i < spvf_plan_group_count(plan); i++) {
-        ok = spvf_plan_fuse(plan, i, &f) == SPVF_OK;
-        if (ok && cli_has("--explain")) explain(f);
-        if (ok && i == 0) ok = spvf_module_emit(spvf_fusion_module(f), target, &blob) == SPVF_OK;
-        spvf_fusion_destroy(f);
     }
     if (ok) ok = cli_write(cli_get("-o"), blob.data, blob.size);
     spvf_blob_destroy(&blob);
+    return ok;
+}
+
+static int run_fuse(const char *const *files) {
+    spvf_context *c = cli_context();
+    spvf_plan *plan = cli_load_plan(c, files[0]);
+    bool ok = plan && fuse_plan(files[0], plan);
     spvf_plan_destroy(plan);
     spvf_context_destroy(c);
     return ok ? CLI_OK : CLI_FAILED;
@@ -53,9 +70,10 @@ static const cli_option fuse_options[] = {
     {"-t", "TARGET", "spirv (default), spirv:1.0 … spirv:1.4, ir"},
     {"-o", "FILE", "output (default: standard output)"},
     {"--explain", NULL, "what was fused and why, on standard error"},
+    {"--strict", NULL, "a later group that is refused is an error, too"},
     {NULL, NULL, NULL}};
-const cli_command cli_fuse = {"fuse", "PLAN", "the fused kernel of a plan's first group",
-                              fuse_options, 1, run_fuse};
+const cli_command cli_fuse = {"fuse",       "PLAN", "the fused kernel of a plan's first group",
+                              fuse_options, 1,      run_fuse};
 
 /* ------------------------------------------------------------------------------------------ run */
 
@@ -102,7 +120,8 @@ static int run_run(const char *const *files) {
                           .strict = cli_has("--strict"),
                           .output = cli_has("--json") ? NULL : print_text,
                           .passes = &passes,
-                          .no_optimize = cli_has("-O0")};
+                          .no_optimize = cli_has("-O0"),
+                          .instruction_limit = cli_number("--limit")};
     bool ok = plan && spvf_plan_run(plan, &o, &result) == SPVF_OK;
     if (plan && cli_has("--times")) print_times(&result);
     if (plan && cli_has("--json")) json_result(&result, ok);
@@ -115,10 +134,11 @@ static const cli_option run_options[] = {
     {"-d", "DEVICE", "check (default), opencl, opencl:N"},
     {"--unfused", NULL, "launch the members of groups one by one"},
     {"--strict", NULL, "a refused fusion is an error"},
+    {"--limit", "N", "instructions of a work-group, device check (default: 150 million)"},
     {"--times", NULL, "counts and times on standard error"},
     {"--json", NULL, "the outcome for programs"},
     {"-O0", NULL, "no optimization"},
     CLI_PASS_OPTIONS,
     {NULL, NULL, NULL}};
-const cli_command cli_run = {"run", "PLAN", "runs a plan and checks what it expects",
-                             run_options, 1, run_run};
+const cli_command cli_run = {"run",       "PLAN", "runs a plan and checks what it expects",
+                             run_options, 1,      run_run};

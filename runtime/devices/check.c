@@ -8,6 +8,7 @@
 #include "runtime/devices/check_impl.h"
 
 enum { MAX_SITES = 1 << 24, DEFAULT_SUBGROUP = 8, DEFAULT_GROUP = 64 };
+static const uint64_t MAX_LOCAL_ARGS = UINT64_C(1) << 30; /* bytes, all arguments together */
 
 /* -------------------------------------------------------------------------------------- devices */
 
@@ -193,9 +194,8 @@ void check_program_free(check_program *p) {
 
 IR_NORETURN IR_PRINTF(2, 3) static void refuse(const check_state *l, const char *fmt, ...) {
     va_list ap;
-    ir_message m = {.severity = IR_ERROR, .file = l->program->module->name};
     va_start(ap, fmt);
-    ir_vreport(l->device->cx, m, fmt, ap);
+    ir_vreport(l->device->cx, (ir_message){.severity = IR_ERROR}, fmt, ap);
     va_end(ap);
     ir_throw(l->device->cx, IR_ERR_INPUT);
 }
@@ -234,19 +234,19 @@ static void check_inst(const check_state *l, const ir_func *f, const ir_inst *i)
 
 /* Looks at every function that the kernel may call. */
 static void check_reachable(check_state *l) {
-    ir_vec(ir_func *) todo = {0};
+    ir_vec(ir_func *) pending = {0};
     ir_map seen = {0};
-    *ir_push(&l->arena, &todo) = l->kernel;
+    *ir_push(&l->arena, &pending) = l->kernel;
     ir_map_set(&l->arena, &seen, (uint64_t)(uintptr_t)l->kernel, l->kernel);
-    while (todo.n) {
-        ir_func *f = todo.data[--todo.n];
+    while (pending.n) {
+        ir_func *f = pending.data[--pending.n];
         foreach_block (b, f)
             foreach_inst (i, b) {
                 check_inst(l, f, i);
                 uint64_t key = i->op == IR_OP_call ? (uint64_t)(uintptr_t)i->imm.func : 0;
                 if (!key || ir_map_get(&seen, key)) continue;
                 ir_map_set(&l->arena, &seen, key, i->imm.func);
-                *ir_push(&l->arena, &todo) = i->imm.func;
+                *ir_push(&l->arena, &pending) = i->imm.func;
             }
     }
 }
@@ -314,7 +314,7 @@ static void take_range(check_state *l) {
         l->global[d] = d < r->dims ? r->global[d] : 1;
         l->offset[d] = d < r->dims ? r->offset[d] : 0;
         if (l->global[d] && total > UINT32_MAX / l->global[d])
-            refuse(l, "the nd-range has more than 2^32 work-items");
+            refuse(l, "the nd-range has 2^32 work-items or more");
         total *= l->global[d] ? l->global[d] : 1;
     }
     take_local_size(l);
@@ -366,6 +366,15 @@ static void bind_buffer(check_state *l, uint32_t p) {
     l->args[p].bits[0] = (*o)->base + arg->offset;
 }
 
+static void bind_local(check_state *l, uint32_t p) {
+    uint64_t size = l->info->args[p].size;
+    if (size == 0) refuse(l, "%s: local memory of 0 bytes", l->arg_names[p]);
+    if (size > MAX_LOCAL_ARGS - l->local_args)
+        refuse(l, "%s: %llu bytes of local memory are too many: device check has %llu",
+               l->arg_names[p], (unsigned long long)size, (unsigned long long)MAX_LOCAL_ARGS);
+    l->local_args += size;
+}
+
 static void bind_pointer(check_state *l, uint32_t p) {
     const check_arg *arg = &l->info->args[p];
     ir_space space = ir_space_of(l->kernel->param_val[p]->type);
@@ -375,8 +384,10 @@ static void bind_pointer(check_state *l, uint32_t p) {
     if (arg->kind == CHECK_ARG_NULL) return;
     if (arg->kind != (takes_local ? CHECK_ARG_LOCAL : CHECK_ARG_BUFFER))
         refuse(l, "%s: wants %s", l->arg_names[p], takes_local ? "local memory" : "a buffer");
-    if (takes_local && arg->size == 0) refuse(l, "%s: local memory of 0 bytes", l->arg_names[p]);
-    if (!takes_local) bind_buffer(l, p);
+    if (takes_local)
+        bind_local(l, p);
+    else
+        bind_buffer(l, p);
 }
 
 static void bind_value(check_state *l, uint32_t p) {
@@ -455,8 +466,8 @@ bool check_run(check_program *p, const check_launch *info, check_result *out) {
     bool ok = ir_try(cx, launch, &l);
     if (!ok) *out = (check_result){0};
     if (!ok && cx->status != IR_ERR_INPUT)
-        ir_report(cx, (ir_message){.severity = IR_ERROR, .file = p->module->name},
-                  "kernel @%s: out of memory", info->kernel);
+        ir_report(cx, (ir_message){.severity = IR_ERROR}, "kernel @%s: out of memory",
+                  info->kernel);
     unname_buffers(&l);
     check_forget_temporary(p->device, l.wide);
     ir_arena_free(&l.arena);

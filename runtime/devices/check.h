@@ -19,7 +19,7 @@
  *               ones that are behind in the program go on.
  *   the rest    division by zero (warning; result 0), false assumption (warning), unreachable code,
  *               call of a function without body, too deep calls (all three end the work-item), a
- *               work-item that does not end (this ends the launch).
+ *               work-group that does not end (this ends the launch).
  * Reports that agree in kind and instructions are merged and counted.
  *
  * Memory comes from the device's context.  One thread at a time per device.  Modules must belong to
@@ -38,7 +38,7 @@ typedef struct check_program check_program;
 check_device *check_device_new(ir_ctx *cx);
 void check_device_free(check_device *d); /* after its buffers and programs */
 
-/* ------------------------------------------------------------------------------------- buffers */
+/* -------------------------------------------------------------------------------------- buffers */
 
 enum { CHECK_BUFFER_READ_ONLY = 1 }; /* kernels may not write */
 
@@ -52,13 +52,13 @@ bool check_buffer_read(const check_buffer *b, uint64_t offset, uint64_t size, vo
 /* How many of these bytes are undefined. */
 uint64_t check_buffer_undefined(const check_buffer *b, uint64_t offset, uint64_t size);
 
-/* ------------------------------------------------------------------------------------ programs */
+/* ------------------------------------------------------------------------------------- programs */
 
 /* Program-scope globals live as long as the program. */
 check_program *check_program_new(check_device *d, ir_module *m);
 void check_program_free(check_program *p);
 
-/* ------------------------------------------------------------------------------------- reports */
+/* -------------------------------------------------------------------------------------- reports */
 
 typedef enum {
     CHECK_OUT_OF_BOUNDS,
@@ -136,7 +136,7 @@ typedef struct {
 
 typedef struct {
     unsigned subgroup_size; /* 0: 8; at most 128 */
-    uint64_t step_limit;    /* instructions of one work-item; 0: 100 million */
+    uint64_t step_limit;    /* instructions of one work-group; 0: 150 million */
     unsigned max_reports;   /* distinct ones; 0: 100 */
     bool strict_races;      /* equal values written twice are an error */
     bool strict_undefined;  /* any undefined byte stored to global memory is an error */

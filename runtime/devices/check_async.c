@@ -12,7 +12,7 @@ static check_finding finding_at(const check_state *l, check_kind kind, const ir_
     return (check_finding){.kind = kind, .severity = IR_ERROR, .here = check_current(l, at)};
 }
 
-/* ------------------------------------------------------------------------- accesses meanwhile */
+/* --------------------------------------------------------------------------- accesses meanwhile */
 
 /* Do the pieces share a byte with [at, end)?  Pieces do not overlap each other. */
 static bool covers(const check_pieces *p, const check_object *o, uint64_t at, uint64_t end) {

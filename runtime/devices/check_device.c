@@ -52,6 +52,11 @@ static void read_memory(rt_device *d, rt_memory *m, uint64_t offset, void *to, u
         rt_throw(d->context, IR_ERR_DEVICE, "check: a read outside of a buffer");
 }
 
+static uint64_t undefined(rt_device *d, const rt_memory *m, uint64_t offset, uint64_t bytes) {
+    (void)d;
+    return check_buffer_undefined(m->buffer, offset, bytes);
+}
+
 static rt_program *build(rt_device *d, const ir_module *m) {
     check *c = (check *)d;
     rt_program *p = ir_new(&c->arena, rt_program);
@@ -109,11 +114,13 @@ static void launch(rt_device *d, rt_program *p, const char *kernel, const spvf_r
     check *c = (check *)d;
     check_arg *list = ir_new_array(&c->arena, check_arg, n);
     for (size_t i = 0; i < n; i++) list[i] = to_arg(&args[i]);
-    check_launch l = {.kernel = kernel,
-                      .range = to_range(range),
-                      .args = list,
-                      .nargs = (unsigned)n,
-                      .options = {.report = report, .print = print, .user = c}};
+    check_launch l = {
+        .kernel = kernel,
+        .range = to_range(range),
+        .args = list,
+        .nargs = (unsigned)n,
+        .options = {
+            .step_limit = d->instruction_limit, .report = report, .print = print, .user = c}};
     check_result result;
     c->running = p->name;
     if (!check_run(p->program, &l, &result)) fail_launch(c);
@@ -138,6 +145,7 @@ rt_device *rt_check_open(spvf_context *context) {
                           .close = close_device,
                           .allocate = allocate,
                           .read = read_memory,
+                          .undefined = undefined,
                           .build = build,
                           .launch = launch};
     c->device = check_device_new(&context->cx);

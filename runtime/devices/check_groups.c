@@ -33,7 +33,7 @@ static bool is_same_place(const check_item *a, const check_item *b) {
     return place_of(a) == place_of(b) && ir_interp_order(a->run, b->run) == 0;
 }
 
-/* ---------------------------------------------------------------------------------- divergence */
+/* ----------------------------------------------------------------------------------- divergence */
 
 static check_who who_is(const check_state *l, const check_item *i) {
     return (check_who){
@@ -119,7 +119,7 @@ static void meet(check_state *l, const party *p, const check_item *leader) {
     meet_at(l, p, member, n);
 }
 
-/* ------------------------------------------------------------------------------ who can go on */
+/* -------------------------------------------------------------------------------- who can go on */
 
 static bool someone_runs(const check_state *l, const party *p) {
     for (uint32_t k = p->first; k < p->first + p->n; k++)

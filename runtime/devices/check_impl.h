@@ -30,7 +30,7 @@ enum {
     CHECK_CLASSES = 48        /* storage of 2^0 … 2^47 bytes */
 };
 
-/* -------------------------------------------------------------------------------------- memory */
+/* --------------------------------------------------------------------------------------- memory */
 
 typedef struct check_page check_page;
 
@@ -103,7 +103,7 @@ struct check_program {
     ir_map prepared; /* kernels that were found fit to run */
 };
 
-/* ------------------------------------------------------------------------------- a launch */
+/* ------------------------------------------------------------------------------------- a launch */
 
 typedef enum { CHECK_READY, CHECK_WAITING, CHECK_DONE, CHECK_TRAPPED } check_item_state;
 
@@ -111,8 +111,7 @@ typedef struct {
     check_item_state state;
     uint32_t index; /* linear local id */
     uint64_t local_id[3], global_id[3];
-    ir_interp *run; /* NULL before it starts and after it ends */
-    uint64_t steps;
+    ir_interp *run;       /* NULL before it starts and after it ends */
     uint64_t acquired[2]; /* local, global: slices up to here are ordered before this work-item */
     uint64_t pending[2];  /* … from its next acquire fence on */
     unsigned released;    /* it has executed a release fence: 1 for local, 2 for global memory */
@@ -136,6 +135,7 @@ typedef struct {
 typedef struct {
     uint64_t index, id[3], size[3];
     uint32_t nitems, nsubgroups;
+    uint64_t steps;                    /* instructions so far */
     uint64_t first_slice, round_slice; /* of the group; of the round that runs */
     uint64_t fence[2];                 /* local, global: earlier slices are ordered before now */
     uint64_t (*sub_fence)[2];          /* the same by sub-group */
@@ -155,7 +155,8 @@ typedef struct {
     unsigned wide; /* index of the address space */
     check_options options;
     uint64_t global[3], local[3], offset[3], groups[3];
-    uint64_t number; /* of the launch */
+    uint64_t local_args; /* bytes of local memory that arguments ask for */
+    uint64_t number;     /* of the launch */
 
     ir_interp_host host;
     ir_vec(ir_interp *) idle;

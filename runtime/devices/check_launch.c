@@ -8,7 +8,9 @@
 #include "runtime/devices/check_impl.h"
 
 enum { TURN = 1 << 16 };
-static const uint64_t STEP_LIMIT = 100u * 1000 * 1000;
+/* About two seconds.  Counted by group, so that an endless kernel is found as soon with a thousand
+ * work-items as with one. */
+static const uint64_t STEP_LIMIT = 150u * 1000 * 1000;
 
 /* ---------------------------------------------------------------------------------------- shape */
 
@@ -24,7 +26,7 @@ static uint32_t subgroups_of(const check_state *l, uint64_t items) {
     return (uint32_t)((items + l->options.subgroup_size - 1) / l->options.subgroup_size);
 }
 
-/* ------------------------------------------------------------------------------------- queries */
+/* -------------------------------------------------------------------------------------- queries */
 
 static uint64_t linear_global_id(const check_state *l) {
     const uint64_t *id = l->item->global_id, *o = l->offset;
@@ -64,7 +66,7 @@ static uint64_t query(void *user, const ir_inst *i, unsigned lane) {
     }
 }
 
-/* ---------------------------------------------------------------------- variables and globals */
+/* ------------------------------------------------------------------------ variables and globals */
 
 static uint64_t align_of(uint32_t align) { return align ? align : 1; }
 
@@ -127,7 +129,7 @@ static int space_of(void *user, uint64_t address) {
     return o && o->alive ? (int)o->space : -1;
 }
 
-/* ------------------------------------------------------------------------------------ problems */
+/* ------------------------------------------------------------------------------------- problems */
 
 static void report_undefined(check_state *l, check_finding *f, unsigned operand) {
     const ir_inst *i = f->here.inst;
@@ -180,7 +182,7 @@ static void problem(void *user, ir_problem what, const ir_inst *i, unsigned oper
     }
 }
 
-/* ---------------------------------------------------------------------------------- work-items */
+/* ----------------------------------------------------------------------------------- work-items */
 
 /* A by-value struct: memory of the work-item's own, with the bytes of the argument. */
 static uint64_t copy_by_value(check_state *l, uint32_t p, const check_arg *arg) {
@@ -222,7 +224,7 @@ static void end_item(check_state *l, check_item_state state) {
 static void stop_endless(check_state *l, uint64_t limit) {
     check_finding f = {.kind = CHECK_STEP_LIMIT, .severity = IR_ERROR};
     f.here = check_current(l, ir_interp_at(l->item->run));
-    check_find(l, &f, "no end after %llu instructions; the launch stops here",
+    check_find(l, &f, "no end after %llu instructions of the work-group; the launch stops here",
                (unsigned long long)limit);
     end_item(l, CHECK_TRAPPED);
     l->stop = true;
@@ -231,24 +233,24 @@ static void stop_endless(check_state *l, uint64_t limit) {
 /* One turn of one work-item. */
 static void run_item(check_state *l, check_item *i) {
     uint64_t limit = l->options.step_limit ? l->options.step_limit : STEP_LIMIT;
-    uint64_t turn = limit - i->steps < TURN ? limit - i->steps : TURN, left = turn;
+    uint64_t rest = limit - l->group.steps, turn = rest < TURN ? rest : TURN, left = turn;
     l->item = i;
     l->slice = l->group.round_slice + i->index;
     if (!i->run) start_item(l);
     ir_run state = ir_interp_run(i->run, &left);
-    i->steps += turn - left;
+    l->group.steps += turn - left;
     l->result->instructions += turn - left;
     switch (state) {
     case IR_RUN_DONE: end_item(l, CHECK_DONE); break;
     case IR_RUN_TRAPPED: end_item(l, CHECK_TRAPPED); break;
     case IR_RUN_BLOCKED: i->state = CHECK_WAITING; break;
     case IR_RUN_MORE:
-        if (i->steps >= limit) stop_endless(l, limit);
+        if (l->group.steps >= limit) stop_endless(l, limit);
         break;
     }
 }
 
-/* -------------------------------------------------------------------------------------- groups */
+/* --------------------------------------------------------------------------------------- groups */
 
 static void place_items(check_state *l) {
     const check_group *g = &l->group;
@@ -279,6 +281,7 @@ static void make_local_args(check_state *l) {
 static void begin_group(check_state *l, uint64_t index) {
     check_group *g = &l->group;
     g->index = index;
+    g->steps = 0;
     check_group_shape(l, index, g->id, g->size);
     g->nitems = (uint32_t)(g->size[0] * g->size[1] * g->size[2]);
     g->nsubgroups = subgroups_of(l, g->nitems);

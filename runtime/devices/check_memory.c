@@ -108,7 +108,7 @@ check_object *check_object_at(const check_state *l, uint64_t address) {
 
 static check_storage *take_storage(check_state *l, uint64_t size) {
     unsigned class = 4;
-    while (UINT64_C(1) << class < size) class ++;
+    while (class < CHECK_CLASSES && UINT64_C(1) << class < size) class ++;
     if (class >= CHECK_CLASSES) ir_throw(l->device->cx, IR_ERR_MEMORY);
     check_storage *s = l->pool[class];
     if (s) {

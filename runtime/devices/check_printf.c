@@ -152,7 +152,7 @@ static void put_pointer(printer *p, const spec *s, uint64_t bits) {
     ir_put(p->out, text);
 }
 
-/* ---------------------------------------------------------------------------------- arguments */
+/* ------------------------------------------------------------------------------------ arguments */
 
 static bool is_float_conversion(char c) { return strchr("fFeEgGaA", c) != NULL; }
 

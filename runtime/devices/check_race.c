@@ -171,7 +171,7 @@ void check_order(check_state *l, uint32_t first, uint32_t n, bool whole_group, u
     }
 }
 
-/* ------------------------------------------------------------------------------------ one cell
+/* ---------------------------------------------------------------------------------------- one cell
  *
  * Each gives the stamp of an access that races with this one, or 0. */
 
@@ -211,7 +211,7 @@ static uint64_t touch_write(check_state *l, const check_object *o, cell *c, uint
     return found;
 }
 
-/* --------------------------------------------------------------------------------- one access */
+/* ----------------------------------------------------------------------------------- one access */
 
 typedef uint64_t touch_fn(check_state *l, const check_object *o, cell *c, uint64_t stamp,
                           const ir_access *a);

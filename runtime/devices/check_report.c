@@ -38,7 +38,7 @@ const char *check_kind_name(check_kind kind) {
     return names[kind];
 }
 
-/* ------------------------------------------------------------------------------- who and where */
+/* -------------------------------------------------------------------------------- who and where */
 
 check_who check_current(const check_state *l, const ir_inst *at) {
     return (check_who){
@@ -112,7 +112,7 @@ static check_party party_of(check_state *l, const check_who *who) {
     return p;
 }
 
-/* ---------------------------------------------------------------------------------------- text */
+/* ----------------------------------------------------------------------------------------- text */
 
 static void put_ids(ir_text *t, const uint64_t id[3]) {
     ir_putf(t, "(%llu, %llu, %llu)", (unsigned long long)id[0], (unsigned long long)id[1],

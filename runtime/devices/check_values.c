@@ -91,24 +91,6 @@ static void elect(const meeting *m) {
 
 /* ------------------------------------------------------------------------- reductions and scans */
 
-static ir_op combining_op(ir_op op) {
-    switch (op) {
-    case IR_OP_group_add: return IR_OP_add;
-    case IR_OP_group_fadd: return IR_OP_fadd;
-    case IR_OP_group_umin: return IR_OP_umin;
-    case IR_OP_group_smin: return IR_OP_smin;
-    case IR_OP_group_fmin: return IR_OP_fmin;
-    case IR_OP_group_umax: return IR_OP_umax;
-    case IR_OP_group_smax: return IR_OP_smax;
-    case IR_OP_group_fmax: return IR_OP_fmax;
-    case IR_OP_group_mul: return IR_OP_mul;
-    case IR_OP_group_fmul: return IR_OP_fmul;
-    case IR_OP_group_and: return IR_OP_and;
-    case IR_OP_group_or: return IR_OP_or;
-    default: return IR_OP_xor;
-    }
-}
-
 /* What an exclusive scan gives the first one. */
 static uint64_t identity(const meeting *m) {
     ir_kind k = ir_kind_of(ir_elem(m->type));
@@ -135,7 +117,7 @@ typedef struct {
 static void add_to(const meeting *m, total *t, const ir_value *v, unsigned lane, bool is_first) {
     ir_kind k = ir_kind_of(ir_elem(m->type));
     unsigned width = width_of(m, m->type);
-    ir_eval_env e = {.op = combining_op((ir_op)m->at->op),
+    ir_eval_env e = {.op = ir_combining_op((ir_op)m->at->op),
                      .k_res = k,
                      .k_arg = k,
                      .w_res = width,
@@ -184,7 +166,7 @@ static void reduce_or_scan(const meeting *m) {
             reduce_lane(m, lane);
 }
 
-/* ---------------------------------------------------------------- values of another work-item */
+/* ------------------------------------------------------------------ values of another work-item */
 
 /* The member with that id in its scope, or m->n. */
 static uint32_t member_of(const meeting *m, uint64_t id) {

@@ -1,4 +1,5 @@
-/* opencl.c — the device `opencl`: any OpenCL implementation that takes SPIR-V, through the ICD loader.
+/* opencl.c — the device `opencl`: any OpenCL implementation that takes SPIR-V, through the ICD
+ * loader.
  *
  * The loader is opened when the device is, so nothing of OpenCL is needed to load the library.  An
  * implementation that takes no SPIR-V but has cl_khr_spir (PoCL 3) gets the module through
@@ -13,14 +14,21 @@
 #include <CL/cl.h>
 #include <CL/cl_icd.h>
 #include <dlfcn.h>
+#include <pthread.h>
 
 /* The calls that are used: the loader's names and types. */
 #define CL_CALLS(X)                                                                                \
-    X(clGetPlatformIDs) X(clGetDeviceIDs) X(clGetDeviceInfo) X(clCreateContext)                    \
-    X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateBuffer)         \
-    X(clReleaseMemObject) X(clEnqueueReadBuffer) X(clCreateProgramWithIL)                          \
-    X(clCreateProgramWithBinary) X(clBuildProgram) X(clGetProgramBuildInfo) X(clReleaseProgram)    \
-    X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg) X(clEnqueueNDRangeKernel) X(clFinish)
+    X(clGetPlatformIDs)                                                                            \
+    X(clGetDeviceIDs)                                                                              \
+    X(clGetDeviceInfo)                                                                             \
+    X(clCreateContext)                                                                             \
+    X(clReleaseContext)                                                                            \
+    X(clCreateCommandQueue)                                                                        \
+    X(clReleaseCommandQueue)                                                                       \
+    X(clCreateBuffer) X(clReleaseMemObject) X(clEnqueueReadBuffer) X(clCreateProgramWithIL)        \
+        X(clCreateProgramWithBinary) X(clBuildProgram) X(clGetProgramBuildInfo)                    \
+            X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg)             \
+                X(clEnqueueNDRangeKernel) X(clFinish)
 
 typedef struct {
 #define X(name) cl_api_##name name;
@@ -46,33 +54,47 @@ struct rt_program {
 typedef struct {
     rt_device base;
     ir_arena arena;
-    void *loader;
     cl_calls cl;
     cl_device_id device;
     intake takes;
-    unsigned version; /* newest SPIR-V that it takes */
+    unsigned version;      /* newest SPIR-V that it takes */
+    cl_uint address_bits;  /* of its pointers */
+    cl_ulong local_memory; /* bytes for one work-group */
     cl_context context;
     cl_command_queue queue;
     rt_memory *memories;
     rt_program *programs;
     cl_kernel kernel; /* being launched; a launch that fails leaves it to close_device */
+    const char *name; /* of that kernel, for messages; NULL: none */
 } opencl;
 
 /* --------------------------------------------------------------------------------------- loader */
 
-static void *open_loader(cl_calls *cl) {
-    void *loader = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!loader) return NULL;
+/* Opened once per process and never closed: implementations behind the loader start threads and
+ * hooks of their own and do not survive dlclose. */
+static struct {
+    pthread_once_t once;
+    bool there;
+    cl_calls calls;
+} loader = {.once = PTHREAD_ONCE_INIT};
+
+static void open_loader(void) {
+    void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) return;
     bool whole = true;
     /* ISO C has no cast from object to function pointers; POSIX says that this is how. */
 #define X(name)                                                                                    \
-    *(void **)(void *)&cl->name = dlsym(loader, #name);                                            \
-    whole &= cl->name != NULL;
+    *(void **)(void *)&loader.calls.name = dlsym(library, #name);                                  \
+    whole &= loader.calls.name != NULL;
     CL_CALLS(X)
 #undef X
-    if (whole) return loader;
-    dlclose(loader);
-    return NULL;
+    loader.there = whole;
+}
+
+static bool find_loader(cl_calls *cl) {
+    pthread_once(&loader.once, open_loader);
+    *cl = loader.calls;
+    return loader.there;
 }
 
 static unsigned find_devices(const cl_calls *cl, cl_device_id out[MAX_DEVICES]) {
@@ -126,10 +148,12 @@ static intake how_it_takes(const cl_calls *cl, cl_device_id d, ir_arena *a, unsi
     return spir && find_translator(a) ? TAKES_SPIR : TAKES_NOTHING;
 }
 
-/* ---------------------------------------------------------------------------------------- errors */
+/* --------------------------------------------------------------------------------------- errors */
 
 IR_NORETURN static void give_up(opencl *o, const char *call, cl_int error) {
-    rt_throw(o->base.context, IR_ERR_DEVICE, "opencl: %s failed with error %d", call, (int)error);
+    const char *kernel = o->name ? o->name : "";
+    rt_throw(o->base.context, IR_ERR_DEVICE, "opencl: %s%s%s%s failed with error %d",
+             o->name ? "kernel '" : "", kernel, o->name ? "': " : "", call, (int)error);
 }
 
 static void must(opencl *o, const char *call, cl_int error) {
@@ -159,13 +183,26 @@ static void read_memory(rt_device *d, rt_memory *m, uint64_t offset, void *to, u
 
 /* ------------------------------------------------------------------------------------- programs */
 
+static char *build_log(opencl *o, cl_program p) {
+    size_t size = 0;
+    o->cl.clGetProgramBuildInfo(p, o->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+    char *text = ir_alloc(&o->arena, size + 1);
+    o->cl.clGetProgramBuildInfo(p, o->device, CL_PROGRAM_BUILD_LOG, size, text, NULL);
+    return text;
+}
+
 static void check_build(opencl *o, cl_program p, cl_int error) {
-    enum { LOG = 4096 };
     if (error == CL_SUCCESS) return;
-    char *text = ir_alloc(&o->arena, LOG);
-    o->cl.clGetProgramBuildInfo(p, o->device, CL_PROGRAM_BUILD_LOG, LOG - 1, text, NULL);
     rt_throw(o->base.context, IR_ERR_DEVICE, "opencl: clBuildProgram failed with error %d: %s",
-             (int)error, text);
+             (int)error, build_log(o, p));
+}
+
+/* Implementations do not look at this, and crash. */
+static void check_pointers(const opencl *o, const ir_module *m) {
+    if (m->pointer_bits != o->address_bits)
+        rt_throw(o->base.context, IR_ERR_DEVICE,
+                 "opencl: '%s' has pointers of %u bits, the device of %u", m->name, m->pointer_bits,
+                 (unsigned)o->address_bits);
 }
 
 static cl_program create_from_spirv(opencl *o, const uint32_t *words, size_t bytes, cl_int *error) {
@@ -174,8 +211,8 @@ static cl_program create_from_spirv(opencl *o, const uint32_t *words, size_t byt
 
 static cl_program create_from_spir(opencl *o, const uint32_t *words, size_t bytes, cl_int *error) {
     size_t size;
-    char *bitcode = rt_filter(o->base.context, &o->arena, find_translator(&o->arena), words, bytes,
-                              &size);
+    char *bitcode =
+        rt_filter(o->base.context, &o->arena, find_translator(&o->arena), words, bytes, &size);
     const unsigned char *binary = (const unsigned char *)bitcode;
     cl_int status;
     return o->cl.clCreateProgramWithBinary(o->context, 1, &o->device, &size, &binary, &status,
@@ -184,6 +221,7 @@ static cl_program create_from_spir(opencl *o, const uint32_t *words, size_t byte
 
 static rt_program *build(rt_device *d, const ir_module *m) {
     opencl *o = (opencl *)d;
+    check_pointers(o, m);
     /* 0: what the module needs, 1.2 or more. */
     cg_spirv_options options = {.version = o->version > SPIRV_1_2 ? 0 : o->version};
     uint32_t *words;
@@ -202,6 +240,19 @@ static rt_program *build(rt_device *d, const ir_module *m) {
     return p;
 }
 
+static void check_local(const opencl *o, const rt_arg *args, size_t count) {
+    uint64_t left = o->local_memory;
+    for (size_t i = 0; i < count; i++) {
+        if (args[i].buffer || args[i].bytes) continue;
+        if (args[i].size > left)
+            rt_throw(o->base.context, IR_ERR_DEVICE,
+                     "opencl: kernel '%s': argument %zu has more local memory than the device, "
+                     "which has %llu bytes for a work-group",
+                     o->name, i, (unsigned long long)o->local_memory);
+        left -= args[i].size;
+    }
+}
+
 static void set_args(opencl *o, cl_kernel k, const rt_arg *args, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const rt_arg *a = &args[i];
@@ -214,6 +265,7 @@ static void set_args(opencl *o, cl_kernel k, const rt_arg *args, size_t count) {
 static void release_kernel(opencl *o) {
     if (o->kernel) o->cl.clReleaseKernel(o->kernel);
     o->kernel = NULL;
+    o->name = NULL;
 }
 
 static void launch(rt_device *d, rt_program *p, const char *kernel, const spvf_range *r,
@@ -226,6 +278,8 @@ static void launch(rt_device *d, rt_program *p, const char *kernel, const spvf_r
         local[i] = r->local[i];
         offset[i] = r->offset[i];
     }
+    o->name = kernel;
+    check_local(o, args, count);
     o->kernel = o->cl.clCreateKernel(p->program, kernel, &error);
     must(o, "clCreateKernel", error);
     set_args(o, o->kernel, args, count);
@@ -236,7 +290,7 @@ static void launch(rt_device *d, rt_program *p, const char *kernel, const spvf_r
     release_kernel(o);
 }
 
-/* ------------------------------------------------------------------------------ opening, closing */
+/* ----------------------------------------------------------------------------- opening, closing */
 
 static void close_device(rt_device *d) {
     opencl *o = (opencl *)d;
@@ -263,6 +317,14 @@ static opencl *make_device(spvf_context *context) {
     return o;
 }
 
+static cl_int ask_device(opencl *o) {
+    cl_int error = o->cl.clGetDeviceInfo(o->device, CL_DEVICE_ADDRESS_BITS, sizeof o->address_bits,
+                                         &o->address_bits, NULL);
+    if (error != CL_SUCCESS) return error;
+    return o->cl.clGetDeviceInfo(o->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof o->local_memory,
+                                 &o->local_memory, NULL);
+}
+
 typedef struct {
     opencl *o;
     unsigned index;
@@ -273,8 +335,7 @@ static void open_device(void *arg) {
     opencl *o = j->o;
     cl_device_id devices[MAX_DEVICES];
     cl_int error;
-    o->loader = open_loader(&o->cl);
-    if (!o->loader)
+    if (!find_loader(&o->cl))
         rt_throw(o->base.context, IR_ERR_DEVICE, "opencl: no OpenCL loader (libOpenCL.so.1)");
     if (j->index >= find_devices(&o->cl, devices))
         rt_throw(o->base.context, IR_ERR_DEVICE, "opencl: there is no device %u", j->index);
@@ -283,6 +344,7 @@ static void open_device(void *arg) {
     if (o->takes == TAKES_NOTHING)
         rt_throw(o->base.context, IR_ERR_DEVICE,
                  "opencl: device %u takes no SPIR-V, and llvm-spirv is not installed", j->index);
+    must(o, "clGetDeviceInfo", ask_device(o));
     o->context = o->cl.clCreateContext(NULL, 1, &o->device, NULL, NULL, &error);
     must(o, "clCreateContext", error);
     o->queue = o->cl.clCreateCommandQueue(o->context, o->device, 0, &error);
@@ -321,7 +383,7 @@ static void list_devices(void *arg) {
     list_job *j = arg;
     cl_calls cl;
     cl_device_id devices[MAX_DEVICES];
-    if (!open_loader(&cl)) return;
+    if (!find_loader(&cl)) return;
     unsigned n = find_devices(&cl, devices);
     for (unsigned i = 0; i < n; i++) {
         spvf_device_info info;
@@ -330,8 +392,8 @@ static void list_devices(void *arg) {
     }
 }
 
-void rt_opencl_list(spvf_context *context,
-                    void (*each)(void *user, const spvf_device_info *info), void *user) {
+void rt_opencl_list(spvf_context *context, void (*each)(void *user, const spvf_device_info *info),
+                    void *user) {
     list_job j = {.each = each, .user = user};
     ir_arena_init(&j.arena, &context->cx);
     bool ok = ir_try(&context->cx, list_devices, &j);

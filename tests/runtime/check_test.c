@@ -264,8 +264,8 @@ Test(check, endless_loops) {
     w.options.step_limit = 1000;
     set_range(4, 2);
     RUN_PLAIN();
-    SAYS("t.spv: word 0x14, k.cl:7: error: no end after 1000 instructions; the launch stops "
-         "here\n" AT_KERNEL "jmp loop\n");
+    SAYS("t.spv: word 0x14, k.cl:7: error: no end after 1000 instructions of the work-group; the "
+         "launch stops here\n" AT_KERNEL "jmp loop\n");
     cr_assert(w.result.ended_early);
     cr_assert_eq(w.result.instructions, 1000);
     close_all();
@@ -344,41 +344,38 @@ Test(check, refuses_what_it_does_not_have) {
     refused("kernel @k(%i: image(void, 1, 0, 0, 0, 0, 0, 0)) {\nentry:\n"
             "  %s: v2i32 = image_size %i\n  ret\n}\n",
             (const check_arg[]){INT(0)}, 1,
-            "t.spv: error: @k: image_size: images are not supported by device check");
+            "error: @k: image_size: images are not supported by device check");
     refused("kernel @k(%i: image(void, 1, 0, 0, 0, 0, 0, 0)) {\nentry:\n  ret\n}\n",
-            (const check_arg[]){INT(0)}, 1,
-            "t.spv: error: i: images are not supported by device check");
+            (const check_arg[]){INT(0)}, 1, "error: i: images are not supported by device check");
     refused("kernel @k() {\nentry:\n  barrier device device seq_cst global\n  ret\n}\n", NULL, 0,
-            "t.spv: error: @k: barrier of a scope that is neither work-group nor sub-group is not "
+            "error: @k: barrier of a scope that is neither work-group nor sub-group is not "
             "supported by device check");
     refused("@x: global i32 align 4 import\n"
             "kernel @k() {\nentry:\n  store i32 1, @x align 4\n  ret\n}\n",
-            NULL, 0, "t.spv: error: @k: @x is imported and has no definition");
-    refused("func @k() {\nentry:\n  ret\n}\n", NULL, 0, "t.spv: error: no kernel @k");
+            NULL, 0, "error: @k: @x is imported and has no definition");
+    refused("func @k() {\nentry:\n  ret\n}\n", NULL, 0, "error: no kernel @k");
 }
 
 Test(check, refuses_arguments_that_do_not_fit) {
     const char *text = "kernel @k(%x: ptr.global, %n: i32, %t: ptr.local) {\nentry:\n  ret\n}\n";
     const check_arg null = {.kind = CHECK_ARG_NULL};
     set_range(4, 2);
-    refused(text, &null, 1, "t.spv: error: kernel @k takes 3 arguments, not 1");
-    refused(text, (const check_arg[]){INT(0), INT(0), arg_local(4)}, 3,
-            "t.spv: error: x: wants a buffer");
+    refused(text, &null, 1, "error: kernel @k takes 3 arguments, not 1");
+    refused(text, (const check_arg[]){INT(0), INT(0), arg_local(4)}, 3, "error: x: wants a buffer");
     refused(text, (const check_arg[]){null, arg_local(4), arg_local(4)}, 3,
-            "t.spv: error: n: wants a value of 4 bytes");
-    refused(text, (const check_arg[]){null, INT(0), INT(0)}, 3,
-            "t.spv: error: t: wants local memory");
+            "error: n: wants a value of 4 bytes");
+    refused(text, (const check_arg[]){null, INT(0), INT(0)}, 3, "error: t: wants local memory");
 }
 
 Test(check, refuses_ranges_that_do_not_fit) {
     const char *text = "kernel @k() local_size 4 1 1 {\nentry:\n  ret\n}\n";
     set_range(10, 4);
     refused(text, NULL, 0,
-            "t.spv: error: global size 10 is not a multiple of local size 4 in dimension 0");
+            "error: global size 10 is not a multiple of local size 4 in dimension 0");
     set_range(12, 3);
-    refused(text, NULL, 0, "t.spv: error: kernel @k requires local size 4 in dimension 0, not 3");
+    refused(text, NULL, 0, "error: kernel @k requires local size 4 in dimension 0, not 3");
     w.range.dims = 4;
-    refused(text, NULL, 0, "t.spv: error: an nd-range has 1 to 3 dimensions, not 4");
+    refused(text, NULL, 0, "error: an nd-range has 1 to 3 dimensions, not 4");
     memset(&w, 0, sizeof w);
     open_text(text);
     set_range(12, 0); /* the required size */

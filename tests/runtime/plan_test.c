@@ -7,7 +7,8 @@ static char message[1500];
 
 static void keep_first(void *user, const spvf_message *m) {
     (void)user;
-    if (!message[0]) snprintf(message, sizeof message, "%s", m->formatted);
+    if (m->severity == SPVF_ERROR && !message[0])
+        snprintf(message, sizeof message, "%s", m->formatted);
 }
 
 static spvf_context *new_context(void) {
@@ -164,8 +165,8 @@ Test(plan, reads_every_construct) {
     cr_assert(l->args.data[1].negative);
     cr_assert_eq(l->args.data[3].bytes, 64);
     cr_assert_eq(p->stmts.data[1].range.tolerance, 1e-6);
-    cr_assert_str_eq(rt_plan_path(p, "k.spv"), "folder/k.spv");
-    cr_assert_str_eq(rt_plan_path(p, "/k.spv"), "/k.spv");
+    cr_assert_str_eq(rt_plan_path(p, &p->arena, "k.spv"), "folder/k.spv");
+    cr_assert_str_eq(rt_plan_path(p, &p->arena, "/k.spv"), "/k.spv");
     spvf_plan_destroy(p);
     cr_assert_eq(c->cx.used, 0);
     spvf_context_destroy(c);

@@ -1,0 +1,108 @@
+#!/bin/sh
+# command.sh BUILD: the command as a user calls it: exit status, standard output, standard error.
+set -u
+spvfuse=$PWD/$1/spvfuse
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+passed=0
+failed=0
+
+# expect STATUS OUT ERR COMMAND…: OUT and ERR are patterns of the shell for all that is written.
+expect() {
+    status=$1 out=$2 err=$3
+    shift 3
+    "$@" >out 2>err
+    got=$?
+    right=yes
+    [ "$got" = "$status" ] || right="exit status $got, not $status"
+    case $(tr -d '\0' <out) in $out) ;; *) right="standard output: $(head -c 400 out)" ;; esac
+    case $(cat err) in $err) ;; *) right="standard error: $(head -c 400 err)" ;; esac
+    if [ "$right" = yes ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "$*: $right"
+    fi
+}
+
+kernel() {
+    printf 'kernel @%s(%%p: ptr.global of i32, %%v: i32) {\nentry:\n' "$1"
+    printf '  store %%v, %%p align 4\n  ret\n}\n'
+}
+{ echo 'target 64' && kernel put; } >k.ir
+{ echo 'target 32' && kernel put; } >narrow.ir
+{ echo 'target 64' && printf 'kernel @"a\377b\303\251"() {\nentry:\n  ret\n}\n'; } >name.ir
+cat >local.ir <<'IR'
+target 64
+kernel @get(%p: ptr.global of i32, %l: ptr.local of i32) {
+entry:
+  %v: i32 = load %p align 4
+  store %v, %l align 4
+  ret
+}
+IR
+cat >broken.ir <<'IR'
+target 64
+func @far() import
+kernel @k() {
+entry:
+  call @far()
+  ret
+}
+IR
+launch() { echo "launch \"$1\":put global 64 local $2 args x, 1"; }
+{ echo 'buffer x i32[64] = 0' && launch k.ir 16 && echo 'print x[0]'; } >good.plan
+{ echo 'buffer x i32[64] = 0' && launch narrow.ir 16; } >narrow.plan
+{ echo 'buffer x i32[64] = 0'
+    echo 'launch "local.ir":get global 64 args x, local 1099511627776'; } >local.plan
+first() { printf 'fuse a {\n%s\n%s\n}\n' "$(launch k.ir 16)" "$(launch k.ir 16)"; }
+second() { printf 'fuse b {\n%s\n%s\n}\n' "$(launch k.ir 16)" "$(launch k.ir 32)"; }
+{ echo 'buffer x i32[64] = 0' && first && second; } >two.plan
+{ echo 'buffer x i32[64] = 0' && second && first; } >wrong.plan
+: >empty.spv
+
+# ---- arguments
+expect 2 '' '*unknown command*' "$spvfuse" nothing
+expect 2 '' "*not a number: 'x'*" "$spvfuse" opt k.ir -bisect x
+expect 2 '' "*not a number: '-1'*" "$spvfuse" run good.plan --limit -1
+huge=99999999999999999999
+expect 2 '' "*not a number: '$huge'*" "$spvfuse" run good.plan --limit=$huge
+expect 0 'target 64*' '' "$spvfuse" opt k.ir -bisect 0
+expect 1 '' "*there is no pass 'x'*" "$spvfuse" opt k.ir -p x
+
+# ---- standard output
+full() { "$@" >/dev/full; }
+for command in 'info k.ir' 'info --json k.ir' 'run good.plan' devices 'opt k.ir' --help; do
+    # shellcheck disable=SC2086
+    expect 1 '' 'standard output: error: cannot be written' full "$spvfuse" $command
+done
+
+# ---- info
+expect 1 '' 'empty.spv: error: the module is empty' "$spvfuse" info empty.spv
+expect 0 "*refused: kernel 'k' calls 'far': imported without a definition*" '' \
+    "$spvfuse" info broken.ir
+expect 0 "*\"refusal\":\"kernel 'k' calls 'far': imported without a definition\"*" '' \
+    "$spvfuse" info --json broken.ir
+expect 0 '*"name":"a\\ufffdbé"*' '' "$spvfuse" info --json name.ir
+
+# ---- fuse
+expect 0 'target 64*kernel @a(*' 'two.plan:6:6: warning: different local sizes*' \
+    "$spvfuse" fuse two.plan -t ir
+expect 1 '' '*warning: different local sizes*two.plan: error: fuse group 2 was not fused' \
+    "$spvfuse" fuse two.plan -t ir --strict
+expect 1 '' '*wrong.plan: error: fuse group 1 was not fused' "$spvfuse" fuse wrong.plan
+
+# ---- run
+expect 0 'x?0..0? = 1' '' "$spvfuse" run good.plan
+expect 1 '*' '*no end after 1 instructions of the work-group*' "$spvfuse" run good.plan --limit 1
+if "$spvfuse" devices | grep -q '^opencl:0 .*[^)]$'; then
+    expect 0 'x?0..0? = 1' '' "$spvfuse" run -d opencl good.plan
+    expect 1 '' "narrow.plan:2:8: error: opencl: 'narrow.ir' has pointers of 32 bits, *" \
+        "$spvfuse" run -d opencl narrow.plan
+    expect 1 '' "local.plan:2:8: error: opencl: kernel 'get': argument 1 has more local memory *" \
+        "$spvfuse" run -d opencl local.plan
+fi
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
