@@ -1,9 +1,9 @@
 /* lex.re — tokens of the text form; re2c makes lex.c of it.
  *
- * The input is a copy that ends with a zero byte, so no rule has to ask for more.  Lines and columns
- * are exact and count from 1, columns in bytes.  A token knows whether it is the first of its line:
- * statements end at the end of a line.  What is no token at all becomes a T_BAD_… token, and the
- * parser reports it.
+ * The input is a copy that ends with a zero byte, so no rule has to ask for more.  Lines and
+ * columns are exact and count from 1, columns in bytes.  A token knows whether it is the first of
+ * its line: statements end at the end of a line.  What is no token at all becomes a T_BAD_… token,
+ * and the parser reports it.
  */
 #include "ir/text.h"
 

@@ -2,7 +2,7 @@
  *
  * Phases, each of which relies on the ones before it; a function whose lists or edges are broken is
  * not looked at further:
- *   lists   blocks and instructions are linked both ways, belong to each other, have ids of their own
+ *   lists   blocks and instructions are linked both ways, belong to each other, have their own ids
  *   edges   phis first, one terminator last, as many successors as it takes; predecessors mirror
  *           successors; phis have an argument for each, equal ones for an edge that occurs twice
  *   uses    operands are values of the function, undef only where it may stand; each operand is in

@@ -3,12 +3,12 @@
  * A work list holds the blocks to look at, first all in reverse postorder, so that a block takes in
  * what follows piece by piece; every change puts the block and its neighbours back.  On one block:
  *   - a phi whose arguments are all the same is that value;
- *   - a branch or switch that can go only one way becomes a jump (constant condition, equal targets,
- *     the other way leads to `unreachable`); cases that lead nowhere leave a switch, the last case
- *     but one makes it a branch;
+ *   - a branch or switch that can go only one way becomes a jump (constant condition, equal
+ *     targets, the other way leads to `unreachable`); cases that lead nowhere leave a switch, the
+ *     last case but one makes it a branch;
  *   - a block and its only successor, of which it is the only predecessor, become one;
- *   - a block that only jumps is bypassed, as far as no predecessor would have to give two values to
- *     one phi;
+ *   - a block that only jumps is bypassed, as far as no predecessor would have to give two values
+ *     to one phi;
  *   - a block of phis and a branch on one of them is bypassed by predecessors that know the way;
  *   - a triangle or diamond of a few cheap instructions becomes selects.
  *
