@@ -11,9 +11,9 @@
  * jumps to its join.  Every work-item reaches every join, so the barriers stand outside all guards
  * and all items of a group execute them.
  *
- * Guards.  A member with a smaller range than the fused one runs on those items whose ids lie
- * inside its range; as its ids are those of the fused kernel (pass_same_ids), these are the items
- * with linear id < N.  Where the local size divides the member's range, groups lie inside or
+ * Guards.  A member with a smaller range than the fused one runs on the items with linear id < N.
+ * Where it keeps its ids (pass_same_ids), these are the items whose ids lie inside its range; where
+ * ids are computed (remap.c) the linear id itself is compared.  Where the local size divides the member's range, groups lie inside or
  * outside as a whole; the guard then compares group ids, which are uniform, and what the body asks
  * about sizes is answered from its own range.  Where it does not, or is not known, a body that asks
  * about its group or waits for it is refused.
@@ -25,8 +25,8 @@
  * A struct by value is a private copy that its body may change; when several bodies are given the
  * same one, each gets a copy of its own.
  *
- * Not here: members whose ids must be computed from the linear id (refused), promotion of buffers,
- * and the proof that fusion keeps the meaning, which needs access summaries.
+ * Not here: promotion of buffers, and the proof that fusion keeps the meaning, which needs access
+ * summaries.
  */
 #include "passes/passes.h"
 
@@ -43,7 +43,7 @@ typedef struct {
     ir_inst *after_vars; /* in the entry: variables go before it */
     ir_map owner;        /* local variable -> the first member that uses it */
     ir_map copies;       /* (local variable, member) -> the copy that the member's body uses */
-    bool done, broken; /* broken: the fused kernel breaks the rules of the IR */
+    bool done, broken;   /* broken: the fused kernel breaks the rules of the IR */
 } fusion;
 
 static void decide(fusion *q, const char *rule, const char *text) {
@@ -118,11 +118,13 @@ static bool resolve_range(fusion *q) {
     return true;
 }
 
+/* With as many items as the fused kernel a member runs on all of them. */
 static bool has_guard(const fusion *q, uint32_t m) {
-    for (unsigned d = 0; d < 3; d++)
-        if (pass_global_size(&q->members[m].range, d) != pass_global_size(&q->result->range, d))
-            return true;
-    return false;
+    return pass_range_items(&q->members[m].range) != pass_range_items(&q->result->range);
+}
+
+static bool is_remapped(const fusion *q, uint32_t m) {
+    return !pass_same_ids(&q->members[m].range, &q->result->range);
 }
 
 /* Do the fused work-groups lie inside or outside of the member's range as a whole? */
@@ -165,12 +167,8 @@ static void inline_calls(fusion *q) {
 
 /* ------------------------------------------------------------------------------------- refusals */
 
-/* Does i need to know, or to wait for, the other items of its work-group? */
-static bool asks_about_group(const ir_inst *i) {
+static bool is_subgroup_query(const ir_inst *i) {
     switch (i->op) {
-    case IR_OP_local_size:
-    case IR_OP_enqueued_local_size:
-    case IR_OP_num_groups:
     case IR_OP_subgroup_size:
     case IR_OP_subgroup_max_size:
     case IR_OP_num_subgroups:
@@ -178,7 +176,17 @@ static bool asks_about_group(const ir_inst *i) {
     case IR_OP_subgroup_id:
     case IR_OP_subgroup_local_id:
     case IR_OP_subgroup_mask: return true;
-    default: return ir_has_flag(i, F_CONVERGENT);
+    default: return false;
+    }
+}
+
+/* Does i need to know, or to wait for, the other items of its work-group? */
+static bool asks_about_group(const ir_inst *i) {
+    switch (i->op) {
+    case IR_OP_local_size:
+    case IR_OP_enqueued_local_size:
+    case IR_OP_num_groups: return true;
+    default: return ir_has_flag(i, F_CONVERGENT) || is_subgroup_query(i);
     }
 }
 
@@ -196,37 +204,50 @@ static bool has_program_variable(const ir_inst *v) {
     return found;
 }
 
+/* A remapped member must not meet others: its work-groups are single items. */
+static bool needs_group(const ir_inst *i) {
+    for (unsigned n = 0; n < i->nargs; n++)
+        if (ir_is_ptr(ir_arg(i, n)->type) && ir_space_of(ir_arg(i, n)->type) == IR_LOCAL)
+            return true;
+    return ir_has_flag(i, F_CONVERGENT) || is_subgroup_query(i);
+}
+
+static bool keeps_its_program(fusion *q, uint32_t m, const ir_inst *i) {
+    bool same_program = q->request->into == kernel(q, m)->module && !q->stage;
+    for (unsigned n = 0; n < i->nargs && !same_program; n++)
+        if (has_program_variable(ir_arg(i, n)))
+            return refuse(q, "fuse.program-variable",
+                          ir_sprintf(q->out, "@%s uses @%s, which belongs to its program",
+                                     kernel(q, m)->name, ir_arg(i, n)->imm.global->name));
+    return true;
+}
+
 static bool may_copy(fusion *q, uint32_t m, bool partial_groups, const ir_inst *i) {
-    const char *name = kernel(q, m)->name;
+    const char *name = kernel(q, m)->name, *op = ir_info(i)->name;
+    const char *own = range_text(q, &q->members[m].range);
+    const char *fused = range_text(q, &q->result->range);
+    if (is_remapped(q, m) && needs_group(i))
+        return refuse(q, "fuse.remap-group",
+                      ir_sprintf(q->out,
+                                 "the ids of @%s have to be remapped, from %s to %s, but it works "
+                                 "as a group: %s",
+                                 name, own, fused, op));
     if (partial_groups && asks_about_group(i))
         return refuse(q, "fuse.partial-group",
                       ir_sprintf(q->out,
                                  "@%s uses %s, but runs on %s, which need not be whole work-groups "
                                  "of %s",
-                                 name, ir_info(i)->name, range_text(q, &q->members[m].range),
-                                 range_text(q, &q->result->range)));
-    bool same_program = q->request->into == kernel(q, m)->module && !q->stage;
-    for (unsigned n = 0; n < i->nargs; n++)
-        if (has_program_variable(ir_arg(i, n)) && !same_program)
-            return refuse(q, "fuse.program-variable",
-                          ir_sprintf(q->out, "@%s uses @%s, which belongs to its program", name,
-                                     ir_arg(i, n)->imm.global->name));
-    return true;
+                                 name, op, own, fused));
+    return keeps_its_program(q, m, i);
 }
 
 static bool may_fuse(fusion *q, uint32_t m) {
-    const pass_range *own = &q->members[m].range, *fused = &q->result->range;
     const ir_func *body = q->members[m].kernel;
-    bool partial_groups = has_guard(q, m) && !has_whole_groups(q, m);
+    bool partial_groups = has_guard(q, m) && !is_remapped(q, m) && !has_whole_groups(q, m);
     if (ir_is_declaration(body))
         return refuse(q, "fuse.call",
                       ir_sprintf(q->out, "the calls of @%s cannot be inlined: %s",
                                  kernel(q, m)->name, body->refusal));
-    if (!pass_same_ids(own, fused))
-        return refuse(q, "fuse.remap",
-                      ir_sprintf(q->out,
-                                 "id remapping needed: @%s has range %s, the fused kernel %s",
-                                 kernel(q, m)->name, range_text(q, own), range_text(q, fused)));
     foreach_block (b, body)
         foreach_inst (i, b)
             if (!may_copy(q, m, partial_groups, i)) return false;
@@ -275,23 +296,12 @@ static void split_locals(fusion *q, uint32_t m, ir_inst *i) {
     }
 }
 
-/* What a size query of body m answers where the fused kernel would not; 0: the same. */
-static uint64_t own_answer(const fusion *q, uint32_t m, const ir_inst *i) {
-    const pass_range *own = &q->members[m].range, *fused = &q->result->range;
-    if (i->op == IR_OP_work_dim) return own->dims == fused->dims ? 0 : own->dims;
-    if (i->op != IR_OP_global_size && i->op != IR_OP_num_groups) return 0;
-    unsigned d = i->imm.dim;
-    if (pass_global_size(own, d) == pass_global_size(fused, d)) return 0;
-    uint64_t local = i->op == IR_OP_num_groups && d < fused->dims ? fused->local[d] : 1;
-    return pass_global_size(own, d) / local;
-}
-
-static void fix_copy(fusion *q, uint32_t m, ir_block *b) {
+static void fix_copy(fusion *q, uint32_t m, const pass_remap *remap, ir_block *b) {
     foreach_inst (i, b) {
         split_locals(q, m, i);
-        uint64_t answer = own_answer(q, m, i);
+        ir_inst *answer = ir_info(i)->rule == R_QUERY ? pass_remap_query(remap, b->func, i) : NULL;
         if (!answer) continue;
-        ir_replace_uses(i, ir_const(q->result->kernel, i->type, answer));
+        ir_replace_uses(i, answer);
         ir_remove(i);
     }
 }
@@ -309,8 +319,14 @@ static ir_inst *is_inside(const fusion *q, uint32_t m, ir_builder *b, unsigned d
     return ir_build2(b, IR_OP_ult, IR_I1, id, ir_const(b->f, t, end));
 }
 
-static ir_inst *build_guard(const fusion *q, uint32_t m, ir_builder *b) {
+static ir_inst *build_guard(const fusion *q, uint32_t m, const pass_remap *remap, ir_builder *b) {
     ir_inst *guard = NULL;
+    if (!has_guard(q, m)) return NULL;
+    if (remap->computed) {
+        ir_inst *linear = pass_linear_id(remap, b);
+        ir_inst *end = ir_const(b->f, linear->type, pass_range_items(remap->own));
+        return ir_build2(b, IR_OP_ult, IR_I1, linear, end);
+    }
     for (unsigned d = 0; d < 3; d++) {
         if (pass_global_size(&q->members[m].range, d) == pass_global_size(&q->result->range, d))
             continue;
@@ -320,9 +336,10 @@ static ir_inst *build_guard(const fusion *q, uint32_t m, ir_builder *b) {
     return guard;
 }
 
-static void build_entrance(fusion *q, uint32_t m, ir_builder *b, ir_block *body) {
+static void build_entrance(fusion *q, uint32_t m, const pass_remap *remap, ir_builder *b,
+                           ir_block *body) {
     ir_block *join = q->last;
-    ir_inst *guard = build_guard(q, m, b);
+    ir_inst *guard = build_guard(q, m, remap, b);
     if (!guard) {
         ir_build_jmp(b, body);
         return;
@@ -331,7 +348,7 @@ static void build_entrance(fusion *q, uint32_t m, ir_builder *b, ir_block *body)
     decide(q, "fuse.guard",
            ir_sprintf(q->out, "@%s runs on the items of %s only%s", kernel(q, m)->name,
                       range_text(q, &q->members[m].range),
-                      has_whole_groups(q, m) ? ", whole work-groups" : ""));
+                      !remap->computed && has_whole_groups(q, m) ? ", whole work-groups" : ""));
 }
 
 static const char *const barrier_text[] = {"local and global memory", "local memory",
@@ -392,15 +409,38 @@ static ir_inst **arguments_of(const fusion *q, uint32_t m, ir_builder *b, ir_are
     return args;
 }
 
+/* A block for the ids of a remapped member, behind its guard; NULL when it keeps its ids. */
+static ir_block *begin_ids(fusion *q, uint32_t m, pass_remap *remap) {
+    ir_builder b;
+    ir_block *ids = is_remapped(q, m) ? ir_block_new(q->result->kernel, "ids") : NULL;
+    ir_builder_init(&b, q->result->kernel);
+    ir_at_end(&b, ids);
+    pass_remap_begin(remap, &b);
+    if (!ids) return NULL;
+    decide(q, "fuse.remap",
+           ir_sprintf(q->out, "ids of @%s are computed from the linear id: %s in %s",
+                      kernel(q, m)->name, range_text(q, remap->own), range_text(q, remap->fused)));
+    return ids;
+}
+
+static void end_ids(ir_block *ids, ir_block *body) {
+    ir_builder b;
+    ir_builder_init(&b, ids->func);
+    ir_at_end(&b, ids);
+    ir_build_jmp(&b, body);
+}
+
 /* Copies body m behind b's block; b is then at the end of its join. */
 static void add_body(fusion *q, uint32_t m, ir_builder *b) {
     ir_func *f = q->result->kernel;
     ir_inst **args = arguments_of(q, m, b, &q->scratch);
-    ir_block *body, *join = ir_block_new(f, "join");
+    pass_remap remap = {.own = &q->members[m].range, .fused = &q->result->range};
+    ir_block *body, *ids = begin_ids(q, m, &remap), *join = ir_block_new(f, "join");
     ir_clone_body(f, q->members[m].kernel, args, join, &body);
-    for (ir_block *copy = join->next; copy; copy = copy->next) fix_copy(q, m, copy);
+    for (ir_block *copy = join->next; copy; copy = copy->next) fix_copy(q, m, &remap, copy);
     q->last = join;
-    build_entrance(q, m, b, body);
+    build_entrance(q, m, &remap, b, ids ? ids : body);
+    if (ids) end_ids(ids, body);
     hoist_variables(q, body);
     ir_block_move_after(join, f->last);
     ir_at_end(b, join);

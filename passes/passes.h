@@ -182,6 +182,20 @@ static inline uint64_t pass_global_size(const pass_range *r, unsigned d) {
 }
 /* Do the ids that a member's items had equal those of the fused items of the same linear id? */
 bool pass_same_ids(const pass_range *member, const pass_range *fused);
+uint64_t pass_range_items(const pass_range *r);
+
+/* What the queries of a member become in the fused kernel. (remap.c) */
+typedef struct {
+    const pass_range *own, *fused;
+    bool computed;  /* ids come from the linear id, and work-groups are single items */
+    ir_inst *id[3]; /* then: global ids */
+} pass_remap;
+/* The linear id of the item in the fused range; every item has it. */
+ir_inst *pass_linear_id(const pass_remap *r, ir_builder *b);
+/* Builds what the queries need, at a place that only the member's items reach. */
+void pass_remap_begin(pass_remap *r, ir_builder *b);
+/* The answer to a query of the member; NULL: the same as in the fused kernel. */
+ir_inst *pass_remap_query(const pass_remap *r, ir_func *f, const ir_inst *query);
 /* Writes "{64,4/16,1}", with " offset 8,0" where there is one. */
 void pass_print_range(ir_text *out, const pass_range *r);
 

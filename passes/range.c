@@ -30,11 +30,6 @@ static uint64_t offset_at(const pass_range *r, unsigned d) {
     return d < r->dims ? r->offset[d] : 0;
 }
 
-/* Does not overflow for a range that is_sound has accepted. */
-static uint64_t items(const pass_range *r) {
-    return pass_global_size(r, 0) * pass_global_size(r, 1) * pass_global_size(r, 2);
-}
-
 static void put_numbers(ir_text *out, const uint64_t *n, unsigned dims) {
     for (unsigned d = 0; d < dims; d++)
         ir_putf(out, "%s%llu", d ? "," : "", (unsigned long long)n[d]);
@@ -156,8 +151,9 @@ static pass_range choose_size(const ranges *q) {
     uint32_t best_count = 0;
     for (uint32_t m = 0, end; m < q->n; m = end) {
         for (end = m + 1; end < q->n && compare_sizes(&sizes[m], &sizes[end]) == 0;) end++;
-        bool more = items(&sizes[m]) > items(best);
-        if (!more && (items(&sizes[m]) < items(best) || end - m < best_count)) continue;
+        bool more = pass_range_items(&sizes[m]) > pass_range_items(best);
+        if (!more && (pass_range_items(&sizes[m]) < pass_range_items(best) || end - m < best_count))
+            continue;
         best = &sizes[m];
         best_count = end - m;
     }

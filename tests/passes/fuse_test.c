@@ -558,11 +558,13 @@ Test(fuse, partial_groups_are_refused_to_a_body_that_waits) {
                    "@reverse uses");
 }
 
-Test(fuse, remapping_is_refused_by_name) {
-    ir_module *m = parse(three);
-    const pass_fuse_member members[] = {member(m, "a", "20"), member(m, "b", "10,10")};
-    assert_refused(&(pass_fuse_request){.members = members, .nmembers = 2}, "fuse.remap",
-                   "id remapping needed: @a has range {20}, the fused kernel {10,10}");
+Test(fuse, remapped_members_work_alone) {
+    ir_module *m = parse("kernel @k() {\ne:\n barrier workgroup workgroup seq_cst local\n ret\n}\n"
+                         "kernel @plain() {\ne:\n ret\n}\n");
+    const pass_fuse_member members[] = {member(m, "k", "20"), member(m, "plain", "10,10")};
+    assert_refused(&(pass_fuse_request){.members = members, .nmembers = 2}, "fuse.remap-group",
+                   "the ids of @k have to be remapped, from {20} to {10,10}, but it works as a "
+                   "group: barrier");
 }
 
 Test(fuse, prefix_of_another_shape_needs_no_remapping) {

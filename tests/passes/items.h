@@ -104,6 +104,8 @@ static inline uint64_t items_query(void *user, const ir_inst *i, unsigned lane) 
     case IR_OP_num_groups: return items_size(r, d) / items_local(r, d);
     case IR_OP_global_offset: return d < r->dims ? r->offset[d] : 0;
     case IR_OP_work_dim: return r->dims;
+    case IR_OP_local_linear_id:
+        return (q->item[2] * items_local(r, 1) + q->item[1]) * items_local(r, 0) + q->item[0];
     default: return (id[2] * items_size(r, 1) + id[1]) * items_size(r, 0) + id[0];
     }
 }
@@ -159,19 +161,45 @@ static inline void items_run_group(items *q, ir_interp **item, uint64_t n) {
     }
 }
 
+static inline ir_interp_host items_host(items *q) {
+    return (ir_interp_host){.user = q,
+                            .read = items_read,
+                            .write = items_write,
+                            .variable = items_variable,
+                            .release = items_release,
+                            .address = items_address,
+                            .space_of = items_space,
+                            .query = items_query,
+                            .print = items_print,
+                            .fence = items_fence,
+                            .problem = items_problem};
+}
+
+/* Runs the item with these global ids alone, past all barriers. */
+static inline void items_run_one(items *q, ir_func *kernel, const ir_value *args,
+                                 const pass_range *range, const uint64_t id[3]) {
+    const ir_interp_host host = items_host(q);
+    uint64_t budget = 1000000;
+    q->range = *range;
+    q->range.has_local = true;
+    for (unsigned d = 0; d < 3; d++) {
+        q->range.local[d] = 1;
+        q->group[d] = id[d];
+        q->item[d] = 0;
+    }
+    q->next_variable = ITEMS_STACK;
+    ir_interp *item =
+        ir_interp_new(&q->arena, ir_interp_code_new(&q->arena, kernel->module), &host);
+    ir_interp_start(item, kernel, args);
+    ir_run state = ir_interp_run(item, &budget);
+    for (; state == IR_RUN_BLOCKED; state = ir_interp_run(item, &budget))
+        ir_interp_resume(item, NULL);
+    if (state != IR_RUN_DONE) q->faults++;
+}
+
 static inline void items_run(items *q, ir_func *kernel, const ir_value *args,
                              const pass_range *range) {
-    const ir_interp_host host = {.user = q,
-                                 .read = items_read,
-                                 .write = items_write,
-                                 .variable = items_variable,
-                                 .release = items_release,
-                                 .address = items_address,
-                                 .space_of = items_space,
-                                 .query = items_query,
-                                 .print = items_print,
-                                 .fence = items_fence,
-                                 .problem = items_problem};
+    const ir_interp_host host = items_host(q);
     ir_interp *item[ITEMS_MAX];
     uint64_t n = items_local(range, 0) * items_local(range, 1) * items_local(range, 2);
     uint64_t all = items_size(range, 0) * items_size(range, 1) * items_size(range, 2);
