@@ -199,6 +199,71 @@ ir_inst *pass_remap_query(const pass_remap *r, ir_func *f, const ir_inst *query)
 /* Writes "{64,4/16,1}", with " offset 8,0" where there is one. */
 void pass_print_range(ir_text *out, const pass_range *r);
 
+/* ----------------------------------------------------------- access summaries (affine.c, access.c)
+ *
+ * Where a kernel reads and writes, as far as it can be said before it runs. */
+
+/* What a form is made of: an id or size (kind is the query's op, index its dimension), a by-value
+ * parameter (IR_OP_param, its argument), the iteration number of a loop (IR_OP_phi, value is its
+ * counter), or a value that is not looked into (its op and itself). */
+typedef struct {
+    ir_op kind;
+    uint32_t index;
+    const ir_inst *value;
+} pass_symbol;
+
+typedef struct {
+    pass_symbol of;
+    int64_t factor; /* not 0 */
+} pass_term;
+
+enum { PASS_MAX_TERMS = 6 };
+
+/* constant + sum of factor * symbol. */
+typedef struct {
+    pass_term term[PASS_MAX_TERMS];
+    uint32_t n;
+    int64_t constant;
+} pass_affine;
+
+/* A kernel and what is known about its launch. */
+typedef struct {
+    ir_func *kernel; /* without calls */
+    const pass_range *range;
+    const uint32_t *argument;    /* by parameter: its name in symbols; NULL: its index */
+    const int64_t *const *value; /* by parameter: its value, where one is known; may be NULL */
+} pass_launch;
+
+/* The form that an integer has in block `at`: always one, perhaps just a symbol. */
+void pass_find_affine(const pass_launch *l, ir_inst *v, const ir_block *at, pass_affine *out);
+/* a - b; false when there are too many terms. */
+bool pass_affine_subtract(const pass_affine *a, const pass_affine *b, pass_affine *out);
+/* The values that a symbol can have in block `at`; false: unknown. */
+bool pass_symbol_bounds(const pass_launch *l, const pass_symbol *s, const ir_block *at,
+                        int64_t *low, int64_t *high);
+/* The same of a form; also false where the bounds leave 63 bits. */
+bool pass_affine_bounds(const pass_launch *l, const pass_affine *f, const ir_block *at,
+                        int64_t *low, int64_t *high);
+void pass_print_affine(ir_text *out, const pass_launch *l, const pass_affine *f);
+
+enum { PASS_READS = 1, PASS_WRITES = 2, PASS_ATOMIC = 4 };
+
+typedef struct {
+    const ir_inst *at;
+    const ir_inst *object; /* parameter or address of a global; NULL: unknown */
+    pass_affine offset;    /* in bytes */
+    uint64_t size;         /* in bytes; 0: unknown */
+    unsigned kind;         /* PASS_READS … */
+    bool always;           /* every item of the range gets there */
+} pass_access;
+
+typedef ir_vec(pass_access) pass_accesses;
+
+/* Appends all accesses of memory that items share, in program order of reachable blocks. */
+void pass_find_accesses(const pass_launch *l, ir_arena *a, pass_accesses *out);
+/* One line each: "writes 4 bytes at %out + 4*global_id.0 + 8, always". */
+void pass_print_accesses(ir_text *out, const pass_launch *l, const pass_accesses *list);
+
 /* Gives parameter `index` of f a value: `size` bytes in memory form.  The parameter stays, without
  * uses.  False after a reported error: it is no value, or has another size. (argconst.c) */
 bool pass_fold_argument(ir_func *f, uint32_t index, const void *bytes, size_t size);

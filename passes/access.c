@@ -1,0 +1,169 @@
+/* access.c — where a kernel reads and writes.
+ *
+ * Every access of memory that work-items share gets a row: the object (a pointer parameter or a
+ * module-scope variable), the affine form of the byte offset in it (affine.c), the number of bytes,
+ * and whether every item gets there.  The address is followed through offsets and casts; one that
+ * comes from a phi, a select, memory or an integer has no object, and may be anywhere.
+ *
+ * An item gets to a block for certain when the block dominates every way out of the kernel.
+ */
+#include "passes/passes.h"
+
+typedef struct {
+    const pass_launch *launch;
+    const ir_dom *dom;
+    ir_block_list exits;
+    ir_arena *a;
+    pass_accesses *out;
+} collector;
+
+/* ------------------------------------------------------------------------------------ addresses */
+
+static bool add_form(pass_affine *to, const pass_affine *f) {
+    pass_affine negative, zero = {0};
+    return pass_affine_subtract(&zero, f, &negative) && pass_affine_subtract(to, &negative, to);
+}
+
+/* The object of an address, and its offset there; NULL: unknown. */
+static const ir_inst *follow(const collector *c, const ir_inst *at, ir_inst *p,
+                             pass_affine *offset) {
+    *offset = (pass_affine){0};
+    for (;;) {
+        pass_affine step;
+        switch (p->op) {
+        case IR_OP_param:
+        case IR_OP_address:
+        case IR_OP_alloca: return p;
+        case IR_OP_ptrcast:
+        case IR_OP_ptrcast_to: p = ir_arg(p, 0); break;
+        case IR_OP_ptradd:
+            pass_find_affine(c->launch, ir_arg(p, 1), at->block, &step);
+            if (!add_form(offset, &step)) return NULL;
+            p = ir_arg(p, 0);
+            break;
+        default: return NULL;
+        }
+    }
+}
+
+static bool is_own(const collector *c, const ir_inst *object) {
+    if (object->op == IR_OP_alloca) return true;
+    return object->op == IR_OP_param &&
+           c->launch->kernel->param[object->imm.index].attrs & IR_PARAM_BYVAL;
+}
+
+/* Memory that nothing writes while kernels run. */
+static bool is_constant(const ir_inst *p) { return ir_space_of(p->type) == IR_CONST; }
+
+static bool gets_there(const collector *c, const ir_block *b) {
+    for (uint32_t k = 0; k < c->exits.n; k++)
+        if (!ir_block_dominates(c->dom, b, c->exits.data[k])) return false;
+    return c->exits.n > 0;
+}
+
+static void add_access(collector *c, const ir_inst *at, unsigned arg, uint64_t size,
+                       unsigned kind) {
+    pass_access access = {.at = at, .size = size, .kind = kind};
+    ir_inst *p = ir_arg(at, arg);
+    if (is_constant(p)) return;
+    access.object = follow(c, at, p, &access.offset);
+    if (access.object && (is_own(c, access.object) || is_constant(access.object))) return;
+    access.always = gets_there(c, at->block);
+    *ir_push(c->a, c->out) = access;
+}
+
+/* ----------------------------------------------------------------------------------- operations */
+
+static uint64_t bytes_of(const collector *c, ir_type t) {
+    return ir_access_size(c->launch->kernel->module, t);
+}
+
+static uint64_t constant_or_0(const ir_inst *n) { return ir_is_const(n) ? n->imm.bits : 0; }
+
+/* Of the ops with such flags, those that have them for other reasons. */
+static bool touches_memory(ir_op op) {
+    switch (op) {
+    case IR_OP_alloca:
+    case IR_OP_fence:
+    case IR_OP_barrier:
+    case IR_OP_wait_events:
+    case IR_OP_printf:
+    case IR_OP_assume: return false;
+    default: return !(ir_ops[op].flags & F_TERMINATOR);
+    }
+}
+
+/* Images, and whatever else touches memory: which part of it is not said. */
+static void add_other(collector *c, const ir_inst *i) {
+    unsigned kind =
+        (ir_has_flag(i, F_READS) ? PASS_READS : 0u) | (ir_has_flag(i, F_WRITES) ? PASS_WRITES : 0u);
+    bool image = i->nargs && ir_arg(i, 0)->op == IR_OP_param && ir_is_opaque(ir_arg(i, 0)->type);
+    if (!kind || !touches_memory((ir_op)i->op)) return;
+    pass_access access = {.at = i, .object = image ? ir_arg(i, 0) : NULL, .kind = kind};
+    access.always = gets_there(c, i->block);
+    *ir_push(c->a, c->out) = access;
+}
+
+static void collect(collector *c, const ir_inst *i) {
+    switch (i->op) {
+    case IR_OP_load: add_access(c, i, 0, bytes_of(c, i->type), PASS_READS); break;
+    case IR_OP_store: add_access(c, i, 1, bytes_of(c, ir_arg(i, 0)->type), PASS_WRITES); break;
+    case IR_OP_copy:
+        add_access(c, i, 0, constant_or_0(ir_arg(i, 2)), PASS_WRITES);
+        add_access(c, i, 1, constant_or_0(ir_arg(i, 2)), PASS_READS);
+        break;
+    case IR_OP_fill: add_access(c, i, 0, constant_or_0(ir_arg(i, 2)), PASS_WRITES); break;
+    case IR_OP_async_copy:
+        add_access(c, i, 0, 0, PASS_WRITES);
+        add_access(c, i, 1, 0, PASS_READS);
+        break;
+    case IR_OP_atomic_store:
+        add_access(c, i, 0, bytes_of(c, ir_arg(i, 1)->type), PASS_WRITES | PASS_ATOMIC);
+        break;
+    default:
+        if (ir_info(i)->rule == R_ATOMIC)
+            add_access(c, i, 0, bytes_of(c, i->type), PASS_READS | PASS_WRITES | PASS_ATOMIC);
+        else
+            add_other(c, i);
+    }
+}
+
+void pass_find_accesses(const pass_launch *l, ir_arena *a, pass_accesses *out) {
+    collector c = {.launch = l, .dom = ir_dominators(l->kernel), .a = a, .out = out};
+    const ir_order *order = &c.dom->order;
+    for (uint32_t k = 0; k < order->n; k++)
+        if (order->rpo[k]->last->op == IR_OP_ret) *ir_push(a, &c.exits) = order->rpo[k];
+    for (uint32_t k = 0; k < order->n; k++)
+        foreach_inst (i, order->rpo[k]) collect(&c, i);
+}
+
+/* ------------------------------------------------------------------------------------- printing */
+
+static void print_object(ir_text *out, const ir_func *f, const ir_inst *object) {
+    if (!object)
+        ir_put(out, "an unknown place");
+    else if (object->op == IR_OP_address)
+        ir_putf(out, "@%s", object->imm.global->name);
+    else if (f->param[object->imm.index].name)
+        ir_putf(out, "%%%s", f->param[object->imm.index].name);
+    else
+        ir_putf(out, "parameter %u", object->imm.index);
+}
+
+static void print_access(ir_text *out, const pass_launch *l, const pass_access *x) {
+    static const char *const kinds[] = {"", "reads", "writes", "updates"};
+    ir_putf(out, "%s%s ", x->kind & PASS_ATOMIC ? "atomically " : "",
+            kinds[x->kind & (PASS_READS | PASS_WRITES)]);
+    if (x->size)
+        ir_putf(out, "%llu bytes at ", (unsigned long long)x->size);
+    else
+        ir_put(out, "some bytes at ");
+    print_object(out, l->kernel, x->object);
+    if (x->object) ir_put(out, " + ");
+    if (x->object) pass_print_affine(out, l, &x->offset);
+    ir_put(out, x->always ? ", always\n" : "\n");
+}
+
+void pass_print_accesses(ir_text *out, const pass_launch *l, const pass_accesses *list) {
+    for (uint32_t k = 0; k < list->n; k++) print_access(out, l, &list->data[k]);
+}

@@ -1,0 +1,357 @@
+/* affine.c — integers as sums over what a work-item knows.
+ *
+ * The form of a value is constant + sum of factor * symbol, equal to the value modulo 2^width.
+ * Symbols are ids, by-value parameters, iteration numbers of loops, and whatever is not looked
+ * into.  Sums, products and shifts by constants, and truncations keep that congruence.  An
+ * extension needs more: the form must be the value itself, as the extension reads it.  It is when
+ * the bounds of its symbols keep it within the narrow type, or, for signed values, when it is made
+ * of whole values by operations that promise not to wrap.
+ *
+ * Ids are bounded by the nd-range, iteration numbers by an exit test against a constant.  Other
+ * symbols have no bounds.  How deep and how far expressions are followed is limited; what lies
+ * beyond is a symbol.
+ */
+#include "passes/passes.h"
+
+__extension__ typedef __int128 i128;
+
+enum { MAX_DEPTH = 24, MAX_STEPS = 1000 };
+
+/* ----------------------------------------------------------------------------------------- sums */
+
+static int64_t wrap_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
+static int64_t wrap_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
+
+static bool is_same_symbol(const pass_symbol *a, const pass_symbol *b) {
+    return a->kind == b->kind && a->index == b->index && a->value == b->value;
+}
+
+static void drop_zeros(pass_affine *f) {
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < f->n; k++)
+        if (f->term[k].factor) f->term[kept++] = f->term[k];
+    f->n = kept;
+}
+
+/* to += factor * f; false when there are too many terms. */
+static bool add_scaled(pass_affine *to, const pass_affine *f, int64_t factor) {
+    for (uint32_t k = 0; k < f->n; k++) {
+        uint32_t at = 0;
+        while (at < to->n && !is_same_symbol(&to->term[at].of, &f->term[k].of)) at++;
+        if (at == PASS_MAX_TERMS) return false;
+        if (at == to->n) to->term[to->n++] = (pass_term){f->term[k].of, 0};
+        int64_t part = wrap_mul(f->term[k].factor, factor);
+        to->term[at].factor = wrap_add(to->term[at].factor, part);
+    }
+    to->constant = wrap_add(to->constant, wrap_mul(f->constant, factor));
+    drop_zeros(to);
+    return true;
+}
+
+bool pass_affine_subtract(const pass_affine *a, const pass_affine *b, pass_affine *out) {
+    *out = *a;
+    return add_scaled(out, b, -1);
+}
+
+/* -------------------------------------------------------------------------------- loop counters */
+
+/* A phi that is init + k * step in iteration k. */
+typedef struct {
+    const ir_loop *loop;
+    ir_inst *init, *next;
+    ir_block *latch; /* the one block that jumps back */
+    int64_t step;
+} counter;
+
+static int64_t constant_of(const ir_inst *c) {
+    return ir_sext(c->imm.bits, ir_bits(NULL, c->type));
+}
+
+static bool find_counter(ir_func *f, const ir_inst *phi, counter *c) {
+    const ir_loops *loops = ir_loop_tree(f);
+    c->loop = loops->of[phi->block->id];
+    if (phi->nargs != 2 || !ir_is_int(phi->type) || ir_is_vector(phi->type)) return false;
+    if (!c->loop || c->loop->header != phi->block || c->loop->irreducible) return false;
+    unsigned back = ir_in_loop(loops, phi->block->pred[1], c->loop) ? 1 : 0;
+    if (ir_in_loop(loops, phi->block->pred[!back], c->loop)) return false;
+    c->init = ir_arg(phi, !back);
+    c->next = ir_arg(phi, back);
+    c->latch = phi->block->pred[back];
+    if (c->next->op != IR_OP_add || ir_arg(c->next, 0) != phi) return false;
+    if (!ir_is_const(ir_arg(c->next, 1))) return false;
+    c->step = constant_of(ir_arg(c->next, 1));
+    return true;
+}
+
+/* The least value for which a counter that grows is not let through; false: no such test.
+ * `stay` says which outcome of the comparison goes on. */
+static bool find_limit(const ir_inst *test, const ir_inst *counted, bool stay, int64_t *limit) {
+    bool left = test->nargs == 2 && ir_arg(test, 0) == counted && ir_is_const(ir_arg(test, 1));
+    bool right = test->nargs == 2 && ir_arg(test, 1) == counted && ir_is_const(ir_arg(test, 0));
+    if (!left && !right) return false;
+    *limit = constant_of(ir_arg(test, left));
+    switch (test->op) {
+    case IR_OP_ult:
+    case IR_OP_slt: *limit += right; return left == stay; /* x < c, or not c < x */
+    case IR_OP_ule:
+    case IR_OP_sle: *limit += left; return left == stay;
+    case IR_OP_ne: return stay;
+    case IR_OP_eq: return !stay;
+    default: return false;
+    }
+}
+
+/* How often a test lets a counter through that starts at `first`, or -1. */
+static int64_t count_passes(const ir_inst *test, int64_t first, int64_t step, int64_t limit) {
+    bool exact = test->op == IR_OP_ne || test->op == IR_OP_eq;
+    bool is_unsigned = test->op == IR_OP_ult || test->op == IR_OP_ule;
+    if (step <= 0 || (exact && (limit < first || (limit - first) % step))) return -1;
+    if (is_unsigned && (first < 0 || limit < 0)) return -1;
+    if (limit > INT32_MAX || limit < INT32_MIN || first > INT32_MAX || first < INT32_MIN) return -1;
+    return limit <= first ? 0 : (limit - first + step - 1) / step;
+}
+
+/* The number of iterations that the branch at the end of b allows, or -1; see bounds of symbols. */
+static int64_t count_rounds(ir_func *f, const counter *c, const ir_inst *phi, const ir_block *b) {
+    const ir_loops *loops = ir_loop_tree(f);
+    const ir_inst *br = b->last, *test = br->op == IR_OP_br ? ir_arg(br, 0) : NULL;
+    int64_t limit = 0;
+    if (!test || !ir_is_const(c->init)) return -1;
+    bool stay = ir_in_loop(loops, b->succ[0], c->loop);
+    if (stay == ir_in_loop(loops, b->succ[1], c->loop)) return -1;
+    bool on_next = find_limit(test, c->next, stay, &limit);
+    if (!on_next && !find_limit(test, phi, stay, &limit)) return -1;
+    int64_t first = constant_of(c->init) + (on_next ? c->step : 0);
+    int64_t let_through = count_passes(test, first, c->step, limit);
+    return let_through < 0 ? -1 : let_through + (b == c->latch);
+}
+
+/* --------------------------------------------------------------------------------------- bounds */
+
+/* A test in the header is reached once more than the rest of the loop. */
+static bool counter_bounds(const pass_launch *l, const ir_inst *phi, const ir_block *at,
+                           int64_t *high) {
+    counter c;
+    if (!find_counter(l->kernel, phi, &c)) return false;
+    int64_t latch = count_rounds(l->kernel, &c, phi, c.latch);
+    int64_t header = count_rounds(l->kernel, &c, phi, phi->block);
+    *high = latch >= 0 ? latch - 1 : at == phi->block ? header : header - 1;
+    return (latch >= 0 || header >= 0) && *high >= 0;
+}
+
+static uint64_t local_size(const pass_range *r, unsigned d) {
+    return d < r->dims ? r->local[d] : 1;
+}
+
+bool pass_symbol_bounds(const pass_launch *l, const pass_symbol *s, const ir_block *at,
+                        int64_t *low, int64_t *high) {
+    const pass_range *r = l->range;
+    uint64_t count = 0;
+    *low = 0;
+    if (s->kind == IR_OP_phi) return counter_bounds(l, s->value, at, high);
+    if (!r) return false;
+    uint64_t size = pass_global_size(r, s->index);
+    if (s->kind == IR_OP_global_id) {
+        *low = s->index < r->dims ? (int64_t)r->offset[s->index] : 0;
+        count = size;
+    } else if (s->kind == IR_OP_local_id) {
+        count = r->has_local ? local_size(r, s->index) : size;
+    } else if (s->kind == IR_OP_group_id) {
+        count = r->has_local ? size / local_size(r, s->index) : size;
+    } else if (s->kind == IR_OP_global_linear_id) {
+        count = pass_range_items(r);
+    }
+    *high = (int64_t)((uint64_t)*low + count - 1);
+    return count && *low >= 0 && *high >= *low;
+}
+
+bool pass_affine_bounds(const pass_launch *l, const pass_affine *f, const ir_block *at,
+                        int64_t *low, int64_t *high) {
+    i128 least = f->constant, most = f->constant;
+    for (uint32_t k = 0; k < f->n; k++) {
+        int64_t from, to, factor = f->term[k].factor;
+        if (!pass_symbol_bounds(l, &f->term[k].of, at, &from, &to)) return false;
+        least += (i128)factor * (factor < 0 ? to : from);
+        most += (i128)factor * (factor < 0 ? from : to);
+    }
+    *low = (int64_t)least;
+    *high = (int64_t)most;
+    return least >= INT64_MIN / 2 && most <= INT64_MAX / 2;
+}
+
+/* ---------------------------------------------------------------------------------------- forms */
+
+typedef struct {
+    const pass_launch *launch;
+    const ir_block *at; /* where the value is wanted */
+    unsigned steps;     /* taken so far: shared expressions are followed again */
+} finder;
+
+static void find(finder *q, ir_inst *v, unsigned depth, pass_affine *out);
+
+static void put_symbol(pass_affine *out, ir_op kind, uint32_t index, const ir_inst *value) {
+    *out = (pass_affine){.term = {{{kind, index, value}, 1}}, .n = 1};
+}
+
+static void put_constant(pass_affine *out, int64_t n) { *out = (pass_affine){.constant = n}; }
+
+static void find_param(finder *q, const ir_inst *v, pass_affine *out) {
+    const pass_launch *l = q->launch;
+    uint32_t n = v->imm.index;
+    if (l->value && l->value[n])
+        put_constant(out, *l->value[n]);
+    else
+        put_symbol(out, IR_OP_param, l->argument ? l->argument[n] : n, NULL);
+}
+
+static void find_query(finder *q, const ir_inst *v, pass_affine *out) {
+    const pass_range *r = q->launch->range;
+    bool has_dim = ir_info(v)->imm == I_DIM;
+    unsigned d = has_dim ? v->imm.dim : 0;
+    put_symbol(out, (ir_op)v->op, d, NULL);
+    if (!r) return;
+    if (v->op == IR_OP_global_size) put_constant(out, (int64_t)pass_global_size(r, d));
+    if (v->op == IR_OP_global_offset) put_constant(out, d < r->dims ? (int64_t)r->offset[d] : 0);
+    if (v->op == IR_OP_work_dim) put_constant(out, r->dims);
+    if (!r->has_local) return;
+    if (v->op == IR_OP_local_size || v->op == IR_OP_enqueued_local_size)
+        put_constant(out, (int64_t)local_size(r, d));
+    if (v->op == IR_OP_num_groups)
+        put_constant(out, (int64_t)(pass_global_size(r, d) / local_size(r, d)));
+}
+
+static bool is_within(finder *q, const pass_affine *f, int64_t low, int64_t high) {
+    int64_t from, to;
+    return pass_affine_bounds(q->launch, f, q->at, &from, &to) && from >= low && to <= high;
+}
+
+static bool fits(finder *q, const pass_affine *f, unsigned bits, bool is_signed) {
+    if (bits >= 64) return true;
+    int64_t half = INT64_C(1) << (bits - 1);
+    return is_signed ? is_within(q, f, -half, half - 1) : is_within(q, f, 0, 2 * half - 1);
+}
+
+/* Is the form of v its value as a signed number? */
+static bool is_whole(finder *q, ir_inst *v, unsigned depth) {
+    pass_affine form;
+    counter c;
+    if (ir_is_const(v) || v->op == IR_OP_param) return true;
+    if (depth >= MAX_DEPTH || ++q->steps > MAX_STEPS) return false;
+    find(q, v, depth, &form);
+    if (fits(q, &form, ir_bits(q->launch->kernel->module, v->type), true)) return true;
+    if (form.n == 1 && form.term[0].of.value == v && v->op != IR_OP_phi) return true;
+    if (v->op == IR_OP_phi)
+        return find_counter(q->launch->kernel, v, &c) && c.next->flags & IR_NSW &&
+               is_whole(q, c.init, depth + 1);
+    bool sums =
+        v->op == IR_OP_add || v->op == IR_OP_sub || v->op == IR_OP_mul || v->op == IR_OP_shl;
+    return sums && v->flags & IR_NSW && is_whole(q, ir_arg(v, 0), depth + 1) &&
+           is_whole(q, ir_arg(v, 1), depth + 1);
+}
+
+/* An extension of the low `bits` of x; false: the form of x does not survive it. */
+static bool find_extension(finder *q, ir_inst *x, unsigned bits, bool is_signed, unsigned depth,
+                           pass_affine *out) {
+    find(q, x, depth + 1, out);
+    if (fits(q, out, bits, is_signed)) return true;
+    bool narrow = ir_bits(q->launch->kernel->module, x->type) == bits;
+    return is_signed && narrow && is_whole(q, x, depth + 1);
+}
+
+static bool find_sum(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
+    pass_affine second;
+    find(q, ir_arg(v, 0), depth + 1, out);
+    find(q, ir_arg(v, 1), depth + 1, &second);
+    return add_scaled(out, &second, v->op == IR_OP_sub ? -1 : 1);
+}
+
+static bool find_product(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
+    pass_affine x, y;
+    find(q, ir_arg(v, 0), depth + 1, &x);
+    find(q, ir_arg(v, 1), depth + 1, &y);
+    *out = (pass_affine){0};
+    if (y.n == 0) return add_scaled(out, &x, y.constant);
+    return x.n == 0 && add_scaled(out, &y, x.constant);
+}
+
+/* Shifts by constants; up and down again is an extension. */
+static bool find_shift(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
+    ir_inst *x = ir_arg(v, 0), *by = ir_arg(v, 1);
+    unsigned width = ir_bits(q->launch->kernel->module, v->type);
+    pass_affine form;
+    *out = (pass_affine){0};
+    if (!ir_is_const(by) || by->imm.bits >= width || by->imm.bits > 62) return false;
+    if (v->op == IR_OP_shl) {
+        find(q, x, depth + 1, &form);
+        return add_scaled(out, &form, INT64_C(1) << by->imm.bits);
+    }
+    bool back = x->op == IR_OP_shl && ir_arg(x, 1) == by;
+    return back && find_extension(q, ir_arg(x, 0), width - (unsigned)by->imm.bits,
+                                  v->op == IR_OP_ashr, depth, out);
+}
+
+static bool find_counted(finder *q, ir_inst *v, unsigned depth, pass_affine *out) {
+    counter c;
+    pass_affine rounds;
+    if (!find_counter(q->launch->kernel, v, &c)) return false;
+    find(q, c.init, depth + 1, out);
+    put_symbol(&rounds, IR_OP_phi, 0, v);
+    return add_scaled(out, &rounds, c.step);
+}
+
+/* False: v is a symbol. */
+static bool find_op(finder *q, ir_inst *v, unsigned depth, pass_affine *out) {
+    unsigned bits = v->nargs ? ir_bits(q->launch->kernel->module, ir_arg(v, 0)->type) : 0;
+    switch (v->op) {
+    case IR_OP_add:
+    case IR_OP_sub: return find_sum(q, v, depth, out);
+    case IR_OP_mul: return find_product(q, v, depth, out);
+    case IR_OP_shl:
+    case IR_OP_ashr:
+    case IR_OP_lshr: return find_shift(q, v, depth, out);
+    case IR_OP_trunc: find(q, ir_arg(v, 0), depth + 1, out); return true;
+    case IR_OP_sext: return find_extension(q, ir_arg(v, 0), bits, true, depth, out);
+    case IR_OP_zext: return find_extension(q, ir_arg(v, 0), bits, false, depth, out);
+    case IR_OP_phi: return find_counted(q, v, depth, out);
+    default: return false;
+    }
+}
+
+static void find(finder *q, ir_inst *v, unsigned depth, pass_affine *out) {
+    if (ir_is_const(v))
+        put_constant(out, constant_of(v));
+    else if (v->op == IR_OP_param)
+        find_param(q, v, out);
+    else if (ir_info(v)->rule == R_QUERY)
+        find_query(q, v, out);
+    else if (depth >= MAX_DEPTH || ++q->steps > MAX_STEPS || !find_op(q, v, depth, out))
+        put_symbol(out, (ir_op)v->op, 0, v);
+}
+
+void pass_find_affine(const pass_launch *l, ir_inst *v, const ir_block *at, pass_affine *out) {
+    finder q = {.launch = l, .at = at};
+    find(&q, v, 0, out);
+}
+
+/* ------------------------------------------------------------------------------------- printing */
+
+static void print_symbol(ir_text *out, const pass_launch *l, const pass_symbol *s) {
+    if (s->value)
+        ir_putf(out, "%%%s",
+                ir_name_of(l->kernel, s->value) ? ir_name_of(l->kernel, s->value)
+                                                : ir_ops[s->kind].name);
+    else if (s->kind == IR_OP_param)
+        ir_putf(out, "argument %u", s->index);
+    else if (ir_ops[s->kind].imm == I_DIM)
+        ir_putf(out, "%s.%u", ir_ops[s->kind].name, s->index);
+    else
+        ir_put(out, ir_ops[s->kind].name);
+}
+
+void pass_print_affine(ir_text *out, const pass_launch *l, const pass_affine *f) {
+    for (uint32_t k = 0; k < f->n; k++) {
+        ir_putf(out, "%s%lld*", k ? " + " : "", (long long)f->term[k].factor);
+        print_symbol(out, l, &f->term[k].of);
+    }
+    if (f->constant || !f->n) ir_putf(out, "%s%lld", f->n ? " + " : "", (long long)f->constant);
+}
