@@ -150,7 +150,7 @@ static void print_object(ir_text *out, const ir_func *f, const ir_inst *object) 
         ir_putf(out, "parameter %u", object->imm.index);
 }
 
-static void print_access(ir_text *out, const pass_launch *l, const pass_access *x) {
+void pass_print_access(ir_text *out, const pass_launch *l, const pass_access *x) {
     static const char *const kinds[] = {"", "reads", "writes", "updates"};
     ir_putf(out, "%s%s ", x->kind & PASS_ATOMIC ? "atomically " : "",
             kinds[x->kind & (PASS_READS | PASS_WRITES)]);
@@ -161,9 +161,12 @@ static void print_access(ir_text *out, const pass_launch *l, const pass_access *
     print_object(out, l->kernel, x->object);
     if (x->object) ir_put(out, " + ");
     if (x->object) pass_print_affine(out, l, &x->offset);
-    ir_put(out, x->always ? ", always\n" : "\n");
+    if (x->always) ir_put(out, ", always");
 }
 
 void pass_print_accesses(ir_text *out, const pass_launch *l, const pass_accesses *list) {
-    for (uint32_t k = 0; k < list->n; k++) print_access(out, l, &list->data[k]);
+    for (uint32_t k = 0; k < list->n; k++) {
+        pass_print_access(out, l, &list->data[k]);
+        ir_put(out, "\n");
+    }
 }

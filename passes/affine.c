@@ -143,12 +143,24 @@ static uint64_t local_size(const pass_range *r, unsigned d) {
     return d < r->dims ? r->local[d] : 1;
 }
 
+/* Of a value that is not looked into, but whose operation says something. */
+static bool value_bounds(const pass_launch *l, const ir_inst *v, const ir_block *at,
+                         int64_t *high) {
+    pass_affine limit;
+    if (v->op != IR_OP_urem && v->op != IR_OP_and && v->op != IR_OP_umin) return false;
+    if (ir_is_vector(v->type)) return false;
+    pass_find_affine(l, ir_arg(v, 1), at, &limit);
+    *high = limit.constant - (v->op == IR_OP_urem);
+    return limit.n == 0 && *high >= 0;
+}
+
 bool pass_symbol_bounds(const pass_launch *l, const pass_symbol *s, const ir_block *at,
                         int64_t *low, int64_t *high) {
     const pass_range *r = l->range;
     uint64_t count = 0;
     *low = 0;
     if (s->kind == IR_OP_phi) return counter_bounds(l, s->value, at, high);
+    if (s->value) return value_bounds(l, s->value, at, high);
     if (!r) return false;
     uint64_t size = pass_global_size(r, s->index);
     if (s->kind == IR_OP_global_id) {
@@ -157,7 +169,7 @@ bool pass_symbol_bounds(const pass_launch *l, const pass_symbol *s, const ir_blo
     } else if (s->kind == IR_OP_local_id) {
         count = r->has_local ? local_size(r, s->index) : size;
     } else if (s->kind == IR_OP_group_id) {
-        count = r->has_local ? size / local_size(r, s->index) : size;
+        count = r->has_local ? (size - 1) / local_size(r, s->index) + 1 : size;
     } else if (s->kind == IR_OP_global_linear_id) {
         count = pass_range_items(r);
     }
@@ -299,6 +311,26 @@ static bool find_counted(finder *q, ir_inst *v, unsigned depth, pass_affine *out
     return add_scaled(out, &rounds, c.step);
 }
 
+/* The low bits of x, as x & mask. */
+static bool find_masked(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
+    const ir_inst *mask = ir_arg(v, 1);
+    uint64_t bits = ir_is_const(mask) ? mask->imm.bits : 0;
+    unsigned low = 0;
+    while (low < 64 && bits >> low & 1) low++;
+    if (low == 0 || low == 64 || bits >> low) return false;
+    return find_extension(q, ir_arg(v, 0), low, false, depth, out);
+}
+
+/* ~x is -x - 1. */
+static bool find_inverted(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
+    const ir_inst *ones = ir_arg(v, 1);
+    pass_affine x;
+    if (!ir_is_const(ones) || constant_of(ones) != -1) return false;
+    find(q, ir_arg(v, 0), depth + 1, &x);
+    put_constant(out, -1);
+    return add_scaled(out, &x, -1);
+}
+
 /* False: v is a symbol. */
 static bool find_op(finder *q, ir_inst *v, unsigned depth, pass_affine *out) {
     unsigned bits = v->nargs ? ir_bits(q->launch->kernel->module, ir_arg(v, 0)->type) : 0;
@@ -309,6 +341,8 @@ static bool find_op(finder *q, ir_inst *v, unsigned depth, pass_affine *out) {
     case IR_OP_shl:
     case IR_OP_ashr:
     case IR_OP_lshr: return find_shift(q, v, depth, out);
+    case IR_OP_and: return find_masked(q, v, depth, out);
+    case IR_OP_xor: return find_inverted(q, v, depth, out);
     case IR_OP_trunc: find(q, ir_arg(v, 0), depth + 1, out); return true;
     case IR_OP_sext: return find_extension(q, ir_arg(v, 0), bits, true, depth, out);
     case IR_OP_zext: return find_extension(q, ir_arg(v, 0), bits, false, depth, out);

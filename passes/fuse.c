@@ -4,7 +4,7 @@
  *
  *   entry:  variables of all bodies
  *           guard of body 0 ? body 0 : join 0
- *   join 0: work-group barrier
+ *   join 0: work-group barrier, where one is needed
  *           guard of body 1 ? body 1 : join 1     … and after the last join: ret
  *
  * A body is a copy of the member without calls; where the member returned, early or late, the copy
@@ -13,10 +13,10 @@
  *
  * Guards.  A member with a smaller range than the fused one runs on the items with linear id < N.
  * Where it keeps its ids (pass_same_ids), these are the items whose ids lie inside its range; where
- * ids are computed (remap.c) the linear id itself is compared.  Where the local size divides the member's range, groups lie inside or
- * outside as a whole; the guard then compares group ids, which are uniform, and what the body asks
- * about sizes is answered from its own range.  Where it does not, or is not known, a body that asks
- * about its group or waits for it is refused.
+ * ids are computed (remap.c) the linear id itself is compared.  Where the local size divides the
+ * member's range, groups lie inside or outside as a whole; the guard then compares group ids, which
+ * are uniform, and what the body asks about sizes is answered from its own range.  Where it does
+ * not, or is not known, a body that asks about its group or waits for it is refused.
  *
  * Module-scope variables in local memory belong to one body: the second body that refers to one
  * gets a copy.  Constants are shared.  Variables of the program in global memory stay with their
@@ -25,8 +25,8 @@
  * A struct by value is a private copy that its body may change; when several bodies are given the
  * same one, each gets a copy of its own.
  *
- * Not here: promotion of buffers, and the proof that fusion keeps the meaning, which needs access
- * summaries.
+ * Whether the members may follow each other, and where a barrier has to stand, is decided in
+ * fuse_legal.c.  Not here: promotion of buffers.
  */
 #include "passes/passes.h"
 
@@ -43,6 +43,7 @@ typedef struct {
     ir_inst *after_vars; /* in the entry: variables go before it */
     ir_map owner;        /* local variable -> the first member that uses it */
     ir_map copies;       /* (local variable, member) -> the copy that the member's body uses */
+    bool *barrier;       /* behind each member */
     bool done, broken;   /* broken: the fused kernel breaks the rules of the IR */
 } fusion;
 
@@ -365,17 +366,18 @@ static unsigned ordered_memory(const fusion *q) {
 }
 
 static void build_barrier(fusion *q, uint32_t m, ir_builder *b) {
-    pass_barrier policy = q->request->barrier;
     const char *before = kernel(q, m)->name, *after = kernel(q, m + 1)->name;
-    if (policy == PASS_BARRIER_NONE) {
+    bool asked = q->request->barrier == PASS_BARRIER_NONE && q->request->force;
+    if (!q->barrier[m]) {
         decide(q, "fuse.no-barrier",
-               ir_sprintf(q->out, "no barrier between @%s and @%s, as asked", before, after));
+               ir_sprintf(q->out, "no barrier between @%s and @%s%s", before, after,
+                          asked ? ", as asked" : " is needed"));
         return;
     }
     ir_build_barrier(b, IR_SCOPE_WORKGROUP, IR_SCOPE_WORKGROUP, IR_SEM_SEQ_CST | ordered_memory(q));
     decide(q, "fuse.barrier",
            ir_sprintf(q->out, "work-group barrier between @%s and @%s: %s", before, after,
-                      barrier_text[policy]));
+                      barrier_text[q->request->barrier]));
 }
 
 /* --------------------------------------------------------------------------------------- bodies */
@@ -475,6 +477,14 @@ static void make_module(fusion *q) {
 
 /* ---------------------------------------------------------------------------------------- entry */
 
+static void discard(fusion *q) {
+    pass_fuse_result *r = q->result;
+    if (q->request->into && r->kernel) ir_func_remove(r->kernel);
+    if (!q->request->into) ir_module_free(r->module);
+    r->module = NULL;
+    r->kernel = NULL;
+}
+
 static void fuse(void *user) {
     fusion *q = user;
     if (q->request->nmembers == 0) {
@@ -490,18 +500,16 @@ static void fuse(void *user) {
     }
     make_module(q);
     if (!pass_fuse_params(q->cx, q->request, q->out, q->result)) return;
+    q->barrier = ir_new_array(&q->scratch, bool, q->request->nmembers);
+    if (!pass_fuse_legal(q->request, q->members, &q->scratch, q->out, q->result, q->barrier)) {
+        discard(q);
+        q->done = true;
+        return;
+    }
     build_kernel(q);
     if (!pass_fuse_constants(q->cx, q->request, q->result)) return;
     q->done = ir_verify_func(q->result->kernel);
     q->broken = !q->done;
-}
-
-static void discard(fusion *q) {
-    pass_fuse_result *r = q->result;
-    if (q->request->into && r->kernel) ir_func_remove(r->kernel);
-    if (!q->request->into) ir_module_free(r->module);
-    r->module = NULL;
-    r->kernel = NULL;
 }
 
 bool pass_fuse(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out,

@@ -120,6 +120,7 @@ typedef struct {
     const pass_constant *constants;
     uint32_t nconstants;
     pass_barrier barrier;
+    bool force; /* fuse also where members are not proved independent */
     ir_module *into; /* where the kernel goes; NULL: a fresh module */
 } pass_fuse_request;
 
@@ -261,8 +262,36 @@ typedef ir_vec(pass_access) pass_accesses;
 
 /* Appends all accesses of memory that items share, in program order of reachable blocks. */
 void pass_find_accesses(const pass_launch *l, ir_arena *a, pass_accesses *out);
-/* One line each: "writes 4 bytes at %out + 4*global_id.0 + 8, always". */
+/* "writes 4 bytes at %out + 4*global_id.0 + 8, always" */
+void pass_print_access(ir_text *out, const pass_launch *l, const pass_access *x);
+/* One line each. */
 void pass_print_accesses(ir_text *out, const pass_launch *l, const pass_accesses *list);
+
+/* ---------------------------------------------------------------------- legality (legality.c) */
+
+/* All that legality asks of a member. */
+typedef struct {
+    pass_launch launch; /* argument numbers are those of the fused kernel */
+    pass_accesses accesses;
+    bool remapped;
+} pass_summary;
+
+/* Who can touch the same byte from both sides, with at least one write. */
+typedef enum {
+    PASS_DEP_NONE,    /* nobody */
+    PASS_DEP_ITEM,    /* an item, with itself */
+    PASS_DEP_GROUP,   /* items of one work-group */
+    PASS_DEP_UNKNOWN, /* not understood */
+    PASS_DEP_GRID     /* items of different work-groups */
+} pass_dependence_kind;
+
+typedef struct {
+    pass_dependence_kind kind;
+    const pass_access *first, *second; /* the pair that makes it so; NULL for none */
+} pass_dependence;
+
+/* The worst dependence of b on a, which comes before it. */
+pass_dependence pass_find_dependence(const pass_summary *a, const pass_summary *b);
 
 /* Gives parameter `index` of f a value: `size` bytes in memory form.  The parameter stays, without
  * uses.  False after a reported error: it is no value, or has another size. (argconst.c) */
@@ -276,6 +305,10 @@ bool pass_fuse_attrs(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out
  * facts that hold for all of the class.  Fills args and arg_of. (fuse_params.c) */
 bool pass_fuse_params(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out,
                       pass_fuse_result *result);
+/* Decides whether the members may be fused, and behind which of them a barrier has to stand.  False
+ * after a refusal, which is the last decision.  Needs arg_of. (fuse_legal.c) */
+bool pass_fuse_legal(const pass_fuse_request *request, const pass_fuse_member *members,
+                     ir_arena *scratch, ir_arena *out, pass_fuse_result *result, bool *barrier);
 /* Applies the constants of the request to the built kernel and drops their parameters. */
 bool pass_fuse_constants(ir_ctx *cx, const pass_fuse_request *request, pass_fuse_result *result);
 

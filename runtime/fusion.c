@@ -148,6 +148,7 @@ static pass_fuse_request make_request(fuse_job *j) {
         .constants = (const pass_constant *)(const void *)o->constants,
         .nconstants = (uint32_t)o->constant_count,
         .barrier = (pass_barrier)o->barrier,
+        .force = o->force,
     };
     check_request(j, &request);
     return request;

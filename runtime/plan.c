@@ -334,7 +334,6 @@ static rt_launch parse_launch(parser *p) {
 }
 
 static bool parse_option(parser *p, rt_group *g) {
-    rt_token at = p->token;
     if (accept_word(p, "no_barriers")) {
         g->barrier = SPVF_BARRIER_NONE;
     } else if (accept_word(p, "barrier_local")) {
@@ -345,7 +344,6 @@ static bool parse_option(parser *p, rt_group *g) {
         g->strict = true;
     } else if (accept_word(p, "force")) {
         g->force = true;
-        rt_plan_warn(p->plan, at, "force: has no effect yet; every group that can be is fused");
     } else {
         return false;
     }

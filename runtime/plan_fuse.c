@@ -189,6 +189,7 @@ spvf_status rt_fuse_group(rt_library *lib, const rt_group *g, bool warn, spvf_fu
                            .constants = r.constants.data,
                            .constant_count = r.constants.n,
                            .barrier = g->barrier,
+                           .force = g->force,
                            .no_optimize = lib->no_optimize,
                            .passes = lib->passes};
     rt_plan_at(lib->plan, g->at);

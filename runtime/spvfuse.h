@@ -223,7 +223,7 @@ typedef enum {
     SPVF_BARRIER_BOTH,
     SPVF_BARRIER_LOCAL,
     SPVF_BARRIER_GLOBAL,
-    SPVF_BARRIER_NONE
+    SPVF_BARRIER_NONE /* where one is needed, refuse */
 } spvf_barrier;
 
 typedef struct {
@@ -235,9 +235,12 @@ typedef struct {
     size_t identity_count;
     const spvf_constant *constants;
     size_t constant_count;
-    spvf_barrier barrier;            /* between two members */
+    spvf_barrier barrier;            /* between two members, where one is needed */
     bool no_optimize;                /* leave the fused body as composed */
     const spvf_pass_options *passes; /* NULL: the standard pipeline */
+    /* Fuse also where it is not proved that work-groups do not depend on each other: the caller
+     * knows that they do not. */
+    bool force;
 } spvf_fuse_options;
 
 typedef struct {
@@ -281,10 +284,11 @@ typedef struct {
 
 /* Fuses kernels into one.  SPVF_ERROR_REFUSED when the kernels are fine and cannot be fused.
  *
- * The barrier between two members orders the work-items of one work-group only; no kernel can wait
- * for all of them.  A member that reads what an earlier member wrote in ANOTHER work-group, or with
- * SPVF_BARRIER_NONE in another work-item, is wrong after fusion, and nothing refuses it yet:
- * whoever fuses has to know that it does not. */
+ * No kernel can wait for all of its work-groups.  So where a member touches what an earlier member
+ * wrote (or writes what it read) in another work-group, or where that cannot be excluded, the group
+ * is refused, and the decision names the two accesses.  Within a work-group a barrier makes it
+ * right, and stands only where it is needed.  Parameters that no identity joins are taken to be
+ * different memory. */
 SPVF_API spvf_status spvf_fuse(spvf_context *context, const spvf_fuse_options *options,
                                spvf_fusion **out);
 SPVF_API const spvf_fusion_info *spvf_fusion_get_info(const spvf_fusion *fusion);

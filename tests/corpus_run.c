@@ -9,9 +9,9 @@
  * and each PLANS/NAME.plan is run on `check`: as read and one kernel at a time; from the rewritten
  * modules and optimized; fused.  All runs must end without a finding, meet the plan's expectations
  * and leave the same bytes in every buffer.  With --oracle the rewritten modules also run on that
- * device, whose floats may differ in the last bits.  The file of known differences has lines
- * "NAME [PRODUCER] reason": plans that may not be fused, or what the device cannot do or does
- * differently.  Such a case must fail, so the list cannot grow old.
+ * device, whose floats may differ in the last bits.  The file of known differences has lines "NAME
+ * [PRODUCER] reason": what the device cannot do or does differently.  Such a case must fail, so the
+ * list cannot grow old.
  */
 #include "runtime/spvfuse.h"
 
@@ -292,7 +292,7 @@ static bool agrees_apart(const char *name, const char *producer, const memory *w
 static void compare(const char *name, const char *producer, const char *step, const memory *want,
                     spvf_run_options o) {
     bool ok = (o.device ? agrees_apart : agrees)(name, producer, want, o);
-    if ((o.device || !o.unfused) && is_known(name, producer)) {
+    if (o.device && is_known(name, producer)) {
         if (ok) snprintf(why, sizeof why, "agrees, but is listed as a known difference");
         ok = !ok;
     }

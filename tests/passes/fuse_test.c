@@ -300,7 +300,8 @@ Test(fuse, add_then_mul) {
     cr_assert_eq(fused.arg_of[1][0], 2, "the identical parameter is add_z");
     cr_assert_eq(fused.kernel->param[0].attrs & IR_PARAM_NOALIAS, 0);
     cr_assert_eq(fused.kernel->param[2].align, 4);
-    assert_has(fused_text(), "barrier workgroup workgroup seq_cst local global");
+    assert_lacks(fused_text(), "barrier");
+    cr_assert(has_decision("fuse.no-barrier"));
     const uint64_t args[][8] = {{4096, 8192, 12288}, {12288, 16384, 20480}};
     assert_same_result(&q, args);
     assert_optimizes();
@@ -353,27 +354,6 @@ Test(fuse, identities_close_transitively) {
     cr_assert_eq(fused.kernel->param[2].align, 8, "the strongest promise about the pointer");
 }
 
-Test(fuse, barrier_policies) {
-    static const struct {
-        pass_barrier policy;
-        const char *text;
-    } policies[] = {{PASS_BARRIER_LOCAL, "seq_cst local\n"},
-                    {PASS_BARRIER_GLOBAL, "seq_cst global\n"}};
-    ir_module *m = parse(three);
-    const pass_fuse_member members[] = {member(m, "a", "8"), member(m, "b", "8")};
-    pass_fuse_request q = {.name = "f", .members = members, .nmembers = 2};
-    for (unsigned n = 0; n < 2; n++) {
-        q.barrier = policies[n].policy;
-        assert_fuses(&q);
-        assert_has(fused_text(), policies[n].text);
-        ir_module_free(fused.module);
-    }
-    q.barrier = PASS_BARRIER_NONE;
-    assert_fuses(&q);
-    assert_lacks(fused_text(), "barrier");
-    cr_assert(has_decision("fuse.no-barrier"));
-}
-
 static unsigned count_barriers(void) {
     unsigned n = 0;
     foreach_block (b, fused.kernel)
@@ -389,13 +369,44 @@ static const char neighbours[] =
     "  %n: i64 = xor %o, 4\n  %p: ptr.global = ptradd %x, %n\n  %a: i32 = load %p align 4\n"
     "  %q: ptr.global = ptradd %y, %o\n  store %a, %q align 4\n  ret\n}\n";
 
+Test(fuse, barrier_policies) {
+    static const struct {
+        pass_barrier policy;
+        const char *text;
+    } policies[] = {{PASS_BARRIER_LOCAL, "seq_cst local\n"},
+                    {PASS_BARRIER_GLOBAL, "seq_cst global\n"}};
+    ir_module *m = parse(neighbours);
+    const pass_fuse_member members[] = {member(m, "write", "8"), member(m, "read", "8")};
+    const pass_identity same[] = {{0, 0, 1, 0}};
+    pass_fuse_request q = {.name = "f",
+                           .members = members,
+                           .nmembers = 2,
+                           .identities = same,
+                           .nidentities = 1,
+                           .force = true};
+    for (unsigned n = 0; n < 2; n++) {
+        q.barrier = policies[n].policy;
+        assert_fuses(&q);
+        assert_has(fused_text(), policies[n].text);
+        ir_module_free(fused.module);
+    }
+    q.barrier = PASS_BARRIER_NONE;
+    assert_fuses(&q);
+    assert_lacks(fused_text(), "barrier");
+    cr_assert(has_decision("fuse.no-barrier"));
+}
+
 Test(fuse, barriers_order_the_bodies) {
     ir_module *m = parse(neighbours);
     const pass_fuse_member members[] = {member(m, "write", "16/4"), member(m, "read", "16/4"),
                                         member(m, "read", "16/4")};
     const pass_identity same[] = {{0, 0, 1, 0}, {1, 1, 2, 0}};
-    const pass_fuse_request q = {
-        .name = "f", .members = members, .nmembers = 3, .identities = same, .nidentities = 2};
+    const pass_fuse_request q = {.name = "f",
+                                 .members = members,
+                                 .nmembers = 3,
+                                 .identities = same,
+                                 .nidentities = 2,
+                                 .force = true};
     const uint64_t args[][8] = {{1024}, {1024, 2048}, {2048, 3072}};
     assert_fuses(&q);
     cr_assert_eq(count_barriers(), 2, "between two bodies, not after the last");
@@ -662,10 +673,24 @@ Test(fuse, kinds_and_names_of_arguments) {
                                          PASS_ARG_LOCAL,  PASS_ARG_SAMPLER, PASS_ARG_IMAGE,
                                          PASS_ARG_BUFFER, PASS_ARG_BUFFER};
     assert_fuses(&q);
-    assert_has(fused_text(), "seq_cst local global image\n");
     cr_assert_str_eq(fused.args[0].name, "k_arg0");
     cr_assert_str_eq(fused.args[3].name, "k_l");
     for (unsigned a = 0; a < 8; a++) cr_assert_eq(fused.args[a].kind, want[a], "argument %u", a);
+}
+
+Test(fuse, barriers_order_images_where_there_are_some) {
+    ir_module *m = parse(kinds), *n = parse(neighbours);
+    const pass_fuse_member members[] = {member(n, "write", "4"), member(n, "read", "4"),
+                                        member(m, "k", "4")};
+    const pass_identity same[] = {{0, 0, 1, 0}};
+    const pass_fuse_request q = {.name = "f",
+                                 .members = members,
+                                 .nmembers = 3,
+                                 .identities = same,
+                                 .nidentities = 1,
+                                 .force = true};
+    assert_fuses(&q);
+    assert_has(fused_text(), "seq_cst local global image\n");
 }
 
 Test(fuse, access_facts_hold_for_all_that_use_it) {

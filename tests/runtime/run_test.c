@@ -140,11 +140,8 @@ Test(run, places_end_with_the_run) {
 }
 
 Test(run, words_without_effect_are_pointed_out) {
-    expect_run("buffer x i32[1] = 0 internal\n"
-               "fuse g force {\n  launch \"k.ir\":put global 1 args x, 1\n}\n",
-               SPVF_OK,
-               "p:1:21: warning: internal: has no effect yet; the buffer is kept\n"
-               "p:2:8: warning: force: has no effect yet; every group that can be is fused\n");
+    expect_run("buffer x i32[1] = 0 internal\n", SPVF_OK,
+               "p:1:21: warning: internal: has no effect yet; the buffer is kept\n");
 }
 
 /* -------------------------------------------------------------------------------------- memory */

@@ -1,0 +1,137 @@
+/* fuse_legal.c — which members depend on each other, and where the barriers stand.
+ *
+ * Every pair of members is looked at (legality.c).  A dependence between work-groups, or one that is
+ * not understood, refuses the group unless the request forces it.  A dependence within work-groups
+ * needs a barrier somewhere between the two; barriers are placed as late as possible, so that one
+ * serves as many pairs as it can, and all others are left out.
+ */
+#include "passes/passes.h"
+
+enum { MAX_PAIRS = 1 << 16 }; /* of accesses of two members; more are not looked at */
+
+typedef struct {
+    const pass_fuse_request *request;
+    const pass_fuse_member *members; /* bodies without calls, with the ranges they run on */
+    pass_fuse_result *result;
+    ir_arena *out, *scratch;
+    pass_summary *summary;
+    bool *barrier; /* behind each member but the last */
+} judge;
+
+static void decide(judge *j, const char *rule, const char *text, bool refusal) {
+    *ir_push(j->out, &j->result->decisions) = (pass_decision){rule, text, refusal};
+}
+
+/* ------------------------------------------------------------------------------------ summaries */
+
+/* The values of parameters that are given constants of up to 64 bits. */
+static const int64_t *const *known_values(const judge *j, uint32_t m) {
+    const ir_func *f = j->members[m].kernel;
+    const int64_t **value = ir_new_array(j->scratch, const int64_t *, f->nparams + 1);
+    for (uint32_t k = 0; k < j->request->nconstants; k++) {
+        const pass_constant *c = &j->request->constants[k];
+        if (c->member != m || c->param >= f->nparams || c->size > 8) continue;
+        ir_type t = f->param_val[c->param]->type;
+        if (!ir_is_int(t) || ir_is_vector(t)) continue;
+        uint64_t bits = 0;
+        memcpy(&bits, c->bytes, c->size);
+        int64_t whole = ir_sext(bits, ir_bits(f->module, t));
+        value[c->param] = ir_dup(j->scratch, &whole, sizeof whole);
+    }
+    return value;
+}
+
+/* The range that the member runs on, in the work-groups of the fused kernel. */
+static const pass_range *range_of(const judge *j, uint32_t m, bool remapped) {
+    const pass_range *fused = &j->result->range;
+    pass_range *r = ir_dup(j->scratch, &j->members[m].range, sizeof *r);
+    if (remapped || !fused->has_local) return r;
+    r->has_local = true;
+    memcpy(r->local, fused->local, sizeof r->local);
+    return r;
+}
+
+static void summarize(judge *j, uint32_t m) {
+    const pass_fuse_member *member = &j->members[m];
+    pass_summary *s = &j->summary[m];
+    s->remapped = !pass_same_ids(&member->range, &j->result->range);
+    s->launch = (pass_launch){.kernel = (ir_func *)(uintptr_t)member->kernel,
+                              .range = range_of(j, m, s->remapped),
+                              .argument = j->result->arg_of[m],
+                              .value = known_values(j, m)};
+    pass_find_accesses(&s->launch, j->scratch, &s->accesses);
+}
+
+/* ------------------------------------------------------------------------------------ decisions */
+
+static const char *access_text(const judge *j, uint32_t m, const pass_access *x) {
+    ir_text t = {.arena = j->out};
+    ir_putf(&t, "@%s ", j->request->members[m].kernel->name);
+    pass_print_access(&t, &j->summary[m].launch, x);
+    return t.data;
+}
+
+static bool refuse(judge *j, const char *rule, const char *why, uint32_t a, uint32_t b,
+                   const pass_dependence *d) {
+    const char *text = ir_sprintf(j->out, "%s: %s; %s", why, access_text(j, a, d->first),
+                                  access_text(j, b, d->second));
+    bool forced = j->request->force;
+    decide(j, forced ? "fuse.forced" : rule, text, !forced);
+    return forced;
+}
+
+/* Does the barrier of the request order the memory that the dependence is about? */
+static bool policy_orders(const judge *j, const pass_dependence *d) {
+    const ir_inst *object = d->first->object;
+    bool local = object && ir_is_ptr(object->type) && ir_space_of(object->type) == IR_LOCAL;
+    switch (j->request->barrier) {
+    case PASS_BARRIER_BOTH: return true;
+    case PASS_BARRIER_LOCAL: return local;
+    case PASS_BARRIER_GLOBAL: return !local;
+    case PASS_BARRIER_NONE: return false;
+    }
+    return false;
+}
+
+static bool has_barrier(const judge *j, uint32_t a, uint32_t b) {
+    bool any = false;
+    for (uint32_t m = a; m < b; m++) any |= j->barrier[m];
+    return any;
+}
+
+static pass_dependence find_dependence(const judge *j, uint32_t a, uint32_t b) {
+    const pass_summary *x = &j->summary[a], *y = &j->summary[b];
+    if ((uint64_t)x->accesses.n * y->accesses.n <= MAX_PAIRS) return pass_find_dependence(x, y);
+    return (pass_dependence){PASS_DEP_UNKNOWN, x->accesses.data, y->accesses.data};
+}
+
+static bool judge_pair(judge *j, uint32_t a, uint32_t b) {
+    pass_dependence d = find_dependence(j, a, b);
+    bool waits = d.kind == PASS_DEP_GROUP;
+    if (d.kind == PASS_DEP_GRID || d.kind == PASS_DEP_UNKNOWN) {
+        bool known = d.kind == PASS_DEP_GRID;
+        if (!refuse(j, known ? "fuse.grid" : "fuse.unknown",
+                    known ? "work-groups depend on each other" : "not proved to be independent", a,
+                    b, &d))
+            return false;
+        waits = j->request->barrier != PASS_BARRIER_NONE;
+    } else if (waits && !policy_orders(j, &d)) {
+        if (!refuse(j, "fuse.needs-barrier", "a work-group has to wait, and no barrier is allowed",
+                    a, b, &d))
+            return false;
+        waits = false;
+    }
+    if (waits && !has_barrier(j, a, b)) j->barrier[b - 1] = true;
+    return true;
+}
+
+bool pass_fuse_legal(const pass_fuse_request *request, const pass_fuse_member *members,
+                     ir_arena *scratch, ir_arena *out, pass_fuse_result *result, bool *barrier) {
+    judge j = {request, members, result, out, scratch, NULL, barrier};
+    j.summary = ir_new_array(scratch, pass_summary, request->nmembers);
+    for (uint32_t m = 0; m < request->nmembers; m++) summarize(&j, m);
+    for (uint32_t b = 1; b < request->nmembers; b++)
+        for (uint32_t a = b; a-- > 0;)
+            if (!judge_pair(&j, a, b)) return false;
+    return true;
+}

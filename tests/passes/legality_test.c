@@ -1,0 +1,240 @@
+/* legality_test.c — which pairs of kernels may be fused, and which need a barrier.
+ *
+ * Each row has the offset at which the first kernel writes and the second reads one buffer of i32,
+ * as lines of IR that define %o, the ranges, and the decision.
+ */
+#include "passes/passes.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+typedef struct {
+    const char *what;
+    const char *write, *read; /* define %o */
+    const char *range[2];
+    const char *rule; /* of the decision that must be there */
+    const char *text; /* how it begins, or NULL */
+} row;
+
+#define OWN "%g: i64 = global_id 0\n %o: i64 = shl %g, 2\n"
+#define GROUP_START                                                                                \
+    "%w: i64 = group_id 0\n %n: i64 = local_size 0\n %s: i64 = mul %w, %n\n %l: i64 = local_id "   \
+    "0\n"
+#define REVERSED_IN_GROUP                                                                          \
+    GROUP_START "%a: i64 = add %s, %n\n %b: i64 = sub %a, 1\n %c: i64 = sub %b, %l\n"              \
+                " %o: i64 = shl %c, 2\n"
+#define FIRST_OF_GROUP GROUP_START "%o: i64 = shl %s, 2\n"
+#define ROW_MAJOR(x, y, width)                                                                     \
+    "%i: i64 = global_id " x "\n %j: i64 = global_id " y "\n %m: i64 = mul %j, " width             \
+    "\n %k: i64 = add %m, %i\n %o: i64 = shl %k, 2\n"
+
+static const row rows[] = {
+    {"the same element", OWN, OWN, {"64/16", "64/16"}, "fuse.no-barrier", NULL},
+    {"the same element, no local size", OWN, OWN, {"60", "60"}, "fuse.no-barrier", NULL},
+    {"a smaller writer", OWN, OWN, {"32/16", "64/16"}, "fuse.no-barrier", NULL},
+    {"the next element",
+     OWN,
+     "%g: i64 = global_id 0\n %h: i64 = shl %g, 2\n %o: i64 = add %h, 4\n",
+     {"64/16", "64/16"},
+     "fuse.grid",
+     "work-groups depend on each other: @write writes 4 bytes at "
+     "%x + 4*global_id.0, always; @read reads 4 bytes at %x + "
+     "4*global_id.0 + 4, always"},
+    {"an element that nobody else has",
+     "%g: i64 = global_id 0\n %o: i64 = shl %g, 3\n",
+     "%g: i64 = global_id 0\n %h: i64 = shl %g, 3\n %o: i64 = add %h, 4\n",
+     {"64/16", "64/16"},
+     "fuse.no-barrier",
+     NULL},
+    {"half of what another has",
+     "%g: i64 = global_id 0\n %o: i64 = shl %g, 2\n",
+     "%g: i64 = global_id 0\n %h: i64 = shl %g, 2\n %o: i64 = add %h, 2\n",
+     {"64/16", "64/16"},
+     "fuse.grid",
+     NULL},
+    {"another of the group", OWN, REVERSED_IN_GROUP, {"64/16", "64/16"}, "fuse.barrier", NULL},
+    {"another of the group, written",
+     REVERSED_IN_GROUP,
+     OWN,
+     {"64/16", "64/16"},
+     "fuse.barrier",
+     NULL},
+    {"another of a group of unknown size",
+     OWN,
+     REVERSED_IN_GROUP,
+     {"64", "64"},
+     "fuse.unknown",
+     NULL},
+    {"the first of the group", OWN, FIRST_OF_GROUP, {"64/16", "64/16"}, "fuse.barrier", NULL},
+    {"the first of all", OWN, "%o: i64 = shl 0, 2\n", {"64/16", "64/16"}, "fuse.grid", NULL},
+    {"a reversal of everything",
+     OWN,
+     "%g: i64 = global_id 0\n %h: i64 = sub 63, %g\n %o: i64 = shl %h, 2\n",
+     {"64/16", "64/16"},
+     "fuse.grid",
+     NULL},
+    {"modulo of the half: i and i + N/2",
+     OWN,
+     "%g: i64 = global_id 0\n %h: i64 = and %g, 31\n %o: i64 = shl %h, 2\n",
+     {"64/16", "64/16"},
+     "fuse.grid",
+     NULL},
+    {"rows as wide as the range",
+     ROW_MAJOR("0", "1", "16"),
+     ROW_MAJOR("0", "1", "16"),
+     {"16,8/4,2", "16,8/4,2"},
+     "fuse.no-barrier",
+     NULL},
+    {"rows wider than the range",
+     ROW_MAJOR("0", "1", "20"),
+     ROW_MAJOR("0", "1", "20"),
+     {"16,8/4,2", "16,8/4,2"},
+     "fuse.no-barrier",
+     NULL},
+    {"a transposition",
+     ROW_MAJOR("0", "1", "16"),
+     ROW_MAJOR("1", "0", "16"),
+     {"16,16/4,4", "16,16/4,4"},
+     "fuse.grid",
+     NULL},
+    {"one shape read as another",
+     OWN,
+     ROW_MAJOR("0", "1", "16"),
+     {"128", "16,8"},
+     "fuse.no-barrier",
+     NULL},
+    {"one shape read as another, wider rows",
+     OWN,
+     ROW_MAJOR("0", "1", "20"),
+     {"200", "16,8"},
+     "fuse.grid",
+     NULL},
+    {"an index that is loaded",
+     OWN,
+     "%g: i64 = global_id 0\n %h: i64 = shl %g, 2\n %q: ptr.global = ptradd %y, %h\n"
+     " %v: i32 = load %q align 4\n %o: i64 = zext %v\n",
+     {"64/16", "64/16"},
+     "fuse.unknown",
+     "not proved to be independent: @write"},
+};
+
+/* -------------------------------------------------------------------------------------- helpers */
+
+typedef struct {
+    ir_ctx cx;
+    ir_arena arena;
+    const row *row;
+    bool force, none;
+    ir_module *m;
+    pass_fuse_result fused;
+    char message[300];
+} world;
+
+static void keep_error(void *user, const ir_message *m) {
+    world *w = user;
+    if (m->severity == IR_ERROR) snprintf(w->message, sizeof w->message, "%s", m->text);
+}
+
+/* "64,4/16,1" */
+static pass_range range(const char *s) {
+    pass_range r = {0};
+    for (; *s && *s != '/'; s += *s == ',') {
+        r.global[r.dims++] = strtoull(s, (char **)(uintptr_t)&s, 10);
+    }
+    r.has_local = *s == '/';
+    for (unsigned d = 0; r.has_local && d < r.dims; d++)
+        r.local[d] = strtoull(s + 1, (char **)(uintptr_t)&s, 10);
+    return r;
+}
+
+static void fuse(void *user) {
+    world *w = user;
+    const char *text =
+        ir_sprintf(&w->arena,
+                   "kernel @write(%%x: ptr.global) {\ne:\n %s %%p: ptr.global = ptradd %%x, %%o\n"
+                   " store i32 7, %%p align 1\n ret\n}\n"
+                   "kernel @read(%%x: ptr.global, %%y: ptr.global) {\ne:\n %s"
+                   " %%p: ptr.global = ptradd %%x, %%o\n %%t: i32 = load %%p align 1\n"
+                   " %%me: i64 = global_linear_id\n %%at: i64 = shl %%me, 2\n"
+                   " %%z: ptr.global = ptradd %%y, %%at\n store %%t, %%z align 4\n ret\n}\n",
+                   w->row->write, w->row->read);
+    w->m = ir_parse(&w->cx, "test.ir", text, strlen(text));
+    cr_assert(w->m, "%s: %s", w->row->what, w->message);
+    const pass_fuse_member members[] = {{ir_func_find(w->m, "write"), range(w->row->range[0])},
+                                        {ir_func_find(w->m, "read"), range(w->row->range[1])}};
+    const pass_identity same[] = {{0, 0, 1, 0}};
+    const pass_fuse_request q = {.name = "f",
+                                 .members = members,
+                                 .nmembers = 2,
+                                 .identities = same,
+                                 .nidentities = 1,
+                                 .force = w->force,
+                                 .barrier = w->none ? PASS_BARRIER_NONE : PASS_BARRIER_BOTH};
+    bool ok = pass_fuse(&w->cx, &q, &w->arena, &w->fused);
+    cr_assert(ok, "%s: %s", w->row->what, w->message);
+}
+
+static const pass_decision *find_decision(const world *w, const char *rule) {
+    for (uint32_t n = 0; n < w->fused.decisions.n; n++)
+        if (strcmp(w->fused.decisions.data[n].rule, rule) == 0) return &w->fused.decisions.data[n];
+    return NULL;
+}
+
+static void end(world *w) {
+    ir_module_free(w->fused.module);
+    ir_module_free(w->m);
+    ir_arena_free(&w->arena);
+    cr_assert_eq(w->cx.used, 0);
+}
+
+static void begin(world *w) {
+    w->cx = (ir_ctx){.report = keep_error, .report_user = w};
+    ir_arena_init(&w->arena, &w->cx);
+    cr_assert(ir_try(&w->cx, fuse, w), "%s", w->row->what);
+}
+
+/* ---------------------------------------------------------------------------------------- tests */
+
+static void check(const row *r) {
+    world w = {.row = r};
+    begin(&w);
+    const pass_decision *d = find_decision(&w, r->rule);
+    const pass_decision *last = &w.fused.decisions.data[w.fused.decisions.n - 1];
+    cr_expect(d, "%s: no %s, but %s: %s", r->what, r->rule, last->rule, last->text);
+    if (d && r->text)
+        cr_expect_eq(strncmp(d->text, r->text, strlen(r->text)), 0, "%s: %s", r->what, d->text);
+    if (d) cr_expect_eq(d->refusal, !w.fused.kernel, "%s", r->what);
+    end(&w);
+}
+
+Test(legality, rows) {
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) check(&rows[k]);
+}
+
+static const row *find_row(const char *what) {
+    size_t k = 0;
+    while (strcmp(rows[k].what, what) != 0) k++;
+    return &rows[k];
+}
+
+Test(legality, force_overrides_with_a_barrier) {
+    world w = {.row = find_row("the next element"), .force = true};
+    begin(&w);
+    cr_assert(w.fused.kernel);
+    cr_assert(find_decision(&w, "fuse.forced") && find_decision(&w, "fuse.barrier"));
+    end(&w);
+}
+
+Test(legality, no_barriers_refuses_what_needs_one) {
+    world w = {.row = find_row("another of the group"), .none = true};
+    begin(&w);
+    cr_assert(!w.fused.kernel && find_decision(&w, "fuse.needs-barrier"));
+    end(&w);
+}
+
+Test(legality, no_barriers_takes_what_needs_none) {
+    world w = {.row = find_row("the same element"), .none = true};
+    begin(&w);
+    cr_assert(w.fused.kernel && find_decision(&w, "fuse.no-barrier"));
+    end(&w);
+}
