@@ -44,6 +44,7 @@ const char pass_standard[] =
     "simplifycfg," /* straight-line code again, larger blocks, fewer phis */
     "simplify,"    /* what constants and merged blocks have uncovered */
     "gvn,"         /* equal values become one */
+    "memopt,"      /* what one body stored, the next need not load */
     "simplify,"    /* x - x, x & x … exist only once values are merged */
     "dce,"         /* what merging and folding left unused, stores nobody reads, dead phi cycles */
     "simplifycfg"; /* blocks that became empty */
