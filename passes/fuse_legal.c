@@ -4,6 +4,8 @@
  * not understood, refuses the group unless the request forces it.  A dependence within work-groups
  * needs a barrier somewhere between the two; barriers are placed as late as possible, so that one
  * serves as many pairs as it can, and all others are left out.
+ *
+ * The proof takes different arguments for different memory, so the fused kernel may rely on it too.
  */
 #include "passes/passes.h"
 
@@ -125,6 +127,30 @@ static bool judge_pair(judge *j, uint32_t a, uint32_t b) {
     return true;
 }
 
+/* ------------------------------------------------------------------------------ what follows */
+
+/* Does every access go to a parameter, or to a variable in local memory, which no parameter is? */
+static bool has_known_objects(const judge *j) {
+    for (uint32_t m = 0; m < j->request->nmembers; m++)
+        for (uint32_t k = 0; k < j->summary[m].accesses.n; k++) {
+            const ir_inst *object = j->summary[m].accesses.data[k].object;
+            bool local =
+                object && object->op == IR_OP_address && object->imm.global->space == IR_LOCAL;
+            if (!object || (object->op != IR_OP_param && !local)) return false;
+        }
+    return true;
+}
+
+/* Different arguments are different memory: that is what the proof stands on. */
+static void mark_noalias(const judge *j) {
+    ir_func *f = j->result->kernel;
+    for (uint32_t p = 0; p < f->nparams; p++) {
+        ir_type t = f->param_val[p]->type;
+        if (ir_is_ptr(t) && (ir_space_of(t) == IR_GLOBAL || ir_space_of(t) == IR_LOCAL))
+            f->param[p].attrs |= IR_PARAM_NOALIAS;
+    }
+}
+
 bool pass_fuse_legal(const pass_fuse_request *request, const pass_fuse_member *members,
                      ir_arena *scratch, ir_arena *out, pass_fuse_result *result, bool *barrier) {
     judge j = {request, members, result, out, scratch, NULL, barrier};
@@ -133,5 +159,6 @@ bool pass_fuse_legal(const pass_fuse_request *request, const pass_fuse_member *m
     for (uint32_t b = 1; b < request->nmembers; b++)
         for (uint32_t a = b; a-- > 0;)
             if (!judge_pair(&j, a, b)) return false;
+    if (request->nmembers > 1 && has_known_objects(&j)) mark_noalias(&j);
     return true;
 }

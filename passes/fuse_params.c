@@ -11,8 +11,9 @@
  * Facts about a parameter describe one body; of the fused kernel they must hold for all of them:
  *   type, address space, by-value size     must agree, or the identity is an error
  *   align                                  the greatest: each is a promise about the same pointer
- *   noalias, restrict                      dropped, except for a single member: two bodies may use
- *                                          one buffer through two parameters
+ *   noalias, restrict                      dropped, except for a single member: one body may use
+ *                                          through another parameter what this one promises alone;
+ *                                          fuse_legal.c gives them back where it can
  *   readonly, noaccess, nocapture          if they hold in every body that uses the parameter
  *   volatile                               if it holds in one
  *   all other attributes                   if they hold in all

@@ -9,7 +9,7 @@
  * and each PLANS/NAME.plan is run on `check`: as read and one kernel at a time; from the rewritten
  * modules and optimized; fused.  All runs must end without a finding, meet the plan's expectations
  * and leave the same bytes in every buffer.  With --oracle the rewritten modules also run on that
- * device, whose floats may differ in the last bits.  The file of known differences has lines "NAME
+ * device, fused and unfused, whose floats may differ in the last bits.  The file of known differences has lines "NAME
  * [PRODUCER] reason": what the device cannot do or does differently.  Such a case must fail, so the
  * list cannot grow old.
  */
@@ -299,6 +299,16 @@ static void compare(const char *name, const char *producer, const char *step, co
     outcome(ok, name, producer, step);
 }
 
+static bool has_groups(const char *name) {
+    char path[1024];
+    size_t size;
+    snprintf(path, sizeof path, "%s/%s.plan", plans, name);
+    char *text = read_file(path, &size);
+    bool any = text && strstr(text, "\nfuse ");
+    free(text);
+    return any;
+}
+
 static void check_plan(const char *name, const char *producer) {
     memory want = {0};
     bool ok = run(name, producer, (spvf_run_options){.unfused = true, .no_optimize = true}, &want);
@@ -310,6 +320,8 @@ static void check_plan(const char *name, const char *producer) {
     if (ok && oracle)
         compare(name, producer, oracle, &want,
                 (spvf_run_options){.unfused = true, .device = oracle});
+    if (ok && oracle && has_groups(name))
+        compare(name, producer, "fused there", &want, (spvf_run_options){.device = oracle});
     drop(&want);
 }
 
