@@ -9,9 +9,9 @@
  * and each PLANS/NAME.plan is run on `check`: as read and one kernel at a time; from the rewritten
  * modules and optimized; fused.  All runs must end without a finding, meet the plan's expectations
  * and leave the same bytes in every buffer.  With --oracle the rewritten modules also run on that
- * device, fused and unfused, whose floats may differ in the last bits.  The file of known differences has lines "NAME
- * [PRODUCER] reason": what the device cannot do or does differently.  Such a case must fail, so the
- * list cannot grow old.
+ * device, fused and unfused; its floats may differ in the last bits.  The file of known differences
+ * has lines "NAME [PRODUCER] reason": what the device cannot do or does differently.  Such a case
+ * must fail, so the list cannot grow old.
  */
 #include "runtime/spvfuse.h"
 
