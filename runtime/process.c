@@ -29,6 +29,7 @@ typedef struct {
     size_t result_size;
 } filter_job;
 
+/* mkstemp replaces the six letters at the end of the name. */
 static char *make_temporary(filter_job *j) {
     const char *folder = getenv("TMPDIR");
     char *name = ir_sprintf(j->arena, "%s/spvfuse-XXXXXX", folder && *folder ? folder : "/tmp");

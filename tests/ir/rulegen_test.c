@@ -1,19 +1,15 @@
 /* rulegen_test.c — what rulegen says about rules that are wrong, with file and line, and that it
  * accepts the rules that are in use.  Runs the tool: $RULEGEN, or build/rulegen.
  */
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "tests/temporary.h"
+
 #include <string.h>
-#include <unistd.h>
 
 /* The first line that rulegen prints about a file; *status is what it returned. */
 static void run_on(const char *path, char *line, int size, int *status) {
     const char *tool = getenv("RULEGEN") ? getenv("RULEGEN") : "build/rulegen";
-    char command[600], out[] = "/tmp/rulegen_out_XXXXXX";
-    int fd = mkstemp(out);
-    cr_assert_geq(fd, 0);
-    close(fd);
+    char command[1000], out[TEMPORARY_NAME];
+    close(temporary_file(out));
     snprintf(command, sizeof command, "%s %s %s 2>&1", tool, path, out);
     FILE *p = popen(command, "r");
     cr_assert_not_null(p);
@@ -25,9 +21,8 @@ static void run_on(const char *path, char *line, int size, int *status) {
 }
 
 static void expect_error(const char *rules, const char *message) {
-    char path[] = "/tmp/rulegen_XXXXXX", line[300], want[300];
-    int status, fd = mkstemp(path);
-    cr_assert_geq(fd, 0);
+    char path[TEMPORARY_NAME], line[600], want[600];
+    int status, fd = temporary_file(path);
     cr_assert_eq(write(fd, rules, strlen(rules)), (ssize_t)strlen(rules));
     close(fd);
     run_on(path, line, sizeof line, &status);

@@ -2,12 +2,9 @@
  * short.  The modules are IR text, so that nothing outside the library is needed.
  */
 #include "runtime/spvfuse.h"
+#include "tests/temporary.h"
 
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char kernels[] =
     "target 64\n"
@@ -239,9 +236,8 @@ static void write_kernels(void) {
 }
 
 Test(api, every_allocation_may_fail) {
-    char folder[] = "/tmp/spvfuse-XXXXXX";
-    cr_assert_not_null(mkdtemp(folder));
-    cr_assert_eq(chdir(folder), 0);
+    char folder[TEMPORARY_NAME];
+    enter_temporary_folder(folder);
     write_kernels();
     bool done = false;
     for (long n = 0; !done; n++) {

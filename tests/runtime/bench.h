@@ -4,12 +4,9 @@
 #define TESTS_RUNTIME_BENCH_H
 
 #include "runtime/spvfuse.h"
+#include "tests/temporary.h"
 
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static char messages[1 << 14]; /* all of this test, a line each */
 static size_t bytes_held;
@@ -61,14 +58,13 @@ static inline void write_file(const char *name, const char *text) {
 
 /* The test goes on in a fresh folder, where k.ir holds these kernels. */
 static inline void in_folder_with(const char *kernels) {
-    static char folder[] = "/tmp/spvfuse-XXXXXX";
-    cr_assert_not_null(mkdtemp(folder));
-    cr_assert_eq(chdir(folder), 0);
+    char folder[TEMPORARY_NAME];
+    enter_temporary_folder(folder);
     write_file("k.ir", kernels);
 }
 
 static inline void leave_folder(void) {
-    char folder[256];
+    char folder[TEMPORARY_NAME];
     cr_assert_not_null(getcwd(folder, sizeof folder));
     remove("k.ir");
     cr_assert_eq(rmdir(folder), 0);
