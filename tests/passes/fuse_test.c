@@ -4,6 +4,7 @@
  * fused kernel once, on equal memories, which must then be equal. */
 #include "passes/passes.h"
 #include "tests/passes/items.h"
+#include "tests/passes/ranges.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -49,35 +50,10 @@ static ir_module *parse(const char *text) {
     return parsed[nparsed++];
 }
 
-static const uint64_t *parse_numbers(const char **s, uint64_t out[3], unsigned *n) {
-    for (*n = 0; **s >= '0' && **s <= '9';) {
-        out[(*n)++] = strtoull(*s, (char **)(uintptr_t)s, 10);
-        if (**s == ',') ++*s;
-    }
-    return out;
-}
-
-/* "64,4/16,1+8": sizes, local sizes, offset */
-static pass_range range(const char *s) {
-    pass_range r = {0};
-    unsigned n;
-    parse_numbers(&s, r.global, &r.dims);
-    if (*s == '/') {
-        s++;
-        parse_numbers(&s, r.local, &n);
-        r.has_local = true;
-    }
-    if (*s == '+') {
-        s++;
-        parse_numbers(&s, r.offset, &n);
-    }
-    return r;
-}
-
 static pass_fuse_member member(ir_module *m, const char *name, const char *sizes) {
     const ir_func *k = ir_func_find(m, name);
     cr_assert(k, "kernel @%s", name);
-    return (pass_fuse_member){k, range(sizes)};
+    return (pass_fuse_member){k, parse_range(sizes)};
 }
 
 static void print_kernel(void *text) { ir_print_func(text, fused.kernel, 0); }
@@ -231,7 +207,7 @@ static void check_row(const range_row *row, const ir_module *m) {
     pass_range r;
     for (; n < 3 && row->range[n]; n++) {
         members[n].kernel = ir_func_find(m, names[n]);
-        members[n].range = range(row->range[n]);
+        members[n].range = parse_range(row->range[n]);
     }
     message[0] = 0;
     bool ok = pass_fuse_range(&cx, members, n, &arena, &r);
@@ -262,7 +238,7 @@ Test(fuse, ids_agree_when_one_range_is_a_prefix_of_the_other) {
                  {"5", "10,10", true},   {"2,2,2", "2,2,8", true}, {"2,1,2", "2,2,2", false},
                  {"1,1,1", "7,5", true}, {"3,1,1", "3,4,5", true}};
     for (unsigned n = 0; n < sizeof pairs / sizeof *pairs; n++) {
-        pass_range a = range(pairs[n].member), b = range(pairs[n].fused);
+        pass_range a = parse_range(pairs[n].member), b = parse_range(pairs[n].fused);
         cr_expect_eq(pass_same_ids(&a, &b), pairs[n].same, "%s in %s", pairs[n].member,
                      pairs[n].fused);
     }

@@ -79,10 +79,6 @@ static inline int items_space(void *user, uint64_t address) {
     return address < ITEMS_LOCALS ? IR_GLOBAL : address < ITEMS_STACK ? IR_LOCAL : IR_PRIVATE;
 }
 
-static inline uint64_t items_size(const pass_range *r, unsigned d) {
-    return d < r->dims ? r->global[d] : 1;
-}
-
 static inline uint64_t items_local(const pass_range *r, unsigned d) {
     return d >= r->dims ? 1 : r->has_local ? r->local[d] : r->global[d];
 }
@@ -98,15 +94,15 @@ static inline uint64_t items_query(void *user, const ir_inst *i, unsigned lane) 
     case IR_OP_global_id: return id[d] + (d < r->dims ? r->offset[d] : 0);
     case IR_OP_local_id: return q->item[d];
     case IR_OP_group_id: return q->group[d];
-    case IR_OP_global_size: return items_size(r, d);
+    case IR_OP_global_size: return pass_global_size(r, d);
     case IR_OP_local_size:
     case IR_OP_enqueued_local_size: return items_local(r, d);
-    case IR_OP_num_groups: return items_size(r, d) / items_local(r, d);
+    case IR_OP_num_groups: return pass_global_size(r, d) / items_local(r, d);
     case IR_OP_global_offset: return d < r->dims ? r->offset[d] : 0;
     case IR_OP_work_dim: return r->dims;
     case IR_OP_local_linear_id:
         return (q->item[2] * items_local(r, 1) + q->item[1]) * items_local(r, 0) + q->item[0];
-    default: return (id[2] * items_size(r, 1) + id[1]) * items_size(r, 0) + id[0];
+    default: return (id[2] * pass_global_size(r, 1) + id[1]) * pass_global_size(r, 0) + id[0];
     }
 }
 
@@ -132,7 +128,7 @@ static inline void items_problem(void *user, ir_problem what, const ir_inst *i, 
 static inline void items_split(uint64_t n, const pass_range *r, bool groups, uint64_t id[3]) {
     for (unsigned d = 0; d < 3; d++) {
         uint64_t size = items_local(r, d);
-        if (groups) size = items_size(r, d) / size;
+        if (groups) size = pass_global_size(r, d) / size;
         id[d] = n % size;
         n /= size;
     }
@@ -202,7 +198,7 @@ static inline void items_run(items *q, ir_func *kernel, const ir_value *args,
     const ir_interp_host host = items_host(q);
     ir_interp *item[ITEMS_MAX];
     uint64_t n = items_local(range, 0) * items_local(range, 1) * items_local(range, 2);
-    uint64_t all = items_size(range, 0) * items_size(range, 1) * items_size(range, 2);
+    uint64_t all = pass_range_items(range);
     assert(n <= ITEMS_MAX);
     ir_interp_code *code = ir_interp_code_new(&q->arena, kernel->module);
     q->range = *range;
