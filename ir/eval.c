@@ -14,18 +14,15 @@
  */
 #include "ir/eval.h"
 
-__extension__ typedef __int128 i128;
-__extension__ typedef unsigned __int128 u128;
-
 #define U64(x) ((uint64_t)(x))
 
 /* ----------------------------------------------------------------------- integers, width w ≤ 64 */
 
 static uint64_t sign_bit(unsigned w) { return UINT64_C(1) << (w - 1); }
 
-static uint64_t mul_high(uint64_t a, uint64_t b, unsigned w) { return U64((u128)a * b >> w); }
+static uint64_t mul_high(uint64_t a, uint64_t b, unsigned w) { return U64((ir_u128)a * b >> w); }
 
-static uint64_t smul_high(int64_t a, int64_t b, unsigned w) { return U64((i128)a * b >> w); }
+static uint64_t smul_high(int64_t a, int64_t b, unsigned w) { return U64((ir_i128)a * b >> w); }
 
 /* Callers keep b = 0 and the quotient that overflows away (is_undefined); in 64 bits only that one
  * would trap. */
@@ -38,30 +35,34 @@ static uint64_t rotate_left(uint64_t a, uint64_t by, unsigned w) {
     return n ? a << n | a >> (w - n) : a;
 }
 
-static uint64_t clamp_unsigned(u128 x, unsigned w) {
+static uint64_t clamp_unsigned(ir_u128 x, unsigned w) {
     uint64_t max = ir_zext(UINT64_MAX, w);
     return x > max ? max : U64(x);
 }
 
-static uint64_t clamp_signed(i128 x, unsigned w) {
-    i128 max = ((i128)1 << (w - 1)) - 1, min = -max - 1;
+static uint64_t clamp_signed(ir_i128 x, unsigned w) {
+    ir_i128 max = ((ir_i128)1 << (w - 1)) - 1, min = -max - 1;
     return U64(x > max ? max : x < min ? min : x);
 }
 
 static uint64_t uadd_sat(uint64_t a, uint64_t b, unsigned w) {
-    return clamp_unsigned((u128)a + b, w);
+    return clamp_unsigned((ir_u128)a + b, w);
 }
 
-static uint64_t sadd_sat(int64_t a, int64_t b, unsigned w) { return clamp_signed((i128)a + b, w); }
+static uint64_t sadd_sat(int64_t a, int64_t b, unsigned w) {
+    return clamp_signed((ir_i128)a + b, w);
+}
 
-static uint64_t ssub_sat(int64_t a, int64_t b, unsigned w) { return clamp_signed((i128)a - b, w); }
+static uint64_t ssub_sat(int64_t a, int64_t b, unsigned w) {
+    return clamp_signed((ir_i128)a - b, w);
+}
 
 static uint64_t umad_sat(uint64_t a, uint64_t b, uint64_t c, unsigned w) {
-    return clamp_unsigned((u128)a * b + c, w);
+    return clamp_unsigned((ir_u128)a * b + c, w);
 }
 
 static uint64_t smad_sat(int64_t a, int64_t b, int64_t c, unsigned w) {
-    return clamp_signed((i128)a * b + c, w);
+    return clamp_signed((ir_i128)a * b + c, w);
 }
 
 static uint64_t count_leading(uint64_t a, unsigned w) {

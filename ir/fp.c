@@ -16,7 +16,6 @@
  */
 #include "ir/eval.h"
 
-__extension__ typedef unsigned __int128 u128;
 typedef ir_fp_parts parts;
 
 /* A rounding that only round() asks for, beside those of ir_round. */
@@ -41,7 +40,7 @@ static inline uint64_t shift_right_sticky(uint64_t x, unsigned n) {
     return x >> n | (n && x << (64 - n));
 }
 
-static inline u128 shift_right_sticky128(u128 x, unsigned n) {
+static inline ir_u128 shift_right_sticky128(ir_u128 x, unsigned n) {
     if (n > 127) return x != 0;
     return x >> n | (n && x << (128 - n));
 }
@@ -177,7 +176,7 @@ static uint64_t mul_special(ir_kind k, parts a, parts b) {
 uint64_t ir_fp_mul(ir_kind k, uint64_t a, uint64_t b) {
     parts x = unpack(k, a), y = unpack(k, b);
     if (x.what != IR_FP_FINITE || y.what != IR_FP_FINITE) return mul_special(k, x, y);
-    u128 product = (u128)x.mant * y.mant;
+    ir_u128 product = (ir_u128)x.mant * y.mant;
     uint64_t high = (uint64_t)(product >> 64), low = (uint64_t)product;
     return pack(k, IR_RTE, x.sign != y.sign, x.exp + y.exp + 1, high | (low != 0));
 }
@@ -192,14 +191,14 @@ static uint64_t div_special(ir_kind k, parts a, parts b) {
 uint64_t ir_fp_div(ir_kind k, uint64_t a, uint64_t b) {
     parts x = unpack(k, a), y = unpack(k, b);
     if (x.what != IR_FP_FINITE || y.what != IR_FP_FINITE) return div_special(k, x, y);
-    u128 dividend = (u128)x.mant << 63;
+    ir_u128 dividend = (ir_u128)x.mant << 63;
     uint64_t quotient = (uint64_t)(dividend / y.mant), rest = (uint64_t)(dividend % y.mant);
     return pack(k, IR_RTE, x.sign != y.sign, x.exp - y.exp, quotient | (rest != 0));
 }
 
 /* product * 2^(exp - 127) + c, for a finite product and a finite c. */
-static uint64_t add_to_product(ir_kind k, bool sign, int exp, u128 product, parts c) {
-    u128 x = product >> 2, y = (u128)c.mant << 62, sum;
+static uint64_t add_to_product(ir_kind k, bool sign, int exp, ir_u128 product, parts c) {
+    ir_u128 x = product >> 2, y = (ir_u128)c.mant << 62, sum;
     if (exp >= c.exp) {
         y = shift_right_sticky128(y, (unsigned)(exp - c.exp));
     } else {
@@ -226,14 +225,14 @@ uint64_t ir_fp_fma(ir_kind k, uint64_t a, uint64_t b, uint64_t c) {
         return add(k, unpack(k, mul_special(k, x, y)), z);
     if (z.what == IR_FP_NAN || z.what == IR_FP_INF) return add_special(k, x, z);
     if (z.what == IR_FP_ZERO) return ir_fp_mul(k, a, b);
-    return add_to_product(k, sign, x.exp + y.exp + 1, (u128)x.mant * y.mant, z);
+    return add_to_product(k, sign, x.exp + y.exp + 1, (ir_u128)x.mant * y.mant, z);
 }
 
 /* The top `bits` bits of the 64-bit root of m, which is at least 2^126; sticky below. */
-static uint64_t square_root(u128 m, unsigned bits) {
+static uint64_t square_root(ir_u128 m, unsigned bits) {
     uint64_t root = 0;
     for (unsigned bit = 63; bit > 63 - bits; bit--) {
-        u128 trial = ((u128)root << (bit + 1)) + ((u128)1 << 2 * bit);
+        ir_u128 trial = ((ir_u128)root << (bit + 1)) + ((ir_u128)1 << 2 * bit);
         if (m < trial) continue;
         m -= trial;
         root |= UINT64_C(1) << bit;
@@ -247,7 +246,7 @@ uint64_t ir_fp_sqrt(ir_kind k, uint64_t a) {
     if (x.what == IR_FP_NAN || x.sign) return canonical_nan(k);
     if (x.what == IR_FP_INF) return a;
     unsigned odd = (unsigned)x.exp & 1;
-    uint64_t root = square_root((u128)x.mant << (63 + odd), format_of(k).frac + 2u);
+    uint64_t root = square_root((ir_u128)x.mant << (63 + odd), format_of(k).frac + 2u);
     return pack(k, IR_RTE, false, (x.exp - (int)odd) / 2, root);
 }
 
@@ -262,7 +261,7 @@ static uint64_t reduce(parts a, parts b, uint64_t *rest) {
     }
     for (int left = a.exp - b.exp; left > 0;) {
         int step = left < 63 ? left : 63;
-        u128 wide = (u128)r << step;
+        ir_u128 wide = (ir_u128)r << step;
         quotient = (quotient << step) + (uint64_t)(wide / b.mant);
         r = (uint64_t)(wide % b.mant);
         left -= step;

@@ -40,6 +40,10 @@
 #define IR_NORETURN
 #endif
 
+/* For arithmetic that 64 bits cannot hold on the way. */
+__extension__ typedef __int128 ir_i128;
+__extension__ typedef unsigned __int128 ir_u128;
+
 typedef struct ir_module ir_module;
 typedef struct ir_func ir_func;
 typedef struct ir_block ir_block;
@@ -474,7 +478,6 @@ static inline bool ir_has_flag(const ir_inst *i, unsigned f) {
 static inline bool ir_is_terminator(const ir_inst *i) { return ir_has_flag(i, F_TERMINATOR); }
 static inline bool ir_is_const(const ir_inst *i) { return i->op == IR_OP_const; }
 static inline bool ir_is_leaf(const ir_inst *i) { return ir_info(i)->rule == R_LEAF; }
-static inline bool ir_one_use(const ir_inst *i) { return i->uses && !i->uses->next; }
 unsigned ir_count_uses(const ir_inst *i);
 
 /* Lowest level: an instruction with `nargs` empty operands, outside any block, and its placement.
@@ -742,6 +745,13 @@ static inline uint64_t ir_lane_bits(const ir_inst *c, unsigned lane) {
 }
 /* The same bits in every lane? */
 bool ir_is_splat(const ir_inst *c, uint64_t *bits);
+/* Two's complement, without overflow. */
+static inline int64_t ir_wrap_add(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+static inline int64_t ir_wrap_mul(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
 static inline int64_t ir_sext(uint64_t v, unsigned bits) {
     return (int64_t)(v << (64 - bits)) >> (64 - bits);
 }

@@ -19,11 +19,6 @@ typedef struct {
 
 /* ------------------------------------------------------------------------------------ addresses */
 
-static bool add_form(pass_affine *to, const pass_affine *f) {
-    pass_affine negative, zero = {0};
-    return pass_affine_subtract(&zero, f, &negative) && pass_affine_subtract(to, &negative, to);
-}
-
 /* The object of an address, and its offset there; NULL: unknown. */
 static const ir_inst *follow(const collector *c, const ir_inst *at, ir_inst *p,
                              pass_affine *offset) {
@@ -38,7 +33,7 @@ static const ir_inst *follow(const collector *c, const ir_inst *at, ir_inst *p,
         case IR_OP_ptrcast_to: p = ir_arg(p, 0); break;
         case IR_OP_ptradd:
             pass_find_affine(c->launch, ir_arg(p, 1), at->block, &step);
-            if (!add_form(offset, &step)) return NULL;
+            if (!pass_affine_add(offset, &step, 1)) return NULL;
             p = ir_arg(p, 0);
             break;
         default: return NULL;

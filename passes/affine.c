@@ -13,14 +13,9 @@
  */
 #include "passes/passes.h"
 
-__extension__ typedef __int128 i128;
-
 enum { MAX_DEPTH = 24, MAX_STEPS = 1000 };
 
 /* ----------------------------------------------------------------------------------------- sums */
-
-static int64_t wrap_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
-static int64_t wrap_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
 
 static bool is_same_symbol(const pass_symbol *a, const pass_symbol *b) {
     return a->kind == b->kind && a->index == b->index && a->value == b->value;
@@ -33,24 +28,18 @@ static void drop_zeros(pass_affine *f) {
     f->n = kept;
 }
 
-/* to += factor * f; false when there are too many terms. */
-static bool add_scaled(pass_affine *to, const pass_affine *f, int64_t factor) {
+bool pass_affine_add(pass_affine *to, const pass_affine *f, int64_t factor) {
     for (uint32_t k = 0; k < f->n; k++) {
         uint32_t at = 0;
         while (at < to->n && !is_same_symbol(&to->term[at].of, &f->term[k].of)) at++;
         if (at == PASS_MAX_TERMS) return false;
         if (at == to->n) to->term[to->n++] = (pass_term){f->term[k].of, 0};
-        int64_t part = wrap_mul(f->term[k].factor, factor);
-        to->term[at].factor = wrap_add(to->term[at].factor, part);
+        int64_t part = ir_wrap_mul(f->term[k].factor, factor);
+        to->term[at].factor = ir_wrap_add(to->term[at].factor, part);
     }
-    to->constant = wrap_add(to->constant, wrap_mul(f->constant, factor));
+    to->constant = ir_wrap_add(to->constant, ir_wrap_mul(f->constant, factor));
     drop_zeros(to);
     return true;
-}
-
-bool pass_affine_subtract(const pass_affine *a, const pass_affine *b, pass_affine *out) {
-    *out = *a;
-    return add_scaled(out, b, -1);
 }
 
 /* -------------------------------------------------------------------------------- loop counters */
@@ -179,12 +168,12 @@ bool pass_symbol_bounds(const pass_launch *l, const pass_symbol *s, const ir_blo
 
 bool pass_affine_bounds(const pass_launch *l, const pass_affine *f, const ir_block *at,
                         int64_t *low, int64_t *high) {
-    i128 least = f->constant, most = f->constant;
+    ir_i128 least = f->constant, most = f->constant;
     for (uint32_t k = 0; k < f->n; k++) {
         int64_t from, to, factor = f->term[k].factor;
         if (!pass_symbol_bounds(l, &f->term[k].of, at, &from, &to)) return false;
-        least += (i128)factor * (factor < 0 ? to : from);
-        most += (i128)factor * (factor < 0 ? from : to);
+        least += (ir_i128)factor * (factor < 0 ? to : from);
+        most += (ir_i128)factor * (factor < 0 ? from : to);
     }
     *low = (int64_t)least;
     *high = (int64_t)most;
@@ -274,7 +263,7 @@ static bool find_sum(finder *q, const ir_inst *v, unsigned depth, pass_affine *o
     pass_affine second;
     find(q, ir_arg(v, 0), depth + 1, out);
     find(q, ir_arg(v, 1), depth + 1, &second);
-    return add_scaled(out, &second, v->op == IR_OP_sub ? -1 : 1);
+    return pass_affine_add(out, &second, v->op == IR_OP_sub ? -1 : 1);
 }
 
 static bool find_product(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
@@ -282,8 +271,8 @@ static bool find_product(finder *q, const ir_inst *v, unsigned depth, pass_affin
     find(q, ir_arg(v, 0), depth + 1, &x);
     find(q, ir_arg(v, 1), depth + 1, &y);
     *out = (pass_affine){0};
-    if (y.n == 0) return add_scaled(out, &x, y.constant);
-    return x.n == 0 && add_scaled(out, &y, x.constant);
+    if (y.n == 0) return pass_affine_add(out, &x, y.constant);
+    return x.n == 0 && pass_affine_add(out, &y, x.constant);
 }
 
 /* Shifts by constants; up and down again is an extension. */
@@ -295,7 +284,7 @@ static bool find_shift(finder *q, const ir_inst *v, unsigned depth, pass_affine 
     if (!ir_is_const(by) || by->imm.bits >= width || by->imm.bits > 62) return false;
     if (v->op == IR_OP_shl) {
         find(q, x, depth + 1, &form);
-        return add_scaled(out, &form, INT64_C(1) << by->imm.bits);
+        return pass_affine_add(out, &form, INT64_C(1) << by->imm.bits);
     }
     bool back = x->op == IR_OP_shl && ir_arg(x, 1) == by;
     return back && find_extension(q, ir_arg(x, 0), width - (unsigned)by->imm.bits,
@@ -308,7 +297,7 @@ static bool find_counted(finder *q, ir_inst *v, unsigned depth, pass_affine *out
     if (!find_counter(q->launch->kernel, v, &c)) return false;
     find(q, c.init, depth + 1, out);
     put_symbol(&rounds, IR_OP_phi, 0, v);
-    return add_scaled(out, &rounds, c.step);
+    return pass_affine_add(out, &rounds, c.step);
 }
 
 /* The low bits of x, as x & mask. */
@@ -328,7 +317,7 @@ static bool find_inverted(finder *q, const ir_inst *v, unsigned depth, pass_affi
     if (!ir_is_const(ones) || constant_of(ones) != -1) return false;
     find(q, ir_arg(v, 0), depth + 1, &x);
     put_constant(out, -1);
-    return add_scaled(out, &x, -1);
+    return pass_affine_add(out, &x, -1);
 }
 
 /* False: v is a symbol. */

@@ -237,8 +237,8 @@ typedef struct {
 
 /* The form that an integer has in block `at`: always one, perhaps just a symbol. */
 void pass_find_affine(const pass_launch *l, ir_inst *v, const ir_block *at, pass_affine *out);
-/* a - b; false when there are too many terms. */
-bool pass_affine_subtract(const pass_affine *a, const pass_affine *b, pass_affine *out);
+/* to += factor * f; false when there are too many terms. */
+bool pass_affine_add(pass_affine *to, const pass_affine *f, int64_t factor);
 /* The values that a symbol can have in block `at`; false: unknown. */
 bool pass_symbol_bounds(const pass_launch *l, const pass_symbol *s, const ir_block *at,
                         int64_t *low, int64_t *high);

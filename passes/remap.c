@@ -17,13 +17,11 @@
  */
 #include "passes/passes.h"
 
-__extension__ typedef unsigned __int128 u128;
-
 /* ------------------------------------------------------------------------------------- division */
 
 /* 2^k / d rounded up, and how much that is too much: M * d - 2^k. */
 static uint64_t reciprocal(unsigned k, uint64_t d, uint64_t *error) {
-    u128 power = (u128)1 << k, m = (power + d - 1) / d;
+    ir_u128 power = (ir_u128)1 << k, m = (power + d - 1) / d;
     *error = (uint64_t)(m * d - power);
     return m >> 64 ? 0 : (uint64_t)m;
 }
@@ -31,8 +29,8 @@ static uint64_t reciprocal(unsigned k, uint64_t d, uint64_t *error) {
 /* The multiplier for k == width + shift, or 0. */
 static uint64_t find_multiplier(unsigned width, unsigned shift, uint64_t d, uint64_t limit) {
     uint64_t error, m = reciprocal(width + shift, d, &error);
-    u128 power = (u128)1 << (width + shift);
-    bool exact = (u128)limit * error < power;
+    ir_u128 power = (ir_u128)1 << (width + shift);
+    bool exact = (ir_u128)limit * error < power;
     return exact && (width == 64 || m >> width == 0) ? m : 0;
 }
 

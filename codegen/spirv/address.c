@@ -32,13 +32,10 @@ typedef struct {
     unsigned n;
 } linearizer;
 
-static int64_t wrap_add(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
-static int64_t wrap_mul(int64_t a, int64_t b) { return (int64_t)((uint64_t)a * (uint64_t)b); }
-
 static void add_term(sw_linear *l, ir_inst *value, int64_t factor) {
     for (unsigned i = 0; i < l->n; i++) {
         if (l->term[i].value != value) continue;
-        l->term[i].factor = wrap_add(l->term[i].factor, factor);
+        l->term[i].factor = ir_wrap_add(l->term[i].factor, factor);
         return;
     }
     l->term[l->n++] = (sw_term){value, factor};
@@ -72,7 +69,7 @@ static int64_t scale_of(const linearizer *z, const ir_inst *v) {
 }
 
 static void split_sum(linearizer *z, const ir_inst *v, const part *p) {
-    int64_t second = v->op == IR_OP_sub ? wrap_mul(p->factor, -1) : p->factor;
+    int64_t second = v->op == IR_OP_sub ? ir_wrap_mul(p->factor, -1) : p->factor;
     if (!(v->flags & IR_NSW)) z->l->exact = false;
     push_part(z, ir_arg(v, 1), second, p->scaled);
     push_part(z, ir_arg(v, 0), p->factor, p->scaled);
@@ -83,13 +80,13 @@ static void split_part(linearizer *z, part p) {
     int64_t scale = scale_of(z, v);
     bool sum = (v->op == IR_OP_add || v->op == IR_OP_sub) && !p.scaled && has_room(z);
     if (ir_is_const(v)) {
-        z->l->constant = wrap_add(z->l->constant, wrap_mul(constant_of(z, v), p.factor));
+        z->l->constant = ir_wrap_add(z->l->constant, ir_wrap_mul(constant_of(z, v), p.factor));
     } else if (sum) {
         split_sum(z, v, &p);
     } else if (scale) {
         bool exact = v->flags & IR_NSW || cannot_wrap(z, ir_arg(v, 0), scale);
         if (!exact) z->l->exact = false;
-        push_part(z, ir_arg(v, 0), wrap_mul(p.factor, scale), true);
+        push_part(z, ir_arg(v, 0), ir_wrap_mul(p.factor, scale), true);
     } else {
         add_term(z->l, v, p.factor);
     }
@@ -241,7 +238,7 @@ static sw_plan *plan_elements(sw_writer *w, const place *at, ir_type elem) {
 static bool add_offset(sw_linear *l, const sw_linear *more) {
     if (l->n + more->n > SW_MAX_TERMS) return false;
     for (unsigned i = 0; i < more->n; i++) add_term(l, more->term[i].value, more->term[i].factor);
-    l->constant = wrap_add(l->constant, more->constant);
+    l->constant = ir_wrap_add(l->constant, more->constant);
     l->exact &= more->exact;
     return true;
 }
