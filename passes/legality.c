@@ -23,8 +23,6 @@
  */
 #include "passes/passes.h"
 
-__extension__ typedef __int128 i128;
-
 /* An offset over the ids of a basis; what is left are constants, loops and arguments. */
 typedef struct {
     int64_t factor[3];
@@ -71,7 +69,7 @@ static bool split_by_linear(const side *s, based *b) {
         if (ids.size[d] == 1) continue;
         if (!found) b->factor[0] = ids.factor[d];
         found = true;
-        if ((i128)ids.factor[d] != (i128)b->factor[0] * (i128)stride) return false;
+        if ((ir_i128)ids.factor[d] != (ir_i128)b->factor[0] * (ir_i128)stride) return false;
         stride *= ids.size[d];
     }
     int64_t linear;
@@ -88,11 +86,11 @@ static bool split_by_group(const side *s, based *b) {
         int64_t global, group, local_size = d < r->dims ? (int64_t)r->local[d] : 1;
         take_term(&b->rest, IR_OP_global_id, d, &global);
         take_term(&b->rest, IR_OP_group_id, d, &group);
-        b->factor[d] = global * local_size + group;
+        b->factor[d] = ir_wrap_add(ir_wrap_mul(global, local_size), group);
         b->size[d] = (pass_global_size(r, d) - 1) / (uint64_t)local_size + 1;
         if (!global) continue;
-        pass_affine local = {.term = {{{IR_OP_local_id, d, NULL}, -global}}, .n = 1};
-        if (!pass_affine_subtract(&b->rest, &local, &b->rest)) return false;
+        const pass_affine local = {.term = {{{IR_OP_local_id, d, NULL}, 1}}, .n = 1};
+        if (!pass_affine_add(&b->rest, &local, global)) return false;
     }
     return true;
 }
@@ -109,32 +107,41 @@ static bool find_width(const side *a, const based *x, const side *b, const based
     for (uint32_t k = 0; k < x->rest.n; k++)
         if (x->rest.term[k].of.kind == IR_OP_param && !x->rest.term[k].of.value)
             common.term[common.n++] = x->rest.term[k];
-    if (!pass_affine_subtract(&mine, &common, &mine)) return false;
-    if (!pass_affine_subtract(&yours, &common, &yours)) return false;
+    if (!pass_affine_add(&mine, &common, -1) || !pass_affine_add(&yours, &common, -1)) return false;
     if (!a->access->size || !b->access->size) return false;
     if (!pass_affine_bounds(a->launch, &mine, a->access->at->block, &low_a, &high_a)) return false;
     if (!pass_affine_bounds(b->launch, &yours, b->access->at->block, &low_b, &high_b)) return false;
-    i128 up = (i128)high_a + (i128)a->access->size - low_b;
-    i128 down = (i128)high_b + (i128)b->access->size - low_a;
-    i128 most = up > down ? up : down;
+    ir_i128 up = (ir_i128)high_a + (ir_i128)a->access->size - low_b;
+    ir_i128 down = (ir_i128)high_b + (ir_i128)b->access->size - low_a;
+    ir_i128 most = up > down ? up : down;
     *width = most < 1 ? 1 : (uint64_t)most;
     return most <= INT64_MAX;
 }
 
-/* Can no two different ids be closer than the width? */
-static bool is_apart(const based *x, uint64_t width) {
+/* The dimension with the least factor among those not used yet; 3: none. */
+static unsigned least_factor(const based *x, const bool used[3]) {
+    unsigned least = 3;
+    for (unsigned d = 0; d < 3; d++) {
+        if (used[d] || x->size[d] < 2) continue;
+        if (least == 3 || magnitude(x->factor[d]) < magnitude(x->factor[least])) least = d;
+    }
+    return least;
+}
+
+static ir_i128 address_space(const side *s) {
+    return (ir_i128)1 << s->launch->kernel->module->pointer_bits;
+}
+
+/* Can no two different ids be closer than the width?  Not around the end of the address space
+ * either: offsets are equal modulo its size. */
+static bool is_apart(const side *s, const based *x, uint64_t width) {
     bool used[3] = {false};
-    i128 reach = 0;
-    for (unsigned step = 0; step < 3; step++) {
-        unsigned least = 3;
-        for (unsigned d = 0; d < 3; d++) {
-            if (used[d] || x->size[d] < 2) continue;
-            if (least == 3 || magnitude(x->factor[d]) < magnitude(x->factor[least])) least = d;
-        }
-        if (least == 3) return true;
-        used[least] = true;
-        if ((i128)magnitude(x->factor[least]) < reach + (i128)width) return false;
-        reach += (i128)magnitude(x->factor[least]) * (i128)(x->size[least] - 1);
+    ir_i128 reach = 0;
+    for (unsigned d; (d = least_factor(x, used)) < 3; used[d] = true) {
+        ir_i128 factor = magnitude(x->factor[d]);
+        if (factor < reach + width) return false;
+        reach += factor * (ir_i128)(x->size[d] - 1);
+        if (reach + width > address_space(s)) return false;
     }
     return true;
 }
@@ -149,7 +156,7 @@ static bool is_proved(const side *a, based *x, const side *b, const based *y) {
     for (unsigned d = 0; d < 3; d++)
         if (x->factor[d] != y->factor[d]) return false;
     widen_sizes(x, y);
-    return find_width(a, x, b, y, &width) && is_apart(x, width);
+    return find_width(a, x, b, y, &width) && is_apart(a, x, width);
 }
 
 static bool is_item_local(const side *a, const side *b) {
@@ -182,13 +189,13 @@ static bool covers(const pass_range *writer, const pass_range *other) {
 
 /* Does w write, always, at the same offset as o, so that another item at that place is a race? */
 static bool would_race(const side *w, const side *o) {
-    pass_affine difference;
+    pass_affine difference = w->access->offset;
     if (!(w->access->kind & PASS_WRITES) || w->access->kind & PASS_ATOMIC) return false;
     if (!w->access->always || !w->access->size || w->access->size != o->access->size) return false;
     if (w->remapped || o->remapped || !covers(w->launch->range, o->launch->range)) return false;
     return is_id_or_param(&w->access->offset) &&
-           pass_affine_subtract(&w->access->offset, &o->access->offset, &difference) &&
-           difference.n == 0 && difference.constant == 0;
+           pass_affine_add(&difference, &o->access->offset, -1) && difference.n == 0 &&
+           difference.constant == 0;
 }
 
 /* --------------------------------------------------------------------------------- dependences */
@@ -206,7 +213,9 @@ static bool never_meet(const side *a, const side *b) {
     if (!is_understood(a) || !is_understood(b)) return false;
     pass_affine_bounds(a->launch, &a->access->offset, a->access->at->block, &low_a, &high_a);
     pass_affine_bounds(b->launch, &b->access->offset, b->access->at->block, &low_b, &high_b);
-    return high_a + (int64_t)a->access->size <= low_b || high_b + (int64_t)b->access->size <= low_a;
+    ir_i128 end_a = (ir_i128)high_a + a->access->size, end_b = (ir_i128)high_b + b->access->size;
+    if (end_a > low_b && end_b > low_a) return false;
+    return (end_a > end_b ? end_a : end_b) - (low_a < low_b ? low_a : low_b) <= address_space(a);
 }
 
 static bool is_known_place(const side *s) { return s->access->object && s->access->size; }

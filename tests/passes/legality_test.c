@@ -4,9 +4,9 @@
  * as lines of IR that define %o, the ranges, and the decision.
  */
 #include "passes/passes.h"
+#include "tests/passes/ranges.h"
 
 #include <criterion/criterion.h>
-#include <stdlib.h>
 
 typedef struct {
     const char *what;
@@ -109,6 +109,12 @@ static const row rows[] = {
      {"200", "16,8"},
      "fuse.grid",
      NULL},
+    {"a factor with which offsets wrap",
+     "%g: i64 = global_id 0\n %o: i64 = shl %g, 62\n",
+     "%g: i64 = global_id 0\n %h: i64 = shl %g, 62\n %o: i64 = add %h, 2\n",
+     {"64/16", "64/16"},
+     "fuse.unknown",
+     NULL},
     {"an index that is loaded",
      OWN,
      "%g: i64 = global_id 0\n %h: i64 = shl %g, 2\n %q: ptr.global = ptradd %y, %h\n"
@@ -135,18 +141,6 @@ static void keep_error(void *user, const ir_message *m) {
     if (m->severity == IR_ERROR) snprintf(w->message, sizeof w->message, "%s", m->text);
 }
 
-/* "64,4/16,1" */
-static pass_range range(const char *s) {
-    pass_range r = {0};
-    for (; *s && *s != '/'; s += *s == ',') {
-        r.global[r.dims++] = strtoull(s, (char **)(uintptr_t)&s, 10);
-    }
-    r.has_local = *s == '/';
-    for (unsigned d = 0; r.has_local && d < r.dims; d++)
-        r.local[d] = strtoull(s + 1, (char **)(uintptr_t)&s, 10);
-    return r;
-}
-
 static void fuse(void *user) {
     world *w = user;
     const char *text =
@@ -160,8 +154,9 @@ static void fuse(void *user) {
                    w->row->write, w->row->read);
     w->m = ir_parse(&w->cx, "test.ir", text, strlen(text));
     cr_assert(w->m, "%s: %s", w->row->what, w->message);
-    const pass_fuse_member members[] = {{ir_func_find(w->m, "write"), range(w->row->range[0])},
-                                        {ir_func_find(w->m, "read"), range(w->row->range[1])}};
+    const pass_fuse_member members[] = {
+        {ir_func_find(w->m, "write"), parse_range(w->row->range[0])},
+        {ir_func_find(w->m, "read"), parse_range(w->row->range[1])}};
     const pass_identity same[] = {{0, 0, 1, 0}};
     const pass_fuse_request q = {.name = "f",
                                  .members = members,
