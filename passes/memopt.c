@@ -85,8 +85,9 @@ static bool may_overlap(const walker *w, const ir_inst *p, uint64_t p_size, cons
     near_address a = nearest(w, p), b = nearest(w, q);
     if (a.base != b.base) return !are_apart(w, object_of(p), object_of(q));
     if (p_size > INT32_MAX || q_size > INT32_MAX) return true;
-    uint64_t up = (uint64_t)b.distance - (uint64_t)a.distance;
-    uint64_t down = (uint64_t)a.distance - (uint64_t)b.distance;
+    unsigned bits = w->m->pointer_bits;
+    uint64_t up = ir_zext((uint64_t)b.distance - (uint64_t)a.distance, bits);
+    uint64_t down = ir_zext((uint64_t)a.distance - (uint64_t)b.distance, bits);
     return up < p_size || down < q_size;
 }
 
