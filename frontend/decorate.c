@@ -49,8 +49,6 @@ static bool is_harmless(uint32_t decoration) {
     case SpvDecorationMaxByteOffset:
     case SpvDecorationUserSemantic:
     case SpvDecorationReferencedIndirectlyINTEL:
-    case SpvDecorationFunctionDenormModeINTEL:
-    case SpvDecorationFunctionRoundingModeINTEL:
     case SpvDecorationStackCallINTEL:
     case SpvDecorationSideEffectsINTEL: return true;
     default: return false;
@@ -95,6 +93,12 @@ static void apply(reader *r, spv_decor *d, uint32_t k) {
     case SpvDecorationSpecId:
         d->spec_id = literal(r, k + 1);
         d->has |= D_SPEC_ID;
+        break;
+    case SpvDecorationFunctionRoundingModeINTEL:
+        if (literal(r, k + 2) != SpvFPRoundingModeRTE) d->lack = "FunctionRoundingModeINTEL";
+        break;
+    case SpvDecorationFunctionDenormModeINTEL:
+        if (literal(r, k + 2) != SpvFPDenormModePreserve) d->lack = "FunctionDenormModeINTEL";
         break;
     case SpvDecorationFuncParamAttr: set_attribute(r, d, literal(r, k + 1)); break;
     case SpvDecorationLinkageAttributes: set_linkage(r, d, k + 1); break;

@@ -114,10 +114,11 @@ static void check_signature(reader *r, spv_function *f) {
 }
 
 /* Why no function can have this signature, or NULL. */
-static const char *signature_lack(reader *r, const spv_function *f) {
+static const char *declared_lack(reader *r, const spv_function *f) {
     const spv_type *t = f->type;
-    const char *lack = t->elem->form == T_LACKING ? t->elem->reason : NULL;
+    const char *lack = spv_decor_of(r, f->id)->lack;
     uint64_t leaves = 0;
+    if (!lack && t->elem->form == T_LACKING) lack = t->elem->reason;
     for (uint32_t i = 0; i < f->nparams && !lack; i++) {
         if (t->member[i]->form == T_LACKING) lack = t->member[i]->reason;
         leaves += ir_params_of(f, t->member[i]);
@@ -164,7 +165,7 @@ void spv_declare_function(reader *r, spv_function *f) {
     if (!r->in.type) spv_fail(r, "OpFunction: %%%u is not a type", r->words[f->at + 1]);
     f->type = spv_type_at(r, r->in.arg[1]);
     check_signature(r, f);
-    const char *lack = signature_lack(r, f);
+    const char *lack = declared_lack(r, f);
     spv_decode(r, f->at);
     f->refused = lack != NULL;
     f->sret = spv_is_aggregate(f->type->elem) && f->type->elem->leaves && !lack;

@@ -254,6 +254,7 @@ struct spv_decor {
     uint32_t alignment, builtin, fast_math, rounding, spec_id;
     const char *link_name;
     uint32_t link_type;
+    const char *lack; /* a decoration of functions that is not supported, or NULL */
     spv_offset *offsets;
 };
 
