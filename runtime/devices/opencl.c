@@ -17,18 +17,14 @@
 #include <pthread.h>
 
 /* The calls that are used: the loader's names and types. */
+/* clang-format off */
 #define CL_CALLS(X)                                                                                \
-    X(clGetPlatformIDs)                                                                            \
-    X(clGetDeviceIDs)                                                                              \
-    X(clGetDeviceInfo)                                                                             \
-    X(clCreateContext)                                                                             \
-    X(clReleaseContext)                                                                            \
-    X(clCreateCommandQueue)                                                                        \
-    X(clReleaseCommandQueue)                                                                       \
-    X(clCreateBuffer) X(clReleaseMemObject) X(clEnqueueReadBuffer) X(clCreateProgramWithIL)        \
-        X(clCreateProgramWithBinary) X(clBuildProgram) X(clGetProgramBuildInfo)                    \
-            X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg)             \
-                X(clEnqueueNDRangeKernel) X(clFinish)
+    X(clGetPlatformIDs) X(clGetDeviceIDs) X(clGetDeviceInfo) X(clCreateContext)                    \
+    X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateBuffer)         \
+    X(clReleaseMemObject) X(clEnqueueReadBuffer) X(clCreateProgramWithIL)                          \
+    X(clCreateProgramWithBinary) X(clBuildProgram) X(clGetProgramBuildInfo) X(clReleaseProgram)    \
+    X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg) X(clEnqueueNDRangeKernel) X(clFinish)
+/* clang-format on */
 
 typedef struct {
 #define X(name) cl_api_##name name;
