@@ -120,7 +120,7 @@ typedef struct {
     const pass_constant *constants;
     uint32_t nconstants;
     pass_barrier barrier;
-    bool force; /* fuse also where members are not proved independent */
+    bool force;      /* fuse also where members are not proved independent */
     ir_module *into; /* where the kernel goes; NULL: a fresh module */
 } pass_fuse_request;
 
@@ -267,14 +267,44 @@ void pass_print_access(ir_text *out, const pass_launch *l, const pass_access *x)
 /* One line each. */
 void pass_print_accesses(ir_text *out, const pass_launch *l, const pass_accesses *list);
 
-/* ---------------------------------------------------------------------- legality (legality.c) */
-
-/* All that legality asks of a member. */
+/* All that is known of a member's memory. */
 typedef struct {
     pass_launch launch; /* argument numbers are those of the fused kernel */
     pass_accesses accesses;
     bool remapped;
 } pass_summary;
+
+/* An access of a member. */
+typedef struct {
+    const pass_summary *of;
+    const pass_access *access;
+} pass_side;
+
+/* ------------------------------------------------------------------------- layouts (layout.c)
+ *
+ * Accesses of a buffer touch the bytes base(ids) + block * stride + place, and no other item (or
+ * work-group) touches those that one does. */
+
+typedef enum { PASS_BY_ITEM, PASS_BY_LINEAR_ID, PASS_BY_GROUP } pass_basis;
+
+typedef struct {
+    pass_basis basis;
+    int64_t factor[3]; /* of global ids, the linear id, or group ids; in bytes */
+    uint64_t size[3];  /* how many of these ids there are */
+    pass_affine arguments;
+    int64_t origin;      /* the base is all this together */
+    int64_t stride;      /* 0: one block */
+    int64_t first, last; /* blocks */
+    int64_t low, high;   /* low <= place, place + size of the access <= high */
+} pass_layout;
+
+/* The layout of n > 0 accesses of one buffer; false: not proved. */
+bool pass_find_layout(const pass_side *sides, uint32_t n, pass_basis basis, pass_layout *out);
+/* Where an access of the layout goes: its block and place. */
+bool pass_find_place(const pass_layout *l, const pass_side *s, pass_affine *block,
+                     pass_affine *place);
+
+/* ---------------------------------------------------------------------- legality (legality.c) */
 
 /* Who can touch the same byte from both sides, with at least one write. */
 typedef enum {

@@ -30,6 +30,12 @@ typedef struct {
 
 static const row rows[] = {
     {"the same element", OWN, OWN, {"64/16", "64/16"}, "fuse.no-barrier", NULL},
+    {"an id put together from group and local id",
+     OWN,
+     GROUP_START "%g: i64 = add %s, %l\n %o: i64 = shl %g, 2\n",
+     {"64/16", "64/16"},
+     "fuse.no-barrier",
+     NULL},
     {"the same element, no local size", OWN, OWN, {"60", "60"}, "fuse.no-barrier", NULL},
     {"a smaller writer", OWN, OWN, {"32/16", "64/16"}, "fuse.no-barrier", NULL},
     {"the next element",

@@ -1,0 +1,285 @@
+/* layout.c — which bytes of a buffer belong to which work-item, or to which work-group.
+ *
+ * Take some accesses of one buffer whose offsets (affine.c) depend on ids and by-value arguments in
+ * the same way.  Then each of them touches the bytes
+ *
+ *     base(ids) + block * stride + place,     low <= place < high
+ *
+ * where block and place come from constants, loops and whatever else has bounds.  Two different
+ * items have no byte in common when
+ *   - their bases are at least W = high - low apart: if the smallest factor of an id is at least W,
+ *     and each greater one at least W more than all smaller ones together can reach, they are (ids
+ *     are the digits of a mixed-radix number), and
+ *   - with several blocks: bases and places together stay within one stride.
+ * Nothing may reach around the end of the address space, modulo whose size offsets are equal.
+ *
+ * The same holds for work-groups with group ids in place of ids; local ids are then among what has
+ * bounds.  By linear id, items are compared that count their dimensions in different ways.
+ */
+#include "passes/passes.h"
+
+/* ---------------------------------------------------------------------------------------- bases */
+
+/* An offset over the ids of a basis. */
+typedef struct {
+    int64_t factor[3];
+    uint64_t size[3];
+    pass_affine rest;
+} based;
+
+static int64_t take_term(pass_affine *f, ir_op kind, unsigned d) {
+    for (uint32_t k = 0; k < f->n; k++) {
+        if (f->term[k].of.kind != kind || f->term[k].of.index != d || f->term[k].of.value) continue;
+        int64_t factor = f->term[k].factor;
+        f->term[k] = f->term[--f->n];
+        return factor;
+    }
+    return 0;
+}
+
+static void put_term(pass_affine *f, ir_op kind, unsigned d, int64_t factor) {
+    if (factor) f->term[f->n++] = (pass_term){{kind, d, NULL}, factor};
+}
+
+static int64_t local_size(const pass_range *r, unsigned d) {
+    return d < r->dims ? (int64_t)r->local[d] : 1;
+}
+
+/* group id * local size + local id is global id - offset. */
+static int64_t take_spelled_id(const pass_summary *s, pass_affine *rest, unsigned d) {
+    const pass_range *r = s->launch.range;
+    if (!r->has_local || s->remapped) return 0;
+    int64_t group = take_term(rest, IR_OP_group_id, d), local = take_term(rest, IR_OP_local_id, d);
+    if (group != ir_wrap_mul(local, local_size(r, d))) {
+        put_term(rest, IR_OP_group_id, d, group);
+        put_term(rest, IR_OP_local_id, d, local);
+        return 0;
+    }
+    int64_t start = d < r->dims ? (int64_t)r->offset[d] : 0;
+    rest->constant = ir_wrap_add(rest->constant, ir_wrap_mul(-local, start));
+    return local;
+}
+
+static void split_by_item(const pass_summary *s, based *b) {
+    for (unsigned d = 0; d < 3; d++) {
+        b->factor[d] = take_term(&b->rest, IR_OP_global_id, d);
+        b->factor[d] = ir_wrap_add(b->factor[d], take_spelled_id(s, &b->rest, d));
+        b->size[d] = pass_global_size(s->launch.range, d);
+    }
+}
+
+/* Of the linear id, ids are the digits, x fastest; false: the offset is no multiple. */
+static bool split_by_linear_id(const pass_summary *s, based *b) {
+    uint64_t stride = 1;
+    int64_t factor = 0;
+    bool found = false;
+    split_by_item(s, b);
+    for (unsigned d = 0; d < 3; d++) {
+        if (b->size[d] == 1) continue;
+        if (!found) factor = b->factor[d];
+        found = true;
+        if ((ir_i128)b->factor[d] != (ir_i128)factor * (ir_i128)stride) return false;
+        stride *= b->size[d];
+    }
+    int64_t linear = take_term(&b->rest, IR_OP_global_linear_id, 0);
+    *b = (based){.factor = {ir_wrap_add(factor, linear)},
+                 .size = {pass_range_items(s->launch.range), 1, 1},
+                 .rest = b->rest};
+    return true;
+}
+
+/* False: the work-groups are not known. */
+static bool split_by_group(const pass_summary *s, based *b) {
+    const pass_range *r = s->launch.range;
+    if (!r->has_local || s->remapped) return false;
+    for (unsigned d = 0; d < 3; d++) {
+        int64_t size = local_size(r, d), global = take_term(&b->rest, IR_OP_global_id, d);
+        int64_t group = take_term(&b->rest, IR_OP_group_id, d);
+        int64_t start = d < r->dims ? (int64_t)r->offset[d] : 0;
+        const pass_affine local = {.term = {{{IR_OP_local_id, d, NULL}, 1}}, .n = 1};
+        b->factor[d] = ir_wrap_add(ir_wrap_mul(global, size), group);
+        b->size[d] = (pass_global_size(r, d) - 1) / (uint64_t)size + 1;
+        b->rest.constant = ir_wrap_add(b->rest.constant, ir_wrap_mul(global, start));
+        if (global && !pass_affine_add(&b->rest, &local, global)) return false;
+    }
+    return true;
+}
+
+static bool split(const pass_side *s, pass_basis basis, based *b) {
+    *b = (based){.rest = s->access->offset};
+    switch (basis) {
+    case PASS_BY_ITEM: split_by_item(s->of, b); return !s->of->remapped;
+    case PASS_BY_LINEAR_ID: return split_by_linear_id(s->of, b);
+    case PASS_BY_GROUP: return split_by_group(s->of, b);
+    }
+    return false;
+}
+
+/* Takes what by-value arguments make out of f. */
+static pass_affine take_arguments(pass_affine *f) {
+    pass_affine taken = {0};
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < f->n; k++)
+        if (f->term[k].of.kind == IR_OP_param && !f->term[k].of.value)
+            taken.term[taken.n++] = f->term[k];
+        else
+            f->term[kept++] = f->term[k];
+    f->n = kept;
+    return taken;
+}
+
+static bool is_same_form(const pass_affine *a, const pass_affine *b) {
+    pass_affine difference = *a;
+    return pass_affine_add(&difference, b, -1) && !difference.n && !difference.constant;
+}
+
+/* The rest of an offset over the layout's ids and arguments; false: it has others. */
+static bool take_base(const pass_layout *l, const pass_side *s, pass_affine *rest) {
+    based b;
+    if (!split(s, l->basis, &b)) return false;
+    for (unsigned d = 0; d < 3; d++)
+        if (b.factor[d] != l->factor[d]) return false;
+    pass_affine arguments = take_arguments(&b.rest);
+    *rest = b.rest;
+    return is_same_form(&arguments, &l->arguments);
+}
+
+/* Takes ids and arguments from the first access, and the greatest sizes of all. */
+static bool find_base(const pass_side *sides, uint32_t n, pass_layout *l) {
+    based b;
+    pass_affine rest;
+    if (!split(&sides[0], l->basis, &b)) return false;
+    memcpy(l->factor, b.factor, sizeof l->factor);
+    l->arguments = take_arguments(&b.rest);
+    l->origin = b.rest.constant;
+    for (uint32_t k = 0; k < n; k++) {
+        if (!split(&sides[k], l->basis, &b) || !take_base(l, &sides[k], &rest)) return false;
+        for (unsigned d = 0; d < 3; d++)
+            if (b.size[d] > l->size[d]) l->size[d] = b.size[d];
+    }
+    return true;
+}
+
+/* ----------------------------------------------------------------------------- blocks and places */
+
+static uint64_t magnitude(int64_t x) { return x < 0 ? 0 - (uint64_t)x : (uint64_t)x; }
+
+/* How far the bases of two items can be from each other. */
+static ir_i128 reach_of(const pass_layout *l) {
+    ir_i128 reach = 0;
+    for (unsigned d = 0; d < 3; d++)
+        reach += (ir_i128)magnitude(l->factor[d]) * (ir_i128)(l->size[d] - 1);
+    return reach;
+}
+
+static uint64_t greatest_divisor(uint64_t a, uint64_t b) {
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* What divides every step that is longer than bases reach; 0: there is none. */
+static int64_t find_stride(const pass_side *sides, uint32_t n, const pass_layout *l) {
+    ir_i128 reach = reach_of(l);
+    uint64_t stride = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        pass_affine rest;
+        if (!take_base(l, &sides[k], &rest)) return 0;
+        uint64_t far = magnitude(ir_wrap_add(rest.constant, ir_wrap_mul(l->origin, -1)));
+        if ((ir_i128)far > reach) stride = greatest_divisor(stride, far);
+        for (uint32_t t = 0; t < rest.n; t++) {
+            uint64_t step = magnitude(rest.term[t].factor);
+            if ((ir_i128)step > reach) stride = greatest_divisor(stride, step);
+        }
+    }
+    return stride > INT64_MAX / 2 ? 0 : (int64_t)stride;
+}
+
+/* Counts f, a rest, in blocks of the stride and places within one. */
+static void count_blocks(const pass_layout *l, const pass_affine *f, pass_affine *block,
+                         pass_affine *place) {
+    *block = *place = (pass_affine){0};
+    int64_t constant = ir_wrap_add(f->constant, ir_wrap_mul(l->origin, -1)), rest = constant;
+    if (l->stride) {
+        rest %= l->stride;
+        if (rest > l->stride / 2) rest -= l->stride;
+        if (rest < -(l->stride / 2)) rest += l->stride;
+        block->constant = (constant - rest) / l->stride;
+    }
+    place->constant = rest;
+    for (uint32_t k = 0; k < f->n; k++) {
+        pass_term t = f->term[k];
+        bool whole = l->stride && t.factor % l->stride == 0;
+        if (whole) t.factor /= l->stride;
+        pass_affine *to = whole ? block : place;
+        to->term[to->n++] = t;
+    }
+}
+
+bool pass_find_place(const pass_layout *l, const pass_side *s, pass_affine *block,
+                     pass_affine *place) {
+    pass_affine rest;
+    if (!take_base(l, s, &rest)) return false;
+    count_blocks(l, &rest, block, place);
+    return true;
+}
+
+static bool include(pass_layout *l, const pass_side *s, bool first) {
+    pass_affine block, place;
+    int64_t low, high, from, to;
+    const ir_block *at = s->access->at->block;
+    if (!s->access->size || s->access->size > INT32_MAX) return false;
+    if (!pass_find_place(l, s, &block, &place)) return false;
+    if (!pass_affine_bounds(&s->of->launch, &place, at, &low, &high)) return false;
+    if (!pass_affine_bounds(&s->of->launch, &block, at, &from, &to)) return false;
+    high += (int64_t)s->access->size;
+    if (first || low < l->low) l->low = low;
+    if (first || high > l->high) l->high = high;
+    if (first || from < l->first) l->first = from;
+    if (first || to > l->last) l->last = to;
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------- proof */
+
+/* The dimension with the least factor among those not used yet; 3: none. */
+static unsigned least_factor(const pass_layout *l, const bool used[3]) {
+    unsigned least = 3;
+    for (unsigned d = 0; d < 3; d++) {
+        if (used[d] || l->size[d] < 2) continue;
+        if (least == 3 || magnitude(l->factor[d]) < magnitude(l->factor[least])) least = d;
+    }
+    return least;
+}
+
+/* Can no two different ids be closer than the width? */
+static bool are_bases_apart(const pass_layout *l, ir_i128 width) {
+    bool used[3] = {false};
+    ir_i128 reach = 0;
+    for (unsigned d; (d = least_factor(l, used)) < 3; used[d] = true) {
+        ir_i128 factor = magnitude(l->factor[d]);
+        if (factor < reach + width) return false;
+        reach += factor * (ir_i128)(l->size[d] - 1);
+    }
+    return true;
+}
+
+static bool is_proved(const pass_side *sides, uint32_t n, pass_layout *l) {
+    for (uint32_t k = 0; k < n; k++)
+        if (!include(l, &sides[k], k == 0)) return false;
+    ir_i128 width = (ir_i128)l->high - l->low, one = reach_of(l) + width;
+    ir_i128 all = one + ((ir_i128)l->last - l->first) * l->stride;
+    ir_i128 space = (ir_i128)1 << sides[0].of->launch.kernel->module->pointer_bits;
+    return (!l->stride || one <= l->stride) && all <= space && are_bases_apart(l, width);
+}
+
+bool pass_find_layout(const pass_side *sides, uint32_t n, pass_basis basis, pass_layout *out) {
+    *out = (pass_layout){.basis = basis};
+    if (!find_base(sides, n, out)) return false;
+    if (is_proved(sides, n, out)) return true;
+    out->stride = find_stride(sides, n, out);
+    return out->stride && is_proved(sides, n, out);
+}
