@@ -58,7 +58,7 @@ static bool gets_there(const collector *c, const ir_block *b) {
 
 static void add_access(collector *c, const ir_inst *at, unsigned arg, uint64_t size,
                        unsigned kind) {
-    pass_access access = {.at = at, .size = size, .kind = kind};
+    pass_access access = {.at = at, .arg = arg, .size = size, .kind = kind};
     ir_inst *p = ir_arg(at, arg);
     if (is_constant(p)) return;
     access.object = follow(c, at, p, &access.offset);

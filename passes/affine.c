@@ -42,6 +42,11 @@ bool pass_affine_add(pass_affine *to, const pass_affine *f, int64_t factor) {
     return true;
 }
 
+bool pass_is_same_form(const pass_affine *a, const pass_affine *b) {
+    pass_affine difference = *a;
+    return pass_affine_add(&difference, b, -1) && !difference.n && !difference.constant;
+}
+
 /* -------------------------------------------------------------------------------- loop counters */
 
 /* A phi that is init + k * step in iteration k. */
@@ -126,6 +131,21 @@ static bool counter_bounds(const pass_launch *l, const ir_inst *phi, const ir_bl
     int64_t header = count_rounds(l->kernel, &c, phi, phi->block);
     *high = latch >= 0 ? latch - 1 : at == phi->block ? header : header - 1;
     return (latch >= 0 || header >= 0) && *high >= 0;
+}
+
+static unsigned count_exits(const ir_loops *loops, const ir_loop *loop) {
+    unsigned exits = 0;
+    for (uint32_t k = 0; k < loop->nblocks; k++)
+        for (uint32_t s = 0; s < loop->block[k]->nsucc; s++)
+            exits += !ir_in_loop(loops, loop->block[k]->succ[s], loop);
+    return exits;
+}
+
+bool pass_is_counted(const pass_launch *l, const ir_loop *loop) {
+    int64_t high;
+    bool counted = false;
+    foreach_phi (phi, loop->header) counted |= counter_bounds(l, phi, NULL, &high);
+    return counted && count_exits(ir_loop_tree(l->kernel), loop) == 1;
 }
 
 static uint64_t local_size(const pass_range *r, unsigned d) {

@@ -128,11 +128,6 @@ static pass_affine take_arguments(pass_affine *f) {
     return taken;
 }
 
-static bool is_same_form(const pass_affine *a, const pass_affine *b) {
-    pass_affine difference = *a;
-    return pass_affine_add(&difference, b, -1) && !difference.n && !difference.constant;
-}
-
 /* The rest of an offset over the layout's ids and arguments; false: it has others. */
 static bool take_base(const pass_layout *l, const pass_side *s, pass_affine *rest) {
     based b;
@@ -141,7 +136,7 @@ static bool take_base(const pass_layout *l, const pass_side *s, pass_affine *res
         if (b.factor[d] != l->factor[d]) return false;
     pass_affine arguments = take_arguments(&b.rest);
     *rest = b.rest;
-    return is_same_form(&arguments, &l->arguments);
+    return pass_is_same_form(&arguments, &l->arguments);
 }
 
 /* Takes ids and arguments from the first access, and the greatest sizes of all. */
@@ -162,13 +157,11 @@ static bool find_base(const pass_side *sides, uint32_t n, pass_layout *l) {
 
 /* ----------------------------------------------------------------------------- blocks and places */
 
-static uint64_t magnitude(int64_t x) { return x < 0 ? 0 - (uint64_t)x : (uint64_t)x; }
-
 /* How far the bases of two items can be from each other. */
 static ir_i128 reach_of(const pass_layout *l) {
     ir_i128 reach = 0;
     for (unsigned d = 0; d < 3; d++)
-        reach += (ir_i128)magnitude(l->factor[d]) * (ir_i128)(l->size[d] - 1);
+        reach += (ir_i128)pass_magnitude(l->factor[d]) * (ir_i128)(l->size[d] - 1);
     return reach;
 }
 
@@ -188,10 +181,10 @@ static int64_t find_stride(const pass_side *sides, uint32_t n, const pass_layout
     for (uint32_t k = 0; k < n; k++) {
         pass_affine rest;
         if (!take_base(l, &sides[k], &rest)) return 0;
-        uint64_t far = magnitude(ir_wrap_add(rest.constant, ir_wrap_mul(l->origin, -1)));
+        uint64_t far = pass_magnitude(ir_wrap_add(rest.constant, ir_wrap_mul(l->origin, -1)));
         if ((ir_i128)far > reach) stride = greatest_divisor(stride, far);
         for (uint32_t t = 0; t < rest.n; t++) {
-            uint64_t step = magnitude(rest.term[t].factor);
+            uint64_t step = pass_magnitude(rest.term[t].factor);
             if ((ir_i128)step > reach) stride = greatest_divisor(stride, step);
         }
     }
@@ -219,12 +212,16 @@ static void count_blocks(const pass_layout *l, const pass_affine *f, pass_affine
     }
 }
 
-bool pass_find_place(const pass_layout *l, const pass_side *s, pass_affine *block,
-                     pass_affine *place) {
+static bool find_place(const pass_layout *l, const pass_side *s, pass_affine *block,
+                       pass_affine *place) {
     pass_affine rest;
     if (!take_base(l, s, &rest)) return false;
     count_blocks(l, &rest, block, place);
     return true;
+}
+
+static uint64_t align_of(const pass_access *x) {
+    return ir_info(x->at)->imm == I_MEM ? x->at->imm.mem.align : x->size;
 }
 
 static bool include(pass_layout *l, const pass_side *s, bool first) {
@@ -232,10 +229,11 @@ static bool include(pass_layout *l, const pass_side *s, bool first) {
     int64_t low, high, from, to;
     const ir_block *at = s->access->at->block;
     if (!s->access->size || s->access->size > INT32_MAX) return false;
-    if (!pass_find_place(l, s, &block, &place)) return false;
+    if (!find_place(l, s, &block, &place)) return false;
     if (!pass_affine_bounds(&s->of->launch, &place, at, &low, &high)) return false;
     if (!pass_affine_bounds(&s->of->launch, &block, at, &from, &to)) return false;
     high += (int64_t)s->access->size;
+    if (align_of(s->access) > l->align) l->align = align_of(s->access);
     if (first || low < l->low) l->low = low;
     if (first || high > l->high) l->high = high;
     if (first || from < l->first) l->first = from;
@@ -250,7 +248,8 @@ static unsigned least_factor(const pass_layout *l, const bool used[3]) {
     unsigned least = 3;
     for (unsigned d = 0; d < 3; d++) {
         if (used[d] || l->size[d] < 2) continue;
-        if (least == 3 || magnitude(l->factor[d]) < magnitude(l->factor[least])) least = d;
+        if (least == 3 || pass_magnitude(l->factor[d]) < pass_magnitude(l->factor[least]))
+            least = d;
     }
     return least;
 }
@@ -260,7 +259,7 @@ static bool are_bases_apart(const pass_layout *l, ir_i128 width) {
     bool used[3] = {false};
     ir_i128 reach = 0;
     for (unsigned d; (d = least_factor(l, used)) < 3; used[d] = true) {
-        ir_i128 factor = magnitude(l->factor[d]);
+        ir_i128 factor = pass_magnitude(l->factor[d]);
         if (factor < reach + width) return false;
         reach += factor * (ir_i128)(l->size[d] - 1);
     }
@@ -282,4 +281,24 @@ bool pass_find_layout(const pass_side *sides, uint32_t n, pass_basis basis, pass
     if (is_proved(sides, n, out)) return true;
     out->stride = find_stride(sides, n, out);
     return out->stride && is_proved(sides, n, out);
+}
+
+/* ------------------------------------------------------------------------------------- positions */
+
+/* Of several blocks, each is aligned like the first. */
+static int64_t block_bytes(const pass_layout *l) {
+    int64_t bytes = l->high - l->low, align = (int64_t)l->align;
+    return l->stride ? (bytes + align - 1) / align * align : bytes;
+}
+
+bool pass_find_position(const pass_layout *l, const pass_side *s, pass_affine *position) {
+    pass_affine block, place;
+    if (!find_place(l, s, &block, &place)) return false;
+    *position = place;
+    position->constant -= l->low + l->first * block_bytes(l);
+    return pass_affine_add(position, &block, block_bytes(l));
+}
+
+uint64_t pass_layout_bytes(const pass_layout *l) {
+    return (uint64_t)(l->last - l->first + 1) * (uint64_t)block_bytes(l);
 }

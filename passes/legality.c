@@ -50,14 +50,12 @@ static bool covers(const pass_range *writer, const pass_range *other) {
 
 /* Does w write, always, at the same offset as o, so that another item at that place is a race? */
 static bool would_race(const pass_side *w, const pass_side *o) {
-    pass_affine difference = w->access->offset;
     if (!(w->access->kind & PASS_WRITES) || w->access->kind & PASS_ATOMIC) return false;
     if (!w->access->always || !w->access->size || w->access->size != o->access->size) return false;
     if (w->of->remapped || o->of->remapped || !covers(w->of->launch.range, o->of->launch.range))
         return false;
     return is_id_or_param(&w->access->offset) &&
-           pass_affine_add(&difference, &o->access->offset, -1) && difference.n == 0 &&
-           difference.constant == 0;
+           pass_is_same_form(&w->access->offset, &o->access->offset);
 }
 
 /* --------------------------------------------------------------------------------- dependences */

@@ -239,6 +239,11 @@ typedef struct {
 void pass_find_affine(const pass_launch *l, ir_inst *v, const ir_block *at, pass_affine *out);
 /* to += factor * f; false when there are too many terms. */
 bool pass_affine_add(pass_affine *to, const pass_affine *f, int64_t factor);
+static inline uint64_t pass_magnitude(int64_t x) { return x < 0 ? 0 - (uint64_t)x : (uint64_t)x; }
+/* Are they equal for all values of their symbols? */
+bool pass_is_same_form(const pass_affine *a, const pass_affine *b);
+/* Does the loop have one exit, and a known number of iterations? */
+bool pass_is_counted(const pass_launch *l, const ir_loop *loop);
 /* The values that a symbol can have in block `at`; false: unknown. */
 bool pass_symbol_bounds(const pass_launch *l, const pass_symbol *s, const ir_block *at,
                         int64_t *low, int64_t *high);
@@ -253,6 +258,7 @@ typedef struct {
     const ir_inst *at;
     const ir_inst *object; /* parameter or address of a global; NULL: unknown */
     pass_affine offset;    /* in bytes */
+    uint32_t arg;          /* the operand that is the address */
     uint64_t size;         /* in bytes; 0: unknown */
     unsigned kind;         /* PASS_READS … */
     bool always;           /* every item of the range gets there */
@@ -280,6 +286,28 @@ typedef struct {
     const pass_access *access;
 } pass_side;
 
+/* ------------------------------------------------------------------------- guards (guards.c) */
+
+/* A branch that an item takes on its way. */
+typedef struct {
+    const ir_inst *test; /* i1 */
+    bool holds;          /* how it has to come out */
+    bool compares;       /* two integers: left, right */
+    pass_affine left, right;
+} pass_guard;
+
+typedef struct {
+    ir_vec(pass_guard) list;
+    bool exact; /* every item of which all this holds gets there, in all rounds of counted loops */
+} pass_guards;
+
+/* What holds for the items that get to block b. */
+void pass_find_guards(const pass_launch *l, ir_block *b, ir_arena *a, pass_guards *out);
+/* Is a guard made of ids and arguments on the list?  Both are of members that keep their ids. */
+bool pass_has_guard(const pass_guards *list, const pass_guard *g);
+/* Does a guard hold for all items of the range? */
+bool pass_is_always_true(const pass_launch *l, const pass_guard *g);
+
 /* ------------------------------------------------------------------------- layouts (layout.c)
  *
  * Accesses of a buffer touch the bytes base(ids) + block * stride + place, and no other item (or
@@ -296,13 +324,21 @@ typedef struct {
     int64_t stride;      /* 0: one block */
     int64_t first, last; /* blocks */
     int64_t low, high;   /* low <= place, place + size of the access <= high */
+    uint64_t align;      /* the greatest of all accesses */
 } pass_layout;
 
 /* The layout of n > 0 accesses of one buffer; false: not proved. */
 bool pass_find_layout(const pass_side *sides, uint32_t n, pass_basis basis, pass_layout *out);
-/* Where an access of the layout goes: its block and place. */
-bool pass_find_place(const pass_layout *l, const pass_side *s, pass_affine *block,
-                     pass_affine *place);
+
+/* The same as one number of bytes: blocks lie behind each other, from place `low` of the first. */
+bool pass_find_position(const pass_layout *l, const pass_side *s, pass_affine *position);
+/* How many bytes that makes in all. */
+uint64_t pass_layout_bytes(const pass_layout *l);
+/* A read of the layout's accesses before which not all it reads has been written by the same item
+ * (or group), or NULL.  The sides of one member have one summary, and those of earlier members
+ * summaries at lower addresses. (assigned.c) */
+const pass_side *pass_find_unassigned(const pass_layout *l, const pass_side *sides, uint32_t n,
+                                      ir_arena *scratch);
 
 /* ---------------------------------------------------------------------- legality (legality.c) */
 

@@ -1,0 +1,136 @@
+/* guards.c — under which conditions a work-item gets to a block.
+ *
+ * From the block up the dominator tree, each step is one of three: every way on from the dominator
+ * leads to the block, so the two run equally often; a branch at the end of the dominator decides,
+ * and is a guard; or something else decides, and the guards say less than there is to say.
+ *
+ * The only exit of a loop whose iterations are counted (affine.c) is no guard: the block runs once
+ * in every iteration.
+ */
+#include "passes/passes.h"
+
+enum {
+    MAX_VISITS = 10000, /* of blocks, for one list of guards */
+    MAX_DEPTH = 8       /* of conjunctions */
+};
+
+typedef struct {
+    const pass_launch *launch;
+    ir_arena *a;
+    pass_guards *out;
+    uint32_t visits;
+} finder;
+
+/* ---------------------------------------------------------------------------------------- paths */
+
+/* Can an item get from `from` to the end of the kernel without passing `avoid`? */
+static bool can_avoid(finder *q, ir_block *from, const ir_block *avoid) {
+    ir_vec(ir_block *) todo = {0};
+    bool *seen = ir_new_array(q->a, bool, from->func->next_block);
+    *ir_push(q->a, &todo) = from;
+    while (todo.n) {
+        ir_block *b = todo.data[--todo.n];
+        if (b == avoid || seen[b->id]) continue;
+        seen[b->id] = true;
+        if (++q->visits > MAX_VISITS || b->last->op == IR_OP_ret) return true;
+        for (uint32_t s = 0; s < b->nsucc; s++) *ir_push(q->a, &todo) = b->succ[s];
+    }
+    return false;
+}
+
+/* Does the branch at the end of b alone decide when its loop ends, after a known number of rounds,
+ * of which `inside` sees every one? */
+static bool counts_rounds(const finder *q, const ir_block *b, const ir_block *inside) {
+    const ir_loops *loops = ir_loop_tree(q->launch->kernel);
+    const ir_loop *loop = loops->of[b->id];
+    return loop && ir_in_loop(loops, inside, loop) && pass_is_counted(q->launch, loop) &&
+           (!ir_in_loop(loops, b->succ[0], loop) || !ir_in_loop(loops, b->succ[1], loop));
+}
+
+/* --------------------------------------------------------------------------------------- guards */
+
+/* The conditions that `test` stands for when it came out as `holds`. */
+static void add_test(finder *q, ir_inst *test, bool holds, const ir_block *at, unsigned depth) {
+    bool both = (test->op == IR_OP_and && holds) || (test->op == IR_OP_or && !holds);
+    if (both && depth < MAX_DEPTH) {
+        add_test(q, ir_arg(test, 0), holds, at, depth + 1);
+        add_test(q, ir_arg(test, 1), holds, at, depth + 1);
+        return;
+    }
+    pass_guard g = {.test = test, .holds = holds};
+    if (test->nargs == 2 && ir_is_int(ir_arg(test, 0)->type)) {
+        pass_find_affine(q->launch, ir_arg(test, 0), at, &g.left);
+        pass_find_affine(q->launch, ir_arg(test, 1), at, &g.right);
+        g.compares = true;
+    }
+    *ir_push(q->a, &q->out->list) = g;
+}
+
+/* The successor of b through which alone `to` is reached, or NULL. */
+static ir_block *only_way(const ir_dom *dom, const ir_block *b, const ir_block *to) {
+    for (uint32_t s = 0; s < b->nsucc; s++)
+        if (b->succ[s]->npred == 1 && ir_block_dominates(dom, b->succ[s], to)) return b->succ[s];
+    return NULL;
+}
+
+static void climb(finder *q, const ir_dom *dom, ir_block *from, ir_block *to) {
+    if (!can_avoid(q, from, to)) return;
+    ir_block *way = from->last->op == IR_OP_br ? only_way(dom, from, to) : NULL;
+    q->out->exact &= way && !can_avoid(q, way, to);
+    if (!way || counts_rounds(q, from, to)) return;
+    add_test(q, ir_arg(from->last, 0), way == from->succ[0], from, 0);
+}
+
+void pass_find_guards(const pass_launch *l, ir_block *b, ir_arena *a, pass_guards *out) {
+    finder q = {.launch = l, .a = a, .out = out};
+    const ir_dom *dom = ir_dominators(l->kernel);
+    *out = (pass_guards){.exact = true};
+    for (ir_block *up; (up = dom->idom[b->id]) != NULL && up != b; b = up) climb(&q, dom, up, b);
+    if (q.visits > MAX_VISITS) out->exact = false;
+}
+
+/* ---------------------------------------------------------------------------------- comparisons */
+
+static bool is_known_form(const pass_affine *f) {
+    for (uint32_t k = 0; k < f->n; k++)
+        if (f->term[k].of.value) return false;
+    return true;
+}
+
+static bool is_same_guard(const pass_guard *a, const pass_guard *b) {
+    if (a->test->op != b->test->op || a->holds != b->holds || !a->compares || !b->compares)
+        return false;
+    return ir_kind_of(ir_arg(a->test, 0)->type) == ir_kind_of(ir_arg(b->test, 0)->type) &&
+           is_known_form(&a->left) && is_known_form(&a->right) &&
+           pass_is_same_form(&a->left, &b->left) && pass_is_same_form(&a->right, &b->right);
+}
+
+bool pass_has_guard(const pass_guards *list, const pass_guard *g) {
+    for (uint32_t k = 0; k < list->list.n; k++)
+        if (is_same_guard(&list->list.data[k], g)) return true;
+    return false;
+}
+
+typedef struct {
+    int64_t low, high;
+} bounds;
+
+/* The values of an operand of the test; false: not known, or not those of its type. */
+static bool find_bounds(const pass_launch *l, const pass_guard *g, const pass_affine *f,
+                        bool is_signed, bounds *out) {
+    unsigned bits = ir_bits(l->kernel->module, ir_arg(g->test, 0)->type);
+    int64_t most = (int64_t)(UINT64_MAX >> 1 >> (64 - bits));
+    return pass_affine_bounds(l, f, g->test->block, &out->low, &out->high) &&
+           out->low >= (is_signed ? -most - 1 : 0) && out->high <= most;
+}
+
+bool pass_is_always_true(const pass_launch *l, const pass_guard *g) {
+    bool is_signed = g->test->op == IR_OP_slt || g->test->op == IR_OP_sle;
+    bool is_strict = g->test->op == IR_OP_slt || g->test->op == IR_OP_ult;
+    bounds x, y;
+    if (!g->compares || !(is_signed || is_strict || g->test->op == IR_OP_ule)) return false;
+    if (!find_bounds(l, g, &g->left, is_signed, &x)) return false;
+    if (!find_bounds(l, g, &g->right, is_signed, &y)) return false;
+    if (!g->holds) return is_strict ? y.high <= x.low : y.high < x.low;
+    return is_strict ? x.high < y.low : x.high <= y.low;
+}
