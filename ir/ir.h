@@ -758,6 +758,10 @@ static inline int64_t ir_sext(uint64_t v, unsigned bits) {
 static inline uint64_t ir_zext(uint64_t v, unsigned bits) {
     return bits >= 64 ? v : v & ((UINT64_C(1) << bits) - 1);
 }
+/* A constant integer as a signed number. */
+static inline int64_t ir_signed_const(const ir_inst *c) {
+    return ir_sext(c->imm.bits, ir_bits(NULL, c->type));
+}
 
 /* --------------------------------------------------------------------------- builder (build.c)
  *

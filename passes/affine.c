@@ -47,90 +47,19 @@ bool pass_is_same_form(const pass_affine *a, const pass_affine *b) {
     return pass_affine_add(&difference, b, -1) && !difference.n && !difference.constant;
 }
 
-/* -------------------------------------------------------------------------------- loop counters */
-
-/* A phi that is init + k * step in iteration k. */
-typedef struct {
-    const ir_loop *loop;
-    ir_inst *init, *next;
-    ir_block *latch; /* the one block that jumps back */
-    int64_t step;
-} counter;
-
-static int64_t constant_of(const ir_inst *c) {
-    return ir_sext(c->imm.bits, ir_bits(NULL, c->type));
-}
-
-static bool find_counter(ir_func *f, const ir_inst *phi, counter *c) {
-    const ir_loops *loops = ir_loop_tree(f);
-    c->loop = loops->of[phi->block->id];
-    if (phi->nargs != 2 || !ir_is_int(phi->type) || ir_is_vector(phi->type)) return false;
-    if (!c->loop || c->loop->header != phi->block || c->loop->irreducible) return false;
-    unsigned back = ir_in_loop(loops, phi->block->pred[1], c->loop) ? 1 : 0;
-    if (ir_in_loop(loops, phi->block->pred[!back], c->loop)) return false;
-    c->init = ir_arg(phi, !back);
-    c->next = ir_arg(phi, back);
-    c->latch = phi->block->pred[back];
-    if (c->next->op != IR_OP_add || ir_arg(c->next, 0) != phi) return false;
-    if (!ir_is_const(ir_arg(c->next, 1))) return false;
-    c->step = constant_of(ir_arg(c->next, 1));
-    return true;
-}
-
-/* The least value for which a counter that grows is not let through; false: no such test.
- * `stay` says which outcome of the comparison goes on. */
-static bool find_limit(const ir_inst *test, const ir_inst *counted, bool stay, int64_t *limit) {
-    bool left = test->nargs == 2 && ir_arg(test, 0) == counted && ir_is_const(ir_arg(test, 1));
-    bool right = test->nargs == 2 && ir_arg(test, 1) == counted && ir_is_const(ir_arg(test, 0));
-    if (!left && !right) return false;
-    *limit = constant_of(ir_arg(test, left));
-    switch (test->op) {
-    case IR_OP_ult:
-    case IR_OP_slt: *limit += right; return left == stay; /* x < c, or not c < x */
-    case IR_OP_ule:
-    case IR_OP_sle: *limit += left; return left == stay;
-    case IR_OP_ne: return stay;
-    case IR_OP_eq: return !stay;
-    default: return false;
-    }
-}
-
-/* How often a test lets a counter through that starts at `first`, or -1. */
-static int64_t count_passes(const ir_inst *test, int64_t first, int64_t step, int64_t limit) {
-    bool exact = test->op == IR_OP_ne || test->op == IR_OP_eq;
-    bool is_unsigned = test->op == IR_OP_ult || test->op == IR_OP_ule;
-    if (step <= 0 || (exact && (limit < first || (limit - first) % step))) return -1;
-    if (is_unsigned && (first < 0 || limit < 0)) return -1;
-    if (limit > INT32_MAX || limit < INT32_MIN || first > INT32_MAX || first < INT32_MIN) return -1;
-    return limit <= first ? 0 : (limit - first + step - 1) / step;
-}
-
-/* The number of iterations that the branch at the end of b allows, or -1; see bounds of symbols. */
-static int64_t count_rounds(ir_func *f, const counter *c, const ir_inst *phi, const ir_block *b) {
-    const ir_loops *loops = ir_loop_tree(f);
-    const ir_inst *br = b->last, *test = br->op == IR_OP_br ? ir_arg(br, 0) : NULL;
-    int64_t limit = 0;
-    if (!test || !ir_is_const(c->init)) return -1;
-    bool stay = ir_in_loop(loops, b->succ[0], c->loop);
-    if (stay == ir_in_loop(loops, b->succ[1], c->loop)) return -1;
-    bool on_next = find_limit(test, c->next, stay, &limit);
-    if (!on_next && !find_limit(test, phi, stay, &limit)) return -1;
-    int64_t first = constant_of(c->init) + (on_next ? c->step : 0);
-    int64_t let_through = count_passes(test, first, c->step, limit);
-    return let_through < 0 ? -1 : let_through + (b == c->latch);
-}
-
 /* --------------------------------------------------------------------------------------- bounds */
 
 /* A test in the header is reached once more than the rest of the loop. */
 static bool counter_bounds(const pass_launch *l, const ir_inst *phi, const ir_block *at,
                            int64_t *high) {
-    counter c;
-    if (!find_counter(l->kernel, phi, &c)) return false;
-    int64_t latch = count_rounds(l->kernel, &c, phi, c.latch);
-    int64_t header = count_rounds(l->kernel, &c, phi, phi->block);
-    *high = latch >= 0 ? latch - 1 : at == phi->block ? header : header - 1;
-    return (latch >= 0 || header >= 0) && *high >= 0;
+    const ir_loops *loops = ir_loop_tree(l->kernel);
+    pass_counter c;
+    if (!pass_find_counter(loops, phi, &c)) return false;
+    int64_t latch = pass_count_passes(loops, c.loop, c.latch);
+    int64_t header = pass_count_passes(loops, c.loop, phi->block);
+    bool behind_test = at != phi->block && ir_in_loop(loops, at, c.loop);
+    *high = latch >= 0 ? latch : header - behind_test;
+    return *high >= 0;
 }
 
 static unsigned count_exits(const ir_loops *loops, const ir_loop *loop) {
@@ -144,7 +73,7 @@ static unsigned count_exits(const ir_loops *loops, const ir_loop *loop) {
 bool pass_is_counted(const pass_launch *l, const ir_loop *loop) {
     int64_t high;
     bool counted = false;
-    foreach_phi (phi, loop->header) counted |= counter_bounds(l, phi, NULL, &high);
+    foreach_phi (phi, loop->header) counted |= counter_bounds(l, phi, loop->header, &high);
     return counted && count_exits(ir_loop_tree(l->kernel), loop) == 1;
 }
 
@@ -255,15 +184,15 @@ static bool fits(finder *q, const pass_affine *f, unsigned bits, bool is_signed)
 /* Is the form of v its value as a signed number? */
 static bool is_whole(finder *q, ir_inst *v, unsigned depth) {
     pass_affine form;
-    counter c;
+    pass_counter c;
     if (ir_is_const(v) || v->op == IR_OP_param) return true;
     if (depth >= MAX_DEPTH || ++q->steps > MAX_STEPS) return false;
     find(q, v, depth, &form);
     if (fits(q, &form, ir_bits(q->launch->kernel->module, v->type), true)) return true;
     if (form.n == 1 && form.term[0].of.value == v && v->op != IR_OP_phi) return true;
     if (v->op == IR_OP_phi)
-        return find_counter(q->launch->kernel, v, &c) && c.next->flags & IR_NSW &&
-               is_whole(q, c.init, depth + 1);
+        return pass_find_counter(ir_loop_tree(q->launch->kernel), v, &c) &&
+               c.next->flags & IR_NSW && is_whole(q, c.init, depth + 1);
     bool sums =
         v->op == IR_OP_add || v->op == IR_OP_sub || v->op == IR_OP_mul || v->op == IR_OP_shl;
     return sums && v->flags & IR_NSW && is_whole(q, ir_arg(v, 0), depth + 1) &&
@@ -312,9 +241,9 @@ static bool find_shift(finder *q, const ir_inst *v, unsigned depth, pass_affine 
 }
 
 static bool find_counted(finder *q, ir_inst *v, unsigned depth, pass_affine *out) {
-    counter c;
+    pass_counter c;
     pass_affine rounds;
-    if (!find_counter(q->launch->kernel, v, &c)) return false;
+    if (!pass_find_counter(ir_loop_tree(q->launch->kernel), v, &c)) return false;
     find(q, c.init, depth + 1, out);
     put_symbol(&rounds, IR_OP_phi, 0, v);
     return pass_affine_add(out, &rounds, c.step);
@@ -334,7 +263,7 @@ static bool find_masked(finder *q, const ir_inst *v, unsigned depth, pass_affine
 static bool find_inverted(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
     const ir_inst *ones = ir_arg(v, 1);
     pass_affine x;
-    if (!ir_is_const(ones) || constant_of(ones) != -1) return false;
+    if (!ir_is_const(ones) || ir_signed_const(ones) != -1) return false;
     find(q, ir_arg(v, 0), depth + 1, &x);
     put_constant(out, -1);
     return pass_affine_add(out, &x, -1);
@@ -362,7 +291,7 @@ static bool find_op(finder *q, ir_inst *v, unsigned depth, pass_affine *out) {
 
 static void find(finder *q, ir_inst *v, unsigned depth, pass_affine *out) {
     if (ir_is_const(v))
-        put_constant(out, constant_of(v));
+        put_constant(out, ir_signed_const(v));
     else if (v->op == IR_OP_param)
         find_param(q, v, out);
     else if (ir_info(v)->rule == R_QUERY)

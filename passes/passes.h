@@ -72,6 +72,24 @@ typedef struct {
 extern const pass_order pass_orders[];
 extern const unsigned pass_order_count;
 
+/* ------------------------------------------------------------------ loop counters (counter.c) */
+
+/* A phi that is init + k * step, modulo its width, in iteration k. */
+typedef struct {
+    const ir_loop *loop;
+    ir_inst *init, *next; /* next: its value in the next iteration */
+    ir_block *latch;      /* the one block that jumps back */
+    int64_t step;
+} pass_counter;
+
+/* False when phi is none. */
+bool pass_find_counter(const ir_loops *l, const ir_inst *phi, pass_counter *c);
+
+#define PASS_MAX_ROUNDS INT64_C(0xffffffff)
+/* How many iterations the branch that ends b, a block of the loop itself, goes on in the loop when
+ * it is reached once in each; -1: unknown, or more than PASS_MAX_ROUNDS. */
+int64_t pass_count_passes(const ir_loops *l, const ir_loop *loop, const ir_block *b);
+
 /* -------------------------------------------------------------- fusion (fuse.c, fuse_params.c …)
  *
  * Several kernels become one that runs their bodies one after another in each work-item.  The
