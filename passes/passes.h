@@ -377,6 +377,49 @@ typedef struct {
 /* The worst dependence of b on a, which comes before it. */
 pass_dependence pass_find_dependence(const pass_summary *a, const pass_summary *b);
 
+/* ------------------------------------------------------------------ addresses (sum.c, alias.c)
+ *
+ * What may lead to the same memory within one function. */
+
+/* The form of an integer of at most 64 bits as a sum of other values, modulo 2^width.  A symbol is
+ * a value as it is (its kind is its op), or a narrower one as IR_OP_sext or IR_OP_zext widens it. */
+void pass_find_sum(ir_inst *v, pass_affine *out);
+
+/* Where an address leads to. */
+typedef struct {
+    const ir_inst *object; /* what is left of it without steps and casts */
+    const ir_inst *base;   /* the object, or an address on the way beyond which sums are too long */
+    pass_affine offset;    /* in bytes, from base */
+} pass_place;
+
+/* Values that come after pass_alias_begin are objects of their own, of which nothing is known; the
+ * function may gain no other uses of addresses. */
+typedef struct {
+    const ir_func *f;
+    ir_arena *scratch;
+    const pass_place **place; /* by value id; NULL: the value is its own object */
+    bool *escapes;            /* by value id of an object: other addresses may be made from it */
+    uint32_t n;
+} pass_alias;
+
+void pass_alias_begin(pass_alias *a, ir_func *f, ir_arena *scratch);
+pass_place pass_find_place(const pass_alias *a, const ir_inst *p);
+const ir_inst *pass_object_of(const pass_alias *a, const ir_inst *p);
+/* A stack variable or a struct by value: memory that ends with the function. */
+bool pass_is_variable(const pass_alias *a, const ir_inst *object);
+/* Two ranges of bytes; a size of UINT64_MAX is unknown. */
+bool pass_may_overlap(const pass_alias *a, const ir_inst *p, uint64_t p_size, const ir_inst *q,
+                      uint64_t q_size);
+/* Does the first certainly contain the second? */
+bool pass_covers(const pass_alias *a, const ir_inst *p, uint64_t p_size, const ir_inst *q,
+                 uint64_t q_size);
+/* The range that a store, copy or fill writes, and that a load or copy reads; NULL: another op. */
+const ir_inst *pass_written(const pass_alias *a, const ir_inst *i, uint64_t *size);
+const ir_inst *pass_read(const pass_alias *a, const ir_inst *i, uint64_t *size);
+/* May i, or other work-items that it waits for, write these bytes?  Read them? */
+bool pass_may_write(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size);
+bool pass_may_read(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size);
+
 /* Gives parameter `index` of f a value: `size` bytes in memory form.  The parameter stays, without
  * uses.  False after a reported error: it is no value, or has another size. (argconst.c) */
 bool pass_fold_argument(ir_func *f, uint32_t index, const void *bytes, size_t size);
