@@ -26,7 +26,7 @@
  * same one, each gets a copy of its own.
  *
  * Whether the members may follow each other, and where a barrier has to stand, is decided in
- * fuse_legal.c.  Not here: promotion of buffers.
+ * fuse_legal.c; which buffers become private or local memory, in promote.c.
  */
 #include "passes/passes.h"
 
@@ -37,14 +37,16 @@ typedef struct {
     pass_fuse_result *result;
     pass_fuse_member *members; /* bodies without calls; ranges with the required local size */
     ir_kernel_attrs attrs;     /* merged */
-    ir_module *stage;          /* holds those bodies that had calls, or NULL */
+    ir_module *stage;          /* holds bodies that are copies, or NULL */
     ir_arena scratch;
     ir_block *last;      /* the join that the next body starts from */
     ir_inst *after_vars; /* in the entry: variables go before it */
     ir_map owner;        /* local variable -> the first member that uses it */
     ir_map copies;       /* (local variable, member) -> the copy that the member's body uses */
     bool *barrier;       /* behind each member */
-    bool done, broken;   /* broken: the fused kernel breaks the rules of the IR */
+    pass_promotions promotions;
+    ir_inst **memory;  /* by argument: what it became, or NULL */
+    bool done, broken; /* broken: the fused kernel breaks the rules of the IR */
 } fusion;
 
 static void decide(fusion *q, const char *rule, const char *text) {
@@ -137,35 +139,6 @@ static bool has_whole_groups(const fusion *q, uint32_t m) {
     return true;
 }
 
-/* ------------------------------------------------------------------------- bodies without calls */
-
-static bool has_calls(const ir_func *f) {
-    foreach_block (b, f)
-        foreach_inst (i, b)
-            if (i->op == IR_OP_call) return true;
-    return false;
-}
-
-/* Copies all members into a module of their own when one has calls, and inlines there.  All of
- * them, so that what they share stays shared. */
-static void inline_calls(fusion *q) {
-    bool calls = false;
-    ir_map staged = {0};
-    ir_importer im = {0};
-    for (uint32_t m = 0; m < q->request->nmembers; m++) calls |= has_calls(kernel(q, m));
-    if (!calls) return;
-    q->stage = im.m = ir_module_new(q->cx, "fuse", kernel(q, 0)->module->pointer_bits);
-    for (uint32_t m = 0; m < q->request->nmembers; m++) {
-        const ir_func *k = kernel(q, m);
-        ir_func *copy = ir_map_get(&staged, (uintptr_t)k);
-        if (!copy) copy = ir_importer_copy(&im, k, k->name);
-        ir_map_set(&q->scratch, &staged, (uintptr_t)k, copy);
-        q->members[m].kernel = copy;
-    }
-    pass_ctx cx = {.cx = q->cx, .scratch = &q->scratch};
-    pass_inline(q->stage, &cx);
-}
-
 /* ------------------------------------------------------------------------------------- refusals */
 
 static bool is_subgroup_query(const ir_inst *i) {
@@ -256,7 +229,7 @@ static bool may_fuse(fusion *q, uint32_t m) {
 }
 
 static bool may_fuse_all(fusion *q) {
-    inline_calls(q);
+    pass_fuse_stage(q->cx, q->request, q->members, &q->scratch, &q->stage);
     for (uint32_t m = 0; m < q->request->nmembers; m++)
         if (!may_fuse(q, m)) return false;
     return true;
@@ -405,7 +378,8 @@ static ir_inst **arguments_of(const fusion *q, uint32_t m, ir_builder *b, ir_are
     for (uint32_t p = 0; p < k->nparams; p++) {
         const pass_fuse_arg *arg = &r->args[r->arg_of[m][p]];
         bool shared = arg->nparams > 1 && k->param[p].attrs & IR_PARAM_BYVAL;
-        args[p] = r->kernel->param_val[arg->index];
+        args[p] = q->memory[r->arg_of[m][p]];
+        if (!args[p]) args[p] = r->kernel->param_val[arg->index];
         if (shared) args[p] = copy_struct(q, b, args[p]);
     }
     return args;
@@ -448,12 +422,21 @@ static void add_body(fusion *q, uint32_t m, ir_builder *b) {
     ir_at_end(b, join);
 }
 
+static void make_memory(fusion *q, ir_builder *b) {
+    q->memory = ir_new_array(&q->scratch, ir_inst *, q->result->nargs);
+    for (uint32_t k = 0; k < q->promotions.all.n; k++) {
+        const pass_promoted *p = &q->promotions.all.data[k];
+        q->memory[p->arg] = pass_promoted_memory(p, q->result->args[p->arg].name, b);
+    }
+}
+
 static void build_kernel(fusion *q) {
     ir_func *f = q->result->kernel;
     uint32_t n = q->request->nmembers;
     ir_builder b;
     ir_builder_init(&b, f);
     ir_at_end(&b, ir_block_new(f, "entry"));
+    make_memory(q, &b);
     for (uint32_t m = 0; m < n; m++) {
         add_body(q, m, &b);
         if (m + 1 < n) build_barrier(q, m, &b);
@@ -485,6 +468,21 @@ static void discard(fusion *q) {
     r->kernel = NULL;
 }
 
+/* Decides about buffers and barriers; when false and not done, an error was reported. */
+static bool is_legal(fusion *q) {
+    const pass_fuse_request *r = q->request;
+    pass_summary *summaries = pass_fuse_summaries(r, q->members, &q->scratch, q->result);
+    q->barrier = ir_new_array(&q->scratch, bool, r->nmembers);
+    bool legal =
+        pass_fuse_promote(q->cx, r, summaries, &q->scratch, q->out, q->result, &q->promotions) &&
+        pass_fuse_legal(r, summaries, q->out, q->result, q->barrier);
+    if (legal)
+        pass_promote_bodies(&q->promotions, summaries, r->nmembers, q->result, &q->scratch);
+    else
+        q->done = q->promotions.ok;
+    return legal;
+}
+
 static void fuse(void *user) {
     fusion *q = user;
     if (q->request->nmembers == 0) {
@@ -500,10 +498,8 @@ static void fuse(void *user) {
     }
     make_module(q);
     if (!pass_fuse_params(q->cx, q->request, q->out, q->result)) return;
-    q->barrier = ir_new_array(&q->scratch, bool, q->request->nmembers);
-    if (!pass_fuse_legal(q->request, q->members, &q->scratch, q->out, q->result, q->barrier)) {
+    if (!is_legal(q)) {
         discard(q);
-        q->done = true;
         return;
     }
     build_kernel(q);

@@ -13,10 +13,9 @@ enum { MAX_PAIRS = 1 << 16 }; /* of accesses of two members; more are not looked
 
 typedef struct {
     const pass_fuse_request *request;
-    const pass_fuse_member *members; /* bodies without calls, with the ranges they run on */
+    const pass_summary *summary; /* by member */
+    ir_arena *out;
     pass_fuse_result *result;
-    ir_arena *out, *scratch;
-    pass_summary *summary;
     bool *barrier; /* behind each member but the last */
 } judge;
 
@@ -27,41 +26,46 @@ static void decide(judge *j, const char *rule, const char *text, bool refusal) {
 /* ------------------------------------------------------------------------------------ summaries */
 
 /* The values of parameters that are given constants of up to 64 bits. */
-static const int64_t *const *known_values(const judge *j, uint32_t m) {
-    const ir_func *f = j->members[m].kernel;
-    const int64_t **value = ir_new_array(j->scratch, const int64_t *, f->nparams + 1);
-    for (uint32_t k = 0; k < j->request->nconstants; k++) {
-        const pass_constant *c = &j->request->constants[k];
+static const int64_t *const *known_values(const pass_fuse_request *request, const ir_func *f,
+                                          uint32_t m, ir_arena *scratch) {
+    const int64_t **value = ir_new_array(scratch, const int64_t *, f->nparams + 1);
+    for (uint32_t k = 0; k < request->nconstants; k++) {
+        const pass_constant *c = &request->constants[k];
         if (c->member != m || c->param >= f->nparams || c->size > 8) continue;
         ir_type t = f->param_val[c->param]->type;
         if (!ir_is_int(t) || ir_is_vector(t)) continue;
         uint64_t bits = 0;
         memcpy(&bits, c->bytes, c->size);
         int64_t whole = ir_sext(bits, ir_bits(f->module, t));
-        value[c->param] = ir_dup(j->scratch, &whole, sizeof whole);
+        value[c->param] = ir_dup(scratch, &whole, sizeof whole);
     }
     return value;
 }
 
 /* The range that the member runs on, in the work-groups of the fused kernel. */
-static const pass_range *range_of(const judge *j, uint32_t m, bool remapped) {
-    const pass_range *fused = &j->result->range;
-    pass_range *r = ir_dup(j->scratch, &j->members[m].range, sizeof *r);
+static const pass_range *range_of(const pass_range *own, const pass_range *fused, bool remapped,
+                                  ir_arena *scratch) {
+    pass_range *r = ir_dup(scratch, own, sizeof *r);
     if (remapped || !fused->has_local) return r;
     r->has_local = true;
     memcpy(r->local, fused->local, sizeof r->local);
     return r;
 }
 
-static void summarize(judge *j, uint32_t m) {
-    const pass_fuse_member *member = &j->members[m];
-    pass_summary *s = &j->summary[m];
-    s->remapped = !pass_same_ids(&member->range, &j->result->range);
-    s->launch = (pass_launch){.kernel = (ir_func *)(uintptr_t)member->kernel,
-                              .range = range_of(j, m, s->remapped),
-                              .argument = j->result->arg_of[m],
-                              .value = known_values(j, m)};
-    pass_find_accesses(&s->launch, j->scratch, &s->accesses);
+pass_summary *pass_fuse_summaries(const pass_fuse_request *request, const pass_fuse_member *members,
+                                  ir_arena *scratch, const pass_fuse_result *result) {
+    pass_summary *all = ir_new_array(scratch, pass_summary, request->nmembers);
+    for (uint32_t m = 0; m < request->nmembers; m++) {
+        const pass_range *own = &members[m].range, *fused = &result->range;
+        ir_func *f = (ir_func *)(uintptr_t)members[m].kernel;
+        all[m].remapped = !pass_same_ids(own, fused);
+        all[m].launch = (pass_launch){.kernel = f,
+                                      .range = range_of(own, fused, all[m].remapped, scratch),
+                                      .argument = result->arg_of[m],
+                                      .value = known_values(request, f, m, scratch)};
+        pass_find_accesses(&all[m].launch, scratch, &all[m].accesses);
+    }
+    return all;
 }
 
 /* ------------------------------------------------------------------------------------ decisions */
@@ -151,11 +155,9 @@ static void mark_noalias(const judge *j) {
     }
 }
 
-bool pass_fuse_legal(const pass_fuse_request *request, const pass_fuse_member *members,
-                     ir_arena *scratch, ir_arena *out, pass_fuse_result *result, bool *barrier) {
-    judge j = {request, members, result, out, scratch, NULL, barrier};
-    j.summary = ir_new_array(scratch, pass_summary, request->nmembers);
-    for (uint32_t m = 0; m < request->nmembers; m++) summarize(&j, m);
+bool pass_fuse_legal(const pass_fuse_request *request, const pass_summary *summaries, ir_arena *out,
+                     pass_fuse_result *result, bool *barrier) {
+    judge j = {request, summaries, out, result, barrier};
     for (uint32_t b = 1; b < request->nmembers; b++)
         for (uint32_t a = b; a-- > 0;)
             if (!judge_pair(&j, a, b)) return false;

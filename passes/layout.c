@@ -221,7 +221,7 @@ static bool find_place(const pass_layout *l, const pass_side *s, pass_affine *bl
 }
 
 static uint64_t align_of(const pass_access *x) {
-    return ir_info(x->at)->imm == I_MEM ? x->at->imm.mem.align : x->size;
+    return ir_info(x->at)->imm == I_MEM ? UINT64_C(1) << x->at->imm.mem.align : x->size;
 }
 
 static bool include(pass_layout *l, const pass_side *s, bool first) {
@@ -275,12 +275,19 @@ static bool is_proved(const pass_side *sides, uint32_t n, pass_layout *l) {
     return (!l->stride || one <= l->stride) && all <= space && are_bases_apart(l, width);
 }
 
+/* Places are counted from an aligned offset. */
+static bool align_places(pass_layout *l) {
+    uint64_t start = (uint64_t)l->origin + (uint64_t)l->low;
+    l->low -= (int64_t)(start & (l->align - 1));
+    return true;
+}
+
 bool pass_find_layout(const pass_side *sides, uint32_t n, pass_basis basis, pass_layout *out) {
     *out = (pass_layout){.basis = basis};
     if (!find_base(sides, n, out)) return false;
-    if (is_proved(sides, n, out)) return true;
+    if (is_proved(sides, n, out)) return align_places(out);
     out->stride = find_stride(sides, n, out);
-    return out->stride && is_proved(sides, n, out);
+    return out->stride && is_proved(sides, n, out) && align_places(out);
 }
 
 /* ------------------------------------------------------------------------------------- positions */
@@ -301,4 +308,29 @@ bool pass_find_position(const pass_layout *l, const pass_side *s, pass_affine *p
 
 uint64_t pass_layout_bytes(const pass_layout *l) {
     return (uint64_t)(l->last - l->first + 1) * (uint64_t)block_bytes(l);
+}
+
+/* --------------------------------------------------------------------------------------- printing */
+
+static const char *id_text(const pass_layout *l, unsigned d, char room[16]) {
+    if (l->basis == PASS_BY_LINEAR_ID) return "global_linear_id";
+    snprintf(room, 16, "%s.%u", l->basis == PASS_BY_GROUP ? "group_id" : "global_id", d);
+    return room;
+}
+
+void pass_print_layout(ir_text *out, const pass_layout *l) {
+    char room[16];
+    int64_t start = l->origin + l->low;
+    ir_put(out, "offset");
+    for (unsigned d = 0; d < 3; d++)
+        if (l->factor[d] && l->size[d] > 1)
+            ir_putf(out, " - %lld*%s", (long long)l->factor[d], id_text(l, d, room));
+    for (uint32_t k = 0; k < l->arguments.n; k++)
+        ir_putf(out, " - %lld*argument %u", (long long)l->arguments.term[k].factor,
+                l->arguments.term[k].of.index);
+    if (start) ir_putf(out, " - %lld", (long long)start);
+    if (l->stride)
+        ir_putf(out, ", %lld blocks of %lld bytes from every %lld",
+                (long long)(l->last - l->first + 1), (long long)block_bytes(l),
+                (long long)l->stride);
 }

@@ -121,6 +121,22 @@ typedef struct {
     size_t size;
 } pass_constant;
 
+/* What a buffer may become whose contents nobody needs before or after the fused kernel. */
+typedef enum {
+    PASS_PROMOTE_AUTO,    /* private memory where that is proved to be right */
+    PASS_PROMOTE_PRIVATE, /* private memory, else refuse */
+    PASS_PROMOTE_LOCAL    /* local memory, else refuse */
+} pass_promote;
+
+typedef struct {
+    uint32_t member, param;
+    pass_promote kind;
+    bool accessor;         /* of this parameter alone: all that are the buffer have to ask */
+    bool assume;           /* no proof: elements count modulo those of one item or group */
+    uint64_t elements;     /* of the buffer; 0: not known */
+    uint32_t element_size; /* in bytes; 0: not known */
+} pass_promotion;
+
 /* The memory that the barrier between two bodies orders. */
 typedef enum {
     PASS_BARRIER_BOTH,
@@ -137,6 +153,8 @@ typedef struct {
     uint32_t nidentities;
     const pass_constant *constants;
     uint32_t nconstants;
+    const pass_promotion *promotions;
+    uint32_t npromotions;
     pass_barrier barrier;
     bool force;      /* fuse also where members are not proved independent */
     ir_module *into; /* where the kernel goes; NULL: a fresh module */
@@ -152,8 +170,9 @@ typedef enum {
 
 typedef enum {
     PASS_ARG_USED,
-    PASS_ARG_UNUSED, /* dropped by pass_fuse_trim */
-    PASS_ARG_FOLDED  /* became a constant */
+    PASS_ARG_UNUSED,  /* dropped by pass_fuse_trim */
+    PASS_ARG_FOLDED,  /* became a constant */
+    PASS_ARG_PROMOTED /* became private or local memory */
 } pass_arg_state;
 
 #define PASS_NO_PARAM UINT32_MAX
@@ -165,6 +184,10 @@ typedef struct {
     pass_arg_kind kind;
     pass_arg_state state;
     uint32_t index; /* parameter of the fused kernel; PASS_NO_PARAM unless used */
+    /* When promoted: */
+    ir_space memory;
+    uint64_t bytes;  /* of each work-item, or work-group */
+    const char *map; /* "offset - 4*global_linear_id": where its bytes are among those */
 } pass_fuse_arg;
 
 /* Why the result is as it is: one line of the explain report. */
@@ -347,6 +370,8 @@ typedef struct {
 
 /* The layout of n > 0 accesses of one buffer; false: not proved. */
 bool pass_find_layout(const pass_side *sides, uint32_t n, pass_basis basis, pass_layout *out);
+/* "offset - 4*global_id.0", with ", 2 blocks of 4 bytes from every 2048" when there are several. */
+void pass_print_layout(ir_text *out, const pass_layout *l);
 
 /* The same as one number of bytes: blocks lie behind each other, from place `low` of the first. */
 bool pass_find_position(const pass_layout *l, const pass_side *s, pass_affine *position);
@@ -420,6 +445,46 @@ const ir_inst *pass_read(const pass_alias *a, const ir_inst *i, uint64_t *size);
 bool pass_may_write(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size);
 bool pass_may_read(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size);
 
+/* ------------------------------------------------------------------ promotion (promote*.c) */
+
+typedef struct {
+    bool atomics; /* in: they are allowed */
+    ir_value_list addresses;
+    const char *rule, *why; /* "promote.stored", "stores its address in memory" */
+} pass_address_uses;
+
+/* Lists an address and all that offsets and casts make of it.  False with a reason: it is used for
+ * something else than accesses of memory. */
+bool pass_find_address_uses(ir_inst *address, ir_arena *scratch, pass_address_uses *u);
+
+/* A buffer that has become memory of its own. */
+typedef struct {
+    uint32_t arg;
+    ir_space space; /* IR_PRIVATE, IR_LOCAL */
+    pass_side *sides;
+    uint32_t nsides;
+    uint64_t bytes; /* of each item, or group */
+    pass_layout layout;
+    bool assumed;      /* no layout: elements count modulo … */
+    uint64_t elements; /* … those of each item, or group */
+} pass_promoted;
+
+typedef struct {
+    ir_vec(pass_promoted) all;
+    bool ok; /* false: an error was reported */
+} pass_promotions;
+
+/* Decides what becomes of the buffers that the request names.  False after a refusal or an error.
+ * Accesses with an asserted map get offsets that say so. */
+bool pass_fuse_promote(ir_ctx *cx, const pass_fuse_request *request, pass_summary *summaries,
+                       ir_arena *scratch, ir_arena *out, pass_fuse_result *result,
+                       pass_promotions *list);
+/* Changes the bodies: their parameters become pointers to that memory. (promote_rewrite.c) */
+void pass_promote_bodies(const pass_promotions *list, const pass_summary *summaries,
+                         uint32_t nmembers, const pass_fuse_result *result, ir_arena *scratch);
+/* Makes it, for a kernel at the beginning of which b stands. */
+ir_inst *pass_promoted_memory(const pass_promoted *p, const char *name, ir_builder *b);
+
 /* Gives parameter `index` of f a value: `size` bytes in memory form.  The parameter stays, without
  * uses.  False after a reported error: it is no value, or has another size. (argconst.c) */
 bool pass_fold_argument(ir_func *f, uint32_t index, const void *bytes, size_t size);
@@ -432,10 +497,17 @@ bool pass_fuse_attrs(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out
  * facts that hold for all of the class.  Fills args and arg_of. (fuse_params.c) */
 bool pass_fuse_params(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out,
                       pass_fuse_result *result);
+/* Replaces members by bodies without calls, and with few variables.  Copies are in *stage, which is
+ * set when there are any; to be freed by the caller. (fuse_stage.c) */
+void pass_fuse_stage(ir_ctx *cx, const pass_fuse_request *request, pass_fuse_member *members,
+                     ir_arena *scratch, ir_module **stage);
+/* What the members read and write. */
+pass_summary *pass_fuse_summaries(const pass_fuse_request *request, const pass_fuse_member *members,
+                                  ir_arena *scratch, const pass_fuse_result *result);
 /* Decides whether the members may be fused, and behind which of them a barrier has to stand.  False
- * after a refusal, which is the last decision.  Needs arg_of. (fuse_legal.c) */
-bool pass_fuse_legal(const pass_fuse_request *request, const pass_fuse_member *members,
-                     ir_arena *scratch, ir_arena *out, pass_fuse_result *result, bool *barrier);
+ * after a refusal, which is the last decision. (fuse_legal.c) */
+bool pass_fuse_legal(const pass_fuse_request *request, const pass_summary *summaries, ir_arena *out,
+                     pass_fuse_result *result, bool *barrier);
 /* Applies the constants of the request to the built kernel and drops their parameters. */
 bool pass_fuse_constants(ir_ctx *cx, const pass_fuse_request *request, pass_fuse_result *result);
 

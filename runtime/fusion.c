@@ -72,6 +72,10 @@ static void check_options(spvf_context *c, const spvf_fuse_options *o) {
     check_list(c, o->members, o->member_count, "members");
     check_list(c, o->identities, o->identity_count, "identities");
     check_list(c, o->constants, o->constant_count, "constants");
+    check_list(c, o->promotions, o->promotion_count, "promotions");
+    for (size_t n = 0; n < o->promotion_count; n++)
+        if ((unsigned)o->promotions[n].kind > SPVF_PROMOTE_LOCAL)
+            rt_throw(c, IR_ERR_ARGUMENT, "%d is no kind of promotion", (int)o->promotions[n].kind);
     if ((unsigned)o->barrier > SPVF_BARRIER_NONE)
         rt_throw(c, IR_ERR_ARGUMENT, "%d is no barrier policy", (int)o->barrier);
 }
@@ -111,6 +115,8 @@ static void check_request(const fuse_job *j, const pass_fuse_request *r) {
         check_param(j, r, r->identities[n].member_b, r->identities[n].param_b);
     }
     for (uint32_t n = 0; n < r->nconstants; n++) check_constant(j, r, &r->constants[n]);
+    for (uint32_t n = 0; n < r->npromotions; n++)
+        check_param(j, r, r->promotions[n].member, r->promotions[n].param);
 }
 
 static const pass_fuse_member *make_members(fuse_job *j) {
@@ -134,6 +140,7 @@ static const char *default_name(fuse_job *j) {
 /* These pairs of structs have the same members in the same order; the API's are passed through. */
 _Static_assert(sizeof(spvf_identity) == sizeof(pass_identity), "identities");
 _Static_assert(sizeof(spvf_constant) == sizeof(pass_constant), "constants");
+_Static_assert(sizeof(spvf_promotion) == sizeof(pass_promotion), "promotions");
 _Static_assert((int)SPVF_BARRIER_NONE == (int)PASS_BARRIER_NONE, "barrier policies");
 
 static pass_fuse_request make_request(fuse_job *j) {
@@ -147,6 +154,8 @@ static pass_fuse_request make_request(fuse_job *j) {
         .nidentities = (uint32_t)o->identity_count,
         .constants = (const pass_constant *)(const void *)o->constants,
         .nconstants = (uint32_t)o->constant_count,
+        .promotions = (const pass_promotion *)(const void *)o->promotions,
+        .npromotions = (uint32_t)o->promotion_count,
         .barrier = (pass_barrier)o->barrier,
         .force = o->force,
     };
@@ -193,6 +202,8 @@ static spvf_param_info describe_param(fuse_job *j, const ir_func *kernel, uint32
         p.use = SPVF_PARAM_CONSTANT;
     else if (a->state == PASS_ARG_UNUSED)
         p.use = SPVF_PARAM_UNUSED;
+    else if (a->state == PASS_ARG_PROMOTED)
+        p.use = SPVF_PARAM_PROMOTED;
     else
         p.use = a->member == member && a->param == param ? SPVF_PARAM_USED : SPVF_PARAM_SAME;
     return p;

@@ -1,7 +1,8 @@
 /* plan.c — the parser of the plan language: one token of look-ahead, one function per rule.
  *
  *   plan    = { statement newline }
- *   buffer  = "buffer" name elem "[" count "]" [ "=" init ] [ "internal" [ "private" | "local" ] ]
+ *   buffer  = "buffer" name elem "[" count "]" [ "=" init ] 
+ *             [ "internal" [ ( "private" | "local" ) [ "assume" ] ] ]
  *   init    = values | "iota" [ "*" value ] | "random" seed | "file" string
  *   scalar  = "scalar" name elem [ "[" count "]" ] "=" values
  *   launch  = "launch" string ":" name { "global" sizes | "local" sizes | "offset" sizes
@@ -205,14 +206,13 @@ static void parse_buffer(parser *p) {
     b.elem = take_elem(p);
     b.count = take_length(p, b.elem);
     if (accept(p, '=')) parse_init(p, &b);
-    rt_token at = p->token;
     if (accept_word(p, "internal")) {
         b.internal = true;
-        rt_plan_warn(p->plan, at, "internal: has no effect yet; the buffer is kept");
         if (accept_word(p, "private"))
-            b.promote = "private";
+            b.promote = SPVF_PROMOTE_PRIVATE;
         else if (accept_word(p, "local"))
-            b.promote = "local";
+            b.promote = SPVF_PROMOTE_LOCAL;
+        b.assume = b.promote && accept_word(p, "assume");
     }
     *ir_push(&p->plan->arena, &p->plan->buffers) = b;
 }

@@ -139,6 +139,7 @@ typedef struct {
     ir_vec(spvf_member) members;
     ir_vec(spvf_identity) identities;
     ir_vec(spvf_constant) constants;
+    ir_vec(spvf_promotion) promotions;
 } request;
 
 typedef struct {
@@ -156,6 +157,14 @@ static place first_use(const rt_group *g, uint32_t buffer) {
     return (place){0, 0};
 }
 
+static void add_promotion(rt_library *lib, request *r, place at, const rt_buffer_decl *b) {
+    spvf_promotion p = {.member = at.member, .param = at.param, .kind = b->promote};
+    p.assume = b->assume;
+    p.elements = b->count;
+    p.element_size = (uint32_t)rt_elem_size(b->elem);
+    if (b->internal) *ir_push(lib->arena, &r->promotions) = p;
+}
+
 static void add_arg(rt_library *lib, request *r, const rt_group *g, place at,
                     const rt_bound_arg *a) {
     ir_arena *arena = lib->arena;
@@ -164,6 +173,8 @@ static void add_arg(rt_library *lib, request *r, const rt_group *g, place at,
         if (first.member != at.member || first.param != at.param)
             *ir_push(arena, &r->identities) =
                 (spvf_identity){first.member, first.param, at.member, at.param};
+        else
+            add_promotion(lib, r, at, &lib->plan->buffers.data[a->arg->index]);
     } else if (a->bytes) {
         *ir_push(arena, &r->constants) = (spvf_constant){at.member, at.param, a->bytes, a->size};
     }
@@ -188,6 +199,8 @@ spvf_status rt_fuse_group(rt_library *lib, const rt_group *g, bool warn, spvf_fu
                            .identity_count = r.identities.n,
                            .constants = r.constants.data,
                            .constant_count = r.constants.n,
+                           .promotions = r.promotions.data,
+                           .promotion_count = r.promotions.n,
                            .barrier = g->barrier,
                            .force = g->force,
                            .no_optimize = lib->no_optimize,

@@ -314,11 +314,12 @@ static void run_statement(run_job *j, const rt_stmt *s) {
     ir_arena_free(&j->scratch);
 }
 
-/* Hands the final contents of every buffer to the caller. */
+/* Hands the final contents of every buffer to the caller, those aside that nobody needs. */
 static void show_buffers(run_job *j) {
     for (uint32_t i = 0; j->options.buffer && i < j->plan->buffers.n; i++) {
         const rt_buffer_decl *b = &j->plan->buffers.data[i];
         rt_range_stmt whole = {.buffer = i, .last = b->count - 1};
+        if (b->internal) continue;
         j->options.buffer(j->options.buffer_user, b->name, b->elem.name, read_elements(j, &whole),
                           b->count * rt_elem_size(b->elem));
         ir_arena_free(&j->scratch);

@@ -111,8 +111,9 @@ typedef struct {
     uint64_t list_count;
     uint64_t factor; /* iota*K: K as bits; random: the seed */
     const char *path;
-    bool internal;       /* its contents are not needed after its fuse group */
-    const char *promote; /* "private", "local" or NULL */
+    bool internal; /* its contents are not needed outside its group … */
+    bool assume;   /* … and its elements count modulo those of one item or group */
+    spvf_promote promote;
 } rt_buffer_decl;
 
 typedef struct {

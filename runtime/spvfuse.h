@@ -219,6 +219,30 @@ typedef struct {
     size_t size;
 } spvf_constant;
 
+/* What a buffer may become whose contents nobody needs before or after the fused kernel: memory of
+ * each work-item or of each work-group, which the fused kernel has itself.  Its parameter is gone
+ * then, and the buffer is not touched; it need not exist. */
+typedef enum {
+    SPVF_PROMOTE_AUTO,    /* private memory, or values, where that is proved right; else nothing */
+    SPVF_PROMOTE_PRIVATE, /* private memory; refuse where it is not proved right */
+    SPVF_PROMOTE_LOCAL    /* local memory; the same */
+} spvf_promote;
+
+/* Proved is that no two items (groups) use the same byte, and that everything is written before it
+ * is read.  Where elements is given, it must be a multiple of the number of items (groups). */
+typedef struct {
+    uint32_t member, param; /* a buffer; all parameters that are identical with it are meant */
+    spvf_promote kind;
+    /* A property of this parameter alone: something happens only when all parameters that are the
+     * buffer have one; private with local is local. */
+    bool accessor;
+    /* The caller knows that each item (group) uses elements of its own, which are distinct modulo
+     * n = elements / items: nothing is proved, and element e is kept at e % n.  Needs both sizes. */
+    bool assume;
+    uint64_t elements;     /* of the buffer; 0: not known */
+    uint32_t element_size; /* in bytes; 0: not known */
+} spvf_promotion;
+
 typedef enum {
     SPVF_BARRIER_BOTH,
     SPVF_BARRIER_LOCAL,
@@ -241,6 +265,8 @@ typedef struct {
     /* Fuse also where it is not proved that work-groups do not depend on each other: the caller
      * knows that they do not. */
     bool force;
+    const spvf_promotion *promotions;
+    size_t promotion_count;
 } spvf_fuse_options;
 
 typedef struct {
@@ -252,7 +278,8 @@ typedef enum {
     SPVF_PARAM_USED,
     SPVF_PARAM_SAME,
     SPVF_PARAM_CONSTANT,
-    SPVF_PARAM_UNUSED
+    SPVF_PARAM_UNUSED,
+    SPVF_PARAM_PROMOTED /* private or local memory */
 } spvf_param_use;
 
 /* What became of one parameter of one member: the usage mask, member by member. */
@@ -314,7 +341,8 @@ typedef struct {
     void *output_user;
     const spvf_pass_options *passes; /* optimization before launching; NULL: standard */
     bool no_optimize;                /* launch kernels as they were read */
-    /* Called at the end with the contents of each buffer, in the order of the plan; may be NULL. */
+    /* Called at the end with the contents of each buffer that is not internal, in the order of the
+     * plan; may be NULL. */
     void (*buffer)(void *user, const char *name, const char *element, const void *data,
                    size_t size);
     void *buffer_user;

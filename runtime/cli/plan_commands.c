@@ -15,6 +15,7 @@ static void explain_param(const spvf_fusion_info *info, const spvf_param_info *p
     case SPVF_PARAM_SAME: fprintf(stderr, "the same as %s\n", info->args[p->arg].info.name); break;
     case SPVF_PARAM_CONSTANT: fprintf(stderr, "folded as a constant\n"); break;
     case SPVF_PARAM_UNUSED: fprintf(stderr, "not used any more\n"); break;
+    case SPVF_PARAM_PROMOTED: fprintf(stderr, "private or local memory\n"); break;
     }
 }
 

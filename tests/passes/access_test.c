@@ -157,3 +157,15 @@ Test(access, copies_and_fills) {
           "reads 16 bytes at %y + 0, always\n"
           "writes some bytes at %x + 0, always\n");
 }
+
+/* Inside, %k goes up to 127; behind the loop it is -128. */
+Test(access, a_counter_behind_its_loop_has_reached_the_limit) {
+    check("kernel @k(%x: ptr.global) {\nentry:\n  jmp loop\n"
+          "loop:\n  %k: i8 = phi [entry: 0, body: %m]\n  %c: i1 = ne %k, i8 -128\n"
+          "  br %c, body, done\n"
+          "body:\n  %i: i64 = sext %k\n  %p: ptr.global = ptradd %x, %i\n"
+          "  store i8 1, %p align 1\n  %m: i8 = add %k, 1\n  jmp loop\n"
+          "done:\n  %o: i64 = sext %k\n  %q: ptr.global = ptradd %x, %o\n"
+          "  store i8 1, %q align 1\n  ret\n}\n",
+          NULL, "writes 1 bytes at %x + 1*%k\nwrites 1 bytes at %x + 1*%o, always\n");
+}

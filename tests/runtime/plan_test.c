@@ -138,7 +138,7 @@ Test(plan, reads_every_construct) {
         load(c, "# comment\n\n"
                 "buffer a f32[4] = 1, -0.0, inf,   # continued\n    nan\n"
                 "buffer b i64[2] = iota*-3 internal private\n"
-                "buffer c bytes[16] = random 7 internal local\n"
+                "buffer c bytes[16] = random 7 internal local assume\n"
                 "buffer d f16[3] internal\n"
                 "scalar v f32[3] = 0.5, 1, 0x1p-3\n"
                 "fuse g no_barriers, strict {\n"
@@ -150,8 +150,9 @@ Test(plan, reads_every_construct) {
     cr_assert_eq(p->buffers.n, 4);
     cr_assert_eq(p->buffers.data[0].list[1], 0x80000000);
     cr_assert_eq(p->buffers.data[1].factor, (uint64_t)-3);
-    cr_assert_str_eq(p->buffers.data[1].promote, "private");
-    cr_assert(p->buffers.data[3].internal && !p->buffers.data[3].promote);
+    cr_assert_eq(p->buffers.data[1].promote, SPVF_PROMOTE_PRIVATE);
+    cr_assert(p->buffers.data[2].promote == SPVF_PROMOTE_LOCAL && p->buffers.data[2].assume);
+    cr_assert(p->buffers.data[3].internal && p->buffers.data[3].promote == SPVF_PROMOTE_AUTO);
     cr_assert_eq(p->scalars.data[0].size, 12);
     cr_assert_eq(p->stmts.n, 4);
     const rt_group *g = &p->stmts.data[0].group;

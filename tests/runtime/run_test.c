@@ -139,11 +139,6 @@ Test(run, places_end_with_the_run) {
     spvf_context_destroy(c);
 }
 
-Test(run, words_without_effect_are_pointed_out) {
-    expect_run("buffer x i32[1] = 0 internal\n", SPVF_OK,
-               "p:1:21: warning: internal: has no effect yet; the buffer is kept\n");
-}
-
 /* -------------------------------------------------------------------------------------- memory */
 
 Test(run, running_again_holds_no_more) {

@@ -1,0 +1,50 @@
+/* fuse_stage.c — the bodies that fusion works with.
+ *
+ * Fusion wants bodies without calls, and addresses that can be understood: with ids in values, not in
+ * stack variables.  Kernels that have neither calls nor variables are taken as they are.  Otherwise all
+ * are copied into a module of their own, all of them, so that what they share stays shared; there
+ * calls are inlined and variables become values.  Promotion changes bodies too, each in its own way,
+ * so then each member gets a copy.
+ */
+#include "passes/passes.h"
+
+static const char simple[] =
+    "inline,sroa,mem2reg,simplify,sccp,simplifycfg,simplify,gvn,memopt,dce";
+
+typedef struct {
+    const pass_fuse_request *request;
+    pass_fuse_member *members;
+    ir_arena *scratch;
+    ir_importer im;
+    ir_map known; /* kernel -> its copy */
+} stager;
+
+static bool has_op(const ir_func *f, ir_op op) {
+    foreach_block (b, f)
+        foreach_inst (i, b)
+            if (i->op == op) return true;
+    return false;
+}
+
+static void copy_member(stager *s, uint32_t m) {
+    const ir_func *k = s->request->members[m].kernel;
+    ir_func *copy = s->request->npromotions ? NULL : ir_map_get(&s->known, (uintptr_t)k);
+    if (!copy) copy = ir_importer_copy(&s->im, k, k->name);
+    ir_map_set(s->scratch, &s->known, (uintptr_t)k, copy);
+    s->members[m].kernel = copy;
+}
+
+void pass_fuse_stage(ir_ctx *cx, const pass_fuse_request *request, pass_fuse_member *members,
+                     ir_arena *scratch, ir_module **stage) {
+    bool calls = false, variables = false;
+    for (uint32_t m = 0; m < request->nmembers; m++) {
+        calls |= has_op(request->members[m].kernel, IR_OP_call);
+        variables |= has_op(request->members[m].kernel, IR_OP_alloca);
+    }
+    if (!calls && !variables && !request->npromotions) return;
+    *stage = ir_module_new(cx, "fuse", request->members[0].kernel->module->pointer_bits);
+    stager s = {.request = request, .members = members, .scratch = scratch, .im.m = *stage};
+    for (uint32_t m = 0; m < request->nmembers; m++) copy_member(&s, m);
+    const pass_options o = {.passes = simple, .bisect = -1};
+    if ((calls || variables) && !pass_run(*stage, &o)) ir_throw(cx, cx->status);
+}

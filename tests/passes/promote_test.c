@@ -1,0 +1,331 @@
+/* promote_test.c — which buffers become private or local memory, where their bytes are then, and why
+ * others stay.
+ *
+ * Each row has what the first kernel does with the buffer %x, and what the second does, as lines of
+ * IR; %g is the global id, %l the local id, %y another buffer.
+ */
+#include "passes/passes.h"
+#include "tests/passes/ranges.h"
+
+#include <criterion/criterion.h>
+
+typedef struct {
+    const char *what;
+    pass_promote kind;
+    const char *first, *second;
+    const char *range[2];
+    const char *rule;                /* of the decision about the buffer */
+    const char *text;                /* what it says */
+    uint64_t elements, element_size; /* 0: not said */
+    bool assume;
+} row;
+
+#define AT(name, index, size)                                                                      \
+    " %" name "o: i64 = mul " index ", " size "\n %" name ": ptr.global = ptradd %x, %" name "o\n"
+#define WRITE_OWN AT("p", "%g", "4") " store i32 7, %p align 4\n"
+#define READ_OWN AT("p", "%g", "4") " %t: i32 = load %p align 4\n" USE("%t")
+#define USE(v) " %zo: i64 = mul %g, 4\n %z: ptr.global = ptradd %y, %zo\n store " v ", %z align 4\n"
+#define LINE                                                                                       \
+    { "64/16", "64/16" }
+
+static const row rows[] = {
+    {"an element of each item", PASS_PROMOTE_AUTO, WRITE_OWN, READ_OWN, LINE, "promote.private",
+     "write_x is private memory: 4 bytes in each work-item, at offset - 4*global_linear_id", 0, 0,
+     false},
+    {"an element of each item, no local size",
+     PASS_PROMOTE_PRIVATE,
+     WRITE_OWN,
+     READ_OWN,
+     {"60", "60"},
+     "promote.private",
+     NULL,
+     0,
+     0,
+     false},
+    {"asked for as local memory", PASS_PROMOTE_LOCAL, WRITE_OWN, READ_OWN, LINE, "promote.local",
+     "write_x is local memory: 64 bytes in each work-group, at offset - 64*group_id.0", 64, 4,
+     false},
+    {"two elements in a row", PASS_PROMOTE_AUTO,
+     AT("p", "%g", "8") " store i32 1, %p align 4\n %q: ptr.global = ptradd %p, 4\n"
+                        " store i32 2, %q align 4\n",
+     AT("p", "%g", "8") " %q: ptr.global = ptradd %p, 4\n %t: i32 = load %q align 4\n" USE("%t"),
+     LINE, "promote.private",
+     "write_x is private memory: 8 bytes in each work-item, at offset - 8*global_linear_id", 128, 4,
+     false},
+    {"two elements, a range apart", PASS_PROMOTE_AUTO,
+     WRITE_OWN " %q: ptr.global = ptradd %p, 256\n store i32 2, %q align 4\n",
+     READ_OWN " %q: ptr.global = ptradd %p, 256\n %s: i32 = load %q align 4\n store %s, %z align "
+              "4\n",
+     LINE, "promote.private",
+     "write_x is private memory: 8 bytes in each work-item, at offset - 4*global_linear_id, 2 "
+     "blocks of 4 bytes from every 256",
+     0, 0, false},
+    {"less than a range apart", PASS_PROMOTE_PRIVATE,
+     WRITE_OWN " %q: ptr.global = ptradd %p, 128\n store i32 2, %q align 4\n", READ_OWN, LINE,
+     "promote.shared",
+     "write_x cannot be private memory: another work-item may use the same bytes: @write writes 4 "
+     "bytes at %x + 4*global_id.0, always; @write writes 4 bytes at %x + 4*global_id.0 + 128, "
+     "always",
+     0, 0, false},
+    {"a byte of a word", PASS_PROMOTE_AUTO, WRITE_OWN,
+     AT("p", "%g", "4") " %q: ptr.global = ptradd %p, 2\n %b: i8 = load %q align 1\n"
+                        " %t: i32 = zext %b\n" USE("%t"),
+     LINE, "promote.private", NULL, 0, 0, false},
+    {"the next element", PASS_PROMOTE_AUTO, WRITE_OWN,
+     AT("p", "%g", "4") " %q: ptr.global = ptradd %p, 4\n %t: i32 = load %q align 4\n" USE("%t"),
+     LINE, "promote.shared",
+     "write_x stays in global memory: another work-item may use the same bytes: @write writes 4 "
+     "bytes at %x + 4*global_id.0, always; @read reads 4 bytes at %x + 4*global_id.0 + 4, always",
+     0, 0, false},
+    {"the other end of the group", PASS_PROMOTE_LOCAL, WRITE_OWN,
+     " %w: i64 = sub %g, %l\n %e: i64 = add %w, 15\n %i: i64 = sub %e, %l\n" AT(
+         "p", "%i", "4") " %t: i32 = load %p align 4\n" USE("%t"),
+     LINE, "promote.local",
+     "write_x is local memory: 64 bytes in each work-group, at offset - 64*group_id.0", 64, 4,
+     false},
+    {"the other end of the group, private", PASS_PROMOTE_PRIVATE, WRITE_OWN,
+     " %w: i64 = sub %g, %l\n %e: i64 = add %w, 15\n %i: i64 = sub %e, %l\n" AT(
+         "p", "%i", "4") " %t: i32 = load %p align 4\n" USE("%t"),
+     LINE, "promote.shared", NULL, 64, 4, false},
+    {"local memory without a local size",
+     PASS_PROMOTE_LOCAL,
+     WRITE_OWN,
+     READ_OWN,
+     {"64", "64"},
+     "promote.work-group",
+     "write_x cannot be local memory: the size of work-groups is not specified",
+     0,
+     0,
+     false},
+    {"local memory of a remapped member",
+     PASS_PROMOTE_LOCAL,
+     WRITE_OWN,
+     READ_OWN,
+     {"64/16", "8,8"},
+     "promote.remap",
+     NULL,
+     0,
+     0,
+     false},
+    {"one shape read as another",
+     PASS_PROMOTE_AUTO,
+     WRITE_OWN,
+     " %h: i64 = global_id 1\n %hh: i64 = mul %h, 8\n %i: i64 = add %hh, %g\n" AT(
+         "p", "%i", "4") " %t: i32 = load %p align 4\n"
+                         " %zo: i64 = mul %i, 4\n %z: ptr.global = ptradd %y, %zo\n"
+                         " store %t, %z align 4\n",
+     {"64", "8,8"},
+     "promote.private",
+     NULL,
+     0,
+     0,
+     false},
+    {"a smaller writer",
+     PASS_PROMOTE_PRIVATE,
+     WRITE_OWN,
+     READ_OWN,
+     {"32/16", "64/16"},
+     "promote.unassigned",
+     "write_x cannot be private memory: @read reads 4 bytes at %x + 4*global_id.0, always, and "
+     "nothing has been written there",
+     0,
+     0,
+     false},
+    {"a smaller reader",
+     PASS_PROMOTE_PRIVATE,
+     WRITE_OWN,
+     READ_OWN,
+     {"64/16", "32/16"},
+     "promote.private",
+     NULL,
+     0,
+     0,
+     false},
+    {"nobody writes", PASS_PROMOTE_PRIVATE, READ_OWN, READ_OWN, LINE, "promote.unassigned", NULL, 0,
+     0, false},
+    {"half of it is written", PASS_PROMOTE_PRIVATE, AT("p", "%g", "4") " store i16 7, %p align 4\n",
+     READ_OWN, LINE, "promote.unassigned", NULL, 0, 0, false},
+    {"written in halves", PASS_PROMOTE_AUTO,
+     AT("p", "%g", "4") " store i16 7, %p align 4\n %q: ptr.global = ptradd %p, 2\n"
+                        " store i16 8, %q align 2\n",
+     READ_OWN, LINE, "promote.private", NULL, 0, 0, false},
+    {"written behind a guard that all pass", PASS_PROMOTE_AUTO,
+     " %c: i1 = ult %g, i64 64\n br %c, then, done\nthen:\n" WRITE_OWN " jmp done\ndone:\n",
+     READ_OWN, LINE, "promote.private", NULL, 0, 0, false},
+    {"written behind a guard that some pass", PASS_PROMOTE_PRIVATE,
+     " %c: i1 = ult %g, i64 63\n br %c, then, done\nthen:\n" WRITE_OWN " jmp done\ndone:\n",
+     READ_OWN, LINE, "promote.unassigned", NULL, 0, 0, false},
+    {"read behind the same guard", PASS_PROMOTE_PRIVATE,
+     " %c: i1 = ult %g, %n\n br %c, then, done\nthen:\n" WRITE_OWN " jmp done\ndone:\n",
+     " %c: i1 = ult %g, %n\n br %c, then, done\nthen:\n" READ_OWN " jmp done\ndone:\n", LINE,
+     "promote.private", NULL, 0, 0, false},
+    {"read behind the opposite guard", PASS_PROMOTE_PRIVATE,
+     " %c: i1 = ult %g, %n\n br %c, then, done\nthen:\n" WRITE_OWN " jmp done\ndone:\n",
+     " %c: i1 = ult %g, %n\n br %c, done, then\nthen:\n" READ_OWN " jmp done\ndone:\n", LINE,
+     "promote.unassigned", NULL, 0, 0, false},
+    {"written by one of the group", PASS_PROMOTE_LOCAL,
+     " %c: i1 = eq %l, i64 0\n br %c, then, done\nthen:\n" WRITE_OWN " jmp done\ndone:\n", READ_OWN,
+     LINE, "promote.unassigned", NULL, 0, 0, false},
+    {"a loop fills eight, a loop reads them", PASS_PROMOTE_PRIVATE,
+     " %s: i64 = mul %g, 32\n jmp loop\nloop:\n %k: i64 = phi [e: 0, loop: %k1]\n"
+     " %j: i64 = mul %k, 4\n %i: i64 = add %s, %j\n" AT(
+         "p", "%i",
+         "1") " store i32 7, %p align 4\n"
+              " %k1: i64 = add %k, 1\n %c: i1 = ne %k1, i64 8\n br %c, loop, done\ndone:\n",
+     " %s: i64 = mul %g, 32\n jmp loop\nloop:\n %k: i64 = phi [e: 0, body: %k1]\n"
+     " %c: i1 = ult %k, i64 8\n br %c, body, done\nbody:\n %j: i64 = mul %k, 4\n"
+     " %i: i64 = add %s, %j\n" AT("p", "%i", "1") " %t: i32 = load %p align 4\n" USE(
+         "%t") " %k1: i64 = add %k, 1\n jmp loop\ndone:\n",
+     LINE, "promote.private",
+     "write_x is private memory: 32 bytes in each work-item, at offset - 32*global_linear_id", 512,
+     4, false},
+    {"a loop fills seven of eight", PASS_PROMOTE_PRIVATE,
+     " %s: i64 = mul %g, 32\n jmp loop\nloop:\n %k: i64 = phi [e: 0, loop: %k1]\n"
+     " %j: i64 = mul %k, 4\n %i: i64 = add %s, %j\n" AT(
+         "p", "%i",
+         "1") " store i32 7, %p align 4\n"
+              " %k1: i64 = add %k, 1\n %c: i1 = ne %k1, i64 7\n br %c, loop, done\ndone:\n",
+     AT("p", "%g", "32") " %q: ptr.global = ptradd %p, 28\n %t: i32 = load %q align 4\n" USE("%t"),
+     LINE, "promote.unassigned", NULL, 0, 0, false},
+    {"a stride of the range in a loop", PASS_PROMOTE_PRIVATE,
+     " jmp loop\nloop:\n %k: i64 = phi [e: 0, loop: %k1]\n %j: i64 = mul %k, 64\n"
+     " %i: i64 = add %g, %j\n" AT(
+         "p", "%i",
+         "4") " store i32 7, %p align 4\n"
+              " %k1: i64 = add %k, 1\n %c: i1 = ne %k1, i64 4\n br %c, loop, done\ndone:\n",
+     READ_OWN, LINE, "promote.private",
+     "write_x is private memory: 16 bytes in each work-item, at offset - 4*global_linear_id, 4 "
+     "blocks of 4 bytes from every 256",
+     256, 4, false},
+    {"an index that is loaded", PASS_PROMOTE_PRIVATE, WRITE_OWN,
+     " %yo: i64 = mul %g, 8\n %yp: ptr.global = ptradd %y, %yo\n %i: i64 = load %yp align 8\n" AT(
+         "p", "%i", "4") " %t: i32 = load %p align 4\n" USE("%t"),
+     LINE, "promote.unknown", NULL, 0, 0, false},
+    {"an index that is loaded, asserted", PASS_PROMOTE_PRIVATE, WRITE_OWN,
+     " %yo: i64 = mul %g, 8\n %yp: ptr.global = ptradd %y, %yo\n %i: i64 = load %yp align 8\n" AT(
+         "p", "%i", "4") " %t: i32 = load %p align 4\n store %t, %yp align 4\n",
+     LINE, "promote.private",
+     "write_x is private memory: 4 bytes in each work-item, at element modulo 1", 64, 4, true},
+    {"asserted without numbers", PASS_PROMOTE_PRIVATE, WRITE_OWN, READ_OWN, LINE,
+     "promote.elements", NULL, 0, 0, true},
+    {"elements that cannot be divided", PASS_PROMOTE_PRIVATE, WRITE_OWN, READ_OWN, LINE,
+     "promote.elements",
+     "write_x cannot be private memory: its 100 elements cannot be divided among 64 work-items",
+     100, 4, false},
+    {"fewer elements than items", PASS_PROMOTE_PRIVATE, WRITE_OWN, READ_OWN, LINE,
+     "promote.elements", NULL, 32, 4, false},
+    {"the address is stored", PASS_PROMOTE_PRIVATE, WRITE_OWN " store %p, %y align 8\n", READ_OWN,
+     LINE, "promote.stored",
+     "write_x cannot be private memory: @write stores its address in memory", 0, 0, false},
+    {"the address is a number", PASS_PROMOTE_PRIVATE,
+     WRITE_OWN " %n1: i64 = ptrtoint %p\n store %n1, %y align 8\n", READ_OWN, LINE,
+     "promote.integer", NULL, 0, 0, false},
+    {"the address is compared", PASS_PROMOTE_PRIVATE,
+     WRITE_OWN " %c: i1 = eq %p, %y\n %n1: i32 = zext %c\n store %n1, %y align 8\n", READ_OWN, LINE,
+     "promote.compared", NULL, 0, 0, false},
+    {"the address is chosen", PASS_PROMOTE_PRIVATE,
+     WRITE_OWN " %c: i1 = eq %g, i64 5\n %q: ptr.global = select %c, %p, %y\n"
+               " store i32 1, %q align 4\n",
+     READ_OWN, LINE, "promote.chosen", NULL, 0, 0, false},
+    {"a generic address", PASS_PROMOTE_PRIVATE,
+     AT("p", "%g", "4") " %q: ptr.generic = ptrcast %p\n store i32 7, %q align 4\n", READ_OWN, LINE,
+     "promote.private", NULL, 0, 0, false},
+    {"a generic address that is asked where it leads", PASS_PROMOTE_PRIVATE,
+     WRITE_OWN " %q: ptr.generic = ptrcast %p\n %n1: i32 = ptr_space %q\n store %n1, %y align 4\n",
+     READ_OWN, LINE, "promote.generic", NULL, 0, 0, false},
+    {"atomics on private memory", PASS_PROMOTE_PRIVATE,
+     WRITE_OWN " %a: i32 = atomic_add %p, 1 device relaxed\n", READ_OWN, LINE, "promote.atomic",
+     NULL, 0, 0, false},
+    {"atomics on local memory", PASS_PROMOTE_LOCAL,
+     WRITE_OWN " %a: i32 = atomic_add %p, 1 device relaxed\n", READ_OWN, LINE, "promote.local",
+     NULL, 0, 0, false},
+    {"volatile", PASS_PROMOTE_PRIVATE, AT("p", "%g", "4") " store i32 7, %p align 4 volatile\n",
+     READ_OWN, LINE, "promote.volatile", NULL, 0, 0, false},
+    {"too much for an item", PASS_PROMOTE_PRIVATE,
+     AT("p", "%g", "32768") " fill %p, i8 1, i64 32768 align 4\n",
+     AT("p", "%g", "32768") " %t: i32 = load %p align 4\n" USE("%t"), LINE, "promote.size",
+     "write_x cannot be private memory: each work-item would need 32768 bytes, more than 16384", 0,
+     0, false},
+    {"written twice, never read", PASS_PROMOTE_AUTO, WRITE_OWN, WRITE_OWN, LINE, "promote.private",
+     NULL, 0, 0, false},
+};
+
+/* -------------------------------------------------------------------------------------- helpers */
+
+typedef struct {
+    ir_ctx cx;
+    ir_arena arena;
+    const row *row;
+    ir_module *m;
+    pass_fuse_result fused;
+    char message[300];
+} world;
+
+static void keep_error(void *user, const ir_message *m) {
+    world *w = user;
+    if (m->severity == IR_ERROR) snprintf(w->message, sizeof w->message, "%s", m->text);
+}
+
+static void fuse(void *user) {
+    world *w = user;
+    const row *r = w->row;
+    static const char signature[] = "(%x: ptr.global, %y: ptr.global, %n: i64) {\ne:\n"
+                                    " %g: i64 = global_id 0\n %l: i64 = local_id 0\n";
+    const char *text = ir_sprintf(&w->arena, "kernel @write%s%s ret\n}\nkernel @read%s%s ret\n}\n",
+                                  signature, r->first, signature, r->second);
+    w->m = ir_parse(&w->cx, "test.ir", text, strlen(text));
+    cr_assert(w->m, "%s: %s", r->what, w->message);
+    const pass_fuse_member members[] = {{ir_func_find(w->m, "write"), parse_range(r->range[0])},
+                                        {ir_func_find(w->m, "read"), parse_range(r->range[1])}};
+    const pass_identity same[] = {{0, 0, 1, 0}, {0, 2, 1, 2}};
+    const pass_promotion promotion = {.kind = r->kind,
+                                      .elements = r->elements,
+                                      .element_size = (uint32_t)r->element_size,
+                                      .assume = r->assume};
+    const pass_fuse_request q = {.name = "f",
+                                 .members = members,
+                                 .nmembers = 2,
+                                 .identities = same,
+                                 .nidentities = 2,
+                                 .promotions = &promotion,
+                                 .npromotions = 1};
+    cr_assert(pass_fuse(&w->cx, &q, &w->arena, &w->fused), "%s: %s", r->what, w->message);
+}
+
+static const pass_decision *find_decision(const world *w) {
+    for (uint32_t n = 0; n < w->fused.decisions.n; n++)
+        if (strncmp(w->fused.decisions.data[n].rule, "promote.", 8) == 0)
+            return &w->fused.decisions.data[n];
+    return NULL;
+}
+
+/* Nothing is left of the parameter. */
+static void expect_gone(const world *w) {
+    const pass_fuse_arg *x = &w->fused.args[w->fused.arg_of[0][0]];
+    cr_expect_eq(x->state, PASS_ARG_PROMOTED, "%s", w->row->what);
+    cr_expect_eq(x->index, PASS_NO_PARAM, "%s", w->row->what);
+}
+
+static void check(const row *r) {
+    world w = {.cx = {.report = keep_error}, .row = r};
+    w.cx.report_user = &w;
+    ir_arena_init(&w.arena, &w.cx);
+    cr_assert(ir_try(&w.cx, fuse, &w), "%s", r->what);
+    const pass_decision *d = find_decision(&w);
+    cr_assert(d, "%s", r->what);
+    cr_expect_str_eq(d->rule, r->rule, "%s: %s: %s", r->what, d->rule, d->text);
+    if (r->text) cr_expect_str_eq(d->text, r->text, "%s: %s", r->what, d->text);
+    bool done = strcmp(r->rule, "promote.private") == 0 || strcmp(r->rule, "promote.local") == 0;
+    cr_expect_eq(d->refusal, !done && r->kind != PASS_PROMOTE_AUTO, "%s", r->what);
+    if (d->refusal) cr_expect_not(w.fused.kernel, "%s", r->what);
+    if (done && w.fused.kernel) expect_gone(&w);
+    if (done) cr_expect(w.fused.kernel, "%s", r->what);
+    ir_module_free(w.fused.module);
+    ir_module_free(w.m);
+    ir_arena_free(&w.arena);
+    cr_assert_eq(w.cx.used, 0);
+}
+
+Test(promote, rows) {
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) check(&rows[k]);
+}
