@@ -19,6 +19,7 @@ suite arrows sh tests/arrows.sh
 suite libclc sh tests/libclc.sh "$release"
 suite writer sh tests/codegen/spirv/run.sh "$release"
 suite docs sh tests/docs.sh "$release"
+suite shapes sh tests/fused/shapes.sh "$release"
 suite command sh tests/runtime/command.sh "$release"
 for variant in $sanitized $release; do
     short=${variant##*/}
