@@ -1,7 +1,7 @@
 /* bench.c — what fusing costs, stage by stage, next to a named peer; how fast and how linearly
  * modules are read.
  *
- *   bench FOLDER LIBRARY.spv     FOLDER holds saxpy.spv and scale.spv
+ *   bench FOLDER LIBRARY.spv     FOLDER holds saxpy.spv, scale.spv and unary_chain.spv
  *
  * Times are medians over many runs in one process.  The peer is the way through LLVM for the same
  * two modules: `llvm-spirv-15 -r | opt-15 -O2 | llvm-spirv-15`, as processes; the ratio is its time
@@ -10,58 +10,9 @@
 #include "codegen/codegen.h"
 #include "frontend/frontend.h"
 #include "passes/passes.h"
-
-#include <stdlib.h>
-#include <time.h>
+#include "tests/bench/bench.h"
 
 enum { RUNS = 201, STAGES = 5, PEER_RUNS = 9 };
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *v, size_t n) {
-    qsort(v, n, sizeof *v, by_value);
-    return v[n / 2];
-}
-
-typedef struct {
-    unsigned char *data;
-    size_t size;
-} file;
-
-static file read_file(const char *folder, const char *name) {
-    char path[1024];
-    file f = {NULL, 0};
-    snprintf(path, sizeof path, "%s%s%s", folder, *folder ? "/" : "", name);
-    FILE *in = fopen(path, "rb");
-    if (!in) {
-        fprintf(stderr, "bench: %s cannot be read\n", path);
-        exit(1);
-    }
-    fseek(in, 0, SEEK_END);
-    f.size = (size_t)ftell(in);
-    rewind(in);
-    f.data = malloc(f.size);
-    f.size = fread(f.data, 1, f.size, in);
-    fclose(in);
-    return f;
-}
-
-static void to_stderr(void *user, const ir_message *m) {
-    char text[1400];
-    (void)user;
-    if (m->severity != IR_ERROR) return;
-    ir_format_message(m, text, sizeof text);
-    fprintf(stderr, "%s\n", text);
-}
 
 /* ------------------------------------------------------------------------------- fusing a pair */
 
@@ -223,6 +174,7 @@ static void bench_linearity(const char *folder) {
 int main(int argc, char **argv) {
     if (argc != 3) return fprintf(stderr, "usage: bench FOLDER LIBRARY.spv\n"), 2;
     bench_pair(argv[1]);
+    bench_chains(argv[1]);
     file library = read_file("", argv[2]);
     printf("%s, %zu bytes\n", argv[2], library.size);
     time_reading(library, 15, true);

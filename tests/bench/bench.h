@@ -1,0 +1,60 @@
+/* bench.h — what the parts of the benchmark share: time, medians, files. */
+#ifndef TESTS_BENCH_BENCH_H
+#define TESTS_BENCH_BENCH_H
+
+#include "ir/ir.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+static inline double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+static inline int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static inline double median(double *v, size_t n) {
+    qsort(v, n, sizeof *v, by_value);
+    return v[n / 2];
+}
+
+typedef struct {
+    unsigned char *data;
+    size_t size;
+} file;
+
+static inline file read_file(const char *folder, const char *name) {
+    char path[1024];
+    file f = {NULL, 0};
+    snprintf(path, sizeof path, "%s%s%s", folder, *folder ? "/" : "", name);
+    FILE *in = fopen(path, "rb");
+    if (!in) {
+        fprintf(stderr, "bench: %s cannot be read\n", path);
+        exit(1);
+    }
+    fseek(in, 0, SEEK_END);
+    f.size = (size_t)ftell(in);
+    rewind(in);
+    f.data = malloc(f.size);
+    f.size = fread(f.data, 1, f.size, in);
+    fclose(in);
+    return f;
+}
+
+static inline void to_stderr(void *user, const ir_message *m) {
+    char text[1400];
+    (void)user;
+    if (m->severity != IR_ERROR) return;
+    ir_format_message(m, text, sizeof text);
+    fprintf(stderr, "%s\n", text);
+}
+
+/* Fuses chains of element-wise kernels of unary_chain.spv. (chain.c) */
+void bench_chains(const char *folder);
+
+#endif
