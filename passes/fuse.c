@@ -43,6 +43,7 @@ typedef struct {
     ir_inst *after_vars; /* in the entry: variables go before it */
     ir_map owner;        /* local variable -> the first member that uses it */
     ir_map copies;       /* (local variable, member) -> the copy that the member's body uses */
+    ir_map shared;       /* local variables that are promoted buffers: of all bodies */
     bool *barrier;       /* behind each member */
     pass_promotions promotions;
     ir_inst **memory;  /* by argument: what it became, or NULL */
@@ -196,22 +197,28 @@ static bool keeps_its_program(fusion *q, uint32_t m, const ir_inst *i) {
     return true;
 }
 
+static bool refuse_remapped(fusion *q, uint32_t m, const ir_inst *i) {
+    return refuse(q, "fuse.remap-group",
+                  ir_sprintf(q->out,
+                             "the ids of @%s have to be remapped, from %s to %s, but it works as a "
+                             "group: %s",
+                             kernel(q, m)->name, range_text(q, &q->members[m].range),
+                             range_text(q, &q->result->range), ir_info(i)->name));
+}
+
+static bool refuse_partial(fusion *q, uint32_t m, const ir_inst *i) {
+    return refuse(q, "fuse.partial-group",
+                  ir_sprintf(q->out,
+                             "@%s uses %s, but runs on %s, which need not be whole work-groups of "
+                             "%s",
+                             kernel(q, m)->name, ir_info(i)->name,
+                             range_text(q, &q->members[m].range),
+                             range_text(q, &q->result->range)));
+}
+
 static bool may_copy(fusion *q, uint32_t m, bool partial_groups, const ir_inst *i) {
-    const char *name = kernel(q, m)->name, *op = ir_info(i)->name;
-    const char *own = range_text(q, &q->members[m].range);
-    const char *fused = range_text(q, &q->result->range);
-    if (is_remapped(q, m) && needs_group(i))
-        return refuse(q, "fuse.remap-group",
-                      ir_sprintf(q->out,
-                                 "the ids of @%s have to be remapped, from %s to %s, but it works "
-                                 "as a group: %s",
-                                 name, own, fused, op));
-    if (partial_groups && asks_about_group(i))
-        return refuse(q, "fuse.partial-group",
-                      ir_sprintf(q->out,
-                                 "@%s uses %s, but runs on %s, which need not be whole work-groups "
-                                 "of %s",
-                                 name, op, own, fused));
+    if (is_remapped(q, m) && needs_group(i)) return refuse_remapped(q, m, i);
+    if (partial_groups && asks_about_group(i)) return refuse_partial(q, m, i);
     return keeps_its_program(q, m, i);
 }
 
@@ -250,6 +257,7 @@ static ir_global *copy_local(fusion *q, const ir_global *g) {
 static ir_global *own_local(fusion *q, uint32_t m, ir_global *g) {
     uint64_t key = (uintptr_t)g, mine = ir_mix(key, m) | 1;
     uint32_t *owner = ir_map_get(&q->owner, key);
+    if (ir_map_get(&q->shared, key)) return g;
     if (!owner) {
         owner = ir_dup(&q->scratch, &m, sizeof m);
         ir_map_set(&q->scratch, &q->owner, key, owner);
@@ -426,7 +434,10 @@ static void make_memory(fusion *q, ir_builder *b) {
     q->memory = ir_new_array(&q->scratch, ir_inst *, q->result->nargs);
     for (uint32_t k = 0; k < q->promotions.all.n; k++) {
         const pass_promoted *p = &q->promotions.all.data[k];
-        q->memory[p->arg] = pass_promoted_memory(p, q->result->args[p->arg].name, b);
+        ir_inst *memory = pass_promoted_memory(p, q->result->args[p->arg].name, b);
+        q->memory[p->arg] = memory;
+        if (memory->op == IR_OP_address)
+            ir_map_set(&q->scratch, &q->shared, (uintptr_t)memory->imm.global, memory);
     }
 }
 

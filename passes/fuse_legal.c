@@ -52,6 +52,19 @@ static const pass_range *range_of(const pass_range *own, const pass_range *fused
     return r;
 }
 
+/* Members without a common bit have nothing to do with each other. */
+static uint64_t objects_of(const pass_summary *s) {
+    uint64_t bits = 0;
+    for (uint32_t k = 0; k < s->accesses.n; k++) {
+        const ir_inst *object = s->accesses.data[k].object;
+        if (!object) return UINT64_MAX;
+        bool param = object->op == IR_OP_param;
+        uint64_t n = param ? s->launch.argument[object->imm.index] : (uintptr_t)object->imm.global;
+        bits |= UINT64_C(1) << (param ? n : ir_mix(n, 0)) % 64;
+    }
+    return bits;
+}
+
 pass_summary *pass_fuse_summaries(const pass_fuse_request *request, const pass_fuse_member *members,
                                   ir_arena *scratch, const pass_fuse_result *result) {
     pass_summary *all = ir_new_array(scratch, pass_summary, request->nmembers);
@@ -64,6 +77,7 @@ pass_summary *pass_fuse_summaries(const pass_fuse_request *request, const pass_f
                                       .argument = result->arg_of[m],
                                       .value = known_values(request, f, m, scratch)};
         pass_find_accesses(&all[m].launch, scratch, &all[m].accesses);
+        all[m].objects = objects_of(&all[m]);
     }
     return all;
 }
@@ -107,6 +121,7 @@ static bool has_barrier(const judge *j, uint32_t a, uint32_t b) {
 
 static pass_dependence find_dependence(const judge *j, uint32_t a, uint32_t b) {
     const pass_summary *x = &j->summary[a], *y = &j->summary[b];
+    if (!(x->objects & y->objects)) return (pass_dependence){.kind = PASS_DEP_NONE};
     if ((uint64_t)x->accesses.n * y->accesses.n <= MAX_PAIRS) return pass_find_dependence(x, y);
     return (pass_dependence){PASS_DEP_UNKNOWN, x->accesses.data, y->accesses.data};
 }

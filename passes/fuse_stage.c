@@ -1,10 +1,10 @@
 /* fuse_stage.c — the bodies that fusion works with.
  *
- * Fusion wants bodies without calls, and addresses that can be understood: with ids in values, not in
- * stack variables.  Kernels that have neither calls nor variables are taken as they are.  Otherwise all
- * are copied into a module of their own, all of them, so that what they share stays shared; there
- * calls are inlined and variables become values.  Promotion changes bodies too, each in its own way,
- * so then each member gets a copy.
+ * Fusion wants bodies without calls, and addresses that can be understood: with ids in values, not
+ * in stack variables.  Kernels that have neither calls nor variables are taken as they are.
+ * Otherwise all are copied into a module of their own, all of them, so that what they share stays
+ * shared; there calls are inlined and variables become values.  Promotion changes bodies too, each
+ * in its own way; then each member gets a copy of what has been simplified once.
  */
 #include "passes/passes.h"
 
@@ -17,6 +17,7 @@ typedef struct {
     ir_arena *scratch;
     ir_importer im;
     ir_map known; /* kernel -> its copy */
+    ir_map taken; /* copies that a member has for itself */
 } stager;
 
 static bool has_op(const ir_func *f, ir_op op) {
@@ -26,12 +27,21 @@ static bool has_op(const ir_func *f, ir_op op) {
     return false;
 }
 
-static void copy_member(stager *s, uint32_t m) {
+static void copy_kernel(stager *s, uint32_t m) {
     const ir_func *k = s->request->members[m].kernel;
-    ir_func *copy = s->request->npromotions ? NULL : ir_map_get(&s->known, (uintptr_t)k);
+    ir_func *copy = ir_map_get(&s->known, (uintptr_t)k);
     if (!copy) copy = ir_importer_copy(&s->im, k, k->name);
     ir_map_set(s->scratch, &s->known, (uintptr_t)k, copy);
     s->members[m].kernel = copy;
+}
+
+/* The second member that runs a kernel, and each further one, gets a copy of its own. */
+static void copy_again(stager *s, uint32_t m) {
+    const ir_func *k = s->members[m].kernel;
+    const char *name = ir_sprintf(s->scratch, "%s.member%u", k->name, m);
+    if (ir_map_get(&s->taken, (uintptr_t)k) && !ir_is_declaration(k))
+        s->members[m].kernel = ir_import_func(s->im.m, k, name);
+    ir_map_set(s->scratch, &s->taken, (uintptr_t)k, s);
 }
 
 void pass_fuse_stage(ir_ctx *cx, const pass_fuse_request *request, pass_fuse_member *members,
@@ -44,7 +54,8 @@ void pass_fuse_stage(ir_ctx *cx, const pass_fuse_request *request, pass_fuse_mem
     if (!calls && !variables && !request->npromotions) return;
     *stage = ir_module_new(cx, "fuse", request->members[0].kernel->module->pointer_bits);
     stager s = {.request = request, .members = members, .scratch = scratch, .im.m = *stage};
-    for (uint32_t m = 0; m < request->nmembers; m++) copy_member(&s, m);
+    for (uint32_t m = 0; m < request->nmembers; m++) copy_kernel(&s, m);
     const pass_options o = {.passes = simple, .bisect = -1};
     if ((calls || variables) && !pass_run(*stage, &o)) ir_throw(cx, cx->status);
+    for (uint32_t m = 0; m < request->nmembers && request->npromotions; m++) copy_again(&s, m);
 }

@@ -319,6 +319,7 @@ typedef struct {
     pass_launch launch; /* argument numbers are those of the fused kernel */
     pass_accesses accesses;
     bool remapped;
+    uint64_t objects; /* a bit for each, by its number modulo 64; all: one is unknown */
 } pass_summary;
 
 /* An access of a member. */

@@ -26,18 +26,25 @@ typedef struct {
     pass_summary *summary; /* by member */
     ir_arena *out, *scratch;
     pass_fuse_result *result;
+    struct subject *by_arg;
 } promoter;
 
 /* -------------------------------------------------------------------------------------- requests */
 
-/* What is asked of one argument. */
 typedef struct {
+    uint32_t member, param;
+} place;
+
+/* What is asked of one argument, and where it is used. */
+typedef struct subject {
     const pass_promotion *buffer; /* the last that speaks of the buffer, or NULL */
     uint32_t accessors;           /* how many speak of a parameter alone */
     const pass_promotion *local, *private, *any;
-} wishes;
+    ir_vec(place) params;
+    ir_vec(pass_side) sides;
+} subject;
 
-static void add_wish(wishes *w, const pass_promotion *p) {
+static void add_wish(subject *w, const pass_promotion *p) {
     w->any = p;
     if (p->kind == PASS_PROMOTE_LOCAL) w->local = p;
     if (p->kind == PASS_PROMOTE_PRIVATE) w->private = p;
@@ -49,7 +56,7 @@ static void add_wish(wishes *w, const pass_promotion *p) {
 
 /* A property of a buffer holds for all its parameters, and nothing may contradict it.  Properties of
  * parameters count only when each has one; local and private are local. */
-static bool resolve(promoter *q, const wishes *w, const pass_fuse_arg *arg,
+static bool resolve(promoter *q, const subject *w, const pass_fuse_arg *arg,
                     const pass_promotion **wish) {
     *wish = NULL;
     if (w->buffer && w->local && w->private)
@@ -59,16 +66,29 @@ static bool resolve(promoter *q, const wishes *w, const pass_fuse_arg *arg,
     return true;
 }
 
-static bool read_wishes(promoter *q, wishes *by_arg) {
+static bool read_wishes(promoter *q) {
     const pass_fuse_request *r = q->request;
     for (uint32_t k = 0; k < r->npromotions; k++) {
         const pass_promotion *p = &r->promotions[k];
         if (p->member >= r->nmembers || p->param >= r->members[p->member].kernel->nparams)
             return ir_error(q->cx, "promotion of (%u, %u), which does not exist", p->member,
                             p->param);
-        add_wish(&by_arg[q->result->arg_of[p->member][p->param]], p);
+        add_wish(&q->by_arg[q->result->arg_of[p->member][p->param]], p);
     }
     return true;
+}
+
+static void add_places(promoter *q, uint32_t m) {
+    const pass_summary *s = &q->summary[m];
+    const uint32_t *arg_of = q->result->arg_of[m];
+    for (uint32_t p = 0; p < s->launch.kernel->nparams; p++)
+        *ir_push(q->scratch, &q->by_arg[arg_of[p]].params) = (place){m, p};
+    for (uint32_t k = 0; k < s->accesses.n; k++) {
+        const ir_inst *object = s->accesses.data[k].object;
+        if (!object || object->op != IR_OP_param) continue;
+        *ir_push(q->scratch, &q->by_arg[arg_of[object->imm.index]].sides) =
+            (pass_side){s, &s->accesses.data[k]};
+    }
 }
 
 /* -------------------------------------------------------------------------------------- judgement */
@@ -103,42 +123,19 @@ static const char *owner_text(const candidate *c) {
     return is_group(c) ? "work-group" : "work-item";
 }
 
-/* The parameter of a member that is the argument, behind the one given; PASS_NO_PARAM: none. */
-static uint32_t next_param(const candidate *c, uint32_t m, uint32_t from) {
-    const pass_fuse_result *r = c->q->result;
-    for (uint32_t p = from; p < c->q->summary[m].launch.kernel->nparams; p++)
-        if (r->arg_of[m][p] == c->to->arg) return p;
-    return PASS_NO_PARAM;
-}
-
 static bool uses_are_plain(candidate *c) {
     const promoter *q = c->q;
-    for (uint32_t m = 0; m < q->request->nmembers; m++)
-        for (uint32_t p = 0; (p = next_param(c, m, p)) != PASS_NO_PARAM; p++) {
-            const ir_func *f = q->summary[m].launch.kernel;
-            pass_address_uses uses = {.atomics = is_group(c)};
-            if (!pass_find_address_uses(f->param_val[p], q->scratch, &uses))
-                return stop(
-                    c, uses.rule,
-                    ir_sprintf(q->out, "@%s %s", q->request->members[m].kernel->name, uses.why));
-        }
-    return true;
-}
-
-static void list_sides(candidate *c) {
-    const promoter *q = c->q;
-    ir_vec(pass_side) list = {0};
-    for (uint32_t m = 0; m < q->request->nmembers; m++) {
-        const pass_summary *s = &q->summary[m];
-        for (uint32_t k = 0; k < s->accesses.n; k++) {
-            const ir_inst *object = s->accesses.data[k].object;
-            if (!object || object->op != IR_OP_param) continue;
-            if (q->result->arg_of[m][object->imm.index] != c->to->arg) continue;
-            *ir_push(q->scratch, &list) = (pass_side){s, &s->accesses.data[k]};
-        }
+    const subject *x = &q->by_arg[c->to->arg];
+    for (uint32_t k = 0; k < x->params.n; k++) {
+        const place *at = &x->params.data[k];
+        const ir_func *f = q->summary[at->member].launch.kernel;
+        pass_address_uses uses = {.atomics = is_group(c)};
+        if (!pass_find_address_uses(f->param_val[at->param], q->scratch, &uses))
+            return stop(c, uses.rule,
+                        ir_sprintf(q->out, "@%s %s", q->request->members[at->member].kernel->name,
+                                   uses.why));
     }
-    c->to->sides = list.data;
-    c->to->nsides = list.n;
+    return true;
 }
 
 /* ---------------------------------------------------------------------------------------- layout */
@@ -244,7 +241,6 @@ static bool fits_memory(candidate *c) {
 static bool may_promote(candidate *c) {
     if (c->arg->kind != PASS_ARG_BUFFER) return stop(c, "promote.no-buffer", "it is no buffer");
     if (!uses_are_plain(c)) return false;
-    list_sides(c);
     if (!has_groups(c) || !fits_elements(c)) return false;
     return (c->wish->assume ? assume_layout(c) : prove_layout(c)) && fits_memory(c);
 }
@@ -282,6 +278,8 @@ static void report(candidate *c, bool done) {
 static bool promote(promoter *q, uint32_t arg, const pass_promotion *wish, pass_promoted *to) {
     candidate c = {.q = q, .arg = &q->result->args[arg], .wish = wish, .to = to};
     to->arg = arg;
+    to->sides = q->by_arg[arg].sides.data;
+    to->nsides = q->by_arg[arg].sides.n;
     to->space = wish->kind == PASS_PROMOTE_LOCAL ? IR_LOCAL : IR_PRIVATE;
     bool done = may_promote(&c);
     if (done) {
@@ -316,12 +314,15 @@ static void assert_offsets(promoter *q, const pass_promoted *p) {
 bool pass_fuse_promote(ir_ctx *cx, const pass_fuse_request *request, pass_summary *summaries,
                        ir_arena *scratch, ir_arena *out, pass_fuse_result *result,
                        pass_promotions *list) {
-    promoter q = {cx, request, summaries, out, scratch, result};
-    wishes *by_arg = ir_new_array(scratch, wishes, result->nargs);
-    *list = (pass_promotions){.ok = read_wishes(&q, by_arg)};
+    promoter q = {cx, request, summaries, out, scratch, result, NULL};
+    *list = (pass_promotions){.ok = true};
+    if (!request->npromotions) return true;
+    q.by_arg = ir_new_array(scratch, subject, result->nargs);
+    list->ok = read_wishes(&q);
+    for (uint32_t m = 0; m < request->nmembers; m++) add_places(&q, m);
     for (uint32_t a = 0; a < result->nargs && list->ok; a++) {
         const pass_promotion *wish;
-        list->ok = resolve(&q, &by_arg[a], &result->args[a], &wish);
+        list->ok = resolve(&q, &q.by_arg[a], &result->args[a], &wish);
         if (!list->ok || !wish) continue;
         pass_promoted p = {0};
         if (!promote(&q, a, wish, &p)) return false;

@@ -12,7 +12,7 @@
 
 typedef struct {
     const pass_promoted *to;
-    const pass_side *side;
+    pass_side side;
     ir_builder b; /* before the access */
     ir_func *f;
     ir_type size;
@@ -93,7 +93,7 @@ static ir_inst *build_offset(rewriter *w, const ir_inst *p) {
 
 /* Where all elements count modulo those of one owner. */
 static ir_inst *build_modulo(rewriter *w, uint64_t *divisor) {
-    const pass_access *x = w->side->access;
+    const pass_access *x = w->side.access;
     ir_inst *offset = build_offset(w, ir_arg(x->at, x->arg));
     *divisor = 1;
     return ir_build2(&w->b, IR_OP_urem, w->size, offset, number(w, (int64_t)w->to->bytes));
@@ -110,7 +110,7 @@ static void limit_align(ir_inst *access, uint64_t divisor) {
 }
 
 static void move_access(rewriter *w) {
-    const pass_access *x = w->side->access;
+    const pass_access *x = w->side.access;
     ir_inst *access = (ir_inst *)(uintptr_t)x->at, *position;
     pass_affine form;
     uint64_t divisor;
@@ -120,7 +120,7 @@ static void move_access(rewriter *w) {
     if (w->to->assumed) {
         position = build_modulo(w, &divisor);
     } else {
-        pass_find_position(&w->to->layout, w->side, &form);
+        pass_find_position(&w->to->layout, &w->side, &form);
         position = build_form(w, &form, &divisor);
     }
     limit_align(access, divisor);
@@ -140,33 +140,33 @@ static void drop_addresses(ir_inst *param, ir_arena *scratch) {
         if (!list->data[k]->uses && list->data[k]->type != t) ir_remove(list->data[k]);
 }
 
-static void move_accesses(rewriter *w, const pass_summary *s) {
-    for (uint32_t k = 0; k < w->to->nsides; k++) {
-        w->side = &w->to->sides[k];
-        if (w->side->of == s) move_access(w);
+/* The parameter of a member, and its accesses. */
+static void move_param(rewriter *w, const pass_summary *s, ir_inst *param) {
+    param->type = ir_ptr(w->to->space);
+    for (uint32_t k = 0; k < s->accesses.n; k++) {
+        w->side = (pass_side){s, &s->accesses.data[k]};
+        if (w->side.access->object == param) move_access(w);
     }
+    drop_addresses(param, w->scratch);
 }
 
-static void move_in_body(rewriter *w, const pass_summary *s, const uint32_t *arg_of) {
+static void move_in_body(const pass_promoted *const *by_arg, const pass_summary *s,
+                         const uint32_t *arg_of, ir_arena *scratch) {
+    ir_func *f = s->launch.kernel;
     ir_map rounds = {0};
-    ir_type t = ir_ptr(w->to->space);
-    w->f = s->launch.kernel;
-    w->size = ir_size_type(w->f->module);
-    w->rounds = &rounds;
-    for (uint32_t p = 0; p < w->f->nparams; p++)
-        if (arg_of[p] == w->to->arg) w->f->param_val[p]->type = t;
-    move_accesses(w, s);
-    for (uint32_t p = 0; p < w->f->nparams; p++)
-        if (arg_of[p] == w->to->arg) drop_addresses(w->f->param_val[p], w->scratch);
+    rewriter w = {.f = f, .size = ir_size_type(f->module), .rounds = &rounds, .scratch = scratch};
+    for (uint32_t p = 0; p < f->nparams; p++) {
+        w.to = by_arg[arg_of[p]];
+        if (w.to) move_param(&w, s, f->param_val[p]);
+    }
 }
 
 void pass_promote_bodies(const pass_promotions *list, const pass_summary *summaries,
                          uint32_t nmembers, const pass_fuse_result *result, ir_arena *scratch) {
-    for (uint32_t k = 0; k < list->all.n; k++)
-        for (uint32_t m = 0; m < nmembers; m++) {
-            rewriter w = {.to = &list->all.data[k], .scratch = scratch};
-            move_in_body(&w, &summaries[m], result->arg_of[m]);
-        }
+    const pass_promoted **by_arg = ir_new_array(scratch, const pass_promoted *, result->nargs);
+    for (uint32_t k = 0; k < list->all.n; k++) by_arg[list->all.data[k].arg] = &list->all.data[k];
+    for (uint32_t m = 0; m < nmembers && list->all.n; m++)
+        move_in_body(by_arg, &summaries[m], result->arg_of[m], scratch);
 }
 
 /* ----------------------------------------------------------------------------------------- memory */
