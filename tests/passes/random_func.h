@@ -14,7 +14,13 @@
 
 #include "ir/eval.h"
 
-enum { RANDOM_BLOCKS = 8, RANDOM_TYPES = 12, RANDOM_POOL = 24, RANDOM_BYTES = 32 };
+enum {
+    RANDOM_BLOCKS = 8,
+    RANDOM_TYPES = 12,
+    RANDOM_POOL = 24,
+    RANDOM_BYTES = 32,
+    RANDOM_ADDRESSES = 6
+};
 
 typedef struct {
     ir_inst *value[RANDOM_POOL];
@@ -30,6 +36,9 @@ typedef struct {
     ir_inst *variable[2];
     ir_inst *made[RANDOM_POOL]; /* pure instructions that may be used here */
     unsigned nmade;
+    ir_inst *address[RANDOM_ADDRESSES]; /* into variables, the same */
+    unsigned naddress;
+    bool is_memory_heavy;
     unsigned nblocks;
     ir_block *block[RANDOM_BLOCKS], *leave;
     ir_inst *phi[RANDOM_BLOCKS + 1][RANDOM_TYPES + 1]; /* the last one counts visits */
@@ -164,10 +173,21 @@ static inline ir_inst *random_lanes(random_maker *r) {
     }
 }
 
+/* A constant, or a value that is cut to the variable, now and then moved on by a constant. */
+static inline ir_inst *random_offset(random_maker *r) {
+    if (random_below(r, 2)) return ir_const(r->f, IR_I64, 8 * random_below(r, 3));
+    ir_inst *cut[] = {random_operand(r, IR_I64), ir_const(r->f, IR_I64, 8)};
+    ir_inst *at = random_build(r, IR_OP_and, IR_I64, (ir_imm){0}, 2, cut);
+    ir_inst *moved[] = {at, ir_const(r->f, IR_I64, 4 * random_below(r, 3))};
+    return random_below(r, 2) ? at : random_build(r, IR_OP_add, IR_I64, (ir_imm){0}, 2, moved);
+}
+
 static inline ir_inst *random_address(random_maker *r) {
-    ir_inst *at = ir_const(r->f, IR_I64, 8 * random_below(r, 3));
-    ir_inst *args[] = {r->variable[random_below(r, 2)], at};
-    return random_build(r, IR_OP_ptradd, ir_ptr(IR_PRIVATE), (ir_imm){0}, 2, args);
+    if (r->naddress && random_below(r, 2)) return r->address[random_below(r, r->naddress)];
+    ir_inst *args[] = {r->variable[random_below(r, 2)], random_offset(r)};
+    ir_inst *p = random_build(r, IR_OP_ptradd, ir_ptr(IR_PRIVATE), (ir_imm){0}, 2, args);
+    if (r->naddress < RANDOM_ADDRESSES) r->address[r->naddress++] = p;
+    return p;
 }
 
 static inline ir_type random_memory_type(random_maker *r) {
@@ -207,6 +227,10 @@ static inline ir_inst *random_repeat(random_maker *r) {
 
 static inline void random_instruction(random_maker *r) {
     ir_inst *i;
+    if (r->is_memory_heavy && random_below(r, 2)) {
+        random_memory(r);
+        return;
+    }
     switch (random_below(r, 8)) {
     case 0: i = random_division(r); break;
     case 1: i = random_select(r); break;
@@ -273,7 +297,7 @@ static inline void random_phis(random_maker *r, unsigned b, ir_block *block, uns
 /* Values of the entry can be used everywhere, those of another block only there. */
 static inline void random_body(random_maker *r, unsigned b) {
     random_pool saved[RANDOM_TYPES];
-    unsigned nmade = r->nmade;
+    unsigned nmade = r->nmade, naddress = r->naddress;
     memcpy(saved, r->pool, sizeof saved);
     ir_inst *made[RANDOM_POOL];
     memcpy(made, r->made, sizeof made);
@@ -284,6 +308,7 @@ static inline void random_body(random_maker *r, unsigned b) {
     memcpy(r->pool, saved, sizeof saved);
     memcpy(r->made, made, sizeof made);
     r->nmade = nmade;
+    r->naddress = naddress;
 }
 
 /* --------------------------------------------------------------------------------- control flow */
@@ -359,7 +384,7 @@ static inline void random_result(random_maker *r) {
 }
 
 static inline ir_func *random_make(ir_module *m, uint64_t seed) {
-    random_maker r = {.state = seed * 2 + 1};
+    random_maker r = {.state = seed * 2 + 1, .is_memory_heavy = seed % 3 == 0};
     random_exit exits[RANDOM_BLOCKS];
     unsigned edges[RANDOM_BLOCKS] = {0};
     r.f = ir_func_new(m, "f", IR_I64, 3, (ir_type[]){IR_I32, IR_I64, IR_F32});
