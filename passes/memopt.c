@@ -10,7 +10,8 @@
  *
  * Versions do not change when loads go, and of stores only those that change nothing go, so all are
  * made once.  A meeting is looked through only when all that the address is made of is older: then
- * it is the same address in every iteration of the loops in between.  How far a load looks is limited.
+ * it is the same address in every iteration of the loops in between.  How far a load looks is
+ * limited.
  */
 #include "passes/passes.h"
 
@@ -236,8 +237,8 @@ static ir_inst *build_phis(const memopt *w, const query *q, crossing *c) {
 
 /* ------------------------------------------------------------------------- loads and stores */
 
-/* The value at the address, usable just before `at`, where memory is `now`; NULL: unknown.  *last is
- * the version that it depends on. */
+/* The value at the address, usable just before `at`, where memory is `now`; NULL: unknown.
+ * *last is the version that it depends on. */
 static ir_inst *find_value(const memopt *w, query *q, version *now, const ir_inst *at,
                            version **last) {
     version *v = *last = last_writer(w, q, now);

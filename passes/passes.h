@@ -408,7 +408,8 @@ pass_dependence pass_find_dependence(const pass_summary *a, const pass_summary *
  * What may lead to the same memory within one function. */
 
 /* The form of an integer of at most 64 bits as a sum of other values, modulo 2^width.  A symbol is
- * a value as it is (its kind is its op), or a narrower one as IR_OP_sext or IR_OP_zext widens it. */
+ * a value as it is (kind: its op), or a narrower one that is widened (kind: IR_OP_sext, IR_OP_zext).
+ */
 void pass_find_sum(ir_inst *v, pass_affine *out);
 
 /* Where an address leads to. */

@@ -45,6 +45,7 @@ const char pass_standard[] =
     "simplify,"    /* what constants and merged blocks have uncovered */
     "gvn,"         /* equal values become one */
     "memopt,"      /* what one body stored, the next need not load */
+    "dse,"         /* … and what it stored for the next is not always needed in memory */
     "simplify,"    /* x - x, x & x … exist only once values are merged */
     "dce,"         /* what merging and folding left unused, stores nobody reads, dead phi cycles */
     "simplifycfg"; /* blocks that became empty */

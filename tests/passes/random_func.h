@@ -18,7 +18,7 @@ enum {
     RANDOM_BLOCKS = 8,
     RANDOM_TYPES = 12,
     RANDOM_POOL = 24,
-    RANDOM_BYTES = 32,
+    RANDOM_BYTES = 48,
     RANDOM_ADDRESSES = 6
 };
 
@@ -173,21 +173,25 @@ static inline ir_inst *random_lanes(random_maker *r) {
     }
 }
 
-/* A constant, or a value that is cut to the variable, now and then moved on by a constant. */
+/* At most 16: a constant, or a value that is cut. */
 static inline ir_inst *random_offset(random_maker *r) {
-    if (random_below(r, 2)) return ir_const(r->f, IR_I64, 8 * random_below(r, 3));
-    ir_inst *cut[] = {random_operand(r, IR_I64), ir_const(r->f, IR_I64, 8)};
-    ir_inst *at = random_build(r, IR_OP_and, IR_I64, (ir_imm){0}, 2, cut);
-    ir_inst *moved[] = {at, ir_const(r->f, IR_I64, 4 * random_below(r, 3))};
-    return random_below(r, 2) ? at : random_build(r, IR_OP_add, IR_I64, (ir_imm){0}, 2, moved);
+    if (random_below(r, 3) == 0) return ir_const(r->f, IR_I64, 8 * random_below(r, 3));
+    ir_inst *cut[] = {random_operand(r, IR_I64),
+                      ir_const(r->f, IR_I64, 8 + 8 * random_below(r, 2))};
+    return random_build(r, IR_OP_and, IR_I64, (ir_imm){0}, 2, cut);
 }
 
+/* An address that is there already, one that is new, or either moved on by a constant. */
 static inline ir_inst *random_address(random_maker *r) {
-    if (r->naddress && random_below(r, 2)) return r->address[random_below(r, r->naddress)];
-    ir_inst *args[] = {r->variable[random_below(r, 2)], random_offset(r)};
-    ir_inst *p = random_build(r, IR_OP_ptradd, ir_ptr(IR_PRIVATE), (ir_imm){0}, 2, args);
-    if (r->naddress < RANDOM_ADDRESSES) r->address[r->naddress++] = p;
-    return p;
+    ir_inst *p = r->naddress ? r->address[random_below(r, r->naddress)] : NULL;
+    if (!p || random_below(r, 3) == 0) {
+        ir_inst *args[] = {r->variable[random_below(r, 2)], random_offset(r)};
+        p = random_build(r, IR_OP_ptradd, ir_ptr(IR_PRIVATE), (ir_imm){0}, 2, args);
+        if (r->naddress < RANDOM_ADDRESSES) r->address[r->naddress++] = p;
+    }
+    ir_inst *moved[] = {p, ir_const(r->f, IR_I64, 4 * random_below(r, 5))};
+    if (random_below(r, 2)) return p;
+    return random_build(r, IR_OP_ptradd, ir_ptr(IR_PRIVATE), (ir_imm){0}, 2, moved);
 }
 
 static inline ir_type random_memory_type(random_maker *r) {
