@@ -39,6 +39,7 @@ const char pass_standard[] =
     "inline,"      /* one function per kernel: everything below looks at one function */
     "sroa,"        /* arrays and structs on the stack become scalars … */
     "mem2reg,"     /* … and scalars become values, which all other passes look at */
+    "spaces,"      /* generic pointers that are not: rules and aliasing know more about others */
     "simplify,"    /* canonical forms, so that equal things look equal */
     "sccp,"        /* branches on constants, also around loops; what they hide goes away */
     "simplifycfg," /* straight-line code again, larger blocks, fewer phis */
