@@ -29,22 +29,22 @@ static bool is_cast(const ir_inst *p) {
     return p->op == IR_OP_ptrcast || p->op == IR_OP_ptrcast_to;
 }
 
-/* Is the address only used, not handed on? */
-static bool is_plain_use(const ir_inst *user, unsigned arg) {
-    switch (user->op) {
-    case IR_OP_ptradd:
-    case IR_OP_ptrcast:
-    case IR_OP_ptrcast_to:
-    case IR_OP_ptr_space:
-    case IR_OP_load: return true;
+bool pass_is_accessed(const ir_inst *i, unsigned arg) {
+    switch (i->op) {
+    case IR_OP_load:
+    case IR_OP_fill: return arg == 0;
     case IR_OP_store: return arg == 1;
     case IR_OP_copy: return arg <= 1;
-    case IR_OP_fill: return arg == 0;
     default:
-        if (ir_info(user)->rule == R_ATOMIC || ir_info(user)->rule == R_ATOMIC_STORE)
-            return arg == 0;
-        return ir_info(user)->rule == R_CMPI;
+        return arg == 0 && (ir_info(i)->rule == R_ATOMIC || ir_info(i)->rule == R_ATOMIC_STORE);
     }
+}
+
+/* Is the address only used, not handed on? */
+static bool is_plain_use(const ir_inst *user, unsigned arg) {
+    bool moves = user->op == IR_OP_ptradd || is_cast(user);
+    bool asks = user->op == IR_OP_ptr_space || ir_info(user)->rule == R_CMPI;
+    return moves || asks || pass_is_accessed(user, arg);
 }
 
 static void note_uses(pass_alias *a, const ir_inst *p) {

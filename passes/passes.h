@@ -409,8 +409,8 @@ pass_dependence pass_find_dependence(const pass_summary *a, const pass_summary *
 
 /* The form of an integer of at most 64 bits as a sum of other values, modulo 2^width.  A symbol is
  * a value as it is (kind: its op), or a narrower one that is widened (kind: IR_OP_sext, IR_OP_zext).
- */
-void pass_find_sum(ir_inst *v, pass_affine *out);
+ * True when terms have cancelled. */
+bool pass_find_sum(ir_inst *v, pass_affine *out);
 
 /* Where an address leads to. */
 typedef struct {
@@ -440,6 +440,8 @@ bool pass_may_overlap(const pass_alias *a, const ir_inst *p, uint64_t p_size, co
 /* Does the first certainly contain the second? */
 bool pass_covers(const pass_alias *a, const ir_inst *p, uint64_t p_size, const ir_inst *q,
                  uint64_t q_size);
+/* Is operand `arg` of i, a load, store, copy, fill or atomic, an address that it accesses? */
+bool pass_is_accessed(const ir_inst *i, unsigned arg);
 /* The range that a store, copy or fill writes, and that a load or copy reads; NULL: another op. */
 const ir_inst *pass_written(const pass_alias *a, const ir_inst *i, uint64_t *size);
 const ir_inst *pass_read(const pass_alias *a, const ir_inst *i, uint64_t *size);

@@ -45,6 +45,7 @@ const char pass_standard[] =
     "simplifycfg," /* straight-line code again, larger blocks, fewer phis */
     "simplify,"    /* what constants and merged blocks have uncovered */
     "gvn,"         /* equal values become one */
+    "reassociate," /* … and addresses that differ by a constant share the rest */
     "memopt,"      /* what one body stored, the next need not load */
     "dse,"         /* … and what it stored for the next is not always needed in memory */
     "simplify,"    /* x - x, x & x … exist only once values are merged */

@@ -128,17 +128,6 @@ static void lower_operands(const spaces *s, ir_inst *i) {
         if (ir_is_ptr(ir_arg(i, n)->type)) ir_set_arg(i, n, lower(s, ir_arg(i, n), i->type));
 }
 
-static bool is_accessed(const ir_inst *i, unsigned arg) {
-    switch (i->op) {
-    case IR_OP_load:
-    case IR_OP_fill: return arg == 0;
-    case IR_OP_store: return arg == 1;
-    case IR_OP_copy: return arg <= 1;
-    default:
-        return arg == 0 && (ir_info(i)->rule == R_ATOMIC || ir_info(i)->rule == R_ATOMIC_STORE);
-    }
-}
-
 static ir_type space_type(const spaces *s, const ir_inst *v) {
     return ir_ptr((ir_space)s->space[v->id]);
 }
@@ -148,7 +137,7 @@ static void adapt_operands(spaces *s, ir_inst *i) {
     for (unsigned n = 0; n < i->nargs; n++) {
         ir_inst *v = ir_arg(i, n);
         if (!is_known(s, v)) continue;
-        ir_set_arg(i, n, is_accessed(i, n) ? lower(s, v, space_type(s, v)) : raise(s, v));
+        ir_set_arg(i, n, pass_is_accessed(i, n) ? lower(s, v, space_type(s, v)) : raise(s, v));
     }
 }
 

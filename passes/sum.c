@@ -22,6 +22,7 @@ typedef struct {
 typedef struct {
     part open[MAX_OPEN]; /* still to be taken apart */
     unsigned n, steps;
+    bool cancelled;
     pass_affine *out;
 } splitter;
 
@@ -108,16 +109,20 @@ static bool add_part(splitter *s, const part *p) {
         ir_op kind = p->wide == IR_OP_COUNT ? (ir_op)p->v->op : p->wide;
         one.term[one.n++] = (pass_term){{kind, 0, p->v}, 1};
     }
-    return pass_affine_add(s->out, &one, p->factor);
+    uint32_t before = s->out->n;
+    bool fits = pass_affine_add(s->out, &one, p->factor);
+    s->cancelled |= s->out->n < before;
+    return fits;
 }
 
-void pass_find_sum(ir_inst *v, pass_affine *out) {
+bool pass_find_sum(ir_inst *v, pass_affine *out) {
     splitter s = {.open = {{v, IR_OP_COUNT, 1}}, .n = 1, .out = out};
     *out = (pass_affine){0};
     while (s.n) {
         const part p = s.open[--s.n];
         if (split(&s, &p) || add_part(&s, &p)) continue;
         *out = (pass_affine){.term = {{{(ir_op)v->op, 0, v}, 1}}, .n = 1};
-        return;
+        return false;
     }
+    return s.cancelled;
 }

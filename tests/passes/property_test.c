@@ -179,6 +179,7 @@ Test(property, sccp) { check_all("sccp"); }
 Test(property, gvn) { check_all("gvn"); }
 Test(property, memopt) { check_all("memopt"); }
 Test(property, memopt_after_gvn) { check_all("gvn,memopt,gvn,memopt"); }
+Test(property, reassociate) { check_all("gvn,reassociate,memopt,dce"); }
 Test(property, dse) { check_all("gvn,dse"); }
 Test(property, memopt_and_dse) { check_all("gvn,memopt,dse,dce,memopt,dse"); }
 Test(property, dce) { check_all("dce"); }
