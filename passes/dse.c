@@ -13,7 +13,7 @@
  */
 #include "passes/passes.h"
 
-enum { WORD = 64, MAX_QUERIES = 1 << 21 };
+enum { WORD = 64, MAX_QUERIES = 1 << 19, MAX_ROUNDS = 64 };
 
 /* An instruction that touches memory, and what it does to the bytes of each bit. */
 typedef struct {
@@ -136,8 +136,7 @@ static bool flow(dse *d, uint32_t place) {
     return changed;
 }
 
-/* From "all is dead" down to what is true. */
-static void find_dead(dse *d) {
+static void begin_flow(dse *d) {
     const ir_order *order = &d->dom->order;
     for (uint32_t k = 0; k < d->touches.n; k++) describe(d, &d->touches.data[k]);
     for (uint32_t k = 0; k < order->n; k++) {
@@ -147,10 +146,21 @@ static void find_dead(dse *d) {
         for (unsigned c = 0; c < d->n; c++)
             if (is_made_above(d, &d->candidates[c], b, b)) d->older[b->id] |= bit(c);
     }
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t k = order->n; k-- > 0;) changed |= flow(d, k);
-    }
+}
+
+static bool flow_once(dse *d) {
+    bool changed = false;
+    for (uint32_t k = d->dom->order.n; k-- > 0;) changed |= flow(d, k);
+    return changed;
+}
+
+/* From "all is dead" down to what is true; false: it takes too long. */
+static bool find_dead(dse *d) {
+    unsigned rounds = 0;
+    begin_flow(d);
+    while (flow_once(d))
+        if (++rounds == MAX_ROUNDS) return false;
+    return true;
 }
 
 static unsigned number_of(const dse *d, const ir_inst *i) {
@@ -190,7 +200,7 @@ static void choose(dse *d, uint32_t from, unsigned n) {
 static bool run_word(dse *d, uint32_t from, unsigned n) {
     bool changed = false;
     choose(d, from, n);
-    find_dead(d);
+    if (!find_dead(d)) return false;
     for (uint32_t k = 0; k < d->dom->order.n; k++) changed |= sweep(d, k);
     return changed;
 }

@@ -12,7 +12,7 @@
  */
 #include "passes/passes.h"
 
-enum { MAX_LEVELS = 4 };
+enum { MAX_LEVELS = 4, MAX_CHAIN = 16 };
 
 /* An address that is there at some instruction and wherever that dominates. */
 typedef struct {
@@ -237,9 +237,9 @@ static bool has_symbol(const pass_affine *f, const pass_symbol *s) {
     return found;
 }
 
-/* Is there a term in a step of the address that is not in the sum? */
+/* Is there a term in one of the last steps of the address that is not in the sum? */
 static bool cancels(const ir_inst *p, const pass_place *place) {
-    for (; p != place->base; p = ir_arg(p, 0)) {
+    for (unsigned n = 0; p != place->base && n < MAX_CHAIN; p = ir_arg(p, 0), n++) {
         pass_affine step = {0};
         if (p->op == IR_OP_ptradd && pass_find_sum(ir_arg(p, 1), &step)) return true;
         for (uint32_t k = 0; k < step.n; k++)
@@ -252,19 +252,23 @@ static bool cancels(const ir_inst *p, const pass_place *place) {
 static bool leaves_loop(const reassociation *r, const ir_inst *p, const levels *l) {
     if (l->n < 2 || l->level[0].own.n != 1 || !l->level[1].sum.offset.n) return false;
     const ir_inst *base = l->level[0].sum.base;
-    while (p != base && !is_there(r, p, l->level[1].until)) p = ir_arg(p, 0);
+    for (unsigned n = 0; p != base && !is_there(r, p, l->level[1].until); p = ir_arg(p, 0))
+        if (++n > MAX_CHAIN) return false;
     return pass_find_place(&r->alias, p).offset.n < l->level[1].sum.offset.n;
 }
 
 /* ------------------------------------------------------------------------------------- accesses */
 
-/* The address without constant steps, and those. */
+static bool is_constant_step(const ir_inst *p) {
+    return p->op == IR_OP_ptradd && ir_is_const(ir_arg(p, 1));
+}
+
+/* The address without its last constant steps, and those. */
 static ir_inst *strip(ir_inst *p, int64_t *constant) {
     *constant = 0;
-    while (p->op == IR_OP_ptradd && ir_is_const(ir_arg(p, 1))) {
+    for (unsigned n = 0; is_constant_step(p) && n < MAX_CHAIN; p = ir_arg(p, 0), n++) {
         const ir_inst *step = ir_arg(p, 1);
         *constant = ir_wrap_add(*constant, ir_sext(step->imm.bits, ir_bits(NULL, step->type)));
-        p = ir_arg(p, 0);
     }
     return p;
 }
