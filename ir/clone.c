@@ -25,7 +25,6 @@ typedef struct {
     uint32_t n;
     uint32_t first_copy;     /* id of the first new block; the others follow */
     uint32_t ids, block_ids; /* value and block ids of the source are below */
-    uint32_t *edge; /* by block id of the source: its place among some block's predecessors */
 } copier;
 
 static ir_type import_type(ir_importer *im, const ir_module *from, ir_type t);
@@ -167,14 +166,15 @@ static void copy_rest(copier *c, const ir_block *b) {
     ir_insert(end, to, NULL);
 }
 
+/* map.edge of a predecessor of b, which is of the source, becomes its place among them. */
 static void number_edges(copier *c, const ir_block *b) {
     for (uint32_t p = 0; p < b->npred; p++)
-        if (b->pred[p]->id < c->block_ids) c->edge[b->pred[p]->id] = p;
+        if (b->pred[p]->id < c->block_ids) c->map.edge[b->pred[p]->id] = p;
 }
 
 /* The argument of an original phi for the edge that `pred`, a copy, has taken over. */
 static ir_inst *phi_arg_for(copier *c, const ir_inst *phi, const ir_block *pred) {
-    return copy_of(c, ir_arg(phi, c->edge[original_of(c, pred)->id]));
+    return copy_of(c, ir_arg(phi, c->map.edge[original_of(c, pred)->id]));
 }
 
 static void fill_phis(copier *c, const ir_block *b) {
@@ -190,7 +190,6 @@ static void fill_phis(copier *c, const ir_block *b) {
 /* Copies c->blocks, in which definitions come before their uses by instructions other than phis. */
 static void copy_all(copier *c) {
     c->block_ids = c->from->next_block;
-    c->edge = ir_new_array(arena_of(c), uint32_t, c->block_ids);
     copy_blocks(c);
     copy_edges(c);
     for (uint32_t k = 0; k < c->n; k++) copy_phis(c, c->blocks[k]);
@@ -234,6 +233,7 @@ static void copy_body(copier *c) {
     c->ids = c->from->next_id;
     c->map.value = ir_new_array(arena_of(c), ir_inst *, c->ids);
     c->map.block = ir_new_array(arena_of(c), ir_block *, c->from->next_block);
+    c->map.edge = ir_new_array(arena_of(c), uint32_t, c->from->next_block);
     copy_all(c);
 }
 

@@ -971,6 +971,7 @@ typedef struct {
     ir_func *to;
     ir_inst **value;
     ir_block **block;
+    uint32_t *edge; /* by block id: scratch */
 } ir_clone_map;
 
 /* Copies the reachable blocks of `from` to the end of `to` (which may be in another module).
@@ -987,7 +988,8 @@ void ir_take_body(ir_func *to, ir_func *from);
 /* Copies a set of blocks of one function within it; edges and uses inside the set follow the copy,
  * others stay.  Edges into the set lead to the originals only; the copies' phis have arguments for
  * the edges inside.  Phis behind the set may move in memory.  The caller provides map->value and
- * map->block with f->next_id and f->next_block entries of NULL. */
+ * map->block with f->next_id and f->next_block entries of NULL, and as many in map->edge as blocks.
+ */
 void ir_clone_region(ir_func *f, ir_block *const *blocks, uint32_t n, ir_clone_map *map);
 
 /* What has been imported into m: functions that are imported through the same importer share what

@@ -90,6 +90,17 @@ bool pass_find_counter(const ir_loops *l, const ir_inst *phi, pass_counter *c);
  * it is reached once in each; -1: unknown, or more than PASS_MAX_ROUNDS. */
 int64_t pass_count_passes(const ir_loops *l, const ir_loop *loop, const ir_block *b);
 
+/* What one more copy of a loop's body costs (unroll_cost.c). */
+typedef struct {
+    uint32_t size;   /* instructions of the loop */
+    uint32_t copied; /* of them, those that each copy has, when its iteration is known */
+    bool convergent;
+    bool indexed; /* stack variables, by what is constant then */
+} pass_loop_cost;
+/* False: the loop has more than `limit` instructions.  Uses their marks. */
+bool pass_estimate_copies(const ir_loops *l, const ir_loop *loop, uint32_t limit,
+                          pass_loop_cost *cost);
+
 /* -------------------------------------------------------------- fusion (fuse.c, fuse_params.c …)
  *
  * Several kernels become one that runs their bodies one after another in each work-item.  The

@@ -43,7 +43,9 @@ const char pass_standard[] =
     "simplify,"    /* canonical forms, so that equal things look equal */
     "sccp,"        /* branches on constants, also around loops; what they hide goes away */
     "simplifycfg," /* straight-line code again, larger blocks, fewer phis */
-    "simplify,"    /* what constants and merged blocks have uncovered */
+    "unroll,"      /* loops of which all is known; their counters become constants … */
+    "simplify,"    /* … and so does what constants and merged blocks have uncovered … */
+    "sroa,"        /* … indices into arrays too, which become values now */
     "gvn,"         /* equal values become one */
     "reassociate," /* … and addresses that differ by a constant share the rest */
     "memopt,"      /* what one body stored, the next need not load */

@@ -229,7 +229,8 @@ Test(clone, regions) {
         for (uint32_t k = 1; k < g.n; k++)
             if (rng_below(&r, 2)) set[n++] = g.block[k];
         ir_clone_map map = {.value = ir_new_array(&g.m->arena, ir_inst *, 4 * g.f->next_id + 1000),
-                            .block = ir_new_array(&g.m->arena, ir_block *, g.f->next_block)};
+                            .block = ir_new_array(&g.m->arena, ir_block *, g.f->next_block),
+                            .edge = ir_new_array(&g.m->arena, uint32_t, g.f->next_block)};
         ir_clone_region(g.f, set, n, &map);
         check_behind(&g, &map);
         keep_leaves(&g, &map);
