@@ -214,6 +214,18 @@ bool ir_is_dead_safe(const ir_inst *i) {
     return !(ir_info(i)->flags & effects);
 }
 
+bool ir_is_cheap(const ir_inst *i) {
+    if (!ir_has_flag(i, F_PURE) || ir_has_flag(i, F_TRAPS | F_NOFOLD | F_CONVERGENT)) return false;
+    switch (i->op) {
+    case IR_OP_fdiv:
+    case IR_OP_frem:
+    case IR_OP_sqrt:
+    case IR_OP_remainder:
+    case IR_OP_remquo_q: return false;
+    default: return true;
+    }
+}
+
 /* --------------------------------------------------------------------------------------- leaves */
 
 static bool same_leaf(const ir_inst *a, ir_op op, ir_type t, const uint64_t *lanes) {

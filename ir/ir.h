@@ -501,6 +501,8 @@ void ir_move_to_end(ir_inst *i, ir_block *b);
 
 /* True when nothing would be lost with i if it had no uses. */
 bool ir_is_dead_safe(const ir_inst *i);
+/* Costs next to nothing, and does no harm where it was not asked for. */
+bool ir_is_cheap(const ir_inst *i);
 
 #define foreach_use(u, i)                                                                          \
     for (ir_use *u = (i)->uses, *u##_next; u && (u##_next = u->next, 1); u = u##_next)

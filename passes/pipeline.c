@@ -51,6 +51,7 @@ const char pass_standard[] =
     "memopt,"      /* what one body stored, the next need not load */
     "dse,"         /* … and what it stored for the next is not always needed in memory */
     "simplify,"    /* x - x, x & x … exist only once values are merged */
+    "licm,"        /* once in front of a loop instead of in each iteration */
     "dce,"         /* what merging and folding left unused, stores nobody reads, dead phi cycles */
     "simplifycfg"; /* blocks that became empty */
 

@@ -300,25 +300,12 @@ static bool thread(simplifier *s, ir_block *b) {
 
 /* -------------------------------------------------------------------------------------- selects */
 
-/* Costs next to nothing, and does no harm where it was not asked for. */
-static bool is_cheap(const ir_inst *i) {
-    if (!ir_has_flag(i, F_PURE) || ir_has_flag(i, F_TRAPS | F_NOFOLD | F_CONVERGENT)) return false;
-    switch (i->op) {
-    case IR_OP_fdiv:
-    case IR_OP_frem:
-    case IR_OP_sqrt:
-    case IR_OP_remainder:
-    case IR_OP_remquo_q: return false;
-    default: return true;
-    }
-}
-
 /* A block that b alone leads to, that only computes something cheap and jumps on. */
 static bool is_arm(const ir_block *arm, const ir_block *b, unsigned *cost) {
     if (arm->npred != 1 || arm->pred[0] != b || arm->last->op != IR_OP_jmp) return false;
     unsigned n = 0;
     for (const ir_inst *i = arm->first; i != arm->last; i = i->next)
-        if (i->op == IR_OP_phi || !is_cheap(i) || ++n > MAX_SPECULATED) return false;
+        if (i->op == IR_OP_phi || !ir_is_cheap(i) || ++n > MAX_SPECULATED) return false;
     *cost += n;
     return *cost <= MAX_SPECULATED;
 }
