@@ -53,7 +53,8 @@ const char pass_standard[] =
     "simplify,"    /* x - x, x & x … exist only once values are merged */
     "licm,"        /* once in front of a loop instead of in each iteration */
     "dce,"         /* what merging and folding left unused, stores nobody reads, dead phi cycles */
-    "simplifycfg"; /* blocks that became empty */
+    "simplifycfg," /* blocks that became empty */
+    "sink";        /* work that only one of the branches needs that are left */
 
 /* ----------------------------------------------------------------------------------- a pipeline */
 
