@@ -46,6 +46,7 @@ const char pass_standard[] =
     "unroll,"      /* loops of which all is known; their counters become constants … */
     "simplify,"    /* … and so does what constants and merged blocks have uncovered … */
     "sroa,"        /* … indices into arrays too, which become values now */
+    "indvars,"     /* one counter per loop, as wide as its uses */
     "gvn,"         /* equal values become one */
     "reassociate," /* … and addresses that differ by a constant share the rest */
     "memopt,"      /* what one body stored, the next need not load */

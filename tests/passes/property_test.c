@@ -185,6 +185,7 @@ Test(property, memopt_and_dse) { check_all("gvn,memopt,dse,dce,memopt,dse"); }
 Test(property, dce) { check_all("dce"); }
 Test(property, simplify) { check_all("simplify"); }
 Test(property, simplifycfg) { check_all("simplifycfg"); }
+Test(property, indvars) { check_all("indvars"); }
 Test(property, licm) { check_all("licm"); }
 Test(property, sink) { check_all("sink"); }
 Test(property, sroa_and_mem2reg) { check_all("sroa,mem2reg"); }

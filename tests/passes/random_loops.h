@@ -139,35 +139,58 @@ static inline loops_counter loops_any_counter(loops_maker *r, unsigned number) {
     return c;
 }
 
+/* Counters of 32 bits and more never wrap here. */
+static inline void loops_next(loops_maker *r, const loops_counter *c) {
+    ir_putf(r->out, "  %%n%u: i%u = add %%c%u, %lld%s\n", c->number, c->bits, c->number,
+            (long long)ir_sext(c->step, c->bits), c->bits >= 32 ? " nsw" : "");
+}
+
 static inline void loops_test(loops_maker *r, const loops_counter *c, const char *on) {
     unsigned n = c->number;
     char x[24], y[32];
     snprintf(x, sizeof x, "%%%s%u", c->on_next ? "n" : "c", n);
     snprintf(y, sizeof y, "i%u %lld", c->bits, (long long)ir_sext(c->limit, c->bits));
     if (c->by_value) snprintf(y, sizeof y, "%%bound");
-    if (c->on_next)
-        ir_putf(r->out, "  %%n%u: i%u = add %%c%u, %lld\n", n, c->bits, n,
-                (long long)ir_sext(c->step, c->bits));
+    if (c->on_next) loops_next(r, c);
     ir_putf(r->out, "  %%t%u: i1 = %s %s, %s\n", n, c->op, c->left ? x : y, c->left ? y : x);
     ir_putf(r->out, "  br %%t%u, %s%u, %s%u\n", n, c->stay ? on : "exit", n, c->stay ? "exit" : on,
             n);
 }
 
 /* The counter as an i32. */
+static inline void loops_read(loops_maker *r, const loops_counter *c) {
+    unsigned v = loops_offer(r, r->next++);
+    const char *how = c->bits > 32 ? "trunc" : loops_below(r, 2) ? "zext" : "sext";
+    if (c->bits != 32)
+        ir_putf(r->out, "  %%v%u: i32 = %s %%c%u\n", v, how, c->number);
+    else if (loops_below(r, 2))
+        ir_putf(r->out, "  %%e%u: i64 = sext %%c%u\n  %%v%u: i32 = trunc %%e%u\n", v, c->number, v,
+                v);
+    else
+        ir_putf(r->out, "  %%v%u: i32 = add %%c%u, %u\n", v, c->number, loops_below(r, 2));
+}
+
+/* The sum, the counter, and one or two more that run in step with it or do not. */
 static inline void loops_head(loops_maker *r, const loops_counter *c, unsigned start) {
     unsigned n = c->number;
+    long long init = (long long)ir_sext(c->init, c->bits),
+              step = (long long)ir_sext(c->step, c->bits);
     ir_putf(r->out, "  jmp pre%u\npre%u:\n  jmp head%u\nhead%u:\n", n, n, n, n);
-    ir_putf(r->out, "  %%c%u: i%u = phi [pre%u: %lld, latch%u: %%n%u]\n", n, c->bits, n,
-            (long long)ir_sext(c->init, c->bits), n, n);
+    ir_putf(r->out, "  %%c%u: i%u = phi [pre%u: %lld, latch%u: %%n%u]\n", n, c->bits, n, init, n,
+            n);
     ir_putf(r->out, "  %%v%u: i32 = phi [pre%u: %%v%u, latch%u: %%s%u]\n", loops_offer(r, n), n,
             start, n, n);
-    unsigned v = r->next++;
-    const char *how = c->bits > 32 ? "trunc" : loops_below(r, 2) ? "zext" : "sext";
-    if (c->bits == 32)
-        ir_putf(r->out, "  %%v%u: i32 = add %%c%u, %u\n", v, n, loops_below(r, 2));
-    else
-        ir_putf(r->out, "  %%v%u: i32 = %s %%c%u\n", v, how, n);
+    unsigned v = r->next++, shift = loops_below(r, 3);
+    if (loops_below(r, 2)) init = loops_below(r, 9);
+    ir_putf(r->out, "  %%u%u: i32 = phi [pre%u: %lld, latch%u: %%un%u]\n", n, n, init, n, n);
+    ir_putf(r->out, "  %%uu%u: i%u = phi [pre%u: %lld, latch%u: %%uun%u]\n", n, c->bits, n,
+            init << shift, n, n);
+    ir_putf(r->out, "  %%un%u: i32 = add %%u%u, %u\n", n, n, 1 + loops_below(r, 4));
+    ir_putf(r->out, "  %%uun%u: i%u = add %%uu%u, %lld\n", n, c->bits, n, step << shift);
+    ir_putf(r->out, "  %%uc%u: i1 = slt %%uu%u, i%u 9\n", n, n, c->bits);
+    ir_putf(r->out, "  %%v%u: i32 = select %%uc%u, %%u%u, %%v%u\n", v, n, n, n);
     loops_offer(r, v);
+    loops_read(r, c);
 }
 
 static inline void loops_break(loops_maker *r, unsigned n) {
@@ -196,16 +219,12 @@ static inline void loops_loop(loops_maker *r, unsigned depth) {
     }
     ir_putf(r->out, "  %%s%u: i32 = add %%v%u, %%v%u\n", n, loops_any(r), n);
     if (form != 2) ir_putf(r->out, "  jmp latch%u\nlatch%u:\n", n, n);
-    if (form != 2 && !c.on_next)
-        ir_putf(r->out, "  %%n%u: i%u = add %%c%u, %lld\n", n, c.bits, n,
-                (long long)ir_sext(c.step, c.bits));
+    if (form != 2 && !c.on_next) loops_next(r, &c);
     if (form != 2) ir_putf(r->out, "  jmp head%u\n", n);
     if (form == 2) {
         if (!breaks) after = r->pool;
         ir_putf(r->out, "  jmp latch%u\nlatch%u:\n", n, n);
-        if (!c.on_next)
-            ir_putf(r->out, "  %%n%u: i%u = add %%c%u, %lld\n", n, c.bits, n,
-                    (long long)ir_sext(c.step, c.bits));
+        if (!c.on_next) loops_next(r, &c);
         loops_test(r, &c, "head");
     }
     ir_putf(r->out, "exit%u:\n", n);
