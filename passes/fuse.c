@@ -515,6 +515,8 @@ static void fuse(void *user) {
     }
     build_kernel(q);
     if (!pass_fuse_constants(q->cx, q->request, q->result)) return;
+    const pass_launch launch = {.kernel = q->result->kernel, .range = &q->result->range};
+    if (q->request->known_range) pass_apply_range(&launch);
     q->done = ir_verify_func(q->result->kernel);
     q->broken = !q->done;
 }

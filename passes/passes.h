@@ -168,7 +168,8 @@ typedef struct {
     uint32_t npromotions;
     pass_barrier barrier;
     bool force;      /* fuse also where members are not proved independent */
-    ir_module *into; /* where the kernel goes; NULL: a fresh module */
+    bool known_range; /* it will be launched with the range of the result only */
+    ir_module *into;  /* where the kernel goes; NULL: a fresh module */
 } pass_fuse_request;
 
 typedef enum {
@@ -360,6 +361,9 @@ void pass_find_guards(const pass_launch *l, ir_block *b, ir_arena *a, pass_guard
 bool pass_has_guard(const pass_guards *list, const pass_guard *g);
 /* Does a guard hold for all items of the range? */
 bool pass_is_always_true(const pass_launch *l, const pass_guard *g);
+
+/* Simplifies what the range of the launch decides; true when anything was. (known.c) */
+bool pass_apply_range(const pass_launch *l);
 
 /* ------------------------------------------------------------------------- layouts (layout.c)
  *

@@ -158,6 +158,7 @@ static pass_fuse_request make_request(fuse_job *j) {
         .npromotions = (uint32_t)o->promotion_count,
         .barrier = (pass_barrier)o->barrier,
         .force = o->force,
+        .known_range = o->known_range,
     };
     check_request(j, &request);
     return request;

@@ -203,6 +203,7 @@ spvf_status rt_fuse_group(rt_library *lib, const rt_group *g, bool warn, spvf_fu
                            .promotion_count = r.promotions.n,
                            .barrier = g->barrier,
                            .force = g->force,
+                           .known_range = true,
                            .no_optimize = lib->no_optimize,
                            .passes = lib->passes};
     rt_plan_at(lib->plan, g->at);

@@ -267,6 +267,9 @@ typedef struct {
     bool force;
     const spvf_promotion *promotions;
     size_t promotion_count;
+    /* The fused kernel will be launched with the range of its info and no other: sizes and what
+     * follows from them become constants. */
+    bool known_range;
 } spvf_fuse_options;
 
 typedef struct {

@@ -1,0 +1,166 @@
+/* known.c — what follows from the nd-range that a kernel is launched with.
+ *
+ * Sizes and the offset become constants.  Ids have bounds then (affine.c), so
+ *   - comparisons that come out the same for all items become constants,
+ *   - a remainder or quotient whose dividend is below the divisor needs no division, and
+ *   - an index that was computed as an int and is extended for an address is computed in the width
+ *     of addresses at once, when that saves the extension and nothing can have wrapped.
+ */
+#include "passes/passes.h"
+
+enum { MAX_DEPTH = 8 };
+
+typedef struct {
+    const pass_launch *launch;
+    bool changed;
+} knower;
+
+static void replace(knower *k, ir_inst *i, ir_inst *with) {
+    ir_replace_uses(i, with);
+    ir_remove(i);
+    k->changed = true;
+}
+
+/* ---------------------------------------------------------------------------------------- constants */
+
+/* The form of v as it is used where `at` stands. */
+static bool find_number(const knower *k, ir_inst *v, const ir_block *at, int64_t *n) {
+    pass_affine form;
+    pass_find_affine(k->launch, v, at, &form);
+    *n = form.constant;
+    return form.n == 0;
+}
+
+static bool is_size(ir_op op) {
+    switch (op) {
+    case IR_OP_global_size:
+    case IR_OP_global_offset:
+    case IR_OP_local_size:
+    case IR_OP_enqueued_local_size:
+    case IR_OP_num_groups:
+    case IR_OP_work_dim: return true;
+    default: return false;
+    }
+}
+
+static void visit_size(knower *k, ir_inst *i) {
+    int64_t n;
+    if (find_number(k, i, i->block, &n))
+        replace(k, i, ir_const(k->launch->kernel, i->type, (uint64_t)n));
+}
+
+static void visit_comparison(knower *k, ir_inst *i) {
+    if (!ir_is_int(ir_arg(i, 0)->type) || ir_is_vector(i->type)) return;
+    pass_guard g = {.test = i, .compares = true};
+    pass_find_affine(k->launch, ir_arg(i, 0), i->block, &g.left);
+    pass_find_affine(k->launch, ir_arg(i, 1), i->block, &g.right);
+    for (g.holds = false;; g.holds = true) {
+        if (pass_is_always_true(k->launch, &g)) {
+            replace(k, i, ir_const(k->launch->kernel, IR_I1, g.holds));
+            return;
+        }
+        if (g.holds) return;
+    }
+}
+
+/* ----------------------------------------------------------------------------------------- division */
+
+static bool is_below(const knower *k, ir_inst *v, const ir_block *at, uint64_t end) {
+    pass_affine form;
+    int64_t low, high;
+    unsigned bits = ir_bits(k->launch->kernel->module, v->type);
+    pass_find_affine(k->launch, v, at, &form);
+    return pass_affine_bounds(k->launch, &form, at, &low, &high) && low >= 0 &&
+           (uint64_t)high < end && (bits > 63 || high < INT64_C(1) << bits);
+}
+
+static void visit_division(knower *k, ir_inst *i) {
+    ir_inst *x = ir_arg(i, 0), *by = ir_arg(i, 1);
+    if (ir_is_vector(i->type) || !ir_is_const(by)) return;
+    bool is_signed = i->op == IR_OP_srem || i->op == IR_OP_sdiv;
+    unsigned bits = ir_bits(k->launch->kernel->module, i->type);
+    uint64_t end = by->imm.bits;
+    if (is_signed && ir_sext(end, bits) < 0) return;
+    if (!is_below(k, x, i->block, end)) return;
+    bool rest = i->op == IR_OP_urem || i->op == IR_OP_srem;
+    replace(k, i, rest ? x : ir_const(k->launch->kernel, i->type, 0));
+}
+
+/* --------------------------------------------------------------------------------------- extensions */
+
+typedef struct {
+    knower *k;
+    const ir_block *at;
+    ir_builder b;
+    ir_type wide;
+    bool is_signed;
+} widener;
+
+/* Is v, read as the extension reads it, what its form says? */
+static bool is_exact(const widener *w, ir_inst *v) {
+    pass_affine form;
+    int64_t low, high;
+    const pass_launch *l = w->k->launch;
+    unsigned bits = ir_bits(l->kernel->module, v->type);
+    pass_find_affine(l, v, w->at, &form);
+    if (bits > 62 || !pass_affine_bounds(l, &form, w->at, &low, &high)) return false;
+    int64_t half = INT64_C(1) << (bits - 1);
+    return w->is_signed ? low >= -half && high < half : low >= 0 && high < 2 * half;
+}
+
+static bool is_sum(const ir_inst *v) {
+    return v->op == IR_OP_add || v->op == IR_OP_sub || v->op == IR_OP_mul;
+}
+
+/* Can v be had in the wide type without an extension? */
+static bool can_widen(const widener *w, ir_inst *v, unsigned depth) {
+    if (ir_is_const(v)) return true;
+    if (depth >= MAX_DEPTH || !is_exact(w, v)) return false;
+    if (v->op == IR_OP_trunc) return ir_arg(v, 0)->type == w->wide;
+    return is_sum(v) && !v->uses->next && can_widen(w, ir_arg(v, 0), depth + 1) &&
+           can_widen(w, ir_arg(v, 1), depth + 1);
+}
+
+static ir_inst *widen(widener *w, ir_inst *v) {
+    unsigned bits = ir_bits(w->k->launch->kernel->module, v->type);
+    if (ir_is_const(v)) {
+        uint64_t n = w->is_signed ? (uint64_t)ir_sext(v->imm.bits, bits) : v->imm.bits;
+        return ir_const(w->b.f, w->wide, n);
+    }
+    if (v->op == IR_OP_trunc) return ir_arg(v, 0);
+    ir_inst *x = widen(w, ir_arg(v, 0)), *y = widen(w, ir_arg(v, 1));
+    return ir_build2(&w->b, (ir_op)v->op, w->wide, x, y);
+}
+
+static void visit_extension(knower *k, ir_inst *i) {
+    if (ir_is_vector(i->type)) return;
+    widener w = {.k = k, .at = i->block, .wide = i->type, .is_signed = i->op == IR_OP_sext};
+    ir_inst *x = ir_arg(i, 0);
+    if (ir_is_const(x) || !can_widen(&w, x, 0)) return;
+    ir_builder_init(&w.b, k->launch->kernel);
+    ir_before(&w.b, i);
+    w.b.loc = i->loc;
+    replace(k, i, widen(&w, x));
+}
+
+/* ------------------------------------------------------------------------------------------ kernels */
+
+static void visit(knower *k, ir_inst *i) {
+    if (ir_info(i)->rule == R_QUERY) {
+        if (is_size((ir_op)i->op)) visit_size(k, i);
+    } else if (ir_info(i)->rule == R_CMPI) {
+        visit_comparison(k, i);
+    } else if (i->op == IR_OP_sext || i->op == IR_OP_zext) {
+        visit_extension(k, i);
+    } else if (i->op == IR_OP_urem || i->op == IR_OP_srem || i->op == IR_OP_udiv ||
+               i->op == IR_OP_sdiv) {
+        visit_division(k, i);
+    }
+}
+
+bool pass_apply_range(const pass_launch *l) {
+    knower k = {.launch = l};
+    foreach_block (b, l->kernel)
+        foreach_inst (i, b) visit(&k, i);
+    return k.changed;
+}
