@@ -892,6 +892,8 @@ struct ir_loops {
 };
 const ir_loops *ir_loop_tree(ir_func *f); /* Havlak 1997 */
 bool ir_in_loop(const ir_loops *l, const ir_block *b, const ir_loop *loop);
+/* Is `outer` the loop `inner` or one around it?  NULL is what is around all loops. */
+bool ir_loop_contains(const ir_loop *outer, const ir_loop *inner);
 
 /* Values live at the start and end of each block, ascending by id: parameters and instructions, no
  * other leaves.  A phi's result is not in `in` of its block; its arguments are in `out` of the

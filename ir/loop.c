@@ -254,3 +254,8 @@ bool ir_in_loop(const ir_loops *l, const ir_block *b, const ir_loop *loop) {
     uint32_t first = (uint32_t)(loop->block - c->slice);
     return c->place[b->id] >= first && c->place[b->id] - first < loop->nblocks;
 }
+
+bool ir_loop_contains(const ir_loop *outer, const ir_loop *inner) {
+    while (inner && (!outer || inner->depth > outer->depth)) inner = inner->parent;
+    return outer == inner;
+}

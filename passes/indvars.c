@@ -39,7 +39,7 @@ static bool is_inside(const rewriter *r, const ir_inst *v) {
     return v->block && ir_in_loop(r->loops, v->block, r->loop);
 }
 
-/* --------------------------------------------------------------------------------------- merging */
+/* -------------------------------------------------------------------------------------- merging */
 
 /* Does a test look at each value of the counter, as soon as it has it? */
 static bool is_tested_by(const ir_block *b, const ir_inst *x) {
@@ -114,7 +114,7 @@ static void merge_variables(rewriter *r) {
             if (n != k) merge(r, &r->var[n], &r->var[k]);
 }
 
-/* -------------------------------------------------------------------------------------- widening */
+/* ------------------------------------------------------------------------------------- widening */
 
 /* How a counter may be extended. */
 typedef struct {
@@ -231,7 +231,7 @@ static void widen(rewriter *r, variable *v) {
     r->changed = true;
 }
 
-/* ----------------------------------------------------------------------------------------- entry */
+/* ---------------------------------------------------------------------------------------- entry */
 
 /* Does:  expresses loop counters by others that run in step; widens those that are only extended
  *        and compared.

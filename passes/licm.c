@@ -8,8 +8,8 @@
  * What moves may run although its place would not have been reached.  Cheap operations may.
  * Expensive ones must stand where every iteration passes.  Loads and operations that may trap must
  * stand where whoever enters the loop gets: every way out and every way back passes there, and no
- * inner loop or call can hold up what is on the way.  A load also needs that nothing in the loop writes
- * what it reads; at barriers and atomics other work-items may.
+ * inner loop or call can hold up what is on the way.  A load also needs that nothing in the loop
+ * writes what it reads; at barriers and atomics other work-items may.
  *
  * Nothing moves out of an irreducible loop, or one that several edges enter.
  */
@@ -40,7 +40,7 @@ typedef struct {
     bool changed;
 } mover;
 
-/* ----------------------------------------------------------------------------------------- loops */
+/* ---------------------------------------------------------------------------------------- loops */
 
 /* The place of the one edge that enters the loop among the header's predecessors. */
 static bool find_entry(const mover *m, const ir_loop *loop, uint32_t *entry) {
@@ -94,12 +94,7 @@ static ir_block *block_before(const mover *m, const ir_loop *loop) {
     return facts->before;
 }
 
-/* -------------------------------------------------------------------------------------- operands */
-
-static bool is_around(const ir_loop *a, const ir_loop *b) {
-    while (b && b->depth > a->depth) b = b->parent;
-    return a == b;
-}
+/* ------------------------------------------------------------------------------------- operands */
 
 static const ir_loop *home_of(const mover *m, const ir_inst *v) {
     return v->block ? m->home[v->id] : NULL;
@@ -108,12 +103,12 @@ static const ir_loop *home_of(const mover *m, const ir_inst *v) {
 static bool is_invariant(const mover *m, const ir_inst *i, const ir_loop *loop) {
     for (unsigned n = 0; n < i->nargs; n++) {
         const ir_loop *made = home_of(m, ir_arg(i, n));
-        if (made && is_around(loop, made)) return false;
+        if (made && ir_loop_contains(loop, made)) return false;
     }
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------- memory */
+/* --------------------------------------------------------------------------------------- memory */
 
 static void list_effect(const mover *m, loop_facts *facts, const ir_inst *i) {
     if (!ir_has_flag(i, F_WRITES | F_CONVERGENT)) return;
@@ -139,7 +134,7 @@ static bool is_written(const mover *m, const ir_inst *load, const ir_loop *loop)
     return facts->many_writes;
 }
 
-/* ---------------------------------------------------------------------------------------- moving */
+/* --------------------------------------------------------------------------------------- moving */
 
 static bool leads_to(const mover *m, const ir_inst *i, const ir_block *b) {
     return b && ir_block_dominates(m->dom, i->block, b);

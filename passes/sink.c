@@ -18,14 +18,9 @@ typedef struct {
     const ir_loops *loops;
 } sinker;
 
-static bool is_around(const ir_loop *a, const ir_loop *b) {
-    while (b && (!a || b->depth > a->depth)) b = b->parent;
-    return a == b;
-}
-
 /* Is b in no loop that `from` is not in? */
 static bool is_as_rare(const sinker *s, const ir_block *b, const ir_block *from) {
-    return is_around(s->loops->of[b->id], s->loops->of[from->id]);
+    return ir_loop_contains(s->loops->of[b->id], s->loops->of[from->id]);
 }
 
 static ir_block *place_of(const ir_use *u) {

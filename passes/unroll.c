@@ -150,7 +150,7 @@ static void make_plans(unroller *u) {
     }
 }
 
-/* -------------------------------------------------------------------- values used behind the loop */
+/* ------------------------------------------------------------------ values used behind the loop */
 
 static bool is_inside(const unroller *u, const ir_block *b) { return b->mark == u->mark; }
 
@@ -200,19 +200,22 @@ static void close_value(const unroller *u, ir_inst *v, ir_block *exit) {
     ir_insert(phi, exit, exit->first);
 }
 
-/* False when a value would need a phi and there is no place for it. */
+/* False when a value would need a phi that cannot be. */
 static bool close_loop(const unroller *u, const plan *p) {
-    ir_block *exit = find_exit(u, p);
+    ir_value_list behind = {0};
+    bool opaque = false;
     for (uint32_t k = 0; k < p->loop->nblocks; k++)
         foreach_inst (i, p->loop->block[k]) {
             if (!has_use_behind(u, i)) continue;
-            if (!exit) return false;
-            close_value(u, i, exit);
+            *ir_push(u->scratch, &behind) = i;
+            opaque |= ir_is_opaque(i->type);
         }
-    return true;
+    ir_block *exit = behind.n && !opaque ? find_exit(u, p) : NULL;
+    for (uint32_t k = 0; k < behind.n && exit; k++) close_value(u, behind.data[k], exit);
+    return exit || !behind.n;
 }
 
-/* ---------------------------------------------------------------------------------------- copies */
+/* --------------------------------------------------------------------------------------- copies */
 
 static ir_block *copied(const unroller *u, const plan *p, uint32_t copy, uint32_t place) {
     return u->block[(size_t)copy * p->loop->nblocks + place];
@@ -293,7 +296,7 @@ static void link_copies(const unroller *u, const plan *p) {
         if (c != p->passes % p->copies) ir_make_jmp(copied(u, p, c, p->test), p->stay);
 }
 
-/* --------------------------------------------------------------------------------------- folding */
+/* -------------------------------------------------------------------------------------- folding */
 
 static void fold_phis(ir_block *header) {
     if (header->npred != 1) return;
@@ -323,7 +326,7 @@ static void fold_copies(const unroller *u, const plan *p) {
     }
 }
 
-/* ----------------------------------------------------------------------------------------- entry */
+/* ---------------------------------------------------------------------------------------- entry */
 
 static bool unroll(unroller *u, const plan *p) {
     u->mark++;

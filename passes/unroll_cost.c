@@ -91,7 +91,7 @@ static bool walk(estimate *e, uint32_t limit) {
     return true;
 }
 
-/* ------------------------------------------------------------------------------ phis of the header */
+/* --------------------------------------------------------------------------- phis of the header */
 
 static void clear_marks(const estimate *e) {
     for (uint32_t k = 0; k < e->loop->nblocks; k++)

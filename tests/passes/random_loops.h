@@ -85,7 +85,7 @@ static inline void loops_if(loops_maker *r, unsigned depth) {
     loops_offer(r, k);
 }
 
-/* --------------------------------------------------------------------------------------- loops */
+/* ---------------------------------------------------------------------------------------- loops */
 
 typedef struct {
     unsigned number, bits;
