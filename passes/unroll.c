@@ -102,7 +102,8 @@ static bool plan_whole(const unroller *u, plan *p, const pass_loop_cost *cost) {
 static bool plan_part(const unroller *u, plan *p, const pass_loop_cost *cost) {
     const ir_block *test = p->loop->block[p->test];
     uint32_t iterations = p->passes + (test != p->loop->header || p->loop->nblocks == 1);
-    if (p->loop->child || cost->convergent || cost->copied > PARTIAL_SIZE) return false;
+    if (p->loop->child || cost->convergent) return false;
+    if (!cost->copied || cost->copied > PARTIAL_SIZE) return false;
     if (cost->copied * PARTIAL_COPIES > u->room) return false;
     for (p->copies = PARTIAL_COPIES; p->copies > 1; p->copies--)
         if (iterations % p->copies == 0) return true;
