@@ -48,7 +48,7 @@ typedef struct {
     ir_clone_map map;
     uint32_t values, blocks; /* entries of the map */
     uint64_t room;           /* instructions by which the function may still grow */
-    uint32_t mark;           /* of the blocks of the loop at work; copies have none */
+    uint32_t mark;           /* of the blocks of the loop at work; of copies when all are made */
     ir_block **block;        /* its blocks, copy after copy */
 } unroller;
 
@@ -327,6 +327,21 @@ static void fold_copies(const unroller *u, const plan *p) {
     }
 }
 
+/* -------------------------------------------------------------------------------------- joining */
+
+static bool may_join(const unroller *u, const ir_block *b) {
+    const ir_block *tail = b->last->op == IR_OP_jmp ? b->succ[0] : b;
+    return tail != b && tail->npred == 1 && is_inside(u, tail) && tail->first->op != IR_OP_phi;
+}
+
+/* Copies that follow each other become one block; what has been taken in is empty. */
+static void join_copies(const unroller *u, const plan *p) {
+    size_t n = (size_t)p->copies * p->loop->nblocks;
+    for (size_t k = 0; k < n; k++) u->block[k]->mark = u->mark;
+    for (size_t k = 0; k < n; k++)
+        while (u->block[k]->first && may_join(u, u->block[k])) ir_merge_block(u->block[k]);
+}
+
 /* ---------------------------------------------------------------------------------------- entry */
 
 static bool unroll(unroller *u, const plan *p) {
@@ -336,6 +351,7 @@ static bool unroll(unroller *u, const plan *p) {
     make_copies(u, p);
     link_copies(u, p);
     fold_copies(u, p);
+    join_copies(u, p);
     return true;
 }
 
@@ -361,7 +377,7 @@ static uint64_t count_instructions(const ir_func *f) {
 /* Does:  copies the bodies of loops with a known number of iterations one behind the other, and
  *        those of small innermost loops a few times; folds constants in the copies.
  * Needs: counters as phis (mem2reg), comparisons in one form (simplify).
- * Leaves: blocks that only jump, for simplifycfg; variables with constant indices, for sroa.
+ * Leaves: what is left of branches, for simplifycfg; variables with constant indices, for sroa.
  * Gives up: on loops that would become too large, that are asked not to be unrolled, or that are
  *        left to several places with values that have no phi there; on convergent operations in
  *        loops with several exits. */
