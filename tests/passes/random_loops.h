@@ -184,9 +184,9 @@ static inline void loops_head(loops_maker *r, const loops_counter *c, unsigned s
     if (loops_below(r, 2)) init = loops_below(r, 9);
     ir_putf(r->out, "  %%u%u: i32 = phi [pre%u: %lld, latch%u: %%un%u]\n", n, n, init, n, n);
     ir_putf(r->out, "  %%uu%u: i%u = phi [pre%u: %lld, latch%u: %%uun%u]\n", n, c->bits, n,
-            init << shift, n, n);
+            init * (1 << shift), n, n);
     ir_putf(r->out, "  %%un%u: i32 = add %%u%u, %u\n", n, n, 1 + loops_below(r, 4));
-    ir_putf(r->out, "  %%uun%u: i%u = add %%uu%u, %lld\n", n, c->bits, n, step << shift);
+    ir_putf(r->out, "  %%uun%u: i%u = add %%uu%u, %lld\n", n, c->bits, n, step * (1 << shift));
     ir_putf(r->out, "  %%uc%u: i1 = slt %%uu%u, i%u 9\n", n, n, c->bits);
     ir_putf(r->out, "  %%v%u: i32 = select %%uc%u, %%u%u, %%v%u\n", v, n, n, n);
     loops_offer(r, v);
