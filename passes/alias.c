@@ -201,9 +201,15 @@ static bool may_meet(const pass_alias *a, const ir_inst *i, const ir_inst *p) {
     return false;
 }
 
+/* Printing writes nothing that a kernel reads. */
+bool pass_writes(const ir_inst *i) {
+    if (i->op == IR_OP_printf || i->op == IR_OP_assume) return false;
+    return ir_has_flag(i, F_WRITES) || ir_has_flag(i, F_CONVERGENT);
+}
+
 bool pass_may_write(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size) {
     uint64_t written;
-    if (i->op == IR_OP_printf || i->op == IR_OP_assume || space_of(a, p) == IR_CONST) return false;
+    if (!pass_writes(i) || space_of(a, p) == IR_CONST) return false;
     const ir_inst *to = pass_written(a, i, &written);
     return to ? pass_may_overlap(a, to, written, p, size) : may_meet(a, i, p);
 }

@@ -45,14 +45,9 @@ static version *new_version(memopt *w, ir_block *b, ir_inst *by, version *before
     return v;
 }
 
-static bool writes(const ir_inst *i) {
-    if (i->op == IR_OP_printf || i->op == IR_OP_assume) return false;
-    return ir_has_flag(i, F_WRITES) || ir_has_flag(i, F_CONVERGENT);
-}
-
 static bool has_write(const ir_block *b) {
     for (const ir_inst *i = b->first; i; i = i->next)
-        if (writes(i)) return true;
+        if (pass_writes(i)) return true;
     return false;
 }
 
@@ -72,7 +67,7 @@ static void number_block(memopt *w, ir_block *b) {
     if (!now) now = up ? w->end[up->id] : new_version(w, b, NULL, NULL);
     w->head[b->id] = now;
     foreach_inst (i, b)
-        if (writes(i)) now = w->made[i->id] = new_version(w, b, i, now);
+        if (pass_writes(i)) now = w->made[i->id] = new_version(w, b, i, now);
     w->end[b->id] = now;
 }
 
@@ -278,7 +273,7 @@ static bool visit_block(memopt *w, ir_block *b) {
     version *now = w->head[b->id];
     bool changed = false;
     foreach_inst (i, b) {
-        if (writes(i)) now = w->made[i->id];
+        if (pass_writes(i)) now = w->made[i->id];
         if (i->op == IR_OP_load) changed |= visit_load(w, i, now);
         if (i->op == IR_OP_store) changed |= visit_store(w, i);
     }

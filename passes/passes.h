@@ -460,6 +460,8 @@ bool pass_is_accessed(const ir_inst *i, unsigned arg);
 /* The range that a store, copy or fill writes, and that a load or copy reads; NULL: another op. */
 const ir_inst *pass_written(const pass_alias *a, const ir_inst *i, uint64_t *size);
 const ir_inst *pass_read(const pass_alias *a, const ir_inst *i, uint64_t *size);
+/* May i change memory at all, by itself or by what others do meanwhile? */
+bool pass_writes(const ir_inst *i);
 /* May i, or other work-items that it waits for, write these bytes?  Read them? */
 bool pass_may_write(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size);
 bool pass_may_read(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size);

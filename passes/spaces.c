@@ -90,7 +90,7 @@ static bool find_spaces(spaces *s) {
     return any;
 }
 
-/* -------------------------------------------------------------------------------------- rewriting */
+/* ------------------------------------------------------------------------------------- rewriting */
 
 /* Is v, generic at first, of one space? */
 static bool is_known(const spaces *s, const ir_inst *v) {
