@@ -727,6 +727,10 @@ ir_global *ir_global_new(ir_module *m, const char *name, ir_space space, ir_type
 ir_global *ir_global_find(const ir_module *m, const char *name);
 void ir_global_remove(ir_global *g);
 const ir_line *ir_line_of(const ir_module *m, uint32_t word); /* NULL: unknown */
+/* From here on, a loc is a key of the line table and no word offset: it came from another module. */
+enum { IR_LOC_MADE = 1 << 30 };
+/* The word offset that a message about a loc shows; 0: none. */
+static inline uint32_t ir_word_of(uint32_t loc) { return loc < IR_LOC_MADE ? loc : 0; }
 static inline ir_type ir_size_type(const ir_module *m) {
     return ir_scalar(m->pointer_bits == 32 ? IR_I32 : IR_I64);
 }
@@ -982,8 +986,8 @@ typedef struct {
  * Arguments replace parameters.  Returns jump to `after`, which must have no predecessor; the
  * result is the value returned: a phi there when there are several returns, NULL for void, undef
  * when nothing returns.  *entry is the copied entry block.  Allocas of the entry block stay in the
- * copy's entry.  Functions and globals that are reached are imported when the modules differ; then
- * the instructions have no loc. */
+ * copy's entry.  Functions and globals that are reached are imported when the modules differ, and
+ * source lines join the module's line table. */
 ir_inst *ir_clone_body(ir_func *to, const ir_func *from, ir_inst *const *args, ir_block *after,
                        ir_block **entry);
 /* Moves the body of `from` to `to`, which has the same parameters and loses its own body; `from` is

@@ -44,9 +44,9 @@ static const char *show_place(verifier *v) {
 static void vreport(verifier *v, const char *fmt, va_list ap) {
     char text[512];
     vsnprintf(text, sizeof text, fmt, ap);
-    ir_message m = {.severity = IR_ERROR, .file = v->m->name};
-    m.word = v->inst ? v->inst->loc : v->f ? v->f->loc : 0;
-    const ir_line *line = ir_line_of(v->m, m.word);
+    uint32_t loc = v->inst ? v->inst->loc : v->f ? v->f->loc : 0;
+    ir_message m = {.severity = IR_ERROR, .file = v->m->name, .word = ir_word_of(loc)};
+    const ir_line *line = ir_line_of(v->m, loc);
     if (line && line->file < v->m->files.n) {
         m.source = v->m->files.data[line->file];
         m.source_line = line->line;

@@ -75,7 +75,7 @@ static void report(void *user, const check_report *r) {
     const check_party *here = &r->here;
     ir_message m = {.severity = r->severity,
                     .file = c->running,
-                    .word = here->inst ? here->inst->loc : 0,
+                    .word = here->inst ? ir_word_of(here->inst->loc) : 0,
                     .source = here->file,
                     .source_line = here->line};
     if (r->severity == IR_ERROR) c->base.counts.reports++;

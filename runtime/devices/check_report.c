@@ -160,7 +160,7 @@ static const char *text_of(check_state *l, const check_report *r) {
     const ir_inst *i = r->here.inst;
     ir_message m = {.severity = r->severity,
                     .file = l->kernel->module->name,
-                    .word = i ? i->loc : 0,
+                    .word = i ? ir_word_of(i->loc) : 0,
                     .source = r->here.file,
                     .source_line = r->here.line,
                     .text = r->headline};

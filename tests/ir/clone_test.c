@@ -309,6 +309,29 @@ Test(import, shares_within_an_importer) {
     close_modules(&m);
 }
 
+/* One file and one line entry, however many instructions and functions have that line. */
+Test(import, source_lines) {
+    modules m;
+    open_modules(&m);
+    *ir_push(&m.from->arena, &m.from->files) = "a.cl";
+    *ir_push(&m.from->arena, &m.from->lines) = (ir_line){.word = 5, .line = 12, .column = 3};
+    ir_global *counter = ir_global_new(m.from, "counter", IR_GLOBAL, IR_I32);
+    ir_func *f = make_caller(m.from, "f", NULL, counter);
+    foreach_inst (i, f->first) i->loc = 6;
+    f->first->last->loc = 4;
+    ir_importer im = {.m = m.to};
+    for (unsigned n = 0; n < 2; n++) {
+        const ir_func *copy = ir_importer_copy(&im, f, "f");
+        const ir_line *line = ir_line_of(m.to, copy->first->first->loc);
+        cr_assert(line && line->line == 12 && line->column == 3);
+        cr_assert_str_eq(m.to->files.data[line->file], "a.cl");
+        cr_assert_eq(ir_word_of(copy->first->first->loc), 0);
+        cr_assert_eq(copy->first->last->loc, 0);
+    }
+    cr_assert(m.to->lines.n == 1 && m.to->files.n == 1);
+    close_modules(&m);
+}
+
 Test(import, fills_declarations) {
     modules m;
     open_modules(&m);
