@@ -145,7 +145,30 @@ static void print_object(ir_text *out, const ir_func *f, const ir_inst *object) 
         ir_putf(out, "parameter %u", object->imm.index);
 }
 
-void pass_print_access(ir_text *out, const pass_launch *l, const pass_access *x) {
+static const char *print_place(ir_arena *a, const pass_launch *l, const pass_access *x) {
+    ir_text t = {.arena = a};
+    print_object(&t, l->kernel, x->object);
+    if (x->object) ir_put(&t, " + ");
+    if (x->object) pass_print_affine(&t, l, &x->offset);
+    return t.data;
+}
+
+pass_access_info pass_describe_access(const pass_launch *l, const pass_access *x, ir_arena *a) {
+    const ir_module *m = l->kernel->module;
+    const ir_line *line = ir_line_of(m, x->at->loc);
+    pass_access_info info = {.kernel = ir_strdup(a, l->kernel->name),
+                             .kind = x->kind,
+                             .size = x->size,
+                             .always = x->always,
+                             .place = print_place(a, l, x)};
+    if (!line || line->file >= m->files.n) return info;
+    info.file = ir_strdup(a, m->files.data[line->file]);
+    info.line = line->line;
+    info.column = line->column;
+    return info;
+}
+
+void pass_print_access(ir_text *out, const pass_access_info *x) {
     static const char *const kinds[] = {"", "reads", "writes", "updates"};
     ir_putf(out, "%s%s ", x->kind & PASS_ATOMIC ? "atomically " : "",
             kinds[x->kind & (PASS_READS | PASS_WRITES)]);
@@ -153,15 +176,13 @@ void pass_print_access(ir_text *out, const pass_launch *l, const pass_access *x)
         ir_putf(out, "%llu bytes at ", (unsigned long long)x->size);
     else
         ir_put(out, "some bytes at ");
-    print_object(out, l->kernel, x->object);
-    if (x->object) ir_put(out, " + ");
-    if (x->object) pass_print_affine(out, l, &x->offset);
-    if (x->always) ir_put(out, ", always");
+    ir_putf(out, "%s%s", x->place, x->always ? ", always" : "");
 }
 
 void pass_print_accesses(ir_text *out, const pass_launch *l, const pass_accesses *list) {
     for (uint32_t k = 0; k < list->n; k++) {
-        pass_print_access(out, l, &list->data[k]);
+        const pass_access_info info = pass_describe_access(l, &list->data[k], out->arena);
+        pass_print_access(out, &info);
         ir_put(out, "\n");
     }
 }

@@ -55,7 +55,8 @@ static void decide(fusion *q, const char *rule, const char *text) {
 }
 
 static bool refuse(fusion *q, const char *rule, const char *text) {
-    *ir_push(q->out, &q->result->decisions) = (pass_decision){rule, text, true};
+    *ir_push(q->out, &q->result->decisions) =
+        (pass_decision){.rule = rule, .text = text, .refusal = true};
     return false;
 }
 
@@ -349,16 +350,18 @@ static unsigned ordered_memory(const fusion *q) {
 static void build_barrier(fusion *q, uint32_t m, ir_builder *b) {
     const char *before = kernel(q, m)->name, *after = kernel(q, m + 1)->name;
     bool asked = q->request->barrier == PASS_BARRIER_NONE && q->request->force;
-    if (!q->barrier[m]) {
-        decide(q, "fuse.no-barrier",
-               ir_sprintf(q->out, "no barrier between @%s and @%s%s", before, after,
-                          asked ? ", as asked" : " is needed"));
-        return;
+    pass_decision d = {.rule = "fuse.no-barrier", .why = q->result->gaps[m].why};
+    if (q->barrier[m]) {
+        ir_build_barrier(b, IR_SCOPE_WORKGROUP, IR_SCOPE_WORKGROUP,
+                         IR_SEM_SEQ_CST | ordered_memory(q));
+        d.rule = "fuse.barrier";
+        d.text = ir_sprintf(q->out, "work-group barrier between @%s and @%s: %s", before, after,
+                            barrier_text[q->request->barrier]);
+    } else {
+        d.text = ir_sprintf(q->out, "no barrier between @%s and @%s%s", before, after,
+                            asked ? ", as asked" : " is needed");
     }
-    ir_build_barrier(b, IR_SCOPE_WORKGROUP, IR_SCOPE_WORKGROUP, IR_SEM_SEQ_CST | ordered_memory(q));
-    decide(q, "fuse.barrier",
-           ir_sprintf(q->out, "work-group barrier between @%s and @%s: %s", before, after,
-                      barrier_text[q->request->barrier]));
+    *ir_push(q->out, &q->result->decisions) = d;
 }
 
 /* --------------------------------------------------------------------------------------- bodies */
@@ -484,14 +487,12 @@ static bool is_legal(fusion *q) {
     const pass_fuse_request *r = q->request;
     pass_summary *summaries = pass_fuse_summaries(r, q->members, &q->scratch, q->result);
     q->barrier = ir_new_array(&q->scratch, bool, r->nmembers);
-    bool legal =
-        pass_fuse_promote(q->cx, r, summaries, &q->scratch, q->out, q->result, &q->promotions) &&
-        pass_fuse_legal(r, summaries, q->out, q->result, q->barrier);
-    if (legal)
-        pass_promote_bodies(&q->promotions, summaries, r->nmembers, q->result, &q->scratch);
-    else
-        q->done = q->promotions.ok;
-    return legal;
+    pass_fuse_promote(q->cx, r, summaries, &q->scratch, q->out, q->result, &q->promotions);
+    if (!q->promotions.ok) return false;
+    q->done = !pass_fuse_legal(r, summaries, &q->scratch, q->out, q->result, q->barrier);
+    if (q->done) return false;
+    pass_promote_bodies(&q->promotions, summaries, r->nmembers, q->result, &q->scratch);
+    return true;
 }
 
 static void fuse(void *user) {

@@ -14,14 +14,13 @@ enum { MAX_PAIRS = 1 << 16 }; /* of accesses of two members; more are not looked
 typedef struct {
     const pass_fuse_request *request;
     const pass_summary *summary; /* by member */
-    ir_arena *out;
+    ir_arena *scratch, *out;
     pass_fuse_result *result;
-    bool *barrier; /* behind each member but the last */
+    bool *barrier;           /* behind each member but the last */
+    pass_dependence *by_gap; /* there: what the barrier is for, or the worst that needs none */
+    pass_dependence *by_arg; /* the worst between any two members */
+    bool refused;
 } judge;
-
-static void decide(judge *j, const char *rule, const char *text, bool refusal) {
-    *ir_push(j->out, &j->result->decisions) = (pass_decision){rule, text, refusal};
-}
 
 /* ------------------------------------------------------------------------------------ summaries */
 
@@ -84,25 +83,30 @@ pass_summary *pass_fuse_summaries(const pass_fuse_request *request, const pass_f
 
 /* ------------------------------------------------------------------------------------ decisions */
 
-static const char *access_text(const judge *j, uint32_t m, const pass_access *x) {
-    ir_text t = {.arena = j->out};
-    ir_putf(&t, "@%s ", j->request->members[m].kernel->name);
-    pass_print_access(&t, &j->summary[m].launch, x);
-    return t.data;
+static pass_findings findings(const judge *j) {
+    return (pass_findings){j->request, j->summary, j->by_arg, j->by_gap, j->barrier, j->scratch};
 }
 
-static bool refuse(judge *j, const char *rule, const char *why, uint32_t a, uint32_t b,
-                   const pass_dependence *d) {
-    const char *text = ir_sprintf(j->out, "%s: %s; %s", why, access_text(j, a, d->first),
-                                  access_text(j, b, d->second));
+/* A group is refused once, for the first reason; false then. */
+static bool refuse(judge *j, const char *rule, const char *why, const pass_dependence *d) {
+    ir_text t = {.arena = j->out};
+    const pass_findings found = findings(j);
     bool forced = j->request->force;
-    decide(j, forced ? "fuse.forced" : rule, text, !forced);
+    if (j->refused) return false;
+    pass_decision decision = {.rule = forced ? "fuse.forced" : rule,
+                              .refusal = !forced,
+                              .why = pass_describe_dependence(&found, d, j->out)};
+    ir_putf(&t, "%s: ", why);
+    pass_print_dependence(&t, &decision.why);
+    decision.text = t.data;
+    *ir_push(j->out, &j->result->decisions) = decision;
+    j->refused = !forced;
     return forced;
 }
 
 /* Does the barrier of the request order the memory that the dependence is about? */
 static bool policy_orders(const judge *j, const pass_dependence *d) {
-    const ir_inst *object = d->first->object;
+    const ir_inst *object = d->first.access->object;
     bool local = object && ir_is_ptr(object->type) && ir_space_of(object->type) == IR_LOCAL;
     switch (j->request->barrier) {
     case PASS_BARRIER_BOTH: return true;
@@ -119,31 +123,47 @@ static bool has_barrier(const judge *j, uint32_t a, uint32_t b) {
     return any;
 }
 
+/* Of too many pairs nothing is known, whatever arguments they go to. */
+static pass_dependence give_up(const judge *j, const pass_summary *a, const pass_summary *b) {
+    pass_dependence d = {PASS_DEP_UNKNOWN, {a, a->accesses.data}, {b, b->accesses.data}};
+    for (uint32_t k = 0; k < a->accesses.n || k < b->accesses.n; k++) {
+        if (k < a->accesses.n) d.first.access = &a->accesses.data[k];
+        if (k < b->accesses.n) d.second.access = &b->accesses.data[k];
+        pass_keep_worse(j->by_arg, &d);
+    }
+    return d;
+}
+
 static pass_dependence find_dependence(const judge *j, uint32_t a, uint32_t b) {
     const pass_summary *x = &j->summary[a], *y = &j->summary[b];
     if (!(x->objects & y->objects)) return (pass_dependence){.kind = PASS_DEP_NONE};
-    if ((uint64_t)x->accesses.n * y->accesses.n <= MAX_PAIRS) return pass_find_dependence(x, y);
-    return (pass_dependence){PASS_DEP_UNKNOWN, x->accesses.data, y->accesses.data};
+    if ((uint64_t)x->accesses.n * y->accesses.n > MAX_PAIRS) return give_up(j, x, y);
+    return pass_find_dependence(x, y, j->by_arg);
+}
+
+static void place_barrier(judge *j, uint32_t a, uint32_t b, const pass_dependence *d, bool waits) {
+    pass_dependence *why = &j->by_gap[b - 1];
+    bool place = waits && !has_barrier(j, a, b);
+    if (place || (!j->barrier[b - 1] && d->kind > why->kind)) *why = *d;
+    if (place) j->barrier[b - 1] = true;
 }
 
 static bool judge_pair(judge *j, uint32_t a, uint32_t b) {
     pass_dependence d = find_dependence(j, a, b);
-    bool waits = d.kind == PASS_DEP_GROUP;
+    bool legal = true, waits = d.kind == PASS_DEP_GROUP;
     if (d.kind == PASS_DEP_GRID || d.kind == PASS_DEP_UNKNOWN) {
         bool known = d.kind == PASS_DEP_GRID;
-        if (!refuse(j, known ? "fuse.grid" : "fuse.unknown",
-                    known ? "work-groups depend on each other" : "not proved to be independent", a,
-                    b, &d))
-            return false;
-        waits = j->request->barrier != PASS_BARRIER_NONE;
+        legal =
+            refuse(j, known ? "fuse.grid" : "fuse.unknown",
+                   known ? "work-groups depend on each other" : "not proved to be independent", &d);
+        waits = legal && j->request->barrier != PASS_BARRIER_NONE;
     } else if (waits && !policy_orders(j, &d)) {
-        if (!refuse(j, "fuse.needs-barrier", "a work-group has to wait, and no barrier is allowed",
-                    a, b, &d))
-            return false;
+        legal = refuse(j, "fuse.needs-barrier",
+                       "a work-group has to wait, and no barrier is allowed", &d);
         waits = false;
     }
-    if (waits && !has_barrier(j, a, b)) j->barrier[b - 1] = true;
-    return true;
+    place_barrier(j, a, b, &d, waits);
+    return legal;
 }
 
 /* ------------------------------------------------------------------------------ what follows */
@@ -170,12 +190,31 @@ static void mark_noalias(const judge *j) {
     }
 }
 
-bool pass_fuse_legal(const pass_fuse_request *request, const pass_summary *summaries, ir_arena *out,
-                     pass_fuse_result *result, bool *barrier) {
-    judge j = {request, summaries, out, result, barrier};
-    for (uint32_t b = 1; b < request->nmembers; b++)
-        for (uint32_t a = b; a-- > 0;)
-            if (!judge_pair(&j, a, b)) return false;
-    if (request->nmembers > 1 && has_known_objects(&j)) mark_noalias(&j);
-    return true;
+static bool judge_all(judge *j) {
+    bool legal = true;
+    for (uint32_t b = 1; b < j->request->nmembers; b++)
+        for (uint32_t a = b; a-- > 0;) legal &= judge_pair(j, a, b);
+    return legal;
+}
+
+static bool is_refused(const pass_fuse_result *r) {
+    return r->decisions.n && r->decisions.data[r->decisions.n - 1].refusal;
+}
+
+bool pass_fuse_legal(const pass_fuse_request *request, const pass_summary *summaries,
+                     ir_arena *scratch, ir_arena *out, pass_fuse_result *result, bool *barrier) {
+    judge j = {.request = request,
+               .summary = summaries,
+               .scratch = scratch,
+               .out = out,
+               .result = result,
+               .barrier = barrier,
+               .refused = is_refused(result)};
+    j.by_gap = ir_new_array(scratch, pass_dependence, request->nmembers);
+    j.by_arg = ir_new_array(scratch, pass_dependence, result->nargs);
+    bool legal = judge_all(&j);
+    const pass_findings found = findings(&j);
+    pass_fuse_report(&found, out, result);
+    if (legal && request->nmembers > 1 && has_known_objects(&j)) mark_noalias(&j);
+    return legal && !j.refused;
 }

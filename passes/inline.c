@@ -160,7 +160,7 @@ static void judge(node *x) {
 /* Where the call stands in the source, for a message. */
 static ir_message place_of(const ir_module *m, uint32_t word) {
     const ir_line *line = ir_line_of(m, word);
-    ir_message at = {.severity = IR_WARNING, .file = m->name, .word = word};
+    ir_message at = {.severity = IR_WARNING, .file = m->name, .word = ir_word_of(word)};
     if (line && line->file < m->files.n) {
         at.source = m->files.data[line->file];
         at.source_line = line->line;

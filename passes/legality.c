@@ -109,15 +109,30 @@ static bool may_meet(const pass_side *a, const pass_side *b) {
     return !a->access->object || !b->access->object || identity_of(a) == identity_of(b);
 }
 
-pass_dependence pass_find_dependence(const pass_summary *a, const pass_summary *b) {
+static void keep_worse(pass_dependence *worst, const pass_dependence *d) {
+    if (d->kind > worst->kind) *worst = *d;
+}
+
+void pass_keep_worse(pass_dependence *by_arg, const pass_dependence *d) {
+    const pass_side *const sides[] = {&d->first, &d->second};
+    for (unsigned n = 0; n < 2; n++) {
+        const ir_inst *o = sides[n]->access->object;
+        if (!o || o->op != IR_OP_param) continue;
+        keep_worse(&by_arg[sides[n]->of->launch.argument[o->imm.index]], d);
+    }
+}
+
+pass_dependence pass_find_dependence(const pass_summary *a, const pass_summary *b,
+                                     pass_dependence *by_arg) {
     pass_dependence worst = {.kind = PASS_DEP_NONE};
     for (uint32_t i = 0; i < a->accesses.n; i++)
         for (uint32_t k = 0; k < b->accesses.n; k++) {
-            const pass_side x = {a, &a->accesses.data[i]};
-            const pass_side y = {b, &b->accesses.data[k]};
-            if (!may_meet(&x, &y)) continue;
-            pass_dependence_kind kind = classify(&x, &y);
-            if (kind > worst.kind) worst = (pass_dependence){kind, x.access, y.access};
+            pass_dependence d = {.first = {a, &a->accesses.data[i]},
+                                 .second = {b, &b->accesses.data[k]}};
+            if (!may_meet(&d.first, &d.second)) continue;
+            d.kind = classify(&d.first, &d.second);
+            keep_worse(&worst, &d);
+            pass_keep_worse(by_arg, &d);
         }
     return worst;
 }

@@ -202,12 +202,69 @@ typedef struct {
     const char *map; /* "offset - 4*global_linear_id": where its bytes are among those */
 } pass_fuse_arg;
 
+/* Who can touch the same byte from both sides, with at least one write. */
+typedef enum {
+    PASS_DEP_NONE,    /* nobody */
+    PASS_DEP_ITEM,    /* an item, with itself */
+    PASS_DEP_GROUP,   /* items of one work-group */
+    PASS_DEP_UNKNOWN, /* not understood */
+    PASS_DEP_GRID     /* items of different work-groups */
+} pass_dependence_kind;
+
+/* An access, for those who read about it. */
+typedef struct {
+    uint32_t member;
+    const char *kernel;
+    unsigned kind; /* PASS_READS … */
+    uint64_t size; /* in bytes; 0: unknown */
+    bool always;
+    const char *place; /* "%out + 4*global_id.0" */
+    const char *file;  /* of the source, with line and column; NULL: unknown */
+    uint32_t line, column;
+} pass_access_info;
+
+typedef struct {
+    pass_dependence_kind kind;
+    pass_access_info *first, *second; /* NULL when there is none */
+} pass_dependence_info;
+
 /* Why the result is as it is: one line of the explain report. */
 typedef struct {
-    const char *rule; /* "fuse.guard" … listed in docs/PASSES.md */
+    const char *rule; /* "fuse.guard" … listed in fuse_rules.def */
     const char *text;
     bool refusal;
+    pass_dependence_info why; /* of what follows from accesses */
 } pass_decision;
+
+/* Between a member and the next. */
+typedef struct {
+    bool barrier;
+    pass_dependence_info why; /* the worst of the next member on those before it */
+} pass_fuse_gap;
+
+/* Bytes that all items together read and write, those of an element that an item touches again
+ * counted once. */
+typedef struct {
+    uint64_t read, written;
+} pass_traffic;
+
+/* The memory behind an argument. */
+typedef struct {
+    bool read, written;
+    pass_dependence_info dependence; /* the worst between two members */
+    pass_traffic unfused, fused;
+} pass_fuse_buffer;
+
+/* A rule of fuse_rules.def. */
+typedef struct {
+    const char *id;
+    bool refuses; /* at least some of its decisions */
+    const char *cause;
+    const char *cure; /* what the user can do; NULL: nothing has to be done */
+} pass_fuse_rule;
+extern const pass_fuse_rule pass_fuse_rules[];
+extern const unsigned pass_fuse_rule_count;
+const pass_fuse_rule *pass_find_fuse_rule(const char *id); /* NULL: there is none */
 
 typedef struct {
     ir_module *module; /* holds the kernel; when fresh, to be freed by the caller */
@@ -215,7 +272,10 @@ typedef struct {
     pass_range range;  /* to launch it with */
     pass_fuse_arg *args;
     uint32_t nargs;
-    uint32_t **arg_of; /* arg_of[member][param]: the element of args it became */
+    uint32_t **arg_of;         /* arg_of[member][param]: the element of args it became */
+    pass_fuse_buffer *buffers; /* by argument; NULL: refused before accesses were looked at */
+    pass_fuse_gap *gaps;       /* by member, the last aside; NULL: as buffers */
+    bool exact_traffic;        /* all accesses were understood */
     ir_vec(pass_decision) decisions;
 } pass_fuse_result;
 
@@ -321,8 +381,10 @@ typedef ir_vec(pass_access) pass_accesses;
 
 /* Appends all accesses of memory that items share, in program order of reachable blocks. */
 void pass_find_accesses(const pass_launch *l, ir_arena *a, pass_accesses *out);
+/* The same for those who read about it; lies in `a` and outlives the kernel. */
+pass_access_info pass_describe_access(const pass_launch *l, const pass_access *x, ir_arena *a);
 /* "writes 4 bytes at %out + 4*global_id.0 + 8, always" */
-void pass_print_access(ir_text *out, const pass_launch *l, const pass_access *x);
+void pass_print_access(ir_text *out, const pass_access_info *x);
 /* One line each. */
 void pass_print_accesses(ir_text *out, const pass_launch *l, const pass_accesses *list);
 
@@ -401,22 +463,29 @@ const pass_side *pass_find_unassigned(const pass_layout *l, const pass_side *sid
 
 /* ---------------------------------------------------------------------- legality (legality.c) */
 
-/* Who can touch the same byte from both sides, with at least one write. */
-typedef enum {
-    PASS_DEP_NONE,    /* nobody */
-    PASS_DEP_ITEM,    /* an item, with itself */
-    PASS_DEP_GROUP,   /* items of one work-group */
-    PASS_DEP_UNKNOWN, /* not understood */
-    PASS_DEP_GRID     /* items of different work-groups */
-} pass_dependence_kind;
-
+/* The pair of accesses that makes it so, of two members; NULL for none. */
 typedef struct {
     pass_dependence_kind kind;
-    const pass_access *first, *second; /* the pair that makes it so; NULL for none */
+    pass_side first, second;
 } pass_dependence;
 
-/* The worst dependence of b on a, which comes before it. */
-pass_dependence pass_find_dependence(const pass_summary *a, const pass_summary *b);
+/* by_arg goes by arguments of the fused kernel: of those that the sides go to, the worse one stays
+ * there. */
+void pass_keep_worse(pass_dependence *by_arg, const pass_dependence *d);
+
+/* The worst dependence of b on a, which comes before it, and of each argument (pass_keep_worse). */
+pass_dependence pass_find_dependence(const pass_summary *a, const pass_summary *b,
+                                     pass_dependence *by_arg);
+
+/* All that legality has found out. */
+typedef struct {
+    const pass_fuse_request *request;
+    const pass_summary *summary;   /* by member */
+    const pass_dependence *by_arg; /* by argument: the worst between two members */
+    const pass_dependence *by_gap; /* by member, the last aside: the worst of the next one */
+    const bool *barrier;           /* by member */
+    ir_arena *scratch;
+} pass_findings;
 
 /* ------------------------------------------------------------------ addresses (sum.c, alias.c)
  *
@@ -526,9 +595,21 @@ void pass_fuse_stage(ir_ctx *cx, const pass_fuse_request *request, pass_fuse_mem
 pass_summary *pass_fuse_summaries(const pass_fuse_request *request, const pass_fuse_member *members,
                                   ir_arena *scratch, const pass_fuse_result *result);
 /* Decides whether the members may be fused, and behind which of them a barrier has to stand.  False
- * after a refusal, which is the last decision. (fuse_legal.c) */
-bool pass_fuse_legal(const pass_fuse_request *request, const pass_summary *summaries, ir_arena *out,
-                     pass_fuse_result *result, bool *barrier);
+ * after a refusal, which is the last decision, also when that was before. (fuse_legal.c) */
+bool pass_fuse_legal(const pass_fuse_request *request, const pass_summary *summaries,
+                     ir_arena *scratch, ir_arena *out, pass_fuse_result *result, bool *barrier);
+/* What the dependences found are to the user: fills buffers and gaps. (fuse_report.c) */
+void pass_fuse_report(const pass_findings *found, ir_arena *out, pass_fuse_result *result);
+/* A side of the members with these summaries as a report shows it, and in words: "@a (a.cl:3)
+ * writes …"; a dependence: "@a (a.cl:3) writes …; @b reads …". */
+pass_access_info *pass_describe_side(const pass_fuse_request *request, const pass_summary *all,
+                                     const pass_side *s, ir_arena *out);
+void pass_print_side(ir_text *out, const pass_access_info *x);
+pass_dependence_info pass_describe_dependence(const pass_findings *found, const pass_dependence *d,
+                                              ir_arena *out);
+void pass_print_dependence(ir_text *out, const pass_dependence_info *d);
+/* The bytes that each buffer moves, fused and not. (traffic.c) */
+void pass_find_traffic(const pass_findings *found, ir_arena *scratch, pass_fuse_result *result);
 /* Applies the constants of the request to the built kernel and drops their parameters. */
 bool pass_fuse_constants(ir_ctx *cx, const pass_fuse_request *request, pass_fuse_result *result);
 

@@ -101,6 +101,7 @@ typedef struct {
     pass_promoted *to;
     const char *rule; /* why not */
     const char *why;
+    pass_dependence_info accesses; /* that are why */
 } candidate;
 
 static bool stop(candidate *c, const char *rule, const char *why) {
@@ -109,11 +110,13 @@ static bool stop(candidate *c, const char *rule, const char *why) {
     return false;
 }
 
-static const char *access_text(const candidate *c, const pass_side *s) {
+/* Names an access, which the report shows, too. */
+static const char *access_text(candidate *c, const pass_side *s) {
     const promoter *q = c->q;
     ir_text t = {.arena = q->out};
-    ir_putf(&t, "@%s ", q->request->members[s->of - q->summary].kernel->name);
-    pass_print_access(&t, &s->of->launch, s->access);
+    pass_access_info *x = pass_describe_side(q->request, q->summary, s, q->out);
+    *(c->accesses.first ? &c->accesses.second : &c->accesses.first) = x;
+    pass_print_side(&t, x);
     return t.data;
 }
 
@@ -162,9 +165,10 @@ static bool stop_for_layout(candidate *c) {
             return stop(c, "promote.unknown",
                         ir_sprintf(c->q->out, "where %s is not known", access_text(c, &s[k])));
     while (b > 0 && find_layout(c, (const pass_side[]){s[0], s[b]}, 2)) b--;
+    const char *first = access_text(c, &s[0]), *second = access_text(c, &s[b]);
     return stop(c, "promote.shared",
                 ir_sprintf(c->q->out, "another %s may use the same bytes: %s; %s", owner_text(c),
-                           access_text(c, &s[0]), access_text(c, &s[b])));
+                           first, second));
 }
 
 static bool has_groups(candidate *c) {
@@ -261,7 +265,8 @@ static void report(candidate *c, bool done) {
     const promoter *q = c->q;
     const char *kind = is_group(c) ? "local" : "private";
     bool refusal = !done && c->wish->kind != PASS_PROMOTE_AUTO;
-    pass_decision d = {.rule = c->rule, .refusal = refusal};
+    pass_decision d = {.rule = c->rule, .refusal = refusal, .why = c->accesses};
+    if (d.why.first) d.why.kind = PASS_DEP_UNKNOWN;
     if (done) {
         d.rule = is_group(c) ? "promote.local" : "promote.private";
         d.text = ir_sprintf(q->out, "%s is %s memory: %llu bytes in each %s, at %s", c->arg->name,

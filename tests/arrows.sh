@@ -17,7 +17,7 @@ check() {
 
 check ir ir/
 check frontend ir/ frontend/
-check passes ir/ passes/passes. passes/simplify_rules.inc
+check passes ir/ passes/passes. passes/fuse_rules.def passes/simplify_rules.inc
 check codegen ir/ codegen/
 check runtime ir/ frontend/frontend.h passes/passes.h codegen/codegen.h runtime/
 check runtime/cli runtime/spvfuse.h runtime/cli/
