@@ -727,7 +727,7 @@ ir_global *ir_global_new(ir_module *m, const char *name, ir_space space, ir_type
 ir_global *ir_global_find(const ir_module *m, const char *name);
 void ir_global_remove(ir_global *g);
 const ir_line *ir_line_of(const ir_module *m, uint32_t word); /* NULL: unknown */
-/* From here on, a loc is a key of the line table and no word offset: it came from another module. */
+/* From here on, a loc is a key of the line table and no word offset: its line is imported. */
 enum { IR_LOC_MADE = 1 << 30 };
 /* The word offset that a message about a loc shows; 0: none. */
 static inline uint32_t ir_word_of(uint32_t loc) { return loc < IR_LOC_MADE ? loc : 0; }

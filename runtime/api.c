@@ -53,6 +53,8 @@ spvf_status rt_guard(spvf_context *context, void (*body)(void *arg), void *arg) 
     rt_place place = context->place;
     bool ok = ir_try(&context->cx, body, arg);
     context->place = place;
+    context->caught = NULL;
+    context->explanation = NULL;
     if (ok) return SPVF_OK;
     say_failure(context, context->cx.status);
     return rt_status(context->cx.status);
@@ -124,14 +126,20 @@ static ir_message place_message(const spvf_context *context, ir_message m) {
     m.file = context->place.file;
     m.line = context->place.line;
     m.column = context->place.column;
-    if (context->refusals_warn && m.severity == IR_ERROR) m.severity = IR_WARNING;
     return m;
+}
+
+/* An error about no place but the request, kept for whoever says it with more. */
+static bool catch_message(const spvf_context *context, const ir_message *m) {
+    if (!context->caught || context->caught[0] || m->severity != IR_ERROR || m->file) return false;
+    snprintf(context->caught, RT_CAUGHT_SIZE, "%s", m->text);
+    return true;
 }
 
 static void forward_message(void *user, const ir_message *message) {
     spvf_context *context = user;
     char formatted[1400];
-    if (!context->message) return;
+    if (catch_message(context, message) || !context->message) return;
     const ir_message placed = place_message(context, *message), *m = &placed;
     ir_format_message(m, formatted, sizeof formatted);
     spvf_message out = {.severity = (spvf_severity)m->severity,
@@ -142,7 +150,8 @@ static void forward_message(void *user, const ir_message *message) {
                         .source_file = m->source,
                         .source_line = m->source_line,
                         .text = m->text,
-                        .formatted = formatted};
+                        .formatted = formatted,
+                        .explanation = context->explanation};
     context->message(context->message_user, &out);
 }
 

@@ -1,14 +1,15 @@
-/* fusion.c — spvf_fuse: from handles to a fuse request, through the passes, to an argument map.
+/* fusion.c — spvf_fuse, spvf_explain: from handles to a fuse request, through the passes, to an
+ * argument map.
  *
  * The work is done by passes/fuse.c; here its request is put together and checked, the pipeline is
  * run over the fused kernel, arguments that nothing uses any more are dropped, and the result is
- * described in the terms of spvfuse.h.
+ * described in the terms of spvfuse.h.  How it ends is explained in a report either way
+ * (explain.c); everything but the module lies in that report's arena.
  */
 #include "runtime/runtime.h"
 
 struct spvf_fusion {
-    spvf_context *context;
-    ir_arena arena;
+    rt_report report; /* the first member: without a module it is the explanation alone */
     spvf_module *module;
     spvf_fusion_info info;
 };
@@ -16,28 +17,44 @@ struct spvf_fusion {
 typedef struct {
     spvf_context *context;
     spvf_fuse_options options;
+    bool explains; /* a refusal is a result */
     spvf_fusion *fusion;
+    pass_fuse_request request;
     pass_fuse_result result;
-    bool warn; /* refusals are warnings */
 } fuse_job;
 
-IR_NORETURN IR_PRINTF(2, 3) static void refuse(const fuse_job *j, const char *fmt, ...) {
+static ir_arena *arena_of(const fuse_job *j) { return &j->fusion->report.arena; }
+
+/* ------------------------------------------------------------------------------------- refusals */
+
+/* Explains the refusal, which is the last decision, says it, and leaves. */
+IR_NORETURN static void leave_refused(fuse_job *j) {
+    spvf_context *c = j->context;
+    const pass_fuse_result *r = &j->result;
+    const pass_decision *last = &r->decisions.data[r->decisions.n - 1];
+    ir_message m = {.severity = j->options.strict ? IR_ERROR : IR_WARNING};
+    j->result.kernel = NULL;
+    rt_explain(&j->fusion->report, &j->options, &j->request, r);
+    c->explanation = &j->fusion->report.info;
+    if (!j->explains || j->options.strict)
+        ir_report(&c->cx, m, "not fused: %s [%s]", last->text, last->rule);
+    ir_throw(&c->cx, IR_ERR_REFUSED);
+}
+
+/* A refusal that the passes have not decided. */
+IR_NORETURN IR_PRINTF(3, 4) static void refuse(fuse_job *j, const char *rule, const char *fmt,
+                                               ...) {
     va_list ap;
+    char text[RT_CAUGHT_SIZE];
     va_start(ap, fmt);
-    ir_vreport(&j->context->cx, (ir_message){.severity = j->warn ? IR_WARNING : IR_ERROR}, fmt, ap);
+    vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    ir_throw(&j->context->cx, IR_ERR_REFUSED);
+    *ir_push(arena_of(j), &j->result.decisions) =
+        (pass_decision){.rule = rule, .text = ir_strdup(arena_of(j), text), .refusal = true};
+    leave_refused(j);
 }
 
 /* -------------------------------------------------------------------------------------- request */
-
-static pass_range to_pass_range(const spvf_range *r) {
-    pass_range p = {.dims = r->dims, .has_local = r->local[0] != 0};
-    memcpy(p.global, r->global, sizeof p.global);
-    memcpy(p.local, r->local, sizeof p.local);
-    memcpy(p.offset, r->offset, sizeof p.offset);
-    return p;
-}
 
 static void check_range(spvf_context *c, const spvf_range *r, size_t member) {
     bool some = false, every = true;
@@ -51,14 +68,14 @@ static void check_range(spvf_context *c, const spvf_range *r, size_t member) {
     if (some && !every) rt_throw(c, IR_ERR_ARGUMENT, "member %zu: a local size is 0", member);
 }
 
-static const ir_func *find_kernel(const fuse_job *j, const spvf_member *m, size_t index) {
+static const ir_func *find_kernel(fuse_job *j, const spvf_member *m, size_t index) {
     spvf_context *c = j->context;
     if (!m->module || !m->kernel)
         rt_throw(c, IR_ERR_ARGUMENT, "member %zu: module or kernel name is NULL", index);
     const ir_func *f = ir_func_find(m->module->ir, m->kernel);
     if (!f || !(f->flags & IR_FUNC_KERNEL))
         rt_throw(c, IR_ERR_ARGUMENT, "%s: no kernel '%s'", m->module->ir->name, m->kernel);
-    if (f->refusal) refuse(j, "kernel '%s': %s", m->kernel, f->refusal);
+    if (f->refusal) refuse(j, "fuse.kernel", "kernel '%s': %s", m->kernel, f->refusal);
     return f;
 }
 
@@ -121,17 +138,17 @@ static void check_request(const fuse_job *j, const pass_fuse_request *r) {
 
 static const pass_fuse_member *make_members(fuse_job *j) {
     const spvf_fuse_options *o = &j->options;
-    pass_fuse_member *m = ir_new_array(&j->fusion->arena, pass_fuse_member, o->member_count);
+    pass_fuse_member *m = ir_new_array(arena_of(j), pass_fuse_member, o->member_count);
     for (size_t i = 0; i < o->member_count; i++) {
         check_range(j->context, &o->members[i].range, i);
         m[i].kernel = find_kernel(j, &o->members[i], i);
-        m[i].range = to_pass_range(&o->members[i].range);
+        m[i].range = rt_pass_range(&o->members[i].range);
     }
     return m;
 }
 
 static const char *default_name(fuse_job *j) {
-    ir_text t = {.arena = &j->fusion->arena};
+    ir_text t = {.arena = arena_of(j)};
     for (size_t i = 0; i < j->options.member_count; i++)
         ir_putf(&t, "%s%s", i ? "_" : "", j->options.members[i].kernel);
     return t.data;
@@ -143,11 +160,10 @@ _Static_assert(sizeof(spvf_constant) == sizeof(pass_constant), "constants");
 _Static_assert(sizeof(spvf_promotion) == sizeof(pass_promotion), "promotions");
 _Static_assert((int)SPVF_BARRIER_NONE == (int)PASS_BARRIER_NONE, "barrier policies");
 
-static pass_fuse_request make_request(fuse_job *j) {
+static void make_request(fuse_job *j) {
     const spvf_fuse_options *o = &j->options;
     check_options(j->context, o);
-    pass_fuse_request request = {
-        .members = make_members(j),
+    j->request = (pass_fuse_request){
         .name = o->name ? o->name : default_name(j),
         .nmembers = (uint32_t)o->member_count,
         .identities = (const pass_identity *)(const void *)o->identities,
@@ -160,24 +176,16 @@ static pass_fuse_request make_request(fuse_job *j) {
         .force = o->force,
         .known_range = o->known_range,
     };
-    check_request(j, &request);
-    return request;
+    j->request.members = make_members(j);
+    check_request(j, &j->request);
 }
 
 /* --------------------------------------------------------------------------------------- result */
 
-static spvf_range to_range(const pass_range *p) {
-    spvf_range r = {.dims = p->dims};
-    memcpy(r.global, p->global, sizeof r.global);
-    memcpy(r.offset, p->offset, sizeof r.offset);
-    if (p->has_local) memcpy(r.local, p->local, sizeof r.local);
-    return r;
-}
-
 static void describe_args(fuse_job *j) {
     const pass_fuse_result *r = &j->result;
     const ir_func *k = r->kernel;
-    spvf_fused_arg *args = ir_new_array(&j->fusion->arena, spvf_fused_arg, k->nparams);
+    spvf_fused_arg *args = ir_new_array(arena_of(j), spvf_fused_arg, k->nparams);
     for (uint32_t i = 0; i < r->nargs; i++) {
         const pass_fuse_arg *a = &r->args[i];
         if (a->index == PASS_NO_PARAM) continue;
@@ -190,118 +198,98 @@ static void describe_args(fuse_job *j) {
     j->fusion->info.arg_count = k->nparams;
 }
 
-/* The names outlive the member's module. */
-static spvf_param_info describe_param(fuse_job *j, const ir_func *kernel, uint32_t member,
-                                      uint32_t param) {
-    const pass_fuse_result *r = &j->result;
-    const pass_fuse_arg *a = &r->args[r->arg_of[member][param]];
-    const char *name = kernel->param[param].name;
-    spvf_param_info p = {.member = member, .param = param, .arg = a->index};
-    p.kernel = ir_strdup(&j->fusion->arena, kernel->name);
-    p.name = name ? ir_strdup(&j->fusion->arena, name) : NULL;
-    if (a->state == PASS_ARG_FOLDED)
-        p.use = SPVF_PARAM_CONSTANT;
-    else if (a->state == PASS_ARG_UNUSED)
-        p.use = SPVF_PARAM_UNUSED;
-    else if (a->state == PASS_ARG_PROMOTED)
-        p.use = SPVF_PARAM_PROMOTED;
-    else
-        p.use = a->member == member && a->param == param ? SPVF_PARAM_USED : SPVF_PARAM_SAME;
-    return p;
-}
-
-static void describe_params(fuse_job *j, const pass_fuse_request *request) {
-    size_t n = 0;
-    for (uint32_t m = 0; m < request->nmembers; m++) n += request->members[m].kernel->nparams;
-    spvf_param_info *params = ir_new_array(&j->fusion->arena, spvf_param_info, n);
-    n = 0;
-    for (uint32_t m = 0; m < request->nmembers; m++)
-        for (uint32_t p = 0; p < request->members[m].kernel->nparams; p++)
-            params[n++] = describe_param(j, request->members[m].kernel, m, p);
-    j->fusion->info.params = params;
-    j->fusion->info.param_count = n;
-}
-
-static void describe_decisions(fuse_job *j) {
-    const pass_fuse_result *r = &j->result;
-    spvf_decision *d = ir_new_array(&j->fusion->arena, spvf_decision, r->decisions.n);
-    for (uint32_t i = 0; i < r->decisions.n; i++) {
-        const pass_decision *from = &r->decisions.data[i];
-        d[i] = (spvf_decision){from->rule, from->text, from->refusal};
-    }
-    j->fusion->info.decisions = d;
-    j->fusion->info.decision_count = r->decisions.n;
+static void describe_fusion(fuse_job *j) {
+    const spvf_explanation *e = &j->fusion->report.info;
+    spvf_fusion_info *info = &j->fusion->info;
+    info->name = e->name;
+    info->range = e->range;
+    describe_args(j);
+    info->params = e->params;
+    info->param_count = e->param_count;
+    info->decisions = e->decisions;
+    info->decision_count = e->decision_count;
 }
 
 /* --------------------------------------------------------------------------------------- fusing */
 
-/* Kernels that contradict each other (ranges, attributes) have been reported; they are as much a
- * refusal as those that this compiler does not fuse. */
-static void compose(fuse_job *j, const pass_fuse_request *request) {
+/* Kernels that contradict each other (ranges, attributes) are as much a refusal as those that this
+ * compiler does not fuse; then one error has been caught. */
+static void compose(fuse_job *j) {
     ir_ctx *cx = &j->context->cx;
-    const pass_fuse_result *r = &j->result;
-    j->context->refusals_warn = j->warn;
-    bool ok = pass_fuse(cx, request, &j->fusion->arena, &j->result);
-    j->context->refusals_warn = false;
-    if (!ok) ir_throw(cx, cx->status == IR_ERR_INPUT ? IR_ERR_REFUSED : cx->status);
-    if (r->kernel) return;
-    const pass_decision *last = &r->decisions.data[r->decisions.n - 1];
-    refuse(j, "not fused: %s [%s]", last->text, last->rule);
+    char caught[RT_CAUGHT_SIZE] = "";
+    j->context->caught = caught;
+    bool ok = pass_fuse(cx, &j->request, arena_of(j), &j->result);
+    j->context->caught = NULL;
+    if (!ok && cx->status == IR_ERR_INPUT) refuse(j, "fuse.request", "%s", caught);
+    if (!ok && caught[0]) rt_throw(j->context, cx->status, "%s", caught);
+    if (!ok) ir_throw(cx, cx->status);
+    if (!j->result.kernel) leave_refused(j);
 }
 
 /* SPIR-V has function types of at most 255 parameters.  Looked at when unused ones are gone. */
-static void check_params(const fuse_job *j) {
+static void check_params(fuse_job *j) {
     enum { MAX_PARAMS = 255 };
     uint32_t n = j->result.kernel->nparams;
     if (n > MAX_PARAMS)
-        refuse(j,
-               "not fused: the fused kernel would have %u parameters, more than %d [fuse.params]",
-               n, MAX_PARAMS);
+        refuse(j, "fuse.params", "the fused kernel would have %u parameters, more than %d", n,
+               MAX_PARAMS);
 }
 
 static void optimize_fused(fuse_job *j) {
     pass_options o = rt_pass_options(j->options.passes);
     if (j->options.no_optimize) o.passes = "inline";
     if (!pass_run(j->result.module, &o)) ir_throw(&j->context->cx, j->context->cx.status);
-    if (j->result.kernel->refusal) refuse(j, "not fused: %s", j->result.kernel->refusal);
+    if (j->result.kernel->refusal) refuse(j, "fuse.call", "%s", j->result.kernel->refusal);
     pass_fuse_trim(&j->result);
     check_params(j);
     if (!ir_verify_module(j->result.module)) ir_throw(&j->context->cx, IR_ERR_INTERNAL);
+}
+
+static void make_module(fuse_job *j) {
+    const pass_fuse_request *r = &j->request;
+    unsigned bits = r->members->kernel->module->pointer_bits;
+    j->fusion->module = rt_module_new(j->context);
+    j->request.into = j->fusion->module->ir = ir_module_new(&j->context->cx, r->name, bits);
 }
 
 static void make_fusion(fuse_job *j) {
     ir_arena arena;
     ir_arena_init(&arena, &j->context->cx);
     j->fusion = ir_new(&arena, spvf_fusion);
-    *j->fusion = (spvf_fusion){.context = j->context, .arena = arena};
+    *j->fusion = (spvf_fusion){.report.arena = arena};
 }
 
 static void fuse_members(void *arg) {
     fuse_job *j = arg;
     make_fusion(j);
-    spvf_fusion *f = j->fusion;
-    pass_fuse_request request = make_request(j);
-    f->module = rt_module_new(j->context);
-    request.into = f->module->ir =
-        ir_module_new(&j->context->cx, request.name, request.members->kernel->module->pointer_bits);
-    compose(j, &request);
+    make_request(j);
+    make_module(j);
+    compose(j);
     optimize_fused(j);
-    f->info.name = j->result.kernel->name;
-    f->info.range = to_range(&j->result.range);
-    describe_args(j);
-    describe_params(j, &request);
-    describe_decisions(j);
-    rt_module_describe(f->module);
+    rt_explain(&j->fusion->report, &j->options, &j->request, &j->result);
+    describe_fusion(j);
+    rt_module_describe(j->fusion->module);
 }
 
-spvf_status rt_fuse(spvf_context *context, const spvf_fuse_options *options, bool warn,
-                    spvf_fusion **out) {
-    *out = NULL;
-    fuse_job j = {.context = context, .warn = warn};
+/* Hands out the explanation alone. */
+static spvf_status keep_explanation(const fuse_job *j, spvf_status status, spvf_explanation **out) {
+    if (status == SPVF_OK || status == SPVF_ERROR_REFUSED) {
+        spvf_module_destroy(j->fusion->module);
+        *out = &j->fusion->report.info;
+        return j->options.strict ? status : SPVF_OK;
+    }
+    spvf_fusion_destroy(j->fusion);
+    return status;
+}
+
+spvf_status rt_fuse(spvf_context *context, const spvf_fuse_options *options, spvf_fusion **fusion,
+                    spvf_explanation **explanation) {
+    fuse_job j = {.context = context, .explains = explanation != NULL};
     rt_copy_options(&j.options, options, sizeof j.options);
     spvf_status status = rt_guard(context, fuse_members, &j);
+    if (explanation) return keep_explanation(&j, status, explanation);
     if (status == SPVF_OK)
-        *out = j.fusion;
+        *fusion = j.fusion;
     else
         spvf_fusion_destroy(j.fusion);
     return status;
@@ -310,16 +298,26 @@ spvf_status rt_fuse(spvf_context *context, const spvf_fuse_options *options, boo
 spvf_status spvf_fuse(spvf_context *context, const spvf_fuse_options *options, spvf_fusion **out) {
     if (out) *out = NULL;
     if (!context || !options || !out) return SPVF_ERROR_ARGUMENT;
-    return rt_fuse(context, options, false, out);
+    return rt_fuse(context, options, out, NULL);
+}
+
+spvf_status spvf_explain(spvf_context *context, const spvf_fuse_options *options,
+                         spvf_explanation **out) {
+    if (out) *out = NULL;
+    if (!context || !options || !out) return SPVF_ERROR_ARGUMENT;
+    return rt_fuse(context, options, NULL, out);
 }
 
 const spvf_fusion_info *spvf_fusion_get_info(const spvf_fusion *f) { return f ? &f->info : NULL; }
+
+const spvf_explanation *spvf_fusion_explanation(const spvf_fusion *f) {
+    return f ? &f->report.info : NULL;
+}
 
 const spvf_module *spvf_fusion_module(const spvf_fusion *f) { return f ? f->module : NULL; }
 
 void spvf_fusion_destroy(spvf_fusion *f) {
     if (!f) return;
-    ir_arena arena = f->arena;
     spvf_module_destroy(f->module);
-    ir_arena_free(&arena);
+    spvf_explanation_destroy(&f->report.info);
 }

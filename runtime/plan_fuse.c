@@ -180,16 +180,16 @@ static void add_arg(rt_library *lib, request *r, const rt_group *g, place at,
     }
 }
 
-spvf_status rt_fuse_group(rt_library *lib, const rt_group *g, bool warn, spvf_fusion **out,
-                          rt_bound_launch *bound) {
+spvf_status rt_fuse_group(rt_library *lib, const rt_group_job *job) {
     request r = {0};
+    const rt_group *g = job->group;
     for (uint32_t m = 0; m < g->launches.n; m++) {
         const rt_launch *l = &g->launches.data[m];
-        bound[m] = rt_bind(lib, l);
+        job->bound[m] = rt_bind(lib, l);
         *ir_push(lib->arena, &r.members) =
-            (spvf_member){bound[m].loaded->module, l->kernel, l->range};
+            (spvf_member){job->bound[m].loaded->module, l->kernel, l->range};
         for (uint32_t p = 0; p < l->args.n; p++)
-            add_arg(lib, &r, g, (place){m, p}, &bound[m].args[p]);
+            add_arg(lib, &r, g, (place){m, p}, &job->bound[m].args[p]);
     }
     spvf_fuse_options o = {.size = sizeof o,
                            .name = g->name,
@@ -204,8 +204,9 @@ spvf_status rt_fuse_group(rt_library *lib, const rt_group *g, bool warn, spvf_fu
                            .barrier = g->barrier,
                            .force = g->force,
                            .known_range = true,
+                           .strict = job->strict,
                            .no_optimize = lib->no_optimize,
                            .passes = lib->passes};
     rt_plan_at(lib->plan, g->at);
-    return rt_fuse(lib->plan->context, &o, warn, out);
+    return rt_fuse(lib->plan->context, &o, job->fusion, job->explanation);
 }

@@ -172,9 +172,10 @@ static void run_group(run_job *j, const rt_group *g) {
     bool may_refuse = !j->options.strict && !g->strict;
     rt_bound_launch *bound = ir_new_array(&j->arena, rt_bound_launch, g->launches.n);
     spvf_fusion **fusion = ir_push(&j->arena, &j->fusions);
+    const rt_group_job job = {g, !may_refuse, bound, fusion, NULL};
     *fusion = NULL;
     uint64_t start = rt_now_ns(), reading = j->library.read_ns;
-    spvf_status status = rt_fuse_group(&j->library, g, may_refuse, fusion, bound);
+    spvf_status status = rt_fuse_group(&j->library, &job);
     j->result->fuse_ns += rt_now_ns() - start - (j->library.read_ns - reading);
     if (status == SPVF_OK) {
         j->result->fused_groups++;
@@ -387,30 +388,40 @@ size_t spvf_plan_group_count(const spvf_plan *plan) {
 }
 
 typedef struct {
-    spvf_plan *plan;
-    const rt_group *group;
+    rt_group_job job;
     ir_arena arena;
     rt_library library;
-    spvf_fusion *fusion;
     spvf_status status;
-} group_job;
+} plan_group;
 
 static void fuse_one_group(void *arg) {
-    group_job *j = arg;
-    const rt_group *g = j->group;
-    rt_bound_launch *bound = ir_new_array(&j->arena, rt_bound_launch, g->launches.n);
-    j->status = rt_fuse_group(&j->library, g, !g->strict, &j->fusion, bound);
+    plan_group *p = arg;
+    p->job.bound = ir_new_array(&p->arena, rt_bound_launch, p->job.group->launches.n);
+    p->status = rt_fuse_group(&p->library, &p->job);
+}
+
+/* Fuses group `index` into one of the results. */
+static spvf_status take_group(spvf_plan *plan, size_t index, spvf_fusion **fusion,
+                              spvf_explanation **explanation) {
+    const rt_group *g = group_at(plan, index);
+    if (!g) return SPVF_ERROR_ARGUMENT;
+    plan_group p = {.job = {g, g->strict, NULL, fusion, explanation}};
+    ir_arena_init(&p.arena, &plan->context->cx);
+    p.library = (rt_library){.plan = plan, .arena = &p.arena};
+    spvf_status status = rt_guard(plan->context, fuse_one_group, &p);
+    rt_library_free(&p.library);
+    ir_arena_free(&p.arena);
+    return status == SPVF_OK ? p.status : status;
 }
 
 spvf_status spvf_plan_fuse(spvf_plan *plan, size_t index, spvf_fusion **out) {
     if (out) *out = NULL;
-    if (!plan || !out || !group_at(plan, index)) return SPVF_ERROR_ARGUMENT;
-    group_job j = {.plan = plan, .group = group_at(plan, index)};
-    ir_arena_init(&j.arena, &plan->context->cx);
-    j.library = (rt_library){.plan = plan, .arena = &j.arena};
-    spvf_status status = rt_guard(plan->context, fuse_one_group, &j);
-    rt_library_free(&j.library);
-    ir_arena_free(&j.arena);
-    *out = j.fusion;
-    return status == SPVF_OK ? j.status : status;
+    if (!plan || !out) return SPVF_ERROR_ARGUMENT;
+    return take_group(plan, index, out, NULL);
+}
+
+spvf_status spvf_plan_explain(spvf_plan *plan, size_t index, spvf_explanation **out) {
+    if (out) *out = NULL;
+    if (!plan || !out) return SPVF_ERROR_ARGUMENT;
+    return take_group(plan, index, NULL, out);
 }

@@ -17,10 +17,13 @@ typedef struct {
     uint32_t line, column;
 } rt_place;
 
+enum { RT_CAUGHT_SIZE = 1024 };
+
 struct spvf_context {
     ir_ctx cx;
     rt_place place;
-    bool refusals_warn; /* what the fusion at work has against its request is a warning */
+    char *caught; /* not NULL: takes the next error without a place, RT_CAUGHT_SIZE bytes */
+    const spvf_explanation *explanation; /* of the group that the next message refuses, or NULL */
     void (*message)(void *user, const spvf_message *message);
     void *message_user;
 };
@@ -36,9 +39,20 @@ struct spvf_module {
 /* Runs body under the context's error handling and turns how it ended into a status. */
 spvf_status rt_guard(spvf_context *context, void (*body)(void *arg), void *arg);
 spvf_status rt_status(ir_status status);
-/* spvf_fuse; `warn`: the reason of a refusal is a warning, because there is another way. */
-spvf_status rt_fuse(spvf_context *context, const spvf_fuse_options *options, bool warn,
-                    spvf_fusion **out);
+/* An explanation and its memory. */
+typedef struct {
+    spvf_explanation info; /* the first member: what the user has is the report */
+    ir_arena arena;
+} rt_report;
+/* Fills a report; what request and result point to lies in its arena or lives while this runs.
+ * result->kernel is NULL for a refusal, and as much of the rest as was found. (explain.c) */
+void rt_explain(rt_report *report, const spvf_fuse_options *options,
+                const pass_fuse_request *request, const pass_fuse_result *result);
+spvf_range rt_range(const pass_range *r);
+pass_range rt_pass_range(const spvf_range *r);
+/* spvf_fuse and spvf_explain; one of the results is NULL. */
+spvf_status rt_fuse(spvf_context *context, const spvf_fuse_options *options, spvf_fusion **fusion,
+                    spvf_explanation **explanation);
 /* Reports an error without a place and leaves to the nearest guard. */
 IR_NORETURN void rt_throw(spvf_context *context, ir_status status, const char *fmt, ...)
     IR_PRINTF(3, 4);
@@ -233,10 +247,16 @@ typedef struct {
 } rt_bound_launch;
 rt_bound_launch rt_bind(rt_library *lib, const rt_launch *launch);
 
-/* The fuse request that a group stands for: equal buffer names are identities, values are
- * constants.  bound: room for one per launch.  warn: as for rt_fuse. */
-spvf_status rt_fuse_group(rt_library *lib, const rt_group *group, bool warn, spvf_fusion **out,
-                          rt_bound_launch *bound);
+/* Groups are fused as their fuse requests say: equal buffer names are identities, values are
+ * constants.  bound: room for one per launch.  The results are those of rt_fuse. */
+typedef struct {
+    const rt_group *group;
+    bool strict;
+    rt_bound_launch *bound;
+    spvf_fusion **fusion;
+    spvf_explanation **explanation;
+} rt_group_job;
+spvf_status rt_fuse_group(rt_library *lib, const rt_group_job *job);
 
 /* -------------------------------------------------------------------------- devices (devices/…) */
 

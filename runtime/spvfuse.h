@@ -67,6 +67,7 @@ typedef struct spvf_context spvf_context;
 typedef struct spvf_module spvf_module;
 typedef struct spvf_fusion spvf_fusion;
 typedef struct spvf_plan spvf_plan;
+typedef struct spvf_explanation spvf_explanation;
 
 typedef enum { SPVF_NOTE, SPVF_WARNING, SPVF_ERROR } spvf_severity;
 
@@ -78,8 +79,9 @@ typedef struct {
     uint32_t word;           /* in a SPIR-V module: word offset */
     const char *source_file; /* what OpLine says */
     uint32_t source_line;
-    const char *text;      /* the message alone */
-    const char *formatted; /* "k.spv: word 0x1a3, saxpy.cl:12: error: …" */
+    const char *text;                    /* the message alone */
+    const char *formatted;               /* "k.spv: word 0x1a3, saxpy.cl:12: error: …" */
+    const spvf_explanation *explanation; /* of a group that is refused */
 } spvf_message;
 
 typedef struct {
@@ -270,6 +272,9 @@ typedef struct {
     /* The fused kernel will be launched with the range of its info and no other: sizes and what
      * follows from them become constants. */
     bool known_range;
+    /* The message of a refusal is an error.  Otherwise it is a warning: the kernels can still be
+     * launched one by one.  The status is SPVF_ERROR_REFUSED either way. */
+    bool strict;
 } spvf_fuse_options;
 
 typedef struct {
@@ -279,10 +284,10 @@ typedef struct {
 
 typedef enum {
     SPVF_PARAM_USED,
-    SPVF_PARAM_SAME,
-    SPVF_PARAM_CONSTANT,
-    SPVF_PARAM_UNUSED,
-    SPVF_PARAM_PROMOTED /* private or local memory */
+    SPVF_PARAM_SAME,     /* as an earlier parameter, which is USED */
+    SPVF_PARAM_CONSTANT, /* its value is part of the kernel */
+    SPVF_PARAM_UNUSED,   /* nothing reads it any more */
+    SPVF_PARAM_PROMOTED  /* private or local memory */
 } spvf_param_use;
 
 /* What became of one parameter of one member: the usage mask, member by member. */
@@ -291,14 +296,45 @@ typedef struct {
     const char *kernel; /* the member's name */
     const char *name;   /* the parameter's, or NULL */
     spvf_param_use use;
-    uint32_t arg; /* index of the fused argument, for USED and SAME */
+    uint32_t arg; /* index of the fused argument, for USED and SAME; else UINT32_MAX */
+    spvf_arg_kind kind;
+    const char *value; /* of a CONSTANT: "2.5", "1, 2" for a vector, "0x…" bytes of a struct */
 } spvf_param_info;
 
-/* One decision, with a stable rule id ("fuse.guard", "fuse.hint" …). */
+/* Who can touch the same byte in both of two members, at least one of which writes it. */
+typedef enum {
+    SPVF_DEPENDENCE_NONE,    /* nobody */
+    SPVF_DEPENDENCE_ITEM,    /* an item, with itself */
+    SPVF_DEPENDENCE_GROUP,   /* items of one work-group */
+    SPVF_DEPENDENCE_UNKNOWN, /* not understood */
+    SPVF_DEPENDENCE_GRID     /* items of different work-groups */
+} spvf_dependence_kind;
+
+/* Where a member reads or writes. */
+typedef struct {
+    uint32_t member;
+    const char *kernel;
+    bool reads, writes, atomic;
+    bool always;             /* every item gets there */
+    uint64_t size;           /* in bytes; 0: unknown */
+    const char *place;       /* "%out + 4*global_id.0": parameter, offset in bytes */
+    const char *source_file; /* NULL: unknown, as are line and column 0 */
+    uint32_t source_line, source_column;
+} spvf_access;
+
+typedef struct {
+    spvf_dependence_kind kind;
+    const spvf_access *first, *second; /* the pair that makes it so; NULL for NONE */
+    const char *text; /* "@a (a.cl:3) writes …; @b (b.cl:7) reads …", or NULL */
+} spvf_dependence;
+
+/* One decision, with a stable rule id ("fuse.guard", "fuse.hint" …; docs/USAGE.md). */
 typedef struct {
     const char *rule;
     const char *text;
     bool refusal;
+    const char *cure;    /* what can be done about it, or NULL */
+    spvf_dependence why; /* the accesses that it follows from */
 } spvf_decision;
 
 typedef struct {
@@ -325,6 +361,80 @@ SPVF_API const spvf_fusion_info *spvf_fusion_get_info(const spvf_fusion *fusion)
 /* The module that holds the fused kernel alone; belongs to the fusion. */
 SPVF_API const spvf_module *spvf_fusion_module(const spvf_fusion *fusion);
 SPVF_API void spvf_fusion_destroy(spvf_fusion *fusion);
+
+/* ---------------------------------------------------------------------------------- explanations
+ *
+ * What became of a group of kernels and why, whether they were fused or refused. */
+
+typedef struct {
+    const char *kernel;
+    spvf_range range;
+    bool guarded;  /* runs on some of the fused kernel's items only */
+    bool remapped; /* its ids are computed from the linear id */
+} spvf_explained_member;
+
+/* Between a member and the next. */
+typedef struct {
+    bool barrier;
+    spvf_barrier memory; /* that it orders; SPVF_BARRIER_NONE without one */
+    /* What the barrier is for; without one the worst dependence of the next member on those before
+     * it: none, an item's on itself, or a group's that an earlier barrier serves. */
+    spvf_dependence why;
+} spvf_explained_gap;
+
+typedef enum { SPVF_PROMOTED_NOT, SPVF_PROMOTED_PRIVATE, SPVF_PROMOTED_LOCAL } spvf_promoted;
+
+typedef struct {
+    uint64_t read, written;
+} spvf_traffic;
+
+/* The memory behind an argument: a buffer, local memory or an image. */
+typedef struct {
+    const char *name; /* of the fused argument */
+    spvf_arg_kind kind;
+    uint32_t arg;           /* index of the fused argument; UINT32_MAX when it is gone */
+    const uint32_t *params; /* the parameters that are given it: elements of `params` below */
+    size_t param_count;
+    bool read, written;
+    spvf_dependence dependence; /* the worst between two members */
+    spvf_promoted promoted;
+    uint64_t promoted_bytes;     /* of each item or work-group */
+    const char *map;             /* where its bytes are among those, or NULL */
+    spvf_traffic unfused, fused; /* predicted bytes */
+} spvf_explained_buffer;
+
+struct spvf_explanation {
+    const char *name; /* of the fused kernel */
+    bool fused;
+    spvf_range range; /* to launch; dims is 0 when the group was refused before it was found */
+    const spvf_explained_member *members;
+    size_t member_count;
+    /* What follows is empty when the group was refused before it was found. */
+    const spvf_explained_gap *gaps; /* one less than members */
+    size_t gap_count;
+    const spvf_explained_buffer *buffers;
+    size_t buffer_count;
+    const spvf_param_info *params; /* of a refused group: what would have become of them */
+    size_t param_count;
+    const spvf_decision *decisions;
+    size_t decision_count;
+    const spvf_decision *refusal; /* one of them, or NULL when fused */
+    /* Bytes that all items read and write in buffers, a prediction: in each member, in the fused
+     * kernel each byte counts once when one item touches it again.  What is promoted moves nothing.
+     * `exact`: all accesses were understood; conditions are taken to hold. */
+    uint64_t unfused_bytes, fused_bytes;
+    double ceiling; /* the ratio: how much faster fusion can become; 0 when nothing moves */
+    bool exact;
+};
+
+/* Fuses, and gives only the explanation.  That the kernels are refused is no failure and no
+ * message; with options->strict it is both, and the explanation comes all the same. */
+SPVF_API spvf_status spvf_explain(spvf_context *context, const spvf_fuse_options *options,
+                                  spvf_explanation **out);
+/* The explanation of what was fused; belongs to the fusion. */
+SPVF_API const spvf_explanation *spvf_fusion_explanation(const spvf_fusion *fusion);
+/* Not for those that belong to a fusion or a message. */
+SPVF_API void spvf_explanation_destroy(spvf_explanation *explanation);
 
 /* ------------------------------------------------------------------------------------------- plans
  *
@@ -370,6 +480,8 @@ SPVF_API size_t spvf_plan_group_count(const spvf_plan *plan);
 /* Fuses group `index` of the plan without running anything.  The reason of a refusal is a warning,
  * as in a run that goes on without, unless the group is strict. */
 SPVF_API spvf_status spvf_plan_fuse(spvf_plan *plan, size_t index, spvf_fusion **out);
+/* Explains group `index`, as spvf_explain does; strict when the group is. */
+SPVF_API spvf_status spvf_plan_explain(spvf_plan *plan, size_t index, spvf_explanation **out);
 
 /* -------------------------------------------------------------------------------------- devices */
 

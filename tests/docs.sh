@@ -1,13 +1,53 @@
 #!/bin/sh
-# docs.sh BUILD: the generated parts of docs/ are current, and no link between the pages is broken.
+# docs.sh BUILD: the generated parts of docs/ are current, no link between the pages is broken, the
+# table of rules is that of the code, and what stands behind "<!-- output of: spvfuse … -->" is what
+# it prints.
 set -u
 status=0
+fail() {
+    echo "$1"
+    status=1
+}
+
 "$1/docgen" --check docs/IR.md || status=1
+
 for page in README.md docs/*.md; do
     folder=$(dirname "$page")
     for link in $(grep -oE '\]\([^)#:]+\)' "$page" | sed 's/^](//; s/)$//'); do
-        [ -e "$folder/$link" ] || { echo "$page: $link does not exist"; status=1; }
+        [ -e "$folder/$link" ] || fail "$page: $link does not exist"
     done
 done
-[ $status = 0 ] && echo "2 passed, 0 failed"
+
+# Every row of fuse_rules.def as a row of the page.
+rules() {
+    printf '%s\n' '#define RULE(id, refuses, cause, cure) | id | cause | cure |' \
+        '#include "passes/fuse_rules.def"' | gcc -E -P -I. - |
+        sed 's/" "//g; s/^| "\([^"]*\)" /| `\1` /; s/"//g; s/| NULL |$/| |/'
+}
+shown=$(grep -E '^\| `(fuse|promote)\.' docs/USAGE.md)
+[ "$(rules)" = "$shown" ] || fail "docs/USAGE.md: the rules are not those of passes/fuse_rules.def"
+for id in $(grep -ohE '"(fuse|promote)\.[a-z-]+"' passes/*.c runtime/*.c | sort -u); do
+    grep -q "RULE($id" passes/fuse_rules.def || fail "passes/fuse_rules.def: no rule $id"
+done
+for id in $(grep -oE '"(fuse|promote)\.[a-z-]+"' passes/fuse_rules.def); do
+    grep -q "$id" passes/*.c runtime/*.c || fail "passes/fuse_rules.def: nothing says $id"
+done
+
+# White space aside, the block behind the marker in line $1 is in what the command prints.
+example() {
+    command=$(sed -n "$1s/^<!-- output of: spvfuse \(.*\) -->$/\1/p" docs/USAGE.md)
+    block=$(sed -n "$1,\$p" docs/USAGE.md |
+        awk '/^```/ { n++; next } n == 1 { print } n == 2 { exit }' | tr -d '[:space:]')
+    # shellcheck disable=SC2086
+    output=$("$2/spvfuse" $command | tr -d '[:space:]')
+    case $output in
+    *"$block"*) [ -n "$block" ] || fail "docs/USAGE.md:$1: no example" ;;
+    *) fail "docs/USAGE.md:$1: not what spvfuse $command prints" ;;
+    esac
+}
+for line in $(grep -n '^<!-- output of: ' docs/USAGE.md | cut -d: -f1); do
+    example "$line" "$1"
+done
+
+[ $status = 0 ] && echo "5 passed, 0 failed"
 exit $status

@@ -26,7 +26,8 @@ typedef struct {
     int (*run)(const char *const *files);
 } cli_command;
 
-extern const cli_command cli_info, cli_opt, cli_compile, cli_fuse, cli_run, cli_devices;
+extern const cli_command cli_info, cli_opt, cli_compile, cli_fuse, cli_explain, cli_run,
+    cli_devices;
 
 /* The value of an option of this call, "" for a flag that is set, NULL when absent. */
 const char *cli_get(const char *name);
@@ -56,6 +57,10 @@ spvf_plan *cli_load_plan(spvf_context *context, const char *path);
 spvf_pass_options cli_pass_options(void);
 /* The value of an option that takes N, 0 when absent. */
 uint64_t cli_number(const char *name);
+
+/* An explanation for people, and as one JSON value. */
+void cli_print_explanation(FILE *f, const spvf_explanation *e);
+void cli_json_explanation(FILE *f, const spvf_explanation *e);
 
 /* JSON on a stream: a string in quotes; bytes that are no UTF-8 become U+FFFD. */
 void cli_json_string(FILE *f, const char *s); /* NULL gives null */

@@ -3,37 +3,13 @@
 
 /* ----------------------------------------------------------------------------------------- fuse */
 
-static void explain_param(const spvf_fusion_info *info, const spvf_param_info *p) {
-    if (p->name)
-        fprintf(stderr, "  %s.%s: ", p->kernel, p->name);
-    else
-        fprintf(stderr, "  %s, parameter %u: ", p->kernel, p->param);
-    switch (p->use) {
-    case SPVF_PARAM_USED:
-        fprintf(stderr, "argument %u, %s\n", p->arg, info->args[p->arg].info.name);
-        break;
-    case SPVF_PARAM_SAME: fprintf(stderr, "the same as %s\n", info->args[p->arg].info.name); break;
-    case SPVF_PARAM_CONSTANT: fprintf(stderr, "folded as a constant\n"); break;
-    case SPVF_PARAM_UNUSED: fprintf(stderr, "not used any more\n"); break;
-    case SPVF_PARAM_PROMOTED: fprintf(stderr, "private or local memory\n"); break;
-    }
-}
-
-static void explain(const spvf_fusion *f) {
-    const spvf_fusion_info *info = spvf_fusion_get_info(f);
-    fprintf(stderr, "kernel %s\n", info->name);
-    for (size_t i = 0; i < info->param_count; i++) explain_param(info, &info->params[i]);
-    for (size_t i = 0; i < info->decision_count; i++)
-        fprintf(stderr, "  %s [%s]\n", info->decisions[i].text, info->decisions[i].rule);
-}
-
 /* Fuses group `index`; the first one is written. */
 static spvf_status fuse_group(spvf_plan *plan, size_t index, spvf_blob *blob) {
     const char *target = cli_get("-t") ? cli_get("-t") : "spirv";
     spvf_fusion *f;
     spvf_status status = spvf_plan_fuse(plan, index, &f);
     if (status != SPVF_OK) return status;
-    if (cli_has("--explain")) explain(f);
+    if (cli_has("--explain")) cli_print_explanation(stderr, spvf_fusion_explanation(f));
     if (index == 0) status = spvf_module_emit(spvf_fusion_module(f), target, blob);
     spvf_fusion_destroy(f);
     return status;

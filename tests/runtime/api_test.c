@@ -205,6 +205,9 @@ static const char plan_text[] = "buffer a f32[64] = iota\nbuffer b f32[64] = 1.0
                                 "fuse g {\n"
                                 "launch \"kernels.ir\":vadd global 64 local 8 args a, b, t\n"
                                 "launch \"kernels.ir\":scale global 64 local 8 args t, 2.0, o\n}\n"
+                                "fuse h {\n"
+                                "launch \"kernels.ir\":vadd global 64 local 8 args a, b, t\n"
+                                "launch \"kernels.ir\":scale global 64 local 4 args t, 2.0, o\n}\n"
                                 "expect o[0..3] = 2.0, 4.0, 6.0, 8.0\nprint o[3]\n";
 
 /* Uses every part of the library once; true when nothing failed. */
@@ -212,6 +215,7 @@ static bool use_everything(spvf_context *c) {
     spvf_module *m = NULL, *again = NULL;
     spvf_fusion *f = NULL;
     spvf_plan *p = NULL;
+    spvf_explanation *e = NULL;
     spvf_blob blob = {0};
     bool ok = spvf_module_load(c, "kernels.ir", kernels, sizeof kernels - 1, NULL, &m) == SPVF_OK;
     ok = ok && spvf_module_emit(m, "spirv", &blob) == SPVF_OK;
@@ -219,7 +223,12 @@ static bool use_everything(spvf_context *c) {
     ok = ok && fuse(c, again, &f) == SPVF_OK;
     ok = ok && spvf_plan_load(c, "p", plan_text, sizeof plan_text - 1, &p) == SPVF_OK;
     ok = ok && spvf_plan_run(p, NULL, NULL) == SPVF_OK;
+    ok = ok && spvf_plan_explain(p, 0, &e) == SPVF_OK;
+    spvf_explanation_destroy(e);
+    e = NULL;
+    ok = ok && spvf_plan_explain(p, 1, &e) == SPVF_OK && !e->fused;
     ok = ok && spvf_module_optimize(m, NULL) == SPVF_OK;
+    spvf_explanation_destroy(e);
     spvf_plan_destroy(p);
     spvf_fusion_destroy(f);
     spvf_blob_destroy(&blob);
@@ -245,8 +254,8 @@ Test(api, every_allocation_may_fail) {
         spvf_context *c = counted_context(&count);
         done = c && use_everything(c);
         if (c && !done)
-            cr_assert_str_eq(last_error, "error: out of memory", "allocation %ld: %s", n,
-                             last_error);
+            cr_assert(strstr(last_error, "error: out of memory"), "allocation %ld: %s", n,
+                      last_error);
         spvf_context_destroy(c);
         cr_assert_eq(count.live, 0, "allocation %ld failed: %ld blocks leaked", n, count.live);
         cr_assert_lt(n, 10000);

@@ -2,6 +2,7 @@
 # command.sh BUILD: the command as a user calls it: exit status, standard output, standard error.
 set -u
 spvfuse=$PWD/$1/spvfuse
+json=$PWD/$1/tests/json
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -61,6 +62,36 @@ second() { printf 'fuse b {\n%s\n%s\n}\n' "$(launch k.ir 16)" "$(launch k.ir 32)
 { echo 'buffer x i32[64] = 0' && first && second; } >two.plan
 { echo 'buffer x i32[64] = 0' && second && first; } >wrong.plan
 : >empty.spv
+cat >lines.ir <<'IR'
+target 64
+file "a\"b\\c\t.cl"
+line 9 0 7 2
+kernel @write(%p: ptr.global of i32) {
+entry:
+  %i: i64 = global_id 0
+  %o: i64 = shl %i, 2
+  %q: ptr.global = ptradd %p, %o
+  store i32 1, %q align 4 !9
+  ret
+}
+kernel @turn(%p: ptr.global of i32, %r: ptr.global of i32) {
+entry:
+  %i: i64 = global_id 0
+  %j: i64 = sub 63, %i
+  %o: i64 = shl %i, 2
+  %u: i64 = shl %j, 2
+  %q: ptr.global = ptradd %p, %u
+  %s: ptr.global = ptradd %r, %o
+  %v: i32 = load %q align 4
+  store %v, %s align 4
+  ret
+}
+IR
+{ echo 'buffer x i32[64]' && echo 'buffer y i32[64]' && echo 'fuse g {'
+    echo 'launch "lines.ir":write global 64 local 16 args x'
+    echo 'launch "lines.ir":turn global 64 local 16 args x, y' && echo '}'; } >turn.plan
+sed 's/global 64/global 1152921504606846976/' turn.plan >huge.plan
+sed 's/fuse g/fuse g strict/' turn.plan >strict.plan
 
 # ---- arguments
 expect 2 '' '*unknown command*' "$spvfuse" nothing
@@ -87,11 +118,30 @@ expect 0 "*\"refusal\":\"kernel 'k' calls 'far': imported without a definition\"
 expect 0 '*"name":"a\\ufffdbé"*' '' "$spvfuse" info --json name.ir
 
 # ---- fuse
-expect 0 'target 64*kernel @a(*' 'two.plan:6:6: warning: different local sizes*' \
+expect 0 'target 64*kernel @a(*' 'two.plan:6:6: warning: not fused: different local sizes*' \
     "$spvfuse" fuse two.plan -t ir
-expect 1 '' '*warning: different local sizes*two.plan: error: fuse group 2 was not fused' \
+expect 1 '' '*warning: not fused: different local*two.plan: error: fuse group 2 was not fused' \
     "$spvfuse" fuse two.plan -t ir --strict
 expect 1 '' '*wrong.plan: error: fuse group 1 was not fused' "$spvfuse" fuse wrong.plan
+
+# ---- explain
+expect 0 'group a: fused*0: @put on {64/16}*p: argument 0*group b: not*?fuse.request?*cure: *' '' \
+    "$spvfuse" explain two.plan
+expect 1 '*group b: not fused*' 'two.plan: error: fuse group 2 was not fused' \
+    "$spvfuse" explain two.plan --strict
+expect 0 '*work-groups depend on each other: @write (*:7)*cure: end the group*' '' \
+    "$spvfuse" explain turn.plan
+expect 1 '*not fused*' '*error: not fused: work-groups*error: fuse group 1 was not fused' \
+    "$spvfuse" explain strict.plan
+expect 0 '*"file":"a?"b??c?u0009.cl","line":7,"column":2*' '' "$spvfuse" explain turn.plan --json
+expect 0 '*"global":?"1152921504606846976"?*' '' "$spvfuse" explain huge.plan --json
+expect 0 '{"groups":??}' '' "$spvfuse" explain good.plan --json
+read_by_program() { "$spvfuse" "$@" 2>/dev/null | "$json"; }
+for command in 'explain two.plan' 'explain turn.plan' 'explain huge.plan' 'explain good.plan' \
+    'run good.plan' 'info k.ir' 'info name.ir' 'info broken.ir' devices; do
+    # shellcheck disable=SC2086
+    expect 0 '' '' read_by_program $command --json
+done
 
 # ---- run
 expect 0 'x?0..0? = 1' '' "$spvfuse" run good.plan

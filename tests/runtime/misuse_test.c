@@ -26,7 +26,8 @@ static void set_up(void) {
     m = load_text(c, kernels);
     members[0] = (spvf_member){m, "put", range};
     members[1] = (spvf_member){m, "get", range};
-    request = (spvf_fuse_options){.size = sizeof request, .members = members, .member_count = 2};
+    request = (spvf_fuse_options){
+        .size = sizeof request, .members = members, .member_count = 2, .strict = true};
 }
 
 static void tear_down(void) {
@@ -109,8 +110,9 @@ Test(misuse, passes_that_are_none) {
 
 Test(misuse, contradictions_are_refusals) {
     members[1].range.local[0] = 32;
-    expect_failure(SPVF_ERROR_REFUSED,
-                   "error: different local sizes: @put {64/16}, @get {64/32}\n");
+    expect_failure(
+        SPVF_ERROR_REFUSED,
+        "error: not fused: different local sizes: @put {64/16}, @get {64/32} [fuse.request]\n");
 }
 
 Test(misuse, more_parameters_than_a_function_can_have) {
@@ -129,7 +131,8 @@ Test(misuse, more_parameters_than_a_function_can_have) {
                                   .members = many,
                                   .member_count = MEMBERS,
                                   .identities = same,
-                                  .identity_count = MEMBERS - 1};
+                                  .identity_count = MEMBERS - 1,
+                                  .strict = true};
     expect_failure(SPVF_ERROR_REFUSED, "error: not fused: the fused kernel would have 301 "
                                        "parameters, more than 255 [fuse.params]\n");
     request.constants = ones;

@@ -105,11 +105,13 @@ static const char refused[] = "buffer x i32[64] = 0\n"
 
 Test(run, refusals_have_a_place_and_the_severity_of_what_follows) {
     expect_run(refused, SPVF_OK,
-               "p:2:6: warning: different local sizes: @put {64/16}, @put {64/32}\n"
+               "p:2:6: warning: not fused: different local sizes: @put {64/16}, @put {64/32} "
+               "[fuse.request]\n"
                "p:2:6: warning: group 'g' runs kernel by kernel\n");
     spvf_run_options o = {.size = sizeof o, .strict = true};
     cr_expect_eq(run_text(refused, &o), SPVF_ERROR_REFUSED);
-    cr_expect_str_eq(messages, "p:2:6: error: different local sizes: @put {64/16}, @put {64/32}\n"
+    cr_expect_str_eq(messages, "p:2:6: error: not fused: different local sizes: @put {64/16}, @put "
+                               "{64/32} [fuse.request]\n"
                                "p:2:6: error: group 'g' was not fused\n");
 }
 
@@ -119,8 +121,8 @@ Test(run, a_plan_fused_alone_says_the_same) {
     spvf_fusion *f;
     cr_expect_eq(spvf_plan_fuse(p, 0, &f), SPVF_ERROR_REFUSED);
     cr_expect_null(f);
-    cr_expect_str_eq(messages,
-                     "p:2:6: warning: different local sizes: @put {64/16}, @put {64/32}\n");
+    cr_expect_str_eq(messages, "p:2:6: warning: not fused: different local sizes: @put {64/16}, "
+                               "@put {64/32} [fuse.request]\n");
     spvf_plan_destroy(p);
     spvf_context_destroy(c);
 }

@@ -1,0 +1,229 @@
+/* explain_json.c — an explanation as JSON; docs/USAGE.md lists the keys.
+ *
+ * Keys are always there, in the same order; what is absent is null.  A number of 64 bits that a
+ * double cannot hold is written as a string.
+ */
+#include "runtime/cli/cli.h"
+
+/* --------------------------------------------------------------------------------------- values */
+
+typedef struct {
+    FILE *f;
+    bool comma; /* something stands before, on this level */
+} json;
+
+/* What follows is a member of that name, or an element when it is NULL. */
+static void put_key(json *j, const char *key) {
+    if (j->comma) putc(',', j->f);
+    j->comma = true;
+    if (!key) return;
+    cli_json_string(j->f, key);
+    putc(':', j->f);
+}
+
+static void begin(json *j, const char *key, char bracket) {
+    put_key(j, key);
+    putc(bracket, j->f);
+    j->comma = false;
+}
+
+static void end(json *j, char bracket) {
+    putc(bracket, j->f);
+    j->comma = true;
+}
+
+static void put_null(json *j, const char *key) {
+    put_key(j, key);
+    fputs("null", j->f);
+}
+
+static void put_text(json *j, const char *key, const char *value) {
+    put_key(j, key);
+    cli_json_string(j->f, value);
+}
+
+static void put_bool(json *j, const char *key, bool value) {
+    put_key(j, key);
+    fputs(value ? "true" : "false", j->f);
+}
+
+static void put_number(json *j, const char *key, uint64_t n) {
+    put_key(j, key);
+    fprintf(j->f, n <= UINT64_C(1) << 53 ? "%llu" : "\"%llu\"", (unsigned long long)n);
+}
+
+/* The index of a fused argument. */
+static void put_argument(json *j, uint32_t n) {
+    if (n == UINT32_MAX)
+        put_null(j, "argument");
+    else
+        put_number(j, "argument", n);
+}
+
+/* --------------------------------------------------------------------------------------- ranges */
+
+static void put_sizes(json *j, const char *key, const uint64_t *n, uint32_t count) {
+    begin(j, key, '[');
+    for (uint32_t d = 0; d < count; d++) put_number(j, NULL, n[d]);
+    end(j, ']');
+}
+
+static void put_range(json *j, const spvf_range *r) {
+    if (!r->dims) {
+        put_null(j, "range");
+        return;
+    }
+    begin(j, "range", '{');
+    put_sizes(j, "global", r->global, r->dims);
+    if (r->local[0])
+        put_sizes(j, "local", r->local, r->dims);
+    else
+        put_null(j, "local");
+    put_sizes(j, "offset", r->offset, r->dims);
+    end(j, '}');
+}
+
+/* ---------------------------------------------------------------------------------- dependences */
+
+static void put_access(json *j, const char *key, const spvf_access *a) {
+    if (!a) {
+        put_null(j, key);
+        return;
+    }
+    begin(j, key, '{');
+    put_number(j, "member", a->member);
+    put_text(j, "kernel", a->kernel);
+    put_bool(j, "reads", a->reads);
+    put_bool(j, "writes", a->writes);
+    put_bool(j, "atomic", a->atomic);
+    put_bool(j, "always", a->always);
+    put_number(j, "bytes", a->size);
+    put_text(j, "place", a->place);
+    put_text(j, "file", a->source_file);
+    put_number(j, "line", a->source_line);
+    put_number(j, "column", a->source_column);
+    end(j, '}');
+}
+
+static void put_dependence(json *j, const spvf_dependence *d) {
+    static const char *const names[] = {"none", "item", "group", "unknown", "grid"};
+    begin(j, "dependence", '{');
+    put_text(j, "kind", names[d->kind]);
+    put_access(j, "first", d->first);
+    put_access(j, "second", d->second);
+    end(j, '}');
+}
+
+/* ----------------------------------------------------------------------------------------- rows */
+
+static const char *const kinds[] = {"buffer", "local", "value", "image", "sampler"};
+
+static void put_member(json *j, const spvf_explained_member *m) {
+    begin(j, NULL, '{');
+    put_text(j, "kernel", m->kernel);
+    put_range(j, &m->range);
+    put_bool(j, "guarded", m->guarded);
+    put_bool(j, "remapped", m->remapped);
+    end(j, '}');
+}
+
+static void put_gap(json *j, const spvf_explained_gap *g) {
+    static const char *const memories[] = {"local and global", "local", "global", NULL};
+    begin(j, NULL, '{');
+    put_bool(j, "barrier", g->barrier);
+    put_text(j, "memory", memories[g->memory]);
+    put_dependence(j, &g->why);
+    end(j, '}');
+}
+
+static void put_traffic(json *j, const char *key, const spvf_traffic *t) {
+    begin(j, key, '{');
+    put_number(j, "read", t->read);
+    put_number(j, "written", t->written);
+    end(j, '}');
+}
+
+static void put_buffer(json *j, const spvf_explained_buffer *b) {
+    static const char *const promotions[] = {"none", "private", "local"};
+    begin(j, NULL, '{');
+    put_text(j, "name", b->name);
+    put_text(j, "kind", kinds[b->kind]);
+    put_argument(j, b->arg);
+    begin(j, "parameters", '[');
+    for (size_t k = 0; k < b->param_count; k++) put_number(j, NULL, b->params[k]);
+    end(j, ']');
+    put_bool(j, "read", b->read);
+    put_bool(j, "written", b->written);
+    put_dependence(j, &b->dependence);
+    put_text(j, "promotion", promotions[b->promoted]);
+    put_number(j, "promoted_bytes", b->promoted_bytes);
+    put_text(j, "map", b->map);
+    put_traffic(j, "unfused", &b->unfused);
+    put_traffic(j, "fused", &b->fused);
+    end(j, '}');
+}
+
+static void put_param(json *j, const spvf_param_info *p) {
+    static const char *const uses[] = {"used", "same", "constant", "unused", "promoted"};
+    begin(j, NULL, '{');
+    put_number(j, "member", p->member);
+    put_text(j, "kernel", p->kernel);
+    put_number(j, "parameter", p->param);
+    put_text(j, "name", p->name);
+    put_text(j, "kind", kinds[p->kind]);
+    put_text(j, "use", uses[p->use]);
+    put_argument(j, p->arg);
+    put_text(j, "value", p->value);
+    end(j, '}');
+}
+
+static void put_decision(json *j, const spvf_decision *d) {
+    begin(j, NULL, '{');
+    put_text(j, "rule", d->rule);
+    put_bool(j, "refusal", d->refusal);
+    put_text(j, "text", d->text);
+    put_text(j, "cure", d->cure);
+    put_dependence(j, &d->why);
+    end(j, '}');
+}
+
+/* ---------------------------------------------------------------------------------------- whole */
+
+static void put_lists(json *j, const spvf_explanation *e) {
+    begin(j, "members", '[');
+    for (size_t k = 0; k < e->member_count; k++) put_member(j, &e->members[k]);
+    end(j, ']');
+    begin(j, "gaps", '[');
+    for (size_t k = 0; k < e->gap_count; k++) put_gap(j, &e->gaps[k]);
+    end(j, ']');
+    begin(j, "buffers", '[');
+    for (size_t k = 0; k < e->buffer_count; k++) put_buffer(j, &e->buffers[k]);
+    end(j, ']');
+    begin(j, "parameters", '[');
+    for (size_t k = 0; k < e->param_count; k++) put_param(j, &e->params[k]);
+    end(j, ']');
+    begin(j, "decisions", '[');
+    for (size_t k = 0; k < e->decision_count; k++) put_decision(j, &e->decisions[k]);
+    end(j, ']');
+}
+
+static void put_bytes(json *j, const spvf_explanation *e) {
+    begin(j, "bytes", '{');
+    put_number(j, "unfused", e->unfused_bytes);
+    put_number(j, "fused", e->fused_bytes);
+    put_key(j, "ceiling");
+    fprintf(j->f, "%.4f", e->ceiling);
+    put_bool(j, "exact", e->exact);
+    end(j, '}');
+}
+
+void cli_json_explanation(FILE *f, const spvf_explanation *e) {
+    json j = {.f = f};
+    begin(&j, NULL, '{');
+    put_text(&j, "name", e->name);
+    put_bool(&j, "fused", e->fused);
+    put_range(&j, &e->range);
+    put_lists(&j, e);
+    put_bytes(&j, e);
+    end(&j, '}');
+}
