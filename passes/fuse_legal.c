@@ -5,6 +5,8 @@
  * needs a barrier somewhere between the two; barriers are placed as late as possible, so that one
  * serves as many pairs as it can, and all others are left out.
  *
+ * The first reason refuses; the other pairs are looked at all the same, for the report.
+ *
  * The proof takes different arguments for different memory, so the fused kernel may rely on it too.
  */
 #include "passes/passes.h"

@@ -68,15 +68,17 @@ static void check_range(spvf_context *c, const spvf_range *r, size_t member) {
     if (some && !every) rt_throw(c, IR_ERR_ARGUMENT, "member %zu: a local size is 0", member);
 }
 
-static const ir_func *find_kernel(fuse_job *j, const spvf_member *m, size_t index) {
-    spvf_context *c = j->context;
+static const ir_func *find_kernel(const spvf_member *m) {
+    return ir_func_find(m->module->ir, m->kernel);
+}
+
+static void check_member(spvf_context *c, const spvf_member *m, size_t index) {
+    check_range(c, &m->range, index);
     if (!m->module || !m->kernel)
         rt_throw(c, IR_ERR_ARGUMENT, "member %zu: module or kernel name is NULL", index);
-    const ir_func *f = ir_func_find(m->module->ir, m->kernel);
+    const ir_func *f = find_kernel(m);
     if (!f || !(f->flags & IR_FUNC_KERNEL))
         rt_throw(c, IR_ERR_ARGUMENT, "%s: no kernel '%s'", m->module->ir->name, m->kernel);
-    if (f->refusal) refuse(j, "fuse.kernel", "kernel '%s': %s", m->kernel, f->refusal);
-    return f;
 }
 
 static void check_list(spvf_context *c, const void *list, size_t n, const char *what) {
@@ -95,6 +97,7 @@ static void check_options(spvf_context *c, const spvf_fuse_options *o) {
             rt_throw(c, IR_ERR_ARGUMENT, "%d is no kind of promotion", (int)o->promotions[n].kind);
     if ((unsigned)o->barrier > SPVF_BARRIER_NONE)
         rt_throw(c, IR_ERR_ARGUMENT, "%d is no barrier policy", (int)o->barrier);
+    for (size_t i = 0; i < o->member_count; i++) check_member(c, &o->members[i], i);
 }
 
 static void check_param(const fuse_job *j, const pass_fuse_request *r, uint32_t member,
@@ -140,9 +143,10 @@ static const pass_fuse_member *make_members(fuse_job *j) {
     const spvf_fuse_options *o = &j->options;
     pass_fuse_member *m = ir_new_array(arena_of(j), pass_fuse_member, o->member_count);
     for (size_t i = 0; i < o->member_count; i++) {
-        check_range(j->context, &o->members[i].range, i);
-        m[i].kernel = find_kernel(j, &o->members[i], i);
+        m[i].kernel = find_kernel(&o->members[i]);
         m[i].range = rt_pass_range(&o->members[i].range);
+        const char *why = m[i].kernel->refusal;
+        if (why) refuse(j, "fuse.kernel", "kernel '%s': %s", o->members[i].kernel, why);
     }
     return m;
 }

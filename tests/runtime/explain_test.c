@@ -269,6 +269,26 @@ Test(explain, all_buffers_of_a_refused_group) {
     cr_assert_eq(report->params[3].use, SPVF_PARAM_SAME);
 }
 
+Test(explain, kernels_that_are_not_supported) {
+    spvf_module *broken = load_text(c, "target 64\nfunc @far() import\nkernel @k() {\nentry:\n"
+                                       "  call @far()\n  ret\n}\n");
+    cr_assert_eq(spvf_module_optimize(broken, NULL), SPVF_OK);
+    messages[0] = 0;
+    follow_add("k");
+    request.identity_count = 0;
+    members[1].module = broken;
+    explain(false);
+    cr_assert_str_eq(report->refusal->rule, "fuse.kernel");
+    cr_assert(strncmp(report->refusal->text, "kernel 'k': ", 12) == 0);
+    cr_assert(report->member_count == 2 && report->param_count == 0 && !report->exact);
+    spvf_explanation_destroy(report);
+    members[1].kernel = NULL;
+    request.name = NULL;
+    cr_assert_eq(spvf_explain(c, &request, &report), SPVF_ERROR_ARGUMENT);
+    cr_assert_null(report);
+    spvf_module_destroy(broken);
+}
+
 Test(explain, contradictions) {
     follow_add("mul");
     members[1].range.local[0] = 32;
