@@ -77,7 +77,7 @@ static uint64_t bytes_of(meter *q, const pass_summary *s, const pass_access *x) 
         bool bounded = pass_symbol_bounds(&s->launch, of, x->at->block, &low, &high);
         if (!bounded) q->result->exact_traffic = false;
         uint64_t count = bounded ? (uint64_t)(high - low) + 1 : items;
-        if (of->kind == IR_OP_phi)
+        if (bounded && of->kind == IR_OP_phi)
             rounds = times(rounds, count);
         else
             ids = times(ids, count);
