@@ -30,7 +30,6 @@ typedef struct {
 static ir_type import_type(ir_importer *im, const ir_module *from, ir_type t);
 static ir_func *import_func(ir_importer *im, const ir_func *f);
 static ir_global *import_global(ir_importer *im, const ir_global *g);
-static uint32_t import_loc(ir_importer *im, const ir_module *from, uint32_t loc);
 
 static ir_arena *arena_of(const copier *c) { return &c->map.to->module->arena; }
 
@@ -130,7 +129,7 @@ static void copy_name(copier *c, const ir_inst *i, const ir_inst *copy) {
 }
 
 static uint32_t loc_of(copier *c, const ir_inst *i) {
-    return c->im ? import_loc(c->im, c->from->module, i->loc) : i->loc;
+    return c->im ? ir_import_loc(c->im, c->from->module, i->loc) : i->loc;
 }
 
 static ir_inst *start_copy(copier *c, const ir_inst *i, unsigned nargs) {
@@ -327,33 +326,6 @@ static void *known_copy(const ir_importer *im, const void *source) {
 
 static void remember(ir_importer *im, const void *source, void *copy) {
     ir_map_set(&im->m->arena, &im->done, (uintptr_t)source, copy);
-}
-
-/* A file of the source module as a file of m. */
-static uint32_t import_file(ir_importer *im, const char *name) {
-    ir_module *m = im->m;
-    uintptr_t known = (uintptr_t)known_copy(im, name);
-    if (known) return (uint32_t)(known - 1);
-    *ir_push(&m->arena, &m->files) = ir_strdup(&m->arena, name);
-    remember(im, name, (void *)(uintptr_t)m->files.n);
-    return m->files.n - 1;
-}
-
-/* A loc of m for the source line that a loc of another module stands for; 0: it has none.  Such
- * locs are no word offsets of m's SPIR-V and lie above all that are. */
-static uint32_t import_loc(ir_importer *im, const ir_module *from, uint32_t loc) {
-    ir_module *m = im->m;
-    const ir_line *line = from == m ? NULL : ir_line_of(from, loc);
-    if (!line) return from == m ? loc : 0;
-    uintptr_t known = (uintptr_t)known_copy(im, line);
-    if (known) return (uint32_t)known;
-    uint32_t last = m->lines.n ? m->lines.data[m->lines.n - 1].word : 0;
-    if (last == UINT32_MAX) return 0;
-    uint32_t word = last < IR_LOC_MADE ? IR_LOC_MADE : last + 1;
-    uint32_t file = import_file(im, from->files.data[line->file]);
-    *ir_push(&m->arena, &m->lines) = (ir_line){word, file, line->line, line->column};
-    remember(im, line, (void *)(uintptr_t)word);
-    return word;
 }
 
 /* Recursion is bounded by IR_MAX_TYPE_DEPTH. */

@@ -1,4 +1,4 @@
-/* func.c — modules, functions, globals, names, the line table. */
+/* func.c — modules, functions, globals, names. */
 #include "ir/ir.h"
 
 /* --------------------------------------------------------------------------- names of symbols
@@ -56,19 +56,6 @@ void ir_module_free(ir_module *m) {
     if (!m) return;
     ir_arena arena = m->arena;
     ir_arena_free(&arena);
-}
-
-const ir_line *ir_line_of(const ir_module *m, uint32_t word) {
-    uint32_t low = 0, high = m->lines.n;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (m->lines.data[mid].word <= word)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    if (word == 0 || low == 0 || m->lines.data[low - 1].line == 0) return NULL;
-    return &m->lines.data[low - 1];
 }
 
 /* ------------------------------------------------------------------------------------- globals */

@@ -726,7 +726,7 @@ void ir_module_free(ir_module *m);
 ir_global *ir_global_new(ir_module *m, const char *name, ir_space space, ir_type type);
 ir_global *ir_global_find(const ir_module *m, const char *name);
 void ir_global_remove(ir_global *g);
-const ir_line *ir_line_of(const ir_module *m, uint32_t word); /* NULL: unknown */
+const ir_line *ir_line_of(const ir_module *m, uint32_t word); /* NULL: unknown (lines.c) */
 /* From here on, a loc is a key of the line table and no word offset: its line is imported. */
 enum { IR_LOC_MADE = 1 << 30 };
 /* The word offset that a message about a loc shows; 0: none. */
@@ -1004,7 +1004,7 @@ void ir_clone_region(ir_func *f, ir_block *const *blocks, uint32_t n, ir_clone_m
  * they use.  Start as {.m = m}; lives while the source modules do. */
 typedef struct {
     ir_module *m;
-    ir_map done;                   /* source function, global or type -> its copy */
+    ir_map done;                   /* source function, global, type, line, file -> its copy */
     ir_vec(const ir_func *) funcs; /* declared; bodies still to be copied */
     ir_vec(const ir_global *) globals;
 } ir_importer;
@@ -1016,5 +1016,7 @@ ir_func *ir_importer_copy(ir_importer *im, const ir_func *f, const char *name);
 ir_func *ir_import_func(ir_module *m, const ir_func *f, const char *name);
 ir_global *ir_import_global(ir_module *m, const ir_global *g);
 ir_type ir_import_type(ir_module *m, const ir_module *from, ir_type t);
+/* A loc of im->m for the line that a loc of `from` stands for; 0: it has none. (lines.c) */
+uint32_t ir_import_loc(ir_importer *im, const ir_module *from, uint32_t loc);
 
 #endif

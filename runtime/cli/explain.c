@@ -84,14 +84,15 @@ static void print_param(FILE *f, const spvf_param_info *p) {
     }
 }
 
-static void print_member(FILE *f, const spvf_explanation *e, size_t m) {
+/* Parameters stand member by member; `next` is the first of this one. */
+static void print_member(FILE *f, const spvf_explanation *e, size_t m, size_t *next) {
     const spvf_explained_member *k = &e->members[m];
     fprintf(f, "  %zu: @%s on ", m, k->kernel);
     print_range(f, &k->range);
     fprintf(f, "%s%s\n", k->guarded ? ", some of the items" : "",
             k->remapped ? ", ids computed" : "");
-    for (size_t p = 0; p < e->param_count; p++)
-        if (e->params[p].member == m) print_param(f, &e->params[p]);
+    while (*next < e->param_count && e->params[*next].member == m)
+        print_param(f, &e->params[(*next)++]);
 }
 
 /* ------------------------------------------------------------------------------------ decisions */
@@ -112,14 +113,6 @@ static bool is_told(const spvf_explanation *e, const char *accesses) {
 }
 
 /* -------------------------------------------------------------------------------------- buffers */
-
-static void print_promotion(FILE *f, const spvf_explained_buffer *b) {
-    static const char *const where[] = {"", "private memory, per item", "local memory, per group"};
-    if (b->promoted == SPVF_PROMOTED_NOT) return;
-    fprintf(f, "    kept in %s: %llu bytes", where[b->promoted],
-            (unsigned long long)b->promoted_bytes);
-    fprintf(f, b->map ? ", index %s\n" : "\n", b->map);
-}
 
 /* "0:add.out, 1:mul.in" */
 static void print_identities(FILE *f, const spvf_explanation *e, const spvf_explained_buffer *b) {
@@ -144,7 +137,6 @@ static void print_buffer(FILE *f, const spvf_explanation *e, const spvf_explaine
     print_identities(f, e, b);
     fprintf(f, "): %s; %s\n", uses[b->read + 2 * b->written], classes[b->dependence.kind]);
     if (accesses && !is_told(e, accesses)) print_paragraph(f, 4, accesses, "");
-    print_promotion(f, b);
 }
 
 static void print_traffic(FILE *f, const spvf_explanation *e) {
@@ -156,8 +148,9 @@ static void print_traffic(FILE *f, const spvf_explanation *e) {
 }
 
 void cli_print_explanation(FILE *f, const spvf_explanation *e) {
+    size_t param = 0;
     fprintf(f, "group %s: %s\n", e->name, e->fused ? "fused" : "not fused");
-    for (size_t k = 0; k < e->member_count; k++) print_member(f, e, k);
+    for (size_t k = 0; k < e->member_count; k++) print_member(f, e, k, &param);
     for (size_t k = 0; k < e->decision_count; k++) print_decision(f, &e->decisions[k]);
     for (size_t k = 0; k < e->buffer_count; k++) print_buffer(f, e, &e->buffers[k]);
     print_traffic(f, e);
