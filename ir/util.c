@@ -152,16 +152,18 @@ void ir_putn(ir_text *t, const char *s, size_t n) {
 
 void ir_put(ir_text *t, const char *s) { ir_putn(t, s, strlen(s)); }
 
+/* Mostly there is room, and the first try is right. */
 void ir_putf(ir_text *t, const char *fmt, ...) {
     va_list ap, again;
+    size_t room = t->cap - t->n;
     va_start(ap, fmt);
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
+    int n = vsnprintf(t->data ? t->data + t->n : NULL, room, fmt, ap);
     va_end(ap);
-    if (n > 0) {
+    if (n > 0 && (size_t)n >= room) {
         reserve(t, (size_t)n);
         vsnprintf(t->data + t->n, (size_t)n + 1, fmt, again);
-        t->n += (size_t)n;
     }
+    if (n > 0) t->n += (size_t)n;
     va_end(again);
 }

@@ -156,11 +156,8 @@ static const char *print_place(ir_arena *a, const pass_launch *l, const pass_acc
 pass_access_info pass_describe_access(const pass_launch *l, const pass_access *x, ir_arena *a) {
     const ir_module *m = l->kernel->module;
     const ir_line *line = ir_line_of(m, x->at->loc);
-    pass_access_info info = {.kernel = ir_strdup(a, l->kernel->name),
-                             .kind = x->kind,
-                             .size = x->size,
-                             .always = x->always,
-                             .place = print_place(a, l, x)};
+    pass_access_info info = {
+        .kind = x->kind, .size = x->size, .always = x->always, .place = print_place(a, l, x)};
     if (!line || line->file >= m->files.n) return info;
     info.file = ir_strdup(a, m->files.data[line->file]);
     info.line = line->line;

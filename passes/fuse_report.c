@@ -64,6 +64,22 @@ static void mark_accesses(const pass_summary *s, pass_fuse_result *r) {
     }
 }
 
+static bool is_same_pair(const pass_dependence *a, const pass_dependence *b) {
+    return a->first.access == b->first.access && a->second.access == b->second.access;
+}
+
+/* Mostly that of a buffer, which is described already. */
+static pass_dependence_info describe_gap(const pass_findings *found, const pass_dependence *d,
+                                         ir_arena *out, const pass_fuse_result *r) {
+    if (d->kind == PASS_DEP_NONE) return (pass_dependence_info){0};
+    const ir_inst *o = d->first.access->object;
+    if (o && o->op == IR_OP_param) {
+        uint32_t arg = d->first.of->launch.argument[o->imm.index];
+        if (is_same_pair(d, &found->by_arg[arg])) return r->buffers[arg].dependence;
+    }
+    return pass_describe_dependence(found, d, out);
+}
+
 void pass_fuse_report(const pass_findings *found, ir_arena *out, pass_fuse_result *r) {
     uint32_t members = found->request->nmembers;
     r->buffers = ir_new_array(out, pass_fuse_buffer, r->nargs);
@@ -73,7 +89,7 @@ void pass_fuse_report(const pass_findings *found, ir_arena *out, pass_fuse_resul
         r->buffers[a].dependence = pass_describe_dependence(found, &found->by_arg[a], out);
     for (uint32_t m = 0; m + 1 < members; m++) {
         r->gaps[m].barrier = found->barrier[m];
-        r->gaps[m].why = pass_describe_dependence(found, &found->by_gap[m], out);
+        r->gaps[m].why = describe_gap(found, &found->by_gap[m], out, r);
     }
     pass_find_traffic(found, found->scratch, r);
 }

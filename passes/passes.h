@@ -381,7 +381,8 @@ typedef ir_vec(pass_access) pass_accesses;
 
 /* Appends all accesses of memory that items share, in program order of reachable blocks. */
 void pass_find_accesses(const pass_launch *l, ir_arena *a, pass_accesses *out);
-/* The same for those who read about it; lies in `a` and outlives the kernel. */
+/* The same for those who read about it, without member and its name; lies in `a` and outlives the
+ * kernel. */
 pass_access_info pass_describe_access(const pass_launch *l, const pass_access *x, ir_arena *a);
 /* "writes 4 bytes at %out + 4*global_id.0 + 8, always" */
 void pass_print_access(ir_text *out, const pass_access_info *x);
