@@ -255,6 +255,15 @@ typedef struct {
     pass_traffic unfused, fused;
 } pass_fuse_buffer;
 
+/* What fusing is expected to bring. */
+typedef struct {
+    uint32_t launches; /* that are saved */
+    uint64_t bytes;    /* of memory traffic that are saved */
+    uint32_t pressure; /* words of 32 bits that live at once in an item of the fused kernel */
+    uint32_t excess;   /* how many of them no register may hold, and that members did not need */
+    bool worth;
+} pass_profit;
+
 /* A rule of fuse_rules.def. */
 typedef struct {
     const char *id;
@@ -276,6 +285,7 @@ typedef struct {
     pass_fuse_buffer *buffers; /* by argument; NULL: refused before accesses were looked at */
     pass_fuse_gap *gaps;       /* by member, the last aside; NULL: as buffers */
     bool exact_traffic;        /* all accesses were understood */
+    pass_profit profit;        /* after pass_find_profit */
     ir_vec(pass_decision) decisions;
 } pass_fuse_result;
 
@@ -287,6 +297,12 @@ bool pass_fuse(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out,
                pass_fuse_result *result);
 /* Drops the parameters of the fused kernel that nothing uses, and marks their arguments unused. */
 void pass_fuse_trim(pass_fuse_result *result);
+
+/* Fills result->profit for a fused kernel that has been simplified. (profit.c) */
+void pass_find_profit(const pass_fuse_request *request, pass_fuse_result *result,
+                      ir_arena *scratch);
+/* The words of 32 bits that live at once in f, at most. */
+uint32_t pass_pressure(ir_func *f, ir_arena *scratch);
 
 /* The nd-range of the fused kernel; false after a reported error. (range.c) */
 bool pass_fuse_range(ir_ctx *cx, const pass_fuse_member *members, uint32_t n, ir_arena *scratch,

@@ -239,6 +239,17 @@ static void check_params(fuse_job *j) {
                MAX_PARAMS);
 }
 
+/* Fusing may be legal and not worth it. */
+static void check_profit(fuse_job *j) {
+    const pass_profit *p = &j->result.profit;
+    pass_find_profit(&j->request, &j->result, arena_of(j));
+    if (p->worth || j->options.force) return;
+    refuse(j, "fuse.unprofitable",
+           "%u words live at once in each work-item, %u more than there are registers; %u launches "
+           "and %llu bytes of traffic would be saved",
+           p->pressure, p->excess, p->launches, (unsigned long long)p->bytes);
+}
+
 static void optimize_fused(fuse_job *j) {
     pass_options o = rt_pass_options(j->options.passes);
     if (j->options.no_optimize) o.passes = "inline";
@@ -246,6 +257,7 @@ static void optimize_fused(fuse_job *j) {
     if (j->result.kernel->refusal) refuse(j, "fuse.call", "%s", j->result.kernel->refusal);
     pass_fuse_trim(&j->result);
     check_params(j);
+    if (!j->options.no_optimize) check_profit(j);
     if (!ir_verify_module(j->result.module)) ir_throw(&j->context->cx, IR_ERR_INTERNAL);
 }
 

@@ -1,0 +1,118 @@
+/* profit.c — is a fused kernel likely to be faster than its members?
+ *
+ * A model in bytes of memory traffic.  Fusion saves launches, each worth as much as LAUNCH bytes,
+ * and the traffic that the accesses say (traffic.c).  It costs where more values live at once than
+ * registers hold: each word above REGISTERS, and above what the members need themselves, is stored
+ * and loaded once per item.
+ *
+ * The model need not be exact, as fusion rarely loses: a kernel is declined only when what it costs
+ * is more than all that it saves.
+ */
+#include "passes/passes.h"
+
+enum {
+    LAUNCH = 65536,  /* bytes that a device moves in the time of a launch, about 5 µs */
+    REGISTERS = 128, /* words of 32 bits for each item; GPUs have up to 255, CPUs spill to L1 */
+    SPILL = 8        /* bytes per word: out and in again */
+};
+
+/* ---------------------------------------------------------------------------------------- pressure */
+
+typedef struct {
+    const ir_module *m;
+    bool *live; /* by value id */
+    uint32_t words, most;
+} counter;
+
+static uint32_t words_of(const counter *c, const ir_inst *v) {
+    if (v->type == IR_VOID || ir_is_opaque(v->type)) return 0;
+    if (ir_elem(v->type) == IR_I1) return 1;
+    return (uint32_t)((ir_access_size(c->m, v->type) + 3) / 4);
+}
+
+static bool takes_register(const ir_inst *v) { return !ir_is_leaf(v) || v->op == IR_OP_param; }
+
+static void begin_life(counter *c, const ir_inst *v) {
+    if (!takes_register(v) || c->live[v->id]) return;
+    c->live[v->id] = true;
+    c->words += words_of(c, v);
+    if (c->words > c->most) c->most = c->words;
+}
+
+static void end_life(counter *c, const ir_inst *v) {
+    if (!c->live[v->id]) return;
+    c->live[v->id] = false;
+    c->words -= words_of(c, v);
+}
+
+static void count_block(counter *c, const ir_live *live, ir_block *b) {
+    const ir_value_list *out = &live->out[b->id];
+    for (uint32_t k = 0; k < out->n; k++) begin_life(c, out->data[k]);
+    foreach_inst_reverse (i, b) {
+        end_life(c, i);
+        if (i->op == IR_OP_phi) continue;
+        for (unsigned n = 0; n < i->nargs; n++) begin_life(c, ir_arg(i, n));
+    }
+    const ir_value_list *in = &live->in[b->id];
+    for (uint32_t k = 0; k < in->n; k++) end_life(c, in->data[k]);
+}
+
+uint32_t pass_pressure(ir_func *f, ir_arena *scratch) {
+    const ir_live *live = ir_liveness(f);
+    const ir_order *order = &ir_dominators(f)->order;
+    counter c = {.m = f->module, .live = ir_new_array(scratch, bool, f->next_id)};
+    for (uint32_t k = 0; k < order->n; k++) count_block(&c, live, order->rpo[k]);
+    return c.most;
+}
+
+/* ------------------------------------------------------------------------------------------ profit */
+
+static uint64_t sum_of(const pass_traffic *t) { return t->read + t->written; }
+
+typedef struct {
+    const pass_fuse_request *request;
+    ir_ctx *cx;
+    ir_module *m;
+    uint32_t most;
+} member_job;
+
+/* The greatest of the members when they have gone through the passes as the fused kernel has. */
+static void find_own_pressure(void *arg) {
+    member_job *j = arg;
+    const pass_fuse_request *r = j->request;
+    j->m = ir_module_new(j->cx, "members", r->members[0].kernel->module->pointer_bits);
+    for (uint32_t m = 0; m < r->nmembers; m++) {
+        const ir_func *k = r->members[m].kernel;
+        if (!ir_func_find(j->m, k->name)) ir_import_func(j->m, k, k->name);
+    }
+    if (!pass_run(j->m, NULL)) ir_throw(j->cx, j->cx->status);
+    foreach_func (f, j->m) {
+        uint32_t here = ir_is_declaration(f) ? 0 : pass_pressure(f, &j->m->arena);
+        if (here > j->most) j->most = here;
+    }
+}
+
+/* Members are looked at only when it matters. */
+static uint32_t count_excess(const pass_fuse_request *request, const pass_fuse_result *r) {
+    member_job j = {.request = request, .cx = r->module->cx, .most = REGISTERS};
+    if (r->profit.pressure <= REGISTERS) return 0;
+    bool found = ir_try(j.cx, find_own_pressure, &j);
+    ir_module_free(j.m);
+    if (!found) ir_throw(j.cx, j.cx->status);
+    return r->profit.pressure > j.most ? r->profit.pressure - j.most : 0;
+}
+
+void pass_find_profit(const pass_fuse_request *request, pass_fuse_result *r, ir_arena *scratch) {
+    pass_profit *p = &r->profit;
+    uint64_t before = 0, after = 0;
+    *p = (pass_profit){.launches = request->nmembers - 1};
+    p->pressure = pass_pressure(r->kernel, scratch);
+    for (uint32_t a = 0; a < r->nargs && r->buffers; a++) {
+        before += sum_of(&r->buffers[a].unfused);
+        after += sum_of(&r->buffers[a].fused);
+    }
+    p->bytes = before > after ? before - after : 0;
+    uint64_t saved = p->bytes + (uint64_t)p->launches * LAUNCH;
+    p->excess = count_excess(request, r);
+    p->worth = (uint64_t)p->excess * SPILL * pass_range_items(&r->range) <= saved;
+}

@@ -1,0 +1,62 @@
+/* profit_test.c — fusing what is legal and not worth it. */
+#include <criterion/criterion.h>
+
+#include "tests/runtime/bench.h"
+
+/* A kernel that adds up n words of %x, of which each item has n, and stores the sum in %y. */
+static void print_kernel(char *to, size_t size, const char *name, unsigned n) {
+    size_t at =
+        (size_t)snprintf(to, size,
+                         "kernel @%s(%%x: ptr.global, %%y: ptr.global) {\ne:\n"
+                         " %%g: i64 = global_id 0\n %%b: i64 = mul %%g, %u\n"
+                         " %%p: ptr.global = ptradd %%x, %%b\n %%s0: f32 = load %%p align 4\n",
+                         name, 4 * n);
+    for (unsigned k = 1; k < n; k++)
+        at +=
+            (size_t)snprintf(to + at, size - at,
+                             " %%p%u: ptr.global = ptradd %%p, %u\n"
+                             " %%v%u: f32 = load %%p%u align 4\n %%s%u: f32 = fadd %%s%u, %%v%u\n",
+                             k, 4 * k, k, k, k, k - 1, k);
+    snprintf(to + at, size - at,
+             " %%o: i64 = mul %%g, 4\n %%q: ptr.global = ptradd %%y, %%o\n"
+             " store %%s%u, %%q align 4\n ret\n}\n",
+             n - 1);
+}
+
+typedef struct {
+    unsigned words;
+    bool force;
+    spvf_status want;
+} row;
+
+/* Both sums read the same words, which the fused kernel would keep. */
+static void check(const row *r) {
+    static char text[1 << 17];
+    spvf_context *c = new_context();
+    print_kernel(text, sizeof text / 2, "first", r->words);
+    print_kernel(text + strlen(text), sizeof text / 2, "second", r->words);
+    spvf_module *m = load_text(c, text);
+    const spvf_range range = {.dims = 1, .global = {1 << 20}};
+    const spvf_member members[] = {{m, "first", range}, {m, "second", range}};
+    const spvf_identity same = {0, 0, 1, 0};
+    const spvf_fuse_options o = {.size = sizeof o,
+                                 .members = members,
+                                 .member_count = 2,
+                                 .identities = &same,
+                                 .identity_count = 1,
+                                 .force = r->force};
+    spvf_fusion *f;
+    cr_expect_eq(spvf_fuse(c, &o, &f), r->want, "%u words: %s", r->words, messages);
+    if (r->want == SPVF_ERROR_REFUSED)
+        cr_expect(strstr(messages, "fuse.unprofitable"), "%s", messages);
+    spvf_fusion_destroy(f);
+    spvf_module_destroy(m);
+    spvf_context_destroy(c);
+    cr_assert_eq(bytes_held, 0);
+}
+
+Test(profit, values_that_no_register_holds) {
+    check(&(row){100, false, SPVF_OK});
+    check(&(row){400, false, SPVF_ERROR_REFUSED});
+    check(&(row){400, true, SPVF_OK});
+}
