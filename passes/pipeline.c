@@ -48,11 +48,12 @@ const char pass_standard[] =
     "sroa,"        /* … indices into arrays too, which become values now */
     "indvars,"     /* one counter per loop, as wide as its uses */
     "gvn,"         /* equal values become one */
-    "reassociate," /* … and addresses that differ by a constant share the rest */
+    "licm,"        /* what does not change in a loop stands before it … */
+    "reassociate," /* … and is added first; neighbours share all but a constant */
     "memopt,"      /* what one body stored, the next need not load */
     "dse,"         /* … and what it stored for the next is not always needed in memory */
     "simplify,"    /* x - x, x & x … exist only once values are merged */
-    "licm,"        /* once in front of a loop instead of in each iteration */
+    "licm,"        /* once in front of a loop, also the loads that memopt has left */
     "dce,"         /* what merging and folding left unused, stores nobody reads, dead phi cycles */
     "simplifycfg," /* blocks that became empty */
     "sink";        /* work that only one of the branches needs that are left */
