@@ -13,6 +13,13 @@ static const char kernels[] = "target 64\n"
                               "  %v: i32 = load %p align 4\n"
                               "  store %v, %l align 4\n"
                               "  ret\n"
+                              "}\n"
+                              "kernel @add(%p: ptr.global of i32, %v: i32) {\n"
+                              "entry:\n"
+                              "  %o: i32 = load %p align 4\n"
+                              "  %s: i32 = add %o, %v\n"
+                              "  store %s, %p align 4\n"
+                              "  ret\n"
                               "}\n";
 
 static spvf_context *c;
@@ -123,6 +130,7 @@ Test(misuse, more_parameters_than_a_function_can_have) {
     spvf_constant ones[MEMBERS];
     for (uint32_t i = 0; i < MEMBERS; i++) {
         many[i] = members[0];
+        many[i].kernel = "add";
         ones[i] = (spvf_constant){i, 1, &value, sizeof value};
         if (i) same[i - 1] = (spvf_identity){0, 0, i, 0};
     }
