@@ -2,14 +2,15 @@
  *
  * The form of a value is constant + sum of factor * symbol, equal to the value modulo 2^width.
  * Symbols are ids, by-value parameters, iteration numbers of loops, and whatever is not looked
- * into.  Sums, products and shifts by constants, and truncations keep that congruence.  An
- * extension needs more: the form must be the value itself, as the extension reads it.  It is when
- * the bounds of its symbols keep it within the narrow type, or, for signed values, when it is made
- * of whole values by operations that promise not to wrap.
+ * into.  Sums, products and shifts by constants, and truncations keep that congruence; an `or` of
+ * bits that the other operand leaves 0 is a sum.  An extension needs more: the form must be the
+ * value itself, as the extension reads it.  It is when the bounds of its symbols (bounds.c) keep it
+ * within the narrow type, or when it is made of whole values by operations that do not wrap.
  *
- * Ids are bounded by the nd-range, iteration numbers by an exit test against a constant.  Other
- * symbols have no bounds.  How deep and how far expressions are followed is limited; what lies
- * beyond is a symbol.
+ * Where the range is known, a linear id is written with ids, and group * local size + local id is
+ * the global id less its offset, so that equal places have equal forms.
+ *
+ * How deep and how far expressions are followed is limited; what lies beyond is a symbol.
  */
 #include "passes/passes.h"
 
@@ -17,7 +18,7 @@ enum { MAX_DEPTH = 24, MAX_STEPS = 1000 };
 
 /* ----------------------------------------------------------------------------------------- sums */
 
-static bool is_same_symbol(const pass_symbol *a, const pass_symbol *b) {
+bool pass_is_same_symbol(const pass_symbol *a, const pass_symbol *b) {
     return a->kind == b->kind && a->index == b->index && a->value == b->value;
 }
 
@@ -31,7 +32,7 @@ static void drop_zeros(pass_affine *f) {
 bool pass_affine_add(pass_affine *to, const pass_affine *f, int64_t factor) {
     for (uint32_t k = 0; k < f->n; k++) {
         uint32_t at = 0;
-        while (at < to->n && !is_same_symbol(&to->term[at].of, &f->term[k].of)) at++;
+        while (at < to->n && !pass_is_same_symbol(&to->term[at].of, &f->term[k].of)) at++;
         if (at == PASS_MAX_TERMS) return false;
         if (at == to->n) to->term[to->n++] = (pass_term){f->term[k].of, 0};
         int64_t part = ir_wrap_mul(f->term[k].factor, factor);
@@ -47,86 +48,24 @@ bool pass_is_same_form(const pass_affine *a, const pass_affine *b) {
     return pass_affine_add(&difference, b, -1) && !difference.n && !difference.constant;
 }
 
-/* --------------------------------------------------------------------------------------- bounds */
-
-/* A test in the header is reached once more than the rest of the loop. */
-static bool counter_bounds(const pass_launch *l, const ir_inst *phi, const ir_block *at,
-                           int64_t *high) {
-    const ir_loops *loops = ir_loop_tree(l->kernel);
-    pass_counter c;
-    if (!pass_find_counter(loops, phi, &c)) return false;
-    int64_t latch = pass_count_passes(loops, c.loop, c.latch);
-    int64_t header = pass_count_passes(loops, c.loop, phi->block);
-    bool behind_test = at != phi->block && ir_in_loop(loops, at, c.loop);
-    *high = latch >= 0 ? latch : header - behind_test;
-    return *high >= 0;
+static int64_t *factor_of(pass_affine *f, ir_op kind, unsigned d) {
+    for (uint32_t k = 0; k < f->n; k++)
+        if (f->term[k].of.kind == kind && f->term[k].of.index == d) return &f->term[k].factor;
+    return NULL;
 }
 
-static unsigned count_exits(const ir_loops *loops, const ir_loop *loop) {
-    unsigned exits = 0;
-    for (uint32_t k = 0; k < loop->nblocks; k++)
-        for (uint32_t s = 0; s < loop->block[k]->nsucc; s++)
-            exits += !ir_in_loop(loops, loop->block[k]->succ[s], loop);
-    return exits;
-}
-
-bool pass_is_counted(const pass_launch *l, const ir_loop *loop) {
-    int64_t high;
-    bool counted = false;
-    foreach_phi (phi, loop->header) counted |= counter_bounds(l, phi, loop->header, &high);
-    return counted && count_exits(ir_loop_tree(l->kernel), loop) == 1;
-}
-
-static uint64_t local_size(const pass_range *r, unsigned d) {
-    return d < r->dims ? r->local[d] : 1;
-}
-
-/* Of a value that is not looked into, but whose operation says something. */
-static bool value_bounds(const pass_launch *l, const ir_inst *v, const ir_block *at,
-                         int64_t *high) {
-    pass_affine limit;
-    if (v->op != IR_OP_urem && v->op != IR_OP_and && v->op != IR_OP_umin) return false;
-    if (ir_is_vector(v->type)) return false;
-    pass_find_affine(l, ir_arg(v, 1), at, &limit);
-    *high = limit.constant - (v->op == IR_OP_urem);
-    return limit.n == 0 && *high >= 0;
-}
-
-bool pass_symbol_bounds(const pass_launch *l, const pass_symbol *s, const ir_block *at,
-                        int64_t *low, int64_t *high) {
+void pass_join_ids(const pass_launch *l, pass_affine *f) {
     const pass_range *r = l->range;
-    uint64_t count = 0;
-    *low = 0;
-    if (s->kind == IR_OP_phi) return counter_bounds(l, s->value, at, high);
-    if (s->value) return value_bounds(l, s->value, at, high);
-    if (!r) return false;
-    uint64_t size = pass_global_size(r, s->index);
-    if (s->kind == IR_OP_global_id) {
-        *low = s->index < r->dims ? (int64_t)r->offset[s->index] : 0;
-        count = size;
-    } else if (s->kind == IR_OP_local_id) {
-        count = r->has_local ? local_size(r, s->index) : size;
-    } else if (s->kind == IR_OP_group_id) {
-        count = r->has_local ? (size - 1) / local_size(r, s->index) + 1 : size;
-    } else if (s->kind == IR_OP_global_linear_id) {
-        count = pass_range_items(r);
+    for (unsigned d = 0; r && r->has_local && d < r->dims; d++) {
+        int64_t *group = factor_of(f, IR_OP_group_id, d), *local = factor_of(f, IR_OP_local_id, d);
+        if (!group || !local || *group != ir_wrap_mul(*local, (int64_t)r->local[d])) continue;
+        const pass_affine id = {
+            .term = {{{IR_OP_global_id, d, NULL}, 1}}, .n = 1, .constant = -(int64_t)r->offset[d]};
+        int64_t factor = *local;
+        *group = *local = 0;
+        drop_zeros(f);
+        pass_affine_add(f, &id, factor);
     }
-    *high = (int64_t)((uint64_t)*low + count - 1);
-    return count && *low >= 0 && *high >= *low;
-}
-
-bool pass_affine_bounds(const pass_launch *l, const pass_affine *f, const ir_block *at,
-                        int64_t *low, int64_t *high) {
-    ir_i128 least = f->constant, most = f->constant;
-    for (uint32_t k = 0; k < f->n; k++) {
-        int64_t from, to, factor = f->term[k].factor;
-        if (!pass_symbol_bounds(l, &f->term[k].of, at, &from, &to)) return false;
-        least += (ir_i128)factor * (factor < 0 ? to : from);
-        most += (ir_i128)factor * (factor < 0 ? from : to);
-    }
-    *low = (int64_t)least;
-    *high = (int64_t)most;
-    return least >= INT64_MIN / 2 && most <= INT64_MAX / 2;
 }
 
 /* ---------------------------------------------------------------------------------------- forms */
@@ -139,6 +78,8 @@ typedef struct {
 
 static void find(finder *q, ir_inst *v, unsigned depth, pass_affine *out);
 
+static const ir_loops *loops_of(const finder *q) { return ir_loop_tree(q->launch->kernel); }
+
 static void put_symbol(pass_affine *out, ir_op kind, uint32_t index, const ir_inst *value) {
     *out = (pass_affine){.term = {{{kind, index, value}, 1}}, .n = 1};
 }
@@ -147,32 +88,35 @@ static void put_constant(pass_affine *out, int64_t n) { *out = (pass_affine){.co
 
 static void find_param(finder *q, const ir_inst *v, pass_affine *out) {
     const pass_launch *l = q->launch;
-    uint32_t n = v->imm.index;
-    if (l->value && l->value[n])
-        put_constant(out, *l->value[n]);
-    else
-        put_symbol(out, IR_OP_param, l->argument ? l->argument[n] : n, NULL);
+    put_symbol(out, IR_OP_param, l->argument ? l->argument[v->imm.index] : v->imm.index, NULL);
+}
+
+/* Linear ids count x fastest, from 0 on. */
+static void find_linear(const pass_range *r, ir_op id, pass_affine *out) {
+    uint64_t stride = 1;
+    *out = (pass_affine){0};
+    for (unsigned d = 0; d < r->dims; d++) {
+        bool global = id == IR_OP_global_id;
+        const pass_affine part = {
+            .term = {{{id, d, NULL}, 1}}, .n = 1, .constant = global ? -(int64_t)r->offset[d] : 0};
+        pass_affine_add(out, &part, (int64_t)stride);
+        stride *= global ? r->global[d] : pass_local_size(r, d);
+    }
 }
 
 static void find_query(finder *q, const ir_inst *v, pass_affine *out) {
     const pass_range *r = q->launch->range;
-    bool has_dim = ir_info(v)->imm == I_DIM;
-    unsigned d = has_dim ? v->imm.dim : 0;
-    put_symbol(out, (ir_op)v->op, d, NULL);
-    if (!r) return;
-    if (v->op == IR_OP_global_size) put_constant(out, (int64_t)pass_global_size(r, d));
-    if (v->op == IR_OP_global_offset) put_constant(out, d < r->dims ? (int64_t)r->offset[d] : 0);
-    if (v->op == IR_OP_work_dim) put_constant(out, r->dims);
-    if (!r->has_local) return;
-    if (v->op == IR_OP_local_size || v->op == IR_OP_enqueued_local_size)
-        put_constant(out, (int64_t)local_size(r, d));
-    if (v->op == IR_OP_num_groups)
-        put_constant(out, (int64_t)(pass_global_size(r, d) / local_size(r, d)));
+    if (r && v->op == IR_OP_global_linear_id)
+        find_linear(r, IR_OP_global_id, out);
+    else if (r && r->has_local && v->op == IR_OP_local_linear_id)
+        find_linear(r, IR_OP_local_id, out);
+    else
+        put_symbol(out, (ir_op)v->op, ir_info(v)->imm == I_DIM ? v->imm.dim : 0, NULL);
 }
 
 static bool is_within(finder *q, const pass_affine *f, int64_t low, int64_t high) {
     int64_t from, to;
-    return pass_affine_bounds(q->launch, f, q->at, &from, &to) && from >= low && to <= high;
+    return pass_affine_own_bounds(q->launch, f, q->at, &from, &to) && from >= low && to <= high;
 }
 
 static bool fits(finder *q, const pass_affine *f, unsigned bits, bool is_signed) {
@@ -191,8 +135,8 @@ static bool is_whole(finder *q, ir_inst *v, unsigned depth) {
     if (fits(q, &form, ir_bits(q->launch->kernel->module, v->type), true)) return true;
     if (form.n == 1 && form.term[0].of.value == v && v->op != IR_OP_phi) return true;
     if (v->op == IR_OP_phi)
-        return pass_find_counter(ir_loop_tree(q->launch->kernel), v, &c) &&
-               c.next->flags & IR_NSW && is_whole(q, c.init, depth + 1);
+        return pass_counts_whole(loops_of(q), v, true) && pass_find_counter(loops_of(q), v, &c) &&
+               is_whole(q, c.init, depth + 1);
     bool sums =
         v->op == IR_OP_add || v->op == IR_OP_sub || v->op == IR_OP_mul || v->op == IR_OP_shl;
     return sums && v->flags & IR_NSW && is_whole(q, ir_arg(v, 0), depth + 1) &&
@@ -205,14 +149,30 @@ static bool find_extension(finder *q, ir_inst *x, unsigned bits, bool is_signed,
     find(q, x, depth + 1, out);
     if (fits(q, out, bits, is_signed)) return true;
     bool narrow = ir_bits(q->launch->kernel->module, x->type) == bits;
-    return is_signed && narrow && is_whole(q, x, depth + 1);
+    if (!is_signed) return narrow && pass_counts_whole(loops_of(q), x, false);
+    return narrow && is_whole(q, x, depth + 1);
 }
 
 static bool find_sum(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
     pass_affine second;
     find(q, ir_arg(v, 0), depth + 1, out);
     find(q, ir_arg(v, 1), depth + 1, &second);
-    return pass_affine_add(out, &second, v->op == IR_OP_sub ? -1 : 1);
+    if (!pass_affine_add(out, &second, v->op == IR_OP_sub ? -1 : 1)) return false;
+    pass_join_ids(q->launch, out);
+    return true;
+}
+
+/* x | C where all that x is made of leaves the bits of C 0. */
+static bool find_joined(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
+    const ir_inst *c = ir_arg(v, 1);
+    if (!ir_is_const(c)) return false;
+    find(q, ir_arg(v, 0), depth + 1, out);
+    uint64_t bits = (uint64_t)out->constant, room = c->imm.bits;
+    for (uint32_t k = 0; k < out->n; k++) bits |= (uint64_t)out->term[k].factor;
+    while (room & (room - 1)) room &= room - 1; /* the highest bit */
+    if (bits & (2 * room - 1)) return false;
+    out->constant = ir_wrap_add(out->constant, (int64_t)c->imm.bits);
+    return true;
 }
 
 static bool find_product(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
@@ -243,7 +203,7 @@ static bool find_shift(finder *q, const ir_inst *v, unsigned depth, pass_affine 
 static bool find_counted(finder *q, ir_inst *v, unsigned depth, pass_affine *out) {
     pass_counter c;
     pass_affine rounds;
-    if (!pass_find_counter(ir_loop_tree(q->launch->kernel), v, &c)) return false;
+    if (!pass_find_counter(loops_of(q), v, &c)) return false;
     find(q, c.init, depth + 1, out);
     put_symbol(&rounds, IR_OP_phi, 0, v);
     return pass_affine_add(out, &rounds, c.step);
@@ -261,9 +221,9 @@ static bool find_masked(finder *q, const ir_inst *v, unsigned depth, pass_affine
 
 /* ~x is -x - 1. */
 static bool find_inverted(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
-    const ir_inst *ones = ir_arg(v, 1);
+    int64_t ones;
     pass_affine x;
-    if (!ir_is_const(ones) || ir_signed_const(ones) != -1) return false;
+    if (!pass_known_number(q->launch, ir_arg(v, 1), &ones) || ones != -1) return false;
     find(q, ir_arg(v, 0), depth + 1, &x);
     put_constant(out, -1);
     return pass_affine_add(out, &x, -1);
@@ -280,6 +240,7 @@ static bool find_op(finder *q, ir_inst *v, unsigned depth, pass_affine *out) {
     case IR_OP_ashr:
     case IR_OP_lshr: return find_shift(q, v, depth, out);
     case IR_OP_and: return find_masked(q, v, depth, out);
+    case IR_OP_or: return find_joined(q, v, depth, out);
     case IR_OP_xor: return find_inverted(q, v, depth, out);
     case IR_OP_trunc: find(q, ir_arg(v, 0), depth + 1, out); return true;
     case IR_OP_sext: return find_extension(q, ir_arg(v, 0), bits, true, depth, out);
@@ -290,8 +251,9 @@ static bool find_op(finder *q, ir_inst *v, unsigned depth, pass_affine *out) {
 }
 
 static void find(finder *q, ir_inst *v, unsigned depth, pass_affine *out) {
-    if (ir_is_const(v))
-        put_constant(out, ir_signed_const(v));
+    int64_t n;
+    if (pass_known_number(q->launch, v, &n))
+        put_constant(out, n);
     else if (v->op == IR_OP_param)
         find_param(q, v, out);
     else if (ir_info(v)->rule == R_QUERY)

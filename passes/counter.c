@@ -32,13 +32,15 @@ bool pass_find_counter(const ir_loops *l, const ir_inst *phi, pass_counter *c) {
 
 /* ------------------------------------------------------------------------------------- counting */
 
-/* A comparison of a counter with a constant; `stay` is the outcome that goes on. */
+/* A comparison of a counter with something; `stay` is the outcome that goes on. */
 typedef struct {
     ir_op op;
     unsigned bits;
     bool left; /* the counter stands on the left */
     bool stay;
-    uint64_t limit;
+    pass_counter counter;
+    const ir_inst *counted, *limit; /* counted: the counter, or its next value */
+    uint64_t end;                   /* the number that limit is */
 } exit_test;
 
 static ir_i128 number_of(uint64_t v, unsigned bits, bool is_signed) {
@@ -46,7 +48,7 @@ static ir_i128 number_of(uint64_t v, unsigned bits, bool is_signed) {
 }
 
 static int64_t count_until_equal(const exit_test *t, uint64_t first, int64_t step) {
-    uint64_t way = step > 0 ? t->limit - first : first - t->limit;
+    uint64_t way = step > 0 ? t->end - first : first - t->end;
     uint64_t stride = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
     way = ir_zext(way, t->bits);
     return way % stride == 0 && way / stride <= PASS_MAX_ROUNDS ? (int64_t)(way / stride) : -1;
@@ -55,8 +57,7 @@ static int64_t count_until_equal(const exit_test *t, uint64_t first, int64_t ste
 static int64_t count_in_order(const exit_test *t, uint64_t first, int64_t step) {
     bool is_signed = t->op == IR_OP_slt || t->op == IR_OP_sle;
     bool strict = (t->op == IR_OP_ult || t->op == IR_OP_slt) == t->stay;
-    ir_i128 limit = number_of(t->limit, t->bits, is_signed),
-            x = number_of(first, t->bits, is_signed);
+    ir_i128 limit = number_of(t->end, t->bits, is_signed), x = number_of(first, t->bits, is_signed);
     ir_i128 low = is_signed ? -((ir_i128)1 << (t->bits - 1)) : 0;
     ir_i128 high = low + ((ir_i128)1 << t->bits) - 1;
     if (t->left == t->stay)
@@ -75,30 +76,84 @@ static int64_t count_passes(const exit_test *t, uint64_t first, int64_t step) {
     if (step == 0) return -1;
     if (!equality) return count_in_order(t, first, step);
     if ((t->op == IR_OP_ne) == t->stay) return count_until_equal(t, first, step);
-    return ir_zext(first - t->limit, t->bits) == 0;
+    return ir_zext(first - t->end, t->bits) == 0;
 }
 
 static bool is_comparison(const ir_inst *i) {
     return ir_info(i)->rule == R_CMPI && ir_is_int(ir_arg(i, 0)->type) && !ir_is_vector(i->type);
 }
 
-/* The counter that x is, or the next value of; *first is x in the first iteration. */
-static bool find_counted(const ir_loops *l, const ir_inst *x, pass_counter *c, uint64_t *first) {
+/* The bits of a number that is known; without a launch: of a constant. */
+static bool find_number(const pass_launch *l, const ir_inst *v, uint64_t *bits) {
+    int64_t n;
+    if (ir_is_const(v)) *bits = v->imm.bits;
+    if (ir_is_const(v)) return true;
+    if (!l || !pass_known_number(l, v, &n)) return false;
+    *bits = ir_zext((uint64_t)n, ir_bits(NULL, v->type));
+    return true;
+}
+
+/* Is x the counter, or its next value? */
+static bool find_counted(const ir_loops *l, const ir_inst *x, pass_counter *c) {
     bool next = x->op == IR_OP_add;
-    if (!pass_find_counter(l, next ? ir_arg(x, 0) : x, c) || !ir_is_const(c->init)) return false;
-    *first = c->init->imm.bits + (next ? (uint64_t)c->step : 0);
-    return !next || c->next == x;
+    return pass_find_counter(l, next ? ir_arg(x, 0) : x, c) && (!next || c->next == x);
+}
+
+/* The test that ends b, if it compares a counter of the loop. */
+static bool find_test(const ir_loops *l, const ir_loop *loop, const ir_block *b, exit_test *t) {
+    const ir_inst *test = b->last->op == IR_OP_br ? ir_arg(b->last, 0) : NULL;
+    if (!test || !is_comparison(test) || l->of[b->id] != loop) return false;
+    t->stay = ir_in_loop(l, b->succ[0], loop);
+    if (t->stay == ir_in_loop(l, b->succ[1], loop)) return false;
+    t->op = test->op;
+    t->bits = ir_bits(NULL, ir_arg(test, 0)->type);
+    for (unsigned n = 0; n < 2; n++) {
+        t->left = n == 0;
+        t->counted = ir_arg(test, n);
+        t->limit = ir_arg(test, !n);
+        if (find_counted(l, t->counted, &t->counter) && t->counter.loop == loop) return true;
+    }
+    return false;
+}
+
+static int64_t count(const ir_loops *l, const pass_launch *launch, const ir_loop *loop,
+                     const ir_block *b) {
+    exit_test t;
+    uint64_t first;
+    if (!find_test(l, loop, b, &t) || !find_number(launch, t.limit, &t.end)) return -1;
+    if (!find_number(launch, t.counter.init, &first)) return -1;
+    if (t.counted == t.counter.next) first = ir_zext(first + (uint64_t)t.counter.step, t.bits);
+    return count_passes(&t, first, t.counter.step);
 }
 
 int64_t pass_count_passes(const ir_loops *l, const ir_loop *loop, const ir_block *b) {
-    const ir_inst *test = b->last->op == IR_OP_br ? ir_arg(b->last, 0) : NULL;
+    return count(l, NULL, loop, b);
+}
+
+int64_t pass_count_launched(const pass_launch *l, const ir_loop *loop, const ir_block *b) {
+    return count(ir_loop_tree(l->kernel), l, loop, b);
+}
+
+/* ------------------------------------------------------------------------------------- wrapping */
+
+/* Does the branch at the end of b only let through what is less than something, so that a step of
+ * one more does not wrap? */
+static bool stays_below(const ir_loops *l, const ir_inst *phi, const pass_counter *c,
+                        const ir_block *b, bool is_signed) {
+    exit_test t;
+    if (!find_test(l, c->loop, b, &t) || t.left != t.stay) return false;
+    ir_op less = is_signed ? IR_OP_slt : IR_OP_ult, not_greater = is_signed ? IR_OP_sle : IR_OP_ule;
+    return (t.counted == phi || t.counted == c->next) && t.op == (t.left ? less : not_greater);
+}
+
+bool pass_counts_whole(const ir_loops *l, const ir_inst *phi, bool is_signed) {
     pass_counter c;
-    uint64_t first;
-    if (!test || !is_comparison(test) || l->of[b->id] != loop) return -1;
-    bool left = !ir_is_const(ir_arg(test, 0)), stay = ir_in_loop(l, b->succ[0], loop);
-    const ir_inst *x = ir_arg(test, !left), *limit = ir_arg(test, left);
-    if (stay == ir_in_loop(l, b->succ[1], loop) || !ir_is_const(limit)) return -1;
-    if (!find_counted(l, x, &c, &first) || c.loop != loop) return -1;
-    exit_test t = {test->op, ir_bits(NULL, x->type), left, stay, limit->imm.bits};
-    return count_passes(&t, first, c.step);
+    if (!pass_find_counter(l, phi, &c)) return false;
+    bool small = ir_is_const(c.init) && ir_signed_const(c.init) >= 0 &&
+                 ir_signed_const(c.init) < INT8_MAX; /* whatever the width */
+    if (!is_signed && (!small || c.step < 0)) return false;
+    if (c.next->flags & (is_signed ? IR_NSW : IR_NUW)) return true;
+    return c.step == 1 && small &&
+           (stays_below(l, phi, &c, phi->block, is_signed) ||
+            stays_below(l, phi, &c, c.latch, is_signed));
 }

@@ -5,32 +5,45 @@
 
 #include "ir/ir.h"
 
+/* An nd-range, x first; beyond `dims` sizes count as 1 and offsets as 0. */
+typedef struct {
+    unsigned dims; /* 1 to 3 */
+    uint64_t global[3], local[3], offset[3];
+    bool has_local; /* false: whoever launches the kernel chooses */
+} pass_range;
+
 /* What passes share while a pipeline runs.  `scratch` is emptied between passes. */
 typedef struct {
     ir_ctx *cx;
     ir_arena *scratch;
-    uint32_t *rule_hits; /* counts by rule number, or NULL */
-    bool trace_rules;    /* report each rewrite as a note */
+    uint32_t *rule_hits;     /* counts by rule number, or NULL */
+    bool trace_rules;        /* report each rewrite as a note */
+    const pass_range *range; /* that kernels are launched on, for printers; NULL: unknown */
 } pass_ctx;
 
 /* A pass says whether it changed anything.  Function passes run on functions with a body. */
 typedef bool pass_func_fn(ir_func *f, pass_ctx *cx);
 typedef bool pass_module_fn(ir_module *m, pass_ctx *cx);
+/* A printer changes nothing: it writes what it finds in f, as comments of the text form. */
+typedef void pass_printer_fn(ir_func *f, pass_ctx *cx, ir_text *out);
 
 typedef struct {
     const char *name;
     const char *doc;
-    pass_func_fn *on_func; /* one of the two */
+    pass_func_fn *on_func; /* one of the three */
     pass_module_fn *on_module;
+    pass_printer_fn *print;
 } pass_info;
 
 extern const pass_info passes[];
 extern const unsigned pass_count;
 
 #define PASS(name, kind, doc) pass_##kind##_fn pass_##name;
+#define PRINTER(name, doc) pass_printer_fn pass_show_##name;
 #define ORDER(first, second, why)
 #include "passes/passes.def"
 #undef PASS
+#undef PRINTER
 #undef ORDER
 
 /* A pipeline is a comma-separated list of pass names; NULL means the standard one. */
@@ -42,10 +55,11 @@ typedef struct {
     const char *stop_after;
     long bisect; /* run only the first N pass executions; < 0: all */
     bool time;   /* report nanoseconds per pass as notes */
-    void (*dump)(void *user, const char *pass, const char *text);
+    void (*dump)(void *user, const char *pass, const char *text); /* also what printers write */
     void *dump_user;
     bool trace_rules;
     uint32_t *rule_hits;
+    const pass_range *range; /* that kernels are launched on, for printers; NULL: unknown */
 } pass_options;
 
 extern const char pass_standard[]; /* the standard pipeline */
@@ -89,6 +103,8 @@ bool pass_find_counter(const ir_loops *l, const ir_inst *phi, pass_counter *c);
 /* How many iterations the branch that ends b, a block of the loop itself, goes on in the loop when
  * it is reached once in each; -1: unknown, or more than PASS_MAX_ROUNDS. */
 int64_t pass_count_passes(const ir_loops *l, const ir_loop *loop, const ir_block *b);
+/* Does it never wrap, read as signed or unsigned, when it begins with a whole number? */
+bool pass_counts_whole(const ir_loops *l, const ir_inst *phi, bool is_signed);
 
 /* What one more copy of a loop's body costs (unroll_cost.c). */
 typedef struct {
@@ -106,13 +122,6 @@ bool pass_estimate_copies(const ir_loops *l, const ir_loop *loop, uint32_t limit
  * Several kernels become one that runs their bodies one after another in each work-item.  The
  * caller simplifies the result with pass_run and then drops what is left unused with
  * pass_fuse_trim. */
-
-/* An nd-range, x first; beyond `dims` sizes count as 1 and offsets as 0. */
-typedef struct {
-    unsigned dims; /* 1 to 3 */
-    uint64_t global[3], local[3], offset[3];
-    bool has_local; /* false: whoever launches the kernel chooses */
-} pass_range;
 
 /* The kernels may live in different modules; one may occur several times. */
 typedef struct {
@@ -310,6 +319,10 @@ bool pass_fuse_range(ir_ctx *cx, const pass_fuse_member *members, uint32_t n, ir
 static inline uint64_t pass_global_size(const pass_range *r, unsigned d) {
     return d < r->dims ? r->global[d] : 1;
 }
+/* Of a range with a local size. */
+static inline uint64_t pass_local_size(const pass_range *r, unsigned d) {
+    return d < r->dims ? r->local[d] : 1;
+}
 /* Do the ids that a member's items had equal those of the fused items of the same linear id? */
 bool pass_same_ids(const pass_range *member, const pass_range *fused);
 uint64_t pass_range_items(const pass_range *r);
@@ -329,7 +342,7 @@ ir_inst *pass_remap_query(const pass_remap *r, ir_func *f, const ir_inst *query)
 /* Writes "{64,4/16,1}", with " offset 8,0" where there is one. */
 void pass_print_range(ir_text *out, const pass_range *r);
 
-/* ----------------------------------------------------------- access summaries (affine.c, access.c)
+/* ------------------------------------------------- access summaries (affine.c, bounds.c, access.c)
  *
  * Where a kernel reads and writes, as far as it can be said before it runs. */
 
@@ -371,6 +384,15 @@ bool pass_affine_add(pass_affine *to, const pass_affine *f, int64_t factor);
 static inline uint64_t pass_magnitude(int64_t x) { return x < 0 ? 0 - (uint64_t)x : (uint64_t)x; }
 /* Are they equal for all values of their symbols? */
 bool pass_is_same_form(const pass_affine *a, const pass_affine *b);
+/* Writes group id * local size + local id as what it is: the global id, less its offset. */
+void pass_join_ids(const pass_launch *l, pass_affine *f);
+bool pass_is_same_symbol(const pass_symbol *a, const pass_symbol *b);
+void pass_print_affine(ir_text *out, const pass_launch *l, const pass_affine *f);
+
+/* The number that v is: a constant, or a parameter or size that the launch gives. (bounds.c) */
+bool pass_known_number(const pass_launch *l, const ir_inst *v, int64_t *n);
+/* As pass_count_passes, with the numbers that are known at launch. */
+int64_t pass_count_launched(const pass_launch *l, const ir_loop *loop, const ir_block *b);
 /* Does the loop have one exit, and a known number of iterations? */
 bool pass_is_counted(const pass_launch *l, const ir_loop *loop);
 /* The values that a symbol can have in block `at`; false: unknown. */
@@ -379,7 +401,9 @@ bool pass_symbol_bounds(const pass_launch *l, const pass_symbol *s, const ir_blo
 /* The same of a form; also false where the bounds leave 63 bits. */
 bool pass_affine_bounds(const pass_launch *l, const pass_affine *f, const ir_block *at,
                         int64_t *low, int64_t *high);
-void pass_print_affine(ir_text *out, const pass_launch *l, const pass_affine *f);
+/* Without what guards say; at NULL: wherever the symbols have values. */
+bool pass_affine_own_bounds(const pass_launch *l, const pass_affine *f, const ir_block *at,
+                            int64_t *low, int64_t *high);
 
 enum { PASS_READS = 1, PASS_WRITES = 2, PASS_ATOMIC = 4 };
 

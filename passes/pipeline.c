@@ -19,18 +19,22 @@
 
 const pass_info passes[] = {
 #define PASS(pass, kind, text) {.name = #pass, .doc = text, .on_##kind = pass_##pass},
+#define PRINTER(pass, text) {.name = #pass, .doc = text, .print = pass_show_##pass},
 #define ORDER(before, after, reason)
 #include "passes/passes.def"
 #undef PASS
+#undef PRINTER
 #undef ORDER
 };
 const unsigned pass_count = sizeof passes / sizeof *passes;
 
 const pass_order pass_orders[] = {
 #define PASS(pass, kind, text)
+#define PRINTER(pass, text)
 #define ORDER(before, after, reason) {#before, #after, reason},
 #include "passes/passes.def"
 #undef PASS
+#undef PRINTER
 #undef ORDER
 };
 const unsigned pass_order_count = sizeof pass_orders / sizeof *pass_orders;
@@ -117,10 +121,22 @@ static bool is_valid(const pipeline *p, const ir_func *f) {
     return f ? ir_verify_func(f) : ir_verify_module(p->m);
 }
 
+static void print(pipeline *p, const pass_info *pass, ir_func *f) {
+    ir_text text = {.arena = &p->scratch};
+    pass->print(f, &p->cx, &text);
+    if (text.n && p->options->dump) p->options->dump(p->options->dump_user, pass->name, text.data);
+}
+
+static bool run_pass(pipeline *p, const pass_info *pass, ir_func *f) {
+    if (pass->print) print(p, pass, f);
+    if (pass->print) return false;
+    return f ? pass->on_func(f, &p->cx) : pass->on_module(p->m, &p->cx);
+}
+
 /* Runs a pass on f, or on the module when f is NULL. */
 static bool execute(pipeline *p, const pass_info *pass, ir_func *f) {
     if (p->failed || p->stopped || !may_run(p, pass, f)) return false;
-    bool changed = f ? pass->on_func(f, &p->cx) : pass->on_module(p->m, &p->cx);
+    bool changed = run_pass(p, pass, f);
     if (!is_valid(p, f)) {
         say(p, IR_ERROR, "pass %s broke %s%s", pass->name, f ? "@" : "the module",
             f ? f->name : "");
@@ -208,7 +224,8 @@ bool pass_run(ir_module *m, const pass_options *options) {
     p.cx = (pass_ctx){.cx = m->cx,
                       .scratch = &p.scratch,
                       .rule_hits = p.options->rule_hits,
-                      .trace_rules = p.options->trace_rules};
+                      .trace_rules = p.options->trace_rules,
+                      .range = p.options->range};
     bool finished = ir_try(m->cx, run_list, &p);
     ir_arena_free(&p.scratch);
     if (finished && p.failed) m->cx->status = p.why;

@@ -288,18 +288,33 @@ pass_options rt_pass_options(const spvf_pass_options *options) {
 typedef struct {
     spvf_module *module;
     pass_options options;
+    pass_range range;
 } optimize_job;
+
+static void check_range(spvf_context *context, const pass_range *r) {
+    bool empty = r->dims < 1 || r->dims > 3;
+    for (unsigned d = 0; d < r->dims && !empty; d++)
+        empty = !r->global[d] || (r->has_local && (!r->local[d] || r->global[d] % r->local[d]));
+    if (empty)
+        rt_throw(context, IR_ERR_ARGUMENT,
+                 "an nd-range has 1 to 3 dimensions of whole work-groups");
+}
 
 static void optimize_module(void *arg) {
     optimize_job *j = arg;
     ir_ctx *cx = &j->module->context->cx;
+    if (j->options.range) check_range(j->module->context, j->options.range);
     if (!pass_run(j->module->ir, &j->options)) ir_throw(cx, cx->status);
     rt_module_describe(j->module);
 }
 
 spvf_status spvf_module_optimize(spvf_module *module, const spvf_pass_options *options) {
     if (!module) return SPVF_ERROR_ARGUMENT;
-    optimize_job j = {module, rt_pass_options(options)};
+    spvf_pass_options o;
+    rt_copy_options(&o, options, sizeof o);
+    optimize_job j = {.module = module, .options = rt_pass_options(&o)};
+    if (o.range) j.range = rt_pass_range(o.range);
+    if (o.range) j.options.range = &j.range;
     return rt_guard(module->context, optimize_module, &j);
 }
 

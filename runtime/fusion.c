@@ -253,6 +253,7 @@ static void check_profit(fuse_job *j) {
 static void optimize_fused(fuse_job *j) {
     pass_options o = rt_pass_options(j->options.passes);
     if (j->options.no_optimize) o.passes = "inline";
+    o.range = &j->result.range;
     if (!pass_run(j->result.module, &o)) ir_throw(&j->context->cx, j->context->cx.status);
     if (j->result.kernel->refusal) refuse(j, "fuse.call", "%s", j->result.kernel->refusal);
     pass_fuse_trim(&j->result);

@@ -49,7 +49,6 @@ typedef struct {
 void rt_explain(rt_report *report, const spvf_fuse_options *options,
                 const pass_fuse_request *request, const pass_fuse_result *result);
 spvf_range rt_range(const pass_range *r);
-pass_range rt_pass_range(const spvf_range *r);
 /* spvf_fuse and spvf_explain; one of the results is NULL. */
 spvf_status rt_fuse(spvf_context *context, const spvf_fuse_options *options, spvf_fusion **fusion,
                     spvf_explanation **explanation);
@@ -62,6 +61,7 @@ void rt_module_describe(spvf_module *m);
 /* One kernel parameter as the API shows it. */
 spvf_arg_info rt_arg_info(const ir_module *m, ir_type t, const ir_param *p);
 pass_options rt_pass_options(const spvf_pass_options *options);
+pass_range rt_pass_range(const spvf_range *r);
 /* Options of another version: the members that the caller's struct has, zeros for the rest. */
 void rt_copy_options(void *to, const void *from, size_t size);
 /* The bytes of a file in `arena`, with a 0 behind them; throws after a message. */

@@ -160,6 +160,12 @@ SPVF_API size_t spvf_module_spec_count(const spvf_module *module);
 SPVF_API spvf_status spvf_module_spec(const spvf_module *module, size_t index,
                                       spvf_spec_value *value, uint32_t *bits);
 
+/* An nd-range; sizes in work-items, x first.  local all 0: not specified. */
+typedef struct {
+    uint32_t dims; /* 1 to 3 */
+    uint64_t global[3], local[3], offset[3];
+} spvf_range;
+
 typedef struct {
     size_t size;
     const char *passes;     /* comma-separated names; NULL: the standard pipeline */
@@ -171,11 +177,15 @@ typedef struct {
     uint64_t bisect_limit;
     bool time;        /* report nanoseconds per pass as notes */
     bool trace_rules; /* report each rewrite as a note */
-    void (*dump)(void *user, const char *pass, const char *text);
+    void (*dump)(void *user, const char *pass, const char *text); /* also what `access` prints */
     void *dump_user;
+    const spvf_range *range; /* that kernels are launched on, as far as `access` asks; or NULL */
 } spvf_pass_options;
 
-/* Transforms the module in place.  After an error the module may only be destroyed. */
+/* Transforms the module in place.  After an error the module may only be destroyed.
+ * The pass `access` transforms nothing: it gives `dump` a summary of what each kernel reads and
+ * writes, with offsets as functions of ids, and with the bytes that can be touched where the range
+ * says so. */
 SPVF_API spvf_status spvf_module_optimize(spvf_module *module, const spvf_pass_options *options);
 /* Names and one-line descriptions of the passes; NULL from `index` out of range. */
 SPVF_API const char *spvf_pass_name(size_t index, const char **description);
@@ -195,12 +205,6 @@ SPVF_API spvf_status spvf_module_emit(const spvf_module *module, const char *tar
                                       spvf_blob *out);
 
 /* --------------------------------------------------------------------------------------- fusion */
-
-/* An nd-range; sizes in work-items, x first.  local all 0: not specified. */
-typedef struct {
-    uint32_t dims; /* 1 to 3 */
-    uint64_t global[3], local[3], offset[3];
-} spvf_range;
 
 typedef struct {
     const spvf_module *module;

@@ -4,6 +4,7 @@
  *
  *   ; run: simplify,dce        the passes, on the first line; a part may begin with its own.
  *                              `parse`: only print back · `verify`: the verifier's messages
+ *   ; range: 512/64            of launches, for printers such as `access`; in each part its own
  *   ; errors                   anywhere in a part: the messages of parsing or of a pass
  *   ; eval: @f(1, 2.0) == 3.0  interpreted before and after the passes; literals take the types of
  *                              the signature; `nan` is any NaN, `undef` any value; no `==`: it ends
@@ -39,15 +40,6 @@ static line trim(line l) {
     return l;
 }
 
-static void split_lines(runner *r, const char *text, size_t n, line_list *out) {
-    for (const char *s = text, *end = text + n; s < end;) {
-        const char *stop = memchr(s, '\n', (size_t)(end - s));
-        if (!stop) stop = end;
-        *ir_push(&r->arena, out) = (line){s, (size_t)(stop - s)};
-        s = stop + 1;
-    }
-}
-
 /* What is expected of one function, or of the whole part. */
 typedef struct {
     const char *name;    /* of the function, or NULL */
@@ -62,11 +54,12 @@ typedef struct {
     line_list lines;
     uint32_t first, end; /* of the part */
     const char *passes;  /* NULL: only the round trip */
+    const char *range;   /* of launches, or NULL */
     bool errors;
     ir_vec(unit) units;
     line_list evals;
     ir_vec(uint32_t) eval_lines;
-    ir_text messages;
+    ir_text messages, said;
 } part;
 
 static bool is_function(line l) { return starts_with(l, "func @") || starts_with(l, "kernel @"); }
@@ -128,6 +121,9 @@ static void read_directives(runner *r, part *p) {
         if (starts_with(l, "; run:")) {
             l = trim(rest_of(l, 6));
             p->passes = ir_strndup(&r->arena, l.s, l.n);
+        } else if (starts_with(l, "; range:")) {
+            l = trim(rest_of(l, 8));
+            p->range = ir_strndup(&r->arena, l.s, l.n);
         } else if (starts_with(l, "; eval:")) {
             *ir_push(&r->arena, &p->evals) = trim(rest_of(l, 7));
             *ir_push(&r->arena, &p->eval_lines) = i;
@@ -160,29 +156,6 @@ static const char *text_of(const ir_text *t) { return t->data ? t->data : ""; }
 static void print_place(runner *r, const part *p, uint32_t at, const char *what) {
     printf("FAIL %s:%u: %s\n", p->path, at + 1, what);
     r->failed++;
-}
-
-static void print_lines(const line_list *l, uint32_t from, uint32_t to, char sign) {
-    for (uint32_t i = from; i < to; i++)
-        printf("  %c %.*s\n", sign, (int)l->data[i].n, l->data[i].s);
-}
-
-static bool same_line(line a, line b) { return a.n == b.n && memcmp(a.s, b.s, a.n) == 0; }
-
-/* What differs between a common head and a common tail, with two lines around it. */
-static void print_diff(runner *r, const char *want, const char *got) {
-    enum { AROUND = 2 };
-    line_list a = {0}, b = {0};
-    uint32_t head = 0, tail = 0;
-    split_lines(r, want, strlen(want), &a);
-    split_lines(r, got, strlen(got), &b);
-    uint32_t least = a.n < b.n ? a.n : b.n;
-    while (head < least && same_line(a.data[head], b.data[head])) head++;
-    while (tail < least - head && same_line(a.data[a.n - 1 - tail], b.data[b.n - 1 - tail])) tail++;
-    print_lines(&a, head > AROUND ? head - AROUND : 0, head, ' ');
-    print_lines(&a, head, a.n - tail, '-');
-    print_lines(&b, head, b.n - tail, '+');
-    print_lines(&a, a.n - tail, a.n - (tail > AROUND ? tail - AROUND : 0), ' ');
 }
 
 /* -------------------------------------------------------------------------------------- judging */
@@ -230,7 +203,7 @@ static void judge(runner *r, const part *p, unit *u, const char *got) {
     u->blessed = got;
     if (r->bless) return;
     print_place(r, p, u->first, u->name ? u->name : "(part)");
-    print_diff(r, want, got);
+    run_diff(r, want, got);
 }
 
 static const char *print_function(runner *r, const ir_func *f) {
@@ -258,6 +231,8 @@ static void judge_units(runner *r, part *p, const ir_module *m) {
         bool silent = f && ir_is_declaration(f) && !u->has_expected && !is_mode(p, "parse");
         if (is_mode(p, "verify"))
             judge(r, p, u, verify_messages(r, m, u->name));
+        else if (u->name && p->said.n)
+            judge(r, p, u, run_section(r, &p->said, u->name));
         else if (u->name && !silent)
             judge(r, p, u, print_function(r, f));
     }
@@ -283,7 +258,7 @@ static void check_round_trip(runner *r, const part *p, const ir_module *m) {
         return;
     }
     print_place(r, p, p->first, "printing, reading and printing again differ");
-    print_diff(r, first.data, second.data);
+    run_diff(r, first.data, second.data);
 }
 
 static void run_evals(runner *r, part *p, ir_module *m, const char *when) {
@@ -302,10 +277,10 @@ static void run_evals(runner *r, part *p, ir_module *m, const char *when) {
     }
 }
 
-static bool run_passes(runner *r, part *p, ir_module *m) {
+static bool run_listed(runner *r, part *p, ir_module *m) {
     if (!p->passes || is_mode(p, "parse") || is_mode(p, "verify")) return true;
     listen(r, &p->messages);
-    bool ok = pass_run(m, &(pass_options){.passes = p->passes, .verify_each = true, .bisect = -1});
+    bool ok = run_passes(r, m, p->passes, p->range, &p->said);
     if (!p->errors && !ok) {
         print_place(r, p, p->first, p->passes);
         printf("%s", text_of(&p->messages));
@@ -327,7 +302,7 @@ static void run_module(runner *r, part *p, ir_module *m) {
     take_names(r, p, m);
     check_round_trip(r, p, m);
     run_evals(r, p, m, "eval before the passes");
-    if (!run_passes(r, p, m) || p->errors) return;
+    if (!run_listed(r, p, m) || p->errors) return;
     if (p->passes) judge_units(r, p, m);
     if (!is_mode(p, "parse") && !is_mode(p, "verify")) run_evals(r, p, m, "eval after the passes");
 }
@@ -410,7 +385,7 @@ static void run_file(void *arg) {
     ir_text out = {.arena = &r->arena};
     const char *of_file = NULL;
     bool errors = false;
-    split_lines(r, text, n, &p.lines);
+    run_split(r, text, n, &p.lines);
     for (uint32_t i = 0; i < p.lines.n; i = p.end + 1) {
         p = (part){.path = p.path, .lines = p.lines, .first = i, .passes = of_file};
         p.errors = errors;

@@ -55,6 +55,8 @@ spvf_plan *cli_load_plan(spvf_context *context, const char *path);
         {"-trace-rules", NULL, "report each rewrite"}
 /* clang-format on */
 spvf_pass_options cli_pass_options(void);
+/* "512/64", "64,32/16,4": sizes and local sizes of an nd-range; false: it is none. */
+bool cli_range(const char *text, spvf_range *range);
 /* The value of an option that takes N, 0 when absent. */
 uint64_t cli_number(const char *name);
 

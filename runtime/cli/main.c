@@ -203,7 +203,6 @@ uint64_t cli_number(const char *name) {
 }
 
 spvf_pass_options cli_pass_options(void) {
-    bool dump = cli_has("-dump-after") || cli_has("-dump-changed");
     return (spvf_pass_options){.size = sizeof(spvf_pass_options),
                                .passes = cli_get("-p"),
                                .verify_each = cli_has("-verify-each"),
@@ -214,7 +213,25 @@ spvf_pass_options cli_pass_options(void) {
                                .bisect_limit = cli_number("-bisect"),
                                .time = cli_has("-time"),
                                .trace_rules = cli_has("-trace-rules"),
-                               .dump = dump ? print_dump : NULL};
+                               .dump = print_dump};
+}
+
+static const char *read_sizes(const char *s, uint64_t out[3], uint32_t *n) {
+    for (*n = 0; *n < 3 && *s >= '0' && *s <= '9';) {
+        char *end;
+        out[(*n)++] = strtoull(s, &end, 10);
+        s = *end == ',' ? end + 1 : end;
+    }
+    return s;
+}
+
+bool cli_range(const char *text, spvf_range *r) {
+    uint32_t locals = 0;
+    *r = (spvf_range){0};
+    const char *s = read_sizes(text, r->global, &r->dims);
+    bool has_local = *s == '/';
+    if (has_local) s = read_sizes(s + 1, r->local, &locals);
+    return !*s && r->dims && locals == (has_local ? r->dims : 0);
 }
 
 /* Bytes of the UTF-8 sequence at s, 0 when it is none: cut short, longer than needed, a surrogate,

@@ -23,10 +23,11 @@ static void warn_of_specs(const spvf_module *m, const char *file) {
     fputc('\n', stderr);
 }
 
-static int transform(const char *file, const char *target, bool optimize) {
+static int transform(const char *file, const char *target, bool optimize, const spvf_range *range) {
     spvf_context *c = cli_context();
     spvf_module *m = cli_load_module(c, file);
     spvf_pass_options o = cli_pass_options();
+    o.range = range;
     if (m && strncmp(target, "spirv", 5) == 0) warn_of_specs(m, file);
     bool ok = m && (!optimize || spvf_module_optimize(m, &o) == SPVF_OK) && emit(m, target);
     spvf_module_destroy(m);
@@ -34,7 +35,14 @@ static int transform(const char *file, const char *target, bool optimize) {
     return ok ? CLI_OK : CLI_FAILED;
 }
 
-static int run_opt(const char *const *files) { return transform(files[0], "ir", true); }
+static int run_opt(const char *const *files) {
+    const char *text = cli_get("--range");
+    spvf_range range;
+    if (!text || cli_range(text, &range))
+        return transform(files[0], "ir", true, text ? &range : NULL);
+    fprintf(stderr, "spvfuse opt: '%s' is no range: 512, 512/64, 64,32/16,4 …\n", text);
+    return CLI_USAGE;
+}
 
 static int run_compile(const char *const *files) {
     const char *target = cli_get("-t");
@@ -42,11 +50,14 @@ static int run_compile(const char *const *files) {
         fprintf(stderr, "spvfuse compile: -t TARGET is needed: ir, spirv, spirv:1.0 … spirv:1.4\n");
         return CLI_USAGE;
     }
-    return transform(files[0], target, !cli_has("-O0"));
+    return transform(files[0], target, !cli_has("-O0"), NULL);
 }
 
 static const cli_option opt_options[] = {
-    CLI_PASS_OPTIONS, {"-o", "FILE", "output (default: standard output)"}, {NULL, NULL, NULL}};
+    CLI_PASS_OPTIONS,
+    {"--range", "N/L", "sizes and local sizes of launches, for -p access"},
+    {"-o", "FILE", "output (default: standard output)"},
+    {NULL, NULL, NULL}};
 const cli_command cli_opt = {"opt",  "FILE.spv|FILE.ir", "IR text after the passes", opt_options, 1,
                              run_opt};
 

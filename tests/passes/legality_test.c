@@ -10,7 +10,7 @@
 
 typedef struct {
     const char *what;
-    const char *write, *read; /* define %o */
+    const char *write, *read; /* define %o, perhaps in a block of their own */
     const char *range[2];
     const char *rule; /* of the decision that must be there */
     const char *text; /* how it begins, or NULL */
@@ -120,6 +120,34 @@ static const row rows[] = {
      "%g: i64 = global_id 0\n %h: i64 = shl %g, 62\n %o: i64 = add %h, 2\n",
      {"64/16", "64/16"},
      "fuse.unknown",
+     NULL},
+    {"what a loop ends with",
+     "jmp h\nh:\n %k: i64 = phi [e: 0, b: %n]\n %c: i1 = ult %k, i64 16\n br %c, b, d\n"
+     "b:\n %n: i64 = add %k, 1\n jmp h\nd:\n %o: i64 = shl %k, 2\n",
+     "%g: i64 = global_id 0\n %o: i64 = add 64, 0\n",
+     {"64/16", "64/16"},
+     "fuse.grid",
+     NULL},
+    {"a counter of 8 bits that jumps over its limit",
+     "jmp h\nh:\n %k: i8 = phi [e: 0, h: %n]\n %n: i8 = add %k, 96\n %c: i1 = slt %n, i8 100\n"
+     " br %c, h, d\nd:\n %w: i64 = sext %k\n %o: i64 = shl %w, 2\n",
+     "%o: i64 = add 1000, 0\n",
+     {"64/16", "64/16"},
+     "fuse.unknown",
+     NULL},
+    {"different sides of a guard",
+     "%g: i64 = global_id 0\n %o: i64 = shl %g, 2\n %c: i1 = ult %g, i64 32\n br %c, t, f\n"
+     "f:\n ret\nt:\n",
+     "%g: i64 = global_id 0\n %h: i64 = add %g, 32\n %o: i64 = shl %h, 2\n"
+     " %c: i1 = ult %g, i64 32\n br %c, t, f\nf:\n ret\nt:\n",
+     {"64/16", "64/16"},
+     "fuse.no-barrier",
+     NULL},
+    {"the group and the item in it",
+     OWN,
+     GROUP_START "%a: i64 = add %s, %l\n %o: i64 = shl %a, 2\n",
+     {"64/16", "64/16"},
+     "fuse.no-barrier",
      NULL},
     {"an index that is loaded",
      OWN,

@@ -101,6 +101,11 @@ huge=99999999999999999999
 expect 2 '' "*not a number: '$huge'*" "$spvfuse" run good.plan --limit=$huge
 expect 0 'target 64*' '' "$spvfuse" opt k.ir -bisect 0
 expect 1 '' "*there is no pass 'x'*" "$spvfuse" opt k.ir -p x
+expect 0 '; after access*; @put on {64/16}*writes 4 bytes at %p + 0, always: bytes 0 to 3*kernel @put*' '' \
+    "$spvfuse" opt k.ir -p simplify,access --range 64/16
+expect 2 '' "*'64/' is no range*" "$spvfuse" opt k.ir -p access --range 64/
+expect 1 '' '*an nd-range has 1 to 3 dimensions of whole work-groups*' \
+    "$spvfuse" opt k.ir -p access --range 64/3
 
 # ---- standard output
 full() { "$@" >/dev/full; }

@@ -1,0 +1,38 @@
+/* run_passes.c — passes under the golden runner, and what printers among them write.
+ *
+ * A printer writes comments, a section for each function that begins with its name:
+ *   ; @saxpy on {512/64}
+ *   ;   reads 4 bytes at %x + 4*global_id.0, always
+ */
+#include "tests/passes/ranges.h"
+#include "tests/run.h"
+
+static void keep_text(void *user, const char *pass, const char *text) {
+    (void)pass;
+    ir_put(user, text);
+}
+
+bool run_passes(runner *r, ir_module *m, const char *list, const char *range, ir_text *said) {
+    pass_range launched;
+    pass_options o = {.passes = list, .verify_each = true, .bisect = -1};
+    *said = (ir_text){.arena = &r->arena};
+    o.dump = keep_text;
+    o.dump_user = said;
+    if (range) launched = parse_range(range);
+    if (range) o.range = &launched;
+    return pass_run(m, &o);
+}
+
+static const char *next_line(const char *s) { return s + strcspn(s, "\n") + 1; }
+
+const char *run_section(runner *r, const ir_text *said, const char *name) {
+    ir_text out = {.arena = &r->arena};
+    const char *head = ir_sprintf(&r->arena, "; @%s", name), *s = said->data;
+    size_t n = strlen(head);
+    while (*s && (strncmp(s, head, n) != 0 || (s[n] != ' ' && s[n] != '\n'))) s = next_line(s);
+    ir_put(&out, "");
+    if (!*s) return out.data;
+    for (s = next_line(s); strncmp(s, ";   ", 4) == 0; s = next_line(s))
+        ir_putn(&out, s + 4, (size_t)(next_line(s) - s) - 4);
+    return out.data;
+}
