@@ -66,3 +66,16 @@ uint64_t rt_literal(const spvf_plan *plan, rt_token t, bool negative, rt_elem e)
     return ir_is_float(e.kind) ? float_literal(plan, t, negative, e)
                                : integer_literal(plan, t, negative, e);
 }
+
+void rt_print_element(ir_text *t, rt_elem e, uint64_t v) {
+    char text[40];
+    unsigned bits = rt_elem_bits(e);
+    if (ir_is_float(e.kind)) {
+        ir_fp_print(e.kind, v, text);
+        ir_put(t, text);
+    } else if (e.is_signed) {
+        ir_putf(t, "%lld", (long long)ir_sext(v, bits));
+    } else {
+        ir_putf(t, "%llu", (unsigned long long)v);
+    }
+}

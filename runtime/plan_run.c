@@ -16,6 +16,7 @@ typedef struct {
     rt_device *device;
     rt_memory **memory; /* by buffer */
     ir_vec(spvf_fusion *) fusions;
+    rt_memory **before, **unfused; /* of validation */
 } run_job;
 
 /* --------------------------------------------------------------------------------- plan objects */
@@ -160,6 +161,53 @@ static void run_members(run_job *j, const rt_group *g) {
     for (uint32_t i = 0; i < g->launches.n; i++) launch_single(j, &g->launches.data[i]);
 }
 
+/* A group that is fused, with both ways to run it. */
+typedef struct {
+    run_job *job;
+    const rt_group *group;
+    const spvf_fusion *fusion;
+    const rt_bound_launch *bound;
+} fused_group;
+
+static void launch_either(void *user, bool fused) {
+    const fused_group *g = user;
+    if (fused)
+        launch_fused(g->job, g->fusion, g->bound);
+    else
+        run_members(g->job, g->group);
+}
+
+/* By buffer: is it none of the fused kernel's arguments? */
+static const bool *unknown_buffers(const fused_group *g) {
+    const spvf_fusion_info *info = spvf_fusion_get_info(g->fusion);
+    uint32_t n = g->job->plan->buffers.n;
+    bool *unknown = ir_new_array(&g->job->scratch, bool, n);
+    memset(unknown, true, n);
+    for (size_t i = 0; i < info->arg_count; i++) {
+        const rt_bound_arg *a = &g->bound[info->args[i].member].args[info->args[i].param];
+        if (a->arg->kind == RT_ARG_BUFFER) unknown[a->arg->index] = false;
+    }
+    return unknown;
+}
+
+static void validate_group(fused_group *g) {
+    run_job *j = g->job;
+    rt_validation v = {.plan = j->plan,
+                       .group = g->group,
+                       .device = j->device,
+                       .arena = &j->arena,
+                       .memory = j->memory,
+                       .unknown = unknown_buffers(g),
+                       .before = j->before,
+                       .unfused = j->unfused,
+                       .launch = launch_either,
+                       .user = g};
+    j->result->validated++;
+    j->result->differences += !rt_validate(&v);
+    j->before = v.before;
+    j->unfused = v.unfused;
+}
+
 /* Refused, and the plan goes on without. */
 static void run_refused(run_job *j, const rt_group *g) {
     rt_plan_warn(j->plan, g->at, "group '%s' runs kernel by kernel", g->name);
@@ -179,7 +227,11 @@ static void run_group(run_job *j, const rt_group *g) {
     j->result->fuse_ns += rt_now_ns() - start - (j->library.read_ns - reading);
     if (status == SPVF_OK) {
         j->result->fused_groups++;
-        launch_fused(j, *fusion, bound);
+        fused_group fused = {j, g, *fusion, bound};
+        if (j->options.validate)
+            validate_group(&fused);
+        else
+            launch_either(&fused, true);
     } else if (status == SPVF_ERROR_REFUSED && may_refuse) {
         run_refused(j, g);
     } else {
@@ -205,22 +257,9 @@ static uint64_t element(const char *data, rt_elem e, uint64_t i) {
     return v;
 }
 
-static void print_element(ir_text *t, rt_elem e, uint64_t v) {
-    char text[40];
-    unsigned bits = rt_elem_bits(e);
-    if (ir_is_float(e.kind)) {
-        ir_fp_print(e.kind, v, text);
-        ir_put(t, text);
-    } else if (e.is_signed) {
-        ir_putf(t, "%lld", (long long)ir_sext(v, bits));
-    } else {
-        ir_putf(t, "%llu", (unsigned long long)v);
-    }
-}
-
 static const char *shown(run_job *j, rt_elem e, uint64_t v) {
     ir_text t = {.arena = &j->scratch};
-    print_element(&t, e, v);
+    rt_print_element(&t, e, v);
     return t.data;
 }
 
@@ -277,7 +316,7 @@ static void run_print(run_job *j, const rt_range_stmt *r) {
             (unsigned long long)r->last);
     for (uint64_t i = 0; i <= r->last - r->first; i++) {
         ir_put(&t, i ? ", " : " ");
-        print_element(&t, b->elem, element(data, b->elem, i));
+        rt_print_element(&t, b->elem, element(data, b->elem, i));
     }
     ir_put(&t, "\n");
     if (j->options.output) j->options.output(j->options.output_user, t.data);
@@ -334,6 +373,8 @@ static void run_plan(void *arg) {
     j->device->output = j->options.output;
     j->device->output_user = j->options.output_user;
     j->device->instruction_limit = j->options.instruction_limit;
+    if (j->options.validate && !j->device->copy)
+        rt_throw(j->plan->context, IR_ERR_ARGUMENT, "device %s cannot validate: check can", name);
     make_buffers(j);
     for (uint32_t i = 0; i < j->plan->stmts.n; i++) run_statement(j, &j->plan->stmts.data[i]);
     show_buffers(j);
@@ -370,7 +411,9 @@ spvf_status spvf_plan_run(spvf_plan *plan, const spvf_run_options *options,
     spvf_status status = rt_guard(plan->context, run_plan, &j);
     close_run(&j);
     if (result) *result = own;
-    return status == SPVF_OK && (own.failed_expects || own.reports) ? SPVF_ERROR_INPUT : status;
+    return status == SPVF_OK && (own.failed_expects || own.reports || own.differences)
+               ? SPVF_ERROR_INPUT
+               : status;
 }
 
 /* ----------------------------------------------------------------------------- groups of a plan */

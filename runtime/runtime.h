@@ -198,6 +198,7 @@ IR_NORETURN void rt_plan_fail(const spvf_plan *plan, rt_token at, const char *fm
     IR_PRINTF(3, 4);
 /* A number as bits of an element type; fails at its place when it does not fit. */
 uint64_t rt_literal(const spvf_plan *plan, rt_token number, bool negative, rt_elem elem);
+void rt_print_element(ir_text *t, rt_elem e, uint64_t bits);
 /* Reports a warning at a place of the plan. */
 void rt_plan_warn(const spvf_plan *plan, rt_token at, const char *fmt, ...) IR_PRINTF(3, 4);
 /* From here on messages without a place belong to this one; until the guard ends. */
@@ -275,6 +276,13 @@ typedef struct {
     uint64_t instructions, loads, stores, reports;
 } rt_counts;
 
+/* Bytes that are watched while launches run, and who wrote there last: "@k, k.cl:12: store …". */
+typedef struct {
+    const rt_memory *memory;
+    uint64_t offset, bytes;
+    const char *writer; /* in the device's memory; NULL: nobody yet */
+} rt_watch;
+
 /* A device is a table of functions.  All but close may throw after a message; close releases all
  * memories and programs. */
 struct rt_device {
@@ -284,6 +292,8 @@ struct rt_device {
     void (*read)(rt_device *d, rt_memory *m, uint64_t offset, void *to, uint64_t bytes);
     /* How many of these bytes nobody has given a value; NULL when the device does not know. */
     uint64_t (*undefined)(rt_device *d, const rt_memory *m, uint64_t offset, uint64_t bytes);
+    /* Contents of a memory of the same size; NULL when the device does not do that. */
+    void (*copy)(rt_device *d, rt_memory *to, const rt_memory *from);
     rt_program *(*build)(rt_device *d, const ir_module *m);
     void (*launch)(rt_device *d, rt_program *p, const char *kernel, const spvf_range *range,
                    const rt_arg *args, size_t count);
@@ -291,7 +301,26 @@ struct rt_device {
     void (*output)(void *user, const char *text); /* printf */
     void *output_user;
     uint64_t instruction_limit; /* of a work-group; 0: the device's own */
+    rt_watch *watch;            /* while there is one, launches are silent; needs `copy` */
 };
+
+/* --------------------------------------------------------------------- validation (validate.c) */
+
+/* Two ways to run a group, and the buffers of its plan. */
+typedef struct {
+    const spvf_plan *plan;
+    const rt_group *group;
+    rt_device *device; /* one that has `copy` */
+    ir_arena *arena;
+    rt_memory *const *memory;      /* by buffer, as the next ones */
+    const bool *unknown;           /* the fused kernel is not given it */
+    rt_memory **before, **unfused; /* copies; NULL: to be made, and to be kept for the next group */
+    void (*launch)(void *user, bool fused); /* all of the group */
+    void *user;
+} rt_validation;
+
+/* Runs the group both ways; the fused one's results stay.  False after a difference was reported. */
+bool rt_validate(rt_validation *v);
 
 /* Opens "check", "opencl" or "opencl:N"; throws when there is no such device. */
 rt_device *rt_device_open(spvf_context *context, const char *name);

@@ -466,6 +466,11 @@ typedef struct {
     /* Device check stops a launch when one of its work-groups has executed so many instructions.
      * 0: 150 million, about two seconds. */
     uint64_t instruction_limit;
+    /* Run every fused group also unfused, from the same contents of all buffers, and compare the
+     * buffers: the first difference is an error that names the buffer, the element, both values,
+     * and who wrote them last.  Internal buffers count only as far as the fused kernel must not
+     * touch them.  Device check only. */
+    bool validate;
 } spvf_run_options;
 
 /* What a run did; times in nanoseconds. */
@@ -474,10 +479,11 @@ typedef struct {
     uint64_t expects, failed_expects;
     uint64_t read_ns, fuse_ns, run_ns;
     uint64_t instructions, loads, stores; /* executed; device check only */
+    uint64_t validated, differences;      /* groups; those of them that differ from unfused */
 } spvf_run_result;
 
-/* Runs a plan.  SPVF_ERROR_INPUT when an `expect` fails or the device reported a fault: each is a
- * message.  `result` may be NULL. */
+/* Runs a plan.  SPVF_ERROR_INPUT when an `expect` fails, the device reported a fault, or a validated
+ * group differs: each is a message.  `result` may be NULL. */
 SPVF_API spvf_status spvf_plan_run(spvf_plan *plan, const spvf_run_options *options,
                                    spvf_run_result *result);
 SPVF_API size_t spvf_plan_group_count(const spvf_plan *plan);

@@ -66,6 +66,9 @@ static void print_times(const spvf_run_result *r) {
             (unsigned long long)(r->expects - r->failed_expects), (unsigned long long)r->expects);
     fprintf(stderr, "read %.3f ms, fuse %.3f ms, run %.3f ms\n", (double)r->read_ns / 1e6,
             (double)r->fuse_ns / 1e6, (double)r->run_ns / 1e6);
+    if (r->validated)
+        fprintf(stderr, "validated %llu groups, %llu differ\n", (unsigned long long)r->validated,
+                (unsigned long long)r->differences);
     if (r->instructions)
         fprintf(stderr, "executed %llu instructions, %llu loads, %llu stores\n",
                 (unsigned long long)r->instructions, (unsigned long long)r->loads,
@@ -76,14 +79,15 @@ static void json_result(const spvf_run_result *r, bool ok) {
     printf("{\"ok\":%s,\"launches\":%llu,\"fused_groups\":%llu,\"refused_groups\":%llu,"
            "\"expects\":%llu,\"failed_expects\":%llu,\"reports\":%llu,\"read_ns\":%llu,"
            "\"fuse_ns\":%llu,\"run_ns\":%llu,\"instructions\":%llu,\"loads\":%llu,"
-           "\"stores\":%llu}\n",
+           "\"stores\":%llu,\"validated\":%llu,\"differences\":%llu}\n",
            ok ? "true" : "false", (unsigned long long)r->launches,
            (unsigned long long)r->fused_groups, (unsigned long long)r->refused_groups,
            (unsigned long long)r->expects, (unsigned long long)r->failed_expects,
            (unsigned long long)r->reports, (unsigned long long)r->read_ns,
            (unsigned long long)r->fuse_ns, (unsigned long long)r->run_ns,
            (unsigned long long)r->instructions, (unsigned long long)r->loads,
-           (unsigned long long)r->stores);
+           (unsigned long long)r->stores, (unsigned long long)r->validated,
+           (unsigned long long)r->differences);
 }
 
 static int run_run(const char *const *files) {
@@ -95,6 +99,7 @@ static int run_run(const char *const *files) {
                           .device = cli_get("-d"),
                           .unfused = cli_has("--unfused"),
                           .strict = cli_has("--strict"),
+                          .validate = cli_has("--validate"),
                           .output = cli_has("--json") ? NULL : print_text,
                           .passes = &passes,
                           .no_optimize = cli_has("-O0"),
@@ -111,6 +116,7 @@ static const cli_option run_options[] = {
     {"-d", "DEVICE", "check (default), opencl, opencl:N"},
     {"--unfused", NULL, "launch the members of groups one by one"},
     {"--strict", NULL, "a refused fusion is an error"},
+    {"--validate", NULL, "run fused groups unfused too, and compare (device check)"},
     {"--limit", "N", "instructions of a work-group, device check (default: 150 million)"},
     {"--times", NULL, "counts and times on standard error"},
     {"--json", NULL, "the outcome for programs"},

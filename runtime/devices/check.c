@@ -98,6 +98,13 @@ bool check_buffer_write(check_buffer *b, uint64_t offset, uint64_t size, const v
     return true;
 }
 
+void check_buffer_copy(check_buffer *to, const check_buffer *from) {
+    assert(to->size == from->size);
+    if (!to->size) return;
+    memcpy(to->store.bytes, from->store.bytes, to->size);
+    memcpy(to->store.undef, from->store.undef, to->size);
+}
+
 bool check_buffer_read(const check_buffer *b, uint64_t offset, uint64_t size, void *data) {
     if (!is_inside(b, offset, size)) return false;
     if (size) memcpy(data, b->store.bytes + offset, size);

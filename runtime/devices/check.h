@@ -48,6 +48,8 @@ void check_buffer_free(check_buffer *b);
 uint64_t check_buffer_size(const check_buffer *b);
 /* By the host.  False: outside of the buffer. */
 bool check_buffer_write(check_buffer *b, uint64_t offset, uint64_t size, const void *data);
+/* All that `from`, a buffer of the same size, holds, and what of it is undefined. */
+void check_buffer_copy(check_buffer *to, const check_buffer *from);
 bool check_buffer_read(const check_buffer *b, uint64_t offset, uint64_t size, void *data);
 /* How many of these bytes are undefined. */
 uint64_t check_buffer_undefined(const check_buffer *b, uint64_t offset, uint64_t size);
@@ -142,6 +144,10 @@ typedef struct {
     bool strict_undefined;  /* any undefined byte stored to global memory is an error */
     void (*report)(void *user, const check_report *r);     /* after the launch, in order */
     void (*print)(void *user, const char *text, size_t n); /* printf, as it happens */
+    /* After the launch, if it has written to some of `watch_size` bytes: the last one who did. */
+    void (*wrote)(void *user, const check_party *p);
+    const check_buffer *watch; /* NULL: nothing is watched */
+    uint64_t watch_offset, watch_size;
     void *user;
 } check_options;
 

@@ -57,6 +57,11 @@ static uint64_t undefined(rt_device *d, const rt_memory *m, uint64_t offset, uin
     return check_buffer_undefined(m->buffer, offset, bytes);
 }
 
+static void copy_memory(rt_device *d, rt_memory *to, const rt_memory *from) {
+    (void)d;
+    check_buffer_copy(to->buffer, from->buffer);
+}
+
 static rt_program *build(rt_device *d, const ir_module *m) {
     check *c = (check *)d;
     rt_program *p = ir_new(&c->arena, rt_program);
@@ -80,6 +85,15 @@ static void report(void *user, const check_report *r) {
                     .source_line = here->line};
     if (r->severity == IR_ERROR) c->base.counts.reports++;
     ir_report(&c->base.context->cx, m, "%s%s", r->headline, r->details);
+}
+
+static void note_writer(void *user, const check_party *p) {
+    check *c = user;
+    ir_text t = {.arena = &c->arena};
+    ir_putf(&t, "@%s", p->function);
+    if (p->file) ir_putf(&t, ", %s:%u", p->file, p->line);
+    ir_putf(&t, ": %s", p->text);
+    c->base.watch->writer = t.data;
 }
 
 static void print(void *user, const char *text, size_t n) {
@@ -109,6 +123,15 @@ static void count(rt_counts *all, const check_result *r) {
     }
 }
 
+static void watch(const rt_watch *w, check_options *o) {
+    o->report = NULL;
+    o->print = NULL;
+    o->wrote = note_writer;
+    o->watch = w->memory->buffer;
+    o->watch_offset = w->offset;
+    o->watch_size = w->bytes;
+}
+
 static void launch(rt_device *d, rt_program *p, const char *kernel, const spvf_range *range,
                    const rt_arg *args, size_t n) {
     check *c = (check *)d;
@@ -122,9 +145,10 @@ static void launch(rt_device *d, rt_program *p, const char *kernel, const spvf_r
         .options = {
             .step_limit = d->instruction_limit, .report = report, .print = print, .user = c}};
     check_result result;
+    if (d->watch) watch(d->watch, &l.options);
     c->running = p->name;
     if (!check_run(p->program, &l, &result)) fail_launch(c);
-    count(&c->base.counts, &result);
+    if (!d->watch) count(&c->base.counts, &result);
 }
 
 static void close_device(rt_device *d) {
@@ -146,6 +170,7 @@ rt_device *rt_check_open(spvf_context *context) {
                           .allocate = allocate,
                           .read = read_memory,
                           .undefined = undefined,
+                          .copy = copy_memory,
                           .build = build,
                           .launch = launch};
     c->device = check_device_new(&context->cx);

@@ -105,6 +105,12 @@ struct check_program {
 
 /* ------------------------------------------------------------------------------------- a launch */
 
+typedef struct {
+    const ir_inst *inst; /* NULL: has finished */
+    uint64_t group;      /* linear */
+    uint32_t item;       /* in its group; the number of items: the group's copies */
+} check_who;
+
 typedef enum { CHECK_READY, CHECK_WAITING, CHECK_DONE, CHECK_TRAPPED } check_item_state;
 
 typedef struct {
@@ -178,6 +184,7 @@ typedef struct {
 
     ir_vec(check_report *) reports;
     ir_map report_of;
+    check_who last_write; /* to what is watched; no instruction: none yet */
 } check_state;
 
 /* check_memory.c */
@@ -220,12 +227,6 @@ void check_async_access(check_state *l, const check_object *o, const ir_access *
 int32_t check_print(void *user, const ir_interp *w, const ir_inst *i);
 
 /* check_report.c */
-typedef struct {
-    const ir_inst *inst; /* NULL: has finished */
-    uint64_t group;      /* linear */
-    uint32_t item;       /* in its group; the number of items: the group's copies */
-} check_who;
-
 typedef struct {
     check_kind kind;
     ir_severity severity;

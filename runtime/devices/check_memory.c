@@ -282,6 +282,14 @@ static void check_defined(check_state *l, const ir_access *a, const check_object
                check_place(l, o, a->address).text);
 }
 
+static void note_watched(check_state *l, const ir_access *a, const check_object *o) {
+    const check_options *w = &l->options;
+    uint64_t offset = a->address - o->base;
+    if (!w->watch || o->store != &w->watch->store) return;
+    if (offset >= w->watch_offset + w->watch_size || w->watch_offset >= offset + a->size) return;
+    l->last_write = check_current(l, a->at);
+}
+
 bool check_write(void *user, const ir_access *a, const uint8_t *bytes, const uint8_t *undef) {
     check_state *l = user;
     check_object *o = locate(l, a);
@@ -289,6 +297,7 @@ bool check_write(void *user, const ir_access *a, const uint8_t *bytes, const uin
     uint8_t *to = o->store->bytes + (a->address - o->base);
     if (o->space == IR_GLOBAL && uses_value(a)) check_defined(l, a, o, undef);
     count_access(l, a, o);
+    note_watched(l, a, o);
     if (check_is_shared(o)) {
         check_async_access(l, o, a);
         check_race_write(l, o, a, memcmp(to, bytes, a->size) == 0);

@@ -225,7 +225,14 @@ void check_find(check_state *l, const check_finding *f, const char *fmt, ...) {
     ir_map_set(&l->arena, &l->report_of, key, r);
 }
 
+static void deliver_watched(check_state *l) {
+    if (!l->options.wrote || !l->last_write.inst) return;
+    const check_party p = party_of(l, &l->last_write);
+    l->options.wrote(l->options.user, &p);
+}
+
 void check_deliver(check_state *l) {
+    deliver_watched(l);
     if (!l->options.report) return;
     for (uint32_t k = 0; k < l->reports.n; k++) {
         check_report *r = l->reports.data[k];
