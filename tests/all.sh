@@ -31,6 +31,7 @@ for variant in $sanitized $release; do
     for target in spirv text plan gen; do
         suite "$short-fuzz-$target" "$variant/tests/fuzz/$target" -n 1500 -s 1 "$release/seeds/$target"
     done
+    suite "$short-fuzz-pipelines" "$variant/tests/fuzz/pipelines" -n 200 -s 1 "$release/seeds/pipelines"
 done
 for shard in 0 1; do
     suite "corpus-modules-$shard" "$release/tests/corpus_run" tests/corpus "$release/corpus" \

@@ -1,6 +1,6 @@
 #!/bin/sh
 # fuzz.sh BUILD SEEDS: each libFuzzer target for FUZZ_SECONDS (default 60), two at a time, within
-# 256 MB and one second an input.  Findings stay in BUILD/findings.
+# 256 MB and one second an input; then 10,000 pipelines.  Findings stay in BUILD/findings.
 set -u
 build=$1
 seeds=$2
@@ -11,9 +11,24 @@ mkdir -p "$build/findings"
 fuzz_one() {
     work=$build/work/$1
     mkdir -p "$work"
-    "$build/fuzz_$1" -max_total_time="$seconds" -timeout=${2:-1} -rss_limit_mb=1024 -max_len=${3:-65536} \
+    "$build/fuzz_$1" -max_total_time="$seconds" -runs="${FUZZ_RUNS:--1}" -timeout=${2:-1} -rss_limit_mb=1024 -max_len=${3:-65536} \
         -print_final_stats=1 -artifact_prefix="$build/findings/$1-" "$work" "$seeds/$1" \
         >"$build/fuzz_$1.log" 2>&1
+}
+
+# A pipeline runs four times, so the interpreter counts, not the library.
+fuzz_pipelines() {
+    seconds=100000
+    FUZZ_RUNS=${FUZZ_RUNS:-10000} fuzz_one pipelines 20 4096
+}
+
+report() {
+    if [ "$2" = 0 ]; then
+        echo "$1: $(sed -n 's/^stat::number_of_executed_units: *//p' "$build/fuzz_$1.log") runs, no finding"
+    else
+        echo "$1: FAILED, see $build/fuzz_$1.log"
+        status=1
+    fi
 }
 
 for pair in "spirv text" "plan gen"; do
@@ -22,12 +37,10 @@ for pair in "spirv text" "plan gen"; do
     fuzz_one "$2" & second=$!
     for job in "$1 $first" "$2 $second"; do
         set -- $job
-        if wait "$2"; then
-            echo "$1: $(sed -n 's/^stat::number_of_executed_units: *//p' "$build/fuzz_$1.log") runs, no finding"
-        else
-            echo "$1: FAILED, see $build/fuzz_$1.log"
-            status=1
-        fi
+        wait "$2"
+        report "$1" $?
     done
 done
+fuzz_pipelines
+report pipelines $?
 exit $status

@@ -3,7 +3,7 @@
 set -eu
 out=$1
 corpus=$2
-mkdir -p "$out/spirv" "$out/text" "$out/plan" "$out/gen"
+mkdir -p "$out/spirv" "$out/text" "$out/plan" "$out/gen" "$out/pipelines"
 # Small modules of each producer, and malformed ones.
 find "$corpus" -path '*clang*' -name '*.spv' -size -8k | grep -v '\.out/' | sort | awk 'NR % 4 == 0' |
     while read -r f; do cp "$f" "$out/spirv/$(echo "$f" | tr / _)"; done
@@ -14,5 +14,14 @@ done
 cp tests/corpus/*.plan docs/demo/*.plan "$out/plan/"
 # Programs: any bytes do; text has enough variety, and random ones are longer.
 for f in tests/corpus/*.cl; do tail -c 400 "$f" >"$out/gen/$(basename "$f")"; done
-awk 'BEGIN { srand(7); for (f = 0; f < 40; f++) { name = "'"$out"'/gen/random" f
-    for (i = 0; i < 300 + 20 * f; i++) printf "%c", int(rand() * 255) + 1 > name; close(name) } }'
+random_files() {
+    LC_ALL=C awk -v name="$out/$1/random" -v seed="$2" -v least="$3" -v step="$4" 'BEGIN {
+        srand(seed)
+        for (f = 0; f < 40; f++) {
+            for (i = 0; i < least + step * f; i++) printf "%c", int(rand() * 255) + 1 > (name f)
+            close(name f)
+        }
+    }'
+}
+random_files gen 7 300 20
+random_files pipelines 8 100 40

@@ -1,0 +1,308 @@
+/* pipe.c — bytes to a pipeline of two to eight kernels over shared buffers.
+ *
+ * A kernel reads some buffers wherever it likes and writes others, each at places of one form: the
+ * item's own, with strides, shifts, strips, from the end, transposed, by groups; rarely at places
+ * that items share.  What it writes it reads at these places only, so that it races with itself
+ * only when the form does.  Between the two stand guards, loops with known ends, work-group memory
+ * behind barriers.  Indices stay within the buffers.  All ranges come from one number of items, so
+ * that many pipelines can be fused; shapes, local sizes and offsets differ.
+ *
+ * Text is made, not IR: a finding is a module and a plan that the command can run.
+ */
+#include "tests/fuzz/pipe_impl.h"
+
+/* --------------------------------------------------------------------------------------- values */
+
+static form any_form(pipe *p, unsigned buffer, bool written);
+
+/* What a parameter holds somewhere; of a written one, where it is written. */
+static unsigned some_load(pipe *p, const unsigned *k) {
+    unsigned n = pipe_below(p, p->now->nparams);
+    const param *from = &p->now->params[n];
+    form f = from->written ? from->at : any_form(p, from->buffer, false);
+    return pipe_load(p, n, &f, pipe_index(p, &f, f.strip >= p->rounds ? k : NULL));
+}
+
+static unsigned some_value(pipe *p, const unsigned *k) {
+    static const char *const ops[] = {"add", "sub", "xor", "mul", "umax"};
+    unsigned v = some_load(p, k);
+    for (unsigned n = pipe_below(p, 3); n; n--) {
+        const char *op = ops[pipe_below(p, 5)];
+        v = pipe_binary(p, "i32", op, v, some_load(p, k));
+    }
+    if (pipe_chance(p, 60)) {
+        unsigned sum = pipe_value(p, "i32");
+        ir_putf(p->out, "%s %%v%u, %%n\n", ops[pipe_below(p, 5)], v);
+        return sum;
+    }
+    return pipe_with_number(p, "i32", "add", v, pipe_byte(p));
+}
+
+/* ------------------------------------------------------------------------------------ statements */
+
+static unsigned any_written(pipe *p) {
+    unsigned n = pipe_below(p, p->now->nparams);
+    while (!p->now->params[n].written) n = (n + 1) % p->now->nparams;
+    return n;
+}
+
+static void assign_once(pipe *p, unsigned to) {
+    const form *f = &p->now->params[to].at;
+    unsigned v = some_value(p, NULL);
+    pipe_store(p, to, f, pipe_index(p, f, NULL), v);
+}
+
+/* What a parameter that is only read holds at the number that a counter ended with. */
+static void use_counter(pipe *p, unsigned to, unsigned k) {
+    const form own = {.kind = OWN}, *f = &p->now->params[to].at;
+    unsigned at = pipe_binary(p, "i64", "add", k, pipe_index(p, &own, NULL));
+    unsigned v = pipe_load(p, 0, &own, at);
+    pipe_store(p, to, f, pipe_index(p, f, NULL), v);
+}
+
+/* Each element of a strip.  The test stands at the end, or at the head. */
+static void assign_strip(pipe *p, unsigned to) {
+    const form *f = &p->now->params[to].at;
+    unsigned n = p->labels++, k = p->values++, next = p->values++;
+    bool at_head = pipe_chance(p, 40);
+    const char *test = pipe_chance(p, 50) ? "ult" : "ne";
+    ir_putf(p->out, "  jmp before%u\nbefore%u:\n  jmp head%u\nhead%u:\n", n, n, n, n);
+    ir_putf(p->out, "  %%v%u: i64 = phi [before%u: 0, turn%u: %%v%u]\n", k, n, n, next);
+    if (at_head) ir_putf(p->out, "  %%c%u: i1 = %s %%v%u, i64 %u\n", n, test, k, f->strip);
+    if (at_head) ir_putf(p->out, "  br %%c%u, body%u, after%u\nbody%u:\n", n, n, n, n);
+    p->rounds = f->strip;
+    unsigned v = some_value(p, &k);
+    pipe_store(p, to, f, pipe_index(p, f, &k), v);
+    ir_putf(p->out, "  jmp turn%u\nturn%u:\n  %%v%u: i64 = add %%v%u, 1\n", n, n, next, k);
+    if (at_head) ir_putf(p->out, "  jmp head%u\nafter%u:\n", n, n);
+    if (!at_head) ir_putf(p->out, "  %%c%u: i1 = %s %%v%u, i64 %u\n", n, test, next, f->strip);
+    if (!at_head) ir_putf(p->out, "  br %%c%u, head%u, after%u\nafter%u:\n", n, n, n, n);
+    if (pipe_chance(p, 20)) use_counter(p, to, k);
+}
+
+static void assign(pipe *p) {
+    unsigned to = any_written(p);
+    if (p->now->params[to].at.strip)
+        assign_strip(p, to);
+    else
+        assign_once(p, to);
+}
+
+static void guarded(pipe *p) {
+    static const char *const tests[] = {"ult", "ule", "eq", "ne", "slt"};
+    form f = {.kind = pipe_chance(p, 70) ? OWN : ROW};
+    f.variant = pipe_below(p, 3);
+    f.number = pipe_below(p, 3);
+    unsigned n = p->labels++;
+    const char *type = pipe_chance(p, 40) ? "i32" : "i64", *test = tests[pipe_below(p, 5)];
+    unsigned x = pipe_element(p, &f, type), limit = pipe_below(p, p->items + 4);
+    unsigned c = pipe_value(p, "i1");
+    ir_putf(p->out, "%s %%v%u, %s %u\n", test, x, type, limit);
+    if (pipe_chance(p, 30))
+        ir_putf(p->out, "  br %%v%u, end%u, then%u\nthen%u:\n", c, n, n, n);
+    else
+        ir_putf(p->out, "  br %%v%u, then%u, end%u\nthen%u:\n", c, n, n, n);
+    assign(p);
+    ir_putf(p->out, "  jmp end%u\nend%u:\n", n, n);
+}
+
+/* Through memory of the work-group, to the item at the other end of it. */
+static void exchange(pipe *p) {
+    unsigned v = some_value(p, NULL), local = p->now->range.local[0], to = any_written(p);
+    unsigned l = pipe_query(p, "local_id", 0), o = pipe_with_number(p, "i64", "mul", l, 4);
+    unsigned a = pipe_value(p, "ptr.local");
+    ir_putf(p->out, "ptradd @tile%u, %%v%u\n  store %%v%u, %%v%u align 4\n", p->now->number, o, v,
+            a);
+    ir_put(p->out, "  barrier workgroup workgroup seq_cst local\n");
+    unsigned other = pipe_number_minus(p, "i64", 4 * (local - 1), o);
+    a = pipe_value(p, "ptr.local");
+    ir_putf(p->out, "ptradd @tile%u, %%v%u\n", p->now->number, other);
+    v = pipe_value(p, "i32");
+    ir_putf(p->out, "load %%v%u align 4\n", a);
+    ir_put(p->out, "  barrier workgroup workgroup seq_cst local\n");
+    const form *f = &p->now->params[to].at;
+    if (!f->strip) pipe_store(p, to, f, pipe_index(p, f, NULL), v);
+}
+
+/* -------------------------------------------------------------------------------------- kernels */
+
+static bool is_line_of_groups(const range *r) { return r->dims == 1 && r->local[0]; }
+
+static form make_form(pipe *p, bool written) {
+    form f = {.kind = pipe_chance(p, 40) ? OWN : (place)pipe_below(p, PLACES)};
+    if (written && f.kind >= FOLDED && !pipe_chance(p, 10)) f.kind = OWN;
+    if (written && f.kind == LOADED) f.kind = OWN;
+    f.number = pipe_below(p, 32);
+    f.variant = pipe_below(p, 3);
+    f.narrow = pipe_chance(p, 35);
+    f.is_signed = pipe_chance(p, 70);
+    f.type = pipe_chance(p, 75) ? 0 : pipe_below(p, 4);
+    if (pipe_chance(p, 15)) f.strip = 2 + pipe_below(p, 3);
+    if (f.kind == STRIDED || f.kind == JOINED || f.type >= 2) f.strip = 0;
+    return f;
+}
+
+/* Almost the same. */
+static void nearly(pipe *p, form *f) {
+    unsigned what = pipe_below(p, 3);
+    if (what == 0) f->number++;
+    if (what == 1 && f->strip) f->strip++;
+    if (what == 2) f->type = pipe_below(p, f->strip ? 2 : 4);
+}
+
+/* A form for the kernel that is being made. */
+static form any_form(pipe *p, unsigned buffer, bool written) {
+    const range *r = &p->now->range;
+    form f = pipe_chance(p, p->calm) ? p->home[buffer] : make_form(p, written);
+    f.variant = (f.variant + pipe_below(p, 3)) % 3;
+    if (pipe_chance(p, 8)) nearly(p, &f);
+    if ((f.kind == MIRRORED || f.kind == GROUPED) && !is_line_of_groups(r)) f.kind = OWN;
+    if (f.kind == TURNED && r->dims != 2) f.kind = OWN;
+    return f;
+}
+
+static void any_buffers(pipe *p, kernel *k) {
+    unsigned used = 0;
+    for (unsigned n = 0; n < k->nparams; n++) {
+        unsigned b = pipe_below(p, p->buffers);
+        while (used >> b & 1) b = (b + 1) % p->buffers;
+        used |= 1u << b;
+        k->params[n].buffer = b;
+    }
+}
+
+static void any_params(pipe *p, kernel *k) {
+    k->nparams = 2 + pipe_below(p, MAX_PARAMS - 1);
+    any_buffers(p, k);
+    for (unsigned n = 1; n < k->nparams; n++) {
+        param *q = &k->params[n];
+        q->written = n + 1 == k->nparams || pipe_chance(p, 25);
+        if (q->written) q->at = any_form(p, q->buffer, true);
+    }
+}
+
+static void put_kernel(pipe *p, kernel *k) {
+    p->now = k;
+    any_params(p, k);
+    k->has_tile = is_line_of_groups(&k->range) && pipe_chance(p, 20);
+    if (k->has_tile)
+        ir_putf(p->out, "@tile%u: local [%u x i32] align 4\n", k->number, k->range.local[0]);
+    ir_putf(p->out, "kernel @k%u(", k->number);
+    for (unsigned n = 0; n < k->nparams; n++)
+        ir_putf(p->out, "%%p%u: ptr.global of %s, ", n, "i32");
+    ir_put(p->out, "%n: i32) {\nentry:\n");
+    p->values = 0;
+    for (unsigned n = 1 + pipe_below(p, 3); n; n--) {
+        unsigned what = pipe_below(p, 10);
+        if (what < 2 && k->has_tile)
+            exchange(p);
+        else if (what < 5)
+            guarded(p);
+        else
+            assign(p);
+    }
+    ir_put(p->out, "  ret\n}\n");
+}
+
+/* --------------------------------------------------------------------------------------- ranges */
+
+static range line_of(const pipe *p, unsigned items, bool with_local) {
+    range r = {.dims = 1, .global = {items, 1, 1}, .offset = p->offset};
+    if (with_local) r.local[0] = p->local;
+    return r;
+}
+
+/* The items of a line in rows, or in layers of rows. */
+static range rows_of(pipe *p, unsigned items) {
+    range r = {.dims = 2 + pipe_chance(p, 30), .global = {items, 1, 1}, .offset = p->offset};
+    for (unsigned d = 1; d < r.dims; d++) {
+        unsigned n = pipe_chance(p, 50) ? 2 : 4;
+        if (r.global[0] % n) continue;
+        r.global[0] /= n;
+        r.global[d] = n;
+    }
+    if (pipe_chance(p, 50)) {
+        unsigned first = r.global[0];
+        r.global[0] = r.global[1];
+        r.global[1] = first;
+    }
+    return r;
+}
+
+static range any_range(pipe *p) {
+    bool local = p->local && !pipe_chance(p, 15);
+    if (pipe_chance(p, 65)) return line_of(p, p->items, local);
+    if (pipe_chance(p, 40)) {
+        bool whole = p->local && !pipe_chance(p, 20);
+        unsigned step = whole ? p->local : 1;
+        return line_of(p, step * (1 + pipe_below(p, p->items / step)), local && whole);
+    }
+    return rows_of(p, p->items);
+}
+
+static void any_sizes(pipe *p) {
+    static const unsigned items[] = {8, 12, 16, 24, 32, 48, 64}, local[] = {0, 2, 4, 8};
+    p->items = items[pipe_below(p, 7)];
+    p->local = local[pipe_below(p, 4)];
+    if (p->local && p->items % p->local) p->local = 4;
+    p->offset = pipe_chance(p, 4) ? 1 + pipe_below(p, 8) : 0;
+    static const unsigned calm[] = {99, 95, 90, 80, 40};
+    p->calm = calm[pipe_below(p, 5)];
+    p->buffers = MAX_PARAMS + pipe_below(p, MAX_BUFFERS - MAX_PARAMS + 1);
+}
+
+/* ----------------------------------------------------------------------------------------- plans */
+
+static void put_sizes(pipe *p, const char *word, const range *r, const unsigned *sizes) {
+    ir_putf(p->plan, " %s", word);
+    for (unsigned d = 0; d < r->dims; d++) ir_putf(p->plan, " %u", sizes[d] ? sizes[d] : 1);
+}
+
+static void put_launch(pipe *p, const kernel *k, const char *file) {
+    const unsigned offset[3] = {k->range.offset, 0, 0};
+    ir_putf(p->plan, "  launch \"%s\":k%u", file, k->number);
+    put_sizes(p, "global", &k->range, k->range.global);
+    if (k->range.local[0]) put_sizes(p, "local", &k->range, k->range.local);
+    if (k->range.offset) {
+        ir_put(p->plan, " offset");
+        for (unsigned d = 0; d < k->range.dims; d++) ir_putf(p->plan, " %u", offset[d]);
+    }
+    ir_put(p->plan, " args");
+    for (unsigned n = 0; n < k->nparams; n++) ir_putf(p->plan, " b%u,", k->params[n].buffer);
+    ir_putf(p->plan, " %u\n", pipe_byte(p));
+}
+
+static void put_buffers(pipe *p) {
+    for (unsigned b = 0; b < p->buffers; b++)
+        ir_putf(p->plan, "buffer b%u i32[%d] = random %u%s\n", b, ELEMENTS, pipe_byte(p) + 1,
+                pipe_chance(p, 25) ? " internal" : "");
+    for (unsigned b = 0; b < p->buffers; b++) p->home[b] = make_form(p, true);
+}
+
+static void put_group(pipe *p) {
+    static const char *const policies[] = {"", "", "", "", "no_barriers ", "barrier_global "};
+    ir_putf(p->plan, "fuse fused %s{\n", policies[pipe_below(p, 6)]);
+}
+
+void pipe_make(const uint8_t *data, size_t size, const char *file, ir_text *kernels,
+               ir_text *plan) {
+    pipe p = {.at = data, .end = data + size, .out = kernels, .plan = plan};
+    any_sizes(&p);
+    put_buffers(&p);
+    put_group(&p);
+    ir_put(kernels, "target 64\n");
+    for (unsigned n = 2 + pipe_below(&p, MAX_KERNELS - 1); n; n--) {
+        bool again = p.nkernels && pipe_chance(&p, 15);
+        kernel *k = &p.kernel[again ? pipe_below(&p, p.nkernels) : p.nkernels];
+        if (!again) {
+            k->number = p.nkernels++;
+            k->range = any_range(&p);
+            put_kernel(&p, k);
+        } else if (pipe_chance(&p, 50)) {
+            any_buffers(&p, k);
+        }
+        put_launch(&p, k, file);
+        if (p.at == p.end && p.nkernels >= 2) break;
+    }
+    ir_put(plan, "}\n");
+}

@@ -1,0 +1,90 @@
+/* pipe_impl.h — private to pipe*.c: the pipeline that is being made. */
+#ifndef SPVFUSE_PIPE_IMPL_H
+#define SPVFUSE_PIPE_IMPL_H
+
+#include "tests/fuzz/pipe.h"
+
+enum { ELEMENTS = 1024, MAX_KERNELS = 8, MAX_BUFFERS = 7, MAX_PARAMS = 4 };
+
+typedef enum {
+    OWN,      /* the linear id */
+    STRIDED,  /* times 2 to 4, plus something */
+    REVERSED, /* from the last item on */
+    MIRRORED, /* from the last item of the group on */
+    GROUPED,  /* group * size + local id */
+    TURNED,   /* columns first */
+    SHIFTED,
+    CROSSED, /* the neighbour's, with xor */
+    JOINED,  /* plus 256, with or */
+    FOLDED,  /* the low bits */
+    FIXED,
+    ROW, /* one id */
+    LOADED,
+    PLACES
+} place;
+
+/* Where a kernel finds its elements in a buffer. */
+typedef struct {
+    place kind;
+    unsigned number;  /* stride, shift … */
+    unsigned variant; /* how the linear id is written */
+    bool narrow;      /* in 32 bits */
+    bool is_signed;   /* and how it is widened then */
+    unsigned type;
+    unsigned strip; /* elements for each item, in a loop; 0: one */
+} form;
+
+typedef struct {
+    unsigned buffer;
+    bool written;
+    form at; /* of what is written */
+} param;
+
+typedef struct {
+    unsigned dims, global[3], local[3]; /* local 0: none */
+    unsigned offset;
+} range;
+
+typedef struct {
+    unsigned number, nparams;
+    bool has_tile;
+    param params[MAX_PARAMS];
+    range range;
+} kernel;
+
+typedef struct {
+    const uint8_t *at, *end;
+    ir_text *out, *plan;
+    unsigned values, labels, buffers;
+    unsigned rounds;               /* of the loop that is being made */
+    unsigned items, local, offset; /* of most members */
+    unsigned calm;                 /* percent of the places in a buffer that are those of `home` */
+    form home[MAX_BUFFERS];
+    kernel kernel[MAX_KERNELS];
+    unsigned nkernels;
+    kernel *now;
+} pipe;
+
+static inline unsigned pipe_byte(pipe *p) { return p->at < p->end ? *p->at++ : 0; }
+static inline unsigned pipe_below(pipe *p, unsigned n) { return pipe_byte(p) % n; }
+static inline bool pipe_chance(pipe *p, unsigned percent) {
+    return pipe_byte(p) * 100 < percent * 255;
+}
+
+/* pipe_places.c: text of instructions.  Values are numbers; those of a kernel differ. */
+
+/* A new value of a type; the caller writes the rest of the line. */
+unsigned pipe_value(pipe *p, const char *type);
+unsigned pipe_query(pipe *p, const char *what, unsigned d);
+unsigned pipe_with_number(pipe *p, const char *type, const char *op, unsigned x, unsigned n);
+unsigned pipe_number_minus(pipe *p, const char *type, unsigned n, unsigned x);
+unsigned pipe_binary(pipe *p, const char *type, const char *op, unsigned x, unsigned y);
+/* An id or index, of one strip in the item's linear id. */
+unsigned pipe_element(pipe *p, const form *f, const char *type);
+/* The index of an element; k: the counter of a loop, or NULL for the first of a strip. */
+unsigned pipe_index(pipe *p, const form *f, const unsigned *k);
+/* An element of a buffer, as i32. */
+unsigned pipe_load(pipe *p, unsigned parameter, const form *f, unsigned index);
+void pipe_store(pipe *p, unsigned parameter, const form *f, unsigned index, unsigned v);
+
+#endif

@@ -1,0 +1,179 @@
+/* pipe_places.c — the places in buffers that kernels of a pipeline touch, as instructions. */
+#include "tests/fuzz/pipe_impl.h"
+
+static const struct {
+    const char *name;
+    unsigned size;
+} types[] = {{"i32", 4}, {"i8", 1}, {"i64", 8}, {"v2i32", 8}};
+
+/* --------------------------------------------------------------------------------- instructions */
+
+unsigned pipe_value(pipe *p, const char *type) {
+    ir_putf(p->out, "  %%v%u: %s = ", p->values, type);
+    return p->values++;
+}
+
+unsigned pipe_query(pipe *p, const char *what, unsigned d) {
+    unsigned v = pipe_value(p, "i64");
+    ir_putf(p->out, "%s %u\n", what, d);
+    return v;
+}
+
+unsigned pipe_with_number(pipe *p, const char *type, const char *op, unsigned x, unsigned n) {
+    unsigned v = pipe_value(p, type);
+    ir_putf(p->out, "%s %%v%u, %u\n", op, x, n);
+    return v;
+}
+
+unsigned pipe_number_minus(pipe *p, const char *type, unsigned n, unsigned x) {
+    unsigned v = pipe_value(p, type);
+    ir_putf(p->out, "sub %s %u, %%v%u\n", type, n, x);
+    return v;
+}
+
+unsigned pipe_binary(pipe *p, const char *type, const char *op, unsigned x, unsigned y) {
+    unsigned v = pipe_value(p, type);
+    ir_putf(p->out, "%s %%v%u, %%v%u\n", op, x, y);
+    return v;
+}
+
+static unsigned convert(pipe *p, const char *type, const char *op, unsigned x) {
+    unsigned v = pipe_value(p, type);
+    ir_putf(p->out, "%s %%v%u\n", op, x);
+    return v;
+}
+
+static unsigned cut(pipe *p, const char *type, unsigned x) {
+    return strcmp(type, "i64") == 0 ? x : convert(p, type, "trunc", x);
+}
+
+/* --------------------------------------------------------------------------------------- places */
+
+static unsigned id(pipe *p, const char *type, const char *what, unsigned d) {
+    return cut(p, type, pipe_query(p, what, d));
+}
+
+static unsigned linear_id(pipe *p, const form *f, const char *type) {
+    const range *r = &p->now->range;
+    if (f->variant == 0) {
+        unsigned v = pipe_value(p, "i64");
+        ir_put(p->out, "global_linear_id\n");
+        return cut(p, type, v);
+    }
+    unsigned sum = id(p, type, "global_id", r->dims - 1);
+    for (unsigned d = r->dims - 1; d-- > 0;) {
+        sum = f->variant == 1 ? pipe_with_number(p, type, "mul", sum, r->global[d])
+                              : pipe_binary(p, type, "mul", sum, id(p, type, "global_size", d));
+        sum = pipe_binary(p, type, "add", sum, id(p, type, "global_id", d));
+    }
+    return sum;
+}
+
+static unsigned by_group(pipe *p, const form *f, const char *type) {
+    unsigned local = p->now->range.local[0], group = id(p, type, "group_id", 0);
+    unsigned base = f->variant == 1
+                        ? pipe_with_number(p, type, "mul", group, local)
+                        : pipe_binary(p, type, "mul", group, id(p, type, "local_size", 0));
+    unsigned item = id(p, type, "local_id", 0);
+    if (f->kind == MIRRORED) item = pipe_number_minus(p, type, local - 1, item);
+    return pipe_binary(p, type, "add", base, item);
+}
+
+static unsigned turned(pipe *p, const char *type) {
+    const range *r = &p->now->range;
+    unsigned column = pipe_with_number(p, type, "mul", id(p, type, "global_id", 0), r->global[1]);
+    return pipe_binary(p, type, "add", column, id(p, type, "global_id", 1));
+}
+
+static unsigned items_of(const range *r) { return r->global[0] * r->global[1] * r->global[2]; }
+
+static unsigned loaded(pipe *p, const form *f, const char *type) {
+    const form own = {.variant = f->variant};
+    unsigned at = linear_id(p, &own, "i64"), buffer = 0;
+    while (buffer + 1 < p->now->nparams && p->now->params[buffer].written) buffer++;
+    unsigned v = pipe_load(p, buffer, &own, at);
+    v = pipe_with_number(p, "i32", "and", v, 255);
+    return strcmp(type, "i64") == 0 ? convert(p, "i64", "zext", v) : v;
+}
+
+unsigned pipe_element(pipe *p, const form *f, const char *type) {
+    unsigned v;
+    switch (f->kind) {
+    case MIRRORED:
+    case GROUPED: return by_group(p, f, type);
+    case TURNED: return turned(p, type);
+    case LOADED: return loaded(p, f, type);
+    case ROW: return id(p, type, "global_id", f->number % p->now->range.dims);
+    case FIXED:
+        v = pipe_value(p, type);
+        ir_putf(p->out, "add %s %u, 0\n", type, f->number);
+        return v;
+    case STRIDED:
+        v = pipe_with_number(p, type, "mul", linear_id(p, f, type), 2 + f->number % 3);
+        return pipe_with_number(p, type, "add", v, f->number % 4);
+    case REVERSED:
+        return pipe_number_minus(p, type, items_of(&p->now->range) - 1, linear_id(p, f, type));
+    case SHIFTED: return pipe_with_number(p, type, "add", linear_id(p, f, type), f->number);
+    case CROSSED:
+        return pipe_with_number(p, type, "xor", linear_id(p, f, type), 1u << f->number % 3);
+    case JOINED: return pipe_with_number(p, type, "or", linear_id(p, f, type), 256);
+    case FOLDED:
+        return pipe_with_number(p, type, "and", linear_id(p, f, type), (2u << f->number % 5) - 1);
+    default: return linear_id(p, f, type);
+    }
+}
+
+unsigned pipe_index(pipe *p, const form *f, const unsigned *k) {
+    unsigned v = pipe_element(p, f, f->narrow ? "i32" : "i64");
+    if (f->narrow) v = convert(p, "i64", f->is_signed ? "sext" : "zext", v);
+    if (!f->strip) return v;
+    bool interleaved = f->number & 1;
+    if (!interleaved) v = pipe_with_number(p, "i64", "mul", v, f->strip);
+    if (!k) return v;
+    unsigned step =
+        interleaved ? pipe_with_number(p, "i64", "mul", *k, items_of(&p->now->range)) : *k;
+    return pipe_binary(p, "i64", "add", v, step);
+}
+
+/* ------------------------------------------------------------------------------------- accesses */
+
+static unsigned address(pipe *p, unsigned parameter, const form *f, unsigned index) {
+    unsigned o = pipe_with_number(p, "i64", "mul", index, types[f->type].size);
+    unsigned v = pipe_value(p, "ptr.global");
+    ir_putf(p->out, "ptradd %%p%u, %%v%u\n", parameter, o);
+    return v;
+}
+
+unsigned pipe_load(pipe *p, unsigned parameter, const form *f, unsigned index) {
+    unsigned a = address(p, parameter, f, index), v = pipe_value(p, types[f->type].name);
+    ir_putf(p->out, "load %%v%u align %u\n", a, types[f->type].size);
+    switch (f->type) {
+    case 1: return convert(p, "i32", "sext", v);
+    case 2: return convert(p, "i32", "trunc", v);
+    case 3: {
+        unsigned lane = pipe_value(p, "i32");
+        ir_putf(p->out, "extract %%v%u, i32 1\n", v);
+        return lane;
+    }
+    default: return v;
+    }
+}
+
+static unsigned as_type(pipe *p, unsigned type, unsigned v) {
+    switch (type) {
+    case 1: return convert(p, "i8", "trunc", v);
+    case 2: return convert(p, "i64", "sext", v);
+    case 3: {
+        unsigned pair = pipe_value(p, "v2i32");
+        ir_putf(p->out, "vec %%v%u, %%v%u\n", v, v);
+        return pair;
+    }
+    default: return v;
+    }
+}
+
+void pipe_store(pipe *p, unsigned parameter, const form *f, unsigned index, unsigned v) {
+    v = as_type(p, f->type, v);
+    unsigned a = address(p, parameter, f, index);
+    ir_putf(p->out, "  store %%v%u, %%v%u align %u\n", v, a, types[f->type].size);
+}
