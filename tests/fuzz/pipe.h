@@ -6,7 +6,7 @@
 
 /* Writes a module in text form, and a plan whose launches name it as `file`.  Every choice takes a
  * byte of the data, and when they are used up the pipeline ends soon.  Work-items of one kernel
- * mostly keep to elements of their own, so most pipelines run without data races kernel by kernel. */
+ * mostly keep to elements of their own, so most pipelines are free of races kernel by kernel. */
 void pipe_make(const uint8_t *data, size_t size, const char *file, ir_text *kernels, ir_text *plan);
 
 #endif
