@@ -19,7 +19,7 @@ fuzz_one() {
 # A pipeline runs four times, so the interpreter counts, not the library.
 fuzz_pipelines() {
     seconds=100000
-    FUZZ_RUNS=${FUZZ_RUNS:-10000} fuzz_one pipelines 20 4096
+    FUZZ_RUNS=${FUZZ_RUNS:-10000} fuzz_one pipelines 20 1024
 }
 
 report() {

@@ -25,7 +25,7 @@ typedef struct {
 } job;
 
 /* Pipelines so far; of those at fault the unfused run has something to report. */
-static struct { unsigned fused, refused, at_fault; } pipelines;
+static struct { unsigned fused, promoted, refused, at_fault; } pipelines;
 
 static void keep_message(void *user, const spvf_message *m) {
     job *j = user;
@@ -66,6 +66,18 @@ static bool runs(job *j, spvf_plan *p, bool fused, spvf_run_result *r) {
     return spvf_plan_run(p, &o, r) == SPVF_OK;
 }
 
+static bool has_promotions(spvf_plan *p) {
+    spvf_fusion *f;
+    bool found = false;
+    if (spvf_plan_fuse(p, 0, &f) != SPVF_OK) return false;
+    const spvf_fusion_info *info = spvf_fusion_get_info(f);
+    for (size_t k = 0; k < info->decision_count; k++)
+        found |= strcmp(info->decisions[k].rule, "promote.private") == 0 ||
+                 strcmp(info->decisions[k].rule, "promote.local") == 0;
+    spvf_fusion_destroy(f);
+    return found;
+}
+
 /* A refusal is a warning, with another one that the group runs unfused. */
 static void check_plan(job *j, spvf_plan *p) {
     spvf_run_result r;
@@ -75,6 +87,7 @@ static void check_plan(job *j, spvf_plan *p) {
     }
     if (!runs(j, p, true, &r)) fail(j, "fused and unfused differ");
     pipelines.fused += r.validated != 0;
+    pipelines.promoted += r.validated && has_promotions(p);
     pipelines.refused += r.validated == 0;
     if (!r.validated && (r.refused_groups != 1 || j->warnings < 2))
         fail(j, "refused without a reason");
@@ -100,8 +113,8 @@ static void check(void *arg) {
 static char file[300];
 
 static void end(void) {
-    fprintf(stderr, "%u fused, %u refused, %u at fault\n", pipelines.fused, pipelines.refused,
-            pipelines.at_fault);
+    fprintf(stderr, "%u fused, %u of them with promotions, %u refused, %u at fault\n",
+            pipelines.fused, pipelines.promoted, pipelines.refused, pipelines.at_fault);
     remove(file);
 }
 

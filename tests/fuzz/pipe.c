@@ -66,7 +66,8 @@ static void assign_strip(pipe *p, unsigned to) {
     unsigned n = p->labels++, k = p->values++, next = p->values++;
     bool at_head = pipe_chance(p, 40);
     const char *test = pipe_chance(p, 50) ? "ult" : "ne";
-    ir_putf(p->out, "  jmp before%u\nbefore%u:\n  jmp head%u\nhead%u:\n", n, n, n, n);
+    const char *hint = pipe_chance(p, 60) ? " no_unroll" : "";
+    ir_putf(p->out, "  jmp before%u\nbefore%u:\n  jmp head%u\nhead%u:%s\n", n, n, n, n, hint);
     ir_putf(p->out, "  %%v%u: i64 = phi [before%u: 0, turn%u: %%v%u]\n", k, n, n, next);
     if (at_head) ir_putf(p->out, "  %%c%u: i1 = %s %%v%u, i64 %u\n", n, test, k, f->strip);
     if (at_head) ir_putf(p->out, "  br %%c%u, body%u, after%u\nbody%u:\n", n, n, n, n);
@@ -258,6 +259,11 @@ static void put_sizes(pipe *p, const char *word, const range *r, const unsigned 
     for (unsigned d = 0; d < r->dims; d++) ir_putf(p->plan, " %u", sizes[d] ? sizes[d] : 1);
 }
 
+static void note_use(pipe *p, const param *q) {
+    if (q->written && !(p->used >> q->buffer & 1)) p->first_written |= 1u << q->buffer;
+    p->used |= 1u << q->buffer;
+}
+
 static void put_launch(pipe *p, const kernel *k, const char *file) {
     const unsigned offset[3] = {k->range.offset, 0, 0};
     ir_putf(p->plan, "  launch \"%s\":k%u", file, k->number);
@@ -268,15 +274,21 @@ static void put_launch(pipe *p, const kernel *k, const char *file) {
         for (unsigned d = 0; d < k->range.dims; d++) ir_putf(p->plan, " %u", offset[d]);
     }
     ir_put(p->plan, " args");
-    for (unsigned n = 0; n < k->nparams; n++) ir_putf(p->plan, " b%u,", k->params[n].buffer);
+    for (unsigned n = 0; n < k->nparams; n++) {
+        note_use(p, &k->params[n]);
+        ir_putf(p->plan, " b%u,", k->params[n].buffer);
+    }
     ir_putf(p->plan, " %u\n", pipe_byte(p));
 }
 
+/* Internal are mostly those that may be promoted. */
 static void put_buffers(pipe *p) {
-    for (unsigned b = 0; b < p->buffers; b++)
-        ir_putf(p->plan, "buffer b%u i32[%d] = random %u%s\n", b, ELEMENTS, pipe_byte(p) + 1,
-                pipe_chance(p, 25) ? " internal" : "");
-    for (unsigned b = 0; b < p->buffers; b++) p->home[b] = make_form(p, true);
+    static const char *const kinds[] = {"", "", "", " private", " local"};
+    for (unsigned b = 0; b < p->buffers; b++) {
+        bool internal = pipe_chance(p, p->first_written >> b & 1 ? 70 : 10);
+        ir_putf(p->plan, "buffer b%u i32[%d] = random %u%s%s\n", b, ELEMENTS, b + 1,
+                internal ? " internal" : "", internal ? kinds[pipe_below(p, 5)] : "");
+    }
 }
 
 static void put_group(pipe *p) {
@@ -284,25 +296,33 @@ static void put_group(pipe *p) {
     ir_putf(p->plan, "fuse fused %s{\n", policies[pipe_below(p, 6)]);
 }
 
+static void put_launches(pipe *p, const char *file) {
+    for (unsigned n = 2 + pipe_below(p, MAX_KERNELS - 1); n; n--) {
+        bool again = p->nkernels && pipe_chance(p, 15);
+        kernel *k = &p->kernel[again ? pipe_below(p, p->nkernels) : p->nkernels];
+        if (!again) {
+            k->number = p->nkernels++;
+            k->range = any_range(p);
+            put_kernel(p, k);
+        } else if (pipe_chance(p, 50)) {
+            any_buffers(p, k);
+        }
+        put_launch(p, k, file);
+        if (p->at == p->end && p->nkernels >= 2) break;
+    }
+}
+
 void pipe_make(const uint8_t *data, size_t size, const char *file, ir_text *kernels,
                ir_text *plan) {
-    pipe p = {.at = data, .end = data + size, .out = kernels, .plan = plan};
+    ir_text launches = {.arena = plan->arena};
+    pipe p = {.at = data, .end = data + size, .out = kernels, .plan = &launches};
     any_sizes(&p);
-    put_buffers(&p);
+    for (unsigned b = 0; b < p.buffers; b++) p.home[b] = make_form(&p, true);
     put_group(&p);
     ir_put(kernels, "target 64\n");
-    for (unsigned n = 2 + pipe_below(&p, MAX_KERNELS - 1); n; n--) {
-        bool again = p.nkernels && pipe_chance(&p, 15);
-        kernel *k = &p.kernel[again ? pipe_below(&p, p.nkernels) : p.nkernels];
-        if (!again) {
-            k->number = p.nkernels++;
-            k->range = any_range(&p);
-            put_kernel(&p, k);
-        } else if (pipe_chance(&p, 50)) {
-            any_buffers(&p, k);
-        }
-        put_launch(&p, k, file);
-        if (p.at == p.end && p.nkernels >= 2) break;
-    }
+    put_launches(&p, file);
+    p.plan = plan;
+    put_buffers(&p);
+    ir_put(plan, launches.data);
     ir_put(plan, "}\n");
 }

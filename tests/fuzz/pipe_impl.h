@@ -56,6 +56,7 @@ typedef struct {
     const uint8_t *at, *end;
     ir_text *out, *plan;
     unsigned values, labels, buffers;
+    unsigned used, first_written;  /* sets of buffers: by launches; by the first of them */
     unsigned rounds;               /* of the loop that is being made */
     unsigned items, local, offset; /* of most members */
     unsigned calm;                 /* percent of the places in a buffer that are those of `home` */
