@@ -65,6 +65,8 @@ static void add_access(collector *c, const ir_inst *at, unsigned arg, uint64_t s
     access.object = follow(c, at, p, &access.offset);
     if (access.object && (is_own(c, access.object) || is_constant(access.object))) return;
     access.always = gets_there(c, at->block);
+    access.bounded = access.object && pass_affine_bounds(c->launch, &access.offset, at->block,
+                                                         &access.low, &access.high);
     *ir_push(c->a, c->out) = access;
 }
 
@@ -191,11 +193,10 @@ void pass_print_accesses(ir_text *out, const pass_launch *l, const pass_accesses
 /* ---------------------------------------------------------------------------------- the printer */
 
 /* The bytes of its object that an access can touch. */
-static void print_extent(ir_text *out, const pass_launch *l, const pass_access *x) {
-    int64_t low, high;
-    if (!x->object || !x->size) return;
-    if (!pass_affine_bounds(l, &x->offset, x->at->block, &low, &high)) return;
-    ir_putf(out, ": bytes %lld to %lld", (long long)low, (long long)high + (long long)x->size - 1);
+static void print_extent(ir_text *out, const pass_access *x) {
+    if (!x->bounded || !x->size) return;
+    ir_putf(out, ": bytes %lld to %lld", (long long)x->low,
+            (long long)x->high + (long long)x->size - 1);
 }
 
 /* Does: writes the access summary of a kernel, a line each with the bytes that can be touched; on
@@ -216,7 +217,7 @@ void pass_show_access(ir_func *f, pass_ctx *cx, ir_text *out) {
         ir_put(out, ";   ");
         const pass_access_info info = pass_describe_access(&l, &list.data[k], cx->scratch);
         pass_print_access(out, &info);
-        print_extent(out, &l, &list.data[k]);
+        print_extent(out, &list.data[k]);
         if (info.file) ir_putf(out, " (%s:%u)", info.file, info.line);
         ir_put(out, "\n");
     }

@@ -61,23 +61,16 @@ static bool would_race(const pass_side *w, const pass_side *o) {
 /* --------------------------------------------------------------------------------- dependences */
 
 /* Is everything in the offset an id or bounded, so that what is not proved is probably so? */
-static bool is_understood(const pass_side *s) {
-    int64_t low, high;
-    return s->access->object && s->access->size &&
-           pass_affine_bounds(&s->of->launch, &s->access->offset, s->access->at->block, &low,
-                              &high);
-}
+static bool is_understood(const pass_side *s) { return s->access->bounded && s->access->size; }
 
 /* Do the two sides touch different parts of the object, whatever the items? */
 static bool never_meet(const pass_side *a, const pass_side *b) {
-    int64_t low_a, high_a, low_b, high_b;
+    const pass_access *x = a->access, *y = b->access;
     if (!is_understood(a) || !is_understood(b)) return false;
-    pass_affine_bounds(&a->of->launch, &a->access->offset, a->access->at->block, &low_a, &high_a);
-    pass_affine_bounds(&b->of->launch, &b->access->offset, b->access->at->block, &low_b, &high_b);
     ir_i128 space = (ir_i128)1 << a->of->launch.kernel->module->pointer_bits;
-    ir_i128 end_a = (ir_i128)high_a + a->access->size, end_b = (ir_i128)high_b + b->access->size;
-    if (end_a > low_b && end_b > low_a) return false;
-    return (end_a > end_b ? end_a : end_b) - (low_a < low_b ? low_a : low_b) <= space;
+    ir_i128 end_x = (ir_i128)x->high + x->size, end_y = (ir_i128)y->high + y->size;
+    if (end_x > y->low && end_y > x->low) return false;
+    return (end_x > end_y ? end_x : end_y) - (x->low < y->low ? x->low : y->low) <= space;
 }
 
 static bool is_known_place(const pass_side *s) { return s->access->object && s->access->size; }

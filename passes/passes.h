@@ -415,6 +415,8 @@ typedef struct {
     uint64_t size;         /* in bytes; 0: unknown */
     unsigned kind;         /* PASS_READS … */
     bool always;           /* every item of the range gets there */
+    bool bounded;          /* then the offset lies between these */
+    int64_t low, high;
 } pass_access;
 
 typedef ir_vec(pass_access) pass_accesses;

@@ -150,11 +150,7 @@ static bool find_layout(const candidate *c, const pass_side *sides, uint32_t n) 
            pass_find_layout(sides, n, PASS_BY_ITEM, l);
 }
 
-static bool is_understood(const pass_side *s) {
-    int64_t low, high;
-    return s->access->size && pass_affine_bounds(&s->of->launch, &s->access->offset,
-                                                 s->access->at->block, &low, &high);
-}
+static bool is_understood(const pass_side *s) { return s->access->bounded && s->access->size; }
 
 /* Names the first access, or pair, that has no layout. */
 static bool stop_for_layout(candidate *c) {
