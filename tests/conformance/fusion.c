@@ -19,7 +19,7 @@
  *   local_size 4,1,1      required of the fused kernel
  *   o = 1, 2, 3           what a buffer begins with afterwards
  *   free groups           the unfused run may differ: its work-groups are the device's choice
- *   refused text          not fused, for this reason, and the group runs kernel by kernel
+ *   refused text [rule]   not fused, for this reason, and the group runs kernel by kernel
  *
  * Every row also runs on device check: fused and unfused give equal buffers, and nothing is
  * reported.
@@ -69,8 +69,8 @@ static void complain(runner *r, const char *what, const char *want) {
 static void keep_message(void *user, const spvf_message *m) {
     runner *r = user;
     size_t n = strlen(r->errors);
-    if (m->severity == SPVF_WARNING && !r->warning[0] && !strstr(m->text, "internal: "))
-        snprintf(r->warning, sizeof r->warning, "%s", m->text);
+    if (m->severity == SPVF_WARNING && !r->warning[0] && strncmp(m->text, "not fused: ", 11) == 0)
+        snprintf(r->warning, sizeof r->warning, "%s", m->text + 11);
     if (m->severity == SPVF_ERROR)
         snprintf(r->errors + n, sizeof r->errors - n, "%s\n", m->formatted);
 }

@@ -54,7 +54,7 @@ Test(validate, a_forced_fusion_that_is_wrong_is_found) {
     cr_expect_eq(run_text(wrong, &validating), SPVF_ERROR_INPUT);
     cr_expect_str_eq(TAIL("p:3:6: error: group"),
                      "p:3:6: error: group 'g': y[0] is 7, unfused 63\n"
-                     "  fused, written last by @g: store %v.1, %q align 4\n"
+                     "  fused, written last by @g, shift.cl:9: store %v.1, %q align 4\n"
                      "  unfused, by @reverse, shift.cl:9: store %v, %q align 4\n"
                      "p:3:6: note: 32 elements differ\n");
     cr_expect_eq(bytes_held, 0);
