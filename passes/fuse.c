@@ -44,7 +44,7 @@ typedef struct {
     ir_map owner;        /* local variable -> the first member that uses it */
     ir_map copies;       /* (local variable, member) -> the copy that the member's body uses */
     ir_map shared;       /* local variables that are promoted buffers: of all bodies */
-    bool *barrier;       /* behind each member */
+    pass_wait *wait;     /* behind each member */
     pass_promotions promotions;
     ir_inst **memory;  /* by argument: what it became, or NULL */
     bool done, broken; /* broken: the fused kernel breaks the rules of the IR */
@@ -351,12 +351,14 @@ static void build_barrier(fusion *q, uint32_t m, ir_builder *b) {
     const char *before = kernel(q, m)->name, *after = kernel(q, m + 1)->name;
     bool asked = q->request->barrier == PASS_BARRIER_NONE && q->request->force;
     pass_decision d = {.rule = "fuse.no-barrier", .why = q->result->gaps[m].why};
-    if (q->barrier[m]) {
-        ir_build_barrier(b, IR_SCOPE_WORKGROUP, IR_SCOPE_WORKGROUP,
-                         IR_SEM_SEQ_CST | ordered_memory(q));
-        d.rule = "fuse.barrier";
-        d.text = ir_sprintf(q->out, "work-group barrier between @%s and @%s: %s", before, after,
-                            barrier_text[q->request->barrier]);
+    unsigned scope = q->wait[m] == PASS_WAIT_GRID ? IR_SCOPE_DEVICE : IR_SCOPE_WORKGROUP;
+    if (q->wait[m]) {
+        bool phase = q->wait[m] == PASS_WAIT_GRID;
+        ir_build_barrier(b, scope, scope, IR_SEM_SEQ_CST | ordered_memory(q));
+        d.rule = phase ? "fuse.phase" : "fuse.barrier";
+        d.text = ir_sprintf(q->out, "%s between @%s and @%s: %s",
+                            phase ? "barrier of all work-groups" : "work-group barrier", before,
+                            after, barrier_text[q->request->barrier]);
     } else {
         d.text = ir_sprintf(q->out, "no barrier between @%s and @%s%s", before, after,
                             asked ? ", as asked" : " is needed");
@@ -486,10 +488,10 @@ static void discard(fusion *q) {
 static bool is_legal(fusion *q) {
     const pass_fuse_request *r = q->request;
     pass_summary *summaries = pass_fuse_summaries(r, q->members, &q->scratch, q->result);
-    q->barrier = ir_new_array(&q->scratch, bool, r->nmembers);
+    q->wait = ir_new_array(&q->scratch, pass_wait, r->nmembers);
     pass_fuse_promote(q->cx, r, summaries, &q->scratch, q->out, q->result, &q->promotions);
     if (!q->promotions.ok) return false;
-    q->done = !pass_fuse_legal(r, summaries, &q->scratch, q->out, q->result, q->barrier);
+    q->done = !pass_fuse_legal(r, summaries, &q->scratch, q->out, q->result, q->wait);
     if (q->done) return false;
     pass_promote_bodies(&q->promotions, summaries, r->nmembers, q->result, &q->scratch);
     return true;

@@ -1,9 +1,10 @@
 /* fuse_legal.c — which members depend on each other, and where the barriers stand.
  *
  * Every pair of members is looked at (legality.c).  A dependence between work-groups, or one that is
- * not understood, refuses the group unless the request forces it.  A dependence within work-groups
- * needs a barrier somewhere between the two; barriers are placed as late as possible, so that one
- * serves as many pairs as it can, and all others are left out.
+ * not understood, refuses the group unless the request forces it, or the device can make all
+ * work-groups wait for each other: then the members are phases of the kernel.  A dependence within
+ * work-groups needs a barrier somewhere between the two; barriers are placed as late as possible, so
+ * that one serves as many pairs as it can, and all others are left out.
  *
  * The first reason refuses; the other pairs are looked at all the same, for the report.
  *
@@ -18,7 +19,7 @@ typedef struct {
     const pass_summary *summary; /* by member */
     ir_arena *scratch, *out;
     pass_fuse_result *result;
-    bool *barrier;           /* behind each member but the last */
+    pass_wait *wait;         /* behind each member but the last */
     pass_dependence *by_gap; /* there: what the barrier is for, or the worst that needs none */
     pass_dependence *by_arg; /* the worst between any two members */
     bool refused;
@@ -86,7 +87,7 @@ pass_summary *pass_fuse_summaries(const pass_fuse_request *request, const pass_f
 /* ------------------------------------------------------------------------------------ decisions */
 
 static pass_findings findings(const judge *j) {
-    return (pass_findings){j->request, j->summary, j->by_arg, j->by_gap, j->barrier, j->scratch};
+    return (pass_findings){j->request, j->summary, j->by_arg, j->by_gap, j->wait, j->scratch};
 }
 
 /* A group is refused once, for the first reason; false then. */
@@ -119,9 +120,9 @@ static bool policy_orders(const judge *j, const pass_dependence *d) {
     return false;
 }
 
-static bool has_barrier(const judge *j, uint32_t a, uint32_t b) {
+static bool has_wait(const judge *j, uint32_t a, uint32_t b, pass_wait wait) {
     bool any = false;
-    for (uint32_t m = a; m < b; m++) any |= j->barrier[m];
+    for (uint32_t m = a; m < b; m++) any |= j->wait[m] >= wait;
     return any;
 }
 
@@ -151,28 +152,46 @@ static pass_dependence find_dependence(const judge *j, uint32_t a, uint32_t b) {
     return pass_find_dependence(x, y, j->by_arg);
 }
 
-static void place_barrier(judge *j, uint32_t a, uint32_t b, const pass_dependence *d, bool waits) {
+static void place_barrier(judge *j, uint32_t a, uint32_t b, const pass_dependence *d,
+                          pass_wait wait) {
     pass_dependence *why = &j->by_gap[b - 1];
-    bool place = waits && !has_barrier(j, a, b);
-    if (place || (!j->barrier[b - 1] && d->kind > why->kind)) *why = *d;
-    if (place) j->barrier[b - 1] = true;
+    bool place = !has_wait(j, a, b, wait);
+    if (place || (!j->wait[b - 1] && d->kind > why->kind)) *why = *d;
+    if (place) j->wait[b - 1] = wait;
+}
+
+/* A barrier of all work-groups orders global memory. */
+static bool may_have_phases(const judge *j) {
+    pass_barrier policy = j->request->barrier;
+    return j->request->phases && (policy == PASS_BARRIER_BOTH || policy == PASS_BARRIER_GLOBAL);
+}
+
+/* Of work-groups that depend on each other, or of which it is not known. */
+static bool judge_grid(judge *j, const pass_dependence *d, pass_wait *wait) {
+    bool known = d->kind == PASS_DEP_GRID;
+    if (may_have_phases(j)) {
+        *wait = PASS_WAIT_GRID;
+        return true;
+    }
+    bool legal =
+        refuse(j, known ? "fuse.grid" : "fuse.unknown",
+               known ? "work-groups depend on each other" : "not proved to be independent", d);
+    if (legal && j->request->barrier != PASS_BARRIER_NONE) *wait = PASS_WAIT_GROUP;
+    return legal;
 }
 
 static bool judge_pair(judge *j, uint32_t a, uint32_t b) {
     pass_dependence d = find_dependence(j, a, b);
-    bool legal = true, waits = d.kind == PASS_DEP_GROUP;
-    if (d.kind == PASS_DEP_GRID || d.kind == PASS_DEP_UNKNOWN) {
-        bool known = d.kind == PASS_DEP_GRID;
-        legal =
-            refuse(j, known ? "fuse.grid" : "fuse.unknown",
-                   known ? "work-groups depend on each other" : "not proved to be independent", &d);
-        waits = legal && j->request->barrier != PASS_BARRIER_NONE;
-    } else if (waits && !policy_orders(j, &d)) {
+    pass_wait wait = PASS_WAIT_NONE;
+    bool legal = true;
+    if (d.kind == PASS_DEP_GRID || d.kind == PASS_DEP_UNKNOWN)
+        legal = judge_grid(j, &d, &wait);
+    else if (d.kind == PASS_DEP_GROUP && policy_orders(j, &d))
+        wait = PASS_WAIT_GROUP;
+    else if (d.kind == PASS_DEP_GROUP)
         legal = refuse(j, "fuse.needs-barrier",
                        "a work-group has to wait, and no barrier is allowed", &d);
-        waits = false;
-    }
-    place_barrier(j, a, b, &d, waits);
+    place_barrier(j, a, b, &d, wait);
     return legal;
 }
 
@@ -212,13 +231,13 @@ static bool is_refused(const pass_fuse_result *r) {
 }
 
 bool pass_fuse_legal(const pass_fuse_request *request, const pass_summary *summaries,
-                     ir_arena *scratch, ir_arena *out, pass_fuse_result *result, bool *barrier) {
+                     ir_arena *scratch, ir_arena *out, pass_fuse_result *result, pass_wait *wait) {
     judge j = {.request = request,
                .summary = summaries,
                .scratch = scratch,
                .out = out,
                .result = result,
-               .barrier = barrier,
+               .wait = wait,
                .refused = is_refused(result)};
     j.by_gap = ir_new_array(scratch, pass_dependence, request->nmembers);
     j.by_arg = ir_new_array(scratch, pass_dependence, result->nargs);

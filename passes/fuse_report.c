@@ -88,7 +88,7 @@ void pass_fuse_report(const pass_findings *found, ir_arena *out, pass_fuse_resul
     for (uint32_t a = 0; a < r->nargs; a++)
         r->buffers[a].dependence = pass_describe_dependence(found, &found->by_arg[a], out);
     for (uint32_t m = 0; m + 1 < members; m++) {
-        r->gaps[m].barrier = found->barrier[m];
+        r->gaps[m].wait = found->wait[m];
         r->gaps[m].why = describe_gap(found, &found->by_gap[m], out, r);
     }
     pass_find_traffic(found, found->scratch, r);

@@ -176,7 +176,8 @@ typedef struct {
     const pass_promotion *promotions;
     uint32_t npromotions;
     pass_barrier barrier;
-    bool force;      /* fuse also where members are not proved independent */
+    bool phases;      /* the device can make all work-groups of a launch wait for each other */
+    bool force;       /* fuse also where members are not proved independent */
     bool known_range; /* it will be launched with the range of the result only */
     ir_module *into;  /* where the kernel goes; NULL: a fresh module */
 } pass_fuse_request;
@@ -246,8 +247,11 @@ typedef struct {
 } pass_decision;
 
 /* Between a member and the next. */
+/* Who waits for whom between two members. */
+typedef enum { PASS_WAIT_NONE, PASS_WAIT_GROUP, PASS_WAIT_GRID } pass_wait;
+
 typedef struct {
-    bool barrier;
+    pass_wait wait;
     pass_dependence_info why; /* the worst of the next member on those before it */
 } pass_fuse_gap;
 
@@ -526,7 +530,7 @@ typedef struct {
     const pass_summary *summary;   /* by member */
     const pass_dependence *by_arg; /* by argument: the worst between two members */
     const pass_dependence *by_gap; /* by member, the last aside: the worst of the next one */
-    const bool *barrier;           /* by member */
+    const pass_wait *wait;         /* by member */
     ir_arena *scratch;
 } pass_findings;
 
@@ -637,10 +641,10 @@ void pass_fuse_stage(ir_ctx *cx, const pass_fuse_request *request, pass_fuse_mem
 /* What the members read and write. */
 pass_summary *pass_fuse_summaries(const pass_fuse_request *request, const pass_fuse_member *members,
                                   ir_arena *scratch, const pass_fuse_result *result);
-/* Decides whether the members may be fused, and behind which of them a barrier has to stand.  False
+/* Decides whether the members may be fused, and behind which of them items have to wait.  False
  * after a refusal, which is the last decision, also when that was before. (fuse_legal.c) */
 bool pass_fuse_legal(const pass_fuse_request *request, const pass_summary *summaries,
-                     ir_arena *scratch, ir_arena *out, pass_fuse_result *result, bool *barrier);
+                     ir_arena *scratch, ir_arena *out, pass_fuse_result *result, pass_wait *wait);
 /* What the dependences found are to the user: fills buffers and gaps. (fuse_report.c) */
 void pass_fuse_report(const pass_findings *found, ir_arena *out, pass_fuse_result *result);
 /* A side of the members with these summaries as a report shows it, and in words: "@a (a.cl:3)

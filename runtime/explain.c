@@ -96,10 +96,11 @@ static void explain_gaps(const explainer *e) {
     spvf_explained_gap *gaps = ir_new_array(e->arena, spvf_explained_gap, n);
     for (size_t g = 0; g < n; g++) {
         const pass_fuse_gap *from = &e->result->gaps[g];
-        gaps[g] = (spvf_explained_gap){.barrier = from->barrier,
+        gaps[g] = (spvf_explained_gap){.barrier = from->wait != PASS_WAIT_NONE,
+                                       .phase = from->wait == PASS_WAIT_GRID,
                                        .memory = SPVF_BARRIER_NONE,
                                        .why = explain_dependence(e, &from->why)};
-        if (from->barrier) gaps[g].memory = e->options->barrier;
+        if (gaps[g].barrier) gaps[g].memory = e->options->barrier;
     }
     e->to->gaps = gaps;
     e->to->gap_count = n;

@@ -179,6 +179,7 @@ static void make_request(fuse_job *j) {
         .barrier = (pass_barrier)o->barrier,
         .force = o->force,
         .known_range = o->known_range,
+        .phases = o->phases,
     };
     j->request.members = make_members(j);
     check_request(j, &j->request);

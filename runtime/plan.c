@@ -9,7 +9,7 @@
  *             | "spec" id "=" value | "args" arg { "," arg } }
  *   sizes   = n [ [ "," ] n [ [ "," ] n ] ]
  *   fuse    = "fuse" name { option } "{" { launch | option } "}"
- *   option  = "no_barriers" | "barrier_local" | "barrier_global" | "force" | "strict"
+ *   option  = "no_barriers" | "barrier_local" | "barrier_global" | "force" | "strict" | "phases"
  *   expect  = "expect" place "=" values [ "~" tolerance ]
  *   print   = "print" place          write = "write" name string
  *   place   = name [ "[" first [ ".." last ] "]" ]
@@ -342,6 +342,8 @@ static bool parse_option(parser *p, rt_group *g) {
         g->barrier = SPVF_BARRIER_GLOBAL;
     } else if (accept_word(p, "strict")) {
         g->strict = true;
+    } else if (accept_word(p, "phases")) {
+        g->phases = true;
     } else if (accept_word(p, "force")) {
         g->force = true;
     } else {

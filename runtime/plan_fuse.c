@@ -204,6 +204,7 @@ spvf_status rt_fuse_group(rt_library *lib, const rt_group_job *job) {
                            .barrier = g->barrier,
                            .force = g->force,
                            .known_range = true,
+                           .phases = g->phases && job->phases,
                            .strict = job->strict,
                            .no_optimize = lib->no_optimize,
                            .passes = lib->passes};

@@ -220,7 +220,7 @@ static void run_group(run_job *j, const rt_group *g) {
     bool may_refuse = !j->options.strict && !g->strict;
     rt_bound_launch *bound = ir_new_array(&j->arena, rt_bound_launch, g->launches.n);
     spvf_fusion **fusion = ir_push(&j->arena, &j->fusions);
-    const rt_group_job job = {g, !may_refuse, bound, fusion, NULL};
+    const rt_group_job job = {g, !may_refuse, j->device->phases, bound, fusion, NULL};
     *fusion = NULL;
     uint64_t start = rt_now_ns(), reading = j->library.read_ns;
     spvf_status status = rt_fuse_group(&j->library, &job);
@@ -448,7 +448,7 @@ static spvf_status take_group(spvf_plan *plan, size_t index, spvf_fusion **fusio
                               spvf_explanation **explanation) {
     const rt_group *g = group_at(plan, index);
     if (!g) return SPVF_ERROR_ARGUMENT;
-    plan_group p = {.job = {g, g->strict, NULL, fusion, explanation}};
+    plan_group p = {.job = {g, g->strict, true, NULL, fusion, explanation}};
     ir_arena_init(&p.arena, &plan->context->cx);
     p.library = (rt_library){.plan = plan, .arena = &p.arena};
     spvf_status status = rt_guard(plan->context, fuse_one_group, &p);

@@ -162,7 +162,7 @@ typedef struct {
     rt_token at;
     const char *name;
     spvf_barrier barrier;
-    bool force, strict;
+    bool force, strict, phases;
     ir_vec(rt_launch) launches;
 } rt_group;
 
@@ -253,6 +253,7 @@ rt_bound_launch rt_bind(rt_library *lib, const rt_launch *launch);
 typedef struct {
     const rt_group *group;
     bool strict;
+    bool phases; /* the device can make all work-groups wait for each other */
     rt_bound_launch *bound;
     spvf_fusion **fusion;
     spvf_explanation **explanation;
@@ -297,6 +298,7 @@ struct rt_device {
     rt_program *(*build)(rt_device *d, const ir_module *m);
     void (*launch)(rt_device *d, rt_program *p, const char *kernel, const spvf_range *range,
                    const rt_arg *args, size_t count);
+    bool phases; /* it can make all work-groups of a launch wait for each other */
     rt_counts counts;
     void (*output)(void *user, const char *text); /* printf */
     void *output_user;

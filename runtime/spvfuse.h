@@ -276,6 +276,10 @@ typedef struct {
     /* The fused kernel will be launched with the range of its info and no other: sizes and what
      * follows from them become constants. */
     bool known_range;
+    /* The device can make all work-groups of a launch wait for each other: where they depend on each
+     * other such a barrier stands (OpControlBarrier of scope Device), in place of a refusal.  Few
+     * devices can; device check is one. */
+    bool phases;
     /* The message of a refusal is an error.  Otherwise it is a warning: the kernels can still be
      * launched one by one.  The status is SPVF_ERROR_REFUSED either way. */
     bool strict;
@@ -380,6 +384,7 @@ typedef struct {
 /* Between a member and the next. */
 typedef struct {
     bool barrier;
+    bool phase;          /* not only of a work-group, but of all */
     spvf_barrier memory; /* that it orders; SPVF_BARRIER_NONE without one */
     /* What the barrier is for; without one the worst dependence of the next member on those before
      * it: none, an item's on itself, or a group's that an earlier barrier serves. */

@@ -131,6 +131,7 @@ static void put_gap(json *j, const spvf_explained_gap *g) {
     static const char *const memories[] = {"local and global", "local", "global", NULL};
     begin(j, NULL, '{');
     put_bool(j, "barrier", g->barrier);
+    put_bool(j, "phase", g->phase);
     put_text(j, "memory", memories[g->memory]);
     put_dependence(j, &g->why);
     end(j, '}');

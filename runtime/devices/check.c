@@ -216,6 +216,7 @@ static bool is_group_op(const ir_inst *i) {
 }
 
 static void check_scope(const check_state *l, const ir_func *f, const ir_inst *i, unsigned scope) {
+    if (i->op == IR_OP_barrier && scope == IR_SCOPE_DEVICE) return;
     if (scope != IR_SCOPE_WORKGROUP && scope != IR_SCOPE_SUBGROUP)
         refuse(l,
                "@%s: %s of a scope that is neither work-group nor sub-group is not supported by "

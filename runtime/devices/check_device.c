@@ -172,6 +172,7 @@ rt_device *rt_check_open(spvf_context *context) {
                           .undefined = undefined,
                           .copy = copy_memory,
                           .build = build,
+                          .phases = true,
                           .launch = launch};
     c->device = check_device_new(&context->cx);
     if (!c->device) {

@@ -184,6 +184,12 @@ static void break_tie(check_state *l, const party *group) {
     meet(l, &p, leader);
 }
 
+/* Does the whole group wait for other groups? */
+static bool waits_for_grid(const check_state *l, const party *group) {
+    const check_item *leader = find_last(l, group, any_place);
+    return leader && check_waits_for_grid(place_of(leader)) && !find_other(l, group, leader);
+}
+
 bool check_meet(check_state *l) {
     party group = {0, l->group.nitems, IR_SCOPE_WORKGROUP};
     bool moved = false;
@@ -192,6 +198,7 @@ bool check_meet(check_state *l) {
         if (!someone_runs(l, &p) && meet_in(l, &p)) moved = true;
     }
     if (moved || someone_runs(l, &group)) return true;
+    if (waits_for_grid(l, &group)) return false;
     if (meet_in(l, &group)) return true;
     if (!find_last(l, &group, any_place)) return false;
     break_tie(l, &group);

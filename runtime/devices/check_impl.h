@@ -3,6 +3,7 @@
  *   check.c          devices, buffers, programs; checks a launch before it starts
  *   check_launch.c   nd-range, work-groups, scheduling of work-items, the interpreter's host
  *   check_memory.c   address spaces, objects, every access
+ *   check_grid.c     work-groups that wait for each other
  *   check_race.c     who touched which byte last, and is it ordered before now
  *   check_groups.c   who waits where; barriers, divergence
  *   check_values.c   what group operations compute
@@ -15,7 +16,8 @@
  * the group:
  *   slice = first slice of the group + round * (items + 1) + item
  * so a slice alone says which work-item it was, and comparing it with the slice of the last barrier
- * says whether it is ordered before now.
+ * says whether it is ordered before now.  A group that goes on behind a barrier of all groups starts
+ * a new run of slices; what was before it is ordered.
  */
 #ifndef SPVFUSE_CHECK_IMPL_H
 #define SPVFUSE_CHECK_IMPL_H
@@ -151,6 +153,17 @@ typedef struct {
     bool alive; /* its local memory exists */
 } check_group;
 
+/* A group that waits for the others, with what is of it alone. */
+typedef struct {
+    check_group group;
+    check_item *items;
+} check_parked;
+
+typedef struct {
+    uint64_t slice; /* the first */
+    uint64_t group;
+} check_visit;
+
 typedef struct {
     check_program *program;
     const check_launch *info;
@@ -175,8 +188,11 @@ typedef struct {
     check_item *item;     /* the one that runs; NULL: the group as a whole */
     check_group group;
     uint64_t slice, next_slice;
-    uint64_t *budget;              /* of the run in progress */
-    ir_vec(uint64_t) group_slices; /* first slice by group */
+    uint64_t *budget;           /* of the run in progress */
+    ir_vec(check_visit) visits; /* of groups, in the order of time */
+    ir_vec(check_parked) parked;
+    uint64_t
+        phase_slice[2]; /* local, global: slices before are ordered by a barrier of all groups */
     bool stop;
     ir_text printed, string; /* of one printf, one %s; the room is used again */
 
@@ -209,6 +225,13 @@ void check_order(check_state *l, uint32_t first, uint32_t n, bool whole_group, u
 
 /* check_groups.c */
 bool check_meet(check_state *l); /* lets waiting work-items go on; false: all have ended */
+
+/* check_grid.c */
+bool check_waits_for_grid(const ir_inst *i);
+/* Puts the group aside when it waits for all others; it has then to be made anew. */
+bool check_park(check_state *l);
+/* Lets the groups that wait go on, one after another; they may wait again. */
+void check_go_on(check_state *l);
 
 /* check_values.c: from l->operands to l->results.  `first` is the first item of the scope. */
 void check_group_op(check_state *l, check_item *const *member, uint32_t n, uint32_t first);
@@ -251,6 +274,9 @@ void check_deliver(check_state *l);
 
 /* check_launch.c */
 void check_run_groups(check_state *l);
+void check_make_items(check_state *l); /* room for a group */
+void check_run_group(check_state *l);  /* until it ends or waits for others */
+void check_end_group(check_state *l);
 void check_group_shape(const check_state *l, uint64_t index, uint64_t id[3], uint64_t size[3]);
 
 #endif

@@ -286,7 +286,7 @@ static void begin_group(check_state *l, uint64_t index) {
     g->nitems = (uint32_t)(g->size[0] * g->size[1] * g->size[2]);
     g->nsubgroups = subgroups_of(l, g->nitems);
     g->first_slice = l->next_slice;
-    *ir_push(&l->arena, &l->group_slices) = g->first_slice;
+    *ir_push(&l->arena, &l->visits) = (check_visit){g->first_slice, index};
     g->fence[0] = g->fence[1] = 0;
     memset(g->sub_fence, 0, g->nsubgroups * sizeof *g->sub_fence);
     l->item = NULL;
@@ -295,7 +295,7 @@ static void begin_group(check_state *l, uint64_t index) {
 }
 
 /* What an abandoned launch left running ends too. */
-static void end_group(check_state *l) {
+void check_end_group(check_state *l) {
     for (uint32_t k = 0; k < l->group.nitems; k++) {
         l->item = &l->items[k];
         if (l->item->run) end_item(l, CHECK_TRAPPED);
@@ -315,6 +315,15 @@ static void run_round(check_state *l) {
         if (l->items[k].state == CHECK_READY) run_item(l, &l->items[k]);
 }
 
+void check_make_items(check_state *l) {
+    uint64_t room = l->local[0] * l->local[1] * l->local[2];
+    l->items = ir_new_array(&l->arena, check_item, room);
+    l->group = (check_group){0};
+    l->group.sub_fence = ir_alloc(&l->arena, subgroups_of(l, room) * sizeof *l->group.sub_fence);
+    l->group.locals =
+        ir_new_array(&l->arena, check_object *, l->program->globals.n + l->kernel->nparams);
+}
+
 static void set_up(check_state *l) {
     uint64_t room = l->local[0] * l->local[1] * l->local[2];
     l->host = (ir_interp_host){.user = l,
@@ -328,12 +337,14 @@ static void set_up(check_state *l) {
                                .print = check_print,
                                .fence = check_fence,
                                .problem = problem};
-    l->items = ir_new_array(&l->arena, check_item, room);
     l->members = ir_new_array(&l->arena, check_item *, room);
-    l->group.sub_fence = ir_alloc(&l->arena, subgroups_of(l, room) * sizeof *l->group.sub_fence);
-    l->group.locals =
-        ir_new_array(&l->arena, check_object *, l->program->globals.n + l->kernel->nparams);
     l->next_slice = 1;
+    check_make_items(l);
+}
+
+void check_run_group(check_state *l) {
+    do run_round(l);
+    while (!l->stop && check_meet(l));
 }
 
 void check_run_groups(check_state *l) {
@@ -341,9 +352,9 @@ void check_run_groups(check_state *l) {
     uint64_t n = l->groups[0] * l->groups[1] * l->groups[2];
     for (uint64_t g = 0; g < n && !l->stop; g++) {
         begin_group(l, g);
-        do run_round(l);
-        while (!l->stop && check_meet(l));
-        end_group(l);
+        check_run_group(l);
+        if (!check_park(l)) check_end_group(l);
     }
+    while (l->parked.n) check_go_on(l);
     if (l->stop) l->result->ended_early = true;
 }

@@ -101,6 +101,7 @@ static bool is_ordered_in_group(const check_state *l, uint64_t slice, unsigned m
 
 static bool is_ordered(const check_state *l, uint64_t stamp, const check_object *o) {
     unsigned memory = o->space == IR_LOCAL ? LOCAL : GLOBAL;
+    if (slice_of(stamp) < l->phase_slice[memory]) return true;
     if (in_this_group(l, stamp)) return is_ordered_in_group(l, slice_of(stamp), memory);
     return memory == LOCAL || (l->item && slice_of(stamp) <= l->item->acquired[GLOBAL]);
 }

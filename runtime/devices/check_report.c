@@ -46,18 +46,19 @@ check_who check_current(const check_state *l, const ir_inst *at) {
 }
 
 check_who check_who_of(const check_state *l, uint64_t slice, const ir_inst *at) {
-    uint32_t low = 0, high = l->group_slices.n;
+    uint32_t low = 0, high = l->visits.n;
     while (low < high) {
         uint32_t mid = low + (high - low) / 2;
-        if (l->group_slices.data[mid] <= slice)
+        if (l->visits.data[mid].slice <= slice)
             low = mid + 1;
         else
             high = mid;
     }
-    uint64_t id[3], size[3], group = low - 1;
+    const check_visit *visit = &l->visits.data[low - 1];
+    uint64_t id[3], size[3], group = visit->group;
     check_group_shape(l, group, id, size);
     uint64_t n = size[0] * size[1] * size[2];
-    uint32_t item = (uint32_t)((slice - l->group_slices.data[group]) % (n + 1));
+    uint32_t item = (uint32_t)((slice - visit->slice) % (n + 1));
     return (check_who){.inst = at, .group = group, .item = item};
 }
 
