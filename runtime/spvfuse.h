@@ -256,6 +256,7 @@ typedef enum {
     SPVF_BARRIER_NONE /* where one is needed, refuse */
 } spvf_barrier;
 
+/* Spec values belong to modules (spvf_module_options), the target to spvf_module_emit. */
 typedef struct {
     size_t size;
     const char *name;           /* of the fused kernel; NULL: the members' names joined by '_' */

@@ -292,8 +292,9 @@ static void put_buffers(pipe *p) {
 }
 
 static void put_group(pipe *p) {
-    static const char *const policies[] = {"", "", "", "", "no_barriers ", "barrier_global "};
-    ir_putf(p->plan, "fuse fused %s{\n", policies[pipe_below(p, 6)]);
+    static const char *const policies[] = {
+        "", "", "", "", "no_barriers ", "barrier_global ", "phases ", "phases "};
+    ir_putf(p->plan, "fuse fused %s{\n", policies[pipe_below(p, 8)]);
 }
 
 static void put_launches(pipe *p, const char *file) {
