@@ -2,7 +2,8 @@
  *
  * Sizes and the offset become constants.  Ids have bounds then (affine.c), so
  *   - comparisons that come out the same for all items become constants,
- *   - a remainder or quotient whose dividend is below the divisor needs no division, and
+ *   - a remainder or quotient whose dividend is below the divisor needs no division, and others are
+ *     computed in 32 bits where both operands fit, and
  *   - an index that was computed as an int and is extended for an address is computed in the width
  *     of addresses at once, when that saves the extension and nothing can have wrapped.
  */
@@ -74,16 +75,41 @@ static bool is_below(const knower *k, ir_inst *v, const ir_block *at, uint64_t e
            (uint64_t)high < end && (bits > 63 || high < INT64_C(1) << bits);
 }
 
-static void visit_division(knower *k, ir_inst *i) {
-    ir_inst *x = ir_arg(i, 0), *by = ir_arg(i, 1);
-    if (ir_is_vector(i->type) || !ir_is_const(by)) return;
+static bool is_rest(const ir_inst *i) { return i->op == IR_OP_urem || i->op == IR_OP_srem; }
+
+/* Is a signed or unsigned division without need? */
+static bool is_trivial(const knower *k, const ir_inst *i) {
+    const ir_inst *by = ir_arg(i, 1);
     bool is_signed = i->op == IR_OP_srem || i->op == IR_OP_sdiv;
     unsigned bits = ir_bits(k->launch->kernel->module, i->type);
-    uint64_t end = by->imm.bits;
-    if (is_signed && ir_sext(end, bits) < 0) return;
-    if (!is_below(k, x, i->block, end)) return;
-    bool rest = i->op == IR_OP_urem || i->op == IR_OP_srem;
-    replace(k, i, rest ? x : ir_const(k->launch->kernel, i->type, 0));
+    if (!ir_is_const(by) || (is_signed && ir_sext(by->imm.bits, bits) < 0)) return false;
+    return is_below(k, ir_arg(i, 0), i->block, by->imm.bits);
+}
+
+static ir_inst *build_narrow(ir_builder *b, ir_inst *x) {
+    return ir_build1(b, IR_OP_trunc, IR_I32, x);
+}
+
+/* Both operands are below 2^32, so the signs do not matter. */
+static void narrow(knower *k, ir_inst *i) {
+    ir_builder b;
+    ir_builder_init(&b, k->launch->kernel);
+    ir_before(&b, i);
+    b.loc = i->loc;
+    ir_inst *x = build_narrow(&b, ir_arg(i, 0)), *y = build_narrow(&b, ir_arg(i, 1));
+    ir_inst *small = ir_build2(&b, is_rest(i) ? IR_OP_urem : IR_OP_udiv, IR_I32, x, y);
+    replace(k, i, ir_build1(&b, IR_OP_zext, i->type, small));
+}
+
+static void visit_division(knower *k, ir_inst *i) {
+    const uint64_t end = UINT64_C(1) << 32;
+    ir_inst *x = ir_arg(i, 0);
+    if (ir_is_vector(i->type)) return;
+    if (is_trivial(k, i))
+        replace(k, i, is_rest(i) ? x : ir_const(k->launch->kernel, i->type, 0));
+    else if (i->type == IR_I64 && is_below(k, x, i->block, end) &&
+             is_below(k, ir_arg(i, 1), i->block, end))
+        narrow(k, i);
 }
 
 /* --------------------------------------------------------------------------------------- extensions */

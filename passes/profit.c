@@ -80,10 +80,12 @@ typedef struct {
 static void find_own_pressure(void *arg) {
     member_job *j = arg;
     const pass_fuse_request *r = j->request;
+    ir_map known = {0};
     j->m = ir_module_new(j->cx, "members", r->members[0].kernel->module->pointer_bits);
     for (uint32_t m = 0; m < r->nmembers; m++) {
         const ir_func *k = r->members[m].kernel;
-        if (!ir_func_find(j->m, k->name)) ir_import_func(j->m, k, k->name);
+        if (!ir_map_get(&known, (uintptr_t)k))
+            ir_map_set(&j->m->arena, &known, (uintptr_t)k, ir_import_func(j->m, k, k->name));
     }
     if (!pass_run(j->m, NULL)) ir_throw(j->cx, j->cx->status);
     foreach_func (f, j->m) {

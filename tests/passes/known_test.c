@@ -30,7 +30,11 @@ static const row rows[] = {
     {"a remainder that is no division", "96/8", " %l: i64 = local_id 0\n %v: i64 = urem %l, 8\n",
      "local_id 0"},
     {"a remainder that is one", "96/8", " %l: i64 = local_id 0\n %v: i64 = urem %l, 7\n",
-     "urem %l, 7"},
+     "zext %1"},
+    {"a division in 32 bits", "96", " %v: i64 = udiv %g, 7\n", "zext %1"},
+    {"a division by another id", "96/8", " %n: i64 = local_size 0\n %v: i64 = srem %g, %n\n",
+     "zext %1"},
+    {"a division that needs 64 bits", "8589934592", " %v: i64 = udiv %g, 7\n", "udiv %g, 7"},
     {"a quotient that is 0", "96", " %i: i32 = trunc %g\n %v: i32 = sdiv %i, 96\n", "0"},
     {"an int that may be negative", "96",
      " %i: i32 = trunc %g\n %s: i32 = sub %i, 1\n"
