@@ -347,7 +347,8 @@ Test(check, refuses_what_it_does_not_have) {
             "error: @k: image_size: images are not supported by device check");
     refused("kernel @k(%i: image(void, 1, 0, 0, 0, 0, 0, 0)) {\nentry:\n  ret\n}\n",
             (const check_arg[]){INT(0)}, 1, "error: i: images are not supported by device check");
-    refused("kernel @k() {\nentry:\n  barrier device device seq_cst global\n  ret\n}\n", NULL, 0,
+    refused("kernel @k() {\nentry:\n  barrier cross_device device seq_cst global\n  ret\n}\n", NULL,
+            0,
             "error: @k: barrier of a scope that is neither work-group nor sub-group is not "
             "supported by device check");
     refused("@x: global i32 align 4 import\n"
