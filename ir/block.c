@@ -112,6 +112,13 @@ void ir_redirect_edge(ir_block *b, unsigned n, ir_block *to) {
     b->func->cfg_version++;
 }
 
+void ir_swap_succs(ir_block *b) {
+    ir_block *first = b->succ[0];
+    b->succ[0] = b->succ[1];
+    b->succ[1] = first;
+    b->func->cfg_version++;
+}
+
 ir_block *ir_split_edge(ir_block *b, unsigned n) {
     ir_block *to = b->succ[n], *middle = ir_block_new(b->func, NULL);
     ir_block_move_after(middle, b);

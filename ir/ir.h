@@ -551,6 +551,8 @@ void ir_set_succs(ir_block *b, unsigned n, ir_block *const *succ);
 /* Takes edge n away, with the phi arguments of that edge; later successors move down one place and
  * the caller mends the terminator. */
 void ir_remove_edge(ir_block *b, unsigned n);
+/* A branch with the opposite condition: its two successors change places. */
+void ir_swap_succs(ir_block *b);
 /* Edge n leads to `to` from now on, as its last predecessor: phis there need an argument. */
 void ir_redirect_edge(ir_block *b, unsigned n, ir_block *to);
 unsigned ir_pred_index(const ir_block *b, const ir_block *pred);

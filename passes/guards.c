@@ -97,12 +97,35 @@ static bool is_known_form(const pass_affine *f) {
     return true;
 }
 
+/* What holds on the way: not x < y is y <= x. */
+typedef struct {
+    ir_op op;
+    const pass_affine *left, *right;
+} relation;
+
+static ir_op opposite_of(ir_op op) {
+    switch (op) {
+    case IR_OP_eq: return IR_OP_ne;
+    case IR_OP_ne: return IR_OP_eq;
+    case IR_OP_slt: return IR_OP_sle;
+    case IR_OP_sle: return IR_OP_slt;
+    case IR_OP_ult: return IR_OP_ule;
+    default: return IR_OP_ult;
+    }
+}
+
+static relation relation_of(const pass_guard *g) {
+    ir_op op = (ir_op)g->test->op;
+    if (g->holds) return (relation){op, &g->left, &g->right};
+    return (relation){opposite_of(op), &g->right, &g->left};
+}
+
 static bool is_same_guard(const pass_guard *a, const pass_guard *b) {
-    if (a->test->op != b->test->op || a->holds != b->holds || !a->compares || !b->compares)
-        return false;
-    return ir_kind_of(ir_arg(a->test, 0)->type) == ir_kind_of(ir_arg(b->test, 0)->type) &&
-           is_known_form(&a->left) && is_known_form(&a->right) &&
-           pass_is_same_form(&a->left, &b->left) && pass_is_same_form(&a->right, &b->right);
+    if (!a->compares || !b->compares) return false;
+    if (ir_arg(a->test, 0)->type != ir_arg(b->test, 0)->type) return false;
+    const relation x = relation_of(a), y = relation_of(b);
+    return x.op == y.op && is_known_form(x.left) && is_known_form(x.right) &&
+           pass_is_same_form(x.left, y.left) && pass_is_same_form(x.right, y.right);
 }
 
 bool pass_has_guard(const pass_guards *list, const pass_guard *g) {

@@ -122,16 +122,21 @@ typedef struct {
     bool is_signed;
 } widener;
 
-/* Is v, read as the extension reads it, what its form says? */
-static bool is_exact(const widener *w, ir_inst *v) {
+/* Does v fit in so many bits, where `at` stands? */
+static bool fits(const knower *k, ir_inst *v, const ir_block *at, unsigned bits, bool is_signed) {
     pass_affine form;
     int64_t low, high;
-    const pass_launch *l = w->k->launch;
-    unsigned bits = ir_bits(l->kernel->module, v->type);
-    pass_find_affine(l, v, w->at, &form);
-    if (bits > 62 || !pass_affine_bounds(l, &form, w->at, &low, &high)) return false;
+    pass_find_affine(k->launch, v, at, &form);
+    if (bits < 1 || bits > 62 || !pass_affine_bounds(k->launch, &form, at, &low, &high))
+        return false;
     int64_t half = INT64_C(1) << (bits - 1);
-    return w->is_signed ? low >= -half && high < half : low >= 0 && high < 2 * half;
+    return is_signed ? low >= -half && high < half : low >= 0 && high < 2 * half;
+}
+
+/* Is v, read as the extension reads it, what its form says? */
+static bool is_exact(const widener *w, ir_inst *v) {
+    unsigned bits = ir_bits(w->k->launch->kernel->module, v->type);
+    return fits(w->k, v, w->at, bits, w->is_signed);
 }
 
 static bool is_sum(const ir_inst *v) {
@@ -169,6 +174,17 @@ static void visit_extension(knower *k, ir_inst *i) {
     replace(k, i, widen(&w, x));
 }
 
+/* Shifted up and down again is an extension, too. */
+static void visit_shift(knower *k, ir_inst *i) {
+    const ir_inst *up = ir_arg(i, 0), *by = ir_arg(i, 1);
+    if (up->op != IR_OP_shl || ir_arg(up, 1) != by || !ir_is_const(by) || ir_is_vector(i->type))
+        return;
+    unsigned width = ir_bits(k->launch->kernel->module, i->type);
+    if (by->imm.bits >= width) return;
+    unsigned bits = width - (unsigned)by->imm.bits;
+    if (fits(k, ir_arg(up, 0), i->block, bits, i->op == IR_OP_ashr)) replace(k, i, ir_arg(up, 0));
+}
+
 /* ------------------------------------------------------------------------------------------ kernels */
 
 static void visit(knower *k, ir_inst *i) {
@@ -178,6 +194,8 @@ static void visit(knower *k, ir_inst *i) {
         visit_comparison(k, i);
     } else if (i->op == IR_OP_sext || i->op == IR_OP_zext) {
         visit_extension(k, i);
+    } else if (i->op == IR_OP_ashr || i->op == IR_OP_lshr) {
+        visit_shift(k, i);
     } else if (i->op == IR_OP_urem || i->op == IR_OP_srem || i->op == IR_OP_udiv ||
                i->op == IR_OP_sdiv) {
         visit_division(k, i);

@@ -52,11 +52,13 @@ const char pass_standard[] =
     "sroa,"        /* … indices into arrays too, which become values now */
     "indvars,"     /* one counter per loop, as wide as its uses */
     "gvn,"         /* equal values become one */
+    "simplifycfg," /* … and equal guards too: bodies behind one guard become one block */
     "licm,"        /* what does not change in a loop stands before it … */
     "reassociate," /* … and is added first; neighbours share all but a constant */
     "memopt,"      /* what one body stored, the next need not load */
     "dse,"         /* … and what it stored for the next is not always needed in memory */
     "simplify,"    /* x - x, x & x … exist only once values are merged */
+    "gvn,"         /* what blocks that were joined compute twice */
     "licm,"        /* once in front of a loop, also the loads that memopt has left */
     "dce,"         /* what merging and folding left unused, stores nobody reads, dead phi cycles */
     "simplifycfg," /* blocks that became empty */

@@ -5,11 +5,13 @@
  *   - a phi whose arguments are all the same is that value;
  *   - a branch or switch that can go only one way becomes a jump (constant condition, equal
  *     targets, the other way leads to `unreachable`); cases that lead nowhere leave a switch, the
- *     last case but one makes it a branch;
+ *     last case but one makes it a branch; a branch on C < x becomes the opposite one on x < C + 1,
+ *     so that a guard and its opposite are one condition;
  *   - a block and its only successor, of which it is the only predecessor, become one;
  *   - a block that only jumps is bypassed, as far as no predecessor would have to give two values
  *     to one phi;
- *   - a block of phis and a branch on one of them is bypassed by predecessors that know the way;
+ *   - a block of phis and a branch is bypassed by predecessors that know the way: the condition is
+ *     one of the phis, or has been branched on before;
  *   - a triangle or diamond of a few cheap instructions becomes selects.
  *
  * Instructions only ever move up along a jump, or, when they are pure and cannot trap, above the
@@ -19,7 +21,12 @@
  */
 #include "passes/passes.h"
 
-enum { MAX_SPECULATED = 4, MAX_SELECTS = 4 };
+enum {
+    MAX_SPECULATED = 4,
+    MAX_SELECTS = 4,
+    MAX_CLIMB = 8,   /* blocks without another way in, to a branch that knows */
+    MAX_MOVED = 1000 /* phis that are read behind both ways; each asks for dominators */
+};
 
 /* Marks of blocks. */
 enum { QUEUED = 1, GONE = 2, HEADER = 4, LATCH = 8 };
@@ -29,7 +36,8 @@ typedef struct {
     ir_arena *scratch;
     ir_builder b;
     ir_block_list queue;
-    uint32_t head; /* of the queue */
+    uint32_t head;  /* of the queue */
+    uint32_t moved; /* how often phis were made readable behind their block */
     bool changed;
 } simplifier;
 
@@ -115,9 +123,31 @@ static bool keep_none(simplifier *s, ir_block *b) {
     return true;
 }
 
+/* C < x, where C + 1 is no smaller, and nothing but b's branch asks. */
+static bool is_turned(const ir_inst *c) {
+    if ((c->op != IR_OP_slt && c->op != IR_OP_ult) || c->uses->next) return false;
+    if (!ir_is_int(ir_arg(c, 0)->type)) return false;
+    const ir_inst *limit = ir_arg(c, 0);
+    unsigned bits = ir_bits(NULL, limit->type);
+    uint64_t most = c->op == IR_OP_slt ? UINT64_MAX >> 1 >> (64 - bits) : ir_zext(UINT64_MAX, bits);
+    return ir_is_const(limit) && limit->imm.bits != most;
+}
+
+static bool turn_br(simplifier *s, ir_block *b) {
+    ir_inst *c = ir_arg(b->last, 0), *limit = ir_arg(c, 0);
+    ir_inst *end = ir_const(s->f, limit->type, limit->imm.bits + 1);
+    ir_before(&s->b, b->last);
+    ir_set_arg(b->last, 0, ir_build2(&s->b, (ir_op)c->op, IR_I1, ir_arg(c, 1), end));
+    ir_swap_succs(b);
+    ir_remove(c);
+    s->changed = true;
+    return true;
+}
+
 static bool simplify_br(simplifier *s, ir_block *b) {
     const ir_inst *c = ir_arg(b->last, 0);
     if (ir_is_const(c)) return keep_edge(s, b, c->imm.bits & 1 ? 0 : 1);
+    if (is_turned(c)) return turn_br(s, b);
     if (b->succ[0] == b->succ[1]) return keep_edge(s, b, 0);
     if (is_dead_end(b->succ[0])) return keep_edge(s, b, 1);
     return is_dead_end(b->succ[1]) && keep_edge(s, b, 0);
@@ -277,21 +307,76 @@ static ir_block *target_for(const ir_block *b, const ir_inst *v) {
     return b->succ[case_of(b->last, v->imm.bits)];
 }
 
-static bool may_thread(const ir_block *b) {
+/* The condition's value in `b`, when a branch on it before led there; NULL: none did. */
+static ir_inst *decided_before(ir_func *f, const ir_inst *c, const ir_block *from,
+                               const ir_block *b) {
+    for (unsigned n = 0; n < MAX_CLIMB; n++) {
+        const ir_inst *br = from->last;
+        if (br->op == IR_OP_br && ir_arg(br, 0) == c && from->succ[0] != from->succ[1])
+            return ir_const(f, IR_I1, from->succ[0] == b);
+        if (from->npred != 1) return NULL;
+        b = from;
+        from = from->pred[0];
+    }
+    return NULL;
+}
+
+/* Where b goes when control comes there by its edge number p; NULL: it is not known. */
+static ir_block *way_from(simplifier *s, const ir_block *b, uint32_t p) {
+    ir_inst *c = ir_arg(b->last, 0);
+    ir_inst *v = value_through(b, p, c);
+    if (v == c && b->last->op == IR_OP_br) v = decided_before(s->f, c, b->pred[p], b);
+    ir_block *to = v ? target_for(b, v) : NULL;
+    return to && to != b && !(to->mark & HEADER) && may_bypass(b->pred[p], b, to) ? to : NULL;
+}
+
+static bool may_thread(simplifier *s, const ir_block *b) {
     if (b->last->op != IR_OP_br && b->last->op != IR_OP_switch) return false;
     if (!has_only_phis(b) || (b->mark & HEADER)) return false;
-    const ir_inst *c = ir_arg(b->last, 0);
-    return c->op == IR_OP_phi && c->block == b && passes_phis_on(b);
+    for (uint32_t p = 0; p < b->npred; p++)
+        if (way_from(s, b, p)) return true;
+    return false;
+}
+
+/* The successor of b through which alone a use is reached, or NULL. */
+static ir_block *only_way_to(const ir_dom *dom, const ir_block *b, const ir_use *u) {
+    const ir_inst *user = u->user;
+    const ir_block *at = user->op == IR_OP_phi ? user->block->pred[u - user->arg] : user->block;
+    for (unsigned n = 0; n < b->nsucc; n++)
+        if (b->succ[n]->npred == 1 && ir_block_dominates(dom, b->succ[n], at)) return b->succ[n];
+    return NULL;
+}
+
+/* Makes phis in b's successors that stand for `phi` behind them. */
+static void pass_on(simplifier *s, ir_inst *phi) {
+    ir_block *b = phi->block;
+    const ir_dom *dom = ir_dominators(s->f);
+    for (unsigned n = 0; n < b->nsucc; n++) {
+        ir_inst *own = NULL;
+        foreach_use (u, phi) {
+            if (u->user == b->last || only_way_to(dom, b, u) != b->succ[n]) continue;
+            if (u->user == own) continue;
+            if (!own) own = ir_append_arg(ir_build_phi(b->succ[n], phi->type), phi);
+            ir_set_arg(u->user, (unsigned)(u - u->user->arg), own);
+        }
+    }
+}
+
+/* Phis may be read by b's terminator, and by phis of its successors for the edge from b. */
+static bool pass_phis_on(simplifier *s, ir_block *b) {
+    if (passes_phis_on(b)) return true;
+    if (s->moved++ >= MAX_MOVED) return false;
+    foreach_phi (phi, b) pass_on(s, phi);
+    return passes_phis_on(b);
 }
 
 static bool thread(simplifier *s, ir_block *b) {
-    if (!may_thread(b)) return false;
+    if (!may_thread(s, b) || !pass_phis_on(s, b)) return false;
     bool any = false;
     for (uint32_t p = b->npred; p-- > 0;) {
-        if (p >= b->npred) continue;
-        ir_block *from = b->pred[p], *to = target_for(b, ir_arg(ir_arg(b->last, 0), p));
-        if (!to || to == b || (to->mark & HEADER) || !may_bypass(from, b, to)) continue;
-        bypass(s, from, b, to);
+        ir_block *to = p < b->npred ? way_from(s, b, p) : NULL;
+        if (!to) continue;
+        bypass(s, b->pred[p], b, to);
         any = true;
     }
     if (any) remove_if_dead(s, b);
