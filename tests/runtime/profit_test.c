@@ -3,8 +3,8 @@
 
 #include "tests/runtime/bench.h"
 
-/* A kernel that adds up n words of %x, of which each item has n, and stores the sum in %y. */
-static void print_kernel(char *to, size_t size, const char *name, unsigned n) {
+/* A kernel that combines n words of %x, of which each item has n, and stores the result in %y. */
+static void print_kernel(char *to, size_t size, const char *name, const char *op, unsigned n) {
     size_t at =
         (size_t)snprintf(to, size,
                          "kernel @%s(%%x: ptr.global, %%y: ptr.global) {\ne:\n"
@@ -12,11 +12,10 @@ static void print_kernel(char *to, size_t size, const char *name, unsigned n) {
                          " %%p: ptr.global = ptradd %%x, %%b\n %%s0: f32 = load %%p align 4\n",
                          name, 4 * n);
     for (unsigned k = 1; k < n; k++)
-        at +=
-            (size_t)snprintf(to + at, size - at,
-                             " %%p%u: ptr.global = ptradd %%p, %u\n"
-                             " %%v%u: f32 = load %%p%u align 4\n %%s%u: f32 = fadd %%s%u, %%v%u\n",
-                             k, 4 * k, k, k, k, k - 1, k);
+        at += (size_t)snprintf(to + at, size - at,
+                               " %%p%u: ptr.global = ptradd %%p, %u\n"
+                               " %%v%u: f32 = load %%p%u align 4\n %%s%u: f32 = %s %%s%u, %%v%u\n",
+                               k, 4 * k, k, k, k, op, k - 1, k);
     snprintf(to + at, size - at,
              " %%o: i64 = mul %%g, 4\n %%q: ptr.global = ptradd %%y, %%o\n"
              " store %%s%u, %%q align 4\n ret\n}\n",
@@ -29,12 +28,12 @@ typedef struct {
     spvf_status want;
 } row;
 
-/* Both sums read the same words, which the fused kernel would keep. */
+/* Both read the same words, which the fused kernel would keep. */
 static void check(const row *r) {
     static char text[1 << 17];
     spvf_context *c = new_context();
-    print_kernel(text, sizeof text / 2, "first", r->words);
-    print_kernel(text + strlen(text), sizeof text / 2, "second", r->words);
+    print_kernel(text, sizeof text / 2, "first", "fadd", r->words);
+    print_kernel(text + strlen(text), sizeof text / 2, "second", "fmul", r->words);
     spvf_module *m = load_text(c, text);
     const spvf_range range = {.dims = 1, .global = {1 << 20}};
     const spvf_member members[] = {{m, "first", range}, {m, "second", range}};
