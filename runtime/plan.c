@@ -1,8 +1,8 @@
 /* plan.c — the parser of the plan language: one token of look-ahead, one function per rule.
  *
  *   plan    = { statement newline }
- *   buffer  = "buffer" name elem "[" count "]" [ "=" init ] 
- *             [ "internal" [ ( "private" | "local" ) [ "assume" ] ] ]
+ *   buffer  = "buffer" name elem "[" count "]" [ "=" init ] [ internal ]
+ *   internal = "internal" [ ( "private" | "local" ) [ "assume" ] ]
  *   init    = values | "iota" [ "*" value ] | "random" seed | "file" string
  *   scalar  = "scalar" name elem [ "[" count "]" ] "=" values
  *   launch  = "launch" string ":" name { "global" sizes | "local" sizes | "offset" sizes
@@ -13,7 +13,8 @@
  *   expect  = "expect" place "=" values [ "~" tolerance ]
  *   print   = "print" place          write = "write" name string
  *   place   = name [ "[" first [ ".." last ] "]" ]
- *   arg     = name | value | "local" bytes          values = value { "," value }
+ *   arg     = name [ internal ] | value | "local" bytes
+ *   values  = value { "," value }
  *
  * A newline is insignificant after a comma and inside braces where a statement may begin.
  * Everything that can be checked without the kernels is checked here; errors name line and column.
@@ -200,20 +201,24 @@ static void parse_init(parser *p, rt_buffer_decl *b) {
     }
 }
 
+static rt_internal parse_internal(parser *p) {
+    rt_internal i = {.given = accept_word(p, "internal")};
+    if (!i.given) return i;
+    if (accept_word(p, "private"))
+        i.kind = SPVF_PROMOTE_PRIVATE;
+    else if (accept_word(p, "local"))
+        i.kind = SPVF_PROMOTE_LOCAL;
+    i.assume = i.kind && accept_word(p, "assume");
+    return i;
+}
+
 static void parse_buffer(parser *p) {
     rt_buffer_decl b = {.at = take_new_name(p)};
     b.name = text_of(p, b.at);
     b.elem = take_elem(p);
     b.count = take_length(p, b.elem);
     if (accept(p, '=')) parse_init(p, &b);
-    if (accept_word(p, "internal")) {
-        b.internal = true;
-        if (accept_word(p, "private"))
-            b.promote = SPVF_PROMOTE_PRIVATE;
-        else if (accept_word(p, "local"))
-            b.promote = SPVF_PROMOTE_LOCAL;
-        b.assume = b.promote && accept_word(p, "assume");
-    }
+    b.internal = parse_internal(p);
     *ir_push(&p->plan->arena, &p->plan->buffers) = b;
 }
 
@@ -259,6 +264,7 @@ static rt_plan_arg parse_arg(parser *p) {
         a.kind = buffer >= 0 ? RT_ARG_BUFFER : RT_ARG_SCALAR;
         a.index = (uint32_t)(buffer >= 0 ? buffer : scalar);
         advance(p);
+        if (buffer >= 0) a.internal = parse_internal(p);
         return a;
     }
     if (p->token.kind == RT_NAME && !starts_value(p))

@@ -157,12 +157,19 @@ static place first_use(const rt_group *g, uint32_t buffer) {
     return (place){0, 0};
 }
 
-static void add_promotion(rt_library *lib, request *r, place at, const rt_buffer_decl *b) {
-    spvf_promotion p = {.member = at.member, .param = at.param, .kind = b->promote};
-    p.assume = b->assume;
-    p.elements = b->count;
-    p.element_size = (uint32_t)rt_elem_size(b->elem);
-    if (b->internal) *ir_push(lib->arena, &r->promotions) = p;
+/* What the plan says of a buffer, or of one argument that is the buffer. */
+static void add_promotion(rt_library *lib, request *r, place at, const rt_plan_arg *a,
+                          bool accessor) {
+    const rt_buffer_decl *b = &lib->plan->buffers.data[a->index];
+    const rt_internal *i = accessor ? &a->internal : &b->internal;
+    spvf_promotion p = {.member = at.member,
+                        .param = at.param,
+                        .kind = i->kind,
+                        .accessor = accessor,
+                        .assume = i->assume,
+                        .elements = b->count,
+                        .element_size = (uint32_t)rt_elem_size(b->elem)};
+    if (i->given) *ir_push(lib->arena, &r->promotions) = p;
 }
 
 static void add_arg(rt_library *lib, request *r, const rt_group *g, place at,
@@ -174,7 +181,8 @@ static void add_arg(rt_library *lib, request *r, const rt_group *g, place at,
             *ir_push(arena, &r->identities) =
                 (spvf_identity){first.member, first.param, at.member, at.param};
         else
-            add_promotion(lib, r, at, &lib->plan->buffers.data[a->arg->index]);
+            add_promotion(lib, r, at, a->arg, false);
+        add_promotion(lib, r, at, a->arg, true);
     } else if (a->bytes) {
         *ir_push(arena, &r->constants) = (spvf_constant){at.member, at.param, a->bytes, a->size};
     }

@@ -359,7 +359,7 @@ static void show_buffers(run_job *j) {
     for (uint32_t i = 0; j->options.buffer && i < j->plan->buffers.n; i++) {
         const rt_buffer_decl *b = &j->plan->buffers.data[i];
         rt_range_stmt whole = {.buffer = i, .last = b->count - 1};
-        if (b->internal) continue;
+        if (b->internal.given) continue;
         j->options.buffer(j->options.buffer_user, b->name, b->elem.name, read_elements(j, &whole),
                           b->count * rt_elem_size(b->elem));
         ir_arena_free(&j->scratch);

@@ -115,6 +115,13 @@ typedef enum {
     RT_INIT_FILE
 } rt_init_kind;
 
+/* What a plan says of a buffer, or of one argument of a kernel. */
+typedef struct {
+    bool given;  /* the contents are not needed outside the group … */
+    bool assume; /* … and elements count modulo those of one item or work-group */
+    spvf_promote kind;
+} rt_internal;
+
 typedef struct {
     rt_token at; /* name */
     const char *name;
@@ -125,9 +132,7 @@ typedef struct {
     uint64_t list_count;
     uint64_t factor; /* iota*K: K as bits; random: the seed */
     const char *path;
-    bool internal; /* its contents are not needed outside its group … */
-    bool assume;   /* … and its elements count modulo those of one item or group */
-    spvf_promote promote;
+    rt_internal internal;
 } rt_buffer_decl;
 
 typedef struct {
@@ -146,6 +151,7 @@ typedef struct {
     bool negative;
     uint32_t index; /* of buffer or scalar */
     uint64_t bytes; /* local */
+    rt_internal internal;
 } rt_plan_arg;
 
 typedef struct {

@@ -62,10 +62,22 @@ static bool is_same(const rt_validation *v, rt_memory *a, rt_memory *b, rt_elem 
     return x == y || nan;
 }
 
+/* Does the plan say so of the buffer, or of an argument? */
+static bool is_internal(const rt_validation *v, uint32_t buffer) {
+    bool internal = v->plan->buffers.data[buffer].internal.given;
+    for (uint32_t m = 0; m < v->group->launches.n; m++) {
+        const rt_launch *l = &v->group->launches.data[m];
+        for (uint32_t p = 0; p < l->args.n; p++)
+            if (l->args.data[p].kind == RT_ARG_BUFFER && l->args.data[p].index == buffer)
+                internal |= l->args.data[p].internal.given;
+    }
+    return internal;
+}
+
 /* What the buffer has to hold afterwards; NULL: anything. */
 static rt_memory *wanted(const rt_validation *v, uint32_t buffer) {
-    if (!v->plan->buffers.data[buffer].internal) return v->unfused[buffer];
-    return v->unknown[buffer] ? v->before[buffer] : NULL;
+    if (v->unknown[buffer] && is_internal(v, buffer)) return v->before[buffer];
+    return v->plan->buffers.data[buffer].internal.given ? NULL : v->unfused[buffer];
 }
 
 static void compare(differences *d, uint32_t buffer) {
@@ -111,7 +123,7 @@ static void report(const differences *d) {
               "group '%s': %s[%llu] is %s, %s %s\n  fused, written last by %s\n"
               "  unfused, by %s",
               v->group->name, b->name, (unsigned long long)d->index, got,
-              b->internal ? "the fused kernel must leave it" : "unfused", want, fused, unfused);
+              is_internal(v, d->buffer) ? "the fused kernel must leave it" : "unfused", want, fused, unfused);
     if (d->count > 1)
         ir_report(cx, (ir_message){.severity = IR_NOTE}, "%llu elements differ",
                   (unsigned long long)d->count);

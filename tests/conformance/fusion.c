@@ -6,57 +6,33 @@
  *
  *   add@512/64(a, b, t) mul@512/64(t, c, o) => {512/64} ; 5 args ; fuse.no-barrier
  *
- * Before the arrow stand options of the group (`no_barriers`, `force` …; `internal NAME`) and
- * launches: a kernel of kernels.ir, its range (sizes, /local sizes, +offset), its arguments.  Names
- * are buffers of 1024 random ints, unless a line `scalar …` of the table declares them.  Behind it,
- * between " ; ":
+ * Before the arrow stand options of the group (`no_barriers`, `force` …), buffers that are internal
+ * (`internal NAME [private|local [assume]]`) and launches: a kernel of kernels.ir, its range (sizes,
+ * /local sizes, +offset), its arguments, which may also be internal (`NAME internal [private …]`).
+ * Names are buffers of 1024 random ints, unless a line `scalar …` or `buffer NAME TYPE[N]` of the
+ * table declares them.  Behind it, between " ; ":
  *   {512/64}              the fused kernel runs on this range
  *   fuse.guard            a decision with this rule, or `fuse.guard: text`, with just this text
+ *   promote.local         the same
  *   no fuse.barrier       none with this rule
  *   5 args                the fused kernel has so many; `args add_x add_y` says which
- *   add.x constant        what became of a parameter: used, same, constant, unused; #1.x is that
- *                         of the second member
+ *   add.x constant        what became of a parameter: used, same, constant, unused, promoted; #1.x
+ *                         is that of the second member
  *   local_size 4,1,1      required of the fused kernel
  *   o = 1, 2, 3           what a buffer begins with afterwards
  *   free groups           the unfused run may differ: its work-groups are the device's choice
  *   refused text [rule]   not fused, for this reason, and the group runs kernel by kernel
+ *   error text            neither: the request contradicts itself
  *
- * Every row also runs on device check: fused and unfused give equal buffers, and nothing is
- * reported.
+ * Every row also runs on device check: fused and unfused give equal buffers, promoted buffers are as
+ * they were before, and nothing is reported.
  */
-#include "runtime/spvfuse.h"
+#include "tests/conformance/fusion.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { ELEMENTS = 1024, MAX_BUFFERS = 16, LINE = 4096 };
-
-typedef struct {
-    char name[32];
-    int32_t fused[ELEMENTS], unfused[ELEMENTS];
-} buffer;
-
-typedef struct {
-    const char *folder, *theme;
-    unsigned line, passed, failed;
-    char scalars[LINE]; /* of the theme */
-    char row[LINE];
-
-    /* of the row */
-    char options[LINE], internal[32], launches[LINE];
-    buffer buffers[MAX_BUFFERS];
-    unsigned nbuffers;
-    char plan[2 * LINE];
-    char warning[LINE]; /* the first */
-    char errors[LINE];
-    spvf_context *context;
-    spvf_plan *loaded;
-    spvf_fusion *fusion; /* NULL: refused */
-    bool right;
-} runner;
 
 static void complain(runner *r, const char *what, const char *want) {
     if (r->right) printf("FAIL %s:%u: %s\n", r->theme, r->line, r->row);
@@ -73,97 +49,6 @@ static void keep_message(void *user, const spvf_message *m) {
         snprintf(r->warning, sizeof r->warning, "%s", m->text + 11);
     if (m->severity == SPVF_ERROR)
         snprintf(r->errors + n, sizeof r->errors - n, "%s\n", m->formatted);
-}
-
-/* ------------------------------------------------------------------------------------- the plan */
-
-static void append(char *to, const char *text, size_t n) {
-    size_t at = strlen(to);
-    if (at + n + 1 < LINE) snprintf(to + at, n + 1, "%.*s", (int)n, text);
-}
-
-static void append_text(char *to, const char *text) { append(to, text, strlen(text)); }
-
-static bool is_scalar(const runner *r, const char *name, size_t n) {
-    for (const char *s = r->scalars; (s = strstr(s, "scalar ")) != NULL; s += 7)
-        if (strncmp(s + 7, name, n) == 0 && s[7 + n] == ' ') return true;
-    return false;
-}
-
-static void note_buffer(runner *r, const char *name, size_t n) {
-    if (!islower((unsigned char)*name) || n >= 32 || is_scalar(r, name, n)) return;
-    if (memchr(name, ' ', n)) return; /* local N */
-    for (unsigned k = 0; k < r->nbuffers; k++)
-        if (strlen(r->buffers[k].name) == n && memcmp(r->buffers[k].name, name, n) == 0) return;
-    if (r->nbuffers == MAX_BUFFERS) abort();
-    snprintf(r->buffers[r->nbuffers++].name, 32, "%.*s", (int)n, name);
-}
-
-static void take_args(runner *r, const char *s, size_t n) {
-    for (size_t i = 0; i < n;) {
-        while (i < n && (s[i] == ' ' || s[i] == ',')) i++;
-        size_t end = i;
-        while (end < n && s[end] != ',') end++;
-        if (end > i) note_buffer(r, s + i, end - i);
-        i = end;
-    }
-    if (n) append_text(r->launches, " args ");
-    append(r->launches, s, n);
-    append_text(r->launches, "\n");
-}
-
-/* "64,4" as the plan writes it; what follows. */
-static const char *take_sizes(runner *r, const char *word, const char *s, unsigned *dims) {
-    append_text(r->launches, word);
-    for (unsigned n = 0; isdigit((unsigned char)*s); n++, *dims = n > *dims ? n : *dims) {
-        size_t digits = strspn(s, "0123456789");
-        append_text(r->launches, " ");
-        append(r->launches, s, digits);
-        s += digits + (s[digits] == ',');
-    }
-    return s;
-}
-
-/* kernel@range(arguments) */
-static const char *take_launch(runner *r, const char *s) {
-    size_t name = strcspn(s, "@");
-    unsigned dims = 0;
-    append_text(r->launches, "  launch \"kernels.ir\":");
-    append(r->launches, s, name);
-    s = take_sizes(r, " global", s + name + 1, &dims);
-    if (*s == '/') s = take_sizes(r, " local", s + 1, &dims);
-    if (*s == '+') s = take_sizes(r, " offset", s + 1, &dims);
-    if (*s != '(') return s + strlen(s);
-    const char *close = strchr(s, ')');
-    take_args(r, s + 1, (size_t)(close - s) - 1);
-    return close + 1;
-}
-
-static void take_group(runner *r, const char *s, const char *arrow) {
-    while (s < arrow) {
-        size_t n = strcspn(s, " ");
-        if (n == 0) {
-            s++;
-        } else if (memchr(s, '@', n)) {
-            s = take_launch(r, s);
-        } else if (strncmp(s, "internal ", 9) == 0) {
-            s += 9;
-            snprintf(r->internal, sizeof r->internal, "%.*s", (int)strcspn(s, " "), s);
-            s += strcspn(s, " ");
-        } else {
-            append(r->options, s, n + 1);
-            s += n;
-        }
-    }
-}
-
-static void write_plan(runner *r) {
-    size_t n = (size_t)snprintf(r->plan, sizeof r->plan, "%s", r->scalars);
-    for (unsigned k = 0; k < r->nbuffers; k++)
-        n += (size_t)snprintf(r->plan + n, sizeof r->plan - n, "buffer %s i32[%d] = random %u%s\n",
-                              r->buffers[k].name, ELEMENTS, k + 1,
-                              strcmp(r->buffers[k].name, r->internal) == 0 ? " internal" : "");
-    snprintf(r->plan + n, sizeof r->plan - n, "fuse fused %s{\n%s}\n", r->options, r->launches);
 }
 
 /* -------------------------------------------------------------------------------- expectations */
@@ -202,15 +87,15 @@ static bool has_decision(const runner *r, const char *rule, size_t n, const char
 static bool holds_args(const runner *r, const char *names) {
     char got[LINE] = "";
     for (size_t k = 0; k < info_of(r)->arg_count; k++) {
-        if (k) append_text(got, " ");
-        append_text(got, info_of(r)->args[k].info.name);
+        if (k) row_append(got, " ");
+        row_append(got, info_of(r)->args[k].info.name);
     }
     return strcmp(got, names) == 0;
 }
 
 /* "add.x same", "#1.x unused" */
 static bool holds_use(const runner *r, const char *item) {
-    static const char *const uses[] = {"used", "same", "constant", "unused"};
+    static const char *const uses[] = {"used", "same", "constant", "unused", "promoted"};
     const char *dot = strchr(item, '.'), *space = dot ? strchr(dot, ' ') : NULL;
     for (size_t k = 0; space && k < info_of(r)->param_count; k++) {
         const spvf_param_info *p = &info_of(r)->params[k];
@@ -257,6 +142,10 @@ static bool holds_range(const runner *r, const char *want) {
     return strcmp(got, want) == 0;
 }
 
+static bool is_rule(const char *item) {
+    return strncmp(item, "fuse.", 5) == 0 || strncmp(item, "promote.", 8) == 0;
+}
+
 static bool holds(const runner *r, const char *item) {
     const char *colon = strstr(item, ": ");
     if (!r->fusion)
@@ -264,10 +153,10 @@ static bool holds(const runner *r, const char *item) {
                                                  : strchr(item, '=') && holds_values(r, item);
     if (strcmp(item, "free groups") == 0) return true;
     if (*item == '{') return holds_range(r, item);
-    if (strncmp(item, "fuse.", 5) == 0)
+    if (is_rule(item))
         return has_decision(r, item, colon ? (size_t)(colon - item) : strlen(item),
                             colon ? colon + 2 : NULL);
-    if (strncmp(item, "no fuse.", 8) == 0)
+    if (strncmp(item, "no ", 3) == 0 && is_rule(item + 3))
         return !has_decision(r, item + 3, strlen(item + 3), NULL);
     if (strncmp(item, "args ", 5) == 0) return holds_args(r, item + 5);
     if (strncmp(item, "local_size ", 11) == 0) return holds_local_size(r, item + 11);
@@ -308,17 +197,39 @@ static void keep_buffer(void *user, const char *name, const char *element, const
     runner *r = user;
     (void)element;
     for (unsigned k = 0; k < r->nbuffers; k++)
-        if (strcmp(r->buffers[k].name, name) == 0 && size == sizeof r->buffers[k].fused)
+        if (strcmp(r->buffers[k].name, name) == 0 && size <= sizeof r->buffers[k].fused)
             memcpy(r->buffers[k].fused, data, size);
+}
+
+/* All buffers before the group, then all behind it. */
+static void keep_print(void *user, const char *text) {
+    runner *r = user;
+    unsigned k = r->prints++;
+    buffer *b = &r->buffers[k % r->nbuffers];
+    snprintf(b->printed[k / r->nbuffers], sizeof b->printed[0], "%s", text);
 }
 
 static bool run(runner *r, bool unfused, bool validate, spvf_run_result *result) {
     const spvf_run_options o = {.size = sizeof o,
                                 .unfused = unfused,
                                 .validate = validate,
+                                .output = keep_print,
+                                .output_user = r,
                                 .buffer = keep_buffer,
                                 .buffer_user = r};
+    r->prints = 0;
     return spvf_plan_run(r->loaded, &o, result) == SPVF_OK;
+}
+
+/* What is promoted holds what it held before. */
+static void expect_untouched(runner *r) {
+    for (size_t k = 0; k < info_of(r)->param_count; k++) {
+        const spvf_param_info *p = &info_of(r)->params[k];
+        if (p->use != SPVF_PARAM_PROMOTED) continue;
+        const buffer *b = &r->buffers[r->buffer_of[p->member][p->param]];
+        if (!b->printed[0][0] || strcmp(b->printed[0], b->printed[1]) != 0)
+            complain(r, "promoted, and touched: ", b->name);
+    }
 }
 
 static void run_both(runner *r, const char *wanted) {
@@ -329,9 +240,17 @@ static void run_both(runner *r, const char *wanted) {
     if (!run(r, false, !strstr(wanted, "free groups"), &result))
         complain(r, "the fused run fails: ", r->errors);
     if (!r->fusion != (result.refused_groups == 1)) complain(r, "the run decides otherwise", "");
+    if (r->fusion) expect_untouched(r);
     for (unsigned k = 0; k < r->nbuffers && !r->fusion; k++)
         if (memcmp(r->buffers[k].fused, r->buffers[k].unfused, sizeof r->buffers[k].fused) != 0)
             complain(r, "refused, and not as unfused: ", r->buffers[k].name);
+}
+
+/* "error text" */
+static bool is_error(const runner *r, const char *wanted) {
+    const char *text = row_word(wanted, "error"), *got = strstr(r->errors, "error: ");
+    return text && got && strncmp(got + 7, text, strlen(text)) == 0 &&
+           got[7 + strlen(text)] == '\n';
 }
 
 static void run_plan(runner *r, const char *wanted) {
@@ -345,7 +264,7 @@ static void run_plan(runner *r, const char *wanted) {
     if (status == SPVF_OK || status == SPVF_ERROR_REFUSED) {
         run_both(r, wanted);
         judge(r, wanted);
-    } else {
+    } else if (!is_error(r, wanted)) {
         complain(r, "neither fused nor refused: ", r->errors);
     }
     spvf_fusion_destroy(r->fusion);
@@ -353,8 +272,8 @@ static void run_plan(runner *r, const char *wanted) {
 }
 
 static void begin_row(runner *r) {
-    r->options[0] = r->internal[0] = r->launches[0] = r->warning[0] = r->errors[0] = 0;
-    r->nbuffers = 0;
+    r->options[0] = r->launches[0] = r->warning[0] = r->errors[0] = 0;
+    r->nbuffers = r->nmembers = 0;
     r->loaded = NULL;
     r->fusion = NULL;
     r->right = true;
@@ -367,8 +286,7 @@ static void run_row(runner *r) {
     if (!arrow) {
         complain(r, "a row has an arrow", "");
     } else {
-        take_group(r, r->row, arrow);
-        write_plan(r);
+        row_plan(r, arrow);
         if (spvf_context_create(&o, &r->context) != SPVF_OK) abort();
         run_plan(r, arrow + 4);
         spvf_context_destroy(r->context);
@@ -383,13 +301,14 @@ static void run_theme(runner *r, const char *theme) {
     FILE *f = fopen(path, "r");
     r->theme = theme;
     r->line = 0;
-    r->scalars[0] = 0;
+    r->declared[0] = 0;
     if (!f) perror(path), r->failed++;
     while (f && fgets(r->row, sizeof r->row, f)) {
         r->line++;
-        if (strncmp(r->row, "scalar ", 7) == 0) append_text(r->scalars, r->row);
+        bool declares = row_word(r->row, "scalar") || row_word(r->row, "buffer");
+        if (declares) row_append(r->declared, r->row);
         r->row[strcspn(r->row, "\n")] = 0;
-        if (r->row[0] && r->row[0] != '#' && strncmp(r->row, "scalar ", 7) != 0) run_row(r);
+        if (r->row[0] && r->row[0] != '#' && !declares) run_row(r);
     }
     if (f) fclose(f);
 }

@@ -144,15 +144,17 @@ Test(plan, reads_every_construct) {
                 "fuse g no_barriers, strict {\n"
                 "  force\n"
                 "  launch \"k.spv\":k global 8 4 2 local 4 2 1 offset 1 0 3 spec 7 = 9 args a, \\\n"
-                "         -2.5f, 0xffu, local 64, v\n"
+                "         -2.5f, 0xffu, local 64, v, c internal local, d internal\n"
                 "}\n"
                 "expect a[0..1] = 1, 2 ~ 1e-6\nprint a[2]\nwrite b \"b.bin\"\n");
     cr_assert_eq(p->buffers.n, 4);
     cr_assert_eq(p->buffers.data[0].list[1], 0x80000000);
     cr_assert_eq(p->buffers.data[1].factor, (uint64_t)-3);
-    cr_assert_eq(p->buffers.data[1].promote, SPVF_PROMOTE_PRIVATE);
-    cr_assert(p->buffers.data[2].promote == SPVF_PROMOTE_LOCAL && p->buffers.data[2].assume);
-    cr_assert(p->buffers.data[3].internal && p->buffers.data[3].promote == SPVF_PROMOTE_AUTO);
+    const rt_internal *private = &p->buffers.data[1].internal;
+    const rt_internal *local = &p->buffers.data[2].internal, *any = &p->buffers.data[3].internal;
+    cr_assert_eq(private->kind, SPVF_PROMOTE_PRIVATE);
+    cr_assert(local->kind == SPVF_PROMOTE_LOCAL && local->assume);
+    cr_assert(any->given && any->kind == SPVF_PROMOTE_AUTO);
     cr_assert_eq(p->scalars.data[0].size, 12);
     cr_assert_eq(p->stmts.n, 4);
     const rt_group *g = &p->stmts.data[0].group;
@@ -162,9 +164,12 @@ Test(plan, reads_every_construct) {
     cr_assert_eq(l->range.local[1], 2);
     cr_assert_eq(l->range.offset[2], 3);
     cr_assert_eq(l->specs.data[0].value, 9);
-    cr_assert_eq(l->args.n, 5);
+    cr_assert_eq(l->args.n, 7);
     cr_assert(l->args.data[1].negative);
     cr_assert_eq(l->args.data[3].bytes, 64);
+    cr_assert_not(l->args.data[0].internal.given);
+    cr_assert_eq(l->args.data[5].internal.kind, SPVF_PROMOTE_LOCAL);
+    cr_assert(l->args.data[6].internal.given && !l->args.data[6].internal.kind);
     cr_assert_eq(p->stmts.data[1].range.tolerance, 1e-6);
     cr_assert_str_eq(rt_plan_path(p, &p->arena, "k.spv"), "folder/k.spv");
     cr_assert_str_eq(rt_plan_path(p, &p->arena, "/k.spv"), "/k.spv");
