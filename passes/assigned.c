@@ -4,7 +4,8 @@
  * read when every item that gets to the read has made the write: it is in an earlier member, which
  * runs on at least as many items, or it dominates the read in the same member; and its guards hold
  * for all items, or are among the guards of the read.  What such writes fill without gaps has to
- * contain what is read.
+ * contain what is read.  A write in a loop fills what all iterations do: the loop ends by counting
+ * only, and the read is not inside.
  *
  * Memory of a group is filled by all its items together, so there the member has to run whole
  * groups, and guards must not tell items apart.
@@ -29,9 +30,22 @@ static bool is_group(const question *q) { return q->layout->basis == PASS_BY_GRO
 
 /* ---------------------------------------------------------------------------------------- filled */
 
-/* Does the term count through all its values whenever the access is made? */
-static bool is_complete(const question *q, const pass_symbol *s) {
-    if (s->kind == IR_OP_phi) return true;
+/* Has the loop of a counter made all its iterations, the write in each, before an item gets to r?
+ * Of another member's write the guards say that it is in each. */
+static bool ends_before(const pass_side *w, const pass_side *r, const ir_inst *counter) {
+    const pass_launch *l = &w->of->launch;
+    const ir_loops *loops = ir_loop_tree(l->kernel);
+    pass_counter c;
+    if (!pass_find_counter(loops, counter, &c) || !pass_is_counted(l, c.loop)) return false;
+    if (w->of != r->of) return true;
+    return !ir_in_loop(loops, r->access->at->block, c.loop) &&
+           ir_block_dominates(ir_dominators(l->kernel), w->access->at->block, c.latch);
+}
+
+/* Has the term counted through all its values before an item gets to r? */
+static bool is_complete(const question *q, const pass_side *w, const pass_side *r,
+                        const pass_symbol *s) {
+    if (s->kind == IR_OP_phi) return ends_before(w, r, s->value);
     return s->kind == IR_OP_local_id && !s->value && is_group(q);
 }
 
@@ -47,8 +61,8 @@ static uint32_t least_term(const pass_affine *f, const bool *used) {
     return least;
 }
 
-/* What a write fills; false: it leaves gaps. */
-static bool find_filled(const question *q, const pass_side *w, interval *out) {
+/* What a write has filled before r; false: it leaves gaps. */
+static bool find_filled(const question *q, const pass_side *w, const pass_side *r, interval *out) {
     const pass_launch *l = &w->of->launch;
     const ir_block *at = w->access->at->block;
     bool used[PASS_MAX_TERMS] = {false};
@@ -57,7 +71,7 @@ static bool find_filled(const question *q, const pass_side *w, interval *out) {
     if (!pass_find_position(q->layout, w, &f)) return false;
     for (uint32_t k; (k = least_term(&f, used)) < f.n; used[k] = true) {
         int64_t step = (int64_t)pass_magnitude(f.term[k].factor);
-        if (!is_complete(q, &f.term[k].of) || step > reach) return false;
+        if (!is_complete(q, w, r, &f.term[k].of) || step > reach) return false;
         if (!pass_symbol_bounds(l, &f.term[k].of, at, &low, &high)) return false;
         reach += step * (high - low);
     }
@@ -158,7 +172,7 @@ static bool is_assigned(const question *q, uint32_t r) {
     for (uint32_t w = 0; w < q->n; w++) {
         if (!writes(&q->sides[w])) continue;
         if (is_same_place(q, w, r)) return true;
-        if (is_before(q, w, r) && find_filled(q, &q->sides[w], &filled[n])) n++;
+        if (is_before(q, w, r) && find_filled(q, &q->sides[w], read, &filled[n])) n++;
     }
     if (!pass_find_position(q->layout, read, &f)) return false;
     if (!pass_affine_bounds(&read->of->launch, &f, read->access->at->block, &low, &high))

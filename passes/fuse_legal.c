@@ -107,10 +107,19 @@ static bool refuse(judge *j, const char *rule, const char *why, const pass_depen
     return forced;
 }
 
+/* Is an object of the side's local memory in the fused kernel? */
+static bool is_local(const judge *j, const pass_side *s) {
+    const ir_inst *object = s->access->object;
+    if (!object || !ir_is_ptr(object->type)) return false;
+    if (ir_space_of(object->type) == IR_LOCAL) return true;
+    if (object->op != IR_OP_param) return false;
+    const pass_fuse_arg *arg = &j->result->args[s->of->launch.argument[object->imm.index]];
+    return arg->state == PASS_ARG_PROMOTED && arg->memory == IR_LOCAL;
+}
+
 /* Does the barrier of the request order the memory that the dependence is about? */
 static bool policy_orders(const judge *j, const pass_dependence *d) {
-    const ir_inst *object = d->first.access->object;
-    bool local = object && ir_is_ptr(object->type) && ir_space_of(object->type) == IR_LOCAL;
+    bool local = is_local(j, &d->first);
     switch (j->request->barrier) {
     case PASS_BARRIER_BOTH: return true;
     case PASS_BARRIER_LOCAL: return local;

@@ -293,7 +293,8 @@ static bool promote(promoter *q, uint32_t arg, const pass_promotion *wish, pass_
     return done || wish->kind == PASS_PROMOTE_AUTO;
 }
 
-/* Legality takes an asserted map from here on: accesses are somewhere in the owner's part. */
+/* Legality takes an asserted map from here on: accesses are somewhere in the owner's part, items of
+ * a group perhaps at different places. */
 static void assert_offsets(promoter *q, const pass_promoted *p) {
     const pass_range *r = &q->result->range;
     bool group = p->space == IR_LOCAL;
@@ -309,6 +310,7 @@ static void assert_offsets(promoter *q, const pass_promoted *p) {
                               .accesses.data[p->sides[k].access - p->sides[k].of->accesses.data];
         x->offset = own;
         x->size = p->bytes;
+        x->always = false;
     }
 }
 
