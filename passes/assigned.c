@@ -71,8 +71,8 @@ static bool find_filled(const question *q, const pass_side *w, const pass_side *
     if (!pass_find_position(q->layout, w, &f)) return false;
     for (uint32_t k; (k = least_term(&f, used)) < f.n; used[k] = true) {
         int64_t step = (int64_t)pass_magnitude(f.term[k].factor);
-        if (!is_complete(q, w, r, &f.term[k].of) || step > reach) return false;
         if (!pass_symbol_bounds(l, &f.term[k].of, at, &low, &high)) return false;
+        if (high > low && (!is_complete(q, w, r, &f.term[k].of) || step > reach)) return false;
         reach += step * (high - low);
     }
     if (!pass_affine_bounds(l, &f, at, &low, &high)) return false;
@@ -145,6 +145,18 @@ static bool is_same_place(const question *q, uint32_t w, uint32_t r) {
     return pass_is_same_form(&a, &b) && dominates(x, y);
 }
 
+/* Do local ids alone say where both are, and the same?  Then a group has written what it reads. */
+static bool is_same_set(const question *q, uint32_t w, uint32_t r) {
+    const pass_side *x = &q->sides[w], *y = &q->sides[r];
+    pass_affine a, b;
+    if (!is_group(q) || x->access->size < y->access->size || !is_before(q, w, r)) return false;
+    if (!pass_find_position(q->layout, x, &a) || !pass_find_position(q->layout, y, &b))
+        return false;
+    for (uint32_t k = 0; k < a.n; k++)
+        if (a.term[k].of.kind != IR_OP_local_id || a.term[k].of.value) return false;
+    return pass_is_same_form(&a, &b);
+}
+
 /* Intervals cover [from, to): each round takes what begins at or before the end of what is covered. */
 static bool is_covered(const interval *by, uint32_t n, int64_t from, int64_t to) {
     bool moved = true;
@@ -171,7 +183,7 @@ static bool is_assigned(const question *q, uint32_t r) {
     int64_t low, high;
     for (uint32_t w = 0; w < q->n; w++) {
         if (!writes(&q->sides[w])) continue;
-        if (is_same_place(q, w, r)) return true;
+        if (is_same_place(q, w, r) || is_same_set(q, w, r)) return true;
         if (is_before(q, w, r) && find_filled(q, &q->sides[w], read, &filled[n])) n++;
     }
     if (!pass_find_position(q->layout, read, &f)) return false;

@@ -312,6 +312,10 @@ uint64_t pass_layout_bytes(const pass_layout *l) {
 
 /* --------------------------------------------------------------------------------------- printing */
 
+static void put_less(ir_text *out, int64_t n) {
+    ir_putf(out, " %c %llu", n < 0 ? '+' : '-', (unsigned long long)pass_magnitude(n));
+}
+
 static const char *id_text(const pass_layout *l, unsigned d, char room[16]) {
     if (l->basis == PASS_BY_LINEAR_ID) return "global_linear_id";
     snprintf(room, 16, "%s.%u", l->basis == PASS_BY_GROUP ? "group_id" : "global_id", d);
@@ -322,13 +326,16 @@ void pass_print_layout(ir_text *out, const pass_layout *l) {
     char room[16];
     int64_t start = l->origin + l->low;
     ir_put(out, "offset");
-    for (unsigned d = 0; d < 3; d++)
-        if (l->factor[d] && l->size[d] > 1)
-            ir_putf(out, " - %lld*%s", (long long)l->factor[d], id_text(l, d, room));
-    for (uint32_t k = 0; k < l->arguments.n; k++)
-        ir_putf(out, " - %lld*argument %u", (long long)l->arguments.term[k].factor,
-                l->arguments.term[k].of.index);
-    if (start) ir_putf(out, " - %lld", (long long)start);
+    for (unsigned d = 0; d < 3; d++) {
+        if (!l->factor[d] || l->size[d] < 2) continue;
+        put_less(out, l->factor[d]);
+        ir_putf(out, "*%s", id_text(l, d, room));
+    }
+    for (uint32_t k = 0; k < l->arguments.n; k++) {
+        put_less(out, l->arguments.term[k].factor);
+        ir_putf(out, "*argument %u", l->arguments.term[k].of.index);
+    }
+    if (start) put_less(out, start);
     if (l->stride)
         ir_putf(out, ", %lld blocks of %lld bytes from every %lld",
                 (long long)(l->last - l->first + 1), (long long)block_bytes(l),

@@ -176,7 +176,7 @@ static bool has_groups(candidate *c) {
         if (c->to->sides[k].of->remapped)
             return stop(
                 c, "promote.remap",
-                ir_sprintf(q->out, "the ids of %s are computed", access_text(c, &c->to->sides[k])));
+                ir_sprintf(q->out, "ids are computed: %s", access_text(c, &c->to->sides[k])));
     return true;
 }
 

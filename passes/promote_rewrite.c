@@ -6,7 +6,8 @@
  *     parameter + position        position: an affine form of loop counters, local ids and values
  *
  * which the layout gives (layout.c), or the old offset modulo the part's size where the caller
- * asserts that.  A loop whose counter is not its iteration number gets one that is.
+ * asserts that.  A loop whose counter is not its iteration number gets one that is.  Where a member
+ * orders its accesses of global memory, it then orders those of local memory, too.
  */
 #include "passes/passes.h"
 
@@ -150,6 +151,16 @@ static void move_param(rewriter *w, const pass_summary *s, ir_inst *param) {
     drop_addresses(param, w->scratch);
 }
 
+/* What a barrier, fence or atomic says of the global memory that a buffer was holds for local. */
+static void order_local(ir_func *f) {
+    foreach_block (b, f)
+        foreach_inst (i, b) {
+            if (ir_info(i)->imm != I_SYNC) continue;
+            if (i->imm.sync.semantics & IR_SEM_GLOBAL) i->imm.sync.semantics |= IR_SEM_LOCAL;
+            if (i->imm.sync.unequal & IR_SEM_GLOBAL) i->imm.sync.unequal |= IR_SEM_LOCAL;
+        }
+}
+
 static void move_in_body(const pass_promoted *const *by_arg, const pass_summary *s,
                          const uint32_t *arg_of, ir_arena *scratch) {
     ir_func *f = s->launch.kernel;
@@ -157,7 +168,9 @@ static void move_in_body(const pass_promoted *const *by_arg, const pass_summary 
     rewriter w = {.f = f, .size = ir_size_type(f->module), .rounds = &rounds, .scratch = scratch};
     for (uint32_t p = 0; p < f->nparams; p++) {
         w.to = by_arg[arg_of[p]];
-        if (w.to) move_param(&w, s, f->param_val[p]);
+        if (!w.to) continue;
+        move_param(&w, s, f->param_val[p]);
+        if (w.to->space == IR_LOCAL) order_local(f);
     }
 }
 

@@ -122,9 +122,16 @@ static void take_group(runner *r, const char *s, const char *arrow) {
     }
 }
 
-static const char *type_of(const runner *r, const buffer *b) {
-    const char *type = find_declared(r, "buffer", b->name, strlen(b->name));
-    return type ? type : "i32[1024]\n";
+/* Buffer k as the theme declares it, else as ints; without a value random. */
+static size_t write_buffer(const runner *r, unsigned k, char *to, size_t room) {
+    const buffer *b = &r->buffers[k];
+    const char *said = find_declared(r, "buffer", b->name, strlen(b->name));
+    if (!said) said = "i32[1024]\n";
+    int length = (int)strcspn(said, "\n");
+    size_t n = (size_t)snprintf(to, room, "buffer %s %.*s", b->name, length, said);
+    if (!memchr(said, '=', (size_t)length))
+        n += (size_t)snprintf(to + n, room - n, " = random %u", k + 1);
+    return n + (size_t)snprintf(to + n, room - n, "%s\n", b->internal);
 }
 
 static size_t write_prints(const runner *r, char *to, size_t room) {
@@ -139,12 +146,7 @@ static void write_plan(runner *r) {
     for (const char *s = r->declared; *s; s = strchr(s, '\n') + 1)
         if (row_word(s, "scalar"))
             n += (size_t)snprintf(r->plan + n, room - n, "%.*s\n", (int)strcspn(s, "\n"), s);
-    for (unsigned k = 0; k < r->nbuffers; k++) {
-        const buffer *b = &r->buffers[k];
-        const char *type = type_of(r, b);
-        n += (size_t)snprintf(r->plan + n, room - n, "buffer %s %.*s = random %u%s\n", b->name,
-                              (int)strcspn(type, "\n"), type, k + 1, b->internal);
-    }
+    for (unsigned k = 0; k < r->nbuffers; k++) n += write_buffer(r, k, r->plan + n, room - n);
     n += write_prints(r, r->plan + n, room - n);
     n += (size_t)snprintf(r->plan + n, room - n, "fuse fused %s{\n%s}\n", r->options, r->launches);
     write_prints(r, r->plan + n, room - n);
