@@ -39,12 +39,14 @@ static bool can_avoid(finder *q, ir_block *from, const ir_block *avoid) {
 }
 
 /* Does the branch at the end of b alone decide when its loop ends, after a known number of rounds,
- * of which `inside` sees every one? */
+ * of which `inside` sees every one?  Behind a test in the header there may be none to see. */
 static bool counts_rounds(const finder *q, const ir_block *b, const ir_block *inside) {
     const ir_loops *loops = ir_loop_tree(q->launch->kernel);
     const ir_loop *loop = loops->of[b->id];
-    return loop && ir_in_loop(loops, inside, loop) && pass_is_counted(q->launch, loop) &&
-           (!ir_in_loop(loops, b->succ[0], loop) || !ir_in_loop(loops, b->succ[1], loop));
+    if (!loop || !ir_in_loop(loops, inside, loop) || !pass_is_counted(q->launch, loop))
+        return false;
+    if (b == loop->header && pass_count_launched(q->launch, loop, b) < 1) return false;
+    return !ir_in_loop(loops, b->succ[0], loop) || !ir_in_loop(loops, b->succ[1], loop);
 }
 
 /* --------------------------------------------------------------------------------------- guards */

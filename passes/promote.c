@@ -38,20 +38,19 @@ typedef struct {
 /* What is asked of one argument, and where it is used. */
 typedef struct subject {
     const pass_promotion *buffer; /* the last that speaks of the buffer, or NULL */
-    uint32_t accessors;           /* how many speak of a parameter alone */
+    uint32_t accessors;           /* how many parameters have a property of their own */
     const pass_promotion *local, *private, *any;
     ir_vec(place) params;
     ir_vec(pass_side) sides;
 } subject;
 
-static void add_wish(subject *w, const pass_promotion *p) {
+static void add_wish(subject *w, const pass_promotion *p, bool *has_own) {
     w->any = p;
     if (p->kind == PASS_PROMOTE_LOCAL) w->local = p;
     if (p->kind == PASS_PROMOTE_PRIVATE) w->private = p;
-    if (p->accessor)
-        w->accessors++;
-    else
-        w->buffer = p;
+    if (!p->accessor) w->buffer = p;
+    w->accessors += p->accessor && !*has_own;
+    *has_own |= p->accessor;
 }
 
 /* A property of a buffer holds for all its parameters, and nothing may contradict it.  Properties of
@@ -68,12 +67,16 @@ static bool resolve(promoter *q, const subject *w, const pass_fuse_arg *arg,
 
 static bool read_wishes(promoter *q) {
     const pass_fuse_request *r = q->request;
+    bool **has_own = ir_new_array(q->scratch, bool *, r->nmembers);
+    for (uint32_t m = 0; m < r->nmembers; m++)
+        has_own[m] = ir_new_array(q->scratch, bool, r->members[m].kernel->nparams);
     for (uint32_t k = 0; k < r->npromotions; k++) {
         const pass_promotion *p = &r->promotions[k];
         if (p->member >= r->nmembers || p->param >= r->members[p->member].kernel->nparams)
             return ir_error(q->cx, "promotion of (%u, %u), which does not exist", p->member,
                             p->param);
-        add_wish(&q->by_arg[q->result->arg_of[p->member][p->param]], p);
+        add_wish(&q->by_arg[q->result->arg_of[p->member][p->param]], p,
+                 &has_own[p->member][p->param]);
     }
     return true;
 }

@@ -232,7 +232,8 @@ static const row rows[] = {
      "promote.private", NULL, 0, 0, false},
     {"a generic address that is asked where it leads", PASS_PROMOTE_PRIVATE,
      WRITE_OWN " %q: ptr.generic = ptrcast %p\n %n1: i32 = ptr_space %q\n store %n1, %y align 4\n",
-     READ_OWN, LINE, "promote.generic", NULL, 0, 0, false},
+     READ_OWN, LINE, "promote.generic",
+     "write_x cannot be private memory: @write asks where its address leads", 0, 0, false},
     {"atomics on private memory", PASS_PROMOTE_PRIVATE,
      WRITE_OWN " %a: i32 = atomic_add %p, 1 device relaxed\n", READ_OWN, LINE, "promote.atomic",
      NULL, 0, 0, false},
@@ -256,6 +257,8 @@ typedef struct {
     ir_ctx cx;
     ir_arena arena;
     const row *row;
+    const pass_promotion *promotions; /* NULL: what the row says */
+    uint32_t n;
     ir_module *m;
     pass_fuse_result fused;
     char message[300];
@@ -287,8 +290,8 @@ static void fuse(void *user) {
                                  .nmembers = 2,
                                  .identities = same,
                                  .nidentities = 2,
-                                 .promotions = &promotion,
-                                 .npromotions = 1};
+                                 .promotions = w->promotions ? w->promotions : &promotion,
+                                 .npromotions = w->promotions ? w->n : 1};
     cr_assert(pass_fuse(&w->cx, &q, &w->arena, &w->fused), "%s: %s", r->what, w->message);
 }
 
@@ -324,6 +327,39 @@ static void check(const row *r) {
     ir_module_free(w.m);
     ir_arena_free(&w.arena);
     cr_assert_eq(w.cx.used, 0);
+}
+
+/* The decision about a request with these promotions of kernels that write and read own elements. */
+static void expect_decision(const pass_promotion *promotions, uint32_t n, const char *rule,
+                            const char *text) {
+    const row own = {
+        .what = text ? text : "nothing", .first = WRITE_OWN, .second = READ_OWN, .range = LINE};
+    world w = {.cx = {.report = keep_error}, .row = &own, .promotions = promotions, .n = n};
+    w.cx.report_user = &w;
+    ir_arena_init(&w.arena, &w.cx);
+    cr_assert(ir_try(&w.cx, fuse, &w), "%s", own.what);
+    const pass_decision *d = find_decision(&w);
+    cr_expect_eq(d != NULL, rule != NULL, "%s", own.what);
+    if (d && rule) cr_expect_str_eq(d->rule, rule, "%s", d->text);
+    if (d && rule) cr_expect_str_eq(d->text, text);
+    ir_module_free(w.fused.module);
+    ir_module_free(w.m);
+    ir_arena_free(&w.arena);
+}
+
+Test(promote, a_number_is_no_buffer) {
+    const pass_promotion number = {.param = 2, .kind = PASS_PROMOTE_PRIVATE};
+    expect_decision(&number, 1, "promote.no-buffer",
+                    "write_n cannot be private memory: it is no buffer");
+}
+
+Test(promote, properties_of_one_parameter_count_once) {
+    const pass_promotion first = {.kind = PASS_PROMOTE_PRIVATE, .accessor = true};
+    const pass_promotion second = {.member = 1, .kind = PASS_PROMOTE_PRIVATE, .accessor = true};
+    expect_decision((const pass_promotion[]){first, first}, 2, NULL, NULL);
+    expect_decision(
+        (const pass_promotion[]){first, second}, 2, "promote.private",
+        "write_x is private memory: 4 bytes in each work-item, at offset - 4*global_linear_id");
 }
 
 Test(promote, rows) {
