@@ -37,6 +37,7 @@ static bool ends_before(const pass_side *w, const pass_side *r, const ir_inst *c
     const ir_loops *loops = ir_loop_tree(l->kernel);
     pass_counter c;
     if (!pass_find_counter(loops, counter, &c) || !pass_is_counted(l, c.loop)) return false;
+    if (!ir_in_loop(loops, w->access->at->block, c.loop)) return false;
     if (w->of != r->of) return true;
     return !ir_in_loop(loops, r->access->at->block, c.loop) &&
            ir_block_dominates(ir_dominators(l->kernel), w->access->at->block, c.latch);
@@ -133,15 +134,14 @@ static bool is_before(const question *q, uint32_t w, uint32_t r) {
 
 /* --------------------------------------------------------------------------------------- reading */
 
-/* Are both at the same place whenever the item gets from w to r? */
+/* Are both at the same place whenever the item gets from w to r?  What the place is made of
+ * dominates w, so when it changes the item passes w again before r. */
 static bool is_same_place(const question *q, uint32_t w, uint32_t r) {
     const pass_side *x = &q->sides[w], *y = &q->sides[r];
     pass_affine a, b;
     if (x->of != y->of || is_group(q) || x->access->size < y->access->size) return false;
     if (!pass_find_position(q->layout, x, &a) || !pass_find_position(q->layout, y, &b))
         return false;
-    for (uint32_t k = 0; k < a.n; k++)
-        if (a.term[k].of.kind == IR_OP_phi) return false;
     return pass_is_same_form(&a, &b) && dominates(x, y);
 }
 

@@ -197,6 +197,40 @@ static const row rows[] = {
      "write_x is private memory: 16 bytes in each work-item, at offset - 4*global_linear_id, 4 "
      "blocks of 4 bytes from every 256",
      256, 4, false},
+    {"a loop that may end early", PASS_PROMOTE_PRIVATE,
+     " jmp loop\nloop:\n %k: i64 = phi [e: 0, next: %k1]\n %j: i64 = mul %k, 64\n"
+     " %i: i64 = add %g, %j\n" AT(
+         "p", "%i",
+         "4") " store i32 7, %p align 4\n"
+              " %b: i1 = eq %g, %n\n br %b, done, next\nnext:\n"
+              " %k1: i64 = add %k, 1\n %c: i1 = ne %k1, i64 4\n br %c, loop, done\ndone:\n",
+     AT("p", "%g", "4") " %q: ptr.global = ptradd %p, 256\n %t: i32 = load %q align 4\n" USE("%t"),
+     LINE, "promote.unassigned", NULL, 256, 4, false},
+    {"read in the loop that writes, before it is over", PASS_PROMOTE_PRIVATE,
+     " %s: i64 = mul %g, 32\n jmp loop\nloop:\n %k: i64 = phi [e: 0, loop: %k1]\n"
+     " %j: i64 = mul %k, 4\n %i: i64 = add %s, %j\n" AT(
+         "p",
+         "%i", "1") " store i32 7, %p align 4\n %d: i64 = sub i64 28, %j\n %l1: i64 = add %s, "
+                    "%d\n" AT("q", "%l1",
+                              "1") " %t: i32 = load %q align 4\n" USE("%t") " %k1: i64 = add %k, "
+                                                                            "1\n"
+                                                                            " %c: i1 = ne %k1, i64 "
+                                                                            "8\n br %c, loop, "
+                                                                            "done\ndone:\n",
+     " %s: i64 = mul %g, 32\n" AT("p", "%s", "1") " store i32 7, %p align 4\n", LINE,
+     "promote.unassigned", NULL, 512, 4, false},
+    {"read in the loop that writes, where it has just written", PASS_PROMOTE_PRIVATE,
+     " %s: i64 = mul %g, 32\n jmp loop\nloop:\n %k: i64 = phi [e: 0, loop: %k1]\n"
+     " %j: i64 = mul %k, 4\n %i: i64 = add %s, %j\n" AT(
+         "p", "%i",
+         "1") " store i32 7, %p align 4\n %t: i32 = load %p align 4\n" USE("%t") ""
+                                                                                 " %k1: i64 = add "
+                                                                                 "%k, 1\n %c: i1 = "
+                                                                                 "ne %k1, i64 8\n "
+                                                                                 "br %c, loop, "
+                                                                                 "done\ndone:\n",
+     " %s: i64 = mul %g, 32\n" AT("p", "%s", "1") " %t: i32 = load %p align 4\n" USE("%t"), LINE,
+     "promote.private", NULL, 512, 4, false},
     {"an index that is loaded", PASS_PROMOTE_PRIVATE, WRITE_OWN,
      " %yo: i64 = mul %g, 8\n %yp: ptr.global = ptradd %y, %yo\n %i: i64 = load %yp align 8\n" AT(
          "p", "%i", "4") " %t: i32 = load %p align 4\n" USE("%t"),
