@@ -45,6 +45,11 @@ static int64_t local_size(const pass_range *r, unsigned d) {
     return d < r->dims ? (int64_t)r->local[d] : 1;
 }
 
+/* The first id in a dimension. */
+static int64_t first_id(const pass_range *r, unsigned d) {
+    return d < r->dims ? (int64_t)r->offset[d] : 0;
+}
+
 /* group id * local size + local id is global id - offset. */
 static int64_t take_spelled_id(const pass_summary *s, pass_affine *rest, unsigned d) {
     const pass_range *r = s->launch.range;
@@ -55,8 +60,8 @@ static int64_t take_spelled_id(const pass_summary *s, pass_affine *rest, unsigne
         put_term(rest, IR_OP_local_id, d, local);
         return 0;
     }
-    int64_t start = d < r->dims ? (int64_t)r->offset[d] : 0;
-    rest->constant = ir_wrap_add(rest->constant, ir_wrap_mul(-local, start));
+    int64_t start = ir_wrap_mul(local, first_id(r, d));
+    rest->constant = ir_wrap_add(rest->constant, ir_wrap_mul(start, -1));
     return local;
 }
 
@@ -68,13 +73,16 @@ static void split_by_item(const pass_summary *s, based *b) {
     }
 }
 
-/* Of the linear id, ids are the digits, x fastest; false: the offset is no multiple. */
+/* Of the linear id, ids less the first are the digits, x fastest; false: the offset is no multiple
+ * of it. */
 static bool split_by_linear_id(const pass_summary *s, based *b) {
     uint64_t stride = 1;
     int64_t factor = 0;
     bool found = false;
     split_by_item(s, b);
     for (unsigned d = 0; d < 3; d++) {
+        int64_t start = ir_wrap_mul(b->factor[d], first_id(s->launch.range, d));
+        b->rest.constant = ir_wrap_add(b->rest.constant, start);
         if (b->size[d] == 1) continue;
         if (!found) factor = b->factor[d];
         found = true;
@@ -95,11 +103,10 @@ static bool split_by_group(const pass_summary *s, based *b) {
     for (unsigned d = 0; d < 3; d++) {
         int64_t size = local_size(r, d), global = take_term(&b->rest, IR_OP_global_id, d);
         int64_t group = take_term(&b->rest, IR_OP_group_id, d);
-        int64_t start = d < r->dims ? (int64_t)r->offset[d] : 0;
         const pass_affine local = {.term = {{{IR_OP_local_id, d, NULL}, 1}}, .n = 1};
         b->factor[d] = ir_wrap_add(ir_wrap_mul(global, size), group);
         b->size[d] = (pass_global_size(r, d) - 1) / (uint64_t)size + 1;
-        b->rest.constant = ir_wrap_add(b->rest.constant, ir_wrap_mul(global, start));
+        b->rest.constant = ir_wrap_add(b->rest.constant, ir_wrap_mul(global, first_id(r, d)));
         if (global && !pass_affine_add(&b->rest, &local, global)) return false;
     }
     return true;

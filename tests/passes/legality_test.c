@@ -30,6 +30,12 @@ typedef struct {
 
 static const row rows[] = {
     {"the same element", OWN, OWN, {"64/16", "64/16"}, "fuse.no-barrier", NULL},
+    {"an id that is always the offset",
+     OWN,
+     ROW_MAJOR("0", "1", "32"),
+     {"64,1+0,1", "64,1+0,1"},
+     "fuse.grid",
+     NULL},
     {"an id put together from group and local id",
      OWN,
      GROUP_START "%g: i64 = add %s, %l\n %o: i64 = shl %g, 2\n",
