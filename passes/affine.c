@@ -133,7 +133,8 @@ static bool is_whole(finder *q, ir_inst *v, unsigned depth) {
     if (depth >= MAX_DEPTH || ++q->steps > MAX_STEPS) return false;
     find(q, v, depth, &form);
     if (fits(q, &form, ir_bits(q->launch->kernel->module, v->type), true)) return true;
-    if (form.n == 1 && form.term[0].of.value == v && v->op != IR_OP_phi) return true;
+    if (form.n == 1 && form.term[0].of.kind == IR_OP_COUNT && form.term[0].of.value == v)
+        return true;
     if (v->op == IR_OP_phi)
         return pass_counts_whole(loops_of(q), v, true) && pass_find_counter(loops_of(q), v, &c) &&
                is_whole(q, c.init, depth + 1);
@@ -259,7 +260,7 @@ static void find(finder *q, ir_inst *v, unsigned depth, pass_affine *out) {
     else if (ir_info(v)->rule == R_QUERY)
         find_query(q, v, out);
     else if (depth >= MAX_DEPTH || ++q->steps > MAX_STEPS || !find_op(q, v, depth, out))
-        put_symbol(out, (ir_op)v->op, 0, v);
+        put_symbol(out, IR_OP_COUNT, 0, v);
 }
 
 void pass_find_affine(const pass_launch *l, ir_inst *v, const ir_block *at, pass_affine *out) {
@@ -273,7 +274,7 @@ static void print_symbol(ir_text *out, const pass_launch *l, const pass_symbol *
     if (s->value)
         ir_putf(out, "%%%s",
                 ir_name_of(l->kernel, s->value) ? ir_name_of(l->kernel, s->value)
-                                                : ir_ops[s->kind].name);
+                                                : ir_ops[s->value->op].name);
     else if (s->kind == IR_OP_param)
         ir_putf(out, "argument %u", s->index);
     else if (ir_ops[s->kind].imm == I_DIM)

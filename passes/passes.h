@@ -352,7 +352,7 @@ void pass_print_range(ir_text *out, const pass_range *r);
 
 /* What a form is made of: an id or size (kind is the query's op, index its dimension), a by-value
  * parameter (IR_OP_param, its argument), the iteration number of a loop (IR_OP_phi, value is its
- * counter), or a value that is not looked into (its op and itself). */
+ * counter), or a value that is not looked into (IR_OP_COUNT, and itself, as a signed number). */
 typedef struct {
     ir_op kind;
     uint32_t index;

@@ -55,7 +55,7 @@ static ir_inst *find_round(const rewriter *w, ir_inst *counter) {
 static ir_inst *resize(rewriter *w, ir_inst *v) {
     unsigned from = ir_bits(w->f->module, v->type), to = ir_bits(w->f->module, w->size);
     if (from == to) return v;
-    return ir_build1(&w->b, from < to ? IR_OP_zext : IR_OP_trunc, w->size, v);
+    return ir_build1(&w->b, from < to ? IR_OP_sext : IR_OP_trunc, w->size, v);
 }
 
 static ir_inst *build_symbol(rewriter *w, const pass_symbol *s) {
