@@ -10,8 +10,8 @@
  *
  * The proof is a layout (layout.c): by ids or linear id for items, by group ids for groups.
  *
- * A shorter way: equal offsets, where the side that writes always does.  Two different items with
- * one address would have raced within that kernel alone, which programs must not.
+ * That two items at one place would have raced within a kernel alone proves nothing: when all write
+ * the same value there, programs rely on it.
  *
  * Arguments that are not identical are different memory.  A remapped member is compared by the
  * linear id, where its offset is a multiple of that.
@@ -34,30 +34,6 @@ static bool is_group_local(const pass_side *a, const pass_side *b) {
     return has_layout(a, b, PASS_BY_GROUP);
 }
 
-/* --------------------------------------------------------------------------- the shorter way */
-
-static bool is_id_or_param(const pass_affine *f) {
-    for (uint32_t k = 0; k < f->n; k++)
-        if (f->term[k].of.value) return false;
-    return true;
-}
-
-static bool covers(const pass_range *writer, const pass_range *other) {
-    for (unsigned d = 0; d < 3; d++)
-        if (pass_global_size(other, d) > pass_global_size(writer, d)) return false;
-    return true;
-}
-
-/* Does w write, always, at the same offset as o, so that another item at that place is a race? */
-static bool would_race(const pass_side *w, const pass_side *o) {
-    if (!(w->access->kind & PASS_WRITES) || w->access->kind & PASS_ATOMIC) return false;
-    if (!w->access->always || !w->access->size || w->access->size != o->access->size) return false;
-    if (w->of->remapped || o->of->remapped || !covers(w->of->launch.range, o->of->launch.range))
-        return false;
-    return is_id_or_param(&w->access->offset) &&
-           pass_is_same_form(&w->access->offset, &o->access->offset);
-}
-
 /* --------------------------------------------------------------------------------- dependences */
 
 /* Is everything in the offset an id or bounded, so that what is not proved is probably so? */
@@ -78,7 +54,7 @@ static bool is_known_place(const pass_side *s) { return s->access->object && s->
 static pass_dependence_kind classify(const pass_side *a, const pass_side *b) {
     if (!is_known_place(a) || !is_known_place(b)) return PASS_DEP_UNKNOWN;
     if (never_meet(a, b)) return PASS_DEP_NONE;
-    if (would_race(a, b) || would_race(b, a) || is_item_local(a, b)) return PASS_DEP_ITEM;
+    if (is_item_local(a, b)) return PASS_DEP_ITEM;
     if (is_group_local(a, b)) return PASS_DEP_GROUP;
     return is_understood(a) && is_understood(b) ? PASS_DEP_GRID : PASS_DEP_UNKNOWN;
 }
