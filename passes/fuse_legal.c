@@ -19,9 +19,10 @@ typedef struct {
     const pass_summary *summary; /* by member */
     ir_arena *scratch, *out;
     pass_fuse_result *result;
-    pass_wait *wait;         /* behind each member but the last */
-    pass_dependence *by_gap; /* there: what the barrier is for, or the worst that needs none */
-    pass_dependence *by_arg; /* the worst between any two members */
+    pass_wait *wait;              /* behind each member but the last */
+    pass_dependence *by_gap;      /* there: what the barrier is for, or the worst that needs none */
+    pass_dependence *by_arg;      /* the worst between any two members */
+    pass_dependence *pair_by_arg; /* between two of them */
     bool refused;
 } judge;
 
@@ -107,19 +108,14 @@ static bool refuse(judge *j, const char *rule, const char *why, const pass_depen
     return forced;
 }
 
-/* Is an object of the side's local memory in the fused kernel? */
-static bool is_local(const judge *j, const pass_side *s) {
-    const ir_inst *object = s->access->object;
-    if (!object || !ir_is_ptr(object->type)) return false;
-    if (ir_space_of(object->type) == IR_LOCAL) return true;
-    if (object->op != IR_OP_param) return false;
-    const pass_fuse_arg *arg = &j->result->args[s->of->launch.argument[object->imm.index]];
-    return arg->state == PASS_ARG_PROMOTED && arg->memory == IR_LOCAL;
+static bool is_local(const judge *j, uint32_t arg) {
+    const pass_fuse_arg *a = &j->result->args[arg];
+    return a->kind == PASS_ARG_LOCAL || (a->state == PASS_ARG_PROMOTED && a->memory == IR_LOCAL);
 }
 
-/* Does the barrier of the request order the memory that the dependence is about? */
-static bool policy_orders(const judge *j, const pass_dependence *d) {
-    bool local = is_local(j, &d->first);
+/* Does the barrier of the request order the memory of an argument? */
+static bool policy_orders(const judge *j, uint32_t arg) {
+    bool local = is_local(j, arg);
     switch (j->request->barrier) {
     case PASS_BARRIER_BOTH: return true;
     case PASS_BARRIER_LOCAL: return local;
@@ -136,12 +132,13 @@ static bool has_wait(const judge *j, uint32_t a, uint32_t b, pass_wait wait) {
 }
 
 /* Of too many pairs nothing is known, whatever arguments they go to. */
-static pass_dependence give_up(const judge *j, const pass_summary *a, const pass_summary *b) {
+static pass_dependence give_up(const pass_summary *a, const pass_summary *b,
+                               pass_dependence *by_arg) {
     pass_dependence d = {PASS_DEP_UNKNOWN, {a, a->accesses.data}, {b, b->accesses.data}};
     for (uint32_t k = 0; k < a->accesses.n || k < b->accesses.n; k++) {
         if (k < a->accesses.n) d.first.access = &a->accesses.data[k];
         if (k < b->accesses.n) d.second.access = &b->accesses.data[k];
-        pass_keep_worse(j->by_arg, &d);
+        pass_keep_worse(by_arg, &d);
     }
     return d;
 }
@@ -154,11 +151,26 @@ static uint64_t count_pairs(const pass_accesses *a, const pass_accesses *b) {
     return writes_a * b->n + a->n * writes_b;
 }
 
-static pass_dependence find_dependence(const judge *j, uint32_t a, uint32_t b) {
+static pass_dependence find_dependence(const judge *j, uint32_t a, uint32_t b,
+                                       pass_dependence *by_arg) {
     const pass_summary *x = &j->summary[a], *y = &j->summary[b];
     if (!(x->objects & y->objects)) return (pass_dependence){.kind = PASS_DEP_NONE};
-    if (count_pairs(&x->accesses, &y->accesses) > MAX_PAIRS) return give_up(j, x, y);
-    return pass_find_dependence(x, y, j->by_arg);
+    if (count_pairs(&x->accesses, &y->accesses) > MAX_PAIRS) return give_up(x, y, by_arg);
+    return pass_find_dependence(x, y, by_arg);
+}
+
+/* What the items of a work-group do to each other in memory that no barrier orders; false: nothing.
+ * Local memory is always that of an argument. */
+static bool find_unordered(const judge *j, uint32_t a, uint32_t b, pass_dependence *out) {
+    uint32_t n = j->result->nargs;
+    memset(j->pair_by_arg, 0, n * sizeof *j->pair_by_arg);
+    find_dependence(j, a, b, j->pair_by_arg);
+    for (uint32_t k = 0; k < n; k++) {
+        if (j->pair_by_arg[k].kind < PASS_DEP_GROUP || policy_orders(j, k)) continue;
+        *out = j->pair_by_arg[k];
+        return true;
+    }
+    return false;
 }
 
 static void place_barrier(judge *j, uint32_t a, uint32_t b, const pass_dependence *d,
@@ -190,16 +202,16 @@ static bool judge_grid(judge *j, const pass_dependence *d, pass_wait *wait) {
 }
 
 static bool judge_pair(judge *j, uint32_t a, uint32_t b) {
-    pass_dependence d = find_dependence(j, a, b);
-    pass_wait wait = PASS_WAIT_NONE;
+    pass_dependence d = find_dependence(j, a, b, j->by_arg);
+    pass_wait wait = d.kind == PASS_DEP_GROUP ? PASS_WAIT_GROUP : PASS_WAIT_NONE;
     bool legal = true;
-    if (d.kind == PASS_DEP_GRID || d.kind == PASS_DEP_UNKNOWN)
-        legal = judge_grid(j, &d, &wait);
-    else if (d.kind == PASS_DEP_GROUP && policy_orders(j, &d))
-        wait = PASS_WAIT_GROUP;
-    else if (d.kind == PASS_DEP_GROUP)
+    if (d.kind == PASS_DEP_GRID || d.kind == PASS_DEP_UNKNOWN) legal = judge_grid(j, &d, &wait);
+    bool proved = d.kind == PASS_DEP_GROUP || wait == PASS_WAIT_GRID;
+    if (proved && find_unordered(j, a, b, &d)) {
         legal = refuse(j, "fuse.needs-barrier",
                        "a work-group has to wait, and no barrier is allowed", &d);
+        wait = PASS_WAIT_NONE;
+    }
     place_barrier(j, a, b, &d, wait);
     return legal;
 }
@@ -250,6 +262,7 @@ bool pass_fuse_legal(const pass_fuse_request *request, const pass_summary *summa
                .refused = is_refused(result)};
     j.by_gap = ir_new_array(scratch, pass_dependence, request->nmembers);
     j.by_arg = ir_new_array(scratch, pass_dependence, result->nargs);
+    j.pair_by_arg = ir_new_array(scratch, pass_dependence, result->nargs);
     bool legal = judge_all(&j);
     const pass_findings found = findings(&j);
     pass_fuse_report(&found, out, result);

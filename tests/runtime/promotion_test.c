@@ -39,8 +39,20 @@ static const char kernels[] =
               "  %sp: ptr.global = ptradd %s, %o\n  %v: i32 = load %sp align 4\n"
               "  %w: i64 = sext %v\n  %low: i1 = slt %w, %end\n  br %low, both, done\nboth:\n"
               "  %high: i1 = slt %least, %w\n  br %high, put, done\nput:\n"
-              "  %i: i64 = add %w, 5\n" PUT("%i") "  jmp done\ndone:\n  ret\n"
-                                                  "}\n";
+              "  %i: i64 = add %w, 5\n" PUT(
+                  "%i") "  jmp done\ndone:\n  ret\n"
+                        "}\n"
+                        "kernel @number(%x: ptr.global of i32) {\n"
+                        "entry:\n" OWN_8 "  %p: ptr.global = ptradd %x, %o\n  %v: i32 = trunc %g\n"
+                        "  store %v, %p align 4\n  ret\n"
+                        "}\n"
+                        "kernel @mirror(%x: ptr.global of i32, %y: ptr.global of i32) {\n"
+                        "entry:\n" OWN_8 "  %l: i64 = local_id 0\n  %first: i64 = sub %g, %l\n"
+                        "  %last: i64 = add %first, 15\n  %m: i64 = sub %last, %l\n  %mo: i64 = "
+                        "shl %m, 2\n"
+                        "  %p: ptr.global = ptradd %x, %mo\n  %v: i32 = load %p align 4\n"
+                        "  %q: ptr.global = ptradd %y, %o\n  store %v, %q align 4\n  ret\n"
+                        "}\n";
 
 static void set_up(void) { in_folder_with(kernels); }
 
@@ -68,4 +80,14 @@ Test(promotion, a_phi_that_is_no_counter) {
 Test(promotion, an_index_that_may_be_negative) {
     expect_equal(BUFFERS("i32[64] = -2") LAUNCH("around", "x, s, -6, 3")
                      LAUNCH("third", "x, y") "}\nexpect y[0..63] = 9\n");
+}
+
+#define MIRROR(policy)                                                                             \
+    "buffer x i32[64] internal local\nbuffer y i32[64]\nfuse g " policy                            \
+    " {\n" LAUNCH("number", "x") LAUNCH("mirror", "x, y") "}\nexpect y[0..3] = 15, 14, 13, 12\n"
+
+Test(promotion, barriers_order_the_memory_that_a_buffer_becomes) {
+    expect_equal(MIRROR("barrier_local"));
+    cr_expect_neq(run_text(MIRROR("barrier_global"), &validating), SPVF_OK);
+    cr_expect_not_null(strstr(messages, "[fuse.needs-barrier]"), "%s", messages);
 }
