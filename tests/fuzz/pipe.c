@@ -20,7 +20,9 @@ static unsigned some_load(pipe *p, const unsigned *k) {
     unsigned n = pipe_below(p, p->now->nparams);
     const param *from = &p->now->params[n];
     form f = from->written ? from->at : any_form(p, from->buffer, false);
-    return pipe_load(p, n, &f, pipe_index(p, &f, f.strip >= p->rounds ? k : NULL));
+    if (!k || f.strip < p->rounds) return pipe_load(p, n, &f, pipe_index(p, &f, NULL));
+    unsigned at = pipe_below(p, 4) == 3 ? pipe_number_minus(p, "i64", f.strip - 1, *k) : *k;
+    return pipe_load(p, n, &f, pipe_index(p, &f, &at));
 }
 
 static unsigned some_value(pipe *p, const unsigned *k) {
@@ -60,30 +62,73 @@ static void use_counter(pipe *p, unsigned to, unsigned k) {
     pipe_store(p, to, f, pipe_index(p, f, NULL), v);
 }
 
-/* Each element of a strip.  The test stands at the end, or at the head. */
-static void assign_strip(pipe *p, unsigned to) {
+/* Of a counter, or of something read. */
+static unsigned any_test(pipe *p, const unsigned *k) {
+    static const char *const tests[] = {"ne", "slt", "eq"};
+    unsigned what = k ? pipe_below(p, 3) : 1, x = what ? some_load(p, k) : *k,
+             c = pipe_value(p, "i1");
+    const char *type = what ? "i32" : "i64";
+    ir_putf(p->out, "%s %%v%u, %s %u\n", tests[pipe_below(p, 3)], x, type, pipe_below(p, 4));
+    return c;
+}
+
+/* The body of a loop: the store may be skipped, or be the last one. */
+static void assign_in_round(pipe *p, unsigned to, unsigned n, unsigned k) {
     const form *f = &p->now->params[to].at;
-    unsigned n = p->labels++, k = p->values++, next = p->values++;
-    bool at_head = pipe_chance(p, 40);
-    const char *test = pipe_chance(p, 50) ? "ult" : "ne";
-    const char *hint = pipe_chance(p, 60) ? " no_unroll" : "";
-    ir_putf(p->out, "  jmp before%u\nbefore%u:\n  jmp head%u\nhead%u:%s\n", n, n, n, n, hint);
-    ir_putf(p->out, "  %%v%u: i64 = phi [before%u: 0, turn%u: %%v%u]\n", k, n, n, next);
-    if (at_head) ir_putf(p->out, "  %%c%u: i1 = %s %%v%u, i64 %u\n", n, test, k, f->strip);
-    if (at_head) ir_putf(p->out, "  br %%c%u, body%u, after%u\nbody%u:\n", n, n, n, n);
-    p->rounds = f->strip;
-    unsigned v = some_value(p, &k);
+    unsigned v = some_value(p, &k), what = pipe_below(p, 8);
+    if (what == 6) ir_putf(p->out, "  br %%v%u, put%u, turn%u\nput%u:\n", any_test(p, &k), n, n, n);
     pipe_store(p, to, f, pipe_index(p, f, &k), v);
-    ir_putf(p->out, "  jmp turn%u\nturn%u:\n  %%v%u: i64 = add %%v%u, 1\n", n, n, next, k);
+    if (what == 7)
+        ir_putf(p->out, "  br %%v%u, turn%u, after%u\n", any_test(p, &k), n, n);
+    else
+        ir_putf(p->out, "  jmp turn%u\n", n);
+}
+
+/* Each element of a strip, forwards or backwards.  The test stands at the end, or at the head. */
+static void assign_strip(pipe *p, unsigned to) {
+    unsigned n = p->labels++, k = p->values++, next = p->values++;
+    unsigned strip = p->now->params[to].at.strip;
+    bool at_head = pipe_chance(p, 40), back = pipe_below(p, 4) == 3;
+    const char *test = back || pipe_chance(p, 50) ? "ne" : "ult";
+    const char *hint = pipe_chance(p, 60) ? " no_unroll" : "";
+    int first = back ? (int)strip - 1 : 0, end = back ? -1 : (int)strip;
+    ir_putf(p->out, "  jmp before%u\nbefore%u:\n  jmp head%u\nhead%u:%s\n", n, n, n, n, hint);
+    ir_putf(p->out, "  %%v%u: i64 = phi [before%u: %d, turn%u: %%v%u]\n", k, n, first, n, next);
+    if (at_head) ir_putf(p->out, "  %%c%u: i1 = %s %%v%u, i64 %d\n", n, test, k, end);
+    if (at_head) ir_putf(p->out, "  br %%c%u, body%u, after%u\nbody%u:\n", n, n, n, n);
+    p->rounds = strip;
+    assign_in_round(p, to, n, k);
+    ir_putf(p->out, "turn%u:\n  %%v%u: i64 = add %%v%u, %d\n", n, next, k, back ? -1 : 1);
     if (at_head) ir_putf(p->out, "  jmp head%u\nafter%u:\n", n, n);
-    if (!at_head) ir_putf(p->out, "  %%c%u: i1 = %s %%v%u, i64 %u\n", n, test, next, f->strip);
+    if (!at_head) ir_putf(p->out, "  %%c%u: i1 = %s %%v%u, i64 %d\n", n, test, next, end);
     if (!at_head) ir_putf(p->out, "  br %%c%u, head%u, after%u\nafter%u:\n", n, n, n, n);
-    if (pipe_chance(p, 20)) use_counter(p, to, k);
+    if (!back && pipe_chance(p, 20)) use_counter(p, to, k);
+}
+
+/* An element of a strip that something read chooses, where there is such an element. */
+static void assign_chosen(pipe *p, unsigned to) {
+    const form *f = &p->now->params[to].at;
+    unsigned n = p->labels++;
+    ir_putf(p->out, "  jmp pick%u\npick%u:\n", n, n);
+    unsigned x = some_load(p, NULL), v = some_value(p, NULL), wide = pipe_value(p, "i64");
+    ir_putf(p->out, "%s %%v%u\n", pipe_chance(p, 50) ? "sext" : "zext", x);
+    ir_putf(p->out, "  br %%v%u, side%u, join%u\n", any_test(p, NULL), n, n);
+    ir_putf(p->out, "side%u:\n  jmp join%u\njoin%u:\n", n, n, n);
+    unsigned k = pipe_value(p, "i64");
+    ir_putf(p->out, "phi [pick%u: %%v%u, side%u: %u]\n", n, wide, n, pipe_below(p, 4));
+    unsigned inside = pipe_value(p, "i1");
+    ir_putf(p->out, "ult %%v%u, i64 %u\n  br %%v%u, put%u, past%u\nput%u:\n", k, f->strip, inside,
+            n, n, n);
+    pipe_store(p, to, f, pipe_index(p, f, &k), v);
+    ir_putf(p->out, "  jmp past%u\npast%u:\n", n, n);
 }
 
 static void assign(pipe *p) {
     unsigned to = any_written(p);
-    if (p->now->params[to].at.strip)
+    bool strip = p->now->params[to].at.strip;
+    if (strip && pipe_below(p, 8) == 7)
+        assign_chosen(p, to);
+    else if (strip)
         assign_strip(p, to);
     else
         assign_once(p, to);
@@ -103,7 +148,10 @@ static void guarded(pipe *p) {
         ir_putf(p->out, "  br %%v%u, end%u, then%u\nthen%u:\n", c, n, n, n);
     else
         ir_putf(p->out, "  br %%v%u, then%u, end%u\nthen%u:\n", c, n, n, n);
-    assign(p);
+    if (pipe_below(p, 4) == 3)
+        guarded(p);
+    else
+        assign(p);
     ir_putf(p->out, "  jmp end%u\nend%u:\n", n, n);
 }
 
@@ -158,7 +206,7 @@ static form any_form(pipe *p, unsigned buffer, bool written) {
     f.variant = (f.variant + pipe_below(p, 3)) % 3;
     if (pipe_chance(p, 8)) nearly(p, &f);
     if ((f.kind == MIRRORED || f.kind == GROUPED) && !is_line_of_groups(r)) f.kind = OWN;
-    if (f.kind == TURNED && r->dims != 2) f.kind = OWN;
+    if ((f.kind == TURNED || f.kind == TILTED) && r->dims != 2) f.kind = OWN;
     return f;
 }
 
@@ -209,6 +257,7 @@ static void put_kernel(pipe *p, kernel *k) {
 
 static range line_of(const pipe *p, unsigned items, bool with_local) {
     range r = {.dims = 1, .global = {items, 1, 1}, .offset = p->offset};
+    if (p->offset) r.dims = 2;
     if (with_local) r.local[0] = p->local;
     return r;
 }
@@ -246,7 +295,7 @@ static void any_sizes(pipe *p) {
     p->items = items[pipe_below(p, 7)];
     p->local = local[pipe_below(p, 4)];
     if (p->local && p->items % p->local) p->local = 4;
-    p->offset = pipe_chance(p, 4) ? 1 + pipe_below(p, 8) : 0;
+    p->offset = pipe_below(p, 10) == 9 ? 1 + pipe_below(p, 8) : 0;
     static const unsigned calm[] = {99, 95, 90, 80, 40};
     p->calm = calm[pipe_below(p, 5)];
     p->buffers = MAX_PARAMS + pipe_below(p, MAX_BUFFERS - MAX_PARAMS + 1);
@@ -265,7 +314,7 @@ static void note_use(pipe *p, const param *q) {
 }
 
 static void put_launch(pipe *p, const kernel *k, const char *file) {
-    const unsigned offset[3] = {k->range.offset, 0, 0};
+    const unsigned offset[3] = {k->range.offset, k->range.offset & 1, 0};
     ir_putf(p->plan, "  launch \"%s\":k%u", file, k->number);
     put_sizes(p, "global", &k->range, k->range.global);
     if (k->range.local[0]) put_sizes(p, "local", &k->range, k->range.local);

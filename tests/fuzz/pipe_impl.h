@@ -13,6 +13,7 @@ typedef enum {
     MIRRORED, /* from the last item of the group on */
     GROUPED,  /* group * size + local id */
     TURNED,   /* columns first */
+    TILTED,   /* each row ahead by a number of items */
     SHIFTED,
     CROSSED, /* the neighbour's, with xor */
     JOINED,  /* plus 256, with or */

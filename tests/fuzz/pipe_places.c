@@ -4,7 +4,7 @@
 static const struct {
     const char *name;
     unsigned size;
-} types[] = {{"i32", 4}, {"i8", 1}, {"i64", 8}, {"v2i32", 8}};
+} types[] = {{"i32", 4}, {"i8", 1}, {"i64", 8}, {"v2i32", 8}, {"i16", 2}};
 
 /* --------------------------------------------------------------------------------- instructions */
 
@@ -85,6 +85,11 @@ static unsigned turned(pipe *p, const char *type) {
     return pipe_binary(p, type, "add", column, id(p, type, "global_id", 1));
 }
 
+static unsigned tilted(pipe *p, const form *f, const char *type) {
+    unsigned ahead = pipe_with_number(p, type, "mul", id(p, type, "global_id", 1), f->number);
+    return pipe_binary(p, type, "add", ahead, linear_id(p, f, type));
+}
+
 static unsigned items_of(const range *r) { return r->global[0] * r->global[1] * r->global[2]; }
 
 static unsigned loaded(pipe *p, const form *f, const char *type) {
@@ -102,6 +107,7 @@ unsigned pipe_element(pipe *p, const form *f, const char *type) {
     case MIRRORED:
     case GROUPED: return by_group(p, f, type);
     case TURNED: return turned(p, type);
+    case TILTED: return tilted(p, f, type);
     case LOADED: return loaded(p, f, type);
     case ROW: return id(p, type, "global_id", f->number % p->now->range.dims);
     case FIXED:
@@ -148,7 +154,8 @@ unsigned pipe_load(pipe *p, unsigned parameter, const form *f, unsigned index) {
     unsigned a = address(p, parameter, f, index), v = pipe_value(p, types[f->type].name);
     ir_putf(p->out, "load %%v%u align %u\n", a, types[f->type].size);
     switch (f->type) {
-    case 1: return convert(p, "i32", "sext", v);
+    case 1:
+    case 4: return convert(p, "i32", "sext", v);
     case 2: return convert(p, "i32", "trunc", v);
     case 3: {
         unsigned lane = pipe_value(p, "i32");
@@ -162,6 +169,7 @@ unsigned pipe_load(pipe *p, unsigned parameter, const form *f, unsigned index) {
 static unsigned as_type(pipe *p, unsigned type, unsigned v) {
     switch (type) {
     case 1: return convert(p, "i8", "trunc", v);
+    case 4: return convert(p, "i16", "trunc", v);
     case 2: return convert(p, "i64", "sext", v);
     case 3: {
         unsigned pair = pipe_value(p, "v2i32");
