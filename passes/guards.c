@@ -60,7 +60,7 @@ static void add_test(finder *q, ir_inst *test, bool holds, const ir_block *at, u
         return;
     }
     pass_guard g = {.test = test, .holds = holds};
-    if (test->nargs == 2 && ir_is_int(ir_arg(test, 0)->type)) {
+    if (ir_info(test)->rule == R_CMPI && ir_is_int(ir_arg(test, 0)->type)) {
         pass_find_affine(q->launch, ir_arg(test, 0), at, &g.left);
         pass_find_affine(q->launch, ir_arg(test, 1), at, &g.right);
         g.compares = true;

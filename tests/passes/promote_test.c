@@ -163,6 +163,12 @@ static const row rows[] = {
      " %c: i1 = ult %g, %n\n br %c, then, done\nthen:\n" WRITE_OWN " jmp done\ndone:\n",
      " %c: i1 = ult %g, %n\n br %c, done, then\nthen:\n" READ_OWN " jmp done\ndone:\n", LINE,
      "promote.unassigned", NULL, 0, 0, false},
+    {"written unless two bits are set, read where they are equal", PASS_PROMOTE_PRIVATE,
+     " %a: i1 = trunc %g\n %b: i1 = trunc %n\n %c: i1 = and %a, %b\n br %c, done, "
+     "then\nthen:\n" WRITE_OWN " jmp done\ndone:\n",
+     " %a: i1 = trunc %g\n %b: i1 = trunc %n\n %c: i1 = xor %a, %b\n br %c, done, "
+     "then\nthen:\n" READ_OWN " jmp done\ndone:\n",
+     LINE, "promote.unassigned", NULL, 0, 0, false},
     {"written by one of the group", PASS_PROMOTE_LOCAL,
      " %c: i1 = eq %l, i64 0\n br %c, then, done\nthen:\n" WRITE_OWN " jmp done\ndone:\n", READ_OWN,
      LINE, "promote.unassigned", NULL, 0, 0, false},
@@ -209,14 +215,13 @@ static const row rows[] = {
     {"read in the loop that writes, before it is over", PASS_PROMOTE_PRIVATE,
      " %s: i64 = mul %g, 32\n jmp loop\nloop:\n %k: i64 = phi [e: 0, loop: %k1]\n"
      " %j: i64 = mul %k, 4\n %i: i64 = add %s, %j\n" AT(
-         "p",
-         "%i", "1") " store i32 7, %p align 4\n %d: i64 = sub i64 28, %j\n %l1: i64 = add %s, "
-                    "%d\n" AT("q", "%l1",
-                              "1") " %t: i32 = load %q align 4\n" USE("%t") " %k1: i64 = add %k, "
-                                                                            "1\n"
-                                                                            " %c: i1 = ne %k1, i64 "
-                                                                            "8\n br %c, loop, "
-                                                                            "done\ndone:\n",
+         "p", "%i", "1") " store i32 7, %p align 4\n %d: i64 = sub i64 28, %j\n %l1: i64 = add %s, "
+                         "%d\n" AT("q", "%l1", "1") " %t: i32 = load %q align 4\n" USE(
+                             "%t") " %k1: i64 = add %k, "
+                                   "1\n"
+                                   " %c: i1 = ne %k1, i64 "
+                                   "8\n br %c, loop, "
+                                   "done\ndone:\n",
      " %s: i64 = mul %g, 32\n" AT("p", "%s", "1") " store i32 7, %p align 4\n", LINE,
      "promote.unassigned", NULL, 512, 4, false},
     {"read in the loop that writes, where it has just written", PASS_PROMOTE_PRIVATE,
