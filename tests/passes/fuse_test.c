@@ -650,8 +650,8 @@ Test(fuse, barriers_order_images_where_there_are_some) {
 
 Test(fuse, access_facts_hold_for_all_that_use_it) {
     ir_module *m = parse(kinds);
-    const pass_fuse_member members[] = {member(m, "k", "4"), member(m, "w", "4"),
-                                        member(m, "u", "4")};
+    const pass_fuse_member members[] = {member(m, "k", "1"), member(m, "w", "1"),
+                                        member(m, "u", "1")};
     const pass_identity reads[] = {{0, 0, 1, 1}, {0, 0, 2, 0}}, writes[] = {{0, 0, 1, 0}};
     pass_fuse_request q = {
         .name = "f", .members = members, .nmembers = 3, .identities = reads, .nidentities = 2};
