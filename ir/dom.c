@@ -234,7 +234,7 @@ ir_block *ir_common_dominator(const ir_dom *d, ir_block *a, ir_block *b) {
     return a && is_reachable(d, b) ? a : NULL;
 }
 
-/* ---------------------------------------------------------------------- iterated frontier
+/* ------------------------------------------------------------------------------- iterated frontier
  *
  * The heap holds blocks by depth, the deepest on top. */
 

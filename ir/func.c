@@ -1,7 +1,7 @@
 /* func.c — modules, functions, globals, names. */
 #include "ir/ir.h"
 
-/* --------------------------------------------------------------------------- names of symbols
+/* -------------------------------------------------------------------------------- names of symbols
  *
  * One name space for functions and globals.  An entry is never removed, only emptied, so that a
  * chain of equal hashes stays whole. */
@@ -39,7 +39,7 @@ static symbol *free_symbol(ir_module *m, const char *name) {
     return s;
 }
 
-/* ------------------------------------------------------------------------------------- modules */
+/* -------------------------------------------------------------------------------------- modules */
 
 ir_module *ir_module_new(ir_ctx *cx, const char *name, unsigned pointer_bits) {
     ir_arena arena;
@@ -58,7 +58,7 @@ void ir_module_free(ir_module *m) {
     ir_arena_free(&arena);
 }
 
-/* ------------------------------------------------------------------------------------- globals */
+/* -------------------------------------------------------------------------------------- globals */
 
 ir_global *ir_global_new(ir_module *m, const char *name, ir_space space, ir_type type) {
     symbol *s = free_symbol(m, name);
@@ -93,7 +93,7 @@ void ir_global_remove(ir_global *g) {
         m->last_global = g->prev;
 }
 
-/* ----------------------------------------------------------------------------------- functions */
+/* ------------------------------------------------------------------------------------ functions */
 
 static void link_func(ir_module *m, ir_func *f) {
     f->prev = m->last_func;
@@ -189,7 +189,7 @@ void ir_keep_params(ir_func *f, const bool *keep) {
     f->nparams = n;
 }
 
-/* -------------------------------------------------------------------------------- value names */
+/* ---------------------------------------------------------------------------------- value names */
 
 void ir_set_name(ir_func *f, const ir_inst *i, const char *name) {
     ir_arena *a = &f->module->arena;

@@ -85,7 +85,7 @@ unsigned ir_count_uses(const ir_inst *i) {
     return n;
 }
 
-/* --------------------------------------------------------------------------- variadic operands */
+/* ---------------------------------------------------------------------------- variadic operands */
 
 static unsigned capacity(unsigned nargs) {
     unsigned cap = 2;
@@ -164,7 +164,7 @@ void ir_drop_arg(ir_inst *i, unsigned n) {
     bump_ssa(i);
 }
 
-/* ---------------------------------------------------------------------------------- placement */
+/* ------------------------------------------------------------------------------------ placement */
 
 static void detach(ir_inst *i) {
     ir_block *b = i->block;

@@ -11,7 +11,7 @@
 
 enum { FIRST_SLOTS = 64, MAX_DEPTH = 512 };
 
-/* ------------------------------------------------------------------------------ code and state */
+/* ------------------------------------------------------------------------------- code and state */
 
 ir_interp_code *ir_interp_code_new(ir_arena *a, const ir_module *m) {
     ir_interp_code *code = ir_new(a, ir_interp_code);
@@ -33,7 +33,7 @@ ir_interp *ir_interp_new(ir_arena *a, ir_interp_code *code, const ir_interp_host
     return w;
 }
 
-/* ------------------------------------------------------------------------------------- frames */
+/* --------------------------------------------------------------------------------------- frames */
 
 /* Slots for a frame: in the chunk of the caller, or in the next one that is large enough. */
 static uint32_t find_chunk(ir_interp *w, uint32_t need) {
@@ -100,7 +100,7 @@ void ir_interp_start(ir_interp *w, ir_func *f, const ir_value *args) {
     }
 }
 
-/* -------------------------------------------------------------------------------- control flow */
+/* --------------------------------------------------------------------------------- control flow */
 
 static void move_at_once(ir_interp *w, ir_frame *f, const ir_move *m, uint32_t n) {
     for (uint32_t k = 0; k < n; k++) {
@@ -188,7 +188,7 @@ static void leave(ir_interp *w, const ir_frame *f, const ir_step *s) {
     if (w->frames.n) ir_interp_resume(w, &w->result);
 }
 
-/* -------------------------------------------------------------------------------- main loop */
+/* ------------------------------------------------------------------------------------ main loop */
 
 static bool is_group_step(const ir_step *s) {
     return ir_has_flag(s->inst, F_CONVERGENT) && s->code != IR_OP_call;
@@ -303,7 +303,7 @@ ir_run ir_interp_run(ir_interp *w, uint64_t *budget) {
     return w->trapped ? IR_RUN_TRAPPED : IR_RUN_DONE;
 }
 
-/* --------------------------------------------------------------------- waiting and going on */
+/* ------------------------------------------------------------------------- waiting and going on */
 
 static const ir_step *current_step(const ir_interp *w) {
     const ir_frame *f = ir_top_frame(w);

@@ -38,7 +38,7 @@ static void fail(call *c, const ir_inst *i, const char *what) {
               "@%s: %s%s%s", c->f->name, what, i ? ": " : "", i ? text.data : "");
 }
 
-/* -------------------------------------------------------------------------------------- memory */
+/* --------------------------------------------------------------------------------------- memory */
 
 static object *add_object(call *c, uint64_t size, uint64_t align) {
     uint64_t base = (c->next + align - 1) / align * align;
@@ -114,7 +114,7 @@ static void end_variables(void *user, uint32_t n) {
     }
 }
 
-/* ------------------------------------------------------------------------------------- globals */
+/* -------------------------------------------------------------------------------------- globals */
 
 static uint64_t global_base(const call *c, const ir_global *g) {
     for (uint32_t k = 0; k < c->objects.n; k++)
@@ -148,7 +148,7 @@ static int space_of(void *user, uint64_t address) {
     return !o ? -1 : o->global ? (int)o->global->space : IR_PRIVATE;
 }
 
-/* ------------------------------------------------------------------------------- the work-item */
+/* -------------------------------------------------------------------------------- the work-item */
 
 static uint64_t query(void *user, const ir_inst *i, unsigned lane) {
     (void)user;

@@ -27,7 +27,7 @@ typedef struct {
     ir_vec(const ir_inst *) constants;
 } decoder;
 
-/* -------------------------------------------------------------------------------------- layout */
+/* --------------------------------------------------------------------------------------- layout */
 
 typedef struct {
     ir_block *block;
@@ -68,7 +68,7 @@ static void lay_out_blocks(decoder *d) {
     d->nblocks = n - left;
 }
 
-/* --------------------------------------------------------------------------------------- slots */
+/* ---------------------------------------------------------------------------------------- slots */
 
 static void give_slots(decoder *d, const ir_inst *v) {
     if (d->slot[v->id] != NO_SLOT) return;
@@ -133,7 +133,7 @@ static void fill_template(decoder *d) {
     d->out->undef = undef;
 }
 
-/* --------------------------------------------------------------------------------------- edges */
+/* ---------------------------------------------------------------------------------------- edges */
 
 static void add_moves(decoder *d, const ir_inst *phi, const ir_inst *from) {
     for (uint32_t l = 0; l < ir_lanes(phi->type); l++)
@@ -182,7 +182,7 @@ static void decode_switch(decoder *d, ir_step *s, const ir_inst *i) {
     if (s->mask) qsort(out->cases.data + s->extra, s->mask, sizeof(ir_case), compare_cases);
 }
 
-/* --------------------------------------------------------------------------------------- steps */
+/* ---------------------------------------------------------------------------------------- steps */
 
 static uint16_t fast_integer(ir_op op) {
     switch (op) {

@@ -8,7 +8,7 @@
  */
 #include "ir/interp_impl.h"
 
-/* ---------------------------------------------------------------------------- undefined bytes */
+/* ------------------------------------------------------------------------------ undefined bytes */
 
 static uint64_t bits_of_bytes(uint8_t mask) {
     uint64_t bits = 0;
@@ -57,7 +57,7 @@ static void set_undefined(ir_frame *f, const ir_step *s) {
     memset(f->undef + s->dst, s->full, s->lanes);
 }
 
-/* ------------------------------------------------------------------------------ lane by lane */
+/* --------------------------------------------------------------------------------- lane by lane */
 
 static bool is_undividable(const ir_eval_env *e, const uint64_t a[4]) {
     bool is_signed = e->op == IR_OP_sdiv || e->op == IR_OP_srem;
@@ -112,7 +112,7 @@ static void eval_select(ir_frame *f, const ir_step *s) {
     }
 }
 
-/* ------------------------------------------------------------------------------------ vectors */
+/* -------------------------------------------------------------------------------------- vectors */
 
 static void copy_lanes(ir_frame *f, uint32_t to, uint32_t from, unsigned n) {
     memcpy(f->bits + to, f->bits + from, n * sizeof *f->bits);
@@ -197,7 +197,7 @@ static void eval_geometry(ir_frame *f, const ir_step *s) {
     memset(f->undef + s->dst, undef ? s->full : 0, s->lanes);
 }
 
-/* --------------------------------------------------------------------------- asking the host */
+/* ------------------------------------------------------------------------------ asking the host */
 
 static void eval_query(const ir_interp *w, ir_frame *f, const ir_step *s) {
     for (unsigned l = 0; l < s->lanes; l++) {

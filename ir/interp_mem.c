@@ -86,7 +86,7 @@ static void store(ir_interp *w, ir_frame *f, const ir_step *s) {
     host_write(w, &a, &p);
 }
 
-/* ---------------------------------------------------------------------------- ranges of bytes */
+/* ------------------------------------------------------------------------------ ranges of bytes */
 
 static uint32_t piece_of(uint64_t left) { return left < PIECE ? (uint32_t)left : PIECE; }
 
@@ -121,7 +121,7 @@ static void fill(ir_interp *w, ir_frame *f, const ir_step *s) {
     }
 }
 
-/* ------------------------------------------------------------------------------------- atomics */
+/* -------------------------------------------------------------------------------------- atomics */
 
 ir_op ir_combining_op(ir_op op) {
     switch (op) {

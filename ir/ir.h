@@ -154,7 +154,7 @@ void ir_put(ir_text *t, const char *s);
 void ir_putn(ir_text *t, const char *s, size_t n);
 void ir_putf(ir_text *t, const char *fmt, ...) IR_PRINTF(2, 3);
 
-/* --------------------------------------------------------------------------------- types (type.c)
+/* ---------------------------------------------------------------------------------- types (type.c)
  *
  * A type is one 32-bit word; equal words are equal types within a module, and scalars, vectors and
  * pointers are equal between modules as well.
@@ -191,8 +191,7 @@ typedef enum {
 } ir_space;
 
 #define IR_MAX_LANES 64u
-/* Bounds on nested structs and arrays, so that walks and text stay small; more throws IR_ERR_LIMIT.
- * */
+/* Bounds on nested structs and arrays, so that walks and text stay small; beyond: IR_ERR_LIMIT. */
 #define IR_MAX_TYPE_DEPTH 64u
 #define IR_MAX_TYPE_PARTS (1u << 16)
 
@@ -356,7 +355,7 @@ typedef struct {
 } ir_op_info;
 extern const ir_op_info ir_ops[IR_OP_COUNT];
 
-/* ---------------------------------------------------------------------- instructions (func.c)
+/* --------------------------------------------------------------------------- instructions (func.c)
  *
  * 64 bytes plus 32 per operand.  Only ir_set_arg, ir_append_arg and ir_remove (with what they are
  * made of) touch operands and use lists. */
@@ -516,7 +515,7 @@ bool ir_is_cheap(const ir_inst *i);
 #define foreach_block(b, f)                                                                        \
     for (ir_block *b = (f)->first, *b##_next; b && (b##_next = b->next, 1); b = b##_next)
 
-/* ------------------------------------------------------------------------------ blocks (func.c)
+/* --------------------------------------------------------------------------------- blocks (func.c)
  *
  * Successors by terminator: jmp: 1 · br: taken, not taken · switch: default, then one per case
  * constant (arg 0 is the selector, arg i the value of successor i) · ret, unreachable: none.
@@ -671,7 +670,7 @@ void ir_keep_params(ir_func *f, const bool *keep);
 #define foreach_func(f, m)                                                                         \
     for (ir_func *f = (m)->first_func, *f##_next; f && (f##_next = f->next, 1); f = f##_next)
 
-/* ---------------------------------------------------------------------------- modules (func.c) */
+/* ----------------------------------------------------------------------------- modules (func.c) */
 
 /* An address inside an initializer: at byte `offset` stands &global + addend. */
 typedef struct {
@@ -740,7 +739,7 @@ static inline ir_type ir_size_type(const ir_module *m) {
 #define foreach_global(g, m)                                                                       \
     for (ir_global *g = (m)->first_global, *g##_next; g && (g##_next = g->next, 1); g = g##_next)
 
-/* ----------------------------------------------------------------------------- leaves (func.c) */
+/* ------------------------------------------------------------------------------ leaves (func.c) */
 
 /* bits: of every lane; null is 0. */
 ir_inst *ir_const(ir_func *f, ir_type t, uint64_t bits);
@@ -771,7 +770,7 @@ static inline int64_t ir_signed_const(const ir_inst *c) {
     return ir_sext(c->imm.bits, ir_bits(NULL, c->type));
 }
 
-/* --------------------------------------------------------------------------- builder (build.c)
+/* ------------------------------------------------------------------------------- builder (build.c)
  *
  * Inserts before `before`, or at the end of `block` when that is NULL.  ir_build folds constants,
  * applies the module's simplifier, and gives back an equal instruction of the same block when it
@@ -832,7 +831,7 @@ typedef struct ir_simplifier {
     void *user;
 } ir_simplifier;
 
-/* ------------------------------------------------------- text form (print.c, lex.re, parse.c) */
+/* --------------------------------------------------------- text form (print.c, lex.re, parse.c) */
 
 enum { IR_PRINT_LOC = 1 /* trailing !word and the line table */ };
 void ir_print_module(ir_text *out, const ir_module *m, unsigned flags);
@@ -937,8 +936,7 @@ typedef struct {
 } ir_ssa;
 void ir_ssa_begin(ir_ssa *s, ir_func *f, ir_arena *scratch, ir_type type);
 void ir_ssa_def(ir_ssa *s, ir_block *b, ir_inst *value);
-/* live_in: by block id, true where the variable may be read before it is written; NULL: everywhere
- * */
+/* live_in: by block id, true where it may be read before it is written; NULL: everywhere. */
 void ir_ssa_place(ir_ssa *s, const bool *live_in);
 ir_inst *ir_ssa_at_head(ir_ssa *s, ir_block *b);
 ir_inst *ir_ssa_at_end(ir_ssa *s, ir_block *b);

@@ -26,7 +26,7 @@ typedef long double real;
 
 static const real pi = 3.141592653589793238462643383279502884L;
 
-/* ------------------------------------------------------------------------------- in and out */
+/* ----------------------------------------------------------------------------------- in and out */
 
 static real real_of(ir_kind k, uint64_t a) { return (real)ir_fp_to_double(k, a); }
 
@@ -103,7 +103,7 @@ static real tan_pi(real x) {
     return n % 2 ? -1 / t : t;
 }
 
-/* ------------------------------------------------------------------------------------ powers */
+/* --------------------------------------------------------------------------------------- powers */
 
 /* pow for x >= 0, where 0^0, inf^0 and 1^inf have no limit. */
 static real powr_of(real x, real y) {

@@ -16,7 +16,7 @@ bool rulegen_is_constant(const node *n) {
     return n->kind == N_CONST || n->kind == N_INT || n->kind == N_FLOAT || n->kind == N_BOOL;
 }
 
-/* ---------------------------------------------------------------------------------- generality */
+/* ----------------------------------------------------------------------------------- generality */
 
 static bool same_term(const node *a, const node *b) {
     if (a->kind != b->kind || a->nargs != b->nargs) return false;

@@ -14,7 +14,7 @@ typedef struct {
     unsigned ndeclared;
 } printer;
 
-/* -------------------------------------------------------------------------------------- orders */
+/* --------------------------------------------------------------------------------------- orders */
 
 static bool commutes(const node *n) {
     return n->kind == N_OP && (rulegen_ops[n->op[0]].flags & F_COMMUTES) &&
@@ -42,7 +42,7 @@ static node *reorder(const node *n, unsigned *order) {
     return c;
 }
 
-/* ------------------------------------------------------------------------------------ matching */
+/* ------------------------------------------------------------------------------------- matching */
 
 IR_PRINTF(2, 3) static void emit(printer *p, const char *fmt, ...) {
     va_list ap;

@@ -22,7 +22,7 @@ IR_NORETURN static void stop(const reader *in, const char *what) {
     exit(1);
 }
 
-/* -------------------------------------------------------------------------------------- tokens */
+/* --------------------------------------------------------------------------------------- tokens */
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.'; }
 
@@ -198,7 +198,7 @@ static const char *one_line(const char *from, const char *to) {
     return s;
 }
 
-/* ----------------------------------------------------------------------------- families, rules */
+/* ------------------------------------------------------------------------------ families, rules */
 
 static unsigned family_size(const node *n) {
     unsigned size = n->members ? n->members : 1;

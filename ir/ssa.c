@@ -101,7 +101,7 @@ void ir_ssa_finish(ir_ssa *s) {
     }
 }
 
-/* ---------------------------------------------------------------------------------------- phis */
+/* ----------------------------------------------------------------------------------------- phis */
 
 /* Another phi of the block does not: it is what the value was one iteration later. */
 static bool is_above(const ir_dom *d, const ir_inst *v, const ir_inst *phi) {

@@ -22,7 +22,7 @@ const ir_type_info *ir_type_get(const ir_module *m, ir_type t) {
     return m->types.data[t >> INDEX_SHIFT];
 }
 
-/* -------------------------------------------------------------------------------------- sizes */
+/* ---------------------------------------------------------------------------------------- sizes */
 
 unsigned ir_bits(const ir_module *m, ir_type t) {
     switch (ir_kind_of(t)) {
@@ -60,7 +60,7 @@ uint64_t ir_alignof(const ir_module *m, ir_type t) {
     return align;
 }
 
-/* --------------------------------------------------------------------------------- interning */
+/* ------------------------------------------------------------------------------------ interning */
 
 static uint64_t hash_info(const ir_type_info *t) {
     uint64_t h = ir_mix(t->kind, t->count * 2u + t->packed);
@@ -158,7 +158,7 @@ ir_type ir_image_type(ir_module *m, const ir_type_info *image) {
     return add_type(m, hash, ir_dup(&m->arena, &key, sizeof key));
 }
 
-/* --------------------------------------------------------------------------------------- text */
+/* ----------------------------------------------------------------------------------------- text */
 
 static const char *const kind_names[] = {"void", "i1",  "i8",   "i16", "i32",
                                          "i64",  "f16", "bf16", "f32", "f64"};

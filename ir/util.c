@@ -74,7 +74,7 @@ void ir_format_message(const ir_message *m, char *out, size_t size) {
     append(out, size, &n, "%s%s: %s", n ? " " : "", names[m->severity], m->text ? m->text : "");
 }
 
-/* ------------------------------------------------------------------------------------- hashing */
+/* -------------------------------------------------------------------------------------- hashing */
 
 uint64_t ir_mix(uint64_t h, uint64_t x) {
     h = (h ^ x) * UINT64_C(0x9e3779b97f4a7c15);
@@ -96,10 +96,9 @@ uint64_t ir_hash(uint64_t seed, const void *data, size_t bytes) {
     return ir_mix(h, tail);
 }
 
-/* ---------------------------------------------------------------------------------------- maps
+/* -------------------------------------------------------------------------------------------- maps
  *
- * Open addressing, linear probing, at most three quarters full.  A slot is free when val is NULL.
- * */
+ * Open addressing, linear probing, at most three quarters full.  A slot without val is free. */
 
 static uint32_t slot_of(const ir_map *m, uint64_t key) {
     uint32_t i = (uint32_t)ir_mix(1, key) & (m->cap - 1);
@@ -131,7 +130,7 @@ void ir_map_set(ir_arena *a, ir_map *m, uint64_t key, void *val) {
     m->val[i] = val;
 }
 
-/* ---------------------------------------------------------------------------------------- text */
+/* ----------------------------------------------------------------------------------------- text */
 
 static void reserve(ir_text *t, size_t more) {
     if (t->n + more + 1 <= t->cap) return;

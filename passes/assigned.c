@@ -28,7 +28,7 @@ typedef struct {
 
 static bool is_group(const question *q) { return q->layout->basis == PASS_BY_GROUP; }
 
-/* ---------------------------------------------------------------------------------------- filled */
+/* --------------------------------------------------------------------------------------- filled */
 
 /* Has the loop of a counter made all its iterations, the write in each, before an item gets to r?
  * Of another member's write the guards say that it is in each. */
@@ -81,7 +81,7 @@ static bool find_filled(const question *q, const pass_side *w, const pass_side *
     return true;
 }
 
-/* ----------------------------------------------------------------------------------- happens before */
+/* ------------------------------------------------------------------------------- happens before */
 
 static bool is_uniform(const pass_affine *f) {
     for (uint32_t k = 0; k < f->n; k++) {
@@ -132,7 +132,7 @@ static bool is_before(const question *q, uint32_t w, uint32_t r) {
     return true;
 }
 
-/* --------------------------------------------------------------------------------------- reading */
+/* -------------------------------------------------------------------------------------- reading */
 
 /* Are both at the same place whenever the item gets from w to r?  What the place is made of
  * dominates w, so when it changes the item passes w again before r. */
@@ -157,7 +157,8 @@ static bool is_same_set(const question *q, uint32_t w, uint32_t r) {
     return pass_is_same_form(&a, &b);
 }
 
-/* Intervals cover [from, to): each round takes what begins at or before the end of what is covered. */
+/* Intervals cover [from, to): each round takes what begins at or before the end of what is
+ * covered. */
 static bool is_covered(const interval *by, uint32_t n, int64_t from, int64_t to) {
     bool moved = true;
     while (from < to && moved) {

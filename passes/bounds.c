@@ -55,7 +55,7 @@ bool pass_known_number(const pass_launch *l, const ir_inst *v, int64_t *n) {
     return true;
 }
 
-/* ---------------------------------------------------------------------------------- own bounds */
+/* ----------------------------------------------------------------------------------- own bounds */
 
 /* A test in the header is reached once more than the rest of the loop, and by what lies behind. */
 static bool counter_bounds(const pass_launch *l, const ir_inst *phi, const ir_block *at,

@@ -3,7 +3,7 @@
  * Backward data flow.  Bytes are *dead* at a place when on every path from there they are
  * overwritten before anybody can read them, or the function ends whose variable they belong to.  A
  * write of bytes that are dead behind it goes away.  One bit stands for the bytes of one write, and
- * a word of them is looked at together; how many there are is limited by the queries that they cost.
+ * a word of them is looked at together; how many is limited by the queries that they cost.
  *
  * A bit is about an address.  It is carried up into a block only when all that the address is made
  * of is computed before that block: so it never speaks of the address that another iteration has.
@@ -42,7 +42,7 @@ typedef struct {
     uint64_t *older; /* by block id: what is made of values from before it */
 } dse;
 
-/* ---------------------------------------------------------------------------------- candidates */
+/* ----------------------------------------------------------------------------------- candidates */
 
 static bool is_plain_write(const ir_inst *i) {
     bool write = i->op == IR_OP_store || i->op == IR_OP_fill || i->op == IR_OP_copy;
@@ -80,7 +80,7 @@ static void find_writes(dse *d) {
     }
 }
 
-/* ------------------------------------------------------------------------------------- data flow */
+/* ------------------------------------------------------------------------------------ data flow */
 
 static uint64_t bit(unsigned k) { return UINT64_C(1) << k; }
 
@@ -97,7 +97,7 @@ static void describe(const dse *d, touch *t) {
     }
 }
 
-/* Do all values that the address is made of come from blocks that dominate b, and not from `but`? */
+/* Do all values that the address is made of come from blocks that dominate b, and not `but`? */
 static bool is_made_above(const dse *d, const candidate *c, const ir_block *b,
                           const ir_block *but) {
     const ir_block *from = c->place.base->block;

@@ -1,10 +1,10 @@
 /* fuse_legal.c — which members depend on each other, and where the barriers stand.
  *
- * Every pair of members is looked at (legality.c).  A dependence between work-groups, or one that is
- * not understood, refuses the group unless the request forces it, or the device can make all
+ * Every pair of members is looked at (legality.c).  A dependence between work-groups, or one that
+ * is not understood, refuses the group unless the request forces it, or the device can make all
  * work-groups wait for each other: then the members are phases of the kernel.  A dependence within
- * work-groups needs a barrier somewhere between the two; barriers are placed as late as possible, so
- * that one serves as many pairs as it can, and all others are left out.
+ * work-groups needs a barrier somewhere between the two; barriers are placed as late as possible,
+ * so that one serves as many pairs as it can, and all others are left out.
  *
  * The first reason refuses; the other pairs are looked at all the same, for the report.
  *
@@ -216,7 +216,7 @@ static bool judge_pair(judge *j, uint32_t a, uint32_t b) {
     return legal;
 }
 
-/* ------------------------------------------------------------------------------ what follows */
+/* --------------------------------------------------------------------------------- what follows */
 
 /* Does every access go to a parameter, or to a variable in local memory, which no parameter is? */
 static bool has_known_objects(const judge *j) {

@@ -4,7 +4,7 @@
  * leads to the block, so the two run equally often; a branch at the end of the dominator decides,
  * and is a guard; or something else decides, and the guards say less than there is to say.
  *
- * The only exit of a loop whose iterations are counted (affine.c) is no guard: the block runs once
+ * The only exit of a loop whose iterations are counted (bounds.c) is no guard: the block runs once
  * in every iteration.
  */
 #include "passes/passes.h"

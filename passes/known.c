@@ -1,6 +1,6 @@
 /* known.c — what follows from the nd-range that a kernel is launched with.
  *
- * Sizes and the offset become constants.  Ids have bounds then (affine.c), so
+ * Sizes and the offset become constants.  Ids have bounds then (bounds.c), so
  *   - comparisons that come out the same for all items become constants,
  *   - a remainder or quotient whose dividend is below the divisor needs no division, and others are
  *     computed in 32 bits where both operands fit, and
@@ -22,7 +22,7 @@ static void replace(knower *k, ir_inst *i, ir_inst *with) {
     k->changed = true;
 }
 
-/* ---------------------------------------------------------------------------------------- constants */
+/* ------------------------------------------------------------------------------------ constants */
 
 /* The form of v as it is used where `at` stands. */
 static bool find_number(const knower *k, ir_inst *v, const ir_block *at, int64_t *n) {
@@ -64,7 +64,7 @@ static void visit_comparison(knower *k, ir_inst *i) {
     }
 }
 
-/* ----------------------------------------------------------------------------------------- division */
+/* ------------------------------------------------------------------------------------- division */
 
 static bool is_below(const knower *k, ir_inst *v, const ir_block *at, uint64_t end) {
     pass_affine form;
@@ -112,7 +112,7 @@ static void visit_division(knower *k, ir_inst *i) {
         narrow(k, i);
 }
 
-/* --------------------------------------------------------------------------------------- extensions */
+/* ----------------------------------------------------------------------------------- extensions */
 
 typedef struct {
     knower *k;
@@ -185,7 +185,7 @@ static void visit_shift(knower *k, ir_inst *i) {
     if (fits(k, ir_arg(up, 0), i->block, bits, i->op == IR_OP_ashr)) replace(k, i, ir_arg(up, 0));
 }
 
-/* ------------------------------------------------------------------------------------------ kernels */
+/* -------------------------------------------------------------------------------------- kernels */
 
 static void visit(knower *k, ir_inst *i) {
     if (ir_info(i)->rule == R_QUERY) {

@@ -162,7 +162,7 @@ static bool find_base(const pass_side *sides, uint32_t n, pass_layout *l) {
     return true;
 }
 
-/* ----------------------------------------------------------------------------- blocks and places */
+/* ---------------------------------------------------------------------------- blocks and places */
 
 /* How far the bases of two items can be from each other. */
 static ir_i128 reach_of(const pass_layout *l) {
@@ -297,7 +297,7 @@ bool pass_find_layout(const pass_side *sides, uint32_t n, pass_basis basis, pass
     return out->stride && is_proved(sides, n, out) && align_places(out);
 }
 
-/* ------------------------------------------------------------------------------------- positions */
+/* ------------------------------------------------------------------------------------ positions */
 
 /* Of several blocks, each is aligned like the first. */
 static int64_t block_bytes(const pass_layout *l) {
@@ -317,7 +317,7 @@ uint64_t pass_layout_bytes(const pass_layout *l) {
     return (uint64_t)(l->last - l->first + 1) * (uint64_t)block_bytes(l);
 }
 
-/* --------------------------------------------------------------------------------------- printing */
+/* ------------------------------------------------------------------------------------- printing */
 
 static void put_less(ir_text *out, int64_t n) {
     ir_putf(out, " %c %llu", n < 0 ? '+' : '-', (unsigned long long)pass_magnitude(n));

@@ -34,7 +34,7 @@ static bool is_group_local(const pass_side *a, const pass_side *b) {
     return has_layout(a, b, PASS_BY_GROUP);
 }
 
-/* --------------------------------------------------------------------------------- dependences */
+/* ---------------------------------------------------------------------------------- dependences */
 
 /* Is everything in the offset an id or bounded, so that what is not proved is probably so? */
 static bool is_understood(const pass_side *s) { return s->access->bounded && s->access->size; }

@@ -230,7 +230,7 @@ static ir_inst *build_phis(const memopt *w, const query *q, crossing *c) {
     return c->phi[0];
 }
 
-/* ------------------------------------------------------------------------- loads and stores */
+/* ----------------------------------------------------------------------------- loads and stores */
 
 /* The value at the address, usable just before `at`, where memory is `now`; NULL: unknown.
  * *last is the version that it depends on. */

@@ -86,7 +86,7 @@ typedef struct {
 extern const pass_order pass_orders[];
 extern const unsigned pass_order_count;
 
-/* ------------------------------------------------------------------ loop counters (counter.c) */
+/* -------------------------------------------------------------------- loop counters (counter.c) */
 
 /* A phi that is init + k * step, modulo its width, in iteration k. */
 typedef struct {
@@ -117,7 +117,7 @@ typedef struct {
 bool pass_estimate_copies(const ir_loops *l, const ir_loop *loop, uint32_t limit,
                           pass_loop_cost *cost);
 
-/* -------------------------------------------------------------- fusion (fuse.c, fuse_params.c …)
+/* ---------------------------------------------------------------- fusion (fuse.c, fuse_params.c …)
  *
  * Several kernels become one that runs their bodies one after another in each work-item.  The
  * caller simplifies the result with pass_run and then drops what is left unused with
@@ -449,7 +449,7 @@ typedef struct {
     const pass_access *access;
 } pass_side;
 
-/* ------------------------------------------------------------------------- guards (guards.c) */
+/* ---------------------------------------------------------------------------- guards (guards.c) */
 
 /* A branch that an item takes on its way. */
 typedef struct {
@@ -474,7 +474,7 @@ bool pass_is_always_true(const pass_launch *l, const pass_guard *g);
 /* Simplifies what the range of the launch decides; true when anything was. (known.c) */
 bool pass_apply_range(const pass_launch *l);
 
-/* ------------------------------------------------------------------------- layouts (layout.c)
+/* ------------------------------------------------------------------------------ layouts (layout.c)
  *
  * Accesses of a buffer touch the bytes base(ids) + block * stride + place, and no other item (or
  * work-group) touches those that one does. */
@@ -508,7 +508,7 @@ uint64_t pass_layout_bytes(const pass_layout *l);
 const pass_side *pass_find_unassigned(const pass_layout *l, const pass_side *sides, uint32_t n,
                                       ir_arena *scratch);
 
-/* ---------------------------------------------------------------------- legality (legality.c) */
+/* ------------------------------------------------------------------------ legality (legality.c) */
 
 /* The pair of accesses that makes it so, of two members; NULL for none. */
 typedef struct {
@@ -534,13 +534,13 @@ typedef struct {
     ir_arena *scratch;
 } pass_findings;
 
-/* ------------------------------------------------------------------ addresses (sum.c, alias.c)
+/* ---------------------------------------------------------------------- addresses (sum.c, alias.c)
  *
  * What may lead to the same memory within one function. */
 
 /* The form of an integer of at most 64 bits as a sum of other values, modulo 2^width.  A symbol is
- * a value as it is (kind: its op), or a narrower one that is widened (kind: IR_OP_sext, IR_OP_zext).
- * True when terms have cancelled. */
+ * a value as it is (kind: its op), or a narrower one that is widened (kind: IR_OP_sext,
+ * IR_OP_zext).  True when terms have cancelled. */
 bool pass_find_sum(ir_inst *v, pass_affine *out);
 
 /* Where an address leads to. */
@@ -582,7 +582,7 @@ bool pass_writes(const ir_inst *i);
 bool pass_may_write(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size);
 bool pass_may_read(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size);
 
-/* ------------------------------------------------------------------ promotion (promote*.c) */
+/* ----------------------------------------------------------------------- promotion (promote*.c) */
 
 typedef struct {
     bool atomics; /* in: they are allowed */

@@ -29,7 +29,7 @@ typedef struct {
     struct subject *by_arg;
 } promoter;
 
-/* -------------------------------------------------------------------------------------- requests */
+/* ------------------------------------------------------------------------------------- requests */
 
 typedef struct {
     uint32_t member, param;
@@ -53,8 +53,8 @@ static void add_wish(subject *w, const pass_promotion *p, bool *has_own) {
     *has_own |= p->accessor;
 }
 
-/* A property of a buffer holds for all its parameters, and nothing may contradict it.  Properties of
- * parameters count only when each has one; local and private are local. */
+/* A property of a buffer holds for all its parameters, and nothing may contradict it.  Properties
+ * of parameters count only when each has one; local and private are local. */
 static bool resolve(promoter *q, const subject *w, const pass_fuse_arg *arg,
                     const pass_promotion **wish) {
     *wish = NULL;
@@ -94,7 +94,7 @@ static void add_places(promoter *q, uint32_t m) {
     }
 }
 
-/* -------------------------------------------------------------------------------------- judgement */
+/* ------------------------------------------------------------------------------------ judgement */
 
 /* One buffer on its way. */
 typedef struct {
@@ -144,7 +144,7 @@ static bool uses_are_plain(candidate *c) {
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------- layout */
+/* --------------------------------------------------------------------------------------- layout */
 
 static bool find_layout(const candidate *c, const pass_side *sides, uint32_t n) {
     pass_layout *l = &c->to->layout;
@@ -183,7 +183,7 @@ static bool has_groups(candidate *c) {
     return true;
 }
 
-/* --------------------------------------------------------------------------------------- elements */
+/* ------------------------------------------------------------------------------------- elements */
 
 static uint64_t count_groups(const pass_range *r) {
     uint64_t n = 1;
@@ -217,7 +217,7 @@ static bool assume_layout(candidate *c) {
     return true;
 }
 
-/* ------------------------------------------------------------------------------------- promotion */
+/* ------------------------------------------------------------------------------------ promotion */
 
 static bool prove_layout(candidate *c) {
     pass_promoted *to = c->to;

@@ -25,7 +25,7 @@ static ir_inst *number(const rewriter *w, int64_t n) {
     return ir_const(w->f, w->size, (uint64_t)n);
 }
 
-/* -------------------------------------------------------------------------------------- positions */
+/* ------------------------------------------------------------------------------------ positions */
 
 static ir_inst *count_rounds(const rewriter *w, const pass_counter *c, ir_block *header) {
     ir_builder latch;
@@ -100,7 +100,7 @@ static ir_inst *build_modulo(rewriter *w, uint64_t *divisor) {
     return ir_build2(&w->b, IR_OP_urem, w->size, offset, number(w, (int64_t)w->to->bytes));
 }
 
-/* ---------------------------------------------------------------------------------------- accesses */
+/* ------------------------------------------------------------------------------------- accesses */
 
 /* The access is at a multiple of `divisor` now. */
 static void limit_align(ir_inst *access, uint64_t divisor) {
@@ -129,7 +129,7 @@ static void move_access(rewriter *w) {
     ir_set_arg(access, x->arg, ir_build_ptradd(&w->b, memory, position, true));
 }
 
-/* ----------------------------------------------------------------------------------------- bodies */
+/* --------------------------------------------------------------------------------------- bodies */
 
 /* Nothing uses the old addresses any more. */
 static void drop_addresses(ir_inst *param, ir_arena *scratch) {
@@ -182,7 +182,7 @@ void pass_promote_bodies(const pass_promotions *list, const pass_summary *summar
         move_in_body(by_arg, &summaries[m], result->arg_of[m], scratch);
 }
 
-/* ----------------------------------------------------------------------------------------- memory */
+/* --------------------------------------------------------------------------------------- memory */
 
 /* As many elements as the first access has it, or bytes. */
 static ir_type memory_type(const pass_promoted *p, ir_module *m) {

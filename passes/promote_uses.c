@@ -1,7 +1,7 @@
 /* promote_uses.c — where the address of a buffer goes.
  *
- * Offsets and casts of it are followed.  What must be left are accesses: then all of them are known,
- * and the buffer can be moved.
+ * Offsets and casts of it are followed.  What must be left are accesses: then all of them are
+ * known, and the buffer can be moved.
  */
 #include "passes/passes.h"
 

@@ -3,12 +3,12 @@
  * Blocks are walked in reverse postorder.  The address of an access is a base and a sum of values
  * with a constant (alias.c).  An address that an earlier access has is taken from there, and one
  * at a constant distance from it is computed by that distance: so neighbours share all but a
- * constant, however each of them was written.  What accesses have done before is true, so what their
- * addresses promise (nsw, inbounds) may be relied on; the new steps promise only inbounds.
+ * constant, however each of them was written.  What accesses have done before is true, so what
+ * their addresses promise (nsw, inbounds) may be relied on; the new steps promise only inbounds.
  *
  * The first address of its sort is put together anew where that saves something: when terms cancel,
- * and when only one of its terms changes in the innermost loop.  Then the others are added up before
- * the loops in which they do not change.
+ * and when only one of its terms changes in the innermost loop.  Then the others are added up
+ * before the loops in which they do not change.
  */
 #include "passes/passes.h"
 
@@ -38,7 +38,7 @@ typedef struct {
     ir_map sums;        /* built by hash of the terms and the block */
 } reassociation;
 
-/* ---------------------------------------------------------------------------------------- places */
+/* --------------------------------------------------------------------------------------- places */
 
 static bool is_before(const pass_symbol *a, const pass_symbol *b) {
     return a->value->id != b->value->id ? a->value->id < b->value->id : a->kind < b->kind;
@@ -147,7 +147,7 @@ static void build_at(const reassociation *r, ir_builder *b, ir_inst *where) {
     b->loc = where->loc;
 }
 
-/* ---------------------------------------------------------------------------------------- levels */
+/* --------------------------------------------------------------------------------------- levels */
 
 /* The terms of an address by the loops in which they change: level 0 does in the innermost, level n
  * in the n-th around it but in none inside that, the last one wherever else. */
@@ -228,7 +228,7 @@ static ir_inst *build_address(reassociation *r, const levels *l, int64_t constan
     return build_step(r, &b, build_sum(r, &b, p, &l->level[0].own), constant, false);
 }
 
-/* -------------------------------------------------------------------------- what saves something */
+/* ------------------------------------------------------------------------- what saves something */
 
 static bool has_symbol(const pass_affine *f, const pass_symbol *s) {
     bool found = false;

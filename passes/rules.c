@@ -69,7 +69,7 @@ static ir_inst *operand(const ir_inst *i, unsigned n) { return i->arg[n].val; }
 
 static ir_type bool_like(ir_type t) { return ir_with_elem(t, IR_I1); }
 
-/* ---------------------------------------------------------------- predicates about constants
+/* ---------------------------------------------------------------------- predicates about constants
  *
  * Each row holds when its condition does for every lane x of constant c, w bits wide, of kind k. */
 
@@ -270,7 +270,7 @@ static ir_inst *low_mask(ir_builder *b, const ir_inst *narrow, const ir_inst *wi
     return ir_const(b->f, wide->type, umax_of(width_of(narrow->type)));
 }
 
-/* ---------------------------------------------------------------------------- helpers: vectors */
+/* ----------------------------------------------------------------------------- helpers: vectors */
 
 enum { ANY_LANE = 255 };
 

@@ -26,7 +26,7 @@ static bool is_generic(const ir_inst *v) {
     return ir_is_ptr(v->type) && ir_space_of(v->type) == IR_GENERIC;
 }
 
-/* ------------------------------------------------------------------------------------- data flow */
+/* ------------------------------------------------------------------------------------ data flow */
 
 static bool is_any(const ir_inst *v) { return ir_is_const(v) || v->op == IR_OP_undef; }
 
@@ -90,7 +90,7 @@ static bool find_spaces(spaces *s) {
     return any;
 }
 
-/* ------------------------------------------------------------------------------------- rewriting */
+/* ------------------------------------------------------------------------------------ rewriting */
 
 /* Is v, generic at first, of one space? */
 static bool is_known(const spaces *s, const ir_inst *v) {

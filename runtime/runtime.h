@@ -312,7 +312,7 @@ struct rt_device {
     rt_watch *watch;            /* while there is one, launches are silent; needs `copy` */
 };
 
-/* --------------------------------------------------------------------- validation (validate.c) */
+/* ---------------------------------------------------------------------- validation (validate.c) */
 
 /* Two ways to run a group, and the buffers of its plan. */
 typedef struct {
@@ -327,7 +327,7 @@ typedef struct {
     void *user;
 } rt_validation;
 
-/* Runs the group both ways; the fused one's results stay.  False after a difference was reported. */
+/* Runs the group both ways; the fused one's results stay.  False after a reported difference. */
 bool rt_validate(rt_validation *v);
 
 /* Opens "check", "opencl" or "opencl:N"; throws when there is no such device. */

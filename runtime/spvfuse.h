@@ -243,7 +243,7 @@ typedef struct {
      * buffer have one; private with local is local. */
     bool accessor;
     /* The caller knows that each item (group) uses elements of its own, which are distinct modulo
-     * n = elements / items: nothing is proved, and element e is kept at e % n.  Needs both sizes. */
+     * n = elements / items: nothing is proved; element e is kept at e % n.  Needs both sizes. */
     bool assume;
     uint64_t elements;     /* of the buffer; 0: not known */
     uint32_t element_size; /* in bytes; 0: not known */
@@ -277,9 +277,9 @@ typedef struct {
     /* The fused kernel will be launched with the range of its info and no other: sizes and what
      * follows from them become constants. */
     bool known_range;
-    /* The device can make all work-groups of a launch wait for each other: where they depend on each
-     * other such a barrier stands (OpControlBarrier of scope Device), in place of a refusal.  Few
-     * devices can; device check is one. */
+    /* The device can make all work-groups of a launch wait for each other: where they depend on
+     * each other such a barrier stands (OpControlBarrier of scope Device), in place of a refusal.
+     * Few devices can; device check is one. */
     bool phases;
     /* The message of a refusal is an error.  Otherwise it is a warning: the kernels can still be
      * launched one by one.  The status is SPVF_ERROR_REFUSED either way. */
@@ -371,7 +371,7 @@ SPVF_API const spvf_fusion_info *spvf_fusion_get_info(const spvf_fusion *fusion)
 SPVF_API const spvf_module *spvf_fusion_module(const spvf_fusion *fusion);
 SPVF_API void spvf_fusion_destroy(spvf_fusion *fusion);
 
-/* ---------------------------------------------------------------------------------- explanations
+/* ------------------------------------------------------------------------------------ explanations
  *
  * What became of a group of kernels and why, whether they were fused or refused. */
 
@@ -488,8 +488,8 @@ typedef struct {
     uint64_t validated, differences;      /* groups; those of them that differ from unfused */
 } spvf_run_result;
 
-/* Runs a plan.  SPVF_ERROR_INPUT when an `expect` fails, the device reported a fault, or a validated
- * group differs: each is a message.  `result` may be NULL. */
+/* Runs a plan.  SPVF_ERROR_INPUT when an `expect` fails, the device reported a fault, or a
+ * validated group differs: each is a message.  `result` may be NULL. */
 SPVF_API spvf_status spvf_plan_run(spvf_plan *plan, const spvf_run_options *options,
                                    spvf_run_result *result);
 SPVF_API size_t spvf_plan_group_count(const spvf_plan *plan);

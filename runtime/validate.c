@@ -21,7 +21,7 @@ static uint32_t buffers(const rt_validation *v) { return v->plan->buffers.n; }
 
 static uint64_t bytes_of(const rt_buffer_decl *b) { return b->count * rt_elem_size(b->elem); }
 
-/* ----------------------------------------------------------------------------------- copies */
+/* --------------------------------------------------------------------------------------- copies */
 
 static rt_memory **make_copies(rt_validation *v) {
     rt_memory **m = ir_new_array(v->arena, rt_memory *, buffers(v));
@@ -41,7 +41,7 @@ static void run(const rt_validation *v, bool fused) {
     v->launch(v->user, fused);
 }
 
-/* --------------------------------------------------------------------------------- comparison */
+/* ----------------------------------------------------------------------------------- comparison */
 
 static bool is_undefined(const rt_validation *v, const rt_memory *m, rt_elem e, uint64_t index) {
     uint64_t size = rt_elem_size(e);
@@ -92,7 +92,7 @@ static void compare(differences *d, uint32_t buffer) {
     }
 }
 
-/* ------------------------------------------------------------------------------------- report */
+/* --------------------------------------------------------------------------------------- report */
 
 static const char *value_text(const rt_validation *v, rt_memory *m, rt_elem e, uint64_t index) {
     ir_text t = {.arena = v->arena};

@@ -26,8 +26,8 @@ void run_diff(runner *r, const char *want, const char *got);
 /* "@f(1, <2, 3>) == 4.0" on the interpreter.  NULL: it holds; else what went wrong. */
 const char *run_eval(runner *r, ir_module *m, line eval);
 
-/* Runs passes, with the range of launches in the form of ranges.h, or NULL.  What printers write goes
- * to `said`, as it comes: a section for each function. */
+/* Runs passes, with the range of launches in the form of ranges.h, or NULL.  What printers write
+ * goes to `said`, as it comes: a section for each function. */
 bool run_passes(runner *r, ir_module *m, const char *list, const char *range, ir_text *said);
 /* The section of a function, without its head and the marks of comments. */
 const char *run_section(runner *r, const ir_text *said, const char *name);

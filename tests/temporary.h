@@ -1,5 +1,5 @@
-/* temporary.h — files and folders that a test makes for itself, in TMPDIR or /tmp.  The caller removes
- * them.  (Their names end in the six letters that POSIX wants mkstemp and mkdtemp to replace.) */
+/* temporary.h — files and folders that a test makes for itself, in TMPDIR or /tmp.  The caller
+ * removes them.  (Their names end in the six letters that mkstemp and mkdtemp replace.) */
 #ifndef SPVFUSE_TESTS_TEMPORARY_H
 #define SPVFUSE_TESTS_TEMPORARY_H
 

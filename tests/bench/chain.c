@@ -1,5 +1,5 @@
-/* chain.c — what fusing a chain of element-wise kernels costs, all buffers between them promoted, and
- * how that grows with the chain.
+/* chain.c — what fusing a chain of element-wise kernels costs, all buffers between them promoted,
+ * and how that grows with the chain.
  */
 #include "codegen/codegen.h"
 #include "frontend/frontend.h"

@@ -7,10 +7,10 @@
  *   add@512/64(a, b, t) mul@512/64(t, c, o) => {512/64} ; 5 args ; fuse.no-barrier
  *
  * Before the arrow stand options of the group (`no_barriers`, `force` …), buffers that are internal
- * (`internal NAME [private|local [assume]]`) and launches: a kernel of kernels.ir, its range (sizes,
- * /local sizes, +offset), its arguments, which may also be internal (`NAME internal [private …]`).
- * Names are buffers of 1024 random ints, unless a line `scalar …` or `buffer NAME TYPE[N]
- * [= INIT]` of the table declares them.  Behind it, between " ; ":
+ * (`internal NAME [private|local [assume]]`) and launches: a kernel of kernels.ir, its range
+ * (sizes, /local sizes, +offset), its arguments, which may also be internal (`NAME internal
+ * [private …]`).  Names are buffers of 1024 random ints, unless a line `scalar …` or `buffer NAME
+ * TYPE[N] [= INIT]` of the table declares them.  Behind it, between " ; ":
  *   {512/64}              the fused kernel runs on this range
  *   fuse.guard            a decision with this rule, or `fuse.guard: text`, with just this text
  *   promote.local         the same
@@ -23,8 +23,8 @@
  *   free groups           the unfused run may differ: its work-groups are the device's choice
  *   refused text [rule]   not fused, for this reason, and the group runs kernel by kernel
  *
- * Every row also runs on device check: fused and unfused give equal buffers, promoted buffers are as
- * they were before, and nothing is reported.
+ * Every row also runs on device check: fused and unfused give equal buffers, promoted buffers are
+ * as they were before, and nothing is reported.
  */
 #include "tests/conformance/fusion.h"
 
@@ -50,7 +50,7 @@ static void keep_message(void *user, const spvf_message *m) {
         snprintf(r->errors + n, sizeof r->errors - n, "%s\n", m->formatted);
 }
 
-/* -------------------------------------------------------------------------------- expectations */
+/* --------------------------------------------------------------------------------- expectations */
 
 static const spvf_fusion_info *info_of(const runner *r) { return spvf_fusion_get_info(r->fusion); }
 

@@ -1,4 +1,5 @@
-/* fusion.h — a row of a table of fusions (fusion.c), and the plan that comes of it (fusion_row.c). */
+/* fusion.h — a row of a table of fusions (fusion.c), and the plan that comes of it
+ * (fusion_row.c). */
 #ifndef SPVFUSE_TESTS_CONFORMANCE_FUSION_H
 #define SPVFUSE_TESTS_CONFORMANCE_FUSION_H
 

@@ -1,5 +1,5 @@
-/* fuzz_pipelines.c — bytes as a pipeline (pipe.c): where it is fused, the fused kernel does what the
- * members do one by one.
+/* fuzz_pipelines.c — bytes as a pipeline (pipe.c): where it is fused, the fused kernel does what
+ * the members do one by one.
  *
  * Pipelines of which device check has something to report when they run unfused prove nothing.  Of
  * the others every buffer is compared, bit by bit, and the fused run has nothing to report either.

@@ -97,7 +97,7 @@ static ir_inst *build(gen *g, ir_op op, ir_type t, ir_imm imm, unsigned n, ir_in
                        : ir_build_raw(&g->b, op, t, 0, imm, n, args);
 }
 
-/* --------------------------------------------------------------------------------- operations */
+/* ----------------------------------------------------------------------------------- operations */
 
 static bool is_plain(ir_rule r) {
     return r == R_INT || r == R_FLT || r == R_CMPI || r == R_CMPF || r == R_TESTF;
@@ -208,7 +208,7 @@ static void vector_operation(gen *g) {
     }
 }
 
-/* -------------------------------------------------------------------------------------- memory */
+/* --------------------------------------------------------------------------------------- memory */
 
 /* The address of a slot of a variable: a constant one, or one picked by a value. */
 static ir_inst *slot(gen *g, unsigned v) {

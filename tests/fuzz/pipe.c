@@ -40,7 +40,7 @@ static unsigned some_value(pipe *p, const unsigned *k) {
     return pipe_with_number(p, "i32", "add", v, pipe_byte(p));
 }
 
-/* ---------------------------------------------------------------------------------- statements */
+/* ----------------------------------------------------------------------------------- statements */
 
 static unsigned any_written(pipe *p) {
     unsigned n = pipe_below(p, p->now->nparams);
@@ -301,7 +301,7 @@ static void any_sizes(pipe *p) {
     p->buffers = MAX_PARAMS + pipe_below(p, MAX_BUFFERS - MAX_PARAMS + 1);
 }
 
-/* --------------------------------------------------------------------------------------- plans */
+/* ---------------------------------------------------------------------------------------- plans */
 
 static void put_sizes(pipe *p, const char *word, const range *r, const unsigned *sizes) {
     ir_putf(p->plan, " %s", word);

@@ -22,7 +22,7 @@ static uint64_t random_bits(void) {
     return z ^ z >> 31;
 }
 
-/* ------------------------------------------------------------------------------ integer lanes */
+/* -------------------------------------------------------------------------------- integer lanes */
 
 static ir_kind kind_of_width(unsigned w) {
     return w == 1 ? IR_I1 : w == 8 ? IR_I8 : w == 16 ? IR_I16 : w == 32 ? IR_I32 : IR_I64;
@@ -183,7 +183,7 @@ Test(eval, undefined_divisions_come_back) {
     }
 }
 
-/* -------------------------------------------------------------------------------- float lanes */
+/* ---------------------------------------------------------------------------------- float lanes */
 
 static uint64_t f32(float x) {
     uint32_t b;
@@ -304,7 +304,7 @@ Test(eval, nan_payloads_and_gamma_signs) {
         cr_expect_eq((int32_t)flane(IR_OP_lgamma_sign, f32(gamma[i].x), 0, 0), gamma[i].sign);
 }
 
-/* -------------------------------------------------------------------------------- instructions */
+/* --------------------------------------------------------------------------------- instructions */
 
 typedef struct {
     ir_ctx cx;

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <limits.h>
 
-/* --------------------------------------------------------------------------------- conversions */
+/* ---------------------------------------------------------------------------------- conversions */
 
 static void check_convert(const format *to, const format *from, uint64_t a) {
     mpfr_t want;
@@ -148,7 +148,7 @@ Test(fp_convert, doubles_pass_through) {
         }
 }
 
-/* --------------------------------------------------------------------------------------- order */
+/* ---------------------------------------------------------------------------------------- order */
 
 static int host_order(double x, double y) { return isunordered(x, y) ? 2 : (x > y) - (x < y); }
 
@@ -192,7 +192,7 @@ Test(fp_convert, nextafter_agrees_with_the_host) {
     cr_expect_eq(ir_fp_nextafter(IR_F16, 0x7bff, 0x7c00), 0x7c00);
 }
 
-/* ----------------------------------------------------------------------------------- exponents */
+/* ------------------------------------------------------------------------------------ exponents */
 
 Test(fp_convert, ldexp_agrees_with_the_host) {
     for (int i = 0; i < 200000; i++) {

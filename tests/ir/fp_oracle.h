@@ -12,7 +12,7 @@
 #include <math.h>
 #include <mpfr.h>
 
-/* ------------------------------------------------------------------------------------- formats */
+/* -------------------------------------------------------------------------------------- formats */
 
 typedef struct {
     const char *name;
@@ -69,7 +69,7 @@ static inline double double_of(uint64_t bits) {
     return x;
 }
 
-/* ------------------------------------------------------------------------------ MPFR as oracle */
+/* ------------------------------------------------------------------------------- MPFR as oracle */
 
 static inline void use_format(const format *f) {
     mpfr_set_default_prec(f->precision);
@@ -94,7 +94,7 @@ static inline bool same_as_host(uint64_t ours, uint64_t host, const format *f) {
     return ours == host || (ours == canonical_nan(f) && isnan(value_of(f, host)));
 }
 
-/* -------------------------------------------------------------------------------------- values */
+/* --------------------------------------------------------------------------------------- values */
 
 static uint64_t random_state = 0x9e3779b97f4a7c15;
 

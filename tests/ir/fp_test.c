@@ -12,7 +12,7 @@
 #include <fenv.h>
 #include <stdlib.h>
 
-/* ---------------------------------------------------------------------------------- the oracle */
+/* ----------------------------------------------------------------------------------- the oracle */
 
 typedef int mpfr_fn(mpfr_t out, mpfr_t a, mpfr_t b, mpfr_t c, mpfr_rnd_t mode);
 typedef uint64_t ir_fn(ir_kind k, uint64_t a, uint64_t b, uint64_t c);
@@ -94,7 +94,7 @@ enum { BINARY_OPS = sizeof binary_ops / sizeof *binary_ops };
 static const operation fma_op = {"fma", ir_fp_fma, mpfr_fma_};
 static const operation sqrt_op = {"sqrt", our_sqrt, mpfr_sqrt_};
 
-/* ---------------------------------------------------------------------------------- arithmetic */
+/* ----------------------------------------------------------------------------------- arithmetic */
 
 Test(fp, binary_operations_on_special_values) {
     for (const format *f = formats; f < formats + FORMATS; f++) {
@@ -195,7 +195,7 @@ Test(fp, remainder_gives_seven_bits_of_the_quotient) {
     cr_assert_eq(q, -(334 & 127));
 }
 
-/* ----------------------------------------------------------------------------- integral values */
+/* ------------------------------------------------------------------------------ integral values */
 
 static double round_by(double x, int mode) {
     switch (mode) {
@@ -229,7 +229,7 @@ Test(fp, rounds_to_integral) {
     }
 }
 
-/* -------------------------------------------------------------------------------- independence */
+/* --------------------------------------------------------------------------------- independence */
 
 Test(fp, host_rounding_mode_has_no_part) {
     static const int modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};

@@ -169,7 +169,7 @@ Test(interp, floats_of_the_host_are_canonical) {
     cr_assert_eq(eval(text, ARGS(0x7f7fffff, 0x40000000)), 0x7f800000); /* overflow */
 }
 
-/* ---------------------------------------------------------------------------- undefined bytes */
+/* ------------------------------------------------------------------------------ undefined bytes */
 
 /* The undef mask of lane 0 of a function without parameters. */
 static uint8_t undef_of(const char *body) {
@@ -483,7 +483,7 @@ Test(interp, pointers_of_32_bits) {
                  5);
 }
 
-/* ---------------------------------------------------------------------- stopping and going on */
+/* ------------------------------------------------------------------------ stopping and going on */
 
 static void no_problem(void *user, ir_problem what, const ir_inst *i, unsigned operand) {
     (void)user, (void)i, (void)operand;

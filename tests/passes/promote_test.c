@@ -1,5 +1,5 @@
-/* promote_test.c — which buffers become private or local memory, where their bytes are then, and why
- * others stay.
+/* promote_test.c — which buffers become private or local memory, where their bytes are then, and
+ * why others stay.
  *
  * Each row has what the first kernel does with the buffer %x, and what the second does, as lines of
  * IR; %g is the global id, %l the local id, %y another buffer.
@@ -368,7 +368,8 @@ static void check(const row *r) {
     cr_assert_eq(w.cx.used, 0);
 }
 
-/* The decision about a request with these promotions of kernels that write and read own elements. */
+/* The decision about a request with these promotions of kernels that write and read own
+ * elements. */
 static void expect_decision(const pass_promotion *promotions, uint32_t n, const char *rule,
                             const char *text) {
     const row own = {

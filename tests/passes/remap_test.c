@@ -1,7 +1,7 @@
 /* remap_test.c — work-item queries of members whose ids are computed from the linear id.
  *
- * The probe stores all its queries.  It is fused with an empty kernel of another shape, and what the
- * fused kernel stores must be what the probe's own range says: that keeps the linear id, is a
+ * The probe stores all its queries.  It is fused with an empty kernel of another shape, and what
+ * the fused kernel stores must be what the probe's own range says: that keeps the linear id, is a
  * bijection, and counts work-groups of one item.  Small ranges run whole, in memory; of large ones
  * single items run, at the ends and at random places.
  */

@@ -140,7 +140,7 @@ static ir_func *make_function(ir_module *m, uint64_t seed, bool simple) {
     return f;
 }
 
-/* ---------------------------------------------------------------------------------- comparison */
+/* ----------------------------------------------------------------------------------- comparison */
 
 static void run(ir_func *f, uint64_t seed, ir_value results[RUNS]) {
     maker k = {.state = seed};

@@ -198,7 +198,7 @@ Test(api, fusion_errors_name_their_cause) {
     spvf_context_destroy(c);
 }
 
-/* ------------------------------------------------------------------------- allocation failures */
+/* -------------------------------------------------------------------------- allocation failures */
 
 static const char plan_text[] = "buffer a f32[64] = iota\nbuffer b f32[64] = 1.0\n"
                                 "buffer t f32[64]\nbuffer o f32[64]\n"

@@ -387,7 +387,7 @@ Test(check, refuses_ranges_that_do_not_fit) {
     close_all();
 }
 
-/* ---------------------------------------------------------------------------------- the device */
+/* ----------------------------------------------------------------------------------- the device */
 
 Test(check, distinct_reports_are_limited) {
     open_text("kernel @k(%x: ptr.global) {\nentry:\n"

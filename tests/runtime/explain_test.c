@@ -204,7 +204,7 @@ Test(explain, promotion) {
     cr_assert(has_rule("promote.local"));
 }
 
-/* ----------------------------------------------------------------------------- what is refused */
+/* ------------------------------------------------------------------------------ what is refused */
 
 Test(explain, promotion_that_is_refused) {
     follow_add("next");
@@ -356,7 +356,7 @@ Test(explain, groups_of_plans) {
     leave_folder();
 }
 
-/* --------------------------------------------------------------------------------------- bytes */
+/* ---------------------------------------------------------------------------------------- bytes */
 
 /* In units of what one buffer has: the members one by one, and fused. */
 static void expect_traffic(uint64_t unfused, uint64_t fused) {
@@ -437,7 +437,7 @@ Test(bytes, other_elements, .init = set_up, .fini = tear_down) {
     expect_traffic(5, 5);
 }
 
-/* --------------------------------------------------------------------------------------- rules */
+/* ---------------------------------------------------------------------------------------- rules */
 
 Test(explain, rules_have_cures) {
     for (unsigned k = 0; k < pass_fuse_rule_count; k++) {

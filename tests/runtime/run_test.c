@@ -45,7 +45,7 @@ static void expect_run(const char *text, spvf_status want, const char *said) {
     cr_expect_eq(bytes_held, 0);
 }
 
-/* ------------------------------------------------------------------------------- expectations */
+/* --------------------------------------------------------------------------------- expectations */
 
 Test(run, what_nothing_wrote_is_as_nobody_expects) {
     expect_run("buffer x i32[4]\n"
@@ -57,7 +57,7 @@ Test(run, what_nothing_wrote_is_as_nobody_expects) {
                "p:4:8: note: 2 of 3 elements are not as expected\n");
 }
 
-/* -------------------------------------------------------------------------------------- limits */
+/* --------------------------------------------------------------------------------------- limits */
 
 Test(run, local_memory_has_a_limit) {
     expect_run("buffer x i32[1] = 0\n"
@@ -85,7 +85,7 @@ Test(run, endless_groups_are_stopped) {
     cr_expect_eq(run_text(text, &o), SPVF_OK, "%s", messages);
 }
 
-/* -------------------------------------------------------------------------------------- places */
+/* --------------------------------------------------------------------------------------- places */
 
 Test(run, what_is_missing_has_a_place) {
     expect_run("launch \"nope.spv\":k global 1\n", SPVF_ERROR_IO,
@@ -141,7 +141,7 @@ Test(run, places_end_with_the_run) {
     spvf_context_destroy(c);
 }
 
-/* -------------------------------------------------------------------------------------- memory */
+/* --------------------------------------------------------------------------------------- memory */
 
 Test(run, running_again_holds_no_more) {
     spvf_context *c = new_context();
@@ -164,7 +164,7 @@ Test(run, running_again_holds_no_more) {
     spvf_context_destroy(c);
 }
 
-/* ------------------------------------------------------------------------------ other programs */
+/* ------------------------------------------------------------------------------- other programs */
 
 typedef struct {
     spvf_context *c;
