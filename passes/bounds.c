@@ -22,7 +22,7 @@ static bool known_query(const pass_range *r, const ir_inst *v, int64_t *n) {
     unsigned d = ir_info(v)->imm == I_DIM ? v->imm.dim : 0;
     switch (v->op) {
     case IR_OP_global_size: *n = (int64_t)pass_global_size(r, d); return true;
-    case IR_OP_global_offset: *n = d < r->dims ? (int64_t)r->offset[d] : 0; return true;
+    case IR_OP_global_offset: *n = (int64_t)pass_global_offset(r, d); return true;
     case IR_OP_work_dim: *n = r->dims; return true;
     case IR_OP_local_size:
     case IR_OP_enqueued_local_size: *n = (int64_t)pass_local_size(r, d); return r->has_local;
@@ -109,8 +109,7 @@ static bounds value_bounds(const pass_launch *l, const ir_inst *v) {
 static bounds id_bounds(const pass_range *r, const pass_symbol *s) {
     uint64_t size = pass_global_size(r, s->index);
     switch (s->kind) {
-    case IR_OP_global_id:
-        return first_of(size, s->index < r->dims ? (int64_t)r->offset[s->index] : 0);
+    case IR_OP_global_id: return first_of(size, (int64_t)pass_global_offset(r, s->index));
     case IR_OP_local_id: return first_of(r->has_local ? pass_local_size(r, s->index) : size, 0);
     case IR_OP_group_id:
         return first_of(r->has_local ? (size - 1) / pass_local_size(r, s->index) + 1 : size, 0);

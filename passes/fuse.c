@@ -98,7 +98,7 @@ static bool require_local_size(fusion *q, uint32_t m) {
     const uint32_t *size = kernel(q, m)->attrs.local_size;
     if (!size[0]) return true;
     for (unsigned d = 0; d < 3; d++) {
-        uint64_t local = d < r->dims ? r->local[d] : 1;
+        uint64_t local = pass_local_size(r, d);
         bool given = r->has_local || d >= r->dims;
         if (given && local != size[d])
             return ir_error(q->cx, "@%s requires work-groups of %u,%u,%u: %s", kernel(q, m)->name,

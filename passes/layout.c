@@ -37,38 +37,9 @@ static int64_t take_term(pass_affine *f, ir_op kind, unsigned d) {
     return 0;
 }
 
-static void put_term(pass_affine *f, ir_op kind, unsigned d, int64_t factor) {
-    if (factor) f->term[f->n++] = (pass_term){{kind, d, NULL}, factor};
-}
-
-static int64_t local_size(const pass_range *r, unsigned d) {
-    return d < r->dims ? (int64_t)r->local[d] : 1;
-}
-
-/* The first id in a dimension. */
-static int64_t first_id(const pass_range *r, unsigned d) {
-    return d < r->dims ? (int64_t)r->offset[d] : 0;
-}
-
-/* group id * local size + local id is global id - offset. */
-static int64_t take_spelled_id(const pass_summary *s, pass_affine *rest, unsigned d) {
-    const pass_range *r = s->launch.range;
-    if (!r->has_local || s->remapped) return 0;
-    int64_t group = take_term(rest, IR_OP_group_id, d), local = take_term(rest, IR_OP_local_id, d);
-    if (group != ir_wrap_mul(local, local_size(r, d))) {
-        put_term(rest, IR_OP_group_id, d, group);
-        put_term(rest, IR_OP_local_id, d, local);
-        return 0;
-    }
-    int64_t start = ir_wrap_mul(local, first_id(r, d));
-    rest->constant = ir_wrap_add(rest->constant, ir_wrap_mul(start, -1));
-    return local;
-}
-
 static void split_by_item(const pass_summary *s, based *b) {
     for (unsigned d = 0; d < 3; d++) {
         b->factor[d] = take_term(&b->rest, IR_OP_global_id, d);
-        b->factor[d] = ir_wrap_add(b->factor[d], take_spelled_id(s, &b->rest, d));
         b->size[d] = pass_global_size(s->launch.range, d);
     }
 }
@@ -81,7 +52,7 @@ static bool split_by_linear_id(const pass_summary *s, based *b) {
     bool found = false;
     split_by_item(s, b);
     for (unsigned d = 0; d < 3; d++) {
-        int64_t start = ir_wrap_mul(b->factor[d], first_id(s->launch.range, d));
+        int64_t start = ir_wrap_mul(b->factor[d], (int64_t)pass_global_offset(s->launch.range, d));
         b->rest.constant = ir_wrap_add(b->rest.constant, start);
         if (b->size[d] == 1) continue;
         if (!found) factor = b->factor[d];
@@ -101,7 +72,8 @@ static bool split_by_group(const pass_summary *s, based *b) {
     const pass_range *r = s->launch.range;
     if (!r->has_local || s->remapped) return false;
     for (unsigned d = 0; d < 3; d++) {
-        int64_t size = local_size(r, d), global = take_term(&b->rest, IR_OP_global_id, d);
+        int64_t size = (int64_t)pass_local_size(r, d), start = (int64_t)pass_global_offset(r, d);
+        int64_t global = take_term(&b->rest, IR_OP_global_id, d);
         int64_t group = take_term(&b->rest, IR_OP_group_id, d);
         const pass_affine local = {.term = {{{IR_OP_local_id, d, NULL}, 1}}, .n = 1};
         b->factor[d] = ir_wrap_add(ir_wrap_mul(global, size), group);

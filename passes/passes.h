@@ -327,6 +327,9 @@ static inline uint64_t pass_global_size(const pass_range *r, unsigned d) {
 static inline uint64_t pass_local_size(const pass_range *r, unsigned d) {
     return d < r->dims ? r->local[d] : 1;
 }
+static inline uint64_t pass_global_offset(const pass_range *r, unsigned d) {
+    return d < r->dims ? r->offset[d] : 0;
+}
 /* Do the ids that a member's items had equal those of the fused items of the same linear id? */
 bool pass_same_ids(const pass_range *member, const pass_range *fused);
 uint64_t pass_range_items(const pass_range *r);

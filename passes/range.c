@@ -24,12 +24,6 @@
 
 /* ------------------------------------------------------------------------------------ one range */
 
-static uint64_t local_at(const pass_range *r, unsigned d) { return d < r->dims ? r->local[d] : 1; }
-
-static uint64_t offset_at(const pass_range *r, unsigned d) {
-    return d < r->dims ? r->offset[d] : 0;
-}
-
 static void put_numbers(ir_text *out, const uint64_t *n, unsigned dims) {
     for (unsigned d = 0; d < dims; d++)
         ir_putf(out, "%s%llu", d ? "," : "", (unsigned long long)n[d]);
@@ -41,7 +35,7 @@ void pass_print_range(ir_text *out, const pass_range *r) {
     if (r->has_local) ir_put(out, "/");
     if (r->has_local) put_numbers(out, r->local, r->dims);
     ir_put(out, "}");
-    if (!offset_at(r, 0) && !offset_at(r, 1) && !offset_at(r, 2)) return;
+    if (!pass_global_offset(r, 0) && !pass_global_offset(r, 1) && !pass_global_offset(r, 2)) return;
     ir_put(out, " offset ");
     put_numbers(out, r->offset, r->dims);
 }
@@ -80,7 +74,7 @@ static bool fail_groups(const ranges *q, const pass_range *global, const pass_ra
                         unsigned d, uint32_t m) {
     return ir_error(q->cx, "work-groups would not be uniform (%llu %% %llu): %s",
                     (unsigned long long)pass_global_size(global, d),
-                    (unsigned long long)local_at(local, d), text_of(q, m));
+                    (unsigned long long)pass_local_size(local, d), text_of(q, m));
 }
 
 /* ------------------------------------------------------------------------------------ the rules */
@@ -108,7 +102,8 @@ static bool is_sound(const ranges *q, uint32_t m) {
 static bool have_equal_offsets(const ranges *q) {
     for (uint32_t m = 1; m < q->n; m++)
         for (unsigned d = 0; d < 3; d++)
-            if (offset_at(&q->member[m].range, d) != offset_at(&q->member[0].range, d))
+            if (pass_global_offset(&q->member[m].range, d) !=
+                pass_global_offset(&q->member[0].range, d))
                 return fail_pair(q, "offsets differ", 0, m);
     return true;
 }
@@ -120,7 +115,8 @@ static bool have_equal_locals(const ranges *q, uint32_t *source) {
         if (!q->member[m].range.has_local) continue;
         if (*source == q->n) *source = m;
         for (unsigned d = 0; d < 3; d++)
-            if (local_at(&q->member[m].range, d) != local_at(&q->member[*source].range, d))
+            if (pass_local_size(&q->member[m].range, d) !=
+                pass_local_size(&q->member[*source].range, d))
                 return fail_pair(q, "different local sizes", *source, m);
     }
     return true;
@@ -167,8 +163,8 @@ static void copy_group(pass_range *fused, const ranges *q, uint32_t source) {
         if (q->member[m].range.dims > fused->dims) fused->dims = q->member[m].range.dims;
     fused->has_local = source < q->n;
     for (unsigned d = 0; d < 3; d++) {
-        fused->offset[d] = offset_at(first, d);
-        fused->local[d] = fused->has_local ? local_at(&q->member[source].range, d) : 0;
+        fused->offset[d] = pass_global_offset(first, d);
+        fused->local[d] = fused->has_local ? pass_local_size(&q->member[source].range, d) : 0;
     }
 }
 
@@ -182,7 +178,7 @@ static bool can_remap(const ranges *q, const pass_range *fused) {
     for (uint32_t m = 0; m < q->n; m++) {
         const pass_range *r = &q->member[m].range;
         if (pass_same_ids(r, fused)) continue;
-        if (offset_at(r, 0) || offset_at(r, 1) || offset_at(r, 2))
+        if (pass_global_offset(r, 0) || pass_global_offset(r, 1) || pass_global_offset(r, 2))
             return ir_error(q->cx, "remap with non-zero offset: %s", text_of(q, m));
         if (r->has_local)
             return ir_error(

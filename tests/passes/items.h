@@ -91,14 +91,14 @@ static inline uint64_t items_query(void *user, const ir_inst *i, unsigned lane) 
     (void)lane;
     for (unsigned k = 0; k < 3; k++) id[k] = q->group[k] * items_local(r, k) + q->item[k];
     switch (i->op) {
-    case IR_OP_global_id: return id[d] + (d < r->dims ? r->offset[d] : 0);
+    case IR_OP_global_id: return id[d] + pass_global_offset(r, d);
     case IR_OP_local_id: return q->item[d];
     case IR_OP_group_id: return q->group[d];
     case IR_OP_global_size: return pass_global_size(r, d);
     case IR_OP_local_size:
     case IR_OP_enqueued_local_size: return items_local(r, d);
     case IR_OP_num_groups: return pass_global_size(r, d) / items_local(r, d);
-    case IR_OP_global_offset: return d < r->dims ? r->offset[d] : 0;
+    case IR_OP_global_offset: return pass_global_offset(r, d);
     case IR_OP_work_dim: return r->dims;
     case IR_OP_local_linear_id:
         return (q->item[2] * items_local(r, 1) + q->item[1]) * items_local(r, 0) + q->item[0];
