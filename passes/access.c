@@ -42,12 +42,6 @@ static const ir_inst *follow(const collector *c, const ir_inst *at, ir_inst *p,
     }
 }
 
-static bool is_own(const collector *c, const ir_inst *object) {
-    if (object->op == IR_OP_alloca) return true;
-    return object->op == IR_OP_param &&
-           c->launch->kernel->param[object->imm.index].attrs & IR_PARAM_BYVAL;
-}
-
 /* Memory that nothing writes while kernels run. */
 static bool is_constant(const ir_inst *p) { return ir_space_of(p->type) == IR_CONST; }
 
@@ -63,7 +57,8 @@ static void add_access(collector *c, const ir_inst *at, unsigned arg, uint64_t s
     ir_inst *p = ir_arg(at, arg);
     if (is_constant(p)) return;
     access.object = follow(c, at, p, &access.offset);
-    if (access.object && (is_own(c, access.object) || is_constant(access.object))) return;
+    if (access.object && is_constant(access.object)) return;
+    if (access.object && pass_is_variable(c->launch->kernel, access.object)) return;
     access.always = gets_there(c, at->block);
     access.bounded = access.object && pass_affine_bounds(c->launch, &access.offset, at->block,
                                                          &access.low, &access.high);
@@ -137,6 +132,24 @@ void pass_find_accesses(const pass_launch *l, ir_arena *a, pass_accesses *out) {
     for (uint32_t k = 0; k < order->n; k++)
         foreach_inst (i, order->rpo[k]) collect(&c, i);
 }
+
+/* ------------------------------------------------------------------------------------ questions */
+
+bool pass_argument_of(const pass_summary *s, const pass_access *x, uint32_t *arg) {
+    if (!x->object || x->object->op != IR_OP_param) return false;
+    *arg = s->launch.argument[x->object->imm.index];
+    return true;
+}
+
+bool pass_is_local(const pass_access *x) {
+    return x->object && ir_is_ptr(x->object->type) && ir_space_of(x->object->type) == IR_LOCAL;
+}
+
+bool pass_is_local_variable(const pass_access *x) {
+    return pass_is_local(x) && x->object->op == IR_OP_address;
+}
+
+bool pass_is_understood(const pass_access *x) { return x->bounded && x->size; }
 
 /* ------------------------------------------------------------------------------------- printing */
 

@@ -89,9 +89,9 @@ static bool is_noalias(const pass_alias *a, const ir_inst *object) {
            a->f->param[object->imm.index].attrs & (IR_PARAM_NOALIAS | IR_PARAM_BYVAL);
 }
 
-bool pass_is_variable(const pass_alias *a, const ir_inst *object) {
+bool pass_is_variable(const ir_func *f, const ir_inst *object) {
     return object->op == IR_OP_alloca ||
-           (object->op == IR_OP_param && a->f->param[object->imm.index].attrs & IR_PARAM_BYVAL);
+           (object->op == IR_OP_param && f->param[object->imm.index].attrs & IR_PARAM_BYVAL);
 }
 
 /* Does every address that leads there show it? */
@@ -138,8 +138,8 @@ static uint64_t known_bits(const pass_alias *a, const pass_affine *distance) {
     return ir_zext(below, a->f->module->pointer_bits);
 }
 
-bool pass_may_overlap(const pass_alias *a, const ir_inst *p, uint64_t p_size, const ir_inst *q,
-                      uint64_t q_size) {
+static bool may_overlap(const pass_alias *a, const ir_inst *p, uint64_t p_size, const ir_inst *q,
+                        uint64_t q_size) {
     const ir_inst *x = pass_object_of(a, p), *y = pass_object_of(a, q);
     pass_affine d;
     if (are_spaces_apart(a, p, q)) return false;
@@ -172,7 +172,7 @@ const ir_inst *pass_written(const pass_alias *a, const ir_inst *i, uint64_t *siz
     return ir_arg(i, 0);
 }
 
-const ir_inst *pass_read(const pass_alias *a, const ir_inst *i, uint64_t *size) {
+static const ir_inst *read_by(const pass_alias *a, const ir_inst *i, uint64_t *size) {
     if (i->op == IR_OP_load) {
         *size = ir_access_size(a->f->module, i->type);
         return ir_arg(i, 0);
@@ -185,7 +185,7 @@ const ir_inst *pass_read(const pass_alias *a, const ir_inst *i, uint64_t *size) 
 /* Can a callee know its address? */
 static bool may_call_reach(const pass_alias *a, const ir_inst *p) {
     const ir_inst *object = pass_object_of(a, p);
-    return !pass_is_variable(a, object) || !is_closed(a, object);
+    return !pass_is_variable(a->f, object) || !is_closed(a, object);
 }
 
 /* At barriers and atomics others may do what they like with memory that they can reach, and the op
@@ -196,7 +196,7 @@ static bool may_meet(const pass_alias *a, const ir_inst *i, const ir_inst *p) {
     if (space_of(a, p) != IR_PRIVATE) return true;
     for (unsigned n = 0; n < i->nargs; n++)
         if (ir_is_ptr(ir_arg(i, n)->type) &&
-            pass_may_overlap(a, ir_arg(i, n), UINT64_MAX, p, UINT64_MAX))
+            may_overlap(a, ir_arg(i, n), UINT64_MAX, p, UINT64_MAX))
             return true;
     return false;
 }
@@ -211,12 +211,12 @@ bool pass_may_write(const pass_alias *a, const ir_inst *i, const ir_inst *p, uin
     uint64_t written;
     if (!pass_writes(i) || space_of(a, p) == IR_CONST) return false;
     const ir_inst *to = pass_written(a, i, &written);
-    return to ? pass_may_overlap(a, to, written, p, size) : may_meet(a, i, p);
+    return to ? may_overlap(a, to, written, p, size) : may_meet(a, i, p);
 }
 
 bool pass_may_read(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size) {
     uint64_t read;
-    const ir_inst *from = pass_read(a, i, &read);
-    if (from) return pass_may_overlap(a, from, read, p, size);
+    const ir_inst *from = read_by(a, i, &read);
+    if (from) return may_overlap(a, from, read, p, size);
     return i->op != IR_OP_store && i->op != IR_OP_fill && may_meet(a, i, p);
 }

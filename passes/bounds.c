@@ -243,11 +243,10 @@ static bounds guarded_bounds(const pass_launch *l, const pass_symbol *s, const i
     for (unsigned n = 0; n < MAX_DOMINATORS && guards < MAX_GUARDS; n++) {
         const ir_block *from = dom->idom[at->id];
         if (!from) break;
-        bool branches = from->last->op == IR_OP_br && from->succ[0] != from->succ[1];
-        if (branches && at->npred == 1) {
-            b = meet(b, condition_bounds(l, s, ir_arg(from->last, 0), from->succ[0] == at));
-            guards++;
-        }
+        bool holds;
+        const ir_inst *test = pass_test_before(at, &holds);
+        if (test) b = meet(b, condition_bounds(l, s, test, holds));
+        guards += test != NULL;
         at = from;
     }
     return b;

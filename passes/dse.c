@@ -75,7 +75,7 @@ static void find_writes(dse *d) {
         ir_inst *i = d->touches.data[k].inst;
         if (!is_plain_write(i)) continue;
         const ir_inst *object = written_object(d, i);
-        if (pass_is_variable(&d->alias, object) || count[object->id] > 1)
+        if (pass_is_variable(d->alias.f, object) || count[object->id] > 1)
             *ir_push(d->scratch, &d->writes) = i;
     }
 }
@@ -115,7 +115,7 @@ static uint64_t dead_at_end(const dse *d, const ir_block *b) {
     for (uint32_t n = 0; n < b->nsucc; n++) dead &= d->dead[b->succ[n]->id];
     for (unsigned k = 0; k < d->n && !b->nsucc; k++) {
         const candidate *c = &d->candidates[k];
-        if (!pass_is_variable(&d->alias, c->place.object) || !is_made_above(d, c, b, NULL))
+        if (!pass_is_variable(d->alias.f, c->place.object) || !is_made_above(d, c, b, NULL))
             dead &= ~bit(k);
     }
     return dead;

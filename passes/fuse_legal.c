@@ -59,11 +59,11 @@ static const pass_range *range_of(const pass_range *own, const pass_range *fused
 static uint64_t objects_of(const pass_summary *s) {
     uint64_t bits = 0;
     for (uint32_t k = 0; k < s->accesses.n; k++) {
-        const ir_inst *object = s->accesses.data[k].object;
-        if (!object) return UINT64_MAX;
-        bool param = object->op == IR_OP_param;
-        uint64_t n = param ? s->launch.argument[object->imm.index] : (uintptr_t)object->imm.global;
-        bits |= UINT64_C(1) << (param ? n : ir_mix(n, 0)) % 64;
+        const pass_access *x = &s->accesses.data[k];
+        uint32_t arg;
+        if (!x->object) return UINT64_MAX;
+        bool param = pass_argument_of(s, x, &arg);
+        bits |= UINT64_C(1) << (param ? arg : ir_mix((uintptr_t)x->object->imm.global, 0)) % 64;
     }
     return bits;
 }
@@ -222,10 +222,9 @@ static bool judge_pair(judge *j, uint32_t a, uint32_t b) {
 static bool has_known_objects(const judge *j) {
     for (uint32_t m = 0; m < j->request->nmembers; m++)
         for (uint32_t k = 0; k < j->summary[m].accesses.n; k++) {
-            const ir_inst *object = j->summary[m].accesses.data[k].object;
-            bool local =
-                object && object->op == IR_OP_address && object->imm.global->space == IR_LOCAL;
-            if (!object || (object->op != IR_OP_param && !local)) return false;
+            const pass_access *x = &j->summary[m].accesses.data[k];
+            bool param = x->object && x->object->op == IR_OP_param;
+            if (!param && !pass_is_local_variable(x)) return false;
         }
     return true;
 }

@@ -57,10 +57,10 @@ void pass_print_dependence(ir_text *out, const pass_dependence_info *d) {
 static void mark_accesses(const pass_summary *s, pass_fuse_result *r) {
     for (uint32_t k = 0; k < s->accesses.n; k++) {
         const pass_access *x = &s->accesses.data[k];
-        if (!x->object || x->object->op != IR_OP_param) continue;
-        pass_fuse_buffer *b = &r->buffers[s->launch.argument[x->object->imm.index]];
-        b->read |= (x->kind & PASS_READS) != 0;
-        b->written |= (x->kind & PASS_WRITES) != 0;
+        uint32_t arg;
+        if (!pass_argument_of(s, x, &arg)) continue;
+        r->buffers[arg].read |= (x->kind & PASS_READS) != 0;
+        r->buffers[arg].written |= (x->kind & PASS_WRITES) != 0;
     }
 }
 
@@ -71,12 +71,10 @@ static bool is_same_pair(const pass_dependence *a, const pass_dependence *b) {
 /* Mostly that of a buffer, which is described already. */
 static pass_dependence_info describe_gap(const pass_findings *found, const pass_dependence *d,
                                          ir_arena *out, const pass_fuse_result *r) {
+    uint32_t arg;
     if (d->kind == PASS_DEP_NONE) return (pass_dependence_info){0};
-    const ir_inst *o = d->first.access->object;
-    if (o && o->op == IR_OP_param) {
-        uint32_t arg = d->first.of->launch.argument[o->imm.index];
-        if (is_same_pair(d, &found->by_arg[arg])) return r->buffers[arg].dependence;
-    }
+    bool has_row = pass_argument_of(d->first.of, d->first.access, &arg);
+    if (has_row && is_same_pair(d, &found->by_arg[arg])) return r->buffers[arg].dependence;
     return pass_describe_dependence(found, d, out);
 }
 

@@ -68,36 +68,30 @@ static void add_test(finder *q, ir_inst *test, bool holds, const ir_block *at, u
     *ir_push(q->a, &q->out->list) = g;
 }
 
-/* The successor of b through which alone `to` is reached, or NULL. */
-static ir_block *only_way(const ir_dom *dom, const ir_block *b, const ir_block *to) {
-    for (uint32_t s = 0; s < b->nsucc; s++)
-        if (b->succ[s]->npred == 1 && ir_block_dominates(dom, b->succ[s], to)) return b->succ[s];
-    return NULL;
+ir_inst *pass_test_before(const ir_block *b, bool *holds) {
+    const ir_block *from = b->npred == 1 ? b->pred[0] : NULL;
+    if (!from || from->last->op != IR_OP_br) return NULL;
+    *holds = from->succ[0] == b;
+    return ir_arg(from->last, 0);
 }
 
-static void climb(finder *q, const ir_dom *dom, ir_block *from, ir_block *to) {
+static void climb(finder *q, ir_block *from, ir_block *to) {
+    bool holds;
     if (!can_avoid(q, from, to)) return;
-    ir_block *way = from->last->op == IR_OP_br ? only_way(dom, from, to) : NULL;
-    q->out->exact &= way && !can_avoid(q, way, to);
-    if (!way || counts_rounds(q, from, to)) return;
-    add_test(q, ir_arg(from->last, 0), way == from->succ[0], from, 0);
+    ir_inst *test = pass_test_before(to, &holds);
+    if (!test) q->out->exact = false;
+    if (test && !counts_rounds(q, from, to)) add_test(q, test, holds, from, 0);
 }
 
 void pass_find_guards(const pass_launch *l, ir_block *b, ir_arena *a, pass_guards *out) {
     finder q = {.launch = l, .a = a, .out = out};
     const ir_dom *dom = ir_dominators(l->kernel);
     *out = (pass_guards){.exact = true};
-    for (ir_block *up; (up = dom->idom[b->id]) != NULL && up != b; b = up) climb(&q, dom, up, b);
+    for (ir_block *up; (up = dom->idom[b->id]) != NULL && up != b; b = up) climb(&q, up, b);
     if (q.visits > MAX_VISITS) out->exact = false;
 }
 
 /* ---------------------------------------------------------------------------------- comparisons */
-
-static bool is_known_form(const pass_affine *f) {
-    for (uint32_t k = 0; k < f->n; k++)
-        if (f->term[k].of.value) return false;
-    return true;
-}
 
 /* What holds on the way: not x < y is y <= x. */
 typedef struct {
@@ -126,7 +120,7 @@ static bool is_same_guard(const pass_guard *a, const pass_guard *b) {
     if (!a->compares || !b->compares) return false;
     if (ir_arg(a->test, 0)->type != ir_arg(b->test, 0)->type) return false;
     const relation x = relation_of(a), y = relation_of(b);
-    return x.op == y.op && is_known_form(x.left) && is_known_form(x.right) &&
+    return x.op == y.op && pass_is_common_form(x.left) && pass_is_common_form(x.right) &&
            pass_is_same_form(x.left, y.left) && pass_is_same_form(x.right, y.right);
 }
 

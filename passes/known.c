@@ -24,29 +24,9 @@ static void replace(knower *k, ir_inst *i, ir_inst *with) {
 
 /* ------------------------------------------------------------------------------------ constants */
 
-/* The form of v as it is used where `at` stands. */
-static bool find_number(const knower *k, ir_inst *v, const ir_block *at, int64_t *n) {
-    pass_affine form;
-    pass_find_affine(k->launch, v, at, &form);
-    *n = form.constant;
-    return form.n == 0;
-}
-
-static bool is_size(ir_op op) {
-    switch (op) {
-    case IR_OP_global_size:
-    case IR_OP_global_offset:
-    case IR_OP_local_size:
-    case IR_OP_enqueued_local_size:
-    case IR_OP_num_groups:
-    case IR_OP_work_dim: return true;
-    default: return false;
-    }
-}
-
 static void visit_size(knower *k, ir_inst *i) {
     int64_t n;
-    if (find_number(k, i, i->block, &n))
+    if (pass_known_number(k->launch, i, &n))
         replace(k, i, ir_const(k->launch->kernel, i->type, (uint64_t)n));
 }
 
@@ -189,7 +169,7 @@ static void visit_shift(knower *k, ir_inst *i) {
 
 static void visit(knower *k, ir_inst *i) {
     if (ir_info(i)->rule == R_QUERY) {
-        if (is_size((ir_op)i->op)) visit_size(k, i);
+        visit_size(k, i);
     } else if (ir_info(i)->rule == R_CMPI) {
         visit_comparison(k, i);
     } else if (i->op == IR_OP_sext || i->op == IR_OP_zext) {

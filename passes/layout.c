@@ -78,7 +78,7 @@ static bool split_by_group(const pass_summary *s, based *b) {
         const pass_affine local = {.term = {{{IR_OP_local_id, d, NULL}, 1}}, .n = 1};
         b->factor[d] = ir_wrap_add(ir_wrap_mul(global, size), group);
         b->size[d] = (pass_global_size(r, d) - 1) / (uint64_t)size + 1;
-        b->rest.constant = ir_wrap_add(b->rest.constant, ir_wrap_mul(global, first_id(r, d)));
+        b->rest.constant = ir_wrap_add(b->rest.constant, ir_wrap_mul(global, start));
         if (global && !pass_affine_add(&b->rest, &local, global)) return false;
     }
     return true;
@@ -267,6 +267,11 @@ bool pass_find_layout(const pass_side *sides, uint32_t n, pass_basis basis, pass
     if (is_proved(sides, n, out)) return align_places(out);
     out->stride = find_stride(sides, n, out);
     return out->stride && is_proved(sides, n, out) && align_places(out);
+}
+
+bool pass_find_item_layout(const pass_side *sides, uint32_t n, pass_layout *out) {
+    return pass_find_layout(sides, n, PASS_BY_LINEAR_ID, out) ||
+           pass_find_layout(sides, n, PASS_BY_ITEM, out);
 }
 
 /* ------------------------------------------------------------------------------------ positions */

@@ -20,29 +20,22 @@
 
 /* ---------------------------------------------------------------------------------------- proof */
 
-static bool has_layout(const pass_side *a, const pass_side *b, pass_basis basis) {
-    const pass_side both[] = {*a, *b};
-    pass_layout layout;
-    return pass_find_layout(both, 2, basis, &layout);
-}
-
 static bool is_item_local(const pass_side *a, const pass_side *b) {
-    return has_layout(a, b, PASS_BY_LINEAR_ID) || has_layout(a, b, PASS_BY_ITEM);
+    pass_layout layout;
+    return pass_find_item_layout((const pass_side[]){*a, *b}, 2, &layout);
 }
 
 static bool is_group_local(const pass_side *a, const pass_side *b) {
-    return has_layout(a, b, PASS_BY_GROUP);
+    pass_layout layout;
+    return pass_find_layout((const pass_side[]){*a, *b}, 2, PASS_BY_GROUP, &layout);
 }
 
 /* ---------------------------------------------------------------------------------- dependences */
 
-/* Is everything in the offset an id or bounded, so that what is not proved is probably so? */
-static bool is_understood(const pass_side *s) { return s->access->bounded && s->access->size; }
-
 /* Do the two sides touch different parts of the object, whatever the items? */
 static bool never_meet(const pass_side *a, const pass_side *b) {
     const pass_access *x = a->access, *y = b->access;
-    if (!is_understood(a) || !is_understood(b)) return false;
+    if (!pass_is_understood(x) || !pass_is_understood(y)) return false;
     ir_i128 space = (ir_i128)1 << a->of->launch.kernel->module->pointer_bits;
     ir_i128 end_x = (ir_i128)x->high + x->size, end_y = (ir_i128)y->high + y->size;
     if (end_x > y->low && end_y > x->low) return false;
@@ -56,25 +49,20 @@ static pass_dependence_kind classify(const pass_side *a, const pass_side *b) {
     if (never_meet(a, b)) return PASS_DEP_NONE;
     if (is_item_local(a, b)) return PASS_DEP_ITEM;
     if (is_group_local(a, b)) return PASS_DEP_GROUP;
-    return is_understood(a) && is_understood(b) ? PASS_DEP_GRID : PASS_DEP_UNKNOWN;
+    bool understood = pass_is_understood(a->access) && pass_is_understood(b->access);
+    return understood ? PASS_DEP_GRID : PASS_DEP_UNKNOWN;
 }
 
 /* What an object is to the fused kernel: its argument, or a variable of the program. */
 static uint64_t identity_of(const pass_side *s) {
-    const ir_inst *o = s->access->object;
-    if (o->op == IR_OP_address) return (uintptr_t)o->imm.global;
-    return s->of->launch.argument[o->imm.index];
-}
-
-/* Each body has variables in local memory of its own. */
-static bool is_private_to_body(const pass_side *s) {
-    const ir_inst *o = s->access->object;
-    return o && o->op == IR_OP_address && o->imm.global->space == IR_LOCAL;
+    uint32_t arg;
+    if (pass_argument_of(s->of, s->access, &arg)) return arg;
+    return (uintptr_t)s->access->object->imm.global;
 }
 
 static bool may_meet(const pass_side *a, const pass_side *b) {
     if (!((a->access->kind | b->access->kind) & PASS_WRITES)) return false;
-    if (is_private_to_body(a) || is_private_to_body(b)) return false;
+    if (pass_is_local_variable(a->access) || pass_is_local_variable(b->access)) return false;
     return !a->access->object || !b->access->object || identity_of(a) == identity_of(b);
 }
 
@@ -85,9 +73,8 @@ static void keep_worse(pass_dependence *worst, const pass_dependence *d) {
 void pass_keep_worse(pass_dependence *by_arg, const pass_dependence *d) {
     const pass_side *const sides[] = {&d->first, &d->second};
     for (unsigned n = 0; n < 2; n++) {
-        const ir_inst *o = sides[n]->access->object;
-        if (!o || o->op != IR_OP_param) continue;
-        keep_worse(&by_arg[sides[n]->of->launch.argument[o->imm.index]], d);
+        uint32_t arg;
+        if (pass_argument_of(sides[n]->of, sides[n]->access, &arg)) keep_worse(&by_arg[arg], d);
     }
 }
 

@@ -314,8 +314,6 @@ void pass_fuse_trim(pass_fuse_result *result);
 /* Fills result->profit for a fused kernel that has been simplified. (profit.c) */
 void pass_find_profit(const pass_fuse_request *request, pass_fuse_result *result,
                       ir_arena *scratch);
-/* The words of 32 bits that live at once in f, at most. */
-uint32_t pass_pressure(ir_func *f, ir_arena *scratch);
 
 /* The nd-range of the fused kernel; false after a reported error. (range.c) */
 bool pass_fuse_range(ir_ctx *cx, const pass_fuse_member *members, uint32_t n, ir_arena *scratch,
@@ -391,6 +389,8 @@ bool pass_affine_add(pass_affine *to, const pass_affine *f, int64_t factor);
 static inline uint64_t pass_magnitude(int64_t x) { return x < 0 ? 0 - (uint64_t)x : (uint64_t)x; }
 /* Are they equal for all values of their symbols? */
 bool pass_is_same_form(const pass_affine *a, const pass_affine *b);
+/* Is it made of ids, sizes and arguments alone, which other kernels have as well? */
+bool pass_is_common_form(const pass_affine *f);
 /* Writes group id * local size + local id as what it is: the global id, less its offset. */
 void pass_join_ids(const pass_launch *l, pass_affine *f);
 bool pass_is_same_symbol(const pass_symbol *a, const pass_symbol *b);
@@ -452,6 +452,14 @@ typedef struct {
     const pass_access *access;
 } pass_side;
 
+/* The argument that an access of a member goes to; false: to something else. */
+bool pass_argument_of(const pass_summary *s, const pass_access *x, uint32_t *arg);
+bool pass_is_local(const pass_access *x); /* to local memory? */
+/* Are all ids and values in its offset bounded, so that what is not proved is probably so? */
+bool pass_is_understood(const pass_access *x);
+/* Is it a variable in local memory?  Each body has its own. */
+bool pass_is_local_variable(const pass_access *x);
+
 /* ---------------------------------------------------------------------------- guards (guards.c) */
 
 /* A branch that an item takes on its way. */
@@ -467,6 +475,8 @@ typedef struct {
     bool exact; /* every item of which all this holds gets there, in all rounds of counted loops */
 } pass_guards;
 
+/* Control comes to b from a branch alone, when this test comes out as `holds`; NULL: not so. */
+ir_inst *pass_test_before(const ir_block *b, bool *holds);
 /* What holds for the items that get to block b. */
 void pass_find_guards(const pass_launch *l, ir_block *b, ir_arena *a, pass_guards *out);
 /* Is a guard made of ids and arguments on the list?  Both are of members that keep their ids. */
@@ -498,6 +508,8 @@ typedef struct {
 
 /* The layout of n > 0 accesses of one buffer; false: not proved. */
 bool pass_find_layout(const pass_side *sides, uint32_t n, pass_basis basis, pass_layout *out);
+/* That of items: by linear id, or where that is not proved by ids. */
+bool pass_find_item_layout(const pass_side *sides, uint32_t n, pass_layout *out);
 /* "offset - 4*global_id.0", with ", 2 blocks of 4 bytes from every 2048" when there are several. */
 void pass_print_layout(ir_text *out, const pass_layout *l);
 
@@ -567,18 +579,14 @@ void pass_alias_begin(pass_alias *a, ir_func *f, ir_arena *scratch);
 pass_place pass_find_place(const pass_alias *a, const ir_inst *p);
 const ir_inst *pass_object_of(const pass_alias *a, const ir_inst *p);
 /* A stack variable or a struct by value: memory that ends with the function. */
-bool pass_is_variable(const pass_alias *a, const ir_inst *object);
-/* Two ranges of bytes; a size of UINT64_MAX is unknown. */
-bool pass_may_overlap(const pass_alias *a, const ir_inst *p, uint64_t p_size, const ir_inst *q,
-                      uint64_t q_size);
-/* Does the first certainly contain the second? */
+bool pass_is_variable(const ir_func *f, const ir_inst *object);
+/* Does the first range of bytes certainly contain the second?  A size of UINT64_MAX is unknown. */
 bool pass_covers(const pass_alias *a, const ir_inst *p, uint64_t p_size, const ir_inst *q,
                  uint64_t q_size);
 /* Is operand `arg` of i, a load, store, copy, fill or atomic, an address that it accesses? */
 bool pass_is_accessed(const ir_inst *i, unsigned arg);
-/* The range that a store, copy or fill writes, and that a load or copy reads; NULL: another op. */
+/* The range that a store, copy or fill writes; NULL: another op. */
 const ir_inst *pass_written(const pass_alias *a, const ir_inst *i, uint64_t *size);
-const ir_inst *pass_read(const pass_alias *a, const ir_inst *i, uint64_t *size);
 /* May i change memory at all, by itself or by what others do meanwhile? */
 bool pass_writes(const ir_inst *i);
 /* May i, or other work-items that it waits for, write these bytes?  Read them? */

@@ -57,7 +57,7 @@ static void count_block(counter *c, const ir_live *live, ir_block *b) {
     for (uint32_t k = 0; k < in->n; k++) end_life(c, in->data[k]);
 }
 
-uint32_t pass_pressure(ir_func *f, ir_arena *scratch) {
+static uint32_t find_pressure(ir_func *f, ir_arena *scratch) {
     const ir_live *live = ir_liveness(f);
     const ir_order *order = &ir_dominators(f)->order;
     counter c = {.m = f->module, .live = ir_new_array(scratch, bool, f->next_id)};
@@ -89,7 +89,7 @@ static void find_own_pressure(void *arg) {
     }
     if (!pass_run(j->m, NULL)) ir_throw(j->cx, j->cx->status);
     foreach_func (f, j->m) {
-        uint32_t here = ir_is_declaration(f) ? 0 : pass_pressure(f, &j->m->arena);
+        uint32_t here = ir_is_declaration(f) ? 0 : find_pressure(f, &j->m->arena);
         if (here > j->most) j->most = here;
     }
 }
@@ -108,7 +108,7 @@ void pass_find_profit(const pass_fuse_request *request, pass_fuse_result *r, ir_
     pass_profit *p = &r->profit;
     uint64_t before = 0, after = 0;
     *p = (pass_profit){.launches = request->nmembers - 1};
-    p->pressure = pass_pressure(r->kernel, scratch);
+    p->pressure = find_pressure(r->kernel, scratch);
     for (uint32_t a = 0; a < r->nargs && r->buffers; a++) {
         before += sum_of(&r->buffers[a].unfused);
         after += sum_of(&r->buffers[a].fused);

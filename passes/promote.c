@@ -87,10 +87,10 @@ static void add_places(promoter *q, uint32_t m) {
     for (uint32_t p = 0; p < s->launch.kernel->nparams; p++)
         *ir_push(q->scratch, &q->by_arg[arg_of[p]].params) = (place){m, p};
     for (uint32_t k = 0; k < s->accesses.n; k++) {
-        const ir_inst *object = s->accesses.data[k].object;
-        if (!object || object->op != IR_OP_param) continue;
-        *ir_push(q->scratch, &q->by_arg[arg_of[object->imm.index]].sides) =
-            (pass_side){s, &s->accesses.data[k]};
+        const pass_side side = {s, &s->accesses.data[k]};
+        uint32_t arg;
+        if (pass_argument_of(s, side.access, &arg))
+            *ir_push(q->scratch, &q->by_arg[arg].sides) = side;
     }
 }
 
@@ -148,19 +148,16 @@ static bool uses_are_plain(candidate *c) {
 
 static bool find_layout(const candidate *c, const pass_side *sides, uint32_t n) {
     pass_layout *l = &c->to->layout;
-    if (is_group(c)) return pass_find_layout(sides, n, PASS_BY_GROUP, l);
-    return pass_find_layout(sides, n, PASS_BY_LINEAR_ID, l) ||
-           pass_find_layout(sides, n, PASS_BY_ITEM, l);
+    return is_group(c) ? pass_find_layout(sides, n, PASS_BY_GROUP, l)
+                       : pass_find_item_layout(sides, n, l);
 }
-
-static bool is_understood(const pass_side *s) { return s->access->bounded && s->access->size; }
 
 /* Names the first access, or pair, that has no layout. */
 static bool stop_for_layout(candidate *c) {
     const pass_side *s = c->to->sides;
     uint32_t n = c->to->nsides, b = n - 1;
     for (uint32_t k = 0; k < n; k++)
-        if (!is_understood(&s[k]))
+        if (!pass_is_understood(s[k].access))
             return stop(c, "promote.unknown",
                         ir_sprintf(c->q->out, "where %s is not known", access_text(c, &s[k])));
     while (b > 0 && find_layout(c, (const pass_side[]){s[0], s[b]}, 2)) b--;

@@ -16,18 +16,13 @@ static bool is_volatile(const ir_inst *i) {
     return false;
 }
 
-/* Is operand n the address of an access?  False with a reason: it is not. */
-static bool is_access(pass_address_uses *u, const ir_inst *i, unsigned n) {
-    bool atomic = ir_info(i)->rule == R_ATOMIC || i->op == IR_OP_atomic_store;
+static bool is_atomic(const ir_inst *i) {
+    return ir_info(i)->rule == R_ATOMIC || ir_info(i)->rule == R_ATOMIC_STORE;
+}
+
+/* Says what i does with an address that it does not access. */
+static bool refuse_use(pass_address_uses *u, const ir_inst *i) {
     switch (i->op) {
-    case IR_OP_load:
-    case IR_OP_fill: break;
-    case IR_OP_copy:
-        if (n > 1) return refuse(u, "promote.use", "copies as many bytes as its address says");
-        break;
-    case IR_OP_store:
-        if (n != 1) return refuse(u, "promote.stored", "stores its address in memory");
-        break;
     case IR_OP_ptrtoint: return refuse(u, "promote.integer", "makes an integer of its address");
     case IR_OP_phi:
     case IR_OP_select:
@@ -38,10 +33,16 @@ static bool is_access(pass_address_uses *u, const ir_inst *i, unsigned n) {
     default:
         if (ir_info(i)->rule == R_CMPI)
             return refuse(u, "promote.compared", "compares its address");
-        if (!atomic) return refuse(u, "promote.use", "uses its address for something else");
-        if (n != 0) return refuse(u, "promote.stored", "stores its address in memory");
+        if (i->op == IR_OP_store || is_atomic(i))
+            return refuse(u, "promote.stored", "stores its address in memory");
+        return refuse(u, "promote.use", "uses its address for something else");
     }
-    if (atomic && !u->atomics) return refuse(u, "promote.atomic", "updates it atomically");
+}
+
+/* False with a reason: it is no access, or one that cannot be moved. */
+static bool is_access(pass_address_uses *u, const ir_inst *i, unsigned n) {
+    if (!pass_is_accessed(i, n)) return refuse_use(u, i);
+    if (is_atomic(i) && !u->atomics) return refuse(u, "promote.atomic", "updates it atomically");
     return !is_volatile(i) || refuse(u, "promote.volatile", "has a volatile access of it");
 }
 

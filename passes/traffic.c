@@ -85,53 +85,25 @@ static uint64_t bytes_of(meter *q, const pass_summary *s, const pass_access *x) 
     return times(times(least(ids, items), rounds), x->size);
 }
 
-static bool comes_before(const pass_symbol *a, const pass_symbol *b) {
-    if (a->kind != b->kind) return a->kind < b->kind;
-    if (a->index != b->index) return a->index < b->index;
-    return (uintptr_t)a->value < (uintptr_t)b->value;
-}
-
-/* Equal sums have equal terms in the same order. */
-static void sort_terms(pass_affine *f) {
-    for (uint32_t k = 1; k < f->n; k++) {
-        const pass_term t = f->term[k];
-        uint32_t at = k;
-        for (; at > 0 && comes_before(&t.of, &f->term[at - 1].of); at--)
-            f->term[at] = f->term[at - 1];
-        f->term[at] = t;
-    }
-}
-
-static bool is_same_sum(const pass_affine *a, const pass_affine *b) {
-    if (a->n != b->n || a->constant != b->constant) return false;
-    for (uint32_t k = 0; k < a->n; k++) {
-        const pass_term *x = &a->term[k], *y = &b->term[k];
-        if (x->factor != y->factor || x->of.kind != y->of.kind) return false;
-        if (x->of.index != y->of.index || x->of.value != y->of.value) return false;
-    }
-    return true;
-}
-
+/* The same for equal sums, whatever the order of their terms. */
 static uint64_t hash_place(const place *p) {
-    uint64_t h = ir_mix(ir_mix(p->arg, p->family), p->size);
-    h = ir_mix(h, (uint64_t)p->offset.constant);
+    uint64_t terms = (uint64_t)p->offset.constant;
     for (uint32_t k = 0; k < p->offset.n; k++) {
         const pass_term *t = &p->offset.term[k];
-        h = ir_mix(ir_mix(h, (uint64_t)t->of.kind << 32 | t->of.index), (uint64_t)t->factor);
-        h = ir_mix(h, (uintptr_t)t->of.value);
+        uint64_t h = ir_mix((uintptr_t)t->of.value, (uint64_t)t->factor);
+        terms += ir_mix(h, (uint64_t)t->of.kind << 32 | t->of.index);
     }
-    return h;
+    return ir_mix(ir_mix(ir_mix(p->arg, p->family), p->size), terms);
 }
 
 /* The place of an access, which other accesses may share. */
 static place *find_place(meter *q, uint32_t m, uint32_t arg, const pass_access *x) {
     place p = {.arg = arg, .offset = x->offset, .size = x->size};
     if (q->found->summary[m].remapped) p.family = m + 1; /* its ids are other numbers */
-    sort_terms(&p.offset);
     uint64_t hash = hash_place(&p);
     place *first = ir_map_get(&q->places, hash), *same = first;
     while (same && !(same->arg == arg && same->family == p.family && same->size == p.size &&
-                     is_same_sum(&same->offset, &p.offset)))
+                     pass_is_same_form(&same->offset, &p.offset)))
         same = same->chain;
     if (same) return same;
     p.chain = first;
@@ -181,8 +153,7 @@ static void count_access(meter *q, uint32_t m, const pass_access *x, place *p, u
 }
 
 static bool is_counted(const meter *q, const pass_summary *s, const pass_access *x, uint32_t *arg) {
-    if (!x->object || x->object->op != IR_OP_param) return false;
-    *arg = s->launch.argument[x->object->imm.index];
+    if (!pass_argument_of(s, x, arg)) return false;
     return q->result->args[*arg].kind == PASS_ARG_BUFFER && x->size;
 }
 
@@ -192,9 +163,7 @@ static void count_member(meter *q, uint32_t m) {
         const pass_access *x = &s->accesses.data[k];
         uint32_t arg;
         if (!is_counted(q, s, x, &arg)) {
-            bool local =
-                x->object && ir_is_ptr(x->object->type) && ir_space_of(x->object->type) == IR_LOCAL;
-            if (!local) q->result->exact_traffic = false;
+            if (!pass_is_local(x)) q->result->exact_traffic = false;
             continue;
         }
         place *p = find_place(q, m, arg, x);
