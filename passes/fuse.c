@@ -15,18 +15,17 @@
  * Where it keeps its ids (pass_same_ids), these are the items whose ids lie inside its range; where
  * ids are computed (remap.c) the linear id itself is compared.  Where the local size divides the
  * member's range, groups lie inside or outside as a whole; the guard then compares group ids, which
- * are uniform, and what the body asks about sizes is answered from its own range.  Where it does
- * not, or is not known, a body that asks about its group or waits for it is refused.
+ * are uniform, and what the body asks about sizes is answered from its own range.
  *
  * Module-scope variables in local memory belong to one body: the second body that refers to one
- * gets a copy.  Constants are shared.  Variables of the program in global memory stay with their
- * program: a kernel that uses them can only be fused into their module.
+ * gets a copy.  Constants are shared.
  *
  * A struct by value is a private copy that its body may change; when several bodies are given the
  * same one, each gets a copy of its own.
  *
- * Whether the members may follow each other, and where a barrier has to stand, is decided in
- * fuse_legal.c; which buffers become private or local memory, in promote.c.
+ * Which bodies can be taken at all is decided in fuse_fit.c; whether they may follow each other,
+ * and where a barrier has to stand, in fuse_legal.c; which buffers become private or local memory,
+ * in promote.c.
  */
 #include "passes/passes.h"
 
@@ -54,19 +53,7 @@ static void decide(fusion *q, const char *rule, const char *text) {
     *ir_push(q->out, &q->result->decisions) = (pass_decision){.rule = rule, .text = text};
 }
 
-static bool refuse(fusion *q, const char *rule, const char *text) {
-    *ir_push(q->out, &q->result->decisions) =
-        (pass_decision){.rule = rule, .text = text, .refusal = true};
-    return false;
-}
-
 static const ir_func *kernel(const fusion *q, uint32_t m) { return q->request->members[m].kernel; }
-
-static const char *range_text(const fusion *q, const pass_range *r) {
-    ir_text t = {.arena = q->out};
-    pass_print_range(&t, r);
-    return t.data;
-}
 
 /* -------------------------------------------------------------------------------------- members */
 
@@ -102,7 +89,7 @@ static bool require_local_size(fusion *q, uint32_t m) {
         bool given = r->has_local || d >= r->dims;
         if (given && local != size[d])
             return ir_error(q->cx, "@%s requires work-groups of %u,%u,%u: %s", kernel(q, m)->name,
-                            size[0], size[1], size[2], range_text(q, r));
+                            size[0], size[1], size[2], pass_range_text(q->out, r));
     }
     for (unsigned d = 0; d < r->dims && d < 3; d++) r->local[d] = size[d];
     r->has_local = true;
@@ -118,129 +105,18 @@ static bool resolve_range(fusion *q) {
     if (!pass_fuse_range(q->cx, q->members, r->nmembers, &q->scratch, fused)) return false;
     for (unsigned d = 0; d < 3 && kernel(q, 0)->module->pointer_bits == 32; d++)
         if (fused->global[d] + fused->offset[d] > UINT32_MAX)
-            return ir_error(q->cx, "too many work-items for 32-bit ids: %s", range_text(q, fused));
-    decide(q, "fuse.range", ir_sprintf(q->out, "runs on %s", range_text(q, fused)));
+            return ir_error(q->cx, "too many work-items for 32-bit ids: %s",
+                            pass_range_text(q->out, fused));
+    decide(q, "fuse.range", ir_sprintf(q->out, "runs on %s", pass_range_text(q->out, fused)));
     return true;
 }
 
-/* With as many items as the fused kernel a member runs on all of them. */
 static bool has_guard(const fusion *q, uint32_t m) {
-    return pass_range_items(&q->members[m].range) != pass_range_items(&q->result->range);
+    return pass_needs_guard(&q->members[m].range, &q->result->range);
 }
 
-static bool is_remapped(const fusion *q, uint32_t m) {
-    return !pass_same_ids(&q->members[m].range, &q->result->range);
-}
-
-/* Do the fused work-groups lie inside or outside of the member's range as a whole? */
 static bool has_whole_groups(const fusion *q, uint32_t m) {
-    const pass_range *fused = &q->result->range;
-    for (unsigned d = 0; d < fused->dims; d++)
-        if (!fused->has_local || pass_global_size(&q->members[m].range, d) % fused->local[d])
-            return false;
-    return true;
-}
-
-/* ------------------------------------------------------------------------------------- refusals */
-
-static bool is_subgroup_query(const ir_inst *i) {
-    switch (i->op) {
-    case IR_OP_subgroup_size:
-    case IR_OP_subgroup_max_size:
-    case IR_OP_num_subgroups:
-    case IR_OP_enqueued_num_subgroups:
-    case IR_OP_subgroup_id:
-    case IR_OP_subgroup_local_id:
-    case IR_OP_subgroup_mask: return true;
-    default: return false;
-    }
-}
-
-/* Does i need to know, or to wait for, the other items of its work-group? */
-static bool asks_about_group(const ir_inst *i) {
-    switch (i->op) {
-    case IR_OP_local_size:
-    case IR_OP_enqueued_local_size:
-    case IR_OP_num_groups: return true;
-    default: return ir_has_flag(i, F_CONVERGENT) || is_subgroup_query(i);
-    }
-}
-
-static bool is_program_variable(const ir_global *g) {
-    return g->space == IR_GLOBAL && !g->constant;
-}
-
-/* Does v lead to a variable of the program?  Of tables of tables it is assumed. */
-static bool has_program_variable(const ir_inst *v) {
-    if (v->op != IR_OP_address) return false;
-    const ir_global *g = v->imm.global;
-    bool found = is_program_variable(g);
-    for (uint32_t k = 0; k < g->nreloc; k++)
-        found |= is_program_variable(g->reloc[k].global) || g->reloc[k].global->nreloc;
-    return found;
-}
-
-/* A remapped member must not meet others: its work-groups are single items. */
-static bool needs_group(const ir_inst *i) {
-    for (unsigned n = 0; n < i->nargs; n++)
-        if (ir_is_ptr(ir_arg(i, n)->type) && ir_space_of(ir_arg(i, n)->type) == IR_LOCAL)
-            return true;
-    return ir_has_flag(i, F_CONVERGENT) || is_subgroup_query(i);
-}
-
-static bool keeps_its_program(fusion *q, uint32_t m, const ir_inst *i) {
-    bool same_program = q->request->into == kernel(q, m)->module && !q->stage;
-    for (unsigned n = 0; n < i->nargs && !same_program; n++)
-        if (has_program_variable(ir_arg(i, n)))
-            return refuse(q, "fuse.program-variable",
-                          ir_sprintf(q->out, "@%s uses @%s, which belongs to its program",
-                                     kernel(q, m)->name, ir_arg(i, n)->imm.global->name));
-    return true;
-}
-
-static bool refuse_remapped(fusion *q, uint32_t m, const ir_inst *i) {
-    return refuse(q, "fuse.remap-group",
-                  ir_sprintf(q->out,
-                             "the ids of @%s have to be remapped, from %s to %s, but it works as a "
-                             "group: %s",
-                             kernel(q, m)->name, range_text(q, &q->members[m].range),
-                             range_text(q, &q->result->range), ir_info(i)->name));
-}
-
-static bool refuse_partial(fusion *q, uint32_t m, const ir_inst *i) {
-    return refuse(q, "fuse.partial-group",
-                  ir_sprintf(q->out,
-                             "@%s uses %s, but runs on %s, which need not be whole work-groups of "
-                             "%s",
-                             kernel(q, m)->name, ir_info(i)->name,
-                             range_text(q, &q->members[m].range),
-                             range_text(q, &q->result->range)));
-}
-
-static bool may_copy(fusion *q, uint32_t m, bool partial_groups, const ir_inst *i) {
-    if (is_remapped(q, m) && needs_group(i)) return refuse_remapped(q, m, i);
-    if (partial_groups && asks_about_group(i)) return refuse_partial(q, m, i);
-    return keeps_its_program(q, m, i);
-}
-
-static bool may_fuse(fusion *q, uint32_t m) {
-    const ir_func *body = q->members[m].kernel;
-    bool partial_groups = has_guard(q, m) && !is_remapped(q, m) && !has_whole_groups(q, m);
-    if (ir_is_declaration(body))
-        return refuse(q, "fuse.call",
-                      ir_sprintf(q->out, "the calls of @%s cannot be inlined: %s",
-                                 kernel(q, m)->name, body->refusal));
-    foreach_block (b, body)
-        foreach_inst (i, b)
-            if (!may_copy(q, m, partial_groups, i)) return false;
-    return true;
-}
-
-static bool may_fuse_all(fusion *q) {
-    pass_fuse_stage(q->cx, q->request, q->members, &q->scratch, &q->stage);
-    for (uint32_t m = 0; m < q->request->nmembers; m++)
-        if (!may_fuse(q, m)) return false;
-    return true;
+    return pass_has_whole_groups(&q->members[m].range, &q->result->range);
 }
 
 /* -------------------------------------------------------------------------------- fixing a copy */
@@ -330,7 +206,7 @@ static void build_entrance(fusion *q, uint32_t m, const pass_remap *remap, ir_bu
     ir_build_br(b, guard, body, join);
     decide(q, "fuse.guard",
            ir_sprintf(q->out, "@%s runs on the items of %s only%s", kernel(q, m)->name,
-                      range_text(q, &q->members[m].range),
+                      pass_range_text(q->out, &q->members[m].range),
                       !remap->computed && has_whole_groups(q, m) ? ", whole work-groups" : ""));
 }
 
@@ -351,9 +227,9 @@ static void build_barrier(fusion *q, uint32_t m, ir_builder *b) {
     const char *before = kernel(q, m)->name, *after = kernel(q, m + 1)->name;
     bool asked = q->request->barrier == PASS_BARRIER_NONE && q->request->force;
     pass_decision d = {.rule = "fuse.no-barrier", .why = q->result->gaps[m].why};
-    unsigned scope = q->wait[m] == PASS_WAIT_GRID ? IR_SCOPE_DEVICE : IR_SCOPE_WORKGROUP;
+    bool phase = q->wait[m] == PASS_WAIT_GRID;
+    unsigned scope = phase ? IR_SCOPE_DEVICE : IR_SCOPE_WORKGROUP;
     if (q->wait[m]) {
-        bool phase = q->wait[m] == PASS_WAIT_GRID;
         ir_build_barrier(b, scope, scope, IR_SEM_SEQ_CST | ordered_memory(q));
         d.rule = phase ? "fuse.phase" : "fuse.barrier";
         d.text = ir_sprintf(q->out, "%s between @%s and @%s: %s",
@@ -401,14 +277,16 @@ static ir_inst **arguments_of(const fusion *q, uint32_t m, ir_builder *b, ir_are
 /* A block for the ids of a remapped member, behind its guard; NULL when it keeps its ids. */
 static ir_block *begin_ids(fusion *q, uint32_t m, pass_remap *remap) {
     ir_builder b;
-    ir_block *ids = is_remapped(q, m) ? ir_block_new(q->result->kernel, "ids") : NULL;
+    bool computed = !pass_same_ids(&q->members[m].range, &q->result->range);
+    ir_block *ids = computed ? ir_block_new(q->result->kernel, "ids") : NULL;
     ir_builder_init(&b, q->result->kernel);
     ir_at_end(&b, ids);
     pass_remap_begin(remap, &b);
     if (!ids) return NULL;
     decide(q, "fuse.remap",
            ir_sprintf(q->out, "ids of @%s are computed from the linear id: %s in %s",
-                      kernel(q, m)->name, range_text(q, remap->own), range_text(q, remap->fused)));
+                      kernel(q, m)->name, pass_range_text(q->out, remap->own),
+                      pass_range_text(q->out, remap->fused)));
     return ids;
 }
 
@@ -506,10 +384,9 @@ static void fuse(void *user) {
     if (!have_kernels(q) || !pass_fuse_attrs(q->cx, q->request, q->out, q->result, &q->attrs))
         return;
     if (!resolve_range(q)) return;
-    if (!may_fuse_all(q)) {
-        q->done = true;
-        return;
-    }
+    pass_fuse_stage(q->cx, q->request, q->members, &q->scratch, &q->stage);
+    q->done = !pass_fuse_fit(q->request, q->members, q->stage != NULL, q->out, q->result);
+    if (q->done) return;
     make_module(q);
     if (!pass_fuse_params(q->cx, q->request, q->out, q->result)) return;
     if (!is_legal(q)) {

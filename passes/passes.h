@@ -330,6 +330,10 @@ static inline uint64_t pass_global_offset(const pass_range *r, unsigned d) {
 }
 /* Do the ids that a member's items had equal those of the fused items of the same linear id? */
 bool pass_same_ids(const pass_range *member, const pass_range *fused);
+/* Does it run on some of the fused items only? */
+bool pass_needs_guard(const pass_range *member, const pass_range *fused);
+/* Do the fused work-groups lie inside or outside of the member's range as a whole? */
+bool pass_has_whole_groups(const pass_range *member, const pass_range *fused);
 uint64_t pass_range_items(const pass_range *r);
 
 /* What the queries of a member become in the fused kernel. (remap.c) */
@@ -346,6 +350,7 @@ void pass_remap_begin(pass_remap *r, ir_builder *b);
 ir_inst *pass_remap_query(const pass_remap *r, ir_func *f, const ir_inst *query);
 /* Writes "{64,4/16,1}", with " offset 8,0" where there is one. */
 void pass_print_range(ir_text *out, const pass_range *r);
+const char *pass_range_text(ir_arena *a, const pass_range *r);
 
 /* ------------------------------------------------- access summaries (affine.c, bounds.c, access.c)
  *
@@ -649,6 +654,10 @@ bool pass_fuse_params(ir_ctx *cx, const pass_fuse_request *request, ir_arena *ou
  * set when there are any; to be freed by the caller. (fuse_stage.c) */
 void pass_fuse_stage(ir_ctx *cx, const pass_fuse_request *request, pass_fuse_member *members,
                      ir_arena *scratch, ir_module **stage);
+/* Can their bodies be taken as they are?  False after a refusal.  `staged`: they are copies.
+ * (fuse_fit.c) */
+bool pass_fuse_fit(const pass_fuse_request *request, const pass_fuse_member *members, bool staged,
+                   ir_arena *out, pass_fuse_result *result);
 /* What the members read and write. */
 pass_summary *pass_fuse_summaries(const pass_fuse_request *request, const pass_fuse_member *members,
                                   ir_arena *scratch, const pass_fuse_result *result);

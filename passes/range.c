@@ -40,6 +40,12 @@ void pass_print_range(ir_text *out, const pass_range *r) {
     put_numbers(out, r->offset, r->dims);
 }
 
+const char *pass_range_text(ir_arena *a, const pass_range *r) {
+    ir_text t = {.arena = a};
+    pass_print_range(&t, r);
+    return t.data;
+}
+
 bool pass_same_ids(const pass_range *member, const pass_range *fused) {
     unsigned d = 0;
     while (d < 3 && pass_global_size(member, d) == pass_global_size(fused, d)) d++;
@@ -47,6 +53,17 @@ bool pass_same_ids(const pass_range *member, const pass_range *fused) {
     if (pass_global_size(member, d) > pass_global_size(fused, d)) return false;
     while (++d < 3)
         if (pass_global_size(member, d) != 1) return false;
+    return true;
+}
+
+/* With as many items as the fused kernel a member runs on all of them. */
+bool pass_needs_guard(const pass_range *member, const pass_range *fused) {
+    return pass_range_items(member) != pass_range_items(fused);
+}
+
+bool pass_has_whole_groups(const pass_range *member, const pass_range *fused) {
+    for (unsigned d = 0; d < fused->dims; d++)
+        if (!fused->has_local || pass_global_size(member, d) % fused->local[d]) return false;
     return true;
 }
 

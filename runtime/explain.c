@@ -49,7 +49,7 @@ static spvf_explained_member explain_member(const explainer *e, const spvf_membe
     const pass_range own = rt_pass_range(&m->range), *fused = &e->result->range;
     spvf_explained_member out = {.kernel = ir_strdup(e->arena, m->kernel), .range = m->range};
     if (!fused->dims) return out;
-    out.guarded = pass_range_items(&own) != pass_range_items(fused);
+    out.guarded = pass_needs_guard(&own, fused);
     out.remapped = !pass_same_ids(&own, fused);
     return out;
 }
