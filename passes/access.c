@@ -7,7 +7,7 @@
  *
  * An item gets to a block for certain when the block dominates every way out of the kernel.
  */
-#include "passes/passes.h"
+#include "passes/analysis.h"
 
 typedef struct {
     const pass_launch *launch;
@@ -135,9 +135,9 @@ void pass_find_accesses(const pass_launch *l, ir_arena *a, pass_accesses *out) {
 
 /* ------------------------------------------------------------------------------------ questions */
 
-bool pass_argument_of(const pass_summary *s, const pass_access *x, uint32_t *arg) {
+bool pass_argument_of(const pass_launch *l, const pass_access *x, uint32_t *arg) {
     if (!x->object || x->object->op != IR_OP_param) return false;
-    *arg = s->launch.argument[x->object->imm.index];
+    *arg = l->argument ? l->argument[x->object->imm.index] : x->object->imm.index;
     return true;
 }
 

@@ -12,7 +12,7 @@
  *
  * How deep and how far expressions are followed is limited; what lies beyond is a symbol.
  */
-#include "passes/passes.h"
+#include "passes/analysis.h"
 
 enum { MAX_DEPTH = 24, MAX_STEPS = 1000 };
 

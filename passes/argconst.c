@@ -8,7 +8,7 @@
  * The bytes come as a host lays them out for the kernel: little endian, a vector of three followed
  * by a fourth, unused element.
  */
-#include "passes/passes.h"
+#include "passes/fuse_impl.h"
 
 IR_PRINTF(3, 4) static bool refuse(const ir_func *f, uint32_t index, const char *fmt, ...) {
     char text[256];

@@ -10,7 +10,7 @@
  * Memory of a group is filled by all its items together, so there the member has to run whole
  * groups, and guards must not tell items apart.
  */
-#include "passes/passes.h"
+#include "passes/fuse_impl.h"
 
 enum { MAX_SIDES = 512 };
 

@@ -11,7 +11,7 @@
  *
  * Not here: relations between symbols.
  */
-#include "passes/passes.h"
+#include "passes/analysis.h"
 
 enum { MAX_GUARDS = 8, MAX_DOMINATORS = 64 };
 

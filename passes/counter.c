@@ -6,7 +6,7 @@
  * when the first value behind the interval does not wrap into it again.  For equality it is exact
  * when the step leads to the constant at all.
  */
-#include "passes/passes.h"
+#include "passes/analysis.h"
 
 /* The place of the one back edge among the two predecessors of a header; 2: not so. */
 static unsigned find_back_edge(const ir_loops *l, const ir_loop *loop) {

@@ -27,7 +27,7 @@
  * and where a barrier has to stand, in fuse_legal.c; which buffers become private or local memory,
  * in promote.c.
  */
-#include "passes/passes.h"
+#include "passes/fuse_impl.h"
 
 typedef struct {
     ir_ctx *cx;

@@ -7,7 +7,7 @@
  *
  * Whether operations may be contracted is a flag of each operation and needs no merging here.
  */
-#include "passes/passes.h"
+#include "passes/fuse_impl.h"
 
 typedef struct {
     ir_ctx *cx;

@@ -8,7 +8,7 @@
  *     can only be fused into their module.
  *   - Calls that could not be inlined have no place in a body (fuse_stage.c).
  */
-#include "passes/passes.h"
+#include "passes/fuse_impl.h"
 
 typedef struct {
     const pass_fuse_request *request;
@@ -113,7 +113,7 @@ static bool refuse_call(fitter *q, uint32_t m) {
                              q->members[m].kernel->refusal));
 }
 
-/* ------------------------------------------------------------------------------------- judgement */
+/* ------------------------------------------------------------------------------------ judgement */
 
 static bool keeps_its_program(fitter *q, uint32_t m, const ir_inst *i) {
     bool same_program = q->request->into == q->request->members[m].kernel->module && !q->staged;

@@ -10,7 +10,7 @@
  *
  * The proof takes different arguments for different memory, so the fused kernel may rely on it too.
  */
-#include "passes/passes.h"
+#include "passes/fuse_impl.h"
 
 enum { MAX_PAIRS = 1 << 16 }; /* of accesses of two members; more are not looked at */
 
@@ -62,7 +62,7 @@ static uint64_t objects_of(const pass_summary *s) {
         const pass_access *x = &s->accesses.data[k];
         uint32_t arg;
         if (!x->object) return UINT64_MAX;
-        bool param = pass_argument_of(s, x, &arg);
+        bool param = pass_argument_of(&s->launch, x, &arg);
         bits |= UINT64_C(1) << (param ? arg : ir_mix((uintptr_t)x->object->imm.global, 0)) % 64;
     }
     return bits;

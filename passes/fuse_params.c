@@ -19,7 +19,7 @@
  *   all other attributes                   if they hold in all
  *   type name                              if it is the same in all
  */
-#include "passes/passes.h"
+#include "passes/fuse_impl.h"
 
 /* One parameter of one member. */
 typedef struct {

@@ -4,7 +4,7 @@
  * Everything that is told lies in the caller's arena and refers to nothing of the members, so a
  * report outlives their modules.
  */
-#include "passes/passes.h"
+#include "passes/fuse_impl.h"
 
 /* ---------------------------------------------------------------------------------------- rules */
 
@@ -58,7 +58,7 @@ static void mark_accesses(const pass_summary *s, pass_fuse_result *r) {
     for (uint32_t k = 0; k < s->accesses.n; k++) {
         const pass_access *x = &s->accesses.data[k];
         uint32_t arg;
-        if (!pass_argument_of(s, x, &arg)) continue;
+        if (!pass_argument_of(&s->launch, x, &arg)) continue;
         r->buffers[arg].read |= (x->kind & PASS_READS) != 0;
         r->buffers[arg].written |= (x->kind & PASS_WRITES) != 0;
     }
@@ -73,7 +73,7 @@ static pass_dependence_info describe_gap(const pass_findings *found, const pass_
                                          ir_arena *out, const pass_fuse_result *r) {
     uint32_t arg;
     if (d->kind == PASS_DEP_NONE) return (pass_dependence_info){0};
-    bool has_row = pass_argument_of(d->first.of, d->first.access, &arg);
+    bool has_row = pass_argument_of(&d->first.of->launch, d->first.access, &arg);
     if (has_row && is_same_pair(d, &found->by_arg[arg])) return r->buffers[arg].dependence;
     return pass_describe_dependence(found, d, out);
 }

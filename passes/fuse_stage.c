@@ -6,7 +6,7 @@
  * shared; there calls are inlined and variables become values.  Promotion changes bodies too, each
  * in its own way; then each member gets a copy of what has been simplified once.
  */
-#include "passes/passes.h"
+#include "passes/fuse_impl.h"
 
 static const char simple[] =
     "inline,sroa,mem2reg,simplify,sccp,simplifycfg,simplify,gvn,memopt,dce";

@@ -7,7 +7,7 @@
  * The only exit of a loop whose iterations are counted (bounds.c) is no guard: the block runs once
  * in every iteration.
  */
-#include "passes/passes.h"
+#include "passes/analysis.h"
 
 enum {
     MAX_VISITS = 10000, /* of blocks, for one list of guards */

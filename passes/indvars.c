@@ -15,7 +15,7 @@
  *
  * The counters that are left over feed themselves only; dce removes them.
  */
-#include "passes/passes.h"
+#include "passes/analysis.h"
 
 enum { MAX_COUNTERS = 16 };
 

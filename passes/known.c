@@ -7,7 +7,7 @@
  *   - an index that was computed as an int and is extended for an address is computed in the width
  *     of addresses at once, when that saves the extension and nothing can have wrapped.
  */
-#include "passes/passes.h"
+#include "passes/fuse_impl.h"
 
 enum { MAX_DEPTH = 8 };
 

@@ -16,7 +16,7 @@
  * The same holds for work-groups with group ids in place of ids; local ids are then among what has
  * bounds.  By linear id, items are compared that count their dimensions in different ways.
  */
-#include "passes/passes.h"
+#include "passes/fuse_impl.h"
 
 /* ---------------------------------------------------------------------------------------- bases */
 

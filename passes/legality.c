@@ -16,7 +16,7 @@
  * Arguments that are not identical are different memory.  A remapped member is compared by the
  * linear id, where its offset is a multiple of that.
  */
-#include "passes/passes.h"
+#include "passes/fuse_impl.h"
 
 /* ---------------------------------------------------------------------------------------- proof */
 
@@ -56,7 +56,7 @@ static pass_dependence_kind classify(const pass_side *a, const pass_side *b) {
 /* What an object is to the fused kernel: its argument, or a variable of the program. */
 static uint64_t identity_of(const pass_side *s) {
     uint32_t arg;
-    if (pass_argument_of(s->of, s->access, &arg)) return arg;
+    if (pass_argument_of(&s->of->launch, s->access, &arg)) return arg;
     return (uintptr_t)s->access->object->imm.global;
 }
 
@@ -74,7 +74,8 @@ void pass_keep_worse(pass_dependence *by_arg, const pass_dependence *d) {
     const pass_side *const sides[] = {&d->first, &d->second};
     for (unsigned n = 0; n < 2; n++) {
         uint32_t arg;
-        if (pass_argument_of(sides[n]->of, sides[n]->access, &arg)) keep_worse(&by_arg[arg], d);
+        if (pass_argument_of(&sides[n]->of->launch, sides[n]->access, &arg))
+            keep_worse(&by_arg[arg], d);
     }
 }
 

@@ -13,7 +13,7 @@
  * it is the same address in every iteration of the loops in between.  How far a load looks is
  * limited.
  */
-#include "passes/passes.h"
+#include "passes/analysis.h"
 
 enum { MAX_STEPS = 100, MAX_MEETINGS = 8, MAX_WAYS = 48 };
 

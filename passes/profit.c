@@ -8,7 +8,7 @@
  * The model need not be exact, as fusion rarely loses: a kernel is declined only when what it costs
  * is more than all that it saves.
  */
-#include "passes/passes.h"
+#include "passes/fuse.h"
 
 enum {
     LAUNCH = 65536,  /* bytes that a device moves in the time of a launch, about 5 µs */

@@ -12,7 +12,7 @@
  * What was asked for by name and cannot be done refuses the fusion.  A buffer that may be promoted
  * but need not (auto) stays where it is, and the report says why.
  */
-#include "passes/passes.h"
+#include "passes/fuse_impl.h"
 
 enum {
     MAX_PRIVATE = 16384, /* bytes of each item, of each group, and of items without being asked */
@@ -89,7 +89,7 @@ static void add_places(promoter *q, uint32_t m) {
     for (uint32_t k = 0; k < s->accesses.n; k++) {
         const pass_side side = {s, &s->accesses.data[k]};
         uint32_t arg;
-        if (pass_argument_of(s, side.access, &arg))
+        if (pass_argument_of(&s->launch, side.access, &arg))
             *ir_push(q->scratch, &q->by_arg[arg].sides) = side;
     }
 }

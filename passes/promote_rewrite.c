@@ -9,7 +9,7 @@
  * asserts that.  A loop whose counter is not its iteration number gets one that is.  Where a member
  * orders its accesses of global memory, it then orders those of local memory, too.
  */
-#include "passes/passes.h"
+#include "passes/fuse_impl.h"
 
 typedef struct {
     const pass_promoted *to;

@@ -18,7 +18,7 @@
  * dimension, where it may end earlier, and are 1 beyond: {256} in {512}, {8,4} in {8,8}, but not
  * {4,8} in {8,8}.
  */
-#include "passes/passes.h"
+#include "passes/fuse_impl.h"
 
 #include <stdlib.h>
 

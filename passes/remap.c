@@ -15,7 +15,7 @@
  * Montgomery 1994), made exact for the ids that occur: for x <= limit, with M = ceil(2^k / d),
  *     x / d == x * M >> k    if  limit * (M * d - 2^k) < 2^k
  */
-#include "passes/passes.h"
+#include "passes/fuse_impl.h"
 
 /* ------------------------------------------------------------------------------------- division */
 

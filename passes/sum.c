@@ -8,7 +8,7 @@
  * This is about values of one function.  Forms over ids and iterations, which mean the same in
  * different kernels, are those of affine.c.
  */
-#include "passes/passes.h"
+#include "passes/analysis.h"
 
 enum { MAX_OPEN = 8, MAX_STEPS = 64 };
 

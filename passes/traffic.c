@@ -11,7 +11,7 @@
  * offset is not understood every item is taken to touch an element of its own, and the numbers are
  * not exact.
  */
-#include "passes/passes.h"
+#include "passes/fuse_impl.h"
 
 /* Who touches the same place is the same item. */
 typedef struct place place;
@@ -153,7 +153,7 @@ static void count_access(meter *q, uint32_t m, const pass_access *x, place *p, u
 }
 
 static bool is_counted(const meter *q, const pass_summary *s, const pass_access *x, uint32_t *arg) {
-    if (!pass_argument_of(s, x, arg)) return false;
+    if (!pass_argument_of(&s->launch, x, arg)) return false;
     return q->result->args[*arg].kind == PASS_ARG_BUFFER && x->size;
 }
 

@@ -17,7 +17,7 @@
  * instructions, because phis move when they grow.
  */
 #include "ir/eval.h"
-#include "passes/passes.h"
+#include "passes/analysis.h"
 
 enum {
     MAX_ROUNDS = 8,     /* nesting of loops that disappear */

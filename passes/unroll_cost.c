@@ -9,7 +9,7 @@
  * Definitions come before uses in the blocks of a loop, except around inner loops; what is met too
  * early counts as varying there.
  */
-#include "passes/passes.h"
+#include "passes/analysis.h"
 
 enum { MAX_GUESSES = 4 };
 

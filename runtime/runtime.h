@@ -6,7 +6,7 @@
 #include "codegen/codegen.h"
 #include "frontend/frontend.h"
 #include "ir/ir.h"
-#include "passes/passes.h"
+#include "passes/fuse.h"
 #include "runtime/spvfuse.h"
 
 /* ---------------------------------------------------------------------------- handles (api.c …) */

@@ -17,9 +17,9 @@ check() {
 
 check ir ir/
 check frontend ir/ frontend/
-check passes ir/ passes/passes. passes/fuse_rules.def passes/simplify_rules.inc
+check passes ir/ passes/passes. passes/analysis.h passes/fuse passes/simplify_rules.inc
 check codegen ir/ codegen/
-check runtime ir/ frontend/frontend.h passes/passes.h codegen/codegen.h runtime/
+check runtime ir/ frontend/frontend.h passes/fuse.h codegen/codegen.h runtime/
 check runtime/cli runtime/spvfuse.h runtime/cli/
 [ $status = 0 ] && echo "include arrows: 6 passed, 0 failed"
 exit $status

@@ -2,7 +2,7 @@
  *
  * Each kernel is IR text; the range is that of the launch.
  */
-#include "passes/passes.h"
+#include "passes/analysis.h"
 
 #include <criterion/criterion.h>
 

@@ -2,7 +2,7 @@
  *
  * Kernels are IR text.  Where the meaning counts, the members are run one after another and the
  * fused kernel once, on equal memories, which must then be equal. */
-#include "passes/passes.h"
+#include "passes/fuse_impl.h"
 #include "tests/passes/items.h"
 #include "tests/passes/ranges.h"
 

@@ -3,7 +3,7 @@
  * Each row has lines of IR in which %g is the id and %v the value looked at, the range, and what %v
  * has become: its instruction as text, without its name.
  */
-#include "passes/passes.h"
+#include "passes/fuse_impl.h"
 #include "tests/passes/ranges.h"
 
 #include <criterion/criterion.h>

@@ -3,7 +3,7 @@
  * Each row has the offset at which the first kernel writes and the second reads one buffer of i32,
  * as lines of IR that define %o, the ranges, and the decision.
  */
-#include "passes/passes.h"
+#include "passes/fuse.h"
 #include "tests/passes/ranges.h"
 
 #include <criterion/criterion.h>

@@ -1,7 +1,7 @@
 /* loops_test.c — passes on loops keep the meaning of random counted loops, and counts of iterations
  * are those that running the loop gives. */
 #include "ir/interp.h"
-#include "passes/passes.h"
+#include "passes/analysis.h"
 #include "tests/passes/random_loops.h"
 
 #include <criterion/criterion.h>

@@ -4,7 +4,7 @@
  * Each row has what the first kernel does with the buffer %x, and what the second does, as lines of
  * IR; %g is the global id, %l the local id, %y another buffer.
  */
-#include "passes/passes.h"
+#include "passes/fuse.h"
 #include "tests/passes/ranges.h"
 
 #include <criterion/criterion.h>

@@ -5,7 +5,7 @@
  * bijection, and counts work-groups of one item.  Small ranges run whole, in memory; of large ones
  * single items run, at the ends and at random places.
  */
-#include "passes/passes.h"
+#include "passes/fuse.h"
 #include "tests/passes/items.h"
 
 #include <criterion/criterion.h>

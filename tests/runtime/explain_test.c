@@ -2,7 +2,7 @@
  * source lines, and predicted bytes. */
 #include "tests/runtime/bench.h"
 
-#include "passes/passes.h"
+#include "passes/fuse.h"
 
 #define ADDRESS(p, of) "  %" p ": ptr.global = ptradd %" of ", %o inbounds\n"
 #define BINARY(name, op)                                                                           \

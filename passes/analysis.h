@@ -1,0 +1,229 @@
+/* analysis.h — what passes ask about code.  Answers hold as long as the code is as it was; nothing
+ * here changes IR.
+ *
+ * There are two sorts of forms, sums of factors times symbols.  Those of affine.c are about ids,
+ * arguments and iterations, of one kernel in its launch, and mean the same in other kernels; those
+ * of sum.c are about the values of one function. */
+#ifndef SPVFUSE_ANALYSIS_H
+#define SPVFUSE_ANALYSIS_H
+
+#include "passes/passes.h"
+
+/* ----------------------------------------------------- loop counters (counter.c, unroll_cost.c) */
+
+/* A phi that is init + k * step, modulo its width, in iteration k. */
+typedef struct {
+    const ir_loop *loop;
+    ir_inst *init, *next; /* next: its value in the next iteration */
+    ir_block *latch;      /* the one block that jumps back */
+    int64_t step;
+} pass_counter;
+
+/* False when phi is none. */
+bool pass_find_counter(const ir_loops *l, const ir_inst *phi, pass_counter *c);
+
+#define PASS_MAX_ROUNDS INT64_C(0xffffffff)
+/* How many iterations the branch that ends b, a block of the loop itself, goes on in the loop when
+ * it is reached once in each; -1: unknown, or more than PASS_MAX_ROUNDS. */
+int64_t pass_count_passes(const ir_loops *l, const ir_loop *loop, const ir_block *b);
+/* Does it never wrap, read as signed or unsigned, when it begins with a whole number? */
+bool pass_counts_whole(const ir_loops *l, const ir_inst *phi, bool is_signed);
+
+/* What one more copy of a loop's body costs (unroll_cost.c). */
+typedef struct {
+    uint32_t size;   /* instructions of the loop */
+    uint32_t copied; /* of them, those that each copy has, when its iteration is known */
+    bool convergent;
+    bool indexed; /* stack variables, by what is constant then */
+} pass_loop_cost;
+/* False: the loop has more than `limit` instructions.  Uses their marks. */
+bool pass_estimate_copies(const ir_loops *l, const ir_loop *loop, uint32_t limit,
+                          pass_loop_cost *cost);
+
+/* ----------------------------------------------------------------------------- forms (affine.c) */
+
+/* What a form is made of: an id or size (kind is the query's op, index its dimension), a by-value
+ * parameter (IR_OP_param, its argument), the iteration number of a loop (IR_OP_phi, value is its
+ * counter), or a value that is not looked into (IR_OP_COUNT, and itself, as a signed number). */
+typedef struct {
+    ir_op kind;
+    uint32_t index;
+    const ir_inst *value;
+} pass_symbol;
+
+typedef struct {
+    pass_symbol of;
+    int64_t factor; /* not 0 */
+} pass_term;
+
+enum { PASS_MAX_TERMS = 6 };
+
+/* constant + sum of factor * symbol. */
+typedef struct {
+    pass_term term[PASS_MAX_TERMS];
+    uint32_t n;
+    int64_t constant;
+} pass_affine;
+
+/* to += factor * f; false when there are too many terms. */
+bool pass_affine_add(pass_affine *to, const pass_affine *f, int64_t factor);
+/* Are they equal for all values of their symbols? */
+bool pass_is_same_form(const pass_affine *a, const pass_affine *b);
+/* Is it made of ids, sizes and arguments alone, which other kernels have as well? */
+bool pass_is_common_form(const pass_affine *f);
+bool pass_is_same_symbol(const pass_symbol *a, const pass_symbol *b);
+static inline uint64_t pass_magnitude(int64_t x) { return x < 0 ? 0 - (uint64_t)x : (uint64_t)x; }
+
+/* A kernel and what is known about its launch. */
+typedef struct {
+    ir_func *kernel;             /* without calls */
+    const pass_range *range;     /* NULL: unknown */
+    const uint32_t *argument;    /* by parameter: its name in symbols; NULL: its index */
+    const int64_t *const *value; /* by parameter: its value, where one is known; may be NULL */
+} pass_launch;
+
+/* The form that an integer has in block `at`: always one, perhaps just a symbol. */
+void pass_find_affine(const pass_launch *l, ir_inst *v, const ir_block *at, pass_affine *out);
+/* Writes group id * local size + local id as what it is: the global id, less its offset. */
+void pass_join_ids(const pass_launch *l, pass_affine *f);
+void pass_print_affine(ir_text *out, const pass_launch *l, const pass_affine *f);
+
+/* --------------------------------------------------------------------------------- sums (sum.c) */
+
+/* The form of an integer of at most 64 bits as a sum of other values, modulo 2^width.  A symbol is
+ * a value as it is (kind: its op), or a narrower one that is widened (kind: IR_OP_sext,
+ * IR_OP_zext).  True when terms have cancelled. */
+bool pass_find_sum(ir_inst *v, pass_affine *out);
+
+/* ---------------------------------------------------------------------------- bounds (bounds.c) */
+
+/* The number that v is: a constant, or a parameter or size that the launch gives. */
+bool pass_known_number(const pass_launch *l, const ir_inst *v, int64_t *n);
+/* As pass_count_passes, with the numbers that are known at launch. (counter.c) */
+int64_t pass_count_launched(const pass_launch *l, const ir_loop *loop, const ir_block *b);
+/* Does the loop have one exit, and a known number of iterations? */
+bool pass_is_counted(const pass_launch *l, const ir_loop *loop);
+/* The values that a symbol can have in block `at`; false: unknown. */
+bool pass_symbol_bounds(const pass_launch *l, const pass_symbol *s, const ir_block *at,
+                        int64_t *low, int64_t *high);
+/* The same of a form; also false where the bounds leave 63 bits. */
+bool pass_affine_bounds(const pass_launch *l, const pass_affine *f, const ir_block *at,
+                        int64_t *low, int64_t *high);
+/* Without what guards say; at NULL: wherever the symbols have values. */
+bool pass_affine_own_bounds(const pass_launch *l, const pass_affine *f, const ir_block *at,
+                            int64_t *low, int64_t *high);
+
+/* ---------------------------------------------------------------------------- guards (guards.c) */
+
+/* A branch that an item takes on its way. */
+typedef struct {
+    const ir_inst *test; /* i1 */
+    bool holds;          /* how it has to come out */
+    bool compares;       /* two integers: left, right */
+    pass_affine left, right;
+} pass_guard;
+
+typedef struct {
+    ir_vec(pass_guard) list;
+    bool exact; /* every item of which all this holds gets there, in all rounds of counted loops */
+} pass_guards;
+
+/* Control comes to b from a branch alone, when this test comes out as `holds`; NULL: not so. */
+ir_inst *pass_test_before(const ir_block *b, bool *holds);
+/* What holds for the items that get to block b. */
+void pass_find_guards(const pass_launch *l, ir_block *b, ir_arena *a, pass_guards *out);
+/* Is a guard made of ids and arguments on the list?  Both are of members that keep their ids. */
+bool pass_has_guard(const pass_guards *list, const pass_guard *g);
+/* Does a guard hold for all items of the range? */
+bool pass_is_always_true(const pass_launch *l, const pass_guard *g);
+
+/* ----------------------------------------------------------------------------- accesses (access.c)
+ *
+ * Where a kernel reads and writes, as far as it can be said before it runs. */
+
+enum { PASS_READS = 1, PASS_WRITES = 2, PASS_ATOMIC = 4 };
+
+typedef struct {
+    const ir_inst *at;
+    const ir_inst *object; /* parameter or address of a global; NULL: unknown */
+    pass_affine offset;    /* in bytes */
+    uint32_t arg;          /* the operand that is the address */
+    uint64_t size;         /* in bytes; 0: unknown */
+    unsigned kind;         /* PASS_READS … */
+    bool always;           /* every item of the range gets there */
+    bool bounded;          /* then the offset lies between these */
+    int64_t low, high;
+} pass_access;
+
+typedef ir_vec(pass_access) pass_accesses;
+
+/* Appends all accesses of memory that items share, in program order of reachable blocks. */
+void pass_find_accesses(const pass_launch *l, ir_arena *a, pass_accesses *out);
+
+/* The argument that x goes to, as symbols number them; false: to something else. */
+bool pass_argument_of(const pass_launch *l, const pass_access *x, uint32_t *arg);
+/* Does it go to local memory?  To a variable there, of which each body has its own? */
+bool pass_is_local(const pass_access *x);
+bool pass_is_local_variable(const pass_access *x);
+/* Are all ids and values in its offset bounded, so that what is not proved is probably so? */
+bool pass_is_understood(const pass_access *x);
+
+/* An access, for those who read about it. */
+typedef struct {
+    uint32_t member;
+    const char *kernel;
+    unsigned kind; /* PASS_READS … */
+    uint64_t size; /* in bytes; 0: unknown */
+    bool always;
+    const char *place; /* "%out + 4*global_id.0" */
+    const char *file;  /* of the source, with line and column; NULL: unknown */
+    uint32_t line, column;
+} pass_access_info;
+
+/* Without member and its name; lies in `a` and outlives the kernel. */
+pass_access_info pass_describe_access(const pass_launch *l, const pass_access *x, ir_arena *a);
+/* "writes 4 bytes at %out + 4*global_id.0 + 8, always" */
+void pass_print_access(ir_text *out, const pass_access_info *x);
+/* One line each. */
+void pass_print_accesses(ir_text *out, const pass_launch *l, const pass_accesses *list);
+
+/* ----------------------------------------------------------------------------- addresses (alias.c)
+ *
+ * What may lead to the same memory within one function. */
+
+/* Where an address leads to. */
+typedef struct {
+    const ir_inst *object; /* what is left of it without steps and casts */
+    const ir_inst *base;   /* the object, or an address on the way beyond which sums are too long */
+    pass_affine offset;    /* in bytes, from base */
+} pass_place;
+
+/* Values that come after pass_alias_begin are objects of their own, of which nothing is known; the
+ * function may gain no other uses of addresses. */
+typedef struct {
+    const ir_func *f;
+    ir_arena *scratch;
+    const pass_place **place; /* by value id; NULL: the value is its own object */
+    bool *escapes;            /* by value id of an object: other addresses may be made from it */
+    uint32_t n;
+} pass_alias;
+
+void pass_alias_begin(pass_alias *a, ir_func *f, ir_arena *scratch);
+pass_place pass_find_place(const pass_alias *a, const ir_inst *p);
+const ir_inst *pass_object_of(const pass_alias *a, const ir_inst *p);
+/* A stack variable or a struct by value: memory that ends with the function. */
+bool pass_is_variable(const ir_func *f, const ir_inst *object);
+/* Does the first range of bytes certainly contain the second?  A size of UINT64_MAX is unknown. */
+bool pass_covers(const pass_alias *a, const ir_inst *p, uint64_t p_size, const ir_inst *q,
+                 uint64_t q_size);
+/* Is operand `arg` of i, a load, store, copy, fill or atomic, an address that it accesses? */
+bool pass_is_accessed(const ir_inst *i, unsigned arg);
+/* The range that a store, copy or fill writes; NULL: another op. */
+const ir_inst *pass_written(const pass_alias *a, const ir_inst *i, uint64_t *size);
+/* May i change memory at all, by itself or by what others do meanwhile? */
+bool pass_writes(const ir_inst *i);
+/* May i, or other work-items that it waits for, write these bytes?  Read them? */
+bool pass_may_write(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size);
+bool pass_may_read(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size);
+
+#endif

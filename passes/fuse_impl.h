@@ -1,0 +1,198 @@
+/* fuse_impl.h — private to the files of fusion: what they find out and hand on.
+ *
+ * It stands in the order in which pass_fuse (fuse.c) needs it. */
+#ifndef SPVFUSE_FUSE_IMPL_H
+#define SPVFUSE_FUSE_IMPL_H
+
+#include "passes/fuse.h"
+
+/* ------------------------------------------------------------ ranges and ids (range.c, remap.c) */
+
+/* The nd-range of the fused kernel; false after a reported error. */
+bool pass_fuse_range(ir_ctx *cx, const pass_fuse_member *members, uint32_t n, ir_arena *scratch,
+                     pass_range *fused);
+/* Do the fused work-groups lie inside or outside of the member's range as a whole? */
+bool pass_has_whole_groups(const pass_range *member, const pass_range *fused);
+
+/* What the queries of a member become in the fused kernel. */
+typedef struct {
+    const pass_range *own, *fused;
+    bool computed;  /* ids come from the linear id, and work-groups are single items */
+    ir_inst *id[3]; /* then: global ids */
+} pass_remap;
+
+/* The linear id of the item in the fused range; every item has it. */
+ir_inst *pass_linear_id(const pass_remap *r, ir_builder *b);
+/* Builds what the queries need, at a place that only the member's items reach. */
+void pass_remap_begin(pass_remap *r, ir_builder *b);
+/* The answer to a query of the member; NULL: the same as in the fused kernel. */
+ir_inst *pass_remap_query(const pass_remap *r, ir_func *f, const ir_inst *query);
+
+/* --------------------------------------------------------------------- members (fuse_attrs.c …) */
+
+/* The attributes that hold for all members; false after a reported error. (fuse_attrs.c) */
+bool pass_fuse_attrs(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out,
+                     pass_fuse_result *result, ir_kernel_attrs *into);
+/* Replaces members by bodies without calls, and with few variables.  Copies are in *stage, which is
+ * set when there are any; to be freed by the caller. (fuse_stage.c) */
+void pass_fuse_stage(ir_ctx *cx, const pass_fuse_request *request, pass_fuse_member *members,
+                     ir_arena *scratch, ir_module **stage);
+/* Can their bodies be taken as they are?  False after a refusal.  `staged`: they are copies.
+ * (fuse_fit.c) */
+bool pass_fuse_fit(const pass_fuse_request *request, const pass_fuse_member *members, bool staged,
+                   ir_arena *out, pass_fuse_result *result);
+/* Declares the fused kernel in result->module: one parameter per class of identical ones, with the
+ * facts that hold for all of the class.  Fills args and arg_of. (fuse_params.c) */
+bool pass_fuse_params(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out,
+                      pass_fuse_result *result);
+
+/* --------------------------------------------------------------------- summaries (fuse_legal.c) */
+
+/* All that is known of a member's memory. */
+typedef struct {
+    pass_launch launch; /* argument numbers are those of the fused kernel */
+    pass_accesses accesses;
+    bool remapped;
+    uint64_t objects; /* a bit for each, by its number modulo 64; all: one is unknown */
+} pass_summary;
+
+/* An access of a member. */
+typedef struct {
+    const pass_summary *of;
+    const pass_access *access;
+} pass_side;
+
+/* What the members read and write. */
+pass_summary *pass_fuse_summaries(const pass_fuse_request *request, const pass_fuse_member *members,
+                                  ir_arena *scratch, const pass_fuse_result *result);
+
+/* ------------------------------------------------------------------ layouts (layout.c, assigned.c)
+ *
+ * Accesses of a buffer touch the bytes base(ids) + block * stride + place, and no other item (or
+ * work-group) touches those that one does. */
+
+typedef enum { PASS_BY_ITEM, PASS_BY_LINEAR_ID, PASS_BY_GROUP } pass_basis;
+
+typedef struct {
+    pass_basis basis;
+    int64_t factor[3]; /* of global ids, the linear id, or group ids; in bytes */
+    uint64_t size[3];  /* how many of these ids there are */
+    pass_affine arguments;
+    int64_t origin;      /* the base is all this together */
+    int64_t stride;      /* 0: one block */
+    int64_t first, last; /* blocks */
+    int64_t low, high;   /* low <= place, place + size of the access <= high */
+    uint64_t align;      /* the greatest of all accesses */
+} pass_layout;
+
+/* The layout of n > 0 accesses of one buffer; false: not proved. */
+bool pass_find_layout(const pass_side *sides, uint32_t n, pass_basis basis, pass_layout *out);
+/* That of items: by linear id, or where that is not proved by ids. */
+bool pass_find_item_layout(const pass_side *sides, uint32_t n, pass_layout *out);
+/* "offset - 4*global_id.0", with ", 2 blocks of 4 bytes from every 2048" when there are several. */
+void pass_print_layout(ir_text *out, const pass_layout *l);
+
+/* The same as one number of bytes: blocks lie behind each other, from place `low` of the first. */
+bool pass_find_position(const pass_layout *l, const pass_side *s, pass_affine *position);
+/* How many bytes that makes in all. */
+uint64_t pass_layout_bytes(const pass_layout *l);
+/* A read of the layout's accesses before which not all it reads has been written by the same item
+ * (or group), or NULL.  The sides of one member have one summary, and those of earlier members
+ * summaries at lower addresses. (assigned.c) */
+const pass_side *pass_find_unassigned(const pass_layout *l, const pass_side *sides, uint32_t n,
+                                      ir_arena *scratch);
+
+/* ----------------------------------------------------------------------- promotion (promote*.c) */
+
+typedef struct {
+    bool atomics; /* in: they are allowed */
+    ir_value_list addresses;
+    const char *rule, *why; /* "promote.stored", "stores its address in memory" */
+} pass_address_uses;
+
+/* Lists an address and all that offsets and casts make of it.  False with a reason: it is used for
+ * something else than accesses of memory. */
+bool pass_find_address_uses(ir_inst *address, ir_arena *scratch, pass_address_uses *u);
+
+/* A buffer that has become memory of its own. */
+typedef struct {
+    uint32_t arg;
+    ir_space space; /* IR_PRIVATE, IR_LOCAL */
+    pass_side *sides;
+    uint32_t nsides;
+    uint64_t bytes; /* of each item, or group */
+    pass_layout layout;
+    bool assumed;      /* no layout: elements count modulo … */
+    uint64_t elements; /* … those of each item, or group */
+} pass_promoted;
+
+typedef struct {
+    ir_vec(pass_promoted) all;
+    bool ok; /* false: an error was reported */
+} pass_promotions;
+
+/* Decides what becomes of the buffers that the request names.  False after a refusal or an error.
+ * Accesses with an asserted map get offsets that say so. */
+bool pass_fuse_promote(ir_ctx *cx, const pass_fuse_request *request, pass_summary *summaries,
+                       ir_arena *scratch, ir_arena *out, pass_fuse_result *result,
+                       pass_promotions *list);
+/* Changes the bodies: their parameters become pointers to that memory. (promote_rewrite.c) */
+void pass_promote_bodies(const pass_promotions *list, const pass_summary *summaries,
+                         uint32_t nmembers, const pass_fuse_result *result, ir_arena *scratch);
+/* Makes it, for a kernel at the beginning of which b stands. */
+ir_inst *pass_promoted_memory(const pass_promoted *p, const char *name, ir_builder *b);
+
+/* ---------------------------------------------------------- legality (legality.c, fuse_legal.c) */
+
+/* The pair of accesses that makes it so, of two members; NULL for none. */
+typedef struct {
+    pass_dependence_kind kind;
+    pass_side first, second;
+} pass_dependence;
+
+/* by_arg goes by arguments of the fused kernel: at those that the sides go to the worse one stays. */
+void pass_keep_worse(pass_dependence *by_arg, const pass_dependence *d);
+
+/* The worst dependence of b on a, which comes before it, and of each argument (pass_keep_worse). */
+pass_dependence pass_find_dependence(const pass_summary *a, const pass_summary *b,
+                                     pass_dependence *by_arg);
+
+/* Decides whether the members may be fused, and behind which of them items have to wait.  False
+ * after a refusal, which is the last decision, also when that was before. (fuse_legal.c) */
+bool pass_fuse_legal(const pass_fuse_request *request, const pass_summary *summaries,
+                     ir_arena *scratch, ir_arena *out, pass_fuse_result *result, pass_wait *wait);
+
+/* ----------------------------------------------------------- reports (fuse_report.c, traffic.c) */
+
+/* All that legality has found out. */
+typedef struct {
+    const pass_fuse_request *request;
+    const pass_summary *summary;   /* by member */
+    const pass_dependence *by_arg; /* by argument: the worst between two members */
+    const pass_dependence *by_gap; /* by member, the last aside: the worst of the next one */
+    const pass_wait *wait;         /* by member */
+    ir_arena *scratch;
+} pass_findings;
+
+/* What the dependences found are to the user: fills buffers and gaps. (fuse_report.c) */
+void pass_fuse_report(const pass_findings *found, ir_arena *out, pass_fuse_result *result);
+/* A side of the members with these summaries as a report shows it, and in words. */
+pass_access_info *pass_describe_side(const pass_fuse_request *request, const pass_summary *all,
+                                     const pass_side *s, ir_arena *out);
+void pass_print_side(ir_text *out, const pass_access_info *x);
+pass_dependence_info pass_describe_dependence(const pass_findings *found, const pass_dependence *d,
+                                              ir_arena *out);
+/* The bytes that each buffer moves, fused and not. (traffic.c) */
+void pass_find_traffic(const pass_findings *found, ir_arena *scratch, pass_fuse_result *result);
+
+/* ---------------------------------------------------- the built kernel (fuse_params.c, known.c) */
+
+/* Gives parameter `index` of f a value: `size` bytes in memory form.  The parameter stays, without
+ * uses.  False after a reported error: it is no value, or has another size. (argconst.c) */
+bool pass_fold_argument(ir_func *f, uint32_t index, const void *bytes, size_t size);
+/* Applies the constants of the request to the built kernel and drops their parameters. */
+bool pass_fuse_constants(ir_ctx *cx, const pass_fuse_request *request, pass_fuse_result *result);
+/* Simplifies what the range of the launch decides; true when anything was. (known.c) */
+bool pass_apply_range(const pass_launch *l);
+
+#endif
