@@ -115,6 +115,11 @@ bool pass_affine_own_bounds(const pass_launch *l, const pass_affine *f, const ir
 
 /* ---------------------------------------------------------------------------- guards (guards.c) */
 
+/* Does i compare two integers, no vectors? */
+bool pass_is_comparison(const ir_inst *i);
+/* What y, x are when x, y are not `op`: not x < y is y <= x. */
+ir_op pass_opposite(ir_op op);
+
 /* A branch that an item takes on its way. */
 typedef struct {
     const ir_inst *test; /* i1 */

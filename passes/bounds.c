@@ -152,17 +152,6 @@ bool pass_affine_own_bounds(const pass_launch *l, const pass_affine *f, const ir
 
 /* --------------------------------------------------------------------------------------- guards */
 
-static ir_op opposite(ir_op op) {
-    switch (op) {
-    case IR_OP_ult: return IR_OP_ule;
-    case IR_OP_ule: return IR_OP_ult;
-    case IR_OP_slt: return IR_OP_sle;
-    case IR_OP_sle: return IR_OP_slt;
-    case IR_OP_eq: return IR_OP_ne;
-    default: return IR_OP_eq;
-    }
-}
-
 static bounds meet(bounds a, bounds b) {
     return (bounds){a.low > b.low ? a.low : b.low, a.high < b.high ? a.high : b.high};
 }
@@ -202,8 +191,7 @@ static bounds compare_bounds(const pass_launch *l, const pass_symbol *s, const i
     bool left = pass_known_number(l, ir_arg(test, 1), &n);
     if (!left && !pass_known_number(l, ir_arg(test, 0), &n)) return unbounded;
     ir_inst *other = ir_arg(test, !left);
-    /* not x < y is y <= x */
-    ir_op op = outcome ? (ir_op)test->op : opposite((ir_op)test->op);
+    ir_op op = outcome ? (ir_op)test->op : pass_opposite((ir_op)test->op);
     bool first = outcome || op == IR_OP_eq || op == IR_OP_ne ? left : !left;
     if (n < 0 && (op == IR_OP_ult || op == IR_OP_ule)) return unbounded;
     if (n > INT64_MAX / 2 || n < INT64_MIN / 2 || !ir_is_int(other->type)) return unbounded;
@@ -228,7 +216,7 @@ static bounds condition_bounds(const pass_launch *l, const pass_symbol *s, const
         if (c->op == (outcome ? IR_OP_and : IR_OP_or) && n + 2 <= MAX_GUARDS) {
             pending[n++] = ir_arg(c, 0);
             pending[n++] = ir_arg(c, 1);
-        } else if (ir_info(c)->rule == R_CMPI && ir_is_int(ir_arg(c, 0)->type)) {
+        } else if (pass_is_comparison(c)) {
             b = meet(b, compare_bounds(l, s, c, outcome));
         }
     }

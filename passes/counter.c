@@ -79,10 +79,6 @@ static int64_t count_passes(const exit_test *t, uint64_t first, int64_t step) {
     return ir_zext(first - t->end, t->bits) == 0;
 }
 
-static bool is_comparison(const ir_inst *i) {
-    return ir_info(i)->rule == R_CMPI && ir_is_int(ir_arg(i, 0)->type) && !ir_is_vector(i->type);
-}
-
 /* The bits of a number that is known; without a launch: of a constant. */
 static bool find_number(const pass_launch *l, const ir_inst *v, uint64_t *bits) {
     int64_t n;
@@ -102,7 +98,7 @@ static bool find_counted(const ir_loops *l, const ir_inst *x, pass_counter *c) {
 /* The test that ends b, if it compares a counter of the loop. */
 static bool find_test(const ir_loops *l, const ir_loop *loop, const ir_block *b, exit_test *t) {
     const ir_inst *test = b->last->op == IR_OP_br ? ir_arg(b->last, 0) : NULL;
-    if (!test || !is_comparison(test) || l->of[b->id] != loop) return false;
+    if (!test || !pass_is_comparison(test) || l->of[b->id] != loop) return false;
     t->stay = ir_in_loop(l, b->succ[0], loop);
     if (t->stay == ir_in_loop(l, b->succ[1], loop)) return false;
     t->op = test->op;

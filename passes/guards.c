@@ -60,7 +60,7 @@ static void add_test(finder *q, ir_inst *test, bool holds, const ir_block *at, u
         return;
     }
     pass_guard g = {.test = test, .holds = holds};
-    if (ir_info(test)->rule == R_CMPI && ir_is_int(ir_arg(test, 0)->type)) {
+    if (pass_is_comparison(test)) {
         pass_find_affine(q->launch, ir_arg(test, 0), at, &g.left);
         pass_find_affine(q->launch, ir_arg(test, 1), at, &g.right);
         g.compares = true;
@@ -93,13 +93,11 @@ void pass_find_guards(const pass_launch *l, ir_block *b, ir_arena *a, pass_guard
 
 /* ---------------------------------------------------------------------------------- comparisons */
 
-/* What holds on the way: not x < y is y <= x. */
-typedef struct {
-    ir_op op;
-    const pass_affine *left, *right;
-} relation;
+bool pass_is_comparison(const ir_inst *i) {
+    return ir_info(i)->rule == R_CMPI && ir_is_int(ir_arg(i, 0)->type) && !ir_is_vector(i->type);
+}
 
-static ir_op opposite_of(ir_op op) {
+ir_op pass_opposite(ir_op op) {
     switch (op) {
     case IR_OP_eq: return IR_OP_ne;
     case IR_OP_ne: return IR_OP_eq;
@@ -110,10 +108,16 @@ static ir_op opposite_of(ir_op op) {
     }
 }
 
+/* What holds on the way: not x < y is y <= x. */
+typedef struct {
+    ir_op op;
+    const pass_affine *left, *right;
+} relation;
+
 static relation relation_of(const pass_guard *g) {
     ir_op op = (ir_op)g->test->op;
     if (g->holds) return (relation){op, &g->left, &g->right};
-    return (relation){opposite_of(op), &g->right, &g->left};
+    return (relation){pass_opposite(op), &g->right, &g->left};
 }
 
 static bool is_same_guard(const pass_guard *a, const pass_guard *b) {

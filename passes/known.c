@@ -31,7 +31,7 @@ static void visit_size(knower *k, ir_inst *i) {
 }
 
 static void visit_comparison(knower *k, ir_inst *i) {
-    if (!ir_is_int(ir_arg(i, 0)->type) || ir_is_vector(i->type)) return;
+    if (!pass_is_comparison(i)) return;
     pass_guard g = {.test = i, .compares = true};
     pass_find_affine(k->launch, ir_arg(i, 0), i->block, &g.left);
     pass_find_affine(k->launch, ir_arg(i, 1), i->block, &g.right);
