@@ -2,47 +2,33 @@
  *
  * Each kernel is IR text; the range is that of the launch.
  */
-#include "passes/analysis.h"
-
-#include <criterion/criterion.h>
+#include "tests/passes/world.h"
 
 typedef struct {
-    ir_ctx cx;
-    ir_arena arena;
+    world w;
     const char *text;
     const pass_range *range;
     const int64_t *const *value;
-    ir_module *m;
     ir_text out;
-    char message[300];
-} world;
-
-static void keep_error(void *user, const ir_message *m) {
-    world *w = user;
-    if (m->severity == IR_ERROR) snprintf(w->message, sizeof w->message, "%s", m->text);
-}
+} trial;
 
 static void summarize(void *user) {
-    world *w = user;
+    trial *t = user;
     pass_accesses list = {0};
-    w->m = ir_parse(&w->cx, "test.ir", w->text, strlen(w->text));
-    cr_assert(w->m && ir_verify_module(w->m), "%s", w->message);
-    const pass_launch l = {.kernel = w->m->first_func, .range = w->range, .value = w->value};
-    pass_find_accesses(&l, &w->arena, &list);
-    pass_print_accesses(&w->out, &l, &list);
+    world_parse(&t->w, t->text, t->text);
+    const pass_launch l = {.kernel = t->w.m->first_func, .range = t->range, .value = t->value};
+    pass_find_accesses(&l, &t->w.arena, &list);
+    pass_print_accesses(&t->out, &l, &list);
 }
 
 static void check_with(const char *text, const pass_range *range, const int64_t *const *value,
                        const char *want) {
-    world w = {.cx = {.report = keep_error}, .text = text, .range = range, .value = value};
-    w.cx.report_user = &w;
-    ir_arena_init(&w.arena, &w.cx);
-    w.out.arena = &w.arena;
-    cr_assert(ir_try(&w.cx, summarize, &w), "%s", w.message);
-    cr_expect_str_eq(w.out.data ? w.out.data : "", want, "got\n%swant\n%s", w.out.data, want);
-    ir_module_free(w.m);
-    ir_arena_free(&w.arena);
-    cr_assert_eq(w.cx.used, 0);
+    trial t = {.text = text, .range = range, .value = value};
+    world_begin(&t.w);
+    t.out.arena = &t.w.arena;
+    cr_assert(ir_try(&t.w.cx, summarize, &t), "%s", t.w.message);
+    cr_expect_str_eq(t.out.data ? t.out.data : "", want, "got\n%swant\n%s", t.out.data, want);
+    world_end(&t.w);
 }
 
 static const pass_range line = {.dims = 1, .global = {1000}},

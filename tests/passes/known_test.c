@@ -4,9 +4,7 @@
  * has become: its instruction as text, without its name.
  */
 #include "passes/fuse_impl.h"
-#include "tests/passes/ranges.h"
-
-#include <criterion/criterion.h>
+#include "tests/passes/world.h"
 
 typedef struct {
     const char *what, *range, *body, *want;
@@ -63,11 +61,9 @@ static const row rows[] = {
 };
 
 typedef struct {
-    ir_ctx cx;
-    ir_arena arena;
+    world w;
     const row *row;
-    ir_module *m;
-} world;
+} trial;
 
 /* The instruction that defines what is stored last, or the constant. */
 static const char *result_of(world *w) {
@@ -81,29 +77,28 @@ static const char *result_of(world *w) {
 }
 
 static void apply(void *user) {
-    world *w = user;
-    const char *text = ir_sprintf(&w->arena,
-                                  "kernel @k(%%p: ptr.global) {\ne:\n %%g: i64 = global_id 0\n%s"
-                                  " store %%v, %%p align 1\n ret\n}\n",
-                                  w->row->body);
-    const pass_range range = parse_range(w->row->range);
-    w->m = ir_parse(&w->cx, "test.ir", text, strlen(text));
-    cr_assert(w->m && ir_verify_module(w->m), "%s", w->row->what);
+    const row *r = ((trial *)user)->row;
+    world *w = &((trial *)user)->w;
+    const pass_range range = parse_range(r->range);
+    world_parse(w, r->what,
+                ir_sprintf(&w->arena,
+                           "kernel @k(%%p: ptr.global) {\ne:\n %%g: i64 = global_id 0\n%s"
+                           " store %%v, %%p align 1\n ret\n}\n",
+                           r->body));
     const pass_launch l = {.kernel = w->m->first_func, .range = &range};
     const char *before = result_of(w);
     bool changed = pass_apply_range(&l);
-    cr_assert(ir_verify_module(w->m), "%s", w->row->what);
+    cr_assert(ir_verify_module(w->m), "%s", r->what);
     const char *got = result_of(w);
-    cr_expect_str_eq(got, w->row->want, "%s: %s", w->row->what, got);
-    cr_expect_eq(changed, strcmp(before, got) != 0, "%s", w->row->what);
+    cr_expect_str_eq(got, r->want, "%s: %s", r->what, got);
+    cr_expect_eq(changed, strcmp(before, got) != 0, "%s", r->what);
 }
 
 Test(known, rows) {
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-        world w = {.row = &rows[k]};
-        ir_arena_init(&w.arena, &w.cx);
-        cr_assert(ir_try(&w.cx, apply, &w), "%s", rows[k].what);
-        ir_module_free(w.m);
-        ir_arena_free(&w.arena);
+        trial t = {.row = &rows[k]};
+        world_begin(&t.w);
+        cr_assert(ir_try(&t.w.cx, apply, &t), "%s", rows[k].what);
+        world_end(&t.w);
     }
 }

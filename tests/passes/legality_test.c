@@ -3,10 +3,7 @@
  * Each row has the offset at which the first kernel writes and the second reads one buffer of i32,
  * as lines of IR that define %o, the ranges, and the decision.
  */
-#include "passes/fuse.h"
-#include "tests/passes/ranges.h"
-
-#include <criterion/criterion.h>
+#include "tests/passes/world.h"
 
 typedef struct {
     const char *what;
@@ -179,79 +176,56 @@ static const row rows[] = {
 /* -------------------------------------------------------------------------------------- helpers */
 
 typedef struct {
-    ir_ctx cx;
-    ir_arena arena;
+    world w;
     const row *row;
     bool force, none;
-    ir_module *m;
-    pass_fuse_result fused;
-    char message[300];
-} world;
-
-static void keep_error(void *user, const ir_message *m) {
-    world *w = user;
-    if (m->severity == IR_ERROR) snprintf(w->message, sizeof w->message, "%s", m->text);
-}
+} trial;
 
 static void fuse(void *user) {
-    world *w = user;
-    const char *text =
-        ir_sprintf(&w->arena,
+    trial *t = user;
+    const row *r = t->row;
+    world_parse(
+        &t->w, r->what,
+        ir_sprintf(&t->w.arena,
                    "kernel @write(%%x: ptr.global) {\ne:\n %s %%p: ptr.global = ptradd %%x, %%o\n"
                    " store i32 7, %%p align 1\n ret\n}\n"
                    "kernel @read(%%x: ptr.global, %%y: ptr.global) {\ne:\n %s"
                    " %%p: ptr.global = ptradd %%x, %%o\n %%t: i32 = load %%p align 1\n"
                    " %%me: i64 = global_linear_id\n %%at: i64 = shl %%me, 2\n"
                    " %%z: ptr.global = ptradd %%y, %%at\n store %%t, %%z align 4\n ret\n}\n",
-                   w->row->write, w->row->read);
-    w->m = ir_parse(&w->cx, "test.ir", text, strlen(text));
-    cr_assert(w->m, "%s: %s", w->row->what, w->message);
-    const pass_fuse_member members[] = {
-        {ir_func_find(w->m, "write"), parse_range(w->row->range[0])},
-        {ir_func_find(w->m, "read"), parse_range(w->row->range[1])}};
-    const pass_identity same[] = {{0, 0, 1, 0}};
-    const pass_fuse_request q = {.name = "f",
-                                 .members = members,
-                                 .nmembers = 2,
-                                 .identities = same,
+                   r->write, r->read));
+    static const pass_identity same[] = {{0, 0, 1, 0}};
+    const pass_fuse_request q = {.identities = same,
                                  .nidentities = 1,
-                                 .force = w->force,
-                                 .barrier = w->none ? PASS_BARRIER_NONE : PASS_BARRIER_BOTH};
-    bool ok = pass_fuse(&w->cx, &q, &w->arena, &w->fused);
-    cr_assert(ok, "%s: %s", w->row->what, w->message);
+                                 .force = t->force,
+                                 .barrier = t->none ? PASS_BARRIER_NONE : PASS_BARRIER_BOTH};
+    world_fuse(&t->w, r->what, r->range, q);
 }
 
-static const pass_decision *find_decision(const world *w, const char *rule) {
-    for (uint32_t n = 0; n < w->fused.decisions.n; n++)
-        if (strcmp(w->fused.decisions.data[n].rule, rule) == 0) return &w->fused.decisions.data[n];
+static const pass_decision *find_decision(const trial *t, const char *rule) {
+    const pass_fuse_result *r = &t->w.fused;
+    for (uint32_t n = 0; n < r->decisions.n; n++)
+        if (strcmp(r->decisions.data[n].rule, rule) == 0) return &r->decisions.data[n];
     return NULL;
 }
 
-static void end(world *w) {
-    ir_module_free(w->fused.module);
-    ir_module_free(w->m);
-    ir_arena_free(&w->arena);
-    cr_assert_eq(w->cx.used, 0);
-}
-
-static void begin(world *w) {
-    w->cx = (ir_ctx){.report = keep_error, .report_user = w};
-    ir_arena_init(&w->arena, &w->cx);
-    cr_assert(ir_try(&w->cx, fuse, w), "%s", w->row->what);
+static void begin(trial *t) {
+    world_begin(&t->w);
+    cr_assert(ir_try(&t->w.cx, fuse, t), "%s", t->row->what);
 }
 
 /* ---------------------------------------------------------------------------------------- tests */
 
 static void check(const row *r) {
-    world w = {.row = r};
-    begin(&w);
-    const pass_decision *d = find_decision(&w, r->rule);
-    const pass_decision *last = &w.fused.decisions.data[w.fused.decisions.n - 1];
+    trial t = {.row = r};
+    begin(&t);
+    const pass_decision *d = find_decision(&t, r->rule);
+    const pass_decision *last = &t.w.fused.decisions.data[t.w.fused.decisions.n - 1];
     cr_expect(d, "%s: no %s, but %s: %s", r->what, r->rule, last->rule, last->text);
     if (d && r->text)
         cr_expect_eq(strncmp(d->text, r->text, strlen(r->text)), 0, "%s: %s", r->what, d->text);
-    if (d) cr_expect_eq(d->refusal, !w.fused.kernel, "%s", r->what);
-    end(&w);
+    if (d) cr_expect_eq(d->refusal, !t.w.fused.kernel, "%s", r->what);
+    world_end(&t.w);
 }
 
 Test(legality, rows) {
@@ -265,23 +239,23 @@ static const row *find_row(const char *what) {
 }
 
 Test(legality, force_overrides_with_a_barrier) {
-    world w = {.row = find_row("the next element"), .force = true};
-    begin(&w);
-    cr_assert(w.fused.kernel);
-    cr_assert(find_decision(&w, "fuse.forced") && find_decision(&w, "fuse.barrier"));
-    end(&w);
+    trial t = {.row = find_row("the next element"), .force = true};
+    begin(&t);
+    cr_assert(t.w.fused.kernel);
+    cr_assert(find_decision(&t, "fuse.forced") && find_decision(&t, "fuse.barrier"));
+    world_end(&t.w);
 }
 
 Test(legality, no_barriers_refuses_what_needs_one) {
-    world w = {.row = find_row("another of the group"), .none = true};
-    begin(&w);
-    cr_assert(!w.fused.kernel && find_decision(&w, "fuse.needs-barrier"));
-    end(&w);
+    trial t = {.row = find_row("another of the group"), .none = true};
+    begin(&t);
+    cr_assert(!t.w.fused.kernel && find_decision(&t, "fuse.needs-barrier"));
+    world_end(&t.w);
 }
 
 Test(legality, no_barriers_takes_what_needs_none) {
-    world w = {.row = find_row("the same element"), .none = true};
-    begin(&w);
-    cr_assert(w.fused.kernel && find_decision(&w, "fuse.no-barrier"));
-    end(&w);
+    trial t = {.row = find_row("the same element"), .none = true};
+    begin(&t);
+    cr_assert(t.w.fused.kernel && find_decision(&t, "fuse.no-barrier"));
+    world_end(&t.w);
 }

@@ -3,40 +3,27 @@
 #include "ir/interp.h"
 #include "passes/analysis.h"
 #include "tests/passes/random_loops.h"
-
-#include <criterion/criterion.h>
+#include "tests/passes/world.h"
 
 enum { SEEDS = 1500, ARGUMENTS = 3 };
 
 typedef struct {
-    ir_ctx cx;
-    ir_arena arena;
+    world w;
     ir_text text;
-    ir_module *m;
     uint64_t seed;
-    char message[300];
 } subject;
-
-static void keep_error(void *user, const ir_message *m) {
-    subject *s = user;
-    if (m->severity == IR_ERROR) snprintf(s->message, sizeof s->message, "%s", m->text);
-}
 
 static void make(void *user) {
     subject *s = user;
-    ir_arena_init(&s->arena, &s->cx);
-    s->text.arena = &s->arena;
     loops_make(&s->text, s->seed);
-    s->m = ir_parse(&s->cx, "random.ir", s->text.data, s->text.n);
-    cr_assert(s->m && ir_verify_module(s->m), "seed %llu: %s\n%s", (unsigned long long)s->seed,
-              s->message, s->text.data);
+    world_parse(&s->w, s->text.data, s->text.data);
 }
 
 static void answer(const subject *s, const char *list, uint64_t *answers) {
     for (unsigned k = 0; k < ARGUMENTS; k++) {
         ir_value args[2] = {{.bits = {s->seed + 5 * k}}, {.bits = {7 * k}}}, result = {0};
-        cr_assert(ir_interp_call(s->m->first_func, args, &result), "%s, seed %llu runs: %s", list,
-                  (unsigned long long)s->seed, s->message);
+        cr_assert(ir_interp_call(s->w.m->first_func, args, &result), "%s, seed %llu runs: %s", list,
+                  (unsigned long long)s->seed, s->w.message);
         answers[k] = result.bits[0];
     }
 }
@@ -44,18 +31,17 @@ static void answer(const subject *s, const char *list, uint64_t *answers) {
 static void check(const char *list, uint64_t seed) {
     subject s = {.seed = seed};
     uint64_t before[ARGUMENTS], after[ARGUMENTS];
-    s.cx = (ir_ctx){.report = keep_error, .report_user = &s};
     const pass_options options = {.passes = list, .verify_each = true, .bisect = -1};
-    cr_assert(ir_try(&s.cx, make, &s));
+    world_begin(&s.w);
+    s.text.arena = &s.w.arena;
+    cr_assert(ir_try(&s.w.cx, make, &s));
     answer(&s, "before", before);
-    cr_assert(pass_run(s.m, &options), "%s, seed %llu: %s", list ? list : "standard",
-              (unsigned long long)seed, s.message);
+    cr_assert(pass_run(s.w.m, &options), "%s, seed %llu: %s", list ? list : "standard",
+              (unsigned long long)seed, s.w.message);
     answer(&s, list, after);
     cr_assert_arr_eq(before, after, sizeof before, "%s changes the answer of seed %llu",
                      list ? list : "standard", (unsigned long long)seed);
-    ir_module_free(s.m);
-    ir_arena_free(&s.arena);
-    cr_assert_eq(s.cx.used, 0);
+    world_end(&s.w);
 }
 
 static void check_all(const char *list) {

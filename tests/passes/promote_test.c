@@ -4,10 +4,7 @@
  * Each row has what the first kernel does with the buffer %x, and what the second does, as lines of
  * IR; %g is the global id, %l the local id, %y another buffer.
  */
-#include "passes/fuse.h"
-#include "tests/passes/ranges.h"
-
-#include <criterion/criterion.h>
+#include "tests/passes/world.h"
 
 typedef struct {
     const char *what;
@@ -293,79 +290,60 @@ static const row rows[] = {
 /* -------------------------------------------------------------------------------------- helpers */
 
 typedef struct {
-    ir_ctx cx;
-    ir_arena arena;
+    world w;
     const row *row;
     const pass_promotion *promotions; /* NULL: what the row says */
     uint32_t n;
-    ir_module *m;
-    pass_fuse_result fused;
-    char message[300];
-} world;
-
-static void keep_error(void *user, const ir_message *m) {
-    world *w = user;
-    if (m->severity == IR_ERROR) snprintf(w->message, sizeof w->message, "%s", m->text);
-}
+} trial;
 
 static void fuse(void *user) {
-    world *w = user;
-    const row *r = w->row;
+    trial *t = user;
+    const row *r = t->row;
     static const char signature[] = "(%x: ptr.global, %y: ptr.global, %n: i64) {\ne:\n"
                                     " %g: i64 = global_id 0\n %l: i64 = local_id 0\n";
-    const char *text = ir_sprintf(&w->arena, "kernel @write%s%s ret\n}\nkernel @read%s%s ret\n}\n",
-                                  signature, r->first, signature, r->second);
-    w->m = ir_parse(&w->cx, "test.ir", text, strlen(text));
-    cr_assert(w->m, "%s: %s", r->what, w->message);
-    const pass_fuse_member members[] = {{ir_func_find(w->m, "write"), parse_range(r->range[0])},
-                                        {ir_func_find(w->m, "read"), parse_range(r->range[1])}};
-    const pass_identity same[] = {{0, 0, 1, 0}, {0, 2, 1, 2}};
+    world_parse(&t->w, r->what,
+                ir_sprintf(&t->w.arena, "kernel @write%s%s ret\n}\nkernel @read%s%s ret\n}\n",
+                           signature, r->first, signature, r->second));
+    static const pass_identity same[] = {{0, 0, 1, 0}, {0, 2, 1, 2}};
     const pass_promotion promotion = {.kind = r->kind,
                                       .elements = r->elements,
                                       .element_size = (uint32_t)r->element_size,
                                       .assume = r->assume};
-    const pass_fuse_request q = {.name = "f",
-                                 .members = members,
-                                 .nmembers = 2,
-                                 .identities = same,
+    const pass_fuse_request q = {.identities = same,
                                  .nidentities = 2,
-                                 .promotions = w->promotions ? w->promotions : &promotion,
-                                 .npromotions = w->promotions ? w->n : 1};
-    cr_assert(pass_fuse(&w->cx, &q, &w->arena, &w->fused), "%s: %s", r->what, w->message);
+                                 .promotions = t->promotions ? t->promotions : &promotion,
+                                 .npromotions = t->promotions ? t->n : 1};
+    world_fuse(&t->w, r->what, r->range, q);
 }
 
-static const pass_decision *find_decision(const world *w) {
-    for (uint32_t n = 0; n < w->fused.decisions.n; n++)
-        if (strncmp(w->fused.decisions.data[n].rule, "promote.", 8) == 0)
-            return &w->fused.decisions.data[n];
+static const pass_decision *find_decision(const pass_fuse_result *r) {
+    for (uint32_t n = 0; n < r->decisions.n; n++)
+        if (strncmp(r->decisions.data[n].rule, "promote.", 8) == 0) return &r->decisions.data[n];
     return NULL;
 }
 
 /* Nothing is left of the parameter. */
-static void expect_gone(const world *w) {
-    const pass_fuse_arg *x = &w->fused.args[w->fused.arg_of[0][0]];
-    cr_expect_eq(x->state, PASS_ARG_PROMOTED, "%s", w->row->what);
-    cr_expect_eq(x->index, PASS_NO_PARAM, "%s", w->row->what);
+static void expect_gone(const char *what, const pass_fuse_result *r) {
+    const pass_fuse_arg *x = &r->args[r->arg_of[0][0]];
+    cr_expect_eq(x->state, PASS_ARG_PROMOTED, "%s", what);
+    cr_expect_eq(x->index, PASS_NO_PARAM, "%s", what);
 }
 
 static void check(const row *r) {
-    world w = {.cx = {.report = keep_error}, .row = r};
-    w.cx.report_user = &w;
-    ir_arena_init(&w.arena, &w.cx);
-    cr_assert(ir_try(&w.cx, fuse, &w), "%s", r->what);
-    const pass_decision *d = find_decision(&w);
+    trial t = {.row = r};
+    const pass_fuse_result *fused = &t.w.fused;
+    world_begin(&t.w);
+    cr_assert(ir_try(&t.w.cx, fuse, &t), "%s", r->what);
+    const pass_decision *d = find_decision(fused);
     cr_assert(d, "%s", r->what);
     cr_expect_str_eq(d->rule, r->rule, "%s: %s: %s", r->what, d->rule, d->text);
     if (r->text) cr_expect_str_eq(d->text, r->text, "%s: %s", r->what, d->text);
     bool done = strcmp(r->rule, "promote.private") == 0 || strcmp(r->rule, "promote.local") == 0;
     cr_expect_eq(d->refusal, !done && r->kind != PASS_PROMOTE_AUTO, "%s", r->what);
-    if (d->refusal) cr_expect_not(w.fused.kernel, "%s", r->what);
-    if (done && w.fused.kernel) expect_gone(&w);
-    if (done) cr_expect(w.fused.kernel, "%s", r->what);
-    ir_module_free(w.fused.module);
-    ir_module_free(w.m);
-    ir_arena_free(&w.arena);
-    cr_assert_eq(w.cx.used, 0);
+    if (d->refusal) cr_expect_not(fused->kernel, "%s", r->what);
+    if (done && fused->kernel) expect_gone(r->what, fused);
+    if (done) cr_expect(fused->kernel, "%s", r->what);
+    world_end(&t.w);
 }
 
 /* The decision about a request with these promotions of kernels that write and read own
@@ -374,17 +352,14 @@ static void expect_decision(const pass_promotion *promotions, uint32_t n, const 
                             const char *text) {
     const row own = {
         .what = text ? text : "nothing", .first = WRITE_OWN, .second = READ_OWN, .range = LINE};
-    world w = {.cx = {.report = keep_error}, .row = &own, .promotions = promotions, .n = n};
-    w.cx.report_user = &w;
-    ir_arena_init(&w.arena, &w.cx);
-    cr_assert(ir_try(&w.cx, fuse, &w), "%s", own.what);
-    const pass_decision *d = find_decision(&w);
+    trial t = {.row = &own, .promotions = promotions, .n = n};
+    world_begin(&t.w);
+    cr_assert(ir_try(&t.w.cx, fuse, &t), "%s", own.what);
+    const pass_decision *d = find_decision(&t.w.fused);
     cr_expect_eq(d != NULL, rule != NULL, "%s", own.what);
     if (d && rule) cr_expect_str_eq(d->rule, rule, "%s", d->text);
     if (d && rule) cr_expect_str_eq(d->text, text);
-    ir_module_free(w.fused.module);
-    ir_module_free(w.m);
-    ir_arena_free(&w.arena);
+    world_end(&t.w);
 }
 
 Test(promote, a_number_is_no_buffer) {

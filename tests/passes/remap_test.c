@@ -5,11 +5,8 @@
  * bijection, and counts work-groups of one item.  Small ranges run whole, in memory; of large ones
  * single items run, at the ends and at random places.
  */
-#include "passes/fuse.h"
 #include "tests/passes/items.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
+#include "tests/passes/world.h"
 
 typedef struct {
     ir_op op;
@@ -28,21 +25,12 @@ static const query queries[] = {
 enum { QUERIES = sizeof queries / sizeof *queries, PROBED = 3 * QUERIES, SMALL = 400 };
 
 typedef struct {
-    ir_ctx cx;
-    ir_arena arena;
-    ir_module *m;
+    world w;
     ir_func *probe, *empty;
     pass_range own, other;
     bool whole; /* each item has its place in memory; else all store at 0 */
-    pass_fuse_result fused;
     items *memory;
-    char message[500];
-} world;
-
-static void keep_error(void *user, const ir_message *m) {
-    world *w = user;
-    if (m->severity == IR_ERROR) snprintf(w->message, sizeof w->message, "%s", m->text);
-}
+} trial;
 
 /* ---------------------------------------------------------------------------------- the kernels */
 
@@ -54,17 +42,17 @@ static void store_query(ir_builder *b, ir_inst *to, unsigned n, unsigned d) {
     ir_build_store(b, v, at, 8, 0);
 }
 
-static void make_probe(world *w) {
+static void make_probe(trial *t) {
     const ir_type params[] = {ir_ptr(IR_GLOBAL)};
     ir_builder b;
-    w->probe = ir_func_new(w->m, "probe", IR_VOID, 1, params);
-    w->probe->flags |= IR_FUNC_KERNEL;
-    ir_builder_init(&b, w->probe);
-    ir_at_end(&b, ir_block_new(w->probe, "entry"));
-    ir_inst *to = w->probe->param_val[0];
-    if (w->whole) {
+    t->probe = ir_func_new(t->w.m, "probe", IR_VOID, 1, params);
+    t->probe->flags |= IR_FUNC_KERNEL;
+    ir_builder_init(&b, t->probe);
+    ir_at_end(&b, ir_block_new(t->probe, "entry"));
+    ir_inst *to = t->probe->param_val[0];
+    if (t->whole) {
         ir_inst *id = ir_build_query(&b, IR_OP_global_linear_id, IR_I64, 0);
-        ir_inst *size = ir_const(w->probe, IR_I64, 8 * PROBED);
+        ir_inst *size = ir_const(t->probe, IR_I64, 8 * PROBED);
         to = ir_build_ptradd(&b, to, ir_build2(&b, IR_OP_mul, IR_I64, id, size), true);
     }
     for (unsigned n = 0; n < QUERIES; n++)
@@ -72,26 +60,26 @@ static void make_probe(world *w) {
     ir_build_ret(&b, NULL);
 }
 
-static void make_empty(world *w) {
+static void make_empty(trial *t) {
     ir_builder b;
-    w->empty = ir_func_new(w->m, "empty", IR_VOID, 0, NULL);
-    w->empty->flags |= IR_FUNC_KERNEL;
-    ir_builder_init(&b, w->empty);
-    ir_at_end(&b, ir_block_new(w->empty, "entry"));
+    t->empty = ir_func_new(t->w.m, "empty", IR_VOID, 0, NULL);
+    t->empty->flags |= IR_FUNC_KERNEL;
+    ir_builder_init(&b, t->empty);
+    ir_at_end(&b, ir_block_new(t->empty, "entry"));
     ir_build_ret(&b, NULL);
 }
 
 static void fuse(void *user) {
-    world *w = user;
-    w->m = ir_module_new(&w->cx, "test", 64);
-    make_probe(w);
-    make_empty(w);
-    const pass_fuse_member members[] = {{w->probe, w->own}, {w->empty, w->other}};
+    trial *t = user;
+    t->w.m = ir_module_new(&t->w.cx, "test", 64);
+    make_probe(t);
+    make_empty(t);
+    const pass_fuse_member members[] = {{t->probe, t->own}, {t->empty, t->other}};
     const pass_fuse_request q = {.name = "fused", .members = members, .nmembers = 2};
     const pass_options options = {.verify_each = true, .bisect = -1};
-    cr_assert(pass_fuse(&w->cx, &q, &w->arena, &w->fused), "%s", w->message);
-    cr_assert(w->fused.kernel);
-    cr_assert(pass_run(w->fused.module, &options), "%s", w->message);
+    cr_assert(pass_fuse(&t->w.cx, &q, &t->w.arena, &t->w.fused), "%s", t->w.message);
+    cr_assert(t->w.fused.kernel);
+    cr_assert(pass_run(t->w.fused.module, &options), "%s", t->w.message);
 }
 
 /* --------------------------------------------------------------------------------- expectations */
@@ -119,11 +107,11 @@ static uint64_t expected(const pass_range *own, uint64_t linear, ir_op op, unsig
     }
 }
 
-static void check_item(const world *w, uint64_t linear, uint64_t place) {
+static void check_item(const trial *t, uint64_t linear, uint64_t place) {
     for (unsigned n = 0; n < QUERIES; n++)
         for (unsigned d = 0; d < 3; d++) {
-            uint64_t got, want = expected(&w->own, linear, queries[n].op, d);
-            memcpy(&got, w->memory->memory + 8 * (place * PROBED + 3 * n + d), 8);
+            uint64_t got, want = expected(&t->own, linear, queries[n].op, d);
+            memcpy(&got, t->memory->memory + 8 * (place * PROBED + 3 * n + d), 8);
             cr_assert_eq(got, want, "%s %u of item %llu is %llu, not %llu",
                          ir_ops[queries[n].op].name, d, (unsigned long long)linear,
                          (unsigned long long)got, (unsigned long long)want);
@@ -133,21 +121,21 @@ static void check_item(const world *w, uint64_t linear, uint64_t place) {
 /* -------------------------------------------------------------------------------------- running */
 
 static void run_whole(void *user) {
-    world *w = user;
+    trial *t = user;
     const ir_value to = {.bits = {0}};
-    items_run(w->memory, w->fused.kernel, &to, &w->fused.range);
+    items_run(t->memory, t->w.fused.kernel, &to, &t->w.fused.range);
 }
 
-static void run_item(world *w, uint64_t linear) {
+static void run_item(trial *t, uint64_t linear) {
     const ir_value to = {.bits = {0}};
     uint64_t id[3];
-    split(linear, &w->fused.range, id);
-    memset(w->memory->memory, 0xee, 8 * PROBED);
-    items_run_one(w->memory, w->fused.kernel, &to, &w->fused.range, id);
-    if (linear < pass_range_items(&w->own))
-        check_item(w, linear, 0);
+    split(linear, &t->w.fused.range, id);
+    memset(t->memory->memory, 0xee, 8 * PROBED);
+    items_run_one(t->memory, t->w.fused.kernel, &to, &t->w.fused.range, id);
+    if (linear < pass_range_items(&t->own))
+        check_item(t, linear, 0);
     else
-        cr_assert_eq(w->memory->memory[0], 0xee, "item %llu is outside",
+        cr_assert_eq(t->memory->memory[0], 0xee, "item %llu is outside",
                      (unsigned long long)linear);
 }
 
@@ -157,29 +145,26 @@ static uint64_t random_below(uint64_t *state, uint64_t n) {
 }
 
 static void run_some(void *user) {
-    world *w = user;
-    uint64_t all = pass_range_items(&w->fused.range), mine = pass_range_items(&w->own), state = all;
-    const uint64_t ends[] = {0, 1, mine - 1, mine / 2, all - 1, pass_global_size(&w->own, 0) - 1};
-    for (unsigned k = 0; k < sizeof ends / sizeof *ends; k++) run_item(w, ends[k]);
-    for (unsigned k = 0; k < 200; k++) run_item(w, random_below(&state, k % 4 ? mine : all));
+    trial *t = user;
+    uint64_t all = pass_range_items(&t->w.fused.range), mine = pass_range_items(&t->own),
+             state = all;
+    const uint64_t ends[] = {0, 1, mine - 1, mine / 2, all - 1, pass_global_size(&t->own, 0) - 1};
+    for (unsigned k = 0; k < sizeof ends / sizeof *ends; k++) run_item(t, ends[k]);
+    for (unsigned k = 0; k < 200; k++) run_item(t, random_below(&state, k % 4 ? mine : all));
 }
 
 static void check(pass_range own, pass_range other, bool whole) {
-    world w = {.cx = {.report = keep_error}, .own = own, .other = other, .whole = whole};
-    w.cx.report_user = &w;
-    ir_arena_init(&w.arena, &w.cx);
-    w.memory = calloc(1, sizeof *w.memory);
-    ir_arena_init(&w.memory->arena, &w.cx);
-    cr_assert(ir_try(&w.cx, fuse, &w), "%s", w.message);
-    cr_assert(ir_try(&w.cx, whole ? run_whole : run_some, &w));
-    for (uint64_t n = 0; whole && n < pass_range_items(&own); n++) check_item(&w, n, n);
-    cr_assert_eq(w.memory->faults, 0);
-    ir_module_free(w.fused.module);
-    ir_module_free(w.m);
-    ir_arena_free(&w.memory->arena);
-    ir_arena_free(&w.arena);
-    free(w.memory);
-    cr_assert_eq(w.cx.used, 0);
+    trial t = {.own = own, .other = other, .whole = whole};
+    world_begin(&t.w);
+    t.memory = calloc(1, sizeof *t.memory);
+    ir_arena_init(&t.memory->arena, &t.w.cx);
+    cr_assert(ir_try(&t.w.cx, fuse, &t), "%s", t.w.message);
+    cr_assert(ir_try(&t.w.cx, whole ? run_whole : run_some, &t));
+    for (uint64_t n = 0; whole && n < pass_range_items(&own); n++) check_item(&t, n, n);
+    cr_assert_eq(t.memory->faults, 0);
+    ir_arena_free(&t.memory->arena);
+    free(t.memory);
+    world_end(&t.w);
 }
 
 /* ---------------------------------------------------------------------------------------- tests */
