@@ -41,7 +41,9 @@ char *cli_read(const char *path, size_t *size);
 /* To a file, or standard output for NULL or "-".  False after a message. */
 bool cli_write(const char *path, const void *data, size_t size);
 spvf_module *cli_load_module(spvf_context *context, const char *path);
-spvf_plan *cli_load_plan(spvf_context *context, const char *path);
+/* Does `work` with a plan, in a context of its own; the exit status. */
+typedef bool cli_plan_work(const char *path, spvf_plan *plan);
+int cli_with_plan(const char *path, cli_plan_work *work);
 /* clang-format off */
 /* The pass switches that opt, compile, fuse and run share. */
 #define CLI_PASS_OPTIONS                                                                           \

@@ -189,14 +189,7 @@ static bool explain_plan(const char *file, spvf_plan *plan) {
     return ok;
 }
 
-static int run_explain(const char *const *files) {
-    spvf_context *c = cli_context();
-    spvf_plan *plan = cli_load_plan(c, files[0]);
-    bool ok = plan && explain_plan(files[0], plan);
-    spvf_plan_destroy(plan);
-    spvf_context_destroy(c);
-    return ok ? CLI_OK : CLI_FAILED;
-}
+static int run_explain(const char *const *files) { return cli_with_plan(files[0], explain_plan); }
 
 static const cli_option options[] = {{"--json", NULL, "for programs"},
                                      {"--strict", NULL, "a group that is refused is an error"},

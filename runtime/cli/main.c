@@ -183,13 +183,22 @@ spvf_module *cli_load_module(spvf_context *context, const char *path) {
     return m;
 }
 
-spvf_plan *cli_load_plan(spvf_context *context, const char *path) {
+static spvf_plan *load_plan(spvf_context *context, const char *path) {
     size_t size;
     spvf_plan *p = NULL;
     char *text = cli_read(path, &size);
     if (text) spvf_plan_load(context, path, text, size, &p);
     free(text);
     return p;
+}
+
+int cli_with_plan(const char *path, cli_plan_work *work) {
+    spvf_context *c = cli_context();
+    spvf_plan *plan = load_plan(c, path);
+    bool ok = plan && work(path, plan);
+    spvf_plan_destroy(plan);
+    spvf_context_destroy(c);
+    return ok ? CLI_OK : CLI_FAILED;
 }
 
 static void print_dump(void *user, const char *pass, const char *text) {

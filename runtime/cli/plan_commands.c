@@ -34,14 +34,7 @@ static bool fuse_plan(const char *file, spvf_plan *plan) {
     return ok;
 }
 
-static int run_fuse(const char *const *files) {
-    spvf_context *c = cli_context();
-    spvf_plan *plan = cli_load_plan(c, files[0]);
-    bool ok = plan && fuse_plan(files[0], plan);
-    spvf_plan_destroy(plan);
-    spvf_context_destroy(c);
-    return ok ? CLI_OK : CLI_FAILED;
-}
+static int run_fuse(const char *const *files) { return cli_with_plan(files[0], fuse_plan); }
 
 static const cli_option fuse_options[] = {
     {"-t", "TARGET", "spirv (default), spirv:1.0 … spirv:1.4, ir"},
@@ -90,9 +83,8 @@ static void json_result(const spvf_run_result *r, bool ok) {
            (unsigned long long)r->differences);
 }
 
-static int run_run(const char *const *files) {
-    spvf_context *c = cli_context();
-    spvf_plan *plan = cli_load_plan(c, files[0]);
+static bool run_plan(const char *file, spvf_plan *plan) {
+    (void)file;
     spvf_pass_options passes = cli_pass_options();
     spvf_run_result result = {0};
     spvf_run_options o = {.size = sizeof o,
@@ -104,13 +96,13 @@ static int run_run(const char *const *files) {
                           .passes = &passes,
                           .no_optimize = cli_has("-O0"),
                           .instruction_limit = cli_number("--limit")};
-    bool ok = plan && spvf_plan_run(plan, &o, &result) == SPVF_OK;
-    if (plan && cli_has("--times")) print_times(&result);
-    if (plan && cli_has("--json")) json_result(&result, ok);
-    spvf_plan_destroy(plan);
-    spvf_context_destroy(c);
-    return ok ? CLI_OK : CLI_FAILED;
+    bool ok = spvf_plan_run(plan, &o, &result) == SPVF_OK;
+    if (cli_has("--times")) print_times(&result);
+    if (cli_has("--json")) json_result(&result, ok);
+    return ok;
 }
+
+static int run_run(const char *const *files) { return cli_with_plan(files[0], run_plan); }
 
 static const cli_option run_options[] = {
     {"-d", "DEVICE", "check (default), opencl, opencl:N"},
