@@ -48,12 +48,6 @@ bool pass_is_same_form(const pass_affine *a, const pass_affine *b) {
     return pass_affine_add(&difference, b, -1) && !difference.n && !difference.constant;
 }
 
-bool pass_is_common_form(const pass_affine *f) {
-    for (uint32_t k = 0; k < f->n; k++)
-        if (f->term[k].of.value) return false;
-    return true;
-}
-
 static int64_t *factor_of(pass_affine *f, ir_op kind, unsigned d) {
     for (uint32_t k = 0; k < f->n; k++)
         if (f->term[k].of.kind == kind && f->term[k].of.index == d) return &f->term[k].factor;

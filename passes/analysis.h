@@ -69,8 +69,6 @@ typedef struct {
 bool pass_affine_add(pass_affine *to, const pass_affine *f, int64_t factor);
 /* Are they equal for all values of their symbols? */
 bool pass_is_same_form(const pass_affine *a, const pass_affine *b);
-/* Is it made of ids, sizes and arguments alone, which other kernels have as well? */
-bool pass_is_common_form(const pass_affine *f);
 bool pass_is_same_symbol(const pass_symbol *a, const pass_symbol *b);
 static inline uint64_t pass_magnitude(int64_t x) { return x < 0 ? 0 - (uint64_t)x : (uint64_t)x; }
 

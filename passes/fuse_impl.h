@@ -150,7 +150,7 @@ typedef struct {
     pass_side first, second;
 } pass_dependence;
 
-/* by_arg goes by arguments of the fused kernel: at those that the sides go to the worse one stays. */
+/* By arguments of the fused kernel: at those that the sides go to, the worse one stays. */
 void pass_keep_worse(pass_dependence *by_arg, const pass_dependence *d);
 
 /* The worst dependence of b on a, which comes before it, and of each argument (pass_keep_worse). */

@@ -1,7 +1,7 @@
 /* passes.h — what turns IR into IR: nd-ranges, the registry, the pipeline, and rules.
  *
  * Next to it stand analysis.h, what passes ask about code, and fuse.h, which makes one kernel of
- * several.  No pass includes a header of another: what two of them need is in ir/, or an analysis. */
+ * several.  No pass includes a header of another: what two need is in ir/, or an analysis. */
 #ifndef SPVFUSE_PASSES_H
 #define SPVFUSE_PASSES_H
 

@@ -123,7 +123,8 @@ static void report(const differences *d) {
               "group '%s': %s[%llu] is %s, %s %s\n  fused, written last by %s\n"
               "  unfused, by %s",
               v->group->name, b->name, (unsigned long long)d->index, got,
-              is_internal(v, d->buffer) ? "the fused kernel must leave it" : "unfused", want, fused, unfused);
+              is_internal(v, d->buffer) ? "the fused kernel must leave it" : "unfused", want, fused,
+              unfused);
     if (d->count > 1)
         ir_report(cx, (ir_message){.severity = IR_NOTE}, "%llu elements differ",
                   (unsigned long long)d->count);
