@@ -131,6 +131,7 @@ Test(misuse, more_parameters_than_a_function_can_have) {
     for (uint32_t i = 0; i < MEMBERS; i++) {
         many[i] = members[0];
         many[i].kernel = "add";
+        many[i].range = (spvf_range){.dims = 1, .global = {1}};
         ones[i] = (spvf_constant){i, 1, &value, sizeof value};
         if (i) same[i - 1] = (spvf_identity){0, 0, i, 0};
     }
