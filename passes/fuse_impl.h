@@ -85,6 +85,8 @@ typedef struct {
     uint64_t align;      /* the greatest of all accesses */
 } pass_layout;
 
+/* What the address of an access is a multiple of, in bytes. */
+uint64_t pass_access_align(const pass_access *x);
 /* The layout of n > 0 accesses of one buffer; false: not proved. */
 bool pass_find_layout(const pass_side *sides, uint32_t n, pass_basis basis, pass_layout *out);
 /* That of items: by linear id, or where that is not proved by ids. */

@@ -199,7 +199,7 @@ static bool find_place(const pass_layout *l, const pass_side *s, pass_affine *bl
     return true;
 }
 
-static uint64_t align_of(const pass_access *x) {
+uint64_t pass_access_align(const pass_access *x) {
     return ir_info(x->at)->imm == I_MEM ? UINT64_C(1) << x->at->imm.mem.align : x->size;
 }
 
@@ -212,7 +212,7 @@ static bool include(pass_layout *l, const pass_side *s, bool first) {
     if (!pass_affine_bounds(&s->of->launch, &place, at, &low, &high)) return false;
     if (!pass_affine_bounds(&s->of->launch, &block, at, &from, &to)) return false;
     high += (int64_t)s->access->size;
-    if (align_of(s->access) > l->align) l->align = align_of(s->access);
+    if (pass_access_align(s->access) > l->align) l->align = pass_access_align(s->access);
     if (first || low < l->low) l->low = low;
     if (first || high > l->high) l->high = high;
     if (first || from < l->first) l->first = from;

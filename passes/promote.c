@@ -203,6 +203,12 @@ static bool fits_elements(candidate *c) {
                            (unsigned long long)n, (unsigned long long)owners, owner_text(c)));
 }
 
+/* Is an access, wherever it begins, inside an element or an aligned piece of the part? */
+static bool stays_inside(const pass_access *x, uint64_t element, uint64_t part) {
+    uint64_t align = pass_access_align(x);
+    return x->size && (x->size <= element || (x->size <= align && part % align == 0));
+}
+
 /* The caller knows which elements an item uses: every access is somewhere in its own part. */
 static bool assume_layout(candidate *c) {
     pass_promoted *to = c->to;
@@ -211,6 +217,11 @@ static bool assume_layout(candidate *c) {
                     "an asserted map needs the numbers of elements and bytes");
     to->assumed = true;
     to->bytes = to->elements * c->wish->element_size;
+    for (uint32_t k = 0; k < to->nsides; k++)
+        if (!stays_inside(to->sides[k].access, c->wish->element_size, to->bytes))
+            return stop(c, "promote.elements",
+                        ir_sprintf(c->q->out, "it may reach over the end of a part: %s",
+                                   access_text(c, &to->sides[k])));
     return true;
 }
 
