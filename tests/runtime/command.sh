@@ -52,15 +52,16 @@ entry:
   ret
 }
 IR
-launch() { echo "launch \"$1\":put global 64 local $2 args x, 1"; }
+launch() { echo "launch \"$1\":put global 64 local $2 args ${3:-x}, 1"; }
 { echo 'buffer x i32[64] = 0' && launch k.ir 16 && echo 'print x[0]'; } >good.plan
 { echo 'buffer x i32[64] = 0' && launch narrow.ir 16; } >narrow.plan
 { echo 'buffer x i32[64] = 0'
     echo 'launch "local.ir":get global 64 args x, local 1099511627776'; } >local.plan
-first() { printf 'fuse a {\n%s\n%s\n}\n' "$(launch k.ir 16)" "$(launch k.ir 16)"; }
+first() { printf 'fuse a {\n%s\n%s\n}\n' "$(launch k.ir 16)" "$(launch k.ir 16 y)"; }
 second() { printf 'fuse b {\n%s\n%s\n}\n' "$(launch k.ir 16)" "$(launch k.ir 32)"; }
-{ echo 'buffer x i32[64] = 0' && first && second; } >two.plan
-{ echo 'buffer x i32[64] = 0' && second && first; } >wrong.plan
+buffers() { printf 'buffer %s i32[64] = 0\n' x y; }
+{ buffers && first && second; } >two.plan
+{ buffers && second && first; } >wrong.plan
 : >empty.spv
 cat >lines.ir <<'IR'
 target 64
@@ -123,7 +124,7 @@ expect 0 "*\"refusal\":\"kernel 'k' calls 'far': imported without a definition\"
 expect 0 '*"name":"a\\ufffdbé"*' '' "$spvfuse" info --json name.ir
 
 # ---- fuse
-expect 0 'target 64*kernel @a(*' 'two.plan:6:6: warning: not fused: different local sizes*' \
+expect 0 'target 64*kernel @a(*' 'two.plan:7:6: warning: not fused: different local sizes*' \
     "$spvfuse" fuse two.plan -t ir
 expect 1 '' '*warning: not fused: different local*two.plan: error: fuse group 2 was not fused' \
     "$spvfuse" fuse two.plan -t ir --strict
