@@ -1,0 +1,316 @@
+/* layout.c — the code of a function: bytes, labels, jumps, constants.
+ *
+ * Instructions go into a growing buffer as they come.  What depends on places that are not known yet
+ * is left out of it, or left 0, and noted as a gap: jumps to labels, nops for alignment (both
+ * without bytes in the buffer), addresses relative to rip.  A label is a place in the buffer and the
+ * number of gaps before it, so its final place is one addition once the gaps have sizes.
+ *
+ * x86_finish gives the gaps their sizes.  All jumps begin short; in each round those that do not
+ * reach become long, until none does.  Jumps only grow, so this ends and is the shortest solution
+ * where nothing is aligned.  A chain of jumps of which each pushes the next could take a round per
+ * jump: after ROUNDS, every jump that would not reach if all others grew becomes long at once.  Then
+ * the bytes are copied around the gaps.
+ *
+ * Constants go behind the code, the largest first, so that each is aligned without holes.
+ */
+#include "codegen/x86_64/encode.h"
+
+typedef enum { GAP_JUMP, GAP_ALIGN, GAP_FIELD, GAP_END } gap_kind;
+
+typedef struct {
+    gap_kind kind;
+    uint32_t at;    /* in the buffer: where its bytes go; GAP_FIELD: of the field itself */
+    uint32_t start; /* bytes of the gaps before it */
+    uint16_t row;   /* of a jump */
+    uint8_t size;   /* now */
+    uint8_t most;   /* a jump: when it is long; an alignment: its multiple */
+    uint8_t tail;   /* GAP_FIELD: bytes from the field to the end of the instruction */
+    uint32_t label;
+    int32_t disp;
+} gap;
+
+enum { UNBOUND = UINT32_MAX, ROUNDS = 8, LARGEST = 64, FIELD = 4 };
+
+typedef struct {
+    uint32_t at, gaps; /* a place in the buffer, behind so many gaps; at: UNBOUND */
+} place;
+
+typedef struct {
+    uint8_t bytes[LARGEST];
+    uint32_t size, label;
+} constant;
+
+struct x86_code {
+    ir_arena *arena;
+    uint8_t *data;
+    uint32_t n, cap;
+    ir_vec(gap) gaps;
+    ir_vec(place) labels;
+    ir_vec(constant) constants;
+    ir_map constant_of; /* hash of the bytes -> index of the newest such constant + 1 */
+};
+
+x86_code *x86_code_new(ir_arena *arena) {
+    x86_code *c = ir_new(arena, x86_code);
+    c->arena = arena;
+    return c;
+}
+
+/* -------------------------------------------------------------------------------------- collecting */
+
+static uint8_t *reserve(x86_code *c, unsigned bytes) {
+    while (c->cap - c->n < bytes) c->data = ir_vec_grow(c->arena, c->data, &c->cap, c->n, 1);
+    return c->data + c->n;
+}
+
+static gap *add_gap(x86_code *c, gap_kind kind, uint32_t at) {
+    gap *g = ir_push(c->arena, &c->gaps);
+    *g = (gap){.kind = kind, .at = at};
+    return g;
+}
+
+static void add_jump(x86_code *c, x86_row row, const x86_operands *o, unsigned length) {
+    gap *g = add_gap(c, GAP_JUMP, c->n);
+    const x86_form *f = &x86_forms[row];
+    g->row = (uint16_t)row;
+    g->most = (uint8_t)length;
+    g->size = (uint8_t)(f->shorter == X86_ROWS ? length : x86_length(f->shorter, o));
+    g->label = (uint32_t)o->arg[0].value;
+}
+
+static void add_field(x86_code *c, const x86_operands *o, const x86_patch *patch) {
+    gap *g = add_gap(c, GAP_FIELD, c->n + patch->at);
+    g->tail = (uint8_t)(patch->length - patch->at);
+    g->label = (uint32_t)o->arg[patch->arg].value;
+    g->disp = o->arg[patch->arg].disp;
+}
+
+bool x86_encode(x86_code *c, x86_row row, const x86_operands *o) {
+    x86_patch patch;
+    unsigned n = x86_put(reserve(c, X86_MAX_BYTES), row, o, &patch);
+    if (!n) return false;
+    if (patch.arg < X86_MAX_ARGS && o->arg[patch.arg].kind == X86_LABEL) {
+        add_jump(c, row, o, n);
+        return true;
+    }
+    if (patch.arg < X86_MAX_ARGS) add_field(c, o, &patch);
+    c->n += n;
+    return true;
+}
+
+uint32_t x86_label_new(x86_code *c) {
+    *ir_push(c->arena, &c->labels) = (place){.at = UNBOUND};
+    return c->labels.n - 1;
+}
+
+void x86_bind(x86_code *c, uint32_t label) {
+    assert(label < c->labels.n && c->labels.data[label].at == UNBOUND);
+    c->labels.data[label] = (place){c->n, c->gaps.n};
+}
+
+void x86_align(x86_code *c, unsigned bytes) {
+    assert(bytes && bytes <= LARGEST && !(bytes & (bytes - 1)));
+    add_gap(c, GAP_ALIGN, c->n)->most = (uint8_t)bytes;
+}
+
+uint32_t x86_constant(x86_code *c, const void *data, unsigned bytes) {
+    assert(bytes && bytes <= LARGEST && !(bytes & (bytes - 1)));
+    uint64_t key = ir_hash(bytes, data, bytes);
+    uintptr_t known = (uintptr_t)ir_map_get(&c->constant_of, key);
+    constant *k = known ? &c->constants.data[known - 1] : NULL;
+    if (k && k->size == bytes && memcmp(k->bytes, data, bytes) == 0) return k->label;
+    k = ir_push(c->arena, &c->constants);
+    *k = (constant){.size = bytes, .label = x86_label_new(c)};
+    memcpy(k->bytes, data, bytes);
+    ir_map_set(c->arena, &c->constant_of, key, (void *)(uintptr_t)c->constants.n);
+    return k->label;
+}
+
+/* ----------------------------------------------------------------------------------- sizes of gaps */
+
+static unsigned padding(const gap *g) { return (0 - (g->at + g->start)) & (g->most - 1u); }
+
+static void place_gaps(x86_code *c) {
+    uint32_t start = 0;
+    for (gap *g = c->gaps.data; g < c->gaps.data + c->gaps.n; g++) {
+        g->start = start;
+        if (g->kind == GAP_ALIGN) g->size = (uint8_t)padding(g);
+        start += g->size;
+    }
+}
+
+/* As if every gap were as large as it can be. */
+static void place_gaps_apart(x86_code *c) {
+    uint32_t start = 0;
+    for (gap *g = c->gaps.data; g < c->gaps.data + c->gaps.n; g++) {
+        g->start = start;
+        start += g->most;
+    }
+}
+
+static uint32_t gap_place(const gap *g) { return g->at + g->start; }
+
+static bool is_bound(const x86_code *c, uint32_t label) {
+    return c->labels.data[label].at != UNBOUND;
+}
+
+static uint32_t label_place(const x86_code *c, uint32_t label) {
+    const place *p = &c->labels.data[label];
+    return p->at + c->gaps.data[p->gaps].start;
+}
+
+/* From the end of the jump to its label. */
+static int64_t distance(const x86_code *c, const gap *g) {
+    return (int64_t)label_place(c, g->label) - (gap_place(g) + g->size);
+}
+
+static bool reaches(const x86_code *c, const gap *g) {
+    if (!is_bound(c, g->label)) return false;
+    int64_t d = distance(c, g);
+    return d >= INT8_MIN && d <= INT8_MAX;
+}
+
+static bool is_short(const gap *g) { return g->kind == GAP_JUMP && g->size < g->most; }
+
+static bool grow_jumps(x86_code *c) {
+    bool grew = false;
+    for (gap *g = c->gaps.data; g < c->gaps.data + c->gaps.n; g++) {
+        if (!is_short(g) || reaches(c, g)) continue;
+        g->size = g->most;
+        grew = true;
+    }
+    return grew;
+}
+
+static void relax(x86_code *c) {
+    unsigned round = 0;
+    do place_gaps(c);
+    while (grow_jumps(c) && ++round < ROUNDS);
+    if (round < ROUNDS) return;
+    place_gaps_apart(c);
+    grow_jumps(c);
+    place_gaps(c);
+}
+
+/* ---------------------------------------------------------------------------------------- constants */
+
+static uint32_t largest_constant(const x86_code *c) {
+    uint32_t size = 0;
+    for (const constant *k = c->constants.data; k < c->constants.data + c->constants.n; k++)
+        if (k->size > size) size = k->size;
+    return size;
+}
+
+/* Binds the labels of the constants, which begin behind `at` in the image; gives where they end. */
+static uint32_t place_constants(x86_code *c, uint32_t at) {
+    uint32_t largest = largest_constant(c), shift = c->gaps.data[c->gaps.n - 1].start;
+    if (largest) at = (at + largest - 1) & ~(largest - 1);
+    for (uint32_t size = largest; size; size /= 2)
+        for (const constant *k = c->constants.data; k < c->constants.data + c->constants.n; k++) {
+            if (k->size != size) continue;
+            c->labels.data[k->label] = (place){at - shift, c->gaps.n - 1};
+            at += size;
+        }
+    return at;
+}
+
+static void copy_constants(const x86_code *c, uint8_t *to) {
+    for (const constant *k = c->constants.data; k < c->constants.data + c->constants.n; k++)
+        memcpy(to + label_place(c, k->label), k->bytes, k->size);
+}
+
+/* ------------------------------------------------------------------------------------------- bytes */
+
+/* The recommended nops of one to nine bytes: 66 nop [rax+rax*1+0x0] and what is left of it. */
+static void put_nops(uint8_t *to, unsigned n) {
+    static const uint8_t nops[9][9] = {{0x90},
+                                       {0x66, 0x90},
+                                       {0x0f, 0x1f, 0x00},
+                                       {0x0f, 0x1f, 0x40, 0x00},
+                                       {0x0f, 0x1f, 0x44, 0x00, 0x00},
+                                       {0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00},
+                                       {0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00},
+                                       {0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00},
+                                       {0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00}};
+    while (n) {
+        unsigned now = n < 9 ? n : 9;
+        memcpy(to, nops[now - 1], now);
+        to += now;
+        n -= now;
+    }
+}
+
+static void put_distance(uint8_t *to, int64_t d, unsigned bytes) {
+    for (unsigned i = 0; i < bytes; i++) to[i] = (uint8_t)((uint64_t)d >> 8 * i);
+}
+
+/* The field at `at` gets what leads from the end of its instruction, `tail` bytes on, to the label. */
+static void put_field(const x86_code *c, x86_image *out, const gap *g, uint32_t at, unsigned tail) {
+    int64_t addend = (int64_t)g->disp - tail;
+    bool bound = is_bound(c, g->label);
+    if (!bound) out->relocs[out->nrelocs++] = (x86_reloc){at, g->label, addend};
+    put_distance(out->bytes + at, bound ? label_place(c, g->label) + addend - at : 0, FIELD);
+}
+
+static bool put_jump(const x86_code *c, x86_image *out, const gap *g) {
+    x86_operands o = {.arg = {x86_target(g->label)}};
+    x86_patch patch;
+    x86_row row = is_short(g) ? x86_forms[g->row].shorter : g->row;
+    uint32_t at = gap_place(g);
+    x86_put(out->bytes + at, row, &o, &patch);
+    if (patch.length - patch.at == FIELD) {
+        put_field(c, out, g, at + patch.at, FIELD);
+        return true;
+    }
+    if (!reaches(c, g)) return false;
+    put_distance(out->bytes + at + patch.at, distance(c, g), 1);
+    return true;
+}
+
+static bool fill_gap(const x86_code *c, x86_image *out, const gap *g) {
+    switch (g->kind) {
+    case GAP_JUMP: return put_jump(c, out, g);
+    case GAP_ALIGN: put_nops(out->bytes + gap_place(g), g->size); break;
+    case GAP_FIELD: put_field(c, out, g, gap_place(g), g->tail); break;
+    case GAP_END: break;
+    }
+    return true;
+}
+
+/* What stands between the gaps; the last one is the end. */
+static void copy_code(const x86_code *c, uint8_t *to) {
+    uint32_t from = 0;
+    for (const gap *g = c->gaps.data; g < c->gaps.data + c->gaps.n; from = g++->at)
+        memcpy(to + from + g->start, c->data + from, g->at - from);
+}
+
+static void list_labels(const x86_code *c, x86_image *out) {
+    out->labels = ir_new_array(c->arena, uint32_t, c->labels.n);
+    for (uint32_t i = 0; i < c->labels.n; i++)
+        out->labels[i] = is_bound(c, i) ? label_place(c, i) : UNBOUND;
+}
+
+static uint32_t alignment(const x86_code *c) {
+    uint32_t most = largest_constant(c);
+    for (const gap *g = c->gaps.data; g < c->gaps.data + c->gaps.n; g++)
+        if (g->kind == GAP_ALIGN && g->most > most) most = g->most;
+    return most ? most : 1;
+}
+
+bool x86_finish(x86_code *c, x86_image *out) {
+    reserve(c, X86_MAX_BYTES);
+    add_gap(c, GAP_END, c->n);
+    relax(c);
+    uint32_t code_bytes = gap_place(&c->gaps.data[c->gaps.n - 1]);
+    uint32_t n = place_constants(c, code_bytes);
+    *out = (x86_image){.n = n, .code_bytes = code_bytes, .alignment = alignment(c)};
+    out->bytes = ir_alloc(c->arena, n + X86_MAX_BYTES);
+    out->relocs = ir_new_array(c->arena, x86_reloc, c->gaps.n);
+    copy_code(c, out->bytes);
+    bool reached = true;
+    for (const gap *g = c->gaps.data; g < c->gaps.data + c->gaps.n; g++)
+        reached &= fill_gap(c, out, g);
+    copy_constants(c, out->bytes);
+    list_labels(c, out);
+    return reached;
+}
