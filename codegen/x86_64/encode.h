@@ -115,7 +115,6 @@ typedef enum {
     X86_RDX,
     X86_RBX,
     X86_RSP,
-    X86_RBP,
     X86_FLAGS,
     X86_MXCSR,
     X86_STACK,

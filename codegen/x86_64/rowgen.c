@@ -280,7 +280,7 @@ static void read_opcode(row *r) {
 /* --------------------------------------------------------------------------------------- implicit */
 
 static void read_implicit(row *r) {
-    static const char *const names[X86_RESOURCES] = {"rax",   "rcx",   "rdx",   "rbx",    "rsp",    "rbp",
+    static const char *const names[X86_RESOURCES] = {"rax",   "rcx",   "rdx",   "rbx",    "rsp",
                                                      "flags", "mxcsr", "stack", "memory", "vectors"};
     const char *at = r->text->implicit;
     char word[16], role[4];
