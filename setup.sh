@@ -10,7 +10,7 @@ build="gcc libc6-dev binutils ninja-build re2c spirv-headers"
 opencl="opencl-headers ocl-icd-opencl-dev pocl-opencl-icd"
 # tests: producers of SPIR-V, its validator, unit tests, reference math, other machines
 tests="spirv-tools clang-15 libclang-common-15-dev llvm-15 llvm-spirv-15 clang-22 libclc-15
-       libcriterion-dev libmpfr-dev qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+       libcriterion-dev libmpfr-dev libzydis-dev qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
        valgrind debootstrap clang-format git ca-certificates"
 
 missing=

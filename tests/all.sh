@@ -23,7 +23,7 @@ suite shapes sh tests/fused/shapes.sh "$release"
 suite command sh tests/runtime/command.sh "$release"
 for variant in $sanitized $release; do
     short=${variant##*/}
-    for test in "$variant"/tests/*/*_test; do
+    for test in "$variant"/tests/*/*_test "$variant"/tests/*/*/*_test; do
         suite "$short-$(basename "$test")" "$test"
     done
     suite "$short-golden" "$variant/tests/run" tests/ir tests/passes

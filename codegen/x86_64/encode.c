@@ -1,11 +1,11 @@
 /* encode.c — one instruction to bytes.
  *
- * First the operands are looked at one by one, as the shape of the row says: each is checked and goes
- * to its field (ModRM.reg, ModRM.rm, VEX.vvvv, the opcode, the immediate).  Then the bytes are put
- * in the order of the manual: prefixes, opcode, ModRM, SIB, displacement, immediate.
+ * First the operands are looked at one by one, as the shape of the row says: each is checked and
+ * goes to its field (ModRM.reg, ModRM.rm, VEX.vvvv, the opcode, the immediate).  Then the bytes are
+ * put in the order of the manual: prefixes, opcode, ModRM, SIB, displacement, immediate.
  *
- * The corners of ModRM (volume 2, tables 2-2 and 2-3): rm 4 means that a SIB byte follows, so rsp and
- * r12 as base need one; rm 5 without displacement means rip, so rbp and r13 need a displacement;
+ * The corners of ModRM (volume 2, tables 2-2 and 2-3): rm 4 means that a SIB byte follows, so rsp
+ * and r12 as base need one; rm 5 without displacement means rip, so rbp and r13 need one;
  * SIB.index 4 means none, so rsp is no index, but r12 is; no base means four bytes of displacement.
  *
  * EVEX counts displacements of one byte in units of the memory operand (disp8*N).
@@ -27,7 +27,7 @@ typedef struct {
     bool rex; /* spl to dil: REX even when it is empty */
 } encoder;
 
-/* -------------------------------------------------------------------------------- operands: checks */
+/* ----------------------------------------------------------------------------- operands: checks */
 
 static bool fits_signed(int64_t v, unsigned bytes) {
     unsigned free_bits = 64 - 8 * bytes;
@@ -50,17 +50,18 @@ static bool fits_register(const encoder *e, const x86_slot *s, unsigned number) 
 }
 
 static bool fits_memory(const encoder *e, const x86_slot *s, const x86_operand *o) {
-    bool vector = s->index != X86_R64;
-    if (!s->bytes || o->scale > 3 || (vector && o->index == X86_NO_REG)) return false;
-    if (o->reg == X86_RIP) return o->index == X86_NO_REG;
+    bool vector = s->index != X86_R64, indexed = o->index != X86_NO_REG;
+    if (s->index == X86_NONE || (vector && !indexed)) return false;
+    if (o->scale > 3 || (o->scale && !indexed)) return false;
+    if (o->reg == X86_RIP) return !indexed;
     if (o->value != X86_NO_LABEL || (o->reg != X86_NO_REG && o->reg >= LEGACY_REGS)) return false;
-    if (o->index == X86_NO_REG) return true;
+    if (!indexed) return true;
     return o->index < register_count(e->form, s->index) && (vector || o->index != SIB);
 }
 
 static bool fits(const encoder *e, const x86_slot *s, const x86_operand *o) {
     if (o->kind == X86_MEM) return fits_memory(e, s, o);
-    if (o->kind != s->kind) return false;
+    if (o->kind != s->kind || o->kind == X86_NONE) return false;
     if (o->kind == X86_IMM) return fits_imm(s, o->value);
     return o->kind == X86_LABEL || fits_register(e, s, o->reg);
 }
@@ -89,7 +90,7 @@ static bool fits_gather(const encoder *e, const x86_shape *shape) {
     return e->form->encoding == X86_EVEX || (e->vvvv != e->reg && e->vvvv != e->rm->index);
 }
 
-/* -------------------------------------------------------------------------------- operands: places */
+/* ----------------------------------------------------------------------------- operands: places */
 
 static void put_imm(encoder *e, uint64_t value, unsigned bytes) {
     e->imm = value;
@@ -115,6 +116,8 @@ static void place_operand(encoder *e, const x86_slot *s, unsigned arg) {
 /* False: the operands do not fit the row. */
 static bool place_operands(encoder *e) {
     const x86_shape *shape = &x86_shapes[e->form->shape];
+    bool too_many = shape->nargs < X86_MAX_ARGS && e->in->arg[shape->nargs].kind != X86_NONE;
+    if (too_many) return false;
     if (e->form->flags & X86_DIGIT) e->reg = e->form->modrm;
     for (unsigned i = 0; i < shape->nargs; i++) {
         if (!fits(e, &shape->slot[i], &e->in->arg[i])) return false;
@@ -124,7 +127,7 @@ static bool place_operands(encoder *e) {
     return fits_decorations(e) && fits_gather(e, shape);
 }
 
-/* ---------------------------------------------------------------------------------------- prefixes */
+/* ------------------------------------------------------------------------------------- prefixes */
 
 static void put_byte(encoder *e, unsigned byte) { *e->out++ = (uint8_t)byte; }
 
@@ -154,7 +157,8 @@ static void put_legacy(encoder *e) {
     if (e->in->lock) put_byte(e, 0xf0);
     if (f->flags & X86_SIZE16) put_byte(e, 0x66);
     if (f->prefix) put_byte(e, prefixes[f->prefix]);
-    unsigned rex = (unsigned)f->w << 3 | bit(e->reg, 3) << 2 | bit(index_of(e), 3) << 1 | extension_b(e);
+    unsigned rex =
+        (unsigned)f->w << 3 | bit(e->reg, 3) << 2 | bit(index_of(e), 3) << 1 | extension_b(e);
     if (rex || e->rex) put_byte(e, 0x40 | rex);
     if (f->map) put_byte(e, 0x0f);
     if (f->map > 1) put_byte(e, maps[f->map]);
@@ -184,8 +188,9 @@ static void put_evex(encoder *e) {
     unsigned x = memory ? bit(index_of(e), 3) : bit(e->rm->reg, 4);
     unsigned v4 = bit(e->vvvv, 4) | bit(index_of(e), 4); /* an index of vectors takes vvvv's bit */
     unsigned b = o->broadcast || o->round != X86_NOT_ROUNDED;
+    unsigned registers = bit(e->reg, 3) << 7 | x << 6 | extension_b(e) << 5 | bit(e->reg, 4) << 4;
     put_byte(e, 0x62);
-    put_byte(e, (bit(e->reg, 3) << 7 | x << 6 | extension_b(e) << 5 | bit(e->reg, 4) << 4) ^ 0xf0u ^ f->map);
+    put_byte(e, registers ^ 0xf0u ^ f->map);
     put_byte(e, (unsigned)f->w << 7 | (~e->vvvv & 15) << 3 | 4 | f->prefix);
     put_byte(e, (unsigned)o->zero << 7 | length_bits(e) << 5 | b << 4 | (v4 ^ 1) << 3 | o->mask);
 }
@@ -198,7 +203,7 @@ static void put_prefixes(encoder *e) {
     }
 }
 
-/* ------------------------------------------------------------------------- ModRM and what follows */
+/* ----------------------------------------------------------------------- ModRM and what follows */
 
 static unsigned modrm(unsigned mod, unsigned reg, unsigned rm) {
     return mod << 6 | (reg & 7) << 3 | (rm & 7);
@@ -247,8 +252,10 @@ static void put_memory(encoder *e, const x86_operand *m, const uint8_t *start, x
 
 static void put_operands(encoder *e, const uint8_t *start, x86_patch *patch) {
     if (!e->rm && e->form->flags & X86_MODRM) put_byte(e, e->form->modrm);
-    if (e->rm && e->rm->kind == X86_MEM) put_memory(e, e->rm, start, patch);
-    else if (e->rm) put_byte(e, modrm(3, e->reg, e->rm->reg));
+    if (e->rm && e->rm->kind == X86_MEM)
+        put_memory(e, e->rm, start, patch);
+    else if (e->rm)
+        put_byte(e, modrm(3, e->reg, e->rm->reg));
     if (x86_shapes[e->form->shape].slot[0].place == X86_IN_DISP)
         *patch = (x86_patch){(uint8_t)(e->out - start), 0, 0};
     put_number(e, e->imm, e->imm_bytes);
@@ -265,7 +272,7 @@ static unsigned put_row(uint8_t *out, const x86_form *f, const x86_operands *o, 
     return patch->length;
 }
 
-/* ------------------------------------------------------------------------------- EVEX or VEX, entry */
+/* --------------------------------------------------------------------------- EVEX or VEX, entry */
 
 /* Could one byte of displacement, in units, make EVEX shorter than VEX? */
 static bool may_compress(const x86_form *f, const x86_operands *o) {
@@ -278,11 +285,12 @@ static bool may_compress(const x86_form *f, const x86_operands *o) {
 unsigned x86_put(uint8_t *out, x86_row row, const x86_operands *o, x86_patch *patch) {
     const x86_form *f = &x86_forms[row];
     bool plain = !o->mask && !o->broadcast && !o->round;
-    if (f->encoding != X86_EVEX || f->shorter == X86_ROWS || !plain) return put_row(out, f, o, patch);
+    if (f->encoding != X86_EVEX || f->shorter == X86_ROWS || !plain)
+        return put_row(out, f, o, patch);
     const x86_form *vex = &x86_forms[f->shorter];
     unsigned n = put_row(out, vex, o, patch);
     if (n && !may_compress(f, o)) return n;
-    uint8_t other[X86_MAX_BYTES + 1];
+    uint8_t other[X86_MAX_BYTES];
     x86_patch other_patch;
     unsigned m = put_row(other, f, o, &other_patch);
     if (n && n <= m) return n;

@@ -1,23 +1,24 @@
 /* encode.h — machine code of x86-64: instructions to bytes and to text, labels, constants.
  *
- * A row of encodings.def names a form of an instruction; operands fill it.  encode.c makes the bytes
- * of one instruction, layout.c keeps the code of a function: a growing buffer, labels that jumps
- * and addresses refer to, constants behind the code.  print.c writes one instruction as GNU objdump
- * does (Intel syntax).  forms.c holds the tables, made from the rows by rowgen.c.
+ * A row of encodings.def names a form of an instruction; operands fill it.  encode.c makes the
+ * bytes of one instruction, layout.c keeps the code of a function: a growing buffer, labels that
+ * jumps and addresses refer to, constants behind the code.  print.c writes one instruction as GNU
+ * objdump does (Intel syntax).  forms.c holds the tables, made from the rows by rowgen.c.
  *
  * Prefixes are the shortest that the operands allow: no REX where none is needed, two bytes of VEX
  * before three, VEX before EVEX where both say the same, one byte of displacement before four.
  * The choice of the row (a short immediate, a fixed register) is the caller's.
  *
- * Memory: tables are constant; code lives in an arena.  Errors: operands that do not fit the row make
- * x86_encode false and add nothing; a caller that knows its rows asserts.
+ * Memory: tables are constant; code lives in an arena.  Errors: operands that do not fit the row
+ * make x86_encode false and add nothing; a caller that knows its rows asserts.  Threads: a piece of
+ * code belongs to one at a time.
  */
 #ifndef SPVFUSE_CODEGEN_X86_64_ENCODE_H
 #define SPVFUSE_CODEGEN_X86_64_ENCODE_H
 
 #include "ir/ir.h"
 
-/* ---------------------------------------------------------------------------------------- operands */
+/* ------------------------------------------------------------------------------------- operands */
 
 typedef enum {
     X86_NONE,
@@ -56,7 +57,8 @@ static inline x86_operand x86_target(uint32_t label) {
 }
 /* [base + index << scale + disp] */
 static inline x86_operand x86_mem(unsigned base, unsigned index, unsigned scale, int32_t disp) {
-    return (x86_operand){X86_MEM, (uint8_t)base, (uint8_t)index, (uint8_t)scale, disp, X86_NO_LABEL};
+    return (x86_operand){X86_MEM,        (uint8_t)base, (uint8_t)index,
+                         (uint8_t)scale, disp,          X86_NO_LABEL};
 }
 static inline x86_operand x86_at(uint32_t label, int32_t disp) { /* [rip to label + disp] */
     return (x86_operand){X86_MEM, X86_RIP, X86_NO_REG, 0, disp, label};
@@ -73,7 +75,7 @@ typedef struct {
     bool lock;
 } x86_operands;
 
-/* -------------------------------------------------------------------------------- forms (forms.c) */
+/* ------------------------------------------------------------------------------ forms (forms.c) */
 
 typedef enum {
 #define X86(name, mnemonic, operands, opcode, places, level, implicit) X86_##name,
@@ -103,9 +105,9 @@ enum { /* flags of a form */
        X86_ZEROED = 2,
        X86_MASK_NEEDED = 4, /* a gather or scatter, which clears its mask */
        X86_LOCKED = 8,
-       X86_DIGIT = 16,      /* ModRM.reg is a part of the opcode */
-       X86_MODRM = 32,      /* all of ModRM is */
-       X86_SIZE16 = 64      /* a prefix 66 besides `prefix` */
+       X86_DIGIT = 16, /* ModRM.reg is a part of the opcode */
+       X86_MODRM = 32, /* all of ModRM is */
+       X86_SIZE16 = 64 /* a prefix 66 besides `prefix` */
 };
 
 /* What is touched besides operands: bits of form.reads and form.writes. */
@@ -126,8 +128,8 @@ typedef enum {
 /* What stands at one operand. */
 typedef struct {
     uint8_t kind;  /* of register, X86_IMM, X86_LABEL; X86_NONE: memory only */
-    uint8_t bytes; /* of memory (X86_ADDRESS: of no size), immediate or displacement; 0: no memory */
-    uint8_t index; /* kind of the index of memory: X86_R64 or a vector */
+    uint8_t bytes; /* of memory (X86_ADDRESS: of no size), immediate or displacement */
+    uint8_t index; /* kind of the index of memory: X86_R64, a vector; X86_NONE: no memory */
     uint8_t place; /* x86_place */
     uint8_t role;
     uint8_t fixed; /* X86_IN_NOTHING: number of the register, or the immediate */
@@ -166,7 +168,7 @@ static inline const x86_shape *x86_shape_of(x86_row row) {
     return &x86_shapes[x86_forms[row].shape];
 }
 
-/* --------------------------------------------------------------------- one instruction (encode.c) */
+/* ------------------------------------------------------------------- one instruction (encode.c) */
 
 /* Where the bytes of an instruction hold the distance to a label. */
 typedef struct {
@@ -175,13 +177,13 @@ typedef struct {
     uint8_t arg;    /* the operand, or X86_MAX_ARGS: there is none */
 } x86_patch;
 
-/* Writes the instruction at `out`, which has room for X86_MAX_BYTES; gives its length, or 0 when the
- * operands do not fit the row.  Distances to labels are left 0. */
+/* Writes the instruction at `out`, which has room for X86_MAX_BYTES; gives its length, or 0 when
+ * the operands do not fit the row.  Distances to labels are left 0. */
 unsigned x86_put(uint8_t *out, x86_row row, const x86_operands *o, x86_patch *patch);
 /* The same without the bytes.  A jump to a label counts as the row says. */
 unsigned x86_length(x86_row row, const x86_operands *o);
 
-/* -------------------------------------------------------------------------------- code (layout.c) */
+/* ------------------------------------------------------------------------------ code (layout.c) */
 
 typedef struct x86_code x86_code;
 
@@ -201,22 +203,23 @@ typedef struct {
 } x86_image;
 
 x86_code *x86_code_new(ir_arena *arena);
+/* False: the operands do not fit.  Labels are of this code; rip needs one, since code moves. */
 bool x86_encode(x86_code *c, x86_row row, const x86_operands *o);
 uint32_t x86_label_new(x86_code *c);
 void x86_bind(x86_code *c, uint32_t label); /* here; once */
 /* Fills with nops up to a multiple of `bytes`, a power of two up to 64. */
 void x86_align(x86_code *c, unsigned bytes);
-/* The label of a constant of 1 to 64 bytes (a power of two, aligned to its size); equal ones are one.
- */
+/* The label of a constant of 1 to 64 bytes (a power of two, to which it is aligned); equal ones are
+ * one. */
 uint32_t x86_constant(x86_code *c, const void *data, unsigned bytes);
-/* Chooses the lengths of jumps and resolves labels; the image lies in the arena.  False when a rel8
- * that the caller insisted on does not reach. */
+/* Once, at the end: chooses the lengths of jumps and resolves labels.  The image lies in the arena.
+ * False when a rel8 that the caller insisted on does not reach. */
 bool x86_finish(x86_code *c, x86_image *out);
 
-/* --------------------------------------------------------------------------------- text (print.c) */
+/* ------------------------------------------------------------------------------- text (print.c) */
 
-/* One instruction as objdump -M intel prints it, but with one space behind the mnemonic.  `target`: the
- * address that stands for the label of a jump. */
+/* One instruction as objdump -M intel prints it, but with one space behind the mnemonic.  `target`:
+ * the address that stands for the label of a jump. */
 void x86_print(ir_text *out, x86_row row, const x86_operands *o, uint64_t target);
 
 #endif

@@ -1,15 +1,15 @@
 /* layout.c — the code of a function: bytes, labels, jumps, constants.
  *
- * Instructions go into a growing buffer as they come.  What depends on places that are not known yet
- * is left out of it, or left 0, and noted as a gap: jumps to labels, nops for alignment (both
- * without bytes in the buffer), addresses relative to rip.  A label is a place in the buffer and the
- * number of gaps before it, so its final place is one addition once the gaps have sizes.
+ * Instructions go into a growing buffer as they come.  What depends on places that are not known
+ * yet is left out of it, or left 0, and noted as a gap: jumps to labels, nops for alignment (both
+ * without bytes in the buffer), addresses relative to rip.  A label is a place in the buffer and
+ * the number of gaps before it, so its final place is one addition once the gaps have sizes.
  *
  * x86_finish gives the gaps their sizes.  All jumps begin short; in each round those that do not
  * reach become long, until none does.  Jumps only grow, so this ends and is the shortest solution
  * where nothing is aligned.  A chain of jumps of which each pushes the next could take a round per
- * jump: after ROUNDS, every jump that would not reach if all others grew becomes long at once.  Then
- * the bytes are copied around the gaps.
+ * jump: after ROUNDS, every jump that would not reach if all others grew becomes long at once.
+ * Then the bytes are copied around the gaps.
  *
  * Constants go behind the code, the largest first, so that each is aligned without holes.
  */
@@ -56,7 +56,7 @@ x86_code *x86_code_new(ir_arena *arena) {
     return c;
 }
 
-/* -------------------------------------------------------------------------------------- collecting */
+/* ----------------------------------------------------------------------------------- collecting */
 
 static uint8_t *reserve(x86_code *c, unsigned bytes) {
     while (c->cap - c->n < bytes) c->data = ir_vec_grow(c->arena, c->data, &c->cap, c->n, 1);
@@ -69,19 +69,25 @@ static gap *add_gap(x86_code *c, gap_kind kind, uint32_t at) {
     return g;
 }
 
+static uint32_t label_of(const x86_code *c, const x86_operand *o) {
+    assert(o->value >= 0 && o->value < c->labels.n);
+    (void)c;
+    return (uint32_t)o->value;
+}
+
 static void add_jump(x86_code *c, x86_row row, const x86_operands *o, unsigned length) {
     gap *g = add_gap(c, GAP_JUMP, c->n);
     const x86_form *f = &x86_forms[row];
     g->row = (uint16_t)row;
     g->most = (uint8_t)length;
     g->size = (uint8_t)(f->shorter == X86_ROWS ? length : x86_length(f->shorter, o));
-    g->label = (uint32_t)o->arg[0].value;
+    g->label = label_of(c, &o->arg[0]);
 }
 
 static void add_field(x86_code *c, const x86_operands *o, const x86_patch *patch) {
     gap *g = add_gap(c, GAP_FIELD, c->n + patch->at);
     g->tail = (uint8_t)(patch->length - patch->at);
-    g->label = (uint32_t)o->arg[patch->arg].value;
+    g->label = label_of(c, &o->arg[patch->arg]);
     g->disp = o->arg[patch->arg].disp;
 }
 
@@ -126,7 +132,7 @@ uint32_t x86_constant(x86_code *c, const void *data, unsigned bytes) {
     return k->label;
 }
 
-/* ----------------------------------------------------------------------------------- sizes of gaps */
+/* -------------------------------------------------------------------------------- sizes of gaps */
 
 static unsigned padding(const gap *g) { return (0 - (g->at + g->start)) & (g->most - 1u); }
 
@@ -192,7 +198,7 @@ static void relax(x86_code *c) {
     place_gaps(c);
 }
 
-/* ---------------------------------------------------------------------------------------- constants */
+/* ------------------------------------------------------------------------------------ constants */
 
 static uint32_t largest_constant(const x86_code *c) {
     uint32_t size = 0;
@@ -219,7 +225,7 @@ static void copy_constants(const x86_code *c, uint8_t *to) {
         memcpy(to + label_place(c, k->label), k->bytes, k->size);
 }
 
-/* ------------------------------------------------------------------------------------------- bytes */
+/* ---------------------------------------------------------------------------------------- bytes */
 
 /* The recommended nops of one to nine bytes: 66 nop [rax+rax*1+0x0] and what is left of it. */
 static void put_nops(uint8_t *to, unsigned n) {
@@ -244,7 +250,7 @@ static void put_distance(uint8_t *to, int64_t d, unsigned bytes) {
     for (unsigned i = 0; i < bytes; i++) to[i] = (uint8_t)((uint64_t)d >> 8 * i);
 }
 
-/* The field at `at` gets what leads from the end of its instruction, `tail` bytes on, to the label. */
+/* The field gets what leads from the end of its instruction, `tail` bytes on, to the label. */
 static void put_field(const x86_code *c, x86_image *out, const gap *g, uint32_t at, unsigned tail) {
     int64_t addend = (int64_t)g->disp - tail;
     bool bound = is_bound(c, g->label);

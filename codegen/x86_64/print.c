@@ -5,7 +5,7 @@
  */
 #include "codegen/x86_64/encode.h"
 
-/* --------------------------------------------------------------------------------------- registers */
+/* ------------------------------------------------------------------------------------ registers */
 
 static void put_legacy_register(ir_text *out, x86_kind kind, unsigned number) {
     static const char names[8][3] = {"ax", "cx", "dx", "bx", "sp", "bp", "si", "di"};
@@ -18,7 +18,7 @@ static void put_legacy_register(ir_text *out, x86_kind kind, unsigned number) {
 
 static void put_register(ir_text *out, x86_kind kind, unsigned number) {
     static const char *const classes[] = {
-        [X86_R8] = "b",   [X86_R16] = "w",   [X86_R32] = "d",   [X86_R64] = "",
+        [X86_R8] = "b",    [X86_R16] = "w",   [X86_R32] = "d",   [X86_R64] = "",
         [X86_XMM] = "xmm", [X86_YMM] = "ymm", [X86_ZMM] = "zmm", [X86_K] = "k",
     };
     if (kind >= X86_XMM)
@@ -29,7 +29,7 @@ static void put_register(ir_text *out, x86_kind kind, unsigned number) {
         ir_putf(out, "r%u%s", number, classes[kind]);
 }
 
-/* ------------------------------------------------------------------------------------------ memory */
+/* --------------------------------------------------------------------------------------- memory */
 
 static const char *size_word(unsigned bytes) {
     switch (bytes) {
@@ -61,7 +61,8 @@ static void put_address(ir_text *out, const x86_slot *s, const x86_operand *m) {
     ir_put(out, "[");
     if (m->reg == X86_RIP)
         ir_put(out, "rip");
-    else if (based) put_register(out, X86_R64, m->reg);
+    else if (based)
+        put_register(out, X86_R64, m->reg);
     if (based && indexed) ir_put(out, "+");
     if (indexed) {
         put_register(out, s->index, m->index);
@@ -95,7 +96,7 @@ static void put_memory(ir_text *out, const x86_form *f, const x86_operands *o, c
     if (o->broadcast && is_ambiguous(f)) ir_putf(out, "{1to%u}", s->bytes / f->broadcast);
 }
 
-/* ---------------------------------------------------------------------------------------- operands */
+/* ------------------------------------------------------------------------------------- operands */
 
 static unsigned operand_bytes(x86_kind kind, unsigned memory) {
     switch (kind) {
@@ -144,17 +145,17 @@ static void put_rounding(ir_text *out, const x86_operands *o) {
     if (o->round) ir_putf(out, "{%s}", words[o->round]);
 }
 
-/* ---------------------------------------------------------------------------------------- mnemonic */
+/* ------------------------------------------------------------------------------------- mnemonic */
 
 static const char *const float_predicates[32] = {
-    "eq",    "lt",     "le",     "unord",   "neq",    "nlt",    "nle",    "ord",
-    "eq_uq", "nge",    "ngt",    "false",   "neq_oq", "ge",     "gt",     "true",
-    "eq_os", "lt_oq",  "le_oq",  "unord_s", "neq_us", "nlt_uq", "nle_uq", "ord_s",
-    "eq_us", "nge_uq", "ngt_uq", "false_os", "neq_os", "ge_oq", "gt_oq",  "true_us"};
+    "eq",    "lt",     "le",     "unord",    "neq",    "nlt",    "nle",    "ord",
+    "eq_uq", "nge",    "ngt",    "false",    "neq_oq", "ge",     "gt",     "true",
+    "eq_os", "lt_oq",  "le_oq",  "unord_s",  "neq_us", "nlt_uq", "nle_uq", "ord_s",
+    "eq_us", "nge_uq", "ngt_uq", "false_os", "neq_os", "ge_oq",  "gt_oq",  "true_us"};
 static const char *const int_predicates[8] = {"eq", "lt", "le", NULL, "neq", "nlt", "nle", NULL};
 
-/* A comparison by immediate: the name of its predicate, which goes behind the first `stem` letters of
- * the mnemonic; NULL: the immediate stays an operand. */
+/* A comparison by immediate: the name of its predicate, which goes behind the first `stem` letters
+ * of the mnemonic; NULL: the immediate stays an operand. */
 static const char *predicate(const x86_form *f, const x86_operands *o, size_t *stem) {
     const char *name = x86_mnemonics[f->mnemonic];
     const x86_shape *shape = &x86_shapes[f->shape];

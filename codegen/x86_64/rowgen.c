@@ -61,14 +61,17 @@ static bool next_word(const char **s, const char *ends, char *word, size_t size)
 static bool is(const char *a, const char *b) { return strcmp(a, b) == 0; }
 static bool starts(const char *s, const char *with) { return strncmp(s, with, strlen(with)) == 0; }
 
-/* --------------------------------------------------------------------------------------- operands */
+/* ------------------------------------------------------------------------------------- operands */
 
 static const struct {
     const char *name;
     x86_kind kind;
     unsigned number;
-} fixed_registers[] = {
-    {"al", X86_R8, 0}, {"cl", X86_R8, 1}, {"ax", X86_R16, 0}, {"eax", X86_R32, 0}, {"rax", X86_R64, 0}};
+} fixed_registers[] = {{"al", X86_R8, 0},
+                       {"cl", X86_R8, 1},
+                       {"ax", X86_R16, 0},
+                       {"eax", X86_R32, 0},
+                       {"rax", X86_R64, 0}};
 
 static bool read_fixed(x86_slot *s, const char *word, char place) {
     for (size_t i = 0; i < sizeof fixed_registers / sizeof *fixed_registers; i++) {
@@ -159,11 +162,8 @@ static unsigned role_of(const row *r, char letter) {
 
 static void note_plain(row *r, const char *word) {
     size_t n = strlen(r->plain);
-    const char *broadcast = strstr(word, "bcst");
-    size_t keep = strlen(word);
-    if (broadcast)
-        while (word[--keep] != '/') {}
-    snprintf(r->plain + n, sizeof r->plain - n, "%.*s,", (int)keep, word);
+    const char *end = strstr(word, "bcst") ? strrchr(word, '/') : word + strlen(word);
+    snprintf(r->plain + n, sizeof r->plain - n, "%.*s,", (int)(end - word), word);
 }
 
 static void read_operand(row *r, char *word, const char *place) {
@@ -190,7 +190,7 @@ static void read_operands(row *r) {
     if (*places) fail(r, "more places than operands");
 }
 
-/* ----------------------------------------------------------------------------------------- opcode */
+/* --------------------------------------------------------------------------------------- opcode */
 
 static const char *const prefixes[] = {"", "66", "F3", "F2"};
 static const char *const maps[] = {"", "0F", "0F38", "0F3A"};
@@ -206,14 +206,15 @@ static void read_vector_prefix(row *r, const char *word) {
     static const struct {
         const char *word;
         int l, w;
-    } fields[] = {{"128", 0, -1}, {"256", 1, -1}, {"512", 2, -1}, {"LIG", 0, -1}, {"LLIG", 0, -1},
-                  {"LZ", 0, -1},  {"L0", 0, -1},  {"L1", 1, -1},  {"W0", -1, 0},  {"W1", -1, 1},
-                  {"WIG", -1, 0}};
+    } fields[] = {{"128", 0, -1},  {"256", 1, -1}, {"512", 2, -1}, {"LIG", 0, -1},
+                  {"LLIG", 0, -1}, {"LZ", 0, -1},  {"L0", 0, -1},  {"L1", 1, -1},
+                  {"W0", -1, 0},   {"W1", -1, 1},  {"WIG", -1, 0}};
     char field[8];
     r->form.encoding = *word == 'E' ? X86_EVEX : X86_VEX;
     next_word(&word, ".", field, sizeof field);
     while (next_word(&word, ".", field, sizeof field)) {
-        if (find(prefixes, 4, field, &r->form.prefix) || find(maps, 4, field, &r->form.map)) continue;
+        if (find(prefixes, 4, field, &r->form.prefix) || find(maps, 4, field, &r->form.map))
+            continue;
         size_t i = 0, n = sizeof fields / sizeof *fields;
         while (i < n && !is(fields[i].word, field)) i++;
         if (i == n) fail(r, "unknown field of the prefix");
@@ -238,14 +239,15 @@ static bool read_opcode_word(row *r, const char *word) {
     static const struct {
         const char *word;
         unsigned bytes;
-    } immediates[] = {{"ib", 1}, {"iw", 2}, {"id", 4}, {"io", 8}, {"cb", 1}, {"cd", 4}, {"/is4", 1}};
+    } immediates[] = {{"ib", 1}, {"iw", 2}, {"id", 4},  {"io", 8},
+                      {"cb", 1}, {"cd", 4}, {"/is4", 1}};
     for (size_t i = 0; i < sizeof immediates / sizeof *immediates; i++)
         if (is(word, immediates[i].word))
             return r->imm_bytes -= immediates[i].bytes, r->reads_imm = true;
     return false;
 }
 
-/* Bytes of legacy opcodes: prefixes, then 0F, 0F 38 or 0F 3A, the opcode, and ModRM if it is fixed. */
+/* Prefixes (of legacy opcodes), then 0F, 0F 38 or 0F 3A, the opcode, and ModRM if it is fixed. */
 static void read_opcode_bytes(row *r, const uint8_t *bytes, unsigned n) {
     x86_form *f = &r->form;
     unsigned i = 0;
@@ -277,11 +279,11 @@ static void read_opcode(row *r) {
     read_opcode_bytes(r, bytes, n);
 }
 
-/* --------------------------------------------------------------------------------------- implicit */
+/* ------------------------------------------------------------------------------------- implicit */
 
 static void read_implicit(row *r) {
-    static const char *const names[X86_RESOURCES] = {"rax",   "rcx",   "rdx",   "rbx",    "rsp",
-                                                     "flags", "mxcsr", "stack", "memory", "vectors"};
+    static const char *const names[X86_RESOURCES] = {
+        "rax", "rcx", "rdx", "rbx", "rsp", "flags", "mxcsr", "stack", "memory", "vectors"};
     const char *at = r->text->implicit;
     char word[16], role[4];
     while (next_word(&at, ":", word, sizeof word) && next_word(&at, " ", role, sizeof role)) {
@@ -293,7 +295,7 @@ static void read_implicit(row *r) {
     }
 }
 
-/* ----------------------------------------------------------------------------------------- tables */
+/* --------------------------------------------------------------------------------------- tables */
 
 static unsigned memory_bytes(const row *r) {
     for (unsigned i = 0; i < r->shape.nargs; i++)
@@ -308,7 +310,8 @@ static void check_row(row *r) {
     if (modrm != r->reads_modrm) fail(r, "ModRM in the opcode and in the places differ");
     if (r->imm_bytes) fail(r, "immediates in the opcode and in the operands differ");
     bool evex = r->form.encoding == X86_EVEX;
-    if (!evex && (r->form.flags & (X86_MASKED | X86_ZEROED) || r->form.broadcast || r->form.rounding))
+    if (!evex &&
+        (r->form.flags & (X86_MASKED | X86_ZEROED) || r->form.broadcast || r->form.rounding))
         fail(r, "only EVEX has masks, broadcast and rounding");
     if (!evex) r->form.flags &= (uint8_t)~X86_MASK_NEEDED;
     if (!evex || !r->explicit_unit) r->form.unit = (uint8_t)(evex ? memory_bytes(r) : 1);
@@ -325,8 +328,7 @@ static void read_row(row *r) {
 /* Is b the same instruction as a, shorter where it can be? */
 static bool is_shorter(const row *a, const row *b) {
     if (!is(a->text->mnemonic, b->text->mnemonic)) return false;
-    if (a->form.encoding == X86_EVEX)
-        return b->form.encoding == X86_VEX && is(a->plain, b->plain);
+    if (a->form.encoding == X86_EVEX) return b->form.encoding == X86_VEX && is(a->plain, b->plain);
     return is(a->text->operands, "rel32") && is(b->text->operands, "rel8");
 }
 
@@ -361,8 +363,8 @@ static void print_shapes(FILE *out, const x86_shape *shapes, unsigned n) {
     for (const x86_shape *s = shapes; s < shapes + n; s++) {
         fprintf(out, "    {%u, {", s->nargs);
         for (const x86_slot *a = s->slot; a < s->slot + X86_MAX_ARGS; a++)
-            fprintf(out, "{%u, %u, %u, %u, %u, %u},", a->kind, a->bytes, a->index, a->place, a->role,
-                    a->fixed);
+            fprintf(out, "{%u, %u, %u, %u, %u, %u},", a->kind, a->bytes, a->index, a->place,
+                    a->role, a->fixed);
         fputs("}},\n", out);
     }
     fputs("};\n", out);
@@ -371,7 +373,8 @@ static void print_shapes(FILE *out, const x86_shape *shapes, unsigned n) {
 static void print_form(FILE *out, const x86_form *f) {
     fprintf(out, "    {%u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u},\n",
             f->mnemonic, f->shape, f->shorter, f->reads, f->writes, f->encoding, f->level, f->map,
-            f->prefix, f->opcode, f->modrm, f->w, f->l, f->flags, f->unit, f->broadcast, f->rounding);
+            f->prefix, f->opcode, f->modrm, f->w, f->l, f->flags, f->unit, f->broadcast,
+            f->rounding);
 }
 
 int main(int argc, char **argv) {

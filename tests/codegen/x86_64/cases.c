@@ -18,7 +18,7 @@ static unsigned count_of(const x86_form *f, unsigned kind) {
     return is_vector(kind) && f->encoding == X86_EVEX ? 32 : 16;
 }
 
-/* ---------------------------------------------------------------------------- what an operand can be */
+/* ----------------------------------------------------------------------- what an operand can be */
 
 static void list_registers(ir_arena *a, const x86_form *f, const x86_slot *s, operand_list *out) {
     for (unsigned n = 0; n < count_of(f, s->kind); n++) *ir_push(a, out) = x86_reg(s->kind, n);
@@ -33,7 +33,7 @@ static void push_memory(ir_arena *a, const x86_slot *s, operand_list *out, unsig
 static void list_memory(ir_arena *a, const x86_form *f, const x86_slot *s, operand_list *out) {
     static const uint8_t special[] = {0, 4, 5, 12, 13};
     int32_t n = f->unit, e = f->broadcast ? f->broadcast : 1;
-    const int32_t disps[] = {1,       -1,      127,      -128,     128,       -129,      127 * n,
+    const int32_t disps[] = {1,        -1,      127,      -128,    128,      -129,      127 * n,
                              -128 * n, 128 * n, -129 * n, 127 * e, -128 * e, INT32_MAX, INT32_MIN};
     for (unsigned b = 0; b < 16; b++) push_memory(a, s, out, b, X86_NO_REG, 0, 0);
     for (unsigned b = 0; b < sizeof special; b++) {
@@ -74,7 +74,7 @@ static void list_operands(ir_arena *a, const x86_form *f, const x86_slot *s, ope
     if (s->kind == X86_LABEL) *ir_push(a, out) = x86_target(0);
 }
 
-/* --------------------------------------------------------------------------------- cases of one row */
+/* ----------------------------------------------------------------------------- cases of one row */
 
 /* Different registers where the row has registers, a plain address where it has memory only. */
 static x86_operands first_operands(const x86_form *f) {
@@ -116,7 +116,8 @@ static void push_masks(ir_arena *a, x86_row row, x86_operands o, x86_cases *out)
     }
 }
 
-static void push_broadcasts(ir_arena *a, x86_row row, x86_operands o, unsigned arg, x86_cases *out) {
+static void push_broadcasts(ir_arena *a, x86_row row, x86_operands o, unsigned arg,
+                            x86_cases *out) {
     const x86_form *f = &x86_forms[row];
     operand_list memory = {0};
     list_memory(a, f, &x86_shapes[f->shape].slot[arg], &memory);
@@ -138,7 +139,8 @@ static void push_decorated(ir_arena *a, x86_row row, x86_operands o, x86_cases *
     o.round = X86_NOT_ROUNDED;
     push_masks(a, row, o, out);
     if (memory < 0) return;
-    o.arg[memory] = x86_mem(1, x86_shape_of(row)->slot[memory].index == X86_R64 ? X86_NO_REG : 7, 0, 64);
+    o.arg[memory] =
+        x86_mem(1, x86_shape_of(row)->slot[memory].index == X86_R64 ? X86_NO_REG : 7, 0, 64);
     push_masks(a, row, o, out);
     o.lock = true;
     push_case(a, row, &o, out);
@@ -172,19 +174,62 @@ void cases_of_kinds(ir_arena *a, x86_row row, x86_cases *out) {
     push_case(a, row, &o, out);
 }
 
-void cases_at_random(ir_arena *a, x86_row row, unsigned n, uint64_t *seed, x86_cases *out) {
-    const x86_form *f = &x86_forms[row];
+static x86_operands random_operands(const x86_form *f, const operand_list *lists, uint64_t *seed) {
+    x86_operands o = {0};
+    for (unsigned i = 0; i < x86_shapes[f->shape].nargs; i++)
+        o.arg[i] = lists[i].data[cases_random(seed) % lists[i].n];
+    uint64_t bits = cases_random(seed);
+    o.mask = f->flags & (X86_MASKED | X86_MASK_NEEDED) ? (uint8_t)(bits % 7 + 1) : 0;
+    o.zero = f->flags & X86_ZEROED && bits & 16;
+    o.broadcast = f->broadcast && bits & 32;
+    return o;
+}
+
+static void change_operand(x86_operand *o, uint64_t bits) {
+    switch (bits >> 8 & 7) {
+    case 0: o->kind = bits >> 16 & 15; break;
+    case 1: o->reg = bits >> 16 & 63; break;
+    case 2: o->index = bits >> 16 & 63; break;
+    case 3: o->scale = bits >> 16 & 7; break;
+    case 4: o->disp = (int32_t)(bits >> 32); break;
+    case 5: o->disp = (int16_t)(bits >> 32) / 16; break;
+    default:
+        if (o->kind == X86_IMM) o->value = (int64_t)bits >> (bits >> 16 & 63);
+    }
+}
+
+static void change_one_thing(x86_operands *o, uint64_t bits) {
+    switch (bits & 15) {
+    case 0: o->mask = bits >> 16 & 15; break;
+    case 1: o->zero = !o->zero; break;
+    case 2: o->broadcast = !o->broadcast; break;
+    case 3: o->round = bits >> 16 & 7; break;
+    case 4: o->lock = !o->lock; break;
+    default: change_operand(&o->arg[bits & 3], bits);
+    }
+}
+
+static void list_all_operands(ir_arena *a, x86_row row, operand_list lists[X86_MAX_ARGS]) {
     const x86_shape *shape = x86_shape_of(row);
+    for (unsigned i = 0; i < shape->nargs; i++)
+        list_operands(a, &x86_forms[row], &shape->slot[i], &lists[i]);
+}
+
+void cases_at_random(ir_arena *a, x86_row row, unsigned n, uint64_t *seed, x86_cases *out) {
     operand_list lists[X86_MAX_ARGS] = {0};
-    for (unsigned i = 0; i < shape->nargs; i++) list_operands(a, f, &shape->slot[i], &lists[i]);
+    list_all_operands(a, row, lists);
     while (n--) {
-        x86_operands o = {0};
-        for (unsigned i = 0; i < shape->nargs; i++)
-            o.arg[i] = lists[i].data[cases_random(seed) % lists[i].n];
-        uint64_t bits = cases_random(seed);
-        o.mask = f->flags & (X86_MASKED | X86_MASK_NEEDED) ? (uint8_t)(bits % 7 + 1) : 0;
-        o.zero = f->flags & X86_ZEROED && bits & 16;
-        o.broadcast = f->broadcast && bits & 32;
+        x86_operands o = random_operands(&x86_forms[row], lists, seed);
+        push_case(a, row, &o, out);
+    }
+}
+
+void cases_changed(ir_arena *a, x86_row row, unsigned n, uint64_t *seed, x86_cases *out) {
+    operand_list lists[X86_MAX_ARGS] = {0};
+    list_all_operands(a, row, lists);
+    while (n--) {
+        x86_operands o = random_operands(&x86_forms[row], lists, seed);
+        change_one_thing(&o, cases_random(seed));
         push_case(a, row, &o, out);
     }
 }

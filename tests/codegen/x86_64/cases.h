@@ -1,8 +1,8 @@
 /* cases.h — operands to try a row of encodings.def with.
  *
- * Each operand of a row goes through everything that it can be while the others stay: every register
- * that is encoded in a way of its own, every shape of memory, immediates at the ends of their ranges;
- * then masks, zeroing, broadcast, rounding and lock.  Random combinations come on top.
+ * Each operand of a row goes through everything that it can be while the others stay: all registers,
+ * every shape of memory, immediates at the ends of their ranges; then masks, zeroing, broadcast,
+ * rounding and lock.  Random combinations come on top.
  */
 #ifndef SPVFUSE_TESTS_X86_64_CASES_H
 #define SPVFUSE_TESTS_X86_64_CASES_H
@@ -17,6 +17,8 @@ typedef ir_vec(x86_case) x86_cases;
 
 void cases_of_row(ir_arena *arena, x86_row row, x86_cases *out);
 void cases_at_random(ir_arena *arena, x86_row row, unsigned n, uint64_t *seed, x86_cases *out);
+/* The same with one thing changed to something at random, where that is still an instruction. */
+void cases_changed(ir_arena *arena, x86_row row, unsigned n, uint64_t *seed, x86_cases *out);
 /* One case with registers only, where the row has one, and one with memory. */
 void cases_of_kinds(ir_arena *arena, x86_row row, x86_cases *out);
 uint64_t cases_random(uint64_t *seed);

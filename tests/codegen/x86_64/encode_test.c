@@ -4,7 +4,7 @@
 #include "tests/codegen/x86_64/cases.h"
 #include "tests/temporary.h"
 
-enum { RANDOM_CASES = 12, LINE = 300, SHOWN = 40 };
+enum { RANDOM_CASES = 12, CHANGED_CASES = 40, LINE = 300, SHOWN = 40 };
 
 typedef struct {
     ir_ctx cx;
@@ -97,7 +97,8 @@ static void show(const file *f, uint32_t i, const char *want, const char *got) {
     char hex[3 * X86_MAX_BYTES + 1] = "";
     for (uint32_t at = f->address[i], n = 0; at < f->address[i + 1]; at++, n++)
         snprintf(hex + 3 * n, 4, "%02x ", f->bytes[at]);
-    fprintf(stderr, "row %d: %s\n    ours:    %s\n    objdump: %s\n", f->cases.data[i].row, hex, want, got);
+    fprintf(stderr, "row %d: %s\n    ours:    %s\n    objdump: %s\n", f->cases.data[i].row, hex,
+            want, got);
 }
 
 /* The lines that objdump gives for case i; all but one are too many. */
@@ -159,5 +160,14 @@ Test(encode, random_operands_as_objdump_reads_them) {
     uint64_t seed = 0x5eed;
     for (unsigned row = 0; row < X86_ROWS; row++)
         cases_at_random(&f.arena, row, RANDOM_CASES, &seed, &f.cases);
+    check(&f);
+}
+
+Test(encode, what_the_encoder_takes_is_an_instruction) {
+    file f;
+    begin(&f);
+    uint64_t seed = 0xabcdef;
+    for (unsigned row = 0; row < X86_ROWS; row++)
+        cases_changed(&f.arena, row, CHANGED_CASES, &seed, &f.cases);
     check(&f);
 }

@@ -44,7 +44,7 @@ static void fill(program *p, unsigned bytes) {
     while (bytes--) put(p, X86_NOP, (x86_operand){0}, (x86_operand){0});
 }
 
-/* ------------------------------------------------------------------------------------------ walking */
+/* -------------------------------------------------------------------------------------- walking */
 
 static int reference_operand(const ZydisDecodedInstruction *i, const ZydisDecodedOperand *o) {
     for (int n = 0; n < i->operand_count_visible; n++) {
@@ -73,21 +73,22 @@ static void walk(program *p) {
     cr_assert(x86_finish(p->code, &p->image));
     ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
     for (uint32_t at = 0; at < p->image.code_bytes; at += i.length) {
-        ZyanStatus s = ZydisDecoderDecodeFull(&decoder, p->image.bytes + at, p->image.code_bytes - at, &i, o);
+        ZyanStatus s =
+            ZydisDecoderDecodeFull(&decoder, p->image.bytes + at, p->image.code_bytes - at, &i, o);
         cr_assert(ZYAN_SUCCESS(s), "code at %u can be decoded", at);
         int k = reference_operand(&i, o);
         if (k < 0) continue;
         uint64_t target;
         ZydisCalcAbsoluteAddress(&i, &o[k], at, &target);
         uint32_t label = p->references.data[n++];
-        cr_assert_eq(target, p->image.labels[label], "reference %u at %u leads to %llu, not to %u", n, at,
-                     (unsigned long long)target, p->image.labels[label]);
+        cr_assert_eq(target, p->image.labels[label], "reference %u at %u leads to %llu, not to %u",
+                     n, at, (unsigned long long)target, p->image.labels[label]);
         count_jump(p, &i, at, target);
     }
     cr_assert_eq(n, p->references.n);
 }
 
-/* -------------------------------------------------------------------------------------------- jumps */
+/* ---------------------------------------------------------------------------------------- jumps */
 
 /* A jump over so many bytes, and back over them: the lengths of both. */
 static void check_distance(unsigned bytes, unsigned long_jumps) {
@@ -113,7 +114,8 @@ Test(layout, jumps_are_short_as_long_as_they_reach) {
     check_distance(70000, 2);
 }
 
-static void random_item(program *p, uint64_t *seed, const uint32_t *labels, unsigned nlabels, bool aligned) {
+static void random_item(program *p, uint64_t *seed, const uint32_t *labels, unsigned nlabels,
+                        bool aligned) {
     static const x86_row rows[] = {X86_JMP_rel32, X86_JNE_rel32, X86_JL_rel32, X86_CALL_rel32};
     uint64_t r = cases_random(seed);
     uint32_t label = labels[r >> 32 & (nlabels - 1)];
@@ -142,7 +144,8 @@ static void random_program(uint64_t *seed, bool aligned) {
     }
     while (bound < LABELS) x86_bind(p.code, labels[bound++]);
     walk(&p);
-    if (!aligned) cr_expect_eq(p.wasted, 0, "%u of %u jumps are long without need", p.wasted, p.jumps);
+    if (!aligned)
+        cr_expect_eq(p.wasted, 0, "%u of %u jumps are long without need", p.wasted, p.jumps);
     end(&p);
 }
 
@@ -182,7 +185,7 @@ Test(layout, a_short_jump_that_was_asked_for) {
     }
 }
 
-/* --------------------------------------------------------------------------- alignment and constants */
+/* ---------------------------------------------------------------------- alignment and constants */
 
 Test(layout, alignment_is_kept) {
     for (unsigned before = 0; before < 70; before++) {
@@ -240,10 +243,11 @@ Test(layout, labels_from_outside_become_relocations) {
     end(&p);
 }
 
-/* ----------------------------------------------------------------------------------- what is refused */
+/* ------------------------------------------------------------------------------ what is refused */
 
 Test(encode, operands_that_do_not_fit) {
-    const x86_operand eax = x86_reg(X86_R32, 0), xmm1 = x86_reg(X86_XMM, 1), zmm1 = x86_reg(X86_ZMM, 1);
+    const x86_operand eax = x86_reg(X86_R32, 0), xmm1 = x86_reg(X86_XMM, 1),
+                      zmm1 = x86_reg(X86_ZMM, 1);
     const x86_operand at = x86_mem(0, X86_NO_REG, 0, 0), many = x86_mem(0, 1, 0, 0);
     const struct {
         x86_row row;
@@ -255,17 +259,25 @@ Test(encode, operands_that_do_not_fit) {
         {X86_ADD_rm32_r32, {.arg = {x86_mem(0, 4, 0, 0), eax}}, "rsp as index"},
         {X86_ADD_rm32_r32, {.arg = {x86_mem(0, 1, 4, 0), eax}}, "a scale of 16"},
         {X86_ADD_rm32_r32, {.arg = {x86_mem(X86_RIP, 1, 0, 0), eax}}, "rip with an index"},
+        {X86_ADD_rm32_r32, {.arg = {x86_mem(0, X86_NO_REG, 1, 0), eax}}, "a scale of nothing"},
+        {X86_ADD_rm32_imm8, {.arg = {eax, at}}, "memory where an immediate stands"},
+        {X86_ADD_rm32_r32, {.arg = {eax, eax, eax}}, "an operand too many"},
+        {X86_MOVHPD_x_m64, {.arg = {xmm1}}, "an operand too few"},
         {X86_ADD_rm32_r32, {.arg = {eax, at}}, "memory where a register stands"},
         {X86_ADD_rm32_r32, {.arg = {eax, eax}, .lock = true}, "lock without memory"},
         {X86_MOV_rm32_r32, {.arg = {at, eax}, .lock = true}, "lock of a move"},
         {X86_ADD_rm32_imm8, {.arg = {eax, x86_imm(128)}}, "an immediate that would change"},
-        {X86_ADD_rm8_imm8, {.arg = {x86_reg(X86_R8, 0), x86_imm(256)}}, "an immediate of nine bits"},
+        {X86_ADD_rm8_imm8,
+         {.arg = {x86_reg(X86_R8, 0), x86_imm(256)}},
+         "an immediate of nine bits"},
         {X86_SHL_rm32_cl, {.arg = {eax, x86_reg(X86_R8, 2)}}, "a count in dl"},
         {X86_ADDPS_x_xm, {.arg = {xmm1, x86_reg(X86_XMM, 16)}}, "xmm16 without EVEX"},
         {X86_VADDPS_x_x_xm_e, {.arg = {xmm1, xmm1, x86_reg(X86_XMM, 32)}}, "no such register"},
         {X86_VADDPS_z_z_zm_e, {.arg = {zmm1, zmm1, zmm1}, .zero = true}, "zeroing without a mask"},
         {X86_VADDPS_z_z_zm_e, {.arg = {zmm1, zmm1, zmm1}, .mask = 8}, "no such mask"},
-        {X86_VADDPS_z_z_zm_e, {.arg = {zmm1, zmm1, zmm1}, .broadcast = true}, "a register broadcast"},
+        {X86_VADDPS_z_z_zm_e,
+         {.arg = {zmm1, zmm1, zmm1}, .broadcast = true},
+         "a register broadcast"},
         {X86_VADDPS_z_z_zm_e, {.arg = {zmm1, zmm1, at}, .round = X86_RZ}, "rounding with memory"},
         {X86_VADDPS_z_z_zm_e, {.arg = {zmm1, zmm1, zmm1}, .round = X86_SAE}, "sae where er stands"},
         {X86_VMOVUPS_zm_z_e, {.arg = {at, zmm1}, .mask = 1, .zero = true}, "zeroing of memory"},

@@ -15,7 +15,8 @@ static const struct {
     bool operands, flags;
     const char *why;
 } differences[] = {
-    {" sqrtss sqrtsd rcpss rsqrtss roundss roundsd cvtss2sd cvtsd2ss movss movsd movlps movlpd movhps "
+    {" sqrtss sqrtsd rcpss rsqrtss roundss roundsd cvtss2sd cvtsd2ss movss movsd movlps movlpd "
+     "movhps "
      "movhpd movhlps movlhps ",
      true, false, "the other lanes stay"},
     {" bsf bsr ", true, false, "the result stays when the source is 0, or is undefined"},
@@ -63,13 +64,14 @@ static bool differs(const decoded *d, bool flags) {
 /* A register that is written under a condition keeps what it was otherwise. */
 static unsigned role_of(const ZydisDecodedOperand *o) {
     bool reads = o->actions & ZYDIS_OPERAND_ACTION_MASK_READ;
-    bool keeps = o->type == ZYDIS_OPERAND_TYPE_REGISTER && o->actions & ZYDIS_OPERAND_ACTION_CONDWRITE;
+    bool keeps =
+        o->type == ZYDIS_OPERAND_TYPE_REGISTER && o->actions & ZYDIS_OPERAND_ACTION_CONDWRITE;
     unsigned role = reads || keeps ? X86_READ : 0;
     if (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) role |= X86_WRITE;
     return role;
 }
 
-/* --------------------------------------------------------------------------------------- operands */
+/* ------------------------------------------------------------------------------------- operands */
 
 static bool is_shown(const ZydisDecodedOperand *o) {
     return o->visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
@@ -97,19 +99,22 @@ static void check_operands(const decoded *d) {
                  d->subject->row, d->name);
 }
 
-/* --------------------------------------------------------------------------------------- implicit */
+/* ------------------------------------------------------------------------------------- implicit */
 
 static unsigned resource_of(const ZydisDecodedOperand *o) {
     static const struct {
         ZydisRegister reg;
         x86_resource resource;
-    } registers[] = {{ZYDIS_REGISTER_RAX, X86_RAX}, {ZYDIS_REGISTER_RCX, X86_RCX},
-                     {ZYDIS_REGISTER_RDX, X86_RDX}, {ZYDIS_REGISTER_RBX, X86_RBX},
+    } registers[] = {{ZYDIS_REGISTER_RAX, X86_RAX},
+                     {ZYDIS_REGISTER_RCX, X86_RCX},
+                     {ZYDIS_REGISTER_RDX, X86_RDX},
+                     {ZYDIS_REGISTER_RBX, X86_RBX},
                      {ZYDIS_REGISTER_RSP, X86_RSP}};
     if (o->type == ZYDIS_OPERAND_TYPE_MEMORY) return 1u << X86_STACK;
     if (o->type != ZYDIS_OPERAND_TYPE_REGISTER) return 0;
     if (o->reg.value == ZYDIS_REGISTER_MXCSR) return 1u << X86_MXCSR;
-    ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, o->reg.value);
+    ZydisRegister whole =
+        ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, o->reg.value);
     for (unsigned i = 0; i < sizeof registers / sizeof *registers; i++)
         if (registers[i].reg == whole) return 1u << registers[i].resource;
     return 0;
@@ -118,8 +123,10 @@ static unsigned resource_of(const ZydisDecodedOperand *o) {
 /* Flags count as read where one of them stays as it was. */
 static void add_flags(const decoded *d, const ZydisDecodedOperand *o, unsigned *reads,
                       unsigned *writes) {
-    enum { STATUS = ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_AF | ZYDIS_CPUFLAG_ZF |
-                    ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_OF };
+    enum {
+        STATUS = ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_AF | ZYDIS_CPUFLAG_ZF |
+                 ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_OF
+    };
     const ZydisAccessedFlags *f = d->inst.cpu_flags;
     unsigned written = (f->modified | f->set_0 | f->set_1 | f->undefined) & STATUS;
     bool keeps = written && (written != STATUS || o->actions & ZYDIS_OPERAND_ACTION_CONDWRITE);
@@ -129,7 +136,8 @@ static void add_flags(const decoded *d, const ZydisDecodedOperand *o, unsigned *
 
 static void check_implicit(const decoded *d) {
     /* Zydis does not speak of the order of accesses and of upper parts */
-    unsigned ignored = 1u << X86_MEMORY | 1u << X86_VECTORS | (unsigned)differs(d, true) << X86_FLAGS;
+    unsigned ignored =
+        1u << X86_MEMORY | 1u << X86_VECTORS | (unsigned)differs(d, true) << X86_FLAGS;
     unsigned reads = 0, writes = 0;
     for (unsigned i = 0; i < d->inst.operand_count; i++) {
         const ZydisDecodedOperand *o = &d->operands[i];
@@ -139,13 +147,13 @@ static void check_implicit(const decoded *d) {
         if (o->type == ZYDIS_OPERAND_TYPE_REGISTER && o->reg.value == ZYDIS_REGISTER_RFLAGS)
             add_flags(d, o, &reads, &writes);
     }
-    cr_expect_eq(d->form->reads & ~ignored, reads & ~ignored, "row %d (%s) reads %x, Zydis %x", d->subject->row,
-                 d->name, d->form->reads, reads);
+    cr_expect_eq(d->form->reads & ~ignored, reads & ~ignored, "row %d (%s) reads %x, Zydis %x",
+                 d->subject->row, d->name, d->form->reads, reads);
     cr_expect_eq(d->form->writes & ~ignored, writes & ~ignored, "row %d (%s) writes %x, Zydis %x",
                  d->subject->row, d->name, d->form->writes, writes);
 }
 
-/* ------------------------------------------------------------------------------------------ level */
+/* ---------------------------------------------------------------------------------------- level */
 
 static unsigned level_of(const char *set) {
     static const char *const sets[] = {
@@ -166,10 +174,11 @@ static unsigned level_of(const char *set) {
 /* What could be written as VEX was. */
 static void check_level(const decoded *d) {
     const char *set = ZydisISASetGetString(d->inst.meta.isa_set);
-    bool shorter = d->form->encoding == X86_EVEX && d->inst.encoding == ZYDIS_INSTRUCTION_ENCODING_VEX;
+    bool shorter =
+        d->form->encoding == X86_EVEX && d->inst.encoding == ZYDIS_INSTRUCTION_ENCODING_VEX;
     unsigned level = shorter ? x86_forms[d->form->shorter].level : d->form->level;
-    cr_expect_eq(level, level_of(set), "row %d (%s) is V%u, Zydis says %s", d->subject->row, d->name,
-                 level, set);
+    cr_expect_eq(level, level_of(set), "row %d (%s) is V%u, Zydis says %s", d->subject->row,
+                 d->name, level, set);
 }
 
 Test(roles, every_row_as_zydis_knows_it) {
