@@ -102,7 +102,10 @@ static void place_operand(encoder *e, const x86_slot *s, unsigned arg) {
     switch ((x86_place)s->place) {
     case X86_IN_NOTHING: break;
     case X86_IN_REG: e->reg = o->reg; break;
-    case X86_IN_RM: e->rm = o, e->rm_arg = (uint8_t)arg; break;
+    case X86_IN_RM:
+        e->rm = o;
+        e->rm_arg = (uint8_t)arg;
+        break;
     case X86_IN_VVVV: e->vvvv = o->reg; break;
     case X86_IN_OPCODE: e->opreg = o->reg; break;
     case X86_IN_IS4: put_imm(e, (uint64_t)o->reg << 4, 1); break;

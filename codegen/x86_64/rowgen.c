@@ -34,10 +34,9 @@ typedef struct {
     const row_text *text;
     x86_form form;
     x86_shape shape;
-    char plain[80]; /* operands without masks, broadcast and rounding */
-    unsigned imm_bytes;
-    bool reads_imm, reads_modrm; /* the opcode has them … */
-    bool explicit_unit;
+    char plain[80];     /* operands without masks, broadcast and rounding */
+    unsigned imm_bytes; /* of the operands, less those of the opcode */
+    bool reads_modrm;
 } row;
 
 static void fail(const row *r, const char *what) {
@@ -66,22 +65,18 @@ static bool starts(const char *s, const char *with) { return strncmp(s, with, st
 static const struct {
     const char *name;
     x86_kind kind;
-    unsigned number;
-} fixed_registers[] = {{"al", X86_R8, 0},
-                       {"cl", X86_R8, 1},
-                       {"ax", X86_R16, 0},
-                       {"eax", X86_R32, 0},
-                       {"rax", X86_R64, 0}};
+    unsigned number; /* of the register, or the immediate */
+} fixed_operands[] = {{"al", X86_R8, 0},   {"cl", X86_R8, 1},   {"ax", X86_R16, 0},
+                      {"eax", X86_R32, 0}, {"rax", X86_R64, 0}, {"xmm0", X86_XMM, 0},
+                      {"1", X86_IMM, 1}};
 
-static bool read_fixed(x86_slot *s, const char *word, char place) {
-    for (size_t i = 0; i < sizeof fixed_registers / sizeof *fixed_registers; i++) {
-        if (!is(word, fixed_registers[i].name)) continue;
-        s->kind = (uint8_t)fixed_registers[i].kind;
-        s->fixed = (uint8_t)fixed_registers[i].number;
+static bool read_fixed(x86_slot *s, const char *word) {
+    for (size_t i = 0; i < sizeof fixed_operands / sizeof *fixed_operands; i++) {
+        if (!is(word, fixed_operands[i].name)) continue;
+        s->kind = (uint8_t)fixed_operands[i].kind;
+        s->fixed = (uint8_t)fixed_operands[i].number;
         return true;
     }
-    if (is(word, "1")) return s->kind = X86_IMM, s->fixed = 1, true;
-    if (is(word, "xmm0") && place == 'A') return s->kind = X86_XMM, true;
     return false;
 }
 
@@ -97,26 +92,38 @@ static x86_kind general_kind(int bits) {
                         : X86_NONE;
 }
 
-/* One of the things that a slash separates: r, r32, m64, m32bcst, xmm2, k1. */
-static bool read_choice(row *r, x86_slot *s, const char *word) {
+/* m, m64, m32bcst, vm32y */
+static bool read_memory(row *r, x86_slot *s, const char *word) {
     int bits = 0;
     char rest[8] = "";
-    if (is(word, "r")) return true; /* of r/m32: the size follows */
-    if (is(word, "m")) return s->bytes = X86_ADDRESS, true;
-    if (sscanf(word, "m%d%7s", &bits, rest) >= 1) {
-        if (is(rest, "bcst")) return r->form.broadcast = (uint8_t)(bits / 8), true;
-        return s->bytes = (uint8_t)(bits / 8), !*rest;
-    }
-    if (sscanf(word, "vm%d%7s", &bits, rest) == 2) {
+    if (is(word, "m")) {
+        s->bytes = X86_ADDRESS;
+    } else if (sscanf(word, "vm%d%7s", &bits, rest) == 2) {
         s->bytes = (uint8_t)(r->form.w ? 8 : 4);
         s->index = (uint8_t)vector_kind(*rest);
         r->form.flags |= X86_MASK_NEEDED;
-        return true;
+    } else if (sscanf(word, "m%d%7s", &bits, rest) >= 1) {
+        bool element = is(rest, "bcst");
+        if (*rest && !element) return false;
+        *(element ? &r->form.broadcast : &s->bytes) = (uint8_t)(bits / 8);
+    } else {
+        return false;
     }
-    if (sscanf(word, "r%d", &bits) == 1) return (s->kind = (uint8_t)general_kind(bits)) != X86_NONE;
-    if (starts(word + 1, "mm")) return (s->kind = (uint8_t)vector_kind(*word)) != X86_NONE;
-    if (*word == 'k') return s->kind = X86_K, true;
-    return false;
+    return true;
+}
+
+/* One of the things that a slash separates: r, r32, xmm2, k1, or memory. */
+static bool read_choice(row *r, x86_slot *s, const char *word) {
+    int bits = 0;
+    if (is(word, "r")) return true; /* of r/m32: the size follows */
+    if (*word == 'm' || *word == 'v') return read_memory(r, s, word);
+    if (sscanf(word, "r%d", &bits) == 1)
+        s->kind = (uint8_t)general_kind(bits);
+    else if (starts(word + 1, "mm"))
+        s->kind = (uint8_t)vector_kind(*word);
+    else if (*word == 'k')
+        s->kind = X86_K;
+    return s->kind != X86_NONE;
 }
 
 static bool read_choices(row *r, x86_slot *s, const char *word) {
@@ -173,7 +180,7 @@ static void read_operand(row *r, char *word, const char *place) {
     note_plain(r, word);
     s->place = (uint8_t)place_of(r, place[0]);
     s->role = (uint8_t)role_of(r, place[1]);
-    if (s->place == X86_IN_NOTHING ? !read_fixed(s, word, *place) : !read_choices(r, s, word))
+    if (s->place == X86_IN_NOTHING ? !read_fixed(s, word) : !read_choices(r, s, word))
         fail(r, "unknown operand");
     if (s->kind != X86_IMM && s->kind != X86_LABEL && s->bytes && !s->index) s->index = X86_R64;
     if (s->kind == X86_IMM || s->kind == X86_LABEL) r->imm_bytes += s->bytes;
@@ -196,9 +203,10 @@ static const char *const prefixes[] = {"", "66", "F3", "F2"};
 static const char *const maps[] = {"", "0F", "0F38", "0F3A"};
 
 static bool find(const char *const *words, unsigned n, const char *word, uint8_t *out) {
-    for (unsigned i = 1; i < n; i++)
-        if (is(words[i], word)) return *out = (uint8_t)i, true;
-    return false;
+    unsigned i = 1;
+    while (i < n && !is(words[i], word)) i++;
+    if (i < n) *out = (uint8_t)i;
+    return i < n;
 }
 
 /* VEX.256.66.0F38.W0 */
@@ -223,28 +231,42 @@ static void read_vector_prefix(row *r, const char *word) {
     }
 }
 
-/* Words that are not bytes of the opcode. */
-static bool read_opcode_word(row *r, const char *word) {
-    x86_form *f = &r->form;
-    if (starts(word, "VEX.") || starts(word, "EVEX.")) return read_vector_prefix(r, word), true;
-    if (is(word, "[F0]")) return f->flags |= X86_LOCKED, true;
-    if (is(word, "REX.W")) return f->w = 1, true;
-    if (is(word, "/r")) return r->reads_modrm = true;
-    if (*word == '/' && word[1] >= '0' && word[1] <= '7' && !word[2]) {
-        f->flags |= X86_DIGIT;
-        f->modrm = (uint8_t)(word[1] - '0');
-        return r->reads_modrm = true;
+/* /r, /0 to /7 */
+static bool read_modrm_word(row *r, const char *word) {
+    bool digit = word[0] == '/' && word[1] >= '0' && word[1] <= '7' && !word[2];
+    if (digit) {
+        r->form.flags |= X86_DIGIT;
+        r->form.modrm = (uint8_t)(word[1] - '0');
     }
-    if (*word == 'N') return f->unit = (uint8_t)atoi(word + 1), r->explicit_unit = true;
+    r->reads_modrm |= digit || is(word, "/r");
+    return digit || is(word, "/r");
+}
+
+static bool read_imm_word(row *r, const char *word) {
     static const struct {
         const char *word;
         unsigned bytes;
-    } immediates[] = {{"ib", 1}, {"iw", 2}, {"id", 4},  {"io", 8},
-                      {"cb", 1}, {"cd", 4}, {"/is4", 1}};
-    for (size_t i = 0; i < sizeof immediates / sizeof *immediates; i++)
-        if (is(word, immediates[i].word))
-            return r->imm_bytes -= immediates[i].bytes, r->reads_imm = true;
-    return false;
+    } words[] = {{"ib", 1}, {"iw", 2}, {"id", 4}, {"io", 8}, {"cb", 1}, {"cd", 4}, {"/is4", 1}};
+    size_t i = 0, n = sizeof words / sizeof *words;
+    while (i < n && !is(words[i].word, word)) i++;
+    if (i < n) r->imm_bytes -= words[i].bytes;
+    return i < n;
+}
+
+/* Words that are not bytes of the opcode. */
+static bool read_opcode_word(row *r, const char *word) {
+    x86_form *f = &r->form;
+    if (starts(word, "VEX.") || starts(word, "EVEX."))
+        read_vector_prefix(r, word);
+    else if (is(word, "[F0]"))
+        f->flags |= X86_LOCKED;
+    else if (is(word, "REX.W"))
+        f->w = 1;
+    else if (*word == 'N')
+        f->unit = (uint8_t)atoi(word + 1);
+    else
+        return read_modrm_word(r, word) || read_imm_word(r, word);
+    return true;
 }
 
 /* Prefixes (of legacy opcodes), then 0F, 0F 38 or 0F 3A, the opcode, and ModRM if it is fixed. */
@@ -259,7 +281,10 @@ static void read_opcode_bytes(row *r, const uint8_t *bytes, unsigned n) {
     if (f->map == 1 && i + 1 < n && (bytes[i] == 0x38 || bytes[i] == 0x3a))
         f->map = bytes[i++] == 0x38 ? 2 : 3;
     f->opcode = bytes[i++];
-    if (i < n) f->flags |= X86_MODRM, f->modrm = bytes[i++];
+    if (i < n) {
+        f->flags |= X86_MODRM;
+        f->modrm = bytes[i++];
+    }
     if (i != n) fail(r, "too many bytes in the opcode");
 }
 
@@ -314,7 +339,7 @@ static void check_row(row *r) {
         (r->form.flags & (X86_MASKED | X86_ZEROED) || r->form.broadcast || r->form.rounding))
         fail(r, "only EVEX has masks, broadcast and rounding");
     if (!evex) r->form.flags &= (uint8_t)~X86_MASK_NEEDED;
-    if (!evex || !r->explicit_unit) r->form.unit = (uint8_t)(evex ? memory_bytes(r) : 1);
+    if (!r->form.unit) r->form.unit = (uint8_t)(evex ? memory_bytes(r) : 1);
 }
 
 static void read_row(row *r) {
