@@ -196,9 +196,12 @@ static bool find_shift(finder *q, const ir_inst *v, unsigned depth, pass_affine 
         find(q, x, depth + 1, &form);
         return pass_affine_add(out, &form, INT64_C(1) << by->imm.bits);
     }
-    bool back = x->op == IR_OP_shl && ir_arg(x, 1) == by;
-    return back && find_extension(q, ir_arg(x, 0), width - (unsigned)by->imm.bits,
-                                  v->op == IR_OP_ashr, depth, out);
+    if (x->op != IR_OP_shl || !ir_is_const(ir_arg(x, 1))) return false;
+    uint64_t up = ir_arg(x, 1)->imm.bits, down = by->imm.bits;
+    if (up < down || up >= width) return false;
+    if (!find_extension(q, ir_arg(x, 0), width - (unsigned)up, v->op == IR_OP_ashr, depth, &form))
+        return false;
+    return pass_affine_add(out, &form, INT64_C(1) << (up - down));
 }
 
 static bool find_counted(finder *q, ir_inst *v, unsigned depth, pass_affine *out) {

@@ -1,15 +1,15 @@
 /* fuse_stage.c — the bodies that fusion works with.
  *
  * Fusion wants bodies without calls, and addresses that can be understood: with ids in values, not
- * in stack variables.  Kernels that have neither calls nor variables are taken as they are.
- * Otherwise all are copied into a module of their own, all of them, so that what they share stays
- * shared; there calls are inlined and variables become values.  Promotion changes bodies too, each
- * in its own way; then each member gets a copy of what has been simplified once.
+ * in stack variables, and pointers that do not step through loops.  Kernels that are so already are
+ * taken as they are.  Otherwise all are copied into a module of their own, all of them, so that what
+ * they share stays shared, and simplified there.  Promotion changes bodies too, each in its own way;
+ * then each member gets a copy of what has been simplified once.
  */
 #include "passes/fuse_impl.h"
 
 static const char simple[] =
-    "inline,sroa,mem2reg,simplify,sccp,simplifycfg,simplify,gvn,memopt,dce";
+    "inline,sroa,mem2reg,simplify,sccp,simplifycfg,ptrvars,simplify,gvn,memopt,dce";
 
 typedef struct {
     const pass_fuse_request *request;
@@ -20,11 +20,16 @@ typedef struct {
     ir_map taken; /* copies that a member has for itself */
 } stager;
 
-static bool has_op(const ir_func *f, ir_op op) {
+static bool is_plain(const ir_inst *i) {
+    return i->op != IR_OP_call && i->op != IR_OP_alloca &&
+           !(i->op == IR_OP_phi && ir_is_ptr(i->type));
+}
+
+static bool is_simple(const ir_func *f) {
     foreach_block (b, f)
         foreach_inst (i, b)
-            if (i->op == op) return true;
-    return false;
+            if (!is_plain(i)) return false;
+    return true;
 }
 
 static void copy_kernel(stager *s, uint32_t m) {
@@ -46,16 +51,14 @@ static void copy_again(stager *s, uint32_t m) {
 
 void pass_fuse_stage(ir_ctx *cx, const pass_fuse_request *request, pass_fuse_member *members,
                      ir_arena *scratch, ir_module **stage) {
-    bool calls = false, variables = false;
-    for (uint32_t m = 0; m < request->nmembers; m++) {
-        calls |= has_op(request->members[m].kernel, IR_OP_call);
-        variables |= has_op(request->members[m].kernel, IR_OP_alloca);
-    }
-    if (!calls && !variables && !request->npromotions) return;
+    bool all_simple = true;
+    for (uint32_t m = 0; m < request->nmembers; m++)
+        all_simple &= is_simple(request->members[m].kernel);
+    if (all_simple && !request->npromotions) return;
     *stage = ir_module_new(cx, "fuse", request->members[0].kernel->module->pointer_bits);
     stager s = {.request = request, .members = members, .scratch = scratch, .im.m = *stage};
     for (uint32_t m = 0; m < request->nmembers; m++) copy_kernel(&s, m);
     const pass_options o = {.passes = simple, .bisect = -1};
-    if ((calls || variables) && !pass_run(*stage, &o)) ir_throw(cx, cx->status);
+    if (!all_simple && !pass_run(*stage, &o)) ir_throw(cx, cx->status);
     for (uint32_t m = 0; m < request->nmembers && request->npromotions; m++) copy_again(&s, m);
 }
