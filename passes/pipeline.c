@@ -50,6 +50,7 @@ const char pass_standard[] =
     "unroll,"      /* loops of which all is known; their counters become constants … */
     "simplify,"    /* … and so does what constants and merged blocks have uncovered … */
     "sroa,"        /* … indices into arrays too, which become values now */
+    "ptrvars,"     /* addresses in loops: a base that is known, and a count */
     "indvars,"     /* one counter per loop, as wide as its uses */
     "gvn,"         /* equal values become one */
     "simplifycfg," /* … and equal guards too: bodies behind one guard become one block */

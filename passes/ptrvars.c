@@ -2,7 +2,7 @@
  *
  * Producers like to keep an address in a phi and add to it in each iteration.  Such a pointer is
  * base + step * iteration: written so, its object is known, and its offset has a form (affine.c).
- * What is gained is knowledge, not speed, so only the bodies that fusion looks at go through this.
+ * What is gained is knowledge, not speed.
  */
 #include "passes/analysis.h"
 

@@ -72,7 +72,7 @@ Test(access, shifted_up_and_down_is_an_extension) {
           "  %q: ptr.global = ptradd %x, %d\n  store i8 1, %q align 1\n  ret\n}\n",
           &line,
           "writes 1 bytes at %x + 1*global_id.0, always\n"
-          "writes 1 bytes at %x + 1*%d, always\n");
+          "writes 1 bytes at %x + 4*global_id.0, always\n");
 }
 
 /* Row-major with a width that is a parameter: a product of two unknowns is not affine. */
