@@ -29,7 +29,8 @@ typedef struct {
     int32_t disp;
 } gap;
 
-enum { UNBOUND = UINT32_MAX, ROUNDS = 8, LARGEST = 64, FIELD = 4 };
+#define UNBOUND UINT32_MAX
+enum { ROUNDS = 8, LARGEST = 64, FIELD = 4 };
 
 typedef struct {
     uint32_t at, gaps; /* a place in the buffer, behind so many gaps; at: UNBOUND */
