@@ -234,9 +234,9 @@ static bool prove_layout(candidate *c) {
     to->bytes = pass_layout_bytes(&to->layout);
     const pass_side *read = pass_find_unassigned(&to->layout, to->sides, to->nsides, c->q->scratch);
     if (!read) return true;
-    return stop(
-        c, "promote.unassigned",
-        ir_sprintf(c->q->out, "%s, and nothing has been written there", access_text(c, read)));
+    return stop(c, "promote.unassigned",
+                ir_sprintf(c->q->out, "%s, and not all of it is known to be written",
+                           access_text(c, read)));
 }
 
 static bool fits_memory(candidate *c) {

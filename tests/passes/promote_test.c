@@ -124,7 +124,7 @@ static const row rows[] = {
      {"32/16", "64/16"},
      "promote.unassigned",
      "write_x cannot be private memory: @read reads 4 bytes at %x + 4*global_id.0, always, and "
-     "nothing has been written there",
+     "not all of it is known to be written",
      0,
      0,
      false},
