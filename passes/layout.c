@@ -23,7 +23,8 @@
 /* An offset over the ids of a basis. */
 typedef struct {
     int64_t factor[3];
-    uint64_t size[3];
+    int64_t first[3]; /* the least id … */
+    uint64_t size[3]; /* … and how many there are, up to the greatest */
     pass_affine rest;
 } based;
 
@@ -41,6 +42,18 @@ static void split_by_item(const pass_summary *s, based *b) {
     for (unsigned d = 0; d < 3; d++) {
         b->factor[d] = take_term(&b->rest, IR_OP_global_id, d);
         b->size[d] = pass_global_size(s->launch.range, d);
+    }
+}
+
+/* Guards may let only some of the ids through. */
+static void limit_ids(const pass_side *s, based *b) {
+    for (unsigned d = 0; d < 3; d++) {
+        const pass_affine id = {.term = {{{IR_OP_global_id, d, NULL}, 1}}, .n = 1};
+        int64_t low, high;
+        if (!pass_affine_bounds(&s->of->launch, &id, s->access->at->block, &low, &high)) continue;
+        if (high < low) continue;
+        b->first[d] = low;
+        b->size[d] = (uint64_t)(high - low) + 1;
     }
 }
 
@@ -87,7 +100,10 @@ static bool split_by_group(const pass_summary *s, based *b) {
 static bool split(const pass_side *s, pass_basis basis, based *b) {
     *b = (based){.rest = s->access->offset};
     switch (basis) {
-    case PASS_BY_ITEM: split_by_item(s->of, b); return !s->of->remapped;
+    case PASS_BY_ITEM:
+        split_by_item(s->of, b);
+        limit_ids(s, b);
+        return !s->of->remapped;
     case PASS_BY_LINEAR_ID: return split_by_linear_id(s->of, b);
     case PASS_BY_GROUP: return split_by_group(s->of, b);
     }
@@ -118,18 +134,27 @@ static bool take_base(const pass_layout *l, const pass_side *s, pass_affine *res
     return pass_is_same_form(&arguments, &l->arguments);
 }
 
-/* Takes ids and arguments from the first access, and the greatest sizes of all. */
+/* Ids that reach from the least to the greatest of two sides. */
+static void widen_ids(pass_layout *l, int64_t first[3], const based *b, bool empty) {
+    for (unsigned d = 0; d < 3; d++) {
+        int64_t end = first[d] + (int64_t)l->size[d], other = b->first[d] + (int64_t)b->size[d];
+        if (empty || b->first[d] < first[d]) first[d] = b->first[d];
+        l->size[d] = (uint64_t)((empty || other > end ? other : end) - first[d]);
+    }
+}
+
+/* Takes ids and arguments from the first access; ids are those of all accesses. */
 static bool find_base(const pass_side *sides, uint32_t n, pass_layout *l) {
     based b;
     pass_affine rest;
+    int64_t first[3] = {0};
     if (!split(&sides[0], l->basis, &b)) return false;
     memcpy(l->factor, b.factor, sizeof l->factor);
     l->arguments = take_arguments(&b.rest);
     l->origin = b.rest.constant;
     for (uint32_t k = 0; k < n; k++) {
         if (!split(&sides[k], l->basis, &b) || !take_base(l, &sides[k], &rest)) return false;
-        for (unsigned d = 0; d < 3; d++)
-            if (b.size[d] > l->size[d]) l->size[d] = b.size[d];
+        widen_ids(l, first, &b, k == 0);
     }
     return true;
 }
