@@ -5,6 +5,7 @@
  * known; the arguments are filled in last, in the order of the IR's predecessor lists.
  */
 #include "frontend/reader.h"
+#include "ir/flow.h"
 
 static spv_block *block_of(reader *r, uint32_t label) {
     const spv_id *e = spv_find(r, label);

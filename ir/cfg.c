@@ -10,7 +10,7 @@
  *
  * Unreachable blocks have no place in any order; ir_remove_unreachable deletes them.
  */
-#include "ir/ir.h"
+#include "ir/flow.h"
 
 typedef struct {
     ir_order *o;

@@ -13,7 +13,7 @@
  * their names, which differ from module to module without meaning to; only constants of equal name,
  * type and bytes are.
  */
-#include "ir/ir.h"
+#include "ir/change.h"
 
 typedef struct {
     ir_clone_map map;

@@ -17,7 +17,7 @@
  *
  * Unreachable blocks have no dominator and are dominated by everything.
  */
-#include "ir/ir.h"
+#include "ir/change.h"
 
 /* What the frontier needs in addition, and the working space of Lengauer-Tarjan, whose arrays are
  * indexed by preorder number. */

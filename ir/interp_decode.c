@@ -7,6 +7,7 @@
  *
  * Needs: a function that verifies.  Leaves the function as it was.
  */
+#include "ir/flow.h"
 #include "ir/interp_impl.h"
 
 #include <stdlib.h>

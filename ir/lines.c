@@ -4,7 +4,7 @@
  * that come from another module, together with a copy of its code, get locs of their own behind all
  * those: one for each line of the other table that something refers to.
  */
-#include "ir/ir.h"
+#include "ir/change.h"
 
 const ir_line *ir_line_of(const ir_module *m, uint32_t word) {
     uint32_t low = 0, high = m->lines.n;

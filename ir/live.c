@@ -14,7 +14,7 @@
  * max_live is counted by walking each block backwards from its live-out set.  Sets keep their
  * memory when they are computed again.  Unreachable blocks have empty sets.
  */
-#include "ir/ir.h"
+#include "ir/flow.h"
 
 typedef struct {
     ir_live live;

@@ -15,7 +15,7 @@
  * The blocks of all loops share one array in which inner loops are slices of outer ones.  Arrays
  * and loops are used again when the tree is recomputed.
  */
-#include "ir/ir.h"
+#include "ir/flow.h"
 
 #define NOWHERE UINT32_MAX
 

@@ -11,7 +11,7 @@
  * Variables are taken last to first: a variable that holds the address of another one usually
  * comes after it, and the other qualifies when this one is gone.
  */
-#include "ir/ir.h"
+#include "ir/change.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@
  * Values found on the way up are cached, so that all reads together cost no more than one walk over
  * the dominator tree.  Before the first definition, and in unreachable blocks, the value is undef.
  */
-#include "ir/ir.h"
+#include "ir/change.h"
 
 /* ------------------------------------------------------------------------------------ variables */
 

@@ -10,7 +10,7 @@
  * little-endian, so bitcast's rule (lane 0 in the low bits) is memory's rule.  A boolean is a byte
  * of which the lowest bit counts.
  */
-#include "ir/ir.h"
+#include "ir/change.h"
 
 /* ---------------------------------------------------------------------------- walking addresses */
 

@@ -14,6 +14,7 @@
  * Each violation is one error that names function, block and instruction; at most
  * VERIFY_MAX_ERRORS are reported.
  */
+#include "ir/flow.h"
 #include "ir/verify.h"
 
 /* -------------------------------------------------------------------------------------- reports */

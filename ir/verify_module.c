@@ -4,6 +4,7 @@
  * Memory of the verifier is its own and is given back; what ir_dominators keeps stays in the
  * module. Lack of memory leaves through the caller's ir_try.
  */
+#include "ir/flow.h"
 #include "ir/verify.h"
 
 /* ------------------------------------------------------------------------------------ functions */

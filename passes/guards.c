@@ -25,15 +25,15 @@ typedef struct {
 
 /* Can an item get from `from` to the end of the kernel without passing `avoid`? */
 static bool can_avoid(finder *q, ir_block *from, const ir_block *avoid) {
-    ir_vec(ir_block *) todo = {0};
+    ir_vec(ir_block *) ahead = {0};
     bool *seen = ir_new_array(q->a, bool, from->func->next_block);
-    *ir_push(q->a, &todo) = from;
-    while (todo.n) {
-        ir_block *b = todo.data[--todo.n];
+    *ir_push(q->a, &ahead) = from;
+    while (ahead.n) {
+        ir_block *b = ahead.data[--ahead.n];
         if (b == avoid || seen[b->id]) continue;
         seen[b->id] = true;
         if (++q->visits > MAX_VISITS || b->last->op == IR_OP_ret) return true;
-        for (uint32_t s = 0; s < b->nsucc; s++) *ir_push(q->a, &todo) = b->succ[s];
+        for (uint32_t s = 0; s < b->nsucc; s++) *ir_push(q->a, &ahead) = b->succ[s];
     }
     return false;
 }

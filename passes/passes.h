@@ -5,7 +5,7 @@
 #ifndef SPVFUSE_PASSES_H
 #define SPVFUSE_PASSES_H
 
-#include "ir/ir.h"
+#include "ir/change.h"
 
 /* -------------------------------------------------------------------------- nd-ranges (range.c) */
 

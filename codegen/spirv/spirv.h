@@ -19,6 +19,7 @@
 #define SPVFUSE_CODEGEN_SPIRV_H
 
 #include "codegen/codegen.h"
+#include "ir/change.h"
 
 #include <spirv/unified1/OpenCL.std.h>
 #include <spirv/unified1/spirv.h>

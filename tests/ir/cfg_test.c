@@ -5,6 +5,7 @@
  * the strongly connected part of its header's descendants; a value is live where a path leads to a
  * use.  Long chains check that nothing recurses and nothing is quadratic.
  */
+#include "ir/change.h"
 #include "random_cfg.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,5 @@
 /* clone_test.c — copies of bodies and regions are isomorphic to their originals; imports. */
+#include "ir/change.h"
 #include "random_cfg.h"
 
 #include <criterion/criterion.h>

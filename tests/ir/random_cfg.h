@@ -7,7 +7,7 @@
 #ifndef SPVFUSE_TESTS_RANDOM_CFG_H
 #define SPVFUSE_TESTS_RANDOM_CFG_H
 
-#include "ir/ir.h"
+#include "ir/flow.h"
 
 enum { MAX_BLOCKS = 24 };
 

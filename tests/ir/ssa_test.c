@@ -5,6 +5,7 @@
  * came last, and evaluate the phis as the walk enters their blocks: wherever the variable was read,
  * the answer must be the definition that came last on this path.
  */
+#include "ir/change.h"
 #include "random_cfg.h"
 
 #include <criterion/criterion.h>

@@ -1,0 +1,81 @@
+/* flow.h — what the graph of a function says: the order of blocks, dominators, loops, liveness.
+ *
+ * The function keeps the results, and they are found again when its versions say that they are
+ * stale.  What they point to lives until then. (cfg.c, dom.c, loop.c, live.c)
+ */
+#ifndef SPVFUSE_IR_FLOW_H
+#define SPVFUSE_IR_FLOW_H
+
+#include "ir/ir.h"
+
+typedef ir_vec(ir_block *) ir_block_list;
+
+/* A depth-first walk from the entry, last successor first. */
+typedef struct {
+    uint32_t n; /* blocks reachable from the entry */
+    ir_block **rpo;
+    uint32_t *index;  /* by block id: place in rpo; UINT32_MAX when unreachable */
+    ir_block **pre;   /* the same blocks in the order in which the walk met them */
+    uint32_t *number; /* by block id: place in pre; UINT32_MAX when unreachable */
+    uint32_t *parent; /* by place in pre: the parent's in the spanning tree; entry: 0 */
+} ir_order;
+/* Fills `o`, whose arrays have room for f->next_block entries each. */
+void ir_find_order(const ir_func *f, ir_order *o);
+
+/* --------------------------------------------------------------------------- dominators (dom.c) */
+
+struct ir_dom {
+    uint32_t version;
+    ir_order order;
+    ir_block **idom;             /* by block id; NULL for the entry and unreachable blocks */
+    uint32_t *enter, *leave;     /* by block id: preorder interval in the dominator tree */
+    ir_block **child, **sibling; /* by block id: dominator tree, children in rpo */
+};
+const ir_dom *ir_dominators(ir_func *f); /* Lengauer and Tarjan 1979 */
+bool ir_block_dominates(const ir_dom *d, const ir_block *a, const ir_block *b);
+/* Does value v dominate the place just before `at`? Leaves dominate everything. */
+bool ir_value_dominates(const ir_dom *d, const ir_inst *v, const ir_inst *at);
+/* The one value that a phi can have, itself aside; undef when there is none, NULL when there are
+ * several.  With dominators, arguments that are undef count as the others where that is allowed. */
+ir_inst *ir_only_argument(ir_func *f, const ir_dom *d, const ir_inst *phi);
+ir_block *ir_common_dominator(const ir_dom *d, ir_block *a, ir_block *b);
+/* Removes blocks that the entry does not reach; true when there were any. */
+bool ir_remove_unreachable(ir_func *f);
+
+/* ------------------------------------------------------------------------------- loops (loop.c) */
+
+typedef struct ir_loop ir_loop;
+struct ir_loop {
+    ir_block *header;
+    ir_loop *parent, *child, *sibling;
+    uint32_t depth;   /* 1: outermost */
+    ir_block **block; /* header first */
+    uint32_t nblocks;
+    bool irreducible; /* entered other than through the header */
+};
+struct ir_loops {
+    uint32_t version;
+    ir_loop *first; /* outermost loops */
+    ir_loop **of;   /* by block id: innermost loop, or NULL */
+    uint32_t n;
+};
+const ir_loops *ir_loop_tree(ir_func *f); /* Havlak 1997 */
+bool ir_in_loop(const ir_loops *l, const ir_block *b, const ir_loop *loop);
+/* Is `outer` the loop `inner` or one around it?  NULL is what is around all loops. */
+bool ir_loop_contains(const ir_loop *outer, const ir_loop *inner);
+
+/* ---------------------------------------------------------------------------- liveness (live.c) */
+
+/* Values live at the start and end of each block, ascending by id: parameters and instructions, no
+ * other leaves.  A phi's result is not in `in` of its block; its arguments are in `out` of the
+ * predecessors. */
+typedef ir_vec(ir_inst *) ir_value_list;
+struct ir_live {
+    uint32_t cfg_version, ssa_version;
+    ir_value_list *in, *out; /* by block id */
+    uint32_t max_live;       /* most values live at one place */
+};
+const ir_live *ir_liveness(ir_func *f); /* Brandner, Boissinot et al. 2011 */
+bool ir_has_value(const ir_value_list *set, const ir_inst *v);
+
+#endif
