@@ -7,6 +7,7 @@
  */
 #include "runtime/spvfuse.h"
 #include "tests/fuzz/pipe.h"
+#include "tests/temporary.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -107,7 +108,7 @@ static void check(void *arg) {
 }
 
 /* One file for all pipelines of the process. */
-static char file[300];
+static char file[TEMPORARY_NAME];
 
 static void end(void) {
     fprintf(stderr, "%u fused, %u of them with promotions, %u refused, %u at fault\n",
@@ -116,9 +117,7 @@ static void end(void) {
 }
 
 static void make_file(void) {
-    const char *folder = getenv("TMPDIR");
-    snprintf(file, sizeof file, "%s/spvfuse-XXXXXX", folder && *folder ? folder : "/tmp");
-    int fd = mkstemp(file);
+    int fd = temporary_file(file);
     if (fd < 0 || close(fd) != 0 || atexit(end) != 0) abort();
 }
 

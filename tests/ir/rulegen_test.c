@@ -3,13 +3,14 @@
  */
 #include "tests/temporary.h"
 
+#include <criterion/criterion.h>
 #include <string.h>
 
 /* The first line that rulegen prints about a file; *status is what it returned. */
 static void run_on(const char *path, char *line, int size, int *status) {
     const char *tool = getenv("RULEGEN") ? getenv("RULEGEN") : "build/rulegen";
     char command[1000], out[TEMPORARY_NAME];
-    close(temporary_file(out));
+    cr_assert_eq(close(temporary_file(out)), 0, "%s can be made", out);
     snprintf(command, sizeof command, "%s %s %s 2>&1", tool, path, out);
     FILE *p = popen(command, "r");
     cr_assert_not_null(p);
@@ -23,6 +24,7 @@ static void run_on(const char *path, char *line, int size, int *status) {
 static void expect_error(const char *rules, const char *message) {
     char path[TEMPORARY_NAME], line[600], want[600];
     int status, fd = temporary_file(path);
+    cr_assert_geq(fd, 0, "%s can be made", path);
     cr_assert_eq(write(fd, rules, strlen(rules)), (ssize_t)strlen(rules));
     close(fd);
     run_on(path, line, sizeof line, &status);

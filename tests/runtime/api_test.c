@@ -4,6 +4,7 @@
 #include "runtime/spvfuse.h"
 #include "tests/temporary.h"
 
+#include <criterion/criterion.h>
 #include <string.h>
 
 static const char kernels[] =
@@ -246,7 +247,7 @@ static void write_kernels(void) {
 
 Test(api, every_allocation_may_fail) {
     char folder[TEMPORARY_NAME];
-    enter_temporary_folder(folder);
+    cr_assert(enter_temporary_folder(folder), "%s can be made", folder);
     write_kernels();
     bool done = false;
     for (long n = 0; !done; n++) {

@@ -6,6 +6,7 @@
 #include "runtime/spvfuse.h"
 #include "tests/temporary.h"
 
+#include <criterion/criterion.h>
 #include <string.h>
 
 static char messages[1 << 14]; /* all of this test, a line each */
@@ -59,7 +60,7 @@ static inline void write_file(const char *name, const char *text) {
 /* The test goes on in a fresh folder, where k.ir holds these kernels. */
 static inline void in_folder_with(const char *kernels) {
     char folder[TEMPORARY_NAME];
-    enter_temporary_folder(folder);
+    cr_assert(enter_temporary_folder(folder), "%s can be made", folder);
     write_file("k.ir", kernels);
 }
 

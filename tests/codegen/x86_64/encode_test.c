@@ -4,6 +4,8 @@
 #include "tests/codegen/x86_64/cases.h"
 #include "tests/temporary.h"
 
+#include <criterion/criterion.h>
+
 enum { RANDOM_CASES = 12, CHANGED_CASES = 40, LINE = 300, SHOWN = 40 };
 
 typedef struct {
@@ -85,6 +87,7 @@ static bool same_text(char *want, char *got) {
 static FILE *disassemble(const file *f, char name[TEMPORARY_NAME]) {
     char command[TEMPORARY_NAME + 100];
     int fd = temporary_file(name);
+    cr_assert_geq(fd, 0, "%s can be made", name);
     size_t n = f->address[f->cases.n];
     cr_assert_eq(write(fd, f->bytes, n), (ssize_t)n);
     close(fd);
