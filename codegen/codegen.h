@@ -3,6 +3,7 @@
 #define SPVFUSE_CODEGEN_H
 
 #include "ir/ir.h"
+#include "ir/launch.h"
 
 typedef struct {
     unsigned version; /* as in SPIR-V's header, 0x00010000 (1.0) to 0x00010400; 0: 1.2, or newer
@@ -15,5 +16,77 @@ typedef struct {
  * reported error: something that this version of SPIR-V cannot say. */
 bool cg_spirv_write(const ir_module *m, const cg_spirv_options *options, ir_arena *out,
                     uint32_t **words, size_t *count);
+
+/* --------------------------------------------------------------------------------- native code
+ *
+ * What a native target makes of a module: bytes by section, and what is to be known to place them in
+ * memory or in an object file.  All of it lies in one arena. */
+
+typedef enum { CG_TEXT, CG_RODATA, CG_DATA, CG_SECTIONS } cg_section;
+
+typedef struct {
+    const char *name; /* unique within the object */
+    cg_section section;
+    uint32_t at, size; /* bytes from the start of the section */
+    bool function, exported;
+} cg_symbol;
+
+typedef enum {
+    CG_PC32, /* four bytes: symbol + addend - place */
+    CG_ABS64 /* eight bytes: symbol + addend */
+} cg_reloc_kind;
+
+typedef struct {
+    cg_section section;
+    cg_reloc_kind kind;
+    uint32_t at; /* place, bytes from the start of the section */
+    uint32_t symbol;
+    int64_t addend;
+} cg_reloc;
+
+/* Code from `at` on was made of what stands at the module's `loc` (ir_line_of); ascending. */
+typedef struct {
+    uint32_t at, loc;
+} cg_line;
+
+/* How a function keeps what is its caller's.  Every function begins with the pushing of the frame
+ * pointer and has it set to the stack pointer then; the registers that it saves besides lie below,
+ * and are in place when the `prologue` is over. */
+typedef struct {
+    uint32_t symbol;
+    uint32_t prologue; /* bytes of code */
+    uint32_t nsaved;
+    struct {
+        uint8_t reg;   /* DWARF's number */
+        int32_t below; /* bytes from the frame pointer down to it */
+    } saved[16];
+} cg_frame;
+
+typedef enum { CG_ARG_POINTER, CG_ARG_LOCAL, CG_ARG_VALUE } cg_arg_kind;
+typedef struct {
+    cg_arg_kind kind; /* how args[n] is read, see ir/launch.h */
+    uint32_t size,
+        align;        /* CG_ARG_VALUE: bytes; CG_ARG_LOCAL: what the address must be aligned to */
+    const char *name; /* or NULL */
+} cg_arg;
+
+typedef struct {
+    const char *name;
+    uint32_t entry, block; /* symbols */
+    uint32_t nargs;
+    const cg_arg *arg;
+    ir_group_need need;
+    uint32_t local_size[3]; /* that the code is made for; all 0: for any */
+} cg_kernel;
+
+typedef struct {
+    uint8_t *bytes[CG_SECTIONS];
+    uint32_t size[CG_SECTIONS], align[CG_SECTIONS];
+    ir_vec(cg_symbol) symbols;
+    ir_vec(cg_reloc) relocs;
+    ir_vec(cg_line) lines;
+    ir_vec(cg_frame) frames;
+    ir_vec(cg_kernel) kernels;
+} cg_object;
 
 #endif

@@ -342,7 +342,8 @@ enum {
     F_WORKITEM = 1024  /* value depends on the work-item that asks (pure within one) */
 };
 
-/* Levels: where an op is legal, and what a function claims to be. */
+/* Levels: where an op is legal, and what a function claims to be: code of one work-item (spmd), of a
+ * work-group (vector), of a target (machine), and with registers (allocated). */
 enum { L_SPMD = 1, L_VECTOR = 2, L_MACHINE = 4, L_ALLOCATED = 8 };
 
 typedef struct {
@@ -439,6 +440,11 @@ typedef union {
     struct {
         uint32_t operands; /* SPIR-V image operand mask; the operands follow as arguments */
     } image;
+    struct {          /* mach, mach_br: the target's, see its header */
+        uint16_t row; /* of its table of instructions */
+        uint8_t aux, mode;
+        int32_t disp;
+    } mach;
 } ir_imm;
 
 /* Instruction flags. */

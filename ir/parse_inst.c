@@ -108,7 +108,8 @@ static void check_count(text_parser *p, const text_token *at, ir_op op) {
 }
 
 static void parse_operands(text_parser *p, ir_op op, ir_type result) {
-    if (ir_ops[op].nargs == 0) return;
+    bool some = ir_ops[op].nargs || (ir_ops[op].flags & F_VARIADIC && p->tok.kind != T_INT);
+    if (!some) return;
     do parse_next_operand(p, op, result);
     while (text_accept(p, ','));
 }
@@ -182,6 +183,13 @@ static void parse_br(text_parser *p, statement *s) {
     }
 }
 
+static void parse_mach_br(text_parser *p, statement *s) {
+    push_label(p, s);
+    text_expect(p, ',', "','");
+    push_label(p, s);
+    while (text_accept(p, ',')) push_arg(p, parse_operand(p, IR_VOID));
+}
+
 static void parse_ret(text_parser *p) {
     if (text_same_line(p) && p->tok.kind != '}' && p->tok.kind != T_LOC)
         push_arg(p, parse_operand(p, IR_VOID));
@@ -220,6 +228,7 @@ static void parse_form(text_parser *p, statement *s) {
     case IR_OP_printf: parse_printf(p, s); break;
     case IR_OP_jmp: push_label(p, s); break;
     case IR_OP_br: parse_br(p, s); break;
+    case IR_OP_mach_br: parse_mach_br(p, s); break;
     case IR_OP_switch: parse_switch(p, s); break;
     case IR_OP_ret: parse_ret(p); break;
     default: parse_operands(p, s->op, s->type); check_count(p, &s->at, s->op);

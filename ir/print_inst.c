@@ -345,6 +345,10 @@ static void put_imm(text_printer *p, const ir_inst *i) {
 
 /* --------------------------------------------------------------------------------- instructions */
 
+static void put_labels(text_printer *p, const ir_block *b, const char *before) {
+    for (unsigned n = 0; b && n < b->nsucc; n++) put_label(p, n ? ", " : before, b->succ[n]);
+}
+
 static void put_body(text_printer *p, const ir_inst *i) {
     const ir_block *b = i->block;
     switch (i->op) {
@@ -352,11 +356,10 @@ static void put_body(text_printer *p, const ir_inst *i) {
     case IR_OP_switch: put_switch(p, i); return;
     case IR_OP_call: put_call(p, i); return;
     case IR_OP_printf: put_string_and_operands(p, i); return;
+    case IR_OP_mach_br: put_labels(p, b, " "); put_operands(p, i, ", "); return;
     default: put_operands(p, i, " ");
     }
-    if ((i->op == IR_OP_jmp || i->op == IR_OP_br) && b)
-        for (unsigned n = 0; n < b->nsucc; n++)
-            put_label(p, n || i->nargs ? ", " : " ", b->succ[n]);
+    if (i->op == IR_OP_jmp || i->op == IR_OP_br) put_labels(p, b, i->nargs ? ", " : " ");
 }
 
 /* A leaf has no line of its own; in messages it shows as an operand does. */

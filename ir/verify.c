@@ -180,7 +180,8 @@ static void check_shape(verifier *v, const ir_block *b) {
 static unsigned successors_of(const ir_inst *term) {
     switch (term->op) {
     case IR_OP_jmp: return 1;
-    case IR_OP_br: return 2;
+    case IR_OP_br:
+    case IR_OP_mach_br: return 2;
     case IR_OP_switch: return term->nargs;
     default: return 0;
     }

@@ -240,6 +240,23 @@ static void check_assume(verifier *v, const ir_inst *i) {
     if (verify_result(v, IR_VOID)) verify_operand(v, 0, IR_I1);
 }
 
+static void check_host_call(verifier *v, const ir_inst *i) {
+    bool fits = i->type == IR_VOID || verify_is_value(i->type);
+    if (verify_result_is(v, fits, "a value type or nothing"))
+        verify_operand_is(v, 0, ir_is_ptr(arg_type(i, 0)), "a pointer");
+}
+
+/* What targets have: describe() of the target says more. */
+static void check_in_register(verifier *v, const ir_inst *i) {
+    if (i->op == IR_OP_spill) {
+        verify_result(v, IR_VOID);
+        return;
+    }
+    bool fits = (i->op == IR_OP_mach && i->type == IR_VOID) || verify_is_value(i->type);
+    if (verify_result_is(v, fits, "a value type") && i->op == IR_OP_move)
+        verify_operand(v, 0, i->type);
+}
+
 void verify_custom(verifier *v, const ir_inst *i) {
     switch (i->op) {
     case IR_OP_ptr_space: check_ptr_space(v, i); break;
@@ -273,6 +290,12 @@ void verify_custom(verifier *v, const ir_inst *i) {
     case IR_OP_image_samples: check_image_query(v, i); break;
     case IR_OP_printf: check_printf(v, i); break;
     case IR_OP_assume: check_assume(v, i); break;
+    case IR_OP_host_call: check_host_call(v, i); break;
+    case IR_OP_mach:
+    case IR_OP_reg_in:
+    case IR_OP_move:
+    case IR_OP_spill:
+    case IR_OP_reload: check_in_register(v, i); break;
     default: assert(false && "every R_CUSTOM op has a rule here");
     }
 }

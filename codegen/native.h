@@ -1,0 +1,112 @@
+/* native.h — what the stages of native code share: from instructions of a target to registers.
+ *
+ *   legalize -> select -> schedule -> spill -> assign -> encode
+ *
+ * All of them work on ir_func in SSA form.  Selection leaves level `machine`: every instruction that
+ * needs a register is one of
+ *   mach, mach_br    the target's; imm.mach is its business
+ *   reg_in           a value that arrives in register imm.bits; at the head of the entry block
+ *   phi, move        as everywhere
+ * besides jmp, ret, unreachable, and alloca, which names a place in the frame and is in no register:
+ * target instructions have it as operand.  Constants, globals and undef are operands too; the target
+ * encodes them into the instruction.
+ *
+ * Spilling adds spill and reload, whose imm.bits is a slot of the frame, and copies of instructions
+ * that are cheap to repeat.  Assignment gives every value one register for all its life; what must
+ * be elsewhere for an instruction is a move, made before.  Then phis have all their arguments in
+ * their own register (moves at the ends of predecessors see to that), and the function is at level
+ * `allocated`: code can be written from top to bottom.
+ *
+ * A register is a class and a number below 32.  Sets of registers are masks of 32 bits per class.
+ */
+#ifndef SPVFUSE_CODEGEN_NATIVE_H
+#define SPVFUSE_CODEGEN_NATIVE_H
+
+#include "ir/change.h"
+
+/* ------------------------------------------------------------------- what a target says of itself */
+
+enum { CG_MAX_CLASSES = 3, CG_MAX_REGS = 32, CG_MAX_NEEDS = 12 };
+enum { CG_NO_CLASS = 0xff, CG_ANY_REG = 0xff };
+
+/* Where a value has to be. */
+typedef struct {
+    uint8_t class; /* CG_NO_CLASS: in no register (a constant, a place in the frame, no result) */
+    uint8_t fixed; /* number of the register, or CG_ANY_REG */
+} cg_place;
+
+/* What one instruction asks of registers. */
+typedef struct {
+    cg_place result;
+    int8_t tied; /* the argument whose register becomes the result's; -1: none */
+    bool early;  /* the result is written before all arguments have been read */
+    uint8_t nargs;
+    cg_place arg[CG_MAX_NEEDS];
+    /* Registers that hold something else afterwards, the result's aside.  Arguments may be in them. */
+    uint32_t clobbers[CG_MAX_CLASSES];
+} cg_needs;
+
+typedef struct {
+    const char *name; /* "xmm"; register N of it is printed as the target likes */
+    uint32_t usable;  /* registers that may be given to values */
+    uint32_t
+        cheap; /* … of these, the ones that are to be taken first: free to use, short to encode */
+    uint32_t slot; /* bytes of a frame slot that holds any value of the class */
+} cg_class;
+
+typedef struct cg_target cg_target;
+struct cg_target {
+    const char *name;
+    unsigned nclasses;
+    cg_class class[CG_MAX_CLASSES];
+    /* Of mach and mach_br; the shared part knows the others. */
+    void (*describe)(const cg_target *t, const ir_inst *i, cg_needs *out);
+    /* The class that holds values of a type. */
+    uint8_t (*class_of)(const cg_target *t, ir_type type);
+    /* Cheaper to make again than to keep: no operands in registers, no effect, reads no memory that
+     * changes. */
+    bool (*may_repeat)(const cg_target *t, const ir_inst *i);
+    /* An instruction that does what i does, with argument n read from its slot in the frame instead
+     * of a register; false when it has no such form, or the change is not worth it.  May be NULL. */
+    bool (*fold_reload)(const cg_target *t, ir_inst *i, unsigned n, uint32_t slot);
+};
+
+/* describe() for every instruction. */
+void cg_describe(const cg_target *t, const ir_inst *i, cg_needs *out);
+
+/* ------------------------------------------------------------------------- register allocation */
+
+typedef struct {
+    uint32_t size; /* bytes, which its place is aligned to as well */
+} cg_slot;
+
+/* What allocation found; lies in the arena that was given. */
+typedef struct {
+    uint8_t *reg;   /* by value id: the register's number; CG_ANY_REG: in none */
+    uint32_t nregs; /* entries of it */
+    ir_vec(cg_slot) slots;
+    uint32_t used[CG_MAX_CLASSES]; /* registers that are written somewhere */
+} cg_allocation;
+
+typedef enum {
+    CG_REGALLOC_FAST, /* spill and assign, below */
+    CG_REGALLOC_STACK /* every value in a slot of its own: the simplest thing that is right */
+} cg_regalloc;
+
+typedef struct {
+    cg_regalloc how;
+    uint64_t seed; /* not 0: choices that do not matter are made at random */
+    bool check;    /* prove the result (ra_check.c) */
+} cg_regalloc_options;
+
+/* From level `machine` to `allocated`.  False after a reported error: an instruction asks for more
+ * registers than there are. */
+bool cg_allocate(const cg_target *t, ir_func *f, const cg_regalloc_options *o, ir_arena *arena,
+                 cg_allocation *out);
+
+/* Does every instruction find in its registers what it is to find there?  Abstract interpretation
+ * that knows nothing of how the allocation was made: `before` is a copy of the function from before
+ * allocation, value ids unchanged.  Reports what is wrong. */
+bool cg_check_allocation(const cg_target *t, const ir_func *f, const cg_allocation *a);
+
+#endif

@@ -1,0 +1,50 @@
+/* launch.h — the contract between the code of a work-group and whoever runs it on this machine.
+ *
+ * A kernel becomes two functions with C linkage and the same parameters:
+ *   void k(const ir_group_info *g, void *const *args)        runs the work-group g->group_id
+ *   void k.block(const ir_group_info *g, void *const *args)  runs all groups of the box from
+ *                                                           group_id up to, without, group_end
+ *
+ * args, one entry per parameter of the kernel:
+ *   pointer to global, constant memory or an opaque object   the pointer itself
+ *   pointer to local memory                                  its byte offset from g->local
+ *   scalar, vector, struct passed by value                   the address of the value
+ *
+ * Local memory: g->local, aligned to IR_LOCAL_ALIGN, holds the kernel's own variables first
+ * (ir_group_need.local bytes) and then what the launch adds for parameters; it belongs to the thread
+ * that runs the group.  g->scratch holds what work-items keep over barriers.
+ *
+ * The public header of the runtime shows the same struct under another name. */
+#ifndef SPVFUSE_IR_LAUNCH_H
+#define SPVFUSE_IR_LAUNCH_H
+
+#include <stdint.h>
+
+enum { IR_LOCAL_ALIGN = 128 };
+
+typedef struct {
+    uint64_t group_id[3];      /* of the first group */
+    uint64_t group_end[3];     /* k.block: behind the last one, per dimension */
+    uint64_t num_groups[3];    /* of the launch */
+    uint64_t local_size[3];    /* as launched; the last group of a dimension may be smaller */
+    uint64_t global_size[3];   /* work-items */
+    uint64_t global_offset[3]; /* work-items */
+    uint32_t work_dim;
+    uint32_t reserved;
+    void *local;   /* see above */
+    void *scratch; /* at least what ir_group_need asks for, aligned to IR_LOCAL_ALIGN */
+    /* printf of a kernel: arguments stand behind each other at multiples of 8 bytes, vectors lane by
+     * lane without gaps; strings are addresses.  Gives 0, or -1 when it could not.  May be NULL:
+     * nothing is printed. */
+    int32_t (*print)(void *user, const char *format, const void *arguments, uint64_t bytes);
+    void *user;
+} ir_group_info;
+
+/* What one work-group needs, besides its arguments. */
+typedef struct {
+    uint64_t local;        /* bytes of local memory for the kernel's own variables */
+    uint64_t scratch;      /* bytes, whatever the local size */
+    uint64_t scratch_item; /* … and as many for each work-item; items count in multiples of 64 */
+} ir_group_need;
+
+#endif
