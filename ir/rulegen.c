@@ -1,4 +1,5 @@
-/* rulegen.c — host tool: turns a file of rewrite rules into C.    rulegen simplify.rules out.inc
+/* rulegen.c — host tool: turns a file of rewrite rules into C.
+ *     rulegen simplify.rules out.inc pass
  *
  *   rule      := pattern { "&&" ["!"] predicate } "=>" result
  *   pattern   := [name "@"] "(" ops { argument } ["..."] ")"
@@ -31,8 +32,8 @@
  * or a name is unknown, an operand count is wrong, or a rule can never fire because an earlier one
  * without conditions matches all that it does.
  *
- * The output is one C function per root op, to be included by the file that defines the predicates
- * and helpers, operand, matches_int, matches_float, matches_bool, int_literal, float_literal,
+ * The output is PREFIX_apply_rules(builder, v, PREFIX_ctx *), PREFIX_rule_count and
+ * PREFIX_rule_place(rule), to be included by the file that defines the predicates and helpers, operand, matches_int, matches_float, matches_bool, int_literal, float_literal,
  * bool_like, and fire, which every rewrite goes through.
  */
 #include "ir/rulegen.h"
@@ -93,12 +94,13 @@ static bool write_file(rule_file *f, const char *path) {
 
 int main(int argc, char **argv) {
     static rule_file f;
-    if (argc != 3) {
-        fprintf(stderr, "usage: rulegen FILE.rules OUT.inc\n");
+    if (argc != 4) {
+        fprintf(stderr, "usage: rulegen FILE.rules OUT.inc PREFIX\n");
         return 2;
     }
     const char *slash = strrchr(argv[1], '/'), *text = read_file(argv[1]);
     f.path = argv[1];
+    f.prefix = argv[3];
     f.name = slash ? slash + 1 : argv[1];
     if (!text) {
         fprintf(stderr, "rulegen: cannot read %s\n", argv[1]);

@@ -40,6 +40,7 @@ typedef struct {
 
 typedef struct {
     const char *path, *name; /* name: the last part of the path */
+    const char *prefix;      /* of what the output defines */
     rule rule[MAX_RULES];    /* families expanded */
     unsigned rules, numbers;
     unsigned errors;

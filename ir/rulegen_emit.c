@@ -250,8 +250,8 @@ static void emit_variant(printer *p, const rule *r) {
 static void emit_function(printer *p, ir_op op) {
     static rule orders[MAX_RULES];
     unsigned n = 0;
-    fprintf(p->out, "\nstatic ir_inst *rewrite_%s(ir_builder *b, ir_inst *v, pass_ctx *cx) {\n",
-            rulegen_ops[op].name);
+    fprintf(p->out, "\nstatic ir_inst *rewrite_%s(ir_builder *b, ir_inst *v, %s_ctx *cx) {\n",
+            rulegen_ops[op].name, p->file->prefix);
     fprintf(p->out, "    (void)b;\n");
     for (const rule *r = p->file->rule; r < p->file->rule + p->file->rules; r++) {
         if (r->pattern->op[0] != op) continue;
@@ -288,15 +288,20 @@ static void emit_places(printer *p) {
         emit_quoted(p, r->text);
         fprintf(p->out, "},\n");
     }
-    fprintf(p->out, "};\n\nconst unsigned pass_rule_count = %u;\n", p->file->numbers);
-    fprintf(p->out, "\nconst char *pass_rule_place(unsigned rule) {\n"
-                    "    assert(rule < pass_rule_count);\n    return rules[rule].place;\n}\n");
+    const char *prefix = p->file->prefix;
+    fprintf(p->out, "};\n\nconst unsigned %s_rule_count = %u;\n", prefix, p->file->numbers);
+    fprintf(p->out,
+            "\nconst char *%s_rule_place(unsigned rule) {\n"
+            "    assert(rule < %s_rule_count);\n    return rules[rule].place;\n}\n",
+            prefix, prefix);
     fprintf(p->out, "\nstatic const char *rule_text(unsigned rule) { return rules[rule].text; }\n");
 }
 
 static void emit_dispatch(printer *p) {
-    fprintf(p->out, "\nir_inst *pass_apply_rules(ir_builder *b, ir_inst *v, pass_ctx *cx) {\n"
-                    "    switch (v->op) {\n");
+    fprintf(p->out,
+            "\nir_inst *%s_apply_rules(ir_builder *b, ir_inst *v, %s_ctx *cx) {\n"
+            "    switch (v->op) {\n",
+            p->file->prefix, p->file->prefix);
     for (unsigned op = 0; op < IR_OP_COUNT; op++)
         if (is_root(p, (ir_op)op))
             fprintf(p->out, "    case IR_OP_%s: return rewrite_%s(b, v, cx);\n",
