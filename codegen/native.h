@@ -27,11 +27,12 @@
 /* ------------------------------------------------------------------- what a target says of itself */
 
 enum { CG_MAX_CLASSES = 3, CG_MAX_REGS = 32, CG_MAX_NEEDS = 12 };
-enum { CG_NO_CLASS = 0xff, CG_ANY_REG = 0xff };
+enum { CG_NO_CLASS = 0xff, CG_IN_SLOT = 0xfe, CG_ANY_REG = 0xff };
 
 /* Where a value has to be. */
 typedef struct {
-    uint8_t class; /* CG_NO_CLASS: in no register (a constant, a place in the frame, no result) */
+    uint8_t class; /* CG_NO_CLASS: in no register (a constant, a place in the frame, no result);
+                      CG_IN_SLOT: an argument that fold_reload has put into the frame */
     uint8_t fixed; /* number of the register, or CG_ANY_REG */
 } cg_place;
 
@@ -42,7 +43,9 @@ typedef struct {
     bool early;  /* the result is written before all arguments have been read */
     uint8_t nargs;
     cg_place arg[CG_MAX_NEEDS];
-    /* Registers that hold something else afterwards, the result's aside.  Arguments may be in them. */
+    uint32_t slot; /* what an argument of class CG_IN_SLOT is read from */
+    /* Registers that hold something else afterwards.  Arguments may be in them, a result only when
+     * it is fixed there. */
     uint32_t clobbers[CG_MAX_CLASSES];
 } cg_needs;
 
@@ -59,19 +62,25 @@ struct cg_target {
     const char *name;
     unsigned nclasses;
     cg_class class[CG_MAX_CLASSES];
-    /* Of mach and mach_br; the shared part knows the others. */
+    /* Of mach, mach_br and a ret with operands; the shared part knows the others.  It is asked with
+     * all places at CG_NO_CLASS and any register, and nothing tied. */
     void (*describe)(const cg_target *t, const ir_inst *i, cg_needs *out);
     /* The class that holds values of a type. */
     uint8_t (*class_of)(const cg_target *t, ir_type type);
     /* Cheaper to make again than to keep: no operands in registers, no effect, reads no memory that
      * changes. */
     bool (*may_repeat)(const cg_target *t, const ir_inst *i);
-    /* An instruction that does what i does, with argument n read from its slot in the frame instead
-     * of a register; false when it has no such form, or the change is not worth it.  May be NULL. */
+    /* Makes i read argument n from its slot in the frame instead of a register: the operand becomes
+     * a zero, and describe() says CG_IN_SLOT from then on.  False, and i as it was, when there is no
+     * such form or the change is not worth it.  May be NULL. */
     bool (*fold_reload)(const cg_target *t, ir_inst *i, unsigned n, uint32_t slot);
+    /* How register r of a class is written; NULL: as the name of the class and r. */
+    const char *(*reg_name)(const cg_target *t, unsigned class, unsigned r);
 };
 
-/* describe() for every instruction. */
+/* describe() for every instruction.  Operands of phis say nothing: they are where the phi is.  A
+ * constant or address as operand of a phi or a move is in no register; the target encodes a move of
+ * it. */
 void cg_describe(const cg_target *t, const ir_inst *i, cg_needs *out);
 
 /* ------------------------------------------------------------------------- register allocation */
@@ -104,9 +113,21 @@ typedef struct {
 bool cg_allocate(const cg_target *t, ir_func *f, const cg_regalloc_options *o, ir_arena *arena,
                  cg_allocation *out);
 
-/* Does every instruction find in its registers what it is to find there?  Abstract interpretation
- * that knows nothing of how the allocation was made: `before` is a copy of the function from before
- * allocation, value ids unchanged.  Reports what is wrong. */
-bool cg_check_allocation(const cg_target *t, const ir_func *f, const cg_allocation *a);
+/* ----------------------------------------------------------------------------- proof of allocation
+ *
+ * A snapshot is what a function said before it was allocated: its instructions with their operands,
+ * by id.  Unreachable blocks are gone by then. */
+
+typedef struct cg_snapshot cg_snapshot;
+const cg_snapshot *cg_take_snapshot(const cg_target *t, const ir_func *f, ir_arena *arena);
+
+/* Does every instruction find in its registers what it is to find there?  Knows nothing of how the
+ * allocation was made.  Reports what is wrong. */
+bool cg_check_allocation(const cg_target *t, const cg_snapshot *before, ir_func *f,
+                         const cg_allocation *a);
+
+/* The function with registers as the target names them, for tests and dumps. */
+void cg_print_allocation(ir_text *out, const cg_target *t, const ir_func *f,
+                         const cg_allocation *a);
 
 #endif

@@ -1,0 +1,122 @@
+/* regalloc.c — register allocation: the order of its steps, and the changes to a function that they
+ * share.
+ *
+ * Before: level `machine`, as codegen/native.h says.  After: level `allocated`, every value in one
+ * register for all its life, and a table of registers by value id.
+ */
+#include "codegen/ra.h"
+
+/* -------------------------------------------------------------------------------------- registers */
+
+static void make_room(ra_state *s, uint32_t id) {
+    uint32_t n = id + 1 > s->f->next_id ? id + 1 : s->f->next_id;
+    uint32_t cap = n + n / 2;
+    uint8_t *reg = ir_alloc(s->arena, cap);
+    memset(reg, CG_ANY_REG, cap);
+    if (s->a->nregs) memcpy(reg, s->a->reg, s->a->nregs);
+    s->a->reg = reg;
+    s->cap = cap;
+}
+
+void ra_set_reg(ra_state *s, const ir_inst *v, unsigned reg) {
+    if (v->id >= s->cap) make_room(s, v->id);
+    if (v->id >= s->a->nregs) s->a->nregs = v->id + 1;
+    s->a->reg[v->id] = (uint8_t)reg;
+}
+
+static uint32_t random_below(ra_state *s, uint32_t n) {
+    s->random = ir_mix(s->random, n) | 1;
+    return (uint32_t)(s->random >> 32) % n;
+}
+
+unsigned ra_pick(ra_state *s, uint32_t set) {
+    assert(set);
+    uint32_t skip = s->random ? random_below(s, (uint32_t)__builtin_popcount(set)) : 0;
+    for (; skip > 0; skip--) set &= set - 1;
+    return (unsigned)__builtin_ctz(set);
+}
+
+uint32_t ra_new_slot(ra_state *s, unsigned class) {
+    *ir_push(s->arena, &s->a->slots) = (cg_slot){.size = s->t->class[class].slot};
+    return s->a->slots.n - 1;
+}
+
+/* ----------------------------------------------------------------------------------- instructions */
+
+static ir_inst *insert(ra_state *s, ir_op op, ir_type type, ir_inst *arg, ir_block *b,
+                       ir_inst *at) {
+    ir_inst *i = ir_inst_new(s->f, op, type, arg ? 1 : 0);
+    if (arg) ir_set_arg(i, 0, arg);
+    if (at) i->loc = at->loc;
+    ir_insert(i, b, at);
+    return i;
+}
+
+ir_inst *ra_move(ra_state *s, ir_inst *v, ir_block *b, ir_inst *at) {
+    return insert(s, IR_OP_move, v->type, v, b, at);
+}
+
+ir_inst *ra_reload(ra_state *s, ir_type type, uint32_t slot, ir_block *b, ir_inst *at) {
+    ir_inst *i = insert(s, IR_OP_reload, type, NULL, b, at);
+    i->imm.bits = slot;
+    return i;
+}
+
+ir_inst *ra_spill(ra_state *s, ir_inst *v, uint32_t slot, ir_block *b, ir_inst *at) {
+    ir_inst *i = insert(s, IR_OP_spill, IR_VOID, v, b, at);
+    i->imm.bits = slot;
+    return i;
+}
+
+void ra_remove_phi(ir_inst *phi) {
+    ir_replace_uses(phi, ir_undef(phi->block->func, phi->type));
+    ir_remove(phi);
+}
+
+/* ------------------------------------------------------------------------------------------ entry */
+
+static void find_used(ra_state *s) {
+    foreach_block (b, s->f)
+        foreach_inst (i, b) {
+            cg_needs needs;
+            cg_describe(s->t, i, &needs);
+            for (unsigned c = 0; c < s->t->nclasses; c++) s->a->used[c] |= needs.clobbers[c];
+            bool writes = needs.result.class != CG_NO_CLASS && i->op != IR_OP_reg_in;
+            if (writes) s->a->used[needs.result.class] |= ra_bit(ra_reg(s, i));
+        }
+}
+
+/* Every id has an entry. */
+static void complete_table(ra_state *s) {
+    if (s->cap < s->f->next_id) make_room(s, s->f->next_id - 1);
+    s->a->nregs = s->f->next_id;
+}
+
+typedef struct {
+    ra_state s;
+    const cg_regalloc_options *options;
+    bool ok;
+} ra_job;
+
+static void run(void *user) {
+    ra_job *job = user;
+    ra_state *s = &job->s;
+    ir_remove_unreachable(s->f);
+    const cg_snapshot *before =
+        job->options->check ? cg_take_snapshot(s->t, s->f, &s->scratch) : NULL;
+    if (!ra_stack(s)) return;
+    complete_table(s);
+    find_used(s);
+    s->f->level = L_ALLOCATED;
+    job->ok = !before || cg_check_allocation(s->t, before, s->f, s->a);
+}
+
+bool cg_allocate(const cg_target *t, ir_func *f, const cg_regalloc_options *o, ir_arena *arena,
+                 cg_allocation *out) {
+    ra_job job = {.s = {.t = t, .f = f, .arena = arena, .a = out, .random = o->seed}, .options = o};
+    *out = (cg_allocation){0};
+    ir_arena_init(&job.s.scratch, f->module->cx);
+    bool finished = ir_try(f->module->cx, run, &job);
+    ir_arena_free(&job.s.scratch);
+    return finished && job.ok;
+}
