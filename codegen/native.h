@@ -42,8 +42,8 @@ typedef struct {
     int8_t tied; /* the argument whose register becomes the result's; -1: none */
     bool early;  /* the result is written before all arguments have been read */
     uint8_t nargs;
-    cg_place arg[CG_MAX_NEEDS];
-    uint32_t slot; /* what an argument of class CG_IN_SLOT is read from */
+    cg_place arg[CG_MAX_NEEDS]; /* a constant where a register is asked for is moved into one */
+    uint32_t slot;              /* what an argument of class CG_IN_SLOT is read from */
     /* Registers that hold something else afterwards.  Arguments may be in them, a result only when
      * it is fixed there. */
     uint32_t clobbers[CG_MAX_CLASSES];

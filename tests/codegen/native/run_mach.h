@@ -1,0 +1,145 @@
+/* run_mach.h — runs functions of the template target: in SSA form, or with registers and slots.
+ *
+ * What can be seen of a run is one number: the effects, the blocks of the original function in the
+ * order in which they were entered, and what is returned.  Runs end after so many blocks.
+ * Instructions compute hashes of their operands, so whoever reads a wrong register is seen; what an
+ * instruction clobbers is overwritten with rubbish, and so is an early result before it is there.
+ */
+#ifndef SPVFUSE_TESTS_RUN_MACH_H
+#define SPVFUSE_TESTS_RUN_MACH_H
+
+#include "codegen/template/template.h"
+
+enum { MACH_VISITS = 200 };
+
+typedef struct {
+    const ir_func *f;
+    const cg_allocation *a; /* NULL: SSA form */
+    uint32_t old_blocks;    /* blocks from here on are new, and not seen */
+    uint32_t *value;        /* by id: SSA form */
+    uint32_t *slot;
+    uint32_t reg[CG_MAX_CLASSES][CG_MAX_REGS];
+    uint64_t seen;
+    uint64_t rubbish;
+} mach_run;
+
+static inline unsigned run_class(const ir_inst *v) {
+    return template_target.class_of(&template_target, v->type);
+}
+
+static inline uint32_t run_read(const mach_run *r, const ir_inst *v) {
+    if (ir_is_const(v)) return (uint32_t)v->imm.bits;
+    return r->a ? r->reg[run_class(v)][r->a->reg[v->id] % CG_MAX_REGS] : r->value[v->id];
+}
+
+static inline void run_write(mach_run *r, const ir_inst *v, uint32_t x) {
+    if (ir_is_bool(v->type)) x &= 1;
+    if (r->a)
+        r->reg[run_class(v)][r->a->reg[v->id] % CG_MAX_REGS] = x;
+    else
+        r->value[v->id] = x;
+}
+
+static inline void run_see(mach_run *r, uint64_t x) { r->seen = ir_mix(r->seen, x); }
+
+static inline uint32_t run_rubbish(mach_run *r) {
+    return (uint32_t)(r->rubbish = ir_mix(r->rubbish, 1));
+}
+
+static inline void run_clobber(mach_run *r, const ir_inst *i) {
+    cg_needs needs;
+    cg_describe(&template_target, i, &needs);
+    for (unsigned c = 0; r->a && c < TEMPLATE_CLASSES; c++)
+        for (unsigned n = 0; n < CG_MAX_REGS; n++)
+            if (needs.clobbers[c] >> n & 1) r->reg[c][n] = run_rubbish(r);
+}
+
+static inline void run_operands(mach_run *r, const ir_inst *i, uint32_t *out) {
+    cg_needs needs;
+    cg_describe(&template_target, i, &needs);
+    if (needs.tied >= 0) out[needs.tied] = run_read(r, ir_arg(i, (unsigned)needs.tied));
+    if (r->a && needs.early) run_write(r, i, run_rubbish(r));
+    for (unsigned n = 0; n < i->nargs; n++) {
+        bool in_slot = needs.arg[n].class == CG_IN_SLOT;
+        if ((int)n != needs.tied)
+            out[n] = in_slot ? r->slot[needs.slot] : run_read(r, ir_arg(i, n));
+    }
+}
+
+/* What a mach or mach_br computes; that of a branch is a condition. */
+static inline uint32_t run_meaning(const ir_inst *i, const uint32_t *x) {
+    uint64_t h = i->imm.mach.row;
+    if (i->imm.mach.row == TEMPLATE_SET) return (uint32_t)i->imm.mach.disp;
+    if (i->imm.mach.row == TEMPLATE_PICK) return x[0] ? x[1] : x[2];
+    for (unsigned n = 0; n < i->nargs; n++) h = ir_mix(h, x[n]);
+    return (uint32_t)(h >> 7);
+}
+
+static inline void run_mach(mach_run *r, const ir_inst *i) {
+    uint32_t x[CG_MAX_NEEDS];
+    run_operands(r, i, x);
+    run_clobber(r, i);
+    if (i->type != IR_VOID)
+        run_write(r, i, run_meaning(i, x));
+    else
+        run_see(r, run_meaning(i, x));
+}
+
+static inline void run_inst(mach_run *r, const ir_inst *i) {
+    switch (i->op) {
+    case IR_OP_mach: run_mach(r, i); return;
+    case IR_OP_move: run_write(r, i, run_read(r, ir_arg(i, 0))); return;
+    case IR_OP_spill: r->slot[i->imm.bits] = run_read(r, ir_arg(i, 0)); return;
+    case IR_OP_reload: run_write(r, i, r->slot[i->imm.bits]); return;
+    case IR_OP_reg_in:
+        if (!r->a) r->value[i->id] = r->reg[run_class(i)][i->imm.bits];
+        return;
+    default: return;
+    }
+}
+
+static inline void run_phis(mach_run *r, const ir_block *from, const ir_block *to) {
+    uint32_t next[64];
+    unsigned n = 0, edge = from ? ir_pred_index(to, from) : 0;
+    if (r->a) return;
+    foreach_phi (phi, to) next[n++] = run_read(r, ir_arg(phi, edge));
+    n = 0;
+    foreach_phi (phi, to) run_write(r, phi, next[n++]);
+}
+
+static inline const ir_block *run_leave(mach_run *r, const ir_block *b) {
+    const ir_inst *i = b->last;
+    uint32_t x[CG_MAX_NEEDS];
+    if (i->op == IR_OP_jmp) return b->succ[0];
+    run_operands(r, i, x);
+    if (i->op == IR_OP_ret) {
+        run_see(r, i->nargs ? x[0] : 0);
+        return NULL;
+    }
+    run_clobber(r, i);
+    return b->succ[run_meaning(i, x) >> 3 & 1];
+}
+
+static inline uint64_t run_func(ir_arena *arena, const ir_func *f, const cg_allocation *a,
+                                uint32_t old_blocks, uint64_t seed) {
+    mach_run r = {.f = f, .a = a, .old_blocks = old_blocks, .rubbish = seed};
+    unsigned visits = 0;
+    r.value = ir_new_array(arena, uint32_t, f->next_id);
+    if (a) r.slot = ir_new_array(arena, uint32_t, a->slots.n);
+    for (unsigned c = 0; c < TEMPLATE_CLASSES; c++)
+        for (unsigned n = 0; n < CG_MAX_REGS; n++)
+            r.reg[c][n] = (uint32_t)ir_mix(seed, c * 100 + n) & (c == TEMPLATE_M ? 1 : UINT32_MAX);
+    for (const ir_block *from = NULL, *b = f->first; b;) {
+        bool is_old = b->id < old_blocks;
+        if (is_old && visits++ == MACH_VISITS) break;
+        if (is_old) run_see(&r, b->id);
+        run_phis(&r, from, b);
+        foreach_inst (i, b)
+            if (i != b->last) run_inst(&r, i);
+        from = b;
+        b = run_leave(&r, b);
+    }
+    return r.seen;
+}
+
+#endif
