@@ -89,4 +89,29 @@ typedef struct {
     ir_vec(cg_kernel) kernels;
 } cg_object;
 
+/* How registers are given to values. */
+typedef enum {
+    CG_REGALLOC_FAST, /* spilling, then assignment in SSA form */
+    CG_REGALLOC_STACK /* every value in a slot of its own: the simplest thing that is right */
+} cg_regalloc;
+
+typedef struct {
+    cg_regalloc how;
+    uint64_t seed; /* not 0: choices that do not matter are made at random */
+    bool check;    /* prove the result */
+} cg_regalloc_options;
+
+enum { CG_X86_64_V2 = 2, CG_X86_64_V3, CG_X86_64_V4 };
+typedef struct {
+    unsigned level; /* CG_X86_64_V2 (SSE4.2, POPCNT), V3 (AVX2, FMA, BMI, F16C), V4 (AVX-512) */
+    cg_regalloc_options regalloc;
+    unsigned *rule_hits; /* counts for each rule of isel.rules, or NULL */
+    bool trace_rules;    /* a note for every rule that is used */
+} cg_x86_64_options;
+
+/* Compiles the functions of level `vector`, which are good for nothing else afterwards.  Kernels are
+ * for the caller to fill in.  False after a reported error. */
+bool cg_x86_64_compile(ir_module *m, const cg_x86_64_options *options, ir_arena *arena,
+                       cg_object *out);
+
 #endif

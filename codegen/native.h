@@ -22,9 +22,17 @@
 #ifndef SPVFUSE_CODEGEN_NATIVE_H
 #define SPVFUSE_CODEGEN_NATIVE_H
 
+#include "codegen/codegen.h"
 #include "ir/change.h"
 
-/* ------------------------------------------------------------------- what a target says of itself */
+/* ------------------------------------------------------------------------ legalization (legalize.c)
+ *
+ * What no target of this part has becomes what all have: choices of many ways, updates of memory
+ * that is shared, copies, shifts that may be too long, divisions of bytes and words.  lacks_count: so does counting
+ * of leading and trailing zeros. */
+void cg_legalize(ir_func *f, bool lacks_count, ir_arena *scratch);
+
+/* ------------------------------------------------------------------ what a target says of itself */
 
 enum { CG_MAX_CLASSES = 3, CG_MAX_REGS = 32, CG_MAX_NEEDS = 12 };
 enum { CG_NO_CLASS = 0xff, CG_IN_SLOT = 0xfe, CG_ANY_REG = 0xff };
@@ -96,17 +104,6 @@ typedef struct {
     ir_vec(cg_slot) slots;
     uint32_t used[CG_MAX_CLASSES]; /* registers that are written somewhere */
 } cg_allocation;
-
-typedef enum {
-    CG_REGALLOC_FAST, /* spill and assign, below */
-    CG_REGALLOC_STACK /* every value in a slot of its own: the simplest thing that is right */
-} cg_regalloc;
-
-typedef struct {
-    cg_regalloc how;
-    uint64_t seed; /* not 0: choices that do not matter are made at random */
-    bool check;    /* prove the result (ra_check.c) */
-} cg_regalloc_options;
 
 /* From level `machine` to `allocated`.  False after a reported error: an instruction asks for more
  * registers than there are. */

@@ -1,0 +1,133 @@
+/* compile.c — functions of work-groups to an object: the stages of the x86-64 target in order, and
+ * the sections that come out.
+ *
+ * All functions of a module share one piece of code and its constants, so that they reach each other
+ * by distances.  Globals lie in sections of their own, which the code refers to by symbols.
+ */
+#include "codegen/x86_64/x86.h"
+
+uint32_t x86_symbol_label(x86_writer *w, const void *what) {
+    uint64_t key = (uintptr_t)what;
+    uintptr_t label = (uintptr_t)ir_map_get(&w->label_of, key);
+    if (!label) {
+        label = (uintptr_t)x86_label_new(w->code) + 1;
+        ir_map_set(w->arena, &w->label_of, key, (void *)label);
+    }
+    return (uint32_t)label - 1;
+}
+
+/* ---------------------------------------------------------------------------------------- functions */
+
+static bool compile_func(x86_writer *w, ir_func *f, const cg_x86_64_options *o) {
+    ir_arena scratch;
+    ir_arena_init(&scratch, f->module->cx);
+    cg_allocation a = {0};
+    const cg_target *t = &w->target->base;
+    cg_legalize(f, w->target->level < X86_V3, &scratch);
+    bool ok = x86_select(w->target, f, o, &scratch) &&
+              cg_allocate(t, f, &o->regalloc, &scratch, &a) && x86_emit(w, f, &a);
+    ir_arena_free(&scratch);
+    return ok;
+}
+
+/* ------------------------------------------------------------------------------------------ sections */
+
+static uint32_t add_symbol(x86_writer *w, cg_symbol s) {
+    *ir_push(w->arena, &w->object->symbols) = s;
+    return w->object->symbols.n - 1;
+}
+
+static void place_global(x86_writer *w, const ir_global *g) {
+    cg_object *o = w->object;
+    cg_section section = g->constant || g->space == IR_CONST ? CG_RODATA : CG_DATA;
+    uint64_t bytes = ir_sizeof(g->module, g->type);
+    uint32_t align = g->align ? g->align : 1, at = (o->size[section] + align - 1) / align * align;
+    if (bytes > INT32_MAX - at) ir_throw(g->module->cx, IR_ERR_LIMIT);
+    uint8_t *data = ir_alloc(w->arena, at + bytes);
+    memcpy(data, o->bytes[section], o->size[section]);
+    if (g->init) memcpy(data + at, g->init, bytes);
+    o->bytes[section] = data;
+    o->size[section] = at + (uint32_t)bytes;
+    if (align > o->align[section]) o->align[section] = align;
+    add_symbol(w, (cg_symbol){g->name, section, at, (uint32_t)bytes, false, false});
+}
+
+static uint32_t find_symbol(const cg_object *o, const char *name) {
+    for (uint32_t n = 0; n < o->symbols.n; n++)
+        if (!strcmp(o->symbols.data[n].name, name)) return n;
+    assert(false && "every function and global has a symbol");
+    return 0;
+}
+
+static void add_reloc(x86_writer *w, cg_reloc r) { *ir_push(w->arena, &w->object->relocs) = r; }
+
+/* Addresses in the initializers of globals. */
+static void place_relocs(x86_writer *w, const ir_global *g) {
+    cg_symbol s = w->object->symbols.data[find_symbol(w->object, g->name)];
+    for (uint32_t n = 0; n < g->nreloc; n++) {
+        const ir_reloc *r = &g->reloc[n];
+        uint32_t to = find_symbol(w->object, r->global->name);
+        add_reloc(w, (cg_reloc){s.section, CG_ABS64, s.at + (uint32_t)r->offset, to, r->addend});
+    }
+}
+
+static const char *name_of_label(const ir_module *m, x86_writer *w, uint32_t label) {
+    foreach_global (g, m)
+        if ((uintptr_t)ir_map_get(&w->label_of, (uintptr_t)g) == (uintptr_t)label + 1)
+            return g->name;
+    return NULL;
+}
+
+static void place_code(x86_writer *w, const ir_module *m, const x86_image *image) {
+    cg_object *o = w->object;
+    o->bytes[CG_TEXT] = image->bytes;
+    o->size[CG_TEXT] = image->n;
+    o->align[CG_TEXT] = image->alignment < 16 ? 16 : image->alignment;
+    foreach_func (f, m) {
+        if (ir_is_declaration(f) || f->level != L_ALLOCATED) continue;
+        uint32_t at = image->labels[x86_symbol_label(w, f)];
+        add_symbol(w, (cg_symbol){f->name, CG_TEXT, at, 0, true, true});
+    }
+    for (uint32_t n = 0; n < w->frames.n; n++) {
+        x86_frame *x = &w->frames.data[n];
+        x->frame.symbol = find_symbol(o, x->func->name);
+        *ir_push(w->arena, &o->frames) = x->frame;
+    }
+    for (uint32_t n = 0; n < image->nrelocs; n++) {
+        const x86_reloc *r = &image->relocs[n];
+        uint32_t symbol = find_symbol(o, name_of_label(m, w, r->label));
+        add_reloc(w, (cg_reloc){CG_TEXT, CG_PC32, r->at, symbol, r->addend});
+    }
+}
+
+/* A function ends where the next one begins, or the constants do. */
+static void measure_functions(cg_object *o, uint32_t code_bytes) {
+    uint32_t end = code_bytes;
+    for (uint32_t n = o->symbols.n; n-- > 0;) {
+        cg_symbol *s = &o->symbols.data[n];
+        if (!s->function) continue;
+        s->size = end - s->at;
+        end = s->at;
+    }
+}
+
+bool cg_x86_64_compile(ir_module *m, const cg_x86_64_options *options, ir_arena *arena,
+                       cg_object *out) {
+    x86_image image;
+    x86_writer w = {.target = x86_machine_of((x86_level)options->level),
+                    .code = x86_code_new(arena),
+                    .object = out,
+                    .arena = arena};
+    *out = (cg_object){.align = {16, 1, 1}};
+    foreach_func (f, m)
+        if (!ir_is_declaration(f) && f->level == L_VECTOR && !compile_func(&w, f, options))
+            return false;
+    if (!x86_finish(w.code, &image)) return ir_error(m->cx, "the code is too large");
+    foreach_global (g, m)
+        if (g->space != IR_LOCAL) place_global(&w, g);
+    foreach_global (g, m)
+        if (g->space != IR_LOCAL) place_relocs(&w, g);
+    place_code(&w, m, &image);
+    measure_functions(out, image.code_bytes);
+    return true;
+}

@@ -1,0 +1,329 @@
+/* emit.c — the last step: an allocated function as bytes.
+ *
+ * Frame, from high to low addresses: the return address, the caller's rbp, registers of the caller
+ * that are used here, then variables and slots.  They are addressed from rsp, which does not move
+ * between prologue and epilogue, so that a frame can be aligned to more than the 16 bytes that rbp
+ * is known to be.
+ *
+ * Blocks stand in reverse postorder; a jump to the next one is left out, a branch to it turned
+ * around.
+ */
+#include "codegen/x86_64/x86.h"
+
+typedef struct {
+    x86_writer *w;
+    const ir_func *f;
+    const cg_allocation *a;
+    uint32_t *label; /* by block id */
+    ir_block **order;
+    uint32_t nblocks;
+    uint32_t frame; /* bytes below the saved registers */
+    uint32_t align;
+    uint32_t *place;      /* by value id: of a variable, from rsp */
+    uint32_t *slot_place; /* by slot */
+    uint8_t saved[16];
+    unsigned nsaved;
+    uint32_t prologue; /* bytes of code */
+    bool failed;
+} emitter;
+
+/* ----------------------------------------------------------------------------------------- putting */
+
+static void put(emitter *e, x86_row row, const x86_operands *o) {
+    if (!x86_encode(e->w->code, row, o)) e->failed = true;
+}
+
+static void put1(emitter *e, x86_row row, x86_operand x) {
+    put(e, row, &(x86_operands){.arg = {x}});
+}
+static void put2(emitter *e, x86_row row, x86_operand x, x86_operand y) {
+    put(e, row, &(x86_operands){.arg = {x, y}});
+}
+
+static x86_operand r64(unsigned n) { return x86_reg(X86_R64, n); }
+static x86_operand at_rsp(uint32_t offset) { return x86_mem(RSP, X86_NO_REG, 0, (int32_t)offset); }
+
+static unsigned reg_of(const emitter *e, const ir_inst *v) {
+    assert(v->id < e->a->nregs && e->a->reg[v->id] != CG_ANY_REG);
+    return e->a->reg[v->id];
+}
+
+/* ------------------------------------------------------------------------------------------- frame */
+
+static uint32_t reserve(emitter *e, uint64_t bytes, uint32_t align) {
+    if (align > e->align) e->align = align;
+    uint64_t at = ((uint64_t)e->frame + align - 1) / align * align;
+    if (at + bytes > INT32_MAX / 2) {
+        e->failed = true;
+        return 0;
+    }
+    e->frame = (uint32_t)(at + bytes);
+    return (uint32_t)at;
+}
+
+static void plan_frame(emitter *e) {
+    ir_arena *arena = e->w->arena;
+    e->place = ir_new_array(arena, uint32_t, e->f->next_id);
+    e->slot_place = ir_new_array(arena, uint32_t, e->a->slots.n + 1);
+    e->align = 16;
+    for (uint32_t n = 0; n < e->a->slots.n; n++)
+        e->slot_place[n] = reserve(e, e->a->slots.data[n].size, e->a->slots.data[n].size);
+    foreach_inst (i, e->f->first) {
+        if (i->op != IR_OP_alloca) continue;
+        uint32_t align = i->imm.var->align ? i->imm.var->align : 1;
+        e->place[i->id] = reserve(e, ir_sizeof(e->f->module, i->imm.var->type), align);
+    }
+    static const uint8_t kept[] = {RBX, R12, R13, R14, R15};
+    for (unsigned n = 0; n < sizeof kept; n++)
+        if (e->a->used[CLASS_GENERAL] >> kept[n] & 1) e->saved[e->nsaved++] = kept[n];
+    uint32_t above = 8 * e->nsaved; /* rbp and the return address are 16 together */
+    e->frame = (e->frame + above + 15) / 16 * 16 - above;
+}
+
+static uint8_t dwarf_number(uint8_t reg) {
+    static const uint8_t of[] = {0, 2, 1, 3, 7, 6, 4, 5};
+    return reg < 8 ? of[reg] : reg;
+}
+
+static void put_first(emitter *e, x86_row row, x86_operand x, x86_operand y) {
+    x86_operands o = {.arg = {x, y}};
+    e->prologue += x86_length(row, &o);
+    put(e, row, &o);
+}
+
+static void put_prologue(emitter *e) {
+    const x86_operand none = {0};
+    put_first(e, X86_PUSH_r64, r64(RBP), none);
+    put_first(e, X86_MOV_rm64_r64, r64(RBP), r64(RSP));
+    for (unsigned n = 0; n < e->nsaved; n++) put_first(e, X86_PUSH_r64, r64(e->saved[n]), none);
+    if (e->frame) put2(e, X86_SUB_rm64_imm32, r64(RSP), x86_imm(e->frame));
+    if (e->align > 16) put2(e, X86_AND_rm64_imm32, r64(RSP), x86_imm(-(int64_t)e->align));
+}
+
+static void note_frame(const emitter *e) {
+    x86_frame *x = ir_push(e->w->arena, &e->w->frames);
+    *x = (x86_frame){e->f, {.prologue = e->prologue, .nsaved = e->nsaved}};
+    for (unsigned n = 0; n < e->nsaved; n++) {
+        x->frame.saved[n].reg = dwarf_number(e->saved[n]);
+        x->frame.saved[n].below = 8 * (int32_t)(n + 1);
+    }
+}
+
+static void put_epilogue(emitter *e) {
+    if (e->frame || e->align > 16) {
+        x86_operand top = x86_mem(RBP, X86_NO_REG, 0, -8 * (int32_t)e->nsaved);
+        put2(e, X86_LEA_r64_m, r64(RSP), top);
+    }
+    for (unsigned n = e->nsaved; n-- > 0;) put1(e, X86_POP_r64, r64(e->saved[n]));
+    put1(e, X86_POP_r64, r64(RBP));
+    put(e, X86_RET, &(x86_operands){0});
+}
+
+/* ---------------------------------------------------------------------------------------- operands */
+
+static x86_operand at_constant(emitter *e, const ir_inst *c, int32_t disp) {
+    uint8_t bytes[64] = {0};
+    unsigned size = ir_bits(NULL, c->type) / 8, lanes = ir_lanes(c->type);
+    assert(size * lanes <= sizeof bytes);
+    for (unsigned n = 0; n < lanes; n++) {
+        uint64_t bits = ir_lane_bits(c, n);
+        memcpy(bytes + n * size, &bits, size);
+    }
+    return x86_at(x86_constant(e->w->code, bytes, size * lanes), disp);
+}
+
+static x86_operand memory_operand(emitter *e, const ir_inst *i, unsigned arg) {
+    const ir_inst *base = ir_arg(i, arg);
+    int32_t disp = i->imm.mach.disp;
+    unsigned mode = i->imm.mach.mode;
+    unsigned index = mode & MACH_INDEX ? reg_of(e, ir_arg(i, arg + 1)) : X86_NO_REG;
+    if (base->op == IR_OP_address) return x86_at(x86_symbol_label(e->w, base->imm.global), disp);
+    if (ir_is_const(base)) return at_constant(e, base, disp);
+    bool frame = base->op == IR_OP_alloca;
+    if (frame) disp += (int32_t)e->place[base->id];
+    return x86_mem(frame ? RSP : reg_of(e, base), index, mode / MACH_SCALE & 3, disp);
+}
+
+static x86_operand operand_of(emitter *e, const ir_inst *i, const x86_slot *s, x86_binding b) {
+    switch (b.as) {
+    case X86_AS_MEMORY: return memory_operand(e, i, b.arg);
+    case X86_AS_CONSTANT: return x86_imm((int64_t)ir_arg(i, b.arg)->imm.bits);
+    case X86_AS_FIXED: return x86_imm(s->fixed);
+    case X86_AS_ARG: return x86_reg((x86_kind)s->kind, reg_of(e, ir_arg(i, b.arg)));
+    default: return x86_reg((x86_kind)s->kind, reg_of(e, i));
+    }
+}
+
+/* Returns the number of arguments that the row has taken. */
+static unsigned put_row(emitter *e, const ir_inst *i) {
+    x86_binding bound[X86_MAX_ARGS];
+    x86_row row = (x86_row)i->imm.mach.row;
+    const x86_shape *shape = x86_shape_of(row);
+    x86_operands o = {.lock = (i->imm.mach.mode & MACH_LOCK) != 0};
+    unsigned taken = x86_bind_operands(i, bound);
+    for (unsigned n = 0; n < shape->nargs; n++)
+        o.arg[n] = operand_of(e, i, &shape->slot[n], bound[n]);
+    put(e, row, &o);
+    return taken;
+}
+
+/* ------------------------------------------------------------------------------------ instructions */
+
+/* Rows by condition, in the order of x86_cc. */
+#define BY_CC(PRE, POST)                                                                           \
+    {                                                                                              \
+        X86_##PRE##O##POST, X86_##PRE##NO##POST, X86_##PRE##B##POST, X86_##PRE##AE##POST,          \
+            X86_##PRE##E##POST, X86_##PRE##NE##POST, X86_##PRE##BE##POST, X86_##PRE##A##POST,      \
+            X86_##PRE##S##POST, X86_##PRE##NS##POST, X86_##PRE##P##POST, X86_##PRE##NP##POST,      \
+            X86_##PRE##L##POST, X86_##PRE##GE##POST, X86_##PRE##LE##POST, X86_##PRE##G##POST       \
+    }
+
+static void put_set(emitter *e, const ir_inst *i) {
+    static const uint16_t rows[] = BY_CC(SET, _rm8);
+    unsigned r = reg_of(e, i);
+    put_row(e, i);
+    put1(e, (x86_row)rows[i->imm.mach.aux], x86_reg(X86_R8, r));
+    put2(e, X86_MOVZX_r32_rm8, x86_reg(X86_R32, r), x86_reg(X86_R8, r));
+}
+
+static void put_cmov(emitter *e, const ir_inst *i) {
+    static const uint16_t narrow[] = BY_CC(CMOV, _r32_rm32), wide[] = BY_CC(CMOV, _r64_rm64);
+    unsigned bits = ir_bits(e->f->module, i->type), taken = put_row(e, i);
+    x86_kind kind = bits == 64 ? X86_R64 : X86_R32;
+    const uint16_t *rows = bits == 64 ? wide : narrow;
+    x86_operand to = x86_reg(kind, reg_of(e, i));
+    x86_operand from = x86_reg(kind, reg_of(e, ir_arg(i, taken + 1)));
+    bool either = i->imm.mach.aux == CC_NE_P;
+    put2(e, (x86_row)rows[either ? CC_NE : i->imm.mach.aux], to, from);
+    if (either) put2(e, (x86_row)rows[CC_P], to, from);
+}
+
+static void put_call(emitter *e, const ir_inst *i) {
+    if (i->imm.mach.row == X86_CALL_rm64) {
+        put1(e, X86_CALL_rm64, r64(reg_of(e, ir_arg(i, 0))));
+        return;
+    }
+    const ir_func *callee = e->f->module->first_func;
+    for (int32_t n = i->imm.mach.disp; n > 0; n--) callee = callee->next;
+    put1(e, X86_CALL_rel32, x86_target(x86_symbol_label(e->w, callee)));
+}
+
+static bool is_copy(const ir_inst *i) {
+    return i->imm.mach.row == X86_MOV_r64_rm64 && !(i->imm.mach.mode & MACH_MEMORY);
+}
+
+static void put_mach(emitter *e, const ir_inst *i) {
+    switch (x86_kind_of(i)) {
+    case MACH_SET: put_set(e, i); break;
+    case MACH_CMOV: put_cmov(e, i); break;
+    case MACH_CALL: put_call(e, i); break;
+    default:
+        if (!is_copy(i) || reg_of(e, i) != reg_of(e, ir_arg(i, 0))) put_row(e, i);
+    }
+}
+
+static bool is_vector(const emitter *e, const ir_inst *v) {
+    const cg_target *t = &e->w->target->base;
+    return t->class_of(t, v->type) == CLASS_VECTOR;
+}
+
+static void put_move(emitter *e, const ir_inst *i) {
+    unsigned to = reg_of(e, i), from = reg_of(e, ir_arg(i, 0));
+    bool vex = e->w->target->level >= X86_V3;
+    if (to == from) return;
+    if (is_vector(e, i))
+        put2(e, vex ? X86_VMOVAPS_x_xm : X86_MOVAPS_x_xm, x86_reg(X86_XMM, to),
+             x86_reg(X86_XMM, from));
+    else
+        put2(e, X86_MOV_r64_rm64, r64(to), r64(from));
+}
+
+/* A value to its slot, or back. */
+static void put_transfer(emitter *e, const ir_inst *v, uint32_t slot, bool back) {
+    static const uint16_t stores[2][3] = {{X86_MOVSS_m32_x, X86_MOVSD_m64_x, X86_MOVUPS_xm_x},
+                                          {X86_VMOVSS_m32_x, X86_VMOVSD_m64_x, X86_VMOVUPS_xm_x}};
+    static const uint16_t loads[2][3] = {{X86_MOVSS_x_m32, X86_MOVSD_x_m64, X86_MOVUPS_x_xm},
+                                         {X86_VMOVSS_x_m32, X86_VMOVSD_x_m64, X86_VMOVUPS_x_xm}};
+    x86_operand memory = at_rsp(e->slot_place[slot]);
+    bool vex = e->w->target->level >= X86_V3, vector = is_vector(e, v);
+    unsigned size = v->type == IR_F32 ? 0 : v->type == IR_F64 ? 1 : 2;
+    x86_operand reg = x86_reg(vector ? X86_XMM : X86_R64, reg_of(e, v));
+    x86_row row = vector ? (x86_row)(back ? loads : stores)[vex][size]
+                         : (back ? X86_MOV_r64_rm64 : X86_MOV_rm64_r64);
+    put2(e, row, back ? reg : memory, back ? memory : reg);
+}
+
+/* ------------------------------------------------------------------------------------------- jumps */
+
+static void put_jump(emitter *e, x86_row row, const ir_block *to) {
+    put1(e, row, x86_target(e->label[to->id]));
+}
+
+static void put_jmp(emitter *e, const ir_block *to, const ir_block *next) {
+    if (to != next) put_jump(e, X86_JMP_rel32, to);
+}
+
+/* Not equal, or not ordered: two jumps to one place. */
+static void put_double_branch(emitter *e, const ir_block *taken, const ir_block *other,
+                              const ir_block *next) {
+    put_jump(e, X86_JNE_rel32, taken);
+    put_jump(e, X86_JP_rel32, taken);
+    put_jmp(e, other, next);
+}
+
+static void put_branch(emitter *e, const ir_inst *i, const ir_block *next) {
+    static const uint16_t rows[] = BY_CC(J, _rel32);
+    const ir_block *taken = i->block->succ[0], *other = i->block->succ[1];
+    unsigned cc = i->imm.mach.aux;
+    put_row(e, i);
+    if (cc == CC_NE_P) {
+        put_double_branch(e, taken, other, next);
+    } else if (cc == CC_E_NP) {
+        put_double_branch(e, other, taken, next);
+    } else if (taken == next) {
+        put_jump(e, (x86_row)rows[cc ^ 1u], other);
+    } else {
+        put_jump(e, (x86_row)rows[cc], taken);
+        put_jmp(e, other, next);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------- function */
+
+static void put_inst(emitter *e, const ir_inst *i, const ir_block *next) {
+    switch (i->op) {
+    case IR_OP_mach: put_mach(e, i); break;
+    case IR_OP_mach_br: put_branch(e, i, next); break;
+    case IR_OP_move: put_move(e, i); break;
+    case IR_OP_spill: put_transfer(e, ir_arg(i, 0), (uint32_t)i->imm.bits, false); break;
+    case IR_OP_reload: put_transfer(e, i, (uint32_t)i->imm.bits, true); break;
+    case IR_OP_jmp: put_jmp(e, i->block->succ[0], next); break;
+    case IR_OP_ret: put_epilogue(e); break;
+    case IR_OP_unreachable: put(e, X86_UD2, &(x86_operands){0}); break;
+    default: assert(i->op == IR_OP_phi || i->op == IR_OP_alloca || i->op == IR_OP_reg_in);
+    }
+}
+
+static void put_blocks(emitter *e) {
+    for (uint32_t n = 0; n < e->nblocks; n++) {
+        const ir_block *b = e->order[n], *next = n + 1 < e->nblocks ? e->order[n + 1] : NULL;
+        x86_bind(e->w->code, e->label[b->id]);
+        foreach_inst (i, b) put_inst(e, i, next);
+    }
+}
+
+bool x86_emit(x86_writer *w, ir_func *f, const cg_allocation *a) {
+    emitter e = {.w = w, .f = f, .a = a};
+    const ir_order *order = &ir_dominators(f)->order;
+    e.order = order->rpo;
+    e.nblocks = order->n;
+    e.label = ir_new_array(w->arena, uint32_t, f->next_block);
+    for (uint32_t n = 0; n < e.nblocks; n++) e.label[e.order[n]->id] = x86_label_new(w->code);
+    plan_frame(&e);
+    x86_align(w->code, 16);
+    x86_bind(w->code, x86_symbol_label(w, f));
+    put_prologue(&e);
+    note_frame(&e);
+    put_blocks(&e);
+    return !e.failed;
+}

@@ -1,0 +1,119 @@
+/* operands.c — how the arguments of a machine instruction meet the operands of its row, and what
+ * register allocation has to know of it.
+ *
+ * All of it is read off the row: places, roles, implied registers.  Only what is more than one
+ * instruction (x86_mach_kind) needs words of its own.
+ */
+#include "codegen/x86_64/x86.h"
+
+static uint8_t class_of_kind(x86_kind kind) {
+    if (kind >= X86_R8 && kind <= X86_R64) return CLASS_GENERAL;
+    if (kind >= X86_XMM && kind <= X86_ZMM) return CLASS_VECTOR;
+    return kind == X86_K ? CLASS_MASK : CG_NO_CLASS;
+}
+
+static x86_binding bind_register(const x86_slot *s, unsigned next) {
+    if (!(s->role & X86_READ)) return (x86_binding){X86_AS_RESULT, 0};
+    return (x86_binding){s->role & X86_WRITE ? X86_AS_TIED : X86_AS_ARG, (uint8_t)next};
+}
+
+static x86_binding bind_slot(const ir_inst *i, const x86_slot *s, unsigned next) {
+    bool memory = s->index != X86_NONE && (i->imm.mach.mode & MACH_MEMORY);
+    if (memory || s->kind == X86_NONE) return (x86_binding){X86_AS_MEMORY, (uint8_t)next};
+    if (s->kind == X86_IMM && s->place == X86_IN_NOTHING) return (x86_binding){X86_AS_FIXED, 0};
+    if (s->kind == X86_IMM) return (x86_binding){X86_AS_CONSTANT, (uint8_t)next};
+    return bind_register(s, next);
+}
+
+static unsigned arguments_of(const ir_inst *i, x86_binding b) {
+    switch (b.as) {
+    case X86_AS_MEMORY: return i->imm.mach.mode & MACH_INDEX ? 2 : 1;
+    case X86_AS_RESULT:
+    case X86_AS_FIXED: return 0;
+    default: return 1;
+    }
+}
+
+unsigned x86_bind_operands(const ir_inst *i, x86_binding out[X86_MAX_ARGS]) {
+    const x86_shape *shape = x86_shape_of((x86_row)i->imm.mach.row);
+    bool zero = x86_kind_of(i) == MACH_ZERO;
+    unsigned next = 0;
+    for (unsigned n = 0; n < shape->nargs; n++) {
+        out[n] = zero ? (x86_binding){X86_AS_RESULT, 0} : bind_slot(i, &shape->slot[n], next);
+        next += arguments_of(i, out[n]);
+    }
+    return next;
+}
+
+/* ------------------------------------------------------------------------------- what it asks for */
+
+static cg_place in_class(uint8_t class) { return (cg_place){class, CG_ANY_REG}; }
+
+/* Does v stand in a register when it is part of an address? */
+static bool is_in_register(const ir_inst *v) { return !ir_is_leaf(v) && v->op != IR_OP_alloca; }
+
+static void need_memory(const ir_inst *i, unsigned arg, cg_needs *out) {
+    unsigned n = i->imm.mach.mode & MACH_INDEX ? 2 : 1;
+    for (unsigned k = arg; k < arg + n; k++)
+        if (is_in_register(ir_arg(i, k))) out->arg[k] = in_class(CLASS_GENERAL);
+}
+
+static void need_slot(const ir_inst *i, const x86_slot *s, x86_binding b, cg_needs *out) {
+    cg_place place = in_class(class_of_kind((x86_kind)s->kind));
+    if (s->place == X86_IN_NOTHING) place.fixed = s->fixed;
+    if (b.as == X86_AS_MEMORY) need_memory(i, b.arg, out);
+    if (b.as == X86_AS_RESULT || b.as == X86_AS_TIED) out->result = place;
+    if (b.as == X86_AS_ARG || b.as == X86_AS_TIED) out->arg[b.arg] = place;
+    if (b.as == X86_AS_TIED) out->tied = (int8_t)b.arg;
+}
+
+/* Registers that the row touches without naming them.  Where several are written and no operand is,
+ * mach.aux says which one is the result. */
+static void need_implied(const ir_inst *i, unsigned next, cg_needs *out) {
+    const x86_form *f = &x86_forms[i->imm.mach.row];
+    static const struct {
+        uint16_t bit;
+        uint8_t reg;
+    } implied[] = {{1u << X86_RAX, RAX}, {1u << X86_RCX, RCX}, {1u << X86_RDX, RDX}};
+    unsigned wanted = i->imm.mach.aux == MACH_HIGH ? RDX : RAX;
+    for (unsigned n = 0; n < sizeof implied / sizeof *implied; n++) {
+        if (f->reads & implied[n].bit) out->arg[next++] = (cg_place){CLASS_GENERAL, implied[n].reg};
+        if (!(f->writes & implied[n].bit)) continue;
+        if (i->type != IR_VOID && implied[n].reg == wanted)
+            out->result = (cg_place){CLASS_GENERAL, implied[n].reg};
+        else
+            out->clobbers[CLASS_GENERAL] |= 1u << implied[n].reg;
+    }
+}
+
+/* System V: six integers or pointers in registers, a result in rax. */
+static void need_call(const ir_inst *i, cg_needs *out) {
+    static const uint8_t order[] = {RDI, RSI, RDX, RCX, R8, R9};
+    if (is_in_register(ir_arg(i, 0))) out->arg[0] = in_class(CLASS_GENERAL);
+    for (unsigned n = 1; n < i->nargs; n++) out->arg[n] = (cg_place){CLASS_GENERAL, order[n - 1]};
+    if (i->type != IR_VOID) out->result = (cg_place){CLASS_GENERAL, RAX};
+    out->clobbers[CLASS_GENERAL] = 1u << RAX | 1u << RCX | 1u << RDX | 1u << RSI | 1u << RDI |
+                                   1u << R8 | 1u << R9 | 1u << R10 | 1u << R11;
+    out->clobbers[CLASS_VECTOR] = UINT32_MAX;
+    out->clobbers[CLASS_MASK] = UINT32_MAX;
+}
+
+void x86_describe(const cg_target *t, const ir_inst *i, cg_needs *out) {
+    (void)t;
+    x86_binding bound[X86_MAX_ARGS];
+    *out = (cg_needs){.result = in_class(CG_NO_CLASS), .tied = -1, .nargs = (uint8_t)i->nargs};
+    assert(i->nargs <= CG_MAX_NEEDS);
+    for (unsigned n = 0; n < i->nargs; n++) out->arg[n] = in_class(CG_NO_CLASS);
+    if (x86_kind_of(i) == MACH_CALL) {
+        need_call(i, out);
+        return;
+    }
+    const x86_shape *shape = x86_shape_of((x86_row)i->imm.mach.row);
+    unsigned next = x86_bind_operands(i, bound);
+    for (unsigned n = 0; n < shape->nargs; n++) need_slot(i, &shape->slot[n], bound[n], out);
+    need_implied(i, next, out);
+    if (x86_kind_of(i) == MACH_SET) out->result = in_class(CLASS_GENERAL);
+    if (x86_kind_of(i) != MACH_CMOV) return;
+    out->result = out->arg[next] = out->arg[next + 1] = in_class(CLASS_GENERAL);
+    out->tied = (int8_t)next;
+}

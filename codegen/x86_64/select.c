@@ -1,0 +1,163 @@
+/* select.c — instruction selection: from the last instruction of a function to its first.
+ *
+ * Rules (isel.rules) say what an instruction becomes; they see its operands as they were, because
+ * those come later.  What a rule takes in loses its use and, when that was the last one, is not
+ * selected at all.  Machine instructions stand in the place of what they are made of.
+ *
+ * Blocks are met in reverse order of the graph, so that users outside of loops come before what
+ * they use.  Constants in phis are made at the ends of predecessors.
+ */
+#include "codegen/x86_64/select.h"
+
+typedef x86_select_ctx x86_ctx;
+
+/* --------------------------------------------------------------------------- predicates of rules */
+
+static inline ir_inst *operand(const ir_inst *v, unsigned n) { return ir_arg(v, n); }
+
+static bool matches_int(const ir_inst *x, int64_t n) {
+    int64_t value;
+    return ir_is_const(x) && !ir_is_vector(x->type) && x86_is_imm32(x, &value) &&
+           (ir_is_bool(x->type) ? value == (n & 1) : value == n);
+}
+
+static bool is_wide(const ir_inst *x) { return x86_size_of(x) == 3; }
+static bool is_truth(const ir_inst *x) { return ir_is_bool(x->type); }
+static bool is_alone(const ir_inst *x) { return x->uses && !x->uses->next; }
+
+/* In a general register? */
+static bool is_general(const ir_inst *x) {
+    return !ir_is_float(x->type) || x->type == IR_F16 || x->type == IR_BF16;
+}
+
+/* Does a shift of v's width look at these bits of its amount only, as the machine does? */
+static bool keeps_amount(const ir_inst *v, const ir_inst *mask) {
+    unsigned size = x86_size_of(v);
+    return size >= 2 && !ir_is_bool(v->type) && mask->imm.bits == (8u << size) - 1;
+}
+
+static bool contract(const ir_inst *v, const ir_inst *m) {
+    unsigned both = v->flags & m->flags;
+    return (both & (IR_CONTRACT | IR_FAST)) && is_alone(m);
+}
+
+static bool is_relaxed(const ir_inst *v) { return !(v->imm.sync.semantics & IR_SEM_SEQ_CST); }
+
+static const char *rule_text(unsigned rule);
+
+static ir_inst *fire(const x86_ctx *cx, const ir_inst *v, unsigned rule, ir_inst *r) {
+    const cg_x86_64_options *o = cx->options;
+    if (o->rule_hits) o->rule_hits[rule]++;
+    if (o->trace_rules)
+        ir_report(v->block->func->module->cx, (ir_message){.severity = IR_NOTE}, "%s: %s",
+                  x86_rule_place(rule), rule_text(rule));
+    return r;
+}
+
+#include "codegen/x86_64/isel_rules.inc"
+
+/* -------------------------------------------------------------------------------- what has no rule */
+
+/* The copy of a parameter's register, at the head of the entry block. */
+static void select_params(x86_select_ctx *s) {
+    static const uint8_t order[] = {RDI, RSI, RDX, RCX, R8, R9};
+    assert(s->f->nparams <= sizeof order);
+    ir_before(&s->b, s->f->first->first);
+    for (uint32_t n = 0; n < s->f->nparams; n++) {
+        ir_inst *p = s->f->param_val[n];
+        if (!p->uses) continue;
+        ir_imm reg = {.bits = order[n]};
+        ir_replace_uses(p, ir_build_raw(&s->b, IR_OP_reg_in, p->type, 0, reg, 0, NULL));
+    }
+}
+
+static void select_br(x86_select_ctx *s, ir_inst *br) {
+    ir_inst *c = ir_arg(br, 0);
+    x86_draft d = {.type = IR_VOID};
+    d.aux = (uint8_t)x86_add_condition(&s->b, &d, br, c);
+    ir_imm imm = {.mach = {d.row, d.aux, d.mode, d.disp}};
+    ir_build_raw(&s->b, IR_OP_mach_br, IR_VOID, 0, imm, d.n, d.arg);
+    ir_remove(br);
+}
+
+int32_t x86_function_number(const ir_func *f) {
+    int32_t n = 0;
+    for (const ir_func *g = f->prev; g; g = g->prev) n++;
+    return n;
+}
+
+/* A call of a C function, or of a function of the module, whose address is not a value. */
+static void select_call(x86_select_ctx *s, ir_inst *i) {
+    bool known = i->op == IR_OP_call;
+    x86_draft d = {.type = i->type, .mode = MACH_CALL * MACH_KIND};
+    d.row = known ? X86_CALL_rel32 : X86_CALL_rm64;
+    d.disp = known ? x86_function_number(i->imm.func) : 0;
+    for (unsigned n = 0; n < i->nargs; n++) x86_add_reg(&s->b, &d, ir_arg(i, n));
+    ir_inst *r = x86_build(&s->b, &d);
+    if (i->type != IR_VOID) ir_replace_uses(i, r);
+    ir_remove(i);
+}
+
+static void select_phi_constants(x86_select_ctx *s, ir_block *b) {
+    foreach_phi (phi, b) {
+        for (unsigned n = 0; n < phi->nargs; n++) {
+            ir_block *from = b->pred[n];
+            ir_before(&s->b, from->last);
+            ir_inst *x = ir_arg(phi, n);
+            if (ir_is_leaf(x) || x->op == IR_OP_alloca)
+                ir_set_arg(phi, n, x86_in_register(&s->b, x));
+        }
+    }
+}
+
+static bool refuse(x86_select_ctx *s, const ir_inst *i) {
+    ir_text text = {.arena = s->scratch};
+    ir_print_inst(&text, i);
+    return ir_error(s->f->module->cx, "x86-64 has no instruction for '%s'", text.data);
+}
+
+static bool stays(const ir_inst *i) {
+    return i->op == IR_OP_phi || i->op == IR_OP_alloca || i->op == IR_OP_mach ||
+           i->op == IR_OP_reg_in || i->op == IR_OP_mach_br ||
+           (ir_is_terminator(i) && i->op != IR_OP_br);
+}
+
+static bool select_inst(x86_select_ctx *s, ir_inst *i) {
+    if (stays(i)) return true;
+    if (!i->uses && ir_is_dead_safe(i)) {
+        ir_remove(i);
+        return true;
+    }
+    ir_before(&s->b, i);
+    s->b.loc = i->loc;
+    if (i->op == IR_OP_br) {
+        select_br(s, i);
+        return true;
+    }
+    if (i->op == IR_OP_call || i->op == IR_OP_host_call) {
+        select_call(s, i);
+        return true;
+    }
+    ir_inst *r = x86_apply_rules(&s->b, i, s);
+    if (!r) return refuse(s, i);
+    if (r != i) ir_replace_uses(i, r);
+    ir_remove(i);
+    return true;
+}
+
+bool x86_select(const x86_machine *t, ir_func *f, const cg_x86_64_options *o, ir_arena *scratch) {
+    x86_select_ctx s = {.target = t, .options = o, .f = f, .scratch = scratch};
+    const ir_dom *dom = ir_dominators(f);
+    ir_builder_init(&s.b, f);
+    select_params(&s);
+    uint32_t n = dom->order.n;
+    ir_block **order = ir_dup(scratch, dom->order.rpo, n * sizeof *order);
+    for (uint32_t k = 0; k < n; k++) select_phi_constants(&s, order[k]);
+    for (uint32_t k = n; k-- > 0;)
+        for (ir_inst *i = order[k]->last, *before; i; i = before) {
+            before = i->prev;
+            if (!select_inst(&s, i)) return false;
+        }
+    f->level = L_MACHINE;
+    return true;
+}

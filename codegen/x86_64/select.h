@@ -1,0 +1,80 @@
+/* select.h — what the files of instruction selection share.
+ *
+ * A draft is a machine instruction in the making.  mach_… are the words of isel.rules: each makes
+ * the instruction v out of what the rule matched, in front of it, or gives NULL where it cannot.
+ */
+#ifndef SPVFUSE_CODEGEN_X86_64_SELECT_H
+#define SPVFUSE_CODEGEN_X86_64_SELECT_H
+
+#include "codegen/x86_64/x86.h"
+
+typedef struct {
+    ir_builder b; /* first: rules hand it around */
+    const x86_machine *target;
+    const cg_x86_64_options *options;
+    ir_func *f;
+    ir_arena *scratch;
+    ir_map constants; /* leaf -> the instruction of this block that makes it */
+} x86_select_ctx;
+
+static inline x86_select_ctx *x86_ctx_of(ir_builder *b) { return (x86_select_ctx *)b; }
+static inline bool x86_has(const ir_builder *b, x86_level level) {
+    return ((const x86_select_ctx *)b)->target->level >= level;
+}
+
+typedef struct {
+    uint16_t row;
+    uint8_t aux, mode; /* as in mach */
+    int32_t disp;
+    ir_type type; /* of the result; IR_VOID: none */
+    unsigned n;
+    ir_inst *arg[CG_MAX_NEEDS];
+} x86_draft;
+
+/* ------------------------------------------------------------------------ drafts (select_draft.c) */
+
+ir_inst *x86_build(ir_builder *b, const x86_draft *d);
+/* x in a register, as the next argument: constants are made before, casts that do nothing are seen
+ * through. */
+void x86_add_reg(ir_builder *b, x86_draft *d, ir_inst *x);
+/* x as the operand that may be memory: a load that v alone uses and that can be read at v, or a
+ * constant that stands behind the code, if the row reads as many bytes; else in a register. */
+void x86_add_rm(ir_builder *b, x86_draft *d, const ir_inst *v, ir_inst *x);
+/* Would x86_add_rm read it from memory? */
+bool x86_is_foldable(const ir_builder *b, x86_row row, const ir_inst *v, ir_inst *x);
+/* The memory at address p. */
+void x86_add_memory(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *p);
+void x86_add_int(ir_builder *b, x86_draft *d, ir_type t, uint64_t bits);
+/* x as an operand in a register: itself, or what makes it. */
+ir_inst *x86_in_register(ir_builder *b, ir_inst *x);
+/* Without casts that cost nothing here. */
+ir_inst *x86_strip(ir_inst *x);
+/* The value of a constant that an immediate of 32 bits, extended with its sign to the size of the
+ * operand, can hold. */
+bool x86_is_imm32(const ir_inst *x, int64_t *value);
+/* log2 of the bytes that an integer or pointer has in a register: 0 to 3; i1 counts as 32 bits. */
+unsigned x86_size_of(const ir_inst *x);
+/* … in arithmetic, where bytes and words are 32 bits with anything in front. */
+unsigned x86_word_of(const ir_inst *x);
+
+/* -------------------------------------------------------------------- conditions (select_cond.c) */
+
+/* Adds the comparison that decides c; gives the flags that tell.  `negate`: that tell the opposite.
+ */
+x86_cc x86_add_condition(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *c);
+x86_cc x86_negate(x86_cc cc);
+
+/* How many rules isel.rules has, and where they stand: "isel.rules:12". */
+extern const unsigned x86_rule_count;
+const char *x86_rule_place(unsigned rule);
+
+#define MACH1(name) ir_inst *mach_##name(ir_builder *b, ir_inst *v, ir_inst *x);
+#define MACH2(name) ir_inst *mach_##name(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y);
+#define MACH3(name)                                                                                \
+    ir_inst *mach_##name(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y, ir_inst *z);
+#include "codegen/x86_64/select.def"
+#undef MACH1
+#undef MACH2
+#undef MACH3
+
+#endif

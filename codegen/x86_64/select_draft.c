@@ -1,0 +1,234 @@
+/* select_draft.c — operands of machine instructions: registers, constants, memory.
+ *
+ * Selection goes from the end of a block to its start, so who uses a value is decided before the
+ * value itself.  A load or an address that its user has taken in loses that use; when nothing else
+ * uses it, it is not selected at all.
+ *
+ * Constants that have to be in registers are made in the block that needs them, once; when one is
+ * needed again further up, what makes it moves up.
+ */
+#include "codegen/x86_64/select.h"
+
+/* Instructions between a load and who reads the memory in its place. */
+enum { LOAD_WINDOW = 40, ADDRESS_STEPS = 16 };
+
+/* --------------------------------------------------------------------------------- sizes, casts */
+
+unsigned x86_size_of(const ir_inst *x) {
+    switch (ir_kind_of(x->type)) {
+    case IR_I8: return 0;
+    case IR_I16:
+    case IR_F16:
+    case IR_BF16: return 1;
+    case IR_I64:
+    case IR_F64:
+    case IR_PTR: return 3;
+    default: return 2;
+    }
+}
+
+unsigned x86_word_of(const ir_inst *x) { return x86_size_of(x) == 3 ? 3 : 2; }
+
+static bool is_general(const ir_inst *x) { return ir_is_int(x->type) || ir_is_ptr(x->type); }
+
+ir_inst *x86_strip(ir_inst *x) {
+    for (;;) {
+        bool cast = x->op == IR_OP_ptrtoint || x->op == IR_OP_inttoptr || x->op == IR_OP_ptrcast;
+        if (!cast || x86_size_of(x) != x86_size_of(ir_arg(x, 0))) return x;
+        x = ir_arg(x, 0);
+    }
+}
+
+bool x86_is_imm32(const ir_inst *x, int64_t *value) {
+    if (!ir_is_const(x) || !is_general(x)) return false;
+    unsigned size = x86_size_of(x);
+    *value = ir_sext(x->imm.bits, size == 3 ? 64 : 8u << size);
+    if (ir_is_bool(x->type)) *value = x->imm.bits & 1;
+    return *value == (int32_t)*value;
+}
+
+/* -------------------------------------------------------------------------------------- building */
+
+ir_inst *x86_build(ir_builder *b, const x86_draft *d) {
+    ir_imm imm = {.mach = {d->row, d->aux, d->mode, d->disp}};
+    return ir_build_raw(b, IR_OP_mach, d->type, 0, imm, d->n, d->arg);
+}
+
+void x86_add_int(ir_builder *b, x86_draft *d, ir_type t, uint64_t bits) {
+    d->arg[d->n++] = ir_const(b->f, t, bits);
+}
+
+static ir_inst *build_zero(ir_builder *b, ir_type t) {
+    bool general = !ir_is_float(t) || ir_kind_of(t) < IR_F32;
+    x86_row vector = x86_has(b, X86_V3) ? X86_VXORPS_x_x_xm : X86_XORPS_x_xm;
+    x86_draft d = {.row = (uint16_t)(general ? X86_XOR_r32_rm32 : vector), .type = t};
+    d.mode = MACH_ZERO * MACH_KIND;
+    return x86_build(b, &d);
+}
+
+static ir_inst *build_int(ir_builder *b, ir_inst *c) {
+    uint64_t bits = c->imm.bits;
+    x86_draft d = {.type = c->type};
+    if (bits <= UINT32_MAX)
+        d.row = X86_MOV_r32_imm32;
+    else
+        d.row = (int64_t)bits == (int32_t)bits ? X86_MOV_rm64_imm32 : X86_MOVABS_r64_imm64;
+    x86_add_int(b, &d, IR_I64, bits);
+    return x86_build(b, &d);
+}
+
+static ir_inst *build_float(ir_builder *b, ir_inst *c) {
+    bool wide = c->type == IR_F64, vex = x86_has(b, X86_V3);
+    x86_draft d = {.type = c->type, .mode = MACH_MEMORY};
+    d.row = vex ? (wide ? X86_VMOVSD_x_m64 : X86_VMOVSS_x_m32)
+                : (wide ? X86_MOVSD_x_m64 : X86_MOVSS_x_m32);
+    d.arg[d.n++] = c;
+    return x86_build(b, &d);
+}
+
+static ir_inst *build_address(ir_builder *b, ir_inst *what) {
+    x86_draft d = {.row = X86_LEA_r64_m, .type = what->type, .mode = MACH_MEMORY};
+    d.arg[d.n++] = what;
+    return x86_build(b, &d);
+}
+
+static ir_inst *build_leaf(ir_builder *b, ir_inst *x) {
+    if (x->op == IR_OP_address) return build_address(b, x);
+    if (x->op == IR_OP_undef || x->imm.bits == 0) return build_zero(b, x->type);
+    bool general = is_general(x) || x86_size_of(x) == 1;
+    return general ? build_int(b, x) : build_float(b, x);
+}
+
+ir_inst *x86_in_register(ir_builder *b, ir_inst *x) {
+    x = x86_strip(x);
+    if (x->op == IR_OP_alloca) return build_address(b, x);
+    if (!ir_is_leaf(x)) return x;
+    assert(!ir_is_vector(x->type) && x->op != IR_OP_param);
+    x86_select_ctx *s = x86_ctx_of(b);
+    ir_inst *made = ir_map_get(&s->constants, (uintptr_t)x);
+    if (made && made->block == b->block) {
+        ir_move_before(made, b->before);
+        return made;
+    }
+    made = build_leaf(b, x);
+    ir_map_set(s->scratch, &s->constants, (uintptr_t)x, made);
+    return made;
+}
+
+void x86_add_reg(ir_builder *b, x86_draft *d, ir_inst *x) {
+    d->arg[d->n++] = x86_in_register(b, x);
+}
+
+/* ------------------------------------------------------------------------------------- addresses */
+
+typedef struct {
+    ir_inst *base, *index;
+    unsigned scale;
+    int64_t disp;
+} address;
+
+static bool add_disp(address *a, int64_t by, unsigned scale) {
+    int64_t sum;
+    if (by != (int32_t)by || __builtin_add_overflow(a->disp, by * (1 << scale), &sum)) return false;
+    if (sum != (int32_t)sum) return false;
+    a->disp = sum;
+    return true;
+}
+
+/* Takes constants and a factor off the index, as far as an address can hold them. */
+static void peel_index(address *a) {
+    for (unsigned step = 0; step < ADDRESS_STEPS; step++) {
+        ir_inst *x = a->index;
+        int64_t n;
+        if (x->nargs != 2 || !x86_is_imm32(ir_arg(x, 1), &n)) return;
+        if (x->op == IR_OP_add) {
+            if (!add_disp(a, n, a->scale)) return;
+        } else if (x->op == IR_OP_shl && n >= 0 && a->scale + (uint64_t)n <= 3) {
+            a->scale += (unsigned)n;
+        } else {
+            return;
+        }
+        a->index = x86_strip(ir_arg(x, 0));
+    }
+}
+
+/* Is it worth to do the addition p in each access instead of once? */
+static bool may_take_in(const ir_inst *user, const ir_inst *p) {
+    return p->block == user->block || ir_count_uses(p) == 1;
+}
+
+static bool take_offset(address *a, const ir_inst *user, ir_inst *p) {
+    ir_inst *offset = x86_strip(ir_arg(p, 1));
+    int64_t n;
+    if (x86_is_imm32(offset, &n)) return add_disp(a, n, 0);
+    if (a->index || ir_is_leaf(offset) || !may_take_in(user, p)) return false;
+    a->index = offset;
+    a->scale = 0;
+    peel_index(a);
+    return true;
+}
+
+static address find_address(const ir_inst *user, ir_inst *p) {
+    address a = {.base = x86_strip(p)};
+    for (unsigned step = 0; step < ADDRESS_STEPS && a.base->op == IR_OP_ptradd; step++) {
+        if (!take_offset(&a, user, a.base)) break;
+        a.base = x86_strip(ir_arg(a.base, 0));
+    }
+    return a;
+}
+
+/* What needs no register as a base: a variable of the frame, a global if nothing is added to it that
+ * is not known. */
+static bool is_place(const address *a) {
+    return a->base->op == IR_OP_alloca || (a->base->op == IR_OP_address && !a->index);
+}
+
+void x86_add_memory(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *p) {
+    address a = find_address(user, p);
+    d->arg[d->n++] = is_place(&a) ? a.base : x86_in_register(b, a.base);
+    d->mode |= MACH_MEMORY;
+    d->disp = (int32_t)a.disp;
+    if (!a.index) return;
+    d->arg[d->n++] = x86_in_register(b, a.index);
+    d->mode |= (uint8_t)(MACH_INDEX | a.scale * MACH_SCALE);
+}
+
+/* ---------------------------------------------------------------------------- loads in operands */
+
+/* Bytes that the row reads when its operand is memory; 0: none can be. */
+static unsigned memory_bytes(x86_row row) {
+    const x86_shape *shape = x86_shape_of(row);
+    for (unsigned n = 0; n < shape->nargs; n++)
+        if (shape->slot[n].index != X86_NONE) return shape->slot[n].bytes;
+    return 0;
+}
+
+/* Can x be read at v as well, and by v alone? */
+static bool can_read_later(const ir_inst *v, const ir_inst *x) {
+    if (x->block != v->block || !x->uses || x->uses->next || x->uses->user != v) return false;
+    if (x->imm.mem.flags & IR_MEM_VOLATILE) return false;
+    const ir_inst *i = x->next;
+    for (unsigned n = 0; n < LOAD_WINDOW && i; n++, i = i->next) {
+        if (i == v) return true;
+        if (ir_has_flag(i, F_WRITES) && i->op != IR_OP_mach) return false;
+    }
+    return false;
+}
+
+bool x86_is_foldable(const ir_builder *b, x86_row row, const ir_inst *v, ir_inst *x) {
+    unsigned bytes = memory_bytes(row);
+    if (ir_is_const(x) && ir_is_float(x->type)) return bytes == ir_access_size(NULL, x->type);
+    if (x->op != IR_OP_load || bytes != ir_access_size(b->f->module, x->type)) return false;
+    return can_read_later(v, x);
+}
+
+void x86_add_rm(ir_builder *b, x86_draft *d, const ir_inst *v, ir_inst *x) {
+    if (!x86_is_foldable(b, (x86_row)d->row, v, x)) {
+        x86_add_reg(b, d, x);
+    } else if (ir_is_const(x)) {
+        d->mode |= MACH_MEMORY;
+        d->arg[d->n++] = x;
+    } else {
+        x86_add_memory(b, d, x, ir_arg(x, 0));
+    }
+}

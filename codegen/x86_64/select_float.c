@@ -1,0 +1,317 @@
+/* select_float.c — f32 and f64 in vector registers; f16 is a word in a general register that is
+ * only converted.
+ *
+ * Scalar instructions that take one value leave the upper part of their result as it was in another
+ * operand.  That one is x itself, or zero, never what the register happened to hold: waiting for an
+ * unrelated result would be slow.
+ */
+#include "codegen/x86_64/select.h"
+
+/* Rows by [VEX][f64]. */
+typedef uint16_t rows[2][2];
+
+#define SCALAR(N)                                                                                  \
+    {                                                                                              \
+        {X86_##N##SS_x_xm, X86_##N##SD_x_xm}, { X86_V##N##SS_x_x_xm, X86_V##N##SD_x_x_xm }         \
+    }
+#define PACKED(N)                                                                                  \
+    {                                                                                              \
+        {X86_##N##PS_x_xm, X86_##N##PD_x_xm}, { X86_V##N##PS_x_x_xm, X86_V##N##PD_x_x_xm }         \
+    }
+
+static bool is_wide(const ir_inst *x) { return x->type == IR_F64; }
+
+static x86_row pick(const ir_builder *b, const rows r, const ir_inst *x) {
+    return (x86_row)r[x86_has(b, X86_V3)][is_wide(x)];
+}
+
+static ir_inst *build_binary(ir_builder *b, ir_inst *v, const rows r, ir_inst *x, ir_inst *y) {
+    x86_draft d = {.row = pick(b, r, v), .type = v->type};
+    x86_add_reg(b, &d, x);
+    x86_add_rm(b, &d, v, y);
+    return x86_build(b, &d);
+}
+
+static ir_inst *build_commuting(ir_builder *b, ir_inst *v, const rows r, ir_inst *x, ir_inst *y) {
+    x86_row row = pick(b, r, v);
+    bool swap = x86_is_foldable(b, row, v, x) && !x86_is_foldable(b, row, v, y);
+    return swap ? build_binary(b, v, r, y, x) : build_binary(b, v, r, x, y);
+}
+
+/* ------------------------------------------------------------------------------------ arithmetic */
+
+ir_inst *mach_fadd(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    static const rows r = SCALAR(ADD);
+    return build_commuting(b, v, r, x, y);
+}
+ir_inst *mach_fsub(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    static const rows r = SCALAR(SUB);
+    return build_binary(b, v, r, x, y);
+}
+ir_inst *mach_fmul(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    static const rows r = SCALAR(MUL);
+    return build_commuting(b, v, r, x, y);
+}
+ir_inst *mach_fdiv(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    static const rows r = SCALAR(DIV);
+    return build_binary(b, v, r, x, y);
+}
+/* x < y ? x : y */
+ir_inst *mach_minss(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    static const rows r = SCALAR(MIN);
+    return build_binary(b, v, r, x, y);
+}
+/* x > y ? x : y */
+ir_inst *mach_maxss(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    static const rows r = SCALAR(MAX);
+    return build_binary(b, v, r, x, y);
+}
+
+/* z + x * y: where z ends here the sum takes its register, else the product takes x's. */
+static ir_inst *build_fma(ir_builder *b, ir_inst *v, const uint16_t tied_x[2],
+                          const uint16_t tied_z[2], ir_inst *x, ir_inst *y, ir_inst *z) {
+    if (!x86_has(b, X86_V3)) return NULL;
+    bool ends = !ir_is_leaf(z) && (!z->uses->next || z->op == IR_OP_phi);
+    x86_draft d = {.row = (ends ? tied_z : tied_x)[is_wide(v)], .type = v->type};
+    bool swap = x86_is_foldable(b, (x86_row)d.row, v, x) && ends;
+    x86_add_reg(b, &d, ends ? z : x);
+    x86_add_reg(b, &d, ends && !swap ? x : y);
+    x86_add_rm(b, &d, v, !ends ? z : swap ? x : y);
+    return x86_build(b, &d);
+}
+
+#define FMA(name, N)                                                                               \
+    ir_inst *mach_##name(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y, ir_inst *z) {          \
+        static const uint16_t tied_x[] = {X86_##N##213SS_x_x_xm, X86_##N##213SD_x_x_xm};           \
+        static const uint16_t tied_z[] = {X86_##N##231SS_x_x_xm, X86_##N##231SD_x_x_xm};           \
+        return build_fma(b, v, tied_x, tied_z, x, y, z);                                           \
+    }
+FMA(fma, VFMADD)   /* x * y + z */
+FMA(fms, VFMSUB)   /* x * y - z */
+FMA(fnma, VFNMADD) /* z - x * y */
+FMA(fnms, VFNMSUB) /* -(x * y) - z */
+#undef FMA
+
+/* --------------------------------------------------------------------------- one operand in, one out */
+
+/* With x as the operand that fills the upper part. */
+static ir_inst *build_merging(ir_builder *b, ir_inst *v, x86_row row, ir_inst *x) {
+    x86_draft d = {.row = (uint16_t)row, .type = v->type};
+    x86_add_reg(b, &d, x);
+    x86_add_reg(b, &d, x);
+    return x86_build(b, &d);
+}
+
+ir_inst *mach_sqrt(ir_builder *b, ir_inst *v, ir_inst *x) {
+    static const rows r = SCALAR(SQRT);
+    return build_merging(b, v, pick(b, r, v), x);
+}
+
+/* Modes of ROUNDSS; 8: no exception for results that are not exact. */
+static ir_inst *build_rounding(ir_builder *b, ir_inst *v, ir_inst *x, unsigned mode) {
+    static const rows r = {{X86_ROUNDSS_x_xm_imm8, X86_ROUNDSD_x_xm_imm8},
+                           {X86_VROUNDSS_x_x_xm_imm8, X86_VROUNDSD_x_x_xm_imm8}};
+    x86_draft d = {.row = pick(b, r, v), .type = v->type};
+    x86_add_reg(b, &d, x);
+    x86_add_reg(b, &d, x);
+    x86_add_int(b, &d, IR_I8, mode);
+    return x86_build(b, &d);
+}
+ir_inst *mach_rint(ir_builder *b, ir_inst *v, ir_inst *x) { return build_rounding(b, v, x, 8); }
+ir_inst *mach_floor(ir_builder *b, ir_inst *v, ir_inst *x) { return build_rounding(b, v, x, 9); }
+ir_inst *mach_ceil(ir_builder *b, ir_inst *v, ir_inst *x) { return build_rounding(b, v, x, 10); }
+ir_inst *mach_trunc_f(ir_builder *b, ir_inst *v, ir_inst *x) { return build_rounding(b, v, x, 11); }
+
+/* ------------------------------------------------------------------------------------ bits of floats */
+
+static const rows ands = PACKED(AND), andns = PACKED(ANDN), ors = PACKED(OR), xors = PACKED(XOR);
+
+/* The sign bit of every lane of a register, or all others. */
+static ir_inst *sign_mask(ir_builder *b, const ir_inst *v, bool others) {
+    uint64_t sign = UINT64_C(1) << (is_wide(v) ? 63 : 31);
+    unsigned lanes = is_wide(v) ? 2 : 4;
+    uint64_t bits = others ? ir_zext(~sign, is_wide(v) ? 64 : 32) : sign;
+    return ir_const(b->f, ir_vector(ir_scalar(is_wide(v) ? IR_I64 : IR_I32), lanes), bits);
+}
+
+static ir_inst *build_masked(ir_builder *b, ir_inst *v, const rows r, ir_inst *x, ir_inst *mask) {
+    x86_draft d = {.row = pick(b, r, v), .type = v->type, .mode = MACH_MEMORY};
+    x86_add_reg(b, &d, x);
+    d.arg[d.n++] = mask;
+    return x86_build(b, &d);
+}
+
+ir_inst *mach_fneg(ir_builder *b, ir_inst *v, ir_inst *x) {
+    return build_masked(b, v, xors, x, sign_mask(b, v, false));
+}
+ir_inst *mach_fabs(ir_builder *b, ir_inst *v, ir_inst *x) {
+    return build_masked(b, v, ands, x, sign_mask(b, v, true));
+}
+
+static ir_inst *build_both(ir_builder *b, ir_inst *v, const rows r, ir_inst *x, ir_inst *y) {
+    x86_draft d = {.row = pick(b, r, v), .type = v->type};
+    x86_add_reg(b, &d, x);
+    x86_add_reg(b, &d, y);
+    return x86_build(b, &d);
+}
+
+ir_inst *mach_copysign(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    ir_inst *size = build_masked(b, v, ands, x, sign_mask(b, v, true));
+    ir_inst *sign = build_masked(b, v, ands, y, sign_mask(b, v, false));
+    return build_both(b, v, ors, size, sign);
+}
+
+/* x where the mask is set, else y. */
+static ir_inst *build_blend(ir_builder *b, ir_inst *v, ir_inst *mask, ir_inst *x, ir_inst *y) {
+    if (!x86_has(b, X86_V3))
+        return build_both(b, v, ors, build_both(b, v, ands, mask, x),
+                          build_both(b, v, andns, mask, y));
+    x86_draft d = {.row = is_wide(v) ? X86_VBLENDVPD_x_x_xm_x : X86_VBLENDVPS_x_x_xm_x,
+                   .type = v->type};
+    x86_add_reg(b, &d, y);
+    x86_add_reg(b, &d, x);
+    x86_add_reg(b, &d, mask);
+    return x86_build(b, &d);
+}
+
+/* All bits set where `relation` (the immediate of CMPSS) holds. */
+static ir_inst *build_mask(ir_builder *b, const ir_inst *like, unsigned relation, ir_inst *x,
+                           ir_inst *y) {
+    static const rows r = {{X86_CMPSS_x_xm_imm8, X86_CMPSD_x_xm_imm8},
+                           {X86_VCMPSS_x_x_xm_imm8, X86_VCMPSD_x_x_xm_imm8}};
+    x86_draft d = {.row = pick(b, r, like), .type = like->type};
+    x86_add_reg(b, &d, x);
+    x86_add_reg(b, &d, y);
+    x86_add_int(b, &d, IR_I8, relation);
+    return x86_build(b, &d);
+}
+
+enum { CMP_EQ, CMP_LT, CMP_LE, CMP_UNORD, CMP_NEQ, CMP_NLT, CMP_NLE, CMP_ORD };
+
+/* Which relation of CMPSS an op is; `swap`: with its operands exchanged. */
+static bool find_relation(ir_op op, unsigned *relation, bool *swap) {
+    *swap = op == IR_OP_fult || op == IR_OP_fule;
+    switch (op) {
+    case IR_OP_foeq: *relation = CMP_EQ; return true;
+    case IR_OP_folt: *relation = CMP_LT; return true;
+    case IR_OP_fole: *relation = CMP_LE; return true;
+    case IR_OP_funo: *relation = CMP_UNORD; return true;
+    case IR_OP_fune: *relation = CMP_NEQ; return true;
+    case IR_OP_fult: *relation = CMP_NLE; return true;
+    case IR_OP_fule: *relation = CMP_NLT; return true;
+    case IR_OP_ford: *relation = CMP_ORD; return true;
+    default: return false;
+    }
+}
+
+/* A truth value as a mask: 0 or -1 in a general register, moved over. */
+static ir_inst *build_mask_of_bool(ir_builder *b, const ir_inst *v, ir_inst *c) {
+    bool wide = is_wide(v), vex = x86_has(b, X86_V3);
+    x86_draft neg = {.row = wide ? X86_NEG_rm64 : X86_NEG_rm32,
+                     .type = ir_scalar(wide ? IR_I64 : IR_I32)};
+    x86_add_reg(b, &neg, c);
+    x86_draft move = {.type = v->type};
+    move.row = vex ? (wide ? X86_VMOVQ_x_rm64 : X86_VMOVD_x_rm32)
+                   : (wide ? X86_MOVQ_x_rm64 : X86_MOVD_x_rm32);
+    x86_add_reg(b, &move, x86_build(b, &neg));
+    return x86_build(b, &move);
+}
+
+/* c ? x : y, in vector registers */
+ir_inst *mach_blend(ir_builder *b, ir_inst *v, ir_inst *c, ir_inst *x, ir_inst *y) {
+    unsigned relation;
+    bool swap, direct = find_relation((ir_op)c->op, &relation, &swap) &&
+                        ir_arg(c, 0)->type == v->type && (c->block == v->block || !c->uses->next);
+    ir_inst *mask = direct ? build_mask(b, v, relation, ir_arg(c, swap), ir_arg(c, !swap))
+                           : build_mask_of_bool(b, v, c);
+    return build_blend(b, v, mask, x, y);
+}
+
+/* MINSS gives its second operand when one is NaN; then the first is wanted if that one is not. */
+static ir_inst *build_extreme(ir_builder *b, ir_inst *v, const rows r, ir_inst *x, ir_inst *y) {
+    if (v->flags & (IR_NNAN | IR_FAST)) return build_commuting(b, v, r, x, y);
+    x = x86_in_register(b, x);
+    y = x86_in_register(b, y);
+    ir_inst *least = build_both(b, v, r, x, y);
+    return build_blend(b, v, build_mask(b, v, CMP_UNORD, y, y), x, least);
+}
+ir_inst *mach_fmin(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    static const rows r = SCALAR(MIN);
+    return build_extreme(b, v, r, x, y);
+}
+ir_inst *mach_fmax(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    static const rows r = SCALAR(MAX);
+    return build_extreme(b, v, r, x, y);
+}
+
+/* ---------------------------------------------------------------------------------- conversions */
+
+ir_inst *mach_sitofp(ir_builder *b, ir_inst *v, ir_inst *x) {
+    static const rows from[2] = {{{X86_CVTSI2SS_x_rm32, X86_CVTSI2SD_x_rm32},
+                                  {X86_VCVTSI2SS_x_x_rm32, X86_VCVTSI2SD_x_x_rm32}},
+                                 {{X86_CVTSI2SS_x_rm64, X86_CVTSI2SD_x_rm64},
+                                  {X86_VCVTSI2SS_x_x_rm64, X86_VCVTSI2SD_x_x_rm64}}};
+    if (x86_size_of(x) < 2 || !ir_is_float(v->type) || x86_size_of(v) < 2) return NULL;
+    x86_draft d = {.row = pick(b, from[x86_size_of(x) == 3], v), .type = v->type};
+    x86_add_reg(b, &d, ir_const(b->f, v->type, 0));
+    x86_add_rm(b, &d, v, x);
+    return x86_build(b, &d);
+}
+
+ir_inst *mach_fptosi(ir_builder *b, ir_inst *v, ir_inst *x) {
+    static const rows to[2] = {{{X86_CVTTSS2SI_r32_xm, X86_CVTTSD2SI_r32_xm},
+                                {X86_VCVTTSS2SI_r32_xm, X86_VCVTTSD2SI_r32_xm}},
+                               {{X86_CVTTSS2SI_r64_xm, X86_CVTTSD2SI_r64_xm},
+                                {X86_VCVTTSS2SI_r64_xm, X86_VCVTTSD2SI_r64_xm}}};
+    if (v->imm.round.mode != IR_RTZ || v->imm.round.sat || x86_size_of(x) < 2) return NULL;
+    x86_draft d = {.row = pick(b, to[x86_size_of(v) == 3], x), .type = v->type};
+    x86_add_rm(b, &d, v, x);
+    return x86_build(b, &d);
+}
+
+ir_inst *mach_to_vector(ir_builder *b, ir_inst *v, ir_inst *x) {
+    static const rows r = {{X86_MOVD_x_rm32, X86_MOVQ_x_rm64},
+                           {X86_VMOVD_x_rm32, X86_VMOVQ_x_rm64}};
+    x86_draft d = {.row = pick(b, r, v), .type = v->type};
+    x86_add_rm(b, &d, v, x);
+    return x86_build(b, &d);
+}
+
+ir_inst *mach_to_general(ir_builder *b, ir_inst *v, ir_inst *x) {
+    static const rows r = {{X86_MOVD_rm32_x, X86_MOVQ_rm64_x},
+                           {X86_VMOVD_rm32_x, X86_VMOVQ_rm64_x}};
+    x86_draft d = {.row = pick(b, r, x), .type = v->type};
+    x86_add_reg(b, &d, x);
+    return x86_build(b, &d);
+}
+
+/* f16 goes through the low word of a vector register. */
+static ir_inst *build_from_half(ir_builder *b, ir_inst *v, ir_inst *x) {
+    if (!x86_has(b, X86_V3)) return NULL;
+    x86_draft word = {.row = X86_MOVZX_r32_rm16, .type = IR_I32};
+    x86_add_rm(b, &word, v, x);
+    x86_draft move = {.row = X86_VMOVD_x_rm32, .type = IR_F32};
+    x86_add_reg(b, &move, x86_build(b, &word));
+    x86_draft d = {.row = X86_VCVTPH2PS_x_xm, .type = v->type};
+    x86_add_reg(b, &d, x86_build(b, &move));
+    return x86_build(b, &d);
+}
+
+static ir_inst *build_to_half(ir_builder *b, ir_inst *v, ir_inst *x) {
+    if (!x86_has(b, X86_V3) || is_wide(x)) return NULL;
+    x86_draft d = {.row = X86_VCVTPS2PH_xm_x_imm8, .type = IR_F32};
+    x86_add_reg(b, &d, x);
+    x86_add_int(b, &d, IR_I8, 0);
+    x86_draft move = {.row = X86_VMOVD_rm32_x, .type = v->type};
+    x86_add_reg(b, &move, x86_build(b, &d));
+    return x86_build(b, &move);
+}
+
+ir_inst *mach_fpcast(ir_builder *b, ir_inst *v, ir_inst *x) {
+    static const rows r = {{X86_CVTSD2SS_x_xm, X86_CVTSS2SD_x_xm},
+                           {X86_VCVTSD2SS_x_x_xm, X86_VCVTSS2SD_x_x_xm}};
+    if (v->imm.round.mode != IR_RTE) return NULL;
+    if (x->type == IR_F16 && v->type == IR_F32) return build_from_half(b, v, x);
+    if (v->type == IR_F16) return build_to_half(b, v, x);
+    return build_merging(b, v, pick(b, r, v), x);
+}

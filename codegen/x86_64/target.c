@@ -1,0 +1,51 @@
+/* target.c — the target as register allocation sees it.
+ *
+ * rsp and rbp hold the frame.  Registers that a callee may change come first: they need not be
+ * saved.
+ */
+#include "codegen/x86_64/x86.h"
+
+enum {
+    GENERAL = 0xffff & ~(1 << RSP | 1 << RBP),
+    CALLER_SAVED = 1 << RAX | 1 << RCX | 1 << RDX | 1 << RSI | 1 << RDI | 1 << R8 | 1 << R9 |
+                   1 << R10 | 1 << R11
+};
+
+static uint8_t class_of(const cg_target *t, ir_type type) {
+    (void)t;
+    ir_kind kind = ir_kind_of(type);
+    bool vector = ir_is_vector(type) || kind == IR_F32 || kind == IR_F64;
+    return vector ? CLASS_VECTOR : CLASS_GENERAL;
+}
+
+static bool is_constant_operand(const ir_inst *x) { return ir_is_leaf(x) || x->op == IR_OP_alloca; }
+
+/* Zeros, immediates, addresses of places, constants behind the code. */
+static bool may_repeat(const cg_target *t, const ir_inst *i) {
+    (void)t;
+    if (i->op != IR_OP_mach || i->type == IR_VOID) return false;
+    if (x86_kind_of(i) == MACH_ZERO) return true;
+    if (x86_kind_of(i) != MACH_PLAIN) return false;
+    for (unsigned n = 0; n < i->nargs; n++)
+        if (!is_constant_operand(ir_arg(i, n))) return false;
+    bool reads = i->imm.mach.mode & MACH_MEMORY && i->imm.mach.row != X86_LEA_r64_m;
+    return !reads || ir_is_const(ir_arg(i, 0));
+}
+
+#define MACHINE(n)                                                                                 \
+    {                                                                                              \
+        .base = {.name = "x86-64",                                                                 \
+                 .nclasses = 2,                                                                    \
+                 .class = {{"general", GENERAL, GENERAL & CALLER_SAVED, 8},                        \
+                           {"vector", 0xffff, 0xffff, 16}},                                        \
+                 .describe = x86_describe,                                                         \
+                 .class_of = class_of,                                                             \
+                 .may_repeat = may_repeat},                                                        \
+        .level = n                                                                                 \
+    }
+
+const x86_machine *x86_machine_of(x86_level level) {
+    static const x86_machine machines[] = {MACHINE(X86_V2), MACHINE(X86_V3), MACHINE(X86_V4)};
+    assert(level >= X86_V2 && level <= X86_V4);
+    return &machines[level - X86_V2];
+}

@@ -1,0 +1,135 @@
+/* x86.h — what the files of the x86-64 target share.
+ *
+ * A machine instruction names a row of encodings.def in mach.row.  Its arguments stand in the order
+ * of the row's operands:
+ *   a register that is read            the value
+ *   a register that is also written    the value, which is tied to the result
+ *   a register that is only written    nothing: it is the result
+ *   memory (MACH_MEMORY in mach.mode)  its base, and with MACH_INDEX its index; the displacement is
+ *                                      mach.disp.  A base is a value, a variable of the frame, a
+ *                                      global, or a constant that stands behind the code
+ *   an immediate                       a constant
+ * and behind them registers that the row reads without naming them (rax of cmpxchg), in the order
+ * rax, rcx, rdx, and what the kind of the instruction asks for.
+ *
+ * Flags are never values: who needs them (jump, setcc, cmov) is one instruction with the comparison
+ * that makes them.  So nothing has to be kept between two instructions but registers.
+ */
+#ifndef SPVFUSE_CODEGEN_X86_64_X86_H
+#define SPVFUSE_CODEGEN_X86_64_X86_H
+
+#include "codegen/codegen.h"
+#include "codegen/native.h"
+#include "codegen/x86_64/encode.h"
+
+enum { CLASS_GENERAL, CLASS_VECTOR, CLASS_MASK };
+
+enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
+
+/* Bits of mach.mode; the kind is in the three highest. */
+enum {
+    MACH_MEMORY = 1,
+    MACH_INDEX = 2,
+    MACH_SCALE = 4, /* times 0 to 3 */
+    MACH_LOCK = 16,
+    MACH_KIND = 32 /* times x86_mach_kind */
+};
+
+typedef enum {
+    MACH_PLAIN,
+    MACH_SET,  /* a comparison, and a result that is 1 when mach.aux holds, else 0 */
+    MACH_CMOV, /* a comparison, then two arguments: the result is the second when mach.aux holds,
+                    else the first, which is tied to it */
+    MACH_ZERO, /* the row with one register as all of its operands: makes 0 */
+    MACH_CALL  /* CALL_rm64: argument 0 is the address of a C function; CALL_rel32: mach.disp is the
+                    number of a function of the module.  Then its arguments */
+} x86_mach_kind;
+
+/* What flags say: numbered as the opcodes of conditional jumps; the last two take two jumps. */
+typedef enum {
+    CC_O,
+    CC_NO,
+    CC_B,
+    CC_AE,
+    CC_E,
+    CC_NE,
+    CC_BE,
+    CC_A,
+    CC_S,
+    CC_NS,
+    CC_P,
+    CC_NP,
+    CC_L,
+    CC_GE,
+    CC_LE,
+    CC_G,
+    CC_E_NP, /* equal, both ordered */
+    CC_NE_P  /* not equal, or not ordered */
+} x86_cc;
+
+/* Multiplications and divisions: the half that is the result. */
+enum { MACH_LOW, MACH_HIGH };
+
+static inline x86_mach_kind x86_kind_of(const ir_inst *i) {
+    return (x86_mach_kind)(i->imm.mach.mode / MACH_KIND);
+}
+
+typedef struct {
+    cg_target base;
+    x86_level level;
+} x86_machine;
+
+/* For a level from X86_V2 on. */
+const x86_machine *x86_machine_of(x86_level level);
+
+/* -------------------------------------------------------------------------- operands (operands.c) */
+
+typedef enum {
+    X86_AS_RESULT, /* the register of the result */
+    X86_AS_ARG,    /* that of an argument */
+    X86_AS_TIED,   /* that of the result, which holds an argument before */
+    X86_AS_MEMORY,
+    X86_AS_CONSTANT, /* an immediate */
+    X86_AS_FIXED     /* said by the row */
+} x86_role;
+
+/* What stands at an operand of the row. */
+typedef struct {
+    x86_role as;
+    uint8_t arg; /* the first argument that it takes */
+} x86_binding;
+
+/* Fills one binding per operand; gives the number of arguments that they take. */
+unsigned x86_bind_operands(const ir_inst *i, x86_binding out[X86_MAX_ARGS]);
+void x86_describe(const cg_target *t, const ir_inst *i, cg_needs *out);
+
+/* ------------------------------------------------------------------------- selection (select.c) */
+
+/* From level `vector`, after cg_legalize, to `machine`. */
+/* Functions of a module are counted from 0. */
+int32_t x86_function_number(const ir_func *f);
+bool x86_select(const x86_machine *t, ir_func *f, const cg_x86_64_options *o, ir_arena *scratch);
+
+/* ---------------------------------------------------------------------------- writing (emit.c) */
+
+/* A frame whose symbol is not known yet. */
+typedef struct {
+    const ir_func *func;
+    cg_frame frame;
+} x86_frame;
+
+typedef struct {
+    const x86_machine *target;
+    x86_code *code;
+    cg_object *object;
+    ir_arena *arena;
+    ir_map label_of; /* functions and globals, by address: label + 1 */
+    ir_vec(x86_frame) frames;
+} x86_writer;
+
+/* Appends the code of an allocated function. */
+bool x86_emit(x86_writer *w, ir_func *f, const cg_allocation *a);
+/* The label of a function or global. */
+uint32_t x86_symbol_label(x86_writer *w, const void *what);
+
+#endif
