@@ -19,8 +19,9 @@ typedef struct {
 
 typedef struct {
     ir_func *f;
-    const ir_value *args;
-    ir_value *result;
+    const ir_value *args; /* of the calls, one after another */
+    ir_value *results;
+    size_t n;
     ir_arena arena;
     ir_vec(object) objects; /* ascending by base */
     uint64_t next;
@@ -218,12 +219,18 @@ static void evaluate(void *arg) {
     add_globals(c);
     ir_interp_code *code = ir_interp_code_new(&c->arena, c->f->module);
     ir_interp *w = ir_interp_new(&c->arena, code, &host);
-    ir_interp_start(w, c->f, c->args);
-    if (run_alone(c, w) && c->f->ret != IR_VOID) ir_interp_result(w, c->result);
+    uint32_t globals = c->objects.n;
+    uint64_t behind = c->next;
+    for (size_t k = 0; k < c->n && !c->failed; k++) {
+        c->objects.n = globals;
+        c->next = behind;
+        ir_interp_start(w, c->f, c->args + k * c->f->nparams);
+        if (run_alone(c, w) && c->f->ret != IR_VOID) ir_interp_result(w, &c->results[k]);
+    }
 }
 
-bool ir_interp_call(ir_func *f, const ir_value *args, ir_value *result) {
-    call c = {.f = f, .args = args, .result = result, .next = FIRST_ADDRESS};
+bool ir_interp_calls(ir_func *f, size_t n, const ir_value *args, ir_value *results) {
+    call c = {.f = f, .args = args, .results = results, .n = n, .next = FIRST_ADDRESS};
     ir_arena_init(&c.arena, f->module->cx);
     if (ir_is_declaration(f))
         fail(&c, NULL, "has no body");
@@ -234,4 +241,8 @@ bool ir_interp_call(ir_func *f, const ir_value *args, ir_value *result) {
     }
     ir_arena_free(&c.arena);
     return !c.failed;
+}
+
+bool ir_interp_call(ir_func *f, const ir_value *args, ir_value *result) {
+    return ir_interp_calls(f, 1, args, result);
 }

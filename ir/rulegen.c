@@ -8,7 +8,8 @@
  *   predicate := c_function "(" name { "," name } ")"
  *   result    := name | literal | "(" literal { "|" literal } ")"
  *              | "=" c_function "(" name { "," name } ")"
- *              | "(" ops ["!"] [":" name] { result } ")"
+ *              | "(" ops ["!"] [":" (name | type)] { result } ")"
+ *   type      := i32 | i64 | int | float
  *   literal   := 0 | -1 | 1.5 | -0.0 | inf | -inf | true | false | undef
  *
  * A comment goes from ";" to the end of the line.
@@ -23,18 +24,19 @@
  * operands match in both orders; constants stand on their right, where the builder puts them.
  *
  * A result op has the type of v at the root, of its first operand inside (select: of an arm; i1 for
- * comparisons, any and all), and of `name` after a colon.  It carries the float flags that all
- * matched float ops share, and with "!" the integer flags too.  Conversions take the rounding of v
- * if it has one.  Helpers (=f) get the builder first and may return NULL: then the rule does not
- * fire.
+ * comparisons, any and all), and of `name` after a colon; a type there has the lanes of the first
+ * operand, and int and float its width too.  It carries the float flags that all matched float ops
+ * share, and with "!" the integer flags too.  Conversions take the rounding of v if it has one.
+ * Helpers (=f) get the builder first and may return NULL: then the rule does not fire.
  *
  * The first rule in the file that matches wins.  It is an error, reported as file:line, when an op
  * or a name is unknown, an operand count is wrong, or a rule can never fire because an earlier one
  * without conditions matches all that it does.
  *
  * The output is PREFIX_apply_rules(builder, v, PREFIX_ctx *), PREFIX_rule_count and
- * PREFIX_rule_place(rule), to be included by the file that defines the predicates and helpers, operand, matches_int, matches_float, matches_bool, int_literal, float_literal,
- * bool_like, and fire, which every rewrite goes through.
+ * PREFIX_rule_place(rule), to be included by the file that defines the predicates and helpers,
+ * operand, matches_int, matches_float, matches_bool, int_literal, float_literal, bool_like and what
+ * makes the types after colons (i32_like …), and fire, which every rewrite goes through.
  */
 #include "ir/rulegen.h"
 

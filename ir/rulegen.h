@@ -60,6 +60,8 @@ void rulegen_read(rule_file *f, const char *text);
 bool rulegen_is_literal(const node *n);
 bool rulegen_is_constant(const node *n);
 bool rulegen_is_reserved(const char *name);
+/* A word that may stand for a type of its own after a colon? */
+bool rulegen_is_type(const char *name);
 /* How often a name occurs in the pattern, the conditions and the result. */
 unsigned rulegen_count_uses(const rule *r, const char *name);
 /* Names that are not bound, ops that cannot be built, constants on the wrong side. */

@@ -81,6 +81,13 @@ bool rulegen_is_reserved(const char *name) {
     return false;
 }
 
+bool rulegen_is_type(const char *name) {
+    static const char *const words[] = {"i32", "i64", "int", "float"};
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(name, words[i])) return true;
+    return false;
+}
+
 static bool is_bound(const rule *r, const char *name) {
     return rulegen_is_reserved(name) || isdigit((unsigned char)name[name[0] == '-']) ||
            count_name(r->pattern, name);
@@ -97,7 +104,7 @@ static bool is_buildable(const ir_op_info *op) {
 
 static void check_result(rule_file *f, const rule *r, const node *n) {
     if (n->kind == N_NAME || n->kind == N_CONST) check_bound(f, r, n->text);
-    if (n->type) check_bound(f, r, n->type);
+    if (n->type && !rulegen_is_type(n->type)) check_bound(f, r, n->type);
     if (n->kind == N_OP && !is_buildable(&rulegen_ops[n->op[0]]))
         rulegen_fail(f, r->line, "a rule cannot build %s; a helper can",
                      rulegen_ops[n->op[0]].name);

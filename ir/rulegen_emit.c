@@ -183,13 +183,15 @@ static const node *typed_operand(const node *n, unsigned from) {
 
 static const char *type_of_op(printer *p, const rule *r, const node *n) {
     ir_rule kind = rulegen_ops[n->op[0]].rule;
-    if (n->type) return rulegen_text("%s->type", n->type);
+    bool like = n->type && rulegen_is_type(n->type);
+    if (n->type && !like) return rulegen_text("%s->type", n->type);
     if (n == r->result) return "v->type";
     const node *a = typed_operand(n, kind == R_SELECT);
     if (!a) {
         rulegen_fail(p->file, r->line, "the type of %s is not known", rulegen_ops[n->op[0]].name);
         return "0";
     }
+    if (like) return rulegen_text("%s_like(%s->type)", n->type, leaf_value(a, ""));
     if (kind == R_REDUCE) return "IR_I1";
     bool compares = kind == R_CMPI || kind == R_CMPF || kind == R_TESTF;
     return rulegen_text(compares ? "bool_like(%s->type)" : "%s->type", leaf_value(a, ""));

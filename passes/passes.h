@@ -33,6 +33,12 @@ const char *pass_range_text(ir_arena *a, const pass_range *r);
 
 /* -------------------------------------------------------------- passes (passes.def, pipeline.c) */
 
+/* What a CPU has beyond the basic operations of docs/PASSES.md. */
+typedef struct {
+    bool has_fma;  /* of f32 and f64 */
+    bool has_f16c; /* f16 to f32 and back */
+} pass_target;
+
 /* What passes share while a pipeline runs.  `scratch` is emptied between passes. */
 typedef struct {
     ir_ctx *cx;
@@ -40,6 +46,7 @@ typedef struct {
     uint32_t *rule_hits;     /* counts by rule number, or NULL */
     bool trace_rules;        /* report each rewrite as a note */
     const pass_range *range; /* that kernels are launched on, for printers; NULL: unknown */
+    const pass_target *target; /* that code is made for; NULL: the basic operations only */
 } pass_ctx;
 
 /* A pass says whether it changed anything.  Function passes run on functions with a body. */
@@ -81,6 +88,7 @@ typedef struct {
     bool trace_rules;
     uint32_t *rule_hits;
     const pass_range *range; /* that kernels are launched on, for printers; NULL: unknown */
+    const pass_target *target; /* that code is made for; NULL: the basic operations only */
 } pass_options;
 
 extern const char pass_standard[]; /* the standard pipeline */

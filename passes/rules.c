@@ -10,6 +10,7 @@
  */
 #include "ir/eval.h"
 #include "passes/passes.h"
+#include "passes/words.h"
 
 #include <math.h>
 
@@ -55,19 +56,6 @@ static inline bool matches_bool(const ir_inst *x, bool value) {
 static inline bool matches_float(const ir_inst *x, double value) {
     return ir_is_const(x) && is_float_constant(x, value);
 }
-
-static ir_inst *int_literal(ir_builder *b, ir_type t, int64_t n) {
-    return ir_const(b->f, t, (uint64_t)n);
-}
-
-static ir_inst *float_literal(ir_builder *b, ir_type t, double value) {
-    return ir_const_float(b->f, t, value);
-}
-
-/* ir_arg without its check: rulegen knows how many operands an op has. */
-static ir_inst *operand(const ir_inst *i, unsigned n) { return i->arg[n].val; }
-
-static ir_type bool_like(ir_type t) { return ir_with_elem(t, IR_I1); }
 
 /* ---------------------------------------------------------------------- predicates about constants
  *

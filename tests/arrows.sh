@@ -17,7 +17,7 @@ check() {
 
 check ir ir/
 check frontend ir/ frontend/
-check passes ir/ passes/passes. passes/analysis.h passes/fuse passes/simplify_rules.inc
+check passes ir/ passes/passes. passes/analysis.h passes/fuse passes/words.h passes/simplify_rules.inc passes/expand
 check codegen ir/ codegen/
 check runtime ir/ frontend/frontend.h passes/fuse.h codegen/codegen.h runtime/
 check runtime/cli runtime/spvfuse.h runtime/cli/

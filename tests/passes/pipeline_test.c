@@ -105,10 +105,16 @@ Test(pipeline, standard_keeps_the_facts_of_order) {
     }
 }
 
-Test(pipeline, standard_uses_every_pass) {
+/* What makes code for one target is no part of it. */
+static bool is_for_targets(const char *name) {
+    return !strcmp(name, "expand") || !strcmp(name, "builtins");
+}
+
+Test(pipeline, standard_uses_every_other_pass) {
     for (unsigned n = 0; n < pass_count; n++)
-        cr_assert(passes[n].print || place_of(pass_standard, passes[n].name) >= 0, "%s",
-                  passes[n].name);
+        cr_assert(passes[n].print || is_for_targets(passes[n].name) ||
+                      place_of(pass_standard, passes[n].name) >= 0,
+                  "%s", passes[n].name);
 }
 
 /* ------------------------------------------------------------------------------------- switches */
