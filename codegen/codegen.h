@@ -113,5 +113,40 @@ typedef struct {
  * for the caller to fill in.  False after a reported error. */
 bool cg_x86_64_compile(ir_module *m, const cg_x86_64_options *options, ir_arena *arena,
                        cg_object *out);
+/* ------------------------------------------------------------------------- object files (object*.c)
+ *
+ * A linkable ELF file of an object: same object and options, same bytes. */
+
+/* What an object file says of a machine. */
+typedef struct {
+    uint16_t elf;                /* e_machine, and of relocations: */
+    uint32_t pc32, abs32, abs64; /* their types */
+    uint32_t unwind;             /* type of the section .eh_frame */
+    uint8_t sp, fp, ra;          /* DWARF's numbers of registers */
+    uint8_t push, move;          /* bytes of the instructions that keep fp, and set it to sp */
+} cg_machine;
+
+extern const cg_machine x86_machine;
+
+typedef struct {
+    const cg_machine *machine;
+    const ir_module *lines; /* not NULL: .debug_line and what it needs, from this module's table */
+    /* Not NULL: the sections are in memory, at these addresses: a file for a debugger to look at,
+     * whose sections are placed and whose contents are not relocated. */
+    const uint64_t *address;
+} cg_file_options;
+
+/* The file lies in `out`. */
+void cg_write_object(const cg_object *o, const cg_file_options *options, ir_arena *out,
+                     uint8_t **bytes, size_t *size);
+
+/* Adds to the data an exported array `name` of ir_kernel_entry, one per kernel, and an empty one. */
+void cg_add_kernel_table(cg_object *o, const char *name, ir_arena *arena);
+
+/* Makes of an object one for DPC++'s Native CPU: for each kernel K a function K (also K.SYCLNCPU)
+ * with the parameters (void *const *args, state *), which runs the work-group of the state, and the
+ * exported array `__sycl_native_cpu_decls` of {name, function}, ended by {"__nativecpu_end", 0}.
+ * What was K is local then, as K.group. */
+void x86_add_nativecpu(cg_object *o, ir_arena *arena);
 
 #endif

@@ -47,4 +47,25 @@ typedef struct {
     uint64_t scratch_item; /* … and as many for each work-item; items count in multiples of 64 */
 } ir_group_need;
 
+/* How object files list their kernels: an array of entries, ended by one without a name. */
+typedef enum { IR_ARG_POINTER, IR_ARG_LOCAL, IR_ARG_VALUE } ir_arg_kind;
+typedef struct {
+    const char *name; /* or NULL */
+    uint32_t kind;    /* ir_arg_kind: how args[n] is read, see above */
+    uint32_t size;    /* IR_ARG_VALUE: bytes */
+    uint32_t align;   /* of the value, or of what the address of local memory must be */
+    uint32_t reserved;
+} ir_arg_entry;
+
+typedef struct {
+    const char *name;
+    void (*run)(const ir_group_info *g, void *const *args);
+    void (*run_block)(const ir_group_info *g, void *const *args);
+    const ir_arg_entry *args;
+    uint64_t nargs;
+    ir_group_need need;
+    uint32_t local_size[3]; /* that the code is made for; all 0: for any */
+    uint32_t reserved;
+} ir_kernel_entry;
+
 #endif

@@ -114,7 +114,7 @@ static void measure_functions(cg_object *o, uint32_t code_bytes) {
 bool cg_x86_64_compile(ir_module *m, const cg_x86_64_options *options, ir_arena *arena,
                        cg_object *out) {
     x86_image image;
-    x86_writer w = {.target = x86_machine_of((x86_level)options->level),
+    x86_writer w = {.target = x86_cpu_of((x86_level)options->level),
                     .code = x86_code_new(arena),
                     .object = out,
                     .arena = arena};

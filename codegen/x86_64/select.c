@@ -145,7 +145,7 @@ static bool select_inst(x86_select_ctx *s, ir_inst *i) {
     return true;
 }
 
-bool x86_select(const x86_machine *t, ir_func *f, const cg_x86_64_options *o, ir_arena *scratch) {
+bool x86_select(const x86_cpu *t, ir_func *f, const cg_x86_64_options *o, ir_arena *scratch) {
     x86_select_ctx s = {.target = t, .options = o, .f = f, .scratch = scratch};
     const ir_dom *dom = ir_dominators(f);
     ir_builder_init(&s.b, f);

@@ -44,8 +44,8 @@ static bool may_repeat(const cg_target *t, const ir_inst *i) {
         .level = n                                                                                 \
     }
 
-const x86_machine *x86_machine_of(x86_level level) {
-    static const x86_machine machines[] = {MACHINE(X86_V2), MACHINE(X86_V3), MACHINE(X86_V4)};
+const x86_cpu *x86_cpu_of(x86_level level) {
+    static const x86_cpu machines[] = {MACHINE(X86_V2), MACHINE(X86_V3), MACHINE(X86_V4)};
     assert(level >= X86_V2 && level <= X86_V4);
     return &machines[level - X86_V2];
 }

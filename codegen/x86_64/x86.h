@@ -77,10 +77,10 @@ static inline x86_mach_kind x86_kind_of(const ir_inst *i) {
 typedef struct {
     cg_target base;
     x86_level level;
-} x86_machine;
+} x86_cpu;
 
 /* For a level from X86_V2 on. */
-const x86_machine *x86_machine_of(x86_level level);
+const x86_cpu *x86_cpu_of(x86_level level);
 
 /* -------------------------------------------------------------------------- operands (operands.c) */
 
@@ -108,7 +108,7 @@ void x86_describe(const cg_target *t, const ir_inst *i, cg_needs *out);
 /* From level `vector`, after cg_legalize, to `machine`. */
 /* Functions of a module are counted from 0. */
 int32_t x86_function_number(const ir_func *f);
-bool x86_select(const x86_machine *t, ir_func *f, const cg_x86_64_options *o, ir_arena *scratch);
+bool x86_select(const x86_cpu *t, ir_func *f, const cg_x86_64_options *o, ir_arena *scratch);
 
 /* ---------------------------------------------------------------------------- writing (emit.c) */
 
@@ -119,7 +119,7 @@ typedef struct {
 } x86_frame;
 
 typedef struct {
-    const x86_machine *target;
+    const x86_cpu *target;
     x86_code *code;
     cg_object *object;
     ir_arena *arena;

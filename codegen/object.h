@@ -1,0 +1,72 @@
+/* object.h — private to the writer of object files: growing bytes, the parts that are made apart.
+ *
+ *   object.c        the file: headers, symbols, relocations
+ *   object_frame.c  .eh_frame: how to leave a function
+ *   object_line.c   .debug_*: which line code was made of
+ *   object_table.c  data that lists an object's kernels
+ *
+ * Numbers are little-endian, as are all machines that we write code for.
+ */
+#ifndef SPVFUSE_CODEGEN_OBJECT_H
+#define SPVFUSE_CODEGEN_OBJECT_H
+
+#include "codegen/codegen.h"
+
+typedef ir_text obj_bytes;
+
+void obj_u8(obj_bytes *b, unsigned v);
+void obj_u16(obj_bytes *b, unsigned v);
+void obj_u32(obj_bytes *b, uint32_t v);
+void obj_u64(obj_bytes *b, uint64_t v);
+void obj_uleb(obj_bytes *b, uint64_t v);
+void obj_sleb(obj_bytes *b, int64_t v);
+void obj_string(obj_bytes *b, const char *s); /* with its 0 */
+void obj_align(obj_bytes *b, unsigned multiple, uint8_t fill);
+void obj_set_u32(obj_bytes *b, size_t at, uint32_t v);
+
+/* The sections of a file: those of an object (cg_section), and */
+enum { OBJ_FRAME = CG_SECTIONS, OBJ_INFO, OBJ_ABBREV, OBJ_LINE, OBJ_SECTIONS };
+
+/* A field that is filled when sections have addresses: target section + addend. */
+typedef struct {
+    uint32_t at;
+    uint32_t type; /* ELF's number */
+    unsigned section;
+    int64_t addend;
+} obj_reloc;
+
+typedef struct {
+    obj_bytes bytes;
+    ir_vec(obj_reloc) relocs;
+} obj_part;
+
+/* What is being made of an object. */
+typedef struct {
+    const cg_object *object;
+    const cg_file_options *options;
+    const cg_machine *machine;
+    ir_arena *arena;
+    obj_part part[OBJ_SECTIONS];
+} obj_file;
+
+/* Appends a field of the part that holds the address of a place in another section. */
+void obj_address(obj_file *f, unsigned in, unsigned section, uint64_t at);
+/* … the same in four bytes, of a place in a section that is not loaded */
+void obj_offset(obj_file *f, unsigned in, unsigned section, uint32_t at);
+/* … and in four bytes, from the field to the place */
+void obj_distance(obj_file *f, unsigned in, unsigned section, uint32_t at);
+
+void obj_write_frames(obj_file *f);
+void obj_write_lines(obj_file *f);
+
+/* ------------------------------------------------------------- data of an object (object_table.c) */
+
+uint32_t obj_add_symbol(cg_object *o, ir_arena *a, cg_symbol s);
+/* A symbol for bytes at the end of a section. */
+uint32_t obj_add_data(cg_object *o, ir_arena *a, cg_section s, const char *name, const void *data,
+                      uint32_t bytes, uint32_t align);
+/* At `offset` of what symbol `from` stands for is the address of another symbol, or of a string. */
+void obj_point(cg_object *o, ir_arena *a, uint32_t from, size_t offset, uint32_t to);
+void obj_point_string(cg_object *o, ir_arena *a, uint32_t from, size_t offset, const char *string);
+
+#endif
