@@ -2,10 +2,12 @@
  * comparison.
  *
  * A literal is read by the parser of the text form, as the value that a function of its type
- * returns; so it is written here as it is written there.
+ * returns; so it is written here as it is written there.  What the interpreter says is said again
+ * by machine code, where a function can be called as such.
  */
 #include "ir/eval.h"
 #include "ir/interp.h"
+#include "tests/native_call.h"
 #include "tests/run.h"
 
 static line trim(line l) {
@@ -93,6 +95,24 @@ static ir_func *find_callee(runner *r, const ir_module *m, line *l) {
     return ir_func_find(m, name);
 }
 
+/* The same as machine code, by every way to allocate registers and every level that runs here. */
+static const char *run_native(runner *r, ir_func *f, const ir_value *args, const ir_value *want) {
+    for (unsigned level = CG_X86_64_V2; level <= CG_X86_64_V4; level++) {
+        for (unsigned how = CG_REGALLOC_FAST; how <= CG_REGALLOC_STACK; how++) {
+            cg_x86_64_options o = {.level = level, .regalloc = {(cg_regalloc)how, 0, true}};
+            ir_value got = {0};
+            if (!native_has_level(level)) continue;
+            native_outcome outcome = native_call(f, &o, args, &got);
+            if (outcome == NATIVE_CANNOT) return NULL;
+            if (outcome == NATIVE_FAILED) return "no machine code";
+            if (same_value(f->ret, want, &got)) continue;
+            return ir_sprintf(&r->arena, "machine code (v%u, %s) gives %s", level,
+                              how == CG_REGALLOC_STACK ? "stack" : "fast", show_value(r, f, &got));
+        }
+    }
+    return NULL;
+}
+
 const char *run_eval(runner *r, ir_module *m, line l) {
     ir_func *f = find_callee(r, m, &l);
     ir_value want = {0}, got = {0};
@@ -109,6 +129,7 @@ const char *run_eval(runner *r, ir_module *m, line l) {
     if (compare && f->ret == IR_VOID) return "the function returns nothing";
     if (compare && !read_value(r, m, f->ret, trim(l), &want)) return "expected value";
     if (!ir_interp_call(f, args, &got)) return "it does not end well";
-    if (!compare || same_value(f->ret, &want, &got)) return NULL;
+    if (!compare) return NULL;
+    if (same_value(f->ret, &want, &got)) return run_native(r, f, args, &want);
     return ir_sprintf(&r->arena, "got %s", show_value(r, f, &got));
 }

@@ -106,11 +106,13 @@ ir_inst *x86_in_register(ir_builder *b, ir_inst *x) {
     assert(!ir_is_vector(x->type) && x->op != IR_OP_param);
     x86_select_ctx *s = x86_ctx_of(b);
     ir_inst *made = ir_map_get(&s->constants, (uintptr_t)x);
-    if (made && made->block == b->block) {
+    bool here = made && made->block == b->block;
+    if (here && made->mark == b->before->id) return made; /* something in front of v uses it */
+    if (here)
         ir_move_before(made, b->before);
-        return made;
-    }
-    made = build_leaf(b, x);
+    else
+        made = build_leaf(b, x);
+    made->mark = b->before->id;
     ir_map_set(s->scratch, &s->constants, (uintptr_t)x, made);
     return made;
 }

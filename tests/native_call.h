@@ -1,0 +1,20 @@
+/* native_call.h — a function of the IR compiled for this machine and called, for tests. */
+#ifndef SPVFUSE_TESTS_NATIVE_CALL_H
+#define SPVFUSE_TESTS_NATIVE_CALL_H
+
+#include "codegen/codegen.h"
+#include "ir/interp.h"
+
+typedef enum {
+    NATIVE_DONE,
+    NATIVE_CANNOT, /* it asks for what only a work-item has, or for pointers */
+    NATIVE_FAILED  /* after a reported error */
+} native_outcome;
+
+/* Does this machine have what CG_X86_64_V… says? */
+bool native_has_level(unsigned level);
+/* f(args…), as ir_interp_call; undefined lanes of arguments are zeros. */
+native_outcome native_call(ir_func *f, const cg_x86_64_options *o, const ir_value *args,
+                           ir_value *result);
+
+#endif
