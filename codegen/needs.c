@@ -40,3 +40,11 @@ void cg_describe(const cg_target *t, const ir_inst *i, cg_needs *out) {
         t->describe(t, i, out);
     }
 }
+
+void ra_describe(const cg_target *t, const ir_inst *i, cg_needs *out) {
+    cg_describe(t, i, out);
+    if (out->tied < 0) return;
+    cg_place *operand = &out->arg[out->tied];
+    if (out->result.fixed == CG_ANY_REG) out->result.fixed = operand->fixed;
+    operand->fixed = out->result.fixed;
+}

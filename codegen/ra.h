@@ -3,12 +3,19 @@
  *   regalloc.c    the order of the steps, and what all of them do to a function
  *   needs.c       what instructions ask of registers
  *   stack.c       every value in memory
+ *   limits.c      which registers a value cannot have, which it would like, what it costs in memory
+ *   assign.c      a register for every value
+ *   place.c       the moves that follow from that
+ *   parcopy.c     the order of moves that happen at once
+ *   evict.c       values that found no register, in memory
  *   ra_check.c    the proof
  */
 #ifndef SPVFUSE_CODEGEN_RA_H
 #define SPVFUSE_CODEGEN_RA_H
 
 #include "codegen/native.h"
+
+typedef ir_vec(ir_inst *) ra_values;
 
 typedef struct {
     const cg_target *t;
@@ -18,12 +25,15 @@ typedef struct {
     cg_allocation *a;
     uint32_t cap;    /* entries that a->reg has room for */
     uint64_t random; /* state; 0: nothing is random */
+    ir_map brief;    /* by id: values that live for one instruction, and are never evicted */
 } ra_state;
 
 /* --------------------------------------------------------------------------- questions (needs.c) */
 
 /* The class that a value's register is of; CG_NO_CLASS for leaves and what is in no register. */
 uint8_t ra_class(const cg_target *t, const ir_inst *v);
+/* As cg_describe; a tied operand and its result are fixed alike. */
+void ra_describe(const cg_target *t, const ir_inst *i, cg_needs *out);
 /* Can the instruction be made again where its result is needed? */
 bool ra_may_repeat(const cg_target *t, const ir_inst *i);
 static inline uint32_t ra_bit(unsigned reg) { return UINT32_C(1) << reg; }
@@ -41,12 +51,67 @@ uint32_t ra_new_slot(ra_state *s, unsigned class);
 ir_inst *ra_move(ra_state *s, ir_inst *v, ir_block *b, ir_inst *at);
 ir_inst *ra_reload(ra_state *s, ir_type type, uint32_t slot, ir_block *b, ir_inst *at);
 ir_inst *ra_spill(ra_state *s, ir_inst *v, uint32_t slot, ir_block *b, ir_inst *at);
+/* In front of what something can be done with a value for the first time. */
+ir_inst *ra_place_behind(const ir_inst *v);
 /* Removes phis of which no code is left. */
 void ra_remove_phi(ir_inst *phi);
+
+/* ------------------------------------------------------------------------------ copies (parcopy.c) */
+
+/* What register `to` gets: the content of another one, or with CG_ANY_REG something that is in no
+ * register. */
+typedef struct {
+    uint8_t to, from;
+} ra_copy;
+typedef enum {
+    RA_MOVE,    /* to <- from */
+    RA_SAVE,    /* slot <- from */
+    RA_RESTORE, /* to <- slot */
+    RA_CONSTANT /* to <- what copy number `from` says */
+} ra_step_kind;
+typedef struct {
+    uint8_t kind, to, from;
+} ra_step;
+/* Steps that do n copies of one class, whose `to` differ, at once; at most n and a half.  `spare` is a
+ * register that is free, or becomes it, or CG_ANY_REG: then the slot is used. */
+unsigned ra_order_copies(const ra_copy *copies, unsigned n, unsigned spare, ra_step *out);
+
+/* ------------------------------------------------------------------- limits and wishes (limits.c)
+ *
+ * While code is being looked at, i->mark of an instruction says which operands are read for the last
+ * time: bit n for operand n (one of them, should a value be there twice), and RA_UNREAD when the
+ * result is read nowhere. */
+
+enum { RA_UNREAD = 1 << 30 };
+
+typedef struct {
+    uint32_t forbidden; /* registers that hold something else at some time in its life */
+    uint32_t group;     /* union-find: values that would like to share a register */
+    uint8_t wish;       /* register that some instruction wants it in, or CG_ANY_REG */
+    uint8_t group_reg;  /* of the root: what a member has got, or CG_ANY_REG */
+    float cost;         /* of being in memory: accesses, weighted by loops */
+} ra_value;
+
+/* A table by value id, and marks. */
+ra_value *ra_find_limits(ra_state *s);
+uint32_t ra_group(ra_value *table, uint32_t id);
+
+/* --------------------------------------------------------------------------------- the other steps */
+
+/* Chooses the register in which every value lives.  Those that found none, or are in the way of
+ * others, are appended to `evicted`.  False when nothing can be done. */
+bool ra_color(ra_state *s, ra_values *evicted);
+/* These values live in slots from now on. */
+void ra_evict(ra_state *s, const ra_values *values);
+/* Moves to and from fixed registers, and to those of phis. */
+void ra_place_moves(ra_state *s);
 
 /* --------------------------------------------------------------------------------------- the ways */
 
 /* False after a reported error. */
 bool ra_stack(ra_state *s);
+/* False when registers could not be found, without an error; the function is still one at level
+ * machine. */
+bool ra_fast(ra_state *s);
 
 #endif

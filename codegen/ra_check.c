@@ -135,8 +135,11 @@ static void demand(checker *c, check_demand d, uint32_t place, uint32_t value) {
 
 static void fail(checker *c, const check_demand *d, const char *why) {
     char name[40];
-    check_complain(c, d->reader, "%s should hold value %u, %s", name_place(c, d->place, name),
-                   d->value, why);
+    uint32_t at = d->value < c->f->next_id ? c->at[d->value] : CHECK_NOWHERE;
+    ir_text def = {.arena = &c->scratch};
+    if (at != CHECK_NOWHERE) ir_print_inst(&def, c->code.data[at]);
+    check_complain(c, d->reader, "%s should hold '%s', %s", name_place(c, d->place, name),
+                   def.data ? def.data : "a value that is gone", why);
 }
 
 /* A move of a constant is that constant, and what another move of it is. */

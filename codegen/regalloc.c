@@ -6,6 +6,8 @@
  */
 #include "codegen/ra.h"
 
+enum { MAX_ROUNDS = 16 };
+
 /* -------------------------------------------------------------------------------------- registers */
 
 static void make_room(ra_state *s, uint32_t id) {
@@ -68,9 +70,55 @@ ir_inst *ra_spill(ra_state *s, ir_inst *v, uint32_t slot, ir_block *b, ir_inst *
     return i;
 }
 
+ir_inst *ra_place_behind(const ir_inst *v) {
+    ir_inst *i = v->op == IR_OP_phi ? ir_first_non_phi(v->block) : v->next;
+    if (v->op != IR_OP_reg_in) return i;
+    for (ir_inst *at = i; at && (at->op == IR_OP_reg_in || at->op == IR_OP_alloca); at = at->next)
+        i = at->next;
+    return i;
+}
+
 void ra_remove_phi(ir_inst *phi) {
     ir_replace_uses(phi, ir_undef(phi->block->func, phi->type));
     ir_remove(phi);
+}
+
+/* ------------------------------------------------------------------------------------ the fast way */
+
+/* The end of a block with several successors is no place for the moves of phis. */
+static void split_edges(ir_func *f) {
+    foreach_block (b, f)
+        for (uint32_t n = 0; b->nsucc > 1 && n < b->nsucc; n++)
+            if (b->succ[n]->npred > 1 || b->succ[n]->first->op == IR_OP_phi) ir_split_edge(b, n);
+}
+
+/* Constants where a register is asked for. */
+static void move_constants(ra_state *s, ir_inst *i) {
+    cg_needs needs;
+    cg_describe(s->t, i, &needs);
+    for (unsigned n = 0; n < needs.nargs; n++)
+        if (needs.arg[n].class < CG_MAX_CLASSES && ir_is_leaf(ir_arg(i, n)))
+            ir_set_arg(i, n, ra_move(s, ir_arg(i, n), i->block, i));
+}
+
+static void prepare(ra_state *s) {
+    split_edges(s->f);
+    foreach_block (b, s->f)
+        foreach_inst (i, b) move_constants(s, i);
+}
+
+bool ra_fast(ra_state *s) {
+    prepare(s);
+    for (unsigned round = 0; round < MAX_ROUNDS; round++) {
+        ra_values evicted = {0};
+        if (!ra_color(s, &evicted)) return false;
+        if (!evicted.n) {
+            ra_place_moves(s);
+            return true;
+        }
+        ra_evict(s, &evicted);
+    }
+    return false;
 }
 
 /* ------------------------------------------------------------------------------------------ entry */
@@ -104,7 +152,8 @@ static void run(void *user) {
     ir_remove_unreachable(s->f);
     const cg_snapshot *before =
         job->options->check ? cg_take_snapshot(s->t, s->f, &s->scratch) : NULL;
-    if (!ra_stack(s)) return;
+    bool fast = job->options->how == CG_REGALLOC_FAST && ra_fast(s);
+    if (!fast && !ra_stack(s)) return;
     complete_table(s);
     find_used(s);
     s->f->level = L_ALLOCATED;

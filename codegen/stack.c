@@ -104,14 +104,11 @@ static bool take_result(stack_state *k, stack_regs *r, const ir_inst *i) {
 
 static bool choose(stack_state *k, stack_regs *r, const ir_inst *i) {
     cg_needs *needs = &r->needs;
-    cg_describe(k->s->t, i, needs);
+    ra_describe(k->s->t, i, needs);
     memset(r->taken, 0, sizeof r->taken);
-    if (needs->result.class != CG_NO_CLASS && needs->result.fixed != CG_ANY_REG) {
-        if (needs->tied >= 0)
-            needs->arg[needs->tied].fixed = needs->result.fixed;
-        else if (needs->early)
-            r->taken[needs->result.class] = ra_bit(needs->result.fixed);
-    }
+    cg_place p = needs->result;
+    if (needs->early && needs->tied < 0 && p.fixed != CG_ANY_REG)
+        r->taken[p.class] = ra_bit(p.fixed);
     return take_operands(k, r, i, true) && take_operands(k, r, i, false) && take_result(k, r, i);
 }
 

@@ -40,11 +40,8 @@ static void allocate(void *user) {
 
 static void show(const work *w) {
     ir_text t = {.arena = &w->m->arena};
-    ir_print_func(&t, w->f, 0);
+    cg_print_allocation(&t, &template_target, w->f, &w->a);
     fputs(t.data, stderr);
-    for (uint32_t id = 0; id < w->a.nregs; id++)
-        if (w->a.reg[id] != CG_ANY_REG) fprintf(stderr, "%u:%u ", id, w->a.reg[id]);
-    fputs("\n", stderr);
 }
 
 static void expect_same(work *w) {
@@ -75,4 +72,14 @@ Test(regalloc, stack) {
 Test(regalloc, stack_at_random) {
     for (uint64_t seed = 0; seed < 1000; seed++)
         try_seed(seed, (cg_regalloc_options){CG_REGALLOC_STACK, seed + 1, true});
+}
+
+Test(regalloc, fast) {
+    for (uint64_t seed = 0; seed < 3000; seed++)
+        try_seed(seed, (cg_regalloc_options){.check = true});
+}
+
+Test(regalloc, fast_at_random) {
+    for (uint64_t seed = 0; seed < 3000; seed++)
+        try_seed(seed, (cg_regalloc_options){.seed = seed + 1, .check = true});
 }

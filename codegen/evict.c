@@ -1,0 +1,57 @@
+/* evict.c — values that found no register live in slots: one store behind the definition, and a
+ * reload in front of every use.  What may be repeated is repeated instead.
+ */
+#include "codegen/ra.h"
+
+static ir_inst *repeat(ra_state *s, const ir_inst *v, ir_block *b, ir_inst *at) {
+    ir_inst *i = ir_inst_new(s->f, (ir_op)v->op, v->type, v->nargs);
+    for (unsigned n = 0; n < v->nargs; n++) ir_set_arg(i, n, ir_arg(v, n));
+    i->imm = v->imm;
+    i->flags = v->flags;
+    i->loc = v->loc;
+    ir_insert(i, b, at);
+    return i;
+}
+
+static void note_brief(ra_state *s, ir_inst *v) { ir_map_set(&s->scratch, &s->brief, v->id, v); }
+
+/* v in a register again, just before `at`. */
+static ir_inst *fetch(ra_state *s, const ir_inst *v, uint32_t slot, ir_inst *at) {
+    ir_inst *i = ra_may_repeat(s->t, v) ? repeat(s, v, at->block, at)
+                                        : ra_reload(s, v->type, slot, at->block, at);
+    note_brief(s, i);
+    return i;
+}
+
+/* The place of a use: phis read at the ends of predecessors. */
+static ir_inst *reads_at(const ir_use *u) {
+    const ir_inst *i = u->user;
+    return i->op == IR_OP_phi ? i->block->pred[u - i->arg]->last : u->user;
+}
+
+/* All operands of one instruction share a reload. */
+static void replace_use(ra_state *s, ir_inst *v, uint32_t slot, ir_use *u) {
+    ir_inst *at = reads_at(u), *user = u->user, *copy = fetch(s, v, slot, at);
+    if (user->op == IR_OP_phi) {
+        ir_set_arg(user, (unsigned)(u - user->arg), copy);
+        return;
+    }
+    for (unsigned n = 0; n < user->nargs; n++)
+        if (ir_arg(user, n) == v) ir_set_arg(user, n, copy);
+}
+
+static void evict(ra_state *s, ir_inst *v) {
+    bool repeats = ra_may_repeat(s->t, v);
+    uint32_t slot = repeats ? 0 : ra_new_slot(s, ra_class(s->t, v));
+    note_brief(s, v);
+    while (v->uses) replace_use(s, v, slot, v->uses);
+    if (repeats)
+        ir_remove(v);
+    else
+        ra_spill(s, v, slot, v->block, ra_place_behind(v));
+}
+
+void ra_evict(ra_state *s, const ra_values *values) {
+    for (uint32_t k = 0; k < values->n; k++)
+        if (!ir_map_get(&s->brief, values->data[k]->id)) evict(s, values->data[k]);
+}
