@@ -1,9 +1,10 @@
 /* bounds.c — which values the symbols of affine forms can have.
  *
- * Ids are bounded by the nd-range, iteration numbers by an exit test against a known number, values
- * of `urem`, `and` and `umin` by their second operand; guards tighten what a form of one symbol is
- * compared with on the way to a block.  A number is known when it is a constant, a parameter whose
- * value the launch gives, or a size that the range gives.
+ * Ids are bounded by the nd-range, iteration numbers by an exit test against a known number, other
+ * values by what their operation makes of the bounds of its operands: an index that is clamped or
+ * masked has ends wherever it comes from.  Guards tighten what a form of one symbol is compared with
+ * on the way to a block.  A number is known when it is a constant, a parameter whose value the launch
+ * gives, or a size that the range gives.
  *
  * A guard is an edge of a branch that every path to the block takes.  What it compares is read as a
  * form (affine.c) whose own bounds, guards aside, make it the value itself; so guards never ask
@@ -13,7 +14,7 @@
  */
 #include "passes/analysis.h"
 
-enum { MAX_GUARDS = 8, MAX_DOMINATORS = 64 };
+enum { MAX_GUARDS = 8, MAX_DOMINATORS = 64, MAX_DEPTH = 6 };
 
 /* -------------------------------------------------------------------------------- known numbers */
 
@@ -91,19 +92,19 @@ typedef struct {
 
 static const bounds unbounded = {INT64_MIN, INT64_MAX};
 
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static bounds meet(bounds a, bounds b) {
+    return (bounds){most(a.low, b.low), least(a.high, b.high)};
+}
+
 static bool is_bounded(const bounds *b) { return b->low > INT64_MIN && b->high < INT64_MAX; }
 
 static bounds first_of(uint64_t count, int64_t low) {
     int64_t high = (int64_t)((uint64_t)low + count - 1);
     return count && low >= 0 && high >= low ? (bounds){low, high} : unbounded;
-}
-
-/* Of a value that is not looked into, but whose operation says something. */
-static bounds value_bounds(const pass_launch *l, const ir_inst *v) {
-    int64_t n;
-    if (v->op != IR_OP_urem && v->op != IR_OP_and && v->op != IR_OP_umin) return unbounded;
-    if (!pass_known_number(l, ir_arg(v, 1), &n) || n < (v->op == IR_OP_urem)) return unbounded;
-    return (bounds){0, n - (v->op == IR_OP_urem)};
 }
 
 static bounds id_bounds(const pass_range *r, const pass_symbol *s) {
@@ -119,30 +120,177 @@ static bounds id_bounds(const pass_range *r, const pass_symbol *s) {
     }
 }
 
+/* ------------------------------------------------------------------- comparisons with numbers */
+
+/* `x op number`, or with left false `number op x`. */
+typedef struct {
+    ir_inst *x;
+    ir_op op;
+    bool left;
+    int64_t number;
+} limit;
+
+/* How a comparison with a known number has come out. */
+static bool find_limit(const pass_launch *l, const ir_inst *test, bool outcome, limit *out) {
+    int64_t n;
+    bool left = pass_known_number(l, ir_arg(test, 1), &n);
+    if (!left && !pass_known_number(l, ir_arg(test, 0), &n)) return false;
+    ir_op op = outcome ? (ir_op)test->op : pass_opposite((ir_op)test->op);
+    bool first = outcome || op == IR_OP_eq || op == IR_OP_ne ? left : !left;
+    *out = (limit){ir_arg(test, !left), op, first, n};
+    if (n < 0 && (op == IR_OP_ult || op == IR_OP_ule)) return false;
+    return n <= INT64_MAX / 2 && n >= INT64_MIN / 2;
+}
+
+/* Does it compare unsigned numbers? */
+static bool is_unsigned(const limit *t) { return t->op == IR_OP_ult || t->op == IR_OP_ule; }
+
+/* What it says about x, as a signed number; unsigned: that is no negative one, or the smaller. */
+static bounds limit_bounds(const limit *t) {
+    int64_t n = t->number, least = is_unsigned(t) ? 0 : INT64_MIN;
+    switch (t->op) {
+    case IR_OP_ult:
+    case IR_OP_slt: return t->left ? (bounds){least, n - 1} : (bounds){n + 1, INT64_MAX};
+    case IR_OP_ule:
+    case IR_OP_sle: return t->left ? (bounds){least, n} : (bounds){n, INT64_MAX};
+    case IR_OP_eq: return (bounds){n, n};
+    default: return unbounded;
+    }
+}
+
+/* ------------------------------------------------------------------------ values by operation */
+
+/* Something that is known where a value is taken: how a comparison has come out; NULL: nothing. */
+typedef struct {
+    const ir_inst *test;
+    bool holds;
+} fact;
+
+static bounds number_bounds(const pass_launch *l, const ir_inst *v, fact known, unsigned depth);
+
+/* The bounds of a number, unless it does not fit the type of v, which then has another one. */
+static bounds fitting(const ir_inst *v, ir_i128 low, ir_i128 high) {
+    ir_i128 half = (ir_i128)1 << (ir_bits(NULL, v->type) - 1);
+    if (low < -half || high >= half) return unbounded;
+    return (bounds){(int64_t)low, (int64_t)high};
+}
+
+static bounds query_bounds(const pass_launch *l, const ir_inst *v) {
+    const pass_symbol s = {(ir_op)v->op, ir_info(v)->imm == I_DIM ? v->imm.dim : 0, NULL};
+    bounds b = l->range ? id_bounds(l->range, &s) : unbounded;
+    return fitting(v, b.low, b.high);
+}
+
+static bounds product_bounds(const ir_inst *v, bounds a, int64_t factor) {
+    ir_i128 x = (ir_i128)a.low * factor, y = (ir_i128)a.high * factor;
+    return x < y ? fitting(v, x, y) : fitting(v, y, x);
+}
+
+static bounds smaller(bounds a, bounds b) {
+    return (bounds){least(a.low, b.low), least(a.high, b.high)};
+}
+
+static bounds greater(bounds a, bounds b) {
+    return (bounds){most(a.low, b.low), most(a.high, b.high)};
+}
+
+/* One of two unsigned numbers, or bits of both: no more than either, where that has no sign. */
+static bounds unsigned_smaller(bounds a, bounds b) {
+    if (a.low < 0) a = b;
+    if (b.low < 0) b = a;
+    return a.low < 0 ? unbounded : (bounds){0, least(a.high, b.high)};
+}
+
+static bounds binary_bounds(const ir_inst *v, bounds a, bounds b) {
+    bool known = b.low == b.high, natural = a.low >= 0 && b.low >= 0;
+    switch (v->op) {
+    case IR_OP_add: return fitting(v, (ir_i128)a.low + b.low, (ir_i128)a.high + b.high);
+    case IR_OP_sub: return fitting(v, (ir_i128)a.low - b.high, (ir_i128)a.high - b.low);
+    case IR_OP_mul: return known ? product_bounds(v, a, b.low) : unbounded;
+    case IR_OP_shl:
+        return known && b.low >= 0 && b.low < 63 ? product_bounds(v, a, INT64_C(1) << b.low)
+                                                 : unbounded;
+    case IR_OP_smin: return smaller(a, b);
+    case IR_OP_smax: return greater(a, b);
+    case IR_OP_and:
+    case IR_OP_umin: return unsigned_smaller(a, b);
+    case IR_OP_umax: return natural ? greater(a, b) : unbounded;
+    case IR_OP_urem: return b.low > 0 ? (bounds){0, b.high - 1} : unbounded;
+    default: return unbounded;
+    }
+}
+
+/* Of what an operation of v makes wider or narrower. */
+static bounds converted_bounds(const ir_inst *v, bounds b) {
+    if (v->op == IR_OP_trunc) return fitting(v, b.low, b.high);
+    return v->op == IR_OP_sext || b.low >= 0 ? b : unbounded;
+}
+
+/* A chosen value is bounded by what the choice says about it. */
+static bounds select_bounds(const pass_launch *l, const ir_inst *v, unsigned depth) {
+    const ir_inst *test = ir_arg(v, 0);
+    bounds a = number_bounds(l, ir_arg(v, 1), (fact){test, true}, depth);
+    bounds b = number_bounds(l, ir_arg(v, 2), (fact){test, false}, depth);
+    return (bounds){least(a.low, b.low), most(a.high, b.high)};
+}
+
+static bounds operation_bounds(const pass_launch *l, const ir_inst *v, fact known, unsigned depth) {
+    switch (v->op) {
+    case IR_OP_select: return select_bounds(l, v, depth);
+    case IR_OP_trunc:
+    case IR_OP_sext:
+    case IR_OP_zext: return converted_bounds(v, number_bounds(l, ir_arg(v, 0), known, depth));
+    default: break;
+    }
+    if (v->nargs != 2 || ir_info(v)->rule != R_INT) return unbounded;
+    return binary_bounds(v, number_bounds(l, ir_arg(v, 0), known, depth),
+                         number_bounds(l, ir_arg(v, 1), known, depth));
+}
+
+/* What is known about v because of how a test has come out. */
+static bounds fact_bounds(const pass_launch *l, const ir_inst *v, fact known, bool natural) {
+    limit t;
+    if (!known.test || !pass_is_comparison(known.test)) return unbounded;
+    if (!find_limit(l, known.test, known.holds, &t) || t.x != v) return unbounded;
+    return natural || t.left || !is_unsigned(&t) ? limit_bounds(&t) : unbounded;
+}
+
+/* As a signed number of its type. */
+static bounds number_bounds(const pass_launch *l, const ir_inst *v, fact known, unsigned depth) {
+    int64_t n;
+    if (pass_known_number(l, v, &n)) return (bounds){n, n};
+    bounds b = ir_info(v)->rule == R_QUERY ? query_bounds(l, v) : unbounded;
+    if (depth > 0) b = meet(b, operation_bounds(l, v, known, depth - 1));
+    return meet(b, fact_bounds(l, v, known, b.low >= 0));
+}
+
 /* Guards aside. */
 static bounds own_bounds(const pass_launch *l, const pass_symbol *s, const ir_block *at) {
     int64_t high;
     if (s->kind == IR_OP_phi)
         return counter_bounds(l, s->value, at, &high) ? (bounds){0, high} : unbounded;
-    if (s->value) return value_bounds(l, s->value);
+    if (s->value) return number_bounds(l, s->value, (fact){0}, MAX_DEPTH);
     return l->range ? id_bounds(l->range, s) : unbounded;
 }
 
 typedef bounds bounds_fn(const pass_launch *l, const pass_symbol *s, const ir_block *at);
 
+static bool is_moderate(ir_i128 x) { return x >= INT64_MIN / 2 && x <= INT64_MAX / 2; }
+
 static bool form_bounds(const pass_launch *l, const pass_affine *f, const ir_block *at,
                         bounds_fn *symbol_bounds, int64_t *low, int64_t *high) {
-    ir_i128 least = f->constant, most = f->constant;
+    *low = *high = f->constant;
     for (uint32_t k = 0; k < f->n; k++) {
         int64_t factor = f->term[k].factor;
         bounds b = symbol_bounds(l, &f->term[k].of, at);
         if (!is_bounded(&b)) return false;
-        least += (ir_i128)factor * (factor < 0 ? b.high : b.low);
-        most += (ir_i128)factor * (factor < 0 ? b.low : b.high);
+        ir_i128 from = *low + (ir_i128)factor * (factor < 0 ? b.high : b.low);
+        ir_i128 to = *high + (ir_i128)factor * (factor < 0 ? b.low : b.high);
+        if (!is_moderate(from) || !is_moderate(to)) return false;
+        *low = (int64_t)from;
+        *high = (int64_t)to;
     }
-    *low = (int64_t)least;
-    *high = (int64_t)most;
-    return least >= INT64_MIN / 2 && most <= INT64_MAX / 2;
+    return is_moderate(f->constant);
 }
 
 bool pass_affine_own_bounds(const pass_launch *l, const pass_affine *f, const ir_block *at,
@@ -152,55 +300,27 @@ bool pass_affine_own_bounds(const pass_launch *l, const pass_affine *f, const ir
 
 /* --------------------------------------------------------------------------------------- guards */
 
-static bounds meet(bounds a, bounds b) {
-    return (bounds){a.low > b.low ? a.low : b.low, a.high < b.high ? a.high : b.high};
-}
-
-/* What `x op n` says about x, as signed numbers; `left`: x is the first operand. */
-static bounds said_by(ir_op op, bool left, int64_t n) {
-    switch (op) {
-    case IR_OP_ult:
-    case IR_OP_slt: return left ? (bounds){INT64_MIN, n - 1} : (bounds){n + 1, INT64_MAX};
-    case IR_OP_ule:
-    case IR_OP_sle: return left ? (bounds){INT64_MIN, n} : (bounds){n, INT64_MAX};
-    case IR_OP_eq: return (bounds){n, n};
-    default: return unbounded;
-    }
-}
-
-/* Below an unsigned number that is no negative one, without wrapping: neither is x. */
-static bool is_unsigned_limit(ir_op op, bool left) {
-    return left && (op == IR_OP_ult || op == IR_OP_ule);
-}
-
 /* Is the form of x, one symbol and a constant, the value that the comparison sees? */
-static bool sees_form(const pass_launch *l, const pass_affine *x, unsigned bits, ir_op op,
-                      bool left) {
+static bool sees_form(const pass_launch *l, const pass_affine *x, const limit *t) {
+    unsigned bits = ir_bits(NULL, t->x->type);
     int64_t low, high, half = bits > 62 ? INT64_MAX / 2 : (INT64_C(1) << (bits - 1)) - 1;
-    bool is_signed = op == IR_OP_slt || op == IR_OP_sle || op == IR_OP_eq;
-    if (bits == 64 && x->constant == 0 && (is_signed || is_unsigned_limit(op, left))) return true;
-    return pass_affine_own_bounds(l, x, NULL, &low, &high) && low >= (is_signed ? -half : 0) &&
+    bool natural = is_unsigned(t);
+    if (bits == 64 && x->constant == 0 && (!natural || t->left)) return true;
+    return pass_affine_own_bounds(l, x, NULL, &low, &high) && low >= (natural ? 0 : -half) &&
            high <= half;
 }
 
 /* What a comparison that is true, or false, says about s. */
 static bounds compare_bounds(const pass_launch *l, const pass_symbol *s, const ir_inst *test,
                              bool outcome) {
-    int64_t n;
+    limit t;
     pass_affine x;
-    bool left = pass_known_number(l, ir_arg(test, 1), &n);
-    if (!left && !pass_known_number(l, ir_arg(test, 0), &n)) return unbounded;
-    ir_inst *other = ir_arg(test, !left);
-    ir_op op = outcome ? (ir_op)test->op : pass_opposite((ir_op)test->op);
-    bool first = outcome || op == IR_OP_eq || op == IR_OP_ne ? left : !left;
-    if (n < 0 && (op == IR_OP_ult || op == IR_OP_ule)) return unbounded;
-    if (n > INT64_MAX / 2 || n < INT64_MIN / 2 || !ir_is_int(other->type)) return unbounded;
-    pass_find_affine(l, other, NULL, &x);
+    if (!find_limit(l, test, outcome, &t)) return unbounded;
+    pass_find_affine(l, t.x, NULL, &x);
     if (x.n != 1 || x.term[0].factor != 1 || !pass_is_same_symbol(&x.term[0].of, s))
         return unbounded;
-    if (!sees_form(l, &x, ir_bits(l->kernel->module, other->type), op, first)) return unbounded;
-    bounds b = said_by(op, first, n);
-    if (is_unsigned_limit(op, first) && b.low < 0) b.low = 0;
+    if (!sees_form(l, &x, &t)) return unbounded;
+    bounds b = limit_bounds(&t);
     if (b.low > INT64_MIN) b.low = ir_wrap_add(b.low, -x.constant);
     if (b.high < INT64_MAX) b.high = ir_wrap_add(b.high, -x.constant);
     return b;
