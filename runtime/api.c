@@ -91,13 +91,15 @@ typedef struct {
     size_t n;
 } read_job;
 
-/* Reads to the end, so that pipes work; the text gets a 0 behind it. */
+/* Reads to the end, so that pipes work, or one byte too many; the text gets a 0 behind it. */
 static void read_all(void *arg) {
     read_job *j = arg;
     size_t room = 0, got = 1;
-    while (got) {
+    while (got && j->n <= SPVF_MAX_FILE_SIZE) {
         if (j->n == room) {
-            char *larger = ir_alloc(j->arena, (room = room ? room * 4 : 1 << 16) + 1);
+            room = room ? room * 4 : 1 << 16;
+            if (room > SPVF_MAX_FILE_SIZE) room = SPVF_MAX_FILE_SIZE + 1;
+            char *larger = ir_alloc(j->arena, room + 1);
             if (j->n) memcpy(larger, j->data, j->n);
             j->data = larger;
         }
@@ -114,6 +116,8 @@ char *rt_read_file(spvf_context *context, ir_arena *arena, const char *path, siz
     fclose(j.file);
     if (!ok) ir_throw(&context->cx, context->cx.status);
     if (broken) rt_throw(context, IR_ERR_IO, "%s: cannot be read", path);
+    if (j.n > SPVF_MAX_FILE_SIZE)
+        rt_throw(context, IR_ERR_IO, "%s: has more than %zu bytes", path, SPVF_MAX_FILE_SIZE);
     *size = j.n;
     return j.data;
 }

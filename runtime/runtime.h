@@ -64,7 +64,8 @@ pass_options rt_pass_options(const spvf_pass_options *options);
 pass_range rt_pass_range(const spvf_range *r);
 /* Options of another version: the members that the caller's struct has, zeros for the rest. */
 void rt_copy_options(void *to, const void *from, size_t size);
-/* The bytes of a file in `arena`, with a 0 behind them; throws after a message. */
+/* The bytes of a file in `arena`, at most SPVF_MAX_FILE_SIZE, with a 0 behind them; throws after a
+ * message. */
 char *rt_read_file(spvf_context *context, ir_arena *arena, const char *path, size_t *size);
 uint64_t rt_now_ns(void);
 /* Path of a program in PATH, or NULL. (process.c) */

@@ -58,6 +58,10 @@ typedef enum {
     SPVF_ERROR_INTERNAL  /* the library broke its own rules: a bug; the message says where */
 } spvf_status;
 
+/* Most bytes of a file that is read, by plans and by the command; with more it is not.  A pipe or
+ * device need not end. */
+#define SPVF_MAX_FILE_SIZE ((size_t)1 << 30)
+
 /* A fixed English phrase, never NULL. */
 SPVF_API const char *spvf_status_name(spvf_status status);
 
@@ -475,7 +479,7 @@ typedef struct {
     /* Run every fused group also unfused, from the same contents of all buffers, and compare the
      * buffers: the first difference is an error that names the buffer, the element, both values,
      * and who wrote them last.  Internal buffers count only as far as the fused kernel must not
-     * touch them.  Device check only. */
+     * touch them.  Device check only, and not with `unfused`. */
     bool validate;
 } spvf_run_options;
 

@@ -137,13 +137,15 @@ spvf_context *cli_context(void) {
     return c;
 }
 
+/* Reads to the end, or one byte too many; NULL: no memory. */
 static char *read_stream(FILE *f, size_t *size) {
     size_t room = 1 << 16, n = 0, got;
     char *data = malloc(room + 1);
-    while (data && (got = fread(data + n, 1, room - n, f)) > 0) {
+    while (data && n <= SPVF_MAX_FILE_SIZE && (got = fread(data + n, 1, room - n, f)) > 0) {
         n += got;
         if (n < room) continue;
-        char *larger = realloc(data, (room *= 2) + 1);
+        room = room * 2 > SPVF_MAX_FILE_SIZE ? SPVF_MAX_FILE_SIZE + 1 : room * 2;
+        char *larger = realloc(data, room + 1);
         if (!larger) free(data);
         data = larger;
     }
@@ -156,8 +158,12 @@ char *cli_read(const char *path, size_t *size) {
     bool standard = strcmp(path, "-") == 0;
     FILE *f = standard ? stdin : fopen(path, "rb");
     char *data = f ? read_stream(f, size) : NULL;
-    if (!data || ferror(f)) {
-        fprintf(stderr, "%s: error: cannot be read\n", path);
+    bool large = data && *size > SPVF_MAX_FILE_SIZE;
+    if (!data || large || ferror(f)) {
+        if (large)
+            fprintf(stderr, "%s: error: has more than %zu bytes\n", path, SPVF_MAX_FILE_SIZE);
+        else
+            fprintf(stderr, "%s: error: cannot be read\n", path);
         free(data);
         data = NULL;
     }

@@ -100,6 +100,8 @@ expect 2 '' "*not a number: 'x'*" "$spvfuse" opt k.ir -bisect x
 expect 2 '' "*not a number: '-1'*" "$spvfuse" run good.plan --limit -1
 huge=99999999999999999999
 expect 2 '' "*not a number: '$huge'*" "$spvfuse" run good.plan --limit=$huge
+expect 2 '' '*--validate compares fused groups, --unfused fuses none*' \
+    "$spvfuse" run good.plan --unfused --validate
 expect 0 'target 64*' '' "$spvfuse" opt k.ir -bisect 0
 expect 1 '' "*there is no pass 'x'*" "$spvfuse" opt k.ir -p x
 expect 0 '; after access*; @put on {64/16}*writes 4 bytes at %p + 0, always: bytes 0 to 3*kernel @put*' '' \
@@ -107,6 +109,17 @@ expect 0 '; after access*; @put on {64/16}*writes 4 bytes at %p + 0, always: byt
 expect 2 '' "*'64/' is no range*" "$spvfuse" opt k.ir -p access --range 64/
 expect 1 '' '*an nd-range has 1 to 3 dimensions of whole work-groups*' \
     "$spvfuse" opt k.ir -p access --range 64/3
+
+# ---- files that do not end, and that come in pieces
+mkfifo pipe
+endless='has more than 1073741824 bytes'
+expect 1 '' "/dev/zero: error: $endless" "$spvfuse" info /dev/zero
+{ echo 'buffer x i32[1]' && echo 'launch "/dev/zero":k global 1 args x'; } >endless.plan
+expect 1 '' "endless.plan:2:8: error: /dev/zero: $endless" "$spvfuse" run endless.plan
+cat k.ir >pipe &
+expect 0 'target 64*' '' "$spvfuse" opt pipe
+expect 0 'target 64*' '' "$spvfuse" opt - <k.ir
+expect 0 'target 64*' '' "$spvfuse" opt /dev/stdin <k.ir
 
 # ---- standard output
 full() { "$@" >/dev/full; }
