@@ -339,22 +339,32 @@ static rt_launch parse_launch(parser *p) {
     return l;
 }
 
-static bool parse_option(parser *p, rt_group *g) {
-    if (accept_word(p, "no_barriers")) {
-        g->barrier = SPVF_BARRIER_NONE;
-    } else if (accept_word(p, "barrier_local")) {
-        g->barrier = SPVF_BARRIER_LOCAL;
-    } else if (accept_word(p, "barrier_global")) {
-        g->barrier = SPVF_BARRIER_GLOBAL;
-    } else if (accept_word(p, "strict")) {
-        g->strict = true;
-    } else if (accept_word(p, "phases")) {
-        g->phases = true;
-    } else if (accept_word(p, "force")) {
-        g->force = true;
-    } else {
-        return false;
+/* Which barriers a group may have is said once. */
+static bool parse_barrier(parser *p, rt_group *g) {
+    static const char *const names[] = {[SPVF_BARRIER_LOCAL] = "barrier_local",
+                                        [SPVF_BARRIER_GLOBAL] = "barrier_global",
+                                        [SPVF_BARRIER_NONE] = "no_barriers"};
+    rt_token at = p->token;
+    for (spvf_barrier b = SPVF_BARRIER_LOCAL; b <= SPVF_BARRIER_NONE; b++) {
+        if (!accept_word(p, names[b])) continue;
+        if (g->barrier != SPVF_BARRIER_BOTH && g->barrier != b)
+            rt_plan_fail(p->plan, at, "'%s' contradicts '%s' of the same group", names[b],
+                         names[g->barrier]);
+        g->barrier = b;
+        return true;
     }
+    return false;
+}
+
+static bool parse_option(parser *p, rt_group *g) {
+    if (accept_word(p, "strict"))
+        g->strict = true;
+    else if (accept_word(p, "phases"))
+        g->phases = true;
+    else if (accept_word(p, "force"))
+        g->force = true;
+    else
+        return parse_barrier(p, g);
     return true;
 }
 

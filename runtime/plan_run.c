@@ -375,6 +375,8 @@ static void run_plan(void *arg) {
     j->device->instruction_limit = j->options.instruction_limit;
     if (j->options.validate && !j->device->copy)
         rt_throw(j->plan->context, IR_ERR_ARGUMENT, "device %s cannot validate: check can", name);
+    if (j->options.validate && j->options.unfused)
+        rt_throw(j->plan->context, IR_ERR_ARGUMENT, "unfused, there is nothing to validate");
     make_buffers(j);
     for (uint32_t i = 0; i < j->plan->stmts.n; i++) run_statement(j, &j->plan->stmts.data[i]);
     show_buffers(j);

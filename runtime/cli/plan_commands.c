@@ -102,7 +102,11 @@ static bool run_plan(const char *file, spvf_plan *plan) {
     return ok;
 }
 
-static int run_run(const char *const *files) { return cli_with_plan(files[0], run_plan); }
+static int run_run(const char *const *files) {
+    if (!cli_has("--validate") || !cli_has("--unfused")) return cli_with_plan(files[0], run_plan);
+    fprintf(stderr, "spvfuse run: --validate compares fused groups, --unfused fuses none\n");
+    return CLI_USAGE;
+}
 
 static const cli_option run_options[] = {
     {"-d", "DEVICE", "check (default), opencl, opencl:N"},
