@@ -4,11 +4,13 @@
  * effect of their own and follows operands, so cycles of phis that only feed each other die
  * together.
  *
- * Stores to stack variables are treated the same way.  A write whose address lies in one known
- * variable, by any chain of ptradd and ptrcast, is not an effect; it is *pending* on that variable
- * and comes to life when a live instruction needs the variable for anything but as the address of
- * such a write: a load, a call, a copy out of it, its address as a value.  So a variable that is
- * only written dies with all its writes, and so does one that only feeds its own next value.
+ * Stores to stack variables are treated the same way, and those to variables in local memory of a
+ * kernel without calls: what other work-items read there they read in the same kernel.  A write whose
+ * address lies in one known variable, by any chain of ptradd and ptrcast, is not an effect; it is
+ * *pending* on that variable and comes to life when a live instruction needs the variable for
+ * anything but as the address of such a write: a load, a call, a copy out of it, its address as a
+ * value.  So a variable that is only written dies with all its writes, and so does one that only
+ * feeds its own next value.
  *
  * Control flow stays as it is: all terminators are live.  Volatile accesses are effects.
  */
@@ -23,8 +25,9 @@ struct pending {
 typedef struct {
     ir_func *f;
     ir_arena *scratch;
-    ir_inst **variable; /* by value id: the alloca that a pointer points into, or NULL */
-    pending **writes;   /* by value id of an alloca */
+    bool owns_local;    /* nobody else knows the variables in local memory */
+    ir_inst **variable; /* by value id: the variable that a pointer points into, or NULL */
+    pending **writes;   /* by value id of a variable */
     ir_vec(ir_inst *) work;
 } dce;
 
@@ -36,9 +39,18 @@ static void mark(dce *d, ir_inst *i) {
     *ir_push(d->scratch, &d->work) = i;
 }
 
+/* Somebody looks at a variable, if it is one. */
+static void mark_writes(dce *d, const ir_inst *variable) {
+    for (const pending *p = d->writes[variable->id]; p; p = p->next) mark(d, p->write);
+    d->writes[variable->id] = NULL;
+}
+
 static void mark_needs(dce *d, const ir_inst *i) {
-    for (unsigned n = 0; n < i->nargs; n++) mark(d, ir_arg(i, n));
-    for (const pending *p = d->writes[i->id]; p; p = p->next) mark(d, p->write);
+    for (unsigned n = 0; n < i->nargs; n++) {
+        mark(d, ir_arg(i, n));
+        if (ir_is_leaf(ir_arg(i, n))) mark_writes(d, ir_arg(i, n));
+    }
+    mark_writes(d, i);
 }
 
 /* The address that a write to memory goes to, or NULL when it does something else as well. */
@@ -48,9 +60,16 @@ static ir_inst *written_address(const ir_inst *i) {
     return ir_arg(i, i->op == IR_OP_store ? 1 : 0);
 }
 
+/* The variable that p, met before, points into; NULL: unknown. */
+static ir_inst *variable_of(const dce *d, ir_inst *p) {
+    if (!ir_is_leaf(p)) return d->variable[p->id];
+    bool local = p->op == IR_OP_address && p->imm.global->space == IR_LOCAL;
+    return local && d->owns_local ? p : NULL;
+}
+
 static ir_inst *written_variable(const dce *d, const ir_inst *i) {
-    const ir_inst *address = written_address(i);
-    return address && !ir_is_leaf(address) ? d->variable[address->id] : NULL;
+    ir_inst *address = written_address(i);
+    return address ? variable_of(d, address) : NULL;
 }
 
 static void add_pending(dce *d, ir_inst *variable, ir_inst *write) {
@@ -59,10 +78,22 @@ static void add_pending(dce *d, ir_inst *variable, ir_inst *write) {
     d->writes[variable->id] = p;
 }
 
-static ir_inst *variable_of(const dce *d, ir_inst *i) {
+static ir_inst *find_variable(const dce *d, ir_inst *i) {
     if (i->op == IR_OP_alloca) return i;
     if (i->op != IR_OP_ptradd && i->op != IR_OP_ptrcast) return NULL;
-    return ir_is_leaf(ir_arg(i, 0)) ? NULL : d->variable[ir_arg(i, 0)->id];
+    return variable_of(d, ir_arg(i, 0));
+}
+
+/* Is all that can read a variable in local memory in f?  Its address is not stored in constants. */
+static bool owns_local(ir_func *f) {
+    if (!(f->flags & IR_FUNC_KERNEL)) return false;
+    foreach_global (g, f->module)
+        for (uint32_t k = 0; k < g->nreloc; k++)
+            if (g->reloc[k].global->space == IR_LOCAL) return false;
+    foreach_block (b, f)
+        foreach_inst (i, b)
+            if (i->op == IR_OP_call) return false;
+    return true;
 }
 
 /* A write of undef leaves memory as it may have been. */
@@ -78,7 +109,7 @@ static void find_roots(dce *d) {
     for (uint32_t n = 0; n < order->n; n++)
         foreach_inst (i, order->rpo[n]) {
             i->mark = 0;
-            d->variable[i->id] = variable_of(d, i);
+            d->variable[i->id] = find_variable(d, i);
             ir_inst *variable = written_variable(d, i);
             if (variable)
                 add_pending(d, variable, i);
@@ -110,7 +141,7 @@ static bool sweep(ir_func *f) {
  * Gives up: on control flow, and on writes through pointers that a phi or select chooses. */
 bool pass_dce(ir_func *f, pass_ctx *cx) {
     bool changed = ir_remove_unreachable(f);
-    dce d = {.f = f, .scratch = cx->scratch};
+    dce d = {.f = f, .scratch = cx->scratch, .owns_local = owns_local(f)};
     d.variable = ir_new_array(cx->scratch, ir_inst *, f->next_id);
     d.writes = ir_new_array(cx->scratch, pending *, f->next_id);
     find_roots(&d);

@@ -279,6 +279,21 @@ static void drop_params(pass_fuse_result *r) {
     ir_keep_params(r->kernel, keep);
 }
 
+static bool is_referred_to(const ir_module *m, ir_global *g) {
+    foreach_global (from, m)
+        for (uint32_t k = 0; k < from->nreloc; k++)
+            if (from->reloc[k].global == g) return true;
+    foreach_func (f, m)
+        if (!ir_is_declaration(f) && ir_address(f, g)->uses) return true;
+    return false;
+}
+
+/* Promoted buffers among them. */
+static void drop_local_memory(ir_module *m) {
+    foreach_global (g, m)
+        if (g->space == IR_LOCAL && !is_referred_to(m, g)) ir_global_remove(g);
+}
+
 void pass_fuse_trim(pass_fuse_result *r) {
     for (uint32_t a = 0; a < r->nargs; a++) {
         pass_fuse_arg *arg = &r->args[a];
@@ -286,6 +301,7 @@ void pass_fuse_trim(pass_fuse_result *r) {
             arg->state = PASS_ARG_UNUSED;
     }
     drop_params(r);
+    drop_local_memory(r->module);
 }
 
 static bool is_same_constant(const pass_constant *a, const pass_constant *b) {

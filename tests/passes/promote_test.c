@@ -377,6 +377,24 @@ Test(promote, properties_of_one_parameter_count_once) {
         "write_x is private memory: 4 bytes in each work-item, at offset - 4*global_linear_id");
 }
 
+static void fuse_and_optimize(void *user) {
+    trial *t = user;
+    fuse(t);
+    cr_assert(pass_run(t->w.fused.module, &(pass_options){.bisect = -1, .verify_each = true}));
+    pass_fuse_trim(&t->w.fused);
+}
+
+/* What an item reads it has written itself. */
+Test(promote, local_memory_that_nobody_reads_goes) {
+    const row own = {
+        .kind = PASS_PROMOTE_LOCAL, .first = WRITE_OWN, .second = READ_OWN, .range = LINE};
+    trial t = {.row = &own};
+    world_begin(&t.w);
+    cr_assert(ir_try(&t.w.cx, fuse_and_optimize, &t));
+    cr_assert(t.w.fused.kernel && !t.w.fused.module->first_global);
+    world_end(&t.w);
+}
+
 Test(promote, rows) {
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) check(&rows[k]);
 }
