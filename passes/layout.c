@@ -97,8 +97,7 @@ static bool split_by_group(const pass_summary *s, based *b) {
     return true;
 }
 
-static bool split(const pass_side *s, pass_basis basis, based *b) {
-    *b = (based){.rest = s->access->offset};
+static bool split_by_basis(const pass_side *s, pass_basis basis, based *b) {
     switch (basis) {
     case PASS_BY_ITEM:
         split_by_item(s->of, b);
@@ -108,6 +107,14 @@ static bool split(const pass_side *s, pass_basis basis, based *b) {
     case PASS_BY_GROUP: return split_by_group(s->of, b);
     }
     return false;
+}
+
+/* Ids are counted as signed numbers. */
+static bool split(const pass_side *s, pass_basis basis, based *b) {
+    *b = (based){.rest = s->access->offset};
+    bool counted = split_by_basis(s, basis, b);
+    for (unsigned d = 0; d < 3; d++) counted &= b->size[d] <= INT64_MAX / 2;
+    return counted;
 }
 
 /* Takes what by-value arguments make out of f. */
@@ -204,7 +211,7 @@ static void count_blocks(const pass_layout *l, const pass_affine *f, pass_affine
         rest %= l->stride;
         if (rest > l->stride / 2) rest -= l->stride;
         if (rest < -(l->stride / 2)) rest += l->stride;
-        block->constant = (constant - rest) / l->stride;
+        block->constant = (int64_t)(((ir_i128)constant - rest) / l->stride);
     }
     place->constant = rest;
     for (uint32_t k = 0; k < f->n; k++) {
@@ -311,7 +318,8 @@ bool pass_find_position(const pass_layout *l, const pass_side *s, pass_affine *p
     pass_affine block, place;
     if (!find_place(l, s, &block, &place)) return false;
     *position = place;
-    position->constant -= l->low + l->first * block_bytes(l);
+    int64_t start = ir_wrap_add(l->low, ir_wrap_mul(l->first, block_bytes(l)));
+    position->constant = ir_wrap_add(position->constant, ir_wrap_mul(start, -1));
     return pass_affine_add(position, &block, block_bytes(l));
 }
 
@@ -333,7 +341,7 @@ static const char *id_text(const pass_layout *l, unsigned d, char room[16]) {
 
 void pass_print_layout(ir_text *out, const pass_layout *l) {
     char room[16];
-    int64_t start = l->origin + l->low;
+    int64_t start = ir_wrap_add(l->origin, l->low);
     ir_put(out, "offset");
     for (unsigned d = 0; d < 3; d++) {
         if (!l->factor[d] || l->size[d] < 2) continue;

@@ -5,7 +5,8 @@
  * loop counters have values, and no more than the items execute; several places of one buffer in
  * one member overlap as far as their bounds say.  Unfused, each byte that a member reads counts
  * once, and each that it writes; what an item reads at a place that it has written or read before
- * is not read again.  In the fused kernel the same holds for all members together.
+ * is not read again.  In the fused kernel the same holds for all members together.  Loops with as
+ * many iterations pass the same places.
  *
  * Conditions are taken to hold.  Memory of constants and local memory does not count.  Where an
  * offset is not understood every item is taken to touch an element of its own, and the numbers are
@@ -67,6 +68,34 @@ static bool is_uniform(const pass_symbol *s) {
     }
 }
 
+/* An offset with the iterations of any loop that has as many. */
+static pass_affine with_any_loop(const pass_summary *s, const pass_access *x) {
+    pass_affine f = x->offset;
+    for (uint32_t k = 0; k < f.n; k++) {
+        pass_symbol *of = &f.term[k].of;
+        int64_t low, high;
+        if (of->kind != IR_OP_phi || !pass_symbol_bounds(&s->launch, of, x->at->block, &low, &high))
+            continue;
+        if (low == 0 && high >= 0 && high <= UINT32_MAX)
+            *of = (pass_symbol){IR_OP_phi, (uint32_t)high, NULL};
+    }
+    return f;
+}
+
+/* Several terms may be equal now: each stands for one of the other form. */
+static bool has_same_terms(const pass_affine *a, const pass_affine *b) {
+    unsigned taken = 0;
+    for (uint32_t k = 0; k < a->n; k++) {
+        uint32_t other = 0;
+        while (other < b->n && (taken >> other & 1 || a->term[k].factor != b->term[other].factor ||
+                                !pass_is_same_symbol(&a->term[k].of, &b->term[other].of)))
+            other++;
+        if (other == b->n) return false;
+        taken |= 1u << other;
+    }
+    return a->n == b->n && a->constant == b->constant;
+}
+
 /* How many bytes all items touch. */
 static uint64_t bytes_of(meter *q, const pass_summary *s, const pass_access *x) {
     uint64_t items = pass_range_items(s->launch.range), ids = 1, rounds = 1;
@@ -76,7 +105,7 @@ static uint64_t bytes_of(meter *q, const pass_summary *s, const pass_access *x) 
         if (is_uniform(of)) continue;
         bool bounded = pass_symbol_bounds(&s->launch, of, x->at->block, &low, &high);
         if (!bounded) q->result->exact_traffic = false;
-        uint64_t count = bounded ? (uint64_t)(high - low) + 1 : items;
+        uint64_t count = !bounded ? items : high < low ? 0 : (uint64_t)(high - low) + 1;
         if (bounded && of->kind == IR_OP_phi)
             rounds = times(rounds, count);
         else
@@ -98,12 +127,12 @@ static uint64_t hash_place(const place *p) {
 
 /* The place of an access, which other accesses may share. */
 static place *find_place(meter *q, uint32_t m, uint32_t arg, const pass_access *x) {
-    place p = {.arg = arg, .offset = x->offset, .size = x->size};
+    place p = {.arg = arg, .offset = with_any_loop(&q->found->summary[m], x), .size = x->size};
     if (q->found->summary[m].remapped) p.family = m + 1; /* its ids are other numbers */
     uint64_t hash = hash_place(&p);
     place *first = ir_map_get(&q->places, hash), *same = first;
     while (same && !(same->arg == arg && same->family == p.family && same->size == p.size &&
-                     pass_is_same_form(&same->offset, &p.offset)))
+                     has_same_terms(&same->offset, &p.offset)))
         same = same->chain;
     if (same) return same;
     p.chain = first;

@@ -171,6 +171,18 @@ static const row rows[] = {
      {"64/16", "64/16"},
      "fuse.unknown",
      "not proved to be independent: @write"},
+    {"half the address space away",
+     OWN,
+     "%g: i64 = global_id 0\n %h: i64 = shl %g, 2\n %o: i64 = add %h, -9223372036854775808\n",
+     {"64/16", "64/16"},
+     "fuse.unknown",
+     NULL},
+    {"more items than signed numbers, few of which read",
+     OWN,
+     OWN " %c: i1 = ult %g, i64 10\n br %c, t, f\nf:\n ret\nt:\n",
+     {"18446744073709551615", "18446744073709551615"},
+     "fuse.unknown",
+     NULL},
 };
 
 /* -------------------------------------------------------------------------------------- helpers */

@@ -56,6 +56,17 @@ static const char kernels[] =
                                                                "byval(4) align 4 of {i32}) {\n"
                                                                "entry:\n  ret\n}\n";
 
+/* Each item adds four elements in a row. */
+static const char rows[] =
+    "target 64\nkernel @rows(%a: ptr.global of i32, %out: ptr.global of i32) {\n"
+    "entry:\n  %i: i64 = global_id 0\n  %o: i64 = shl %i, 4\n  jmp loop\n"
+    "loop:\n  %k: i64 = phi [entry: 0, loop: %n]\n  %sum: i32 = phi [entry: 0, loop: %s]\n"
+    "  %p: ptr.global = ptradd %a, %o\n  %w: i64 = shl %k, 2\n  %q: ptr.global = ptradd %p, %w\n"
+    "  %x: i32 = load %q align 4\n  %s: i32 = add %sum, %x\n  %n: i64 = add %k, 1\n"
+    "  %more: i1 = ult %n, i64 4\n  br %more, loop, done\n"
+    "done:\n  %at: i64 = shl %i, 2\n  %r: ptr.global = ptradd %out, %at\n"
+    "  store %s, %r align 4\n  ret\n}\n";
+
 enum { N = 512 };
 
 static spvf_context *c;
@@ -65,13 +76,15 @@ static spvf_identity same[8];
 static spvf_fuse_options request;
 static spvf_explanation *report;
 
-static void set_up(void) {
+static void set_up_with(const char *text) {
     c = new_context();
-    m = load_text(c, kernels);
+    m = load_text(c, text);
     request = (spvf_fuse_options){
         .size = sizeof request, .name = "f", .members = members, .identities = same};
     report = NULL;
 }
+
+static void set_up(void) { set_up_with(kernels); }
 
 static void tear_down(void) {
     spvf_explanation_destroy(report);
@@ -429,6 +442,15 @@ Test(bytes, horizontal, .init = set_up, .fini = tear_down) {
     add_member("scale");
     add_identity(0, 0, 1, 0);
     expect_bytes(4, 3, 3);
+}
+
+/* The loops of both read the same four elements. */
+Test(bytes, same_elements_in_loops, .fini = tear_down) {
+    set_up_with(rows);
+    add_member("rows");
+    add_member("rows");
+    add_identity(0, 0, 1, 0);
+    expect_traffic(10, 6);
 }
 
 /* The second reads another element of the group: nothing is saved. */
