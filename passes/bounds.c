@@ -120,7 +120,7 @@ static bounds id_bounds(const pass_range *r, const pass_symbol *s) {
     }
 }
 
-/* ------------------------------------------------------------------- comparisons with numbers */
+/* --------------------------------------------------------------------- comparisons with numbers */
 
 /* `x op number`, or with left false `number op x`. */
 typedef struct {
@@ -158,7 +158,7 @@ static bounds limit_bounds(const limit *t) {
     }
 }
 
-/* ------------------------------------------------------------------------ values by operation */
+/* -------------------------------------------------------------------------- values by operation */
 
 /* Something that is known where a value is taken: how a comparison has come out; NULL: nothing. */
 typedef struct {
@@ -326,20 +326,14 @@ static bounds compare_bounds(const pass_launch *l, const pass_symbol *s, const i
     return b;
 }
 
-/* The same of a condition: `and`s that are true, `or`s that are false, comparisons. */
-static bounds condition_bounds(const pass_launch *l, const pass_symbol *s, const ir_inst *test,
+/* The same of a condition. */
+static bounds condition_bounds(const pass_launch *l, const pass_symbol *s, ir_inst *test,
                                bool outcome) {
-    const ir_inst *pending[MAX_GUARDS] = {test};
+    ir_inst *part[PASS_MAX_PARTS];
+    unsigned n = pass_split_test(test, outcome, part);
     bounds b = unbounded;
-    for (unsigned n = 1; n;) {
-        const ir_inst *c = pending[--n];
-        if (c->op == (outcome ? IR_OP_and : IR_OP_or) && n + 2 <= MAX_GUARDS) {
-            pending[n++] = ir_arg(c, 0);
-            pending[n++] = ir_arg(c, 1);
-        } else if (pass_is_comparison(c)) {
-            b = meet(b, compare_bounds(l, s, c, outcome));
-        }
-    }
+    for (unsigned k = 0; k < n; k++)
+        if (pass_is_comparison(part[k])) b = meet(b, compare_bounds(l, s, part[k], outcome));
     return b;
 }
 
@@ -352,7 +346,7 @@ static bounds guarded_bounds(const pass_launch *l, const pass_symbol *s, const i
         const ir_block *from = dom->idom[at->id];
         if (!from) break;
         bool holds;
-        const ir_inst *test = pass_test_before(at, &holds);
+        ir_inst *test = pass_test_before(at, &holds);
         if (test) b = meet(b, condition_bounds(l, s, test, holds));
         guards += test != NULL;
         at = from;

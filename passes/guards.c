@@ -9,10 +9,7 @@
  */
 #include "passes/analysis.h"
 
-enum {
-    MAX_VISITS = 10000, /* of blocks, for one list of guards */
-    MAX_DEPTH = 8       /* of conjunctions */
-};
+enum { MAX_VISITS = 10000 }; /* of blocks, for one list of guards */
 
 typedef struct {
     const pass_launch *launch;
@@ -51,14 +48,22 @@ static bool counts_rounds(const finder *q, const ir_block *b, const ir_block *in
 
 /* --------------------------------------------------------------------------------------- guards */
 
-/* The conditions that `test` stands for when it came out as `holds`. */
-static void add_test(finder *q, ir_inst *test, bool holds, const ir_block *at, unsigned depth) {
-    bool both = (test->op == IR_OP_and && holds) || (test->op == IR_OP_or && !holds);
-    if (both && depth < MAX_DEPTH) {
-        add_test(q, ir_arg(test, 0), holds, at, depth + 1);
-        add_test(q, ir_arg(test, 1), holds, at, depth + 1);
-        return;
+unsigned pass_split_test(ir_inst *test, bool holds, ir_inst *part[PASS_MAX_PARTS]) {
+    unsigned n = 1, k = 0;
+    part[0] = test;
+    while (k < n) {
+        ir_inst *c = part[k];
+        if (c->op == (holds ? IR_OP_and : IR_OP_or) && n < PASS_MAX_PARTS) {
+            part[k] = ir_arg(c, 0);
+            part[n++] = ir_arg(c, 1);
+        } else {
+            k++;
+        }
     }
+    return n;
+}
+
+static void add_guard(finder *q, ir_inst *test, bool holds, const ir_block *at) {
     pass_guard g = {.test = test, .holds = holds};
     if (pass_is_comparison(test)) {
         pass_find_affine(q->launch, ir_arg(test, 0), at, &g.left);
@@ -66,6 +71,12 @@ static void add_test(finder *q, ir_inst *test, bool holds, const ir_block *at, u
         g.compares = true;
     }
     *ir_push(q->a, &q->out->list) = g;
+}
+
+static void add_test(finder *q, ir_inst *test, bool holds, const ir_block *at) {
+    ir_inst *part[PASS_MAX_PARTS];
+    unsigned n = pass_split_test(test, holds, part);
+    for (unsigned k = 0; k < n; k++) add_guard(q, part[k], holds, at);
 }
 
 ir_inst *pass_test_before(const ir_block *b, bool *holds) {
@@ -80,7 +91,7 @@ static void climb(finder *q, ir_block *from, ir_block *to) {
     if (!can_avoid(q, from, to)) return;
     ir_inst *test = pass_test_before(to, &holds);
     if (!test) q->out->exact = false;
-    if (test && !counts_rounds(q, from, to)) add_test(q, test, holds, from, 0);
+    if (test && !counts_rounds(q, from, to)) add_test(q, test, holds, from);
 }
 
 void pass_find_guards(const pass_launch *l, ir_block *b, ir_arena *a, pass_guards *out) {
