@@ -2,6 +2,9 @@
  *
  *   jit.c        an object in memory that can be executed
  *   jit_debug.c  … made known to gdb and perf
+ *   cpus.c       how many threads this process should have
+ *   pool.c       the threads, and the launches that they work on
+ *   chunk.c      work-groups by number, and the boxes that a range of numbers is
  *
  * Nothing here knows the IR; runtime/devices/cpu*.c put it together.
  */
@@ -40,5 +43,59 @@ typedef struct {
 /* Says what the loaded object holds.  Throws when memory is short; the code stays as it is. */
 void rt_code_announce(rt_code *c, const cg_object *o, const rt_tools *tools, ir_ctx *cx);
 void rt_code_withdraw(rt_code *c); /* from gdb; perf is told what was, not what is */
+
+/* ----------------------------------------------------------------------------- threads (cpus.c) */
+
+/* Processors that this process may use: by its affinity, and by the quota of its control group. */
+unsigned rt_cpu_count(void);
+/* What SPVF_THREADS says, or as many as processors. */
+unsigned rt_default_threads(void);
+
+/* ----------------------------------------------------------------------- work-groups (chunk.c) */
+
+/* k.block of ir/launch.h */
+typedef void rt_block(const ir_group_info *g, void *const *args);
+
+/* Runs groups `at` to `at + count`, counted with x fastest, as few boxes; changes g's. */
+void rt_run_groups(rt_block *run, ir_group_info *g, void *const *args, uint64_t at, uint64_t count);
+
+/* ------------------------------------------------------------------------------ launches (pool.c)
+ *
+ * A pool has threads that help; whoever launches works too.  Any thread may launch at any time; all
+ * launches share the helpers, and no more threads run groups at once than the pool has, or callers
+ * when these are more. */
+
+typedef struct rt_pool rt_pool;
+
+typedef struct {
+    unsigned threads; /* that run groups at once, callers included; 0: rt_default_threads() */
+    bool pin;         /* each helper stays on a processor of its own */
+} rt_pool_options;
+
+/* What launches of a kernel took so far; starts as zeros. */
+typedef struct {
+    _Atomic uint64_t picoseconds; /* per group; 0: not known */
+} rt_cost;
+
+typedef struct {
+    rt_block *run;
+    const ir_group_info *info; /* num_groups says how many (at most 2^63 in all), their ids, local
+                                  and scratch are set here */
+    void *const *args;
+    uint64_t local, scratch; /* bytes that each thread needs */
+    rt_cost *cost;           /* of the kernel, or NULL */
+} rt_work;
+
+/* NULL: no memory.  Helpers start when they are needed first. */
+rt_pool *rt_pool_new(const rt_pool_options *options);
+void rt_pool_free(rt_pool *p); /* nobody launches any more; ends the helpers */
+/* Returns when all groups have run.  IR_ERR_MEMORY: there is no room for local memory and scratch,
+ * and none has. */
+ir_status rt_pool_run(rt_pool *p, const rt_work *work);
+unsigned rt_pool_threads(const rt_pool *p);
+
+/* The pool of this process, made for the first who asks and freed by the last who gives it back. */
+rt_pool *rt_pool_share(void);
+void rt_pool_give_back(rt_pool *p);
 
 #endif

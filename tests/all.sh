@@ -29,6 +29,7 @@ for variant in $sanitized $release; do
     suite "$short-golden" "$variant/tests/run" tests/ir tests/passes
     suite "$short-fusion" "$variant/tests/conformance/fusion" tests/conformance/fusion
     suite "$short-reader-errors" "$variant/tests/frontend/errors" tests/frontend "$release/reader"
+    suite "$short-pool-stress" "$variant/tests/runtime/pool_stress"
     for target in spirv text plan gen; do
         suite "$short-fuzz-$target" "$variant/tests/fuzz/$target" -n 1500 -s 1 "$release/seeds/$target"
     done

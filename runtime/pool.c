@@ -1,0 +1,421 @@
+/* pool.c — threads that run the work-groups of launches.
+ *
+ * A launch is a counter of groups.  Whoever works on it takes a chunk, a part of what is left that
+ * shrinks as the end comes near (guided self-scheduling, Polychronopoulos and Kuck 1987), until
+ * nothing is left.  The caller begins at once; helpers join when they are awake, each of them
+ * waking two more, as long as the launch wants more.  How many it wants follows from what earlier
+ * launches of the kernel took: what the caller does alone before a helper would have come wakes
+ * nobody.
+ *
+ * A helper joins while fewer threads run groups than the pool has, and leaves between two chunks
+ * when callers have come that make them more.
+ *
+ * Each thread has memory of its own for local memory and scratch: page-aligned, mapped and touched
+ * first by the thread, kept for the next launch.  Callers borrow a seat with such memory.
+ *
+ * After fork, the child has no helpers: its callers work alone.  (A child that was forked while
+ * another thread was in here must not launch: the lock may be held by nobody.)
+ */
+#define _GNU_SOURCE
+#include "runtime/native.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    GRAIN_NS = 20000,      /* work that is worth waking a thread */
+    CHUNK_NS = 1000,       /* … and worth going to the counter for */
+    CHUNKS_PER_THREAD = 2, /* of what is left, were it all cut equally */
+    SPINS = 2000,          /* some 10 us, before a caller sleeps until helpers are done */
+    STACK = 8 << 20
+};
+
+/* Memory of one thread. */
+typedef struct seat {
+    uint8_t *base;
+    size_t bytes;
+    struct seat *next; /* unused seats of callers */
+} seat;
+
+typedef struct launch {
+    const rt_work *work;
+    uint64_t total;
+    _Atomic uint64_t next;    /* the first group that nobody has taken */
+    uint64_t least;           /* groups of a chunk */
+    uint64_t parts;           /* a chunk is what is left divided by this */
+    unsigned wanted;          /* helpers that may still join */
+    _Atomic unsigned helpers; /* in it */
+    pthread_cond_t done;      /* helpers is 0 */
+    struct launch *older, *newer;
+} launch;
+
+typedef struct {
+    rt_pool *pool;
+    pthread_t thread;
+    unsigned number;
+    seat seat;
+} helper;
+
+struct rt_pool {
+    pthread_mutex_t lock; /* of all that follows and is not atomic */
+    pthread_cond_t work;
+    launch *newest;           /* of the launches that helpers may join */
+    _Atomic unsigned running; /* threads that run groups; changes under the lock */
+    unsigned idle, called;    /* helpers that wait; … and have been called already */
+    unsigned started, limit;  /* helpers */
+    bool stop, pin;
+    seat *seats;
+    pid_t owner;
+    helper helpers[];
+};
+
+/* --------------------------------------------------------------------------------------- memory */
+
+static uint64_t aligned(uint64_t bytes) {
+    return (bytes + IR_LOCAL_ALIGN - 1) & ~(uint64_t)(IR_LOCAL_ALIGN - 1);
+}
+
+static void free_seat(seat *s) {
+    if (s->base) munmap(s->base, s->bytes);
+    s->base = NULL;
+    s->bytes = 0;
+}
+
+/* Makes the seat large enough.  Scratch stands right behind local memory. */
+static bool fill_seat(seat *s, const rt_work *w) {
+    uint64_t bytes = aligned(w->local) + w->scratch;
+    if (bytes < w->local || bytes < w->scratch || bytes > SIZE_MAX / 2) return false;
+    if (bytes <= s->bytes) return true;
+    free_seat(s);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), size = ((size_t)bytes + page - 1) & ~(page - 1);
+    void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (base == MAP_FAILED) return false;
+    s->base = base;
+    s->bytes = size;
+    return true;
+}
+
+static seat *take_seat(rt_pool *p) {
+    seat *s = p->seats;
+    if (!s) return calloc(1, sizeof *s);
+    p->seats = s->next;
+    return s;
+}
+
+static void give_seat(rt_pool *p, seat *s) {
+    s->next = p->seats;
+    p->seats = s;
+}
+
+/* --------------------------------------------------------------------------------------- chunks */
+
+static bool take_chunk(launch *l, uint64_t *at, uint64_t *count) {
+    *at = atomic_load_explicit(&l->next, memory_order_relaxed);
+    do {
+        uint64_t left = l->total - *at;
+        if (left == 0) return false;
+        *count = left / l->parts;
+        if (*count < l->least) *count = l->least < left ? l->least : left;
+    } while (!atomic_compare_exchange_weak_explicit(&l->next, at, *at + *count,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    return true;
+}
+
+/* Kernels expect the default rounding and denormals, whatever the caller's. */
+#if defined(__x86_64__)
+static unsigned enter_float(void) {
+    unsigned before = __builtin_ia32_stmxcsr();
+    __builtin_ia32_ldmxcsr(0x1f80);
+    return before;
+}
+static void leave_float(unsigned before) { __builtin_ia32_ldmxcsr(before); }
+#else
+static unsigned enter_float(void) { return 0; }
+static void leave_float(unsigned before) { (void)before; }
+#endif
+
+static bool is_crowded(rt_pool *p) {
+    return atomic_load_explicit(&p->running, memory_order_relaxed) > p->limit + 1;
+}
+
+/* Takes chunks until none is left, or a helper has to go; gives how many groups were run. */
+static uint64_t run_chunks(rt_pool *p, launch *l, const seat *s, bool helps) {
+    const rt_work *w = l->work;
+    ir_group_info g = *w->info;
+    uint64_t at, count, done = 0;
+    unsigned before = enter_float();
+    g.local = s->base;
+    g.scratch = s->base + aligned(w->local);
+    while (!(helps && is_crowded(p)) && take_chunk(l, &at, &count)) {
+        rt_run_groups(w->run, &g, w->args, at, count);
+        done += count;
+    }
+    leave_float(before);
+    return done;
+}
+
+/* -------------------------------------------------------------------------------------- helpers
+ *
+ * With the lock held. */
+
+static bool has_work(const launch *l) {
+    return atomic_load_explicit(&l->next, memory_order_relaxed) < l->total;
+}
+
+/* The launch with the fewest helpers of those that want one, the oldest among equals. */
+static launch *find_launch(const rt_pool *p) {
+    launch *best = NULL;
+    if (atomic_load_explicit(&p->running, memory_order_relaxed) > p->limit) return NULL;
+    for (launch *l = p->newest; l; l = l->older)
+        if (l->wanted && has_work(l) && (!best || l->helpers <= best->helpers)) best = l;
+    return best;
+}
+
+static void *help(void *arg);
+
+static bool start_helper(rt_pool *p) {
+    helper *h = &p->helpers[p->started];
+    pthread_attr_t attr;
+    sigset_t all, before;
+    if (pthread_attr_init(&attr) != 0) return false;
+    pthread_attr_setstacksize(&attr, STACK);
+    sigfillset(&all); /* signals of the program are not for helpers */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    *h = (helper){.pool = p, .number = p->started};
+    bool ok = pthread_create(&h->thread, &attr, help, h) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
+    p->started += ok;
+    return ok;
+}
+
+static void call_helpers(rt_pool *p, unsigned n) {
+    while (n-- && find_launch(p)) {
+        if (p->idle > p->called) {
+            p->called++;
+            pthread_cond_signal(&p->work);
+        } else if (p->started == p->limit || !start_helper(p)) {
+            return;
+        }
+    }
+}
+
+static launch *wait_for_launch(rt_pool *p) {
+    launch *l;
+    while (!p->stop && !(l = find_launch(p))) {
+        p->idle++;
+        pthread_cond_wait(&p->work, &p->lock);
+        p->idle--;
+        if (p->called) p->called--;
+    }
+    return p->stop ? NULL : l;
+}
+
+static void join_launch(rt_pool *p, launch *l) {
+    l->wanted--;
+    l->helpers++;
+    p->running++;
+    call_helpers(p, 2);
+}
+
+/* It may go on with one helper more or less: perhaps there are fewer threads later. */
+static void leave_launch(rt_pool *p, launch *l, bool again) {
+    if (again && has_work(l)) l->wanted++;
+    p->running--;
+    if (--l->helpers == 0) pthread_cond_signal(&l->done);
+}
+
+static void pin_helper(const helper *h) {
+    cpu_set_t all, one;
+    if (sched_getaffinity(0, sizeof all, &all) != 0) return;
+    unsigned wanted = (h->number + 1) % (unsigned)CPU_COUNT(&all), seen = 0;
+    for (size_t c = 0; c < CPU_SETSIZE; c++) {
+        if (!CPU_ISSET(c, &all) || seen++ != wanted) continue;
+        CPU_ZERO(&one);
+        CPU_SET(c, &one);
+        sched_setaffinity(0, sizeof one, &one);
+        return;
+    }
+}
+
+static void *help(void *arg) {
+    helper *h = arg;
+    rt_pool *p = h->pool;
+    launch *l;
+    if (p->pin) pin_helper(h);
+    pthread_mutex_lock(&p->lock);
+    while ((l = wait_for_launch(p))) {
+        join_launch(p, l);
+        pthread_mutex_unlock(&p->lock);
+        bool room = fill_seat(&h->seat, l->work);
+        if (room) run_chunks(p, l, &h->seat, true);
+        pthread_mutex_lock(&p->lock);
+        leave_launch(p, l, room);
+    }
+    pthread_mutex_unlock(&p->lock);
+    free_seat(&h->seat);
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------------------- launches */
+
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t known_cost(const rt_work *w) {
+    return w->cost ? atomic_load_explicit(&w->cost->picoseconds, memory_order_relaxed) : 0;
+}
+
+/* Three parts of what was known, one of what was measured. */
+static void learn_cost(const rt_work *w, uint64_t ns, uint64_t groups) {
+    uint64_t old = known_cost(w), now = (uint64_t)((ir_u128)ns * 1000 / groups) + 1;
+    if (w->cost)
+        atomic_store_explicit(&w->cost->picoseconds, old ? old - old / 4 + now / 4 : now,
+                              memory_order_relaxed);
+}
+
+/* Fills in how many helpers are worth having, and what they take at a time. */
+static void plan_launch(const rt_pool *p, launch *l) {
+    uint64_t cost = known_cost(l->work), wanted = p->limit;
+    l->least = 1;
+    if (wanted > l->total - 1) wanted = l->total - 1;
+    if (cost) {
+        ir_u128 worth = (ir_u128)l->total * cost / 1000 / GRAIN_NS;
+        if (worth < wanted) wanted = (uint64_t)worth;
+        if (cost < CHUNK_NS * 1000) l->least = CHUNK_NS * 1000 / cost;
+    }
+    l->wanted = (unsigned)wanted;
+    l->parts = wanted ? (wanted + 1) * CHUNKS_PER_THREAD : 1;
+}
+
+static void open_launch(rt_pool *p, launch *l) {
+    l->older = p->newest;
+    if (p->newest) p->newest->newer = l;
+    p->newest = l;
+    call_helpers(p, 2);
+}
+
+static void close_launch(rt_pool *p, launch *l) {
+    *(l->newer ? &l->newer->older : &p->newest) = l->older;
+    if (l->older) l->older->newer = l->newer;
+}
+
+static void wait_for_helpers(rt_pool *p, launch *l) {
+    pthread_mutex_unlock(&p->lock);
+    for (unsigned n = 0; n < SPINS && atomic_load_explicit(&l->helpers, memory_order_relaxed); n++)
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#else
+        ;
+#endif
+    pthread_mutex_lock(&p->lock);
+    while (l->helpers) pthread_cond_wait(&l->done, &p->lock);
+}
+
+/* With the lock held, and let go while groups run. */
+static void run_launch(rt_pool *p, launch *l, const seat *s) {
+    bool shared = l->wanted != 0;
+    if (shared) open_launch(p, l);
+    pthread_mutex_unlock(&p->lock);
+    uint64_t start = now_ns(), done = run_chunks(p, l, s, false);
+    if (done) learn_cost(l->work, now_ns() - start, done);
+    pthread_mutex_lock(&p->lock);
+    if (!shared) return;
+    close_launch(p, l);
+    if (l->helpers) wait_for_helpers(p, l);
+}
+
+static uint64_t count_groups(const ir_group_info *g) {
+    return g->num_groups[0] * g->num_groups[1] * g->num_groups[2];
+}
+
+ir_status rt_pool_run(rt_pool *p, const rt_work *work) {
+    launch l = {.work = work, .total = count_groups(work->info), .done = PTHREAD_COND_INITIALIZER};
+    if (l.total == 0) return IR_OK;
+    plan_launch(p, &l);
+    pthread_mutex_lock(&p->lock);
+    seat *s = take_seat(p);
+    bool room = s && fill_seat(s, work);
+    if (room) {
+        p->running++;
+        run_launch(p, &l, s);
+        p->running--;
+        call_helpers(p, 1);
+    }
+    if (s) give_seat(p, s);
+    pthread_mutex_unlock(&p->lock);
+    pthread_cond_destroy(&l.done);
+    return room ? IR_OK : IR_ERR_MEMORY;
+}
+
+/* ---------------------------------------------------------------------------------------- pools */
+
+rt_pool *rt_pool_new(const rt_pool_options *options) {
+    unsigned threads = options && options->threads ? options->threads : rt_default_threads();
+    rt_pool *p = calloc(1, sizeof *p + (threads - 1) * sizeof(helper));
+    if (!p) return NULL;
+    p->limit = threads - 1;
+    p->pin = options && options->pin;
+    p->owner = getpid();
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->work, NULL);
+    return p;
+}
+
+static void end_helpers(rt_pool *p) {
+    pthread_mutex_lock(&p->lock);
+    p->stop = true;
+    pthread_cond_broadcast(&p->work);
+    pthread_mutex_unlock(&p->lock);
+    for (unsigned n = 0; n < p->started; n++) pthread_join(p->helpers[n].thread, NULL);
+}
+
+void rt_pool_free(rt_pool *p) {
+    if (!p) return;
+    if (p->owner == getpid()) {
+        end_helpers(p);
+        pthread_cond_destroy(&p->work);
+        pthread_mutex_destroy(&p->lock);
+    }
+    for (seat *s = p->seats, *next; s; s = next) {
+        next = s->next;
+        free_seat(s);
+        free(s);
+    }
+    free(p);
+}
+
+unsigned rt_pool_threads(const rt_pool *p) { return p->limit + 1; }
+
+/* A process has processors, not a context: this one variable is shared by all of them. */
+static struct {
+    pthread_mutex_t lock;
+    rt_pool *pool;
+    unsigned users;
+} shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+rt_pool *rt_pool_share(void) {
+    pthread_mutex_lock(&shared.lock);
+    if (!shared.pool) shared.pool = rt_pool_new(NULL);
+    rt_pool *p = shared.pool;
+    shared.users += p != NULL;
+    pthread_mutex_unlock(&shared.lock);
+    return p;
+}
+
+void rt_pool_give_back(rt_pool *p) {
+    pthread_mutex_lock(&shared.lock);
+    bool last = p && --shared.users == 0;
+    if (last) shared.pool = NULL;
+    pthread_mutex_unlock(&shared.lock);
+    if (last) rt_pool_free(p);
+}

@@ -1,0 +1,99 @@
+/* pool_stress.c — many threads launch at a time; for the thread sanitizer too, with which Criterion
+ * does not run.
+ *
+ * Each launch must have run all of its groups when it returns, in memory of their own, and no more
+ * threads may be at it than the pool or the callers are.
+ */
+#include "runtime/native.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { CALLERS = 8, LAUNCHES = 300, MOST_GROUPS = 100, LOCAL = 3000 };
+
+typedef struct {
+    rt_pool *pool;
+    rt_cost cost;
+    _Atomic int running, most, wrong;
+} stress;
+
+static void note_running(stress *s) {
+    int now = ++s->running, most = s->most;
+    while (now > most && !atomic_compare_exchange_weak(&s->most, &most, now)) continue;
+}
+
+/* args: the stress, and a plain counter per group, which the caller reads. */
+static void run_box(const ir_group_info *g, void *const *args) {
+    stress *s = args[0];
+    int *count = args[1], *local = g->local, mark = (int)(uintptr_t)count;
+    note_running(s);
+    for (uint64_t i = g->group_id[0]; i < g->group_end[0]; i++) {
+        for (int k = 0; k < LOCAL / 4; k++) local[k] = mark;
+        for (int k = 0; k < LOCAL / 4; k++) s->wrong += local[k] != mark;
+        count[i]++;
+    }
+    s->running--;
+}
+
+static void *launch_many(void *arg) {
+    stress *s = arg;
+    unsigned seed = (unsigned)(uintptr_t)&seed;
+    for (int i = 0; i < LAUNCHES; i++) {
+        int count[MOST_GROUPS] = {0};
+        uint64_t n = 1 + (uint64_t)(rand_r(&seed) % MOST_GROUPS);
+        ir_group_info g = {.num_groups = {n, 1, 1}};
+        rt_work w = {.run = run_box,
+                     .info = &g,
+                     .args = (void *[]){s, count},
+                     .local = LOCAL,
+                     .cost = i & 1 ? &s->cost : NULL};
+        s->wrong += rt_pool_run(s->pool, &w) != IR_OK;
+        for (uint64_t k = 0; k < n; k++) s->wrong += count[k] != 1;
+    }
+    return NULL;
+}
+
+static bool run_stress(unsigned threads, unsigned callers) {
+    stress s = {.pool = rt_pool_new(&(rt_pool_options){.threads = threads})};
+    pthread_t t[CALLERS];
+    for (unsigned i = 0; i < callers; i++) pthread_create(&t[i], NULL, launch_many, &s);
+    for (unsigned i = 0; i < callers; i++) pthread_join(t[i], NULL);
+    rt_pool_free(s.pool);
+    /* A caller begins at once; a helper that is too much leaves at its next chunk. */
+    unsigned most = (threads > callers ? threads : callers) + callers;
+    bool ok = s.wrong == 0 && (unsigned)s.most <= most;
+    if (!ok)
+        printf("%u threads, %u callers: %d wrong, %d at once\n", threads, callers, s.wrong, s.most);
+    return ok;
+}
+
+/* Callers that share a pool come and go. */
+static void *share(void *arg) {
+    for (int i = 0; i < 50; i++) {
+        stress s = {.pool = rt_pool_share()};
+        int count[MOST_GROUPS] = {0};
+        ir_group_info g = {.num_groups = {MOST_GROUPS, 1, 1}};
+        rt_work w = {.run = run_box, .info = &g, .args = (void *[]){&s, count}, .local = LOCAL};
+        if (rt_pool_run(s.pool, &w) != IR_OK || s.wrong) *(_Atomic int *)arg = 1;
+        rt_pool_give_back(s.pool);
+    }
+    return NULL;
+}
+
+static bool share_pools(void) {
+    _Atomic int wrong = 0;
+    pthread_t t[CALLERS];
+    for (unsigned i = 0; i < CALLERS; i++) pthread_create(&t[i], NULL, share, &wrong);
+    for (unsigned i = 0; i < CALLERS; i++) pthread_join(t[i], NULL);
+    return !wrong;
+}
+
+int main(void) {
+    static const unsigned threads[] = {1, 4, 12, 12}, callers[] = {8, 8, 8, 2};
+    int passed = 0;
+    for (int i = 0; i < 4; i++) passed += run_stress(threads[i], callers[i]);
+    passed += share_pools();
+    printf("launches at a time: %d passed, %d failed\n", passed, 5 - passed);
+    return passed != 5;
+}
