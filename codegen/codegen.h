@@ -126,7 +126,7 @@ typedef struct {
     uint8_t push, move;          /* bytes of the instructions that keep fp, and set it to sp */
 } cg_machine;
 
-extern const cg_machine x86_machine;
+extern const cg_machine cg_x86_64_machine;
 
 typedef struct {
     const cg_machine *machine;
@@ -147,6 +147,6 @@ void cg_add_kernel_table(cg_object *o, const char *name, ir_arena *arena);
  * with the parameters (void *const *args, state *), which runs the work-group of the state, and the
  * exported array `__sycl_native_cpu_decls` of {name, function}, ended by {"__nativecpu_end", 0}.
  * What was K is local then, as K.group. */
-void x86_add_nativecpu(cg_object *o, ir_arena *arena);
+void cg_x86_64_add_nativecpu(cg_object *o, ir_arena *arena);
 
 #endif

@@ -186,7 +186,7 @@ static uint32_t add_function(glue *g, const char *name) {
                                                         .symbol = g->kernel->entry,
                                                         .addend = image.relocs[0].addend};
     *ir_push(g->arena, &g->object->frames) =
-        (cg_frame){.symbol = s, .prologue = x86_machine.push + x86_machine.move};
+        (cg_frame){.symbol = s, .prologue = cg_x86_64_machine.push + cg_x86_64_machine.move};
     return s;
 }
 
@@ -206,7 +206,7 @@ static uint32_t add_kernel(cg_object *o, ir_arena *arena, const cg_kernel *k) {
     return s;
 }
 
-void x86_add_nativecpu(cg_object *o, ir_arena *arena) {
+void cg_x86_64_add_nativecpu(cg_object *o, ir_arena *arena) {
     enum { ENTRY = 16 };
     uint32_t n = o->kernels.n;
     uint8_t *zeros = ir_alloc(arena, ENTRY * ((size_t)n + 1));

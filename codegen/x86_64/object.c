@@ -3,7 +3,7 @@
 
 #include <elf.h>
 
-const cg_machine x86_machine = {.elf = EM_X86_64,
+const cg_machine cg_x86_64_machine = {.elf = EM_X86_64,
                                 .pc32 = R_X86_64_PC32,
                                 .abs32 = R_X86_64_32,
                                 .abs64 = R_X86_64_64,
