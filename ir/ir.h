@@ -530,7 +530,8 @@ bool ir_is_cheap(const ir_inst *i);
  * constant (arg 0 is the selector, arg i the value of successor i) · ret, unreachable: none.
  * The first block of a function is its entry and has no predecessor. */
 
-enum { IR_LOOP_UNROLL = 1, IR_LOOP_NO_UNROLL = 2 };
+/* What a loop's header says: how often to copy its body, and that its rounds are work-items. */
+enum { IR_LOOP_UNROLL = 1, IR_LOOP_NO_UNROLL = 2, IR_LOOP_ITEMS = 4 };
 
 struct ir_block {
     ir_func *func;

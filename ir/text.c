@@ -81,6 +81,7 @@ const text_word text_image_operands[] = {
 const text_word text_loop_hints[] = {
     {"unroll", IR_LOOP_UNROLL},
     {"no_unroll", IR_LOOP_NO_UNROLL},
+    {"items", IR_LOOP_ITEMS},
     {NULL, 0},
 };
 const text_word text_scopes[] = {

@@ -233,4 +233,27 @@ bool pass_writes(const ir_inst *i);
 bool pass_may_write(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size);
 bool pass_may_read(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size);
 
+/* ------------------------------------------------------------------------- uniformity (uniform.c)
+ *
+ * What is the same for all items of a work-group that get there in the same round of all loops. */
+
+typedef struct {
+    const ir_loops *loops;
+    bool *varies;    /* by value id: a value that is not the same */
+    bool *splits;    /* by block id: items take the branch that ends it different ways */
+    bool *sheds;     /* by block id of its header: items leave the loop in different rounds */
+    uint32_t *ahead; /* by block id: the one meeting place that all ways from its start lead to */
+} pass_uniformity;
+
+/* Values and blocks that come later are not known. */
+void pass_find_uniform(ir_func *f, ir_arena *a, pass_uniformity *out);
+/* Is v, made before, the same for all items that come to `at`? */
+bool pass_is_uniform(const pass_uniformity *u, const ir_inst *v, const ir_block *at);
+/* Do all items that get to b's end go on alike? */
+bool pass_goes_alike(const pass_uniformity *u, const ir_block *b);
+/* Is there one meeting place that all ways from b's end lead to next? */
+bool pass_is_decided(const pass_uniformity *u, const ir_block *b);
+/* Does the whole work-group meet there? */
+bool pass_is_meeting(const ir_inst *i);
+
 #endif

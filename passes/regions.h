@@ -1,0 +1,31 @@
+/* regions.h — the code of a work-item becomes the code of a work-group (regions.c). */
+#ifndef SPVFUSE_REGIONS_H
+#define SPVFUSE_REGIONS_H
+
+#include "ir/launch.h"
+#include "passes/passes.h"
+
+/* What all launches of the code have in common; zeros: nothing is known.  A local size that the
+ * kernel requires counts as known. */
+typedef struct {
+    uint64_t local[3]; /* work-items of a group; 0: the launch says */
+    bool whole_groups; /* no group is smaller */
+    bool no_offset;    /* the global offset is 0 */
+    unsigned dims;     /* 1 to 3: sizes beyond are 1; 0: the launch says */
+} pass_group_shape;
+
+typedef struct {
+    ir_func *block, *one; /* k.block and k of launch.h, at level vector */
+    ir_group_need need;
+    const char *refusal; /* why there is no code, in the arena that was given; NULL: there is */
+} pass_group_code;
+
+/* Makes the two functions next to a kernel that calls nothing; the kernel is used up, and its name
+ * is that of out->one.  A kernel that is refused stays as it is. */
+void pass_make_group(ir_func *kernel, const pass_group_shape *shape, ir_arena *arena,
+                     pass_group_code *out);
+
+/* What pays on such functions: names of passes. (pipeline.c) */
+extern const char pass_group_pipeline[];
+
+#endif

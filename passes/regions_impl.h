@@ -1,0 +1,85 @@
+/* regions_impl.h — private to the files of regions: what they find out and hand on.
+ *
+ * It stands in the order in which pass_make_group (regions.c) needs it. */
+#ifndef SPVFUSE_REGIONS_IMPL_H
+#define SPVFUSE_REGIONS_IMPL_H
+
+#include "passes/analysis.h"
+#include "passes/regions.h"
+
+/* What all items of a group execute before they meet again: the blocks that can be reached from the
+ * head without passing another head. */
+typedef struct {
+    ir_block *head;
+    ir_block_list blocks;  /* head first */
+    ir_block_list targets; /* the heads, or the end, that come next, each once */
+    ir_block *decider;     /* its branch says which target: all exits are its; NULL: several blocks */
+    ir_inst *first;        /* of the head, phis aside; values that come in are read before it */
+    ir_block *before;      /* runs once for the group, in front of the loops */
+    ir_inst *id[3], *item; /* of the item that the loops are at: local ids, and in linear order */
+} pass_region;
+
+enum { PASS_NO_REGION = UINT32_MAX, PASS_SHARED = UINT32_MAX - 1 };
+
+/* A group function in the making: entry -> group -> start, the first block of the items' code, …
+ * -> end, where all items have finished. */
+typedef struct {
+    ir_func *kernel, *f;
+    ir_arena *scratch;
+    pass_group_shape shape;
+    pass_group_code *out;
+    ir_builder entry; /* places for values of the launch, … */
+    ir_builder group; /* … and of the group */
+    ir_block *start, *end;
+    ir_inst *info, *args;
+    ir_map known; /* what has been loaded from info, by offset */
+
+    ir_inst *first_group[3]; /* the group that the function is at, until there are loops */
+    ir_inst *count[3];       /* items of this group; NULL: one */
+    ir_inst *id[3], *item;   /* stand for the counters of the loops that there will be */
+
+    ir_vec(ir_block *) meetings; /* blocks that begin with a meeting */
+    pass_uniformity uniform;
+    uint32_t nblocks;     /* ids of blocks are below, until regions have loops */
+    bool *is_head, *hard; /* by block id; hard: in every program all items come there, or none */
+    pass_region *regions;
+    uint32_t nregions;
+    uint32_t *region_of; /* by block id: the one that has it, PASS_NO_REGION or PASS_SHARED */
+    uint64_t items64;    /* items of a group, rounded up; 0: known at launch */
+    ir_inst *rounded;    /* the same as a value */
+} pass_grouping;
+
+/* ---------------------------------------------------------- arguments and ids (regions_launch.c) */
+
+/* Begins out->block and copies the kernel into it: parameters are read from args. */
+void pass_take_kernel(pass_grouping *g);
+/* A field of info, at its offset. */
+ir_inst *pass_info_field(pass_grouping *g, size_t offset, ir_type t);
+/* Replaces queries, by fields of info and by g->id and g->item. */
+void pass_answer_queries(pass_grouping *g);
+/* Gives variables in local memory their place. */
+void pass_place_locals(pass_grouping *g);
+/* Loops over all groups that info asks for, around all that depends on the group. */
+void pass_loop_over_groups(pass_grouping *g);
+
+/* --------------------------------------------------------------------- regions (regions_cut.c) */
+
+/* Cuts blocks in front of meetings, and finds regions.  False: refused. */
+bool pass_find_regions(pass_grouping *g);
+/* Gives each region blocks of its own. */
+void pass_unshare_regions(pass_grouping *g);
+
+/* --------------------------------------------------------------------- context (regions_keep.c) */
+
+/* Values that regions hand on go through memory: of the function when they are the same for all
+ * items, else one for each. */
+void pass_keep_values(pass_grouping *g);
+/* `bytes` of scratch memory for each item: the address that item 0 has. */
+ir_inst *pass_item_storage(pass_grouping *g, uint64_t bytes);
+
+/* ------------------------------------------------------------------------- loops (regions_loops.c) */
+
+/* Removes what is left of the meetings, puts each region into loops over the items and links the regions. */
+void pass_loop_over_items(pass_grouping *g);
+
+#endif

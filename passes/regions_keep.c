@@ -1,0 +1,353 @@
+/* regions_keep.c — what work-items keep from one region to the next.
+ *
+ * A value that is live where another region begins is
+ *   the same for all items   kept once, in a variable of the function, which becomes a value again;
+ *                            it is read in front of the loops over items, so that what an item
+ *                            writes there at its end is not seen by the next one
+ *   cheap                    computed again from ids, arguments and values of the first sort
+ *   else                     kept in scratch memory, where each item has an element: behind each
+ *                            other in the order of items, one array for each value
+ * Phis at the heads of regions are kept in the same way, and written by the regions in front.
+ *
+ * Variables stay variables of the function when one region has all that is done with them, and is
+ * not come to again; else they have a place in scratch memory for each item.
+ *
+ * Reads stand at the head of a region, one for each value.  Where that would not be right, because
+ * the region makes the value anew or shares the reading block with others, each use reads.
+ */
+#include "passes/regions_impl.h"
+
+enum { MAX_AGAIN = 4 };
+
+typedef enum {
+    KEEP_NOT, /* one region has it all, or it is there everywhere */
+    KEEP_ONCE,
+    KEEP_AGAIN,
+    KEEP_EACH,
+    KEEP_PLACE /* a variable; what is kept is its address */
+} keep_how;
+
+typedef struct {
+    pass_grouping *g;
+    const ir_live *live;
+    uint8_t *how;    /* by value id, keep_how */
+    ir_inst **slot;  /* by value id: the address of where it is kept, of item 0 */
+    bool *mixed;     /* by value id: regions that get it make it as well, or share blocks */
+    uint32_t nvalues;
+    ir_vec(ir_inst *) values; /* that cross heads */
+    ir_map read;              /* by region and value: what it is there */
+    ir_inst **first_store;    /* by block id: where phis of the next region are written */
+} keeper;
+
+static bool is_known(const keeper *k, const ir_inst *v) { return v->id < k->nvalues; }
+
+/* --------------------------------------------------------------------------------- where it goes */
+
+static uint32_t region_of(const keeper *k, const ir_block *b) { return k->g->region_of[b->id]; }
+
+static bool is_everywhere(const keeper *k, const ir_inst *v) {
+    const pass_grouping *g = k->g;
+    if (!v->block || v->block == g->entry.block || v->block == g->group.block) return true;
+    return v == g->id[0] || v == g->id[1] || v == g->id[2] || v == g->item;
+}
+
+static bool is_head_phi(const keeper *k, const ir_inst *v) {
+    return v->op == IR_OP_phi && k->g->is_head[v->block->id];
+}
+
+static bool comes_in(const keeper *k, const ir_inst *v, const ir_block *head) {
+    if (is_head_phi(k, v) && v->block == head) return true;
+    return ir_has_value(&k->live->in[head->id], v);
+}
+
+static void add_value(keeper *k, ir_inst *v, const pass_region *r) {
+    if (is_everywhere(k, v)) return;
+    if (!k->how[v->id]) {
+        k->how[v->id] = KEEP_ONCE;
+        *ir_push(k->g->scratch, &k->values) = v;
+    }
+    uint32_t made = region_of(k, v->block), here = region_of(k, r->head);
+    bool phi = is_head_phi(k, v);
+    if (!phi && (made == here || made == PASS_SHARED)) k->mixed[v->id] = true;
+    if (!pass_is_uniform(&k->g->uniform, v, r->head)) k->how[v->id] = KEEP_EACH;
+}
+
+static void find_values(keeper *k) {
+    for (uint32_t n = 0; n < k->g->nregions; n++) {
+        const pass_region *r = &k->g->regions[n];
+        const ir_value_list *in = &k->live->in[r->head->id];
+        for (uint32_t v = 0; v < in->n; v++) add_value(k, in->data[v], r);
+        foreach_phi (phi, r->head) add_value(k, phi, r);
+    }
+}
+
+static ir_block *place_of(const ir_use *u) {
+    return u->user->op == IR_OP_phi ? u->user->block->pred[u - u->user->arg] : u->user->block;
+}
+
+static void find_mixed(keeper *k) {
+    for (uint32_t n = 0; n < k->values.n; n++) {
+        ir_inst *v = k->values.data[n];
+        foreach_use (u, v) k->mixed[v->id] |= region_of(k, place_of(u)) == PASS_SHARED;
+        if (k->mixed[v->id]) k->how[v->id] = KEEP_EACH;
+    }
+}
+
+/* ------------------------------------------------------------------------------------- variables */
+
+typedef struct {
+    uint32_t region; /* PASS_NO_REGION: none so far */
+    bool several;    /* or unknown */
+    ir_vec(const ir_inst *) addresses;
+} variable_uses;
+
+static bool is_address(const ir_inst *i) {
+    return ir_is_ptr(i->type) && (ir_has_flag(i, F_PURE) || i->op == IR_OP_phi);
+}
+
+static void add_use(keeper *k, variable_uses *uses, const ir_use *u) {
+    const ir_inst *i = u->user;
+    uint32_t region = region_of(k, place_of(u));
+    if (region == PASS_NO_REGION) return;
+    uses->several |= region == PASS_SHARED || (uses->region != PASS_NO_REGION && uses->region != region);
+    uses->region = region;
+    if (is_address(i))
+        *ir_push(k->g->scratch, &uses->addresses) = i;
+    else if (ir_info(i)->rule != R_CMPI && !pass_is_accessed(i, (unsigned)(u - i->arg)))
+        uses->several = true;
+}
+
+/* Does one region have all of it, and only once for each item? */
+static bool stays(keeper *k, const ir_inst *alloca) {
+    variable_uses uses = {.region = PASS_NO_REGION};
+    ir_map seen = {0};
+    *ir_push(k->g->scratch, &uses.addresses) = alloca;
+    for (uint32_t n = 0; n < uses.addresses.n && !uses.several; n++) {
+        const ir_inst *address = uses.addresses.data[n];
+        if (ir_map_get(&seen, address->id + UINT64_C(1))) continue;
+        ir_map_set(k->g->scratch, &seen, address->id + UINT64_C(1), k);
+        for (const ir_use *u = address->uses; u; u = u->next) add_use(k, &uses, u);
+    }
+    if (uses.several) return false;
+    if (uses.region == PASS_NO_REGION) return true;
+    return !k->g->uniform.loops->of[k->g->regions[uses.region].head->id];
+}
+
+static void find_variables(keeper *k) {
+    if (k->g->nregions == 1) return;
+    foreach_inst (i, k->g->f->first) {
+        if (i->op != IR_OP_alloca || !is_known(k, i) || stays(k, i)) continue;
+        k->how[i->id] = KEEP_PLACE;
+        *ir_push(k->g->scratch, &k->values) = i;
+    }
+}
+
+/* ---------------------------------------------------------------------------------- once more … */
+
+/* Can it be computed at any head, from what is there? */
+static bool is_again(const keeper *k, const ir_inst *v, unsigned *left) {
+    uint8_t how = is_known(k, v) ? k->how[v->id] : KEEP_NOT;
+    if (how == KEEP_ONCE || how == KEEP_PLACE || is_everywhere(k, v)) return true;
+    if (v->op == IR_OP_phi || !ir_is_cheap(v) || !*left) return false;
+    --*left;
+    for (unsigned n = 0; n < v->nargs; n++)
+        if (!is_again(k, ir_arg(v, n), left)) return false;
+    return true;
+}
+
+static void find_again(keeper *k) {
+    for (uint32_t n = 0; n < k->values.n; n++) {
+        const ir_inst *v = k->values.data[n];
+        unsigned left = MAX_AGAIN;
+        if (k->how[v->id] != KEEP_EACH || k->mixed[v->id] || is_head_phi(k, v)) continue;
+        if (is_again(k, v, &left)) k->how[v->id] = KEEP_AGAIN;
+    }
+}
+
+/* --------------------------------------------------------------------------------------- storage */
+
+ir_inst *pass_item_storage(pass_grouping *g, uint64_t bytes) {
+    ir_inst *scratch = pass_info_field(g, offsetof(ir_group_info, scratch), ir_ptr(IR_PRIVATE));
+    uint64_t before = g->out->need.scratch_item;
+    g->out->need.scratch_item += bytes;
+    ir_inst *offset = ir_build2(&g->entry, IR_OP_mul, IR_I64, g->rounded,
+                                ir_const(g->f, IR_I64, before));
+    return ir_build_ptradd(&g->entry, scratch, offset, true);
+}
+
+static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+
+/* Bytes from the element of an item to the next one's. */
+static uint64_t stride_of(const keeper *k, const ir_inst *v) {
+    const ir_module *m = k->g->f->module;
+    if (v->op != IR_OP_alloca) return ir_sizeof(m, v->type);
+    return round_up(ir_sizeof(m, v->imm.var->type), v->imm.var->align ? v->imm.var->align : 1);
+}
+
+static unsigned align_of(const keeper *k, const ir_inst *v) {
+    uint64_t align = ir_alignof(k->g->f->module, v->type);
+    return align > 64 ? 64 : (unsigned)align;
+}
+
+static ir_inst *element(keeper *k, ir_builder *b, const ir_inst *v) {
+    ir_inst *size = ir_const(k->g->f, IR_I64, stride_of(k, v));
+    ir_inst *offset = ir_build(b, IR_OP_mul, IR_I64, IR_NSW | IR_NUW, (ir_imm){0}, 2,
+                               (ir_inst *[]){k->g->item, size});
+    return ir_build_ptradd(b, k->slot[v->id], offset, true);
+}
+
+static void make_slots(keeper *k) {
+    for (uint32_t n = 0; n < k->values.n; n++) {
+        const ir_inst *v = k->values.data[n];
+        uint8_t how = k->how[v->id];
+        if (how == KEEP_ONCE) k->slot[v->id] = ir_build_alloca(&k->g->entry, v->type, align_of(k, v));
+        if (how == KEEP_EACH || how == KEEP_PLACE)
+            k->slot[v->id] = pass_item_storage(k->g, stride_of(k, v));
+    }
+}
+
+static void begin_at(const keeper *k, ir_builder *b, ir_inst *before) {
+    ir_builder_init(b, k->g->f);
+    ir_before(b, before);
+}
+
+/* ----------------------------------------------------------------------------------------- reads */
+
+static ir_inst *read_at(keeper *k, ir_builder *b, ir_inst *v, uint32_t region);
+
+static ir_inst *copy_at(keeper *k, ir_builder *b, const ir_inst *v, uint32_t region) {
+    ir_inst *args[IR_MAX_LANES];
+    for (unsigned n = 0; n < v->nargs; n++) args[n] = read_at(k, b, ir_arg(v, n), region);
+    return ir_build(b, v->op, v->type, v->flags, v->imm, v->nargs, args);
+}
+
+static ir_inst *read_once(keeper *k, const ir_inst *v, uint32_t region) {
+    ir_builder b;
+    ir_builder_init(&b, k->g->f);
+    ir_at_end(&b, k->g->regions[region].before);
+    return ir_build_load(&b, v->type, k->slot[v->id], align_of(k, v), 0);
+}
+
+/* v as it is when a region begins; NO_REGION: in any region. */
+static ir_inst *build_read(keeper *k, ir_builder *b, ir_inst *v, uint32_t region) {
+    switch (is_known(k, v) ? k->how[v->id] : KEEP_NOT) {
+    case KEEP_ONCE: return read_once(k, v, region);
+    case KEEP_EACH: return ir_build_load(b, v->type, element(k, b, v), align_of(k, v), 0);
+    case KEEP_PLACE: return element(k, b, v);
+    default: return copy_at(k, b, v, region);
+    }
+}
+
+static ir_inst *read_at(keeper *k, ir_builder *b, ir_inst *v, uint32_t region) {
+    uint8_t how = is_known(k, v) ? k->how[v->id] : KEEP_NOT;
+    uint64_t key = (uint64_t)region << 32 | v->id;
+    if (is_everywhere(k, v) && how != KEEP_PLACE) return v;
+    ir_inst *known = ir_map_get(&k->read, key);
+    if (known) return known;
+    known = build_read(k, b, v, region);
+    ir_map_set(k->g->scratch, &k->read, key, known);
+    return known;
+}
+
+static ir_inst *read_at_head(keeper *k, ir_inst *v, uint32_t region) {
+    ir_builder b;
+    begin_at(k, &b, k->g->regions[region].first);
+    return read_at(k, &b, v, region);
+}
+
+/* At the use itself, which is in several regions, or in one that makes the value anew. */
+static ir_inst *read_at_use(keeper *k, ir_inst *v, const ir_use *u) {
+    ir_builder b;
+    ir_block *place = place_of(u);
+    ir_inst *at = u->user->op == IR_OP_phi ? place->last : u->user;
+    if (place->id < k->g->nblocks && at->op == IR_OP_store && k->first_store[place->id])
+        at = k->first_store[place->id];
+    begin_at(k, &b, at);
+    return build_read(k, &b, v, PASS_NO_REGION);
+}
+
+static void replace_use(keeper *k, ir_inst *v, ir_use *u) {
+    ir_block *place = place_of(u);
+    uint32_t region = region_of(k, place);
+    unsigned arg = (unsigned)(u - u->user->arg);
+    bool made_here = place == v->block && !is_head_phi(k, v) && v->op != IR_OP_alloca;
+    if (region == PASS_NO_REGION || made_here || is_head_phi(k, u->user)) return;
+    bool in = region == PASS_SHARED || v->op == IR_OP_alloca ||
+              comes_in(k, v, k->g->regions[region].head);
+    if (!in) return;
+    bool anew = v->op != IR_OP_alloca && !is_head_phi(k, v) && region_of(k, v->block) == region;
+    ir_inst *read = region == PASS_SHARED || anew ? read_at_use(k, v, u)
+                                                  : read_at_head(k, v, region);
+    ir_set_arg(u->user, arg, read);
+}
+
+/* ---------------------------------------------------------------------------------------- writes */
+
+static ir_inst *write(keeper *k, ir_builder *b, const ir_inst *slot_of, ir_inst *v) {
+    ir_inst *slot = k->slot[slot_of->id];
+    if (k->how[slot_of->id] == KEEP_EACH) slot = element(k, b, slot_of);
+    return ir_build_store(b, v, slot, align_of(k, slot_of), 0);
+}
+
+static void write_value(keeper *k, ir_inst *v) {
+    ir_builder b;
+    bool phi = v->op == IR_OP_phi;
+    begin_at(k, &b, phi ? ir_first_non_phi(v->block) : v->next);
+    write(k, &b, v, v);
+}
+
+/* The blocks in front of a head write what its phis will be. */
+static void write_phis(keeper *k, const ir_block *head) {
+    ir_builder b;
+    for (uint32_t p = 0; p < head->npred; p++) {
+        ir_block *from = head->pred[p];
+        foreach_phi (phi, head) {
+            if (!k->how[phi->id]) continue;
+            begin_at(k, &b, from->last);
+            ir_inst *store = write(k, &b, phi, ir_arg(phi, p));
+            if (!k->first_store[from->id]) k->first_store[from->id] = store;
+        }
+    }
+}
+
+static void remove_phis(const ir_block *head) {
+    foreach_phi (phi, head) ir_replace_uses(phi, ir_undef(head->func, phi->type));
+    foreach_phi (phi, head) ir_remove(phi);
+}
+
+static void replace_uses(keeper *k, ir_inst *v) {
+    ir_vec(ir_use *) uses = {0};
+    foreach_use (u, v) *ir_push(k->g->scratch, &uses) = u;
+    for (uint32_t n = 0; n < uses.n; n++)
+        if (uses.data[n]->val == v) replace_use(k, v, uses.data[n]);
+}
+
+static void make_tables(keeper *k) {
+    k->nvalues = k->g->f->next_id;
+    k->how = ir_new_array(k->g->scratch, uint8_t, k->nvalues);
+    k->slot = ir_new_array(k->g->scratch, ir_inst *, k->nvalues);
+    k->mixed = ir_new_array(k->g->scratch, bool, k->nvalues);
+    k->first_store = ir_new_array(k->g->scratch, ir_inst *, k->g->nblocks);
+}
+
+void pass_keep_values(pass_grouping *g) {
+    keeper k = {.g = g, .live = ir_liveness(g->f)};
+    make_tables(&k);
+    for (uint32_t n = 0; n < g->nregions; n++) {
+        g->regions[n].before = ir_block_new(g->f, NULL);
+        g->regions[n].first = ir_first_non_phi(g->regions[n].head);
+    }
+    find_variables(&k);
+    find_values(&k);
+    find_mixed(&k);
+    find_again(&k);
+    make_slots(&k);
+    for (uint32_t n = 0; n < k.values.n; n++) {
+        ir_inst *v = k.values.data[n];
+        bool kept = k.how[v->id] == KEEP_ONCE || k.how[v->id] == KEEP_EACH;
+        if (kept && !is_head_phi(&k, v)) write_value(&k, v);
+    }
+    for (uint32_t n = 0; n < g->nregions; n++) write_phis(&k, g->regions[n].head);
+    for (uint32_t n = 0; n < k.values.n; n++) replace_uses(&k, k.values.data[n]);
+    for (uint32_t n = 0; n < g->nregions; n++) remove_phis(g->regions[n].head);
+}
