@@ -13,7 +13,7 @@
  * execution.  Lack of memory leaves the pass through ir_throw and ends here as `false`; a module
  * that was left in this way is good for nothing but being freed.
  */
-#include "passes/passes.h"
+#include "passes/regions.h"
 
 #include <time.h>
 
@@ -64,6 +64,15 @@ const char pass_standard[] =
     "dce,"         /* what merging and folding left unused, stores nobody reads, dead phi cycles */
     "simplifycfg," /* blocks that became empty */
     "sink";        /* work that only one of the branches needs that are left */
+
+const char pass_group_pipeline[] =
+    "simplify,"    /* what ids and sizes are now */
+    "simplifycfg," /* blocks that only led to a meeting */
+    "gvn,"         /* fields of info and ids, read for several reasons */
+    "licm,"        /* what is the same for a row, a group, a launch stands in front of its loop */
+    "simplify,"    /* phis of values that have left the loop they were in */
+    "dce,"         /* counters and values that nobody asks for */
+    "simplifycfg"; /* loops around nothing else than blocks of one jump */
 
 /* ----------------------------------------------------------------------------------- a pipeline */
 

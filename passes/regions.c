@@ -18,7 +18,8 @@ static const char *refuse_op(const ir_inst *i) {
         return "it has a barrier for more than a work-group";
     if (i->op == IR_OP_call) return "it calls a function";
     if (ir_info(i)->levels & L_VECTOR || ir_info(i)->rule == R_QUERY) return NULL;
-    if (i->op == IR_OP_barrier || i->op == IR_OP_subgroup_mask || i->op == IR_OP_assume) return NULL;
+    if (i->op == IR_OP_barrier || i->op == IR_OP_subgroup_mask || i->op == IR_OP_assume)
+        return NULL;
     return ir_info(i)->name;
 }
 
@@ -42,18 +43,22 @@ static void complete_shape(pass_group_shape *s, const ir_func *kernel) {
     }
 }
 
+static void add_fence(pass_grouping *g, const ir_inst *barrier) {
+    ir_builder b;
+    ir_imm imm = barrier->imm;
+    imm.sync.exec = 0;
+    ir_builder_init(&b, g->f);
+    ir_before(&b, barrier->next);
+    ir_build_raw(&b, IR_OP_fence, IR_VOID, 0, imm, 0, NULL);
+}
+
 /* Barriers of fewer items than a group are of one item; what they say about memory of other groups
  * stays as a fence.  Assumptions have been made use of. */
 static void remove_minor(pass_grouping *g) {
-    ir_builder b;
-    ir_builder_init(&b, g->f);
     foreach_block (block, g->f)
         foreach_inst (i, block) {
             bool barrier = i->op == IR_OP_barrier;
-            if (barrier && i->imm.sync.scope < IR_SCOPE_WORKGROUP) {
-                ir_before(&b, i->next);
-                ir_build_raw(&b, IR_OP_fence, IR_VOID, 0, i->imm, 0, NULL);
-            }
+            if (barrier && i->imm.sync.scope < IR_SCOPE_WORKGROUP) add_fence(g, i);
             if (i->op == IR_OP_assume || (barrier && !pass_is_meeting(i))) ir_remove(i);
         }
 }

@@ -76,7 +76,8 @@ static void find_heads(cutter *c) {
     add_head(c, g->start);
     add_head(c, g->end);
     for (uint32_t k = 0; k < g->meetings.n; k++)
-        if (c->order->index[g->meetings.data[k]->id] != UINT32_MAX) add_head(c, g->meetings.data[k]);
+        if (c->order->index[g->meetings.data[k]->id] != UINT32_MAX)
+            add_head(c, g->meetings.data[k]);
     for (uint32_t k = 0; k < c->order->n; k++) {
         ir_block *b = c->order->rpo[k];
         for (uint32_t n = 0; may_cut(c, b) && n < b->nsucc; n++) add_head(c, b->succ[n]);

@@ -13,9 +13,9 @@ typedef struct {
     ir_block *head;
     ir_block_list blocks;  /* head first */
     ir_block_list targets; /* the heads, or the end, that come next, each once */
-    ir_block *decider;     /* its branch says which target: all exits are its; NULL: several blocks */
-    ir_inst *first;        /* of the head, phis aside; values that come in are read before it */
-    ir_block *before;      /* runs once for the group, in front of the loops */
+    ir_block *decider; /* its branch says which target: all exits are its; NULL: several blocks */
+    ir_inst *first;    /* of the head, phis aside; values that come in are read before it */
+    ir_block *before;  /* runs once for the group, in front of the loops */
     ir_inst *id[3], *item; /* of the item that the loops are at: local ids, and in linear order */
 } pass_region;
 

@@ -30,9 +30,9 @@ typedef enum {
 typedef struct {
     pass_grouping *g;
     const ir_live *live;
-    uint8_t *how;    /* by value id, keep_how */
-    ir_inst **slot;  /* by value id: the address of where it is kept, of item 0 */
-    bool *mixed;     /* by value id: regions that get it make it as well, or share blocks */
+    uint8_t *how;   /* by value id, keep_how */
+    ir_inst **slot; /* by value id: the address of where it is kept, of item 0 */
+    bool *mixed;    /* by value id: regions that get it make it as well, or share blocks */
     uint32_t nvalues;
     ir_vec(ir_inst *) values; /* that cross heads */
     ir_map read;              /* by region and value: what it is there */
@@ -109,7 +109,8 @@ static void add_use(keeper *k, variable_uses *uses, const ir_use *u) {
     const ir_inst *i = u->user;
     uint32_t region = region_of(k, place_of(u));
     if (region == PASS_NO_REGION) return;
-    uses->several |= region == PASS_SHARED || (uses->region != PASS_NO_REGION && uses->region != region);
+    uses->several |=
+        region == PASS_SHARED || (uses->region != PASS_NO_REGION && uses->region != region);
     uses->region = region;
     if (is_address(i))
         *ir_push(k->g->scratch, &uses->addresses) = i;
@@ -170,8 +171,8 @@ ir_inst *pass_item_storage(pass_grouping *g, uint64_t bytes) {
     ir_inst *scratch = pass_info_field(g, offsetof(ir_group_info, scratch), ir_ptr(IR_PRIVATE));
     uint64_t before = g->out->need.scratch_item;
     g->out->need.scratch_item += bytes;
-    ir_inst *offset = ir_build2(&g->entry, IR_OP_mul, IR_I64, g->rounded,
-                                ir_const(g->f, IR_I64, before));
+    ir_inst *offset =
+        ir_build2(&g->entry, IR_OP_mul, IR_I64, g->rounded, ir_const(g->f, IR_I64, before));
     return ir_build_ptradd(&g->entry, scratch, offset, true);
 }
 
@@ -200,7 +201,8 @@ static void make_slots(keeper *k) {
     for (uint32_t n = 0; n < k->values.n; n++) {
         const ir_inst *v = k->values.data[n];
         uint8_t how = k->how[v->id];
-        if (how == KEEP_ONCE) k->slot[v->id] = ir_build_alloca(&k->g->entry, v->type, align_of(k, v));
+        if (how == KEEP_ONCE)
+            k->slot[v->id] = ir_build_alloca(&k->g->entry, v->type, align_of(k, v));
         if (how == KEEP_EACH || how == KEEP_PLACE)
             k->slot[v->id] = pass_item_storage(k->g, stride_of(k, v));
     }
@@ -276,8 +278,8 @@ static void replace_use(keeper *k, ir_inst *v, ir_use *u) {
               comes_in(k, v, k->g->regions[region].head);
     if (!in) return;
     bool anew = v->op != IR_OP_alloca && !is_head_phi(k, v) && region_of(k, v->block) == region;
-    ir_inst *read = region == PASS_SHARED || anew ? read_at_use(k, v, u)
-                                                  : read_at_head(k, v, region);
+    ir_inst *read =
+        region == PASS_SHARED || anew ? read_at_use(k, v, u) : read_at_head(k, v, region);
     ir_set_arg(u->user, arg, read);
 }
 
@@ -333,10 +335,7 @@ static void make_tables(keeper *k) {
 void pass_keep_values(pass_grouping *g) {
     keeper k = {.g = g, .live = ir_liveness(g->f)};
     make_tables(&k);
-    for (uint32_t n = 0; n < g->nregions; n++) {
-        g->regions[n].before = ir_block_new(g->f, NULL);
-        g->regions[n].first = ir_first_non_phi(g->regions[n].head);
-    }
+    for (uint32_t n = 0; n < g->nregions; n++) g->regions[n].before = ir_block_new(g->f, NULL);
     find_variables(&k);
     find_values(&k);
     find_mixed(&k);
@@ -348,6 +347,8 @@ void pass_keep_values(pass_grouping *g) {
         if (kept && !is_head_phi(&k, v)) write_value(&k, v);
     }
     for (uint32_t n = 0; n < g->nregions; n++) write_phis(&k, g->regions[n].head);
+    for (uint32_t n = 0; n < g->nregions; n++)
+        g->regions[n].first = ir_first_non_phi(g->regions[n].head);
     for (uint32_t n = 0; n < k.values.n; n++) replace_uses(&k, k.values.data[n]);
     for (uint32_t n = 0; n < g->nregions; n++) remove_phis(g->regions[n].head);
 }

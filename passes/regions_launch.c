@@ -37,12 +37,16 @@ static ir_inst *sizes(pass_grouping *g, size_t array, unsigned d) {
 
 /* Is the struct only read? */
 static bool is_only_read(const pass_grouping *g, const ir_inst *param) {
-    ir_var_uses uses = {0};
-    if (!ir_find_var_uses(param, g->scratch, &uses)) return false;
-    for (uint32_t k = 0; k < uses.n; k++) {
-        const ir_var_use *u = &uses.data[k];
-        if (u->inst->op != IR_OP_load && (u->inst->op != IR_OP_copy || u->arg != 1)) return false;
-    }
+    ir_vec(const ir_inst *) addresses = {0};
+    *ir_push(g->scratch, &addresses) = param;
+    for (uint32_t k = 0; k < addresses.n; k++)
+        for (const ir_use *u = addresses.data[k]->uses; u; u = u->next) {
+            const ir_inst *i = u->user;
+            if (i->op == IR_OP_ptradd || i->op == IR_OP_ptrcast)
+                *ir_push(g->scratch, &addresses) = i;
+            else if (i->op != IR_OP_load && (i->op != IR_OP_copy || u != &i->arg[1]))
+                return false;
+        }
     return true;
 }
 
@@ -132,7 +136,9 @@ static ir_inst *group_id(pass_grouping *g, unsigned d) {
     return g->first_group[d];
 }
 
-static bool is_flat(const pass_grouping *g, unsigned d) { return g->shape.dims && d >= g->shape.dims; }
+static bool is_flat(const pass_grouping *g, unsigned d) {
+    return g->shape.dims && d >= g->shape.dims;
+}
 
 static ir_inst *local_size(pass_grouping *g, unsigned d) {
     if (g->shape.local[d]) return number(g, g->shape.local[d]);
@@ -161,7 +167,8 @@ static ir_inst *actual_size(pass_grouping *g, unsigned d) {
 static ir_inst *multiply_all(ir_builder *b, ir_inst *const factor[3]) {
     ir_inst *product = factor[0];
     for (unsigned d = 1; d < 3; d++)
-        if (factor[d]) product = product ? build_plain(b, IR_OP_mul, product, factor[d]) : factor[d];
+        if (factor[d])
+            product = product ? build_plain(b, IR_OP_mul, product, factor[d]) : factor[d];
     return product ? product : ir_const(b->f, IR_I64, 1);
 }
 

@@ -333,9 +333,7 @@ bool pass_is_uniform(const pass_uniformity *u, const ir_inst *v, const ir_block 
     return true;
 }
 
-bool pass_goes_alike(const pass_uniformity *u, const ir_block *b) {
-    return !u->splits[b->id];
-}
+bool pass_goes_alike(const pass_uniformity *u, const ir_block *b) { return !u->splits[b->id]; }
 
 bool pass_is_decided(const pass_uniformity *u, const ir_block *b) {
     uint32_t joined = NOTHING_AHEAD;
