@@ -144,7 +144,7 @@ static void subtract_shared(cg_legalizer *l, ir_inst *i) {
 /* An exchange orders what a store alone does not. */
 static void store_in_order(cg_legalizer *l, ir_inst *i) {
     ir_before(&l->b, i);
-    ir_inst *x = ir_arg(i, 0), *p = ir_arg(i, 1);
+    ir_inst *p = ir_arg(i, 0), *x = ir_arg(i, 1);
     if (ir_is_float(x->type)) x = as_type(l, x, bits_type(l->f->module, x->type));
     ir_build_raw(&l->b, IR_OP_atomic_xchg, x->type, 0, i->imm, 2, (ir_inst *[]){p, x});
     ir_remove(i);

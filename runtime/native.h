@@ -12,6 +12,7 @@
 #define SPVFUSE_RUNTIME_NATIVE_H
 
 #include "codegen/codegen.h"
+#include "passes/regions.h"
 
 /* -------------------------------------------------------------------------------- code (jit.c) */
 
@@ -97,5 +98,17 @@ unsigned rt_pool_threads(const rt_pool *p);
 /* The pool of this process, made for the first who asks and freed by the last who gives it back. */
 rt_pool *rt_pool_share(void);
 void rt_pool_give_back(rt_pool *p);
+
+/* ------------------------------------------------------------------ kernels (native_compile.c) */
+
+typedef struct {
+    pass_group_shape shape; /* of the launches that the code is for */
+    cg_x86_64_options code;
+} rt_native_options;
+
+/* Compiles one kernel of a module, which is used up.  The object's only kernel is described in
+ * out->kernels; all of it lies in the arena.  False after a reported error. */
+bool rt_native_compile(ir_module *m, const char *name, const rt_native_options *o, ir_arena *arena,
+                       cg_object *out);
 
 #endif

@@ -19,7 +19,8 @@ check ir ir/
 check frontend ir/ frontend/
 check passes ir/ passes/passes. passes/analysis.h passes/fuse passes/words.h passes/simplify_rules.inc passes/expand
 check codegen ir/ codegen/
-check runtime ir/ frontend/frontend.h passes/fuse.h codegen/codegen.h runtime/
+check runtime ir/ frontend/frontend.h passes/fuse.h passes/regions.h codegen/codegen.h \
+    runtime/
 check runtime/cli runtime/spvfuse.h runtime/cli/
 [ $status = 0 ] && echo "include arrows: 6 passed, 0 failed"
 exit $status

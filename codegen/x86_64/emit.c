@@ -14,10 +14,11 @@ typedef struct {
     x86_writer *w;
     const ir_func *f;
     const cg_allocation *a;
-    uint32_t *label; /* by block id */
-    ir_block **order;
+    uint32_t *label;  /* by block id */
+    ir_block **order; /* of the blocks that have code */
     uint32_t nblocks;
-    uint32_t frame; /* bytes below the saved registers */
+    ir_block **target; /* by block id: where a jump there leads in the end */
+    uint32_t frame;    /* bytes below the saved registers */
     uint32_t align;
     uint32_t *place;      /* by value id: of a variable, from rsp */
     uint32_t *slot_place; /* by slot */
@@ -208,8 +209,12 @@ static void put_call(emitter *e, const ir_inst *i) {
     put1(e, X86_CALL_rel32, x86_target(x86_symbol_label(e->w, callee)));
 }
 
-static bool is_copy(const ir_inst *i) {
-    return i->imm.mach.row == X86_MOV_r64_rm64 && !(i->imm.mach.mode & MACH_MEMORY);
+/* A copy of a register to itself. */
+static bool is_nothing(const emitter *e, const ir_inst *i) {
+    bool copy = i->op == IR_OP_move;
+    if (i->op == IR_OP_mach && x86_kind_of(i) == MACH_PLAIN)
+        copy = i->imm.mach.row == X86_MOV_r64_rm64 && !(i->imm.mach.mode & MACH_MEMORY);
+    return copy && reg_of(e, i) == reg_of(e, ir_arg(i, 0));
 }
 
 static void put_mach(emitter *e, const ir_inst *i) {
@@ -217,8 +222,7 @@ static void put_mach(emitter *e, const ir_inst *i) {
     case MACH_SET: put_set(e, i); break;
     case MACH_CMOV: put_cmov(e, i); break;
     case MACH_CALL: put_call(e, i); break;
-    default:
-        if (!is_copy(i) || reg_of(e, i) != reg_of(e, ir_arg(i, 0))) put_row(e, i);
+    default: put_row(e, i);
     }
 }
 
@@ -230,7 +234,6 @@ static bool is_vector(const emitter *e, const ir_inst *v) {
 static void put_move(emitter *e, const ir_inst *i) {
     unsigned to = reg_of(e, i), from = reg_of(e, ir_arg(i, 0));
     bool vex = e->w->target->level >= X86_V3;
-    if (to == from) return;
     if (is_vector(e, i))
         put2(e, vex ? X86_VMOVAPS_x_xm : X86_MOVAPS_x_xm, x86_reg(X86_XMM, to),
              x86_reg(X86_XMM, from));
@@ -260,6 +263,7 @@ static void put_jump(emitter *e, x86_row row, const ir_block *to) {
 }
 
 static void put_jmp(emitter *e, const ir_block *to, const ir_block *next) {
+    to = e->target[to->id];
     if (to != next) put_jump(e, X86_JMP_rel32, to);
 }
 
@@ -273,7 +277,8 @@ static void put_double_branch(emitter *e, const ir_block *taken, const ir_block 
 
 static void put_branch(emitter *e, const ir_inst *i, const ir_block *next) {
     static const uint16_t rows[] = BY_CC(J, _rel32);
-    const ir_block *taken = i->block->succ[0], *other = i->block->succ[1];
+    const ir_block *taken = e->target[i->block->succ[0]->id];
+    const ir_block *other = e->target[i->block->succ[1]->id];
     unsigned cc = i->imm.mach.aux;
     put_row(e, i);
     if (cc == CC_NE_P) {
@@ -291,6 +296,7 @@ static void put_branch(emitter *e, const ir_inst *i, const ir_block *next) {
 /* ---------------------------------------------------------------------------------------- function */
 
 static void put_inst(emitter *e, const ir_inst *i, const ir_block *next) {
+    if (is_nothing(e, i)) return;
     switch (i->op) {
     case IR_OP_mach: put_mach(e, i); break;
     case IR_OP_mach_br: put_branch(e, i, next); break;
@@ -304,6 +310,31 @@ static void put_inst(emitter *e, const ir_inst *i, const ir_block *next) {
     }
 }
 
+/* Nothing but a jump: edges that were split for moves which turned out to move nothing. */
+static bool is_passage(const emitter *e, const ir_block *b) {
+    if (b == e->f->first || b->last->op != IR_OP_jmp) return false;
+    for (const ir_inst *i = b->first; i != b->last; i = i->next)
+        if (i->op != IR_OP_phi && !is_nothing(e, i)) return false;
+    return true;
+}
+
+/* Blocks that only lead on are left out; a ring of them is an endless loop, and stays. */
+static void find_order(emitter *e) {
+    const ir_order *order = &ir_dominators((ir_func *)e->f)->order;
+    e->order = ir_new_array(e->w->arena, ir_block *, order->n);
+    e->target = ir_new_array(e->w->arena, ir_block *, e->f->next_block);
+    for (uint32_t n = order->n; n-- > 0;) {
+        ir_block *b = order->rpo[n], *to = is_passage(e, b) ? b->succ[0] : b;
+        ir_block *end = e->target[to->id]; /* NULL: to comes before b, or is b */
+        e->target[b->id] = to == b || !end ? to : end;
+    }
+    for (uint32_t n = 0; n < order->n; n++) {
+        ir_block *b = order->rpo[n], *to = e->target[b->id];
+        if (to != b && e->target[to->id] != to) e->target[b->id] = b;
+        if (e->target[b->id] == b) e->order[e->nblocks++] = b;
+    }
+}
+
 static void put_blocks(emitter *e) {
     for (uint32_t n = 0; n < e->nblocks; n++) {
         const ir_block *b = e->order[n], *next = n + 1 < e->nblocks ? e->order[n + 1] : NULL;
@@ -314,9 +345,7 @@ static void put_blocks(emitter *e) {
 
 bool x86_emit(x86_writer *w, ir_func *f, const cg_allocation *a) {
     emitter e = {.w = w, .f = f, .a = a};
-    const ir_order *order = &ir_dominators(f)->order;
-    e.order = order->rpo;
-    e.nblocks = order->n;
+    find_order(&e);
     e.label = ir_new_array(w->arena, uint32_t, f->next_block);
     for (uint32_t n = 0; n < e.nblocks; n++) e.label[e.order[n]->id] = x86_label_new(w->code);
     plan_frame(&e);

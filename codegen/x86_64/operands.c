@@ -89,8 +89,10 @@ static void need_implied(const ir_inst *i, unsigned next, cg_needs *out) {
 /* System V: six integers or pointers in registers, a result in rax. */
 static void need_call(const ir_inst *i, cg_needs *out) {
     static const uint8_t order[] = {RDI, RSI, RDX, RCX, R8, R9};
-    if (is_in_register(ir_arg(i, 0))) out->arg[0] = in_class(CLASS_GENERAL);
-    for (unsigned n = 1; n < i->nargs; n++) out->arg[n] = (cg_place){CLASS_GENERAL, order[n - 1]};
+    unsigned first = i->imm.mach.row == X86_CALL_rm64;
+    if (first) out->arg[0] = in_class(CLASS_GENERAL);
+    for (unsigned n = first; n < i->nargs; n++)
+        out->arg[n] = (cg_place){CLASS_GENERAL, order[n - first]};
     if (i->type != IR_VOID) out->result = (cg_place){CLASS_GENERAL, RAX};
     out->clobbers[CLASS_GENERAL] = 1u << RAX | 1u << RCX | 1u << RDX | 1u << RSI | 1u << RDI |
                                    1u << R8 | 1u << R9 | 1u << R10 | 1u << R11;

@@ -1,0 +1,74 @@
+/* native_compile.c — a kernel as code of this machine: the passes and the target, in order.
+ *
+ * The order is that of docs/ARCHITECTURE.md: what the standard pipeline leaves becomes the code of a
+ * work-group; then operations that no CPU has are expanded, last of all, so that no rule puts them
+ * together again; vectors become scalars; and the target does the rest.
+ */
+#include "passes/regions.h"
+#include "runtime/native.h"
+
+/* After expansion the rules of `simplify` are not used any more. */
+static const char lowering[] = "expand,"    /* basic operations only … */
+                               "scalarize," /* … of scalars; lanes of one vector share much … */
+                               "gvn,"
+                               "licm," /* … and constants of expansions stand before loops */
+                               "dce";
+
+static bool run(ir_module *m, const char *list, const rt_native_options *o) {
+    bool modern = o->code.level >= CG_X86_64_V3;
+    const pass_target target = {.has_fma = modern, .has_f16c = modern};
+    const pass_options options = {.passes = list, .bisect = -1, .target = &target};
+    return pass_run(m, &options);
+}
+
+static cg_arg describe_arg(const ir_func *f, uint32_t n) {
+    const ir_module *m = f->module;
+    const ir_param *p = &f->param[n];
+    ir_type t = f->param_val[n]->type;
+    cg_arg a = {.name = p->name, .align = p->align ? p->align : 1};
+    if (p->attrs & IR_PARAM_BYVAL) {
+        a.kind = CG_ARG_VALUE;
+        a.size = (uint32_t)p->byval_size;
+    } else if (ir_is_ptr(t) && ir_space_of(t) == IR_LOCAL) {
+        a.kind = CG_ARG_LOCAL;
+    } else if (!ir_is_ptr(t) && !ir_is_opaque(t)) {
+        a.kind = CG_ARG_VALUE;
+        a.size = (uint32_t)ir_sizeof(m, t);
+        a.align = (uint32_t)ir_alignof(m, t);
+    }
+    return a;
+}
+
+static void describe_args(const ir_func *f, ir_arena *arena, cg_kernel *k) {
+    cg_arg *args = ir_new_array(arena, cg_arg, f->nparams + 1);
+    for (uint32_t n = 0; n < f->nparams; n++) args[n] = describe_arg(f, n);
+    k->nargs = f->nparams;
+    k->arg = args;
+}
+
+static uint32_t symbol_of(const cg_object *o, const char *name) {
+    for (uint32_t n = 0; n < o->symbols.n; n++)
+        if (!strcmp(o->symbols.data[n].name, name)) return n;
+    assert(false && "a function that was compiled has a symbol");
+    return 0;
+}
+
+bool rt_native_compile(ir_module *m, const char *name, const rt_native_options *o, ir_arena *arena,
+                       cg_object *out) {
+    cg_kernel k = {.name = ir_strdup(arena, name)};
+    pass_group_code code;
+    ir_func *kernel = ir_func_find(m, name);
+    if (!run(m, pass_standard, o)) return false;
+    describe_args(kernel, arena, &k);
+    for (unsigned d = 0; d < 3; d++) k.local_size[d] = (uint32_t)o->shape.local[d];
+    pass_make_group(kernel, &o->shape, arena, &code);
+    if (code.refusal)
+        return ir_error(m->cx, "kernel '%s' cannot run on a CPU: %s", name, code.refusal);
+    if (!run(m, pass_group_pipeline, o) || !run(m, lowering, o)) return false;
+    if (!cg_x86_64_compile(m, &o->code, arena, out)) return false;
+    k.need = code.need;
+    k.entry = symbol_of(out, code.one->name);
+    k.block = symbol_of(out, code.block->name);
+    *ir_push(arena, &out->kernels) = k;
+    return true;
+}
