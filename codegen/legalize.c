@@ -25,7 +25,8 @@ static ir_inst *number(cg_legalizer *l, const ir_inst *like, uint64_t n) {
 
 static bool is_below(const ir_inst *x, unsigned limit) {
     if (ir_is_const(x)) return x->imm.bits < limit;
-    return x->op == IR_OP_and && ir_is_const(ir_arg(x, 1)) && ir_arg(x, 1)->imm.bits < limit;
+    bool cut = x->op == IR_OP_and || x->op == IR_OP_umin;
+    return cut && ir_is_const(ir_arg(x, 1)) && ir_arg(x, 1)->imm.bits < limit;
 }
 
 static ir_inst *legal_shift(cg_legalizer *l, ir_inst *i) {

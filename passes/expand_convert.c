@@ -216,13 +216,14 @@ static ir_inst *clamp_above(ir_builder *b, ir_inst *x, unsigned n, ir_inst *r, u
     return expand_select(b, over, expand_bits(b, r, end), r);
 }
 
-/* To i32 or i64, towards zero.  NaN is 0. */
+/* To i32 or i64, towards zero.  NaN is 0; what a CPU makes of it is its own affair. */
 static ir_inst *saturated_signed(ir_builder *b, ir_inst *x, ir_kind to, unsigned width) {
     ir_inst *r = expand_to(b, IR_OP_fptosi, x, to);
     ir_inst *low = expand_1(b, IR_OP_fneg, power_of_2(b, x, width - 1));
     uint64_t least = UINT64_C(1) << (width - 1);
     r = expand_select(b, expand_test(b, IR_OP_fole, x, low), expand_bits(b, r, least), r);
-    return clamp_above(b, x, width - 1, r, least - 1);
+    r = clamp_above(b, x, width - 1, r, least - 1);
+    return expand_select(b, expand_test(b, IR_OP_ford, x, x), r, expand_bits(b, r, 0));
 }
 
 /* What is above the signed range is brought into it by a subtraction, which is exact. */
