@@ -332,8 +332,9 @@ static bool may_widen(const ir_inst *v) {
 
 ir_inst *expand_narrow_float(ir_builder *b, ir_inst *v) {
     if (!v->nargs || !is_narrow(ir_arg(v, 0)->type)) return NULL;
+    if (!may_widen(v)) return NULL;
     ir_inst *by_sign = sign_as_bits(b, v), *args[3];
-    if (by_sign || !may_widen(v)) return by_sign;
+    if (by_sign) return by_sign;
     ir_kind kind = ir_kind_of(ir_arg(v, 0)->type);
     ir_kind wide = kind == IR_F16 || ir_has_flag(v, F_NOFOLD) ? IR_F32 : IR_F64;
     for (unsigned n = 0; n < v->nargs; n++)

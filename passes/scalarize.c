@@ -183,8 +183,11 @@ static ir_inst *cast_lane(scalarizer *s, const ir_inst *i, unsigned k) {
 /* ------------------------------------------------------------------------------------------- walk */
 
 static void split_phi(scalarizer *s, ir_inst *i, ir_inst **out) {
-    for (unsigned k = 0; k < ir_lanes(i->type); k++)
+    ir_inst *none = ir_undef(s->f, ir_elem(i->type));
+    for (unsigned k = 0; k < ir_lanes(i->type); k++) {
         out[k] = ir_build_phi(i->block, ir_elem(i->type));
+        for (unsigned n = 0; n < i->nargs; n++) out[k] = ir_append_arg(out[k], none);
+    }
     *ir_push(s->scratch, &s->phis) = i;
 }
 
@@ -245,8 +248,7 @@ static void fill_phis(scalarizer *s) {
         for (unsigned from = 0; from < phi->nargs; from++) {
             ir_before(&s->b, phi->block->pred[from]->last);
             ir_inst **in = lanes_of(s, ir_arg(phi, from));
-            for (unsigned k = 0; k < ir_lanes(phi->type); k++)
-                lanes[k] = ir_append_arg(lanes[k], in[k]);
+            for (unsigned k = 0; k < ir_lanes(phi->type); k++) ir_set_arg(lanes[k], from, in[k]);
             ir_set_arg(phi, from, ir_undef(s->f, phi->type));
         }
     }

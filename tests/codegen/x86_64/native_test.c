@@ -1,0 +1,96 @@
+/* native_test.c — random functions as machine code: by every level that this machine has and every
+ * way to give registers, the answer is the interpreter's.
+ *
+ * What machines may do as they like is taken out first: NaN becomes one NaN wherever it is made, and
+ * conversions to integers saturate.
+ */
+#include "tests/native_call.h"
+#include "tests/passes/random_func.h"
+
+#include <criterion/criterion.h>
+
+enum { SEEDS = 500 };
+
+typedef struct {
+    ir_ctx cx;
+    ir_module *m;
+    ir_func *f;
+    uint64_t seed;
+} subject;
+
+/* x, or the one NaN. */
+static ir_inst *build_one_nan(ir_builder *b, ir_inst *x) {
+    static const uint64_t nan[] = {[IR_F16] = 0x7e00,
+                                   [IR_BF16] = 0x7fc0,
+                                   [IR_F32] = 0x7fc00000,
+                                   [IR_F64] = UINT64_C(0x7ff8) << 48};
+    ir_inst *other = ir_const(b->f, x->type, nan[ir_kind_of(x->type)]);
+    ir_type truth = ir_with_elem(x->type, IR_I1);
+    ir_inst *c = ir_build_raw(b, IR_OP_fune, truth, 0, (ir_imm){0}, 2, (ir_inst *[]){x, x});
+    return ir_build_raw(b, IR_OP_select, x->type, 0, (ir_imm){0}, 3, (ir_inst *[]){c, other, x});
+}
+
+static void define(ir_builder *b, ir_inst *i) {
+    if (i->op == IR_OP_fptosi || i->op == IR_OP_fptoui) i->imm.round.sat = true;
+    bool passes = i->op == IR_OP_phi || i->op == IR_OP_select;
+    if (!ir_is_float(i->type) || passes) return;
+    ir_before(b, i->next);
+    ir_inst *x = build_one_nan(b, i);
+    ir_replace_uses(i, x);
+    ir_set_arg(ir_arg(x, 0), 0, i);
+    ir_set_arg(ir_arg(x, 0), 1, i);
+    ir_set_arg(x, 2, i);
+}
+
+static void print(void *user, const ir_message *m) {
+    char text[2000];
+    (void)user;
+    ir_format_message(m, text, sizeof text);
+    fprintf(stderr, "%s\n", text);
+}
+
+static void make(void *user) {
+    subject *s = user;
+    ir_builder b;
+    s->m = ir_module_new(&s->cx, "random", 64);
+    s->f = random_make(s->m, s->seed);
+    ir_builder_init(&b, s->f);
+    uint32_t made = s->f->next_id;
+    foreach_block (block, s->f)
+        foreach_inst (i, block)
+            if (i->id < made) define(&b, i);
+}
+
+static void run(subject *s, const ir_value *args, const ir_value *want, cg_x86_64_options o) {
+    ir_value got = {0};
+    native_outcome outcome = native_call(s->f, &o, args, &got);
+    cr_assert_neq(outcome, NATIVE_FAILED, "seed %llu has no code", (unsigned long long)s->seed);
+    if (outcome == NATIVE_DONE)
+        cr_assert_eq(got.bits[0], want->bits[0], "seed %llu, v%u, registers %d/%llu",
+                     (unsigned long long)s->seed, o.level, o.regalloc.how,
+                     (unsigned long long)o.regalloc.seed);
+}
+
+static void check(uint64_t seed, unsigned level) {
+    subject s = {.seed = seed, .cx.report = print};
+    cr_assert(ir_try(&s.cx, make, &s));
+    cr_assert(ir_verify_func(s.f));
+    ir_value args[3] = {{.bits = {(uint32_t)(seed * 77)}},
+                        {.bits = {seed << 33 ^ 5}},
+                        {.bits = {ir_fp_from_double(IR_F32, (double)seed / 8)}}};
+    ir_value want = {0};
+    cr_assert(ir_interp_call(s.f, args, &want), "seed %llu runs", (unsigned long long)seed);
+    run(&s, args, &want, (cg_x86_64_options){level, {CG_REGALLOC_FAST, 0, true}});
+    run(&s, args, &want, (cg_x86_64_options){level, {CG_REGALLOC_FAST, seed + 1, true}});
+    run(&s, args, &want, (cg_x86_64_options){level, {CG_REGALLOC_STACK, 0, true}});
+    ir_module_free(s.m);
+    cr_assert_eq(s.cx.used, 0);
+}
+
+static void check_all(unsigned level) {
+    for (uint64_t seed = 0; native_has_level(level) && seed < SEEDS; seed++) check(seed, level);
+}
+
+Test(native, v2) { check_all(CG_X86_64_V2); }
+Test(native, v3) { check_all(CG_X86_64_V3); }
+Test(native, v4) { check_all(CG_X86_64_V4); }
