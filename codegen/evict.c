@@ -3,23 +3,16 @@
  */
 #include "codegen/ra.h"
 
-static ir_inst *repeat(ra_state *s, const ir_inst *v, ir_block *b, ir_inst *at) {
-    ir_inst *i = ir_inst_new(s->f, (ir_op)v->op, v->type, v->nargs);
-    for (unsigned n = 0; n < v->nargs; n++) ir_set_arg(i, n, ir_arg(v, n));
-    i->imm = v->imm;
-    i->flags = v->flags;
-    i->loc = v->loc;
-    ir_insert(i, b, at);
-    return i;
+/* What has been reloaded can be reloaded again. */
+static bool can_repeat(const ra_state *s, const ir_inst *v) {
+    return v->op == IR_OP_reload || ra_may_repeat(s->t, v);
 }
-
-static void note_brief(ra_state *s, ir_inst *v) { ir_map_set(&s->scratch, &s->brief, v->id, v); }
 
 /* v in a register again, just before `at`. */
 static ir_inst *fetch(ra_state *s, const ir_inst *v, uint32_t slot, ir_inst *at) {
-    ir_inst *i = ra_may_repeat(s->t, v) ? repeat(s, v, at->block, at)
-                                        : ra_reload(s, v->type, slot, at->block, at);
-    note_brief(s, i);
+    ir_inst *i = can_repeat(s, v) ? ra_repeat(s, v, at->block, at)
+                                  : ra_reload(s, v->type, slot, at->block, at);
+    ra_note_brief(s, i);
     return i;
 }
 
@@ -41,9 +34,9 @@ static void replace_use(ra_state *s, ir_inst *v, uint32_t slot, ir_use *u) {
 }
 
 static void evict(ra_state *s, ir_inst *v) {
-    bool repeats = ra_may_repeat(s->t, v);
+    bool repeats = can_repeat(s, v);
     uint32_t slot = repeats ? 0 : ra_new_slot(s, ra_class(s->t, v));
-    note_brief(s, v);
+    ra_note_brief(s, v);
     while (v->uses) replace_use(s, v, slot, v->uses);
     if (repeats)
         ir_remove(v);

@@ -3,6 +3,7 @@
  *   regalloc.c    the order of the steps, and what all of them do to a function
  *   needs.c       what instructions ask of registers
  *   stack.c       every value in memory
+ *   spill.c       so few values at once that registers suffice; spill.h lists its helpers
  *   limits.c      which registers a value cannot have, which it would like, what it costs in memory
  *   assign.c      a register for every value
  *   place.c       the moves that follow from that
@@ -51,6 +52,10 @@ uint32_t ra_new_slot(ra_state *s, unsigned class);
 ir_inst *ra_move(ra_state *s, ir_inst *v, ir_block *b, ir_inst *at);
 ir_inst *ra_reload(ra_state *s, ir_type type, uint32_t slot, ir_block *b, ir_inst *at);
 ir_inst *ra_spill(ra_state *s, ir_inst *v, uint32_t slot, ir_block *b, ir_inst *at);
+/* The same instruction again. */
+ir_inst *ra_repeat(ra_state *s, const ir_inst *v, ir_block *b, ir_inst *at);
+/* The value lives for one instruction only. */
+void ra_note_brief(ra_state *s, ir_inst *v);
 /* In front of what something can be done with a value for the first time. */
 ir_inst *ra_place_behind(const ir_inst *v);
 /* Removes phis of which no code is left. */
@@ -98,6 +103,8 @@ uint32_t ra_group(ra_value *table, uint32_t id);
 
 /* --------------------------------------------------------------------------------- the other steps */
 
+/* Spills so that there are registers enough for all that is live at once. (spill.c) */
+void ra_spill_values(ra_state *s);
 /* Chooses the register in which every value lives.  Those that found none, or are in the way of
  * others, are appended to `evicted`.  False when nothing can be done. */
 bool ra_color(ra_state *s, ra_values *evicted);

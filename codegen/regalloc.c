@@ -70,6 +70,18 @@ ir_inst *ra_spill(ra_state *s, ir_inst *v, uint32_t slot, ir_block *b, ir_inst *
     return i;
 }
 
+ir_inst *ra_repeat(ra_state *s, const ir_inst *v, ir_block *b, ir_inst *at) {
+    ir_inst *i = ir_inst_new(s->f, (ir_op)v->op, v->type, v->nargs);
+    for (unsigned n = 0; n < v->nargs; n++) ir_set_arg(i, n, ir_arg(v, n));
+    i->imm = v->imm;
+    i->flags = v->flags;
+    i->loc = v->loc;
+    ir_insert(i, b, at);
+    return i;
+}
+
+void ra_note_brief(ra_state *s, ir_inst *v) { ir_map_set(&s->scratch, &s->brief, v->id, v); }
+
 ir_inst *ra_place_behind(const ir_inst *v) {
     ir_inst *i = v->op == IR_OP_phi ? ir_first_non_phi(v->block) : v->next;
     if (v->op != IR_OP_reg_in) return i;
@@ -102,6 +114,9 @@ static void move_constants(ra_state *s, ir_inst *i) {
 }
 
 static void prepare(ra_state *s) {
+    foreach_block (b, s->f)
+        foreach_phi (phi, b)
+            if (!phi->uses) ir_remove(phi);
     split_edges(s->f);
     foreach_block (b, s->f)
         foreach_inst (i, b) move_constants(s, i);
@@ -109,6 +124,7 @@ static void prepare(ra_state *s) {
 
 bool ra_fast(ra_state *s) {
     prepare(s);
+    ra_spill_values(s);
     for (unsigned round = 0; round < MAX_ROUNDS; round++) {
         ra_values evicted = {0};
         if (!ra_color(s, &evicted)) return false;

@@ -1,0 +1,90 @@
+/* spill.h — what the files of spilling share.
+ *
+ *   demand.c      how many registers instructions leave to others, and where the next uses are
+ *   spill.c       which values are in registers at every place
+ *   spill_code.c  the stores, reloads and phis that follow from that
+ *   webs.c        values that share a slot
+ */
+#ifndef SPVFUSE_CODEGEN_SPILL_H
+#define SPVFUSE_CODEGEN_SPILL_H
+
+#include "codegen/ra.h"
+
+/* Distances are instructions; leaving a loop counts as many. */
+enum { SPILL_LOOP_EXIT = 100000 };
+#define SPILL_NEVER UINT32_MAX
+
+/* Registers of a class that are not there for others: in front of an instruction, when its operands
+ * are in registers too; across it; and behind it, the result among those that count. */
+typedef struct {
+    uint8_t before, across, behind;
+} spill_pads;
+
+typedef struct {
+    uint32_t n[CG_MAX_CLASSES];
+} spill_count;
+
+typedef struct {
+    ir_inst *v;
+    uint32_t next; /* position of the next use in this block, or beyond */
+} spill_entry;
+
+/* Values of one class in registers. */
+typedef struct {
+    unsigned n;
+    spill_entry e[2 * CG_MAX_REGS];
+} spill_set;
+
+typedef struct {
+    ir_inst *inst, *v;
+} spill_reload;
+
+typedef struct {
+    ra_state *s;
+    const ir_live *live;
+    const ir_order *order;
+    const ir_loops *loops;
+    /* demand.c */
+    uint32_t **distance;                   /* by block id: of the values in live->in */
+    uint32_t *phi_distance;                /* by value id */
+    uint32_t *next, *epoch, now;           /* by value id: distance from here, when set `now` */
+    spill_count *pressure, *loop_pressure; /* by block id; loops: by that of their header */
+    unsigned registers[CG_MAX_CLASSES];
+    /* spill.c */
+    spill_set w[CG_MAX_CLASSES];
+    ir_vec(uint32_t) uses;   /* next uses of what the block mentions, from its end */
+    ra_values *entry, *exit; /* by block id: in registers, phis included */
+    ir_inst **name;          /* by value id: what it is called in this block */
+    uint32_t *named;         /* … if this is the block's number */
+    /* spill_code.c */
+    bool *in_memory; /* by value id: phis that have no register */
+    bool *stored;    /* … that have to be in their slot */
+    ir_vec(spill_reload) reloads;
+    /* webs.c */
+    uint32_t old_ids;    /* values from here on are new */
+    uint32_t *web;       /* by value id: union-find */
+    uint32_t *from, *to; /* by web: its life, in the order of blocks */
+    uint32_t *slot;      /* by web: its slot + 1 */
+} spill_state;
+
+/* demand.c */
+void spill_find_pads(const spill_state *p, const cg_needs *needs, const bool *lives_on,
+                     spill_pads out[CG_MAX_CLASSES]);
+/* Most registers that are needed at once; true when that is more than there are. */
+bool spill_find_pressure(spill_state *p);
+void spill_find_distances(spill_state *p);
+/* Sets next[] for what is live at the end of b, counted from its start. */
+void spill_load_distances(spill_state *p, const ir_block *b, uint32_t length);
+uint32_t spill_distance(const spill_state *p, const ir_inst *v);
+void spill_set_distance(spill_state *p, const ir_inst *v, uint32_t d);
+
+/* webs.c */
+void spill_find_webs(spill_state *p);
+void spill_give_slots(spill_state *p);
+uint32_t spill_web(spill_state *p, const ir_inst *v);
+
+/* spill_code.c */
+ir_inst *spill_fetch(spill_state *p, ir_inst *v, ir_block *b, ir_inst *at);
+void spill_write_code(spill_state *p);
+
+#endif
