@@ -3,7 +3,7 @@
 set -eu
 out=$1
 corpus=$2
-mkdir -p "$out/spirv" "$out/text" "$out/plan" "$out/gen" "$out/pipelines"
+mkdir -p "$out/spirv" "$out/text" "$out/plan" "$out/gen" "$out/pipelines" "$out/regalloc"
 # Small modules of each producer, and malformed ones.
 find "$corpus" -path '*clang*' -name '*.spv' -size -8k | grep -v '\.out/' | sort | awk 'NR % 4 == 0' |
     while read -r f; do cp "$f" "$out/spirv/$(echo "$f" | tr / _)"; done
@@ -25,3 +25,4 @@ random_files() {
 }
 random_files gen 7 300 20
 random_files pipelines 8 100 40
+random_files regalloc 9 20 15
