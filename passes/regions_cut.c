@@ -114,6 +114,7 @@ static void collect(cutter *c, pass_region *r, uint32_t number, ir_block *head) 
     c->stamp++;
     *r = (pass_region){.head = head};
     add_block(c, r, number, head);
+    c->seen[head->id] = 0; /* as a target it has not been */
     for (uint32_t k = 0; k < r->blocks.n && c->visits; k++, c->visits--) {
         ir_block *b = r->blocks.data[k];
         for (uint32_t n = 0; n < b->nsucc; n++) {

@@ -89,7 +89,7 @@ static void find_mixed(keeper *k) {
     for (uint32_t n = 0; n < k->values.n; n++) {
         ir_inst *v = k->values.data[n];
         foreach_use (u, v) k->mixed[v->id] |= region_of(k, place_of(u)) == PASS_SHARED;
-        if (k->mixed[v->id]) k->how[v->id] = KEEP_EACH;
+        if (k->mixed[v->id] && k->how[v->id] == KEEP_ONCE) k->how[v->id] = KEEP_EACH;
     }
 }
 

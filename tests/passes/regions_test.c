@@ -1,0 +1,162 @@
+/* regions_test.c — code of work-groups does what the items of a kernel do: random kernels give the same
+ * bytes on the `check` device and, by interpretation, as code of groups. */
+#include "runtime/devices/check.h"
+#include "tests/passes/groups.h"
+#include "tests/passes/random_groups.h"
+#include "tests/passes/ranges.h"
+
+#include <criterion/criterion.h>
+
+enum { SEEDS = 1200, ITEMS = 4096, OUT = ITEMS * RG_PIECE };
+
+static const char *const ranges[] = {"5/1",          "9/3",          "96/48",
+                                     "100/100+7",    "50/48",        "35,10/7,5",
+                                     "10,7/7,5+3,2", "10,6,4/5,3,2", "11,5,3/5,3,2+1,2,3",
+                                     "64/16",        "3,40/1,40",    "2,2,9/1,1,9"};
+
+typedef struct {
+    ir_ctx cx;
+    ir_arena arena, scratch;
+    ir_module *m;
+    ir_func *kernel;
+    pass_range range;
+    uint64_t seed;
+    bool known;             /* the code is for this range only */
+    bool optimize, improve; /* the standard passes before, those for groups behind */
+    uint8_t *want, *got, *same;
+    pass_group_code code;
+    groups groups;
+    ir_map globals;
+    check_result result;
+} subject;
+
+static void show(void *user, const ir_message *m) {
+    (void)user;
+    fprintf(stderr, "%s\n", m->text);
+}
+
+static pass_group_shape shape_of(const pass_range *r) {
+    pass_group_shape s = {.whole_groups = true, .dims = r->dims, .no_offset = true};
+    for (unsigned d = 0; d < 3; d++) {
+        s.local[d] = pass_local_size(r, d);
+        s.whole_groups &= pass_global_size(r, d) % s.local[d] == 0;
+        s.no_offset &= pass_global_offset(r, d) == 0;
+    }
+    return s;
+}
+
+static void say(void *user, const check_report *r) {
+    cr_assert(r->severity == IR_NOTE, "seed %llu is no proper program: %s",
+              (unsigned long long)((const subject *)user)->seed, r->text);
+}
+
+/* On the check device: what is right. */
+static void run_items(void *user) {
+    subject *s = user;
+    check_device *d = check_device_new(&s->cx);
+    check_buffer *out = check_buffer_new(d, OUT, s->want, 0);
+    check_buffer *same = check_buffer_new(d, ITEMS * 4, s->same, 0);
+    check_program *p = check_program_new(d, s->m);
+    const uint32_t n = (uint32_t)s->seed * 77;
+    const check_arg args[] = {{.kind = CHECK_ARG_BUFFER, .buffer = out},
+                              {.kind = CHECK_ARG_BUFFER, .buffer = same},
+                              {.kind = CHECK_ARG_LOCAL, .size = RG_TILE * 4},
+                              {.kind = CHECK_ARG_BYTES, .bytes = &n, .size = 4}};
+    check_launch l = {
+        .kernel = "k", .args = args, .nargs = 4, .options = {.report = say, .user = s}};
+    l.range = (check_range){.dims = s->range.dims, .allow_non_uniform = true};
+    memcpy(l.range.global, s->range.global, sizeof l.range.global);
+    memcpy(l.range.local, s->range.local, sizeof l.range.local);
+    memcpy(l.range.offset, s->range.offset, sizeof l.range.offset);
+    cr_assert(check_run(p, &l, &s->result));
+    check_buffer_read(out, 0, OUT, s->want);
+    check_program_free(p);
+    check_buffer_free(same);
+    check_buffer_free(out);
+    check_device_free(d);
+}
+
+static void run_groups(void *user) {
+    subject *s = user;
+    const uint32_t n = (uint32_t)s->seed * 77;
+    void *args[] = {s->got, s->same, (void *)(uintptr_t)s->code.need.local, (void *)(uintptr_t)&n};
+    groups *q = &s->groups;
+    q->globals = &s->globals;
+    q->forever = &s->arena;
+    q->budget = 1000000000;
+    groups_add(q, s->got, OUT, IR_GLOBAL);
+    groups_add(q, s->same, ITEMS * 4, IR_GLOBAL);
+    groups_add(q, &n, sizeof n, IR_CONST);
+    groups_run(q, &s->code, &s->range, args, 4, RG_TILE * 4, s->known);
+}
+
+static void make(void *user) {
+    subject *s = user;
+    s->m = ir_module_new(&s->cx, "random", 64);
+    s->kernel = rg_make(s->m, s->seed);
+}
+
+static void convert(void *user) {
+    subject *s = user;
+    pass_group_shape shape = {0};
+    if (s->known) shape = shape_of(&s->range);
+    pass_make_group(s->kernel, &shape, &s->scratch, &s->code);
+}
+
+static void improve(subject *s, const char *list) {
+    const pass_options options = {.passes = list, .verify_each = true, .bisect = -1};
+    cr_assert(pass_run(s->m, &options), "seed %llu", (unsigned long long)s->seed);
+}
+
+static void compare(const subject *s) {
+    for (unsigned k = 0; k < OUT; k++)
+        cr_assert_eq(s->want[k], s->got[k], "seed %llu, item %u, byte %u: %02x, not %02x",
+                     (unsigned long long)s->seed, k / RG_PIECE, k % RG_PIECE, s->got[k],
+                     s->want[k]);
+}
+
+static void check(subject *s) {
+    s->cx.report = show;
+    ir_arena_init(&s->arena, &s->cx);
+    ir_arena_init(&s->scratch, &s->cx);
+    ir_arena_init(&s->groups.arena, &s->cx);
+    cr_assert(ir_try(&s->cx, make, s));
+    cr_assert(ir_verify_module(s->m), "seed %llu", (unsigned long long)s->seed);
+    if (s->optimize) improve(s, NULL);
+    cr_assert(ir_try(&s->cx, run_items, s));
+    cr_assert(ir_try(&s->cx, convert, s));
+    cr_assert_null(s->code.refusal, "seed %llu: %s", (unsigned long long)s->seed, s->code.refusal);
+    cr_assert(ir_verify_module(s->m), "seed %llu", (unsigned long long)s->seed);
+    if (s->improve) improve(s, pass_group_pipeline);
+    cr_assert(ir_try(&s->cx, run_groups, s));
+    ir_text fault = {.arena = &s->arena};
+    if (s->groups.fault) ir_print_inst(&fault, s->groups.fault);
+    cr_assert_eq(s->groups.faults, 0, "seed %llu: %s", (unsigned long long)s->seed, fault.data);
+    compare(s);
+    ir_module_free(s->m);
+    ir_arena_free(&s->groups.arena);
+    ir_arena_free(&s->scratch);
+    ir_arena_free(&s->arena);
+    cr_assert_eq(s->cx.used, 0);
+}
+
+static void check_seeds(bool optimize, bool improve_too) {
+    uint8_t *memory = calloc(3, OUT);
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        subject s = {.seed = seed, .optimize = optimize, .improve = improve_too};
+        s.known = seed % 2;
+        s.range = parse_range(ranges[seed / 2 % (sizeof ranges / sizeof *ranges)]);
+        s.want = memory;
+        s.got = memory + OUT;
+        s.same = memory + 2 * OUT;
+        memset(memory, 0, 2 * OUT);
+        for (unsigned k = 0; k < ITEMS; k++)
+            memcpy(s.same + k * 4, &(uint32_t){(uint32_t)seed * 40503}, 4);
+        check(&s);
+    }
+    free(memory);
+}
+
+Test(regions, random_kernels) { check_seeds(false, false); }
+Test(regions, random_kernels_optimized) { check_seeds(true, false); }
+Test(regions, random_kernels_improved) { check_seeds(true, true); }
