@@ -132,12 +132,9 @@ static bool can_widen(const widener *w, ir_inst *v, unsigned depth) {
            can_widen(w, ir_arg(v, 1), depth + 1);
 }
 
+/* Forms take constants for signed numbers, also where the extension is unsigned. */
 static ir_inst *widen(widener *w, ir_inst *v) {
-    unsigned bits = ir_bits(w->k->launch->kernel->module, v->type);
-    if (ir_is_const(v)) {
-        uint64_t n = w->is_signed ? (uint64_t)ir_sext(v->imm.bits, bits) : v->imm.bits;
-        return ir_const(w->b.f, w->wide, n);
-    }
+    if (ir_is_const(v)) return ir_const(w->b.f, w->wide, (uint64_t)ir_signed_const(v));
     if (v->op == IR_OP_trunc) return ir_arg(v, 0);
     ir_inst *x = widen(w, ir_arg(v, 0)), *y = widen(w, ir_arg(v, 1));
     return ir_build2(&w->b, (ir_op)v->op, w->wide, x, y);
