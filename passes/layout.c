@@ -18,6 +18,8 @@
  */
 #include "passes/fuse_impl.h"
 
+enum { MAX_BITS = 62 }; /* of a distance, so that sums of a few are numbers still */
+
 /* ---------------------------------------------------------------------------------------- bases */
 
 /* An offset over the ids of a basis. */
@@ -282,7 +284,8 @@ static bool is_proved(const pass_side *sides, uint32_t n, pass_layout *l) {
         if (!include(l, &sides[k], k == 0)) return false;
     ir_i128 width = (ir_i128)l->high - l->low, one = reach_of(l) + width;
     ir_i128 all = one + ((ir_i128)l->last - l->first) * l->stride;
-    ir_i128 space = (ir_i128)1 << sides[0].of->launch.kernel->module->pointer_bits;
+    unsigned bits = sides[0].of->launch.kernel->module->pointer_bits;
+    ir_i128 space = (ir_i128)1 << (bits < MAX_BITS ? bits : MAX_BITS);
     return (!l->stride || one <= l->stride) && all <= space && are_bases_apart(l, width);
 }
 

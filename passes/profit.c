@@ -67,7 +67,7 @@ static uint32_t find_pressure(ir_func *f, ir_arena *scratch) {
 
 /* --------------------------------------------------------------------------------------- profit */
 
-static uint64_t sum_of(const pass_traffic *t) { return t->read + t->written; }
+static ir_u128 sum_of(const pass_traffic *t) { return (ir_u128)t->read + t->written; }
 
 typedef struct {
     const pass_fuse_request *request;
@@ -106,15 +106,16 @@ static uint32_t count_excess(const pass_fuse_request *request, const pass_fuse_r
 
 void pass_find_profit(const pass_fuse_request *request, pass_fuse_result *r, ir_arena *scratch) {
     pass_profit *p = &r->profit;
-    uint64_t before = 0, after = 0;
+    ir_u128 before = 0, after = 0;
     *p = (pass_profit){.launches = request->nmembers - 1};
     p->pressure = find_pressure(r->kernel, scratch);
     for (uint32_t a = 0; a < r->nargs && r->buffers; a++) {
         before += sum_of(&r->buffers[a].unfused);
         after += sum_of(&r->buffers[a].fused);
     }
-    p->bytes = before > after ? before - after : 0;
-    uint64_t saved = p->bytes + (uint64_t)p->launches * LAUNCH;
+    ir_u128 saved = before > after ? before - after : 0;
+    p->bytes = saved > UINT64_MAX ? UINT64_MAX : (uint64_t)saved;
     p->excess = count_excess(request, r);
-    p->worth = (uint64_t)p->excess * SPILL * pass_range_items(&r->range) <= saved;
+    p->worth = (ir_u128)p->excess * SPILL * pass_range_items(&r->range) <=
+               saved + (ir_u128)p->launches * LAUNCH;
 }

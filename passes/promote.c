@@ -216,7 +216,9 @@ static bool assume_layout(candidate *c) {
         return stop(c, "promote.elements",
                     "an asserted map needs the numbers of elements and bytes");
     to->assumed = true;
-    to->bytes = to->elements * c->wish->element_size;
+    to->bytes = UINT64_MAX;
+    if (to->elements <= UINT64_MAX / c->wish->element_size)
+        to->bytes = to->elements * c->wish->element_size;
     for (uint32_t k = 0; k < to->nsides; k++)
         if (!stays_inside(to->sides[k].access, c->wish->element_size, to->bytes))
             return stop(c, "promote.elements",
@@ -321,7 +323,7 @@ static void assert_offsets(promoter *q, const pass_promoted *p) {
                               .accesses.data[p->sides[k].access - p->sides[k].of->accesses.data];
         x->offset = own;
         x->size = p->bytes;
-        x->always = false;
+        x->always = x->bounded = false;
     }
 }
 

@@ -43,7 +43,8 @@ static ir_inst *build_round(const stepping *s) {
     ir_builder b;
     ir_builder_init(&b, s->f);
     ir_before(&b, s->latch->last);
-    ir_inst *next = ir_build_raw(&b, IR_OP_add, size, IR_NSW | IR_NUW, (ir_imm){0}, 2,
+    unsigned flags = size == IR_I64 ? IR_NSW | IR_NUW : 0; /* nobody counts so far */
+    ir_inst *next = ir_build_raw(&b, IR_OP_add, size, flags, (ir_imm){0}, 2,
                                  (ir_inst *[]){round, ir_const(s->f, size, 1)});
     for (unsigned p = 0; p < 2; p++)
         round = ir_append_arg(round, p == s->back ? next : ir_const(s->f, size, 0));
