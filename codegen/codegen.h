@@ -17,7 +17,7 @@ typedef struct {
 bool cg_spirv_write(const ir_module *m, const cg_spirv_options *options, ir_arena *out,
                     uint32_t **words, size_t *count);
 
-/* --------------------------------------------------------------------------------- native code
+/* ------------------------------------------------------------------------------------- native code
  *
  * What a native target makes of a module: bytes by section, and what is to be known to place them in
  * memory or in an object file.  All of it lies in one arena. */
@@ -113,7 +113,7 @@ typedef struct {
  * for the caller to fill in.  False after a reported error. */
 bool cg_x86_64_compile(ir_module *m, const cg_x86_64_options *options, ir_arena *arena,
                        cg_object *out);
-/* ------------------------------------------------------------------------- object files (object*.c)
+/* ------------------------------------------------------------------------ object files (object*.c)
  *
  * A linkable ELF file of an object: same object and options, same bytes. */
 
@@ -140,7 +140,7 @@ typedef struct {
 void cg_write_object(const cg_object *o, const cg_file_options *options, ir_arena *out,
                      uint8_t **bytes, size_t *size);
 
-/* Adds to the data an exported array `name` of ir_kernel_entry, one per kernel, and an empty one. */
+/* Adds to the data an exported array `name`: an ir_kernel_entry per kernel, and an empty one. */
 void cg_add_kernel_table(cg_object *o, const char *name, ir_arena *arena);
 
 /* Makes of an object one for DPC++'s Native CPU: for each kernel K a function K (also K.SYCLNCPU)

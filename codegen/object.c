@@ -4,9 +4,10 @@
  *
  * All symbols of an object are its own, so each relocation names a section and a place in it: the
  * linker has nothing to look up, and an exported function may be called by its neighbours also in a
- * shared library.  (A program that uses exported data of one has to be compiled with -fPIC: a copy
- * in the program would not be what the library uses.)  Constants that hold addresses are in .data.rel.ro, where a program that is
- * placed anywhere may relocate them before they become read-only.
+ * shared library.  (A program that uses exported data of such a library is compiled with -fPIC: a
+ * copy in the program would not be what the library uses.)  Constants that hold addresses are in
+ * .data.rel.ro, where a program that is placed anywhere may relocate them before they become read
+ * only.
  */
 #include "codegen/object.h"
 
@@ -82,7 +83,7 @@ static void take_sections(obj_file *f) {
     }
 }
 
-/* ------------------------------------------------------------------------------- the file itself
+/* --------------------------------------------------------------------------------- the file itself
  *
  * Section headers: none, the parts, their relocations (where there are any), .note.GNU-stack,
  * .symtab, .strtab, .shstrtab.  Symbols: none, the parts, what is local, what is exported. */

@@ -59,7 +59,7 @@ void obj_distance(obj_file *f, unsigned in, unsigned section, uint32_t at);
 void obj_write_frames(obj_file *f);
 void obj_write_lines(obj_file *f);
 
-/* ------------------------------------------------------------- data of an object (object_table.c) */
+/* ----------------------------------------------------------- data of an object (object_table.c) */
 
 uint32_t obj_add_symbol(cg_object *o, ir_arena *a, cg_symbol s);
 /* A symbol for bytes at the end of a section. */

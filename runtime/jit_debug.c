@@ -12,7 +12,6 @@
 #include "runtime/native.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -5,16 +5,19 @@
  *   cpus.c       how many threads this process should have
  *   pool.c       the threads, and the launches that they work on
  *   chunk.c      work-groups by number, and the boxes that a range of numbers is
+ *   variants.c   the code of a kernel: for any local size, and for some known ones
  *
  * Nothing here knows the IR; runtime/devices/cpu*.c put it together.
  */
 #ifndef SPVFUSE_RUNTIME_NATIVE_H
 #define SPVFUSE_RUNTIME_NATIVE_H
 
-#include "codegen/codegen.h"
 #include "passes/regions.h"
+#include "runtime/runtime.h"
 
-/* -------------------------------------------------------------------------------- code (jit.c) */
+#include <pthread.h>
+
+/* --------------------------------------------------------------------------------- code (jit.c) */
 
 typedef struct {
     uint8_t *base; /* NULL: nothing is loaded */
@@ -33,7 +36,7 @@ static inline void *rt_code_symbol(const rt_code *c, const cg_object *o, uint32_
     return c->at[o->symbols.data[symbol].section] + o->symbols.data[symbol].at;
 }
 
-/* ------------------------------------------------------------------------- tools (jit_debug.c) */
+/* -------------------------------------------------------------------------- tools (jit_debug.c) */
 
 typedef struct {
     bool gdb;               /* through gdb's JIT interface: names, lines, frames */
@@ -52,7 +55,7 @@ unsigned rt_cpu_count(void);
 /* What SPVF_THREADS says, or as many as processors. */
 unsigned rt_default_threads(void);
 
-/* ----------------------------------------------------------------------- work-groups (chunk.c) */
+/* ------------------------------------------------------------------------ work-groups (chunk.c) */
 
 /* k.block of ir/launch.h */
 typedef void rt_block(const ir_group_info *g, void *const *args);
@@ -60,7 +63,7 @@ typedef void rt_block(const ir_group_info *g, void *const *args);
 /* Runs groups `at` to `at + count`, counted with x fastest, as few boxes; changes g's. */
 void rt_run_groups(rt_block *run, ir_group_info *g, void *const *args, uint64_t at, uint64_t count);
 
-/* ------------------------------------------------------------------------------ launches (pool.c)
+/* ------------------------------------------------------------------------------- launches (pool.c)
  *
  * A pool has threads that help; whoever launches works too.  Any thread may launch at any time; all
  * launches share the helpers, and no more threads run groups at once than the pool has, or callers
@@ -110,5 +113,64 @@ typedef struct {
  * out->kernels; all of it lies in the arena.  False after a reported error. */
 bool rt_native_compile(ir_module *m, const char *name, const rt_native_options *o, ir_arena *arena,
                        cg_object *out);
+
+/* --------------------------------------------------------------------------- variants (variants.c)
+ *
+ * Several threads may launch a kernel at a time. */
+
+enum { RT_MAX_SIZES = 8 };
+
+/* Code of a kernel. */
+typedef struct {
+    rt_code code;
+    rt_block *run;
+    ir_group_need need;
+    uint32_t local_size[3]; /* that it is made for; all 0: for any */
+} rt_variant;
+
+typedef struct {
+    enum { RT_NOT_COMPILED, RT_COMPILING, RT_COMPILED, RT_FAILED } state;
+    rt_variant variant;
+    uint64_t ns; /* that compiling took */
+} rt_compiled;
+
+/* What is known of launches with one local size. */
+typedef struct {
+    uint32_t local_size[3];
+    unsigned users;    /* launches that are running */
+    uint64_t used;     /* when: by the kernel's clock */
+    uint64_t spent_ns; /* in launches that ran the code for any local size */
+    rt_cost cost;
+    rt_compiled own;
+} rt_size;
+
+typedef struct {
+    pthread_mutex_t lock;
+    pthread_cond_t compiled;
+    uint64_t clock;
+    rt_compiled any;
+    rt_size size[RT_MAX_SIZES];
+} rt_kernel;
+
+/* Makes code for a local size, or for any (all 0); *out is zeros before and, when it fails, after
+ * it. */
+typedef struct {
+    ir_status (*compile)(void *user, const uint32_t local_size[3], rt_variant *out);
+    void *user;
+} rt_compiler;
+
+/* The code of one launch. */
+typedef struct {
+    const rt_variant *variant;
+    rt_size *size; /* its cost is the launch's; NULL: nothing is remembered */
+} rt_use;
+
+void rt_kernel_init(rt_kernel *k);
+void rt_kernel_free(rt_kernel *k); /* no launch runs */
+/* Finds or compiles code; when that fails, its status.  Else rt_kernel_end comes after the launch,
+ * which took `ns`. */
+ir_status rt_kernel_begin(rt_kernel *k, const uint32_t local_size[3], const rt_compiler *compiler,
+                          rt_use *use);
+void rt_kernel_end(rt_kernel *k, const rt_use *use, uint64_t ns);
 
 #endif

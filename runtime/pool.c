@@ -19,13 +19,11 @@
 #define _GNU_SOURCE
 #include "runtime/native.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -160,7 +158,7 @@ static uint64_t run_chunks(rt_pool *p, launch *l, const seat *s, bool helps) {
     return done;
 }
 
-/* -------------------------------------------------------------------------------------- helpers
+/* ----------------------------------------------------------------------------------------- helpers
  *
  * With the lock held. */
 
@@ -265,12 +263,6 @@ static void *help(void *arg) {
 
 /* ------------------------------------------------------------------------------------- launches */
 
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t known_cost(const rt_work *w) {
     return w->cost ? atomic_load_explicit(&w->cost->picoseconds, memory_order_relaxed) : 0;
 }
@@ -326,8 +318,8 @@ static void run_launch(rt_pool *p, launch *l, const seat *s) {
     bool shared = l->wanted != 0;
     if (shared) open_launch(p, l);
     pthread_mutex_unlock(&p->lock);
-    uint64_t start = now_ns(), done = run_chunks(p, l, s, false);
-    if (done) learn_cost(l->work, now_ns() - start, done);
+    uint64_t start = rt_now_ns(), done = run_chunks(p, l, s, false);
+    if (done) learn_cost(l->work, rt_now_ns() - start, done);
     pthread_mutex_lock(&p->lock);
     if (!shared) return;
     close_launch(p, l);

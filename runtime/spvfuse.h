@@ -461,7 +461,7 @@ SPVF_API void spvf_plan_destroy(spvf_plan *plan);
 
 typedef struct {
     size_t size;
-    const char *device; /* "check" (default), "opencl", "opencl:N" */
+    const char *device; /* "check" (default), "cpu", "cpu:v2" to "cpu:v4", "opencl", "opencl:N" */
     bool unfused;       /* launch the members of fuse groups one by one */
     bool strict;        /* a refused fusion is an error; otherwise its members run one by one */
     void (*output)(void *user, const char *text); /* print statements and printf; NULL: dropped */
@@ -517,6 +517,60 @@ typedef struct {
 SPVF_API spvf_status spvf_devices(spvf_context *context,
                                   void (*each)(void *user, const spvf_device_info *info),
                                   void *user);
+
+/* The local size that device cpu gives to a launch whose range says none (docs/USAGE.md). */
+SPVF_API spvf_status spvf_cpu_local_size(const spvf_module *module, const char *kernel,
+                                         const spvf_range *range, uint64_t local[3]);
+
+/* ---------------------------------------------------------------------------------- native objects
+ *
+ * What a program is linked with that launches kernels of object files itself.  The object has an
+ * array of spvf_native_kernel, ended by one without a name; docs/USAGE.md shows a program.
+ *
+ * args, one entry per parameter: pointers to global and constant memory as they are; pointers to
+ * local memory as byte offsets from `local`; of anything else the address of its value. */
+
+typedef struct {
+    uint64_t group_id[3];      /* of the group; run_block: of the first one … */
+    uint64_t group_end[3];     /* … and behind the last one, per dimension */
+    uint64_t num_groups[3];    /* of the launch */
+    uint64_t local_size[3];    /* as launched; the last group of a dimension may be smaller */
+    uint64_t global_size[3];   /* work-items */
+    uint64_t global_offset[3]; /* work-items */
+    uint32_t work_dim, reserved;
+    void *local;   /* aligned to 128: what `need` says, then what parameters point to */
+    void *scratch; /* aligned to 128: what `need` says */
+    /* printf, or NULL: arguments stand at multiples of 8 bytes, lanes of vectors without gaps;
+     * scalar floats are doubles, strings are addresses. */
+    int32_t (*print)(void *user, const char *format, const void *arguments, uint64_t bytes);
+    void *user;
+} spvf_group_info;
+
+/* Memory of whoever runs a group, besides the arguments. */
+typedef struct {
+    uint64_t local;        /* bytes of the kernel's own local variables */
+    uint64_t scratch;      /* bytes … */
+    uint64_t scratch_item; /* … and as many for each work-item, rounded up to 64 of them */
+} spvf_group_need;
+
+typedef struct {
+    const char *name; /* or NULL */
+    uint32_t kind;    /* 0: a pointer, 1: a pointer to local memory, 2: a value */
+    uint32_t size;    /* of a value */
+    uint32_t align;   /* of a value, or of local memory */
+    uint32_t reserved;
+} spvf_native_arg;
+
+typedef struct {
+    const char *name;
+    void (*run)(const spvf_group_info *group, void *const *args);        /* one work-group */
+    void (*run_block)(const spvf_group_info *groups, void *const *args); /* a box of them */
+    const spvf_native_arg *args;
+    uint64_t arg_count;
+    spvf_group_need need;
+    uint32_t local_size[3]; /* that the code is made for; all 0: for any */
+    uint32_t reserved;
+} spvf_native_kernel;
 
 #ifdef __cplusplus
 }

@@ -6,9 +6,9 @@
  *
  *   rsp -> ir_group_info · args, when some are local memory · local memory · scratch · (old frame)
  *
- * There a pointer argument is the pointer and a value its address, as with us.  Local memory that is
- * an argument comes as a pointer, and is handed on as what leads to it from our own.  The stack is
- * touched page by page on the way down, so that a thread's guard page is met.
+ * There a pointer argument is the pointer and a value its address, as with us.  Local memory that
+ * is an argument comes as a pointer, and is handed on as what leads to it from our own.  The stack
+ * is touched page by page on the way down, so that a thread's guard page is met.
  */
 #include "codegen/object.h"
 #include "codegen/x86_64/encode.h"
@@ -35,7 +35,7 @@ typedef struct {
     int32_t args, local, scratch; /* places above rsp */
 } glue;
 
-/* ----------------------------------------------------------------------------- instructions */
+/* --------------------------------------------------------------------------------- instructions */
 
 static x86_operand r64(unsigned n) { return x86_reg(X86_R64, n); }
 static x86_operand at(unsigned base, int32_t disp) { return x86_mem(base, X86_NO_REG, 0, disp); }
@@ -62,7 +62,7 @@ static void store_sum(glue *g, int32_t offset, size_t disp) { /* rsp + offset */
     store(g, RAX, disp);
 }
 
-/* -------------------------------------------------------------------------------- the stack */
+/* ------------------------------------------------------------------------------------ the stack */
 
 static bool has_local_args(const cg_kernel *k) {
     for (uint32_t n = 0; n < k->nargs; n++)
@@ -107,7 +107,7 @@ static void emit_descent(glue *g) {
     emit(g, X86_SUB_rm64_r64, r64(RSP), r64(RAX));
 }
 
-/* -------------------------------------------------------------------------------- its contents */
+/* --------------------------------------------------------------------------------- its contents */
 
 static void copy_three(glue *g, size_t to, int32_t from, unsigned more) {
     for (unsigned d = 0; d < 3; d++) {
@@ -163,7 +163,7 @@ static void emit_function(glue *g) {
     emit(g, X86_RET, (x86_operand){0}, (x86_operand){0});
 }
 
-/* -------------------------------------------------------------------------------- the object */
+/* ----------------------------------------------------------------------------------- the object */
 
 static void place(glue *g) {
     const cg_kernel *k = g->kernel;

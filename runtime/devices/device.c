@@ -3,6 +3,8 @@
 
 rt_device *rt_device_open(spvf_context *context, const char *name) {
     if (strcmp(name, "check") == 0) return rt_check_open(context);
+    if (strcmp(name, "cpu") == 0) return rt_cpu_open(context, NULL);
+    if (strncmp(name, "cpu:", 4) == 0) return rt_cpu_open(context, name + 4);
     if (strcmp(name, "opencl") == 0) return rt_opencl_open(context, 0);
     if (strncmp(name, "opencl:", 7) == 0 && name[7] >= '0' && name[7] <= '9') {
         unsigned index = 0;
@@ -10,7 +12,7 @@ rt_device *rt_device_open(spvf_context *context, const char *name) {
         while (*s >= '0' && *s <= '9' && index < 10000) index = index * 10 + (unsigned)(*s++ - '0');
         if (!*s) return rt_opencl_open(context, index);
     }
-    rt_throw(context, IR_ERR_ARGUMENT, "unknown device '%s': check, opencl, opencl:N", name);
+    rt_throw(context, IR_ERR_ARGUMENT, "unknown device '%s': check, cpu, opencl, opencl:N", name);
 }
 
 typedef struct {
@@ -24,6 +26,7 @@ static void list_devices(void *arg) {
     spvf_device_info check = {"check", "the interpreter: slow, and reports every fault", true, true,
                               NULL};
     j->each(j->user, &check);
+    rt_cpu_list(j->each, j->user);
     rt_opencl_list(j->context, j->each, j->user);
 }
 

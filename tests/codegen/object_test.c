@@ -54,7 +54,7 @@ static void expect_in(const char *text, const char *part) {
     cr_expect(strstr(text, part), "no \"%s\" in:\n%s", part, text);
 }
 
-/* --------------------------------------------------------------------------------------- tools */
+/* ---------------------------------------------------------------------------------------- tools */
 
 Test(object, readelf_and_objdump_read_it) {
     bench b;
@@ -90,23 +90,23 @@ Test(object, one_without_anything) {
 static void save_text(const char *name, const char *text) { save(name, text, strlen(text)); }
 
 static const char plain[] =
-    "#include \"ir/launch.h\"\n"
+    "#include \"runtime/spvfuse.h\"\n"
     "#include <stdio.h>\n"
     "#include <string.h>\n"
-    "extern ir_kernel_entry spvf_kernels[];\n"
+    "extern spvf_native_kernel spvf_kernels[];\n"
     "extern int calls;\n"
     "extern const char *where;\n"
     "int main(void) {\n"
     "    _Alignas(128) static char local[1024];\n"
     "    int out[8] = {0}, value = 7;\n"
-    "    const ir_kernel_entry *k = spvf_kernels;\n"
+    "    const spvf_native_kernel *k = spvf_kernels;\n"
     "    void *args[] = {out, &value, (void *)256};\n"
-    "    ir_group_info g = {.group_id = {2}, .group_end = {6, 1, 1}, .local = local};\n"
+    "    spvf_group_info g = {.group_id = {2}, .group_end = {6, 1, 1}, .local = local};\n"
     "    k->run_block(&g, args);\n"
-    "    k->run(&(ir_group_info){.group_id = {7}, .local = local}, args);\n"
+    "    k->run(&(spvf_group_info){.group_id = {7}, .local = local}, args);\n"
     "    for (int i = 0; i < 8; i++) printf(\"%d \", out[i]);\n"
     "    printf(\"%s %s(\", where, k->name);\n"
-    "    for (unsigned i = 0; i < k->nargs; i++)\n"
+    "    for (unsigned i = 0; i < k->arg_count; i++)\n"
     "        printf(\"%s %u %u %u, \", k->args[i].name, k->args[i].kind, k->args[i].size,\n"
     "               k->args[i].align);\n"
     "    printf(\") %d %d\\n\", (int)k->need.local, (int)k->need.scratch_item);\n"

@@ -41,7 +41,7 @@ static uint32_t symbol(writer *w, const char *name, cg_section s, bool exported,
     return w->object->symbols.n - 1;
 }
 
-/* ---------------------------------------------------------------------------------- functions */
+/* ------------------------------------------------------------------------------------ functions */
 
 static void begin_function(writer *w) {
     w->code = x86_code_new(w->arena);

@@ -55,7 +55,7 @@ Test(jit, code_runs) {
     end(&b);
 }
 
-/* -------------------------------------------------------------------------------- protection */
+/* ----------------------------------------------------------------------------------- protection */
 
 /* What /proc says of the page of an address: "r-xp". */
 static void protection_of(const void *at, char out[5]) {
@@ -108,7 +108,7 @@ Test(jit, what_does_not_reach_or_fit_is_a_status) {
     end(&b);
 }
 
-/* -------------------------------------------------------------------------------------- tools */
+/* ---------------------------------------------------------------------------------------- tools */
 
 /* Output of a command; %s in it is the folder of this program. */
 static const char *output(ir_arena *a, const char *command) {

@@ -1,5 +1,5 @@
-/* pool_stress.c — many threads launch at a time; for the thread sanitizer too, with which Criterion
- * does not run.
+/* pool_stress.c — many threads launch and compile at a time; for the thread sanitizer too, with
+ * which Criterion does not run.
  *
  * Each launch must have run all of its groups when it returns, in memory of their own, and no more
  * threads may be at it than the pool or the callers are.
@@ -89,11 +89,52 @@ static bool share_pools(void) {
     return !wrong;
 }
 
+/* ------------------------------------------------------------------------------------- variants */
+
+typedef struct {
+    rt_kernel kernel;
+    _Atomic int compiled, wrong;
+} variants;
+
+static ir_status compile(void *user, const uint32_t local_size[3], rt_variant *out) {
+    variants *v = user;
+    v->compiled++;
+    for (volatile int i = 0; i < 100000; i++) continue;
+    memcpy(out->local_size, local_size, sizeof out->local_size);
+    return IR_OK;
+}
+
+static void *launch_sizes(void *arg) {
+    variants *v = arg;
+    rt_compiler c = {compile, v};
+    for (uint32_t i = 0; i < LAUNCHES; i++) {
+        rt_use use;
+        const uint32_t size[3] = {1 + i % 4, 1, 1};
+        if (rt_kernel_begin(&v->kernel, size, &c, &use) != IR_OK) v->wrong++;
+        uint32_t x = use.variant->local_size[0];
+        v->wrong += x != 0 && x != size[0];
+        rt_kernel_end(&v->kernel, &use, 1000000);
+    }
+    return NULL;
+}
+
+/* Each variant is compiled once, whoever needs it first. */
+static bool share_variants(void) {
+    variants v = {.wrong = 0};
+    pthread_t t[CALLERS];
+    rt_kernel_init(&v.kernel);
+    for (unsigned i = 0; i < CALLERS; i++) pthread_create(&t[i], NULL, launch_sizes, &v);
+    for (unsigned i = 0; i < CALLERS; i++) pthread_join(t[i], NULL);
+    rt_kernel_free(&v.kernel);
+    return !v.wrong && v.compiled <= 5;
+}
+
 int main(void) {
     static const unsigned threads[] = {1, 4, 12, 12}, callers[] = {8, 8, 8, 2};
     int passed = 0;
     for (int i = 0; i < 4; i++) passed += run_stress(threads[i], callers[i]);
     passed += share_pools();
-    printf("launches at a time: %d passed, %d failed\n", passed, 5 - passed);
-    return passed != 5;
+    passed += share_variants();
+    printf("launches at a time: %d passed, %d failed\n", passed, 6 - passed);
+    return passed != 6;
 }

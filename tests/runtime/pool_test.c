@@ -81,7 +81,7 @@ Test(pool, every_group_runs_once) {
     }
 }
 
-/* ------------------------------------------------------------------------- memory of each thread */
+/* ------------------------------------------------------------------------ memory of each thread */
 
 typedef struct {
     _Atomic int wrong;
@@ -127,7 +127,7 @@ Test(pool, no_room_is_a_status) {
     rt_pool_free(p);
 }
 
-/* ---------------------------------------------------------------------------------- surroundings */
+/* --------------------------------------------------------------------------------- surroundings */
 
 Test(pool, the_shared_one_is_freed_by_its_last_user) {
     rt_pool *a = rt_pool_share(), *b = rt_pool_share();

@@ -1,0 +1,262 @@
+/* cpu_launch.c — a launch: its range, its arguments, its run.
+ *
+ * Local memory of a group: the kernel's own variables, then what each parameter that points to
+ * local memory was given, each at a multiple of IR_LOCAL_ALIGN.
+ */
+#include "runtime/devices/cpu.h"
+
+enum { MOST_ITEMS = 1 << 16 };                        /* of a work-group */
+static const uint64_t most_bytes = UINT64_C(1) << 30; /* of a thread: local memory, scratch */
+
+typedef struct {
+    cpu_device *device;
+    cpu_kernel *kernel;
+    const spvf_range *range;
+    const rt_arg *arg;
+    size_t count;
+    ir_arena arena;
+    ir_group_info info;
+    rt_compiler compiler;
+    rt_use use;
+    rt_work work;
+    void **args;
+    cpu_output output;
+} launch;
+
+static const ir_func *function_of(const launch *l) { return l->kernel->function; }
+
+void cpu_refuse(const cpu_device *c, const ir_func *kernel, const char *fmt, ...) {
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    rt_throw(c->base.context, IR_ERR_DEVICE, "kernel @%s: %s", kernel->name, text);
+}
+
+#define refuse(l, ...) cpu_refuse((l)->device, function_of(l), __VA_ARGS__)
+
+/* ---------------------------------------------------------------------------------------- range */
+
+static void take_global_size(launch *l) {
+    const spvf_range *r = l->range;
+    uint64_t items = 1;
+    if (r->dims < 1 || r->dims > 3) refuse(l, "an nd-range has 1 to 3 dimensions, not %u", r->dims);
+    l->info.work_dim = r->dims;
+    for (unsigned d = 0; d < 3; d++) {
+        uint64_t n = l->info.global_size[d] = d < r->dims ? r->global[d] : 1;
+        l->info.global_offset[d] = d < r->dims ? r->offset[d] : 0;
+        if (n && items > INT64_MAX / n) refuse(l, "the nd-range has 2^63 work-items or more");
+        items *= n ? n : 1;
+    }
+}
+
+static void check_local_size(const launch *l) {
+    const uint32_t *required = function_of(l)->attrs.local_size;
+    for (unsigned d = 0; d < 3; d++) {
+        uint64_t local = l->info.local_size[d], global = l->info.global_size[d];
+        if (local == 0) refuse(l, "local size is 0 in dimension %u", d);
+        if (required[0] && required[d] != local)
+            refuse(l, "it requires local size %u in dimension %u, not %llu", required[d], d,
+                   (unsigned long long)local);
+        if (global % local)
+            refuse(l, "global size %llu is not a multiple of local size %llu in dimension %u",
+                   (unsigned long long)global, (unsigned long long)local, d);
+    }
+}
+
+static bool has_local_size(const spvf_range *r) {
+    return r->local[0] || (r->dims > 1 && r->local[1]) || (r->dims > 2 && r->local[2]);
+}
+
+static void take_local_size(launch *l) {
+    uint64_t *local = l->info.local_size, items = 1;
+    if (has_local_size(l->range)) {
+        for (unsigned d = 0; d < 3; d++) local[d] = d < l->range->dims ? l->range->local[d] : 1;
+        check_local_size(l);
+    } else {
+        rt_cpu_local_size(function_of(l), l->range, local, &l->arena);
+        if (function_of(l)->attrs.local_size[0]) check_local_size(l);
+    }
+    for (unsigned d = 0; d < 3; d++) {
+        if (local[d] > MOST_ITEMS / items)
+            refuse(l, "a work-group has more than %d work-items", MOST_ITEMS);
+        items *= local[d];
+        l->info.num_groups[d] = (l->info.global_size[d] + local[d] - 1) / local[d];
+    }
+}
+
+/* ----------------------------------------------------------------------------------------- code */
+
+typedef struct {
+    launch *launch;
+    rt_cpu_facts facts;
+    ir_arena arena;
+    rt_variant *out;
+} compilation;
+
+static void load(compilation *c, const cg_object *o) {
+    launch *l = c->launch;
+    ir_status status = rt_code_load(o, &c->out->code);
+    if (status != IR_OK)
+        rt_throw(l->device->base.context, status, "kernel @%s: there is no room for its code",
+                 function_of(l)->name);
+    const rt_tools *tools = &l->device->tools;
+    if (tools->gdb || tools->perf) {
+        rt_tools with_lines = *tools;
+        with_lines.lines = function_of(l)->module;
+        rt_code_announce(&c->out->code, o, &with_lines, c->arena.cx);
+    }
+}
+
+static void compile(void *arg) {
+    compilation *c = arg;
+    const ir_func *f = function_of(c->launch);
+    cg_object object = {0};
+    c->launch->device->compile(f->module, f, &c->facts, &c->arena, &object);
+    load(c, &object);
+    const cg_kernel *k = &object.kernels.data[0];
+    void *block = rt_code_symbol(&c->out->code, &object, k->block);
+    memcpy(&c->out->run, &block, sizeof block); /* ISO C has no cast */
+    c->out->need = k->need;
+    memcpy(c->out->local_size, c->facts.local_size, sizeof c->facts.local_size);
+}
+
+static ir_status compile_variant(void *user, const uint32_t local_size[3], rt_variant *out) {
+    launch *l = user;
+    ir_ctx *cx = &l->device->base.context->cx;
+    const uint32_t *required = function_of(l)->attrs.local_size;
+    compilation c = {.launch = l, .facts = {.level = l->device->level}, .out = out};
+    memcpy(c.facts.local_size, required[0] ? required : local_size, sizeof c.facts.local_size);
+    ir_arena_init(&c.arena, cx);
+    bool ok = ir_try(cx, compile, &c);
+    ir_status status = ok ? IR_OK : cx->status;
+    ir_arena_free(&c.arena);
+    if (!ok) {
+        rt_code_unload(&out->code);
+        *out = (rt_variant){0};
+    }
+    return status;
+}
+
+static void find_code(launch *l) {
+    uint32_t local_size[3];
+    l->compiler = (rt_compiler){compile_variant, l};
+    for (int d = 0; d < 3; d++) local_size[d] = (uint32_t)l->info.local_size[d];
+    ir_status status = rt_kernel_begin(&l->kernel->code, local_size, &l->compiler, &l->use);
+    if (status != IR_OK) ir_throw(l->arena.cx, status);
+}
+
+/* ------------------------------------------------------------------------------------ arguments */
+
+static uint64_t aligned(uint64_t bytes) {
+    return (bytes + IR_LOCAL_ALIGN - 1) & ~(uint64_t)(IR_LOCAL_ALIGN - 1);
+}
+
+static void *aligned_copy(ir_arena *a, const void *bytes, uint64_t size) {
+    uintptr_t at = (uintptr_t)ir_alloc(a, size + IR_LOCAL_ALIGN);
+    void *copy = (void *)aligned(at);
+    if (size) memcpy(copy, bytes, size);
+    return copy;
+}
+
+/* Its place behind what has been given away. */
+static void *take_local(launch *l, size_t n) {
+    uint64_t at = aligned(l->work.local), bytes = l->arg[n].size;
+    if (bytes == 0) refuse(l, "argument %zu: local memory of 0 bytes", n);
+    if (at > most_bytes || bytes > most_bytes - at)
+        refuse(l, "argument %zu: %llu bytes of local memory are too many: device cpu has %llu", n,
+               (unsigned long long)bytes, (unsigned long long)most_bytes);
+    l->work.local = at + bytes;
+    return (void *)(uintptr_t)at;
+}
+
+static void *take_argument(launch *l, size_t n) {
+    const rt_arg *a = &l->arg[n];
+    ir_type t = function_of(l)->param_val[n]->type;
+    bool is_local = ir_is_ptr(t) && ir_space_of(t) == IR_LOCAL;
+    if (ir_is_opaque(t)) refuse(l, "argument %zu: images are not supported by device cpu", n);
+    if (is_local != (!a->buffer && !a->bytes))
+        refuse(l, "argument %zu: wants %s", n, is_local ? "local memory" : "a value or a buffer");
+    if (a->buffer) return a->buffer->bytes;
+    return a->bytes ? aligned_copy(&l->arena, a->bytes, a->size) : take_local(l, n);
+}
+
+static void take_arguments(launch *l) {
+    const ir_func *f = function_of(l);
+    if (f->nparams != l->count) refuse(l, "it takes %u arguments, not %zu", f->nparams, l->count);
+    l->args = ir_new_array(&l->arena, void *, l->count);
+    for (size_t n = 0; n < l->count; n++) l->args[n] = take_argument(l, n);
+}
+
+static void take_memory(launch *l) {
+    const ir_group_need *need = &l->use.variant->need;
+    const uint64_t *local = l->info.local_size;
+    uint64_t items = (local[0] * local[1] * local[2] + 63) / 64 * 64;
+    if (need->local > most_bytes)
+        refuse(l, "its local variables have %llu bytes, device cpu has %llu",
+               (unsigned long long)need->local, (unsigned long long)most_bytes);
+    if (need->scratch > most_bytes ||
+        (need->scratch_item && items > (most_bytes - need->scratch) / need->scratch_item))
+        refuse(l, "what %llu work-items of a group keep over barriers has more than %llu bytes",
+               (unsigned long long)items, (unsigned long long)most_bytes);
+    l->work.local = need->local;
+    l->work.scratch = need->scratch + need->scratch_item * items;
+}
+
+/* ------------------------------------------------------------------------------------------ run */
+
+static void deliver(launch *l) {
+    rt_device *d = &l->device->base;
+    if (l->output.text.n) d->output(d->output_user, l->output.text.data);
+}
+
+static void run(launch *l) {
+    const rt_device *d = &l->device->base;
+    if (d->output && !d->watch) {
+        l->info.print = cpu_print;
+        l->info.user = &l->output;
+    }
+    l->work.run = l->use.variant->run;
+    l->work.info = &l->info;
+    l->work.args = l->args;
+    l->work.cost = l->use.size ? &l->use.size->cost : NULL;
+    if (rt_pool_run(l->device->pool, &l->work) != IR_OK)
+        rt_throw(d->context, IR_ERR_MEMORY, "kernel @%s: no memory for its work-groups",
+                 function_of(l)->name);
+    deliver(l);
+}
+
+static void launch_with_code(void *arg) {
+    launch *l = arg;
+    take_memory(l);
+    take_arguments(l);
+    run(l);
+}
+
+static void launch_kernel(void *arg) {
+    launch *l = arg;
+    take_global_size(l);
+    take_local_size(l);
+    find_code(l);
+    uint64_t start = rt_now_ns();
+    bool ok = ir_try(l->arena.cx, launch_with_code, l);
+    rt_kernel_end(&l->kernel->code, &l->use, rt_now_ns() - start);
+    if (!ok) ir_throw(l->arena.cx, l->arena.cx->status);
+}
+
+void cpu_launch(cpu_device *c, cpu_kernel *k, const spvf_range *range, const rt_arg *args,
+                size_t count) {
+    ir_ctx *cx = &c->base.context->cx;
+    launch l = {.device = c, .kernel = k, .range = range, .arg = args, .count = count};
+    ir_arena_init(&l.arena, cx);
+    ir_arena_init(&l.output.arena, cx);
+    l.output.text.arena = l.output.string.arena = &l.output.arena;
+    pthread_mutex_init(&l.output.lock, NULL);
+    bool ok = ir_try(cx, launch_kernel, &l);
+    ir_status status = cx->status;
+    pthread_mutex_destroy(&l.output.lock);
+    ir_arena_free(&l.output.arena);
+    ir_arena_free(&l.arena);
+    if (!ok) ir_throw(cx, status);
+}
