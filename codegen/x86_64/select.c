@@ -30,6 +30,21 @@ static bool is_general(const ir_inst *x) {
     return !ir_is_float(x->type) || x->type == IR_F16 || x->type == IR_BF16;
 }
 
+/* Two shifts that copy the sign of a narrower number: by how much they shift. */
+static bool is_sign_copy(const ir_inst *v, const ir_inst *left, const ir_inst *right) {
+    unsigned bits = 8u << x86_size_of(v);
+    uint64_t by = left->imm.bits, narrow = bits - by;
+    return by == right->imm.bits && bits >= 32 && by < bits &&
+           (narrow == 8 || narrow == 16 || narrow == 32);
+}
+
+/* Low bytes of a number: all bits of i8, i16 or i32 set. */
+static bool is_low_part(const ir_inst *v, const ir_inst *mask) {
+    uint64_t m = mask->imm.bits;
+    return x86_size_of(v) >= 2 && !ir_is_bool(v->type) &&
+           (m == 0xff || m == 0xffff || (m == UINT32_MAX && x86_size_of(v) == 3));
+}
+
 /* Does a shift of v's width look at these bits of its amount only, as the machine does? */
 static bool keeps_amount(const ir_inst *v, const ir_inst *mask) {
     unsigned size = x86_size_of(v);
@@ -149,6 +164,7 @@ bool x86_select(const x86_cpu *t, ir_func *f, const cg_x86_64_options *o, ir_are
     x86_select_ctx s = {.target = t, .options = o, .f = f, .scratch = scratch};
     const ir_dom *dom = ir_dominators(f);
     ir_builder_init(&s.b, f);
+    s.loops = ir_loop_tree(f);
     select_params(&s);
     uint32_t n = dom->order.n;
     ir_block **order = ir_dup(scratch, dom->order.rpo, n * sizeof *order);

@@ -14,6 +14,7 @@ typedef struct {
     const cg_x86_64_options *options;
     ir_func *f;
     ir_arena *scratch;
+    const ir_loops *loops;
     ir_map constants; /* leaf -> the instruction of this block that makes it */
 } x86_select_ctx;
 
@@ -45,6 +46,8 @@ bool x86_is_foldable(const ir_builder *b, x86_row row, const ir_inst *v, ir_inst
 /* The memory at address p. */
 void x86_add_memory(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *p);
 void x86_add_int(ir_builder *b, x86_draft *d, ir_type t, uint64_t bits);
+/* Is x, an operand of v, needed behind v: by others, or by v in the next round of its loop? */
+bool x86_lives_on(const ir_builder *b, const ir_inst *v, const ir_inst *x);
 /* x as an operand in a register: itself, or what makes it. */
 ir_inst *x86_in_register(ir_builder *b, ir_inst *x);
 /* Without casts that cost nothing here. */

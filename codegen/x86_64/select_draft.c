@@ -47,6 +47,12 @@ bool x86_is_imm32(const ir_inst *x, int64_t *value) {
     return *value == (int32_t)*value;
 }
 
+bool x86_lives_on(const ir_builder *b, const ir_inst *v, const ir_inst *x) {
+    const ir_loops *loops = ((const x86_select_ctx *)b)->loops;
+    if (!x->block) return false;
+    return x->uses->next || loops->of[x->block->id] != loops->of[v->block->id];
+}
+
 /* -------------------------------------------------------------------------------------- building */
 
 ir_inst *x86_build(ir_builder *b, const x86_draft *d) {

@@ -80,14 +80,12 @@ static ir_inst *build_lea(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y, int
     return x86_build(b, &d);
 }
 
-static bool is_used_elsewhere(const ir_inst *x) { return x->uses && x->uses->next; }
-
 ir_inst *mach_add(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     int64_t n;
     x86_row row = (x86_row)adds.r_rm[x86_word_of(v)];
     if (x86_is_imm32(y, &n)) {
-        if (is_used_elsewhere(x)) return build_lea(b, v, x, NULL, (int32_t)n, 0);
-    } else if (is_used_elsewhere(x) && is_used_elsewhere(y) && !x86_is_foldable(b, row, v, y)) {
+        if (x86_lives_on(b, v, x)) return build_lea(b, v, x, NULL, (int32_t)n, 0);
+    } else if (x86_lives_on(b, v, x) && x86_lives_on(b, v, y) && !x86_is_foldable(b, row, v, y)) {
         return build_lea(b, v, x, y, 0, 0);
     }
     return build_commuting(b, v, &adds, x, y);
@@ -241,7 +239,7 @@ static ir_inst *build_shift(ir_builder *b, ir_inst *v, const shift *f, unsigned 
 }
 
 ir_inst *mach_shl(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    if (ir_is_const(y) && y->imm.bits == 1 && is_used_elsewhere(x))
+    if (ir_is_const(y) && y->imm.bits == 1 && x86_lives_on(b, v, x))
         return build_lea(b, v, x, x, 0, 0);
     return build_shift(b, v, &shls, x86_word_of(v), x, y);
 }
@@ -319,13 +317,34 @@ ir_inst *mach_popcount(ir_builder *b, ir_inst *v, ir_inst *x) {
 
 /* ------------------------------------------------------------------------------------------ widths */
 
+/* By log2 of the bytes that are extended. */
+static const uint16_t zero_rows[] = {X86_MOVZX_r32_rm8, X86_MOVZX_r32_rm16, X86_MOV_r32_rm32};
+static const uint16_t sign_rows[2][3] = {
+    {X86_MOVSX_r32_rm8, X86_MOVSX_r32_rm16, X86_MOV_r32_rm32},
+    {X86_MOVSX_r64_rm8, X86_MOVSX_r64_rm16, X86_MOVSXD_r64_rm32}};
+
 static ir_inst *build_extension(ir_builder *b, ir_type t, ir_inst *v, ir_inst *x, bool sign) {
-    static const uint16_t zero[] = {X86_MOVZX_r32_rm8, X86_MOVZX_r32_rm16, X86_MOV_r32_rm32};
-    static const uint16_t sign32[] = {X86_MOVSX_r32_rm8, X86_MOVSX_r32_rm16, X86_MOV_r32_rm32};
-    static const uint16_t sign64[] = {X86_MOVSX_r64_rm8, X86_MOVSX_r64_rm16, X86_MOVSXD_r64_rm32};
-    const uint16_t *rows = !sign ? zero : ir_kind_of(t) == IR_I64 ? sign64 : sign32;
-    x86_draft d = {.row = rows[x86_size_of(x)], .type = t};
+    unsigned size = x86_size_of(x);
+    x86_draft d = {.type = t};
+    d.row = sign ? sign_rows[ir_kind_of(t) == IR_I64][size] : zero_rows[size];
     x86_add_rm(b, &d, v, x);
+    return x86_build(b, &d);
+}
+
+/* The low bytes that a mask keeps. */
+ir_inst *mach_low_part(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *mask) {
+    uint64_t m = mask->imm.bits;
+    x86_draft d = draft_of(v, (x86_row)zero_rows[m == 0xff ? 0 : m == 0xffff ? 1 : 2]);
+    x86_add_reg(b, &d, x);
+    return x86_build(b, &d);
+}
+
+/* The low bytes that a shift to the left leaves, with their sign. */
+ir_inst *mach_sign_copy(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *by) {
+    bool wide = x86_size_of(v) == 3;
+    uint64_t narrow = (wide ? 64 : 32) - by->imm.bits;
+    x86_draft d = draft_of(v, (x86_row)sign_rows[wide][narrow == 8 ? 0 : narrow == 16 ? 1 : 2]);
+    x86_add_reg(b, &d, x);
     return x86_build(b, &d);
 }
 
@@ -341,8 +360,18 @@ ir_inst *mach_trunc(ir_builder *b, ir_inst *v, ir_inst *x) {
     return build_binary(b, v, &ands, x, ir_const(b->f, IR_I32, 1));
 }
 
+/* Is x made by an instruction that clears the upper half of its register? */
+static bool clears_upper(const ir_inst *x) {
+    if (x->type != IR_I32 || !x->block) return false;
+    bool counts = x->op == IR_OP_clz || x->op == IR_OP_ctz || x->op == IR_OP_popcount;
+    bool comes_from_wider = x->op == IR_OP_trunc || x->op == IR_OP_bitcast;
+    if (x->op == IR_OP_zext || x->op == IR_OP_sext || counts) return true;
+    return ir_info(x)->rule == R_INT && !comes_from_wider;
+}
+
 ir_inst *mach_zext(ir_builder *b, ir_inst *v, ir_inst *x) {
-    return ir_is_bool(x->type) ? mach_same(b, v, x) : build_extension(b, v->type, v, x, false);
+    if (ir_is_bool(x->type) || clears_upper(x)) return mach_same(b, v, x);
+    return build_extension(b, v->type, v, x, false);
 }
 
 ir_inst *mach_sext(ir_builder *b, ir_inst *v, ir_inst *x) {

@@ -2,8 +2,8 @@
  *
  *   scalar SCALAR.spv
  *
- * Both run on the same memory, one after the other, many times; a ratio is the peer's median time
- * over ours, so 1 is equal and more is better.  The results must be equal but for the last bits.
+ * Both run on the same memory, one after the other, many times; a ratio is the peer's time over ours
+ * in the median of these pairs, so 1 is equal and more is better.  The results must be equal but for the last bits.
  */
 #include "frontend/frontend.h"
 #include "runtime/native.h"
@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { RUNS = 15, ARGS = 6, LOCAL = 64 };
+enum { RUNS = 31, ARGS = 6, LOCAL = 64 };
 
 /* What a kernel is run on: buffers by the number of their elements, values as such. */
 typedef struct {
@@ -161,7 +161,7 @@ static void compare(const problem *p, const uint8_t *a, const uint8_t *b, size_t
 static void measure(job *j, block_fn *block) {
     const problem *p = j->problem;
     const scalar_peer *peer = find_peer(p->name);
-    double ours[RUNS], theirs[RUNS];
+    double ours[RUNS], ratio[RUNS];
     memory m = {0};
     size_t bytes;
     make_memory(p, &m);
@@ -180,10 +180,10 @@ static void measure(job *j, block_fn *block) {
         reset(&m);
         start = now();
         peer->run(p->items, m.args);
-        theirs[n] = now() - start;
+        ratio[n] = (now() - start) / ours[n];
     }
     j->time = median(ours, RUNS);
-    j->ratio = median(theirs, RUNS) / j->time;
+    j->ratio = median(ratio, RUNS);
     free(one);
     free(other);
     free_memory(&m);
