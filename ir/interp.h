@@ -56,6 +56,7 @@ typedef struct {
     uint64_t (*address)(void *user, const ir_global *g);
     int (*space_of)(void *user, uint64_t address); /* ir_space, or -1 */
     uint64_t (*query)(void *user, const ir_inst *i, unsigned lane);
+    /* printf, and calls of functions of the host. */
     int32_t (*print)(void *user, const ir_interp *w, const ir_inst *i);
     void (*fence)(void *user, const ir_inst *i);
     void (*problem)(void *user, ir_problem what, const ir_inst *i, unsigned operand);

@@ -249,6 +249,7 @@ void ir_interp_value(ir_interp *w, ir_frame *f, const ir_step *s) {
     case IR_OP_ptrcast_to:
     case IR_OP_ptr_space: eval_space(w, f, s); break;
     case IR_OP_assume: eval_assume(w, f, s); break;
+    case IR_OP_host_call:
     case IR_OP_printf: eval_printf(w, f, s); break;
     default:
         if (ir_info(s->inst)->rule == R_QUERY || s->code == IR_OP_subgroup_mask)

@@ -5,6 +5,8 @@
  * (Stratton, Stone and Hwu, "MCUDA", 2008; Jääskeläinen et al., "pocl", 2015; Karrenberg and Hack
  * 2012).  In steps, each a file:
  *   regions_launch.c  a copy of the kernel that finds its parameters and sizes as launch.h says
+ *   regions_collect.c operations of the whole group, by barriers and shared variables; printf by a
+ *   regions_print.c   call
  *   regions_cut.c     the regions, and which of their branches are decided once for the group
  *   regions_keep.c    values that are needed across regions: once, again, or one for each item
  *   regions_loops.c   the loops, and what leads from region to region
@@ -17,6 +19,8 @@ static const char *refuse_op(const ir_inst *i) {
     if (i->op == IR_OP_barrier && i->imm.sync.exec < IR_SCOPE_WORKGROUP)
         return "it has a barrier for more than a work-group";
     if (i->op == IR_OP_call) return "it calls a function";
+    if (ir_info(i)->imm == I_GROUP) return pass_refuse_collective(i);
+    if (i->op == IR_OP_printf) return NULL;
     if (ir_info(i)->levels & L_VECTOR || ir_info(i)->rule == R_QUERY) return NULL;
     if (i->op == IR_OP_barrier || i->op == IR_OP_subgroup_mask || i->op == IR_OP_assume)
         return NULL;
@@ -123,6 +127,8 @@ static void make(pass_grouping *g) {
     remove_minor(g);
     pass_place_locals(g);
     pass_answer_queries(g);
+    pass_expand_collectives(g);
+    pass_expand_prints(g);
     if (!pass_find_regions(g)) {
         ir_func_remove(g->f);
         return;
@@ -130,6 +136,7 @@ static void make(pass_grouping *g) {
     pass_keep_values(g);
     pass_unshare_regions(g);
     pass_loop_over_items(g);
+    pass_make_shared(g);
     remove_leftovers(g);
     pass_loop_over_groups(g);
     g->f->level = L_VECTOR;

@@ -21,6 +21,11 @@ typedef struct {
 
 enum { PASS_NO_REGION = UINT32_MAX, PASS_SHARED = UINT32_MAX - 1 };
 
+typedef struct {
+    ir_inst *stands; /* an address that is used until there is the variable */
+    ir_type type;
+} pass_shared;
+
 /* A group function in the making: entry -> group -> start, the first block of the items' code, …
  * -> end, where all items have finished. */
 typedef struct {
@@ -38,6 +43,7 @@ typedef struct {
     ir_inst *count[3];       /* items of this group; NULL: one */
     ir_inst *id[3], *item;   /* stand for the counters of the loops that there will be */
 
+    ir_vec(pass_shared) shared;
     ir_vec(ir_block *) meetings; /* blocks that begin with a meeting */
     pass_uniformity uniform;
     uint32_t nblocks;     /* ids of blocks are below, until regions have loops */
@@ -62,6 +68,20 @@ void pass_place_locals(pass_grouping *g);
 /* Loops over all groups that info asks for, around all that depends on the group. */
 void pass_loop_over_groups(pass_grouping *g);
 
+/* ------------------------------------ collective operations, printf (regions_collect.c, …_print.c) */
+
+/* Why i, an operation of several items, cannot be expanded; NULL: it can. */
+const char *pass_refuse_collective(const ir_inst *i);
+/* Barriers and shared variables instead of operations of the group. */
+void pass_expand_collectives(pass_grouping *g);
+/* A variable of the group, by an address that stands for it; … */
+ir_inst *pass_shared_variable(pass_grouping *g, ir_type t);
+/* … and, once the regions have their loops, the variables themselves. */
+void pass_make_shared(pass_grouping *g);
+void pass_expand_prints(pass_grouping *g);
+/* `bytes` of scratch memory for the group, until items have theirs. (regions_keep.c) */
+ir_inst *pass_group_storage(pass_grouping *g, uint64_t bytes);
+
 /* --------------------------------------------------------------------- regions (regions_cut.c) */
 
 /* Cuts blocks in front of meetings, and finds regions.  False: refused. */
@@ -74,8 +94,6 @@ void pass_unshare_regions(pass_grouping *g);
 /* Values that regions hand on go through memory: of the function when they are the same for all
  * items, else one for each. */
 void pass_keep_values(pass_grouping *g);
-/* `bytes` of scratch memory for each item: the address that item 0 has. */
-ir_inst *pass_item_storage(pass_grouping *g, uint64_t bytes);
 
 /* ------------------------------------------------------------------------- loops (regions_loops.c) */
 

@@ -167,16 +167,27 @@ static void find_again(keeper *k) {
 
 /* --------------------------------------------------------------------------------------- storage */
 
-ir_inst *pass_item_storage(pass_grouping *g, uint64_t bytes) {
-    ir_inst *scratch = pass_info_field(g, offsetof(ir_group_info, scratch), ir_ptr(IR_PRIVATE));
-    uint64_t before = g->out->need.scratch_item;
-    g->out->need.scratch_item += bytes;
-    ir_inst *offset =
-        ir_build2(&g->entry, IR_OP_mul, IR_I64, g->rounded, ir_const(g->f, IR_I64, before));
-    return ir_build_ptradd(&g->entry, scratch, offset, true);
+static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+
+static ir_inst *scratch(pass_grouping *g) {
+    return pass_info_field(g, offsetof(ir_group_info, scratch), ir_ptr(IR_PRIVATE));
 }
 
-static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+ir_inst *pass_group_storage(pass_grouping *g, uint64_t bytes) {
+    uint64_t before = g->out->need.scratch;
+    g->out->need.scratch += round_up(bytes, 64);
+    return ir_build_ptradd(&g->entry, scratch(g), ir_const(g->f, IR_I64, before), true);
+}
+
+/* `bytes` for each item, behind what the group has: the address of item 0's. */
+static ir_inst *item_storage(pass_grouping *g, uint64_t bytes) {
+    ir_inst *before = ir_const(g->f, IR_I64, g->out->need.scratch_item);
+    ir_inst *offset = ir_build2(&g->entry, IR_OP_mul, IR_I64, g->rounded, before);
+    offset = ir_build2(&g->entry, IR_OP_add, IR_I64, offset,
+                       ir_const(g->f, IR_I64, g->out->need.scratch));
+    g->out->need.scratch_item += bytes;
+    return ir_build_ptradd(&g->entry, scratch(g), offset, true);
+}
 
 /* Bytes from the element of an item to the next one's. */
 static uint64_t stride_of(const keeper *k, const ir_inst *v) {
@@ -204,7 +215,7 @@ static void make_slots(keeper *k) {
         if (how == KEEP_ONCE)
             k->slot[v->id] = ir_build_alloca(&k->g->entry, v->type, align_of(k, v));
         if (how == KEEP_EACH || how == KEEP_PLACE)
-            k->slot[v->id] = pass_item_storage(k->g, stride_of(k, v));
+            k->slot[v->id] = item_storage(k->g, stride_of(k, v));
     }
 }
 

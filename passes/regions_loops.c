@@ -34,7 +34,8 @@ static ir_block *block_before(const looper *l, ir_block *target) {
 /* ---------------------------------------------------------------------------------- once or often */
 
 static bool is_kept_once(const looper *l, const ir_inst *address) {
-    return address->op == IR_OP_alloca && address->block == l->g->entry.block;
+    bool variable = address->op == IR_OP_alloca || address->op == IR_OP_inttoptr; /* that stands */
+    return variable && address->block == l->g->entry.block;
 }
 
 static bool is_item_id(const looper *l, const ir_inst *v) {

@@ -8,6 +8,7 @@
  * are refused are listed, and counted.
  */
 #include "ir/eval.h"
+#include "runtime/devices/printf.h"
 #include "runtime/runtime.h"
 #include "tests/passes/groups.h"
 
@@ -32,7 +33,8 @@ typedef struct {
     rt_memory **memory; /* by buffer, on the device */
     uint8_t **start;    /* … and the contents before a launch */
     uint64_t *size;
-    ir_map globals[2]; /* program-scope variables, by way of running */
+    ir_map globals[2];       /* program-scope variables, by way of running */
+    ir_text printed, string; /* by the device, or by code */
     bool failed, refused;
 } job;
 
@@ -111,11 +113,41 @@ static pass_group_shape shape_of(const pass_range *r) {
     return s;
 }
 
+static bool take_argument(void *user, const rt_conversion *c, rt_print_value *out) {
+    const uint8_t **at = user;
+    bool real = rt_is_float_conversion(c);
+    unsigned bits =
+        c->conversion == 's' || c->conversion == 'p' || (real && c->lanes == 1) ? 64 : c->bits;
+    for (unsigned n = 0; n < c->lanes; n++) {
+        out->lane[n] = 0;
+        memcpy(&out->lane[n], *at + n * bits / 8, bits / 8);
+        double d = real && bits == 32 ? ir_fp_to_double(IR_F32, out->lane[n]) : 0;
+        if (real && bits == 32) memcpy(&out->lane[n], &d, sizeof d);
+    }
+    out->width = bits;
+    *at += (c->lanes * bits / 8 + 7) / 8 * 8;
+    return true;
+}
+
+static char read_char(void *user, uint64_t address) {
+    (void)user;
+    return *(const char *)(uintptr_t)address;
+}
+
+static int32_t print(void *user, const char *format, const uint8_t *arguments) {
+    job *j = user;
+    const rt_print_source source = {take_argument, read_char, &arguments};
+    return rt_print(&j->printed, &j->string, format, &source) ? 0 : -1;
+}
+
+static void keep_output(void *user, const char *text) { ir_put(&((job *)user)->printed, text); }
+
 typedef struct {
     job *j;
     const rt_bound_launch *launch;
     pass_range range;
     uint8_t **after;
+    const char *printed;
     bool known;
 } attempt;
 
@@ -144,6 +176,8 @@ static void run_code(const attempt *t, groups *q, const pass_group_code *code) {
     uint32_t n = t->launch->launch->args.n;
     void **args = ir_new_array(&q->arena, void *, n + 1);
     q->budget = 2000000000;
+    q->print = print;
+    q->print_user = t->j;
     uint64_t local = bind(t, q, code, args);
     groups_run(q, code, &t->range, args, n, local, t->known);
     if (!q->faults) return;
@@ -156,6 +190,8 @@ static void run_code(const attempt *t, groups *q, const pass_group_code *code) {
 
 static void compare(const attempt *t) {
     job *j = t->j;
+    if (strcmp(t->printed, j->printed.data) != 0)
+        fail(j, t->launch->kernel->name, "prints something else");
     for (uint32_t n = 0; n < j->plan->buffers.n; n++)
         if (!is_same(j, n, t->after[n])) {
             char text[1100];
@@ -209,8 +245,13 @@ static void launch(job *j, const rt_launch *l) {
             t[k].after[n] = (uint8_t *)((at + 127) / 128 * 128);
             memcpy(t[k].after[n], j->start[n], j->size[n]);
         }
+        j->printed.n = 0;
+        ir_put(&j->printed, "");
         try_code(&t[k]);
+        t[k].printed = ir_strdup(&j->arena, j->printed.data);
     }
+    j->printed.n = 0;
+    ir_put(&j->printed, "");
     if (!b.loaded->program) b.loaded->program = j->device->build(j->device, b.loaded->module->ir);
     j->device->launch(j->device, b.loaded->program, l->kernel, &range, args, l->args.n);
     read_buffers(j);
@@ -221,6 +262,9 @@ static void run_statements(void *user) {
     job *j = user;
     uint32_t n = j->plan->buffers.n;
     j->device = rt_device_open(j->context, "check");
+    j->device->output = keep_output;
+    j->device->output_user = j;
+    j->printed.arena = j->string.arena = &j->arena;
     j->memory = ir_new_array(&j->arena, rt_memory *, n);
     j->start = ir_new_array(&j->arena, uint8_t *, n);
     j->size = ir_new_array(&j->arena, uint64_t, n);

@@ -28,6 +28,8 @@ typedef struct {
     ir_map *globals;   /* by name: they outlive launches, … */
     ir_arena *forever; /* … in this arena */
     uint64_t budget;
+    int32_t (*print)(void *user, const char *format, const uint8_t *arguments); /* or NULL */
+    void *print_user;
     unsigned faults;
     const ir_inst *fault; /* the first one */
 } groups;
@@ -136,8 +138,25 @@ static inline uint64_t groups_query(void *user, const ir_inst *i, unsigned lane)
 }
 
 static inline int32_t groups_print(void *user, const ir_interp *w, const ir_inst *i) {
-    (void)w;
-    groups_fault(user, i);
+    groups *q = user;
+    ir_value format, arguments;
+    if (i->op != IR_OP_host_call || !q->print) {
+        groups_fault(q, i);
+        return -1;
+    }
+    ir_interp_operand(w, 2, &format);
+    ir_interp_operand(w, 3, &arguments);
+    return q->print(q->print_user, (const char *)(uintptr_t)format.bits[0],
+                    (const uint8_t *)(uintptr_t)arguments.bits[0]);
+}
+
+/* Never called: it stands in info. */
+static inline int32_t groups_printer(void *user, const char *format, const void *arguments,
+                                     uint64_t bytes) {
+    (void)user;
+    (void)format;
+    (void)arguments;
+    (void)bytes;
     return -1;
 }
 
@@ -175,7 +194,7 @@ static inline void groups_call(groups *q, ir_func *f, const ir_group_info *info,
  * The args are areas already, by-value ones and what they lead to. */
 static inline void groups_run(groups *q, const pass_group_code *code, const pass_range *r,
                               void *const *args, unsigned nargs, uint64_t local, bool whole) {
-    ir_group_info info = {.work_dim = r->dims};
+    ir_group_info info = {.work_dim = r->dims, .print = q->print ? groups_printer : NULL};
     uint64_t items = 1, groups_in[3];
     for (unsigned d = 0; d < 3; d++) {
         info.local_size[d] = pass_local_size(r, d);
