@@ -98,6 +98,8 @@ static bool may_decide(const cutter *c, const ir_block *b) {
 static void add_target(cutter *c, pass_region *r, ir_block *from, ir_block *to) {
     if (!r->targets.n && may_decide(c, from)) r->decider = from;
     if (r->decider != from) r->decider = NULL;
+    bool again = r->exits.n && r->exits.data[r->exits.n - 1] == from;
+    if (!again) *ir_push(c->g->scratch, &r->exits) = from;
     if (c->seen[to->id] == c->stamp) return;
     c->seen[to->id] = c->stamp;
     *ir_push(c->g->scratch, &r->targets) = to;

@@ -13,6 +13,7 @@ typedef struct {
     ir_block *head;
     ir_block_list blocks;  /* head first */
     ir_block_list targets; /* the heads, or the end, that come next, each once */
+    ir_block_list exits;   /* blocks that lead there */
     ir_block *decider; /* its branch says which target: all exits are its; NULL: several blocks */
     ir_inst *first;    /* of the head, phis aside; values that come in are read before it */
     ir_block *before;  /* runs once for the group, in front of the loops */
@@ -43,6 +44,8 @@ typedef struct {
     ir_inst *count[3];       /* items of this group; NULL: one */
     ir_inst *id[3], *item;   /* stand for the counters of the loops that there will be */
 
+    ir_vec(ir_inst *) global_ids;
+
     ir_vec(pass_shared) shared;
     ir_vec(ir_block *) meetings; /* blocks that begin with a meeting */
     pass_uniformity uniform;
@@ -55,14 +58,23 @@ typedef struct {
     ir_inst *rounded;    /* the same as a value */
 } pass_grouping;
 
-/* ---------------------------------------------------------- arguments and ids (regions_launch.c) */
+/* ------------------------------------------ arguments and ids (regions_launch.c, regions_ids.c) */
 
 /* Begins out->block and copies the kernel into it: parameters are read from args. */
 void pass_take_kernel(pass_grouping *g);
-/* A field of info, at its offset. */
+/* A field of info, at its offset; an element of an array of sizes or ids. */
 ir_inst *pass_info_field(pass_grouping *g, size_t offset, ir_type t);
-/* Replaces queries, by fields of info and by g->id and g->item. */
+ir_inst *pass_info_size(pass_grouping *g, size_t array, unsigned d);
+ir_inst *pass_number(pass_grouping *g, uint64_t n);
+/* A sum or product of sizes or ids: it does not wrap. */
+ir_inst *pass_build_plain(ir_builder *b, ir_op op, ir_inst *x, ir_inst *y);
+/* The name of a value of the kernel, for one of the function. */
+void pass_keep_name(pass_grouping *g, const ir_inst *from, const ir_inst *v);
+/* Replaces queries, by fields of info and by g->id and g->item. (regions_ids.c) */
 void pass_answer_queries(pass_grouping *g);
+/* Are all sizes of the dimension 1, whatever the launch? */
+bool pass_is_flat(const pass_grouping *g, unsigned d);
+ir_inst *pass_group_id(pass_grouping *g, unsigned d);
 /* Gives variables in local memory their place. */
 void pass_place_locals(pass_grouping *g);
 /* Loops over all groups that info asks for, around all that depends on the group. */

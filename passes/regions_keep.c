@@ -17,7 +17,7 @@
  */
 #include "passes/regions_impl.h"
 
-enum { MAX_AGAIN = 4 };
+enum { MAX_AGAIN = 4, MAX_EXITS = 4 };
 
 typedef enum {
     KEEP_NOT, /* one region has it all, or it is there everywhere */
@@ -302,10 +302,29 @@ static ir_inst *write(keeper *k, ir_builder *b, const ir_inst *slot_of, ir_inst 
     return ir_build_store(b, v, slot, align_of(k, slot_of), 0);
 }
 
+/* Values that are made in an inner loop are written where control leaves the region, if that is at
+ * few places. */
+static bool write_at_exits(keeper *k, ir_inst *v) {
+    const ir_loops *loops = k->g->uniform.loops;
+    if (k->mixed[v->id]) return false;
+    const pass_region *r = &k->g->regions[region_of(k, v->block)];
+    if (loops->of[v->block->id] == loops->of[r->head->id] || r->exits.n > MAX_EXITS) return false;
+    for (uint32_t n = 0; n < r->exits.n; n++)
+        if (region_of(k, r->exits.data[n]) == PASS_SHARED) return false;
+    ir_builder b;
+    for (uint32_t n = 0; n < r->exits.n; n++) {
+        ir_block *from = r->exits.data[n];
+        if (!ir_has_value(&k->live->out[from->id], v)) continue;
+        begin_at(k, &b, from->last);
+        write(k, &b, v, v);
+    }
+    return true;
+}
+
 static void write_value(keeper *k, ir_inst *v) {
     ir_builder b;
-    bool phi = v->op == IR_OP_phi;
-    begin_at(k, &b, phi ? ir_first_non_phi(v->block) : v->next);
+    if (write_at_exits(k, v)) return;
+    begin_at(k, &b, v->op == IR_OP_phi ? ir_first_non_phi(v->block) : v->next);
     write(k, &b, v, v);
 }
 

@@ -19,12 +19,6 @@ typedef struct {
     ir_block *after;  /* of the region at work */
 } looper;
 
-static ir_inst *number(const looper *l, uint64_t n) { return ir_const(l->g->f, IR_I64, n); }
-
-static ir_inst *plain(looper *l, ir_op op, ir_inst *x, ir_inst *y) {
-    return ir_build(&l->b, op, IR_I64, IR_NSW | IR_NUW, (ir_imm){0}, 2, (ir_inst *[]){x, y});
-}
-
 static ir_block *block_before(const looper *l, ir_block *target) {
     const pass_grouping *g = l->g;
     if (target == g->end) return target;
@@ -160,13 +154,13 @@ static void link_exits(looper *l, const pass_region *r, ir_block *latch) {
 /* Begins the loop of dimension d behind `from`; its header. */
 static ir_block *begin_loop(looper *l, pass_region *r, unsigned d, ir_block *from) {
     if (!l->g->count[d]) {
-        r->id[d] = number(l, 0);
+        r->id[d] = pass_number(l->g, 0);
         return from;
     }
     ir_block *header = ir_block_new(l->g->f, NULL);
     ir_at_end(&l->b, from);
     ir_build_jmp(&l->b, header);
-    r->id[d] = ir_append_arg(ir_build_phi(header, IR_I64), number(l, 0));
+    r->id[d] = ir_append_arg(ir_build_phi(header, IR_I64), pass_number(l->g, 0));
     return header;
 }
 
@@ -174,7 +168,7 @@ static ir_block *begin_loop(looper *l, pass_region *r, unsigned d, ir_block *fro
 static ir_block *end_loop(looper *l, pass_region *r, unsigned d, ir_block *header, ir_block *out) {
     ir_block *latch = ir_block_new(l->g->f, NULL);
     ir_at_end(&l->b, latch);
-    ir_inst *next = plain(l, IR_OP_add, r->id[d], number(l, 1));
+    ir_inst *next = pass_build_plain(&l->b, IR_OP_add, r->id[d], pass_number(l->g, 1));
     ir_inst *more = ir_build2(&l->b, IR_OP_ult, IR_I1, next, l->g->count[d]);
     ir_build_br(&l->b, more, header, out);
     r->id[d] = ir_append_arg(r->id[d], next);
@@ -184,8 +178,10 @@ static ir_block *end_loop(looper *l, pass_region *r, unsigned d, ir_block *heade
 /* The number of the first item of a row. */
 static ir_inst *find_row(looper *l, const pass_region *r) {
     ir_inst *const *count = l->g->count, *row = r->id[2];
-    if (count[1]) row = plain(l, IR_OP_add, plain(l, IR_OP_mul, row, count[1]), r->id[1]);
-    return count[0] ? plain(l, IR_OP_mul, row, count[0]) : row;
+    if (count[1])
+        row = pass_build_plain(&l->b, IR_OP_add, pass_build_plain(&l->b, IR_OP_mul, row, count[1]),
+                               r->id[1]);
+    return count[0] ? pass_build_plain(&l->b, IR_OP_mul, row, count[0]) : row;
 }
 
 static void build_loops(looper *l, pass_region *r) {
@@ -195,7 +191,7 @@ static void build_loops(looper *l, pass_region *r) {
     ir_inst *row = find_row(l, r);
     at = header[0] = begin_loop(l, r, 0, at);
     ir_at_end(&l->b, at);
-    r->item = plain(l, IR_OP_add, row, r->id[0]);
+    r->item = pass_build_plain(&l->b, IR_OP_add, row, r->id[0]);
     ir_build_jmp(&l->b, r->head);
     if (at != r->before) at->loop_hint |= IR_LOOP_ITEMS;
     for (unsigned d = 3; d-- > 0;)
@@ -236,7 +232,7 @@ static void replace_id(looper *l, ir_inst *id) {
         ir_inst *counter =
             region == PASS_NO_REGION ? NULL : counter_of(l, &l->g->regions[region], id);
         unsigned arg = (unsigned)(u - u->user->arg);
-        ir_set_arg(u->user, arg, counter ? counter : number(l, 0));
+        ir_set_arg(u->user, arg, counter ? counter : pass_number(l->g, 0));
     }
     ir_remove(id);
 }
