@@ -26,10 +26,25 @@ typedef struct {
     struct rt_announced *gdb; /* what gdb knows of it, or NULL */
 } rt_code;
 
-/* Places the object in memory: text can be executed, data written, and nothing is ever both.  The
+/* Variables that several objects have in common: they lie where one object has them. */
+typedef struct {
+    const char *name;
+    void *at;
+} rt_variable;
+
+typedef struct {
+    rt_code code;
+    rt_variable *list; /* ascending by name */
+    uint32_t n;
+} rt_variables;
+
+/* Places the object in memory: text can be executed, data written, and nothing is ever both.  Its
+ * own constants and variables count only where `shared` (or NULL) has none of their name.  The
  * object is not needed afterwards.  IR_ERR_MEMORY, or IR_ERR_LIMIT: too large for its own
  * references. */
-ir_status rt_code_load(const cg_object *o, rt_code *out);
+ir_status rt_code_load(const cg_object *o, const rt_variables *shared, rt_code *out);
+/* The constants and variables of a loaded object, which stay as long as it; the list is in `a`. */
+rt_variables rt_code_variables(const rt_code *c, const cg_object *o, ir_arena *a);
 /* Nobody may be in it.  Gdb forgets it. */
 void rt_code_unload(rt_code *c);
 static inline void *rt_code_symbol(const rt_code *c, const cg_object *o, uint32_t symbol) {
@@ -102,7 +117,7 @@ unsigned rt_pool_threads(const rt_pool *p);
 rt_pool *rt_pool_share(void);
 void rt_pool_give_back(rt_pool *p);
 
-/* ------------------------------------------------------------------ kernels (native_compile.c) */
+/* ------------------------------------------------------------------- kernels (native_compile.c) */
 
 typedef struct {
     pass_group_shape shape; /* of the launches that the code is for */
@@ -118,14 +133,14 @@ bool rt_native_compile(ir_module *m, const char *name, const rt_native_options *
  *
  * Several threads may launch a kernel at a time. */
 
-enum { RT_MAX_SIZES = 8 };
+enum { RT_MAX_SHAPES = 8 };
 
 /* Code of a kernel. */
 typedef struct {
     rt_code code;
     rt_block *run;
     ir_group_need need;
-    uint32_t local_size[3]; /* that it is made for; all 0: for any */
+    pass_group_shape shape; /* of the launches that it is made for */
 } rt_variant;
 
 typedef struct {
@@ -134,42 +149,42 @@ typedef struct {
     uint64_t ns; /* that compiling took */
 } rt_compiled;
 
-/* What is known of launches with one local size. */
+/* What is known of launches of one shape. */
 typedef struct {
-    uint32_t local_size[3];
+    pass_group_shape shape;
     unsigned users;    /* launches that are running */
     uint64_t used;     /* when: by the kernel's clock */
-    uint64_t spent_ns; /* in launches that ran the code for any local size */
+    uint64_t spent_ns; /* in launches that ran the code for any shape */
     rt_cost cost;
     rt_compiled own;
-} rt_size;
+} rt_launches;
 
 typedef struct {
     pthread_mutex_t lock;
     pthread_cond_t compiled;
     uint64_t clock;
     rt_compiled any;
-    rt_size size[RT_MAX_SIZES];
+    rt_launches launches[RT_MAX_SHAPES];
 } rt_kernel;
 
-/* Makes code for a local size, or for any (all 0); *out is zeros before and, when it fails, after
- * it. */
+/* Makes code for launches of a shape; zeros: for any.  *out is zeros before and, when it fails,
+ * after it. */
 typedef struct {
-    ir_status (*compile)(void *user, const uint32_t local_size[3], rt_variant *out);
+    ir_status (*compile)(void *user, const pass_group_shape *shape, rt_variant *out);
     void *user;
 } rt_compiler;
 
 /* The code of one launch. */
 typedef struct {
     const rt_variant *variant;
-    rt_size *size; /* its cost is the launch's; NULL: nothing is remembered */
+    rt_launches *launches; /* like this one; NULL: nothing is remembered */
 } rt_use;
 
 void rt_kernel_init(rt_kernel *k);
 void rt_kernel_free(rt_kernel *k); /* no launch runs */
 /* Finds or compiles code; when that fails, its status.  Else rt_kernel_end comes after the launch,
  * which took `ns`. */
-ir_status rt_kernel_begin(rt_kernel *k, const uint32_t local_size[3], const rt_compiler *compiler,
+ir_status rt_kernel_begin(rt_kernel *k, const pass_group_shape *shape, const rt_compiler *compiler,
                           rt_use *use);
 void rt_kernel_end(rt_kernel *k, const rt_use *use, uint64_t ns);
 

@@ -1,12 +1,12 @@
-/* variants.c — the compiled code of one kernel: for any local size, and for some known ones.
+/* variants.c — the compiled code of one kernel: for launches of any shape, and of some known ones.
  *
- * The first launch compiles code for any local size, one thread for all that wait.  A local size on
- * which launches have taken PATIENCE times as long as that compilation gets code of its own: a gain
- * of a tenth would have paid for it by then, and what ran so long runs on.  Who comes while it is
- * compiled takes the code for any size.
+ * A shape is what code can be made for: the local size above all.  The first launch compiles code
+ * for any, one thread for all that wait.  A shape whose launches have taken PATIENCE times as long
+ * as that compilation gets code of its own: a gain of a tenth would have paid for it by then, and
+ * what ran so long runs on.  Who comes while it is compiled takes the code for any shape.
  *
- * A kernel remembers a bounded number of local sizes; a new one replaces the one that was used
- * longest ago, with its code, unless it is in use.
+ * A kernel remembers a bounded number of shapes; a new one replaces the one that was used longest
+ * ago, with its code, unless it is in use.
  */
 #include "runtime/native.h"
 
@@ -20,38 +20,39 @@ void rt_kernel_init(rt_kernel *k) {
 
 void rt_kernel_free(rt_kernel *k) {
     rt_code_unload(&k->any.variant.code);
-    for (unsigned n = 0; n < RT_MAX_SIZES; n++) rt_code_unload(&k->size[n].own.variant.code);
+    for (rt_launches *l = k->launches; l < k->launches + RT_MAX_SHAPES; l++)
+        rt_code_unload(&l->own.variant.code);
     pthread_cond_destroy(&k->compiled);
     pthread_mutex_destroy(&k->lock);
 }
 
 /* -------------------------------------------------------------------- with the lock of a kernel */
 
-static bool is_size(const rt_size *s, const uint32_t local_size[3]) {
-    return memcmp(s->local_size, local_size, sizeof s->local_size) == 0;
+static bool same_shape(const pass_group_shape *a, const pass_group_shape *b) {
+    return memcmp(a->local, b->local, sizeof a->local) == 0 && a->whole_groups == b->whole_groups &&
+           a->no_offset == b->no_offset && a->dims == b->dims;
 }
 
-/* The entry of a local size; NULL: it is a new one, and all entries are in use. */
-static rt_size *find_size(rt_kernel *k, const uint32_t local_size[3]) {
-    rt_size *oldest = NULL;
-    for (rt_size *s = k->size; s < k->size + RT_MAX_SIZES; s++) {
-        if (is_size(s, local_size)) return s;
-        if (!s->users && (!oldest || s->used < oldest->used)) oldest = s;
+/* The launches of a shape; NULL: it is a new one, and all entries are in use. */
+static rt_launches *find_launches(rt_kernel *k, const pass_group_shape *shape) {
+    rt_launches *oldest = NULL;
+    for (rt_launches *l = k->launches; l < k->launches + RT_MAX_SHAPES; l++) {
+        if (l->used && same_shape(&l->shape, shape)) return l;
+        if (!l->users && (!oldest || l->used < oldest->used)) oldest = l;
     }
     if (!oldest) return NULL;
     rt_code_unload(&oldest->own.variant.code);
-    *oldest = (rt_size){0};
-    memcpy(oldest->local_size, local_size, sizeof oldest->local_size);
+    *oldest = (rt_launches){.shape = *shape};
     return oldest;
 }
 
 /* The lock is let go meanwhile. */
-static ir_status compile(rt_kernel *k, rt_compiled *c, const uint32_t local_size[3],
+static ir_status compile(rt_kernel *k, rt_compiled *c, const pass_group_shape *shape,
                          const rt_compiler *compiler) {
     c->state = RT_COMPILING;
     pthread_mutex_unlock(&k->lock);
     uint64_t start = rt_now_ns();
-    ir_status status = compiler->compile(compiler->user, local_size, &c->variant);
+    ir_status status = compiler->compile(compiler->user, shape, &c->variant);
     uint64_t ns = rt_now_ns() - start;
     pthread_mutex_lock(&k->lock);
     c->ns = ns;
@@ -62,51 +63,50 @@ static ir_status compile(rt_kernel *k, rt_compiled *c, const uint32_t local_size
 
 /* After a failure the next one tries again: it may have been memory. */
 static ir_status compile_any(rt_kernel *k, const rt_compiler *compiler) {
-    static const uint32_t any[3];
+    static const pass_group_shape any;
     while (k->any.state == RT_COMPILING) pthread_cond_wait(&k->compiled, &k->lock);
-    return k->any.state == RT_COMPILED ? IR_OK : compile(k, &k->any, any, compiler);
+    return k->any.state == RT_COMPILED ? IR_OK : compile(k, &k->any, &any, compiler);
 }
 
-static bool is_worth_more(const rt_kernel *k, const rt_size *s) {
-    bool for_any = k->any.variant.local_size[0] == 0;
-    return for_any && s->own.state == RT_NOT_COMPILED && s->spent_ns > k->any.ns * PATIENCE;
+static bool is_worth_more(const rt_kernel *k, const rt_launches *l) {
+    return l->own.state == RT_NOT_COMPILED && l->spent_ns > k->any.ns * PATIENCE;
 }
 
-static ir_status choose(rt_kernel *k, rt_size *s, const rt_compiler *compiler, rt_use *use) {
-    if (s && s->own.state == RT_COMPILED) {
-        use->variant = &s->own.variant;
+static ir_status choose(rt_kernel *k, rt_launches *l, const rt_compiler *compiler, rt_use *use) {
+    if (l && l->own.state == RT_COMPILED) {
+        use->variant = &l->own.variant;
         return IR_OK;
     }
     ir_status status = compile_any(k, compiler);
     use->variant = &k->any.variant;
-    if (status == IR_OK && s && is_worth_more(k, s) &&
-        compile(k, &s->own, s->local_size, compiler) == IR_OK)
-        use->variant = &s->own.variant;
+    if (status == IR_OK && l && is_worth_more(k, l) &&
+        compile(k, &l->own, &l->shape, compiler) == IR_OK)
+        use->variant = &l->own.variant;
     return status;
 }
 
 /* ------------------------------------------------------------------------------------- launches */
 
-ir_status rt_kernel_begin(rt_kernel *k, const uint32_t local_size[3], const rt_compiler *compiler,
+ir_status rt_kernel_begin(rt_kernel *k, const pass_group_shape *shape, const rt_compiler *compiler,
                           rt_use *use) {
     *use = (rt_use){0};
     pthread_mutex_lock(&k->lock);
-    rt_size *s = use->size = find_size(k, local_size);
-    if (s) {
-        s->users++;
-        s->used = ++k->clock;
+    rt_launches *l = use->launches = find_launches(k, shape);
+    if (l) {
+        l->users++;
+        l->used = ++k->clock;
     }
-    ir_status status = choose(k, s, compiler, use);
-    if (status != IR_OK && s) s->users--;
+    ir_status status = choose(k, l, compiler, use);
+    if (status != IR_OK && l) l->users--;
     pthread_mutex_unlock(&k->lock);
     return status;
 }
 
 void rt_kernel_end(rt_kernel *k, const rt_use *use, uint64_t ns) {
-    rt_size *s = use->size;
-    if (!s) return;
+    rt_launches *l = use->launches;
+    if (!l) return;
     pthread_mutex_lock(&k->lock);
-    s->users--;
-    if (use->variant == &k->any.variant) s->spent_ns += ns;
+    l->users--;
+    if (use->variant == &k->any.variant) l->spent_ns += ns;
     pthread_mutex_unlock(&k->lock);
 }

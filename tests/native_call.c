@@ -85,7 +85,7 @@ static native_outcome execute(ir_func *f, const cg_object *o, const ir_value *ar
     rt_code code;
     for (uint32_t n = 0; n < f->nparams; n++)
         write_value(buffer + n * PLACE, f->param_val[n]->type, &args[n]);
-    if (rt_code_load(o, &code) != IR_OK) return NATIVE_FAILED;
+    if (rt_code_load(o, NULL, &code) != IR_OK) return NATIVE_FAILED;
     void (*entry)(void *);
     void *symbol = rt_code_symbol(&code, o, 0);
     memcpy(&entry, &symbol, sizeof entry);

@@ -25,6 +25,26 @@ static void read_memory(rt_device *d, rt_memory *m, uint64_t offset, void *to, u
     if (bytes) memcpy(to, (const char *)m->bytes + offset, bytes);
 }
 
+static bool has_globals(const ir_module *m) {
+    foreach_global (g, m)
+        if (g->space != IR_LOCAL) return true;
+    return false;
+}
+
+/* The program's constants and variables come to be, and last as long as the device. */
+static void load_globals(cpu_device *c, rt_program *p) {
+    rt_native_options options = {.code.level = c->level};
+    cg_object object;
+    rt_code code;
+    rt_cpu_compile_globals(p->module, &options, &c->arena, &object);
+    ir_status status = rt_code_load(&object, NULL, &code);
+    if (status != IR_OK)
+        rt_throw(c->base.context, status, "cpu: '%s': there is no room for its variables",
+                 p->module->name);
+    p->globals.code = code;
+    p->globals = rt_code_variables(&code, &object, &c->arena);
+}
+
 static rt_program *build(rt_device *d, const ir_module *m) {
     cpu_device *c = (cpu_device *)d;
     if (m->pointer_bits != 64)
@@ -34,6 +54,7 @@ static rt_program *build(rt_device *d, const ir_module *m) {
     p->module = m;
     p->next = c->programs;
     c->programs = p;
+    if (has_globals(m)) load_globals(c, p);
     return p;
 }
 
@@ -48,6 +69,7 @@ static cpu_kernel *find_kernel(cpu_device *c, rt_program *p, const char *name) {
                    f->refusal ? f->refusal : "");
     cpu_kernel *k = ir_new(&c->arena, cpu_kernel);
     k->function = f;
+    k->program = p;
     rt_kernel_init(&k->code);
     k->next = p->kernels;
     p->kernels = k;
@@ -64,8 +86,10 @@ static void launch(rt_device *d, rt_program *p, const char *kernel, const spvf_r
 
 static void close_device(rt_device *d) {
     cpu_device *c = (cpu_device *)d;
-    for (rt_program *p = c->programs; p; p = p->next)
+    for (rt_program *p = c->programs; p; p = p->next) {
         for (cpu_kernel *k = p->kernels; k; k = k->next) rt_kernel_free(&k->code);
+        rt_code_unload(&p->globals.code);
+    }
     rt_pool_give_back(c->pool);
     ir_arena arena = c->arena;
     ir_arena_free(&arena);

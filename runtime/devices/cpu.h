@@ -19,18 +19,14 @@ unsigned rt_cpu_level(void);
 
 /* ------------------------------------------------------------------------- code (cpu_compile.c) */
 
-/* What code is made for. */
-typedef struct {
-    unsigned level; /* CG_X86_64_… */
-    uint32_t
-        local_size[3]; /* of all launches; all 0: any.  Never another than the kernel requires. */
-} rt_cpu_facts;
-
 /* Compiles a kernel that has a body; the module stays as it is.  The object has one cg_kernel and
  * lies in the arena.  Throws after a message. */
-typedef void rt_cpu_compiler(const ir_module *m, const ir_func *kernel, const rt_cpu_facts *facts,
+typedef void rt_cpu_compiler(const ir_module *m, const ir_func *kernel, const rt_native_options *o,
                              ir_arena *arena, cg_object *out);
 rt_cpu_compiler rt_cpu_compile;
+/* An object of the module's program-scope constants and variables. */
+void rt_cpu_compile_globals(const ir_module *m, const rt_native_options *o, ir_arena *arena,
+                            cg_object *out);
 /* Why nothing can be compiled, or NULL. */
 const char *rt_cpu_missing(void);
 
@@ -45,6 +41,7 @@ void rt_cpu_local_size(const ir_func *kernel, const spvf_range *range, uint64_t 
 typedef struct cpu_kernel cpu_kernel;
 struct cpu_kernel {
     const ir_func *function;
+    const rt_program *program;
     rt_kernel code;
     cpu_kernel *next;
 };
@@ -56,6 +53,7 @@ struct rt_memory {
 
 struct rt_program {
     const ir_module *module;
+    rt_variables globals; /* of all its kernels */
     cpu_kernel *kernels;
     rt_program *next;
 };

@@ -90,44 +90,40 @@ static void take_local_size(launch *l) {
 
 typedef struct {
     launch *launch;
-    rt_cpu_facts facts;
+    rt_native_options options;
     ir_arena arena;
     rt_variant *out;
 } compilation;
 
 static void load(compilation *c, const cg_object *o) {
     launch *l = c->launch;
-    ir_status status = rt_code_load(o, &c->out->code);
+    const rt_variables *globals = &l->kernel->program->globals;
+    ir_status status = rt_code_load(o, globals->n ? globals : NULL, &c->out->code);
     if (status != IR_OK)
         rt_throw(l->device->base.context, status, "kernel @%s: there is no room for its code",
                  function_of(l)->name);
-    const rt_tools *tools = &l->device->tools;
-    if (tools->gdb || tools->perf) {
-        rt_tools with_lines = *tools;
-        with_lines.lines = function_of(l)->module;
-        rt_code_announce(&c->out->code, o, &with_lines, c->arena.cx);
-    }
+    rt_tools tools = l->device->tools;
+    tools.lines = function_of(l)->module;
+    if (tools.gdb || tools.perf) rt_code_announce(&c->out->code, o, &tools, c->arena.cx);
 }
 
 static void compile(void *arg) {
     compilation *c = arg;
     const ir_func *f = function_of(c->launch);
     cg_object object = {0};
-    c->launch->device->compile(f->module, f, &c->facts, &c->arena, &object);
+    c->launch->device->compile(f->module, f, &c->options, &c->arena, &object);
     load(c, &object);
     const cg_kernel *k = &object.kernels.data[0];
     void *block = rt_code_symbol(&c->out->code, &object, k->block);
     memcpy(&c->out->run, &block, sizeof block); /* ISO C has no cast */
     c->out->need = k->need;
-    memcpy(c->out->local_size, c->facts.local_size, sizeof c->facts.local_size);
+    c->out->shape = c->options.shape;
 }
 
-static ir_status compile_variant(void *user, const uint32_t local_size[3], rt_variant *out) {
+static ir_status compile_variant(void *user, const pass_group_shape *shape, rt_variant *out) {
     launch *l = user;
     ir_ctx *cx = &l->device->base.context->cx;
-    const uint32_t *required = function_of(l)->attrs.local_size;
-    compilation c = {.launch = l, .facts = {.level = l->device->level}, .out = out};
-    memcpy(c.facts.local_size, required[0] ? required : local_size, sizeof c.facts.local_size);
+    compilation c = {.launch = l, .options = {*shape, {.level = l->device->level}}, .out = out};
     ir_arena_init(&c.arena, cx);
     bool ok = ir_try(cx, compile, &c);
     ir_status status = ok ? IR_OK : cx->status;
@@ -139,11 +135,21 @@ static ir_status compile_variant(void *user, const uint32_t local_size[3], rt_va
     return status;
 }
 
+static pass_group_shape shape_of(const launch *l) {
+    const ir_group_info *g = &l->info;
+    pass_group_shape shape = {.whole_groups = true, .no_offset = true, .dims = g->work_dim};
+    for (int d = 0; d < 3; d++) {
+        shape.local[d] = g->local_size[d];
+        shape.whole_groups &= g->global_size[d] % g->local_size[d] == 0;
+        shape.no_offset &= g->global_offset[d] == 0;
+    }
+    return shape;
+}
+
 static void find_code(launch *l) {
-    uint32_t local_size[3];
+    pass_group_shape shape = shape_of(l);
     l->compiler = (rt_compiler){compile_variant, l};
-    for (int d = 0; d < 3; d++) local_size[d] = (uint32_t)l->info.local_size[d];
-    ir_status status = rt_kernel_begin(&l->kernel->code, local_size, &l->compiler, &l->use);
+    ir_status status = rt_kernel_begin(&l->kernel->code, &shape, &l->compiler, &l->use);
     if (status != IR_OK) ir_throw(l->arena.cx, status);
 }
 
@@ -220,7 +226,7 @@ static void run(launch *l) {
     l->work.run = l->use.variant->run;
     l->work.info = &l->info;
     l->work.args = l->args;
-    l->work.cost = l->use.size ? &l->use.size->cost : NULL;
+    l->work.cost = l->use.launches ? &l->use.launches->cost : NULL;
     if (rt_pool_run(l->device->pool, &l->work) != IR_OK)
         rt_throw(d->context, IR_ERR_MEMORY, "kernel @%s: no memory for its work-groups",
                  function_of(l)->name);

@@ -201,7 +201,7 @@ static void compile_and_measure(void *arg) {
     o.shape.whole_groups = o.shape.no_offset = true;
     ir_module *m = spv_read(&j->cx, j->module.data, j->module.size, NULL);
     if (!m || !rt_native_compile(m, p->name, &o, &arena, &object)) exit(1);
-    if (rt_code_load(&object, &code) != IR_OK) exit(1);
+    if (rt_code_load(&object, NULL, &code) != IR_OK) exit(1);
     void *symbol = rt_code_symbol(&code, &object, object.kernels.data[0].block);
     block_fn *block;
     memcpy(&block, &symbol, sizeof block);

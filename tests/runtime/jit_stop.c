@@ -10,7 +10,7 @@ int main(void) {
     ir_arena_init(&arena, &cx);
     sample_object(&arena, &object);
     rt_tools tools = {.gdb = true, .lines = sample_lines(&cx)};
-    if (rt_code_load(&object, &code) != IR_OK) return 1;
+    if (rt_code_load(&object, NULL, &code) != IR_OK) return 1;
     rt_code_announce(&code, &object, &tools, &cx);
     void (*block)(const ir_group_info *g, void *const *args);
     void *at = rt_code_symbol(&code, &object, object.kernels.data[0].block);

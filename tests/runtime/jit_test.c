@@ -42,7 +42,7 @@ static entry *find_entry(const bench *b, const char *name) {
 Test(jit, code_runs) {
     bench b;
     begin(&b);
-    cr_assert_eq(rt_code_load(&b.object, &b.code), IR_OK);
+    cr_assert_eq(rt_code_load(&b.object, NULL, &b.code), IR_OK);
     _Alignas(IR_LOCAL_ALIGN) static char local[512];
     int32_t out[4] = {0}, value = 1;
     void *args[] = {out, &value, (void *)64};
@@ -80,7 +80,7 @@ static void expect_protection(const void *at, const char *want) {
 Test(jit, no_page_can_be_written_and_executed) {
     bench b;
     begin(&b);
-    cr_assert_eq(rt_code_load(&b.object, &b.code), IR_OK);
+    cr_assert_eq(rt_code_load(&b.object, NULL, &b.code), IR_OK);
     void *text = find(&b, "fill");
     expect_protection(text, "r-xp");
     expect_protection(find(&b, "bias"), "r--p");
@@ -92,7 +92,7 @@ Test(jit, no_page_can_be_written_and_executed) {
 Test(jit, an_object_without_anything) {
     cg_object none = {0};
     rt_code code;
-    cr_expect_eq(rt_code_load(&none, &code), IR_OK);
+    cr_expect_eq(rt_code_load(&none, NULL, &code), IR_OK);
     rt_code_unload(&code);
     rt_code_unload(&code);
 }
@@ -101,10 +101,10 @@ Test(jit, what_does_not_reach_or_fit_is_a_status) {
     bench b;
     begin(&b);
     b.object.relocs.data[1].addend = INT64_C(1) << 33;
-    cr_expect_eq(rt_code_load(&b.object, &b.code), IR_ERR_LIMIT);
+    cr_expect_eq(rt_code_load(&b.object, NULL, &b.code), IR_ERR_LIMIT);
     b.object.relocs.data[1].addend = 0;
     b.object.align[CG_RODATA] = 1 << 20;
-    cr_expect_eq(rt_code_load(&b.object, &b.code), IR_ERR_LIMIT);
+    cr_expect_eq(rt_code_load(&b.object, NULL, &b.code), IR_ERR_LIMIT);
     end(&b);
 }
 
@@ -139,7 +139,7 @@ Test(jit, perf_reads_a_map) {
     bench b;
     begin(&b);
     rt_tools tools = {.perf = true};
-    cr_assert_eq(rt_code_load(&b.object, &b.code), IR_OK);
+    cr_assert_eq(rt_code_load(&b.object, NULL, &b.code), IR_OK);
     rt_code_announce(&b.code, &b.object, &tools, &b.cx);
     char path[64], line[3][200];
     snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)getpid());
@@ -162,7 +162,7 @@ Test(jit, loading_and_unloading) {
     rt_tools tools = {.gdb = true};
     begin(&b);
     for (int i = 0; i < N; i++) {
-        cr_assert_eq(rt_code_load(&b.object, &code[i]), IR_OK);
+        cr_assert_eq(rt_code_load(&b.object, NULL, &code[i]), IR_OK);
         rt_code_announce(&code[i], &b.object, &tools, &b.cx);
     }
     for (int i = 0; i < N; i += 2) rt_code_unload(&code[i]);

@@ -96,11 +96,11 @@ typedef struct {
     _Atomic int compiled, wrong;
 } variants;
 
-static ir_status compile(void *user, const uint32_t local_size[3], rt_variant *out) {
+static ir_status compile(void *user, const pass_group_shape *shape, rt_variant *out) {
     variants *v = user;
     v->compiled++;
     for (volatile int i = 0; i < 100000; i++) continue;
-    memcpy(out->local_size, local_size, sizeof out->local_size);
+    out->shape = *shape;
     return IR_OK;
 }
 
@@ -109,10 +109,10 @@ static void *launch_sizes(void *arg) {
     rt_compiler c = {compile, v};
     for (uint32_t i = 0; i < LAUNCHES; i++) {
         rt_use use;
-        const uint32_t size[3] = {1 + i % 4, 1, 1};
-        if (rt_kernel_begin(&v->kernel, size, &c, &use) != IR_OK) v->wrong++;
-        uint32_t x = use.variant->local_size[0];
-        v->wrong += x != 0 && x != size[0];
+        const pass_group_shape shape = {.local = {1 + i % 4, 1, 1}};
+        if (rt_kernel_begin(&v->kernel, &shape, &c, &use) != IR_OK) v->wrong++;
+        uint64_t x = use.variant->shape.local[0];
+        v->wrong += x != 0 && x != shape.local[0];
         rt_kernel_end(&v->kernel, &use, 1000000);
     }
     return NULL;

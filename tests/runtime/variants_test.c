@@ -2,34 +2,29 @@
 #include "runtime/native.h"
 
 #include <criterion/criterion.h>
-#include <stdatomic.h>
 #include <time.h>
 
 typedef struct {
-    _Atomic int compiled; /* how often */
-    uint32_t last[3];
+    int compiled; /* how often */
     ir_status status;
     long ns; /* that it takes */
-    bool fixed;
 } fake;
 
-static ir_status compile(void *user, const uint32_t local_size[3], rt_variant *out) {
+static ir_status compile(void *user, const pass_group_shape *shape, rt_variant *out) {
     fake *f = user;
     f->compiled++;
-    memcpy(f->last, local_size, sizeof f->last);
     nanosleep(&(struct timespec){0, f->ns}, NULL);
     if (f->status != IR_OK) return f->status;
-    memcpy(out->local_size, local_size, sizeof out->local_size);
-    if (f->fixed) out->local_size[0] = 1;
+    out->shape = *shape;
     return IR_OK;
 }
 
 /* One launch that takes so many times as long as compiling did; the size that its code is for. */
-static uint32_t launch(rt_kernel *k, fake *f, uint32_t x, unsigned times) {
-    const uint32_t size[3] = {x, 1, 1};
+static uint64_t launch(rt_kernel *k, fake *f, uint64_t x, unsigned times) {
+    const pass_group_shape shape = {.local = {x, 1, 1}};
     rt_use use;
-    cr_assert_eq(rt_kernel_begin(k, size, &(rt_compiler){compile, f}, &use), IR_OK);
-    uint32_t made_for = use.variant->local_size[0];
+    cr_assert_eq(rt_kernel_begin(k, &shape, &(rt_compiler){compile, f}, &use), IR_OK);
+    uint64_t made_for = use.variant->shape.local[0];
     rt_kernel_end(k, &use, k->any.ns * times);
     return made_for;
 }
@@ -47,12 +42,26 @@ Test(variants, a_size_that_is_launched_often_gets_its_own_code) {
     rt_kernel_free(&k);
 }
 
-Test(variants, code_for_one_size_only_is_not_compiled_again) {
+Test(variants, all_of_a_shape_counts) {
+    static const pass_group_shape shapes[] = {
+        {.local = {8, 1, 1}},
+        {.local = {8, 1, 1}, .whole_groups = true},
+        {.local = {8, 1, 1}, .no_offset = true},
+        {.local = {8, 1, 1}, .dims = 1},
+        {.local = {8, 1, 2}},
+    };
     rt_kernel k;
-    fake f = {.ns = 1000, .fixed = true};
+    rt_launches *known[5];
+    fake f = {0};
     rt_kernel_init(&k);
-    for (int i = 0; i < 5; i++) cr_expect_eq(launch(&k, &f, 64, 100), 1);
-    cr_expect_eq(f.compiled, 1);
+    for (int i = 0; i < 10; i++) {
+        rt_use use;
+        rt_kernel_begin(&k, &shapes[i % 5], &(rt_compiler){compile, &f}, &use);
+        if (i >= 5) cr_expect_eq(use.launches, known[i % 5]);
+        for (int n = 0; n < i && i < 5; n++) cr_expect_neq(use.launches, known[n]);
+        known[i % 5] = use.launches;
+        rt_kernel_end(&k, &use, 0);
+    }
     rt_kernel_free(&k);
 }
 
@@ -60,8 +69,8 @@ Test(variants, the_number_of_sizes_is_bounded) {
     rt_kernel k;
     fake f = {.ns = 1000};
     rt_kernel_init(&k);
-    for (uint32_t x = 1; x <= RT_MAX_SIZES; x++) launch(&k, &f, x, 100);
-    for (uint32_t x = 1; x <= RT_MAX_SIZES; x++) cr_expect_eq(launch(&k, &f, x, 0), x);
+    for (uint64_t x = 1; x <= RT_MAX_SHAPES; x++) launch(&k, &f, x, 100);
+    for (uint64_t x = 1; x <= RT_MAX_SHAPES; x++) cr_expect_eq(launch(&k, &f, x, 0), x);
     launch(&k, &f, 100, 0); /* in place of 1 */
     cr_expect_eq(launch(&k, &f, 2, 0), 2);
     cr_expect_eq(launch(&k, &f, 1, 0), 0);
@@ -70,14 +79,15 @@ Test(variants, the_number_of_sizes_is_bounded) {
 
 Test(variants, sizes_in_use_stay) {
     rt_kernel k;
-    rt_use use[RT_MAX_SIZES + 1];
+    rt_use use[RT_MAX_SHAPES + 1];
     fake f = {0};
     rt_kernel_init(&k);
-    for (uint32_t x = 0; x <= RT_MAX_SIZES; x++)
-        rt_kernel_begin(&k, (const uint32_t[3]){x + 1, 1, 1}, &(rt_compiler){compile, &f}, &use[x]);
-    cr_expect_null(use[RT_MAX_SIZES].size);
-    cr_expect_not_null(use[RT_MAX_SIZES].variant);
-    for (uint32_t x = 0; x <= RT_MAX_SIZES; x++) rt_kernel_end(&k, &use[x], 1);
+    for (uint64_t x = 0; x <= RT_MAX_SHAPES; x++)
+        rt_kernel_begin(&k, &(pass_group_shape){.local = {x + 1, 1, 1}},
+                        &(rt_compiler){compile, &f}, &use[x]);
+    cr_expect_null(use[RT_MAX_SHAPES].launches);
+    cr_expect_not_null(use[RT_MAX_SHAPES].variant);
+    for (uint64_t x = 0; x <= RT_MAX_SHAPES; x++) rt_kernel_end(&k, &use[x], 1);
     rt_kernel_free(&k);
 }
 
@@ -86,8 +96,8 @@ Test(variants, a_failure_is_not_kept) {
     rt_use use;
     fake f = {.status = IR_ERR_MEMORY};
     rt_kernel_init(&k);
-    const uint32_t size[3] = {8, 1, 1};
-    cr_expect_eq(rt_kernel_begin(&k, size, &(rt_compiler){compile, &f}, &use), IR_ERR_MEMORY);
+    const pass_group_shape shape = {.local = {8, 1, 1}};
+    cr_expect_eq(rt_kernel_begin(&k, &shape, &(rt_compiler){compile, &f}, &use), IR_ERR_MEMORY);
     f.status = IR_OK;
     cr_expect_eq(launch(&k, &f, 8, 100), 0);
     f.status = IR_ERR_MEMORY;
