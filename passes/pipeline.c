@@ -69,7 +69,11 @@ const char pass_group_pipeline[] =
     "simplify,"    /* what ids and sizes are now */
     "simplifycfg," /* blocks that only led to a meeting */
     "gvn,"         /* fields of info and ids, read for several reasons */
-    "licm,"        /* what is the same for a row, a group, a launch stands in front of its loop */
+    "widen,"       /* ids are 64 bits wide: indices, too, where nothing wraps */
+    "licm,"        /* what is the same for a row, a group, a launch stands in front of its loop … */
+    "reassociate," /* … and addresses are sums of that and of what changes */
+    "gvn,"         /* sums that are one now */
+    "licm,"
     "simplify,"    /* phis of values that have left the loop they were in */
     "dce,"         /* counters and values that nobody asks for */
     "simplifycfg"; /* loops around nothing else than blocks of one jump */

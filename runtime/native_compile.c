@@ -7,6 +7,9 @@
 #include "passes/regions.h"
 #include "runtime/native.h"
 
+/* Before kernels become code of groups: there, ids are known to be small. */
+static const char widening[] = "widen,gvn,dce";
+
 /* After expansion the rules of `simplify` are not used any more. */
 static const char lowering[] = "expand,"    /* basic operations only … */
                                "scalarize," /* … of scalars; lanes of one vector share much … */
@@ -58,7 +61,7 @@ bool rt_native_compile(ir_module *m, const char *name, const rt_native_options *
     cg_kernel k = {.name = ir_strdup(arena, name)};
     pass_group_code code;
     ir_func *kernel = ir_func_find(m, name);
-    if (!run(m, pass_standard, o)) return false;
+    if (!run(m, pass_standard, o) || !run(m, widening, o)) return false;
     describe_args(kernel, arena, &k);
     for (unsigned d = 0; d < 3; d++) k.local_size[d] = (uint32_t)o->shape.local[d];
     pass_make_group(kernel, &o->shape, arena, &code);

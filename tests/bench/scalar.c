@@ -198,7 +198,7 @@ static void compile_and_measure(void *arg) {
     rt_code code;
     ir_arena_init(&arena, &j->cx);
     for (unsigned d = 0; d < 3; d++) o.shape.local[d] = d < 2 ? p->local[d] : 1;
-    o.shape.whole_groups = o.shape.no_offset = true;
+    o.shape.whole_groups = o.shape.no_offset = o.shape.small_ids = true;
     ir_module *m = spv_read(&j->cx, j->module.data, j->module.size, NULL);
     if (!m || !rt_native_compile(m, p->name, &o, &arena, &object)) exit(1);
     if (rt_code_load(&object, NULL, &code) != IR_OK) exit(1);
