@@ -26,7 +26,7 @@ ir_inst *pass_linear_id(const pass_remap *r, ir_builder *b);
 /* Builds what the queries need, at a place that only the member's items reach. */
 void pass_remap_begin(pass_remap *r, ir_builder *b);
 /* The answer to a query of the member; NULL: the same as in the fused kernel. */
-ir_inst *pass_remap_query(const pass_remap *r, ir_func *f, const ir_inst *query);
+ir_inst *pass_remap_query(const pass_remap *r, ir_func *f, ir_inst *query);
 
 /* --------------------------------------------------------------------- members (fuse_attrs.c …) */
 

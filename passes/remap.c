@@ -133,11 +133,21 @@ static ir_inst *answer_size(const pass_remap *r, ir_func *f, const ir_inst *quer
     return number(f, query, pass_global_size(own, d) / local);
 }
 
+/* An id in the type that is asked for. */
+static ir_inst *answer_id(const pass_remap *r, ir_func *f, ir_inst *query) {
+    ir_inst *id = r->id[query->imm.dim];
+    ir_builder b;
+    if (id->type == query->type) return id;
+    ir_builder_init(&b, f);
+    ir_before(&b, query);
+    return ir_build1(&b, id->type == IR_I64 ? IR_OP_trunc : IR_OP_zext, query->type, id);
+}
+
 /* Of a member whose groups are single items. */
-static ir_inst *answer_alone(const pass_remap *r, ir_func *f, const ir_inst *query) {
+static ir_inst *answer_alone(const pass_remap *r, ir_func *f, ir_inst *query) {
     switch (query->op) {
     case IR_OP_global_id:
-    case IR_OP_group_id: return r->id[query->imm.dim];
+    case IR_OP_group_id: return answer_id(r, f, query);
     case IR_OP_global_size:
     case IR_OP_num_groups: return number(f, query, pass_global_size(r->own, query->imm.dim));
     case IR_OP_local_size:
@@ -150,6 +160,6 @@ static ir_inst *answer_alone(const pass_remap *r, ir_func *f, const ir_inst *que
     }
 }
 
-ir_inst *pass_remap_query(const pass_remap *r, ir_func *f, const ir_inst *query) {
+ir_inst *pass_remap_query(const pass_remap *r, ir_func *f, ir_inst *query) {
     return r->computed ? answer_alone(r, f, query) : answer_size(r, f, query);
 }
