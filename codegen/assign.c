@@ -59,8 +59,9 @@ static unsigned prefer(color_state *c, const ir_inst *v, uint32_t set) {
 }
 
 static void give(color_state *c, ir_inst *v, unsigned reg) {
+    ra_value *group = &c->value[ra_group(c->value, v->id)];
     ra_set_reg(c->s, v, reg);
-    c->value[ra_group(c->value, v->id)].group_reg = (uint8_t)reg;
+    if (v->op == IR_OP_phi || group->group_reg == CG_ANY_REG) group->group_reg = (uint8_t)reg;
 }
 
 static bool is_brief(const color_state *c, const ir_inst *v) {
