@@ -168,7 +168,8 @@ void spill_load_distances(spill_state *p, const ir_block *b, uint32_t length) {
         uint32_t far = length + (leaves ? SPILL_LOOP_EXIT : 0);
         for (uint32_t k = 0; k < in->n; k++)
             lower(p, in->data[k], add_distance(p->distance[to->id][k], far));
-        foreach_phi (phi, to) lower(p, ir_arg(phi, ir_pred_index(to, b)), length);
+        uint32_t edge = b->nsucc == 1 ? p->edge[b->id] : 0;
+        foreach_phi (phi, to) lower(p, ir_arg(phi, edge), length);
     }
 }
 
@@ -197,7 +198,9 @@ static void make_tables(spill_state *p) {
     p->epoch = ir_new_array(&p->s->scratch, uint32_t, n);
     p->phi_distance = ir_new_array(&p->s->scratch, uint32_t, n);
     p->distance = ir_new_array(&p->s->scratch, uint32_t *, p->s->f->next_block);
+    p->edge = ir_new_array(&p->s->scratch, uint32_t, p->s->f->next_block);
     foreach_block (b, p->s->f) {
+        for (uint32_t e = 0; e < b->npred; e++) p->edge[b->pred[e]->id] = e;
         uint32_t k = p->live->in[b->id].n;
         p->distance[b->id] = ir_new_array(&p->s->scratch, uint32_t, k);
         for (; k > 0; k--) p->distance[b->id][k - 1] = SPILL_NEVER;

@@ -98,9 +98,8 @@ static void do_step(place_state *p, edge_copies *e, ra_step step, ir_block *b, u
     }
 }
 
-static void do_copies(place_state *p, ir_block *b, unsigned class) {
-    ir_block *to = b->succ[0];
-    unsigned edge = ir_pred_index(to, b);
+static void do_copies(place_state *p, const ir_block *to, uint32_t edge, unsigned class) {
+    ir_block *b = to->pred[edge];
     edge_copies e = {.class = class};
     ra_step steps[2 * CG_MAX_REGS];
     collect(p, &e, to, edge);
@@ -109,6 +108,12 @@ static void do_copies(place_state *p, ir_block *b, unsigned class) {
     for (unsigned k = 0; k < n; k++) do_step(p, &e, steps[k], b, edge);
     for (unsigned k = 0; k < e.n; k++)
         if (e.copy[k].from != e.copy[k].to) ir_set_arg(e.phi[k], edge, e.now[e.copy[k].to]);
+}
+
+static void do_edges(place_state *p, const ir_block *to) {
+    if (!to->first || to->first->op != IR_OP_phi) return;
+    for (uint32_t edge = 0; edge < to->npred; edge++)
+        for (unsigned c = 0; c < p->s->t->nclasses; c++) do_copies(p, to, edge, c);
 }
 
 /* -------------------------------------------------------------------------------------------- entry */
@@ -132,6 +137,5 @@ void ra_place_moves(ra_state *s) {
             next = i->next;
             place_inst(&p, i);
         }
-    foreach_block (b, s->f)
-        for (unsigned c = 0; b->nsucc == 1 && c < s->t->nclasses; c++) do_copies(&p, b, c);
+    foreach_block (b, s->f) do_edges(&p, b);
 }

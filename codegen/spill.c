@@ -70,35 +70,55 @@ static bool is_done(const spill_state *p, const ir_block *b, const ir_block *pre
     return p->order->index[pred->id] < p->order->index[b->id];
 }
 
-/* Predecessors that have been looked at, and those at whose ends the value is in a register. */
-static void count_preds(const spill_state *p, const ir_block *b, const ir_inst *v, unsigned *done,
-                        unsigned *with) {
-    *done = *with = 0;
+/* At the ends of how many predecessors that have been looked at is each value in a register? */
+static uint32_t count_exits(spill_state *p, const ir_block *b) {
+    uint32_t done = 0;
+    p->now++;
     for (uint32_t n = 0; n < b->npred; n++) {
-        if (!is_done(p, b, b->pred[n])) continue;
-        const ir_inst *x = v->op == IR_OP_phi && v->block == b ? ir_arg(v, n) : v;
-        ++*done;
-        *with += ir_is_leaf(x) || has(&p->exit[b->pred[n]->id], x);
+        const ra_values *exit = &p->exit[b->pred[n]->id];
+        done += is_done(p, b, b->pred[n]);
+        for (uint32_t k = 0; k < exit->n; k++) {
+            uint32_t id = exit->data[k]->id;
+            if (p->with_epoch[id] != p->now) p->with[id] = 0;
+            p->with_epoch[id] = p->now;
+            p->with[id]++;
+        }
     }
+    return done;
+}
+
+/* … and the operand of a phi? */
+static uint32_t count_operands(const spill_state *p, const ir_block *b, const ir_inst *phi) {
+    uint32_t with = 0;
+    for (uint32_t n = 0; n < b->npred; n++) {
+        bool done = is_done(p, b, b->pred[n]);
+        const ir_inst *x = ir_arg(phi, n);
+        with += done && (ir_is_leaf(x) || has(&p->exit[b->pred[n]->id], x));
+    }
+    return with;
+}
+
+static uint32_t count_with(const spill_state *p, const ir_block *b, const ir_inst *v) {
+    if (v->op == IR_OP_phi && v->block == b) return count_operands(p, b, v);
+    return p->with_epoch[v->id] == p->now ? p->with[v->id] : 0;
 }
 
 /* What is chosen first, second, and not at all. */
 typedef struct {
     spill_state *p;
     ir_block *b;
-    bool loops; /* some predecessor comes later */
+    uint32_t done; /* predecessors that have been looked at … */
+    bool loops;    /* … and there are others */
     best_list first[CG_MAX_CLASSES], second[CG_MAX_CLASSES];
     uint32_t through[CG_MAX_CLASSES]; /* values that a loop does not use */
 } entry_choice;
 
 static void consider(entry_choice *c, ir_inst *v, uint32_t distance) {
     uint8_t class = ra_class(c->p->s->t, v);
-    unsigned done, with;
     if (class == CG_NO_CLASS) return;
-    bool near = distance < SPILL_LOOP_EXIT;
-    count_preds(c->p, c->b, v, &done, &with);
+    uint32_t with = count_with(c->p, c->b, v);
+    bool near = distance < SPILL_LOOP_EXIT, everywhere = with == c->done;
     c->through[class] += !near;
-    bool everywhere = with == done;
     if (c->loops ? near : everywhere)
         offer(&c->first[class], v, distance);
     else if (c->loops ? everywhere : near && with)
@@ -131,14 +151,9 @@ static void enter_class(entry_choice *c, unsigned class) {
     enter_list(p, c->b, w, &c->second[class], rest);
 }
 
-static bool has_later_pred(const spill_state *p, const ir_block *b) {
-    for (uint32_t n = 0; n < b->npred; n++)
-        if (!is_done(p, b, b->pred[n])) return true;
-    return false;
-}
-
 static void enter_block(spill_state *p, ir_block *b) {
-    entry_choice c = {.p = p, .b = b, .loops = has_later_pred(p, b)};
+    entry_choice c = {.p = p, .b = b, .done = count_exits(p, b)};
+    c.loops = c.done < b->npred;
     const ir_value_list *in = &p->live->in[b->id];
     for (unsigned k = 0; k < p->s->t->nclasses; k++)
         c.first[k].max = c.second[k].max = p->registers[k];
@@ -280,6 +295,8 @@ static void make_tables(spill_state *p) {
     uint32_t values = p->s->f->next_id, blocks = p->s->f->next_block;
     p->entry = ir_new_array(&p->s->scratch, ra_values, blocks);
     p->exit = ir_new_array(&p->s->scratch, ra_values, blocks);
+    p->with = ir_new_array(&p->s->scratch, uint32_t, values);
+    p->with_epoch = ir_new_array(&p->s->scratch, uint32_t, values);
     p->name = ir_new_array(&p->s->scratch, ir_inst *, values);
     p->named = ir_new_array(&p->s->scratch, uint32_t, values);
     p->in_memory = ir_new_array(&p->s->scratch, bool, values);

@@ -45,17 +45,19 @@ typedef struct {
     const ir_order *order;
     const ir_loops *loops;
     /* demand.c */
-    uint32_t **distance;                   /* by block id: of the values in live->in */
-    uint32_t *phi_distance;                /* by value id */
+    uint32_t **distance;    /* by block id: of the values in live->in */
+    uint32_t *phi_distance; /* by value id */
+    uint32_t *edge; /* by block id: its place among the predecessors of its only successor */
     uint32_t *next, *epoch, now;           /* by value id: distance from here, when set `now` */
     spill_count *pressure, *loop_pressure; /* by block id; loops: by that of their header */
     unsigned registers[CG_MAX_CLASSES];
     /* spill.c */
     spill_set w[CG_MAX_CLASSES];
-    ir_vec(uint32_t) uses;   /* next uses of what the block mentions, from its end */
-    ra_values *entry, *exit; /* by block id: in registers, phis included */
-    ir_inst **name;          /* by value id: what it is called in this block */
-    uint32_t *named;         /* … if this is the block's number */
+    ir_vec(uint32_t) uses;       /* next uses of what the block mentions, from its end */
+    ra_values *entry, *exit;     /* by block id: in registers, phis included */
+    uint32_t *with, *with_epoch; /* by value id: predecessors that have it in a register */
+    ir_inst **name;              /* by value id: what it is called in this block */
+    uint32_t *named;             /* … if this is the block's number */
     /* spill_code.c */
     bool *in_memory; /* by value id: phis that have no register */
     bool *stored;    /* … that have to be in their slot */

@@ -124,15 +124,13 @@ static void rewrite_phis(stack_state *k, ir_block *b) {
     }
 }
 
-static void leave_for_phis(stack_state *k, ir_block *b) {
-    for (uint32_t n = 0; n < b->nsucc; n++) {
-        unsigned edge = ir_pred_index(b->succ[n], b);
-        foreach_phi (phi, b->succ[n]) {
-            ir_inst *v = ir_arg(phi, edge);
-            if (v->op == IR_OP_undef) continue;
-            ir_inst *copy = fetch(k, v, any_register(k, v->type), b->last);
-            ra_spill(k->s, copy, k->incoming[phi->id] - 1, b, b->last);
-        }
+static void leave_for_phis(stack_state *k, const ir_block *to, uint32_t edge) {
+    ir_block *b = to->pred[edge];
+    foreach_phi (phi, to) {
+        ir_inst *v = ir_arg(phi, edge);
+        if (v->op == IR_OP_undef) continue;
+        ir_inst *copy = fetch(k, v, any_register(k, v->type), b->last);
+        ra_spill(k->s, copy, k->incoming[phi->id] - 1, b, b->last);
     }
 }
 
@@ -146,7 +144,6 @@ static void rewrite(stack_state *k, ir_inst *i) {
 }
 
 static void rewrite_block(stack_state *k, ir_block *b) {
-    leave_for_phis(k, b);
     for (ir_inst *i = ir_first_non_phi(b), *next; i && !k->failed; i = next) {
         next = i->next;
         if (i->id < k->old_ids) rewrite(k, i);
@@ -157,6 +154,8 @@ static void rewrite_block(stack_state *k, ir_block *b) {
 bool ra_stack(ra_state *s) {
     stack_state k = {.s = s};
     give_slots(&k);
+    foreach_block (b, s->f)
+        for (uint32_t n = 0; n < b->npred; n++) leave_for_phis(&k, b, n);
     foreach_block (b, s->f)
         if (!k.failed) rewrite_block(&k, b);
     if (k.failed) return false;
