@@ -251,8 +251,6 @@ void pass_find_uniform(ir_func *f, ir_arena *a, pass_uniformity *out);
 bool pass_is_uniform(const pass_uniformity *u, const ir_inst *v, const ir_block *at);
 /* Do all items that get to b's end go on alike? */
 bool pass_goes_alike(const pass_uniformity *u, const ir_block *b);
-/* Is there one meeting place that all ways from b's end lead to next? */
-bool pass_is_decided(const pass_uniformity *u, const ir_block *b);
 /* Does the whole work-group meet there? */
 bool pass_is_meeting(const ir_inst *i);
 

@@ -48,7 +48,8 @@ static void cut_blocks(pass_grouping *g) {
 typedef struct {
     pass_grouping *g;
     const ir_order *order;
-    bool *refused; /* by block id: cannot be a head */
+    const bool *open; /* by block id: the branch may decide */
+    bool *refused;    /* by block id: cannot be a head */
     ir_block_list heads;
     uint32_t *seen, stamp; /* by block id */
     uint64_t visits;       /* that are left */
@@ -61,8 +62,7 @@ static void add_head(cutter *c, ir_block *b) {
 }
 
 static bool may_cut(const cutter *c, const ir_block *b) {
-    if (b->nsucc < 2 || pass_is_decided(&c->g->uniform, b)) return false;
-    if (!pass_goes_alike(&c->g->uniform, b)) return false;
+    if (!c->open[b->id] || !pass_goes_alike(&c->g->uniform, b)) return false;
     for (uint32_t n = 0; n < b->nsucc; n++)
         if (c->refused[b->succ[n]->id]) return false;
     return true;
@@ -180,6 +180,7 @@ bool pass_find_regions(pass_grouping *g) {
     pass_find_uniform(g->f, g->scratch, &g->uniform);
     cutter c = {.g = g,
                 .order = &ir_dominators(g->f)->order,
+                .open = pass_find_open(g),
                 .refused = ir_new_array(g->scratch, bool, g->nblocks),
                 .seen = ir_new_array(g->scratch, uint32_t, g->nblocks),
                 .visits = (uint64_t)(MAX_ROUNDS + 2) * GROWTH * (g->nblocks + SMALL)};

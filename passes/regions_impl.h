@@ -96,6 +96,9 @@ ir_inst *pass_group_storage(pass_grouping *g, uint64_t bytes);
 
 /* --------------------------------------------------------------------- regions (regions_cut.c) */
 
+/* By block id: where items meet after the branch that ends it is open until they do.
+ * (regions_decide.c) */
+bool *pass_find_open(pass_grouping *g);
 /* Cuts blocks in front of meetings, and finds regions.  False: refused. */
 bool pass_find_regions(pass_grouping *g);
 /* Gives each region blocks of its own. */

@@ -335,12 +335,6 @@ bool pass_is_uniform(const pass_uniformity *u, const ir_inst *v, const ir_block 
 
 bool pass_goes_alike(const pass_uniformity *u, const ir_block *b) { return !u->splits[b->id]; }
 
-bool pass_is_decided(const pass_uniformity *u, const ir_block *b) {
-    uint32_t joined = NOTHING_AHEAD;
-    for (uint32_t n = 0; n < b->nsucc; n++) joined = join_ahead(joined, u->ahead[b->succ[n]->id]);
-    return joined != MANY_AHEAD;
-}
-
 /* -------------------------------------------------------------------------------------- printing */
 
 static void print_varying(ir_text *out, const pass_uniformity *u, const ir_block *b) {
