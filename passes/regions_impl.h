@@ -17,6 +17,7 @@ typedef struct {
     ir_block *decider; /* its branch says which target: all exits are its; NULL: several blocks */
     ir_inst *first;    /* of the head, phis aside; values that come in are read before it */
     ir_block *before;  /* runs once for the group, in front of the loops */
+    ir_inst *bound[3]; /* of the loops, below the number of items; NULL: that is it */
     ir_inst *id[3], *item; /* of the item that the loops are at: local ids, and in linear order */
 } pass_region;
 
@@ -112,6 +113,8 @@ void pass_keep_values(pass_grouping *g);
 
 /* ------------------------------------------------------------------------- loops (regions_loops.c) */
 
+/* Finds bounds of the loops in what the region begins with. (regions_bounds.c) */
+void pass_find_bounds(pass_grouping *g, pass_region *r);
 /* Removes what is left of the meetings, puts each region into loops over the items and links the regions. */
 void pass_loop_over_items(pass_grouping *g);
 

@@ -2,7 +2,8 @@
  *
  *   before -> z -> y -> x -> the region's blocks -> next x -> next y -> next z -> after
  *
- * Every loop has a counter from 0, one block that jumps back, and at least one round.  A dimension
+ * Every loop has a counter from 0, one block that jumps back, and at least one round, or is passed by
+ * in front, if guards have become its bound (regions_bounds.c).  A dimension
  * of one item has none; a region in which all items do the same, and which writes nothing but values
  * kept once, has no loops at all.
  *
@@ -14,9 +15,10 @@
 typedef struct {
     pass_grouping *g;
     ir_builder b;
-    uint32_t *region; /* by block id: to whose loops it belongs */
-    uint32_t nblocks; /* entries of it */
-    ir_block *after;  /* of the region at work */
+    uint32_t *region;    /* by block id: to whose loops it belongs */
+    uint32_t nblocks;    /* entries of it */
+    ir_block *after;     /* of the region at work */
+    ir_block *before[3]; /* its loops */
 } looper;
 
 static ir_block *block_before(const looper *l, ir_block *target) {
@@ -153,23 +155,35 @@ static void link_exits(looper *l, const pass_region *r, ir_block *latch) {
 
 /* Begins the loop of dimension d behind `from`; its header. */
 static ir_block *begin_loop(looper *l, pass_region *r, unsigned d, ir_block *from) {
+    l->before[d] = from;
     if (!l->g->count[d]) {
         r->id[d] = pass_number(l->g, 0);
         return from;
     }
     ir_block *header = ir_block_new(l->g->f, NULL);
-    ir_at_end(&l->b, from);
-    ir_build_jmp(&l->b, header);
     r->id[d] = ir_append_arg(ir_build_phi(header, IR_I64), pass_number(l->g, 0));
     return header;
+}
+
+/* Leads into the loop, past it when a bound may leave no round of it. */
+static void enter_loop(looper *l, const pass_region *r, unsigned d, ir_block *header,
+                       ir_block *out) {
+    ir_inst *zero = pass_number(l->g, 0);
+    ir_at_end(&l->b, l->before[d]);
+    if (r->bound[d])
+        ir_build_br(&l->b, ir_build2(&l->b, IR_OP_ult, IR_I1, zero, r->bound[d]), header, out);
+    else
+        ir_build_jmp(&l->b, header);
 }
 
 /* Ends it: the latch, which leads to `out`. */
 static ir_block *end_loop(looper *l, pass_region *r, unsigned d, ir_block *header, ir_block *out) {
     ir_block *latch = ir_block_new(l->g->f, NULL);
+    ir_inst *count = r->bound[d] ? r->bound[d] : l->g->count[d];
+    enter_loop(l, r, d, header, out);
     ir_at_end(&l->b, latch);
     ir_inst *next = pass_build_plain(&l->b, IR_OP_add, r->id[d], pass_number(l->g, 1));
-    ir_inst *more = ir_build2(&l->b, IR_OP_ult, IR_I1, next, l->g->count[d]);
+    ir_inst *more = ir_build2(&l->b, IR_OP_ult, IR_I1, next, count);
     ir_build_br(&l->b, more, header, out);
     r->id[d] = ir_append_arg(r->id[d], next);
     return latch;
@@ -186,6 +200,7 @@ static ir_inst *find_row(looper *l, const pass_region *r) {
 
 static void build_loops(looper *l, pass_region *r) {
     ir_block *header[3], *at = r->before, *latch = l->after;
+    pass_find_bounds(l->g, r);
     for (unsigned d = 3; d-- > 1;) at = header[d] = begin_loop(l, r, d, at);
     ir_at_end(&l->b, at);
     ir_inst *row = find_row(l, r);
