@@ -4,12 +4,13 @@
 # what has to be installed by hand.
 set -eu
 
-# build: compiler, ninja, re2c, SPIR-V numbers
-build="gcc libc6-dev binutils ninja-build re2c spirv-headers"
+# build: compiler, ninja, re2c, SPIR-V numbers, math functions (elsewhere: set LIBCLC to the path of
+# spirv64-mesa3d-.spv)
+build="gcc libc6-dev binutils ninja-build re2c spirv-headers libclc-15"
 # OpenCL as a consumer of what we write, and as an oracle
 opencl="opencl-headers ocl-icd-opencl-dev pocl-opencl-icd"
 # tests: producers of SPIR-V, its validator, unit tests, reference math, other machines
-tests="spirv-tools clang-15 libclang-common-15-dev llvm-15 llvm-spirv-15 clang-22 libclc-15
+tests="spirv-tools clang-15 libclang-common-15-dev llvm-15 llvm-spirv-15 clang-22
        libcriterion-dev libmpfr-dev libzydis-dev qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
        valgrind debootstrap clang-format git ca-certificates"
 

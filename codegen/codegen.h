@@ -4,6 +4,7 @@
 
 #include "ir/ir.h"
 #include "ir/launch.h"
+#include "ir/pack.h"
 
 typedef struct {
     unsigned version; /* as in SPIR-V's header, 0x00010000 (1.0) to 0x00010400; 0: 1.2, or newer
@@ -16,6 +17,9 @@ typedef struct {
  * reported error: something that this version of SPIR-V cannot say. */
 bool cg_spirv_write(const ir_module *m, const cg_spirv_options *options, ir_arena *out,
                     uint32_t **words, size_t *count);
+
+/* Code for what CPUs have no instruction for, by operation and type: "sin.f32". (math/) */
+extern const ir_pack cg_math_library;
 
 /* ------------------------------------------------------------------------------------- native code
  *

@@ -281,38 +281,6 @@ static ir_inst **arguments(inliner *n, ir_inst *call) {
     return args;
 }
 
-static void move_variables(ir_func *f, ir_block *from) {
-    ir_inst *where = f->first->first;
-    foreach_inst (i, from)
-        if (i->op == IR_OP_alloca) ir_move_before(i, where);
-}
-
-/* Puts the blocks after `last`, which have just been copied, behind b. */
-static void place_blocks(ir_block *b, ir_block *last) {
-    while (last->next) {
-        ir_block *copy = last->next;
-        ir_block_move_after(copy, b);
-        b = copy;
-    }
-}
-
-static void inline_call(inliner *n, ir_inst *call) {
-    ir_block *b = call->block, *entry;
-    ir_func *f = b->func;
-    ir_inst **args = arguments(n, call);
-    ir_block *tail = ir_split_block(b, call), *last = f->last;
-    ir_inst *result = ir_clone_body(f, call->imm.func, args, tail, &entry);
-    ir_builder build;
-    ir_builder_init(&build, f);
-    ir_at_end(&build, b);
-    build.loc = call->loc;
-    ir_build_jmp(&build, entry);
-    move_variables(f, entry);
-    place_blocks(b, last);
-    if (result) ir_replace_uses(call, result);
-    ir_remove(call);
-}
-
 /* Is b the continuation of its only predecessor? */
 static bool continues(const ir_block *b) {
     if (b->npred != 1 || b->first->op == IR_OP_phi) return false;
@@ -334,7 +302,7 @@ static void inline_calls(inliner *n, ir_func *f, bool (*wanted)(inliner *n, cons
     for (ir_block *b = f->first; b; b = b->next)
         foreach_inst_reverse (i, b) {
             if (i->op != IR_OP_call || !wanted(n, i)) continue;
-            inline_call(n, i);
+            ir_splice(i, i->imm.func, arguments(n, i));
             any = true;
         }
     if (!any) return;

@@ -6,6 +6,7 @@
 #define SPVFUSE_PASSES_H
 
 #include "ir/change.h"
+#include "ir/pack.h"
 
 /* -------------------------------------------------------------------------- nd-ranges (range.c) */
 
@@ -47,6 +48,7 @@ typedef struct {
     bool trace_rules;        /* report each rewrite as a note */
     const pass_range *range; /* that kernels are launched on, for printers; NULL: unknown */
     const pass_target *target; /* that code is made for; NULL: the basic operations only */
+    const ir_pack *library;    /* functions that pass builtins takes; NULL: none */
 } pass_ctx;
 
 /* A pass says whether it changed anything.  Function passes run on functions with a body. */
@@ -89,6 +91,7 @@ typedef struct {
     uint32_t *rule_hits;
     const pass_range *range; /* that kernels are launched on, for printers; NULL: unknown */
     const pass_target *target; /* that code is made for; NULL: the basic operations only */
+    const ir_pack *library;    /* functions that pass builtins takes; NULL: none */
 } pass_options;
 
 extern const char pass_standard[]; /* the standard pipeline */

@@ -242,7 +242,8 @@ bool pass_run(ir_module *m, const pass_options *options) {
                       .rule_hits = p.options->rule_hits,
                       .trace_rules = p.options->trace_rules,
                       .range = p.options->range,
-                      .target = p.options->target};
+                      .target = p.options->target,
+                      .library = p.options->library};
     bool finished = ir_try(m->cx, run_list, &p);
     ir_arena_free(&p.scratch);
     if (finished && p.failed) m->cx->status = p.why;

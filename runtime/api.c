@@ -286,7 +286,8 @@ pass_options rt_pass_options(const spvf_pass_options *options) {
                           .time = o.time,
                           .dump = o.dump,
                           .dump_user = o.dump_user,
-                          .trace_rules = o.trace_rules};
+                          .trace_rules = o.trace_rules,
+                          .library = &cg_math_library};
 }
 
 typedef struct {

@@ -4,6 +4,7 @@
  *   ; @saxpy on {512/64}
  *   ;   reads 4 bytes at %x + 4*global_id.0, always
  */
+#include "codegen/codegen.h"
 #include "tests/passes/ranges.h"
 #include "tests/run.h"
 
@@ -17,6 +18,7 @@ bool run_passes(runner *r, ir_module *m, const char *list, const char *range, ir
     pass_options o = {.passes = list, .verify_each = true, .bisect = -1};
     *said = (ir_text){.arena = &r->arena};
     o.dump = keep_text;
+    o.library = &cg_math_library;
     o.dump_user = said;
     if (range) launched = parse_range(range);
     if (range) o.range = &launched;

@@ -4,12 +4,10 @@
  * F16).  F16 and F32 results have to be the correctly rounded ones but for a rare one beside it,
  * F64 results within one ulp; OpenCL's limits for the full profile are wider than both.
  */
-#include "ir/eval.h"
+#include "tests/oracle.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
-#include <math.h>
-#include <mpfr.h>
 
 /* -------------------------------------------------------------------------------------- oracles */
 
@@ -19,52 +17,6 @@ typedef struct {
     double low, high; /* of the arguments */
     double limit;     /* ulps for F64 */
 } function;
-
-/* A function of pi * x: x is reduced exactly, so 300 bits of pi are plenty. */
-static int pi_times(mpfr_t out, const mpfr_t x) {
-    mpfr_t two;
-    mpfr_init2(two, 8);
-    mpfr_set_ui(two, 2, MPFR_RNDN);
-    mpfr_remainder(out, x, two, MPFR_RNDN);
-    mpfr_t p;
-    mpfr_init2(p, 300);
-    mpfr_const_pi(p, MPFR_RNDN);
-    int t = mpfr_mul(out, out, p, MPFR_RNDN);
-    mpfr_clears(two, p, (mpfr_ptr)0);
-    return t;
-}
-
-#define PI_TIMES(name, fn)                                                                         \
-    static int name(mpfr_t out, const mpfr_t x, mpfr_rnd_t mode) {                                 \
-        mpfr_t y;                                                                                  \
-        mpfr_init2(y, 300);                                                                        \
-        pi_times(y, x);                                                                            \
-        int t = fn(out, y, mode);                                                                  \
-        mpfr_clear(y);                                                                             \
-        return t;                                                                                  \
-    }
-PI_TIMES(oracle_sinpi, mpfr_sin)
-PI_TIMES(oracle_cospi, mpfr_cos)
-PI_TIMES(oracle_tanpi, mpfr_tan)
-
-#define OVER_PI(name, fn)                                                                          \
-    static int name(mpfr_t out, const mpfr_t x, mpfr_rnd_t mode) {                                 \
-        mpfr_t p;                                                                                  \
-        mpfr_init2(p, 300);                                                                        \
-        mpfr_const_pi(p, MPFR_RNDN);                                                               \
-        fn(out, x, mode);                                                                          \
-        int t = mpfr_div(out, out, p, mode);                                                       \
-        mpfr_clear(p);                                                                             \
-        return t;                                                                                  \
-    }
-OVER_PI(oracle_asinpi, mpfr_asin)
-OVER_PI(oracle_acospi, mpfr_acos)
-OVER_PI(oracle_atanpi, mpfr_atan)
-
-static int oracle_lgamma(mpfr_t out, const mpfr_t x, mpfr_rnd_t mode) {
-    int sign;
-    return mpfr_lgamma(out, &sign, x, mode);
-}
 
 static const function functions[] = {
     {IR_OP_acos, mpfr_acos, -1, 1, 1},
@@ -106,44 +58,6 @@ static const function functions[] = {
 };
 
 /* --------------------------------------------------------------------------------------- errors */
-
-static uint64_t random_state = 1;
-
-static uint64_t random_bits(void) {
-    uint64_t z = random_state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
-static double unit(void) { return (double)(random_bits() >> 11) * 0x1p-53; }
-
-/* Between low and high: sometimes uniform, sometimes uniform in the exponent. */
-static double argument(double low, double high) {
-    if (random_bits() & 1) return low + (high - low) * unit();
-    double x = (random_bits() & 1) && low < 0 ? low : high;
-    x *= exp2(-60 * unit() * unit());
-    return x < low || x > high ? low + (high - low) * unit() : x;
-}
-
-/* |got - want| in units of the last place of `want` in format k. */
-static double ulps(ir_kind k, uint64_t got, mpfr_t want) {
-    int precision = k == IR_F64 ? 53 : k == IR_F32 ? 24 : 11;
-    int emin = k == IR_F64 ? -1022 : k == IR_F32 ? -126 : -14;
-    double g = ir_fp_to_double(k, got), w = mpfr_get_d(want, MPFR_RNDN);
-    uint64_t rounded = ir_fp_from_double(k, w);
-    if (isnan(g) || isnan(w)) return isnan(g) && isnan(w) ? 0 : INFINITY;
-    if (got == rounded || (isinf(g) && ir_fp_is_inf(k, rounded))) return 0.5;
-    int e = w == 0 ? emin : ilogb(w);
-    mpfr_t d;
-    mpfr_init2(d, 300);
-    mpfr_set_d(d, g, MPFR_RNDN);
-    mpfr_sub(d, d, want, MPFR_RNDN);
-    mpfr_mul_2si(d, d, precision - 1 - (e < emin ? emin : e), MPFR_RNDN);
-    double out = fabs(mpfr_get_d(d, MPFR_RNDN));
-    mpfr_clear(d);
-    return out;
-}
 
 static double error_of(const function *f, ir_kind k, double at) {
     uint64_t a = ir_fp_from_double(k, at);
@@ -195,16 +109,6 @@ static double error2(ir_op op, oracle2 *oracle, ir_kind k, uint64_t a, uint64_t 
     return error;
 }
 
-static int oracle_atan2pi(mpfr_t out, const mpfr_t x, const mpfr_t y, mpfr_rnd_t mode) {
-    mpfr_t p;
-    mpfr_init2(p, 300);
-    mpfr_const_pi(p, MPFR_RNDN);
-    mpfr_atan2(out, x, y, mode);
-    int t = mpfr_div(out, out, p, mode);
-    mpfr_clear(p);
-    return t;
-}
-
 Test(math, two_arguments) {
     static const struct {
         ir_op op;
@@ -227,10 +131,6 @@ Test(math, two_arguments) {
                       ir_ops[pairs[p].op].name, ir_fp_to_double(k, a), ir_fp_to_double(k, b),
                       error);
         }
-}
-
-static int oracle_rootn(mpfr_t out, const mpfr_t x, const mpfr_t y, mpfr_rnd_t mode) {
-    return mpfr_rootn_si(out, x, (long)mpfr_get_d(y, MPFR_RNDN), mode);
 }
 
 Test(math, integer_powers_and_roots) {
