@@ -11,8 +11,10 @@
 static const char widening[] = "widen,gvn,dce";
 
 /* After expansion the rules of `simplify` are not used any more. */
-static const char lowering[] = "expand,"    /* basic operations only … */
-                               "scalarize," /* … of scalars; lanes of one vector share much … */
+static const char lowering[] = "expand,"      /* basic operations only … */
+                               "builtins,"    /* … and functions: code of a library */
+                               "simplifycfg," /* its edges */
+                               "scalarize,"   /* lanes of one vector share much … */
                                "gvn,"
                                "licm," /* … and constants of expansions stand before loops */
                                "dce";
@@ -20,7 +22,8 @@ static const char lowering[] = "expand,"    /* basic operations only … */
 static bool run(ir_module *m, const char *list, const rt_native_options *o) {
     bool modern = o->code.level >= CG_X86_64_V3;
     const pass_target target = {.has_fma = modern, .has_f16c = modern};
-    const pass_options options = {.passes = list, .bisect = -1, .target = &target};
+    const pass_options options = {
+        .passes = list, .bisect = -1, .target = &target, .library = &cg_math_library};
     return pass_run(m, &options);
 }
 

@@ -44,14 +44,10 @@ static void build_entry(ir_module *m, ir_func *f) {
     ir_build_ret(&b, NULL);
 }
 
-static bool is_native(const ir_func *f, bool has_fma) {
+static bool is_native(const ir_func *f) {
     foreach_block (b, f) {
         foreach_inst (i, b) {
             if (!(ir_info(i)->levels & L_VECTOR) || i->op == IR_OP_call) return false;
-            bool divides =
-                i->op == IR_OP_frem || i->op == IR_OP_remainder || i->op == IR_OP_remquo_q;
-            if (ir_has_flag(i, F_NOFOLD) || divides || (i->op == IR_OP_fma && !has_fma))
-                return false;
             for (unsigned n = 0; n < i->nargs; n++)
                 if (ir_arg(i, n)->op == IR_OP_address) return false;
         }
@@ -99,17 +95,18 @@ static native_outcome compile_and_run(ir_module *m, ir_func *f, const cg_x86_64_
                                       const ir_value *args, ir_value *result) {
     bool modern = o->level >= CG_X86_64_V3;
     pass_target target = {.has_fma = modern, .has_f16c = modern};
-    pass_options list = {.passes = "inline,simplify,expand,scalarize,dce",
+    pass_options list = {.passes = "inline,simplify,expand,builtins,simplifycfg,scalarize,dce",
                          .verify_each = true,
                          .bisect = -1,
-                         .target = &target};
+                         .target = &target,
+                         .library = &cg_math_library};
     ir_arena arena;
     cg_object object;
     native_outcome outcome = NATIVE_FAILED;
     build_entry(m, ir_import_func(m, f, "callee"));
     if (!pass_run(m, &list)) return NATIVE_FAILED;
     ir_func *entry = ir_func_find(m, "entry");
-    if (!entry || ir_is_declaration(entry) || !is_native(entry, modern)) return NATIVE_CANNOT;
+    if (!entry || ir_is_declaration(entry) || !is_native(entry)) return NATIVE_CANNOT;
     entry->level = L_VECTOR;
     ir_arena_init(&arena, m->cx);
     if (cg_x86_64_compile(m, o, &arena, &object)) outcome = execute(f, &object, args, result);
