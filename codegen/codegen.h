@@ -111,6 +111,8 @@ typedef struct {
     cg_regalloc_options regalloc;
     unsigned *rule_hits; /* counts for each rule of isel.rules, or NULL */
     bool trace_rules;    /* a note for every rule that is used */
+    bool lines;          /* fill cg_object.lines */
+    ir_text *listing;    /* gets the code as text, a function after the other; or NULL */
 } cg_x86_64_options;
 
 /* Compiles the functions of level `vector`, which are good for nothing else afterwards.  Kernels are

@@ -42,7 +42,7 @@ spvf_status rt_status(ir_status status) {
     return SPVF_ERROR_INPUT;
 }
 
-static void say_failure(spvf_context *context, ir_status status) {
+void rt_say_failure(spvf_context *context, ir_status status) {
     ir_message m = {.severity = IR_ERROR};
     if (status == IR_ERR_MEMORY) ir_report(&context->cx, m, "out of memory");
     if (status == IR_ERR_LIMIT) ir_report(&context->cx, m, "a limit of the library was exceeded");
@@ -56,7 +56,7 @@ spvf_status rt_guard(spvf_context *context, void (*body)(void *arg), void *arg) 
     context->caught = NULL;
     context->explanation = NULL;
     if (ok) return SPVF_OK;
-    say_failure(context, context->cx.status);
+    rt_say_failure(context, context->cx.status);
     return rt_status(context->cx.status);
 }
 
@@ -327,80 +327,4 @@ const char *spvf_pass_name(size_t index, const char **description) {
     if (index >= pass_count) return NULL;
     if (description) *description = passes[index].doc;
     return passes[index].name;
-}
-
-/* ------------------------------------------------------------------------------------- emitting */
-
-void spvf_blob_destroy(spvf_blob *blob) {
-    if (!blob || !blob->data) return;
-    const ir_ctx *cx = &blob->context->cx;
-    if (cx->allocate)
-        cx->release(cx->alloc_user, blob->data);
-    else
-        free(blob->data);
-    *blob = (spvf_blob){0};
-}
-
-/* SPIR-V version word of "spirv:1.N", 0 for "spirv"; false for anything else. */
-static bool spirv_target(const char *target, unsigned *version) {
-    *version = 0;
-    if (strcmp(target, "spirv") == 0) return true;
-    if (strncmp(target, "spirv:1.", 8) != 0 || target[8] < '0' || target[8] > '4' || target[9])
-        return false;
-    *version = 0x00010000u + ((unsigned)(target[8] - '0') << 8);
-    return true;
-}
-
-typedef struct {
-    const spvf_module *module;
-    const char *target;
-    ir_arena *scratch;
-    const void *data;
-    size_t size;
-} emit_job;
-
-static void emit_module(void *arg) {
-    emit_job *j = arg;
-    spvf_context *context = j->module->context;
-    cg_spirv_options o = {0};
-    if (strcmp(j->target, "ir") == 0) {
-        ir_text text = {.arena = j->scratch};
-        ir_print_module(&text, j->module->ir, 0);
-        j->data = text.data;
-        j->size = text.n;
-    } else if (spirv_target(j->target, &o.version)) {
-        uint32_t *words;
-        if (!cg_spirv_write(j->module->ir, &o, j->scratch, &words, &j->size))
-            ir_throw(&context->cx, context->cx.status);
-        j->data = words;
-        j->size *= 4;
-    } else {
-        rt_throw(context, IR_ERR_ARGUMENT, "unknown target '%s': ir, spirv, spirv:1.0 … spirv:1.4",
-                 j->target);
-    }
-}
-
-static spvf_status copy_out(spvf_context *context, const void *data, size_t size, spvf_blob *out) {
-    ir_ctx *cx = &context->cx;
-    void *copy = cx->allocate ? cx->allocate(cx->alloc_user, size + 1) : malloc(size + 1);
-    if (!copy) {
-        say_failure(context, IR_ERR_MEMORY);
-        return SPVF_ERROR_MEMORY;
-    }
-    if (size) memcpy(copy, data, size);
-    ((char *)copy)[size] = 0;
-    *out = (spvf_blob){copy, size, context};
-    return SPVF_OK;
-}
-
-spvf_status spvf_module_emit(const spvf_module *module, const char *target, spvf_blob *out) {
-    if (out) *out = (spvf_blob){0};
-    if (!module || !target || !out) return SPVF_ERROR_ARGUMENT;
-    ir_arena scratch;
-    ir_arena_init(&scratch, &module->context->cx);
-    emit_job j = {.module = module, .target = target, .scratch = &scratch};
-    spvf_status status = rt_guard(module->context, emit_module, &j);
-    if (status == SPVF_OK) status = copy_out(module->context, j.data, j.size, out);
-    ir_arena_free(&scratch);
-    return status;
 }

@@ -59,22 +59,50 @@ static uint32_t symbol_of(const cg_object *o, const char *name) {
     return 0;
 }
 
+/* A kernel on its way. */
+typedef struct {
+    cg_kernel kernel;
+    pass_group_code code;
+} progress;
+
+static bool make_group(ir_func *f, const rt_native_options *o, ir_arena *arena, progress *p) {
+    ir_ctx *cx = f->module->cx;
+    p->kernel.name = ir_strdup(arena, f->name);
+    describe_args(f, arena, &p->kernel);
+    for (unsigned d = 0; d < 3; d++) {
+        uint32_t required = f->attrs.local_size[d];
+        p->kernel.local_size[d] = required ? required : (uint32_t)o->shape.local[d];
+    }
+    pass_make_group(f, &o->shape, arena, &p->code);
+    if (!p->code.refusal) return true;
+    return ir_error(cx, "kernel '%s' cannot run on a CPU: %s", p->kernel.name, p->code.refusal);
+}
+
+static uint32_t count_kernels(const ir_module *m) {
+    uint32_t n = 0;
+    foreach_func (f, m) n += (f->flags & IR_FUNC_KERNEL) != 0;
+    return n;
+}
+
+static void finish(const progress *p, ir_arena *arena, cg_object *out) {
+    cg_kernel *k = ir_push(arena, &out->kernels);
+    *k = p->kernel;
+    k->need = p->code.need;
+    k->entry = symbol_of(out, p->code.one->name);
+    k->block = symbol_of(out, p->code.block->name);
+}
+
 bool rt_native_compile(ir_module *m, const char *name, const rt_native_options *o, ir_arena *arena,
                        cg_object *out) {
-    cg_kernel k = {.name = ir_strdup(arena, name)};
-    pass_group_code code;
-    ir_func *kernel = ir_func_find(m, name);
     if (!run(m, pass_standard, o) || !run(m, widening, o)) return false;
-    describe_args(kernel, arena, &k);
-    for (unsigned d = 0; d < 3; d++) k.local_size[d] = (uint32_t)o->shape.local[d];
-    pass_make_group(kernel, &o->shape, arena, &code);
-    if (code.refusal)
-        return ir_error(m->cx, "kernel '%s' cannot run on a CPU: %s", name, code.refusal);
+    progress *kernels = ir_new_array(arena, progress, count_kernels(m) + 1);
+    uint32_t n = 0;
+    foreach_func (f, m) {
+        bool wanted = f->flags & IR_FUNC_KERNEL && (!name || !strcmp(f->name, name));
+        if (wanted && !make_group(f, o, arena, &kernels[n++])) return false;
+    }
     if (!run(m, pass_group_pipeline, o) || !run(m, lowering, o)) return false;
     if (!cg_x86_64_compile(m, &o->code, arena, out)) return false;
-    k.need = code.need;
-    k.entry = symbol_of(out, code.one->name);
-    k.block = symbol_of(out, code.block->name);
-    *ir_push(arena, &out->kernels) = k;
+    for (uint32_t k = 0; k < n; k++) finish(&kernels[k], arena, out);
     return true;
 }

@@ -38,6 +38,8 @@ struct spvf_module {
 
 /* Runs body under the context's error handling and turns how it ended into a status. */
 spvf_status rt_guard(spvf_context *context, void (*body)(void *arg), void *arg);
+/* The message for a status that nothing has been said about, as lack of memory. */
+void rt_say_failure(spvf_context *context, ir_status status);
 spvf_status rt_status(ir_status status);
 /* An explanation and its memory. */
 typedef struct {

@@ -93,6 +93,9 @@ static void place_code(x86_writer *w, const ir_module *m, const x86_image *image
         x->frame.symbol = find_symbol(o, x->func->name);
         *ir_push(w->arena, &o->frames) = x->frame;
     }
+    for (uint32_t n = 0; n < w->lines.n; n++)
+        *ir_push(w->arena, &o->lines) =
+            (cg_line){image->labels[w->lines.data[n].at], w->lines.data[n].loc};
     for (uint32_t n = 0; n < image->nrelocs; n++) {
         const x86_reloc *r = &image->relocs[n];
         uint32_t symbol = find_symbol(o, name_of_label(m, w, r->label));
@@ -117,7 +120,9 @@ bool cg_x86_64_compile(ir_module *m, const cg_x86_64_options *options, ir_arena 
     x86_writer w = {.target = x86_cpu_of((x86_level)options->level),
                     .code = x86_code_new(arena),
                     .object = out,
-                    .arena = arena};
+                    .arena = arena,
+                    .notes_lines = options->lines,
+                    .listing = options->listing};
     *out = (cg_object){.align = {16, 1, 1}};
     foreach_func (f, m)
         if (!ir_is_declaration(f) && f->level == L_VECTOR && !compile_func(&w, f, options))

@@ -30,8 +30,26 @@ typedef struct {
 
 /* ----------------------------------------------------------------------------------------- putting */
 
+/* Jumps name blocks, where objdump has addresses; constants are told by their label. */
+static void list(emitter *e, x86_row row, const x86_operands *o) {
+    ir_text *out = e->w->listing;
+    const x86_operand *to = &o->arg[0];
+    ir_put(out, "    ");
+    if (to->kind == X86_LABEL)
+        ir_putf(out, "%s .L%u", x86_mnemonics[x86_forms[row].mnemonic], (unsigned)to->value);
+    else
+        x86_print(out, row, o, 0);
+    ir_put(out, "\n");
+}
+
 static void put(emitter *e, x86_row row, const x86_operands *o) {
     if (!x86_encode(e->w->code, row, o)) e->failed = true;
+    if (e->w->listing) list(e, row, o);
+}
+
+static void put_label(emitter *e, uint32_t label) {
+    x86_bind(e->w->code, label);
+    if (e->w->listing) ir_putf(e->w->listing, ".L%u:\n", label);
 }
 
 static void put1(emitter *e, x86_row row, x86_operand x) {
@@ -295,8 +313,19 @@ static void put_branch(emitter *e, const ir_inst *i, const ir_block *next) {
 
 /* ---------------------------------------------------------------------------------------- function */
 
+/* Code from here on was made of what stands at loc. */
+static void note_line(emitter *e, uint32_t loc) {
+    x86_writer *w = e->w;
+    if (!w->notes_lines || !loc) return;
+    if (w->lines.n && w->lines.data[w->lines.n - 1].loc == loc) return;
+    uint32_t here = x86_label_new(w->code);
+    x86_bind(w->code, here);
+    *ir_push(w->arena, &w->lines) = (cg_line){here, loc};
+}
+
 static void put_inst(emitter *e, const ir_inst *i, const ir_block *next) {
     if (is_nothing(e, i)) return;
+    note_line(e, i->loc);
     switch (i->op) {
     case IR_OP_mach: put_mach(e, i); break;
     case IR_OP_mach_br: put_branch(e, i, next); break;
@@ -338,7 +367,7 @@ static void find_order(emitter *e) {
 static void put_blocks(emitter *e) {
     for (uint32_t n = 0; n < e->nblocks; n++) {
         const ir_block *b = e->order[n], *next = n + 1 < e->nblocks ? e->order[n + 1] : NULL;
-        x86_bind(e->w->code, e->label[b->id]);
+        put_label(e, e->label[b->id]);
         foreach_inst (i, b) put_inst(e, i, next);
     }
 }
@@ -351,6 +380,7 @@ bool x86_emit(x86_writer *w, ir_func *f, const cg_allocation *a) {
     plan_frame(&e);
     x86_align(w->code, 16);
     x86_bind(w->code, x86_symbol_label(w, f));
+    if (w->listing) ir_putf(w->listing, "%s:\n", f->name);
     put_prologue(&e);
     note_frame(&e);
     put_blocks(&e);

@@ -125,6 +125,9 @@ typedef struct {
     ir_arena *arena;
     ir_map label_of; /* functions and globals, by address: label + 1 */
     ir_vec(x86_frame) frames;
+    bool notes_lines;
+    ir_vec(cg_line) lines; /* with labels in place of offsets */
+    ir_text *listing; /* or NULL */
 } x86_writer;
 
 /* Appends the code of an allocated function. */

@@ -44,13 +44,24 @@ static int run_opt(const char *const *files) {
     return CLI_USAGE;
 }
 
+/* Options of the command that are part of a target's name. */
+static bool complete_target(const char *target, char *out, size_t size) {
+    const char *abi = cli_get("--abi"), *regalloc = cli_get("--regalloc");
+    int n = snprintf(out, size, "%s%s%s%s%s%s%s", target, cli_has("-S") ? ",text" : "",
+                     cli_has("-g") ? ",lines" : "", abi ? ",abi=" : "", abi ? abi : "",
+                     regalloc ? ",regalloc=" : "", regalloc ? regalloc : "");
+    return n >= 0 && (size_t)n < size;
+}
+
 static int run_compile(const char *const *files) {
     const char *target = cli_get("-t");
-    if (!target) {
-        fprintf(stderr, "spvfuse compile: -t TARGET is needed: ir, spirv, spirv:1.0 … spirv:1.4\n");
+    char whole[200];
+    if (!target || !complete_target(target, whole, sizeof whole)) {
+        fprintf(stderr, "spvfuse compile: -t TARGET is needed: ir, spirv, spirv:1.0 … spirv:1.4, "
+                        "x86_64[:v2|:v3|:v4]\n");
         return CLI_USAGE;
     }
-    return transform(files[0], target, !cli_has("-O0"), NULL);
+    return transform(files[0], whole, !cli_has("-O0"), NULL);
 }
 
 static const cli_option opt_options[] = {
@@ -62,7 +73,11 @@ const cli_command cli_opt = {"opt",  "FILE.spv|FILE.ir", "IR text after the pass
                              run_opt};
 
 static const cli_option compile_options[] = {
-    {"-t", "TARGET", "ir, spirv (1.2), spirv:1.0 … spirv:1.4"},
+    {"-t", "TARGET", "ir, spirv (1.2), spirv:1.0 … spirv:1.4, x86_64[:v2|:v3|:v4] (an object)"},
+    {"-S", NULL, "x86_64: assembly, to be read"},
+    {"-g", NULL, "x86_64: debug information"},
+    {"--abi", "nativecpu", "x86_64: functions and table of DPC++'s Native CPU"},
+    {"--regalloc", "stack", "x86_64: every value in memory"},
     {"-O0", NULL, "no passes: as it was read"},
     {"-o", "FILE", "output (default: standard output)"},
     CLI_PASS_OPTIONS,
