@@ -75,6 +75,7 @@ typedef struct {
     spill_state *p;
     ir_ssa ssa;
     uint32_t *first, *next; /* by value id: its first reload + 1; by reload: the next one + 1 */
+    bool placed;            /* places for phis of the value at work are known */
 } name_state;
 
 static void list_reloads(name_state *n, uint32_t values) {
@@ -87,26 +88,50 @@ static void list_reloads(name_state *n, uint32_t values) {
     }
 }
 
+/* At the end of b, when a definition is there or above it without a join between; or NULL. */
+static ir_inst *find_near(const name_state *n, const ir_block *b) {
+    while (!n->ssa.end[b->id] && b->npred == 1) b = b->pred[0];
+    return n->ssa.end[b->id];
+}
+
+static void place_phis(name_state *n) {
+    if (!n->placed) ir_ssa_place(&n->ssa, NULL);
+    n->placed = true;
+}
+
+static ir_inst *at_end(name_state *n, ir_block *b) {
+    ir_inst *near = find_near(n, b);
+    if (near) return near;
+    place_phis(n);
+    return ir_ssa_at_end(&n->ssa, b);
+}
+
+static ir_inst *at_head(name_state *n, ir_block *b) {
+    if (b->npred == 1) return at_end(n, b->pred[0]);
+    place_phis(n);
+    return ir_ssa_at_head(&n->ssa, b);
+}
+
 static void rename_use(name_state *n, ir_inst *v, ir_use *u) {
     ir_inst *user = u->user;
     unsigned arg = (unsigned)(u - user->arg);
     bool phi = user->op == IR_OP_phi;
     if (phi && user->id < n->p->old_ids && n->p->in_memory[user->id]) return;
     if (phi)
-        ir_set_arg(user, arg, ir_ssa_at_end(&n->ssa, user->block->pred[arg]));
+        ir_set_arg(user, arg, at_end(n, user->block->pred[arg]));
     else if (user->block != v->block || n->p->in_memory[v->id])
-        ir_set_arg(user, arg, ir_ssa_at_head(&n->ssa, user->block));
+        ir_set_arg(user, arg, at_head(n, user->block));
 }
 
 /* Uses that a reload of the same block serves name it already. */
 static void rename_value(name_state *n, ir_inst *v) {
+    n->placed = false;
     ir_ssa_begin(&n->ssa, n->p->s->f, &n->p->s->scratch, v->type);
     if (!n->p->in_memory[v->id]) ir_ssa_def(&n->ssa, v->block, v);
     for (uint32_t k = n->first[v->id]; k; k = n->next[k - 1]) {
         ir_inst *i = n->p->reloads.data[k - 1].inst;
         ir_ssa_def(&n->ssa, i->block, i);
     }
-    ir_ssa_place(&n->ssa, NULL);
     foreach_use (u, v) rename_use(n, v, u);
     ir_ssa_finish(&n->ssa);
 }

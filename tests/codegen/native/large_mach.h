@@ -1,8 +1,9 @@
-/* large_mach.h — large functions of the template target, in three shapes:
+/* large_mach.h — large functions of the template target, in four shapes:
  *
  *   one block of n instructions
  *   a chain of n / 10 small blocks, some of which jump over the next one
- *   loops in loops, each with n / 10 instructions before, inside and behind
+ *   loops in loops, with n / 16 instructions before and behind each
+ *   n / 10 blocks that all lead to one, with phis for values of each
  *
  * Each instruction reads recent values mostly, so some are live at once; now and then one that was
  * made long ago.
@@ -12,7 +13,7 @@
 
 #include "codegen/template/template.h"
 
-enum { LARGE_DEPTH = 8, LARGE_FAR = 500 };
+enum { LARGE_SHAPES = 4, LARGE_DEPTH = 8, LARGE_FAR = 500, LARGE_PHIS = 3 };
 
 typedef struct {
     ir_func *f;
@@ -91,6 +92,22 @@ static inline void large_loops(large_maker *k, uint32_t n) {
     }
 }
 
+static inline void large_star(large_maker *k, uint32_t blocks) {
+    ir_block *join = ir_block_new(k->f, NULL);
+    ir_inst *phi[LARGE_PHIS];
+    for (unsigned n = 0; n < LARGE_PHIS; n++) phi[n] = ir_build_phi(join, IR_I32);
+    for (uint32_t b = 0; b < blocks; b++) {
+        ir_block *next = ir_block_new(k->f, NULL);
+        large_body(k, 8);
+        large_end(k, next, join);
+        for (unsigned n = 0; n < LARGE_PHIS; n++) phi[n] = ir_append_arg(phi[n], large_operand(k));
+    }
+    large_end(k, join, NULL);
+    for (unsigned n = 0; n < LARGE_PHIS; n++) phi[n] = ir_append_arg(phi[n], large_operand(k));
+    k->made.n = 0;
+    for (unsigned n = 0; n < LARGE_PHIS; n++) *ir_push(&k->f->module->arena, &k->made) = phi[n];
+}
+
 static inline ir_func *large_mach(ir_module *m, unsigned shape, uint32_t n, unsigned reach) {
     large_maker k = {.f = ir_func_new(m, "f", IR_I32, 0, NULL), .state = 1, .reach = reach};
     ir_builder_init(&k.b, k.f);
@@ -99,6 +116,7 @@ static inline ir_func *large_mach(ir_module *m, unsigned shape, uint32_t n, unsi
     if (shape == 0) large_body(&k, n);
     if (shape == 1) large_chain(&k, n / 10);
     if (shape == 2) large_loops(&k, n / 16);
+    if (shape == 3) large_star(&k, n / 10);
     ir_build_ret(&k.b, large_operand(&k));
     k.f->level = L_MACHINE;
     return k.f;

@@ -17,6 +17,7 @@ enum { MACHINE_RUNS = 3 };
 
 typedef struct {
     ir_ctx cx;
+    cg_target target;
     uint64_t seed;
     cg_regalloc_options options;
     ir_module *m;
@@ -44,7 +45,7 @@ static inline void machine_make(void *user) {
     for (unsigned k = 0; k < MACHINE_RUNS; k++)
         w->want[k] = run_func(&w->m->arena, w->f, NULL, w->old_blocks, k);
     w->before = cg_take_snapshot(&template_target, w->f, &w->m->arena);
-    w->ok = cg_allocate(&template_target, w->f, &w->options, &w->m->arena, &w->a);
+    w->ok = cg_allocate(&w->target, w->f, &w->options, &w->m->arena, &w->a);
 }
 
 static inline void machine_show(const machine *w) {
@@ -53,10 +54,15 @@ static inline void machine_show(const machine *w) {
     fputs(t.data, stderr);
 }
 
-static inline void machine_begin(machine *w, uint64_t seed, cg_regalloc_options options) {
-    *w = (machine){.seed = seed, .options = options};
+static inline void machine_allocate(machine *w, const cg_target *t, uint64_t seed,
+                                    cg_regalloc_options options) {
+    *w = (machine){.target = *t, .seed = seed, .options = options};
     w->cx = (ir_ctx){.report = machine_report, .report_user = w};
     cr_assert(ir_try(&w->cx, machine_make, w), "seed %lu: %s", seed, w->message);
+}
+
+static inline void machine_begin(machine *w, uint64_t seed, cg_regalloc_options options) {
+    machine_allocate(w, &template_target, seed, options);
     if (!w->ok) machine_show(w);
     cr_assert(w->ok, "seed %lu: %s", seed, w->message);
     cr_assert(ir_verify_func(w->f), "seed %lu: %s", seed, w->message);

@@ -33,6 +33,40 @@ Test(regalloc, fast_at_random) {
         try_seed(seed, (cg_regalloc_options){.seed = seed + 1, .check = true});
 }
 
+/* ------------------------------------------------------------------------------------ few registers */
+
+static bool needs_five(const ir_inst *i) {
+    return i->op == IR_OP_mach && i->imm.mach.row == TEMPLATE_SUM;
+}
+
+static bool has_large_need(const machine *w) {
+    bool large = false;
+    foreach_block (b, w->f)
+        foreach_inst (i, b) large |= needs_five(i);
+    return large;
+}
+
+/* With fewer registers than some instruction asks for there is an error, and that is the only one. */
+static void try_tight(uint64_t seed, cg_regalloc_options options) {
+    machine w;
+    cg_target t = template_target;
+    t.class[TEMPLATE_R].usable = seed % 2 ? 15 : 7;
+    t.class[TEMPLATE_V].usable = 7;
+    if (seed % 3 == 0) t.fold_reload = NULL;
+    machine_allocate(&w, &t, seed, options);
+    if (w.ok && !machine_same(&w)) machine_show(&w);
+    cr_assert(w.ok ? machine_same(&w) : has_large_need(&w), "seed %lu: %s", seed, w.message);
+    machine_end(&w);
+}
+
+Test(regalloc, tight) {
+    for (uint64_t seed = 0; seed < 1500; seed++) {
+        try_tight(seed, (cg_regalloc_options){.check = true});
+        try_tight(seed, (cg_regalloc_options){.seed = seed + 1, .check = true});
+        try_tight(seed, (cg_regalloc_options){.how = CG_REGALLOC_STACK, .check = true});
+    }
+}
+
 /* ------------------------------------------------------------------------------------------- large */
 
 typedef struct {
@@ -54,7 +88,7 @@ static void allocate_large(void *user) {
 }
 
 Test(regalloc, large) {
-    for (unsigned shape = 0; shape < 3; shape++)
+    for (unsigned shape = 0; shape < LARGE_SHAPES; shape++)
         for (unsigned reach = 2; reach < 20; reach += 8) {
             large_work w = {.shape = shape, .reach = reach};
             cr_assert(ir_try(&w.cx, allocate_large, &w) && w.ok, "shape %u", shape);
