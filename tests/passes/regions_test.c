@@ -1,6 +1,7 @@
 /* regions_test.c — code of work-groups does what the items of a kernel do: random kernels give the same
  * bytes on the `check` device and, by interpretation, as code of groups. */
 #include "runtime/devices/check.h"
+#include "tests/passes/group_kernels.h"
 #include "tests/passes/groups.h"
 #include "tests/passes/random_groups.h"
 #include "tests/passes/ranges.h"
@@ -21,6 +22,8 @@ typedef struct {
     ir_func *kernel;
     pass_range range;
     uint64_t seed;
+    const char *body;       /* NULL: a random kernel */
+    const char *name;       /* for messages */
     bool known;             /* the code is for this range only */
     bool optimize, improve; /* the standard passes before, those for groups behind */
     uint8_t *want, *got, *same;
@@ -46,8 +49,9 @@ static pass_group_shape shape_of(const pass_range *r) {
 }
 
 static void say(void *user, const check_report *r) {
-    cr_assert(r->severity == IR_NOTE, "seed %llu is no proper program: %s",
-              (unsigned long long)((const subject *)user)->seed, r->text);
+    cr_assert(r->severity == IR_NOTE, "%s, seed %llu is no proper program: %s",
+              ((const subject *)user)->name, (unsigned long long)((const subject *)user)->seed,
+              r->text);
 }
 
 /* On the check device: what is right. */
@@ -92,6 +96,13 @@ static void run_groups(void *user) {
 
 static void make(void *user) {
     subject *s = user;
+    if (s->body) {
+        const char *text = ir_sprintf(&s->arena, "%s%s}\n", HEAD, s->body);
+        s->m = ir_parse(&s->cx, s->name, text, strlen(text));
+        cr_assert(s->m, "%s", s->name);
+        s->kernel = ir_func_find(s->m, "k");
+        return;
+    }
     s->m = ir_module_new(&s->cx, "random", 64);
     s->kernel = rg_make(s->m, s->seed);
 }
@@ -105,13 +116,13 @@ static void convert(void *user) {
 
 static void improve(subject *s, const char *list) {
     const pass_options options = {.passes = list, .verify_each = true, .bisect = -1};
-    cr_assert(pass_run(s->m, &options), "seed %llu", (unsigned long long)s->seed);
+    cr_assert(pass_run(s->m, &options), "%s, seed %llu", s->name, (unsigned long long)s->seed);
 }
 
 static void compare(const subject *s) {
     for (unsigned k = 0; k < OUT; k++)
-        cr_assert_eq(s->want[k], s->got[k], "seed %llu, item %u, byte %u: %02x, not %02x",
-                     (unsigned long long)s->seed, k / RG_PIECE, k % RG_PIECE, s->got[k],
+        cr_assert_eq(s->want[k], s->got[k], "%s, seed %llu, item %u, byte %u: %02x, not %02x",
+                     s->name, (unsigned long long)s->seed, k / RG_PIECE, k % RG_PIECE, s->got[k],
                      s->want[k]);
 }
 
@@ -121,17 +132,19 @@ static void check(subject *s) {
     ir_arena_init(&s->scratch, &s->cx);
     ir_arena_init(&s->groups.arena, &s->cx);
     cr_assert(ir_try(&s->cx, make, s));
-    cr_assert(ir_verify_module(s->m), "seed %llu", (unsigned long long)s->seed);
+    cr_assert(ir_verify_module(s->m), "%s, seed %llu", s->name, (unsigned long long)s->seed);
     if (s->optimize) improve(s, NULL);
     cr_assert(ir_try(&s->cx, run_items, s));
     cr_assert(ir_try(&s->cx, convert, s));
-    cr_assert_null(s->code.refusal, "seed %llu: %s", (unsigned long long)s->seed, s->code.refusal);
-    cr_assert(ir_verify_module(s->m), "seed %llu", (unsigned long long)s->seed);
+    cr_assert_null(s->code.refusal, "%s, seed %llu: %s", s->name, (unsigned long long)s->seed,
+                   s->code.refusal);
+    cr_assert(ir_verify_module(s->m), "%s, seed %llu", s->name, (unsigned long long)s->seed);
     if (s->improve) improve(s, pass_group_pipeline);
     cr_assert(ir_try(&s->cx, run_groups, s));
     ir_text fault = {.arena = &s->arena};
     if (s->groups.fault) ir_print_inst(&fault, s->groups.fault);
-    cr_assert_eq(s->groups.faults, 0, "seed %llu: %s", (unsigned long long)s->seed, fault.data);
+    cr_assert_eq(s->groups.faults, 0, "%s, seed %llu: %s", s->name, (unsigned long long)s->seed,
+                 fault.data);
     compare(s);
     ir_module_free(s->m);
     ir_arena_free(&s->groups.arena);
@@ -140,19 +153,26 @@ static void check(subject *s) {
     cr_assert_eq(s->cx.used, 0);
 }
 
-static void check_seeds(bool optimize, bool improve_too) {
+enum { RANGES = sizeof ranges / sizeof *ranges };
+
+/* In memory that `memory` is for. */
+static void check_in(uint8_t *memory, subject s, const char *range) {
+    s.range = parse_range(range);
+    s.want = memory;
+    s.got = memory + OUT;
+    s.same = memory + 2 * OUT;
+    memset(memory, 0, 2 * OUT);
+    const uint32_t same = (uint32_t)s.seed * 40503;
+    for (unsigned k = 0; k < ITEMS; k++) memcpy(s.same + k * 4, &same, 4);
+    check(&s);
+}
+
+static void check_seeds(bool optimize, bool improves) {
     uint8_t *memory = calloc(3, OUT);
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        subject s = {.seed = seed, .optimize = optimize, .improve = improve_too};
-        s.known = seed % 2;
-        s.range = parse_range(ranges[seed / 2 % (sizeof ranges / sizeof *ranges)]);
-        s.want = memory;
-        s.got = memory + OUT;
-        s.same = memory + 2 * OUT;
-        memset(memory, 0, 2 * OUT);
-        for (unsigned k = 0; k < ITEMS; k++)
-            memcpy(s.same + k * 4, &(uint32_t){(uint32_t)seed * 40503}, 4);
-        check(&s);
+        subject s = {.seed = seed, .name = "random", .known = seed % 2, .optimize = optimize};
+        s.improve = improves;
+        check_in(memory, s, ranges[seed / 2 % RANGES]);
     }
     free(memory);
 }
@@ -160,3 +180,16 @@ static void check_seeds(bool optimize, bool improve_too) {
 Test(regions, random_kernels) { check_seeds(false, false); }
 Test(regions, random_kernels_optimized) { check_seeds(true, false); }
 Test(regions, random_kernels_improved) { check_seeds(true, true); }
+
+Test(regions, kernels_of_all_shapes) {
+    uint8_t *memory = calloc(3, OUT);
+    for (unsigned k = 0; k < sizeof group_kernels / sizeof *group_kernels; k++)
+        for (uint64_t seed = 0; seed < 2 * RANGES; seed++) {
+            subject s = {
+                .seed = seed, .body = group_kernels[k].body, .name = group_kernels[k].name};
+            s.known = seed % 2;
+            s.optimize = s.improve = (seed / 2 + k) % 3 == 0;
+            check_in(memory, s, ranges[seed / 2]);
+        }
+    free(memory);
+}
