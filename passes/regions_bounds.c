@@ -109,7 +109,10 @@ static bool make_bound(bounder *c, const test *t) {
     int d;
     ir_inst *base;
     if (!is_bound(c, t, &d, &base)) return false;
+    if (c->r->bound[d] && ir_is_const(c->r->bound[d])) return false;
     ir_inst *limit = find_limit(c, t), **bound = &c->r->bound[d];
+    if (t->op == IR_OP_eq) *bound = limit; /* there is one at least */
+    if (t->op == IR_OP_eq) return true;
     if (base) limit = build(c, IR_OP_usubsat, limit, base);
     *bound = build(c, IR_OP_umin, *bound ? *bound : c->g->count[d], limit);
     return true;
@@ -161,13 +164,12 @@ static bool becomes_bound(bounder *c, const ir_inst *i, bool holds) {
     return make_bound(c, &t);
 }
 
-/* Takes bounds out of the branch that ends b; the block behind it if nothing is left of it. */
-static ir_block *take_guard(bounder *c, ir_block *b) {
+/* Takes bounds out of the branch that ends b; true when nothing is left of it. */
+static bool take_guard(bounder *c, ir_block *b) {
     ir_inst *list[MAX_TESTS], *rest = NULL;
     bool holds = leaves(c, b->succ[1]);
     ir_builder at;
-    if (!holds && !leaves(c, b->succ[0])) return NULL;
-    if (b->succ[0] == b->succ[1]) return NULL;
+    if (b->succ[0] == b->succ[1] || (!holds && !leaves(c, b->succ[0]))) return false;
     unsigned n = list_tests(ir_arg(b->last, 0), holds, list);
     ir_builder_init(&at, c->g->f);
     ir_before(&at, b->last);
@@ -176,26 +178,27 @@ static ir_block *take_guard(bounder *c, ir_block *b) {
         ir_op joint = holds ? IR_OP_and : IR_OP_or;
         rest = rest ? ir_build2(&at, joint, IR_I1, rest, list[k]) : list[k];
     }
-    if (rest) {
+    if (rest)
         ir_set_arg(b->last, 0, rest);
-        return NULL;
-    }
-    ir_make_jmp(b, !holds);
-    return b->succ[0];
+    else
+        ir_make_jmp(b, !holds);
+    return !rest;
+}
+
+/* The block behind one that only leads on. */
+static ir_block *next_block(const bounder *c, const ir_block *b) {
+    ir_block *next = b->succ[0];
+    bool plain = b->last->op == IR_OP_jmp && !leaves(c, next) && next->npred == 1;
+    return plain && next->first->op != IR_OP_phi ? next : NULL;
 }
 
 void pass_find_bounds(pass_grouping *g, pass_region *r) {
     bounder c = {.g = g, .r = r};
-    ir_block *b = r->head;
     if (r->targets.n > 1) return;
     ir_builder_init(&c.b, g->f);
     ir_at_end(&c.b, r->before);
-    for (uint32_t k = 0; b && k < r->blocks.n && has_no_effect(b); k++) {
-        while (b->last->op == IR_OP_jmp && !leaves(&c, b) && b->succ[0]->npred == 1 &&
-               has_no_effect(b))
-            b = b->succ[0];
-        if (b->last->op != IR_OP_br || !has_no_effect(b)) return;
-        b = take_guard(&c, b);
-        if (b && (b->npred != 1 || b->first->op == IR_OP_phi)) return;
+    for (ir_block *b = r->head; b && has_no_effect(b);) {
+        if (b->last->op == IR_OP_br && !take_guard(&c, b)) return;
+        b = b->nsucc == 1 ? next_block(&c, b) : NULL;
     }
 }

@@ -34,16 +34,15 @@ static bool is_kept_once(const looper *l, const ir_inst *address) {
     return variable && address->block == l->g->entry.block;
 }
 
-static bool is_item_id(const looper *l, const ir_inst *v) {
-    const pass_grouping *g = l->g;
+static bool is_id(const pass_grouping *g, const ir_inst *v) {
     return v == g->item || v == g->id[0] || v == g->id[1] || v == g->id[2];
 }
 
 /* Need only one item do it? */
 static bool is_for_all(const looper *l, const ir_inst *i) {
     for (unsigned n = 0; n < i->nargs; n++)
-        if (is_item_id(l, ir_arg(i, n)) && !ir_is_leaf(ir_arg(i, n))) return false;
-    if (is_item_id(l, i) || ir_has_flag(i, F_PURE) || ir_is_terminator(i) || i->op == IR_OP_phi)
+        if (is_id(l->g, ir_arg(i, n)) && !ir_is_leaf(ir_arg(i, n))) return false;
+    if (is_id(l->g, i) || ir_has_flag(i, F_PURE) || ir_is_terminator(i) || i->op == IR_OP_phi)
         return true;
     if (i->op == IR_OP_load) return !(i->imm.mem.flags & IR_MEM_VOLATILE);
     return i->op == IR_OP_store && is_kept_once(l, ir_arg(i, 1));
@@ -153,10 +152,17 @@ static void link_exits(looper *l, const pass_region *r, ir_block *latch) {
 
 /* ----------------------------------------------------------------------------------------- loops */
 
+static bool is_one(const ir_inst *v) { return v && ir_is_const(v) && v->imm.bits == 1; }
+
+/* Is only one item concerned? */
+static bool is_single(const looper *l, const pass_region *r, unsigned d) {
+    return !l->g->count[d] || is_one(r->bound[d]);
+}
+
 /* Begins the loop of dimension d behind `from`; its header. */
 static ir_block *begin_loop(looper *l, pass_region *r, unsigned d, ir_block *from) {
     l->before[d] = from;
-    if (!l->g->count[d]) {
+    if (is_single(l, r, d)) {
         r->id[d] = pass_number(l->g, 0);
         return from;
     }
@@ -210,7 +216,7 @@ static void build_loops(looper *l, pass_region *r) {
     ir_build_jmp(&l->b, r->head);
     if (at != r->before) at->loop_hint |= IR_LOOP_ITEMS;
     for (unsigned d = 3; d-- > 0;)
-        if (l->g->count[d]) latch = end_loop(l, r, d, header[d], latch);
+        if (!is_single(l, r, d)) latch = end_loop(l, r, d, header[d], latch);
     link_exits(l, r, latch);
 }
 
@@ -264,10 +270,19 @@ static void remove_meetings(const pass_grouping *g) {
             if (i->op == IR_OP_barrier) ir_remove(i);
 }
 
+/* What regions do not need since they compute it again, or read it. */
+static void remove_unused(const pass_grouping *g) {
+    for (uint32_t k = g->nregions; k-- > 0;)
+        for (uint32_t n = g->regions[k].blocks.n; n-- > 0;)
+            foreach_inst_reverse (i, g->regions[k].blocks.data[n])
+                if (!i->uses && ir_is_dead_safe(i) && !is_id(g, i)) ir_remove(i);
+}
+
 void pass_loop_over_items(pass_grouping *g) {
     looper l = {.g = g};
     ir_builder_init(&l.b, g->f);
     remove_meetings(g);
+    remove_unused(g);
     number_blocks(&l);
     for (uint32_t k = 0; k < g->nregions; k++) {
         pass_region *r = &g->regions[k];

@@ -224,10 +224,16 @@ static const char *verify_messages(runner *r, const ir_module *m, const char *na
     return text_of(&t);
 }
 
+/* What has become of a function; of a kernel that is code of groups now, k.block. */
+static const ir_func *find_result(runner *r, const ir_module *m, const char *name) {
+    const ir_func *block = ir_func_find(m, ir_sprintf(&r->arena, "%s.block", name));
+    return block ? block : ir_func_find(m, name);
+}
+
 static void judge_units(runner *r, part *p, const ir_module *m) {
     for (uint32_t i = 0; i < p->units.n; i++) {
         unit *u = &p->units.data[i];
-        const ir_func *f = u->name ? ir_func_find(m, u->name) : NULL;
+        const ir_func *f = u->name ? find_result(r, m, u->name) : NULL;
         bool silent = f && ir_is_declaration(f) && !u->has_expected && !is_mode(p, "parse");
         if (is_mode(p, "verify"))
             judge(r, p, u, verify_messages(r, m, u->name));
