@@ -204,9 +204,17 @@ static void run_entry(pipeline *p, const pass_info *pass) {
 
 /* ------------------------------------------------------------------------------------- the list */
 
+/* A list of this file that has a name, or NULL. */
+static const char *find_list(const char *s, size_t n) {
+    return is_name("standard", s, n) ? pass_standard
+           : is_name("groups", s, n) ? pass_group_pipeline
+                                     : NULL;
+}
+
+typedef void visit_fn(pipeline *p, const char *s, size_t n);
+
 /* Calls visit for each name of a comma-separated list; spaces around names do not count. */
-static void foreach_name(pipeline *p, const char *list,
-                         void (*visit)(pipeline *p, const char *s, size_t n)) {
+static void foreach_name(pipeline *p, const char *list, visit_fn *visit) {
     while (*list) {
         size_t skip = strspn(list, ", "), n = strcspn(list + skip, ", ");
         if (n) visit(p, list + skip, n);
@@ -215,11 +223,15 @@ static void foreach_name(pipeline *p, const char *list,
 }
 
 static void check_name(pipeline *p, const char *s, size_t n) {
-    if (!p->failed && !find_pass(s, n)) refuse_name(p, s, n);
+    if (!p->failed && !find_pass(s, n) && !find_list(s, n)) refuse_name(p, s, n);
 }
 
 static void run_name(pipeline *p, const char *s, size_t n) {
-    if (!p->failed && !p->stopped) run_entry(p, find_pass(s, n));
+    if (p->failed || p->stopped) return;
+    if (find_list(s, n))
+        foreach_name(p, find_list(s, n), run_name); /* which has no names of lists in it */
+    else
+        run_entry(p, find_pass(s, n));
 }
 
 static void run_list(void *user) {
