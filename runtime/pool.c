@@ -8,7 +8,9 @@
  * nobody.
  *
  * A helper joins while fewer threads run groups than the pool has, and leaves between two chunks
- * when callers have come that make them more.
+ * when callers have come that make them more.  One that has nothing to do looks out for the next
+ * launch a while before it sleeps: launches often follow each other closely, and a thread that
+ * sleeps takes longer to come than a small launch lasts.
  *
  * Each thread has memory of its own for local memory and scratch: page-aligned, mapped and touched
  * first by the thread, kept for the next launch.  Callers borrow a seat with such memory.
@@ -30,7 +32,8 @@ enum {
     GRAIN_NS = 20000,      /* work that is worth waking a thread */
     CHUNK_NS = 1000,       /* … and worth going to the counter for */
     CHUNKS_PER_THREAD = 2, /* of what is left, were it all cut equally */
-    SPINS = 2000,          /* some 10 us, before a caller sleeps until helpers are done */
+    DONE_SPINS = 2000,     /* some 10 us, before a caller sleeps until helpers are done */
+    IDLE_NS = 50000,       /* before a helper sleeps until there is a launch */
     STACK = 8 << 20
 };
 
@@ -65,7 +68,9 @@ struct rt_pool {
     pthread_cond_t work;
     launch *newest;           /* of the launches that helpers may join */
     _Atomic unsigned running; /* threads that run groups; changes under the lock */
-    unsigned idle, called;    /* helpers that wait; … and have been called already */
+    _Atomic unsigned opened;  /* launches so far, for helpers that look out; as `running` */
+    unsigned looking;         /* helpers that do */
+    unsigned idle, called;    /* helpers that sleep; … and have been called already */
     unsigned started, limit;  /* helpers */
     bool stop, pin;
     seat *seats;
@@ -194,7 +199,8 @@ static bool start_helper(rt_pool *p) {
 }
 
 static void call_helpers(rt_pool *p, unsigned n) {
-    while (n-- && find_launch(p)) {
+    const launch *l;
+    while (n-- && (l = find_launch(p)) && l->wanted > p->looking) {
         if (p->idle > p->called) {
             p->called++;
             pthread_cond_signal(&p->work);
@@ -204,14 +210,35 @@ static void call_helpers(rt_pool *p, unsigned n) {
     }
 }
 
+static void relax(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+/* Without the lock, until there is another launch or it has taken too long. */
+static void look_out(rt_pool *p) {
+    unsigned opened = p->opened;
+    p->looking++;
+    pthread_mutex_unlock(&p->lock);
+    uint64_t end = rt_now_ns() + IDLE_NS;
+    while (atomic_load_explicit(&p->opened, memory_order_relaxed) == opened && rt_now_ns() < end)
+        for (int n = 0; n < 8; n++) relax();
+    pthread_mutex_lock(&p->lock);
+    p->looking--;
+}
+
+static void sleep_until_called(rt_pool *p) {
+    p->idle++;
+    pthread_cond_wait(&p->work, &p->lock);
+    p->idle--;
+    if (p->called) p->called--;
+}
+
 static launch *wait_for_launch(rt_pool *p) {
-    launch *l;
-    while (!p->stop && !(l = find_launch(p))) {
-        p->idle++;
-        pthread_cond_wait(&p->work, &p->lock);
-        p->idle--;
-        if (p->called) p->called--;
-    }
+    launch *l = find_launch(p);
+    if (!l && !p->stop) look_out(p);
+    while (!p->stop && !(l = find_launch(p))) sleep_until_called(p);
     return p->stop ? NULL : l;
 }
 
@@ -293,6 +320,7 @@ static void open_launch(rt_pool *p, launch *l) {
     l->older = p->newest;
     if (p->newest) p->newest->newer = l;
     p->newest = l;
+    p->opened++;
     call_helpers(p, 2);
 }
 
@@ -303,12 +331,8 @@ static void close_launch(rt_pool *p, launch *l) {
 
 static void wait_for_helpers(rt_pool *p, launch *l) {
     pthread_mutex_unlock(&p->lock);
-    for (unsigned n = 0; n < SPINS && atomic_load_explicit(&l->helpers, memory_order_relaxed); n++)
-#if defined(__x86_64__)
-        __builtin_ia32_pause();
-#else
-        ;
-#endif
+    for (unsigned n = 0; n < DONE_SPINS; n++)
+        if (atomic_load_explicit(&l->helpers, memory_order_relaxed)) relax();
     pthread_mutex_lock(&p->lock);
     while (l->helpers) pthread_cond_wait(&l->done, &p->lock);
 }
