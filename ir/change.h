@@ -109,6 +109,7 @@ typedef struct {
  * imported by that name becomes the copy; names that are taken get a number.  Callees are no
  * kernels in m. */
 ir_func *ir_importer_copy(ir_importer *im, const ir_func *f, const char *name);
+ir_global *ir_importer_global(ir_importer *im, const ir_global *g);
 /* The same with an importer of its own. */
 ir_func *ir_import_func(ir_module *m, const ir_func *f, const char *name);
 ir_global *ir_import_global(ir_module *m, const ir_global *g);

@@ -485,12 +485,16 @@ ir_func *ir_import_func(ir_module *m, const ir_func *f, const char *name) {
     return ir_importer_copy(&im, f, name);
 }
 
+ir_global *ir_importer_global(ir_importer *im, const ir_global *g) {
+    if (im->m == g->module) return (ir_global *)(uintptr_t)g;
+    ir_global *copy = adopt_global(im, g, true);
+    finish_imports(im);
+    return copy;
+}
+
 ir_global *ir_import_global(ir_module *m, const ir_global *g) {
     ir_importer im = {.m = m};
-    if (m == g->module) return (ir_global *)(uintptr_t)g;
-    ir_global *copy = adopt_global(&im, g, true);
-    finish_imports(&im);
-    return copy;
+    return ir_importer_global(&im, g);
 }
 
 ir_type ir_import_type(ir_module *m, const ir_module *from, ir_type t) {

@@ -36,8 +36,9 @@ static void compile_kernel(void *arg) {
 
 static void compile_globals(void *arg) {
     compilation *c = arg;
+    ir_importer im = {.m = c->module};
     foreach_global (g, c->from)
-        if (g->space != IR_LOCAL && !(g->flags & IR_FUNC_IMPORT)) ir_import_global(c->module, g);
+        if (g->space != IR_LOCAL && !(g->flags & IR_FUNC_IMPORT)) ir_importer_global(&im, g);
     if (!cg_x86_64_compile(c->module, &c->options->code, c->arena, c->out))
         ir_throw(c->from->cx, IR_ERR_DEVICE);
 }

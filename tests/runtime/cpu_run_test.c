@@ -1,0 +1,126 @@
+/* cpu_run_test.c — plans on device cpu: code that was generated, in memory, on threads. */
+#include "tests/runtime/bench.h"
+
+static const char kernels[] = "target 64\n"
+                              "@count: global i32 = 40\n"
+                              "@where: global ptr.global = &@count\n"
+                              "@table: const [4 x i32] constant = {10, 11, 12, 13}\n"
+                              "@nowhere: global i32 import\n"
+                              "kernel @bump(%by: i32) {\n"
+                              "entry:\n"
+                              "  %i: i64 = global_id 0\n"
+                              "  %old: i32 = atomic_add @count, %by device relaxed\n"
+                              "  ret\n"
+                              "}\n"
+                              "kernel @tell(%p: ptr.global of i32) {\n"
+                              "entry:\n"
+                              "  %at: ptr.global = load @where align 8\n"
+                              "  %v: i32 = load %at align 4\n"
+                              "  store %v, %p align 4\n"
+                              "  %e: ptr.const = ptradd @table, 8 inbounds\n"
+                              "  %t: i32 = load %e align 4\n"
+                              "  %q: ptr.global = ptradd %p, 4 inbounds\n"
+                              "  store %t, %q align 4\n"
+                              "  ret\n"
+                              "}\n"
+                              "kernel @lost(%p: ptr.global of i32) {\n"
+                              "entry:\n"
+                              "  %v: i32 = load @nowhere align 4\n"
+                              "  store %v, %p align 4\n"
+                              "  ret\n"
+                              "}\n"
+                              "kernel @ids(%p: ptr.global of i32, %k: i32) {\n"
+                              "entry:\n"
+                              "  %x: i64 = global_id 0\n"
+                              "  %o: i64 = global_offset 0\n"
+                              "  %i: i64 = sub %x, %o\n"
+                              "  %b: i64 = shl %i, 2\n"
+                              "  %q: ptr.global = ptradd %p, %b inbounds\n"
+                              "  %w: i32 = trunc %x\n"
+                              "  %v: i32 = mul %w, %k\n"
+                              "  store %v, %q align 4\n"
+                              "  ret\n"
+                              "}\n"
+                              "kernel @turn(%p: ptr.global of i32, %l: ptr.local of i32) {\n"
+                              "entry:\n"
+                              "  %x: i64 = global_id 0\n"
+                              "  %i: i64 = local_id 0\n"
+                              "  %n: i64 = local_size 0\n"
+                              "  %b: i64 = shl %x, 2\n"
+                              "  %q: ptr.global = ptradd %p, %b inbounds\n"
+                              "  %v: i32 = load %q align 4\n"
+                              "  %c: i64 = shl %i, 2\n"
+                              "  %s: ptr.local = ptradd %l, %c inbounds\n"
+                              "  store %v, %s align 4\n"
+                              "  barrier workgroup workgroup acq_rel local\n"
+                              "  %m: i64 = sub %n, 1\n"
+                              "  %j: i64 = sub %m, %i\n"
+                              "  %d: i64 = shl %j, 2\n"
+                              "  %t: ptr.local = ptradd %l, %d inbounds\n"
+                              "  %w: i32 = load %t align 4\n"
+                              "  store %w, %q align 4\n"
+                              "  ret\n"
+                              "}\n";
+
+static void set_up(void) { in_folder_with(kernels); }
+
+TestSuite(cpu_run, .init = set_up, .fini = leave_folder);
+
+static void expect_run(const char *text, spvf_status want, const char *said) {
+    spvf_run_options o = {.size = sizeof o, .device = "cpu"};
+    spvf_status got = run_text(text, &o);
+    cr_expect_eq(got, want, "%s", spvf_status_name(got));
+    cr_expect_str_eq(messages, said);
+    cr_expect_eq(bytes_held, 0);
+}
+
+Test(cpu_run, kernels_share_the_variables_of_their_program) {
+    expect_run("buffer x i32[2]\n"
+               "launch \"k.ir\":bump global 100 local 4 args 3\n"
+               "launch \"k.ir\":bump global 1 local 1 args 2\n"
+               "launch \"k.ir\":tell global 1 args x\n"
+               "expect x[0..1] = 342, 12\n",
+               SPVF_OK, "");
+}
+
+Test(cpu_run, variables_that_nobody_defines) {
+    expect_run("buffer x i32[1]\n"
+               "launch \"k.ir\":lost global 1 args x\n",
+               SPVF_ERROR_DEVICE,
+               "p:2:8: error: kernel @lost: @nowhere is imported and has no definition\n");
+}
+
+Test(cpu_run, groups_at_the_end_are_smaller) {
+    expect_run("buffer x i32[100003]\n"
+               "launch \"k.ir\":ids global 100003 args x, 3\n"
+               "expect x[0..3] = 0, 3, 6, 9\n"
+               "expect x[99997..100002] = 299991, 299994, 299997, 300000, 300003, 300006\n",
+               SPVF_OK, "");
+}
+
+Test(cpu_run, offsets) {
+    expect_run("buffer x i32[8]\n"
+               "launch \"k.ir\":ids global 8 local 4 offset 100 args x, 1\n"
+               "expect x[0..7] = 100, 101, 102, 103, 104, 105, 106, 107\n",
+               SPVF_OK, "");
+}
+
+Test(cpu_run, local_memory_and_barriers) {
+    expect_run("buffer x i32[12] = iota\n"
+               "launch \"k.ir\":turn global 12 local 4 args x, local 16\n"
+               "expect x[0..11] = 3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8\n",
+               SPVF_OK, "");
+}
+
+/* So often that code for these launches alone pays. */
+Test(cpu_run, the_same_launch_many_times) {
+    enum { TIMES = 400, LINE = 80 };
+    char *text = malloc(TIMES * LINE);
+    size_t n = (size_t)sprintf(text, "buffer x i32[65536] = iota\n");
+    for (int i = 0; i < TIMES; i++)
+        n += (size_t)sprintf(text + n, "launch \"k.ir\":turn global 65536 local 256 args x, local "
+                                       "1024\n");
+    sprintf(text + n, "expect x[0..1] = 0, 1\nexpect x[65534..65535] = 65534, 65535\n");
+    expect_run(text, SPVF_OK, "");
+    free(text);
+}
