@@ -17,7 +17,8 @@ suite() {
 
 suite arrows sh tests/arrows.sh
 suite libclc sh tests/libclc.sh "$release"
-suite math-ulp "$release/tests/codegen/math/ulp" 20000
+suite math-ulp "$release/tests/codegen/math/ulp" 50000
+suite math-ulp-interpreted "$release/tests/codegen/math/ulp" -i 2000
 suite writer sh tests/codegen/spirv/run.sh "$release"
 suite docs sh tests/docs.sh "$release"
 suite shapes sh tests/fused/shapes.sh "$release"

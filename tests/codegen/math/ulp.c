@@ -1,5 +1,5 @@
 /* ulp.c — the functions of the library against MPFR, in units of the last place.
- *     ulp POINTS [NAME]
+ *     ulp [-i] POINTS [NAME]
  *
  * For every math function of OpenCL.std in f32, f64 and f16: special values and pairs of them, then
  * POINTS arguments, half of them any bits, half within a range that matters.  The greatest error must
@@ -7,12 +7,15 @@
  * NaN, infinity and zeros must be those of ir/math.c, which follows Annex F of C and the
  * specification.  Prints a row per function and type, and "N passed, M failed".
  *
- * What computes the values is a function `batch`; here it is the interpreter, on code that passes
- * expand and builtins have made, 16 lanes at a time.
+ * What computes the values is a function `batch`: code of this machine, with and without fma, where the
+ * machine is one that there is code for; else, and with -i, the interpreter, on what passes expand and
+ * builtins make of vectors of 16 lanes.
  */
 #include "codegen/codegen.h"
 #include "ir/interp.h"
 #include "passes/passes.h"
+#include "runtime/native.h"
+#include "tests/native_call.h"
 #include "tests/oracle.h"
 
 #include <stdlib.h>
@@ -101,11 +104,27 @@ static const function functions[] = {
 /* Values of n points: in[0], and in[1] of functions of two. */
 typedef void batch(void *user, const uint64_t *const in[2], uint64_t *out, unsigned n);
 
+static const char *kind_name(ir_kind k) {
+    static const char *const names[] = {"f16", "bf16", "f32", "f64"};
+    return names[k - IR_F16];
+}
+
 /* ---------------------------------------------------------------------------------- the interpreter */
 
 static const pass_target *target_of(bool rich) {
     static const pass_target plain = {0}, all = {.has_fma = true, .has_f16c = true};
     return rich ? &all : &plain;
+}
+
+static const char passes_of_library[] = "expand,builtins,simplifycfg,scalarize,gvn,licm,dce";
+
+static bool lower(ir_module *m, bool rich) {
+    pass_options o = {.passes = passes_of_library,
+                      .bisect = -1,
+                      .verify_each = true,
+                      .target = target_of(rich),
+                      .library = &cg_math_library};
+    return pass_run(m, &o);
 }
 
 static ir_func *make_function(ir_module *m, ir_op op, ir_kind k, bool rich) {
@@ -117,13 +136,7 @@ static ir_func *make_function(ir_module *m, ir_op op, ir_kind k, bool rich) {
     ir_builder_init(&b, f);
     ir_at_end(&b, ir_block_new(f, "entry"));
     ir_build_ret(&b, ir_build_raw(&b, op, v, 0, (ir_imm){0}, nargs, f->param_val));
-    f->flags |= IR_FUNC_EXPORT;
-    pass_options o = {.passes = "expand,builtins,simplifycfg,gvn,dce",
-                      .bisect = -1,
-                      .verify_each = true,
-                      .target = target_of(rich),
-                      .library = &cg_math_library};
-    return pass_run(m, &o) ? f : NULL;
+    return lower(m, rich) ? f : NULL;
 }
 
 static void interpret(void *user, const uint64_t *const in[2], uint64_t *out, unsigned n) {
@@ -134,6 +147,44 @@ static void interpret(void *user, const uint64_t *const in[2], uint64_t *out, un
             args[i / LANES * f->nparams + p].bits[i % LANES] = in[p][i];
     if (!ir_interp_calls(f, n / LANES, args, results)) memset(results, 0, sizeof results);
     for (unsigned i = 0; i < n; i++) out[i] = results[i / LANES].bits[i % LANES];
+}
+
+/* -------------------------------------------------------------------------------------- native code */
+
+/* A loop over places of 8 bytes. */
+static const char loop_text[] =
+    "func @run(%%a: ptr.global, %%b: ptr.global, %%c: ptr.global) level vector {\n"
+    "entry:\n"
+    "  jmp body\n"
+    "body:\n"
+    "  %%i: i64 = phi [entry: 0, body: %%j]\n"
+    "  %%pa: ptr.global = ptradd %%a, %%i\n"
+    "  %%pb: ptr.global = ptradd %%b, %%i\n"
+    "  %%pc: ptr.global = ptradd %%c, %%i\n"
+    "  %%x: %s = load %%pa align 8\n"
+    "  %%y: %s = load %%pb align 8\n"
+    "  %%r: %s = %s %%x%s\n"
+    "  store %%r, %%pc align 8\n"
+    "  %%j: i64 = add %%i, 8\n"
+    "  %%more: i1 = ult %%j, i64 %u\n"
+    "  br %%more, body, done\n"
+    "done:\n"
+    "  ret\n"
+    "}\n";
+
+static ir_module *make_loop(ir_ctx *cx, ir_op op, ir_kind k) {
+    char text[2048];
+    const char *x = kind_name(k), *y = ir_ops[op].rule == R_FLT_INT ? "i32" : x;
+    int n = snprintf(text, sizeof text, loop_text, x, y, x, ir_ops[op].name,
+                     ir_ops[op].nargs > 1 ? ", %y" : "", 8 * BATCH);
+    return ir_parse(cx, "loop", text, (size_t)n);
+}
+
+static void run_native(void *user, const uint64_t *const in[2], uint64_t *out, unsigned n) {
+    void (*run)(const uint64_t *, const uint64_t *, uint64_t *);
+    memcpy(&run, user, sizeof run);
+    memset(out, 0, n * sizeof *out);
+    run(in[0], in[1], out);
 }
 
 /* ----------------------------------------------------------------------------------------- arguments */
@@ -270,10 +321,9 @@ static void measure(source *s, batch *compute, void *user, worst *w) {
 /* ------------------------------------------------------------------------------------------- a report */
 
 static bool report(const source *s, const worst *w) {
-    static const char *const names[] = {"f16", "bf16", "f32", "f64"};
     bool whole = ir_ops[s->f->op].rule == R_FLT_INT, pass = w->error <= limit_of(s->f, s->k);
     double b = whole ? (double)(int32_t)w->b : ir_fp_to_double(s->k, w->b);
-    printf("%-14s %s %9.3f of %4g at %.13a", ir_ops[s->f->op].name, names[s->k - IR_F16], w->error,
+    printf("%-14s %s %9.3f of %4g at %.13a", ir_ops[s->f->op].name, kind_name(s->k), w->error,
            limit_of(s->f, s->k), ir_fp_to_double(s->k, w->a));
     if (s->f->two) printf(", %.13a", b);
     printf("%s", pass ? "\n" : "");
@@ -291,28 +341,63 @@ static void show(void *user, const ir_message *m) {
 typedef struct {
     ir_ctx cx;
     source s;
-    bool pass;
+    bool native, pass;
 } job;
+
+/* With the interpreter half of the functions are made for each target. */
+static bool check_interpreted(job *j, worst *w) {
+    ir_module *m = ir_module_new(&j->cx, "ulp", 64);
+    ir_func *f = make_function(m, j->s.f->op, j->s.k, j->s.f->op & 1);
+    if (f) measure(&j->s, interpret, f, w);
+    ir_module_free(m);
+    return f;
+}
+
+static bool check_level(job *j, worst *w, unsigned level) {
+    ir_module *m = make_loop(&j->cx, j->s.f->op, j->s.k);
+    const cg_x86_64_options o = {.level = level};
+    cg_object object;
+    rt_code code;
+    if (!m || !lower(m, level >= CG_X86_64_V3)) return false;
+    if (!cg_x86_64_compile(m, &o, &m->arena, &object)) return false;
+    if (rt_code_load(&object, NULL, &code) != IR_OK) return false;
+    uint32_t n = 0; /* tables come first */
+    while (strcmp(object.symbols.data[n].name, "run") != 0) n++;
+    void *symbol = rt_code_symbol(&code, &object, n);
+    measure(&j->s, run_native, &symbol, w);
+    rt_code_unload(&code);
+    ir_module_free(m);
+    return true;
+}
+
+static bool check_native(job *j, worst *w) {
+    unsigned long points = j->s.points;
+    if (native_has_level(CG_X86_64_V3)) {
+        if (!check_level(j, w, CG_X86_64_V3)) return false;
+        j->s.points += points / 4;
+    }
+    return check_level(j, w, CG_X86_64_V2);
+}
 
 static void check(void *arg) {
     job *j = arg;
-    ir_module *m = ir_module_new(&j->cx, "ulp", 64);
     worst w = {.error = -1};
-    ir_func *f = make_function(m, j->s.f->op, j->s.k, j->s.f->op & 1);
-    if (f) measure(&j->s, interpret, f, &w);
-    j->pass = f && report(&j->s, &w);
-    ir_module_free(m);
+    bool done = j->native ? check_native(j, &w) : check_interpreted(j, &w);
+    j->pass = done && report(&j->s, &w);
 }
 
 int main(int argc, char **argv) {
     static const ir_kind kinds[] = {IR_F32, IR_F64, IR_F16};
+    bool native = native_has_level(CG_X86_64_V2);
+    if (argc > 1 && !strcmp(argv[1], "-i")) native = false, argc--, argv++;
     unsigned long points = argc > 1 ? strtoul(argv[1], NULL, 10) : 2000;
     unsigned passed = 0, failed = 0;
     for (unsigned n = 0; n < sizeof functions / sizeof *functions; n++)
         for (unsigned k = 0; k < 3; k++) {
             const function *f = &functions[n];
             if (argc > 2 && strcmp(argv[2], ir_ops[f->op].name) != 0) continue;
-            job j = {.cx = {.report = show}, .s = {.f = f, .k = kinds[k], .points = points}};
+            job j = {.cx = {.report = show}, .native = native};
+            j.s = (source){.f = f, .k = kinds[k], .points = points};
             j.s.all = kinds[k] == IR_F16 && !f->two && points >= 65536;
             if (ir_try(&j.cx, check, &j) && j.pass)
                 passed++;
