@@ -285,6 +285,11 @@ static const row rows[] = {
      0, false},
     {"written twice, never read", PASS_PROMOTE_AUTO, WRITE_OWN, WRITE_OWN, LINE, "promote.private",
      NULL, 0, 0, false},
+    {"more bytes than 64 bits can count", PASS_PROMOTE_PRIVATE, WRITE_OWN, READ_OWN, LINE,
+     "promote.size",
+     "write_x cannot be private memory: each work-item would need 18446744073709551615 bytes, more "
+     "than 16384",
+     UINT64_C(1) << 63, 128, true},
 };
 
 /* -------------------------------------------------------------------------------------- helpers */
