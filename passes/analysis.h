@@ -133,8 +133,8 @@ typedef struct {
 
 /* Control comes to b from a branch alone, when this test comes out as `holds`; NULL: not so. */
 ir_inst *pass_test_before(const ir_block *b, bool *holds);
-/* The parts of a condition that comes out as `holds`: of an `and` that is true, an `or` that is false.
- * How many there are; a part may still be a condition of that sort. */
+/* The parts of a condition that comes out as `holds`: of an `and` that is true, an `or` that is
+ * false.  How many there are; a part may still be a condition of that sort. */
 enum { PASS_MAX_PARTS = 16 };
 unsigned pass_split_test(ir_inst *test, bool holds, ir_inst *part[PASS_MAX_PARTS]);
 /* What holds for the items that get to block b. */

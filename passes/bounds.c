@@ -2,9 +2,9 @@
  *
  * Ids are bounded by the nd-range, iteration numbers by an exit test against a known number, other
  * values by what their operation makes of the bounds of its operands: an index that is clamped or
- * masked has ends wherever it comes from.  Guards tighten what a form of one symbol is compared with
- * on the way to a block.  A number is known when it is a constant, a parameter whose value the launch
- * gives, or a size that the range gives.
+ * masked has ends wherever it comes from.  Guards tighten what a form of one symbol is compared
+ * with on the way to a block.  A number is known when it is a constant, a parameter whose value the
+ * launch gives, or a size that the range gives.
  *
  * A guard is an edge of a branch that every path to the block takes.  What it compares is read as a
  * form (affine.c) whose own bounds, guards aside, make it the value itself; so guards never ask

@@ -5,9 +5,9 @@
  * together.
  *
  * Stores to stack variables are treated the same way, and those to variables in local memory of a
- * kernel without calls: what other work-items read there they read in the same kernel.  A write whose
- * address lies in one known variable, by any chain of ptradd and ptrcast, is not an effect; it is
- * *pending* on that variable and comes to life when a live instruction needs the variable for
+ * kernel without calls: what other work-items read there they read in the same kernel.  A write
+ * whose address lies in one known variable, by any chain of ptradd and ptrcast, is not an effect;
+ * it is *pending* on that variable and comes to life when a live instruction needs the variable for
  * anything but as the address of such a write: a load, a call, a copy out of it, its address as a
  * value.  So a variable that is only written dies with all its writes, and so does one that only
  * feeds its own next value.

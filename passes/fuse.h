@@ -194,8 +194,8 @@ typedef struct {
  * fuse is a refusal: true, without a kernel. */
 bool pass_fuse(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out,
                pass_fuse_result *result);
-/* Drops the parameters of the fused kernel that nothing uses, and marks their arguments unused; drops
- * local memory that no kernel of the module uses. */
+/* Drops the parameters of the fused kernel that nothing uses, and marks their arguments unused;
+ * drops local memory that no kernel of the module uses. */
 void pass_fuse_trim(pass_fuse_result *result);
 
 /* Fills result->profit for a fused kernel that has been simplified. (profit.c) */
