@@ -195,12 +195,24 @@ static void color_inst(color_state *c, ir_inst *i) {
         color_result(c, i, &needs);
 }
 
-/* Phis are there together: one that nobody reads has a register as the others. */
+/* Can the phi have what its group has? */
+static bool has_place(const color_state *c, const ir_inst *phi) {
+    unsigned reg = c->value[ra_group(c->value, phi->id)].group_reg;
+    uint8_t class = ra_class(c->s->t, phi);
+    uint32_t closed = c->taken[class] | c->value[phi->id].forbidden;
+    return reg != CG_ANY_REG && usable(c, class) & ra_bit(reg) & ~closed;
+}
+
+/* Phis are there together: one that nobody reads has a register as the others.  Those that can be
+ * where their group is go first. */
 static void color_phis(color_state *c, ir_block *b) {
-    foreach_phi (phi, b) {
-        choose(c, phi, usable(c, ra_class(c->s->t, phi)));
-        occupy(c, phi);
-    }
+    foreach_phi (phi, b) ra_set_reg(c->s, phi, CG_ANY_REG);
+    for (unsigned round = 0; round < 2; round++)
+        foreach_phi (phi, b) {
+            if (ra_reg(c->s, phi) != CG_ANY_REG || (round == 0 && !has_place(c, phi))) continue;
+            choose(c, phi, usable(c, ra_class(c->s->t, phi)));
+            occupy(c, phi);
+        }
     foreach_phi (phi, b)
         if (phi->mark & RA_UNREAD) release(c, phi);
 }

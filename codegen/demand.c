@@ -35,7 +35,9 @@ static void pad_result(const spill_state *p, const cg_needs *needs, const bool *
     bool fixed = needs->result.fixed != CG_ANY_REG;
     bool copied = needs->tied >= 0 && lives_on[needs->tied] && !fixed;
     if (copied || (needs->early && needs->tied < 0)) out[class].before++;
-    out[class].behind = (uint8_t)count(needs->clobbers[class] & p->s->t->class[class].usable);
+    uint32_t gone = needs->clobbers[class] & p->s->t->class[class].usable;
+    if (fixed) gone &= ~ra_bit(needs->result.fixed);
+    out[class].behind = (uint8_t)count(gone);
 }
 
 /* Registers that no value keeps across the instruction. */
