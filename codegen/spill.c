@@ -30,14 +30,27 @@ static void add(spill_set *w, ir_inst *v, uint32_t next) {
 
 static void drop(spill_set *w, spill_entry *e) { *e = w->e[--w->n]; }
 
-/* At most `max` values; those that are needed at `at` stay. */
-static void make_room(spill_set *w, unsigned max, uint32_t at) {
+/* How little is lost when a value leaves W.  To repeat it costs less than to reload it, and that less
+ * than to store it too. */
+static uint64_t worth_leaving(const spill_state *p, const spill_entry *e, uint32_t at) {
+    uint64_t distance = e->next - at;
+    if (ra_may_repeat(p->s->t, e->v)) return distance * 4;
+    return p->stored[e->v->id] ? distance + distance / 2 : distance;
+}
+
+/* At most `max` values of a class in registers; those that are needed at `at` stay. */
+static void make_room(spill_state *p, unsigned class, unsigned max, uint32_t at) {
+    spill_set *w = &p->w[class];
     while (w->n > max) {
-        spill_entry *far = &w->e[0];
-        for (unsigned k = 1; k < w->n; k++)
-            if (w->e[k].next > far->next) far = &w->e[k];
-        if (far->next <= at) return;
-        drop(w, far);
+        spill_entry *best = NULL;
+        uint64_t most = 0;
+        for (unsigned k = 0; k < w->n; k++) {
+            uint64_t worth = w->e[k].next > at ? worth_leaving(p, &w->e[k], at) : 0;
+            if (worth > most) best = &w->e[k];
+            if (worth > most) most = worth;
+        }
+        if (!best) return;
+        drop(w, best);
     }
 }
 
@@ -267,12 +280,12 @@ static void pass_inst(spill_state *p, ir_inst *i, uint32_t at) {
     need_operands(p, &x, &missing);
     name_operands(p, &x);
     unsigned n = p->s->t->nclasses;
-    for (unsigned c = 0; c < n; c++) make_room(&p->w[c], room(p, c, pads[c].before), at);
+    for (unsigned c = 0; c < n; c++) make_room(p, c, room(p, c, pads[c].before), at);
     pass_operands(p, &x);
-    for (unsigned c = 0; c < n; c++) make_room(&p->w[c], room(p, c, pads[c].across), at);
+    for (unsigned c = 0; c < n; c++) make_room(p, c, room(p, c, pads[c].across), at);
     uint8_t class = x.needs.result.class;
     if (class == CG_NO_CLASS) return;
-    make_room(&p->w[class], room(p, class, pads[class].behind + 1u), at);
+    make_room(p, class, room(p, class, pads[class].behind + 1u), at);
     if (x.next_result != SPILL_NEVER) add(&p->w[class], i, x.next_result);
 }
 
