@@ -22,7 +22,7 @@ typedef struct {
 } copy_state;
 
 static void step(copy_state *s, ra_step_kind kind, unsigned to, unsigned from) {
-    s->out[s->n++] = (ra_step){.kind = kind, .to = (uint8_t)to, .from = (uint8_t)from};
+    s->out[s->n++] = (ra_step){.kind = (uint8_t)kind, .to = (uint8_t)to, .from = (uint8_t)from};
 }
 
 static void now_unread(copy_state *s, unsigned r) {

@@ -6,7 +6,8 @@
 
 #include "codegen/ra.h"
 
-enum { CHECK_MAX_ERRORS = 20, CHECK_NOWHERE = UINT32_MAX };
+enum { CHECK_MAX_ERRORS = 20 };
+#define CHECK_NOWHERE UINT32_MAX
 
 /* An instruction, or a leaf that is an operand of one. */
 typedef struct {

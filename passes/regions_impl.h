@@ -21,7 +21,8 @@ typedef struct {
     ir_inst *id[3], *item; /* of the item that the loops are at: local ids, and in linear order */
 } pass_region;
 
-enum { PASS_NO_REGION = UINT32_MAX, PASS_SHARED = UINT32_MAX - 1 };
+#define PASS_NO_REGION UINT32_MAX
+#define PASS_SHARED (UINT32_MAX - 1)
 
 typedef struct {
     ir_inst *stands; /* an address that is used until there is the variable */
