@@ -45,6 +45,8 @@ static inline unsigned ra_reg(const ra_state *s, const ir_inst *v) {
     return v->id < s->a->nregs ? s->a->reg[v->id] : CG_ANY_REG;
 }
 void ra_set_reg(ra_state *s, const ir_inst *v, unsigned reg);
+/* Below n; only when choices are random. */
+uint32_t ra_random(ra_state *s, uint32_t n);
 /* A register of the set, which is not empty: the first, or any when choices are random. */
 unsigned ra_pick(ra_state *s, uint32_t set);
 uint32_t ra_new_slot(ra_state *s, unsigned class);

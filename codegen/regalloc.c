@@ -26,14 +26,14 @@ void ra_set_reg(ra_state *s, const ir_inst *v, unsigned reg) {
     s->a->reg[v->id] = (uint8_t)reg;
 }
 
-static uint32_t random_below(ra_state *s, uint32_t n) {
+uint32_t ra_random(ra_state *s, uint32_t n) {
     s->random = ir_mix(s->random, n) | 1;
     return (uint32_t)(s->random >> 32) % n;
 }
 
 unsigned ra_pick(ra_state *s, uint32_t set) {
     assert(set);
-    uint32_t skip = s->random ? random_below(s, (uint32_t)__builtin_popcount(set)) : 0;
+    uint32_t skip = s->random ? ra_random(s, (uint32_t)__builtin_popcount(set)) : 0;
     for (; skip > 0; skip--) set &= set - 1;
     return (unsigned)__builtin_ctz(set);
 }

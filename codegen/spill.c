@@ -34,6 +34,7 @@ static void drop(spill_set *w, spill_entry *e) { *e = w->e[--w->n]; }
  * than to store it too. */
 static uint64_t worth_leaving(const spill_state *p, const spill_entry *e, uint32_t at) {
     uint64_t distance = e->next - at;
+    if (p->s->random) return 1 + ra_random(p->s, 100);
     if (ra_may_repeat(p->s->t, e->v)) return distance * 4;
     return p->stored[e->v->id] ? distance + distance / 2 : distance;
 }
