@@ -12,24 +12,27 @@
  * the loop, items leave in different rounds: the loop *sheds* items.  What is made in it is the same
  * for all items of a round, and yet not outside; and its exits are labels of the next level.
  *
- * A branch whose successors lead to different meeting places (barriers and operations of the whole
- * group, and the end) without a choice is taken alike in every program that is defined.  So loops
- * around barriers do not split, whatever decides them.
+ * A branch is taken alike in every program that is defined when its successors lead to different
+ * meeting places (barriers and operations of the whole group, and the end): each to one that no other
+ * leads to in the same round of all loops; one successor may lead to several.  So loops around
+ * barriers and conditions around them do not split, whatever decides them.
  *
  * Loads are as uniform as their address: items that see different values there race, unless they
  * are volatile or atomic.
  */
 #include "passes/analysis.h"
 
-enum { NOTHING_AHEAD = 0, THE_END = 1, MANY_AHEAD = 2, FIRST_AHEAD = 3 };
-enum { STEPS_PER_BLOCK = 64 };
+enum { NOTHING_AHEAD = 0, MANY_AHEAD = 1, THE_END = 2, FIRST_AHEAD = 3 };
+enum { STEPS_PER_BLOCK = 64, MAX_WAYS = 8 };
 
 typedef struct {
     pass_uniformity *u;
     ir_func *f;
     ir_arena *scratch;
     const ir_loops *loops;
+    const ir_dom *dom;
     const ir_order *order;
+    ir_block **meeting;     /* by value id: the block of a meeting */
     ir_vec(ir_inst *) work; /* values that vary and branches that split, users not seen */
     uint32_t *stamp;        /* by block id: of the branch that labelled it */
     ir_block **label;       /* by block id */
@@ -47,9 +50,12 @@ bool pass_is_meeting(const ir_inst *i) {
     return ir_has_flag(i, F_CONVERGENT) && i->imm.group.scope <= IR_SCOPE_WORKGROUP;
 }
 
-static uint32_t first_ahead(const ir_block *b) {
-    for (const ir_inst *i = b->first; i; i = i->next)
-        if (pass_is_meeting(i)) return FIRST_AHEAD + i->id;
+static uint32_t first_ahead(const finder *s, ir_block *b) {
+    for (const ir_inst *i = b->first; i; i = i->next) {
+        if (!pass_is_meeting(i)) continue;
+        s->meeting[i->id] = b;
+        return FIRST_AHEAD + i->id;
+    }
     return b->last->op == IR_OP_ret ? THE_END : NOTHING_AHEAD;
 }
 
@@ -63,7 +69,7 @@ static void find_ahead(finder *s) {
     ir_block_list *work = &s->pending;
     for (uint32_t k = 0; k < s->order->n; k++) {
         ir_block *b = s->order->rpo[k];
-        if ((ahead[b->id] = first_ahead(b)) != NOTHING_AHEAD) *ir_push(s->scratch, work) = b;
+        if ((ahead[b->id] = first_ahead(s, b)) != NOTHING_AHEAD) *ir_push(s->scratch, work) = b;
         s->label[b->id] = ahead[b->id] ? b : NULL; /* these stay as they are */
     }
     while (work->n) {
@@ -78,16 +84,33 @@ static void find_ahead(finder *s) {
     }
 }
 
-/* Do its successors lead to meeting places of their own? */
-static bool decides(const finder *s, const ir_block *b) {
-    const uint32_t *ahead = s->u->ahead;
-    for (uint32_t n = 0; n < b->nsucc; n++) {
-        uint32_t a = ahead[b->succ[n]->id];
-        if (a == NOTHING_AHEAD || a == MANY_AHEAD) return false;
-        for (uint32_t m = n < 8 ? 0 : n; m < n; m++)
-            if (ahead[b->succ[m]->id] == a) return false;
+/* Does it lead to a meeting place that no other way leads to, in the same round of all loops? */
+static bool is_own_way(const finder *s, const ir_block *from, const ir_block *to) {
+    uint32_t ahead = s->u->ahead[to->id];
+    if (ahead < FIRST_AHEAD || to->npred != 1) return false;
+    const ir_block *place = s->meeting[ahead - FIRST_AHEAD];
+    return ir_loop_contains(s->loops->of[from->id], s->loops->of[place->id]) &&
+           ir_block_dominates(s->dom, to, place);
+}
+
+/* Does nothing else lead to the place that this successor leads to? */
+static bool is_apart(const finder *s, const ir_block *b, uint32_t n) {
+    const uint32_t *ahead = s->u->ahead, own = ahead[b->succ[n]->id];
+    if (own == NOTHING_AHEAD) return false;
+    for (uint32_t m = 0; m < b->nsucc; m++) {
+        uint32_t other = ahead[b->succ[m]->id];
+        if (m == n || (other > MANY_AHEAD && own > MANY_AHEAD && other != own)) continue;
+        if (other == NOTHING_AHEAD || other == own || !is_own_way(s, b, b->succ[n])) return false;
     }
-    return b->nsucc > 1 && b->nsucc <= 8;
+    return true;
+}
+
+/* Do its successors lead to meeting places of their own?  One may lead to several others. */
+static bool decides(const finder *s, const ir_block *b) {
+    unsigned others = 0;
+    if (b->nsucc > MAX_WAYS) return false;
+    for (uint32_t n = 0; n < b->nsucc; n++) others += !is_apart(s, b, n);
+    return others < 2 && b->nsucc > 1;
 }
 
 /* ---------------------------------------------------------------------------------------- marks */
@@ -308,7 +331,9 @@ static void follow_work(finder *s) {
 void pass_find_uniform(ir_func *f, ir_arena *a, pass_uniformity *out) {
     finder s = {.u = out, .f = f, .scratch = a};
     s.loops = ir_loop_tree(f);
-    s.order = &ir_dominators(f)->order;
+    s.dom = ir_dominators(f);
+    s.order = &s.dom->order;
+    s.meeting = ir_new_array(a, ir_block *, f->next_id);
     *out = (pass_uniformity){.loops = s.loops,
                              .varies = ir_new_array(a, bool, f->next_id),
                              .splits = ir_new_array(a, bool, f->next_block),

@@ -125,7 +125,21 @@ static const group_kernel
                                                                "on:\n%i2: i32 = add %i, 1\n%d: i1 "
                                                                "= ult %i2, i32 6\nbr %d, loop, "
                                                                "done\ndone:\n" PUT("%i2") "ret\n"},
-                {"barrier in one arm", "%c: i1 = trunc %n\nbr %c, yes, join\nyes:\n" SWAP(
+                {"each item leaves when it likes, and nobody returns",
+     "%r: i32 = and %v, 3\njmp loop\nloop:\n%i: i32 = phi [entry: 0, latch: %i2]\n"
+     "%c: i1 = eq %i, %r\nbr %c, out, on\non:\n%d: i1 = eq %u, i32 123456\nbr %d, end, latch\n"
+     "latch:\n%i2: i32 = add %i, 1\njmp loop\nend:\nret\nout:\n" SWAP("%t", "%i") PUT("%t") "ret\n"},
+    {"leaving two ways, which come together",
+     "%r: i32 = and %v, 3\njmp loop\nloop:\n%i: i32 = phi [entry: 0, latch: %i2]\n"
+     "%c: i1 = eq %i, %r\nbr %c, out, on\non:\n%d: i1 = ult %m, %i\nbr %d, other, latch\n"
+     "latch:\n%i2: i32 = add %i, 1\njmp loop\nother:\njmp out\nout:\n"
+     "%x: i32 = phi [loop: %i, other: 7]\n" SWAP("%t", "%x") PUT("%t") "ret\n"},
+    {"a barrier in a branch in a loop, nobody knows when",
+     "jmp loop\nloop:\n%i: i32 = phi [entry: 0, next: %i2]\n%x: i32 = phi [entry: %v, next: %y]\n"
+     "%ub: i32 = lshr %u, %i\n%c: i1 = trunc %ub\nbr %c, yes, next\nyes:\n" SWAP("%t", "%x")
+     "jmp next\nnext:\n%y: i32 = phi [loop: %x, yes: %t]\n%i2: i32 = add %i, 1\n%d: i1 = ult %i2, i32 6\n"
+     "br %d, loop, done\ndone:\n" PUT("%y") "ret\n"},
+    {"barrier in one arm", "%c: i1 = trunc %n\nbr %c, yes, join\nyes:\n" SWAP(
                                            "%t", "%v") "jmp join\njoin:\n%r: i32 = phi [entry: %v, "
                                                        "yes: %t]\n" PUT("%r") "ret\n"},
                 {"barriers in both arms, nobody knows which",
