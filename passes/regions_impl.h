@@ -112,6 +112,32 @@ void pass_unshare_regions(pass_grouping *g);
  * items, else one for each. */
 void pass_keep_values(pass_grouping *g);
 
+/* A value and the number of a region that it comes into, or that makes it. */
+typedef struct {
+    uint32_t region;
+    const ir_inst *value;
+} pass_arrival;
+
+/* Of a place in memory, ascending. */
+typedef struct {
+    ir_vec(pass_arrival) in, made;
+} pass_kept_place;
+
+/* Values that cross heads, and which of them have one place for each item. */
+typedef struct {
+    const ir_live *live;
+    ir_inst *const *values;
+    uint32_t nvalues, n;    /* n: value ids are below */
+    const bool *each;       /* by value id: kept for each item, read at heads only */
+    uint32_t *same;         /* by value id: of a value with the same place; found */
+    pass_kept_place *place; /* by that id; found */
+} pass_kept;
+
+/* (regions_share.c) */
+void pass_share_places(pass_grouping *g, const pass_kept *kept);
+/* Is v in phi's place already, where the region ends? */
+bool pass_has_place(const pass_kept *kept, const ir_inst *v, const ir_inst *phi, uint32_t region);
+
 /* ------------------------------------------------------------------------- loops (regions_loops.c) */
 
 /* Finds bounds of the loops in what the region begins with. (regions_bounds.c) */

@@ -35,6 +35,8 @@ typedef struct {
     bool *mixed;    /* by value id: regions that get it make it as well, or share blocks */
     uint32_t nvalues;
     ir_vec(ir_inst *) values; /* that cross heads */
+    bool *each;               /* by value id: KEEP_EACH, and not mixed */
+    pass_kept kept;           /* which of them share places */
     ir_map read;              /* by region and value: what it is there */
     ir_inst **first_store;    /* by block id: where phis of the next region are written */
 } keeper;
@@ -208,15 +210,28 @@ static ir_inst *element(keeper *k, ir_builder *b, const ir_inst *v) {
     return ir_build_ptradd(b, k->slot[v->id], offset, true);
 }
 
-static void make_slots(keeper *k) {
+static void share_places(keeper *k) {
     for (uint32_t n = 0; n < k->values.n; n++) {
-        const ir_inst *v = k->values.data[n];
-        uint8_t how = k->how[v->id];
-        if (how == KEEP_ONCE)
-            k->slot[v->id] = ir_build_alloca(&k->g->entry, v->type, align_of(k, v));
-        if (how == KEEP_EACH || how == KEEP_PLACE)
-            k->slot[v->id] = item_storage(k->g, stride_of(k, v));
+        uint32_t id = k->values.data[n]->id;
+        k->each[id] = k->how[id] == KEEP_EACH && !k->mixed[id];
     }
+    k->kept = (pass_kept){.live = k->live,
+                          .values = k->values.data,
+                          .nvalues = k->values.n,
+                          .n = k->nvalues,
+                          .each = k->each,
+                          .same = ir_new_array(k->g->scratch, uint32_t, k->nvalues),
+                          .place = ir_new_array(k->g->scratch, pass_kept_place, k->nvalues)};
+    pass_share_places(k->g, &k->kept);
+}
+
+static void make_slot(keeper *k, const ir_inst *v) {
+    uint8_t how = k->how[v->id];
+    ir_inst **shared = &k->slot[k->kept.same[v->id]];
+    if (how == KEEP_ONCE) k->slot[v->id] = ir_build_alloca(&k->g->entry, v->type, align_of(k, v));
+    if (how != KEEP_EACH && how != KEEP_PLACE) return;
+    if (!*shared) *shared = item_storage(k->g, stride_of(k, v));
+    k->slot[v->id] = *shared;
 }
 
 static void begin_at(const keeper *k, ir_builder *b, ir_inst *before) {
@@ -328,13 +343,20 @@ static void write_value(keeper *k, ir_inst *v) {
     write(k, &b, v, v);
 }
 
+/* Does the phi's place have argument p already? */
+static bool is_there(const keeper *k, const ir_inst *phi, uint32_t p) {
+    uint32_t region = region_of(k, phi->block->pred[p]);
+    if (region >= k->g->nregions || k->how[phi->id] != KEEP_EACH) return false;
+    return pass_has_place(&k->kept, ir_arg(phi, p), phi, region);
+}
+
 /* The blocks in front of a head write what its phis will be. */
 static void write_phis(keeper *k, const ir_block *head) {
     ir_builder b;
     for (uint32_t p = 0; p < head->npred; p++) {
         ir_block *from = head->pred[p];
         foreach_phi (phi, head) {
-            if (!k->how[phi->id]) continue;
+            if (!k->how[phi->id] || is_there(k, phi, p)) continue;
             begin_at(k, &b, from->last);
             ir_inst *store = write(k, &b, phi, ir_arg(phi, p));
             if (!k->first_store[from->id]) k->first_store[from->id] = store;
@@ -358,6 +380,7 @@ static void make_tables(keeper *k) {
     k->nvalues = k->g->f->next_id;
     k->how = ir_new_array(k->g->scratch, uint8_t, k->nvalues);
     k->slot = ir_new_array(k->g->scratch, ir_inst *, k->nvalues);
+    k->each = ir_new_array(k->g->scratch, bool, k->nvalues);
     k->mixed = ir_new_array(k->g->scratch, bool, k->nvalues);
     k->first_store = ir_new_array(k->g->scratch, ir_inst *, k->g->nblocks);
 }
@@ -370,7 +393,8 @@ void pass_keep_values(pass_grouping *g) {
     find_values(&k);
     find_mixed(&k);
     find_again(&k);
-    make_slots(&k);
+    share_places(&k);
+    for (uint32_t n = 0; n < k.values.n; n++) make_slot(&k, k.values.data[n]);
     for (uint32_t n = 0; n < k.values.n; n++) {
         ir_inst *v = k.values.data[n];
         bool kept = k.how[v->id] == KEEP_ONCE || k.how[v->id] == KEEP_EACH;

@@ -8,7 +8,7 @@
 
 #include <criterion/criterion.h>
 
-enum { SEEDS = 1200, ITEMS = 4096, OUT = ITEMS * RG_PIECE };
+enum { SEEDS = 800, ITEMS = 4096, OUT = ITEMS * RG_PIECE };
 
 static const char *const ranges[] = {"5/1",          "9/3",          "96/48",
                                      "100/100+7",    "50/48",        "35,10/7,5",
