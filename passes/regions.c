@@ -183,6 +183,21 @@ static bool make_group(ir_func *kernel, const pass_group_shape *shape, pass_ctx 
     return !out.refusal;
 }
 
+/* Variables in local memory have become offsets. */
+static void remove_locals(ir_module *m, ir_arena *scratch) {
+    ir_map used = {0};
+    foreach_func (f, m)
+        foreach_block (b, f)
+            foreach_inst (i, b)
+                for (unsigned n = 0; n < i->nargs; n++) {
+                    ir_inst *v = ir_arg(i, n);
+                    if (v->op == IR_OP_address)
+                        ir_map_set(scratch, &used, (uintptr_t)v->imm.global, v->imm.global);
+                }
+    foreach_global (g, m)
+        if (g->space == IR_LOCAL && !ir_map_get(&used, (uintptr_t)g)) ir_global_remove(g);
+}
+
 bool pass_regions(ir_module *m, pass_ctx *cx) {
     const pass_group_shape shape = shape_of(cx->range);
     bool changed = false;
@@ -190,5 +205,6 @@ bool pass_regions(ir_module *m, pass_ctx *cx) {
     foreach_func (f, m)
         if (f->flags & IR_FUNC_KERNEL) *ir_push(cx->scratch, &kernels) = f;
     for (uint32_t k = 0; k < kernels.n; k++) changed |= make_group(kernels.data[k], &shape, cx);
+    if (changed) remove_locals(m, cx->scratch);
     return changed;
 }

@@ -7,11 +7,11 @@
  *   inclusive:  %t = load total          any, all, reductions:  add as on the left
  *               %r = op %t, %v                                  barrier
  *               store %r, total                                 %r = load total
- *               barrier                                         store neutral, total
- *               store neutral, total                            barrier
- *               barrier
+ *               barrier                                         barrier
+ *               store neutral, total                            store neutral, total
+ *               barrier                                         barrier
  *
- * What stands between the two barriers does the same for all items, and so runs once.  Floats are
+ * What stands between barriers does the same for all items, and so runs once as a rule.  Floats are
  * combined in the order of linear ids.  The neutral operands are exact: -0 for sums, NaN for fmin and
  * fmax; what exclusive scans give the first item is another number then.
  *
@@ -129,10 +129,11 @@ static ir_inst *choose(collector *c, ir_inst *test, ir_inst *yes, ir_inst *no) {
 
 /* ------------------------------------------------------------------------- of the whole group */
 
-/* After all have had their turn: what the variable holds, which is `next` afterwards. */
+/* After all have had their turn: what the variable holds.  It is `next` when all have seen it. */
 static ir_inst *finish(collector *c, ir_inst *variable, ir_inst *next) {
     meet(c);
     ir_inst *result = read(c, variable, next->type);
+    meet(c);
     write(c, variable, next);
     meet(c);
     return result;

@@ -46,6 +46,7 @@ for shard in 0 1; do
     suite "corpus-plans-$shard" "$release/tests/corpus_run" tests/corpus "$release/corpus" \
         --stage plans --shard $shard/2
 done
+suite "corpus-groups" "$release/tests/regions_run" tests/corpus "$release/corpus"
 for shard in 0 1; do
     suite "corpus-pocl-$shard" env POCL_CACHE_DIR="$PWD/$release/pocl" "$release/tests/corpus_run" \
         tests/corpus "$release/corpus" --stage oracle --shard $shard/2 --oracle opencl \

@@ -119,6 +119,21 @@ static inline void rg_exchange(rg *q) {
     rg_barrier(q);
 }
 
+/* What all items have, or all up to this one. */
+static inline void rg_collect(rg *q) {
+    static const ir_op ops[] = {IR_OP_group_add, IR_OP_group_umin, IR_OP_group_smax,
+                                IR_OP_group_xor};
+    ir_imm imm = {.group = {.scope = IR_SCOPE_WORKGROUP, .uniform = 1}};
+    imm.group.op = (uint8_t)rg_pick(q, 3); /* reduce, inclusive, exclusive */
+    ir_inst *args[] = {rg_some(q), rg_int(q, 0)};
+    if (rg_pick(q, 5)) {
+        rg_put(q, ir_build_raw(&q->b, ops[rg_pick(q, 4)], IR_I32, 0, imm, 1, args));
+        return;
+    }
+    imm.group.op = 0;
+    rg_put(q, ir_build_raw(&q->b, IR_OP_group_broadcast, IR_I32, 0, imm, 2, args));
+}
+
 static inline void rg_statements(rg *q, unsigned n, unsigned depth, bool alike);
 
 static inline ir_block *rg_block(rg *q) { return ir_block_new(q->f, NULL); }
@@ -154,7 +169,7 @@ static inline void rg_loop(rg *q, unsigned depth) {
 }
 
 static inline void rg_statement(rg *q, unsigned depth, bool alike) {
-    unsigned k = rg_pick(q, alike ? 13 : 10);
+    unsigned k = rg_pick(q, alike ? 14 : 10);
     if (k < 4)
         rg_arithmetic(q);
     else if (k < 6)
@@ -167,6 +182,8 @@ static inline void rg_statement(rg *q, unsigned depth, bool alike) {
         rg_loop(q, depth - 1);
     else if (k == 10)
         rg_barrier(q);
+    else if (k == 13)
+        rg_collect(q);
     else if (k > 10)
         rg_exchange(q);
 }
