@@ -4,16 +4,20 @@
  * Barriers cut the graph into regions; each region is put into loops over the items of the group
  * (Stratton, Stone and Hwu, "MCUDA", 2008; Jääskeläinen et al., "pocl", 2015; Karrenberg and Hack
  * 2012).  In steps, each a file:
- *   regions_launch.c  a copy of the kernel that finds its parameters and sizes as launch.h says
- *   regions_collect.c operations of the whole group, by barriers and shared variables; printf by a
- *   regions_print.c   call
- *   regions_cut.c     the regions, and which of their branches are decided once for the group
- *   regions_keep.c    values that are needed across regions: once, again, or one for each item
- *   regions_loops.c   the loops, and what leads from region to region
+ *   regions_launch.c   a copy of the kernel that finds its parameters as launch.h says, …
+ *   regions_ids.c      … and its ids and sizes
+ *   regions_collect.c  operations of the whole group, by barriers and shared variables
+ *   regions_print.c    printf, by a call
+ *   regions_decide.c   at which branches it is open where the items meet next
+ *   regions_cut.c      the regions, and which of their branches are decided once for the group
+ *   regions_keep.c     values that are needed across regions: once, again, or one for each item
+ *   regions_share.c    which of the last have one place
+ *   regions_bounds.c   guards that become bounds of the loops over items
+ *   regions_loops.c    the loops, and what leads from region to region
  */
 #include "passes/regions_impl.h"
 
-/* ----------------------------------------------------------------------------------- what may not */
+/* --------------------------------------------------------------------------------- what may not */
 
 static const char *refuse_op(const ir_inst *i) {
     if (i->op == IR_OP_barrier && i->imm.sync.exec < IR_SCOPE_WORKGROUP)
@@ -38,7 +42,7 @@ static const char *find_refusal(const ir_func *kernel) {
     return NULL;
 }
 
-/* ------------------------------------------------------------------------------------- what helps */
+/* ----------------------------------------------------------------------------------- what helps */
 
 static void complete_shape(pass_group_shape *s, const ir_func *kernel) {
     for (unsigned d = 0; d < 3; d++) {
@@ -72,7 +76,7 @@ static void remove_leftovers(pass_grouping *g) {
     ir_promote_vars(g->f, g->scratch);
 }
 
-/* ---------------------------------------------------------------------------------- the functions */
+/* -------------------------------------------------------------------------------- the functions */
 
 static ir_func *new_func(const pass_grouping *g, const char *name) {
     const ir_type types[] = {ir_ptr(IR_CONST), ir_ptr(IR_CONST)};
@@ -143,13 +147,6 @@ static void make(pass_grouping *g) {
     replace_kernel(g);
 }
 
-/* Does:  makes k.block and k of a kernel (launch.h): loops over groups, over the regions of each, and
- *        over the items in them.
- * Needs: no calls; as little memory of its own as can be (the standard pipeline).
- * Leaves: no barriers, queries or group operations; values that regions share in SSA form or in
- *        scratch memory.
- * Gives up: on barriers of more than a work-group, images, 32-bit pointers, and control flow that
- *        needs too many copies of blocks; the refusal says why. */
 void pass_make_group(ir_func *kernel, const pass_group_shape *shape, ir_arena *arena,
                      pass_group_code *out) {
     pass_grouping g = {.kernel = kernel, .scratch = arena, .shape = *shape, .out = out};
@@ -159,7 +156,7 @@ void pass_make_group(ir_func *kernel, const pass_group_shape *shape, ir_arena *a
     make(&g);
 }
 
-/* -------------------------------------------------------------------------------------- the pass */
+/* ------------------------------------------------------------------------------------- the pass */
 
 static pass_group_shape shape_of(const pass_range *r) {
     pass_group_shape s = {.no_offset = true, .whole_groups = r && r->has_local};
@@ -198,6 +195,13 @@ static void remove_locals(ir_module *m, ir_arena *scratch) {
         if (g->space == IR_LOCAL && !ir_map_get(&used, (uintptr_t)g)) ir_global_remove(g);
 }
 
+/* Does:  makes k.block and k of each kernel (launch.h): loops over groups, over the regions of each,
+ *        and over the items in them.
+ * Needs: no calls; as little memory of its own as can be (the standard pipeline).
+ * Leaves: no barriers, queries or group operations; values that regions share in SSA form or in
+ *        scratch memory.
+ * Gives up: on barriers of more than a work-group, images, 32-bit pointers, and control flow that
+ *        needs too many copies of blocks; a warning says why, and the kernel stays. */
 bool pass_regions(ir_module *m, pass_ctx *cx) {
     const pass_group_shape shape = shape_of(cx->range);
     bool changed = false;

@@ -25,7 +25,7 @@ typedef struct {
     ir_inst *left, *right;
 } test;
 
-/* ------------------------------------------------------------------- what is there before the loops */
+/* --------------------------------------------------------------- what is there before the loops */
 
 static bool is_before(const bounder *c, const ir_inst *v) {
     const pass_grouping *g = c->g;
@@ -51,7 +51,7 @@ static ir_inst *hoist(bounder *c, ir_inst *v) {
     return ir_build(&c->b, v->op, v->type, v->flags, v->imm, v->nargs, args);
 }
 
-/* --------------------------------------------------------------------------------- tests of an id */
+/* ------------------------------------------------------------------------------- tests of an id */
 
 static bool is_global_id(const bounder *c, const ir_inst *v) {
     for (uint32_t k = 0; k < c->g->global_ids.n; k++)
@@ -118,7 +118,7 @@ static bool make_bound(bounder *c, const test *t) {
     return true;
 }
 
-/* ----------------------------------------------------------------------------------------- guards */
+/* --------------------------------------------------------------------------------------- guards */
 
 static bool has_no_effect(const ir_block *b) {
     for (const ir_inst *i = b->first; i != b->last; i = i->next) {

@@ -2,7 +2,8 @@
  * group shares.
  *
  * Items run one after another, in linear order.  So an operation that combines values is a variable
- * of the group, to which each item adds its own at its turn, and which is read once all have done so:
+ * of the group, to which each item adds its own at its turn, and which is read once all have done
+ * so:
  *
  *   inclusive:  %t = load total          any, all, reductions:  add as on the left
  *               %r = op %t, %v                                  barrier
@@ -12,8 +13,8 @@
  *               barrier                                         barrier
  *
  * What stands between barriers does the same for all items, and so runs once as a rule.  Floats are
- * combined in the order of linear ids.  The neutral operands are exact: -0 for sums, NaN for fmin and
- * fmax; what exclusive scans give the first item is another number then.
+ * combined in the order of linear ids.  The neutral operands are exact: -0 for sums, NaN for fmin
+ * and fmax; what exclusive scans give the first item is another number then.
  *
  * An async copy is made by the last item to come there; waiting for it is a barrier.
  *
@@ -32,7 +33,7 @@ typedef struct {
     ir_builder b;
 } collector;
 
-/* ---------------------------------------------------------------------------- shared variables */
+/* ----------------------------------------------------------------------------- shared variables */
 
 ir_inst *pass_shared_variable(pass_grouping *g, ir_type t) {
     ir_inst *size = ir_const(g->f, IR_I64, ir_sizeof(g->f->module, t));
@@ -127,7 +128,7 @@ static ir_inst *choose(collector *c, ir_inst *test, ir_inst *yes, ir_inst *no) {
     return ir_build3(&c->b, IR_OP_select, yes->type, test, yes, no);
 }
 
-/* ------------------------------------------------------------------------- of the whole group */
+/* --------------------------------------------------------------------------- of the whole group */
 
 /* After all have had their turn: what the variable holds.  It is `next` when all have seen it. */
 static ir_inst *finish(collector *c, ir_inst *variable, ir_inst *next) {
@@ -183,7 +184,7 @@ static ir_inst *find_source(collector *c, const ir_inst *i) {
     return linear;
 }
 
-/* ------------------------------------------------------------------------------ of one item alone */
+/* ---------------------------------------------------------------------------- of one item alone */
 
 static ir_inst *one_bit(collector *c, ir_inst *ballot, ir_inst *index) {
     ir_inst *word =
@@ -298,7 +299,7 @@ static ir_inst *copy_async(collector *c, ir_inst *i) {
     return ir_const(c->g->f, IR_EVENT, 0);
 }
 
-/* ------------------------------------------------------------------------------------- the whole */
+/* ------------------------------------------------------------------------------------ the whole */
 
 static ir_inst *answer_group(collector *c, const ir_inst *i) {
     if (i->op == IR_OP_group_broadcast) return take_from(c, i, find_source(c, i));

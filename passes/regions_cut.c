@@ -192,7 +192,7 @@ bool pass_find_regions(pass_grouping *g) {
     return false;
 }
 
-/* ------------------------------------------------------------------------------- regions' copies */
+/* ------------------------------------------------------------------------------ regions' copies */
 
 /* An edge of a block that is not copied goes to the copy. */
 static void move_edge(ir_block *from, uint32_t n, const ir_clone_map *map, ir_arena *scratch) {

@@ -11,7 +11,7 @@
 
 #define FIELD(name) offsetof(ir_group_info, name)
 
-/* -------------------------------------------------------------------------------- sizes of groups */
+/* ------------------------------------------------------------------------------ sizes of groups */
 
 ir_inst *pass_group_id(pass_grouping *g, unsigned d) {
     if (!g->first_group[d]) g->first_group[d] = pass_info_size(g, FIELD(group_id), d);
@@ -148,7 +148,7 @@ static void replace_query(pass_grouping *g, ir_builder *b, ir_inst *query) {
     ir_remove(query);
 }
 
-/* ------------------------------------------------------------------------------------- small ids */
+/* ------------------------------------------------------------------------------------ small ids */
 
 /* 64 bits that are the id again, if that has less than 31. */
 static bool is_same_number(const ir_inst *i) {
@@ -178,7 +178,7 @@ static void use_small_ids(pass_grouping *g) {
         use_as_it_is(g->global_ids.data[k]);
 }
 
-/* --------------------------------------------------------------------------------------- the whole */
+/* ------------------------------------------------------------------------------------ the whole */
 
 static bool is_item_id(const pass_grouping *g, const ir_inst *i) {
     return i == g->id[0] || i == g->id[1] || i == g->id[2] || i == g->item;

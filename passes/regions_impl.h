@@ -82,7 +82,7 @@ void pass_place_locals(pass_grouping *g);
 /* Loops over all groups that info asks for, around all that depends on the group. */
 void pass_loop_over_groups(pass_grouping *g);
 
-/* ------------------------------------ collective operations, printf (regions_collect.c, …_print.c) */
+/* --------------------------------- collective operations, printf (regions_collect.c, …_print.c) */
 
 /* Why i, an operation of several items, cannot be expanded; NULL: it can. */
 const char *pass_refuse_collective(const ir_inst *i);
@@ -96,7 +96,7 @@ void pass_expand_prints(pass_grouping *g);
 /* `bytes` of scratch memory for the group, until items have theirs. (regions_keep.c) */
 ir_inst *pass_group_storage(pass_grouping *g, uint64_t bytes);
 
-/* --------------------------------------------------------------------- regions (regions_cut.c) */
+/* ---------------------------------------------------------------------- regions (regions_cut.c) */
 
 /* By block id: where items meet after the branch that ends it is open until they do.
  * (regions_decide.c) */
@@ -138,11 +138,12 @@ void pass_share_places(pass_grouping *g, const pass_kept *kept);
 /* Is v in phi's place already, where the region ends? */
 bool pass_has_place(const pass_kept *kept, const ir_inst *v, const ir_inst *phi, uint32_t region);
 
-/* ------------------------------------------------------------------------- loops (regions_loops.c) */
+/* ---------------------------------------------------------------------- loops (regions_loops.c) */
 
 /* Finds bounds of the loops in what the region begins with. (regions_bounds.c) */
 void pass_find_bounds(pass_grouping *g, pass_region *r);
-/* Removes what is left of the meetings, puts each region into loops over the items and links the regions. */
+/* Removes what is left of the meetings, puts each region into loops over the items and links the
+ * regions. */
 void pass_loop_over_items(pass_grouping *g);
 
 #endif

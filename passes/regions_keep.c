@@ -43,7 +43,7 @@ typedef struct {
 
 static bool is_known(const keeper *k, const ir_inst *v) { return v->id < k->nvalues; }
 
-/* --------------------------------------------------------------------------------- where it goes */
+/* -------------------------------------------------------------------------------- where it goes */
 
 static uint32_t region_of(const keeper *k, const ir_block *b) { return k->g->region_of[b->id]; }
 
@@ -95,7 +95,7 @@ static void find_mixed(keeper *k) {
     }
 }
 
-/* ------------------------------------------------------------------------------------- variables */
+/* ------------------------------------------------------------------------------------ variables */
 
 typedef struct {
     uint32_t region; /* PASS_NO_REGION: none so far */
@@ -167,7 +167,7 @@ static void find_again(keeper *k) {
     }
 }
 
-/* --------------------------------------------------------------------------------------- storage */
+/* -------------------------------------------------------------------------------------- storage */
 
 static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
@@ -239,7 +239,7 @@ static void begin_at(const keeper *k, ir_builder *b, ir_inst *before) {
     ir_before(b, before);
 }
 
-/* ----------------------------------------------------------------------------------------- reads */
+/* ---------------------------------------------------------------------------------------- reads */
 
 static ir_inst *read_at(keeper *k, ir_builder *b, ir_inst *v, uint32_t region);
 
@@ -309,7 +309,7 @@ static void replace_use(keeper *k, ir_inst *v, ir_use *u) {
     ir_set_arg(u->user, arg, read);
 }
 
-/* ---------------------------------------------------------------------------------------- writes */
+/* --------------------------------------------------------------------------------------- writes */
 
 static ir_inst *write(keeper *k, ir_builder *b, const ir_inst *slot_of, ir_inst *v) {
     ir_inst *slot = k->slot[slot_of->id];

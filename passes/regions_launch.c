@@ -1,5 +1,5 @@
-/* regions_launch.c — where the code of a group finds what a kernel is given: parameters in args, sizes
- * in info (ir/launch.h), variables of local memory at offsets from info->local.
+/* regions_launch.c — where the code of a group finds what a kernel is given: parameters in args,
+ * sizes in info (ir/launch.h), variables of local memory at offsets from info->local.
  *
  * The loops over groups are built last, around everything but the entry: until then the function
  * runs the first group of the box.
@@ -152,7 +152,7 @@ void pass_place_locals(pass_grouping *g) {
             }
 }
 
-/* ------------------------------------------------------------------------------------ the groups */
+/* ----------------------------------------------------------------------------------- the groups */
 
 /* A loop of which `inside` is the first block and `last`, without terminator, the last one.  Leaves
  * the block in front in *inside, without terminator, and the one behind in *last. */

@@ -2,10 +2,10 @@
  *
  *   before -> z -> y -> x -> the region's blocks -> next x -> next y -> next z -> after
  *
- * Every loop has a counter from 0, one block that jumps back, and at least one round, or is passed by
- * in front, if guards have become its bound (regions_bounds.c).  A dimension
- * of one item has none; a region in which all items do the same, and which writes nothing but values
- * kept once, has no loops at all.
+ * Every loop has a counter from 0, one block that jumps back, and at least one round, or is passed
+ * by in front, if guards have become its bound (regions_bounds.c).  A dimension of one item has
+ * none; a region in which all items do the same, and which writes nothing but values kept once, has
+ * no loops at all.
  *
  * What a region leaves by becomes a jump to the innermost latch.  Where it may go on at several
  * places, the items write down which, all of them the same; behind the loops the last word counts.
@@ -27,7 +27,7 @@ static ir_block *block_before(const looper *l, ir_block *target) {
     return g->regions[g->region_of[target->id]].before;
 }
 
-/* ---------------------------------------------------------------------------------- once or often */
+/* -------------------------------------------------------------------------------- once or often */
 
 static bool is_kept_once(const looper *l, const ir_inst *address) {
     bool variable = address->op == IR_OP_alloca || address->op == IR_OP_inttoptr; /* that stands */
@@ -55,7 +55,7 @@ static bool runs_once(const looper *l, const pass_region *r) {
     return true;
 }
 
-/* ----------------------------------------------------------------------------------------- exits */
+/* ---------------------------------------------------------------------------------------- exits */
 
 /* The branch that says where to go on stands behind the loops; its operand comes there through a
  * variable, unless it is there already. */
@@ -150,7 +150,7 @@ static void link_exits(looper *l, const pass_region *r, ir_block *latch) {
     go_on(l, r, slot);
 }
 
-/* ----------------------------------------------------------------------------------------- loops */
+/* ---------------------------------------------------------------------------------------- loops */
 
 static bool is_one(const ir_inst *v) { return v && ir_is_const(v) && v->imm.bits == 1; }
 
@@ -226,7 +226,7 @@ static void run_once(looper *l, const pass_region *r) {
     link_exits(l, r, l->after);
 }
 
-/* ------------------------------------------------------------------------------------------- ids */
+/* ------------------------------------------------------------------------------------------ ids */
 
 static void number_blocks(looper *l) {
     const pass_grouping *g = l->g;

@@ -1,12 +1,12 @@
 /* regions_share.c — which values that are kept for each item have one place in memory.
  *
- * A phi at the head of a region and what it is on the way there would be two places, and a loop over
- * all items that copies one to the other.  They share a place when they are never needed at the
- * same time.  Places are read at heads only, before anything is written there, so that is a
+ * A phi at the head of a region and what it is on the way there would be two places, and a loop
+ * over all items that copies one to the other.  They share a place when they are never needed at
+ * the same time.  Places are read at heads only, before anything is written there, so that is a
  * question of heads:
  *   - no head has two values of a place coming in;
- *   - a region makes at most one value of a place, and none that comes in where it leads to is another
- *     one; a phi there is written behind it, on the way.
+ *   - a region makes at most one value of a place, and none that comes in where it leads to is
+ *     another one; a phi there is written behind it, on the way.
  * The phi need not be written then where the place has its argument.
  *
  * Places join one by one, phi by phi, as long as they are needed at few heads.
@@ -48,7 +48,7 @@ static void add_made(const sharer *s, const ir_inst *v) {
     if (!phi) *ir_push(s->g->scratch, &s->kept->place[v->id].made) = (pass_arrival){region, v};
 }
 
-/* ---------------------------------------------------------------------------------------- joining */
+/* -------------------------------------------------------------------------------------- joining */
 
 /* All of both, by region; false when one region occurs twice. */
 static bool merge(const sharer *s, const pass_arrival *a, uint32_t n, const pass_arrival *b,

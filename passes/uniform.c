@@ -2,20 +2,21 @@
  * alike.
  *
  * Values vary because an operand does, because each item has its own (ids, variables, atomics), or
- * because of the way that items took: a branch on what varies *splits* the items, and a phi at which
- * paths from it join first sees different arguments.  Such joins are found as LLVM and Karrenberg
- * and Hack do ("Improving performance of OpenCL on CPUs", 2012): every successor of the branch is a
- * label, labels flow along edges in reverse postorder, and a block that two of them reach is a join
- * and a label itself.  Labels stop where only one block is left that they all lead to.
+ * because of the way that items took: a branch on what varies *splits* the items, and a phi at
+ * which paths from it join first sees different arguments.  Such joins are found as LLVM and
+ * Karrenberg and Hack do ("Improving performance of OpenCL on CPUs", 2012): every successor of the
+ * branch is a label, labels flow along edges in reverse postorder, and a block that two of them
+ * reach is a join and a label itself.  Labels stop where only one block is left that they all lead
+ * to.
  *
  * Loops are taken level by level.  When paths from the branch come both to the header and out of
- * the loop, items leave in different rounds: the loop *sheds* items.  What is made in it is the same
- * for all items of a round, and yet not outside; and its exits are labels of the next level.
+ * the loop, items leave in different rounds: the loop *sheds* items.  What is made in it is the
+ * same for all items of a round, and yet not outside; and its exits are labels of the next level.
  *
  * A branch is taken alike in every program that is defined when its successors lead to different
- * meeting places (barriers and operations of the whole group, and the end): each to one that no other
- * leads to in the same round of all loops; one successor may lead to several.  So loops around
- * barriers and conditions around them do not split, whatever decides them.
+ * meeting places (barriers and operations of the whole group, and the end): each to one that no
+ * other leads to in the same round of all loops; one successor may lead to several.  So loops
+ * around barriers and conditions around them do not split, whatever decides them.
  *
  * Loads are as uniform as their address: items that see different values there race, unless they
  * are volatile or atomic.
@@ -42,7 +43,7 @@ typedef struct {
     bool lost;      /* too many: everything may vary */
 } finder;
 
-/* --------------------------------------------------------------------------------- what is ahead */
+/* -------------------------------------------------------------------------------- what is ahead */
 
 bool pass_is_meeting(const ir_inst *i) {
     if (i->op == IR_OP_barrier) return i->imm.sync.exec <= IR_SCOPE_WORKGROUP;
@@ -267,7 +268,7 @@ static void split(finder *s, ir_block *b) {
     }
 }
 
-/* ---------------------------------------------------------------------------------------- values */
+/* --------------------------------------------------------------------------------------- values */
 
 static bool is_own(const ir_inst *i) {
     switch (i->op) {
@@ -360,7 +361,7 @@ bool pass_is_uniform(const pass_uniformity *u, const ir_inst *v, const ir_block 
 
 bool pass_goes_alike(const pass_uniformity *u, const ir_block *b) { return !u->splits[b->id]; }
 
-/* -------------------------------------------------------------------------------------- printing */
+/* ------------------------------------------------------------------------------------- printing */
 
 static void print_varying(ir_text *out, const pass_uniformity *u, const ir_block *b) {
     const char *separator = " varies: ";

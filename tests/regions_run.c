@@ -1,11 +1,11 @@
-/* regions_run.c — the corpus as code of work-groups: what passes/regions.c makes of every kernel gives
- * the same bytes as the work-items of the kernel do.
+/* regions_run.c — the corpus as code of work-groups: what passes/regions.c makes of every kernel
+ * gives the same bytes as the work-items of the kernel do.
  *
  *   regions_run PLANS MODULES [--shard I/N] [NAME…]
  *
  * Each launch of each plan runs on `check`, and as code of groups by interpretation: once for what
- * is known of the launch, all groups in one call; once for any launch, group by group.  Kernels that
- * are refused are listed, and counted.
+ * is known of the launch, all groups in one call; once for any launch, group by group.  Kernels
+ * that are refused are listed, and counted.
  */
 #include "ir/eval.h"
 #include "runtime/devices/printf.h"
@@ -43,7 +43,7 @@ static void fail(job *j, const char *kernel, const char *what) {
     j->failed = true;
 }
 
-/* ---------------------------------------------------------------------------------------- buffers */
+/* -------------------------------------------------------------------------------------- buffers */
 
 static void make_buffer(job *j, uint32_t n) {
     const rt_buffer_decl *b = &j->plan->buffers.data[n];
@@ -86,7 +86,7 @@ static bool is_same(job *j, uint32_t n, const uint8_t *got) {
     return true;
 }
 
-/* --------------------------------------------------------------------------------------- launches */
+/* ------------------------------------------------------------------------------------- launches */
 
 static uint64_t choose_local(uint64_t size, uint64_t most) {
     while (most > 1 && size % most) most--;
@@ -277,7 +277,7 @@ static void run_statements(void *user) {
     }
 }
 
-/* ------------------------------------------------------------------------------------------ plans */
+/* ---------------------------------------------------------------------------------------- plans */
 
 static void keep_message(void *user, const spvf_message *m) {
     (void)user;

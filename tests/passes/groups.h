@@ -1,8 +1,8 @@
 /* groups.h — runs code of work-groups (ir/launch.h) by interpretation, on memory of this process.
  *
- * Accesses must lie in one of the areas that the test names, in the function's variables, or in what
- * the launch itself brings.  Local memory and scratch are filled with a pattern first, so that what
- * is not written shows.
+ * Accesses must lie in one of the areas that the test names, in the function's variables, or in
+ * what the launch itself brings.  Local memory and scratch are filled with a pattern first, so that
+ * what is not written shows.
  */
 #ifndef SPVFUSE_TESTS_GROUPS_H
 #define SPVFUSE_TESTS_GROUPS_H

@@ -1,10 +1,10 @@
 /* random_groups.h — random kernels in which the items of a group meet: @k(out, same, tile, n).
  *
  * The graph is a handful of parts between which control goes at will, all items alike, until the
- * fuel is used up; half of the branches are decided by numbers that are the same for all items though
- * nobody can know.  A part computes with variables of several types, an array and a pointer among
- * them, branches and loops as each item likes, and exchanges numbers with others through local
- * memory.  In the end every item writes all its variables to its own piece of out.
+ * fuel is used up; half of the branches are decided by numbers that are the same for all items
+ * though nobody can know.  A part computes with variables of several types, an array and a pointer
+ * among them, branches and loops as each item likes, and exchanges numbers with others through
+ * local memory.  In the end every item writes all its variables to its own piece of out.
  */
 #ifndef SPVFUSE_TESTS_RANDOM_GROUPS_H
 #define SPVFUSE_TESTS_RANDOM_GROUPS_H

@@ -1,5 +1,5 @@
-/* regions_test.c — code of work-groups does what the items of a kernel do: random kernels give the same
- * bytes on the `check` device and, by interpretation, as code of groups. */
+/* regions_test.c — code of work-groups does what the items of a kernel do: random kernels give the
+ * same bytes on the `check` device and, by interpretation, as code of groups. */
 #include "runtime/devices/check.h"
 #include "tests/passes/group_kernels.h"
 #include "tests/passes/groups.h"
