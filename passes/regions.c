@@ -141,8 +141,8 @@ static void make(pass_grouping *g) {
     pass_unshare_regions(g);
     pass_loop_over_items(g);
     pass_make_shared(g);
-    remove_leftovers(g);
     pass_loop_over_groups(g);
+    remove_leftovers(g);
     g->f->level = L_VECTOR;
     replace_kernel(g);
 }
@@ -195,8 +195,8 @@ static void remove_locals(ir_module *m, ir_arena *scratch) {
         if (g->space == IR_LOCAL && !ir_map_get(&used, (uintptr_t)g)) ir_global_remove(g);
 }
 
-/* Does:  makes k.block and k of each kernel (launch.h): loops over groups, over the regions of each,
- *        and over the items in them.
+/* Does:  makes k.block and k of each kernel (launch.h): loops over groups, over the regions of
+ *        each, and over the items in them.
  * Needs: no calls; as little memory of its own as can be (the standard pipeline).
  * Leaves: no barriers, queries or group operations; values that regions share in SSA form or in
  *        scratch memory.
