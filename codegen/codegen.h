@@ -48,9 +48,9 @@ typedef struct {
     int64_t addend;
 } cg_reloc;
 
-/* Code from `at` on was made of what stands at the module's `loc` (ir_line_of); ascending. */
+/* Code from `at` on was made of what stands there in file `file` of the object; ascending. */
 typedef struct {
-    uint32_t at, loc;
+    uint32_t at, file, line, column; /* line 0: not known */
 } cg_line;
 
 /* How a function keeps what is its caller's.  Every function begins with the pushing of the frame
@@ -88,7 +88,8 @@ typedef struct {
     uint32_t size[CG_SECTIONS], align[CG_SECTIONS];
     ir_vec(cg_symbol) symbols;
     ir_vec(cg_reloc) relocs;
-    ir_vec(cg_line) lines;
+    ir_vec(cg_line) lines; /* none, unless they were asked for */
+    ir_vec(const char *) files;
     ir_vec(cg_frame) frames;
     ir_vec(cg_kernel) kernels;
 } cg_object;
@@ -136,7 +137,7 @@ extern const cg_machine cg_x86_64_machine;
 
 typedef struct {
     const cg_machine *machine;
-    const ir_module *lines; /* not NULL: .debug_line and what it needs, from this module's table */
+    bool lines; /* .debug_line, and what makes debuggers read it */
     /* Not NULL: the sections are in memory, at these addresses: a file for a debugger to look at,
      * whose sections are placed and whose contents are not relocated. */
     const uint64_t *address;

@@ -1,7 +1,7 @@
 /* object_line.c — .debug_line, and as much of .debug_info as makes debuggers read it.
  *
- * DWARF 4.  The unit holds a name and a range per function and nothing about values.  Lines come
- * from the module's table; code whose line is not known gets line 0.
+ * DWARF 4.  The unit holds a name and a range per function and nothing about values.  Code
+ * whose line is not known gets line 0.
  */
 #include "codegen/object.h"
 
@@ -85,7 +85,7 @@ static void write_unit(obj_file *f) {
     obj_uleb(b, ABBREV_UNIT);
     obj_string(b, "spvfuse");
     obj_u16(b, LANG_OPENCL);
-    obj_string(b, f->options->lines->name ? f->options->lines->name : "");
+    obj_string(b, f->object->files.n ? f->object->files.data[0] : "");
     obj_offset(f, OBJ_INFO, OBJ_LINE, 0);
     obj_address(f, OBJ_INFO, CG_TEXT, 0);
     obj_u32(b, f->object->size[CG_TEXT]);
@@ -110,10 +110,9 @@ enum {
 };
 
 static void write_files(obj_file *f, obj_bytes *b) {
-    const ir_module *m = f->options->lines;
     obj_u8(b, 0); /* no folders */
-    for (uint32_t i = 0; i < m->files.n; i++) {
-        obj_string(b, m->files.data[i]);
+    for (uint32_t i = 0; i < f->object->files.n; i++) {
+        obj_string(b, f->object->files.data[i]);
         for (int n = 0; n < 3; n++) obj_uleb(b, 0); /* folder, time, size: not known */
     }
     obj_u8(b, 0);
@@ -170,9 +169,8 @@ static void write_rows(obj_file *f, obj_bytes *b) {
     const cg_object *o = f->object;
     line_state now = {0, 1, 1, 0};
     for (const cg_line *l = o->lines.data; l < o->lines.data + o->lines.n; l++) {
-        const ir_line *at = ir_line_of(f->options->lines, l->loc);
         line_state next = {l->at, now.file, 0, 0};
-        if (at) next = (line_state){l->at, at->file + 1, at->line, at->column};
+        if (l->line) next = (line_state){l->at, l->file + 1, l->line, l->column};
         bool same = next.file == now.file && next.line == now.line && next.column == now.column;
         if (!same || l == o->lines.data) write_row(b, &now, &next);
     }

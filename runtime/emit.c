@@ -72,18 +72,24 @@ static bool x86_target(const char *s, x86_job *x) {
     return !*s;
 }
 
-/* The module as it is, to be used up. */
-static ir_module *copy_module(const ir_module *from) {
-    ir_module *m = ir_module_new(from->cx, from->name, from->pointer_bits);
-    ir_importer importer = {.m = m};
-    foreach_func (f, from)
-        if (f->flags & IR_FUNC_KERNEL && !ir_is_declaration(f))
-            ir_importer_copy(&importer, f, f->name);
-    return m;
+static void copy_kernel(ir_importer *im, const ir_func *f) {
+    if (!ir_is_declaration(f))
+        ir_importer_copy(im, f, f->name);
+    else
+        ir_report(f->module->cx, (ir_message){.severity = IR_WARNING, .file = f->module->name},
+                  "kernel @%s is left out: %s", f->name,
+                  f->refusal ? f->refusal : "it has no body");
 }
 
-static void write_object(emit_job *j, const x86_job *x, cg_object *o, const ir_module *m) {
-    cg_file_options file = {.machine = &cg_x86_64_machine, .lines = x->lines ? m : NULL};
+/* The module as it is, to be used up. */
+static void copy_module(ir_module *to, const ir_module *from) {
+    ir_importer importer = {.m = to};
+    foreach_func (f, from)
+        if (f->flags & IR_FUNC_KERNEL) copy_kernel(&importer, f);
+}
+
+static void write_object(emit_job *j, const x86_job *x, cg_object *o) {
+    cg_file_options file = {.machine = &cg_x86_64_machine, .lines = x->lines};
     uint8_t *bytes;
     if (x->nativecpu)
         cg_x86_64_add_nativecpu(o, j->scratch);
@@ -104,13 +110,14 @@ static void emit_x86(void *arg) {
     emit_job *j = w->job;
     cg_object object;
     ir_text text = {.arena = j->scratch};
+    copy_module(w->module, j->module->ir);
     ir_put(&text, "");
     if (w->x86->text) w->x86->native.code.listing = &text;
     w->x86->native.code.lines = w->x86->lines;
     if (!rt_native_compile(w->module, NULL, &w->x86->native, j->scratch, &object))
         ir_throw(j->module->ir->cx, IR_ERR_REFUSED);
     if (!w->x86->text) {
-        write_object(j, w->x86, &object, w->module);
+        write_object(j, w->x86, &object);
         return;
     }
     j->data = text.data;
@@ -119,8 +126,9 @@ static void emit_x86(void *arg) {
 
 /* The copy of the module is freed, however it ends. */
 static void emit_native(emit_job *j, x86_job *x) {
-    ir_ctx *cx = j->module->ir->cx;
-    x86_work w = {j, x, copy_module(j->module->ir)};
+    const ir_module *from = j->module->ir;
+    ir_ctx *cx = from->cx;
+    x86_work w = {j, x, ir_module_new(cx, from->name, from->pointer_bits)};
     bool ok = ir_try(cx, emit_x86, &w);
     ir_status status = cx->status;
     ir_module_free(w.module);

@@ -89,12 +89,13 @@ void rt_code_withdraw(rt_code *c) {
     c->gdb = NULL;
 }
 
-static void tell_gdb(rt_code *c, const cg_object *o, const ir_module *lines, ir_arena *a) {
+static void tell_gdb(rt_code *c, const cg_object *o, ir_arena *a) {
     uint64_t address[CG_SECTIONS];
     uint8_t *file;
     size_t size;
     for (int s = 0; s < CG_SECTIONS; s++) address[s] = (uint64_t)(uintptr_t)c->at[s];
-    cg_file_options options = {.machine = &cg_x86_64_machine, .lines = lines, .address = address};
+    cg_file_options options = {
+        .machine = &cg_x86_64_machine, .lines = o->lines.n != 0, .address = address};
     cg_write_object(o, &options, a, &file, &size);
     size_t mapped = sizeof(announced) + size;
     announced *e = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -117,7 +118,7 @@ typedef struct {
 static void announce(void *arg) {
     job *j = arg;
     if (j->tools->perf) tell_perf(j->code, j->object, &j->arena);
-    if (j->tools->gdb) tell_gdb(j->code, j->object, j->tools->lines, &j->arena);
+    if (j->tools->gdb) tell_gdb(j->code, j->object, &j->arena);
 }
 
 void rt_code_announce(rt_code *c, const cg_object *o, const rt_tools *tools, ir_ctx *cx) {

@@ -54,9 +54,8 @@ static inline void *rt_code_symbol(const rt_code *c, const cg_object *o, uint32_
 /* -------------------------------------------------------------------------- tools (jit_debug.c) */
 
 typedef struct {
-    bool gdb;               /* through gdb's JIT interface: names, lines, frames */
-    bool perf;              /* names, in /tmp/perf-PID.map */
-    const ir_module *lines; /* for gdb; or NULL */
+    bool gdb;  /* through gdb's JIT interface: names, frames, and lines as the object has them */
+    bool perf; /* names, in /tmp/perf-PID.map */
 } rt_tools;
 
 /* Says what the loaded object holds.  Throws when memory is short; the code stays as it is. */

@@ -92,9 +92,16 @@ static void finish(const progress *p, ir_arena *arena, cg_object *out) {
     k->block = symbol_of(out, p->code.block->name);
 }
 
+static bool check_imports(const ir_module *m) {
+    foreach_global (g, m)
+        if (g->flags & IR_FUNC_IMPORT)
+            return ir_error(m->cx, "@%s is imported and has no definition", g->name);
+    return true;
+}
+
 bool rt_native_compile(ir_module *m, const char *name, const rt_native_options *o, ir_arena *arena,
                        cg_object *out) {
-    if (!run(m, pass_standard, o) || !run(m, widening, o)) return false;
+    if (!check_imports(m) || !run(m, pass_standard, o) || !run(m, widening, o)) return false;
     progress *kernels = ir_new_array(arena, progress, count_kernels(m) + 1);
     uint32_t n = 0;
     foreach_func (f, m) {

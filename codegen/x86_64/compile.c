@@ -32,7 +32,9 @@ static bool compile_func(x86_writer *w, ir_func *f, const cg_x86_64_options *o) 
 
 /* ------------------------------------------------------------------------------------------ sections */
 
+/* The object outlives the module, and its names. */
 static uint32_t add_symbol(x86_writer *w, cg_symbol s) {
+    s.name = ir_strdup(w->arena, s.name);
     *ir_push(w->arena, &w->object->symbols) = s;
     return w->object->symbols.n - 1;
 }
@@ -42,14 +44,22 @@ static void place_global(x86_writer *w, const ir_global *g) {
     cg_section section = g->constant || g->space == IR_CONST ? CG_RODATA : CG_DATA;
     uint64_t bytes = ir_sizeof(g->module, g->type);
     uint32_t align = g->align ? g->align : 1, at = (o->size[section] + align - 1) / align * align;
-    if (bytes > INT32_MAX - at) ir_throw(g->module->cx, IR_ERR_LIMIT);
-    uint8_t *data = ir_alloc(w->arena, at + bytes);
-    memcpy(data, o->bytes[section], o->size[section]);
-    if (g->init) memcpy(data + at, g->init, bytes);
-    o->bytes[section] = data;
+    if (at > INT32_MAX || bytes > INT32_MAX - at) ir_throw(g->module->cx, IR_ERR_LIMIT);
     o->size[section] = at + (uint32_t)bytes;
     if (align > o->align[section]) o->align[section] = align;
     add_symbol(w, (cg_symbol){g->name, section, at, (uint32_t)bytes, false, false});
+}
+
+/* Globals have symbols, in their order, before anything else does. */
+static void fill_globals(x86_writer *w, const ir_module *m) {
+    cg_object *o = w->object;
+    uint32_t n = 0;
+    for (int s = CG_RODATA; s <= CG_DATA; s++) o->bytes[s] = ir_alloc(w->arena, o->size[s]);
+    foreach_global (g, m) {
+        if (g->space == IR_LOCAL) continue;
+        const cg_symbol *s = &o->symbols.data[n++];
+        if (g->init) memcpy(o->bytes[s->section] + s->at, g->init, s->size);
+    }
 }
 
 static uint32_t find_symbol(const cg_object *o, const char *name) {
@@ -93,13 +103,33 @@ static void place_code(x86_writer *w, const ir_module *m, const x86_image *image
         x->frame.symbol = find_symbol(o, x->func->name);
         *ir_push(w->arena, &o->frames) = x->frame;
     }
-    for (uint32_t n = 0; n < w->lines.n; n++)
-        *ir_push(w->arena, &o->lines) =
-            (cg_line){image->labels[w->lines.data[n].at], w->lines.data[n].loc};
     for (uint32_t n = 0; n < image->nrelocs; n++) {
         const x86_reloc *r = &image->relocs[n];
         uint32_t symbol = find_symbol(o, name_of_label(m, w, r->label));
         add_reloc(w, (cg_reloc){CG_TEXT, CG_PC32, r->at, symbol, r->addend});
+    }
+}
+
+/* Files get numbers as they are met. */
+static uint32_t number_file(x86_writer *w, ir_map *numbers, const char *name) {
+    cg_object *o = w->object;
+    uintptr_t known = (uintptr_t)ir_map_get(numbers, (uintptr_t)name);
+    if (known) return (uint32_t)known - 1;
+    *ir_push(w->arena, &o->files) = ir_strdup(w->arena, name);
+    ir_map_set(w->arena, numbers, (uintptr_t)name, (void *)(uintptr_t)o->files.n);
+    return o->files.n - 1;
+}
+
+static void place_lines(x86_writer *w, const ir_module *m, const x86_image *image) {
+    ir_map numbers = {0};
+    for (uint32_t n = 0; n < w->lines.n; n++) {
+        const ir_line *from = ir_line_of(m, w->lines.data[n].loc);
+        cg_line *to = ir_push(w->arena, &w->object->lines);
+        *to = (cg_line){.at = image->labels[w->lines.data[n].label]};
+        if (!from) continue;
+        to->file = number_file(w, &numbers, m->files.data[from->file]);
+        to->line = from->line;
+        to->column = from->column;
     }
 }
 
@@ -130,9 +160,11 @@ bool cg_x86_64_compile(ir_module *m, const cg_x86_64_options *options, ir_arena 
     if (!x86_finish(w.code, &image)) return ir_error(m->cx, "the code is too large");
     foreach_global (g, m)
         if (g->space != IR_LOCAL) place_global(&w, g);
+    fill_globals(&w, m);
     foreach_global (g, m)
         if (g->space != IR_LOCAL) place_relocs(&w, g);
     place_code(&w, m, &image);
+    place_lines(&w, m, &image);
     measure_functions(out, image.code_bytes);
     return true;
 }

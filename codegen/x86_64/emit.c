@@ -313,6 +313,14 @@ static void put_branch(emitter *e, const ir_inst *i, const ir_block *next) {
 
 /* ---------------------------------------------------------------------------------------- function */
 
+/* The prologue belongs to the first line of the function. */
+static uint32_t first_loc(const emitter *e) {
+    for (uint32_t n = 0; n < e->nblocks; n++)
+        foreach_inst (i, e->order[n])
+            if (i->loc) return i->loc;
+    return 0;
+}
+
 /* Code from here on was made of what stands at loc. */
 static void note_line(emitter *e, uint32_t loc) {
     x86_writer *w = e->w;
@@ -320,7 +328,7 @@ static void note_line(emitter *e, uint32_t loc) {
     if (w->lines.n && w->lines.data[w->lines.n - 1].loc == loc) return;
     uint32_t here = x86_label_new(w->code);
     x86_bind(w->code, here);
-    *ir_push(w->arena, &w->lines) = (cg_line){here, loc};
+    *ir_push(w->arena, &w->lines) = (x86_line){here, loc};
 }
 
 static void put_inst(emitter *e, const ir_inst *i, const ir_block *next) {
@@ -381,6 +389,7 @@ bool x86_emit(x86_writer *w, ir_func *f, const cg_allocation *a) {
     x86_align(w->code, 16);
     x86_bind(w->code, x86_symbol_label(w, f));
     if (w->listing) ir_putf(w->listing, "%s:\n", f->name);
+    if (w->notes_lines) note_line(&e, first_loc(&e));
     put_prologue(&e);
     note_frame(&e);
     put_blocks(&e);

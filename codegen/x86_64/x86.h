@@ -118,6 +118,11 @@ typedef struct {
     cg_frame frame;
 } x86_frame;
 
+/* Code from a label on was made of what stands at the module's `loc`. */
+typedef struct {
+    uint32_t label, loc;
+} x86_line;
+
 typedef struct {
     const x86_cpu *target;
     x86_code *code;
@@ -126,7 +131,7 @@ typedef struct {
     ir_map label_of; /* functions and globals, by address: label + 1 */
     ir_vec(x86_frame) frames;
     bool notes_lines;
-    ir_vec(cg_line) lines; /* with labels in place of offsets */
+    ir_vec(x86_line) lines;
     ir_text *listing; /* or NULL */
 } x86_writer;
 

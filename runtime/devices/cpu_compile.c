@@ -17,19 +17,9 @@ typedef struct {
     ir_module *module;
 } compilation;
 
-static void check_imports(const compilation *c) {
-    foreach_global (g, c->module)
-        if (g->flags & IR_FUNC_IMPORT) {
-            ir_error(c->from->cx, "kernel @%s: @%s is imported and has no definition",
-                     c->kernel->name, g->name);
-            ir_throw(c->from->cx, IR_ERR_DEVICE);
-        }
-}
-
 static void compile_kernel(void *arg) {
     compilation *c = arg;
     ir_import_func(c->module, c->kernel, c->kernel->name);
-    check_imports(c);
     if (!rt_native_compile(c->module, c->kernel->name, c->options, c->arena, c->out))
         ir_throw(c->from->cx, IR_ERR_DEVICE);
 }

@@ -102,9 +102,8 @@ static void load(compilation *c, const cg_object *o) {
     if (status != IR_OK)
         rt_throw(l->device->base.context, status, "kernel @%s: there is no room for its code",
                  function_of(l)->name);
-    rt_tools tools = l->device->tools;
-    tools.lines = function_of(l)->module;
-    if (tools.gdb || tools.perf) rt_code_announce(&c->out->code, o, &tools, c->arena.cx);
+    const rt_tools *tools = &l->device->tools;
+    if (tools->gdb || tools->perf) rt_code_announce(&c->out->code, o, tools, c->arena.cx);
 }
 
 static void compile(void *arg) {
@@ -124,6 +123,7 @@ static ir_status compile_variant(void *user, const pass_group_shape *shape, rt_v
     launch *l = user;
     ir_ctx *cx = &l->device->base.context->cx;
     compilation c = {.launch = l, .options = {*shape, {.level = l->device->level}}, .out = out};
+    c.options.code.lines = l->device->tools.gdb;
     ir_arena_init(&c.arena, cx);
     bool ok = ir_try(cx, compile, &c);
     ir_status status = ok ? IR_OK : cx->status;

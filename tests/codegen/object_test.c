@@ -31,7 +31,7 @@ static void save(const char *name, const void *bytes, size_t n) {
     cr_assert(f && fwrite(bytes, 1, n, f) == n && fclose(f) == 0);
 }
 
-static void save_object(bench *b, const ir_module *lines) {
+static void save_object(bench *b, bool lines) {
     uint8_t *bytes, *again;
     size_t size, size_again;
     cg_file_options o = {.machine = &cg_x86_64_machine, .lines = lines};
@@ -59,8 +59,7 @@ static void expect_in(const char *text, const char *part) {
 Test(object, readelf_and_objdump_read_it) {
     bench b;
     begin(&b);
-    ir_module *lines = sample_lines(&b.cx);
-    save_object(&b, lines);
+    save_object(&b, true);
     const char *all = output(&b, "readelf -aW -wfil k.o");
     cr_expect(!strstr(all, "arning") && !strstr(all, "rror"), "%s", all);
     expect_in(all, "REL (Relocatable file)");
@@ -71,7 +70,6 @@ Test(object, readelf_and_objdump_read_it) {
     expect_in(output(&b, "objdump -dr k.o"), "<fill.block>:");
     expect_in(output(&b, "addr2line -fe k.o 4 && addr2line -fe k.o 0"),
               "fill\nsample.cl:18\nfill\nsample.cl:17\n");
-    ir_module_free(lines);
     end(&b);
 }
 
@@ -79,7 +77,7 @@ Test(object, one_without_anything) {
     bench b;
     begin(&b);
     b.object = (cg_object){0};
-    save_object(&b, NULL);
+    save_object(&b, false);
     const char *all = output(&b, "readelf -aW k.o && ld -r -o l.o k.o");
     cr_expect(!strstr(all, "arning") && !strstr(all, "rror"), "%s", all);
     end(&b);
@@ -127,7 +125,7 @@ Test(object, c_programs_link_with_it) {
     bench b;
     begin(&b);
     cg_add_kernel_table(&b.object, "spvf_kernels", &b.arena);
-    save_object(&b, NULL);
+    save_object(&b, false);
     save_text("main.c", plain);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         expect_program(&b, ways[i],
@@ -173,7 +171,7 @@ Test(object, native_cpu_calls_it) {
     bench b;
     begin(&b);
     cg_x86_64_add_nativecpu(&b.object, &b.arena);
-    save_object(&b, NULL);
+    save_object(&b, false);
     save_text("main.c", nativecpu);
     expect_program(&b, "gcc -O1 main.c k.o -o main",
                    "0 0 0 1012 1012 1012 0 0 5 3 fill __nativecpu_end\n");
@@ -213,7 +211,7 @@ Test(object, native_cpu_describes_the_group) {
     begin(&b);
     sample_add_hook(&b.arena, &b.object, "look", "hook");
     cg_x86_64_add_nativecpu(&b.object, &b.arena);
-    save_object(&b, NULL);
+    save_object(&b, false);
     save_text("main.c", group);
     expect_program(&b, "gcc -O1 main.c k.o -o main",
                    "7 8 11 3 20 31 8 9 12 4 21 32 9 10 13 5 22 33 3 0 0 0\nunharmed\n");

@@ -137,9 +137,10 @@ void sample_object(ir_arena *arena, cg_object *out) {
     *ir_push(arena, &out->relocs) =
         (cg_reloc){CG_DATA, CG_ABS64, out->symbols.data[WHERE].at, MESSAGE, 1};
     uint32_t fill = write_fill(&w), block = write_block(&w);
-    *ir_push(arena, &out->lines) = (cg_line){0, 100};
-    *ir_push(arena, &out->lines) = (cg_line){4, 200};
-    *ir_push(arena, &out->lines) = (cg_line){out->symbols.data[block].at, 300};
+    *ir_push(arena, &out->files) = "sample.cl";
+    *ir_push(arena, &out->lines) = (cg_line){0, 0, SAMPLE_LINE, 1};
+    *ir_push(arena, &out->lines) = (cg_line){4, 0, SAMPLE_LINE + 1, 5};
+    *ir_push(arena, &out->lines) = (cg_line){out->symbols.data[block].at, 0, 40, 1};
     *ir_push(arena, &out->kernels) =
         (cg_kernel){.name = "fill",
                     .entry = fill,
@@ -147,15 +148,6 @@ void sample_object(ir_arena *arena, cg_object *out) {
                     .nargs = 3,
                     .arg = args,
                     .need = {.local = SAMPLE_LOCAL, .scratch = 100, .scratch_item = 24}};
-}
-
-ir_module *sample_lines(ir_ctx *cx) {
-    ir_module *m = ir_module_new(cx, "sample.spv", 64);
-    *ir_push(&m->arena, &m->files) = "sample.cl";
-    *ir_push(&m->arena, &m->lines) = (ir_line){100, 0, SAMPLE_LINE, 1};
-    *ir_push(&m->arena, &m->lines) = (ir_line){200, 0, SAMPLE_LINE + 1, 5};
-    *ir_push(&m->arena, &m->lines) = (ir_line){300, 0, 40, 1};
-    return m;
 }
 
 /* ------------------------------------------------------------------------ calls of this program */

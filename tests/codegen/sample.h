@@ -12,10 +12,8 @@ enum { SAMPLE_BIAS = 1000, SAMPLE_LOCAL = 256, SAMPLE_LINE = 17 };
  *   - puts value + SAMPLE_BIAS + part[0] into out[group_id[0]], part[0] having been set to 5 there,
  *   - counts itself in `calls`, an exported int;
  * fill.block does so for group_id[0] to group_end[0], calling fill.  The data has a pointer to a
- * constant, `where`.  Lines refer to sample_lines. */
+ * constant, `where`.  fill was made of lines 17 and 18 of sample.cl. */
 void sample_object(ir_arena *arena, cg_object *out);
-/* A module whose line table says that fill was made of lines 17 and 18 of sample.cl. */
-ir_module *sample_lines(ir_ctx *cx);
 
 /* A kernel that is a function of this program; what it needs is the caller's to say. */
 typedef void sample_function(const ir_group_info *g, void *const *args);

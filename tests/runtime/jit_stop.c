@@ -9,7 +9,7 @@ int main(void) {
     rt_code code;
     ir_arena_init(&arena, &cx);
     sample_object(&arena, &object);
-    rt_tools tools = {.gdb = true, .lines = sample_lines(&cx)};
+    rt_tools tools = {.gdb = true};
     if (rt_code_load(&object, NULL, &code) != IR_OK) return 1;
     rt_code_announce(&code, &object, &tools, &cx);
     void (*block)(const ir_group_info *g, void *const *args);
