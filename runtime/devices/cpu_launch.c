@@ -214,15 +214,13 @@ static void take_memory(launch *l) {
 
 static void deliver(launch *l) {
     rt_device *d = &l->device->base;
-    if (l->output.text.n) d->output(d->output_user, l->output.text.data);
+    if (l->output.text.n && d->output) d->output(d->output_user, l->output.text.data);
 }
 
 static void run(launch *l) {
     const rt_device *d = &l->device->base;
-    if (d->output && !d->watch) {
-        l->info.print = cpu_print;
-        l->info.user = &l->output;
-    }
+    l->info.print = cpu_print;
+    l->info.user = &l->output;
     l->work.run = l->use.variant->run;
     l->work.info = &l->info;
     l->work.args = l->args;
