@@ -44,21 +44,11 @@ typedef struct {
     bool text, lines, nativecpu;
 } x86_job;
 
-/* Is the rest of a target's name this option?  *s moves behind it. */
-static bool take(const char **s, const char *option) {
-    size_t n = strlen(option);
-    if (strncmp(*s, option, n) != 0 || ((*s)[n] && (*s)[n] != ',')) return false;
-    *s += n;
-    return true;
-}
-
 static bool take_option(const char **s, x86_job *x) {
-    if (take(s, ",text")) return x->text = true;
-    if (take(s, ",lines")) return x->lines = true;
-    if (take(s, ",abi=nativecpu")) return x->nativecpu = true;
-    if (!take(s, ",regalloc=stack")) return false;
-    x->native.code.regalloc.how = CG_REGALLOC_STACK;
-    return true;
+    if (rt_take_option(s, "text")) return x->text = true;
+    if (rt_take_option(s, "lines")) return x->lines = true;
+    if (rt_take_option(s, "abi=nativecpu")) return x->nativecpu = true;
+    return rt_take_code_option(s, &x->native.code);
 }
 
 /* "x86_64[:v2|:v3|:v4]{,text|,lines|,abi=nativecpu|,regalloc=stack}" */
@@ -66,8 +56,7 @@ static bool x86_target(const char *s, x86_job *x) {
     *x = (x86_job){.native.code.level = CG_X86_64_V3};
     if (strncmp(s, "x86_64", 6) != 0) return false;
     s += 6;
-    for (unsigned v = 2; v <= 4; v++)
-        if (take(&s, v == 2 ? ":v2" : v == 3 ? ":v3" : ":v4")) x->native.code.level = v;
+    if (*s && ((*s != ':' && *s != ',') || !*++s)) return false;
     while (*s && take_option(&s, x)) continue;
     return !*s;
 }

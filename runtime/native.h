@@ -1,5 +1,6 @@
 /* native.h — running native code on this machine: code in memory, threads, variants of kernels.
  *
+ *   code_options.c  what names of targets and devices say of code
  *   jit.c        an object in memory that can be executed
  *   jit_debug.c  … made known to gdb and perf
  *   cpus.c       how many threads this process should have
@@ -50,6 +51,16 @@ void rt_code_unload(rt_code *c);
 static inline void *rt_code_symbol(const rt_code *c, const cg_object *o, uint32_t symbol) {
     return c->at[o->symbols.data[symbol].section] + o->symbols.data[symbol].at;
 }
+
+/* --------------------------------------------------------------------- options (code_options.c)
+ *
+ * A list of options with commas between them, behind the name of a target or device. */
+
+/* Does the list begin with this option?  Then *s moves to the next one. */
+bool rt_take_option(const char **s, const char *option);
+/* One of v2, v3, v4, regalloc=stack, seed=N (choices of register allocation that do not matter are
+ * made at random). */
+bool rt_take_code_option(const char **s, cg_x86_64_options *code);
 
 /* -------------------------------------------------------------------------- tools (jit_debug.c) */
 

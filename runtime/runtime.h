@@ -333,11 +333,12 @@ typedef struct {
 /* Runs the group both ways; the fused one's results stay.  False after a reported difference. */
 bool rt_validate(rt_validation *v);
 
-/* Opens "check", "cpu", "cpu:v2" …, "opencl" or "opencl:N"; throws when there is no such device. */
+/* Opens "check", "cpu", "cpu:OPTION,OPTION …", "opencl" or "opencl:N"; throws when there is no such device. */
 rt_device *rt_device_open(spvf_context *context, const char *name);
 rt_device *rt_check_open(spvf_context *context);
-/* level: "v2" to "v4", or NULL: what SPVF_CPU says, or what the machine has. */
-rt_device *rt_cpu_open(spvf_context *context, const char *level);
+/* list: options of rt_take_code_option, or NULL: what SPVF_CPU says.  Without a level, the
+ * machine's. */
+rt_device *rt_cpu_open(spvf_context *context, const char *list);
 void rt_cpu_list(void (*each)(void *user, const spvf_device_info *info), void *user);
 rt_device *rt_opencl_open(spvf_context *context, unsigned index);
 void rt_opencl_list(spvf_context *context, void (*each)(void *user, const spvf_device_info *info),

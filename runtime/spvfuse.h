@@ -465,7 +465,7 @@ SPVF_API void spvf_plan_destroy(spvf_plan *plan);
 
 typedef struct {
     size_t size;
-    const char *device; /* "check" (default), "cpu", "cpu:v2" to "cpu:v4", "opencl", "opencl:N" */
+    const char *device; /* "check", "cpu", "cpu:OPTIONS", "opencl", "opencl:N" */
     bool unfused;       /* launch the members of fuse groups one by one */
     bool strict;        /* a refused fusion is an error; otherwise its members run one by one */
     void (*output)(void *user, const char *text); /* print statements and printf; NULL: dropped */

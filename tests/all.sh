@@ -53,6 +53,18 @@ for shard in 0 1; do
         --known tests/corpus/oracle_differences.txt
 done
 
+# Native code of every level that this machine has.
+level=$("$release/spvfuse" devices | sed -n 's/^cpu .*x86-64-v\([2-4]\).*/\1/p')
+cpus="--oracle cpu:v2,regalloc=stack --oracle cpu:v2,seed=3"
+for v in 2 3 4; do
+    [ "$v" -gt "${level:-0}" ] || cpus="$cpus --oracle cpu:v$v"
+done
+for shard in 0 1; do
+    [ -z "$level" ] || suite "corpus-cpu-$shard" "$release/tests/corpus_run" tests/corpus \
+        "$release/corpus" --stage oracle --shard $shard/2 "$cpus" \
+        --bounds tests/corpus/cpu_bounds.txt --known tests/corpus/cpu_differences.txt
+done
+
 run_one() {
     name=${1%%	*}
     start=$(date +%s)

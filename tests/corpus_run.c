@@ -1,17 +1,18 @@
 /* corpus_run.c — the corpus through the whole product.
  *
  *   corpus_run PLANS MODULES [--stage modules|plans|oracle] [--shard I/N] [--oracle DEVICE]
- *              [--known FILE] [NAME…]
+ *              [--known FILE] [--bounds FILE] [NAME…]
  *
  * MODULES/PRODUCER/NAME.spv are what the producers made of PLANS/NAME.cl.  Each module is
  *   read · verified · printed, parsed and printed again to the same bytes · optimized · written ·
  *   validated by spirv-val · read again
  * and each PLANS/NAME.plan is run on `check`: as read and one kernel at a time; from the rewritten
  * modules and optimized; fused.  All runs must end without a finding, meet the plan's expectations
- * and leave the same bytes in every buffer.  With --oracle the rewritten modules also run on that
- * device, fused and unfused; its floats may differ in the last bits.  The file of known differences
- * has lines "NAME [PRODUCER] reason": what the device cannot do or does differently.  Such a case
- * must fail, so the list cannot grow old.
+ * and leave the same bytes in every buffer.  With --oracle, up to eight times, the rewritten modules
+ * also run on that device, fused and unfused.  There a float may differ in the last bits; with
+ * --bounds, in those plans alone that the file lists in lines "NAME ULPS reason", by so many units in
+ * the last place.  The file of known differences has lines "NAME [PRODUCER] reason": what the device
+ * cannot do or does differently.  Such a case must fail, so the list cannot grow old.
  */
 #include "runtime/spvfuse.h"
 
@@ -25,10 +26,16 @@
 #include <unistd.h>
 
 static const char *const producers[] = {"clang15-O0", "clang15-O2", "clang22-O2"};
-enum { PRODUCERS = sizeof producers / sizeof *producers, MAX_NAMES = 1000, MAX_BUFFERS = 64 };
+enum {
+    PRODUCERS = sizeof producers / sizeof *producers,
+    MAX_NAMES = 1000,
+    MAX_BUFFERS = 64,
+    MAX_ORACLES = 8
+};
 
-static const char *plans, *modules, *oracle;
+static const char *plans, *modules, *oracles[MAX_ORACLES + 1];
 static char *known = ""; /* text of the file of known differences */
+static char *bounds;     /* text of the file of bounds, or NULL */
 static bool oracle_only;
 static int passed, failed;
 
@@ -55,16 +62,33 @@ static void outcome(bool ok, const char *name, const char *producer, const char 
         printf("FAIL %s %s: %s: %s\n", name, producer, step, why), failed++;
 }
 
+/* What the next line that begins with the name says behind it; NULL: there is none. */
+static const char *next_entry(const char **text, const char *name) {
+    size_t n = strlen(name);
+    while (**text) {
+        const char *s = *text;
+        *text += strcspn(s, "\n");
+        *text += **text == '\n';
+        if (strncmp(s, name, n) == 0 && s[n] == ' ') return s + n + 1;
+    }
+    return NULL;
+}
+
 /* Is there a line "NAME reason" or "NAME PRODUCER reason"? */
 static bool is_known(const char *name, const char *producer) {
-    size_t n = strlen(name), p = strlen(producer);
-    for (const char *s = known; *s; s += strcspn(s, "\n"), s += *s == '\n') {
-        if (strncmp(s, name, n) != 0 || s[n] != ' ') continue;
-        const char *rest = s + n + 1;
+    const char *text = known;
+    size_t p = strlen(producer);
+    for (const char *rest; (rest = next_entry(&text, name)) != NULL;) {
         if (strncmp(rest, "clang", 5) != 0) return true;
         if (strncmp(rest, producer, p) == 0 && rest[p] == ' ') return true;
     }
     return false;
+}
+
+/* Units in the last place by which floats may differ; 0: they may not. */
+static double bound_of(const char *name) {
+    const char *text = bounds, *rest = next_entry(&text, name);
+    return rest ? strtod(rest, NULL) : 0;
 }
 
 /* ---------------------------------------------------------------------------------------- files */
@@ -219,35 +243,63 @@ static bool run(const char *name, const char *folder, spvf_run_options o, memory
     return ok;
 }
 
+static size_t width_of(const contents *b) {
+    return b->element[1] == '1' ? 2 : b->element[1] == '3' ? 4 : 8;
+}
+
+static double half_value(uint16_t h) {
+    int exponent = h >> 10 & 31, fraction = h & 1023;
+    double v = exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24);
+    if (exponent == 31) v = fraction ? NAN : INFINITY;
+    return h & 0x8000 ? -v : v;
+}
+
 static double element_at(const contents *b, size_t i) {
+    uint16_t h;
     float f;
     double d;
-    if (b->element[0] != 'f' || b->element[1] == '1') return 0;
-    if (b->element[1] == '3') return memcpy(&f, b->data + i * 4, 4), (double)f;
-    return memcpy(&d, b->data + i * 8, 8), d;
+    const char *at = b->data + i * width_of(b);
+    if (b->element[1] == '1') return memcpy(&h, at, sizeof h), half_value(h);
+    if (b->element[1] == '3') return memcpy(&f, at, sizeof f), (double)f;
+    return memcpy(&d, at, sizeof d), d;
+}
+
+/* Units in the last place of the reference, or of 1 where that is larger. */
+static double distance(const contents *a, const contents *b, size_t i) {
+    double x = element_at(a, i), y = element_at(b, i), size = fmax(1, fabs(x));
+    size_t width = width_of(a);
+    if (memcmp(a->data + i * width, b->data + i * width, width) == 0 || (isnan(x) && isnan(y)))
+        return 0;
+    double units = ldexp(fabs(x - y) / size, width == 2 ? 10 : width == 4 ? 23 : 52);
+    return units > 0 ? units : x == y ? 0 : INFINITY;
 }
 
 /* Another implementation's math functions differ in the last bits. */
-static bool close_enough(const contents *a, const contents *b) {
-    size_t width = a->element[1] == '3' ? 4 : 8;
-    if (a->element[0] != 'f' || a->element[1] == '1') return false;
-    for (size_t i = 0; i < a->size / width; i++) {
-        double x = element_at(a, i), y = element_at(b, i);
-        bool same = memcmp(a->data + i * width, b->data + i * width, width) == 0;
-        if (same || (isnan(x) && isnan(y)) || fabs(x - y) <= 2e-5 * fmax(1, fabs(x))) continue;
-        snprintf(why, sizeof why, "%s[%zu] is %.9g, reference %.9g", a->name, i, y, x);
-        return false;
+static bool close_enough(const contents *a, const contents *b, double units) {
+    double worst = 0;
+    for (size_t i = 0; i < a->size / width_of(a); i++) {
+        double d = distance(a, b, i);
+        if (d <= fmax(worst, units)) continue;
+        snprintf(why, sizeof why, "%s[%zu] is %.9g, reference %.9g: %.3g units", a->name, i,
+                 element_at(b, i), element_at(a, i), worst = d);
     }
-    return true;
+    return worst == 0;
 }
 
-static bool same_memory(const memory *want, const memory *got, bool exact) {
+/* Units by which a float may differ. */
+static double freedom_of(const char *name, const contents *b, bool exact) {
+    if (exact) return 0;
+    return bounds ? bound_of(name) : ldexp(2e-5, b->element[1] == '6' ? 52 : 23);
+}
+
+static bool same_memory(const char *name, const memory *want, const memory *got, bool exact) {
     for (int i = 0; i < want->n; i++) {
         const contents *a = &want->buffer[i], *b = &got->buffer[i];
         size_t at = 0;
+        bool is_float = a->element[0] == 'f';
         while (at < a->size && a->data[at] == b->data[at]) at++;
-        if (at == a->size || (!exact && close_enough(a, b))) continue;
-        if (exact || a->element[0] != 'f')
+        if (at == a->size || (is_float && close_enough(a, b, freedom_of(name, a, exact)))) continue;
+        if (!is_float || exact)
             snprintf(why, sizeof why, "buffer %s differs from the reference at byte %zu", a->name,
                      at);
         return false;
@@ -259,7 +311,7 @@ static bool agrees(const char *name, const char *producer, const memory *want, s
     char folder[64];
     memory got = {0};
     snprintf(folder, sizeof folder, "%s.out", producer);
-    bool ok = run(name, folder, o, &got) && same_memory(want, &got, !o.device);
+    bool ok = run(name, folder, o, &got) && same_memory(name, want, &got, !o.device);
     drop(&got);
     return ok;
 }
@@ -317,11 +369,12 @@ static void check_plan(const char *name, const char *producer) {
         compare(name, producer, "run optimized", &want, (spvf_run_options){.unfused = true});
         compare(name, producer, "run fused", &want, (spvf_run_options){.device = NULL});
     }
-    if (ok && oracle)
-        compare(name, producer, oracle, &want,
-                (spvf_run_options){.unfused = true, .device = oracle});
-    if (ok && oracle && has_groups(name))
-        compare(name, producer, "fused there", &want, (spvf_run_options){.device = oracle});
+    for (const char **device = oracles; ok && *device; device++) {
+        compare(name, producer, *device, &want,
+                (spvf_run_options){.unfused = true, .device = *device});
+        if (has_groups(name))
+            compare(name, producer, "fused there", &want, (spvf_run_options){.device = *device});
+    }
     drop(&want);
 }
 
@@ -389,7 +442,7 @@ static void check_one_plan(const char *name, const char *producer) {
 }
 
 int main(int argc, char **argv) {
-    int shard = 0, shards = 1, n = 3;
+    int shard = 0, shards = 1, n = 3, noracles = 0;
     const char *stage = "";
     if (argc < 3) return fprintf(stderr, "usage: corpus_run PLANS MODULES [NAME…]\n"), 2;
     plans = argv[1];
@@ -397,8 +450,10 @@ int main(int argc, char **argv) {
     for (; n < argc && argv[n][0] == '-'; n += 2) {
         if (strcmp(argv[n], "--shard") == 0 && n + 1 < argc)
             sscanf(argv[n + 1], "%d/%d", &shard, &shards);
-        else if (strcmp(argv[n], "--oracle") == 0 && n + 1 < argc)
-            oracle = argv[n + 1];
+        else if (strcmp(argv[n], "--oracle") == 0 && n + 1 < argc && noracles < MAX_ORACLES)
+            oracles[noracles++] = argv[n + 1];
+        else if (strcmp(argv[n], "--bounds") == 0 && n + 1 < argc)
+            bounds = read_file(argv[n + 1], &(size_t){0});
         else if (strcmp(argv[n], "--stage") == 0 && n + 1 < argc)
             stage = argv[n + 1];
         else if (strcmp(argv[n], "--known") == 0 && n + 1 < argc)

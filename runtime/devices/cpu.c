@@ -33,7 +33,7 @@ static bool has_globals(const ir_module *m) {
 
 /* The program's constants and variables come to be, and last as long as the device. */
 static void load_globals(cpu_device *c, rt_program *p) {
-    rt_native_options options = {.code.level = c->level};
+    rt_native_options options = {.code = c->code};
     cg_object object;
     rt_code code;
     rt_cpu_compile_globals(p->module, &options, &c->arena, &object);
@@ -109,15 +109,16 @@ static cpu_device *make_device(spvf_context *context, const rt_cpu_options *opti
                           .build = build,
                           .launch = launch};
     c->compile = options->compile;
-    c->level = options->level ? options->level : rt_cpu_level();
+    c->code = options->code;
+    if (!c->code.level) c->code.level = rt_cpu_level();
     c->tools.gdb = says(getenv("SPVF_JIT"), "gdb");
     c->tools.perf = says(getenv("SPVF_JIT"), "perf");
     return c;
 }
 
 rt_device *rt_cpu_open_with(spvf_context *context, const rt_cpu_options *options) {
-    if (options->level > rt_cpu_level())
-        rt_throw(context, IR_ERR_DEVICE, "cpu: this machine is no x86-64-v%u", options->level);
+    if (options->code.level > rt_cpu_level())
+        rt_throw(context, IR_ERR_DEVICE, "cpu: this machine is no x86-64-v%u", options->code.level);
     cpu_device *c = make_device(context, options);
     c->pool = rt_pool_share();
     if (!c->pool) {
@@ -132,16 +133,17 @@ static const char *why_not(void) {
     return rt_cpu_level() ? rt_cpu_missing() : "the processor is no x86-64-v2";
 }
 
-static unsigned level_of(spvf_context *context, const char *name) {
-    if (!name) name = getenv("SPVF_CPU");
-    if (!name || !*name) return 0;
-    if (name[0] == 'v' && name[1] >= '2' && name[1] <= '4' && !name[2])
-        return CG_X86_64_V2 + (unsigned)(name[1] - '2');
-    rt_throw(context, IR_ERR_ARGUMENT, "unknown level '%s' of device cpu: v2, v3, v4", name);
+static void take_options(spvf_context *context, const char *list, cg_x86_64_options *code) {
+    if (!list) list = getenv("SPVF_CPU");
+    while (list && *list && rt_take_code_option(&list, code)) continue;
+    if (list && *list)
+        rt_throw(context, IR_ERR_ARGUMENT,
+                 "unknown option '%s' of device cpu: v2, v3, v4, regalloc=stack, seed=N", list);
 }
 
-rt_device *rt_cpu_open(spvf_context *context, const char *level) {
-    rt_cpu_options o = {level_of(context, level), rt_cpu_compile};
+rt_device *rt_cpu_open(spvf_context *context, const char *list) {
+    rt_cpu_options o = {.compile = rt_cpu_compile};
+    take_options(context, list, &o.code);
     if (why_not()) rt_throw(context, IR_ERR_DEVICE, "device cpu: %s", why_not());
     return rt_cpu_open_with(context, &o);
 }

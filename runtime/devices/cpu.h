@@ -63,7 +63,7 @@ typedef struct {
     ir_arena arena;
     rt_pool *pool;
     rt_cpu_compiler *compile;
-    unsigned level;
+    cg_x86_64_options code;
     rt_tools tools;
     rt_program *programs;
 } cpu_device;
@@ -87,7 +87,7 @@ typedef struct {
 int32_t cpu_print(void *user, const char *format, const void *arguments, uint64_t bytes);
 
 typedef struct {
-    unsigned level; /* 0: the machine's */
+    cg_x86_64_options code; /* level 0: the machine's */
     rt_cpu_compiler *compile;
 } rt_cpu_options;
 /* runtime.h's rt_cpu_open, for those who bring a compiler. */

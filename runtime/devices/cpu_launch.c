@@ -122,7 +122,7 @@ static void compile(void *arg) {
 static ir_status compile_variant(void *user, const pass_group_shape *shape, rt_variant *out) {
     launch *l = user;
     ir_ctx *cx = &l->device->base.context->cx;
-    compilation c = {.launch = l, .options = {*shape, {.level = l->device->level}}, .out = out};
+    compilation c = {.launch = l, .options = {*shape, l->device->code}, .out = out};
     c.options.code.lines = l->device->tools.gdb;
     ir_arena_init(&c.arena, cx);
     bool ok = ir_try(cx, compile, &c);

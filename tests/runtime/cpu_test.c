@@ -370,21 +370,39 @@ Test(cpu, kernels_print) {
 
 /* --------------------------------------------------------------------------------------- levels */
 
-static void open_level(void *arg) {
+static void open_by_name(void *arg) {
     bench *b = arg;
     b->device = rt_cpu_open(b->context, b->kernel);
 }
 
-Test(cpu, levels_by_name) {
-    bench b = {.context = new_context(), .kernel = "v5"};
-    cr_expect_eq(rt_guard(b.context, open_level, &b), SPVF_ERROR_ARGUMENT);
-    cr_expect_str_eq(messages, "error: unknown level 'v5' of device cpu: v2, v3, v4\n");
+static void expect_unknown(const char *list, const char *option) {
+    char want[200];
+    bench b = {.context = new_context(), .kernel = list};
+    snprintf(want, sizeof want,
+             "error: unknown option '%s' of device cpu: v2, v3, v4, regalloc=stack, seed=N\n",
+             option);
+    cr_expect_eq(rt_guard(b.context, open_by_name, &b), SPVF_ERROR_ARGUMENT, "%s", list);
+    cr_expect_str_eq(messages, want);
     spvf_context_destroy(b.context);
+}
+
+Test(cpu, options_by_name) {
+    bench b = {.context = new_context(), .kernel = "v2,regalloc=stack,seed=12"};
+    cr_expect_eq(rt_guard(b.context, open_by_name, &b), SPVF_OK, "%s", messages);
+    const cg_x86_64_options *o = &((cpu_device *)b.device)->code;
+    cr_expect(o->level == 2 && o->regalloc.how == CG_REGALLOC_STACK && o->regalloc.seed == 12);
+    b.device->close(b.device);
+    spvf_context_destroy(b.context);
+    expect_unknown("v5", "v5");
+    expect_unknown("v2,", "v2,");
+    expect_unknown("v2,seed=0", "seed=0");
+    expect_unknown("v2,regalloc=stacks", "regalloc=stacks");
 }
 
 static void open_too_high(void *arg) {
     bench *b = arg;
-    b->device = rt_cpu_open_with(b->context, &(rt_cpu_options){.level = 9, .compile = compile});
+    b->device =
+        rt_cpu_open_with(b->context, &(rt_cpu_options){.code.level = 9, .compile = compile});
 }
 
 Test(cpu, levels_that_the_machine_lacks) {
