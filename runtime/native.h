@@ -1,6 +1,6 @@
 /* native.h — running native code on this machine: code in memory, threads, variants of kernels.
  *
- *   code_options.c  what names of targets and devices say of code
+ *   options.c    what names of targets and devices say of code
  *   jit.c        an object in memory that can be executed
  *   jit_debug.c  … made known to gdb and perf
  *   cpus.c       how many threads this process should have
@@ -52,7 +52,7 @@ static inline void *rt_code_symbol(const rt_code *c, const cg_object *o, uint32_
     return c->at[o->symbols.data[symbol].section] + o->symbols.data[symbol].at;
 }
 
-/* --------------------------------------------------------------------- options (code_options.c)
+/* -------------------------------------------------------------------------- options (options.c)
  *
  * A list of options with commas between them, behind the name of a target or device. */
 
@@ -182,6 +182,7 @@ typedef struct {
 typedef struct {
     ir_status (*compile)(void *user, const pass_group_shape *shape, rt_variant *out);
     void *user;
+    bool eager; /* each shape gets code of its own when it is launched first */
 } rt_compiler;
 
 /* The code of one launch. */

@@ -3,7 +3,8 @@
  * A shape is what code can be made for: the local size above all.  The first launch compiles code
  * for any, one thread for all that wait.  A shape whose launches have taken PATIENCE times as long
  * as that compilation gets code of its own: a gain of a tenth would have paid for it by then, and
- * what ran so long runs on.  Who comes while it is compiled takes the code for any shape.
+ * what ran so long runs on.  Who comes while it is compiled takes the code for any shape.  An eager
+ * compiler makes code for each shape at once.
  *
  * A kernel remembers a bounded number of shapes; a new one replaces the one that was used longest
  * ago, with its code, unless it is in use.
@@ -73,6 +74,8 @@ static bool is_worth_more(const rt_kernel *k, const rt_launches *l) {
 }
 
 static ir_status choose(rt_kernel *k, rt_launches *l, const rt_compiler *compiler, rt_use *use) {
+    if (l && compiler->eager && l->own.state == RT_NOT_COMPILED)
+        compile(k, &l->own, &l->shape, compiler);
     if (l && l->own.state == RT_COMPILED) {
         use->variant = &l->own.variant;
         return IR_OK;

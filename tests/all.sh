@@ -57,7 +57,7 @@ done
 level=$("$release/spvfuse" devices | sed -n 's/^cpu .*x86-64-v\([2-4]\).*/\1/p')
 cpus="--oracle cpu:v2,regalloc=stack --oracle cpu:v2,seed=3"
 for v in 2 3 4; do
-    [ "$v" -gt "${level:-0}" ] || cpus="$cpus --oracle cpu:v$v"
+    [ "$v" -gt "${level:-0}" ] || cpus="$cpus --oracle cpu:v$v --oracle cpu:v$v,eager"
 done
 for shard in 0 1; do
     [ -z "$level" ] || suite "corpus-cpu-$shard" "$release/tests/corpus_run" tests/corpus \

@@ -110,6 +110,7 @@ static cpu_device *make_device(spvf_context *context, const rt_cpu_options *opti
                           .launch = launch};
     c->compile = options->compile;
     c->code = options->code;
+    c->eager = options->eager;
     if (!c->code.level) c->code.level = rt_cpu_level();
     c->tools.gdb = says(getenv("SPVF_JIT"), "gdb");
     c->tools.perf = says(getenv("SPVF_JIT"), "perf");
@@ -133,17 +134,23 @@ static const char *why_not(void) {
     return rt_cpu_level() ? rt_cpu_missing() : "the processor is no x86-64-v2";
 }
 
-static void take_options(spvf_context *context, const char *list, cg_x86_64_options *code) {
+static bool take_eager(const char **list, rt_cpu_options *o) {
+    return rt_take_option(list, "eager") && (o->eager = true);
+}
+
+static void take_options(spvf_context *context, const char *list, rt_cpu_options *o) {
     if (!list) list = getenv("SPVF_CPU");
-    while (list && *list && rt_take_code_option(&list, code)) continue;
+    while (list && *list && (rt_take_code_option(&list, &o->code) || take_eager(&list, o)))
+        continue;
     if (list && *list)
         rt_throw(context, IR_ERR_ARGUMENT,
-                 "unknown option '%s' of device cpu: v2, v3, v4, regalloc=stack, seed=N", list);
+                 "unknown option '%s' of device cpu: v2, v3, v4, regalloc=stack, seed=N, eager",
+                 list);
 }
 
 rt_device *rt_cpu_open(spvf_context *context, const char *list) {
     rt_cpu_options o = {.compile = rt_cpu_compile};
-    take_options(context, list, &o.code);
+    take_options(context, list, &o);
     if (why_not()) rt_throw(context, IR_ERR_DEVICE, "device cpu: %s", why_not());
     return rt_cpu_open_with(context, &o);
 }

@@ -64,6 +64,7 @@ typedef struct {
     rt_pool *pool;
     rt_cpu_compiler *compile;
     cg_x86_64_options code;
+    bool eager;
     rt_tools tools;
     rt_program *programs;
 } cpu_device;
@@ -88,6 +89,7 @@ int32_t cpu_print(void *user, const char *format, const void *arguments, uint64_
 
 typedef struct {
     cg_x86_64_options code; /* level 0: the machine's */
+    bool eager;             /* as in rt_compiler */
     rt_cpu_compiler *compile;
 } rt_cpu_options;
 /* runtime.h's rt_cpu_open, for those who bring a compiler. */

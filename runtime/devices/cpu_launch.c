@@ -148,7 +148,7 @@ static pass_group_shape shape_of(const launch *l) {
 
 static void find_code(launch *l) {
     pass_group_shape shape = shape_of(l);
-    l->compiler = (rt_compiler){compile_variant, l};
+    l->compiler = (rt_compiler){compile_variant, l, l->device->eager};
     ir_status status = rt_kernel_begin(&l->kernel->code, &shape, &l->compiler, &l->use);
     if (status != IR_OK) ir_throw(l->arena.cx, status);
 }

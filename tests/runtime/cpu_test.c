@@ -378,19 +378,21 @@ static void open_by_name(void *arg) {
 static void expect_unknown(const char *list, const char *option) {
     char want[200];
     bench b = {.context = new_context(), .kernel = list};
-    snprintf(want, sizeof want,
-             "error: unknown option '%s' of device cpu: v2, v3, v4, regalloc=stack, seed=N\n",
-             option);
+    snprintf(
+        want, sizeof want,
+        "error: unknown option '%s' of device cpu: v2, v3, v4, regalloc=stack, seed=N, eager\n",
+        option);
     cr_expect_eq(rt_guard(b.context, open_by_name, &b), SPVF_ERROR_ARGUMENT, "%s", list);
     cr_expect_str_eq(messages, want);
     spvf_context_destroy(b.context);
 }
 
 Test(cpu, options_by_name) {
-    bench b = {.context = new_context(), .kernel = "v2,regalloc=stack,seed=12"};
+    bench b = {.context = new_context(), .kernel = "v2,eager,regalloc=stack,seed=12"};
     cr_expect_eq(rt_guard(b.context, open_by_name, &b), SPVF_OK, "%s", messages);
     const cg_x86_64_options *o = &((cpu_device *)b.device)->code;
     cr_expect(o->level == 2 && o->regalloc.how == CG_REGALLOC_STACK && o->regalloc.seed == 12);
+    cr_expect(((cpu_device *)b.device)->eager);
     b.device->close(b.device);
     spvf_context_destroy(b.context);
     expect_unknown("v5", "v5");

@@ -42,6 +42,21 @@ Test(variants, a_size_that_is_launched_often_gets_its_own_code) {
     rt_kernel_free(&k);
 }
 
+Test(variants, eager_code_is_made_at_once) {
+    rt_kernel k;
+    rt_use use;
+    fake f = {0};
+    const pass_group_shape shape = {.local = {8, 1, 1}};
+    rt_kernel_init(&k);
+    for (int i = 0; i < 2; i++) {
+        rt_kernel_begin(&k, &shape, &(rt_compiler){compile, &f, .eager = true}, &use);
+        cr_expect_eq(use.variant->shape.local[0], 8);
+        rt_kernel_end(&k, &use, 0);
+    }
+    cr_expect_eq(f.compiled, 1);
+    rt_kernel_free(&k);
+}
+
 Test(variants, all_of_a_shape_counts) {
     static const pass_group_shape shapes[] = {
         {.local = {8, 1, 1}},

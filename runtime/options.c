@@ -1,4 +1,4 @@
-/* code_options.c — options of code for x86-64, as names of targets and devices have them:
+/* options.c — options of code for x86-64, as names of targets and devices have them:
  * "v2,text", "v3,regalloc=stack".
  */
 #include "runtime/native.h"
