@@ -95,6 +95,25 @@ static ir_func *find_callee(runner *r, const ir_module *m, line *l) {
     return ir_func_find(m, name);
 }
 
+/* Does a function of the module ask for what libraries answer, each in its last bits? */
+static bool asks_library(const ir_module *m) {
+    foreach_func (f, m)
+        foreach_block (b, f)
+            foreach_inst (i, b)
+                if (ir_has_flag(i, F_NOFOLD)) return true;
+    return false;
+}
+
+enum { LIBRARY_ULPS = 16 };
+
+static bool is_near(ir_type t, const ir_value *want, const ir_value *got) {
+    for (unsigned i = 0; i < ir_lanes(t); i++) {
+        uint64_t a = want->bits[i], b = got->bits[i];
+        if (!ir_is_float(t) || (a > b ? a - b : b - a) > LIBRARY_ULPS) return false;
+    }
+    return true;
+}
+
 /* The same as machine code, by every way to allocate registers and every level that runs here. */
 static const char *run_native(runner *r, ir_func *f, const ir_value *args, const ir_value *want) {
     for (unsigned level = CG_X86_64_V2; level <= CG_X86_64_V4; level++) {
@@ -106,6 +125,7 @@ static const char *run_native(runner *r, ir_func *f, const ir_value *args, const
             if (outcome == NATIVE_CANNOT) return NULL;
             if (outcome == NATIVE_FAILED) return "no machine code";
             if (same_value(f->ret, want, &got)) continue;
+            if (asks_library(f->module) && is_near(f->ret, want, &got)) continue;
             return ir_sprintf(&r->arena, "machine code (v%u, %s) gives %s", level,
                               how == CG_REGALLOC_STACK ? "stack" : "fast", show_value(r, f, &got));
         }
