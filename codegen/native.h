@@ -78,6 +78,9 @@ struct cg_target {
     /* Cheaper to make again than to keep: no operands in registers, no effect, reads no memory that
      * changes. */
     bool (*may_repeat)(const cg_target *t, const ir_inst *i);
+    /* Of a mach: may its first two operands, both in registers and the first one tied, change places?
+     * May be NULL. */
+    bool (*commutes)(const cg_target *t, const ir_inst *i);
     /* Makes i read argument n from its slot in the frame instead of a register: the operand becomes
      * a zero, and describe() says CG_IN_SLOT from then on.  False, and i as it was, when there is no
      * such form or the change is not worth it.  May be NULL. */

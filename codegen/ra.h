@@ -3,6 +3,7 @@
  *   regalloc.c    the order of the steps, and what all of them do to a function
  *   needs.c       what instructions ask of registers
  *   stack.c       every value in memory
+ *   commute.c     which operand is overwritten
  *   spill.c       so few values at once that registers suffice; spill.h lists its helpers
  *   limits.c      which registers a value cannot have, which it would like, what it costs in memory
  *   assign.c      a register for every value
@@ -105,6 +106,8 @@ uint32_t ra_group(ra_value *table, uint32_t id);
 
 /* --------------------------------------------------------------------------------- the other steps */
 
+/* Lets operands change places. */
+void ra_commute(ra_state *s);
 /* Spills so that there are registers enough for all that is live at once. (spill.c) */
 void ra_spill_values(ra_state *s);
 /* Chooses the register in which every value lives.  Those that found none, or are in the way of

@@ -74,6 +74,11 @@ static bool may_repeat(const cg_target *t, const ir_inst *i) {
     return i->imm.mach.row == TEMPLATE_SET;
 }
 
+static bool commutes(const cg_target *t, const ir_inst *i) {
+    (void)t;
+    return i->imm.mach.row == TEMPLATE_ADD;
+}
+
 static bool fold_reload(const cg_target *t, ir_inst *i, unsigned n, uint32_t slot) {
     (void)t;
     bool has_form = i->op == IR_OP_mach && n == 1 && !i->imm.mach.aux &&
@@ -92,5 +97,6 @@ const cg_target template_target = {
     .describe = describe,
     .class_of = class_of,
     .may_repeat = may_repeat,
+    .commutes = commutes,
     .fold_reload = fold_reload,
 };

@@ -16,7 +16,7 @@ enum { TEMPLATE_R, TEMPLATE_V, TEMPLATE_M, TEMPLATE_CLASSES };
 /* imm.mach.row */
 typedef enum {
     TEMPLATE_SET,    /* r: imm.mach.disp */
-    TEMPLATE_ADD,    /* r: tied, r, which may be in a slot */
+    TEMPLATE_ADD,    /* r: tied, r, which may be in a slot; they commute */
     TEMPLATE_SUB,    /* r: r, r, in three registers */
     TEMPLATE_SHL,    /* r: tied, count in r1 */
     TEMPLATE_DIV,    /* r0: r0, r2, r; r2 is lost */

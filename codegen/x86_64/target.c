@@ -32,6 +32,33 @@ static bool may_repeat(const cg_target *t, const ir_inst *i) {
     return !reads || ir_is_const(ir_arg(i, 0));
 }
 
+/* Sums, products and bitwise operations of two registers; the factors of a multiply-add. */
+static bool commutes(const cg_target *t, const ir_inst *i) {
+    (void)t;
+    if (x86_kind_of(i) != MACH_PLAIN) return false;
+    switch (i->imm.mach.row) {
+    case X86_VFMADD213SS_x_x_xm:
+    case X86_VFMADD213SD_x_x_xm:
+    case X86_VFMSUB213SS_x_x_xm:
+    case X86_VFMSUB213SD_x_x_xm:
+    case X86_VFNMADD213SS_x_x_xm:
+    case X86_VFNMADD213SD_x_x_xm:
+    case X86_VFNMSUB213SS_x_x_xm:
+    case X86_VFNMSUB213SD_x_x_xm: return true;
+    case X86_ADD_r32_rm32:
+    case X86_ADD_r64_rm64:
+    case X86_AND_r32_rm32:
+    case X86_AND_r64_rm64:
+    case X86_OR_r32_rm32:
+    case X86_OR_r64_rm64:
+    case X86_XOR_r32_rm32:
+    case X86_XOR_r64_rm64:
+    case X86_IMUL_r32_rm32:
+    case X86_IMUL_r64_rm64: return !(i->imm.mach.mode & MACH_MEMORY);
+    default: return false;
+    }
+}
+
 #define MACHINE(n)                                                                                 \
     {                                                                                              \
         .base = {.name = "x86-64",                                                                 \
@@ -40,7 +67,8 @@ static bool may_repeat(const cg_target *t, const ir_inst *i) {
                            {"vector", 0xffff, 0xffff, 16}},                                        \
                  .describe = x86_describe,                                                         \
                  .class_of = class_of,                                                             \
-                 .may_repeat = may_repeat},                                                        \
+                 .may_repeat = may_repeat,                                                         \
+                 .commutes = commutes},                                                            \
         .level = n                                                                                 \
     }
 

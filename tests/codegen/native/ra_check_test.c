@@ -105,10 +105,12 @@ static bool overwrite(machine *w) {
 
 static void try_damage(const char *what, bool (*damage)(machine *w), cg_regalloc how) {
     unsigned done = 0, found = 0;
+    cg_target target = template_target;
+    target.commutes = NULL; /* the snapshot is older */
     dice = (mach_source){.state = 7};
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         machine w;
-        machine_begin(&w, seed, (cg_regalloc_options){.how = how});
+        machine_allocate(&w, &target, seed, (cg_regalloc_options){.how = how});
         if (damage(&w)) {
             bool passes = cg_check_allocation(&template_target, w.before, w.f, &w.a);
             done++;

@@ -71,6 +71,7 @@ static inline uint32_t run_meaning(const ir_inst *i, const uint32_t *x) {
     uint64_t h = i->imm.mach.row;
     if (i->imm.mach.row == TEMPLATE_SET) return (uint32_t)i->imm.mach.disp;
     if (i->imm.mach.row == TEMPLATE_PICK) return x[0] ? x[1] : x[2];
+    if (i->imm.mach.row == TEMPLATE_ADD) return (x[0] + x[1]) * 0x9e3779b1;
     for (unsigned n = 0; n < i->nargs; n++) h = ir_mix(h, x[n]);
     return (uint32_t)(h >> 7);
 }
