@@ -3,9 +3,16 @@
  */
 #include "codegen/ra.h"
 
-/* What has been reloaded can be reloaded again. */
+static bool feeds_phi(const ir_inst *v) {
+    foreach_use (u, v)
+        if (u->user->op == IR_OP_phi) return true;
+    return false;
+}
+
+/* What has been reloaded can be reloaded again, but not at the end of a block, where the slot may
+ * have been given to a phi by then. */
 static bool can_repeat(const ra_state *s, const ir_inst *v) {
-    return v->op == IR_OP_reload || ra_may_repeat(s->t, v);
+    return (v->op == IR_OP_reload && !feeds_phi(v)) || ra_may_repeat(s->t, v);
 }
 
 /* v in a register again, just before `at`. */

@@ -39,6 +39,11 @@ typedef struct {
     ir_inst *inst, *v;
 } spill_reload;
 
+/* A phi that moves keep apart, and the one behind it. */
+typedef struct {
+    ir_inst *phi, *move;
+} spill_isolated;
+
 typedef struct {
     ra_state *s;
     const ir_live *live;
@@ -63,7 +68,9 @@ typedef struct {
     bool *stored;    /* … that have to be in their slot */
     ir_vec(spill_reload) reloads;
     /* webs.c */
-    uint32_t old_ids;    /* values from here on are new */
+    uint32_t own_ids;    /* values from here on are moves that keep phis apart, */
+    uint32_t old_ids;    /* … and from here on newer still */
+    ir_vec(spill_isolated) isolated;
     uint32_t *web;       /* by value id: union-find */
     uint32_t *from, *to; /* by web: its life, in the order of blocks */
     uint32_t *slot;      /* by web: its slot + 1 */

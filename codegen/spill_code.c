@@ -162,6 +162,23 @@ static void finish_values(spill_state *p) {
             if (i->id < p->old_ids) finish_value(p, i);
 }
 
+/* Takes away a move that nobody stores. */
+static void join_move(const spill_state *p, ir_inst *m) {
+    if (m->op != IR_OP_move || p->stored[m->id]) return;
+    ir_replace_uses(m, ir_arg(m, 0));
+    ir_remove(m);
+}
+
+/* A phi that has a register needs no moves that keep it apart. */
+static void join_isolated(const spill_state *p, const spill_isolated *x) {
+    if (p->in_memory[x->phi->id]) return;
+    for (unsigned n = 0; n < x->phi->nargs; n++) {
+        ir_inst *m = ir_arg(x->phi, n);
+        if (m->id >= p->own_ids && m->id < p->old_ids) join_move(p, m);
+    }
+    join_move(p, x->move);
+}
+
 /* Reloads know their slots now, and may vanish in the instruction that they are for. */
 static void finish_reload(spill_state *p, const spill_reload *r) {
     const cg_target *t = p->s->t;
@@ -187,6 +204,7 @@ void spill_write_code(spill_state *p) {
     spill_give_slots(p);
     feed_memory_phis(p);
     rename_all(p);
+    for (uint32_t k = 0; k < p->isolated.n; k++) join_isolated(p, &p->isolated.data[k]);
     finish_values(p);
     for (uint32_t k = 0; k < p->reloads.n; k++) finish_reload(p, &p->reloads.data[k]);
 }

@@ -119,7 +119,8 @@ static bool can_join(web_state *w, const ir_inst *phi) {
 }
 
 /* A phi that nobody reads but a move, with operands that nobody reads but it. */
-static void isolate(ra_state *s, ir_inst *phi) {
+static void isolate(spill_state *p, ir_inst *phi) {
+    ra_state *s = p->s;
     ir_block *b = phi->block;
     for (unsigned n = 0; n < phi->nargs; n++)
         if (!ir_is_leaf(ir_arg(phi, n)))
@@ -129,6 +130,7 @@ static void isolate(ra_state *s, ir_inst *phi) {
     ir_set_arg(m, 0, phi);
     ir_insert(m, b, ir_first_non_phi(b));
     phi->mark = IS_ISOLATED;
+    *ir_push(&s->scratch, &p->isolated) = (spill_isolated){phi, m};
 }
 
 /* Those that cannot be joined, or all that can be isolated; true when the code has changed. */
@@ -139,7 +141,7 @@ static bool join_phis(web_state *w, bool all) {
             if (ra_class(w->p->s->t, phi) == CG_NO_CLASS || phi->mark == IS_ISOLATED) continue;
             if (all || !can_join(w, phi)) *ir_push(&w->p->s->scratch, &apart) = phi;
         }
-    for (uint32_t k = 0; k < apart.n; k++) isolate(w->p->s, apart.data[k]);
+    for (uint32_t k = 0; k < apart.n; k++) isolate(w->p, apart.data[k]);
     return apart.n > 0;
 }
 
@@ -211,6 +213,7 @@ static void measure(spill_state *p) {
 void spill_find_webs(spill_state *p) {
     web_state w = {.p = p};
     clear_marks(p->s->f);
+    p->own_ids = p->s->f->next_id;
     for (unsigned round = 0;; round++) {
         p->live = ir_liveness(p->s->f);
         w.dom = ir_dominators(p->s->f);
