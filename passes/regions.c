@@ -19,10 +19,22 @@
 
 /* --------------------------------------------------------------------------------- what may not */
 
+/* Is a variable of i, in private or local memory, aligned to more than memory of a launch is? */
+static bool is_over_aligned(const ir_inst *i) {
+    if (i->op == IR_OP_alloca) return i->imm.var->align > IR_LOCAL_ALIGN;
+    for (unsigned n = 0; n < i->nargs; n++) {
+        const ir_inst *v = ir_arg(i, n);
+        bool local = v->op == IR_OP_address && v->imm.global->space == IR_LOCAL;
+        if (local && v->imm.global->align > IR_LOCAL_ALIGN) return true;
+    }
+    return false;
+}
+
 static const char *refuse_op(const ir_inst *i) {
     if (i->op == IR_OP_barrier && i->imm.sync.exec < IR_SCOPE_WORKGROUP)
         return "it has a barrier for more than a work-group";
     if (i->op == IR_OP_call) return "it calls a function";
+    if (is_over_aligned(i)) return "a variable asks for more alignment than launches give";
     if (ir_info(i)->imm == I_GROUP) return pass_refuse_collective(i);
     if (i->op == IR_OP_printf) return NULL;
     if (ir_info(i)->levels & L_VECTOR || ir_info(i)->rule == R_QUERY) return NULL;

@@ -177,17 +177,20 @@ static ir_inst *scratch(pass_grouping *g) {
 
 ir_inst *pass_group_storage(pass_grouping *g, uint64_t bytes) {
     uint64_t before = g->out->need.scratch;
-    g->out->need.scratch += round_up(bytes, 64);
+    g->out->need.scratch += round_up(bytes, IR_LOCAL_ALIGN);
     return ir_build_ptradd(&g->entry, scratch(g), ir_const(g->f, IR_I64, before), true);
 }
 
-/* `bytes` for each item, behind what the group has: the address of item 0's. */
-static ir_inst *item_storage(pass_grouping *g, uint64_t bytes) {
-    ir_inst *before = ir_const(g->f, IR_I64, g->out->need.scratch_item);
+/* `bytes` for each item, behind what the group has: the address of item 0's.  Items count in
+ * multiples of 64, and so does what stands before. */
+static ir_inst *item_storage(pass_grouping *g, uint64_t bytes, uint64_t align) {
+    uint64_t *need = &g->out->need.scratch_item;
+    *need = round_up(*need, align > 64 ? align / 64 : 1);
+    ir_inst *before = ir_const(g->f, IR_I64, *need);
     ir_inst *offset = ir_build2(&g->entry, IR_OP_mul, IR_I64, g->rounded, before);
     offset = ir_build2(&g->entry, IR_OP_add, IR_I64, offset,
                        ir_const(g->f, IR_I64, g->out->need.scratch));
-    g->out->need.scratch_item += bytes;
+    *need += bytes;
     return ir_build_ptradd(&g->entry, scratch(g), offset, true);
 }
 
@@ -200,7 +203,7 @@ static uint64_t stride_of(const keeper *k, const ir_inst *v) {
 
 static unsigned align_of(const keeper *k, const ir_inst *v) {
     uint64_t align = ir_alignof(k->g->f->module, v->type);
-    return align > 64 ? 64 : (unsigned)align;
+    return align > IR_LOCAL_ALIGN ? IR_LOCAL_ALIGN : (unsigned)align;
 }
 
 static ir_inst *element(keeper *k, ir_builder *b, const ir_inst *v) {
@@ -230,7 +233,8 @@ static void make_slot(keeper *k, const ir_inst *v) {
     ir_inst **shared = &k->slot[k->kept.same[v->id]];
     if (how == KEEP_ONCE) k->slot[v->id] = ir_build_alloca(&k->g->entry, v->type, align_of(k, v));
     if (how != KEEP_EACH && how != KEEP_PLACE) return;
-    if (!*shared) *shared = item_storage(k->g, stride_of(k, v));
+    uint64_t align = how == KEEP_PLACE ? v->imm.var->align : align_of(k, v);
+    if (!*shared) *shared = item_storage(k->g, stride_of(k, v), align);
     k->slot[v->id] = *shared;
 }
 

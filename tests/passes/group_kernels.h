@@ -164,6 +164,11 @@ static const group_kernel group_kernels[] = {
      "%w: v8i32 = insert undef, %v, i32 0\n%x: v8i32 = shuffle %w, %w [0, 0, 0, 0, 0, 0, 0, 0]\n"
      "%y: v8i32 = add %x, <0, 1, 2, 3, 4, 5, 6, 7>\n" B "store %y, %po align 4\n"
      "%z: v16i8 = bitcast v4i32 <1, 2, 3, 4>\n" AT("%p", "32") "store %z, %p align 1\nret\n"},
+    {"values aligned to 128 bytes",
+     "%a: ptr.private = alloca v16i64 align 128\n%w: v16i64 = insert splat(3), %g, i32 5\n"
+     "%b: i1 = trunc %v\nstore %w, %a align 128\n" B "%x: v16i64 = load %a align 128\n"
+     "%y: v16i64 = add %x, %w\n%z: i64 = extract %y, i32 5\n%b8: i64 = zext %b\n"
+     "%r: i64 = add %z, %b8\nstore %r, %po align 8\nstore %w, %a align 128\nret\n"},
     {"an array",
      "%a: ptr.private = alloca [4 x i32] align 4\n%k: i32 = and %v, 3\n%kz: i64 = zext %k\n"
      "%ko: i64 = shl %kz, 2\n%p: ptr.private = ptradd %a, %ko\nfill %a, i8 1, i64 16 align 4\n"
