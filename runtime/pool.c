@@ -5,7 +5,8 @@
  * nothing is left.  The caller begins at once; helpers join when they are awake, each of them
  * waking two more, as long as the launch wants more.  How many it wants follows from what earlier
  * launches of the kernel took: what the caller does alone before a helper would have come wakes
- * nobody.
+ * nobody.  A caller that believes so begins with few groups, and calls for help when they take
+ * longer than all of them should.
  *
  * A helper joins while fewer threads run groups than the pool has, and leaves between two chunks
  * when callers have come that make them more.  One that has nothing to do looks out for the next
@@ -147,19 +148,36 @@ static bool is_crowded(rt_pool *p) {
     return atomic_load_explicit(&p->running, memory_order_relaxed) > p->limit + 1;
 }
 
-/* Takes chunks until none is left, or a helper has to go; gives how many groups were run. */
-static uint64_t run_chunks(rt_pool *p, launch *l, const seat *s, bool helps) {
+static void run_groups(const launch *l, const seat *s, uint64_t at, uint64_t count) {
     const rt_work *w = l->work;
     ir_group_info g = *w->info;
-    uint64_t at, count, done = 0;
     unsigned before = enter_float();
     g.local = s->base;
     g.scratch = s->base + aligned(w->local);
+    rt_run_groups(w->run, &g, w->args, at, count);
+    leave_float(before);
+}
+
+/* Takes chunks until none is left, or a helper has to go; gives how many groups were run. */
+static uint64_t run_chunks(rt_pool *p, launch *l, const seat *s, bool helps) {
+    uint64_t at, count, done = 0;
     while (!(helps && is_crowded(p)) && take_chunk(l, &at, &count)) {
-        rt_run_groups(w->run, &g, w->args, at, count);
+        run_groups(l, s, at, count);
         done += count;
     }
-    leave_float(before);
+    return done;
+}
+
+/* Runs ever more groups at a time, until none is left or it has taken longer than is worth help;
+ * gives how many. */
+static uint64_t run_short(launch *l, const seat *s, uint64_t start) {
+    uint64_t done = 0, count = 1;
+    do {
+        run_groups(l, s, done, count);
+        done += count;
+        count = 2 * count < l->total - done ? 2 * count : l->total - done;
+    } while (count && rt_now_ns() - start < GRAIN_NS);
+    l->next = done;
     return done;
 }
 
@@ -294,21 +312,25 @@ static uint64_t known_cost(const rt_work *w) {
     return w->cost ? atomic_load_explicit(&w->cost->picoseconds, memory_order_relaxed) : 0;
 }
 
+static uint64_t cost_of(uint64_t ns, uint64_t groups) {
+    return (uint64_t)((ir_u128)ns * 1000 / groups) + 1;
+}
+
 /* Three parts of what was known, one of what was measured. */
-static void learn_cost(const rt_work *w, uint64_t ns, uint64_t groups) {
-    uint64_t old = known_cost(w), now = (uint64_t)((ir_u128)ns * 1000 / groups) + 1;
+static void learn_cost(const rt_work *w, uint64_t now) {
+    uint64_t old = known_cost(w);
     if (w->cost)
         atomic_store_explicit(&w->cost->picoseconds, old ? old - old / 4 + now / 4 : now,
                               memory_order_relaxed);
 }
 
-/* Fills in how many helpers are worth having, and what they take at a time. */
-static void plan_launch(const rt_pool *p, launch *l) {
-    uint64_t cost = known_cost(l->work), wanted = p->limit;
+/* Fills in how many helpers are worth having for what is left, and what they take at a time. */
+static void plan_launch(const rt_pool *p, launch *l, uint64_t cost) {
+    uint64_t left = l->total - l->next, wanted = p->limit;
     l->least = 1;
-    if (wanted > l->total - 1) wanted = l->total - 1;
+    if (wanted > left - 1) wanted = left - 1;
     if (cost) {
-        ir_u128 worth = (ir_u128)l->total * cost / 1000 / GRAIN_NS;
+        ir_u128 worth = (ir_u128)left * cost / 1000 / GRAIN_NS;
         if (worth < wanted) wanted = (uint64_t)worth;
         if (cost < CHUNK_NS * 1000) l->least = CHUNK_NS * 1000 / cost;
     }
@@ -317,37 +339,55 @@ static void plan_launch(const rt_pool *p, launch *l) {
 }
 
 static void open_launch(rt_pool *p, launch *l) {
+    pthread_mutex_lock(&p->lock);
     l->older = p->newest;
     if (p->newest) p->newest->newer = l;
     p->newest = l;
     p->opened++;
     call_helpers(p, 2);
+    pthread_mutex_unlock(&p->lock);
 }
 
+/* Nobody can join any more; waits until those who have are done. */
 static void close_launch(rt_pool *p, launch *l) {
+    pthread_mutex_lock(&p->lock);
     *(l->newer ? &l->newer->older : &p->newest) = l->older;
     if (l->older) l->older->newer = l->newer;
-}
-
-static void wait_for_helpers(rt_pool *p, launch *l) {
     pthread_mutex_unlock(&p->lock);
-    for (unsigned n = 0; n < DONE_SPINS; n++)
-        if (atomic_load_explicit(&l->helpers, memory_order_relaxed)) relax();
+    for (unsigned n = 0; n < DONE_SPINS && atomic_load_explicit(&l->helpers, memory_order_relaxed);
+         n++)
+        relax();
     pthread_mutex_lock(&p->lock);
     while (l->helpers) pthread_cond_wait(&l->done, &p->lock);
+    pthread_mutex_unlock(&p->lock);
 }
 
-/* With the lock held, and let go while groups run. */
 static void run_launch(rt_pool *p, launch *l, const seat *s) {
+    uint64_t start = rt_now_ns(), done = 0;
+    plan_launch(p, l, known_cost(l->work));
+    if (!l->wanted) done = run_short(l, s, start);
+    if (done && done < l->total) plan_launch(p, l, cost_of(rt_now_ns() - start, done));
     bool shared = l->wanted != 0;
     if (shared) open_launch(p, l);
-    pthread_mutex_unlock(&p->lock);
-    uint64_t start = rt_now_ns(), done = run_chunks(p, l, s, false);
-    if (done) learn_cost(l->work, rt_now_ns() - start, done);
+    done += run_chunks(p, l, s, false);
+    if (done) learn_cost(l->work, cost_of(rt_now_ns() - start, done));
+    if (shared) close_launch(p, l);
+}
+
+static seat *begin_caller(rt_pool *p) {
     pthread_mutex_lock(&p->lock);
-    if (!shared) return;
-    close_launch(p, l);
-    if (l->helpers) wait_for_helpers(p, l);
+    seat *s = take_seat(p);
+    p->running++;
+    pthread_mutex_unlock(&p->lock);
+    return s;
+}
+
+static void end_caller(rt_pool *p, seat *s) {
+    pthread_mutex_lock(&p->lock);
+    p->running--;
+    if (s) give_seat(p, s);
+    call_helpers(p, 1);
+    pthread_mutex_unlock(&p->lock);
 }
 
 static uint64_t count_groups(const ir_group_info *g) {
@@ -357,18 +397,10 @@ static uint64_t count_groups(const ir_group_info *g) {
 ir_status rt_pool_run(rt_pool *p, const rt_work *work) {
     launch l = {.work = work, .total = count_groups(work->info), .done = PTHREAD_COND_INITIALIZER};
     if (l.total == 0) return IR_OK;
-    plan_launch(p, &l);
-    pthread_mutex_lock(&p->lock);
-    seat *s = take_seat(p);
+    seat *s = begin_caller(p);
     bool room = s && fill_seat(s, work);
-    if (room) {
-        p->running++;
-        run_launch(p, &l, s);
-        p->running--;
-        call_helpers(p, 1);
-    }
-    if (s) give_seat(p, s);
-    pthread_mutex_unlock(&p->lock);
+    if (room) run_launch(p, &l, s);
+    end_caller(p, s);
     pthread_cond_destroy(&l.done);
     return room ? IR_OK : IR_ERR_MEMORY;
 }

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static rt_pool *new_pool(unsigned threads) {
@@ -128,6 +129,31 @@ Test(pool, no_room_is_a_status) {
 }
 
 /* --------------------------------------------------------------------------------- surroundings */
+
+/* args[0]: who was here, by the address of their local memory. */
+static void note_thread(const ir_group_info *g, void *const *args) {
+    void *_Atomic *seen = args[0];
+    nanosleep(&(struct timespec){0, 2000000}, NULL);
+    for (int i = 0; i < 8; i++) {
+        void *none = NULL;
+        if (atomic_compare_exchange_strong(&seen[i], &none, g->local) || none == g->local) return;
+    }
+}
+
+Test(pool, who_was_short_before_gets_help_when_not) {
+    rt_pool *p = new_pool(8);
+    rt_cost cost = {1};
+    void *_Atomic seen[8] = {NULL};
+    ir_group_info g = {.num_groups = {64, 1, 1}};
+    rt_work w = {.run = note_thread,
+                 .info = &g,
+                 .args = (void *[]){(void *)seen},
+                 .local = 1,
+                 .cost = &cost};
+    cr_assert_eq(rt_pool_run(p, &w), IR_OK);
+    cr_expect_not_null(seen[1], "more than one thread");
+    rt_pool_free(p);
+}
 
 Test(pool, the_shared_one_is_freed_by_its_last_user) {
     rt_pool *a = rt_pool_share(), *b = rt_pool_share();
