@@ -24,7 +24,9 @@ static bool run(ir_module *m, const char *list, const rt_native_options *o) {
     const pass_target target = {.has_fma = modern, .has_f16c = modern};
     const pass_options options = {
         .passes = list, .bisect = -1, .target = &target, .library = &cg_math_library};
-    return pass_run(m, &options);
+    bool ok = pass_run(m, &options);
+    if (!ok && m->cx->status == IR_ERR_MEMORY) ir_throw(m->cx, IR_ERR_MEMORY);
+    return ok;
 }
 
 static cg_arg describe_arg(const ir_func *f, uint32_t n) {

@@ -452,8 +452,9 @@ static struct {
 } shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 rt_pool *rt_pool_share(void) {
+    const rt_pool_options options = {.pin = getenv("SPVF_PIN") != NULL};
     pthread_mutex_lock(&shared.lock);
-    if (!shared.pool) shared.pool = rt_pool_new(NULL);
+    if (!shared.pool) shared.pool = rt_pool_new(&options);
     rt_pool *p = shared.pool;
     shared.users += p != NULL;
     pthread_mutex_unlock(&shared.lock);

@@ -18,16 +18,33 @@ uint32_t x86_symbol_label(x86_writer *w, const void *what) {
 
 /* ---------------------------------------------------------------------------------------- functions */
 
-static bool compile_func(x86_writer *w, ir_func *f, const cg_x86_64_options *o) {
+typedef struct {
+    x86_writer *w;
+    ir_func *f;
+    const cg_x86_64_options *options;
     ir_arena scratch;
-    ir_arena_init(&scratch, f->module->cx);
+    bool ok;
+} func_job;
+
+static void run_stages(void *arg) {
+    func_job *j = arg;
+    const cg_target *t = &j->w->target->base;
     cg_allocation a = {0};
-    const cg_target *t = &w->target->base;
-    cg_legalize(f, w->target->level < X86_V3, &scratch);
-    bool ok = x86_select(w->target, f, o, &scratch) &&
-              cg_allocate(t, f, &o->regalloc, &scratch, &a) && x86_emit(w, f, &a);
-    ir_arena_free(&scratch);
-    return ok;
+    cg_legalize(j->f, j->w->target->level < X86_V3, &j->scratch);
+    j->ok = x86_select(j->w->target, j->f, j->options, &j->scratch) &&
+            cg_allocate(t, j->f, &j->options->regalloc, &j->scratch, &a) &&
+            x86_emit(j->w, j->f, &a);
+}
+
+/* False after a reported error; what has no memory throws, with its scratch freed. */
+static bool compile_func(x86_writer *w, ir_func *f, const cg_x86_64_options *o) {
+    ir_ctx *cx = f->module->cx;
+    func_job j = {.w = w, .f = f, .options = o};
+    ir_arena_init(&j.scratch, cx);
+    bool finished = ir_try(cx, run_stages, &j);
+    ir_arena_free(&j.scratch);
+    if (!finished || (!j.ok && cx->status == IR_ERR_MEMORY)) ir_throw(cx, cx->status);
+    return j.ok;
 }
 
 /* ------------------------------------------------------------------------------------------ sections */

@@ -172,23 +172,24 @@ typedef struct {
     const char *kernel;
     const spvf_range *range;
     uint64_t *local;
+    ir_arena scratch;
 } local_size_job;
 
 static void find_local_size(void *arg) {
     local_size_job *j = arg;
-    ir_arena scratch;
     const ir_func *f = ir_func_find(j->module->ir, j->kernel);
     if (!f || !(f->flags & IR_FUNC_KERNEL))
         rt_throw(j->module->context, IR_ERR_ARGUMENT, "no kernel @%s", j->kernel);
-    ir_arena_init(&scratch, &j->module->context->cx);
-    rt_cpu_local_size(f, j->range, j->local, &scratch);
-    ir_arena_free(&scratch);
+    rt_cpu_local_size(f, j->range, j->local, &j->scratch);
 }
 
 spvf_status spvf_cpu_local_size(const spvf_module *module, const char *kernel,
                                 const spvf_range *range, uint64_t local[3]) {
     if (!module || !kernel || !range || !local || range->dims < 1 || range->dims > 3)
         return SPVF_ERROR_ARGUMENT;
-    local_size_job j = {module, kernel, range, local};
-    return rt_guard(module->context, find_local_size, &j);
+    local_size_job j = {.module = module, .kernel = kernel, .range = range, .local = local};
+    ir_arena_init(&j.scratch, &module->context->cx);
+    spvf_status status = rt_guard(module->context, find_local_size, &j);
+    ir_arena_free(&j.scratch);
+    return status;
 }

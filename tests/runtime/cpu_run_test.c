@@ -111,6 +111,44 @@ Test(cpu_run, local_memory_and_barriers) {
                SPVF_OK, "");
 }
 
+/* ------------------------------------------------------------------------- memory that is short */
+
+static int allocations_left;
+
+static void *hold_some(void *user, size_t bytes) {
+    return allocations_left-- > 0 ? hold(user, bytes) : NULL;
+}
+
+static spvf_status run_with(int allocations, const char *text) {
+    spvf_context_options o = {.size = sizeof o, .allocate = hold_some, .release = let_go};
+    spvf_run_options on_cpu = {.size = sizeof on_cpu, .device = "cpu"};
+    spvf_context *c;
+    spvf_plan *p = NULL;
+    allocations_left = allocations;
+    spvf_status status = spvf_context_create(&o, &c);
+    if (status != SPVF_OK) return status;
+    status = spvf_plan_load(c, "p", text, strlen(text), &p);
+    if (status == SPVF_OK) status = spvf_plan_run(p, &on_cpu, NULL);
+    spvf_plan_destroy(p);
+    spvf_context_destroy(c);
+    return status;
+}
+
+Test(cpu_run, every_allocation_may_fail) {
+    static const char text[] = "buffer x i32[12] = iota\n"
+                               "launch \"k.ir\":turn global 12 local 4 args x, local 16\n"
+                               "launch \"k.ir\":tell global 1 args x\n"
+                               "expect x[0..3] = 40, 12, 1, 0\n";
+    spvf_status status = SPVF_ERROR_MEMORY;
+    int n = 0;
+    for (; status == SPVF_ERROR_MEMORY && n < 100000; n++) {
+        status = run_with(n, text);
+        cr_expect_eq(bytes_held, 0, "after %d allocations", n);
+    }
+    cr_expect_eq(status, SPVF_OK, "%s after %d allocations", spvf_status_name(status), n);
+    cr_expect_gt(n, 10);
+}
+
 /* So often that code for these launches alone pays. */
 Test(cpu_run, the_same_launch_many_times) {
     enum { TIMES = 400, LINE = 80 };
