@@ -27,7 +27,7 @@ typedef struct {
     bool failed;
 } packer;
 
-/* ------------------------------------------------------------------------------------------ numbers */
+/* -------------------------------------------------------------------------------------- numbers */
 
 static void put_byte(packer *p, unsigned byte) { ir_putn(p->out, &(char){(char)byte}, 1); }
 
@@ -52,7 +52,7 @@ static void put_type(packer *p, ir_type t) {
     put(p, t);
 }
 
-/* ------------------------------------------------------------------------------------------- leaves */
+/* --------------------------------------------------------------------------------------- leaves */
 
 static uint32_t number_of_global(const ir_global *g) {
     uint32_t n = 0;
@@ -103,7 +103,7 @@ static void number_instructions(packer *p) {
     }
 }
 
-/* ------------------------------------------------------------------------------------- instructions */
+/* --------------------------------------------------------------------------------- instructions */
 
 static void put_imm(packer *p, const ir_inst *i) {
     switch (ir_info(i)->imm) {
@@ -191,7 +191,7 @@ static void put_global(packer *p, const ir_global *g) {
     if (g->init) ir_putn(p->out, (const char *)g->init, ir_sizeof(p->m, g->type));
 }
 
-/* ---------------------------------------------------------------------------------------- the archive */
+/* ---------------------------------------------------------------------------------- the archive */
 
 /* By name; there are few hundred. */
 static const ir_func **sorted_functions(packer *p, uint32_t *n) {

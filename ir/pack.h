@@ -1,8 +1,8 @@
 /* pack.h — functions as bytes: an archive that is part of a program, from which functions are taken
  * one by one.
  *
- * A packed function calls nothing and has no names of values; the constant globals that it reads come
- * with it.  The bytes are made by ir_pack_write on the machine that builds the program and are
+ * A packed function calls nothing and has no names of values; the constant globals that it reads
+ * come with it.  The bytes are made by ir_pack_write on the machine that builds the program and are
  * trusted: they are checked by assertions only. */
 #ifndef SPVFUSE_IR_PACK_H
 #define SPVFUSE_IR_PACK_H

@@ -1,8 +1,8 @@
 /* splice.c — a function's body in place of one instruction.
  *
- * The block is split in front of the instruction; the body is copied between the halves, and what it
- * returns is what the instruction gave.  Variables of the body move to the entry of the function, so
- * that they are made once even where the instruction was in a loop.
+ * The block is split in front of the instruction; the body is copied between the halves, and what
+ * it returns is what the instruction gave.  Variables of the body move to the entry of the
+ * function, so that they are made once even where the instruction was in a loop.
  */
 #include "ir/change.h"
 

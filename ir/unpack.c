@@ -1,8 +1,8 @@
 /* unpack.c — reads functions from the bytes that pack.c writes; the format stands there.
  *
- * Names are found by bisection, and nothing is read but the function that is asked for and the globals
- * that it names.  Edges come first, then instructions without operands, then operands, which may
- * stand later in the text than their use.
+ * Names are found by bisection, and nothing is read but the function that is asked for and the
+ * globals that it names.  Edges come first, then instructions without operands, then operands,
+ * which may stand later in the text than their use.
  */
 #include "ir/pack.h"
 
@@ -45,7 +45,7 @@ static unsigned find(const ir_pack *p, const char *name) {
 
 bool ir_pack_has(const ir_pack *p, const char *name) { return find(p, name) < ir_pack_count(p); }
 
-/* ------------------------------------------------------------------------------------------ numbers */
+/* -------------------------------------------------------------------------------------- numbers */
 
 static unsigned take_byte(reader *r) {
     assert(r->at < r->end);
@@ -78,7 +78,7 @@ static ir_type take_type(reader *r) {
     return t;
 }
 
-/* ------------------------------------------------------------------------------------------- leaves */
+/* --------------------------------------------------------------------------------------- leaves */
 
 static ir_global *take_global(reader *r) {
     const char *name = (const char *)r->at;
@@ -120,7 +120,7 @@ static ir_inst *take_leaf(reader *r) {
     }
 }
 
-/* ------------------------------------------------------------------------------------- instructions */
+/* --------------------------------------------------------------------------------- instructions */
 
 static ir_imm take_imm(reader *r, ir_imm_kind kind, ir_type t) {
     ir_imm imm = {0};
@@ -190,7 +190,7 @@ static void set_operands(const reader *r) {
         }
 }
 
-/* ------------------------------------------------------------------------------------------- bodies */
+/* --------------------------------------------------------------------------------------- bodies */
 
 static void take_edges(reader *r, uint32_t blocks) {
     r->block = ir_new_array(r->scratch, ir_block *, blocks);

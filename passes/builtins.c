@@ -1,17 +1,17 @@
 /* builtins.c — library code in place of the operations that are functions.
  *
- *   does        replaces the functions that libm decides, frem, remainder and remquo_q, and fma of f64
- *               where the target has none, by code that cx->library holds for f32 and f64.  The code
- *               is expanded for the target first.  Straight code of one block is copied with its types
- *               made as wide as the operation; other code is copied once per lane
+ *   does        replaces the functions that libm decides, frem, remainder and remquo_q, and fma of
+ *               f64 where the target has none, by code that cx->library holds for f32 and f64.  The
+ *               code is expanded for the target first.  Straight code of one block is copied with
+ *               its types made as wide as the operation; other code is copied once per lane
  *   needs       expand: arguments of 16 bits are those of f32 by then
  *   leaves      nothing that the library has; jumps that simplifycfg removes; values twice, for gvn
  *   gives up    on what the library has not
  *
  * A library function is named after the operation and the type of its first operand, "sin.f32".  A
- * half_ or native_ function that the library does not have is the precise one.  Library code may use
- * operations that are library code themselves: they are replaced when it is loaded, which happens
- * once per pass, and library functions never lead back to themselves.
+ * half_ or native_ function that the library does not have is the precise one.  Library code may
+ * use operations that are library code themselves: they are replaced when it is loaded, which
+ * happens once per pass, and library functions never lead back to themselves.
  */
 #include "passes/passes.h"
 
@@ -23,7 +23,7 @@ typedef struct {
     bool changed;
 } linker;
 
-/* --------------------------------------------------------------------------------- which operations */
+/* ----------------------------------------------------------------------------- which operations */
 
 static bool is_function(const linker *l, const ir_inst *i) {
     switch (i->op) {
@@ -73,7 +73,7 @@ static ir_func *code_of(linker *l, const ir_inst *i) {
     return f;
 }
 
-/* ------------------------------------------------------------------------------------ straight code */
+/* -------------------------------------------------------------------------------- straight code */
 
 static bool is_lane_by_lane(const ir_module *m, const ir_inst *i) {
     if (ir_is_vector(i->type)) return false;
@@ -114,7 +114,7 @@ static ir_inst *copy_straight(linker *l, ir_builder *b, const ir_inst *at, const
     return copy_of(b->f, copy, ir_arg(code->first->last, 0), at->type);
 }
 
-/* --------------------------------------------------------------------------------------- other code */
+/* ----------------------------------------------------------------------------------- other code */
 
 static ir_inst *call_lane(ir_builder *b, const ir_inst *at, ir_func *code, unsigned lane) {
     ir_inst *args[3];
@@ -149,7 +149,7 @@ static void splice_calls(linker *l, ir_func *f) {
         }
 }
 
-/* ----------------------------------------------------------------------------------------- the pass */
+/* ------------------------------------------------------------------------------------- the pass */
 
 static void replace(linker *l, ir_builder *b, ir_inst *i) {
     ir_func *code = is_function(l, i) ? code_of(l, i) : NULL;

@@ -3,24 +3,24 @@
  *   does        rewrites saturating and averaging arithmetic, the common and integer functions of
  *               OpenCL.std, conversions with modes, arithmetic on f16 and bf16, functions of whole
  *               vectors, and what only classifies floats, for scalars and vectors alike
- *   needs       nothing; what it makes is best seen by gvn, and not by simplify, which would put some
- *               of it together again
- *   leaves      the control flow graph; the operations of docs/PASSES.md that are basic, and those of
- *               the library (pass builtins): functions that libm decides, frem, remainder, remquo_q,
- *               and fma of f64 where the target has none
+ *   needs       nothing; what it makes is best seen by gvn, and not by simplify, which would put
+ *               some of it together again
+ *   leaves      the control flow graph; the operations of docs/PASSES.md that are basic, and those
+ *               of the library (pass builtins): functions that libm decides, frem, remainder,
+ *               remquo_q, and fma of f64 where the target has none
  *   gives up    on nothing
  *
- * Every operation is a rule of expand.rules or a function of expand_*.c.  What is made stands before
- * the instruction and is visited next, so that rules may be written with operations that are to be
- * expanded themselves; each is simpler than what it came from, so the pass ends.  Results are those
- * of the eval column of ops.def bit for bit, NaN payloads aside, functions that libm decides within
- * their error.  Of the promises of float flags only those stay that hold for all steps.
+ * Every operation is a rule of expand.rules or a function of expand_*.c.  What is made stands
+ * before the instruction and is visited next, so that rules may be written with operations that are
+ * to be expanded themselves; each is simpler than what it came from, so the pass ends.  Results are
+ * those of the eval column of ops.def bit for bit, NaN payloads aside, functions that libm decides
+ * within their error.  Of the promises of float flags only those stay that hold for all steps.
  */
 #include "passes/expand.h"
 
 #include "passes/words.h"
 
-/* ------------------------------------------------------------------- the words of the rules: types */
+/* ---------------------------------------------------------------- the words of the rules: types */
 
 static ir_type int_like(ir_type t) { return expand_int_like(t); }
 
@@ -37,7 +37,7 @@ static bool lacks_fma(const ir_inst *x, const pass_ctx *cx) {
     return ir_kind_of(x->type) != IR_F64 && (ir_kind_of(x->type) != IR_F32 || !has_fma(cx));
 }
 
-/* --------------------------------------------------------------------------------- … and constants */
+/* ------------------------------------------------------------------------------ … and constants */
 
 static ir_inst *smallest(ir_builder *b, const ir_inst *x) {
     return ir_const(b->f, x->type, UINT64_C(1) << (width_of(b, x) - 1));
@@ -101,7 +101,7 @@ static ir_inst *radians_of_1(ir_builder *b, const ir_inst *x) {
     return expand_number(b, x, 0.017453292519943295769);
 }
 
-/* ----------------------------------------------------------------- what uses a value several times */
+/* -------------------------------------------------------------- what uses a value several times */
 
 /* Swaps neighbouring groups of 1, 2, 4 … bits. */
 static ir_inst *reversed_bits(ir_builder *b, ir_inst *x) {
@@ -162,7 +162,7 @@ static ir_inst *fire(const pass_ctx *cx, const ir_inst *v, unsigned rule, ir_ins
 
 #include "passes/expand_rules.inc"
 
-/* --------------------------------------------------------------------------------------- the pass */
+/* ------------------------------------------------------------------------------------- the pass */
 
 /* The promises of v that hold for whatever it is made of. */
 static uint32_t lasting_flags(const ir_inst *v) {

@@ -13,7 +13,7 @@ typedef pass_ctx expand_ctx;
 ir_inst *expand_apply_rules(ir_builder *b, ir_inst *v, expand_ctx *cx);
 const char *expand_rule_place(unsigned rule);
 
-/* ------------------------------------------------------------------------------- writing operations */
+/* --------------------------------------------------------------------------- writing operations */
 
 static inline ir_type expand_like(ir_type shape, ir_kind kind) {
     return ir_with_elem(shape, ir_scalar(kind));
@@ -41,7 +41,7 @@ static inline ir_inst *expand_bits(ir_builder *b, const ir_inst *x, uint64_t bit
     return ir_const(b->f, x->type, ir_zext(bits, ir_bits(b->f->module, x->type)));
 }
 
-/* --------------------------------------------------------------------------------- floats as bits */
+/* ------------------------------------------------------------------------------- floats as bits */
 
 /* A float type: 1 bit of sign, then the exponent with that bias, then the fraction. */
 typedef struct {
@@ -57,7 +57,7 @@ ir_inst *expand_as_int(ir_builder *b, ir_inst *x);
 ir_inst *expand_as_float(ir_builder *b, ir_inst *bits, ir_type t);
 ir_inst *expand_magnitude(ir_builder *b, ir_inst *x); /* bits of x, the sign's aside */
 
-/* ------------------------------------------------------------------ taken apart (expand_float.c) */
+/* ----------------------------------------------------------------- taken apart (expand_float.c) */
 
 ir_inst *expand_frexp_mantissa(ir_builder *b, ir_inst *x);
 ir_inst *expand_frexp_exponent(ir_builder *b, ir_inst *x);
@@ -77,14 +77,15 @@ ir_inst *expand_round_odd(ir_builder *b, ir_inst *r, ir_inst *above, ir_inst *be
 /* x + y rounded to odd. */
 ir_inst *expand_add_odd(ir_builder *b, ir_inst *x, ir_inst *y);
 
-/* ------------------------------------------------------------------ conversions (expand_convert.c) */
+/* --------------------------------------------------------------- conversions (expand_convert.c) */
 
 /* What conversion v becomes, or NULL: it is one that CPUs have. */
 ir_inst *expand_conversion(ir_builder *b, const ir_inst *v, const pass_target *target);
-/* An operation on f16 or bf16, done in f32 or f64; NULL: it is none, or must be written otherwise. */
+/* An operation on f16 or bf16, done in f32 or f64; NULL: it is none, or must be written otherwise.
+ */
 ir_inst *expand_narrow_float(ir_builder *b, ir_inst *v);
 
-/* ------------------------------------------------------------------------ vectors (expand_vector.c) */
+/* -------------------------------------------------------------------- vectors (expand_vector.c) */
 
 ir_inst *expand_dot(ir_builder *b, ir_inst *x, ir_inst *y);
 ir_inst *expand_cross(ir_builder *b, ir_inst *x, ir_inst *y);

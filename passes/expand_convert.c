@@ -1,8 +1,8 @@
 /* expand_convert.c — conversions that CPUs do not have, and floats of 16 bits.
  *
  * A CPU converts i32 and i64 (signed) from and to f32 and f64, towards zero to integers and to
- * nearest even to floats; f32 to f64 and back; and f16 to f32 and back where it has F16C.  From these
- * are made, without branches:
+ * nearest even to floats; f32 to f64 and back; and f16 to f32 and back where it has F16C.  From
+ * these are made, without branches:
  *   other formats       through f32; a second rounding is prevented by rounding to odd first
  *   other roundings     the nearest float is compared with the exact value, and its neighbour taken
  *                       where it is on the wrong side
@@ -11,8 +11,8 @@
  *   out of range        0, which is what the basic conversions give too
  *
  * Arithmetic on f16 is done in f32, whose 24 bits are enough for sum, product, quotient and square
- * root to be as if rounded once (Figueroa 1995: 2p + 2 bits).  bf16 has the exponents of f32 and with
- * them its denormals, so it takes f64.
+ * root to be as if rounded once (Figueroa 1995: 2p + 2 bits).  bf16 has the exponents of f32 and
+ * with them its denormals, so it takes f64.
  */
 #include "passes/expand.h"
 
@@ -38,7 +38,7 @@ ir_inst *expand_to(ir_builder *b, ir_op op, ir_inst *x, ir_kind kind) {
     return convert(b, op, x, kind, ir_ops[op].rule == R_FTOI ? IR_RTZ : IR_RTE, false);
 }
 
-/* ------------------------------------------------------------------- 16 bits to 32 and back, by bits */
+/* -------------------------------------------------------------- 16 bits to 32 and back, by bits */
 
 /* The multiplication moves the bias, and makes denormals normal. */
 static ir_inst *f16_to_f32(ir_builder *b, ir_inst *x, ir_type to) {
@@ -88,7 +88,7 @@ static ir_inst *bf16_to_f32(ir_builder *b, ir_inst *x, ir_type to) {
     return expand_as_float(b, shifted(b, IR_OP_shl, h, 16), to);
 }
 
-/* --------------------------------------------------------------------------------- float to float */
+/* ------------------------------------------------------------------------------- float to float */
 
 /* Rounds to nearest first, then looks back. */
 static ir_inst *narrowed(ir_builder *b, ir_inst *x, ir_kind to, ir_round mode, bool odd) {
@@ -116,7 +116,7 @@ static ir_inst *expand_fpcast(ir_builder *b, const ir_inst *v, const pass_target
     return to == IR_F16 && has_f16c ? NULL : f32_to_narrow(b, x, v->type);
 }
 
-/* ------------------------------------------------------------------------------- integer to float */
+/* ----------------------------------------------------------------------------- integer to float */
 
 /* The bits of 2^52 + low, minus 2^52: exact. */
 static ir_inst *f64_of_low_half(ir_builder *b, ir_inst *x) {
@@ -194,7 +194,7 @@ static ir_inst *expand_int_to_float(ir_builder *b, const ir_inst *v) {
     return to == IR_F64 ? exact : convert(b, IR_OP_fpcast, exact, to, mode, false);
 }
 
-/* ------------------------------------------------------------------------------- float to integer */
+/* ----------------------------------------------------------------------------- float to integer */
 
 static ir_inst *rounded_to_integral(ir_builder *b, ir_inst *x, ir_round mode) {
     switch (mode) {
@@ -292,7 +292,7 @@ ir_inst *expand_conversion(ir_builder *b, const ir_inst *v, const pass_target *t
     }
 }
 
-/* -------------------------------------------------------------------------- arithmetic in 16 bits */
+/* ------------------------------------------------------------------------ arithmetic in 16 bits */
 
 static ir_inst *sign_as_bits(ir_builder *b, ir_inst *v) {
     ir_inst *x = expand_as_int(b, ir_arg(v, 0)), *r = NULL;

@@ -1,8 +1,8 @@
 /* expand_float.c — floats by their bits: exponents, neighbours, and rounding that is made up for.
  *
  * Only f32 and f64 come to the functions that take exponents (expand_convert.c sees to the narrow
- * formats), which denormals are made normal for by a multiplication.  Nothing branches: what is zero,
- * infinite or NaN goes through the same operations and is replaced at the end.
+ * formats), which denormals are made normal for by a multiplication.  Nothing branches: what is
+ * zero, infinite or NaN goes through the same operations and is replaced at the end.
  *
  * Rounding twice is avoided by rounding to odd first (Boldo and Melquiond 2008): when the result of
  * a first rounding is not exact, it is the neighbour whose last bit is 1, which stands for "not a
@@ -51,7 +51,7 @@ ir_inst *expand_magnitude(ir_builder *b, ir_inst *x) {
     return and_bits(b, expand_as_int(b, x), expand_format_of(x->type).sign - 1);
 }
 
-/* -------------------------------------------------------------------------------------- exponents */
+/* ------------------------------------------------------------------------------------ exponents */
 
 /* A finite x that is not 0 is ±1.fraction * 2^exponent; for all others the parts mean nothing. */
 typedef struct {
@@ -146,7 +146,7 @@ ir_inst *expand_ldexp(ir_builder *b, ir_inst *x, ir_inst *n) {
     return expand_select(b, p.plain, r, x);
 }
 
-/* ------------------------------------------------------------------------------------- neighbours */
+/* ----------------------------------------------------------------------------------- neighbours */
 
 /* What is added to the bits of a float to go up: 1, or -1 when it is negative. */
 static ir_inst *step_up(ir_builder *b, ir_inst *bits) {

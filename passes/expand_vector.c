@@ -2,9 +2,9 @@
  *
  * length scales its operand by a power of two so that the greatest lane is about 1: no square
  * overflows, and none that counts vanishes.  The scale is the greatest lane with its fraction
- * cleared, its reciprocal a subtraction from the exponent; both stay normal.  normalize treats zero,
- * infinite and NaN lanes as the section "Geometric Functions" of OpenCL C says.  The fast_ functions
- * do without all this.
+ * cleared, its reciprocal a subtraction from the exponent; both stay normal.  normalize treats
+ * zero, infinite and NaN lanes as the section "Geometric Functions" of OpenCL C says.  The fast_
+ * functions do without all this.
  */
 #include "passes/expand.h"
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <mpfr.h>
 
-/* -------------------------------------------------------------------------------------- arguments */
+/* ------------------------------------------------------------------------------------ arguments */
 
 static inline uint64_t random_bits(void) {
     static uint64_t state = 1;
@@ -28,7 +28,7 @@ static inline double argument(double low, double high) {
     return x < low || x > high ? low + (high - low) * unit() : x;
 }
 
-/* ----------------------------------------------------------------------------------------- errors */
+/* --------------------------------------------------------------------------------------- errors */
 
 /* |got - want| in units of the last place of `want` in format k. */
 static inline double ulps(ir_kind k, uint64_t got, mpfr_t want) {
@@ -51,7 +51,7 @@ static inline double ulps(ir_kind k, uint64_t got, mpfr_t want) {
     return out;
 }
 
-/* --------------------------------------------------------------------------- what MPFR has not itself */
+/* --------------------------------------------------------------------- what MPFR has not itself */
 
 /* A function of pi * x: x is reduced exactly, so 300 bits of pi are plenty. */
 static inline int pi_times(mpfr_t out, const mpfr_t x) {

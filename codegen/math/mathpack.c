@@ -1,11 +1,12 @@
 /* mathpack.c — host tool: the library of math functions as an array of C.
  *     mathpack OUT.inc FILE.ir…
  *
- * Two sources.  Functions of ours are text in codegen/math, by name: "@sin.f32".  A line that begins
- * with ";; each" makes a file several, one for each alternative, in which $NAME stands for a text:
+ * Two sources.  Functions of ours are text in codegen/math, by name: "@sin.f32".  A line that
+ * begins with ";; each" makes a file several, one for each alternative, in which $NAME stands for a
+ * text:
  *     ;; each F=f32 I=i32 | F=f64 I=i64
- * All other functions of OpenCL.std are those of libclc (https://libclc.llvm.org), as SPIR-V, found in
- * $LIBCLC or where Debian has it.  They are C compiled for any target, with tables and branches.
+ * All other functions of OpenCL.std are those of libclc (https://libclc.llvm.org), as SPIR-V, found
+ * in $LIBCLC or where Debian has it.  They are C compiled for any target, with tables and branches.
  *
  * Each function takes in all that it calls and is optimized; what the library then needs is written
  * with ir_pack_write.
@@ -48,7 +49,7 @@ static bool fail(tool *t, const char *what, const char *name) {
     return false;
 }
 
-/* ------------------------------------------------------------------------------------ our functions */
+/* -------------------------------------------------------------------------------- our functions */
 
 /* The value of NAME in "A=x B=y", up to a blank; NULL: it has none. */
 static const char *value_of(const char *names, size_t length, const char *name, size_t n) {
@@ -110,7 +111,7 @@ static void import_file(tool *t, const char *path) {
     }
 }
 
-/* ------------------------------------------------------------------------------------------- libclc */
+/* --------------------------------------------------------------------------------------- libclc */
 
 /* libclc asks a function whether denormals are kept; it is there to be replaced. */
 static void keep_denormals(tool *t) {
@@ -247,7 +248,7 @@ static void import_missing(tool *t, ir_importer *im, ir_op op, ir_kind kind) {
     if (!copy) fail(t, "nobody has", name);
 }
 
-/* ------------------------------------------------------------------------------------- the library */
+/* ---------------------------------------------------------------------------------- the library */
 
 static bool is_public(const ir_func *f) { return strchr(f->name, '.') && f->name[0] != '_'; }
 

@@ -1,9 +1,10 @@
-/* opencl_std_test.c — every instruction of OpenCL.std, for every scalar and vector type that it takes,
- * is read, runs in the interpreter, and runs after what native code is made with (expand, builtins).
+/* opencl_std_test.c — every instruction of OpenCL.std, for every scalar and vector type that it
+ * takes, is read, runs in the interpreter, and runs after what native code is made with (expand,
+ * builtins).
  *
- * A module of one function per instruction and type is put together word by word: its parameters are
- * the operands, operands that are pointers are variables.  What the results are is tested elsewhere;
- * here both ways must agree, bit for bit where results are exact.
+ * A module of one function per instruction and type is put together word by word: its parameters
+ * are the operands, operands that are pointers are variables.  What the results are is tested
+ * elsewhere; here both ways must agree, bit for bit where results are exact.
  */
 #include "codegen/codegen.h"
 #include "frontend/reader.h"
@@ -147,7 +148,7 @@ static void make_module(const form *f) {
     put_function(f);
 }
 
-/* ---------------------------------------------------------------------------------- running it */
+/* ----------------------------------------------------------------------------------- running it */
 
 typedef struct {
     ir_ctx cx;
@@ -220,7 +221,7 @@ static void check(bench *t, const form *f) {
     ir_module_free(m);
 }
 
-/* --------------------------------------------------------------------------- forms of instructions */
+/* ------------------------------------------------------------------------ forms of instructions */
 
 static ir_type int_of_width(ir_type t) {
     unsigned bits = ir_bits(NULL, ir_elem(t));

@@ -1,13 +1,13 @@
 /* expand_test.c — what passes `expand` and `builtins` make of an operation gives the bits that
  * ir_eval gives.
  *
- * Every operation that has an exact result, for every type that it takes, as a scalar and in vectors of 2,
- * 3, 4, 8 and 16 lanes, for the plainest target and the richest one; conversions with every rounding,
- * saturated and not.  Operations of one operand of 8 or 16 bits, and of two of 8, see all values;
- * others special ones, such that are near special ones, and random ones.  What is left must be basic.
- * Functions of whole vectors, which have no exact result, are compared within their error;
- * functions that libm decides, with all their types, only have to become basic (tests/codegen/math has
- * their accuracy).
+ * Every operation that has an exact result, for every type that it takes, as a scalar and in
+ * vectors of 2, 3, 4, 8 and 16 lanes, for the plainest target and the richest one; conversions with
+ * every rounding, saturated and not.  Operations of one operand of 8 or 16 bits, and of two of 8,
+ * see all values; others special ones, such that are near special ones, and random ones.  What is
+ * left must be basic. Functions of whole vectors, which have no exact result, are compared within
+ * their error; functions that libm decides, with all their types, only have to become basic
+ * (tests/codegen/math has their accuracy).
  */
 #include "codegen/codegen.h"
 #include "ir/eval.h"
@@ -41,7 +41,7 @@ static uint64_t random_bits(bench *t) { /* splitmix64 */
     return z ^ z >> 31;
 }
 
-/* ------------------------------------------------------------------------------------------ values */
+/* --------------------------------------------------------------------------------------- values */
 
 static uint64_t some_int(bench *t, unsigned width) {
     uint64_t r = random_bits(t);
@@ -91,7 +91,7 @@ static unsigned bits_of_all(const subject *s, unsigned nargs) {
     return bits <= 16 ? bits : 0;
 }
 
-/* ------------------------------------------------------------------------------- is it basic, then? */
+/* --------------------------------------------------------------------------- is it basic, then? */
 
 static bool is_float_of_16_bits(ir_type t) {
     return ir_kind_of(t) == IR_F16 || ir_kind_of(t) == IR_BF16;
@@ -112,32 +112,34 @@ static bool is_basic_conversion(const ir_inst *i, const pass_target *t) {
     }
 }
 
+/* For all types, and for floats of 32 and 64 bits. */
+static const ir_op basic[] = {
+    IR_OP_add,    IR_OP_sub,  IR_OP_mul,     IR_OP_umulh,   IR_OP_smulh,  IR_OP_udiv,
+    IR_OP_sdiv,   IR_OP_urem, IR_OP_srem,    IR_OP_and,     IR_OP_or,     IR_OP_xor,
+    IR_OP_shl,    IR_OP_lshr, IR_OP_ashr,    IR_OP_rotl,    IR_OP_umin,   IR_OP_umax,
+    IR_OP_smin,   IR_OP_smax, IR_OP_sabs,    IR_OP_clz,     IR_OP_ctz,    IR_OP_popcount,
+    IR_OP_eq,     IR_OP_ne,   IR_OP_ult,     IR_OP_ule,     IR_OP_slt,    IR_OP_sle,
+    IR_OP_trunc,  IR_OP_zext, IR_OP_sext,    IR_OP_bitcast, IR_OP_select, IR_OP_extract,
+    IR_OP_insert, IR_OP_vec,  IR_OP_shuffle, IR_OP_phi,     IR_OP_jmp,    IR_OP_br,
+    IR_OP_switch, IR_OP_ret,  IR_OP_load,    IR_OP_store,   IR_OP_ptradd, IR_OP_alloca};
+static const ir_op basic_float[] = {
+    IR_OP_fneg, IR_OP_fadd, IR_OP_fsub, IR_OP_fmul,  IR_OP_fdiv,    IR_OP_sqrt,
+    IR_OP_fabs, IR_OP_fmin, IR_OP_fmax, IR_OP_foeq,  IR_OP_fone,    IR_OP_folt,
+    IR_OP_fole, IR_OP_fueq, IR_OP_fune, IR_OP_fult,  IR_OP_fule,    IR_OP_ford,
+    IR_OP_funo, IR_OP_ceil, IR_OP_rint, IR_OP_floor, IR_OP_trunc_f, IR_OP_copysign};
+
+static bool is_among(const ir_inst *i, const ir_op *list, size_t n) {
+    while (n > 0 && list[n - 1] != i->op) n--;
+    return n > 0;
+}
+
 static bool is_basic(const ir_inst *i, const pass_target *t) {
-    switch (i->op) {
-#define BASIC(name) case IR_OP_##name:
-        BASIC(add)
-        BASIC(sub)
-        BASIC(mul)
-        BASIC(umulh)
-        BASIC(smulh) BASIC(udiv) BASIC(sdiv) BASIC(urem) BASIC(srem) BASIC(and) BASIC(or) BASIC(xor)
-            BASIC(shl) BASIC(lshr) BASIC(ashr) BASIC(rotl) BASIC(umin) BASIC(umax) BASIC(smin)
-                BASIC(smax) BASIC(sabs) BASIC(clz) BASIC(ctz) BASIC(popcount) BASIC(eq) BASIC(ne)
-                    BASIC(ult) BASIC(ule) BASIC(slt) BASIC(sle) BASIC(trunc) BASIC(zext) BASIC(sext)
-                        BASIC(bitcast) BASIC(select) BASIC(extract) BASIC(insert) BASIC(vec)
-                            BASIC(shuffle) BASIC(ret) BASIC(phi) BASIC(jmp) BASIC(br) BASIC(load)
-                                BASIC(ptradd) BASIC(alloca) BASIC(store) BASIC(switch) return true;
-        BASIC(fneg)
-        BASIC(fadd)
-        BASIC(fsub)
-        BASIC(fmul)
-        BASIC(fdiv) BASIC(sqrt) BASIC(fabs) BASIC(fmin) BASIC(fmax) BASIC(copysign) BASIC(floor)
-            BASIC(ceil) BASIC(trunc_f) BASIC(rint) BASIC(foeq) BASIC(fone) BASIC(folt) BASIC(fole)
-                BASIC(fueq) BASIC(fune) BASIC(fult) BASIC(fule) BASIC(ford)
-                    BASIC(funo) return !is_float_of_16_bits(ir_arg(i, 0)->type);
-#undef BASIC
-    case IR_OP_fma: return t->has_fma && !is_float_of_16_bits(i->type);
-    default: return is_basic_conversion(i, t);
-    }
+    if (is_among(i, basic, sizeof basic / sizeof *basic)) return true;
+    if (ir_info(i)->rule == R_FTOI || ir_info(i)->rule == R_ITOF || ir_info(i)->rule == R_FTOF)
+        return is_basic_conversion(i, t);
+    bool fused = i->op == IR_OP_fma && t->has_fma;
+    return (fused || is_among(i, basic_float, sizeof basic_float / sizeof *basic_float)) &&
+           !is_float_of_16_bits(ir_arg(i, 0)->type);
 }
 
 static void expect_basic(const bench *t, const subject *s, ir_func *f) {
@@ -146,7 +148,7 @@ static void expect_basic(const bench *t, const subject *s, ir_func *f) {
             cr_assert(is_basic(i, t->target), "%s leaves %s", ir_ops[s->op].name, ir_info(i)->name);
 }
 
-/* --------------------------------------------------------------------------------- one instruction */
+/* ------------------------------------------------------------------------------ one instruction */
 
 static ir_func *make_function(ir_module *m, const subject *s) {
     unsigned nargs = ir_ops[s->op].nargs;
@@ -267,7 +269,7 @@ static void check(bench *t, const subject *s, comparison *compare) {
     ir_module_free(m);
 }
 
-/* --------------------------------------------------------------------------------------- all types */
+/* ------------------------------------------------------------------------------------ all types */
 
 static const unsigned lane_counts[] = {1, 2, 3, 4, 8, 16};
 enum { LANE_COUNTS = sizeof lane_counts / sizeof *lane_counts };
@@ -342,7 +344,7 @@ Test(expand, keeps_the_bits_on_a_rich_target) {
     cr_expect_gt(t.checked, 1000000);
 }
 
-/* ---------------------------------------------------------------------------------- whole vectors */
+/* -------------------------------------------------------------------------------- whole vectors */
 
 /* Of the greatest product of lanes, in units of the last place. */
 static bool is_close(const subject *s, const uint64_t *x, const uint64_t *y, uint64_t want,

@@ -2,14 +2,14 @@
  *     ulp [-i] POINTS [NAME]
  *
  * For every math function of OpenCL.std in f32, f64 and f16: special values and pairs of them, then
- * POINTS arguments, half of them any bits, half within a range that matters.  The greatest error must
- * be within the limit of the OpenCL C specification, "Relative Error as ULPs", for the full profile;
- * NaN, infinity and zeros must be those of ir/math.c, which follows Annex F of C and the
+ * POINTS arguments, half of them any bits, half within a range that matters.  The greatest error
+ * must be within the limit of the OpenCL C specification, "Relative Error as ULPs", for the full
+ * profile; NaN, infinity and zeros must be those of ir/math.c, which follows Annex F of C and the
  * specification.  Prints a row per function and type, and "N passed, M failed".
  *
- * What computes the values is a function `batch`: code of this machine, with and without fma, where the
- * machine is one that there is code for; else, and with -i, the interpreter, on what passes expand and
- * builtins make of vectors of 16 lanes.
+ * What computes the values is a function `batch`: code of this machine, with and without fma, where
+ * the machine is one that there is code for; else, and with -i, the interpreter, on what passes
+ * expand and builtins make of vectors of 16 lanes.
  */
 #include "codegen/codegen.h"
 #include "ir/interp.h"
@@ -109,7 +109,7 @@ static const char *kind_name(ir_kind k) {
     return names[k - IR_F16];
 }
 
-/* ---------------------------------------------------------------------------------- the interpreter */
+/* ------------------------------------------------------------------------------ the interpreter */
 
 static const pass_target *target_of(bool rich) {
     static const pass_target plain = {0}, all = {.has_fma = true, .has_f16c = true};
@@ -149,7 +149,7 @@ static void interpret(void *user, const uint64_t *const in[2], uint64_t *out, un
     for (unsigned i = 0; i < n; i++) out[i] = results[i / LANES].bits[i % LANES];
 }
 
-/* -------------------------------------------------------------------------------------- native code */
+/* ---------------------------------------------------------------------------------- native code */
 
 /* A loop over places of 8 bytes. */
 static const char loop_text[] =
@@ -187,7 +187,7 @@ static void run_native(void *user, const uint64_t *const in[2], uint64_t *out, u
     run(in[0], in[1], out);
 }
 
-/* ----------------------------------------------------------------------------------------- arguments */
+/* ------------------------------------------------------------------------------------ arguments */
 
 static const double specials[] = {0.0,
                                   -0.0,
@@ -265,7 +265,7 @@ static void next_point(source *s, uint64_t *a, uint64_t *b) {
     }
 }
 
-/* -------------------------------------------------------------------------------------------- errors */
+/* --------------------------------------------------------------------------------------- errors */
 
 static double limit_of(const function *f, ir_kind k) {
     return k == IR_F64 ? f->f64 : k == IR_F32 ? f->f32 : f->f16;
@@ -318,7 +318,7 @@ static void measure(source *s, batch *compute, void *user, worst *w) {
     }
 }
 
-/* ------------------------------------------------------------------------------------------- a report */
+/* ------------------------------------------------------------------------------------- a report */
 
 static bool report(const source *s, const worst *w) {
     bool whole = ir_ops[s->f->op].rule == R_FLT_INT, pass = w->error <= limit_of(s->f, s->k);
