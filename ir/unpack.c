@@ -177,6 +177,17 @@ static void set_phi_operands(const reader *r, ir_inst *phi, const uint32_t *pair
                 ir_set_arg(phi, k, r->value[pair[1]]);
 }
 
+/* Packed code has pointers of 64 bits; offsets are as wide as those of the module. */
+static void fit_offset(ir_inst *add) {
+    ir_builder b;
+    ir_func *f = add->block->func;
+    ir_type size = ir_size_type(f->module);
+    if (ir_arg(add, 1)->type == size) return;
+    ir_builder_init(&b, f);
+    ir_before(&b, add);
+    ir_set_arg(add, 1, ir_build1(&b, IR_OP_trunc, size, ir_arg(add, 1)));
+}
+
 static void set_operands(const reader *r) {
     const uint32_t *next = r->operands.data;
     foreach_block (b, r->f)
@@ -187,6 +198,7 @@ static void set_operands(const reader *r) {
                 continue;
             }
             for (unsigned n = 0; n < i->nargs; n++) ir_set_arg(i, n, r->value[*next++]);
+            if (i->op == IR_OP_ptradd) fit_offset(i);
         }
 }
 
