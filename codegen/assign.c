@@ -2,18 +2,18 @@
  *
  * In SSA form values interfere as the subtrees of a tree do (Hack, Grund and Goos, "Register
  * allocation for programs in SSA-form", 2006): whoever goes down the dominator tree and gives every
- * definition a register that is free there needs no more registers than values live at once.  Values
- * that may not have all registers (limits.c) break that: then one of those in the way is chosen, the
- * cheapest to keep in memory, the walk goes on as if it were gone, and all that were chosen are
- * evicted before the next try.
+ * definition a register that is free there needs no more registers than values live at once.
+ * Values that may not have all registers (limits.c) break that: then one of those in the way is
+ * chosen, the cheapest to keep in memory, the walk goes on as if it were gone, and all that were
+ * chosen are evicted before the next try.
  *
- * A value lives in one register.  What an instruction wants elsewhere is not decided here, but room is
- * left for it: the limits keep fixed registers free, and a tied operand that lives on gets a copy in
- * the register that the result has got.
+ * A value lives in one register.  What an instruction wants elsewhere is not decided here, but room
+ * is left for it: the limits keep fixed registers free, and a tied operand that lives on gets a
+ * copy in the register that the result has got.
  *
- * A register is chosen from what is free and not forbidden, by the first of these that is there: the
- * operand's that the result is tied to, the one that an instruction wants it in, the one that its group
- * has, the one that somebody in its group is wanted in, a cheap one, any.
+ * A register is chosen from what is free and not forbidden, by the first of these that is there:
+ * the operand's that the result is tied to, the one that an instruction wants it in, the one that
+ * its group has, the one that somebody in its group is wanted in, a cheap one, any.
  */
 #include "codegen/ra.h"
 
@@ -27,7 +27,7 @@ typedef struct {
     bool failed;
 } color_state;
 
-/* ----------------------------------------------------------------------------------------- occupancy */
+/* ------------------------------------------------------------------------------------ occupancy */
 
 static void occupy(color_state *c, ir_inst *v) {
     uint8_t class = ra_class(c->s->t, v);
@@ -47,7 +47,7 @@ static uint32_t usable(const color_state *c, unsigned class) {
     return c->s->t->class[class].usable;
 }
 
-/* ----------------------------------------------------------------------------------------- choosing */
+/* ------------------------------------------------------------------------------------- choosing */
 
 static unsigned prefer(color_state *c, const ir_inst *v, uint32_t set) {
     const ra_value *own = &c->value[v->id], *group = &c->value[ra_group(c->value, v->id)];
@@ -104,7 +104,7 @@ static void choose(color_state *c, ir_inst *v, uint32_t set) {
         make_way(c, v, class, set);
 }
 
-/* ------------------------------------------------------------------------------------- instructions */
+/* --------------------------------------------------------------------------------- instructions */
 
 static uint32_t fixed_operands(const cg_needs *needs, unsigned class) {
     uint32_t set = 0;

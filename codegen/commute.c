@@ -1,8 +1,8 @@
 /* commute.c — operands change places where that saves a copy.
  *
- * The operand that a result is tied to is overwritten.  Where it is still needed it has to be copied
- * first; when the other operand is not, and the target says that the two may change places, the other
- * one is overwritten instead.
+ * The operand that a result is tied to is overwritten.  Where it is still needed it has to be
+ * copied first; when the other operand is not, and the target says that the two may change places,
+ * the other one is overwritten instead.
  */
 #include "codegen/ra.h"
 

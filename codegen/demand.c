@@ -4,14 +4,14 @@
  * hold a value in front of it, across it, or behind it, because it clobbers them, or wants operands
  * or its result there.  A fixed operand that may stay where it is wanted does not count twice.
  *
- * Distances are found backwards over the blocks, a few times, for loops; they are for choosing only,
- * so they need not be exact.
+ * Distances are found backwards over the blocks, a few times, for loops; they are for choosing
+ * only, so they need not be exact.
  */
 #include "codegen/spill.h"
 
 enum { ROUNDS = 3 }; /* over all blocks: enough for loops in loops */
 
-/* --------------------------------------------------------------------------------------------- pads */
+/* ----------------------------------------------------------------------------------------- pads */
 
 static unsigned count(uint32_t set) { return (unsigned)__builtin_popcount(set); }
 
@@ -57,7 +57,7 @@ void spill_find_pads(const spill_state *p, const cg_needs *needs, const bool *li
     pad_result(p, needs, lives_on, out);
 }
 
-/* ----------------------------------------------------------------------------------------- pressure */
+/* ------------------------------------------------------------------------------------- pressure */
 
 typedef struct {
     spill_state *p;
@@ -141,7 +141,7 @@ bool spill_find_pressure(spill_state *p) {
     return too_much;
 }
 
-/* ---------------------------------------------------------------------------------------- distances */
+/* ------------------------------------------------------------------------------------ distances */
 
 static uint32_t add_distance(uint32_t a, uint32_t b) {
     return a > SPILL_NEVER - b ? SPILL_NEVER : a + b;

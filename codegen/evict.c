@@ -3,6 +3,13 @@
  */
 #include "codegen/ra.h"
 
+typedef struct {
+    ra_state *s;
+    ir_inst *v;
+    bool repeats; /* what made v is done again */
+    uint32_t slot;
+} eviction;
+
 static bool feeds_phi(const ir_inst *v) {
     foreach_use (u, v)
         if (u->user->op == IR_OP_phi) return true;
@@ -15,11 +22,11 @@ static bool can_repeat(const ra_state *s, const ir_inst *v) {
     return (v->op == IR_OP_reload && !feeds_phi(v)) || ra_may_repeat(s->t, v);
 }
 
-/* v in a register again, just before `at`. */
-static ir_inst *fetch(ra_state *s, const ir_inst *v, uint32_t slot, ir_inst *at) {
-    ir_inst *i = can_repeat(s, v) ? ra_repeat(s, v, at->block, at)
-                                  : ra_reload(s, v->type, slot, at->block, at);
-    ra_note_brief(s, i);
+/* The value in a register again, just before `at`. */
+static ir_inst *fetch(const eviction *e, ir_inst *at) {
+    ir_inst *i = e->repeats ? ra_repeat(e->s, e->v, at->block, at)
+                            : ra_reload(e->s, e->v->type, e->slot, at->block, at);
+    ra_note_brief(e->s, i);
     return i;
 }
 
@@ -30,25 +37,25 @@ static ir_inst *reads_at(const ir_use *u) {
 }
 
 /* All operands of one instruction share a reload. */
-static void replace_use(ra_state *s, ir_inst *v, uint32_t slot, ir_use *u) {
-    ir_inst *at = reads_at(u), *user = u->user, *copy = fetch(s, v, slot, at);
+static void replace_use(const eviction *e, ir_use *u) {
+    ir_inst *user = u->user, *copy = fetch(e, reads_at(u));
     if (user->op == IR_OP_phi) {
         ir_set_arg(user, (unsigned)(u - user->arg), copy);
         return;
     }
     for (unsigned n = 0; n < user->nargs; n++)
-        if (ir_arg(user, n) == v) ir_set_arg(user, n, copy);
+        if (ir_arg(user, n) == e->v) ir_set_arg(user, n, copy);
 }
 
 static void evict(ra_state *s, ir_inst *v) {
-    bool repeats = can_repeat(s, v);
-    uint32_t slot = repeats ? 0 : ra_new_slot(s, ra_class(s->t, v));
+    eviction e = {.s = s, .v = v, .repeats = can_repeat(s, v)};
+    if (!e.repeats) e.slot = ra_new_slot(s, ra_class(s->t, v));
     ra_note_brief(s, v);
-    while (v->uses) replace_use(s, v, slot, v->uses);
-    if (repeats)
+    while (v->uses) replace_use(&e, v->uses);
+    if (e.repeats)
         ir_remove(v);
     else
-        ra_spill(s, v, slot, v->block, ra_place_behind(v));
+        ra_spill(s, v, e.slot, v->block, ra_place_behind(v));
 }
 
 void ra_evict(ra_state *s, const ra_values *values) {

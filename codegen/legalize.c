@@ -21,7 +21,7 @@ static ir_inst *number(cg_legalizer *l, const ir_inst *like, uint64_t n) {
     return ir_const(l->f, like->type, n);
 }
 
-/* ----------------------------------------------------------------------------------------- shifts */
+/* --------------------------------------------------------------------------------------- shifts */
 
 static bool is_below(const ir_inst *x, unsigned limit) {
     if (ir_is_const(x)) return x->imm.bits < limit;
@@ -48,7 +48,7 @@ static ir_inst *legal_rotation(cg_legalizer *l, ir_inst *i) {
     return op2(l, IR_OP_rotl, ir_arg(i, 0), op2(l, IR_OP_and, y, number(l, y, w - 1)));
 }
 
-/* ---------------------------------------------------------------------------- narrow and wide */
+/* ------------------------------------------------------------------------------ narrow and wide */
 
 static ir_inst *extend(cg_legalizer *l, ir_inst *x, ir_kind kind, bool sign) {
     return ir_build1(&l->b, sign ? IR_OP_sext : IR_OP_zext, ir_scalar(kind), x);
@@ -132,7 +132,7 @@ static ir_inst *legal_sabs(cg_legalizer *l, ir_inst *i) {
     return cut_to(l, i, ir_build1(&l->b, IR_OP_sabs, IR_I32, wide));
 }
 
-/* ------------------------------------------------------------------------------------------- walk */
+/* ----------------------------------------------------------------------------------------- walk */
 
 static ir_inst *legal(cg_legalizer *l, ir_inst *i) {
     switch (i->op) {

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* --------------------------------------------------------------------------------------- switches */
+/* ------------------------------------------------------------------------------------- switches */
 
 typedef struct {
     uint64_t value;
@@ -69,7 +69,7 @@ static void lower_switch(cg_legalizer *l, ir_inst *sw) {
     build_search(l, b, on, cases, n, other);
 }
 
-/* ---------------------------------------------------------------------------------------- updates */
+/* -------------------------------------------------------------------------------------- updates */
 
 static bool is_update(const ir_inst *i) {
     return ir_info(i)->rule == R_ATOMIC && i->op != IR_OP_atomic_load &&
@@ -171,7 +171,7 @@ static void lower_update(cg_legalizer *l, ir_inst *i) {
         update_shared(l, i);
 }
 
-/* --------------------------------------------------------------------------------- copies, fills */
+/* -------------------------------------------------------------------------------- copies, fills */
 
 enum { UNROLLED = 128 }; /* bytes that are copied without a loop */
 
@@ -251,7 +251,7 @@ static void lower_transfer(cg_legalizer *l, ir_inst *i) {
     ir_remove(i);
 }
 
-/* ------------------------------------------------------------------------------------------- walk */
+/* ----------------------------------------------------------------------------------------- walk */
 
 static void lower(cg_legalizer *l, ir_inst *i) {
     l->b.loc = i->loc;

@@ -1,4 +1,5 @@
-/* limits.c — what every value may and would like to have, found in one walk backwards over each block.
+/* limits.c — what every value may and would like to have, found in one walk backwards over each
+ * block.
  *
  * A register is forbidden to a value that lives while an instruction needs the register for
  * something else: because it clobbers it, writes its result there, or wants another operand in it.
@@ -6,8 +7,8 @@
  * by sharing a register: phis with their operands, tied operands, and moves.  Groups are wishes
  * only, so nobody asks whether their members live at the same time.
  *
- * The walk visits all live values at instructions that have fixed registers or clobbers only, so it is
- * linear in code and live values as long as spilling has left no more of these than there are
+ * The walk visits all live values at instructions that have fixed registers or clobbers only, so it
+ * is linear in code and live values as long as spilling has left no more of these than there are
  * registers.
  */
 #include "codegen/ra.h"
@@ -19,7 +20,7 @@ typedef struct {
     ra_values live;
 } limits_state;
 
-/* ------------------------------------------------------------------------------------------- groups */
+/* --------------------------------------------------------------------------------------- groups */
 
 uint32_t ra_group(ra_value *table, uint32_t id) {
     while (table[id].group != id) {
@@ -39,7 +40,7 @@ static void wish(limits_state *l, const ir_inst *v, cg_place p) {
     l->value[v->id].wish = p.fixed;
 }
 
-/* -------------------------------------------------------------------------------------- live values */
+/* ---------------------------------------------------------------------------------- live values */
 
 static bool is_live(const limits_state *l, const ir_inst *v) { return l->place[v->id] != 0; }
 
@@ -64,7 +65,7 @@ static void forbid(limits_state *l, unsigned class, uint32_t set, const ir_inst 
     }
 }
 
-/* -------------------------------------------------------------------------------------- instructions */
+/* --------------------------------------------------------------------------------- instructions */
 
 static uint32_t fixed_bit(cg_place p) {
     return p.class < CG_MAX_CLASSES && p.fixed != CG_ANY_REG ? ra_bit(p.fixed) : 0;

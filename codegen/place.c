@@ -20,7 +20,7 @@ static ir_inst *move_to(place_state *p, ir_inst *v, unsigned reg, ir_block *b, i
     return m;
 }
 
-/* ------------------------------------------------------------------------------------- instructions */
+/* --------------------------------------------------------------------------------- instructions */
 
 static unsigned wanted(const place_state *p, const ir_inst *i, const cg_needs *needs, unsigned n) {
     if (needs->arg[n].fixed != CG_ANY_REG) return needs->arg[n].fixed;
@@ -55,7 +55,7 @@ static void place_inst(place_state *p, ir_inst *i) {
     place_result(p, i, &needs);
 }
 
-/* --------------------------------------------------------------------------------------------- phis */
+/* ----------------------------------------------------------------------------------------- phis */
 
 /* The copies of one class at the end of a block. */
 typedef struct {
@@ -116,7 +116,7 @@ static void do_edges(place_state *p, const ir_block *to) {
         for (unsigned c = 0; c < p->s->t->nclasses; c++) do_copies(p, to, edge, c);
 }
 
-/* -------------------------------------------------------------------------------------------- entry */
+/* ---------------------------------------------------------------------------------------- entry */
 
 static void find_taken(place_state *p, const ir_live *live) {
     p->taken = ir_new_array(&p->s->scratch, class_sets, p->s->f->next_block);

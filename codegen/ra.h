@@ -30,7 +30,7 @@ typedef struct {
     ir_map brief;    /* by id: values that live for one instruction, and are never evicted */
 } ra_state;
 
-/* --------------------------------------------------------------------------- questions (needs.c) */
+/* -------------------------------------------------------------------------- questions (needs.c) */
 
 /* The class that a value's register is of; CG_NO_CLASS for leaves and what is in no register. */
 uint8_t ra_class(const cg_target *t, const ir_inst *v);
@@ -64,7 +64,7 @@ ir_inst *ra_place_behind(const ir_inst *v);
 /* Removes phis of which no code is left. */
 void ra_remove_phi(ir_inst *phi);
 
-/* ------------------------------------------------------------------------------ copies (parcopy.c) */
+/* --------------------------------------------------------------------------- copies (parcopy.c) */
 
 /* What register `to` gets: the content of another one, or with CG_ANY_REG something that is in no
  * register. */
@@ -80,15 +80,15 @@ typedef enum {
 typedef struct {
     uint8_t kind, to, from;
 } ra_step;
-/* Steps that do n copies of one class, whose `to` differ, at once; at most n and a half.  `spare` is a
- * register that is free, or becomes it, or CG_ANY_REG: then the slot is used. */
+/* Steps that do n copies of one class, whose `to` differ, at once; at most n and a half.  `spare`
+ * is a register that is free, or becomes it, or CG_ANY_REG: then the slot is used. */
 unsigned ra_order_copies(const ra_copy *copies, unsigned n, unsigned spare, ra_step *out);
 
-/* ------------------------------------------------------------------- limits and wishes (limits.c)
+/* -------------------------------------------------------------------- limits and wishes (limits.c)
  *
- * While code is being looked at, i->mark of an instruction says which operands are read for the last
- * time: bit n for operand n (one of them, should a value be there twice), and RA_UNREAD when the
- * result is read nowhere. */
+ * While code is being looked at, i->mark of an instruction says which operands are read for the
+ * last time: bit n for operand n (one of them, should a value be there twice), and RA_UNREAD when
+ * the result is read nowhere. */
 
 enum { RA_UNREAD = 1 << 30 };
 
@@ -104,7 +104,7 @@ typedef struct {
 ra_value *ra_find_limits(ra_state *s);
 uint32_t ra_group(ra_value *table, uint32_t id);
 
-/* --------------------------------------------------------------------------------- the other steps */
+/* ------------------------------------------------------------------------------ the other steps */
 
 /* Lets operands change places. */
 void ra_commute(ra_state *s);
@@ -118,7 +118,7 @@ void ra_evict(ra_state *s, const ra_values *values);
 /* Moves to and from fixed registers, and to those of phis. */
 void ra_place_moves(ra_state *s);
 
-/* --------------------------------------------------------------------------------------- the ways */
+/* ------------------------------------------------------------------------------------- the ways */
 
 /* False after a reported error. */
 bool ra_stack(ra_state *s);

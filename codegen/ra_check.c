@@ -15,9 +15,9 @@
  * backwards instead of solving for the sets of values that every place holds costs what liveness
  * costs, since a block is passed once for each place and value that are demanded there.
  *
- * Beyond that: all instructions are still there, in order, or may be repeated; fixed, tied and early
- * places are as asked; registers that are written may be; values that arrive in registers are met
- * before anything overwrites them.
+ * Beyond that: all instructions are still there, in order, or may be repeated; fixed, tied and
+ * early places are as asked; registers that are written may be; values that arrive in registers are
+ * met before anything overwrites them.
  */
 #include "codegen/ra_check.h"
 
@@ -63,7 +63,7 @@ static const char *name_place(const checker *c, uint32_t place, char out[40]) {
     return out;
 }
 
-/* ---------------------------------------------------------------------------------- code and writes */
+/* ------------------------------------------------------------------------------ code and writes */
 
 static void note_write(checker *c, uint32_t place, uint32_t at) {
     if (place == CHECK_NOWHERE) return;
@@ -122,7 +122,7 @@ static uint32_t last_write(const checker *c, const check_demand *d) {
     return low && w->data[low - 1] >= c->begin[d->b->id] ? w->data[low - 1] : CHECK_NOWHERE;
 }
 
-/* ----------------------------------------------------------------------------------------- demands */
+/* -------------------------------------------------------------------------------------- demands */
 
 static void demand(checker *c, check_demand d, uint32_t place, uint32_t value) {
     d.place = place;
@@ -206,7 +206,7 @@ static void resolve(checker *c, const check_demand *d) {
         go_up(c, *d);
 }
 
-/* ------------------------------------------------------------------------------------ instructions */
+/* --------------------------------------------------------------------------------- instructions */
 
 static void check_operand(checker *c, const ir_inst *i, const cg_needs *needs, unsigned n) {
     cg_place p = needs->arg[n];
@@ -279,7 +279,7 @@ static void check_inst(checker *c, const ir_inst *i) {
     for (unsigned n = 0; n < needs.nargs; n++) check_operand(c, i, &needs, n);
 }
 
-/* ------------------------------------------------------------------------------------------- entry */
+/* ---------------------------------------------------------------------------------------- entry */
 
 static void check_all(void *user) {
     checker *c = user;

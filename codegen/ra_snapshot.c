@@ -7,7 +7,7 @@
  */
 #include "codegen/ra_check.h"
 
-/* ------------------------------------------------------------------------------------ the snapshot */
+/* --------------------------------------------------------------------------------- the snapshot */
 
 static void save_operands(cg_snapshot *s, const ir_inst *i, ir_arena *arena) {
     saved_inst *to = &s->inst[i->id];
@@ -51,7 +51,7 @@ const cg_snapshot *cg_take_snapshot(const cg_target *t, const ir_func *f, ir_are
     return s;
 }
 
-/* ------------------------------------------------------------------------------------ the same code */
+/* -------------------------------------------------------------------------------- the same code */
 
 static bool same_operands(const ir_inst *i, const saved_inst *old) {
     for (unsigned n = 0; n < i->nargs; n++)
@@ -119,7 +119,7 @@ static void check_order(checker *c, const ir_block *b) {
     if (next < code->n) check_complain(c, b->last, "an instruction is gone in front of it");
 }
 
-/* ---------------------------------------------------------------------------------------- the edges */
+/* ------------------------------------------------------------------------------------ the edges */
 
 static bool is_new_block(const checker *c, const ir_block *b) {
     return b->id >= c->before->nblocks;

@@ -8,7 +8,7 @@
 
 enum { MAX_ROUNDS = 16 };
 
-/* -------------------------------------------------------------------------------------- registers */
+/* ------------------------------------------------------------------------------------ registers */
 
 static void make_room(ra_state *s, uint32_t id) {
     uint32_t n = id + 1 > s->f->next_id ? id + 1 : s->f->next_id;
@@ -43,7 +43,7 @@ uint32_t ra_new_slot(ra_state *s, unsigned class) {
     return s->a->slots.n - 1;
 }
 
-/* ----------------------------------------------------------------------------------- instructions */
+/* --------------------------------------------------------------------------------- instructions */
 
 static ir_inst *insert(ra_state *s, ir_op op, ir_type type, ir_inst *arg, ir_block *b,
                        ir_inst *at) {
@@ -95,7 +95,7 @@ void ra_remove_phi(ir_inst *phi) {
     ir_remove(phi);
 }
 
-/* ------------------------------------------------------------------------------------ the fast way */
+/* --------------------------------------------------------------------------------- the fast way */
 
 /* The end of a block with several successors is no place for the moves of phis. */
 static void split_edges(ir_func *f) {
@@ -137,7 +137,7 @@ bool ra_fast(ra_state *s) {
     return false;
 }
 
-/* ------------------------------------------------------------------------------------------ entry */
+/* ---------------------------------------------------------------------------------------- entry */
 
 static void find_used(ra_state *s) {
     foreach_block (b, s->f)

@@ -1,21 +1,22 @@
 /* spill.c — which values are in registers at every place, so that registers suffice.
  *
  * Braun and Hack, "Register spilling and live-range splitting for SSA-form programs" (2009): go
- * through each block with the set W of values that are in registers.  An operand that is not there is
- * reloaded; when there are too many, those go whose next uses are farthest.  At the start of a block
- * W is what all predecessors have in registers, and more of what some have; at the header of a loop
- * it is what the loop uses, and of what only passes through as much as the loop leaves room for.
- * Where the edges do not agree, reloads make them (spill_code.c).
+ * through each block with the set W of values that are in registers.  An operand that is not there
+ * is reloaded; when there are too many, those go whose next uses are farthest.  At the start of a
+ * block W is what all predecessors have in registers, and more of what some have; at the header of
+ * a loop it is what the loop uses, and of what only passes through as much as the loop leaves room
+ * for.  Where the edges do not agree, reloads make them (spill_code.c).
  *
- * A value that leaves W costs nothing there: what is reloaded somewhere has been stored once, behind
- * its definition.  A phi that is not in W where it stands lives in memory from the start: its operands
- * are in the same slot already (webs.c).  What may be repeated is repeated instead of reloaded.
+ * A value that leaves W costs nothing there: what is reloaded somewhere has been stored once,
+ * behind its definition.  A phi that is not in W where it stands lives in memory from the start:
+ * its operands are in the same slot already (webs.c).  What may be repeated is repeated instead of
+ * reloaded.
  *
  * Room counts in numbers of registers (demand.c); which register is not decided here.
  */
 #include "codegen/spill.h"
 
-/* ------------------------------------------------------------------------------------------------ W */
+/* -------------------------------------------------------------------------------------------- W */
 
 static spill_entry *find(spill_set *w, const ir_inst *v) {
     for (unsigned k = 0; k < w->n; k++)
@@ -30,8 +31,8 @@ static void add(spill_set *w, ir_inst *v, uint32_t next) {
 
 static void drop(spill_set *w, spill_entry *e) { *e = w->e[--w->n]; }
 
-/* How little is lost when a value leaves W.  To repeat it costs less than to reload it, and that less
- * than to store it too. */
+/* How little is lost when a value leaves W.  To repeat it costs less than to reload it, and that
+ * less than to store it too. */
 static uint64_t worth_leaving(const spill_state *p, const spill_entry *e, uint32_t at) {
     uint64_t distance = e->next - at;
     if (p->s->random) return 1 + ra_random(p->s, 100);
@@ -59,7 +60,7 @@ static unsigned room(const spill_state *p, unsigned class, unsigned pad) {
     return p->registers[class] > pad ? p->registers[class] - pad : 0;
 }
 
-/* ------------------------------------------------------------------------------------- start of blocks */
+/* ------------------------------------------------------------------------------ start of blocks */
 
 /* The best `n` of a set by next use, best first. */
 typedef struct {
@@ -179,7 +180,7 @@ static void enter_block(spill_state *p, ir_block *b) {
             p->in_memory[phi->id] = true;
 }
 
-/* --------------------------------------------------------------------------------------- instructions */
+/* --------------------------------------------------------------------------------- instructions */
 
 static uint32_t pop_use(spill_state *p) { return p->uses.data[--p->uses.n]; }
 static void push_use(spill_state *p, const ir_inst *v) {
@@ -303,7 +304,7 @@ static void pass_block(spill_state *p, ir_block *b) {
             *ir_push(&p->s->scratch, &p->exit[b->id]) = p->w[c].e[k].v;
 }
 
-/* -------------------------------------------------------------------------------------------- entry */
+/* ---------------------------------------------------------------------------------------- entry */
 
 static void make_tables(spill_state *p) {
     uint32_t values = p->s->f->next_id, blocks = p->s->f->next_block;

@@ -68,8 +68,8 @@ typedef struct {
     bool *stored;    /* … that have to be in their slot */
     ir_vec(spill_reload) reloads;
     /* webs.c */
-    uint32_t own_ids;    /* values from here on are moves that keep phis apart, */
-    uint32_t old_ids;    /* … and from here on newer still */
+    uint32_t own_ids; /* values from here on are moves that keep phis apart, */
+    uint32_t old_ids; /* … and from here on newer still */
     ir_vec(spill_isolated) isolated;
     uint32_t *web;       /* by value id: union-find */
     uint32_t *from, *to; /* by web: its life, in the order of blocks */

@@ -1,14 +1,14 @@
 /* spill_code.c — the code that makes registers hold what spill.c has decided.
  *
- * Edges: what the successor expects in a register and the predecessor does not have there is reloaded
- * at the end of the predecessor, whose only successor it is, since critical edges are split.
- * Names: reloads are new values, so what was one value has several definitions; ir/ssa.c finds the
- * one that each use means.
- * Stores: what is reloaded, or read by a phi in memory, is stored once, behind its definition.
+ * Edges: what the successor expects in a register and the predecessor does not have there is
+ * reloaded at the end of the predecessor, whose only successor it is, since critical edges are
+ * split. Names: reloads are new values, so what was one value has several definitions; ir/ssa.c
+ * finds the one that each use means. Stores: what is reloaded, or read by a phi in memory, is
+ * stored once, behind its definition.
  */
 #include "codegen/spill.h"
 
-/* ----------------------------------------------------------------------------------------- reloads */
+/* -------------------------------------------------------------------------------------- reloads */
 
 ir_inst *spill_fetch(spill_state *p, ir_inst *v, ir_block *b, ir_inst *at) {
     bool repeats = ra_may_repeat(p->s->t, v);
@@ -69,7 +69,7 @@ static void feed_memory_phis(spill_state *p) {
     }
 }
 
-/* ------------------------------------------------------------------------------------------- names */
+/* ---------------------------------------------------------------------------------------- names */
 
 typedef struct {
     spill_state *p;
@@ -145,7 +145,7 @@ static void rename_all(spill_state *p) {
     }
 }
 
-/* ---------------------------------------------------------------------------- stores and what is left */
+/* ---------------------------------------------------------------------- stores and what is left */
 
 static void finish_value(spill_state *p, ir_inst *v) {
     if (p->in_memory[v->id])

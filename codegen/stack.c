@@ -23,7 +23,7 @@ typedef struct {
     unsigned reg[CG_MAX_NEEDS];
 } stack_regs;
 
-/* ------------------------------------------------------------------------------------------ slots */
+/* ---------------------------------------------------------------------------------------- slots */
 
 static void give_slots(stack_state *k) {
     uint32_t n = k->old_ids = k->s->f->next_id;
@@ -51,7 +51,7 @@ static unsigned any_register(stack_state *k, ir_type type) {
     return ra_pick(k->s, k->s->t->class[k->s->t->class_of(k->s->t, type)].usable);
 }
 
-/* -------------------------------------------------------------------------------------- registers */
+/* ------------------------------------------------------------------------------------ registers */
 
 static bool refuse(stack_state *k, const ir_inst *i) {
     ir_text t = {.arena = &k->s->scratch};
@@ -112,7 +112,7 @@ static bool choose(stack_state *k, stack_regs *r, const ir_inst *i) {
     return take_operands(k, r, i, true) && take_operands(k, r, i, false) && take_result(k, r, i);
 }
 
-/* -------------------------------------------------------------------------------------- rewriting */
+/* ------------------------------------------------------------------------------------ rewriting */
 
 /* Phis: from the slots that the predecessors have written to their own. */
 static void rewrite_phis(stack_state *k, ir_block *b) {

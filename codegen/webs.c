@@ -1,12 +1,13 @@
 /* webs.c — values that share a slot of the frame.
  *
- * A phi and its operands are one web, so that a phi can live in memory and needs no code: whoever is
- * stored writes the slot that the phi is read from.  That is right only when no two members are live
- * at once.  Two sets of values that do not interfere are joined when nobody of one lives where
+ * A phi and its operands are one web, so that a phi can live in memory and needs no code: whoever
+ * is stored writes the slot that the phi is read from.  That is right only when no two members are
+ * live at once.  Two sets of values that do not interfere are joined when nobody of one lives where
  * somebody of the other is defined; in SSA form it is enough to look at the nearest member that
  * dominates (Budimlić, Cooper, Harvey, Kennedy, Oberg and Reeves, "Fast copy coalescing and
- * live-range identification", 2002).  A phi that cannot be joined gets a web of its own: its operands
- * are moved at the ends of predecessors, its result behind the phis (Sreedhar et al. 1999).
+ * live-range identification", 2002).  A phi that cannot be joined gets a web of its own: its
+ * operands are moved at the ends of predecessors, its result behind the phis (Sreedhar et al.
+ * 1999).
  *
  * Then webs whose lives do not meet share slots: a life is the interval of code, in the order of
  * blocks, in which some member is live.
@@ -35,7 +36,7 @@ uint32_t spill_web(spill_state *p, const ir_inst *v) {
     return id;
 }
 
-/* ------------------------------------------------------------------------------------ interference */
+/* --------------------------------------------------------------------------------- interference */
 
 static bool is_before(const web_state *w, const ir_inst *a, const ir_inst *b) {
     uint32_t x = w->dom->enter[a->block->id], y = w->dom->enter[b->block->id];
@@ -94,7 +95,7 @@ static bool join(web_state *w, const ir_inst *x, const ir_inst *y) {
     return true;
 }
 
-/* -------------------------------------------------------------------------------------------- phis */
+/* ----------------------------------------------------------------------------------------- phis */
 
 static void start_webs(web_state *w) {
     spill_state *p = w->p;
@@ -158,7 +159,7 @@ static void clear_marks(ir_func *f) {
         foreach_phi (phi, b) phi->mark = 0;
 }
 
-/* ------------------------------------------------------------------------------------------- lives */
+/* ---------------------------------------------------------------------------------------- lives */
 
 typedef struct {
     uint32_t web, from, to, class;
@@ -193,8 +194,8 @@ static void measure_inst(spill_state *p, const ir_inst *i, uint32_t at, const ui
             extend(p, ir_arg(i, n), at);
 }
 
-/* Lives in the order of blocks: from the head of a block when something lives there, to the end when
- * it does there, and over definitions and uses. */
+/* Lives in the order of blocks: from the head of a block when something lives there, to the end
+ * when it does there, and over definitions and uses. */
 static void measure(spill_state *p) {
     uint32_t at = 0;
     uint32_t *end = ir_new_array(&p->s->scratch, uint32_t, p->s->f->next_block);
@@ -225,7 +226,7 @@ void spill_find_webs(spill_state *p) {
     measure(p);
 }
 
-/* ------------------------------------------------------------------------------------------- slots */
+/* ---------------------------------------------------------------------------------------- slots */
 
 static void list_lives(spill_state *p, web_lives *lives) {
     bool *listed = ir_new_array(&p->s->scratch, bool, p->old_ids);

@@ -1,5 +1,5 @@
-/* ra_check_test.c — the proof of allocations finds what is wrong: allocated functions are damaged, and
- * whatever the proof lets pass must still do what the function did.
+/* ra_check_test.c — the proof of allocations finds what is wrong: allocated functions are damaged,
+ * and whatever the proof lets pass must still do what the function did.
  */
 #include "tests/codegen/native/machine.h"
 
@@ -42,7 +42,7 @@ static unsigned any_register(const ir_inst *v) {
     return r;
 }
 
-/* ------------------------------------------------------------------------------------------- damage */
+/* --------------------------------------------------------------------------------------- damage */
 
 static bool change_register(machine *w) {
     ir_inst *i = find(w, is_value);
@@ -101,7 +101,7 @@ static bool overwrite(machine *w) {
     return true;
 }
 
-/* -------------------------------------------------------------------------------------------- tests */
+/* ---------------------------------------------------------------------------------------- tests */
 
 static void try_damage(const char *what, bool (*damage)(machine *w), cg_regalloc how) {
     unsigned done = 0, found = 0;

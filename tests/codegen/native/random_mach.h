@@ -58,7 +58,7 @@ static inline ir_inst *mach_leaf(mach_maker *k, ir_type t) {
     return ir_const(k->f, t, ir_is_bool(t) ? bits & 1 : bits);
 }
 
-/* ----------------------------------------------------------------------------------- instructions */
+/* --------------------------------------------------------------------------------- instructions */
 
 static inline ir_inst *mach_build(mach_maker *k, template_row row, ir_inst *const *args) {
     ir_imm imm = {.mach = {.row = (uint16_t)row}};
@@ -107,7 +107,7 @@ static inline void mach_arrivals(mach_maker *k) {
     }
 }
 
-/* ---------------------------------------------------------------------------------- control flow */
+/* --------------------------------------------------------------------------------- control flow */
 
 /* Successors of every block, and which blocks the entry reaches. */
 typedef struct {

@@ -33,7 +33,7 @@ Test(regalloc, fast_at_random) {
         try_seed(seed, (cg_regalloc_options){.seed = seed + 1, .check = true});
 }
 
-/* ------------------------------------------------------------------------------------ few registers */
+/* -------------------------------------------------------------------------------- few registers */
 
 static bool needs_five(const ir_inst *i) {
     return i->op == IR_OP_mach && i->imm.mach.row == TEMPLATE_SUM;
@@ -46,7 +46,8 @@ static bool has_large_need(const machine *w) {
     return large;
 }
 
-/* With fewer registers than some instruction asks for there is an error, and that is the only one. */
+/* With fewer registers than some instruction asks for there is an error, and that is the only
+ * one. */
 static void try_tight(uint64_t seed, cg_regalloc_options options) {
     machine w;
     cg_target t = template_target;
@@ -67,7 +68,7 @@ Test(regalloc, tight) {
     }
 }
 
-/* ------------------------------------------------------------------------------------------- large */
+/* ---------------------------------------------------------------------------------------- large */
 
 typedef struct {
     ir_ctx cx;
@@ -95,7 +96,7 @@ Test(regalloc, large) {
         }
 }
 
-/* --------------------------------------------------------------------------------- without memory */
+/* ------------------------------------------------------------------------------- without memory */
 
 static void allocate_small(void *user) {
     machine *w = user;
