@@ -75,7 +75,7 @@ struct rt_pool {
     unsigned started, limit;  /* helpers */
     bool stop, pin;
     seat *seats;
-    pid_t owner;
+    pid_t owner; /* the process that has helpers */
     helper helpers[];
 };
 
@@ -204,7 +204,7 @@ static bool start_helper(rt_pool *p) {
     helper *h = &p->helpers[p->started];
     pthread_attr_t attr;
     sigset_t all, before;
-    if (pthread_attr_init(&attr) != 0) return false;
+    if (p->owner != getpid() || pthread_attr_init(&attr) != 0) return false;
     pthread_attr_setstacksize(&attr, STACK);
     sigfillset(&all); /* signals of the program are not for helpers */
     pthread_sigmask(SIG_SETMASK, &all, &before);
