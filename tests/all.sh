@@ -15,6 +15,14 @@ suite() {
     printf '%s\t%s\n' "$name" "$*" >>"$list"
 }
 
+# Native code, of every level that this machine has.
+level=$("$release/spvfuse" devices | sed -n 's/^cpu .*x86-64-v\([2-4]\).*/\1/p')
+native=${level:+--device cpu:eager}
+cpus="--oracle cpu:v2,regalloc=stack --oracle cpu:v2,seed=3"
+for v in 2 3 4; do
+    [ "$v" -gt "${level:-0}" ] || cpus="$cpus --oracle cpu:v$v --oracle cpu:v$v,eager"
+done
+
 suite arrows sh tests/arrows.sh
 suite libclc sh tests/libclc.sh "$release"
 suite math-ulp "$release/tests/codegen/math/ulp" 50000
@@ -29,7 +37,7 @@ for variant in $sanitized $release; do
         suite "$short-$(basename "$test")" "$test"
     done
     suite "$short-golden" "$variant/tests/run" tests/ir tests/passes
-    suite "$short-fusion" "$variant/tests/conformance/fusion" tests/conformance/fusion
+    suite "$short-fusion" "$variant/tests/conformance/fusion" $native tests/conformance/fusion
     suite "$short-reader-errors" "$variant/tests/frontend/errors" tests/frontend "$release/reader"
     suite "$short-pool-stress" "$variant/tests/runtime/pool_stress"
     for target in spirv text plan gen regalloc; do
@@ -53,12 +61,6 @@ for shard in 0 1; do
         --known tests/corpus/oracle_differences.txt
 done
 
-# Native code of every level that this machine has.
-level=$("$release/spvfuse" devices | sed -n 's/^cpu .*x86-64-v\([2-4]\).*/\1/p')
-cpus="--oracle cpu:v2,regalloc=stack --oracle cpu:v2,seed=3"
-for v in 2 3 4; do
-    [ "$v" -gt "${level:-0}" ] || cpus="$cpus --oracle cpu:v$v --oracle cpu:v$v,eager"
-done
 for shard in 0 1; do
     [ -z "$level" ] || suite "corpus-cpu-$shard" "$release/tests/corpus_run" tests/corpus \
         "$release/corpus" --stage oracle --shard $shard/2 "$cpus" \

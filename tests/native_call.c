@@ -75,6 +75,12 @@ static void read_value(const uint8_t *from, ir_type t, ir_value *v) {
     }
 }
 
+static void *find_entry(const rt_code *code, const cg_object *o) {
+    uint32_t n = 0;
+    while (strcmp(o->symbols.data[n].name, "entry") != 0) n++;
+    return rt_code_symbol(code, o, n);
+}
+
 static native_outcome execute(ir_func *f, const cg_object *o, const ir_value *args,
                               ir_value *result) {
     static uint8_t buffer[33 * PLACE];
@@ -83,7 +89,7 @@ static native_outcome execute(ir_func *f, const cg_object *o, const ir_value *ar
         write_value(buffer + n * PLACE, f->param_val[n]->type, &args[n]);
     if (rt_code_load(o, NULL, &code) != IR_OK) return NATIVE_FAILED;
     void (*entry)(void *);
-    void *symbol = rt_code_symbol(&code, o, 0);
+    void *symbol = find_entry(&code, o);
     memcpy(&entry, &symbol, sizeof entry);
     entry(buffer);
     rt_code_unload(&code);

@@ -1,6 +1,6 @@
 /* fusion.c — runs the tables of tests/conformance/fusion: what is fused, how, and what is not.
  *
- *   fusion FOLDER [THEME.txt…]
+ *   fusion [--device DEVICE] FOLDER [THEME.txt…]
  *
  * A row is a fuse group and what has to come of it:
  *
@@ -21,10 +21,12 @@
  *   local_size 4,1,1      required of the fused kernel
  *   o = 1, 2, 3           what a buffer begins with afterwards
  *   free groups           the unfused run may differ: its work-groups are the device's choice
+ *   free addresses        a buffer holds addresses, which every device has of its own
  *   refused text [rule]   not fused, for this reason, and the group runs kernel by kernel
  *
  * Every row also runs on device check: fused and unfused give equal buffers, promoted buffers are
- * as they were before, and nothing is reported.
+ * as they were before, and nothing is reported.  With --device it also runs there, fused and unfused,
+ * and leaves in every buffer what check left.
  */
 #include "tests/conformance/fusion.h"
 
@@ -147,10 +149,10 @@ static bool is_rule(const char *item) {
 
 static bool holds(const runner *r, const char *item) {
     const char *colon = strstr(item, ": ");
+    if (strncmp(item, "free ", 5) == 0) return true;
     if (!r->fusion)
         return strncmp(item, "refused ", 8) == 0 ? strcmp(item + 8, r->warning) == 0
                                                  : strchr(item, '=') && holds_values(r, item);
-    if (strcmp(item, "free groups") == 0) return true;
     if (*item == '{') return holds_range(r, item);
     if (is_rule(item))
         return has_decision(r, item, colon ? (size_t)(colon - item) : strlen(item),
@@ -197,7 +199,7 @@ static void keep_buffer(void *user, const char *name, const char *element, const
     (void)element;
     for (unsigned k = 0; k < r->nbuffers; k++)
         if (strcmp(r->buffers[k].name, name) == 0 && size <= sizeof r->buffers[k].fused)
-            memcpy(r->buffers[k].fused, data, size);
+            memcpy(r->elsewhere ? r->buffers[k].there : r->buffers[k].fused, data, size);
 }
 
 /* All buffers before the group, then all behind it. */
@@ -208,8 +210,10 @@ static void keep_print(void *user, const char *text) {
     snprintf(b->printed[k / r->nbuffers], sizeof b->printed[0], "%s", text);
 }
 
-static bool run(runner *r, bool unfused, bool validate, spvf_run_result *result) {
+static bool run(runner *r, const char *device, bool unfused, bool validate,
+                spvf_run_result *result) {
     const spvf_run_options o = {.size = sizeof o,
+                                .device = device,
                                 .unfused = unfused,
                                 .validate = validate,
                                 .output = keep_print,
@@ -233,16 +237,31 @@ static void expect_untouched(runner *r) {
 
 static void run_both(runner *r, const char *wanted) {
     spvf_run_result result = {0};
-    if (!run(r, true, false, &result)) complain(r, "the unfused run fails: ", r->errors);
+    if (!run(r, NULL, true, false, &result)) complain(r, "the unfused run fails: ", r->errors);
     for (unsigned k = 0; k < r->nbuffers; k++)
         memcpy(r->buffers[k].unfused, r->buffers[k].fused, sizeof r->buffers[k].fused);
-    if (!run(r, false, !strstr(wanted, "free groups"), &result))
+    if (!run(r, NULL, false, !strstr(wanted, "free groups"), &result))
         complain(r, "the fused run fails: ", r->errors);
     if (!r->fusion != (result.refused_groups == 1)) complain(r, "the run decides otherwise", "");
     if (r->fusion) expect_untouched(r);
     for (unsigned k = 0; k < r->nbuffers && !r->fusion; k++)
         if (memcmp(r->buffers[k].fused, r->buffers[k].unfused, sizeof r->buffers[k].fused) != 0)
             complain(r, "refused, and not as unfused: ", r->buffers[k].name);
+}
+
+/* Leaves what check left, to whom the expectations belong. */
+static void run_there(runner *r, bool unfused) {
+    const char *what =
+        unfused ? "unfused, the other device differs: " : "the other device differs: ";
+    r->elsewhere = true;
+    if (!run(r, r->device, unfused, false, NULL))
+        complain(r, "the other device fails: ", r->errors);
+    r->elsewhere = false;
+    for (unsigned k = 0; k < r->nbuffers; k++) {
+        const buffer *b = &r->buffers[k];
+        if (memcmp(b->there, unfused ? b->unfused : b->fused, sizeof b->there) != 0)
+            complain(r, what, b->name);
+    }
 }
 
 static void run_plan(runner *r, const char *wanted) {
@@ -255,6 +274,10 @@ static void run_plan(runner *r, const char *wanted) {
     spvf_status status = spvf_plan_fuse(r->loaded, 0, &r->fusion);
     if (status == SPVF_OK || status == SPVF_ERROR_REFUSED) {
         run_both(r, wanted);
+        if (r->device && !strstr(wanted, "free ")) {
+            run_there(r, true);
+            run_there(r, false);
+        }
         judge(r, wanted);
     } else {
         complain(r, "neither fused nor refused: ", r->errors);
@@ -325,13 +348,18 @@ static void run_folder(runner *r) {
 
 int main(int argc, char **argv) {
     static runner r;
-    if (argc < 2) {
-        fprintf(stderr, "usage: fusion FOLDER [THEME.txt…]\n");
+    int n = 1;
+    if (argc > 2 && strcmp(argv[1], "--device") == 0) {
+        r.device = argv[2];
+        n = 3;
+    }
+    if (argc <= n) {
+        fprintf(stderr, "usage: fusion [--device DEVICE] FOLDER [THEME.txt…]\n");
         return 2;
     }
-    r.folder = argv[1];
-    for (int i = 2; i < argc; i++) run_theme(&r, argv[i]);
-    if (argc == 2) run_folder(&r);
+    r.folder = argv[n++];
+    for (int i = n; i < argc; i++) run_theme(&r, argv[i]);
+    if (argc == n) run_folder(&r);
     printf("%u passed, %u failed\n", r.passed, r.failed);
     return r.failed != 0;
 }

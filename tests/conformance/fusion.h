@@ -9,12 +9,12 @@ enum { ELEMENTS = 1024, MAX_BUFFERS = 16, MAX_MEMBERS = 16, MAX_ARGS = 16, LINE 
 
 typedef struct {
     char name[32], internal[32];
-    int32_t fused[ELEMENTS], unfused[ELEMENTS];
+    int32_t fused[ELEMENTS], unfused[ELEMENTS], there[ELEMENTS];
     char printed[2][8 * LINE]; /* before and after the group */
 } buffer;
 
 typedef struct {
-    const char *folder, *theme;
+    const char *folder, *theme, *device; /* device: another one than check, or NULL */
     unsigned line, passed, failed;
     char declared[LINE]; /* by the theme */
     char row[LINE];
@@ -26,6 +26,7 @@ typedef struct {
     unsigned buffer_of[MAX_MEMBERS][MAX_ARGS];
     char plan[2 * LINE];
     unsigned prints;
+    bool elsewhere;     /* the run is one on the other device */
     char warning[LINE]; /* the first */
     char errors[LINE];
     spvf_context *context;

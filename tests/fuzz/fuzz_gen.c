@@ -1,10 +1,12 @@
 /* fuzz_gen.c — bytes as a program (gen.c): what it computes may not change through the passes, the
- * text form, or SPIR-V.  The interpreter is the judge.
+ * text form, SPIR-V, or, if it is exact, as native code of any level with registers by chance.  The
+ * interpreter is the judge.
  */
 #include "codegen/codegen.h"
 #include "frontend/frontend.h"
 #include "passes/passes.h"
 #include "tests/fuzz/gen.h"
+#include "tests/native_call.h"
 
 #include <stdlib.h>
 
@@ -78,12 +80,35 @@ static void check_spirv(job *j, const char *step) {
     j->other = NULL;
 }
 
+/* A level for each run; every eighth program has its values in memory. */
+static void check_native(job *j) {
+    static ir_value args[PARAMS], result;
+    ir_func *f = ir_func_find(j->made, "f");
+    uint64_t seed = 1;
+    bool exact = gen_is_exact(j->data, j->size);
+    for (size_t i = 0; i < j->size; i++) seed = (seed ^ j->data[i]) * UINT64_C(0x100000001b3);
+    for (unsigned run = 0; run < RUNS; run++) {
+        bool stack = seed % 8 == 0;
+        cg_x86_64_options o = {
+            .level = CG_X86_64_V2 + run,
+            .regalloc = {stack ? CG_REGALLOC_STACK : CG_REGALLOC_FAST, seed | 1, true}};
+        if (!j->runs[run] || !native_has_level(o.level)) continue;
+        gen_arguments(f, run, args);
+        memset(&result, 0, sizeof result);
+        native_outcome outcome = native_call(f, &o, args, &result);
+        if (outcome == NATIVE_FAILED) fail(j, "native code cannot be made", run, 0);
+        if (outcome == NATIVE_DONE && exact && result.bits[0] != j->want[run])
+            fail(j, "native code", run, result.bits[0]);
+    }
+}
+
 static void check(void *arg) {
     job *j = arg;
     j->made = gen_module(&j->cx, j->data, j->size);
     if (!ir_verify_module(j->made)) fail(j, "generate", 0, 0);
     for (unsigned run = 0; run < RUNS; run++)
         j->runs[run] = evaluate(ir_func_find(j->made, "f"), run, &j->want[run]);
+    check_native(j);
     check_text(j);
     check_spirv(j, "spirv");
     pass_options o = {.verify_each = true, .bisect = -1};

@@ -3,7 +3,8 @@
  *
  * Pipelines of which device check has something to report when they run unfused prove nothing.  Of
  * the others every buffer is compared, bit by bit, and the fused run has nothing to report either.
- * A pipeline that is not fused says why.  Half of them go through SPIR-V.
+ * A pipeline that is not fused says why.  Half of them go through SPIR-V.  Where native code can run,
+ * it leaves the same in every buffer, fused and unfused, for one of several ways to make it.
  */
 #include "runtime/spvfuse.h"
 #include "tests/fuzz/pipe.h"
@@ -14,6 +15,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* The contents of all buffers, one behind the other. */
+struct buffers {
+    uint8_t bytes[1 << 16];
+    size_t n;
+};
+
 typedef struct {
     ir_ctx cx;
     ir_arena arena;
@@ -22,6 +29,7 @@ typedef struct {
     const char *file; /* of the kernels */
     ir_text kernels, plan;
     char messages[1 << 14];
+    struct buffers unfused, fused, native;
 } job;
 
 /* Pipelines so far; of those at fault the unfused run has something to report. */
@@ -58,10 +66,56 @@ static void write_kernels(job *j, spvf_context *c) {
     spvf_module_destroy(m);
 }
 
-static bool runs(job *j, spvf_plan *p, bool fused, spvf_run_result *r) {
-    const spvf_run_options o = {.size = sizeof o, .unfused = !fused, .validate = fused};
+static void keep_buffer(void *user, const char *name, const char *element, const void *data,
+                        size_t size) {
+    struct buffers *b = user;
+    (void)name, (void)element;
+    if (size > sizeof b->bytes - b->n) abort();
+    memcpy(b->bytes + b->n, data, size);
+    b->n += size;
+}
+
+/* device NULL: check, with validation when fused */
+static bool runs(job *j, spvf_plan *p, const char *device, bool fused, struct buffers *after,
+                 spvf_run_result *r) {
+    const spvf_run_options o = {.size = sizeof o,
+                                .device = device,
+                                .unfused = !fused,
+                                .validate = fused && !device,
+                                .buffer = keep_buffer,
+                                .buffer_user = after};
     j->messages[0] = 0;
+    after->n = 0;
     return spvf_plan_run(p, &o, r) == SPVF_OK;
+}
+
+static void expect_native(job *j, spvf_plan *p, const char *device, bool fused) {
+    const struct buffers *want = fused ? &j->fused : &j->unfused;
+    spvf_run_result r;
+    if (!runs(j, p, device, fused, &j->native, &r)) fail(j, "native code does not run");
+    for (size_t k = 0; k < want->n; k++)
+        if (want->bytes[k] != j->native.bytes[k]) {
+            fprintf(stderr, "%s, %s: byte %zu of the buffers is %02x, not %02x\n", device,
+                    fused ? "fused" : "unfused", k, j->native.bytes[k], want->bytes[k]);
+            fail(j, "native code differs");
+        }
+}
+
+static void note_cpu(void *user, const spvf_device_info *info) {
+    if (strcmp(info->name, "cpu") == 0) *(bool *)user = info->usable;
+}
+
+/* Every way to make code has its turn. */
+static void check_native(job *j, spvf_plan *p, spvf_context *c) {
+    static const char *const devices[] = {"cpu", "cpu:eager", "cpu:v2,seed=1", "cpu:v2,eager",
+                                          "cpu:v2,regalloc=stack"};
+    static unsigned turn;
+    static bool usable;
+    const char *device = devices[turn % 5];
+    if (turn++ == 0) spvf_devices(c, note_cpu, &usable);
+    if (!usable) return;
+    expect_native(j, p, device, false);
+    expect_native(j, p, device, true);
 }
 
 static bool has_promotions(spvf_plan *p) {
@@ -77,18 +131,19 @@ static bool has_promotions(spvf_plan *p) {
 }
 
 /* A refusal is a warning with its reason. */
-static void check_plan(job *j, spvf_plan *p) {
+static void check_plan(job *j, spvf_plan *p, spvf_context *c) {
     spvf_run_result r;
-    if (!runs(j, p, false, &r)) {
+    if (!runs(j, p, NULL, false, &j->unfused, &r)) {
         pipelines.at_fault++;
         return;
     }
-    if (!runs(j, p, true, &r)) fail(j, "fused and unfused differ");
+    if (!runs(j, p, NULL, true, &j->fused, &r)) fail(j, "fused and unfused differ");
     pipelines.fused += r.validated != 0;
     pipelines.promoted += r.validated && has_promotions(p);
     pipelines.refused += r.validated == 0;
     if (!r.validated && (r.refused_groups != 1 || !strstr(j->messages, "not fused: ")))
         fail(j, "refused without a reason");
+    check_native(j, p, c);
 }
 
 static void check(void *arg) {
@@ -102,7 +157,7 @@ static void check(void *arg) {
     write_kernels(j, c);
     if (spvf_plan_load(c, "plan", j->plan.data, j->plan.n, &p) != SPVF_OK)
         fail(j, "the plan is malformed");
-    check_plan(j, p);
+    check_plan(j, p, c);
     spvf_plan_destroy(p);
     spvf_context_destroy(c);
 }

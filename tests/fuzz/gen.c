@@ -15,6 +15,7 @@ enum { MAX_VALUES = 400, MAX_DEPTH = 4, MAX_STATEMENTS = 60, VARIABLES = 3, SLOT
 
 typedef struct {
     const uint8_t *at, *end;
+    bool exact; /* gen_is_exact */
     ir_func *f;
     ir_builder b;
     ir_inst *value[MAX_VALUES];
@@ -133,7 +134,7 @@ static void plain_operation(gen *g) {
     unsigned draw = byte(g);
     ir_op op = (ir_op)((draw + byte(g)) % IR_OP_COUNT);
     const ir_op_info *o = &ir_ops[op];
-    if (!is_plain(o->rule) || !takes(o, t)) return;
+    if (!is_plain(o->rule) || !takes(o, t) || (g->exact && o->flags & F_NOFOLD)) return;
     ir_inst *args[3];
     for (unsigned i = 0; i < o->nargs; i++) args[i] = operand(g, t);
     if (o->flags & F_TRAPS) args[1] = divisor(g, t);
@@ -161,7 +162,7 @@ static void conversion(gen *g) {
     ir_imm imm = {0};
     if (ir_ops[op].imm == I_ROUND) {
         imm.round.mode = (uint8_t)(op == IR_OP_fptoui || op == IR_OP_fptosi ? IR_RTZ : below(g, 4));
-        imm.round.sat = (op == IR_OP_fptoui || op == IR_OP_fptosi) && (byte(g) & 1);
+        imm.round.sat = (op == IR_OP_fptoui || op == IR_OP_fptosi) && (g->exact || byte(g) & 1);
     }
     ir_inst *x = operand(g, from);
     keep(g, build(g, op, to, imm, 1, &x));
@@ -375,9 +376,11 @@ static ir_inst *digest(gen *g) {
     return sum;
 }
 
+bool gen_is_exact(const uint8_t *data, size_t size) { return size && data[size / 2] & 1; }
+
 ir_module *gen_module(ir_ctx *cx, const uint8_t *data, size_t size) {
     ir_module *m = ir_module_new(cx, "gen", 64);
-    gen g = {.at = data, .end = data + size};
+    gen g = {.at = data, .end = data + size, .exact = gen_is_exact(data, size)};
     g.f = ir_func_new(m, "f", IR_I64, TYPES, types);
     g.f->flags |= IR_FUNC_EXPORT;
     ir_builder_init(&g.b, g.f);
