@@ -172,7 +172,7 @@ static void fill_lane(bench *t, const subject *s, uint64_t number, ir_value *arg
     for (unsigned n = 0; n < nargs; n++) {
         unsigned width = width_of(s->arg[n]);
         args[n].bits[lane] = all ? ir_zext(number, width) : some_value(t, s->arg[n]);
-        number >>= width;
+        if (all) number >>= width;
     }
     if (s->op == IR_OP_fma && (random_bits(t) & 1))
         args[2].bits[lane] =
