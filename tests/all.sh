@@ -25,7 +25,7 @@ done
 
 suite arrows sh tests/arrows.sh
 suite libclc sh tests/libclc.sh "$release"
-suite math-ulp "$release/tests/codegen/math/ulp" 50000
+suite math-ulp "$release/tests/codegen/math/ulp" 100000
 suite math-ulp-interpreted "$release/tests/codegen/math/ulp" -i 2000
 suite writer sh tests/codegen/spirv/run.sh "$release"
 suite docs sh tests/docs.sh "$release"
