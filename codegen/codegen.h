@@ -116,6 +116,11 @@ typedef struct {
     ir_text *listing;    /* gets the code as text, a function after the other; or NULL */
 } cg_x86_64_options;
 
+/* What passes that make vectors legal ask: the bytes of the widest one, and whether there is an
+ * instruction for an operation on vectors with such lanes. */
+unsigned cg_x86_64_vector_bytes(unsigned level);
+bool cg_x86_64_takes(const ir_inst *i, unsigned level);
+
 /* Compiles the functions of level `vector`, which are good for nothing else afterwards.  Kernels are
  * for the caller to fill in.  False after a reported error. */
 bool cg_x86_64_compile(ir_module *m, const cg_x86_64_options *options, ir_arena *arena,

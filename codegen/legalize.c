@@ -5,7 +5,8 @@
  *                    computed in 32 or 64 bits
  *   control flow     see legalize_flow.c
  *
- * Needs scalars, and the basic operations that the expansion of builtins leaves.
+ * Needs the basic operations that the expansion of builtins leaves, and vectors as the target takes
+ * them, which stay.
  */
 #include "codegen/legalize.h"
 
@@ -135,6 +136,7 @@ static ir_inst *legal_sabs(cg_legalizer *l, ir_inst *i) {
 /* ----------------------------------------------------------------------------------------- walk */
 
 static ir_inst *legal(cg_legalizer *l, ir_inst *i) {
+    if (ir_is_vector(i->type)) return NULL;
     switch (i->op) {
     case IR_OP_shl:
     case IR_OP_lshr:

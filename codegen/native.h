@@ -62,7 +62,7 @@ typedef struct {
     uint32_t usable;  /* registers that may be given to values */
     uint32_t
         cheap; /* … of these, the ones that are to be taken first: free to use, short to encode */
-    uint32_t slot; /* bytes of a frame slot that holds any value of the class */
+    uint32_t slot; /* bytes of a frame slot that holds any value of the class, but for slot_of */
 } cg_class;
 
 typedef struct cg_target cg_target;
@@ -75,6 +75,8 @@ struct cg_target {
     void (*describe)(const cg_target *t, const ir_inst *i, cg_needs *out);
     /* The class that holds values of a type. */
     uint8_t (*class_of)(const cg_target *t, ir_type type);
+    /* Bytes of a frame slot that holds values of a type, a power of two; NULL: as its class says. */
+    uint32_t (*slot_of)(const cg_target *t, ir_type type);
     /* Cheaper to make again than to keep: no operands in registers, no effect, reads no memory that
      * changes. */
     bool (*may_repeat)(const cg_target *t, const ir_inst *i);

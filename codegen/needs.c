@@ -10,6 +10,10 @@ uint8_t ra_class(const cg_target *t, const ir_inst *v) {
     return none ? CG_NO_CLASS : t->class_of(t, v->type);
 }
 
+uint32_t ra_slot_of(const cg_target *t, const ir_inst *v) {
+    return t->slot_of ? t->slot_of(t, v->type) : t->class[ra_class(t, v)].slot;
+}
+
 bool ra_may_repeat(const cg_target *t, const ir_inst *i) {
     if (i->op == IR_OP_move) return ir_is_leaf(ir_arg(i, 0));
     return i->op == IR_OP_mach && i->type != IR_VOID && t->may_repeat(t, i);

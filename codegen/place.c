@@ -63,6 +63,7 @@ typedef struct {
     ra_copy copy[CG_MAX_REGS];
     ir_inst *phi[CG_MAX_REGS];
     ir_inst *now[CG_MAX_REGS]; /* by register: what it holds */
+    ir_type saved;             /* of what is in the slot */
     uint32_t to;               /* registers that get what another holds, or keep what they hold */
 } edge_copies;
 
@@ -89,9 +90,12 @@ static void do_step(place_state *p, edge_copies *e, ra_step step, ir_block *b, u
     ir_inst *at = b->last;
     switch (step.kind) {
     case RA_MOVE: e->now[step.to] = move_to(p, e->now[step.from], step.to, b, at); return;
-    case RA_SAVE: ra_spill(p->s, e->now[step.from], swap_slot(p, e->class), b, at); return;
+    case RA_SAVE:
+        e->saved = e->now[step.from]->type;
+        ra_spill(p->s, e->now[step.from], swap_slot(p, e->class), b, at);
+        return;
     case RA_RESTORE:
-        e->now[step.to] = ra_reload(p->s, e->phi[0]->type, swap_slot(p, e->class), b, at);
+        e->now[step.to] = ra_reload(p->s, e->saved, swap_slot(p, e->class), b, at);
         ra_set_reg(p->s, e->now[step.to], step.to);
         return;
     default: e->now[step.to] = move_to(p, ir_arg(e->phi[step.from], edge), step.to, b, at);

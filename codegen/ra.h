@@ -25,9 +25,10 @@ typedef struct {
     ir_arena *arena;  /* of the result */
     ir_arena scratch; /* of the work */
     cg_allocation *a;
-    uint32_t cap;    /* entries that a->reg has room for */
-    uint64_t random; /* state; 0: nothing is random */
-    ir_map brief;    /* by id: values that live for one instruction, and are never evicted */
+    uint32_t cap;                        /* entries that a->reg has room for */
+    uint64_t random;                     /* state; 0: nothing is random */
+    uint32_t slot_bytes[CG_MAX_CLASSES]; /* of slots, for the largest value of the function */
+    ir_map brief; /* by id: values that live for one instruction, and are never evicted */
 } ra_state;
 
 /* -------------------------------------------------------------------------- questions (needs.c) */
@@ -38,6 +39,8 @@ uint8_t ra_class(const cg_target *t, const ir_inst *v);
 void ra_describe(const cg_target *t, const ir_inst *i, cg_needs *out);
 /* Can the instruction be made again where its result is needed? */
 bool ra_may_repeat(const cg_target *t, const ir_inst *i);
+/* Bytes that the value needs in a slot of the frame. */
+uint32_t ra_slot_of(const cg_target *t, const ir_inst *v);
 static inline uint32_t ra_bit(unsigned reg) { return UINT32_C(1) << reg; }
 
 /* ------------------------------------------------------------------------- changes (regalloc.c) */

@@ -39,7 +39,7 @@ unsigned ra_pick(ra_state *s, uint32_t set) {
 }
 
 uint32_t ra_new_slot(ra_state *s, unsigned class) {
-    *ir_push(s->arena, &s->a->slots) = (cg_slot){.size = s->t->class[class].slot};
+    *ir_push(s->arena, &s->a->slots) = (cg_slot){.size = s->slot_bytes[class]};
     return s->a->slots.n - 1;
 }
 
@@ -156,6 +156,16 @@ static void complete_table(ra_state *s) {
     s->a->nregs = s->f->next_id;
 }
 
+/* All slots of a class are alike, so that values can take turns. */
+static void measure_slots(ra_state *s) {
+    foreach_block (b, s->f)
+        foreach_inst (i, b) {
+            uint8_t class = ra_class(s->t, i);
+            uint32_t bytes = class == CG_NO_CLASS ? 0 : ra_slot_of(s->t, i);
+            if (bytes > s->slot_bytes[class % CG_MAX_CLASSES]) s->slot_bytes[class] = bytes;
+        }
+}
+
 typedef struct {
     ra_state s;
     const cg_regalloc_options *options;
@@ -169,6 +179,7 @@ static void run(void *user) {
     if (job->options->how == CG_REGALLOC_FAST) ra_commute(s);
     const cg_snapshot *before =
         job->options->check ? cg_take_snapshot(s->t, s->f, &s->scratch) : NULL;
+    measure_slots(s);
     bool fast = job->options->how == CG_REGALLOC_FAST && ra_fast(s);
     if (!fast && !ra_stack(s)) return;
     complete_table(s);

@@ -36,17 +36,21 @@ const char *pass_range_text(ir_arena *a, const pass_range *r);
 
 /* What a CPU has beyond the basic operations of docs/PASSES.md. */
 typedef struct {
-    bool has_fma;  /* of f32 and f64 */
-    bool has_f16c; /* f16 to f32 and back */
+    bool has_fma;          /* of f32 and f64 */
+    bool has_f16c;         /* f16 to f32 and back */
+    unsigned vector_bytes; /* of its widest vectors; 0: it has none */
+    /* Has it an instruction that does i, which works on vectors, with lanes of these types? */
+    bool (*takes)(const ir_inst *i, unsigned level);
+    unsigned level; /* of the target, for `takes` */
 } pass_target;
 
 /* What passes share while a pipeline runs.  `scratch` is emptied between passes. */
 typedef struct {
     ir_ctx *cx;
     ir_arena *scratch;
-    uint32_t *rule_hits;     /* counts by rule number, or NULL */
-    bool trace_rules;        /* report each rewrite as a note */
-    const pass_range *range; /* that kernels are launched on, for printers; NULL: unknown */
+    uint32_t *rule_hits;       /* counts by rule number, or NULL */
+    bool trace_rules;          /* report each rewrite as a note */
+    const pass_range *range;   /* that kernels are launched on, for printers; NULL: unknown */
     const pass_target *target; /* that code is made for; NULL: the basic operations only */
     const ir_pack *library;    /* functions that pass builtins takes; NULL: none */
 } pass_ctx;
@@ -89,7 +93,7 @@ typedef struct {
     void *dump_user;
     bool trace_rules;
     uint32_t *rule_hits;
-    const pass_range *range; /* that kernels are launched on, for printers; NULL: unknown */
+    const pass_range *range;   /* that kernels are launched on, for printers; NULL: unknown */
     const pass_target *target; /* that code is made for; NULL: the basic operations only */
     const ir_pack *library;    /* functions that pass builtins takes; NULL: none */
 } pass_options;

@@ -14,14 +14,18 @@ static const char widening[] = "widen,gvn,dce";
 static const char lowering[] = "expand,"      /* basic operations only … */
                                "builtins,"    /* … and functions: code of a library */
                                "simplifycfg," /* its edges */
-                               "scalarize,"   /* lanes of one vector share much … */
+                               "vectors,"     /* their pieces share much … */
                                "gvn,"
                                "licm," /* … and constants of expansions stand before loops */
                                "dce";
 
 static bool run(ir_module *m, const char *list, const rt_native_options *o) {
     bool modern = o->code.level >= CG_X86_64_V3;
-    const pass_target target = {.has_fma = modern, .has_f16c = modern};
+    const pass_target target = {.has_fma = modern,
+                                .has_f16c = modern,
+                                .vector_bytes = cg_x86_64_vector_bytes(o->code.level),
+                                .takes = cg_x86_64_takes,
+                                .level = o->code.level};
     const pass_options options = {
         .passes = list, .bisect = -1, .target = &target, .library = &cg_math_library};
     bool ok = pass_run(m, &options);

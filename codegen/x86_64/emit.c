@@ -25,6 +25,7 @@ typedef struct {
     uint8_t saved[16];
     unsigned nsaved;
     uint32_t prologue; /* bytes of code */
+    bool wide;         /* registers of 32 bytes are used */
     bool failed;
 } emitter;
 
@@ -217,7 +218,13 @@ static void put_cmov(emitter *e, const ir_inst *i) {
     if (either) put2(e, (x86_row)rows[CC_P], to, from);
 }
 
+/* Code without VEX is slow as long as upper halves are not clear. */
+static void leave_wide(emitter *e) {
+    if (e->wide) put(e, X86_VZEROUPPER, &(x86_operands){0});
+}
+
 static void put_call(emitter *e, const ir_inst *i) {
+    leave_wide(e);
     if (i->imm.mach.row == X86_CALL_rm64) {
         put1(e, X86_CALL_rm64, r64(reg_of(e, ir_arg(i, 0))));
         return;
@@ -249,28 +256,36 @@ static bool is_vector(const emitter *e, const ir_inst *v) {
     return t->class_of(t, v->type) == CLASS_VECTOR;
 }
 
+static unsigned bytes_of(const ir_inst *v) {
+    return ir_is_ptr(v->type) ? 8 : ir_lanes(v->type) * ir_bits(NULL, v->type) / 8;
+}
+
 static void put_move(emitter *e, const ir_inst *i) {
     unsigned to = reg_of(e, i), from = reg_of(e, ir_arg(i, 0));
-    bool vex = e->w->target->level >= X86_V3;
+    static const uint16_t rows[] = {X86_MOVAPS_x_xm, X86_VMOVAPS_x_xm, X86_VMOVAPS_y_ym};
+    bool vex = e->w->target->level >= X86_V3, wide = bytes_of(i) > 16;
+    x86_kind kind = wide ? X86_YMM : X86_XMM;
     if (is_vector(e, i))
-        put2(e, vex ? X86_VMOVAPS_x_xm : X86_MOVAPS_x_xm, x86_reg(X86_XMM, to),
-             x86_reg(X86_XMM, from));
+        put2(e, (x86_row)rows[wide ? 2 : vex], x86_reg(kind, to), x86_reg(kind, from));
     else
         put2(e, X86_MOV_r64_rm64, r64(to), r64(from));
 }
 
 /* A value to its slot, or back. */
 static void put_transfer(emitter *e, const ir_inst *v, uint32_t slot, bool back) {
-    static const uint16_t stores[2][3] = {{X86_MOVSS_m32_x, X86_MOVSD_m64_x, X86_MOVUPS_xm_x},
-                                          {X86_VMOVSS_m32_x, X86_VMOVSD_m64_x, X86_VMOVUPS_xm_x}};
-    static const uint16_t loads[2][3] = {{X86_MOVSS_x_m32, X86_MOVSD_x_m64, X86_MOVUPS_x_xm},
-                                         {X86_VMOVSS_x_m32, X86_VMOVSD_x_m64, X86_VMOVUPS_x_xm}};
-    x86_operand memory = at_rsp(e->slot_place[slot]);
-    bool vex = e->w->target->level >= X86_V3, vector = is_vector(e, v);
-    unsigned size = v->type == IR_F32 ? 0 : v->type == IR_F64 ? 1 : 2;
-    x86_operand reg = x86_reg(vector ? X86_XMM : X86_R64, reg_of(e, v));
-    x86_row row = vector ? (x86_row)(back ? loads : stores)[vex][size]
-                         : (back ? X86_MOV_r64_rm64 : X86_MOV_rm64_r64);
+    static const uint16_t stores[2][4] = {
+        {X86_MOVSS_m32_x, X86_MOVSD_m64_x, X86_MOVUPS_xm_x, X86_ROWS},
+        {X86_VMOVSS_m32_x, X86_VMOVSD_m64_x, X86_VMOVUPS_xm_x, X86_VMOVUPS_ym_y}};
+    static const uint16_t loads[2][4] = {
+        {X86_MOVSS_x_m32, X86_MOVSD_x_m64, X86_MOVUPS_x_xm, X86_ROWS},
+        {X86_VMOVSS_x_m32, X86_VMOVSD_x_m64, X86_VMOVUPS_x_xm, X86_VMOVUPS_y_ym}};
+    x86_operand memory = at_rsp(e->slot_place[slot]), reg = r64(reg_of(e, v));
+    x86_row row = back ? X86_MOV_r64_rm64 : X86_MOV_rm64_r64;
+    bool vex = e->w->target->level >= X86_V3;
+    if (is_vector(e, v)) {
+        reg = x86_reg(bytes_of(v) > 16 ? X86_YMM : X86_XMM, reg_of(e, v));
+        row = (x86_row)(back ? loads : stores)[vex][__builtin_ctz(bytes_of(v)) - 2];
+    }
     put2(e, row, back ? reg : memory, back ? memory : reg);
 }
 
@@ -341,7 +356,10 @@ static void put_inst(emitter *e, const ir_inst *i, const ir_block *next) {
     case IR_OP_spill: put_transfer(e, ir_arg(i, 0), (uint32_t)i->imm.bits, false); break;
     case IR_OP_reload: put_transfer(e, i, (uint32_t)i->imm.bits, true); break;
     case IR_OP_jmp: put_jmp(e, i->block->succ[0], next); break;
-    case IR_OP_ret: put_epilogue(e); break;
+    case IR_OP_ret:
+        leave_wide(e);
+        put_epilogue(e);
+        break;
     case IR_OP_unreachable: put(e, X86_UD2, &(x86_operands){0}); break;
     default: assert(i->op == IR_OP_phi || i->op == IR_OP_alloca || i->op == IR_OP_reg_in);
     }
@@ -380,8 +398,21 @@ static void put_blocks(emitter *e) {
     }
 }
 
+/* Does an instruction write a register of 32 bytes? */
+static bool is_wide(const ir_inst *i) {
+    bool vector = i->type != IR_VOID && ir_is_vector(i->type);
+    return vector && bytes_of(i) > 16;
+}
+
+static bool uses_wide(const ir_func *f) {
+    foreach_block (b, f)
+        foreach_inst (i, b)
+            if (is_wide(i)) return true;
+    return false;
+}
+
 bool x86_emit(x86_writer *w, ir_func *f, const cg_allocation *a) {
-    emitter e = {.w = w, .f = f, .a = a};
+    emitter e = {.w = w, .f = f, .a = a, .wide = uses_wide(f)};
     find_order(&e);
     e.label = ir_new_array(w->arena, uint32_t, f->next_block);
     for (uint32_t n = 0; n < e.nblocks; n++) e.label[e.order[n]->id] = x86_label_new(w->code);

@@ -16,9 +16,10 @@ typedef x86_select_ctx x86_ctx;
 static inline ir_inst *operand(const ir_inst *v, unsigned n) { return ir_arg(v, n); }
 
 static bool matches_int(const ir_inst *x, int64_t n) {
-    int64_t value;
-    return ir_is_const(x) && !ir_is_vector(x->type) && x86_is_imm32(x, &value) &&
-           (ir_is_bool(x->type) ? value == (n & 1) : value == n);
+    uint64_t bits;
+    if (!ir_is_const(x) || !ir_is_int(x->type) || !ir_is_splat(x, &bits)) return false;
+    unsigned width = ir_bits(NULL, x->type);
+    return bits == ir_zext((uint64_t)n, width);
 }
 
 static bool is_wide(const ir_inst *x) { return x86_size_of(x) == 3; }
@@ -27,8 +28,12 @@ static bool is_alone(const ir_inst *x) { return x->uses && !x->uses->next; }
 
 /* In a general register? */
 static bool is_general(const ir_inst *x) {
+    if (ir_is_vector(x->type)) return false;
     return !ir_is_float(x->type) || x->type == IR_F16 || x->type == IR_BF16;
 }
+
+/* Several lanes of a vector register? */
+static bool is_packed(const ir_inst *x) { return ir_is_vector(x->type); }
 
 /* Two shifts that copy the sign of a narrower number: by how much they shift. */
 static bool is_sign_copy(const ir_inst *v, const ir_inst *left, const ir_inst *right) {
@@ -137,6 +142,24 @@ static bool stays(const ir_inst *i) {
            (ir_is_terminator(i) && i->op != IR_OP_br);
 }
 
+/* Rules for scalars do not look whether they see vectors: lanewise ones that have no instruction
+ * do not get that far. */
+static bool is_selectable(const x86_select_ctx *s, const ir_inst *i) {
+    bool truth = i->nargs && ir_is_bool(ir_arg(i, 0)->type);
+    if (!is_packed(i) || !ir_has_flag(i, F_LANEWISE) || truth) return true;
+    return cg_x86_64_takes(i, s->target->level);
+}
+
+/* r is in the register that i would be in, perhaps as another type, which phis look at. */
+static void replace(x86_select_ctx *s, ir_inst *i, ir_inst *r) {
+    ir_inst *same = r->type == i->type ? r : NULL;
+    foreach_use (u, i) {
+        bool looks = u->user->op == IR_OP_phi;
+        if (looks && !same) same = ir_build_raw(&s->b, IR_OP_move, i->type, 0, (ir_imm){0}, 1, &r);
+        ir_set_arg(u->user, (unsigned)(u - u->user->arg), looks ? same : r);
+    }
+}
+
 static bool select_inst(x86_select_ctx *s, ir_inst *i) {
     if (stays(i)) return true;
     if (!i->uses && ir_is_dead_safe(i)) {
@@ -153,9 +176,9 @@ static bool select_inst(x86_select_ctx *s, ir_inst *i) {
         select_call(s, i);
         return true;
     }
-    ir_inst *r = x86_apply_rules(&s->b, i, s);
+    ir_inst *r = is_selectable(s, i) ? x86_apply_rules(&s->b, i, s) : NULL;
     if (!r) return refuse(s, i);
-    if (r != i) ir_replace_uses(i, r);
+    if (r != i) replace(s, i, r);
     ir_remove(i);
     return true;
 }

@@ -29,14 +29,24 @@ unsigned x86_size_of(const ir_inst *x) {
 
 unsigned x86_word_of(const ir_inst *x) { return x86_size_of(x) == 3 ? 3 : 2; }
 
-static bool is_general(const ir_inst *x) { return ir_is_int(x->type) || ir_is_ptr(x->type); }
+static bool is_general(const ir_inst *x) {
+    return !ir_is_vector(x->type) && (ir_is_int(x->type) || ir_is_ptr(x->type));
+}
+
+/* The same register under another type. */
+static bool is_cast(const ir_inst *x) {
+    switch (x->op) {
+    case IR_OP_ptrtoint:
+    case IR_OP_inttoptr:
+    case IR_OP_ptrcast: return x86_size_of(x) == x86_size_of(ir_arg(x, 0));
+    case IR_OP_bitcast: return ir_is_vector(x->type) && ir_is_vector(ir_arg(x, 0)->type);
+    default: return false;
+    }
+}
 
 ir_inst *x86_strip(ir_inst *x) {
-    for (;;) {
-        bool cast = x->op == IR_OP_ptrtoint || x->op == IR_OP_inttoptr || x->op == IR_OP_ptrcast;
-        if (!cast || x86_size_of(x) != x86_size_of(ir_arg(x, 0))) return x;
-        x = ir_arg(x, 0);
-    }
+    while (is_cast(x)) x = ir_arg(x, 0);
+    return x;
 }
 
 bool x86_is_imm32(const ir_inst *x, int64_t *value) {
@@ -65,7 +75,7 @@ void x86_add_int(ir_builder *b, x86_draft *d, ir_type t, uint64_t bits) {
 }
 
 static ir_inst *build_zero(ir_builder *b, ir_type t) {
-    bool general = !ir_is_float(t) || ir_kind_of(t) < IR_F32;
+    bool general = !ir_is_vector(t) && (!ir_is_float(t) || ir_kind_of(t) < IR_F32);
     x86_row vector = x86_has(b, X86_V3) ? X86_VXORPS_x_x_xm : X86_XORPS_x_xm;
     x86_draft d = {.row = (uint16_t)(general ? X86_XOR_r32_rm32 : vector), .type = t};
     d.mode = MACH_ZERO * MACH_KIND;
@@ -83,11 +93,10 @@ static ir_inst *build_int(ir_builder *b, ir_inst *c) {
     return x86_build(b, &d);
 }
 
+/* A float or vector, from behind the code. */
 static ir_inst *build_float(ir_builder *b, ir_inst *c) {
-    bool wide = c->type == IR_F64, vex = x86_has(b, X86_V3);
-    x86_draft d = {.type = c->type, .mode = MACH_MEMORY};
-    d.row = vex ? (wide ? X86_VMOVSD_x_m64 : X86_VMOVSS_x_m32)
-                : (wide ? X86_MOVSD_x_m64 : X86_MOVSS_x_m32);
+    x86_row row = x86_vector_load(b, x86_bytes_of(c->type));
+    x86_draft d = {.row = (uint16_t)row, .type = c->type, .mode = MACH_MEMORY};
     d.arg[d.n++] = c;
     return x86_build(b, &d);
 }
@@ -100,8 +109,9 @@ static ir_inst *build_address(ir_builder *b, ir_inst *what) {
 
 static ir_inst *build_leaf(ir_builder *b, ir_inst *x) {
     if (x->op == IR_OP_address) return build_address(b, x);
-    if (x->op == IR_OP_undef || x->imm.bits == 0) return build_zero(b, x->type);
-    bool general = is_general(x) || x86_size_of(x) == 1;
+    uint64_t bits;
+    if (x->op == IR_OP_undef || (ir_is_splat(x, &bits) && bits == 0)) return build_zero(b, x->type);
+    bool general = is_general(x) || (!ir_is_vector(x->type) && x86_size_of(x) == 1);
     return general ? build_int(b, x) : build_float(b, x);
 }
 
@@ -109,7 +119,7 @@ ir_inst *x86_in_register(ir_builder *b, ir_inst *x) {
     x = x86_strip(x);
     if (x->op == IR_OP_alloca) return build_address(b, x);
     if (!ir_is_leaf(x)) return x;
-    assert(!ir_is_vector(x->type) && x->op != IR_OP_param);
+    assert(x->op != IR_OP_param);
     x86_select_ctx *s = x86_ctx_of(b);
     ir_inst *made = ir_map_get(&s->constants, (uintptr_t)x);
     bool here = made && made->block == b->block;
@@ -125,6 +135,14 @@ ir_inst *x86_in_register(ir_builder *b, ir_inst *x) {
 
 void x86_add_reg(ir_builder *b, x86_draft *d, ir_inst *x) {
     d->arg[d->n++] = x86_in_register(b, x);
+}
+
+ir_inst *x86_build_regs(ir_builder *b, ir_type t, x86_row row, ir_inst *x, ir_inst *y, int imm) {
+    x86_draft d = {.row = (uint16_t)row, .type = t};
+    x86_add_reg(b, &d, x);
+    if (y) x86_add_reg(b, &d, y);
+    if (imm >= 0) x86_add_int(b, &d, IR_I8, (uint64_t)imm);
+    return x86_build(b, &d);
 }
 
 /* ------------------------------------------------------------------------------------- addresses */
@@ -211,9 +229,24 @@ static unsigned memory_bytes(x86_row row) {
     return 0;
 }
 
+/* Does v alone use x: once, or as all lanes of a vector? */
+static bool is_for(const ir_inst *v, const ir_inst *x) {
+    bool once = x->uses && !x->uses->next;
+    if (once || v->op != IR_OP_vec) return once && x->uses->user == v;
+    foreach_use (u, x)
+        if (u->user != v) return false;
+    return x->uses != NULL;
+}
+
+/* SSE reads 16 bytes from places that are aligned to them only. */
+static bool is_aligned_for(x86_row row, const ir_inst *load) {
+    bool demands = x86_forms[row].encoding == X86_LEGACY && memory_bytes(row) == 16;
+    return !demands || load->imm.mem.align >= 4;
+}
+
 /* Can x be read at v as well, and by v alone? */
 static bool can_read_later(const ir_inst *v, const ir_inst *x) {
-    if (x->block != v->block || !x->uses || x->uses->next || x->uses->user != v) return false;
+    if (x->block != v->block || !is_for(v, x)) return false;
     if (x->imm.mem.flags & IR_MEM_VOLATILE) return false;
     const ir_inst *i = x->next;
     for (unsigned n = 0; n < LOAD_WINDOW && i; n++, i = i->next) {
@@ -225,9 +258,10 @@ static bool can_read_later(const ir_inst *v, const ir_inst *x) {
 
 bool x86_is_foldable(const ir_builder *b, x86_row row, const ir_inst *v, ir_inst *x) {
     unsigned bytes = memory_bytes(row);
-    if (ir_is_const(x) && ir_is_float(x->type)) return bytes == ir_access_size(NULL, x->type);
+    bool far = ir_is_float(x->type) || ir_is_vector(x->type);
+    if (ir_is_const(x) && far) return bytes == ir_access_size(NULL, x->type);
     if (x->op != IR_OP_load || bytes != ir_access_size(b->f->module, x->type)) return false;
-    return can_read_later(v, x);
+    return is_aligned_for(row, x) && can_read_later(v, x);
 }
 
 void x86_add_rm(ir_builder *b, x86_draft *d, const ir_inst *v, ir_inst *x) {

@@ -67,12 +67,20 @@ ir_inst *mach_maxss(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     return build_binary(b, v, r, x, y);
 }
 
+/* Rows of fused operations: scalars, 16 bytes, 32 bytes; f32, f64. */
+typedef uint16_t fused_rows[3][2];
+
+static unsigned fused_row(const fused_rows r, ir_type t) {
+    unsigned shape = !ir_is_vector(t) ? 0 : x86_bytes_of(t) <= 16 ? 1 : 2;
+    return r[shape][ir_kind_of(t) == IR_F64];
+}
+
 /* z + x * y: where z ends here the sum takes its register, else the product takes x's. */
-static ir_inst *build_fma(ir_builder *b, ir_inst *v, const uint16_t tied_x[2],
-                          const uint16_t tied_z[2], ir_inst *x, ir_inst *y, ir_inst *z) {
+static ir_inst *build_fma(ir_builder *b, ir_inst *v, const fused_rows tied_x,
+                          const fused_rows tied_z, ir_inst *x, ir_inst *y, ir_inst *z) {
     if (!x86_has(b, X86_V3)) return NULL;
     bool ends = !ir_is_leaf(z) && (!z->uses->next || z->op == IR_OP_phi);
-    x86_draft d = {.row = (ends ? tied_z : tied_x)[is_wide(v)], .type = v->type};
+    x86_draft d = {.row = (uint16_t)fused_row(ends ? tied_z : tied_x, v->type), .type = v->type};
     bool swap = x86_is_foldable(b, (x86_row)d.row, v, x) && ends;
     x86_add_reg(b, &d, ends ? z : x);
     x86_add_reg(b, &d, ends && !swap ? x : y);
@@ -80,10 +88,15 @@ static ir_inst *build_fma(ir_builder *b, ir_inst *v, const uint16_t tied_x[2],
     return x86_build(b, &d);
 }
 
+#define FUSED(N)                                                                                   \
+    {                                                                                              \
+        {X86_##N##SS_x_x_xm, X86_##N##SD_x_x_xm}, {X86_##N##PS_x_x_xm, X86_##N##PD_x_x_xm}, {      \
+            X86_##N##PS_y_y_ym, X86_##N##PD_y_y_ym                                                 \
+        }                                                                                          \
+    }
 #define FMA(name, N)                                                                               \
     ir_inst *mach_##name(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y, ir_inst *z) {          \
-        static const uint16_t tied_x[] = {X86_##N##213SS_x_x_xm, X86_##N##213SD_x_x_xm};           \
-        static const uint16_t tied_z[] = {X86_##N##231SS_x_x_xm, X86_##N##231SD_x_x_xm};           \
+        static const fused_rows tied_x = FUSED(N##213), tied_z = FUSED(N##231);                    \
         return build_fma(b, v, tied_x, tied_z, x, y, z);                                           \
     }
 FMA(fma, VFMADD)   /* x * y + z */
@@ -272,7 +285,7 @@ ir_inst *mach_fptosi(ir_builder *b, ir_inst *v, ir_inst *x) {
 ir_inst *mach_to_vector(ir_builder *b, ir_inst *v, ir_inst *x) {
     static const rows r = {{X86_MOVD_x_rm32, X86_MOVQ_x_rm64},
                            {X86_VMOVD_x_rm32, X86_VMOVQ_x_rm64}};
-    x86_draft d = {.row = pick(b, r, v), .type = v->type};
+    x86_draft d = {.row = r[x86_has(b, X86_V3)][x86_bytes_of(v->type) == 8], .type = v->type};
     x86_add_rm(b, &d, v, x);
     return x86_build(b, &d);
 }
@@ -280,9 +293,15 @@ ir_inst *mach_to_vector(ir_builder *b, ir_inst *v, ir_inst *x) {
 ir_inst *mach_to_general(ir_builder *b, ir_inst *v, ir_inst *x) {
     static const rows r = {{X86_MOVD_rm32_x, X86_MOVQ_rm64_x},
                            {X86_VMOVD_rm32_x, X86_VMOVQ_rm64_x}};
-    x86_draft d = {.row = pick(b, r, x), .type = v->type};
+    x86_draft d = {.row = r[x86_has(b, X86_V3)][x86_bytes_of(x->type) == 8], .type = v->type};
     x86_add_reg(b, &d, x);
     return x86_build(b, &d);
+}
+
+/* What is in a vector register under another type. */
+ir_inst *mach_view(ir_builder *b, ir_inst *v, ir_inst *x) {
+    (void)v;
+    return x86_in_register(b, x);
 }
 
 /* f16 goes through the low word of a vector register. */

@@ -18,6 +18,11 @@ static uint8_t class_of(const cg_target *t, ir_type type) {
     return vector ? CLASS_VECTOR : CLASS_GENERAL;
 }
 
+static uint32_t slot_of(const cg_target *t, ir_type type) {
+    if (class_of(t, type) != CLASS_VECTOR) return 8;
+    return ir_lanes(type) * ir_bits(NULL, type) / 8;
+}
+
 static bool is_constant_operand(const ir_inst *x) { return ir_is_leaf(x) || x->op == IR_OP_alloca; }
 
 /* Zeros, immediates, addresses of places, constants behind the code. */
@@ -64,9 +69,10 @@ static bool commutes(const cg_target *t, const ir_inst *i) {
         .base = {.name = "x86-64",                                                                 \
                  .nclasses = 2,                                                                    \
                  .class = {{"general", GENERAL, GENERAL & CALLER_SAVED, 8},                        \
-                           {"vector", 0xffff, 0xffff, 16}},                                        \
+                           {"vector", 0xffff, 0xffff, 32}},                                        \
                  .describe = x86_describe,                                                         \
                  .class_of = class_of,                                                             \
+                 .slot_of = slot_of,                                                               \
                  .may_repeat = may_repeat,                                                         \
                  .commutes = commutes},                                                            \
         .level = n                                                                                 \

@@ -1,6 +1,8 @@
 /* random_func.h — small random functions for property tests of passes.
  *
  *   random_make(m, seed) -> func @f(%a: i32, %b: i64, %c: f32): i64
+ *   random_make_vectors(m, seed), the same with vectors of one to three widths, bitcasts, and lanes
+ *   that are not known
  *
  * The control flow is arbitrary: every block may go to every other one by jmp, br or switch, so
  * loops with several entries and double edges occur.  Each block has phis for one value of every
@@ -38,7 +40,7 @@ typedef struct {
     unsigned nmade;
     ir_inst *address[RANDOM_ADDRESSES]; /* into variables, the same */
     unsigned naddress;
-    bool is_memory_heavy;
+    bool is_memory_heavy, is_vector_heavy;
     unsigned nblocks;
     ir_block *block[RANDOM_BLOCKS], *leave;
     ir_inst *phi[RANDOM_BLOCKS + 1][RANDOM_TYPES + 1]; /* the last one counts visits */
@@ -173,6 +175,51 @@ static inline ir_inst *random_lanes(random_maker *r) {
     }
 }
 
+/* A type whose values have as many bits, or whose lanes are of the same type. */
+static inline ir_type random_like(random_maker *r, ir_type t, bool bits) {
+    for (;;) {
+        ir_type u = r->type[random_below(r, RANDOM_TYPES)];
+        unsigned from = ir_bits(r->f->module, t) * ir_lanes(t);
+        if (bits ? from == ir_bits(r->f->module, u) * ir_lanes(u) : ir_elem(t) == ir_elem(u))
+            if (bits || ir_is_vector(u)) return u;
+    }
+}
+
+/* Bitcasts, shuffles that change the width, choices lane by lane, lanes that are not known. */
+static inline ir_inst *random_regroup(random_maker *r) {
+    ir_type t, u;
+    do t = r->type[random_below(r, RANDOM_TYPES)];
+    while (!ir_is_vector(t));
+    unsigned n = ir_lanes(t);
+    uint8_t mask[IR_MAX_LANES];
+    ir_inst *x = random_operand(r, t), *y = random_operand(r, t);
+    ir_inst *cut[] = {random_operand(r, IR_I32), ir_const(r->f, IR_I32, n - 1)};
+    switch (random_below(r, 5)) {
+    case 0:
+        if (ir_is_bool(t)) break;
+        return random_build(r, IR_OP_bitcast, random_like(r, t, true), (ir_imm){0}, 1, &x);
+    case 1:
+        u = random_like(r, t, false);
+        for (unsigned k = 0; k < ir_lanes(u); k++) mask[k] = (uint8_t)random_below(r, 2 * n);
+        return random_build(r, IR_OP_shuffle, u,
+                            (ir_imm){.mask = ir_dup(&r->f->module->arena, mask, IR_MAX_LANES)}, 2,
+                            (ir_inst *[]){x, y});
+    case 2: {
+        ir_inst *c = random_operand(r, ir_with_elem(t, IR_I1));
+        if (random_type_index(r, ir_with_elem(t, IR_I1)) == RANDOM_TYPES) break;
+        return random_build(r, IR_OP_select, t, (ir_imm){0}, 3, (ir_inst *[]){c, x, y});
+    }
+    case 3:
+        if (!ir_is_bool(t)) break;
+        return random_build(r, random_below(r, 2) ? IR_OP_any : IR_OP_all, IR_I1, (ir_imm){0}, 1,
+                            &x);
+    default: break;
+    }
+    ir_inst *index = random_build(r, IR_OP_umin, IR_I32, (ir_imm){0}, 2, cut);
+    if (random_type_index(r, ir_elem(t)) == RANDOM_TYPES) return index;
+    return random_build(r, IR_OP_extract, ir_elem(t), (ir_imm){0}, 2, (ir_inst *[]){x, index});
+}
+
 /* At most 16: a constant, or a value that is cut. */
 static inline ir_inst *random_offset(random_maker *r) {
     if (random_below(r, 3) == 0) return ir_const(r->f, IR_I64, 8 * random_below(r, 3));
@@ -235,6 +282,10 @@ static inline void random_instruction(random_maker *r) {
         random_memory(r);
         return;
     }
+    if (r->is_vector_heavy && random_below(r, 2)) {
+        random_offer(r, random_regroup(r));
+        return;
+    }
     switch (random_below(r, 8)) {
     case 0: i = random_division(r); break;
     case 1: i = random_select(r); break;
@@ -262,6 +313,23 @@ static inline void random_init_types(random_maker *r) {
                                          ir_vector(IR_F32, 4),
                                          ir_vector(IR_I1, 4),
                                          ir_vector(IR_I64, 2)};
+    memcpy(r->type, types, sizeof types);
+}
+
+/* Vectors of two elements with the same number of lanes, of one of them with twice as many. */
+static inline void random_vector_types(random_maker *r) {
+    static const ir_kind ints[] = {IR_I8, IR_I16, IR_I32, IR_I64};
+    static const uint8_t lanes[] = {2, 3, 4, 4, 8, 8, 16, 5};
+    unsigned n = lanes[random_below(r, sizeof lanes)], first = random_below(r, 4);
+    ir_type a = ir_scalar(ints[first]), b = ir_scalar(ints[(first + 1 + random_below(r, 3)) % 4]);
+    ir_type f = random_below(r, 3) ? IR_F32 : IR_F64;
+    const ir_type types[RANDOM_TYPES] = {
+        IR_I1,           IR_I8,
+        IR_I16,          IR_I32,
+        IR_I64,          IR_F32,
+        IR_F64,          ir_vector(IR_I1, n),
+        ir_vector(a, n), ir_vector(b, n),
+        ir_vector(f, n), ir_vector(random_below(r, 2) ? a : f, 2 * n)};
     memcpy(r->type, types, sizeof types);
 }
 
@@ -387,14 +455,18 @@ static inline void random_result(random_maker *r) {
     ir_build_ret(&r->b, sum);
 }
 
-static inline ir_func *random_make(ir_module *m, uint64_t seed) {
-    random_maker r = {.state = seed * 2 + 1, .is_memory_heavy = seed % 3 == 0};
+static inline ir_func *random_make_of(ir_module *m, uint64_t seed, bool vectors) {
+    random_maker r = {
+        .state = seed * 2 + 1, .is_memory_heavy = seed % 3 == 0, .is_vector_heavy = vectors};
     random_exit exits[RANDOM_BLOCKS];
     unsigned edges[RANDOM_BLOCKS] = {0};
     r.f = ir_func_new(m, "f", IR_I64, 3, (ir_type[]){IR_I32, IR_I64, IR_F32});
     r.f->flags = IR_FUNC_EXPORT;
     ir_builder_init(&r.b, r.f);
-    random_init_types(&r);
+    if (vectors)
+        random_vector_types(&r);
+    else
+        random_init_types(&r);
     r.nblocks = 2 + random_below(&r, RANDOM_BLOCKS - 1);
     for (unsigned b = 0; b < r.nblocks; b++) {
         r.block[b] = ir_block_new(r.f, NULL);
@@ -418,6 +490,13 @@ static inline ir_func *random_make(ir_module *m, uint64_t seed) {
     ir_at_end(&r.b, r.leave);
     random_result(&r);
     return r.f;
+}
+
+static inline ir_func *random_make(ir_module *m, uint64_t seed) {
+    return random_make_of(m, seed, false);
+}
+static inline ir_func *random_make_vectors(ir_module *m, uint64_t seed) {
+    return random_make_of(m, seed, true);
 }
 
 #endif

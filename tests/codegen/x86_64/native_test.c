@@ -16,6 +16,7 @@ typedef struct {
     ir_module *m;
     ir_func *f;
     uint64_t seed;
+    bool vectors;
 } subject;
 
 /* x, or the one NaN. */
@@ -53,7 +54,7 @@ static void make(void *user) {
     subject *s = user;
     ir_builder b;
     s->m = ir_module_new(&s->cx, "random", 64);
-    s->f = random_make(s->m, s->seed);
+    s->f = random_make_of(s->m, s->seed, s->vectors);
     ir_builder_init(&b, s->f);
     uint32_t made = s->f->next_id;
     foreach_block (block, s->f)
@@ -71,8 +72,8 @@ static void run(subject *s, const ir_value *args, const ir_value *want, cg_x86_6
                      (unsigned long long)o.regalloc.seed);
 }
 
-static void check(uint64_t seed, unsigned level) {
-    subject s = {.seed = seed, .cx.report = print};
+static void check(uint64_t seed, unsigned level, bool vectors) {
+    subject s = {.seed = seed, .vectors = vectors, .cx.report = print};
     cr_assert(ir_try(&s.cx, make, &s));
     cr_assert(ir_verify_func(s.f));
     ir_value args[3] = {{.bits = {(uint32_t)(seed * 77)}},
@@ -87,10 +88,13 @@ static void check(uint64_t seed, unsigned level) {
     cr_assert_eq(s.cx.used, 0);
 }
 
-static void check_all(unsigned level) {
-    for (uint64_t seed = 0; native_has_level(level) && seed < SEEDS; seed++) check(seed, level);
+static void check_all(unsigned level, bool vectors) {
+    for (uint64_t seed = 0; native_has_level(level) && seed < SEEDS; seed++)
+        check(seed, level, vectors);
 }
 
-Test(native, v2) { check_all(CG_X86_64_V2); }
-Test(native, v3) { check_all(CG_X86_64_V3); }
-Test(native, v4) { check_all(CG_X86_64_V4); }
+Test(native, v2) { check_all(CG_X86_64_V2, false); }
+Test(native, v3) { check_all(CG_X86_64_V3, false); }
+Test(native, v4) { check_all(CG_X86_64_V4, false); }
+Test(native, vectors_v2) { check_all(CG_X86_64_V2, true); }
+Test(native, vectors_v3) { check_all(CG_X86_64_V3, true); }

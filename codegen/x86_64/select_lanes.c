@@ -1,0 +1,203 @@
+/* select_lanes.c — lanes of vectors: taken out, put in, put together, and the same one everywhere.
+ *
+ * A float is lane 0 of the register that it is in, so it is taken out of lane 0 by looking at it.
+ * Instructions that reach a lane reach those of the lower 16 bytes; the upper half of a register of
+ * 32 bytes is taken out and put back.
+ */
+#include "codegen/x86_64/select.h"
+
+enum { HALF = 16 }; /* bytes */
+
+static unsigned lane_bytes(ir_type t) { return ir_bits(NULL, t) / 8; }
+static unsigned log_bytes(ir_type t) { return (unsigned)__builtin_ctz(lane_bytes(t)); }
+static ir_type half_of(ir_type t) { return ir_vector(ir_elem(t), HALF / lane_bytes(t)); }
+
+ir_inst *x86_upper_half(ir_builder *b, ir_type t, ir_inst *x) {
+    return x86_build_regs(b, half_of(t), X86_VEXTRACTI128_xm_y_imm8, x, NULL, 1);
+}
+
+ir_inst *x86_both_halves(ir_builder *b, ir_type t, ir_inst *low, ir_inst *high) {
+    return x86_build_regs(b, t, X86_VINSERTI128_y_y_xm_imm8, low, high, 1);
+}
+
+static bool is_lane_0(const ir_inst *index) { return index->imm.bits == 0; }
+
+/* ------------------------------------------------------------------------------------ taking out */
+
+static ir_inst *take_int(ir_builder *b, ir_inst *v, ir_inst *x, unsigned lane) {
+    static const uint16_t first[2][2] = {{X86_MOVD_rm32_x, X86_MOVQ_rm64_x},
+                                         {X86_VMOVD_rm32_x, X86_VMOVQ_rm64_x}};
+    static const uint16_t rows[2][4] = {{X86_PEXTRB_r32m8_x_imm8, X86_PEXTRW_r32_x_imm8,
+                                         X86_PEXTRD_rm32_x_imm8, X86_PEXTRQ_rm64_x_imm8},
+                                        {X86_VPEXTRB_r32m8_x_imm8, X86_VPEXTRW_r32_x_imm8,
+                                         X86_VPEXTRD_rm32_x_imm8, X86_VPEXTRQ_rm64_x_imm8}};
+    bool vex = x86_has(b, X86_V3), wide = lane_bytes(v->type) == 8;
+    if (lane == 0) return x86_build_regs(b, v->type, (x86_row)first[vex][wide], x, NULL, -1);
+    return x86_build_regs(b, v->type, (x86_row)rows[vex][log_bytes(v->type)], x, NULL, (int)lane);
+}
+
+static ir_inst *take_float(ir_builder *b, ir_inst *v, ir_inst *x, unsigned lane) {
+    static const x86_widths shuffle = {X86_PSHUFD_x_xm_imm8, X86_VPSHUFD_x_xm_imm8, 0};
+    int order = lane_bytes(v->type) == 8 ? 0xee : 0xe4 + (int)lane;
+    if (lane == 0) return x86_in_register(b, x);
+    return x86_build_regs(b, v->type, (x86_row)shuffle[x86_has(b, X86_V3)], x, NULL, order);
+}
+
+ir_inst *mach_extract(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *index) {
+    unsigned lane = (unsigned)index->imm.bits, half = HALF / lane_bytes(x->type);
+    if (index->imm.bits >= ir_lanes(x->type)) return NULL;
+    if (lane >= half) {
+        x = x86_upper_half(b, x->type, x);
+        lane -= half;
+    }
+    return ir_is_float(v->type) ? take_float(b, v, x, lane) : take_int(b, v, x, lane);
+}
+
+/* ------------------------------------------------------------------------------------ putting in */
+
+/* As lane 0 of a vector. */
+static ir_inst *enter(ir_builder *b, ir_type t, ir_inst *x) {
+    static const uint16_t rows[2][2] = {{X86_MOVD_x_rm32, X86_MOVQ_x_rm64},
+                                        {X86_VMOVD_x_rm32, X86_VMOVQ_x_rm64}};
+    if (ir_is_float(t)) return x86_in_register(b, x);
+    bool wide = lane_bytes(t) == 8;
+    return x86_build_regs(b, t, (x86_row)rows[x86_has(b, X86_V3)][wide], x, NULL, -1);
+}
+
+typedef struct {
+    uint16_t row;
+    int imm; /* or -1: none */
+} placing;
+
+/* What puts a lane of type t into the lower 16 bytes. */
+static placing placing_of(const ir_builder *b, ir_type t, unsigned lane) {
+    static const uint16_t ints[2][4] = {{X86_PINSRB_x_r32m8_imm8, X86_PINSRW_x_r32m16_imm8,
+                                         X86_PINSRD_x_rm32_imm8, X86_PINSRQ_x_rm64_imm8},
+                                        {X86_VPINSRB_x_x_r32m8_imm8, X86_VPINSRW_x_x_r32m16_imm8,
+                                         X86_VPINSRD_x_x_rm32_imm8, X86_VPINSRQ_x_x_rm64_imm8}};
+    bool vex = x86_has(b, X86_V3);
+    if (!ir_is_float(t)) return (placing){ints[vex][log_bytes(t)], (int)lane};
+    if (lane_bytes(t) == 4)
+        return (placing){vex ? X86_VINSERTPS_x_x_xm_imm8 : X86_INSERTPS_x_xm_imm8, (int)lane << 4};
+    if (lane) return (placing){vex ? X86_VUNPCKLPD_x_x_xm : X86_UNPCKLPD_x_xm, -1};
+    return (placing){vex ? X86_VMOVSD_x_x_x : X86_MOVSD_x_x, -1};
+}
+
+static ir_inst *put_lane(ir_builder *b, ir_type t, ir_inst *into, ir_inst *x, unsigned lane) {
+    placing p = placing_of(b, t, lane);
+    return x86_build_regs(b, t, (x86_row)p.row, into, x, p.imm);
+}
+
+/* … where x may be memory, for user v. */
+static ir_inst *put_operand(ir_builder *b, ir_inst *v, ir_type t, ir_inst *into, ir_inst *x,
+                            unsigned lane) {
+    placing p = placing_of(b, t, lane);
+    x86_draft d = {.row = p.row, .type = t};
+    x86_add_reg(b, &d, into);
+    x86_add_rm(b, &d, v, x);
+    if (p.imm >= 0) x86_add_int(b, &d, IR_I8, (uint64_t)p.imm);
+    return x86_build(b, &d);
+}
+
+ir_inst *mach_insert(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y, ir_inst *index) {
+    enum { UPPER_FROM_SECOND = 0xf0 };
+    unsigned lane = (unsigned)index->imm.bits, half = HALF / lane_bytes(v->type);
+    ir_type t = v->type;
+    if (index->imm.bits >= ir_lanes(t)) return NULL;
+    if (x->op == IR_OP_undef && is_lane_0(index)) return enter(b, t, y);
+    if (x86_bytes_of(t) <= HALF) return put_operand(b, v, t, x, y, lane);
+    x = x86_in_register(b, x);
+    if (lane >= half) {
+        ir_inst *high = x86_upper_half(b, t, x);
+        return x86_both_halves(b, t, x, put_operand(b, v, half_of(t), high, y, lane - half));
+    }
+    ir_inst *low = put_operand(b, v, half_of(t), x, y, lane);
+    return x86_build_regs(b, t, X86_VPBLENDD_y_y_ym_imm8, low, x, UPPER_FROM_SECOND);
+}
+
+/* ---------------------------------------------------------------------------------- putting together */
+
+/* The lanes that are known, others 0; NULL: none is. */
+static ir_inst *known_lanes(ir_builder *b, const ir_inst *v, unsigned first, unsigned n) {
+    uint64_t lane[IR_MAX_LANES] = {0};
+    bool any = false;
+    for (unsigned k = 0; k < n; k++) {
+        const ir_inst *x = ir_arg(v, first + k);
+        if (!ir_is_const(x)) continue;
+        lane[k] = x->imm.bits;
+        any = true;
+    }
+    return any ? ir_const_lanes(b->f, ir_vector(ir_elem(v->type), n), lane) : NULL;
+}
+
+/* n lanes of the operands of v, in 16 bytes; NULL: none of them matters. */
+static ir_inst *put_together(ir_builder *b, ir_inst *v, unsigned first, unsigned n) {
+    ir_type t = ir_vector(ir_elem(v->type), n);
+    ir_inst *sum = known_lanes(b, v, first, n);
+    if (sum) sum = x86_in_register(b, sum);
+    for (unsigned k = 0; k < n; k++) {
+        ir_inst *x = ir_arg(v, first + k);
+        if (ir_is_const(x) || x->op == IR_OP_undef) continue;
+        if (!sum && k == 0)
+            sum = enter(b, t, x);
+        else
+            sum = put_lane(b, t, sum ? sum : ir_undef(b->f, t), x, k);
+    }
+    return sum;
+}
+
+static bool is_splat(const ir_inst *v) {
+    for (unsigned k = 1; k < v->nargs; k++)
+        if (ir_arg(v, k) != ir_arg(v, 0) && ir_arg(v, k)->op != IR_OP_undef) return false;
+    return !ir_is_const(ir_arg(v, 0)) && ir_arg(v, 0)->op != IR_OP_undef;
+}
+
+/* Broadcasts, by log2 of the bytes of a lane. */
+static const uint16_t broadcasts[2][4] = {
+    {X86_VPBROADCASTB_x_xm, X86_VPBROADCASTW_x_xm, X86_VPBROADCASTD_x_xm, X86_VPBROADCASTQ_x_xm},
+    {X86_VPBROADCASTB_y_xm, X86_VPBROADCASTW_y_xm, X86_VPBROADCASTD_y_xm, X86_VPBROADCASTQ_y_xm}};
+
+ir_inst *x86_broadcast(ir_builder *b, ir_type t, ir_inst *x) {
+    bool wide = x86_bytes_of(t) > HALF;
+    return x86_build_regs(b, t, (x86_row)broadcasts[wide][log_bytes(t)], x, NULL, -1);
+}
+
+/* Lane 0 everywhere, without AVX2. */
+static ir_inst *build_old_splat(ir_builder *b, ir_type t, ir_inst *x) {
+    ir_inst *zero;
+    switch (lane_bytes(t)) {
+    case 1:
+        zero = x86_in_register(b, ir_const(b->f, ir_vector(IR_I8, 16), 0));
+        return x86_build_regs(b, t, X86_PSHUFB_x_xm, x, zero, -1);
+    case 2:
+        x = x86_build_regs(b, t, X86_PSHUFLW_x_xm_imm8, x, NULL, 0);
+        return x86_build_regs(b, t, X86_PSHUFD_x_xm_imm8, x, NULL, 0);
+    case 4: return x86_build_regs(b, t, X86_PSHUFD_x_xm_imm8, x, NULL, 0);
+    default: return x86_build_regs(b, t, X86_PSHUFD_x_xm_imm8, x, NULL, 0x44);
+    }
+}
+
+static ir_inst *build_splat(ir_builder *b, ir_inst *v) {
+    ir_inst *x = ir_arg(v, 0);
+    bool wide = x86_bytes_of(v->type) > HALF;
+    if (!x86_has(b, X86_V3)) return build_old_splat(b, v->type, enter(b, v->type, x));
+    x86_draft d = {.row = broadcasts[wide][log_bytes(v->type)], .type = v->type};
+    if (!x86_is_foldable(b, (x86_row)d.row, v, x))
+        return x86_broadcast(b, v->type, enter(b, v->type, x));
+    x86_add_rm(b, &d, v, x);
+    return x86_build(b, &d);
+}
+
+/* v has all of its operands. */
+ir_inst *mach_vec(ir_builder *b, ir_inst *v, ir_inst *x) {
+    (void)x;
+    unsigned lanes = ir_lanes(v->type), half = HALF / lane_bytes(v->type);
+    if (is_splat(v)) return build_splat(b, v);
+    if (lanes <= half) {
+        ir_inst *sum = put_together(b, v, 0, lanes);
+        return sum ? sum : x86_in_register(b, ir_undef(b->f, v->type));
+    }
+    ir_inst *low = put_together(b, v, 0, half), *high = put_together(b, v, half, half);
+    if (!low) low = x86_in_register(b, ir_undef(b->f, half_of(v->type)));
+    return high ? x86_both_halves(b, v->type, low, high) : low;
+}

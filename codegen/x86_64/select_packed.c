@@ -1,0 +1,344 @@
+/* select_packed.c — vectors in vector registers: arithmetic, comparisons, choices, conversions.
+ *
+ * A vector takes 4 to 32 bytes of a register, from lane 0 on; what stands behind it is not known.
+ * Pass `vectors` has left lanes of 8 bits and more, as many as a power of two, and truth values as
+ * masks: 0 or -1 in every lane.
+ *
+ * Which operations there are is said by packed.def, and by x86_takes for those that need more than
+ * one instruction.
+ */
+#include "codegen/x86_64/select.h"
+
+#define BINARY(N)                                                                                  \
+    { X86_##N##_x_xm, X86_V##N##_x_x_xm, X86_V##N##_y_y_ym }
+#define UNARY(N)                                                                                   \
+    { X86_##N##_x_xm, X86_V##N##_x_xm, X86_V##N##_y_ym }
+#define NEWER(N)                                                                                   \
+    { 0, X86_##N##_x_x_xm, X86_##N##_y_y_ym }
+#define WIDENS(N)                                                                                  \
+    { X86_##N##_x_xm, X86_V##N##_x_xm, X86_V##N##_y_xm }
+#define NARROWS(N)                                                                                 \
+    { X86_##N##_x_xm, X86_V##N##_x_xm, X86_V##N##_x_ym }
+#define KEEPS(N) UNARY(N)
+#define BY_IMM(N)                                                                                  \
+    { X86_##N##_x_imm8, X86_V##N##_x_x_imm8, X86_V##N##_y_y_imm8 }
+
+typedef struct {
+    uint16_t op;
+    uint8_t from, to; /* from: of a conversion, else 0 */
+    x86_widths forms;
+} packed_row;
+
+static const packed_row plain_rows[] = {
+#define PACKED(op, kind, ...) {IR_OP_##op, 0, IR_##kind, __VA_ARGS__},
+#define SHIFT(op, kind, name)
+#define CONVERT(op, from, to, ...) {IR_OP_##op, IR_##from, IR_##to, __VA_ARGS__},
+#include "codegen/x86_64/packed.def"
+#undef PACKED
+#undef SHIFT
+#undef CONVERT
+};
+
+static const packed_row shift_rows[] = {
+#define PACKED(op, kind, ...)
+#define SHIFT(op, kind, name) {IR_OP_##op, 0, IR_##kind, BY_IMM(name)},
+#define CONVERT(op, from, to, ...)
+#include "codegen/x86_64/packed.def"
+#undef PACKED
+#undef SHIFT
+#undef CONVERT
+};
+
+/* ------------------------------------------------------------------------------------------ tables */
+
+static const uint16_t *find_row(const packed_row *rows, unsigned n, ir_op op, ir_kind from,
+                                ir_kind to) {
+    for (unsigned k = 0; k < n; k++)
+        if (rows[k].op == op && rows[k].to == to && (!rows[k].from || rows[k].from == from))
+            return rows[k].forms;
+    return NULL;
+}
+
+static const uint16_t *forms_of(ir_op op, ir_type from, ir_type to) {
+    return find_row(plain_rows, sizeof plain_rows / sizeof *plain_rows, op, ir_kind_of(from),
+                    ir_kind_of(to));
+}
+
+static const uint16_t *shift_of(const ir_inst *i) {
+    return find_row(shift_rows, sizeof shift_rows / sizeof *shift_rows, (ir_op)i->op, 0,
+                    ir_kind_of(i->type));
+}
+
+/* ------------------------------------------------------------------------------ what there is */
+
+static bool is_single_or_double(ir_type t) {
+    return ir_kind_of(t) == IR_F32 || ir_kind_of(t) == IR_F64;
+}
+
+static bool takes_conversion(const ir_inst *i) {
+    if (i->op == IR_OP_fptosi) return i->imm.round.mode == IR_RTZ && !i->imm.round.sat;
+    if (i->op == IR_OP_fpcast || i->op == IR_OP_sitofp) return i->imm.round.mode == IR_RTE;
+    return true;
+}
+
+static bool takes_shift(const ir_inst *i) {
+    uint64_t bits;
+    return ir_is_const(ir_arg(i, 1)) && ir_is_splat(ir_arg(i, 1), &bits) && shift_of(i);
+}
+
+bool cg_x86_64_takes(const ir_inst *i, unsigned level) {
+    ir_type from = i->nargs ? ir_arg(i, 0)->type : i->type;
+    const uint16_t *forms = forms_of((ir_op)i->op, from, i->type);
+    switch (i->op) {
+    case IR_OP_fneg:
+    case IR_OP_fabs:
+    case IR_OP_copysign:
+    case IR_OP_rint:
+    case IR_OP_floor:
+    case IR_OP_ceil:
+    case IR_OP_trunc_f: return is_single_or_double(i->type);
+    case IR_OP_fma:
+    case IR_OP_mad: return is_single_or_double(i->type) && level >= X86_V3;
+    case IR_OP_shl:
+    case IR_OP_lshr:
+    case IR_OP_ashr:
+        if (takes_shift(i)) return true;
+        return forms && level >= X86_V3;
+    default: break;
+    }
+    if (ir_info(i)->rule == R_CMPF) return is_single_or_double(from);
+    if (ir_info(i)->rule == R_CMPI) return forms_of(IR_OP_slt, from, from) != NULL;
+    return forms && takes_conversion(i);
+}
+
+unsigned cg_x86_64_vector_bytes(unsigned level) { return level >= X86_V3 ? 32 : 16; }
+
+/* -------------------------------------------------------------------------------------- arithmetic */
+
+static ir_inst *build_rows(ir_builder *b, ir_type t, const x86_widths forms, ir_inst *x,
+                           ir_inst *y) {
+    return x86_build_regs(b, t, (x86_row)forms[x86_form_of(b, t)], x, y, -1);
+}
+
+/* One operand may be memory. */
+ir_inst *mach_packed(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    const uint16_t *forms = forms_of((ir_op)v->op, v->type, v->type);
+    x86_draft d = {.type = v->type};
+    if (!forms || !forms[x86_form_of(b, v->type)]) return NULL;
+    d.row = forms[x86_form_of(b, v->type)];
+    bool swap = ir_has_flag(v, F_COMMUTES) && x86_is_foldable(b, (x86_row)d.row, v, x) &&
+                !x86_is_foldable(b, (x86_row)d.row, v, y);
+    x86_add_reg(b, &d, swap ? y : x);
+    x86_add_rm(b, &d, v, swap ? x : y);
+    return x86_build(b, &d);
+}
+
+ir_inst *mach_packed_1(ir_builder *b, ir_inst *v, ir_inst *x) {
+    const uint16_t *forms = forms_of((ir_op)v->op, x->type, v->type);
+    unsigned from = x86_form_of(b, x->type), to = x86_form_of(b, v->type);
+    if (!forms) return NULL;
+    x86_draft d = {.row = forms[from > to ? from : to], .type = v->type};
+    x86_add_rm(b, &d, v, x);
+    return x86_build(b, &d);
+}
+
+/* ~x & y */
+ir_inst *mach_packed_andn(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    static const x86_widths forms = BINARY(PANDN);
+    return build_rows(b, v->type, forms, x, y);
+}
+
+ir_inst *mach_packed_shift(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    uint64_t by;
+    const uint16_t *forms = shift_of(v);
+    bool known = ir_is_const(y) && ir_is_splat(y, &by);
+    if (!known || !forms) return mach_packed(b, v, x, y);
+    return x86_build_regs(b, v->type, (x86_row)forms[x86_form_of(b, v->type)], x, NULL,
+                          by < 255 ? (int)by : 255);
+}
+
+static ir_inst *build_rounding(ir_builder *b, ir_inst *v, ir_inst *x, int mode) {
+    static const x86_widths singles = {X86_ROUNDPS_x_xm_imm8, X86_VROUNDPS_x_xm_imm8,
+                                       X86_VROUNDPS_y_ym_imm8};
+    static const x86_widths doubles = {X86_ROUNDPD_x_xm_imm8, X86_VROUNDPD_x_xm_imm8,
+                                       X86_VROUNDPD_y_ym_imm8};
+    const uint16_t *forms = ir_kind_of(v->type) == IR_F64 ? doubles : singles;
+    return x86_build_regs(b, v->type, (x86_row)forms[x86_form_of(b, v->type)], x, NULL, mode);
+}
+
+/* Modes of ROUNDPS; 8: no exception for results that are not exact. */
+ir_inst *mach_packed_round(ir_builder *b, ir_inst *v, ir_inst *x) {
+    switch (v->op) {
+    case IR_OP_rint: return build_rounding(b, v, x, 8);
+    case IR_OP_floor: return build_rounding(b, v, x, 9);
+    case IR_OP_ceil: return build_rounding(b, v, x, 10);
+    default: return build_rounding(b, v, x, 11);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------- bits */
+
+static const x86_widths pands = BINARY(PAND), pandns = BINARY(PANDN), pors = BINARY(POR),
+                        pxors = BINARY(PXOR), andps = BINARY(ANDPS), orps = BINARY(ORPS),
+                        xorps = BINARY(XORPS);
+
+/* The same bits in every lane, of a register at least. */
+static ir_inst *all_lanes(ir_builder *b, ir_type like, uint64_t bits) {
+    unsigned width = ir_bits(NULL, like), lanes = ir_lanes(like);
+    ir_kind kind = width == 8 ? IR_I8 : width == 16 ? IR_I16 : width == 32 ? IR_I32 : IR_I64;
+    if (lanes * width < 128) lanes = 128 / width;
+    return ir_const(b->f, ir_vector(ir_scalar(kind), lanes), ir_zext(bits, width));
+}
+
+static uint64_t sign_of(ir_type t) { return UINT64_C(1) << (ir_bits(NULL, t) - 1); }
+
+static ir_inst *build_with_constant(ir_builder *b, ir_inst *v, const x86_widths forms, ir_inst *x,
+                                    uint64_t bits) {
+    x86_draft d = {.row = forms[x86_form_of(b, v->type)], .type = v->type};
+    x86_add_reg(b, &d, x);
+    x86_add_rm(b, &d, v, all_lanes(b, v->type, bits));
+    return x86_build(b, &d);
+}
+
+ir_inst *mach_packed_fneg(ir_builder *b, ir_inst *v, ir_inst *x) {
+    return build_with_constant(b, v, xorps, x, sign_of(v->type));
+}
+ir_inst *mach_packed_fabs(ir_builder *b, ir_inst *v, ir_inst *x) {
+    return build_with_constant(b, v, andps, x, ~sign_of(v->type));
+}
+ir_inst *mach_packed_copysign(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    ir_inst *size = build_with_constant(b, v, andps, x, ~sign_of(v->type));
+    ir_inst *sign = build_with_constant(b, v, andps, y, sign_of(v->type));
+    return build_rows(b, v->type, orps, size, sign);
+}
+
+/* ------------------------------------------------------------------------------------- comparisons */
+
+static ir_inst *build_not(ir_builder *b, ir_inst *v, ir_inst *mask) {
+    return build_with_constant(b, v, pxors, mask, UINT64_MAX);
+}
+
+static ir_inst *build_equal(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    return build_rows(b, v->type, forms_of(IR_OP_eq, v->type, v->type), x, y);
+}
+
+static ir_inst *build_less(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    return build_rows(b, v->type, forms_of(IR_OP_slt, v->type, v->type), y, x);
+}
+
+/* Unsigned: x is the smaller one; where there is no minimum, signs are turned around. */
+static ir_inst *build_below_or_equal(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    const uint16_t *least = forms_of(IR_OP_umin, v->type, v->type);
+    x = x86_in_register(b, x);
+    if (least) return build_equal(b, v, build_rows(b, v->type, least, x, y), x);
+    x = build_with_constant(b, v, pxors, x, sign_of(v->type));
+    y = build_with_constant(b, v, pxors, y, sign_of(v->type));
+    return build_not(b, v, build_less(b, v, y, x));
+}
+
+static ir_inst *build_int_mask(ir_builder *b, ir_inst *v, ir_op op, ir_inst *x, ir_inst *y) {
+    switch (op) {
+    case IR_OP_eq: return build_equal(b, v, x, y);
+    case IR_OP_ne: return build_not(b, v, build_equal(b, v, x, y));
+    case IR_OP_slt: return build_less(b, v, x, y);
+    case IR_OP_sle: return build_not(b, v, build_less(b, v, y, x));
+    case IR_OP_ule: return build_below_or_equal(b, v, x, y);
+    default: return build_not(b, v, build_below_or_equal(b, v, y, x));
+    }
+}
+
+/* Relations of CMPPS; where two are needed, both masks are joined. */
+enum { CMP_EQ, CMP_LT, CMP_LE, CMP_UNORD, CMP_NEQ, CMP_NLT, CMP_NLE, CMP_ORD };
+
+static ir_inst *build_relation(ir_builder *b, ir_inst *v, int relation, ir_inst *x, ir_inst *y) {
+    static const x86_widths singles = {X86_CMPPS_x_xm_imm8, X86_VCMPPS_x_x_xm_imm8,
+                                       X86_VCMPPS_y_y_ym_imm8};
+    static const x86_widths doubles = {X86_CMPPD_x_xm_imm8, X86_VCMPPD_x_x_xm_imm8,
+                                       X86_VCMPPD_y_y_ym_imm8};
+    const uint16_t *forms = ir_bits(NULL, v->type) == 64 ? doubles : singles;
+    return x86_build_regs(b, v->type, (x86_row)forms[x86_form_of(b, v->type)], x, y, relation);
+}
+
+static ir_inst *build_float_mask(ir_builder *b, ir_inst *v, ir_op op, ir_inst *x, ir_inst *y) {
+    switch (op) {
+    case IR_OP_foeq: return build_relation(b, v, CMP_EQ, x, y);
+    case IR_OP_folt: return build_relation(b, v, CMP_LT, x, y);
+    case IR_OP_fole: return build_relation(b, v, CMP_LE, x, y);
+    case IR_OP_funo: return build_relation(b, v, CMP_UNORD, x, y);
+    case IR_OP_fune: return build_relation(b, v, CMP_NEQ, x, y);
+    case IR_OP_fult: return build_relation(b, v, CMP_NLE, y, x);
+    case IR_OP_fule: return build_relation(b, v, CMP_NLT, y, x);
+    case IR_OP_ford: return build_relation(b, v, CMP_ORD, x, y);
+    default: break;
+    }
+    bool equal = op == IR_OP_fueq;
+    ir_inst *order = build_relation(b, v, equal ? CMP_UNORD : CMP_ORD, x, y);
+    ir_inst *other = build_relation(b, v, equal ? CMP_EQ : CMP_NEQ, x, y);
+    return build_rows(b, v->type, equal ? pors : pands, order, other);
+}
+
+/* All bits of the lanes where the comparison c holds. */
+ir_inst *mach_packed_mask(ir_builder *b, ir_inst *v, ir_inst *c) {
+    bool floats = ir_info(c)->rule == R_CMPF;
+    if (!floats && ir_info(c)->rule != R_CMPI) return NULL;
+    ir_inst *x = x86_in_register(b, ir_arg(c, 0)), *y = x86_in_register(b, ir_arg(c, 1));
+    return floats ? build_float_mask(b, v, (ir_op)c->op, x, y)
+                  : build_int_mask(b, v, (ir_op)c->op, x, y);
+}
+
+/* ------------------------------------------------------------------------------------------ choices */
+
+/* x where the mask is set, else y. */
+static ir_inst *build_blend(ir_builder *b, ir_inst *v, ir_inst *mask, ir_inst *x, ir_inst *y) {
+    if (!x86_has(b, X86_V3)) {
+        mask = x86_in_register(b, mask);
+        return build_rows(b, v->type, pors, build_rows(b, v->type, pands, mask, x),
+                          build_rows(b, v->type, pandns, mask, y));
+    }
+    bool wide = x86_form_of(b, v->type) == X86_VEX_256;
+    x86_draft d = {.row = wide ? X86_VPBLENDVB_y_y_ym_y : X86_VPBLENDVB_x_x_xm_x, .type = v->type};
+    x86_add_reg(b, &d, y);
+    x86_add_reg(b, &d, x);
+    x86_add_reg(b, &d, mask);
+    return x86_build(b, &d);
+}
+
+ir_inst *mach_packed_blend(ir_builder *b, ir_inst *v, ir_inst *mask, ir_inst *x, ir_inst *y) {
+    return build_blend(b, v, mask, x, y);
+}
+
+/* x < y ? x : y; MINPS gives y where one is NaN. */
+ir_inst *mach_packed_least(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    return build_rows(b, v->type, forms_of(IR_OP_fmin, v->type, v->type), x, y);
+}
+/* x > y ? x : y */
+ir_inst *mach_packed_most(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    return build_rows(b, v->type, forms_of(IR_OP_fmax, v->type, v->type), x, y);
+}
+
+/* MINPS gives its second operand when one is NaN; then the first is wanted if that one is not. */
+ir_inst *mach_packed_extreme(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    if (v->flags & (IR_NNAN | IR_FAST)) return mach_packed(b, v, x, y);
+    x = x86_in_register(b, x);
+    y = x86_in_register(b, y);
+    ir_inst *least = build_rows(b, v->type, forms_of((ir_op)v->op, v->type, v->type), x, y);
+    return build_blend(b, v, build_relation(b, v, CMP_UNORD, y, y), x, least);
+}
+
+/* Is some lane of the mask set, or are all? */
+ir_inst *mach_packed_any(ir_builder *b, ir_inst *v, ir_inst *mask) {
+    static const x86_widths forms = {X86_PMOVMSKB_r32_x, X86_VPMOVMSKB_r32_x, X86_VPMOVMSKB_r32_y};
+    unsigned bytes = x86_bytes_of(mask->type);
+    uint64_t bits = bytes == 32 ? UINT32_MAX : (UINT64_C(1) << bytes) - 1;
+    ir_inst *signs =
+        x86_build_regs(b, IR_I32, (x86_row)forms[x86_form_of(b, mask->type)], mask, NULL, -1);
+    if (v->op == IR_OP_all && bytes < 16)
+        signs = x86_build_regs(b, IR_I32, X86_AND_rm32_imm32, signs, NULL, (int)bits);
+    x86_draft d = {.row = v->op == IR_OP_any ? X86_TEST_rm32_imm32 : X86_CMP_rm32_imm32,
+                   .aux = v->op == IR_OP_any ? CC_NE : CC_E,
+                   .mode = MACH_SET * MACH_KIND,
+                   .type = v->type};
+    x86_add_reg(b, &d, signs);
+    x86_add_int(b, &d, IR_I64, (uint64_t)(int32_t)bits);
+    return x86_build(b, &d);
+}

@@ -1,0 +1,621 @@
+/* vectors.c — vectors become pieces that the target has registers for, or scalars.
+ *
+ * Instructions are met in reverse postorder, so operands come before users, but for phis, whose
+ * pieces are made empty and filled at the end.  An operation is done in pieces of as many lanes as
+ * all of its operands and its result come in; for what the target has no instruction it goes lane by
+ * lane.  A lane whose number is not known is chosen by comparisons.  A bitcast between lanes goes
+ * through the bits: wider lanes are put together from narrower ones, or taken apart.
+ *
+ * What comes out makes truth values of vectors in two ways only: `sext` of a comparison of lanes as
+ * wide as the result, and `slt mask, 0`, which select, any and all ask for.
+ */
+#include "passes/vectors.h"
+
+typedef vec_state vectors;
+
+static ir_inst **room_for(vectors *s, unsigned n) { return ir_new_array(s->scratch, ir_inst *, n); }
+
+static unsigned pieces_of(unsigned lanes, unsigned unit) { return (lanes + unit - 1) / unit; }
+
+/* ---------------------------------------------------------------------------------------- results */
+
+/* i's value is made of these lanes; where values of its type come in pieces, they are put together
+ * besides. */
+static void set_lanes(vectors *s, ir_inst *i, ir_inst **lane) {
+    unsigned lanes = ir_lanes(i->type), unit = vec_unit(s, i->type);
+    vec_parts *p = &s->of[i->id];
+    *p = (vec_parts){.unit = unit, .lane = lane};
+    if (unit == 1) return;
+    p->piece = room_for(s, pieces_of(lanes, unit));
+    for (unsigned first = 0; first < lanes; first += unit) {
+        unsigned known = lanes - first < unit ? lanes - first : unit;
+        p->piece[first / unit] = vec_of_lanes(s, ir_elem(i->type), lane + first, known, unit);
+    }
+}
+
+/* Two vectors, one behind the other. */
+static ir_inst *join(vectors *s, ir_inst *x, ir_inst *y) {
+    uint8_t mask[IR_MAX_LANES];
+    unsigned n = ir_lanes(x->type);
+    for (unsigned k = 0; k < 2 * n; k++) mask[k] = (uint8_t)k;
+    return ir_build_shuffle(&s->b, x, y, 2 * n, mask);
+}
+
+/* … of these pieces of n lanes. */
+static void set_pieces(vectors *s, ir_inst *i, ir_inst **piece, unsigned n) {
+    unsigned unit = vec_unit(s, i->type), count = pieces_of(ir_lanes(i->type), n);
+    for (; n < unit; n *= 2, count = (count + 1) / 2) {
+        for (unsigned k = 0; k < count; k += 2) {
+            ir_inst *none = ir_undef(s->f, piece[k]->type);
+            piece[k / 2] = join(s, piece[k], k + 1 < count ? piece[k + 1] : none);
+        }
+    }
+    s->of[i->id] = (vec_parts){.unit = unit, .piece = piece};
+}
+
+static void set_masks(vectors *s, ir_inst *i, ir_inst **piece, unsigned n, unsigned bits) {
+    s->of[i->id] = (vec_parts){.unit = n, .bits = bits, .piece = piece};
+}
+
+/* --------------------------------------------------------------------------------------- lane by lane */
+
+static bool is_lanewise(const ir_inst *i) {
+    return ir_has_flag(i, F_LANEWISE) || i->op == IR_OP_select;
+}
+
+static ir_inst *build_like(vectors *s, const ir_inst *i, ir_type t, ir_inst *const *args) {
+    return ir_build(&s->b, (ir_op)i->op, t, i->flags, i->imm, i->nargs, args);
+}
+
+static void split_by_lanes(vectors *s, ir_inst *i) {
+    ir_inst *args[8], **out = room_for(s, ir_lanes(i->type));
+    assert(i->nargs <= 8);
+    for (unsigned k = 0; k < ir_lanes(i->type); k++) {
+        for (unsigned n = 0; n < i->nargs; n++) args[n] = vec_lane(s, ir_arg(i, n), k);
+        out[k] = build_like(s, i, ir_elem(i->type), args);
+    }
+    set_lanes(s, i, out);
+}
+
+static ir_inst *is_lane(vectors *s, ir_inst *index, unsigned k) {
+    return ir_build2(&s->b, IR_OP_eq, IR_I1, index, ir_const(s->f, index->type, k));
+}
+
+static ir_inst *choose(vectors *s, ir_inst *c, ir_inst *x, ir_inst *y) {
+    return ir_build3(&s->b, IR_OP_select, x->type, c, x, y);
+}
+
+static void insert_anywhere(vectors *s, ir_inst *i) {
+    ir_inst **out = room_for(s, ir_lanes(i->type)), *v = ir_arg(i, 0), *index = ir_arg(i, 2);
+    for (unsigned k = 0; k < ir_lanes(i->type); k++) {
+        ir_inst *old = vec_lane(s, v, k);
+        if (ir_is_const(index))
+            out[k] = index->imm.bits == k ? ir_arg(i, 1) : old;
+        else
+            out[k] = choose(s, is_lane(s, index, k), ir_arg(i, 1), old);
+    }
+    set_lanes(s, i, out);
+}
+
+static ir_inst *pick_lane(vectors *s, const ir_inst *i) {
+    ir_inst *v = ir_arg(i, 0), *index = ir_arg(i, 1);
+    unsigned n = ir_lanes(v->type);
+    if (ir_is_const(index))
+        return index->imm.bits < n ? vec_lane(s, v, (unsigned)index->imm.bits)
+                                   : ir_undef(s->f, i->type);
+    ir_inst *x = vec_lane(s, v, n - 1);
+    for (unsigned k = n - 1; k-- > 0;) x = choose(s, is_lane(s, index, k), vec_lane(s, v, k), x);
+    return x;
+}
+
+static ir_inst *reduce_lanes(vectors *s, const ir_inst *i) {
+    ir_inst *v = ir_arg(i, 0), *x = vec_lane(s, v, 0);
+    for (unsigned k = 1; k < ir_lanes(v->type); k++)
+        x = ir_build2(&s->b, i->op == IR_OP_any ? IR_OP_or : IR_OP_and, IR_I1, x,
+                      vec_lane(s, v, k));
+    return x;
+}
+
+static void shuffle_lanes(vectors *s, ir_inst *i) {
+    ir_inst **out = room_for(s, ir_lanes(i->type));
+    unsigned n = ir_lanes(ir_arg(i, 0)->type);
+    for (unsigned k = 0; k < ir_lanes(i->type); k++) {
+        unsigned from = i->imm.mask[k];
+        bool second = from >= n;
+        out[k] = from == 255 ? ir_undef(s->f, ir_elem(i->type))
+                             : vec_lane(s, ir_arg(i, second), second ? from - n : from);
+    }
+    set_lanes(s, i, out);
+}
+
+/* --------------------------------------------------------------------------------------- bitcasts */
+
+static ir_type bits_type(unsigned bits) {
+    return ir_scalar(bits == 8 ? IR_I8 : bits == 16 ? IR_I16 : bits == 32 ? IR_I32 : IR_I64);
+}
+
+static ir_inst *cast(vectors *s, ir_type t, ir_inst *x) {
+    return x->type == t ? x : ir_build1(&s->b, IR_OP_bitcast, t, x);
+}
+
+static ir_inst *shift(vectors *s, ir_op op, ir_inst *x, unsigned by) {
+    return by ? ir_build2(&s->b, op, x->type, x, ir_const(s->f, x->type, by)) : x;
+}
+
+/* Lane k of type t out of narrower lanes. */
+static ir_inst *put_together(vectors *s, ir_inst *v, ir_type t, unsigned k) {
+    const ir_module *m = s->f->module;
+    unsigned narrow = ir_bits(m, v->type), wide = ir_bits(m, t), n = wide / narrow;
+    ir_inst *sum = NULL;
+    for (unsigned j = 0; j < n; j++) {
+        ir_inst *x = cast(s, bits_type(narrow), vec_lane(s, v, k * n + j));
+        x = shift(s, IR_OP_shl, ir_build1(&s->b, IR_OP_zext, bits_type(wide), x), j * narrow);
+        sum = sum ? ir_build2(&s->b, IR_OP_or, x->type, sum, x) : x;
+    }
+    return cast(s, t, sum);
+}
+
+static ir_inst *take_apart(vectors *s, ir_inst *v, ir_type t, unsigned k) {
+    const ir_module *m = s->f->module;
+    unsigned wide = ir_bits(m, v->type), narrow = ir_bits(m, t), n = wide / narrow;
+    ir_inst *x = cast(s, bits_type(wide), vec_lane(s, v, k / n));
+    x = shift(s, IR_OP_lshr, x, k % n * narrow);
+    return cast(s, t, ir_build1(&s->b, IR_OP_trunc, bits_type(narrow), x));
+}
+
+static ir_inst *cast_lane(vectors *s, const ir_inst *i, unsigned k) {
+    const ir_module *m = s->f->module;
+    ir_inst *v = ir_arg(i, 0);
+    ir_type t = ir_elem(i->type);
+    unsigned from = ir_bits(m, v->type), to = ir_bits(m, t);
+    if (from == to) return cast(s, t, vec_lane(s, v, k));
+    return from < to ? put_together(s, v, t, k) : take_apart(s, v, t, k);
+}
+
+/* Bytes of the pieces of a type, or of one lane. */
+static unsigned piece_bytes(const vectors *s, ir_type t) {
+    return vec_unit(s, t) * ir_bits(s->f->module, t) / 8;
+}
+
+/* Do both sides come in pieces of as many bytes, and are not both scalars? */
+static bool casts_pieces(const vectors *s, const ir_inst *i) {
+    ir_type from = ir_arg(i, 0)->type, to = i->type;
+    bool both = vec_unit(s, from) > 1 && vec_unit(s, to) > 1;
+    bool into = vec_unit(s, from) > 1 && !ir_is_vector(to) && ir_bits(s->f->module, to) >= 32;
+    bool out_of = vec_unit(s, to) > 1 && !ir_is_vector(from) && ir_bits(s->f->module, from) >= 32;
+    return (both || into || out_of) && piece_bytes(s, from) == piece_bytes(s, to);
+}
+
+static ir_inst *cast_piece(vectors *s, const ir_inst *i, unsigned k) {
+    ir_inst *v = ir_arg(i, 0);
+    unsigned n = vec_unit(s, v->type);
+    return cast(s, ir_vector(ir_elem(i->type), vec_unit(s, i->type)), vec_piece(s, v, k * n, n));
+}
+
+static void split_bitcast(vectors *s, ir_inst *i) {
+    unsigned lanes = ir_lanes(i->type), unit = vec_unit(s, i->type);
+    ir_inst **out = room_for(s, lanes);
+    if (casts_pieces(s, i)) {
+        for (unsigned k = 0; k < pieces_of(lanes, unit); k++) out[k] = cast_piece(s, i, k);
+        set_pieces(s, i, out, unit);
+    } else {
+        for (unsigned k = 0; k < lanes; k++) out[k] = cast_lane(s, i, k);
+        set_lanes(s, i, out);
+    }
+}
+
+/* ---------------------------------------------------------------------------------- piece by piece */
+
+static bool takes(const vectors *s, const ir_inst *i) {
+    return s->target->takes(i, s->target->level);
+}
+
+/* What an operation is done in: so many lanes, the narrowest of so many bits. */
+typedef struct {
+    unsigned lanes, bits;
+} width;
+
+static void meet(width *w, unsigned lanes, unsigned bits) {
+    if (lanes < w->lanes) w->lanes = lanes;
+    if (bits < w->bits) w->bits = bits;
+}
+
+static void meet_value(width *w, const vectors *s, const ir_inst *v) {
+    meet(w, vec_unit(s, v->type), ir_bits(s->f->module, v->type));
+}
+
+/* Bits of the masks that a vector of truth values is made of; 0: it is scalars. */
+static unsigned mask_bits(const vectors *s, const ir_inst *v) {
+    const vec_parts *p = vec_parts_of(s, v);
+    return p ? p->bits : 0;
+}
+
+/* The mask v will be widened or narrowed. */
+static void meet_mask(width *w, const vectors *s, const ir_inst *v) {
+    if (mask_bits(s, v)) meet(w, s->of[v->id].unit, mask_bits(s, v));
+}
+
+/* 1: there are no pieces that small. */
+static unsigned lanes_of(const width *w) { return w->lanes * w->bits < 32 ? 1 : w->lanes; }
+
+static void split_lanewise(vectors *s, ir_inst *i) {
+    unsigned lanes = ir_lanes(i->type);
+    ir_inst *args[8], **out = room_for(s, lanes);
+    width w = {IR_MAX_LANES, 64};
+    meet_value(&w, s, i);
+    for (unsigned k = 0; k < i->nargs; k++) meet_value(&w, s, ir_arg(i, k));
+    unsigned n = lanes_of(&w);
+    if (n == 1 || !takes(s, i)) {
+        split_by_lanes(s, i);
+        return;
+    }
+    for (unsigned first = 0; first < lanes; first += n) {
+        for (unsigned k = 0; k < i->nargs; k++) args[k] = vec_piece(s, ir_arg(i, k), first, n);
+        out[first / n] = build_like(s, i, ir_vector(ir_elem(i->type), n), args);
+    }
+    set_pieces(s, i, out, n);
+}
+
+static void split_trunc(vectors *s, ir_inst *i) {
+    ir_inst *x = ir_arg(i, 0), **out = room_for(s, ir_lanes(i->type));
+    width w = {IR_MAX_LANES, 64};
+    meet_value(&w, s, x);
+    meet_value(&w, s, i);
+    unsigned n = lanes_of(&w);
+    if (n == 1) {
+        split_by_lanes(s, i);
+        return;
+    }
+    for (unsigned first = 0; first < ir_lanes(i->type); first += n)
+        out[first / n] = vec_narrow(s, vec_piece(s, x, first, n), ir_elem(i->type));
+    set_pieces(s, i, out, n);
+}
+
+/* A number from a truth value: the mask, or its lowest bit. */
+static void split_extension(vectors *s, ir_inst *i) {
+    ir_inst *c = ir_arg(i, 0), **out = room_for(s, ir_lanes(i->type));
+    unsigned bits = ir_bits(s->f->module, i->type);
+    width w = {vec_unit(s, i->type), bits};
+    meet_mask(&w, s, c);
+    unsigned n = lanes_of(&w);
+    if (n == 1 || !mask_bits(s, c)) {
+        split_by_lanes(s, i);
+        return;
+    }
+    for (unsigned first = 0; first < ir_lanes(i->type); first += n) {
+        ir_inst *m = vec_mask(s, c, first, n, bits);
+        if (i->op == IR_OP_zext)
+            m = ir_build2(&s->b, IR_OP_and, m->type, m, ir_const(s->f, m->type, 1));
+        out[first / n] = m;
+    }
+    set_pieces(s, i, out, n);
+}
+
+static void split_comparison(vectors *s, ir_inst *i) {
+    ir_inst *x = ir_arg(i, 0), **out = room_for(s, ir_lanes(i->type));
+    unsigned bits = ir_bits(s->f->module, x->type), n = vec_unit(s, x->type);
+    if (n == 1 || !takes(s, i)) {
+        split_by_lanes(s, i);
+        return;
+    }
+    for (unsigned first = 0; first < ir_lanes(i->type); first += n) {
+        ir_inst *args[] = {vec_piece(s, x, first, n), vec_piece(s, ir_arg(i, 1), first, n)};
+        ir_inst *c = build_like(s, i, ir_vector(IR_I1, n), args);
+        out[first / n] = ir_build1(&s->b, IR_OP_sext, ir_vector(bits_type(bits), n), c);
+    }
+    set_masks(s, i, out, n, bits);
+}
+
+static void split_logic(vectors *s, ir_inst *i) {
+    ir_inst *x = ir_arg(i, 0), *y = ir_arg(i, 1), **out = room_for(s, ir_lanes(i->type));
+    unsigned bits = mask_bits(s, x) ? mask_bits(s, x) : mask_bits(s, y);
+    width w = {vec_mask_unit(s, ir_lanes(i->type), bits), bits};
+    meet_mask(&w, s, x);
+    meet_mask(&w, s, y);
+    unsigned n = lanes_of(&w);
+    if (n == 1) {
+        split_by_lanes(s, i);
+        return;
+    }
+    for (unsigned first = 0; first < ir_lanes(i->type); first += n) {
+        ir_inst *m = vec_mask(s, x, first, n, bits);
+        out[first / n] = ir_build2(&s->b, (ir_op)i->op, m->type, m, vec_mask(s, y, first, n, bits));
+    }
+    set_masks(s, i, out, n, bits);
+}
+
+/* One value for each bit of a mask that is known: a shuffle. */
+static ir_inst *choose_by_constant(vectors *s, const ir_inst *m, ir_inst *x, ir_inst *y) {
+    uint8_t from[IR_MAX_LANES];
+    unsigned n = ir_lanes(m->type);
+    for (unsigned k = 0; k < n; k++) from[k] = (uint8_t)(ir_lane_bits(m, k) ? k : k + n);
+    return ir_build_shuffle(&s->b, x, y, n, from);
+}
+
+static ir_inst *choose_by_mask(vectors *s, ir_inst *m, ir_inst *x, ir_inst *y, unsigned flags) {
+    if (m->op == IR_OP_undef) return x;
+    if (ir_is_const(m)) return choose_by_constant(s, m, x, y);
+    return ir_build(&s->b, IR_OP_select, x->type, flags, (ir_imm){0}, 3,
+                    (ir_inst *[]){vec_truth(s, m), x, y});
+}
+
+static void split_select(vectors *s, ir_inst *i) {
+    ir_inst *c = ir_arg(i, 0), **out = room_for(s, ir_lanes(i->type));
+    bool truth = ir_is_bool(i->type);
+    unsigned bits = truth ? mask_bits(s, c) : ir_bits(s->f->module, i->type);
+    width w = {truth ? vec_mask_unit(s, ir_lanes(i->type), bits) : vec_unit(s, i->type), bits};
+    for (unsigned k = 0; k < 3; k++) meet_mask(&w, s, ir_arg(i, k));
+    unsigned n = lanes_of(&w);
+    if (n == 1) {
+        split_by_lanes(s, i);
+        return;
+    }
+    for (unsigned first = 0; first < ir_lanes(i->type); first += n) {
+        ir_inst *arm[2];
+        for (unsigned k = 0; k < 2; k++)
+            arm[k] = truth ? vec_mask(s, ir_arg(i, k + 1), first, n, bits)
+                           : vec_piece(s, ir_arg(i, k + 1), first, n);
+        out[first / n] =
+            choose_by_mask(s, vec_mask(s, c, first, n, bits), arm[0], arm[1], i->flags);
+    }
+    if (truth)
+        set_masks(s, i, out, n, bits);
+    else
+        set_pieces(s, i, out, n);
+}
+
+/* Lanes behind the last one of the value say what changes nothing. */
+static ir_inst *settle_rest(vectors *s, ir_inst *m, unsigned known, bool any) {
+    uint64_t lane[IR_MAX_LANES] = {0}, all = ir_zext(UINT64_MAX, ir_bits(s->f->module, m->type));
+    if (known >= ir_lanes(m->type)) return m;
+    for (unsigned k = 0; k < ir_lanes(m->type); k++) lane[k] = (k < known) == any ? all : 0;
+    return ir_build2(&s->b, any ? IR_OP_and : IR_OP_or, m->type, m,
+                     ir_const_lanes(s->f, m->type, lane));
+}
+
+static ir_inst *reduce(vectors *s, const ir_inst *i) {
+    ir_inst *c = ir_arg(i, 0), *sum = NULL;
+    unsigned lanes = ir_lanes(c->type), bits = mask_bits(s, c);
+    bool any = i->op == IR_OP_any;
+    if (!bits) return reduce_lanes(s, i);
+    unsigned n = s->of[c->id].unit;
+    for (unsigned first = 0; first < lanes; first += n) {
+        ir_inst *m = settle_rest(s, vec_mask(s, c, first, n, bits), lanes - first, any);
+        sum = sum ? ir_build2(&s->b, any ? IR_OP_or : IR_OP_and, m->type, sum, m) : m;
+    }
+    return ir_build1(&s->b, (ir_op)i->op, IR_I1, vec_truth(s, sum));
+}
+
+/* -------------------------------------------------------------------------- vec, insert, shuffle */
+
+static void split_insert(vectors *s, ir_inst *i) {
+    unsigned unit = vec_unit(s, i->type), lanes = ir_lanes(i->type);
+    ir_inst *index = ir_arg(i, 2), **out = room_for(s, lanes);
+    if (unit == 1 || !ir_is_const(index) || index->imm.bits >= lanes) {
+        insert_anywhere(s, i);
+        return;
+    }
+    for (unsigned first = 0; first < lanes; first += unit) {
+        ir_inst *p = vec_piece(s, ir_arg(i, 0), first, unit);
+        bool here = index->imm.bits / unit == first / unit;
+        out[first / unit] =
+            here ? ir_build_insert(&s->b, p, ir_arg(i, 1), (unsigned)index->imm.bits % unit) : p;
+    }
+    set_pieces(s, i, out, unit);
+}
+
+/* Pieces of the operands that one piece of a shuffle takes lanes from. */
+typedef struct {
+    unsigned n, first[IR_MAX_LANES], operand[IR_MAX_LANES];
+    uint8_t mask[IR_MAX_LANES]; /* counted over these pieces */
+} sources;
+
+static unsigned add_source(sources *a, unsigned operand, unsigned first) {
+    for (unsigned k = 0; k < a->n; k++)
+        if (a->operand[k] == operand && a->first[k] == first) return k;
+    a->operand[a->n] = operand;
+    a->first[a->n] = first;
+    return a->n++;
+}
+
+static void find_sources(const ir_inst *i, unsigned at, unsigned n, unsigned unit, sources *out) {
+    unsigned lanes = ir_lanes(ir_arg(i, 0)->type);
+    out->n = 0;
+    for (unsigned k = 0; k < n; k++) {
+        unsigned from = at + k < ir_lanes(i->type) ? i->imm.mask[at + k] : 255;
+        out->mask[k] = 255;
+        if (from == 255) continue;
+        bool second = from >= lanes;
+        from -= second ? lanes : 0;
+        if (ir_arg(i, second)->op == IR_OP_undef) continue;
+        unsigned piece = add_source(out, second, from / unit * unit);
+        out->mask[k] = (uint8_t)(piece * unit + from % unit);
+    }
+}
+
+static ir_inst *shuffle_piece(vectors *s, const ir_inst *i, const sources *from, unsigned n,
+                              unsigned unit) {
+    ir_inst *x[2];
+    for (unsigned k = 0; k < 2; k++)
+        x[k] = k < from->n ? vec_piece(s, ir_arg(i, from->operand[k]), from->first[k], unit)
+                           : ir_undef(s->f, ir_vector(ir_elem(i->type), unit));
+    return ir_build_shuffle(&s->b, x[0], x[1], n, from->mask);
+}
+
+static void split_shuffle(vectors *s, ir_inst *i) {
+    unsigned n = vec_unit(s, i->type), unit = vec_unit(s, ir_arg(i, 0)->type);
+    ir_inst **out = room_for(s, ir_lanes(i->type));
+    sources from;
+    bool fits = n > 1 && unit > 1;
+    for (unsigned at = 0; fits && at < ir_lanes(i->type); at += n) {
+        find_sources(i, at, n, unit, &from);
+        fits = from.n <= 2;
+        if (fits) out[at / n] = shuffle_piece(s, i, &from, n, unit);
+    }
+    if (fits)
+        set_pieces(s, i, out, n);
+    else
+        shuffle_lanes(s, i);
+}
+
+/* ------------------------------------------------------------------------------------------- walk */
+
+static void split_phi(vectors *s, ir_inst *i) {
+    unsigned unit = vec_unit(s, i->type), count = pieces_of(ir_lanes(i->type), unit);
+    ir_type t = ir_vector(ir_elem(i->type), unit);
+    ir_inst *none = ir_undef(s->f, t), **out = room_for(s, count);
+    for (unsigned k = 0; k < count; k++) {
+        out[k] = ir_build_phi(i->block, t);
+        for (unsigned n = 0; n < i->nargs; n++) out[k] = ir_append_arg(out[k], none);
+    }
+    s->of[i->id] = (vec_parts){.unit = unit, .piece = out, .lane = unit == 1 ? out : NULL};
+    *ir_push(s->scratch, &s->phis) = i;
+}
+
+static void split_load(vectors *s, ir_inst *i) {
+    unsigned unit = vec_unit(s, i->type);
+    ir_inst **out = room_for(s, pieces_of(ir_lanes(i->type), unit));
+    vec_load(s, i, unit, out);
+    s->of[i->id] = (vec_parts){.unit = unit, .piece = out, .lane = unit == 1 ? out : NULL};
+}
+
+static void split_vec(vectors *s, ir_inst *i) {
+    ir_inst **lane = room_for(s, i->nargs);
+    for (unsigned k = 0; k < i->nargs; k++) lane[k] = ir_arg(i, k);
+    set_lanes(s, i, lane);
+}
+
+static void split_operation(vectors *s, ir_inst *i) {
+    bool truth = ir_is_bool(i->type);
+    bool extends = i->op == IR_OP_zext || i->op == IR_OP_sext;
+    if (i->op == IR_OP_select)
+        split_select(s, i);
+    else if (truth && (ir_info(i)->rule == R_CMPI || ir_info(i)->rule == R_CMPF))
+        split_comparison(s, i);
+    else if (truth && ir_info(i)->rule == R_INT)
+        split_logic(s, i);
+    else if (extends && ir_is_bool(ir_arg(i, 0)->type))
+        split_extension(s, i);
+    else if (i->op == IR_OP_trunc && !truth)
+        split_trunc(s, i);
+    else
+        split_lanewise(s, i);
+}
+
+/* A vector that is made here; false: it stays. */
+static bool split_vector(vectors *s, ir_inst *i) {
+    switch (i->op) {
+    case IR_OP_phi: split_phi(s, i); return true;
+    case IR_OP_load: split_load(s, i); return true;
+    case IR_OP_insert: split_insert(s, i); return true;
+    case IR_OP_shuffle: split_shuffle(s, i); return true;
+    case IR_OP_vec: split_vec(s, i); return true;
+    case IR_OP_bitcast: split_bitcast(s, i); return true;
+    default:
+        if (is_lanewise(i)) split_operation(s, i);
+        return is_lanewise(i);
+    }
+}
+
+/* What asks for vectors and makes none; NULL: nothing to do. */
+static ir_inst *scalar_result(vectors *s, const ir_inst *i) {
+    if (!i->nargs || !ir_is_vector(ir_arg(i, 0)->type)) return NULL;
+    switch (i->op) {
+    case IR_OP_extract: return pick_lane(s, i);
+    case IR_OP_any:
+    case IR_OP_all: return reduce(s, i);
+    case IR_OP_bitcast: return casts_pieces(s, i) ? cast_piece(s, i, 0) : cast_lane(s, i, 0);
+    default: return NULL;
+    }
+}
+
+static void split(vectors *s, ir_inst *i) {
+    ir_before(&s->b, i->op == IR_OP_phi ? ir_first_non_phi(i->block) : i);
+    s->b.loc = i->loc;
+    if (i->op == IR_OP_store && ir_is_vector(ir_arg(i, 0)->type)) {
+        vec_store(s, i, vec_unit(s, ir_arg(i, 0)->type));
+        ir_remove(i);
+    } else if (ir_is_vector(i->type) && i->id < s->n) {
+        if (split_vector(s, i)) *ir_push(s->scratch, &s->dead) = i;
+    } else if (i->id < s->n) {
+        ir_inst *r = scalar_result(s, i);
+        if (!r) return;
+        ir_replace_uses(i, r);
+        ir_remove(i);
+    }
+}
+
+/* The argument of one edge; the block that it comes from, where it has several edges to here, gives
+ * the same for all. */
+static void fill_phi(vectors *s, ir_inst *phi, unsigned edge) {
+    const vec_parts *p = &s->of[phi->id];
+    ir_block *pred = phi->block->pred[edge];
+    ir_before(&s->b, pred->last);
+    for (unsigned k = 0; k < pieces_of(ir_lanes(phi->type), p->unit); k++) {
+        ir_inst *x = pred->mark < edge ? ir_arg(p->piece[k], pred->mark)
+                                       : vec_piece(s, ir_arg(phi, edge), k * p->unit, p->unit);
+        ir_set_arg(p->piece[k], edge, x);
+    }
+}
+
+static void fill_phis(vectors *s) {
+    for (uint32_t n = 0; n < s->phis.n; n++) {
+        ir_inst *phi = s->phis.data[n];
+        for (unsigned edge = phi->nargs; edge-- > 0;) phi->block->pred[edge]->mark = edge;
+        for (unsigned edge = 0; edge < phi->nargs; edge++) fill_phi(s, phi, edge);
+        for (unsigned edge = 0; edge < phi->nargs; edge++)
+            ir_set_arg(phi, edge, ir_undef(s->f, phi->type));
+    }
+}
+
+/* Vectors that something still asks for, as a call does, are put together again. */
+static void drop_vectors(vectors *s) {
+    for (uint32_t n = s->dead.n; n-- > 0;) {
+        ir_inst *i = s->dead.data[n], *lane[IR_MAX_LANES];
+        if (i->uses) {
+            ir_before(&s->b, i->op == IR_OP_phi ? ir_first_non_phi(i->block) : i->next);
+            unsigned lanes = ir_lanes(i->type);
+            for (unsigned k = 0; k < lanes; k++) lane[k] = vec_lane(s, i, k);
+            ir_replace_uses(i, vec_of_lanes(s, ir_elem(i->type), lane, lanes, lanes));
+        }
+        ir_remove(i);
+    }
+}
+
+static bool has_vectors(const ir_func *f) {
+    foreach_block (b, f) {
+        foreach_inst (i, b) {
+            if (ir_is_vector(i->type)) return true;
+            if (i->nargs && ir_is_vector(ir_arg(i, 0)->type)) return true;
+        }
+    }
+    return false;
+}
+
+static bool run(ir_func *f, pass_ctx *cx, const pass_target *target) {
+    if (!has_vectors(f)) return false;
+    ir_remove_unreachable(f);
+    vectors s = {.f = f, .scratch = cx->scratch, .target = target, .n = f->next_id};
+    const ir_dom *dom = ir_dominators(f);
+    s.of = ir_new_array(s.scratch, vec_parts, s.n);
+    ir_builder_init(&s.b, f);
+    for (uint32_t n = 0; n < dom->order.n; n++)
+        foreach_inst (i, dom->order.rpo[n]) split(&s, i);
+    fill_phis(&s);
+    drop_vectors(&s);
+    return true;
+}
+
+/* Does: makes vectors as wide as the registers of the target: wider ones become several, odd ones
+ * are padded (in memory only their lanes are touched), and what the target has no instruction for
+ * goes lane by lane.  Truth values of vectors become integers, 0 or -1 in each lane.
+ * Needs: nothing.
+ * Leaves: vectors that the target takes; any as parameters, results of functions, operands of calls.
+ * Gives up when: never. */
+bool pass_vectors(ir_func *f, pass_ctx *cx) { return run(f, cx, cx->target); }
+
+/* Does: replaces vector values by scalars, one per lane; loads and stores go lane by lane.
+ * Needs: nothing.
+ * Leaves: vectors as parameters, results of functions, and operands of calls.
+ * Gives up when: never. */
+bool pass_scalarize(ir_func *f, pass_ctx *cx) { return run(f, cx, NULL); }

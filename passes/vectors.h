@@ -1,0 +1,56 @@
+/* vectors.h — vectors in pieces: what the files of passes `vectors` and `scalarize` share.
+ *
+ * A vector value is an array of pieces of `unit` lanes, a power of two: as many as fit the registers
+ * of the target, or 1.  Lanes behind the last one of the value mean nothing.  Where a value was made
+ * lane by lane its scalars are known besides.
+ *
+ * Vectors of i1 are integers, 0 or -1 in each lane, as wide as the operands of the comparison that
+ * made them; all others are scalars.
+ */
+#ifndef SPVFUSE_PASSES_VECTORS_H
+#define SPVFUSE_PASSES_VECTORS_H
+
+#include "passes/passes.h"
+
+typedef struct {
+    unsigned unit;   /* lanes of a piece; 0: nothing is known of the value */
+    unsigned bits;   /* i1: of a lane of the pieces, 0: only scalars are there; else 0 */
+    ir_inst **piece; /* NULL: only scalars are there */
+    ir_inst **lane;  /* NULL: not known */
+} vec_parts;
+
+typedef struct {
+    ir_func *f;
+    ir_arena *scratch;
+    const pass_target *target; /* NULL: everything becomes scalars */
+    ir_builder b;
+    vec_parts *of; /* by value id */
+    uint32_t n;    /* entries */
+    ir_vec(ir_inst *) phis, dead;
+} vec_state;
+
+/* Lanes of the widest piece that values of a type come in; 1: scalars. */
+unsigned vec_unit(const vec_state *s, ir_type t);
+/* … that truth values come in, as integers of so many bits. */
+unsigned vec_mask_unit(const vec_state *s, unsigned lanes, unsigned bits);
+/* What is known of v, or NULL: it stays a vector, or is a constant. */
+const vec_parts *vec_parts_of(const vec_state *s, const ir_inst *v);
+
+/* Lane k of v; v itself when it is no vector. */
+ir_inst *vec_lane(vec_state *s, ir_inst *v, unsigned k);
+/* Lanes first … first + n - 1 of v, a piece of it or a part of one. */
+ir_inst *vec_piece(vec_state *s, ir_inst *v, unsigned first, unsigned n);
+/* The same of a vector of i1, as integers. */
+ir_inst *vec_mask(vec_state *s, ir_inst *v, unsigned first, unsigned n, unsigned bits);
+/* The low bits of integers: lanes of the narrower ones that they are made of. */
+ir_inst *vec_narrow(vec_state *s, ir_inst *x, ir_type elem);
+/* n lanes of which the first `known` are given. */
+ir_inst *vec_of_lanes(vec_state *s, ir_type elem, ir_inst *const *lane, unsigned known, unsigned n);
+/* The mask as what decides a choice, and asks for any or all. */
+ir_inst *vec_truth(vec_state *s, ir_inst *mask);
+
+/* Memory: pieces of the load i; the store of v at p.  (vectors_memory.c) */
+void vec_load(vec_state *s, const ir_inst *i, unsigned unit, ir_inst **out);
+void vec_store(vec_state *s, const ir_inst *i, unsigned unit);
+
+#endif
