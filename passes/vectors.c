@@ -13,25 +13,7 @@
 
 typedef vec_state vectors;
 
-static ir_inst **room_for(vectors *s, unsigned n) { return ir_new_array(s->scratch, ir_inst *, n); }
-
-static unsigned pieces_of(unsigned lanes, unsigned unit) { return (lanes + unit - 1) / unit; }
-
 /* ---------------------------------------------------------------------------------------- results */
-
-/* i's value is made of these lanes; where values of its type come in pieces, they are put together
- * besides. */
-static void set_lanes(vectors *s, ir_inst *i, ir_inst **lane) {
-    unsigned lanes = ir_lanes(i->type), unit = vec_unit(s, i->type);
-    vec_parts *p = &s->of[i->id];
-    *p = (vec_parts){.unit = unit, .lane = lane};
-    if (unit == 1) return;
-    p->piece = room_for(s, pieces_of(lanes, unit));
-    for (unsigned first = 0; first < lanes; first += unit) {
-        unsigned known = lanes - first < unit ? lanes - first : unit;
-        p->piece[first / unit] = vec_of_lanes(s, ir_elem(i->type), lane + first, known, unit);
-    }
-}
 
 /* Two vectors, one behind the other. */
 static ir_inst *join(vectors *s, ir_inst *x, ir_inst *y) {
@@ -43,7 +25,7 @@ static ir_inst *join(vectors *s, ir_inst *x, ir_inst *y) {
 
 /* … of these pieces of n lanes. */
 static void set_pieces(vectors *s, ir_inst *i, ir_inst **piece, unsigned n) {
-    unsigned unit = vec_unit(s, i->type), count = pieces_of(ir_lanes(i->type), n);
+    unsigned unit = vec_unit(s, i->type), count = vec_count(ir_lanes(i->type), n);
     for (; n < unit; n *= 2, count = (count + 1) / 2) {
         for (unsigned k = 0; k < count; k += 2) {
             ir_inst *none = ir_undef(s->f, piece[k]->type);
@@ -63,114 +45,7 @@ static bool is_lanewise(const ir_inst *i) {
     return ir_has_flag(i, F_LANEWISE) || i->op == IR_OP_select;
 }
 
-static ir_inst *build_like(vectors *s, const ir_inst *i, ir_type t, ir_inst *const *args) {
-    return ir_build(&s->b, (ir_op)i->op, t, i->flags, i->imm, i->nargs, args);
-}
-
-static void split_by_lanes(vectors *s, ir_inst *i) {
-    ir_inst *args[8], **out = room_for(s, ir_lanes(i->type));
-    assert(i->nargs <= 8);
-    for (unsigned k = 0; k < ir_lanes(i->type); k++) {
-        for (unsigned n = 0; n < i->nargs; n++) args[n] = vec_lane(s, ir_arg(i, n), k);
-        out[k] = build_like(s, i, ir_elem(i->type), args);
-    }
-    set_lanes(s, i, out);
-}
-
-static ir_inst *is_lane(vectors *s, ir_inst *index, unsigned k) {
-    return ir_build2(&s->b, IR_OP_eq, IR_I1, index, ir_const(s->f, index->type, k));
-}
-
-static ir_inst *choose(vectors *s, ir_inst *c, ir_inst *x, ir_inst *y) {
-    return ir_build3(&s->b, IR_OP_select, x->type, c, x, y);
-}
-
-static void insert_anywhere(vectors *s, ir_inst *i) {
-    ir_inst **out = room_for(s, ir_lanes(i->type)), *v = ir_arg(i, 0), *index = ir_arg(i, 2);
-    for (unsigned k = 0; k < ir_lanes(i->type); k++) {
-        ir_inst *old = vec_lane(s, v, k);
-        if (ir_is_const(index))
-            out[k] = index->imm.bits == k ? ir_arg(i, 1) : old;
-        else
-            out[k] = choose(s, is_lane(s, index, k), ir_arg(i, 1), old);
-    }
-    set_lanes(s, i, out);
-}
-
-static ir_inst *pick_lane(vectors *s, const ir_inst *i) {
-    ir_inst *v = ir_arg(i, 0), *index = ir_arg(i, 1);
-    unsigned n = ir_lanes(v->type);
-    if (ir_is_const(index))
-        return index->imm.bits < n ? vec_lane(s, v, (unsigned)index->imm.bits)
-                                   : ir_undef(s->f, i->type);
-    ir_inst *x = vec_lane(s, v, n - 1);
-    for (unsigned k = n - 1; k-- > 0;) x = choose(s, is_lane(s, index, k), vec_lane(s, v, k), x);
-    return x;
-}
-
-static ir_inst *reduce_lanes(vectors *s, const ir_inst *i) {
-    ir_inst *v = ir_arg(i, 0), *x = vec_lane(s, v, 0);
-    for (unsigned k = 1; k < ir_lanes(v->type); k++)
-        x = ir_build2(&s->b, i->op == IR_OP_any ? IR_OP_or : IR_OP_and, IR_I1, x,
-                      vec_lane(s, v, k));
-    return x;
-}
-
-static void shuffle_lanes(vectors *s, ir_inst *i) {
-    ir_inst **out = room_for(s, ir_lanes(i->type));
-    unsigned n = ir_lanes(ir_arg(i, 0)->type);
-    for (unsigned k = 0; k < ir_lanes(i->type); k++) {
-        unsigned from = i->imm.mask[k];
-        bool second = from >= n;
-        out[k] = from == 255 ? ir_undef(s->f, ir_elem(i->type))
-                             : vec_lane(s, ir_arg(i, second), second ? from - n : from);
-    }
-    set_lanes(s, i, out);
-}
-
 /* --------------------------------------------------------------------------------------- bitcasts */
-
-static ir_type bits_type(unsigned bits) {
-    return ir_scalar(bits == 8 ? IR_I8 : bits == 16 ? IR_I16 : bits == 32 ? IR_I32 : IR_I64);
-}
-
-static ir_inst *cast(vectors *s, ir_type t, ir_inst *x) {
-    return x->type == t ? x : ir_build1(&s->b, IR_OP_bitcast, t, x);
-}
-
-static ir_inst *shift(vectors *s, ir_op op, ir_inst *x, unsigned by) {
-    return by ? ir_build2(&s->b, op, x->type, x, ir_const(s->f, x->type, by)) : x;
-}
-
-/* Lane k of type t out of narrower lanes. */
-static ir_inst *put_together(vectors *s, ir_inst *v, ir_type t, unsigned k) {
-    const ir_module *m = s->f->module;
-    unsigned narrow = ir_bits(m, v->type), wide = ir_bits(m, t), n = wide / narrow;
-    ir_inst *sum = NULL;
-    for (unsigned j = 0; j < n; j++) {
-        ir_inst *x = cast(s, bits_type(narrow), vec_lane(s, v, k * n + j));
-        x = shift(s, IR_OP_shl, ir_build1(&s->b, IR_OP_zext, bits_type(wide), x), j * narrow);
-        sum = sum ? ir_build2(&s->b, IR_OP_or, x->type, sum, x) : x;
-    }
-    return cast(s, t, sum);
-}
-
-static ir_inst *take_apart(vectors *s, ir_inst *v, ir_type t, unsigned k) {
-    const ir_module *m = s->f->module;
-    unsigned wide = ir_bits(m, v->type), narrow = ir_bits(m, t), n = wide / narrow;
-    ir_inst *x = cast(s, bits_type(wide), vec_lane(s, v, k / n));
-    x = shift(s, IR_OP_lshr, x, k % n * narrow);
-    return cast(s, t, ir_build1(&s->b, IR_OP_trunc, bits_type(narrow), x));
-}
-
-static ir_inst *cast_lane(vectors *s, const ir_inst *i, unsigned k) {
-    const ir_module *m = s->f->module;
-    ir_inst *v = ir_arg(i, 0);
-    ir_type t = ir_elem(i->type);
-    unsigned from = ir_bits(m, v->type), to = ir_bits(m, t);
-    if (from == to) return cast(s, t, vec_lane(s, v, k));
-    return from < to ? put_together(s, v, t, k) : take_apart(s, v, t, k);
-}
 
 /* Bytes of the pieces of a type, or of one lane. */
 static unsigned piece_bytes(const vectors *s, ir_type t) {
@@ -189,18 +64,19 @@ static bool casts_pieces(const vectors *s, const ir_inst *i) {
 static ir_inst *cast_piece(vectors *s, const ir_inst *i, unsigned k) {
     ir_inst *v = ir_arg(i, 0);
     unsigned n = vec_unit(s, v->type);
-    return cast(s, ir_vector(ir_elem(i->type), vec_unit(s, i->type)), vec_piece(s, v, k * n, n));
+    return vec_cast(s, ir_vector(ir_elem(i->type), vec_unit(s, i->type)),
+                    vec_piece(s, v, k * n, n));
 }
 
 static void split_bitcast(vectors *s, ir_inst *i) {
     unsigned lanes = ir_lanes(i->type), unit = vec_unit(s, i->type);
-    ir_inst **out = room_for(s, lanes);
+    ir_inst **out = vec_room(s, lanes);
     if (casts_pieces(s, i)) {
-        for (unsigned k = 0; k < pieces_of(lanes, unit); k++) out[k] = cast_piece(s, i, k);
+        for (unsigned k = 0; k < vec_count(lanes, unit); k++) out[k] = cast_piece(s, i, k);
         set_pieces(s, i, out, unit);
     } else {
-        for (unsigned k = 0; k < lanes; k++) out[k] = cast_lane(s, i, k);
-        set_lanes(s, i, out);
+        for (unsigned k = 0; k < lanes; k++) out[k] = vec_cast_lane(s, i, k);
+        vec_set_lanes(s, i, out);
     }
 }
 
@@ -240,30 +116,30 @@ static unsigned lanes_of(const width *w) { return w->lanes * w->bits < 32 ? 1 : 
 
 static void split_lanewise(vectors *s, ir_inst *i) {
     unsigned lanes = ir_lanes(i->type);
-    ir_inst *args[8], **out = room_for(s, lanes);
+    ir_inst *args[8], **out = vec_room(s, lanes);
     width w = {IR_MAX_LANES, 64};
     meet_value(&w, s, i);
     for (unsigned k = 0; k < i->nargs; k++) meet_value(&w, s, ir_arg(i, k));
     unsigned n = lanes_of(&w);
     if (n == 1 || !takes(s, i)) {
-        split_by_lanes(s, i);
+        vec_by_lanes(s, i);
         return;
     }
     for (unsigned first = 0; first < lanes; first += n) {
         for (unsigned k = 0; k < i->nargs; k++) args[k] = vec_piece(s, ir_arg(i, k), first, n);
-        out[first / n] = build_like(s, i, ir_vector(ir_elem(i->type), n), args);
+        out[first / n] = vec_build_like(s, i, ir_vector(ir_elem(i->type), n), args);
     }
     set_pieces(s, i, out, n);
 }
 
 static void split_trunc(vectors *s, ir_inst *i) {
-    ir_inst *x = ir_arg(i, 0), **out = room_for(s, ir_lanes(i->type));
+    ir_inst *x = ir_arg(i, 0), **out = vec_room(s, ir_lanes(i->type));
     width w = {IR_MAX_LANES, 64};
     meet_value(&w, s, x);
     meet_value(&w, s, i);
     unsigned n = lanes_of(&w);
     if (n == 1) {
-        split_by_lanes(s, i);
+        vec_by_lanes(s, i);
         return;
     }
     for (unsigned first = 0; first < ir_lanes(i->type); first += n)
@@ -273,13 +149,13 @@ static void split_trunc(vectors *s, ir_inst *i) {
 
 /* A number from a truth value: the mask, or its lowest bit. */
 static void split_extension(vectors *s, ir_inst *i) {
-    ir_inst *c = ir_arg(i, 0), **out = room_for(s, ir_lanes(i->type));
+    ir_inst *c = ir_arg(i, 0), **out = vec_room(s, ir_lanes(i->type));
     unsigned bits = ir_bits(s->f->module, i->type);
     width w = {vec_unit(s, i->type), bits};
     meet_mask(&w, s, c);
     unsigned n = lanes_of(&w);
     if (n == 1 || !mask_bits(s, c)) {
-        split_by_lanes(s, i);
+        vec_by_lanes(s, i);
         return;
     }
     for (unsigned first = 0; first < ir_lanes(i->type); first += n) {
@@ -292,29 +168,29 @@ static void split_extension(vectors *s, ir_inst *i) {
 }
 
 static void split_comparison(vectors *s, ir_inst *i) {
-    ir_inst *x = ir_arg(i, 0), **out = room_for(s, ir_lanes(i->type));
+    ir_inst *x = ir_arg(i, 0), **out = vec_room(s, ir_lanes(i->type));
     unsigned bits = ir_bits(s->f->module, x->type), n = vec_unit(s, x->type);
     if (n == 1 || !takes(s, i)) {
-        split_by_lanes(s, i);
+        vec_by_lanes(s, i);
         return;
     }
     for (unsigned first = 0; first < ir_lanes(i->type); first += n) {
         ir_inst *args[] = {vec_piece(s, x, first, n), vec_piece(s, ir_arg(i, 1), first, n)};
-        ir_inst *c = build_like(s, i, ir_vector(IR_I1, n), args);
-        out[first / n] = ir_build1(&s->b, IR_OP_sext, ir_vector(bits_type(bits), n), c);
+        ir_inst *c = vec_build_like(s, i, ir_vector(IR_I1, n), args);
+        out[first / n] = ir_build1(&s->b, IR_OP_sext, ir_vector(vec_bits_type(bits), n), c);
     }
     set_masks(s, i, out, n, bits);
 }
 
 static void split_logic(vectors *s, ir_inst *i) {
-    ir_inst *x = ir_arg(i, 0), *y = ir_arg(i, 1), **out = room_for(s, ir_lanes(i->type));
+    ir_inst *x = ir_arg(i, 0), *y = ir_arg(i, 1), **out = vec_room(s, ir_lanes(i->type));
     unsigned bits = mask_bits(s, x) ? mask_bits(s, x) : mask_bits(s, y);
     width w = {vec_mask_unit(s, ir_lanes(i->type), bits), bits};
     meet_mask(&w, s, x);
     meet_mask(&w, s, y);
     unsigned n = lanes_of(&w);
     if (n == 1) {
-        split_by_lanes(s, i);
+        vec_by_lanes(s, i);
         return;
     }
     for (unsigned first = 0; first < ir_lanes(i->type); first += n) {
@@ -340,14 +216,14 @@ static ir_inst *choose_by_mask(vectors *s, ir_inst *m, ir_inst *x, ir_inst *y, u
 }
 
 static void split_select(vectors *s, ir_inst *i) {
-    ir_inst *c = ir_arg(i, 0), **out = room_for(s, ir_lanes(i->type));
+    ir_inst *c = ir_arg(i, 0), **out = vec_room(s, ir_lanes(i->type));
     bool truth = ir_is_bool(i->type);
     unsigned bits = truth ? mask_bits(s, c) : ir_bits(s->f->module, i->type);
     width w = {truth ? vec_mask_unit(s, ir_lanes(i->type), bits) : vec_unit(s, i->type), bits};
     for (unsigned k = 0; k < 3; k++) meet_mask(&w, s, ir_arg(i, k));
     unsigned n = lanes_of(&w);
     if (n == 1) {
-        split_by_lanes(s, i);
+        vec_by_lanes(s, i);
         return;
     }
     for (unsigned first = 0; first < ir_lanes(i->type); first += n) {
@@ -377,7 +253,7 @@ static ir_inst *reduce(vectors *s, const ir_inst *i) {
     ir_inst *c = ir_arg(i, 0), *sum = NULL;
     unsigned lanes = ir_lanes(c->type), bits = mask_bits(s, c);
     bool any = i->op == IR_OP_any;
-    if (!bits) return reduce_lanes(s, i);
+    if (!bits) return vec_reduce_lanes(s, i);
     unsigned n = s->of[c->id].unit;
     for (unsigned first = 0; first < lanes; first += n) {
         ir_inst *m = settle_rest(s, vec_mask(s, c, first, n, bits), lanes - first, any);
@@ -390,9 +266,9 @@ static ir_inst *reduce(vectors *s, const ir_inst *i) {
 
 static void split_insert(vectors *s, ir_inst *i) {
     unsigned unit = vec_unit(s, i->type), lanes = ir_lanes(i->type);
-    ir_inst *index = ir_arg(i, 2), **out = room_for(s, lanes);
+    ir_inst *index = ir_arg(i, 2), **out = vec_room(s, lanes);
     if (unit == 1 || !ir_is_const(index) || index->imm.bits >= lanes) {
-        insert_anywhere(s, i);
+        vec_insert_lane(s, i);
         return;
     }
     for (unsigned first = 0; first < lanes; first += unit) {
@@ -444,7 +320,7 @@ static ir_inst *shuffle_piece(vectors *s, const ir_inst *i, const sources *from,
 
 static void split_shuffle(vectors *s, ir_inst *i) {
     unsigned n = vec_unit(s, i->type), unit = vec_unit(s, ir_arg(i, 0)->type);
-    ir_inst **out = room_for(s, ir_lanes(i->type));
+    ir_inst **out = vec_room(s, ir_lanes(i->type));
     sources from;
     bool fits = n > 1 && unit > 1;
     for (unsigned at = 0; fits && at < ir_lanes(i->type); at += n) {
@@ -455,15 +331,15 @@ static void split_shuffle(vectors *s, ir_inst *i) {
     if (fits)
         set_pieces(s, i, out, n);
     else
-        shuffle_lanes(s, i);
+        vec_shuffle_lanes(s, i);
 }
 
 /* ------------------------------------------------------------------------------------------- walk */
 
 static void split_phi(vectors *s, ir_inst *i) {
-    unsigned unit = vec_unit(s, i->type), count = pieces_of(ir_lanes(i->type), unit);
+    unsigned unit = vec_unit(s, i->type), count = vec_count(ir_lanes(i->type), unit);
     ir_type t = ir_vector(ir_elem(i->type), unit);
-    ir_inst *none = ir_undef(s->f, t), **out = room_for(s, count);
+    ir_inst *none = ir_undef(s->f, t), **out = vec_room(s, count);
     for (unsigned k = 0; k < count; k++) {
         out[k] = ir_build_phi(i->block, t);
         for (unsigned n = 0; n < i->nargs; n++) out[k] = ir_append_arg(out[k], none);
@@ -474,15 +350,15 @@ static void split_phi(vectors *s, ir_inst *i) {
 
 static void split_load(vectors *s, ir_inst *i) {
     unsigned unit = vec_unit(s, i->type);
-    ir_inst **out = room_for(s, pieces_of(ir_lanes(i->type), unit));
+    ir_inst **out = vec_room(s, vec_count(ir_lanes(i->type), unit));
     vec_load(s, i, unit, out);
     s->of[i->id] = (vec_parts){.unit = unit, .piece = out, .lane = unit == 1 ? out : NULL};
 }
 
 static void split_vec(vectors *s, ir_inst *i) {
-    ir_inst **lane = room_for(s, i->nargs);
+    ir_inst **lane = vec_room(s, i->nargs);
     for (unsigned k = 0; k < i->nargs; k++) lane[k] = ir_arg(i, k);
-    set_lanes(s, i, lane);
+    vec_set_lanes(s, i, lane);
 }
 
 static void split_operation(vectors *s, ir_inst *i) {
@@ -521,10 +397,10 @@ static bool split_vector(vectors *s, ir_inst *i) {
 static ir_inst *scalar_result(vectors *s, const ir_inst *i) {
     if (!i->nargs || !ir_is_vector(ir_arg(i, 0)->type)) return NULL;
     switch (i->op) {
-    case IR_OP_extract: return pick_lane(s, i);
+    case IR_OP_extract: return vec_pick_lane(s, i);
     case IR_OP_any:
     case IR_OP_all: return reduce(s, i);
-    case IR_OP_bitcast: return casts_pieces(s, i) ? cast_piece(s, i, 0) : cast_lane(s, i, 0);
+    case IR_OP_bitcast: return casts_pieces(s, i) ? cast_piece(s, i, 0) : vec_cast_lane(s, i, 0);
     default: return NULL;
     }
 }
@@ -551,7 +427,7 @@ static void fill_phi(vectors *s, ir_inst *phi, unsigned edge) {
     const vec_parts *p = &s->of[phi->id];
     ir_block *pred = phi->block->pred[edge];
     ir_before(&s->b, pred->last);
-    for (unsigned k = 0; k < pieces_of(ir_lanes(phi->type), p->unit); k++) {
+    for (unsigned k = 0; k < vec_count(ir_lanes(phi->type), p->unit); k++) {
         ir_inst *x = pred->mark < edge ? ir_arg(p->piece[k], pred->mark)
                                        : vec_piece(s, ir_arg(phi, edge), k * p->unit, p->unit);
         ir_set_arg(p->piece[k], edge, x);

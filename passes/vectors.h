@@ -49,6 +49,23 @@ ir_inst *vec_of_lanes(vec_state *s, ir_type elem, ir_inst *const *lane, unsigned
 /* The mask as what decides a choice, and asks for any or all. */
 ir_inst *vec_truth(vec_state *s, ir_inst *mask);
 
+ir_type vec_bits_type(unsigned bits); /* the integer of so many */
+/* Pieces that lanes come in, and room for as many. */
+unsigned vec_count(unsigned lanes, unsigned unit);
+ir_inst **vec_room(vec_state *s, unsigned n);
+
+/* Lane by lane.  (vectors_lanes.c) */
+void vec_set_lanes(vec_state *s, ir_inst *i, ir_inst **lane);
+void vec_by_lanes(vec_state *s, ir_inst *i);
+void vec_insert_lane(vec_state *s, ir_inst *i);
+void vec_shuffle_lanes(vec_state *s, ir_inst *i);
+ir_inst *vec_pick_lane(vec_state *s, const ir_inst *i);
+ir_inst *vec_reduce_lanes(vec_state *s, const ir_inst *i);
+ir_inst *vec_cast_lane(vec_state *s, const ir_inst *i, unsigned k);
+/* The operation i on other operands; x under another type of as many bits. */
+ir_inst *vec_build_like(vec_state *s, const ir_inst *i, ir_type t, ir_inst *const *args);
+ir_inst *vec_cast(vec_state *s, ir_type t, ir_inst *x);
+
 /* Memory: pieces of the load i; the store of v at p.  (vectors_memory.c) */
 void vec_load(vec_state *s, const ir_inst *i, unsigned unit, ir_inst **out);
 void vec_store(vec_state *s, const ir_inst *i, unsigned unit);

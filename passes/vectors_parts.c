@@ -28,7 +28,11 @@ const vec_parts *vec_parts_of(const vec_state *s, const ir_inst *v) {
 
 /* ------------------------------------------------------------------------------------------ pieces */
 
-static ir_type bits_type(unsigned bits) {
+ir_inst **vec_room(vec_state *s, unsigned n) { return ir_new_array(s->scratch, ir_inst *, n); }
+
+unsigned vec_count(unsigned lanes, unsigned unit) { return (lanes + unit - 1) / unit; }
+
+ir_type vec_bits_type(unsigned bits) {
     return ir_scalar(bits == 8 ? IR_I8 : bits == 16 ? IR_I16 : bits == 32 ? IR_I32 : IR_I64);
 }
 
@@ -109,7 +113,7 @@ static ir_inst *mask_of_lanes(vec_state *s, ir_inst *v, unsigned first, unsigned
 
 ir_inst *vec_mask(vec_state *s, ir_inst *v, unsigned first, unsigned n, unsigned bits) {
     const vec_parts *p = vec_parts_of(s, v);
-    ir_type elem = bits_type(bits);
+    ir_type elem = vec_bits_type(bits);
     if (!ir_is_vector(v->type))
         return ir_build_splat(&s->b, ir_build1(&s->b, IR_OP_sext, elem, v), n);
     if (is_plain_leaf(v)) return leaf_piece(s, v, elem, first, n);

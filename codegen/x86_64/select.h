@@ -52,6 +52,8 @@ bool x86_lives_on(const ir_builder *b, const ir_inst *v, const ir_inst *x);
 ir_inst *x86_in_register(ir_builder *b, ir_inst *x);
 /* Without casts that cost nothing here. */
 ir_inst *x86_strip(ir_inst *x);
+/* A constant float none of whose lanes is NaN. */
+bool x86_is_number(const ir_inst *x);
 /* The value of a constant that an immediate of 32 bits, extended with its sign to the size of the
  * operand, can hold. */
 bool x86_is_imm32(const ir_inst *x, int64_t *value);

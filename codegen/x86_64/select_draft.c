@@ -8,6 +8,7 @@
  * needed again further up, what makes it moves up.
  */
 #include "codegen/x86_64/select.h"
+#include "ir/eval.h"
 
 /* Instructions between a load and who reads the memory in its place. */
 enum { LOAD_WINDOW = 40, ADDRESS_STEPS = 16 };
@@ -55,6 +56,13 @@ bool x86_is_imm32(const ir_inst *x, int64_t *value) {
     *value = ir_sext(x->imm.bits, size == 3 ? 64 : 8u << size);
     if (ir_is_bool(x->type)) *value = x->imm.bits & 1;
     return *value == (int32_t)*value;
+}
+
+bool x86_is_number(const ir_inst *x) {
+    if (!ir_is_const(x)) return false;
+    for (unsigned k = 0; k < ir_lanes(x->type); k++)
+        if (ir_fp_is_nan(ir_kind_of(x->type), ir_lane_bits(x, k))) return false;
+    return true;
 }
 
 bool x86_lives_on(const ir_builder *b, const ir_inst *v, const ir_inst *x) {

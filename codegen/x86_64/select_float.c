@@ -243,6 +243,7 @@ ir_inst *mach_blend(ir_builder *b, ir_inst *v, ir_inst *c, ir_inst *x, ir_inst *
 /* MINSS gives its second operand when one is NaN; then the first is wanted if that one is not. */
 static ir_inst *build_extreme(ir_builder *b, ir_inst *v, const rows r, ir_inst *x, ir_inst *y) {
     if (v->flags & (IR_NNAN | IR_FAST)) return build_commuting(b, v, r, x, y);
+    if (x86_is_number(y)) return build_binary(b, v, r, x, y);
     x = x86_in_register(b, x);
     y = x86_in_register(b, y);
     ir_inst *least = build_both(b, v, r, x, y);

@@ -307,6 +307,15 @@ ir_inst *mach_packed_blend(ir_builder *b, ir_inst *v, ir_inst *mask, ir_inst *x,
     return build_blend(b, v, mask, x, y);
 }
 
+/* With the second operand perhaps in memory. */
+static ir_inst *build_least(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    const uint16_t *forms = forms_of((ir_op)v->op, v->type, v->type);
+    x86_draft d = {.row = forms[x86_form_of(b, v->type)], .type = v->type};
+    x86_add_reg(b, &d, x);
+    x86_add_rm(b, &d, v, y);
+    return x86_build(b, &d);
+}
+
 /* x < y ? x : y; MINPS gives y where one is NaN. */
 ir_inst *mach_packed_least(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     return build_rows(b, v->type, forms_of(IR_OP_fmin, v->type, v->type), x, y);
@@ -319,6 +328,7 @@ ir_inst *mach_packed_most(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
 /* MINPS gives its second operand when one is NaN; then the first is wanted if that one is not. */
 ir_inst *mach_packed_extreme(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     if (v->flags & (IR_NNAN | IR_FAST)) return mach_packed(b, v, x, y);
+    if (x86_is_number(y)) return build_least(b, v, x, y);
     x = x86_in_register(b, x);
     y = x86_in_register(b, y);
     ir_inst *least = build_rows(b, v->type, forms_of((ir_op)v->op, v->type, v->type), x, y);
