@@ -36,7 +36,7 @@ for variant in $sanitized $release; do
     for test in "$variant"/tests/*/*_test "$variant"/tests/*/*/*_test; do
         suite "$short-$(basename "$test")" "$test"
     done
-    suite "$short-golden" "$variant/tests/run" tests/ir tests/passes
+    suite "$short-golden" "$variant/tests/run" tests/ir tests/passes tests/codegen/x86_64
     suite "$short-fusion" "$variant/tests/conformance/fusion" $native tests/conformance/fusion
     suite "$short-reader-errors" "$variant/tests/frontend/errors" tests/frontend "$release/reader"
     suite "$short-pool-stress" "$variant/tests/runtime/pool_stress"

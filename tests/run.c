@@ -4,6 +4,7 @@
  *
  *   ; run: simplify,dce        the passes, on the first line; a part may begin with its own.
  *                              `parse`: only print back · `verify`: the verifier's messages
+ *                              `x86_64:v3`: the code of functions that are code of groups
  *   ; range: 512/64            of launches, for printers such as `access`; in each part its own
  *   ; errors                   anywhere in a part: the messages of parsing or of a pass
  *   ; eval: @f(1, 2.0) == 3.0  interpreted before and after the passes; literals take the types of
@@ -164,6 +165,13 @@ static bool is_mode(const part *p, const char *mode) {
     return p->passes && strcmp(p->passes, mode) == 0;
 }
 
+/* "v3" of "x86_64:v3", or NULL. */
+static const char *machine_level(const part *p) {
+    static const char prefix[] = "x86_64:";
+    size_t n = sizeof prefix - 1;
+    return p->passes && strncmp(p->passes, prefix, n) == 0 ? p->passes + n : NULL;
+}
+
 static bool is_selected(const runner *r, const part *p, const unit *u) {
     if (!r->filter) return true;
     return strstr(p->path, r->filter) || (u->name && strstr(u->name, r->filter));
@@ -286,7 +294,9 @@ static void run_evals(runner *r, part *p, ir_module *m, const char *when) {
 static bool run_listed(runner *r, part *p, ir_module *m) {
     if (!p->passes || is_mode(p, "parse") || is_mode(p, "verify")) return true;
     listen(r, &p->messages);
-    bool ok = run_passes(r, m, p->passes, p->range, &p->said);
+    const char *level = machine_level(p);
+    bool ok = level ? run_compiler(r, m, level, &p->said)
+                    : run_passes(r, m, p->passes, p->range, &p->said);
     if (!p->errors && !ok) {
         print_place(r, p, p->first, p->passes);
         printf("%s", text_of(&p->messages));
@@ -310,7 +320,8 @@ static void run_module(runner *r, part *p, ir_module *m) {
     run_evals(r, p, m, "eval before the passes");
     if (!run_listed(r, p, m) || p->errors) return;
     if (p->passes) judge_units(r, p, m);
-    if (!is_mode(p, "parse") && !is_mode(p, "verify")) run_evals(r, p, m, "eval after the passes");
+    bool runs = !is_mode(p, "parse") && !is_mode(p, "verify") && !machine_level(p);
+    if (runs) run_evals(r, p, m, "eval after the passes");
 }
 
 static void run_part(runner *r, part *p) {

@@ -3,6 +3,8 @@
  * A printer writes comments, a section for each function that begins with its name:
  *   ; @saxpy on {512/64}
  *   ;   reads 4 bytes at %x + 4*global_id.0, always
+ *
+ * Machine code is told in the same way.
  */
 #include "codegen/codegen.h"
 #include "tests/passes/ranges.h"
@@ -24,6 +26,41 @@ bool run_passes(runner *r, ir_module *m, const char *list, const char *range, ir
     if (range) o.range = &launched;
     return pass_run(m, &o);
 }
+
+/* ------------------------------------------------------------------------------------ machine code */
+
+static void say_code(const ir_text *listing, ir_text *said) {
+    for (const char *s = listing->data; *s;) {
+        size_t n = strcspn(s, "\n");
+        bool head = *s != ' ' && *s != '.';
+        ir_put(said, head ? "; @" : ";   ");
+        ir_putn(said, s, head ? n - 1 : n); /* without the colon */
+        ir_put(said, "\n");
+        s += n + (s[n] == '\n');
+    }
+}
+
+bool run_compiler(runner *r, ir_module *m, const char *level, ir_text *said) {
+    ir_text listing = {.arena = &r->arena};
+    cg_x86_64_options o = {.level = (unsigned)(level[1] - '0'), .listing = &listing};
+    o.regalloc.check = true;
+    const pass_target target = {.has_fma = o.level >= CG_X86_64_V3,
+                                .has_f16c = o.level >= CG_X86_64_V3,
+                                .vector_bytes = cg_x86_64_vector_bytes(o.level),
+                                .takes = cg_x86_64_takes,
+                                .level = o.level};
+    const pass_options list = {
+        .passes = "vectors,gvn,dce", .verify_each = true, .bisect = -1, .target = &target};
+    cg_object object;
+    *said = (ir_text){.arena = &r->arena};
+    ir_put(&listing, "");
+    foreach_func (f, m) f->level = L_VECTOR;
+    bool ok = pass_run(m, &list) && cg_x86_64_compile(m, &o, &r->arena, &object);
+    if (ok) say_code(&listing, said);
+    return ok;
+}
+
+/* ---------------------------------------------------------------------------------------- sections */
 
 static const char *next_line(const char *s) { return s + strcspn(s, "\n") + 1; }
 
