@@ -219,3 +219,56 @@ spvf_status rt_fuse_group(rt_library *lib, const rt_group_job *job) {
     rt_plan_at(lib->plan, g->at);
     return rt_fuse(lib->plan->context, &o, job->fusion, job->explanation);
 }
+
+/* ----------------------------------------------------------------------------- groups of a plan */
+
+static const rt_group *group_at(const spvf_plan *plan, size_t index) {
+    for (uint32_t i = 0; i < plan->stmts.n; i++)
+        if (plan->stmts.data[i].kind == RT_GROUP && index-- == 0) return &plan->stmts.data[i].group;
+    return NULL;
+}
+
+size_t spvf_plan_group_count(const spvf_plan *plan) {
+    size_t n = 0;
+    for (uint32_t i = 0; plan && i < plan->stmts.n; i++) n += plan->stmts.data[i].kind == RT_GROUP;
+    return n;
+}
+
+typedef struct {
+    rt_group_job job;
+    ir_arena arena;
+    rt_library library;
+    spvf_status status;
+} plan_group;
+
+static void fuse_one_group(void *arg) {
+    plan_group *p = arg;
+    p->job.bound = ir_new_array(&p->arena, rt_bound_launch, p->job.group->launches.n);
+    p->status = rt_fuse_group(&p->library, &p->job);
+}
+
+/* Fuses group `index` into one of the results. */
+static spvf_status take_group(spvf_plan *plan, size_t index, spvf_fusion **fusion,
+                              spvf_explanation **explanation) {
+    const rt_group *g = group_at(plan, index);
+    if (!g) return SPVF_ERROR_ARGUMENT;
+    plan_group p = {.job = {g, g->strict, true, NULL, fusion, explanation}};
+    ir_arena_init(&p.arena, &plan->context->cx);
+    p.library = (rt_library){.plan = plan, .arena = &p.arena};
+    spvf_status status = rt_guard(plan->context, fuse_one_group, &p);
+    rt_library_free(&p.library);
+    ir_arena_free(&p.arena);
+    return status == SPVF_OK ? p.status : status;
+}
+
+spvf_status spvf_plan_fuse(spvf_plan *plan, size_t index, spvf_fusion **out) {
+    if (out) *out = NULL;
+    if (!plan || !out) return SPVF_ERROR_ARGUMENT;
+    return take_group(plan, index, out, NULL);
+}
+
+spvf_status spvf_plan_explain(spvf_plan *plan, size_t index, spvf_explanation **out) {
+    if (out) *out = NULL;
+    if (!plan || !out) return SPVF_ERROR_ARGUMENT;
+    return take_group(plan, index, NULL, out);
+}

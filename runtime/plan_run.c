@@ -17,6 +17,7 @@ typedef struct {
     rt_memory **memory; /* by buffer */
     ir_vec(spvf_fusion *) fusions;
     rt_memory **before, **unfused; /* of validation */
+    rt_modules modules;            /* of measuring */
 } run_job;
 
 /* --------------------------------------------------------------------------------- plan objects */
@@ -148,15 +149,6 @@ static void launch_single(run_job *j, const rt_launch *l) {
     launch(j, b.loaded->program, l->kernel, &l->range, args, l->args.n);
 }
 
-static void launch_fused(run_job *j, const spvf_fusion *fusion, const rt_bound_launch *bound) {
-    const spvf_fusion_info *info = spvf_fusion_get_info(fusion);
-    rt_arg *args = ir_new_array(&j->scratch, rt_arg, info->arg_count);
-    for (size_t i = 0; i < info->arg_count; i++)
-        args[i] = to_arg(j, &bound[info->args[i].member].args[info->args[i].param]);
-    rt_program *program = j->device->build(j->device, spvf_fusion_module(fusion)->ir);
-    launch(j, program, info->name, &info->range, args, info->arg_count);
-}
-
 static void run_members(run_job *j, const rt_group *g) {
     for (uint32_t i = 0; i < g->launches.n; i++) launch_single(j, &g->launches.data[i]);
 }
@@ -167,12 +159,23 @@ typedef struct {
     const rt_group *group;
     const spvf_fusion *fusion;
     const rt_bound_launch *bound;
+    rt_program *program; /* of the fusion; NULL: not yet built */
 } fused_group;
 
+static void launch_fused(fused_group *g) {
+    run_job *j = g->job;
+    const spvf_fusion_info *info = spvf_fusion_get_info(g->fusion);
+    rt_arg *args = ir_new_array(&j->scratch, rt_arg, info->arg_count);
+    for (size_t i = 0; i < info->arg_count; i++)
+        args[i] = to_arg(j, &g->bound[info->args[i].member].args[info->args[i].param]);
+    if (!g->program) g->program = j->device->build(j->device, spvf_fusion_module(g->fusion)->ir);
+    launch(j, g->program, info->name, &info->range, args, info->arg_count);
+}
+
 static void launch_either(void *user, bool fused) {
-    const fused_group *g = user;
+    fused_group *g = user;
     if (fused)
-        launch_fused(g->job, g->fusion, g->bound);
+        launch_fused(g);
     else
         run_members(g->job, g->group);
 }
@@ -208,11 +211,35 @@ static void validate_group(fused_group *g) {
     j->unfused = v.unfused;
 }
 
+/* fused NULL: kernel by kernel alone. */
+static void time_group(run_job *j, fused_group *g, uint64_t fuse_ns) {
+    const rt_bench bench = {j->plan->context, j->device, &j->arena, &j->modules, launch_either, g};
+    spvf_timing t = {.name = g->group->name ? g->group->name : g->group->launches.data[0].kernel,
+                     .launches = g->group->launches.n,
+                     .fused = g->fusion != NULL,
+                     .fuse_ns = fuse_ns};
+    if (g->fusion) {
+        const spvf_explanation *e = spvf_fusion_explanation(g->fusion);
+        t.unfused_bytes = e->unfused_bytes;
+        t.fused_bytes = e->fused_bytes;
+        t.exact = e->exact;
+    }
+    rt_bench_group(&bench, &t);
+    j->options.timing(j->options.timing_user, &t);
+}
+
+static void run_unfused(run_job *j, const rt_group *g) {
+    if (j->options.timing)
+        time_group(j, &(fused_group){j, g, NULL, NULL, NULL}, 0);
+    else
+        run_members(j, g);
+}
+
 /* Refused, and the plan goes on without. */
 static void run_refused(run_job *j, const rt_group *g) {
     rt_plan_warn(j->plan, g->at, "group '%s' runs kernel by kernel", g->name);
     j->result->refused_groups++;
-    run_members(j, g);
+    run_unfused(j, g);
 }
 
 static void run_group(run_job *j, const rt_group *g) {
@@ -224,11 +251,14 @@ static void run_group(run_job *j, const rt_group *g) {
     *fusion = NULL;
     uint64_t start = rt_now_ns(), reading = j->library.read_ns;
     spvf_status status = rt_fuse_group(&j->library, &job);
-    j->result->fuse_ns += rt_now_ns() - start - (j->library.read_ns - reading);
+    uint64_t fuse_ns = rt_now_ns() - start - (j->library.read_ns - reading);
+    j->result->fuse_ns += fuse_ns;
     if (status == SPVF_OK) {
         j->result->fused_groups++;
-        fused_group fused = {j, g, *fusion, bound};
-        if (j->options.validate)
+        fused_group fused = {j, g, *fusion, bound, NULL};
+        if (j->options.timing)
+            time_group(j, &fused, fuse_ns);
+        else if (j->options.validate)
             validate_group(&fused);
         else
             launch_either(&fused, true);
@@ -339,11 +369,13 @@ static void run_launches(run_job *j, const rt_group *g, bool fused) {
     if (fused)
         run_group(j, g);
     else
-        run_members(j, g);
+        run_unfused(j, g);
 }
 
 static void run_statement(run_job *j, const rt_stmt *s) {
+    bool launches = s->kind == RT_LAUNCH || s->kind == RT_GROUP;
     rt_plan_at(j->plan, s->range.at);
+    if (j->options.timing && !launches) return; /* what ran many times is not as expected */
     switch (s->kind) {
     case RT_LAUNCH: run_launches(j, &s->group, false); break;
     case RT_GROUP: run_launches(j, &s->group, !j->options.unfused); break;
@@ -394,6 +426,7 @@ static void close_run(run_job *j) {
     j->result->read_ns = j->library.read_ns;
     for (uint32_t i = 0; i < j->fusions.n; i++) spvf_fusion_destroy(j->fusions.data[i]);
     rt_library_free(&j->library);
+    for (uint32_t i = 0; i < j->modules.n; i++) ir_module_free(j->modules.data[i]);
     ir_arena_free(&j->scratch);
     ir_arena_free(&j->arena);
 }
@@ -416,57 +449,4 @@ spvf_status spvf_plan_run(spvf_plan *plan, const spvf_run_options *options,
     return status == SPVF_OK && (own.failed_expects || own.reports || own.differences)
                ? SPVF_ERROR_INPUT
                : status;
-}
-
-/* ----------------------------------------------------------------------------- groups of a plan */
-
-static const rt_group *group_at(const spvf_plan *plan, size_t index) {
-    for (uint32_t i = 0; i < plan->stmts.n; i++)
-        if (plan->stmts.data[i].kind == RT_GROUP && index-- == 0) return &plan->stmts.data[i].group;
-    return NULL;
-}
-
-size_t spvf_plan_group_count(const spvf_plan *plan) {
-    size_t n = 0;
-    for (uint32_t i = 0; plan && i < plan->stmts.n; i++) n += plan->stmts.data[i].kind == RT_GROUP;
-    return n;
-}
-
-typedef struct {
-    rt_group_job job;
-    ir_arena arena;
-    rt_library library;
-    spvf_status status;
-} plan_group;
-
-static void fuse_one_group(void *arg) {
-    plan_group *p = arg;
-    p->job.bound = ir_new_array(&p->arena, rt_bound_launch, p->job.group->launches.n);
-    p->status = rt_fuse_group(&p->library, &p->job);
-}
-
-/* Fuses group `index` into one of the results. */
-static spvf_status take_group(spvf_plan *plan, size_t index, spvf_fusion **fusion,
-                              spvf_explanation **explanation) {
-    const rt_group *g = group_at(plan, index);
-    if (!g) return SPVF_ERROR_ARGUMENT;
-    plan_group p = {.job = {g, g->strict, true, NULL, fusion, explanation}};
-    ir_arena_init(&p.arena, &plan->context->cx);
-    p.library = (rt_library){.plan = plan, .arena = &p.arena};
-    spvf_status status = rt_guard(plan->context, fuse_one_group, &p);
-    rt_library_free(&p.library);
-    ir_arena_free(&p.arena);
-    return status == SPVF_OK ? p.status : status;
-}
-
-spvf_status spvf_plan_fuse(spvf_plan *plan, size_t index, spvf_fusion **out) {
-    if (out) *out = NULL;
-    if (!plan || !out) return SPVF_ERROR_ARGUMENT;
-    return take_group(plan, index, out, NULL);
-}
-
-spvf_status spvf_plan_explain(spvf_plan *plan, size_t index, spvf_explanation **out) {
-    if (out) *out = NULL;
-    if (!plan || !out) return SPVF_ERROR_ARGUMENT;
-    return take_group(plan, index, NULL, out);
 }

@@ -333,6 +333,22 @@ typedef struct {
 /* Runs the group both ways; the fused one's results stay.  False after a reported difference. */
 bool rt_validate(rt_validation *v);
 
+/* -------------------------------------------------------------------- measuring (plan_bench.c) */
+
+typedef ir_vec(ir_module *) rt_modules;
+
+typedef struct {
+    spvf_context *context;
+    rt_device *device;
+    ir_arena *arena;                        /* of the run */
+    rt_modules *modules;                    /* that last as long as the device */
+    void (*launch)(void *user, bool fused); /* all of a group */
+    void *user;
+} rt_bench;
+
+/* Fills in the times and what the copies took; the rest says what is measured. */
+void rt_bench_group(const rt_bench *b, spvf_timing *t);
+
 /* Opens "check", "cpu", "cpu:OPTION,OPTION …", "opencl" or "opencl:N"; throws when there is no such device. */
 rt_device *rt_device_open(spvf_context *context, const char *name);
 rt_device *rt_check_open(spvf_context *context);

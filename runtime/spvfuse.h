@@ -463,9 +463,27 @@ SPVF_API spvf_status spvf_plan_load(spvf_context *context, const char *file, con
                                     size_t size, spvf_plan **out);
 SPVF_API void spvf_plan_destroy(spvf_plan *plan);
 
+/* How long a group of a plan takes, or a launch outside of groups; nanoseconds, medians of `runs`. */
+typedef struct {
+    const char *name; /* of the group or kernel */
+    uint64_t launches;
+    bool fused; /* false: refused, or not a group; what speaks of fusion is 0 then */
+    uint32_t runs;
+    uint64_t fuse_ns;    /* proving, fusing, optimizing */
+    uint64_t compile_ns; /* what the first fused launch took more than others */
+    uint64_t unfused_ns, fused_ns;
+    uint64_t unfused_bytes, fused_bytes; /* predicted, as in spvf_explanation */
+    bool exact;
+    uint64_t copy_bytes, copy_ns; /* read and written by a kernel that copies on the same device */
+} spvf_timing;
+
+/* The device for those who do not say one: "cpu", or "check" where no native code can be made; then
+ * *why_not (or NULL) tells why. */
+SPVF_API const char *spvf_default_device(const char **why_not);
+
 typedef struct {
     size_t size;
-    const char *device; /* "check", "cpu", "cpu:OPTIONS", "opencl", "opencl:N" */
+    const char *device; /* "check" (NULL), "cpu", "cpu:OPTIONS", "opencl", "opencl:N" */
     bool unfused;       /* launch the members of fuse groups one by one */
     bool strict;        /* a refused fusion is an error; otherwise its members run one by one */
     void (*output)(void *user, const char *text); /* print statements and printf; NULL: dropped */
@@ -485,6 +503,10 @@ typedef struct {
      * and who wrote them last.  Internal buffers count only as far as the fused kernel must not
      * touch them.  Device check only, and not with `unfused`. */
     bool validate;
+    /* Called for each group and launch, which are run many times; nothing is expected, printed or
+     * written then.  NULL: nothing is measured. */
+    void (*timing)(void *user, const spvf_timing *timing);
+    void *timing_user;
 } spvf_run_options;
 
 /* What a run did; times in nanoseconds. */

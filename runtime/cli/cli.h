@@ -26,13 +26,15 @@ typedef struct {
     int (*run)(const char *const *files);
 } cli_command;
 
-extern const cli_command cli_info, cli_opt, cli_compile, cli_fuse, cli_explain, cli_run,
+extern const cli_command cli_info, cli_opt, cli_compile, cli_fuse, cli_explain, cli_run, cli_bench,
     cli_devices;
 
 /* The value of an option of this call, "" for a flag that is set, NULL when absent. */
 const char *cli_get(const char *name);
 static inline bool cli_has(const char *name) { return cli_get(name) != NULL; }
 
+/* What -d says, or the default; a note when that is not native code. */
+const char *cli_device(void);
 /* A context that prints messages to stderr; notes only with -v.  Never NULL: gives up on exhausted
  * memory. */
 spvf_context *cli_context(void);

@@ -1,6 +1,14 @@
 /* devices.c — `spvfuse devices`: what this machine offers. */
 #include "runtime/cli/cli.h"
 
+const char *cli_device(void) {
+    const char *why_not;
+    if (cli_has("-d")) return cli_get("-d");
+    const char *device = spvf_default_device(&why_not);
+    if (why_not) fprintf(stderr, "note: device %s, because of cpu: %s\n", device, why_not);
+    return device;
+}
+
 static bool first_device;
 
 static void print_device(void *user, const spvf_device_info *d) {

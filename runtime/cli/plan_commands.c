@@ -83,12 +83,18 @@ static void json_result(const spvf_run_result *r, bool ok) {
            (unsigned long long)r->differences);
 }
 
+/* What only device check does needs no -d. */
+static const char *device(void) {
+    bool check = cli_has("--validate") || cli_has("--limit");
+    return check && !cli_has("-d") ? "check" : cli_device();
+}
+
 static bool run_plan(const char *file, spvf_plan *plan) {
     (void)file;
     spvf_pass_options passes = cli_pass_options();
     spvf_run_result result = {0};
     spvf_run_options o = {.size = sizeof o,
-                          .device = cli_get("-d"),
+                          .device = device(),
                           .unfused = cli_has("--unfused"),
                           .strict = cli_has("--strict"),
                           .validate = cli_has("--validate"),
@@ -109,7 +115,7 @@ static int run_run(const char *const *files) {
 }
 
 static const cli_option run_options[] = {
-    {"-d", "DEVICE", "check (default), opencl, opencl:N"},
+    {"-d", "DEVICE", "cpu (default), cpu:OPTIONS, check, opencl, opencl:N"},
     {"--unfused", NULL, "launch the members of groups one by one"},
     {"--strict", NULL, "a refused fusion is an error"},
     {"--validate", NULL, "run fused groups unfused too, and compare (device check)"},

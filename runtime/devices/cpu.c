@@ -130,7 +130,7 @@ rt_device *rt_cpu_open_with(spvf_context *context, const rt_cpu_options *options
 }
 
 /* Why it cannot be used, or NULL. */
-static const char *why_not(void) {
+static const char *why_not_usable(void) {
     return rt_cpu_level() ? rt_cpu_missing() : "the processor is no x86-64-v2";
 }
 
@@ -148,10 +148,15 @@ static void take_options(spvf_context *context, const char *list, rt_cpu_options
                  list);
 }
 
+const char *spvf_default_device(const char **why_not) {
+    if (why_not) *why_not = why_not_usable();
+    return why_not_usable() ? "check" : "cpu";
+}
+
 rt_device *rt_cpu_open(spvf_context *context, const char *list) {
     rt_cpu_options o = {.compile = rt_cpu_compile};
     take_options(context, list, &o);
-    if (why_not()) rt_throw(context, IR_ERR_DEVICE, "device cpu: %s", why_not());
+    if (why_not_usable()) rt_throw(context, IR_ERR_DEVICE, "device cpu: %s", why_not_usable());
     return rt_cpu_open_with(context, &o);
 }
 
@@ -160,8 +165,8 @@ void rt_cpu_list(void (*each)(void *user, const spvf_device_info *info), void *u
     spvf_device_info info = {.name = "cpu",
                              .description = text,
                              .takes_spirv = true,
-                             .usable = !why_not(),
-                             .why_not = why_not()};
+                             .usable = !why_not_usable(),
+                             .why_not = why_not_usable()};
     snprintf(text, sizeof text, "native code for x86-64-v%u, %u threads", rt_cpu_level(),
              rt_default_threads());
     each(user, &info);

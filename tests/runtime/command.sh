@@ -165,6 +165,16 @@ done
 # ---- run
 expect 0 'x?0..0? = 1' '' "$spvfuse" run good.plan
 expect 1 '*' '*no end after 1 instructions of the work-group*' "$spvfuse" run good.plan --limit 1
+expect 1 '*' '*no end after 1 instructions of the work-group*' "$spvfuse" run good.plan -d check --limit 1
+expect 1 '' "*unknown option 'v9' of device cpu*" "$spvfuse" run good.plan -d cpu:v9
+
+# ---- bench
+{ buffers && first && launch k.ir 16; } >bench.plan
+expect 0 'a: 2 launches, median of *unfused*fused*times as fast*made in*put: 1 launches*' '' \
+    "$spvfuse" bench bench.plan
+expect 0 'a: 2 launches, median of *' '' "$spvfuse" bench bench.plan -d check
+expect 0 '' '' read_by_program bench bench.plan --json
+
 if "$spvfuse" devices | grep -q '^opencl:0 .*[^)]$'; then
     expect 0 'x?0..0? = 1' '' "$spvfuse" run -d opencl good.plan
     expect 1 '' "narrow.plan:2:8: error: opencl: 'narrow.ir' has pointers of 32 bits, *" \

@@ -1,0 +1,92 @@
+/* plan_bench.c — how long a group of a plan takes, fused and kernel by kernel.
+ *
+ * Both ways run by turns, so that what else the machine does falls on both; the medians count.  What
+ * the first fused launch takes more than the median is the time of compiling.  The limit is what the
+ * device needs to copy bytes: a kernel that copies as many as the fused kernel moves, in the same way.
+ */
+#include "runtime/runtime.h"
+
+#include <stdlib.h>
+
+enum { LEAST_RUNS = 5, MOST_RUNS = 1001, LEAST_BYTES = 1 << 12, MOST_BYTES = 1 << 28, ITEM = 32 };
+static const uint64_t long_enough = 300000000; /* ns */
+
+static int by_value(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static uint64_t median(uint64_t *v, uint32_t n) {
+    qsort(v, n, sizeof *v, by_value);
+    return v[n / 2];
+}
+
+static uint64_t time_launch(const rt_bench *b, bool fused) {
+    uint64_t start = rt_now_ns();
+    b->launch(b->user, fused);
+    return rt_now_ns() - start;
+}
+
+/* ----------------------------------------------------------------------------------------- copies */
+
+static const char copy_text[] = "target 64\n"
+                                "kernel @copy(%from: ptr.global, %to: ptr.global) {\n"
+                                "entry:\n"
+                                "  %i: i64 = global_id 0\n"
+                                "  %at: i64 = shl %i, 4\n"
+                                "  %p: ptr.global = ptradd %from, %at\n"
+                                "  %q: ptr.global = ptradd %to, %at\n"
+                                "  %v: v4i32 = load %p align 16\n"
+                                "  store %v, %q align 16\n"
+                                "  ret\n"
+                                "}\n";
+
+static void time_copies(const rt_bench *b, const ir_module *m, spvf_timing *t) {
+    rt_device *d = b->device;
+    uint64_t runs[LEAST_RUNS], items = t->fused_bytes / ITEM;
+    if (items > MOST_BYTES / ITEM) items = MOST_BYTES / ITEM;
+    if (items < LEAST_BYTES / ITEM) items = LEAST_BYTES / ITEM;
+    void *zeros = calloc(items, ITEM / 2);
+    if (!zeros) ir_throw(&b->context->cx, IR_ERR_MEMORY);
+    rt_arg args[] = {{.buffer = d->allocate(d, "from", items * ITEM / 2, zeros)},
+                     {.buffer = d->allocate(d, "to", items * ITEM / 2, zeros)}};
+    free(zeros);
+    rt_program *p = d->build(d, m);
+    const spvf_range range = {.dims = 1, .global = {items}};
+    d->launch(d, p, "copy", &range, args, 2);
+    for (uint32_t n = 0; n < LEAST_RUNS; n++) {
+        uint64_t start = rt_now_ns();
+        d->launch(d, p, "copy", &range, args, 2);
+        runs[n] = rt_now_ns() - start;
+    }
+    t->copy_bytes = items * ITEM;
+    t->copy_ns = median(runs, LEAST_RUNS);
+}
+
+/* -------------------------------------------------------------------------------------------- runs */
+
+static void time_runs(const rt_bench *b, spvf_timing *t) {
+    uint64_t *unfused = ir_new_array(b->arena, uint64_t, MOST_RUNS), begin;
+    uint64_t *fused = ir_new_array(b->arena, uint64_t, MOST_RUNS);
+    b->launch(b->user, false);
+    uint64_t first = t->fused ? time_launch(b, true) : 0;
+    begin = rt_now_ns();
+    for (t->runs = 0; t->runs < MOST_RUNS; t->runs++) {
+        if (t->runs >= LEAST_RUNS && rt_now_ns() - begin > long_enough) break;
+        unfused[t->runs] = time_launch(b, false);
+        fused[t->runs] = t->fused ? time_launch(b, true) : 0;
+    }
+    t->unfused_ns = median(unfused, t->runs);
+    t->fused_ns = median(fused, t->runs);
+    t->compile_ns = first > t->fused_ns ? first - t->fused_ns : 0;
+}
+
+void rt_bench_group(const rt_bench *b, spvf_timing *t) {
+    spvf_context *c = b->context;
+    time_runs(b, t);
+    if (!t->fused_bytes) return;
+    ir_module *m = ir_parse(&c->cx, "copy", copy_text, sizeof copy_text - 1);
+    *ir_push(b->arena, b->modules) = m;
+    if (!m) ir_throw(&c->cx, IR_ERR_INTERNAL);
+    time_copies(b, m, t);
+}
