@@ -1,0 +1,93 @@
+#!/bin/sh
+# objects.sh BUILD: object files of `spvfuse compile` in C programs: the one that docs/USAGE.md shows, and
+# one that calls kernels as the runtime of Native CPU does.
+set -u
+spvfuse=$PWD/$1/spvfuse
+tree=$PWD
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+passed=0
+failed=0
+
+cat >saxpy.ir <<'IR'
+target 64
+kernel @saxpy(%x: ptr.global of f32, %y: ptr.global of f32, %a: f32) {
+entry:
+  %i: i64 = global_id 0
+  %o: i64 = shl %i, 2
+  %p: ptr.global = ptradd %x, %o
+  %q: ptr.global = ptradd %y, %o
+  %v: f32 = load %p align 4
+  %w: f32 = load %q align 4
+  %m: f32 = fmul %v, %a
+  %s: f32 = fadd %m, %w
+  store %s, %q align 4
+  ret
+}
+IR
+
+# The page's program, and what calls it.
+{ echo '#include "runtime/spvfuse.h"'
+    awk '/^### Object files/ { on = 1 } on && /^```/ { n++; next } on && n == 1' "$tree/docs/USAGE.md"
+    cat <<'C'
+int main(void) {
+    static float x[1000], y[1001];
+    for (int i = 0; i < 1000; i++) x[i] = (float)i, y[i] = 1;
+    run_saxpy(2, x, y);
+    for (int i = 0; i < 1000; i++)
+        if (y[i] != 2 * (float)i + 1) return 1;
+    return y[1000] != 0 || spvf_kernels[1].name;
+}
+C
+} >plain.c
+
+cat >nativecpu.c <<'C'
+#include <stddef.h>
+typedef struct {
+    size_t global_id[3], global_range[3], group_size[3], group[3], local_id[3], groups[3], offset[3];
+    unsigned subgroup[4];
+} state;
+extern void saxpy(void *const *args, state *s);
+extern const struct {
+    const char *name;
+    void (*run)(void *const *args, state *s);
+} __sycl_native_cpu_decls[];
+int main(void) {
+    static float x[1000], y[1001];
+    float a = 2;
+    void *args[] = {x, y, &a};
+    state s = {.global_range = {1000, 1, 1}, .group_size = {100, 1, 1}, .groups = {10, 1, 1}};
+    for (int i = 0; i < 1000; i++) x[i] = (float)i, y[i] = 1;
+    for (; s.group[0] < 10; s.group[0]++) __sycl_native_cpu_decls[0].run(args, &s);
+    for (int i = 0; i < 1000; i++)
+        if (y[i] != 2 * (float)i + 1) return 1;
+    return y[1000] != 0 || __sycl_native_cpu_decls[0].run != saxpy;
+}
+C
+
+# link_and_run PROGRAM OPTION…
+link_and_run() {
+    program=$1
+    shift
+    if "$spvfuse" compile saxpy.ir "$@" -o k.o && gcc -std=c17 -Wall -Werror -I"$tree" "$program.c" k.o -o main &&
+        ./main; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "$program: spvfuse compile $*: does not run"
+    fi
+}
+
+level=$("$spvfuse" devices | sed -n 's/^cpu .*x86-64-v\([2-4]\).*/\1/p')
+for v in 2 3 4; do
+    [ "$v" -gt "${level:-0}" ] && continue
+    for more in '' -g '--regalloc stack'; do
+        # shellcheck disable=SC2086
+        link_and_run plain -t x86_64:v$v $more
+        # shellcheck disable=SC2086
+        link_and_run nativecpu -t x86_64:v$v --abi nativecpu $more
+    done
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
