@@ -18,6 +18,8 @@ suite() {
 # Native code, of every level that this machine has.
 level=$("$release/spvfuse" devices | sed -n 's/^cpu .*x86-64-v\([2-4]\).*/\1/p')
 native=${level:+--device cpu:eager}
+isel=
+[ "${level:-0}" -lt 3 ] || isel=--isel
 cpus="--oracle cpu:v2,regalloc=stack --oracle cpu:v2,seed=3"
 for v in 2 3 4; do
     [ "$v" -gt "${level:-0}" ] || cpus="$cpus --oracle cpu:v$v --oracle cpu:v$v,eager"
@@ -37,7 +39,7 @@ for variant in $sanitized $release; do
     for test in "$variant"/tests/*/*_test "$variant"/tests/*/*/*_test; do
         suite "$short-$(basename "$test")" "$test"
     done
-    suite "$short-golden" "$variant/tests/run" tests/ir tests/passes tests/codegen/x86_64
+    suite "$short-golden" "$variant/tests/run" $isel tests/ir tests/passes tests/codegen/x86_64
     suite "$short-fusion" "$variant/tests/conformance/fusion" $native tests/conformance/fusion
     suite "$short-reader-errors" "$variant/tests/frontend/errors" tests/frontend "$release/reader"
     suite "$short-pool-stress" "$variant/tests/runtime/pool_stress"

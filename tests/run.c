@@ -1,7 +1,8 @@
 /* run.c — the golden runner: functions in text form, and below each what becomes of it.
  *
- *   run [--bless] [--filter TEXT] FILE.ir|DIR…
+ *   run [--bless] [--filter TEXT] [--isel] FILE.ir|DIR…
  *
+ *   --isel                     it counts as a failure, if no eval line has used a rule of isel.rules
  *   ; run: simplify,dce        the passes, on the first line; a part may begin with its own.
  *                              `parse`: only print back · `verify`: the verifier's messages
  *                              `x86_64:v3`: the code of functions that are code of groups
@@ -20,6 +21,7 @@
  * that have expected text or no eval line.  A file without a `; run:` line is only read and
  * printed.
  */
+#include "codegen/x86_64/select.h"
 #include "tests/run.h"
 
 #include <dirent.h>
@@ -466,6 +468,14 @@ static void run_path(runner *r, const char *path) {
     ir_arena_free(&r->arena);
 }
 
+static void expect_all_rules(runner *r) {
+    for (unsigned n = 0; n < x86_rule_count; n++) {
+        r->passed += r->isel_hits[n] != 0;
+        r->failed += r->isel_hits[n] == 0;
+        if (!r->isel_hits[n]) printf("%s: this rule is never used\n", x86_rule_place(n));
+    }
+}
+
 int main(int argc, char **argv) {
     runner r = {0};
     int i = 1;
@@ -474,14 +484,18 @@ int main(int argc, char **argv) {
             r.bless = true;
         else if (strcmp(argv[i], "--filter") == 0 && i + 1 < argc)
             r.filter = argv[++i];
+        else if (strcmp(argv[i], "--isel") == 0)
+            r.isel_hits = calloc(x86_rule_count, sizeof *r.isel_hits);
         else
             break;
     }
     if (i == argc || strncmp(argv[i], "--", 2) == 0) {
-        fprintf(stderr, "usage: run [--bless] [--filter TEXT] FILE.ir|DIR…\n");
+        fprintf(stderr, "usage: run [--bless] [--filter TEXT] [--isel] FILE.ir|DIR…\n");
         return 2;
     }
     for (; i < argc; i++) run_path(&r, argv[i]);
+    if (r.isel_hits) expect_all_rules(&r);
+    free(r.isel_hits);
     printf("%u passed, %u failed\n", r.passed, r.failed);
     return r.failed != 0;
 }

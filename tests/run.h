@@ -17,6 +17,7 @@ typedef struct {
     bool bless;
     const char *filter;
     unsigned passed, failed;
+    unsigned *isel_hits; /* of each rule of isel.rules, by eval lines; or NULL */
 } runner;
 
 void run_split(runner *r, const char *text, size_t n, line_list *out);

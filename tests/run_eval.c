@@ -118,7 +118,8 @@ static bool is_near(ir_type t, const ir_value *want, const ir_value *got) {
 static const char *run_native(runner *r, ir_func *f, const ir_value *args, const ir_value *want) {
     for (unsigned level = CG_X86_64_V2; level <= CG_X86_64_V4; level++) {
         for (unsigned how = CG_REGALLOC_FAST; how <= CG_REGALLOC_STACK; how++) {
-            cg_x86_64_options o = {.level = level, .regalloc = {(cg_regalloc)how, 0, true}};
+            cg_x86_64_options o = {
+                .level = level, .regalloc = {(cg_regalloc)how, 0, true}, .rule_hits = r->isel_hits};
             ir_value got = {0};
             if (!native_has_level(level)) continue;
             native_outcome outcome = native_call(f, &o, args, &got);
