@@ -276,6 +276,7 @@ static void write_array(tool *t, const char *path) {
     }
     for (size_t k = 0; k < bytes.n; k++)
         fprintf(out, k % 24 == 23 ? "%u,\n" : "%u,", (unsigned char)bytes.data[k]);
+    fputc('\n', out);
     if (fclose(out)) fail(t, "cannot write", path);
 }
 
