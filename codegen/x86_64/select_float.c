@@ -21,8 +21,8 @@ typedef uint16_t rows[2][2];
 
 static bool is_wide(const ir_inst *x) { return x->type == IR_F64; }
 
-static x86_row pick(const ir_builder *b, const rows r, const ir_inst *x) {
-    return (x86_row)r[x86_has(b, X86_V3)][is_wide(x)];
+static uint16_t pick(const ir_builder *b, const rows r, const ir_inst *x) {
+    return r[x86_has(b, X86_V3)][is_wide(x)];
 }
 
 static ir_inst *build_binary(ir_builder *b, ir_inst *v, const rows r, ir_inst *x, ir_inst *y) {
@@ -33,7 +33,7 @@ static ir_inst *build_binary(ir_builder *b, ir_inst *v, const rows r, ir_inst *x
 }
 
 static ir_inst *build_commuting(ir_builder *b, ir_inst *v, const rows r, ir_inst *x, ir_inst *y) {
-    x86_row row = pick(b, r, v);
+    x86_row row = (x86_row)pick(b, r, v);
     bool swap = x86_is_foldable(b, row, v, x) && !x86_is_foldable(b, row, v, y);
     return swap ? build_binary(b, v, r, y, x) : build_binary(b, v, r, x, y);
 }
