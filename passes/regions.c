@@ -63,6 +63,7 @@ static void complete_shape(pass_group_shape *s, const ir_func *kernel) {
     }
 }
 
+/* Behind a barrier; of the group's in a region of its own, once for all items. */
 static void add_fence(pass_grouping *g, const ir_inst *barrier) {
     ir_builder b;
     ir_imm imm = barrier->imm;
@@ -70,6 +71,8 @@ static void add_fence(pass_grouping *g, const ir_inst *barrier) {
     ir_builder_init(&b, g->f);
     ir_before(&b, barrier->next);
     ir_build_raw(&b, IR_OP_fence, IR_VOID, 0, imm, 0, NULL);
+    if (pass_is_meeting(barrier))
+        ir_build_barrier(&b, IR_SCOPE_WORKGROUP, IR_SCOPE_WORKGROUP, IR_SEM_SEQ_CST | IR_SEM_LOCAL);
 }
 
 /* Barriers of fewer items than a group are of one item; what they say about memory of other groups

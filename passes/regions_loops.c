@@ -42,8 +42,8 @@ static bool is_id(const pass_grouping *g, const ir_inst *v) {
 static bool is_for_all(const looper *l, const ir_inst *i) {
     for (unsigned n = 0; n < i->nargs; n++)
         if (is_id(l->g, ir_arg(i, n)) && !ir_is_leaf(ir_arg(i, n))) return false;
-    if (is_id(l->g, i) || ir_has_flag(i, F_PURE) || ir_is_terminator(i) || i->op == IR_OP_phi)
-        return true;
+    if (is_id(l->g, i) || ir_has_flag(i, F_PURE) || ir_is_terminator(i)) return true;
+    if (i->op == IR_OP_phi || i->op == IR_OP_fence) return true;
     if (i->op == IR_OP_load) return !(i->imm.mem.flags & IR_MEM_VOLATILE);
     return i->op == IR_OP_store && is_kept_once(l, ir_arg(i, 1));
 }

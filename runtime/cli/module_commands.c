@@ -66,7 +66,7 @@ static int run_compile(const char *const *files) {
 
 static const cli_option opt_options[] = {
     CLI_PASS_OPTIONS,
-    {"--range", "N/L", "sizes and local sizes of launches, for -p access"},
+    {"--range", "N/L", "sizes and local sizes of launches, for -p access and -p regions"},
     {"-o", "FILE", "output (default: standard output)"},
     {NULL, NULL, NULL}};
 const cli_command cli_opt = {"opt",  "FILE.spv|FILE.ir", "IR text after the passes", opt_options, 1,

@@ -193,3 +193,33 @@ Test(regions, kernels_of_all_shapes) {
         }
     free(memory);
 }
+
+/* What a launch has to bring for a kernel of that body, when nothing is known of it. */
+static ir_group_need need_of(const char *body) {
+    subject s = {.name = "need", .body = body};
+    ir_arena_init(&s.arena, &s.cx);
+    ir_arena_init(&s.scratch, &s.cx);
+    cr_assert(ir_try(&s.cx, make, &s));
+    cr_assert(ir_try(&s.cx, convert, &s));
+    cr_assert_null(s.code.refusal);
+    ir_module_free(s.m);
+    ir_arena_free(&s.scratch);
+    ir_arena_free(&s.arena);
+    return s.code.need;
+}
+
+Test(regions, needs) {
+    ir_group_need none = need_of(B "store i32 1, %po align 4\nret\n");
+    cr_assert(none.local == 0 && none.scratch == 0 && none.scratch_item == 0);
+    ir_group_need local = need_of("store %v, @one align 4\nstore %v, @own align 4\nret\n");
+    cr_assert_eq(local.local, 4 + 1024 * 4);
+    /* %u of each item, although it is loaded from where all have the same */
+    ir_group_need item = need_of(B PUT("%u") "ret\n");
+    cr_assert(item.scratch == 0 && item.scratch_item == 4);
+    ir_group_need array =
+        need_of("%a: ptr.private = alloca [3 x i64] align 8\nstore %g, %a align 8\n" B
+                "%x: i64 = load %a align 8\nstore %x, %po align 8\nret\n");
+    cr_assert_eq(array.scratch_item, 24);
+    ir_group_need text = need_of("%r: i32 = printf \"%d %f\", %v, f32 1.0\nret\n");
+    cr_assert(text.scratch == IR_LOCAL_ALIGN && text.scratch_item == 0);
+}
