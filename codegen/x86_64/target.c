@@ -37,19 +37,24 @@ static bool may_repeat(const cg_target *t, const ir_inst *i) {
     return !reads || ir_is_const(ir_arg(i, 0));
 }
 
+#define FUSED(N)                                                                                   \
+    case X86_##N##SS_x_x_xm:                                                                       \
+    case X86_##N##SD_x_x_xm:                                                                       \
+    case X86_##N##PS_x_x_xm:                                                                       \
+    case X86_##N##PD_x_x_xm:                                                                       \
+    case X86_##N##PS_y_y_ym:                                                                       \
+    case X86_##N##PD_y_y_ym:
+
 /* Sums, products and bitwise operations of two registers; the factors of a multiply-add. */
 static bool commutes(const cg_target *t, const ir_inst *i) {
     (void)t;
     if (x86_kind_of(i) != MACH_PLAIN) return false;
     switch (i->imm.mach.row) {
-    case X86_VFMADD213SS_x_x_xm:
-    case X86_VFMADD213SD_x_x_xm:
-    case X86_VFMSUB213SS_x_x_xm:
-    case X86_VFMSUB213SD_x_x_xm:
-    case X86_VFNMADD213SS_x_x_xm:
-    case X86_VFNMADD213SD_x_x_xm:
-    case X86_VFNMSUB213SS_x_x_xm:
-    case X86_VFNMSUB213SD_x_x_xm: return true;
+        FUSED(VFMADD213)
+        FUSED(VFMSUB213)
+        FUSED(VFNMADD213)
+        FUSED(VFNMSUB213)
+        return true;
     case X86_ADD_r32_rm32:
     case X86_ADD_r64_rm64:
     case X86_AND_r32_rm32:
