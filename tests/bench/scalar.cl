@@ -5,4 +5,6 @@
 #define X ((int)get_global_id(0))
 #define Y ((int)get_global_id(1))
 #define SQRT sqrt
+#define TO_FLOATS(x) convert_float4(x)
+#define TO_BYTES(x) convert_uchar4(convert_int4(x))
 #include "scalar_kernels.h"

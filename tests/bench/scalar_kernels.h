@@ -1,4 +1,4 @@
-/* scalar_kernels.h — ten compute kernels that two compilers read: as OpenCL C, and as C for loops over
+/* scalar_kernels.h — twelve compute kernels, two of them on vectors, that two compilers read: as OpenCL C, and as C for loops over
  * the items (scalar_peer.c).
  *
  *   KERNEL(name, parameters…) { … X, Y … }     X, Y: the global id, an int
@@ -93,4 +93,15 @@ KERNEL(moments, GLOBAL const double *x, GLOBAL double *out, int n) {
     out[3 * X] = s;
     out[3 * X + 1] = q;
     out[3 * X + 2] = c / (double)n;
+}
+
+KERNEL(horner4, GLOBAL const float4 *x, GLOBAL float4 *out, int n) {
+    float4 v = x[X], sum = v;
+    for (int k = 0; k < n; k++) sum = sum * v + 0.25f;
+    out[X] = sum;
+}
+
+KERNEL(fade4, GLOBAL const uchar4 *a, GLOBAL const uchar4 *b, GLOBAL uchar4 *out, float t) {
+    float4 x = TO_FLOATS(a[X]), y = TO_FLOATS(b[X]);
+    out[X] = TO_BYTES(x + (y - x) * t);
 }

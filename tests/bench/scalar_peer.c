@@ -8,6 +8,11 @@
 #define KERNEL(name, ...) static inline void name(int X, int Y, __VA_ARGS__)
 #define GLOBAL
 #define SQRT sqrtf
+#define TO_FLOATS(x) __builtin_convertvector(x, float4)
+#define TO_BYTES(x) __builtin_convertvector(__builtin_convertvector(x, int4), uchar4)
+typedef float float4 __attribute__((vector_size(16)));
+typedef int int4 __attribute__((vector_size(16)));
+typedef unsigned char uchar4 __attribute__((vector_size(4)));
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include "tests/bench/scalar_kernels.h"
 
@@ -80,9 +85,23 @@ static void loop_moments(const uint64_t items[2], void *const *args) {
     for (int x = 0; x < (int)items[0]; x++) moments(x, 0, v, out, n);
 }
 
+static void loop_horner4(const uint64_t items[2], void *const *args) {
+    const float4 *v = args[0];
+    float4 *out = args[1];
+    int n = *(int *)args[2];
+    for (int x = 0; x < (int)items[0]; x++) horner4(x, 0, v, out, n);
+}
+
+static void loop_fade4(const uint64_t items[2], void *const *args) {
+    const uchar4 *a = args[0], *b = args[1];
+    uchar4 *out = args[2];
+    float t = *(float *)args[3];
+    for (int x = 0; x < (int)items[0]; x++) fade4(x, 0, a, b, out, t);
+}
+
 const scalar_peer scalar_peers[SCALAR_KERNELS] = {
-    {"saxpy", loop_saxpy},           {"matmul", loop_matmul}, {"stencil", loop_stencil},
-    {"nbody", loop_nbody},           {"spmv", loop_spmv},     {"hash", loop_hash},
-    {"mandelbrot", loop_mandelbrot}, {"paths", loop_paths},   {"nearest", loop_nearest},
-    {"moments", loop_moments},
+    {"saxpy", loop_saxpy},           {"matmul", loop_matmul},   {"stencil", loop_stencil},
+    {"nbody", loop_nbody},           {"spmv", loop_spmv},       {"hash", loop_hash},
+    {"mandelbrot", loop_mandelbrot}, {"paths", loop_paths},     {"nearest", loop_nearest},
+    {"moments", loop_moments},       {"horner4", loop_horner4}, {"fade4", loop_fade4},
 };

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-enum { SCALAR_KERNELS = 10 };
+enum { SCALAR_KERNELS = 12 };
 
 typedef struct {
     const char *name;
