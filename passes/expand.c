@@ -32,6 +32,8 @@ static bool is_up_to_16_bits(const ir_inst *x) { return ir_kind_of(x->type) <= I
 
 static bool has_fma(const pass_ctx *cx) { return cx->target && cx->target->has_fma; }
 
+static bool has_vectors(const pass_ctx *cx) { return cx->target && cx->target->vector_bytes; }
+
 /* Is fma of this format something that the target lacks, and f64 can do? */
 static bool lacks_fma(const ir_inst *x, const pass_ctx *cx) {
     return ir_kind_of(x->type) != IR_F64 && (ir_kind_of(x->type) != IR_F32 || !has_fma(cx));

@@ -88,6 +88,7 @@ ir_inst *expand_narrow_float(ir_builder *b, ir_inst *v);
 /* -------------------------------------------------------------------- vectors (expand_vector.c) */
 
 ir_inst *expand_dot(ir_builder *b, ir_inst *x, ir_inst *y);
+ir_inst *expand_dot_by_halves(ir_builder *b, ir_inst *x, ir_inst *y); /* for targets with vectors */
 ir_inst *expand_cross(ir_builder *b, ir_inst *x, ir_inst *y);
 ir_inst *expand_length(ir_builder *b, ir_inst *x);
 ir_inst *expand_normalize(ir_builder *b, ir_inst *x);

@@ -23,6 +23,27 @@ ir_inst *expand_dot(ir_builder *b, ir_inst *x, ir_inst *y) {
     return sum;
 }
 
+static ir_inst *half_of(ir_builder *b, ir_inst *x, unsigned first) {
+    uint8_t mask[IR_MAX_LANES];
+    unsigned n = ir_lanes(x->type) / 2;
+    if (n == 1) return lane_of(b, x, first);
+    for (unsigned i = 0; i < n; i++) mask[i] = (uint8_t)(first + i);
+    return ir_build_shuffle(b, x, ir_undef(b->f, x->type), n, mask);
+}
+
+/* All products at once, then sums of halves; what is odd is added at the end. */
+ir_inst *expand_dot_by_halves(ir_builder *b, ir_inst *x, ir_inst *y) {
+    ir_inst *sum = expand_2(b, IR_OP_fmul, x, y), *rest = NULL;
+    for (unsigned n = ir_lanes(x->type); n > 1; n /= 2) {
+        if (n % 2) {
+            ir_inst *last = lane_of(b, sum, n - 1);
+            rest = rest ? expand_2(b, IR_OP_fadd, rest, last) : last;
+        }
+        sum = expand_2(b, IR_OP_fadd, half_of(b, sum, 0), half_of(b, sum, n / 2));
+    }
+    return rest ? expand_2(b, IR_OP_fadd, sum, rest) : sum;
+}
+
 /* x[i] * y[j] - x[j] * y[i] */
 static ir_inst *determinant(ir_builder *b, ir_inst *x, ir_inst *y, unsigned i, unsigned j) {
     ir_inst *left = expand_2(b, IR_OP_fmul, lane_of(b, x, i), lane_of(b, y, j));
