@@ -5,10 +5,12 @@
  * threads may be at it than the pool or the callers are.
  */
 #include "runtime/native.h"
+#include "tests/temporary.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { CALLERS = 8, LAUNCHES = 300, MOST_GROUPS = 100, LOCAL = 3000 };
 
@@ -129,12 +131,75 @@ static bool share_variants(void) {
     return !v.wrong && v.compiled <= 5;
 }
 
+/* ------------------------------------------------------------------------------------- kernels */
+
+enum { RUNS = 10 };
+
+static const char kernel_text[] = "target 64\n"
+                                  "kernel @number(%p: ptr.global of i32, %k: i32) {\n"
+                                  "entry:\n"
+                                  "  %i: i64 = global_id 0\n"
+                                  "  %o: i64 = shl %i, 2\n"
+                                  "  %q: ptr.global = ptradd %p, %o\n"
+                                  "  %n: i32 = trunc %i\n"
+                                  "  %v: i32 = mul %n, %k\n"
+                                  "  store %v, %q align 4\n"
+                                  "  ret\n"
+                                  "}\n";
+
+typedef struct {
+    char file[TEMPORARY_NAME];
+    _Atomic int wrong;
+} plans;
+
+/* Compiled in a context of its own, run by the threads of all. */
+static bool run_plan(const char *file, int turn) {
+    char text[500];
+    const char *const devices[] = {"cpu", "cpu:eager"};
+    int n = snprintf(text, sizeof text,
+                     "buffer x i32[5000]\n"
+                     "launch \"%s\":number global 5000 args x, 3\n"
+                     "launch \"%s\":number global 5000 local 100 args x, 7\n"
+                     "expect x[0..1] = 0, 7\nexpect x[4999..4999] = 34993\n",
+                     file, file);
+    const spvf_run_options o = {.size = sizeof o, .device = devices[turn & 1]};
+    spvf_context *c;
+    spvf_plan *p;
+    if (spvf_context_create(NULL, &c) != SPVF_OK) return false;
+    bool ok = spvf_plan_load(c, "plan", text, (size_t)n, &p) == SPVF_OK &&
+              spvf_plan_run(p, &o, NULL) == SPVF_OK;
+    spvf_plan_destroy(p);
+    spvf_context_destroy(c);
+    return ok;
+}
+
+static void *run_plans(void *arg) {
+    plans *p = arg;
+    for (int turn = 0; turn < RUNS; turn++) p->wrong += !run_plan(p->file, turn);
+    return NULL;
+}
+
+static bool has_cpu(void) { return strcmp(spvf_default_device(NULL), "cpu") == 0; }
+
+static bool share_kernels(void) {
+    plans p = {.wrong = 0};
+    pthread_t t[CALLERS];
+    if (!has_cpu()) return true;
+    int fd = temporary_file(p.file);
+    bool written = fd >= 0 && write(fd, kernel_text, sizeof kernel_text - 1) > 0 && close(fd) == 0;
+    for (unsigned i = 0; i < CALLERS; i++) pthread_create(&t[i], NULL, run_plans, &p);
+    for (unsigned i = 0; i < CALLERS; i++) pthread_join(t[i], NULL);
+    remove(p.file);
+    return written && !p.wrong;
+}
+
 int main(void) {
     static const unsigned threads[] = {1, 4, 12, 12}, callers[] = {8, 8, 8, 2};
     int passed = 0;
     for (int i = 0; i < 4; i++) passed += run_stress(threads[i], callers[i]);
     passed += share_pools();
     passed += share_variants();
-    printf("launches at a time: %d passed, %d failed\n", passed, 6 - passed);
-    return passed != 6;
+    passed += share_kernels();
+    printf("launches at a time: %d passed, %d failed\n", passed, 7 - passed);
+    return passed != 7;
 }
