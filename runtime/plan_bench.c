@@ -1,8 +1,9 @@
 /* plan_bench.c — how long a group of a plan takes, fused and kernel by kernel.
  *
- * Both ways run by turns, so that what else the machine does falls on both; the medians count.  What
- * the first fused launch takes more than the median is the time of compiling.  The limit is what the
- * device needs to copy bytes: a kernel that copies as many as the fused kernel moves, in the same way.
+ * Both ways run by turns, so that what else the machine does falls on both; the medians count.
+ * What the first fused launch takes more than the median is the time of compiling.  The limit is
+ * what the device needs to copy as many bytes as the fused kernel moves, with a kernel that does
+ * nothing else.
  */
 #include "runtime/runtime.h"
 
@@ -27,7 +28,7 @@ static uint64_t time_launch(const rt_bench *b, bool fused) {
     return rt_now_ns() - start;
 }
 
-/* ----------------------------------------------------------------------------------------- copies */
+/* --------------------------------------------------------------------------------------- copies */
 
 static const char copy_text[] = "target 64\n"
                                 "kernel @copy(%from: ptr.global, %to: ptr.global) {\n"
@@ -63,7 +64,7 @@ static void time_copies(const rt_bench *b, const ir_module *m, spvf_timing *t) {
     t->copy_ns = median(runs, LEAST_RUNS);
 }
 
-/* -------------------------------------------------------------------------------------------- runs */
+/* ----------------------------------------------------------------------------------------- runs */
 
 static void time_runs(const rt_bench *b, spvf_timing *t) {
     uint64_t *unfused = ir_new_array(b->arena, uint64_t, MOST_RUNS), begin;

@@ -349,7 +349,8 @@ typedef struct {
 /* Fills in the times and what the copies took; the rest says what is measured. */
 void rt_bench_group(const rt_bench *b, spvf_timing *t);
 
-/* Opens "check", "cpu", "cpu:OPTION,OPTION …", "opencl" or "opencl:N"; throws when there is no such device. */
+/* Opens "check", "cpu", "cpu:OPTION,OPTION …", "opencl" or "opencl:N"; throws when there is no such
+ * device. */
 rt_device *rt_device_open(spvf_context *context, const char *name);
 rt_device *rt_check_open(spvf_context *context);
 /* list: options of rt_take_code_option, or NULL: what SPVF_CPU says.  Without a level, the

@@ -463,7 +463,8 @@ SPVF_API spvf_status spvf_plan_load(spvf_context *context, const char *file, con
                                     size_t size, spvf_plan **out);
 SPVF_API void spvf_plan_destroy(spvf_plan *plan);
 
-/* How long a group of a plan takes, or a launch outside of groups; nanoseconds, medians of `runs`. */
+/* How long a group of a plan takes, or a launch outside of groups; nanoseconds, medians of `runs`.
+ */
 typedef struct {
     const char *name; /* of the group or kernel */
     uint64_t launches;

@@ -2,7 +2,7 @@
  *
  *   run [--bless] [--filter TEXT] [--isel] FILE.ir|DIR…
  *
- *   --isel                     it counts as a failure, if no eval line has used a rule of isel.rules
+ *   --isel                     a rule of isel.rules that no eval line has used is a failure
  *   ; run: simplify,dce        the passes, on the first line; a part may begin with its own.
  *                              `parse`: only print back · `verify`: the verifier's messages
  *                              `x86_64:v3`: the code of functions that are code of groups

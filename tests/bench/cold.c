@@ -1,12 +1,12 @@
-/* cold.c — from SPIR-V to the first result, with nothing warm: CPU time, next to PoCL's; peak memory
- * of a process that does it; the size of the library.
+/* cold.c — from SPIR-V to the first result, with nothing compiled before: CPU time, next to PoCL's;
+ * peak memory of a process that does it; the size of the library.
  *
- *   cold FOLDER SPVFUSE LIBRARY.so     FOLDER holds vadd.spv, reduce.spv, matmul.spv, unary_chain.spv,
- *                                      and gets what is made
+ *   cold FOLDER SPVFUSE LIBRARY.so     FOLDER holds vadd.spv, reduce.spv, matmul.spv and
+ *                                      unary_chain.spv, and gets what is made
  *
- * Ours reads modules, fuses, compiles and runs a plan, many times in a process, each time from nothing;
- * "first" are processes that do it once.  PoCL's, a process each and with an empty cache, is
- * clBuildProgram of the same kernel from LLVM bitcode and a first launch.
+ * Ours reads modules, fuses, compiles and runs a plan, many times in a process, each time from
+ * nothing; "first" are processes that do it once.  PoCL's, a process each and with an empty cache,
+ * is clBuildProgram of the same kernel from LLVM bitcode and a first launch.
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -67,7 +67,7 @@ static double cpu_time(void) {
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-/* -------------------------------------------------------------------------------------------- ours */
+/* ----------------------------------------------------------------------------------------- ours */
 
 static void show_message(void *user, const spvf_message *m) {
     (void)user;
@@ -97,7 +97,7 @@ static double run_ours_often(const problem *p, const char *bitcode) {
     return median(v, OFTEN);
 }
 
-/* ------------------------------------------------------------------------------------------ PoCL */
+/* ----------------------------------------------------------------------------------------- PoCL */
 
 static double build_and_launch(const problem *p, cl_context c, cl_device_id d, file code) {
     cl_int error, status;
@@ -137,7 +137,7 @@ static double run_peer(const problem *p, const char *bitcode) {
     return system(command) == 0 ? t : -1;
 }
 
-/* ----------------------------------------------------------------------------------------- samples */
+/* -------------------------------------------------------------------------------------- samples */
 
 typedef double way(const problem *p, const char *bitcode);
 
@@ -199,7 +199,7 @@ static void bench_problem(const problem *p, const char *spvfuse) {
     putchar('\n');
 }
 
-/* -------------------------------------------------------------------------------------------- sizes */
+/* ---------------------------------------------------------------------------------------- sizes */
 
 /* Of a process that compiles and runs vadd, the first child of this one, in KiB. */
 static long peak_memory(const char *spvfuse) {

@@ -3,8 +3,8 @@
  *
  *   weak WEAK.plan
  *
- * The plan runs on both devices, each launch many times; shown are the medians and the ratio, PoCL's
- * time over ours.
+ * The plan runs on both devices, each launch many times; shown are the medians and the ratio,
+ * PoCL's time over ours.
  */
 #include "runtime/spvfuse.h"
 

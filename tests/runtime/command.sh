@@ -165,7 +165,8 @@ done
 # ---- run
 expect 0 'x?0..0? = 1' '' "$spvfuse" run good.plan
 expect 1 '*' '*no end after 1 instructions of the work-group*' "$spvfuse" run good.plan --limit 1
-expect 1 '*' '*no end after 1 instructions of the work-group*' "$spvfuse" run good.plan -d check --limit 1
+expect 1 '*' '*no end after 1 instructions of the work-group*' \
+    "$spvfuse" run good.plan -d check --limit 1
 expect 1 '' "*unknown option 'v9' of device cpu*" "$spvfuse" run good.plan -d cpu:v9
 
 # ---- bench

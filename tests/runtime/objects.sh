@@ -1,6 +1,6 @@
 #!/bin/sh
-# objects.sh BUILD: object files of `spvfuse compile` in C programs: the one that docs/USAGE.md shows, and
-# one that calls kernels as the runtime of Native CPU does.
+# objects.sh BUILD: object files of `spvfuse compile` in C programs: the one that docs/USAGE.md
+# shows, and one that calls kernels as the runtime of Native CPU does.
 set -u
 spvfuse=$PWD/$1/spvfuse
 tree=$PWD
@@ -29,7 +29,8 @@ IR
 
 # The page's program, and what calls it.
 { echo '#include "runtime/spvfuse.h"'
-    awk '/^### Object files/ { on = 1 } on && /^```/ { n++; next } on && n == 1' "$tree/docs/USAGE.md"
+    awk '/^### Object files/ { on = 1 } on && /^```/ { n++; next } on && n == 1' \
+        "$tree/docs/USAGE.md"
     cat <<'C'
 int main(void) {
     static float x[1000], y[1001];
@@ -45,7 +46,8 @@ C
 cat >nativecpu.c <<'C'
 #include <stddef.h>
 typedef struct {
-    size_t global_id[3], global_range[3], group_size[3], group[3], local_id[3], groups[3], offset[3];
+    size_t global_id[3], global_range[3], group_size[3], group[3], local_id[3], groups[3],
+        offset[3];
     unsigned subgroup[4];
 } state;
 extern void saxpy(void *const *args, state *s);
@@ -70,8 +72,8 @@ C
 link_and_run() {
     program=$1
     shift
-    if "$spvfuse" compile saxpy.ir "$@" -o k.o && gcc -std=c17 -Wall -Werror -I"$tree" "$program.c" k.o -o main &&
-        ./main; then
+    if "$spvfuse" compile saxpy.ir "$@" -o k.o &&
+        gcc -std=c17 -Wall -Werror -I"$tree" "$program.c" k.o -o main && ./main; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
