@@ -75,7 +75,7 @@ static void take_sections(obj_file *f) {
         ir_putn(&f->part[s].bytes, (const char *)o->bytes[s], o->size[s]);
     }
     if (f->options->address) return;
-    for (const cg_reloc *r = o->relocs.data; r < o->relocs.data + o->relocs.n; r++) {
+    foreach_in (const cg_reloc, r, o->relocs) {
         const cg_symbol *to = &o->symbols.data[r->symbol];
         uint32_t type = r->kind == CG_PC32 ? f->machine->pc32 : f->machine->abs64;
         *ir_push(f->arena, &f->part[r->section].relocs) =
@@ -161,7 +161,7 @@ static void add_relocs(elf_writer *w, unsigned s, uint32_t symtab) {
     h->sh_info = w->part_header[s];
     h->sh_entsize = sizeof(Elf64_Rela);
     h->sh_size = p->relocs.n * sizeof(Elf64_Rela);
-    for (const obj_reloc *r = p->relocs.data; r < p->relocs.data + p->relocs.n; r++) {
+    foreach_in (const obj_reloc, r, p->relocs) {
         obj_u64(&w->out, r->at);
         obj_u64(&w->out, reloc_info(w, r));
         obj_u64(&w->out, (uint64_t)r->addend);
@@ -194,7 +194,7 @@ static bool is_hidden(const cg_symbol *s) { return strncmp(s->name, ".L", 2) == 
 
 static void add_symbols(elf_writer *w, bool exported) {
     const cg_object *o = w->f->object;
-    for (const cg_symbol *s = o->symbols.data; s < o->symbols.data + o->symbols.n; s++) {
+    foreach_in (const cg_symbol, s, o->symbols) {
         if (s->exported != exported || is_hidden(s)) continue;
         unsigned type = s->function ? STT_FUNC : STT_OBJECT;
         unsigned bind = exported ? STB_GLOBAL : STB_LOCAL;

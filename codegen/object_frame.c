@@ -101,6 +101,5 @@ void obj_write_frames(obj_file *f) {
     const cg_object *o = f->object;
     if (!o->frames.n) return;
     write_cie(f);
-    for (const cg_frame *fr = o->frames.data; fr < o->frames.data + o->frames.n; fr++)
-        write_fde(f, fr);
+    foreach_in (const cg_frame, fr, o->frames) write_fde(f, fr);
 }

@@ -66,7 +66,7 @@ static void write_abbreviations(obj_bytes *b) {
 static void write_functions(obj_file *f) {
     const cg_object *o = f->object;
     obj_bytes *b = &f->part[OBJ_INFO].bytes;
-    for (const cg_symbol *s = o->symbols.data; s < o->symbols.data + o->symbols.n; s++) {
+    foreach_in (const cg_symbol, s, o->symbols) {
         if (!s->function) continue;
         obj_uleb(b, ABBREV_FUNCTION);
         obj_string(b, s->name);
@@ -168,7 +168,7 @@ static void write_row(obj_bytes *b, line_state *from, const line_state *to) {
 static void write_rows(obj_file *f, obj_bytes *b) {
     const cg_object *o = f->object;
     line_state now = {0, 1, 1, 0};
-    for (const cg_line *l = o->lines.data; l < o->lines.data + o->lines.n; l++) {
+    foreach_in (const cg_line, l, o->lines) {
         line_state next = {l->at, now.file, 0, 0};
         if (l->line) next = (line_state){l->at, l->file + 1, l->line, l->column};
         bool same = next.file == now.file && next.line == now.line && next.column == now.column;

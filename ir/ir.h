@@ -136,6 +136,10 @@ void *ir_vec_grow(ir_arena *a, const void *data, uint32_t *cap, uint32_t n, size
          : (void)0,                                                                                \
      &(v)->data[(v)->n++])
 
+/* Over the elements of such an array, which may have none. */
+#define foreach_in(T, x, v)                                                                        \
+    for (T *x = (v).data, *x##_end = (v).n ? x + (v).n : x; x != x##_end; x++)
+
 /* A map from 64-bit keys to pointers; a missing key gives NULL. */
 typedef struct {
     uint64_t *key;

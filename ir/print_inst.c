@@ -356,7 +356,10 @@ static void put_body(text_printer *p, const ir_inst *i) {
     case IR_OP_switch: put_switch(p, i); return;
     case IR_OP_call: put_call(p, i); return;
     case IR_OP_printf: put_string_and_operands(p, i); return;
-    case IR_OP_mach_br: put_labels(p, b, " "); put_operands(p, i, ", "); return;
+    case IR_OP_mach_br:
+        put_labels(p, b, " ");
+        put_operands(p, i, ", ");
+        return;
     default: put_operands(p, i, " ");
     }
     if (i->op == IR_OP_jmp || i->op == IR_OP_br) put_labels(p, b, i->nargs ? ", " : " ");

@@ -70,7 +70,7 @@ const char pass_group_pipeline[] =
     "simplifycfg," /* blocks that only led to a meeting */
     "gvn,"         /* fields of info and ids, read for several reasons */
     "widen,"       /* ids are 64 bits wide: indices, too, where nothing wraps */
-    "licm,"        /* what is the same for a row, a group, a launch stands in front of its loop … */
+    "licm," /* what is the same for a row, a group, a launch stands in front of its loop … */
     "reassociate," /* … and addresses are sums of that and of what changes */
     "gvn,"         /* sums that are one now */
     "licm,"

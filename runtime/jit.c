@@ -74,7 +74,7 @@ static bool relocate(const loading *l, const cg_reloc *r) {
 
 static bool relocate_all(const loading *l) {
     const cg_object *o = l->object;
-    for (const cg_reloc *r = o->relocs.data; r < o->relocs.data + o->relocs.n; r++)
+    foreach_in (const cg_reloc, r, o->relocs)
         if (!relocate(l, r)) return false;
     return true;
 }

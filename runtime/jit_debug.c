@@ -24,7 +24,7 @@ static void put_map_line(ir_text *t, const rt_code *c, const cg_symbol *s) {
 
 static void tell_perf(const rt_code *c, const cg_object *o, ir_arena *a) {
     ir_text t = {.arena = a};
-    for (const cg_symbol *s = o->symbols.data; s < o->symbols.data + o->symbols.n; s++)
+    foreach_in (const cg_symbol, s, o->symbols)
         if (s->function) put_map_line(&t, c, s);
     const char *path = ir_sprintf(a, "/tmp/perf-%ld.map", (long)getpid());
     int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);

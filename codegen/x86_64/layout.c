@@ -139,7 +139,7 @@ static unsigned padding(const gap *g) { return (0 - (g->at + g->start)) & (g->mo
 
 static void place_gaps(x86_code *c) {
     uint32_t start = 0;
-    for (gap *g = c->gaps.data; g < c->gaps.data + c->gaps.n; g++) {
+    foreach_in (gap, g, c->gaps) {
         g->start = start;
         if (g->kind == GAP_ALIGN) g->size = (uint8_t)padding(g);
         start += g->size;
@@ -149,7 +149,7 @@ static void place_gaps(x86_code *c) {
 /* As if every gap were as large as it can be. */
 static void place_gaps_apart(x86_code *c) {
     uint32_t start = 0;
-    for (gap *g = c->gaps.data; g < c->gaps.data + c->gaps.n; g++) {
+    foreach_in (gap, g, c->gaps) {
         g->start = start;
         start += g->most;
     }
@@ -181,7 +181,7 @@ static bool is_short(const gap *g) { return g->kind == GAP_JUMP && g->size < g->
 
 static bool grow_jumps(x86_code *c) {
     bool grew = false;
-    for (gap *g = c->gaps.data; g < c->gaps.data + c->gaps.n; g++) {
+    foreach_in (gap, g, c->gaps) {
         if (!is_short(g) || reaches(c, g)) continue;
         g->size = g->most;
         grew = true;
@@ -203,7 +203,7 @@ static void relax(x86_code *c) {
 
 static uint32_t largest_constant(const x86_code *c) {
     uint32_t size = 0;
-    for (const constant *k = c->constants.data; k < c->constants.data + c->constants.n; k++)
+    foreach_in (const constant, k, c->constants)
         if (k->size > size) size = k->size;
     return size;
 }
@@ -213,7 +213,7 @@ static uint32_t place_constants(x86_code *c, uint32_t at) {
     uint32_t largest = largest_constant(c), shift = c->gaps.data[c->gaps.n - 1].start;
     if (largest) at = (at + largest - 1) & ~(largest - 1);
     for (uint32_t size = largest; size; size /= 2)
-        for (const constant *k = c->constants.data; k < c->constants.data + c->constants.n; k++) {
+        foreach_in (const constant, k, c->constants) {
             if (k->size != size) continue;
             c->labels.data[k->label] = (place){at - shift, c->gaps.n - 1};
             at += size;
@@ -222,7 +222,7 @@ static uint32_t place_constants(x86_code *c, uint32_t at) {
 }
 
 static void copy_constants(const x86_code *c, uint8_t *to) {
-    for (const constant *k = c->constants.data; k < c->constants.data + c->constants.n; k++)
+    foreach_in (const constant, k, c->constants)
         memcpy(to + label_place(c, k->label), k->bytes, k->size);
 }
 
@@ -287,8 +287,10 @@ static bool fill_gap(const x86_code *c, x86_image *out, const gap *g) {
 /* What stands between the gaps; the last one is the end. */
 static void copy_code(const x86_code *c, uint8_t *to) {
     uint32_t from = 0;
-    for (const gap *g = c->gaps.data; g < c->gaps.data + c->gaps.n; from = g++->at)
+    foreach_in (const gap, g, c->gaps) {
         memcpy(to + from + g->start, c->data + from, g->at - from);
+        from = g->at;
+    }
 }
 
 static void list_labels(const x86_code *c, x86_image *out) {
@@ -299,7 +301,7 @@ static void list_labels(const x86_code *c, x86_image *out) {
 
 static uint32_t alignment(const x86_code *c) {
     uint32_t most = largest_constant(c);
-    for (const gap *g = c->gaps.data; g < c->gaps.data + c->gaps.n; g++)
+    foreach_in (const gap, g, c->gaps)
         if (g->kind == GAP_ALIGN && g->most > most) most = g->most;
     return most ? most : 1;
 }
@@ -315,8 +317,7 @@ bool x86_finish(x86_code *c, x86_image *out) {
     out->relocs = ir_new_array(c->arena, x86_reloc, c->gaps.n);
     copy_code(c, out->bytes);
     bool reached = true;
-    for (const gap *g = c->gaps.data; g < c->gaps.data + c->gaps.n; g++)
-        reached &= fill_gap(c, out, g);
+    foreach_in (const gap, g, c->gaps) reached &= fill_gap(c, out, g);
     copy_constants(c, out->bytes);
     list_labels(c, out);
     return reached;
