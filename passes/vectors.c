@@ -13,7 +13,7 @@
 
 typedef vec_state vectors;
 
-/* ---------------------------------------------------------------------------------------- results */
+/* -------------------------------------------------------------------------------------- results */
 
 /* Two vectors, one behind the other. */
 static ir_inst *join(vectors *s, ir_inst *x, ir_inst *y) {
@@ -39,13 +39,7 @@ static void set_masks(vectors *s, ir_inst *i, ir_inst **piece, unsigned n, unsig
     s->of[i->id] = (vec_parts){.unit = n, .bits = bits, .piece = piece};
 }
 
-/* --------------------------------------------------------------------------------------- lane by lane */
-
-static bool is_lanewise(const ir_inst *i) {
-    return ir_has_flag(i, F_LANEWISE) || i->op == IR_OP_select;
-}
-
-/* --------------------------------------------------------------------------------------- bitcasts */
+/* ------------------------------------------------------------------------------------- bitcasts */
 
 /* Bytes of the pieces of a type, or of one lane. */
 static unsigned piece_bytes(const vectors *s, ir_type t) {
@@ -80,7 +74,11 @@ static void split_bitcast(vectors *s, ir_inst *i) {
     }
 }
 
-/* ---------------------------------------------------------------------------------- piece by piece */
+/* ------------------------------------------------------------------------------- piece by piece */
+
+static bool is_lanewise(const ir_inst *i) {
+    return ir_has_flag(i, F_LANEWISE) || i->op == IR_OP_select;
+}
 
 static bool takes(const vectors *s, const ir_inst *i) {
     return s->target->takes(i, s->target->level);
@@ -262,7 +260,7 @@ static ir_inst *reduce(vectors *s, const ir_inst *i) {
     return ir_build1(&s->b, (ir_op)i->op, IR_I1, vec_truth(s, sum));
 }
 
-/* -------------------------------------------------------------------------- vec, insert, shuffle */
+/* ------------------------------------------------------------------------- vec, insert, shuffle */
 
 static void split_insert(vectors *s, ir_inst *i) {
     unsigned unit = vec_unit(s, i->type), lanes = ir_lanes(i->type);
@@ -334,7 +332,7 @@ static void split_shuffle(vectors *s, ir_inst *i) {
         vec_shuffle_lanes(s, i);
 }
 
-/* ------------------------------------------------------------------------------------------- walk */
+/* ----------------------------------------------------------------------------------------- walk */
 
 static void split_phi(vectors *s, ir_inst *i) {
     unsigned unit = vec_unit(s, i->type), count = vec_count(ir_lanes(i->type), unit);

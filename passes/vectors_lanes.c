@@ -82,7 +82,7 @@ void vec_shuffle_lanes(vec_state *s, ir_inst *i) {
     vec_set_lanes(s, i, out);
 }
 
-/* ------------------------------------------------------------------------------------------- bits */
+/* ----------------------------------------------------------------------------------------- bits */
 
 ir_inst *vec_cast(vec_state *s, ir_type t, ir_inst *x) {
     return x->type == t ? x : ir_build1(&s->b, IR_OP_bitcast, t, x);

@@ -3,7 +3,7 @@
 
 enum { LEAST_BYTES = 4 }; /* of a piece: what one move between registers can carry */
 
-/* ----------------------------------------------------------------------------------------- widths */
+/* --------------------------------------------------------------------------------------- widths */
 
 static unsigned unit_of(const vec_state *s, unsigned lanes, unsigned bytes) {
     unsigned width = s->target ? s->target->vector_bytes : 0, unit = 2;
@@ -26,7 +26,7 @@ const vec_parts *vec_parts_of(const vec_state *s, const ir_inst *v) {
     return v->id < s->n && s->of[v->id].unit ? &s->of[v->id] : NULL;
 }
 
-/* ------------------------------------------------------------------------------------------ pieces */
+/* --------------------------------------------------------------------------------------- pieces */
 
 ir_inst **vec_room(vec_state *s, unsigned n) { return ir_new_array(s->scratch, ir_inst *, n); }
 
@@ -100,7 +100,7 @@ ir_inst *vec_narrow(vec_state *s, ir_inst *x, ir_type elem) {
     return ir_build_shuffle(&s->b, bits, ir_undef(s->f, bits->type), n, mask);
 }
 
-/* ----------------------------------------------------------------------------------- truth values */
+/* --------------------------------------------------------------------------------- truth values */
 
 static ir_inst *mask_of_lanes(vec_state *s, ir_inst *v, unsigned first, unsigned n, ir_type elem) {
     ir_inst *lane[IR_MAX_LANES];

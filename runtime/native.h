@@ -134,6 +134,8 @@ typedef struct {
     cg_x86_64_options code;
 } rt_native_options;
 
+/* What passes are told of the machine, by CG_X86_64_V…. */
+pass_target rt_native_target(unsigned level);
 /* Compiles one kernel of a module, or all of them (name NULL); the module is used up.  They are
  * described in out->kernels; all of it lies in the arena.  False after a reported error. */
 bool rt_native_compile(ir_module *m, const char *name, const rt_native_options *o, ir_arena *arena,

@@ -19,13 +19,17 @@ static const char lowering[] = "expand,"      /* basic operations only … */
                                "licm," /* … and constants of expansions stand before loops */
                                "dce";
 
+pass_target rt_native_target(unsigned level) {
+    bool modern = level >= CG_X86_64_V3;
+    return (pass_target){.has_fma = modern,
+                         .has_f16c = modern,
+                         .vector_bytes = cg_x86_64_vector_bytes(level),
+                         .takes = cg_x86_64_takes,
+                         .level = level};
+}
+
 static bool run(ir_module *m, const char *list, const rt_native_options *o) {
-    bool modern = o->code.level >= CG_X86_64_V3;
-    const pass_target target = {.has_fma = modern,
-                                .has_f16c = modern,
-                                .vector_bytes = cg_x86_64_vector_bytes(o->code.level),
-                                .takes = cg_x86_64_takes,
-                                .level = o->code.level};
+    const pass_target target = rt_native_target(o->code.level);
     const pass_options options = {
         .passes = list, .bisect = -1, .target = &target, .library = &cg_math_library};
     bool ok = pass_run(m, &options);

@@ -99,12 +99,7 @@ static native_outcome execute(ir_func *f, const cg_object *o, const ir_value *ar
 
 static native_outcome compile_and_run(ir_module *m, ir_func *f, const cg_x86_64_options *o,
                                       const ir_value *args, ir_value *result) {
-    bool modern = o->level >= CG_X86_64_V3;
-    pass_target target = {.has_fma = modern,
-                          .has_f16c = modern,
-                          .vector_bytes = cg_x86_64_vector_bytes(o->level),
-                          .takes = cg_x86_64_takes,
-                          .level = o->level};
+    const pass_target target = rt_native_target(o->level);
     pass_options list = {.passes = "inline,simplify,expand,builtins,simplifycfg,vectors,dce",
                          .verify_each = true,
                          .bisect = -1,

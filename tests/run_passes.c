@@ -6,7 +6,7 @@
  *
  * Machine code is told in the same way.
  */
-#include "codegen/codegen.h"
+#include "runtime/native.h"
 #include "tests/passes/ranges.h"
 #include "tests/run.h"
 
@@ -44,11 +44,7 @@ bool run_compiler(runner *r, ir_module *m, const char *level, ir_text *said) {
     ir_text listing = {.arena = &r->arena};
     cg_x86_64_options o = {.level = (unsigned)(level[1] - '0'), .listing = &listing};
     o.regalloc.check = true;
-    const pass_target target = {.has_fma = o.level >= CG_X86_64_V3,
-                                .has_f16c = o.level >= CG_X86_64_V3,
-                                .vector_bytes = cg_x86_64_vector_bytes(o.level),
-                                .takes = cg_x86_64_takes,
-                                .level = o.level};
+    const pass_target target = rt_native_target(o.level);
     const pass_options list = {
         .passes = "vectors,gvn,dce", .verify_each = true, .bisect = -1, .target = &target};
     cg_object object;

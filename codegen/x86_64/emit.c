@@ -256,35 +256,27 @@ static bool is_vector(const emitter *e, const ir_inst *v) {
     return t->class_of(t, v->type) == CLASS_VECTOR;
 }
 
-static unsigned bytes_of(const ir_inst *v) {
-    return ir_is_ptr(v->type) ? 8 : ir_lanes(v->type) * ir_bits(NULL, v->type) / 8;
-}
-
 static void put_move(emitter *e, const ir_inst *i) {
-    unsigned to = reg_of(e, i), from = reg_of(e, ir_arg(i, 0));
     static const uint16_t rows[] = {X86_MOVAPS_x_xm, X86_VMOVAPS_x_xm, X86_VMOVAPS_y_ym};
-    bool vex = e->w->target->level >= X86_V3, wide = bytes_of(i) > 16;
-    x86_kind kind = wide ? X86_YMM : X86_XMM;
-    if (is_vector(e, i))
-        put2(e, (x86_row)rows[wide ? 2 : vex], x86_reg(kind, to), x86_reg(kind, from));
-    else
+    unsigned to = reg_of(e, i), from = reg_of(e, ir_arg(i, 0));
+    if (!is_vector(e, i)) {
         put2(e, X86_MOV_r64_rm64, r64(to), r64(from));
+        return;
+    }
+    bool vex = e->w->target->level >= X86_V3, wide = x86_bytes_of(i->type) > 16;
+    x86_kind kind = wide ? X86_YMM : X86_XMM;
+    put2(e, (x86_row)rows[wide ? 2 : vex], x86_reg(kind, to), x86_reg(kind, from));
 }
 
 /* A value to its slot, or back. */
 static void put_transfer(emitter *e, const ir_inst *v, uint32_t slot, bool back) {
-    static const uint16_t stores[2][4] = {
-        {X86_MOVSS_m32_x, X86_MOVSD_m64_x, X86_MOVUPS_xm_x, X86_ROWS},
-        {X86_VMOVSS_m32_x, X86_VMOVSD_m64_x, X86_VMOVUPS_xm_x, X86_VMOVUPS_ym_y}};
-    static const uint16_t loads[2][4] = {
-        {X86_MOVSS_x_m32, X86_MOVSD_x_m64, X86_MOVUPS_x_xm, X86_ROWS},
-        {X86_VMOVSS_x_m32, X86_VMOVSD_x_m64, X86_VMOVUPS_x_xm, X86_VMOVUPS_y_ym}};
+    const x86_cpu *t = e->w->target;
     x86_operand memory = at_rsp(e->slot_place[slot]), reg = r64(reg_of(e, v));
     x86_row row = back ? X86_MOV_r64_rm64 : X86_MOV_rm64_r64;
-    bool vex = e->w->target->level >= X86_V3;
     if (is_vector(e, v)) {
-        reg = x86_reg(bytes_of(v) > 16 ? X86_YMM : X86_XMM, reg_of(e, v));
-        row = (x86_row)(back ? loads : stores)[vex][__builtin_ctz(bytes_of(v)) - 2];
+        unsigned bytes = x86_bytes_of(v->type);
+        reg = x86_reg(bytes > 16 ? X86_YMM : X86_XMM, reg_of(e, v));
+        row = back ? x86_vector_load(t, bytes) : x86_vector_store(t, bytes);
     }
     put2(e, row, back ? reg : memory, back ? memory : reg);
 }
@@ -400,8 +392,7 @@ static void put_blocks(emitter *e) {
 
 /* Does an instruction write a register of 32 bytes? */
 static bool is_wide(const ir_inst *i) {
-    bool vector = i->type != IR_VOID && ir_is_vector(i->type);
-    return vector && bytes_of(i) > 16;
+    return ir_is_vector(i->type) && x86_bytes_of(i->type) > 16;
 }
 
 static bool uses_wide(const ir_func *f) {

@@ -18,7 +18,7 @@ typedef struct {
     ir_map constants; /* leaf -> the instruction of this block that makes it */
 } x86_select_ctx;
 
-static inline x86_select_ctx *x86_ctx_of(ir_builder *b) { return (x86_select_ctx *)b; }
+static inline x86_select_ctx *x86_ctx_of(const ir_builder *b) { return (x86_select_ctx *)b; }
 static inline bool x86_has(const ir_builder *b, x86_level level) {
     return ((const x86_select_ctx *)b)->target->level >= level;
 }
@@ -32,7 +32,7 @@ typedef struct {
     ir_inst *arg[CG_MAX_NEEDS];
 } x86_draft;
 
-/* ------------------------------------------------------------------------ drafts (select_draft.c) */
+/* ---------------------------------------------------------------------- drafts (select_draft.c) */
 
 ir_inst *x86_build(ir_builder *b, const x86_draft *d);
 /* x in a register, as the next argument: constants are made before, casts that do nothing are seen
@@ -62,29 +62,24 @@ unsigned x86_size_of(const ir_inst *x);
 /* … in arithmetic, where bytes and words are 32 bits with anything in front. */
 unsigned x86_word_of(const ir_inst *x);
 
-/* -------------------------------------------------------------------- conditions (select_cond.c) */
+/* ------------------------------------------------------------------- conditions (select_cond.c) */
 
 /* Adds the comparison that decides c; gives the flags that tell.  `negate`: that tell the opposite.
  */
 x86_cc x86_add_condition(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *c);
 x86_cc x86_negate(x86_cc cc);
 
-/* --------------------------------------------------------------- vectors (select_packed.c, …_lanes.c) */
+/* --------------------------------------------------------- vectors (select_packed.c, …_lanes.c) */
 
 /* Rows of one instruction by the width of its registers. */
 enum { X86_SSE, X86_VEX_128, X86_VEX_256 };
 typedef uint16_t x86_widths[3];
 
-/* Bytes of a vector or float. */
-static inline unsigned x86_bytes_of(ir_type t) { return ir_lanes(t) * ir_bits(NULL, t) / 8; }
 static inline unsigned x86_form_of(const ir_builder *b, ir_type t) {
     return x86_bytes_of(t) > 16 ? X86_VEX_256 : x86_has(b, X86_V3) ? X86_VEX_128 : X86_SSE;
 }
 /* x, y unless it is NULL, and an immediate unless it is negative. */
 ir_inst *x86_build_regs(ir_builder *b, ir_type t, x86_row row, ir_inst *x, ir_inst *y, int imm);
-/* Moves of so many bytes between memory and vector registers. */
-x86_row x86_vector_load(const ir_builder *b, unsigned bytes);
-x86_row x86_vector_store(const ir_builder *b, unsigned bytes);
 /* The upper 16 bytes of x, of type t; both halves of a t; lane 0 of x in all of them. */
 ir_inst *x86_upper_half(ir_builder *b, ir_type t, ir_inst *x);
 ir_inst *x86_both_halves(ir_builder *b, ir_type t, ir_inst *low, ir_inst *high);

@@ -103,7 +103,7 @@ static ir_inst *build_int(ir_builder *b, ir_inst *c) {
 
 /* A float or vector, from behind the code. */
 static ir_inst *build_float(ir_builder *b, ir_inst *c) {
-    x86_row row = x86_vector_load(b, x86_bytes_of(c->type));
+    x86_row row = x86_vector_load(x86_ctx_of(b)->target, x86_bytes_of(c->type));
     x86_draft d = {.row = (uint16_t)row, .type = c->type, .mode = MACH_MEMORY};
     d.arg[d.n++] = c;
     return x86_build(b, &d);

@@ -22,7 +22,7 @@ ir_inst *x86_both_halves(ir_builder *b, ir_type t, ir_inst *low, ir_inst *high) 
 
 static bool is_lane_0(const ir_inst *index) { return index->imm.bits == 0; }
 
-/* ------------------------------------------------------------------------------------ taking out */
+/* ----------------------------------------------------------------------------------- taking out */
 
 static ir_inst *take_int(ir_builder *b, ir_inst *v, ir_inst *x, unsigned lane) {
     static const uint16_t first[2][2] = {{X86_MOVD_rm32_x, X86_MOVQ_rm64_x},
@@ -53,7 +53,7 @@ ir_inst *mach_extract(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *index) {
     return ir_is_float(v->type) ? take_float(b, v, x, lane) : take_int(b, v, x, lane);
 }
 
-/* ------------------------------------------------------------------------------------ putting in */
+/* ----------------------------------------------------------------------------------- putting in */
 
 /* As lane 0 of a vector. */
 static ir_inst *enter(ir_builder *b, ir_type t, ir_inst *x) {
@@ -115,7 +115,7 @@ ir_inst *mach_insert(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y, ir_inst 
     return x86_build_regs(b, t, X86_VPBLENDD_y_y_ym_imm8, low, x, UPPER_FROM_SECOND);
 }
 
-/* ---------------------------------------------------------------------------------- putting together */
+/* ----------------------------------------------------------------------------- putting together */
 
 /* The lanes that are known, others 0; NULL: none is. */
 static ir_inst *known_lanes(ir_builder *b, const ir_inst *v, unsigned first, unsigned n) {

@@ -10,25 +10,11 @@ enum { NO_ROW = X86_ROWS };
 
 static bool is_in_vector(ir_type t) { return t == IR_F32 || t == IR_F64; }
 
-x86_row x86_vector_load(const ir_builder *b, unsigned bytes) {
-    static const uint16_t rows[2][4] = {
-        {X86_MOVSS_x_m32, X86_MOVSD_x_m64, X86_MOVUPS_x_xm, X86_ROWS},
-        {X86_VMOVSS_x_m32, X86_VMOVSD_x_m64, X86_VMOVUPS_x_xm, X86_VMOVUPS_y_ym}};
-    return (x86_row)rows[x86_has(b, X86_V3)][__builtin_ctz(bytes) - 2];
-}
-
-x86_row x86_vector_store(const ir_builder *b, unsigned bytes) {
-    static const uint16_t rows[2][4] = {
-        {X86_MOVSS_m32_x, X86_MOVSD_m64_x, X86_MOVUPS_xm_x, X86_ROWS},
-        {X86_VMOVSS_m32_x, X86_VMOVSD_m64_x, X86_VMOVUPS_xm_x, X86_VMOVUPS_ym_y}};
-    return (x86_row)rows[x86_has(b, X86_V3)][__builtin_ctz(bytes) - 2];
-}
-
 static x86_row load_row(const ir_builder *b, ir_type t) {
-    if (ir_is_vector(t)) return x86_vector_load(b, x86_bytes_of(t));
+    if (ir_is_vector(t)) return x86_vector_load(x86_ctx_of(b)->target, x86_bytes_of(t));
     switch (ir_kind_of(t)) {
     case IR_F32:
-    case IR_F64: return x86_vector_load(b, x86_bytes_of(t));
+    case IR_F64: return x86_vector_load(x86_ctx_of(b)->target, x86_bytes_of(t));
     case IR_I1:
     case IR_I8: return X86_MOVZX_r32_rm8;
     case IR_I16:
@@ -62,7 +48,7 @@ static void build_store(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *p) {
     }
     x86_draft d = {.row = immediate ? imms[size] : regs[size]};
     if (!immediate && is_in_vector(x->type))
-        d.row = (uint16_t)x86_vector_store(b, x86_bytes_of(x->type));
+        d.row = (uint16_t)x86_vector_store(x86_ctx_of(b)->target, x86_bytes_of(x->type));
     x86_add_memory(b, &d, v, p);
     if (immediate)
         x86_add_int(b, &d, IR_I64, (uint64_t)n);
@@ -72,7 +58,7 @@ static void build_store(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *p) {
 }
 
 static void build_vector_store(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *p) {
-    x86_draft d = {.row = (uint16_t)x86_vector_store(b, x86_bytes_of(x->type))};
+    x86_draft d = {.row = (uint16_t)x86_vector_store(x86_ctx_of(b)->target, x86_bytes_of(x->type))};
     x86_add_memory(b, &d, v, p);
     x86_add_reg(b, &d, x);
     x86_build(b, &d);

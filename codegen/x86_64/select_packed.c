@@ -49,7 +49,7 @@ static const packed_row shift_rows[] = {
 #undef CONVERT
 };
 
-/* ------------------------------------------------------------------------------------------ tables */
+/* --------------------------------------------------------------------------------------- tables */
 
 static const uint16_t *find_row(const packed_row *rows, unsigned n, ir_op op, ir_kind from,
                                 ir_kind to) {
@@ -69,7 +69,7 @@ static const uint16_t *shift_of(const ir_inst *i) {
                     ir_kind_of(i->type));
 }
 
-/* ------------------------------------------------------------------------------ what there is */
+/* -------------------------------------------------------------------------------- what there is */
 
 static bool is_single_or_double(ir_type t) {
     return ir_kind_of(t) == IR_F32 || ir_kind_of(t) == IR_F64;
@@ -113,7 +113,7 @@ bool cg_x86_64_takes(const ir_inst *i, unsigned level) {
 
 unsigned cg_x86_64_vector_bytes(unsigned level) { return level >= X86_V3 ? 32 : 16; }
 
-/* -------------------------------------------------------------------------------------- arithmetic */
+/* ----------------------------------------------------------------------------------- arithmetic */
 
 static ir_inst *build_rows(ir_builder *b, ir_type t, const x86_widths forms, ir_inst *x,
                            ir_inst *y) {
@@ -176,7 +176,7 @@ ir_inst *mach_packed_round(ir_builder *b, ir_inst *v, ir_inst *x) {
     }
 }
 
-/* -------------------------------------------------------------------------------------------- bits */
+/* ----------------------------------------------------------------------------------------- bits */
 
 static const x86_widths pands = BINARY(PAND), pandns = BINARY(PANDN), pors = BINARY(POR),
                         pxors = BINARY(PXOR), andps = BINARY(ANDPS), orps = BINARY(ORPS),
@@ -212,7 +212,7 @@ ir_inst *mach_packed_copysign(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y)
     return build_rows(b, v->type, orps, size, sign);
 }
 
-/* ------------------------------------------------------------------------------------- comparisons */
+/* ---------------------------------------------------------------------------------- comparisons */
 
 static ir_inst *build_not(ir_builder *b, ir_inst *v, ir_inst *mask) {
     return build_with_constant(b, v, pxors, mask, UINT64_MAX);
@@ -286,7 +286,7 @@ ir_inst *mach_packed_mask(ir_builder *b, ir_inst *v, ir_inst *c) {
                   : build_int_mask(b, v, (ir_op)c->op, x, y);
 }
 
-/* ------------------------------------------------------------------------------------------ choices */
+/* -------------------------------------------------------------------------------------- choices */
 
 /* x where the mask is set, else y. */
 static ir_inst *build_blend(ir_builder *b, ir_inst *v, ir_inst *mask, ir_inst *x, ir_inst *y) {

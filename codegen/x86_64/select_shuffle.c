@@ -19,7 +19,7 @@ typedef struct {
     int8_t from[2 * HALF];
 } shuffle;
 
-/* ------------------------------------------------------------------------------------- 16 bytes
+/* ---------------------------------------------------------------------------------------- 16 bytes
  *
  * Here a byte counts 0 to 15 in x and 16 to 31 in y.  With form X86_VEX_256 both halves of the
  * registers are shuffled alike. */
@@ -334,7 +334,7 @@ static ir_inst *shuffle_wide(const shuffle *s) {
     return r ? r : shuffle_by_halves(s);
 }
 
-/* -------------------------------------------------------------------------------------------- entry */
+/* ---------------------------------------------------------------------------------------- entry */
 
 static void find_bytes(shuffle *s, const ir_inst *v) {
     unsigned size = ir_bits(NULL, v->type) / 8, lanes = ir_lanes(s->source);

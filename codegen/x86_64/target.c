@@ -20,7 +20,7 @@ static uint8_t class_of(const cg_target *t, ir_type type) {
 
 static uint32_t slot_of(const cg_target *t, ir_type type) {
     if (class_of(t, type) != CLASS_VECTOR) return 8;
-    return ir_lanes(type) * ir_bits(NULL, type) / 8;
+    return x86_bytes_of(type);
 }
 
 static bool is_constant_operand(const ir_inst *x) { return ir_is_leaf(x) || x->op == IR_OP_alloca; }
@@ -87,4 +87,20 @@ const x86_cpu *x86_cpu_of(x86_level level) {
     static const x86_cpu machines[] = {MACHINE(X86_V2), MACHINE(X86_V3), MACHINE(X86_V4)};
     assert(level >= X86_V2 && level <= X86_V4);
     return &machines[level - X86_V2];
+}
+
+/* --------------------------------------------------------------------------------------- moves */
+
+x86_row x86_vector_load(const x86_cpu *t, unsigned bytes) {
+    static const uint16_t rows[2][4] = {
+        {X86_MOVSS_x_m32, X86_MOVSD_x_m64, X86_MOVUPS_x_xm, X86_ROWS},
+        {X86_VMOVSS_x_m32, X86_VMOVSD_x_m64, X86_VMOVUPS_x_xm, X86_VMOVUPS_y_ym}};
+    return (x86_row)rows[t->level >= X86_V3][__builtin_ctz(bytes) - 2];
+}
+
+x86_row x86_vector_store(const x86_cpu *t, unsigned bytes) {
+    static const uint16_t rows[2][4] = {
+        {X86_MOVSS_m32_x, X86_MOVSD_m64_x, X86_MOVUPS_xm_x, X86_ROWS},
+        {X86_VMOVSS_m32_x, X86_VMOVSD_m64_x, X86_VMOVUPS_xm_x, X86_VMOVUPS_ym_y}};
+    return (x86_row)rows[t->level >= X86_V3][__builtin_ctz(bytes) - 2];
 }

@@ -82,6 +82,12 @@ typedef struct {
 /* For a level from X86_V2 on. */
 const x86_cpu *x86_cpu_of(x86_level level);
 
+/* Bytes of a vector or float. */
+static inline unsigned x86_bytes_of(ir_type t) { return ir_lanes(t) * ir_bits(NULL, t) / 8; }
+/* Moves of 4 to 32 bytes between memory, aligned or not, and a vector register. */
+x86_row x86_vector_load(const x86_cpu *t, unsigned bytes);
+x86_row x86_vector_store(const x86_cpu *t, unsigned bytes);
+
 /* -------------------------------------------------------------------------- operands (operands.c) */
 
 typedef enum {
