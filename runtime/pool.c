@@ -153,7 +153,7 @@ static void run_groups(const launch *l, const seat *s, uint64_t at, uint64_t cou
     ir_group_info g = *w->info;
     unsigned before = enter_float();
     g.local = s->base;
-    g.scratch = s->base + aligned(w->local);
+    g.scratch = s->base ? s->base + aligned(w->local) : NULL;
     rt_run_groups(w->run, &g, w->args, at, count);
     leave_float(before);
 }
