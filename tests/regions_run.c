@@ -368,6 +368,6 @@ int main(int argc, char **argv) {
         free(list[k]);
     }
     for (int k = first; k < argc; k++) run_name(argv[k]);
-    printf("%d passed, %d refused, %d failed\n", passed, refused, failed);
+    printf("%d refused\n%d passed, %d failed\n", refused, passed, failed);
     return failed != 0;
 }
