@@ -118,6 +118,7 @@ bool rt_native_compile(ir_module *m, const char *name, const rt_native_options *
         bool wanted = f->flags & IR_FUNC_KERNEL && (!name || !strcmp(f->name, name));
         if (wanted && !make_group(f, o, arena, &kernels[n++])) return false;
     }
+    if (name && !n) return ir_error(m->cx, "there is no kernel '%s'", name);
     if (!run(m, pass_group_pipeline, o) || !run(m, lowering, o)) return false;
     if (!cg_x86_64_compile(m, &o->code, arena, out)) return false;
     for (uint32_t k = 0; k < n; k++) finish(&kernels[k], arena, out);

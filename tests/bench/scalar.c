@@ -224,10 +224,11 @@ int main(int argc, char **argv) {
         j.module = read_file(argv[1], argv[2]);
         if (!ir_try(&j.cx, compile_and_measure, &j)) return 1;
         printf("  %-12s %9.1f us   %5.2f of the peer's speed\n", problems[k].name, j.time, j.ratio);
+        if (strchr(problems[k].name, '4')) continue; /* of vectors: no part of the mean */
         product += log(j.ratio);
         least = fmin(least, j.ratio);
         n++;
     }
-    printf("  geometric mean %.2f, least %.2f\n", exp(product / n), least);
+    printf("  geometric mean of the scalar ones %.2f, least %.2f\n", exp(product / n), least);
     return 0;
 }
