@@ -98,7 +98,12 @@ typedef struct {
     const ir_pack *library;    /* functions that pass builtins takes; NULL: none */
 } pass_options;
 
-extern const char pass_standard[]; /* the standard pipeline */
+/* Lists of passes that have a name, which may stand in a list themselves: "standard".  Code for a
+ * CPU takes all of them, with pass `regions` behind the second. (pipeline.c) */
+extern const char pass_standard[];       /* "standard" */
+extern const char pass_widening[];       /* "widening": before kernels are code of groups */
+extern const char pass_group_pipeline[]; /* "groups": what pays on code of groups */
+extern const char pass_lowering[];       /* "lowering": what a target can select */
 
 /* Runs a pipeline over a module.  False after a reported error (unknown pass, violation). */
 bool pass_run(ir_module *m, const pass_options *options);

@@ -65,6 +65,11 @@ const char pass_standard[] =
     "simplifycfg," /* blocks that became empty */
     "sink";        /* work that only one of the branches needs that are left */
 
+const char pass_widening[] =
+    "widen," /* while ids are queries: those that are small are not cut and extended again */
+    "gvn,"   /* parts of several indices are one */
+    "dce";   /* the sums that they were */
+
 const char pass_group_pipeline[] =
     "simplify,"    /* what ids and sizes are now */
     "simplifycfg," /* blocks that only led to a meeting */
@@ -77,6 +82,16 @@ const char pass_group_pipeline[] =
     "simplify,"    /* phis of values that have left the loop they were in */
     "dce,"         /* counters and values that nobody asks for */
     "simplifycfg"; /* loops around nothing else than blocks of one jump */
+
+/* From here on rules are not used any more: they put together what is expanded. */
+const char pass_lowering[] =
+    "expand,"      /* basic operations only … */
+    "builtins,"    /* … and functions: code of a library */
+    "simplifycfg," /* its edges */
+    "vectors,"     /* as wide as the target has them; their pieces share much … */
+    "gvn,"
+    "licm," /* … and constants of expansions stand before loops */
+    "dce";
 
 /* ----------------------------------------------------------------------------------- a pipeline */
 
@@ -206,9 +221,15 @@ static void run_entry(pipeline *p, const pass_info *pass) {
 
 /* A list of this file that has a name, or NULL. */
 static const char *find_list(const char *s, size_t n) {
-    return is_name("standard", s, n) ? pass_standard
-           : is_name("groups", s, n) ? pass_group_pipeline
-                                     : NULL;
+    static const struct {
+        const char *name, *list;
+    } lists[] = {{"standard", pass_standard},
+                 {"widening", pass_widening},
+                 {"groups", pass_group_pipeline},
+                 {"lowering", pass_lowering}};
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
+        if (is_name(lists[k].name, s, n)) return lists[k].list;
+    return NULL;
 }
 
 typedef void visit_fn(pipeline *p, const char *s, size_t n);

@@ -26,7 +26,4 @@ typedef struct {
 void pass_make_group(ir_func *kernel, const pass_group_shape *shape, ir_arena *arena,
                      pass_group_code *out);
 
-/* What pays on such functions: names of passes. (pipeline.c) */
-extern const char pass_group_pipeline[];
-
 #endif

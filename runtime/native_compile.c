@@ -1,23 +1,10 @@
 /* native_compile.c — a kernel as code of this machine: the passes and the target, in order.
  *
- * The order is that of docs/ARCHITECTURE.md: what the standard pipeline leaves becomes the code of a
- * work-group; then operations that no CPU has are expanded, last of all, so that no rule puts them
- * together again; vectors become scalars; and the target does the rest.
+ * What the standard pipeline leaves becomes the code of a work-group, which is improved and lowered;
+ * the lists of passes stand in passes/pipeline.c.  The target does the rest.
  */
 #include "passes/regions.h"
 #include "runtime/native.h"
-
-/* Before kernels become code of groups: there, ids are known to be small. */
-static const char widening[] = "widen,gvn,dce";
-
-/* After expansion the rules of `simplify` are not used any more. */
-static const char lowering[] = "expand,"      /* basic operations only … */
-                               "builtins,"    /* … and functions: code of a library */
-                               "simplifycfg," /* its edges */
-                               "vectors,"     /* their pieces share much … */
-                               "gvn,"
-                               "licm," /* … and constants of expansions stand before loops */
-                               "dce";
 
 pass_target rt_native_target(unsigned level) {
     bool modern = level >= CG_X86_64_V3;
@@ -111,7 +98,7 @@ static bool check_imports(const ir_module *m) {
 
 bool rt_native_compile(ir_module *m, const char *name, const rt_native_options *o, ir_arena *arena,
                        cg_object *out) {
-    if (!check_imports(m) || !run(m, pass_standard, o) || !run(m, widening, o)) return false;
+    if (!check_imports(m) || !run(m, pass_standard, o) || !run(m, pass_widening, o)) return false;
     progress *kernels = ir_new_array(arena, progress, count_kernels(m) + 1);
     uint32_t n = 0;
     foreach_func (f, m) {
@@ -119,7 +106,7 @@ bool rt_native_compile(ir_module *m, const char *name, const rt_native_options *
         if (wanted && !make_group(f, o, arena, &kernels[n++])) return false;
     }
     if (name && !n) return ir_error(m->cx, "there is no kernel '%s'", name);
-    if (!run(m, pass_group_pipeline, o) || !run(m, lowering, o)) return false;
+    if (!run(m, pass_group_pipeline, o) || !run(m, pass_lowering, o)) return false;
     if (!cg_x86_64_compile(m, &o->code, arena, out)) return false;
     for (uint32_t k = 0; k < n; k++) finish(&kernels[k], arena, out);
     return true;

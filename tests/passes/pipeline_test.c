@@ -105,19 +105,33 @@ Test(pipeline, standard_keeps_the_facts_of_order) {
     }
 }
 
-/* What makes code for one target is no part of it. */
-static bool is_for_targets(const char *name) {
-    static const char *const names[] = {"expand",  "builtins", "scalarize",
-                                        "regions", "vectors",  "widen"};
-    for (unsigned n = 0; n < sizeof names / sizeof *names; n++)
-        if (!strcmp(name, names[n])) return true;
-    return false;
+/* The lists that make code for a CPU, in order: a place counts behind those in front. */
+static long place_in_native(const char *name) {
+    const char *const lists[] = {pass_standard, pass_widening, "regions", pass_group_pipeline,
+                                 pass_lowering};
+    long before = 0;
+    for (unsigned n = 0; n < sizeof lists / sizeof *lists; n++) {
+        long place = place_of(lists[n], name);
+        if (place >= 0) return before + place;
+        before += (long)strlen(lists[n]) + 1;
+    }
+    return -1;
 }
 
-Test(pipeline, standard_uses_every_other_pass) {
+Test(pipeline, native_keeps_the_facts_of_order) {
+    for (unsigned n = 0; n < pass_order_count; n++) {
+        const pass_order *o = &pass_orders[n];
+        long first = place_in_native(o->first), second = place_in_native(o->second);
+        cr_assert(second < 0 || (first >= 0 && first < second), "%s before %s: %s", o->first,
+                  o->second, o->why);
+    }
+}
+
+/* `scalarize` is `vectors` for a target that has none. */
+Test(pipeline, every_pass_is_used) {
     for (unsigned n = 0; n < pass_count; n++)
-        cr_assert(passes[n].print || is_for_targets(passes[n].name) ||
-                      place_of(pass_standard, passes[n].name) >= 0,
+        cr_assert(passes[n].print || !strcmp(passes[n].name, "scalarize") ||
+                      place_in_native(passes[n].name) >= 0,
                   "%s", passes[n].name);
 }
 
