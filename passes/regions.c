@@ -56,6 +56,20 @@ static const char *find_refusal(const ir_func *kernel) {
 
 /* ----------------------------------------------------------------------------------- what helps */
 
+pass_group_shape pass_shape_of(const pass_range *r) {
+    pass_group_shape s = {
+        .whole_groups = r->has_local, .no_offset = true, .small_ids = true, .dims = r->dims};
+    for (unsigned d = 0; d < 3; d++) {
+        uint64_t size = pass_global_size(r, d), offset = pass_global_offset(r, d);
+        s.no_offset &= !offset;
+        s.small_ids &= size <= INT32_MAX && offset <= INT32_MAX - size;
+        if (!r->has_local) continue;
+        s.local[d] = pass_local_size(r, d);
+        s.whole_groups &= size % s.local[d] == 0;
+    }
+    return s;
+}
+
 static void complete_shape(pass_group_shape *s, const ir_func *kernel) {
     for (unsigned d = 0; d < 3; d++) {
         if (kernel->attrs.local_size[d]) s->local[d] = kernel->attrs.local_size[d];
@@ -173,19 +187,6 @@ void pass_make_group(ir_func *kernel, const pass_group_shape *shape, ir_arena *a
 
 /* ------------------------------------------------------------------------------------- the pass */
 
-static pass_group_shape shape_of(const pass_range *r) {
-    pass_group_shape s = {.no_offset = true, .whole_groups = r && r->has_local};
-    if (!r) return (pass_group_shape){0};
-    s.dims = r->dims;
-    for (unsigned d = 0; d < r->dims; d++) {
-        s.no_offset &= !r->offset[d];
-        if (!r->has_local) continue;
-        s.local[d] = r->local[d];
-        s.whole_groups &= r->global[d] % r->local[d] == 0;
-    }
-    return s;
-}
-
 static bool make_group(ir_func *kernel, const pass_group_shape *shape, pass_ctx *cx) {
     pass_group_code out;
     ir_message place = {.severity = IR_WARNING, .file = kernel->module->name};
@@ -218,7 +219,7 @@ static void remove_locals(ir_module *m, ir_arena *scratch) {
  * Gives up: on barriers of more than a work-group, images, 32-bit pointers, and control flow that
  *        needs too many copies of blocks; a warning says why, and the kernel stays. */
 bool pass_regions(ir_module *m, pass_ctx *cx) {
-    const pass_group_shape shape = shape_of(cx->range);
+    const pass_group_shape any = {0}, shape = cx->range ? pass_shape_of(cx->range) : any;
     bool changed = false;
     ir_vec(ir_func *) kernels = {0};
     foreach_func (f, m)

@@ -15,6 +15,9 @@ typedef struct {
     unsigned dims;     /* 1 to 3: sizes beyond are 1; 0: the launch says */
 } pass_group_shape;
 
+/* What is known of launches on a range. */
+pass_group_shape pass_shape_of(const pass_range *r);
+
 typedef struct {
     ir_func *block, *one; /* k.block and k of launch.h, at level vector */
     ir_group_need need;

@@ -103,16 +103,6 @@ static spvf_range choose_range(const rt_bound_launch *b) {
     return r;
 }
 
-static pass_group_shape shape_of(const pass_range *r) {
-    pass_group_shape s = {.whole_groups = true, .dims = r->dims, .no_offset = true};
-    for (unsigned d = 0; d < 3; d++) {
-        s.local[d] = pass_local_size(r, d);
-        s.whole_groups &= pass_global_size(r, d) % s.local[d] == 0;
-        s.no_offset &= pass_global_offset(r, d) == 0;
-    }
-    return s;
-}
-
 static bool take_argument(void *user, const rt_conversion *c, rt_print_value *out) {
     const uint8_t **at = user;
     bool real = rt_is_float_conversion(c);
@@ -209,7 +199,7 @@ static void try_code(attempt *t) {
     ir_module *m = ir_module_new(cx, "groups", t->launch->kernel->module->pointer_bits);
     ir_func *kernel = ir_import_func(m, t->launch->kernel, t->launch->kernel->name);
     pass_group_shape shape = {0};
-    if (t->known) shape = shape_of(&t->range);
+    if (t->known) shape = pass_shape_of(&t->range);
     ir_arena_init(&q.arena, cx);
     ir_arena_init(&scratch, cx);
     pass_make_group(kernel, &shape, &scratch, &code);

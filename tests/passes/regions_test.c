@@ -38,16 +38,6 @@ static void show(void *user, const ir_message *m) {
     fprintf(stderr, "%s\n", m->text);
 }
 
-static pass_group_shape shape_of(const pass_range *r) {
-    pass_group_shape s = {.whole_groups = true, .dims = r->dims, .no_offset = true};
-    for (unsigned d = 0; d < 3; d++) {
-        s.local[d] = pass_local_size(r, d);
-        s.whole_groups &= pass_global_size(r, d) % s.local[d] == 0;
-        s.no_offset &= pass_global_offset(r, d) == 0;
-    }
-    return s;
-}
-
 static void say(void *user, const check_report *r) {
     cr_assert(r->severity == IR_NOTE, "%s, seed %llu is no proper program: %s",
               ((const subject *)user)->name, (unsigned long long)((const subject *)user)->seed,
@@ -110,7 +100,7 @@ static void make(void *user) {
 static void convert(void *user) {
     subject *s = user;
     pass_group_shape shape = {0};
-    if (s->known) shape = shape_of(&s->range);
+    if (s->known) shape = pass_shape_of(&s->range);
     pass_make_group(s->kernel, &shape, &s->scratch, &s->code);
 }
 
