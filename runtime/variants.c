@@ -1,10 +1,12 @@
 /* variants.c — the compiled code of one kernel: for launches of any shape, and of some known ones.
  *
  * A shape is what code can be made for: the local size above all.  The first launch compiles code
- * for any, one thread for all that wait.  A shape whose launches have taken PATIENCE times as long
- * as that compilation gets code of its own: a gain of a tenth would have paid for it by then, and
- * what ran so long runs on.  Who comes while it is compiled takes the code for any shape.  An eager
- * compiler makes code for each shape at once.
+ * for its shape, which is less work than code for any: many kernels never see another one.  The
+ * second shape makes code for any.  A shape whose launches have taken PATIENCE times as long as
+ * that compilation gets code of its own: a gain of a tenth would have paid for it by then, and what
+ * ran so long runs on.  Who comes while it is compiled takes the code for any shape, once there is
+ * some; code that many wait for is compiled by one.  An eager compiler makes code for each shape at
+ * once.
  *
  * A kernel remembers a bounded number of shapes; a new one replaces the one that was used longest
  * ago, with its code, unless it is in use.
@@ -31,7 +33,7 @@ void rt_kernel_free(rt_kernel *k) {
 
 static bool same_shape(const pass_group_shape *a, const pass_group_shape *b) {
     return memcmp(a->local, b->local, sizeof a->local) == 0 && a->whole_groups == b->whole_groups &&
-           a->no_offset == b->no_offset && a->dims == b->dims;
+           a->no_offset == b->no_offset && a->small_ids == b->small_ids && a->dims == b->dims;
 }
 
 /* The launches of a shape; NULL: it is a new one, and all entries are in use. */
@@ -73,14 +75,28 @@ static bool is_worth_more(const rt_kernel *k, const rt_launches *l) {
     return l->own.state == RT_NOT_COMPILED && l->spent_ns > k->any.ns * PATIENCE;
 }
 
+static bool has_no_code(const rt_kernel *k) {
+    if (k->any.state != RT_NOT_COMPILED) return false;
+    for (const rt_launches *l = k->launches; l < k->launches + RT_MAX_SHAPES; l++)
+        if (l->own.state != RT_NOT_COMPILED) return false;
+    return true;
+}
+
 static ir_status choose(rt_kernel *k, rt_launches *l, const rt_compiler *compiler, rt_use *use) {
-    if (l && compiler->eager && l->own.state == RT_NOT_COMPILED)
-        compile(k, &l->own, &l->shape, compiler);
+    ir_status status = IR_OK;
+    if (l && l->own.state == RT_NOT_COMPILED && (compiler->eager || has_no_code(k)))
+        status = compile(k, &l->own, &l->shape, compiler);
+    if (status != IR_OK) {
+        l->own.state = RT_NOT_COMPILED;
+        return status;
+    }
+    while (l && l->own.state == RT_COMPILING && k->any.state != RT_COMPILED)
+        pthread_cond_wait(&k->compiled, &k->lock);
     if (l && l->own.state == RT_COMPILED) {
         use->variant = &l->own.variant;
         return IR_OK;
     }
-    ir_status status = compile_any(k, compiler);
+    status = compile_any(k, compiler);
     use->variant = &k->any.variant;
     if (status == IR_OK && l && is_worth_more(k, l) &&
         compile(k, &l->own, &l->shape, compiler) == IR_OK)

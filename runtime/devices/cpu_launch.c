@@ -136,14 +136,10 @@ static ir_status compile_variant(void *user, const pass_group_shape *shape, rt_v
 }
 
 static pass_group_shape shape_of(const launch *l) {
-    const ir_group_info *g = &l->info;
-    pass_group_shape shape = {.whole_groups = true, .no_offset = true, .dims = g->work_dim};
-    for (int d = 0; d < 3; d++) {
-        shape.local[d] = g->local_size[d];
-        shape.whole_groups &= g->global_size[d] % g->local_size[d] == 0;
-        shape.no_offset &= g->global_offset[d] == 0;
-    }
-    return shape;
+    pass_range r = rt_pass_range(l->range);
+    r.has_local = true;
+    memcpy(r.local, l->info.local_size, sizeof r.local);
+    return pass_shape_of(&r);
 }
 
 static void find_code(launch *l) {

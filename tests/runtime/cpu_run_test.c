@@ -41,6 +41,18 @@ static const char kernels[] = "target 64\n"
                               "  store %v, %q align 4\n"
                               "  ret\n"
                               "}\n"
+                              "kernel @narrow(%p: ptr.global of i64) {\n"
+                              "entry:\n"
+                              "  %x: i64 = global_id 0\n"
+                              "  %o: i64 = global_offset 0\n"
+                              "  %i: i64 = sub %x, %o\n"
+                              "  %b: i64 = shl %i, 3\n"
+                              "  %q: ptr.global = ptradd %p, %b inbounds\n"
+                              "  %w: i32 = trunc %x\n"
+                              "  %v: i64 = sext %w\n"
+                              "  store %v, %q align 8\n"
+                              "  ret\n"
+                              "}\n"
                               "kernel @turn(%p: ptr.global of i32, %l: ptr.local of i32) {\n"
                               "entry:\n"
                               "  %x: i64 = global_id 0\n"
@@ -101,6 +113,17 @@ Test(cpu_run, offsets) {
     expect_run("buffer x i32[8]\n"
                "launch \"k.ir\":ids global 8 local 4 offset 100 args x, 1\n"
                "expect x[0..7] = 100, 101, 102, 103, 104, 105, 106, 107\n",
+               SPVF_OK, "");
+}
+
+/* 2^31 - 4 to 2^31 + 3, as i32 and back: code for small ids says otherwise for the last four. */
+Test(cpu_run, ids_that_are_not_small) {
+    expect_run("buffer x i64[8]\n"
+               "launch \"k.ir\":narrow global 8 local 4 args x\n"
+               "expect x[0..7] = 0, 1, 2, 3, 4, 5, 6, 7\n"
+               "launch \"k.ir\":narrow global 8 local 4 offset 2147483644 args x\n"
+               "expect x[0..3] = 2147483644, 2147483645, 2147483646, 2147483647\n"
+               "expect x[4..7] = -2147483648, -2147483647, -2147483646, -2147483645\n",
                SPVF_OK, "");
 }
 

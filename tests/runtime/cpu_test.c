@@ -328,6 +328,11 @@ Test(cpu, kernels_are_compiled_once) {
     rt_arg buffer = {.buffer = b.memory};
     for (int i = 0; i < 3; i++) cr_expect_eq(launch(&b, "asks", &r, &buffer, 1), SPVF_OK);
     cr_expect_eq(compiled, 1);
+    cr_expect_eq(facts.shape.local[0], 8);
+    cr_expect(facts.shape.whole_groups && facts.shape.no_offset && facts.shape.small_ids);
+    r.offset[0] = INT32_MAX - 63;
+    cr_expect_eq(launch(&b, "asks", &r, &buffer, 1), SPVF_OK);
+    cr_expect_eq(compiled, 2);
     cr_expect_eq(facts.shape.local[0], 0);
     cr_expect_eq(facts.code.level, rt_cpu_level());
     end(&b);

@@ -29,16 +29,18 @@ static uint64_t launch(rt_kernel *k, fake *f, uint64_t x, unsigned times) {
     return made_for;
 }
 
-Test(variants, a_size_that_is_launched_often_gets_its_own_code) {
+Test(variants, the_first_size_gets_its_own_code_and_another_one_when_it_is_launched_often) {
     rt_kernel k;
     fake f = {.ns = 1000};
     rt_kernel_init(&k);
-    for (int i = 0; i < 6; i++) cr_expect_eq(launch(&k, &f, 64, 2), 0);
     cr_expect_eq(launch(&k, &f, 64, 2), 64);
-    cr_expect_eq(launch(&k, &f, 32, 100), 0, "another size");
-    cr_expect_eq(launch(&k, &f, 32, 1), 32);
+    for (int i = 0; i < 6; i++) cr_expect_eq(launch(&k, &f, 32, 2), 0);
+    cr_expect_eq(launch(&k, &f, 32, 2), 32);
+    cr_expect_eq(launch(&k, &f, 16, 100), 0, "a third one");
+    cr_expect_eq(launch(&k, &f, 16, 1), 16);
     cr_expect_eq(launch(&k, &f, 64, 1), 64);
-    cr_expect_eq(f.compiled, 3);
+    cr_expect_eq(launch(&k, &f, 32, 1), 32);
+    cr_expect_eq(f.compiled, 4);
     rt_kernel_free(&k);
 }
 
@@ -62,19 +64,20 @@ Test(variants, all_of_a_shape_counts) {
         {.local = {8, 1, 1}},
         {.local = {8, 1, 1}, .whole_groups = true},
         {.local = {8, 1, 1}, .no_offset = true},
+        {.local = {8, 1, 1}, .small_ids = true},
         {.local = {8, 1, 1}, .dims = 1},
         {.local = {8, 1, 2}},
     };
     rt_kernel k;
-    rt_launches *known[5];
+    rt_launches *known[6];
     fake f = {0};
     rt_kernel_init(&k);
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 12; i++) {
         rt_use use;
-        rt_kernel_begin(&k, &shapes[i % 5], &(rt_compiler){compile, &f}, &use);
-        if (i >= 5) cr_expect_eq(use.launches, known[i % 5]);
-        for (int n = 0; n < i && i < 5; n++) cr_expect_neq(use.launches, known[n]);
-        known[i % 5] = use.launches;
+        rt_kernel_begin(&k, &shapes[i % 6], &(rt_compiler){compile, &f}, &use);
+        if (i >= 6) cr_expect_eq(use.launches, known[i % 6]);
+        for (int n = 0; n < i && i < 6; n++) cr_expect_neq(use.launches, known[n]);
+        known[i % 6] = use.launches;
         rt_kernel_end(&k, &use, 0);
     }
     rt_kernel_free(&k);
@@ -111,13 +114,16 @@ Test(variants, a_failure_is_not_kept) {
     rt_use use;
     fake f = {.status = IR_ERR_MEMORY};
     rt_kernel_init(&k);
-    const pass_group_shape shape = {.local = {8, 1, 1}};
-    cr_expect_eq(rt_kernel_begin(&k, &shape, &(rt_compiler){compile, &f}, &use), IR_ERR_MEMORY);
-    f.status = IR_OK;
-    cr_expect_eq(launch(&k, &f, 8, 100), 0);
+    for (uint64_t x = 8; x < 10; x++) { /* code of its own, then code for any */
+        const pass_group_shape shape = {.local = {x, 1, 1}};
+        f.status = IR_ERR_MEMORY;
+        cr_expect_eq(rt_kernel_begin(&k, &shape, &(rt_compiler){compile, &f}, &use), IR_ERR_MEMORY);
+        f.status = IR_OK;
+        cr_expect_eq(launch(&k, &f, x, 100), x == 8 ? 8 : 0);
+    }
     f.status = IR_ERR_MEMORY;
-    cr_expect_eq(launch(&k, &f, 8, 1), 0, "what there is goes on to be used");
-    cr_expect_eq(launch(&k, &f, 8, 1), 0);
-    cr_expect_eq(f.compiled, 3);
+    cr_expect_eq(launch(&k, &f, 9, 1), 0, "what there is goes on to be used");
+    cr_expect_eq(launch(&k, &f, 9, 1), 0);
+    cr_expect_eq(f.compiled, 5);
     rt_kernel_free(&k);
 }
