@@ -81,6 +81,7 @@ typedef struct {
     const cg_arg *arg;
     ir_group_need need;
     uint32_t local_size[3]; /* that the code is made for; all 0: for any */
+    uint32_t item_steps;    /* instructions of an item; 0: it loops, nobody knows */
 } cg_kernel;
 
 typedef struct {

@@ -77,19 +77,6 @@ char *ir_strndup(ir_arena *a, const char *s, size_t n) {
 
 char *ir_strdup(ir_arena *a, const char *s) { return ir_strndup(a, s, strlen(s)); }
 
-char *ir_sprintf(ir_arena *a, const char *fmt, ...) {
-    va_list ap;
-    va_start(ap, fmt);
-    int n = vsnprintf(NULL, 0, fmt, ap);
-    va_end(ap);
-    if (n < 0) return ir_strdup(a, "");
-    char *s = ir_alloc(a, (size_t)n + 1);
-    va_start(ap, fmt);
-    vsnprintf(s, (size_t)n + 1, fmt, ap);
-    va_end(ap);
-    return s;
-}
-
 void *ir_vec_grow(ir_arena *a, const void *data, uint32_t *cap, uint32_t n, size_t size) {
     if (*cap > UINT32_MAX / 4) ir_throw(a->cx, IR_ERR_LIMIT);
     *cap = *cap ? *cap * 2 : 8;

@@ -152,17 +152,62 @@ void ir_putn(ir_text *t, const char *s, size_t n) {
 void ir_put(ir_text *t, const char *s) { ir_putn(t, s, strlen(s)); }
 
 /* Mostly there is room, and the first try is right. */
-void ir_putf(ir_text *t, const char *fmt, ...) {
-    va_list ap, again;
+static void put_by_library(ir_text *t, const char *fmt, va_list ap) {
+    va_list again;
     size_t room = t->cap - t->n;
-    va_start(ap, fmt);
     va_copy(again, ap);
     int n = vsnprintf(t->data ? t->data + t->n : NULL, room, fmt, ap);
-    va_end(ap);
     if (n > 0 && (size_t)n >= room) {
         reserve(t, (size_t)n);
         vsnprintf(t->data + t->n, (size_t)n + 1, fmt, again);
     }
     if (n > 0) t->n += (size_t)n;
     va_end(again);
+}
+
+static void put_number(ir_text *t, uint64_t n) {
+    char digits[20], *end = digits + sizeof digits, *p = end;
+    do *--p = (char)('0' + n % 10);
+    while (n /= 10);
+    ir_putn(t, p, (size_t)(end - p));
+}
+
+/* %s, %u and %llu are nearly all that reports and names ask for; from anything else on it is the
+ * library's. */
+static void put_formatted(ir_text *t, const char *fmt, va_list ap) {
+    for (const char *p; *fmt; fmt = p) {
+        p = fmt + strcspn(fmt, "%");
+        if (p != fmt) {
+            ir_putn(t, fmt, (size_t)(p - fmt));
+        } else if (p[1] == 's') {
+            ir_put(t, va_arg(ap, const char *));
+            p += 2;
+        } else if (p[1] == 'u') {
+            put_number(t, va_arg(ap, unsigned));
+            p += 2;
+        } else if (strncmp(p + 1, "llu", 3) == 0) {
+            put_number(t, va_arg(ap, unsigned long long));
+            p += 4;
+        } else {
+            put_by_library(t, p, ap);
+            return;
+        }
+    }
+}
+
+void ir_putf(ir_text *t, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    put_formatted(t, fmt, ap);
+    va_end(ap);
+}
+
+char *ir_sprintf(ir_arena *a, const char *fmt, ...) {
+    char start[256] = "";
+    ir_text t = {.data = start, .cap = sizeof start, .arena = a};
+    va_list ap;
+    va_start(ap, fmt);
+    put_formatted(&t, fmt, ap);
+    va_end(ap);
+    return ir_strndup(a, t.data, t.n);
 }

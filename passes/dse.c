@@ -36,7 +36,7 @@ typedef struct {
     ir_vec(touch) touches;    /* in reverse postorder */
     uint32_t *first;          /* by place in that order: its first touch; one more at the end */
     ir_vec(ir_inst *) writes; /* that may get a bit */
-    candidate candidates[WORD];
+    candidate *candidates;
     unsigned n;
     uint64_t *dead;  /* by block id: dead at its start */
     uint64_t *older; /* by block id: what is made of values from before it */
@@ -188,6 +188,7 @@ static bool sweep(dse *d, uint32_t place) {
 /* ------------------------------------------------------------------------------------- the pass */
 
 static void choose(dse *d, uint32_t from, unsigned n) {
+    if (!d->candidates) d->candidates = ir_new_array(d->scratch, candidate, n);
     d->n = n;
     for (unsigned k = 0; k < n; k++) {
         candidate *c = &d->candidates[k];

@@ -153,7 +153,16 @@ static void replace_kernel(pass_grouping *g) {
     build_wrapper(g, g->out->one);
 }
 
+static uint32_t count_steps(ir_func *kernel) {
+    uint32_t n = 0;
+    if (ir_loop_tree(kernel)->n) return 0;
+    foreach_block (b, kernel)
+        foreach_inst (i, b) n++;
+    return n;
+}
+
 static void make(pass_grouping *g) {
+    g->out->item_steps = count_steps(g->kernel);
     g->f = g->out->block = new_func(g, ir_sprintf(g->scratch, "%s.block", g->kernel->name));
     g->f->level = L_SPMD; /* until it is done */
     pass_take_kernel(g);

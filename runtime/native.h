@@ -113,6 +113,7 @@ typedef struct {
     void *const *args;
     uint64_t local, scratch; /* bytes that each thread needs */
     rt_cost *cost;           /* of the kernel, or NULL */
+    uint64_t guess;          /* picoseconds of a group that has never run; 0: nobody knows */
 } rt_work;
 
 /* NULL: no memory.  Helpers start when they are needed first. */
@@ -131,6 +132,7 @@ void rt_pool_give_back(rt_pool *p);
 
 typedef struct {
     pass_group_shape shape; /* of the launches that the code is for */
+    bool only_blocks;       /* no function runs a single group: entry is that of the block */
     cg_x86_64_options code;
 } rt_native_options;
 
@@ -152,6 +154,7 @@ typedef struct {
     rt_code code;
     rt_block *run;
     ir_group_need need;
+    uint32_t item_steps;    /* as in cg_kernel */
     pass_group_shape shape; /* of the launches that it is made for */
 } rt_variant;
 

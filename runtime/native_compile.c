@@ -71,8 +71,11 @@ static bool make_group(ir_func *f, const rt_native_options *o, ir_arena *arena, 
         p->kernel.local_size[d] = required ? required : (uint32_t)o->shape.local[d];
     }
     pass_make_group(f, &o->shape, arena, &p->code);
-    if (!p->code.refusal) return true;
-    return ir_error(cx, "kernel '%s' cannot run on a CPU: %s", p->kernel.name, p->code.refusal);
+    if (p->code.refusal)
+        return ir_error(cx, "kernel '%s' cannot run on a CPU: %s", p->kernel.name, p->code.refusal);
+    if (o->only_blocks) ir_func_remove(p->code.one);
+    if (o->only_blocks) p->code.one = p->code.block;
+    return true;
 }
 
 static uint32_t count_kernels(const ir_module *m) {
@@ -85,6 +88,7 @@ static void finish(const progress *p, ir_arena *arena, cg_object *out) {
     cg_kernel *k = ir_push(arena, &out->kernels);
     *k = p->kernel;
     k->need = p->code.need;
+    k->item_steps = p->code.item_steps;
     k->entry = symbol_of(out, p->code.one->name);
     k->block = symbol_of(out, p->code.block->name);
 }

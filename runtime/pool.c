@@ -4,9 +4,9 @@
  * shrinks as the end comes near (guided self-scheduling, Polychronopoulos and Kuck 1987), until
  * nothing is left.  The caller begins at once; helpers join when they are awake, each of them
  * waking two more, as long as the launch wants more.  How many it wants follows from what earlier
- * launches of the kernel took: what the caller does alone before a helper would have come wakes
- * nobody.  A caller that believes so begins with few groups, and calls for help when they take
- * longer than all of them should.
+ * launches of the kernel took, or else from a guess: what the caller does alone before a helper
+ * would have come wakes nobody.  A caller that believes so begins with few groups, and calls for
+ * help when they take longer than all of them should.
  *
  * A helper joins while fewer threads run groups than the pool has, and leaves between two chunks
  * when callers have come that make them more.  One that has nothing to do looks out for the next
@@ -312,6 +312,11 @@ static uint64_t known_cost(const rt_work *w) {
     return w->cost ? atomic_load_explicit(&w->cost->picoseconds, memory_order_relaxed) : 0;
 }
 
+static uint64_t expected_cost(const rt_work *w) {
+    uint64_t known = known_cost(w);
+    return known ? known : w->guess;
+}
+
 static uint64_t cost_of(uint64_t ns, uint64_t groups) {
     return (uint64_t)((ir_u128)ns * 1000 / groups) + 1;
 }
@@ -364,7 +369,7 @@ static void close_launch(rt_pool *p, launch *l) {
 
 static void run_launch(rt_pool *p, launch *l, const seat *s) {
     uint64_t start = rt_now_ns(), done = 0;
-    plan_launch(p, l, known_cost(l->work));
+    plan_launch(p, l, expected_cost(l->work));
     if (!l->wanted) done = run_short(l, s, start);
     if (done && done < l->total) plan_launch(p, l, cost_of(rt_now_ns() - start, done));
     bool shared = l->wanted != 0;

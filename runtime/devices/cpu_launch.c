@@ -116,13 +116,14 @@ static void compile(void *arg) {
     void *block = rt_code_symbol(&c->out->code, &object, k->block);
     memcpy(&c->out->run, &block, sizeof block); /* ISO C has no cast */
     c->out->need = k->need;
+    c->out->item_steps = k->item_steps;
     c->out->shape = c->options.shape;
 }
 
 static ir_status compile_variant(void *user, const pass_group_shape *shape, rt_variant *out) {
     launch *l = user;
     ir_ctx *cx = &l->device->base.context->cx;
-    compilation c = {.launch = l, .options = {*shape, l->device->code}, .out = out};
+    compilation c = {.launch = l, .options = {*shape, true, l->device->code}, .out = out};
     c.options.code.lines = l->device->tools.gdb;
     ir_arena_init(&c.arena, cx);
     bool ok = ir_try(cx, compile, &c);
@@ -213,6 +214,12 @@ static void deliver(launch *l) {
     if (l->output.text.n && d->output) d->output(d->output_user, l->output.text.data);
 }
 
+/* An instruction takes half a nanosecond, if it is not repeated. */
+static uint64_t guess_cost(const launch *l) {
+    const uint64_t *local = l->info.local_size;
+    return l->use.variant->item_steps * local[0] * local[1] * local[2] * 500;
+}
+
 static void run(launch *l) {
     const rt_device *d = &l->device->base;
     l->info.print = cpu_print;
@@ -221,6 +228,7 @@ static void run(launch *l) {
     l->work.info = &l->info;
     l->work.args = l->args;
     l->work.cost = l->use.launches ? &l->use.launches->cost : NULL;
+    l->work.guess = guess_cost(l);
     if (rt_pool_run(l->device->pool, &l->work) != IR_OK)
         rt_throw(d->context, IR_ERR_MEMORY, "kernel @%s: no memory for its work-groups",
                  function_of(l)->name);

@@ -30,8 +30,8 @@ typedef struct {
 } problem;
 
 #define CHAIN "launch \"unary_chain.spv\":"
-static const char vadd_plan[] = "buffer a f32[1024] = iota\nbuffer b f32[1024] = 1.0\n"
-                                "buffer c f32[1024]\n"
+static const char vadd_plan[] = "buffer a f32[64] = iota\nbuffer b f32[64] = 1.0\n"
+                                "buffer c f32[64]\n"
                                 "launch \"vadd.spv\":vadd global 64 args a, b, c\n"
                                 "expect c[0..2] = 1.0, 2.0, 3.0\n";
 static const char chain_plan[] =

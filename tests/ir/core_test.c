@@ -2,6 +2,7 @@
 #include "ir/ir.h"
 
 #include <criterion/criterion.h>
+#include <limits.h>
 #include <stdlib.h>
 
 static ir_ctx cx;
@@ -46,6 +47,34 @@ Test(core, memory_limit_throws_and_frees) {
     cr_assert_leq(limited.used, limited.limit);
     ir_arena_free(&a);
     cr_assert_eq(limited.used, 0);
+}
+
+static void format(void *arg) {
+    ir_text t = {.arena = arg};
+    char want[2000];
+    const char *fmt = "%s: %u of %llu, %d %5.2f%% '%s' %c%u %llu|";
+    for (int i = 0; i < 40; i++) {
+        unsigned n = 3u * (unsigned)i << i % 30;
+        unsigned long long big = i ? ~0ULL / (unsigned)i : 0;
+        const char *name =
+            i % 2 ? "" : "a long name that makes the text grow over its start of 256";
+#define ARGS name, n, big, -i, i * 0.37, name, 'c', UINT_MAX, 10ULL
+        snprintf(want, sizeof want, fmt, ARGS);
+        size_t at = t.n;
+        ir_putf(&t, fmt, ARGS);
+        cr_expect_str_eq(t.data + at, want);
+        cr_expect_str_eq(ir_sprintf(arg, fmt, ARGS), want);
+#undef ARGS
+    }
+    cr_expect_str_eq(ir_sprintf(arg, "%s", ""), "");
+    cr_expect_str_eq(ir_sprintf(arg, "%0300d", 7) + 298, "07");
+}
+
+Test(core, text_is_formatted_as_the_library_does) {
+    ir_arena a;
+    ir_arena_init(&a, &cx);
+    cr_assert(ir_try(&cx, format, &a));
+    ir_arena_free(&a);
 }
 
 static void throw_inside(void *arg) { ir_throw(arg, IR_ERR_INPUT); }

@@ -412,6 +412,12 @@ static void open_too_high(void *arg) {
         rt_cpu_open_with(b->context, &(rt_cpu_options){.code.level = 9, .compile = compile});
 }
 
+Test(cpu, the_level_is_the_machines) {
+    cr_expect_eq(rt_cpu_level() >= CG_X86_64_V2, __builtin_cpu_supports("x86-64-v2") != 0);
+    cr_expect_eq(rt_cpu_level() >= CG_X86_64_V3, __builtin_cpu_supports("x86-64-v3") != 0);
+    cr_expect_eq(rt_cpu_level() >= CG_X86_64_V4, __builtin_cpu_supports("x86-64-v4") != 0);
+}
+
 Test(cpu, levels_that_the_machine_lacks) {
     bench b = {.context = new_context()};
     cr_expect_eq(rt_guard(b.context, open_too_high, &b), SPVF_ERROR_DEVICE);

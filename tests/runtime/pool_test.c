@@ -3,6 +3,7 @@
 #include "runtime/native.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <fenv.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -152,6 +153,27 @@ Test(pool, who_was_short_before_gets_help_when_not) {
                  .cost = &cost};
     cr_assert_eq(rt_pool_run(p, &w), IR_OK);
     cr_expect_not_null(seen[1], "more than one thread");
+    rt_pool_free(p);
+}
+
+static unsigned count_threads(void) {
+    unsigned n = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    while (readdir(tasks)) n++;
+    closedir(tasks);
+    return n;
+}
+
+Test(pool, who_is_guessed_to_be_short_starts_nobody) {
+    rt_pool *p = new_pool(8);
+    ir_group_info g = {.num_groups = {64, 1, 1}};
+    rt_work w = {.run = do_nothing, .info = &g, .guess = 1};
+    unsigned before = count_threads();
+    cr_assert_eq(rt_pool_run(p, &w), IR_OK);
+    cr_expect_eq(count_threads(), before);
+    w.guess = 0;
+    cr_assert_eq(rt_pool_run(p, &w), IR_OK);
+    cr_expect_gt(count_threads(), before, "nothing is known");
     rt_pool_free(p);
 }
 
