@@ -77,7 +77,7 @@ static void show_message(void *user, const spvf_message *m) {
 static double run_ours(const problem *p, const char *bitcode) {
     char path[1024];
     spvf_context *c;
-    spvf_plan *plan;
+    spvf_plan *plan = NULL;
     (void)bitcode;
     snprintf(path, sizeof path, "%s/%s.plan", folder, p->kernel);
     double start = cpu_time();
@@ -86,7 +86,10 @@ static double run_ours(const problem *p, const char *bitcode) {
     spvf_context_create(&co, &c);
     bool ok = spvf_plan_load(c, path, p->plan, strlen(p->plan), &plan) == SPVF_OK &&
               spvf_plan_run(plan, &o, NULL) == SPVF_OK;
-    return ok ? cpu_time() - start : -1;
+    double t = cpu_time() - start;
+    spvf_plan_destroy(plan);
+    spvf_context_destroy(c);
+    return ok ? t : -1;
 }
 
 /* The same many times over in one process, which has touched its memory and code before. */
