@@ -30,8 +30,8 @@ typedef struct {
     uint64_t global_size[3];   /* work-items */
     uint64_t global_offset[3]; /* work-items */
     uint32_t work_dim;
-    uint32_t reserved;
-    void *local;   /* see above */
+    uint32_t local_bytes; /* of local memory: where generic pointers lead is asked */
+    void *local;          /* see above */
     void *scratch; /* at least what ir_group_need asks for, aligned to IR_LOCAL_ALIGN */
     /* printf of a kernel: arguments stand behind each other at multiples of 8 bytes, vectors lane by
      * lane without gaps; scalar floats are f64, strings are addresses.  Gives 0, or -1 when it could

@@ -8,6 +8,7 @@
  *   regions_ids.c      … and its ids and sizes
  *   regions_collect.c  operations of the whole group, by barriers and shared variables
  *   regions_print.c    printf, by a call
+ *   regions_spaces.c   where generic pointers lead
  *   regions_decide.c   at which branches it is open where the items meet next
  *   regions_cut.c      the regions, and which of their branches are decided once for the group
  *   regions_keep.c     values that are needed across regions: once, again, or one for each item
@@ -167,6 +168,7 @@ static void make(pass_grouping *g) {
     g->f->level = L_SPMD; /* until it is done */
     pass_take_kernel(g);
     remove_minor(g);
+    pass_answer_spaces(g);
     pass_place_locals(g);
     pass_answer_queries(g);
     pass_expand_collectives(g);

@@ -93,6 +93,8 @@ ir_inst *pass_shared_variable(pass_grouping *g, ir_type t);
 /* … and, once the regions have their loops, the variables themselves. */
 void pass_make_shared(pass_grouping *g);
 void pass_expand_prints(pass_grouping *g);
+/* Comparisons of addresses instead of questions about spaces. (regions_spaces.c) */
+void pass_answer_spaces(pass_grouping *g);
 /* `bytes` of scratch memory for the group, until items have theirs. (regions_keep.c) */
 ir_inst *pass_group_storage(pass_grouping *g, uint64_t bytes);
 

@@ -564,8 +564,9 @@ typedef struct {
     uint64_t local_size[3];    /* as launched; the last group of a dimension may be smaller */
     uint64_t global_size[3];   /* work-items */
     uint64_t global_offset[3]; /* work-items */
-    uint32_t work_dim, reserved;
-    void *local;   /* aligned to 128: what `need` says, then what parameters point to */
+    uint32_t work_dim;
+    uint32_t local_bytes; /* of `local`; asked for by casts of generic pointers only */
+    void *local;          /* aligned to 128: what `need` says, then what parameters point to */
     void *scratch; /* aligned to 128: what `need` says */
     /* printf, or NULL: arguments stand at multiples of 8 bytes, lanes of vectors without gaps;
      * scalar floats are doubles, strings are addresses. */

@@ -57,6 +57,10 @@ static void store(glue *g, unsigned from, size_t disp) {
     emit(g, X86_MOV_rm64_r64, at(RSP, (int32_t)disp), r64(from));
 }
 
+static void store_number(glue *g, uint32_t n, size_t disp) {
+    emit(g, X86_MOV_rm32_imm32, at(RSP, (int32_t)disp), x86_imm((int32_t)n));
+}
+
 static void store_sum(glue *g, int32_t offset, size_t disp) { /* rsp + offset */
     emit(g, X86_LEA_r64_m, r64(RAX), at(RSP, offset));
     store(g, RAX, disp);
@@ -118,16 +122,14 @@ static void copy_three(glue *g, size_t to, int32_t from, unsigned more) {
 }
 
 static void emit_info(glue *g) {
-    static_assert(offsetof(ir_group_info, reserved) == offsetof(ir_group_info, work_dim) + 4,
-                  "one store fills both");
     copy_three(g, offsetof(ir_group_info, group_id), STATE_GROUP_ID, 0);
     copy_three(g, offsetof(ir_group_info, group_end), STATE_GROUP_ID, 1);
     copy_three(g, offsetof(ir_group_info, num_groups), STATE_NUM_GROUPS, 0);
     copy_three(g, offsetof(ir_group_info, local_size), STATE_LOCAL_SIZE, 0);
     copy_three(g, offsetof(ir_group_info, global_size), STATE_GLOBAL_RANGE, 0);
     copy_three(g, offsetof(ir_group_info, global_offset), STATE_GLOBAL_OFFSET, 0);
-    emit(g, X86_MOV_r32_imm32, x86_reg(X86_R32, RAX), x86_imm(3));
-    store(g, RAX, offsetof(ir_group_info, work_dim));
+    store_number(g, 3, offsetof(ir_group_info, work_dim));
+    store_number(g, (uint32_t)g->kernel->need.local, offsetof(ir_group_info, local_bytes));
     store_sum(g, g->local, offsetof(ir_group_info, local));
     store_sum(g, g->scratch, offsetof(ir_group_info, scratch));
     emit(g, X86_XOR_rm32_r32, x86_reg(X86_R32, RAX), x86_reg(X86_R32, RAX));

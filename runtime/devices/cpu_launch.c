@@ -222,6 +222,7 @@ static uint64_t guess_cost(const launch *l) {
 
 static void run(launch *l) {
     const rt_device *d = &l->device->base;
+    l->info.local_bytes = (uint32_t)l->work.local; /* which is below 2^31 */
     l->info.print = cpu_print;
     l->info.user = &l->output;
     l->work.run = l->use.variant->run;

@@ -208,6 +208,7 @@ static inline void groups_run(groups *q, const pass_group_code *code, const pass
     uint64_t scratch = code->need.scratch + items * code->need.scratch_item;
     info.local = groups_alloc(q, local + code->need.local, IR_LOCAL_ALIGN);
     info.scratch = groups_alloc(q, scratch, IR_LOCAL_ALIGN);
+    info.local_bytes = (uint32_t)(local + code->need.local);
     groups_add(q, info.local, local + code->need.local, IR_LOCAL);
     groups_add(q, info.scratch, scratch, IR_PRIVATE);
     groups_add(q, &info, sizeof info, IR_CONST);

@@ -48,6 +48,7 @@ static_assert(sizeof(ir_kernel_entry) == sizeof(spvf_native_kernel), "kernels");
 SAME(ir_group_info, spvf_group_info, group_end);
 SAME(ir_group_info, spvf_group_info, local_size);
 SAME(ir_group_info, spvf_group_info, work_dim);
+SAME(ir_group_info, spvf_group_info, local_bytes);
 SAME(ir_group_info, spvf_group_info, local);
 SAME(ir_group_info, spvf_group_info, user);
 SAME(ir_arg_entry, spvf_native_arg, align);
