@@ -41,6 +41,8 @@ void x86_add_reg(ir_builder *b, x86_draft *d, ir_inst *x);
 /* x as the operand that may be memory: a load that v alone uses and that can be read at v, or a
  * constant that stands behind the code, if the row reads as many bytes; else in a register. */
 void x86_add_rm(ir_builder *b, x86_draft *d, const ir_inst *v, ir_inst *x);
+/* Does x load the same at v?  Not if they are in different blocks or far from each other. */
+bool x86_can_read_later(const ir_inst *v, const ir_inst *x);
 /* Would x86_add_rm read it from memory? */
 bool x86_is_foldable(const ir_builder *b, x86_row row, const ir_inst *v, ir_inst *x);
 /* The memory at address p. */
@@ -64,8 +66,7 @@ unsigned x86_word_of(const ir_inst *x);
 
 /* ------------------------------------------------------------------- conditions (select_cond.c) */
 
-/* Adds the comparison that decides c; gives the flags that tell.  `negate`: that tell the opposite.
- */
+/* Adds the comparison that decides c, which `user` asks for; gives the flags that tell. */
 x86_cc x86_add_condition(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *c);
 x86_cc x86_negate(x86_cc cc);
 

@@ -59,14 +59,13 @@ static x86_cc exchange(x86_cc cc) {
     }
 }
 
-static x86_cc add_float_test(ir_builder *b, x86_draft *d, const ir_inst *user, const ir_inst *c) {
+static x86_cc add_float_test(ir_builder *b, x86_draft *d, const ir_inst *c) {
     test t = test_of((ir_op)c->op);
     ir_inst *x = ir_arg(c, t.swap), *y = ir_arg(c, !t.swap);
     bool wide = x->type == IR_F64;
     d->row = x86_has(b, X86_V3) ? (wide ? X86_VUCOMISD_x_xm : X86_VUCOMISS_x_xm)
                                 : (wide ? X86_UCOMISD_x_xm : X86_UCOMISS_x_xm);
     x86_add_reg(b, d, x);
-    (void)user;
     x86_add_reg(b, d, y);
     return t.cc;
 }
@@ -99,7 +98,7 @@ static x86_cc add_zero_test(ir_builder *b, x86_draft *d, ir_inst *x, x86_cc cc) 
     return cc == CC_L ? CC_S : cc;
 }
 
-static x86_cc add_int_test(ir_builder *b, x86_draft *d, const ir_inst *user, const ir_inst *c) {
+static x86_cc add_int_test(ir_builder *b, x86_draft *d, const ir_inst *c) {
     static const uint16_t rows[] = {X86_CMP_r8_rm8, X86_CMP_r16_rm16, X86_CMP_r32_rm32,
                                     X86_CMP_r64_rm64};
     static const uint16_t imm8s[] = {X86_CMP_rm8_imm8, X86_CMP_rm16_imm8, X86_CMP_rm32_imm8,
@@ -121,12 +120,15 @@ static x86_cc add_int_test(ir_builder *b, x86_draft *d, const ir_inst *user, con
     bool immediate = x86_is_imm32(y, &n);
     d->row = !immediate ? rows[size] : n == (int8_t)n ? imm8s[size] : imms[size];
     x86_add_reg(b, d, x);
-    (void)user;
     if (immediate)
         x86_add_int(b, d, IR_I64, (uint64_t)n);
     else
         x86_add_reg(b, d, y);
     return cc;
+}
+
+static x86_cc add_test(ir_builder *b, x86_draft *d, const ir_inst *c) {
+    return ir_info(c)->rule == R_CMPF ? add_float_test(b, d, c) : add_int_test(b, d, c);
 }
 
 /* The comparison is to be made at its user. */
@@ -145,8 +147,7 @@ x86_cc x86_add_condition(ir_builder *b, x86_draft *d, const ir_inst *user, ir_in
         d->n++;
         return CC_NE;
     }
-    bool floats = ir_info(c)->rule == R_CMPF;
-    return floats ? add_float_test(b, d, user, c) : add_int_test(b, d, user, c);
+    return add_test(b, d, c);
 }
 
 /* ------------------------------------------------------------------------------------------- users */
@@ -173,8 +174,7 @@ ir_inst *mach_set(ir_builder *b, ir_inst *v, ir_inst *x) {
     (void)x;
     if (v->op == IR_OP_foeq || v->op == IR_OP_fune) return build_equal(b, v);
     x86_draft d = {.type = v->type, .mode = MACH_SET * MACH_KIND};
-    bool floats = ir_info(v)->rule == R_CMPF;
-    d.aux = (uint8_t)(floats ? add_float_test(b, &d, v, v) : add_int_test(b, &d, v, v));
+    d.aux = (uint8_t)add_test(b, &d, v);
     return x86_build(b, &d);
 }
 

@@ -252,10 +252,8 @@ static bool is_aligned_for(x86_row row, const ir_inst *load) {
     return !demands || load->imm.mem.align >= 4;
 }
 
-/* Can x be read at v as well, and by v alone? */
-static bool can_read_later(const ir_inst *v, const ir_inst *x) {
-    if (x->block != v->block || !is_for(v, x)) return false;
-    if (x->imm.mem.flags & IR_MEM_VOLATILE) return false;
+bool x86_can_read_later(const ir_inst *v, const ir_inst *x) {
+    if (x->block != v->block || (x->imm.mem.flags & IR_MEM_VOLATILE)) return false;
     const ir_inst *i = x->next;
     for (unsigned n = 0; n < LOAD_WINDOW && i; n++, i = i->next) {
         if (i == v) return true;
@@ -269,7 +267,7 @@ bool x86_is_foldable(const ir_builder *b, x86_row row, const ir_inst *v, ir_inst
     bool far = ir_is_float(x->type) || ir_is_vector(x->type);
     if (ir_is_const(x) && far) return bytes == ir_access_size(NULL, x->type);
     if (x->op != IR_OP_load || bytes != ir_access_size(b->f->module, x->type)) return false;
-    return is_aligned_for(row, x) && can_read_later(v, x);
+    return is_aligned_for(row, x) && is_for(v, x) && x86_can_read_later(v, x);
 }
 
 void x86_add_rm(ir_builder *b, x86_draft *d, const ir_inst *v, ir_inst *x) {

@@ -116,18 +116,12 @@ static void build_update(ir_builder *b, const memory_rows *r, const ir_inst *use
     x86_build(b, &d);
 }
 
-/* Nothing writes between the load x and the store v, which are each other's only company. */
+/* The load x and the store v are each other's only company, and nothing writes between them. */
 static bool is_update(const ir_inst *v, const ir_inst *x) {
     const ir_inst *sum = ir_arg(v, 0);
-    bool plain = !(x->imm.mem.flags & IR_MEM_VOLATILE) && !(v->imm.mem.flags & IR_MEM_VOLATILE);
-    if (!plain || x->block != v->block || sum->block != v->block) return false;
-    if (sum->uses->next || x->uses->next || ir_is_bool(x->type)) return false;
-    const ir_inst *i = x->next;
-    for (unsigned n = 0; n < 40 && i; n++, i = i->next) {
-        if (i == v) return true;
-        if (ir_has_flag(i, F_WRITES) && i->op != IR_OP_mach) return false;
-    }
-    return false;
+    bool plain = !(v->imm.mem.flags & IR_MEM_VOLATILE) && !ir_is_bool(x->type);
+    if (!plain || sum->block != v->block || sum->uses->next || x->uses->next) return false;
+    return x86_can_read_later(v, x);
 }
 
 #define STORE_OP(name, N)                                                                          \
