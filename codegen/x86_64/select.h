@@ -70,6 +70,25 @@ unsigned x86_word_of(const ir_inst *x);
 x86_cc x86_add_condition(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *c);
 x86_cc x86_negate(x86_cc cc);
 
+/* -------------------------------------------------- what scalars and lanes share (select_float.c) */
+
+/* The immediate of ROUNDSS and ROUNDPS for rint, floor, ceil and trunc_f: no exception for results
+ * that are not exact. */
+int x86_rounding_of(ir_op op);
+/* Relations of CMPSS and CMPPS. */
+enum {
+    X86_CMP_EQ,
+    X86_CMP_LT,
+    X86_CMP_LE,
+    X86_CMP_UNORD,
+    X86_CMP_NEQ,
+    X86_CMP_NLT,
+    X86_CMP_NLE,
+    X86_CMP_ORD
+};
+/* Which of them an op is; `swap`: with its operands exchanged.  False for fone and fueq. */
+bool x86_find_relation(ir_op op, int *relation, bool *swap);
+
 /* --------------------------------------------------------- vectors (select_packed.c, …_lanes.c) */
 
 /* Rows of one instruction by the width of its registers. */

@@ -25,46 +25,44 @@ static uint16_t pick(const ir_builder *b, const rows r, const ir_inst *x) {
     return r[x86_has(b, X86_V3)][is_wide(x)];
 }
 
-static ir_inst *build_binary(ir_builder *b, ir_inst *v, const rows r, ir_inst *x, ir_inst *y) {
-    x86_draft d = {.row = pick(b, r, v), .type = v->type};
+/* What one instruction does.  MINSS gives x < y ? x : y, MAXSS x > y ? x : y. */
+static x86_row row_of(const ir_builder *b, ir_op op, const ir_inst *v) {
+    static const struct {
+        ir_op op;
+        rows rows;
+    } scalars[] = {
+        {IR_OP_fadd, SCALAR(ADD)},  {IR_OP_fsub, SCALAR(SUB)}, {IR_OP_fmul, SCALAR(MUL)},
+        {IR_OP_fdiv, SCALAR(DIV)},  {IR_OP_fmin, SCALAR(MIN)}, {IR_OP_fmax, SCALAR(MAX)},
+        {IR_OP_sqrt, SCALAR(SQRT)},
+    };
+    unsigned n = 0;
+    while (scalars[n].op != op) n++;
+    return (x86_row)pick(b, scalars[n].rows, v);
+}
+
+static ir_inst *build_binary(ir_builder *b, ir_inst *v, x86_row row, ir_inst *x, ir_inst *y) {
+    x86_draft d = {.row = (uint16_t)row, .type = v->type};
     x86_add_reg(b, &d, x);
     x86_add_rm(b, &d, v, y);
     return x86_build(b, &d);
 }
 
-static ir_inst *build_commuting(ir_builder *b, ir_inst *v, const rows r, ir_inst *x, ir_inst *y) {
-    x86_row row = (x86_row)pick(b, r, v);
-    bool swap = x86_is_foldable(b, row, v, x) && !x86_is_foldable(b, row, v, y);
-    return swap ? build_binary(b, v, r, y, x) : build_binary(b, v, r, x, y);
-}
-
 /* ------------------------------------------------------------------------------------ arithmetic */
 
-ir_inst *mach_fadd(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    static const rows r = SCALAR(ADD);
-    return build_commuting(b, v, r, x, y);
+ir_inst *mach_scalar(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    x86_row row = row_of(b, (ir_op)v->op, v);
+    bool swap = ir_has_flag(v, F_COMMUTES) && x86_is_foldable(b, row, v, x) &&
+                !x86_is_foldable(b, row, v, y);
+    return build_binary(b, v, row, swap ? y : x, swap ? x : y);
 }
-ir_inst *mach_fsub(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    static const rows r = SCALAR(SUB);
-    return build_binary(b, v, r, x, y);
-}
-ir_inst *mach_fmul(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    static const rows r = SCALAR(MUL);
-    return build_commuting(b, v, r, x, y);
-}
-ir_inst *mach_fdiv(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    static const rows r = SCALAR(DIV);
-    return build_binary(b, v, r, x, y);
-}
+
 /* x < y ? x : y */
-ir_inst *mach_minss(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    static const rows r = SCALAR(MIN);
-    return build_binary(b, v, r, x, y);
+ir_inst *mach_least(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    return build_binary(b, v, row_of(b, IR_OP_fmin, v), x, y);
 }
 /* x > y ? x : y */
-ir_inst *mach_maxss(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    static const rows r = SCALAR(MAX);
-    return build_binary(b, v, r, x, y);
+ir_inst *mach_most(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    return build_binary(b, v, row_of(b, IR_OP_fmax, v), x, y);
 }
 
 /* Rows of fused operations: scalars, 16 bytes, 32 bytes; f32, f64. */
@@ -109,31 +107,28 @@ FMA(fnms, VFNMSUB) /* -(x * y) - z */
 
 /* With x as the operand that fills the upper part. */
 static ir_inst *build_merging(ir_builder *b, ir_inst *v, x86_row row, ir_inst *x) {
-    x86_draft d = {.row = (uint16_t)row, .type = v->type};
-    x86_add_reg(b, &d, x);
-    x86_add_reg(b, &d, x);
-    return x86_build(b, &d);
+    return x86_build_regs(b, v->type, row, x, x, -1);
 }
 
 ir_inst *mach_sqrt(ir_builder *b, ir_inst *v, ir_inst *x) {
-    static const rows r = SCALAR(SQRT);
-    return build_merging(b, v, pick(b, r, v), x);
+    return build_merging(b, v, row_of(b, IR_OP_sqrt, v), x);
 }
 
-/* Modes of ROUNDSS; 8: no exception for results that are not exact. */
-static ir_inst *build_rounding(ir_builder *b, ir_inst *v, ir_inst *x, unsigned mode) {
+int x86_rounding_of(ir_op op) {
+    switch (op) {
+    case IR_OP_rint: return 8;
+    case IR_OP_floor: return 9;
+    case IR_OP_ceil: return 10;
+    default: assert(op == IR_OP_trunc_f); return 11;
+    }
+}
+
+ir_inst *mach_round(ir_builder *b, ir_inst *v, ir_inst *x) {
     static const rows r = {{X86_ROUNDSS_x_xm_imm8, X86_ROUNDSD_x_xm_imm8},
                            {X86_VROUNDSS_x_x_xm_imm8, X86_VROUNDSD_x_x_xm_imm8}};
-    x86_draft d = {.row = pick(b, r, v), .type = v->type};
-    x86_add_reg(b, &d, x);
-    x86_add_reg(b, &d, x);
-    x86_add_int(b, &d, IR_I8, mode);
-    return x86_build(b, &d);
+    x86_row row = (x86_row)pick(b, r, v);
+    return x86_build_regs(b, v->type, row, x, x, x86_rounding_of((ir_op)v->op));
 }
-ir_inst *mach_rint(ir_builder *b, ir_inst *v, ir_inst *x) { return build_rounding(b, v, x, 8); }
-ir_inst *mach_floor(ir_builder *b, ir_inst *v, ir_inst *x) { return build_rounding(b, v, x, 9); }
-ir_inst *mach_ceil(ir_builder *b, ir_inst *v, ir_inst *x) { return build_rounding(b, v, x, 10); }
-ir_inst *mach_trunc_f(ir_builder *b, ir_inst *v, ir_inst *x) { return build_rounding(b, v, x, 11); }
 
 /* ------------------------------------------------------------------------------------ bits of floats */
 
@@ -162,10 +157,7 @@ ir_inst *mach_fabs(ir_builder *b, ir_inst *v, ir_inst *x) {
 }
 
 static ir_inst *build_both(ir_builder *b, ir_inst *v, const rows r, ir_inst *x, ir_inst *y) {
-    x86_draft d = {.row = pick(b, r, v), .type = v->type};
-    x86_add_reg(b, &d, x);
-    x86_add_reg(b, &d, y);
-    return x86_build(b, &d);
+    return x86_build_regs(b, v->type, (x86_row)pick(b, r, v), x, y, -1);
 }
 
 ir_inst *mach_copysign(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
@@ -188,31 +180,24 @@ static ir_inst *build_blend(ir_builder *b, ir_inst *v, ir_inst *mask, ir_inst *x
 }
 
 /* All bits set where `relation` (the immediate of CMPSS) holds. */
-static ir_inst *build_mask(ir_builder *b, const ir_inst *like, unsigned relation, ir_inst *x,
+static ir_inst *build_mask(ir_builder *b, const ir_inst *like, int relation, ir_inst *x,
                            ir_inst *y) {
     static const rows r = {{X86_CMPSS_x_xm_imm8, X86_CMPSD_x_xm_imm8},
                            {X86_VCMPSS_x_x_xm_imm8, X86_VCMPSD_x_x_xm_imm8}};
-    x86_draft d = {.row = pick(b, r, like), .type = like->type};
-    x86_add_reg(b, &d, x);
-    x86_add_reg(b, &d, y);
-    x86_add_int(b, &d, IR_I8, relation);
-    return x86_build(b, &d);
+    return x86_build_regs(b, like->type, (x86_row)pick(b, r, like), x, y, relation);
 }
 
-enum { CMP_EQ, CMP_LT, CMP_LE, CMP_UNORD, CMP_NEQ, CMP_NLT, CMP_NLE, CMP_ORD };
-
-/* Which relation of CMPSS an op is; `swap`: with its operands exchanged. */
-static bool find_relation(ir_op op, unsigned *relation, bool *swap) {
+bool x86_find_relation(ir_op op, int *relation, bool *swap) {
     *swap = op == IR_OP_fult || op == IR_OP_fule;
     switch (op) {
-    case IR_OP_foeq: *relation = CMP_EQ; return true;
-    case IR_OP_folt: *relation = CMP_LT; return true;
-    case IR_OP_fole: *relation = CMP_LE; return true;
-    case IR_OP_funo: *relation = CMP_UNORD; return true;
-    case IR_OP_fune: *relation = CMP_NEQ; return true;
-    case IR_OP_fult: *relation = CMP_NLE; return true;
-    case IR_OP_fule: *relation = CMP_NLT; return true;
-    case IR_OP_ford: *relation = CMP_ORD; return true;
+    case IR_OP_foeq: *relation = X86_CMP_EQ; return true;
+    case IR_OP_folt: *relation = X86_CMP_LT; return true;
+    case IR_OP_fole: *relation = X86_CMP_LE; return true;
+    case IR_OP_funo: *relation = X86_CMP_UNORD; return true;
+    case IR_OP_fune: *relation = X86_CMP_NEQ; return true;
+    case IR_OP_fult: *relation = X86_CMP_NLE; return true;
+    case IR_OP_fule: *relation = X86_CMP_NLT; return true;
+    case IR_OP_ford: *relation = X86_CMP_ORD; return true;
     default: return false;
     }
 }
@@ -232,8 +217,8 @@ static ir_inst *build_mask_of_bool(ir_builder *b, const ir_inst *v, ir_inst *c) 
 
 /* c ? x : y, in vector registers */
 ir_inst *mach_blend(ir_builder *b, ir_inst *v, ir_inst *c, ir_inst *x, ir_inst *y) {
-    unsigned relation;
-    bool swap, direct = find_relation((ir_op)c->op, &relation, &swap) &&
+    int relation;
+    bool swap, direct = x86_find_relation((ir_op)c->op, &relation, &swap) &&
                         ir_arg(c, 0)->type == v->type && (c->block == v->block || !c->uses->next);
     ir_inst *mask = direct ? build_mask(b, v, relation, ir_arg(c, swap), ir_arg(c, !swap))
                            : build_mask_of_bool(b, v, c);
@@ -241,21 +226,14 @@ ir_inst *mach_blend(ir_builder *b, ir_inst *v, ir_inst *c, ir_inst *x, ir_inst *
 }
 
 /* MINSS gives its second operand when one is NaN; then the first is wanted if that one is not. */
-static ir_inst *build_extreme(ir_builder *b, ir_inst *v, const rows r, ir_inst *x, ir_inst *y) {
-    if (v->flags & (IR_NNAN | IR_FAST)) return build_commuting(b, v, r, x, y);
-    if (x86_is_number(y)) return build_binary(b, v, r, x, y);
+ir_inst *mach_extreme(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    if (v->flags & (IR_NNAN | IR_FAST)) return mach_scalar(b, v, x, y);
+    x86_row row = row_of(b, (ir_op)v->op, v);
+    if (x86_is_number(y)) return build_binary(b, v, row, x, y);
     x = x86_in_register(b, x);
     y = x86_in_register(b, y);
-    ir_inst *least = build_both(b, v, r, x, y);
-    return build_blend(b, v, build_mask(b, v, CMP_UNORD, y, y), x, least);
-}
-ir_inst *mach_fmin(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    static const rows r = SCALAR(MIN);
-    return build_extreme(b, v, r, x, y);
-}
-ir_inst *mach_fmax(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    static const rows r = SCALAR(MAX);
-    return build_extreme(b, v, r, x, y);
+    ir_inst *least = x86_build_regs(b, v->type, row, x, y, -1);
+    return build_blend(b, v, build_mask(b, v, X86_CMP_UNORD, y, y), x, least);
 }
 
 /* ---------------------------------------------------------------------------------- conversions */
@@ -333,5 +311,5 @@ ir_inst *mach_fpcast(ir_builder *b, ir_inst *v, ir_inst *x) {
     if (v->imm.round.mode != IR_RTE) return NULL;
     if (x->type == IR_F16 && v->type == IR_F32) return build_from_half(b, v, x);
     if (v->type == IR_F16) return build_to_half(b, v, x);
-    return build_merging(b, v, pick(b, r, v), x);
+    return build_merging(b, v, (x86_row)pick(b, r, v), x);
 }

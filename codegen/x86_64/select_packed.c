@@ -157,23 +157,14 @@ ir_inst *mach_packed_shift(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
                           by < 255 ? (int)by : 255);
 }
 
-static ir_inst *build_rounding(ir_builder *b, ir_inst *v, ir_inst *x, int mode) {
+ir_inst *mach_packed_round(ir_builder *b, ir_inst *v, ir_inst *x) {
     static const x86_widths singles = {X86_ROUNDPS_x_xm_imm8, X86_VROUNDPS_x_xm_imm8,
                                        X86_VROUNDPS_y_ym_imm8};
     static const x86_widths doubles = {X86_ROUNDPD_x_xm_imm8, X86_VROUNDPD_x_xm_imm8,
                                        X86_VROUNDPD_y_ym_imm8};
     const uint16_t *forms = ir_kind_of(v->type) == IR_F64 ? doubles : singles;
-    return x86_build_regs(b, v->type, (x86_row)forms[x86_form_of(b, v->type)], x, NULL, mode);
-}
-
-/* Modes of ROUNDPS; 8: no exception for results that are not exact. */
-ir_inst *mach_packed_round(ir_builder *b, ir_inst *v, ir_inst *x) {
-    switch (v->op) {
-    case IR_OP_rint: return build_rounding(b, v, x, 8);
-    case IR_OP_floor: return build_rounding(b, v, x, 9);
-    case IR_OP_ceil: return build_rounding(b, v, x, 10);
-    default: return build_rounding(b, v, x, 11);
-    }
+    return x86_build_regs(b, v->type, (x86_row)forms[x86_form_of(b, v->type)], x, NULL,
+                          x86_rounding_of((ir_op)v->op));
 }
 
 /* ----------------------------------------------------------------------------------------- bits */
@@ -247,9 +238,6 @@ static ir_inst *build_int_mask(ir_builder *b, ir_inst *v, ir_op op, ir_inst *x, 
     }
 }
 
-/* Relations of CMPPS; where two are needed, both masks are joined. */
-enum { CMP_EQ, CMP_LT, CMP_LE, CMP_UNORD, CMP_NEQ, CMP_NLT, CMP_NLE, CMP_ORD };
-
 static ir_inst *build_relation(ir_builder *b, ir_inst *v, int relation, ir_inst *x, ir_inst *y) {
     static const x86_widths singles = {X86_CMPPS_x_xm_imm8, X86_VCMPPS_x_x_xm_imm8,
                                        X86_VCMPPS_y_y_ym_imm8};
@@ -259,21 +247,14 @@ static ir_inst *build_relation(ir_builder *b, ir_inst *v, int relation, ir_inst 
     return x86_build_regs(b, v->type, (x86_row)forms[x86_form_of(b, v->type)], x, y, relation);
 }
 
+/* Where one relation is not enough, the masks of two are joined. */
 static ir_inst *build_float_mask(ir_builder *b, ir_inst *v, ir_op op, ir_inst *x, ir_inst *y) {
-    switch (op) {
-    case IR_OP_foeq: return build_relation(b, v, CMP_EQ, x, y);
-    case IR_OP_folt: return build_relation(b, v, CMP_LT, x, y);
-    case IR_OP_fole: return build_relation(b, v, CMP_LE, x, y);
-    case IR_OP_funo: return build_relation(b, v, CMP_UNORD, x, y);
-    case IR_OP_fune: return build_relation(b, v, CMP_NEQ, x, y);
-    case IR_OP_fult: return build_relation(b, v, CMP_NLE, y, x);
-    case IR_OP_fule: return build_relation(b, v, CMP_NLT, y, x);
-    case IR_OP_ford: return build_relation(b, v, CMP_ORD, x, y);
-    default: break;
-    }
-    bool equal = op == IR_OP_fueq;
-    ir_inst *order = build_relation(b, v, equal ? CMP_UNORD : CMP_ORD, x, y);
-    ir_inst *other = build_relation(b, v, equal ? CMP_EQ : CMP_NEQ, x, y);
+    int relation;
+    bool swap, equal = op == IR_OP_fueq;
+    if (x86_find_relation(op, &relation, &swap))
+        return build_relation(b, v, relation, swap ? y : x, swap ? x : y);
+    ir_inst *order = build_relation(b, v, equal ? X86_CMP_UNORD : X86_CMP_ORD, x, y);
+    ir_inst *other = build_relation(b, v, equal ? X86_CMP_EQ : X86_CMP_NEQ, x, y);
     return build_rows(b, v->type, equal ? pors : pands, order, other);
 }
 
@@ -332,7 +313,7 @@ ir_inst *mach_packed_extreme(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) 
     x = x86_in_register(b, x);
     y = x86_in_register(b, y);
     ir_inst *least = build_rows(b, v->type, forms_of((ir_op)v->op, v->type, v->type), x, y);
-    return build_blend(b, v, build_relation(b, v, CMP_UNORD, y, y), x, least);
+    return build_blend(b, v, build_relation(b, v, X86_CMP_UNORD, y, y), x, least);
 }
 
 /* Is some lane of the mask set, or are all? */
