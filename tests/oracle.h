@@ -1,9 +1,9 @@
-/* oracle.h — math functions by MPFR, and errors in units of the last place.
- */
+/* oracle.h — math functions by MPFR, and errors in units of the last place. */
 #ifndef SPVFUSE_TESTS_ORACLE_H
 #define SPVFUSE_TESTS_ORACLE_H
 
 #include "ir/eval.h"
+#include "tests/random.h"
 
 #include <math.h>
 #include <mpfr.h>
@@ -12,10 +12,7 @@
 
 static inline uint64_t random_bits(void) {
     static uint64_t state = 1;
-    uint64_t z = state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    return splitmix64(&state);
 }
 
 static inline double unit(void) { return (double)(random_bits() >> 11) * 0x1p-53; }
@@ -80,16 +77,16 @@ PI_TIMES(oracle_sinpi, mpfr_sin)
 PI_TIMES(oracle_cospi, mpfr_cos)
 PI_TIMES(oracle_tanpi, mpfr_tan)
 
-#define OVER_PI(name, fn)                                                                          \
-    static inline int name(mpfr_t out, const mpfr_t x, mpfr_rnd_t mode) {                          \
-        mpfr_t p;                                                                                  \
-        mpfr_init2(p, 300);                                                                        \
-        mpfr_const_pi(p, MPFR_RNDN);                                                               \
-        fn(out, x, mode);                                                                          \
-        int t = mpfr_div(out, out, p, mode);                                                       \
-        mpfr_clear(p);                                                                             \
-        return t;                                                                                  \
-    }
+static inline int over_pi(mpfr_t out, mpfr_rnd_t mode) {
+    mpfr_t p;
+    mpfr_init2(p, 300);
+    mpfr_const_pi(p, MPFR_RNDN);
+    int t = mpfr_div(out, out, p, mode);
+    mpfr_clear(p);
+    return t;
+}
+
+#define OVER_PI(name, fn)                                                                              static inline int name(mpfr_t out, const mpfr_t x, mpfr_rnd_t mode) {                                  fn(out, x, mode);                                                                                  return over_pi(out, mode);                                                                     }
 OVER_PI(oracle_asinpi, mpfr_asin)
 OVER_PI(oracle_acospi, mpfr_acos)
 OVER_PI(oracle_atanpi, mpfr_atan)
@@ -100,13 +97,8 @@ static inline int oracle_lgamma(mpfr_t out, const mpfr_t x, mpfr_rnd_t mode) {
 }
 
 static inline int oracle_atan2pi(mpfr_t out, const mpfr_t x, const mpfr_t y, mpfr_rnd_t mode) {
-    mpfr_t p;
-    mpfr_init2(p, 300);
-    mpfr_const_pi(p, MPFR_RNDN);
     mpfr_atan2(out, x, y, mode);
-    int t = mpfr_div(out, out, p, mode);
-    mpfr_clear(p);
-    return t;
+    return over_pi(out, mode);
 }
 
 static inline int oracle_rootn(mpfr_t out, const mpfr_t x, const mpfr_t y, mpfr_rnd_t mode) {

@@ -21,10 +21,15 @@ static inline int temporary_file(char name[TEMPORARY_NAME]) {
     return mkstemp(name);
 }
 
-/* The test goes on in a fresh folder; false when none can be made. */
-static inline bool enter_temporary_folder(char name[TEMPORARY_NAME]) {
+/* An empty folder; false when none can be made. */
+static inline bool temporary_folder(char name[TEMPORARY_NAME]) {
     temporary_name(name);
-    return mkdtemp(name) && chdir(name) == 0;
+    return mkdtemp(name) != NULL;
+}
+
+/* … where the test goes on. */
+static inline bool enter_temporary_folder(char name[TEMPORARY_NAME]) {
+    return temporary_folder(name) && chdir(name) == 0;
 }
 
 #endif

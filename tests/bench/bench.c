@@ -73,7 +73,7 @@ static double peer_time(const char *folder, const char *name) {
 static void bench_pair(const char *folder) {
     static const char *const stages[STAGES] = {"read", "verify", "fuse", "optimize", "write"};
     static double v[STAGES + 1][RUNS];
-    pair_job j = {.cx = {.report = to_stderr}};
+    pair_job j = {.cx = {.report = print_error}};
     j.saxpy = read_file(folder, "saxpy.spv");
     j.scale = read_file(folder, "scale.spv");
     for (int i = 0; i < RUNS; i++) {
@@ -115,7 +115,7 @@ static void read_and_verify(void *arg) {
 
 static double time_reading(file f, int runs, bool show) {
     double total[32], reads[32];
-    read_job j = {.cx = {.report = to_stderr}, .library = f};
+    read_job j = {.cx = {.report = print_error}, .library = f};
     for (int i = 0; i < runs; i++) {
         if (!ir_try(&j.cx, read_and_verify, &j)) exit(1);
         reads[i] = j.read;
@@ -154,7 +154,7 @@ static void make_copies(void *arg) {
 }
 
 static file copies_of(file one, int n) {
-    copy_job j = {.cx = {.report = to_stderr}, .one = one, .n = n};
+    copy_job j = {.cx = {.report = print_error}, .one = one, .n = n};
     if (!ir_try(&j.cx, make_copies, &j)) exit(1);
     return j.copies;
 }

@@ -2,7 +2,8 @@
 #ifndef TESTS_BENCH_BENCH_H
 #define TESTS_BENCH_BENCH_H
 
-#include "ir/ir.h"
+#include "runtime/spvfuse.h"
+#include "tests/report.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -46,12 +47,10 @@ static inline file read_file(const char *folder, const char *name) {
     return f;
 }
 
-static inline void to_stderr(void *user, const ir_message *m) {
-    char text[1400];
+/* As a context's `message`: errors only. */
+static inline void show_message(void *user, const spvf_message *m) {
     (void)user;
-    if (m->severity != IR_ERROR) return;
-    ir_format_message(m, text, sizeof text);
-    fprintf(stderr, "%s\n", text);
+    if (m->severity == SPVF_ERROR) fprintf(stderr, "%s\n", m->formatted);
 }
 
 /* Fuses chains of element-wise kernels of unary_chain.spv. (chain.c) */

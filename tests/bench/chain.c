@@ -59,7 +59,7 @@ static void fuse_chain(void *arg) {
 static double time_chain(const ir_module *from, uint32_t n) {
     static const char *const stages[STAGES] = {"fuse", "optimize", "write"};
     static double v[STAGES + 1][RUNS];
-    chain_job j = {.cx = {.report = to_stderr}, .from = from, .n = n};
+    chain_job j = {.cx = {.report = print_error}, .from = from, .n = n};
     for (int i = 0; i < RUNS; i++) {
         if (!ir_try(&j.cx, fuse_chain, &j)) exit(1);
         for (int s = 0; s < STAGES; s++) v[s][i] = j.at[s + 1] - j.at[s];
@@ -74,7 +74,7 @@ static double time_chain(const ir_module *from, uint32_t n) {
 
 static void time_chains(void *arg) {
     const file *f = arg;
-    ir_ctx cx = {.report = to_stderr};
+    ir_ctx cx = {.report = print_error};
     ir_module *m = spv_read(&cx, f->data, f->size, NULL);
     if (!m) exit(1);
     double few = time_chain(m, KERNELS), many = time_chain(m, LONGEST);
@@ -83,7 +83,7 @@ static void time_chains(void *arg) {
 }
 
 void bench_chains(const char *folder) {
-    ir_ctx cx = {.report = to_stderr};
+    ir_ctx cx = {.report = print_error};
     file f = read_file(folder, "unary_chain.spv");
     if (!ir_try(&cx, time_chains, &f)) exit(1);
     free(f.data);

@@ -12,6 +12,7 @@
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include "runtime/spvfuse.h"
 #include "tests/bench/bench.h"
+#include "tests/temporary.h"
 
 #include <CL/cl.h>
 #include <sys/resource.h>
@@ -69,11 +70,6 @@ static double cpu_time(void) {
 
 /* ----------------------------------------------------------------------------------------- ours */
 
-static void show_message(void *user, const spvf_message *m) {
-    (void)user;
-    if (m->severity == SPVF_ERROR) fprintf(stderr, "%s\n", m->formatted);
-}
-
 static double run_ours(const problem *p, const char *bitcode) {
     char path[1024];
     spvf_context *c;
@@ -125,18 +121,18 @@ static double build_and_launch(const problem *p, cl_context c, cl_device_id d, f
 }
 
 static double run_peer(const problem *p, const char *bitcode) {
-    char cache[] = "/tmp/pocl-XXXXXX", command[100];
+    char cache[TEMPORARY_NAME], command[TEMPORARY_NAME + 20];
     cl_platform_id platform;
     cl_device_id d;
     cl_int error;
-    if (!mkdtemp(cache)) return -1;
+    if (!temporary_folder(cache)) return -1;
     setenv("POCL_CACHE_DIR", cache, 1);
     if (clGetPlatformIDs(1, &platform, NULL) != CL_SUCCESS ||
         clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &d, NULL) != CL_SUCCESS)
         return -1;
     cl_context c = clCreateContext(NULL, 1, &d, NULL, NULL, &error);
     double t = error == CL_SUCCESS ? build_and_launch(p, c, d, read_file("", bitcode)) : -1;
-    snprintf(command, sizeof command, "rm -rf %s", cache);
+    snprintf(command, sizeof command, "rm -rf '%s'", cache);
     return system(command) == 0 ? t : -1;
 }
 

@@ -219,7 +219,7 @@ int main(int argc, char **argv) {
     unsigned n = 0;
     printf("scalar code, v3, one thread; the peer is gcc -O2 -fno-tree-vectorize -mfma\n");
     for (unsigned k = 0; k < SCALAR_KERNELS; k++) {
-        job j = {.cx = {.report = to_stderr}, .problem = &problems[k]};
+        job j = {.cx = {.report = print_error}, .problem = &problems[k]};
         if (argc > 3 && strcmp(argv[3], problems[k].name) != 0) continue;
         j.module = read_file(argv[1], argv[2]);
         if (!ir_try(&j.cx, compile_and_measure, &j)) return 1;

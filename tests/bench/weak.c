@@ -6,10 +6,7 @@
  * The plan runs on both devices, each launch many times; shown are the medians and the ratio,
  * PoCL's time over ours.
  */
-#include "runtime/spvfuse.h"
-
-#include <stdio.h>
-#include <stdlib.h>
+#include "tests/bench/bench.h"
 
 enum { LAUNCHES = 10 };
 
@@ -35,34 +32,19 @@ static void keep_time(void *user, const spvf_timing *t) {
     if (s->n < LAUNCHES) s->ns[s->n++] = (double)t->unfused_ns;
 }
 
-static void show_message(void *user, const spvf_message *m) {
-    (void)user;
-    if (m->severity == SPVF_ERROR) fprintf(stderr, "%s\n", m->formatted);
-}
-
-static char *read_text(const char *path, size_t *n) {
-    FILE *f = fopen(path, "rb");
-    char *text = calloc(1, 1 << 16);
-    if (!f) exit(1);
-    *n = fread(text, 1, (1 << 16) - 1, f);
-    fclose(f);
-    return text;
-}
-
 static bool run_on(const char *device, const char *path, times *t) {
-    size_t n;
-    char *text = read_text(path, &n);
+    file text = read_file("", path);
     spvf_context *c;
     spvf_plan *plan;
     const spvf_context_options co = {.size = sizeof co, .message = show_message};
     const spvf_run_options o = {
         .size = sizeof o, .device = device, .timing = keep_time, .timing_user = t};
     spvf_context_create(&co, &c);
-    bool ok = spvf_plan_load(c, path, text, n, &plan) == SPVF_OK &&
+    bool ok = spvf_plan_load(c, path, (const char *)text.data, text.size, &plan) == SPVF_OK &&
               spvf_plan_run(plan, &o, NULL) == SPVF_OK && t->n == LAUNCHES;
     spvf_plan_destroy(plan);
     spvf_context_destroy(c);
-    free(text);
+    free(text.data);
     return ok;
 }
 

@@ -11,16 +11,17 @@
 #include "ir/eval.h"
 #include "ir/interp.h"
 #include "passes/passes.h"
+#include "tests/frontend/words.h"
+#include "tests/report.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 
 /* ------------------------------------------------------------------------------ making a module */
 
-enum { MAX_WORDS = 4096, LANE_COUNTS = 6, KINDS = 8, MAX_ARGS = 4 };
+enum { LANE_COUNTS = 6, KINDS = 8, MAX_ARGS = 4 };
 static const unsigned lane_counts[LANE_COUNTS] = {1, 2, 3, 4, 8, 16};
 static const ir_kind kinds[KINDS] = {IR_I8, IR_I16, IR_I32, IR_I64, IR_F16, IR_F32, IR_F64};
-static uint32_t words[MAX_WORDS], nwords;
 
 enum {
     SET = 1,
@@ -36,18 +37,6 @@ enum {
     CAST
 };
 enum { FIRST_TYPE = 100, FIRST_POINTER = 200, BOUND = 300 };
-
-/* Operands of an instruction, ended by END. */
-#define END 0xdeadbeefu
-#define OP(...) put((const uint32_t[]){__VA_ARGS__, END})
-
-static void put(const uint32_t *inst) {
-    uint32_t n = 0;
-    while (inst[n] != END) n++;
-    words[nwords] = inst[0] | n << 16;
-    memcpy(&words[nwords + 1], inst + 1, (n - 1) * sizeof *words);
-    nwords += n;
-}
 
 static unsigned lane_index(ir_type t) {
     unsigned k = 0;
@@ -103,8 +92,7 @@ static void put_header(void) {
         SpvCapabilityInt64,    SpvCapabilityFloat16,   SpvCapabilityFloat64};
     for (unsigned k = 0; k < sizeof capabilities / sizeof *capabilities; k++)
         OP(SpvOpCapability, capabilities[k]);
-    OP(SpvOpExtInstImport, SET, 0x6e65704f, 0x732e4c43, 0x6474, END); /* "OpenCL.std" */
-    words[nwords - 1] = 0x6474;
+    OPS("OpenCL.std", SpvOpExtInstImport, SET);
     OP(SpvOpMemoryModel, SpvAddressingModelPhysical64, SpvMemoryModelOpenCL);
     OP(SpvOpDecorate, FN, SpvDecorationLinkageAttributes, 'f', SpvLinkageTypeExport);
 }
@@ -155,13 +143,6 @@ typedef struct {
     const char *name;
     unsigned checked;
 } bench;
-
-static void show(void *user, const ir_message *m) {
-    char text[512];
-    (void)user;
-    ir_format_message(m, text, sizeof text);
-    fprintf(stderr, "%s\n", text);
-}
 
 static void fill(ir_value *v, ir_type t, unsigned n) {
     memset(v, 0, sizeof *v);
@@ -365,7 +346,7 @@ static void check_all(void *user) {
 }
 
 Test(opencl_std, every_instruction_for_every_type) {
-    bench t = {.cx = {.report = show}};
+    bench t = {.cx = {.report = print_message}};
     cr_assert(ir_try(&t.cx, check_all, &t));
     cr_expect_gt(t.checked, 2500, "%u", t.checked);
 }

@@ -1,42 +1,13 @@
 /* read_test.c — the reader as a function: options, byte order, memory, messages, tables.
  *
- * Modules are put together word by word with the few helpers below; what single instructions mean
+ * Modules are put together word by word (words.h); what single instructions mean
  * is tested by the files in read/, errors/, lenient/ and refused/. */
 #include "frontend/reader.h"
+#include "tests/frontend/words.h"
 
 #include <criterion/criterion.h>
 
 /* ------------------------------------------------------------------------------ making a module */
-
-enum { MAX_WORDS = 1 << 16 };
-static uint32_t words[MAX_WORDS];
-static uint32_t nwords;
-
-/* Operands of an instruction, ended by END. */
-#define END 0xdeadbeefu
-#define OP(...) put((const uint32_t[]){__VA_ARGS__, END})
-
-static void put(const uint32_t *inst) {
-    uint32_t n = 0;
-    while (inst[n] != END) n++;
-    words[nwords] = inst[0] | n << 16;
-    memcpy(&words[nwords + 1], inst + 1, (n - 1) * sizeof *words);
-    nwords += n;
-}
-
-/* The same with a string behind the first operands. */
-static void put_string(const uint32_t *inst, const char *s) {
-    uint32_t start = nwords;
-    put(inst);
-    for (size_t i = 0; i <= strlen(s); i += 4) {
-        words[nwords] = 0;
-        for (size_t k = 0; k < 4 && i + k < strlen(s); k++)
-            words[nwords] |= (uint32_t)(unsigned char)s[i + k] << (8 * k);
-        nwords++;
-    }
-    words[start] = inst[0] | (nwords - start) << 16;
-}
-#define OPS(s, ...) put_string((const uint32_t[]){__VA_ARGS__, END}, s)
 
 enum { VOID = 1, FN, K, U32, F32, P_F32, ENTRY, FIRST_FREE = 20, BOUND = 200 };
 

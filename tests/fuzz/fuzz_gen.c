@@ -7,6 +7,7 @@
 #include "passes/passes.h"
 #include "tests/fuzz/gen.h"
 #include "tests/native_call.h"
+#include "tests/report.h"
 
 #include <stdlib.h>
 
@@ -22,13 +23,6 @@ typedef struct {
     uint64_t want[RUNS];
     bool runs[RUNS];
 } job;
-
-static void to_stderr(void *user, const ir_message *m) {
-    char text[1400];
-    (void)user;
-    ir_format_message(m, text, sizeof text);
-    fprintf(stderr, "%s\n", text);
-}
 
 static bool evaluate(ir_func *f, unsigned run, uint64_t *out) {
     static ir_value args[PARAMS], result;
@@ -118,7 +112,7 @@ static void check(void *arg) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    job j = {.cx = {.report = to_stderr, .limit = 256u << 20}, .data = data, .size = size};
+    job j = {.cx = {.report = print_message, .limit = 256u << 20}, .data = data, .size = size};
     ir_try(&j.cx, check, &j);
     ir_module_free(j.other);
     ir_module_free(j.made);

@@ -5,6 +5,7 @@
  * against definitions over 128-bit integers that share nothing with ops.def.
  */
 #include "ir/eval.h"
+#include "tests/random.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -13,13 +14,9 @@
 __extension__ typedef __int128 i128;
 __extension__ typedef unsigned __int128 u128;
 
-static uint64_t random_state = 7;
-
 static uint64_t random_bits(void) {
-    uint64_t z = random_state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    static uint64_t state = 7;
+    return splitmix64(&state);
 }
 
 /* -------------------------------------------------------------------------------- integer lanes */

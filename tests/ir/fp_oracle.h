@@ -8,6 +8,7 @@
 #define SPVFUSE_TESTS_FP_ORACLE_H
 
 #include "ir/ir.h"
+#include "tests/random.h"
 
 #include <math.h>
 #include <mpfr.h>
@@ -98,12 +99,7 @@ static inline bool same_as_host(uint64_t ours, uint64_t host, const format *f) {
 
 static uint64_t random_state = 0x9e3779b97f4a7c15;
 
-static inline uint64_t random_bits(void) { /* splitmix64 */
-    uint64_t z = random_state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
+static inline uint64_t random_bits(void) { return splitmix64(&random_state); }
 
 /* Random floats, often with few fraction bits set and often with a middling exponent. */
 static inline uint64_t random_float(const format *f) {

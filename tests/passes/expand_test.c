@@ -10,12 +10,11 @@
  * (tests/codegen/math has their accuracy).
  */
 #include "codegen/codegen.h"
-#include "ir/eval.h"
 #include "ir/interp.h"
 #include "passes/passes.h"
+#include "tests/values.h"
 
 #include <criterion/criterion.h>
-#include <math.h>
 #include <stdlib.h>
 
 enum { MAX_CALLS = 4096 };
@@ -34,53 +33,7 @@ typedef struct {
     ir_type result, arg[3];
 } subject;
 
-static uint64_t random_bits(bench *t) { /* splitmix64 */
-    uint64_t z = t->state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
 /* --------------------------------------------------------------------------------------- values */
-
-static uint64_t some_int(bench *t, unsigned width) {
-    uint64_t r = random_bits(t);
-    switch (r >> 8 & 7) {
-    case 0: return ir_zext(r >> 11 & 15, width);
-    case 1: return ir_zext(0 - (r >> 11 & 15), width);
-    case 2: return ir_zext(UINT64_C(1) << (r >> 11) % width, width);
-    case 3: return ir_zext((UINT64_C(1) << (width - 1)) + (r >> 11 & 7) - 4, width);
-    case 4: return ir_zext((UINT64_C(1) << (r >> 16) % width) + (r >> 11 & 7) - 4, width);
-    default: return ir_zext(random_bits(t) >> (r >> 16) % width, width);
-    }
-}
-
-/* Also near powers of two, where conversions to integers end, and halves. */
-static uint64_t some_float(bench *t, ir_kind k) {
-    static const double edges[] = {0,        1,       0.5,      1.5,      2.5,       255.5,
-                                   127.5,    65535.5, 1e300,    0x1p-149, 0x1p-1074, 0x1p-24,
-                                   0x1p-126, 65504,   65519.99, 65520};
-    uint64_t r = random_bits(t), bits;
-    switch (r & 7) {
-    case 0: bits = r >> 8 & 1 ? ir_fp_nan(k) : ir_fp_inf(k, false); break;
-    case 1: bits = ir_fp_from_double(k, edges[(r >> 8) % 16]); break;
-    case 2: bits = ir_fp_from_double(k, ldexp(1, (int)(r >> 8) % 66)); break;
-    case 3:
-        bits = ir_fp_from_double(k, (double)(r >> 40) * 0.125 / (double)(1 + (r >> 8 & 1023)));
-        break;
-    case 4: bits = random_bits(t) & 0xff; break;
-    default: bits = random_bits(t);
-    }
-    bits = ir_zext(bits, k == IR_F64 ? 64 : k == IR_F32 ? 32 : 16);
-    if (r >> 62 & 1) bits ^= ir_fp_inf(k, true) ^ ir_fp_inf(k, false);
-    if (r >> 60 & 1) bits += 1;
-    return ir_zext(bits, k == IR_F64 ? 64 : k == IR_F32 ? 32 : 16);
-}
-
-static uint64_t some_value(bench *t, ir_type type) {
-    if (ir_is_float(type)) return some_float(t, ir_kind_of(type));
-    return some_int(t, ir_bits(NULL, ir_elem(type)));
-}
 
 static unsigned width_of(ir_type t) { return ir_bits(NULL, ir_elem(t)); }
 
@@ -162,19 +115,19 @@ static ir_func *make_function(ir_module *m, const subject *s) {
 
 /* Sums that cancel all but a few bits of a product. */
 static uint64_t near_product(bench *t, ir_kind k, uint64_t a, uint64_t b) {
-    uint64_t sign = ir_fp_inf(k, true) ^ ir_fp_inf(k, false), r = random_bits(t);
+    uint64_t sign = ir_fp_inf(k, true) ^ ir_fp_inf(k, false), r = splitmix64(&t->state);
     uint64_t z = ir_fp_ldexp(k, ir_fp_mul(k, a, b), (int64_t)(r >> 8 & 7) - 3);
-    return ir_zext((z ^ sign) + (r & 3) - 1, k == IR_F64 ? 64 : k == IR_F32 ? 32 : 16);
+    return ir_zext((z ^ sign) + (r & 3) - 1, ir_bits(NULL, k));
 }
 
 static void fill_lane(bench *t, const subject *s, uint64_t number, ir_value *args, unsigned lane) {
     unsigned nargs = ir_ops[s->op].nargs, all = bits_of_all(s, nargs);
     for (unsigned n = 0; n < nargs; n++) {
         unsigned width = width_of(s->arg[n]);
-        args[n].bits[lane] = all ? ir_zext(number, width) : some_value(t, s->arg[n]);
+        args[n].bits[lane] = all ? ir_zext(number, width) : some_value(&t->state, NULL, s->arg[n]);
         if (all) number >>= width;
     }
-    if (s->op == IR_OP_fma && (random_bits(t) & 1))
+    if (s->op == IR_OP_fma && (splitmix64(&t->state) & 1))
         args[2].bits[lane] =
             near_product(t, ir_kind_of(s->result), args[0].bits[lane], args[1].bits[lane]);
 }

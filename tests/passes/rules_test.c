@@ -5,13 +5,13 @@
  * bit (any NaN being as good as another).  Where flags of a function promise something of its
  * operands ("flag" in its name), it is run on tame values only and floats may differ by rounding.
  */
-#include "ir/eval.h"
 #include "ir/interp.h"
 #include "passes/passes.h"
+#include "tests/report.h"
+#include "tests/values.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>
-#include <math.h>
 #include <stdlib.h>
 
 enum { RUNS = 300, MAX_PARAMS = 4 };
@@ -22,51 +22,13 @@ typedef struct {
     unsigned functions;
 } bench;
 
-static uint64_t random_bits(uint64_t *state) { /* splitmix64 */
-    uint64_t z = *state += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
 /* --------------------------------------------------------------------------------------- values */
-
-static uint64_t some_int(uint64_t *state, unsigned bits) {
-    uint64_t r = random_bits(state);
-    switch (r >> 8 & 7) {
-    case 0: return ir_zext(r >> 11 & 15, bits);
-    case 1: return ir_zext(0 - (r >> 11 & 15), bits);
-    case 2: return UINT64_C(1) << (r >> 11) % bits;
-    case 3: return ir_zext((UINT64_C(1) << (bits - 1)) + (r >> 11 & 3) - 2, bits);
-    default: return ir_zext(random_bits(state), bits);
-    }
-}
-
-static uint64_t some_float(uint64_t *state, ir_kind k) {
-    static const double edges[] = {0.0, -0.0, 1, -1, 0.5, 2.5, -3.5, 1e300, -1e300, 1e-45, -1e-310};
-    uint64_t r = random_bits(state);
-    switch (r & 7) {
-    case 0: return ir_fp_nan(k);
-    case 1: return ir_fp_inf(k, r >> 8 & 1);
-    case 2:
-    case 3:
-    case 4: return ir_fp_from_double(k, edges[(r >> 8) % 11]);
-    case 5: return ir_fp_from_double(k, ldexp((double)(r >> 40), -22));
-    default: return ir_zext(random_bits(state), k == IR_F64 ? 64 : k == IR_F32 ? 32 : 16);
-    }
-}
 
 /* Small, positive, and not the same twice: nothing that wraps, divides by 0 or cancels. */
 static uint64_t tame_value(uint64_t *state, ir_type t) {
-    uint64_t r = 1 + random_bits(state) % 97;
+    uint64_t r = 1 + splitmix64(state) % 97;
     if (ir_is_float(t)) return ir_fp_from_double(ir_kind_of(t), (double)r * 0.625);
     return ir_is_bool(t) ? r & 1 : r;
-}
-
-static uint64_t some_value(uint64_t *state, const ir_module *m, ir_type t, bool tame) {
-    if (tame) return tame_value(state, t);
-    if (ir_is_float(t)) return some_float(state, ir_kind_of(t));
-    return some_int(state, ir_bits(m, ir_elem(t)));
 }
 
 static void make_args(ir_value *args, const ir_func *f, unsigned run, bool tame) {
@@ -75,7 +37,7 @@ static void make_args(ir_value *args, const ir_func *f, unsigned run, bool tame)
         ir_type t = f->param_val[p]->type;
         memset(&args[p], 0, sizeof args[p]);
         for (unsigned lane = 0; lane < ir_lanes(t); lane++)
-            args[p].bits[lane] = some_value(&state, f->module, t, tame);
+            args[p].bits[lane] = tame ? tame_value(&state, t) : some_value(&state, f->module, t);
     }
 }
 
@@ -145,13 +107,6 @@ static char *read_file(const char *path, size_t *n) {
     return text;
 }
 
-static void show(void *user, const ir_message *m) {
-    char text[512];
-    (void)user;
-    ir_format_message(m, text, sizeof text);
-    if (m->severity == IR_ERROR) fprintf(stderr, "%s\n", text);
-}
-
 static void check_file(bench *t, const char *name) {
     char path[512];
     size_t n;
@@ -165,7 +120,7 @@ static void check_file(bench *t, const char *name) {
     t->cx.report = NULL; /* runs that divide by 0 report */
     foreach_func (f, m)
         if (f->first) check_function(t, f, &scratch);
-    t->cx.report = show;
+    t->cx.report = print_error;
     ir_arena_free(&scratch);
     ir_module_free(m);
 }
@@ -181,7 +136,7 @@ static void check_files(void *user) {
 }
 
 Test(rules, keep_the_meaning_and_all_fire) {
-    bench t = {.cx = {.report = show}, .hits = calloc(pass_rule_count, sizeof(uint32_t))};
+    bench t = {.cx = {.report = print_error}, .hits = calloc(pass_rule_count, sizeof(uint32_t))};
     cr_assert(ir_try(&t.cx, check_files, &t));
     cr_expect_gt(t.functions, 300);
     for (unsigned rule = 0; rule < pass_rule_count; rule++)

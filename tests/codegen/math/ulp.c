@@ -17,6 +17,7 @@
 #include "runtime/native.h"
 #include "tests/native_call.h"
 #include "tests/oracle.h"
+#include "tests/report.h"
 
 #include <stdlib.h>
 
@@ -189,40 +190,32 @@ static void run_native(void *user, const uint64_t *const in[2], uint64_t *out, u
 
 /* ------------------------------------------------------------------------------------ arguments */
 
-static const double specials[] = {0.0,
-                                  -0.0,
+/* Each also with the other sign. */
+static const double specials[] = {0,
                                   1,
-                                  -1,
-                                  0.5,
-                                  -0.5,
                                   2,
-                                  -2,
                                   3,
-                                  -3,
-                                  1.5,
-                                  -1.5,
-                                  10,
-                                  -10,
-                                  1e-30,
-                                  -1e-30,
-                                  1e30,
-                                  -1e30,
-                                  INFINITY,
-                                  -INFINITY,
-                                  NAN,
-                                  0x1p-149,
-                                  -0x1p-149,
-                                  0x1p-1074,
-                                  -0x1p-1074,
-                                  0x1.fffffep127,
-                                  -0x1.fffffep127,
-                                  0x1.fffffffffffffp1023,
-                                  -0x1.fffffffffffffp1023,
-                                  170,
-                                  -170.5,
                                   4,
-                                  0x1p-126};
-enum { SPECIALS = sizeof specials / sizeof *specials };
+                                  10,
+                                  0.5,
+                                  1.5,
+                                  1e-30,
+                                  1e30,
+                                  170,
+                                  170.5,
+                                  0x1p-126,
+                                  0x1p-149,
+                                  0x1p-1074,
+                                  0x1.fffffep127,
+                                  0x1.fffffffffffffp1023,
+                                  INFINITY,
+                                  NAN};
+enum { SPECIALS = 2 * sizeof specials / sizeof *specials };
+
+static double special(unsigned long n) {
+    double x = specials[n % SPECIALS / 2];
+    return n & 1 ? -x : x;
+}
 
 typedef struct {
     const function *f;
@@ -230,8 +223,6 @@ typedef struct {
     unsigned long points, at; /* of which have been made */
     bool all;                 /* every value of 16 bits */
 } source;
-
-static unsigned width_of(ir_kind k) { return k == IR_F64 ? 64 : k == IR_F32 ? 32 : 16; }
 
 static uint64_t integer(double x) {
     return (uint32_t)(int32_t)(fabs(x) < 0x1p31 ? x : isnan(x) ? 0 : x < 0 ? -0x1p31 : 0x1p31 - 1);
@@ -242,27 +233,34 @@ static uint64_t second(const source *s, double x) {
 }
 
 static void special_point(const source *s, unsigned long n, uint64_t *a, uint64_t *b) {
-    *a = ir_fp_from_double(s->k, specials[n % SPECIALS]);
-    *b = second(s, specials[n / SPECIALS % SPECIALS]);
+    *a = ir_fp_from_double(s->k, special(n));
+    *b = second(s, special(n / SPECIALS));
+}
+
+static void random_point(const source *s, uint64_t *a, uint64_t *b) {
+    unsigned width = ir_bits(NULL, s->k);
+    *a = ir_zext(random_bits(), width);
+    *b = ir_ops[s->f->op].rule == R_FLT_INT ? random_bits() >> 32 >> (random_bits() & 31)
+                                            : ir_zext(random_bits(), width);
+}
+
+static void likely_point(const source *s, uint64_t *a, uint64_t *b) {
+    *a = ir_fp_from_double(s->k, argument(s->f->low, s->f->high));
+    *b = second(s, s->f->two ? argument(s->f->low2, s->f->high2) : 0);
 }
 
 static void next_point(source *s, uint64_t *a, uint64_t *b) {
     unsigned long n = s->at++, of = s->f->two ? SPECIALS * SPECIALS : SPECIALS;
-    if (!strncmp(ir_ops[s->f->op].name, "native_", 7)) { /* no limits elsewhere */
-        *a = ir_fp_from_double(s->k, argument(s->f->low, s->f->high));
-        *b = second(s, s->f->two ? argument(s->f->low2, s->f->high2) : 0);
-    } else if (n < of) {
+    /* native_ functions have limits in their range only. */
+    bool anywhere = strncmp(ir_ops[s->f->op].name, "native_", 7) != 0;
+    if (anywhere && n < of)
         special_point(s, n, a, b);
-    } else if (s->all) {
+    else if (anywhere && s->all)
         *a = (n - of) & 0xffff;
-    } else if (n & 1) {
-        *a = ir_zext(random_bits(), width_of(s->k));
-        *b = ir_ops[s->f->op].rule == R_FLT_INT ? random_bits() >> 32 >> (random_bits() & 31)
-                                                : ir_zext(random_bits(), width_of(s->k));
-    } else {
-        *a = ir_fp_from_double(s->k, argument(s->f->low, s->f->high));
-        *b = second(s, s->f->two ? argument(s->f->low2, s->f->high2) : 0);
-    }
+    else if (anywhere && (n & 1))
+        random_point(s, a, b);
+    else
+        likely_point(s, a, b);
 }
 
 /* --------------------------------------------------------------------------------------- errors */
@@ -331,13 +329,6 @@ static bool report(const source *s, const worst *w) {
     return pass;
 }
 
-static void show(void *user, const ir_message *m) {
-    char text[512];
-    (void)user;
-    ir_format_message(m, text, sizeof text);
-    fprintf(stderr, "%s\n", text);
-}
-
 typedef struct {
     ir_ctx cx;
     source s;
@@ -396,7 +387,7 @@ int main(int argc, char **argv) {
         for (unsigned k = 0; k < 3; k++) {
             const function *f = &functions[n];
             if (argc > 2 && strcmp(argv[2], ir_ops[f->op].name) != 0) continue;
-            job j = {.cx = {.report = show}, .native = native};
+            job j = {.cx = {.report = print_message}, .native = native};
             j.s = (source){.f = f, .k = kinds[k], .points = points};
             j.s.all = kinds[k] == IR_F16 && !f->two && points >= 65536;
             if (ir_try(&j.cx, check, &j) && j.pass)

@@ -6,6 +6,7 @@
  */
 #include "tests/native_call.h"
 #include "tests/passes/random_func.h"
+#include "tests/report.h"
 
 #include <criterion/criterion.h>
 
@@ -43,13 +44,6 @@ static void define(ir_builder *b, ir_inst *i) {
     ir_set_arg(x, 2, i);
 }
 
-static void print(void *user, const ir_message *m) {
-    char text[2000];
-    (void)user;
-    ir_format_message(m, text, sizeof text);
-    fprintf(stderr, "%s\n", text);
-}
-
 static void make(void *user) {
     subject *s = user;
     ir_builder b;
@@ -73,7 +67,7 @@ static void run(subject *s, const ir_value *args, const ir_value *want, cg_x86_6
 }
 
 static void check(uint64_t seed, unsigned level, bool vectors) {
-    subject s = {.seed = seed, .vectors = vectors, .cx.report = print};
+    subject s = {.seed = seed, .vectors = vectors, .cx.report = print_message};
     cr_assert(ir_try(&s.cx, make, &s));
     cr_assert(ir_verify_func(s.f));
     ir_value args[3] = {{.bits = {(uint32_t)(seed * 77)}},

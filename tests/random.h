@@ -1,0 +1,15 @@
+/* random.h — random numbers of tests: the same in every run. */
+#ifndef SPVFUSE_TESTS_RANDOM_H
+#define SPVFUSE_TESTS_RANDOM_H
+
+#include <stdint.h>
+
+/* splitmix64 (Steele, Lea and Flood 2014); any state is good to begin with. */
+static inline uint64_t splitmix64(uint64_t *state) {
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+#endif
