@@ -15,6 +15,7 @@
  * cannot do or does differently.  Such a case must fail, so the list cannot grow old.
  */
 #include "runtime/spvfuse.h"
+#include "tests/file.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -92,19 +93,6 @@ static double bound_of(const char *name) {
 }
 
 /* ---------------------------------------------------------------------------------------- files */
-
-static char *read_file(const char *path, size_t *size) {
-    FILE *f = fopen(path, "rb");
-    if (!f) return NULL;
-    fseek(f, 0, SEEK_END);
-    *size = (size_t)ftell(f);
-    rewind(f);
-    char *data = malloc(*size + 1);
-    *size = fread(data, 1, *size, f);
-    data[*size] = 0;
-    fclose(f);
-    return data;
-}
 
 static bool write_file(const char *path, const void *data, size_t size) {
     FILE *f = fopen(path, "wb");
@@ -453,11 +441,11 @@ int main(int argc, char **argv) {
         else if (strcmp(argv[n], "--oracle") == 0 && n + 1 < argc && noracles < MAX_ORACLES)
             oracles[noracles++] = argv[n + 1];
         else if (strcmp(argv[n], "--bounds") == 0 && n + 1 < argc)
-            bounds = read_file(argv[n + 1], &(size_t){0});
+            bounds = read_file(argv[n + 1], NULL);
         else if (strcmp(argv[n], "--stage") == 0 && n + 1 < argc)
             stage = argv[n + 1];
         else if (strcmp(argv[n], "--known") == 0 && n + 1 < argc)
-            known = read_file(argv[n + 1], &(size_t){0});
+            known = read_file(argv[n + 1], NULL);
     }
     oracle_only = strcmp(stage, "oracle") == 0;
     for (int p = 0; p < PRODUCERS; p++) {

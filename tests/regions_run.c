@@ -10,6 +10,7 @@
 #include "ir/eval.h"
 #include "runtime/devices/printf.h"
 #include "runtime/runtime.h"
+#include "tests/file.h"
 #include "tests/passes/groups.h"
 
 #include <dirent.h>
@@ -274,14 +275,6 @@ static void keep_message(void *user, const spvf_message *m) {
     if (m->severity == SPVF_ERROR) printf("%s\n", m->formatted);
 }
 
-static char *read_file(const char *path) {
-    FILE *f = fopen(path, "rb");
-    char *data = calloc(1, 1 << 20);
-    if (f) data[fread(data, 1, (1 << 20) - 1, f)] = 0;
-    if (f) fclose(f);
-    return f ? data : (free(data), NULL);
-}
-
 static void run_plan(const char *name, const char *producer, const char *text) {
     char file[1024];
     job j = {.name = name, .producer = producer};
@@ -317,7 +310,7 @@ static bool has_modules(const char *text, const char *producer) {
 static void run_name(const char *name) {
     char path[1024];
     snprintf(path, sizeof path, "%s/%s.plan", plans, name);
-    char *text = read_file(path);
+    char *text = read_file(path, NULL);
     for (unsigned p = 0; text && p < PRODUCERS; p++)
         if (has_modules(text, producers[p])) run_plan(name, producers[p], text);
     free(text);

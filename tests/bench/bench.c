@@ -74,8 +74,8 @@ static void bench_pair(const char *folder) {
     static const char *const stages[STAGES] = {"read", "verify", "fuse", "optimize", "write"};
     static double v[STAGES + 1][RUNS];
     pair_job j = {.cx = {.report = print_error}};
-    j.saxpy = read_file(folder, "saxpy.spv");
-    j.scale = read_file(folder, "scale.spv");
+    j.saxpy = load(folder, "saxpy.spv");
+    j.scale = load(folder, "scale.spv");
     for (int i = 0; i < RUNS; i++) {
         if (!ir_try(&j.cx, fuse_pair, &j)) exit(1);
         for (int s = 0; s < STAGES; s++) v[s][i] = j.at[s + 1] - j.at[s];
@@ -160,7 +160,7 @@ static file copies_of(file one, int n) {
 }
 
 static void bench_linearity(const char *folder) {
-    file one = read_file(folder, "scale.spv");
+    file one = load(folder, "scale.spv");
     file few = copies_of(one, 10), many = copies_of(one, 1000);
     double a = time_reading(few, 31, false), b = time_reading(many, 15, false);
     printf(
@@ -175,7 +175,7 @@ int main(int argc, char **argv) {
     if (argc != 3) return fprintf(stderr, "usage: bench FOLDER LIBRARY.spv\n"), 2;
     bench_pair(argv[1]);
     bench_chains(argv[1]);
-    file library = read_file("", argv[2]);
+    file library = load("", argv[2]);
     printf("%s, %zu bytes\n", argv[2], library.size);
     time_reading(library, 15, true);
     free(library.data);

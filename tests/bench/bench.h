@@ -3,6 +3,7 @@
 #define TESTS_BENCH_BENCH_H
 
 #include "runtime/spvfuse.h"
+#include "tests/file.h"
 #include "tests/report.h"
 
 #include <stdlib.h>
@@ -29,22 +30,14 @@ typedef struct {
     size_t size;
 } file;
 
-static inline file read_file(const char *folder, const char *name) {
+static inline file load(const char *folder, const char *name) {
     char path[1024];
-    file f = {NULL, 0};
+    file f;
     snprintf(path, sizeof path, "%s%s%s", folder, *folder ? "/" : "", name);
-    FILE *in = fopen(path, "rb");
-    if (!in) {
-        fprintf(stderr, "bench: %s cannot be read\n", path);
-        exit(1);
-    }
-    fseek(in, 0, SEEK_END);
-    f.size = (size_t)ftell(in);
-    rewind(in);
-    f.data = malloc(f.size);
-    f.size = fread(f.data, 1, f.size, in);
-    fclose(in);
-    return f;
+    f.data = (unsigned char *)read_file(path, &f.size);
+    if (f.data) return f;
+    fprintf(stderr, "bench: %s cannot be read\n", path);
+    exit(1);
 }
 
 /* As a context's `message`: errors only. */

@@ -84,7 +84,7 @@ static void time_chains(void *arg) {
 
 void bench_chains(const char *folder) {
     ir_ctx cx = {.report = print_error};
-    file f = read_file(folder, "unary_chain.spv");
+    file f = load(folder, "unary_chain.spv");
     if (!ir_try(&cx, time_chains, &f)) exit(1);
     free(f.data);
 }

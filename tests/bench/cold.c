@@ -131,7 +131,7 @@ static double run_peer(const problem *p, const char *bitcode) {
         clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &d, NULL) != CL_SUCCESS)
         return -1;
     cl_context c = clCreateContext(NULL, 1, &d, NULL, NULL, &error);
-    double t = error == CL_SUCCESS ? build_and_launch(p, c, d, read_file("", bitcode)) : -1;
+    double t = error == CL_SUCCESS ? build_and_launch(p, c, d, load("", bitcode)) : -1;
     snprintf(command, sizeof command, "rm -rf '%s'", cache);
     return system(command) == 0 ? t : -1;
 }

@@ -221,7 +221,7 @@ int main(int argc, char **argv) {
     for (unsigned k = 0; k < SCALAR_KERNELS; k++) {
         job j = {.cx = {.report = print_error}, .problem = &problems[k]};
         if (argc > 3 && strcmp(argv[3], problems[k].name) != 0) continue;
-        j.module = read_file(argv[1], argv[2]);
+        j.module = load(argv[1], argv[2]);
         if (!ir_try(&j.cx, compile_and_measure, &j)) return 1;
         printf("  %-12s %9.1f us   %5.2f of the peer's speed\n", problems[k].name, j.time, j.ratio);
         if (strchr(problems[k].name, '4')) continue; /* of vectors: no part of the mean */

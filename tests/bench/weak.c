@@ -33,7 +33,7 @@ static void keep_time(void *user, const spvf_timing *t) {
 }
 
 static bool run_on(const char *device, const char *path, times *t) {
-    file text = read_file("", path);
+    file text = load("", path);
     spvf_context *c;
     spvf_plan *plan;
     const spvf_context_options co = {.size = sizeof co, .message = show_message};

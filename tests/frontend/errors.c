@@ -12,6 +12,7 @@
  * pass the verifier, and its text must be read back to the same text.
  */
 #include "frontend/frontend.h"
+#include "tests/file.h"
 
 #include <dirent.h>
 #include <spawn.h>
@@ -49,19 +50,6 @@ static void fail(const char *what, const char *detail) {
 
 /* ---------------------------------------------------------------------------------------- files */
 
-static char *load(const char *path, size_t *size) {
-    FILE *f = fopen(path, "rb");
-    if (!f) return NULL;
-    fseek(f, 0, SEEK_END);
-    *size = (size_t)ftell(f);
-    rewind(f);
-    char *data = malloc(*size + 1);
-    if (fread(data, 1, *size, f) != *size) *size = 0;
-    data[*size] = 0;
-    fclose(f);
-    return data;
-}
-
 /* The nth line that starts with "; KEY: ", without that; false when there is none. */
 static bool find_line(const char *text, const char *key, int nth, char out[ROOM]) {
     size_t n = strlen(key);
@@ -85,7 +73,7 @@ static char *assemble(const char *path, const char *text, size_t *size) {
     char *argv[] = {
         "spirv-as", "--preserve-numeric-ids", "--target-env", env, (char *)path, "-o", out, NULL};
     if (posix_spawnp(&child, argv[0], NULL, NULL, argv, environ) == 0) waitpid(child, &status, 0);
-    char *words = status == 0 ? load(out, size) : NULL;
+    char *words = status == 0 ? read_file(out, size) : NULL;
     unlink(out);
     return words;
 }
@@ -214,7 +202,7 @@ static void check_bytes(const char *bytes, size_t size, const char *text, bool w
 
 static void check_file(const char *path, bool wants_error) {
     size_t size, nbytes = 0;
-    char *text = load(path, &size);
+    char *text = read_file(path, &size);
     bool hex = strlen(path) > 4 && !strcmp(path + strlen(path) - 4, ".hex");
     if (!text) return;
     char *bytes = hex ? from_hex(text, &nbytes) : assemble(path, text, &nbytes);

@@ -4,6 +4,7 @@
  * Reads tests/ir/roundtrip.ir, so it runs from the top of the repository.
  */
 #include "ir/ir.h"
+#include "tests/file.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -56,16 +57,13 @@ static ir_module *parse(const char *text) {
     return m;
 }
 
-static char *read_whole(const char *path) {
-    FILE *f = fopen(path, "rb");
-    cr_assert(f, "%s: run the tests from the top of the repository", path);
-    char *text = calloc(1, 1 << 20);
-    cr_assert(fread(text, 1, (1 << 20) - 1, f) > 0);
-    fclose(f);
+/* --------------------------------------------------------------------------- the whole language */
+
+static char *whole_language(void) {
+    char *text = read_file("tests/ir/roundtrip.ir", NULL);
+    cr_assert(text, "run the tests from the top of the repository");
     return text;
 }
-
-/* --------------------------------------------------------------------------- the whole language */
 
 static void count_ops(const ir_module *m, unsigned *count) {
     foreach_func (f, m)
@@ -77,7 +75,7 @@ static void count_ops(const ir_module *m, unsigned *count) {
 }
 
 Test(text, roundtrip_file_has_every_op) {
-    char *text = read_whole("tests/ir/roundtrip.ir");
+    char *text = whole_language();
     ir_module *m = parse(text);
     unsigned count[IR_OP_COUNT] = {0};
     count_ops(m, count);
@@ -103,7 +101,7 @@ static char *bare(const char *text) {
 }
 
 Test(text, roundtrip_file_is_canonical) {
-    char *text = read_whole("tests/ir/roundtrip.ir");
+    char *text = whole_language();
     ir_module *m = parse(text);
     char *want = bare(text), *got = bare(text_of(m));
     cr_assert_str_eq(got, want);
@@ -248,7 +246,7 @@ static void mutate(char *text, size_t *n, uint64_t *state) {
 }
 
 Test(text, damaged_text_is_refused_or_read) {
-    char *text = read_whole("tests/ir/roundtrip.ir");
+    char *text = whole_language();
     size_t size = strlen(text);
     char *copy = malloc(size);
     uint64_t state = 88172645463325252u;
@@ -306,7 +304,7 @@ static void release(void *user, void *block) {
 }
 
 Test(text, every_allocation_may_fail) {
-    char *text = read_whole("tests/ir/roundtrip.ir");
+    char *text = whole_language();
     bool done = false;
     for (unsigned n = 0; !done; n++) {
         ir_ctx poor = {.allocate = allocate, .release = release};

@@ -7,6 +7,7 @@
  */
 #include "ir/interp.h"
 #include "passes/passes.h"
+#include "tests/file.h"
 #include "tests/report.h"
 #include "tests/values.h"
 
@@ -98,20 +99,12 @@ static void check_function(bench *t, ir_func *f, ir_arena *scratch) {
 
 /* ---------------------------------------------------------------------------------------- files */
 
-static char *read_file(const char *path, size_t *n) {
-    FILE *f = fopen(path, "rb");
-    cr_assert_not_null(f, "%s", path);
-    char *text = malloc(1 << 22);
-    *n = fread(text, 1, 1 << 22, f);
-    fclose(f);
-    return text;
-}
-
 static void check_file(bench *t, const char *name) {
     char path[512];
     size_t n;
     snprintf(path, sizeof path, "tests/passes/%s", name);
     char *text = read_file(path, &n);
+    cr_assert_not_null(text, "%s", path);
     ir_module *m = ir_parse(&t->cx, name, text, n);
     free(text);
     cr_assert_not_null(m, "%s", path);
