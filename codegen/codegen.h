@@ -23,8 +23,8 @@ extern const ir_pack cg_math_library;
 
 /* ------------------------------------------------------------------------------------- native code
  *
- * What a native target makes of a module: bytes by section, and what is to be known to place them in
- * memory or in an object file.  All of it lies in one arena. */
+ * What a native target makes of a module: bytes by section, and what is to be known to place them
+ * in memory or in an object file.  All of it lies in one arena. */
 
 typedef enum { CG_TEXT, CG_RODATA, CG_DATA, CG_SECTIONS } cg_section;
 
@@ -122,8 +122,8 @@ typedef struct {
 unsigned cg_x86_64_vector_bytes(unsigned level);
 bool cg_x86_64_takes(const ir_inst *i, unsigned level);
 
-/* Compiles the functions of level `vector`, which are good for nothing else afterwards.  Kernels are
- * for the caller to fill in.  False after a reported error. */
+/* Compiles the functions of level `vector`, which are good for nothing else afterwards.  Kernels
+ * are for the caller to fill in.  False after a reported error. */
 bool cg_x86_64_compile(ir_module *m, const cg_x86_64_options *options, ir_arena *arena,
                        cg_object *out);
 /* ------------------------------------------------------------------------ object files (object*.c)

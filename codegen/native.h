@@ -2,14 +2,14 @@
  *
  *   legalize -> select -> schedule -> spill -> assign -> encode
  *
- * All of them work on ir_func in SSA form.  Selection leaves level `machine`: every instruction that
- * needs a register is one of
+ * All of them work on ir_func in SSA form.  Selection leaves level `machine`: every instruction
+ * that needs a register is one of
  *   mach, mach_br    the target's; imm.mach is its business
  *   reg_in           a value that arrives in register imm.bits; at the head of the entry block
  *   phi, move        as everywhere
- * besides jmp, ret, unreachable, and alloca, which names a place in the frame and is in no register:
- * target instructions have it as operand.  Constants, globals and undef are operands too; the target
- * encodes them into the instruction.
+ * besides jmp, ret, unreachable, and alloca, which names a place in the frame and is in no
+ * register: target instructions have it as operand.  Constants, globals and undef are operands too;
+ * the target encodes them into the instruction.
  *
  * Spilling adds spill and reload, whose imm.bits is a slot of the frame, and copies of instructions
  * that are cheap to repeat.  Assignment gives every value one register for all its life; what must
@@ -25,14 +25,14 @@
 #include "codegen/codegen.h"
 #include "ir/change.h"
 
-/* ------------------------------------------------------------------------ legalization (legalize.c)
+/* ----------------------------------------------------------------------- legalization (legalize.c)
  *
  * What no target of this part has becomes what all have: choices of many ways, updates of memory
- * that is shared, copies, shifts that may be too long, divisions of bytes and words.  lacks_count: so does counting
- * of leading and trailing zeros. */
+ * that is shared, copies, shifts that may be too long, divisions of bytes and words.  lacks_count:
+ * so does counting of leading and trailing zeros. */
 void cg_legalize(ir_func *f, bool lacks_count, ir_arena *scratch);
 
-/* ------------------------------------------------------------------ what a target says of itself */
+/* ----------------------------------------------------------------- what a target says of itself */
 
 enum { CG_MAX_CLASSES = 3, CG_MAX_REGS = 32, CG_MAX_NEEDS = 12 };
 enum { CG_NO_CLASS = 0xff, CG_IN_SLOT = 0xfe, CG_ANY_REG = 0xff };
@@ -75,17 +75,18 @@ struct cg_target {
     void (*describe)(const cg_target *t, const ir_inst *i, cg_needs *out);
     /* The class that holds values of a type. */
     uint8_t (*class_of)(const cg_target *t, ir_type type);
-    /* Bytes of a frame slot that holds values of a type, a power of two; NULL: as its class says. */
+    /* Bytes of a frame slot that holds values of a type, a power of two; NULL: as its
+     * class says. */
     uint32_t (*slot_of)(const cg_target *t, ir_type type);
     /* Cheaper to make again than to keep: no operands in registers, no effect, reads no memory that
      * changes. */
     bool (*may_repeat)(const cg_target *t, const ir_inst *i);
-    /* Of a mach: may its first two operands, both in registers and the first one tied, change places?
-     * May be NULL. */
+    /* Of a mach: may its first two operands, both in registers and the first one tied, change
+     * places?  May be NULL. */
     bool (*commutes)(const cg_target *t, const ir_inst *i);
     /* Makes i read argument n from its slot in the frame instead of a register: the operand becomes
-     * a zero, and describe() says CG_IN_SLOT from then on.  False, and i as it was, when there is no
-     * such form or the change is not worth it.  May be NULL. */
+     * a zero, and describe() says CG_IN_SLOT from then on.  False, and i as it was, when there is
+     * no such form or the change is not worth it.  May be NULL. */
     bool (*fold_reload)(const cg_target *t, ir_inst *i, unsigned n, uint32_t slot);
     /* How register r of a class is written; NULL: as the name of the class and r. */
     const char *(*reg_name)(const cg_target *t, unsigned class, unsigned r);
@@ -96,7 +97,7 @@ struct cg_target {
  * it. */
 void cg_describe(const cg_target *t, const ir_inst *i, cg_needs *out);
 
-/* ------------------------------------------------------------------------- register allocation */
+/* -------------------------------------------------------------------------- register allocation */
 
 typedef struct {
     uint32_t size; /* bytes, which its place is aligned to as well */

@@ -95,8 +95,8 @@ int ir_interp_order(const ir_interp *a, const ir_interp *b);
  * variables and globals.  False after a reported error: it traps, does not end, reaches memory that
  * it does not own, or meets a group operation.  *result is left alone by a void function. */
 bool ir_interp_call(ir_func *f, const ir_value *args, ir_value *result);
-/* The same n times, with args for each; ends at the first that fails.  Globals keep what was written
- * to them. */
+/* The same n times, with args for each; ends at the first that fails.  Globals keep what was
+ * written to them. */
 bool ir_interp_calls(ir_func *f, size_t n, const ir_value *args, ir_value *results);
 
 #endif

@@ -1,5 +1,5 @@
-/* ir.h — the language: memory, types, values, blocks, functions, modules, how they are built, written
- * as text, read and verified.  Next to it stand
+/* ir.h — the language: memory, types, values, blocks, functions, modules, how they are built,
+ * written as text, read and verified.  Next to it stand
  *   ir/flow.h    what the graph of a function says: order, dominators, loops, liveness
  *   ir/change.h  larger changes: SSA construction, stack variables, copies of code
  *   ir/eval.h    arithmetic on constants
@@ -346,8 +346,8 @@ enum {
     F_WORKITEM = 1024  /* value depends on the work-item that asks (pure within one) */
 };
 
-/* Levels: where an op is legal, and what a function claims to be: code of one work-item (spmd), of a
- * work-group (vector), of a target (machine), and with registers (allocated). */
+/* Levels: where an op is legal, and what a function claims to be: code of one work-item (spmd), of
+ * a work-group (vector), of a target (machine), and with registers (allocated). */
 enum { L_SPMD = 1, L_VECTOR = 2, L_MACHINE = 4, L_ALLOCATED = 8 };
 
 typedef struct {

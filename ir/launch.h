@@ -11,8 +11,8 @@
  *   scalar, vector, struct passed by value                   the address of the value
  *
  * Local memory: g->local, aligned to IR_LOCAL_ALIGN, holds the kernel's own variables first
- * (ir_group_need.local bytes) and then what the launch adds for parameters; it belongs to the thread
- * that runs the group.  g->scratch holds what work-items keep over barriers.
+ * (ir_group_need.local bytes) and then what the launch adds for parameters; it belongs to the
+ * thread that runs the group.  g->scratch holds what work-items keep over barriers.
  *
  * The public header of the runtime shows the same struct under another name. */
 #ifndef SPVFUSE_IR_LAUNCH_H
@@ -33,9 +33,9 @@ typedef struct {
     uint32_t local_bytes; /* of local memory: where generic pointers lead is asked */
     void *local;          /* see above */
     void *scratch; /* at least what ir_group_need asks for, aligned to IR_LOCAL_ALIGN */
-    /* printf of a kernel: arguments stand behind each other at multiples of 8 bytes, vectors lane by
-     * lane without gaps; scalar floats are f64, strings are addresses.  Gives 0, or -1 when it could
-     * not.  May be NULL: nothing is printed. */
+    /* printf of a kernel: arguments stand behind each other at multiples of 8 bytes, vectors lane
+     * by lane without gaps; scalar floats are f64, strings are addresses.  Gives 0, or -1 when it
+     * could not.  May be NULL: nothing is printed. */
     int32_t (*print)(void *user, const char *format, const void *arguments, uint64_t bytes);
     void *user;
 } ir_group_info;

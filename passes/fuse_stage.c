@@ -2,9 +2,9 @@
  *
  * Fusion wants bodies without calls, and addresses that can be understood: with ids in values, not
  * in stack variables, and pointers that do not step through loops.  Kernels that are so already are
- * taken as they are.  Otherwise all are copied into a module of their own, all of them, so that what
- * they share stays shared, and simplified there.  Promotion changes bodies too, each in its own way;
- * then each member gets a copy of what has been simplified once.
+ * taken as they are.  Otherwise all are copied into a module of their own, all of them, so that
+ * what they share stays shared, and simplified there.  Promotion changes bodies too, each in its
+ * own way; then each member gets a copy of what has been simplified once.
  */
 #include "passes/fuse_impl.h"
 

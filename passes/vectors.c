@@ -2,9 +2,9 @@
  *
  * Instructions are met in reverse postorder, so operands come before users, but for phis, whose
  * pieces are made empty and filled at the end.  An operation is done in pieces of as many lanes as
- * all of its operands and its result come in; for what the target has no instruction it goes lane by
- * lane.  A lane whose number is not known is chosen by comparisons.  A bitcast between lanes goes
- * through the bits: wider lanes are put together from narrower ones, or taken apart.
+ * all of its operands and its result come in; for what the target has no instruction it goes lane
+ * by lane.  A lane whose number is not known is chosen by comparisons.  A bitcast between lanes
+ * goes through the bits: wider lanes are put together from narrower ones, or taken apart.
  *
  * What comes out makes truth values of vectors in two ways only: `sext` of a comparison of lanes as
  * wide as the result, and `slt mask, 0`, which select, any and all ask for.
@@ -484,7 +484,8 @@ static bool run(ir_func *f, pass_ctx *cx, const pass_target *target) {
  * are padded (in memory only their lanes are touched), and what the target has no instruction for
  * goes lane by lane.  Truth values of vectors become integers, 0 or -1 in each lane.
  * Needs: nothing.
- * Leaves: vectors that the target takes; any as parameters, results of functions, operands of calls.
+ * Leaves: vectors that the target takes; any as parameters, results of functions, operands of
+ * calls.
  * Gives up when: never. */
 bool pass_vectors(ir_func *f, pass_ctx *cx) { return run(f, cx, cx->target); }
 

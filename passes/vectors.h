@@ -1,8 +1,8 @@
 /* vectors.h — vectors in pieces: what the files of passes `vectors` and `scalarize` share.
  *
- * A vector value is an array of pieces of `unit` lanes, a power of two: as many as fit the registers
- * of the target, or 1.  Lanes behind the last one of the value mean nothing.  Where a value was made
- * lane by lane its scalars are known besides.
+ * A vector value is an array of pieces of `unit` lanes, a power of two: as many as fit the
+ * registers of the target, or 1.  Lanes behind the last one of the value mean nothing.  Where a
+ * value was made lane by lane its scalars are known besides.
  *
  * Vectors of i1 are integers, 0 or -1 in each lane, as wide as the operands of the comparison that
  * made them; all others are scalars.

@@ -51,7 +51,7 @@ ir_inst *vec_of_lanes(vec_state *s, ir_type elem, ir_inst *const *lane, unsigned
     return ir_build(&s->b, IR_OP_vec, ir_vector(elem, n), 0, (ir_imm){0}, n, all);
 }
 
-/* Part of a constant.  The last lane is repeated, so that what is the same in all lanes stays so. */
+/* Part of a constant.  The last lane is repeated: what is the same in all lanes stays so. */
 static ir_inst *leaf_piece(vec_state *s, const ir_inst *v, ir_type elem, unsigned first,
                            unsigned n) {
     uint64_t bits[IR_MAX_LANES];

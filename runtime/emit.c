@@ -16,7 +16,7 @@ typedef struct {
     size_t size;
 } emit_job;
 
-/* ----------------------------------------------------------------------------------------- SPIR-V */
+/* --------------------------------------------------------------------------------------- SPIR-V */
 
 /* The version word of "spirv:1.N", 0 for "spirv"; false for anything else. */
 static bool spirv_target(const char *target, unsigned *version) {
@@ -37,7 +37,7 @@ static void emit_spirv(emit_job *j, const cg_spirv_options *o) {
     j->size *= 4;
 }
 
-/* ----------------------------------------------------------------------------------------- x86-64 */
+/* --------------------------------------------------------------------------------------- x86-64 */
 
 typedef struct {
     rt_native_options native;
@@ -124,7 +124,7 @@ static void emit_native(emit_job *j, x86_job *x) {
     if (!ok) ir_throw(cx, status);
 }
 
-/* -------------------------------------------------------------------------------------- the choice */
+/* ----------------------------------------------------------------------------------- the choice */
 
 static void emit_module(void *arg) {
     emit_job *j = arg;

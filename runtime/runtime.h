@@ -333,7 +333,7 @@ typedef struct {
 /* Runs the group both ways; the fused one's results stay.  False after a reported difference. */
 bool rt_validate(rt_validation *v);
 
-/* -------------------------------------------------------------------- measuring (plan_bench.c) */
+/* --------------------------------------------------------------------- measuring (plan_bench.c) */
 
 typedef ir_vec(ir_module *) rt_modules;
 

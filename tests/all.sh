@@ -1,6 +1,6 @@
 #!/bin/sh
-# all.sh RELEASE SANITIZED: runs every test program of both variants, two at a time, and adds up what
-# they say.  Shows the output of those that fail; the last line is the sum.
+# all.sh RELEASE SANITIZED: runs every test program of both variants, two at a time, and adds up
+# what they say.  Shows the output of those that fail; the last line is the sum.
 set -u
 release=$1
 sanitized=$2

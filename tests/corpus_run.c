@@ -8,11 +8,11 @@
  *   validated by spirv-val · read again
  * and each PLANS/NAME.plan is run on `check`: as read and one kernel at a time; from the rewritten
  * modules and optimized; fused.  All runs must end without a finding, meet the plan's expectations
- * and leave the same bytes in every buffer.  With --oracle, up to eight times, the rewritten modules
- * also run on that device, fused and unfused.  There a float may differ in the last bits; with
- * --bounds, in those plans alone that the file lists in lines "NAME ULPS reason", by so many units in
- * the last place.  The file of known differences has lines "NAME [PRODUCER] reason": what the device
- * cannot do or does differently.  Such a case must fail, so the list cannot grow old.
+ * and leave the same bytes in every buffer.  With --oracle, up to eight times, the rewritten
+ * modules also run on that device, fused and unfused.  There a float may differ in the last bits;
+ * with --bounds, in those plans alone that the file lists in lines "NAME ULPS reason", by so many
+ * units in the last place.  The file of known differences has lines "NAME [PRODUCER] reason": what
+ * the device cannot do or does differently.  Such a case must fail, so the list cannot grow old.
  */
 #include "runtime/spvfuse.h"
 #include "tests/file.h"

@@ -1,6 +1,7 @@
 #!/bin/sh
-# libclc.sh BUILD: Debian's libclc (2.5 MB of SPIR-V, over two thousand functions, both pointer sizes) is
-# read, verified, printed and parsed back to the same bytes, written as valid SPIR-V, and read again.
+# libclc.sh BUILD: Debian's libclc (2.5 MB of SPIR-V, over two thousand functions, both pointer
+# sizes) is read, verified, printed and parsed back to the same bytes, written as valid SPIR-V, and
+# read again.
 set -u
 build=$1
 work=$(mktemp -d)

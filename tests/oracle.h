@@ -86,7 +86,11 @@ static inline int over_pi(mpfr_t out, mpfr_rnd_t mode) {
     return t;
 }
 
-#define OVER_PI(name, fn)                                                                              static inline int name(mpfr_t out, const mpfr_t x, mpfr_rnd_t mode) {                                  fn(out, x, mode);                                                                                  return over_pi(out, mode);                                                                     }
+#define OVER_PI(name, fn)                                                                          \
+    static inline int name(mpfr_t out, const mpfr_t x, mpfr_rnd_t mode) {                          \
+        fn(out, x, mode);                                                                          \
+        return over_pi(out, mode);                                                                 \
+    }
 OVER_PI(oracle_asinpi, mpfr_asin)
 OVER_PI(oracle_acospi, mpfr_acos)
 OVER_PI(oracle_atanpi, mpfr_atan)

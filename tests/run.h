@@ -30,8 +30,8 @@ const char *run_eval(runner *r, ir_module *m, line eval);
 /* Runs passes, with the range of launches in the form of ranges.h, or NULL.  What printers write
  * goes to `said`, as it comes: a section for each function. */
 bool run_passes(runner *r, ir_module *m, const char *list, const char *range, ir_text *said);
-/* Makes machine code of functions, for the level v2, v3 or v4, which are good for nothing else then:
- * `said` gets it, as from a printer. */
+/* Makes machine code of functions, for the level v2, v3 or v4, which are good for nothing else
+ * then: `said` gets it, as from a printer. */
 bool run_compiler(runner *r, ir_module *m, const char *level, ir_text *said);
 /* The section of a function, without its head and the marks of comments. */
 const char *run_section(runner *r, const ir_text *said, const char *name);

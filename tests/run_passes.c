@@ -27,7 +27,7 @@ bool run_passes(runner *r, ir_module *m, const char *list, const char *range, ir
     return pass_run(m, &o);
 }
 
-/* ------------------------------------------------------------------------------------ machine code */
+/* --------------------------------------------------------------------------------- machine code */
 
 static void say_code(const ir_text *listing, ir_text *said) {
     for (const char *s = listing->data; *s;) {
@@ -56,7 +56,7 @@ bool run_compiler(runner *r, ir_module *m, const char *level, ir_text *said) {
     return ok;
 }
 
-/* ---------------------------------------------------------------------------------------- sections */
+/* ------------------------------------------------------------------------------------- sections */
 
 static const char *next_line(const char *s) { return s + strcspn(s, "\n") + 1; }
 

@@ -1,8 +1,8 @@
 /* compile.c — functions of work-groups to an object: the stages of the x86-64 target in order, and
  * the sections that come out.
  *
- * All functions of a module share one piece of code and its constants, so that they reach each other
- * by distances.  Globals lie in sections of their own, which the code refers to by symbols.
+ * All functions of a module share one piece of code and its constants, so that they reach each
+ * other by distances.  Globals lie in sections of their own, which the code refers to by symbols.
  */
 #include "codegen/x86_64/x86.h"
 
@@ -16,7 +16,7 @@ uint32_t x86_symbol_label(x86_writer *w, const void *what) {
     return (uint32_t)label - 1;
 }
 
-/* ---------------------------------------------------------------------------------------- functions */
+/* ------------------------------------------------------------------------------------ functions */
 
 typedef struct {
     x86_writer *w;
@@ -47,7 +47,7 @@ static bool compile_func(x86_writer *w, ir_func *f, const cg_x86_64_options *o) 
     return j.ok;
 }
 
-/* ------------------------------------------------------------------------------------------ sections */
+/* ------------------------------------------------------------------------------------- sections */
 
 /* The object outlives the module, and its names. */
 static uint32_t add_symbol(x86_writer *w, cg_symbol s) {

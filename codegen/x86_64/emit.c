@@ -29,7 +29,7 @@ typedef struct {
     bool failed;
 } emitter;
 
-/* ----------------------------------------------------------------------------------------- putting */
+/* -------------------------------------------------------------------------------------- putting */
 
 /* Jumps name blocks, where objdump has addresses; constants are told by their label. */
 static void list(emitter *e, x86_row row, const x86_operands *o) {
@@ -68,7 +68,7 @@ static unsigned reg_of(const emitter *e, const ir_inst *v) {
     return e->a->reg[v->id];
 }
 
-/* ------------------------------------------------------------------------------------------- frame */
+/* ---------------------------------------------------------------------------------------- frame */
 
 static uint32_t reserve(emitter *e, uint64_t bytes, uint32_t align) {
     if (align > e->align) e->align = align;
@@ -139,7 +139,7 @@ static void put_epilogue(emitter *e) {
     put(e, X86_RET, &(x86_operands){0});
 }
 
-/* ---------------------------------------------------------------------------------------- operands */
+/* ------------------------------------------------------------------------------------- operands */
 
 static x86_operand at_constant(emitter *e, const ir_inst *c, int32_t disp) {
     uint8_t bytes[64] = {0};
@@ -187,7 +187,7 @@ static unsigned put_row(emitter *e, const ir_inst *i) {
     return taken;
 }
 
-/* ------------------------------------------------------------------------------------ instructions */
+/* --------------------------------------------------------------------------------- instructions */
 
 /* Rows by condition, in the order of x86_cc. */
 #define BY_CC(PRE, POST)                                                                           \
@@ -281,7 +281,7 @@ static void put_transfer(emitter *e, const ir_inst *v, uint32_t slot, bool back)
     put2(e, row, back ? reg : memory, back ? memory : reg);
 }
 
-/* ------------------------------------------------------------------------------------------- jumps */
+/* ---------------------------------------------------------------------------------------- jumps */
 
 static void put_jump(emitter *e, x86_row row, const ir_block *to) {
     put1(e, row, x86_target(e->label[to->id]));
@@ -318,7 +318,7 @@ static void put_branch(emitter *e, const ir_inst *i, const ir_block *next) {
     }
 }
 
-/* ---------------------------------------------------------------------------------------- function */
+/* ------------------------------------------------------------------------------------- function */
 
 /* The prologue belongs to the first line of the function. */
 static uint32_t first_loc(const emitter *e) {

@@ -45,7 +45,7 @@ unsigned x86_bind_operands(const ir_inst *i, x86_binding out[X86_MAX_ARGS]) {
     return next;
 }
 
-/* ------------------------------------------------------------------------------- what it asks for */
+/* ----------------------------------------------------------------------------- what it asks for */
 
 static cg_place in_class(uint8_t class) { return (cg_place){class, CG_ANY_REG}; }
 

@@ -11,7 +11,7 @@
 
 typedef x86_select_ctx x86_ctx;
 
-/* --------------------------------------------------------------------------- predicates of rules */
+/* -------------------------------------------------------------------------- predicates of rules */
 
 static inline ir_inst *operand(const ir_inst *v, unsigned n) { return ir_arg(v, n); }
 
@@ -76,7 +76,7 @@ static ir_inst *fire(const x86_ctx *cx, const ir_inst *v, unsigned rule, ir_inst
 
 #include "codegen/x86_64/isel_rules.inc"
 
-/* -------------------------------------------------------------------------------- what has no rule */
+/* ----------------------------------------------------------------------------- what has no rule */
 
 /* The copy of a parameter's register, at the head of the entry block. */
 static void select_params(x86_select_ctx *s) {

@@ -70,7 +70,7 @@ unsigned x86_word_of(const ir_inst *x);
 x86_cc x86_add_condition(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *c);
 x86_cc x86_negate(x86_cc cc);
 
-/* -------------------------------------------------- what scalars and lanes share (select_float.c) */
+/* ------------------------------------------------ what scalars and lanes share (select_float.c) */
 
 /* The immediate of ROUNDSS and ROUNDPS for rint, floor, ceil and trunc_f: no exception for results
  * that are not exact. */

@@ -15,7 +15,7 @@ x86_cc x86_negate(x86_cc cc) {
     return (x86_cc)((unsigned)cc ^ 1u);
 }
 
-/* ------------------------------------------------------------------------------------ comparisons */
+/* ---------------------------------------------------------------------------------- comparisons */
 
 typedef struct {
     x86_cc cc;
@@ -150,7 +150,7 @@ x86_cc x86_add_condition(ir_builder *b, x86_draft *d, const ir_inst *user, ir_in
     return add_test(b, d, c);
 }
 
-/* ------------------------------------------------------------------------------------------- users */
+/* ---------------------------------------------------------------------------------------- users */
 
 /* Two flags do not make one byte: a mask of the comparison does, and its lowest bit is kept. */
 static ir_inst *build_equal(ir_builder *b, ir_inst *v) {

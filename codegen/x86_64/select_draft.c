@@ -71,7 +71,7 @@ bool x86_lives_on(const ir_builder *b, const ir_inst *v, const ir_inst *x) {
     return x->uses->next || loops->of[x->block->id] != loops->of[v->block->id];
 }
 
-/* -------------------------------------------------------------------------------------- building */
+/* ------------------------------------------------------------------------------------- building */
 
 ir_inst *x86_build(ir_builder *b, const x86_draft *d) {
     ir_imm imm = {.mach = {d->row, d->aux, d->mode, d->disp}};
@@ -153,7 +153,7 @@ ir_inst *x86_build_regs(ir_builder *b, ir_type t, x86_row row, ir_inst *x, ir_in
     return x86_build(b, &d);
 }
 
-/* ------------------------------------------------------------------------------------- addresses */
+/* ------------------------------------------------------------------------------------ addresses */
 
 typedef struct {
     ir_inst *base, *index;
@@ -211,8 +211,8 @@ static address find_address(const ir_inst *user, ir_inst *p) {
     return a;
 }
 
-/* What needs no register as a base: a variable of the frame, a global if nothing is added to it that
- * is not known. */
+/* What needs no register as a base: a variable of the frame, a global if nothing is added to it
+ * that is not known. */
 static bool is_place(const address *a) {
     return a->base->op == IR_OP_alloca || (a->base->op == IR_OP_address && !a->index);
 }

@@ -47,7 +47,7 @@ static ir_inst *build_binary(ir_builder *b, ir_inst *v, x86_row row, ir_inst *x,
     return x86_build(b, &d);
 }
 
-/* ------------------------------------------------------------------------------------ arithmetic */
+/* ----------------------------------------------------------------------------------- arithmetic */
 
 ir_inst *mach_scalar(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     x86_row row = row_of(b, (ir_op)v->op, v);
@@ -103,7 +103,7 @@ FMA(fnma, VFNMADD) /* z - x * y */
 FMA(fnms, VFNMSUB) /* -(x * y) - z */
 #undef FMA
 
-/* --------------------------------------------------------------------------- one operand in, one out */
+/* ---------------------------------------------------------------------- one operand in, one out */
 
 /* With x as the operand that fills the upper part. */
 static ir_inst *build_merging(ir_builder *b, ir_inst *v, x86_row row, ir_inst *x) {
@@ -130,7 +130,7 @@ ir_inst *mach_round(ir_builder *b, ir_inst *v, ir_inst *x) {
     return x86_build_regs(b, v->type, row, x, x, x86_rounding_of((ir_op)v->op));
 }
 
-/* ------------------------------------------------------------------------------------ bits of floats */
+/* ------------------------------------------------------------------------------- bits of floats */
 
 static const rows ands = PACKED(AND), andns = PACKED(ANDN), ors = PACKED(OR), xors = PACKED(XOR);
 

@@ -64,7 +64,7 @@ static ir_inst *build_from_rm(ir_builder *b, ir_inst *v, x86_row row, ir_inst *x
     return x86_build(b, &d);
 }
 
-/* ------------------------------------------------------------------------------------ arithmetic */
+/* ----------------------------------------------------------------------------------- arithmetic */
 
 /* Two registers into a third: where x goes on living, an addition would need a copy of it. */
 static ir_inst *build_lea(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y, int32_t disp,
@@ -262,7 +262,7 @@ ir_inst *mach_ashr(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     return build_right_shift(b, v, &sars, x, y, true);
 }
 
-/* ------------------------------------------------------------------------------- minimum, maximum */
+/* ----------------------------------------------------------------------------- minimum, maximum */
 
 /* The one of x and y that `cc` picks: y when it holds of the comparison x, y. */
 static ir_inst *build_choice(ir_builder *b, ir_inst *v, x86_cc cc, ir_inst *x, ir_inst *y) {
@@ -296,7 +296,7 @@ ir_inst *mach_sabs(ir_builder *b, ir_inst *v, ir_inst *x) {
     return build_choice(b, v, CC_L, x, mach_neg(b, v, x));
 }
 
-/* ---------------------------------------------------------------------------------------- counting */
+/* ------------------------------------------------------------------------------------- counting */
 
 static ir_inst *build_count(ir_builder *b, ir_inst *v, x86_row row32, x86_row row64, ir_inst *x) {
     if (x86_size_of(v) < 2) return NULL;
@@ -315,7 +315,7 @@ ir_inst *mach_popcount(ir_builder *b, ir_inst *v, ir_inst *x) {
     return build_count(b, v, X86_POPCNT_r32_rm32, X86_POPCNT_r64_rm64, x);
 }
 
-/* ------------------------------------------------------------------------------------------ widths */
+/* --------------------------------------------------------------------------------------- widths */
 
 /* By log2 of the bytes that are extended. */
 static const uint16_t zero_rows[] = {X86_MOVZX_r32_rm8, X86_MOVZX_r32_rm16, X86_MOV_r32_rm32};

@@ -1,7 +1,7 @@
 /* select_memory.c — loads, stores, atomics.
  *
- * x86-64 orders loads among loads and stores among stores, so acquire and release cost nothing; what
- * is left is a store that a later load of the same work-item must not overtake (seq_cst).  One
+ * x86-64 orders loads among loads and stores among stores, so acquire and release cost nothing;
+ * what is left is a store that a later load of the same work-item must not overtake (seq_cst).  One
  * thread runs all work-items of a group, so atomics on local memory need no lock.
  */
 #include "codegen/x86_64/select.h"
@@ -82,7 +82,7 @@ ir_inst *mach_address(ir_builder *b, ir_inst *v, ir_inst *x) {
     return mach_same(b, v, d.arg[0]);
 }
 
-/* ------------------------------------------------------------------- memory as source and target */
+/* ------------------------------------------------------------------ memory as source and target */
 
 typedef struct {
     uint16_t reg[4], imm8[4], imm[4];
@@ -141,7 +141,7 @@ STORE_OP(xor, XOR)
 /* A load that is only extended. */
 ir_inst *mach_load_sext(ir_builder *b, ir_inst *v, ir_inst *x) { return mach_sext(b, v, x); }
 
-/* ---------------------------------------------------------------------------------------- atomics */
+/* -------------------------------------------------------------------------------------- atomics */
 
 static unsigned lock_of(const ir_inst *p) {
     return ir_space_of(p->type) == IR_LOCAL || ir_space_of(p->type) == IR_PRIVATE ? 0 : MACH_LOCK;

@@ -89,7 +89,7 @@ const x86_cpu *x86_cpu_of(x86_level level) {
     return &machines[level - X86_V2];
 }
 
-/* --------------------------------------------------------------------------------------- moves */
+/* ---------------------------------------------------------------------------------------- moves */
 
 x86_row x86_vector_load(const x86_cpu *t, unsigned bytes) {
     static const uint16_t rows[2][4] = {

@@ -88,7 +88,7 @@ static inline unsigned x86_bytes_of(ir_type t) { return ir_lanes(t) * ir_bits(NU
 x86_row x86_vector_load(const x86_cpu *t, unsigned bytes);
 x86_row x86_vector_store(const x86_cpu *t, unsigned bytes);
 
-/* -------------------------------------------------------------------------- operands (operands.c) */
+/* ------------------------------------------------------------------------ operands (operands.c) */
 
 typedef enum {
     X86_AS_RESULT, /* the register of the result */
@@ -116,7 +116,7 @@ void x86_describe(const cg_target *t, const ir_inst *i, cg_needs *out);
 int32_t x86_function_number(const ir_func *f);
 bool x86_select(const x86_cpu *t, ir_func *f, const cg_x86_64_options *o, ir_arena *scratch);
 
-/* ---------------------------------------------------------------------------- writing (emit.c) */
+/* ----------------------------------------------------------------------------- writing (emit.c) */
 
 /* A frame whose symbol is not known yet. */
 typedef struct {

@@ -1,7 +1,7 @@
 /* launch.c — what launches cost beside the work of their groups.
  *
- * The empty groups are those of a compiled kernel.  Efficiency is the time of one thread by the time
- * of all, times their number: 1 is what cannot be beaten.  Groups of three kinds: equal, ever
+ * The empty groups are those of a compiled kernel.  Efficiency is the time of one thread by the
+ * time of all, times their number: 1 is what cannot be beaten.  Groups of three kinds: equal, ever
  * longer, and one in 64 long.
  */
 #include "runtime/native.h"

@@ -2,8 +2,9 @@
  *
  *   scalar SCALAR.spv
  *
- * Both run on the same memory, one after the other, many times; a ratio is the peer's time over ours
- * in the median of these pairs, so 1 is equal and more is better.  The results must be equal but for the last bits.
+ * Both run on the same memory, one after the other, many times; a ratio is the peer's time over
+ * ours in the median of these pairs, so 1 is equal and more is better.  The results must be equal
+ * but for the last bits.
  */
 #include "frontend/frontend.h"
 #include "runtime/native.h"
@@ -49,7 +50,7 @@ static const problem problems[SCALAR_KERNELS] = {
     {"moments", {2048, 1}, {LOCAL, 1}, {{'d', 2048 * 256}, {'d', 3 * 2048}, {'n', 256}}},
 };
 
-/* ------------------------------------------------------------------------------------- memory */
+/* --------------------------------------------------------------------------------------- memory */
 
 typedef struct {
     void *args[ARGS], *start[ARGS];
@@ -114,7 +115,7 @@ static uint8_t *snapshot(const memory *m, size_t *bytes) {
     return all;
 }
 
-/* ----------------------------------------------------------------------------------- measuring */
+/* ------------------------------------------------------------------------------------ measuring */
 
 typedef struct {
     ir_ctx cx;

@@ -1,5 +1,5 @@
-/* scalar_kernels.h — twelve compute kernels, two of them on vectors, that two compilers read: as OpenCL C, and as C for loops over
- * the items (scalar_peer.c).
+/* scalar_kernels.h — twelve compute kernels, two of them on vectors, that two compilers read: as
+ * OpenCL C, and as C for loops over the items (scalar_peer.c).
  *
  *   KERNEL(name, parameters…) { … X, Y … }     X, Y: the global id, an int
  */

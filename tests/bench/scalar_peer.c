@@ -1,5 +1,5 @@
-/* scalar_peer.c — the kernels of scalar_kernels.h as C, each in loops over the items that a compiler
- * can see through.  Built with -O2 -fno-tree-vectorize -mfma.
+/* scalar_peer.c — the kernels of scalar_kernels.h as C, each in loops over the items that a
+ * compiler can see through.  Built with -O2 -fno-tree-vectorize -mfma.
  */
 #include "tests/bench/scalar_peer.h"
 

@@ -1,8 +1,9 @@
 #!/bin/sh
 # fresh.sh BUILD: README's two commands in a new Debian 12 root, as a new user would run them.
 #
-# The root is made anew with debootstrap from the mirror that this machine's apt uses, gets a clone of
-# the last commit, and runs `sh setup.sh && ninja demo`, then `sh setup.sh && ninja test`.  Needs root.
+# The root is made anew with debootstrap from the mirror that this machine's apt uses, gets a clone
+# of the last commit, and runs `sh setup.sh && ninja demo`, then `sh setup.sh && ninja test`.  Needs
+# root.
 set -eu
 build=$1
 root=$build/debian12

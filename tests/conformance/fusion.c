@@ -25,8 +25,8 @@
  *   refused text [rule]   not fused, for this reason, and the group runs kernel by kernel
  *
  * Every row also runs on device check: fused and unfused give equal buffers, promoted buffers are
- * as they were before, and nothing is reported.  With --device it also runs there, fused and unfused,
- * and leaves in every buffer what check left.
+ * as they were before, and nothing is reported.  With --device it also runs there, fused and
+ * unfused, and leaves in every buffer what check left.
  */
 #include "tests/conformance/fusion.h"
 

@@ -1,10 +1,11 @@
 #!/bin/sh
 # opencl.sh BUILD: our SPIR-V on the OpenCL implementations of a Debian 13 root.
 #
-# No OpenCL implementation of Debian 12 takes SPIR-V; PoCL 6 and Mesa's rusticl of Debian 13 do.  The
-# root is made once, under BUILD/debian13, with debootstrap from the mirror that this machine's apt
-# uses.  The corpus, rewritten by us, then runs there on each device and is compared with `check`.
-# DEVICE_differences.txt says what each device does not have or does differently.  Needs root.
+# No OpenCL implementation of Debian 12 takes SPIR-V; PoCL 6 and Mesa's rusticl of Debian 13 do.
+# The root is made once, under BUILD/debian13, with debootstrap from the mirror that this machine's
+# apt uses.  The corpus, rewritten by us, then runs there on each device and is compared with
+# `check`.  DEVICE_differences.txt says what each device does not have or does differently.  Needs
+# root.
 set -eu
 build=$1
 root=$build/debian13

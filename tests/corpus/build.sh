@@ -1,14 +1,15 @@
 #!/bin/sh
 # build.sh OUTDIR [NAME...]: compiles NAME.cl (default: all of them) with every producer into
-# OUTDIR/PRODUCER/NAME.spv, two at a time. Quiet on success; on failure it names the files and exits 1.
+# OUTDIR/PRODUCER/NAME.spv, two at a time. Quiet on success; on failure it names the files, exits 1.
 # Comment lines that a source may carry:
 #   // cl: FLAGS                language flags for every producer (first line of the file)
-#   // PRODUCER: FLAGS          more flags for one producer, added up; they come last, so that -O1 replaces -O2
+#   // PRODUCER: FLAGS          more flags for one producer, behind all others: -O1 replaces -O2
 #   // llvm-spirv: OPTIONS      options of llvm-spirv-15
 #   // thaw: PRODUCER           turn LLVM's freeze, which llvm-spirv-15 refuses, into a plain copy
-#   // skip: PRODUCER REASON    this producer cannot compile the file, or compiles it to something else
-# The drivers of clang-15 and clang-22 declare the built-ins from a table (-fdeclare-opencl-builtins) by
-# themselves, so that -finclude-default-header only reads a small header: about 20 ms for each compilation.
+#   // skip: PRODUCER REASON    this producer cannot compile the file, or does it wrong
+# The drivers of clang-15 and clang-22 declare the built-ins from a table by themselves
+# (-fdeclare-opencl-builtins), so that -finclude-default-header only reads a small header: about 20 ms for each
+# compilation.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 [ $# -ge 1 ] || { echo "usage: build.sh OUTDIR [NAME...]" >&2; exit 2; }
@@ -21,7 +22,8 @@ else
   set -- "$here"/*.cl
 fi
 
-# One line for each module: "JOB NAME PRODUCER CLANG-FLAGS -- LLVM-SPIRV-OPTIONS", where JOB is a function below.
+# One line for each module: "JOB NAME PRODUCER CLANG-FLAGS -- LLVM-SPIRV-OPTIONS", JOB being a
+# function below.
 list_modules() {
   awk '
     function flush(  p, kind) {

@@ -3,8 +3,8 @@
  *
  * Pipelines of which device check has something to report when they run unfused prove nothing.  Of
  * the others every buffer is compared, bit by bit, and the fused run has nothing to report either.
- * A pipeline that is not fused says why.  Half of them go through SPIR-V.  Where native code can run,
- * it leaves the same in every buffer, fused and unfused, for one of several ways to make it.
+ * A pipeline that is not fused says why.  Half of them go through SPIR-V.  Where native code can
+ * run, it leaves the same in every buffer, fused and unfused, for one of several ways to make it.
  */
 #include "runtime/spvfuse.h"
 #include "tests/fuzz/pipe.h"

@@ -1,5 +1,5 @@
-/* pack_test.c — what is packed and taken out again is the same text, also in a module of 32 bits, as far
- * as it can be packed.
+/* pack_test.c — what is packed and taken out again is the same text, also in a module of 32 bits,
+ * as far as it can be packed.
  */
 #include "ir/pack.h"
 

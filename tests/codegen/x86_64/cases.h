@@ -1,8 +1,8 @@
 /* cases.h — operands to try a row of encodings.def with.
  *
- * Each operand of a row goes through everything that it can be while the others stay: all registers,
- * every shape of memory, immediates at the ends of their ranges; then masks, zeroing, broadcast,
- * rounding and lock.  Random combinations come on top.
+ * Each operand of a row goes through everything that it can be while the others stay: all
+ * registers, every shape of memory, immediates at the ends of their ranges; then masks, zeroing,
+ * broadcast, rounding and lock.  Random combinations come on top.
  */
 #ifndef SPVFUSE_TESTS_X86_64_CASES_H
 #define SPVFUSE_TESTS_X86_64_CASES_H

@@ -1,8 +1,8 @@
 /* native_test.c — random functions as machine code: by every level that this machine has and every
  * way to give registers, the answer is the interpreter's.
  *
- * What machines may do as they like is taken out first: NaN becomes one NaN wherever it is made, and
- * conversions to integers saturate.
+ * What machines may do as they like is taken out first: NaN becomes one NaN wherever it is made,
+ * and conversions to integers saturate.
  */
 #include "tests/native_call.h"
 #include "tests/passes/random_func.h"
