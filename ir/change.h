@@ -97,6 +97,8 @@ void ir_take_body(ir_func *to, ir_func *from);
  */
 void ir_clone_region(ir_func *f, ir_block *const *blocks, uint32_t n, ir_clone_map *map);
 
+/* --------------------------------------------------------------------------- imports (import.c) */
+
 /* What has been imported into m: functions that are imported through the same importer share what
  * they use.  Start as {.m = m}; lives while the source modules do. */
 typedef struct {

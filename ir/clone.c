@@ -1,19 +1,14 @@
-/* clone.c — copies of code: a function's body into another function, a region within its function,
- * functions and globals into another module.
+/* clone.c — copies of code: a function's body into another function, which may be in another module
+ * (import.c), and a region within its function.
  *
  * Bodies and regions go the same way.  First all blocks and edges of the copy are made, so that
  * each new block knows its predecessors; then phis with undef for every predecessor; then the other
  * instructions, of a body in reverse postorder, so that definitions come first.  A region's blocks
  * come in any order: there an operand without a copy is the original, and a second look replaces
- * it. At last phis get their arguments, matched by the block that each predecessor is a copy of. A
- * parameter may be replaced by undef; where undef may not stand the copy gets zero.
- *
- * Imports never recurse: a function or global is declared when something refers to it and waits in
- * the importer's lists for its body or initial bytes.  Two definitions are never joined because of
- * their names, which differ from module to module without meaning to; only constants of equal name,
- * type and bytes are.
+ * it.  At last phis get their arguments, matched by the block that each predecessor is a copy of.
+ * A parameter may be replaced by undef; where undef may not stand the copy gets zero.
  */
-#include "ir/change.h"
+#include "ir/clone.h"
 
 typedef struct {
     ir_clone_map map;
@@ -26,10 +21,6 @@ typedef struct {
     uint32_t first_copy;     /* id of the first new block; the others follow */
     uint32_t ids, block_ids; /* value and block ids of the source are below */
 } copier;
-
-static ir_type import_type(ir_importer *im, const ir_module *from, ir_type t);
-static ir_func *import_func(ir_importer *im, const ir_func *f);
-static ir_global *import_global(ir_importer *im, const ir_global *g);
 
 static ir_arena *arena_of(const copier *c) { return &c->map.to->module->arena; }
 
@@ -77,7 +68,7 @@ static ir_inst *copy_leaf(copier *c, ir_inst *v) {
     case IR_OP_param: return c->args[v->imm.index];
     case IR_OP_undef: return ir_undef(to, v->type);
     case IR_OP_address:
-        return ir_address(to, c->im ? import_global(c->im, v->imm.global) : v->imm.global);
+        return ir_address(to, c->im ? ir_importer_reference(c->im, v->imm.global) : v->imm.global);
     default: break;
     }
     assert(ir_is_const(v) && "operand comes before its definition");
@@ -100,7 +91,7 @@ static ir_inst *operand_for(copier *c, const ir_inst *user, unsigned n, ir_inst 
 
 static const ir_var *import_var(copier *c, const ir_var *v) {
     ir_var *copy = ir_dup(arena_of(c), v, sizeof *v);
-    copy->type = import_type(c->im, c->from->module, v->type);
+    copy->type = ir_importer_type(c->im, c->from->module, v->type);
     return copy;
 }
 
@@ -110,7 +101,7 @@ static ir_imm import_imm(copier *c, const ir_inst *i) {
     switch (ir_info(i)->imm) {
     case I_VAR: imm.var = import_var(c, imm.var); break;
     case I_MASK: imm.mask = ir_dup(arena_of(c), imm.mask, ir_lanes(i->type)); break;
-    case I_FUNC: imm.func = import_func(c->im, imm.func); break;
+    case I_FUNC: imm.func = ir_importer_callee(c->im, imm.func); break;
     case I_STRING: imm.string = ir_strdup(arena_of(c), imm.string); break;
     default: break;
     }
@@ -133,7 +124,7 @@ static uint32_t loc_of(copier *c, const ir_inst *i) {
 }
 
 static ir_inst *start_copy(copier *c, const ir_inst *i, unsigned nargs) {
-    ir_type t = c->im ? import_type(c->im, c->from->module, i->type) : i->type;
+    ir_type t = c->im ? ir_importer_type(c->im, c->from->module, i->type) : i->type;
     ir_inst *copy = ir_inst_new(c->map.to, i->op, t, nargs);
     copy->flags = i->flags;
     copy->imm = c->im ? import_imm(c, i) : i->imm;
@@ -209,7 +200,7 @@ static ir_inst *returned_by(copier *c, const ir_block *copy) {
 
 static ir_inst *join_returns(copier *c) {
     ir_block *after = c->after;
-    ir_type ret = c->im ? import_type(c->im, c->from->module, c->from->ret) : c->from->ret;
+    ir_type ret = c->im ? ir_importer_type(c->im, c->from->module, c->from->ret) : c->from->ret;
     if (ret == IR_VOID) return NULL;
     if (after->npred == 0) return ir_undef(c->map.to, ret);
     if (after->npred == 1) return returned_by(c, after->pred[0]);
@@ -241,7 +232,11 @@ static void copy_body(copier *c) {
     copy_all(c);
 }
 
-static void finish_imports(ir_importer *im);
+void ir_clone_into(ir_importer *im, const ir_func *from, ir_func *to) {
+    bool foreign = to->module != from->module;
+    copier c = {.map.to = to, .from = from, .im = foreign ? im : NULL, .args = to->param_val};
+    copy_body(&c);
+}
 
 ir_inst *ir_clone_body(ir_func *to, const ir_func *from, ir_inst *const *args, ir_block *after,
                        ir_block **entry) {
@@ -252,7 +247,7 @@ ir_inst *ir_clone_body(ir_func *to, const ir_func *from, ir_inst *const *args, i
     assert(after->npred == 0);
     c.args = from->nparams ? args : none;
     copy_body(&c);
-    finish_imports(&im);
+    ir_importer_finish(&im);
     *entry = c.map.block[from->first->id];
     return join_returns(&c);
 }
@@ -316,188 +311,4 @@ void ir_clone_region(ir_func *f, ir_block *const *blocks, uint32_t n, ir_clone_m
     copy_all(&c);
     for (uint32_t k = 0; k < n; k++) follow_copies(&c, blocks[k]);
     for (uint32_t k = 0; k < n; k++) extend_phis(&c, blocks[k]);
-}
-
-/* -------------------------------------------------------------------------------------- imports */
-
-static void *known_copy(const ir_importer *im, const void *source) {
-    return ir_map_get(&im->done, (uintptr_t)source);
-}
-
-static void remember(ir_importer *im, const void *source, void *copy) {
-    ir_map_set(&im->m->arena, &im->done, (uintptr_t)source, copy);
-}
-
-/* Recursion is bounded by IR_MAX_TYPE_DEPTH. */
-static ir_type import_members(ir_importer *im, const ir_module *from, const ir_type_info *t) {
-    uint32_t n = t->kind == IR_ARRAY ? 1 : t->count;
-    ir_type *member = ir_new_array(&im->m->arena, ir_type, n);
-    for (uint32_t k = 0; k < n; k++) member[k] = import_type(im, from, t->member[k]);
-    return t->kind == IR_ARRAY ? ir_array_type(im->m, member[0], t->count)
-                               : ir_struct_type(im->m, t->name, t->packed, member, n);
-}
-
-static bool needs_no_table(ir_type t) {
-    return !ir_is_aggregate(t) && ir_kind_of(t) != IR_IMAGE && ir_kind_of(t) != IR_SAMPLED_IMAGE;
-}
-
-static ir_type import_type(ir_importer *im, const ir_module *from, ir_type t) {
-    if (needs_no_table(t) || from == im->m) return t;
-    const ir_type_info *info = ir_type_get(from, t);
-    uintptr_t known = (uintptr_t)known_copy(im, info);
-    if (known) return (ir_type)known;
-    ir_type copy = ir_is_aggregate(t) ? import_members(im, from, info) : ir_image_type(im->m, info);
-    remember(im, info, (void *)(uintptr_t)copy);
-    return copy;
-}
-
-static bool is_same_signature(ir_importer *im, const ir_func *f, const ir_func *there) {
-    bool same = f->nparams == there->nparams;
-    same = same && import_type(im, f->module, f->ret) == there->ret;
-    for (uint32_t p = 0; same && p < f->nparams; p++)
-        same = import_type(im, f->module, f->param_val[p]->type) == there->param_val[p]->type;
-    return same;
-}
-
-static const char *import_string(ir_importer *im, const char *s) {
-    return s ? ir_strdup(&im->m->arena, s) : NULL;
-}
-
-static void import_facts(ir_importer *im, const ir_func *f, ir_func *copy) {
-    copy->flags = f->flags;
-    copy->level = f->level;
-    copy->attrs = f->attrs;
-    copy->refusal = import_string(im, f->refusal);
-    for (uint32_t p = 0; p < f->nparams; p++) {
-        copy->param[p] = f->param[p];
-        copy->param[p].name = import_string(im, f->param[p].name);
-        copy->param[p].type_name = import_string(im, f->param[p].type_name);
-        copy->param[p].pointee = import_type(im, f->module, f->param[p].pointee);
-        if (ir_name_of(f, f->param_val[p]))
-            ir_set_name(copy, copy->param_val[p], ir_name_of(f, f->param_val[p]));
-    }
-}
-
-static ir_func *new_func(ir_importer *im, const ir_func *f, const char *name) {
-    ir_type *params = ir_new_array(&im->m->arena, ir_type, f->nparams);
-    for (uint32_t p = 0; p < f->nparams; p++)
-        params[p] = import_type(im, f->module, f->param_val[p]->type);
-    return ir_func_new(im->m, name, import_type(im, f->module, f->ret), f->nparams, params);
-}
-
-/* Makes `copy` (declared, without body) stand for f; the body follows in finish_imports. */
-static ir_func *adopt(ir_importer *im, const ir_func *f, ir_func *copy) {
-    import_facts(im, f, copy);
-    remember(im, f, copy);
-    if (!ir_is_declaration(f)) *ir_push(&im->m->arena, &im->funcs) = f;
-    return copy;
-}
-
-/* A declaration in m that waits for a function like f, or NULL. */
-static ir_func *find_declaration(ir_importer *im, const ir_func *f, const char *name) {
-    ir_func *there = ir_func_find(im->m, name);
-    if (!there || !(there->flags & IR_FUNC_IMPORT)) return NULL;
-    return is_same_signature(im, f, there) ? there : NULL;
-}
-
-/* A function that something imported refers to; as a callee it is no kernel any more. */
-static ir_func *import_func(ir_importer *im, const ir_func *f) {
-    ir_func *known = known_copy(im, f);
-    if (known) return known;
-    ir_func *there = f->flags & IR_FUNC_IMPORT ? find_declaration(im, f, f->name) : NULL;
-    ir_func *copy = adopt(im, f, there ? there : new_func(im, f, f->name));
-    copy->flags &= ~(uint32_t)IR_FUNC_KERNEL;
-    return copy;
-}
-
-static bool is_same_constant(const ir_importer *im, const ir_global *g, const ir_global *there) {
-    if (!g->constant || !there->constant || !g->init || !there->init) return false;
-    if (g->nreloc || there->nreloc || g->align > there->align) return false;
-    return memcmp(g->init, there->init, ir_sizeof(im->m, there->type)) == 0;
-}
-
-/* A global of m that may stand for g: its twin if both are constant, or a declaration of what g
- * declares, or, when asked, defines. */
-static ir_global *find_twin(const ir_importer *im, const ir_global *g, ir_type type, bool define) {
-    ir_global *there = ir_global_find(im->m, g->name);
-    if (!there || there->space != g->space || there->type != type) return NULL;
-    bool declares = (there->flags & IR_FUNC_IMPORT) && (define || (g->flags & IR_FUNC_IMPORT));
-    return declares || is_same_constant(im, g, there) ? there : NULL;
-}
-
-static ir_global *adopt_global(ir_importer *im, const ir_global *g, bool define) {
-    ir_global *known = known_copy(im, g);
-    if (known) return known;
-    ir_type type = import_type(im, g->module, g->type);
-    ir_global *copy = find_twin(im, g, type, define);
-    bool fill = !copy || (copy->flags & IR_FUNC_IMPORT);
-    if (!copy) copy = ir_global_new(im->m, g->name, g->space, type);
-    remember(im, g, copy);
-    if (fill) *ir_push(&im->m->arena, &im->globals) = g;
-    return copy;
-}
-
-static ir_global *import_global(ir_importer *im, const ir_global *g) {
-    return adopt_global(im, g, false);
-}
-
-static void fill_global(ir_importer *im, const ir_global *g) {
-    ir_global *copy = known_copy(im, g);
-    ir_reloc *reloc = ir_new_array(&im->m->arena, ir_reloc, g->nreloc);
-    copy->align = g->align;
-    copy->flags = g->flags;
-    copy->constant = g->constant;
-    if (g->init) copy->init = ir_dup(&im->m->arena, g->init, ir_sizeof(im->m, copy->type));
-    for (uint32_t k = 0; k < g->nreloc; k++) {
-        reloc[k] = g->reloc[k];
-        reloc[k].global = import_global(im, g->reloc[k].global);
-    }
-    copy->reloc = reloc;
-    copy->nreloc = g->nreloc;
-}
-
-static void fill_func(ir_importer *im, const ir_func *f) {
-    ir_func *to = known_copy(im, f);
-    copier c = {.map.to = to, .from = f, .im = im, .args = to->param_val};
-    if (im->m == f->module) c.im = NULL;
-    copy_body(&c);
-}
-
-static void finish_imports(ir_importer *im) {
-    while (im->funcs.n || im->globals.n) {
-        if (im->globals.n)
-            fill_global(im, im->globals.data[--im->globals.n]);
-        else
-            fill_func(im, im->funcs.data[--im->funcs.n]);
-    }
-}
-
-/* Within one module everything but the function itself is shared. */
-ir_func *ir_importer_copy(ir_importer *im, const ir_func *f, const char *name) {
-    ir_func *there = im->m == f->module ? NULL : find_declaration(im, f, name);
-    ir_func *copy = adopt(im, f, there ? there : new_func(im, f, name));
-    finish_imports(im);
-    return copy;
-}
-
-ir_func *ir_import_func(ir_module *m, const ir_func *f, const char *name) {
-    ir_importer im = {.m = m};
-    return ir_importer_copy(&im, f, name);
-}
-
-ir_global *ir_importer_global(ir_importer *im, const ir_global *g) {
-    if (im->m == g->module) return (ir_global *)(uintptr_t)g;
-    ir_global *copy = adopt_global(im, g, true);
-    finish_imports(im);
-    return copy;
-}
-
-ir_global *ir_import_global(ir_module *m, const ir_global *g) {
-    ir_importer im = {.m = m};
-    return ir_importer_global(&im, g);
-}
-
-ir_type ir_import_type(ir_module *m, const ir_module *from, ir_type t) {
-    ir_importer im = {.m = m};
-    return import_type(&im, from, t);
 }

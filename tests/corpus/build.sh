@@ -8,8 +8,8 @@
 #   // thaw: PRODUCER           turn LLVM's freeze, which llvm-spirv-15 refuses, into a plain copy
 #   // skip: PRODUCER REASON    this producer cannot compile the file, or does it wrong
 # The drivers of clang-15 and clang-22 declare the built-ins from a table by themselves
-# (-fdeclare-opencl-builtins), so that -finclude-default-header only reads a small header: about 20 ms for each
-# compilation.
+# (-fdeclare-opencl-builtins), so that -finclude-default-header only reads a small header: about
+# 20 ms for each compilation.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 [ $# -ge 1 ] || { echo "usage: build.sh OUTDIR [NAME...]" >&2; exit 2; }

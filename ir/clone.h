@@ -1,0 +1,23 @@
+/* clone.h — private to clone.c and import.c: a copied body refers to types, functions and globals,
+ * which are imported; an imported function gets a copied body.
+ */
+#ifndef SPVFUSE_IR_CLONE_H
+#define SPVFUSE_IR_CLONE_H
+
+#include "ir/change.h"
+
+/* ---------------------------------------------------------------------------------- in import.c */
+
+ir_type ir_importer_type(ir_importer *im, const ir_module *from, ir_type t);
+/* A function that something imported refers to; as a callee it is no kernel any more. */
+ir_func *ir_importer_callee(ir_importer *im, const ir_func *f);
+ir_global *ir_importer_reference(ir_importer *im, const ir_global *g);
+/* Gives all that has been declared its body or initial bytes. */
+void ir_importer_finish(ir_importer *im);
+
+/* ----------------------------------------------------------------------------------- in clone.c */
+
+/* Copies the body of `from` to `to`, which has none and the same parameters. */
+void ir_clone_into(ir_importer *im, const ir_func *from, ir_func *to);
+
+#endif
