@@ -70,7 +70,7 @@ static void copy_kernel(ir_importer *im, const ir_func *f) {
                   f->refusal ? f->refusal : "it has no body");
 }
 
-/* The module as it is, to be used up. */
+/* The kernels as they are. */
 static void copy_module(ir_module *to, const ir_module *from) {
     ir_importer importer = {.m = to};
     foreach_func (f, from)
@@ -91,37 +91,25 @@ static void write_object(emit_job *j, const x86_job *x, cg_object *o) {
 typedef struct {
     emit_job *job;
     x86_job *x86;
-    ir_module *module;
 } x86_work;
 
-static void emit_x86(void *arg) {
-    x86_work *w = arg;
+static void emit_x86(void *user, ir_module *m) {
+    const x86_work *w = user;
     emit_job *j = w->job;
     cg_object object;
     ir_text text = {.arena = j->scratch};
-    copy_module(w->module, j->module->ir);
+    copy_module(m, j->module->ir);
     ir_put(&text, "");
     if (w->x86->text) w->x86->native.code.listing = &text;
     w->x86->native.code.lines = w->x86->lines;
-    if (!rt_native_compile(w->module, NULL, &w->x86->native, j->scratch, &object))
-        ir_throw(j->module->ir->cx, IR_ERR_REFUSED);
+    if (!rt_native_compile(m, NULL, &w->x86->native, j->scratch, &object))
+        ir_throw(m->cx, IR_ERR_REFUSED);
     if (!w->x86->text) {
         write_object(j, w->x86, &object);
         return;
     }
     j->data = text.data;
     j->size = text.n;
-}
-
-/* The copy of the module is freed, however it ends. */
-static void emit_native(emit_job *j, x86_job *x) {
-    const ir_module *from = j->module->ir;
-    ir_ctx *cx = from->cx;
-    x86_work w = {j, x, ir_module_new(cx, from->name, from->pointer_bits)};
-    bool ok = ir_try(cx, emit_x86, &w);
-    ir_status status = cx->status;
-    ir_module_free(w.module);
-    if (!ok) ir_throw(cx, status);
 }
 
 /* ----------------------------------------------------------------------------------- the choice */
@@ -138,7 +126,7 @@ static void emit_module(void *arg) {
     } else if (spirv_target(j->target, &spirv.version)) {
         emit_spirv(j, &spirv);
     } else if (x86_target(j->target, &x86)) {
-        emit_native(j, &x86);
+        rt_in_new_module(j->module->ir, emit_x86, &(x86_work){j, &x86});
     } else {
         rt_throw(j->module->context, IR_ERR_ARGUMENT,
                  "unknown target '%s': ir, spirv, spirv:1.0 … spirv:1.4, x86_64[:v2|:v3|:v4]",

@@ -115,3 +115,25 @@ bool rt_native_compile(ir_module *m, const char *name, const rt_native_options *
     for (uint32_t k = 0; k < n; k++) finish(&kernels[k], arena, out);
     return true;
 }
+
+/* ------------------------------------------------------------------------ modules to be used up */
+
+typedef struct {
+    rt_module_body *body;
+    void *user;
+    ir_module *module;
+} module_job;
+
+static void run_body(void *arg) {
+    module_job *j = arg;
+    j->body(j->user, j->module);
+}
+
+void rt_in_new_module(const ir_module *from, rt_module_body *body, void *user) {
+    ir_ctx *cx = from->cx;
+    module_job j = {body, user, ir_module_new(cx, from->name, from->pointer_bits)};
+    bool ok = ir_try(cx, run_body, &j);
+    ir_status status = cx->status;
+    ir_module_free(j.module);
+    if (!ok) ir_throw(cx, status);
+}

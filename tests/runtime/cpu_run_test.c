@@ -134,6 +134,24 @@ Test(cpu_run, local_memory_and_barriers) {
                SPVF_OK, "");
 }
 
+/* Is a library of this name in the memory of the process? */
+static bool is_loaded(const char *library) {
+    char line[4096];
+    bool found = false;
+    FILE *f = fopen("/proc/self/maps", "r");
+    cr_assert_not_null(f);
+    while (fgets(line, sizeof line, f)) found |= strstr(line, library) != NULL;
+    fclose(f);
+    return found;
+}
+
+Test(cpu_run, opencl_stays_where_it_is) {
+    static const char text[] = "buffer x i32[8]\nlaunch \"k.ir\":ids global 8 args x, 1\n";
+    expect_run(text, SPVF_OK, "");
+    cr_expect_eq(run_text(text, NULL), SPVF_OK);
+    cr_expect_not(is_loaded("libOpenCL"));
+}
+
 /* ------------------------------------------------------------------------- memory that is short */
 
 static int allocations_left;
