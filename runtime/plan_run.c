@@ -406,7 +406,8 @@ static void run_plan(void *arg) {
     j->device->output_user = j->options.output_user;
     j->device->instruction_limit = j->options.instruction_limit;
     if (j->options.validate && !j->device->copy)
-        rt_throw(j->plan->context, IR_ERR_ARGUMENT, "device %s cannot validate: check can", name);
+        rt_throw(j->plan->context, IR_ERR_ARGUMENT, "device %s cannot validate: check and cpu can",
+                 name);
     if (j->options.validate && j->options.unfused)
         rt_throw(j->plan->context, IR_ERR_ARGUMENT, "unfused, there is nothing to validate");
     make_buffers(j);

@@ -286,11 +286,13 @@ typedef struct {
     uint64_t instructions, loads, stores, reports;
 } rt_counts;
 
-/* Bytes that are watched while launches run, and who wrote there last: "@k, k.cl:12: store …". */
+/* Bytes that are watched while launches run, and who wrote there last: "@k, k.cl:12: store …", or
+ * "@k, group (1, 0, 0)" from devices that only see what has changed. */
 typedef struct {
     const rt_memory *memory;
     uint64_t offset, bytes;
     const char *writer; /* in the device's memory; NULL: nobody yet */
+    bool by_change;     /* … who changed it: writing the same again was not seen */
 } rt_watch;
 
 /* A device is a table of functions.  All but close may throw after a message; close releases all

@@ -3,7 +3,8 @@
  * Both ways start from the same contents of all buffers, bytes and what of them is undefined; first
  * the members run, then the fused kernel, whose results stay.  The first element that differs is
  * reported.  Both ways then run once more, silently, while that element is watched, so that the
- * report can name who wrote it.
+ * report can name who wrote it: with the instruction, or on devices that do not know, with the
+ * group of work-items.
  *
  * Equal are equal bits, two NaNs, and two elements without a value.  Internal buffers may hold
  * anything afterwards, unless the fused kernel does not know them at all: then they are as before.
@@ -45,7 +46,8 @@ static void run(const rt_validation *v, bool fused) {
 
 static bool is_undefined(const rt_validation *v, const rt_memory *m, rt_elem e, uint64_t index) {
     uint64_t size = rt_elem_size(e);
-    return v->device->undefined(v->device, m, index * size, size) != 0;
+    const rt_device *d = v->device;
+    return d->undefined && d->undefined(v->device, m, index * size, size) != 0;
 }
 
 static uint64_t read_element(const rt_validation *v, rt_memory *m, rt_elem e, uint64_t index) {
@@ -101,14 +103,18 @@ static const char *value_text(const rt_validation *v, rt_memory *m, rt_elem e, u
     return t.data;
 }
 
+/* "written last by …" */
 static const char *find_writer(const differences *d, bool fused) {
     const rt_validation *v = d->v;
     uint64_t size = rt_elem_size(v->plan->buffers.data[d->buffer].elem);
-    rt_watch w = {v->memory[d->buffer], d->index * size, size, NULL};
+    rt_watch w = {.memory = v->memory[d->buffer], .offset = d->index * size, .bytes = size};
+    ir_text t = {.arena = v->arena};
     v->device->watch = &w;
     run(v, fused);
     v->device->watch = NULL;
-    return w.writer ? w.writer : "nothing";
+    ir_putf(&t, "%s last by %s", w.by_change ? "changed" : "written",
+            w.writer ? w.writer : "nothing");
+    return t.data;
 }
 
 static void report(const differences *d) {
@@ -120,9 +126,8 @@ static void report(const differences *d) {
     const char *unfused = find_writer(d, false), *fused = find_writer(d, true);
     rt_plan_at(v->plan, v->group->at);
     ir_report(cx, (ir_message){.severity = IR_ERROR},
-              "group '%s': %s[%llu] is %s, %s %s\n  fused, written last by %s\n"
-              "  unfused, by %s",
-              v->group->name, b->name, (unsigned long long)d->index, got,
+              "group '%s': %s[%llu] is %s, %s %s\n  fused, %s\n  unfused, %s", v->group->name,
+              b->name, (unsigned long long)d->index, got,
               is_internal(v, d->buffer) ? "the fused kernel must leave it" : "unfused", want, fused,
               unfused);
     if (d->count > 1)

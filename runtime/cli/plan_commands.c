@@ -118,7 +118,7 @@ static const cli_option run_options[] = {
     {"-d", "DEVICE", "cpu (default), cpu:OPTIONS, check, opencl, opencl:N"},
     {"--unfused", NULL, "launch the members of groups one by one"},
     {"--strict", NULL, "a refused fusion is an error"},
-    {"--validate", NULL, "run fused groups unfused too, and compare (device check)"},
+    {"--validate", NULL, "run fused groups unfused too, and compare (check, the default, or cpu)"},
     {"--limit", "N", "instructions of a work-group, device check (default: 150 million)"},
     {"--times", NULL, "counts and times on standard error"},
     {"--json", NULL, "the outcome for programs"},

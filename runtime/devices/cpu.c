@@ -12,8 +12,7 @@ static rt_memory *allocate(rt_device *d, const char *name, uint64_t bytes, const
     rt_memory *m = ir_new(&c->arena, rt_memory);
     (void)name;
     if (bytes > SIZE_MAX / 2) ir_throw(c->arena.cx, IR_ERR_MEMORY);
-    uintptr_t at = (uintptr_t)ir_alloc(&c->arena, bytes + IR_LOCAL_ALIGN);
-    m->bytes = (void *)((at + IR_LOCAL_ALIGN - 1) & ~(uintptr_t)(IR_LOCAL_ALIGN - 1));
+    m->bytes = cpu_aligned(&c->arena, bytes);
     m->size = bytes;
     if (data && bytes) memcpy(m->bytes, data, bytes);
     return m;
@@ -23,6 +22,11 @@ static void read_memory(rt_device *d, rt_memory *m, uint64_t offset, void *to, u
     if (offset > m->size || bytes > m->size - offset)
         rt_throw(d->context, IR_ERR_DEVICE, "cpu: a read outside of a buffer");
     if (bytes) memcpy(to, (const char *)m->bytes + offset, bytes);
+}
+
+static void copy_memory(rt_device *d, rt_memory *to, const rt_memory *from) {
+    (void)d;
+    if (from->size) memcpy(to->bytes, from->bytes, from->size);
 }
 
 static bool has_globals(const ir_module *m) {
@@ -106,6 +110,7 @@ static cpu_device *make_device(spvf_context *context, const rt_cpu_options *opti
                           .close = close_device,
                           .allocate = allocate,
                           .read = read_memory,
+                          .copy = copy_memory,
                           .build = build,
                           .launch = launch};
     c->compile = options->compile;

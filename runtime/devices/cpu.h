@@ -4,6 +4,7 @@
  *   cpu_launch.c    a launch: its range, its arguments, its run
  *   cpu_range.c     the local size of a launch that says none
  *   cpu_print.c     printf of kernels
+ *   cpu_watch.c     who wrote some bytes
  *   cpu_features.c  which instructions this machine has
  *   cpu_compile.c   from a kernel to an object
  */
@@ -74,6 +75,10 @@ IR_NORETURN void cpu_refuse(const cpu_device *c, const ir_func *kernel, const ch
     IR_PRINTF(3, 4);
 void cpu_launch(cpu_device *c, cpu_kernel *k, const spvf_range *range, const rt_arg *args,
                 size_t count);
+/* Room at a multiple of IR_LOCAL_ALIGN. */
+void *cpu_aligned(ir_arena *a, uint64_t size);
+/* Runs all groups while c->base.watch watches. */
+void cpu_run_watched(cpu_device *c, const rt_work *work, const char *kernel, ir_arena *scratch);
 
 /* ------------------------------------------------------------------------- printf (cpu_print.c) */
 

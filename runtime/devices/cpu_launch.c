@@ -156,9 +156,12 @@ static uint64_t aligned(uint64_t bytes) {
     return (bytes + IR_LOCAL_ALIGN - 1) & ~(uint64_t)(IR_LOCAL_ALIGN - 1);
 }
 
+void *cpu_aligned(ir_arena *a, uint64_t size) {
+    return (void *)(uintptr_t)aligned((uintptr_t)ir_alloc(a, size + IR_LOCAL_ALIGN));
+}
+
 static void *aligned_copy(ir_arena *a, const void *bytes, uint64_t size) {
-    uintptr_t at = (uintptr_t)ir_alloc(a, size + IR_LOCAL_ALIGN);
-    void *copy = (void *)aligned(at);
+    void *copy = cpu_aligned(a, size);
     if (size) memcpy(copy, bytes, size);
     return copy;
 }
@@ -211,7 +214,16 @@ static void take_memory(launch *l) {
 
 static void deliver(launch *l) {
     rt_device *d = &l->device->base;
-    if (l->output.text.n && d->output) d->output(d->output_user, l->output.text.data);
+    if (l->output.text.n && d->output && !d->watch) d->output(d->output_user, l->output.text.data);
+}
+
+static void run_groups(launch *l) {
+    const rt_device *d = &l->device->base;
+    if (d->watch)
+        cpu_run_watched(l->device, &l->work, function_of(l)->name, &l->arena);
+    else if (rt_pool_run(l->device->pool, &l->work) != IR_OK)
+        rt_throw(d->context, IR_ERR_MEMORY, "kernel @%s: no memory for its work-groups",
+                 function_of(l)->name);
 }
 
 /* An instruction takes half a nanosecond, if it is not repeated. */
@@ -221,7 +233,6 @@ static uint64_t guess_cost(const launch *l) {
 }
 
 static void run(launch *l) {
-    const rt_device *d = &l->device->base;
     l->info.local_bytes = (uint32_t)l->work.local; /* which is below 2^31 */
     l->info.print = cpu_print;
     l->info.user = &l->output;
@@ -230,9 +241,7 @@ static void run(launch *l) {
     l->work.args = l->args;
     l->work.cost = l->use.launches ? &l->use.launches->cost : NULL;
     l->work.guess = guess_cost(l);
-    if (rt_pool_run(l->device->pool, &l->work) != IR_OK)
-        rt_throw(d->context, IR_ERR_MEMORY, "kernel @%s: no memory for its work-groups",
-                 function_of(l)->name);
+    run_groups(l);
     deliver(l);
 }
 
