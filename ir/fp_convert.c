@@ -51,16 +51,22 @@ static uint64_t integral_magnitude(ir_fp_parts x, bool *fits) {
     return x.what == IR_FP_ZERO ? 0 : x.mant >> (63 - x.exp);
 }
 
+/* What does not fit and is not saturated becomes what processors with one such instruction make of
+ * it: signed, of 32 or 64 bits, least in its range for everything outside.  Fewer bits are the low
+ * ones of 32; unsigned numbers above the signed range go through it by a subtraction. */
 uint64_t ir_fp_to_int(ir_kind from, uint64_t a, unsigned bits, bool is_signed, ir_round mode,
                       bool sat) {
     ir_fp_parts x = ir_fp_unpack(from, ir_fp_round_int(from, a, mode));
-    if (x.what == IR_FP_NAN) return 0;
-    bool fits;
+    bool nan = x.what == IR_FP_NAN, fits;
+    unsigned width = sat || bits > 32 ? bits : 32;
+    if (!sat) is_signed |= bits < 32 || nan || x.sign;
+    uint64_t outside = is_signed ? UINT64_C(1) << (width - 1) : 0;
+    if (nan) return sat ? 0 : ir_zext(outside, bits);
     uint64_t magnitude = integral_magnitude(x, &fits);
-    uint64_t limit = ir_zext(UINT64_MAX, is_signed ? bits - 1 : bits);
+    uint64_t limit = ir_zext(UINT64_MAX, is_signed ? width - 1 : width);
     if (x.sign) limit = is_signed ? limit + 1 : 0;
     if (!fits || magnitude > limit) {
-        if (!sat) return 0;
+        if (!sat) return ir_zext(outside, bits);
         magnitude = limit;
     }
     return ir_zext(x.sign ? 0 - magnitude : magnitude, bits);

@@ -227,19 +227,20 @@ static ir_inst *saturated_signed(ir_builder *b, ir_inst *x, ir_kind to, unsigned
 }
 
 /* What is above the signed range is brought into it by a subtraction, which is exact. */
-static ir_inst *wide_unsigned(ir_builder *b, ir_inst *x, ir_kind to, unsigned width, bool sat) {
+static ir_inst *wide_unsigned(ir_builder *b, ir_inst *x, ir_kind to, unsigned width) {
     ir_inst *middle = power_of_2(b, x, width - 1), *zero = expand_number(b, x, 0);
     ir_inst *upper = expand_test(b, IR_OP_fole, middle, x);
     ir_inst *y = expand_2(b, IR_OP_fsub, x, expand_select(b, upper, middle, zero));
-    ir_inst *r = expand_to(b, IR_OP_fptosi, y, to), *none = expand_bits(b, r, 0);
-    ir_inst *top = expand_bits(b, r, UINT64_C(1) << (width - 1));
-    r = expand_2(b, IR_OP_xor, r, expand_select(b, upper, top, none));
+    ir_inst *r = expand_to(b, IR_OP_fptosi, y, to);
+    ir_inst *top = expand_bits(b, r, UINT64_C(1) << (width - 1)), *none = expand_bits(b, r, 0);
+    return expand_2(b, IR_OP_xor, r, expand_select(b, upper, top, none));
+}
+
+static ir_inst *saturated_unsigned(ir_builder *b, ir_inst *x, ir_kind to, unsigned width) {
+    ir_inst *r = wide_unsigned(b, x, to, width);
     ir_inst *inside = expand_test(b, IR_OP_folt, expand_number(b, x, -1), x);
-    if (!sat)
-        inside =
-            expand_2(b, IR_OP_and, inside, expand_test(b, IR_OP_folt, x, power_of_2(b, x, width)));
-    r = expand_select(b, inside, r, none);
-    return sat ? clamp_above(b, x, width, r, UINT64_MAX) : r;
+    r = expand_select(b, inside, r, expand_bits(b, r, 0));
+    return clamp_above(b, x, width, r, UINT64_MAX);
 }
 
 /* fmax makes NaN the lower end, which is 0 for unsigned integers. */
@@ -251,15 +252,6 @@ static ir_inst *narrow_saturated(ir_builder *b, ir_inst *x, const ir_inst *v, un
     ir_inst *r = expand_to(b, IR_OP_fptosi, y, IR_I32);
     if (is_signed) r = expand_select(b, expand_test(b, IR_OP_ford, x, x), r, expand_bits(b, r, 0));
     return ir_build1(b, IR_OP_trunc, v->type, r);
-}
-
-/* Fewer than 32 bits: what does not come back from them has not fit. */
-static ir_inst *narrow_int(ir_builder *b, ir_inst *x, const ir_inst *v) {
-    ir_inst *r = expand_to(b, IR_OP_fptosi, x, IR_I32);
-    ir_inst *cut = ir_build1(b, IR_OP_trunc, v->type, r);
-    ir_op extend = v->op == IR_OP_fptosi ? IR_OP_sext : IR_OP_zext;
-    ir_inst *back = ir_build1(b, extend, r->type, cut);
-    return expand_select(b, expand_test(b, IR_OP_eq, back, r), cut, expand_bits(b, cut, 0));
 }
 
 static ir_inst *expand_float_to_int(ir_builder *b, const ir_inst *v) {
@@ -276,9 +268,11 @@ static ir_inst *expand_float_to_int(ir_builder *b, const ir_inst *v) {
     x = rounded_to_integral(b, x, mode);
     if (basic) return expand_to(b, IR_OP_fptosi, x, to);
     unsigned width = ir_bits(b->f->module, v->type);
-    if (to < IR_I32) return sat ? narrow_saturated(b, x, v, width) : narrow_int(b, x, v);
+    if (to < IR_I32 && !sat)
+        return ir_build1(b, IR_OP_trunc, v->type, expand_to(b, IR_OP_fptosi, x, IR_I32));
+    if (to < IR_I32) return narrow_saturated(b, x, v, width);
     if (v->op == IR_OP_fptosi) return saturated_signed(b, x, to, width);
-    return wide_unsigned(b, x, to, width, sat);
+    return sat ? saturated_unsigned(b, x, to, width) : wide_unsigned(b, x, to, width);
 }
 
 ir_inst *expand_conversion(ir_builder *b, const ir_inst *v, const pass_target *target) {

@@ -162,7 +162,7 @@ static void conversion(gen *g) {
     ir_imm imm = {0};
     if (ir_ops[op].imm == I_ROUND) {
         imm.round.mode = (uint8_t)(op == IR_OP_fptoui || op == IR_OP_fptosi ? IR_RTZ : below(g, 4));
-        imm.round.sat = (op == IR_OP_fptoui || op == IR_OP_fptosi) && (g->exact || byte(g) & 1);
+        imm.round.sat = (op == IR_OP_fptoui || op == IR_OP_fptosi) && byte(g) & 1;
     }
     ir_inst *x = operand(g, from);
     keep(g, build(g, op, to, imm, 1, &x));

@@ -4,8 +4,8 @@
 
 #include "ir/interp.h"
 
-/* Does the program compute nothing that an implementation may choose: the last bits of math
- * functions, integers from floats out of range? */
+/* Does the program compute nothing that an implementation may choose, the last bits of math
+ * functions? */
 bool gen_is_exact(const uint8_t *data, size_t size);
 /* A module with one function @f of well-defined behaviour, shaped by the bytes: every choice takes
  * a byte, and when they are used up the function ends soon.  Throws when memory is short. */

@@ -85,6 +85,15 @@ Test(fp_convert, converts_from_integers) {
     }
 }
 
+static uint64_t want_int(double x, unsigned bits, bool is_signed, int mode, bool sat);
+
+/* Outside of the range, not saturated. */
+static uint64_t want_outside(double x, unsigned bits, bool is_signed, int mode) {
+    if (bits < 32) return ir_zext(want_int(x, 32, true, mode, false), bits);
+    if (is_signed) return UINT64_C(1) << (bits - 1);
+    return x > 0 ? 0 : want_int(x, bits, true, mode, false);
+}
+
 /* The oracle: round to an integer in MPFR, compare with the ends of the range. */
 static uint64_t want_int(double x, unsigned bits, bool is_signed, int mode, bool sat) {
     mpfr_t v, low, high;
@@ -104,7 +113,7 @@ static uint64_t want_int(double x, unsigned bits, bool is_signed, int mode, bool
         out = is_signed ? (uint64_t)mpfr_get_sj(v, MPFR_RNDN) : mpfr_get_uj(v, MPFR_RNDN);
     }
     mpfr_clears(v, low, high, (mpfr_ptr)0);
-    return ir_zext(out, bits);
+    return inside || sat ? ir_zext(out, bits) : want_outside(x, bits, is_signed, mode);
 }
 
 static void check_to_int(const format *f, uint64_t a, unsigned bits) {

@@ -1,8 +1,7 @@
 /* native_test.c — random functions as machine code: by every level that this machine has and every
  * way to give registers, the answer is the interpreter's.
  *
- * What machines may do as they like is taken out first: NaN becomes one NaN wherever it is made,
- * and conversions to integers saturate.
+ * What machines may do as they like is taken out first: NaN becomes one NaN wherever it is made.
  */
 #include "tests/native_call.h"
 #include "tests/passes/random_func.h"
@@ -33,7 +32,6 @@ static ir_inst *build_one_nan(ir_builder *b, ir_inst *x) {
 }
 
 static void define(ir_builder *b, ir_inst *i) {
-    if (i->op == IR_OP_fptosi || i->op == IR_OP_fptoui) i->imm.round.sat = true;
     bool passes = i->op == IR_OP_phi || i->op == IR_OP_select;
     if (!ir_is_float(i->type) || passes) return;
     ir_before(b, i->next);
