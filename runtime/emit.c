@@ -126,7 +126,7 @@ static void emit_module(void *arg) {
     } else if (spirv_target(j->target, &spirv.version)) {
         emit_spirv(j, &spirv);
     } else if (x86_target(j->target, &x86)) {
-        rt_in_new_module(j->module->ir, emit_x86, &(x86_work){j, &x86});
+        rt_in_new_module(j->module->ir->cx, j->module->ir, emit_x86, &(x86_work){j, &x86});
     } else {
         rt_throw(j->module->context, IR_ERR_ARGUMENT,
                  "unknown target '%s': ir, spirv, spirv:1.0 … spirv:1.4, x86_64[:v2|:v3|:v4]",

@@ -138,10 +138,10 @@ typedef struct {
 
 /* What passes are told of the machine, by CG_X86_64_V…. */
 pass_target rt_native_target(unsigned level);
-/* Compiling uses up a module: runs `body` with an empty one like `from`, for copies.  It is freed,
- * however `body` ends. */
+/* Compiling uses up a module: runs `body` with an empty one like `from`, for copies, in a context
+ * that may be another one.  It is freed, however `body` ends. */
 typedef void rt_module_body(void *user, ir_module *m);
-void rt_in_new_module(const ir_module *from, rt_module_body *body, void *user);
+void rt_in_new_module(ir_ctx *cx, const ir_module *from, rt_module_body *body, void *user);
 /* Compiles one kernel of a module, or all of them (name NULL); the module is used up.  They are
  * described in out->kernels; all of it lies in the arena.  False after a reported error. */
 bool rt_native_compile(ir_module *m, const char *name, const rt_native_options *o, ir_arena *arena,

@@ -129,8 +129,7 @@ static void run_body(void *arg) {
     j->body(j->user, j->module);
 }
 
-void rt_in_new_module(const ir_module *from, rt_module_body *body, void *user) {
-    ir_ctx *cx = from->cx;
+void rt_in_new_module(ir_ctx *cx, const ir_module *from, rt_module_body *body, void *user) {
     module_job j = {body, user, ir_module_new(cx, from->name, from->pointer_bits)};
     bool ok = ir_try(cx, run_body, &j);
     ir_status status = cx->status;

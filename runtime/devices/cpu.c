@@ -29,106 +29,71 @@ static void copy_memory(rt_device *d, rt_memory *to, const rt_memory *from) {
     if (from->size) memcpy(to->bytes, from->bytes, from->size);
 }
 
-static bool has_globals(const ir_module *m) {
-    foreach_global (g, m)
-        if (g->space != IR_LOCAL) return true;
-    return false;
-}
-
-/* The program's constants and variables come to be, and last as long as the device. */
-static void load_globals(cpu_device *c, rt_program *p) {
-    rt_native_options options = {.code = c->code};
-    cg_object object;
-    rt_code code;
-    rt_cpu_compile_globals(p->module, &options, &c->arena, &object);
-    ir_status status = rt_code_load(&object, NULL, &code);
-    if (status != IR_OK)
-        rt_throw(c->base.context, status, "cpu: '%s': there is no room for its variables",
-                 p->module->name);
-    p->globals.code = code;
-    p->globals = rt_code_variables(&code, &object, &c->arena);
-}
-
 static rt_program *build(rt_device *d, const ir_module *m) {
     cpu_device *c = (cpu_device *)d;
-    if (m->pointer_bits != 64)
-        rt_throw(d->context, IR_ERR_DEVICE, "cpu: '%s' has pointers of %u bits, the device of 64",
-                 m->name, m->pointer_bits);
-    rt_program *p = ir_new(&c->arena, rt_program);
-    p->module = m;
+    rt_program *p = cpu_program_new(&c->machine, m);
     p->next = c->programs;
-    c->programs = p;
-    if (has_globals(m)) load_globals(c, p);
-    return p;
-}
-
-static cpu_kernel *find_kernel(cpu_device *c, rt_program *p, const char *name) {
-    for (cpu_kernel *k = p->kernels; k; k = k->next)
-        if (strcmp(k->function->name, name) == 0) return k;
-    const ir_func *f = ir_func_find(p->module, name);
-    if (!f || !(f->flags & IR_FUNC_KERNEL))
-        rt_throw(c->base.context, IR_ERR_DEVICE, "no kernel @%s", name);
-    if (ir_is_declaration(f))
-        cpu_refuse(c, f, "it has no body%s%s", f->refusal ? ": " : "",
-                   f->refusal ? f->refusal : "");
-    cpu_kernel *k = ir_new(&c->arena, cpu_kernel);
-    k->function = f;
-    k->program = p;
-    rt_kernel_init(&k->code);
-    k->next = p->kernels;
-    p->kernels = k;
-    return k;
+    return c->programs = p;
 }
 
 static void launch(rt_device *d, rt_program *p, const char *kernel, const spvf_range *range,
                    const rt_arg *args, size_t count) {
     cpu_device *c = (cpu_device *)d;
-    cpu_launch(c, find_kernel(c, p, kernel), range, args, count);
+    const cpu_launch l = {.cx = &d->context->cx,
+                          .machine = &c->machine,
+                          .kernel = cpu_find_kernel(p, kernel),
+                          .range = range,
+                          .args = args,
+                          .count = count,
+                          .output = d->output,
+                          .output_user = d->output_user,
+                          .watch = d->watch,
+                          .notes = &c->arena};
+    cpu_run_launch(&l);
 }
 
 /* ----------------------------------------------------------------------------- opening, closing */
 
+static bool says(const char *list, const char *word) { return list && strstr(list, word); }
+
+bool cpu_machine_open(const rt_cpu_options *options, cpu_machine *out) {
+    *out = (cpu_machine){.options = *options, .pool = rt_pool_share()};
+    if (!options->code.level) out->options.code.level = rt_cpu_level();
+    out->tools.gdb = says(getenv("SPVF_JIT"), "gdb");
+    out->tools.perf = says(getenv("SPVF_JIT"), "perf");
+    return out->pool != NULL;
+}
+
+void cpu_machine_close(cpu_machine *m) { rt_pool_give_back(m->pool); }
+
 static void close_device(rt_device *d) {
     cpu_device *c = (cpu_device *)d;
-    for (rt_program *p = c->programs; p; p = p->next) {
-        for (cpu_kernel *k = p->kernels; k; k = k->next) rt_kernel_free(&k->code);
-        rt_code_unload(&p->globals.code);
+    for (rt_program *p = c->programs, *next; p; p = next) {
+        next = p->next;
+        cpu_program_free(p);
     }
-    rt_pool_give_back(c->pool);
+    cpu_machine_close(&c->machine);
     ir_arena arena = c->arena;
     ir_arena_free(&arena);
 }
 
-static bool says(const char *list, const char *word) { return list && strstr(list, word); }
-
-static cpu_device *make_device(spvf_context *context, const rt_cpu_options *options) {
-    ir_arena arena;
-    ir_arena_init(&arena, &context->cx);
-    cpu_device *c = ir_new(&arena, cpu_device);
-    c->arena = arena;
-    c->base = (rt_device){.context = context,
-                          .close = close_device,
-                          .allocate = allocate,
-                          .read = read_memory,
-                          .copy = copy_memory,
-                          .build = build,
-                          .launch = launch};
-    c->compile = options->compile;
-    c->code = options->code;
-    c->eager = options->eager;
-    if (!c->code.level) c->code.level = rt_cpu_level();
-    c->tools.gdb = says(getenv("SPVF_JIT"), "gdb");
-    c->tools.perf = says(getenv("SPVF_JIT"), "perf");
-    return c;
-}
-
 rt_device *rt_cpu_open_with(spvf_context *context, const rt_cpu_options *options) {
+    ir_arena arena;
     if (options->code.level > rt_cpu_level())
         rt_throw(context, IR_ERR_DEVICE, "cpu: this machine is no x86-64-v%u", options->code.level);
-    cpu_device *c = make_device(context, options);
-    c->pool = rt_pool_share();
-    if (!c->pool) {
-        close_device(&c->base);
+    ir_arena_init(&arena, &context->cx);
+    cpu_device *c = ir_new(&arena, cpu_device);
+    *c = (cpu_device){.arena = arena,
+                      .base = {.context = context,
+                               .close = close_device,
+                               .allocate = allocate,
+                               .read = read_memory,
+                               .copy = copy_memory,
+                               .build = build,
+                               .launch = launch}};
+    if (!cpu_machine_open(options, &c->machine)) {
+        arena = c->arena;
+        ir_arena_free(&arena);
         ir_throw(&context->cx, IR_ERR_MEMORY);
     }
     return &c->base;

@@ -1,6 +1,7 @@
 /* cpu.h — private to cpu*.c: the device that runs native code on this machine's processors.
  *
- *   cpu.c           the device: memory, programs, kernels, opening and closing
+ *   cpu.c           the device: memory, opening and closing
+ *   cpu_program.c   programs and their kernels
  *   cpu_launch.c    a launch: its range, its arguments, its run
  *   cpu_range.c     the local size of a launch that says none
  *   cpu_print.c     printf of kernels
@@ -20,10 +21,10 @@ unsigned rt_cpu_level(void);
 
 /* ------------------------------------------------------------------------- code (cpu_compile.c) */
 
-/* Compiles a kernel that has a body; the module stays as it is.  The object has one cg_kernel and
- * lies in the arena.  Throws after a message. */
-typedef void rt_cpu_compiler(const ir_module *m, const ir_func *kernel, const rt_native_options *o,
-                             ir_arena *arena, cg_object *out);
+/* Compiles a kernel that has a body; its module stays as it is.  The object has one cg_kernel and
+ * lies in the arena, whose context is told of errors, before it throws. */
+typedef void rt_cpu_compiler(const ir_func *kernel, const rt_native_options *o, ir_arena *arena,
+                             cg_object *out);
 rt_cpu_compiler rt_cpu_compile;
 /* An object of the module's program-scope constants and variables. */
 void rt_cpu_compile_globals(const ir_module *m, const rt_native_options *o, ir_arena *arena,
@@ -37,7 +38,26 @@ const char *rt_cpu_missing(void);
 void rt_cpu_local_size(const ir_func *kernel, const spvf_range *range, uint64_t local[3],
                        ir_arena *scratch);
 
-/* ----------------------------------------------------------------------------------- the device */
+/* ------------------------------------------------------------------------------------ the machine */
+
+typedef struct {
+    cg_x86_64_options code; /* level 0: the machine's */
+    bool eager;             /* as in rt_compiler */
+    rt_cpu_compiler *compile;
+} rt_cpu_options;
+
+/* What kernels are compiled for and run by: any number of threads share it. */
+typedef struct {
+    rt_cpu_options options; /* the level is known */
+    rt_tools tools;
+    rt_pool *pool;
+} cpu_machine;
+
+/* False: there is no memory. */
+bool cpu_machine_open(const rt_cpu_options *options, cpu_machine *out);
+void cpu_machine_close(cpu_machine *m);
+
+/* ------------------------------------------------------------------- programs (cpu_program.c) */
 
 typedef struct cpu_kernel cpu_kernel;
 struct cpu_kernel {
@@ -47,38 +67,64 @@ struct cpu_kernel {
     cpu_kernel *next;
 };
 
-struct rt_memory {
-    void *bytes;
-    uint64_t size;
-};
-
+/* Belongs to one thread at a time, but for launches of kernels that have been found. */
 struct rt_program {
+    ir_arena arena;
     const ir_module *module;
     rt_variables globals; /* of all its kernels */
     cpu_kernel *kernels;
     rt_program *next;
 };
 
+/* The module outlives the program; it may throw after a message, as the next one. */
+rt_program *cpu_program_new(const cpu_machine *machine, const ir_module *m);
+void cpu_program_free(rt_program *p); /* no launch runs */
+cpu_kernel *cpu_find_kernel(rt_program *p, const char *name);
+
+/* ---------------------------------------------------------------------------------- launches */
+
+struct rt_memory {
+    void *bytes;
+    uint64_t size;
+};
+
+/* A launch by the thread that calls; others may launch the kernel at the same time. */
+typedef struct {
+    ir_ctx *cx; /* of this thread: memory and messages */
+    const cpu_machine *machine;
+    cpu_kernel *kernel;
+    const spvf_range *range;
+    const rt_arg *args;
+    size_t count;
+    void (*output)(void *user, const char *text); /* printf; or NULL */
+    void *output_user;
+    rt_watch *watch; /* or NULL; then there is no output */
+    ir_arena *notes; /* for what watch is told */
+} cpu_launch;
+
+/* May throw after a message. */
+void cpu_run_launch(const cpu_launch *l);
+/* Finds or makes code for launches of a shape; rt_kernel_end follows.  (cpu_program.c) */
+void cpu_find_code(const cpu_launch *l, const pass_group_shape *shape, rt_use *use);
+/* Throws after a message that names the kernel. */
+IR_NORETURN void cpu_refuse(ir_ctx *cx, const ir_func *kernel, const char *fmt, ...)
+    IR_PRINTF(3, 4);
+/* Room at a multiple of IR_LOCAL_ALIGN. */
+void *cpu_aligned(ir_arena *a, uint64_t size);
+/* Runs all groups while the launch is watched. */
+void cpu_run_watched(const cpu_launch *l, const rt_work *work, ir_arena *scratch);
+
+/* ----------------------------------------------------------------------------------- the device */
+
 typedef struct {
     rt_device base;
     ir_arena arena;
-    rt_pool *pool;
-    rt_cpu_compiler *compile;
-    cg_x86_64_options code;
-    bool eager;
-    rt_tools tools;
+    cpu_machine machine;
     rt_program *programs;
 } cpu_device;
 
-/* Throws after a message that names the kernel. */
-IR_NORETURN void cpu_refuse(const cpu_device *c, const ir_func *kernel, const char *fmt, ...)
-    IR_PRINTF(3, 4);
-void cpu_launch(cpu_device *c, cpu_kernel *k, const spvf_range *range, const rt_arg *args,
-                size_t count);
-/* Room at a multiple of IR_LOCAL_ALIGN. */
-void *cpu_aligned(ir_arena *a, uint64_t size);
-/* Runs all groups while c->base.watch watches. */
-void cpu_run_watched(cpu_device *c, const rt_work *work, const char *kernel, ir_arena *scratch);
+/* runtime.h's rt_cpu_open, for those who bring a compiler. */
+rt_device *rt_cpu_open_with(spvf_context *context, const rt_cpu_options *options);
 
 /* ------------------------------------------------------------------------- printf (cpu_print.c) */
 
@@ -91,13 +137,5 @@ typedef struct {
 
 /* ir_group_info.print; user: a cpu_output. */
 int32_t cpu_print(void *user, const char *format, const void *arguments, uint64_t bytes);
-
-typedef struct {
-    cg_x86_64_options code; /* level 0: the machine's */
-    bool eager;             /* as in rt_compiler */
-    rt_cpu_compiler *compile;
-} rt_cpu_options;
-/* runtime.h's rt_cpu_open, for those who bring a compiler. */
-rt_device *rt_cpu_open_with(spvf_context *context, const rt_cpu_options *options);
 
 #endif

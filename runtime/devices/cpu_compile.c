@@ -31,14 +31,14 @@ static void compile_globals(void *user, ir_module *m) {
     if (!cg_x86_64_compile(m, &c->options->code, c->arena, c->out)) ir_throw(m->cx, IR_ERR_DEVICE);
 }
 
-void rt_cpu_compile(const ir_module *m, const ir_func *kernel, const rt_native_options *o,
-                    ir_arena *arena, cg_object *out) {
-    compilation c = {m, kernel, o, arena, out};
-    rt_in_new_module(m, compile_kernel, &c);
+void rt_cpu_compile(const ir_func *kernel, const rt_native_options *o, ir_arena *arena,
+                    cg_object *out) {
+    compilation c = {kernel->module, kernel, o, arena, out};
+    rt_in_new_module(arena->cx, kernel->module, compile_kernel, &c);
 }
 
 void rt_cpu_compile_globals(const ir_module *m, const rt_native_options *o, ir_arena *arena,
                             cg_object *out) {
     compilation c = {m, NULL, o, arena, out};
-    rt_in_new_module(m, compile_globals, &c);
+    rt_in_new_module(arena->cx, m, compile_globals, &c);
 }

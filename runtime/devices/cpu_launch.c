@@ -9,37 +9,33 @@ enum { MOST_ITEMS = 1 << 16 };                        /* of a work-group */
 static const uint64_t most_bytes = UINT64_C(1) << 30; /* of a thread: local memory, scratch */
 
 typedef struct {
-    cpu_device *device;
-    cpu_kernel *kernel;
-    const spvf_range *range;
-    const rt_arg *arg;
-    size_t count;
+    const cpu_launch *what;
     ir_arena arena;
     ir_group_info info;
-    rt_compiler compiler;
     rt_use use;
     rt_work work;
     void **args;
     cpu_output output;
 } launch;
 
-static const ir_func *function_of(const launch *l) { return l->kernel->function; }
+static const ir_func *function_of(const launch *l) { return l->what->kernel->function; }
 
-void cpu_refuse(const cpu_device *c, const ir_func *kernel, const char *fmt, ...) {
+void cpu_refuse(ir_ctx *cx, const ir_func *kernel, const char *fmt, ...) {
     char text[512];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    rt_throw(c->base.context, IR_ERR_DEVICE, "kernel @%s: %s", kernel->name, text);
+    ir_error(cx, "kernel @%s: %s", kernel->name, text);
+    ir_throw(cx, IR_ERR_DEVICE);
 }
 
-#define refuse(l, ...) cpu_refuse((l)->device, function_of(l), __VA_ARGS__)
+#define refuse(l, ...) cpu_refuse((l)->what->cx, function_of(l), __VA_ARGS__)
 
 /* ---------------------------------------------------------------------------------------- range */
 
 static void take_global_size(launch *l) {
-    const spvf_range *r = l->range;
+    const spvf_range *r = l->what->range;
     uint64_t items = 1;
     if (r->dims < 1 || r->dims > 3) refuse(l, "an nd-range has 1 to 3 dimensions, not %u", r->dims);
     l->info.work_dim = r->dims;
@@ -71,11 +67,12 @@ static bool has_local_size(const spvf_range *r) {
 
 static void take_local_size(launch *l) {
     uint64_t *local = l->info.local_size, items = 1;
-    if (has_local_size(l->range)) {
-        for (unsigned d = 0; d < 3; d++) local[d] = d < l->range->dims ? l->range->local[d] : 1;
+    if (has_local_size(l->what->range)) {
+        for (unsigned d = 0; d < 3; d++)
+            local[d] = d < l->what->range->dims ? l->what->range->local[d] : 1;
         check_local_size(l);
     } else {
-        rt_cpu_local_size(function_of(l), l->range, local, &l->arena);
+        rt_cpu_local_size(function_of(l), l->what->range, local, &l->arena);
         if (function_of(l)->attrs.local_size[0]) check_local_size(l);
     }
     for (unsigned d = 0; d < 3; d++) {
@@ -86,68 +83,11 @@ static void take_local_size(launch *l) {
     }
 }
 
-/* ----------------------------------------------------------------------------------------- code */
-
-typedef struct {
-    launch *launch;
-    rt_native_options options;
-    ir_arena arena;
-    rt_variant *out;
-} compilation;
-
-static void load(compilation *c, const cg_object *o) {
-    launch *l = c->launch;
-    const rt_variables *globals = &l->kernel->program->globals;
-    ir_status status = rt_code_load(o, globals->n ? globals : NULL, &c->out->code);
-    if (status != IR_OK)
-        rt_throw(l->device->base.context, status, "kernel @%s: there is no room for its code",
-                 function_of(l)->name);
-    const rt_tools *tools = &l->device->tools;
-    if (tools->gdb || tools->perf) rt_code_announce(&c->out->code, o, tools, c->arena.cx);
-}
-
-static void compile(void *arg) {
-    compilation *c = arg;
-    const ir_func *f = function_of(c->launch);
-    cg_object object = {0};
-    c->launch->device->compile(f->module, f, &c->options, &c->arena, &object);
-    load(c, &object);
-    const cg_kernel *k = &object.kernels.data[0];
-    void *block = rt_code_symbol(&c->out->code, &object, k->block);
-    memcpy(&c->out->run, &block, sizeof block); /* ISO C has no cast */
-    c->out->need = k->need;
-    c->out->item_steps = k->item_steps;
-    c->out->shape = c->options.shape;
-}
-
-static ir_status compile_variant(void *user, const pass_group_shape *shape, rt_variant *out) {
-    launch *l = user;
-    ir_ctx *cx = &l->device->base.context->cx;
-    compilation c = {.launch = l, .options = {*shape, true, l->device->code}, .out = out};
-    c.options.code.lines = l->device->tools.gdb;
-    ir_arena_init(&c.arena, cx);
-    bool ok = ir_try(cx, compile, &c);
-    ir_status status = ok ? IR_OK : cx->status;
-    ir_arena_free(&c.arena);
-    if (!ok) {
-        rt_code_unload(&out->code);
-        *out = (rt_variant){0};
-    }
-    return status;
-}
-
 static pass_group_shape shape_of(const launch *l) {
-    pass_range r = rt_pass_range(l->range);
+    pass_range r = rt_pass_range(l->what->range);
     r.has_local = true;
     memcpy(r.local, l->info.local_size, sizeof r.local);
     return pass_shape_of(&r);
-}
-
-static void find_code(launch *l) {
-    pass_group_shape shape = shape_of(l);
-    l->compiler = (rt_compiler){compile_variant, l, l->device->eager};
-    ir_status status = rt_kernel_begin(&l->kernel->code, &shape, &l->compiler, &l->use);
-    if (status != IR_OK) ir_throw(l->arena.cx, status);
 }
 
 /* ------------------------------------------------------------------------------------ arguments */
@@ -168,7 +108,7 @@ static void *aligned_copy(ir_arena *a, const void *bytes, uint64_t size) {
 
 /* Its place behind what has been given away. */
 static void *take_local(launch *l, size_t n) {
-    uint64_t at = aligned(l->work.local), bytes = l->arg[n].size;
+    uint64_t at = aligned(l->work.local), bytes = l->what->args[n].size;
     if (bytes == 0) refuse(l, "argument %zu: local memory of 0 bytes", n);
     if (at > most_bytes || bytes > most_bytes - at)
         refuse(l, "argument %zu: %llu bytes of local memory are too many: device cpu has %llu", n,
@@ -178,7 +118,7 @@ static void *take_local(launch *l, size_t n) {
 }
 
 static void *take_argument(launch *l, size_t n) {
-    const rt_arg *a = &l->arg[n];
+    const rt_arg *a = &l->what->args[n];
     ir_type t = function_of(l)->param_val[n]->type;
     bool is_local = ir_is_ptr(t) && ir_space_of(t) == IR_LOCAL;
     if (ir_is_opaque(t)) refuse(l, "argument %zu: images are not supported by device cpu", n);
@@ -190,9 +130,10 @@ static void *take_argument(launch *l, size_t n) {
 
 static void take_arguments(launch *l) {
     const ir_func *f = function_of(l);
-    if (f->nparams != l->count) refuse(l, "it takes %u arguments, not %zu", f->nparams, l->count);
-    l->args = ir_new_array(&l->arena, void *, l->count);
-    for (size_t n = 0; n < l->count; n++) l->args[n] = take_argument(l, n);
+    if (f->nparams != l->what->count)
+        refuse(l, "it takes %u arguments, not %zu", f->nparams, l->what->count);
+    l->args = ir_new_array(&l->arena, void *, l->what->count);
+    for (size_t n = 0; n < l->what->count; n++) l->args[n] = take_argument(l, n);
 }
 
 static void take_memory(launch *l) {
@@ -212,18 +153,20 @@ static void take_memory(launch *l) {
 
 /* ------------------------------------------------------------------------------------------ run */
 
-static void deliver(launch *l) {
-    rt_device *d = &l->device->base;
-    if (l->output.text.n && d->output && !d->watch) d->output(d->output_user, l->output.text.data);
+static void deliver(const launch *l) {
+    const cpu_launch *what = l->what;
+    bool wanted = what->output && !what->watch;
+    if (l->output.text.n && wanted) what->output(what->output_user, l->output.text.data);
 }
 
 static void run_groups(launch *l) {
-    const rt_device *d = &l->device->base;
-    if (d->watch)
-        cpu_run_watched(l->device, &l->work, function_of(l)->name, &l->arena);
-    else if (rt_pool_run(l->device->pool, &l->work) != IR_OK)
-        rt_throw(d->context, IR_ERR_MEMORY, "kernel @%s: no memory for its work-groups",
-                 function_of(l)->name);
+    const cpu_launch *what = l->what;
+    if (what->watch) {
+        cpu_run_watched(what, &l->work, &l->arena);
+    } else if (rt_pool_run(what->machine->pool, &l->work) != IR_OK) {
+        ir_error(what->cx, "kernel @%s: no memory for its work-groups", function_of(l)->name);
+        ir_throw(what->cx, IR_ERR_MEMORY);
+    }
 }
 
 /* An instruction takes half a nanosecond, if it is not repeated. */
@@ -256,17 +199,17 @@ static void launch_kernel(void *arg) {
     launch *l = arg;
     take_global_size(l);
     take_local_size(l);
-    find_code(l);
+    pass_group_shape shape = shape_of(l);
+    cpu_find_code(l->what, &shape, &l->use);
     uint64_t start = rt_now_ns();
-    bool ok = ir_try(l->arena.cx, launch_with_code, l);
-    rt_kernel_end(&l->kernel->code, &l->use, rt_now_ns() - start);
-    if (!ok) ir_throw(l->arena.cx, l->arena.cx->status);
+    bool ok = ir_try(l->what->cx, launch_with_code, l);
+    rt_kernel_end(&l->what->kernel->code, &l->use, rt_now_ns() - start);
+    if (!ok) ir_throw(l->what->cx, l->what->cx->status);
 }
 
-void cpu_launch(cpu_device *c, cpu_kernel *k, const spvf_range *range, const rt_arg *args,
-                size_t count) {
-    ir_ctx *cx = &c->base.context->cx;
-    launch l = {.device = c, .kernel = k, .range = range, .arg = args, .count = count};
+void cpu_run_launch(const cpu_launch *what) {
+    ir_ctx *cx = what->cx;
+    launch l = {.what = what};
     ir_arena_init(&l.arena, cx);
     ir_arena_init(&l.output.arena, cx);
     l.output.text.arena = l.output.string.arena = &l.output.arena;

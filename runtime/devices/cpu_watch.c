@@ -6,15 +6,15 @@
  */
 #include "runtime/devices/cpu.h"
 
-static void name_group(cpu_device *c, const char *kernel, const uint64_t id[3]) {
-    ir_text t = {.arena = &c->arena};
-    ir_putf(&t, "@%s, group (%llu, %llu, %llu)", kernel, (unsigned long long)id[0],
-            (unsigned long long)id[1], (unsigned long long)id[2]);
-    c->base.watch->writer = t.data;
+static void name_group(const cpu_launch *l, const uint64_t id[3]) {
+    ir_text t = {.arena = l->notes};
+    ir_putf(&t, "@%s, group (%llu, %llu, %llu)", l->kernel->function->name,
+            (unsigned long long)id[0], (unsigned long long)id[1], (unsigned long long)id[2]);
+    l->watch->writer = t.data;
 }
 
-void cpu_run_watched(cpu_device *c, const rt_work *work, const char *kernel, ir_arena *scratch) {
-    rt_watch *w = c->base.watch;
+void cpu_run_watched(const cpu_launch *l, const rt_work *work, ir_arena *scratch) {
+    rt_watch *w = l->watch;
     const char *at = (const char *)w->memory->bytes + w->offset;
     void *before = ir_dup(scratch, at, w->bytes);
     ir_group_info g = *work->info;
@@ -30,5 +30,5 @@ void cpu_run_watched(cpu_device *c, const rt_work *work, const char *kernel, ir_
         memcpy(last, g.group_id, sizeof last);
         changed = true;
     }
-    if (changed) name_group(c, kernel, last);
+    if (changed) name_group(l, last);
 }

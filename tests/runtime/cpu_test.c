@@ -93,15 +93,15 @@ static void say(const ir_group_info *g, void *const *args) {
 
 static sample_function *body = look;
 
-static void compile(const ir_module *m, const ir_func *kernel, const rt_native_options *f,
-                    ir_arena *arena, cg_object *out) {
+static void compile(const ir_func *kernel, const rt_native_options *f, ir_arena *arena,
+                    cg_object *out) {
     compiled++;
     facts = *f;
     nargs = kernel->nparams;
     has_value = strcmp(kernel->name, "look") == 0;
     if (fault) {
-        ir_error(m->cx, "%s", fault);
-        ir_throw(m->cx, IR_ERR_REFUSED);
+        ir_error(arena->cx, "%s", fault);
+        ir_throw(arena->cx, IR_ERR_REFUSED);
     }
     sample_add_call(arena, out, kernel->name, body, body);
     out->kernels.data[0].need = need;
@@ -396,9 +396,9 @@ static void expect_unknown(const char *list, const char *option) {
 Test(cpu, options_by_name) {
     bench b = {.context = new_context(), .kernel = "v2,eager,regalloc=stack,seed=12"};
     cr_expect_eq(rt_guard(b.context, open_by_name, &b), SPVF_OK, "%s", messages);
-    const cg_x86_64_options *o = &((cpu_device *)b.device)->code;
+    const cg_x86_64_options *o = &((cpu_device *)b.device)->machine.options.code;
     cr_expect(o->level == 2 && o->regalloc.how == CG_REGALLOC_STACK && o->regalloc.seed == 12);
-    cr_expect(((cpu_device *)b.device)->eager);
+    cr_expect(((cpu_device *)b.device)->machine.options.eager);
     b.device->close(b.device);
     spvf_context_destroy(b.context);
     expect_unknown("v5", "v5");
