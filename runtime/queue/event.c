@@ -1,0 +1,183 @@
+/* event.c — events: what they wait for, who waits for them, and how they end.
+ *
+ * Whoever waits has an edge for each event that it waits for; the edges lie in one block that the
+ * waiting event owns, and are linked into lists of those that it waits for.  So submitting is the
+ * only place where memory can be missing.
+ */
+#include "runtime/queue/queue.h"
+
+#include "runtime/runtime.h"
+
+#include <stdlib.h>
+
+struct rt_edge {
+    rt_event *waiter;
+    rt_edge *next; /* of the same blocker */
+    bool fails;
+};
+
+struct rt_callback {
+    rt_notify *notify;
+    void *user;
+    int32_t status;
+    rt_callback *next;
+};
+
+void rt_event_init(rt_event *e, rt_scheduler *s, rt_command *run, void (*destroy)(rt_event *e)) {
+    *e = (rt_event){.scheduler = s, .run = run, .destroy = destroy, .why_not = -1};
+    atomic_init(&e->refs, 1);
+    atomic_init(&e->status, RT_QUEUED);
+    e->time[RT_QUEUED] = rt_now_ns();
+}
+
+void rt_event_retain(rt_event *e) { atomic_fetch_add_explicit(&e->refs, 1, memory_order_relaxed); }
+
+static bool is_last_reference(rt_event *e) {
+    return atomic_fetch_sub_explicit(&e->refs, 1, memory_order_acq_rel) == 1;
+}
+
+void rt_event_release(rt_event *e) {
+    if (!is_last_reference(e)) return;
+    if (rt_event_now(e) >
+        RT_COMPLETE) { /* a user event; the reference is for the one who ends it */
+        rt_event_retain(e);
+        rt_event_end(e, e->why_not);
+        if (!is_last_reference(e)) return;
+    }
+    free(e->edges);
+    e->destroy(e);
+}
+
+/* ---------------------------------------------------------------------------------- ways to end */
+
+/* Takes the callbacks out that are due. */
+static rt_callback *take_due(rt_event *e, int32_t status) {
+    rt_callback *due = NULL, **end = &due, **at = &e->callbacks;
+    while (*at) {
+        rt_callback *c = *at;
+        if (c->status < status) {
+            at = &c->next;
+            continue;
+        }
+        *at = c->next;
+        c->next = NULL;
+        *end = c;
+        end = &c->next;
+    }
+    return due;
+}
+
+static void call(rt_event *e, rt_callback *list, int32_t status) {
+    for (rt_callback *c = list, *next; c; c = next) {
+        next = c->next;
+        c->notify(e, status < 0 ? status : c->status, c->user);
+        free(c);
+    }
+}
+
+static rt_callback *change_status(rt_event *e, int32_t status) {
+    e->time[status < 0 ? RT_COMPLETE : status] = rt_now_ns();
+    if (status <= RT_COMPLETE && !e->time[RT_RUNNING]) e->time[RT_RUNNING] = e->time[RT_COMPLETE];
+    atomic_store_explicit(&e->status, status, memory_order_release);
+    return take_due(e, status);
+}
+
+static void unblock(rt_event *e, bool failed) {
+    rt_scheduler *s = e->scheduler;
+    for (rt_edge *g = e->waiting, *next; g; g = next) {
+        next = g->next; /* the waiter may be gone once it is ready */
+        rt_event *w = g->waiter;
+        w->failed |= failed && g->fails;
+        if (--w->blockers == 0) rt_scheduler_add(s, w);
+    }
+    e->waiting = NULL;
+}
+
+/* With the lock held, which is let go; the callbacks are those of the end. */
+static void finish(rt_event *e, int32_t status) {
+    rt_scheduler *s = e->scheduler;
+    rt_callback *due = change_status(e, status);
+    unblock(e, status < 0);
+    if (e->queue) rt_queue_remove(e->queue, e);
+    if (s->waiting) pthread_cond_broadcast(&s->done);
+    pthread_mutex_unlock(&s->lock);
+    call(e, due, status);
+}
+
+void rt_event_execute(rt_event *e) {
+    rt_scheduler *s = e->scheduler;
+    int32_t status = e->failed ? e->why_not : RT_COMPLETE;
+    if (status == RT_COMPLETE && e->run) {
+        pthread_mutex_lock(&s->lock);
+        rt_callback *due = change_status(e, RT_RUNNING);
+        pthread_mutex_unlock(&s->lock);
+        call(e, due, RT_RUNNING);
+        status = e->run(e);
+    }
+    pthread_mutex_lock(&s->lock);
+    finish(e, status);
+    rt_event_release(e);
+}
+
+bool rt_event_end(rt_event *e, int32_t status) {
+    rt_scheduler *s = e->scheduler;
+    pthread_mutex_lock(&s->lock);
+    bool ended = rt_event_now(e) <= RT_COMPLETE;
+    if (ended)
+        pthread_mutex_unlock(&s->lock);
+    else
+        finish(e, status);
+    return !ended;
+}
+
+/* -------------------------------------------------------------------------------------- waiting */
+
+static void add_edge(rt_event *e, rt_edge *edge, const rt_blocker *b) {
+    int32_t status = rt_event_now(b->event);
+    if (status <= RT_COMPLETE) {
+        e->failed |= b->fails && status < 0;
+        return;
+    }
+    *edge = (rt_edge){.waiter = e, .next = b->event->waiting, .fails = b->fails};
+    b->event->waiting = edge;
+    e->blockers++;
+}
+
+bool rt_event_submit(rt_event *e, const rt_blocker *blockers, uint32_t n) {
+    rt_edge *edges = n ? malloc(n * sizeof *edges) : NULL;
+    if (n && !edges) return false;
+    rt_event_retain(e);
+    e->edges = edges;
+    for (uint32_t k = 0; k < n; k++) add_edge(e, &edges[k], &blockers[k]);
+    rt_callback *due = change_status(e, RT_SUBMITTED);
+    assert(!due && "nobody knows it yet");
+    (void)due;
+    if (e->blockers == 0) rt_scheduler_add(e->scheduler, e);
+    return true;
+}
+
+int32_t rt_event_wait(rt_event *e) {
+    rt_scheduler *s = e->scheduler;
+    int32_t status = rt_event_now(e);
+    if (status <= RT_COMPLETE) return status;
+    pthread_mutex_lock(&s->lock);
+    while ((status = rt_event_now(e)) > RT_COMPLETE) rt_scheduler_wait(s, e->queue);
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}
+
+bool rt_event_notify(rt_event *e, int32_t status, rt_notify *notify, void *user) {
+    rt_scheduler *s = e->scheduler;
+    rt_callback *c = malloc(sizeof *c);
+    if (!c) return false;
+    *c = (rt_callback){notify, user, status, NULL};
+    pthread_mutex_lock(&s->lock);
+    int32_t now = rt_event_now(e);
+    rt_callback **end = &e->callbacks;
+    while (*end) end = &(*end)->next;
+    *end = c;
+    rt_callback *due = take_due(e, now);
+    pthread_mutex_unlock(&s->lock);
+    call(e, due, now);
+    return true;
+}

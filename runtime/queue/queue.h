@@ -1,0 +1,130 @@
+/* queue.h — commands that wait for each other, and the threads that run them.
+ *
+ *   event.c      an event: what it waits for, who waits for it, how it ends
+ *   scheduler.c  the threads
+ *   queue.c      commands in order, or in any order between barriers
+ *
+ * A command is an event with something to run.  When all that it waits for has ended it is ready;
+ * a ready command is run by a thread of the scheduler, or by one that waits for its queue: so a
+ * launch that is waited for at once never changes threads.
+ *
+ * Everything may be called by any thread, but not for an object whose last reference is given back
+ * meanwhile. */
+#ifndef SPVFUSE_RUNTIME_QUEUE_H
+#define SPVFUSE_RUNTIME_QUEUE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct rt_event rt_event;
+typedef struct rt_queue rt_queue;
+typedef struct rt_scheduler rt_scheduler;
+typedef struct rt_edge rt_edge;
+typedef struct rt_callback rt_callback;
+
+/* ------------------------------------------------------------------------------ events (event.c) */
+
+/* Where an event is; it only goes down.  Below 0: it failed.  The numbers are OpenCL's. */
+typedef enum { RT_COMPLETE, RT_RUNNING, RT_SUBMITTED, RT_QUEUED, RT_STATUS_COUNT } rt_event_status;
+
+/* Gives RT_COMPLETE or a number below 0. */
+typedef int32_t rt_command(rt_event *e);
+/* Called when the event has come to `status` or below, by the thread that brought it there. */
+typedef void rt_notify(rt_event *e, int32_t status, void *user);
+
+struct rt_event {
+    _Atomic uint32_t refs;
+    _Atomic int32_t status;
+    rt_scheduler *scheduler;
+    rt_queue *queue;                /* NULL: of no queue */
+    rt_command *run;                /* NULL: there is nothing to do */
+    void (*destroy)(rt_event *e);   /* the last reference has been given back */
+    int32_t why_not;                /* its status when something failed that it waited for */
+    uint64_t time[RT_STATUS_COUNT]; /* in ns, when it came there, by rt_event_status */
+
+    /* The scheduler's lock is for all that follows. */
+    uint32_t blockers; /* that have not ended */
+    bool failed;       /* one of them has */
+    rt_edge *edges;    /* room for what it waits for */
+    rt_edge *waiting;  /* who waits for it */
+    rt_callback *callbacks;
+    rt_event *next;          /* that is ready */
+    rt_event *older, *newer; /* of its queue, not ended */
+    uint64_t number;         /* in its queue */
+};
+
+/* With one reference.  A user event has no command and ends by rt_event_end. */
+void rt_event_init(rt_event *e, rt_scheduler *s, rt_command *run, void (*destroy)(rt_event *e));
+void rt_event_retain(rt_event *e);
+/* A user event that has not ended fails with its last reference. */
+void rt_event_release(rt_event *e);
+
+/* What an event waits for: `fails` says whether it fails as well. */
+typedef struct {
+    rt_event *event;
+    bool fails;
+} rt_blocker;
+
+/* With the scheduler's lock held.  The event waits for others, and runs then; until it has ended the
+ * scheduler has a reference.  False: there is no memory, and nothing has happened. */
+bool rt_event_submit(rt_event *e, const rt_blocker *blockers, uint32_t n);
+/* Ends a user event; false: it has ended. */
+bool rt_event_end(rt_event *e, int32_t status);
+/* Returns when it has ended, with its status. */
+int32_t rt_event_wait(rt_event *e);
+/* At once if the event is there already.  False: there is no memory. */
+bool rt_event_notify(rt_event *e, int32_t status, rt_notify *notify, void *user);
+
+static inline int32_t rt_event_now(rt_event *e) {
+    return atomic_load_explicit(&e->status, memory_order_acquire);
+}
+
+/* ------------------------------------------------------------------- the threads (scheduler.c) */
+
+struct rt_scheduler {
+    pthread_mutex_t lock; /* of all events and queues */
+    pthread_cond_t work, done;
+    rt_event *first, *last; /* ready */
+    unsigned idle, started, waiting;
+};
+
+/* That of this process: it has processors, not a device. */
+rt_scheduler *rt_scheduler_get(void);
+/* With the lock held: e is ready. */
+void rt_scheduler_add(rt_scheduler *s, rt_event *e);
+/* With the lock held, which is let go meanwhile: runs a ready command of the queue, or returns when
+ * something has happened. */
+void rt_scheduler_wait(rt_scheduler *s, const rt_queue *queue);
+/* Runs what a ready event has to run, and ends it. (event.c) */
+void rt_event_execute(rt_event *e);
+
+/* ------------------------------------------------------------------------------- queues (queue.c) */
+
+struct rt_queue {
+    rt_scheduler *scheduler;
+    bool in_order;
+    /* The scheduler's lock is for these. */
+    rt_event *oldest, *newest; /* not ended */
+    uint32_t count;
+    rt_event *barrier; /* that later commands wait for, or NULL */
+    uint64_t enqueued;
+};
+
+typedef enum {
+    RT_ENQUEUE_COMMAND, /* waits for what is given */
+    RT_ENQUEUE_MARKER,  /* … or, when nothing is, for all before it */
+    RT_ENQUEUE_BARRIER  /* the same; what comes later waits for it */
+} rt_enqueue_kind;
+
+void rt_queue_init(rt_queue *q, rt_scheduler *s, bool in_order);
+/* Returns when all that was enqueued before has ended. */
+void rt_queue_finish(rt_queue *q);
+/* Gives the event to the scheduler.  It fails when one of `wait` fails; what it waits for because of
+ * its place in the queue may fail.  False: there is no memory. */
+bool rt_enqueue(rt_queue *q, rt_event *e, rt_enqueue_kind kind, rt_event *const *wait, uint32_t n);
+/* With the lock held: the event has ended. */
+void rt_queue_remove(rt_queue *q, rt_event *e);
+
+#endif

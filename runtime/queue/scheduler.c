@@ -1,0 +1,102 @@
+/* scheduler.c — the threads that run commands.
+ *
+ * Few: a command that needs many processors takes them from the pool.  A thread is started when a
+ * command is ready and no thread is idle.  After fork the child has none; whoever waits there runs
+ * what is ready.
+ */
+#include "runtime/queue/queue.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+enum { MOST_THREADS = 4, STACK = 8 << 20 };
+
+static struct {
+    rt_scheduler scheduler;
+    pthread_once_t once;
+    pid_t owner;
+} process = {.once = PTHREAD_ONCE_INIT};
+
+static void begin(void) {
+    pthread_mutex_init(&process.scheduler.lock, NULL);
+    pthread_cond_init(&process.scheduler.work, NULL);
+    pthread_cond_init(&process.scheduler.done, NULL);
+    process.owner = getpid();
+}
+
+rt_scheduler *rt_scheduler_get(void) {
+    pthread_once(&process.once, begin);
+    return &process.scheduler;
+}
+
+/* ---------------------------------------------------------------------------- with the lock held */
+
+static rt_event *take(rt_scheduler *s, const rt_queue *queue, bool any) {
+    rt_event **at = &s->first, *before = NULL;
+    while (*at && !any && (*at)->queue != queue) {
+        before = *at;
+        at = &before->next;
+    }
+    rt_event *e = *at;
+    if (!e) return NULL;
+    *at = e->next;
+    if (s->last == e) s->last = before;
+    e->next = NULL;
+    return e;
+}
+
+/* The lock is let go meanwhile. */
+static bool run_one(rt_scheduler *s, const rt_queue *queue, bool any) {
+    rt_event *e = take(s, queue, any);
+    if (!e) return false;
+    pthread_mutex_unlock(&s->lock);
+    rt_event_execute(e);
+    pthread_mutex_lock(&s->lock);
+    return true;
+}
+
+void rt_scheduler_wait(rt_scheduler *s, const rt_queue *queue) {
+    bool alone = s->started == 0 || process.owner != getpid();
+    if (run_one(s, queue, alone)) return;
+    s->waiting++;
+    pthread_cond_wait(&s->done, &s->lock);
+    s->waiting--;
+}
+
+static void *work(void *arg) {
+    rt_scheduler *s = arg;
+    pthread_mutex_lock(&s->lock);
+    for (;;) {
+        while (run_one(s, NULL, true)) continue;
+        s->idle++;
+        pthread_cond_wait(&s->work, &s->lock);
+        s->idle--;
+    }
+    return NULL;
+}
+
+static void start_thread(rt_scheduler *s) {
+    pthread_t thread;
+    pthread_attr_t attr;
+    sigset_t all, before;
+    if (s->started == MOST_THREADS || process.owner != getpid()) return;
+    if (pthread_attr_init(&attr) != 0) return;
+    pthread_attr_setstacksize(&attr, STACK);
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    sigfillset(&all); /* signals of the program are for its own threads */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    s->started += pthread_create(&thread, &attr, work, s) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
+}
+
+void rt_scheduler_add(rt_scheduler *s, rt_event *e) {
+    e->next = NULL;
+    *(s->last ? &s->last->next : &s->first) = e;
+    s->last = e;
+    if (s->idle)
+        pthread_cond_signal(&s->work);
+    else
+        start_thread(s);
+    if (s->waiting) pthread_cond_broadcast(&s->done); /* somebody may want to run it */
+}

@@ -1,0 +1,218 @@
+/* queue_test.c — commands in the order that their queues and events say, and what becomes of them
+ * when something fails.  queue_stress.c has many threads. */
+#include "runtime/queue/queue.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A command that notes when it ran, in the order of all. */
+typedef struct {
+    rt_event event; /* the first member */
+    _Atomic int *clock;
+    int ran; /* 1: first */
+    long ns; /* that it takes */
+    int32_t status;
+    _Atomic bool destroyed;
+} note;
+
+static int32_t run_note(rt_event *e) {
+    note *n = (note *)e;
+    if (n->ns) nanosleep(&(struct timespec){0, n->ns}, NULL);
+    n->ran = ++*n->clock;
+    return n->status;
+}
+
+static void destroy_note(rt_event *e) { ((note *)e)->destroyed = true; }
+
+static void begin_note(note *n, _Atomic int *clock) {
+    *n = (note){.clock = clock};
+    rt_event_init(&n->event, rt_scheduler_get(), run_note, destroy_note);
+}
+
+static void begin_user(note *n) {
+    *n = (note){.ran = 0};
+    rt_event_init(&n->event, rt_scheduler_get(), NULL, destroy_note);
+}
+
+static void put(rt_queue *q, note *n, rt_enqueue_kind kind, note *wait) {
+    rt_event *list[] = {wait ? &wait->event : NULL};
+    cr_assert(rt_enqueue(q, &n->event, kind, list, wait != NULL));
+}
+
+static void end(note *n, unsigned count) {
+    for (unsigned k = 0; k < count; k++) {
+        rt_event_release(&n[k].event);
+        for (int wait = 0; wait < 1000 && !n[k].destroyed; wait++) /* by the thread that ran it */
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+        cr_expect(n[k].destroyed);
+    }
+}
+
+Test(queue, in_order) {
+    enum { COUNT = 50 };
+    _Atomic int clock = 0;
+    rt_queue q;
+    note n[COUNT];
+    rt_queue_init(&q, rt_scheduler_get(), true);
+    for (int k = 0; k < COUNT; k++) {
+        begin_note(&n[k], &clock);
+        n[k].ns = k % 3 ? 0 : 100000;
+        put(&q, &n[k], RT_ENQUEUE_COMMAND, NULL);
+    }
+    rt_queue_finish(&q);
+    for (int k = 0; k < COUNT; k++) {
+        const uint64_t *t = n[k].event.time;
+        cr_expect_eq(n[k].ran, k + 1);
+        cr_expect(t[RT_QUEUED] <= t[RT_SUBMITTED] && t[RT_SUBMITTED] <= t[RT_RUNNING] &&
+                  t[RT_RUNNING] <= t[RT_COMPLETE]);
+    }
+    cr_expect_null(q.oldest);
+    cr_expect_eq(q.count, 0);
+    end(n, COUNT);
+}
+
+Test(queue, out_of_order_waits_for_events_and_barriers_only) {
+    _Atomic int clock = 0;
+    rt_queue q;
+    note n[5], user;
+    rt_queue_init(&q, rt_scheduler_get(), false);
+    begin_user(&user);
+    for (int k = 0; k < 5; k++) begin_note(&n[k], &clock);
+    put(&q, &n[0], RT_ENQUEUE_COMMAND, &user);
+    put(&q, &n[1], RT_ENQUEUE_COMMAND, NULL);
+    cr_expect_eq(rt_event_wait(&n[1].event), RT_COMPLETE);
+    cr_expect_eq(n[1].ran, 1);
+    put(&q, &n[2], RT_ENQUEUE_BARRIER, NULL);
+    put(&q, &n[3], RT_ENQUEUE_COMMAND, NULL);
+    put(&q, &n[4], RT_ENQUEUE_MARKER, &n[1]);
+    cr_expect_eq(rt_event_now(&n[3].event), RT_SUBMITTED);
+    cr_expect(rt_event_end(&user.event, RT_COMPLETE));
+    cr_expect_not(rt_event_end(&user.event, -5), "it has ended");
+    rt_queue_finish(&q);
+    cr_expect_eq(n[0].ran, 2);
+    cr_expect_eq(n[2].ran, 3);
+    cr_expect(n[3].ran >= 4 && n[4].ran >= 4);
+    end(n, 5);
+    end(&user, 1);
+}
+
+Test(queue, a_marker_without_list_waits_for_all_before_it) {
+    _Atomic int clock = 0;
+    rt_queue q;
+    note n[4];
+    rt_queue_init(&q, rt_scheduler_get(), false);
+    for (int k = 0; k < 4; k++) {
+        begin_note(&n[k], &clock);
+        n[k].ns = k < 3 ? 300000 : 0;
+        put(&q, &n[k], k == 3 ? RT_ENQUEUE_MARKER : RT_ENQUEUE_COMMAND, NULL);
+    }
+    cr_expect_eq(rt_event_wait(&n[3].event), RT_COMPLETE);
+    cr_expect_eq(n[3].ran, 4);
+    end(n, 4);
+}
+
+Test(queue, who_waits_for_what_failed_fails_but_not_what_comes_later) {
+    _Atomic int clock = 0;
+    rt_queue q;
+    note n[4];
+    rt_queue_init(&q, rt_scheduler_get(), true);
+    for (int k = 0; k < 4; k++) begin_note(&n[k], &clock);
+    n[0].status = -7;
+    n[1].event.why_not = -14;
+    put(&q, &n[0], RT_ENQUEUE_COMMAND, NULL);
+    put(&q, &n[1], RT_ENQUEUE_COMMAND, &n[0]);
+    put(&q, &n[2], RT_ENQUEUE_COMMAND, &n[1]);
+    put(&q, &n[3], RT_ENQUEUE_COMMAND, NULL);
+    rt_queue_finish(&q);
+    cr_expect_eq(rt_event_wait(&n[0].event), -7);
+    cr_expect_eq(rt_event_wait(&n[1].event), -14);
+    cr_expect_eq(rt_event_wait(&n[2].event), -1);
+    cr_expect_eq(rt_event_wait(&n[3].event), RT_COMPLETE);
+    cr_expect(n[1].ran == 0 && n[2].ran == 0 && n[3].ran == 2);
+    end(n, 4);
+}
+
+Test(queue, a_user_event_that_is_given_up_fails) {
+    _Atomic int clock = 0;
+    rt_queue q;
+    note n, user;
+    rt_queue_init(&q, rt_scheduler_get(), true);
+    begin_user(&user);
+    begin_note(&n, &clock);
+    put(&q, &n, RT_ENQUEUE_COMMAND, &user);
+    end(&user, 1);
+    cr_expect_eq(rt_event_wait(&n.event), -1);
+    end(&n, 1);
+}
+
+/* ------------------------------------------------------------------------------------ callbacks */
+
+typedef struct {
+    _Atomic int calls;
+    int32_t status[8];
+} calls;
+
+static void note_call(rt_event *e, int32_t status, void *user) {
+    calls *c = user;
+    (void)e;
+    c->status[c->calls] = status;
+    c->calls++;
+}
+
+Test(queue, callbacks_come_once_and_in_order) {
+    _Atomic int clock = 0;
+    rt_queue q;
+    note n, user;
+    calls c = {0};
+    rt_queue_init(&q, rt_scheduler_get(), true);
+    begin_user(&user);
+    begin_note(&n, &clock);
+    put(&q, &n, RT_ENQUEUE_COMMAND, &user);
+    cr_assert(rt_event_notify(&n.event, RT_COMPLETE, note_call, &c));
+    cr_assert(rt_event_notify(&n.event, RT_RUNNING, note_call, &c));
+    cr_assert(rt_event_notify(&n.event, RT_SUBMITTED, note_call, &c));
+    cr_expect_eq(c.calls, 1, "it has been submitted");
+    rt_event_end(&user.event, RT_COMPLETE);
+    rt_event_wait(&n.event);
+    cr_assert(rt_event_notify(&n.event, RT_COMPLETE, note_call, &c), "at once");
+    end(&n, 1);
+    end(&user, 1);
+    cr_expect_eq(c.calls, 4);
+    cr_expect_eq(c.status[0], RT_SUBMITTED);
+    cr_expect_eq(c.status[1], RT_RUNNING);
+    cr_expect_eq(c.status[2] + c.status[3], RT_COMPLETE);
+}
+
+Test(queue, callbacks_are_told_of_failure) {
+    note user;
+    calls c = {0};
+    begin_user(&user);
+    cr_assert(rt_event_notify(&user.event, RT_COMPLETE, note_call, &c));
+    rt_event_end(&user.event, -59);
+    cr_expect(c.calls == 1 && c.status[0] == -59);
+    end(&user, 1);
+}
+
+Test(queue, a_forked_child_runs_its_own) {
+    _Atomic int clock = 0;
+    rt_queue q;
+    note n;
+    rt_queue_init(&q, rt_scheduler_get(), true);
+    begin_note(&n, &clock);
+    put(&q, &n, RT_ENQUEUE_COMMAND, NULL);
+    rt_queue_finish(&q);
+    end(&n, 1);
+    pid_t child = fork();
+    if (child == 0) {
+        begin_note(&n, &clock);
+        alarm(10);
+        bool ok = rt_enqueue(&q, &n.event, RT_ENQUEUE_COMMAND, NULL, 0);
+        _exit(ok && rt_event_wait(&n.event) == RT_COMPLETE && n.ran == 2 ? 0 : 1);
+    }
+    int status;
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_expect_eq(status, 0);
+}
