@@ -1,8 +1,8 @@
 /* cpu_features.c — which of the levels of x86-64 this machine has.
  *
- * A level is a set of bits that CPUID gives.  They are the C library's, which has asked at the start
- * of the process and leaves out what the system does not save: a virtual machine takes some 15 us
- * for each CPUID.
+ * A level is a set of bits that CPUID gives.  They are the C library's, which has asked at the
+ * start of the process and leaves out what the system does not save: a virtual machine takes some
+ * 15 us for each CPUID.
  */
 #include "runtime/devices/cpu.h"
 
