@@ -1,42 +1,83 @@
 /* launch.c — what launches cost beside the work of their groups.
  *
- * The empty groups are those of a compiled kernel.  Efficiency is the time of one thread by the
- * time of all, times their number: 1 is what cannot be beaten.  Groups of three kinds: equal, ever
- * longer, and one in 64 long.
+ *   launch [THREADS]
+ *
+ * Launches of a compiled kernel without a body go through device cpu, as those of programs do: the
+ * best of many, by one thread ("alone") and by all ("together").  Efficiency is that of the pool
+ * below it, whose groups count: the time of one thread by the time of all, times their number; 1 is
+ * what cannot be beaten.  Groups of three kinds: equal, ever longer, and one in 64 long.
  */
 #include "runtime/native.h"
+#include "tests/bench/bench.h"
 
-#include <stdlib.h>
-#include <time.h>
+enum { RUNS = 30 };
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+/* ------------------------------------------------------------------------------------ the device */
+
+static const struct {
+    const char *name;
+    uint64_t groups, local;
+    unsigned often; /* launches in one measurement */
+} launches[] = {{"1 group of 1 item", 1, 1, 1000},
+                {"1 group of 256 items", 1, 256, 1000},
+                {"10^6 groups of 1 item", 1000000, 1, 1},
+                {"10^6 groups of 64 items", 1000000, 64, 1},
+                {"10^6 groups of 256 items", 1000000, 256, 1}};
+enum { LAUNCHES = sizeof launches / sizeof *launches };
 
 static const char empty_text[] = "target 64\nkernel @empty() {\nentry:\n  ret\n}\n";
 
 typedef struct {
-    ir_ctx cx;
-    rt_code code;
-    rt_block *block;
-} empty_kernel;
+    spvf_context *context;
+    double us[LAUNCHES]; /* a launch */
+} device_job;
 
-static void compile_empty(void *arg) {
-    empty_kernel *k = arg;
-    const rt_native_options o = {.code.level = CG_X86_64_V2};
-    ir_arena arena;
-    cg_object object;
-    ir_arena_init(&arena, &k->cx);
-    ir_module *m = ir_parse(&k->cx, "empty", empty_text, sizeof empty_text - 1);
-    if (!m || !rt_native_compile(m, NULL, &o, &arena, &object)) exit(1);
-    if (rt_code_load(&object, NULL, &k->code) != IR_OK) exit(1);
-    void *symbol = rt_code_symbol(&k->code, &object, object.kernels.data[0].block);
-    memcpy(&k->block, &symbol, sizeof symbol);
-    ir_module_free(m);
-    ir_arena_free(&arena);
+static double time_launches(rt_device *d, rt_program *p, unsigned n) {
+    const spvf_range range = {.dims = 1,
+                              .global = {launches[n].groups * launches[n].local},
+                              .local = {launches[n].local}};
+    double best = 1e9;
+    for (int i = 0; i < RUNS; i++) {
+        double start = now();
+        for (unsigned k = 0; k < launches[n].often; k++) d->launch(d, p, "empty", &range, NULL, 0);
+        double t = (now() - start) / launches[n].often;
+        if (t < best) best = t;
+    }
+    return best;
 }
+
+static void time_device(void *arg) {
+    device_job *j = arg;
+    ir_module *m = ir_parse(&j->context->cx, "empty", empty_text, sizeof empty_text - 1);
+    if (!m) exit(1);
+    rt_device *d = rt_device_open(j->context, "cpu");
+    rt_program *p = d->build(d, m);
+    for (unsigned n = 0; n < LAUNCHES; n++) j->us[n] = time_launches(d, p, n);
+    d->close(d);
+    ir_module_free(m);
+}
+
+/* The pool of the process is as large as SPVF_THREADS says when a device is opened. */
+static device_job run_device(unsigned threads) {
+    const spvf_context_options o = {.size = sizeof o, .message = show_message};
+    device_job j = {.context = NULL};
+    char text[20];
+    snprintf(text, sizeof text, "%u", threads);
+    setenv("SPVF_THREADS", text, 1);
+    if (spvf_context_create(&o, &j.context) != SPVF_OK) exit(1);
+    if (rt_guard(j.context, time_device, &j) != SPVF_OK) exit(1);
+    spvf_context_destroy(j.context);
+    return j;
+}
+
+static void show_launches(unsigned threads) {
+    device_job one = run_device(1), all = run_device(threads);
+    printf("  a launch on device cpu              alone  together\n");
+    for (unsigned n = 0; n < LAUNCHES; n++)
+        printf("  %-28s %9.2f us %9.2f us\n", launches[n].name, one.us[n], all.us[n]);
+}
+
+/* -------------------------------------------------------------------------------------- the pool */
 
 typedef enum { EQUAL, RISING, RARE, KINDS } kind;
 
@@ -54,13 +95,13 @@ static void spin_block(const ir_group_info *g, void *const *args) {
         for (uint64_t n = length_of(k, x, g->num_groups[0], mean); n; n--) __asm__ volatile("");
 }
 
-/* The best of several, in seconds; the cost of the kernel is known then. */
-static double time_launch(rt_pool *p, rt_block *run, void *const *args, uint64_t groups) {
+/* The best of several; the cost of the kernel is known then. */
+static double time_work(rt_pool *p, rt_block *run, void *const *args, uint64_t groups) {
     double best = 1e9;
     rt_cost cost = {0};
     ir_group_info g = {.num_groups = {groups, 1, 1}};
     rt_work w = {.run = run, .info = &g, .args = args, .cost = &cost};
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < RUNS; i++) {
         double start = now();
         rt_pool_run(p, &w);
         double t = now() - start;
@@ -73,8 +114,8 @@ static void show_efficiency(rt_pool *one, rt_pool *all, uint64_t groups, uint64_
     printf("  %6llu groups of %7llu turns:", (unsigned long long)groups, (unsigned long long)mean);
     for (kind k = EQUAL; k < KINDS; k++) {
         void *args[] = {&k, &mean};
-        double alone = time_launch(one, spin_block, args, groups);
-        double together = time_launch(all, spin_block, args, groups);
+        double alone = time_work(one, spin_block, args, groups);
+        double together = time_work(all, spin_block, args, groups);
         printf("  %.2f", alone / together / rt_pool_threads(all));
     }
     printf("\n");
@@ -85,13 +126,7 @@ int main(int argc, char **argv) {
     rt_pool *one = rt_pool_new(&(rt_pool_options){.threads = 1}), *all = rt_pool_new(&options);
     if (!one || !all) return 1;
     printf("%u threads\n", rt_pool_threads(all));
-    empty_kernel k = {.block = NULL};
-    if (!ir_try(&k.cx, compile_empty, &k)) return 1;
-    printf("  one empty group    %7.0f ns\n", 1e9 * time_launch(all, k.block, NULL, 1));
-    printf("  10^6 empty groups  %7.2f ms alone, %.2f ms together\n",
-           1e3 * time_launch(one, k.block, NULL, 1000000),
-           1e3 * time_launch(all, k.block, NULL, 1000000));
-    rt_code_unload(&k.code);
+    show_launches(rt_pool_threads(all));
     printf("  efficiency of groups that are          equal rising rare\n");
     for (uint64_t mean = 100; mean <= 1000000; mean *= 10)
         for (uint64_t groups = 64; groups <= 65536 && groups * mean <= 100000000; groups *= 32)
