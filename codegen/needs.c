@@ -10,8 +10,8 @@ uint8_t ra_class(const cg_target *t, const ir_inst *v) {
     return none ? CG_NO_CLASS : t->class_of(t, v->type);
 }
 
-uint32_t ra_slot_of(const cg_target *t, const ir_inst *v) {
-    return t->slot_of ? t->slot_of(t, v->type) : t->class[ra_class(t, v)].slot;
+uint32_t ra_slot_of(const cg_target *t, ir_type type) {
+    return t->slot_of ? t->slot_of(t, type) : t->class[t->class_of(t, type)].slot;
 }
 
 bool ra_may_repeat(const cg_target *t, const ir_inst *i) {

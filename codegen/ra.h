@@ -39,8 +39,8 @@ uint8_t ra_class(const cg_target *t, const ir_inst *v);
 void ra_describe(const cg_target *t, const ir_inst *i, cg_needs *out);
 /* Can the instruction be made again where its result is needed? */
 bool ra_may_repeat(const cg_target *t, const ir_inst *i);
-/* Bytes that the value needs in a slot of the frame. */
-uint32_t ra_slot_of(const cg_target *t, const ir_inst *v);
+/* Bytes that a value needs in a slot of the frame. */
+uint32_t ra_slot_of(const cg_target *t, ir_type type);
 static inline uint32_t ra_bit(unsigned reg) { return UINT32_C(1) << reg; }
 
 /* ------------------------------------------------------------------------- changes (regalloc.c) */

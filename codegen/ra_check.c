@@ -253,7 +253,7 @@ static void check_slot(checker *c, const ir_inst *i) {
     uint8_t class = ra_class(c->t, v);
     if (i->imm.bits >= c->a->slots.n)
         check_complain(c, i, "there is no such slot");
-    else if (class == CG_NO_CLASS || c->a->slots.data[i->imm.bits].size < ra_slot_of(c->t, v))
+    else if (class == CG_NO_CLASS || c->a->slots.data[i->imm.bits].size < ra_slot_of(c->t, v->type))
         check_complain(c, i, "the slot is too small");
 }
 

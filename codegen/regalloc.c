@@ -156,13 +156,26 @@ static void complete_table(ra_state *s) {
     s->a->nregs = s->f->next_id;
 }
 
+static void measure(ra_state *s, uint8_t class, ir_type type) {
+    if (class >= CG_MAX_CLASSES) return;
+    uint32_t bytes = ra_slot_of(s->t, type);
+    if (bytes > s->slot_bytes[class]) s->slot_bytes[class] = bytes;
+}
+
+/* Constants that will be moved into registers. */
+static void measure_constants(ra_state *s, const ir_inst *i) {
+    cg_needs needs;
+    ra_describe(s->t, i, &needs);
+    for (unsigned n = 0; n < needs.nargs; n++)
+        if (ir_is_leaf(ir_arg(i, n))) measure(s, needs.arg[n].class, ir_arg(i, n)->type);
+}
+
 /* All slots of a class are alike, so that values can take turns. */
 static void measure_slots(ra_state *s) {
     foreach_block (b, s->f)
         foreach_inst (i, b) {
-            uint8_t class = ra_class(s->t, i);
-            uint32_t bytes = class == CG_NO_CLASS ? 0 : ra_slot_of(s->t, i);
-            if (bytes > s->slot_bytes[class % CG_MAX_CLASSES]) s->slot_bytes[class] = bytes;
+            measure(s, ra_class(s->t, i), i->type);
+            measure_constants(s, i);
         }
 }
 
