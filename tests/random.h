@@ -12,4 +12,9 @@ static inline uint64_t splitmix64(uint64_t *state) {
     return z ^ z >> 31;
 }
 
+/* Less than n. */
+static inline uint32_t draw_below(uint64_t *state, uint32_t n) {
+    return (uint32_t)(splitmix64(state) >> 32) % n;
+}
+
 #endif

@@ -12,6 +12,7 @@
 #include "runtime/runtime.h"
 #include "tests/file.h"
 #include "tests/passes/groups.h"
+#include "tests/random.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -52,8 +53,7 @@ static void make_buffer(job *j, uint32_t n) {
     uint64_t bytes = b->count * size, state = b->factor * 2 + 1;
     uint8_t *data = ir_alloc(&j->arena, bytes + sizeof state);
     for (uint64_t k = 0; k < b->count; k++) {
-        state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
-        uint64_t v = state >> 40;
+        uint64_t v = splitmix64(&state) >> 40;
         if (b->init == RT_INIT_LIST) v = b->list[b->list_count == 1 ? 0 : k];
         if (b->init == RT_INIT_IOTA) v = k * b->factor;
         if (b->init != RT_INIT_LIST && ir_is_float(b->elem.kind))

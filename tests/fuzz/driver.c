@@ -4,6 +4,8 @@
  *
  *   TARGET [-n MUTATIONS] [-s SEED] FILE-OR-FOLDER…
  */
+#include "tests/random.h"
+
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,10 +25,7 @@ static input inputs[MAX_FILES];
 static size_t ninputs;
 static uint64_t state;
 
-static uint32_t draw(uint32_t n) {
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(state >> 33) % n;
-}
+static uint32_t draw(uint32_t n) { return draw_below(&state, n); }
 
 static void load_file(const char *path) {
     FILE *f = fopen(path, "rb");

@@ -10,6 +10,7 @@
  */
 #include "ir/eval.h"
 #include "tests/fuzz/gen.h"
+#include "tests/random.h"
 
 enum { MAX_VALUES = 400, MAX_DEPTH = 4, MAX_STATEMENTS = 60, VARIABLES = 3, SLOTS = 8 };
 
@@ -392,11 +393,6 @@ ir_module *gen_module(ir_ctx *cx, const uint8_t *data, size_t size) {
     return m;
 }
 
-static uint64_t next_random(uint64_t *state) {
-    *state = ir_mix(*state + 1, UINT64_C(0x9e3779b97f4a7c15));
-    return *state;
-}
-
 void gen_arguments(const ir_func *f, uint64_t seed, ir_value *args) {
     uint64_t state = seed;
     for (uint32_t p = 0; p < f->nparams; p++) {
@@ -404,7 +400,7 @@ void gen_arguments(const ir_func *f, uint64_t seed, ir_value *args) {
         unsigned bits = ir_bits(f->module, ir_elem(t));
         memset(&args[p], 0, sizeof args[p]);
         for (unsigned lane = 0; lane < ir_lanes(t); lane++) {
-            uint64_t r = next_random(&state), v = r >> 8;
+            uint64_t r = splitmix64(&state), v = r >> 8;
             if (r % 4 == 0) v = (r >> 8) % 3 - 1;
             if (r % 4 == 1) v = UINT64_C(1) << (r >> 8) % bits;
             if (r % 4 == 2 && ir_is_float(t))

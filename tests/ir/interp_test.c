@@ -3,6 +3,7 @@
  */
 #include "ir/eval.h"
 #include "ir/interp.h"
+#include "tests/random.h"
 
 #include <criterion/criterion.h>
 
@@ -55,20 +56,11 @@ static const char *failure(const char *text, const uint64_t *args, unsigned n) {
 
 /* -------------------------------------------------------------------------- lanewise operations */
 
-typedef struct {
-    uint64_t state;
-} rng;
-
-static uint64_t next_random(rng *r) {
-    r->state = ir_mix(r->state, UINT64_C(0x2545f4914f6cdd1d));
-    return r->state;
-}
-
 /* Values near the edges are more frequent than chance would have it. */
-static uint64_t operand(rng *r, unsigned width) {
+static uint64_t operand(uint64_t *state, unsigned width) {
     static const uint64_t edges[] = {0, 1, 2, UINT64_MAX, UINT64_C(1) << 63, 31, 32, 64, 7, 0x80};
-    uint64_t pick = next_random(r);
-    uint64_t v = pick % 3 == 0 ? edges[pick / 3 % 10] : next_random(r) >> (pick / 7 % 60);
+    uint64_t pick = splitmix64(state);
+    uint64_t v = pick % 3 == 0 ? edges[pick / 3 % 10] : splitmix64(state) >> (pick / 7 % 60);
     if (pick % 11 == 0) v = UINT64_C(1) << (width - 1);
     return ir_zext(v, width);
 }
@@ -92,7 +84,7 @@ static bool is_division_trap(ir_op op, const uint64_t *a, unsigned width) {
                        (a[0] == UINT64_C(1) << (width - 1) && a[1] == ir_zext(UINT64_MAX, width)));
 }
 
-static void compare_op(ir_module *m, ir_op op, ir_type res, ir_type arg, rng *r) {
+static void compare_op(ir_module *m, ir_op op, ir_type res, ir_type arg, uint64_t *state) {
     ir_func *f = function_of(m, op, res, arg);
     unsigned width = ir_bits(m, arg), lanes = ir_lanes(arg), n = ir_ops[op].nargs;
     ir_eval_env e = {op, ir_kind_of(ir_elem(res)), ir_kind_of(ir_elem(arg)), ir_bits(m, res), width,
@@ -102,7 +94,7 @@ static void compare_op(ir_module *m, ir_op op, ir_type res, ir_type arg, rng *r)
         uint64_t a[IR_MAX_LANES][4] = {0};
         bool traps = false;
         for (unsigned k = 0; k < n; k++)
-            for (unsigned l = 0; l < lanes; l++) args[k].bits[l] = a[l][k] = operand(r, width);
+            for (unsigned l = 0; l < lanes; l++) args[k].bits[l] = a[l][k] = operand(state, width);
         for (unsigned l = 0; l < lanes; l++) traps |= is_division_trap(op, a[l], width);
         if (traps) continue;
         cr_assert(ir_interp_call(f, args, &result));
@@ -116,7 +108,7 @@ static void compare_op(ir_module *m, ir_op op, ir_type res, ir_type arg, rng *r)
 Test(interp, every_lanewise_op_agrees_with_eval) {
     ir_ctx cx = new_context();
     ir_module *m = ir_module_new(&cx, "t", 64);
-    rng r = {1};
+    uint64_t state = 1;
     for (unsigned op = 0; op < IR_OP_COUNT; op++) {
         ir_rule rule = ir_ops[op].rule;
         bool floats = rule == R_FLT || rule == R_CMPF || rule == R_TESTF;
@@ -126,33 +118,34 @@ Test(interp, every_lanewise_op_agrees_with_eval) {
             for (unsigned lanes = 1; lanes <= 3; lanes += 2) {
                 ir_type arg = ir_vector(ir_scalar(k), lanes);
                 bool tests = rule == R_CMPI || rule == R_CMPF || rule == R_TESTF;
-                compare_op(m, (ir_op)op, tests ? ir_with_elem(arg, IR_I1) : arg, arg, &r);
+                compare_op(m, (ir_op)op, tests ? ir_with_elem(arg, IR_I1) : arg, arg, &state);
             }
     }
     ir_module_free(m);
 }
 
-static void compare_cast(ir_module *m, ir_op op, ir_kind from, ir_kind to, rng *r) {
+static void compare_cast(ir_module *m, ir_op op, ir_kind from, ir_kind to, uint64_t *state) {
     for (unsigned lanes = 1; lanes <= 2; lanes++)
-        compare_op(m, op, ir_vector(ir_scalar(to), lanes), ir_vector(ir_scalar(from), lanes), r);
+        compare_op(m, op, ir_vector(ir_scalar(to), lanes), ir_vector(ir_scalar(from), lanes),
+                   state);
 }
 
 Test(interp, casts_agree_with_eval) {
     ir_ctx cx = new_context();
     ir_module *m = ir_module_new(&cx, "t", 64);
-    rng r = {2};
+    uint64_t state = 2;
     for (ir_kind narrow = IR_I1; narrow <= IR_I32; narrow++)
         for (ir_kind wide = narrow + 1; wide <= IR_I64; wide++) {
-            compare_cast(m, IR_OP_zext, narrow, wide, &r);
-            compare_cast(m, IR_OP_sext, narrow, wide, &r);
-            compare_cast(m, IR_OP_trunc, wide, narrow, &r);
+            compare_cast(m, IR_OP_zext, narrow, wide, &state);
+            compare_cast(m, IR_OP_sext, narrow, wide, &state);
+            compare_cast(m, IR_OP_trunc, wide, narrow, &state);
         }
     for (ir_kind i = IR_I8; i <= IR_I64; i++)
         for (ir_kind f = IR_F16; f <= IR_F64; f++) {
-            compare_cast(m, IR_OP_sitofp, i, f, &r);
-            compare_cast(m, IR_OP_uitofp, i, f, &r);
-            compare_cast(m, IR_OP_fptosi, f, i, &r);
-            compare_cast(m, IR_OP_fptoui, f, i, &r);
+            compare_cast(m, IR_OP_sitofp, i, f, &state);
+            compare_cast(m, IR_OP_uitofp, i, f, &state);
+            compare_cast(m, IR_OP_fptosi, f, i, &state);
+            compare_cast(m, IR_OP_fptoui, f, i, &state);
         }
     ir_module_free(m);
 }

@@ -8,6 +8,7 @@
 #define SPVFUSE_TESTS_RANDOM_CFG_H
 
 #include "ir/flow.h"
+#include "tests/random.h"
 
 enum { MAX_BLOCKS = 24 };
 
@@ -15,10 +16,7 @@ typedef struct {
     uint64_t state;
 } rng;
 
-static inline uint32_t rng_below(rng *r, uint32_t n) {
-    r->state = r->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(r->state >> 33) % n;
-}
+static inline uint32_t rng_below(rng *r, uint32_t n) { return draw_below(&r->state, n); }
 
 /* A graph under test: its module, function, blocks by id, and values for conditions. */
 typedef struct {

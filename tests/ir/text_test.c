@@ -5,6 +5,7 @@
  */
 #include "ir/ir.h"
 #include "tests/file.h"
+#include "tests/random.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -212,12 +213,6 @@ Test(text, literals_intern_and_forward_uses_are_patched) {
 
 /* ------------------------------------------------------------------------------------ bad input */
 
-static uint64_t next_random(uint64_t *state) {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    return *state ^= *state << 17;
-}
-
 /* Whatever can be read prints as text that reads back to the same text. */
 static void check_text(const char *text, size_t n) {
     ir_module *m = ir_parse(&cx, "t.ir", text, n);
@@ -233,12 +228,12 @@ static void check_text(const char *text, size_t n) {
 
 static void mutate(char *text, size_t *n, uint64_t *state) {
     static const char pieces[] = "%@!\"\\{}[]()<>:,=& \n;.-09axpf";
-    for (uint64_t edits = 1 + next_random(state) % 3; edits > 0; edits--) {
-        size_t at = next_random(state) % *n, to = next_random(state) % *n;
-        size_t most = *n - (at > to ? at : to), size = next_random(state) % 24 % (most + 1);
-        switch (next_random(state) % 4) {
-        case 0: text[at] = (char)next_random(state); break;
-        case 1: text[at] = pieces[next_random(state) % (sizeof pieces - 1)]; break;
+    for (uint64_t edits = 1 + splitmix64(state) % 3; edits > 0; edits--) {
+        size_t at = splitmix64(state) % *n, to = splitmix64(state) % *n;
+        size_t most = *n - (at > to ? at : to), size = splitmix64(state) % 24 % (most + 1);
+        switch (splitmix64(state) % 4) {
+        case 0: text[at] = (char)splitmix64(state); break;
+        case 1: text[at] = pieces[splitmix64(state) % (sizeof pieces - 1)]; break;
         case 2: memmove(text + to, text + at, size); break;
         default: *n = at + 1;
         }
@@ -251,7 +246,7 @@ Test(text, damaged_text_is_refused_or_read) {
     char *copy = malloc(size);
     uint64_t state = 88172645463325252u;
     for (int round = 0; round < 2000; round++) {
-        size_t begin = next_random(&state) % size, n = 1 + next_random(&state) % 2000;
+        size_t begin = splitmix64(&state) % size, n = 1 + splitmix64(&state) % 2000;
         const char *func = strstr(text + begin, "\nfunc @");
         begin = func ? (size_t)(func - text) : 0;
         if (n > size - begin) n = size - begin;

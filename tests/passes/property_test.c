@@ -3,6 +3,7 @@
 #include "passes/fuse.h"
 #include "tests/passes/items.h"
 #include "tests/passes/random_func.h"
+#include "tests/random.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -129,8 +130,7 @@ static void run_both(void *user) {
 static void fill_memory(fusing *q) {
     uint64_t state = q->seed;
     for (unsigned at = 0; at < ITEMS_LOCALS; at += 8) {
-        state = state * UINT64_C(6364136223846793005) + 1;
-        uint64_t value = state >> 20;
+        uint64_t value = splitmix64(&state) >> 20;
         memcpy(q->before->memory + at, &value, 8);
     }
     memcpy(q->after->memory, q->before->memory, ITEMS_LOCALS);

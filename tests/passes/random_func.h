@@ -15,6 +15,7 @@
 #define SPVFUSE_TESTS_RANDOM_FUNC_H
 
 #include "ir/eval.h"
+#include "tests/random.h"
 
 enum {
     RANDOM_BLOCKS = 8,
@@ -48,8 +49,7 @@ typedef struct {
 } random_maker;
 
 static inline uint32_t random_below(random_maker *r, uint32_t n) {
-    r->state = r->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(r->state >> 33) % n;
+    return draw_below(&r->state, n);
 }
 
 static inline unsigned random_type_index(const random_maker *r, ir_type t) {

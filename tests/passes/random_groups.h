@@ -10,6 +10,7 @@
 #define SPVFUSE_TESTS_RANDOM_GROUPS_H
 
 #include "ir/ir.h"
+#include "tests/random.h"
 
 enum { RG_INTS = 4, RG_PIECE = 96, RG_PARTS = 8, RG_TILE = 1024 };
 
@@ -23,10 +24,7 @@ typedef struct {
     unsigned parts;
 } rg;
 
-static inline unsigned rg_pick(rg *q, unsigned n) {
-    q->state = q->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (unsigned)(q->state >> 33) % n;
-}
+static inline unsigned rg_pick(rg *q, unsigned n) { return draw_below(&q->state, n); }
 
 static inline ir_inst *rg_int(rg *q, int64_t n) {
     return ir_const(q->f, IR_I32, (uint64_t)n & 0xffffffff);

@@ -12,6 +12,7 @@
 #define SPVFUSE_TESTS_RANDOM_LOOPS_H
 
 #include "ir/ir.h"
+#include "tests/random.h"
 
 enum { LOOPS_POOL = 32, LOOPS_WORDS = 8, LOOPS_DEPTH = 3 };
 
@@ -27,10 +28,7 @@ typedef struct {
     loops_pool pool;
 } loops_maker;
 
-static inline uint32_t loops_below(loops_maker *r, uint32_t n) {
-    r->state = r->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(r->state >> 33) % n;
-}
+static inline uint32_t loops_below(loops_maker *r, uint32_t n) { return draw_below(&r->state, n); }
 
 static inline unsigned loops_any(loops_maker *r) {
     return r->pool.value[loops_below(r, r->pool.n)];

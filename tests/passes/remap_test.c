@@ -7,6 +7,7 @@
  */
 #include "tests/passes/items.h"
 #include "tests/passes/world.h"
+#include "tests/random.h"
 
 typedef struct {
     ir_op op;
@@ -139,18 +140,13 @@ static void run_item(trial *t, uint64_t linear) {
                      (unsigned long long)linear);
 }
 
-static uint64_t random_below(uint64_t *state, uint64_t n) {
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (*state >> 11) % n;
-}
-
 static void run_some(void *user) {
     trial *t = user;
     uint64_t all = pass_range_items(&t->w.fused.range), mine = pass_range_items(&t->own),
              state = all;
     const uint64_t ends[] = {0, 1, mine - 1, mine / 2, all - 1, pass_global_size(&t->own, 0) - 1};
     for (unsigned k = 0; k < sizeof ends / sizeof *ends; k++) run_item(t, ends[k]);
-    for (unsigned k = 0; k < 200; k++) run_item(t, random_below(&state, k % 4 ? mine : all));
+    for (unsigned k = 0; k < 200; k++) run_item(t, splitmix64(&state) % (k % 4 ? mine : all));
 }
 
 static void check(pass_range own, pass_range other, bool whole) {
@@ -187,9 +183,9 @@ Test(remap, random_ranges, .timeout = 60) {
     for (unsigned n = 0; n < 120;) {
         pass_range r[2];
         for (unsigned k = 0; k < 2; k++) {
-            r[k] = shape((unsigned)(1 + random_below(&state, 3)), 1, 1, 1);
+            r[k] = shape(1 + draw_below(&state, 3), 1, 1, 1);
             for (unsigned d = 0; d < r[k].dims; d++)
-                r[k].global[d] = 1 + random_below(&state, r[k].dims == 1 ? SMALL : 7);
+                r[k].global[d] = 1 + draw_below(&state, r[k].dims == 1 ? SMALL : 7);
         }
         const pass_range *larger = &r[pass_range_items(&r[1]) > pass_range_items(&r[0])];
         if (pass_same_ids(&r[0], larger)) continue;

@@ -8,6 +8,7 @@
 #include "ir/eval.h"
 #include "ir/interp.h"
 #include "passes/passes.h"
+#include "tests/random.h"
 
 #include <criterion/criterion.h>
 
@@ -23,10 +24,7 @@ typedef struct {
     bool simple; /* build with folding and the module's rules */
 } maker;
 
-static unsigned below(maker *k, unsigned n) {
-    k->state = k->state * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)(k->state >> 33) % n;
-}
+static unsigned below(maker *k, unsigned n) { return draw_below(&k->state, n); }
 
 static uint64_t constant_bits(maker *k, ir_type t) {
     static const int64_t ints[] = {0,  1,  -1,       2,        3,         4,         7,   8,

@@ -10,6 +10,7 @@
  */
 #include "ir/interp.h"
 #include "passes/passes.h"
+#include "tests/random.h"
 
 #include <criterion/criterion.h>
 
@@ -24,10 +25,7 @@ typedef struct {
     ir_inst *var[VARS], *pointer, *sum; /* sum: a variable of its own */
 } subject;
 
-static uint32_t below(subject *s, uint32_t n) {
-    s->state = s->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(s->state >> 33) % n;
-}
+static uint32_t below(subject *s, uint32_t n) { return draw_below(&s->state, n); }
 
 static ir_inst *number(subject *s, uint64_t n) { return ir_const(s->f, IR_I64, n); }
 

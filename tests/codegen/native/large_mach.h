@@ -12,6 +12,7 @@
 #define SPVFUSE_TESTS_LARGE_MACH_H
 
 #include "codegen/template/template.h"
+#include "tests/random.h"
 
 enum { LARGE_SHAPES = 4, LARGE_DEPTH = 8, LARGE_FAR = 500, LARGE_PHIS = 3 };
 
@@ -23,10 +24,7 @@ typedef struct {
     unsigned reach;         /* how far back operands are, mostly */
 } large_maker;
 
-static inline uint32_t large_below(large_maker *k, uint32_t n) {
-    k->state = k->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(k->state >> 33) % n;
-}
+static inline uint32_t large_below(large_maker *k, uint32_t n) { return draw_below(&k->state, n); }
 
 static inline ir_inst *large_operand(large_maker *k) {
     uint32_t reach = large_below(k, 50) ? k->reach : LARGE_FAR;

@@ -12,6 +12,7 @@
 #define SPVFUSE_TESTS_RANDOM_MACH_H
 
 #include "codegen/template/template.h"
+#include "tests/random.h"
 
 enum { MACH_BLOCKS = 16, MACH_PHIS = 6, MACH_BODY = 24 };
 
@@ -35,8 +36,7 @@ typedef struct {
 
 static inline uint32_t mach_below(mach_source *s, uint32_t n) {
     if (s->at < s->n) return s->data[s->at++] % n;
-    s->state = s->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(s->state >> 33) % n;
+    return draw_below(&s->state, n);
 }
 
 static inline ir_type mach_type(unsigned class) {

@@ -1,14 +1,8 @@
 /* cases.c — operands to try a row of encodings.def with; see cases.h. */
 #include "tests/codegen/x86_64/cases.h"
+#include "tests/random.h"
 
 typedef ir_vec(x86_operand) operand_list;
-
-uint64_t cases_random(uint64_t *seed) {
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    return *seed;
-}
 
 static bool is_register(const x86_slot *s) { return s->kind >= X86_R8 && s->kind <= X86_K; }
 static bool is_vector(unsigned kind) { return kind >= X86_XMM && kind <= X86_ZMM; }
@@ -177,8 +171,8 @@ void cases_of_kinds(ir_arena *a, x86_row row, x86_cases *out) {
 static x86_operands random_operands(const x86_form *f, const operand_list *lists, uint64_t *seed) {
     x86_operands o = {0};
     for (unsigned i = 0; i < x86_shapes[f->shape].nargs; i++)
-        o.arg[i] = lists[i].data[cases_random(seed) % lists[i].n];
-    uint64_t bits = cases_random(seed);
+        o.arg[i] = lists[i].data[splitmix64(seed) % lists[i].n];
+    uint64_t bits = splitmix64(seed);
     o.mask = f->flags & (X86_MASKED | X86_MASK_NEEDED) ? (uint8_t)(bits % 7 + 1) : 0;
     o.zero = f->flags & X86_ZEROED && bits & 16;
     o.broadcast = f->broadcast && bits & 32;
@@ -229,7 +223,7 @@ void cases_changed(ir_arena *a, x86_row row, unsigned n, uint64_t *seed, x86_cas
     list_all_operands(a, row, lists);
     while (n--) {
         x86_operands o = random_operands(&x86_forms[row], lists, seed);
-        change_one_thing(&o, cases_random(seed));
+        change_one_thing(&o, splitmix64(seed));
         push_case(a, row, &o, out);
     }
 }

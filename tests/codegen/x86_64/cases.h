@@ -21,6 +21,5 @@ void cases_at_random(ir_arena *arena, x86_row row, unsigned n, uint64_t *seed, x
 void cases_changed(ir_arena *arena, x86_row row, unsigned n, uint64_t *seed, x86_cases *out);
 /* One case with registers only, where the row has one, and one with memory. */
 void cases_of_kinds(ir_arena *arena, x86_row row, x86_cases *out);
-uint64_t cases_random(uint64_t *seed);
 
 #endif

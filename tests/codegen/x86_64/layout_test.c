@@ -4,6 +4,7 @@
  * and few rounds suffice, no jump may be long that would reach as a short one.
  */
 #include "tests/codegen/x86_64/cases.h"
+#include "tests/random.h"
 
 #include <Zydis/Zydis.h>
 #include <criterion/criterion.h>
@@ -117,7 +118,7 @@ Test(layout, jumps_are_short_as_long_as_they_reach) {
 static void random_item(program *p, uint64_t *seed, const uint32_t *labels, unsigned nlabels,
                         bool aligned) {
     static const x86_row rows[] = {X86_JMP_rel32, X86_JNE_rel32, X86_JL_rel32, X86_CALL_rel32};
-    uint64_t r = cases_random(seed);
+    uint64_t r = splitmix64(seed);
     uint32_t label = labels[r >> 32 & (nlabels - 1)];
     switch (r % 8) {
     case 0:
