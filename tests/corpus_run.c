@@ -429,6 +429,12 @@ static void check_one_plan(const char *name, const char *producer) {
     if (has_modules(name, producer)) check_plan(name, producer);
 }
 
+static char *read_list(const char *path) {
+    char *text = read_file(path, NULL);
+    if (!text) perror(path), exit(2);
+    return text;
+}
+
 int main(int argc, char **argv) {
     int shard = 0, shards = 1, n = 3, noracles = 0;
     const char *stage = "";
@@ -441,11 +447,11 @@ int main(int argc, char **argv) {
         else if (strcmp(argv[n], "--oracle") == 0 && n + 1 < argc && noracles < MAX_ORACLES)
             oracles[noracles++] = argv[n + 1];
         else if (strcmp(argv[n], "--bounds") == 0 && n + 1 < argc)
-            bounds = read_file(argv[n + 1], NULL);
+            bounds = read_list(argv[n + 1]);
         else if (strcmp(argv[n], "--stage") == 0 && n + 1 < argc)
             stage = argv[n + 1];
         else if (strcmp(argv[n], "--known") == 0 && n + 1 < argc)
-            known = read_file(argv[n + 1], NULL);
+            known = read_list(argv[n + 1]);
     }
     oracle_only = strcmp(stage, "oracle") == 0;
     for (int p = 0; p < PRODUCERS; p++) {
