@@ -382,9 +382,19 @@ static void find_order(emitter *e) {
     }
 }
 
+/* A loop that has no other in it is fetched faster when it lies in one line. */
+static void place_loop(emitter *e, const ir_loops *loops, uint32_t n) {
+    const ir_loop *l = loops->of[e->order[n]->id];
+    if (!l || l->header != e->order[n] || l->child) return;
+    while (n < e->nblocks && ir_in_loop(loops, e->order[n], l)) n++;
+    if (n < e->nblocks) x86_keep_together(e->w->code, e->label[e->order[n]->id]);
+}
+
 static void put_blocks(emitter *e) {
+    const ir_loops *loops = ir_loop_tree((ir_func *)e->f);
     for (uint32_t n = 0; n < e->nblocks; n++) {
         const ir_block *b = e->order[n], *next = n + 1 < e->nblocks ? e->order[n + 1] : NULL;
+        place_loop(e, loops, n);
         put_label(e, e->label[b->id]);
         foreach_inst (i, b) put_inst(e, i, next);
     }

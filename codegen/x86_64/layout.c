@@ -9,13 +9,14 @@
  * reach become long, until none does.  Jumps only grow, so this ends and is the shortest solution
  * where nothing is aligned.  A chain of jumps of which each pushes the next could take a round per
  * jump: after ROUNDS, every jump that would not reach if all others grew becomes long at once.
- * Then the bytes are copied around the gaps.
+ * Then the bytes are copied around the gaps.  What is to stay together is as long as it was in the
+ * round before, so it may be cut after all where the last round made jumps longer.
  *
  * Constants go behind the code, the largest first, so that each is aligned without holes.
  */
 #include "codegen/x86_64/encode.h"
 
-typedef enum { GAP_JUMP, GAP_ALIGN, GAP_FIELD, GAP_END } gap_kind;
+typedef enum { GAP_JUMP, GAP_ALIGN, GAP_TOGETHER, GAP_FIELD, GAP_END } gap_kind;
 
 typedef struct {
     gap_kind kind;
@@ -23,14 +24,14 @@ typedef struct {
     uint32_t start; /* bytes of the gaps before it */
     uint16_t row;   /* of a jump */
     uint8_t size;   /* now */
-    uint8_t most;   /* a jump: when it is long; an alignment: its multiple */
+    uint8_t most;   /* a jump: when it is long; nops: the multiple that they lead to */
     uint8_t tail;   /* GAP_FIELD: bytes from the field to the end of the instruction */
     uint32_t label;
     int32_t disp;
 } gap;
 
 #define UNBOUND UINT32_MAX
-enum { ROUNDS = 8, LARGEST = 64, FIELD = 4 };
+enum { ROUNDS = 8, LARGEST = 64, FIELD = 4, LINE = 64 };
 
 typedef struct {
     uint32_t at, gaps; /* a place in the buffer, behind so many gaps; at: UNBOUND */
@@ -120,6 +121,12 @@ void x86_align(x86_code *c, unsigned bytes) {
     add_gap(c, GAP_ALIGN, c->n)->most = (uint8_t)bytes;
 }
 
+void x86_keep_together(x86_code *c, uint32_t end) {
+    gap *g = add_gap(c, GAP_TOGETHER, c->n);
+    g->most = LINE;
+    g->label = end;
+}
+
 uint32_t x86_constant(x86_code *c, const void *data, unsigned bytes) {
     assert(bytes && bytes <= LARGEST && !(bytes & (bytes - 1)));
     uint64_t key = ir_hash(bytes, data, bytes);
@@ -135,13 +142,31 @@ uint32_t x86_constant(x86_code *c, const void *data, unsigned bytes) {
 
 /* -------------------------------------------------------------------------------- sizes of gaps */
 
-static unsigned padding(const gap *g) { return (0 - (g->at + g->start)) & (g->most - 1u); }
+static uint32_t gap_place(const gap *g) { return g->at + g->start; }
+
+static uint32_t label_place(const x86_code *c, uint32_t label) {
+    const place *p = &c->labels.data[label];
+    return p->at + c->gaps.data[p->gaps].start;
+}
+
+/* From the end of the gap to its label. */
+static int64_t distance(const x86_code *c, const gap *g) {
+    return (int64_t)label_place(c, g->label) - (gap_place(g) + g->size);
+}
+
+/* Nops at g; what has to stay together is `length` bytes long. */
+static unsigned padding(const gap *g, int64_t length) {
+    unsigned gives = (0 - gap_place(g)) & (g->most - 1u);
+    bool fits = length <= gives || length > g->most;
+    return g->kind == GAP_TOGETHER && fits ? 0 : gives;
+}
 
 static void place_gaps(x86_code *c) {
     uint32_t start = 0;
     foreach_in (gap, g, c->gaps) {
+        int64_t length = g->kind == GAP_TOGETHER ? distance(c, g) : 0;
         g->start = start;
-        if (g->kind == GAP_ALIGN) g->size = (uint8_t)padding(g);
+        if (g->kind == GAP_ALIGN || g->kind == GAP_TOGETHER) g->size = (uint8_t)padding(g, length);
         start += g->size;
     }
 }
@@ -155,20 +180,8 @@ static void place_gaps_apart(x86_code *c) {
     }
 }
 
-static uint32_t gap_place(const gap *g) { return g->at + g->start; }
-
 static bool is_bound(const x86_code *c, uint32_t label) {
     return c->labels.data[label].at != UNBOUND;
-}
-
-static uint32_t label_place(const x86_code *c, uint32_t label) {
-    const place *p = &c->labels.data[label];
-    return p->at + c->gaps.data[p->gaps].start;
-}
-
-/* From the end of the jump to its label. */
-static int64_t distance(const x86_code *c, const gap *g) {
-    return (int64_t)label_place(c, g->label) - (gap_place(g) + g->size);
 }
 
 static bool reaches(const x86_code *c, const gap *g) {
@@ -191,6 +204,7 @@ static bool grow_jumps(x86_code *c) {
 
 static void relax(x86_code *c) {
     unsigned round = 0;
+    place_gaps(c); /* how long things are */
     do place_gaps(c);
     while (grow_jumps(c) && ++round < ROUNDS);
     if (round < ROUNDS) return;
@@ -277,7 +291,8 @@ static bool put_jump(const x86_code *c, x86_image *out, const gap *g) {
 static bool fill_gap(const x86_code *c, x86_image *out, const gap *g) {
     switch (g->kind) {
     case GAP_JUMP: return put_jump(c, out, g);
-    case GAP_ALIGN: put_nops(out->bytes + gap_place(g), g->size); break;
+    case GAP_ALIGN:
+    case GAP_TOGETHER: put_nops(out->bytes + gap_place(g), g->size); break;
     case GAP_FIELD: put_field(c, out, g, gap_place(g), g->tail); break;
     case GAP_END: break;
     }
@@ -302,7 +317,7 @@ static void list_labels(const x86_code *c, x86_image *out) {
 static uint32_t alignment(const x86_code *c) {
     uint32_t most = largest_constant(c);
     foreach_in (const gap, g, c->gaps)
-        if (g->kind == GAP_ALIGN && g->most > most) most = g->most;
+        if ((g->kind == GAP_ALIGN || g->kind == GAP_TOGETHER) && g->most > most) most = g->most;
     return most ? most : 1;
 }
 

@@ -126,7 +126,10 @@ static void random_item(program *p, uint64_t *seed, const uint32_t *labels, unsi
     case 2: jump(p, rows[r >> 16 & 3], label); break;
     case 3: load(p, label); break;
     case 4:
-        if (aligned) x86_align(p->code, 1u << (r >> 20) % 7);
+        if (aligned && r >> 16 & 1)
+            x86_keep_together(p->code, label);
+        else if (aligned)
+            x86_align(p->code, 1u << (r >> 20) % 7);
         break;
     default: fill(p, r >> 24 & 15); break;
     }
@@ -187,6 +190,33 @@ Test(layout, a_short_jump_that_was_asked_for) {
 }
 
 /* ---------------------------------------------------------------------- alignment and constants */
+
+/* A loop of `bytes` and a jump back, behind `before` others: where it begins. */
+static uint32_t place_loop(unsigned before, unsigned bytes) {
+    program p;
+    begin(&p);
+    uint32_t loop = x86_label_new(p.code), behind = x86_label_new(p.code);
+    fill(&p, before);
+    x86_keep_together(p.code, behind);
+    x86_bind(p.code, loop);
+    fill(&p, bytes);
+    jump(&p, X86_JMP_rel32, loop);
+    x86_bind(p.code, behind);
+    walk(&p);
+    cr_expect_eq(p.image.alignment, 64);
+    uint32_t at = p.image.labels[loop];
+    end(&p);
+    return at;
+}
+
+Test(layout, loops_are_kept_together) {
+    for (unsigned before = 0; before < 64; before++)
+        for (unsigned bytes = 0; bytes < 70; bytes++) {
+            bool stays = bytes > 62 || before + bytes + 2 <= 64;
+            cr_expect_eq(place_loop(before, bytes), stays ? before : 64, "%u bytes at %u", bytes,
+                         before);
+        }
+}
 
 Test(layout, alignment_is_kept) {
     for (unsigned before = 0; before < 70; before++) {
