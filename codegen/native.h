@@ -85,7 +85,7 @@ struct cg_target {
      * places?  May be NULL. */
     bool (*commutes)(const cg_target *t, const ir_inst *i);
     /* Makes i read argument n from its slot in the frame instead of a register: the operand becomes
-     * a zero, and describe() says CG_IN_SLOT from then on.  False, and i as it was, when there is
+     * a leaf, and describe() says CG_IN_SLOT from then on.  False, and i as it was, when there is
      * no such form or the change is not worth it.  May be NULL. */
     bool (*fold_reload)(const cg_target *t, ir_inst *i, unsigned n, uint32_t slot);
     /* How register r of a class is written; NULL: as the name of the class and r. */

@@ -179,22 +179,30 @@ static void join_isolated(const spill_state *p, const spill_isolated *x) {
     join_move(p, x->move);
 }
 
-/* Reloads know their slots now, and may vanish in the instruction that they are for. */
-static void finish_reload(spill_state *p, const spill_reload *r) {
-    const cg_target *t = p->s->t;
-    if (!r->inst->uses) ir_remove(r->inst);
-    if (!r->inst->block || r->inst->op != IR_OP_reload) return;
-    uint32_t slot = p->slot[spill_web(p, r->v)] - 1;
-    r->inst->imm.bits = slot;
-    ir_use *u = r->inst->uses;
-    bool once = u && !u->next && u->user == r->inst->next;
-    if (!t->fold_reload || !once) return;
+/* Do only other reloads stand between a reload and the one instruction that it is for? */
+static bool is_at_use(const ir_inst *reload) {
+    const ir_use *u = reload->uses;
+    const ir_inst *i = reload->next;
+    while (i && i->op == IR_OP_reload) i = i->next;
+    return u && !u->next && u->user == i;
+}
+
+static void fold(const cg_target *t, ir_inst *reload) {
     cg_needs needs;
+    ir_use *u = reload->uses;
     unsigned n = (unsigned)(u - u->user->arg);
     ra_describe(t, u->user, &needs);
     bool free = n < needs.nargs && needs.arg[n].fixed == CG_ANY_REG && needs.tied != (int)n &&
                 needs.arg[n].class < CG_MAX_CLASSES;
-    if (free && t->fold_reload(t, u->user, n, slot)) ir_remove(r->inst);
+    if (free && t->fold_reload(t, u->user, n, (uint32_t)reload->imm.bits)) ir_remove(reload);
+}
+
+/* Reloads know their slots now, and may vanish in the instruction that they are for. */
+static void finish_reload(spill_state *p, const spill_reload *r) {
+    if (!r->inst->uses) ir_remove(r->inst);
+    if (!r->inst->block || r->inst->op != IR_OP_reload) return;
+    r->inst->imm.bits = p->slot[spill_web(p, r->v)] - 1;
+    if (p->s->t->fold_reload && is_at_use(r->inst)) fold(p->s->t, r->inst);
 }
 
 void spill_write_code(spill_state *p) {

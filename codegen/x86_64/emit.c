@@ -156,6 +156,7 @@ static x86_operand memory_operand(emitter *e, const ir_inst *i, unsigned arg) {
     const ir_inst *base = ir_arg(i, arg);
     int32_t disp = i->imm.mach.disp;
     unsigned mode = i->imm.mach.mode;
+    if (x86_reads_slot(i, arg)) return at_rsp(e->slot_place[disp]);
     unsigned index = mode & MACH_INDEX ? reg_of(e, ir_arg(i, arg + 1)) : X86_NO_REG;
     if (base->op == IR_OP_address) return x86_at(x86_symbol_label(e->w, base->imm.global), disp);
     if (ir_is_const(base)) return at_constant(e, base, disp);

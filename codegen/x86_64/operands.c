@@ -54,6 +54,10 @@ static bool is_in_register(const ir_inst *v) { return !ir_is_leaf(v) && v->op !=
 
 static void need_memory(const ir_inst *i, unsigned arg, cg_needs *out) {
     unsigned n = i->imm.mach.mode & MACH_INDEX ? 2 : 1;
+    if (x86_reads_slot(i, arg)) {
+        out->arg[arg].class = CG_IN_SLOT;
+        out->slot = (uint32_t)i->imm.mach.disp;
+    }
     for (unsigned k = arg; k < arg + n; k++)
         if (is_in_register(ir_arg(i, k))) out->arg[k] = in_class(CLASS_GENERAL);
 }
@@ -118,4 +122,28 @@ void x86_describe(const cg_target *t, const ir_inst *i, cg_needs *out) {
     if (x86_kind_of(i) != MACH_CMOV) return;
     out->result = out->arg[next] = out->arg[next + 1] = in_class(CLASS_GENERAL);
     out->tied = (int8_t)next;
+}
+
+/* ---------------------------------------------------------------------------------------- reloads */
+
+/* Does the operand take argument n from a register, and could from a slot of so many bytes? */
+static bool may_be_slot(const x86_slot *s, x86_binding b, unsigned n, uint32_t bytes) {
+    return b.as == X86_AS_ARG && b.arg == n && s->index != X86_NONE && s->bytes <= bytes;
+}
+
+bool x86_fold_reload(const cg_target *t, ir_inst *i, unsigned n, uint32_t slot) {
+    x86_binding bound[X86_MAX_ARGS];
+    bool has_row = i->op == IR_OP_mach || i->op == IR_OP_mach_br;
+    if (!has_row || x86_kind_of(i) == MACH_CALL) return false;
+    const x86_shape *shape = x86_shape_of((x86_row)i->imm.mach.row);
+    ir_inst *v = ir_arg(i, n);
+    bool can = false;
+    x86_bind_operands(i, bound);
+    for (unsigned k = 0; k < shape->nargs; k++)
+        can |= may_be_slot(&shape->slot[k], bound[k], n, t->slot_of(t, v->type));
+    if (!can || i->imm.mach.mode & MACH_MEMORY) return false;
+    i->imm.mach.mode |= MACH_MEMORY;
+    i->imm.mach.disp = (int32_t)slot;
+    ir_set_arg(i, n, ir_undef(i->block->func, v->type));
+    return true;
 }

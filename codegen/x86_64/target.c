@@ -79,7 +79,8 @@ static bool commutes(const cg_target *t, const ir_inst *i) {
                  .class_of = class_of,                                                             \
                  .slot_of = slot_of,                                                               \
                  .may_repeat = may_repeat,                                                         \
-                 .commutes = commutes},                                                            \
+                 .commutes = commutes,                                                             \
+                 .fold_reload = x86_fold_reload},                                                  \
         .level = n                                                                                 \
     }
 

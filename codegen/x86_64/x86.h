@@ -7,7 +7,8 @@
  *   a register that is only written    nothing: it is the result
  *   memory (MACH_MEMORY in mach.mode)  its base, and with MACH_INDEX its index; the displacement is
  *                                      mach.disp.  A base is a value, a variable of the frame, a
- *                                      global, or a constant that stands behind the code
+ *                                      global, or a constant that stands behind the code; undef
+ *                                      stands for the slot of the frame of number mach.disp
  *   an immediate                       a constant
  * and behind them registers that the row reads without naming them (rax of cmpxchg), in the order
  * rax, rcx, rdx, and what the kind of the instruction asks for.
@@ -107,7 +108,12 @@ typedef struct {
 
 /* Fills one binding per operand; gives the number of arguments that they take. */
 unsigned x86_bind_operands(const ir_inst *i, x86_binding out[X86_MAX_ARGS]);
+/* Is the memory whose base is this argument a slot of the frame? */
+static inline bool x86_reads_slot(const ir_inst *i, unsigned arg) {
+    return ir_arg(i, arg)->op == IR_OP_undef;
+}
 void x86_describe(const cg_target *t, const ir_inst *i, cg_needs *out);
+bool x86_fold_reload(const cg_target *t, ir_inst *i, unsigned n, uint32_t slot);
 
 /* ------------------------------------------------------------------------- selection (select.c) */
 
