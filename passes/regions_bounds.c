@@ -1,13 +1,17 @@
 /* regions_bounds.c — guards become bounds of loops.
  *
  *   if (id < n) …, with nothing else in the region:  the loop over ids ends before n
+ *   if (id > n) …                                    it begins behind n
+ *   if (n > 0) …                                     there is no loop where that does not hold
  *
  * A guard stands where a region begins, behind nothing that has an effect; items that it turns away
- * leave the region at once.  It is a comparison of an id with what is the same for the group, or
- * several of them, all of which must hold.  The tests that have become bounds are left out; others
- * stay.  Ids do not wrap, so for an id that is base + counter, and counts from 0,
+ * leave the region at once.  It is a comparison of an id with what is the same for the group, a
+ * test that is the same for the group, or several of them, all of which must hold.  The tests that
+ * have become bounds are left out; others stay.  Ids do not wrap, so for an id that is base +
+ * counter, and counts from 0,
  *   id < n   is   counter < n - base, or none when n is less than base
- * A test for local id 0 is a bound, too.
+ * A loop begins with the first id for which the opposite, id < n, does not hold.  A test for local
+ * id 0 is a bound, too.
  */
 #include "passes/regions_impl.h"
 
@@ -105,16 +109,46 @@ static bool is_bound(const bounder *c, const test *t, int *d, ir_inst **base) {
     return (zero || less) && may_hoist(c, t->right, &left);
 }
 
+/* … of the counter. */
+static ir_inst *find_count(bounder *c, const test *t, ir_inst *base) {
+    ir_inst *limit = find_limit(c, t);
+    return base ? build(c, IR_OP_usubsat, limit, base) : limit;
+}
+
+static bool has_const_bound(const bounder *c, int d) {
+    return c->r->bound[d] && ir_is_const(c->r->bound[d]);
+}
+
 static bool make_bound(bounder *c, const test *t) {
     int d;
     ir_inst *base;
+    bool zero = t->op == IR_OP_eq;
     if (!is_bound(c, t, &d, &base)) return false;
-    if (c->r->bound[d] && ir_is_const(c->r->bound[d])) return false;
-    ir_inst *limit = find_limit(c, t), **bound = &c->r->bound[d];
-    if (t->op == IR_OP_eq) *bound = limit; /* there is one at least */
-    if (t->op == IR_OP_eq) return true;
-    if (base) limit = build(c, IR_OP_usubsat, limit, base);
-    *bound = build(c, IR_OP_umin, *bound ? *bound : c->g->count[d], limit);
+    if (has_const_bound(c, d) || (zero && c->r->start[d])) return false;
+    ir_inst *count = find_count(c, t, base), **bound = &c->r->bound[d];
+    if (zero) /* there is one at least */
+        *bound = count;
+    else
+        *bound = build(c, IR_OP_umin, *bound ? *bound : c->g->count[d], count);
+    return true;
+}
+
+static bool make_start(bounder *c, const test *t) {
+    test below = {pass_opposite(t->op), t->right, t->left};
+    int d;
+    ir_inst *base;
+    if (!is_bound(c, &below, &d, &base) || has_const_bound(c, d)) return false;
+    ir_inst *first = find_count(c, &below, base), **start = &c->r->start[d];
+    *start = *start ? build(c, IR_OP_umax, *start, first) : first;
+    return true;
+}
+
+static bool make_guard(bounder *c, ir_inst *condition, bool holds) {
+    unsigned left = MAX_HOIST;
+    if (!may_hoist(c, condition, &left)) return false;
+    ir_inst *x = hoist(c, condition), **guard = &c->r->guard;
+    if (!holds) x = ir_build2(&c->b, IR_OP_xor, IR_I1, x, ir_const(c->g->f, IR_I1, 1));
+    *guard = *guard ? ir_build2(&c->b, IR_OP_and, IR_I1, *guard, x) : x;
     return true;
 }
 
@@ -155,13 +189,14 @@ static unsigned list_tests(ir_inst *condition, bool holds, ir_inst *list[MAX_TES
     return n;
 }
 
-static bool becomes_bound(bounder *c, const ir_inst *i, bool holds) {
+static bool becomes_bound(bounder *c, ir_inst *i, bool holds) {
+    if (make_guard(c, i, holds)) return true;
     if (ir_info(i)->rule != R_CMPI || !pass_is_comparison(i)) return false;
     test t = {(ir_op)i->op, ir_arg(i, 0), ir_arg(i, 1)};
     if (!holds) t = (test){pass_opposite(t.op), ir_arg(i, 1), ir_arg(i, 0)};
     if (!holds && (i->op == IR_OP_eq || i->op == IR_OP_ne))
         t.left = ir_arg(i, 0), t.right = ir_arg(i, 1);
-    return make_bound(c, &t);
+    return make_bound(c, &t) || make_start(c, &t);
 }
 
 /* Takes bounds out of the branch that ends b; true when nothing is left of it. */

@@ -17,7 +17,9 @@ typedef struct {
     ir_block *decider; /* its branch says which target: all exits are its; NULL: several blocks */
     ir_inst *first;    /* of the head, phis aside; values that come in are read before it */
     ir_block *before;  /* runs once for the group, in front of the loops */
-    ir_inst *bound[3]; /* of the loops, below the number of items; NULL: that is it */
+    ir_inst *start[3]; /* of the loops; NULL: 0 */
+    ir_inst *bound[3]; /* …, below the number of items; NULL: that is it */
+    ir_inst *guard;    /* does any item have something to do?  NULL: it is not known */
     ir_inst *id[3], *item; /* of the item that the loops are at: local ids, and in linear order */
 } pass_region;
 

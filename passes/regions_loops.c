@@ -3,7 +3,8 @@
  *   before -> z -> y -> x -> the region's blocks -> next x -> next y -> next z -> after
  *
  * Every loop has a counter from 0, one block that jumps back, and at least one round, or is passed
- * by in front, if guards have become its bound (regions_bounds.c).  A dimension of one item has
+ * by in front, if guards have become its start or its bound (regions_bounds.c).  A dimension of one
+ * item has
  * none; a region in which all items do the same, and which writes nothing but values kept once, has
  * no loops at all.
  *
@@ -159,6 +160,14 @@ static bool is_single(const looper *l, const pass_region *r, unsigned d) {
     return !l->g->count[d] || is_one(r->bound[d]);
 }
 
+static ir_inst *start_of(const looper *l, const pass_region *r, unsigned d) {
+    return r->start[d] ? r->start[d] : pass_number(l->g, 0);
+}
+
+static ir_inst *end_of(const looper *l, const pass_region *r, unsigned d) {
+    return r->bound[d] ? r->bound[d] : l->g->count[d];
+}
+
 /* Begins the loop of dimension d behind `from`; its header. */
 static ir_block *begin_loop(looper *l, pass_region *r, unsigned d, ir_block *from) {
     l->before[d] = from;
@@ -167,17 +176,17 @@ static ir_block *begin_loop(looper *l, pass_region *r, unsigned d, ir_block *fro
         return from;
     }
     ir_block *header = ir_block_new(l->g->f, NULL);
-    r->id[d] = ir_append_arg(ir_build_phi(header, IR_I64), pass_number(l->g, 0));
+    r->id[d] = ir_append_arg(ir_build_phi(header, IR_I64), start_of(l, r, d));
     return header;
 }
 
-/* Leads into the loop, past it when a bound may leave no round of it. */
+/* Leads into the loop, past it when guards may leave no round of it. */
 static void enter_loop(looper *l, const pass_region *r, unsigned d, ir_block *header,
                        ir_block *out) {
-    ir_inst *zero = pass_number(l->g, 0);
+    ir_inst *start = start_of(l, r, d), *end = end_of(l, r, d);
     ir_at_end(&l->b, l->before[d]);
-    if (r->bound[d])
-        ir_build_br(&l->b, ir_build2(&l->b, IR_OP_ult, IR_I1, zero, r->bound[d]), header, out);
+    if (r->bound[d] || r->start[d])
+        ir_build_br(&l->b, ir_build2(&l->b, IR_OP_ult, IR_I1, start, end), header, out);
     else
         ir_build_jmp(&l->b, header);
 }
@@ -185,11 +194,10 @@ static void enter_loop(looper *l, const pass_region *r, unsigned d, ir_block *he
 /* Ends it: the latch, which leads to `out`. */
 static ir_block *end_loop(looper *l, pass_region *r, unsigned d, ir_block *header, ir_block *out) {
     ir_block *latch = ir_block_new(l->g->f, NULL);
-    ir_inst *count = r->bound[d] ? r->bound[d] : l->g->count[d];
     enter_loop(l, r, d, header, out);
     ir_at_end(&l->b, latch);
     ir_inst *next = pass_build_plain(&l->b, IR_OP_add, r->id[d], pass_number(l->g, 1));
-    ir_inst *more = ir_build2(&l->b, IR_OP_ult, IR_I1, next, count);
+    ir_inst *more = ir_build2(&l->b, IR_OP_ult, IR_I1, next, end_of(l, r, d));
     ir_build_br(&l->b, more, header, out);
     r->id[d] = ir_append_arg(r->id[d], next);
     return latch;
@@ -204,9 +212,18 @@ static ir_inst *find_row(looper *l, const pass_region *r) {
     return count[0] ? pass_build_plain(&l->b, IR_OP_mul, row, count[0]) : row;
 }
 
+/* Past all loops when no item has something to do; what stands in front of them else. */
+static ir_block *begin_guarded(looper *l, const pass_region *r) {
+    if (!r->guard) return r->before;
+    ir_block *to = ir_block_new(l->g->f, NULL);
+    ir_at_end(&l->b, r->before);
+    ir_build_br(&l->b, r->guard, to, l->after);
+    return to;
+}
+
 static void build_loops(looper *l, pass_region *r) {
-    ir_block *header[3], *at = r->before, *latch = l->after;
     pass_find_bounds(l->g, r);
+    ir_block *header[3], *before = begin_guarded(l, r), *at = before, *latch = l->after;
     for (unsigned d = 3; d-- > 1;) at = header[d] = begin_loop(l, r, d, at);
     ir_at_end(&l->b, at);
     ir_inst *row = find_row(l, r);
@@ -214,7 +231,7 @@ static void build_loops(looper *l, pass_region *r) {
     ir_at_end(&l->b, at);
     r->item = pass_build_plain(&l->b, IR_OP_add, row, r->id[0]);
     ir_build_jmp(&l->b, r->head);
-    if (at != r->before) at->loop_hint |= IR_LOOP_ITEMS;
+    if (at != before) at->loop_hint |= IR_LOOP_ITEMS;
     for (unsigned d = 3; d-- > 0;)
         if (!is_single(l, r, d)) latch = end_loop(l, r, d, header[d], latch);
     link_exits(l, r, latch);

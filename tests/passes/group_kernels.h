@@ -312,6 +312,24 @@ static const group_kernel group_kernels[] = {
      "%ev: ptr.private = alloca event align 8\nstore %e, %ev align 8\n"
      "wait_events i32 1, %ev workgroup\n%q: ptr.local = ptradd @own, %lno\n"
      "%x: i32 = load %q align 4\n" PUT("%x") "ret\n"},
+    {"ids from one number to another",
+     "%x: i64 = global_id 0\n%y: i64 = global_id 1\n%w: i64 = zext %m\n%w2: i64 = add %w, 30\n"
+     "%a: i1 = ult %w, %x\n%b: i1 = ule %x, %w2\n%ab: i1 = and %a, %b\n%c: i1 = ule i64 1, %y\n"
+     "%d: i1 = ult %y, i64 4\n%cd: i1 = and %c, %d\n%e: i1 = and %ab, %cd\n"
+     "br %e, body, done\nbody:\n" PUT("%v") "jmp done\ndone:\nret\n"},
+    {"signed ids from one number to another, one test after the other",
+     "%x: i64 = global_id 0\n%i: i32 = trunc %x\n%f: i32 = sub %m, 2\n%a: i1 = slt %i, i32 1\n"
+     "br %a, done, more\nmore:\n%b: i1 = sle %f, %i\n%w: i32 = add %m, 20\n"
+     "%c: i1 = slt %w, %i\n%nc: i1 = xor %c, true\n%bc: i1 = and %b, %nc\nbr %bc, body, done\n"
+     "body:\n" PUT("%v") "jmp done\ndone:\nret\n"},
+    {"a test for all of the group, behind a barrier and in front of one",
+     SWAP("%t", "%v") "%a: i1 = slt %n, i32 99\n%b: i1 = slt i32 2, %li\n"
+     "%c: i1 = or %a, %b\nbr %c, next, body\nbody:\n" PUT("%t") "jmp next\nnext:\n" B
+     "%d: i1 = ne %m, i32 2\nbr %d, last, done\nlast:\n" PUT("%v") "jmp done\ndone:\nret\n"},
+    {"the first item, which is not there",
+     "%x: i64 = local_id 0\n%a: i1 = eq %x, i64 0\n%w: i64 = zext %m\n%b: i1 = ule %w, %x\n"
+     "%c: i1 = and %b, %a\nbr %c, body, done\nbody:\n" PUT("%v") "jmp done\ndone:\n" B
+     "br %a, again, next\nagain:\nbr %b, some, next\nsome:\n" PUT("%li") "jmp next\nnext:\nret\n"},
 };
 /* clang-format on */
 
