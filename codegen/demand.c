@@ -127,9 +127,18 @@ static void raise_loops(spill_state *p, const ir_block *b) {
         }
 }
 
+void spill_look(spill_state *p) {
+    p->live = ir_liveness(p->s->f);
+    p->order = &ir_dominators(p->s->f)->order;
+    p->loops = ir_loop_tree(p->s->f);
+    for (unsigned c = 0; c < p->s->t->nclasses; c++)
+        p->registers[c] = count(p->s->t->class[c].usable);
+}
+
 bool spill_find_pressure(spill_state *p) {
     pressure_walk w = {.p = p};
     bool too_much = false;
+    spill_look(p);
     w.live = ir_new_array(&p->s->scratch, bool, p->s->f->next_id);
     p->pressure = ir_new_array(&p->s->scratch, spill_count, p->s->f->next_block);
     p->loop_pressure = ir_new_array(&p->s->scratch, spill_count, p->s->f->next_block);

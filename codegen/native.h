@@ -88,6 +88,11 @@ struct cg_target {
      * a leaf, and describe() says CG_IN_SLOT from then on.  False, and i as it was, when there is
      * no such form or the change is not worth it.  May be NULL. */
     bool (*fold_reload)(const cg_target *t, ir_inst *i, unsigned n, uint32_t slot);
+    /* The type of the constant that i reads from memory and could have in a register, or IR_VOID;
+     * unfold makes i read it there, and gives what loads it: in front of i, to be repeated.  May be
+     * NULL, both of them. */
+    ir_type (*reads_constant)(const cg_target *t, const ir_inst *i);
+    ir_inst *(*unfold)(const cg_target *t, ir_inst *i);
     /* How register r of a class is written; NULL: as the name of the class and r. */
     const char *(*reg_name)(const cg_target *t, unsigned class, unsigned r);
 };

@@ -3,6 +3,7 @@
  *   regalloc.c    the order of the steps, and what all of them do to a function
  *   needs.c       what instructions ask of registers
  *   stack.c       every value in memory
+ *   hoist.c       constants in front of loops
  *   commute.c     which operand is overwritten
  *   spill.c       so few values at once that registers suffice; spill.h lists its helpers
  *   limits.c      which registers a value cannot have, which it would like, what it costs in memory
@@ -28,6 +29,7 @@ typedef struct {
     uint32_t cap;                        /* entries that a->reg has room for */
     uint64_t random;                     /* state; 0: nothing is random */
     uint32_t slot_bytes[CG_MAX_CLASSES]; /* of slots, for the largest value of the function */
+    bool too_few;                        /* registers for all values; false: not known */
     ir_map brief; /* by id: values that live for one instruction, and are never evicted */
 } ra_state;
 
@@ -109,6 +111,8 @@ uint32_t ra_group(ra_value *table, uint32_t id);
 
 /* ------------------------------------------------------------------------------ the other steps */
 
+/* Makes constants in front of loops. */
+void ra_hoist(ra_state *s);
 /* Lets operands change places. */
 void ra_commute(ra_state *s);
 /* Spills so that there are registers enough for all that is live at once. (spill.c) */

@@ -189,7 +189,10 @@ static void run(void *user) {
     ra_job *job = user;
     ra_state *s = &job->s;
     ir_remove_unreachable(s->f);
-    if (job->options->how == CG_REGALLOC_FAST) ra_commute(s);
+    if (job->options->how == CG_REGALLOC_FAST) {
+        ra_hoist(s);
+        ra_commute(s);
+    }
     const cg_snapshot *before =
         job->options->check ? cg_take_snapshot(s->t, s->f, &s->scratch) : NULL;
     measure_slots(s);

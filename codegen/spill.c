@@ -318,20 +318,13 @@ static void make_tables(spill_state *p) {
     p->stored = ir_new_array(&p->s->scratch, bool, values);
 }
 
-static void find_graph(spill_state *p) {
-    p->live = ir_liveness(p->s->f);
-    p->order = &ir_dominators(p->s->f)->order;
-    p->loops = ir_loop_tree(p->s->f);
-}
-
 void ra_spill_values(ra_state *s) {
     spill_state p = {.s = s};
-    for (unsigned c = 0; c < s->t->nclasses; c++)
-        p.registers[c] = (unsigned)__builtin_popcount(s->t->class[c].usable);
-    find_graph(&p);
-    if (!spill_find_pressure(&p)) return;
+    if (s->too_few)
+        spill_look(&p);
+    else if (!spill_find_pressure(&p))
+        return;
     spill_find_webs(&p);
-    find_graph(&p);
     spill_find_pressure(&p);
     spill_find_distances(&p);
     make_tables(&p);

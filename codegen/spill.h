@@ -79,7 +79,9 @@ typedef struct {
 /* demand.c */
 void spill_find_pads(const spill_state *p, const cg_needs *needs, const bool *lives_on,
                      spill_pads out[CG_MAX_CLASSES]);
-/* Most registers that are needed at once; true when that is more than there are. */
+/* What is known of the graph and the target. */
+void spill_look(spill_state *p);
+/* … and most registers that are needed at once; true when that is more than there are. */
 bool spill_find_pressure(spill_state *p);
 void spill_find_distances(spill_state *p);
 /* Sets next[] for what is live at the end of b, counted from its start. */

@@ -147,3 +147,40 @@ bool x86_fold_reload(const cg_target *t, ir_inst *i, unsigned n, uint32_t slot) 
     ir_set_arg(i, n, ir_undef(i->block->func, v->type));
     return true;
 }
+
+/* -------------------------------------------------------------------------------------- constants */
+
+/* The argument that i reads from behind the code where a register might be; -1: there is none. */
+static int constant_operand(const ir_inst *i) {
+    x86_binding bound[X86_MAX_ARGS];
+    bool has_row = i->op == IR_OP_mach || i->op == IR_OP_mach_br;
+    if (!has_row || !(i->imm.mach.mode & MACH_MEMORY) || i->imm.mach.disp) return -1;
+    const x86_shape *shape = x86_shape_of((x86_row)i->imm.mach.row);
+    x86_bind_operands(i, bound);
+    for (unsigned n = 0; n < shape->nargs; n++) {
+        bool reads = bound[n].as == X86_AS_MEMORY && ir_is_const(ir_arg(i, bound[n].arg));
+        if (reads && class_of_kind((x86_kind)shape->slot[n].kind) == CLASS_VECTOR)
+            return bound[n].arg;
+    }
+    return -1;
+}
+
+ir_type x86_reads_constant(const cg_target *t, const ir_inst *i) {
+    (void)t;
+    int n = constant_operand(i);
+    return n < 0 ? IR_VOID : ir_arg(i, (unsigned)n)->type;
+}
+
+ir_inst *x86_unfold(const cg_target *t, ir_inst *i) {
+    unsigned n = (unsigned)constant_operand(i);
+    ir_inst *c = ir_arg(i, n), *load = ir_inst_new(i->block->func, IR_OP_mach, c->type, 1);
+    x86_row row = x86_vector_load((const x86_cpu *)t, x86_bytes_of(c->type));
+    load->imm.mach.row = (uint16_t)row;
+    load->imm.mach.mode = MACH_MEMORY;
+    load->loc = i->loc;
+    ir_set_arg(load, 0, c);
+    ir_insert(load, i->block, i);
+    ir_set_arg(i, n, load);
+    i->imm.mach.mode &= (uint8_t)~MACH_MEMORY;
+    return load;
+}

@@ -80,7 +80,9 @@ static bool commutes(const cg_target *t, const ir_inst *i) {
                  .slot_of = slot_of,                                                               \
                  .may_repeat = may_repeat,                                                         \
                  .commutes = commutes,                                                             \
-                 .fold_reload = x86_fold_reload},                                                  \
+                 .fold_reload = x86_fold_reload,                                                   \
+                 .reads_constant = x86_reads_constant,                                             \
+                 .unfold = x86_unfold},                                                            \
         .level = n                                                                                 \
     }
 
