@@ -7,6 +7,7 @@
  * Widening: a counter of which all uses are extensions to one type and comparisons with what the
  * loop does not change counts in that type, when extension and step may be swapped: when nothing
  * wraps, by a promise (nsw for sext, nuw for zext) or because the number of iterations says so.
+ * A counter that is never negative is extended by sext, which zext is as well.
  * That takes an extension out of each iteration.  What it is compared with is extended in front of
  * the loop.
  *
@@ -122,6 +123,7 @@ typedef struct {
     ir_op op; /* IR_OP_sext or IR_OP_zext */
     ir_type type;
     bool counted; /* the number of iterations keeps it in range */
+    bool either;  /* sext and zext are the same */
     ir_inst *phi, *next;
 } extension;
 
@@ -152,22 +154,29 @@ static bool is_counted(const rewriter *r, const extension *e) {
     return last >= low && last <= high;
 }
 
+/* It counts upwards from 0 or more, and does not wrap. */
+static bool is_never_negative(const variable *v) {
+    bool from = ir_is_const(v->c.init) && ir_signed_const(v->c.init) >= 0;
+    return from && v->c.step >= 0 && v->c.next->flags & IR_NSW;
+}
+
 static bool may_extend(const rewriter *r, extension *e) {
     e->counted = is_counted(r, e);
     return e->counted || e->v->c.next->flags & (e->op == IR_OP_sext ? IR_NSW : IR_NUW);
 }
 
+/* Sign extension keeps the order of unsigned numbers, too. */
 static bool is_order_of(ir_op compare, ir_op extension_op) {
     bool is_signed = compare == IR_OP_slt || compare == IR_OP_sle;
-    bool is_unsigned = compare == IR_OP_ult || compare == IR_OP_ule;
-    return extension_op == IR_OP_sext ? !is_unsigned : !is_signed;
+    return extension_op == IR_OP_sext || !is_signed;
 }
 
 /* Is this use one that the wide counter can serve? */
 static bool is_served(const rewriter *r, const extension *e, const ir_use *u) {
     const ir_inst *i = u->user;
     if (i == e->v->phi || i == e->v->c.next) return true;
-    if (is_extension(i)) return i->op == e->op && i->type == e->type;
+    if (is_extension(i)) return (i->op == e->op || e->either) && i->type == e->type;
+    if (!i->uses && ir_is_dead_safe(i)) return true;
     if (ir_info(i)->rule != R_CMPI || !is_order_of((ir_op)i->op, e->op)) return false;
     return is_inside(r, i) && !is_inside(r, ir_arg(i, u == &i->arg[0]));
 }
@@ -214,7 +223,7 @@ static void serve_uses(rewriter *r, const extension *e, ir_inst *narrow, ir_inst
         if (is_extension(i)) {
             ir_replace_uses(i, wide);
             ir_remove(i);
-        } else if (i != e->v->phi && i != e->v->c.next) {
+        } else if (ir_info(i)->rule == R_CMPI) {
             widen_test(r, e, i, (unsigned)(u - i->arg), wide);
         }
     }
@@ -224,6 +233,8 @@ static void widen(rewriter *r, variable *v) {
     const ir_inst *first = find_extension(v);
     if (!first) return;
     extension e = {.v = v, .op = (ir_op)first->op, .type = first->type};
+    e.either = is_never_negative(v);
+    if (e.either) e.op = IR_OP_sext;
     if (!may_extend(r, &e) || !is_all_served(r, &e)) return;
     build_wide(r, &e);
     serve_uses(r, &e, v->phi, e.phi);

@@ -66,9 +66,10 @@ const char pass_standard[] =
     "sink";        /* work that only one of the branches needs that are left */
 
 const char pass_widening[] =
-    "widen," /* while ids are queries: those that are small are not cut and extended again */
-    "gvn,"   /* parts of several indices are one */
-    "dce";   /* the sums that they were */
+    "widen,"   /* while ids are queries: those that are small are not cut and extended again */
+    "indvars," /* … nor are counters of loops, now that nothing else asks for 32 bits of them */
+    "gvn,"     /* parts of several indices are one */
+    "dce";     /* the sums that they were */
 
 const char pass_group_pipeline[] =
     "simplify,"    /* what ids and sizes are now */
