@@ -231,6 +231,8 @@ static bool is_exact(const ir_inst *cast) {
     return w <= precision[ir_kind_of(cast->type) - IR_F16];
 }
 
+static bool is_in_64_bits(const ir_inst *v) { return width_of(v->type) == 64; }
+
 /* Can the integer m hold an address? Is it exactly as wide as one? */
 static bool holds_pointer(const ir_builder *b, const ir_inst *m) {
     return width_of(m->type) >= b->f->module->pointer_bits;
@@ -251,6 +253,10 @@ static ir_inst *log2_of(ir_builder *b, const ir_inst *c) {
 
 static ir_inst *width_minus_1(ir_builder *b, const ir_inst *c) {
     return ir_const(b->f, c->type, width_of(c->type) - 1);
+}
+
+static ir_inst *low_word(ir_builder *b, ir_inst *x) {
+    return ir_build1(b, IR_OP_trunc, ir_with_elem(x->type, IR_I32), x);
 }
 
 /* As many low bits as `narrow` has, in the type of `wide`. */
