@@ -15,34 +15,34 @@ enum { MOST_LOOPS = 8 }; /* that a constant may leave */
 
 typedef struct {
     ra_state *s;
-    spill_state p;
+    const spill_state *p;
     const ir_dom *dom;
     spill_count hoisted;
     ir_map known; /* hash of a constant and its place -> what makes it there */
 } hoister;
 
-/* ----------------------------------------------------------------------------------------- places */
+/* --------------------------------------------------------------------------------------- places */
 
 /* The end of this block is in front of the loop; NULL: there is no such block. */
 static ir_block *block_before(const hoister *h, const ir_loop *l) {
     ir_block *b = h->dom->idom[l->header->id];
     bool leads = false;
     for (uint32_t n = 0; b && n < b->nsucc; n++) leads |= b->succ[n] == l->header;
-    bool outside = leads && h->p.loops->of[b->id] == l->parent;
+    bool outside = leads && h->p->loops->of[b->id] == l->parent;
     return outside && !l->irreducible ? b : NULL;
 }
 
 static bool has_room(const hoister *h, const ir_loop *l, const ir_block *before, unsigned class) {
     if (h->s->random) return ra_random(h->s, 2);
-    uint32_t inside = h->p.loop_pressure[l->header->id].n[class];
-    uint32_t outside = h->p.pressure[before->id].n[class];
+    uint32_t inside = h->p->loop_pressure[l->header->id].n[class];
+    uint32_t outside = h->p->pressure[before->id].n[class];
     uint32_t most = inside > outside ? inside : outside;
-    return most + h->hoisted.n[class] < h->p.registers[class];
+    return most + h->hoisted.n[class] < h->p->registers[class];
 }
 
 /* In front of the outermost loop around b that has room; NULL: there is none. */
 static ir_block *find_place(const hoister *h, const ir_block *b, unsigned class) {
-    const ir_loop *l = h->p.loops->of[b->id];
+    const ir_loop *l = h->p->loops->of[b->id];
     ir_block *place = NULL;
     for (unsigned n = 0; l && n < MOST_LOOPS; n++, l = l->parent) {
         ir_block *before = block_before(h, l);
@@ -52,7 +52,7 @@ static ir_block *find_place(const hoister *h, const ir_block *b, unsigned class)
     return place;
 }
 
-/* ------------------------------------------------------------------------------------------ moves */
+/* ---------------------------------------------------------------------------------------- moves */
 
 static bool is_same(const ir_inst *x, const ir_inst *y) {
     bool same =
@@ -69,7 +69,7 @@ static uint64_t key_of(const ir_inst *i, const ir_block *place) {
 
 /* The same, in front of one of the loops around i. */
 static ir_inst *find_known(const hoister *h, const ir_inst *i) {
-    const ir_loop *l = h->p.loops->of[i->block->id];
+    const ir_loop *l = h->p->loops->of[i->block->id];
     for (unsigned n = 0; l && n < MOST_LOOPS; n++, l = l->parent) {
         ir_block *before = block_before(h, l);
         ir_inst *known = before ? ir_map_get(&h->known, key_of(i, before)) : NULL;
@@ -93,7 +93,7 @@ static void hoist(hoister *h, ir_inst *i) {
     ir_map_set(&h->s->scratch, &h->known, key_of(i, place), i);
 }
 
-/* ------------------------------------------------------------------------------------- candidates */
+/* ----------------------------------------------------------------------------------- candidates */
 
 static bool is_for_phi(const ir_inst *i) {
     foreach_use (u, i)
@@ -118,10 +118,8 @@ static void pass_block(hoister *h, ir_block *b) {
     }
 }
 
-void ra_hoist(ra_state *s) {
-    hoister h = {.s = s, .p.s = s, .dom = ir_dominators(s->f)};
-    if (!ir_loop_tree(s->f)->first) return;
-    s->too_few = spill_find_pressure(&h.p);
-    foreach_block (b, s->f)
-        if (h.p.loops->of[b->id]) pass_block(&h, b);
+void spill_hoist(spill_state *p) {
+    hoister h = {.s = p->s, .p = p, .dom = ir_dominators(p->s->f)};
+    foreach_block (b, p->s->f)
+        if (p->loops->of[b->id]) pass_block(&h, b);
 }

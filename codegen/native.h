@@ -88,6 +88,8 @@ struct cg_target {
      * a leaf, and describe() says CG_IN_SLOT from then on.  False, and i as it was, when there is
      * no such form or the change is not worth it.  May be NULL. */
     bool (*fold_reload)(const cg_target *t, ir_inst *i, unsigned n, uint32_t slot);
+    /* Of a mach: does it read or write memory that changes, or do more than give its result? */
+    bool (*has_effect)(const cg_target *t, const ir_inst *i);
     /* The type of the constant that i reads from memory and could have in a register, or IR_VOID;
      * unfold makes i read it there, and gives what loads it: in front of i, to be repeated.  May be
      * NULL, both of them. */

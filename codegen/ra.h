@@ -4,6 +4,7 @@
  *   needs.c       what instructions ask of registers
  *   stack.c       every value in memory
  *   hoist.c       constants in front of loops
+ *   schedule.c    the order of blocks that need too many registers
  *   commute.c     which operand is overwritten
  *   spill.c       so few values at once that registers suffice; spill.h lists its helpers
  *   limits.c      which registers a value cannot have, which it would like, what it costs in memory
@@ -111,8 +112,8 @@ uint32_t ra_group(ra_value *table, uint32_t id);
 
 /* ------------------------------------------------------------------------------ the other steps */
 
-/* Makes constants in front of loops. */
-void ra_hoist(ra_state *s);
+/* Constants in front of loops, and blocks in another order. (spill.c) */
+void ra_arrange(ra_state *s);
 /* Lets operands change places. */
 void ra_commute(ra_state *s);
 /* Spills so that there are registers enough for all that is live at once. (spill.c) */

@@ -190,7 +190,7 @@ static void run(void *user) {
     ra_state *s = &job->s;
     ir_remove_unreachable(s->f);
     if (job->options->how == CG_REGALLOC_FAST) {
-        ra_hoist(s);
+        ra_arrange(s);
         ra_commute(s);
     }
     const cg_snapshot *before =

@@ -89,6 +89,11 @@ void spill_load_distances(spill_state *p, const ir_block *b, uint32_t length);
 uint32_t spill_distance(const spill_state *p, const ir_inst *v);
 void spill_set_distance(spill_state *p, const ir_inst *v, uint32_t d);
 
+/* hoist.c */
+void spill_hoist(spill_state *p);
+/* schedule.c; true: some block needs too many registers all the same */
+bool spill_schedule(spill_state *p);
+
 /* webs.c */
 void spill_find_webs(spill_state *p);
 void spill_give_slots(spill_state *p);

@@ -79,6 +79,11 @@ static bool commutes(const cg_target *t, const ir_inst *i) {
     return i->imm.mach.row == TEMPLATE_ADD;
 }
 
+static bool has_effect(const cg_target *t, const ir_inst *i) {
+    (void)t;
+    return i->imm.mach.row == TEMPLATE_CALL;
+}
+
 static bool fold_reload(const cg_target *t, ir_inst *i, unsigned n, uint32_t slot) {
     (void)t;
     bool has_form = i->op == IR_OP_mach && n == 1 && !i->imm.mach.aux &&
@@ -98,5 +103,6 @@ const cg_target template_target = {
     .class_of = class_of,
     .may_repeat = may_repeat,
     .commutes = commutes,
+    .has_effect = has_effect,
     .fold_reload = fold_reload,
 };

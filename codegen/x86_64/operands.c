@@ -124,7 +124,28 @@ void x86_describe(const cg_target *t, const ir_inst *i, cg_needs *out) {
     out->tied = (int8_t)next;
 }
 
-/* ---------------------------------------------------------------------------------------- reloads */
+/* -------------------------------------------------------------------------------------- effects */
+
+/* An address that is only computed is no access, and constants stay what they are. */
+static bool is_access(const ir_inst *i, const x86_slot *s, x86_binding b) {
+    return b.as == X86_AS_MEMORY && s->bytes != X86_ADDRESS && !ir_is_const(ir_arg(i, b.arg));
+}
+
+bool x86_has_effect(const cg_target *t, const ir_inst *i) {
+    (void)t;
+    x86_binding bound[X86_MAX_ARGS];
+    const x86_form *f = &x86_forms[i->imm.mach.row];
+    const unsigned more = 1u << X86_MEMORY | 1u << X86_MXCSR;
+    if (x86_kind_of(i) == MACH_CALL || ((f->reads | f->writes) & more)) return true;
+    if (!(i->imm.mach.mode & MACH_MEMORY)) return false;
+    const x86_shape *shape = x86_shape_of((x86_row)i->imm.mach.row);
+    bool accesses = false;
+    x86_bind_operands(i, bound);
+    for (unsigned n = 0; n < shape->nargs; n++) accesses |= is_access(i, &shape->slot[n], bound[n]);
+    return accesses;
+}
+
+/* -------------------------------------------------------------------------------------- reloads */
 
 /* Does the operand take argument n from a register, and could from a slot of so many bytes? */
 static bool may_be_slot(const x86_slot *s, x86_binding b, unsigned n, uint32_t bytes) {
@@ -148,7 +169,7 @@ bool x86_fold_reload(const cg_target *t, ir_inst *i, unsigned n, uint32_t slot) 
     return true;
 }
 
-/* -------------------------------------------------------------------------------------- constants */
+/* ------------------------------------------------------------------------------------ constants */
 
 /* The argument that i reads from behind the code where a register might be; -1: there is none. */
 static int constant_operand(const ir_inst *i) {

@@ -80,6 +80,7 @@ static bool commutes(const cg_target *t, const ir_inst *i) {
                  .slot_of = slot_of,                                                               \
                  .may_repeat = may_repeat,                                                         \
                  .commutes = commutes,                                                             \
+                 .has_effect = x86_has_effect,                                                     \
                  .fold_reload = x86_fold_reload,                                                   \
                  .reads_constant = x86_reads_constant,                                             \
                  .unfold = x86_unfold},                                                            \

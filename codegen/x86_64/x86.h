@@ -113,6 +113,7 @@ static inline bool x86_reads_slot(const ir_inst *i, unsigned arg) {
     return ir_arg(i, arg)->op == IR_OP_undef;
 }
 void x86_describe(const cg_target *t, const ir_inst *i, cg_needs *out);
+bool x86_has_effect(const cg_target *t, const ir_inst *i);
 bool x86_fold_reload(const cg_target *t, ir_inst *i, unsigned n, uint32_t slot);
 ir_type x86_reads_constant(const cg_target *t, const ir_inst *i);
 ir_inst *x86_unfold(const cg_target *t, ir_inst *i);
