@@ -80,6 +80,7 @@ const char pass_group_pipeline[] =
     "reassociate," /* … and addresses are sums of that and of what changes */
     "gvn,"         /* sums that are one now */
     "licm,"
+    "strength,"    /* products of counters with what stands in front of loops now */
     "simplify,"    /* phis of values that have left the loop they were in */
     "dce,"         /* counters and values that nobody asks for */
     "simplifycfg"; /* loops around nothing else than blocks of one jump */

@@ -51,6 +51,7 @@ static void check_all(const char *list) {
 Test(loops, unroll) { check_all("unroll"); }
 Test(loops, unroll_twice) { check_all("simplify,unroll,simplifycfg,simplify,unroll"); }
 Test(loops, indvars) { check_all("indvars"); }
+Test(loops, strength) { check_all("strength"); }
 Test(loops, licm) { check_all("licm"); }
 Test(loops, sink) { check_all("sink"); }
 Test(loops, standard) { check_all(NULL); }

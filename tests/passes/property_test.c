@@ -186,6 +186,7 @@ Test(property, dce) { check_all("dce"); }
 Test(property, simplify) { check_all("simplify"); }
 Test(property, simplifycfg) { check_all("simplifycfg"); }
 Test(property, indvars) { check_all("indvars"); }
+Test(property, strength) { check_all("strength"); }
 Test(property, licm) { check_all("licm"); }
 Test(property, widen) { check_all("widen"); }
 Test(property, sink) { check_all("sink"); }
