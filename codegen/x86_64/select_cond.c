@@ -140,13 +140,7 @@ x86_cc x86_add_condition(ir_builder *b, x86_draft *d, const ir_inst *user, ir_in
     if (c->op == IR_OP_xor && c->block == user->block && is_repeated(ir_arg(c, 0), user) &&
         ir_is_const(ir_arg(c, 1)))
         return x86_negate(x86_add_condition(b, d, user, ir_arg(c, 0)));
-    if (!is_repeated(c, user)) {
-        d->row = X86_TEST_rm32_r32;
-        x86_add_reg(b, d, c);
-        d->arg[d->n] = d->arg[d->n - 1];
-        d->n++;
-        return CC_NE;
-    }
+    if (!is_repeated(c, user)) return add_zero_test(b, d, c, CC_NE);
     return add_test(b, d, c);
 }
 
