@@ -1,9 +1,9 @@
-/* widen.c — sign extensions move from sums to what is added.
+/* widen.c — extensions move from sums to what is added.
  *
  * An index that is computed in 32 bits is extended before it becomes an address.  Where nothing in
- * the computation wraps (nsw), extending the parts gives the same: those that do not change in the
- * loop are extended in front of it, constants are free and can be a part of the address, and parts
- * that have been 64 bits wide before need no extension at all.
+ * the computation wraps (nsw for sext, nuw for zext), extending the parts gives the same: those
+ * that do not change in the loop are extended in front of it, constants are free and can be a part
+ * of the address, and parts that have been 64 bits wide before need no extension at all.
  */
 #include "passes/analysis.h"
 
@@ -14,12 +14,21 @@ typedef struct {
     const ir_loops *loops;
     const ir_loop *loop; /* in which the extension at hand stands */
     ir_builder b;
+    ir_op op; /* IR_OP_sext or IR_OP_zext */
     ir_type wide;
 } widener;
 
-static bool is_sum(const ir_inst *x) {
-    bool known = x->op == IR_OP_add || x->op == IR_OP_sub || x->op == IR_OP_mul;
-    return known && (x->flags & IR_NSW);
+static uint32_t promise(const widener *w) { return w->op == IR_OP_sext ? IR_NSW : IR_NUW; }
+
+/* A product with a power of two? */
+static bool is_shift(const ir_inst *x) {
+    const ir_inst *by = x->op == IR_OP_shl ? ir_arg(x, 1) : NULL;
+    return by && ir_is_const(by) && by->imm.bits < ir_bits(NULL, x->type);
+}
+
+static bool is_sum(const widener *w, const ir_inst *x) {
+    bool known = is_shift(x) || x->op == IR_OP_add || x->op == IR_OP_sub || x->op == IR_OP_mul;
+    return known && (x->flags & promise(w));
 }
 
 /* Does x change while the loop runs? */
@@ -29,7 +38,7 @@ static bool varies(const widener *w, const ir_inst *x) {
 
 /* Parts that would have to be extended in every round. */
 static unsigned count_varying(const widener *w, const ir_inst *x, unsigned depth) {
-    if (is_sum(x) && depth < MAX_DEPTH)
+    if (is_sum(w, x) && depth < MAX_DEPTH)
         return count_varying(w, ir_arg(x, 0), depth + 1) +
                count_varying(w, ir_arg(x, 1), depth + 1);
     return varies(w, x);
@@ -44,19 +53,19 @@ static void build_behind(widener *w, ir_inst *x) {
 }
 
 static ir_inst *extend(widener *w, ir_inst *x, unsigned depth) {
-    if (!is_sum(x) || depth >= MAX_DEPTH) {
+    if (!is_sum(w, x) || depth >= MAX_DEPTH) {
         build_behind(w, x);
-        return ir_build1(&w->b, IR_OP_sext, w->wide, x);
+        return ir_build1(&w->b, w->op, w->wide, x);
     }
     ir_inst *args[] = {extend(w, ir_arg(x, 0), depth + 1), extend(w, ir_arg(x, 1), depth + 1)};
     build_behind(w, x);
-    return ir_build(&w->b, (ir_op)x->op, w->wide, IR_NSW, (ir_imm){0}, 2, args);
+    return ir_build(&w->b, (ir_op)x->op, w->wide, promise(w), (ir_imm){0}, 2, args);
 }
 
 static bool widen(widener *w, ir_inst *i) {
     ir_inst *x = ir_arg(i, 0);
-    if (i->op != IR_OP_sext || ir_is_vector(i->type) || ir_is_bool(x->type) || !is_sum(x))
-        return false;
+    w->op = (ir_op)i->op;
+    if (ir_is_vector(i->type) || ir_is_bool(x->type) || !is_sum(w, x)) return false;
     w->loop = w->loops->of[i->block->id];
     if (count_varying(w, x, 0) > 1) return false;
     w->wide = i->type;
@@ -66,8 +75,8 @@ static bool widen(widener *w, ir_inst *i) {
     return true;
 }
 
-/* Does: extends the operands of sums, differences and products that do not wrap, in place of their
- * results.
+/* Does: extends the operands of sums, differences, products and shifts by constants that do not
+ * wrap, in place of their results.
  * Needs: reachable blocks only.
  * Leaves: sums in 32 bits that are used otherwise, too.
  * Gives up when: more than one part changes in the loop. */
@@ -78,6 +87,6 @@ bool pass_widen(ir_func *f, pass_ctx *cx) {
     ir_builder_init(&w.b, f);
     foreach_block (b, f)
         foreach_inst (i, b)
-            if (i->op == IR_OP_sext) changed |= widen(&w, i);
+            if (i->op == IR_OP_sext || i->op == IR_OP_zext) changed |= widen(&w, i);
     return changed;
 }
