@@ -21,6 +21,8 @@
 
 typedef ir_vec(ir_inst *) ra_values;
 
+typedef enum { RA_UNKNOWN, RA_ENOUGH, RA_TOO_FEW } ra_room;
+
 typedef struct {
     const cg_target *t;
     ir_func *f;
@@ -30,7 +32,7 @@ typedef struct {
     uint32_t cap;                        /* entries that a->reg has room for */
     uint64_t random;                     /* state; 0: nothing is random */
     uint32_t slot_bytes[CG_MAX_CLASSES]; /* of slots, for the largest value of the function */
-    bool too_few;                        /* registers for all values; false: not known */
+    ra_room room;                        /* are there registers for all values? */
     ir_map brief; /* by id: values that live for one instruction, and are never evicted */
 } ra_state;
 

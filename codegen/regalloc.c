@@ -108,9 +108,11 @@ static void split_edges(ir_func *f) {
 static void move_constants(ra_state *s, ir_inst *i) {
     cg_needs needs;
     cg_describe(s->t, i, &needs);
-    for (unsigned n = 0; n < needs.nargs; n++)
-        if (needs.arg[n].class < CG_MAX_CLASSES && ir_is_leaf(ir_arg(i, n)))
-            ir_set_arg(i, n, ra_move(s, ir_arg(i, n), i->block, i));
+    for (unsigned n = 0; n < needs.nargs; n++) {
+        if (needs.arg[n].class >= CG_MAX_CLASSES || !ir_is_leaf(ir_arg(i, n))) continue;
+        ir_set_arg(i, n, ra_move(s, ir_arg(i, n), i->block, i));
+        if (s->room == RA_ENOUGH) s->room = RA_UNKNOWN;
+    }
 }
 
 static void prepare(ra_state *s) {

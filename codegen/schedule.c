@@ -141,11 +141,11 @@ static uint64_t excess_of(scheduler *k, const ir_block *b, const ir_inst *first)
     return k->excess;
 }
 
-/* Does it need too many registers all the same? */
+/* Does it need too many registers all the same?  Not for values alone, when there is no excess. */
 static bool pass_block(scheduler *k, ir_block *b) {
     ir_inst *first = first_movable(b);
     uint64_t before = excess_of(k, b, first);
-    if (!before && !k->p->s->random) return false;
+    if (!before && !k->p->s->random) return true;
     count_waits(k, first, b->last);
     begin_at_end(k, b);
     place_all(k, first, b->last);

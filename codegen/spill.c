@@ -318,17 +318,20 @@ static void make_tables(spill_state *p) {
     p->stored = ir_new_array(&p->s->scratch, bool, values);
 }
 
-/* What is known of registers then saves the first look when there are values to be spilled. */
 void ra_arrange(ra_state *s) {
     spill_state p = {.s = s};
     bool too_few = spill_find_pressure(&p);
     spill_hoist(&p);
-    s->too_few = (too_few || s->random) && spill_schedule(&p);
+    if (!too_few && !s->random)
+        s->room = RA_ENOUGH;
+    else if (spill_schedule(&p))
+        s->room = RA_TOO_FEW;
 }
 
 void ra_spill_values(ra_state *s) {
     spill_state p = {.s = s};
-    if (s->too_few)
+    if (s->room == RA_ENOUGH) return;
+    if (s->room == RA_TOO_FEW)
         spill_look(&p);
     else if (!spill_find_pressure(&p))
         return;
