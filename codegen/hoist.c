@@ -6,8 +6,9 @@
  * through which a register is free for all of it; equal ones in there are one.  The operand in
  * memory becomes a register for that (`unfold`).
  *
- * A constant for a phi stays: it is made in the register of the phi.  Room is what there was before
- * anything has moved, less all that has moved, wherever: kernels are one nest of loops.
+ * A constant for a phi stays, and so does one that is only overwritten: they would be copied.  Room
+ * is what there was before anything has moved, less all that has moved, wherever: kernels are one
+ * nest of loops.
  */
 #include "codegen/spill.h"
 
@@ -95,16 +96,22 @@ static void hoist(hoister *h, ir_inst *i) {
 
 /* ----------------------------------------------------------------------------------- candidates */
 
-static bool is_for_phi(const ir_inst *i) {
-    foreach_use (u, i)
+/* Is it made in the register of what takes it: a phi, or nothing but results that overwrite it? */
+static bool is_overwritten(const hoister *h, const ir_inst *i) {
+    bool all = true;
+    foreach_use (u, i) {
+        cg_needs needs;
         if (u->user->op == IR_OP_phi) return true;
-    return false;
+        cg_describe(h->s->t, u->user, &needs);
+        all &= needs.tied == u - u->user->arg;
+    }
+    return all;
 }
 
 /* The constant that i makes or reads, when there may be a register for it. */
 static ir_inst *find_constant(const hoister *h, ir_inst *i) {
     const cg_target *t = h->s->t;
-    if (ra_may_repeat(t, i)) return is_for_phi(i) ? NULL : i;
+    if (ra_may_repeat(t, i)) return is_overwritten(h, i) ? NULL : i;
     ir_type type = t->unfold ? t->reads_constant(t, i) : IR_VOID;
     bool free = type != IR_VOID && find_place(h, i->block, t->class_of(t, type));
     return free ? t->unfold(t, i) : NULL;
