@@ -307,3 +307,10 @@ unsigned x86_length(x86_row row, const x86_operands *o) {
     x86_patch patch;
     return x86_put(bytes, row, o, &patch);
 }
+
+x86_row x86_row_for(x86_row row, const x86_operands *o) {
+    bool above = false;
+    for (const x86_operand *a = o->arg; a < o->arg + x86_shape_of(row)->nargs; a++)
+        above |= a->kind >= X86_XMM && a->kind <= X86_ZMM && a->reg >= LEGACY_REGS;
+    return above && x86_forms[row].upper != X86_ROWS ? (x86_row)x86_forms[row].upper : row;
+}

@@ -147,6 +147,8 @@ typedef struct {
     uint16_t shape;    /* in x86_shapes */
     uint16_t shorter;  /* row of the same instruction that is shorter where it can be: VEX of EVEX,
                           rel8 of rel32; X86_ROWS: none */
+    uint16_t upper;    /* row of the same instruction that takes vector registers above 15: EVEX of
+                          VEX; X86_ROWS: none */
     uint16_t reads, writes; /* bits of x86_resource */
     uint8_t encoding, level;
     uint8_t map;    /* 0: one byte, 1: 0F, 2: 0F38, 3: 0F3A */
@@ -167,6 +169,9 @@ extern const char x86_mnemonics[][X86_MNEMONIC];
 static inline const x86_shape *x86_shape_of(x86_row row) {
     return &x86_shapes[x86_forms[row].shape];
 }
+
+/* The row of the same instruction that takes these registers: another one for those above 15. */
+x86_row x86_row_for(x86_row row, const x86_operands *o);
 
 /* ------------------------------------------------------------------- one instruction (encode.c) */
 

@@ -363,6 +363,42 @@ static void find_shorter(row *all, row *r) {
         if (is_shorter(r, b)) r->form.shorter = (uint16_t)(b - all);
 }
 
+/* EVEX has other words for what takes masks, and lanes to mask by. */
+static bool is_renamed(const char *vex, const char *evex) {
+    static const char *const names[][2] = {{"vpand", "vpandd"},
+                                           {"vpandn", "vpandnd"},
+                                           {"vpor", "vpord"},
+                                           {"vpxor", "vpxord"},
+                                           {"vextracti128", "vextracti32x4"},
+                                           {"vinserti128", "vinserti32x4"},
+                                           {"vroundps", "vrndscaleps"},
+                                           {"vroundpd", "vrndscalepd"},
+                                           {"vroundss", "vrndscaless"},
+                                           {"vroundsd", "vrndscalesd"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (is(vex, names[i][0])) return is(evex, names[i][1]);
+    return is(vex, evex);
+}
+
+/* Do the same registers stand at the same places? */
+static bool has_same_registers(const x86_shape *a, const x86_shape *b) {
+    bool same = a->nargs == b->nargs;
+    for (unsigned i = 0; same && i < a->nargs; i++) {
+        const x86_slot *x = &a->slot[i], *y = &b->slot[i];
+        same = x->kind == y->kind && x->role == y->role && x->place == y->place;
+    }
+    return same;
+}
+
+static void find_upper(row *all, row *r) {
+    r->form.upper = X86_ROWS;
+    if (r->form.encoding != X86_VEX) return;
+    for (row *b = all; b < all + X86_ROWS; b++)
+        if (b->form.encoding == X86_EVEX && is_renamed(r->text->mnemonic, b->text->mnemonic) &&
+            has_same_registers(&r->shape, &b->shape))
+            r->form.upper = (uint16_t)(b - all);
+}
+
 static void share_shape(row *r, x86_shape *shapes, unsigned *n) {
     unsigned i = 0;
     while (i < *n && memcmp(&shapes[i], &r->shape, sizeof r->shape) != 0) i++;
@@ -396,9 +432,9 @@ static void print_shapes(FILE *out, const x86_shape *shapes, unsigned n) {
 }
 
 static void print_form(FILE *out, const x86_form *f) {
-    fprintf(out, "    {%u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u},\n",
-            f->mnemonic, f->shape, f->shorter, f->reads, f->writes, f->encoding, f->level, f->map,
-            f->prefix, f->opcode, f->modrm, f->w, f->l, f->flags, f->unit, f->broadcast,
+    fprintf(out, "    {%u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u},\n",
+            f->mnemonic, f->shape, f->shorter, f->upper, f->reads, f->writes, f->encoding, f->level,
+            f->map, f->prefix, f->opcode, f->modrm, f->w, f->l, f->flags, f->unit, f->broadcast,
             f->rounding);
 }
 
@@ -413,7 +449,10 @@ int main(int argc, char **argv) {
         read_row(&all[i]);
         share_shape(&all[i], shapes, &nshapes);
     }
-    for (unsigned i = 0; i < X86_ROWS; i++) find_shorter(all, &all[i]);
+    for (unsigned i = 0; i < X86_ROWS; i++) {
+        find_shorter(all, &all[i]);
+        find_upper(all, &all[i]);
+    }
     print_mnemonics(out, all);
     print_shapes(out, shapes, nshapes);
     fputs("const x86_form x86_forms[X86_ROWS] = {\n", out);
