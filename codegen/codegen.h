@@ -117,9 +117,10 @@ typedef struct {
     ir_text *listing;    /* gets the code as text, a function after the other; or NULL */
 } cg_x86_64_options;
 
-/* What passes that make vectors legal ask: the bytes of the widest one, and whether there is an
- * instruction for an operation on vectors with such lanes. */
+/* What passes that make vectors legal ask: the bytes of the widest one, whether vectors of i1 are
+ * values, and whether there is an instruction for an operation on vectors with such lanes. */
 unsigned cg_x86_64_vector_bytes(unsigned level);
+bool cg_x86_64_has_masks(unsigned level);
 bool cg_x86_64_takes(const ir_inst *i, unsigned level);
 
 /* Compiles the functions of level `vector`, which are good for nothing else afterwards.  Kernels

@@ -1,8 +1,9 @@
 /* expand_convert.c — conversions that CPUs do not have, and floats of 16 bits.
  *
  * A CPU converts i32 and i64 (signed) from and to f32 and f64, towards zero to integers and to
- * nearest even to floats; f32 to f64 and back; and f16 to f32 and back where it has F16C.  From
- * these are made, without branches:
+ * nearest even to floats; f32 to f64 and back; f16 to f32 and back where it has F16C; and with
+ * AVX-512 unsigned integers, saturated ones only where they are the result.  From these are made,
+ * without branches:
  *   other formats       through f32; a second rounding is prevented by rounding to odd first
  *   other roundings     the nearest float is compared with the exact value, and its neighbour taken
  *                       where it is on the wrong side
@@ -177,7 +178,7 @@ static ir_inst *rounded_i64(ir_builder *b, ir_inst *x, bool is_signed, ir_kind t
     return convert(b, IR_OP_fpcast, expand_round_odd(b, sum, above, below), to, mode, false);
 }
 
-static ir_inst *expand_int_to_float(ir_builder *b, const ir_inst *v) {
+static ir_inst *expand_int_to_float(ir_builder *b, const ir_inst *v, bool has_unsigned) {
     ir_inst *x = ir_arg(v, 0);
     bool is_signed = v->op == IR_OP_sitofp;
     ir_kind from = ir_kind_of(x->type), to = ir_kind_of(v->type);
@@ -186,7 +187,7 @@ static ir_inst *expand_int_to_float(ir_builder *b, const ir_inst *v) {
         x = expand_to(b, is_signed ? IR_OP_sext : IR_OP_zext, x, IR_I32);
         return convert(b, IR_OP_sitofp, x, to, mode, false);
     }
-    if (mode == IR_RTE && is_signed && to >= IR_F32) return NULL;
+    if (mode == IR_RTE && (is_signed || has_unsigned) && to >= IR_F32) return NULL;
     ir_inst *nearest = mode == IR_RTE && !is_signed ? nearest_unsigned(b, x, to) : NULL;
     if (nearest) return nearest;
     if (from == IR_I64) return rounded_i64(b, x, is_signed, to, mode);
@@ -254,7 +255,7 @@ static ir_inst *narrow_saturated(ir_builder *b, ir_inst *x, const ir_inst *v, un
     return ir_build1(b, IR_OP_trunc, v->type, r);
 }
 
-static ir_inst *expand_float_to_int(ir_builder *b, const ir_inst *v) {
+static ir_inst *expand_float_to_int(ir_builder *b, const ir_inst *v, bool has_unsigned) {
     ir_inst *x = ir_arg(v, 0);
     ir_kind to = ir_kind_of(v->type);
     ir_round mode = v->imm.round.mode;
@@ -263,10 +264,10 @@ static ir_inst *expand_float_to_int(ir_builder *b, const ir_inst *v) {
         x = expand_to(b, IR_OP_fpcast, x, IR_F32);
         return convert(b, (ir_op)v->op, x, to, mode, sat);
     }
-    bool basic = v->op == IR_OP_fptosi && to >= IR_I32 && !sat;
+    bool basic = to >= IR_I32 && (v->op == IR_OP_fptosi ? !sat : sat && has_unsigned);
     if (basic && mode == IR_RTZ) return NULL;
     x = rounded_to_integral(b, x, mode);
-    if (basic) return expand_to(b, IR_OP_fptosi, x, to);
+    if (basic) return convert(b, (ir_op)v->op, x, to, IR_RTZ, sat);
     unsigned width = ir_bits(b->f->module, v->type);
     if (to < IR_I32 && !sat)
         return ir_build1(b, IR_OP_trunc, v->type, expand_to(b, IR_OP_fptosi, x, IR_I32));
@@ -276,12 +277,13 @@ static ir_inst *expand_float_to_int(ir_builder *b, const ir_inst *v) {
 }
 
 ir_inst *expand_conversion(ir_builder *b, const ir_inst *v, const pass_target *target) {
+    bool has_unsigned = target && target->has_unsigned;
     switch (v->op) {
     case IR_OP_fpcast: return expand_fpcast(b, v, target);
     case IR_OP_sitofp:
-    case IR_OP_uitofp: return expand_int_to_float(b, v);
+    case IR_OP_uitofp: return expand_int_to_float(b, v, has_unsigned);
     case IR_OP_fptosi:
-    case IR_OP_fptoui: return expand_float_to_int(b, v);
+    case IR_OP_fptoui: return expand_float_to_int(b, v, has_unsigned);
     default: return NULL;
     }
 }

@@ -38,7 +38,9 @@ const char *pass_range_text(ir_arena *a, const pass_range *r);
 typedef struct {
     bool has_fma;          /* of f32 and f64 */
     bool has_f16c;         /* f16 to f32 and back */
+    bool has_unsigned;     /* floats from unsigned i32 and i64, and back with saturation */
     unsigned vector_bytes; /* of its widest vectors; 0: it has none */
+    bool has_masks;        /* truth values of vectors are values of their own */
     /* Has it an instruction that does i, which works on vectors, with lanes of these types? */
     bool (*takes)(const ir_inst *i, unsigned level);
     unsigned level; /* of the target, for `takes` */

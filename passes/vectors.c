@@ -6,8 +6,8 @@
  * by lane.  A lane whose number is not known is chosen by comparisons.  A bitcast between lanes
  * goes through the bits: wider lanes are put together from narrower ones, or taken apart.
  *
- * What comes out makes truth values of vectors in two ways only: `sext` of a comparison of lanes as
- * wide as the result, and `slt mask, 0`, which select, any and all ask for.
+ * Where the target has no masks, truth values of vectors are made in two ways only: `sext` of a
+ * comparison of lanes as wide as the result, and `slt mask, 0`, which select, any and all ask for.
  */
 #include "passes/vectors.h"
 
@@ -104,13 +104,16 @@ static unsigned mask_bits(const vectors *s, const ir_inst *v) {
     return p ? p->bits : 0;
 }
 
-/* The mask v will be widened or narrowed. */
+/* The mask v will be widened or narrowed; one bit is no width. */
 static void meet_mask(width *w, const vectors *s, const ir_inst *v) {
-    if (mask_bits(s, v)) meet(w, s->of[v->id].unit, mask_bits(s, v));
+    unsigned bits = mask_bits(s, v);
+    if (bits) meet(w, s->of[v->id].unit, bits > 1 ? bits : w->bits);
 }
 
 /* 1: there are no pieces that small. */
-static unsigned lanes_of(const width *w) { return w->lanes * w->bits < 32 ? 1 : w->lanes; }
+static unsigned lanes_of(const width *w) {
+    return w->bits > 1 && w->lanes * w->bits < 32 ? 1 : w->lanes;
+}
 
 static void split_lanewise(vectors *s, ir_inst *i) {
     unsigned lanes = ir_lanes(i->type);
@@ -136,8 +139,8 @@ static void split_trunc(vectors *s, ir_inst *i) {
     meet_value(&w, s, x);
     meet_value(&w, s, i);
     unsigned n = lanes_of(&w);
-    if (n == 1) {
-        vec_by_lanes(s, i);
+    if (n == 1 || takes(s, i)) {
+        split_lanewise(s, i);
         return;
     }
     for (unsigned first = 0; first < ir_lanes(i->type); first += n)
@@ -167,7 +170,7 @@ static void split_extension(vectors *s, ir_inst *i) {
 
 static void split_comparison(vectors *s, ir_inst *i) {
     ir_inst *x = ir_arg(i, 0), **out = vec_room(s, ir_lanes(i->type));
-    unsigned bits = ir_bits(s->f->module, x->type), n = vec_unit(s, x->type);
+    unsigned bits = vec_mask_bits(s, ir_bits(s->f->module, x->type)), n = vec_unit(s, x->type);
     if (n == 1 || !takes(s, i)) {
         vec_by_lanes(s, i);
         return;
@@ -175,7 +178,8 @@ static void split_comparison(vectors *s, ir_inst *i) {
     for (unsigned first = 0; first < ir_lanes(i->type); first += n) {
         ir_inst *args[] = {vec_piece(s, x, first, n), vec_piece(s, ir_arg(i, 1), first, n)};
         ir_inst *c = vec_build_like(s, i, ir_vector(IR_I1, n), args);
-        out[first / n] = ir_build1(&s->b, IR_OP_sext, ir_vector(vec_bits_type(bits), n), c);
+        if (bits > 1) c = ir_build1(&s->b, IR_OP_sext, ir_vector(vec_bits_type(bits), n), c);
+        out[first / n] = c;
     }
     set_masks(s, i, out, n, bits);
 }
@@ -229,8 +233,8 @@ static void split_select(vectors *s, ir_inst *i) {
         for (unsigned k = 0; k < 2; k++)
             arm[k] = truth ? vec_mask(s, ir_arg(i, k + 1), first, n, bits)
                            : vec_piece(s, ir_arg(i, k + 1), first, n);
-        out[first / n] =
-            choose_by_mask(s, vec_mask(s, c, first, n, bits), arm[0], arm[1], i->flags);
+        out[first / n] = choose_by_mask(s, vec_mask(s, c, first, n, vec_mask_bits(s, bits)), arm[0],
+                                        arm[1], i->flags);
     }
     if (truth)
         set_masks(s, i, out, n, bits);

@@ -4,8 +4,9 @@
  * registers of the target, or 1.  Lanes behind the last one of the value mean nothing.  Where a
  * value was made lane by lane its scalars are known besides.
  *
- * Vectors of i1 are integers, 0 or -1 in each lane, as wide as the operands of the comparison that
- * made them; all others are scalars.
+ * Vectors of i1 are themselves where the target has masks; elsewhere integers, 0 or -1 in each
+ * lane, as wide as the operands of the comparison that made them.  What no comparison made is
+ * scalars.
  */
 #ifndef SPVFUSE_PASSES_VECTORS_H
 #define SPVFUSE_PASSES_VECTORS_H
@@ -14,7 +15,8 @@
 
 typedef struct {
     unsigned unit;   /* lanes of a piece; 0: nothing is known of the value */
-    unsigned bits;   /* i1: of a lane of the pieces, 0: only scalars are there; else 0 */
+    unsigned bits;   /* i1: of a lane of the pieces, 1 where the target has masks, 0: only scalars
+                        are there; else 0 */
     ir_inst **piece; /* NULL: only scalars are there */
     ir_inst **lane;  /* NULL: not known */
 } vec_parts;
@@ -31,7 +33,7 @@ typedef struct {
 
 /* Lanes of the widest piece that values of a type come in; 1: scalars. */
 unsigned vec_unit(const vec_state *s, ir_type t);
-/* … that truth values come in, as integers of so many bits. */
+/* … that truth values come in, as integers of so many bits, or 1: as masks. */
 unsigned vec_mask_unit(const vec_state *s, unsigned lanes, unsigned bits);
 /* What is known of v, or NULL: it stays a vector, or is a constant. */
 const vec_parts *vec_parts_of(const vec_state *s, const ir_inst *v);
@@ -40,7 +42,9 @@ const vec_parts *vec_parts_of(const vec_state *s, const ir_inst *v);
 ir_inst *vec_lane(vec_state *s, ir_inst *v, unsigned k);
 /* Lanes first … first + n - 1 of v, a piece of it or a part of one. */
 ir_inst *vec_piece(vec_state *s, ir_inst *v, unsigned first, unsigned n);
-/* The same of a vector of i1, as integers. */
+/* Bits of the lanes of truth values that go with lanes of so many. */
+unsigned vec_mask_bits(const vec_state *s, unsigned bits);
+/* The same of a vector of i1, as integers, or with 1 as it is. */
 ir_inst *vec_mask(vec_state *s, ir_inst *v, unsigned first, unsigned n, unsigned bits);
 /* The low bits of integers: lanes of the narrower ones that they are made of. */
 ir_inst *vec_narrow(vec_state *s, ir_inst *x, ir_type elem);

@@ -19,7 +19,7 @@ unsigned vec_unit(const vec_state *s, ir_type t) {
 }
 
 unsigned vec_mask_unit(const vec_state *s, unsigned lanes, unsigned bits) {
-    return bits ? unit_of(s, lanes, bits / 8) : 1;
+    return bits ? unit_of(s, lanes, bits < 8 ? 1 : bits / 8) : 1;
 }
 
 const vec_parts *vec_parts_of(const vec_state *s, const ir_inst *v) {
@@ -33,7 +33,8 @@ ir_inst **vec_room(vec_state *s, unsigned n) { return ir_new_array(s->scratch, i
 unsigned vec_count(unsigned lanes, unsigned unit) { return (lanes + unit - 1) / unit; }
 
 ir_type vec_bits_type(unsigned bits) {
-    return ir_scalar(bits == 8 ? IR_I8 : bits == 16 ? IR_I16 : bits == 32 ? IR_I32 : IR_I64);
+    static const ir_kind kinds[] = {IR_I1, IR_I1, IR_I1, IR_I8, IR_I16, IR_I32, IR_I64};
+    return ir_scalar(kinds[__builtin_ctz(bits)]);
 }
 
 static ir_inst *take_lanes(vec_state *s, ir_inst *v, unsigned first, unsigned n) {
@@ -81,7 +82,7 @@ ir_inst *vec_lane(vec_state *s, ir_inst *v, unsigned k) {
     if (!p) return ir_build_extract(&s->b, v, k);
     if (p->lane) return p->lane[k];
     ir_inst *x = from_pieces(s, p, k, 1);
-    return p->bits ? ir_build1(&s->b, IR_OP_trunc, IR_I1, x) : x;
+    return p->bits > 1 ? ir_build1(&s->b, IR_OP_trunc, IR_I1, x) : x;
 }
 
 ir_inst *vec_piece(vec_state *s, ir_inst *v, unsigned first, unsigned n) {
@@ -102,6 +103,10 @@ ir_inst *vec_narrow(vec_state *s, ir_inst *x, ir_type elem) {
 
 /* --------------------------------------------------------------------------------- truth values */
 
+unsigned vec_mask_bits(const vec_state *s, unsigned bits) {
+    return s->target && s->target->has_masks ? 1 : bits;
+}
+
 static ir_inst *mask_of_lanes(vec_state *s, ir_inst *v, unsigned first, unsigned n, ir_type elem) {
     ir_inst *lane[IR_MAX_LANES];
     unsigned known = ir_lanes(v->type) - first;
@@ -111,13 +116,22 @@ static ir_inst *mask_of_lanes(vec_state *s, ir_inst *v, unsigned first, unsigned
     return vec_of_lanes(s, elem, lane, known, n);
 }
 
+/* From scalars: as integers of the least size that makes a piece. */
+static ir_inst *mask_of_scalars(vec_state *s, ir_inst *v, unsigned first, unsigned n,
+                                unsigned bits) {
+    unsigned least = n < LEAST_BYTES ? 16 : 8;
+    ir_type elem = vec_bits_type(bits == 1 ? least : bits);
+    ir_inst *m = ir_is_vector(v->type)
+                     ? mask_of_lanes(s, v, first, n, elem)
+                     : ir_build_splat(&s->b, ir_build1(&s->b, IR_OP_sext, elem, v), n);
+    return bits == 1 ? vec_truth(s, m) : m;
+}
+
 ir_inst *vec_mask(vec_state *s, ir_inst *v, unsigned first, unsigned n, unsigned bits) {
     const vec_parts *p = vec_parts_of(s, v);
     ir_type elem = vec_bits_type(bits);
-    if (!ir_is_vector(v->type))
-        return ir_build_splat(&s->b, ir_build1(&s->b, IR_OP_sext, elem, v), n);
-    if (is_plain_leaf(v)) return leaf_piece(s, v, elem, first, n);
-    if (!p || !p->bits) return mask_of_lanes(s, v, first, n, elem);
+    if (is_plain_leaf(v) && ir_is_vector(v->type)) return leaf_piece(s, v, elem, first, n);
+    if (!p || !p->bits) return mask_of_scalars(s, v, first, n, bits);
     ir_inst *x = from_pieces(s, p, first, n);
     if (p->bits == bits) return x;
     return p->bits < bits ? ir_build1(&s->b, IR_OP_sext, ir_vector(elem, n), x)
@@ -126,5 +140,6 @@ ir_inst *vec_mask(vec_state *s, ir_inst *v, unsigned first, unsigned n, unsigned
 
 ir_inst *vec_truth(vec_state *s, ir_inst *mask) {
     ir_type truth = ir_with_elem(mask->type, IR_I1);
+    if (mask->type == truth) return mask;
     return ir_build2(&s->b, IR_OP_slt, truth, mask, ir_const(s->f, mask->type, 0));
 }

@@ -10,7 +10,9 @@ pass_target rt_native_target(unsigned level) {
     bool modern = level >= CG_X86_64_V3;
     return (pass_target){.has_fma = modern,
                          .has_f16c = modern,
+                         .has_unsigned = level >= CG_X86_64_V4,
                          .vector_bytes = cg_x86_64_vector_bytes(level),
+                         .has_masks = cg_x86_64_has_masks(level),
                          .takes = cg_x86_64_takes,
                          .level = level};
 }

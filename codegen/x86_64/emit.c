@@ -25,7 +25,7 @@ typedef struct {
     uint8_t saved[16];
     unsigned nsaved;
     uint32_t prologue; /* bytes of code */
-    bool wide;         /* registers of 32 bytes are used */
+    bool wide;         /* registers of 32 bytes or more are used */
     bool failed;
 } emitter;
 
@@ -44,6 +44,7 @@ static void list(emitter *e, x86_row row, const x86_operands *o) {
 }
 
 static void put(emitter *e, x86_row row, const x86_operands *o) {
+    row = x86_row_for(row, o);
     if (!x86_encode(e->w->code, row, o)) e->failed = true;
     if (e->w->listing) list(e, row, o);
 }
@@ -184,6 +185,7 @@ static unsigned put_row(emitter *e, const ir_inst *i) {
     unsigned taken = x86_bind_operands(i, bound);
     for (unsigned n = 0; n < shape->nargs; n++)
         o.arg[n] = operand_of(e, i, &shape->slot[n], bound[n]);
+    if (x86_kind_of(i) == MACH_MASKED) o.mask = (uint8_t)reg_of(e, ir_arg(i, taken));
     put(e, row, &o);
     return taken;
 }
@@ -252,34 +254,46 @@ static void put_mach(emitter *e, const ir_inst *i) {
     }
 }
 
-static bool is_vector(const emitter *e, const ir_inst *v) {
+/* The kind of register that holds v: X86_R64 to X86_K. */
+static x86_kind kind_of(const emitter *e, const ir_inst *v) {
     const cg_target *t = &e->w->target->base;
-    return t->class_of(t, v->type) == CLASS_VECTOR;
+    switch (t->class_of(t, v->type)) {
+    case CLASS_GENERAL: return X86_R64;
+    case CLASS_MASK: return X86_K;
+    default: break;
+    }
+    unsigned bytes = x86_bytes_of(v->type);
+    return bytes > 32 ? X86_ZMM : bytes > 16 ? X86_YMM : X86_XMM;
 }
 
 static void put_move(emitter *e, const ir_inst *i) {
-    static const uint16_t rows[] = {X86_MOVAPS_x_xm, X86_VMOVAPS_x_xm, X86_VMOVAPS_y_ym};
-    unsigned to = reg_of(e, i), from = reg_of(e, ir_arg(i, 0));
-    if (!is_vector(e, i)) {
-        put2(e, X86_MOV_r64_rm64, r64(to), r64(from));
-        return;
+    static const uint16_t rows[] = {[X86_R64] = X86_MOV_r64_rm64,
+                                    [X86_XMM] = X86_VMOVAPS_x_xm,
+                                    [X86_YMM] = X86_VMOVAPS_y_ym,
+                                    [X86_ZMM] = X86_VMOVAPS_z_zm_e,
+                                    [X86_K] = X86_KMOVQ_k_km64};
+    x86_kind kind = kind_of(e, i);
+    bool old = kind == X86_XMM && e->w->target->level < X86_V3;
+    put2(e, old ? X86_MOVAPS_x_xm : (x86_row)rows[kind], x86_reg(kind, reg_of(e, i)),
+         x86_reg(kind, reg_of(e, ir_arg(i, 0))));
+}
+
+/* The row that stores a register, or loads it. */
+static x86_row transfer_row(const emitter *e, const ir_inst *v, bool back) {
+    const x86_cpu *t = e->w->target;
+    switch (kind_of(e, v)) {
+    case X86_R64: return back ? X86_MOV_r64_rm64 : X86_MOV_rm64_r64;
+    case X86_K: return back ? X86_KMOVQ_k_km64 : X86_KMOVQ_m64_k;
+    default: break;
     }
-    bool vex = e->w->target->level >= X86_V3, wide = x86_bytes_of(i->type) > 16;
-    x86_kind kind = wide ? X86_YMM : X86_XMM;
-    put2(e, (x86_row)rows[wide ? 2 : vex], x86_reg(kind, to), x86_reg(kind, from));
+    unsigned bytes = x86_bytes_of(v->type);
+    return back ? x86_vector_load(t, bytes) : x86_vector_store(t, bytes);
 }
 
 /* A value to its slot, or back. */
 static void put_transfer(emitter *e, const ir_inst *v, uint32_t slot, bool back) {
-    const x86_cpu *t = e->w->target;
-    x86_operand memory = at_rsp(e->slot_place[slot]), reg = r64(reg_of(e, v));
-    x86_row row = back ? X86_MOV_r64_rm64 : X86_MOV_rm64_r64;
-    if (is_vector(e, v)) {
-        unsigned bytes = x86_bytes_of(v->type);
-        reg = x86_reg(bytes > 16 ? X86_YMM : X86_XMM, reg_of(e, v));
-        row = back ? x86_vector_load(t, bytes) : x86_vector_store(t, bytes);
-    }
-    put2(e, row, back ? reg : memory, back ? memory : reg);
+    x86_operand memory = at_rsp(e->slot_place[slot]), reg = x86_reg(kind_of(e, v), reg_of(e, v));
+    put2(e, transfer_row(e, v, back), back ? reg : memory, back ? memory : reg);
 }
 
 /* ---------------------------------------------------------------------------------------- jumps */
@@ -401,7 +415,7 @@ static void put_blocks(emitter *e) {
     }
 }
 
-/* Does an instruction write a register of 32 bytes? */
+/* Does an instruction write a register of 32 bytes or more? */
 static bool is_wide(const ir_inst *i) {
     return ir_is_vector(i->type) && x86_bytes_of(i->type) > 16;
 }

@@ -119,6 +119,7 @@ void x86_describe(const cg_target *t, const ir_inst *i, cg_needs *out) {
     for (unsigned n = 0; n < shape->nargs; n++) need_slot(i, &shape->slot[n], bound[n], out);
     need_implied(i, next, out);
     if (x86_kind_of(i) == MACH_SET) out->result = in_class(CLASS_GENERAL);
+    if (x86_kind_of(i) == MACH_MASKED) out->arg[next] = in_class(CLASS_MASK);
     if (x86_kind_of(i) != MACH_CMOV) return;
     out->result = out->arg[next] = out->arg[next + 1] = in_class(CLASS_GENERAL);
     out->tied = (int8_t)next;

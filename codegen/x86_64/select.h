@@ -75,7 +75,7 @@ x86_cc x86_negate(x86_cc cc);
 /* The immediate of ROUNDSS and ROUNDPS for rint, floor, ceil and trunc_f: no exception for results
  * that are not exact. */
 int x86_rounding_of(ir_op op);
-/* Relations of CMPSS and CMPPS. */
+/* Relations of CMPSS and CMPPS; those behind ORD came with VEX. */
 enum {
     X86_CMP_EQ,
     X86_CMP_LT,
@@ -84,26 +84,89 @@ enum {
     X86_CMP_NEQ,
     X86_CMP_NLT,
     X86_CMP_NLE,
-    X86_CMP_ORD
+    X86_CMP_ORD,
+    X86_CMP_EQ_UNORD,
+    X86_CMP_NEQ_ORD = 12
 };
-/* Which of them an op is; `swap`: with its operands exchanged.  False for fone and fueq. */
-bool x86_find_relation(ir_op op, int *relation, bool *swap);
+/* Which of them an op is; `swap`: with its operands exchanged.  False where there is none: for fone
+ * and fueq before VEX. */
+bool x86_find_relation(const ir_builder *b, ir_op op, int *relation, bool *swap);
 
 /* --------------------------------------------------------- vectors (select_packed.c, …_lanes.c) */
 
-/* Rows of one instruction by the width of its registers. */
-enum { X86_SSE, X86_VEX_128, X86_VEX_256 };
-typedef uint16_t x86_widths[3];
+/* Rows of one instruction by the width of its registers; 0: there is none. */
+enum { X86_SSE, X86_VEX_128, X86_VEX_256, X86_EVEX_512 };
+typedef uint16_t x86_widths[4];
+
+/* An instruction that came with SSE, then with VEX and EVEX: two operands or one, an immediate. */
+#define X86_BINARY(N)                                                                              \
+    { X86_##N##_x_xm, X86_V##N##_x_x_xm, X86_V##N##_y_y_ym, X86_V##N##_z_z_zm_e }
+#define X86_UNARY(N)                                                                               \
+    { X86_##N##_x_xm, X86_V##N##_x_xm, X86_V##N##_y_ym, X86_V##N##_z_zm_e }
+#define X86_BINARY_IMM(N)                                                                          \
+    {                                                                                              \
+        X86_##N##_x_xm_imm8, X86_V##N##_x_x_xm_imm8, X86_V##N##_y_y_ym_imm8,                       \
+            X86_V##N##_z_z_zm_imm8_e                                                               \
+    }
+#define X86_UNARY_IMM(N)                                                                           \
+    { X86_##N##_x_xm_imm8, X86_V##N##_x_xm_imm8, X86_V##N##_y_ym_imm8, X86_V##N##_z_zm_imm8_e }
+/* Bitwise operations have another name there. */
+#define X86_BITWISE(N)                                                                             \
+    { X86_##N##_x_xm, X86_V##N##_x_x_xm, X86_V##N##_y_y_ym, X86_V##N##D_z_z_zm_e }
+/* With EVEX only. */
+#define X86_NEWEST(N)                                                                              \
+    { 0, X86_##N##_x_x_xm_e, X86_##N##_y_y_ym_e, X86_##N##_z_z_zm_e }
 
 static inline unsigned x86_form_of(const ir_builder *b, ir_type t) {
-    return x86_bytes_of(t) > 16 ? X86_VEX_256 : x86_has(b, X86_V3) ? X86_VEX_128 : X86_SSE;
+    unsigned bytes = x86_bytes_of(t);
+    if (bytes > 32) return X86_EVEX_512;
+    return bytes > 16 ? X86_VEX_256 : x86_has(b, X86_V3) ? X86_VEX_128 : X86_SSE;
 }
 /* x, y unless it is NULL, and an immediate unless it is negative. */
 ir_inst *x86_build_regs(ir_builder *b, ir_type t, x86_row row, ir_inst *x, ir_inst *y, int imm);
-/* The upper 16 bytes of x, of type t; both halves of a t; lane 0 of x in all of them. */
-ir_inst *x86_upper_half(ir_builder *b, ir_type t, ir_inst *x);
-ir_inst *x86_both_halves(ir_builder *b, ir_type t, ir_inst *low, ir_inst *high);
+/* 16 bytes of x, of type t, from byte 16 * n on; x with others there. */
+ir_inst *x86_part(ir_builder *b, ir_type t, ir_inst *x, unsigned n);
+ir_inst *x86_with_part(ir_builder *b, ir_type t, ir_inst *x, ir_inst *part, unsigned n);
+/* Lane 0 of x in all of them. */
 ir_inst *x86_broadcast(ir_builder *b, ir_type t, ir_inst *x);
+
+/* -------------------------------------------------------- 16 bytes of a shuffle (select_mix.c) */
+
+enum { X86_PART = 16, X86_MOST = 64, X86_NO_BYTE = -1 };
+
+/* What byte k of the result is: 0 to 15 of x, 16 to 31 of y, or X86_NO_BYTE: any.  With wider forms
+ * the same in all parts of the registers. */
+typedef struct {
+    ir_builder *b;
+    ir_type type; /* of the result */
+    unsigned form;
+    ir_inst *x, *y;
+    const int8_t *from; /* of X86_PART bytes */
+} x86_mix;
+
+ir_inst *x86_mix_bytes(x86_mix m);
+/* x in the order that a constant says, which has 0x80 for bytes that become 0; x | y. */
+ir_inst *x86_mix_order(const x86_mix *m, ir_inst *x, ir_inst *order);
+ir_inst *x86_mix_either(const x86_mix *m, ir_inst *x, ir_inst *y);
+/* The units of `bytes` of which n are made; false: they are no units. */
+bool x86_find_units(const int8_t *from, unsigned n, unsigned bytes, int *out);
+/* Two bits for each of four units, counted from `base`; those that do not matter stay. */
+int x86_order_of(const int *unit, int base);
+
+/* ------------------------------------------------------- masks in registers (select_mask.c), v4 */
+
+/* The type of the mask of a t, also of one lane. */
+static inline ir_type x86_mask_of(ir_type t) {
+    unsigned lanes = ir_lanes(t);
+    return ir_vector(IR_I1, lanes < 2 ? 2 : lanes);
+}
+/* Where x and y are in a relation of VCMPPS. */
+ir_inst *x86_mask_relation(ir_builder *b, int relation, ir_inst *x, ir_inst *y);
+/* Lanes of x where the mask is set, else of y. */
+ir_inst *x86_mask_choose(ir_builder *b, ir_type t, ir_inst *mask, ir_inst *x, ir_inst *y);
+/* A mask as a number, and the other way round. */
+ir_inst *x86_mask_bits(ir_builder *b, ir_type t, ir_inst *mask);
+ir_inst *x86_mask_of_bits(ir_builder *b, ir_type t, ir_inst *bits);
 
 /* How many rules isel.rules has, and where they stand: "isel.rules:12". */
 extern const unsigned x86_rule_count;

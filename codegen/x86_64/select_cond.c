@@ -149,12 +149,17 @@ x86_cc x86_add_condition(ir_builder *b, x86_draft *d, const ir_inst *user, ir_in
 /* Two flags do not make one byte: a mask of the comparison does, and its lowest bit is kept. */
 static ir_inst *build_equal(ir_builder *b, ir_inst *v) {
     bool wide = ir_arg(v, 0)->type == IR_F64, vex = x86_has(b, X86_V3);
+    int relation = v->op == IR_OP_foeq ? X86_CMP_EQ : X86_CMP_NEQ;
+    if (x86_has(b, X86_V4)) {
+        ir_inst *mask = x86_mask_relation(b, relation, ir_arg(v, 0), ir_arg(v, 1));
+        return x86_mask_bits(b, v->type, mask);
+    }
     x86_draft d = {.type = wide ? IR_F64 : IR_F32};
     d.row = vex ? (wide ? X86_VCMPSD_x_x_xm_imm8 : X86_VCMPSS_x_x_xm_imm8)
                 : (wide ? X86_CMPSD_x_xm_imm8 : X86_CMPSS_x_xm_imm8);
     x86_add_reg(b, &d, ir_arg(v, 0));
     x86_add_reg(b, &d, ir_arg(v, 1));
-    x86_add_int(b, &d, IR_I8, v->op == IR_OP_foeq ? 0 : 4);
+    x86_add_int(b, &d, IR_I8, (uint64_t)relation);
     x86_draft move = {.row = vex ? X86_VMOVD_rm32_x : X86_MOVD_rm32_x, .type = IR_I32};
     x86_add_reg(b, &move, x86_build(b, &d));
     x86_draft low = {.row = X86_AND_rm32_imm8, .type = v->type};

@@ -82,10 +82,16 @@ void x86_add_int(ir_builder *b, x86_draft *d, ir_type t, uint64_t bits) {
     d->arg[d->n++] = ir_const(b->f, t, bits);
 }
 
+static x86_row zero_row(const x86_cpu *t, ir_type type) {
+    switch (t->base.class_of(&t->base, type)) {
+    case CLASS_GENERAL: return X86_XOR_r32_rm32;
+    case CLASS_MASK: return X86_KXORQ_k_k_k;
+    default: return t->level >= X86_V3 ? X86_VXORPS_x_x_xm : X86_XORPS_x_xm;
+    }
+}
+
 static ir_inst *build_zero(ir_builder *b, ir_type t) {
-    bool general = !ir_is_vector(t) && (!ir_is_float(t) || ir_kind_of(t) < IR_F32);
-    x86_row vector = x86_has(b, X86_V3) ? X86_VXORPS_x_x_xm : X86_XORPS_x_xm;
-    x86_draft d = {.row = (uint16_t)(general ? X86_XOR_r32_rm32 : vector), .type = t};
+    x86_draft d = {.row = (uint16_t)zero_row(x86_ctx_of(b)->target, t), .type = t};
     d.mode = MACH_ZERO * MACH_KIND;
     return x86_build(b, &d);
 }
@@ -115,10 +121,18 @@ static ir_inst *build_address(ir_builder *b, ir_inst *what) {
     return x86_build(b, &d);
 }
 
+/* A mask, bit by bit. */
+static ir_inst *build_mask(ir_builder *b, ir_inst *c) {
+    uint64_t bits = 0;
+    for (unsigned k = 0; k < ir_lanes(c->type); k++) bits |= ir_lane_bits(c, k) << k;
+    return x86_mask_of_bits(b, c->type, build_int(b, ir_const(b->f, IR_I64, bits)));
+}
+
 static ir_inst *build_leaf(ir_builder *b, ir_inst *x) {
     if (x->op == IR_OP_address) return build_address(b, x);
     uint64_t bits;
     if (x->op == IR_OP_undef || (ir_is_splat(x, &bits) && bits == 0)) return build_zero(b, x->type);
+    if (ir_is_vector(x->type) && ir_is_bool(x->type)) return build_mask(b, x);
     bool general = is_general(x) || (!ir_is_vector(x->type) && x86_size_of(x) == 1);
     return general ? build_int(b, x) : build_float(b, x);
 }

@@ -65,12 +65,12 @@ ir_inst *mach_most(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     return build_binary(b, v, row_of(b, IR_OP_fmax, v), x, y);
 }
 
-/* Rows of fused operations: scalars, 16 bytes, 32 bytes; f32, f64. */
-typedef uint16_t fused_rows[3][2];
+/* Rows of fused operations: scalars, 16 bytes, 32, 64; f32, f64. */
+typedef uint16_t fused_rows[4][2];
 
 static unsigned fused_row(const fused_rows r, ir_type t) {
-    unsigned shape = !ir_is_vector(t) ? 0 : x86_bytes_of(t) <= 16 ? 1 : 2;
-    return r[shape][ir_kind_of(t) == IR_F64];
+    unsigned bytes = x86_bytes_of(t), width = bytes > 32 ? 3 : bytes > 16 ? 2 : 1;
+    return r[ir_is_vector(t) ? width : 0][ir_kind_of(t) == IR_F64];
 }
 
 /* z + x * y: where z ends here the sum takes its register, else the product takes x's. */
@@ -88,8 +88,9 @@ static ir_inst *build_fma(ir_builder *b, ir_inst *v, const fused_rows tied_x,
 
 #define FUSED(N)                                                                                   \
     {                                                                                              \
-        {X86_##N##SS_x_x_xm, X86_##N##SD_x_x_xm}, {X86_##N##PS_x_x_xm, X86_##N##PD_x_x_xm}, {      \
-            X86_##N##PS_y_y_ym, X86_##N##PD_y_y_ym                                                 \
+        {X86_##N##SS_x_x_xm, X86_##N##SD_x_x_xm}, {X86_##N##PS_x_x_xm, X86_##N##PD_x_x_xm},        \
+            {X86_##N##PS_y_y_ym, X86_##N##PD_y_y_ym}, {                                            \
+            X86_##N##PS_z_z_zm_e, X86_##N##PD_z_z_zm_e                                             \
         }                                                                                          \
     }
 #define FMA(name, N)                                                                               \
@@ -168,6 +169,7 @@ ir_inst *mach_copysign(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
 
 /* x where the mask is set, else y. */
 static ir_inst *build_blend(ir_builder *b, ir_inst *v, ir_inst *mask, ir_inst *x, ir_inst *y) {
+    if (x86_has(b, X86_V4)) return x86_mask_choose(b, v->type, mask, x, y);
     if (!x86_has(b, X86_V3))
         return build_both(b, v, ors, build_both(b, v, ands, mask, x),
                           build_both(b, v, andns, mask, y));
@@ -179,15 +181,16 @@ static ir_inst *build_blend(ir_builder *b, ir_inst *v, ir_inst *mask, ir_inst *x
     return x86_build(b, &d);
 }
 
-/* All bits set where `relation` (the immediate of CMPSS) holds. */
+/* All bits set where `relation` (the immediate of CMPSS) holds, or a mask of its own. */
 static ir_inst *build_mask(ir_builder *b, const ir_inst *like, int relation, ir_inst *x,
                            ir_inst *y) {
     static const rows r = {{X86_CMPSS_x_xm_imm8, X86_CMPSD_x_xm_imm8},
                            {X86_VCMPSS_x_x_xm_imm8, X86_VCMPSD_x_x_xm_imm8}};
+    if (x86_has(b, X86_V4)) return x86_mask_relation(b, relation, x, y);
     return x86_build_regs(b, like->type, (x86_row)pick(b, r, like), x, y, relation);
 }
 
-bool x86_find_relation(ir_op op, int *relation, bool *swap) {
+bool x86_find_relation(const ir_builder *b, ir_op op, int *relation, bool *swap) {
     *swap = op == IR_OP_fult || op == IR_OP_fule;
     switch (op) {
     case IR_OP_foeq: *relation = X86_CMP_EQ; return true;
@@ -198,13 +201,16 @@ bool x86_find_relation(ir_op op, int *relation, bool *swap) {
     case IR_OP_fult: *relation = X86_CMP_NLE; return true;
     case IR_OP_fule: *relation = X86_CMP_NLT; return true;
     case IR_OP_ford: *relation = X86_CMP_ORD; return true;
+    case IR_OP_fueq: *relation = X86_CMP_EQ_UNORD; return x86_has(b, X86_V3);
+    case IR_OP_fone: *relation = X86_CMP_NEQ_ORD; return x86_has(b, X86_V3);
     default: return false;
     }
 }
 
-/* A truth value as a mask: 0 or -1 in a general register, moved over. */
+/* A truth value as a mask: 0 or -1 in a general register, moved over; or just moved. */
 static ir_inst *build_mask_of_bool(ir_builder *b, const ir_inst *v, ir_inst *c) {
     bool wide = is_wide(v), vex = x86_has(b, X86_V3);
+    if (x86_has(b, X86_V4)) return x86_mask_of_bits(b, x86_mask_of(v->type), c);
     x86_draft neg = {.row = wide ? X86_NEG_rm64 : X86_NEG_rm32,
                      .type = ir_scalar(wide ? IR_I64 : IR_I32)};
     x86_add_reg(b, &neg, c);
@@ -218,7 +224,7 @@ static ir_inst *build_mask_of_bool(ir_builder *b, const ir_inst *v, ir_inst *c) 
 /* c ? x : y, in vector registers */
 ir_inst *mach_blend(ir_builder *b, ir_inst *v, ir_inst *c, ir_inst *x, ir_inst *y) {
     int relation;
-    bool swap, direct = x86_find_relation((ir_op)c->op, &relation, &swap) &&
+    bool swap, direct = x86_find_relation(b, (ir_op)c->op, &relation, &swap) &&
                         ir_arg(c, 0)->type == v->type && (c->block == v->block || !c->uses->next);
     ir_inst *mask = direct ? build_mask(b, v, relation, ir_arg(c, swap), ir_arg(c, !swap))
                            : build_mask_of_bool(b, v, c);
@@ -238,14 +244,32 @@ ir_inst *mach_extreme(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
 
 /* ---------------------------------------------------------------------------------- conversions */
 
+static ir_inst *build_from_int(ir_builder *b, ir_inst *v, const rows from[2], ir_inst *x) {
+    if (x86_size_of(x) < 2 || !ir_is_float(v->type) || x86_size_of(v) < 2) return NULL;
+    x86_draft d = {.row = pick(b, from[x86_size_of(x) == 3], v), .type = v->type};
+    x86_add_reg(b, &d, ir_const(b->f, v->type, 0));
+    x86_add_rm(b, &d, v, x);
+    return x86_build(b, &d);
+}
+
 ir_inst *mach_sitofp(ir_builder *b, ir_inst *v, ir_inst *x) {
     static const rows from[2] = {{{X86_CVTSI2SS_x_rm32, X86_CVTSI2SD_x_rm32},
                                   {X86_VCVTSI2SS_x_x_rm32, X86_VCVTSI2SD_x_x_rm32}},
                                  {{X86_CVTSI2SS_x_rm64, X86_CVTSI2SD_x_rm64},
                                   {X86_VCVTSI2SS_x_x_rm64, X86_VCVTSI2SD_x_x_rm64}}};
-    if (x86_size_of(x) < 2 || !ir_is_float(v->type) || x86_size_of(v) < 2) return NULL;
-    x86_draft d = {.row = pick(b, from[x86_size_of(x) == 3], v), .type = v->type};
-    x86_add_reg(b, &d, ir_const(b->f, v->type, 0));
+    return build_from_int(b, v, from, x);
+}
+
+/* Where AVX-512 is not, pass `expand` has left none. */
+ir_inst *mach_uitofp(ir_builder *b, ir_inst *v, ir_inst *x) {
+    static const rows from[2] = {{{0}, {X86_VCVTUSI2SS_x_x_rm32_e, X86_VCVTUSI2SD_x_x_rm32_e}},
+                                 {{0}, {X86_VCVTUSI2SS_x_x_rm64_e, X86_VCVTUSI2SD_x_x_rm64_e}}};
+    return x86_has(b, X86_V4) ? build_from_int(b, v, from, x) : NULL;
+}
+
+static ir_inst *build_to_int(ir_builder *b, ir_inst *v, const rows to[2], ir_inst *x) {
+    if (v->imm.round.mode != IR_RTZ || x86_size_of(x) < 2) return NULL;
+    x86_draft d = {.row = pick(b, to[x86_size_of(v) == 3], x), .type = v->type};
     x86_add_rm(b, &d, v, x);
     return x86_build(b, &d);
 }
@@ -255,10 +279,18 @@ ir_inst *mach_fptosi(ir_builder *b, ir_inst *v, ir_inst *x) {
                                 {X86_VCVTTSS2SI_r32_xm, X86_VCVTTSD2SI_r32_xm}},
                                {{X86_CVTTSS2SI_r64_xm, X86_CVTTSD2SI_r64_xm},
                                 {X86_VCVTTSS2SI_r64_xm, X86_VCVTTSD2SI_r64_xm}}};
-    if (v->imm.round.mode != IR_RTZ || v->imm.round.sat || x86_size_of(x) < 2) return NULL;
-    x86_draft d = {.row = pick(b, to[x86_size_of(v) == 3], x), .type = v->type};
-    x86_add_rm(b, &d, v, x);
-    return x86_build(b, &d);
+    return v->imm.round.sat ? NULL : build_to_int(b, v, to, x);
+}
+
+/* With saturation: what does not fit gives the greatest number, so what is less than 0, or NaN, is
+ * made 0 before. */
+ir_inst *mach_fptoui(ir_builder *b, ir_inst *v, ir_inst *x) {
+    static const rows to[2] = {{{0}, {X86_VCVTTSS2USI_r32_xm_e, X86_VCVTTSD2USI_r32_xm_e}},
+                               {{0}, {X86_VCVTTSS2USI_r64_xm_e, X86_VCVTTSD2USI_r64_xm_e}}};
+    if (!v->imm.round.sat || !x86_has(b, X86_V4)) return NULL;
+    ir_inst *zero = ir_const(b->f, x->type, 0);
+    x86_row max = row_of(b, IR_OP_fmax, x);
+    return build_to_int(b, v, to, x86_build_regs(b, x->type, max, x, zero, -1));
 }
 
 ir_inst *mach_to_vector(ir_builder *b, ir_inst *v, ir_inst *x) {

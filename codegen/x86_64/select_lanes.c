@@ -1,23 +1,31 @@
 /* select_lanes.c — lanes of vectors: taken out, put in, put together, and the same one everywhere.
  *
  * A float is lane 0 of the register that it is in, so it is taken out of lane 0 by looking at it.
- * Instructions that reach a lane reach those of the lower 16 bytes; the upper half of a register of
- * 32 bytes is taken out and put back.
+ * Instructions that reach a lane reach those of the lower 16 bytes; other parts of 16 bytes are
+ * taken out and put back.
  */
 #include "codegen/x86_64/select.h"
 
-enum { HALF = 16 }; /* bytes */
+enum { PART = 16 }; /* bytes */
 
 static unsigned lane_bytes(ir_type t) { return ir_bits(NULL, t) / 8; }
 static unsigned log_bytes(ir_type t) { return (unsigned)__builtin_ctz(lane_bytes(t)); }
-static ir_type half_of(ir_type t) { return ir_vector(ir_elem(t), HALF / lane_bytes(t)); }
+static ir_type part_of(ir_type t) { return ir_vector(ir_elem(t), PART / lane_bytes(t)); }
 
-ir_inst *x86_upper_half(ir_builder *b, ir_type t, ir_inst *x) {
-    return x86_build_regs(b, half_of(t), X86_VEXTRACTI128_xm_y_imm8, x, NULL, 1);
+ir_inst *x86_part(ir_builder *b, ir_type t, ir_inst *x, unsigned n) {
+    bool widest = x86_bytes_of(t) > 2 * PART;
+    x86_row row = widest ? X86_VEXTRACTI32X4_xm_z_imm8_e : X86_VEXTRACTI128_xm_y_imm8;
+    return n ? x86_build_regs(b, part_of(t), row, x, NULL, (int)n) : x86_in_register(b, x);
 }
 
-ir_inst *x86_both_halves(ir_builder *b, ir_type t, ir_inst *low, ir_inst *high) {
-    return x86_build_regs(b, t, X86_VINSERTI128_y_y_xm_imm8, low, high, 1);
+/* A blend is faster than putting in, but takes no register above 15. */
+ir_inst *x86_with_part(ir_builder *b, ir_type t, ir_inst *x, ir_inst *part, unsigned n) {
+    enum { UPPER_FROM_SECOND = 0xf0 };
+    bool widest = x86_bytes_of(t) > 2 * PART;
+    if (n == 0 && !x86_has(b, X86_V4))
+        return x86_build_regs(b, t, X86_VPBLENDD_y_y_ym_imm8, part, x, UPPER_FROM_SECOND);
+    x86_row row = widest ? X86_VINSERTI32X4_z_z_xm_imm8_e : X86_VINSERTI128_y_y_xm_imm8;
+    return x86_build_regs(b, t, row, x, part, (int)n);
 }
 
 static bool is_lane_0(const ir_inst *index) { return index->imm.bits == 0; }
@@ -44,12 +52,10 @@ static ir_inst *take_float(ir_builder *b, ir_inst *v, ir_inst *x, unsigned lane)
 }
 
 ir_inst *mach_extract(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *index) {
-    unsigned lane = (unsigned)index->imm.bits, half = HALF / lane_bytes(x->type);
+    unsigned lane = (unsigned)index->imm.bits, lanes = PART / lane_bytes(x->type);
     if (index->imm.bits >= ir_lanes(x->type)) return NULL;
-    if (lane >= half) {
-        x = x86_upper_half(b, x->type, x);
-        lane -= half;
-    }
+    x = x86_part(b, x->type, x, lane / lanes);
+    lane %= lanes;
     return ir_is_float(v->type) ? take_float(b, v, x, lane) : take_int(b, v, x, lane);
 }
 
@@ -100,19 +106,15 @@ static ir_inst *put_operand(ir_builder *b, ir_inst *v, ir_type t, ir_inst *into,
 }
 
 ir_inst *mach_insert(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y, ir_inst *index) {
-    enum { UPPER_FROM_SECOND = 0xf0 };
-    unsigned lane = (unsigned)index->imm.bits, half = HALF / lane_bytes(v->type);
+    unsigned lane = (unsigned)index->imm.bits, lanes = PART / lane_bytes(v->type);
     ir_type t = v->type;
     if (index->imm.bits >= ir_lanes(t)) return NULL;
     if (x->op == IR_OP_undef && is_lane_0(index)) return enter(b, t, y);
-    if (x86_bytes_of(t) <= HALF) return put_operand(b, v, t, x, y, lane);
+    if (x86_bytes_of(t) <= PART) return put_operand(b, v, t, x, y, lane);
     x = x86_in_register(b, x);
-    if (lane >= half) {
-        ir_inst *high = x86_upper_half(b, t, x);
-        return x86_both_halves(b, t, x, put_operand(b, v, half_of(t), high, y, lane - half));
-    }
-    ir_inst *low = put_operand(b, v, half_of(t), x, y, lane);
-    return x86_build_regs(b, t, X86_VPBLENDD_y_y_ym_imm8, low, x, UPPER_FROM_SECOND);
+    ir_inst *part = x86_part(b, t, x, lane / lanes);
+    part = put_operand(b, v, part_of(t), part, y, lane % lanes);
+    return x86_with_part(b, t, x, part, lane / lanes);
 }
 
 /* ----------------------------------------------------------------------------- putting together */
@@ -153,13 +155,27 @@ static bool is_splat(const ir_inst *v) {
 }
 
 /* Broadcasts, by log2 of the bytes of a lane. */
-static const uint16_t broadcasts[2][4] = {
+static const uint16_t broadcasts[3][4] = {
     {X86_VPBROADCASTB_x_xm, X86_VPBROADCASTW_x_xm, X86_VPBROADCASTD_x_xm, X86_VPBROADCASTQ_x_xm},
-    {X86_VPBROADCASTB_y_xm, X86_VPBROADCASTW_y_xm, X86_VPBROADCASTD_y_xm, X86_VPBROADCASTQ_y_xm}};
+    {X86_VPBROADCASTB_y_xm, X86_VPBROADCASTW_y_xm, X86_VPBROADCASTD_y_xm, X86_VPBROADCASTQ_y_xm},
+    {X86_VPBROADCASTB_z_xm_e, X86_VPBROADCASTW_z_xm_e, X86_VPBROADCASTD_z_xm_e,
+     X86_VPBROADCASTQ_z_xm_e}};
+/* … of a general register, with AVX-512. */
+static const uint16_t general_broadcasts[3][4] = {
+    {X86_VPBROADCASTB_x_r32_e, X86_VPBROADCASTW_x_r32_e, X86_VPBROADCASTD_x_r32_e,
+     X86_VPBROADCASTQ_x_r64_e},
+    {X86_VPBROADCASTB_y_r32_e, X86_VPBROADCASTW_y_r32_e, X86_VPBROADCASTD_y_r32_e,
+     X86_VPBROADCASTQ_y_r64_e},
+    {X86_VPBROADCASTB_z_r32_e, X86_VPBROADCASTW_z_r32_e, X86_VPBROADCASTD_z_r32_e,
+     X86_VPBROADCASTQ_z_r64_e}};
+
+static unsigned broadcast_row(const uint16_t rows[3][4], ir_type t) {
+    unsigned bytes = x86_bytes_of(t), width = bytes > 2 * PART ? 2 : bytes > PART;
+    return rows[width][log_bytes(t)];
+}
 
 ir_inst *x86_broadcast(ir_builder *b, ir_type t, ir_inst *x) {
-    bool wide = x86_bytes_of(t) > HALF;
-    return x86_build_regs(b, t, (x86_row)broadcasts[wide][log_bytes(t)], x, NULL, -1);
+    return x86_build_regs(b, t, (x86_row)broadcast_row(broadcasts, t), x, NULL, -1);
 }
 
 /* Lane 0 everywhere, without AVX2. */
@@ -179,11 +195,13 @@ static ir_inst *build_old_splat(ir_builder *b, ir_type t, ir_inst *x) {
 
 static ir_inst *build_splat(ir_builder *b, ir_inst *v) {
     ir_inst *x = ir_arg(v, 0);
-    bool wide = x86_bytes_of(v->type) > HALF;
     if (!x86_has(b, X86_V3)) return build_old_splat(b, v->type, enter(b, v->type, x));
-    x86_draft d = {.row = broadcasts[wide][log_bytes(v->type)], .type = v->type};
-    if (!x86_is_foldable(b, (x86_row)d.row, v, x))
-        return x86_broadcast(b, v->type, enter(b, v->type, x));
+    x86_draft d = {.row = (uint16_t)broadcast_row(broadcasts, v->type), .type = v->type};
+    bool foldable = x86_is_foldable(b, (x86_row)d.row, v, x);
+    if (!foldable && !ir_is_float(x->type) && x86_has(b, X86_V4))
+        return x86_build_regs(b, v->type, (x86_row)broadcast_row(general_broadcasts, v->type), x,
+                              NULL, -1);
+    if (!foldable) return x86_broadcast(b, v->type, enter(b, v->type, x));
     x86_add_rm(b, &d, v, x);
     return x86_build(b, &d);
 }
@@ -191,13 +209,13 @@ static ir_inst *build_splat(ir_builder *b, ir_inst *v) {
 /* v has all of its operands. */
 ir_inst *mach_vec(ir_builder *b, ir_inst *v, ir_inst *x) {
     (void)x;
-    unsigned lanes = ir_lanes(v->type), half = HALF / lane_bytes(v->type);
+    unsigned lanes = ir_lanes(v->type), some = PART / lane_bytes(v->type);
     if (is_splat(v)) return build_splat(b, v);
-    if (lanes <= half) {
-        ir_inst *sum = put_together(b, v, 0, lanes);
-        return sum ? sum : x86_in_register(b, ir_undef(b->f, v->type));
+    ir_inst *sum = put_together(b, v, 0, lanes < some ? lanes : some);
+    if (!sum) sum = x86_in_register(b, ir_undef(b->f, v->type));
+    for (unsigned first = some; first < lanes; first += some) {
+        ir_inst *part = put_together(b, v, first, some);
+        if (part) sum = x86_with_part(b, v->type, sum, part, first / some);
     }
-    ir_inst *low = put_together(b, v, 0, half), *high = put_together(b, v, half, half);
-    if (!low) low = x86_in_register(b, ir_undef(b->f, half_of(v->type)));
-    return high ? x86_both_halves(b, v->type, low, high) : low;
+    return sum;
 }

@@ -1,27 +1,45 @@
 /* select_packed.c — vectors in vector registers: arithmetic, comparisons, choices, conversions.
  *
- * A vector takes 4 to 32 bytes of a register, from lane 0 on; what stands behind it is not known.
+ * A vector takes 4 to 64 bytes of a register, from lane 0 on; what stands behind it is not known.
  * Pass `vectors` has left lanes of 8 bits and more, as many as a power of two, and truth values as
- * masks: 0 or -1 in every lane.
+ * masks: 0 or -1 in every lane, or (v4, select_mask.c) in registers of their own.
  *
  * Which operations there are is said by packed.def, and by x86_takes for those that need more than
  * one instruction.
  */
 #include "codegen/x86_64/select.h"
 
-#define BINARY(N)                                                                                  \
-    { X86_##N##_x_xm, X86_V##N##_x_x_xm, X86_V##N##_y_y_ym }
-#define UNARY(N)                                                                                   \
-    { X86_##N##_x_xm, X86_V##N##_x_xm, X86_V##N##_y_ym }
+#define BINARY X86_BINARY
+#define UNARY X86_UNARY
+#define KEEPS X86_UNARY
+#define BITWISE X86_BITWISE
+#define NEWEST X86_NEWEST
 #define NEWER(N)                                                                                   \
-    { 0, X86_##N##_x_x_xm, X86_##N##_y_y_ym }
+    { 0, X86_##N##_x_x_xm, X86_##N##_y_y_ym, X86_##N##_z_z_zm_e }
+#define NEWEST_1(N)                                                                                \
+    { 0, X86_##N##_x_xm_e, X86_##N##_y_ym_e, X86_##N##_z_zm_e }
+#define COMPARES(N)                                                                                \
+    { X86_##N##_x_xm, X86_V##N##_x_x_xm, X86_V##N##_y_y_ym }
+#define MASKS(N)                                                                                   \
+    { 0, X86_##N##Q_k_k_k }
 #define WIDENS(N)                                                                                  \
-    { X86_##N##_x_xm, X86_V##N##_x_xm, X86_V##N##_y_xm }
+    { X86_##N##_x_xm, X86_V##N##_x_xm, X86_V##N##_y_xm, X86_V##N##_z_ym_e }
+#define WIDENS_MORE(N)                                                                             \
+    { X86_##N##_x_xm, X86_V##N##_x_xm, X86_V##N##_y_xm, X86_V##N##_z_xm_e }
 #define NARROWS(N)                                                                                 \
-    { X86_##N##_x_xm, X86_V##N##_x_xm, X86_V##N##_x_ym }
-#define KEEPS(N) UNARY(N)
+    { X86_##N##_x_xm, X86_V##N##_x_xm, X86_V##N##_x_ym, X86_V##N##_y_zm_e }
+#define NEWEST_WIDENS(N)                                                                           \
+    { 0, X86_##N##_x_xm_e, X86_##N##_y_xm_e, X86_##N##_z_ym_e }
+#define NEWEST_NARROWS(N)                                                                          \
+    { 0, X86_##N##_x_xm_e, X86_##N##_x_ym_e, X86_##N##_y_zm_e }
+#define CUTS(N)                                                                                    \
+    { 0, X86_##N##_xm_x_e, X86_##N##_xm_y_e, X86_##N##_ym_z_e }
+#define CUTS_MORE(N)                                                                               \
+    { 0, X86_##N##_xm_x_e, X86_##N##_xm_y_e, X86_##N##_xm_z_e }
 #define BY_IMM(N)                                                                                  \
-    { X86_##N##_x_imm8, X86_V##N##_x_x_imm8, X86_V##N##_y_y_imm8 }
+    { X86_##N##_x_imm8, X86_V##N##_x_x_imm8, X86_V##N##_y_y_imm8, X86_V##N##_z_zm_imm8_e }
+#define NEWEST_BY_IMM(N)                                                                           \
+    { 0, X86_##N##_x_xm_imm8_e, X86_##N##_y_ym_imm8_e, X86_##N##_z_zm_imm8_e }
 
 typedef struct {
     uint16_t op;
@@ -31,7 +49,7 @@ typedef struct {
 
 static const packed_row plain_rows[] = {
 #define PACKED(op, kind, ...) {IR_OP_##op, 0, IR_##kind, __VA_ARGS__},
-#define SHIFT(op, kind, name)
+#define SHIFT(op, kind, ...)
 #define CONVERT(op, from, to, ...) {IR_OP_##op, IR_##from, IR_##to, __VA_ARGS__},
 #include "codegen/x86_64/packed.def"
 #undef PACKED
@@ -41,7 +59,7 @@ static const packed_row plain_rows[] = {
 
 static const packed_row shift_rows[] = {
 #define PACKED(op, kind, ...)
-#define SHIFT(op, kind, name) {IR_OP_##op, 0, IR_##kind, BY_IMM(name)},
+#define SHIFT(op, kind, ...) {IR_OP_##op, 0, IR_##kind, __VA_ARGS__},
 #define CONVERT(op, from, to, ...)
 #include "codegen/x86_64/packed.def"
 #undef PACKED
@@ -76,14 +94,24 @@ static bool is_single_or_double(ir_type t) {
 }
 
 static bool takes_conversion(const ir_inst *i) {
-    if (i->op == IR_OP_fptosi) return i->imm.round.mode == IR_RTZ && !i->imm.round.sat;
-    if (i->op == IR_OP_fpcast || i->op == IR_OP_sitofp) return i->imm.round.mode == IR_RTE;
-    return true;
+    switch (ir_info(i)->rule) {
+    case R_FTOI: return i->imm.round.mode == IR_RTZ && i->imm.round.sat == (i->op == IR_OP_fptoui);
+    case R_FTOF:
+    case R_ITOF: return i->imm.round.mode == IR_RTE;
+    default: return true;
+    }
 }
 
-static bool takes_shift(const ir_inst *i) {
+/* Has the level the instruction, with all widths of registers that it has? */
+static bool has_forms(const uint16_t *forms, unsigned level) {
+    unsigned row = forms ? forms[level >= X86_V3 ? X86_VEX_128 : X86_SSE] : 0;
+    return row && x86_forms[row].level <= level;
+}
+
+static bool takes_shift(const ir_inst *i, unsigned level) {
     uint64_t bits;
-    return ir_is_const(ir_arg(i, 1)) && ir_is_splat(ir_arg(i, 1), &bits) && shift_of(i);
+    bool known = ir_is_const(ir_arg(i, 1)) && ir_is_splat(ir_arg(i, 1), &bits);
+    return known && has_forms(shift_of(i), level);
 }
 
 bool cg_x86_64_takes(const ir_inst *i, unsigned level) {
@@ -102,18 +130,24 @@ bool cg_x86_64_takes(const ir_inst *i, unsigned level) {
     case IR_OP_shl:
     case IR_OP_lshr:
     case IR_OP_ashr:
-        if (takes_shift(i)) return true;
-        return forms && level >= X86_V3;
+    case IR_OP_rotl: return takes_shift(i, level) || has_forms(forms, level);
     default: break;
     }
     if (ir_info(i)->rule == R_CMPF) return is_single_or_double(from);
     if (ir_info(i)->rule == R_CMPI) return forms_of(IR_OP_slt, from, from) != NULL;
-    return forms && takes_conversion(i);
+    return has_forms(forms, level) && takes_conversion(i);
 }
 
-unsigned cg_x86_64_vector_bytes(unsigned level) { return level >= X86_V3 ? 32 : 16; }
+unsigned cg_x86_64_vector_bytes(unsigned level) {
+    return level >= X86_V4 ? 64 : level == X86_V3 ? 32 : 16;
+}
+bool cg_x86_64_has_masks(unsigned level) { return level >= X86_V4; }
 
 /* ----------------------------------------------------------------------------------- arithmetic */
+
+static const x86_widths pands = BITWISE(PAND), pandns = BITWISE(PANDN), pors = BITWISE(POR),
+                        pxors = BITWISE(PXOR), andps = BINARY(ANDPS), orps = BINARY(ORPS),
+                        xorps = BINARY(XORPS);
 
 static ir_inst *build_rows(ir_builder *b, ir_type t, const x86_widths forms, ir_inst *x,
                            ir_inst *y) {
@@ -142,10 +176,23 @@ ir_inst *mach_packed_1(ir_builder *b, ir_inst *v, ir_inst *x) {
     return x86_build(b, &d);
 }
 
+/* As mach_fptoui. */
+ir_inst *mach_packed_fptoui(ir_builder *b, ir_inst *v, ir_inst *x) {
+    ir_inst *zero = ir_const(b->f, x->type, 0);
+    return mach_packed_1(b, v,
+                         build_rows(b, x->type, forms_of(IR_OP_fmax, x->type, x->type), x, zero));
+}
+
+/* Its result is what may be memory. */
+ir_inst *mach_packed_trunc(ir_builder *b, ir_inst *v, ir_inst *x) {
+    const uint16_t *forms = forms_of(IR_OP_trunc, x->type, v->type);
+    return x86_build_regs(b, v->type, (x86_row)forms[x86_form_of(b, x->type)], x, NULL, -1);
+}
+
 /* ~x & y */
 ir_inst *mach_packed_andn(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    static const x86_widths forms = BINARY(PANDN);
-    return build_rows(b, v->type, forms, x, y);
+    static const x86_widths masks = MASKS(KANDN);
+    return build_rows(b, v->type, ir_is_bool(v->type) ? masks : pandns, x, y);
 }
 
 ir_inst *mach_packed_shift(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
@@ -153,25 +200,21 @@ ir_inst *mach_packed_shift(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     const uint16_t *forms = shift_of(v);
     bool known = ir_is_const(y) && ir_is_splat(y, &by);
     if (!known || !forms) return mach_packed(b, v, x, y);
-    return x86_build_regs(b, v->type, (x86_row)forms[x86_form_of(b, v->type)], x, NULL,
-                          by < 255 ? (int)by : 255);
+    int imm = v->op == IR_OP_rotl ? (int)(by % ir_bits(NULL, v->type)) : by < 255 ? (int)by : 255;
+    return x86_build_regs(b, v->type, (x86_row)forms[x86_form_of(b, v->type)], x, NULL, imm);
 }
 
 ir_inst *mach_packed_round(ir_builder *b, ir_inst *v, ir_inst *x) {
     static const x86_widths singles = {X86_ROUNDPS_x_xm_imm8, X86_VROUNDPS_x_xm_imm8,
-                                       X86_VROUNDPS_y_ym_imm8};
+                                       X86_VROUNDPS_y_ym_imm8, X86_VRNDSCALEPS_z_zm_imm8_e};
     static const x86_widths doubles = {X86_ROUNDPD_x_xm_imm8, X86_VROUNDPD_x_xm_imm8,
-                                       X86_VROUNDPD_y_ym_imm8};
+                                       X86_VROUNDPD_y_ym_imm8, X86_VRNDSCALEPD_z_zm_imm8_e};
     const uint16_t *forms = ir_kind_of(v->type) == IR_F64 ? doubles : singles;
     return x86_build_regs(b, v->type, (x86_row)forms[x86_form_of(b, v->type)], x, NULL,
                           x86_rounding_of((ir_op)v->op));
 }
 
 /* ----------------------------------------------------------------------------------------- bits */
-
-static const x86_widths pands = BINARY(PAND), pandns = BINARY(PANDN), pors = BINARY(POR),
-                        pxors = BINARY(PXOR), andps = BINARY(ANDPS), orps = BINARY(ORPS),
-                        xorps = BINARY(XORPS);
 
 /* The same bits in every lane, of a register at least. */
 static ir_inst *all_lanes(ir_builder *b, ir_type like, uint64_t bits) {
@@ -221,7 +264,8 @@ static ir_inst *build_less(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
 static ir_inst *build_below_or_equal(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     const uint16_t *least = forms_of(IR_OP_umin, v->type, v->type);
     x = x86_in_register(b, x);
-    if (least) return build_equal(b, v, build_rows(b, v->type, least, x, y), x);
+    if (has_forms(least, x86_ctx_of(b)->target->level))
+        return build_equal(b, v, build_rows(b, v->type, least, x, y), x);
     x = build_with_constant(b, v, pxors, x, sign_of(v->type));
     y = build_with_constant(b, v, pxors, y, sign_of(v->type));
     return build_not(b, v, build_less(b, v, y, x));
@@ -251,7 +295,7 @@ static ir_inst *build_relation(ir_builder *b, ir_inst *v, int relation, ir_inst 
 static ir_inst *build_float_mask(ir_builder *b, ir_inst *v, ir_op op, ir_inst *x, ir_inst *y) {
     int relation;
     bool swap, equal = op == IR_OP_fueq;
-    if (x86_find_relation(op, &relation, &swap))
+    if (x86_find_relation(b, op, &relation, &swap))
         return build_relation(b, v, relation, swap ? y : x, swap ? x : y);
     ir_inst *order = build_relation(b, v, equal ? X86_CMP_UNORD : X86_CMP_ORD, x, y);
     ir_inst *other = build_relation(b, v, equal ? X86_CMP_EQ : X86_CMP_NEQ, x, y);
@@ -276,7 +320,7 @@ static ir_inst *build_blend(ir_builder *b, ir_inst *v, ir_inst *mask, ir_inst *x
         return build_rows(b, v->type, pors, build_rows(b, v->type, pands, mask, x),
                           build_rows(b, v->type, pandns, mask, y));
     }
-    bool wide = x86_form_of(b, v->type) == X86_VEX_256;
+    bool wide = x86_bytes_of(v->type) > 16;
     x86_draft d = {.row = wide ? X86_VPBLENDVB_y_y_ym_y : X86_VPBLENDVB_x_x_xm_x, .type = v->type};
     x86_add_reg(b, &d, y);
     x86_add_reg(b, &d, x);
@@ -313,6 +357,8 @@ ir_inst *mach_packed_extreme(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) 
     x = x86_in_register(b, x);
     y = x86_in_register(b, y);
     ir_inst *least = build_rows(b, v->type, forms_of((ir_op)v->op, v->type, v->type), x, y);
+    if (x86_has(b, X86_V4))
+        return x86_mask_choose(b, v->type, x86_mask_relation(b, X86_CMP_UNORD, y, y), x, least);
     return build_blend(b, v, build_relation(b, v, X86_CMP_UNORD, y, y), x, least);
 }
 

@@ -14,8 +14,8 @@ enum {
 static uint8_t class_of(const cg_target *t, ir_type type) {
     (void)t;
     ir_kind kind = ir_kind_of(type);
-    bool vector = ir_is_vector(type) || kind == IR_F32 || kind == IR_F64;
-    return vector ? CLASS_VECTOR : CLASS_GENERAL;
+    if (ir_is_vector(type)) return kind == IR_I1 ? CLASS_MASK : CLASS_VECTOR;
+    return kind == IR_F32 || kind == IR_F64 ? CLASS_VECTOR : CLASS_GENERAL;
 }
 
 static uint32_t slot_of(const cg_target *t, ir_type type) {
@@ -43,7 +43,9 @@ static bool may_repeat(const cg_target *t, const ir_inst *i) {
     case X86_##N##PS_x_x_xm:                                                                       \
     case X86_##N##PD_x_x_xm:                                                                       \
     case X86_##N##PS_y_y_ym:                                                                       \
-    case X86_##N##PD_y_y_ym:
+    case X86_##N##PD_y_y_ym:                                                                       \
+    case X86_##N##PS_z_z_zm_e:                                                                     \
+    case X86_##N##PD_z_z_zm_e:
 
 /* Sums, products and bitwise operations of two registers; the factors of a multiply-add. */
 static bool commutes(const cg_target *t, const ir_inst *i) {
@@ -69,12 +71,14 @@ static bool commutes(const cg_target *t, const ir_inst *i) {
     }
 }
 
-#define MACHINE(n)                                                                                 \
+/* k0 as the mask of an instruction says that it has none. */
+#define MACHINE(n, classes, vectors)                                                               \
     {                                                                                              \
         .base = {.name = "x86-64",                                                                 \
-                 .nclasses = 2,                                                                    \
+                 .nclasses = classes,                                                              \
                  .class = {{"general", GENERAL, GENERAL & CALLER_SAVED, 8},                        \
-                           {"vector", 0xffff, 0xffff, 32}},                                        \
+                           {"vector", vectors, 0xffff, 64},                                        \
+                           {"mask", 0xfe, 0xfe, 8}},                                               \
                  .describe = x86_describe,                                                         \
                  .class_of = class_of,                                                             \
                  .slot_of = slot_of,                                                               \
@@ -88,7 +92,8 @@ static bool commutes(const cg_target *t, const ir_inst *i) {
     }
 
 const x86_cpu *x86_cpu_of(x86_level level) {
-    static const x86_cpu machines[] = {MACHINE(X86_V2), MACHINE(X86_V3), MACHINE(X86_V4)};
+    static const x86_cpu machines[] = {MACHINE(X86_V2, 2, 0xffff), MACHINE(X86_V3, 2, 0xffff),
+                                       MACHINE(X86_V4, 3, UINT32_MAX)};
     assert(level >= X86_V2 && level <= X86_V4);
     return &machines[level - X86_V2];
 }
@@ -96,15 +101,17 @@ const x86_cpu *x86_cpu_of(x86_level level) {
 /* ---------------------------------------------------------------------------------------- moves */
 
 x86_row x86_vector_load(const x86_cpu *t, unsigned bytes) {
-    static const uint16_t rows[2][4] = {
-        {X86_MOVSS_x_m32, X86_MOVSD_x_m64, X86_MOVUPS_x_xm, X86_ROWS},
-        {X86_VMOVSS_x_m32, X86_VMOVSD_x_m64, X86_VMOVUPS_x_xm, X86_VMOVUPS_y_ym}};
+    static const uint16_t rows[2][5] = {
+        {X86_MOVSS_x_m32, X86_MOVSD_x_m64, X86_MOVUPS_x_xm, X86_ROWS, X86_ROWS},
+        {X86_VMOVSS_x_m32, X86_VMOVSD_x_m64, X86_VMOVUPS_x_xm, X86_VMOVUPS_y_ym,
+         X86_VMOVUPS_z_zm_e}};
     return (x86_row)rows[t->level >= X86_V3][__builtin_ctz(bytes) - 2];
 }
 
 x86_row x86_vector_store(const x86_cpu *t, unsigned bytes) {
-    static const uint16_t rows[2][4] = {
-        {X86_MOVSS_m32_x, X86_MOVSD_m64_x, X86_MOVUPS_xm_x, X86_ROWS},
-        {X86_VMOVSS_m32_x, X86_VMOVSD_m64_x, X86_VMOVUPS_xm_x, X86_VMOVUPS_ym_y}};
+    static const uint16_t rows[2][5] = {
+        {X86_MOVSS_m32_x, X86_MOVSD_m64_x, X86_MOVUPS_xm_x, X86_ROWS, X86_ROWS},
+        {X86_VMOVSS_m32_x, X86_VMOVSD_m64_x, X86_VMOVUPS_xm_x, X86_VMOVUPS_ym_y,
+         X86_VMOVUPS_zm_z_e}};
     return (x86_row)rows[t->level >= X86_V3][__builtin_ctz(bytes) - 2];
 }

@@ -38,11 +38,12 @@ enum {
 
 typedef enum {
     MACH_PLAIN,
-    MACH_SET,  /* a comparison, and a result that is 1 when mach.aux holds, else 0 */
-    MACH_CMOV, /* a comparison, then two arguments: the result is the second when mach.aux holds,
+    MACH_SET,    /* a comparison, and a result that is 1 when mach.aux holds, else 0 */
+    MACH_CMOV,   /* a comparison, then two arguments: the result is the second when mach.aux holds,
                     else the first, which is tied to it */
-    MACH_ZERO, /* the row with one register as all of its operands: makes 0 */
-    MACH_CALL  /* CALL_rm64: argument 0 is the address of a C function; CALL_rel32: mach.disp is the
+    MACH_ZERO,   /* the row with one register as all of its operands: makes 0 */
+    MACH_MASKED, /* the row under the mask that is the argument behind its own */
+    MACH_CALL /* CALL_rm64: argument 0 is the address of a C function; CALL_rel32: mach.disp is the
                     number of a function of the module.  Then its arguments */
 } x86_mach_kind;
 
@@ -85,7 +86,7 @@ const x86_cpu *x86_cpu_of(x86_level level);
 
 /* Bytes of a vector or float. */
 static inline unsigned x86_bytes_of(ir_type t) { return ir_lanes(t) * ir_bits(NULL, t) / 8; }
-/* Moves of 4 to 32 bytes between memory, aligned or not, and a vector register. */
+/* Moves of 4 to 64 bytes between memory, aligned or not, and a vector register. */
 x86_row x86_vector_load(const x86_cpu *t, unsigned bytes);
 x86_row x86_vector_store(const x86_cpu *t, unsigned bytes);
 

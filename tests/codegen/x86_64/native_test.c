@@ -102,3 +102,4 @@ Test(native, v3) { check_all(CG_X86_64_V3, false); }
 Test(native, v4) { check_all(CG_X86_64_V4, false); }
 Test(native, vectors_v2) { check_all(CG_X86_64_V2, true); }
 Test(native, vectors_v3) { check_all(CG_X86_64_V3, true); }
+Test(native, vectors_v4) { check_all(CG_X86_64_V4, true); }

@@ -1,0 +1,181 @@
+/* select_mask.c — truth values of vectors in mask registers (AVX-512): a bit for each lane.
+ *
+ * A mask has as many lanes as the vectors that it was made of and goes with; its bits behind them
+ * are not known.  All masks are handled as 64 bits, which takes a byte more than 16 would, and no
+ * more time.  k0 says "no mask" where an instruction is masked, so values are in k1 to k7
+ * (target.c).
+ *
+ * Vectors of all widths are compared into masks, since comparisons and choices of AVX take no
+ * register above 15.
+ */
+#include "codegen/x86_64/select.h"
+
+/* Rows by log2 of the bytes of a lane, and by width: 16, 32, 64. */
+typedef uint16_t lane_rows[4][3];
+
+/* FORM(N, LETTER): a row for lanes N and registers LETTER. */
+#define BY_WIDTH(FORM, N)                                                                          \
+    { FORM(N, x), FORM(N, y), FORM(N, z) }
+#define BY_LANE(FORM)                                                                              \
+    { BY_WIDTH(FORM, B), BY_WIDTH(FORM, W), BY_WIDTH(FORM, D), BY_WIDTH(FORM, Q) }
+
+static unsigned lane_bytes(ir_type t) { return ir_bits(NULL, t) / 8; }
+
+static unsigned width_of(ir_type t) {
+    unsigned bytes = x86_bytes_of(t);
+    return bytes > 32 ? 2 : bytes > 16;
+}
+
+static x86_row row_of(const lane_rows rows, ir_type t) {
+    return (x86_row)rows[__builtin_ctz(lane_bytes(t))][width_of(t)];
+}
+
+/* --------------------------------------------------------------------------- masks and numbers */
+
+ir_inst *x86_mask_bits(ir_builder *b, ir_type t, ir_inst *mask) {
+    return x86_build_regs(b, t, X86_KMOVQ_r64_k, mask, NULL, -1);
+}
+
+ir_inst *x86_mask_of_bits(ir_builder *b, ir_type t, ir_inst *bits) {
+    return x86_build_regs(b, t, X86_KMOVQ_k_r64, bits, NULL, -1);
+}
+
+/* --------------------------------------------------------------------------------- comparisons */
+
+/* Relations of VPCMP. */
+enum { INT_EQ, INT_LT, INT_LE, INT_NE = 4, INT_NLT };
+
+#define COMPARE(N, L) X86_VPCMP##N##_k_##L##_##L##m_imm8_e
+#define COMPARE_UNSIGNED(N, L) X86_VPCMPU##N##_k_##L##_##L##m_imm8_e
+#define SIGNS(N, L) X86_VPMOV##N##2M_k_##L##_e
+
+/* With y perhaps in memory, for user v. */
+static ir_inst *build_compare(ir_builder *b, const ir_inst *v, x86_row row, ir_inst *x, ir_inst *y,
+                              int relation) {
+    x86_draft d = {.row = (uint16_t)row, .type = x86_mask_of(x->type)};
+    x86_add_reg(b, &d, x);
+    if (v)
+        x86_add_rm(b, &d, v, y);
+    else
+        x86_add_reg(b, &d, y);
+    x86_add_int(b, &d, IR_I8, (uint64_t)relation);
+    return x86_build(b, &d);
+}
+
+static bool is_zero(const ir_inst *x) {
+    uint64_t bits;
+    return ir_is_const(x) && ir_is_splat(x, &bits) && bits == 0;
+}
+
+static ir_inst *compare_ints(ir_builder *b, const ir_inst *v, ir_inst *x, ir_inst *y) {
+    static const lane_rows rows = BY_LANE(COMPARE), unsigneds = BY_LANE(COMPARE_UNSIGNED),
+                           signs = BY_LANE(SIGNS);
+    switch (v->op) {
+    case IR_OP_eq: return build_compare(b, v, row_of(rows, x->type), x, y, INT_EQ);
+    case IR_OP_ne: return build_compare(b, v, row_of(rows, x->type), x, y, INT_NE);
+    case IR_OP_sle: return build_compare(b, v, row_of(rows, x->type), x, y, INT_LE);
+    case IR_OP_ult: return build_compare(b, v, row_of(unsigneds, x->type), x, y, INT_LT);
+    case IR_OP_ule: return build_compare(b, v, row_of(unsigneds, x->type), x, y, INT_LE);
+    default: break;
+    }
+    if (!is_zero(y)) return build_compare(b, v, row_of(rows, x->type), x, y, INT_LT);
+    return x86_build_regs(b, v->type, row_of(signs, x->type), x, NULL, -1);
+}
+
+static x86_row relation_row(ir_type t) {
+    static const uint16_t rows[2][4] = {{X86_VCMPSS_k_x_xm_imm8_e, X86_VCMPPS_k_x_xm_imm8_e,
+                                         X86_VCMPPS_k_y_ym_imm8_e, X86_VCMPPS_k_z_zm_imm8_e},
+                                        {X86_VCMPSD_k_x_xm_imm8_e, X86_VCMPPD_k_x_xm_imm8_e,
+                                         X86_VCMPPD_k_y_ym_imm8_e, X86_VCMPPD_k_z_zm_imm8_e}};
+    return (x86_row)rows[lane_bytes(t) == 8][ir_is_vector(t) ? 1 + width_of(t) : 0];
+}
+
+ir_inst *x86_mask_relation(ir_builder *b, int relation, ir_inst *x, ir_inst *y) {
+    return build_compare(b, NULL, relation_row(x->type), x, y, relation);
+}
+
+ir_inst *mach_mask_compare(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    int relation;
+    bool swap;
+    if (ir_info(v)->rule != R_CMPF) return compare_ints(b, v, x, y);
+    x86_find_relation(b, (ir_op)v->op, &relation, &swap);
+    return build_compare(b, v, relation_row(x->type), swap ? y : x, swap ? x : y, relation);
+}
+
+/* -------------------------------------------------------------------------------------- choices */
+
+#define BLEND(N, L) X86_VPBLENDM##N##_##L##_##L##_##L##m_e
+#define SPREAD(N, L) X86_VPMOVM2##N##_##L##_k_e
+
+ir_inst *x86_mask_choose(ir_builder *b, ir_type t, ir_inst *mask, ir_inst *x, ir_inst *y) {
+    static const lane_rows rows = BY_LANE(BLEND);
+    x86_draft d = {.row = (uint16_t)row_of(rows, t), .type = t, .mode = MACH_MASKED * MACH_KIND};
+    x86_add_reg(b, &d, y);
+    x86_add_reg(b, &d, x);
+    x86_add_reg(b, &d, mask);
+    return x86_build(b, &d);
+}
+
+ir_inst *mach_mask_blend(ir_builder *b, ir_inst *v, ir_inst *c, ir_inst *x, ir_inst *y) {
+    if (!ir_is_bool(v->type)) return x86_mask_choose(b, v->type, c, x, y);
+    c = x86_in_register(b, c);
+    ir_inst *yes = x86_build_regs(b, v->type, X86_KANDQ_k_k_k, c, x, -1);
+    ir_inst *no = x86_build_regs(b, v->type, X86_KANDNQ_k_k_k, c, y, -1);
+    return x86_build_regs(b, v->type, X86_KORQ_k_k_k, yes, no, -1);
+}
+
+/* All bits of the lanes where the mask is set. */
+ir_inst *mach_mask_spread(ir_builder *b, ir_inst *v, ir_inst *c) {
+    static const lane_rows rows = BY_LANE(SPREAD);
+    return x86_build_regs(b, v->type, row_of(rows, v->type), c, NULL, -1);
+}
+
+ir_inst *mach_mask_not(ir_builder *b, ir_inst *v, ir_inst *x) {
+    return x86_build_regs(b, v->type, X86_KNOTQ_k_k, x, NULL, -1);
+}
+
+/* ---------------------------------------------------------------------------------------- lanes */
+
+/* Few lanes, as a number: is one set, or is none not set? */
+static ir_inst *test_bits(ir_builder *b, ir_inst *v, ir_inst *mask, bool any) {
+    ir_inst *bits = x86_mask_bits(b, IR_I64, mask);
+    if (!any) bits = x86_build_regs(b, IR_I64, X86_NOT_rm64, bits, NULL, -1);
+    x86_draft d = {.row = X86_TEST_rm8_imm8,
+                   .aux = any ? CC_NE : CC_E,
+                   .mode = MACH_SET * MACH_KIND,
+                   .type = v->type};
+    x86_add_reg(b, &d, bits);
+    x86_add_int(b, &d, IR_I64, (1u << ir_lanes(mask->type)) - 1);
+    return x86_build(b, &d);
+}
+
+/* Is some lane set, or are all? */
+ir_inst *mach_mask_any(ir_builder *b, ir_inst *v, ir_inst *c) {
+    static const uint16_t rows[] = {X86_KORTESTB_k_k, X86_KORTESTW_k_k, X86_KORTESTD_k_k,
+                                    X86_KORTESTQ_k_k};
+    bool any = v->op == IR_OP_any;
+    if (ir_lanes(c->type) < 8) return test_bits(b, v, c, any);
+    x86_draft d = {.row = rows[__builtin_ctz(ir_lanes(c->type)) - 3],
+                   .aux = any ? CC_NE : CC_B,
+                   .mode = MACH_SET * MACH_KIND,
+                   .type = v->type};
+    x86_add_reg(b, &d, c);
+    d.arg[d.n++] = d.arg[0];
+    return x86_build(b, &d);
+}
+
+ir_inst *mach_mask_extract(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *index) {
+    int lane = (int)index->imm.bits;
+    if (index->imm.bits >= ir_lanes(x->type)) return NULL;
+    if (lane) x = x86_build_regs(b, x->type, X86_KSHIFTRQ_k_k_imm8, x, NULL, lane);
+    return x86_build_regs(b, v->type, X86_AND_rm32_imm8, x86_mask_bits(b, IR_I64, x), NULL, 1);
+}
+
+/* Lanes that follow each other; NULL for others, which pass `vectors` does not ask for. */
+ir_inst *mach_mask_shuffle(ir_builder *b, ir_inst *v, ir_inst *x) {
+    unsigned first = v->imm.mask[0];
+    for (unsigned k = 0; k < ir_lanes(v->type); k++)
+        if (v->imm.mask[k] != 255 && v->imm.mask[k] != first + k) return NULL;
+    if (first == 0) return x86_in_register(b, x);
+    return x86_build_regs(b, v->type, X86_KSHIFTRQ_k_k_imm8, x, NULL, (int)first);
+}
