@@ -19,7 +19,7 @@ suite() {
 level=$("$release/spvfuse" devices | sed -n 's/^cpu .*x86-64-v\([2-4]\).*/\1/p')
 native=${level:+--device cpu:eager}
 isel=
-[ "${level:-0}" -lt 3 ] || isel=--isel
+[ "${level:-0}" -lt 4 ] || isel=--isel
 cpus="--oracle cpu:v2,regalloc=stack --oracle cpu:v2,seed=3"
 for v in 2 3 4; do
     [ "$v" -gt "${level:-0}" ] || cpus="$cpus --oracle cpu:v$v --oracle cpu:v$v,eager"
