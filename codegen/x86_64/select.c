@@ -40,6 +40,11 @@ static bool is_mask(const ir_builder *b, const ir_inst *x) {
     return ir_is_vector(x->type) && ir_is_bool(x->type) && x86_has(b, X86_V4);
 }
 
+/* Are n and v, operations on bits of lanes, one for AVX-512? */
+static bool is_ternary(const ir_builder *b, const ir_inst *v, const ir_inst *n) {
+    return is_packed(v) && !ir_is_bool(v->type) && is_alone(n) && x86_has(b, X86_V4);
+}
+
 /* Two shifts that copy the sign of a narrower number: by how much they shift. */
 static bool is_sign_copy(const ir_inst *v, const ir_inst *left, const ir_inst *right) {
     unsigned bits = 8u << x86_size_of(v);

@@ -116,6 +116,8 @@ typedef uint16_t x86_widths[4];
 /* With EVEX only. */
 #define X86_NEWEST(N)                                                                              \
     { 0, X86_##N##_x_x_xm_e, X86_##N##_y_y_ym_e, X86_##N##_z_z_zm_e }
+#define X86_NEWEST_IMM(N)                                                                          \
+    { 0, X86_##N##_x_x_xm_imm8_e, X86_##N##_y_y_ym_imm8_e, X86_##N##_z_z_zm_imm8_e }
 
 static inline unsigned x86_form_of(const ir_builder *b, ir_type t) {
     unsigned bytes = x86_bytes_of(t);
@@ -129,6 +131,8 @@ ir_inst *x86_part(ir_builder *b, ir_type t, ir_inst *x, unsigned n);
 ir_inst *x86_with_part(ir_builder *b, ir_type t, ir_inst *x, ir_inst *part, unsigned n);
 /* Lane 0 of x in all of them. */
 ir_inst *x86_broadcast(ir_builder *b, ir_type t, ir_inst *x);
+/* As x86_add_condition: some lane of (slt mask 0) is true, or all are. */
+x86_cc x86_add_packed_any(ir_builder *b, x86_draft *d, const ir_inst *c);
 
 /* -------------------------------------------------------- 16 bytes of a shuffle (select_mix.c) */
 
@@ -164,6 +168,8 @@ static inline ir_type x86_mask_of(ir_type t) {
 ir_inst *x86_mask_relation(ir_builder *b, int relation, ir_inst *x, ir_inst *y);
 /* Lanes of x where the mask is set, else of y. */
 ir_inst *x86_mask_choose(ir_builder *b, ir_type t, ir_inst *mask, ir_inst *x, ir_inst *y);
+/* As x86_add_condition: some lane of a mask is set, or all are. */
+x86_cc x86_add_mask_any(ir_builder *b, x86_draft *d, const ir_inst *c);
 /* A mask as a number, and the other way round. */
 ir_inst *x86_mask_bits(ir_builder *b, ir_type t, ir_inst *mask);
 ir_inst *x86_mask_of_bits(ir_builder *b, ir_type t, ir_inst *bits);

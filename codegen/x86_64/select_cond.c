@@ -2,7 +2,7 @@
  *
  * A comparison is repeated where it is needed, as part of the instruction that asks for its flags,
  * when it stands in the same block or is asked for nowhere else; otherwise its truth value is kept
- * in a register and tested.
+ * in a register and tested.  Whether lanes of a vector are true is a comparison as well.
  *
  * Floats are compared with ucomis, which sets the carry for "less", the zero flag for "equal" and
  * both of them, with parity, when an operand is NaN.  So "less" is asked the other way round, as
@@ -45,7 +45,7 @@ static test test_of(ir_op op) {
 
 static bool is_comparison(const ir_inst *c) {
     ir_rule rule = ir_info(c)->rule;
-    return rule == R_CMPI || rule == R_CMPF;
+    return rule == R_CMPI || rule == R_CMPF || rule == R_REDUCE;
 }
 
 /* The same test with its operands exchanged. */
@@ -128,7 +128,12 @@ static x86_cc add_int_test(ir_builder *b, x86_draft *d, const ir_inst *c) {
 }
 
 static x86_cc add_test(ir_builder *b, x86_draft *d, const ir_inst *c) {
-    return ir_info(c)->rule == R_CMPF ? add_float_test(b, d, c) : add_int_test(b, d, c);
+    switch (ir_info(c)->rule) {
+    case R_CMPF: return add_float_test(b, d, c);
+    case R_REDUCE:
+        return x86_has(b, X86_V4) ? x86_add_mask_any(b, d, c) : x86_add_packed_any(b, d, c);
+    default: return add_int_test(b, d, c);
+    }
 }
 
 /* The comparison is to be made at its user. */

@@ -136,32 +136,27 @@ ir_inst *mach_mask_not(ir_builder *b, ir_inst *v, ir_inst *x) {
 
 /* ---------------------------------------------------------------------------------------- lanes */
 
-/* Few lanes, as a number: is one set, or is none not set? */
-static ir_inst *test_bits(ir_builder *b, ir_inst *v, ir_inst *mask, bool any) {
+/* Few lanes, as a number: one is set, or none is not set. */
+static x86_cc add_bits_test(ir_builder *b, x86_draft *d, ir_inst *mask, bool any) {
     ir_inst *bits = x86_mask_bits(b, IR_I64, mask);
     if (!any) bits = x86_build_regs(b, IR_I64, X86_NOT_rm64, bits, NULL, -1);
-    x86_draft d = {.row = X86_TEST_rm8_imm8,
-                   .aux = any ? CC_NE : CC_E,
-                   .mode = MACH_SET * MACH_KIND,
-                   .type = v->type};
-    x86_add_reg(b, &d, bits);
-    x86_add_int(b, &d, IR_I64, (1u << ir_lanes(mask->type)) - 1);
-    return x86_build(b, &d);
+    d->row = X86_TEST_rm8_imm8;
+    x86_add_reg(b, d, bits);
+    x86_add_int(b, d, IR_I64, (1u << ir_lanes(mask->type)) - 1);
+    return any ? CC_NE : CC_E;
 }
 
-/* Is some lane set, or are all? */
-ir_inst *mach_mask_any(ir_builder *b, ir_inst *v, ir_inst *c) {
+x86_cc x86_add_mask_any(ir_builder *b, x86_draft *d, const ir_inst *c) {
     static const uint16_t rows[] = {X86_KORTESTB_k_k, X86_KORTESTW_k_k, X86_KORTESTD_k_k,
                                     X86_KORTESTQ_k_k};
-    bool any = v->op == IR_OP_any;
-    if (ir_lanes(c->type) < 8) return test_bits(b, v, c, any);
-    x86_draft d = {.row = rows[__builtin_ctz(ir_lanes(c->type)) - 3],
-                   .aux = any ? CC_NE : CC_B,
-                   .mode = MACH_SET * MACH_KIND,
-                   .type = v->type};
-    x86_add_reg(b, &d, c);
-    d.arg[d.n++] = d.arg[0];
-    return x86_build(b, &d);
+    ir_inst *mask = ir_arg(c, 0);
+    bool any = c->op == IR_OP_any;
+    unsigned lanes = ir_lanes(mask->type);
+    if (lanes < 8) return add_bits_test(b, d, mask, any);
+    d->row = rows[__builtin_ctz(lanes) - 3];
+    x86_add_reg(b, d, mask);
+    d->arg[d->n++] = d->arg[0];
+    return any ? CC_NE : CC_B;
 }
 
 ir_inst *mach_mask_extract(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *index) {

@@ -90,8 +90,7 @@ static ir_inst *mix_one(const x86_mix *m) {
 
 /* Every byte stays where it is, in x or in y: bits are chosen by a constant. */
 static ir_inst *choose_bytes(const x86_mix *m) {
-    static const x86_widths forms = {0, X86_VPTERNLOGD_x_x_xm_imm8_e, X86_VPTERNLOGD_y_y_ym_imm8_e,
-                                     X86_VPTERNLOGD_z_z_zm_imm8_e};
+    static const x86_widths forms = X86_NEWEST_IMM(VPTERNLOGD);
     enum { SECOND_WHERE_THIRD = 0xd8 };
     uint64_t lane[X86_MOST];
     for (int k = 0; k < X86_PART; k++)

@@ -195,6 +195,36 @@ ir_inst *mach_packed_andn(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     return build_rows(b, v->type, ir_is_bool(v->type) ? masks : pandns, x, y);
 }
 
+/* What an operation on bits makes of eight of them. */
+static unsigned apply(unsigned op, unsigned x, unsigned y) {
+    return op == IR_OP_and ? x & y : op == IR_OP_or ? x | y : x ^ y;
+}
+
+static bool is_all_ones(const ir_inst *x) {
+    uint64_t bits;
+    return ir_is_const(x) && ir_is_splat(x, &bits) &&
+           bits == ir_zext(UINT64_MAX, ir_bits(NULL, x->type));
+}
+
+/* inner and v are operations on bits: the immediate is their table of truth.  An operand that is
+ * all ones is in the table and in no register. */
+ir_inst *mach_packed_ternary(ir_builder *b, ir_inst *v, ir_inst *inner, ir_inst *z) {
+    static const x86_widths forms = X86_NEWEST_IMM(VPTERNLOGD);
+    enum { FIRST = 0xf0, SECOND = 0xcc, THIRD = 0xaa, ONES = 0xff };
+    ir_inst *x = ir_arg(inner, 0), *y = ir_arg(inner, 1);
+    bool not_y = is_all_ones(y), not_z = is_all_ones(z);
+    unsigned table = apply(inner->op, FIRST, not_y ? ONES : SECOND);
+    x86_draft d = {.row = forms[x86_form_of(b, v->type)], .type = v->type};
+    x86_add_reg(b, &d, x);
+    x86_add_reg(b, &d, not_y ? x : y);
+    if (not_z)
+        x86_add_reg(b, &d, x);
+    else
+        x86_add_rm(b, &d, v, z);
+    x86_add_int(b, &d, IR_I8, apply(v->op, table, not_z ? ONES : THIRD));
+    return x86_build(b, &d);
+}
+
 ir_inst *mach_packed_shift(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     uint64_t by;
     const uint16_t *forms = shift_of(v);
@@ -362,20 +392,17 @@ ir_inst *mach_packed_extreme(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) 
     return build_blend(b, v, build_relation(b, v, X86_CMP_UNORD, y, y), x, least);
 }
 
-/* Is some lane of the mask set, or are all? */
-ir_inst *mach_packed_any(ir_builder *b, ir_inst *v, ir_inst *mask) {
+x86_cc x86_add_packed_any(ir_builder *b, x86_draft *d, const ir_inst *c) {
     static const x86_widths forms = {X86_PMOVMSKB_r32_x, X86_VPMOVMSKB_r32_x, X86_VPMOVMSKB_r32_y};
+    ir_inst *mask = ir_arg(ir_arg(c, 0), 0);
     unsigned bytes = x86_bytes_of(mask->type);
     uint64_t bits = bytes == 32 ? UINT32_MAX : (UINT64_C(1) << bytes) - 1;
     ir_inst *signs =
         x86_build_regs(b, IR_I32, (x86_row)forms[x86_form_of(b, mask->type)], mask, NULL, -1);
-    if (v->op == IR_OP_all && bytes < 16)
+    if (c->op == IR_OP_all && bytes < 16)
         signs = x86_build_regs(b, IR_I32, X86_AND_rm32_imm32, signs, NULL, (int)bits);
-    x86_draft d = {.row = v->op == IR_OP_any ? X86_TEST_rm32_imm32 : X86_CMP_rm32_imm32,
-                   .aux = v->op == IR_OP_any ? CC_NE : CC_E,
-                   .mode = MACH_SET * MACH_KIND,
-                   .type = v->type};
-    x86_add_reg(b, &d, signs);
-    x86_add_int(b, &d, IR_I64, (uint64_t)(int32_t)bits);
-    return x86_build(b, &d);
+    d->row = c->op == IR_OP_any ? X86_TEST_rm32_imm32 : X86_CMP_rm32_imm32;
+    x86_add_reg(b, d, signs);
+    x86_add_int(b, d, IR_I64, (uint64_t)(int32_t)bits);
+    return c->op == IR_OP_any ? CC_NE : CC_E;
 }

@@ -55,7 +55,13 @@ static bool is_basic_conversion(const ir_inst *i, const pass_target *t) {
     switch (i->op) {
     case IR_OP_fptosi:
         return from >= IR_F32 && to >= IR_I32 && i->imm.round.mode == IR_RTZ && !i->imm.round.sat;
-    case IR_OP_sitofp: return from >= IR_I32 && to >= IR_F32 && i->imm.round.mode == IR_RTE;
+    case IR_OP_fptoui:
+        return t->has_unsigned && from >= IR_F32 && to >= IR_I32 && i->imm.round.mode == IR_RTZ &&
+               i->imm.round.sat;
+    case IR_OP_uitofp:
+    case IR_OP_sitofp:
+        return from >= IR_I32 && to >= IR_F32 && i->imm.round.mode == IR_RTE &&
+               (i->op == IR_OP_sitofp || t->has_unsigned);
     case IR_OP_fpcast:
         if (i->imm.round.mode != IR_RTE) return false;
         if (from >= IR_F32 && to >= IR_F32) return true;
@@ -283,7 +289,8 @@ static void check_lanewise(void *user) {
     for (ir_op op = 0; op < IR_OP_COUNT; op++) check_op(user, op);
 }
 
-static const pass_target plain = {0}, rich = {.has_fma = true, .has_f16c = true};
+static const pass_target plain = {0},
+                         rich = {.has_fma = true, .has_f16c = true, .has_unsigned = true};
 
 Test(expand, keeps_the_bits_on_a_plain_target) {
     bench t = {.target = &plain};
