@@ -86,7 +86,11 @@ enum {
     X86_CMP_NLE,
     X86_CMP_ORD,
     X86_CMP_EQ_UNORD,
-    X86_CMP_NEQ_ORD = 12
+    X86_CMP_NGE,
+    X86_CMP_NGT,
+    X86_CMP_NEQ_ORD = 12,
+    X86_CMP_GE,
+    X86_CMP_GT
 };
 /* Which of them an op is; `swap`: with its operands exchanged.  False where there is none: for fone
  * and fueq before VEX. */

@@ -42,44 +42,29 @@ ir_inst *x86_mask_of_bits(ir_builder *b, ir_type t, ir_inst *bits) {
 
 /* --------------------------------------------------------------------------------- comparisons */
 
-/* Relations of VPCMP. */
-enum { INT_EQ, INT_LT, INT_LE, INT_NE = 4, INT_NLT };
-
 #define COMPARE(N, L) X86_VPCMP##N##_k_##L##_##L##m_imm8_e
 #define COMPARE_UNSIGNED(N, L) X86_VPCMPU##N##_k_##L##_##L##m_imm8_e
 #define SIGNS(N, L) X86_VPMOV##N##2M_k_##L##_e
 
-/* With y perhaps in memory, for user v. */
-static ir_inst *build_compare(ir_builder *b, const ir_inst *v, x86_row row, ir_inst *x, ir_inst *y,
-                              int relation) {
-    x86_draft d = {.row = (uint16_t)row, .type = x86_mask_of(x->type)};
-    x86_add_reg(b, &d, x);
-    if (v)
-        x86_add_rm(b, &d, v, y);
-    else
-        x86_add_reg(b, &d, y);
-    x86_add_int(b, &d, IR_I8, (uint64_t)relation);
-    return x86_build(b, &d);
-}
+typedef struct {
+    x86_row row;
+    ir_inst *x, *y;
+    int relation, opposite; /* the immediate, and with operands exchanged */
+} comparison;
 
-static bool is_zero(const ir_inst *x) {
-    uint64_t bits;
-    return ir_is_const(x) && ir_is_splat(x, &bits) && bits == 0;
-}
-
-static ir_inst *compare_ints(ir_builder *b, const ir_inst *v, ir_inst *x, ir_inst *y) {
-    static const lane_rows rows = BY_LANE(COMPARE), unsigneds = BY_LANE(COMPARE_UNSIGNED),
-                           signs = BY_LANE(SIGNS);
-    switch (v->op) {
-    case IR_OP_eq: return build_compare(b, v, row_of(rows, x->type), x, y, INT_EQ);
-    case IR_OP_ne: return build_compare(b, v, row_of(rows, x->type), x, y, INT_NE);
-    case IR_OP_sle: return build_compare(b, v, row_of(rows, x->type), x, y, INT_LE);
-    case IR_OP_ult: return build_compare(b, v, row_of(unsigneds, x->type), x, y, INT_LT);
-    case IR_OP_ule: return build_compare(b, v, row_of(unsigneds, x->type), x, y, INT_LE);
-    default: break;
+static comparison compare_ints(const ir_inst *c) {
+    static const lane_rows rows = BY_LANE(COMPARE), unsigneds = BY_LANE(COMPARE_UNSIGNED);
+    enum { EQ, LT, LE, NE = 4, GE, GT };
+    bool is_unsigned = c->op == IR_OP_ult || c->op == IR_OP_ule;
+    ir_inst *x = ir_arg(c, 0), *y = ir_arg(c, 1);
+    x86_row row = row_of(is_unsigned ? unsigneds : rows, x->type);
+    switch (c->op) {
+    case IR_OP_eq: return (comparison){row, x, y, EQ, EQ};
+    case IR_OP_ne: return (comparison){row, x, y, NE, NE};
+    case IR_OP_ult:
+    case IR_OP_slt: return (comparison){row, x, y, LT, GT};
+    default: return (comparison){row, x, y, LE, GE};
     }
-    if (!is_zero(y)) return build_compare(b, v, row_of(rows, x->type), x, y, INT_LT);
-    return x86_build_regs(b, v->type, row_of(signs, x->type), x, NULL, -1);
 }
 
 static x86_row relation_row(ir_type t) {
@@ -90,16 +75,47 @@ static x86_row relation_row(ir_type t) {
     return (x86_row)rows[lane_bytes(t) == 8][ir_is_vector(t) ? 1 + width_of(t) : 0];
 }
 
+static comparison compare_floats(const ir_builder *b, const ir_inst *c) {
+    static const uint8_t opposites[] = {[X86_CMP_LT] = X86_CMP_GT,
+                                        [X86_CMP_LE] = X86_CMP_GE,
+                                        [X86_CMP_NLT] = X86_CMP_NGT,
+                                        [X86_CMP_NLE] = X86_CMP_NGE,
+                                        [X86_CMP_NEQ_ORD] = 0};
+    int relation;
+    bool swap;
+    x86_find_relation(b, (ir_op)c->op, &relation, &swap);
+    return (comparison){relation_row(ir_arg(c, 0)->type), ir_arg(c, swap), ir_arg(c, !swap),
+                        relation, opposites[relation] ? opposites[relation] : relation};
+}
+
+static comparison find_comparison(const ir_builder *b, const ir_inst *c) {
+    return ir_info(c)->rule == R_CMPF ? compare_floats(b, c) : compare_ints(c);
+}
+
+/* One operand may be memory.  It is faster to join two masks than to make one under the other. */
+static ir_inst *build_compare(ir_builder *b, const ir_inst *v, comparison c) {
+    bool swap = x86_is_foldable(b, c.row, v, c.x) && !x86_is_foldable(b, c.row, v, c.y);
+    x86_draft d = {.row = (uint16_t)c.row, .type = v->type};
+    x86_add_reg(b, &d, swap ? c.y : c.x);
+    x86_add_rm(b, &d, v, swap ? c.x : c.y);
+    x86_add_int(b, &d, IR_I8, (uint64_t)(swap ? c.opposite : c.relation));
+    return x86_build(b, &d);
+}
+
 ir_inst *x86_mask_relation(ir_builder *b, int relation, ir_inst *x, ir_inst *y) {
-    return build_compare(b, NULL, relation_row(x->type), x, y, relation);
+    return x86_build_regs(b, x86_mask_of(x->type), relation_row(x->type), x, y, relation);
+}
+
+static bool is_zero(const ir_inst *x) {
+    uint64_t bits;
+    return ir_is_const(x) && ir_is_splat(x, &bits) && bits == 0;
 }
 
 ir_inst *mach_mask_compare(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    int relation;
-    bool swap;
-    if (ir_info(v)->rule != R_CMPF) return compare_ints(b, v, x, y);
-    x86_find_relation(b, (ir_op)v->op, &relation, &swap);
-    return build_compare(b, v, relation_row(x->type), swap ? y : x, swap ? x : y, relation);
+    static const lane_rows signs = BY_LANE(SIGNS);
+    if (v->op == IR_OP_slt && is_zero(y))
+        return x86_build_regs(b, v->type, row_of(signs, x->type), x, NULL, -1);
+    return build_compare(b, v, find_comparison(b, v));
 }
 
 /* -------------------------------------------------------------------------------------- choices */
