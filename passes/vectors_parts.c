@@ -13,8 +13,7 @@ static unsigned unit_of(const vec_state *s, unsigned lanes, unsigned bytes) {
 }
 
 unsigned vec_unit(const vec_state *s, ir_type t) {
-    ir_kind kind = ir_kind_of(t);
-    if (kind == IR_I1 || kind == IR_F16 || kind == IR_BF16 || ir_is_ptr(t)) return 1;
+    if (ir_is_bool(t) || ir_is_ptr(t)) return 1;
     return unit_of(s, ir_lanes(t), ir_bits(s->f->module, t) / 8);
 }
 

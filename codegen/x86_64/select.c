@@ -35,6 +35,8 @@ static bool is_general(const ir_inst *x) {
 /* Several lanes of a vector register? */
 static bool is_packed(const ir_inst *x) { return ir_is_vector(x->type); }
 
+static bool is_half(const ir_inst *x) { return ir_kind_of(x->type) == IR_F16; }
+
 /* A vector of truth values that is in a register? */
 static bool is_mask(const ir_builder *b, const ir_inst *x) {
     return ir_is_vector(x->type) && ir_is_bool(x->type) && x86_has(b, X86_V4);

@@ -28,6 +28,9 @@ ir_inst *x86_with_part(ir_builder *b, ir_type t, ir_inst *x, ir_inst *part, unsi
     return x86_build_regs(b, t, row, x, part, (int)n);
 }
 
+/* Are lanes of a t, alone, in vector registers?  Floats of 16 bits are words. */
+static bool is_float_lane(ir_type t) { return ir_is_float(t) && lane_bytes(t) >= 4; }
+
 static bool is_lane_0(const ir_inst *index) { return index->imm.bits == 0; }
 
 /* ----------------------------------------------------------------------------------- taking out */
@@ -56,7 +59,7 @@ ir_inst *mach_extract(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *index) {
     if (index->imm.bits >= ir_lanes(x->type)) return NULL;
     x = x86_part(b, x->type, x, lane / lanes);
     lane %= lanes;
-    return ir_is_float(v->type) ? take_float(b, v, x, lane) : take_int(b, v, x, lane);
+    return is_float_lane(v->type) ? take_float(b, v, x, lane) : take_int(b, v, x, lane);
 }
 
 /* ----------------------------------------------------------------------------------- putting in */
@@ -65,7 +68,7 @@ ir_inst *mach_extract(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *index) {
 static ir_inst *enter(ir_builder *b, ir_type t, ir_inst *x) {
     static const uint16_t rows[2][2] = {{X86_MOVD_x_rm32, X86_MOVQ_x_rm64},
                                         {X86_VMOVD_x_rm32, X86_VMOVQ_x_rm64}};
-    if (ir_is_float(t)) return x86_in_register(b, x);
+    if (is_float_lane(t)) return x86_in_register(b, x);
     bool wide = lane_bytes(t) == 8;
     return x86_build_regs(b, t, (x86_row)rows[x86_has(b, X86_V3)][wide], x, NULL, -1);
 }
@@ -82,7 +85,7 @@ static placing placing_of(const ir_builder *b, ir_type t, unsigned lane) {
                                         {X86_VPINSRB_x_x_r32m8_imm8, X86_VPINSRW_x_x_r32m16_imm8,
                                          X86_VPINSRD_x_x_rm32_imm8, X86_VPINSRQ_x_x_rm64_imm8}};
     bool vex = x86_has(b, X86_V3);
-    if (!ir_is_float(t)) return (placing){ints[vex][log_bytes(t)], (int)lane};
+    if (!is_float_lane(t)) return (placing){ints[vex][log_bytes(t)], (int)lane};
     if (lane_bytes(t) == 4)
         return (placing){vex ? X86_VINSERTPS_x_x_xm_imm8 : X86_INSERTPS_x_xm_imm8, (int)lane << 4};
     if (lane) return (placing){vex ? X86_VUNPCKLPD_x_x_xm : X86_UNPCKLPD_x_xm, -1};
@@ -198,7 +201,7 @@ static ir_inst *build_splat(ir_builder *b, ir_inst *v) {
     if (!x86_has(b, X86_V3)) return build_old_splat(b, v->type, enter(b, v->type, x));
     x86_draft d = {.row = (uint16_t)broadcast_row(broadcasts, v->type), .type = v->type};
     bool foldable = x86_is_foldable(b, (x86_row)d.row, v, x);
-    if (!foldable && !ir_is_float(x->type) && x86_has(b, X86_V4))
+    if (!foldable && !is_float_lane(x->type) && x86_has(b, X86_V4))
         return x86_build_regs(b, v->type, (x86_row)broadcast_row(general_broadcasts, v->type), x,
                               NULL, -1);
     if (!foldable) return x86_broadcast(b, v->type, enter(b, v->type, x));

@@ -30,6 +30,10 @@
     { X86_##N##_x_xm, X86_V##N##_x_xm, X86_V##N##_x_ym, X86_V##N##_y_zm_e }
 #define NEWEST_WIDENS(N)                                                                           \
     { 0, X86_##N##_x_xm_e, X86_##N##_y_xm_e, X86_##N##_z_ym_e }
+#define NEWER_WIDENS(N)                                                                            \
+    { 0, X86_##N##_x_xm, X86_##N##_y_xm, X86_##N##_z_ym_e }
+#define NEWER_NARROWS_IMM(N)                                                                       \
+    { 0, X86_##N##_xm_x_imm8, X86_##N##_xm_y_imm8, X86_##N##_ym_z_imm8_e }
 #define NEWEST_NARROWS(N)                                                                          \
     { 0, X86_##N##_x_xm_e, X86_##N##_x_ym_e, X86_##N##_y_zm_e }
 #define CUTS(N)                                                                                    \
@@ -187,6 +191,12 @@ ir_inst *mach_packed_fptoui(ir_builder *b, ir_inst *v, ir_inst *x) {
 ir_inst *mach_packed_trunc(ir_builder *b, ir_inst *v, ir_inst *x) {
     const uint16_t *forms = forms_of(IR_OP_trunc, x->type, v->type);
     return x86_build_regs(b, v->type, (x86_row)forms[x86_form_of(b, x->type)], x, NULL, -1);
+}
+
+/* Rounded as the immediate says: to nearest. */
+ir_inst *mach_packed_half(ir_builder *b, ir_inst *v, ir_inst *x) {
+    const uint16_t *forms = forms_of(IR_OP_fpcast, x->type, v->type);
+    return x86_build_regs(b, v->type, (x86_row)forms[x86_form_of(b, x->type)], x, NULL, 0);
 }
 
 /* ~x & y */

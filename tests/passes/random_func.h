@@ -322,7 +322,8 @@ static inline void random_vector_types(random_maker *r) {
     static const uint8_t lanes[] = {2, 3, 4, 4, 8, 8, 16, 5};
     unsigned n = lanes[random_below(r, sizeof lanes)], first = random_below(r, 4);
     ir_type a = ir_scalar(ints[first]), b = ir_scalar(ints[(first + 1 + random_below(r, 3)) % 4]);
-    ir_type f = random_below(r, 3) ? IR_F32 : IR_F64;
+    static const ir_kind floats[] = {IR_F32, IR_F32, IR_F64, IR_F16};
+    ir_type f = ir_scalar(floats[random_below(r, 4)]);
     const ir_type types[RANDOM_TYPES] = {
         IR_I1,           IR_I8,
         IR_I16,          IR_I32,
