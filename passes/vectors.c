@@ -13,28 +13,6 @@
 
 typedef vec_state vectors;
 
-/* -------------------------------------------------------------------------------------- results */
-
-/* Two vectors, one behind the other. */
-static ir_inst *join(vectors *s, ir_inst *x, ir_inst *y) {
-    uint8_t mask[IR_MAX_LANES];
-    unsigned n = ir_lanes(x->type);
-    for (unsigned k = 0; k < 2 * n; k++) mask[k] = (uint8_t)k;
-    return ir_build_shuffle(&s->b, x, y, 2 * n, mask);
-}
-
-/* … of these pieces of n lanes. */
-static void set_pieces(vectors *s, ir_inst *i, ir_inst **piece, unsigned n) {
-    unsigned unit = vec_unit(s, i->type), count = vec_count(ir_lanes(i->type), n);
-    for (; n < unit; n *= 2, count = (count + 1) / 2) {
-        for (unsigned k = 0; k < count; k += 2) {
-            ir_inst *none = ir_undef(s->f, piece[k]->type);
-            piece[k / 2] = join(s, piece[k], k + 1 < count ? piece[k + 1] : none);
-        }
-    }
-    s->of[i->id] = (vec_parts){.unit = unit, .piece = piece};
-}
-
 static void set_masks(vectors *s, ir_inst *i, ir_inst **piece, unsigned n, unsigned bits) {
     s->of[i->id] = (vec_parts){.unit = n, .bits = bits, .piece = piece};
 }
@@ -67,7 +45,7 @@ static void split_bitcast(vectors *s, ir_inst *i) {
     ir_inst **out = vec_room(s, lanes);
     if (casts_pieces(s, i)) {
         for (unsigned k = 0; k < vec_count(lanes, unit); k++) out[k] = cast_piece(s, i, k);
-        set_pieces(s, i, out, unit);
+        vec_set_pieces(s, i, out, unit);
     } else {
         for (unsigned k = 0; k < lanes; k++) out[k] = vec_cast_lane(s, i, k);
         vec_set_lanes(s, i, out);
@@ -81,7 +59,7 @@ static bool is_lanewise(const ir_inst *i) {
 }
 
 static bool takes(const vectors *s, const ir_inst *i) {
-    return s->target->takes(i, s->target->level);
+    return s->target && s->target->takes(i, s->target->level);
 }
 
 /* What an operation is done in: so many lanes, the narrowest of so many bits. */
@@ -122,15 +100,17 @@ static void split_lanewise(vectors *s, ir_inst *i) {
     meet_value(&w, s, i);
     for (unsigned k = 0; k < i->nargs; k++) meet_value(&w, s, ir_arg(i, k));
     unsigned n = lanes_of(&w);
-    if (n == 1 || !takes(s, i)) {
+    bool direct = takes(s, i);
+    if (n == 1 || (!direct && !vec_goes_by_words(s, i))) {
         vec_by_lanes(s, i);
         return;
     }
     for (unsigned first = 0; first < lanes; first += n) {
         for (unsigned k = 0; k < i->nargs; k++) args[k] = vec_piece(s, ir_arg(i, k), first, n);
-        out[first / n] = vec_build_like(s, i, ir_vector(ir_elem(i->type), n), args);
+        out[first / n] = direct ? vec_build_like(s, i, ir_vector(ir_elem(i->type), n), args)
+                                : vec_by_words(s, i, args);
     }
-    set_pieces(s, i, out, n);
+    vec_set_pieces(s, i, out, n);
 }
 
 static void split_trunc(vectors *s, ir_inst *i) {
@@ -145,7 +125,7 @@ static void split_trunc(vectors *s, ir_inst *i) {
     }
     for (unsigned first = 0; first < ir_lanes(i->type); first += n)
         out[first / n] = vec_narrow(s, vec_piece(s, x, first, n), ir_elem(i->type));
-    set_pieces(s, i, out, n);
+    vec_set_pieces(s, i, out, n);
 }
 
 /* A number from a truth value: the mask, or its lowest bit. */
@@ -165,7 +145,7 @@ static void split_extension(vectors *s, ir_inst *i) {
             m = ir_build2(&s->b, IR_OP_and, m->type, m, ir_const(s->f, m->type, 1));
         out[first / n] = m;
     }
-    set_pieces(s, i, out, n);
+    vec_set_pieces(s, i, out, n);
 }
 
 static void split_comparison(vectors *s, ir_inst *i) {
@@ -239,7 +219,7 @@ static void split_select(vectors *s, ir_inst *i) {
     if (truth)
         set_masks(s, i, out, n, bits);
     else
-        set_pieces(s, i, out, n);
+        vec_set_pieces(s, i, out, n);
 }
 
 /* Lanes behind the last one of the value say what changes nothing. */
@@ -279,7 +259,7 @@ static void split_insert(vectors *s, ir_inst *i) {
         out[first / unit] =
             here ? ir_build_insert(&s->b, p, ir_arg(i, 1), (unsigned)index->imm.bits % unit) : p;
     }
-    set_pieces(s, i, out, unit);
+    vec_set_pieces(s, i, out, unit);
 }
 
 /* Pieces of the operands that one piece of a shuffle takes lanes from. */
@@ -331,7 +311,7 @@ static void split_shuffle(vectors *s, ir_inst *i) {
         if (fits) out[at / n] = shuffle_piece(s, i, &from, n, unit);
     }
     if (fits)
-        set_pieces(s, i, out, n);
+        vec_set_pieces(s, i, out, n);
     else
         vec_shuffle_lanes(s, i);
 }

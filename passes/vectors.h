@@ -58,6 +58,14 @@ ir_type vec_bits_type(unsigned bits); /* the integer of so many */
 unsigned vec_count(unsigned lanes, unsigned unit);
 ir_inst **vec_room(vec_state *s, unsigned n);
 
+/* i's value is made of these pieces of n lanes. */
+void vec_set_pieces(vec_state *s, ir_inst *i, ir_inst **piece, unsigned n);
+
+/* Bytes, which the target multiplies and shifts in words only: does it so with i, and a piece of i
+ * made of these operands.  (vectors_bytes.c) */
+bool vec_goes_by_words(vec_state *s, const ir_inst *i);
+ir_inst *vec_by_words(vec_state *s, const ir_inst *i, ir_inst *const *args);
+
 /* Lane by lane.  (vectors_lanes.c) */
 void vec_set_lanes(vec_state *s, ir_inst *i, ir_inst **lane);
 void vec_by_lanes(vec_state *s, ir_inst *i);

@@ -66,6 +66,25 @@ static ir_inst *leaf_piece(vec_state *s, const ir_inst *v, ir_type elem, unsigne
     return n == 1 ? ir_const(s->f, t, bits[0]) : ir_const_lanes(s->f, t, bits);
 }
 
+/* Two vectors, one behind the other. */
+static ir_inst *join(vec_state *s, ir_inst *x, ir_inst *y) {
+    uint8_t mask[IR_MAX_LANES];
+    unsigned n = ir_lanes(x->type);
+    for (unsigned k = 0; k < 2 * n; k++) mask[k] = (uint8_t)k;
+    return ir_build_shuffle(&s->b, x, y, 2 * n, mask);
+}
+
+void vec_set_pieces(vec_state *s, ir_inst *i, ir_inst **piece, unsigned n) {
+    unsigned unit = vec_unit(s, i->type), count = vec_count(ir_lanes(i->type), n);
+    for (; n < unit; n *= 2, count = (count + 1) / 2) {
+        for (unsigned k = 0; k < count; k += 2) {
+            ir_inst *none = ir_undef(s->f, piece[k]->type);
+            piece[k / 2] = join(s, piece[k], k + 1 < count ? piece[k + 1] : none);
+        }
+    }
+    s->of[i->id] = (vec_parts){.unit = unit, .piece = piece};
+}
+
 static bool is_plain_leaf(const ir_inst *v) { return ir_is_const(v) || v->op == IR_OP_undef; }
 
 static ir_inst *from_pieces(vec_state *s, const vec_parts *p, unsigned first, unsigned n) {

@@ -1,0 +1,91 @@
+/* vectors_bytes.c — products and shifts of bytes, which targets do in words of two.
+ *
+ * By an amount that is known, words are shifted, and bits that came from the other byte cleared.
+ * Otherwise bytes with even numbers and those with odd ones are done apart, each as a word whose
+ * lower half, or upper one for high products, is the result.
+ */
+#include "passes/vectors.h"
+
+static bool is_shift(ir_op op) { return op == IR_OP_shl || op == IR_OP_lshr || op == IR_OP_ashr; }
+
+static bool is_high(ir_op op) { return op == IR_OP_umulh || op == IR_OP_smulh; }
+
+/* The operation on words, which has two operands and nothing else to it. */
+static ir_op in_words(ir_op op) { return is_shift(op) ? op : IR_OP_mul; }
+
+static bool is_known_shift(const ir_inst *i, const ir_inst *by, uint64_t *amount) {
+    return is_shift((ir_op)i->op) && ir_is_const(by) && ir_is_splat(by, amount);
+}
+
+bool vec_goes_by_words(vec_state *s, const ir_inst *i) {
+    ir_op op = (ir_op)i->op;
+    uint64_t amount;
+    bool bytes = s->target && ir_kind_of(i->type) == IR_I8;
+    if (!bytes || !(is_shift(op) || is_high(op) || op == IR_OP_mul)) return false;
+    const uint64_t different[] = {1, 2};
+    ir_type t = ir_vector(IR_I16, 2);
+    ir_inst *x = ir_const_lanes(s->f, t, different);
+    ir_inst *y = is_known_shift(i, ir_arg(i, 1), &amount) ? ir_const(s->f, t, 1) : x;
+    ir_inst *words = ir_build_raw(&s->b, in_words(op), t, 0, (ir_imm){0}, 2, (ir_inst *[]){x, y});
+    bool takes = s->target->takes(words, s->target->level);
+    ir_remove(words);
+    return takes;
+}
+
+static ir_inst *build(vec_state *s, ir_op op, ir_inst *x, ir_inst *y) {
+    return ir_build2(&s->b, op, x->type, x, y);
+}
+
+/* x op n, the same for all lanes. */
+static ir_inst *build_by(vec_state *s, ir_op op, ir_inst *x, uint64_t n) {
+    return build(s, op, x, ir_const(s->f, x->type, n));
+}
+
+/* ------------------------------------------------------------------------------- known amounts */
+
+/* x: words; gives the bytes.  The sign of a byte that was shifted in zeros is extended by a
+ * subtraction. */
+static ir_inst *shift_all(vec_state *s, ir_op op, ir_inst *x, ir_type bytes, unsigned by) {
+    bool left = op == IR_OP_shl;
+    uint64_t sign = 0x80u >> by, kept = (left ? 0xffu << by : 0xffu >> by) & 0xff;
+    x = build_by(s, left ? IR_OP_shl : IR_OP_lshr, x, by);
+    x = build_by(s, IR_OP_and, vec_cast(s, bytes, x), kept);
+    if (op != IR_OP_ashr) return x;
+    return build_by(s, IR_OP_sub, build_by(s, IR_OP_xor, x, sign), sign);
+}
+
+/* -------------------------------------------------------------------------------- even and odd */
+
+/* The even or odd bytes of x as words. */
+static ir_inst *extend(vec_state *s, ir_inst *x, bool is_signed, bool odd) {
+    if (odd) return build_by(s, is_signed ? IR_OP_ashr : IR_OP_lshr, x, 8);
+    if (!is_signed) return build_by(s, IR_OP_and, x, 0xff);
+    return build_by(s, IR_OP_ashr, build_by(s, IR_OP_shl, x, 8), 8);
+}
+
+/* What is wanted of words, where it belongs. */
+static ir_inst *place(vec_state *s, ir_inst *x, bool high, bool odd) {
+    if (odd) return high ? build_by(s, IR_OP_and, x, 0xff00) : build_by(s, IR_OP_shl, x, 8);
+    return high ? build_by(s, IR_OP_lshr, x, 8) : build_by(s, IR_OP_and, x, 0xff);
+}
+
+static ir_inst *half(vec_state *s, ir_op op, ir_inst *x, ir_inst *y, bool odd) {
+    bool low = op == IR_OP_mul || op == IR_OP_shl; /* upper bits of x do not matter */
+    if (odd || !low) x = extend(s, x, op == IR_OP_smulh || op == IR_OP_ashr, odd);
+    if (odd || op != IR_OP_mul) y = extend(s, y, op == IR_OP_smulh, odd);
+    return place(s, build(s, in_words(op), x, y), is_high(op), odd);
+}
+
+ir_inst *vec_by_words(vec_state *s, const ir_inst *i, ir_inst *const *args) {
+    ir_op op = (ir_op)i->op;
+    ir_type bytes = args[0]->type, words = ir_vector(IR_I16, ir_lanes(bytes) / 2);
+    ir_inst *x = vec_cast(s, words, args[0]), *y;
+    uint64_t amount;
+    if (is_known_shift(i, args[1], &amount)) {
+        uint64_t most = op == IR_OP_ashr ? 7 : 8;
+        return shift_all(s, op, x, bytes, (unsigned)(amount < most ? amount : most));
+    }
+    y = vec_cast(s, words, args[1]);
+    return vec_cast(s, bytes,
+                    build(s, IR_OP_or, half(s, op, x, y, false), half(s, op, x, y, true)));
+}
