@@ -319,7 +319,7 @@ static inline void random_init_types(random_maker *r) {
 /* Vectors of two elements with the same number of lanes, of one of them with twice as many. */
 static inline void random_vector_types(random_maker *r) {
     static const ir_kind ints[] = {IR_I8, IR_I16, IR_I32, IR_I64};
-    static const uint8_t lanes[] = {2, 3, 4, 4, 8, 8, 16, 5};
+    static const uint8_t lanes[] = {2, 3, 4, 4, 8, 8, 16, 5, 32};
     unsigned n = lanes[random_below(r, sizeof lanes)], first = random_below(r, 4);
     ir_type a = ir_scalar(ints[first]), b = ir_scalar(ints[(first + 1 + random_below(r, 3)) % 4]);
     static const ir_kind floats[] = {IR_F32, IR_F32, IR_F64, IR_F16};
