@@ -142,33 +142,38 @@ static void put_epilogue(emitter *e) {
 
 /* ------------------------------------------------------------------------------------- operands */
 
-static x86_operand at_constant(emitter *e, const ir_inst *c, int32_t disp) {
+/* A constant that repeats itself is there once, where the row of i has broadcasts. */
+static x86_operand at_constant(emitter *e, const ir_inst *i, const ir_inst *c, bool *broadcast) {
     uint8_t bytes[64] = {0};
-    unsigned size = ir_bits(NULL, c->type) / 8, lanes = ir_lanes(c->type);
-    assert(size * lanes <= sizeof bytes);
+    unsigned size = ir_bits(NULL, c->type) / 8, lanes = ir_lanes(c->type), all = size * lanes;
+    unsigned element = x86_forms[i->imm.mach.row].broadcast;
+    assert(all <= sizeof bytes);
     for (unsigned n = 0; n < lanes; n++) {
         uint64_t bits = ir_lane_bits(c, n);
         memcpy(bytes + n * size, &bits, size);
     }
-    return x86_at(x86_constant(e->w->code, bytes, size * lanes), disp);
+    *broadcast = element && element < all && !memcmp(bytes, bytes + element, all - element);
+    uint32_t label = x86_constant(e->w->code, bytes, *broadcast ? element : all);
+    return x86_at(label, i->imm.mach.disp);
 }
 
-static x86_operand memory_operand(emitter *e, const ir_inst *i, unsigned arg) {
+static x86_operand memory_operand(emitter *e, const ir_inst *i, unsigned arg, bool *broadcast) {
     const ir_inst *base = ir_arg(i, arg);
     int32_t disp = i->imm.mach.disp;
     unsigned mode = i->imm.mach.mode;
     if (x86_reads_slot(i, arg)) return at_rsp(e->slot_place[disp]);
     unsigned index = mode & MACH_INDEX ? reg_of(e, ir_arg(i, arg + 1)) : X86_NO_REG;
     if (base->op == IR_OP_address) return x86_at(x86_symbol_label(e->w, base->imm.global), disp);
-    if (ir_is_const(base)) return at_constant(e, base, disp);
+    if (ir_is_const(base)) return at_constant(e, i, base, broadcast);
     bool frame = base->op == IR_OP_alloca;
     if (frame) disp += (int32_t)e->place[base->id];
     return x86_mem(frame ? RSP : reg_of(e, base), index, mode / MACH_SCALE & 3, disp);
 }
 
-static x86_operand operand_of(emitter *e, const ir_inst *i, const x86_slot *s, x86_binding b) {
+static x86_operand operand_of(emitter *e, const ir_inst *i, const x86_slot *s, x86_binding b,
+                              bool *broadcast) {
     switch (b.as) {
-    case X86_AS_MEMORY: return memory_operand(e, i, b.arg);
+    case X86_AS_MEMORY: return memory_operand(e, i, b.arg, broadcast);
     case X86_AS_CONSTANT: return x86_imm((int64_t)ir_arg(i, b.arg)->imm.bits);
     case X86_AS_FIXED: return x86_imm(s->fixed);
     case X86_AS_ARG: return x86_reg((x86_kind)s->kind, reg_of(e, ir_arg(i, b.arg)));
@@ -184,7 +189,7 @@ static unsigned put_row(emitter *e, const ir_inst *i) {
     x86_operands o = {.lock = (i->imm.mach.mode & MACH_LOCK) != 0};
     unsigned taken = x86_bind_operands(i, bound);
     for (unsigned n = 0; n < shape->nargs; n++)
-        o.arg[n] = operand_of(e, i, &shape->slot[n], bound[n]);
+        o.arg[n] = operand_of(e, i, &shape->slot[n], bound[n], &o.broadcast);
     if (x86_kind_of(i) == MACH_MASKED) o.mask = (uint8_t)reg_of(e, ir_arg(i, taken));
     put(e, row, &o);
     return taken;

@@ -172,13 +172,17 @@ static const uint16_t general_broadcasts[3][4] = {
     {X86_VPBROADCASTB_z_r32_e, X86_VPBROADCASTW_z_r32_e, X86_VPBROADCASTD_z_r32_e,
      X86_VPBROADCASTQ_z_r64_e}};
 
-static unsigned broadcast_row(const uint16_t rows[3][4], ir_type t) {
+static x86_row pick_broadcast(const uint16_t rows[3][4], ir_type t, unsigned element) {
     unsigned bytes = x86_bytes_of(t), width = bytes > 2 * PART ? 2 : bytes > PART;
-    return rows[width][log_bytes(t)];
+    return (x86_row)rows[width][__builtin_ctz(element)];
+}
+
+x86_row x86_broadcast_row(ir_type t, unsigned element) {
+    return pick_broadcast(broadcasts, t, element);
 }
 
 ir_inst *x86_broadcast(ir_builder *b, ir_type t, ir_inst *x) {
-    return x86_build_regs(b, t, (x86_row)broadcast_row(broadcasts, t), x, NULL, -1);
+    return x86_build_regs(b, t, x86_broadcast_row(t, lane_bytes(t)), x, NULL, -1);
 }
 
 /* Lane 0 everywhere, without AVX2. */
@@ -199,10 +203,11 @@ static ir_inst *build_old_splat(ir_builder *b, ir_type t, ir_inst *x) {
 static ir_inst *build_splat(ir_builder *b, ir_inst *v) {
     ir_inst *x = ir_arg(v, 0);
     if (!x86_has(b, X86_V3)) return build_old_splat(b, v->type, enter(b, v->type, x));
-    x86_draft d = {.row = (uint16_t)broadcast_row(broadcasts, v->type), .type = v->type};
+    unsigned element = lane_bytes(v->type);
+    x86_draft d = {.row = (uint16_t)x86_broadcast_row(v->type, element), .type = v->type};
     bool foldable = x86_is_foldable(b, (x86_row)d.row, v, x);
     if (!foldable && !is_float_lane(x->type) && x86_has(b, X86_V4))
-        return x86_build_regs(b, v->type, (x86_row)broadcast_row(general_broadcasts, v->type), x,
+        return x86_build_regs(b, v->type, pick_broadcast(general_broadcasts, v->type, element), x,
                               NULL, -1);
     if (!foldable) return x86_broadcast(b, v->type, enter(b, v->type, x));
     x86_add_rm(b, &d, v, x);
