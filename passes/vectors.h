@@ -61,10 +61,10 @@ ir_inst **vec_room(vec_state *s, unsigned n);
 /* i's value is made of these pieces of n lanes. */
 void vec_set_pieces(vec_state *s, ir_inst *i, ir_inst **piece, unsigned n);
 
-/* Bytes, which the target multiplies and shifts in words only: does it so with i, and a piece of i
- * made of these operands.  (vectors_bytes.c) */
-bool vec_goes_by_words(vec_state *s, const ir_inst *i);
-ir_inst *vec_by_words(vec_state *s, const ir_inst *i, ir_inst *const *args);
+/* Is i, for which the target has no instruction, done by others?  Then a piece of it, of these
+ * operands.  (vectors_instead.c) */
+bool vec_goes_instead(vec_state *s, const ir_inst *i);
+ir_inst *vec_build_instead(vec_state *s, const ir_inst *i, ir_inst *const *args);
 
 /* Lane by lane.  (vectors_lanes.c) */
 void vec_set_lanes(vec_state *s, ir_inst *i, ir_inst **lane);

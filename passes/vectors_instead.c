@@ -1,8 +1,9 @@
-/* vectors_bytes.c — products and shifts of bytes, which targets do in words of two.
+/* vectors_instead.c — operations that the target has no instruction for, by others that it has.
  *
- * By an amount that is known, words are shifted, and bits that came from the other byte cleared.
- * Otherwise bytes with even numbers and those with odd ones are done apart, each as a word whose
- * lower half, or upper one for high products, is the result.
+ * Rotations are two shifts.  Products and shifts of bytes are done in words of two: by an amount
+ * that is known, words are shifted, and bits that came from the other byte cleared; otherwise bytes
+ * with even numbers and those with odd ones are done apart, each as a word whose lower half, or
+ * upper one for high products, is the result.
  */
 #include "passes/vectors.h"
 
@@ -13,23 +14,39 @@ static bool is_high(ir_op op) { return op == IR_OP_umulh || op == IR_OP_smulh; }
 /* The operation on words, which has two operands and nothing else to it. */
 static ir_op in_words(ir_op op) { return is_shift(op) ? op : IR_OP_mul; }
 
-static bool is_known_shift(const ir_inst *i, const ir_inst *by, uint64_t *amount) {
-    return is_shift((ir_op)i->op) && ir_is_const(by) && ir_is_splat(by, amount);
+static bool is_known(const ir_inst *by, uint64_t *amount) {
+    return ir_is_const(by) && ir_is_splat(by, amount);
 }
 
-bool vec_goes_by_words(vec_state *s, const ir_inst *i) {
+static bool is_known_shift(const ir_inst *i, const ir_inst *by, uint64_t *amount) {
+    return is_shift((ir_op)i->op) && is_known(by, amount);
+}
+
+/* Has the target op for lanes of type t, with y the same in all lanes and known, or not? */
+static bool has(vec_state *s, ir_op op, ir_type t, bool known) {
+    const uint64_t different[] = {1, 2};
+    t = ir_vector(t, 2);
+    ir_inst *x = ir_const_lanes(s->f, t, different), *y = known ? ir_const(s->f, t, 1) : x;
+    ir_inst *i = ir_build_raw(&s->b, op, t, 0, (ir_imm){0}, 2, (ir_inst *[]){x, y});
+    bool takes = s->target->takes(i, s->target->level);
+    ir_remove(i);
+    return takes;
+}
+
+static bool goes_by_words(vec_state *s, const ir_inst *i) {
     ir_op op = (ir_op)i->op;
     uint64_t amount;
-    bool bytes = s->target && ir_kind_of(i->type) == IR_I8;
-    if (!bytes || !(is_shift(op) || is_high(op) || op == IR_OP_mul)) return false;
-    const uint64_t different[] = {1, 2};
-    ir_type t = ir_vector(IR_I16, 2);
-    ir_inst *x = ir_const_lanes(s->f, t, different);
-    ir_inst *y = is_known_shift(i, ir_arg(i, 1), &amount) ? ir_const(s->f, t, 1) : x;
-    ir_inst *words = ir_build_raw(&s->b, in_words(op), t, 0, (ir_imm){0}, 2, (ir_inst *[]){x, y});
-    bool takes = s->target->takes(words, s->target->level);
-    ir_remove(words);
-    return takes;
+    if (ir_kind_of(i->type) != IR_I8 || !(is_shift(op) || is_high(op) || op == IR_OP_mul))
+        return false;
+    return has(s, in_words(op), IR_I16, is_known_shift(i, ir_arg(i, 1), &amount));
+}
+
+bool vec_goes_instead(vec_state *s, const ir_inst *i) {
+    uint64_t amount;
+    if (!s->target) return false;
+    if (i->op == IR_OP_rotl)
+        return has(s, IR_OP_shl, ir_elem(i->type), is_known(ir_arg(i, 1), &amount));
+    return goes_by_words(s, i);
 }
 
 static ir_inst *build(vec_state *s, ir_op op, ir_inst *x, ir_inst *y) {
@@ -39,6 +56,14 @@ static ir_inst *build(vec_state *s, ir_op op, ir_inst *x, ir_inst *y) {
 /* x op n, the same for all lanes. */
 static ir_inst *build_by(vec_state *s, ir_op op, ir_inst *x, uint64_t n) {
     return build(s, op, x, ir_const(s->f, x->type, n));
+}
+
+/* Amounts count modulo the width. */
+static ir_inst *rotate(vec_state *s, ir_inst *x, ir_inst *by) {
+    unsigned last = ir_bits(s->f->module, x->type) - 1;
+    ir_inst *back = build(s, IR_OP_sub, ir_const(s->f, x->type, 0), by);
+    ir_inst *left = build(s, IR_OP_shl, x, build_by(s, IR_OP_and, by, last));
+    return build(s, IR_OP_or, left, build(s, IR_OP_lshr, x, build_by(s, IR_OP_and, back, last)));
 }
 
 /* ------------------------------------------------------------------------------- known amounts */
@@ -76,7 +101,7 @@ static ir_inst *half(vec_state *s, ir_op op, ir_inst *x, ir_inst *y, bool odd) {
     return place(s, build(s, in_words(op), x, y), is_high(op), odd);
 }
 
-ir_inst *vec_by_words(vec_state *s, const ir_inst *i, ir_inst *const *args) {
+static ir_inst *do_words(vec_state *s, const ir_inst *i, ir_inst *const *args) {
     ir_op op = (ir_op)i->op;
     ir_type bytes = args[0]->type, words = ir_vector(IR_I16, ir_lanes(bytes) / 2);
     ir_inst *x = vec_cast(s, words, args[0]), *y;
@@ -88,4 +113,8 @@ ir_inst *vec_by_words(vec_state *s, const ir_inst *i, ir_inst *const *args) {
     y = vec_cast(s, words, args[1]);
     return vec_cast(s, bytes,
                     build(s, IR_OP_or, half(s, op, x, y, false), half(s, op, x, y, true)));
+}
+
+ir_inst *vec_build_instead(vec_state *s, const ir_inst *i, ir_inst *const *args) {
+    return i->op == IR_OP_rotl ? rotate(s, args[0], args[1]) : do_words(s, i, args);
 }
