@@ -82,10 +82,11 @@ static unsigned mask_bits(const vectors *s, const ir_inst *v) {
     return p ? p->bits : 0;
 }
 
-/* The mask v will be widened or narrowed; one bit is no width. */
+/* The mask v will be widened or narrowed; masks of one bit are joined or taken apart as one likes,
+ * but where only they are. */
 static void meet_mask(width *w, const vectors *s, const ir_inst *v) {
     unsigned bits = mask_bits(s, v);
-    if (bits) meet(w, s->of[v->id].unit, bits > 1 ? bits : w->bits);
+    if (bits > 1 || (bits && bits == w->bits)) meet(w, s->of[v->id].unit, bits);
 }
 
 /* 1: there are no pieces that small. */
@@ -318,15 +319,23 @@ static void split_shuffle(vectors *s, ir_inst *i) {
 
 /* ----------------------------------------------------------------------------------------- walk */
 
+/* Masks come in pieces as for lanes of 32 bits: what asks for them is not known. */
+static unsigned phi_unit(const vectors *s, const ir_inst *i) {
+    if (!ir_is_bool(i->type) || !vec_mask_bits(s, 0)) return vec_unit(s, i->type);
+    return vec_mask_unit(s, ir_lanes(i->type), 32);
+}
+
 static void split_phi(vectors *s, ir_inst *i) {
-    unsigned unit = vec_unit(s, i->type), count = vec_count(ir_lanes(i->type), unit);
+    unsigned unit = phi_unit(s, i), count = vec_count(ir_lanes(i->type), unit);
     ir_type t = ir_vector(ir_elem(i->type), unit);
     ir_inst *none = ir_undef(s->f, t), **out = vec_room(s, count);
     for (unsigned k = 0; k < count; k++) {
         out[k] = ir_build_phi(i->block, t);
         for (unsigned n = 0; n < i->nargs; n++) out[k] = ir_append_arg(out[k], none);
     }
-    s->of[i->id] = (vec_parts){.unit = unit, .piece = out, .lane = unit == 1 ? out : NULL};
+    bool masks = ir_is_bool(i->type) && unit > 1;
+    s->of[i->id] =
+        (vec_parts){.unit = unit, .bits = masks, .piece = out, .lane = unit == 1 ? out : NULL};
     *ir_push(s->scratch, &s->phis) = i;
 }
 
@@ -410,8 +419,12 @@ static void fill_phi(vectors *s, ir_inst *phi, unsigned edge) {
     ir_block *pred = phi->block->pred[edge];
     ir_before(&s->b, pred->last);
     for (unsigned k = 0; k < vec_count(ir_lanes(phi->type), p->unit); k++) {
-        ir_inst *x = pred->mark < edge ? ir_arg(p->piece[k], pred->mark)
-                                       : vec_piece(s, ir_arg(phi, edge), k * p->unit, p->unit);
+        ir_inst *v = ir_arg(phi, edge), *x;
+        if (pred->mark < edge)
+            x = ir_arg(p->piece[k], pred->mark);
+        else
+            x = p->bits ? vec_mask(s, v, k * p->unit, p->unit, 1)
+                        : vec_piece(s, v, k * p->unit, p->unit);
         ir_set_arg(p->piece[k], edge, x);
     }
 }

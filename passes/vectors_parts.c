@@ -145,12 +145,23 @@ static ir_inst *mask_of_scalars(vec_state *s, ir_inst *v, unsigned first, unsign
     return bits == 1 ? vec_truth(s, m) : m;
 }
 
+/* n lanes of a mask, which may be more than a piece has. */
+static ir_inst *join_masks(vec_state *s, const vec_parts *p, unsigned lanes, unsigned first,
+                           unsigned n) {
+    if (n <= p->unit) return from_pieces(s, p, first, n);
+    ir_inst *x = join_masks(s, p, lanes, first, n / 2);
+    bool more = first + n / 2 < lanes;
+    return join(s, x,
+                more ? join_masks(s, p, lanes, first + n / 2, n / 2) : ir_undef(s->f, x->type));
+}
+
 ir_inst *vec_mask(vec_state *s, ir_inst *v, unsigned first, unsigned n, unsigned bits) {
     const vec_parts *p = vec_parts_of(s, v);
     ir_type elem = vec_bits_type(bits);
     if (is_plain_leaf(v) && ir_is_vector(v->type)) return leaf_piece(s, v, elem, first, n);
     if (!p || !p->bits) return mask_of_scalars(s, v, first, n, bits);
-    ir_inst *x = from_pieces(s, p, first, n);
+    ir_inst *x =
+        p->bits == 1 ? join_masks(s, p, ir_lanes(v->type), first, n) : from_pieces(s, p, first, n);
     if (p->bits == bits) return x;
     return p->bits < bits ? ir_build1(&s->b, IR_OP_sext, ir_vector(elem, n), x)
                           : vec_narrow(s, x, elem);

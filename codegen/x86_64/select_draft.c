@@ -133,11 +133,13 @@ static ir_inst *build_address(ir_builder *b, ir_inst *what) {
     return x86_build(b, &d);
 }
 
-/* A mask, bit by bit. */
+/* A mask, from behind the code, too: so it is one instruction, which may be repeated. */
 static ir_inst *build_mask(ir_builder *b, ir_inst *c) {
     uint64_t bits = 0;
     for (unsigned k = 0; k < ir_lanes(c->type); k++) bits |= ir_lane_bits(c, k) << k;
-    return x86_mask_of_bits(b, c->type, build_int(b, ir_const(b->f, IR_I64, bits)));
+    x86_draft d = {.row = X86_KMOVQ_k_km64, .type = c->type, .mode = MACH_MEMORY};
+    d.arg[d.n++] = ir_const(b->f, IR_I64, bits);
+    return x86_build(b, &d);
 }
 
 static ir_inst *build_leaf(ir_builder *b, ir_inst *x) {

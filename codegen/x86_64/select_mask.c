@@ -182,11 +182,16 @@ ir_inst *mach_mask_extract(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *index
     return x86_build_regs(b, v->type, X86_AND_rm32_imm8, x86_mask_bits(b, IR_I64, x), NULL, 1);
 }
 
-/* Lanes that follow each other; NULL for others, which pass `vectors` does not ask for. */
-ir_inst *mach_mask_shuffle(ir_builder *b, ir_inst *v, ir_inst *x) {
-    unsigned first = v->imm.mask[0];
-    for (unsigned k = 0; k < ir_lanes(v->type); k++)
+/* Lanes that follow each other, from x to y; NULL for others, which are not asked for.  Two masks
+ * are joined that have 8 lanes or more, as all have that are not whole values. */
+ir_inst *mach_mask_shuffle(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    static const uint16_t rows[] = {X86_KUNPCKBW_k_k_k, X86_KUNPCKWD_k_k_k, X86_KUNPCKDQ_k_k_k};
+    unsigned first = v->imm.mask[0], lanes = ir_lanes(x->type), n = ir_lanes(v->type);
+    for (unsigned k = 0; k < n; k++)
         if (v->imm.mask[k] != 255 && v->imm.mask[k] != first + k) return NULL;
+    bool joins = first + n > lanes && y->op != IR_OP_undef;
+    if (joins && (first || lanes < 8)) return NULL;
+    if (joins) return x86_build_regs(b, v->type, (x86_row)rows[__builtin_ctz(lanes) - 3], y, x, -1);
     if (first == 0) return x86_in_register(b, x);
     return x86_build_regs(b, v->type, X86_KSHIFTRQ_k_k_imm8, x, NULL, (int)first);
 }
