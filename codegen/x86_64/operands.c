@@ -195,9 +195,9 @@ ir_type x86_reads_constant(const cg_target *t, const ir_inst *i) {
 
 ir_inst *x86_unfold(const cg_target *t, ir_inst *i) {
     unsigned n = (unsigned)constant_operand(i);
-    ir_inst *c = ir_arg(i, n), *load = ir_inst_new(i->block->func, IR_OP_mach, c->type, 1);
-    x86_row row = x86_vector_load((const x86_cpu *)t, x86_bytes_of(c->type));
-    load->imm.mach.row = (uint16_t)row;
+    ir_func *f = i->block->func;
+    ir_inst *c = ir_arg(i, n), *load = ir_inst_new(f, IR_OP_mach, c->type, 1);
+    load->imm.mach.row = (uint16_t)x86_constant_load((const x86_cpu *)t, f, &c);
     load->imm.mach.mode = MACH_MEMORY;
     load->loc = i->loc;
     ir_set_arg(load, 0, c);

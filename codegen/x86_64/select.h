@@ -133,8 +133,7 @@ ir_inst *x86_build_regs(ir_builder *b, ir_type t, x86_row row, ir_inst *x, ir_in
 /* 16 bytes of x, of type t, from byte 16 * n on; x with others there. */
 ir_inst *x86_part(ir_builder *b, ir_type t, ir_inst *x, unsigned n);
 ir_inst *x86_with_part(ir_builder *b, ir_type t, ir_inst *x, ir_inst *part, unsigned n);
-/* What spreads an element of so many bytes over a t; lane 0 of x in all lanes. */
-x86_row x86_broadcast_row(ir_type t, unsigned element);
+/* Lane 0 of x in all lanes. */
 ir_inst *x86_broadcast(ir_builder *b, ir_type t, ir_inst *x);
 /* As x86_add_condition: some lane of (slt mask 0) is true, or all are. */
 x86_cc x86_add_packed_any(ir_builder *b, x86_draft *d, const ir_inst *c);

@@ -107,23 +107,11 @@ static ir_inst *build_int(ir_builder *b, ir_inst *c) {
     return x86_build(b, &d);
 }
 
-/* 4 or 8 bytes that a constant is made of again and again; NULL: there are none. */
-static ir_inst *repeated_part(ir_builder *b, const ir_inst *c) {
-    uint64_t bits;
-    unsigned width = ir_bits(NULL, c->type);
-    if (!ir_is_splat(c, &bits)) return NULL;
-    for (; width < 32; width *= 2) bits |= bits << width;
-    return ir_const(b->f, ir_scalar(width == 64 ? IR_I64 : IR_I32), bits);
-}
-
 /* A float or vector, from behind the code. */
 static ir_inst *build_float(ir_builder *b, ir_inst *c) {
-    unsigned bytes = x86_bytes_of(c->type);
-    ir_inst *part = bytes > 16 ? repeated_part(b, c) : NULL;
-    x86_row row = part ? x86_broadcast_row(c->type, x86_bytes_of(part->type))
-                       : x86_vector_load(x86_ctx_of(b)->target, bytes);
-    x86_draft d = {.row = (uint16_t)row, .type = c->type, .mode = MACH_MEMORY};
-    d.arg[d.n++] = part ? part : c;
+    x86_draft d = {.type = c->type, .mode = MACH_MEMORY};
+    d.row = (uint16_t)x86_constant_load(x86_ctx_of(b)->target, b->f, &c);
+    d.arg[d.n++] = c;
     return x86_build(b, &d);
 }
 

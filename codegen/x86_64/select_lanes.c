@@ -157,30 +157,6 @@ static bool is_splat(const ir_inst *v) {
     return !ir_is_const(ir_arg(v, 0)) && ir_arg(v, 0)->op != IR_OP_undef;
 }
 
-/* Broadcasts, by log2 of the bytes of a lane. */
-static const uint16_t broadcasts[3][4] = {
-    {X86_VPBROADCASTB_x_xm, X86_VPBROADCASTW_x_xm, X86_VPBROADCASTD_x_xm, X86_VPBROADCASTQ_x_xm},
-    {X86_VPBROADCASTB_y_xm, X86_VPBROADCASTW_y_xm, X86_VPBROADCASTD_y_xm, X86_VPBROADCASTQ_y_xm},
-    {X86_VPBROADCASTB_z_xm_e, X86_VPBROADCASTW_z_xm_e, X86_VPBROADCASTD_z_xm_e,
-     X86_VPBROADCASTQ_z_xm_e}};
-/* … of a general register, with AVX-512. */
-static const uint16_t general_broadcasts[3][4] = {
-    {X86_VPBROADCASTB_x_r32_e, X86_VPBROADCASTW_x_r32_e, X86_VPBROADCASTD_x_r32_e,
-     X86_VPBROADCASTQ_x_r64_e},
-    {X86_VPBROADCASTB_y_r32_e, X86_VPBROADCASTW_y_r32_e, X86_VPBROADCASTD_y_r32_e,
-     X86_VPBROADCASTQ_y_r64_e},
-    {X86_VPBROADCASTB_z_r32_e, X86_VPBROADCASTW_z_r32_e, X86_VPBROADCASTD_z_r32_e,
-     X86_VPBROADCASTQ_z_r64_e}};
-
-static x86_row pick_broadcast(const uint16_t rows[3][4], ir_type t, unsigned element) {
-    unsigned bytes = x86_bytes_of(t), width = bytes > 2 * PART ? 2 : bytes > PART;
-    return (x86_row)rows[width][__builtin_ctz(element)];
-}
-
-x86_row x86_broadcast_row(ir_type t, unsigned element) {
-    return pick_broadcast(broadcasts, t, element);
-}
-
 ir_inst *x86_broadcast(ir_builder *b, ir_type t, ir_inst *x) {
     return x86_build_regs(b, t, x86_broadcast_row(t, lane_bytes(t)), x, NULL, -1);
 }
@@ -203,12 +179,11 @@ static ir_inst *build_old_splat(ir_builder *b, ir_type t, ir_inst *x) {
 static ir_inst *build_splat(ir_builder *b, ir_inst *v) {
     ir_inst *x = ir_arg(v, 0);
     if (!x86_has(b, X86_V3)) return build_old_splat(b, v->type, enter(b, v->type, x));
-    unsigned element = lane_bytes(v->type);
-    x86_draft d = {.row = (uint16_t)x86_broadcast_row(v->type, element), .type = v->type};
-    bool foldable = x86_is_foldable(b, (x86_row)d.row, v, x);
+    x86_row row = x86_broadcast_row(v->type, lane_bytes(v->type));
+    x86_draft d = {.row = (uint16_t)row, .type = v->type};
+    bool foldable = x86_is_foldable(b, row, v, x);
     if (!foldable && !is_float_lane(x->type) && x86_has(b, X86_V4))
-        return x86_build_regs(b, v->type, pick_broadcast(general_broadcasts, v->type, element), x,
-                              NULL, -1);
+        return x86_build_regs(b, v->type, x86_general_broadcast_row(v->type), x, NULL, -1);
     if (!foldable) return x86_broadcast(b, v->type, enter(b, v->type, x));
     x86_add_rm(b, &d, v, x);
     return x86_build(b, &d);

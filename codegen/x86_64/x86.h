@@ -89,6 +89,12 @@ static inline unsigned x86_bytes_of(ir_type t) { return ir_lanes(t) * ir_bits(NU
 /* Moves of 4 to 64 bytes between memory, aligned or not, and a vector register. */
 x86_row x86_vector_load(const x86_cpu *t, unsigned bytes);
 x86_row x86_vector_store(const x86_cpu *t, unsigned bytes);
+/* What spreads an element of so many bytes, in a vector register or memory, over a t; a lane of a t
+ * that is in a general register. */
+x86_row x86_broadcast_row(ir_type t, unsigned element);
+x86_row x86_general_broadcast_row(ir_type t);
+/* Loads the constant *c of f from behind the code, or what it repeats, which is *c then. */
+x86_row x86_constant_load(const x86_cpu *t, ir_func *f, ir_inst **c);
 
 /* ------------------------------------------------------------------------ operands (operands.c) */
 
