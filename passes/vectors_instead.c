@@ -1,6 +1,6 @@
 /* vectors_instead.c — operations that the target has no instruction for, by others that it has.
  *
- * Rotations are two shifts.  Products and shifts of bytes are done in words of two: by an amount
+ * Rotations are two shifts.  Products of 64 bits are made from those of halves.  Products and shifts of bytes are done in words of two: by an amount
  * that is known, words are shifted, and bits that came from the other byte cleared; otherwise bytes
  * with even numbers and those with odd ones are done apart, each as a word whose lower half, or
  * upper one for high products, is the result.
@@ -22,7 +22,12 @@ static bool is_known_shift(const ir_inst *i, const ir_inst *by, uint64_t *amount
     return is_shift((ir_op)i->op) && is_known(by, amount);
 }
 
-/* Has the target op for lanes of type t, with y the same in all lanes and known, or not? */
+static bool is_long_product(const ir_inst *i) {
+    return i->op == IR_OP_mul && ir_kind_of(i->type) == IR_I64;
+}
+
+/* Has the target op for lanes of type t, which are small numbers, with y the same in all of them and
+ * known, or not? */
 static bool has(vec_state *s, ir_op op, ir_type t, bool known) {
     const uint64_t different[] = {1, 2};
     t = ir_vector(t, 2);
@@ -46,6 +51,7 @@ bool vec_goes_instead(vec_state *s, const ir_inst *i) {
     if (!s->target) return false;
     if (i->op == IR_OP_rotl)
         return has(s, IR_OP_shl, ir_elem(i->type), is_known(ir_arg(i, 1), &amount));
+    if (is_long_product(i)) return has(s, IR_OP_mul, IR_I64, false);
     return goes_by_words(s, i);
 }
 
@@ -64,6 +70,29 @@ static ir_inst *rotate(vec_state *s, ir_inst *x, ir_inst *by) {
     ir_inst *back = build(s, IR_OP_sub, ir_const(s->f, x->type, 0), by);
     ir_inst *left = build(s, IR_OP_shl, x, build_by(s, IR_OP_and, by, last));
     return build(s, IR_OP_or, left, build(s, IR_OP_lshr, x, build_by(s, IR_OP_and, back, last)));
+}
+
+/* --------------------------------------------------------------------------------------- 64 bits */
+
+static bool is_half(const ir_inst *x) {
+    const ir_inst *by = x->op == IR_OP_and ? ir_arg(x, 1) : x;
+    uint64_t bits;
+    if (x->op == IR_OP_zext) return true;
+    return ir_is_const(by) && ir_is_splat(by, &bits) && bits <= UINT32_MAX;
+}
+
+static ir_inst *lower(vec_state *s, ir_inst *x) { return build_by(s, IR_OP_and, x, UINT32_MAX); }
+static ir_inst *upper(vec_state *s, ir_inst *x) { return lower(s, build_by(s, IR_OP_lshr, x, 32)); }
+
+/* Targets know a product of halves by its operands, which end with `and`. */
+static ir_inst *multiply(vec_state *s, ir_inst *x, ir_inst *y) {
+    ir_inst *low = build(s, IR_OP_mul, lower(s, x), lower(s, y)), *middle = NULL;
+    if (!is_half(x)) middle = build(s, IR_OP_mul, upper(s, x), lower(s, y));
+    if (!is_half(y)) {
+        ir_inst *other = build(s, IR_OP_mul, lower(s, x), upper(s, y));
+        middle = middle ? build(s, IR_OP_add, middle, other) : other;
+    }
+    return middle ? build(s, IR_OP_add, low, build_by(s, IR_OP_shl, middle, 32)) : low;
 }
 
 /* ------------------------------------------------------------------------------- known amounts */
@@ -116,5 +145,6 @@ static ir_inst *do_words(vec_state *s, const ir_inst *i, ir_inst *const *args) {
 }
 
 ir_inst *vec_build_instead(vec_state *s, const ir_inst *i, ir_inst *const *args) {
-    return i->op == IR_OP_rotl ? rotate(s, args[0], args[1]) : do_words(s, i, args);
+    if (i->op == IR_OP_rotl) return rotate(s, args[0], args[1]);
+    return is_long_product(i) ? multiply(s, args[0], args[1]) : do_words(s, i, args);
 }

@@ -159,7 +159,7 @@ static bool stays(const ir_inst *i) {
 static bool is_selectable(const x86_select_ctx *s, const ir_inst *i) {
     bool truth = i->nargs && ir_is_bool(ir_arg(i, 0)->type);
     if (!is_packed(i) || !ir_has_flag(i, F_LANEWISE) || truth) return true;
-    return cg_x86_64_takes(i, s->target->level);
+    return cg_x86_64_takes(i, s->target->level) || x86_is_product_of_halves(i);
 }
 
 /* r is in the register that i would be in, perhaps as another type, which phis look at. */

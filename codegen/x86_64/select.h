@@ -135,6 +135,8 @@ ir_inst *x86_part(ir_builder *b, ir_type t, ir_inst *x, unsigned n);
 ir_inst *x86_with_part(ir_builder *b, ir_type t, ir_inst *x, ir_inst *part, unsigned n);
 /* Lane 0 of x in all lanes. */
 ir_inst *x86_broadcast(ir_builder *b, ir_type t, ir_inst *x);
+/* Of vectors: is all that counts in the lower half of each operand's lanes? */
+bool x86_is_product_of_halves(const ir_inst *v);
 /* As x86_add_condition: some lane of (slt mask 0) is true, or all are. */
 x86_cc x86_add_packed_any(ir_builder *b, x86_draft *d, const ir_inst *c);
 

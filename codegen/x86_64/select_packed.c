@@ -118,6 +118,36 @@ static bool takes_shift(const ir_inst *i, unsigned level) {
     return known && has_forms(shift_of(i), level);
 }
 
+/* Constants of 64 bits, no lane of which has more than 32. */
+static bool is_half(const ir_inst *x) {
+    bool small = ir_is_const(x) && ir_kind_of(x->type) == IR_I64;
+    for (unsigned k = 0; small && k < ir_lanes(x->type); k++)
+        small = ir_lane_bits(x, k) <= UINT32_MAX;
+    return small;
+}
+
+/* What PMULUDQ looks at: x, without the removal of upper halves; NULL: it needs more. */
+static ir_inst *lower_half(ir_inst *x) {
+    uint64_t bits;
+    if (is_half(x)) return x;
+    bool cut = x->op == IR_OP_and && ir_is_const(ir_arg(x, 1)) && ir_kind_of(x->type) == IR_I64;
+    return cut && ir_is_splat(ir_arg(x, 1), &bits) && bits == UINT32_MAX ? ir_arg(x, 0) : NULL;
+}
+
+bool x86_is_product_of_halves(const ir_inst *v) {
+    bool vector = v->op == IR_OP_mul && ir_is_vector(v->type);
+    return vector && lower_half(ir_arg(v, 0)) && lower_half(ir_arg(v, 1));
+}
+
+ir_inst *mach_packed_halves(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    static const x86_widths forms = BINARY(PMULUDQ);
+    x86_draft d = {.row = forms[x86_form_of(b, v->type)], .type = v->type};
+    x86_add_reg(b, &d, lower_half(x));
+    x86_add_rm(b, &d, v, lower_half(y));
+    return x86_build(b, &d);
+}
+
+/* Products of 64 bits are asked about with constants: others are those that look the same. */
 bool cg_x86_64_takes(const ir_inst *i, unsigned level) {
     ir_type from = i->nargs ? ir_arg(i, 0)->type : i->type;
     const uint16_t *forms = forms_of((ir_op)i->op, from, i->type);
@@ -135,6 +165,9 @@ bool cg_x86_64_takes(const ir_inst *i, unsigned level) {
     case IR_OP_lshr:
     case IR_OP_ashr:
     case IR_OP_rotl: return takes_shift(i, level) || has_forms(forms, level);
+    case IR_OP_mul:
+        if (is_half(ir_arg(i, 0)) && is_half(ir_arg(i, 1))) return true;
+        break;
     default: break;
     }
     if (ir_info(i)->rule == R_CMPF) return is_single_or_double(from);
