@@ -321,7 +321,7 @@ static void split_shuffle(vectors *s, ir_inst *i) {
 
 /* Masks come in pieces as for lanes of 32 bits: what asks for them is not known. */
 static unsigned phi_unit(const vectors *s, const ir_inst *i) {
-    if (!ir_is_bool(i->type) || !vec_mask_bits(s, 0)) return vec_unit(s, i->type);
+    if (!ir_is_bool(i->type) || !vec_has_masks(s)) return vec_unit(s, i->type);
     return vec_mask_unit(s, ir_lanes(i->type), 32);
 }
 

@@ -42,7 +42,9 @@ const vec_parts *vec_parts_of(const vec_state *s, const ir_inst *v);
 ir_inst *vec_lane(vec_state *s, ir_inst *v, unsigned k);
 /* Lanes first … first + n - 1 of v, a piece of it or a part of one. */
 ir_inst *vec_piece(vec_state *s, ir_inst *v, unsigned first, unsigned n);
-/* Bits of the lanes of truth values that go with lanes of so many. */
+/* Are vectors of i1 values of their own?  Bits of lanes of truth values that go with lanes of so
+ * many. */
+bool vec_has_masks(const vec_state *s);
 unsigned vec_mask_bits(const vec_state *s, unsigned bits);
 /* The same of a vector of i1, as integers, or with 1 as it is. */
 ir_inst *vec_mask(vec_state *s, ir_inst *v, unsigned first, unsigned n, unsigned bits);

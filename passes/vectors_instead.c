@@ -1,9 +1,11 @@
 /* vectors_instead.c — operations that the target has no instruction for, by others that it has.
  *
- * Rotations are two shifts.  Products of 64 bits are made from those of halves.  Products and shifts of bytes are done in words of two: by an amount
- * that is known, words are shifted, and bits that came from the other byte cleared; otherwise bytes
- * with even numbers and those with odd ones are done apart, each as a word whose lower half, or
- * upper one for high products, is the result.
+ * Rotations are two shifts.  Of 64 bits, products are made from those of halves, the lesser and the
+ * greater are chosen after a comparison, and shifts with the sign extend it by a subtraction.
+ * Products and shifts of bytes are done in words of two: by an amount that is known, words are
+ * shifted, and bits that came from the other byte cleared; otherwise bytes with even numbers and
+ * those with odd ones are done apart, each as a word whose lower half, or upper one for high
+ * products, is the result.
  */
 #include "passes/vectors.h"
 
@@ -22,12 +24,8 @@ static bool is_known_shift(const ir_inst *i, const ir_inst *by, uint64_t *amount
     return is_shift((ir_op)i->op) && is_known(by, amount);
 }
 
-static bool is_long_product(const ir_inst *i) {
-    return i->op == IR_OP_mul && ir_kind_of(i->type) == IR_I64;
-}
-
-/* Has the target op for lanes of type t, which are small numbers, with y the same in all of them and
- * known, or not? */
+/* Has the target op for lanes of type t, which are small numbers, with y the same in all of them
+ * and known, or not? */
 static bool has(vec_state *s, ir_op op, ir_type t, bool known) {
     const uint64_t different[] = {1, 2};
     t = ir_vector(t, 2);
@@ -51,8 +49,16 @@ bool vec_goes_instead(vec_state *s, const ir_inst *i) {
     if (!s->target) return false;
     if (i->op == IR_OP_rotl)
         return has(s, IR_OP_shl, ir_elem(i->type), is_known(ir_arg(i, 1), &amount));
-    if (is_long_product(i)) return has(s, IR_OP_mul, IR_I64, false);
-    return goes_by_words(s, i);
+    if (ir_kind_of(i->type) != IR_I64) return goes_by_words(s, i);
+    switch (i->op) {
+    case IR_OP_mul: return has(s, IR_OP_mul, IR_I64, false);
+    case IR_OP_ashr: return has(s, IR_OP_lshr, IR_I64, is_known(ir_arg(i, 1), &amount));
+    case IR_OP_umin:
+    case IR_OP_umax:
+    case IR_OP_smin:
+    case IR_OP_smax: return has(s, IR_OP_slt, IR_I64, false);
+    default: return false;
+    }
 }
 
 static ir_inst *build(vec_state *s, ir_op op, ir_inst *x, ir_inst *y) {
@@ -72,7 +78,7 @@ static ir_inst *rotate(vec_state *s, ir_inst *x, ir_inst *by) {
     return build(s, IR_OP_or, left, build(s, IR_OP_lshr, x, build_by(s, IR_OP_and, back, last)));
 }
 
-/* --------------------------------------------------------------------------------------- 64 bits */
+/* -------------------------------------------------------------------------------------- 64 bits */
 
 static bool is_half(const ir_inst *x) {
     const ir_inst *by = x->op == IR_OP_and ? ir_arg(x, 1) : x;
@@ -93,6 +99,40 @@ static ir_inst *multiply(vec_state *s, ir_inst *x, ir_inst *y) {
         middle = middle ? build(s, IR_OP_add, middle, other) : other;
     }
     return middle ? build(s, IR_OP_add, low, build_by(s, IR_OP_shl, middle, 32)) : low;
+}
+
+/* x relation y ? yes : no */
+static ir_inst *choose_by(vec_state *s, ir_op relation, ir_inst *x, ir_inst *y, ir_inst *yes,
+                          ir_inst *no) {
+    ir_inst *c = ir_build2(&s->b, relation, ir_with_elem(x->type, IR_I1), x, y);
+    if (!vec_has_masks(s)) c = vec_truth(s, ir_build1(&s->b, IR_OP_sext, x->type, c));
+    return ir_build3(&s->b, IR_OP_select, x->type, c, yes, no);
+}
+
+/* Amounts of the width or more give what the width less 1 gives. */
+static ir_inst *shift_sign(vec_state *s, ir_inst *x, ir_inst *by) {
+    ir_inst *sign = ir_const(s->f, x->type, UINT64_C(1) << 63), *r;
+    uint64_t amount;
+    if (is_known(by, &amount)) {
+        by = ir_const(s->f, x->type, amount < 63 ? amount : 63);
+    } else {
+        ir_inst *last = ir_const(s->f, x->type, 63);
+        by = choose_by(s, IR_OP_ult, by, last, by, last);
+    }
+    sign = build(s, IR_OP_lshr, sign, by);
+    r = build(s, IR_OP_lshr, x, by);
+    return build(s, IR_OP_sub, build(s, IR_OP_xor, r, sign), sign);
+}
+
+static ir_inst *do_long(vec_state *s, ir_op op, ir_inst *x, ir_inst *y) {
+    switch (op) {
+    case IR_OP_mul: return multiply(s, x, y);
+    case IR_OP_ashr: return shift_sign(s, x, y);
+    case IR_OP_umin: return choose_by(s, IR_OP_ult, x, y, x, y);
+    case IR_OP_umax: return choose_by(s, IR_OP_ult, x, y, y, x);
+    case IR_OP_smin: return choose_by(s, IR_OP_slt, x, y, x, y);
+    default: return choose_by(s, IR_OP_slt, x, y, y, x);
+    }
 }
 
 /* ------------------------------------------------------------------------------- known amounts */
@@ -146,5 +186,6 @@ static ir_inst *do_words(vec_state *s, const ir_inst *i, ir_inst *const *args) {
 
 ir_inst *vec_build_instead(vec_state *s, const ir_inst *i, ir_inst *const *args) {
     if (i->op == IR_OP_rotl) return rotate(s, args[0], args[1]);
-    return is_long_product(i) ? multiply(s, args[0], args[1]) : do_words(s, i, args);
+    return ir_kind_of(i->type) == IR_I64 ? do_long(s, (ir_op)i->op, args[0], args[1])
+                                         : do_words(s, i, args);
 }

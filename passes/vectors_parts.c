@@ -121,9 +121,9 @@ ir_inst *vec_narrow(vec_state *s, ir_inst *x, ir_type elem) {
 
 /* --------------------------------------------------------------------------------- truth values */
 
-unsigned vec_mask_bits(const vec_state *s, unsigned bits) {
-    return s->target && s->target->has_masks ? 1 : bits;
-}
+bool vec_has_masks(const vec_state *s) { return s->target && s->target->has_masks; }
+
+unsigned vec_mask_bits(const vec_state *s, unsigned bits) { return vec_has_masks(s) ? 1 : bits; }
 
 static ir_inst *mask_of_lanes(vec_state *s, ir_inst *v, unsigned first, unsigned n, ir_type elem) {
     ir_inst *lane[IR_MAX_LANES];
