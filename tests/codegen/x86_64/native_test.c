@@ -42,8 +42,8 @@ static void define(ir_builder *b, ir_inst *i) {
     if (!ir_is_float(i->type) || passes) return;
     if (i->op == IR_OP_mad) i->op = IR_OP_fma;
     ir_before(b, i->next);
-    bool chooses = i->op == IR_OP_fmin || i->op == IR_OP_fmax || i->op == IR_OP_minmag ||
-                   i->op == IR_OP_maxmag;
+    bool chooses = i->op == IR_OP_fmin || i->op == IR_OP_fmax || i->op == IR_OP_fclamp ||
+                   i->op == IR_OP_minmag || i->op == IR_OP_maxmag;
     ir_inst *y = chooses ? build_one_zero(b, i) : i, *x = build_one_nan(b, y);
     ir_replace_uses(i, x);
     if (chooses) {
