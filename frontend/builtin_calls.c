@@ -31,8 +31,7 @@ static void define_truth(reader *r, ir_inst *v) {
 
 /* ---------------------------------------------------------------------------- work-item queries */
 
-/* What a query gives for a dimension that does not exist: 0 for ids, 1 for sizes. */
-static ir_inst *query_dim(reader *r, ir_op op, ir_type t, ir_inst *dim, uint64_t otherwise) {
+ir_inst *spv_query_dim(reader *r, ir_op op, ir_type t, ir_inst *dim, uint64_t otherwise) {
     ir_inst *v = ir_const(r->b.f, t, otherwise);
     for (unsigned d = 3; d-- > 0;) {
         ir_inst *is = spv_op2(r, IR_OP_eq, IR_I1, dim, ir_const(r->b.f, dim->type, d));
@@ -52,7 +51,7 @@ void spv_call_query(reader *r, const spv_builtin *b, const char *key) {
     ir_type t = result_type(r);
     spv_want_args(r, key, 1);
     check_query_type(r, key, t);
-    spv_define(r, query_dim(r, (ir_op)b->data, t, spv_arg_int(r, 0), b->more));
+    spv_define(r, spv_query_dim(r, (ir_op)b->data, t, spv_arg_int(r, 0), b->more));
 }
 
 void spv_call_query0(reader *r, const spv_builtin *b, const char *key) {

@@ -94,6 +94,25 @@ ir_inst *spv_builtin_load(reader *r, spv_pointer *p, spv_type *t) {
     return ir_build_query(&r->b, row->op, t->value, (unsigned)(p->offset / size));
 }
 
+static bool is_whole(const ir_inst *v) {
+    if (v->op != IR_OP_vec || v->nargs != 3 || ir_info(ir_arg(v, 0))->imm != I_DIM) return false;
+    bool whole = true;
+    for (unsigned d = 0; d < 3; d++) {
+        const ir_inst *q = ir_arg(v, d);
+        whole &= q->op == ir_arg(v, 0)->op && q->imm.dim == d;
+    }
+    return whole;
+}
+
+/* There are 0 ids and offsets, and sizes of 1, beyond the third dimension. */
+ir_inst *spv_builtin_component(reader *r, const ir_inst *v, ir_inst *index) {
+    if (!is_whole(v)) return NULL;
+    ir_op op = ir_arg(v, 0)->op;
+    bool zero = op == IR_OP_global_id || op == IR_OP_local_id || op == IR_OP_group_id ||
+                op == IR_OP_global_offset;
+    return spv_query_dim(r, op, ir_elem(v->type), index, !zero);
+}
+
 /* -------------------------------------------------------------------------------- as a variable */
 
 static ir_inst *make_copy(reader *r, const spv_variable *v) {

@@ -171,7 +171,9 @@ ir_inst *spv_lane(reader *r, ir_inst *v, ir_inst *index) {
 void spv_read_vector_extract_dynamic(reader *r) {
     ir_inst *v = spv_arg(r, 0), *i = spv_arg_i32(r, 1);
     if (spv_arg_type(r, 0)->form != T_VECTOR) spv_bad_type(r, 0, "a vector");
-    spv_define_checked(r, ir_is_vector(v->type) ? spv_lane(r, v, i) : v);
+    ir_inst *component = spv_builtin_component(r, v, i);
+    ir_inst *lane = ir_is_vector(v->type) ? spv_lane(r, v, i) : v;
+    spv_define_checked(r, component ? component : lane);
 }
 
 void spv_read_vector_insert_dynamic(reader *r) {

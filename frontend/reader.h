@@ -570,6 +570,9 @@ uint32_t spv_linkage(reader *r, uint32_t id); /* IR_FUNC_EXPORT, _IMPORT, _ODR *
 /* builtin_vars.c */
 ir_inst *spv_builtin_load(reader *r, spv_pointer *p, spv_type *t); /* NULL: no single query */
 ir_inst *spv_builtin_address(reader *r, spv_pointer *p);
+/* Component `index` of a whole built-in variable, with what OpenCL C says of numbers that are too
+ * large; NULL: v is none. */
+ir_inst *spv_builtin_component(reader *r, const ir_inst *v, ir_inst *index);
 const char *spv_builtin_lack(reader *r, uint32_t builtin, const spv_type *t); /* NULL: none */
 bool spv_builtin_of_name(const char *name, uint32_t *builtin);
 
@@ -601,6 +604,9 @@ ir_inst *spv_widen_odd(reader *r, const spv_type *t, ir_inst *v);
 ir_inst *spv_cast_space(ir_builder *b, ir_inst *p, ir_type t);
 
 /* --------------------------------------------------- built-in functions that were left as calls */
+
+/* What a query gives for a dimension; `otherwise` for one that does not exist. */
+ir_inst *spv_query_dim(reader *r, ir_op op, ir_type t, ir_inst *dim, uint64_t otherwise);
 
 typedef struct spv_builtin spv_builtin;
 struct spv_builtin {
