@@ -1,0 +1,293 @@
+/* ocl.h — what the parts of the OpenCL implementation share: the objects behind the handles, and how
+ * entries are made known to the loader.
+ *
+ *   platform.c   the platform, the table of entries
+ *   device.c     the device: this machine's processors
+ *   context.c    contexts
+ *   info.c       answers to clGet…Info
+ *   event.c      events
+ *   queue.c      command queues
+ *   memory.c     buffers
+ *   transfer.c   reading, writing, copying, filling and mapping them
+ *   svm.c        shared virtual memory
+ *   program.c    programs: what they come from, what is known of them
+ *   build.c      … and how they are built
+ *   kernel.c     kernels and their arguments
+ *   launch.c     … and running them
+ *
+ * An entry checks its arguments in the order in which the specification lists its errors, and returns
+ * the first one; below the entries everything is right.  Handles are pointers to objects that begin
+ * with the table of entries, as the loader wants it; one that is no object is not always found out.
+ *
+ * Threads: every entry may be called by any thread at any time, except those that the specification
+ * names (clSetKernelArg and its kin for one kernel). */
+#ifndef SPVFUSE_RUNTIME_OCL_H
+#define SPVFUSE_RUNTIME_OCL_H
+
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_ENABLE_BETA_EXTENSIONS
+#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
+#include "runtime/devices/cpu.h"
+#include "runtime/queue/queue.h"
+
+#include <CL/cl_icd.h>
+
+/* ------------------------------------------------------------------------------ the table of entries */
+
+typedef void (*ocl_function)(void);
+
+enum { OCL_MAX_EXTENSION_ENTRIES = 64 };
+
+/* Entries of the loader's table, and those that are asked for by name. */
+typedef struct {
+    cl_icd_dispatch core;
+    struct {
+        const char *name;
+        ocl_function function;
+    } extension[OCL_MAX_EXTENSION_ENTRIES];
+    unsigned extensions;
+} ocl_entries;
+
+void ocl_add_extension(ocl_entries *e, const char *name, ocl_function function);
+/* Each part fills in its entries. */
+void ocl_fill_platform(ocl_entries *e);
+void ocl_fill_device(ocl_entries *e);
+void ocl_fill_context(ocl_entries *e);
+void ocl_fill_event(ocl_entries *e);
+void ocl_fill_queue(ocl_entries *e);
+void ocl_fill_memory(ocl_entries *e);
+void ocl_fill_transfer(ocl_entries *e);
+void ocl_fill_svm(ocl_entries *e);
+void ocl_fill_program(ocl_entries *e);
+void ocl_fill_build(ocl_entries *e);
+void ocl_fill_kernel(ocl_entries *e);
+void ocl_fill_launch(ocl_entries *e);
+void ocl_fill_absent(ocl_entries *e); /* images, samplers, pipes */
+
+/* ------------------------------------------------------------------------------------------ objects */
+
+typedef enum {
+    OCL_PLATFORM = 0x4c434f01, /* some numbers that memory rarely holds */
+    OCL_DEVICE,
+    OCL_CONTEXT,
+    OCL_QUEUE,
+    OCL_MEM,
+    OCL_PROGRAM,
+    OCL_KERNEL,
+    OCL_EVENT,
+    OCL_COMMAND_BUFFER
+} ocl_kind;
+
+typedef struct {
+    const cl_icd_dispatch *dispatch;
+    ocl_kind kind;
+    _Atomic uint32_t refs;
+} ocl_object;
+
+/* With one reference. */
+ocl_object ocl_new_object(ocl_kind kind);
+static inline void ocl_retain(ocl_object *o) {
+    atomic_fetch_add_explicit(&o->refs, 1, memory_order_relaxed);
+}
+/* True: that was the last reference. */
+static inline bool ocl_release(ocl_object *o) {
+    return atomic_fetch_sub_explicit(&o->refs, 1, memory_order_acq_rel) == 1;
+}
+static inline bool ocl_is(const void *handle, ocl_kind kind) {
+    return handle && ((const ocl_object *)handle)->kind == kind;
+}
+
+struct _cl_platform_id {
+    ocl_object object;
+};
+
+struct _cl_device_id {
+    ocl_object object;
+    cpu_machine machine;
+    bool usable;
+};
+
+/* The one platform and its one device. */
+cl_platform_id ocl_platform(void);
+cl_device_id ocl_device(void);
+bool ocl_is_device(cl_device_id d);
+
+/* A property list of any kind, with the 0 at its end; room for what an object keeps of it. */
+enum { OCL_MAX_PROPERTIES = 16 };
+typedef struct {
+    uint64_t value[OCL_MAX_PROPERTIES];
+    unsigned n; /* 0: none was given */
+} ocl_properties;
+/* False: there are too many. */
+bool ocl_keep_properties(ocl_properties *to, const uint64_t *from);
+
+typedef struct ocl_destructor ocl_destructor; /* a function to be called at the end (context.c) */
+struct ocl_destructor {
+    void(CL_CALLBACK *function)(void *object, void *user);
+    void *user;
+    ocl_destructor *next;
+};
+/* The last one that was set comes first.  CL_SUCCESS, CL_OUT_OF_HOST_MEMORY. */
+cl_int ocl_push_destructor(ocl_destructor *_Atomic *list, void(CL_CALLBACK *f)(void *, void *),
+                           void *user);
+void ocl_call_destructors(ocl_destructor *list, void *object);
+
+struct _cl_context {
+    ocl_object object;
+    ocl_properties properties;
+    void(CL_CALLBACK *notify)(const char *info, const void *data, size_t size, void *user);
+    void *notify_user;
+    ocl_destructor *_Atomic destructors;
+    pthread_mutex_t lock; /* of what follows */
+    struct ocl_svm *svm;  /* allocations (svm.c) */
+};
+void ocl_retain_context(cl_context c);
+void ocl_release_context(cl_context c);
+/* Tells the context's callback. */
+void ocl_tell(cl_context c, const char *text);
+
+struct _cl_command_queue {
+    ocl_object object;
+    cl_context context;
+    cl_command_queue_properties flags;
+    ocl_properties properties;
+    rt_queue queue;
+};
+void ocl_retain_queue(cl_command_queue q);
+void ocl_release_queue(cl_command_queue q);
+
+/* ------------------------------------------------------------------------------------------ events */
+
+/* A command is an event.  What a kind of command adds stands behind it, in the same block of memory;
+ * `drop` gives back what that holds. */
+struct _cl_event {
+    ocl_object object;
+    rt_event event;
+    cl_context context;
+    cl_command_queue queue; /* NULL: a user event */
+    cl_command_type type;
+    void (*drop)(cl_event e);
+};
+static inline cl_event ocl_event_of(rt_event *e) {
+    return (cl_event)(void *)((char *)e - offsetof(struct _cl_event, event));
+}
+
+/* Starts a command of a queue: `size` bytes, zeros behind the event.  NULL: there is no memory. */
+cl_event ocl_new_command(cl_command_queue q, cl_command_type type, size_t size, rt_command *run,
+                         void (*drop)(cl_event e));
+/* Checks a wait list: CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_CONTEXT. */
+cl_int ocl_check_wait_list(cl_context c, cl_uint n, const cl_event *list);
+/* Gives a command to its queue, hands it out, waits when `blocking`.  It is given up when that fails:
+ * CL_OUT_OF_HOST_MEMORY, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST. */
+cl_int ocl_enqueue(cl_event command, rt_enqueue_kind kind, bool blocking, cl_uint n,
+                   const cl_event *list, cl_event *out);
+/* Gives up a command that was not enqueued. */
+void ocl_give_up(cl_event command);
+void ocl_retain_event(cl_event e);
+void ocl_release_event(cl_event e);
+
+/* ------------------------------------------------------------------------------------------ memory */
+
+struct _cl_mem {
+    ocl_object object;
+    cl_context context;
+    cl_mem_flags flags;
+    ocl_properties properties;
+    rt_memory memory;
+    void *host; /* CL_MEM_USE_HOST_PTR: what was given */
+    bool owned; /* the bytes are the object's */
+    cl_mem parent;
+    size_t origin; /* in the parent */
+    _Atomic uint32_t maps;
+    ocl_destructor *_Atomic destructors;
+};
+void ocl_retain_mem(cl_mem m);
+void ocl_release_mem(cl_mem m);
+
+/* ---------------------------------------------------------------------------- programs and kernels */
+
+typedef enum { OCL_FROM_SOURCE, OCL_FROM_IL, OCL_FROM_BINARY, OCL_FROM_LINK } ocl_origin;
+
+/* A built program: its module does not change.  Kernels keep the one that they were made from. */
+typedef struct {
+    _Atomic uint32_t refs;
+    spvf_context *context; /* of the module; used by the thread that builds */
+    spvf_module *module;
+    rt_program *native;
+} ocl_built;
+
+struct _cl_program {
+    ocl_object object;
+    cl_context context;
+    ocl_origin origin;
+    pthread_mutex_t lock; /* of all that follows */
+    char *source;
+    void *il; /* SPIR-V, once it is there */
+    size_t il_size;
+    spvf_spec_value *specs; /* set by the user */
+    size_t spec_count;
+    cl_build_status status;
+    cl_program_binary_type binary_type;
+    char *options, *log; /* of the last build; or NULL */
+    ocl_built *built;    /* NULL: not built, or it failed */
+    uint32_t kernels;    /* objects that are attached */
+};
+void ocl_retain_program(cl_program p);
+void ocl_release_program(cl_program p);
+void ocl_release_built(ocl_built *b);
+
+/* An argument that has been set: exactly as rt_arg says, with its own copy of the bytes. */
+typedef struct {
+    bool set;
+    cl_mem mem;        /* a buffer; may be NULL */
+    rt_memory pointer; /* … or shared virtual memory */
+    uint64_t size;     /* of the value, or of local memory */
+    uint32_t at;       /* of the value in `values` */
+} ocl_arg;
+
+struct _cl_kernel {
+    ocl_object object;
+    cl_program program;
+    ocl_built *built;
+    const spvf_kernel_info *info;
+    cpu_kernel *native;
+    ocl_arg *args; /* info->arg_count */
+    unsigned char *values;
+};
+void ocl_retain_kernel(cl_kernel k);
+void ocl_release_kernel(cl_kernel k);
+
+/* ----------------------------------------------------------------------------------- answers (info.c) */
+
+/* Where an answer of clGet…Info goes. */
+typedef struct {
+    size_t room;
+    void *to;
+    size_t *size; /* or NULL */
+} ocl_answer;
+
+/* CL_INVALID_VALUE: there is too little room. */
+cl_int ocl_give(const ocl_answer *a, const void *value, size_t size);
+cl_int ocl_give_uint(const ocl_answer *a, cl_uint n);
+cl_int ocl_give_ulong(const ocl_answer *a, cl_ulong n);
+cl_int ocl_give_size(const ocl_answer *a, size_t n);
+cl_int ocl_give_bool(const ocl_answer *a, bool yes);
+cl_int ocl_give_pointer(const ocl_answer *a, const void *p);
+cl_int ocl_give_string(const ocl_answer *a, const char *s); /* NULL: "" */
+cl_int ocl_give_properties(const ocl_answer *a, const ocl_properties *p);
+
+/* Stores an error where there is a place for it, and gives NULL: `return ocl_fail(errcode_ret, …)`. */
+static inline void *ocl_fail(cl_int *to, cl_int error) {
+    if (to) *to = error;
+    return NULL;
+}
+static inline void ocl_succeed(cl_int *to) {
+    if (to) *to = CL_SUCCESS;
+}
+
+#endif

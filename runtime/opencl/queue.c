@@ -1,0 +1,184 @@
+/* queue.c — command queues, markers and barriers. */
+#include "runtime/opencl/ocl.h"
+
+#include <stdlib.h>
+
+void ocl_retain_queue(cl_command_queue q) { ocl_retain(&q->object); }
+
+/* Commands have references: none is left. */
+void ocl_release_queue(cl_command_queue q) {
+    if (!ocl_release(&q->object)) return;
+    ocl_release_context(q->context);
+    free(q);
+}
+
+/* --------------------------------------------------------------------------------------- properties */
+
+enum { HOST_FLAGS = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE };
+
+/* CL_INVALID_VALUE: what nobody knows; CL_INVALID_QUEUE_PROPERTIES: what is not here. */
+static cl_int check_flags(cl_command_queue_properties flags) {
+    const cl_command_queue_properties known =
+        HOST_FLAGS | CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT;
+    if (flags & ~known) return CL_INVALID_VALUE;
+    return flags & ~(cl_command_queue_properties)HOST_FLAGS ? CL_INVALID_QUEUE_PROPERTIES
+                                                            : CL_SUCCESS;
+}
+
+static cl_int read_properties(const cl_queue_properties *p, cl_command_queue_properties *flags) {
+    *flags = 0;
+    for (; p && *p; p += 2) {
+        if (*p != CL_QUEUE_PROPERTIES)
+            return *p == CL_QUEUE_SIZE ? CL_INVALID_QUEUE_PROPERTIES : CL_INVALID_VALUE;
+        *flags = p[1];
+    }
+    return check_flags(*flags);
+}
+
+static cl_command_queue new_queue(cl_context c, cl_command_queue_properties flags, cl_int *error) {
+    cl_command_queue q = calloc(1, sizeof *q);
+    if (!q) return ocl_fail(error, CL_OUT_OF_HOST_MEMORY);
+    q->object = ocl_new_object(OCL_QUEUE);
+    q->context = c;
+    q->flags = flags;
+    ocl_retain_context(c);
+    rt_queue_init(&q->queue, rt_scheduler_get(), !(flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE));
+    ocl_succeed(error);
+    return q;
+}
+
+static cl_command_queue CL_API_CALL create_queue(cl_context c, cl_device_id d,
+                                                 cl_command_queue_properties flags, cl_int *error) {
+    if (!ocl_is(c, OCL_CONTEXT)) return ocl_fail(error, CL_INVALID_CONTEXT);
+    if (!ocl_is_device(d)) return ocl_fail(error, CL_INVALID_DEVICE);
+    if (flags & ~(cl_command_queue_properties)HOST_FLAGS) return ocl_fail(error, CL_INVALID_VALUE);
+    return new_queue(c, flags, error);
+}
+
+static cl_command_queue CL_API_CALL create_queue_with_properties(cl_context c, cl_device_id d,
+                                                                 const cl_queue_properties *p,
+                                                                 cl_int *error) {
+    cl_command_queue_properties flags;
+    if (!ocl_is(c, OCL_CONTEXT)) return ocl_fail(error, CL_INVALID_CONTEXT);
+    if (!ocl_is_device(d)) return ocl_fail(error, CL_INVALID_DEVICE);
+    cl_int bad = read_properties(p, &flags);
+    if (bad) return ocl_fail(error, bad);
+    cl_command_queue q = new_queue(c, flags, error);
+    if (q) ocl_keep_properties(&q->properties, p);
+    return q;
+}
+
+/* ------------------------------------------------------------------------------------------ entries */
+
+static cl_int CL_API_CALL retain_queue(cl_command_queue q) {
+    if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
+    ocl_retain_queue(q);
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL release_queue(cl_command_queue q) {
+    if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
+    ocl_release_queue(q);
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL get_queue_info(cl_command_queue q, cl_command_queue_info what,
+                                         size_t room, void *to, size_t *size) {
+    const ocl_answer a = {room, to, size};
+    if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
+    switch (what) {
+    case CL_QUEUE_CONTEXT: return ocl_give_pointer(&a, q->context);
+    case CL_QUEUE_DEVICE: return ocl_give_pointer(&a, ocl_device());
+    case CL_QUEUE_REFERENCE_COUNT: return ocl_give_uint(&a, q->object.refs);
+    case CL_QUEUE_PROPERTIES: return ocl_give(&a, &q->flags, sizeof q->flags);
+    case CL_QUEUE_PROPERTIES_ARRAY: return ocl_give_properties(&a, &q->properties);
+    case CL_QUEUE_DEVICE_DEFAULT: return ocl_give_pointer(&a, NULL);
+    case CL_QUEUE_SIZE: return CL_INVALID_COMMAND_QUEUE; /* it is on the host */
+    default: return CL_INVALID_VALUE;
+    }
+}
+
+/* It could not be changed while commands run, and is deprecated since OpenCL 1.1. */
+static cl_int CL_API_CALL set_queue_property(cl_command_queue q, cl_command_queue_properties flags,
+                                             cl_bool enable, cl_command_queue_properties *old) {
+    (void)flags, (void)enable, (void)old;
+    return ocl_is(q, OCL_QUEUE) ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE;
+}
+
+static cl_int CL_API_CALL set_default_device_queue(cl_context c, cl_device_id d,
+                                                   cl_command_queue q) {
+    if (!ocl_is(c, OCL_CONTEXT)) return CL_INVALID_CONTEXT;
+    if (!ocl_is_device(d)) return CL_INVALID_DEVICE;
+    (void)q;
+    return CL_INVALID_OPERATION; /* there are none on the device */
+}
+
+/* Commands go to the scheduler when they are enqueued. */
+static cl_int CL_API_CALL flush(cl_command_queue q) {
+    return ocl_is(q, OCL_QUEUE) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE;
+}
+
+static cl_int CL_API_CALL finish(cl_command_queue q) {
+    if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
+    rt_queue_finish(&q->queue);
+    return CL_SUCCESS;
+}
+
+/* ----------------------------------------------------------------------------- markers and barriers */
+
+static cl_int enqueue_nothing(cl_command_queue q, cl_command_type type, rt_enqueue_kind kind,
+                              cl_uint n, const cl_event *list, cl_event *out) {
+    cl_int bad = ocl_check_wait_list(q->context, n, list);
+    if (bad) return bad;
+    cl_event e = ocl_new_command(q, type, sizeof *e, NULL, NULL);
+    return e ? ocl_enqueue(e, kind, false, n, list, out) : CL_OUT_OF_HOST_MEMORY;
+}
+
+static cl_int CL_API_CALL enqueue_marker_list(cl_command_queue q, cl_uint n, const cl_event *list,
+                                              cl_event *out) {
+    if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
+    return enqueue_nothing(q, CL_COMMAND_MARKER, RT_ENQUEUE_MARKER, n, list, out);
+}
+
+static cl_int CL_API_CALL enqueue_barrier_list(cl_command_queue q, cl_uint n, const cl_event *list,
+                                               cl_event *out) {
+    if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
+    return enqueue_nothing(q, CL_COMMAND_BARRIER, RT_ENQUEUE_BARRIER, n, list, out);
+}
+
+static cl_int CL_API_CALL enqueue_marker(cl_command_queue q, cl_event *out) {
+    if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
+    if (!out) return CL_INVALID_VALUE;
+    return enqueue_nothing(q, CL_COMMAND_MARKER, RT_ENQUEUE_MARKER, 0, NULL, out);
+}
+
+static cl_int CL_API_CALL enqueue_barrier(cl_command_queue q) {
+    return enqueue_barrier_list(q, 0, NULL, NULL);
+}
+
+static cl_int CL_API_CALL enqueue_wait(cl_command_queue q, cl_uint n, const cl_event *list) {
+    if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
+    if (!n || !list) return CL_INVALID_VALUE;
+    for (cl_uint k = 0; k < n; k++)
+        if (!ocl_is(list[k], OCL_EVENT)) return CL_INVALID_EVENT;
+    return enqueue_nothing(q, CL_COMMAND_BARRIER, RT_ENQUEUE_BARRIER, n, list, NULL);
+}
+
+void ocl_fill_queue(ocl_entries *e) {
+    e->core.clCreateCommandQueue = create_queue;
+    e->core.clCreateCommandQueueWithProperties = create_queue_with_properties;
+    e->core.clRetainCommandQueue = retain_queue;
+    e->core.clReleaseCommandQueue = release_queue;
+    e->core.clGetCommandQueueInfo = get_queue_info;
+    e->core.clSetCommandQueueProperty = set_queue_property;
+    e->core.clSetDefaultDeviceCommandQueue = set_default_device_queue;
+    e->core.clFlush = flush;
+    e->core.clFinish = finish;
+    e->core.clEnqueueMarkerWithWaitList = enqueue_marker_list;
+    e->core.clEnqueueBarrierWithWaitList = enqueue_barrier_list;
+    e->core.clEnqueueMarker = enqueue_marker;
+    e->core.clEnqueueBarrier = enqueue_barrier;
+    e->core.clEnqueueWaitForEvents = enqueue_wait;
+    ocl_add_extension(e, "clCreateCommandQueueWithPropertiesKHR",
+                      (ocl_function)create_queue_with_properties);
+}
