@@ -108,11 +108,15 @@ static bool take_eager(const char **list, rt_cpu_options *o) {
     return rt_take_option(list, "eager") && (o->eager = true);
 }
 
-static void take_options(spvf_context *context, const char *list, rt_cpu_options *o) {
-    if (!list) list = getenv("SPVF_CPU");
+const char *rt_cpu_take_options(const char *list, rt_cpu_options *o) {
     while (list && *list && (rt_take_code_option(&list, &o->code) || take_eager(&list, o)))
         continue;
-    if (list && *list)
+    return list && *list ? list : NULL;
+}
+
+static void take_options(spvf_context *context, const char *list, rt_cpu_options *o) {
+    list = rt_cpu_take_options(list ? list : getenv("SPVF_CPU"), o);
+    if (list)
         rt_throw(context, IR_ERR_ARGUMENT,
                  "unknown option '%s' of device cpu: v2, v3, v4, regalloc=stack, seed=N, eager",
                  list);

@@ -46,6 +46,9 @@ typedef struct {
     rt_cpu_compiler *compile;
 } rt_cpu_options;
 
+/* Takes options by their names; gives what is not known, or NULL.  (cpu.c) */
+const char *rt_cpu_take_options(const char *list, rt_cpu_options *o);
+
 /* What kernels are compiled for and run by: any number of threads share it. */
 typedef struct {
     rt_cpu_options options; /* the level is known */

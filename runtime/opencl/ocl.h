@@ -112,10 +112,17 @@ struct _cl_device_id {
     bool usable;
 };
 
+#define OCL_VERSION_TEXT "0.1"
+
+/* Limits of the device; of the last two the least that programs rely on and more. */
+enum { OCL_MAX_GROUP = 4096, OCL_LOCAL_MEMORY = 256 << 10, OCL_MAX_PARAMETERS = 4096 };
+
 /* The one platform and its one device. */
 cl_platform_id ocl_platform(void);
 cl_device_id ocl_device(void);
 bool ocl_is_device(cl_device_id d);
+/* Is there a compiler of OpenCL C on this machine?  (source.c) */
+bool ocl_has_compiler(void);
 
 /* A property list of any kind, with the 0 at its end; room for what an object keeps of it. */
 enum { OCL_MAX_PROPERTIES = 16 };
@@ -280,6 +287,8 @@ cl_int ocl_give_bool(const ocl_answer *a, bool yes);
 cl_int ocl_give_pointer(const ocl_answer *a, const void *p);
 cl_int ocl_give_string(const ocl_answer *a, const char *s); /* NULL: "" */
 cl_int ocl_give_properties(const ocl_answer *a, const ocl_properties *p);
+/* The extensions: names, or a list with versions.  (device.c) */
+cl_int ocl_give_extensions(const ocl_answer *a, bool versions);
 
 /* Stores an error where there is a place for it, and gives NULL: `return ocl_fail(errcode_ret, …)`. */
 static inline void *ocl_fail(cl_int *to, cl_int error) {

@@ -51,25 +51,18 @@ static cl_int CL_API_CALL get_platforms(cl_uint room, cl_platform_id *list, cl_u
     return CL_SUCCESS;
 }
 
-static const char extensions[] = "cl_khr_icd";
-
-static const cl_name_version extension_versions[] = {
-    {CL_MAKE_VERSION(1, 0, 0), "cl_khr_icd"},
-};
-
 static cl_int CL_API_CALL get_platform_info(cl_platform_id p, cl_platform_info what, size_t room,
                                             void *to, size_t *size) {
     const ocl_answer a = {room, to, size};
     if (p && p != &platform) return CL_INVALID_PLATFORM;
     switch (what) {
     case CL_PLATFORM_PROFILE: return ocl_give_string(&a, "FULL_PROFILE");
-    case CL_PLATFORM_VERSION: return ocl_give_string(&a, "OpenCL 3.0 spvfuse");
+    case CL_PLATFORM_VERSION: return ocl_give_string(&a, "OpenCL 3.0 spvfuse " OCL_VERSION_TEXT);
     case CL_PLATFORM_NUMERIC_VERSION: return ocl_give_uint(&a, CL_MAKE_VERSION(3, 0, 0));
     case CL_PLATFORM_NAME: return ocl_give_string(&a, "spvfuse");
     case CL_PLATFORM_VENDOR: return ocl_give_string(&a, "spvfuse");
-    case CL_PLATFORM_EXTENSIONS: return ocl_give_string(&a, extensions);
-    case CL_PLATFORM_EXTENSIONS_WITH_VERSION:
-        return ocl_give(&a, extension_versions, sizeof extension_versions);
+    case CL_PLATFORM_EXTENSIONS: return ocl_give_extensions(&a, false);
+    case CL_PLATFORM_EXTENSIONS_WITH_VERSION: return ocl_give_extensions(&a, true);
     case CL_PLATFORM_HOST_TIMER_RESOLUTION: return ocl_give_ulong(&a, 1);
     case CL_PLATFORM_ICD_SUFFIX_KHR: return ocl_give_string(&a, "SPVF");
     default: return CL_INVALID_VALUE;
@@ -78,6 +71,7 @@ static cl_int CL_API_CALL get_platform_info(cl_platform_id p, cl_platform_info w
 
 static void *CL_API_CALL get_extension_function(cl_platform_id p, const char *name) {
     if ((p && p != ocl_platform()) || !name) return NULL;
+    ocl_platform();
     for (unsigned n = 0; n < entries.extensions; n++) {
         void *address;
         if (strcmp(entries.extension[n].name, name) != 0) continue;
@@ -97,6 +91,7 @@ void ocl_fill_platform(ocl_entries *e) {
     e->core.clGetExtensionFunctionAddress = get_extension_function_1_1;
     e->core.clGetExtensionFunctionAddressForPlatform = get_extension_function;
     ocl_add_extension(e, "clIcdGetPlatformIDsKHR", (ocl_function)get_platforms);
+    ocl_add_extension(e, "clGetPlatformInfo", (ocl_function)get_platform_info); /* ocl-icd asks */
 }
 
 /* ----------------------------------------------------------------------------- what the loader finds */

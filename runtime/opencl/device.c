@@ -1,0 +1,214 @@
+/* device.c — the one device: the processors of this machine.  What it says of itself is device.def.
+ *
+ * SPVF_CPU has options of device cpu (docs/USAGE.md).
+ */
+#include "runtime/opencl/ocl.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* What is read from the system once. */
+typedef struct {
+    char name[64], vendor[32];
+    cl_uint megahertz, vector_bytes;
+    cl_ulong memory, cache;
+} facts;
+
+static struct _cl_device_id device;
+static facts host;
+
+/* ------------------------------------------------------------------------------- the system's facts */
+
+/* The value behind "key : " in a line, or NULL. */
+static const char *value_of(const char *line, const char *key) {
+    size_t n = strlen(key);
+    const char *colon = strchr(line, ':');
+    return strncmp(line, key, n) == 0 && colon ? colon + 1 + strspn(colon + 1, " \t") : NULL;
+}
+
+static void copy_line(char *to, size_t room, const char *from) {
+    snprintf(to, room, "%.*s", (int)strcspn(from, "\n"), from);
+}
+
+static void read_processor(facts *h) {
+    char line[512];
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    while (f && fgets(line, sizeof line, f) && *line != '\n') {
+        const char *name = value_of(line, "model name"), *vendor = value_of(line, "vendor_id");
+        const char *speed = value_of(line, "cpu MHz");
+        if (name) copy_line(h->name, sizeof h->name, name);
+        if (vendor) copy_line(h->vendor, sizeof h->vendor, vendor);
+        if (speed) h->megahertz = (cl_uint)strtoul(speed, NULL, 10);
+    }
+    if (f) fclose(f);
+}
+
+static cl_ulong cache_size(void) {
+    long l3 = sysconf(_SC_LEVEL3_CACHE_SIZE), l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return l3 > 0 ? (cl_ulong)l3 : l2 > 0 ? (cl_ulong)l2 : 1 << 20;
+}
+
+static void read_facts(facts *h) {
+    copy_line(h->name, sizeof h->name, "x86-64");
+    copy_line(h->vendor, sizeof h->vendor, "unknown");
+    read_processor(h);
+    h->memory = (cl_ulong)sysconf(_SC_PHYS_PAGES) * (cl_ulong)sysconf(_SC_PAGESIZE);
+    h->cache = cache_size();
+}
+
+static void open_device(void) {
+    rt_cpu_options o = {.compile = rt_cpu_compile};
+    ocl_platform();
+    device.object = ocl_new_object(OCL_DEVICE);
+    device.usable = !rt_cpu_take_options(getenv("SPVF_CPU"), &o) &&
+                    o.code.level <= rt_cpu_level() && rt_cpu_level() &&
+                    cpu_machine_open(&o, &device.machine);
+    read_facts(&host);
+    host.vector_bytes = cg_x86_64_vector_bytes(device.machine.options.code.level);
+}
+
+cl_device_id ocl_device(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, open_device);
+    return &device;
+}
+
+bool ocl_is_device(cl_device_id d) { return d == ocl_device(); }
+
+/* -------------------------------------------------------------------------------------------- facts */
+
+enum {
+    FLOATS = CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_FMA,
+    ATOMICS = CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_ORDER_ACQ_REL |
+              CL_DEVICE_ATOMIC_ORDER_SEQ_CST | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP |
+              CL_DEVICE_ATOMIC_SCOPE_DEVICE | CL_DEVICE_ATOMIC_SCOPE_ALL_DEVICES
+};
+
+static const size_t group_sizes[3] = {OCL_MAX_GROUP, OCL_MAX_GROUP, OCL_MAX_GROUP};
+static const cl_device_partition_property no_partition[1];
+
+#define VERSION(major, minor) CL_MAKE_VERSION(major, minor, 0)
+#define C_VERSION(major, minor)                                                                    \
+    { VERSION(major, minor), "OpenCL C" }
+static const cl_name_version c_versions[] = {C_VERSION(1, 0), C_VERSION(1, 1), C_VERSION(1, 2),
+                                             C_VERSION(2, 0), C_VERSION(3, 0)};
+#define IL(minor)                                                                                  \
+    { VERSION(1, minor), "SPIR-V" }
+static const cl_name_version ils[] = {IL(0), IL(1), IL(2), IL(3), IL(4)};
+#define FEATURE(name)                                                                              \
+    { VERSION(3, 0), "__opencl_c_" name }
+static const cl_name_version c_features[] = {FEATURE("atomic_order_acq_rel"),
+                                             FEATURE("atomic_order_seq_cst"),
+                                             FEATURE("atomic_scope_device"),
+                                             FEATURE("atomic_scope_all_devices"),
+                                             FEATURE("fp64"),
+                                             FEATURE("generic_address_space"),
+                                             FEATURE("int64"),
+                                             FEATURE("program_scope_global_variables"),
+                                             FEATURE("subgroups"),
+                                             FEATURE("work_group_collective_functions")};
+
+#define EXTENSIONS(X)                                                                              \
+    X("cl_khr_icd", 1)                                                                             \
+    X("cl_khr_il_program", 1)                                                                      \
+    X("cl_khr_spirv_no_integer_wrap_decoration", 1)                                                \
+    X("cl_khr_byte_addressable_store", 1)                                                          \
+    X("cl_khr_fp64", 1)                                                                            \
+    X("cl_khr_fp16", 1)                                                                            \
+    X("cl_khr_global_int32_base_atomics", 1)                                                       \
+    X("cl_khr_global_int32_extended_atomics", 1)                                                   \
+    X("cl_khr_local_int32_base_atomics", 1)                                                        \
+    X("cl_khr_local_int32_extended_atomics", 1)                                                    \
+    X("cl_khr_int64_base_atomics", 1)                                                              \
+    X("cl_khr_int64_extended_atomics", 1)                                                          \
+    X("cl_khr_subgroups", 1)                                                                       \
+    X("cl_khr_expect_assume", 1)                                                                   \
+    X("cl_khr_create_command_queue", 1)                                                            \
+    X("cl_khr_suggested_local_work_size", 1)                                                       \
+    X("cl_khr_extended_versioning", 1)
+
+#define NAME(name, major) name " "
+static const char extension_names[] = EXTENSIONS(NAME);
+#define NAME_VERSION(name, major) {VERSION(major, 0), name},
+static const cl_name_version extension_versions[] = {EXTENSIONS(NAME_VERSION)};
+
+cl_int ocl_give_extensions(const ocl_answer *a, bool versions) {
+    return versions ? ocl_give(a, extension_versions, sizeof extension_versions)
+                    : ocl_give_string(a, extension_names);
+}
+
+/* ------------------------------------------------------------------------------------------ entries */
+
+static cl_int CL_API_CALL get_devices(cl_platform_id p, cl_device_type type, cl_uint room,
+                                      cl_device_id *list, cl_uint *count) {
+    const cl_device_type ours = CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_DEFAULT;
+    const cl_device_type known =
+        ours | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM;
+    if (p && p != ocl_platform()) return CL_INVALID_PLATFORM;
+    if (type != CL_DEVICE_TYPE_ALL && (!type || type & ~known)) return CL_INVALID_DEVICE_TYPE;
+    if ((!room && list) || (!list && !count)) return CL_INVALID_VALUE;
+    bool found = type & ours && ocl_device()->usable;
+    if (count) *count = found;
+    if (!found) return CL_DEVICE_NOT_FOUND;
+    if (list) list[0] = &device;
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL get_device_info(cl_device_id d, cl_device_info what, size_t room,
+                                          void *to, size_t *size) {
+    const ocl_answer a = {room, to, size};
+    const facts *h = &host;
+    if (!ocl_is_device(d)) return CL_INVALID_DEVICE;
+    switch (what) {
+#define ROW(what, answer)                                                                          \
+    case what:                                                                                     \
+        return answer
+#define UINT(what, n) ROW(what, ocl_give_uint(&a, n));
+#define ULONG(what, n) ROW(what, ocl_give_ulong(&a, n));
+#define SIZE(what, n) ROW(what, ocl_give_size(&a, n));
+#define BOOL(what, yes) ROW(what, ocl_give_bool(&a, yes));
+#define STRING(what, s) ROW(what, ocl_give_string(&a, s));
+#define POINTER(what, p) ROW(what, ocl_give_pointer(&a, p));
+#define BYTES(what, p, n) ROW(what, ocl_give(&a, p, n));
+#include "runtime/opencl/device.def"
+    case CL_DEVICE_EXTENSIONS: return ocl_give_extensions(&a, false);
+    case CL_DEVICE_EXTENSIONS_WITH_VERSION: return ocl_give_extensions(&a, true);
+    default: return CL_INVALID_VALUE;
+    }
+}
+
+/* There are no sub-devices: whoever has one has the device. */
+static cl_int CL_API_CALL create_sub_devices(cl_device_id d,
+                                             const cl_device_partition_property *how, cl_uint room,
+                                             cl_device_id *list, cl_uint *count) {
+    (void)how, (void)room, (void)list, (void)count;
+    return ocl_is_device(d) ? CL_INVALID_VALUE : CL_INVALID_DEVICE;
+}
+
+static cl_int CL_API_CALL retain_device(cl_device_id d) {
+    return ocl_is_device(d) ? CL_SUCCESS : CL_INVALID_DEVICE;
+}
+
+static cl_int CL_API_CALL get_host_timer(cl_device_id d, cl_ulong *now) {
+    if (!ocl_is_device(d)) return CL_INVALID_DEVICE;
+    if (!now) return CL_INVALID_VALUE;
+    *now = rt_now_ns();
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL get_timers(cl_device_id d, cl_ulong *ours, cl_ulong *hosts) {
+    if (!ocl_is_device(d)) return CL_INVALID_DEVICE;
+    if (!ours || !hosts) return CL_INVALID_VALUE;
+    *ours = *hosts = rt_now_ns();
+    return CL_SUCCESS;
+}
+
+void ocl_fill_device(ocl_entries *e) {
+    e->core.clGetDeviceIDs = get_devices;
+    e->core.clGetDeviceInfo = get_device_info;
+    e->core.clCreateSubDevices = create_sub_devices;
+    e->core.clRetainDevice = retain_device;
+    e->core.clReleaseDevice = retain_device;
+    e->core.clGetHostTimer = get_host_timer;
+    e->core.clGetDeviceAndHostTimer = get_timers;
+}
