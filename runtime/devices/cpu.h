@@ -99,6 +99,7 @@ typedef struct {
     const spvf_range *range;
     const rt_arg *args;
     size_t count;
+    bool uneven; /* groups may be smaller at the ends though the range says a local size */
     void (*output)(void *user, const char *text); /* printf; or NULL */
     void *output_user;
     rt_watch *watch; /* or NULL; then there is no output */

@@ -55,7 +55,7 @@ static void check_local_size(const launch *l) {
         if (required[0] && required[d] != local)
             refuse(l, "it requires local size %u in dimension %u, not %llu", required[d], d,
                    (unsigned long long)local);
-        if (global % local)
+        if (global % local && !l->what->uneven)
             refuse(l, "global size %llu is not a multiple of local size %llu in dimension %u",
                    (unsigned long long)global, (unsigned long long)local, d);
     }

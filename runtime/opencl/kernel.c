@@ -1,4 +1,408 @@
-/* kernel.c — to come */
+/* kernel.c — kernels: their arguments, and what is known of them.
+ *
+ * Values lie behind each other in one block of the kernel, each as aligned as its type wants.
+ */
 #include "runtime/opencl/ocl.h"
 
-void ocl_fill_kernel(ocl_entries *e) { (void)e; }
+#include <stdlib.h>
+
+/* ------------------------------------------------------------------------------------------ kernels */
+
+void ocl_retain_kernel(cl_kernel k) { ocl_retain(&k->object); }
+
+static void free_kernel(cl_kernel k) {
+    for (size_t n = 0; n < k->info->arg_count; n++)
+        if (k->args[n].mem) ocl_release_mem(k->args[n].mem);
+    free(k->args);
+    free(k->values);
+    free(k);
+}
+
+void ocl_release_kernel(cl_kernel k) {
+    if (!ocl_release(&k->object)) return;
+    cl_program p = k->program;
+    ocl_built *built = k->built;
+    free_kernel(k);
+    ocl_release_built(built);
+    pthread_mutex_lock(&p->lock);
+    p->kernels--;
+    pthread_mutex_unlock(&p->lock);
+    ocl_release_program(p);
+}
+
+/* Places the values; gives the bytes of all. */
+static size_t place_values(cl_kernel k) {
+    size_t at = 0;
+    for (size_t n = 0; n < k->info->arg_count; n++) {
+        const spvf_arg_info *a = &k->info->args[n];
+        if (a->kind != SPVF_ARG_VALUE) continue;
+        size_t align = a->align ? a->align : 1;
+        at = (at + align - 1) / align * align;
+        k->args[n].at = (uint32_t)at;
+        at += a->size;
+    }
+    return at;
+}
+
+static cpu_kernel *find_native(const ocl_built *b, const char *name) {
+    cpu_kernel *k = b->native->kernels;
+    while (k && strcmp(k->function->name, name) != 0) k = k->next;
+    return k;
+}
+
+static cl_kernel alloc_kernel(const spvf_kernel_info *info) {
+    cl_kernel k = calloc(1, sizeof *k);
+    if (!k) return NULL;
+    k->object = ocl_new_object(OCL_KERNEL);
+    k->info = info;
+    k->args = calloc(info->arg_count + 1, sizeof *k->args);
+    if (k->args) k->value_bytes = place_values(k);
+    if (k->args) k->values = calloc(1, k->value_bytes + 1);
+    if (k->args && k->values) return k;
+    free(k->args);
+    free(k);
+    return NULL;
+}
+
+/* With the program's lock held. */
+static cl_kernel new_kernel(cl_program p, const spvf_kernel_info *info) {
+    cl_kernel k = alloc_kernel(info);
+    if (!k) return NULL;
+    k->program = p;
+    k->built = p->built;
+    k->native = find_native(p->built, info->name);
+    ocl_retain_program(p);
+    ocl_retain_built(p->built);
+    p->kernels++;
+    return k;
+}
+
+static cl_kernel create_with_lock(cl_program p, const char *name, cl_int *error) {
+    if (!p->built) return ocl_fail(error, CL_INVALID_PROGRAM_EXECUTABLE);
+    const spvf_kernel_info *info = spvf_module_find_kernel(p->built->module, name);
+    if (!info) return ocl_fail(error, CL_INVALID_KERNEL_NAME);
+    if (!find_native(p->built, name)) return ocl_fail(error, CL_INVALID_KERNEL_DEFINITION);
+    cl_kernel k = new_kernel(p, info);
+    if (!k) return ocl_fail(error, CL_OUT_OF_HOST_MEMORY);
+    ocl_succeed(error);
+    return k;
+}
+
+static cl_kernel CL_API_CALL create_kernel(cl_program p, const char *name, cl_int *error) {
+    if (!ocl_is(p, OCL_PROGRAM)) return ocl_fail(error, CL_INVALID_PROGRAM);
+    if (!name) return ocl_fail(error, CL_INVALID_VALUE);
+    pthread_mutex_lock(&p->lock);
+    cl_kernel k = create_with_lock(p, name, error);
+    pthread_mutex_unlock(&p->lock);
+    return k;
+}
+
+/* With the program's lock held; list NULL: only counts. */
+static cl_int create_all(cl_program p, cl_uint room, cl_kernel *list, cl_uint *count) {
+    cl_uint n = 0;
+    if (!p->built) return CL_INVALID_PROGRAM_EXECUTABLE;
+    size_t total = spvf_module_kernel_count(p->built->module);
+    for (size_t i = 0; i < total; i++) {
+        const spvf_kernel_info *info = spvf_module_kernel(p->built->module, i);
+        if (!find_native(p->built, info->name)) continue;
+        if (list && n == room) return CL_INVALID_VALUE;
+        list ? list[n] = new_kernel(p, info) : NULL;
+        if (list && !list[n]) return CL_OUT_OF_HOST_MEMORY;
+        n++;
+    }
+    if (count) *count = n;
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL create_kernels(cl_program p, cl_uint room, cl_kernel *list,
+                                         cl_uint *count) {
+    cl_uint needed;
+    if (!ocl_is(p, OCL_PROGRAM)) return CL_INVALID_PROGRAM;
+    pthread_mutex_lock(&p->lock);
+    cl_int status = create_all(p, 0, NULL, &needed);
+    if (!status && list && room < needed) status = CL_INVALID_VALUE;
+    if (!status && list) status = create_all(p, room, list, NULL);
+    pthread_mutex_unlock(&p->lock);
+    if (!status && count) *count = needed;
+    return status;
+}
+
+static void copy_args(cl_kernel to, const struct _cl_kernel *from) {
+    memcpy(to->args, from->args, from->info->arg_count * sizeof *to->args);
+    memcpy(to->values, from->values, from->value_bytes);
+    for (size_t n = 0; n < to->info->arg_count; n++)
+        if (to->args[n].mem) ocl_retain_mem(to->args[n].mem);
+}
+
+static cl_kernel CL_API_CALL clone_kernel(cl_kernel from, cl_int *error) {
+    if (!ocl_is(from, OCL_KERNEL)) return ocl_fail(error, CL_INVALID_KERNEL);
+    cl_kernel k = alloc_kernel(from->info);
+    if (!k) return ocl_fail(error, CL_OUT_OF_HOST_MEMORY);
+    k->program = from->program;
+    k->built = from->built;
+    k->native = from->native;
+    copy_args(k, from);
+    ocl_retain_program(k->program);
+    ocl_retain_built(k->built);
+    pthread_mutex_lock(&k->program->lock);
+    k->program->kernels++;
+    pthread_mutex_unlock(&k->program->lock);
+    ocl_succeed(error);
+    return k;
+}
+
+static cl_int CL_API_CALL retain_kernel(cl_kernel k) {
+    if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
+    ocl_retain_kernel(k);
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL release_kernel(cl_kernel k) {
+    if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
+    ocl_release_kernel(k);
+    return CL_SUCCESS;
+}
+
+/* ---------------------------------------------------------------------------------------- arguments */
+
+static cl_int set_buffer(cl_kernel k, ocl_arg *arg, size_t size, const void *value) {
+    cl_mem m = value ? *(const cl_mem *)value : NULL;
+    if (size != sizeof m) return CL_INVALID_ARG_SIZE;
+    if (m && (!ocl_is(m, OCL_MEM) || m->context != k->program->context))
+        return CL_INVALID_MEM_OBJECT;
+    if (m) ocl_retain_mem(m);
+    if (arg->mem) ocl_release_mem(arg->mem);
+    arg->mem = m;
+    arg->pointer = (rt_memory){0};
+    return CL_SUCCESS;
+}
+
+static cl_int set_local(ocl_arg *arg, size_t size, const void *value) {
+    if (value) return CL_INVALID_ARG_VALUE;
+    if (!size) return CL_INVALID_ARG_SIZE;
+    if (size > OCL_LOCAL_MEMORY) return CL_INVALID_ARG_SIZE;
+    arg->size = size;
+    return CL_SUCCESS;
+}
+
+static cl_int set_value(cl_kernel k, ocl_arg *arg, const spvf_arg_info *info, size_t size,
+                        const void *value) {
+    if (!value) return CL_INVALID_ARG_VALUE;
+    if (size != info->size) return CL_INVALID_ARG_SIZE;
+    memcpy(k->values + arg->at, value, size);
+    arg->size = size;
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL set_kernel_arg(cl_kernel k, cl_uint n, size_t size, const void *value) {
+    if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
+    if (n >= k->info->arg_count) return CL_INVALID_ARG_INDEX;
+    const spvf_arg_info *info = &k->info->args[n];
+    ocl_arg *arg = &k->args[n];
+    cl_int status = info->kind == SPVF_ARG_BUFFER  ? set_buffer(k, arg, size, value)
+                    : info->kind == SPVF_ARG_LOCAL ? set_local(arg, size, value)
+                    : info->kind == SPVF_ARG_VALUE ? set_value(k, arg, info, size, value)
+                                                   : CL_INVALID_ARG_VALUE;
+    arg->set |= status == CL_SUCCESS;
+    return status;
+}
+
+/* Any address is shared: the device is the host. */
+static cl_int CL_API_CALL set_kernel_arg_svm(cl_kernel k, cl_uint n, const void *value) {
+    if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
+    if (n >= k->info->arg_count) return CL_INVALID_ARG_INDEX;
+    if (k->info->args[n].kind != SPVF_ARG_BUFFER) return CL_INVALID_ARG_VALUE;
+    ocl_arg *arg = &k->args[n];
+    if (arg->mem) ocl_release_mem(arg->mem);
+    arg->mem = NULL;
+    arg->pointer = (rt_memory){.bytes = (void *)(uintptr_t)value, .size = SIZE_MAX};
+    arg->set = true;
+    return CL_SUCCESS;
+}
+
+/* Nothing needs to be known of what kernels reach through pointers. */
+static cl_int CL_API_CALL set_exec_info(cl_kernel k, cl_kernel_exec_info what, size_t size,
+                                        const void *value) {
+    if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
+    if (!value) return CL_INVALID_VALUE;
+    switch (what) {
+    case CL_KERNEL_EXEC_INFO_SVM_PTRS:
+        return size && size % sizeof(void *) == 0 ? CL_SUCCESS : CL_INVALID_VALUE;
+    case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
+        return size == sizeof(cl_bool) ? CL_SUCCESS : CL_INVALID_VALUE;
+    default: return CL_INVALID_VALUE;
+    }
+}
+
+/* -------------------------------------------------------------------------------------- information */
+
+/* "reqd_work_group_size(8,1,1)" and the like, with spaces between. */
+static cl_int give_attributes(const ocl_answer *a, const spvf_kernel_info *info) {
+    char text[160] = "";
+    int n = 0;
+    const uint32_t *required = info->required_local_size, *hint = info->local_size_hint;
+    if (required[0])
+        n += snprintf(text, sizeof text, "reqd_work_group_size(%u,%u,%u)", required[0], required[1],
+                      required[2]);
+    if (hint[0])
+        n += snprintf(text + n, sizeof text - (size_t)n, "%swork_group_size_hint(%u,%u,%u)",
+                      n ? " " : "", hint[0], hint[1], hint[2]);
+    if (info->required_subgroup_size)
+        snprintf(text + n, sizeof text - (size_t)n, "%sintel_reqd_sub_group_size(%u)", n ? " " : "",
+                 info->required_subgroup_size);
+    return ocl_give_string(a, text);
+}
+
+static cl_int CL_API_CALL get_kernel_info(cl_kernel k, cl_kernel_info what, size_t room, void *to,
+                                          size_t *size) {
+    const ocl_answer a = {room, to, size};
+    if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
+    switch (what) {
+    case CL_KERNEL_FUNCTION_NAME: return ocl_give_string(&a, k->info->name);
+    case CL_KERNEL_NUM_ARGS: return ocl_give_uint(&a, (cl_uint)k->info->arg_count);
+    case CL_KERNEL_REFERENCE_COUNT: return ocl_give_uint(&a, k->object.refs);
+    case CL_KERNEL_CONTEXT: return ocl_give_pointer(&a, k->program->context);
+    case CL_KERNEL_PROGRAM: return ocl_give_pointer(&a, k->program);
+    case CL_KERNEL_ATTRIBUTES: return give_attributes(&a, k->info);
+    default: return CL_INVALID_VALUE;
+    }
+}
+
+static cl_uint address_of(const spvf_arg_info *info) {
+    switch (info->kind) {
+    case SPVF_ARG_LOCAL: return CL_KERNEL_ARG_ADDRESS_LOCAL;
+    case SPVF_ARG_BUFFER:
+        return info->constant ? CL_KERNEL_ARG_ADDRESS_CONSTANT : CL_KERNEL_ARG_ADDRESS_GLOBAL;
+    default: return CL_KERNEL_ARG_ADDRESS_PRIVATE;
+    }
+}
+
+/* Qualifiers of what a pointer leads to; values have none. */
+static cl_ulong qualifiers_of(const spvf_arg_info *info, uint32_t attrs) {
+    cl_ulong q = CL_KERNEL_ARG_TYPE_NONE;
+    if (info->kind == SPVF_ARG_VALUE) return q;
+    if (attrs & IR_PARAM_RESTRICT) q |= CL_KERNEL_ARG_TYPE_RESTRICT;
+    if (attrs & IR_PARAM_VOLATILE) q |= CL_KERNEL_ARG_TYPE_VOLATILE;
+    if (attrs & IR_PARAM_CONST || info->constant) q |= CL_KERNEL_ARG_TYPE_CONST;
+    return q;
+}
+
+static cl_int give_if_known(const ocl_answer *a, const char *s) {
+    return s ? ocl_give_string(a, s) : CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+}
+
+static cl_int CL_API_CALL get_arg_info(cl_kernel k, cl_uint n, cl_kernel_arg_info what, size_t room,
+                                       void *to, size_t *size) {
+    const ocl_answer a = {room, to, size};
+    if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
+    if (n >= k->info->arg_count) return CL_INVALID_ARG_INDEX;
+    const spvf_arg_info *info = &k->info->args[n];
+    switch (what) {
+    case CL_KERNEL_ARG_ADDRESS_QUALIFIER: return ocl_give_uint(&a, address_of(info));
+    case CL_KERNEL_ARG_ACCESS_QUALIFIER: return ocl_give_uint(&a, CL_KERNEL_ARG_ACCESS_NONE);
+    case CL_KERNEL_ARG_TYPE_NAME: return give_if_known(&a, info->type_name);
+    case CL_KERNEL_ARG_TYPE_QUALIFIER:
+        return ocl_give_ulong(&a, qualifiers_of(info, k->native->function->param[n].attrs));
+    case CL_KERNEL_ARG_NAME: return give_if_known(&a, info->name);
+    default: return CL_INVALID_VALUE;
+    }
+}
+
+/* ------------------------------------------------------------------------------------- work-groups */
+
+static size_t largest_group(const spvf_kernel_info *info) {
+    const uint32_t *r = info->required_local_size;
+    return r[0] ? (size_t)r[0] * r[1] * r[2] : OCL_MAX_GROUP;
+}
+
+uint64_t ocl_local_memory(cl_kernel k) {
+    uint64_t bytes = k->info->local_memory;
+    for (size_t n = 0; n < k->info->arg_count; n++)
+        if (k->info->args[n].kind == SPVF_ARG_LOCAL) bytes += k->args[n].size;
+    return bytes;
+}
+
+static cl_int give_required(const ocl_answer *a, const spvf_kernel_info *info) {
+    size_t size[3];
+    for (int d = 0; d < 3; d++) size[d] = info->required_local_size[d];
+    return ocl_give(a, size, sizeof size);
+}
+
+static cl_int CL_API_CALL get_work_group_info(cl_kernel k, cl_device_id d,
+                                              cl_kernel_work_group_info what, size_t room, void *to,
+                                              size_t *size) {
+    const ocl_answer a = {room, to, size};
+    if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
+    if (d && !ocl_is_device(d)) return CL_INVALID_DEVICE;
+    switch (what) {
+    case CL_KERNEL_WORK_GROUP_SIZE: return ocl_give_size(&a, largest_group(k->info));
+    case CL_KERNEL_COMPILE_WORK_GROUP_SIZE: return give_required(&a, k->info);
+    case CL_KERNEL_LOCAL_MEM_SIZE: return ocl_give_ulong(&a, ocl_local_memory(k));
+    case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE: return ocl_give_size(&a, 16);
+    case CL_KERNEL_PRIVATE_MEM_SIZE: return ocl_give_ulong(&a, 0);
+    default: return CL_INVALID_VALUE; /* CL_KERNEL_GLOBAL_WORK_SIZE is for built-in kernels */
+    }
+}
+
+/* -------------------------------------------------------------------------------------- sub-groups
+ *
+ * A sub-group is one item. */
+
+static cl_int read_sizes(const void *from, size_t bytes, size_t product[1], size_t *dims) {
+    const size_t *n = from;
+    if (!from || !bytes || bytes % sizeof *n || bytes > 3 * sizeof *n) return CL_INVALID_VALUE;
+    *dims = bytes / sizeof *n;
+    *product = 1;
+    for (size_t d = 0; d < *dims; d++) *product *= n[d];
+    return CL_SUCCESS;
+}
+
+static cl_int give_size_for_count(const ocl_answer *a, const void *in, size_t bytes,
+                                  const spvf_kernel_info *info) {
+    size_t count, out[3] = {0, 1, 1}, n = a->room / sizeof count;
+    if (!in || bytes != sizeof count) return CL_INVALID_VALUE;
+    memcpy(&count, in, sizeof count);
+    if (a->to && (!n || n > 3 || a->room % sizeof count)) return CL_INVALID_VALUE;
+    if (count <= largest_group(info) && !info->required_local_size[0]) out[0] = count;
+    if (!out[0]) out[1] = out[2] = 0;
+    return ocl_give(a, out, (a->to ? n : 3) * sizeof count);
+}
+
+static cl_int CL_API_CALL get_subgroup_info(cl_kernel k, cl_device_id d,
+                                            cl_kernel_sub_group_info what, size_t in_size,
+                                            const void *in, size_t room, void *to, size_t *size) {
+    const ocl_answer a = {room, to, size};
+    size_t items, dims;
+    if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
+    if (d && !ocl_is_device(d)) return CL_INVALID_DEVICE;
+    switch (what) {
+    case CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE:
+        if (read_sizes(in, in_size, &items, &dims)) return CL_INVALID_VALUE;
+        return ocl_give_size(&a, 1);
+    case CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE:
+        if (read_sizes(in, in_size, &items, &dims)) return CL_INVALID_VALUE;
+        return ocl_give_size(&a, items);
+    case CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT:
+        return give_size_for_count(&a, in, in_size, k->info);
+    case CL_KERNEL_MAX_NUM_SUB_GROUPS: return ocl_give_size(&a, largest_group(k->info));
+    case CL_KERNEL_COMPILE_NUM_SUB_GROUPS: return ocl_give_size(&a, 0);
+    default: return CL_INVALID_VALUE;
+    }
+}
+
+void ocl_fill_kernel(ocl_entries *e) {
+    e->core.clCreateKernel = create_kernel;
+    e->core.clCreateKernelsInProgram = create_kernels;
+    e->core.clCloneKernel = clone_kernel;
+    e->core.clRetainKernel = retain_kernel;
+    e->core.clReleaseKernel = release_kernel;
+    e->core.clSetKernelArg = set_kernel_arg;
+    e->core.clSetKernelArgSVMPointer = set_kernel_arg_svm;
+    e->core.clSetKernelExecInfo = set_exec_info;
+    e->core.clGetKernelInfo = get_kernel_info;
+    e->core.clGetKernelArgInfo = get_arg_info;
+    e->core.clGetKernelWorkGroupInfo = get_work_group_info;
+    e->core.clGetKernelSubGroupInfo = get_subgroup_info;
+    e->core.clGetKernelSubGroupInfoKHR = get_subgroup_info;
+    ocl_add_extension(e, "clGetKernelSubGroupInfoKHR", (ocl_function)get_subgroup_info);
+}

@@ -1,4 +1,289 @@
-/* launch.c — to come */
+/* launch.c — kernels that run: over an nd-range, once, or as a function of the host.
+ *
+ * A command has a copy of the arguments, and references to the buffers.
+ */
 #include "runtime/opencl/ocl.h"
 
-void ocl_fill_launch(ocl_entries *e) { (void)e; }
+#include <stdlib.h>
+
+/* ---------------------------------------------------------------------------------------- commands */
+
+typedef struct {
+    struct _cl_event event; /* the first member */
+    cl_kernel kernel;
+    spvf_range range;
+    rt_arg *args;
+    rt_memory *pointers;
+    cl_mem *mems;
+    unsigned char *values;
+} launch;
+
+static void drop_launch(cl_event e) {
+    launch *l = (launch *)e;
+    for (size_t n = 0; n < l->kernel->info->arg_count; n++)
+        if (l->mems[n]) ocl_release_mem(l->mems[n]);
+    ocl_release_kernel(l->kernel);
+}
+
+static void print(void *user, const char *text) {
+    (void)user;
+    fputs(text, stdout);
+}
+
+static void tell(void *user, const ir_message *m) {
+    launch *l = user;
+    char text[1024];
+    if (m->severity != IR_ERROR) return;
+    ir_format_message(m, text, sizeof text);
+    ocl_tell(l->event.context, text);
+}
+
+typedef struct {
+    launch *launch;
+    ir_ctx cx;
+} attempt;
+
+static void run_kernel(void *arg) {
+    attempt *a = arg;
+    launch *l = a->launch;
+    const cpu_launch what = {.cx = &a->cx,
+                             .machine = &ocl_device()->machine,
+                             .kernel = l->kernel->native,
+                             .range = &l->range,
+                             .args = l->args,
+                             .count = l->kernel->info->arg_count,
+                             .uneven = !l->kernel->built->uniform,
+                             .output = print};
+    cpu_run_launch(&what);
+}
+
+static int32_t run(rt_event *event) {
+    launch *l = (launch *)ocl_event_of(event);
+    attempt a = {.launch = l, .cx = {.report = tell, .report_user = l}};
+    if (ir_try(&a.cx, run_kernel, &a)) return CL_COMPLETE;
+    return a.cx.status == IR_ERR_MEMORY ? CL_OUT_OF_HOST_MEMORY : CL_OUT_OF_RESOURCES;
+}
+
+/* Room behind the command for arguments. */
+static size_t room_for(const struct _cl_kernel *k) {
+    size_t each = sizeof(rt_arg) + sizeof(rt_memory) + sizeof(cl_mem);
+    return sizeof(launch) + k->info->arg_count * each + k->value_bytes + OCL_VALUE_ALIGN;
+}
+
+static void place_args(launch *l, size_t count) {
+    l->args = (rt_arg *)(void *)(l + 1);
+    l->pointers = (rt_memory *)(void *)(l->args + count);
+    l->mems = (cl_mem *)(void *)(l->pointers + count);
+    uintptr_t end = (uintptr_t)(l->mems + count);
+    l->values = (unsigned char *)((end + OCL_VALUE_ALIGN - 1) & ~(uintptr_t)(OCL_VALUE_ALIGN - 1));
+}
+
+static void copy_arg(launch *l, size_t n) {
+    const ocl_arg *from = &l->kernel->args[n];
+    rt_arg *to = &l->args[n];
+    switch (l->kernel->info->args[n].kind) {
+    case SPVF_ARG_BUFFER:
+        if ((l->mems[n] = from->mem)) ocl_retain_mem(from->mem);
+        l->pointers[n] = from->mem ? from->mem->memory : from->pointer;
+        to->buffer = &l->pointers[n];
+        break;
+    case SPVF_ARG_LOCAL: to->size = from->size; break;
+    default: to->bytes = l->values + from->at; to->size = from->size;
+    }
+}
+
+static cl_event new_launch(cl_command_queue q, cl_kernel k, const spvf_range *range) {
+    launch *l = (launch *)ocl_new_command(q, CL_COMMAND_NDRANGE_KERNEL, room_for(k), run, NULL);
+    if (!l) return NULL;
+    l->kernel = k;
+    l->range = *range;
+    ocl_retain_kernel(k);
+    place_args(l, k->info->arg_count);
+    memcpy(l->values, k->values, k->value_bytes);
+    for (size_t n = 0; n < k->info->arg_count; n++) copy_arg(l, n);
+    l->event.drop = drop_launch;
+    return &l->event;
+}
+
+/* ------------------------------------------------------------------------------------------- checks */
+
+static cl_int check_args(const struct _cl_kernel *k) {
+    for (size_t n = 0; n < k->info->arg_count; n++) {
+        const ocl_arg *a = &k->args[n];
+        if (!a->set) return CL_INVALID_KERNEL_ARGS;
+        if (a->mem && a->mem->parent && a->mem->origin % IR_LOCAL_ALIGN)
+            return CL_MISALIGNED_SUB_BUFFER_OFFSET;
+    }
+    return CL_SUCCESS;
+}
+
+static bool is_empty(const spvf_range *r) {
+    for (unsigned d = 0; d < r->dims; d++)
+        if (!r->global[d]) return true;
+    return false;
+}
+
+static cl_int check_global(const spvf_range *r) {
+    uint64_t items = 1;
+    for (unsigned d = 0; d < r->dims; d++) {
+        if (r->global[d] && items > INT64_MAX / r->global[d]) return CL_INVALID_GLOBAL_WORK_SIZE;
+        items *= r->global[d] ? r->global[d] : 1;
+        if (r->offset[d] > UINT64_MAX - r->global[d]) return CL_INVALID_GLOBAL_OFFSET;
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int check_local(const struct _cl_kernel *k, const spvf_range *r) {
+    const uint32_t *required = k->info->required_local_size;
+    uint64_t items = 1;
+    for (unsigned d = 0; d < r->dims; d++) {
+        if (!r->local[d]) return CL_INVALID_WORK_GROUP_SIZE;
+        if (r->local[d] > OCL_MAX_GROUP) return CL_INVALID_WORK_ITEM_SIZE;
+        if (required[0] && required[d] != r->local[d]) return CL_INVALID_WORK_GROUP_SIZE;
+        if (k->built->uniform && r->global[d] % r->local[d]) return CL_INVALID_WORK_GROUP_SIZE;
+        items *= r->local[d];
+    }
+    return items > OCL_MAX_GROUP ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
+}
+
+static spvf_range make_range(cl_uint dims, const size_t *offset, const size_t *global,
+                             const size_t *local) {
+    spvf_range r = {.dims = dims};
+    for (cl_uint d = 0; d < dims; d++) {
+        r.offset[d] = offset ? offset[d] : 0;
+        r.global[d] = global ? global[d] : 0;
+        r.local[d] = local ? local[d] : 0;
+    }
+    return r;
+}
+
+/* Fills in the range. */
+static cl_int check_range(const struct _cl_kernel *k, cl_uint dims, const size_t *offset,
+                          const size_t *global, const size_t *local, spvf_range *out) {
+    if (dims < 1 || dims > 3) return CL_INVALID_WORK_DIMENSION;
+    *out = make_range(dims, offset, global, local);
+    cl_int bad = check_global(out);
+    return bad || !local ? bad : check_local(k, out);
+}
+
+/* ------------------------------------------------------------------------------------------ entries */
+
+static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel k, cl_uint dims,
+                                         const size_t *offset, const size_t *global,
+                                         const size_t *local, cl_uint n, const cl_event *list,
+                                         cl_event *out) {
+    spvf_range range;
+    if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
+    if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
+    if (k->program->context != q->context) return CL_INVALID_CONTEXT;
+    cl_int bad = check_args(k);
+    if (!bad) bad = check_range(k, dims, offset, global, local, &range);
+    if (!bad && ocl_local_memory(k) > OCL_LOCAL_MEMORY) bad = CL_OUT_OF_RESOURCES;
+    if (!bad) bad = ocl_check_wait_list(q->context, n, list);
+    if (bad) return bad;
+    cl_event e = new_launch(q, k, &range);
+    if (!e) return CL_OUT_OF_HOST_MEMORY;
+    if (is_empty(&range)) e->event.run = NULL;
+    return ocl_enqueue(e, RT_ENQUEUE_COMMAND, false, n, list, out);
+}
+
+static cl_int CL_API_CALL enqueue_task(cl_command_queue q, cl_kernel k, cl_uint n,
+                                       const cl_event *list, cl_event *out) {
+    const size_t one = 1;
+    return enqueue_kernel(q, k, 1, NULL, &one, &one, n, list, out);
+}
+
+static cl_int CL_API_CALL suggest_local_size(cl_command_queue q, cl_kernel k, cl_uint dims,
+                                             const size_t *offset, const size_t *global,
+                                             size_t *out) {
+    spvf_range range;
+    uint64_t local[3];
+    ir_ctx cx = {0};
+    ir_arena scratch;
+    if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
+    if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
+    if (k->program->context != q->context) return CL_INVALID_CONTEXT;
+    cl_int bad = check_args(k);
+    if (!bad) bad = check_range(k, dims, offset, global, NULL, &range);
+    if (!bad && !global) bad = CL_INVALID_GLOBAL_WORK_SIZE;
+    if (!bad && !out) bad = CL_INVALID_VALUE;
+    if (bad) return bad;
+    if (is_empty(&range)) return CL_INVALID_GLOBAL_WORK_SIZE;
+    ir_arena_init(&scratch, &cx);
+    rt_cpu_local_size(k->native->function, &range, local, &scratch);
+    ir_arena_free(&scratch);
+    for (cl_uint d = 0; d < dims; d++) out[d] = local[d];
+    return CL_SUCCESS;
+}
+
+/* ---------------------------------------------------------------------------- functions of the host */
+
+typedef struct {
+    struct _cl_event event; /* the first member */
+    void(CL_CALLBACK *function)(void *args);
+    cl_uint nmems;
+    cl_mem *mems;
+    void *args;
+} host_call;
+
+static int32_t run_host(rt_event *event) {
+    host_call *h = (host_call *)ocl_event_of(event);
+    h->function(h->args);
+    return CL_COMPLETE;
+}
+
+static void drop_host(cl_event e) {
+    host_call *h = (host_call *)e;
+    for (cl_uint n = 0; n < h->nmems; n++) ocl_release_mem(h->mems[n]);
+}
+
+/* Buffers become addresses where the copy of the arguments has handles. */
+static cl_int place_mems(host_call *h, const void *args, size_t size, const cl_mem *mems,
+                         const void *const *where) {
+    for (cl_uint n = 0; n < h->nmems; n++) {
+        size_t at = (size_t)((const char *)where[n] - (const char *)args);
+        if (at > size || size - at < sizeof(void *)) return CL_INVALID_VALUE;
+        memcpy((char *)h->args + at, &mems[n]->memory.bytes, sizeof(void *));
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int check_mems(cl_context c, cl_uint count, const cl_mem *mems, const void *const *where,
+                         const void *args) {
+    if (!count != !mems || !count != !where) return CL_INVALID_VALUE;
+    if (count && !args) return CL_INVALID_VALUE;
+    for (cl_uint n = 0; n < count; n++)
+        if (!ocl_is(mems[n], OCL_MEM) || mems[n]->context != c) return CL_INVALID_MEM_OBJECT;
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL enqueue_native(cl_command_queue q, void(CL_CALLBACK *f)(void *),
+                                         void *args, size_t size, cl_uint count, const cl_mem *mems,
+                                         const void **where, cl_uint n, const cl_event *list,
+                                         cl_event *out) {
+    if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
+    if (!f || !args != !size) return CL_INVALID_VALUE;
+    cl_int bad = check_mems(q->context, count, mems, where, args);
+    if (!bad) bad = ocl_check_wait_list(q->context, n, list);
+    if (bad) return bad;
+    size_t room = sizeof(host_call) + count * sizeof *mems + size;
+    host_call *h =
+        (host_call *)ocl_new_command(q, CL_COMMAND_NATIVE_KERNEL, room, run_host, drop_host);
+    if (!h) return CL_OUT_OF_HOST_MEMORY;
+    h->function = f;
+    h->mems = (cl_mem *)(void *)(h + 1);
+    h->args = size ? h->mems + count : NULL;
+    if (size) memcpy(h->args, args, size);
+    for (; h->nmems < count; h->nmems++) ocl_retain_mem(h->mems[h->nmems] = mems[h->nmems]);
+    bad = place_mems(h, args, size, mems, where);
+    if (!bad) return ocl_enqueue(&h->event, RT_ENQUEUE_COMMAND, false, n, list, out);
+    ocl_give_up(&h->event);
+    return bad;
+}
+
+void ocl_fill_launch(ocl_entries *e) {
+    e->core.clEnqueueNDRangeKernel = enqueue_kernel;
+    e->core.clEnqueueTask = enqueue_task;
+    e->core.clEnqueueNativeKernel = enqueue_native;
+    ocl_add_extension(e, "clGetKernelSuggestedLocalWorkSizeKHR", (ocl_function)suggest_local_size);
+}

@@ -226,6 +226,7 @@ typedef struct {
     spvf_context *context; /* of the module; used by the thread that builds */
     spvf_module *module;
     rt_program *native;
+    bool uniform; /* no launch has groups that are smaller at the ends */
 } ocl_built;
 
 struct _cl_program {
@@ -246,6 +247,9 @@ struct _cl_program {
 };
 void ocl_retain_program(cl_program p);
 void ocl_release_program(cl_program p);
+static inline void ocl_retain_built(ocl_built *b) {
+    atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed);
+}
 void ocl_release_built(ocl_built *b);
 
 /* An argument that has been set: exactly as rt_arg says, with its own copy of the bytes. */
@@ -265,9 +269,13 @@ struct _cl_kernel {
     cpu_kernel *native;
     ocl_arg *args; /* info->arg_count */
     unsigned char *values;
+    size_t value_bytes;
 };
+enum { OCL_VALUE_ALIGN = 128 }; /* the largest alignment of a type */
 void ocl_retain_kernel(cl_kernel k);
 void ocl_release_kernel(cl_kernel k);
+/* Of a work-group, as the arguments are set. */
+uint64_t ocl_local_memory(cl_kernel k);
 
 /* ----------------------------------------------------------------------------------- answers (info.c) */
 
