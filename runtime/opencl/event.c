@@ -66,7 +66,8 @@ static bool give_to_queue(cl_event e, rt_enqueue_kind kind, cl_uint n, const cl_
     rt_event *few[FEW] = {NULL}, **wait = n <= FEW ? few : malloc(n * sizeof *wait);
     if (!wait) return false;
     for (cl_uint k = 0; k < n; k++) wait[k] = &list[k]->event;
-    bool ok = rt_enqueue(&e->queue->queue, &e->event, kind, wait, n);
+    const rt_order order = {.kind = kind, .wait = wait, .nwait = n};
+    bool ok = rt_enqueue(&e->queue->queue, &e->event, &order);
     if (wait != few) free(wait);
     return ok;
 }

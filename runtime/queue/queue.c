@@ -1,4 +1,5 @@
-/* queue.c — queues: which commands wait for which because of their places.
+/* queue.c — queues: which commands wait for which because of their places, and of the memory that
+ * they use.
  *
  * In order, each waits for the one before it.  Out of order, a barrier waits for all that has not
  * ended, and what follows waits for the barrier.
@@ -34,37 +35,132 @@ static void append(rt_queue *q, rt_event *e) {
     q->count++;
 }
 
-/* What the command waits for because of its place; gives how many. */
-static uint32_t find_before(const rt_queue *q, bool all, rt_blocker *out) {
+/* ------------------------------------------------------------------------------------------ memory */
+
+/* References that are given back when the lock has been: the last one ends an object of the user. */
+typedef struct {
+    rt_event **list;
+    uint32_t n;
+} dropped;
+
+static void drop(dropped *d, rt_event *e) { d->list[d->n++] = e; }
+
+static bool has_ended(rt_event *e) { return rt_event_now(e) <= RT_COMPLETE; }
+
+static void drop_ended(rt_resource *r, dropped *d) {
     uint32_t n = 0;
-    if (q->in_order) {
-        if (q->newest) out[n++] = (rt_blocker){.event = q->newest};
-    } else if (all) {
-        for (rt_event *b = q->oldest; b; b = b->newer) out[n++] = (rt_blocker){.event = b};
-    } else if (q->barrier) {
-        out[n++] = (rt_blocker){.event = q->barrier};
+    for (uint32_t k = 0; k < r->nreaders; k++) {
+        if (has_ended(r->readers[k]))
+            drop(d, r->readers[k]);
+        else
+            r->readers[n++] = r->readers[k];
     }
-    return n;
+    r->nreaders = n;
 }
 
-static bool submit(rt_queue *q, rt_event *e, rt_enqueue_kind kind, rt_event *const *wait,
-                   uint32_t n) {
-    bool all = kind != RT_ENQUEUE_COMMAND && n == 0;
-    rt_blocker *blockers = malloc((n + q->count + 1) * sizeof *blockers);
-    if (!blockers) return false;
-    for (uint32_t k = 0; k < n; k++) blockers[k] = (rt_blocker){.event = wait[k], .fails = true};
-    uint32_t total = n + find_before(q, all, blockers + n);
-    append(q, e);
-    bool ok = rt_event_submit(e, blockers, total);
-    if (!ok) rt_queue_remove(q, e);
-    if (ok && kind == RT_ENQUEUE_BARRIER) q->barrier = e;
-    free(blockers);
-    return ok;
+static bool make_room(rt_resource *r) {
+    if (r->nreaders < r->room) return true;
+    uint32_t room = 2 * r->room + 4;
+    rt_event **larger = realloc(r->readers, room * sizeof *larger);
+    if (!larger) return false;
+    r->readers = larger;
+    r->room = room;
+    return true;
 }
 
-bool rt_enqueue(rt_queue *q, rt_event *e, rt_enqueue_kind kind, rt_event *const *wait, uint32_t n) {
+static void add_user(const rt_access *a, rt_event *e, dropped *d) {
+    rt_resource *r = a->resource;
+    rt_event_retain(e);
+    if (!a->writes) {
+        r->readers[r->nreaders++] = e;
+        return;
+    }
+    if (r->writer) drop(d, r->writer);
+    for (uint32_t k = 0; k < r->nreaders; k++) drop(d, r->readers[k]);
+    r->writer = e;
+    r->nreaders = 0;
+}
+
+void rt_resource_free(rt_resource *r) {
+    if (r->writer) rt_event_release(r->writer);
+    for (uint32_t k = 0; k < r->nreaders; k++) rt_event_release(r->readers[k]);
+    free(r->readers);
+    *r = (rt_resource){0};
+}
+
+/* ----------------------------------------------------------------------------------------- enqueuing */
+
+/* A command on its way to the queue. */
+typedef struct {
+    rt_queue *queue;
+    rt_event *event;
+    const rt_order *order;
+    rt_blocker *blockers;
+    uint32_t n;
+    dropped dropped;
+} entry;
+
+static void add_blocker(entry *x, rt_event *e, bool fails) {
+    x->blockers[x->n++] = (rt_blocker){e, fails};
+}
+
+/* What it waits for because of its place. */
+static void find_before(entry *x) {
+    const rt_queue *q = x->queue;
+    bool all = x->order->kind != RT_ENQUEUE_COMMAND && x->order->nwait == 0;
+    if (q->in_order) {
+        if (q->newest) add_blocker(x, q->newest, false);
+    } else if (all) {
+        for (rt_event *b = q->oldest; b; b = b->newer) add_blocker(x, b, false);
+    } else if (q->barrier) {
+        add_blocker(x, q->barrier, false);
+    }
+}
+
+static void find_users(entry *x, const rt_access *a) {
+    const rt_resource *r = a->resource;
+    if (r->writer) add_blocker(x, r->writer, false);
+    for (uint32_t k = 0; a->writes && k < r->nreaders; k++) add_blocker(x, r->readers[k], false);
+}
+
+/* Room for all lists, while nothing has changed yet. */
+static bool prepare(entry *x) {
+    const rt_order *o = x->order;
+    uint32_t users = 0;
+    for (uint32_t k = 0; k < o->naccess; k++) users += 1 + o->access[k].resource->nreaders;
+    x->blockers = malloc((o->nwait + x->queue->count + 1 + users) * sizeof *x->blockers);
+    x->dropped.list = malloc((users + 1) * sizeof *x->dropped.list);
+    bool room = x->blockers && x->dropped.list;
+    for (uint32_t k = 0; room && k < o->naccess; k++) {
+        drop_ended(o->access[k].resource, &x->dropped);
+        room = make_room(o->access[k].resource);
+    }
+    return room;
+}
+
+static bool submit(entry *x) {
+    const rt_order *o = x->order;
+    if (!prepare(x)) return false;
+    for (uint32_t k = 0; k < o->nwait; k++) add_blocker(x, o->wait[k], true);
+    find_before(x);
+    for (uint32_t k = 0; k < o->naccess; k++) find_users(x, &o->access[k]);
+    append(x->queue, x->event);
+    if (!rt_event_submit(x->event, x->blockers, x->n)) {
+        rt_queue_remove(x->queue, x->event);
+        return false;
+    }
+    for (uint32_t k = 0; k < o->naccess; k++) add_user(&o->access[k], x->event, &x->dropped);
+    if (o->kind == RT_ENQUEUE_BARRIER) x->queue->barrier = x->event;
+    return true;
+}
+
+bool rt_enqueue(rt_queue *q, rt_event *e, const rt_order *order) {
+    entry x = {.queue = q, .event = e, .order = order};
     pthread_mutex_lock(&q->scheduler->lock);
-    bool ok = submit(q, e, kind, wait, n);
+    bool ok = submit(&x);
     pthread_mutex_unlock(&q->scheduler->lock);
+    for (uint32_t k = 0; k < x.dropped.n; k++) rt_event_release(x.dropped.list[k]);
+    free(x.dropped.list);
+    free(x.blockers);
     return ok;
 }

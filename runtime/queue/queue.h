@@ -118,12 +118,34 @@ typedef enum {
     RT_ENQUEUE_BARRIER  /* the same; what comes later waits for it */
 } rt_enqueue_kind;
 
+/* Memory that commands use: one that writes waits for all before it that use the memory, one that
+ * reads for the last one that wrote, whatever their queues.  Zeros: nobody does. */
+typedef struct {
+    rt_event *writer; /* the last one; with a reference, as the next ones */
+    rt_event **readers;
+    uint32_t nreaders, room;
+} rt_resource;
+
+typedef struct {
+    rt_resource *resource;
+    bool writes;
+} rt_access;
+
+/* What a command waits for besides its place in the queue.  When one of `wait` fails it fails too. */
+typedef struct {
+    rt_enqueue_kind kind;
+    uint32_t nwait, naccess;
+    rt_event *const *wait;
+    const rt_access *access; /* each resource once */
+} rt_order;
+
 void rt_queue_init(rt_queue *q, rt_scheduler *s, bool in_order);
 /* Returns when all that was enqueued before has ended. */
 void rt_queue_finish(rt_queue *q);
-/* Gives the event to the scheduler.  It fails when one of `wait` fails; what it waits for because of
- * its place in the queue may fail.  False: there is no memory. */
-bool rt_enqueue(rt_queue *q, rt_event *e, rt_enqueue_kind kind, rt_event *const *wait, uint32_t n);
+/* Gives the event to the scheduler.  False: there is no memory, and nothing has happened. */
+bool rt_enqueue(rt_queue *q, rt_event *e, const rt_order *order);
+/* Nobody uses the memory any more, or will. */
+void rt_resource_free(rt_resource *r);
 /* With the lock held: the event has ended. */
 void rt_queue_remove(rt_queue *q, rt_event *e);
 

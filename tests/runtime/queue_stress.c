@@ -16,6 +16,7 @@ typedef struct {
 } job;
 
 static rt_queue queues[QUEUES];
+static rt_resource memory[8];
 static _Atomic uint64_t clock_now;
 static _Atomic int alive, ran, wrong, called;
 
@@ -61,7 +62,9 @@ static void *enqueue(void *arg) {
         rt_enqueue_kind kind = (seed >> 8 & 15) == 0   ? RT_ENQUEUE_BARRIER
                                : (seed >> 8 & 15) == 1 ? RT_ENQUEUE_MARKER
                                                        : RT_ENQUEUE_COMMAND;
-        wrong += !rt_enqueue(q, &j->event, kind, j->wait, j->waits);
+        rt_access access = {&memory[seed >> 20 & 7], seed >> 13 & 1};
+        rt_order order = {kind, j->waits, 1, j->wait, &access};
+        wrong += !rt_enqueue(q, &j->event, &order);
         wrong += !rt_event_notify(&j->event, RT_COMPLETE, count, NULL);
         if ((seed >> 4 & 63) == 0) wrong += rt_event_wait(&j->event) != RT_COMPLETE;
         if ((seed >> 4 & 255) == 1) rt_queue_finish(q);
@@ -80,6 +83,7 @@ int main(void) {
     for (uintptr_t k = 0; k < THREADS; k++) pthread_create(&t[k], NULL, enqueue, (void *)k);
     for (unsigned k = 0; k < THREADS; k++) pthread_join(t[k], NULL);
     for (unsigned k = 0; k < QUEUES; k++) rt_queue_finish(&queues[k]);
+    for (unsigned k = 0; k < 8; k++) rt_resource_free(&memory[k]);
     bool ok = !wrong && ran == THREADS * COMMANDS;
     for (unsigned k = 0; k < 1000000 && (alive || called != ran); k++) sched_yield();
     ok &= alive == 0 && called == ran;

@@ -39,7 +39,8 @@ static void begin_user(note *n) {
 
 static void put(rt_queue *q, note *n, rt_enqueue_kind kind, note *wait) {
     rt_event *list[] = {wait ? &wait->event : NULL};
-    cr_assert(rt_enqueue(q, &n->event, kind, list, wait != NULL));
+    const rt_order order = {.kind = kind, .wait = list, .nwait = wait != NULL};
+    cr_assert(rt_enqueue(q, &n->event, &order));
 }
 
 static void end(note *n, unsigned count) {
@@ -148,6 +149,37 @@ Test(queue, a_user_event_that_is_given_up_fails) {
     end(&n, 1);
 }
 
+/* --------------------------------------------------------------------------------------- memory */
+
+static void use(rt_queue *q, note *n, rt_resource *r, bool writes) {
+    const rt_order order = {.naccess = 1, .access = &(rt_access){r, writes}};
+    cr_assert(rt_enqueue(q, &n->event, &order));
+}
+
+/* Two queues: a write, reads in any order, a write that waits for all of them. */
+Test(queue, memory_orders_commands_of_all_queues) {
+    enum { COUNT = 40 };
+    _Atomic int clock = 0;
+    rt_queue q[2];
+    rt_resource r = {0};
+    note n[COUNT];
+    for (int k = 0; k < 2; k++) rt_queue_init(&q[k], rt_scheduler_get(), false);
+    for (int k = 0; k < COUNT; k++) {
+        begin_note(&n[k], &clock);
+        n[k].ns = k % 2 ? 50000 : 0;
+        use(&q[k / 3 % 2], &n[k], &r, k % 8 == 0);
+    }
+    for (int k = 0; k < 2; k++) rt_queue_finish(&q[k]);
+    for (int k = 0; k < COUNT; k++) {
+        if (k % 8 == 0)
+            cr_expect_eq(n[k].ran, k + 1);
+        else
+            cr_expect(n[k].ran > k / 8 * 8 + 1 && n[k].ran <= k / 8 * 8 + 8);
+    }
+    rt_resource_free(&r);
+    end(n, COUNT);
+}
+
 /* ------------------------------------------------------------------------------------ callbacks */
 
 typedef struct {
@@ -209,7 +241,7 @@ Test(queue, a_forked_child_runs_its_own) {
     if (child == 0) {
         begin_note(&n, &clock);
         alarm(10);
-        bool ok = rt_enqueue(&q, &n.event, RT_ENQUEUE_COMMAND, NULL, 0);
+        bool ok = rt_enqueue(&q, &n.event, &(rt_order){.kind = RT_ENQUEUE_COMMAND});
         _exit(ok && rt_event_wait(&n.event) == RT_COMPLETE && n.ran == 2 ? 0 : 1);
     }
     int status;
