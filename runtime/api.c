@@ -159,6 +159,18 @@ static void forward_message(void *user, const ir_message *message) {
     context->message(context->message_user, &out);
 }
 
+void rt_context_init(spvf_context *c, const spvf_context_options *options) {
+    spvf_context_options o;
+    rt_copy_options(&o, options, sizeof o);
+    *c = (spvf_context){.message = o.message, .message_user = o.message_user};
+    c->cx = (ir_ctx){.allocate = o.allocate,
+                     .release = o.release,
+                     .alloc_user = o.alloc_user,
+                     .report = forward_message,
+                     .report_user = c,
+                     .limit = o.memory_limit};
+}
+
 spvf_status spvf_context_create(const spvf_context_options *options, spvf_context **out) {
     spvf_context_options o;
     if (!out) return SPVF_ERROR_ARGUMENT;
@@ -167,13 +179,7 @@ spvf_status spvf_context_create(const spvf_context_options *options, spvf_contex
     if (!o.allocate != !o.release) return SPVF_ERROR_ARGUMENT;
     spvf_context *c = o.allocate ? o.allocate(o.alloc_user, sizeof *c) : malloc(sizeof *c);
     if (!c) return SPVF_ERROR_MEMORY;
-    *c = (spvf_context){.message = o.message, .message_user = o.message_user};
-    c->cx = (ir_ctx){.allocate = o.allocate,
-                     .release = o.release,
-                     .alloc_user = o.alloc_user,
-                     .report = forward_message,
-                     .report_user = c,
-                     .limit = o.memory_limit};
+    rt_context_init(c, &o);
     *out = c;
     return SPVF_OK;
 }

@@ -36,6 +36,8 @@ struct spvf_module {
     size_t kernel_count;
 };
 
+/* A context in place; options NULL: defaults. */
+void rt_context_init(spvf_context *c, const spvf_context_options *options);
 /* Runs body under the context's error handling and turns how it ended into a status. */
 spvf_status rt_guard(spvf_context *context, void (*body)(void *arg), void *arg);
 /* The message for a status that nothing has been said about, as lack of memory. */
@@ -302,6 +304,7 @@ struct rt_device {
     void (*close)(rt_device *d);
     rt_memory *(*allocate)(rt_device *d, const char *name, uint64_t bytes, const void *data);
     void (*read)(rt_device *d, rt_memory *m, uint64_t offset, void *to, uint64_t bytes);
+    void (*write)(rt_device *d, rt_memory *m, uint64_t offset, const void *from, uint64_t bytes);
     /* How many of these bytes nobody has given a value; NULL when the device does not know. */
     uint64_t (*undefined)(rt_device *d, const rt_memory *m, uint64_t offset, uint64_t bytes);
     /* Contents of a memory of the same size; NULL when the device does not do that. */

@@ -52,6 +52,12 @@ static void read_memory(rt_device *d, rt_memory *m, uint64_t offset, void *to, u
         rt_throw(d->context, IR_ERR_DEVICE, "check: a read outside of a buffer");
 }
 
+static void write_memory(rt_device *d, rt_memory *m, uint64_t offset, const void *from,
+                         uint64_t bytes) {
+    if (!check_buffer_write(m->buffer, offset, bytes, from))
+        rt_throw(d->context, IR_ERR_DEVICE, "check: a write outside of a buffer");
+}
+
 static uint64_t undefined(rt_device *d, const rt_memory *m, uint64_t offset, uint64_t bytes) {
     (void)d;
     return check_buffer_undefined(m->buffer, offset, bytes);
@@ -169,6 +175,7 @@ rt_device *rt_check_open(spvf_context *context) {
                           .close = close_device,
                           .allocate = allocate,
                           .read = read_memory,
+                          .write = write_memory,
                           .undefined = undefined,
                           .copy = copy_memory,
                           .build = build,

@@ -24,6 +24,13 @@ static void read_memory(rt_device *d, rt_memory *m, uint64_t offset, void *to, u
     if (bytes) memcpy(to, (const char *)m->bytes + offset, bytes);
 }
 
+static void write_memory(rt_device *d, rt_memory *m, uint64_t offset, const void *from,
+                         uint64_t bytes) {
+    if (offset > m->size || bytes > m->size - offset)
+        rt_throw(d->context, IR_ERR_DEVICE, "cpu: a write outside of a buffer");
+    if (bytes) memcpy((char *)m->bytes + offset, from, bytes);
+}
+
 static void copy_memory(rt_device *d, rt_memory *to, const rt_memory *from) {
     (void)d;
     if (from->size) memcpy(to->bytes, from->bytes, from->size);
@@ -66,6 +73,10 @@ bool cpu_machine_open(const rt_cpu_options *options, cpu_machine *out) {
 
 void cpu_machine_close(cpu_machine *m) { rt_pool_give_back(m->pool); }
 
+const cpu_machine *rt_cpu_machine(const rt_device *d) {
+    return d->launch == launch ? &((const cpu_device *)d)->machine : NULL;
+}
+
 static void close_device(rt_device *d) {
     cpu_device *c = (cpu_device *)d;
     for (rt_program *p = c->programs, *next; p; p = next) {
@@ -88,6 +99,7 @@ rt_device *rt_cpu_open_with(spvf_context *context, const rt_cpu_options *options
                                .close = close_device,
                                .allocate = allocate,
                                .read = read_memory,
+                               .write = write_memory,
                                .copy = copy_memory,
                                .build = build,
                                .launch = launch}};

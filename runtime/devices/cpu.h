@@ -127,6 +127,8 @@ typedef struct {
     rt_program *programs;
 } cpu_device;
 
+/* Of device cpu; NULL: it is another one. */
+const cpu_machine *rt_cpu_machine(const rt_device *d);
 /* runtime.h's rt_cpu_open, for those who bring a compiler. */
 rt_device *rt_cpu_open_with(spvf_context *context, const rt_cpu_options *options);
 

@@ -21,7 +21,7 @@
 #define CL_CALLS(X)                                                                                \
     X(clGetPlatformIDs) X(clGetDeviceIDs) X(clGetDeviceInfo) X(clCreateContext)                    \
     X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateBuffer)         \
-    X(clReleaseMemObject) X(clEnqueueReadBuffer) X(clCreateProgramWithIL)                          \
+    X(clReleaseMemObject) X(clEnqueueReadBuffer) X(clEnqueueWriteBuffer) X(clCreateProgramWithIL)                          \
     X(clCreateProgramWithBinary) X(clBuildProgram) X(clGetProgramBuildInfo) X(clReleaseProgram)    \
     X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg) X(clEnqueueNDRangeKernel) X(clFinish)
 /* clang-format on */
@@ -177,6 +177,13 @@ static void read_memory(rt_device *d, rt_memory *m, uint64_t offset, void *to, u
          o->cl.clEnqueueReadBuffer(o->queue, m->mem, CL_TRUE, offset, bytes, to, 0, NULL, NULL));
 }
 
+static void write_memory(rt_device *d, rt_memory *m, uint64_t offset, const void *from,
+                         uint64_t bytes) {
+    opencl *o = (opencl *)d;
+    must(o, "clEnqueueWriteBuffer",
+         o->cl.clEnqueueWriteBuffer(o->queue, m->mem, CL_TRUE, offset, bytes, from, 0, NULL, NULL));
+}
+
 /* ------------------------------------------------------------------------------------- programs */
 
 static char *build_log(opencl *o, cl_program p) {
@@ -308,6 +315,7 @@ static opencl *make_device(spvf_context *context) {
                           .close = close_device,
                           .allocate = allocate,
                           .read = read_memory,
+                          .write = write_memory,
                           .build = build,
                           .launch = launch};
     return o;

@@ -14,9 +14,15 @@ void ocl_release_event(cl_event e) {
     rt_event_release(&e->event);
 }
 
-static void destroy(rt_event *event) {
+static void drop_uses(rt_event *event) {
     cl_event e = ocl_event_of(event);
     if (e->drop) e->drop(e);
+    e->drop = NULL;
+}
+
+static void destroy(rt_event *event) {
+    cl_event e = ocl_event_of(event);
+    drop_uses(event);
     if (e->queue) ocl_release_queue(e->queue);
     ocl_release_context(e->context);
     free(e);
@@ -29,6 +35,7 @@ static cl_event new_event(cl_context c, cl_command_type type, size_t size, rt_co
     e->context = c;
     e->type = type;
     rt_event_init(&e->event, rt_scheduler_get(), run, destroy);
+    e->event.ended = drop_uses;
     e->event.why_not = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     ocl_retain_context(c);
     return e;

@@ -116,6 +116,7 @@ void rt_event_execute(rt_event *e) {
     }
     pthread_mutex_lock(&s->lock);
     finish(e, status);
+    if (e->ended) e->ended(e);
     rt_event_release(e);
 }
 
@@ -161,7 +162,7 @@ int32_t rt_event_wait(rt_event *e) {
     int32_t status = rt_event_now(e);
     if (status <= RT_COMPLETE) return status;
     pthread_mutex_lock(&s->lock);
-    while ((status = rt_event_now(e)) > RT_COMPLETE) rt_scheduler_wait(s, e->queue);
+    while ((status = rt_event_now(e)) > RT_COMPLETE) rt_scheduler_wait(s, e->queue, e);
     pthread_mutex_unlock(&s->lock);
     return status;
 }

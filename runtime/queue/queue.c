@@ -15,7 +15,7 @@ void rt_queue_init(rt_queue *q, rt_scheduler *s, bool in_order) {
 void rt_queue_finish(rt_queue *q) {
     pthread_mutex_lock(&q->scheduler->lock);
     uint64_t all = q->enqueued;
-    while (q->oldest && q->oldest->number <= all) rt_scheduler_wait(q->scheduler, q);
+    while (q->oldest && q->oldest->number <= all) rt_scheduler_wait(q->scheduler, q, NULL);
     pthread_mutex_unlock(&q->scheduler->lock);
 }
 

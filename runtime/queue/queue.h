@@ -40,6 +40,7 @@ struct rt_event {
     rt_scheduler *scheduler;
     rt_queue *queue;                /* NULL: of no queue */
     rt_command *run;                /* NULL: there is nothing to do */
+    void (*ended)(rt_event *e);     /* what it used is not needed any more; or NULL */
     void (*destroy)(rt_event *e);   /* the last reference has been given back */
     int32_t why_not;                /* its status when something failed that it waited for */
     uint64_t time[RT_STATUS_COUNT]; /* in ns, when it came there, by rt_event_status */
@@ -94,9 +95,10 @@ struct rt_scheduler {
 rt_scheduler *rt_scheduler_get(void);
 /* With the lock held: e is ready. */
 void rt_scheduler_add(rt_scheduler *s, rt_event *e);
-/* With the lock held, which is let go meanwhile: runs a ready command of the queue, or returns when
- * something has happened. */
-void rt_scheduler_wait(rt_scheduler *s, const rt_queue *queue);
+/* With the lock held, which is let go meanwhile: runs a ready command that the event waits for, as
+ * far as its place in the queue tells (event NULL: any of the queue), or returns when something has
+ * happened. */
+void rt_scheduler_wait(rt_scheduler *s, const rt_queue *queue, const rt_event *event);
 /* Runs what a ready event has to run, and ends it. (event.c) */
 void rt_event_execute(rt_event *e);
 

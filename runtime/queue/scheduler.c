@@ -31,9 +31,16 @@ rt_scheduler *rt_scheduler_get(void) {
 
 /* ---------------------------------------------------------------------------- with the lock held */
 
-static rt_event *take(rt_scheduler *s, const rt_queue *queue, bool any) {
+/* Does it help whoever waits? */
+static bool is_wanted(const rt_event *e, const rt_queue *queue, const rt_event *awaited) {
+    if (e == awaited) return true;
+    if (!queue || e->queue != queue) return false;
+    return !awaited || (queue->in_order && e->number < awaited->number);
+}
+
+static rt_event *take(rt_scheduler *s, bool any, const rt_queue *queue, const rt_event *awaited) {
     rt_event **at = &s->first, *before = NULL;
-    while (*at && !any && (*at)->queue != queue) {
+    while (*at && !any && !is_wanted(*at, queue, awaited)) {
         before = *at;
         at = &before->next;
     }
@@ -46,18 +53,19 @@ static rt_event *take(rt_scheduler *s, const rt_queue *queue, bool any) {
 }
 
 /* The lock is let go meanwhile. */
-static bool run_one(rt_scheduler *s, const rt_queue *queue, bool any) {
-    rt_event *e = take(s, queue, any);
-    if (!e) return false;
+static void run_one(rt_scheduler *s, rt_event *e) {
     pthread_mutex_unlock(&s->lock);
     rt_event_execute(e);
     pthread_mutex_lock(&s->lock);
-    return true;
 }
 
-void rt_scheduler_wait(rt_scheduler *s, const rt_queue *queue) {
+void rt_scheduler_wait(rt_scheduler *s, const rt_queue *queue, const rt_event *event) {
     bool alone = s->started == 0 || process.owner != getpid();
-    if (run_one(s, queue, alone)) return;
+    rt_event *e = take(s, alone, queue, event);
+    if (e) {
+        run_one(s, e);
+        return;
+    }
     s->waiting++;
     pthread_cond_wait(&s->done, &s->lock);
     s->waiting--;
@@ -67,7 +75,7 @@ static void *work(void *arg) {
     rt_scheduler *s = arg;
     pthread_mutex_lock(&s->lock);
     for (;;) {
-        while (run_one(s, NULL, true)) continue;
+        for (rt_event *e; (e = take(s, true, NULL, NULL));) run_one(s, e);
         s->idle++;
         pthread_cond_wait(&s->work, &s->lock);
         s->idle--;

@@ -1,0 +1,114 @@
+/* buffer.c — buffers: memory of this process on device cpu, the device's elsewhere. */
+#include "runtime/queue/objects.h"
+
+#include <stdlib.h>
+
+void buf_retain(spvf_buffer *b) { atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed); }
+
+/* Memory of other devices is theirs until they are closed. */
+void buf_release(spvf_buffer *b) {
+    if (atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) != 1) return;
+    spvf_device *d = b->device;
+    rt_resource_free(&b->resource);
+    if (b->owned) free(b->host.bytes);
+    free(b);
+    dev_release(d);
+}
+
+/* --------------------------------------------------------------------------------------- making */
+
+typedef struct {
+    spvf_buffer *buffer;
+    const void *data;
+} making;
+
+static void allocate_there(void *arg) {
+    const making *m = arg;
+    rt_device *d = m->buffer->device->base;
+    m->buffer->memory = d->allocate(d, "buffer", m->buffer->size, m->data);
+}
+
+static size_t whole_lines(size_t size) {
+    return size ? (size + IR_LOCAL_ALIGN - 1) / IR_LOCAL_ALIGN * IR_LOCAL_ALIGN : IR_LOCAL_ALIGN;
+}
+
+static spvf_status allocate_here(spvf_buffer *b, const void *data) {
+    void *bytes = aligned_alloc(IR_LOCAL_ALIGN, whole_lines(b->size));
+    if (!bytes) return SPVF_ERROR_MEMORY;
+    if (data) memcpy(bytes, data, b->size);
+    b->host = (rt_memory){bytes, b->size};
+    b->owned = true;
+    return SPVF_OK;
+}
+
+static spvf_status fill(spvf_buffer *b, void *host, uint32_t flags) {
+    bool use = flags == SPVF_USE_HOST, here = b->device->machine != NULL;
+    if (!here && use) return SPVF_ERROR_REFUSED;
+    if (!here) return dev_run(b->device, allocate_there, &(making){b, host});
+    b->memory = &b->host;
+    b->host = (rt_memory){host, b->size};
+    return use ? SPVF_OK : allocate_here(b, host);
+}
+
+spvf_status spvf_buffer_create(spvf_device *device, size_t size, void *host, uint32_t flags,
+                               spvf_buffer **out) {
+    if (out) *out = NULL;
+    if (!device || !out || flags > SPVF_USE_HOST || (flags == SPVF_USE_HOST && !host))
+        return SPVF_ERROR_ARGUMENT;
+    if (size > SIZE_MAX / 2) return SPVF_ERROR_MEMORY;
+    spvf_buffer *b = calloc(1, sizeof *b);
+    if (!b) return SPVF_ERROR_MEMORY;
+    atomic_init(&b->refs, 1);
+    b->device = device;
+    b->size = size;
+    dev_retain(device);
+    spvf_status status = fill(b, host, flags);
+    if (status == SPVF_OK)
+        *out = b;
+    else
+        buf_release(b);
+    return status;
+}
+
+void spvf_buffer_destroy(spvf_buffer *b) {
+    if (b) buf_release(b);
+}
+
+size_t spvf_buffer_size(const spvf_buffer *b) { return b ? b->size : 0; }
+
+void *spvf_buffer_address(const spvf_buffer *b) { return b ? b->host.bytes : NULL; }
+
+/* ------------------------------------------------------------------------------ reading, writing */
+
+typedef struct {
+    spvf_buffer *buffer;
+    size_t offset, size;
+    void *to;
+    const void *from;
+} transfer;
+
+static void read_there(void *arg) {
+    const transfer *t = arg;
+    rt_device *d = t->buffer->device->base;
+    d->read(d, t->buffer->memory, t->offset, t->to, t->size);
+}
+
+static void write_there(void *arg) {
+    const transfer *t = arg;
+    rt_device *d = t->buffer->device->base;
+    d->write(d, t->buffer->memory, t->offset, t->from, t->size);
+}
+
+int32_t buf_read(spvf_buffer *b, size_t offset, void *to, size_t size) {
+    transfer t = {.buffer = b, .offset = offset, .size = size, .to = to};
+    if (!b->host.bytes) return cmd_result(dev_run(b->device, read_there, &t));
+    if (size) memmove(to, (const char *)b->host.bytes + offset, size);
+    return RT_COMPLETE;
+}
+
+int32_t buf_write(spvf_buffer *b, size_t offset, const void *from, size_t size) {
+    transfer t = {.buffer = b, .offset = offset, .size = size, .from = from};
+    if (!b->host.bytes) return cmd_result(dev_run(b->device, write_there, &t));
+    if (size) memmove((char *)b->host.bytes + offset, from, size);
+    return RT_COMPLETE;
+}

@@ -1,0 +1,375 @@
+/* commands.c — events, queues, and all commands but launches. */
+#include "runtime/queue/objects.h"
+
+#include <stdlib.h>
+
+/* --------------------------------------------------------------------------------------- events */
+
+/* Buffers know who used them last: an event that has ended may not hold them. */
+static void drop_uses(rt_event *event) {
+    spvf_event *e = (spvf_event *)event;
+    if (e->drop) e->drop(e);
+    e->drop = NULL;
+    while (e->uses) buf_release(e->use[--e->uses].buffer);
+}
+
+static void destroy_event(rt_event *event) {
+    spvf_event *e = (spvf_event *)event;
+    spvf_device *d = e->device;
+    spvf_queue *q = e->queue;
+    drop_uses(event);
+    free(e);
+    if (q) queue_release(q);
+    dev_release(d);
+}
+
+static spvf_event *new_event(spvf_device *d, size_t size, rt_command *run) {
+    spvf_event *e = calloc(1, size);
+    if (!e) return NULL;
+    rt_event_init(&e->event, rt_scheduler_get(), run, destroy_event);
+    e->event.ended = drop_uses;
+    e->event.why_not = cmd_result(SPVF_ERROR_DEVICE);
+    e->device = d;
+    dev_retain(d);
+    return e;
+}
+
+static spvf_status status_of(int32_t s) { return s < 0 ? (spvf_status)-s : SPVF_OK; }
+
+spvf_status spvf_event_wait(spvf_event *e) {
+    return e ? status_of(rt_event_wait(&e->event)) : SPVF_ERROR_ARGUMENT;
+}
+
+bool spvf_event_ended(const spvf_event *e, spvf_status *status) {
+    int32_t now = e ? rt_event_now((rt_event *)(uintptr_t)&e->event) : RT_QUEUED;
+    if (now > RT_COMPLETE) return false;
+    if (status) *status = status_of(now);
+    return true;
+}
+
+typedef struct {
+    void (*function)(void *user, spvf_status status);
+    void *user;
+} callback;
+
+static void call(rt_event *e, int32_t status, void *user) {
+    callback c = *(callback *)user;
+    (void)e;
+    free(user);
+    c.function(c.user, status_of(status));
+}
+
+spvf_status spvf_event_on_end(spvf_event *e, void (*function)(void *user, spvf_status status),
+                              void *user) {
+    if (!e || !function) return SPVF_ERROR_ARGUMENT;
+    callback *c = malloc(sizeof *c);
+    if (!c) return SPVF_ERROR_MEMORY;
+    *c = (callback){function, user};
+    if (rt_event_notify(&e->event, RT_COMPLETE, call, c)) return SPVF_OK;
+    free(c);
+    return SPVF_ERROR_MEMORY;
+}
+
+spvf_event_times spvf_event_get_times(const spvf_event *e) {
+    spvf_event_times t = {0};
+    if (!e) return t;
+    int32_t now = rt_event_now((rt_event *)(uintptr_t)&e->event);
+    t.enqueued = e->event.time[RT_QUEUED];
+    if (now <= RT_RUNNING) t.started = e->event.time[RT_RUNNING];
+    if (now <= RT_COMPLETE) t.ended = e->event.time[RT_COMPLETE];
+    return t;
+}
+
+void spvf_event_destroy(spvf_event *e) {
+    if (e) rt_event_release(&e->event);
+}
+
+spvf_status spvf_event_create(spvf_device *device, spvf_event **out) {
+    if (out) *out = NULL;
+    if (!device || !out) return SPVF_ERROR_ARGUMENT;
+    *out = new_event(device, sizeof **out, NULL);
+    return *out ? SPVF_OK : SPVF_ERROR_MEMORY;
+}
+
+spvf_status spvf_event_end(spvf_event *e, spvf_status status) {
+    if (!e || e->queue) return SPVF_ERROR_ARGUMENT;
+    return rt_event_end(&e->event, cmd_result(status)) ? SPVF_OK : SPVF_ERROR_ARGUMENT;
+}
+
+/* --------------------------------------------------------------------------------------- queues */
+
+spvf_status spvf_queue_create(spvf_device *device, const spvf_queue_options *options,
+                              spvf_queue **out) {
+    spvf_queue_options o;
+    if (out) *out = NULL;
+    if (!device || !out) return SPVF_ERROR_ARGUMENT;
+    rt_copy_options(&o, options, sizeof o);
+    spvf_queue *q = calloc(1, sizeof *q);
+    if (!q) return SPVF_ERROR_MEMORY;
+    atomic_init(&q->refs, 1);
+    q->device = device;
+    dev_retain(device);
+    rt_queue_init(&q->queue, rt_scheduler_get(), !o.out_of_order);
+    *out = q;
+    return SPVF_OK;
+}
+
+void queue_release(spvf_queue *q) {
+    if (atomic_fetch_sub_explicit(&q->refs, 1, memory_order_acq_rel) != 1) return;
+    dev_release(q->device);
+    free(q);
+}
+
+void spvf_queue_destroy(spvf_queue *q) {
+    if (!q) return;
+    rt_queue_finish(&q->queue);
+    queue_release(q);
+}
+
+spvf_status spvf_queue_finish(spvf_queue *q) {
+    if (!q) return SPVF_ERROR_ARGUMENT;
+    rt_queue_finish(&q->queue);
+    return SPVF_OK;
+}
+
+/* ------------------------------------------------------------------------------------- commands */
+
+bool cmd_wait_is_right(const spvf_wait *w) {
+    if (!w) return true;
+    if (w->count > UINT32_MAX / 2 || (w->count && !w->events)) return false;
+    for (size_t k = 0; k < w->count; k++)
+        if (!w->events[k]) return false;
+    return true;
+}
+
+spvf_event *cmd_new(spvf_queue *q, size_t size, uint32_t uses, rt_command *run) {
+    size_t at = (size + sizeof(spvf_use) - 1) / sizeof(spvf_use) * sizeof(spvf_use);
+    spvf_event *e = new_event(q->device, at + uses * sizeof(spvf_use), run);
+    if (!e) return NULL;
+    e->queue = q;
+    e->use = (spvf_use *)(void *)((char *)e + at);
+    atomic_fetch_add_explicit(&q->refs, 1, memory_order_relaxed);
+    return e;
+}
+
+void cmd_use(spvf_event *e, spvf_buffer *b, bool writes) {
+    for (uint32_t k = 0; k < e->uses; k++) {
+        if (e->use[k].buffer != b) continue;
+        e->use[k].writes |= writes;
+        return;
+    }
+    buf_retain(b);
+    e->use[e->uses++] = (spvf_use){b, writes};
+}
+
+void cmd_give_up(spvf_event *e) {
+    e->event.status = cmd_result(SPVF_ERROR_MEMORY); /* it has never been waited for */
+    rt_event_release(&e->event);
+}
+
+/* wait: room for what it waits for; the uses become accesses. */
+static bool enqueue(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wait) {
+    uint32_t n = wait ? (uint32_t)wait->count : 0;
+    rt_event **events = calloc(n + 1, sizeof *events);
+    rt_access *access = calloc(e->uses + 1, sizeof *access);
+    bool ok = events && access;
+    for (uint32_t k = 0; ok && k < n; k++) events[k] = &wait->events[k]->event;
+    for (uint32_t k = 0; ok && k < e->uses; k++)
+        access[k] = (rt_access){&e->use[k].buffer->resource, e->use[k].writes};
+    const rt_order order = {kind, n, e->uses, events, access};
+    ok = ok && rt_enqueue(&e->queue->queue, &e->event, &order);
+    free(events);
+    free(access);
+    return ok;
+}
+
+spvf_status cmd_submit(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wait,
+                       spvf_event **out) {
+    if (!enqueue(e, kind, wait)) {
+        cmd_give_up(e);
+        return SPVF_ERROR_MEMORY;
+    }
+    if (out)
+        *out = e;
+    else
+        rt_event_release(&e->event);
+    return SPVF_OK;
+}
+
+static bool is_inside(const spvf_buffer *b, size_t offset, size_t size) {
+    return offset <= b->size && size <= b->size - offset;
+}
+
+/* ------------------------------------------------------------------------------------ transfers */
+
+enum { MAX_PATTERN = 128 };
+
+typedef struct {
+    spvf_event event; /* the first member */
+    spvf_buffer *from, *to;
+    size_t from_offset, to_offset, size;
+    const void *source;
+    void *target;
+    size_t pattern_size;
+    unsigned char pattern[MAX_PATTERN];
+} transfer;
+
+static int32_t run_read(rt_event *e) {
+    const transfer *t = (const transfer *)e;
+    return buf_read(t->from, t->from_offset, t->target, t->size);
+}
+
+static int32_t run_write(rt_event *e) {
+    const transfer *t = (const transfer *)e;
+    return buf_write(t->to, t->to_offset, t->source, t->size);
+}
+
+/* Devices with memory of their own do it by way of this one. */
+static int32_t run_copy(rt_event *e) {
+    const transfer *t = (const transfer *)e;
+    const char *there = t->from->host.bytes;
+    if (there) return buf_write(t->to, t->to_offset, there + t->from_offset, t->size);
+    void *room = malloc(t->size + 1);
+    if (!room) return cmd_result(SPVF_ERROR_MEMORY);
+    int32_t status = buf_read(t->from, t->from_offset, room, t->size);
+    if (status == RT_COMPLETE) status = buf_write(t->to, t->to_offset, room, t->size);
+    free(room);
+    return status;
+}
+
+static void repeat(void *to, size_t size, const transfer *t) {
+    for (size_t at = 0; at < size; at += t->pattern_size)
+        memcpy((char *)to + at, t->pattern, t->pattern_size);
+}
+
+static int32_t run_fill(rt_event *e) {
+    const transfer *t = (const transfer *)e;
+    char *here = t->to->host.bytes;
+    if (here) {
+        repeat(here + t->to_offset, t->size, t);
+        return RT_COMPLETE;
+    }
+    void *room = malloc(t->size + 1);
+    if (!room) return cmd_result(SPVF_ERROR_MEMORY);
+    repeat(room, t->size, t);
+    int32_t status = buf_write(t->to, t->to_offset, room, t->size);
+    free(room);
+    return status;
+}
+
+static transfer *new_transfer(spvf_queue *q, rt_command *run, spvf_buffer *from, spvf_buffer *to) {
+    transfer *t = (transfer *)cmd_new(q, sizeof *t, 2, run);
+    if (!t) return NULL;
+    t->from = from;
+    t->to = to;
+    if (from) cmd_use(&t->event, from, false);
+    if (to) cmd_use(&t->event, to, true);
+    return t;
+}
+
+spvf_status spvf_queue_read(spvf_queue *q, spvf_buffer *from, size_t offset, void *to, size_t size,
+                            const spvf_wait *wait, spvf_event **out) {
+    if (out) *out = NULL;
+    if (!q || !from || (!to && size) || !cmd_wait_is_right(wait) || from->device != q->device ||
+        !is_inside(from, offset, size))
+        return SPVF_ERROR_ARGUMENT;
+    transfer *t = new_transfer(q, run_read, from, NULL);
+    if (!t) return SPVF_ERROR_MEMORY;
+    t->from_offset = offset;
+    t->target = to;
+    t->size = size;
+    return cmd_submit(&t->event, RT_ENQUEUE_COMMAND, wait, out);
+}
+
+spvf_status spvf_queue_write(spvf_queue *q, spvf_buffer *to, size_t offset, const void *from,
+                             size_t size, const spvf_wait *wait, spvf_event **out) {
+    if (out) *out = NULL;
+    if (!q || !to || (!from && size) || !cmd_wait_is_right(wait) || to->device != q->device ||
+        !is_inside(to, offset, size))
+        return SPVF_ERROR_ARGUMENT;
+    transfer *t = new_transfer(q, run_write, NULL, to);
+    if (!t) return SPVF_ERROR_MEMORY;
+    t->to_offset = offset;
+    t->source = from;
+    t->size = size;
+    return cmd_submit(&t->event, RT_ENQUEUE_COMMAND, wait, out);
+}
+
+spvf_status spvf_queue_copy(spvf_queue *q, spvf_buffer *from, size_t from_offset, spvf_buffer *to,
+                            size_t to_offset, size_t size, const spvf_wait *wait,
+                            spvf_event **out) {
+    if (out) *out = NULL;
+    if (!q || !from || !to || !cmd_wait_is_right(wait) || from->device != q->device ||
+        to->device != q->device || !is_inside(from, from_offset, size) ||
+        !is_inside(to, to_offset, size))
+        return SPVF_ERROR_ARGUMENT;
+    transfer *t = new_transfer(q, run_copy, from, to);
+    if (!t) return SPVF_ERROR_MEMORY;
+    t->from_offset = from_offset;
+    t->to_offset = to_offset;
+    t->size = size;
+    return cmd_submit(&t->event, RT_ENQUEUE_COMMAND, wait, out);
+}
+
+spvf_status spvf_queue_fill(spvf_queue *q, spvf_buffer *to, size_t offset, size_t size,
+                            const void *pattern, size_t pattern_size, const spvf_wait *wait,
+                            spvf_event **out) {
+    if (out) *out = NULL;
+    if (!q || !to || !pattern || !cmd_wait_is_right(wait) || to->device != q->device ||
+        !is_inside(to, offset, size) || !pattern_size || pattern_size > MAX_PATTERN ||
+        size % pattern_size)
+        return SPVF_ERROR_ARGUMENT;
+    transfer *t = new_transfer(q, run_fill, NULL, to);
+    if (!t) return SPVF_ERROR_MEMORY;
+    t->to_offset = offset;
+    t->size = size;
+    t->pattern_size = pattern_size;
+    memcpy(t->pattern, pattern, pattern_size);
+    return cmd_submit(&t->event, RT_ENQUEUE_COMMAND, wait, out);
+}
+
+/* ------------------------------------------------------------- functions of the host, and nothing */
+
+typedef struct {
+    spvf_event event; /* the first member */
+    spvf_status (*function)(void *user);
+    void *user;
+} host_call;
+
+static int32_t run_host(rt_event *e) {
+    const host_call *h = (const host_call *)e;
+    return cmd_result(h->function(h->user));
+}
+
+spvf_status spvf_queue_host(spvf_queue *q, spvf_status (*function)(void *user), void *user,
+                            const spvf_use *uses, size_t use_count, const spvf_wait *wait,
+                            spvf_event **out) {
+    if (out) *out = NULL;
+    if (!q || !function || (use_count && !uses) || use_count > UINT32_MAX / 64 ||
+        !cmd_wait_is_right(wait))
+        return SPVF_ERROR_ARGUMENT;
+    for (size_t k = 0; k < use_count; k++)
+        if (!uses[k].buffer || uses[k].buffer->device != q->device) return SPVF_ERROR_ARGUMENT;
+    host_call *h = (host_call *)cmd_new(q, sizeof *h, (uint32_t)use_count, run_host);
+    if (!h) return SPVF_ERROR_MEMORY;
+    h->function = function;
+    h->user = user;
+    for (size_t k = 0; k < use_count; k++) cmd_use(&h->event, uses[k].buffer, uses[k].writes);
+    return cmd_submit(&h->event, RT_ENQUEUE_COMMAND, wait, out);
+}
+
+static spvf_status enqueue_nothing(spvf_queue *q, rt_enqueue_kind kind, const spvf_wait *wait,
+                                   spvf_event **out) {
+    if (out) *out = NULL;
+    if (!q || !cmd_wait_is_right(wait)) return SPVF_ERROR_ARGUMENT;
+    spvf_event *e = cmd_new(q, sizeof *e, 0, NULL);
+    return e ? cmd_submit(e, kind, wait, out) : SPVF_ERROR_MEMORY;
+}
+
+spvf_status spvf_queue_marker(spvf_queue *q, const spvf_wait *wait, spvf_event **out) {
+    return enqueue_nothing(q, RT_ENQUEUE_MARKER, wait, out);
+}
+
+spvf_status spvf_queue_barrier(spvf_queue *q, const spvf_wait *wait, spvf_event **out) {
+    return enqueue_nothing(q, RT_ENQUEUE_BARRIER, wait, out);
+}

@@ -1,0 +1,184 @@
+/* device.c — devices that any thread may use, and programs on them.
+ *
+ * A device has a context of its own, so that it depends on no other; its lock makes it one thread's
+ * at a time.  On device cpu launches run without: each has a context for its messages and memory.
+ */
+#include "runtime/queue/objects.h"
+
+#include <stdlib.h>
+
+/* ------------------------------------------------------------------------------------- messages */
+
+static void speak(void *user, const spvf_message *m) {
+    spvf_device *d = user;
+    if (!d->message) return;
+    pthread_mutex_lock(&d->speaking);
+    d->message(d->message_user, m);
+    pthread_mutex_unlock(&d->speaking);
+}
+
+void dev_print(void *user, const char *text) {
+    spvf_device *d = user;
+    pthread_mutex_lock(&d->speaking);
+    if (d->output) d->output(d->output_user, text);
+    pthread_mutex_unlock(&d->speaking);
+}
+
+void dev_context(spvf_device *d, spvf_context *out) {
+    const spvf_context_options o = {.size = sizeof o, .message = speak, .message_user = d};
+    rt_context_init(out, &o);
+}
+
+spvf_status dev_run(spvf_device *d, void (*body)(void *arg), void *arg) {
+    pthread_mutex_lock(&d->lock);
+    spvf_status status = rt_guard(d->context, body, arg);
+    pthread_mutex_unlock(&d->lock);
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------- devices */
+
+void dev_retain(spvf_device *d) { atomic_fetch_add_explicit(&d->refs, 1, memory_order_relaxed); }
+
+void dev_release(spvf_device *d) {
+    if (atomic_fetch_sub_explicit(&d->refs, 1, memory_order_acq_rel) != 1) return;
+    if (d->base) d->base->close(d->base);
+    for (spvf_program *p = d->ended, *next; p; p = next) {
+        next = p->next;
+        spvf_module_destroy(p->module);
+        free(p);
+    }
+    spvf_context_destroy(d->context);
+    pthread_mutex_destroy(&d->lock);
+    pthread_mutex_destroy(&d->speaking);
+    free(d);
+}
+
+static spvf_device *new_device(const spvf_context *context) {
+    spvf_device *d = calloc(1, sizeof *d);
+    if (!d) return NULL;
+    atomic_init(&d->refs, 1);
+    pthread_mutex_init(&d->lock, NULL);
+    pthread_mutex_init(&d->speaking, NULL);
+    d->message = context->message;
+    d->message_user = context->message_user;
+    const spvf_context_options o = {.size = sizeof o, .message = speak, .message_user = d};
+    if (spvf_context_create(&o, &d->context) == SPVF_OK) return d;
+    dev_release(d);
+    return NULL;
+}
+
+typedef struct {
+    spvf_device *device;
+    const char *name;
+} opening;
+
+static void open_base(void *arg) {
+    const opening *o = arg;
+    o->device->base = rt_device_open(o->device->context, o->name);
+    o->device->machine = rt_cpu_machine(o->device->base);
+    o->device->base->output = dev_print;
+    o->device->base->output_user = o->device;
+}
+
+spvf_status spvf_device_open(spvf_context *context, const char *name, spvf_device **out) {
+    if (out) *out = NULL;
+    if (!context || !out) return SPVF_ERROR_ARGUMENT;
+    spvf_device *d = new_device(context);
+    if (!d) return SPVF_ERROR_MEMORY;
+    opening o = {d, name ? name : spvf_default_device(NULL)};
+    spvf_status status = dev_run(d, open_base, &o);
+    if (status == SPVF_OK)
+        *out = d;
+    else
+        dev_release(d);
+    return status;
+}
+
+void spvf_device_on_print(spvf_device *d, void (*output)(void *user, const char *text),
+                          void *user) {
+    if (!d) return;
+    pthread_mutex_lock(&d->speaking);
+    d->output = output;
+    d->output_user = user;
+    pthread_mutex_unlock(&d->speaking);
+}
+
+void spvf_device_destroy(spvf_device *d) {
+    if (d) dev_release(d);
+}
+
+/* ------------------------------------------------------------------------------------- programs */
+
+void prog_retain(spvf_program *p) { atomic_fetch_add_explicit(&p->refs, 1, memory_order_relaxed); }
+
+typedef struct {
+    spvf_program *program;
+    const spvf_module *from;
+} building;
+
+static void copy_kernels(ir_module *to, const ir_module *from) {
+    ir_importer im = {.m = to};
+    foreach_func (f, from)
+        if (f->flags & IR_FUNC_KERNEL) ir_importer_copy(&im, f, f->name);
+}
+
+static void build(void *arg) {
+    const building *b = arg;
+    spvf_program *p = b->program;
+    spvf_device *d = p->device;
+    const ir_module *from = b->from->ir;
+    p->module = rt_module_new(d->context);
+    p->module->ir = ir_module_new(&d->context->cx, from->name, from->pointer_bits);
+    copy_kernels(p->module->ir, from);
+    rt_module_describe(p->module);
+    p->program = d->machine ? cpu_program_new(d->machine, p->module->ir)
+                            : d->base->build(d->base, p->module->ir);
+}
+
+/* What other devices have made of a program stays with them until they are closed. */
+static void unbuild(spvf_program *p) {
+    spvf_device *d = p->device;
+    if (!d->machine) {
+        p->next = d->ended;
+        d->ended = p;
+        return;
+    }
+    if (p->program) cpu_program_free(p->program);
+    spvf_module_destroy(p->module);
+    free(p);
+}
+
+void prog_release(spvf_program *p) {
+    if (atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) != 1) return;
+    spvf_device *d = p->device;
+    pthread_mutex_lock(&d->lock);
+    unbuild(p);
+    pthread_mutex_unlock(&d->lock);
+    dev_release(d);
+}
+
+spvf_status spvf_program_create(spvf_device *device, const spvf_module *module,
+                                spvf_program **out) {
+    if (out) *out = NULL;
+    if (!device || !module || !out) return SPVF_ERROR_ARGUMENT;
+    spvf_program *p = calloc(1, sizeof *p);
+    if (!p) return SPVF_ERROR_MEMORY;
+    atomic_init(&p->refs, 1);
+    p->device = device;
+    dev_retain(device);
+    spvf_status status = dev_run(device, build, &(building){p, module});
+    if (status == SPVF_OK)
+        *out = p;
+    else
+        prog_release(p);
+    return status;
+}
+
+void spvf_program_destroy(spvf_program *p) {
+    if (p) prog_release(p);
+}
+
+const spvf_kernel_info *spvf_program_kernel(const spvf_program *p, const char *name) {
+    return p && name ? spvf_module_find_kernel(p->module, name) : NULL;
+}

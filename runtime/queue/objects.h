@@ -1,0 +1,92 @@
+/* objects.h — what is behind the handles of spvfuse_queue.h.
+ *
+ *   device.c     devices and programs
+ *   buffer.c     buffers
+ *   commands.c   events, queues, and all commands but launches
+ *   launches.c   launches
+ */
+#ifndef SPVFUSE_RUNTIME_OBJECTS_H
+#define SPVFUSE_RUNTIME_OBJECTS_H
+
+#include "runtime/devices/cpu.h"
+#include "runtime/queue/queue.h"
+#include "runtime/spvfuse_queue.h"
+
+struct spvf_device {
+    _Atomic uint32_t refs;
+    /* The rest of a device is for one thread at a time, but launches on device cpu. */
+    pthread_mutex_t lock;
+    spvf_context *context; /* its own: messages go where those of the first one went */
+    rt_device *base;
+    const cpu_machine *machine; /* NULL: not device cpu */
+    spvf_program *ended;        /* programs that the device may not be without */
+    pthread_mutex_t speaking;   /* one message at a time */
+    void (*message)(void *user, const spvf_message *message);
+    void *message_user;
+    void (*output)(void *user, const char *text); /* printf of kernels, or NULL */
+    void *output_user;
+};
+void dev_retain(spvf_device *d);
+void dev_release(spvf_device *d);
+/* Runs the body with the device's lock, and its context's error handling. */
+spvf_status dev_run(spvf_device *d, void (*body)(void *arg), void *arg);
+/* What kernels print; user: the device. */
+void dev_print(void *user, const char *text);
+/* A context for this thread, whose messages are the device's. */
+void dev_context(spvf_device *d, spvf_context *out);
+
+struct spvf_program {
+    _Atomic uint32_t refs;
+    spvf_device *device;
+    spvf_module *module; /* a copy, in the device's context */
+    rt_program *program;
+    spvf_program *next; /* that has ended */
+};
+void prog_retain(spvf_program *p);
+void prog_release(spvf_program *p);
+
+struct spvf_buffer {
+    _Atomic uint32_t refs;
+    spvf_device *device;
+    size_t size;
+    rt_memory *memory; /* of the device; &host on device cpu */
+    rt_memory host;
+    bool owned; /* the host's bytes */
+    rt_resource resource;
+};
+void buf_retain(spvf_buffer *b);
+void buf_release(spvf_buffer *b);
+/* Reads, writes: for commands; other devices than cpu are given by their lock. */
+int32_t buf_read(spvf_buffer *b, size_t offset, void *to, size_t size);
+int32_t buf_write(spvf_buffer *b, size_t offset, const void *from, size_t size);
+
+struct spvf_queue {
+    _Atomic uint32_t refs;
+    spvf_device *device;
+    rt_queue queue;
+};
+void queue_release(spvf_queue *q);
+
+/* What a command adds stands behind it in the same block. */
+struct spvf_event {
+    rt_event event; /* the first member */
+    spvf_device *device;
+    spvf_queue *queue; /* NULL: the program ends it */
+    uint32_t uses;
+    spvf_use *use; /* with references */
+    void (*drop)(spvf_event *e);
+};
+
+/* Room for a command that uses so many buffers, `size` bytes in all.  NULL: no memory. */
+spvf_event *cmd_new(spvf_queue *q, size_t size, uint32_t uses, rt_command *run);
+/* Another use: of one buffer the uses are joined. */
+void cmd_use(spvf_event *e, spvf_buffer *b, bool writes);
+/* Enqueues and hands out; gives it up when there is no memory. */
+spvf_status cmd_submit(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wait,
+                       spvf_event **out);
+void cmd_give_up(spvf_event *e);
+bool cmd_wait_is_right(const spvf_wait *wait);
+/* The status of a command as its event has it. */
+static inline int32_t cmd_result(spvf_status s) { return -(int32_t)s; }
+
+#endif

@@ -1,0 +1,162 @@
+/* spvfuse_queue.h — running kernels: devices, programs, buffers, queues, events.
+ *
+ *     spvf_device *d;
+ *     spvf_device_open(cx, "cpu", &d);
+ *     spvf_program_create(d, module, &p);            // from spvf_module_load, or spvf_fusion_module
+ *     spvf_buffer_create(d, size, data, SPVF_USE_HOST, &x);
+ *     spvf_queue_create(d, NULL, &q);
+ *     spvf_argument args[] = {{.buffer = x}, {.bytes = &n, .size = sizeof n}};
+ *     spvf_launch what = {.program = p, .kernel = "scale", .range = range, .args = args, .arg_count = 2};
+ *     spvf_queue_launch(q, &what, NULL, NULL);
+ *     spvf_queue_finish(q);
+ *
+ * Order: a command waits for the events that it is given, in an in-order queue for the command
+ * before it, and for earlier commands, of any queue, that use its buffers: for those that write when
+ * it reads, for all when it writes.  Which arguments a kernel writes to is read off the kernel.
+ *
+ * Ownership: what is destroyed lives on until the commands that use it have ended.  A program keeps
+ * nothing of the module that it was made from.  A context is not needed any more once a device is
+ * open; memory comes from malloc.
+ * Threads: any thread may use any of this at any time, but not what another thread destroys.
+ * Errors: a command that fails gives its event a status; a message tells why.  Messages go to the
+ * callback of the context that the device was opened with, from any thread, one at a time. */
+#ifndef SPVFUSE_QUEUE_H
+#define SPVFUSE_QUEUE_H
+
+#include "runtime/spvfuse.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct spvf_device spvf_device;
+typedef struct spvf_program spvf_program;
+typedef struct spvf_buffer spvf_buffer;
+typedef struct spvf_queue spvf_queue;
+typedef struct spvf_event spvf_event;
+
+/* -------------------------------------------------------------------------------------- devices */
+
+/* name: as spvf_run_options.device; NULL: spvf_default_device. */
+SPVF_API spvf_status spvf_device_open(spvf_context *context, const char *name, spvf_device **out);
+SPVF_API void spvf_device_destroy(spvf_device *device);
+/* What kernels print, from any thread, one text at a time; NULL (at first): it is dropped. */
+SPVF_API void spvf_device_on_print(spvf_device *device,
+                                   void (*output)(void *user, const char *text), void *user);
+
+/* A module made ready.  Kernels are compiled when they are launched. */
+SPVF_API spvf_status spvf_program_create(spvf_device *device, const spvf_module *module,
+                                         spvf_program **out);
+SPVF_API void spvf_program_destroy(spvf_program *program);
+SPVF_API const spvf_kernel_info *spvf_program_kernel(const spvf_program *program, const char *name);
+
+/* -------------------------------------------------------------------------------------- buffers */
+
+typedef enum {
+    SPVF_COPY_HOST = 0, /* `host` (or NULL) is copied */
+    SPVF_USE_HOST = 1   /* the buffer is that memory, which outlives it; device cpu only */
+} spvf_buffer_flags;
+
+SPVF_API spvf_status spvf_buffer_create(spvf_device *device, size_t size, void *host,
+                                        uint32_t flags, spvf_buffer **out);
+SPVF_API void spvf_buffer_destroy(spvf_buffer *buffer);
+SPVF_API size_t spvf_buffer_size(const spvf_buffer *buffer);
+/* Where it lies in the memory of this process, at a multiple of 128 unless it is the user's; what is
+ * there is as the commands that have ended left it.  NULL: the device has memory of its own. */
+SPVF_API void *spvf_buffer_address(const spvf_buffer *buffer);
+
+/* --------------------------------------------------------------------------------------- events */
+
+/* Waits until the command has ended; how it did. */
+SPVF_API spvf_status spvf_event_wait(spvf_event *event);
+/* Whether it has ended; then *status (or NULL) says how. */
+SPVF_API bool spvf_event_ended(const spvf_event *event, spvf_status *status);
+/* Called once, when the command has ended, by some thread; at once when it has. */
+SPVF_API spvf_status spvf_event_on_end(spvf_event *event,
+                                       void (*function)(void *user, spvf_status status),
+                                       void *user);
+/* Nanoseconds of the system's monotonic clock; what has not happened yet is 0. */
+typedef struct {
+    uint64_t enqueued, started, ended;
+} spvf_event_times;
+SPVF_API spvf_event_times spvf_event_get_times(const spvf_event *event);
+/* The command goes on. */
+SPVF_API void spvf_event_destroy(spvf_event *event);
+
+/* An event that the program ends itself.  One that is destroyed before fails. */
+SPVF_API spvf_status spvf_event_create(spvf_device *device, spvf_event **out);
+SPVF_API spvf_status spvf_event_end(spvf_event *event, spvf_status status);
+
+/* --------------------------------------------------------------------------------------- queues */
+
+typedef struct {
+    size_t size;
+    bool out_of_order; /* only events and buffers order commands */
+} spvf_queue_options;
+
+SPVF_API spvf_status spvf_queue_create(spvf_device *device, const spvf_queue_options *options,
+                                       spvf_queue **out);
+/* Waits for its commands. */
+SPVF_API void spvf_queue_destroy(spvf_queue *queue);
+/* Waits until all that was enqueued has ended. */
+SPVF_API spvf_status spvf_queue_finish(spvf_queue *queue);
+
+/* What a command waits for. */
+typedef struct {
+    spvf_event *const *events;
+    size_t count;
+} spvf_wait;
+
+/* An argument: a buffer, from `offset` bytes on; bytes by value; or, with `buffer` and `bytes` NULL,
+ * `size` bytes of local memory. */
+typedef struct {
+    spvf_buffer *buffer;
+    size_t offset;
+    const void *bytes;
+    size_t size;
+} spvf_argument;
+
+typedef struct {
+    spvf_program *program;
+    const char *kernel;
+    spvf_range range; /* local all 0: the device chooses */
+    const spvf_argument *args;
+    size_t arg_count;
+} spvf_launch;
+
+/* In all that follows `wait` and `out` may be NULL; *out is to be destroyed.  What is given by
+ * address is copied before the call returns, but for the memory that is read to and written from
+ * and what a function of the host is given. */
+SPVF_API spvf_status spvf_queue_launch(spvf_queue *queue, const spvf_launch *what,
+                                       const spvf_wait *wait, spvf_event **out);
+SPVF_API spvf_status spvf_queue_read(spvf_queue *queue, spvf_buffer *from, size_t offset, void *to,
+                                     size_t size, const spvf_wait *wait, spvf_event **out);
+SPVF_API spvf_status spvf_queue_write(spvf_queue *queue, spvf_buffer *to, size_t offset,
+                                      const void *from, size_t size, const spvf_wait *wait,
+                                      spvf_event **out);
+SPVF_API spvf_status spvf_queue_copy(spvf_queue *queue, spvf_buffer *from, size_t from_offset,
+                                     spvf_buffer *to, size_t to_offset, size_t size,
+                                     const spvf_wait *wait, spvf_event **out);
+/* pattern_size: 1 to 128 bytes; size is a multiple of it. */
+SPVF_API spvf_status spvf_queue_fill(spvf_queue *queue, spvf_buffer *to, size_t offset, size_t size,
+                                     const void *pattern, size_t pattern_size,
+                                     const spvf_wait *wait, spvf_event **out);
+
+/* Memory that a function of the host uses. */
+typedef struct {
+    spvf_buffer *buffer;
+    bool writes;
+} spvf_use;
+/* The function is called by some thread; what it gives is the status of its event. */
+SPVF_API spvf_status spvf_queue_host(spvf_queue *queue, spvf_status (*function)(void *user),
+                                     void *user, const spvf_use *uses, size_t use_count,
+                                     const spvf_wait *wait, spvf_event **out);
+/* Ends when all that it waits for has: without `wait`, all commands of the queue before it. */
+SPVF_API spvf_status spvf_queue_marker(spvf_queue *queue, const spvf_wait *wait, spvf_event **out);
+/* The same, and later commands of the queue wait for it. */
+SPVF_API spvf_status spvf_queue_barrier(spvf_queue *queue, const spvf_wait *wait, spvf_event **out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
