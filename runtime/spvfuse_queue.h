@@ -34,6 +34,7 @@ typedef struct spvf_program spvf_program;
 typedef struct spvf_buffer spvf_buffer;
 typedef struct spvf_queue spvf_queue;
 typedef struct spvf_event spvf_event;
+typedef struct spvf_graph spvf_graph;
 
 /* -------------------------------------------------------------------------------------- devices */
 
@@ -53,7 +54,7 @@ SPVF_API const spvf_kernel_info *spvf_program_kernel(const spvf_program *program
 /* -------------------------------------------------------------------------------------- buffers */
 
 typedef enum {
-    SPVF_COPY_HOST = 0, /* `host` (or NULL) is copied */
+    SPVF_COPY_HOST = 0, /* `host` is copied; NULL: memory comes when it is used */
     SPVF_USE_HOST = 1   /* the buffer is that memory, which outlives it; device cpu only */
 } spvf_buffer_flags;
 
@@ -62,8 +63,9 @@ SPVF_API spvf_status spvf_buffer_create(spvf_device *device, size_t size, void *
 SPVF_API void spvf_buffer_destroy(spvf_buffer *buffer);
 SPVF_API size_t spvf_buffer_size(const spvf_buffer *buffer);
 /* Where it lies in the memory of this process, at a multiple of 128 unless it is the user's; what is
- * there is as the commands that have ended left it.  NULL: the device has memory of its own. */
-SPVF_API void *spvf_buffer_address(const spvf_buffer *buffer);
+ * there is as the commands that have ended left it.  NULL: the device has memory of its own, or
+ * there is none left. */
+SPVF_API void *spvf_buffer_address(spvf_buffer *buffer);
 
 /* --------------------------------------------------------------------------------------- events */
 
@@ -155,6 +157,64 @@ SPVF_API spvf_status spvf_queue_host(spvf_queue *queue, spvf_status (*function)(
 SPVF_API spvf_status spvf_queue_marker(spvf_queue *queue, const spvf_wait *wait, spvf_event **out);
 /* The same, and later commands of the queue wait for it. */
 SPVF_API spvf_status spvf_queue_barrier(spvf_queue *queue, const spvf_wait *wait, spvf_event **out);
+
+/* --------------------------------------------------------------------------------------- graphs
+ *
+ * Launches that are recorded once, fused where that is legal and profitable, and run as often as
+ * the program wants.  A graph belongs to one thread at a time; buffers and programs in it live as
+ * long as it.
+ *
+ *     spvf_graph_create(d, NULL, &g);
+ *     spvf_graph_launch(g, &first, NULL);
+ *     spvf_graph_launch(g, &second, NULL);
+ *     spvf_graph_internal(g, between, SPVF_PROMOTE_AUTO);
+ *     spvf_graph_commit(g);
+ *     spvf_graph_run(g, q, NULL, NULL);
+ *
+ * Launches run in the order in which they were recorded, as far as their buffers tell.  Those that
+ * follow each other are fused as far as it goes; the message of a refusal is a note, and the
+ * launches on both sides of it run one after the other. */
+
+typedef struct {
+    size_t size;
+    /* All launches must become one kernel: a refusal is an error, with its explanation. */
+    bool strict;
+    bool unfused; /* nothing is fused */
+    bool force;   /* as in spvf_fuse_options, as the next one */
+    spvf_barrier barrier;
+    bool constants; /* values become constants of the code: they cannot be changed any more */
+} spvf_graph_options;
+
+SPVF_API spvf_status spvf_graph_create(spvf_device *device, const spvf_graph_options *options,
+                                       spvf_graph **out);
+SPVF_API void spvf_graph_destroy(spvf_graph *graph);
+/* Records a launch; *index (or NULL) is its number. */
+SPVF_API spvf_status spvf_graph_launch(spvf_graph *graph, const spvf_launch *what, size_t *index);
+/* The contents of the buffer are not needed when the graph has run, and were not before: memory of
+ * items or work-groups may take its place, and if so it is never allocated. */
+SPVF_API spvf_status spvf_graph_internal(spvf_graph *graph, spvf_buffer *buffer, spvf_promote kind);
+/* The launch stays by itself. */
+SPVF_API spvf_status spvf_graph_exclude(spvf_graph *graph, size_t index);
+/* Fuses and ends recording.  SPVF_ERROR_REFUSED: the graph is strict; it may be destroyed only. */
+SPVF_API spvf_status spvf_graph_commit(spvf_graph *graph);
+
+/* What became of the launches, once committed: kernels, each of some of them. */
+typedef struct {
+    size_t first, count;                 /* launches */
+    const spvf_explanation *explanation; /* of a fused kernel; NULL: one launch by itself */
+    const spvf_explanation *refusal;     /* why the next launch is not part of it, or NULL */
+} spvf_graph_kernel;
+SPVF_API size_t spvf_graph_kernel_count(const spvf_graph *graph);
+SPVF_API spvf_graph_kernel spvf_graph_get_kernel(const spvf_graph *graph, size_t index);
+
+/* Enqueues a run; it may be running already. */
+SPVF_API spvf_status spvf_graph_run(spvf_graph *graph, spvf_queue *queue, const spvf_wait *wait,
+                                    spvf_event **out);
+/* For the runs to come.  The new value has as many bytes as the old one. */
+SPVF_API spvf_status spvf_graph_set_value(spvf_graph *graph, size_t index, size_t arg,
+                                          const void *bytes, size_t size);
+/* Wherever the old buffer was; the new one has the same size, and is not in the graph yet. */
+SPVF_API spvf_status spvf_graph_set_buffer(spvf_graph *graph, spvf_buffer *old, spvf_buffer *now);
 
 #ifdef __cplusplus
 }

@@ -15,39 +15,49 @@ void buf_release(spvf_buffer *b) {
     dev_release(d);
 }
 
-/* --------------------------------------------------------------------------------------- making */
+/* --------------------------------------------------------------------------------------- making
+ *
+ * Memory without contents comes when it is used first: what fusion makes away with is never there. */
 
 typedef struct {
     spvf_buffer *buffer;
     const void *data;
 } making;
 
-static void allocate_there(void *arg) {
-    const making *m = arg;
-    rt_device *d = m->buffer->device->base;
-    m->buffer->memory = d->allocate(d, "buffer", m->buffer->size, m->data);
-}
-
 static size_t whole_lines(size_t size) {
     return size ? (size + IR_LOCAL_ALIGN - 1) / IR_LOCAL_ALIGN * IR_LOCAL_ALIGN : IR_LOCAL_ALIGN;
 }
 
-static spvf_status allocate_here(spvf_buffer *b, const void *data) {
+static void allocate_here(spvf_buffer *b, const void *data) {
     void *bytes = aligned_alloc(IR_LOCAL_ALIGN, whole_lines(b->size));
-    if (!bytes) return SPVF_ERROR_MEMORY;
+    if (!bytes) ir_throw(&b->device->context->cx, IR_ERR_MEMORY);
     if (data) memcpy(bytes, data, b->size);
     b->host = (rt_memory){bytes, b->size};
     b->owned = true;
-    return SPVF_OK;
+    b->memory = &b->host;
 }
 
+/* With the device's lock held. */
+static void allocate(void *arg) {
+    const making *m = arg;
+    spvf_buffer *b = m->buffer;
+    rt_device *d = b->device->base;
+    if (b->memory) return;
+    if (b->device->machine)
+        allocate_here(b, m->data);
+    else
+        b->memory = d->allocate(d, "buffer", b->size, m->data);
+}
+
+spvf_status buf_prepare(spvf_buffer *b) { return dev_run(b->device, allocate, &(making){b, NULL}); }
+
 static spvf_status fill(spvf_buffer *b, void *host, uint32_t flags) {
-    bool use = flags == SPVF_USE_HOST, here = b->device->machine != NULL;
-    if (!here && use) return SPVF_ERROR_REFUSED;
-    if (!here) return dev_run(b->device, allocate_there, &(making){b, host});
-    b->memory = &b->host;
+    if (flags == SPVF_USE_HOST && !b->device->machine) return SPVF_ERROR_REFUSED;
+    if (flags != SPVF_USE_HOST)
+        return host ? dev_run(b->device, allocate, &(making){b, host}) : SPVF_OK;
     b->host = (rt_memory){host, b->size};
-    return use ? SPVF_OK : allocate_here(b, host);
+    b->memory = &b->host;
+    return SPVF_OK;
 }
 
 spvf_status spvf_buffer_create(spvf_device *device, size_t size, void *host, uint32_t flags,
@@ -76,7 +86,9 @@ void spvf_buffer_destroy(spvf_buffer *b) {
 
 size_t spvf_buffer_size(const spvf_buffer *b) { return b ? b->size : 0; }
 
-void *spvf_buffer_address(const spvf_buffer *b) { return b ? b->host.bytes : NULL; }
+void *spvf_buffer_address(spvf_buffer *b) {
+    return b && b->device->machine && buf_prepare(b) == SPVF_OK ? b->host.bytes : NULL;
+}
 
 /* ------------------------------------------------------------------------------ reading, writing */
 

@@ -258,6 +258,7 @@ static int32_t run_fill(rt_event *e) {
 }
 
 static transfer *new_transfer(spvf_queue *q, rt_command *run, spvf_buffer *from, spvf_buffer *to) {
+    if ((from && buf_prepare(from) != SPVF_OK) || (to && buf_prepare(to) != SPVF_OK)) return NULL;
     transfer *t = (transfer *)cmd_new(q, sizeof *t, 2, run);
     if (!t) return NULL;
     t->from = from;
@@ -350,6 +351,8 @@ spvf_status spvf_queue_host(spvf_queue *q, spvf_status (*function)(void *user), 
         return SPVF_ERROR_ARGUMENT;
     for (size_t k = 0; k < use_count; k++)
         if (!uses[k].buffer || uses[k].buffer->device != q->device) return SPVF_ERROR_ARGUMENT;
+    for (size_t k = 0; k < use_count; k++)
+        if (buf_prepare(uses[k].buffer) != SPVF_OK) return SPVF_ERROR_MEMORY;
     host_call *h = (host_call *)cmd_new(q, sizeof *h, (uint32_t)use_count, run_host);
     if (!h) return SPVF_ERROR_MEMORY;
     h->function = function;

@@ -117,21 +117,21 @@ typedef struct {
     const spvf_module *from;
 } building;
 
-static void copy_kernels(ir_module *to, const ir_module *from) {
-    ir_importer im = {.m = to};
-    foreach_func (f, from)
+spvf_module *prog_copy(spvf_context *context, const spvf_module *from) {
+    spvf_module *m = rt_module_new(context);
+    m->ir = ir_module_new(&context->cx, from->ir->name, from->ir->pointer_bits);
+    ir_importer im = {.m = m->ir};
+    foreach_func (f, from->ir)
         if (f->flags & IR_FUNC_KERNEL) ir_importer_copy(&im, f, f->name);
+    rt_module_describe(m);
+    return m;
 }
 
 static void build(void *arg) {
     const building *b = arg;
     spvf_program *p = b->program;
     spvf_device *d = p->device;
-    const ir_module *from = b->from->ir;
-    p->module = rt_module_new(d->context);
-    p->module->ir = ir_module_new(&d->context->cx, from->name, from->pointer_bits);
-    copy_kernels(p->module->ir, from);
-    rt_module_describe(p->module);
+    p->module = prog_copy(d->context, b->from);
     p->program = d->machine ? cpu_program_new(d->machine, p->module->ir)
                             : d->base->build(d->base, p->module->ir);
 }

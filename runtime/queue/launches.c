@@ -80,11 +80,18 @@ static bool fits(const spvf_arg_info *info, const spvf_argument *a, const spvf_d
     }
 }
 
-static bool is_right(const spvf_queue *q, const spvf_launch *w, const spvf_kernel_info *info) {
-    if (!info || w->program->device != q->device || w->arg_count != info->arg_count) return false;
+bool launch_is_right(const spvf_device *d, const spvf_launch *w) {
+    const spvf_kernel_info *info = spvf_program_kernel(w->program, w->kernel);
+    if (!info || w->program->device != d || w->arg_count != info->arg_count) return false;
     if (w->arg_count && !w->args) return false;
     for (size_t n = 0; n < w->arg_count; n++)
-        if (!fits(&info->args[n], &w->args[n], q->device)) return false;
+        if (!fits(&info->args[n], &w->args[n], d)) return false;
+    return true;
+}
+
+static bool prepare(const spvf_launch *w) {
+    for (size_t n = 0; n < w->arg_count; n++)
+        if (w->args[n].buffer && buf_prepare(w->args[n].buffer) != SPVF_OK) return false;
     return true;
 }
 
@@ -140,10 +147,9 @@ static launch *new_launch(spvf_queue *q, const spvf_launch *w, const spvf_kernel
 spvf_status spvf_queue_launch(spvf_queue *q, const spvf_launch *w, const spvf_wait *wait,
                               spvf_event **out) {
     if (out) *out = NULL;
-    if (!q || !w || !w->program || !w->kernel || !cmd_wait_is_right(wait))
+    if (!q || !w || !cmd_wait_is_right(wait) || !launch_is_right(q->device, w))
         return SPVF_ERROR_ARGUMENT;
-    const spvf_kernel_info *info = spvf_program_kernel(w->program, w->kernel);
-    if (!is_right(q, w, info)) return SPVF_ERROR_ARGUMENT;
-    launch *l = new_launch(q, w, info);
+    if (!prepare(w)) return SPVF_ERROR_MEMORY;
+    launch *l = new_launch(q, w, spvf_program_kernel(w->program, w->kernel));
     return l ? cmd_submit(&l->event, RT_ENQUEUE_COMMAND, wait, out) : SPVF_ERROR_MEMORY;
 }

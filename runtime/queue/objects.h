@@ -4,6 +4,7 @@
  *   buffer.c     buffers
  *   commands.c   events, queues, and all commands but launches
  *   launches.c   launches
+ *   graph.c      launches that are recorded and fused
  */
 #ifndef SPVFUSE_RUNTIME_OBJECTS_H
 #define SPVFUSE_RUNTIME_OBJECTS_H
@@ -44,18 +45,22 @@ struct spvf_program {
 };
 void prog_retain(spvf_program *p);
 void prog_release(spvf_program *p);
+/* The kernels of a program in another module, which is the caller's; throws. */
+spvf_module *prog_copy(spvf_context *context, const spvf_module *from);
 
 struct spvf_buffer {
     _Atomic uint32_t refs;
     spvf_device *device;
     size_t size;
-    rt_memory *memory; /* of the device; &host on device cpu */
+    rt_memory *memory; /* of the device, &host on device cpu; NULL: nobody has used it yet */
     rt_memory host;
     bool owned; /* the host's bytes */
     rt_resource resource;
 };
 void buf_retain(spvf_buffer *b);
 void buf_release(spvf_buffer *b);
+/* Sees to it that there is memory. */
+spvf_status buf_prepare(spvf_buffer *b);
 /* Reads, writes: for commands; other devices than cpu are given by their lock. */
 int32_t buf_read(spvf_buffer *b, size_t offset, void *to, size_t size);
 int32_t buf_write(spvf_buffer *b, size_t offset, const void *from, size_t size);
@@ -79,13 +84,15 @@ struct spvf_event {
 
 /* Room for a command that uses so many buffers, `size` bytes in all.  NULL: no memory. */
 spvf_event *cmd_new(spvf_queue *q, size_t size, uint32_t uses, rt_command *run);
-/* Another use: of one buffer the uses are joined. */
+/* Another use: of one buffer the uses are joined.  The buffer is prepared. */
 void cmd_use(spvf_event *e, spvf_buffer *b, bool writes);
 /* Enqueues and hands out; gives it up when there is no memory. */
 spvf_status cmd_submit(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wait,
                        spvf_event **out);
 void cmd_give_up(spvf_event *e);
 bool cmd_wait_is_right(const spvf_wait *wait);
+/* Does a launch make sense on a device? */
+bool launch_is_right(const spvf_device *d, const spvf_launch *what);
 /* The status of a command as its event has it. */
 static inline int32_t cmd_result(spvf_status s) { return -(int32_t)s; }
 
