@@ -124,6 +124,7 @@ typedef struct {
     spvf_range range; /* local all 0: the device chooses */
     const spvf_argument *args;
     size_t arg_count;
+    bool alone; /* it is not fused, though its queue is fusing */
 } spvf_launch;
 
 /* In all that follows `wait` and `out` may be NULL; *out is to be destroyed.  What is given by
@@ -215,6 +216,31 @@ SPVF_API spvf_status spvf_graph_set_value(spvf_graph *graph, size_t index, size_
                                           const void *bytes, size_t size);
 /* Wherever the old buffer was; the new one has the same size, and is not in the graph yet. */
 SPVF_API spvf_status spvf_graph_set_buffer(spvf_graph *graph, spvf_buffer *old, spvf_buffer *now);
+
+/* --------------------------------------------------------------------------------------- fusing
+ *
+ * The same without a graph: between start and complete a queue keeps what is launched, and fuses it
+ * then.  Launches that are kept have one event, that of all of them; what they wait for outside
+ * stays, what they wait for among themselves goes without saying.  Commands that are no launches,
+ * and launches that are `alone`, take their normal way.
+ *
+ * When something needs a launch that is kept, fusion is cancelled, with a warning that says why, and
+ * the launches are enqueued one by one: a wait for the queue or for their event; a command, of any
+ * queue, that waits for their event or uses one of their buffers without being kept itself; the
+ * address or the destruction of such a buffer; the destruction of the queue. */
+
+/* SPVF_ERROR_ARGUMENT: the queue is fusing already. */
+SPVF_API spvf_status spvf_queue_start_fusion(spvf_queue *queue, const spvf_graph_options *options);
+SPVF_API bool spvf_queue_is_fusing(const spvf_queue *queue);
+/* Enqueues what was kept as few kernels as it can; what is refused is a warning, also where the
+ * options are strict.  *out (or NULL) is the event of all of it: also after fusion was cancelled, or
+ * when nothing was launched.  SPVF_ERROR_ARGUMENT: fusion was never started. */
+SPVF_API spvf_status spvf_queue_complete_fusion(spvf_queue *queue, spvf_event **out);
+/* Enqueues what was kept one by one.  A warning when the queue is not fusing. */
+SPVF_API spvf_status spvf_queue_cancel_fusion(spvf_queue *queue);
+/* What became of the last fusion, for spvf_graph_get_kernel; the queue's until the next one starts.
+ * NULL: there was none. */
+SPVF_API const spvf_graph *spvf_queue_last_fusion(const spvf_queue *queue);
 
 #ifdef __cplusplus
 }

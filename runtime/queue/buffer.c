@@ -80,13 +80,22 @@ spvf_status spvf_buffer_create(spvf_device *device, size_t size, void *host, uin
     return status;
 }
 
+static void need(spvf_buffer *b, const char *cause) {
+    fus_begin(b->device);
+    fus_need_buffer(b, cause);
+    fus_end(b->device);
+}
+
 void spvf_buffer_destroy(spvf_buffer *b) {
-    if (b) buf_release(b);
+    if (!b) return;
+    need(b, "a buffer of what is being fused is destroyed");
+    buf_release(b);
 }
 
 size_t spvf_buffer_size(const spvf_buffer *b) { return b ? b->size : 0; }
 
 void *spvf_buffer_address(spvf_buffer *b) {
+    if (b) need(b, "the program wants the address of a buffer");
     return b && b->device->machine && buf_prepare(b) == SPVF_OK ? b->host.bytes : NULL;
 }
 

@@ -37,7 +37,11 @@ static spvf_event *new_event(spvf_device *d, size_t size, rt_command *run) {
 static spvf_status status_of(int32_t s) { return s < 0 ? (spvf_status)-s : SPVF_OK; }
 
 spvf_status spvf_event_wait(spvf_event *e) {
-    return e ? status_of(rt_event_wait(&e->event)) : SPVF_ERROR_ARGUMENT;
+    if (!e) return SPVF_ERROR_ARGUMENT;
+    fus_begin(e->device);
+    fus_need_event(e, "the program waits for the event of a launch");
+    fus_end(e->device);
+    return status_of(rt_event_wait(&e->event));
 }
 
 bool spvf_event_ended(const spvf_event *e, spvf_status *status) {
@@ -120,15 +124,23 @@ void queue_release(spvf_queue *q) {
     free(q);
 }
 
+static void finish(spvf_queue *q, const char *cause) {
+    fus_begin(q->device);
+    fus_need_queue(q, cause);
+    fus_end(q->device);
+    rt_queue_finish(&q->queue);
+}
+
 void spvf_queue_destroy(spvf_queue *q) {
     if (!q) return;
-    rt_queue_finish(&q->queue);
+    finish(q, "the queue is destroyed");
+    fus_free(q);
     queue_release(q);
 }
 
 spvf_status spvf_queue_finish(spvf_queue *q) {
     if (!q) return SPVF_ERROR_ARGUMENT;
-    rt_queue_finish(&q->queue);
+    finish(q, "the program waits for the queue");
     return SPVF_OK;
 }
 
@@ -185,7 +197,13 @@ static bool enqueue(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wait) 
 
 spvf_status cmd_submit(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wait,
                        spvf_event **out) {
-    if (!enqueue(e, kind, wait)) {
+    fus_begin(e->device);
+    for (uint32_t k = 0; k < e->uses; k++)
+        fus_need_buffer(e->use[k].buffer, "a command uses a buffer of what is being fused");
+    fus_need_all(wait);
+    bool ok = enqueue(e, kind, wait);
+    fus_end(e->device);
+    if (!ok) {
         cmd_give_up(e);
         return SPVF_ERROR_MEMORY;
     }

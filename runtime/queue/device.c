@@ -50,8 +50,17 @@ void dev_release(spvf_device *d) {
     }
     spvf_context_destroy(d->context);
     pthread_mutex_destroy(&d->lock);
+    pthread_mutex_destroy(&d->fusing);
     pthread_mutex_destroy(&d->speaking);
     free(d);
+}
+
+static void init_recursive(pthread_mutex_t *m) {
+    pthread_mutexattr_t a;
+    pthread_mutexattr_init(&a);
+    pthread_mutexattr_settype(&a, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(m, &a);
+    pthread_mutexattr_destroy(&a);
 }
 
 static spvf_device *new_device(const spvf_context *context) {
@@ -59,6 +68,7 @@ static spvf_device *new_device(const spvf_context *context) {
     if (!d) return NULL;
     atomic_init(&d->refs, 1);
     pthread_mutex_init(&d->lock, NULL);
+    init_recursive(&d->fusing);
     pthread_mutex_init(&d->speaking, NULL);
     d->message = context->message;
     d->message_user = context->message_user;

@@ -123,6 +123,17 @@ spvf_status spvf_graph_exclude(spvf_graph *g, size_t index) {
     return SPVF_OK;
 }
 
+bool graph_is_empty(const spvf_graph *g) { return !g->nodes.n; }
+
+void graph_each_launch(const spvf_graph *g, void (*visit)(const spvf_launch *l, spvf_queue *q),
+                       spvf_queue *q) {
+    for (uint32_t n = 0; n < g->nodes.n; n++) visit(&g->nodes.data[n].launch, q);
+}
+
+void graph_leave_unfused(spvf_graph *g) { g->options.unfused = true; }
+
+void graph_may_be_refused(spvf_graph *g) { g->options.strict = false; }
+
 /* ---------------------------------------------------------------------------------------- fusing */
 
 /* Launches that are to become one kernel. */
@@ -345,7 +356,11 @@ static spvf_status run_fused(const spvf_graph *g, const kernel *k, spvf_queue *q
     spvf_argument *args = calloc(info->arg_count + 1, sizeof *args);
     if (!args) return SPVF_ERROR_MEMORY;
     for (size_t n = 0; n < info->arg_count; n++) args[n] = *given(g, k, &info->args[n]);
-    const spvf_launch what = {k->program, info->name, info->range, args, info->arg_count};
+    const spvf_launch what = {.program = k->program,
+                              .kernel = info->name,
+                              .range = info->range,
+                              .args = args,
+                              .arg_count = info->arg_count};
     spvf_status status = spvf_queue_launch(q, &what, wait, out);
     free(args);
     return status;

@@ -149,6 +149,11 @@ spvf_status spvf_queue_launch(spvf_queue *q, const spvf_launch *w, const spvf_wa
     if (out) *out = NULL;
     if (!q || !w || !cmd_wait_is_right(wait) || !launch_is_right(q->device, w))
         return SPVF_ERROR_ARGUMENT;
+    spvf_status status;
+    fus_begin(q->device);
+    bool taken = fus_take(q, w, wait, out, &status);
+    fus_end(q->device);
+    if (taken) return status;
     if (!prepare(w)) return SPVF_ERROR_MEMORY;
     launch *l = new_launch(q, w, spvf_program_kernel(w->program, w->kernel));
     return l ? cmd_submit(&l->event, RT_ENQUEUE_COMMAND, wait, out) : SPVF_ERROR_MEMORY;

@@ -5,6 +5,7 @@
  *   commands.c   events, queues, and all commands but launches
  *   launches.c   launches
  *   graph.c      launches that are recorded and fused
+ *   fusing.c     queues that fuse what is launched
  */
 #ifndef SPVFUSE_RUNTIME_OBJECTS_H
 #define SPVFUSE_RUNTIME_OBJECTS_H
@@ -21,6 +22,7 @@ struct spvf_device {
     rt_device *base;
     const cpu_machine *machine; /* NULL: not device cpu */
     spvf_program *ended;        /* programs that the device may not be without */
+    pthread_mutex_t fusing;     /* recursive: of what is being fused on any of its queues */
     pthread_mutex_t speaking;   /* one message at a time */
     void (*message)(void *user, const spvf_message *message);
     void *message_user;
@@ -56,6 +58,7 @@ struct spvf_buffer {
     rt_memory host;
     bool owned; /* the host's bytes */
     rt_resource resource;
+    spvf_queue *fusing; /* that has launches which use it; the device's lock `fusing` is for this */
 };
 void buf_retain(spvf_buffer *b);
 void buf_release(spvf_buffer *b);
@@ -69,14 +72,42 @@ struct spvf_queue {
     _Atomic uint32_t refs;
     spvf_device *device;
     rt_queue queue;
+    /* Fusion; the device's lock `fusing` is for these. */
+    bool is_fusing;
+    spvf_graph *graph;       /* of the launches so far, or of the last fusion */
+    spvf_event *placeholder; /* of them; with a reference */
+    spvf_event **waits;      /* that they wait for; with references */
+    uint32_t nwaits, room;
 };
 void queue_release(spvf_queue *q);
+
+/* Fusion ends when somebody needs what is being fused (fusing.c): the lock is held from fus_begin to
+ * fus_end, around whatever enqueues a command. */
+void fus_begin(spvf_device *d);
+void fus_end(spvf_device *d);
+/* Somebody needs this: a command that is enqueued, or the program. */
+void fus_need_buffer(spvf_buffer *b, const char *cause);
+void fus_need_event(spvf_event *e, const char *cause);
+void fus_need_all(const spvf_wait *wait);
+void fus_need_queue(spvf_queue *q, const char *cause);
+/* Takes a launch of a queue that is fusing; false: it goes its normal way. */
+bool fus_take(spvf_queue *q, const spvf_launch *what, const spvf_wait *wait, spvf_event **out,
+              spvf_status *status);
+void fus_free(spvf_queue *q);
+
+/* What fusing.c asks of graphs. */
+bool graph_is_empty(const spvf_graph *g);
+void graph_each_launch(const spvf_graph *g, void (*visit)(const spvf_launch *l, spvf_queue *q),
+                       spvf_queue *q);
+void graph_leave_unfused(spvf_graph *g);
+void graph_may_be_refused(spvf_graph *g); /* whatever its options say */
 
 /* What a command adds stands behind it in the same block. */
 struct spvf_event {
     rt_event event; /* the first member */
     spvf_device *device;
-    spvf_queue *queue; /* NULL: the program ends it */
+    spvf_queue *queue;  /* NULL: the program ends it */
+    spvf_queue *fusing; /* whose launches it stands for, while they are being fused */
     uint32_t uses;
     spvf_use *use; /* with references */
     void (*drop)(spvf_event *e);

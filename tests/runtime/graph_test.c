@@ -1,147 +1,94 @@
 /* graph_test.c — recorded launches: what is fused, what stays apart and why, and that either way the
  * results are those of one launch after the other.
  */
-#include "runtime/queue/objects.h"
+#include "tests/runtime/launches.h"
 
-#include "tests/runtime/bench.h"
+static spvf_graph *graph;
 
-static const char kernels[] =
-    "target 64\n"
-    "kernel @add(%out: ptr.global of i32, %in: ptr.global const of i32, %k: i32) {\n"
-    "entry:\n"
-    "  %x: i64 = global_id 0\n"
-    "  %b: i64 = shl %x, 2\n"
-    "  %p: ptr.global = ptradd %in, %b inbounds\n"
-    "  %q: ptr.global = ptradd %out, %b inbounds\n"
-    "  %v: i32 = load %p align 4\n"
-    "  %s: i32 = add %v, %k\n"
-    "  store %s, %q align 4\n"
-    "  ret\n"
-    "}\n"
-    "kernel @reverse(%out: ptr.global of i32, %in: ptr.global const of i32) {\n"
-    "entry:\n"
-    "  %x: i64 = global_id 0\n"
-    "  %n: i64 = global_size 0\n"
-    "  %m: i64 = sub %n, 1\n"
-    "  %y: i64 = sub %m, %x\n"
-    "  %b: i64 = shl %x, 2\n"
-    "  %c: i64 = shl %y, 2\n"
-    "  %p: ptr.global = ptradd %in, %c inbounds\n"
-    "  %q: ptr.global = ptradd %out, %b inbounds\n"
-    "  %v: i32 = load %p align 4\n"
-    "  store %v, %q align 4\n"
-    "  ret\n"
-    "}\n";
-
-enum { COUNT = 1000, BYTES = COUNT * 4, BUFFERS = 10 };
-
-typedef struct {
-    spvf_device *device;
-    spvf_program *program;
-    spvf_buffer *b[BUFFERS]; /* the first one holds 0, 1, 2 … */
-    spvf_queue *q;
-    spvf_graph *g;
-    int32_t back[COUNT];
-} bench;
-
-static void begin(bench *t, const spvf_graph_options *o) {
-    spvf_context *c = new_context();
-    spvf_module *m = load_text(c, kernels);
-    int32_t data[COUNT];
-    for (int k = 0; k < COUNT; k++) data[k] = k;
-    *t = (bench){.device = NULL};
-    cr_assert_eq(spvf_device_open(c, "cpu", &t->device), SPVF_OK, "%s", messages);
-    cr_assert_eq(spvf_program_create(t->device, m, &t->program), SPVF_OK, "%s", messages);
-    for (int k = 0; k < BUFFERS; k++)
-        cr_assert_eq(spvf_buffer_create(t->device, BYTES, k ? NULL : data, 0, &t->b[k]), SPVF_OK);
-    cr_assert_eq(spvf_queue_create(t->device, NULL, &t->q), SPVF_OK);
-    cr_assert_eq(spvf_graph_create(t->device, o, &t->g), SPVF_OK);
-    spvf_module_destroy(m);
-    spvf_context_destroy(c);
+static void begin_graph(bench *t, const spvf_graph_options *o) {
+    begin(t);
+    cr_assert_eq(spvf_graph_create(t->device, o, &graph), SPVF_OK);
 }
 
-static void end(bench *t) {
-    spvf_graph_destroy(t->g);
-    spvf_queue_destroy(t->q);
-    for (int k = 0; k < BUFFERS; k++) spvf_buffer_destroy(t->b[k]);
-    spvf_program_destroy(t->program);
-    spvf_device_destroy(t->device);
+static void end_graph(bench *t) {
+    spvf_graph_destroy(graph);
+    end(t);
 }
 
 static size_t add(bench *t, int to, int from, int32_t k) {
     const spvf_argument args[] = {
         {.buffer = t->b[to]}, {.buffer = t->b[from]}, {.bytes = &k, .size = sizeof k}};
-    const spvf_launch what = {t->program, "add", {.dims = 1, .global = {COUNT}}, args, 3};
+    const spvf_launch what = launch_of(t, "add", args, 3);
     size_t index;
-    cr_assert_eq(spvf_graph_launch(t->g, &what, &index), SPVF_OK);
+    cr_assert_eq(spvf_graph_launch(graph, &what, &index), SPVF_OK);
     return index;
 }
 
 static size_t reverse(bench *t, int to, int from) {
     const spvf_argument args[] = {{.buffer = t->b[to]}, {.buffer = t->b[from]}};
-    const spvf_launch what = {t->program, "reverse", {.dims = 1, .global = {COUNT}}, args, 2};
+    const spvf_launch what = launch_of(t, "reverse", args, 2);
     size_t index;
-    cr_assert_eq(spvf_graph_launch(t->g, &what, &index), SPVF_OK);
+    cr_assert_eq(spvf_graph_launch(graph, &what, &index), SPVF_OK);
     return index;
 }
 
 static void run(bench *t, int from) {
     spvf_event *e;
-    cr_assert_eq(spvf_graph_run(t->g, t->q, NULL, &e), SPVF_OK);
+    cr_assert_eq(spvf_graph_run(graph, t->q, NULL, &e), SPVF_OK);
     cr_assert_eq(spvf_event_wait(e), SPVF_OK, "%s", messages);
     spvf_event_destroy(e);
-    cr_assert_eq(spvf_queue_read(t->q, t->b[from], 0, t->back, BYTES, NULL, NULL), SPVF_OK);
-    spvf_queue_finish(t->q);
+    read_back(t, t->q, from);
 }
 
 Test(graph, a_chain_becomes_one_kernel_without_its_temporaries) {
     bench t;
-    begin(&t, NULL);
+    begin_graph(&t, NULL);
     for (int k = 0; k < 8; k++) cr_expect_eq(add(&t, k + 1, k, k), (size_t)k);
     for (int k = 1; k < 8; k++)
-        cr_expect_eq(spvf_graph_internal(t.g, t.b[k], SPVF_PROMOTE_AUTO), SPVF_OK);
-    cr_assert_eq(spvf_graph_commit(t.g), SPVF_OK, "%s", messages);
-    cr_assert_eq(spvf_graph_kernel_count(t.g), 1);
-    spvf_graph_kernel k = spvf_graph_get_kernel(t.g, 0);
+        cr_expect_eq(spvf_graph_internal(graph, t.b[k], SPVF_PROMOTE_AUTO), SPVF_OK);
+    cr_assert_eq(spvf_graph_commit(graph), SPVF_OK, "%s", messages);
+    cr_assert_eq(spvf_graph_kernel_count(graph), 1);
+    spvf_graph_kernel k = spvf_graph_get_kernel(graph, 0);
     cr_expect(k.first == 0 && k.count == 8 && k.explanation && k.explanation->fused && !k.refusal);
     run(&t, 8);
     for (int n = 0; n < COUNT; n++) cr_assert_eq(t.back[n], n + 28);
     for (int n = 1; n < 8; n++) cr_expect_null(t.b[n]->memory, "it was never there");
-    end(&t);
+    end_graph(&t);
 }
 
 Test(graph, values_and_buffers_change_between_runs) {
     bench t;
-    begin(&t, NULL);
+    begin_graph(&t, NULL);
     add(&t, 1, 0, 10);
     size_t second = add(&t, 2, 1, 20);
-    cr_assert_eq(spvf_graph_commit(t.g), SPVF_OK, "%s", messages);
-    cr_assert_eq(spvf_graph_kernel_count(t.g), 1);
+    cr_assert_eq(spvf_graph_commit(graph), SPVF_OK, "%s", messages);
+    cr_assert_eq(spvf_graph_kernel_count(graph), 1);
     run(&t, 2);
     for (int n = 0; n < COUNT; n++) cr_assert_eq(t.back[n], n + 30);
     int32_t k = 100;
-    cr_expect_eq(spvf_graph_set_value(t.g, second, 2, &k, sizeof k), SPVF_OK);
-    cr_expect_eq(spvf_graph_set_value(t.g, second, 1, &k, sizeof k), SPVF_ERROR_ARGUMENT);
-    cr_expect_eq(spvf_graph_set_value(t.g, second, 2, &k, 2), SPVF_ERROR_ARGUMENT);
-    cr_expect_eq(spvf_graph_set_buffer(t.g, t.b[2], t.b[5]), SPVF_OK);
-    cr_expect_eq(spvf_graph_set_buffer(t.g, t.b[5], t.b[0]), SPVF_ERROR_ARGUMENT, "in it already");
-    cr_expect_eq(spvf_graph_set_buffer(t.g, t.b[7], t.b[8]), SPVF_ERROR_ARGUMENT, "not in it");
+    cr_expect_eq(spvf_graph_set_value(graph, second, 2, &k, sizeof k), SPVF_OK);
+    cr_expect_eq(spvf_graph_set_value(graph, second, 1, &k, sizeof k), SPVF_ERROR_ARGUMENT);
+    cr_expect_eq(spvf_graph_set_value(graph, second, 2, &k, 2), SPVF_ERROR_ARGUMENT);
+    cr_expect_eq(spvf_graph_set_buffer(graph, t.b[2], t.b[5]), SPVF_OK);
+    cr_expect_eq(spvf_graph_set_buffer(graph, t.b[5], t.b[0]), SPVF_ERROR_ARGUMENT,
+                 "in it already");
+    cr_expect_eq(spvf_graph_set_buffer(graph, t.b[7], t.b[8]), SPVF_ERROR_ARGUMENT, "not in it");
     run(&t, 5);
     for (int n = 0; n < COUNT; n++) cr_assert_eq(t.back[n], n + 110);
-    end(&t);
+    end_graph(&t);
 }
 
 /* Groups depend on each other through b[2]. */
 Test(graph, a_refusal_splits_it_and_is_kept) {
     bench t;
-    begin(&t, NULL);
+    begin_graph(&t, NULL);
     add(&t, 1, 0, 1);
     add(&t, 2, 1, 1);
     reverse(&t, 3, 2);
     add(&t, 4, 3, 1);
-    cr_assert_eq(spvf_graph_commit(t.g), SPVF_OK);
-    cr_assert_eq(spvf_graph_kernel_count(t.g), 2);
-    spvf_graph_kernel a = spvf_graph_get_kernel(t.g, 0), b = spvf_graph_get_kernel(t.g, 1);
+    cr_assert_eq(spvf_graph_commit(graph), SPVF_OK);
+    cr_assert_eq(spvf_graph_kernel_count(graph), 2);
+    spvf_graph_kernel a = spvf_graph_get_kernel(graph, 0), b = spvf_graph_get_kernel(graph, 1);
     cr_expect(a.first == 0 && a.count == 2 && a.explanation);
     cr_expect(b.first == 2 && b.count == 2 && b.explanation);
     cr_assert(a.refusal && a.refusal->refusal);
@@ -149,92 +96,92 @@ Test(graph, a_refusal_splits_it_and_is_kept) {
     cr_expect_str_eq(messages, "");
     run(&t, 4);
     for (int n = 0; n < COUNT; n++) cr_assert_eq(t.back[n], COUNT - 1 - n + 3);
-    end(&t);
+    end_graph(&t);
 }
 
 Test(graph, strict_graphs_are_fused_or_refused) {
     const spvf_graph_options strict = {.size = sizeof strict, .strict = true};
     bench t;
-    begin(&t, &strict);
+    begin_graph(&t, &strict);
     add(&t, 1, 0, 1);
     reverse(&t, 2, 1);
-    cr_expect_eq(spvf_graph_commit(t.g), SPVF_ERROR_REFUSED);
+    cr_expect_eq(spvf_graph_commit(graph), SPVF_ERROR_REFUSED);
     cr_expect(strstr(messages, "error: not fused: work-groups depend on each other"), "%s",
               messages);
-    end(&t);
+    end_graph(&t);
 }
 
 Test(graph, launches_that_stay_by_themselves) {
     const spvf_graph_options unfused = {.size = sizeof unfused, .unfused = true};
     bench t;
-    begin(&t, NULL);
+    begin_graph(&t, NULL);
     add(&t, 1, 0, 1);
     size_t alone = add(&t, 2, 1, 1);
     add(&t, 3, 2, 1);
     add(&t, 4, 3, 1);
-    cr_expect_eq(spvf_graph_exclude(t.g, alone), SPVF_OK);
-    cr_assert_eq(spvf_graph_commit(t.g), SPVF_OK);
-    cr_expect_eq(spvf_graph_kernel_count(t.g), 3);
-    cr_expect_eq(spvf_graph_get_kernel(t.g, 2).count, 2);
+    cr_expect_eq(spvf_graph_exclude(graph, alone), SPVF_OK);
+    cr_assert_eq(spvf_graph_commit(graph), SPVF_OK);
+    cr_expect_eq(spvf_graph_kernel_count(graph), 3);
+    cr_expect_eq(spvf_graph_get_kernel(graph, 2).count, 2);
     run(&t, 4);
     for (int n = 0; n < COUNT; n++) cr_assert_eq(t.back[n], n + 4);
-    end(&t);
-    begin(&t, &unfused);
+    end_graph(&t);
+    begin_graph(&t, &unfused);
     add(&t, 1, 0, 1);
     add(&t, 2, 1, 1);
-    cr_assert_eq(spvf_graph_commit(t.g), SPVF_OK);
-    cr_expect_eq(spvf_graph_kernel_count(t.g), 2);
+    cr_assert_eq(spvf_graph_commit(graph), SPVF_OK);
+    cr_expect_eq(spvf_graph_kernel_count(graph), 2);
     run(&t, 2);
     for (int n = 0; n < COUNT; n++) cr_assert_eq(t.back[n], n + 2);
-    end(&t);
+    end_graph(&t);
 }
 
 /* Element n of one view is element n + 1 of the other: they must not be taken for two buffers. */
 Test(graph, views_of_one_buffer_are_not_fused) {
     bench t;
     int32_t k = 1;
-    begin(&t, NULL);
+    begin_graph(&t, NULL);
     for (int n = 0; n < 2; n++) {
         const spvf_argument args[] = {{.buffer = t.b[0], .offset = n ? 0 : 4},
                                       {.buffer = t.b[0], .offset = n ? 4 : 0},
                                       {.bytes = &k, .size = sizeof k}};
-        const spvf_launch what = {
-            t.program, "add", {.dims = 1, .global = {1}, .local = {1}}, args, 3};
-        cr_assert_eq(spvf_graph_launch(t.g, &what, NULL), SPVF_OK);
+        spvf_launch what = launch_of(&t, "add", args, 3);
+        what.range = (spvf_range){.dims = 1, .global = {1}, .local = {1}};
+        cr_assert_eq(spvf_graph_launch(graph, &what, NULL), SPVF_OK);
     }
-    cr_assert_eq(spvf_graph_commit(t.g), SPVF_OK);
-    cr_expect_eq(spvf_graph_kernel_count(t.g), 2);
+    cr_assert_eq(spvf_graph_commit(graph), SPVF_OK);
+    cr_expect_eq(spvf_graph_kernel_count(graph), 2);
     run(&t, 0);
     cr_expect(t.back[0] == 2 && t.back[1] == 1);
-    end(&t);
+    end_graph(&t);
 }
 
 Test(graph, a_temporary_that_others_read_stays) {
     bench t;
-    begin(&t, NULL);
+    begin_graph(&t, NULL);
     add(&t, 1, 0, 1);
     add(&t, 2, 1, 1);
     reverse(&t, 3, 1);
-    cr_expect_eq(spvf_graph_internal(t.g, t.b[1], SPVF_PROMOTE_AUTO), SPVF_OK);
-    cr_assert_eq(spvf_graph_commit(t.g), SPVF_OK);
-    cr_expect_eq(spvf_graph_kernel_count(t.g), 2);
+    cr_expect_eq(spvf_graph_internal(graph, t.b[1], SPVF_PROMOTE_AUTO), SPVF_OK);
+    cr_assert_eq(spvf_graph_commit(graph), SPVF_OK);
+    cr_expect_eq(spvf_graph_kernel_count(graph), 2);
     run(&t, 3);
     for (int n = 0; n < COUNT; n++) cr_assert_eq(t.back[n], COUNT - n);
-    end(&t);
+    end_graph(&t);
 }
 
 Test(graph, what_makes_no_sense_is_refused) {
     bench t;
-    begin(&t, NULL);
-    cr_expect_eq(spvf_graph_commit(t.g), SPVF_ERROR_ARGUMENT, "nothing is in it");
-    cr_expect_eq(spvf_graph_run(t.g, t.q, NULL, NULL), SPVF_ERROR_ARGUMENT);
+    begin_graph(&t, NULL);
+    cr_expect_eq(spvf_graph_commit(graph), SPVF_ERROR_ARGUMENT, "nothing is in it");
+    cr_expect_eq(spvf_graph_run(graph, t.q, NULL, NULL), SPVF_ERROR_ARGUMENT);
     add(&t, 1, 0, 1);
-    cr_expect_eq(spvf_graph_exclude(t.g, 1), SPVF_ERROR_ARGUMENT);
-    cr_expect_eq(spvf_graph_run(t.g, t.q, NULL, NULL), SPVF_ERROR_ARGUMENT);
-    cr_assert_eq(spvf_graph_commit(t.g), SPVF_OK);
-    cr_expect_eq(spvf_graph_commit(t.g), SPVF_ERROR_ARGUMENT);
-    cr_expect_eq(spvf_graph_internal(t.g, t.b[1], SPVF_PROMOTE_AUTO), SPVF_ERROR_ARGUMENT);
+    cr_expect_eq(spvf_graph_exclude(graph, 1), SPVF_ERROR_ARGUMENT);
+    cr_expect_eq(spvf_graph_run(graph, t.q, NULL, NULL), SPVF_ERROR_ARGUMENT);
+    cr_assert_eq(spvf_graph_commit(graph), SPVF_OK);
+    cr_expect_eq(spvf_graph_commit(graph), SPVF_ERROR_ARGUMENT);
+    cr_expect_eq(spvf_graph_internal(graph, t.b[1], SPVF_PROMOTE_AUTO), SPVF_ERROR_ARGUMENT);
     run(&t, 1);
     cr_expect_eq(t.back[3], 4);
-    end(&t);
+    end_graph(&t);
 }

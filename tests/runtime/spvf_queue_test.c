@@ -82,7 +82,11 @@ static spvf_status add(bench *t, spvf_queue *q, spvf_buffer *to, spvf_buffer *fr
                        const spvf_wait *wait, spvf_event **out) {
     const spvf_argument args[] = {
         {.buffer = to}, {.buffer = from}, {.bytes = &k, .size = sizeof k}};
-    const spvf_launch what = {t->program, "add", {.dims = 1, .global = {COUNT}}, args, 3};
+    const spvf_launch what = {.program = t->program,
+                              .kernel = "add",
+                              .range = {.dims = 1, .global = {COUNT}},
+                              .args = args,
+                              .arg_count = 3};
     return spvf_queue_launch(q, &what, wait, out);
 }
 
@@ -140,8 +144,11 @@ ParameterizedTest(char (*device)[8], spvf_queue, local_memory) {
     bench t;
     begin(&t, *device);
     const spvf_argument args[] = {{.buffer = t.b}, {.size = 40}};
-    const spvf_launch what = {
-        t.program, "last", {.dims = 1, .global = {10}, .local = {10}}, args, 2};
+    const spvf_launch what = {.program = t.program,
+                              .kernel = "last",
+                              .range = {.dims = 1, .global = {10}, .local = {10}},
+                              .args = args,
+                              .arg_count = 2};
     cr_expect_eq(spvf_queue_launch(t.q, &what, NULL, NULL), SPVF_OK);
     cr_expect_eq(spvf_queue_read(t.q, t.b, 0, t.back, 40, NULL, NULL), SPVF_OK);
     spvf_queue_finish(t.q);
@@ -162,7 +169,11 @@ Test(spvf_queue, memory_of_the_user_and_offsets) {
     int32_t k = 7;
     const spvf_argument args[] = {
         {.buffer = mine, .offset = 20}, {.buffer = t.a}, {.bytes = &k, .size = sizeof k}};
-    const spvf_launch what = {t.program, "add", {.dims = 1, .global = {COUNT}}, args, 3};
+    const spvf_launch what = {.program = t.program,
+                              .kernel = "add",
+                              .range = {.dims = 1, .global = {COUNT}},
+                              .args = args,
+                              .arg_count = 3};
     cr_assert_eq(spvf_queue_launch(t.q, &what, NULL, NULL), SPVF_OK);
     k = 0; /* it was copied */
     spvf_queue_finish(t.q);
@@ -261,7 +272,11 @@ Test(spvf_queue, what_makes_no_sense_is_refused) {
     begin(&other, "cpu");
     int32_t k = 1;
     spvf_argument args[] = {{.buffer = t.b}, {.buffer = t.a}, {.bytes = &k, .size = sizeof k}};
-    spvf_launch what = {t.program, "add", {.dims = 1, .global = {COUNT}}, args, 3};
+    spvf_launch what = {.program = t.program,
+                        .kernel = "add",
+                        .range = {.dims = 1, .global = {COUNT}},
+                        .args = args,
+                        .arg_count = 3};
     what.arg_count = 2;
     cr_expect_eq(spvf_queue_launch(t.q, &what, NULL, NULL), SPVF_ERROR_ARGUMENT);
     what.arg_count = 3;
@@ -291,8 +306,11 @@ Test(spvf_queue, a_launch_that_fails_says_why) {
     int32_t k = 1;
     const spvf_argument args[] = {
         {.buffer = t.b}, {.buffer = t.a}, {.bytes = &k, .size = sizeof k}};
-    const spvf_launch what = {
-        t.program, "add", {.dims = 1, .global = {COUNT}, .local = {7}}, args, 3};
+    const spvf_launch what = {.program = t.program,
+                              .kernel = "add",
+                              .range = {.dims = 1, .global = {COUNT}, .local = {7}},
+                              .args = args,
+                              .arg_count = 3};
     cr_assert_eq(spvf_queue_launch(t.q, &what, NULL, &e), SPVF_OK);
     cr_expect_eq(spvf_event_wait(e), SPVF_ERROR_DEVICE);
     cr_expect_str_eq(messages, "error: kernel @add: global size 1000 is not a multiple of local "

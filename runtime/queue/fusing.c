@@ -1,0 +1,256 @@
+/* fusing.c — queues that fuse what is launched on them.
+ *
+ * What is kept is recorded in a graph.  Its event stands for it: an event of the program's kind,
+ * which ends when the last command of the graph does.  Buffers and events know the queue that has
+ * launches which use them; whoever needs one cancels the fusion of that queue first.  All of this
+ * happens under one lock per device, which is also held while what was kept is enqueued, so that
+ * nothing that needs it comes before.
+ */
+#include "runtime/queue/objects.h"
+
+#include <stdlib.h>
+
+void fus_begin(spvf_device *d) { pthread_mutex_lock(&d->fusing); }
+
+void fus_end(spvf_device *d) { pthread_mutex_unlock(&d->fusing); }
+
+/* ---------------------------------------------------------------------------------------- ending */
+
+static void mark_buffers(const spvf_launch *w, spvf_queue *fusing) {
+    for (size_t n = 0; n < w->arg_count; n++)
+        if (w->args[n].buffer) w->args[n].buffer->fusing = fusing;
+}
+
+static void end_placeholder(rt_event *e, int32_t status, void *user) {
+    (void)e;
+    spvf_event *placeholder = user;
+    rt_event_end(&placeholder->event, status);
+    rt_event_release(&placeholder->event);
+}
+
+/* The event ends as `last` does, or at once with the status. */
+static void follow(spvf_event *placeholder, spvf_event *last, spvf_status status) {
+    rt_event_retain(&placeholder->event);
+    if (last && !rt_event_notify(&last->event, RT_COMPLETE, end_placeholder, placeholder)) {
+        last = NULL;
+        status = SPVF_ERROR_MEMORY;
+    }
+    if (!last) end_placeholder(NULL, cmd_result(status), placeholder);
+}
+
+static void forget_waits(spvf_queue *q) {
+    while (q->nwaits) spvf_event_destroy(q->waits[--q->nwaits]);
+}
+
+/* From here on nothing is kept any more: what needs a launch finds it enqueued. */
+static void stop(spvf_queue *q) {
+    q->is_fusing = false;
+    q->placeholder->fusing = NULL;
+    graph_each_launch(q->graph, mark_buffers, NULL);
+}
+
+static spvf_status enqueue_kept(spvf_queue *q) {
+    spvf_event *last = NULL;
+    const spvf_wait wait = {q->waits, q->nwaits};
+    spvf_status status = spvf_graph_commit(q->graph);
+    if (status == SPVF_OK) status = spvf_graph_run(q->graph, q, &wait, &last);
+    follow(q->placeholder, last, status);
+    spvf_event_destroy(last);
+    forget_waits(q);
+    return status;
+}
+
+static spvf_status cancel(spvf_queue *q) {
+    stop(q);
+    if (graph_is_empty(q->graph)) {
+        follow(q->placeholder, NULL, SPVF_OK);
+        return SPVF_OK;
+    }
+    graph_leave_unfused(q->graph);
+    return enqueue_kept(q);
+}
+
+static void warn(spvf_device *d, const char *text) {
+    spvf_context c;
+    dev_context(d, &c);
+    ir_report(&c.cx, (ir_message){.severity = IR_WARNING}, "%s", text);
+}
+
+static void cancel_because(spvf_queue *q, const char *cause) {
+    char text[160];
+    snprintf(text, sizeof text, "fusion is cancelled: %s", cause);
+    warn(q->device, text);
+    cancel(q);
+}
+
+/* ----------------------------------------------------------------------------------------- needs */
+
+void fus_need_buffer(spvf_buffer *b, const char *cause) {
+    if (b->fusing) cancel_because(b->fusing, cause);
+}
+
+void fus_need_event(spvf_event *e, const char *cause) {
+    if (e->fusing) cancel_because(e->fusing, cause);
+}
+
+void fus_need_all(const spvf_wait *wait) {
+    for (size_t n = 0; wait && n < wait->count; n++)
+        fus_need_event(wait->events[n], "a command waits for what is being fused");
+}
+
+void fus_need_queue(spvf_queue *q, const char *cause) {
+    if (q->is_fusing) cancel_because(q, cause);
+}
+
+/* --------------------------------------------------------------------------------------- keeping */
+
+static bool has_wait(const spvf_queue *q, const spvf_event *e) {
+    if (e == q->placeholder) return true; /* what is kept is in order */
+    for (uint32_t k = 0; k < q->nwaits; k++)
+        if (q->waits[k] == e) return true;
+    return false;
+}
+
+static bool make_room(spvf_queue *q) {
+    if (q->nwaits < q->room) return true;
+    uint32_t room = 2 * q->room + 8;
+    spvf_event **larger = realloc(q->waits, room * sizeof *larger);
+    if (!larger) return false;
+    q->waits = larger;
+    q->room = room;
+    return true;
+}
+
+static bool keep_wait(spvf_queue *q, spvf_event *e) {
+    if (has_wait(q, e)) return true;
+    if (!make_room(q)) return false;
+    rt_event_retain(&e->event);
+    q->waits[q->nwaits++] = e;
+    return true;
+}
+
+/* Those of other queues' fusions are cancelled: what is kept here may not wait for what is kept
+ * there, or both might wait for each other. */
+static void need_others(const spvf_queue *q, const spvf_launch *w, const spvf_wait *wait) {
+    static const char cause[] = "a launch that another queue fuses needs it";
+    for (size_t n = 0; n < w->arg_count; n++) {
+        spvf_buffer *b = w->args[n].buffer;
+        if (b && b->fusing && b->fusing != q) cancel_because(b->fusing, cause);
+    }
+    for (size_t n = 0; wait && n < wait->count; n++) {
+        spvf_event *e = wait->events[n];
+        if (e->fusing && e->fusing != q) cancel_because(e->fusing, cause);
+    }
+}
+
+bool fus_take(spvf_queue *q, const spvf_launch *w, const spvf_wait *wait, spvf_event **out,
+              spvf_status *status) {
+    if (!q->is_fusing || w->alone) return false;
+    need_others(q, w, wait);
+    bool ok = true;
+    for (size_t n = 0; ok && wait && n < wait->count; n++) ok = keep_wait(q, wait->events[n]);
+    *status = ok ? spvf_graph_launch(q->graph, w, NULL) : SPVF_ERROR_MEMORY;
+    if (*status != SPVF_OK) return true;
+    mark_buffers(w, q);
+    if (!out) return true;
+    rt_event_retain(&q->placeholder->event);
+    *out = q->placeholder;
+    return true;
+}
+
+/* --------------------------------------------------------------------------------------- entries */
+
+void fus_free(spvf_queue *q) {
+    spvf_graph_destroy(q->graph);
+    spvf_event_destroy(q->placeholder);
+    free(q->waits);
+}
+
+static spvf_status start(spvf_queue *q, const spvf_graph_options *options) {
+    spvf_graph *g;
+    spvf_event *e;
+    if (q->is_fusing) return SPVF_ERROR_ARGUMENT;
+    spvf_status status = spvf_graph_create(q->device, options, &g);
+    if (status == SPVF_OK) status = spvf_event_create(q->device, &e);
+    if (status != SPVF_OK) {
+        spvf_graph_destroy(g);
+        return status;
+    }
+    graph_may_be_refused(g);
+    spvf_graph_destroy(q->graph);
+    spvf_event_destroy(q->placeholder);
+    q->graph = g;
+    q->placeholder = e;
+    e->fusing = q;
+    q->is_fusing = true;
+    return SPVF_OK;
+}
+
+spvf_status spvf_queue_start_fusion(spvf_queue *q, const spvf_graph_options *options) {
+    if (!q) return SPVF_ERROR_ARGUMENT;
+    fus_begin(q->device);
+    spvf_status status = start(q, options);
+    fus_end(q->device);
+    return status;
+}
+
+bool spvf_queue_is_fusing(const spvf_queue *q) {
+    if (!q) return false;
+    fus_begin(q->device);
+    bool fusing = q->is_fusing;
+    fus_end(q->device);
+    return fusing;
+}
+
+/* Says why what was kept is several kernels. */
+static void tell_refusals(const spvf_queue *q) {
+    for (size_t k = 0; k < spvf_graph_kernel_count(q->graph); k++) {
+        const spvf_explanation *why = spvf_graph_get_kernel(q->graph, k).refusal;
+        char text[1024];
+        if (!why || !why->refusal) continue;
+        snprintf(text, sizeof text, "not fused: %s [%s]", why->refusal->text, why->refusal->rule);
+        warn(q->device, text);
+    }
+}
+
+static spvf_status complete(spvf_queue *q, spvf_event **out) {
+    spvf_status status = SPVF_OK;
+    if (!q->placeholder) return SPVF_ERROR_ARGUMENT;
+    if (q->is_fusing) {
+        stop(q);
+        if (graph_is_empty(q->graph))
+            follow(q->placeholder, NULL, SPVF_OK);
+        else
+            status = enqueue_kept(q);
+        tell_refusals(q);
+    }
+    if (!out) return status;
+    rt_event_retain(&q->placeholder->event);
+    *out = q->placeholder;
+    return status;
+}
+
+spvf_status spvf_queue_complete_fusion(spvf_queue *q, spvf_event **out) {
+    if (out) *out = NULL;
+    if (!q) return SPVF_ERROR_ARGUMENT;
+    fus_begin(q->device);
+    spvf_status status = complete(q, out);
+    fus_end(q->device);
+    return status;
+}
+
+spvf_status spvf_queue_cancel_fusion(spvf_queue *q) {
+    spvf_status status = SPVF_OK;
+    if (!q) return SPVF_ERROR_ARGUMENT;
+    fus_begin(q->device);
+    if (q->is_fusing)
+        status = cancel(q);
+    else
+        warn(q->device, "there is no fusion to be cancelled");
+    fus_end(q->device);
+    return status;
+}
+
+const spvf_graph *spvf_queue_last_fusion(const spvf_queue *q) {
+    return q && !q->is_fusing ? q->graph : NULL;
+}
