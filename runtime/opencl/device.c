@@ -75,6 +75,11 @@ cl_device_id ocl_device(void) {
 
 bool ocl_is_device(cl_device_id d) { return d == ocl_device(); }
 
+cl_ulong ocl_max_allocation(void) {
+    ocl_device(); /* its facts */
+    return host.memory / 2;
+}
+
 /* -------------------------------------------------------------------------------------------- facts */
 
 enum {

@@ -1,4 +1,227 @@
-/* memory.c — to come */
+/* memory.c — buffers: their bytes are the host's, so none is ever copied to a device.
+ *
+ * A sub-buffer shows a part of its parent, which lives as long.  The bytes of a buffer that uses
+ * memory of the program lie where the program has them, at any address.
+ */
 #include "runtime/opencl/ocl.h"
 
-void ocl_fill_memory(ocl_entries *e) { (void)e; }
+#include <stdlib.h>
+
+static const cl_mem_flags ACCESS = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
+static const cl_mem_flags HOST_ACCESS =
+    CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
+static const cl_mem_flags PLACE =
+    CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
+
+void *ocl_allocate(size_t size) {
+    return aligned_alloc(IR_LOCAL_ALIGN,
+                         (size + IR_LOCAL_ALIGN - 1) / IR_LOCAL_ALIGN * IR_LOCAL_ALIGN);
+}
+
+/* -------------------------------------------------------------------------------------------- flags */
+
+static bool at_most_one(cl_mem_flags flags) { return !(flags & (flags - 1)); }
+
+bool ocl_are_access_flags(cl_mem_flags flags) { return !(flags & ~ACCESS) && at_most_one(flags); }
+
+static bool are_flags(cl_mem_flags flags) {
+    return !(flags & ~(ACCESS | HOST_ACCESS | PLACE)) && at_most_one(flags & ACCESS) &&
+           at_most_one(flags & HOST_ACCESS) &&
+           (!(flags & CL_MEM_USE_HOST_PTR) ||
+            !(flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)));
+}
+
+/* Does a sub-buffer want no more than its parent may do? */
+static bool are_sub_flags(cl_mem_flags parent, cl_mem_flags flags) {
+    static const struct {
+        cl_mem_flags parent, forbidden;
+    } rules[] = {
+        {CL_MEM_WRITE_ONLY, CL_MEM_READ_WRITE | CL_MEM_READ_ONLY},
+        {CL_MEM_READ_ONLY, CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY},
+        {CL_MEM_HOST_WRITE_ONLY, CL_MEM_HOST_READ_ONLY},
+        {CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_WRITE_ONLY},
+        {CL_MEM_HOST_NO_ACCESS, CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY},
+    };
+    if (!are_flags(flags) || flags & PLACE) return false;
+    for (unsigned n = 0; n < sizeof rules / sizeof *rules; n++)
+        if (parent & rules[n].parent && flags & rules[n].forbidden) return false;
+    return true;
+}
+
+/* … and what it takes over where it says nothing. */
+static cl_mem_flags inherit(cl_mem_flags parent, cl_mem_flags flags) {
+    if (!(flags & ACCESS)) flags |= parent & ACCESS;
+    if (!(flags & HOST_ACCESS)) flags |= parent & HOST_ACCESS;
+    return flags | (parent & PLACE);
+}
+
+/* ------------------------------------------------------------------------------------------ objects */
+
+static cl_mem new_mem(cl_context c, cl_mem_flags flags, rt_memory memory) {
+    cl_mem m = calloc(1, sizeof *m);
+    if (!m) return NULL;
+    m->object = ocl_new_object(OCL_MEM);
+    m->context = c;
+    m->flags = flags;
+    m->memory = memory;
+    ocl_retain_context(c);
+    return m;
+}
+
+void ocl_retain_mem(cl_mem m) { ocl_retain(&m->object); }
+
+static void free_mem(cl_mem m) {
+    ocl_forget_mappings(m);
+    ocl_call_destructors(m->destructors, m);
+    if (m->owned) free(m->memory.bytes);
+    ocl_release_context(m->context);
+    free(m);
+}
+
+/* A sub-buffer has no sub-buffers. */
+void ocl_release_mem(cl_mem m) {
+    if (!ocl_release(&m->object)) return;
+    cl_mem parent = m->parent;
+    free_mem(m);
+    if (parent && ocl_release(&parent->object)) free_mem(parent);
+}
+
+/* ----------------------------------------------------------------------------------------- creation */
+
+/* CL_INVALID_BUFFER_SIZE also when there is less shared virtual memory than is asked for. */
+static cl_int check_host_pointer(cl_context c, cl_mem_flags flags, size_t size, const char *host) {
+    bool wanted = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
+    if (wanted != (host != NULL)) return CL_INVALID_HOST_PTR;
+    if (!(flags & CL_MEM_USE_HOST_PTR)) return CL_SUCCESS;
+    rt_memory svm = ocl_find_svm(c, host);
+    return svm.bytes && size > svm.size - (size_t)(host - (char *)svm.bytes)
+               ? CL_INVALID_BUFFER_SIZE
+               : CL_SUCCESS;
+}
+
+static cl_mem use_memory(cl_context c, cl_mem_flags flags, size_t size, void *host, cl_int *error) {
+    cl_mem m = new_mem(c, flags, (rt_memory){host, size});
+    if (!m) return ocl_fail(error, CL_OUT_OF_HOST_MEMORY);
+    m->host = host;
+    ocl_succeed(error);
+    return m;
+}
+
+static cl_mem allocate_memory(cl_context c, cl_mem_flags flags, size_t size, const void *host,
+                              cl_int *error) {
+    void *bytes = ocl_allocate(size);
+    if (!bytes) return ocl_fail(error, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    cl_mem m = new_mem(c, flags, (rt_memory){bytes, size});
+    if (!m) {
+        free(bytes);
+        return ocl_fail(error, CL_OUT_OF_HOST_MEMORY);
+    }
+    m->owned = true;
+    if (host) memcpy(bytes, host, size);
+    ocl_succeed(error);
+    return m;
+}
+
+static cl_mem CL_API_CALL create_buffer_with_properties(cl_context c, const cl_mem_properties *p,
+                                                        cl_mem_flags flags, size_t size, void *host,
+                                                        cl_int *error) {
+    if (!ocl_is(c, OCL_CONTEXT)) return ocl_fail(error, CL_INVALID_CONTEXT);
+    if (p && *p) return ocl_fail(error, CL_INVALID_PROPERTY); /* none is known */
+    if (!are_flags(flags)) return ocl_fail(error, CL_INVALID_VALUE);
+    if (!size || size > ocl_max_allocation()) return ocl_fail(error, CL_INVALID_BUFFER_SIZE);
+    cl_int bad = check_host_pointer(c, flags, size, host);
+    if (bad) return ocl_fail(error, bad);
+    cl_mem m = flags & CL_MEM_USE_HOST_PTR ? use_memory(c, flags, size, host, error)
+                                           : allocate_memory(c, flags, size, host, error);
+    if (m) ocl_keep_properties(&m->properties, p);
+    return m;
+}
+
+static cl_mem CL_API_CALL create_buffer(cl_context c, cl_mem_flags flags, size_t size, void *host,
+                                        cl_int *error) {
+    return create_buffer_with_properties(c, NULL, flags, size, host, error);
+}
+
+static cl_int check_region(cl_mem parent, const cl_buffer_region *r) {
+    if (!r || !ocl_is_inside(parent, r->origin, r->size)) return CL_INVALID_VALUE;
+    if (!r->size) return CL_INVALID_BUFFER_SIZE;
+    return r->origin % IR_LOCAL_ALIGN ? CL_MISALIGNED_SUB_BUFFER_OFFSET : CL_SUCCESS;
+}
+
+static cl_mem new_sub_buffer(cl_mem parent, cl_mem_flags flags, const cl_buffer_region *r,
+                             cl_int *error) {
+    const rt_memory part = {(char *)parent->memory.bytes + r->origin, r->size};
+    cl_mem m = new_mem(parent->context, inherit(parent->flags, flags), part);
+    if (!m) return ocl_fail(error, CL_OUT_OF_HOST_MEMORY);
+    m->host = parent->host ? part.bytes : NULL;
+    m->origin = r->origin;
+    m->parent = parent;
+    ocl_retain_mem(parent);
+    ocl_succeed(error);
+    return m;
+}
+
+static cl_mem CL_API_CALL create_sub_buffer(cl_mem parent, cl_mem_flags flags,
+                                            cl_buffer_create_type type, const void *info,
+                                            cl_int *error) {
+    if (!ocl_is(parent, OCL_MEM) || parent->parent) return ocl_fail(error, CL_INVALID_MEM_OBJECT);
+    if (!are_sub_flags(parent->flags, flags) || type != CL_BUFFER_CREATE_TYPE_REGION)
+        return ocl_fail(error, CL_INVALID_VALUE);
+    cl_int bad = check_region(parent, info);
+    return bad ? ocl_fail(error, bad) : new_sub_buffer(parent, flags, info, error);
+}
+
+/* ---------------------------------------------------------------------------------------- the others */
+
+static cl_int CL_API_CALL retain_mem(cl_mem m) {
+    if (!ocl_is(m, OCL_MEM)) return CL_INVALID_MEM_OBJECT;
+    ocl_retain_mem(m);
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL release_mem(cl_mem m) {
+    if (!ocl_is(m, OCL_MEM)) return CL_INVALID_MEM_OBJECT;
+    ocl_release_mem(m);
+    return CL_SUCCESS;
+}
+
+static bool uses_svm(cl_mem m) { return m->host && ocl_find_svm(m->context, m->host).bytes; }
+
+static cl_int CL_API_CALL get_mem_info(cl_mem m, cl_mem_info what, size_t room, void *to,
+                                       size_t *size) {
+    const ocl_answer a = {room, to, size};
+    if (!ocl_is(m, OCL_MEM)) return CL_INVALID_MEM_OBJECT;
+    switch (what) {
+    case CL_MEM_TYPE: return ocl_give_uint(&a, CL_MEM_OBJECT_BUFFER);
+    case CL_MEM_FLAGS: return ocl_give_ulong(&a, m->flags);
+    case CL_MEM_SIZE: return ocl_give_size(&a, m->memory.size);
+    case CL_MEM_HOST_PTR: return ocl_give_pointer(&a, m->host);
+    case CL_MEM_MAP_COUNT: return ocl_give_uint(&a, m->maps);
+    case CL_MEM_REFERENCE_COUNT: return ocl_give_uint(&a, m->object.refs);
+    case CL_MEM_CONTEXT: return ocl_give_pointer(&a, m->context);
+    case CL_MEM_ASSOCIATED_MEMOBJECT: return ocl_give_pointer(&a, m->parent);
+    case CL_MEM_OFFSET: return ocl_give_size(&a, m->origin);
+    case CL_MEM_USES_SVM_POINTER: return ocl_give_bool(&a, uses_svm(m));
+    case CL_MEM_PROPERTIES: return ocl_give_properties(&a, &m->properties);
+    default: return CL_INVALID_VALUE;
+    }
+}
+
+typedef void CL_CALLBACK mem_destructor(cl_mem m, void *user);
+
+static cl_int CL_API_CALL set_destructor(cl_mem m, mem_destructor *f, void *user) {
+    if (!ocl_is(m, OCL_MEM)) return CL_INVALID_MEM_OBJECT;
+    if (!f) return CL_INVALID_VALUE;
+    return ocl_push_destructor(&m->destructors,
+                               (void(CL_CALLBACK *)(void *, void *))(ocl_function)f, user);
+}
+
+void ocl_fill_memory(ocl_entries *e) {
+    e->core.clCreateBuffer = create_buffer;
+    e->core.clCreateBufferWithProperties = create_buffer_with_properties;
+    e->core.clCreateSubBuffer = create_sub_buffer;
+    e->core.clRetainMemObject = retain_mem;
+    e->core.clReleaseMemObject = release_mem;
+    e->core.clGetMemObjectInfo = get_mem_info;
+    e->core.clSetMemObjectDestructorCallback = set_destructor;
+}

@@ -8,7 +8,9 @@
  *   event.c      events
  *   queue.c      command queues
  *   memory.c     buffers
- *   transfer.c   reading, writing, copying, filling and mapping them
+ *   transfer.c   reading, writing, copying and filling them
+ *   rect.c       … boxes of bytes in them
+ *   map.c        mapping them
  *   svm.c        shared virtual memory
  *   program.c    programs: what they come from, what is known of them
  *   build.c      … and how they are built
@@ -62,6 +64,8 @@ void ocl_fill_event(ocl_entries *e);
 void ocl_fill_queue(ocl_entries *e);
 void ocl_fill_memory(ocl_entries *e);
 void ocl_fill_transfer(ocl_entries *e);
+void ocl_fill_rect(ocl_entries *e);
+void ocl_fill_map(ocl_entries *e);
 void ocl_fill_svm(ocl_entries *e);
 void ocl_fill_program(ocl_entries *e);
 void ocl_fill_build(ocl_entries *e);
@@ -121,6 +125,8 @@ enum { OCL_MAX_GROUP = 4096, OCL_LOCAL_MEMORY = 256 << 10, OCL_MAX_PARAMETERS = 
 cl_platform_id ocl_platform(void);
 cl_device_id ocl_device(void);
 bool ocl_is_device(cl_device_id d);
+/* CL_DEVICE_MAX_MEM_ALLOC_SIZE. */
+cl_ulong ocl_max_allocation(void);
 /* Is there a compiler of OpenCL C on this machine?  (source.c) */
 bool ocl_has_compiler(void);
 
@@ -151,7 +157,7 @@ struct _cl_context {
     void *notify_user;
     ocl_destructor *_Atomic destructors;
     pthread_mutex_t lock; /* of what follows */
-    struct ocl_svm *svm;  /* allocations (svm.c) */
+    void *svm;            /* allocations (svm.c) */
 };
 void ocl_retain_context(cl_context c);
 void ocl_release_context(cl_context c);
@@ -200,6 +206,8 @@ void ocl_release_event(cl_event e);
 
 /* ------------------------------------------------------------------------------------------ memory */
 
+typedef struct ocl_mapping ocl_mapping; /* a mapped region (map.c) */
+
 struct _cl_mem {
     ocl_object object;
     cl_context context;
@@ -211,10 +219,67 @@ struct _cl_mem {
     cl_mem parent;
     size_t origin; /* in the parent */
     _Atomic uint32_t maps;
+    ocl_mapping *mappings; /* of it and its sub-buffers; the context's lock is for them */
     ocl_destructor *_Atomic destructors;
 };
 void ocl_retain_mem(cl_mem m);
 void ocl_release_mem(cl_mem m);
+/* The buffer that has the bytes. */
+static inline cl_mem ocl_root(cl_mem m) { return m->parent ? m->parent : m; }
+/* Not above ocl_max_allocation(), at a multiple of IR_LOCAL_ALIGN, given back with free().  NULL:
+ * there is no memory. */
+void *ocl_allocate(size_t size);
+/* CL_MEM_READ_WRITE and its like: none of them, or one. */
+bool ocl_are_access_flags(cl_mem_flags flags);
+bool ocl_are_map_flags(cl_map_flags flags);
+bool ocl_are_migration_flags(cl_mem_migration_flags flags);
+/* Of a buffer that nobody has any more: its regions are not mapped. */
+void ocl_forget_mappings(cl_mem m);
+
+/* The allocation of shared virtual memory that has a byte in it; NULL and 0: there is none.  It is
+ * good until it is freed. */
+rt_memory ocl_find_svm(cl_context c, const void *byte);
+/* Those that were not freed. */
+void ocl_free_svm(cl_context c);
+
+/* ------------------------------------------------------------------- moving bytes (transfer.c) */
+
+/* A command to be: all that it has in common with others.  Its buffers are kept until it is gone. */
+typedef struct {
+    cl_command_queue queue;
+    cl_command_type type;
+    bool blocking;
+    cl_uint wait_count;
+    const cl_event *wait;
+    cl_event *event;
+    const cl_mem *mems;
+    size_t mem_count;
+} ocl_request;
+
+/* Rows of bytes: where the first is, and how far it is to the next one and to the next slice. */
+typedef struct {
+    char *bytes;
+    size_t row, slice;
+} ocl_box;
+
+/* CL_INVALID_COMMAND_QUEUE, CL_INVALID_MEM_OBJECT, CL_INVALID_CONTEXT. */
+cl_int ocl_check_buffer(cl_command_queue q, cl_mem m);
+/* CL_INVALID_OPERATION: what the host does is not what the buffer was made for. */
+cl_int ocl_check_host_access(cl_mem m, bool reads, bool writes);
+static inline bool ocl_is_inside(cl_mem m, size_t offset, size_t size) {
+    return offset <= m->memory.size && size <= m->memory.size - offset;
+}
+/* Do boxes of some bytes × rows × slices have bytes in common?  Rows of one box do not. */
+bool ocl_overlap(const ocl_box *a, const ocl_box *b, const size_t region[3]);
+/* CL_INVALID_VALUE: a fill wants another pattern, or place. */
+cl_int ocl_check_pattern(const void *pattern, size_t pattern_size, size_t offset, size_t size);
+
+/* These enqueue the command, as ocl_enqueue.  The wait list has been checked. */
+cl_int ocl_request_copy(const ocl_request *r, const ocl_box *to, const ocl_box *from,
+                        const size_t region[3]);
+cl_int ocl_request_fill(const ocl_request *r, rt_memory to, const void *pattern,
+                        size_t pattern_size);
+cl_int ocl_request_nothing(const ocl_request *r);
 
 /* ---------------------------------------------------------------------------- programs and kernels */
 

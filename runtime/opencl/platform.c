@@ -27,6 +27,8 @@ static void fill_entries(void) {
     ocl_fill_queue(&entries);
     ocl_fill_memory(&entries);
     ocl_fill_transfer(&entries);
+    ocl_fill_rect(&entries);
+    ocl_fill_map(&entries);
     ocl_fill_svm(&entries);
     ocl_fill_program(&entries);
     ocl_fill_build(&entries);

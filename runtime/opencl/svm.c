@@ -1,4 +1,196 @@
-/* svm.c — to come */
+/* svm.c — shared virtual memory: all memory is, so there is nothing to share, to map, to migrate.
+ *
+ * What was allocated is known for those who ask for the size: a tree of regions, which do not
+ * overlap; a key is equal to the region that it lies in.
+ */
 #include "runtime/opencl/ocl.h"
 
-void ocl_fill_svm(ocl_entries *e) { (void)e; }
+#include <search.h>
+#include <stdlib.h>
+
+/* -------------------------------------------------------------------------------------- allocations */
+
+static int compare(const void *left, const void *right) {
+    const rt_memory *x = left, *y = right;
+    const uintptr_t a = (uintptr_t)x->bytes, b = (uintptr_t)y->bytes;
+    return a + x->size <= b ? -1 : b + y->size <= a ? 1 : 0;
+}
+
+/* With the context's lock held. */
+static rt_memory *find(cl_context c, const void *byte) {
+    const rt_memory key = {(void *)byte, 1};
+    rt_memory *const *found = tfind(&key, &c->svm, compare);
+    return found ? *found : NULL;
+}
+
+rt_memory ocl_find_svm(cl_context c, const void *byte) {
+    pthread_mutex_lock(&c->lock);
+    const rt_memory *found = find(c, byte);
+    const rt_memory m = found ? *found : (rt_memory){NULL, 0};
+    pthread_mutex_unlock(&c->lock);
+    return m;
+}
+
+static bool add(cl_context c, const rt_memory *m) {
+    pthread_mutex_lock(&c->lock);
+    bool ok = tsearch(m, &c->svm, compare) != NULL;
+    pthread_mutex_unlock(&c->lock);
+    return ok;
+}
+
+static void free_allocation(rt_memory *m) {
+    free(m->bytes);
+    free(m);
+}
+
+static bool are_flags(cl_svm_mem_flags flags) {
+    const cl_svm_mem_flags kind = CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS;
+    return ocl_are_access_flags(flags & ~kind) && (flags & kind) != CL_MEM_SVM_ATOMICS;
+}
+
+static void *CL_API_CALL allocate(cl_context c, cl_svm_mem_flags flags, size_t size,
+                                  cl_uint align) {
+    if (!ocl_is(c, OCL_CONTEXT) || !are_flags(flags)) return NULL;
+    if (!size || size > ocl_max_allocation()) return NULL;
+    if (align > IR_LOCAL_ALIGN || align & (align - 1)) return NULL;
+    rt_memory *m = malloc(sizeof *m);
+    if (!m) return NULL;
+    *m = (rt_memory){ocl_allocate(size), size};
+    if (m->bytes && add(c, m)) return m->bytes;
+    free_allocation(m);
+    return NULL;
+}
+
+/* What is no allocation is left alone. */
+static void CL_API_CALL release(cl_context c, void *bytes) {
+    if (!ocl_is(c, OCL_CONTEXT) || !bytes) return;
+    pthread_mutex_lock(&c->lock);
+    rt_memory *m = find(c, bytes);
+    if (m && m->bytes == bytes)
+        tdelete(m, &c->svm, compare);
+    else
+        m = NULL;
+    pthread_mutex_unlock(&c->lock);
+    if (m) free_allocation(m);
+}
+
+void ocl_free_svm(cl_context c) {
+    while (c->svm) release(c, (*(rt_memory *const *)c->svm)->bytes);
+}
+
+/* --------------------------------------------------------------------------------- commands that free */
+
+typedef void CL_CALLBACK free_function(cl_command_queue q, cl_uint count, void *list[], void *user);
+
+typedef struct {
+    struct _cl_event event; /* the first member */
+    free_function *function;
+    void *user;
+    cl_uint count;
+    void *list[];
+} free_command;
+
+static int32_t run_free(rt_event *e) {
+    free_command *f = (free_command *)(void *)ocl_event_of(e);
+    if (f->function)
+        f->function(f->event.queue, f->count, f->list, f->user);
+    else
+        for (cl_uint n = 0; n < f->count; n++) release(f->event.context, f->list[n]);
+    return RT_COMPLETE;
+}
+
+static cl_int CL_API_CALL enqueue_free(cl_command_queue q, cl_uint count, void *pointers[],
+                                       free_function *function, void *user, cl_uint n,
+                                       const cl_event *list, cl_event *out) {
+    if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
+    if (!count != !pointers) return CL_INVALID_VALUE;
+    cl_int bad = ocl_check_wait_list(q->context, n, list);
+    if (bad) return bad;
+    free_command *f;
+    const size_t bytes = count * sizeof *f->list;
+    f = (free_command *)(void *)ocl_new_command(q, CL_COMMAND_SVM_FREE, sizeof *f + bytes, run_free,
+                                                NULL);
+    if (!f) return CL_OUT_OF_HOST_MEMORY;
+    f->function = function;
+    f->user = user;
+    f->count = count;
+    if (bytes) memcpy(f->list, pointers, bytes);
+    return ocl_enqueue(&f->event, RT_ENQUEUE_COMMAND, false, n, list, out);
+}
+
+/* ------------------------------------------------------------------------------- copies and fills */
+
+static cl_int CL_API_CALL enqueue_memcpy(cl_command_queue q, cl_bool blocking, void *target,
+                                         const void *source, size_t size, cl_uint n,
+                                         const cl_event *list, cl_event *out) {
+    const ocl_request r = {q, CL_COMMAND_SVM_MEMCPY, blocking, n, list, out, NULL, 0};
+    const ocl_box from = {.bytes = (char *)source}, to = {.bytes = target};
+    const size_t region[3] = {size, 1, 1};
+    if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
+    cl_int bad = ocl_check_wait_list(q->context, n, list);
+    if (bad) return bad;
+    if (!target || !source) return CL_INVALID_VALUE;
+    if (ocl_overlap(&from, &to, region)) return CL_MEM_COPY_OVERLAP;
+    return ocl_request_copy(&r, &to, &from, region);
+}
+
+static cl_int CL_API_CALL enqueue_fill(cl_command_queue q, void *bytes, const void *pattern,
+                                       size_t pattern_size, size_t size, cl_uint n,
+                                       const cl_event *list, cl_event *out) {
+    const ocl_request r = {q, CL_COMMAND_SVM_MEMFILL, false, n, list, out, NULL, 0};
+    if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
+    if (!bytes) return CL_INVALID_VALUE;
+    cl_int bad = ocl_check_pattern(pattern, pattern_size, (uintptr_t)bytes, size);
+    if (!bad) bad = ocl_check_wait_list(q->context, n, list);
+    return bad ? bad : ocl_request_fill(&r, (rt_memory){bytes, size}, pattern, pattern_size);
+}
+
+/* -------------------------------------------------------------------- commands with nothing to do */
+
+static cl_int CL_API_CALL enqueue_map(cl_command_queue q, cl_bool blocking, cl_map_flags flags,
+                                      void *bytes, size_t size, cl_uint n, const cl_event *list,
+                                      cl_event *out) {
+    const ocl_request r = {q, CL_COMMAND_SVM_MAP, blocking, n, list, out, NULL, 0};
+    if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
+    if (!bytes || !size || !ocl_are_map_flags(flags)) return CL_INVALID_VALUE;
+    cl_int bad = ocl_check_wait_list(q->context, n, list);
+    return bad ? bad : ocl_request_nothing(&r);
+}
+
+static cl_int CL_API_CALL enqueue_unmap(cl_command_queue q, void *bytes, cl_uint n,
+                                        const cl_event *list, cl_event *out) {
+    const ocl_request r = {q, CL_COMMAND_SVM_UNMAP, false, n, list, out, NULL, 0};
+    if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
+    if (!bytes) return CL_INVALID_VALUE;
+    cl_int bad = ocl_check_wait_list(q->context, n, list);
+    return bad ? bad : ocl_request_nothing(&r);
+}
+
+/* Is a range, or the allocation that holds its first byte, of shared virtual memory? */
+static bool is_range(cl_context c, const char *bytes, size_t size) {
+    const rt_memory m = ocl_find_svm(c, bytes);
+    return m.bytes && size <= m.size - (size_t)(bytes - (char *)m.bytes);
+}
+
+static cl_int CL_API_CALL enqueue_migrate(cl_command_queue q, cl_uint count, const void **pointers,
+                                          const size_t *sizes, cl_mem_migration_flags flags,
+                                          cl_uint n, const cl_event *list, cl_event *out) {
+    const ocl_request r = {q, CL_COMMAND_SVM_MIGRATE_MEM, false, n, list, out, NULL, 0};
+    if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
+    if (!count || !pointers || !ocl_are_migration_flags(flags)) return CL_INVALID_VALUE;
+    for (cl_uint k = 0; k < count; k++)
+        if (!is_range(q->context, pointers[k], sizes ? sizes[k] : 0)) return CL_INVALID_VALUE;
+    cl_int bad = ocl_check_wait_list(q->context, n, list);
+    return bad ? bad : ocl_request_nothing(&r);
+}
+
+void ocl_fill_svm(ocl_entries *e) {
+    e->core.clSVMAlloc = allocate;
+    e->core.clSVMFree = release;
+    e->core.clEnqueueSVMFree = enqueue_free;
+    e->core.clEnqueueSVMMemcpy = enqueue_memcpy;
+    e->core.clEnqueueSVMMemFill = enqueue_fill;
+    e->core.clEnqueueSVMMap = enqueue_map;
+    e->core.clEnqueueSVMUnmap = enqueue_unmap;
+    e->core.clEnqueueSVMMigrateMem = enqueue_migrate;
+}

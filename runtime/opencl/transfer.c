@@ -1,4 +1,231 @@
-/* transfer.c — to come */
+/* transfer.c — reading, writing, copying and filling buffers; commands that move bytes, or none.
+ *
+ * Whatever is moved is a box of bytes: a row of them, rows that make a slice, slices (rect.c); what
+ * has no corners is one row.
+ */
 #include "runtime/opencl/ocl.h"
 
-void ocl_fill_transfer(ocl_entries *e) { (void)e; }
+#include <stdlib.h>
+
+enum { MAX_PATTERN = 128 };
+
+/* What the commands here and in the files that use them have behind their event. */
+typedef struct {
+    struct _cl_event event; /* the first member */
+    ocl_box to, from;
+    size_t region[3];
+    size_t pattern_size;
+    unsigned char pattern[MAX_PATTERN];
+    size_t mem_count;
+    cl_mem mems[];
+} transfer;
+
+static transfer *transfer_of(rt_event *e) { return (transfer *)(void *)ocl_event_of(e); }
+
+static void drop(cl_event e) {
+    transfer *t = (transfer *)(void *)e;
+    for (size_t n = 0; n < t->mem_count; n++) ocl_release_mem(t->mems[n]);
+}
+
+static transfer *new_transfer(const ocl_request *r, rt_command *run) {
+    transfer *t;
+    const size_t size = sizeof *t + r->mem_count * sizeof *t->mems;
+    t = (transfer *)(void *)ocl_new_command(r->queue, r->type, size, run, drop);
+    if (!t) return NULL;
+    for (size_t n = 0; n < r->mem_count; n++) ocl_retain_mem(t->mems[n] = r->mems[n]);
+    t->mem_count = r->mem_count;
+    return t;
+}
+
+static cl_int enqueue(const ocl_request *r, transfer *t) {
+    return ocl_enqueue(&t->event, RT_ENQUEUE_COMMAND, r->blocking, r->wait_count, r->wait,
+                       r->event);
+}
+
+cl_int ocl_request_nothing(const ocl_request *r) {
+    transfer *t = new_transfer(r, NULL);
+    return t ? enqueue(r, t) : CL_OUT_OF_HOST_MEMORY;
+}
+
+/* -------------------------------------------------------------------------------------------- boxes */
+
+static char *row_at(const ocl_box *b, const size_t region[3], size_t row) {
+    return b->bytes + row / region[1] * b->slice + row % region[1] * b->row;
+}
+
+/* Both may be the same bytes. */
+static int32_t run_copy(rt_event *e) {
+    const transfer *t = transfer_of(e);
+    const size_t *region = t->region;
+    for (size_t n = 0; n < region[1] * region[2]; n++)
+        memmove(row_at(&t->to, region, n), row_at(&t->from, region, n), region[0]);
+    return RT_COMPLETE;
+}
+
+cl_int ocl_request_copy(const ocl_request *r, const ocl_box *to, const ocl_box *from,
+                        const size_t region[3]) {
+    transfer *t = new_transfer(r, run_copy);
+    if (!t) return CL_OUT_OF_HOST_MEMORY;
+    t->to = *to;
+    t->from = *from;
+    memcpy(t->region, region, sizeof t->region);
+    return enqueue(r, t);
+}
+
+/* The rows of each are sorted by address: the first of two that are apart meets no row of the other
+ * any more. */
+bool ocl_overlap(const ocl_box *a, const ocl_box *b, const size_t region[3]) {
+    const size_t rows = region[1] * region[2];
+    for (size_t i = 0, k = 0; i < rows && k < rows;) {
+        const uintptr_t x = (uintptr_t)row_at(a, region, i), y = (uintptr_t)row_at(b, region, k);
+        if ((x < y ? y - x : x - y) < region[0]) return true;
+        *(x < y ? &i : &k) += 1;
+    }
+    return false;
+}
+
+/* -------------------------------------------------------------------------------------------- fills */
+
+static size_t min_size(size_t a, size_t b) { return a < b ? a : b; }
+
+/* What has been filled is copied on: pieces that a first-level cache holds. */
+static int32_t run_fill(rt_event *e) {
+    enum { PIECE = 4096 };
+    const transfer *t = transfer_of(e);
+    char *to = t->to.bytes;
+    const size_t size = t->region[0];
+    if (size) memcpy(to, t->pattern, t->pattern_size);
+    for (size_t n, done = t->pattern_size; done < size; done += n) {
+        n = min_size(min_size(done, PIECE), size - done);
+        memcpy(to + done, to, n);
+    }
+    return RT_COMPLETE;
+}
+
+cl_int ocl_request_fill(const ocl_request *r, rt_memory to, const void *pattern,
+                        size_t pattern_size) {
+    transfer *t = new_transfer(r, run_fill);
+    if (!t) return CL_OUT_OF_HOST_MEMORY;
+    t->to.bytes = to.bytes;
+    t->region[0] = to.size;
+    t->pattern_size = pattern_size;
+    memcpy(t->pattern, pattern, pattern_size);
+    return enqueue(r, t);
+}
+
+cl_int ocl_check_pattern(const void *pattern, size_t pattern_size, size_t offset, size_t size) {
+    if (!pattern || !pattern_size || pattern_size > MAX_PATTERN ||
+        pattern_size & (pattern_size - 1))
+        return CL_INVALID_VALUE;
+    return offset % pattern_size || size % pattern_size ? CL_INVALID_VALUE : CL_SUCCESS;
+}
+
+/* ------------------------------------------------------------------------------------------- checks */
+
+cl_int ocl_check_buffer(cl_command_queue q, cl_mem m) {
+    if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
+    if (!ocl_is(m, OCL_MEM)) return CL_INVALID_MEM_OBJECT;
+    return m->context == q->context ? CL_SUCCESS : CL_INVALID_CONTEXT;
+}
+
+cl_int ocl_check_host_access(cl_mem m, bool reads, bool writes) {
+    bool may_read = !(m->flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS));
+    bool may_write = !(m->flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS));
+    return (reads && !may_read) || (writes && !may_write) ? CL_INVALID_OPERATION : CL_SUCCESS;
+}
+
+/* ------------------------------------------------------------------------------------------ entries */
+
+static ocl_box bytes_of(cl_mem m, size_t offset) {
+    return (ocl_box){.bytes = (char *)m->memory.bytes + offset};
+}
+
+static cl_int check_transfer(const ocl_request *r, size_t offset, size_t size, const void *host) {
+    cl_mem m = r->mems[0];
+    cl_int bad = ocl_check_buffer(r->queue, m);
+    if (bad) return bad;
+    if (!ocl_is_inside(m, offset, size) || !host) return CL_INVALID_VALUE;
+    bad = ocl_check_wait_list(m->context, r->wait_count, r->wait);
+    bool reads = r->type == CL_COMMAND_READ_BUFFER;
+    return bad ? bad : ocl_check_host_access(m, reads, !reads);
+}
+
+static cl_int CL_API_CALL read_buffer(cl_command_queue q, cl_mem m, cl_bool blocking, size_t offset,
+                                      size_t size, void *host, cl_uint n, const cl_event *list,
+                                      cl_event *out) {
+    const ocl_request r = {q, CL_COMMAND_READ_BUFFER, blocking, n, list, out, &m, 1};
+    cl_int bad = check_transfer(&r, offset, size, host);
+    if (bad) return bad;
+    const ocl_box from = bytes_of(m, offset), to = {.bytes = host};
+    return ocl_request_copy(&r, &to, &from, (size_t[]){size, 1, 1});
+}
+
+static cl_int CL_API_CALL write_buffer(cl_command_queue q, cl_mem m, cl_bool blocking,
+                                       size_t offset, size_t size, const void *host, cl_uint n,
+                                       const cl_event *list, cl_event *out) {
+    const ocl_request r = {q, CL_COMMAND_WRITE_BUFFER, blocking, n, list, out, &m, 1};
+    cl_int bad = check_transfer(&r, offset, size, host);
+    if (bad) return bad;
+    const ocl_box from = {.bytes = (char *)host}, to = bytes_of(m, offset);
+    return ocl_request_copy(&r, &to, &from, (size_t[]){size, 1, 1});
+}
+
+static cl_int CL_API_CALL copy_buffer(cl_command_queue q, cl_mem source, cl_mem target,
+                                      size_t source_offset, size_t target_offset, size_t size,
+                                      cl_uint n, const cl_event *list, cl_event *out) {
+    const cl_mem both[] = {source, target};
+    const ocl_request r = {q, CL_COMMAND_COPY_BUFFER, false, n, list, out, both, 2};
+    cl_int bad = ocl_check_buffer(q, source);
+    if (!bad) bad = ocl_check_buffer(q, target);
+    if (bad) return bad;
+    if (!ocl_is_inside(source, source_offset, size) || !ocl_is_inside(target, target_offset, size))
+        return CL_INVALID_VALUE;
+    bad = ocl_check_wait_list(q->context, n, list);
+    if (bad) return bad;
+    const ocl_box from = bytes_of(source, source_offset), to = bytes_of(target, target_offset);
+    const size_t region[3] = {size, 1, 1};
+    if (ocl_root(source) == ocl_root(target) && ocl_overlap(&from, &to, region))
+        return CL_MEM_COPY_OVERLAP;
+    return ocl_request_copy(&r, &to, &from, region);
+}
+
+static cl_int CL_API_CALL fill_buffer(cl_command_queue q, cl_mem m, const void *pattern,
+                                      size_t pattern_size, size_t offset, size_t size, cl_uint n,
+                                      const cl_event *list, cl_event *out) {
+    const ocl_request r = {q, CL_COMMAND_FILL_BUFFER, false, n, list, out, &m, 1};
+    cl_int bad = ocl_check_buffer(q, m);
+    if (bad) return bad;
+    if (!ocl_is_inside(m, offset, size)) return CL_INVALID_VALUE;
+    bad = ocl_check_pattern(pattern, pattern_size, offset, size);
+    if (!bad) bad = ocl_check_wait_list(q->context, n, list);
+    if (bad) return bad;
+    return ocl_request_fill(&r, (rt_memory){bytes_of(m, offset).bytes, size}, pattern,
+                            pattern_size);
+}
+
+bool ocl_are_migration_flags(cl_mem_migration_flags flags) {
+    const cl_mem_migration_flags known =
+        CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
+    return !(flags & ~known);
+}
+
+/* All memory is at one place. */
+static cl_int CL_API_CALL migrate(cl_command_queue q, cl_uint count, const cl_mem *mems,
+                                  cl_mem_migration_flags flags, cl_uint n, const cl_event *list,
+                                  cl_event *out) {
+    const ocl_request r = {q, CL_COMMAND_MIGRATE_MEM_OBJECTS, false, n, list, out, mems, count};
+    cl_int bad = ocl_is(q, OCL_QUEUE) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE;
+    for (cl_uint k = 0; !bad && mems && k < count; k++) bad = ocl_check_buffer(q, mems[k]);
+    if (bad) return bad;
+    if (!count || !mems || !ocl_are_migration_flags(flags)) return CL_INVALID_VALUE;
+    bad = ocl_check_wait_list(q->context, n, list);
+    return bad ? bad : ocl_request_nothing(&r);
+}
+
+void ocl_fill_transfer(ocl_entries *e) {
+    e->core.clEnqueueReadBuffer = read_buffer;
+    e->core.clEnqueueWriteBuffer = write_buffer;
+    e->core.clEnqueueCopyBuffer = copy_buffer;
+    e->core.clEnqueueFillBuffer = fill_buffer;
+    e->core.clEnqueueMigrateMemObjects = migrate;
+}
