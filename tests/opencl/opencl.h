@@ -15,14 +15,12 @@
 #define CL_USE_DEPRECATED_OPENCL_2_0_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
+#include "tests/opencl/loader.h"
+
 #include <CL/cl.h>
 #include <criterion/criterion.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /* ------------------------------------------------------------------------------------------- checks */
 
@@ -75,17 +73,6 @@ static struct {
     cl_command_queue queue;
 } ocl;
 
-/* The test is BUILD/tests/opencl/NAME, the loader's file BUILD/spvfuse.icd. */
-static inline void find_implementation(void) {
-    char path[4096];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - sizeof "spvfuse.icd");
-    cr_assert(n > 0);
-    path[n] = 0;
-    for (int up = 0; up < 3; up++) *strrchr(path, '/') = 0;
-    strcat(path, "/spvfuse.icd");
-    setenv("OCL_ICD_VENDORS", path, 1);
-}
-
 static inline cl_context new_context(void) {
     return MAKE(clCreateContext(NULL, 1, &ocl.device, NULL, NULL, &error));
 }
@@ -97,7 +84,7 @@ static inline cl_command_queue new_queue(cl_context c, cl_command_queue_properti
 }
 
 static inline void begin_opencl(void) {
-    find_implementation();
+    cr_assert(find_implementation());
     SUCCEEDS(clGetPlatformIDs(1, &ocl.platform, NULL));
     SUCCEEDS(clGetDeviceIDs(ocl.platform, CL_DEVICE_TYPE_ALL, 1, &ocl.device, NULL));
     ocl.context = new_context();
