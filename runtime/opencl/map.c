@@ -64,7 +64,7 @@ void ocl_forget_mappings(cl_mem m) {
     pthread_mutex_unlock(&root->context->lock);
 }
 
-/* ------------------------------------------------------------------------------------------ entries */
+/* -------------------------------------------------------------------------------------- entries */
 
 bool ocl_are_map_flags(cl_map_flags flags) {
     const cl_map_flags keep = CL_MAP_READ | CL_MAP_WRITE;

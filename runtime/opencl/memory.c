@@ -18,7 +18,7 @@ void *ocl_allocate(size_t size) {
                          (size + IR_LOCAL_ALIGN - 1) / IR_LOCAL_ALIGN * IR_LOCAL_ALIGN);
 }
 
-/* -------------------------------------------------------------------------------------------- flags */
+/* ---------------------------------------------------------------------------------------- flags */
 
 static bool at_most_one(cl_mem_flags flags) { return !(flags & (flags - 1)); }
 
@@ -55,7 +55,7 @@ static cl_mem_flags inherit(cl_mem_flags parent, cl_mem_flags flags) {
     return flags | (parent & PLACE);
 }
 
-/* ------------------------------------------------------------------------------------------ objects */
+/* -------------------------------------------------------------------------------------- objects */
 
 static cl_mem new_mem(cl_context c, cl_mem_flags flags, rt_memory memory) {
     cl_mem m = calloc(1, sizeof *m);
@@ -86,7 +86,7 @@ void ocl_release_mem(cl_mem m) {
     if (parent && ocl_release(&parent->object)) free_mem(parent);
 }
 
-/* ----------------------------------------------------------------------------------------- creation */
+/* ------------------------------------------------------------------------------------- creation */
 
 /* CL_INVALID_BUFFER_SIZE also when there is less shared virtual memory than is asked for. */
 static cl_int check_host_pointer(cl_context c, cl_mem_flags flags, size_t size, const char *host) {
@@ -171,7 +171,7 @@ static cl_mem CL_API_CALL create_sub_buffer(cl_mem parent, cl_mem_flags flags,
     return bad ? ocl_fail(error, bad) : new_sub_buffer(parent, flags, info, error);
 }
 
-/* ---------------------------------------------------------------------------------------- the others */
+/* ----------------------------------------------------------------------------------- the others */
 
 static cl_int CL_API_CALL retain_mem(cl_mem m) {
     if (!ocl_is(m, OCL_MEM)) return CL_INVALID_MEM_OBJECT;

@@ -242,9 +242,9 @@ rt_memory ocl_find_svm(cl_context c, const void *byte);
 /* Those that were not freed. */
 void ocl_free_svm(cl_context c);
 
-/* ------------------------------------------------------------------- moving bytes (transfer.c) */
+/* -------------------------------------------------------------------- moving bytes (transfer.c) */
 
-/* A command to be: all that it has in common with others.  Its buffers are kept until it is gone. */
+/* A command to be: what it has in common with others.  Its buffers are kept until it is gone. */
 typedef struct {
     cl_command_queue queue;
     cl_command_type type;

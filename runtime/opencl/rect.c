@@ -1,8 +1,8 @@
 /* rect.c — boxes of bytes in buffers: reading, writing and copying them.
  *
- * A pitch of 0 means that nothing lies between.  Rows of a box never overlap: of reads and writes the
- * specification says that a slice may be shorter than its rows when it is a multiple of one; none is
- * here.
+ * A pitch of 0 means that nothing lies between.  Rows of a box never overlap: of reads and writes
+ * the specification lets a slice be shorter than its rows together, if it is a multiple of one; here
+ * none is.
  */
 #include "runtime/opencl/ocl.h"
 
@@ -39,7 +39,7 @@ static bool is_region(const size_t *region) {
     return region && region[0] && region[1] && region[2];
 }
 
-/* ------------------------------------------------------------------------------------ reads and writes */
+/* ----------------------------------------------------------------------------- reads and writes */
 
 typedef struct {
     ocl_box buffer, host;
@@ -85,7 +85,7 @@ static cl_int CL_API_CALL write_rect(cl_command_queue q, cl_mem m, cl_bool block
     return bad ? bad : ocl_request_copy(&r, &b.buffer, &b.host, region);
 }
 
-/* ------------------------------------------------------------------------------------------- copies */
+/* --------------------------------------------------------------------------------------- copies */
 
 /* … where a slice is a number of rows. */
 static bool find_even_box(cl_mem m, shape s, const size_t region[3], ocl_box *box) {

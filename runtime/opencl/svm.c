@@ -8,7 +8,7 @@
 #include <search.h>
 #include <stdlib.h>
 
-/* -------------------------------------------------------------------------------------- allocations */
+/* ---------------------------------------------------------------------------------- allocations */
 
 static int compare(const void *left, const void *right) {
     const rt_memory *x = left, *y = right;
@@ -78,7 +78,7 @@ void ocl_free_svm(cl_context c) {
     while (c->svm) release(c, (*(rt_memory *const *)c->svm)->bytes);
 }
 
-/* --------------------------------------------------------------------------------- commands that free */
+/* --------------------------------------------------------------------------- commands that free */
 
 typedef void CL_CALLBACK free_function(cl_command_queue q, cl_uint count, void *list[], void *user);
 
@@ -118,7 +118,7 @@ static cl_int CL_API_CALL enqueue_free(cl_command_queue q, cl_uint count, void *
     return ocl_enqueue(&f->event, RT_ENQUEUE_COMMAND, false, n, list, out);
 }
 
-/* ------------------------------------------------------------------------------- copies and fills */
+/* ----------------------------------------------------------------------------- copies and fills */
 
 static cl_int CL_API_CALL enqueue_memcpy(cl_command_queue q, cl_bool blocking, void *target,
                                          const void *source, size_t size, cl_uint n,
@@ -145,7 +145,7 @@ static cl_int CL_API_CALL enqueue_fill(cl_command_queue q, void *bytes, const vo
     return bad ? bad : ocl_request_fill(&r, (rt_memory){bytes, size}, pattern, pattern_size);
 }
 
-/* -------------------------------------------------------------------- commands with nothing to do */
+/* ------------------------------------------------------------------ commands with nothing to do */
 
 static cl_int CL_API_CALL enqueue_map(cl_command_queue q, cl_bool blocking, cl_map_flags flags,
                                       void *bytes, size_t size, cl_uint n, const cl_event *list,

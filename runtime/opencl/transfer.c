@@ -47,7 +47,7 @@ cl_int ocl_request_nothing(const ocl_request *r) {
     return t ? enqueue(r, t) : CL_OUT_OF_HOST_MEMORY;
 }
 
-/* -------------------------------------------------------------------------------------------- boxes */
+/* ---------------------------------------------------------------------------------------- boxes */
 
 static char *row_at(const ocl_box *b, const size_t region[3], size_t row) {
     return b->bytes + row / region[1] * b->slice + row % region[1] * b->row;
@@ -84,7 +84,7 @@ bool ocl_overlap(const ocl_box *a, const ocl_box *b, const size_t region[3]) {
     return false;
 }
 
-/* -------------------------------------------------------------------------------------------- fills */
+/* ---------------------------------------------------------------------------------------- fills */
 
 static size_t min_size(size_t a, size_t b) { return a < b ? a : b; }
 
@@ -120,7 +120,7 @@ cl_int ocl_check_pattern(const void *pattern, size_t pattern_size, size_t offset
     return offset % pattern_size || size % pattern_size ? CL_INVALID_VALUE : CL_SUCCESS;
 }
 
-/* ------------------------------------------------------------------------------------------- checks */
+/* --------------------------------------------------------------------------------------- checks */
 
 cl_int ocl_check_buffer(cl_command_queue q, cl_mem m) {
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
@@ -134,7 +134,7 @@ cl_int ocl_check_host_access(cl_mem m, bool reads, bool writes) {
     return (reads && !may_read) || (writes && !may_write) ? CL_INVALID_OPERATION : CL_SUCCESS;
 }
 
-/* ------------------------------------------------------------------------------------------ entries */
+/* -------------------------------------------------------------------------------------- entries */
 
 static ocl_box bytes_of(cl_mem m, size_t offset) {
     return (ocl_box){.bytes = (char *)m->memory.bytes + offset};

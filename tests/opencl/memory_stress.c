@@ -1,5 +1,5 @@
-/* memory_stress.c — many threads that make, move, map and give back memory of one context, to be run
- * under ThreadSanitizer: nobody sees the bytes of another, and all is given back. */
+/* memory_stress.c — many threads that make, move, map and give back memory of one context, to be
+ * run under ThreadSanitizer: nobody sees the bytes of another, and all is given back. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include "tests/opencl/loader.h"
 #include "tests/random.h"

@@ -1,5 +1,5 @@
-/* memory_test.c — buffers: how they are made, what is refused, what they say of themselves, and when
- * they end. */
+/* memory_test.c — buffers: how they are made, what is refused, what they say of themselves, and
+ * when they end. */
 #include "tests/opencl/opencl.h"
 
 TestSuite(memory, .init = begin_opencl, .fini = end_opencl);
@@ -16,7 +16,7 @@ static void *bytes_of(cl_mem m) {
     return p;
 }
 
-/* ----------------------------------------------------------------------------------------- creation */
+/* ------------------------------------------------------------------------------------- creation */
 
 Test(memory, all_flags) {
     static const cl_mem_flags place[] = {0, CL_MEM_USE_HOST_PTR, CL_MEM_ALLOC_HOST_PTR,
@@ -124,7 +124,7 @@ Test(memory, copy_is_taken_at_once) {
     SUCCEEDS(clReleaseMemObject(m));
 }
 
-/* -------------------------------------------------------------------------------------- sub-buffers */
+/* ---------------------------------------------------------------------------------- sub-buffers */
 
 static cl_mem sub_buffer(cl_mem m, cl_mem_flags flags, size_t origin, size_t size) {
     const cl_buffer_region r = {origin, size};
@@ -210,7 +210,7 @@ Test(memory, wrong_sub_buffers) {
     SUCCEEDS(clReleaseMemObject(m));
 }
 
-/* -------------------------------------------------------------------------------------------- answers */
+/* -------------------------------------------------------------------------------------- answers */
 
 Test(memory, info) {
     cl_mem m = MAKE(clCreateBuffer(ocl.context, CL_MEM_READ_ONLY, 100, NULL, &error));
@@ -238,7 +238,7 @@ Test(memory, wrong_info) {
     SUCCEEDS(clReleaseMemObject(m));
 }
 
-/* ---------------------------------------------------------------------------------------- lifetimes */
+/* ------------------------------------------------------------------------------------ lifetimes */
 
 Test(memory, references) {
     cl_mem m = MAKE(clCreateBuffer(ocl.context, 0, 100, NULL, &error));

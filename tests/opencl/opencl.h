@@ -1,5 +1,5 @@
-/* opencl.h — what tests of the OpenCL implementation share: they find it as other programs do, by the
- * loader, with one context and one queue in order.
+/* opencl.h — what tests of the OpenCL implementation share: they find it as other programs do, by
+ * the loader, with one context and one queue in order.
  *
  *     TestSuite(memory, .init = begin_opencl, .fini = end_opencl);
  *     Test(memory, create) { cl_mem m = MAKE(clCreateBuffer(ocl.context, 0, 64, NULL, &error)); … }
@@ -22,7 +22,7 @@
 #include <stdio.h>
 #include <time.h>
 
-/* ------------------------------------------------------------------------------------------- checks */
+/* --------------------------------------------------------------------------------------- checks */
 
 /* That a call gives an error code; the test goes on. */
 #define FAILS(wanted, call)                                                                        \
@@ -64,7 +64,7 @@ static inline void *check_made(void *made, const char *call, int line) {
         cr_expect(told_ == (wanted), "%s is not %s", #what, #wanted);                              \
     } while (0)
 
-/* ------------------------------------------------------------------------------------- begin and end */
+/* -------------------------------------------------------------------------------- begin and end */
 
 static struct {
     cl_platform_id platform;

@@ -1,5 +1,5 @@
-/* rect_test.c — boxes of bytes: reading, writing and copying them, against copies of single bytes, and
- * every error. */
+/* rect_test.c — boxes of bytes: reading, writing and copying them, against copies of single bytes,
+ * and every error. */
 #include "tests/opencl/buffers.h"
 #include "tests/random.h"
 
@@ -75,7 +75,7 @@ static cl_int copy_rect(cl_mem from, cl_mem to, const shape *f, const shape *t,
                                    f->slice, t->row, t->slice, 0, NULL, NULL);
 }
 
-/* ------------------------------------------------------------------------------------ random boxes */
+/* --------------------------------------------------------------------------------- random boxes */
 
 enum { ROUNDS = 3000 };
 
@@ -181,7 +181,7 @@ Test(rect, copy_between_sub_buffers) {
     SUCCEEDS(clReleaseMemObject(high));
 }
 
-/* ------------------------------------------------------------------------------------------- errors */
+/* --------------------------------------------------------------------------------------- errors */
 
 static const size_t unit[3] = {4, 2, 2};
 static const shape plain = {{0, 0, 0}, 0, 0};

@@ -16,7 +16,7 @@ static void expect_type(cl_event e, cl_command_type type) {
     SUCCEEDS(clReleaseEvent(e));
 }
 
-/* -------------------------------------------------------------------------------------- allocations */
+/* ---------------------------------------------------------------------------------- allocations */
 
 Test(svm, allocate) {
     const cl_svm_mem_flags fine = CL_MEM_SVM_FINE_GRAIN_BUFFER;
@@ -79,7 +79,7 @@ Test(svm, many_allocations) {
     SUCCEEDS(clReleaseContext(c));
 }
 
-/* ------------------------------------------------------------------------------------------ buffers */
+/* -------------------------------------------------------------------------------------- buffers */
 
 Test(svm, buffers_use_it) {
     unsigned char *p = new_svm(512), own[512];
@@ -111,7 +111,7 @@ Test(svm, buffers_are_no_larger) {
     clSVMFree(ocl.context, p);
 }
 
-/* -------------------------------------------------------------------------------- enqueued freeing */
+/* ----------------------------------------------------------------------------- enqueued freeing */
 
 typedef struct {
     cl_command_queue queue;
@@ -161,7 +161,7 @@ Test(svm, wrong_free) {
     FAILS(CL_SUCCESS, FREE(ocl.queue, 0, NULL, 0, NULL));
 }
 
-/* ------------------------------------------------------------------------------- copies and fills */
+/* ----------------------------------------------------------------------------- copies and fills */
 
 Test(svm, memcpy) {
     unsigned char *p = new_svm(16), own[16] = "from the host", back[16] = "";
@@ -224,7 +224,7 @@ Test(svm, wrong_fill) {
     clSVMFree(ocl.context, p);
 }
 
-/* ---------------------------------------------------------------------------- mapping and migration */
+/* ------------------------------------------------------------------------ mapping and migration */
 
 Test(svm, map) {
     unsigned char *p = new_svm(64);

@@ -1,10 +1,10 @@
-/* transfer_test.c — reading, writing, copying, filling and migrating buffers: what they move, and every
- * error.  rect_test.c has boxes, map_test.c mappings. */
+/* transfer_test.c — reading, writing, copying, filling and migrating buffers: what they move, and
+ * every error.  rect_test.c has boxes, map_test.c mappings. */
 #include "tests/opencl/buffers.h"
 
 TestSuite(transfer, .init = begin_buffers, .fini = end_buffers);
 
-/* ---------------------------------------------------------------------------------- reads and writes */
+/* ----------------------------------------------------------------------------- reads and writes */
 
 Test(transfer, read) {
     unsigned char got[16];
@@ -122,7 +122,7 @@ Test(transfer, host_access) {
     }
 }
 
-/* -------------------------------------------------------------------------------------------- copies */
+/* --------------------------------------------------------------------------------------- copies */
 
 Test(transfer, copy) {
     unsigned char got[SIZE];
@@ -169,7 +169,7 @@ Test(transfer, wrong_copy) {
     CHECK_WAIT_LIST(clEnqueueCopyBuffer(ocl.queue, buffer, buffer, 0, 2, 2, n, list, NULL));
 }
 
-/* --------------------------------------------------------------------------------------------- fills */
+/* ---------------------------------------------------------------------------------------- fills */
 
 Test(transfer, fill) {
     unsigned char pattern[128], got[SIZE];
@@ -216,7 +216,7 @@ Test(transfer, wrong_fill) {
     CHECK_WAIT_LIST(FILL(ocl.queue, buffer, pattern, 4, 4, 8, n, list));
 }
 
-/* ----------------------------------------------------------------------------------------- migration */
+/* ------------------------------------------------------------------------------------ migration */
 
 Test(transfer, migrate) {
     cl_mem s = sub_buffer(0, 16);

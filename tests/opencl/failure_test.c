@@ -1,0 +1,167 @@
+/* failure_test.c — every allocation of memory fails in turn: entries say so, and have done nothing.
+ *
+ * The program's malloc and its kin are those of all that it loads.  Sanitizers have their own: with
+ * them nothing fails. */
+#include "tests/opencl/buffers.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+
+static _Atomic int left = -1; /* allocations that succeed; -1: all */
+
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+enum { CAN_FAIL = false };
+#else
+enum { CAN_FAIL = true };
+
+#pragma GCC visibility push(default)
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_memalign(size_t align, size_t size);
+
+/* From one allocation on all do. */
+static bool fails(void) {
+    if (left < 0 || (left > 0 && left--)) return false;
+    errno = ENOMEM;
+    return true;
+}
+
+void *malloc(size_t size) { return fails() ? NULL : __libc_malloc(size); }
+
+void *calloc(size_t count, size_t size) { return fails() ? NULL : __libc_calloc(count, size); }
+
+void *aligned_alloc(size_t align, size_t size) {
+    return fails() ? NULL : __libc_memalign(align, size);
+}
+#pragma GCC visibility pop
+#endif
+
+TestSuite(failure, .init = begin_buffers, .fini = end_buffers);
+
+/* Gives CL_SUCCESS and has undone what it did, or what went wrong. */
+typedef cl_int operation(void *user);
+
+static void fail_each(operation *o, void *user, cl_uint maps) {
+    cl_int status;
+    int n = 0;
+    do {
+        left = n++;
+        status = o(user);
+        left = -1;
+        cr_expect(status == CL_SUCCESS || status == CL_OUT_OF_HOST_MEMORY ||
+                  status == CL_MEM_OBJECT_ALLOCATION_FAILURE);
+        TELLS(cl_uint, maps, clGetMemObjectInfo, buffer, CL_MEM_MAP_COUNT);
+    } while (status && n < 100);
+    cr_expect_eq(status, CL_SUCCESS);
+    cr_expect_eq(n > 1, CAN_FAIL);
+}
+
+/* … of clEnqueue…: the queue gives everything back when it is empty. */
+static cl_int finish(cl_int status) {
+    clFinish(ocl.queue);
+    return status;
+}
+
+static cl_int create(void *user) {
+    cl_mem m = clCreateBuffer(ocl.context, user ? CL_MEM_USE_HOST_PTR : 0, 16, user, &error);
+    if (m) clReleaseMemObject(m);
+    return error;
+}
+
+static cl_int create_part(void *user) {
+    const cl_buffer_region r = {128, 16};
+    cl_mem m = clCreateSubBuffer(buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &r, &error);
+    (void)user;
+    if (m) clReleaseMemObject(m);
+    return error;
+}
+
+static void CL_CALLBACK nothing(cl_mem m, void *user) { (void)m, (void)user; }
+
+static cl_int set_destructor(void *user) {
+    return clSetMemObjectDestructorCallback(buffer, nothing, user);
+}
+
+Test(failure, objects) {
+    char host[16];
+    fail_each(create, NULL, 0);
+    fail_each(create, host, 0);
+    fail_each(create_part, NULL, 0);
+    fail_each(set_destructor, NULL, 0);
+}
+
+static cl_int read_some(void *user) {
+    return finish(clEnqueueReadBuffer(ocl.queue, buffer, CL_TRUE, 0, 16, user, 0, NULL, NULL));
+}
+
+static cl_int copy(void *user) {
+    (void)user;
+    return finish(clEnqueueCopyBuffer(ocl.queue, buffer, buffer, 0, 64, 16, 0, NULL, NULL));
+}
+
+static cl_int fill(void *user) {
+    return finish(clEnqueueFillBuffer(ocl.queue, buffer, user, 1, 0, 16, 0, NULL, NULL));
+}
+
+static cl_int migrate(void *user) {
+    (void)user;
+    return finish(clEnqueueMigrateMemObjects(ocl.queue, 1, &buffer, 0, 0, NULL, NULL));
+}
+
+Test(failure, transfers) {
+    char host[16] = "";
+    fail_each(read_some, host, 0);
+    fail_each(copy, NULL, 0);
+    fail_each(fill, host, 0);
+    fail_each(migrate, NULL, 0);
+}
+
+static cl_int map(void *user) {
+    *(void **)user = clEnqueueMapBuffer(ocl.queue, buffer, CL_TRUE, CL_MAP_WRITE, 0, SIZE, 0, NULL,
+                                        NULL, &error);
+    if (error) return error;
+    left = -1;
+    return clEnqueueUnmapMemObject(ocl.queue, buffer, *(void **)user, 0, NULL, NULL);
+}
+
+/* Mapped again as long as it fails. */
+static cl_int unmap(void *user) {
+    cl_int status = clEnqueueUnmapMemObject(ocl.queue, buffer, *(void **)user, 0, NULL, NULL);
+    left = -1;
+    if (!status)
+        clEnqueueMapBuffer(ocl.queue, buffer, CL_TRUE, CL_MAP_WRITE, 0, SIZE, 0, NULL, NULL,
+                           &error);
+    return status;
+}
+
+Test(failure, mappings) {
+    void *p;
+    fail_each(map, &p, 0);
+    p = MAKE(clEnqueueMapBuffer(ocl.queue, buffer, CL_TRUE, CL_MAP_WRITE, 0, SIZE, 0, NULL, NULL,
+                                &error));
+    fail_each(unmap, &p, 1);
+    SUCCEEDS(clEnqueueUnmapMemObject(ocl.queue, buffer, p, 0, NULL, NULL));
+}
+
+static cl_int allocate_shared(void *user) {
+    void *p = clSVMAlloc(ocl.context, 0, 16, 0);
+    (void)user;
+    clSVMFree(ocl.context, p);
+    return p ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
+}
+
+static cl_int copy_shared(void *user) {
+    char from[16] = "";
+    return finish(clEnqueueSVMMemcpy(ocl.queue, CL_TRUE, user, from, 16, 0, NULL, NULL));
+}
+
+static cl_int free_shared(void *user) {
+    return finish(clEnqueueSVMFree(ocl.queue, 1, &user, NULL, NULL, 0, NULL, NULL));
+}
+
+Test(failure, shared_memory) {
+    fail_each(allocate_shared, NULL, 0);
+    void *p = clSVMAlloc(ocl.context, 0, 16, 0);
+    fail_each(copy_shared, p, 0);
+    fail_each(free_shared, p, 0);
+}
