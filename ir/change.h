@@ -116,6 +116,10 @@ ir_global *ir_importer_global(ir_importer *im, const ir_global *g);
 ir_func *ir_import_func(ir_module *m, const ir_func *f, const char *name);
 ir_global *ir_import_global(ir_module *m, const ir_global *g);
 ir_type ir_import_type(ir_module *m, const ir_module *from, ir_type t);
+/* All of `from` in m, which is empty: what one of them exports takes the place of what others
+ * import.  Whole: nothing may stay undefined, and only kernels keep their names for others.  False
+ * after messages about what is defined twice, differently or not at all. (link.c) */
+bool ir_link(ir_module *m, ir_module *const *from, size_t n, bool whole);
 /* A loc of im->m for the line that a loc of `from` stands for; 0: it has none. (lines.c) */
 uint32_t ir_import_loc(ir_importer *im, const ir_module *from, uint32_t loc);
 

@@ -1,5 +1,5 @@
-/* clone.h — private to clone.c and import.c: a copied body refers to types, functions and globals,
- * which are imported; an imported function gets a copied body.
+/* clone.h — private to clone.c, import.c and link.c: a copied body refers to types, functions and
+ * globals, which are imported; an imported function gets a copied body; linking is importing all.
  */
 #ifndef SPVFUSE_IR_CLONE_H
 #define SPVFUSE_IR_CLONE_H
@@ -11,6 +11,11 @@
 ir_type ir_importer_type(ir_importer *im, const ir_module *from, ir_type t);
 /* A function that something imported refers to; as a callee it is no kernel any more. */
 ir_func *ir_importer_callee(ir_importer *im, const ir_func *f);
+/* A function under its own name, as what it is; its body follows. */
+ir_func *ir_importer_declare(ir_importer *im, const ir_func *f);
+/* `there`, of im->m, stands for f; false: it has another signature. */
+bool ir_importer_join(ir_importer *im, const ir_func *f, ir_func *there);
+bool ir_importer_join_global(ir_importer *im, const ir_global *g, ir_global *there);
 ir_global *ir_importer_reference(ir_importer *im, const ir_global *g);
 /* Gives all that has been declared its body or initial bytes. */
 void ir_importer_finish(ir_importer *im);

@@ -91,6 +91,16 @@ static ir_func *find_declaration(ir_importer *im, const ir_func *f, const char *
     return is_same_signature(im, f, there) ? there : NULL;
 }
 
+bool ir_importer_join(ir_importer *im, const ir_func *f, ir_func *there) {
+    if (!is_same_signature(im, f, there)) return false;
+    remember(im, f, there);
+    return true;
+}
+
+ir_func *ir_importer_declare(ir_importer *im, const ir_func *f) {
+    return adopt(im, f, new_func(im, f, f->name));
+}
+
 ir_func *ir_importer_callee(ir_importer *im, const ir_func *f) {
     ir_func *known = known_copy(im, f);
     if (known) return known;
@@ -123,10 +133,20 @@ static ir_global *adopt_global(ir_importer *im, const ir_global *g, bool define)
     ir_type type = ir_importer_type(im, g->module, g->type);
     ir_global *copy = find_twin(im, g, type, define);
     bool fill = !copy || (copy->flags & IR_FUNC_IMPORT);
-    if (!copy) copy = ir_global_new(im->m, g->name, g->space, type);
+    if (!copy) {
+        copy = ir_global_new(im->m, g->name, g->space, type);
+        copy->flags = g->flags;
+    }
     remember(im, g, copy);
     if (fill) *ir_push(&im->m->arena, &im->globals) = g;
     return copy;
+}
+
+bool ir_importer_join_global(ir_importer *im, const ir_global *g, ir_global *there) {
+    if (g->space != there->space || ir_importer_type(im, g->module, g->type) != there->type)
+        return false;
+    remember(im, g, there);
+    return true;
 }
 
 ir_global *ir_importer_reference(ir_importer *im, const ir_global *g) {

@@ -1,0 +1,120 @@
+/* link.c — several modules become one.
+ *
+ * Names are given in this order: kernels and what is exported, under the names that others know;
+ * then imports that nobody defines, for a later link; what is left belongs to its module, comes
+ * along with those that use it, and gets another name where its own is taken.  Bodies are copied
+ * when everything has its place, so that modules may need each other.
+ *
+ * Of definitions that say themselves that they are the same (LinkOnceODR) the first stands.
+ */
+#include "ir/clone.h"
+
+typedef struct {
+    ir_importer importer;
+    bool ok;
+} linking;
+
+static void complain(linking *l, const ir_module *m, const char *name, const char *what) {
+    ir_report(l->importer.m->cx, (ir_message){.severity = IR_ERROR, .file = m->name}, "'%s' %s",
+              name, what);
+    l->ok = false;
+}
+
+/* May one definition stand for the other? */
+static bool are_same(uint32_t flags, uint32_t other) { return (flags | other) & IR_FUNC_ODR; }
+
+static bool is_taken(const linking *l, const char *name) {
+    return ir_func_find(l->importer.m, name) || ir_global_find(l->importer.m, name);
+}
+
+/* ---------------------------------------------------------------------------------- definitions */
+
+static void define_func(linking *l, const ir_func *f) {
+    ir_func *there = ir_func_find(l->importer.m, f->name);
+    if (!is_taken(l, f->name))
+        ir_importer_declare(&l->importer, f);
+    else if (!there || !are_same(f->flags, there->flags))
+        complain(l, f->module, f->name, "is defined more than once");
+    else if (!ir_importer_join(&l->importer, f, there))
+        complain(l, f->module, f->name, "has other parameters or another result elsewhere");
+}
+
+static void define_global(linking *l, const ir_global *g) {
+    ir_global *there = ir_global_find(l->importer.m, g->name);
+    if (!is_taken(l, g->name))
+        ir_importer_reference(&l->importer, g);
+    else if (!there || !are_same(g->flags, there->flags))
+        complain(l, g->module, g->name, "is defined more than once");
+    else if (!ir_importer_join_global(&l->importer, g, there))
+        complain(l, g->module, g->name, "has another type elsewhere");
+}
+
+static void define_all(linking *l, const ir_module *m) {
+    foreach_func (f, m)
+        if (f->flags & (IR_FUNC_KERNEL | IR_FUNC_EXPORT)) define_func(l, f);
+    foreach_global (g, m)
+        if (g->flags & IR_FUNC_EXPORT) define_global(l, g);
+}
+
+/* -------------------------------------------------------------------------------------- imports */
+
+static void resolve_func(linking *l, const ir_func *f) {
+    ir_func *there = ir_func_find(l->importer.m, f->name);
+    if (!there || there->flags & IR_FUNC_IMPORT)
+        ir_importer_callee(&l->importer, f);
+    else if (!ir_importer_join(&l->importer, f, there))
+        complain(l, f->module, f->name, "is defined with other parameters or another result");
+}
+
+static void resolve_global(linking *l, const ir_global *g) {
+    ir_global *there = ir_global_find(l->importer.m, g->name);
+    if (!there || there->flags & IR_FUNC_IMPORT)
+        ir_importer_reference(&l->importer, g);
+    else if (!ir_importer_join_global(&l->importer, g, there))
+        complain(l, g->module, g->name, "is defined with another type");
+}
+
+static void resolve_all(linking *l, const ir_module *m) {
+    foreach_func (f, m)
+        if (f->flags & IR_FUNC_IMPORT) resolve_func(l, f);
+    foreach_global (g, m)
+        if (g->flags & IR_FUNC_IMPORT) resolve_global(l, g);
+}
+
+/* -------------------------------------------------------------------------------------- results */
+
+static void close_func(linking *l, ir_func *f) {
+    if (f->flags & IR_FUNC_IMPORT) complain(l, f->module, f->name, "is not defined");
+    f->flags &= ~(uint32_t)(IR_FUNC_EXPORT | IR_FUNC_ODR);
+}
+
+static void close_global(linking *l, ir_global *g) {
+    if (g->flags & IR_FUNC_IMPORT) complain(l, g->module, g->name, "is not defined");
+    g->flags &= ~(uint32_t)(IR_FUNC_EXPORT | IR_FUNC_ODR);
+}
+
+static void close_names(linking *l) {
+    foreach_func (f, l->importer.m) close_func(l, f);
+    foreach_global (g, l->importer.m) close_global(l, g);
+}
+
+static void take_source(ir_module *m, const ir_module *from) {
+    if (from->source_version <= m->source_version) return;
+    m->source_language = from->source_language;
+    m->source_version = from->source_version;
+}
+
+bool ir_link(ir_module *m, ir_module *const *from, size_t n, bool whole) {
+    linking l = {.importer = {.m = m}, .ok = true};
+    for (size_t k = 0; k < n; k++) {
+        if (from[k]->pointer_bits != m->pointer_bits)
+            complain(&l, m, from[k]->name, "has pointers of another size");
+        take_source(m, from[k]);
+        define_all(&l, from[k]);
+    }
+    for (size_t k = 0; k < n; k++) resolve_all(&l, from[k]);
+    if (!l.ok) return false;
+    ir_importer_finish(&l.importer);
+    if (whole) close_names(&l);
+    return l.ok;
+}
