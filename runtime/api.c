@@ -122,6 +122,13 @@ char *rt_read_file(spvf_context *context, ir_arena *arena, const char *path, siz
     return j.data;
 }
 
+void rt_write_file(spvf_context *context, const char *path, const void *data, size_t size) {
+    FILE *f = fopen(path, "wb");
+    bool ok = f && fwrite(data, 1, size, f) == size;
+    if (f) ok = fclose(f) == 0 && ok;
+    if (!ok) rt_throw(context, IR_ERR_IO, "%s: cannot be written", path);
+}
+
 /* -------------------------------------------------------------------------------------- context */
 
 /* Gives a message without a place that of the statement at work. */

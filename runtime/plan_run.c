@@ -356,10 +356,7 @@ static void run_write(run_job *j, const rt_range_stmt *r) {
     const rt_buffer_decl *b = &j->plan->buffers.data[r->buffer];
     const char *data = read_elements(j, r), *path = rt_plan_path(j->plan, &j->scratch, r->path);
     size_t size = (size_t)(r->last - r->first + 1) * rt_elem_size(b->elem);
-    FILE *f = fopen(path, "wb");
-    bool ok = f && fwrite(data, 1, size, f) == size;
-    if (f) ok = fclose(f) == 0 && ok;
-    if (!ok) rt_throw(j->plan->context, IR_ERR_IO, "%s: cannot be written", path);
+    rt_write_file(j->plan->context, path, data, size);
 }
 
 /* -------------------------------------------------------------------------------------- running */

@@ -1,7 +1,8 @@
-/* process.c — other programs: finding them in PATH, and running one as a filter over two files. */
+/* process.c — other programs: finding them in PATH, running them, one as a filter of files. */
 #include "runtime/runtime.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -18,6 +19,44 @@ const char *rt_find_program(ir_arena *a, const char *name) {
     return NULL;
 }
 
+char *rt_temporary_name(ir_arena *a) {
+    const char *folder = getenv("TMPDIR");
+    return ir_sprintf(a, "%s/spvfuse-XXXXXX", folder && *folder ? folder : "/tmp");
+}
+
+/* -------------------------------------------------------------------------------------- running */
+
+/* False when it is known to have failed.  Nothing is known when the host ignores SIGCHLD, or waits
+ * for our child itself: the status is then lost, and what was written must tell. */
+static bool wait_for(pid_t child) {
+    int status;
+    pid_t got;
+    do got = waitpid(child, &status, 0);
+    while (got < 0 && errno == EINTR);
+    return got < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static bool redirect(posix_spawn_file_actions_t *a, const char *in, const char *messages) {
+    const int create = O_WRONLY | O_CREAT | O_TRUNC;
+    if (posix_spawn_file_actions_addopen(a, 0, in ? in : "/dev/null", O_RDONLY, 0)) return false;
+    if (!messages) return true;
+    return posix_spawn_file_actions_addopen(a, 1, messages, create, 0600) == 0 &&
+           posix_spawn_file_actions_adddup2(a, 1, 2) == 0;
+}
+
+rt_outcome rt_run_program(char *const *argv, const char *in, const char *messages) {
+    extern char **environ;
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    if (posix_spawn_file_actions_init(&actions)) return RT_PROGRAM_MISSING;
+    bool ok = redirect(&actions, in, messages) &&
+              posix_spawn(&child, argv[0], &actions, NULL, argv, environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    return !ok ? RT_PROGRAM_MISSING : wait_for(child) ? RT_PROGRAM_RAN : RT_PROGRAM_FAILED;
+}
+
+/* -------------------------------------------------------------------------------------- filters */
+
 typedef struct {
     spvf_context *context;
     ir_arena *arena;
@@ -29,49 +68,30 @@ typedef struct {
     size_t result_size;
 } filter_job;
 
-/* mkstemp replaces the six letters at the end of the name. */
 static char *make_temporary(filter_job *j) {
-    const char *folder = getenv("TMPDIR");
-    char *name = ir_sprintf(j->arena, "%s/spvfuse-XXXXXX", folder && *folder ? folder : "/tmp");
+    char *name = rt_temporary_name(j->arena);
     int fd = mkstemp(name);
     if (fd < 0) rt_throw(j->context, IR_ERR_IO, "%s: cannot be made", name);
     close(fd);
     return name;
 }
 
-static void write_input(filter_job *j) {
-    FILE *f = fopen(j->in, "wb");
-    bool ok = f && fwrite(j->data, 1, j->size, f) == j->size;
-    if (f) ok = fclose(f) == 0 && ok;
-    if (!ok) rt_throw(j->context, IR_ERR_IO, "%s: cannot be written", j->in);
-}
-
-/* False when it is known to have failed.  Nothing is known when the host ignores SIGCHLD: the
- * system has then thrown the status away, and what was written must tell. */
-static bool wait_for(pid_t child) {
-    int status;
-    pid_t got;
-    do got = waitpid(child, &status, 0);
-    while (got < 0 && errno == EINTR);
-    return got < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0);
-}
-
-static void run_program(filter_job *j) {
-    extern char **environ;
+static void run_filter(filter_job *j) {
     char *argv[] = {
         (char *)(uintptr_t)j->program, (char[]){"-r"}, j->in, (char[]){"-o"}, j->out, NULL};
-    pid_t child;
-    if (posix_spawn(&child, j->program, NULL, NULL, argv, environ) != 0)
+    rt_outcome outcome = rt_run_program(argv, NULL, NULL);
+    if (outcome == RT_PROGRAM_MISSING)
         rt_throw(j->context, IR_ERR_DEVICE, "%s: cannot be started", j->program);
-    if (!wait_for(child)) rt_throw(j->context, IR_ERR_DEVICE, "%s refused the module", j->program);
+    if (outcome == RT_PROGRAM_FAILED)
+        rt_throw(j->context, IR_ERR_DEVICE, "%s refused the module", j->program);
 }
 
 static void filter(void *arg) {
     filter_job *j = arg;
     j->in = make_temporary(j);
     j->out = make_temporary(j);
-    write_input(j);
-    run_program(j);
+    rt_write_file(j->context, j->in, j->data, j->size);
+    run_filter(j);
     j->result = rt_read_file(j->context, j->arena, j->out, &j->result_size);
     if (!j->result_size)
         rt_throw(j->context, IR_ERR_DEVICE, "%s gave nothing for the module", j->program);

@@ -72,8 +72,15 @@ void rt_copy_options(void *to, const void *from, size_t size);
  * message. */
 char *rt_read_file(spvf_context *context, ir_arena *arena, const char *path, size_t *size);
 uint64_t rt_now_ns(void);
+void rt_write_file(spvf_context *context, const char *path, const void *data, size_t size);
 /* Path of a program in PATH, or NULL. (process.c) */
 const char *rt_find_program(ir_arena *a, const char *name);
+/* A name in TMPDIR or /tmp, which ends in the six letters that mkstemp and mkdtemp replace. */
+char *rt_temporary_name(ir_arena *a);
+/* Runs argv[0], a path, to its end.  It reads the file `in` (NULL: nothing); what it says goes to
+ * the file `messages` (NULL: where ours goes).  RT_PROGRAM_FAILED: as far as is known. */
+typedef enum { RT_PROGRAM_RAN, RT_PROGRAM_FAILED, RT_PROGRAM_MISSING } rt_outcome;
+rt_outcome rt_run_program(char *const *argv, const char *in, const char *messages);
 /* What `program -r IN -o OUT` makes of the data; throws when it fails. */
 char *rt_filter(spvf_context *context, ir_arena *a, const char *program, const void *data,
                 size_t size, size_t *result_size);
