@@ -100,18 +100,17 @@ static const cl_name_version c_versions[] = {C_VERSION(1, 0), C_VERSION(1, 1), C
 #define IL(minor)                                                                                  \
     { VERSION(1, minor), "SPIR-V" }
 static const cl_name_version ils[] = {IL(0), IL(1), IL(2), IL(3), IL(4)};
-#define FEATURE(name)                                                                              \
-    { VERSION(3, 0), "__opencl_c_" name }
-static const cl_name_version c_features[] = {FEATURE("atomic_order_acq_rel"),
-                                             FEATURE("atomic_order_seq_cst"),
-                                             FEATURE("atomic_scope_device"),
-                                             FEATURE("atomic_scope_all_devices"),
-                                             FEATURE("fp64"),
-                                             FEATURE("generic_address_space"),
-                                             FEATURE("int64"),
-                                             FEATURE("program_scope_global_variables"),
-                                             FEATURE("subgroups"),
-                                             FEATURE("work_group_collective_functions")};
+#define FEATURES(X)                                                                                \
+    X("__opencl_c_atomic_order_acq_rel", 3)                                                        \
+    X("__opencl_c_atomic_order_seq_cst", 3)                                                        \
+    X("__opencl_c_atomic_scope_device", 3)                                                         \
+    X("__opencl_c_atomic_scope_all_devices", 3)                                                    \
+    X("__opencl_c_fp64", 3)                                                                        \
+    X("__opencl_c_generic_address_space", 3)                                                       \
+    X("__opencl_c_int64", 3)                                                                       \
+    X("__opencl_c_program_scope_global_variables", 3)                                              \
+    X("__opencl_c_subgroups", 3)                                                                   \
+    X("__opencl_c_work_group_collective_functions", 3)
 
 #define EXTENSIONS(X)                                                                              \
     X("cl_khr_icd", 1)                                                                             \
@@ -136,6 +135,9 @@ static const cl_name_version c_features[] = {FEATURE("atomic_order_acq_rel"),
 static const char extension_names[] = EXTENSIONS(NAME);
 #define NAME_VERSION(name, major) {VERSION(major, 0), name},
 static const cl_name_version extension_versions[] = {EXTENSIONS(NAME_VERSION)};
+static const cl_name_version c_features[] = {FEATURES(NAME_VERSION)};
+#define PLUS(name, major) ",+" name
+const char ocl_c_extensions[] = "-all" EXTENSIONS(PLUS) FEATURES(PLUS);
 
 cl_int ocl_give_extensions(const ocl_answer *a, bool versions) {
     return versions ? ocl_give(a, extension_versions, sizeof extension_versions)

@@ -13,7 +13,7 @@
  *   map.c        mapping them
  *   svm.c        shared virtual memory
  *   program.c    programs: what they come from, what is known of them
- *   build.c      … and how they are built
+ *   build.c      … and how they are built, compiled and linked (build.h has the parts)
  *   kernel.c     kernels and their arguments
  *   launch.c     … and running them
  *
@@ -127,8 +127,10 @@ cl_device_id ocl_device(void);
 bool ocl_is_device(cl_device_id d);
 /* CL_DEVICE_MAX_MEM_ALLOC_SIZE. */
 cl_ulong ocl_max_allocation(void);
-/* Is there a compiler of OpenCL C on this machine?  (source.c) */
+/* Is there a compiler of OpenCL C on this machine?  (toolchain.c) */
 bool ocl_has_compiler(void);
+/* What OpenCL C has here, in the words of clang's -cl-ext.  (device.c) */
+extern const char ocl_c_extensions[];
 
 /* A property list of any kind, with the 0 at its end; room for what an object keeps of it. */
 enum { OCL_MAX_PROPERTIES = 16 };
@@ -285,6 +287,13 @@ cl_int ocl_request_nothing(const ocl_request *r);
 
 typedef enum { OCL_FROM_SOURCE, OCL_FROM_IL, OCL_FROM_BINARY, OCL_FROM_LINK } ocl_origin;
 
+/* What a specialization constant is, and what the user has set. */
+typedef struct {
+    spvf_spec_value value; /* the module's own, or the user's */
+    uint32_t bits;
+    bool set;
+} ocl_spec;
+
 /* A built program: its module does not change.  Kernels keep the one that they were made from. */
 typedef struct {
     _Atomic uint32_t refs;
@@ -300,14 +309,16 @@ struct _cl_program {
     ocl_origin origin;
     pthread_mutex_t lock; /* of all that follows */
     char *source;
-    void *il; /* SPIR-V, once it is there */
+    void *il; /* SPIR-V that the user gave */
     size_t il_size;
-    spvf_spec_value *specs; /* set by the user */
+    ocl_spec *specs; /* the IL's; NULL: nobody has asked for them */
     size_t spec_count;
     cl_build_status status;
     cl_program_binary_type binary_type;
+    void *binary; /* of the last build, or what the user gave (binary.c); NULL: it failed */
+    size_t binary_size;
     char *options, *log; /* of the last build; or NULL */
-    ocl_built *built;    /* NULL: not built, or it failed */
+    ocl_built *built;    /* NULL: no executable was built */
     uint32_t kernels;    /* objects that are attached */
 };
 void ocl_retain_program(cl_program p);

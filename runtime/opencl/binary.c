@@ -1,0 +1,84 @@
+/* binary.c — programs as bytes that last: a header, the values of specialization constants, SPIR-V.
+ *
+ * The header has a checksum of all the rest, so that what was damaged or cut is found out; other
+ * versions of the library refuse what this one writes when the layout's number changes.
+ */
+#include "runtime/opencl/build.h"
+
+#include <stdlib.h>
+
+enum { LAYOUT = 1 };
+static const char magic[8] = "SPVFOCL";
+
+typedef struct {
+    char magic[8];
+    uint32_t layout, type;
+    uint64_t uniform, spec_count, il_size;
+    uint64_t checksum; /* of the whole with 0 here */
+} header;
+
+static uint64_t checksum(const header *h, const void *rest, size_t size) {
+    header plain = *h;
+    plain.checksum = 0;
+    return ir_hash(ir_hash(LAYOUT, &plain, sizeof plain), rest, size);
+}
+
+/* The same value always has the same bytes: specs have no padding that memcpy could bring along. */
+static void put_specs(char *to, const ocl_code *code) {
+    for (size_t k = 0; k < code->spec_count; k++) {
+        spvf_spec_value s;
+        memset(&s, 0, sizeof s);
+        s.id = code->specs[k].id;
+        s.value = code->specs[k].value;
+        memcpy(to + k * sizeof s, &s, sizeof s);
+    }
+}
+
+ocl_binary ocl_encode(const ocl_code *code) {
+    size_t specs = code->spec_count * sizeof *code->specs, rest = specs + code->il_size;
+    char *bytes = malloc(sizeof(header) + rest), *body = bytes + sizeof(header);
+    if (!bytes) return (ocl_binary){0};
+    header h = {.layout = LAYOUT,
+                .type = code->type,
+                .uniform = code->uniform,
+                .spec_count = code->spec_count,
+                .il_size = code->il_size};
+    memcpy(h.magic, magic, sizeof magic);
+    put_specs(body, code);
+    memcpy(body + specs, code->il, code->il_size);
+    h.checksum = checksum(&h, body, rest);
+    memcpy(bytes, &h, sizeof h);
+    return (ocl_binary){bytes, sizeof h + rest};
+}
+
+ocl_binary ocl_copy_binary(const void *bytes, size_t size) {
+    ocl_binary b = {malloc(size), size};
+    if (b.bytes) memcpy(b.bytes, bytes, size);
+    return b;
+}
+
+static bool is_whole(const header *h, const void *rest, size_t size) {
+    if (memcmp(h->magic, magic, sizeof magic) != 0 || h->layout != LAYOUT) return false;
+    if (h->type < CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT ||
+        h->type > CL_PROGRAM_BINARY_TYPE_EXECUTABLE || (h->type & (h->type - 1)))
+        return false;
+    if (h->spec_count > size / sizeof(spvf_spec_value)) return false;
+    size_t specs = h->spec_count * sizeof(spvf_spec_value);
+    return h->il_size == size - specs && h->checksum == checksum(h, rest, size);
+}
+
+bool ocl_decode(const void *bytes, size_t size, ocl_code *code) {
+    header h;
+    if (size < sizeof h) return false;
+    memcpy(&h, bytes, sizeof h);
+    const char *body = (const char *)bytes + sizeof h;
+    if (!is_whole(&h, body, size - sizeof h)) return false;
+    const spvf_spec_value *specs = (const void *)body;
+    *code = (ocl_code){.type = h.type,
+                       .uniform = h.uniform != 0,
+                       .specs = specs,
+                       .spec_count = h.spec_count,
+                       .il = specs + h.spec_count,
+                       .il_size = h.il_size};
+    return true;
+}

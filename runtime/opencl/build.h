@@ -1,0 +1,119 @@
+/* build.h — private to program.c, build.c and what they use: from a source or SPIR-V to what runs.
+ *
+ *   program.c    objects and what is known of them
+ *   spec.c       specialization constants
+ *   build.c      the entries that build, compile and link
+ *   steps.c      what they have in common: the log, the steps, the result
+ *   options.c    the words of clBuildProgram, clCompileProgram and clLinkProgram
+ *   toolchain.c  which clang is there
+ *   source.c     OpenCL C to SPIR-V
+ *   link.c       several binaries to SPIR-V
+ *   binary.c     SPIR-V and what has to be known of it, as bytes that last
+ *   built.c      SPIR-V to kernels
+ *
+ * Whatever the origin, a build makes a binary first, and an executable is made from the binary.  So
+ * a program behaves as one that is made from its binaries.
+ */
+#ifndef SPVFUSE_RUNTIME_OCL_BUILD_H
+#define SPVFUSE_RUNTIME_OCL_BUILD_H
+
+#include "runtime/opencl/ocl.h"
+
+/* -------------------------------------------------------------------------- binaries (binary.c) */
+
+/* What a binary says; all of it lies in the binary, or where it is encoded from. */
+typedef struct {
+    cl_program_binary_type type;
+    bool uniform; /* as in ocl_built */
+    const spvf_spec_value *specs;
+    size_t spec_count;
+    const void *il;
+    size_t il_size;
+} ocl_code;
+
+typedef struct {
+    void *bytes; /* malloc; NULL: none */
+    size_t size;
+} ocl_binary;
+
+/* No bytes: there is no memory. */
+ocl_binary ocl_encode(const ocl_code *code);
+ocl_binary ocl_copy_binary(const void *bytes, size_t size);
+/* False: it is damaged, or not ours.  The bytes are aligned as malloc aligns. */
+bool ocl_decode(const void *bytes, size_t size, ocl_code *code);
+
+/* ----------------------------------------------------------------- programs (program.c, spec.c) */
+
+/* NULL: there is no memory. */
+cl_program ocl_new_program(cl_context c, ocl_origin origin);
+/* A list of devices that may be missing: CL_INVALID_VALUE, CL_INVALID_DEVICE. */
+cl_int ocl_check_devices(cl_uint count, const cl_device_id *devices);
+/* clSetProgramSpecializationConstant */
+cl_int CL_API_CALL ocl_set_spec(cl_program p, cl_uint id, size_t size, const void *value);
+/* Those that were set, of at most spec_count, with the program's lock held; gives how many. */
+size_t ocl_list_specs(const struct _cl_program *p, spvf_spec_value *to);
+
+/* ------------------------------------------------------------------------------ steps (steps.c) */
+
+/* A build at work, by one thread.  Steps throw after a message, which becomes part of the log. */
+typedef struct {
+    spvf_context *context;
+    ir_arena arena; /* of all that is made on the way */
+    ir_text log;
+} ocl_build;
+
+/* False: there is no memory. */
+bool ocl_begin_build(ocl_build *b);
+/* Gives back everything but the context when `keep`; *log is a copy, or NULL. */
+void ocl_end_build(ocl_build *b, bool keep, char **log);
+/* Runs a step; false: it has thrown. */
+bool ocl_step(ocl_build *b, void (*step)(void *arg), void *arg);
+
+/* -------------------------------------------------------------------------- options (options.c) */
+
+typedef enum { OCL_FOR_BUILD = 1, OCL_FOR_COMPILE = 2, OCL_FOR_LINK = 4 } ocl_use;
+
+typedef struct {
+    ir_vec(char *) words; /* for clang */
+    bool optimize, has_std, uniform;
+    bool library, enables_link; /* -create-library, -enable-link-options */
+} ocl_options;
+
+/* False: a word is not known, or not for this use. */
+bool ocl_read_options(ir_arena *a, const char *text, ocl_use use, ocl_options *o);
+
+/* ------------------------------------------------------------- OpenCL C (toolchain.c, source.c) */
+
+typedef struct {
+    char *clang;
+    char *translator; /* of LLVM's bitcode to SPIR-V; NULL: clang writes SPIR-V itself */
+} ocl_toolchain;
+
+/* The one that is used; NULL: there is none.  It is looked for once. */
+const ocl_toolchain *ocl_find_toolchain(void);
+
+typedef struct {
+    const char *name, *text; /* as #include has it */
+} ocl_header;
+
+typedef struct {
+    const char *source;
+    const ocl_header *headers;
+    size_t header_count;
+    const ocl_options *options;
+} ocl_source;
+
+/* SPIR-V in the build's arena. */
+void *ocl_compile_source(ocl_build *b, const ocl_toolchain *tools, const ocl_source *s,
+                         size_t *size);
+
+/* ------------------------------------------------------------ linking and use (link.c, built.c) */
+
+/* SPIR-V in the build's arena.  Library: others may be missing. */
+void *ocl_link(ocl_build *b, const ocl_code *inputs, size_t n, bool library, size_t *size);
+/* Reads a binary as a module, in the build's context. */
+spvf_module *ocl_load(ocl_build *b, const char *name, const ocl_code *code);
+/* Kernels that are ready; takes the context over, so that the build is ended with `keep`. */
+ocl_built *ocl_make_built(ocl_build *b, const ocl_code *code);
+
+#endif

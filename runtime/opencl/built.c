@@ -1,0 +1,64 @@
+/* built.c — SPIR-V to kernels that can be launched.  Code is made when a launch asks for it. */
+#include "runtime/opencl/build.h"
+
+#include <stdlib.h>
+
+spvf_module *ocl_load(ocl_build *b, const char *name, const ocl_code *code) {
+    const spvf_module_options o = {sizeof o, code->specs, code->spec_count};
+    spvf_module *m;
+    if (spvf_module_load(b->context, name, code->il, code->il_size, &o, &m) != SPVF_OK)
+        ir_throw(&b->context->cx, b->context->cx.status);
+    return m;
+}
+
+typedef struct {
+    ocl_build *build;
+    const ocl_code *code;
+    ocl_built *built;
+} making;
+
+/* Every kernel that cannot be used is a message. */
+static void check_kernels(const making *m) {
+    spvf_context *context = m->build->context;
+    const spvf_kernel_info *k;
+    bool ok = true;
+    for (size_t n = 0; (k = spvf_module_kernel(m->built->module, n)); n++)
+        if (k->refusal)
+            ok = ir_error(&context->cx, "kernel '%s' cannot be used: %s", k->name, k->refusal);
+    if (!ok) ir_throw(&context->cx, IR_ERR_REFUSED);
+}
+
+static void make(void *arg) {
+    const making *m = arg;
+    ir_ctx *cx = &m->build->context->cx;
+    const spvf_kernel_info *k;
+    m->built->module = ocl_load(m->build, "program", m->code);
+    if (spvf_module_optimize(m->built->module, NULL) != SPVF_OK) ir_throw(cx, cx->status);
+    check_kernels(m);
+    m->built->native = cpu_program_new(&ocl_device()->machine, m->built->module->ir);
+    for (size_t n = 0; (k = spvf_module_kernel(m->built->module, n)); n++)
+        cpu_find_kernel(m->built->native, k->name);
+}
+
+static void drop(ocl_built *b) {
+    if (b->native) cpu_program_free(b->native);
+    spvf_module_destroy(b->module);
+    free(b);
+}
+
+ocl_built *ocl_make_built(ocl_build *b, const ocl_code *code) {
+    making m = {b, code, calloc(1, sizeof(ocl_built))};
+    if (!m.built) ir_throw(&b->context->cx, IR_ERR_MEMORY);
+    *m.built = (ocl_built){.context = b->context, .uniform = code->uniform};
+    atomic_init(&m.built->refs, 1);
+    if (ir_try(&b->context->cx, make, &m)) return m.built;
+    drop(m.built);
+    ir_throw(&b->context->cx, b->context->cx.status);
+}
+
+void ocl_release_built(ocl_built *b) {
+    if (atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) != 1) return;
+    spvf_context *context = b->context;
+    drop(b);
+    spvf_context_destroy(context);
+}

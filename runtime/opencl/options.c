@@ -1,0 +1,133 @@
+/* options.c — the options of clBuildProgram, clCompileProgram and clLinkProgram.
+ *
+ * Words are separated by blanks; quotes hold them together and \ takes the next character as it is,
+ * so that -DNAME=\"text\" and -I "a folder" mean what they mean in a shell.  Words that clang knows
+ * go on to it as they are.
+ */
+#include "runtime/opencl/build.h"
+
+/* ---------------------------------------------------------------------------------------- words */
+
+static bool is_blank(char c) { return c && strchr(" \t\r\n\v\f", c); }
+
+/* Takes a word; NULL: there is none left. */
+static char *take_word(ir_arena *a, const char **text) {
+    const char *s = *text;
+    while (is_blank(*s)) s++;
+    if (!*s) return NULL;
+    char *word = ir_alloc(a, strlen(s) + 1), quote = 0;
+    for (size_t n = 0; *s && (quote || !is_blank(*s)); s++) {
+        bool toggles = quote ? *s == quote : *s == '"' || *s == '\'';
+        if (toggles)
+            quote = quote ? 0 : *s;
+        else if (*s == '\\' && quote != '\'' && s[1])
+            word[n++] = *++s;
+        else
+            word[n++] = *s;
+    }
+    *text = s;
+    return word;
+}
+
+/* ---------------------------------------------------------------------------------------- table */
+
+enum {
+    READ = OCL_FOR_BUILD | OCL_FOR_COMPILE, /* they mean something to who reads the source */
+    ANY = OCL_FOR_BUILD | OCL_FOR_COMPILE | OCL_FOR_LINK,
+    LINK = OCL_FOR_LINK
+};
+
+typedef enum {
+    PASS,     /* clang has it too */
+    DROP,     /* it is a permission that nobody makes use of, or the rule here anyway */
+    PREFIX,   /* more follows: at once or as the next word */
+    STANDARD, /* a version of OpenCL C */
+    SLOW,     /* no optimization */
+    UNIFORM,
+    LIBRARY,
+    ENABLE
+} meaning;
+
+static const struct {
+    const char *word;
+    unsigned use;
+    meaning means;
+} table[] = {
+    {"-D", READ, PREFIX},
+    {"-I", READ, PREFIX},
+    {"-cl-std=CL1.0", READ, STANDARD},
+    {"-cl-std=CL1.1", READ, STANDARD},
+    {"-cl-std=CL1.2", READ, STANDARD},
+    {"-cl-std=CL2.0", READ, STANDARD},
+    {"-cl-std=CL3.0", READ, STANDARD},
+    {"-cl-single-precision-constant", READ, PASS},
+    {"-cl-fp32-correctly-rounded-divide-sqrt", READ, PASS},
+    {"-cl-opt-disable", READ, SLOW},
+    {"-cl-strict-aliasing", READ, DROP},
+    {"-cl-uniform-work-group-size", READ, UNIFORM},
+    {"-cl-no-subgroup-ifp", ANY, DROP},
+    {"-cl-mad-enable", READ, PASS},
+    {"-cl-kernel-arg-info", READ, PASS},
+    {"-cl-denorms-are-zero", ANY, PASS},
+    {"-cl-no-signed-zeros", ANY, PASS},
+    {"-cl-unsafe-math-optimizations", ANY, PASS},
+    {"-cl-finite-math-only", ANY, PASS},
+    {"-cl-fast-relaxed-math", ANY, PASS},
+    {"-g", READ, PASS},
+    {"-w", READ, PASS},
+    {"-Werror", READ, PASS},
+    {"-create-library", LINK, LIBRARY},
+    {"-enable-link-options", LINK, ENABLE},
+};
+
+enum { WORDS = sizeof table / sizeof *table };
+
+static bool fits(unsigned row, const char *word, ocl_use use) {
+    if (!(table[row].use & use)) return false;
+    return table[row].means == PREFIX ? strncmp(word, table[row].word, 2) == 0
+                                      : strcmp(word, table[row].word) == 0;
+}
+
+/* ---------------------------------------------------------------------------------------- entry */
+
+typedef struct {
+    ir_arena *arena;
+    const char *text;
+    ocl_options *options;
+} reading;
+
+/* OpenCL C 1 has no work-groups that are smaller at the ends. */
+static void take_standard(ocl_options *o, const char *word) {
+    o->has_std = true;
+    o->uniform |= strncmp(word, "-cl-std=CL1", 11) == 0;
+}
+
+/* "-D" and the next word; NULL: there is none. */
+static char *join(reading *r, const char *word) {
+    const char *next = take_word(r->arena, &r->text);
+    return next ? ir_sprintf(r->arena, "%s%s", word, next) : NULL;
+}
+
+static bool take(reading *r, meaning m, char *word) {
+    ocl_options *o = r->options;
+    if (m == PREFIX && !word[2] && !(word = join(r, word))) return false;
+    if (m == STANDARD) take_standard(o, word);
+    if (m == SLOW) o->optimize = false;
+    if (m == UNIFORM) o->uniform = true;
+    if (m == LIBRARY) o->library = true;
+    if (m == ENABLE) o->enables_link = true;
+    if (m == PASS || m == PREFIX || m == STANDARD) *ir_push(r->arena, &o->words) = word;
+    return true;
+}
+
+bool ocl_read_options(ir_arena *a, const char *text, ocl_use use, ocl_options *o) {
+    reading r = {a, text ? text : "", o};
+    char *word;
+    *o = (ocl_options){.optimize = true};
+    while ((word = take_word(a, &r.text))) {
+        unsigned row = 0;
+        while (row < WORDS && !fits(row, word, use)) row++;
+        if (row == WORDS || !take(&r, table[row].means, word)) return false;
+    }
+    return !o->enables_link || o->library;
+}

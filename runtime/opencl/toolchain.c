@@ -1,0 +1,113 @@
+/* toolchain.c — which clang is there.
+ *
+ * A compiler is there when it has compiled something: then its headers, its target and what
+ * translates for it are there as well.  These are tried, the first that works is taken:
+ *
+ *     SPVF_CLANG, when it is set, and nothing else
+ *     clang-N with llvm-spirv-N, newest first
+ *     clang-22 and newer, which write SPIR-V themselves
+ *     clang, whatever its version
+ *
+ * Translated modules come first: they have the names and types of kernel arguments, and fewer
+ * mistakes.
+ */
+#include "runtime/opencl/build.h"
+
+#include <stdlib.h>
+
+enum { OLDEST = 11, OLDEST_DIRECT = 22, NEWEST = 40 };
+
+typedef struct {
+    ocl_build *build;
+    ocl_toolchain found;
+} search;
+
+/* -------------------------------------------------------------------------------------- a trial */
+
+static void compile_something(void *arg) {
+    search *s = arg;
+    ocl_options none = {.optimize = true};
+    size_t size;
+    const ocl_source source = {.source = "kernel void k(global float *x) { *x = sqrt(*x); }",
+                               .options = &none};
+    ocl_compile_source(s->build, &s->found, &source, &size);
+}
+
+static bool works(search *s, const char *clang, const char *translator) {
+    s->found = (ocl_toolchain){(char *)(uintptr_t)clang, (char *)(uintptr_t)translator};
+    return ocl_step(s->build, compile_something, s);
+}
+
+/* ------------------------------------------------------------------------------- the candidates */
+
+static const char *find(const search *s, const char *name, unsigned version) {
+    ir_arena *a = &s->build->arena;
+    return rt_find_program(a, version ? ir_sprintf(a, "%s-%u", name, version) : name);
+}
+
+static bool try_translated(search *s, const char *clang, unsigned version) {
+    const char *translator = clang ? find(s, "llvm-spirv", version) : NULL;
+    return translator && works(s, clang, translator);
+}
+
+/* Each with its own translator. */
+static bool try_pairs(search *s) {
+    for (unsigned n = NEWEST; n >= OLDEST; n--)
+        if (try_translated(s, find(s, "clang", n), n)) return true;
+    return false;
+}
+
+static bool try_direct(search *s) {
+    for (unsigned n = NEWEST; n >= OLDEST_DIRECT; n--) {
+        const char *clang = find(s, "clang", n);
+        if (clang && works(s, clang, NULL)) return true;
+    }
+    return false;
+}
+
+/* Of no known version: with every translator that there is, or alone. */
+static bool try_unknown(search *s, const char *clang) {
+    if (!clang) return false;
+    if (try_translated(s, clang, 0)) return true;
+    for (unsigned n = NEWEST; n >= OLDEST; n--)
+        if (try_translated(s, clang, n)) return true;
+    return works(s, clang, NULL);
+}
+
+static void search_all(void *arg) {
+    search *s = arg;
+    const char *own = getenv("SPVF_CLANG");
+    bool found = own && *own ? try_unknown(s, own)
+                             : try_pairs(s) || try_direct(s) || try_unknown(s, find(s, "clang", 0));
+    if (!found) ir_throw(&s->build->context->cx, IR_ERR_DEVICE);
+}
+
+/* ----------------------------------------------------------------------------------- the result */
+
+static ocl_toolchain toolchain; /* clang NULL: there is none */
+
+static void keep(const ocl_toolchain *found) {
+    toolchain.clang = strdup(found->clang);
+    if (found->translator) toolchain.translator = strdup(found->translator);
+    if (toolchain.clang && !found->translator == !toolchain.translator) return;
+    free(toolchain.clang);
+    toolchain.clang = NULL;
+}
+
+static void find_toolchain(void) {
+    ocl_build build;
+    char *log;
+    if (!ocl_begin_build(&build)) return;
+    search s = {.build = &build};
+    if (ocl_step(&build, search_all, &s)) keep(&s.found);
+    ocl_end_build(&build, false, &log);
+    free(log);
+}
+
+const ocl_toolchain *ocl_find_toolchain(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_toolchain);
+    return toolchain.clang ? &toolchain : NULL;
+}
+
+bool ocl_has_compiler(void) { return ocl_find_toolchain() != NULL; }
