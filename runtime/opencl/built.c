@@ -17,15 +17,30 @@ typedef struct {
     ocl_built *built;
 } making;
 
+/* Why no launch can run the kernel, or NULL. */
+static const char *refusal_of(ir_arena *a, const spvf_kernel_info *k) {
+    if (k->refusal) return k->refusal;
+    for (size_t n = 0; n < k->arg_count; n++) {
+        const spvf_arg_info *arg = &k->args[n];
+        const char *name = arg->name ? arg->name : ir_sprintf(a, "%zu", n);
+        if (arg->kind == SPVF_ARG_IMAGE)
+            return ir_sprintf(a, "argument '%s' is an image, which the device has not", name);
+        if (arg->kind == SPVF_ARG_SAMPLER)
+            return ir_sprintf(a, "argument '%s' is a sampler, which the device has not", name);
+    }
+    return NULL;
+}
+
 /* Every kernel that cannot be used is a message. */
 static void check_kernels(const making *m) {
-    spvf_context *context = m->build->context;
+    ir_ctx *cx = &m->build->context->cx;
     const spvf_kernel_info *k;
     bool ok = true;
-    for (size_t n = 0; (k = spvf_module_kernel(m->built->module, n)); n++)
-        if (k->refusal)
-            ok = ir_error(&context->cx, "kernel '%s' cannot be used: %s", k->name, k->refusal);
-    if (!ok) ir_throw(&context->cx, IR_ERR_REFUSED);
+    for (size_t n = 0; (k = spvf_module_kernel(m->built->module, n)); n++) {
+        const char *why = refusal_of(&m->build->arena, k);
+        if (why) ok = ir_error(cx, "kernel '%s' cannot be used: %s", k->name, why);
+    }
+    if (!ok) ir_throw(cx, IR_ERR_REFUSED);
 }
 
 static void make(void *arg) {

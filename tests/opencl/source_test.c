@@ -1,0 +1,245 @@
+/* source_test.c — programs from OpenCL C: options, logs, headers, what the compiler is told of the
+ * device. */
+#include "tests/opencl/programs.h"
+#include "tests/temporary.h"
+
+#include <dirent.h>
+#include <pthread.h>
+
+TestSuite(source, .init = begin_opencl, .fini = end_opencl);
+
+#define KERNEL(body) "kernel void k(global int *out) { *out = " body "; }"
+
+static void expect(cl_int wanted, const char *source, const char *options) {
+    cl_program p = built(source, options);
+    cl_int got = result_of(p, "k");
+    cr_expect(got == wanted, "%s, %s: %d, not %d", source, options, got, wanted);
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+Test(source, runs) { expect(42, KERNEL("42"), NULL); }
+
+Test(source, pieces) {
+    const char *pieces[] = {"kernel void k(global int *", "out) XXX", "{ *out = 7; }"};
+    const size_t lengths[] = {0, 5, 100};
+    char source[100];
+    cl_program p = MAKE(clCreateProgramWithSource(ocl.context, 3, pieces, lengths, &error));
+    SUCCEEDS(clGetProgramInfo(p, CL_PROGRAM_SOURCE, sizeof source, source, NULL));
+    cr_expect_str_eq(source, "kernel void k(global int *out) { *out = 7; }");
+    build(p, NULL);
+    cr_expect(result_of(p, "k") == 7);
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+Test(source, definitions) {
+    expect(5, KERNEL("A"), "-DA=5");
+    expect(1, KERNEL("A"), " -D  A ");
+    expect(7, KERNEL("A + B"), "-D A=5 -DB=2 -w");
+    expect(3, KERNEL("sizeof(A) - 1"), "-DA=\\\"abc\\\"");
+    expect(4, KERNEL("A"), "-D 'A=1 + 3'");
+    expect(6, KERNEL("A"), "-D \"A=(2 + 4)\"");
+}
+
+Test(source, versions) {
+    expect(120, KERNEL("__OPENCL_C_VERSION__"), "");
+    expect(110, KERNEL("__OPENCL_C_VERSION__"), "-cl-std=CL1.1");
+    expect(200, KERNEL("__OPENCL_C_VERSION__"), "-cl-std=CL2.0");
+    expect(300, KERNEL("__OPENCL_C_VERSION__"), "-cl-std=CL3.0");
+    expect(300, KERNEL("__OPENCL_VERSION__"), NULL);
+}
+
+#define DEFINED(name) "#ifdef " name "\n" KERNEL("1") "\n#else\n" KERNEL("0") "\n#endif\n"
+
+/* What is a fact of the device is one of the language, in all versions. */
+Test(source, features) {
+    static const char *const versions[] = {"-cl-std=CL1.2", "-cl-std=CL2.0", "-cl-std=CL3.0"};
+    for (int k = 0; k < 3; k++) {
+        expect(0, DEFINED("__IMAGE_SUPPORT__"), versions[k]);
+        expect(1, DEFINED("cl_khr_fp64"), versions[k]);
+        expect(1, DEFINED("cl_khr_int64_extended_atomics"), versions[k]);
+        expect(0, DEFINED("cl_khr_3d_image_writes"), versions[k]);
+        expect(0, DEFINED("__opencl_c_pipes"), versions[k]);
+        expect(0, DEFINED("__opencl_c_device_enqueue"), versions[k]);
+        expect(0, DEFINED("cl_khr_subgroup_clustered_reduce"), versions[k]);
+    }
+    expect(1, DEFINED("__opencl_c_generic_address_space"), "-cl-std=CL3.0");
+    expect(1, DEFINED("__opencl_c_work_group_collective_functions"), "-cl-std=CL3.0");
+    expect(1, DEFINED("__FAST_RELAXED_MATH__"), "-cl-fast-relaxed-math");
+}
+
+Test(source, known_options) {
+    expect(1, KERNEL("1"),
+           "-cl-single-precision-constant -cl-denorms-are-zero -cl-opt-disable -cl-strict-aliasing "
+           "-cl-fp32-correctly-rounded-divide-sqrt -cl-uniform-work-group-size -cl-mad-enable "
+           "-cl-no-subgroup-ifp -cl-no-signed-zeros -cl-unsafe-math-optimizations "
+           "-cl-finite-math-only -cl-fast-relaxed-math -w -Werror -cl-kernel-arg-info -g");
+}
+
+Test(source, unknown_options) {
+    static const char *const wrong[] = {
+        "-unknown", "x",   "-D", "-I", "-cl-std=CL9", "-create-library", "-enable-link-options",
+        "@file",    "-o x"};
+    cl_program p = make_program(KERNEL("1"));
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        FAILS(CL_INVALID_BUILD_OPTIONS, clBuildProgram(p, 0, NULL, wrong[k], NULL, NULL));
+        FAILS(CL_INVALID_COMPILER_OPTIONS,
+              clCompileProgram(p, 0, NULL, wrong[k], 0, NULL, NULL, NULL, NULL));
+    }
+    cr_expect(status_of(p) == CL_BUILD_NONE);
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+Test(source, mistakes) {
+    cl_program p = make_program("kernel void k(global int *out) {\n  *out = nothing;\n}");
+    FAILS(CL_BUILD_PROGRAM_FAILURE, clBuildProgram(p, 0, NULL, "-DX", NULL, NULL));
+    cr_expect(log_has(p, "program.cl:2:10: error: use of undeclared identifier 'nothing'"));
+    FAILS(CL_COMPILE_PROGRAM_FAILURE,
+          clCompileProgram(p, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL));
+    REFUSES(CL_INVALID_PROGRAM_EXECUTABLE, clCreateKernel(p, "k", &error));
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+Test(source, warnings) {
+    cl_program p = built("#warning careful\n" KERNEL("1"), NULL);
+    cr_expect(log_has(p, "program.cl:1:2: warning: careful"));
+    SUCCEEDS(clReleaseProgram(p));
+    p = make_program("#warning careful\n" KERNEL("1"));
+    FAILS(CL_BUILD_PROGRAM_FAILURE, clBuildProgram(p, 0, NULL, "-Werror", NULL, NULL));
+    build(p, "-w");
+    cr_expect_str_empty(log_of(p));
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+/* A kernel that the device cannot run is an error with a reason. */
+static void refuse(const char *reason, const char *source) {
+    cl_program p = make_program(source);
+    FAILS(CL_BUILD_PROGRAM_FAILURE, clBuildProgram(p, 0, NULL, "-cl-std=CL2.0", NULL, NULL));
+    cr_expect(log_has(p, reason));
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+Test(source, refused) {
+    refuse("error: kernel 'k' cannot be used: argument 'i' is an image",
+           "kernel void k(read_only image2d_t i, global int *out) { *out = get_image_width(i); }");
+    refuse("error: kernel 'k' cannot be used: argument 's' is a sampler",
+           "kernel void k(global int *out, sampler_t s) { *out = 1; }");
+    refuse("recursion is not supported", "int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }"
+                                         "kernel void k(global int *out) { *out = f(*out); }");
+}
+
+/* LLVM's optimizer makes freeze of this, which llvm-spirv 15 does not know. */
+Test(source, translator) {
+    expect(
+        3,
+        "int f(int a, int b) { return b ? a / b : 0; }"
+        "kernel void k(global int *out) { int s = 0; *out = 9;\n"
+        "for (int i = 0; i < 3; i++) { if (*out > 4) s += f(i + 1, i); else s += i; } *out = s; }",
+        NULL);
+}
+
+/* -------------------------------------------------------------------------------------- headers */
+
+static cl_int compile_with(cl_program p, cl_uint n, const char **names, const char **texts) {
+    cl_program headers[4];
+    for (cl_uint k = 0; k < n; k++) headers[k] = make_program(texts[k]);
+    cl_int status = clCompileProgram(p, 0, NULL, NULL, n, headers, names, NULL, NULL);
+    for (cl_uint k = 0; k < n; k++) SUCCEEDS(clReleaseProgram(headers[k]));
+    return status;
+}
+
+static cl_program link_one(cl_program p) {
+    return MAKE(clLinkProgram(ocl.context, 0, NULL, NULL, 1, &p, NULL, NULL, &error));
+}
+
+Test(source, headers) {
+    const char *names[] = {"a.h", "deep/er/b.h"},
+               *texts[] = {"#include \"deep/er/b.h\"\n", "#define X 11\n"};
+    cl_program p = make_program("#include <a.h>\n" KERNEL("X"));
+    SUCCEEDS(compile_with(p, 2, names, texts));
+    cl_program e = link_one(p);
+    cr_expect(result_of(e, "k") == 11);
+    FAILS(CL_COMPILE_PROGRAM_FAILURE, compile_with(p, 1, names, texts));
+    cr_expect(log_has(p, "deep/er/b.h"));
+    SUCCEEDS(clReleaseProgram(e));
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+Test(source, wrong_headers) {
+    const char *names[] = {"../a.h"}, *texts[] = {""};
+    cl_program p = make_program(KERNEL("1"));
+    FAILS(CL_COMPILE_PROGRAM_FAILURE, compile_with(p, 1, names, texts));
+    cr_expect(log_has(p, "../a.h"));
+    names[0] = NULL;
+    FAILS(CL_INVALID_VALUE, compile_with(p, 1, names, texts));
+    FAILS(CL_INVALID_VALUE, clCompileProgram(p, 0, NULL, NULL, 1, NULL, NULL, NULL, NULL));
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+Test(source, include_folder) {
+    char folder[TEMPORARY_NAME], name[TEMPORARY_NAME + 10], options[TEMPORARY_NAME + 10];
+    cr_assert(temporary_folder(folder));
+    snprintf(name, sizeof name, "%s/c.h", folder);
+    snprintf(options, sizeof options, "-I %s", folder);
+    FILE *f = fopen(name, "w");
+    fputs("#define X 13\n", f);
+    fclose(f);
+    expect(13, "#include \"c.h\"\n" KERNEL("X"), options);
+    unlink(name);
+    rmdir(folder);
+}
+
+/* -------------------------------------------------------------------------- what is left behind */
+
+static int files_in(const char *folder) {
+    DIR *d = opendir(folder);
+    int n = 0;
+    while (readdir(d)) n++;
+    closedir(d);
+    return n - 2;
+}
+
+Test(source, temporary_files) {
+    char folder[TEMPORARY_NAME];
+    cr_assert(temporary_folder(folder));
+    setenv("TMPDIR", folder, 1);
+    expect(1, KERNEL("1"), NULL);
+    cl_program p = make_program("mistake");
+    FAILS(CL_BUILD_PROGRAM_FAILURE, clBuildProgram(p, 0, NULL, NULL, NULL, NULL));
+    SUCCEEDS(clReleaseProgram(p));
+    cr_expect(files_in(folder) == 0);
+    rmdir(folder);
+}
+
+static void *build_twice(void *program) {
+    for (int k = 0; k < 2; k++) build(program, NULL);
+    return NULL;
+}
+
+Test(source, threads) {
+    pthread_t threads[4];
+    cl_program programs[4];
+    for (int k = 0; k < 4; k++) programs[k] = make_program(KERNEL("3"));
+    for (int k = 0; k < 4; k++) pthread_create(&threads[k], NULL, build_twice, programs[k]);
+    for (int k = 0; k < 4; k++) pthread_join(threads[k], NULL);
+    for (int k = 0; k < 4; k++) cr_expect(result_of(programs[k], "k") == 3);
+    for (int k = 0; k < 4; k++) SUCCEEDS(clReleaseProgram(programs[k]));
+}
+
+static cl_bool has_compiler(void) {
+    cl_bool yes;
+    SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_COMPILER_AVAILABLE, sizeof yes, &yes, NULL));
+    return yes;
+}
+
+static void begin_without_compiler(void) {
+    setenv("SPVF_CLANG", "/nonexistent/clang", 1);
+    begin_opencl();
+}
+
+Test(no_compiler, is_said, .init = begin_without_compiler, .fini = end_opencl) {
+    cr_expect(!has_compiler());
+    cl_program p = make_program(KERNEL("1"));
+    FAILS(CL_COMPILER_NOT_AVAILABLE, clBuildProgram(p, 0, NULL, NULL, NULL, NULL));
+    FAILS(CL_COMPILER_NOT_AVAILABLE, clCompileProgram(p, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL));
+    SUCCEEDS(clReleaseProgram(p));
+}
