@@ -85,31 +85,40 @@ static void write_header(compilation *c, const ocl_header *h) {
                   strlen(h->text));
 }
 
-/* Some headers of clang know no -cl-ext and define this for all SPIR-V. */
-static const char prelude[] = "#undef __IMAGE_SUPPORT__\n"
-                              "#undef __opencl_c_images\n"
-                              "#undef __opencl_c_read_write_images\n"
-                              "#undef __opencl_c_pipes\n"
-                              "#undef __opencl_c_device_enqueue\n"
-                              "#undef cl_khr_subgroup_extended_types\n"
-                              "#undef cl_khr_subgroup_non_uniform_vote\n"
-                              "#undef cl_khr_subgroup_ballot\n"
-                              "#undef cl_khr_subgroup_non_uniform_arithmetic\n"
-                              "#undef cl_khr_subgroup_shuffle\n"
-                              "#undef cl_khr_subgroup_shuffle_relative\n"
-                              "#undef cl_khr_subgroup_clustered_reduce\n"
-                              "#undef cl_khr_subgroup_rotate\n"
-                              "#undef cl_khr_integer_dot_product\n"
-                              "#undef cl_khr_extended_bit_ops\n"
-                              "#undef cl_ext_float_atomics\n"
-                              "#line 1 \"program.cl\"\n";
+/* What some headers of clang define for all SPIR-V, whatever -cl-ext says. */
+static const char *const too_much[] = {"__IMAGE_SUPPORT__",
+                                       "__opencl_c_images",
+                                       "__opencl_c_read_write_images",
+                                       "__opencl_c_pipes",
+                                       "__opencl_c_device_enqueue",
+                                       "cl_khr_subgroup_extended_types",
+                                       "cl_khr_subgroup_non_uniform_vote",
+                                       "cl_khr_subgroup_ballot",
+                                       "cl_khr_subgroup_non_uniform_arithmetic",
+                                       "cl_khr_subgroup_shuffle",
+                                       "cl_khr_subgroup_shuffle_relative",
+                                       "cl_khr_subgroup_clustered_reduce",
+                                       "cl_khr_subgroup_rotate",
+                                       "cl_khr_integer_dot_product",
+                                       "cl_khr_extended_bit_ops",
+                                       "cl_ext_float_atomics"};
 
-static void write_files(compilation *c) {
+/* Is there "+NAME" in the list of -cl-ext? */
+static bool has_extension(const char *name) {
+    size_t n = strlen(name);
+    const char *s = ocl_c_extensions;
+    while ((s = strstr(s + 1, name)))
+        if (s[-1] == '+' && (!s[n] || s[n] == ',')) return true;
+    return false;
+}
+
+static void write_source(compilation *c) {
     ir_text text = {.arena = &c->build->arena};
-    ir_put(&text, prelude);
+    for (size_t k = 0; k < sizeof too_much / sizeof *too_much; k++)
+        if (!has_extension(too_much[k])) ir_putf(&text, "#undef %s\n", too_much[k]);
+    ir_put(&text, "#line 1 \"program.cl\"\n");
     ir_put(&text, c->source->source);
     rt_write_file(c->build->context, c->input, text.data, text.n);
-    for (size_t k = 0; k < c->source->header_count; k++) write_header(c, &c->source->headers[k]);
 }
 
 /* --------------------------------------------------------------------------------- the programs */
@@ -130,13 +139,15 @@ static void take_messages(compilation *c) {
     unlink(c->messages);
 }
 
-static bool run(compilation *c, arguments *words, const char *in) {
+/* True: it has made the file, and not failed as far as is known. */
+static bool run(compilation *c, arguments *words, const char *in, const char *made) {
+    ADD(c, words, "-o", made);
     *ir_push(&c->build->arena, words) = NULL;
     rt_outcome outcome = rt_run_program((char *const *)(uintptr_t)words->data, in, c->messages);
     if (outcome == RT_PROGRAM_MISSING)
         rt_throw(c->build->context, IR_ERR_DEVICE, "%s: cannot be started", words->data[0]);
     take_messages(c);
-    return outcome == RT_PROGRAM_RAN;
+    return outcome == RT_PROGRAM_RAN && access(made, R_OK) == 0;
 }
 
 static bool run_clang(compilation *c, bool optimizer) {
@@ -153,15 +164,15 @@ static bool run_clang(compilation *c, bool optimizer) {
     ADD(c, &words, "-I", c->include);
     for (uint32_t k = 0; k < o->words.n; k++) ADD(c, &words, o->words.data[k]);
     if (c->tools->translator) ADD(c, &words, "-emit-llvm");
-    ADD(c, &words, "-o", c->tools->translator ? c->bitcode : c->output, "-");
-    return run(c, &words, c->input);
+    ADD(c, &words, "-");
+    return run(c, &words, c->input, c->tools->translator ? c->bitcode : c->output);
 }
 
 static bool run_translator(compilation *c) {
     arguments words = {0};
     ADD(c, &words, c->tools->translator, "--preserve-ocl-kernel-arg-type-metadata-through-string");
-    ADD(c, &words, c->bitcode, "-o", c->output);
-    return run(c, &words, NULL);
+    ADD(c, &words, c->bitcode);
+    return run(c, &words, NULL, c->output);
 }
 
 static void forget(ir_text *log, size_t from) {
@@ -182,7 +193,8 @@ static bool compile(compilation *c, bool optimizer) {
 static void compile_all(void *arg) {
     compilation *c = arg;
     make_root(c);
-    write_files(c);
+    write_source(c);
+    for (size_t k = 0; k < c->source->header_count; k++) write_header(c, &c->source->headers[k]);
     if (!compile(c, true) && !compile(c, false))
         rt_throw(c->build->context, IR_ERR_INPUT, "program.cl cannot be translated to SPIR-V");
     c->words = rt_read_file(c->build->context, &c->build->arena, c->output, &c->size);

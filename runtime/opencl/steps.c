@@ -3,9 +3,10 @@
 
 #include <stdlib.h>
 
+/* Warnings are about SPIR-V that compilers write; who has asked for a build cannot change that. */
 static void note_message(void *user, const spvf_message *m) {
     ocl_build *b = user;
-    ir_putf(&b->log, "%s\n", m->formatted);
+    if (m->severity == SPVF_ERROR) ir_putf(&b->log, "%s\n", m->formatted);
 }
 
 bool ocl_begin_build(ocl_build *b) {
