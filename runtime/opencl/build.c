@@ -43,7 +43,7 @@ static void read_options(void *arg) {
 static void compile_source(job *j, ocl_code *code) {
     const ocl_source s = {j->program->source, j->headers, j->header_count, &j->options};
     code->il = ocl_compile_source(&j->build, ocl_find_toolchain(), &s, &code->il_size);
-    code->uniform |= !j->options.has_std; /* OpenCL C 1.2 */
+    code->uniform |= j->options.is_c1; /* which has no groups that are smaller at the ends */
 }
 
 static void link_inputs(job *j, ocl_code *code) {
@@ -54,7 +54,7 @@ static void link_inputs(job *j, ocl_code *code) {
 
 static void get_code(job *j, ocl_code *code) {
     const struct _cl_program *p = j->program;
-    *code = (ocl_code){.uniform = j->options.uniform};
+    *code = (ocl_code){.il = NULL};
     switch (p->origin) {
     case OCL_FROM_SOURCE: compile_source(j, code); break;
     case OCL_FROM_LINK: link_inputs(j, code); break;
@@ -67,6 +67,7 @@ static void get_code(job *j, ocl_code *code) {
         break;
     }
     code->type = j->type;
+    code->uniform |= j->options.uniform;
 }
 
 /* What is not used now is read nevertheless: its mistakes come to light. */

@@ -75,7 +75,8 @@ typedef enum { OCL_FOR_BUILD = 1, OCL_FOR_COMPILE = 2, OCL_FOR_LINK = 4 } ocl_us
 
 typedef struct {
     ir_vec(char *) words; /* for clang */
-    bool optimize, has_std, uniform;
+    bool optimize, uniform;
+    bool has_std, is_c1;        /* a version of OpenCL C is given; it is 1.N, given or not */
     bool library, enables_link; /* -create-library, -enable-link-options */
 } ocl_options;
 

@@ -96,10 +96,9 @@ typedef struct {
     ocl_options *options;
 } reading;
 
-/* OpenCL C 1 has no work-groups that are smaller at the ends. */
 static void take_standard(ocl_options *o, const char *word) {
     o->has_std = true;
-    o->uniform |= strncmp(word, "-cl-std=CL1", 11) == 0;
+    o->is_c1 = strncmp(word, "-cl-std=CL1", 11) == 0;
 }
 
 /* "-D" and the next word; NULL: there is none. */
@@ -123,7 +122,7 @@ static bool take(reading *r, meaning m, char *word) {
 bool ocl_read_options(ir_arena *a, const char *text, ocl_use use, ocl_options *o) {
     reading r = {a, text ? text : "", o};
     char *word;
-    *o = (ocl_options){.optimize = true};
+    *o = (ocl_options){.optimize = true, .is_c1 = true};
     while ((word = take_word(a, &r.text))) {
         unsigned row = 0;
         while (row < WORDS && !fits(row, word, use)) row++;

@@ -94,6 +94,55 @@ Test(link, constants) {
            "constant int t[3] = {10, 20, 30};");
 }
 
+static cl_program compiled_2(const char *source) { return compiled(source, "-cl-std=CL2.0"); }
+
+/* Variables of a program are one, also where another's initializer has their address. */
+Test(link, variables) {
+    cl_program parts[2] = {
+        compiled_2("global int x = 5; global int *global p; extern global int *global q;\n"
+                   "kernel void k(global int *out) { x = 6; *out = *q; }"),
+        compiled_2("extern global int x; global int *global q = &x;")};
+    cl_program e = link_all(NULL, 2, parts);
+    cr_assert(error == CL_SUCCESS, "%s", log_of(e));
+    cr_expect(result_of(e, "k") == 6);
+    SUCCEEDS(clReleaseProgram(e));
+    release(2, parts);
+}
+
+Test(link, called_kernels) {
+    EXPECT(12, "kernel void l(global int *out, int n) { *out = n + 5; }",
+           "kernel void l(global int *out, int n);\n"
+           "kernel void k(global int *out) { l(out, 7); }");
+}
+
+Test(link, local_memory) {
+    EXPECT(9,
+           "int f(local int *p); kernel void k(global int *out) {\n"
+           "local int x[2]; x[1] = 4; *out = f(x); }",
+           "int f(local int *p) { return p[1] + 5; }");
+}
+
+/* What clGetKernelArgInfo says comes from the source. */
+Test(link, arguments) {
+    cl_program p = compiled("kernel void k(const global float *restrict in, float4 by) {}", NULL);
+    cl_program e = link_all(NULL, 1, &p);
+    cl_kernel k = MAKE(clCreateKernel(e, "k", &error));
+    char name[20], type[20], type2[20];
+    cl_kernel_arg_type_qualifier qualifiers;
+    SUCCEEDS(clGetKernelArgInfo(k, 0, CL_KERNEL_ARG_NAME, sizeof name, name, NULL));
+    SUCCEEDS(clGetKernelArgInfo(k, 0, CL_KERNEL_ARG_TYPE_NAME, sizeof type, type, NULL));
+    SUCCEEDS(clGetKernelArgInfo(k, 1, CL_KERNEL_ARG_TYPE_NAME, sizeof type2, type2, NULL));
+    SUCCEEDS(clGetKernelArgInfo(k, 0, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof qualifiers, &qualifiers,
+                                NULL));
+    cr_expect_str_eq(name, "in");
+    cr_expect_str_eq(type, "float*");
+    cr_expect_str_eq(type2, "float4");
+    cr_expect(qualifiers == (CL_KERNEL_ARG_TYPE_CONST | CL_KERNEL_ARG_TYPE_RESTRICT));
+    SUCCEEDS(clReleaseKernel(k));
+    SUCCEEDS(clReleaseProgram(e));
+    SUCCEEDS(clReleaseProgram(p));
+}
+
 Test(link, kernels_of_all) {
     const char *sources[] = {"kernel void k(global int *out) { *out = 1; }",
                              "kernel void l(global int *out) { *out = 2; }"};
