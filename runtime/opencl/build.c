@@ -115,51 +115,49 @@ static void replace(char **text, char *by) {
     *text = by;
 }
 
-/* Of a program that was a binary the binary stays, whatever happens. */
-static void put_binary(cl_program p, ocl_binary b) {
-    if (!b.bytes && p->origin == OCL_FROM_BINARY) return;
+/* What the program was made from stays, whatever happens. */
+static void put_binary(job *j, bool ok) {
+    cl_program p = j->program;
+    if (!ok && p->origin == OCL_FROM_BINARY) return;
     free(p->binary);
-    p->binary = b.bytes;
-    p->binary_size = b.size;
+    p->binary = j->binary.bytes;
+    p->binary_size = j->binary.size;
+    p->binary_type = ok ? j->type : CL_PROGRAM_BINARY_TYPE_NONE;
 }
 
-/* With the program's lock held. */
 static void put_results(job *j, bool ok, char *log) {
     cl_program p = j->program;
+    pthread_mutex_lock(&p->lock);
     if (p->built) ocl_release_built(p->built);
     p->built = j->built;
     p->status = ok ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
-    p->binary_type = ok ? j->type : CL_PROGRAM_BINARY_TYPE_NONE;
     replace(&p->options, j->text ? strdup(j->text) : NULL);
     replace(&p->log, log);
-    put_binary(p, j->binary);
+    put_binary(j, ok);
+    pthread_mutex_unlock(&p->lock);
 }
 
-/* True: it has worked. */
-static bool build(job *j) {
+static cl_int build(job *j, cl_int failure) {
     char *log;
-    bool ok = ocl_step(&j->build, make_all, j);
-    if (!ok) {
+    cl_int status = ocl_step(&j->build, make_all, j, failure);
+    if (status) {
         free(j->binary.bytes);
         j->binary = (ocl_binary){0};
     }
-    ocl_end_build(&j->build, ok && j->built, &log);
-    pthread_mutex_lock(&j->program->lock);
-    put_results(j, ok, log);
-    pthread_mutex_unlock(&j->program->lock);
+    ocl_end_build(&j->build, j->built, &log);
+    put_results(j, !status, log);
     free(j->specs);
-    return ok;
+    return status;
 }
 
 /* Options, what they are needed for, and the build. */
 static cl_int run(job *j, cl_int bad_options, cl_int failure) {
     if (!ocl_begin_build(&j->build)) return CL_OUT_OF_HOST_MEMORY;
-    if (!ocl_step(&j->build, read_options, j)) return end(j, bad_options);
-    if (j->program->origin == OCL_FROM_SOURCE && !ocl_has_compiler())
-        return end(j, CL_COMPILER_NOT_AVAILABLE);
-    cl_int status = claim(j);
-    if (status) return end(j, status);
-    return build(j) ? CL_SUCCESS : failure;
+    cl_int status = ocl_step(&j->build, read_options, j, bad_options);
+    if (!status && j->program->origin == OCL_FROM_SOURCE && !ocl_has_compiler())
+        status = CL_COMPILER_NOT_AVAILABLE;
+    if (!status) status = claim(j);
+    return status ? end(j, status) : build(j, failure);
 }
 
 /* ---------------------------------------------------------------------------- build and compile */

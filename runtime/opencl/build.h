@@ -66,8 +66,8 @@ typedef struct {
 bool ocl_begin_build(ocl_build *b);
 /* Gives back everything but the context when `keep`; *log is a copy, or NULL. */
 void ocl_end_build(ocl_build *b, bool keep, char **log);
-/* Runs a step; false: it has thrown. */
-bool ocl_step(ocl_build *b, void (*step)(void *arg), void *arg);
+/* Runs a step: CL_SUCCESS, CL_OUT_OF_HOST_MEMORY, or `failure` when it has thrown otherwise. */
+cl_int ocl_step(ocl_build *b, void (*step)(void *arg), void *arg, cl_int failure);
 
 /* -------------------------------------------------------------------------- options (options.c) */
 

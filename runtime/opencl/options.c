@@ -70,6 +70,7 @@ static const struct {
     {"-cl-kernel-arg-info", READ, PASS},
     {"-cl-denorms-are-zero", ANY, PASS},
     {"-cl-no-signed-zeros", ANY, PASS},
+    {"-cl-no-signed-zeroes", LINK, DROP}, /* so it is spelt for linking */
     {"-cl-unsafe-math-optimizations", ANY, PASS},
     {"-cl-finite-math-only", ANY, PASS},
     {"-cl-fast-relaxed-math", ANY, PASS},

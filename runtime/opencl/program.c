@@ -91,7 +91,10 @@ static cl_program CL_API_CALL create_with_il(cl_context c, const void *il, size_
     if (!ocl_is(c, OCL_CONTEXT)) return ocl_fail(error, CL_INVALID_CONTEXT);
     if (!il || !is_spirv(il, size)) return ocl_fail(error, CL_INVALID_VALUE);
     cl_program p = ocl_new_program(c, OCL_FROM_IL);
-    if (p) p->il = ocl_copy_binary(il, p->il_size = size).bytes;
+    if (p) {
+        p->il = ocl_copy_binary(il, size).bytes;
+        p->il_size = size;
+    }
     return finish(p, p ? p->il : NULL, error);
 }
 
@@ -121,6 +124,14 @@ static cl_int check_binaries(cl_uint count, const size_t *sizes, const unsigned 
     return first;
 }
 
+static const void *keep_binary(cl_program p, const unsigned char *bytes, size_t size) {
+    ocl_code code;
+    p->binary = ocl_copy_binary(bytes, size).bytes;
+    p->binary_size = size;
+    if (p->binary && ocl_decode(p->binary, size, &code)) p->binary_type = code.type;
+    return p->binary;
+}
+
 static cl_program CL_API_CALL create_with_binary(cl_context c, cl_uint count,
                                                  const cl_device_id *devices, const size_t *sizes,
                                                  const unsigned char **binaries, cl_int *status,
@@ -131,11 +142,7 @@ static cl_program CL_API_CALL create_with_binary(cl_context c, cl_uint count,
     if (!bad) bad = check_binaries(count, sizes, binaries, status);
     if (bad) return ocl_fail(error, bad);
     cl_program p = ocl_new_program(c, OCL_FROM_BINARY);
-    ocl_code code;
-    if (!p) return finish(NULL, NULL, error);
-    p->binary = ocl_copy_binary(binaries[0], p->binary_size = sizes[0]).bytes;
-    if (p->binary && ocl_decode(p->binary, p->binary_size, &code)) p->binary_type = code.type;
-    return finish(p, p->binary, error);
+    return finish(p, p ? keep_binary(p, binaries[0], sizes[0]) : NULL, error);
 }
 
 /* There are none. */

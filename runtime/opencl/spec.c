@@ -20,25 +20,27 @@ static void find_specs(void *arg) {
     for (size_t k = 0; k < p->spec_count; k++)
         spvf_module_spec(m, k, &p->specs[k].value, &p->specs[k].bits);
     spvf_module_destroy(m);
+    if (!p->specs) ir_throw(&q->build.context->cx, IR_ERR_MEMORY);
 }
 
-/* With the program's lock held.  A module that cannot be read has none; its build says why. */
-static bool know_specs(cl_program p) {
+/* With the program's lock held.  A module that cannot be read has none: its build says why. */
+static cl_int know_specs(cl_program p) {
     asking q = {.program = p};
     char *log;
-    if (p->specs) return true;
-    if (!ocl_begin_build(&q.build)) return false;
-    bool ok = ocl_step(&q.build, find_specs, &q);
+    if (p->specs) return CL_SUCCESS;
+    if (!ocl_begin_build(&q.build)) return CL_OUT_OF_HOST_MEMORY;
+    cl_int status = ocl_step(&q.build, find_specs, &q, CL_INVALID_SPEC_ID);
     ocl_end_build(&q.build, false, &log);
     free(log);
-    return p->specs || !ok;
+    return status;
 }
 
 static size_t size_of(const ocl_spec *s) { return (s->bits + 7) / 8; }
 
 static cl_int set_with_lock(cl_program p, cl_uint id, size_t size, const void *value) {
-    if (!know_specs(p)) return CL_OUT_OF_HOST_MEMORY;
-    bool found = false;
+    cl_int status = know_specs(p);
+    if (status) return status;
+    status = CL_INVALID_SPEC_ID;
     for (size_t k = 0; k < p->spec_count; k++) {
         ocl_spec *s = &p->specs[k];
         if (s->value.id != id) continue;
@@ -46,9 +48,10 @@ static cl_int set_with_lock(cl_program p, cl_uint id, size_t size, const void *v
         s->value.value = 0;
         memcpy(&s->value.value, value, size);
         if (s->bits == 1) s->value.value = s->value.value != 0;
-        s->set = found = true;
+        s->set = true;
+        status = CL_SUCCESS;
     }
-    return found ? CL_SUCCESS : CL_INVALID_SPEC_ID;
+    return status;
 }
 
 cl_int CL_API_CALL ocl_set_spec(cl_program p, cl_uint id, size_t size, const void *value) {

@@ -18,8 +18,11 @@ bool ocl_begin_build(ocl_build *b) {
     return true;
 }
 
-bool ocl_step(ocl_build *b, void (*step)(void *arg), void *arg) {
-    return rt_guard(b->context, step, arg) == SPVF_OK;
+cl_int ocl_step(ocl_build *b, void (*step)(void *arg), void *arg, cl_int failure) {
+    spvf_status status = rt_guard(b->context, step, arg);
+    return status == SPVF_OK             ? CL_SUCCESS
+           : status == SPVF_ERROR_MEMORY ? CL_OUT_OF_HOST_MEMORY
+                                         : failure;
 }
 
 void ocl_end_build(ocl_build *b, bool keep, char **log) {

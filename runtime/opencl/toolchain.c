@@ -35,7 +35,7 @@ static void compile_something(void *arg) {
 
 static bool works(search *s, const char *clang, const char *translator) {
     s->found = (ocl_toolchain){(char *)(uintptr_t)clang, (char *)(uintptr_t)translator};
-    return ocl_step(s->build, compile_something, s);
+    return ocl_step(s->build, compile_something, s, CL_COMPILER_NOT_AVAILABLE) == CL_SUCCESS;
 }
 
 /* ------------------------------------------------------------------------------- the candidates */
@@ -99,7 +99,7 @@ static void find_toolchain(void) {
     char *log;
     if (!ocl_begin_build(&build)) return;
     search s = {.build = &build};
-    if (ocl_step(&build, search_all, &s)) keep(&s.found);
+    if (ocl_step(&build, search_all, &s, CL_COMPILER_NOT_AVAILABLE) == CL_SUCCESS) keep(&s.found);
     ocl_end_build(&build, false, &log);
     free(log);
 }

@@ -150,7 +150,7 @@ Test(link, kernels_of_all) {
     char names[20];
     size_t count;
     compile_all(2, sources, parts);
-    e = link_all("-cl-fast-relaxed-math", 2, parts);
+    e = link_all("-cl-fast-relaxed-math -cl-no-signed-zeroes", 2, parts);
     cr_expect(result_of(e, "k") == 1);
     cr_expect(result_of(e, "l") == 2);
     SUCCEEDS(clGetProgramInfo(e, CL_PROGRAM_KERNEL_NAMES, sizeof names, names, NULL));
@@ -232,6 +232,7 @@ Test(link, built_objects) {
     cl_program p = through_binary(compiled(user, NULL));
     FAILS(CL_BUILD_PROGRAM_FAILURE, clBuildProgram(p, 0, NULL, NULL, NULL, NULL));
     cr_expect(log_has(p, "'f'"));
+    cr_expect(type_of(p) == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
     SUCCEEDS(clReleaseProgram(p));
     p = through_binary(compiled("kernel void k(global int *out) { *out = 8; }", NULL));
     build(p, NULL);

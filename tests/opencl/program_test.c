@@ -3,6 +3,7 @@
 #include "tests/frontend/words.h"
 #include "tests/opencl/programs.h"
 
+#include <pthread.h>
 #include <spirv/unified1/spirv.h>
 
 TestSuite(program, .init = begin_opencl, .fini = end_opencl);
@@ -258,6 +259,25 @@ Test(program, build_errors) {
     FAILS(CL_INVALID_VALUE, clBuildProgram(p, 0, &ocl.device, NULL, NULL, NULL));
     FAILS(CL_INVALID_VALUE, clBuildProgram(p, 0, NULL, NULL, NULL, &nobody));
     FAILS(CL_INVALID_DEVICE, clBuildProgram(p, 1, &wrong, NULL, NULL, NULL));
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+static void *build_often(void *program) {
+    for (int k = 0; k < 20; k++) {
+        cl_int status = clBuildProgram(program, 0, NULL, NULL, NULL, NULL);
+        cr_expect(status == CL_SUCCESS || status == CL_INVALID_OPERATION);
+    }
+    return NULL;
+}
+
+/* One builds, the others are told so. */
+Test(program, threads) {
+    pthread_t threads[4];
+    cl_program p = make_il();
+    for (int k = 0; k < 4; k++) pthread_create(&threads[k], NULL, build_often, p);
+    for (int k = 0; k < 4; k++) pthread_join(threads[k], NULL);
+    cr_expect(status_of(p) == CL_BUILD_SUCCESS);
+    cr_expect(result_of(p, "k") == 5);
     SUCCEEDS(clReleaseProgram(p));
 }
 
