@@ -86,8 +86,8 @@ bool ocl_read_options(ir_arena *a, const char *text, ocl_use use, ocl_options *o
 /* ------------------------------------------------------------- OpenCL C (toolchain.c, source.c) */
 
 typedef struct {
-    char *clang;
-    char *translator; /* of LLVM's bitcode to SPIR-V; NULL: clang writes SPIR-V itself */
+    const char *clang;
+    const char *translator; /* of LLVM's bitcode to SPIR-V; NULL: clang writes SPIR-V itself */
 } ocl_toolchain;
 
 /* The one that is used; NULL: there is none.  It is looked for once. */

@@ -27,14 +27,15 @@ typedef struct {
 static void compile_something(void *arg) {
     search *s = arg;
     ocl_options none = {.optimize = true};
-    size_t size;
+    ocl_code code = {.type = CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT};
     const ocl_source source = {.source = "kernel void k(global float *x) { *x = sqrt(*x); }",
                                .options = &none};
-    ocl_compile_source(s->build, &s->found, &source, &size);
+    code.il = ocl_compile_source(s->build, &s->found, &source, &code.il_size);
+    spvf_module_destroy(ocl_load(s->build, "program", &code));
 }
 
 static bool works(search *s, const char *clang, const char *translator) {
-    s->found = (ocl_toolchain){(char *)(uintptr_t)clang, (char *)(uintptr_t)translator};
+    s->found = (ocl_toolchain){clang, translator};
     return ocl_step(s->build, compile_something, s, CL_COMPILER_NOT_AVAILABLE) == CL_SUCCESS;
 }
 
@@ -74,12 +75,14 @@ static bool try_unknown(search *s, const char *clang) {
     return works(s, clang, NULL);
 }
 
+static bool try_all(search *s, const char *own) {
+    if (own && *own) return try_unknown(s, strchr(own, '/') ? own : find(s, own, 0));
+    return try_pairs(s) || try_direct(s) || try_unknown(s, find(s, "clang", 0));
+}
+
 static void search_all(void *arg) {
     search *s = arg;
-    const char *own = getenv("SPVF_CLANG");
-    bool found = own && *own ? try_unknown(s, own)
-                             : try_pairs(s) || try_direct(s) || try_unknown(s, find(s, "clang", 0));
-    if (!found) ir_throw(&s->build->context->cx, IR_ERR_DEVICE);
+    if (!try_all(s, getenv("SPVF_CLANG"))) ir_throw(&s->build->context->cx, IR_ERR_DEVICE);
 }
 
 /* ----------------------------------------------------------------------------------- the result */
@@ -87,11 +90,14 @@ static void search_all(void *arg) {
 static ocl_toolchain toolchain; /* clang NULL: there is none */
 
 static void keep(const ocl_toolchain *found) {
-    toolchain.clang = strdup(found->clang);
-    if (found->translator) toolchain.translator = strdup(found->translator);
-    if (toolchain.clang && !found->translator == !toolchain.translator) return;
-    free(toolchain.clang);
-    toolchain.clang = NULL;
+    char *clang = strdup(found->clang);
+    char *translator = found->translator ? strdup(found->translator) : NULL;
+    if (clang && !translator == !found->translator) {
+        toolchain = (ocl_toolchain){clang, translator};
+    } else {
+        free(clang);
+        free(translator);
+    }
 }
 
 static void find_toolchain(void) {
