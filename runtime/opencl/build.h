@@ -59,6 +59,8 @@ size_t ocl_list_specs(const struct _cl_program *p, spvf_spec_value *to);
 typedef struct {
     spvf_context *context;
     ir_arena arena; /* of all that is made on the way */
+    ir_ctx log_memory;
+    ir_arena log_arena;
     ir_text log;
 } ocl_build;
 
@@ -66,6 +68,8 @@ typedef struct {
 bool ocl_begin_build(ocl_build *b);
 /* Gives back everything but the context when `keep`; *log is a copy, or NULL. */
 void ocl_end_build(ocl_build *b, bool keep, char **log);
+/* Puts a text behind the log, when there is memory for it. */
+void ocl_say(ocl_build *b, const char *text);
 /* Runs a step: CL_SUCCESS, CL_OUT_OF_HOST_MEMORY, or `failure` when it has thrown otherwise. */
 cl_int ocl_step(ocl_build *b, void (*step)(void *arg), void *arg, cl_int failure);
 

@@ -135,7 +135,7 @@ static void add(compilation *c, arguments *to, const char *const *words) {
 static void take_messages(compilation *c) {
     size_t n;
     ocl_build *b = c->build;
-    ir_put(&b->log, rt_read_file(b->context, &b->arena, c->messages, &n));
+    ocl_say(b, rt_read_file(b->context, &b->arena, c->messages, &n));
     unlink(c->messages);
 }
 

@@ -3,10 +3,27 @@
 
 #include <stdlib.h>
 
+typedef struct {
+    ir_text *log;
+    const char *text;
+} saying;
+
+static void append(void *arg) {
+    const saying *s = arg;
+    ir_put(s->log, s->text);
+}
+
+/* Has memory of its own: there may be none left of the build's, and nothing that catches that. */
+void ocl_say(ocl_build *b, const char *text) {
+    ir_try(&b->log_memory, append, &(saying){&b->log, text});
+}
+
 /* Warnings are about SPIR-V that compilers write; who has asked for a build cannot change that. */
 static void note_message(void *user, const spvf_message *m) {
     ocl_build *b = user;
-    if (m->severity == SPVF_ERROR) ir_putf(&b->log, "%s\n", m->formatted);
+    if (m->severity != SPVF_ERROR) return;
+    ocl_say(b, m->formatted);
+    ocl_say(b, "\n");
 }
 
 bool ocl_begin_build(ocl_build *b) {
@@ -14,7 +31,8 @@ bool ocl_begin_build(ocl_build *b) {
     *b = (ocl_build){.context = NULL};
     if (spvf_context_create(&o, &b->context) != SPVF_OK) return false;
     ir_arena_init(&b->arena, &b->context->cx);
-    b->log.arena = &b->arena;
+    ir_arena_init(&b->log_arena, &b->log_memory);
+    b->log.arena = &b->log_arena;
     return true;
 }
 
@@ -29,5 +47,6 @@ void ocl_end_build(ocl_build *b, bool keep, char **log) {
     *log = b->log.n ? strdup(b->log.data) : NULL;
     b->context->message = NULL;
     ir_arena_free(&b->arena);
+    ir_arena_free(&b->log_arena);
     if (!keep) spvf_context_destroy(b->context);
 }

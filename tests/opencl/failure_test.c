@@ -3,6 +3,7 @@
  * The program's malloc and its kin are those of all that it loads.  Sanitizers have their own: with
  * them nothing fails. */
 #include "tests/opencl/buffers.h"
+#include "tests/opencl/module.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -51,7 +52,7 @@ static void fail_each(operation *o, void *user, cl_uint maps) {
         cr_expect(status == CL_SUCCESS || status == CL_OUT_OF_HOST_MEMORY ||
                   status == CL_MEM_OBJECT_ALLOCATION_FAILURE);
         TELLS(cl_uint, maps, clGetMemObjectInfo, buffer, CL_MEM_MAP_COUNT);
-    } while (status && n < 100);
+    } while (status && n < 10000);
     cr_expect_eq(status, CL_SUCCESS);
     cr_expect_eq(n > 1, CAN_FAIL);
 }
@@ -164,4 +165,67 @@ Test(failure, shared_memory) {
     void *p = clSVMAlloc(ocl.context, 0, 16, 0);
     fail_each(copy_shared, p, 0);
     fail_each(free_shared, p, 0);
+}
+
+/* ------------------------------------------------------------------------------------- programs */
+
+static cl_program made_of(cl_program p) {
+    if (p) clReleaseProgram(p);
+    return p;
+}
+
+static cl_int create_program(void *user) {
+    const char *source = user;
+    made_of(clCreateProgramWithSource(ocl.context, 1, &source, NULL, &error));
+    return error;
+}
+
+static cl_int create_il(void *user) {
+    (void)user;
+    made_of(clCreateProgramWithIL(ocl.context, words, nwords * 4, &error));
+    return error;
+}
+
+static cl_int set_spec(void *user) {
+    const cl_int value = 30;
+    return clSetProgramSpecializationConstant(user, 7, sizeof value, &value);
+}
+
+static cl_int build_it(void *user) { return clBuildProgram(user, 0, NULL, "-w", NULL, NULL); }
+
+static cl_int compile_it(void *user) {
+    return clCompileProgram(user, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL);
+}
+
+static cl_int link_it(void *user) {
+    cl_program p = user;
+    made_of(clLinkProgram(ocl.context, 0, NULL, NULL, 1, &p, NULL, NULL, &error));
+    return error;
+}
+
+Test(failure, programs) {
+    char source[] = "kernel void k() {}";
+    cl_program p = make_il();
+    fail_each(create_program, source, 0);
+    fail_each(create_il, NULL, 0);
+    fail_each(set_spec, p, 0);
+    fail_each(build_it, p, 0);
+    cr_expect_eq(result_of(p, "k"), 30);
+    fail_each(compile_it, p, 0);
+    fail_each(link_it, p, 0);
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+/* What a program was made from is still there when a build has failed. */
+Test(failure, binaries) {
+    cl_program p = make_il();
+    size_t size;
+    build(p, NULL);
+    unsigned char *bytes = binary_of(p, &size);
+    SUCCEEDS(clReleaseProgram(p));
+    p = from_binary(bytes, size);
+    free(bytes);
+    fail_each(build_it, p, 0);
+    cr_expect_eq(result_of(p, "k"), 5);
+    SUCCEEDS(clReleaseProgram(p));
 }
