@@ -3,12 +3,29 @@
 
 #include <stdlib.h>
 
+static void complain(ocl_build *b, const char *kernel, const char *why) {
+    ir_error(&b->context->cx, "kernel '%s' cannot be used: %s", kernel, why);
+}
+
+/* Kernels of which the reader makes nothing would be missing in what is written. */
+static bool has_all_kernels(ocl_build *b, const spvf_module *m) {
+    bool ok = true;
+    foreach_func (f, m->ir) {
+        if (!(f->flags & IR_FUNC_KERNEL) || !f->refusal) continue;
+        complain(b, f->name, f->refusal);
+        ok = false;
+    }
+    return ok;
+}
+
 spvf_module *ocl_load(ocl_build *b, const char *name, const ocl_code *code) {
     const spvf_module_options o = {sizeof o, code->specs, code->spec_count};
     spvf_module *m;
     if (spvf_module_load(b->context, name, code->il, code->il_size, &o, &m) != SPVF_OK)
         ir_throw(&b->context->cx, b->context->cx.status);
-    return m;
+    if (has_all_kernels(b, m)) return m;
+    spvf_module_destroy(m);
+    ir_throw(&b->context->cx, IR_ERR_REFUSED);
 }
 
 typedef struct {
@@ -33,14 +50,14 @@ static const char *refusal_of(ir_arena *a, const spvf_kernel_info *k) {
 
 /* Every kernel that cannot be used is a message. */
 static void check_kernels(const making *m) {
-    ir_ctx *cx = &m->build->context->cx;
     const spvf_kernel_info *k;
     bool ok = true;
     for (size_t n = 0; (k = spvf_module_kernel(m->built->module, n)); n++) {
         const char *why = refusal_of(&m->build->arena, k);
-        if (why) ok = ir_error(cx, "kernel '%s' cannot be used: %s", k->name, why);
+        if (why) complain(m->build, k->name, why);
+        ok &= !why;
     }
-    if (!ok) ir_throw(cx, IR_ERR_REFUSED);
+    if (!ok) ir_throw(&m->build->context->cx, IR_ERR_REFUSED);
 }
 
 static void make(void *arg) {

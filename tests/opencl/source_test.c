@@ -119,10 +119,18 @@ static void refuse(const char *reason, const char *source) {
 }
 
 Test(source, refused) {
+    const char *unknown = "int __attribute__((overloadable)) sub_group_reduce_most(int);"
+                          "kernel void k(global int *out) { *out = sub_group_reduce_most(1); }";
     refuse("error: kernel 'k' cannot be used: argument 'i' is an image",
            "kernel void k(read_only image2d_t i, global int *out) { *out = get_image_width(i); }");
     refuse("error: kernel 'k' cannot be used: argument 's' is a sampler",
            "kernel void k(global int *out, sampler_t s) { *out = 1; }");
+    refuse("sub_group_reduce_most is not supported", unknown);
+    cl_program p = make_program(unknown);
+    FAILS(CL_COMPILE_PROGRAM_FAILURE,
+          clCompileProgram(p, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL));
+    cr_expect(log_has(p, "error: kernel 'k' cannot be used: "));
+    SUCCEEDS(clReleaseProgram(p));
     refuse("recursion is not supported", "int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }"
                                          "kernel void k(global int *out) { *out = f(*out); }");
 }
