@@ -297,7 +297,20 @@ Test(memory, commands_keep_what_they_use) {
     SUCCEEDS(clSetUserEventStatus(go, CL_COMPLETE));
     SUCCEEDS(clWaitForEvents(1, &done));
     cr_expect_str_eq(got, "abc");
+    cr_expect(comes_true(was_called, &l)); /* events have no buffers */
     SUCCEEDS(clReleaseEvent(done));
     SUCCEEDS(clReleaseEvent(go));
+}
+
+Test(memory, failed_commands_keep_nothing) {
+    log_of_calls l = {""};
+    cl_mem m = MAKE(clCreateBuffer(ocl.context, 0, 16, NULL, &error));
+    cl_event go = MAKE(clCreateUserEvent(ocl.context, &error)), done;
+    SUCCEEDS(clSetMemObjectDestructorCallback(m, note_a, &l));
+    SUCCEEDS(clEnqueueFillBuffer(ocl.queue, m, "x", 1, 0, 16, 1, &go, &done));
+    SUCCEEDS(clReleaseMemObject(m));
+    SUCCEEDS(clSetUserEventStatus(go, -1));
     cr_expect(comes_true(was_called, &l));
+    SUCCEEDS(clReleaseEvent(done));
+    SUCCEEDS(clReleaseEvent(go));
 }
