@@ -7,13 +7,14 @@
 
 #include <stdlib.h>
 
-enum { LAYOUT = 1 };
+enum { LAYOUT = 2 };
 static const char magic[8] = "SPVFOCL";
 
 typedef struct {
     char magic[8];
     uint32_t layout, type;
-    uint64_t uniform, spec_count, il_size;
+    uint32_t uniform, arg_info;
+    uint64_t spec_count, il_size;
     uint64_t checksum; /* of the whole with 0 here */
 } header;
 
@@ -41,6 +42,7 @@ ocl_binary ocl_encode(const ocl_code *code) {
     header h = {.layout = LAYOUT,
                 .type = code->type,
                 .uniform = code->uniform,
+                .arg_info = code->arg_info,
                 .spec_count = code->spec_count,
                 .il_size = code->il_size};
     memcpy(h.magic, magic, sizeof magic);
@@ -76,6 +78,7 @@ bool ocl_decode(const void *bytes, size_t size, ocl_code *code) {
     const spvf_spec_value *specs = (const void *)body;
     *code = (ocl_code){.type = h.type,
                        .uniform = h.uniform != 0,
+                       .arg_info = h.arg_info != 0,
                        .specs = specs,
                        .spec_count = h.spec_count,
                        .il = specs + h.spec_count,

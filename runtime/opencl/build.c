@@ -44,12 +44,16 @@ static void compile_source(job *j, ocl_code *code) {
     const ocl_source s = {j->program->source, j->headers, j->header_count, &j->options};
     code->il = ocl_compile_source(&j->build, ocl_find_toolchain(), &s, &code->il_size);
     code->uniform |= j->options.is_c1; /* which has no groups that are smaller at the ends */
+    code->arg_info = j->options.arg_info;
 }
 
 static void link_inputs(job *j, ocl_code *code) {
     bool library = j->type == CL_PROGRAM_BINARY_TYPE_LIBRARY;
     code->il = ocl_link(&j->build, j->codes, j->input_count, library, &code->il_size);
-    for (size_t k = 0; k < j->input_count; k++) code->uniform |= j->codes[k].uniform;
+    for (size_t k = 0; k < j->input_count; k++) {
+        code->uniform |= j->codes[k].uniform;
+        code->arg_info |= j->codes[k].arg_info;
+    }
 }
 
 static void get_code(job *j, ocl_code *code) {
@@ -64,6 +68,7 @@ static void get_code(job *j, ocl_code *code) {
         code->il_size = p->il_size;
         code->specs = j->specs;
         code->spec_count = j->spec_count;
+        code->arg_info = true;
         break;
     }
     code->type = j->type;

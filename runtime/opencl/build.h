@@ -24,7 +24,7 @@
 /* What a binary says; all of it lies in the binary, or where it is encoded from. */
 typedef struct {
     cl_program_binary_type type;
-    bool uniform; /* as in ocl_built */
+    bool uniform, arg_info; /* as in ocl_built */
     const spvf_spec_value *specs;
     size_t spec_count;
     const void *il;
@@ -79,7 +79,7 @@ typedef enum { OCL_FOR_BUILD = 1, OCL_FOR_COMPILE = 2, OCL_FOR_LINK = 4 } ocl_us
 
 typedef struct {
     ir_vec(char *) words; /* for clang */
-    bool optimize, uniform;
+    bool optimize, uniform, arg_info;
     bool has_std, is_c1;        /* a version of OpenCL C is given; it is 1.N, given or not */
     bool library, enables_link; /* -create-library, -enable-link-options */
 } ocl_options;

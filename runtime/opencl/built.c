@@ -81,7 +81,8 @@ static void drop(ocl_built *b) {
 ocl_built *ocl_make_built(ocl_build *b, const ocl_code *code) {
     making m = {b, code, calloc(1, sizeof(ocl_built))};
     if (!m.built) ir_throw(&b->context->cx, IR_ERR_MEMORY);
-    *m.built = (ocl_built){.context = b->context, .uniform = code->uniform};
+    *m.built =
+        (ocl_built){.context = b->context, .uniform = code->uniform, .arg_info = code->arg_info};
     atomic_init(&m.built->refs, 1);
     if (ir_try(&b->context->cx, make, &m)) return m.built;
     drop(m.built);

@@ -296,6 +296,7 @@ static cl_int CL_API_CALL get_arg_info(cl_kernel k, cl_uint n, cl_kernel_arg_inf
     const ocl_answer a = {room, to, size};
     if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
     if (n >= k->info->arg_count) return CL_INVALID_ARG_INDEX;
+    if (!k->built->arg_info) return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
     const spvf_arg_info *info = &k->info->args[n];
     switch (what) {
     case CL_KERNEL_ARG_ADDRESS_QUALIFIER: return ocl_give_uint(&a, address_of(info));

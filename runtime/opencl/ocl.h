@@ -300,7 +300,8 @@ typedef struct {
     spvf_context *context; /* of the module; used by the thread that builds */
     spvf_module *module;
     rt_program *native;
-    bool uniform; /* no launch has groups that are smaller at the ends */
+    bool uniform;  /* no launch has groups that are smaller at the ends */
+    bool arg_info; /* what the source says of arguments may be asked for */
 } ocl_built;
 
 struct _cl_program {

@@ -44,6 +44,7 @@ typedef enum {
     STANDARD, /* a version of OpenCL C */
     SLOW,     /* no optimization */
     UNIFORM,
+    ARG_INFO,
     LIBRARY,
     ENABLE
 } meaning;
@@ -67,7 +68,7 @@ static const struct {
     {"-cl-uniform-work-group-size", READ, UNIFORM},
     {"-cl-no-subgroup-ifp", ANY, DROP},
     {"-cl-mad-enable", READ, PASS},
-    {"-cl-kernel-arg-info", READ, PASS},
+    {"-cl-kernel-arg-info", READ, ARG_INFO},
     {"-cl-denorms-are-zero", ANY, PASS},
     {"-cl-no-signed-zeros", ANY, PASS},
     {"-cl-no-signed-zeroes", LINK, DROP}, /* so it is spelt for linking */
@@ -114,9 +115,11 @@ static bool take(reading *r, meaning m, char *word) {
     if (m == STANDARD) take_standard(o, word);
     if (m == SLOW) o->optimize = false;
     if (m == UNIFORM) o->uniform = true;
+    if (m == ARG_INFO) o->arg_info = true;
     if (m == LIBRARY) o->library = true;
     if (m == ENABLE) o->enables_link = true;
-    if (m == PASS || m == PREFIX || m == STANDARD) *ir_push(r->arena, &o->words) = word;
+    if (m == PASS || m == PREFIX || m == STANDARD || m == ARG_INFO)
+        *ir_push(r->arena, &o->words) = word;
     return true;
 }
 

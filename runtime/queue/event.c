@@ -114,9 +114,9 @@ void rt_event_execute(rt_event *e) {
         call(e, due, RT_RUNNING);
         status = e->run(e);
     }
+    if (e->ended) e->ended(e);
     pthread_mutex_lock(&s->lock);
     finish(e, status);
-    if (e->ended) e->ended(e);
     rt_event_release(e);
 }
 

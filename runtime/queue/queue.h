@@ -40,7 +40,7 @@ struct rt_event {
     rt_scheduler *scheduler;
     rt_queue *queue;                /* NULL: of no queue */
     rt_command *run;                /* NULL: there is nothing to do */
-    void (*ended)(rt_event *e);     /* what it used is not needed any more; or NULL */
+    void (*ended)(rt_event *e);     /* it has run: what it used is not needed any more; or NULL */
     void (*destroy)(rt_event *e);   /* the last reference has been given back */
     int32_t why_not;                /* its status when something failed that it waited for */
     uint64_t time[RT_STATUS_COUNT]; /* in ns, when it came there, by rt_event_status */

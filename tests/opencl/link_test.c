@@ -124,7 +124,8 @@ Test(link, local_memory) {
 
 /* What clGetKernelArgInfo says comes from the source. */
 Test(link, arguments) {
-    cl_program p = compiled("kernel void k(const global float *restrict in, float4 by) {}", NULL);
+    cl_program p = compiled("kernel void k(const global float *restrict in, float4 by) {}",
+                            "-cl-kernel-arg-info");
     cl_program e = link_all(NULL, 1, &p);
     cl_kernel k = MAKE(clCreateKernel(e, "k", &error));
     char name[20], type[20], type2[20];
@@ -138,6 +139,18 @@ Test(link, arguments) {
     cr_expect_str_eq(type, "float*");
     cr_expect_str_eq(type2, "float4");
     cr_expect(qualifiers == (CL_KERNEL_ARG_TYPE_CONST | CL_KERNEL_ARG_TYPE_RESTRICT));
+    SUCCEEDS(clReleaseKernel(k));
+    SUCCEEDS(clReleaseProgram(e));
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+Test(link, arguments_that_nobody_asked_for) {
+    cl_program p = compiled("kernel void k(const global float *restrict in) {}", NULL);
+    cl_program e = link_all(NULL, 1, &p);
+    cl_kernel k = MAKE(clCreateKernel(e, "k", &error));
+    char name[20];
+    FAILS(CL_KERNEL_ARG_INFO_NOT_AVAILABLE,
+          clGetKernelArgInfo(k, 0, CL_KERNEL_ARG_NAME, sizeof name, name, NULL));
     SUCCEEDS(clReleaseKernel(k));
     SUCCEEDS(clReleaseProgram(e));
     SUCCEEDS(clReleaseProgram(p));
