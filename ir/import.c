@@ -26,12 +26,8 @@ static ir_type import_members(ir_importer *im, const ir_module *from, const ir_t
                                : ir_struct_type(im->m, t->name, t->packed, member, n);
 }
 
-static bool needs_no_table(ir_type t) {
-    return !ir_is_aggregate(t) && ir_kind_of(t) != IR_IMAGE && ir_kind_of(t) != IR_SAMPLED_IMAGE;
-}
-
 ir_type ir_importer_type(ir_importer *im, const ir_module *from, ir_type t) {
-    if (needs_no_table(t) || from == im->m) return t;
+    if (!ir_is_in_table(t) || from == im->m) return t;
     const ir_type_info *info = ir_type_get(from, t);
     uintptr_t known = (uintptr_t)known_copy(im, info);
     if (known) return (ir_type)known;

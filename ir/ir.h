@@ -247,6 +247,10 @@ static inline bool ir_is_opaque(ir_type t) { return ir_kind_of(t) >= IR_IMAGE; }
 static inline bool ir_is_aggregate(ir_type t) {
     return ir_kind_of(t) == IR_STRUCT || ir_kind_of(t) == IR_ARRAY;
 }
+/* Is it a row of the module's table, and not all in its word? */
+static inline bool ir_is_in_table(ir_type t) {
+    return ir_is_aggregate(t) || ir_kind_of(t) == IR_IMAGE || ir_kind_of(t) == IR_SAMPLED_IMAGE;
+}
 static inline ir_type ir_with_elem(ir_type shape, ir_type elem) {
     return ir_vector(elem, ir_lanes(shape));
 }

@@ -1,0 +1,151 @@
+/* pack_body.c — the bytes of a function, as packer.h says. */
+#include "ir/packer.h"
+
+/* -------------------------------------------------------------------------------------- numbers */
+
+void pack_byte(packer *p, unsigned byte) { ir_putn(p->out, &(char){(char)byte}, 1); }
+
+void pack_number(packer *p, uint64_t n) {
+    for (; n >= 128; n >>= 7) pack_byte(p, (unsigned)(n & 127) | 128);
+    pack_byte(p, (unsigned)n);
+}
+
+static void put_signed(packer *p, int64_t n) {
+    pack_number(p, ((uint64_t)n << 1) ^ (uint64_t)(n >> 63));
+}
+
+void pack_type(packer *p, ir_type t) {
+    if (!ir_is_in_table(t)) {
+        pack_number(p, t);
+        return;
+    }
+    pack_number(p, ir_kind_of(t));
+    p->format->type(p, t);
+}
+
+/* --------------------------------------------------------------------------------------- leaves */
+
+/* Small integers are short; floats are all of their bits. */
+static void put_lanes(packer *p, const ir_inst *c) {
+    unsigned width = ir_bits(p->m, ir_elem(c->type));
+    for (unsigned lane = 0; lane < ir_lanes(c->type); lane++) {
+        uint64_t bits = ir_lane_bits(c, lane);
+        if (!ir_is_float(c->type)) put_signed(p, ir_sext(bits, width));
+        for (unsigned n = 0; ir_is_float(c->type) && n < width; n += 8)
+            pack_byte(p, bits >> n & 255);
+    }
+}
+
+static void put_leaf(packer *p, const ir_inst *leaf) {
+    bool is_address = leaf->op == IR_OP_address;
+    pack_number(p, leaf->op == IR_OP_const ? 0 : is_address ? 2 : 1);
+    if (is_address) {
+        pack_number(p, p->format->global(p, leaf->imm.global));
+        return;
+    }
+    pack_type(p, leaf->type);
+    if (leaf->op == IR_OP_const) put_lanes(p, leaf);
+}
+
+static void number_leaves(packer *p) {
+    uint32_t next = p->f->nparams;
+    for (uint32_t n = 0; n < next; n++) p->number[p->f->param_val[n]->id] = n;
+    foreach_block (b, p->f)
+        foreach_inst (i, b)
+            for (unsigned n = 0; n < i->nargs; n++) {
+                const ir_inst *x = ir_arg(i, n);
+                if (x->block || x->op == IR_OP_param || p->number[x->id] != UINT32_MAX) continue;
+                p->number[x->id] = next++;
+                *ir_push(p->arena, &p->leaves) = x;
+            }
+}
+
+static void number_instructions(packer *p) {
+    uint32_t next = p->f->nparams + p->leaves.n, blocks = 0;
+    foreach_block (b, p->f) {
+        p->block[b->id] = blocks++;
+        foreach_inst (i, b) p->number[i->id] = next++;
+    }
+}
+
+/* --------------------------------------------------------------------------------- instructions */
+
+static void put_imm(packer *p, const ir_inst *i) {
+    switch (ir_info(i)->imm) {
+    case I_NONE: break;
+    case I_ROUND: pack_number(p, i->imm.round.mode | (unsigned)i->imm.round.sat << 2); break;
+    case I_MEM: pack_number(p, i->imm.mem.align | (unsigned)i->imm.mem.flags << 5); break;
+    case I_MASK:
+        for (unsigned n = 0; n < ir_lanes(i->type); n++) pack_byte(p, i->imm.mask[n]);
+        break;
+    case I_VAR:
+        pack_type(p, i->imm.var->type);
+        pack_number(p, i->imm.var->align);
+        break;
+    default: p->format->imm(p, i);
+    }
+}
+
+static void put_phi(packer *p, const ir_inst *i) {
+    pack_number(p, i->op * 2u);
+    pack_type(p, i->type);
+    pack_number(p, i->nargs);
+    for (unsigned n = 0; n < i->nargs; n++) {
+        pack_number(p, p->block[i->block->pred[n]->id]);
+        pack_number(p, p->number[ir_arg(i, n)->id]);
+    }
+}
+
+static void put_inst(packer *p, const ir_inst *i) {
+    if (i->op == IR_OP_phi) {
+        put_phi(p, i);
+        return;
+    }
+    pack_number(p, i->op * 2u + (i->flags != 0));
+    if (i->flags) pack_number(p, i->flags);
+    pack_type(p, i->type);
+    put_imm(p, i);
+    if (ir_has_flag(i, F_VARIADIC)) pack_number(p, i->nargs);
+    for (unsigned n = 0; n < i->nargs; n++) pack_number(p, p->number[ir_arg(i, n)->id]);
+}
+
+static unsigned count_instructions(const ir_block *b) {
+    unsigned n = 0;
+    foreach_inst (i, b) n++;
+    return n;
+}
+
+static void put_blocks(packer *p) {
+    uint32_t blocks = 0;
+    foreach_block (b, p->f) blocks++;
+    pack_number(p, blocks);
+    foreach_block (b, p->f) {
+        pack_number(p, b->nsucc);
+        for (uint32_t n = 0; n < b->nsucc; n++) pack_number(p, p->block[b->succ[n]->id]);
+    }
+    foreach_block (b, p->f) {
+        pack_number(p, count_instructions(b));
+        foreach_inst (i, b) put_inst(p, i);
+    }
+}
+
+void pack_body(packer *p, const ir_func *f) {
+    p->f = f;
+    p->leaves.n = 0;
+    p->number = ir_new_array(p->arena, uint32_t, f->next_id);
+    p->block = ir_new_array(p->arena, uint32_t, f->next_block);
+    memset(p->number, 0xff, sizeof *p->number * f->next_id);
+    number_leaves(p);
+    number_instructions(p);
+    pack_type(p, f->ret);
+    pack_number(p, f->nparams);
+    for (uint32_t n = 0; n < f->nparams; n++) pack_type(p, f->param_val[n]->type);
+    pack_number(p, p->leaves.n);
+    for (uint32_t n = 0; n < p->leaves.n; n++) put_leaf(p, p->leaves.data[n]);
+    put_blocks(p);
+}
+
+void pack_initializer(packer *p, const ir_global *g) {
+    pack_number(p, g->init != NULL);
+    if (g->init) ir_putn(p->out, (const char *)g->init, ir_sizeof(p->m, g->type));
+}
