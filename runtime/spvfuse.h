@@ -549,6 +549,29 @@ SPVF_API spvf_status spvf_devices(spvf_context *context,
 SPVF_API spvf_status spvf_cpu_local_size(const spvf_module *module, const char *kernel,
                                          const spvf_range *range, uint64_t local[3]);
 
+/* ---------------------------------------------------------------------------------------- cache
+ *
+ * Device cpu keeps compiled kernels in files when it is asked to (docs/USAGE.md); programs need
+ * nothing of this. */
+
+typedef enum {
+    SPVF_CACHE_STATS,
+    SPVF_CACHE_VERIFY, /* also reads every entry; a warning for each that is damaged */
+    SPVF_CACHE_CLEAR   /* removes what it tells of */
+} spvf_cache_action;
+
+typedef struct {
+    const char *directory; /* NULL: the environment names none */
+    uint64_t entries;
+    uint64_t bytes, limit;     /* of all files; `limit` is what they may have */
+    uint64_t foreign, damaged; /* verify: entries of other versions, and those that are no use */
+} spvf_cache_info;
+
+/* Calls `answer` once, if all went well.  While others use the cache, it tells of some moment. */
+SPVF_API spvf_status spvf_cache(spvf_context *context, spvf_cache_action action,
+                                void (*answer)(void *user, const spvf_cache_info *info),
+                                void *user);
+
 /* ---------------------------------------------------------------------------------- native objects
  *
  * What a program is linked with that launches kernels of object files itself.  The object has an
@@ -567,7 +590,7 @@ typedef struct {
     uint32_t work_dim;
     uint32_t local_bytes; /* of `local`; asked for by casts of generic pointers only */
     void *local;          /* aligned to 128: what `need` says, then what parameters point to */
-    void *scratch; /* aligned to 128: what `need` says */
+    void *scratch;        /* aligned to 128: what `need` says */
     /* printf, or NULL: arguments stand at multiples of 8 bytes, lanes of vectors without gaps;
      * scalar floats are doubles, strings are addresses. */
     int32_t (*print)(void *user, const char *format, const void *arguments, uint64_t bytes);

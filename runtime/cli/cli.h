@@ -27,7 +27,7 @@ typedef struct {
 } cli_command;
 
 extern const cli_command cli_info, cli_opt, cli_compile, cli_fuse, cli_explain, cli_run, cli_bench,
-    cli_devices;
+    cli_devices, cli_cache;
 
 /* The value of an option of this call, "" for a flag that is set, NULL when absent. */
 const char *cli_get(const char *name);

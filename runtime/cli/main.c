@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const cli_command *const commands[] = {&cli_info,    &cli_opt, &cli_compile, &cli_fuse,
-                                              &cli_explain, &cli_run, &cli_bench,   &cli_devices};
+static const cli_command *const commands[] = {&cli_info,  &cli_opt,     &cli_compile,
+                                              &cli_fuse,  &cli_explain, &cli_run,
+                                              &cli_bench, &cli_devices, &cli_cache};
 enum { COMMANDS = sizeof commands / sizeof *commands, MAX_OPTIONS = 32, MAX_FILES = 2 };
 
 /* The options of this call; the command runs once per process. */

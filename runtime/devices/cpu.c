@@ -68,10 +68,15 @@ bool cpu_machine_open(const rt_cpu_options *options, cpu_machine *out) {
     if (!options->code.level) out->options.code.level = rt_cpu_level();
     out->tools.gdb = says(getenv("SPVF_JIT"), "gdb");
     out->tools.perf = says(getenv("SPVF_JIT"), "perf");
+    out->cache = options->cache ? rt_cache_open(true) : rt_no_cache;
+    if (!out->pool) rt_cache_close(&out->cache);
     return out->pool != NULL;
 }
 
-void cpu_machine_close(cpu_machine *m) { rt_pool_give_back(m->pool); }
+void cpu_machine_close(cpu_machine *m) {
+    rt_cache_close(&m->cache);
+    rt_pool_give_back(m->pool);
+}
 
 const cpu_machine *rt_cpu_machine(const rt_device *d) {
     return d->launch == launch ? &((const cpu_device *)d)->machine : NULL;
@@ -116,13 +121,13 @@ static const char *why_not_usable(void) {
     return rt_cpu_level() ? rt_cpu_missing() : "the processor is no x86-64-v2";
 }
 
-static bool take_eager(const char **list, rt_cpu_options *o) {
-    return rt_take_option(list, "eager") && (o->eager = true);
+static bool take_flag(const char **list, rt_cpu_options *o) {
+    if (rt_take_option(list, "eager")) return o->eager = true;
+    return rt_take_option(list, "cache") && (o->cache = true);
 }
 
 const char *rt_cpu_take_options(const char *list, rt_cpu_options *o) {
-    while (list && *list && (rt_take_code_option(&list, &o->code) || take_eager(&list, o)))
-        continue;
+    while (list && *list && (rt_take_code_option(&list, &o->code) || take_flag(&list, o))) continue;
     return list && *list ? list : NULL;
 }
 
@@ -130,7 +135,8 @@ static void take_options(spvf_context *context, const char *list, rt_cpu_options
     list = rt_cpu_take_options(list ? list : getenv("SPVF_CPU"), o);
     if (list)
         rt_throw(context, IR_ERR_ARGUMENT,
-                 "unknown option '%s' of device cpu: v2, v3, v4, regalloc=stack, seed=N, eager",
+                 "unknown option '%s' of device cpu: v2, v3, v4, regalloc=stack, seed=N, eager, "
+                 "cache",
                  list);
 }
 
@@ -140,7 +146,7 @@ const char *spvf_default_device(const char **why_not) {
 }
 
 rt_device *rt_cpu_open(spvf_context *context, const char *list) {
-    rt_cpu_options o = {.compile = rt_cpu_compile};
+    rt_cpu_options o = {.compile = rt_cpu_compile, .cache = rt_cache_wanted(false)};
     take_options(context, list, &o);
     if (why_not_usable()) rt_throw(context, IR_ERR_DEVICE, "device cpu: %s", why_not_usable());
     return rt_cpu_open_with(context, &o);

@@ -12,7 +12,7 @@
 #ifndef SPVFUSE_RUNTIME_CPU_H
 #define SPVFUSE_RUNTIME_CPU_H
 
-#include "runtime/native.h"
+#include "runtime/cache/cache.h"
 
 /* ---------------------------------------------------------------------- the machine (…features) */
 
@@ -43,6 +43,7 @@ void rt_cpu_local_size(const ir_func *kernel, const spvf_range *range, uint64_t 
 typedef struct {
     cg_x86_64_options code; /* level 0: the machine's */
     bool eager;             /* as in rt_compiler */
+    bool cache;             /* code is kept for other processes */
     rt_cpu_compiler *compile;
 } rt_cpu_options;
 
@@ -54,6 +55,7 @@ typedef struct {
     rt_cpu_options options; /* the level is known */
     rt_tools tools;
     rt_pool *pool;
+    rt_cache cache;
 } cpu_machine;
 
 /* False: there is no memory. */

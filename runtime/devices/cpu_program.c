@@ -83,6 +83,8 @@ typedef struct {
     rt_native_options options;
     ir_arena arena;
     rt_variant *out;
+    rt_entry entry;         /* of the cache */
+    ir_global_list globals; /* of the kernel, which the entry counts */
 } compilation;
 
 static void load(compilation *c, const cg_object *o) {
@@ -97,11 +99,37 @@ static void load(compilation *c, const cg_object *o) {
     if (tools->gdb || tools->perf) rt_code_announce(&c->out->code, o, tools, c->arena.cx);
 }
 
+/* Debuggers and profiles want names, which entries do not have. */
+static bool is_cached(const cpu_machine *m) {
+    return m->cache.folder >= 0 && !m->tools.gdb && !m->tools.perf;
+}
+
+static bool find_object(compilation *c, cg_object *o) {
+    const cpu_machine *m = c->launch->machine;
+    if (!is_cached(m)) return false;
+    rt_key key = rt_key_of(c->launch->kernel->function, &c->options, &c->arena, &c->globals);
+    rt_entry_begin(&m->cache, &key, &c->entry);
+    return c->entry.bytes &&
+           rt_object_read(c->entry.bytes, c->entry.size, &c->globals, &c->arena, o);
+}
+
+static void keep_object(compilation *c, const cg_object *o) {
+    ir_text bytes = {.arena = &c->arena};
+    if (!c->entry.claimed) return;
+    rt_object_write(o, &c->globals, &bytes);
+    rt_entry_write(&c->entry, bytes.data, bytes.n, c->arena.cx);
+}
+
+static void make_object(compilation *c, cg_object *o) {
+    if (find_object(c, o)) return;
+    c->launch->machine->options.compile(c->launch->kernel->function, &c->options, &c->arena, o);
+    keep_object(c, o);
+}
+
 static void compile(void *arg) {
     compilation *c = arg;
     cg_object object = {0};
-    c->launch->machine->options.compile(c->launch->kernel->function, &c->options, &c->arena,
-                                        &object);
+    make_object(c, &object);
     load(c, &object);
     const cg_kernel *k = &object.kernels.data[0];
     void *block = rt_code_symbol(&c->out->code, &object, k->block);
@@ -118,6 +146,7 @@ static ir_status compile_variant(void *user, const pass_group_shape *shape, rt_v
     ir_arena_init(&c.arena, l->cx);
     bool ok = ir_try(l->cx, compile, &c);
     ir_status status = ok ? IR_OK : l->cx->status;
+    rt_entry_end(&c.entry);
     ir_arena_free(&c.arena);
     if (!ok) {
         rt_code_unload(&out->code);

@@ -57,7 +57,7 @@ static void read_facts(facts *h) {
 }
 
 static void open_device(void) {
-    rt_cpu_options o = {.compile = rt_cpu_compile};
+    rt_cpu_options o = {.compile = rt_cpu_compile, .cache = rt_cache_wanted(true)};
     ocl_platform();
     device.object = ocl_new_object(OCL_DEVICE);
     device.usable = !rt_cpu_take_options(getenv("SPVF_CPU"), &o) &&

@@ -1,0 +1,46 @@
+/* key.c — what a variant of a kernel is known by: all that decides what its code is.
+ *
+ * That is what the kernel says, with the name that profiles show; what is known of its launches;
+ * the options of code; and the compiler itself, so that a changed one never meets what it would
+ * not have made.
+ */
+#include "runtime/cache/cache.h"
+
+static void add_number(rt_hash *h, uint64_t n) { rt_hash_add(h, &n, sizeof n); }
+
+static void add_text(rt_hash *h, const char *text, size_t n) {
+    add_number(h, n);
+    rt_hash_add(h, text, n);
+}
+
+static void add_shape(rt_hash *h, const pass_group_shape *s) {
+    for (unsigned d = 0; d < 3; d++) add_number(h, s->local[d]);
+    add_number(h, s->whole_groups);
+    add_number(h, s->no_offset);
+    add_number(h, s->small_ids);
+    add_number(h, s->dims);
+}
+
+static void add_options(rt_hash *h, const rt_native_options *o) {
+    add_shape(h, &o->shape);
+    add_number(h, o->only_blocks);
+    add_number(h, o->code.level);
+    add_number(h, o->code.regalloc.how);
+    add_number(h, o->code.regalloc.seed);
+    add_number(h, o->code.lines);
+}
+
+rt_key rt_key_of(const ir_func *kernel, const rt_native_options *o, ir_arena *a,
+                 ir_global_list *globals) {
+    ir_text content = {.arena = a};
+    rt_hash h;
+    rt_key key;
+    ir_content(kernel, &content, globals);
+    rt_hash_begin(&h);
+    add_text(&h, rt_build_id, RT_BUILD_ID_BYTES);
+    add_text(&h, kernel->name, strlen(kernel->name));
+    add_options(&h, o);
+    add_text(&h, content.data, content.n);
+    rt_hash_end(&h, key.bytes);
+    return key;
+}

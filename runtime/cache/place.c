@@ -1,0 +1,75 @@
+/* place.c — where the cache is, and whether there is one: what the environment says.
+ *
+ * Entries are code that this process will run, so the folder must be the user's own, and nobody
+ * else may write to it.
+ */
+#include "runtime/cache/cache.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const uint64_t default_limit = UINT64_C(256) << 20;
+
+static const char *get(const char *name) {
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+bool rt_cache_wanted(bool otherwise) {
+    const char *value = get("SPVFUSE_CACHE");
+    return value ? strcmp(value, "0") != 0 : otherwise;
+}
+
+bool rt_cache_path(char *path, size_t size) {
+    const char *own = get("SPVFUSE_CACHE_DIR"), *xdg = get("XDG_CACHE_HOME"), *home = get("HOME");
+    if (!own && !xdg && !home) return false;
+    const char *base = own ? own : xdg ? xdg : home;
+    int n = snprintf(path, size, "%s%s", base, own ? "" : xdg ? "/spvfuse" : "/.cache/spvfuse");
+    return n > 0 && (size_t)n < size;
+}
+
+/* Bytes, or as many times 2^10, 2^20, 2^30 with K, M, G behind the number. */
+static uint64_t read_limit(const char *text) {
+    static const char units[] = "KMG";
+    char *end;
+    uint64_t n = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    bool good = end != text && (!*end || (unit && !end[1])) && n <= UINT64_MAX >> shift;
+    return good ? n << shift : default_limit;
+}
+
+/* What cannot be made is found missing afterwards. */
+static void make_folders(char *path) {
+    for (char *p = path + 1; *p; p++) {
+        if (*p != '/') continue;
+        *p = 0;
+        mkdir(path, 0700);
+        *p = '/';
+    }
+    mkdir(path, 0700);
+}
+
+static bool is_ours(int folder) {
+    struct stat s;
+    return fstat(folder, &s) == 0 && s.st_uid == geteuid() && !(s.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+rt_cache rt_cache_open(bool make) {
+    char path[PATH_MAX];
+    const char *limit = get("SPVFUSE_CACHE_SIZE");
+    rt_cache c = {-1, limit ? read_limit(limit) : default_limit};
+    if (!rt_cache_path(path, sizeof path)) return c;
+    if (make) make_folders(path);
+    c.folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (c.folder >= 0 && !is_ours(c.folder)) rt_cache_close(&c);
+    return c;
+}
+
+void rt_cache_close(rt_cache *c) {
+    if (c->folder >= 0) close(c->folder);
+    c->folder = -1;
+}

@@ -1,0 +1,184 @@
+/* store.c — entries of the cache: one file each, named by its key.
+ *
+ * A file is written under another name and renamed, so whoever opens an entry sees all of it or
+ * nothing.  The file that is being written is also the claim to write it: it is locked, and the
+ * system takes the lock away from a process that ends, however it ends.  Who finds it locked waits
+ * for the entry.  What a writer has left that was killed is locked and written again by the next
+ * one.  A writer that was stopped is waited for a second by each of the others, which then compile
+ * for themselves.
+ *
+ * Nothing is flushed to the disk: what a machine that stops makes of a file, its checksum says.
+ */
+#define _DEFAULT_SOURCE /* flock */
+#include "runtime/cache/cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char magic[8] = "spvfcod";
+static const uint64_t patience_ns = UINT64_C(1000000000);
+
+enum { REFRESH_SECONDS = 60 }; /* an entry's time of use is no older than that */
+
+static void put_name(const rt_key *key, const char *end, char name[RT_ENTRY_NAME]) {
+    for (unsigned n = 0; n < RT_HASH_BYTES; n++) snprintf(name + 2 * n, 3, "%02x", key->bytes[n]);
+    snprintf(name + 2 * RT_HASH_BYTES, RT_ENTRY_NAME - 2 * RT_HASH_BYTES, "%s", end);
+}
+
+static unsigned digit(char c) { return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10); }
+
+rt_key rt_key_of_name(const char *name) {
+    rt_key key;
+    for (unsigned n = 0; n < RT_HASH_BYTES; n++, name += 2)
+        key.bytes[n] = (uint8_t)(digit(name[0]) << 4 | digit(name[1]));
+    return key;
+}
+
+static uint64_t checksum_of(const rt_entry_head *h, const void *bytes, size_t size) {
+    return ir_hash(ir_hash(0, h, offsetof(rt_entry_head, checksum)), bytes, size);
+}
+
+rt_entry_state rt_entry_check(const uint8_t *file, size_t size, const rt_key *key) {
+    const rt_entry_head *h = (const void *)file;
+    if (size < sizeof *h || memcmp(h->magic, magic, sizeof magic) != 0 ||
+        memcmp(&h->key, key, sizeof *key) != 0 || h->size != size - sizeof *h ||
+        h->checksum != checksum_of(h, h + 1, h->size))
+        return RT_ENTRY_DAMAGED;
+    bool same = memcmp(h->compiler, rt_build_id, RT_BUILD_ID_BYTES) == 0;
+    return same ? RT_ENTRY_GOOD : RT_ENTRY_FOREIGN;
+}
+
+/* -------------------------------------------------------------------------------------- finding */
+
+/* When it was used last is what a file's time of change says. */
+static void refresh(int file, const struct stat *s) {
+    if (time(NULL) - s->st_mtim.tv_sec > REFRESH_SECONDS) futimens(file, NULL);
+}
+
+bool rt_entry_map(const rt_cache *c, const char *name, const uint8_t **bytes, size_t *size) {
+    struct stat s;
+    void *at = MAP_FAILED;
+    int file = openat(c->folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0) return false;
+    if (fstat(file, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > 0) {
+        at = mmap(NULL, (size_t)s.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
+        refresh(file, &s);
+    }
+    close(file);
+    if (at == MAP_FAILED) return false;
+    *bytes = at;
+    *size = (size_t)s.st_size;
+    return true;
+}
+
+void rt_entry_unmap(const uint8_t *bytes, size_t size) { munmap((void *)(uintptr_t)bytes, size); }
+
+static bool find(rt_entry *e) {
+    char name[RT_ENTRY_NAME];
+    put_name(&e->key, "", name);
+    if (!rt_entry_map(e->cache, name, &e->map, &e->mapped)) return false;
+    if (rt_entry_check(e->map, e->mapped, &e->key) == RT_ENTRY_GOOD) {
+        e->bytes = e->map + sizeof(rt_entry_head);
+        e->size = e->mapped - sizeof(rt_entry_head);
+        return true;
+    }
+    rt_entry_unmap(e->map, e->mapped);
+    e->map = NULL;
+    return false;
+}
+
+/* ------------------------------------------------------------------------------------- claiming */
+
+typedef enum { CLAIMED, BUSY, IMPOSSIBLE } claim_state;
+
+/* Is the file that was opened still there under its name?  Its writer may have finished. */
+static bool is_file(const rt_cache *c, const char *name, int file) {
+    struct stat a, b;
+    return fstat(file, &a) == 0 && fstatat(c->folder, name, &b, AT_SYMLINK_NOFOLLOW) == 0 &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+static claim_state claim(rt_entry *e) {
+    char name[RT_ENTRY_NAME];
+    put_name(&e->key, ".new", name);
+    int file = openat(e->cache->folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0) return IMPOSSIBLE;
+    bool locked = flock(file, LOCK_EX | LOCK_NB) == 0;
+    claim_state state = locked ? CLAIMED : errno == EWOULDBLOCK ? BUSY : IMPOSSIBLE;
+    if (locked && !is_file(e->cache, name, file)) state = BUSY;
+    e->claimed = state == CLAIMED;
+    e->file = file;
+    if (!e->claimed) close(file);
+    return state;
+}
+
+/* The claim ends with the file.  One that was renamed is no longer there to be removed. */
+static void let_go(rt_entry *e, bool remove) {
+    char name[RT_ENTRY_NAME];
+    put_name(&e->key, ".new", name);
+    if (remove) unlinkat(e->cache->folder, name, 0);
+    close(e->file);
+    e->claimed = false;
+}
+
+/* Between a look and a claim somebody else may have finished. */
+static bool find_or_claim(rt_entry *e) {
+    if (find(e)) return true;
+    claim_state state = claim(e);
+    if (state == CLAIMED && find(e)) let_go(e, true);
+    return state != BUSY;
+}
+
+void rt_entry_begin(const rt_cache *c, const rt_key *key, rt_entry *e) {
+    *e = (rt_entry){.cache = c, .key = *key};
+    if (c->folder < 0) return;
+    uint64_t start = rt_now_ns();
+    struct timespec pause = {.tv_nsec = 50000};
+    while (!find_or_claim(e) && rt_now_ns() - start < patience_ns) {
+        nanosleep(&pause, NULL);
+        if (pause.tv_nsec < 5000000) pause.tv_nsec *= 2;
+    }
+}
+
+void rt_entry_end(rt_entry *e) {
+    if (e->claimed) let_go(e, true);
+    if (e->map) rt_entry_unmap(e->map, e->mapped);
+    *e = (rt_entry){0};
+}
+
+/* -------------------------------------------------------------------------------------- writing */
+
+static bool write_all(int file, const void *bytes, size_t size) {
+    for (const char *p = bytes; size;) {
+        ssize_t n = write(file, p, size);
+        if (n <= 0) return false;
+        p += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+static bool publish(const rt_entry *e) {
+    char from[RT_ENTRY_NAME], to[RT_ENTRY_NAME];
+    put_name(&e->key, ".new", from);
+    put_name(&e->key, "", to);
+    return renameat(e->cache->folder, from, e->cache->folder, to) == 0;
+}
+
+void rt_entry_write(rt_entry *e, const void *bytes, size_t size, ir_ctx *cx) {
+    if (!e->claimed || size > e->cache->limit) return;
+    rt_entry_head h = {.key = e->key, .size = size};
+    memcpy(h.magic, magic, sizeof h.magic);
+    memcpy(h.compiler, rt_build_id, RT_BUILD_ID_BYTES);
+    h.checksum = checksum_of(&h, bytes, size);
+    bool done = ftruncate(e->file, 0) == 0 && write_all(e->file, &h, sizeof h) &&
+                write_all(e->file, bytes, size) && publish(e);
+    let_go(e, !done);
+    if (done) rt_make_room(e->cache, sizeof h + size, cx);
+}
