@@ -81,7 +81,7 @@ enum { RT_ENTRY_NAME = 2 * RT_HASH_BYTES + sizeof ".new" };
 
 typedef struct {
     char magic[8];
-    char compiler[RT_BUILD_ID_BYTES];
+    char build[RT_BUILD_ID_BYTES];
     rt_key key;
     uint64_t size;     /* of what follows */
     uint64_t checksum; /* of all but itself */

@@ -50,7 +50,7 @@ rt_entry_state rt_entry_check(const uint8_t *file, size_t size, const rt_key *ke
         memcmp(&h->key, key, sizeof *key) != 0 || h->size != size - sizeof *h ||
         h->checksum != checksum_of(h, h + 1, h->size))
         return RT_ENTRY_DAMAGED;
-    bool same = memcmp(h->compiler, rt_build_id, RT_BUILD_ID_BYTES) == 0;
+    bool same = memcmp(h->build, rt_build_id, RT_BUILD_ID_BYTES) == 0;
     return same ? RT_ENTRY_GOOD : RT_ENTRY_FOREIGN;
 }
 
@@ -175,7 +175,7 @@ void rt_entry_write(rt_entry *e, const void *bytes, size_t size, ir_ctx *cx) {
     if (!e->claimed || size > e->cache->limit) return;
     rt_entry_head h = {.key = e->key, .size = size};
     memcpy(h.magic, magic, sizeof h.magic);
-    memcpy(h.compiler, rt_build_id, RT_BUILD_ID_BYTES);
+    memcpy(h.build, rt_build_id, RT_BUILD_ID_BYTES);
     h.checksum = checksum_of(&h, bytes, size);
     bool done = ftruncate(e->file, 0) == 0 && write_all(e->file, &h, sizeof h) &&
                 write_all(e->file, bytes, size) && publish(e);
