@@ -33,6 +33,7 @@ suite writer sh tests/codegen/spirv/run.sh "$release"
 suite docs sh tests/docs.sh "$release"
 suite shapes sh tests/fused/shapes.sh "$release"
 suite command sh tests/runtime/command.sh "$release"
+suite cache sh tests/runtime/cache.sh "$release"
 suite objects sh tests/runtime/objects.sh "$release"
 for variant in $sanitized $release; do
     short=${variant##*/}
