@@ -149,20 +149,20 @@ static const char kernel_text[] = "target 64\n"
 
 typedef struct {
     char file[TEMPORARY_NAME];
+    const char *devices[2]; /* by turns */
     _Atomic int wrong;
 } plans;
 
 /* Compiled in a context of its own, run by the threads of all. */
-static bool run_plan(const char *file, int turn) {
+static bool run_plan(const char *file, const char *device) {
     char text[500];
-    const char *const devices[] = {"cpu", "cpu:eager"};
     int n = snprintf(text, sizeof text,
                      "buffer x i32[5000]\n"
                      "launch \"%s\":number global 5000 args x, 3\n"
                      "launch \"%s\":number global 5000 local 100 args x, 7\n"
                      "expect x[0..1] = 0, 7\nexpect x[4999..4999] = 34993\n",
                      file, file);
-    const spvf_run_options o = {.size = sizeof o, .device = devices[turn & 1]};
+    const spvf_run_options o = {.size = sizeof o, .device = device};
     spvf_context *c;
     spvf_plan *p;
     if (spvf_context_create(NULL, &c) != SPVF_OK) return false;
@@ -175,14 +175,14 @@ static bool run_plan(const char *file, int turn) {
 
 static void *run_plans(void *arg) {
     plans *p = arg;
-    for (int turn = 0; turn < RUNS; turn++) p->wrong += !run_plan(p->file, turn);
+    for (int turn = 0; turn < RUNS; turn++) p->wrong += !run_plan(p->file, p->devices[turn & 1]);
     return NULL;
 }
 
 static bool has_cpu(void) { return strcmp(spvf_default_device(NULL), "cpu") == 0; }
 
-static bool share_kernels(void) {
-    plans p = {.wrong = 0};
+static bool share_kernels(const char *device, const char *other) {
+    plans p = {.devices = {device, other}};
     pthread_t t[CALLERS];
     if (!has_cpu()) return true;
     int fd = temporary_file(p.file);
@@ -193,13 +193,32 @@ static bool share_kernels(void) {
     return written && !p.wrong;
 }
 
+static void count_entries(void *user, const spvf_cache_info *i) {
+    *(uint64_t *)user = i->entries * (i->bytes <= i->limit);
+}
+
+/* Three kinds of code, and nothing but three entries. */
+static bool share_cache(void) {
+    char folder[TEMPORARY_NAME];
+    spvf_context *c;
+    uint64_t entries = 0;
+    if (!has_cpu()) return true;
+    if (!temporary_folder(folder) || setenv("SPVFUSE_CACHE_DIR", folder, 1) != 0) return false;
+    bool ok = share_kernels("cpu:cache", "cpu:eager,cache");
+    if (spvf_context_create(NULL, &c) != SPVF_OK) return false;
+    ok = spvf_cache(c, SPVF_CACHE_CLEAR, count_entries, &entries) == SPVF_OK && ok;
+    spvf_context_destroy(c);
+    return rmdir(folder) == 0 && ok && entries == 3;
+}
+
 int main(void) {
     static const unsigned threads[] = {1, 4, 12, 12}, callers[] = {8, 8, 8, 2};
     int passed = 0;
     for (int i = 0; i < 4; i++) passed += run_stress(threads[i], callers[i]);
     passed += share_pools();
     passed += share_variants();
-    passed += share_kernels();
-    printf("launches at a time: %d passed, %d failed\n", passed, 7 - passed);
-    return passed != 7;
+    passed += share_kernels("cpu", "cpu:eager");
+    passed += share_cache();
+    printf("launches at a time: %d passed, %d failed\n", passed, 8 - passed);
+    return passed != 8;
 }
