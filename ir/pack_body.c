@@ -6,8 +6,11 @@
 void pack_byte(packer *p, unsigned byte) { ir_putn(p->out, &(char){(char)byte}, 1); }
 
 void pack_number(packer *p, uint64_t n) {
-    for (; n >= 128; n >>= 7) pack_byte(p, (unsigned)(n & 127) | 128);
-    pack_byte(p, (unsigned)n);
+    char bytes[10];
+    unsigned used = 0;
+    for (; n >= 128; n >>= 7) bytes[used++] = (char)((n & 127) | 128);
+    bytes[used++] = (char)n;
+    ir_putn(p->out, bytes, used);
 }
 
 static void put_signed(packer *p, int64_t n) {

@@ -77,7 +77,7 @@ void rt_cache_close(rt_cache *c);
 
 /* ---------------------------------------------------------------------------- entries (store.c) */
 
-enum { RT_ENTRY_NAME = 2 * RT_HASH_BYTES + sizeof ".new" };
+enum { RT_NAME_BYTES = 2 * RT_HASH_BYTES };
 
 typedef struct {
     char magic[8];
@@ -91,12 +91,14 @@ typedef struct {
 typedef struct {
     const rt_cache *cache;
     rt_key key;
+    char name[RT_NAME_BYTES + 1];              /* of its file … */
+    char claim[RT_NAME_BYTES + sizeof ".new"]; /* … and before it is written */
     const uint8_t *bytes; /* what was written, of an entry that has been found; or NULL */
     size_t size;
     const uint8_t *map; /* its file */
     size_t mapped;
     bool claimed; /* it is for the caller to write */
-    int file;     /* … which becomes the entry */
+    int file;     /* … into this one, which becomes the entry */
 } rt_entry;
 
 /* Finds an entry, or claims it for the caller.  While another process or thread has claimed it,

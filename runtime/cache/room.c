@@ -26,7 +26,7 @@ static uint64_t whole_pages(uint64_t bytes) { return (bytes + PAGE - 1) / PAGE *
 /* Digits of a key, and ".new" behind them while it is written. */
 static bool is_name(const char *name) {
     size_t n = strspn(name, "0123456789abcdef");
-    return n == 2 * RT_HASH_BYTES && (!name[n] || !strcmp(name + n, ".new"));
+    return n == RT_NAME_BYTES && (!name[n] || !strcmp(name + n, ".new"));
 }
 
 static void add_file(const rt_cache *c, const char *name, ir_arena *a, rt_file_list *out) {
@@ -34,7 +34,7 @@ static void add_file(const rt_cache *c, const char *name, ir_arena *a, rt_file_l
     if (!is_name(name) || fstatat(c->folder, name, &s, AT_SYMLINK_NOFOLLOW) != 0) return;
     rt_file *f = ir_push(a, out);
     *f = (rt_file){.name = ir_strdup(a, name),
-                   .is_entry = !name[2 * RT_HASH_BYTES],
+                   .is_entry = !name[RT_NAME_BYTES],
                    .bytes = whole_pages((uint64_t)s.st_size),
                    .used = s.st_mtim.tv_sec};
 }

@@ -26,9 +26,12 @@ static const uint64_t patience_ns = UINT64_C(1000000000);
 
 enum { REFRESH_SECONDS = 60 }; /* an entry's time of use is no older than that */
 
-static void put_name(const rt_key *key, const char *end, char name[RT_ENTRY_NAME]) {
-    for (unsigned n = 0; n < RT_HASH_BYTES; n++) snprintf(name + 2 * n, 3, "%02x", key->bytes[n]);
-    snprintf(name + 2 * RT_HASH_BYTES, RT_ENTRY_NAME - 2 * RT_HASH_BYTES, "%s", end);
+static void put_names(rt_entry *e) {
+    static const char digits[] = "0123456789abcdef";
+    for (unsigned n = 0; n < RT_NAME_BYTES; n++)
+        e->name[n] = digits[e->key.bytes[n / 2] >> (n & 1 ? 0 : 4) & 15];
+    memcpy(e->claim, e->name, RT_NAME_BYTES);
+    memcpy(e->claim + RT_NAME_BYTES, ".new", sizeof ".new");
 }
 
 static unsigned digit(char c) { return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10); }
@@ -80,9 +83,7 @@ bool rt_entry_map(const rt_cache *c, const char *name, const uint8_t **bytes, si
 void rt_entry_unmap(const uint8_t *bytes, size_t size) { munmap((void *)(uintptr_t)bytes, size); }
 
 static bool find(rt_entry *e) {
-    char name[RT_ENTRY_NAME];
-    put_name(&e->key, "", name);
-    if (!rt_entry_map(e->cache, name, &e->map, &e->mapped)) return false;
+    if (!rt_entry_map(e->cache, e->name, &e->map, &e->mapped)) return false;
     if (rt_entry_check(e->map, e->mapped, &e->key) == RT_ENTRY_GOOD) {
         e->bytes = e->map + sizeof(rt_entry_head);
         e->size = e->mapped - sizeof(rt_entry_head);
@@ -105,13 +106,11 @@ static bool is_file(const rt_cache *c, const char *name, int file) {
 }
 
 static claim_state claim(rt_entry *e) {
-    char name[RT_ENTRY_NAME];
-    put_name(&e->key, ".new", name);
-    int file = openat(e->cache->folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int file = openat(e->cache->folder, e->claim, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0) return IMPOSSIBLE;
     bool locked = flock(file, LOCK_EX | LOCK_NB) == 0;
     claim_state state = locked ? CLAIMED : errno == EWOULDBLOCK ? BUSY : IMPOSSIBLE;
-    if (locked && !is_file(e->cache, name, file)) state = BUSY;
+    if (locked && !is_file(e->cache, e->claim, file)) state = BUSY;
     e->claimed = state == CLAIMED;
     e->file = file;
     if (!e->claimed) close(file);
@@ -120,9 +119,7 @@ static claim_state claim(rt_entry *e) {
 
 /* The claim ends with the file.  One that was renamed is no longer there to be removed. */
 static void let_go(rt_entry *e, bool remove) {
-    char name[RT_ENTRY_NAME];
-    put_name(&e->key, ".new", name);
-    if (remove) unlinkat(e->cache->folder, name, 0);
+    if (remove) unlinkat(e->cache->folder, e->claim, 0);
     close(e->file);
     e->claimed = false;
 }
@@ -138,6 +135,7 @@ static bool find_or_claim(rt_entry *e) {
 void rt_entry_begin(const rt_cache *c, const rt_key *key, rt_entry *e) {
     *e = (rt_entry){.cache = c, .key = *key};
     if (c->folder < 0) return;
+    put_names(e);
     uint64_t start = rt_now_ns();
     struct timespec pause = {.tv_nsec = 50000};
     while (!find_or_claim(e) && rt_now_ns() - start < patience_ns) {
@@ -165,10 +163,7 @@ static bool write_all(int file, const void *bytes, size_t size) {
 }
 
 static bool publish(const rt_entry *e) {
-    char from[RT_ENTRY_NAME], to[RT_ENTRY_NAME];
-    put_name(&e->key, ".new", from);
-    put_name(&e->key, "", to);
-    return renameat(e->cache->folder, from, e->cache->folder, to) == 0;
+    return renameat(e->cache->folder, e->claim, e->cache->folder, e->name) == 0;
 }
 
 void rt_entry_write(rt_entry *e, const void *bytes, size_t size, ir_ctx *cx) {

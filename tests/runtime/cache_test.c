@@ -52,8 +52,8 @@ static rt_key key_of(unsigned n) {
     return key;
 }
 
-static void name_of(unsigned n, char name[RT_ENTRY_NAME]) {
-    snprintf(name, RT_ENTRY_NAME, "%04x%060d", n, 0);
+static void name_of(unsigned n, char name[RT_NAME_BYTES + 1]) {
+    snprintf(name, RT_NAME_BYTES + 1, "%04x%060d", n, 0);
 }
 
 /* Is the entry found, with these bytes? */
@@ -140,7 +140,7 @@ static size_t read_entry(const char *name, uint8_t *bytes, size_t room) {
 }
 
 Test(cache, damage_is_a_miss) {
-    char name[RT_ENTRY_NAME];
+    char name[RT_NAME_BYTES + 1];
     uint8_t bytes[256];
     rt_cache c = begin("1M");
     name_of(7, name);
@@ -161,7 +161,7 @@ Test(cache, damage_is_a_miss) {
 }
 
 Test(cache, entries_of_others_are_misses) {
-    char name[RT_ENTRY_NAME], other[RT_ENTRY_NAME];
+    char name[RT_NAME_BYTES + 1], other[RT_NAME_BYTES + 1];
     uint8_t bytes[256];
     rt_cache c = begin("1M");
     rt_key key = key_of(8);
@@ -245,7 +245,7 @@ Test(cache, a_folder_that_others_write_to_is_not_used) {
 /* ------------------------------------------------------------------------------------------ room */
 
 static void set_age(unsigned n, time_t seconds) {
-    char name[RT_ENTRY_NAME];
+    char name[RT_NAME_BYTES + 1];
     name_of(n, name);
     const struct timespec times[2] = {{.tv_sec = time(NULL) - seconds},
                                       {.tv_sec = time(NULL) - seconds}};
