@@ -7,6 +7,9 @@ sanitized=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# What is tested is compiled, whatever was compiled before.
+export SPVFUSE_CACHE=0
+
 # suite NAME COMMAND…: one line of the list; its output goes to a file of that name.
 list=$work/list
 suite() {
