@@ -49,7 +49,7 @@ for variant in $sanitized $release; do
     suite "$short-pool-stress" "$variant/tests/runtime/pool_stress"
     suite "$short-queue-stress" "$variant/tests/runtime/queue_stress"
     suite "$short-memory-stress" "$variant/tests/opencl/memory_stress"
-    for target in spirv text plan gen regalloc; do
+    for target in spirv text plan gen entry regalloc; do
         suite "$short-fuzz-$target" "$variant/tests/fuzz/$target" -n 1500 -s 1 "$release/seeds/$target"
     done
     suite "$short-fuzz-pipelines" "$variant/tests/fuzz/pipelines" -n 200 -s 1 "$release/seeds/pipelines"

@@ -41,6 +41,8 @@ for pair in "spirv text" "plan gen"; do
         report "$1" $?
     done
 done
+fuzz_one entry
+report entry $?
 fuzz_one regalloc
 report regalloc $?
 fuzz_pipelines

@@ -1,9 +1,11 @@
 #!/bin/sh
-# seeds.sh OUT CORPUS: seed inputs of the fuzz targets, from what is there already.
+# seeds.sh OUT CORPUS SPVFUSE: seed inputs of the fuzz targets, from what is there already.
 set -eu
 out=$1
 corpus=$2
-mkdir -p "$out/spirv" "$out/text" "$out/plan" "$out/gen" "$out/pipelines" "$out/regalloc"
+spvfuse=$3
+mkdir -p "$out/spirv" "$out/text" "$out/plan" "$out/gen" "$out/pipelines" "$out/regalloc" \
+    "$out/entry"
 # Small modules of each producer, and malformed ones.
 find "$corpus" -path '*clang*' -name '*.spv' -size -8k | grep -v '\.out/' | sort | awk 'NR % 4 == 0' |
     while read -r f; do cp "$f" "$out/spirv/$(echo "$f" | tr / _)"; done
@@ -12,6 +14,14 @@ for f in tests/ir/*.ir tests/passes/*.ir; do
     head -c 3000 "$f" >"$out/text/head_$(basename "$f")"
 done
 cp tests/corpus/*.plan docs/demo/*.plan "$out/plan/"
+# Entries of the cache, where native code can be made.
+work=$(mktemp -d)
+for name in saxpy constant_tables program_scope_pointer switch_dense wg_scan; do
+    cp "tests/corpus/$name.plan" "$corpus/clang15-O2/$name.spv" "$work"
+    SPVFUSE_CACHE=1 SPVFUSE_CACHE_DIR="$work/cache" "$spvfuse" run "$work/$name.plan" >"$work/log" 2>&1
+done
+for f in "$work"/cache/????*?????; do [ ! -f "$f" ] || cp "$f" "$out/entry/"; done
+rm -rf "$work"
 # Programs: any bytes do; text has enough variety, and random ones are longer.
 for f in tests/corpus/*.cl; do tail -c 400 "$f" >"$out/gen/$(basename "$f")"; done
 random_files() {
