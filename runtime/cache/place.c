@@ -53,6 +53,8 @@ static void make_folders(char *path) {
     mkdir(path, 0700);
 }
 
+static int open_folder(const char *path) { return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); }
+
 static bool is_ours(int folder) {
     struct stat s;
     return fstat(folder, &s) == 0 && s.st_uid == geteuid() && !(s.st_mode & (S_IWGRP | S_IWOTH));
@@ -63,8 +65,11 @@ rt_cache rt_cache_open(bool make) {
     const char *limit = get("SPVFUSE_CACHE_SIZE");
     rt_cache c = {-1, limit ? read_limit(limit) : default_limit};
     if (!rt_cache_path(path, sizeof path)) return c;
-    if (make) make_folders(path);
-    c.folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    c.folder = open_folder(path);
+    if (c.folder < 0 && make) {
+        make_folders(path);
+        c.folder = open_folder(path);
+    }
     if (c.folder >= 0 && !is_ours(c.folder)) rt_cache_close(&c);
     return c;
 }

@@ -222,7 +222,23 @@ typedef struct {
     spvf_module *module;
     spvf_range range;
     int32_t out[16];
+    size_t room;       /* run_limited: bytes for a launch … */
+    spvf_status ended; /* … and how it ended */
 } job;
+
+typedef struct {
+    job *job;
+    rt_device *device;
+    rt_program *program;
+    rt_memory *memory;
+} launching;
+
+static void launch_once(void *arg) {
+    const launching *l = arg;
+    const int32_t n = 3;
+    const rt_arg args[] = {{.buffer = l->memory}, {.bytes = &n, .size = sizeof n}};
+    l->device->launch(l->device, l->program, "k", &l->job->range, args, 2);
+}
 
 static void run_job(void *arg) {
     job *j = arg;
@@ -230,11 +246,24 @@ static void run_job(void *arg) {
     rt_device *d = rt_cpu_open_with(j->context, &o);
     rt_memory *m = d->allocate(d, "p", sizeof j->out, NULL);
     rt_program *p = d->build(d, j->module->ir);
-    const int32_t n = 3;
-    const rt_arg args[] = {{.buffer = m}, {.bytes = &n, .size = sizeof n}};
-    d->launch(d, p, "k", &j->range, args, 2);
-    d->launch(d, p, "k", &j->range, args, 2);
+    launching l = {j, d, p, m};
+    launch_once(&l);
+    launch_once(&l);
     d->read(d, m, 0, j->out, sizeof j->out);
+    d->close(d);
+}
+
+/* While memory is limited, nothing but the device is to be given back. */
+static void run_limited(void *arg) {
+    job *j = arg;
+    rt_device *d =
+        rt_cpu_open_with(j->context, &(rt_cpu_options){.compile = compile, .cache = true});
+    rt_memory *m = d->allocate(d, "p", sizeof j->out, NULL);
+    rt_program *p = d->build(d, j->module->ir);
+    launching l = {j, d, p, m};
+    j->context->cx.limit = j->context->cx.used + j->room;
+    j->ended = rt_guard(j->context, launch_once, &l);
+    j->context->cx.limit = 0;
     d->close(d);
 }
 
@@ -271,10 +300,20 @@ Test(cache, a_device_finds_what_another_compiled) {
     cr_expect_eq(count_compiled(kernels, 8, 11 + 7 * 3), 0);
     cr_expect_eq(count_compiled(kernels, 4, 11 + 7 * 3), 1, "another shape");
     cr_expect_eq(count_compiled(edit("13}", "14}"), 8, 11 + 7 * 3), 1, "another constant");
-    cr_expect_eq(count_compiled(edit("%next, i32 7", "%next, i32 6"), 8, 11 + 6 * 3), 1, "another bound");
+    cr_expect_eq(count_compiled(edit("%next, i32 7", "%next, i32 6"), 8, 11 + 6 * 3), 1,
+                 "another bound");
     setenv("SPVFUSE_CACHE_DIR", "/dev/null/none", 1);
     cr_expect_eq(count_compiled(kernels, 8, 11 + 7 * 3), 1, "no folder");
     end(folder);
+}
+
+/* And of what is to become one. */
+static unsigned count_entries(const char *folder) {
+    unsigned n = 0;
+    DIR *d = opendir(folder);
+    for (const struct dirent *f; (f = readdir(d));) n += strlen(f->d_name) >= RT_NAME_BYTES;
+    closedir(d);
+    return n;
 }
 
 /* The variables of a program are its own, whatever they are called. */
@@ -301,5 +340,26 @@ Test(cache, variables_are_bound_by_what_they_are) {
             n && text[n - 1] == '@' && text[n] != 'k' ? (char)('a' + 'b' - text[n]) : text[n];
     cr_expect_eq(count_compiled(text, 16, 9), 1);
     cr_expect_eq(count_compiled(renamed, 16, 9), 0);
+    end(folder);
+}
+
+/* Whatever fails, no claim is left that others would wait for, and no part of an entry. */
+Test(cache, memory_may_be_short) {
+    char folder[TEMPORARY_NAME];
+    if (rt_cpu_level() == 0) return;
+    begin(folder);
+    job j = {.context = new_context(), .range = {.dims = 1, .global = {16}, .local = {8}}};
+    j.module = load_text(j.context, kernels);
+    unsigned failed = 0;
+    for (j.room = 0; failed == 0 || j.ended != SPVF_OK; j.room += 8192) {
+        cr_assert_eq(rt_guard(j.context, run_limited, &j), SPVF_OK, "%s", messages);
+        cr_assert(j.ended == SPVF_OK || j.ended == SPVF_ERROR_MEMORY);
+        cr_expect_eq(count_entries(folder), j.ended == SPVF_OK);
+        failed += j.ended != SPVF_OK;
+    }
+    cr_expect_gt(failed, 5);
+    spvf_module_destroy(j.module);
+    spvf_context_destroy(j.context);
+    cr_expect_eq(bytes_held, 0);
     end(folder);
 }

@@ -286,6 +286,18 @@ Test(cache, the_bound_holds_for_many) {
     end(&c);
 }
 
+/* They are read whenever an entry is written. */
+Test(cache, notes_of_sizes_stay_short) {
+    struct stat s;
+    rt_cache c = begin("1G");
+    for (unsigned n = 0; n < 1100; n++) {
+        put(&c, n, "code", 4);
+        cr_assert(stat("sizes", &s) == 0 && s.st_size <= 4096);
+    }
+    cr_expect_eq(count_files(&c), 1100);
+    end(&c);
+}
+
 Test(cache, limits_have_units) {
     static const struct {
         const char *text;
@@ -293,6 +305,7 @@ Test(cache, limits_have_units) {
     } cases[] = {
         {"5", 5},        {"3K", 3 << 10},  {"2M", 2 << 20},    {"1G", 1 << 30},
         {"", 256 << 20}, {"x", 256 << 20}, {"1KB", 256 << 20}, {"99999999999G", 256 << 20}};
+    setenv("SPVFUSE_CACHE_DIR", "/dev/null/none", 1);
     for (unsigned n = 0; n < sizeof cases / sizeof *cases; n++) {
         setenv("SPVFUSE_CACHE_SIZE", cases[n].text, 1);
         cr_expect_eq(rt_cache_open(false).limit, cases[n].bytes, "'%s'", cases[n].text);
