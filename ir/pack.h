@@ -38,9 +38,9 @@ ir_func *ir_unpack(ir_unpacker *u, const char *name);
 
 typedef ir_vec(const ir_global *) ir_global_list;
 
-/* Appends what f and all that it needs say: the same bytes for the same code, whatever ids and names
- * are, and nothing else decides what f is compiled to.  The globals that it needs are listed in an
- * order that the bytes imply; the list lies in out's arena. */
+/* Appends what f and all that it needs say: the same bytes for the same code, whatever ids and
+ * names are, and nothing else decides what f is compiled to.  The globals that it needs are listed
+ * in an order that the bytes imply; the list lies in out's arena. */
 void ir_content(const ir_func *f, ir_text *out, ir_global_list *globals);
 
 #endif

@@ -1,5 +1,5 @@
-/* fuzz_entry.c — bytes as an entry of the cache: checked, and read as an object whatever its checksum
- * is; an object that was read is loaded, and not run.
+/* fuzz_entry.c — bytes as an entry of the cache: checked, and read as an object whatever its
+ * checksum is; an object that was read is loaded, and not run.
  */
 #include "runtime/cache/cache.h"
 

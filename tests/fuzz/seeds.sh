@@ -18,7 +18,8 @@ cp tests/corpus/*.plan docs/demo/*.plan "$out/plan/"
 work=$(mktemp -d)
 for name in saxpy constant_tables program_scope_pointer switch_dense wg_scan; do
     cp "tests/corpus/$name.plan" "$corpus/clang15-O2/$name.spv" "$work"
-    SPVFUSE_CACHE=1 SPVFUSE_CACHE_DIR="$work/cache" "$spvfuse" run "$work/$name.plan" >"$work/log" 2>&1
+    SPVFUSE_CACHE=1 SPVFUSE_CACHE_DIR="$work/cache" "$spvfuse" run "$work/$name.plan" \
+        >"$work/log" 2>&1
 done
 for f in "$work"/cache/????*?????; do [ ! -f "$f" ] || cp "$f" "$out/entry/"; done
 rm -rf "$work"

@@ -1,5 +1,5 @@
-/* cache_kernel_test.c — kernels in the cache: what their keys depend on, code as bytes and back, and
- * devices that find what others have compiled.
+/* cache_kernel_test.c — kernels in the cache: what their keys depend on, code as bytes and back,
+ * and devices that find what others have compiled.
  */
 #include "runtime/devices/cpu.h"
 #include "tests/codegen/sample.h"
@@ -60,7 +60,7 @@ static const char *edit(const char *from, const char *to) {
     return edited;
 }
 
-/* ------------------------------------------------------------------------------------------ keys */
+/* ----------------------------------------------------------------------------------------- keys */
 
 static rt_key key_of(const char *text, const rt_native_options *o) {
     ir_global_list globals = {0};
@@ -144,7 +144,7 @@ Test(cache, launches_and_options_are_in_the_key) {
         cr_expect_not(is_same_key(key, key_of(kernels, &o[n])), "%u", n);
 }
 
-/* --------------------------------------------------------------------------------------- objects */
+/* -------------------------------------------------------------------------------------- objects */
 
 typedef void entry(const ir_group_info *g, void *const *args);
 
@@ -207,7 +207,7 @@ Test(cache, a_damaged_object_is_refused_or_can_be_loaded) {
     ir_arena_free(&arena);
 }
 
-/* --------------------------------------------------------------------------------------- devices */
+/* -------------------------------------------------------------------------------------- devices */
 
 static int compiled;
 

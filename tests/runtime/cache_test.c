@@ -1,5 +1,5 @@
-/* cache_test.c — the cache as files: entries that are found, claimed, damaged, too many, and written
- * by several at once.  What they hold is the matter of cache_kernel_test.c.
+/* cache_test.c — the cache as files: entries that are found, claimed, damaged, too many, and
+ * written by several at once.  What they hold is the matter of cache_kernel_test.c.
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, usleep */
 #include "runtime/cache/cache.h"
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* ------------------------------------------------------------------------------------- the folder */
+/* ----------------------------------------------------------------------------------- the folder */
 
 static char folder[TEMPORARY_NAME];
 static ir_ctx cx;
@@ -76,7 +76,7 @@ static void put(const rt_cache *c, unsigned n, const void *bytes, size_t size) {
     rt_entry_end(&e);
 }
 
-/* ---------------------------------------------------------------------------------------- hashes */
+/* --------------------------------------------------------------------------------------- hashes */
 
 static void expect_hash(const void *data, size_t n, const char *want) {
     char text[2 * RT_HASH_BYTES + 1];
@@ -104,7 +104,7 @@ Test(cache, blake2b) {
                 "46514f71bd0672bb5c7c33206b4e91c653e97723aab6d5b78a4750bf11920f76");
 }
 
-/* --------------------------------------------------------------------------------------- entries */
+/* -------------------------------------------------------------------------------------- entries */
 
 Test(cache, what_was_written_is_found) {
     rt_cache c = begin("1M");
@@ -242,7 +242,7 @@ Test(cache, a_folder_that_others_write_to_is_not_used) {
     end(&c);
 }
 
-/* ------------------------------------------------------------------------------------------ room */
+/* ----------------------------------------------------------------------------------------- room */
 
 static void set_age(unsigned n, time_t seconds) {
     char name[RT_NAME_BYTES + 1];
@@ -312,7 +312,7 @@ Test(cache, limits_have_units) {
     }
 }
 
-/* ---------------------------------------------------------------------------------- several at once */
+/* ------------------------------------------------------------------------------ several at once */
 
 /* Until another process says so. */
 static void wait_for(const volatile int *flag) {
