@@ -11,6 +11,8 @@
  */
 #include "runtime/cache/cache.h"
 
+#include <stdlib.h>
+
 typedef struct {
     uint32_t size[CG_SECTIONS], align[CG_SECTIONS];
     uint32_t relocs, symbols;
@@ -23,12 +25,32 @@ typedef struct {
     uint32_t global; /* plus 1; 0: none */
 } stored_symbol;
 
+static_assert(sizeof(rt_entry_head) % 8 == 0 && sizeof(head) % 8 == 0, "relocations are aligned");
+static_assert(sizeof(cg_reloc) == 24, "no byte is without a meaning");
+
 /* -------------------------------------------------------------------------------------- writing */
 
-static uint32_t find_global(const ir_global_list *globals, const char *name) {
-    for (uint32_t n = 0; n < globals->n; n++)
-        if (!strcmp(globals->data[n]->name, name)) return n + 1;
-    return 0;
+typedef struct {
+    const char *name;
+    uint32_t number; /* plus 1 */
+} named;
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const named *)a)->name, ((const named *)b)->name);
+}
+
+static named *sort_globals(const ir_global_list *globals, ir_arena *a) {
+    named *list = ir_new_array(a, named, globals->n + 1);
+    for (uint32_t n = 0; n < globals->n; n++) list[n] = (named){globals->data[n]->name, n + 1};
+    qsort(list, globals->n, sizeof *list, by_name);
+    return list;
+}
+
+static uint32_t number_of(const cg_symbol *s, const named *sorted, uint32_t n) {
+    if (s->section == CG_TEXT) return 0;
+    const named key = {.name = s->name};
+    const named *found = bsearch(&key, sorted, n, sizeof key, by_name);
+    return found ? found->number : 0;
 }
 
 static void put(ir_text *out, const void *data, size_t n) {
@@ -37,6 +59,7 @@ static void put(ir_text *out, const void *data, size_t n) {
 
 void rt_object_write(const cg_object *o, const ir_global_list *globals, ir_text *out) {
     const cg_kernel *k = &o->kernels.data[0];
+    const named *sorted = sort_globals(globals, out->arena);
     head h = {.relocs = o->relocs.n,
               .symbols = o->symbols.n,
               .block = k->block,
@@ -47,7 +70,7 @@ void rt_object_write(const cg_object *o, const ir_global_list *globals, ir_text 
     put(out, &h, sizeof h);
     put(out, o->relocs.data, o->relocs.n * sizeof *o->relocs.data);
     foreach_in (const cg_symbol, s, o->symbols) {
-        uint32_t global = s->section == CG_TEXT ? 0 : find_global(globals, s->name);
+        uint32_t global = number_of(s, sorted, globals->n);
         put(out, &(stored_symbol){s->section, s->at, s->size, global}, sizeof(stored_symbol));
     }
     for (int s = 0; s < CG_SECTIONS; s++) put(out, o->bytes[s], o->size[s]);
