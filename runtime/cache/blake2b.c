@@ -20,24 +20,28 @@ static const uint8_t order[10][16] = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
 
 static uint64_t rotate(uint64_t x, unsigned n) { return x >> n | x << (64 - n); }
 
-static void mix(uint64_t *a, uint64_t *b, uint64_t *c, uint64_t *d, const uint64_t word[2]) {
-    *a += *b + word[0];
+static inline void mix(uint64_t *a, uint64_t *b, uint64_t *c, uint64_t *d, const uint64_t *word,
+                       const uint8_t *from) {
+    *a += *b + word[from[0]];
     *d = rotate(*d ^ *a, 32);
     *c += *d;
     *b = rotate(*b ^ *c, 24);
-    *a += *b + word[1];
+    *a += *b + word[from[1]];
     *d = rotate(*d ^ *a, 16);
     *c += *d;
     *b = rotate(*b ^ *c, 63);
 }
 
+/* Columns, then diagonals. */
 static void mix_round(uint64_t v[16], const uint64_t word[16], const uint8_t *from) {
-    for (unsigned n = 0; n < 8; n++) {
-        unsigned turn = n / 4, k = n % 4; /* columns, then diagonals */
-        const uint64_t two[2] = {word[from[2 * n]], word[from[2 * n + 1]]};
-        mix(&v[k], &v[4 + (k + turn) % 4], &v[8 + (k + 2 * turn) % 4], &v[12 + (k + 3 * turn) % 4],
-            two);
-    }
+    mix(&v[0], &v[4], &v[8], &v[12], word, from);
+    mix(&v[1], &v[5], &v[9], &v[13], word, from + 2);
+    mix(&v[2], &v[6], &v[10], &v[14], word, from + 4);
+    mix(&v[3], &v[7], &v[11], &v[15], word, from + 6);
+    mix(&v[0], &v[5], &v[10], &v[15], word, from + 8);
+    mix(&v[1], &v[6], &v[11], &v[12], word, from + 10);
+    mix(&v[2], &v[7], &v[8], &v[13], word, from + 12);
+    mix(&v[3], &v[4], &v[9], &v[14], word, from + 14);
 }
 
 static uint64_t read_word(const uint8_t *p) {

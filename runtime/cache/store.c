@@ -152,6 +152,13 @@ void rt_entry_end(rt_entry *e) {
 
 /* -------------------------------------------------------------------------------------- writing */
 
+/* What a writer has left that was killed.  An empty file is not made empty again: some file systems
+ * write files that were to the disk when they are closed. */
+static bool make_empty(int file) {
+    struct stat s;
+    return fstat(file, &s) == 0 && (s.st_size == 0 || ftruncate(file, 0) == 0);
+}
+
 static bool write_all(int file, const void *bytes, size_t size) {
     for (const char *p = bytes; size;) {
         ssize_t n = write(file, p, size);
@@ -172,7 +179,7 @@ void rt_entry_write(rt_entry *e, const void *bytes, size_t size, ir_ctx *cx) {
     memcpy(h.magic, magic, sizeof h.magic);
     memcpy(h.build, rt_build_id, RT_BUILD_ID_BYTES);
     h.checksum = checksum_of(&h, bytes, size);
-    bool done = ftruncate(e->file, 0) == 0 && write_all(e->file, &h, sizeof h) &&
+    bool done = make_empty(e->file) && write_all(e->file, &h, sizeof h) &&
                 write_all(e->file, bytes, size) && publish(e);
     let_go(e, !done);
     if (done) rt_make_room(e->cache, sizeof h + size, cx);
