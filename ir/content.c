@@ -112,6 +112,10 @@ static const pack_format format = {put_type, number_of_global, put_imm};
 
 /* ------------------------------------------------------------------------ functions and globals */
 
+static_assert(sizeof(ir_kernel_attrs) == 44, "a new attribute belongs in the content");
+static_assert(sizeof(void *) != 8 || sizeof(ir_param) == 40, "so does a fact about parameters");
+static_assert(sizeof(void *) != 8 || sizeof(ir_global) == 80, "and one about globals");
+
 static void put_linkage(packer *p, uint32_t flags, const char *name) {
     pack_number(p, flags);
     if (flags & IR_FUNC_IMPORT) put_string(p, name);

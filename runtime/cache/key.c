@@ -6,6 +6,9 @@
  */
 #include "runtime/cache/cache.h"
 
+static_assert(sizeof(void *) != 8 || sizeof(rt_native_options) == 96,
+              "a new option belongs in the key");
+
 static void add_number(rt_hash *h, uint64_t n) { rt_hash_add(h, &n, sizeof n); }
 
 static void add_text(rt_hash *h, const char *text, size_t n) {
