@@ -16,11 +16,23 @@ typedef struct {
     cg_object *out;
 } compilation;
 
+/* Constants of the compiler's own may be called as a variable of the program that the kernel does
+ * not use: nobody is to find that one in their place. */
+static void hide_own_constants(const compilation *c, const ir_importer *im) {
+    foreach_in (cg_symbol, s, c->out->symbols) {
+        if (s->section == CG_TEXT) continue;
+        const ir_global *g = ir_global_find(c->from, s->name);
+        if (g && !ir_map_get(&im->done, (uintptr_t)g)) s->name = "";
+    }
+}
+
 static void compile_kernel(void *user, ir_module *m) {
     const compilation *c = user;
-    ir_import_func(m, c->kernel, c->kernel->name);
+    ir_importer im = {.m = m};
+    ir_importer_copy(&im, c->kernel, c->kernel->name);
     if (!rt_native_compile(m, c->kernel->name, c->options, c->arena, c->out))
         ir_throw(m->cx, IR_ERR_DEVICE);
+    hide_own_constants(c, &im);
 }
 
 static void compile_globals(void *user, ir_module *m) {

@@ -6,6 +6,14 @@ static const char kernels[] = "target 64\n"
                               "@where: global ptr.global = &@count\n"
                               "@table: const [4 x i32] constant = {10, 11, 12, 13}\n"
                               "@nowhere: global i32 import\n"
+                              "@two_over_pi: const i64 constant = 5\n"
+                              "kernel @sine(%p: ptr.global of f32) {\n"
+                              "entry:\n"
+                              "  %x: f32 = load %p align 4\n"
+                              "  %s: f32 = sin %x\n"
+                              "  store %s, %p align 4\n"
+                              "  ret\n"
+                              "}\n"
                               "kernel @bump(%by: i32) {\n"
                               "entry:\n"
                               "  %i: i64 = global_id 0\n"
@@ -92,6 +100,14 @@ Test(cpu_run, kernels_share_the_variables_of_their_program) {
                "launch \"k.ir\":bump global 1 local 1 args 2\n"
                "launch \"k.ir\":tell global 1 args x\n"
                "expect x[0..1] = 342, 12\n",
+               SPVF_OK, "");
+}
+
+/* The sine of a large number takes a table, which is called as a variable here. */
+Test(cpu_run, variables_are_not_those_of_math_functions) {
+    expect_run("buffer x f32[1] = 1e30\n"
+               "launch \"k.ir\":sine global 1 args x\n"
+               "expect x[0..0] = -0.79116344 ~ 1e-6\n",
                SPVF_OK, "");
 }
 
