@@ -7,6 +7,12 @@ static const char kernels[] = "target 64\n"
                               "@table: const [4 x i32] constant = {10, 11, 12, 13}\n"
                               "@nowhere: global i32 import\n"
                               "@two_over_pi: const i64 constant = 5\n"
+                              "kernel @five(%p: ptr.global of i64) {\n"
+                              "entry:\n"
+                              "  %v: i64 = load @two_over_pi align 8\n"
+                              "  store %v, %p align 8\n"
+                              "  ret\n"
+                              "}\n"
                               "kernel @sine(%p: ptr.global of f32) {\n"
                               "entry:\n"
                               "  %x: f32 = load %p align 4\n"
@@ -105,7 +111,8 @@ Test(cpu_run, kernels_share_the_variables_of_their_program) {
 
 /* The sine of a large number takes a table, which is called as a variable here. */
 Test(cpu_run, variables_are_not_those_of_math_functions) {
-    expect_run("buffer x f32[1] = 1e30\n"
+    expect_run("buffer x f32[1] = 1e30\nbuffer n i64[1]\n"
+               "launch \"k.ir\":five global 1 args n\nexpect n[0..0] = 5\n"
                "launch \"k.ir\":sine global 1 args x\n"
                "expect x[0..0] = -0.79116344 ~ 1e-6\n",
                SPVF_OK, "");
