@@ -233,7 +233,7 @@ bool pass_writes(const ir_inst *i);
 bool pass_may_write(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size);
 bool pass_may_read(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size);
 
-/* ------------------------------------------------------------------------- uniformity (uniform.c)
+/* -------------------------------------------------------------------------- uniformity (uniform.c)
  *
  * What is the same for all items of a work-group that get there in the same round of all loops. */
 

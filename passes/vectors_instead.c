@@ -135,7 +135,7 @@ static ir_inst *do_long(vec_state *s, ir_op op, ir_inst *x, ir_inst *y) {
     }
 }
 
-/* ------------------------------------------------------------------------------- known amounts */
+/* -------------------------------------------------------------------------------- known amounts */
 
 /* x: words; gives the bytes.  The sign of a byte that was shifted in zeros is extended by a
  * subtraction. */
@@ -148,7 +148,7 @@ static ir_inst *shift_all(vec_state *s, ir_op op, ir_inst *x, ir_type bytes, uns
     return build_by(s, IR_OP_sub, build_by(s, IR_OP_xor, x, sign), sign);
 }
 
-/* -------------------------------------------------------------------------------- even and odd */
+/* --------------------------------------------------------------------------------- even and odd */
 
 /* The even or odd bytes of x as words. */
 static ir_inst *extend(vec_state *s, ir_inst *x, bool is_signed, bool odd) {

@@ -52,7 +52,7 @@ static inline void *rt_code_symbol(const rt_code *c, const cg_object *o, uint32_
     return c->at[o->symbols.data[symbol].section] + o->symbols.data[symbol].at;
 }
 
-/* -------------------------------------------------------------------------- options (options.c)
+/* ----------------------------------------------------------------------------- options (options.c)
  *
  * A list of options with commas between them, behind the name of a target or device. */
 

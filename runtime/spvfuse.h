@@ -549,7 +549,7 @@ SPVF_API spvf_status spvf_devices(spvf_context *context,
 SPVF_API spvf_status spvf_cpu_local_size(const spvf_module *module, const char *kernel,
                                          const spvf_range *range, uint64_t local[3]);
 
-/* ---------------------------------------------------------------------------------------- cache
+/* ------------------------------------------------------------------------------------------- cache
  *
  * Device cpu keeps compiled kernels in files when it is asked to (docs/USAGE.md); programs need
  * nothing of this. */

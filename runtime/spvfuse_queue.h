@@ -159,7 +159,7 @@ SPVF_API spvf_status spvf_queue_marker(spvf_queue *queue, const spvf_wait *wait,
 /* The same, and later commands of the queue wait for it. */
 SPVF_API spvf_status spvf_queue_barrier(spvf_queue *queue, const spvf_wait *wait, spvf_event **out);
 
-/* --------------------------------------------------------------------------------------- graphs
+/* ------------------------------------------------------------------------------------------ graphs
  *
  * Launches that are recorded once, fused where that is legal and profitable, and run as often as
  * the program wants.  A graph belongs to one thread at a time; buffers and programs in it live as
@@ -217,7 +217,7 @@ SPVF_API spvf_status spvf_graph_set_value(spvf_graph *graph, size_t index, size_
 /* Wherever the old buffer was; the new one has the same size, and is not in the graph yet. */
 SPVF_API spvf_status spvf_graph_set_buffer(spvf_graph *graph, spvf_buffer *old, spvf_buffer *now);
 
-/* --------------------------------------------------------------------------------------- fusing
+/* ------------------------------------------------------------------------------------------ fusing
  *
  * The same without a graph: between start and complete a queue keeps what is launched, and fuses it
  * then.  Launches that are kept have one event, that of all of them; what they wait for outside

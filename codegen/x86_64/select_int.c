@@ -201,7 +201,7 @@ ir_inst *mach_srem(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     return build_division(b, v, X86_IDIV_rm32, X86_IDIV_rm64, MACH_HIGH, x, y);
 }
 
-/* ---------------------------------------------------------------------------------------- shifts
+/* ------------------------------------------------------------------------------------------ shifts
  *
  * Amounts are below the width: legalization has seen to that. */
 

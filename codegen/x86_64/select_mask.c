@@ -30,7 +30,7 @@ static x86_row row_of(const lane_rows rows, ir_type t) {
     return (x86_row)rows[__builtin_ctz(lane_bytes(t))][width_of(t)];
 }
 
-/* --------------------------------------------------------------------------- masks and numbers */
+/* ---------------------------------------------------------------------------- masks and numbers */
 
 ir_inst *x86_mask_bits(ir_builder *b, ir_type t, ir_inst *mask) {
     return x86_build_regs(b, t, X86_KMOVQ_r64_k, mask, NULL, -1);
@@ -40,7 +40,7 @@ ir_inst *x86_mask_of_bits(ir_builder *b, ir_type t, ir_inst *bits) {
     return x86_build_regs(b, t, X86_KMOVQ_k_r64, bits, NULL, -1);
 }
 
-/* --------------------------------------------------------------------------------- comparisons */
+/* ---------------------------------------------------------------------------------- comparisons */
 
 #define COMPARE(N, L) X86_VPCMP##N##_k_##L##_##L##m_imm8_e
 #define COMPARE_UNSIGNED(N, L) X86_VPCMPU##N##_k_##L##_##L##m_imm8_e

@@ -38,7 +38,7 @@ const char *rt_cpu_missing(void);
 void rt_cpu_local_size(const ir_func *kernel, const spvf_range *range, uint64_t local[3],
                        ir_arena *scratch);
 
-/* ------------------------------------------------------------------------------------ the machine */
+/* ---------------------------------------------------------------------------------- the machine */
 
 typedef struct {
     cg_x86_64_options code; /* level 0: the machine's */
@@ -62,7 +62,7 @@ typedef struct {
 bool cpu_machine_open(const rt_cpu_options *options, cpu_machine *out);
 void cpu_machine_close(cpu_machine *m);
 
-/* ------------------------------------------------------------------- programs (cpu_program.c) */
+/* --------------------------------------------------------------------- programs (cpu_program.c) */
 
 typedef struct cpu_kernel cpu_kernel;
 struct cpu_kernel {
@@ -86,7 +86,7 @@ rt_program *cpu_program_new(const cpu_machine *machine, const ir_module *m);
 void cpu_program_free(rt_program *p); /* no launch runs */
 cpu_kernel *cpu_find_kernel(rt_program *p, const char *name);
 
-/* ---------------------------------------------------------------------------------- launches */
+/* ------------------------------------------------------------------------------------- launches */
 
 struct rt_memory {
     void *bytes;

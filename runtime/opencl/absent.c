@@ -11,7 +11,7 @@ static cl_int absent_command(cl_command_queue q) {
     return ocl_is(q, OCL_QUEUE) ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE;
 }
 
-/* ------------------------------------------------------------------------------------------- objects */
+/* -------------------------------------------------------------------------------------- objects */
 
 static cl_mem CL_API_CALL create_image(cl_context c, cl_mem_flags flags, const cl_image_format *f,
                                        const cl_image_desc *d, void *host, cl_int *error) {
@@ -95,7 +95,7 @@ static cl_int CL_API_CALL get_sampler_info(cl_sampler s, cl_sampler_info what, s
     return CL_INVALID_SAMPLER;
 }
 
-/* ------------------------------------------------------------------------------------------ commands */
+/* ------------------------------------------------------------------------------------- commands */
 
 static cl_int CL_API_CALL read_image(cl_command_queue q, cl_mem m, cl_bool blocking,
                                      const size_t *origin, const size_t *region, size_t row,

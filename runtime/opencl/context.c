@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* -------------------------------------------------------------------------------------- destructors */
+/* ---------------------------------------------------------------------------------- destructors */
 
 cl_int ocl_push_destructor(ocl_destructor *_Atomic *list, void(CL_CALLBACK *f)(void *, void *),
                            void *user) {
@@ -22,7 +22,7 @@ void ocl_call_destructors(ocl_destructor *list, void *object) {
     }
 }
 
-/* ------------------------------------------------------------------------------------------ contexts */
+/* ------------------------------------------------------------------------------------- contexts */
 
 void ocl_retain_context(cl_context c) { ocl_retain(&c->object); }
 

@@ -17,7 +17,7 @@ typedef struct {
 static struct _cl_device_id device;
 static facts host;
 
-/* ------------------------------------------------------------------------------- the system's facts */
+/* --------------------------------------------------------------------------- the system's facts */
 
 /* The value behind "key : " in a line, or NULL. */
 static const char *value_of(const char *line, const char *key) {
@@ -80,7 +80,7 @@ cl_ulong ocl_max_allocation(void) {
     return host.memory / 2;
 }
 
-/* -------------------------------------------------------------------------------------------- facts */
+/* ---------------------------------------------------------------------------------------- facts */
 
 enum {
     FLOATS = CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_FMA,
@@ -144,7 +144,7 @@ cl_int ocl_give_extensions(const ocl_answer *a, bool versions) {
                     : ocl_give_string(a, extension_names);
 }
 
-/* ------------------------------------------------------------------------------------------ entries */
+/* -------------------------------------------------------------------------------------- entries */
 
 static cl_int CL_API_CALL get_devices(cl_platform_id p, cl_device_type type, cl_uint room,
                                       cl_device_id *list, cl_uint *count) {

@@ -41,7 +41,7 @@ static cl_event new_event(cl_context c, cl_command_type type, size_t size, rt_co
     return e;
 }
 
-/* ---------------------------------------------------------------------------------------- commands */
+/* ------------------------------------------------------------------------------------- commands */
 
 cl_event ocl_new_command(cl_command_queue q, cl_command_type type, size_t size, rt_command *run,
                          void (*drop)(cl_event e)) {
@@ -93,7 +93,7 @@ cl_int ocl_enqueue(cl_event e, rt_enqueue_kind kind, bool blocking, cl_uint n, c
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------ entries */
+/* -------------------------------------------------------------------------------------- entries */
 
 static cl_event CL_API_CALL create_user_event(cl_context c, cl_int *error) {
     if (!ocl_is(c, OCL_CONTEXT)) return ocl_fail(error, CL_INVALID_CONTEXT);

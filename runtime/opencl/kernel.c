@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* ------------------------------------------------------------------------------------------ kernels */
+/* -------------------------------------------------------------------------------------- kernels */
 
 void ocl_retain_kernel(cl_kernel k) { ocl_retain(&k->object); }
 
@@ -163,7 +163,7 @@ static cl_int CL_API_CALL release_kernel(cl_kernel k) {
     return CL_SUCCESS;
 }
 
-/* ---------------------------------------------------------------------------------------- arguments */
+/* ------------------------------------------------------------------------------------ arguments */
 
 static cl_int set_buffer(cl_kernel k, ocl_arg *arg, size_t size, const void *value) {
     cl_mem m = value ? *(const cl_mem *)value : NULL;
@@ -234,7 +234,7 @@ static cl_int CL_API_CALL set_exec_info(cl_kernel k, cl_kernel_exec_info what, s
     }
 }
 
-/* -------------------------------------------------------------------------------------- information */
+/* ---------------------------------------------------------------------------------- information */
 
 /* "reqd_work_group_size(8,1,1)" and the like, with spaces between. */
 static cl_int give_attributes(const ocl_answer *a, const spvf_kernel_info *info) {
@@ -309,7 +309,7 @@ static cl_int CL_API_CALL get_arg_info(cl_kernel k, cl_uint n, cl_kernel_arg_inf
     }
 }
 
-/* ------------------------------------------------------------------------------------- work-groups */
+/* ---------------------------------------------------------------------------------- work-groups */
 
 static size_t largest_group(const spvf_kernel_info *info) {
     const uint32_t *r = info->required_local_size;

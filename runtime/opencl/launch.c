@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* ---------------------------------------------------------------------------------------- commands */
+/* ------------------------------------------------------------------------------------- commands */
 
 typedef struct {
     struct _cl_event event; /* the first member */
@@ -105,7 +105,7 @@ static cl_event new_launch(cl_command_queue q, cl_kernel k, const spvf_range *ra
     return &l->event;
 }
 
-/* ------------------------------------------------------------------------------------------- checks */
+/* --------------------------------------------------------------------------------------- checks */
 
 static cl_int check_args(const struct _cl_kernel *k) {
     for (size_t n = 0; n < k->info->arg_count; n++) {
@@ -166,7 +166,7 @@ static cl_int check_range(const struct _cl_kernel *k, cl_uint dims, const size_t
     return bad || !local ? bad : check_local(k, out);
 }
 
-/* ------------------------------------------------------------------------------------------ entries */
+/* -------------------------------------------------------------------------------------- entries */
 
 static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel k, cl_uint dims,
                                          const size_t *offset, const size_t *global,
@@ -216,7 +216,7 @@ static cl_int CL_API_CALL suggest_local_size(cl_command_queue q, cl_kernel k, cl
     return CL_SUCCESS;
 }
 
-/* ---------------------------------------------------------------------------- functions of the host */
+/* ------------------------------------------------------------------------ functions of the host */
 
 typedef struct {
     struct _cl_event event; /* the first member */

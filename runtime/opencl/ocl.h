@@ -39,7 +39,7 @@
 
 #include <CL/cl_icd.h>
 
-/* ------------------------------------------------------------------------------ the table of entries */
+/* ------------------------------------------------------------------------- the table of entries */
 
 typedef void (*ocl_function)(void);
 
@@ -73,7 +73,7 @@ void ocl_fill_kernel(ocl_entries *e);
 void ocl_fill_launch(ocl_entries *e);
 void ocl_fill_absent(ocl_entries *e); /* images, samplers, pipes */
 
-/* ------------------------------------------------------------------------------------------ objects */
+/* -------------------------------------------------------------------------------------- objects */
 
 typedef enum {
     OCL_PLATFORM = 0x4c434f01, /* some numbers that memory rarely holds */
@@ -176,7 +176,7 @@ struct _cl_command_queue {
 void ocl_retain_queue(cl_command_queue q);
 void ocl_release_queue(cl_command_queue q);
 
-/* ------------------------------------------------------------------------------------------ events */
+/* --------------------------------------------------------------------------------------- events */
 
 /* A command is an event.  What a kind of command adds stands behind it, in the same block of memory;
  * `drop` gives back what that holds. */
@@ -206,7 +206,7 @@ void ocl_give_up(cl_event command);
 void ocl_retain_event(cl_event e);
 void ocl_release_event(cl_event e);
 
-/* ------------------------------------------------------------------------------------------ memory */
+/* --------------------------------------------------------------------------------------- memory */
 
 typedef struct ocl_mapping ocl_mapping; /* a mapped region (map.c) */
 
@@ -283,7 +283,7 @@ cl_int ocl_request_fill(const ocl_request *r, rt_memory to, const void *pattern,
                         size_t pattern_size);
 cl_int ocl_request_nothing(const ocl_request *r);
 
-/* ---------------------------------------------------------------------------- programs and kernels */
+/* ------------------------------------------------------------------------- programs and kernels */
 
 typedef enum { OCL_FROM_SOURCE, OCL_FROM_IL, OCL_FROM_BINARY, OCL_FROM_LINK } ocl_origin;
 
@@ -354,7 +354,7 @@ void ocl_release_kernel(cl_kernel k);
 /* Of a work-group, as the arguments are set. */
 uint64_t ocl_local_memory(cl_kernel k);
 
-/* ----------------------------------------------------------------------------------- answers (info.c) */
+/* ----------------------------------------------------------------------------- answers (info.c) */
 
 /* Where an answer of clGet…Info goes. */
 typedef struct {

@@ -44,7 +44,7 @@ cl_platform_id ocl_platform(void) {
     return &platform;
 }
 
-/* ------------------------------------------------------------------------------------------ entries */
+/* -------------------------------------------------------------------------------------- entries */
 
 static cl_int CL_API_CALL get_platforms(cl_uint room, cl_platform_id *list, cl_uint *count) {
     if ((list && !room) || (!list && !count)) return CL_INVALID_VALUE;
@@ -96,7 +96,7 @@ void ocl_fill_platform(ocl_entries *e) {
     ocl_add_extension(e, "clGetPlatformInfo", (ocl_function)get_platform_info); /* ocl-icd asks */
 }
 
-/* ----------------------------------------------------------------------------- what the loader finds */
+/* ------------------------------------------------------------------------ what the loader finds */
 
 SPVF_API CL_API_ENTRY cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint room, cl_platform_id *list,
                                                                 cl_uint *count);

@@ -12,7 +12,7 @@ void ocl_release_queue(cl_command_queue q) {
     free(q);
 }
 
-/* --------------------------------------------------------------------------------------- properties */
+/* ----------------------------------------------------------------------------------- properties */
 
 enum { HOST_FLAGS = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE };
 
@@ -68,7 +68,7 @@ static cl_command_queue CL_API_CALL create_queue_with_properties(cl_context c, c
     return q;
 }
 
-/* ------------------------------------------------------------------------------------------ entries */
+/* -------------------------------------------------------------------------------------- entries */
 
 static cl_int CL_API_CALL retain_queue(cl_command_queue q) {
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
@@ -124,7 +124,7 @@ static cl_int CL_API_CALL finish(cl_command_queue q) {
     return CL_SUCCESS;
 }
 
-/* ----------------------------------------------------------------------------- markers and barriers */
+/* ------------------------------------------------------------------------- markers and barriers */
 
 static cl_int enqueue_nothing(cl_command_queue q, cl_command_type type, rt_enqueue_kind kind,
                               cl_uint n, const cl_event *list, cl_event *out) {

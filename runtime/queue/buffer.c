@@ -15,7 +15,7 @@ void buf_release(spvf_buffer *b) {
     dev_release(d);
 }
 
-/* --------------------------------------------------------------------------------------- making
+/* ------------------------------------------------------------------------------------------ making
  *
  * Memory without contents comes when it is used first: what fusion makes away with is never there. */
 
@@ -99,7 +99,7 @@ void *spvf_buffer_address(spvf_buffer *b) {
     return b && b->device->machine && buf_prepare(b) == SPVF_OK ? b->host.bytes : NULL;
 }
 
-/* ------------------------------------------------------------------------------ reading, writing */
+/* ----------------------------------------------------------------------------- reading, writing */
 
 typedef struct {
     spvf_buffer *buffer;

@@ -347,7 +347,7 @@ spvf_status spvf_queue_fill(spvf_queue *q, spvf_buffer *to, size_t offset, size_
     return cmd_submit(&t->event, RT_ENQUEUE_COMMAND, wait, out);
 }
 
-/* ------------------------------------------------------------- functions of the host, and nothing */
+/* ----------------------------------------------------------- functions of the host, and nothing */
 
 typedef struct {
     spvf_event event; /* the first member */

@@ -14,7 +14,7 @@ void fus_begin(spvf_device *d) { pthread_mutex_lock(&d->fusing); }
 
 void fus_end(spvf_device *d) { pthread_mutex_unlock(&d->fusing); }
 
-/* ---------------------------------------------------------------------------------------- ending */
+/* --------------------------------------------------------------------------------------- ending */
 
 static void mark_buffers(const spvf_launch *w, spvf_queue *fusing) {
     for (size_t n = 0; n < w->arg_count; n++)
@@ -83,7 +83,7 @@ static void cancel_because(spvf_queue *q, const char *cause) {
     cancel(q);
 }
 
-/* ----------------------------------------------------------------------------------------- needs */
+/* ---------------------------------------------------------------------------------------- needs */
 
 void fus_need_buffer(spvf_buffer *b, const char *cause) {
     if (b->fusing) cancel_because(b->fusing, cause);
@@ -102,7 +102,7 @@ void fus_need_queue(spvf_queue *q, const char *cause) {
     if (q->is_fusing) cancel_because(q, cause);
 }
 
-/* --------------------------------------------------------------------------------------- keeping */
+/* -------------------------------------------------------------------------------------- keeping */
 
 static bool has_wait(const spvf_queue *q, const spvf_event *e) {
     if (e == q->placeholder) return true; /* what is kept is in order */
@@ -158,7 +158,7 @@ bool fus_take(spvf_queue *q, const spvf_launch *w, const spvf_wait *wait, spvf_e
     return true;
 }
 
-/* --------------------------------------------------------------------------------------- entries */
+/* -------------------------------------------------------------------------------------- entries */
 
 void fus_free(spvf_queue *q) {
     spvf_graph_destroy(q->graph);

@@ -36,7 +36,7 @@ struct spvf_graph {
     bool committed;
 };
 
-/* ------------------------------------------------------------------------------------- recording */
+/* ------------------------------------------------------------------------------------ recording */
 
 spvf_status spvf_graph_create(spvf_device *device, const spvf_graph_options *options,
                               spvf_graph **out) {
@@ -134,7 +134,7 @@ void graph_leave_unfused(spvf_graph *g) { g->options.unfused = true; }
 
 void graph_may_be_refused(spvf_graph *g) { g->options.strict = false; }
 
-/* ---------------------------------------------------------------------------------------- fusing */
+/* --------------------------------------------------------------------------------------- fusing */
 
 /* Launches that are to become one kernel. */
 typedef struct {
@@ -344,7 +344,7 @@ spvf_graph_kernel spvf_graph_get_kernel(const spvf_graph *g, size_t index) {
     return g && index < g->kernels.n ? g->kernels.data[index].info : (spvf_graph_kernel){0};
 }
 
-/* --------------------------------------------------------------------------------------- running */
+/* -------------------------------------------------------------------------------------- running */
 
 static const spvf_argument *given(const spvf_graph *g, const kernel *k, const spvf_fused_arg *a) {
     return &g->nodes.data[k->info.first + a->member].launch.args[a->param];

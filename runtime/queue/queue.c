@@ -35,7 +35,7 @@ static void append(rt_queue *q, rt_event *e) {
     q->count++;
 }
 
-/* ------------------------------------------------------------------------------------------ memory */
+/* --------------------------------------------------------------------------------------- memory */
 
 /* References that are given back when the lock has been: the last one ends an object of the user. */
 typedef struct {
@@ -88,7 +88,7 @@ void rt_resource_free(rt_resource *r) {
     *r = (rt_resource){0};
 }
 
-/* ----------------------------------------------------------------------------------------- enqueuing */
+/* ------------------------------------------------------------------------------------ enqueuing */
 
 /* A command on its way to the queue. */
 typedef struct {

@@ -24,7 +24,7 @@ typedef struct rt_scheduler rt_scheduler;
 typedef struct rt_edge rt_edge;
 typedef struct rt_callback rt_callback;
 
-/* ------------------------------------------------------------------------------ events (event.c) */
+/* ----------------------------------------------------------------------------- events (event.c) */
 
 /* Where an event is; it only goes down.  Below 0: it failed.  The numbers are OpenCL's. */
 typedef enum { RT_COMPLETE, RT_RUNNING, RT_SUBMITTED, RT_QUEUED, RT_STATUS_COUNT } rt_event_status;
@@ -82,7 +82,7 @@ static inline int32_t rt_event_now(rt_event *e) {
     return atomic_load_explicit(&e->status, memory_order_acquire);
 }
 
-/* ------------------------------------------------------------------- the threads (scheduler.c) */
+/* -------------------------------------------------------------------- the threads (scheduler.c) */
 
 struct rt_scheduler {
     pthread_mutex_t lock; /* of all events and queues */
@@ -102,7 +102,7 @@ void rt_scheduler_wait(rt_scheduler *s, const rt_queue *queue, const rt_event *e
 /* Runs what a ready event has to run, and ends it. (event.c) */
 void rt_event_execute(rt_event *e);
 
-/* ------------------------------------------------------------------------------- queues (queue.c) */
+/* ----------------------------------------------------------------------------- queues (queue.c) */
 
 struct rt_queue {
     rt_scheduler *scheduler;

@@ -29,7 +29,7 @@ rt_scheduler *rt_scheduler_get(void) {
     return &process.scheduler;
 }
 
-/* ---------------------------------------------------------------------------- with the lock held */
+/* --------------------------------------------------------------------------- with the lock held */
 
 /* Does it help whoever waits? */
 static bool is_wanted(const rt_event *e, const rt_queue *queue, const rt_event *awaited) {

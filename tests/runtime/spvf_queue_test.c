@@ -156,7 +156,7 @@ ParameterizedTest(char (*device)[8], spvf_queue, local_memory) {
     end(&t);
 }
 
-/* ------------------------------------------------------------------------------------ device cpu */
+/* ----------------------------------------------------------------------------------- device cpu */
 
 Test(spvf_queue, memory_of_the_user_and_offsets) {
     bench t;
