@@ -2,17 +2,19 @@
  *
  *     spvf_device *d;
  *     spvf_device_open(cx, "cpu", &d);
- *     spvf_program_create(d, module, &p);            // from spvf_module_load, or spvf_fusion_module
+ *     spvf_program_create(d, module, &p);       // spvf_module_load's, or spvf_fusion_module's
  *     spvf_buffer_create(d, size, data, SPVF_USE_HOST, &x);
  *     spvf_queue_create(d, NULL, &q);
  *     spvf_argument args[] = {{.buffer = x}, {.bytes = &n, .size = sizeof n}};
- *     spvf_launch what = {.program = p, .kernel = "scale", .range = range, .args = args, .arg_count = 2};
+ *     spvf_launch what = {.program = p, .kernel = "scale", .range = range,
+ *                         .args = args, .arg_count = 2};
  *     spvf_queue_launch(q, &what, NULL, NULL);
  *     spvf_queue_finish(q);
  *
  * Order: a command waits for the events that it is given, in an in-order queue for the command
- * before it, and for earlier commands, of any queue, that use its buffers: for those that write when
- * it reads, for all when it writes.  Which arguments a kernel writes to is read off the kernel.
+ * before it, and for earlier commands, of any queue, that use its buffers: for those that write
+ * when it reads, for all when it writes.  Which arguments a kernel writes to is read off the
+ * kernel.
  *
  * Ownership: what is destroyed lives on until the commands that use it have ended.  A program keeps
  * nothing of the module that it was made from.  A context is not needed any more once a device is
@@ -62,8 +64,8 @@ SPVF_API spvf_status spvf_buffer_create(spvf_device *device, size_t size, void *
                                         uint32_t flags, spvf_buffer **out);
 SPVF_API void spvf_buffer_destroy(spvf_buffer *buffer);
 SPVF_API size_t spvf_buffer_size(const spvf_buffer *buffer);
-/* Where it lies in the memory of this process, at a multiple of 128 unless it is the user's; what is
- * there is as the commands that have ended left it.  NULL: the device has memory of its own, or
+/* Where it lies in the memory of this process, at a multiple of 128 unless it is the user's; what
+ * is there is as the commands that have ended left it.  NULL: the device has memory of its own, or
  * there is none left. */
 SPVF_API void *spvf_buffer_address(spvf_buffer *buffer);
 
@@ -109,8 +111,8 @@ typedef struct {
     size_t count;
 } spvf_wait;
 
-/* An argument: a buffer, from `offset` bytes on; bytes by value; or, with `buffer` and `bytes` NULL,
- * `size` bytes of local memory. */
+/* An argument: a buffer, from `offset` bytes on; bytes by value; or, with `buffer` and `bytes`
+ * NULL, `size` bytes of local memory. */
 typedef struct {
     spvf_buffer *buffer;
     size_t offset;
@@ -224,17 +226,17 @@ SPVF_API spvf_status spvf_graph_set_buffer(spvf_graph *graph, spvf_buffer *old, 
  * stays, what they wait for among themselves goes without saying.  Commands that are no launches,
  * and launches that are `alone`, take their normal way.
  *
- * When something needs a launch that is kept, fusion is cancelled, with a warning that says why, and
- * the launches are enqueued one by one: a wait for the queue or for their event; a command, of any
- * queue, that waits for their event or uses one of their buffers without being kept itself; the
+ * When something needs a launch that is kept, fusion is cancelled, with a warning that says why,
+ * and the launches are enqueued one by one: a wait for the queue or for their event; a command, of
+ * any queue, that waits for their event or uses one of their buffers without being kept itself; the
  * address or the destruction of such a buffer; the destruction of the queue. */
 
 /* SPVF_ERROR_ARGUMENT: the queue is fusing already. */
 SPVF_API spvf_status spvf_queue_start_fusion(spvf_queue *queue, const spvf_graph_options *options);
 SPVF_API bool spvf_queue_is_fusing(const spvf_queue *queue);
 /* Enqueues what was kept as few kernels as it can; what is refused is a warning, also where the
- * options are strict.  *out (or NULL) is the event of all of it: also after fusion was cancelled, or
- * when nothing was launched.  SPVF_ERROR_ARGUMENT: fusion was never started. */
+ * options are strict.  *out (or NULL) is the event of all of it: also after fusion was cancelled,
+ * or when nothing was launched.  SPVF_ERROR_ARGUMENT: fusion was never started. */
 SPVF_API spvf_status spvf_queue_complete_fusion(spvf_queue *queue, spvf_event **out);
 /* Enqueues what was kept one by one.  A warning when the queue is not fusing. */
 SPVF_API spvf_status spvf_queue_cancel_fusion(spvf_queue *queue);

@@ -21,7 +21,8 @@
 #define CL_CALLS(X)                                                                                \
     X(clGetPlatformIDs) X(clGetDeviceIDs) X(clGetDeviceInfo) X(clCreateContext)                    \
     X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clCreateBuffer)         \
-    X(clReleaseMemObject) X(clEnqueueReadBuffer) X(clEnqueueWriteBuffer) X(clCreateProgramWithIL)                          \
+    X(clReleaseMemObject) X(clEnqueueReadBuffer) X(clEnqueueWriteBuffer)                           \
+    X(clCreateProgramWithIL)                                                                       \
     X(clCreateProgramWithBinary) X(clBuildProgram) X(clGetProgramBuildInfo) X(clReleaseProgram)    \
     X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg) X(clEnqueueNDRangeKernel) X(clFinish)
 /* clang-format on */

@@ -1,5 +1,5 @@
-/* absent.c — entries for what this device does not have: images, samplers, pipes.  The device says so
- * (CL_DEVICE_IMAGE_SUPPORT, CL_DEVICE_MAX_PIPE_ARGS), and each entry says CL_INVALID_OPERATION.
+/* absent.c — entries for what this device does not have: images, samplers, pipes.  The device says
+ * so (CL_DEVICE_IMAGE_SUPPORT, CL_DEVICE_MAX_PIPE_ARGS), and each entry says CL_INVALID_OPERATION.
  */
 #include "runtime/opencl/ocl.h"
 

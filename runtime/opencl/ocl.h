@@ -1,5 +1,5 @@
-/* ocl.h — what the parts of the OpenCL implementation share: the objects behind the handles, and how
- * entries are made known to the loader.
+/* ocl.h — what the parts of the OpenCL implementation share: the objects behind the handles, and
+ * how entries are made known to the loader.
  *
  *   platform.c   the platform, the table of entries
  *   device.c     the device: this machine's processors
@@ -17,9 +17,10 @@
  *   kernel.c     kernels and their arguments
  *   launch.c     … and running them
  *
- * An entry checks its arguments in the order in which the specification lists its errors, and returns
- * the first one; below the entries everything is right.  Handles are pointers to objects that begin
- * with the table of entries, as the loader wants it; one that is no object is not always found out.
+ * An entry checks its arguments in the order in which the specification lists its errors, and
+ * returns the first one; below the entries everything is right.  Handles are pointers to objects
+ * that begin with the table of entries, as the loader wants it; one that is no object is not always
+ * found out.
  *
  * Threads: every entry may be called by any thread at any time, except those that the specification
  * names (clSetKernelArg and its kin for one kernel). */
@@ -178,8 +179,8 @@ void ocl_release_queue(cl_command_queue q);
 
 /* --------------------------------------------------------------------------------------- events */
 
-/* A command is an event.  What a kind of command adds stands behind it, in the same block of memory;
- * `drop` gives back what that holds. */
+/* A command is an event.  What a kind of command adds stands behind it, in the same block of
+ * memory; `drop` gives back what that holds. */
 struct _cl_event {
     ocl_object object;
     rt_event event;
@@ -197,8 +198,8 @@ cl_event ocl_new_command(cl_command_queue q, cl_command_type type, size_t size, 
                          void (*drop)(cl_event e));
 /* Checks a wait list: CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_CONTEXT. */
 cl_int ocl_check_wait_list(cl_context c, cl_uint n, const cl_event *list);
-/* Gives a command to its queue, hands it out, waits when `blocking`.  It is given up when that fails:
- * CL_OUT_OF_HOST_MEMORY, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST. */
+/* Gives a command to its queue, hands it out, waits when `blocking`.  It is given up when that
+ * fails: CL_OUT_OF_HOST_MEMORY, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST. */
 cl_int ocl_enqueue(cl_event command, rt_enqueue_kind kind, bool blocking, cl_uint n,
                    const cl_event *list, cl_event *out);
 /* Gives up a command that was not enqueued. */
@@ -375,7 +376,7 @@ cl_int ocl_give_properties(const ocl_answer *a, const ocl_properties *p);
 /* The extensions: names, or a list with versions.  (device.c) */
 cl_int ocl_give_extensions(const ocl_answer *a, bool versions);
 
-/* Stores an error where there is a place for it, and gives NULL: `return ocl_fail(errcode_ret, …)`. */
+/* Stores an error where there is a place for it, and gives NULL: `return ocl_fail(error, …)`. */
 static inline void *ocl_fail(cl_int *to, cl_int error) {
     if (to) *to = error;
     return NULL;

@@ -1,8 +1,8 @@
 /* rect.c — boxes of bytes in buffers: reading, writing and copying them.
  *
  * A pitch of 0 means that nothing lies between.  Rows of a box never overlap: of reads and writes
- * the specification lets a slice be shorter than its rows together, if it is a multiple of one; here
- * none is.
+ * the specification lets a slice be shorter than its rows together, if it is a multiple of one;
+ * here none is.
  */
 #include "runtime/opencl/ocl.h"
 

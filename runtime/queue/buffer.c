@@ -17,7 +17,8 @@ void buf_release(spvf_buffer *b) {
 
 /* ------------------------------------------------------------------------------------------ making
  *
- * Memory without contents comes when it is used first: what fusion makes away with is never there. */
+ * Memory without contents comes when it is used first: what fusion makes away with is never there.
+ */
 
 typedef struct {
     spvf_buffer *buffer;

@@ -1,7 +1,7 @@
 /* launches.c — kernels that run.
  *
- * A command has a copy of the arguments.  Device cpu is given addresses, other devices their memory;
- * what a buffer is offset by only device cpu can add.
+ * A command has a copy of the arguments.  Device cpu is given addresses, other devices their
+ * memory; what a buffer is offset by only device cpu can add.
  */
 #include "runtime/queue/objects.h"
 

@@ -81,8 +81,8 @@ struct spvf_queue {
 };
 void queue_release(spvf_queue *q);
 
-/* Fusion ends when somebody needs what is being fused (fusing.c): the lock is held from fus_begin to
- * fus_end, around whatever enqueues a command. */
+/* Fusion ends when somebody needs what is being fused (fusing.c): the lock is held from fus_begin
+ * to fus_end, around whatever enqueues a command. */
 void fus_begin(spvf_device *d);
 void fus_end(spvf_device *d);
 /* Somebody needs this: a command that is enqueued, or the program. */

@@ -37,7 +37,8 @@ static void append(rt_queue *q, rt_event *e) {
 
 /* --------------------------------------------------------------------------------------- memory */
 
-/* References that are given back when the lock has been: the last one ends an object of the user. */
+/* References that are given back when the lock has been: the last one ends an object of the user.
+ */
 typedef struct {
     rt_event **list;
     uint32_t n;

@@ -68,8 +68,8 @@ typedef struct {
     bool fails;
 } rt_blocker;
 
-/* With the scheduler's lock held.  The event waits for others, and runs then; until it has ended the
- * scheduler has a reference.  False: there is no memory, and nothing has happened. */
+/* With the scheduler's lock held.  The event waits for others, and runs then; until it has ended
+ * the scheduler has a reference.  False: there is no memory, and nothing has happened. */
 bool rt_event_submit(rt_event *e, const rt_blocker *blockers, uint32_t n);
 /* Ends a user event; false: it has ended. */
 bool rt_event_end(rt_event *e, int32_t status);
@@ -133,7 +133,8 @@ typedef struct {
     bool writes;
 } rt_access;
 
-/* What a command waits for besides its place in the queue.  When one of `wait` fails it fails too. */
+/* What a command waits for besides its place in the queue.  When one of `wait` fails it fails too.
+ */
 typedef struct {
     rt_enqueue_kind kind;
     uint32_t nwait, naccess;

@@ -1,5 +1,5 @@
-/* fusing_test.c — queues that fuse: what is kept, what cancels it and with which words, and that the
- * results are always those of one launch after the other.
+/* fusing_test.c — queues that fuse: what is kept, what cancels it and with which words, and that
+ * the results are always those of one launch after the other.
  */
 #include "tests/runtime/launches.h"
 

@@ -1,5 +1,5 @@
-/* graph_test.c — recorded launches: what is fused, what stays apart and why, and that either way the
- * results are those of one launch after the other.
+/* graph_test.c — recorded launches: what is fused, what stays apart and why, and that either way
+ * the results are those of one launch after the other.
  */
 #include "tests/runtime/launches.h"
 

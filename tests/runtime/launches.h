@@ -1,5 +1,5 @@
-/* launches.h — what the tests of graphs and of queues that fuse share: a device, ten buffers of which
- * the first holds 0, 1, 2 …, and two kernels: out[i] = in[i] + k, and out[i] = in[n - 1 - i].
+/* launches.h — what the tests of graphs and of queues that fuse share: a device, ten buffers of
+ * which the first holds 0, 1, 2 …, and two kernels: out[i] = in[i] + k, and out[i] = in[n - 1 - i].
  */
 #ifndef TESTS_RUNTIME_LAUNCHES_H
 #define TESTS_RUNTIME_LAUNCHES_H
