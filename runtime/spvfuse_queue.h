@@ -25,7 +25,7 @@
 #ifndef SPVFUSE_QUEUE_H
 #define SPVFUSE_QUEUE_H
 
-#include "runtime/spvfuse.h"
+#include "spvfuse.h"
 
 #ifdef __cplusplus
 extern "C" {

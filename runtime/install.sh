@@ -1,0 +1,14 @@
+#!/bin/sh
+# install.sh BUILD: the command, the library and its headers below $PREFIX (/usr/local), and what
+# makes the OpenCL loader find the library; all of it below $DESTDIR, when that is set.
+set -eu
+prefix=${PREFIX:-/usr/local}
+to=${DESTDIR:-}
+install -D -m 755 "$1/spvfuse" "$to$prefix/bin/spvfuse"
+install -D -m 644 "$1/libspvfuse.a" "$to$prefix/lib/libspvfuse.a"
+install -D -m 755 "$1/libspvfuse.so" "$to$prefix/lib/libspvfuse.so"
+for header in spvfuse.h spvfuse_queue.h; do
+    install -D -m 644 "runtime/$header" "$to$prefix/include/$header"
+done
+mkdir -p "$to/etc/OpenCL/vendors"
+echo "$prefix/lib/libspvfuse.so" >"$to/etc/OpenCL/vendors/spvfuse.icd"
