@@ -54,8 +54,18 @@ static spv_parts *view(reader *r, spv_type *whole, spv_type *t, uint32_t id, uin
     return parts;
 }
 
+/* A dimension that does not exist, which producers write as a component. */
+static bool extract_far_dimension(reader *r, const spv_type *whole) {
+    if (whole->form != T_VECTOR || r->in.n != 2 || r->in.arg[1] < whole->count) return false;
+    ir_inst *index = ir_const(r->b.f, IR_I32, r->in.arg[1]);
+    ir_inst *component = spv_builtin_component(r, spv_arg(r, 0), index);
+    if (component) spv_define_checked(r, component);
+    return component;
+}
+
 void spv_read_composite_extract(reader *r) {
     spv_type *whole = spv_value_type(r, spv_arg_type(r, 0));
+    if (extract_far_dimension(r, whole)) return;
     path p = follow(r, whole, 1);
     if (!spv_same_type(p.type, spv_value_type(r, r->in.type)))
         spv_fail(r, "OpCompositeExtract: the part has type %s, want %s", spv_type_name(r, p.type),

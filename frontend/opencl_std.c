@@ -177,16 +177,25 @@ void spv_ext_select(reader *r) {
 
 /* ------------------------------------------------------------------------------------- shuffles */
 
+enum { WIDEST = 16 }; /* SPIR-V, which modules are written to, has no longer vectors */
+
 /* The lane that the low bits of a mask element name in `from`; undef where there is none. */
 static ir_inst *pick(reader *r, ir_inst *from, ir_inst *index, unsigned reach) {
     ir_inst *i = op2(r, IR_OP_and, index, ir_const(r->b.f, index->type, reach - 1));
     return spv_lane(r, from, spv_to_int(r, i, IR_I32, false));
 }
 
+/* The same of two vectors: bit `reach` of the mask element chooses one. */
+static ir_inst *pick_of_two(reader *r, ir_inst *x, ir_inst *y, ir_inst *index, unsigned reach) {
+    ir_inst *bit = op2(r, IR_OP_and, index, ir_const(r->b.f, index->type, reach));
+    ir_inst *second = spv_op2(r, IR_OP_ne, IR_I1, bit, ir_const(r->b.f, bit->type, 0));
+    ir_inst *a = pick(r, x, index, reach), *b = pick(r, y, index, reach);
+    return ir_build3(&r->b, IR_OP_select, a->type, second, b, a);
+}
+
 static ir_inst *side_by_side(reader *r, ir_inst *x, ir_inst *y) {
     uint8_t mask[IR_MAX_LANES];
     unsigned n = 2 * ir_lanes(x->type);
-    if (n > IR_MAX_LANES) spv_refuse_inst(r, "vectors of more than 32 components");
     for (unsigned i = 0; i < n; i++) mask[i] = (uint8_t)i;
     return ir_build_shuffle(&r->b, x, y, n, mask);
 }
@@ -194,18 +203,24 @@ static ir_inst *side_by_side(reader *r, ir_inst *x, ir_inst *y) {
 void spv_ext_shuffle(reader *r) {
     uint32_t last = r->in.n - 1;
     ir_inst *x = spv_arg(r, 0), *mask = spv_arg(r, last), *lane[IR_MAX_LANES];
+    ir_inst *y = last == 2 ? spv_arg_of(r, 1, x->type) : NULL;
     ir_type t = spv_value_type(r, r->in.type)->value;
     if (!ir_is_vector(x->type)) spv_bad_type(r, 0, "a vector");
     if (!ir_is_vector(t) || ir_elem(t) != ir_elem(x->type))
         spv_fail(r, "%s: the result has type %s", spv_op_name(r), spv_type_name(r, r->in.type));
     if (!ir_is_int(mask->type) || ir_lanes(mask->type) != ir_lanes(t))
         spv_bad_type(r, last, "integers, one for each component of the result");
-    if (last == 2) x = side_by_side(r, x, spv_arg_of(r, 1, x->type));
+    if (y && ir_lanes(x->type) <= WIDEST / 2) {
+        x = side_by_side(r, x, y);
+        y = NULL;
+    }
     unsigned reach = 1;
-    spv_charge(r, 3 * ir_lanes(t));
+    spv_charge(r, 6 * ir_lanes(t));
     while (reach < ir_lanes(x->type)) reach *= 2;
-    for (unsigned i = 0; i < ir_lanes(t); i++)
-        lane[i] = pick(r, x, ir_build_extract(&r->b, mask, i), reach);
+    for (unsigned i = 0; i < ir_lanes(t); i++) {
+        ir_inst *index = ir_build_extract(&r->b, mask, i);
+        lane[i] = y ? pick_of_two(r, x, y, index, reach) : pick(r, x, index, reach);
+    }
     spv_define(r, ir_build(&r->b, IR_OP_vec, t, 0, (ir_imm){0}, ir_lanes(t), lane));
 }
 

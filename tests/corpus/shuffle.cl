@@ -20,3 +20,8 @@ kernel void shuffle_bytes(global const uchar16 *a, global const uchar16 *mask, g
     ushort8 w = (ushort8)(10, 11, 12, 13, 14, 15, 16, 17);
     narrow[i] = shuffle(w, convert_ushort2(mask[i].s3c));
 }
+
+kernel void shuffle_long(global const uchar16 *a, global const uchar16 *mask, global uchar16 *out) {
+    size_t i = get_global_id(0);
+    out[i] = shuffle2(a[i], a[i] + (uchar)100, mask[i]);
+}
