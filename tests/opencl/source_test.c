@@ -148,7 +148,7 @@ Test(source, translator) {
 /* -------------------------------------------------------------------------------------- headers */
 
 static cl_int compile_with(cl_program p, cl_uint n, const char **names, const char **texts) {
-    cl_program headers[4];
+    cl_program headers[4] = {NULL};
     for (cl_uint k = 0; k < n; k++) headers[k] = make_program(texts[k]);
     cl_int status = clCompileProgram(p, 0, NULL, NULL, n, headers, names, NULL, NULL);
     for (cl_uint k = 0; k < n; k++) SUCCEEDS(clReleaseProgram(headers[k]));
