@@ -76,6 +76,12 @@ for shard in 0 1; do
         --bounds tests/corpus/cpu_bounds.txt
 done
 
+# AVX2 code where the machine has none: emulated.
+if [ -n "$level" ] && [ "$level" -lt 3 ] && command -v qemu-x86_64 >/dev/null; then
+    suite corpus-cpu-emulated qemu-x86_64 -cpu max "$release/tests/corpus_run" tests/corpus \
+        "$release/corpus" --stage oracle --oracle cpu:v3 --bounds tests/corpus/cpu_bounds.txt
+fi
+
 run_one() {
     name=${1%%	*}
     start=$(date +%s)
