@@ -133,15 +133,23 @@ static cl_int check_global(const spvf_range *r) {
     return CL_SUCCESS;
 }
 
-static cl_int check_local(const struct _cl_kernel *k, const spvf_range *r) {
+/* Of the groups: as given or, when no sizes are, as required. */
+static uint64_t local_size(const struct _cl_kernel *k, const spvf_range *r, bool given,
+                           unsigned d) {
+    if (d >= r->dims) return 1;
+    return given ? r->local[d] : k->info->required_local_size[d];
+}
+
+static cl_int check_local(const struct _cl_kernel *k, const spvf_range *r, bool given) {
     const uint32_t *required = k->info->required_local_size;
     uint64_t items = 1;
-    for (unsigned d = 0; d < r->dims; d++) {
-        if (!r->local[d]) return CL_INVALID_WORK_GROUP_SIZE;
-        if (r->local[d] > OCL_MAX_GROUP) return CL_INVALID_WORK_ITEM_SIZE;
-        if (required[0] && required[d] != r->local[d]) return CL_INVALID_WORK_GROUP_SIZE;
-        if (k->built->uniform && r->global[d] % r->local[d]) return CL_INVALID_WORK_GROUP_SIZE;
-        items *= r->local[d];
+    for (unsigned d = 0; d < 3; d++) {
+        uint64_t size = local_size(k, r, given, d), global = d < r->dims ? r->global[d] : 1;
+        if (!size) return CL_INVALID_WORK_GROUP_SIZE;
+        if (size > OCL_MAX_GROUP) return CL_INVALID_WORK_ITEM_SIZE;
+        if (required[0] && required[d] != size) return CL_INVALID_WORK_GROUP_SIZE;
+        if (k->built->uniform && global % size) return CL_INVALID_WORK_GROUP_SIZE;
+        items *= size;
     }
     return items > OCL_MAX_GROUP ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
 }
@@ -163,7 +171,8 @@ static cl_int check_range(const struct _cl_kernel *k, cl_uint dims, const size_t
     if (dims < 1 || dims > 3) return CL_INVALID_WORK_DIMENSION;
     *out = make_range(dims, offset, global, local);
     cl_int bad = check_global(out);
-    return bad || !local ? bad : check_local(k, out);
+    bool sized = local || k->info->required_local_size[0];
+    return bad || !sized ? bad : check_local(k, out, local);
 }
 
 /* -------------------------------------------------------------------------------------- entries */

@@ -233,6 +233,26 @@ Test(source, threads) {
     for (int k = 0; k < 4; k++) SUCCEEDS(clReleaseProgram(programs[k]));
 }
 
+static cl_int launch(cl_kernel k, cl_uint dims, const size_t *global, const size_t *local) {
+    return clEnqueueNDRangeKernel(ocl.queue, k, dims, NULL, global, local, 0, NULL, NULL);
+}
+
+/* Groups are what the kernel requires in all three dimensions, said or not. */
+Test(source, required_groups) {
+    const size_t odd[2] = {8, 3}, even[2] = {8, 4}, right[2] = {4, 2}, wrong[2] = {2, 4};
+    cl_program p = built("kernel __attribute__((reqd_work_group_size(4, 2, 1))) void k() {}", "");
+    cl_kernel k = MAKE(clCreateKernel(p, "k", &error));
+    FAILS(CL_INVALID_WORK_GROUP_SIZE, launch(k, 1, even, NULL));
+    FAILS(CL_INVALID_WORK_GROUP_SIZE, launch(k, 1, even, right));
+    FAILS(CL_INVALID_WORK_GROUP_SIZE, launch(k, 2, odd, NULL));
+    FAILS(CL_INVALID_WORK_GROUP_SIZE, launch(k, 2, even, wrong));
+    SUCCEEDS(launch(k, 2, even, NULL));
+    SUCCEEDS(launch(k, 2, even, right));
+    SUCCEEDS(clFinish(ocl.queue));
+    SUCCEEDS(clReleaseKernel(k));
+    SUCCEEDS(clReleaseProgram(p));
+}
+
 static cl_bool has_compiler(void) {
     cl_bool yes;
     SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_COMPILER_AVAILABLE, sizeof yes, &yes, NULL));
