@@ -68,8 +68,8 @@ static uint64_t key_of(const ir_inst *i, const ir_block *place) {
     return key;
 }
 
-/* The same, in front of one of the loops around i.  What stood there may have become another, farther
- * out, when its own block was looked at. */
+/* The same, in front of one of the loops around i.  What stood there may have become another,
+ * farther out, when its own block was looked at. */
 static ir_inst *find_known(const hoister *h, const ir_inst *i) {
     const ir_loop *l = h->p->loops->of[i->block->id];
     for (unsigned n = 0; l && n < MOST_LOOPS; n++, l = l->parent) {

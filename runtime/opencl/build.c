@@ -90,10 +90,19 @@ static void make_all(void *arg) {
 
 /* -------------------------------------------------------------------------------- begin and end */
 
+static void replace(char **text, char *by) {
+    free(*text);
+    *text = by;
+}
+
+/* Before anything was built; a log, when there is one, is that of the program. */
 static cl_int end(job *j, cl_int status) {
     char *log;
     ocl_end_build(&j->build, false, &log);
-    free(log);
+    if (!log) return status;
+    pthread_mutex_lock(&j->program->lock);
+    replace(&j->program->log, log);
+    pthread_mutex_unlock(&j->program->lock);
     return status;
 }
 
@@ -113,11 +122,6 @@ static cl_int claim(job *j) {
     pthread_mutex_unlock(&p->lock);
     if (status) free(j->specs);
     return status;
-}
-
-static void replace(char **text, char *by) {
-    free(*text);
-    *text = by;
 }
 
 /* What the program was made from stays, whatever happens. */

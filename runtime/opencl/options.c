@@ -130,7 +130,9 @@ bool ocl_read_options(ir_arena *a, const char *text, ocl_use use, ocl_options *o
     while ((word = take_word(a, &r.text))) {
         unsigned row = 0;
         while (row < WORDS && !fits(row, word, use)) row++;
-        if (row == WORDS || !take(&r, table[row].means, word)) return false;
+        if (row == WORDS || !take(&r, table[row].means, word))
+            return ir_error(a->cx, "option '%s' is not known, or lacks a word", word);
     }
-    return !o->enables_link || o->library;
+    return !o->enables_link || o->library ||
+           ir_error(a->cx, "-enable-link-options is for libraries");
 }

@@ -84,7 +84,9 @@ Test(source, unknown_options) {
         FAILS(CL_INVALID_BUILD_OPTIONS, clBuildProgram(p, 0, NULL, wrong[k], NULL, NULL));
         FAILS(CL_INVALID_COMPILER_OPTIONS,
               clCompileProgram(p, 0, NULL, wrong[k], 0, NULL, NULL, NULL, NULL));
+        cr_expect(log_has(p, "is not known"));
     }
+    cr_expect(log_has(p, "option '-o'"));
     cr_expect(status_of(p) == CL_BUILD_NONE);
     SUCCEEDS(clReleaseProgram(p));
 }
