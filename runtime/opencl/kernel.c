@@ -64,15 +64,15 @@ static cl_kernel alloc_kernel(const spvf_kernel_info *info) {
     return NULL;
 }
 
-/* With the program's lock held. */
-static cl_kernel new_kernel(cl_program p, const spvf_kernel_info *info) {
+/* With the program's lock held: a kernel of what was built, which the program may not have now. */
+static cl_kernel new_kernel(cl_program p, ocl_built *built, const spvf_kernel_info *info) {
     cl_kernel k = alloc_kernel(info);
     if (!k) return NULL;
     k->program = p;
-    k->built = p->built;
-    k->native = find_native(p->built, info->name);
+    k->built = built;
+    k->native = find_native(built, info->name);
     ocl_retain_program(p);
-    ocl_retain_built(p->built);
+    ocl_retain_built(built);
     p->kernels++;
     return k;
 }
@@ -82,7 +82,7 @@ static cl_kernel create_with_lock(cl_program p, const char *name, cl_int *error)
     const spvf_kernel_info *info = spvf_module_find_kernel(p->built->module, name);
     if (!info) return ocl_fail(error, CL_INVALID_KERNEL_NAME);
     if (!find_native(p->built, name)) return ocl_fail(error, CL_INVALID_KERNEL_DEFINITION);
-    cl_kernel k = new_kernel(p, info);
+    cl_kernel k = new_kernel(p, p->built, info);
     if (!k) return ocl_fail(error, CL_OUT_OF_HOST_MEMORY);
     ocl_succeed(error);
     return k;
@@ -97,34 +97,38 @@ static cl_kernel CL_API_CALL create_kernel(cl_program p, const char *name, cl_in
     return k;
 }
 
-/* With the program's lock held; list NULL: only counts. */
-static cl_int create_all(cl_program p, cl_uint room, cl_kernel *list, cl_uint *count) {
+static cl_uint count_usable(const ocl_built *b) {
     cl_uint n = 0;
-    if (!p->built) return CL_INVALID_PROGRAM_EXECUTABLE;
-    size_t total = spvf_module_kernel_count(p->built->module);
-    for (size_t i = 0; i < total; i++) {
-        const spvf_kernel_info *info = spvf_module_kernel(p->built->module, i);
+    for (const cpu_kernel *k = b->native->kernels; k; k = k->next) n++;
+    return n;
+}
+
+/* With the program's lock held; gives how many there are now. */
+static cl_uint create_all(cl_program p, cl_kernel *list) {
+    const spvf_kernel_info *info;
+    cl_uint n = 0;
+    for (size_t i = 0; (info = spvf_module_kernel(p->built->module, i)); i++) {
         if (!find_native(p->built, info->name)) continue;
-        if (list && n == room) return CL_INVALID_VALUE;
-        list ? list[n] = new_kernel(p, info) : NULL;
-        if (list && !list[n]) return CL_OUT_OF_HOST_MEMORY;
+        if (!(list[n] = new_kernel(p, p->built, info))) break;
         n++;
     }
-    if (count) *count = n;
-    return CL_SUCCESS;
+    return n;
 }
 
 static cl_int CL_API_CALL create_kernels(cl_program p, cl_uint room, cl_kernel *list,
                                          cl_uint *count) {
-    cl_uint needed;
     if (!ocl_is(p, OCL_PROGRAM)) return CL_INVALID_PROGRAM;
     pthread_mutex_lock(&p->lock);
-    cl_int status = create_all(p, 0, NULL, &needed);
-    if (!status && list && room < needed) status = CL_INVALID_VALUE;
-    if (!status && list) status = create_all(p, room, list, NULL);
+    bool built = p->built;
+    cl_uint usable = built ? count_usable(p->built) : 0, made = usable;
+    if (list && room >= usable && built) made = create_all(p, list);
     pthread_mutex_unlock(&p->lock);
-    if (!status && count) *count = needed;
-    return status;
+    if (!built) return CL_INVALID_PROGRAM_EXECUTABLE;
+    if (list && room < usable) return CL_INVALID_VALUE;
+    if (count) *count = usable;
+    if (made == usable) return CL_SUCCESS;
+    while (made) ocl_release_kernel(list[--made]);
+    return CL_OUT_OF_HOST_MEMORY;
 }
 
 static void copy_args(cl_kernel to, const struct _cl_kernel *from) {
@@ -136,17 +140,11 @@ static void copy_args(cl_kernel to, const struct _cl_kernel *from) {
 
 static cl_kernel CL_API_CALL clone_kernel(cl_kernel from, cl_int *error) {
     if (!ocl_is(from, OCL_KERNEL)) return ocl_fail(error, CL_INVALID_KERNEL);
-    cl_kernel k = alloc_kernel(from->info);
+    pthread_mutex_lock(&from->program->lock);
+    cl_kernel k = new_kernel(from->program, from->built, from->info);
+    pthread_mutex_unlock(&from->program->lock);
     if (!k) return ocl_fail(error, CL_OUT_OF_HOST_MEMORY);
-    k->program = from->program;
-    k->built = from->built;
-    k->native = from->native;
     copy_args(k, from);
-    ocl_retain_program(k->program);
-    ocl_retain_built(k->built);
-    pthread_mutex_lock(&k->program->lock);
-    k->program->kernels++;
-    pthread_mutex_unlock(&k->program->lock);
     ocl_succeed(error);
     return k;
 }
@@ -339,7 +337,7 @@ static cl_int CL_API_CALL get_work_group_info(cl_kernel k, cl_device_id d,
     case CL_KERNEL_WORK_GROUP_SIZE: return ocl_give_size(&a, largest_group(k->info));
     case CL_KERNEL_COMPILE_WORK_GROUP_SIZE: return give_required(&a, k->info);
     case CL_KERNEL_LOCAL_MEM_SIZE: return ocl_give_ulong(&a, ocl_local_memory(k));
-    case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE: return ocl_give_size(&a, 16);
+    case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE: return ocl_give_size(&a, OCL_GROUP_MULTIPLE);
     case CL_KERNEL_PRIVATE_MEM_SIZE: return ocl_give_ulong(&a, 0);
     default: return CL_INVALID_VALUE; /* CL_KERNEL_GLOBAL_WORK_SIZE is for built-in kernels */
     }
@@ -349,12 +347,11 @@ static cl_int CL_API_CALL get_work_group_info(cl_kernel k, cl_device_id d,
  *
  * A sub-group is one item. */
 
-static cl_int read_sizes(const void *from, size_t bytes, size_t product[1], size_t *dims) {
-    const size_t *n = from;
-    if (!from || !bytes || bytes % sizeof *n || bytes > 3 * sizeof *n) return CL_INVALID_VALUE;
-    *dims = bytes / sizeof *n;
-    *product = 1;
-    for (size_t d = 0; d < *dims; d++) *product *= n[d];
+static cl_int count_items(const void *sizes, size_t bytes, size_t *items) {
+    const size_t *n = sizes;
+    if (!n || !bytes || bytes % sizeof *n || bytes > 3 * sizeof *n) return CL_INVALID_VALUE;
+    *items = 1;
+    for (size_t d = 0; d < bytes / sizeof *n; d++) *items *= n[d];
     return CL_SUCCESS;
 }
 
@@ -373,15 +370,15 @@ static cl_int CL_API_CALL get_subgroup_info(cl_kernel k, cl_device_id d,
                                             cl_kernel_sub_group_info what, size_t in_size,
                                             const void *in, size_t room, void *to, size_t *size) {
     const ocl_answer a = {room, to, size};
-    size_t items, dims;
+    size_t items;
     if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
     if (d && !ocl_is_device(d)) return CL_INVALID_DEVICE;
     switch (what) {
     case CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE:
-        if (read_sizes(in, in_size, &items, &dims)) return CL_INVALID_VALUE;
+        if (count_items(in, in_size, &items)) return CL_INVALID_VALUE;
         return ocl_give_size(&a, 1);
     case CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE:
-        if (read_sizes(in, in_size, &items, &dims)) return CL_INVALID_VALUE;
+        if (count_items(in, in_size, &items)) return CL_INVALID_VALUE;
         return ocl_give_size(&a, items);
     case CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT:
         return give_size_for_count(&a, in, in_size, k->info);

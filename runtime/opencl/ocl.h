@@ -119,8 +119,13 @@ struct _cl_device_id {
 
 #define OCL_VERSION_TEXT "0.1"
 
-/* Limits of the device; of the last two the least that programs rely on and more. */
-enum { OCL_MAX_GROUP = 4096, OCL_LOCAL_MEMORY = 256 << 10, OCL_MAX_PARAMETERS = 4096 };
+/* Limits of the device, and what it likes. */
+enum {
+    OCL_MAX_GROUP = 4096,
+    OCL_GROUP_MULTIPLE = 16,
+    OCL_LOCAL_MEMORY = 256 << 10,
+    OCL_MAX_PARAMETERS = 4096
+};
 
 /* The one platform and its one device. */
 cl_platform_id ocl_platform(void);

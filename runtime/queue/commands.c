@@ -1,4 +1,4 @@
-/* commands.c — events, queues, and all commands but launches. */
+/* commands.c — events, queues, functions of the host, markers and barriers. */
 #include "runtime/queue/objects.h"
 
 #include <stdlib.h>
@@ -174,7 +174,7 @@ void cmd_use(spvf_event *e, spvf_buffer *b, bool writes) {
     e->use[e->uses++] = (spvf_use){b, writes};
 }
 
-void cmd_give_up(spvf_event *e) {
+static void give_up(spvf_event *e) {
     e->event.status = cmd_result(SPVF_ERROR_MEMORY); /* it has never been waited for */
     rt_event_release(&e->event);
 }
@@ -204,7 +204,7 @@ spvf_status cmd_submit(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wai
     bool ok = enqueue(e, kind, wait);
     fus_end(e->device);
     if (!ok) {
-        cmd_give_up(e);
+        give_up(e);
         return SPVF_ERROR_MEMORY;
     }
     if (out)
@@ -212,139 +212,6 @@ spvf_status cmd_submit(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wai
     else
         rt_event_release(&e->event);
     return SPVF_OK;
-}
-
-static bool is_inside(const spvf_buffer *b, size_t offset, size_t size) {
-    return offset <= b->size && size <= b->size - offset;
-}
-
-/* ------------------------------------------------------------------------------------ transfers */
-
-enum { MAX_PATTERN = 128 };
-
-typedef struct {
-    spvf_event event; /* the first member */
-    spvf_buffer *from, *to;
-    size_t from_offset, to_offset, size;
-    const void *source;
-    void *target;
-    size_t pattern_size;
-    unsigned char pattern[MAX_PATTERN];
-} transfer;
-
-static int32_t run_read(rt_event *e) {
-    const transfer *t = (const transfer *)e;
-    return buf_read(t->from, t->from_offset, t->target, t->size);
-}
-
-static int32_t run_write(rt_event *e) {
-    const transfer *t = (const transfer *)e;
-    return buf_write(t->to, t->to_offset, t->source, t->size);
-}
-
-/* Devices with memory of their own do it by way of this one. */
-static int32_t run_copy(rt_event *e) {
-    const transfer *t = (const transfer *)e;
-    const char *there = t->from->host.bytes;
-    if (there) return buf_write(t->to, t->to_offset, there + t->from_offset, t->size);
-    void *room = malloc(t->size + 1);
-    if (!room) return cmd_result(SPVF_ERROR_MEMORY);
-    int32_t status = buf_read(t->from, t->from_offset, room, t->size);
-    if (status == RT_COMPLETE) status = buf_write(t->to, t->to_offset, room, t->size);
-    free(room);
-    return status;
-}
-
-static void repeat(void *to, size_t size, const transfer *t) {
-    for (size_t at = 0; at < size; at += t->pattern_size)
-        memcpy((char *)to + at, t->pattern, t->pattern_size);
-}
-
-static int32_t run_fill(rt_event *e) {
-    const transfer *t = (const transfer *)e;
-    char *here = t->to->host.bytes;
-    if (here) {
-        repeat(here + t->to_offset, t->size, t);
-        return RT_COMPLETE;
-    }
-    void *room = malloc(t->size + 1);
-    if (!room) return cmd_result(SPVF_ERROR_MEMORY);
-    repeat(room, t->size, t);
-    int32_t status = buf_write(t->to, t->to_offset, room, t->size);
-    free(room);
-    return status;
-}
-
-static transfer *new_transfer(spvf_queue *q, rt_command *run, spvf_buffer *from, spvf_buffer *to) {
-    if ((from && buf_prepare(from) != SPVF_OK) || (to && buf_prepare(to) != SPVF_OK)) return NULL;
-    transfer *t = (transfer *)cmd_new(q, sizeof *t, 2, run);
-    if (!t) return NULL;
-    t->from = from;
-    t->to = to;
-    if (from) cmd_use(&t->event, from, false);
-    if (to) cmd_use(&t->event, to, true);
-    return t;
-}
-
-spvf_status spvf_queue_read(spvf_queue *q, spvf_buffer *from, size_t offset, void *to, size_t size,
-                            const spvf_wait *wait, spvf_event **out) {
-    if (out) *out = NULL;
-    if (!q || !from || (!to && size) || !cmd_wait_is_right(wait) || from->device != q->device ||
-        !is_inside(from, offset, size))
-        return SPVF_ERROR_ARGUMENT;
-    transfer *t = new_transfer(q, run_read, from, NULL);
-    if (!t) return SPVF_ERROR_MEMORY;
-    t->from_offset = offset;
-    t->target = to;
-    t->size = size;
-    return cmd_submit(&t->event, RT_ENQUEUE_COMMAND, wait, out);
-}
-
-spvf_status spvf_queue_write(spvf_queue *q, spvf_buffer *to, size_t offset, const void *from,
-                             size_t size, const spvf_wait *wait, spvf_event **out) {
-    if (out) *out = NULL;
-    if (!q || !to || (!from && size) || !cmd_wait_is_right(wait) || to->device != q->device ||
-        !is_inside(to, offset, size))
-        return SPVF_ERROR_ARGUMENT;
-    transfer *t = new_transfer(q, run_write, NULL, to);
-    if (!t) return SPVF_ERROR_MEMORY;
-    t->to_offset = offset;
-    t->source = from;
-    t->size = size;
-    return cmd_submit(&t->event, RT_ENQUEUE_COMMAND, wait, out);
-}
-
-spvf_status spvf_queue_copy(spvf_queue *q, spvf_buffer *from, size_t from_offset, spvf_buffer *to,
-                            size_t to_offset, size_t size, const spvf_wait *wait,
-                            spvf_event **out) {
-    if (out) *out = NULL;
-    if (!q || !from || !to || !cmd_wait_is_right(wait) || from->device != q->device ||
-        to->device != q->device || !is_inside(from, from_offset, size) ||
-        !is_inside(to, to_offset, size))
-        return SPVF_ERROR_ARGUMENT;
-    transfer *t = new_transfer(q, run_copy, from, to);
-    if (!t) return SPVF_ERROR_MEMORY;
-    t->from_offset = from_offset;
-    t->to_offset = to_offset;
-    t->size = size;
-    return cmd_submit(&t->event, RT_ENQUEUE_COMMAND, wait, out);
-}
-
-spvf_status spvf_queue_fill(spvf_queue *q, spvf_buffer *to, size_t offset, size_t size,
-                            const void *pattern, size_t pattern_size, const spvf_wait *wait,
-                            spvf_event **out) {
-    if (out) *out = NULL;
-    if (!q || !to || !pattern || !cmd_wait_is_right(wait) || to->device != q->device ||
-        !is_inside(to, offset, size) || !pattern_size || pattern_size > MAX_PATTERN ||
-        size % pattern_size)
-        return SPVF_ERROR_ARGUMENT;
-    transfer *t = new_transfer(q, run_fill, NULL, to);
-    if (!t) return SPVF_ERROR_MEMORY;
-    t->to_offset = offset;
-    t->size = size;
-    t->pattern_size = pattern_size;
-    memcpy(t->pattern, pattern, pattern_size);
-    return cmd_submit(&t->event, RT_ENQUEUE_COMMAND, wait, out);
 }
 
 /* ----------------------------------------------------------- functions of the host, and nothing */

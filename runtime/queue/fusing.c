@@ -252,5 +252,5 @@ spvf_status spvf_queue_cancel_fusion(spvf_queue *q) {
 }
 
 const spvf_graph *spvf_queue_last_fusion(const spvf_queue *q) {
-    return q && !q->is_fusing ? q->graph : NULL;
+    return q && !spvf_queue_is_fusing(q) ? q->graph : NULL;
 }

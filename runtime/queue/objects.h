@@ -2,7 +2,8 @@
  *
  *   device.c     devices and programs
  *   buffer.c     buffers
- *   commands.c   events, queues, and all commands but launches
+ *   commands.c   events, queues, functions of the host, markers and barriers
+ *   transfers.c  reading, writing, copying and filling buffers
  *   launches.c   launches
  *   graph.c      launches that are recorded and fused
  *   fusing.c     queues that fuse what is launched
@@ -117,10 +118,9 @@ struct spvf_event {
 spvf_event *cmd_new(spvf_queue *q, size_t size, uint32_t uses, rt_command *run);
 /* Another use: of one buffer the uses are joined.  The buffer is prepared. */
 void cmd_use(spvf_event *e, spvf_buffer *b, bool writes);
-/* Enqueues and hands out; gives it up when there is no memory. */
+/* Enqueues and hands out, or frees it when there is no memory. */
 spvf_status cmd_submit(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wait,
                        spvf_event **out);
-void cmd_give_up(spvf_event *e);
 bool cmd_wait_is_right(const spvf_wait *wait);
 /* Does a launch make sense on a device? */
 bool launch_is_right(const spvf_device *d, const spvf_launch *what);

@@ -219,12 +219,8 @@ Test(failure, programs) {
 /* What a program was made from is still there when a build has failed. */
 Test(failure, binaries) {
     cl_program p = make_il();
-    size_t size;
     build(p, NULL);
-    unsigned char *bytes = binary_of(p, &size);
-    SUCCEEDS(clReleaseProgram(p));
-    p = from_binary(bytes, size);
-    free(bytes);
+    p = through_binary(p);
     fail_each(build_it, p, 0);
     cr_expect_eq(result_of(p, "k"), 5);
     SUCCEEDS(clReleaseProgram(p));

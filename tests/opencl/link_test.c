@@ -216,17 +216,6 @@ Test(link, libraries) {
     release(1, library_parts);
 }
 
-static cl_program through_binary(cl_program p) {
-    size_t size;
-    unsigned char *bytes = binary_of(p, &size);
-    cl_program_binary_type type = type_of(p);
-    SUCCEEDS(clReleaseProgram(p));
-    p = from_binary(bytes, size);
-    cr_expect(type_of(p) == type);
-    free(bytes);
-    return p;
-}
-
 /* Objects, libraries and executables can be kept as binaries. */
 Test(link, binaries) {
     cl_program parts[2] = {through_binary(compiled(user, NULL)), NULL};

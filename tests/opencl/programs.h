@@ -83,4 +83,16 @@ static inline cl_program from_binary(const unsigned char *bytes, size_t size) {
     return p;
 }
 
+/* The program once more, from its binary, of the same type; what it was is released. */
+static inline cl_program through_binary(cl_program p) {
+    size_t size;
+    unsigned char *bytes = binary_of(p, &size);
+    cl_program_binary_type type = type_of(p);
+    SUCCEEDS(clReleaseProgram(p));
+    p = from_binary(bytes, size);
+    cr_expect(type_of(p) == type);
+    free(bytes);
+    return p;
+}
+
 #endif

@@ -20,7 +20,7 @@ static void expect(cl_int wanted, const char *source, const char *options) {
 Test(source, runs) { expect(42, KERNEL("42"), NULL); }
 
 Test(source, pieces) {
-    const char *pieces[] = {"kernel void k(global int *", "out) XXX", "{ *out = 7; }"};
+    const char *pieces[] = {"kernel void k(global int *", "out) left out", "{ *out = 7; }"};
     const size_t lengths[] = {0, 5, 100};
     char source[100];
     cl_program p = MAKE(clCreateProgramWithSource(ocl.context, 3, pieces, lengths, &error));

@@ -5,21 +5,11 @@
 #define TESTS_RUNTIME_LAUNCHES_H
 
 #include "runtime/queue/objects.h"
+#include "tests/runtime/add_kernel.h"
 #include "tests/runtime/bench.h"
 
 static const char kernels[] =
-    "target 64\n"
-    "kernel @add(%out: ptr.global of i32, %in: ptr.global const of i32, %k: i32) {\n"
-    "entry:\n"
-    "  %x: i64 = global_id 0\n"
-    "  %b: i64 = shl %x, 2\n"
-    "  %p: ptr.global = ptradd %in, %b inbounds\n"
-    "  %q: ptr.global = ptradd %out, %b inbounds\n"
-    "  %v: i32 = load %p align 4\n"
-    "  %s: i32 = add %v, %k\n"
-    "  store %s, %q align 4\n"
-    "  ret\n"
-    "}\n"
+    "target 64\n" ADD_KERNEL
     "kernel @reverse(%out: ptr.global of i32, %in: ptr.global const of i32) {\n"
     "entry:\n"
     "  %x: i64 = global_id 0\n"
