@@ -161,21 +161,6 @@ void ir_func_drop_body(ir_func *f) {
     f->ssa_version++;
 }
 
-ir_inst *ir_add_param(ir_func *f, ir_type t, const ir_param *info) {
-    ir_arena *a = &f->module->arena;
-    uint32_t n = f->nparams;
-    ir_param *facts = ir_new_array(a, ir_param, n + 1);
-    ir_inst **vals = ir_new_array(a, ir_inst *, n + 1);
-    if (n) memcpy(facts, f->param, n * sizeof *facts);
-    if (n) memcpy(vals, f->param_val, n * sizeof *vals);
-    if (info) facts[n] = *info;
-    vals[n] = new_param(f, n, t);
-    f->param = facts;
-    f->param_val = vals;
-    f->nparams = n + 1;
-    return vals[n];
-}
-
 void ir_keep_params(ir_func *f, const bool *keep) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < f->nparams; i++) {

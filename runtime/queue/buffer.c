@@ -31,7 +31,7 @@ static size_t whole_lines(size_t size) {
 
 static void allocate_here(spvf_buffer *b, const void *data) {
     void *bytes = aligned_alloc(IR_LOCAL_ALIGN, whole_lines(b->size));
-    if (!bytes) ir_throw(&b->device->context->cx, IR_ERR_MEMORY);
+    if (!bytes) ir_throw(&b->device->context.cx, IR_ERR_MEMORY);
     if (data) memcpy(bytes, data, b->size);
     b->host = (rt_memory){bytes, b->size};
     b->owned = true;

@@ -31,7 +31,7 @@ void dev_context(spvf_device *d, spvf_context *out) {
 
 spvf_status dev_run(spvf_device *d, void (*body)(void *arg), void *arg) {
     pthread_mutex_lock(&d->lock);
-    spvf_status status = rt_guard(d->context, body, arg);
+    spvf_status status = rt_guard(&d->context, body, arg);
     pthread_mutex_unlock(&d->lock);
     return status;
 }
@@ -48,7 +48,6 @@ void dev_release(spvf_device *d) {
         spvf_module_destroy(p->module);
         free(p);
     }
-    spvf_context_destroy(d->context);
     pthread_mutex_destroy(&d->lock);
     pthread_mutex_destroy(&d->fusing);
     pthread_mutex_destroy(&d->speaking);
@@ -72,10 +71,8 @@ static spvf_device *new_device(const spvf_context *context) {
     pthread_mutex_init(&d->speaking, NULL);
     d->message = context->message;
     d->message_user = context->message_user;
-    const spvf_context_options o = {.size = sizeof o, .message = speak, .message_user = d};
-    if (spvf_context_create(&o, &d->context) == SPVF_OK) return d;
-    dev_release(d);
-    return NULL;
+    dev_context(d, &d->context);
+    return d;
 }
 
 typedef struct {
@@ -85,7 +82,7 @@ typedef struct {
 
 static void open_base(void *arg) {
     const opening *o = arg;
-    o->device->base = rt_device_open(o->device->context, o->name);
+    o->device->base = rt_device_open(&o->device->context, o->name);
     o->device->machine = rt_cpu_machine(o->device->base);
     o->device->base->output = dev_print;
     o->device->base->output_user = o->device;
@@ -141,7 +138,7 @@ static void build(void *arg) {
     const building *b = arg;
     spvf_program *p = b->program;
     spvf_device *d = p->device;
-    p->module = prog_copy(d->context, b->from);
+    p->module = prog_copy(&d->context, b->from);
     p->program = d->machine ? cpu_program_new(d->machine, p->module->ir)
                             : d->base->build(d->base, p->module->ir);
 }

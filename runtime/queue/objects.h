@@ -19,7 +19,7 @@ struct spvf_device {
     _Atomic uint32_t refs;
     /* The rest of a device is for one thread at a time, but launches on device cpu. */
     pthread_mutex_t lock;
-    spvf_context *context; /* its own: messages go where those of the first one went */
+    spvf_context context; /* its own: messages go where those of the first one went */
     rt_device *base;
     const cpu_machine *machine; /* NULL: not device cpu */
     spvf_program *ended;        /* programs that the device may not be without */
