@@ -92,6 +92,7 @@ static void check_options(spvf_context *c, const spvf_fuse_options *o) {
     check_list(c, o->identities, o->identity_count, "identities");
     check_list(c, o->constants, o->constant_count, "constants");
     check_list(c, o->promotions, o->promotion_count, "promotions");
+    check_list(c, o->overlaps, o->overlap_count, "overlaps");
     for (size_t n = 0; n < o->promotion_count; n++)
         if ((unsigned)o->promotions[n].kind > SPVF_PROMOTE_LOCAL)
             rt_throw(c, IR_ERR_ARGUMENT, "%d is no kind of promotion", (int)o->promotions[n].kind);
@@ -127,13 +128,19 @@ static void check_constant(const fuse_job *j, const pass_fuse_request *r, const 
                  k->member, k->param);
 }
 
+static void check_pairs(const fuse_job *j, const pass_fuse_request *r, const spvf_identity *pairs,
+                        size_t n) {
+    for (size_t k = 0; k < n; k++) {
+        check_param(j, r, pairs[k].member_a, pairs[k].param_a);
+        check_param(j, r, pairs[k].member_b, pairs[k].param_b);
+    }
+}
+
 /* Everything that names a member or a parameter; what is left to pass_fuse to find is a
  * contradiction between kernels. */
 static void check_request(const fuse_job *j, const pass_fuse_request *r) {
-    for (uint32_t n = 0; n < r->nidentities; n++) {
-        check_param(j, r, r->identities[n].member_a, r->identities[n].param_a);
-        check_param(j, r, r->identities[n].member_b, r->identities[n].param_b);
-    }
+    check_pairs(j, r, j->options.identities, j->options.identity_count);
+    check_pairs(j, r, j->options.overlaps, j->options.overlap_count);
     for (uint32_t n = 0; n < r->nconstants; n++) check_constant(j, r, &r->constants[n]);
     for (uint32_t n = 0; n < r->npromotions; n++)
         check_param(j, r, r->promotions[n].member, r->promotions[n].param);
@@ -156,6 +163,28 @@ static const char *default_name(fuse_job *j) {
     for (size_t i = 0; i < j->options.member_count; i++)
         ir_putf(&t, "%s%s", i ? "_" : "", j->options.members[i].kernel);
     return t.data;
+}
+
+static bool is_written(const ir_func *f, uint32_t param) {
+    return !rt_arg_info(f->module, f->param_val[param]->type, &f->param[param]).read_only;
+}
+
+static const char *name_param(fuse_job *j, const ir_func *f, uint32_t param) {
+    const char *name = f->param[param].name;
+    return name ? name : ir_sprintf(arena_of(j), "parameter %u", param);
+}
+
+/* Nothing is proved of memory that has two addresses. */
+static void refuse_overlaps(fuse_job *j) {
+    for (size_t n = 0; n < j->options.overlap_count; n++) {
+        const spvf_identity *o = &j->options.overlaps[n];
+        const ir_func *a = j->request.members[o->member_a].kernel;
+        const ir_func *b = j->request.members[o->member_b].kernel;
+        if (is_written(a, o->param_a) || is_written(b, o->param_b))
+            refuse(j, "fuse.overlap",
+                   "%s of @%s and %s of @%s reach the same memory from different addresses",
+                   name_param(j, a, o->param_a), a->name, name_param(j, b, o->param_b), b->name);
+    }
 }
 
 /* These pairs of structs have the same members in the same order; the API's are passed through. */
@@ -183,6 +212,7 @@ static void make_request(fuse_job *j) {
     };
     j->request.members = make_members(j);
     check_request(j, &j->request);
+    refuse_overlaps(j);
 }
 
 /* --------------------------------------------------------------------------------------- result */
@@ -305,7 +335,8 @@ spvf_status rt_fuse(spvf_context *context, const spvf_fuse_options *options, spv
     fuse_job j = {.context = context, .explains = explanation != NULL};
     rt_copy_options(&j.options, options, sizeof j.options);
     spvf_status status = rt_guard(context, fuse_members, &j);
-    if (explanation) return keep_explanation(&j, status, explanation);
+    if (explanation && !(fusion && status == SPVF_OK))
+        return keep_explanation(&j, status, explanation);
     if (status == SPVF_OK)
         *fusion = j.fusion;
     else

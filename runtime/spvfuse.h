@@ -292,6 +292,10 @@ typedef struct {
     /* The message of a refusal is an error.  Otherwise it is a warning: the kernels can still be
      * launched one by one.  The status is SPVF_ERROR_REFUSED either way. */
     bool strict;
+    /* Pairs of parameters that are given different addresses of memory that both can reach: where
+     * one of the two is written to, the kernels are refused. */
+    const spvf_identity *overlaps;
+    size_t overlap_count;
 } spvf_fuse_options;
 
 typedef struct {
@@ -370,8 +374,8 @@ typedef struct {
  * No kernel can wait for all of its work-groups.  So where a member touches what an earlier member
  * wrote (or writes what it read) in another work-group, or where that cannot be excluded, the group
  * is refused, and the decision names the two accesses.  Within a work-group a barrier makes it
- * right, and stands only where it is needed.  Parameters that no identity joins are taken to be
- * different memory. */
+ * right, and stands only where it is needed.  Parameters that no identity joins and that no overlap
+ * names are taken to be different memory. */
 SPVF_API spvf_status spvf_fuse(spvf_context *context, const spvf_fuse_options *options,
                                spvf_fusion **out);
 SPVF_API const spvf_fusion_info *spvf_fusion_get_info(const spvf_fusion *fusion);
@@ -451,6 +455,8 @@ SPVF_API spvf_status spvf_explain(spvf_context *context, const spvf_fuse_options
                                   spvf_explanation **out);
 /* The explanation of what was fused; belongs to the fusion. */
 SPVF_API const spvf_explanation *spvf_fusion_explanation(const spvf_fusion *fusion);
+/* For people to read, as `spvfuse explain` prints it; to be given to free().  NULL: no memory. */
+SPVF_API char *spvf_explanation_text(const spvf_explanation *explanation);
 /* Not for those that belong to a fusion or a message. */
 SPVF_API void spvf_explanation_destroy(spvf_explanation *explanation);
 

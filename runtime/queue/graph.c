@@ -1,9 +1,9 @@
 /* graph.c — launches that are recorded, fused, and run again and again.
  *
- * Committing goes from the first launch to the last: those that follow are taken together as long
- * as the whole can be fused, mostly all of them at the first try.  What is fused becomes a program
- * of its own; a run enqueues one command for each kernel that is left.
+ * Committing divides the launches into kernels (chain.c).  What is fused becomes a program of its
+ * own; a run enqueues one command for each kernel.
  */
+#include "runtime/queue/chain.h"
 #include "runtime/queue/objects.h"
 
 #include <stdlib.h>
@@ -20,9 +20,8 @@ typedef struct {
 
 typedef struct {
     spvf_graph_kernel info;
-    spvf_fusion *fusion;   /* NULL: one launch by itself */
+    rt_chain_kernel parts;
     spvf_program *program; /* of the fused kernel */
-    spvf_explanation *refusal;
 } kernel;
 
 struct spvf_graph {
@@ -62,8 +61,7 @@ static void drop_node(node *n) {
 void spvf_graph_destroy(spvf_graph *g) {
     if (!g) return;
     for (uint32_t k = 0; k < g->kernels.n; k++) {
-        spvf_fusion_destroy(g->kernels.data[k].fusion);
-        spvf_explanation_destroy(g->kernels.data[k].refusal);
+        rt_chain_kernel_free(&g->kernels.data[k].parts);
         spvf_program_destroy(g->kernels.data[k].program);
     }
     for (uint32_t n = 0; n < g->nodes.n; n++) drop_node(&g->nodes.data[n]);
@@ -136,206 +134,85 @@ void graph_may_be_refused(spvf_graph *g) { g->options.strict = false; }
 
 /* --------------------------------------------------------------------------------------- fusing */
 
-/* Launches that are to become one kernel. */
-typedef struct {
-    spvf_graph *graph;
-    uint32_t first, count;
-    ir_arena arena;
-    ir_map modules; /* copies, by program */
-    ir_vec(spvf_module *) copies;
-    ir_vec(spvf_member) members;
-    ir_vec(spvf_identity) identities;
-    ir_vec(spvf_constant) constants;
-    ir_vec(spvf_promotion) promotions;
-    spvf_fusion *fusion;
-    spvf_explanation *refusal;
-} attempt;
-
-static const spvf_argument *argument_of(const attempt *t, uint32_t member, uint32_t param) {
-    return &t->graph->nodes.data[t->first + member].launch.args[param];
-}
-
-/* Calls `visit` for each buffer argument before (member, param), until it says true. */
-static bool find_before(const attempt *t, uint32_t member, uint32_t param,
-                        bool (*visit)(const spvf_argument *then, const spvf_argument *now),
-                        uint32_t at[2]) {
-    const spvf_argument *now = argument_of(t, member, param);
-    for (at[0] = 0; at[0] <= member; at[0]++) {
-        uint32_t n = (uint32_t)t->graph->nodes.data[t->first + at[0]].launch.arg_count;
-        for (at[1] = 0; at[1] < n && (at[0] < member || at[1] < param); at[1]++) {
-            const spvf_argument *then = argument_of(t, at[0], at[1]);
-            if (then->buffer && visit(then, now)) return true;
-        }
-    }
-    return false;
-}
-
-static bool is_same(const spvf_argument *a, const spvf_argument *b) {
-    return a->buffer == b->buffer && a->offset == b->offset;
-}
-
-/* The same memory from different places on: nobody could tell it from different memory. */
-static bool overlaps(const spvf_argument *a, const spvf_argument *b) {
-    return a->buffer == b->buffer && a->offset != b->offset;
-}
-
 static const internal *find_internal(const spvf_graph *g, const spvf_buffer *b) {
     for (uint32_t n = 0; n < g->internals.n; n++)
         if (g->internals.data[n].buffer == b) return &g->internals.data[n];
     return NULL;
 }
 
-/* Is the buffer used by launches that are not among these? */
-static bool is_used_outside(const attempt *t, const spvf_buffer *b) {
-    const spvf_graph *g = t->graph;
-    for (uint32_t n = 0; n < g->nodes.n; n++) {
-        if (n - t->first < t->count) continue;
-        const spvf_launch *l = &g->nodes.data[n].launch;
-        for (size_t a = 0; a < l->arg_count; a++)
-            if (l->args[a].buffer == b) return true;
-    }
-    return false;
+/* Of a buffer everything behind the offset can be reached. */
+static rt_chain_arg chain_arg(const spvf_graph *g, const spvf_argument *a) {
+    if (!a->buffer) return (rt_chain_arg){.bytes = a->bytes, .size = a->size};
+    const internal *i = find_internal(g, a->buffer);
+    return (rt_chain_arg){.memory = a->buffer,
+                          .address = a->offset,
+                          .begin = a->offset,
+                          .end = a->buffer->size,
+                          .internal = i != NULL,
+                          .promote = i ? i->kind : SPVF_PROMOTE_AUTO};
 }
 
-static void add_buffer(attempt *t, uint32_t member, uint32_t param) {
-    const spvf_argument *a = argument_of(t, member, param);
-    const internal *i = find_internal(t->graph, a->buffer);
-    uint32_t at[2];
-    if (find_before(t, member, param, is_same, at)) {
-        *ir_push(&t->arena, &t->identities) = (spvf_identity){at[0], at[1], member, param};
-    } else if (i && !is_used_outside(t, a->buffer)) {
-        *ir_push(&t->arena, &t->promotions) =
-            (spvf_promotion){.member = member, .param = param, .kind = i->kind};
-    }
+static rt_chain_link chain_link(spvf_graph *g, const node *n) {
+    const spvf_launch *l = &n->launch;
+    rt_chain_arg *args = ir_new_array(&g->arena, rt_chain_arg, l->arg_count);
+    for (size_t a = 0; a < l->arg_count; a++) args[a] = chain_arg(g, &l->args[a]);
+    return (rt_chain_link){.module = l->program->module,
+                           .kernel = spvf_program_kernel(l->program, l->kernel),
+                           .range = l->range,
+                           .args = args,
+                           .alone = n->excluded};
 }
 
-static const spvf_module *module_for(attempt *t, const spvf_program *p) {
-    spvf_module *m = ir_map_get(&t->modules, (uintptr_t)p);
-    if (m) return m;
-    spvf_context *c = &t->graph->context;
-    m = *ir_push(&t->arena, &t->copies) = prog_copy(c, p->module);
-    if (spvf_module_optimize(m, NULL) != SPVF_OK) ir_throw(&c->cx, c->cx.status);
-    ir_map_set(&t->arena, &t->modules, (uintptr_t)p, m);
-    return m;
-}
-
-static void add_member(attempt *t, uint32_t member) {
-    const spvf_launch *l = &t->graph->nodes.data[t->first + member].launch;
-    *ir_push(&t->arena, &t->members) =
-        (spvf_member){module_for(t, l->program), l->kernel, l->range};
-    for (uint32_t p = 0; p < l->arg_count; p++) {
-        const spvf_argument *a = &l->args[p];
-        if (a->buffer)
-            add_buffer(t, member, p);
-        else if (a->bytes && t->graph->options.constants)
-            *ir_push(&t->arena, &t->constants) = (spvf_constant){member, p, a->bytes, a->size};
-    }
-}
-
-static void fuse_members(void *arg) {
-    attempt *t = arg;
-    const spvf_graph_options *given = &t->graph->options;
-    for (uint32_t m = 0; m < t->count; m++) add_member(t, m);
-    const spvf_fuse_options o = {.size = sizeof o,
-                                 .members = t->members.data,
-                                 .member_count = t->members.n,
-                                 .identities = t->identities.data,
-                                 .identity_count = t->identities.n,
-                                 .constants = t->constants.data,
-                                 .constant_count = t->constants.n,
-                                 .promotions = t->promotions.data,
-                                 .promotion_count = t->promotions.n,
-                                 .barrier = given->barrier,
-                                 .force = given->force,
-                                 .strict = given->strict,
-                                 .known_range = true};
-    spvf_context *c = &t->graph->context;
-    void (*message)(void *user, const spvf_message *m) = c->message;
-    if (!given->strict) c->message = NULL; /* a refusal is no news, its explanation is kept */
-    spvf_status status = rt_fuse(c, &o, &t->fusion, NULL);
-    c->message = message;
-    if (status == SPVF_ERROR_REFUSED && !given->strict) status = rt_fuse(c, &o, NULL, &t->refusal);
-    if (status != SPVF_OK) ir_throw(&c->cx, c->cx.status);
-}
-
-static bool has_overlaps(const attempt *t) {
-    uint32_t at[2];
-    for (uint32_t m = 0; m < t->count; m++) {
-        const spvf_launch *l = &t->graph->nodes.data[t->first + m].launch;
-        for (uint32_t p = 0; p < l->arg_count; p++)
-            if (l->args[p].buffer && find_before(t, m, p, overlaps, at)) return true;
-    }
-    return false;
-}
-
-static bool has_excluded(const attempt *t) {
-    bool any = false;
-    for (uint32_t m = 0; m < t->count; m++) any |= t->graph->nodes.data[t->first + m].excluded;
-    return any;
-}
-
-/* Can launches first to first + count be one kernel?  *refusal: why not, where it is known. */
-static spvf_status try(spvf_graph *g, uint32_t first, uint32_t count, spvf_fusion **fusion,
-                       spvf_explanation **refusal) {
-    attempt t = {.graph = g, .first = first, .count = count};
-    *fusion = NULL;
-    *refusal = NULL;
-    if (has_excluded(&t) || has_overlaps(&t))
-        return g->options.strict ? SPVF_ERROR_REFUSED : SPVF_OK;
-    ir_arena_init(&t.arena, &g->context.cx);
-    spvf_status status = rt_guard(&g->context, fuse_members, &t);
-    for (uint32_t k = 0; k < t.copies.n; k++) spvf_module_destroy(t.copies.data[k]);
-    ir_arena_free(&t.arena);
-    *fusion = t.fusion;
-    *refusal = t.refusal;
-    return status;
-}
-
-/* The longest run of launches that can be one kernel: all that are left, or one more at a time. */
-static spvf_status find_longest(spvf_graph *g, uint32_t first, kernel *out) {
-    uint32_t left = g->nodes.n - first;
-    spvf_status status = SPVF_OK;
-    *out = (kernel){.info = {.first = first, .count = 1}};
-    if (left == 1 || g->options.unfused) return SPVF_OK;
-    status = try(g, first, left, &out->fusion, &out->refusal);
-    if (out->fusion) out->info.count = left;
-    if (status != SPVF_OK || out->fusion) return status;
-    for (uint32_t count = 2; count < left && status == SPVF_OK; count++) {
-        spvf_fusion *longer;
-        spvf_explanation_destroy(out->refusal);
-        status = try(g, first, count, &longer, &out->refusal);
-        if (!longer) break;
-        spvf_fusion_destroy(out->fusion);
-        out->fusion = longer;
-        out->info.count = count;
-    }
-    return status;
-}
-
-static spvf_status make_kernel(spvf_graph *g, uint32_t first, kernel *k) {
-    spvf_status status = find_longest(g, first, k);
-    if (status == SPVF_OK && k->fusion)
-        status = spvf_program_create(g->device, spvf_fusion_module(k->fusion), &k->program);
-    if (k->fusion) k->info.explanation = spvf_fusion_explanation(k->fusion);
-    k->info.refusal = k->refusal;
-    return status;
-}
+typedef struct {
+    spvf_graph *graph;
+    rt_chain_link *links;
+    rt_chain_kernel *division;
+} committing;
 
 static void make_room(void *arg) {
-    spvf_graph *g = arg;
-    g->kernels.data = ir_new_array(&g->arena, kernel, g->nodes.n);
+    committing *c = arg;
+    spvf_graph *g = c->graph;
+    uint32_t n = g->nodes.n;
+    g->kernels.data = ir_new_array(&g->arena, kernel, n);
+    c->division = ir_new_array(&g->arena, rt_chain_kernel, n);
+    c->links = ir_new_array(&g->arena, rt_chain_link, n);
+    for (uint32_t k = 0; k < n; k++) c->links[k] = chain_link(g, &g->nodes.data[k]);
+}
+
+static spvf_status take_kernel(spvf_graph *g, const rt_chain_kernel *from) {
+    kernel *k = &g->kernels.data[g->kernels.n++];
+    *k = (kernel){.parts = *from, .info = {from->first, from->count, NULL, from->refusal}};
+    if (!from->fusion) return SPVF_OK;
+    k->info.explanation = spvf_fusion_explanation(from->fusion);
+    return spvf_program_create(g->device, spvf_fusion_module(from->fusion), &k->program);
+}
+
+/* The kernels belong to the graph, whatever happens. */
+static spvf_status divide(spvf_graph *g, const committing *c) {
+    const spvf_graph_options *o = &g->options;
+    const rt_chain chain = {.links = c->links,
+                            .count = g->nodes.n,
+                            .options = {.barrier = o->barrier,
+                                        .force = o->force,
+                                        .strict = o->strict,
+                                        .known_range = true},
+                            .constants = o->constants,
+                            .unfused = o->unfused};
+    uint32_t n;
+    spvf_status status = rt_chain_divide(&g->context, &chain, c->division, &n);
+    for (uint32_t k = 0; k < n; k++) {
+        spvf_status taken = take_kernel(g, &c->division[k]);
+        if (status == SPVF_OK) status = taken;
+    }
+    return status;
 }
 
 spvf_status spvf_graph_commit(spvf_graph *g) {
     if (!g || g->committed || !g->nodes.n) return SPVF_ERROR_ARGUMENT;
-    spvf_status status = rt_guard(&g->context, make_room, g);
+    committing c = {.graph = g};
+    spvf_status status = rt_guard(&g->context, make_room, &c);
     g->committed = true;
-    for (uint32_t n = 0; status == SPVF_OK && n < g->nodes.n;) {
-        kernel *k = &g->kernels.data[g->kernels.n++];
-        status = make_kernel(g, n, k);
-        n += (uint32_t)k->info.count;
-    }
-    return status;
+    return status == SPVF_OK ? divide(g, &c) : status;
 }
 
 size_t spvf_graph_kernel_count(const spvf_graph *g) { return g ? g->kernels.n : 0; }
@@ -352,7 +229,7 @@ static const spvf_argument *given(const spvf_graph *g, const kernel *k, const sp
 
 static spvf_status run_fused(const spvf_graph *g, const kernel *k, spvf_queue *q,
                              const spvf_wait *wait, spvf_event **out) {
-    const spvf_fusion_info *info = spvf_fusion_get_info(k->fusion);
+    const spvf_fusion_info *info = spvf_fusion_get_info(k->parts.fusion);
     spvf_argument *args = calloc(info->arg_count + 1, sizeof *args);
     if (!args) return SPVF_ERROR_MEMORY;
     for (size_t n = 0; n < info->arg_count; n++) args[n] = *given(g, k, &info->args[n]);
@@ -368,7 +245,7 @@ static spvf_status run_fused(const spvf_graph *g, const kernel *k, spvf_queue *q
 
 static spvf_status run_kernel(const spvf_graph *g, const kernel *k, spvf_queue *q,
                               const spvf_wait *wait, spvf_event **out) {
-    if (k->fusion) return run_fused(g, k, q, wait, out);
+    if (k->parts.fusion) return run_fused(g, k, q, wait, out);
     return spvf_queue_launch(q, &g->nodes.data[k->info.first].launch, wait, out);
 }
 
@@ -399,20 +276,29 @@ spvf_status spvf_graph_set_value(spvf_graph *g, size_t index, size_t arg, const 
     return SPVF_OK;
 }
 
+static bool is_used(const spvf_graph *g, const spvf_buffer *b) {
+    for (uint32_t n = 0; n < g->nodes.n; n++) {
+        const spvf_launch *l = &g->nodes.data[n].launch;
+        for (size_t a = 0; a < l->arg_count; a++)
+            if (l->args[a].buffer == b) return true;
+    }
+    return false;
+}
+
 /* What was fused was fused for buffers that are different memory. */
 spvf_status spvf_graph_set_buffer(spvf_graph *g, spvf_buffer *old, spvf_buffer *now) {
     if (!g || !old || !now || now->device != g->device || now->size != old->size)
         return SPVF_ERROR_ARGUMENT;
-    const attempt all = {.graph = g, .count = g->nodes.n};
-    attempt none = {.graph = g};
-    if (is_used_outside(&none, now) || !is_used_outside(&none, old)) return SPVF_ERROR_ARGUMENT;
-    for (uint32_t m = 0; m < g->nodes.n; m++)
-        for (size_t p = 0; p < g->nodes.data[m].launch.arg_count; p++) {
-            spvf_argument *a = (spvf_argument *)(uintptr_t)argument_of(&all, m, (uint32_t)p);
-            if (a->buffer != old) continue;
+    if (is_used(g, now) || !is_used(g, old)) return SPVF_ERROR_ARGUMENT;
+    for (uint32_t n = 0; n < g->nodes.n; n++) {
+        const spvf_launch *l = &g->nodes.data[n].launch;
+        spvf_argument *args = (spvf_argument *)(uintptr_t)l->args; /* the graph's */
+        for (size_t a = 0; a < l->arg_count; a++) {
+            if (args[a].buffer != old) continue;
             buf_retain(now);
-            a->buffer = now;
+            args[a].buffer = now;
             buf_release(old);
         }
+    }
     return SPVF_OK;
 }

@@ -5,6 +5,7 @@
  *   commands.c   events, queues, functions of the host, markers and barriers
  *   transfers.c  reading, writing, copying and filling buffers
  *   launches.c   launches
+ *   chain.c      launches that follow each other: what of them is one kernel (chain.h)
  *   graph.c      launches that are recorded and fused
  *   fusing.c     queues that fuse what is launched
  */

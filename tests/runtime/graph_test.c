@@ -111,6 +111,38 @@ Test(graph, strict_graphs_are_fused_or_refused) {
     end_graph(&t);
 }
 
+Test(graph, a_strict_graph_does_not_leave_launches_out) {
+    const spvf_graph_options strict = {.size = sizeof strict, .strict = true};
+    bench t;
+    begin_graph(&t, &strict);
+    add(&t, 1, 0, 1);
+    cr_expect_eq(spvf_graph_exclude(graph, add(&t, 2, 1, 1)), SPVF_OK);
+    cr_expect_eq(spvf_graph_commit(graph), SPVF_ERROR_REFUSED);
+    cr_expect(strstr(messages, "not fused: launch 1 is to stay by itself"), "%s", messages);
+    end_graph(&t);
+}
+
+/* Each border is found, whatever the lengths of the pieces. */
+Test(graph, many_launches_are_divided_where_they_must_be) {
+    enum { PIECES = 12 };
+    bench t;
+    int32_t sum = 0;
+    begin_graph(&t, NULL);
+    for (int n = 0; n < PIECES; n++) {
+        for (int k = 0; k <= n; k++, sum++) add(&t, 1, k ? 1 : n ? 2 : 0, 1);
+        reverse(&t, 2, 1);
+    }
+    cr_assert_eq(spvf_graph_commit(graph), SPVF_OK, "%s", messages);
+    cr_assert_eq(spvf_graph_kernel_count(graph), 2 * PIECES);
+    for (size_t n = 0; n < PIECES; n++) {
+        cr_expect_eq(spvf_graph_get_kernel(graph, 2 * n).count, n + 1);
+        cr_expect_eq(spvf_graph_get_kernel(graph, 2 * n + 1).count, 1);
+    }
+    run(&t, 2);
+    for (int n = 0; n < COUNT; n++) cr_assert_eq(t.back[n], n + sum);
+    end_graph(&t);
+}
+
 Test(graph, launches_that_stay_by_themselves) {
     const spvf_graph_options unfused = {.size = sizeof unfused, .unfused = true};
     bench t;
@@ -150,7 +182,10 @@ Test(graph, views_of_one_buffer_are_not_fused) {
         cr_assert_eq(spvf_graph_launch(graph, &what, NULL), SPVF_OK);
     }
     cr_assert_eq(spvf_graph_commit(graph), SPVF_OK);
-    cr_expect_eq(spvf_graph_kernel_count(graph), 2);
+    cr_assert_eq(spvf_graph_kernel_count(graph), 2);
+    spvf_graph_kernel first = spvf_graph_get_kernel(graph, 0);
+    cr_assert(first.refusal && first.refusal->refusal);
+    cr_expect_str_eq(first.refusal->refusal->rule, "fuse.overlap");
     run(&t, 0);
     cr_expect(t.back[0] == 2 && t.back[1] == 1);
     end_graph(&t);

@@ -1,0 +1,301 @@
+/* chain.c — dividing a chain into kernels.
+ *
+ * How far links can be fused is found by trying.  All that are left are tried first; where that is
+ * refused, the two accesses of the refusal mostly say where the end is, and otherwise the interval
+ * between what can be fused and what cannot is halved.  A chain whose links do not go together is
+ * tried in small pieces from then on, so the work stays in proportion to the chain.
+ */
+#include "runtime/queue/chain.h"
+
+#include <stdlib.h>
+
+enum { MOST_MEMBERS = 64 }; /* compiling more is not quicker than two kernels are */
+
+typedef struct {
+    spvf_context *context;
+    const rt_chain *chain;
+    ir_arena arena;
+    ir_map copies; /* modules of one kernel each, by kernel */
+    ir_vec(spvf_module *) modules;
+    uint32_t guess; /* how many links may go together */
+} divider;
+
+/* Memory that links are given, at one address. */
+typedef struct {
+    const rt_chain_arg *arg;
+    uint32_t member, param; /* one that writes, if there is one */
+    uintptr_t begin, end;
+    bool writes;
+} place;
+
+/* Links that are to become one kernel. */
+typedef struct {
+    divider *divider;
+    uint32_t first, count;
+    ir_arena arena;
+    ir_vec(place) places; /* in the order of their addresses */
+    ir_vec(spvf_member) members;
+    ir_vec(spvf_identity) identities;
+    ir_vec(spvf_identity) overlaps;
+    ir_vec(spvf_constant) constants;
+    ir_vec(spvf_promotion) promotions;
+    rt_chain_kernel *out;
+} attempt;
+
+static const rt_chain_link *link_of(const attempt *t, uint32_t member) {
+    return &t->divider->chain->links[t->first + member];
+}
+
+/* -------------------------------------------------------------------------------------- kernels */
+
+/* A kernel in a module of its own, optimized; throws. */
+static spvf_module *copy_kernel(divider *d, const ir_func *f) {
+    spvf_context *c = d->context;
+    spvf_module **to = ir_push(&d->arena, &d->modules), *m;
+    *to = NULL;
+    m = *to = rt_module_new(c);
+    m->ir = ir_module_new(&c->cx, f->module->name, f->module->pointer_bits);
+    ir_importer im = {.m = m->ir};
+    ir_importer_copy(&im, f, f->name);
+    rt_module_describe(m);
+    if (spvf_module_optimize(m, NULL) != SPVF_OK) ir_throw(&c->cx, c->cx.status);
+    return m;
+}
+
+static const spvf_module *module_of(divider *d, const rt_chain_link *l) {
+    const ir_func *f = ir_func_find(l->module->ir, l->kernel->name);
+    spvf_module *m = ir_map_get(&d->copies, (uintptr_t)f);
+    if (m) return m;
+    m = copy_kernel(d, f);
+    ir_map_set(&d->arena, &d->copies, (uintptr_t)f, m);
+    return m;
+}
+
+/* --------------------------------------------------------------------------------------- memory */
+
+static int compare(uintptr_t a, uintptr_t b) { return (a > b) - (a < b); }
+
+static int compare_places(const void *x, const void *y) {
+    const place *a = x, *b = y;
+    int by = compare((uintptr_t)a->arg->memory, (uintptr_t)b->arg->memory);
+    if (!by) by = compare(a->arg->address, b->arg->address);
+    if (!by) by = compare(a->member, b->member);
+    return by ? by : compare(a->param, b->param);
+}
+
+static bool is_same_place(const place *a, const place *b) {
+    return a->arg->memory == b->arg->memory && a->arg->address == b->arg->address;
+}
+
+static spvf_identity pair(const place *a, const place *b) {
+    return (spvf_identity){a->member, a->param, b->member, b->param};
+}
+
+/* What has the same address is one place. */
+static void join(place *to, const place *p) {
+    if (p->begin < to->begin) to->begin = p->begin;
+    if (p->end > to->end) to->end = p->end;
+    if (!p->writes || to->writes) return;
+    to->member = p->member;
+    to->param = p->param;
+    to->writes = true;
+}
+
+static void join_places(attempt *t) {
+    uint32_t n = 0;
+    if (t->places.n) qsort(t->places.data, t->places.n, sizeof(place), compare_places);
+    for (uint32_t k = 0; k < t->places.n; k++) {
+        const place p = t->places.data[k];
+        place *last = &t->places.data[n ? n - 1 : 0];
+        if (!n || !is_same_place(last, &p)) {
+            t->places.data[n++] = p;
+            continue;
+        }
+        *ir_push(&t->arena, &t->identities) = pair(last, &p);
+        join(last, &p);
+    }
+    t->places.n = n;
+}
+
+static const place *farther(const place *a, const place *b) {
+    return !a || a->arg->memory != b->arg->memory || b->end > a->end ? b : a;
+}
+
+static bool reaches(const place *a, const place *b) {
+    return a && a->arg->memory == b->arg->memory && a->end > b->begin;
+}
+
+/* A place overlaps one before it when it overlaps the one that goes farthest; between two that are
+ * only read that does no harm. */
+static void find_overlaps(attempt *t) {
+    const place *any = NULL, *writer = NULL;
+    for (uint32_t k = 0; k < t->places.n; k++) {
+        const place *p = &t->places.data[k], *before = p->writes ? any : writer;
+        if (reaches(before, p)) *ir_push(&t->arena, &t->overlaps) = pair(before, p);
+        any = farther(any, p);
+        if (p->writes) writer = farther(writer, p);
+    }
+}
+
+static bool touches(const rt_chain_link *l, const place *p) {
+    for (size_t n = 0; n < l->kernel->arg_count; n++) {
+        const rt_chain_arg *a = &l->args[n];
+        if (a->memory == p->arg->memory && a->begin < p->end && a->end > p->begin) return true;
+    }
+    return false;
+}
+
+/* Is it used by links that are not among these? */
+static bool is_used_outside(const attempt *t, const place *p) {
+    const rt_chain *c = t->divider->chain;
+    for (uint32_t n = 0; n < c->count; n++)
+        if (n - t->first >= t->count && touches(&c->links[n], p)) return true;
+    return false;
+}
+
+static void find_promotions(attempt *t) {
+    for (uint32_t k = 0; k < t->places.n; k++) {
+        const place *p = &t->places.data[k];
+        if (!p->arg->internal || is_used_outside(t, p)) continue;
+        *ir_push(&t->arena, &t->promotions) =
+            (spvf_promotion){.member = p->member, .param = p->param, .kind = p->arg->promote};
+    }
+}
+
+/* ------------------------------------------------------------------------------------- attempts */
+
+static void add_arg(attempt *t, uint32_t member, uint32_t param) {
+    const rt_chain_link *l = link_of(t, member);
+    const rt_chain_arg *a = &l->args[param];
+    if (a->memory)
+        *ir_push(&t->arena, &t->places) =
+            (place){a, member, param, a->begin, a->end, !l->kernel->args[param].read_only};
+    else if (a->bytes && t->divider->chain->constants)
+        *ir_push(&t->arena, &t->constants) = (spvf_constant){member, param, a->bytes, a->size};
+}
+
+static void add_member(attempt *t, uint32_t member) {
+    const rt_chain_link *l = link_of(t, member);
+    *ir_push(&t->arena, &t->members) =
+        (spvf_member){module_of(t->divider, l), l->kernel->name, l->range};
+    for (uint32_t p = 0; p < l->kernel->arg_count; p++) add_arg(t, member, p);
+}
+
+static void fuse_members(void *arg) {
+    attempt *t = arg;
+    spvf_context *c = t->divider->context;
+    spvf_fuse_options o = t->divider->chain->options;
+    for (uint32_t m = 0; m < t->count; m++) add_member(t, m);
+    join_places(t);
+    find_overlaps(t);
+    find_promotions(t);
+    o.size = sizeof o;
+    o.members = t->members.data;
+    o.member_count = t->members.n;
+    o.identities = t->identities.data;
+    o.identity_count = t->identities.n;
+    o.overlaps = t->overlaps.data;
+    o.overlap_count = t->overlaps.n;
+    o.constants = t->constants.data;
+    o.constant_count = t->constants.n;
+    o.promotions = t->promotions.data;
+    o.promotion_count = t->promotions.n;
+    if (rt_fuse(c, &o, &t->out->fusion, &t->out->refusal) != SPVF_OK)
+        ir_throw(&c->cx, c->cx.status);
+}
+
+/* Can so many links be one kernel?  Then it has a fusion, otherwise a refusal; throws. */
+static rt_chain_kernel try(divider *d, uint32_t first, uint32_t count) {
+    rt_chain_kernel k = {first, count, NULL, NULL};
+    attempt t = {.divider = d, .first = first, .count = count, .out = &k};
+    ir_ctx *cx = &d->context->cx;
+    ir_arena_init(&t.arena, cx);
+    bool ok = ir_try(cx, fuse_members, &t);
+    ir_arena_free(&t.arena);
+    if (ok) return k;
+    rt_chain_kernel_free(&k);
+    ir_throw(cx, cx->status);
+}
+
+/* ------------------------------------------------------------------------------------- division */
+
+void rt_chain_kernel_free(rt_chain_kernel *k) {
+    spvf_fusion_destroy(k->fusion);
+    spvf_explanation_destroy(k->refusal);
+}
+
+static uint32_t min(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+/* Links from there on that may be fused at all. */
+static uint32_t count_candidates(const rt_chain *c, uint32_t first) {
+    uint32_t n = 0, most = min(c->count - first, c->unfused ? 1 : MOST_MEMBERS);
+    while (n < most && !c->links[first + n].alone) n++;
+    return n;
+}
+
+/* The member that is one too many, or 0: the refusal does not say. */
+static uint32_t find_culprit(const spvf_explanation *refusal) {
+    const spvf_decision *d = refusal->refusal;
+    return d && d->why.first && d->why.second ? d->why.second->member : 0;
+}
+
+/* The longest run of links that can be one kernel: `low` of them can be, `high` cannot. */
+static void find_longest(divider *d, uint32_t first, rt_chain_kernel *out) {
+    uint32_t low = 1, high = count_candidates(d->chain, first) + 1;
+    uint32_t guess = min(d->guess, high - 1);
+    while (low + 1 < high) {
+        rt_chain_kernel k = try(d, first, guess);
+        if (k.fusion) {
+            spvf_fusion_destroy(out->fusion);
+            out->fusion = k.fusion;
+            low = out->count = guess;
+            guess = min(2 * low, high - 1);
+        } else {
+            uint32_t culprit = find_culprit(k.refusal);
+            spvf_explanation_destroy(out->refusal);
+            out->refusal = k.refusal;
+            high = culprit >= low ? culprit + 1 : guess;
+            guess = culprit > low ? culprit : low + (high - low) / 2;
+        }
+    }
+    d->guess = 2 * low;
+}
+
+typedef struct {
+    divider divider;
+    rt_chain_kernel *kernels;
+    uint32_t count;
+} division;
+
+static void divide(void *arg) {
+    division *v = arg;
+    uint32_t count = v->divider.chain->count;
+    for (uint32_t n = 0; n < count; n += v->kernels[v->count - 1].count) {
+        v->kernels[v->count++] = (rt_chain_kernel){.first = n, .count = 1};
+        find_longest(&v->divider, n, &v->kernels[v->count - 1]);
+    }
+}
+
+/* One kernel, or an error. */
+static void fuse_all(void *arg) {
+    division *v = arg;
+    divider *d = &v->divider;
+    const rt_chain *c = d->chain;
+    v->kernels[v->count++] = (rt_chain_kernel){.count = 1};
+    for (uint32_t n = 0; n < c->count && c->count > 1; n++)
+        if (c->links[n].alone || c->unfused)
+            rt_throw(d->context, IR_ERR_REFUSED, "not fused: launch %u is to stay by itself", n);
+    if (c->count > 1) v->kernels[0] = try(d, 0, c->count);
+}
+
+spvf_status rt_chain_divide(spvf_context *context, const rt_chain *chain, rt_chain_kernel *kernels,
+                            uint32_t *count) {
+    division v = {{.context = context, .chain = chain, .guess = UINT32_MAX}, kernels, 0};
+    ir_arena_init(&v.divider.arena, &context->cx);
+    spvf_status status = rt_guard(context, chain->options.strict ? fuse_all : divide, &v);
+    for (uint32_t k = 0; k < v.divider.modules.n; k++)
+        spvf_module_destroy(v.divider.modules.data[k]);
+    ir_arena_free(&v.divider.arena);
+    *count = v.count;
+    return status;
+}

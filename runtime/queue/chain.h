@@ -1,0 +1,51 @@
+/* chain.h — launches that follow each other, and which of them can be one kernel.
+ *
+ * What is recorded in whatever way is a chain in the end: the graphs of spvfuse_queue.h and the
+ * command buffers of OpenCL.  It is divided from the first link to the last: those that follow are
+ * taken together as long as the whole can be fused. */
+#ifndef SPVFUSE_RUNTIME_CHAIN_H
+#define SPVFUSE_RUNTIME_CHAIN_H
+
+#include "runtime/runtime.h"
+
+/* What a kernel is given. */
+typedef struct {
+    /* A buffer: some memory, an address in it, and the addresses that can be reached from there. */
+    const void *memory; /* NULL: it is none */
+    uintptr_t address, begin, end;
+    bool internal; /* nobody needs the contents before or after the chain … */
+    spvf_promote promote;
+    /* A value, or, with `bytes` NULL, local memory. */
+    const void *bytes;
+    size_t size;
+} rt_chain_arg;
+
+typedef struct {
+    const spvf_module *module; /* that has the kernel; it stays as it is */
+    const spvf_kernel_info *kernel;
+    spvf_range range;
+    const rt_chain_arg *args; /* one per parameter */
+    bool alone;               /* it is not to be fused */
+} rt_chain_link;
+
+typedef struct {
+    const rt_chain_link *links;
+    uint32_t count;
+    spvf_fuse_options options; /* without what is said of members and arguments */
+    bool constants;            /* values become constants of the code */
+    bool unfused;              /* no link is fused */
+} rt_chain;
+
+typedef struct {
+    uint32_t first, count;     /* links */
+    spvf_fusion *fusion;       /* NULL: one link by itself */
+    spvf_explanation *refusal; /* why the next link is no part of it, or NULL */
+} rt_chain_kernel;
+void rt_chain_kernel_free(rt_chain_kernel *k);
+
+/* Divides a chain.  `kernels` has room for one per link; what is in there is the caller's, also
+ * after an error.  SPVF_ERROR_REFUSED: strict options do not let it be divided. */
+spvf_status rt_chain_divide(spvf_context *context, const rt_chain *chain, rt_chain_kernel *kernels,
+                            uint32_t *count);
+
+#endif
