@@ -7,6 +7,7 @@
  *   - Variables of the program in global memory stay with their program: a kernel that uses them
  *     can only be fused into their module.
  *   - Calls that could not be inlined have no place in a body (fuse_stage.c).
+ *   - All that one member prints comes before what the next one prints, so only one may print.
  */
 #include "passes/fuse_impl.h"
 
@@ -16,6 +17,7 @@ typedef struct {
     bool staged;                     /* they are copies in a module of their own */
     ir_arena *out;
     pass_fuse_result *result;
+    const pass_fuse_member *printer; /* the member that prints, if there is one */
 } fitter;
 
 /* -------------------------------------------------------------------------------- what is asked */
@@ -113,7 +115,20 @@ static bool refuse_call(fitter *q, uint32_t m) {
                              q->members[m].kernel->refusal));
 }
 
+static bool refuse_printer(fitter *q, uint32_t m) {
+    return refuse(q, "fuse.printf",
+                  ir_sprintf(q->out, "@%s and @%s print: what @%s prints would not all come first",
+                             q->printer->kernel->name, name_of(q, m), q->printer->kernel->name));
+}
+
 /* ------------------------------------------------------------------------------------ judgement */
+
+static bool prints_alone(fitter *q, uint32_t m) {
+    const pass_fuse_member *printer = &q->members[m];
+    if (q->printer && q->printer != printer && !q->request->force) return refuse_printer(q, m);
+    q->printer = printer;
+    return true;
+}
 
 static bool keeps_its_program(fitter *q, uint32_t m, const ir_inst *i) {
     bool same_program = q->request->into == q->request->members[m].kernel->module && !q->staged;
@@ -134,13 +149,14 @@ static bool fits(fitter *q, uint32_t m) {
             if (remapped && needs_group(i)) return refuse_remapped(q, m, i);
             if (partial && asks_about_group(i)) return refuse_partial(q, m, i);
             if (!keeps_its_program(q, m, i)) return false;
+            if (i->op == IR_OP_printf && !prints_alone(q, m)) return false;
         }
     return true;
 }
 
 bool pass_fuse_fit(const pass_fuse_request *request, const pass_fuse_member *members, bool staged,
                    ir_arena *out, pass_fuse_result *result) {
-    fitter q = {request, members, staged, out, result};
+    fitter q = {request, members, staged, out, result, NULL};
     for (uint32_t m = 0; m < request->nmembers; m++)
         if (!fits(&q, m)) return false;
     return true;

@@ -110,6 +110,8 @@ typedef struct {
 
 /* May throw after a message. */
 void cpu_run_launch(const cpu_launch *l);
+/* Makes the code that it needs, so that the first run does not; throws as that one. */
+void cpu_prepare_launch(const cpu_launch *l);
 /* Finds or makes code for launches of a shape; rt_kernel_end follows.  (cpu_program.c) */
 void cpu_find_code(const cpu_launch *l, const pass_group_shape *shape, rt_use *use);
 /* Throws after a message that names the kernel. */

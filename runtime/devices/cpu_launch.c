@@ -195,29 +195,43 @@ static void launch_with_code(void *arg) {
     run(l);
 }
 
-static void launch_kernel(void *arg) {
-    launch *l = arg;
+static void find_code(launch *l) {
     take_global_size(l);
     take_local_size(l);
     pass_group_shape shape = shape_of(l);
     cpu_find_code(l->what, &shape, &l->use);
+}
+
+static void prepare_kernel(void *arg) {
+    launch *l = arg;
+    find_code(l);
+    rt_kernel_end(&l->what->kernel->code, &l->use, 0);
+}
+
+static void launch_kernel(void *arg) {
+    launch *l = arg;
+    find_code(l);
     uint64_t start = rt_now_ns();
     bool ok = ir_try(l->what->cx, launch_with_code, l);
     rt_kernel_end(&l->what->kernel->code, &l->use, rt_now_ns() - start);
     if (!ok) ir_throw(l->what->cx, l->what->cx->status);
 }
 
-void cpu_run_launch(const cpu_launch *what) {
+static void do_with_launch(const cpu_launch *what, void (*body)(void *arg)) {
     ir_ctx *cx = what->cx;
     launch l = {.what = what};
     ir_arena_init(&l.arena, cx);
     ir_arena_init(&l.output.arena, cx);
     l.output.text.arena = l.output.string.arena = &l.output.arena;
     pthread_mutex_init(&l.output.lock, NULL);
-    bool ok = ir_try(cx, launch_kernel, &l);
+    bool ok = ir_try(cx, body, &l);
     ir_status status = cx->status;
     pthread_mutex_destroy(&l.output.lock);
     ir_arena_free(&l.output.arena);
     ir_arena_free(&l.arena);
     if (!ok) ir_throw(cx, status);
 }
+
+void cpu_run_launch(const cpu_launch *what) { do_with_launch(what, launch_kernel); }
+
+void cpu_prepare_launch(const cpu_launch *what) { do_with_launch(what, prepare_kernel); }

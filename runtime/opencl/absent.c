@@ -155,6 +155,52 @@ static void *CL_API_CALL map_image(cl_command_queue q, cl_mem m, cl_bool blockin
     return ocl_fail(error, absent_command(q));
 }
 
+static cl_int absent_recording(cl_command_buffer_khr b) {
+    return ocl_is(b, OCL_COMMAND_BUFFER) ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_BUFFER_KHR;
+}
+
+static cl_int CL_API_CALL record_copy_image(cl_command_buffer_khr b, cl_command_queue q,
+                                            cl_mem from, cl_mem to, const size_t *origin,
+                                            const size_t *target, const size_t *region, cl_uint n,
+                                            const cl_sync_point_khr *list, cl_sync_point_khr *point,
+                                            cl_mutable_command_khr *handle) {
+    (void)q, (void)from, (void)to, (void)origin, (void)target, (void)region;
+    (void)n, (void)list, (void)point, (void)handle;
+    return absent_recording(b);
+}
+
+static cl_int CL_API_CALL record_copy_buffer_to_image(cl_command_buffer_khr b, cl_command_queue q,
+                                                      cl_mem from, cl_mem to, size_t offset,
+                                                      const size_t *origin, const size_t *region,
+                                                      cl_uint n, const cl_sync_point_khr *list,
+                                                      cl_sync_point_khr *point,
+                                                      cl_mutable_command_khr *handle) {
+    (void)q, (void)from, (void)to, (void)offset, (void)origin, (void)region;
+    (void)n, (void)list, (void)point, (void)handle;
+    return absent_recording(b);
+}
+
+static cl_int CL_API_CALL record_copy_image_to_buffer(cl_command_buffer_khr b, cl_command_queue q,
+                                                      cl_mem from, cl_mem to, const size_t *origin,
+                                                      const size_t *region, size_t offset,
+                                                      cl_uint n, const cl_sync_point_khr *list,
+                                                      cl_sync_point_khr *point,
+                                                      cl_mutable_command_khr *handle) {
+    (void)q, (void)from, (void)to, (void)origin, (void)region, (void)offset;
+    (void)n, (void)list, (void)point, (void)handle;
+    return absent_recording(b);
+}
+
+static cl_int CL_API_CALL record_fill_image(cl_command_buffer_khr b, cl_command_queue q, cl_mem m,
+                                            const void *color, const size_t *origin,
+                                            const size_t *region, cl_uint n,
+                                            const cl_sync_point_khr *list, cl_sync_point_khr *point,
+                                            cl_mutable_command_khr *handle) {
+    (void)q, (void)m, (void)color, (void)origin, (void)region;
+    (void)n, (void)list, (void)point, (void)handle;
+    return absent_recording(b);
+}
+
 void ocl_fill_absent(ocl_entries *e) {
     e->core.clCreateImage = create_image;
     e->core.clCreateImageWithProperties = create_image_with_properties;
@@ -176,4 +222,10 @@ void ocl_fill_absent(ocl_entries *e) {
     e->core.clEnqueueCopyBufferToImage = copy_buffer_to_image;
     e->core.clEnqueueFillImage = fill_image;
     e->core.clEnqueueMapImage = map_image;
+    ocl_add_extension(e, "clCommandCopyImageKHR", (ocl_function)record_copy_image);
+    ocl_add_extension(e, "clCommandCopyBufferToImageKHR",
+                      (ocl_function)record_copy_buffer_to_image);
+    ocl_add_extension(e, "clCommandCopyImageToBufferKHR",
+                      (ocl_function)record_copy_image_to_buffer);
+    ocl_add_extension(e, "clCommandFillImageKHR", (ocl_function)record_fill_image);
 }

@@ -101,42 +101,43 @@ static const cl_name_version c_versions[] = {C_VERSION(1, 0), C_VERSION(1, 1), C
     { VERSION(1, minor), "SPIR-V" }
 static const cl_name_version ils[] = {IL(0), IL(1), IL(2), IL(3), IL(4)};
 #define FEATURES(X)                                                                                \
-    X("__opencl_c_atomic_order_acq_rel", 3)                                                        \
-    X("__opencl_c_atomic_order_seq_cst", 3)                                                        \
-    X("__opencl_c_atomic_scope_device", 3)                                                         \
-    X("__opencl_c_atomic_scope_all_devices", 3)                                                    \
-    X("__opencl_c_fp64", 3)                                                                        \
-    X("__opencl_c_generic_address_space", 3)                                                       \
-    X("__opencl_c_int64", 3)                                                                       \
-    X("__opencl_c_program_scope_global_variables", 3)                                              \
-    X("__opencl_c_subgroups", 3)                                                                   \
-    X("__opencl_c_work_group_collective_functions", 3)
+    X("__opencl_c_atomic_order_acq_rel", 3, 0)                                                     \
+    X("__opencl_c_atomic_order_seq_cst", 3, 0)                                                     \
+    X("__opencl_c_atomic_scope_device", 3, 0)                                                      \
+    X("__opencl_c_atomic_scope_all_devices", 3, 0)                                                 \
+    X("__opencl_c_fp64", 3, 0)                                                                     \
+    X("__opencl_c_generic_address_space", 3, 0)                                                    \
+    X("__opencl_c_int64", 3, 0)                                                                    \
+    X("__opencl_c_program_scope_global_variables", 3, 0)                                           \
+    X("__opencl_c_subgroups", 3, 0)                                                                \
+    X("__opencl_c_work_group_collective_functions", 3, 0)
 
 #define EXTENSIONS(X)                                                                              \
-    X("cl_khr_icd", 1)                                                                             \
-    X("cl_khr_il_program", 1)                                                                      \
-    X("cl_khr_spirv_no_integer_wrap_decoration", 1)                                                \
-    X("cl_khr_byte_addressable_store", 1)                                                          \
-    X("cl_khr_fp64", 1)                                                                            \
-    X("cl_khr_fp16", 1)                                                                            \
-    X("cl_khr_global_int32_base_atomics", 1)                                                       \
-    X("cl_khr_global_int32_extended_atomics", 1)                                                   \
-    X("cl_khr_local_int32_base_atomics", 1)                                                        \
-    X("cl_khr_local_int32_extended_atomics", 1)                                                    \
-    X("cl_khr_int64_base_atomics", 1)                                                              \
-    X("cl_khr_int64_extended_atomics", 1)                                                          \
-    X("cl_khr_subgroups", 1)                                                                       \
-    X("cl_khr_expect_assume", 1)                                                                   \
-    X("cl_khr_create_command_queue", 1)                                                            \
-    X("cl_khr_suggested_local_work_size", 1)                                                       \
-    X("cl_khr_extended_versioning", 1)
+    X("cl_khr_icd", 1, 0)                                                                          \
+    X("cl_khr_il_program", 1, 0)                                                                   \
+    X("cl_khr_spirv_no_integer_wrap_decoration", 1, 0)                                             \
+    X("cl_khr_byte_addressable_store", 1, 0)                                                       \
+    X("cl_khr_fp64", 1, 0)                                                                         \
+    X("cl_khr_fp16", 1, 0)                                                                         \
+    X("cl_khr_global_int32_base_atomics", 1, 0)                                                    \
+    X("cl_khr_global_int32_extended_atomics", 1, 0)                                                \
+    X("cl_khr_local_int32_base_atomics", 1, 0)                                                     \
+    X("cl_khr_local_int32_extended_atomics", 1, 0)                                                 \
+    X("cl_khr_int64_base_atomics", 1, 0)                                                           \
+    X("cl_khr_int64_extended_atomics", 1, 0)                                                       \
+    X("cl_khr_subgroups", 1, 0)                                                                    \
+    X("cl_khr_expect_assume", 1, 0)                                                                \
+    X("cl_khr_command_buffer", 0, 9)                                                               \
+    X("cl_khr_create_command_queue", 1, 0)                                                         \
+    X("cl_khr_suggested_local_work_size", 1, 0)                                                    \
+    X("cl_khr_extended_versioning", 1, 0)
 
-#define NAME(name, major) name " "
+#define NAME(name, major, minor) name " "
 static const char extension_names[] = EXTENSIONS(NAME);
-#define NAME_VERSION(name, major) {VERSION(major, 0), name},
+#define NAME_VERSION(name, major, minor) {VERSION(major, minor), name},
 static const cl_name_version extension_versions[] = {EXTENSIONS(NAME_VERSION)};
 static const cl_name_version c_features[] = {FEATURES(NAME_VERSION)};
-#define PLUS(name, major) ",+" name
+#define PLUS(name, major, minor) ",+" name
 const char ocl_c_extensions[] = "-all" EXTENSIONS(PLUS) FEATURES(PLUS);
 
 cl_int ocl_give_extensions(const ocl_answer *a, bool versions) {

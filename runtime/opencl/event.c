@@ -93,6 +93,16 @@ cl_int ocl_enqueue(cl_event e, rt_enqueue_kind kind, bool blocking, cl_uint n, c
     return status;
 }
 
+cl_int ocl_check_order(const ocl_request *r) {
+    if (r->recording) return ocl_check_sync_points(r->recording);
+    return ocl_check_wait_list(r->queue->context, r->wait_count, r->wait);
+}
+
+cl_int ocl_submit(const ocl_request *r, cl_event e) {
+    if (r->recording) return ocl_record(r->recording, e);
+    return ocl_enqueue(e, RT_ENQUEUE_COMMAND, r->blocking, r->wait_count, r->wait, r->event);
+}
+
 /* -------------------------------------------------------------------------------------- entries */
 
 static cl_event CL_API_CALL create_user_event(cl_context c, cl_int *error) {

@@ -8,21 +8,11 @@
 
 /* ------------------------------------------------------------------------------------- commands */
 
-typedef struct {
-    struct _cl_event event; /* the first member */
-    cl_kernel kernel;
-    spvf_range range;
-    rt_arg *args;
-    rt_memory *pointers;
-    cl_mem *mems;
-    unsigned char *values;
-} launch;
-
 static void drop_launch(cl_event e) {
-    launch *l = (launch *)e;
-    for (size_t n = 0; n < l->kernel->info->arg_count; n++)
+    const ocl_launch *l = (const ocl_launch *)e;
+    for (size_t n = 0; n < l->count; n++)
         if (l->mems[n]) ocl_release_mem(l->mems[n]);
-    ocl_release_kernel(l->kernel);
+    if (l->built) ocl_release_built(l->built);
 }
 
 static void print(void *user, const char *text) {
@@ -31,7 +21,7 @@ static void print(void *user, const char *text) {
 }
 
 static void tell(void *user, const ir_message *m) {
-    launch *l = user;
+    const ocl_launch *l = user;
     char text[1024];
     if (m->severity != IR_ERROR) return;
     ir_format_message(m, text, sizeof text);
@@ -39,49 +29,68 @@ static void tell(void *user, const ir_message *m) {
 }
 
 typedef struct {
-    launch *launch;
+    const ocl_launch *launch;
+    void (*body)(const cpu_launch *what);
     ir_ctx cx;
 } attempt;
 
-static void run_kernel(void *arg) {
+static void call_body(void *arg) {
     attempt *a = arg;
-    launch *l = a->launch;
+    const ocl_launch *l = a->launch;
     const cpu_launch what = {.cx = &a->cx,
                              .machine = &ocl_device()->machine,
-                             .kernel = l->kernel->native,
+                             .kernel = l->kernel,
                              .range = &l->range,
                              .args = l->args,
-                             .count = l->kernel->info->arg_count,
-                             .uneven = !l->kernel->built->uniform,
+                             .count = l->count,
+                             .uneven = l->built && !l->built->uniform,
                              .output = print};
-    cpu_run_launch(&what);
+    a->body(&what);
 }
 
-static int32_t run(rt_event *event) {
-    launch *l = (launch *)ocl_event_of(event);
-    attempt a = {.launch = l, .cx = {.report = tell, .report_user = l}};
-    if (ir_try(&a.cx, run_kernel, &a)) return CL_COMPLETE;
+static int32_t with_launch(ocl_launch *l, void (*body)(const cpu_launch *what)) {
+    attempt a = {l, body, {.report = tell, .report_user = l}};
+    if (ir_try(&a.cx, call_body, &a)) return CL_COMPLETE;
     return a.cx.status == IR_ERR_MEMORY ? CL_OUT_OF_HOST_MEMORY : CL_OUT_OF_RESOURCES;
 }
 
-/* Room behind the command for arguments. */
-static size_t room_for(const struct _cl_kernel *k) {
-    size_t each = sizeof(rt_arg) + sizeof(rt_memory) + sizeof(cl_mem);
-    return sizeof(launch) + k->info->arg_count * each + k->value_bytes + OCL_VALUE_ALIGN;
+static int32_t run(rt_event *event) {
+    return with_launch((ocl_launch *)ocl_event_of(event), cpu_run_launch);
 }
 
-static void place_args(launch *l, size_t count) {
+cl_int ocl_prepare_launch(ocl_launch *l) { return with_launch(l, cpu_prepare_launch); }
+
+/* Room behind the command for arguments. */
+static size_t room_for(size_t count, size_t value_bytes) {
+    size_t each = sizeof(rt_arg) + sizeof(rt_memory) + sizeof(cl_mem);
+    return sizeof(ocl_launch) + count * each + value_bytes + OCL_VALUE_ALIGN;
+}
+
+static void place_args(ocl_launch *l) {
     l->args = (rt_arg *)(void *)(l + 1);
-    l->pointers = (rt_memory *)(void *)(l->args + count);
-    l->mems = (cl_mem *)(void *)(l->pointers + count);
-    uintptr_t end = (uintptr_t)(l->mems + count);
+    l->pointers = (rt_memory *)(void *)(l->args + l->count);
+    l->mems = (cl_mem *)(void *)(l->pointers + l->count);
+    uintptr_t end = (uintptr_t)(l->mems + l->count);
     l->values = (unsigned char *)((end + OCL_VALUE_ALIGN - 1) & ~(uintptr_t)(OCL_VALUE_ALIGN - 1));
 }
 
-static void copy_arg(launch *l, size_t n) {
-    const ocl_arg *from = &l->kernel->args[n];
+ocl_launch *ocl_new_launch(cl_command_queue q, cpu_kernel *kernel, size_t count, size_t value_bytes,
+                           const spvf_range *range) {
+    const size_t room = room_for(count, value_bytes);
+    ocl_launch *l =
+        (ocl_launch *)ocl_new_command(q, CL_COMMAND_NDRANGE_KERNEL, room, run, drop_launch);
+    if (!l) return NULL;
+    l->kernel = kernel;
+    l->range = *range;
+    l->count = count;
+    place_args(l);
+    return l;
+}
+
+static void copy_arg(ocl_launch *l, size_t n, const struct _cl_kernel *k) {
+    const ocl_arg *from = &k->args[n];
     rt_arg *to = &l->args[n];
-    switch (l->kernel->info->args[n].kind) {
+    switch (k->info->args[n].kind) {
     case SPVF_ARG_BUFFER:
         if ((l->mems[n] = from->mem)) ocl_retain_mem(from->mem);
         l->pointers[n] = from->mem ? from->mem->memory : from->pointer;
@@ -92,17 +101,15 @@ static void copy_arg(launch *l, size_t n) {
     }
 }
 
-static cl_event new_launch(cl_command_queue q, cl_kernel k, const spvf_range *range) {
-    launch *l = (launch *)ocl_new_command(q, CL_COMMAND_NDRANGE_KERNEL, room_for(k), run, NULL);
+static ocl_launch *launch_of(cl_command_queue q, cl_kernel k, const spvf_range *range) {
+    ocl_launch *l = ocl_new_launch(q, k->native, k->info->arg_count, k->value_bytes, range);
     if (!l) return NULL;
-    l->kernel = k;
-    l->range = *range;
-    ocl_retain_kernel(k);
-    place_args(l, k->info->arg_count);
+    l->built = k->built;
+    l->info = k->info;
+    ocl_retain_built(k->built);
     memcpy(l->values, k->values, k->value_bytes);
-    for (size_t n = 0; n < k->info->arg_count; n++) copy_arg(l, n);
-    l->event.drop = drop_launch;
-    return &l->event;
+    for (size_t n = 0; n < l->count; n++) copy_arg(l, n, k);
+    return l;
 }
 
 /* --------------------------------------------------------------------------------------- checks */
@@ -177,23 +184,29 @@ static cl_int check_range(const struct _cl_kernel *k, cl_uint dims, const size_t
 
 /* -------------------------------------------------------------------------------------- entries */
 
+cl_int ocl_launch_kernel(const ocl_request *r, cl_kernel k, cl_uint dims, const size_t *offset,
+                         const size_t *global, const size_t *local) {
+    spvf_range range;
+    if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
+    if (k->program->context != r->queue->context) return CL_INVALID_CONTEXT;
+    cl_int bad = check_args(k);
+    if (!bad) bad = check_range(k, dims, offset, global, local, &range);
+    if (!bad && ocl_local_memory(k) > OCL_LOCAL_MEMORY) bad = CL_OUT_OF_RESOURCES;
+    if (!bad) bad = ocl_check_order(r);
+    if (bad) return bad;
+    ocl_launch *l = launch_of(r->queue, k, &range);
+    if (!l) return CL_OUT_OF_HOST_MEMORY;
+    if (is_empty(&range)) l->event.event.run = NULL;
+    return ocl_submit(r, &l->event);
+}
+
 static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel k, cl_uint dims,
                                          const size_t *offset, const size_t *global,
                                          const size_t *local, cl_uint n, const cl_event *list,
                                          cl_event *out) {
-    spvf_range range;
+    const ocl_request r = {q, CL_COMMAND_NDRANGE_KERNEL, false, n, list, out, NULL, 0, NULL};
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
-    if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
-    if (k->program->context != q->context) return CL_INVALID_CONTEXT;
-    cl_int bad = check_args(k);
-    if (!bad) bad = check_range(k, dims, offset, global, local, &range);
-    if (!bad && ocl_local_memory(k) > OCL_LOCAL_MEMORY) bad = CL_OUT_OF_RESOURCES;
-    if (!bad) bad = ocl_check_wait_list(q->context, n, list);
-    if (bad) return bad;
-    cl_event e = new_launch(q, k, &range);
-    if (!e) return CL_OUT_OF_HOST_MEMORY;
-    if (is_empty(&range)) e->event.run = NULL;
-    return ocl_enqueue(e, RT_ENQUEUE_COMMAND, false, n, list, out);
+    return ocl_launch_kernel(&r, k, dims, offset, global, local);
 }
 
 static cl_int CL_API_CALL enqueue_task(cl_command_queue q, cl_kernel k, cl_uint n,

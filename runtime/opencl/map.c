@@ -85,7 +85,7 @@ static cl_int check_map(const ocl_request *r, cl_map_flags flags, size_t offset,
 static void *CL_API_CALL map_buffer(cl_command_queue q, cl_mem m, cl_bool blocking,
                                     cl_map_flags flags, size_t offset, size_t size, cl_uint n,
                                     const cl_event *list, cl_event *out, cl_int *error) {
-    const ocl_request r = {q, CL_COMMAND_MAP_BUFFER, blocking, n, list, out, &m, 1};
+    const ocl_request r = {q, CL_COMMAND_MAP_BUFFER, blocking, n, list, out, &m, 1, NULL};
     cl_int bad = check_map(&r, flags, offset, size);
     if (bad) return ocl_fail(error, bad);
     const rt_memory region = {(char *)m->memory.bytes + offset, size};
@@ -107,7 +107,7 @@ static void *CL_API_CALL map_buffer(cl_command_queue q, cl_mem m, cl_bool blocki
 
 static cl_int CL_API_CALL unmap(cl_command_queue q, cl_mem m, void *address, cl_uint n,
                                 const cl_event *list, cl_event *out) {
-    const ocl_request r = {q, CL_COMMAND_UNMAP_MEM_OBJECT, false, n, list, out, &m, 1};
+    const ocl_request r = {q, CL_COMMAND_UNMAP_MEM_OBJECT, false, n, list, out, &m, 1, NULL};
     cl_int bad = ocl_check_buffer(q, m);
     if (bad) return bad;
     ocl_mapping *p = take(m, address);

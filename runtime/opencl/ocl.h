@@ -16,6 +16,7 @@
  *   build.c      … and how they are built, compiled and linked (build.h has the parts)
  *   kernel.c     kernels and their arguments
  *   launch.c     … and running them
+ *   command_buffer.c, command_fuse.c   commands that are recorded, and fused
  *
  * An entry checks its arguments in the order in which the specification lists its errors, and
  * returns the first one; below the entries everything is right.  Handles are pointers to objects
@@ -72,6 +73,7 @@ void ocl_fill_program(ocl_entries *e);
 void ocl_fill_build(ocl_entries *e);
 void ocl_fill_kernel(ocl_entries *e);
 void ocl_fill_launch(ocl_entries *e);
+void ocl_fill_command_buffer(ocl_entries *e);
 void ocl_fill_absent(ocl_entries *e); /* images, samplers, pipes */
 
 /* -------------------------------------------------------------------------------------- objects */
@@ -252,6 +254,14 @@ void ocl_free_svm(cl_context c);
 
 /* -------------------------------------------------------------------- moving bytes (transfer.c) */
 
+/* Where a command goes that is recorded, and what it waits for there. */
+typedef struct {
+    cl_command_buffer_khr buffer;
+    cl_uint wait_count;
+    const cl_sync_point_khr *wait;
+    cl_sync_point_khr *point;
+} ocl_recording;
+
 /* A command to be: what it has in common with others.  Its buffers are kept until it is gone. */
 typedef struct {
     cl_command_queue queue;
@@ -262,7 +272,12 @@ typedef struct {
     cl_event *event;
     const cl_mem *mems;
     size_t mem_count;
+    const ocl_recording *recording; /* NULL: it is enqueued */
 } ocl_request;
+/* Checks what it waits for: ocl_check_wait_list, or CL_INVALID_SYNC_POINT_WAIT_LIST_KHR. */
+cl_int ocl_check_order(const ocl_request *r);
+/* Enqueues the command, as ocl_enqueue, or records it; it is given up when that fails. */
+cl_int ocl_submit(const ocl_request *r, cl_event command);
 
 /* Rows of bytes: where the first is, and how far it is to the next one and to the next slice. */
 typedef struct {
@@ -282,12 +297,24 @@ bool ocl_overlap(const ocl_box *a, const ocl_box *b, const size_t region[3]);
 /* CL_INVALID_VALUE: a fill wants another pattern, or place. */
 cl_int ocl_check_pattern(const void *pattern, size_t pattern_size, size_t offset, size_t size);
 
-/* These enqueue the command, as ocl_enqueue.  The wait list has been checked. */
+/* These submit the command.  What it waits for has been checked. */
 cl_int ocl_request_copy(const ocl_request *r, const ocl_box *to, const ocl_box *from,
                         const size_t region[3]);
 cl_int ocl_request_fill(const ocl_request *r, rt_memory to, const void *pattern,
                         size_t pattern_size);
 cl_int ocl_request_nothing(const ocl_request *r);
+
+/* Where a box begins in a buffer, in bytes, rows and slices, and how long those are. */
+typedef struct {
+    const size_t *origin;
+    size_t row, slice;
+} ocl_shape;
+
+/* These check everything first, and submit the command.  Buffers: from, to; or the one. */
+cl_int ocl_copy(const ocl_request *r, size_t from, size_t to, size_t size);
+cl_int ocl_copy_rect(const ocl_request *r, ocl_shape from, ocl_shape to, const size_t *region);
+cl_int ocl_fill(const ocl_request *r, const void *pattern, size_t pattern_size, size_t offset,
+                size_t size);
 
 /* ------------------------------------------------------------------------- programs and kernels */
 
@@ -359,6 +386,56 @@ void ocl_retain_kernel(cl_kernel k);
 void ocl_release_kernel(cl_kernel k);
 /* Of a work-group, as the arguments are set. */
 uint64_t ocl_local_memory(cl_kernel k);
+
+/* ----------------------------------------------------------------------- launches (launch.c) */
+
+/* The command, with a copy of the arguments behind it. */
+typedef struct {
+    struct _cl_event event; /* the first member; without `run` when the range is empty */
+    ocl_built *built;       /* with a reference; NULL: of a command buffer, as `info` */
+    const spvf_kernel_info *info;
+    cpu_kernel *kernel;
+    spvf_range range;
+    size_t count;
+    rt_arg *args;
+    rt_memory *pointers; /* what `args` have for buffers; their size is SIZE_MAX for an address */
+    cl_mem *mems;        /* with references; NULL: the argument is no buffer */
+    unsigned char *values;
+} ocl_launch;
+/* With room for arguments, which are to be filled in.  NULL: there is no memory. */
+ocl_launch *ocl_new_launch(cl_command_queue q, cpu_kernel *kernel, size_t count, size_t value_bytes,
+                           const spvf_range *range);
+/* Makes the code that it needs: CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES. */
+cl_int ocl_prepare_launch(ocl_launch *l);
+/* Checks all but the queue, and submits a launch. */
+cl_int ocl_launch_kernel(const ocl_request *r, cl_kernel k, cl_uint dims, const size_t *offset,
+                         const size_t *global, const size_t *local);
+
+/* ------------------------------------------------------- command buffers (command_buffer.c, …) */
+
+typedef struct ocl_fusion ocl_fusion; /* kernels that were made of several (command_fuse.c) */
+
+struct _cl_command_buffer_khr {
+    ocl_object object;
+    cl_command_queue queue; /* that it is recorded for */
+    ocl_properties properties;
+    bool simultaneous, unfused;
+    pthread_mutex_t lock; /* of all that follows; nothing but `pending` changes once finalized */
+    bool finalized;
+    cl_uint pending;    /* runs that have not ended */
+    cl_event *commands; /* as recorded; NULL: a barrier */
+    cl_event *steps;    /* to run, one after the other: of these, or of `fusion` */
+    cl_uint count, room, step_count;
+    ocl_fusion *fusion;
+    char *report; /* what was fused, and what was not */
+};
+/* Does the recorded command exist that waits for these? */
+cl_int ocl_check_sync_points(const ocl_recording *r);
+/* CL_INVALID_OPERATION, CL_OUT_OF_HOST_MEMORY: the command is given up. */
+cl_int ocl_record(const ocl_recording *r, cl_event command);
+/* Finds the steps; CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES: there are none. */
+cl_int ocl_fuse_commands(cl_command_buffer_khr b);
+void ocl_free_fusion(ocl_fusion *f);
 
 /* ----------------------------------------------------------------------------- answers (info.c) */
 

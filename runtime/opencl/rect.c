@@ -6,12 +6,6 @@
  */
 #include "runtime/opencl/ocl.h"
 
-/* A box as the user describes it. */
-typedef struct {
-    const size_t *origin;
-    size_t row, slice;
-} shape;
-
 /* sum += a * b; false: that is no size. */
 static bool add_product(size_t *sum, size_t a, size_t b) {
     size_t product;
@@ -19,7 +13,7 @@ static bool add_product(size_t *sum, size_t a, size_t b) {
 }
 
 /* Finds the box that begins somewhere in an area and ends in it; false: it is wrong. */
-static bool find_box(rt_memory area, shape s, const size_t region[3], ocl_box *box) {
+static bool find_box(rt_memory area, ocl_shape s, const size_t region[3], ocl_box *box) {
     size_t begin = s.origin[0], size = region[0], slice = 0;
     box->row = s.row ? s.row : region[0];
     if (box->row < region[0] || !add_product(&slice, box->row, region[1])) return false;
@@ -46,8 +40,8 @@ typedef struct {
 } boxes;
 
 /* What lies on the host goes to the end of all memory. */
-static cl_int find_boxes(const ocl_request *r, const size_t *region, shape buffer, shape host,
-                         const void *bytes, boxes *out) {
+static cl_int find_boxes(const ocl_request *r, const size_t *region, ocl_shape buffer,
+                         ocl_shape host, const void *bytes, boxes *out) {
     cl_mem m = r->mems[0];
     cl_int bad = ocl_check_buffer(r->queue, m);
     if (bad) return bad;
@@ -66,10 +60,10 @@ static cl_int CL_API_CALL read_rect(cl_command_queue q, cl_mem m, cl_bool blocki
                                     const size_t *region, size_t buffer_row, size_t buffer_slice,
                                     size_t host_row, size_t host_slice, void *host, cl_uint n,
                                     const cl_event *list, cl_event *out) {
-    const ocl_request r = {q, CL_COMMAND_READ_BUFFER_RECT, blocking, n, list, out, &m, 1};
+    const ocl_request r = {q, CL_COMMAND_READ_BUFFER_RECT, blocking, n, list, out, &m, 1, NULL};
     boxes b;
-    cl_int bad = find_boxes(&r, region, (shape){buffer_origin, buffer_row, buffer_slice},
-                            (shape){host_origin, host_row, host_slice}, host, &b);
+    cl_int bad = find_boxes(&r, region, (ocl_shape){buffer_origin, buffer_row, buffer_slice},
+                            (ocl_shape){host_origin, host_row, host_slice}, host, &b);
     return bad ? bad : ocl_request_copy(&r, &b.host, &b.buffer, region);
 }
 
@@ -78,18 +72,36 @@ static cl_int CL_API_CALL write_rect(cl_command_queue q, cl_mem m, cl_bool block
                                      const size_t *region, size_t buffer_row, size_t buffer_slice,
                                      size_t host_row, size_t host_slice, const void *host,
                                      cl_uint n, const cl_event *list, cl_event *out) {
-    const ocl_request r = {q, CL_COMMAND_WRITE_BUFFER_RECT, blocking, n, list, out, &m, 1};
+    const ocl_request r = {q, CL_COMMAND_WRITE_BUFFER_RECT, blocking, n, list, out, &m, 1, NULL};
     boxes b;
-    cl_int bad = find_boxes(&r, region, (shape){buffer_origin, buffer_row, buffer_slice},
-                            (shape){host_origin, host_row, host_slice}, host, &b);
+    cl_int bad = find_boxes(&r, region, (ocl_shape){buffer_origin, buffer_row, buffer_slice},
+                            (ocl_shape){host_origin, host_row, host_slice}, host, &b);
     return bad ? bad : ocl_request_copy(&r, &b.buffer, &b.host, region);
 }
 
 /* --------------------------------------------------------------------------------------- copies */
 
 /* … where a slice is a number of rows. */
-static bool find_even_box(cl_mem m, shape s, const size_t region[3], ocl_box *box) {
+static bool find_even_box(cl_mem m, ocl_shape s, const size_t region[3], ocl_box *box) {
     return s.origin && find_box(m->memory, s, region, box) && box->slice % box->row == 0;
+}
+
+cl_int ocl_copy_rect(const ocl_request *r, ocl_shape source, ocl_shape target,
+                     const size_t *region) {
+    ocl_box from, to;
+    cl_int bad = ocl_check_buffer(r->queue, r->mems[0]);
+    if (!bad) bad = ocl_check_buffer(r->queue, r->mems[1]);
+    if (bad) return bad;
+    if (!is_region(region) || !find_even_box(r->mems[0], source, region, &from) ||
+        !find_even_box(r->mems[1], target, region, &to))
+        return CL_INVALID_VALUE;
+    if (r->mems[0] == r->mems[1] && from.slice != to.slice && from.row != to.row)
+        return CL_INVALID_VALUE;
+    bad = ocl_check_order(r);
+    if (bad) return bad;
+    if (ocl_root(r->mems[0]) == ocl_root(r->mems[1]) && ocl_overlap(&from, &to, region))
+        return CL_MEM_COPY_OVERLAP;
+    return ocl_request_copy(r, &to, &from, region);
 }
 
 static cl_int CL_API_CALL copy_rect(cl_command_queue q, cl_mem source, cl_mem target,
@@ -98,21 +110,9 @@ static cl_int CL_API_CALL copy_rect(cl_command_queue q, cl_mem source, cl_mem ta
                                     size_t target_row, size_t target_slice, cl_uint n,
                                     const cl_event *list, cl_event *out) {
     const cl_mem both[] = {source, target};
-    const ocl_request r = {q, CL_COMMAND_COPY_BUFFER_RECT, false, n, list, out, both, 2};
-    ocl_box from, to;
-    cl_int bad = ocl_check_buffer(q, source);
-    if (!bad) bad = ocl_check_buffer(q, target);
-    if (bad) return bad;
-    if (!is_region(region) ||
-        !find_even_box(source, (shape){source_origin, source_row, source_slice}, region, &from) ||
-        !find_even_box(target, (shape){target_origin, target_row, target_slice}, region, &to))
-        return CL_INVALID_VALUE;
-    if (source == target && from.slice != to.slice && from.row != to.row) return CL_INVALID_VALUE;
-    bad = ocl_check_wait_list(q->context, n, list);
-    if (bad) return bad;
-    if (ocl_root(source) == ocl_root(target) && ocl_overlap(&from, &to, region))
-        return CL_MEM_COPY_OVERLAP;
-    return ocl_request_copy(&r, &to, &from, region);
+    const ocl_request r = {q, CL_COMMAND_COPY_BUFFER_RECT, false, n, list, out, both, 2, NULL};
+    return ocl_copy_rect(&r, (ocl_shape){source_origin, source_row, source_slice},
+                         (ocl_shape){target_origin, target_row, target_slice}, region);
 }
 
 void ocl_fill_rect(ocl_entries *e) {

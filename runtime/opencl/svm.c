@@ -123,7 +123,7 @@ static cl_int CL_API_CALL enqueue_free(cl_command_queue q, cl_uint count, void *
 static cl_int CL_API_CALL enqueue_memcpy(cl_command_queue q, cl_bool blocking, void *target,
                                          const void *source, size_t size, cl_uint n,
                                          const cl_event *list, cl_event *out) {
-    const ocl_request r = {q, CL_COMMAND_SVM_MEMCPY, blocking, n, list, out, NULL, 0};
+    const ocl_request r = {q, CL_COMMAND_SVM_MEMCPY, blocking, n, list, out, NULL, 0, NULL};
     const ocl_box from = {.bytes = (char *)source}, to = {.bytes = target};
     const size_t region[3] = {size, 1, 1};
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
@@ -137,7 +137,7 @@ static cl_int CL_API_CALL enqueue_memcpy(cl_command_queue q, cl_bool blocking, v
 static cl_int CL_API_CALL enqueue_fill(cl_command_queue q, void *bytes, const void *pattern,
                                        size_t pattern_size, size_t size, cl_uint n,
                                        const cl_event *list, cl_event *out) {
-    const ocl_request r = {q, CL_COMMAND_SVM_MEMFILL, false, n, list, out, NULL, 0};
+    const ocl_request r = {q, CL_COMMAND_SVM_MEMFILL, false, n, list, out, NULL, 0, NULL};
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
     if (!bytes) return CL_INVALID_VALUE;
     cl_int bad = ocl_check_pattern(pattern, pattern_size, (uintptr_t)bytes, size);
@@ -150,7 +150,7 @@ static cl_int CL_API_CALL enqueue_fill(cl_command_queue q, void *bytes, const vo
 static cl_int CL_API_CALL enqueue_map(cl_command_queue q, cl_bool blocking, cl_map_flags flags,
                                       void *bytes, size_t size, cl_uint n, const cl_event *list,
                                       cl_event *out) {
-    const ocl_request r = {q, CL_COMMAND_SVM_MAP, blocking, n, list, out, NULL, 0};
+    const ocl_request r = {q, CL_COMMAND_SVM_MAP, blocking, n, list, out, NULL, 0, NULL};
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
     if (!bytes || !size || !ocl_are_map_flags(flags)) return CL_INVALID_VALUE;
     cl_int bad = ocl_check_wait_list(q->context, n, list);
@@ -159,7 +159,7 @@ static cl_int CL_API_CALL enqueue_map(cl_command_queue q, cl_bool blocking, cl_m
 
 static cl_int CL_API_CALL enqueue_unmap(cl_command_queue q, void *bytes, cl_uint n,
                                         const cl_event *list, cl_event *out) {
-    const ocl_request r = {q, CL_COMMAND_SVM_UNMAP, false, n, list, out, NULL, 0};
+    const ocl_request r = {q, CL_COMMAND_SVM_UNMAP, false, n, list, out, NULL, 0, NULL};
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
     if (!bytes) return CL_INVALID_VALUE;
     cl_int bad = ocl_check_wait_list(q->context, n, list);
@@ -175,7 +175,7 @@ static bool is_range(cl_context c, const char *bytes, size_t size) {
 static cl_int CL_API_CALL enqueue_migrate(cl_command_queue q, cl_uint count, const void **pointers,
                                           const size_t *sizes, cl_mem_migration_flags flags,
                                           cl_uint n, const cl_event *list, cl_event *out) {
-    const ocl_request r = {q, CL_COMMAND_SVM_MIGRATE_MEM, false, n, list, out, NULL, 0};
+    const ocl_request r = {q, CL_COMMAND_SVM_MIGRATE_MEM, false, n, list, out, NULL, 0, NULL};
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
     if (!count || !pointers || !ocl_are_migration_flags(flags)) return CL_INVALID_VALUE;
     for (cl_uint k = 0; k < count; k++)

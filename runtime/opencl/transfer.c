@@ -37,14 +37,9 @@ static transfer *new_transfer(const ocl_request *r, rt_command *run) {
     return t;
 }
 
-static cl_int enqueue(const ocl_request *r, transfer *t) {
-    return ocl_enqueue(&t->event, RT_ENQUEUE_COMMAND, r->blocking, r->wait_count, r->wait,
-                       r->event);
-}
-
 cl_int ocl_request_nothing(const ocl_request *r) {
     transfer *t = new_transfer(r, NULL);
-    return t ? enqueue(r, t) : CL_OUT_OF_HOST_MEMORY;
+    return t ? ocl_submit(r, &t->event) : CL_OUT_OF_HOST_MEMORY;
 }
 
 /* ---------------------------------------------------------------------------------------- boxes */
@@ -69,7 +64,7 @@ cl_int ocl_request_copy(const ocl_request *r, const ocl_box *to, const ocl_box *
     t->to = *to;
     t->from = *from;
     memcpy(t->region, region, sizeof t->region);
-    return enqueue(r, t);
+    return ocl_submit(r, &t->event);
 }
 
 /* The rows of each are sorted by address: the first of two that are apart meets no row of the other
@@ -110,7 +105,7 @@ cl_int ocl_request_fill(const ocl_request *r, rt_memory to, const void *pattern,
     t->region[0] = to.size;
     t->pattern_size = pattern_size;
     memcpy(t->pattern, pattern, pattern_size);
-    return enqueue(r, t);
+    return ocl_submit(r, &t->event);
 }
 
 cl_int ocl_check_pattern(const void *pattern, size_t pattern_size, size_t offset, size_t size) {
@@ -153,7 +148,7 @@ static cl_int check_transfer(const ocl_request *r, size_t offset, size_t size, c
 static cl_int CL_API_CALL read_buffer(cl_command_queue q, cl_mem m, cl_bool blocking, size_t offset,
                                       size_t size, void *host, cl_uint n, const cl_event *list,
                                       cl_event *out) {
-    const ocl_request r = {q, CL_COMMAND_READ_BUFFER, blocking, n, list, out, &m, 1};
+    const ocl_request r = {q, CL_COMMAND_READ_BUFFER, blocking, n, list, out, &m, 1, NULL};
     cl_int bad = check_transfer(&r, offset, size, host);
     if (bad) return bad;
     const ocl_box from = bytes_of(m, offset), to = {.bytes = host};
@@ -163,44 +158,54 @@ static cl_int CL_API_CALL read_buffer(cl_command_queue q, cl_mem m, cl_bool bloc
 static cl_int CL_API_CALL write_buffer(cl_command_queue q, cl_mem m, cl_bool blocking,
                                        size_t offset, size_t size, const void *host, cl_uint n,
                                        const cl_event *list, cl_event *out) {
-    const ocl_request r = {q, CL_COMMAND_WRITE_BUFFER, blocking, n, list, out, &m, 1};
+    const ocl_request r = {q, CL_COMMAND_WRITE_BUFFER, blocking, n, list, out, &m, 1, NULL};
     cl_int bad = check_transfer(&r, offset, size, host);
     if (bad) return bad;
     const ocl_box from = {.bytes = (char *)host}, to = bytes_of(m, offset);
     return ocl_request_copy(&r, &to, &from, (size_t[]){size, 1, 1});
 }
 
-static cl_int CL_API_CALL copy_buffer(cl_command_queue q, cl_mem source, cl_mem target,
-                                      size_t source_offset, size_t target_offset, size_t size,
-                                      cl_uint n, const cl_event *list, cl_event *out) {
-    const cl_mem both[] = {source, target};
-    const ocl_request r = {q, CL_COMMAND_COPY_BUFFER, false, n, list, out, both, 2};
-    cl_int bad = ocl_check_buffer(q, source);
-    if (!bad) bad = ocl_check_buffer(q, target);
+cl_int ocl_copy(const ocl_request *r, size_t source_offset, size_t target_offset, size_t size) {
+    cl_mem source = r->mems[0], target = r->mems[1];
+    cl_int bad = ocl_check_buffer(r->queue, source);
+    if (!bad) bad = ocl_check_buffer(r->queue, target);
     if (bad) return bad;
     if (!ocl_is_inside(source, source_offset, size) || !ocl_is_inside(target, target_offset, size))
         return CL_INVALID_VALUE;
-    bad = ocl_check_wait_list(q->context, n, list);
+    bad = ocl_check_order(r);
     if (bad) return bad;
     const ocl_box from = bytes_of(source, source_offset), to = bytes_of(target, target_offset);
     const size_t region[3] = {size, 1, 1};
     if (ocl_root(source) == ocl_root(target) && ocl_overlap(&from, &to, region))
         return CL_MEM_COPY_OVERLAP;
-    return ocl_request_copy(&r, &to, &from, region);
+    return ocl_request_copy(r, &to, &from, region);
+}
+
+static cl_int CL_API_CALL copy_buffer(cl_command_queue q, cl_mem source, cl_mem target,
+                                      size_t source_offset, size_t target_offset, size_t size,
+                                      cl_uint n, const cl_event *list, cl_event *out) {
+    const cl_mem both[] = {source, target};
+    const ocl_request r = {q, CL_COMMAND_COPY_BUFFER, false, n, list, out, both, 2, NULL};
+    return ocl_copy(&r, source_offset, target_offset, size);
+}
+
+cl_int ocl_fill(const ocl_request *r, const void *pattern, size_t pattern_size, size_t offset,
+                size_t size) {
+    cl_mem m = r->mems[0];
+    cl_int bad = ocl_check_buffer(r->queue, m);
+    if (bad) return bad;
+    if (!ocl_is_inside(m, offset, size)) return CL_INVALID_VALUE;
+    bad = ocl_check_pattern(pattern, pattern_size, offset, size);
+    if (!bad) bad = ocl_check_order(r);
+    if (bad) return bad;
+    return ocl_request_fill(r, (rt_memory){bytes_of(m, offset).bytes, size}, pattern, pattern_size);
 }
 
 static cl_int CL_API_CALL fill_buffer(cl_command_queue q, cl_mem m, const void *pattern,
                                       size_t pattern_size, size_t offset, size_t size, cl_uint n,
                                       const cl_event *list, cl_event *out) {
-    const ocl_request r = {q, CL_COMMAND_FILL_BUFFER, false, n, list, out, &m, 1};
-    cl_int bad = ocl_check_buffer(q, m);
-    if (bad) return bad;
-    if (!ocl_is_inside(m, offset, size)) return CL_INVALID_VALUE;
-    bad = ocl_check_pattern(pattern, pattern_size, offset, size);
-    if (!bad) bad = ocl_check_wait_list(q->context, n, list);
-    if (bad) return bad;
-    return ocl_request_fill(&r, (rt_memory){bytes_of(m, offset).bytes, size}, pattern,
-                            pattern_size);
+    const ocl_request r = {q, CL_COMMAND_FILL_BUFFER, false, n, list, out, &m, 1, NULL};
+    return ocl_fill(&r, pattern, pattern_size, offset, size);
 }
 
 bool ocl_are_migration_flags(cl_mem_migration_flags flags) {
@@ -213,7 +218,8 @@ bool ocl_are_migration_flags(cl_mem_migration_flags flags) {
 static cl_int CL_API_CALL migrate(cl_command_queue q, cl_uint count, const cl_mem *mems,
                                   cl_mem_migration_flags flags, cl_uint n, const cl_event *list,
                                   cl_event *out) {
-    const ocl_request r = {q, CL_COMMAND_MIGRATE_MEM_OBJECTS, false, n, list, out, mems, count};
+    const ocl_request r = {q,   CL_COMMAND_MIGRATE_MEM_OBJECTS, false, n, list, out, mems, count,
+                           NULL};
     cl_int bad = ocl_is(q, OCL_QUEUE) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE;
     for (cl_uint k = 0; !bad && mems && k < count; k++) bad = ocl_check_buffer(q, mems[k]);
     if (bad) return bad;

@@ -1,0 +1,342 @@
+/* command_buffer.c — commands that are recorded once and run as often as the program wants.
+ *
+ * What is recorded is the command that would have been enqueued; it never gets to a queue, but its
+ * function is called.  A run is one command: it does all that was recorded, in that order, by the
+ * thread that runs it, and a launch is for all threads.  So there is nothing to do for what waits
+ * for something recorded before it.
+ */
+#include "runtime/opencl/ocl.h"
+#include "runtime/spvfuse_opencl.h"
+
+#include <stdlib.h>
+
+static bool is_command_buffer(cl_command_buffer_khr b) { return ocl_is(b, OCL_COMMAND_BUFFER); }
+
+/* ------------------------------------------------------------------------------------- creation */
+
+typedef struct {
+    cl_command_buffer_flags_khr flags;
+    cl_command_buffer_fusion_spvf fusion;
+} wishes;
+
+static cl_int read_property(cl_command_buffer_properties_khr name,
+                            cl_command_buffer_properties_khr value, wishes *to) {
+    const cl_command_buffer_flags_khr known =
+        CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR | CL_COMMAND_BUFFER_MUTABLE_KHR;
+    switch (name) {
+    case CL_COMMAND_BUFFER_FLAGS_KHR:
+        if (value & ~known) return CL_INVALID_VALUE;
+        to->flags = value;
+        return value & CL_COMMAND_BUFFER_MUTABLE_KHR ? CL_INVALID_PROPERTY : CL_SUCCESS;
+    case CL_COMMAND_BUFFER_FUSION_SPVF:
+        to->fusion = (cl_command_buffer_fusion_spvf)value;
+        return value > CL_COMMAND_BUFFER_FUSION_NONE_SPVF ? CL_INVALID_VALUE : CL_SUCCESS;
+    default: return CL_INVALID_VALUE;
+    }
+}
+
+static cl_int read_properties(const cl_command_buffer_properties_khr *p, wishes *to) {
+    *to = (wishes){0};
+    for (const cl_command_buffer_properties_khr *at = p; at && *at; at += 2) {
+        cl_int bad = read_property(at[0], at[1], to);
+        if (bad) return bad;
+        for (const cl_command_buffer_properties_khr *before = p; before < at; before += 2)
+            if (*before == *at) return CL_INVALID_VALUE;
+    }
+    return CL_SUCCESS;
+}
+
+static cl_command_buffer_khr CL_API_CALL create(cl_uint count, const cl_command_queue *queues,
+                                                const cl_command_buffer_properties_khr *p,
+                                                cl_int *error) {
+    wishes w;
+    if (count != 1 || !queues) return ocl_fail(error, CL_INVALID_VALUE);
+    if (!ocl_is(queues[0], OCL_QUEUE)) return ocl_fail(error, CL_INVALID_COMMAND_QUEUE);
+    cl_int bad = read_properties(p, &w);
+    if (bad) return ocl_fail(error, bad);
+    cl_command_buffer_khr b = calloc(1, sizeof *b);
+    if (!b) return ocl_fail(error, CL_OUT_OF_HOST_MEMORY);
+    b->object = ocl_new_object(OCL_COMMAND_BUFFER);
+    b->queue = queues[0];
+    b->simultaneous = w.flags & CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR;
+    b->unfused = w.fusion == CL_COMMAND_BUFFER_FUSION_NONE_SPVF;
+    ocl_keep_properties(&b->properties, p);
+    pthread_mutex_init(&b->lock, NULL);
+    ocl_retain_queue(b->queue);
+    ocl_succeed(error);
+    return b;
+}
+
+static cl_int CL_API_CALL retain(cl_command_buffer_khr b) {
+    if (!is_command_buffer(b)) return CL_INVALID_COMMAND_BUFFER_KHR;
+    ocl_retain(&b->object);
+    return CL_SUCCESS;
+}
+
+/* What is recorded is given up as a command that was not enqueued. */
+static void drop_reference(cl_command_buffer_khr b) {
+    if (!ocl_release(&b->object)) return;
+    for (cl_uint n = 0; n < b->count; n++)
+        if (b->commands[n]) ocl_give_up(b->commands[n]);
+    ocl_free_fusion(b->fusion);
+    ocl_release_queue(b->queue);
+    pthread_mutex_destroy(&b->lock);
+    free(b->commands);
+    free(b->steps);
+    free(b->report);
+    free(b);
+}
+
+static cl_int CL_API_CALL release(cl_command_buffer_khr b) {
+    if (!is_command_buffer(b)) return CL_INVALID_COMMAND_BUFFER_KHR;
+    drop_reference(b);
+    return CL_SUCCESS;
+}
+
+/* ------------------------------------------------------------------------------------ recording
+ *
+ * Sync points are numbered from 1 on. */
+
+static cl_uint count_commands(cl_command_buffer_khr b) {
+    pthread_mutex_lock(&b->lock);
+    cl_uint n = b->count;
+    pthread_mutex_unlock(&b->lock);
+    return n;
+}
+
+cl_int ocl_check_sync_points(const ocl_recording *r) {
+    if (!r->wait_count != !r->wait) return CL_INVALID_SYNC_POINT_WAIT_LIST_KHR;
+    cl_uint known = count_commands(r->buffer);
+    for (cl_uint n = 0; n < r->wait_count; n++)
+        if (!r->wait[n] || r->wait[n] > known) return CL_INVALID_SYNC_POINT_WAIT_LIST_KHR;
+    return CL_SUCCESS;
+}
+
+/* With the lock held. */
+static cl_int append(cl_command_buffer_khr b, cl_event command) {
+    if (b->finalized) return CL_INVALID_OPERATION;
+    if (b->count == b->room) {
+        cl_uint room = b->room ? 2 * b->room : 16;
+        cl_event *more = realloc(b->commands, room * sizeof *more);
+        if (!more) return CL_OUT_OF_HOST_MEMORY;
+        b->commands = more;
+        b->room = room;
+    }
+    b->commands[b->count++] = command;
+    return CL_SUCCESS;
+}
+
+cl_int ocl_record(const ocl_recording *r, cl_event command) {
+    cl_command_buffer_khr b = r->buffer;
+    pthread_mutex_lock(&b->lock);
+    cl_int bad = append(b, command);
+    if (!bad && r->point) *r->point = b->count;
+    pthread_mutex_unlock(&b->lock);
+    if (bad && command) ocl_give_up(command);
+    return bad;
+}
+
+/* What all commands are given in common. */
+static cl_int check_command(const ocl_recording *r, cl_command_queue q,
+                            const cl_mutable_command_khr *handle) {
+    if (!is_command_buffer(r->buffer)) return CL_INVALID_COMMAND_BUFFER_KHR;
+    if (q) return CL_INVALID_COMMAND_QUEUE;
+    if (handle) return CL_INVALID_VALUE;
+    pthread_mutex_lock(&r->buffer->lock);
+    bool finalized = r->buffer->finalized;
+    pthread_mutex_unlock(&r->buffer->lock);
+    return finalized ? CL_INVALID_OPERATION : CL_SUCCESS;
+}
+
+static ocl_request request(const ocl_recording *r, cl_command_type type, const cl_mem *mems,
+                           size_t count) {
+    return (ocl_request){
+        .queue = r->buffer->queue, .type = type, .mems = mems, .mem_count = count, .recording = r};
+}
+
+static cl_int CL_API_CALL record_barrier(cl_command_buffer_khr b, cl_command_queue q, cl_uint n,
+                                         const cl_sync_point_khr *list, cl_sync_point_khr *point,
+                                         cl_mutable_command_khr *handle) {
+    const ocl_recording to = {b, n, list, point};
+    cl_int bad = check_command(&to, q, handle);
+    if (!bad) bad = ocl_check_sync_points(&to);
+    return bad ? bad : ocl_record(&to, NULL);
+}
+
+static cl_int CL_API_CALL record_copy(cl_command_buffer_khr b, cl_command_queue q, cl_mem source,
+                                      cl_mem target, size_t source_offset, size_t target_offset,
+                                      size_t size, cl_uint n, const cl_sync_point_khr *list,
+                                      cl_sync_point_khr *point, cl_mutable_command_khr *handle) {
+    const cl_mem both[] = {source, target};
+    const ocl_recording to = {b, n, list, point};
+    cl_int bad = check_command(&to, q, handle);
+    if (bad) return bad;
+    const ocl_request r = request(&to, CL_COMMAND_COPY_BUFFER, both, 2);
+    return ocl_copy(&r, source_offset, target_offset, size);
+}
+
+static cl_int CL_API_CALL record_copy_rect(
+    cl_command_buffer_khr b, cl_command_queue q, cl_mem source, cl_mem target,
+    const size_t *source_origin, const size_t *target_origin, const size_t *region,
+    size_t source_row, size_t source_slice, size_t target_row, size_t target_slice, cl_uint n,
+    const cl_sync_point_khr *list, cl_sync_point_khr *point, cl_mutable_command_khr *handle) {
+    const cl_mem both[] = {source, target};
+    const ocl_recording to = {b, n, list, point};
+    cl_int bad = check_command(&to, q, handle);
+    if (bad) return bad;
+    const ocl_request r = request(&to, CL_COMMAND_COPY_BUFFER_RECT, both, 2);
+    return ocl_copy_rect(&r, (ocl_shape){source_origin, source_row, source_slice},
+                         (ocl_shape){target_origin, target_row, target_slice}, region);
+}
+
+static cl_int CL_API_CALL record_fill(cl_command_buffer_khr b, cl_command_queue q, cl_mem m,
+                                      const void *pattern, size_t pattern_size, size_t offset,
+                                      size_t size, cl_uint n, const cl_sync_point_khr *list,
+                                      cl_sync_point_khr *point, cl_mutable_command_khr *handle) {
+    const ocl_recording to = {b, n, list, point};
+    cl_int bad = check_command(&to, q, handle);
+    if (bad) return bad;
+    const ocl_request r = request(&to, CL_COMMAND_FILL_BUFFER, &m, 1);
+    return ocl_fill(&r, pattern, pattern_size, offset, size);
+}
+
+static cl_int CL_API_CALL record_kernel(cl_command_buffer_khr b, cl_command_queue q,
+                                        const cl_ndrange_kernel_command_properties_khr *p,
+                                        cl_kernel k, cl_uint dims, const size_t *offset,
+                                        const size_t *global, const size_t *local, cl_uint n,
+                                        const cl_sync_point_khr *list, cl_sync_point_khr *point,
+                                        cl_mutable_command_khr *handle) {
+    const ocl_recording to = {b, n, list, point};
+    cl_int bad = check_command(&to, q, handle);
+    if (bad) return bad;
+    if (p && *p) return CL_INVALID_VALUE;
+    const ocl_request r = request(&to, CL_COMMAND_NDRANGE_KERNEL, NULL, 0);
+    return ocl_launch_kernel(&r, k, dims, offset, global, local);
+}
+
+static cl_int CL_API_CALL finalize(cl_command_buffer_khr b) {
+    if (!is_command_buffer(b)) return CL_INVALID_COMMAND_BUFFER_KHR;
+    pthread_mutex_lock(&b->lock);
+    cl_int bad = b->finalized ? CL_INVALID_OPERATION : ocl_fuse_commands(b);
+    b->finalized |= !bad;
+    pthread_mutex_unlock(&b->lock);
+    return bad;
+}
+
+/* ----------------------------------------------------------------------------------------- runs */
+
+typedef struct {
+    struct _cl_event event; /* the first member */
+    cl_command_buffer_khr buffer;
+} run;
+
+static int32_t run_steps(rt_event *event) {
+    cl_command_buffer_khr b = ((run *)ocl_event_of(event))->buffer;
+    int32_t status = RT_COMPLETE;
+    for (cl_uint n = 0; n < b->step_count && status >= 0; n++) {
+        rt_event *step = &b->steps[n]->event;
+        status = step->run(step);
+    }
+    return status;
+}
+
+/* Before the event's status changes: whoever waited for it may enqueue the next one. */
+static void drop_run(cl_event e) {
+    cl_command_buffer_khr b = ((run *)e)->buffer;
+    pthread_mutex_lock(&b->lock);
+    b->pending--;
+    pthread_mutex_unlock(&b->lock);
+    drop_reference(b);
+}
+
+static cl_int begin_run(cl_command_buffer_khr b) {
+    pthread_mutex_lock(&b->lock);
+    bool ready = b->finalized && (!b->pending || b->simultaneous);
+    b->pending += ready;
+    pthread_mutex_unlock(&b->lock);
+    if (ready) ocl_retain(&b->object);
+    return ready ? CL_SUCCESS : CL_INVALID_OPERATION;
+}
+
+/* Is the queue like the one that was recorded for? */
+static cl_int check_queue(cl_command_buffer_khr b, cl_command_queue q) {
+    if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
+    if (q->context != b->queue->context) return CL_INVALID_CONTEXT;
+    return q->flags == b->queue->flags ? CL_SUCCESS : CL_INCOMPATIBLE_COMMAND_QUEUE_KHR;
+}
+
+static cl_int CL_API_CALL enqueue(cl_uint count, cl_command_queue *queues, cl_command_buffer_khr b,
+                                  cl_uint n, const cl_event *list, cl_event *out) {
+    if (!is_command_buffer(b)) return CL_INVALID_COMMAND_BUFFER_KHR;
+    if (!count != !queues || count > 1) return CL_INVALID_VALUE;
+    cl_command_queue q = queues ? queues[0] : b->queue;
+    cl_int bad = check_queue(b, q);
+    if (!bad) bad = ocl_check_wait_list(q->context, n, list);
+    if (!bad) bad = begin_run(b);
+    if (bad) return bad;
+    run *r =
+        (run *)ocl_new_command(q, CL_COMMAND_COMMAND_BUFFER_KHR, sizeof *r, run_steps, drop_run);
+    if (r) {
+        r->buffer = b;
+        return ocl_enqueue(&r->event, RT_ENQUEUE_COMMAND, false, n, list, out);
+    }
+    drop_run(&(run){.buffer = b}.event);
+    return CL_OUT_OF_HOST_MEMORY;
+}
+
+/* ---------------------------------------------------------------------------------- information */
+
+static cl_command_buffer_state_khr state_of(cl_command_buffer_khr b) {
+    pthread_mutex_lock(&b->lock);
+    cl_command_buffer_state_khr s = !b->finalized ? CL_COMMAND_BUFFER_STATE_RECORDING_KHR
+                                    : b->pending  ? CL_COMMAND_BUFFER_STATE_PENDING_KHR
+                                                  : CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR;
+    pthread_mutex_unlock(&b->lock);
+    return s;
+}
+
+static cl_uint count_launches(cl_command_buffer_khr b) {
+    cl_uint launches = 0;
+    pthread_mutex_lock(&b->lock);
+    for (cl_uint n = 0; n < b->step_count; n++)
+        launches += b->steps[n]->type == CL_COMMAND_NDRANGE_KERNEL;
+    pthread_mutex_unlock(&b->lock);
+    return launches;
+}
+
+static cl_int give_report(const ocl_answer *a, cl_command_buffer_khr b) {
+    pthread_mutex_lock(&b->lock);
+    cl_int bad = ocl_give_string(a, b->report);
+    pthread_mutex_unlock(&b->lock);
+    return bad;
+}
+
+static cl_int CL_API_CALL get_info(cl_command_buffer_khr b, cl_command_buffer_info_khr what,
+                                   size_t room, void *to, size_t *size) {
+    const ocl_answer a = {room, to, size};
+    if (!is_command_buffer(b)) return CL_INVALID_COMMAND_BUFFER_KHR;
+    switch (what) {
+    case CL_COMMAND_BUFFER_NUM_QUEUES_KHR: return ocl_give_uint(&a, 1);
+    case CL_COMMAND_BUFFER_QUEUES_KHR: return ocl_give_pointer(&a, b->queue);
+    case CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR: return ocl_give_uint(&a, b->object.refs);
+    case CL_COMMAND_BUFFER_STATE_KHR: return ocl_give_uint(&a, state_of(b));
+    case CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR: return ocl_give_properties(&a, &b->properties);
+    case CL_COMMAND_BUFFER_FUSION_REPORT_SPVF: return give_report(&a, b);
+    case CL_COMMAND_BUFFER_LAUNCH_COUNT_SPVF: return ocl_give_uint(&a, count_launches(b));
+    default: return CL_INVALID_VALUE;
+    }
+}
+
+void ocl_fill_command_buffer(ocl_entries *e) {
+    ocl_add_extension(e, "clCreateCommandBufferKHR", (ocl_function)create);
+    ocl_add_extension(e, "clRetainCommandBufferKHR", (ocl_function)retain);
+    ocl_add_extension(e, "clReleaseCommandBufferKHR", (ocl_function)release);
+    ocl_add_extension(e, "clFinalizeCommandBufferKHR", (ocl_function)finalize);
+    ocl_add_extension(e, "clEnqueueCommandBufferKHR", (ocl_function)enqueue);
+    ocl_add_extension(e, "clCommandBarrierWithWaitListKHR", (ocl_function)record_barrier);
+    ocl_add_extension(e, "clCommandCopyBufferKHR", (ocl_function)record_copy);
+    ocl_add_extension(e, "clCommandCopyBufferRectKHR", (ocl_function)record_copy_rect);
+    ocl_add_extension(e, "clCommandFillBufferKHR", (ocl_function)record_fill);
+    ocl_add_extension(e, "clCommandNDRangeKernelKHR", (ocl_function)record_kernel);
+    ocl_add_extension(e, "clGetCommandBufferInfoKHR", (ocl_function)get_info);
+}

@@ -1,0 +1,256 @@
+/* command_fuse.c — the commands of a command buffer become the steps of its runs.
+ *
+ * Launches that follow each other, with nothing but barriers between, are a chain (queue/chain.h).
+ * Memory is told apart by its addresses: they are those of the host, so buffers, sub-buffers and
+ * shared memory are all alike, and an address of which nothing is known can reach everything.  A
+ * buffer that nobody else has a reference to is internal: nobody can ask what is in it.
+ */
+#include "runtime/opencl/ocl.h"
+#include "runtime/queue/chain.h"
+
+#include <stdlib.h>
+
+typedef struct {
+    rt_chain_kernel parts;
+    rt_program *program;
+    ocl_launch *launch; /* whose arguments are those of the parts */
+} fused_kernel;
+
+struct ocl_fusion {
+    spvf_context *context;
+    cl_uint count;
+    fused_kernel kernels[]; /* room for one per command */
+};
+
+static const char host_memory; /* the one that all addresses belong to */
+
+typedef struct {
+    cl_command_buffer_khr buffer;
+    ocl_fusion *fusion;
+    FILE *report;
+    ir_arena arena;
+    cl_uint *chain; /* commands: launches that follow each other */
+    cl_uint count;
+    ir_map uses; /* references that the chain has, by buffer */
+} job;
+
+static ocl_launch *launch_of(const job *j, cl_uint n) {
+    return (ocl_launch *)j->buffer->commands[j->chain[n]];
+}
+
+static void add_step(const job *j, cl_event e) { j->buffer->steps[j->buffer->step_count++] = e; }
+
+/* --------------------------------------------------------------------------------------- chains */
+
+static uintptr_t count_uses(const job *j, cl_mem m) {
+    return (uintptr_t)ir_map_get(&j->uses, (uintptr_t)m);
+}
+
+static void note_uses(job *j) {
+    j->uses = (ir_map){0};
+    for (cl_uint k = 0; k < j->count; k++) {
+        const ocl_launch *l = launch_of(j, k);
+        for (size_t n = 0; n < l->count; n++)
+            if (l->mems[n])
+                ir_map_set(&j->arena, &j->uses, (uintptr_t)l->mems[n],
+                           (void *)(count_uses(j, l->mems[n]) + 1));
+    }
+}
+
+static bool is_internal(const job *j, cl_mem m) {
+    return !m->parent && !m->host && !m->maps && m->object.refs == count_uses(j, m);
+}
+
+/* What can be reached from an address that is no buffer's. */
+static rt_memory reach(const job *j, void *address) {
+    const rt_memory all = {NULL, UINTPTR_MAX};
+    if (!address) return (rt_memory){NULL, 0};
+    rt_memory m = ocl_find_svm(j->buffer->queue->context, address);
+    return m.bytes ? m : all;
+}
+
+static rt_chain_arg chain_arg(const job *j, const ocl_launch *l, size_t n) {
+    if (!l->args[n].buffer)
+        return (rt_chain_arg){.bytes = l->args[n].bytes, .size = l->args[n].size};
+    void *address = l->pointers[n].bytes;
+    cl_mem m = l->mems[n];
+    rt_memory area = m ? m->memory : reach(j, address);
+    return (rt_chain_arg){.memory = &host_memory,
+                          .address = (uintptr_t)address,
+                          .begin = (uintptr_t)area.bytes,
+                          .end = (uintptr_t)area.bytes + area.size,
+                          .internal = m && is_internal(j, m),
+                          .promote = SPVF_PROMOTE_AUTO};
+}
+
+/* The local size is that which is required, when none is given. */
+static spvf_range chain_range(const ocl_launch *l) {
+    spvf_range r = l->range;
+    for (uint32_t d = 0; d < r.dims; d++)
+        if (!r.local[d]) r.local[d] = l->info->required_local_size[d];
+    return r;
+}
+
+/* Groups that are smaller at the ends are not fused. */
+static bool has_whole_groups(const spvf_range *r) {
+    for (uint32_t d = 0; d < r->dims; d++)
+        if (r->local[d] && r->global[d] % r->local[d]) return false;
+    return true;
+}
+
+static rt_chain_link chain_link(job *j, const ocl_launch *l) {
+    rt_chain_arg *args = ir_new_array(&j->arena, rt_chain_arg, l->count);
+    for (size_t n = 0; n < l->count; n++) args[n] = chain_arg(j, l, n);
+    spvf_range range = chain_range(l);
+    return (rt_chain_link){.module = l->built->module,
+                           .kernel = l->info,
+                           .range = range,
+                           .args = args,
+                           .alone = !has_whole_groups(&range)};
+}
+
+/* -------------------------------------------------------------------------------------- kernels */
+
+/* The values and addresses stay with the launches that are fused. */
+static void take_args(const job *j, const fused_kernel *k, const spvf_fusion_info *info) {
+    for (size_t n = 0; n < info->arg_count; n++) {
+        const spvf_fused_arg *a = &info->args[n];
+        k->launch->args[n] = launch_of(j, k->parts.first + a->member)->args[a->param];
+    }
+}
+
+static void make_launch(job *j, fused_kernel *k) {
+    const spvf_fusion_info *info = spvf_fusion_get_info(k->parts.fusion);
+    const ir_module *m = spvf_fusion_module(k->parts.fusion)->ir;
+    k->program = cpu_program_new(&ocl_device()->machine, m);
+    cpu_kernel *code = cpu_find_kernel(k->program, info->name);
+    k->launch = ocl_new_launch(j->buffer->queue, code, info->arg_count, 0, &info->range);
+    if (!k->launch) ir_throw(m->cx, IR_ERR_MEMORY);
+    take_args(j, k, info);
+}
+
+static void tell(const job *j, const spvf_explanation *e, cl_uint first, cl_uint count) {
+    char *text = spvf_explanation_text(e);
+    if (e->fused)
+        fprintf(j->report, "commands %u to %u are one kernel\n", first + 1, first + count);
+    else
+        fprintf(j->report, "command %u does not go with what is before it\n", first + count + 1);
+    fputs(text ? text : "", j->report);
+    free(text);
+}
+
+/* Numbers of commands are those of their sync points. */
+static void tell_both(const job *j, const rt_chain_kernel *k) {
+    cl_uint first = j->chain[k->first], last = j->chain[k->first + k->count - 1];
+    if (k->fusion) tell(j, spvf_fusion_explanation(k->fusion), first, last - first + 1);
+    if (k->refusal) tell(j, k->refusal, first, j->chain[k->first + k->count] - first);
+}
+
+static void finish_kernel(job *j, fused_kernel *k) {
+    tell_both(j, &k->parts);
+    if (k->parts.fusion) make_launch(j, k);
+    add_step(j, k->parts.fusion ? &k->launch->event : &launch_of(j, k->parts.first)->event);
+}
+
+/* What has been divided is in kernels from `first` on, and is the fusion's. */
+static void take_kernels(job *j, const rt_chain_kernel *parts, uint32_t n) {
+    fused_kernel *first = &j->fusion->kernels[j->fusion->count];
+    for (uint32_t k = 0; k < n; k++) j->fusion->kernels[j->fusion->count++].parts = parts[k];
+    for (uint32_t k = 0; k < n; k++) finish_kernel(j, &first[k]);
+}
+
+/* The chain becomes steps, and is empty again.  After an error the rest of it stays unfused. */
+static void flush(job *j) {
+    rt_chain_link *links = ir_new_array(&j->arena, rt_chain_link, j->count);
+    rt_chain_kernel *kernels = ir_new_array(&j->arena, rt_chain_kernel, j->count);
+    const rt_chain chain = {.links = links,
+                            .count = j->count,
+                            .options = {.known_range = true},
+                            .unfused = j->buffer->unfused};
+    uint32_t n, done = 0;
+    note_uses(j);
+    for (cl_uint k = 0; k < j->count; k++) links[k] = chain_link(j, launch_of(j, k));
+    spvf_status status = rt_chain_divide(j->fusion->context, &chain, kernels, &n);
+    take_kernels(j, kernels, n);
+    if (status == SPVF_ERROR_MEMORY) ir_throw(j->arena.cx, IR_ERR_MEMORY);
+    for (uint32_t k = 0; k < n; k++) done += kernels[k].count;
+    for (; done < j->count; done++) add_step(j, &launch_of(j, done)->event);
+    j->count = 0;
+}
+
+static void make_steps(void *arg) {
+    job *j = arg;
+    cl_command_buffer_khr b = j->buffer;
+    j->chain = ir_new_array(&j->arena, cl_uint, b->count);
+    for (cl_uint n = 0; n < b->count; n++) {
+        cl_event e = b->commands[n];
+        if (!e || !e->event.run) continue; /* a barrier, or nothing to do */
+        if (e->type == CL_COMMAND_NDRANGE_KERNEL) {
+            j->chain[j->count++] = n;
+            continue;
+        }
+        flush(j);
+        add_step(j, e);
+    }
+    flush(j);
+}
+
+/* ---------------------------------------------------------------------------------------- whole */
+
+static void note(void *user, const spvf_message *m) { fprintf(user, "%s\n", m->text); }
+
+static cl_int prepare(cl_command_buffer_khr b) {
+    cl_int bad = CL_SUCCESS;
+    for (cl_uint n = 0; n < b->step_count && !bad; n++)
+        if (b->steps[n]->type == CL_COMMAND_NDRANGE_KERNEL)
+            bad = ocl_prepare_launch((ocl_launch *)b->steps[n]);
+    return bad;
+}
+
+void ocl_free_fusion(ocl_fusion *f) {
+    if (!f) return;
+    for (cl_uint n = 0; n < f->count; n++) {
+        fused_kernel *k = &f->kernels[n];
+        if (k->launch) ocl_give_up(&k->launch->event);
+        if (k->program) cpu_program_free(k->program);
+        rt_chain_kernel_free(&k->parts);
+    }
+    spvf_context_destroy(f->context);
+    free(f);
+}
+
+/* Everything is there again as it was while recording. */
+static void undo(cl_command_buffer_khr b) {
+    ocl_free_fusion(b->fusion);
+    free(b->steps);
+    free(b->report);
+    b->fusion = NULL;
+    b->steps = NULL;
+    b->report = NULL;
+    b->step_count = 0;
+}
+
+static cl_int fuse(cl_command_buffer_khr b, FILE *report) {
+    const spvf_context_options o = {.size = sizeof o, .message = note, .message_user = report};
+    ocl_fusion *f = b->fusion = calloc(1, sizeof *f + b->count * sizeof *f->kernels);
+    b->steps = calloc(b->count + 1, sizeof *b->steps);
+    if (!f || !b->steps || spvf_context_create(&o, &f->context) != SPVF_OK)
+        return CL_OUT_OF_HOST_MEMORY;
+    job j = {.buffer = b, .fusion = f, .report = report};
+    ir_arena_init(&j.arena, &f->context->cx);
+    spvf_status status = rt_guard(f->context, make_steps, &j);
+    ir_arena_free(&j.arena);
+    if (status != SPVF_OK)
+        return status == SPVF_ERROR_MEMORY ? CL_OUT_OF_HOST_MEMORY : CL_OUT_OF_RESOURCES;
+    return prepare(b);
+}
+
+cl_int ocl_fuse_commands(cl_command_buffer_khr b) {
+    size_t size;
+    FILE *report = open_memstream(&b->report, &size);
+    if (!report) return CL_OUT_OF_HOST_MEMORY;
+    cl_int bad = fuse(b, report);
+    if (fclose(report) != 0 && !bad) bad = CL_OUT_OF_HOST_MEMORY;
+    if (bad) undo(b);
+    return bad;
+}

@@ -1,0 +1,139 @@
+/* command_buffer.h — what tests of command buffers share: the entries, which only the
+ * implementation knows, and three kernels over COUNT elements. */
+#ifndef SPVFUSE_TESTS_COMMAND_BUFFER_H
+#define SPVFUSE_TESTS_COMMAND_BUFFER_H
+
+#define CL_ENABLE_BETA_EXTENSIONS
+#include "tests/opencl/programs.h"
+
+#include "runtime/spvfuse_opencl.h"
+
+/* The entries by their own names, found when a test begins. */
+#define ENTRIES(X)                                                                                 \
+    X(clCreateCommandBufferKHR)                                                                    \
+    X(clRetainCommandBufferKHR)                                                                    \
+    X(clReleaseCommandBufferKHR)                                                                   \
+    X(clFinalizeCommandBufferKHR)                                                                  \
+    X(clEnqueueCommandBufferKHR)                                                                   \
+    X(clCommandBarrierWithWaitListKHR)                                                             \
+    X(clCommandCopyBufferKHR)                                                                      \
+    X(clCommandCopyBufferRectKHR)                                                                  \
+    X(clCommandCopyBufferToImageKHR)                                                               \
+    X(clCommandCopyImageKHR)                                                                       \
+    X(clCommandCopyImageToBufferKHR)                                                               \
+    X(clCommandFillBufferKHR)                                                                      \
+    X(clCommandFillImageKHR)                                                                       \
+    X(clCommandNDRangeKernelKHR)                                                                   \
+    X(clGetCommandBufferInfoKHR)
+#define DECLARE(name) name##_fn name;
+static struct { ENTRIES(DECLARE) } khr;
+
+static inline void find_entry(const char *name, void *to) {
+    void *entry = clGetExtensionFunctionAddressForPlatform(ocl.platform, name);
+    cr_assert(entry, "%s", name);
+    memcpy(to, &entry, sizeof entry);
+}
+
+enum { COUNT = 1000, BYTES = COUNT * 4, BUFFERS = 12 };
+static cl_program kernels;
+static cl_mem buffers[BUFFERS]; /* the first has 0, 1, 2 …, the others zeros */
+static cl_command_buffer_khr commands;
+
+static const char kernel_source[] =
+    "kernel void add(global int *to, global const int *from, int k) {\n"
+    "  size_t i = get_global_id(0);\n"
+    "  to[i] = from[i] + k;\n"
+    "}\n"
+    "kernel void reverse(global int *to, global const int *from) {\n"
+    "  size_t i = get_global_id(0);\n"
+    "  to[i] = from[get_global_size(0) - 1 - i];\n"
+    "}\n"
+    "kernel void say(global const int *from, int which) {\n"
+    "  if (get_global_id(0) < 3) printf(\"%d: %d\\n\", which, from[get_global_id(0)]);\n"
+    "}\n";
+
+static inline cl_command_buffer_khr new_commands(const cl_command_buffer_properties_khr *p) {
+    return MAKE(khr.clCreateCommandBufferKHR(1, &ocl.queue, p, &error));
+}
+
+#define FIND(name) find_entry(#name, &khr.name);
+static inline void begin_commands(void) {
+    int first[COUNT];
+    begin_opencl();
+    ENTRIES(FIND)
+    kernels = built(kernel_source, NULL);
+    for (int n = 0; n < COUNT; n++) first[n] = n;
+    for (int n = 0; n < BUFFERS; n++) {
+        buffers[n] = MAKE(clCreateBuffer(ocl.context, 0, BYTES, NULL, &error));
+        const void *from = n ? (const int[COUNT]){0} : first;
+        SUCCEEDS(
+            clEnqueueWriteBuffer(ocl.queue, buffers[n], CL_TRUE, 0, BYTES, from, 0, NULL, NULL));
+    }
+    commands = new_commands(NULL);
+}
+
+static inline void end_commands(void) {
+    SUCCEEDS(clFinish(ocl.queue));
+    SUCCEEDS(khr.clReleaseCommandBufferKHR(commands));
+    for (int n = 0; n < BUFFERS; n++)
+        if (buffers[n]) SUCCEEDS(clReleaseMemObject(buffers[n]));
+    SUCCEEDS(clReleaseProgram(kernels));
+    end_opencl();
+}
+
+/* ------------------------------------------------------------------------------------ recording */
+
+static inline void record(cl_command_buffer_khr b, cl_kernel k, size_t count) {
+    SUCCEEDS(khr.clCommandNDRangeKernelKHR(b, NULL, NULL, k, 1, NULL, &count, NULL, 0, NULL, NULL,
+                                           NULL));
+    SUCCEEDS(clReleaseKernel(k));
+}
+
+/* A kernel with two buffers for its first arguments. */
+static inline cl_kernel with_buffers(const char *name, cl_mem to, cl_mem from) {
+    cl_kernel k = MAKE(clCreateKernel(kernels, name, &error));
+    SUCCEEDS(clSetKernelArg(k, 0, sizeof to, &to));
+    SUCCEEDS(clSetKernelArg(k, 1, sizeof from, &from));
+    return k;
+}
+
+static inline void record_add(cl_command_buffer_khr b, int to, int from, int n) {
+    cl_kernel k = with_buffers("add", buffers[to], buffers[from]);
+    SUCCEEDS(clSetKernelArg(k, 2, sizeof n, &n));
+    record(b, k, COUNT);
+}
+
+static inline void record_reverse(cl_command_buffer_khr b, int to, int from) {
+    record(b, with_buffers("reverse", buffers[to], buffers[from]), COUNT);
+}
+
+static inline void finalize(cl_command_buffer_khr b) {
+    SUCCEEDS(khr.clFinalizeCommandBufferKHR(b));
+}
+
+static inline void run(cl_command_buffer_khr b) {
+    SUCCEEDS(khr.clEnqueueCommandBufferKHR(0, NULL, b, 0, NULL, NULL));
+    SUCCEEDS(clFinish(ocl.queue));
+}
+
+static inline cl_uint count_launches(cl_command_buffer_khr b) {
+    cl_uint n;
+    SUCCEEDS(
+        khr.clGetCommandBufferInfoKHR(b, CL_COMMAND_BUFFER_LAUNCH_COUNT_SPVF, sizeof n, &n, NULL));
+    return n;
+}
+
+static inline bool report_has(cl_command_buffer_khr b, const char *text) {
+    static char report[1 << 16];
+    SUCCEEDS(khr.clGetCommandBufferInfoKHR(b, CL_COMMAND_BUFFER_FUSION_REPORT_SPVF, sizeof report,
+                                           report, NULL));
+    bool found = strstr(report, text) != NULL;
+    if (!found) fprintf(stderr, "no \"%s\" in the report:\n%s", text, report);
+    return found;
+}
+
+static inline void read_ints(int from, int to[COUNT]) {
+    SUCCEEDS(clEnqueueReadBuffer(ocl.queue, buffers[from], CL_TRUE, 0, BYTES, to, 0, NULL, NULL));
+}
+
+#endif
