@@ -7,7 +7,7 @@ to=${DESTDIR:-}
 install -D -m 755 "$1/spvfuse" "$to$prefix/bin/spvfuse"
 install -D -m 644 "$1/libspvfuse.a" "$to$prefix/lib/libspvfuse.a"
 install -D -m 755 "$1/libspvfuse.so" "$to$prefix/lib/libspvfuse.so"
-for header in spvfuse.h spvfuse_queue.h; do
+for header in spvfuse.h spvfuse_queue.h spvfuse_opencl.h; do
     install -D -m 644 "runtime/$header" "$to$prefix/include/$header"
 done
 mkdir -p "$to/etc/OpenCL/vendors"

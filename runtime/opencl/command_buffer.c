@@ -140,7 +140,7 @@ cl_int ocl_record(const ocl_recording *r, cl_event command) {
 static cl_int check_command(const ocl_recording *r, cl_command_queue q,
                             const cl_mutable_command_khr *handle) {
     if (!is_command_buffer(r->buffer)) return CL_INVALID_COMMAND_BUFFER_KHR;
-    if (q) return CL_INVALID_COMMAND_QUEUE;
+    if (q) return CL_INVALID_COMMAND_QUEUE; /* there are no several */
     if (handle) return CL_INVALID_VALUE;
     pthread_mutex_lock(&r->buffer->lock);
     bool finalized = r->buffer->finalized;

@@ -131,11 +131,12 @@ static void make_launch(job *j, fused_kernel *k) {
 
 static void tell(const job *j, const spvf_explanation *e, cl_uint first, cl_uint count) {
     char *text = spvf_explanation_text(e);
+    if (!text) ir_throw(j->arena.cx, IR_ERR_MEMORY);
     if (e->fused)
         fprintf(j->report, "commands %u to %u are one kernel\n", first + 1, first + count);
     else
         fprintf(j->report, "command %u does not go with what is before it\n", first + count + 1);
-    fputs(text ? text : "", j->report);
+    fputs(text, j->report);
     free(text);
 }
 

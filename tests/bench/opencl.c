@@ -1,5 +1,5 @@
-/* opencl.c — what an OpenCL program waits for: launches of empty kernels, and a process that starts,
- * next to PoCL.
+/* opencl.c — what an OpenCL program waits for: launches of empty kernels, a chain of kernels that was
+ * recorded in a command buffer, and a process that starts, next to PoCL.
  *
  *   opencl SPVFUSE.icd POCL.icd VADD.spv
  *
@@ -9,15 +9,16 @@
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_ENABLE_BETA_EXTENSIONS
 #include "tests/bench/bench.h"
 
-#include <CL/cl.h>
+#include <CL/cl_ext.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LAUNCHES = 2001, CHAINS = 501, CHAIN = 8, STARTS = 21, ITEMS = 64 };
+enum { LAUNCHES = 2001, CHAINS = 501, CHAIN = 8, STARTS = 21, ITEMS = 64, LARGE = 1 << 20 };
 
 typedef struct {
     cl_context context;
@@ -36,8 +37,8 @@ static bool open_session(session *s) {
     return error == CL_SUCCESS;
 }
 
-static cl_mem new_buffer(const session *s, cl_mem_flags flags, void *data) {
-    return clCreateBuffer(s->context, flags, ITEMS * sizeof(float), data, NULL);
+static cl_mem new_buffer(const session *s, cl_mem_flags flags, void *data, size_t items) {
+    return clCreateBuffer(s->context, flags, items * sizeof(float), data, NULL);
 }
 
 static void enqueue(const session *s, cl_kernel k, size_t items) {
@@ -50,7 +51,7 @@ static cl_kernel build_empty(const session *s) {
     const char *source = "kernel void empty(global float *x) {}";
     cl_program p = clCreateProgramWithSource(s->context, 1, &source, NULL, NULL);
     if (clBuildProgram(p, 1, &s->device, "", NULL, NULL) != CL_SUCCESS) return NULL;
-    cl_mem m = new_buffer(s, 0, NULL);
+    cl_mem m = new_buffer(s, 0, NULL, ITEMS);
     cl_kernel k = clCreateKernel(p, "empty", NULL);
     clSetKernelArg(k, 0, sizeof m, &m);
     return k;
@@ -67,12 +68,105 @@ static double launch(const session *s, cl_kernel k, unsigned samples, unsigned c
     return median(v, samples);
 }
 
-/* {one, a chain}; 0: there is no such implementation. */
-static void time_launches(double t[2]) {
+/* --------------------------------------------------------------------------------------- chains */
+
+static cl_program build_steps(const session *s) {
+    const char *source =
+        "kernel void advance(global float *to, global const float *from, float k) {"
+        "  size_t i = get_global_id(0);"
+        "  to[i] = from[i] * k + 1.0f;"
+        "}";
+    cl_program p = clCreateProgramWithSource(s->context, 1, &source, NULL, NULL);
+    return clBuildProgram(p, 1, &s->device, "", NULL, NULL) == CL_SUCCESS ? p : NULL;
+}
+
+typedef struct {
+    clCreateCommandBufferKHR_fn create;
+    clCommandNDRangeKernelKHR_fn add;
+    clFinalizeCommandBufferKHR_fn finalize;
+    clEnqueueCommandBufferKHR_fn enqueue;
+} recorder;
+
+static void find_entry(const session *s, const char *name, void *to) {
+    cl_platform_id p;
+    clGetDeviceInfo(s->device, CL_DEVICE_PLATFORM, sizeof p, &p, NULL);
+    void *entry = clGetExtensionFunctionAddressForPlatform(p, name);
+    memcpy(to, &entry, sizeof entry);
+}
+
+static bool find_recorder(const session *s, recorder *r) {
+    find_entry(s, "clCreateCommandBufferKHR", &r->create);
+    find_entry(s, "clCommandNDRangeKernelKHR", &r->add);
+    find_entry(s, "clFinalizeCommandBufferKHR", &r->finalize);
+    find_entry(s, "clEnqueueCommandBufferKHR", &r->enqueue);
+    return r->create && r->add && r->finalize && r->enqueue;
+}
+
+typedef struct {
+    cl_kernel kernel[CHAIN]; /* each reads what the one before it wrote */
+    size_t items;
+} chain;
+
+static void make_chain(const session *s, cl_program p, size_t items, chain *c) {
+    cl_mem m[CHAIN + 1];
+    const float half = 0.5f;
+    c->items = items;
+    for (unsigned n = 0; n <= CHAIN; n++) m[n] = new_buffer(s, 0, NULL, items);
+    for (unsigned n = 0; n < CHAIN; n++) {
+        c->kernel[n] = clCreateKernel(p, "advance", NULL);
+        clSetKernelArg(c->kernel[n], 0, sizeof *m, &m[n + 1]);
+        clSetKernelArg(c->kernel[n], 1, sizeof *m, &m[n]);
+        clSetKernelArg(c->kernel[n], 2, sizeof half, &half);
+    }
+}
+
+static double run_chain(const session *s, const chain *c) {
+    double v[CHAINS];
+    for (unsigned n = 0; n < CHAINS; n++) {
+        double start = now();
+        for (unsigned k = 0; k < CHAIN; k++) enqueue(s, c->kernel[k], c->items);
+        clFinish(s->queue);
+        v[n] = now() - start;
+    }
+    return median(v, CHAINS);
+}
+
+/* 0: nothing can be recorded. */
+static double run_recorded(const session *s, const chain *c) {
+    double v[CHAINS];
+    recorder r;
+    if (!find_recorder(s, &r)) return 0;
+    cl_command_buffer_khr b = r.create(1, &s->queue, NULL, NULL);
+    for (unsigned k = 0; k < CHAIN; k++)
+        r.add(b, NULL, NULL, c->kernel[k], 1, NULL, &c->items, NULL, 0, NULL, NULL, NULL);
+    bool ok = r.finalize(b) == CL_SUCCESS;
+    for (unsigned n = 0; n < CHAINS; n++) {
+        double start = now();
+        ok = ok && r.enqueue(0, NULL, b, 0, NULL, NULL) == CL_SUCCESS;
+        clFinish(s->queue);
+        v[n] = now() - start;
+    }
+    return ok ? median(v, CHAINS) : 0;
+}
+
+/* Of an empty kernel, several of them, a chain of few items and of many, and recorded; 0: there is
+ * no such implementation. */
+enum { EMPTY, SEVERAL, FEW, MANY, FEW_RECORDED, MANY_RECORDED, TIMES };
+
+static void time_all(double t[TIMES]) {
     session s;
     cl_kernel k = open_session(&s) ? build_empty(&s) : NULL;
-    t[0] = k ? launch(&s, k, LAUNCHES, 1) : 0;
-    t[1] = k ? launch(&s, k, CHAINS, CHAIN) : 0;
+    cl_program p = k ? build_steps(&s) : NULL;
+    if (!p) return;
+    chain few, many;
+    make_chain(&s, p, ITEMS, &few);
+    make_chain(&s, p, LARGE, &many);
+    t[EMPTY] = launch(&s, k, LAUNCHES, 1);
+    t[SEVERAL] = launch(&s, k, CHAINS, CHAIN);
+    t[FEW] = run_chain(&s, &few);
+    t[MANY] = run_chain(&s, &many);
+    t[FEW_RECORDED] = run_recorded(&s, &few);
+    t[MANY_RECORDED] = run_recorded(&s, &many);
 }
 
 /* --------------------------------------------------------------------------------------- starts */
@@ -92,7 +186,8 @@ static bool run_vadd(const session *s, file code) {
     if (error != CL_SUCCESS || clBuildProgram(p, 1, &s->device, "", NULL, NULL) != CL_SUCCESS)
         return false;
     cl_kernel k = clCreateKernel(p, "vadd", &error);
-    cl_mem in = new_buffer(s, CL_MEM_COPY_HOST_PTR, x), out = new_buffer(s, 0, NULL);
+    cl_mem in = new_buffer(s, CL_MEM_COPY_HOST_PTR, x, ITEMS);
+    cl_mem out = new_buffer(s, 0, NULL, ITEMS);
     const cl_mem args[] = {in, in, out};
     for (cl_uint n = 0; n < 3; n++) clSetKernelArg(k, n, sizeof *args, &args[n]);
     enqueue(s, k, ITEMS);
@@ -108,49 +203,54 @@ static void time_start(const char *path, double *t) {
 /* ------------------------------------------------------------------------------------ processes */
 
 typedef struct {
-    const char *vendors, *module; /* module NULL: launches */
+    const char *vendors, *what; /* a module, or "-": launches */
 } run;
 
 /* This program again, as the loader reads its environment once; what it printed. */
-static void in_process(const char *self, run r, double t[2]) {
+static void in_process(const char *self, run r, double t[TIMES]) {
     char command[3000];
-    t[0] = t[1] = 0;
     setenv("OCL_ICD_VENDORS", r.vendors, 1);
-    snprintf(command, sizeof command, "%s %s", self, r.module ? r.module : "-");
+    snprintf(command, sizeof command, "%s %s", self, r.what);
     FILE *f = popen(command, "r");
-    if (!f || fscanf(f, "%lf %lf", &t[0], &t[1]) != 2) t[0] = t[1] = 0;
+    bool ok = f;
+    for (unsigned n = 0; n < TIMES; n++) ok = ok && fscanf(f, "%lf", &t[n]) == 1;
+    for (unsigned n = 0; n < TIMES && !ok; n++) t[n] = 0;
     if (f) pclose(f);
 }
 
 static int measure(const char *what) {
-    double t[2] = {0};
+    double t[TIMES] = {0};
     if (strcmp(what, "-") == 0)
-        time_launches(t);
+        time_all(t);
     else
         time_start(what, t);
-    printf("%f %f\n", t[0], t[1]);
+    for (unsigned n = 0; n < TIMES; n++) printf("%f\n", t[n]);
     return 0;
 }
 
-static void print_launches(const char *what, double ours, double peer) {
+static void print_both(const char *what, double ours, double peer) {
     printf("  %-38s %7.2f us  PoCL %8.2f us  %6.1f x\n", what, ours, peer, ours ? peer / ours : 0);
 }
 
 int main(int argc, char **argv) {
-    double ours[2], peer[2], starts[STARTS];
+    double ours[TIMES], peer[TIMES], starts[STARTS];
     if (argc == 2) return measure(argv[1]);
     if (argc != 4) return 2;
-    in_process(argv[0], (run){argv[1], NULL}, ours);
-    in_process(argv[0], (run){argv[2], NULL}, peer);
+    in_process(argv[0], (run){argv[1], "-"}, ours);
+    in_process(argv[0], (run){argv[2], "-"}, peer);
     for (unsigned n = 0; n < STARTS; n++) {
-        double t[2];
+        double t[TIMES];
         in_process(argv[0], (run){argv[1], argv[3]}, t);
         starts[n] = t[0];
     }
-    printf("OpenCL, an empty kernel\n");
-    print_launches("enqueued and waited for", ours[0], peer[0]);
-    print_launches("eight of them", ours[1], peer[1]);
+    printf("OpenCL, enqueued and waited for\n");
+    print_both("an empty kernel", ours[EMPTY], peer[EMPTY]);
+    print_both("eight of them", ours[SEVERAL], peer[SEVERAL]);
+    print_both("a chain of eight, 64 items", ours[FEW], peer[FEW]);
+    print_both("  recorded", ours[FEW_RECORDED], peer[FEW_RECORDED]);
+    print_both("a chain of eight, 2^20 items", ours[MANY], peer[MANY]);
+    print_both("  recorded", ours[MANY_RECORDED], peer[MANY_RECORDED]);
     printf("  a process to its first result, CPU time %6.2f ms (asked: 5)\n",
            median(starts, STARTS) / 1000);
-    return !ours[0] || !starts[0];
+    return !ours[EMPTY] || !ours[MANY_RECORDED] || !starts[0];
 }

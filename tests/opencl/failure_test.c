@@ -2,8 +2,11 @@
  *
  * The program's malloc and its kin are those of all that it loads.  Sanitizers have their own: with
  * them nothing fails. */
+#define CL_ENABLE_BETA_EXTENSIONS
 #include "tests/opencl/buffers.h"
 #include "tests/opencl/module.h"
+
+#include <CL/cl_ext.h>
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -18,6 +21,7 @@ enum { CAN_FAIL = true };
 #pragma GCC visibility push(default)
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
 void *__libc_memalign(size_t align, size_t size);
 
 /* From one allocation on all do. */
@@ -30,6 +34,8 @@ static bool fails(void) {
 void *malloc(size_t size) { return fails() ? NULL : __libc_malloc(size); }
 
 void *calloc(size_t count, size_t size) { return fails() ? NULL : __libc_calloc(count, size); }
+
+void *realloc(void *old, size_t size) { return fails() ? NULL : __libc_realloc(old, size); }
 
 void *aligned_alloc(size_t align, size_t size) {
     return fails() ? NULL : __libc_memalign(align, size);
@@ -223,5 +229,44 @@ Test(failure, binaries) {
     p = through_binary(p);
     fail_each(build_it, p, 0);
     cr_expect_eq(result_of(p, "k"), 5);
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+/* ------------------------------------------------------------------------------ command buffers */
+
+static void *entry(const char *name) {
+    return clGetExtensionFunctionAddressForPlatform(ocl.platform, name);
+}
+
+static cl_int record_and_run(void *user) {
+    clCreateCommandBufferKHR_fn create_commands;
+    clCommandNDRangeKernelKHR_fn record;
+    clFinalizeCommandBufferKHR_fn finalize;
+    clEnqueueCommandBufferKHR_fn enqueue;
+    clReleaseCommandBufferKHR_fn release;
+    const size_t one = 1;
+    *(void **)&create_commands = entry("clCreateCommandBufferKHR");
+    *(void **)&record = entry("clCommandNDRangeKernelKHR");
+    *(void **)&finalize = entry("clFinalizeCommandBufferKHR");
+    *(void **)&enqueue = entry("clEnqueueCommandBufferKHR");
+    *(void **)&release = entry("clReleaseCommandBufferKHR");
+    cl_command_buffer_khr b = create_commands(1, &ocl.queue, NULL, &error);
+    if (!b) return error;
+    cl_int status = CL_SUCCESS;
+    for (int n = 0; n < 20 && !status; n++)
+        status = record(b, NULL, NULL, user, 1, NULL, &one, NULL, 0, NULL, NULL, NULL);
+    if (!status) status = finalize(b);
+    if (!status) status = finish(enqueue(0, NULL, b, 0, NULL, NULL));
+    release(b);
+    return status;
+}
+
+Test(failure, command_buffers) {
+    cl_program p = make_il();
+    build(p, NULL);
+    cl_kernel k = MAKE(clCreateKernel(p, "k", &error));
+    SUCCEEDS(clSetKernelArg(k, 0, sizeof buffer, &buffer));
+    fail_each(record_and_run, k, 0);
+    SUCCEEDS(clReleaseKernel(k));
     SUCCEEDS(clReleaseProgram(p));
 }
