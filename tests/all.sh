@@ -49,6 +49,7 @@ for variant in $sanitized $release; do
     suite "$short-pool-stress" "$variant/tests/runtime/pool_stress"
     suite "$short-queue-stress" "$variant/tests/runtime/queue_stress"
     suite "$short-memory-stress" "$variant/tests/opencl/memory_stress"
+    suite "$short-command-stress" "$variant/tests/opencl/command_stress"
     for target in spirv text plan gen entry regalloc; do
         suite "$short-fuzz-$target" "$variant/tests/fuzz/$target" -n 1500 -s 1 "$release/seeds/$target"
     done
