@@ -83,24 +83,18 @@ if [ -n "$level" ] && [ "$level" -lt 3 ] && command -v qemu-x86_64 >/dev/null; t
         "$release/corpus" --stage oracle --oracle cpu:v3 --bounds tests/corpus/cpu_bounds.txt
 fi
 
-run_one() {
-    name=${1%%	*}
-    start=$(date +%s)
-    sh -c "${1#*	}" >"$work/$name.out" 2>&1
-    echo "$? $(($(date +%s) - start))" >"$work/$name.rc"
-}
-
 # Lines $1 to $2 of the list, two at a time.
+export work list
 run_lines() {
-    sed -n "$1,$2p" "$list" >"$work/now"
-    while IFS= read -r one && { IFS= read -r two || two=; }; do
-        run_one "$one" &
-        [ -n "$two" ] && { run_one "$two" & }
-        wait
-    done <"$work/now"
+    seq "$1" "$2" | xargs -P 2 -I NUMBER sh -c '
+        line=$(sed -n NUMBERp "$list")
+        name=${line%%	*}
+        start=$(date +%s)
+        sh -c "${line#*	}" >"$work/$name.out" 2>&1
+        echo "$? $(($(date +%s) - start))" >"$work/$name.rc"'
 }
 run_lines 1 "$barrier"
-run_lines $((barrier + 1)) 9999
+run_lines $((barrier + 1)) "$(grep -c . "$list")"
 
 awk -F '\t' '{ print $1 }' "$list" | while read -r name; do
     read -r rc seconds <"$work/$name.rc"

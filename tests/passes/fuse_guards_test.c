@@ -146,6 +146,19 @@ Test(fuse, variables_of_the_program_stay_with_it) {
     fused.module = NULL;
 }
 
+Test(fuse, what_one_member_prints_comes_before_what_the_next_prints) {
+    ir_module *m = parse("kernel @say() {\ne:\n  %r: i32 = printf \"hi\"\n  ret\n}\n"
+                         "kernel @quiet() {\ne:\n  ret\n}\n");
+    const pass_fuse_member members[] = {member(m, "say", "4"), member(m, "quiet", "4"),
+                                        member(m, "say", "4")};
+    pass_fuse_request q = {.name = "f", .members = members, .nmembers = 2};
+    assert_fuses(&q);
+    q.nmembers = 3;
+    assert_refused(&q, "fuse.printf", "@say and @say print");
+    q.force = true;
+    assert_fuses(&q);
+}
+
 Test(fuse, kernels_of_several_modules) {
     ir_module *m = parse(with_table), *n = parse(add_mul), *o = parse(with_table);
     const pass_fuse_member members[] = {member(m, "k", "32/16"), member(n, "add", "32/16"),
