@@ -153,6 +153,7 @@ Test(fuse, what_one_member_prints_comes_before_what_the_next_prints) {
                                         member(m, "say", "4")};
     pass_fuse_request q = {.name = "f", .members = members, .nmembers = 2};
     assert_fuses(&q);
+    ir_module_free(fused.module);
     q.nmembers = 3;
     assert_refused(&q, "fuse.printf", "@say and @say print");
     q.force = true;
