@@ -65,14 +65,21 @@ static ir_imm group_imm(uint32_t scope) {
     return (ir_imm){.group = {.scope = (uint8_t)scope, .uniform = 1}};
 }
 
+/* An integer that is true unless it is 0. */
+static ir_inst *truth(reader *r, uint32_t k) {
+    ir_inst *x = spv_arg_int(r, k);
+    return spv_op2(r, IR_OP_ne, IR_I1, x, ir_const(r->b.f, x->type, 0));
+}
+
 /* work_group_all(int), sub_group_any(int): data is the op, more the scope */
 void spv_call_vote(reader *r, const spv_builtin *b, const char *key) {
     spv_want_args(r, key, 1);
-    ir_inst *x = spv_arg_int(r, 0);
-    x = spv_op2(r, IR_OP_ne, IR_I1, x, ir_const(r->b.f, x->type, 0));
+    ir_inst *x = truth(r, 0);
     x = ir_build_raw(&r->b, (ir_op)b->data, IR_I1, 0, group_imm(b->more), 1, &x);
     define_truth(r, x);
 }
+
+static bool is_logical(const char *what) { return !strncmp(what, "logical_", 8); }
 
 static ir_op reduce_op(reader *r, const char *key, const char *what) {
     char c = spv_key_class(key);
@@ -82,24 +89,27 @@ static ir_op reduce_op(reader *r, const char *key, const char *what) {
         return c == 'f' ? IR_OP_group_fmin : c == 'u' ? IR_OP_group_umin : IR_OP_group_smin;
     if (!strcmp(what, "max"))
         return c == 'f' ? IR_OP_group_fmax : c == 'u' ? IR_OP_group_umax : IR_OP_group_smax;
+    if (is_logical(what)) what += strlen("logical_");
     if (!strcmp(what, "and") && c != 'f') return IR_OP_group_and;
     if (!strcmp(what, "or") && c != 'f') return IR_OP_group_or;
     if (!strcmp(what, "xor") && c != 'f') return IR_OP_group_xor;
     spv_refuse(r, "the call of %s is not supported", spv_key_name(key));
 }
 
-/* …_reduce_add, …_scan_inclusive_max: data is the ir_groupop, more the scope */
+/* …_reduce_add, …_scan_inclusive_max, …_reduce_logical_and: data is the ir_groupop, more the
+ * scope */
 void spv_call_reduce(reader *r, const spv_builtin *b, const char *key) {
     spv_want_args(r, key, 1);
     ir_type t = result_type(r);
-    ir_op op = reduce_op(r, key, strrchr(key, '_') + 1);
+    const char *what = spv_key_name(key) + strlen(b->name) - 1; /* the rest, at the '*' */
+    ir_op op = reduce_op(r, key, what);
     bool floats = spv_key_class(key) == 'f';
     if (floats ? !ir_is_float(t) : !ir_is_int(t) || ir_is_bool(t))
         spv_fail(r, "%s does not work on %s", spv_key_name(key), spv_type_name(r, r->in.type));
     ir_imm imm = group_imm(b->more);
     imm.group.op = (uint8_t)b->data;
-    ir_inst *x = spv_arg_of(r, 0, t);
-    spv_define(r, ir_build_raw(&r->b, op, t, 0, imm, 1, &x));
+    ir_inst *x = is_logical(what) ? truth(r, 0) : spv_arg_of(r, 0, t);
+    define_truth(r, ir_build_raw(&r->b, op, x->type, 0, imm, 1, &x));
 }
 
 /* broadcast(value, x [, y [, z]]) */
@@ -263,6 +273,31 @@ void spv_call_dot(reader *r, const spv_builtin *b, const char *key) {
     (void)b;
     if (!ir_is_float(x->type)) spv_bad_type(r, 0, "floats");
     define_result(r, spv_op2(r, IR_OP_dot, ir_elem(x->type), x, y));
+}
+
+/* The instruction of a packed dot product, by what of its operands is signed. */
+static uint32_t dot_opcode(const char *signs, bool adds) {
+    if (signs[0] != signs[1]) return adds ? SPV_OP_SUDotAccSat : SPV_OP_SUDot;
+    if (signs[0] == 's') return adds ? SPV_OP_SDotAccSat : SPV_OP_SDot;
+    return adds ? SPV_OP_UDotAccSat : SPV_OP_UDot;
+}
+
+/* dot_4x8packed_us_int(x, y), dot_acc_sat_4x8packed_us_int(x, y, sum): data is 1 with a sum.  The
+ * instruction for different signs takes the signed operand first. */
+void spv_call_packed_dot(reader *r, const spv_builtin *b, const char *key) {
+    const char *signs = spv_key_name(key) + strlen(b->name) - 1;
+    uint32_t n = 2 + b->data;
+    spv_want_args(r, key, n);
+    if (strspn(signs, "us") < 2)
+        spv_refuse(r, "the call of %s is not supported", spv_key_name(key));
+    bool turn = signs[0] == 'u' && signs[1] == 's';
+    uint32_t *args = ir_new_array(&r->scratch, uint32_t, n + 1);
+    for (uint32_t k = 0; k < n; k++) args[k] = r->in.arg[turn && k < 2 ? 1 - k : k];
+    args[n] = SpvPackedVectorFormatPackedVectorFormat4x8Bit;
+    r->in.opcode = dot_opcode(signs, b->data);
+    r->in.arg = args;
+    r->in.n = n + 1;
+    spv_read_int_dot(r);
 }
 
 /* ----------------------------------------------------------------------------------- OpenCL.std */

@@ -85,6 +85,9 @@ static uint8_t cluster_log(reader *r) {
     uint8_t log = 0;
     if (r->in.n < 4 || !spv_int_constant(r, r->in.arg[3], &size) || !size || (size & (size - 1)))
         spv_fail(r, "%s: the cluster size is not a constant power of two", spv_op_name(r));
+    if (size >> IR_MAX_CLUSTER_LOG > 1)
+        spv_refuse(r, "%s with clusters of %llu work-items is not supported", spv_op_name(r),
+                   (unsigned long long)size);
     while (UINT64_C(1) << log < size) log++;
     return log;
 }
@@ -211,8 +214,8 @@ void spv_read_subgroup_khr(reader *r) {
 
 void spv_read_group_rotate(reader *r) {
     ir_inst *args[2] = {moved(r, 1), spv_arg_int(r, 2)};
-    if (r->in.n > 3) spv_refuse_inst(r, "clustered rotation");
     ir_imm imm = group_imm(r, r->in.arg[0], false);
+    if (r->in.n > 3) imm.group.op = IR_GROUP_CLUSTERED, imm.group.log_size = cluster_log(r);
     spv_define(r, emit(r, IR_OP_group_rotate, args[0]->type, imm, 2, args));
 }
 

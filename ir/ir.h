@@ -397,6 +397,7 @@ typedef enum {
     IR_GROUP_EXCLUSIVE,
     IR_GROUP_CLUSTERED
 } ir_groupop;
+enum { IR_MAX_CLUSTER_LOG = 16 }; /* more than work-groups have */
 
 /* Scopes and semantics keep SPIR-V's numbers. */
 enum {

@@ -318,7 +318,8 @@ static void parse_group(text_parser *p, statement *s) {
     if (!mode && text_is_scan(s->op)) text_expected(p, "reduce, inclusive, exclusive or clustered");
     s->imm.group.op = (uint8_t)(mode ? mode->bits : IR_GROUP_REDUCE);
     if (s->imm.group.op == IR_GROUP_CLUSTERED)
-        s->imm.group.log_size = parse_log2(p, 1 << 16, "the size of a cluster");
+        s->imm.group.log_size =
+            parse_log2(p, UINT64_C(1) << IR_MAX_CLUSTER_LOG, "the size of a cluster");
     s->imm.group.uniform = 1;
     if (text_same_line(p) && text_accept_word(p, "nonuniform"))
         s->imm.group.uniform = 0;

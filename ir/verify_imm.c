@@ -37,16 +37,21 @@ static void check_sync(verifier *v, const ir_inst *i) {
         verify_fail(v, "only atomic_cmpxchg has semantics for the unequal case");
 }
 
+static bool is_clustered_rotation(const ir_inst *i) {
+    return i->op == IR_OP_group_rotate && i->imm.group.op == IR_GROUP_CLUSTERED;
+}
+
 static void check_group(verifier *v, const ir_inst *i) {
     unsigned op = i->imm.group.op, scope = i->imm.group.scope;
     if (scope != IR_SCOPE_WORKGROUP && scope != IR_SCOPE_SUBGROUP)
         verify_fail(v, "a group is a work-group or a sub-group, not scope %u", scope);
     if (op > IR_GROUP_CLUSTERED)
         verify_fail(v, "unknown group operation %u", op);
-    else if (op && !text_is_scan((ir_op)i->op))
+    else if (op && !text_is_scan((ir_op)i->op) && !is_clustered_rotation(i))
         verify_fail(v, "%s neither reduces nor scans", ir_info(i)->name);
     if (i->imm.group.log_size && op != IR_GROUP_CLUSTERED)
         verify_fail(v, "only clustered operations have a cluster size");
+    if (i->imm.group.log_size > IR_MAX_CLUSTER_LOG) verify_fail(v, "the cluster is too large");
     if (i->imm.group.uniform > 1) verify_fail(v, "uniform is 0 or 1");
 }
 

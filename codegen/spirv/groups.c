@@ -46,6 +46,10 @@ static uint32_t scope_of(sw_func *fn, const ir_inst *i) {
     return sw_u32(fn->w, i->imm.group.scope);
 }
 
+static uint32_t cluster_size(sw_func *fn, const ir_inst *i) {
+    return sw_u32(fn->w, 1u << i->imm.group.log_size);
+}
+
 static void put(sw_func *fn, const ir_inst *i, SpvOp op, sw_list operands) {
     sw_set_value(fn, i, sw_emit_result(fn, op, sw_type(fn->w, i->type), operands));
 }
@@ -73,7 +77,7 @@ static void emit_nonuniform(sw_func *fn, const ir_inst *i, const group_row *row)
     need_nonuniform(fn, clustered ? SpvCapabilityGroupNonUniformClustered
                                   : SpvCapabilityGroupNonUniformArithmetic);
     uint32_t operands[4] = {scope_of(fn, i), i->imm.group.op, sw_arg(fn, i, 0), 0};
-    if (clustered) operands[3] = sw_u32(fn->w, 1u << i->imm.group.log_size);
+    if (clustered) operands[3] = cluster_size(fn, i);
     put(fn, i, op, (sw_list){clustered ? 4 : 3, operands});
 }
 
@@ -131,9 +135,11 @@ static SpvCapability capability_of(sw_func *fn, ir_op op) {
 
 static void emit_other(sw_func *fn, const ir_inst *i) {
     uint32_t operands[4] = {scope_of(fn, i)}, n = 1;
+    bool counts = i->op == IR_OP_group_ballot_count;
     need_nonuniform(fn, capability_of(fn, (ir_op)i->op));
-    if (i->op == IR_OP_group_ballot_count) operands[n++] = i->imm.group.op;
+    if (counts) operands[n++] = i->imm.group.op;
     for (unsigned k = 0; k < i->nargs; k++) operands[n++] = sw_arg(fn, i, k);
+    if (!counts && i->imm.group.op == IR_GROUP_CLUSTERED) operands[n++] = cluster_size(fn, i);
     put(fn, i, (SpvOp)sw_opcode_of(ir_info(i)->spirv), (sw_list){n, operands});
 }
 

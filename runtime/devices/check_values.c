@@ -192,7 +192,8 @@ static void take_from(const meeting *m, uint32_t k, uint32_t from, bool undef) {
 static uint64_t rotated(const meeting *m, uint32_t id, uint64_t delta) {
     uint64_t size = m->at->imm.group.scope == IR_SCOPE_SUBGROUP ? m->l->options.subgroup_size
                                                                 : m->l->group.nitems;
-    return (id + delta) % size;
+    if (m->at->imm.group.op == IR_GROUP_CLUSTERED) size = UINT64_C(1) << m->at->imm.group.log_size;
+    return id - id % size + (id + delta) % size;
 }
 
 static uint64_t shuffle_source(const meeting *m, uint32_t id, uint64_t by) {

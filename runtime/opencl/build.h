@@ -7,6 +7,7 @@
  *   options.c    the words of clBuildProgram, clCompileProgram and clLinkProgram
  *   toolchain.c  which clang is there
  *   source.c     OpenCL C to SPIR-V
+ *   prelude.c    … what stands before it
  *   link.c       several binaries to SPIR-V
  *   binary.c     SPIR-V and what has to be known of it, as bytes that last
  *   built.c      SPIR-V to kernels
@@ -92,6 +93,7 @@ bool ocl_read_options(ir_arena *a, const char *text, ocl_use use, ocl_options *o
 typedef struct {
     const char *clang;
     const char *translator; /* of LLVM's bitcode to SPIR-V; NULL: clang writes SPIR-V itself */
+    bool extensions;        /* it knows the extensions of SPIR-V that built-in functions need */
 } ocl_toolchain;
 
 /* The one that is used; NULL: there is none.  It is looked for once. */
@@ -107,6 +109,9 @@ typedef struct {
     size_t header_count;
     const ocl_options *options;
 } ocl_source;
+
+/* What stands before every source. */
+void ocl_put_prelude(ir_text *to);
 
 /* SPIR-V in the build's arena. */
 void *ocl_compile_source(ocl_build *b, const ocl_toolchain *tools, const ocl_source *s,

@@ -91,6 +91,7 @@ enum {
 
 static const size_t group_sizes[3] = {OCL_MAX_GROUP, OCL_MAX_GROUP, OCL_MAX_GROUP};
 static const cl_device_partition_property no_partition[1];
+static const cl_device_integer_dot_product_acceleration_properties_khr dot_products; /* no kind */
 
 #define VERSION(major, minor) CL_MAKE_VERSION(major, minor, 0)
 #define C_VERSION(major, minor)                                                                    \
@@ -108,6 +109,8 @@ static const cl_name_version ils[] = {IL(0), IL(1), IL(2), IL(3), IL(4)};
     X("__opencl_c_fp64", 3, 0)                                                                     \
     X("__opencl_c_generic_address_space", 3, 0)                                                    \
     X("__opencl_c_int64", 3, 0)                                                                    \
+    X("__opencl_c_integer_dot_product_input_4x8bit", 3, 0)                                         \
+    X("__opencl_c_integer_dot_product_input_4x8bit_packed", 3, 0)                                  \
     X("__opencl_c_program_scope_global_variables", 3, 0)                                           \
     X("__opencl_c_subgroups", 3, 0)                                                                \
     X("__opencl_c_work_group_collective_functions", 3, 0)
@@ -126,6 +129,16 @@ static const cl_name_version ils[] = {IL(0), IL(1), IL(2), IL(3), IL(4)};
     X("cl_khr_int64_base_atomics", 1, 0)                                                           \
     X("cl_khr_int64_extended_atomics", 1, 0)                                                       \
     X("cl_khr_subgroups", 1, 0)                                                                    \
+    X("cl_khr_subgroup_extended_types", 1, 0)                                                      \
+    X("cl_khr_subgroup_non_uniform_vote", 1, 0)                                                    \
+    X("cl_khr_subgroup_ballot", 1, 0)                                                              \
+    X("cl_khr_subgroup_non_uniform_arithmetic", 1, 0)                                              \
+    X("cl_khr_subgroup_shuffle", 1, 0)                                                             \
+    X("cl_khr_subgroup_shuffle_relative", 1, 0)                                                    \
+    X("cl_khr_subgroup_clustered_reduce", 1, 0)                                                    \
+    X("cl_khr_subgroup_rotate", 1, 0)                                                              \
+    X("cl_khr_work_group_uniform_arithmetic", 1, 0)                                                \
+    X("cl_khr_integer_dot_product", 2, 0)                                                          \
     X("cl_khr_expect_assume", 1, 0)                                                                \
     X("cl_khr_command_buffer", 0, 9)                                                               \
     X("cl_khr_create_command_queue", 1, 0)                                                         \

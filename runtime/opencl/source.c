@@ -85,37 +85,9 @@ static void write_header(compilation *c, const ocl_header *h) {
                   strlen(h->text));
 }
 
-/* What some headers of clang define for all SPIR-V, whatever -cl-ext says. */
-static const char *const too_much[] = {"__IMAGE_SUPPORT__",
-                                       "__opencl_c_images",
-                                       "__opencl_c_read_write_images",
-                                       "__opencl_c_pipes",
-                                       "__opencl_c_device_enqueue",
-                                       "cl_khr_subgroup_extended_types",
-                                       "cl_khr_subgroup_non_uniform_vote",
-                                       "cl_khr_subgroup_ballot",
-                                       "cl_khr_subgroup_non_uniform_arithmetic",
-                                       "cl_khr_subgroup_shuffle",
-                                       "cl_khr_subgroup_shuffle_relative",
-                                       "cl_khr_subgroup_clustered_reduce",
-                                       "cl_khr_subgroup_rotate",
-                                       "cl_khr_integer_dot_product",
-                                       "cl_khr_extended_bit_ops",
-                                       "cl_ext_float_atomics"};
-
-/* Is there "+NAME" in the list of -cl-ext? */
-static bool has_extension(const char *name) {
-    size_t n = strlen(name);
-    const char *s = ocl_c_extensions;
-    while ((s = strstr(s + 1, name)))
-        if (s[-1] == '+' && (!s[n] || s[n] == ',')) return true;
-    return false;
-}
-
 static void write_source(compilation *c) {
     ir_text text = {.arena = &c->build->arena};
-    for (size_t k = 0; k < sizeof too_much / sizeof *too_much; k++)
-        if (!has_extension(too_much[k])) ir_putf(&text, "#undef %s\n", too_much[k]);
+    ocl_put_prelude(&text);
     ir_put(&text, "#line 1 \"program.cl\"\n");
     ir_put(&text, c->source->source);
     rt_write_file(c->build->context, c->input, text.data, text.n);
@@ -130,6 +102,11 @@ static void add(compilation *c, arguments *to, const char *const *words) {
 }
 
 #define ADD(c, to, ...) add(c, to, (const char *const[]){__VA_ARGS__, NULL})
+
+/* Extensions of SPIR-V that some built-in functions need. */
+static const char spirv_extensions[] =
+    "--spirv-ext=+SPV_KHR_integer_dot_product,+SPV_KHR_subgroup_rotate,"
+    "+SPV_KHR_uniform_group_instructions";
 
 /* What a program said, to the log. */
 static void take_messages(compilation *c) {
@@ -163,7 +140,10 @@ static bool run_clang(compilation *c, bool optimizer) {
     if (!o->has_std) ADD(c, &words, "-cl-std=CL1.2");
     ADD(c, &words, "-I", c->include);
     for (uint32_t k = 0; k < o->words.n; k++) ADD(c, &words, o->words.data[k]);
-    if (c->tools->translator) ADD(c, &words, "-emit-llvm");
+    if (c->tools->translator)
+        ADD(c, &words, "-emit-llvm");
+    else if (c->tools->extensions)
+        ADD(c, &words, "-mllvm", spirv_extensions);
     ADD(c, &words, "-");
     return run(c, &words, c->input, c->tools->translator ? c->bitcode : c->output);
 }
@@ -171,6 +151,7 @@ static bool run_clang(compilation *c, bool optimizer) {
 static bool run_translator(compilation *c) {
     arguments words = {0};
     ADD(c, &words, c->tools->translator, "--preserve-ocl-kernel-arg-type-metadata-through-string");
+    if (c->tools->extensions) ADD(c, &words, spirv_extensions);
     ADD(c, &words, c->bitcode);
     return run(c, &words, NULL, c->output);
 }

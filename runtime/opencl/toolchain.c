@@ -34,9 +34,15 @@ static void compile_something(void *arg) {
     spvf_module_destroy(ocl_load(s->build, "program", &code));
 }
 
-static bool works(search *s, const char *clang, const char *translator) {
-    s->found = (ocl_toolchain){clang, translator};
+static bool is_found(search *s, ocl_toolchain tools) {
+    s->found = tools;
     return ocl_step(s->build, compile_something, s, CL_COMPILER_NOT_AVAILABLE) == CL_SUCCESS;
+}
+
+/* Older ones do not know all extensions, and refuse to hear of them. */
+static bool works(search *s, const char *clang, const char *translator) {
+    return is_found(s, (ocl_toolchain){clang, translator, true}) ||
+           is_found(s, (ocl_toolchain){clang, translator, false});
 }
 
 /* ------------------------------------------------------------------------------- the candidates */
@@ -93,7 +99,7 @@ static void keep(const ocl_toolchain *found) {
     char *clang = strdup(found->clang);
     char *translator = found->translator ? strdup(found->translator) : NULL;
     if (clang && !translator == !found->translator) {
-        toolchain = (ocl_toolchain){clang, translator};
+        toolchain = (ocl_toolchain){clang, translator, found->extensions};
     } else {
         free(clang);
         free(translator);

@@ -281,6 +281,18 @@ Test(verify, group_imm) {
     expect("uniform is 0 or 1");
 }
 
+Test(verify, clusters) {
+    const ir_imm huge = {.group = {IR_SCOPE_SUBGROUP, IR_GROUP_CLUSTERED, 0, .log_size = 17}};
+    insert(IR_OP_group_add, IR_I32, huge, 1, &phi);
+    expect("the cluster is too large");
+}
+
+Test(verify, rotation_scans) {
+    const ir_imm scan = {.group = {.scope = IR_SCOPE_SUBGROUP, .op = IR_GROUP_INCLUSIVE}};
+    insert(IR_OP_group_rotate, IR_I32, scan, 2, (ir_inst *[]){phi, phi});
+    expect("group_rotate neither reduces nor scans");
+}
+
 Test(verify, missing_imm) {
     insert(IR_OP_alloca, ir_ptr(IR_PRIVATE), (ir_imm){0}, 0, NULL);
     insert(IR_OP_call, IR_I32, (ir_imm){0}, 0, NULL);

@@ -60,7 +60,9 @@ Test(source, features) {
         expect(0, DEFINED("cl_khr_3d_image_writes"), versions[k]);
         expect(0, DEFINED("__opencl_c_pipes"), versions[k]);
         expect(0, DEFINED("__opencl_c_device_enqueue"), versions[k]);
-        expect(0, DEFINED("cl_khr_subgroup_clustered_reduce"), versions[k]);
+        expect(0, DEFINED("cl_khr_extended_bit_ops"), versions[k]);
+        expect(1, DEFINED("cl_khr_expect_assume"), versions[k]);
+        expect(k > 0, DEFINED("cl_khr_subgroup_clustered_reduce"), versions[k]);
     }
     expect(1, DEFINED("__opencl_c_generic_address_space"), "-cl-std=CL3.0");
     expect(1, DEFINED("__opencl_c_work_group_collective_functions"), "-cl-std=CL3.0");

@@ -156,6 +156,8 @@ Test(check_groups, broadcasts_and_shuffles) {
              INTS(0, 1, 2, 3, 0, 1, 2, 3, 8, 9, 10, 11));
     group_op("  %r: i32 = group_rotate %i32, i32 5 workgroup\n",
              INTS(5, 6, 7, 8, 9, 10, 11, 0, 1, 2, 3, 4));
+    group_op("  %r: i32 = group_rotate %i32, i32 3 subgroup clustered 4 nonuniform\n",
+             INTS(3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10));
     group_op("  %s: i32 = group_shuffle_up %i32, i32 1 subgroup nonuniform\n"
              "  %sl: i32 = subgroup_local_id\n  %z: i1 = eq %sl, i32 0\n"
              "  %r: i32 = select %z, -1, %s\n",
