@@ -22,26 +22,13 @@ typedef struct {
 
 /* -------------------------------------------------------------------------------- what is asked */
 
-static bool is_subgroup_query(const ir_inst *i) {
-    switch (i->op) {
-    case IR_OP_subgroup_size:
-    case IR_OP_subgroup_max_size:
-    case IR_OP_num_subgroups:
-    case IR_OP_enqueued_num_subgroups:
-    case IR_OP_subgroup_id:
-    case IR_OP_subgroup_local_id:
-    case IR_OP_subgroup_mask: return true;
-    default: return false;
-    }
-}
-
 /* Does i need to know, or to wait for, the other items of its work-group? */
 static bool asks_about_group(const ir_inst *i) {
     switch (i->op) {
     case IR_OP_local_size:
     case IR_OP_enqueued_local_size:
     case IR_OP_num_groups: return true;
-    default: return ir_has_flag(i, F_CONVERGENT) || is_subgroup_query(i);
+    default: return ir_has_flag(i, F_CONVERGENT) || pass_asks_subgroup(i);
     }
 }
 
@@ -64,7 +51,7 @@ static bool needs_group(const ir_inst *i) {
     for (unsigned n = 0; n < i->nargs; n++)
         if (ir_is_ptr(ir_arg(i, n)->type) && ir_space_of(ir_arg(i, n)->type) == IR_LOCAL)
             return true;
-    return ir_has_flag(i, F_CONVERGENT) || is_subgroup_query(i);
+    return ir_has_flag(i, F_CONVERGENT) || pass_asks_subgroup(i);
 }
 
 /* ------------------------------------------------------------------------------------- refusals */

@@ -305,13 +305,27 @@ static void take_local_size(check_state *l) {
     }
 }
 
+static void take_subgroup_size(check_state *l) {
+    uint32_t *size = &l->options.subgroup_size, required = l->kernel->attrs.subgroup_size;
+    if (*size == 0) *size = required ? required : DEFAULT_SUBGROUP;
+    if (required && required != *size)
+        refuse(l, "kernel @%s requires sub-groups of %u work-items, not %u", l->kernel->name,
+               required, *size);
+    if (*size > CHECK_MAX_SUBGROUP)
+        refuse(l, "a sub-group has at most %d work-items", CHECK_MAX_SUBGROUP);
+}
+
 static void check_group_size(const check_state *l) {
-    uint64_t items = 1;
+    uint64_t items = 1, size = l->options.subgroup_size;
+    uint32_t required = l->kernel->attrs.subgroups;
     for (unsigned d = 0; d < 3; d++) {
         if (l->local[d] > CHECK_MAX_GROUP / items)
             refuse(l, "a work-group has more than %d work-items", CHECK_MAX_GROUP);
         items *= l->local[d];
     }
+    if (required && (items + size - 1) / size != required)
+        refuse(l, "kernel @%s requires %u sub-groups, not %llu", l->kernel->name, required,
+               (unsigned long long)((items + size - 1) / size));
 }
 
 static void take_range(check_state *l) {
@@ -453,10 +467,8 @@ static void unname_buffers(const check_state *l) {
 
 static void launch(void *arg) {
     check_state *l = arg;
-    if (l->options.subgroup_size == 0) l->options.subgroup_size = DEFAULT_SUBGROUP;
-    if (l->options.subgroup_size > CHECK_MAX_SUBGROUP)
-        refuse(l, "a sub-group has at most %d work-items", CHECK_MAX_SUBGROUP);
     find_kernel(l);
+    take_subgroup_size(l);
     take_range(l);
     bind_args(l);
     check_run_groups(l);

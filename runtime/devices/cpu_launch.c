@@ -81,6 +81,9 @@ static void take_local_size(launch *l) {
         items *= local[d];
         l->info.num_groups[d] = (l->info.global_size[d] + local[d] - 1) / local[d];
     }
+    uint32_t required = function_of(l)->attrs.subgroups;
+    if (required && items != required) /* a sub-group is one item */
+        refuse(l, "it requires %u sub-groups, not %llu", required, (unsigned long long)items);
 }
 
 static pass_group_shape shape_of(const launch *l) {

@@ -1,4 +1,5 @@
 /* built.c — SPIR-V to kernels that can be launched.  Code is made when a launch asks for it. */
+#include "passes/analysis.h"
 #include "runtime/opencl/build.h"
 
 #include <stdlib.h>
@@ -34,9 +35,20 @@ typedef struct {
     ocl_built *built;
 } making;
 
+static bool asks_subgroup(const ir_func *f) {
+    foreach_block (b, f)
+        foreach_inst (i, b)
+            if (pass_asks_subgroup(i)) return true;
+    return false;
+}
+
 /* Why no launch can run the kernel, or NULL. */
-static const char *refusal_of(ir_arena *a, const spvf_kernel_info *k) {
+static const char *refusal_of(ir_arena *a, const spvf_kernel_info *k, const ir_func *f) {
     if (k->refusal) return k->refusal;
+    if (k->required_subgroup_size > 1 && asks_subgroup(f))
+        return ir_sprintf(a,
+                          "it requires sub-groups of %u work-items; those of the device have one",
+                          k->required_subgroup_size);
     for (size_t n = 0; n < k->arg_count; n++) {
         const spvf_arg_info *arg = &k->args[n];
         const char *name = arg->name ? arg->name : ir_sprintf(a, "%zu", n);
@@ -53,7 +65,8 @@ static void check_kernels(const making *m) {
     const spvf_kernel_info *k;
     bool ok = true;
     for (size_t n = 0; (k = spvf_module_kernel(m->built->module, n)); n++) {
-        const char *why = refusal_of(&m->build->arena, k);
+        const ir_func *f = ir_func_find(m->built->module->ir, k->name);
+        const char *why = refusal_of(&m->build->arena, k, f);
         if (why) complain(m->build, k->name, why);
         ok &= !why;
     }

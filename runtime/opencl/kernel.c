@@ -355,15 +355,18 @@ static cl_int count_items(const void *sizes, size_t bytes, size_t *items) {
     return CL_SUCCESS;
 }
 
+/* As many dimensions as there is room for; all 0 when there is no such size. */
 static cl_int give_size_for_count(const ocl_answer *a, const void *in, size_t bytes,
                                   const spvf_kernel_info *info) {
-    size_t count, out[3] = {0, 1, 1}, n = a->room / sizeof count;
+    size_t count, size[3], dims = a->to && a->room < sizeof size ? a->room / sizeof *size : 3;
+    const uint32_t *required = info->required_local_size;
     if (!in || bytes != sizeof count) return CL_INVALID_VALUE;
     memcpy(&count, in, sizeof count);
-    if (a->to && (!n || n > 3 || a->room % sizeof count)) return CL_INVALID_VALUE;
-    if (count <= largest_group(info) && !info->required_local_size[0]) out[0] = count;
-    if (!out[0]) out[1] = out[2] = 0;
-    return ocl_give(a, out, (a->to ? n : 3) * sizeof count);
+    for (size_t d = 0; d < 3; d++) size[d] = required[0] ? required[d] : d ? 1 : count;
+    bool fits = count && count <= largest_group(info) && count == size[0] * size[1] * size[2];
+    for (size_t d = dims; d < 3; d++) fits &= size[d] == 1;
+    if (!fits) memset(size, 0, sizeof size);
+    return dims ? ocl_give(a, size, dims * sizeof *size) : CL_INVALID_VALUE;
 }
 
 static cl_int CL_API_CALL get_subgroup_info(cl_kernel k, cl_device_id d,
@@ -383,7 +386,8 @@ static cl_int CL_API_CALL get_subgroup_info(cl_kernel k, cl_device_id d,
     case CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT:
         return give_size_for_count(&a, in, in_size, k->info);
     case CL_KERNEL_MAX_NUM_SUB_GROUPS: return ocl_give_size(&a, largest_group(k->info));
-    case CL_KERNEL_COMPILE_NUM_SUB_GROUPS: return ocl_give_size(&a, 0);
+    case CL_KERNEL_COMPILE_NUM_SUB_GROUPS:
+        return ocl_give_size(&a, k->native->function->attrs.subgroups);
     default: return CL_INVALID_VALUE;
     }
 }

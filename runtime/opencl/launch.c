@@ -149,6 +149,7 @@ static uint64_t local_size(const struct _cl_kernel *k, const spvf_range *r, bool
 
 static cl_int check_local(const struct _cl_kernel *k, const spvf_range *r, bool given) {
     const uint32_t *required = k->info->required_local_size;
+    const uint32_t subgroups = k->native->function->attrs.subgroups; /* of one item each */
     uint64_t items = 1;
     for (unsigned d = 0; d < 3; d++) {
         uint64_t size = local_size(k, r, given, d), global = d < r->dims ? r->global[d] : 1;
@@ -158,6 +159,7 @@ static cl_int check_local(const struct _cl_kernel *k, const spvf_range *r, bool 
         if (k->built->uniform && global % size) return CL_INVALID_WORK_GROUP_SIZE;
         items *= size;
     }
+    if (subgroups && items != subgroups) return CL_INVALID_WORK_GROUP_SIZE;
     return items > OCL_MAX_GROUP ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
 }
 
@@ -178,7 +180,7 @@ static cl_int check_range(const struct _cl_kernel *k, cl_uint dims, const size_t
     if (dims < 1 || dims > 3) return CL_INVALID_WORK_DIMENSION;
     *out = make_range(dims, offset, global, local);
     cl_int bad = check_global(out);
-    bool sized = local || k->info->required_local_size[0];
+    bool sized = local || k->info->required_local_size[0] || k->native->function->attrs.subgroups;
     return bad || !sized ? bad : check_local(k, out, local);
 }
 

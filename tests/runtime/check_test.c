@@ -387,6 +387,24 @@ Test(check, refuses_ranges_that_do_not_fit) {
     close_all();
 }
 
+Test(check, sub_groups_are_as_the_kernel_requires) {
+    const char *text = "kernel @k(%x: ptr.global of i32) subgroup_size 4 subgroups 3 {\nentry:\n"
+                       "  %s: i32 = subgroup_max_size\n  store %s, %x align 4\n  ret\n}\n";
+    const check_arg null = {.kind = CHECK_ARG_NULL};
+    set_range(16, 8);
+    refused(text, &null, 1, "error: kernel @k requires 3 sub-groups, not 2");
+    memset(&w, 0, sizeof w);
+    open_text(text);
+    set_range(10, 10);
+    check_buffer *out = zeros(1);
+    RUN(arg_buffer(out));
+    cr_assert_eq(int_at(out, 0), 4);
+    w.options.subgroup_size = 8;
+    cr_assert_not(try_run((check_arg[]){arg_buffer(out)}, 1));
+    cr_assert_str_eq(w.message, "error: kernel @k requires sub-groups of 4 work-items, not 8");
+    close_all();
+}
+
 /* ----------------------------------------------------------------------------------- the device */
 
 Test(check, distinct_reports_are_limited) {

@@ -33,6 +33,10 @@ static const char kernels[] =
     "  store %l, %p align 4\n"
     "  ret\n"
     "}\n"
+    "kernel @six() subgroups 6 {\n"
+    "entry:\n"
+    "  ret\n"
+    "}\n"
     "kernel @required() local_size 4 2 1 {\n"
     "entry:\n"
     "  ret\n"
@@ -277,6 +281,8 @@ Test(cpu, launches_that_are_refused) {
     expect_refused(&b, "nobody", &one, NULL, 0, "error: no kernel @nobody\n");
     expect_refused(&b, "required", &one, NULL, 0,
                    "error: kernel @required: it requires local size 2 in dimension 1, not 1\n");
+    expect_refused(&b, "six", &one, NULL, 0,
+                   "error: kernel @six: it requires 6 sub-groups, not 4\n");
     expect_refused(&b, "asks", &odd, &buffer, 1,
                    "error: kernel @asks: global size 5 is not a multiple of local size 4 in "
                    "dimension 0\n");

@@ -1,0 +1,388 @@
+/* subgroup_test.c — the extensions for sub-groups and work-groups, and integer dot products: that
+ * they are announced everywhere, what the kernels of the corpus leave, and what is known of the
+ * sub-groups of a kernel. */
+#include "tests/file.h"
+#include "tests/frontend/words.h"
+#include "tests/opencl/programs.h"
+#include "tests/subgroups.h"
+
+#include <CL/cl_ext.h>
+#include <spirv/unified1/spirv.h>
+
+TestSuite(subgroup, .init = begin_opencl, .fini = end_opencl);
+
+/* -------------------------------------------------------------------------------- announcements */
+
+static const char *const extensions[] = {
+    "cl_khr_subgroups",
+    "cl_khr_subgroup_extended_types",
+    "cl_khr_subgroup_non_uniform_vote",
+    "cl_khr_subgroup_ballot",
+    "cl_khr_subgroup_non_uniform_arithmetic",
+    "cl_khr_subgroup_shuffle",
+    "cl_khr_subgroup_shuffle_relative",
+    "cl_khr_subgroup_clustered_reduce",
+    "cl_khr_subgroup_rotate",
+    "cl_khr_work_group_uniform_arithmetic",
+    "cl_khr_integer_dot_product",
+    "cl_khr_expect_assume",
+};
+enum { EXTENSIONS = sizeof extensions / sizeof *extensions };
+
+static bool has_version(const cl_name_version *list, size_t n, const char *name, cl_uint major) {
+    for (size_t k = 0; k < n; k++)
+        if (strcmp(list[k].name, name) == 0) return list[k].version == CL_MAKE_VERSION(major, 0, 0);
+    return false;
+}
+
+Test(subgroup, announced) {
+    char names[2048], word[64];
+    cl_name_version versions[64];
+    size_t size;
+    SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_EXTENSIONS, sizeof names, names, NULL));
+    SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_EXTENSIONS_WITH_VERSION, sizeof versions,
+                             versions, &size));
+    for (int k = 0; k < EXTENSIONS; k++) {
+        bool dots = strcmp(extensions[k], "cl_khr_integer_dot_product") == 0;
+        snprintf(word, sizeof word, "%s ", extensions[k]);
+        cr_expect(strstr(names, word) != NULL, "%s", extensions[k]);
+        cr_expect(has_version(versions, size / sizeof *versions, extensions[k], dots ? 2 : 1), "%s",
+                  extensions[k]);
+    }
+    cr_expect(!strstr(names, "named_barrier"));
+}
+
+/* A kernel that fails to compile when a name is missing. */
+Test(subgroup, defined) {
+    char source[4096] = "kernel void k(global int *out) { *out = 1; }\n";
+    for (int k = 0; k < EXTENSIONS; k++)
+        snprintf(source + strlen(source), sizeof source - strlen(source),
+                 "#if %s != 1\n#error %s\n#endif\n", extensions[k], extensions[k]);
+    cl_program p = built(source, "-cl-std=CL2.0");
+    SUCCEEDS(clReleaseProgram(p));
+    p = built(source, "-cl-std=CL3.0");
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+Test(subgroup, dot_products) {
+    static const cl_device_integer_dot_product_acceleration_properties_khr none;
+    cl_device_integer_dot_product_acceleration_properties_khr told = {.signed_accelerated = 7};
+    cl_name_version features[32];
+    size_t size;
+    TELLS(cl_device_integer_dot_product_capabilities_khr,
+          CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_PACKED_KHR |
+              CL_DEVICE_INTEGER_DOT_PRODUCT_INPUT_4x8BIT_KHR,
+          clGetDeviceInfo, ocl.device, CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES_KHR);
+    SUCCEEDS(clGetDeviceInfo(ocl.device,
+                             CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_8BIT_KHR,
+                             sizeof told, &told, NULL));
+    cr_expect(memcmp(&told, &none, sizeof none) == 0);
+    told.signed_accelerated = 7;
+    SUCCEEDS(clGetDeviceInfo(
+        ocl.device, CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED_KHR,
+        sizeof told, &told, NULL));
+    cr_expect(memcmp(&told, &none, sizeof none) == 0);
+    SUCCEEDS(
+        clGetDeviceInfo(ocl.device, CL_DEVICE_OPENCL_C_FEATURES, sizeof features, features, &size));
+    cr_expect(has_version(features, size / sizeof *features,
+                          "__opencl_c_integer_dot_product_input_4x8bit", 3));
+    cr_expect(has_version(features, size / sizeof *features,
+                          "__opencl_c_integer_dot_product_input_4x8bit_packed", 3));
+}
+
+/* ---------------------------------------------------------------------- the kernels of the corpus */
+
+static reference expected;
+
+static size_t largest_subgroup(cl_kernel k, size_t local) {
+    size_t most;
+    SUCCEEDS(clGetKernelSubGroupInfo(k, ocl.device, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE,
+                                     sizeof local, &local, sizeof most, &most, NULL));
+    return most;
+}
+
+/* Runs the kernel on the inputs; what it writes, to be freed. */
+static unsigned char *run(cl_kernel k) {
+    const reference *r = &expected;
+    const size_t global = r->n, local = r->local, size = (size_t)r->n * r->steps * r->type->bytes;
+    unsigned char in[(MOST_ITEMS + 15) * 8], *out = malloc(size);
+    pack(r->type, r->in, r->n + 15, in);
+    cl_mem from = MAKE(clCreateBuffer(ocl.context, CL_MEM_COPY_HOST_PTR,
+                                      (r->n + 15) * r->type->bytes, in, &error));
+    cl_mem to = MAKE(clCreateBuffer(ocl.context, 0, size, NULL, &error));
+    SUCCEEDS(clSetKernelArg(k, 0, sizeof from, &from));
+    SUCCEEDS(clSetKernelArg(k, 1, sizeof to, &to));
+    SUCCEEDS(clEnqueueNDRangeKernel(ocl.queue, k, 1, NULL, &global, &local, 0, NULL, NULL));
+    SUCCEEDS(clEnqueueReadBuffer(ocl.queue, to, CL_TRUE, 0, size, out, 0, NULL, NULL));
+    SUCCEEDS(clReleaseMemObject(from));
+    SUCCEEDS(clReleaseMemObject(to));
+    return out;
+}
+
+static void compare(cl_kernel k, const char *name) {
+    const reference *r = &expected;
+    unsigned char *out = run(k);
+    for (uint32_t i = 0; i < r->n * r->steps; i++)
+        cr_assert(unpack(r->type, out, i) == r->out[i], "%s, step %u, item %u: %llx, not %llx",
+                  name, i / r->n, i % r->n, (unsigned long long)unpack(r->type, out, i),
+                  (unsigned long long)r->out[i]);
+    free(out);
+}
+
+static void run_type(cl_program p, const group_kernel *kernel, const number *t) {
+    static const uint32_t ranges[][2] = {{60, 20}, {50, 40}, {64, 1}};
+    char name[32];
+    snprintf(name, sizeof name, "%s%s", kernel->kernel, t->name);
+    cl_kernel k = MAKE(clCreateKernel(p, name, &error));
+    for (int n = 0; n < 3; n++) {
+        expected.n = ranges[n][0];
+        expected.local = ranges[n][1];
+        expected.most = (uint32_t)largest_subgroup(k, expected.local);
+        compute(kernel, t, &expected);
+        compare(k, name);
+    }
+    SUCCEEDS(clReleaseKernel(k));
+}
+
+static void run_file(const char *file, const char *options) {
+    char path[64];
+    snprintf(path, sizeof path, "tests/corpus/%s.cl", file);
+    char *source = read_file(path, NULL);
+    cr_assert(source, "%s is not there", path);
+    cl_program p = built(source, options);
+    for (int k = 0; k < GROUP_KERNELS; k++)
+        for (int t = 0; t < NUMBERS; t++)
+            if (strcmp(group_kernels[k].file, file) == 0 &&
+                has_type(&group_kernels[k], &numbers[t]))
+                run_type(p, &group_kernels[k], &numbers[t]);
+    SUCCEEDS(clReleaseProgram(p));
+    free(source);
+}
+
+Test(subgroup, reductions) { run_file("subgroup_arith", "-cl-std=CL3.0"); }
+Test(subgroup, moves) { run_file("subgroup_moves", "-cl-std=CL3.0"); }
+Test(subgroup, uniform) { run_file("subgroup_uniform", "-cl-std=CL2.0"); }
+Test(subgroup, votes) { run_file("subgroup_votes", "-cl-std=CL2.0 -cl-opt-disable"); }
+Test(subgroup, groups) { run_file("wg_arith", "-cl-std=CL3.0"); }
+Test(subgroup, dots) { run_file("dot_products", "-cl-std=CL3.0"); }
+
+/* Every level of x86-64 that the machine has, and registers as they come. */
+static void run_all(const char *options) {
+    cl_uint n;
+    cl_platform_id platform;
+    setenv("SPVF_CPU", options, 1);
+    cr_assert(find_implementation());
+    SUCCEEDS(clGetPlatformIDs(1, &platform, NULL));
+    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &n) == CL_DEVICE_NOT_FOUND)
+        cr_skip("the machine is not of that level");
+    begin_opencl();
+    for (int k = 0; k < GROUP_KERNELS; k++)
+        if (k == 0 || strcmp(group_kernels[k].file, group_kernels[k - 1].file) != 0)
+            run_file(group_kernels[k].file, "-cl-std=CL3.0");
+    end_opencl();
+}
+
+Test(subgroup_levels, v2) { run_all("v2"); }
+Test(subgroup_levels, v3) { run_all("v3"); }
+Test(subgroup_levels, v4) { run_all("v4"); }
+Test(subgroup_levels, stack) { run_all("v2,regalloc=stack"); }
+
+/* What headers of clang lack is declared, for all types. */
+Test(subgroup, declared) {
+    cl_program p = built("#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+                         "kernel void k(global int *out) {\n"
+                         "  half h = sub_group_rotate((half)*out, 0);\n"
+                         "  double d = sub_group_clustered_rotate(1.5, 1, 2);\n"
+                         "  ulong u = work_group_scan_inclusive_xor(7ul);\n"
+                         "  *out = (d == 1.5) + 2 * (u == 7) + 4 * (h == (half)*out)\n"
+                         "       + 8 * work_group_reduce_logical_or(2);\n"
+                         "}\n",
+                         "-cl-std=CL3.0 -DF=1 -DT=2");
+    cr_expect(result_of(p, "k") == 15);
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+/* -------------------------------------------------------------------------- clGetKernelSubGroupInfo */
+
+typedef cl_int CL_API_CALL subgroup_info(cl_kernel, cl_device_id, cl_kernel_sub_group_info, size_t,
+                                         const void *, size_t, void *, size_t *);
+
+static subgroup_info *find_khr(void) {
+    subgroup_info *f;
+    void *p = clGetExtensionFunctionAddressForPlatform(ocl.platform, "clGetKernelSubGroupInfoKHR");
+    memcpy(&f, &p, sizeof f);
+    cr_assert(f);
+    return f;
+}
+
+static cl_program three_kernels(void) {
+    return built("kernel void k(global int *out) { *out = 1; }\n"
+                 "kernel __attribute__((reqd_work_group_size(6, 1, 1))) void line() { }\n"
+                 "kernel __attribute__((reqd_work_group_size(3, 2, 1))) void plane() { }\n",
+                 NULL);
+}
+
+static void check_ndrange(subgroup_info *info, cl_kernel k) {
+    const size_t local[] = {5, 3, 2};
+    size_t most, count, size;
+    for (size_t dims = 1, items = 1; dims <= 3; dims++) {
+        items *= local[dims - 1];
+        SUCCEEDS(info(k, ocl.device, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, dims * sizeof *local,
+                      local, sizeof most, &most, &size));
+        cr_expect(most == 1 && size == sizeof most);
+        SUCCEEDS(info(k, NULL, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, dims * sizeof *local, local,
+                      sizeof count, &count, &size));
+        cr_expect(count == (items + most - 1) / most && size == sizeof count);
+    }
+}
+
+Test(subgroup, of_ranges) {
+    cl_program p = three_kernels();
+    cl_kernel k = MAKE(clCreateKernel(p, "k", &error));
+    check_ndrange(clGetKernelSubGroupInfo, k);
+    check_ndrange(find_khr(), k);
+    SUCCEEDS(clReleaseKernel(k));
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+/* A size for that many sub-groups, in `dims` numbers. */
+static void expect_size(cl_program p, const char *name, size_t count, size_t dims, size_t x,
+                        size_t y, size_t z) {
+    size_t got[4] = {9, 9, 9, 9}, size;
+    const size_t wanted[] = {x, y, z};
+    cl_kernel k = MAKE(clCreateKernel(p, name, &error));
+    SUCCEEDS(clGetKernelSubGroupInfo(k, ocl.device, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT,
+                                     sizeof count, &count, dims * sizeof *got, got, &size));
+    cr_expect(size == dims * sizeof *got);
+    for (size_t d = 0; d < dims; d++)
+        cr_expect(got[d] == wanted[d], "%s, %zu sub-groups: %zu, not %zu", name, count, got[d],
+                  wanted[d]);
+    cr_expect(got[dims] == 9);
+    SUCCEEDS(clReleaseKernel(k));
+}
+
+Test(subgroup, size_for_count) {
+    cl_program p = three_kernels();
+    size_t most;
+    SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof most, &most, NULL));
+    for (size_t dims = 1; dims <= 3; dims++) {
+        expect_size(p, "k", 7, dims, 7, 1, 1);
+        expect_size(p, "k", most, dims, most, 1, 1);
+        expect_size(p, "k", most + 1, dims, 0, 0, 0);
+        expect_size(p, "k", 0, dims, 0, 0, 0);
+        expect_size(p, "line", 6, dims, 6, 1, 1);
+        expect_size(p, "line", 7, dims, 0, 0, 0);
+    }
+    expect_size(p, "plane", 6, 3, 3, 2, 1);
+    expect_size(p, "plane", 6, 2, 3, 2, 0);
+    expect_size(p, "plane", 6, 1, 0, 0, 0);
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+Test(subgroup, numbers) {
+    cl_program p = three_kernels();
+    cl_kernel k = MAKE(clCreateKernel(p, "k", &error)),
+              line = MAKE(clCreateKernel(p, "line", &error));
+    size_t n;
+    cl_uint most;
+    SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_MAX_NUM_SUB_GROUPS, sizeof most, &most, NULL));
+    SUCCEEDS(clGetKernelSubGroupInfo(k, NULL, CL_KERNEL_MAX_NUM_SUB_GROUPS, 0, NULL, sizeof n, &n,
+                                     NULL));
+    cr_expect(n == most);
+    SUCCEEDS(clGetKernelSubGroupInfo(line, NULL, CL_KERNEL_MAX_NUM_SUB_GROUPS, 0, NULL, sizeof n,
+                                     &n, NULL));
+    cr_expect(n == 6);
+    SUCCEEDS(clGetKernelSubGroupInfo(k, NULL, CL_KERNEL_COMPILE_NUM_SUB_GROUPS, 0, NULL, sizeof n,
+                                     &n, NULL));
+    cr_expect(n == 0);
+    SUCCEEDS(clReleaseKernel(k));
+    SUCCEEDS(clReleaseKernel(line));
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+static void check_errors(subgroup_info *info, cl_kernel k, cl_kernel_sub_group_info what) {
+    const size_t in[4] = {4, 1, 1, 1};
+    size_t out, size;
+    cl_platform_id no_device = ocl.platform;
+    FAILS(CL_INVALID_KERNEL, info(NULL, NULL, what, 8, in, sizeof out, &out, NULL));
+    FAILS(CL_INVALID_DEVICE,
+          info(k, (cl_device_id)(void *)no_device, what, 8, in, sizeof out, &out, NULL));
+    FAILS(CL_INVALID_VALUE, info(k, NULL, what, 8, NULL, sizeof out, &out, NULL));
+    FAILS(CL_INVALID_VALUE, info(k, NULL, what, 0, in, sizeof out, &out, NULL));
+    FAILS(CL_INVALID_VALUE, info(k, NULL, what, 7, in, sizeof out, &out, NULL));
+    FAILS(CL_INVALID_VALUE, info(k, NULL, what, 32, in, sizeof out, &out, NULL));
+    FAILS(CL_INVALID_VALUE, info(k, NULL, what, 8, in, sizeof out - 1, &out, NULL));
+    SUCCEEDS(info(k, NULL, what, 8, in, 0, NULL, &size));
+    SUCCEEDS(info(k, NULL, what, 8, in, sizeof out, &out, NULL));
+}
+
+Test(subgroup, info_errors) {
+    cl_program p = three_kernels();
+    cl_kernel k = MAKE(clCreateKernel(p, "k", &error));
+    size_t n;
+    check_errors(clGetKernelSubGroupInfo, k, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE);
+    check_errors(clGetKernelSubGroupInfo, k, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE);
+    check_errors(clGetKernelSubGroupInfo, k, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT);
+    check_errors(find_khr(), k, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE_KHR);
+    check_errors(find_khr(), k, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE_KHR);
+    FAILS(CL_INVALID_VALUE, clGetKernelSubGroupInfo(k, NULL, CL_KERNEL_MAX_NUM_SUB_GROUPS, 0, NULL,
+                                                    sizeof n - 1, &n, NULL));
+    FAILS(CL_INVALID_VALUE, clGetKernelSubGroupInfo(k, NULL, CL_KERNEL_COMPILE_NUM_SUB_GROUPS, 0,
+                                                    NULL, sizeof n - 1, &n, NULL));
+    FAILS(CL_INVALID_VALUE,
+          clGetKernelSubGroupInfo(k, NULL, CL_KERNEL_WORK_GROUP_SIZE, 0, NULL, sizeof n, &n, NULL));
+    SUCCEEDS(clReleaseKernel(k));
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+/* --------------------------------------------------------------------- what kernels ask for */
+
+/* kernel void k() { }, for six sub-groups */
+static cl_program make_six(void) {
+    enum { VOID = 1, FUNCTION, KERNEL, LABEL };
+    memcpy(words, (const uint32_t[]){SpvMagicNumber, 0x00010100, 0, LABEL + 1, 0}, 20);
+    nwords = 5;
+    OP(SpvOpCapability, SpvCapabilityAddresses);
+    OP(SpvOpCapability, SpvCapabilityKernel);
+    OP(SpvOpCapability, SpvCapabilitySubgroupDispatch);
+    OP(SpvOpMemoryModel, SpvAddressingModelPhysical64, SpvMemoryModelOpenCL);
+    OPS("k", SpvOpEntryPoint, SpvExecutionModelKernel, KERNEL);
+    OP(SpvOpExecutionMode, KERNEL, SpvExecutionModeSubgroupsPerWorkgroup, 6);
+    OP(SpvOpTypeVoid, VOID);
+    OP(SpvOpTypeFunction, FUNCTION, VOID);
+    OP(SpvOpFunction, VOID, KERNEL, SpvFunctionControlMaskNone, FUNCTION);
+    OP(SpvOpLabel, LABEL);
+    OP(SpvOpReturn);
+    OP(SpvOpFunctionEnd);
+    return MAKE(clCreateProgramWithIL(ocl.context, words, nwords * 4, &error));
+}
+
+Test(subgroup, required_number) {
+    const size_t global = 12, six = 6, four = 4;
+    size_t n;
+    cl_program p = make_six();
+    build(p, NULL);
+    cl_kernel k = MAKE(clCreateKernel(p, "k", &error));
+    SUCCEEDS(clGetKernelSubGroupInfo(k, NULL, CL_KERNEL_COMPILE_NUM_SUB_GROUPS, 0, NULL, sizeof n,
+                                     &n, NULL));
+    cr_expect(n == 6);
+    SUCCEEDS(clEnqueueNDRangeKernel(ocl.queue, k, 1, NULL, &global, &six, 0, NULL, NULL));
+    FAILS(CL_INVALID_WORK_GROUP_SIZE,
+          clEnqueueNDRangeKernel(ocl.queue, k, 1, NULL, &global, &four, 0, NULL, NULL));
+    FAILS(CL_INVALID_WORK_GROUP_SIZE,
+          clEnqueueNDRangeKernel(ocl.queue, k, 1, NULL, &global, NULL, 0, NULL, NULL));
+    SUCCEEDS(clReleaseKernel(k));
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+/* A size that the device has not does no harm where nothing depends on it. */
+Test(subgroup, required_size) {
+#define REQUIRES "kernel __attribute__((intel_reqd_sub_group_size(8))) void k(global int *out) "
+    cl_program p = built(REQUIRES "{ *out = get_local_id(0) + 3; }", NULL);
+    cr_expect(result_of(p, "k") == 3);
+    SUCCEEDS(clReleaseProgram(p));
+    p = make_program(REQUIRES "{ *out = sub_group_any(*out); }");
+    FAILS(CL_BUILD_PROGRAM_FAILURE, clBuildProgram(p, 0, NULL, "-cl-std=CL3.0", NULL, NULL));
+    cr_expect(log_has(p, "it requires sub-groups of 8 work-items; those of the device have one"));
+    SUCCEEDS(clReleaseProgram(p));
+}
