@@ -195,7 +195,7 @@ Test(subgroup, declared) {
                          "  double d = sub_group_clustered_rotate(1.5, 1, 2);\n"
                          "  ulong u = work_group_scan_inclusive_xor(7ul);\n"
                          "  *out = (d == 1.5) + 2 * (u == 7) + 4 * (h == (half)*out)\n"
-                         "       + 8 * work_group_reduce_logical_or(2);\n"
+                         "       + 8 * work_group_reduce_logical_or((int)u);\n"
                          "}\n",
                          "-cl-std=CL3.0 -DF=1 -DT=2");
     cr_expect(result_of(p, "k") == 15);
