@@ -79,6 +79,20 @@ void ir_replace_uses(ir_inst *old, ir_inst *with) {
         foreach_use (u, old) ir_set_arg(u->user, (unsigned)(u - u->user->arg), with);
 }
 
+bool ir_asks_subgroup(const ir_inst *i) {
+    if (ir_info(i)->imm == I_GROUP) return i->imm.group.scope == IR_SCOPE_SUBGROUP;
+    switch (i->op) {
+    case IR_OP_subgroup_size:
+    case IR_OP_subgroup_max_size:
+    case IR_OP_num_subgroups:
+    case IR_OP_enqueued_num_subgroups:
+    case IR_OP_subgroup_id:
+    case IR_OP_subgroup_local_id:
+    case IR_OP_subgroup_mask: return true;
+    default: return false;
+    }
+}
+
 unsigned ir_count_uses(const ir_inst *i) {
     unsigned n = 0;
     for (const ir_use *u = i->uses; u; u = u->next) n++;

@@ -496,6 +496,8 @@ static inline bool ir_is_terminator(const ir_inst *i) { return ir_has_flag(i, F_
 static inline bool ir_is_const(const ir_inst *i) { return i->op == IR_OP_const; }
 static inline bool ir_is_leaf(const ir_inst *i) { return ir_info(i)->rule == R_LEAF; }
 unsigned ir_count_uses(const ir_inst *i);
+/* Is the answer, or what is done, another one when sub-groups have another size? */
+bool ir_asks_subgroup(const ir_inst *i);
 
 /* Lowest level: an instruction with `nargs` empty operands, outside any block, and its placement.
  * The builder is what everybody else uses. */

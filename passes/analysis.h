@@ -253,7 +253,5 @@ bool pass_is_uniform(const pass_uniformity *u, const ir_inst *v, const ir_block 
 bool pass_goes_alike(const pass_uniformity *u, const ir_block *b);
 /* Does the whole work-group meet there? */
 bool pass_is_meeting(const ir_inst *i);
-/* Is the answer, or what is done, another one when sub-groups have another size? */
-bool pass_asks_subgroup(const ir_inst *i);
 
 #endif

@@ -28,7 +28,7 @@ static bool asks_about_group(const ir_inst *i) {
     case IR_OP_local_size:
     case IR_OP_enqueued_local_size:
     case IR_OP_num_groups: return true;
-    default: return ir_has_flag(i, F_CONVERGENT) || pass_asks_subgroup(i);
+    default: return ir_has_flag(i, F_CONVERGENT) || ir_asks_subgroup(i);
     }
 }
 
@@ -51,7 +51,7 @@ static bool needs_group(const ir_inst *i) {
     for (unsigned n = 0; n < i->nargs; n++)
         if (ir_is_ptr(ir_arg(i, n)->type) && ir_space_of(ir_arg(i, n)->type) == IR_LOCAL)
             return true;
-    return ir_has_flag(i, F_CONVERGENT) || pass_asks_subgroup(i);
+    return ir_has_flag(i, F_CONVERGENT) || ir_asks_subgroup(i);
 }
 
 /* ------------------------------------------------------------------------------------- refusals */

@@ -51,7 +51,7 @@ static const char *find_refusal(const ir_func *kernel) {
         foreach_inst (i, b) {
             const char *why = refuse_op(i);
             if (why) return why;
-            if (kernel->attrs.subgroup_size > 1 && pass_asks_subgroup(i))
+            if (kernel->attrs.subgroup_size > 1 && ir_asks_subgroup(i))
                 return "it requires sub-groups of more than one work-item";
         }
     return NULL;
@@ -229,8 +229,9 @@ static void remove_locals(ir_module *m, ir_arena *scratch) {
  * Needs: no calls; as little memory of its own as can be (the standard pipeline).
  * Leaves: no barriers, queries or group operations; values that regions share in SSA form or in
  *        scratch memory.
- * Gives up: on barriers of more than a work-group, larger sub-groups, images, 32-bit pointers, and control flow that
- *        needs too many copies of blocks; a warning says why, and the kernel stays. */
+ * Gives up: on barriers of more than a work-group, larger sub-groups, images, 32-bit pointers, and
+ *        control flow that needs too many copies of blocks; a warning says why, and the kernel
+ *        stays. */
 bool pass_regions(ir_module *m, pass_ctx *cx) {
     const pass_group_shape any = {0}, shape = cx->range ? pass_shape_of(cx->range) : any;
     bool changed = false;

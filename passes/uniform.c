@@ -51,20 +51,6 @@ bool pass_is_meeting(const ir_inst *i) {
     return ir_has_flag(i, F_CONVERGENT) && i->imm.group.scope <= IR_SCOPE_WORKGROUP;
 }
 
-bool pass_asks_subgroup(const ir_inst *i) {
-    if (ir_info(i)->imm == I_GROUP) return i->imm.group.scope == IR_SCOPE_SUBGROUP;
-    switch (i->op) {
-    case IR_OP_subgroup_size:
-    case IR_OP_subgroup_max_size:
-    case IR_OP_num_subgroups:
-    case IR_OP_enqueued_num_subgroups:
-    case IR_OP_subgroup_id:
-    case IR_OP_subgroup_local_id:
-    case IR_OP_subgroup_mask: return true;
-    default: return false;
-    }
-}
-
 static uint32_t first_ahead(const finder *s, ir_block *b) {
     for (const ir_inst *i = b->first; i; i = i->next) {
         if (!pass_is_meeting(i)) continue;

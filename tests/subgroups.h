@@ -34,8 +34,7 @@ typedef struct {
     uint64_t in[MOST_ITEMS + 15]; /* vectors of 16 are loaded from each place */
     uint64_t out[MOST_ITEMS * MOST_STEPS];
     uint32_t steps;
-    bool
-        split; /* the items whose number is a multiple of 3 are apart, the others have other values */
+    bool split; /* multiples of 3 are apart from the others, which have other values */
 } reference;
 
 /* -------------------------------------------------------------------------------------- numbers */
@@ -133,7 +132,7 @@ static inline uint64_t identity(const number *t, operation op) {
     }
 }
 
-/* ------------------------------------------------------------------------------ items and groups */
+/* ----------------------------------------------------------------------------- items and groups */
 
 /* Items from `first` on, below `end`. */
 typedef struct {
@@ -185,7 +184,7 @@ static inline uint32_t first_together(const reference *r, uint32_t i) {
         (r)->steps++;                                                                              \
     } while (0)
 
-/* ----------------------------------------------------------------------- reductions and scans */
+/* ------------------------------------------------------------------------- reductions and scans */
 
 static inline void put_scans(reference *r, operation op) {
     PUT(r, combine_all(r, op, i, s));
@@ -271,7 +270,7 @@ static inline void expect_moves(reference *r) {
     }
 }
 
-/* ------------------------------------------------------------------------------ votes and ballots */
+/* ---------------------------------------------------------------------------- votes and ballots */
 
 typedef struct {
     uint64_t word[4];

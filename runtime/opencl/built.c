@@ -1,5 +1,4 @@
 /* built.c — SPIR-V to kernels that can be launched.  Code is made when a launch asks for it. */
-#include "passes/analysis.h"
 #include "runtime/opencl/build.h"
 
 #include <stdlib.h>
@@ -38,7 +37,7 @@ typedef struct {
 static bool asks_subgroup(const ir_func *f) {
     foreach_block (b, f)
         foreach_inst (i, b)
-            if (pass_asks_subgroup(i)) return true;
+            if (ir_asks_subgroup(i)) return true;
     return false;
 }
 

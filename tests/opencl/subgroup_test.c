@@ -90,7 +90,7 @@ Test(subgroup, dot_products) {
                           "__opencl_c_integer_dot_product_input_4x8bit_packed", 3));
 }
 
-/* ---------------------------------------------------------------------- the kernels of the corpus */
+/* -------------------------------------------------------------------- the kernels of the corpus */
 
 static reference expected;
 
@@ -202,7 +202,7 @@ Test(subgroup, declared) {
     SUCCEEDS(clReleaseProgram(p));
 }
 
-/* -------------------------------------------------------------------------- clGetKernelSubGroupInfo */
+/* ---------------------------------------------------------------------- clGetKernelSubGroupInfo */
 
 typedef cl_int CL_API_CALL subgroup_info(cl_kernel, cl_device_id, cl_kernel_sub_group_info, size_t,
                                          const void *, size_t, void *, size_t *);
@@ -335,7 +335,7 @@ Test(subgroup, info_errors) {
     SUCCEEDS(clReleaseProgram(p));
 }
 
-/* --------------------------------------------------------------------- what kernels ask for */
+/* ------------------------------------------------------------------------- what kernels ask for */
 
 /* kernel void k() { }, for six sub-groups */
 static cl_program make_six(void) {
