@@ -52,6 +52,33 @@ Test(subgroup, announced) {
     cr_expect(!strstr(names, "named_barrier"));
 }
 
+Test(subgroup, versions) {
+    cl_name_version list[64];
+    size_t size;
+    TELLS(cl_version, CL_MAKE_VERSION(3, 0, 0), clGetPlatformInfo, ocl.platform,
+          CL_PLATFORM_NUMERIC_VERSION_KHR);
+    TELLS(cl_version, CL_MAKE_VERSION(3, 0, 0), clGetDeviceInfo, ocl.device,
+          CL_DEVICE_NUMERIC_VERSION_KHR);
+    TELLS(cl_version, CL_MAKE_VERSION(1, 2, 0), clGetDeviceInfo, ocl.device,
+          CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR);
+    SUCCEEDS(clGetPlatformInfo(ocl.platform, CL_PLATFORM_EXTENSIONS_WITH_VERSION_KHR, sizeof list,
+                               list, &size));
+    cr_expect(has_version(list, size / sizeof *list, "cl_khr_extended_versioning", 1));
+    SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_ILS_WITH_VERSION_KHR, sizeof list, list, &size));
+    cr_expect(has_version(list, size / sizeof *list, "SPIR-V", 1));
+}
+
+Test(subgroup, expect_and_assume) {
+    cl_program p = built("kernel void k(global int *out) {\n"
+                         "  *out = 1;\n"
+                         "  __builtin_assume(get_global_size(0) > 0);\n"
+                         "  if (__builtin_expect(get_global_id(0), 1)) *out = 5; else *out = 6;\n"
+                         "}\n",
+                         NULL);
+    cr_expect(result_of(p, "k") == 6);
+    SUCCEEDS(clReleaseProgram(p));
+}
+
 /* A kernel that fails to compile when a name is missing. */
 Test(subgroup, defined) {
     char source[4096] = "kernel void k(global int *out) { *out = 1; }\n";
