@@ -1,6 +1,6 @@
 /* transfers.c — commands that read, write, copy and fill buffers.
  *
- * Each moves bytes from one side to the other; a side is a place in a buffer, or memory of the host.
+ * Each moves bytes from one side to the other: a place in a buffer, or memory of the host.
  */
 #include "runtime/queue/objects.h"
 
@@ -73,7 +73,7 @@ static int32_t run_fill(rt_event *e) {
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------- enqueuing */
+/* ------------------------------------------------------------------------------------ enqueuing */
 
 static bool is_right(const spvf_queue *q, const side *s, size_t size) {
     const spvf_buffer *b = s->buffer;

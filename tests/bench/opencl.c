@@ -1,4 +1,4 @@
-/* opencl.c — what an OpenCL program waits for: launches of empty kernels, a chain of kernels that was
+/* opencl.c — what an OpenCL program waits for: launches of empty kernels, a chain of kernels, also
  * recorded in a command buffer, and a process that starts, next to PoCL.
  *
  *   opencl SPVFUSE.icd POCL.icd VADD.spv

@@ -97,7 +97,7 @@ Test(command_buffer, empty_ranges_do_nothing) {
     cr_expect(back[0] == 0 && back[COUNT - 1] == 0);
 }
 
-/* ------------------------------------------------------------------------------------------ runs */
+/* ----------------------------------------------------------------------------------------- runs */
 
 static void expect_state(cl_command_buffer_state_khr wanted) {
     TELLS(cl_command_buffer_state_khr, wanted, khr.clGetCommandBufferInfoKHR, commands,
@@ -224,7 +224,7 @@ Test(command_buffer, errors_of_runs) {
     end_context(c);
 }
 
-/* ------------------------------------------------------------------------ creation and finalizing */
+/* ---------------------------------------------------------------------- creation and finalizing */
 
 static void refuse_properties(cl_int wanted, const cl_command_buffer_properties_khr *p) {
     REFUSES(wanted, khr.clCreateCommandBufferKHR(1, &ocl.queue, p, &error));
@@ -301,7 +301,7 @@ Test(command_buffer, the_device_tells) {
     cr_expect(strstr(extensions, "cl_khr_command_buffer "));
 }
 
-/* ------------------------------------------------------------------------------ errors of recording
+/* ----------------------------------------------------------------------------- errors of recording
  *
  * `call` records to `b` with `q`, `n`, `list`, `point` and `handle`. */
 #define CHECK_RECORDING(call)                                                                      \

@@ -222,7 +222,7 @@ Test(command_fuse, memory_of_which_nothing_is_known) {
     for (int n = 0; n < 100; n++) cr_assert(z[n] == n + 2);
 }
 
-/* --------------------------------------------------------------------------------------- kernels */
+/* -------------------------------------------------------------------------------------- kernels */
 
 Test(command_fuse, groups_that_are_smaller_at_the_end) {
     cl_program p = built(kernel_source, "-cl-std=CL3.0");
