@@ -80,6 +80,7 @@ typedef struct {
     uint32_t nargs;
     const cg_arg *arg;
     ir_group_need need;
+    ir_phases phases;       /* their two arguments are not among `arg` */
     uint32_t local_size[3]; /* that the code is made for; all 0: for any */
     uint32_t item_steps;    /* instructions of an item; 0: it loops, nobody knows */
 } cg_kernel;

@@ -161,6 +161,21 @@ void ir_func_drop_body(ir_func *f) {
     f->ssa_version++;
 }
 
+ir_inst *ir_add_param(ir_func *f, ir_type t, const char *name) {
+    ir_arena *a = &f->module->arena;
+    uint32_t n = f->nparams++;
+    ir_param *param = ir_new_array(a, ir_param, n + 1);
+    ir_inst **val = ir_new_array(a, ir_inst *, n + 1);
+    if (n) memcpy(param, f->param, n * sizeof *param);
+    if (n) memcpy(val, f->param_val, n * sizeof *val);
+    param[n].name = ir_strdup(a, name);
+    val[n] = new_param(f, n, t);
+    f->param = param;
+    f->param_val = val;
+    ir_set_name(f, val[n], name);
+    return val[n];
+}
+
 void ir_keep_params(ir_func *f, const bool *keep) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < f->nparams; i++) {

@@ -47,6 +47,31 @@ static bool is_plain_use(const ir_inst *user, unsigned arg) {
     return moves || asks || pass_is_accessed(user, arg);
 }
 
+/* Makes an address from one. */
+static bool makes_address(const ir_inst *i) {
+    return ir_is_ptr(i->type) && (ir_has_flag(i, F_PURE) || i->op == IR_OP_phi);
+}
+
+bool pass_follow_address(const ir_inst *address, ir_arena *scratch, pass_use_list *out) {
+    ir_vec(const ir_inst *) addresses = {0};
+    ir_map seen = {0};
+    bool known = true;
+    *ir_push(scratch, &addresses) = address;
+    for (uint32_t n = 0; n < addresses.n; n++) {
+        const ir_inst *from = addresses.data[n];
+        if (ir_map_get(&seen, from->id + UINT64_C(1))) continue;
+        ir_map_set(scratch, &seen, from->id + UINT64_C(1), out);
+        for (const ir_use *u = from->uses; u; u = u->next) {
+            *ir_push(scratch, out) = u;
+            if (makes_address(u->user))
+                *ir_push(scratch, &addresses) = u->user;
+            else
+                known &= is_plain_use(u->user, (unsigned)(u - u->user->arg));
+        }
+    }
+    return known;
+}
+
 static void note_uses(pass_alias *a, const ir_inst *p) {
     for (const ir_use *u = p->uses; u; u = u->next)
         if (!is_plain_use(u->user, (unsigned)(u - u->user->arg)))

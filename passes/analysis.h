@@ -225,6 +225,10 @@ bool pass_covers(const pass_alias *a, const ir_inst *p, uint64_t p_size, const i
                  uint64_t q_size);
 /* Is operand `arg` of i, a load, store, copy, fill or atomic, an address that it accesses? */
 bool pass_is_accessed(const ir_inst *i, unsigned arg);
+/* Appends all uses of an address and of addresses that are made from it.  False: one of them is
+ * handed on, stored, or made a number. */
+typedef ir_vec(const ir_use *) pass_use_list;
+bool pass_follow_address(const ir_inst *address, ir_arena *scratch, pass_use_list *out);
 /* The range that a store, copy or fill writes; NULL: another op. */
 const ir_inst *pass_written(const pass_alias *a, const ir_inst *i, uint64_t *size);
 /* May i change memory at all, by itself or by what others do meanwhile? */

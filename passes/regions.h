@@ -1,4 +1,5 @@
-/* regions.h — the code of a work-item becomes the code of a work-group (regions.c). */
+/* regions.h — the code of a work-item becomes the code of a work-group (regions.c), in phases where
+ * groups wait for each other (phases.c). */
 #ifndef SPVFUSE_REGIONS_H
 #define SPVFUSE_REGIONS_H
 
@@ -29,5 +30,9 @@ typedef struct {
  * is that of out->one.  A kernel that is refused stays as it is. */
 void pass_make_group(ir_func *kernel, const pass_group_shape *shape, ir_arena *arena,
                      pass_group_code *out);
+
+/* Makes a kernel that waits for all work-groups, and calls nothing, one of several phases
+ * (phases.c); one that does not wait stays as it is.  Gives why it cannot be done, or NULL. */
+const char *pass_cut_phases(ir_func *kernel, ir_arena *scratch, ir_phases *out);
 
 #endif

@@ -66,6 +66,8 @@ typedef struct {
 
 /* Begins out->block and copies the kernel into it: parameters are read from args. */
 void pass_take_kernel(pass_grouping *g);
+/* Is a struct that is passed by value only read? */
+bool pass_is_only_read(const ir_inst *param, ir_arena *scratch);
 /* A field of info, at its offset; an element of an array of sizes or ids. */
 ir_inst *pass_info_field(pass_grouping *g, size_t offset, ir_type t);
 ir_inst *pass_info_size(pass_grouping *g, size_t array, unsigned d);

@@ -97,43 +97,18 @@ static void find_mixed(keeper *k) {
 
 /* ------------------------------------------------------------------------------------ variables */
 
-typedef struct {
-    uint32_t region; /* PASS_NO_REGION: none so far */
-    bool several;    /* or unknown */
-    ir_vec(const ir_inst *) addresses;
-} variable_uses;
-
-static bool is_address(const ir_inst *i) {
-    return ir_is_ptr(i->type) && (ir_has_flag(i, F_PURE) || i->op == IR_OP_phi);
-}
-
-static void add_use(keeper *k, variable_uses *uses, const ir_use *u) {
-    const ir_inst *i = u->user;
-    uint32_t region = region_of(k, place_of(u));
-    if (region == PASS_NO_REGION) return;
-    uses->several |=
-        region == PASS_SHARED || (uses->region != PASS_NO_REGION && uses->region != region);
-    uses->region = region;
-    if (is_address(i))
-        *ir_push(k->g->scratch, &uses->addresses) = i;
-    else if (ir_info(i)->rule != R_CMPI && !pass_is_accessed(i, (unsigned)(u - i->arg)))
-        uses->several = true;
-}
-
 /* Does one region have all of it, and only once for each item? */
 static bool stays(keeper *k, const ir_inst *alloca) {
-    variable_uses uses = {.region = PASS_NO_REGION};
-    ir_map seen = {0};
-    *ir_push(k->g->scratch, &uses.addresses) = alloca;
-    for (uint32_t n = 0; n < uses.addresses.n && !uses.several; n++) {
-        const ir_inst *address = uses.addresses.data[n];
-        if (ir_map_get(&seen, address->id + UINT64_C(1))) continue;
-        ir_map_set(k->g->scratch, &seen, address->id + UINT64_C(1), k);
-        for (const ir_use *u = address->uses; u; u = u->next) add_use(k, &uses, u);
+    pass_use_list uses = {0};
+    uint32_t only = PASS_NO_REGION;
+    if (!pass_follow_address(alloca, k->g->scratch, &uses)) return false;
+    for (uint32_t n = 0; n < uses.n; n++) {
+        uint32_t region = region_of(k, place_of(uses.data[n]));
+        if (region == PASS_NO_REGION) continue;
+        if (region == PASS_SHARED || (only != PASS_NO_REGION && only != region)) return false;
+        only = region;
     }
-    if (uses.several) return false;
-    if (uses.region == PASS_NO_REGION) return true;
-    return !k->g->uniform.loops->of[k->g->regions[uses.region].head->id];
+    return only == PASS_NO_REGION || !k->g->uniform.loops->of[k->g->regions[only].head->id];
 }
 
 static void find_variables(keeper *k) {

@@ -34,15 +34,14 @@ ir_inst *pass_info_size(pass_grouping *g, size_t array, unsigned d) {
 
 /* ----------------------------------------------------------------------------------- parameters */
 
-/* Is the struct only read? */
-static bool is_only_read(const pass_grouping *g, const ir_inst *param) {
+bool pass_is_only_read(const ir_inst *param, ir_arena *scratch) {
     ir_vec(const ir_inst *) addresses = {0};
-    *ir_push(g->scratch, &addresses) = param;
+    *ir_push(scratch, &addresses) = param;
     for (uint32_t k = 0; k < addresses.n; k++)
         for (const ir_use *u = addresses.data[k]->uses; u; u = u->next) {
             const ir_inst *i = u->user;
             if (i->op == IR_OP_ptradd || i->op == IR_OP_ptrcast)
-                *ir_push(g->scratch, &addresses) = i;
+                *ir_push(scratch, &addresses) = i;
             else if (i->op != IR_OP_load && (i->op != IR_OP_copy || u != &i->arg[1]))
                 return false;
         }
@@ -52,7 +51,7 @@ static bool is_only_read(const pass_grouping *g, const ir_inst *param) {
 /* Items own what they are passed by value: those that write to it get a copy. */
 static ir_inst *take_struct(pass_grouping *g, ir_inst *param, ir_inst *given) {
     const ir_param *p = &g->kernel->param[param->imm.index];
-    if (is_only_read(g, param)) return given;
+    if (pass_is_only_read(param, g->scratch)) return given;
     ir_builder b;
     ir_builder_init(&b, g->f);
     ir_at_end(&b, g->start);

@@ -132,7 +132,8 @@ void rt_pool_give_back(rt_pool *p);
 
 typedef struct {
     pass_group_shape shape; /* of the launches that the code is for */
-    bool only_blocks;       /* no function runs a single group: entry is that of the block */
+    bool only_blocks;       /* no function runs a single group: entry is that of the block; and who
+                               launches it knows of phases */
     cg_x86_64_options code;
 } rt_native_options;
 
@@ -158,6 +159,7 @@ typedef struct {
     rt_code code;
     rt_block *run;
     ir_group_need need;
+    ir_phases phases;
     uint32_t item_steps;    /* as in cg_kernel */
     pass_group_shape shape; /* of the launches that it is made for */
 } rt_variant;

@@ -64,6 +64,10 @@ typedef struct {
     pass_group_code code;
 } progress;
 
+static bool refuse(const cg_kernel *k, ir_ctx *cx, const char *why) {
+    return ir_error(cx, "kernel '%s' cannot run on a CPU: %s", k->name, why);
+}
+
 static bool make_group(ir_func *f, const rt_native_options *o, ir_arena *arena, progress *p) {
     ir_ctx *cx = f->module->cx;
     p->kernel.name = ir_strdup(arena, f->name);
@@ -72,9 +76,10 @@ static bool make_group(ir_func *f, const rt_native_options *o, ir_arena *arena, 
         uint32_t required = f->attrs.local_size[d];
         p->kernel.local_size[d] = required ? required : (uint32_t)o->shape.local[d];
     }
+    const char *refusal = o->only_blocks ? pass_cut_phases(f, arena, &p->kernel.phases) : NULL;
+    if (refusal) return refuse(&p->kernel, cx, refusal);
     pass_make_group(f, &o->shape, arena, &p->code);
-    if (p->code.refusal)
-        return ir_error(cx, "kernel '%s' cannot run on a CPU: %s", p->kernel.name, p->code.refusal);
+    if (p->code.refusal) return refuse(&p->kernel, cx, p->code.refusal);
     if (o->only_blocks) ir_func_remove(p->code.one);
     if (o->only_blocks) p->code.one = p->code.block;
     return true;

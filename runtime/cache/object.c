@@ -18,6 +18,7 @@ typedef struct {
     uint32_t relocs, symbols;
     uint32_t block, item_steps;
     ir_group_need need;
+    ir_phases phases;
 } head;
 
 typedef struct {
@@ -64,7 +65,8 @@ void rt_object_write(const cg_object *o, const ir_global_list *globals, ir_text 
               .symbols = o->symbols.n,
               .block = k->block,
               .item_steps = k->item_steps,
-              .need = k->need};
+              .need = k->need,
+              .phases = k->phases};
     memcpy(h.size, o->size, sizeof h.size);
     memcpy(h.align, o->align, sizeof h.align);
     put(out, &h, sizeof h);
@@ -134,7 +136,10 @@ bool rt_object_read(const uint8_t *bytes, size_t size, const ir_global_list *glo
     place_sections(h, (const uint8_t *)(symbols + h->symbols), out);
     out->relocs.data = (cg_reloc *)(uintptr_t)relocs;
     out->relocs.n = h->relocs;
-    *ir_push(a, &out->kernels) = (cg_kernel){
-        .entry = h->block, .block = h->block, .need = h->need, .item_steps = h->item_steps};
+    *ir_push(a, &out->kernels) = (cg_kernel){.entry = h->block,
+                                             .block = h->block,
+                                             .need = h->need,
+                                             .phases = h->phases,
+                                             .item_steps = h->item_steps};
     return true;
 }

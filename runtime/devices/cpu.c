@@ -101,6 +101,7 @@ rt_device *rt_cpu_open_with(spvf_context *context, const rt_cpu_options *options
     cpu_device *c = ir_new(&arena, cpu_device);
     *c = (cpu_device){.arena = arena,
                       .base = {.context = context,
+                               .phases = true,
                                .close = close_device,
                                .allocate = allocate,
                                .read = read_memory,

@@ -2,6 +2,9 @@
  *
  * Local memory of a group: the kernel's own variables, then what each parameter that points to
  * local memory was given, each at a multiple of IR_LOCAL_ALIGN.
+ *
+ * A kernel of several phases is run once for each: all groups of one have ended before the next
+ * begins.  None follows on one that has failed.
  */
 #include "runtime/devices/cpu.h"
 
@@ -15,6 +18,7 @@ typedef struct {
     rt_use use;
     rt_work work;
     void **args;
+    uint32_t phase; /* that is running */
     cpu_output output;
 } launch;
 
@@ -135,14 +139,29 @@ static void take_arguments(launch *l) {
     const ir_func *f = function_of(l);
     if (f->nparams != l->what->count)
         refuse(l, "it takes %u arguments, not %zu", f->nparams, l->what->count);
-    l->args = ir_new_array(&l->arena, void *, l->what->count);
+    l->args = ir_new_array(&l->arena, void *, l->what->count + 2);
     for (size_t n = 0; n < l->what->count; n++) l->args[n] = take_argument(l, n);
+}
+
+static uint64_t volume(const uint64_t size[3]) { return size[0] * size[1] * size[2]; }
+
+/* What phases leave to later ones, and which one it is. */
+static void take_phases(launch *l) {
+    const ir_phases *p = &l->use.variant->phases;
+    uint64_t items = (volume(l->info.global_size) + 63) & ~UINT64_C(63);
+    uint64_t groups = volume(l->info.num_groups);
+    if (!p->n) return;
+    if ((p->item && items > SIZE_MAX / 4 / p->item) ||
+        (p->group && groups > SIZE_MAX / 4 / p->group))
+        refuse(l, "what its phases leave to later ones does not fit into memory");
+    l->args[l->what->count] = cpu_aligned(&l->arena, p->group * groups + p->item * items);
+    l->args[l->what->count + 1] = &l->phase;
 }
 
 static void take_memory(launch *l) {
     const ir_group_need *need = &l->use.variant->need;
     const uint64_t *local = l->info.local_size;
-    uint64_t items = (local[0] * local[1] * local[2] + 63) / 64 * 64;
+    uint64_t items = (volume(local) + 63) / 64 * 64;
     if (need->local > most_bytes)
         refuse(l, "its local variables have %llu bytes, device cpu has %llu",
                (unsigned long long)need->local, (unsigned long long)most_bytes);
@@ -174,8 +193,7 @@ static void run_groups(launch *l) {
 
 /* An instruction takes half a nanosecond, if it is not repeated. */
 static uint64_t guess_cost(const launch *l) {
-    const uint64_t *local = l->info.local_size;
-    return l->use.variant->item_steps * local[0] * local[1] * local[2] * 500;
+    return l->use.variant->item_steps * volume(l->info.local_size) * 500;
 }
 
 static void run(launch *l) {
@@ -187,7 +205,8 @@ static void run(launch *l) {
     l->work.args = l->args;
     l->work.cost = l->use.launches ? &l->use.launches->cost : NULL;
     l->work.guess = guess_cost(l);
-    run_groups(l);
+    do run_groups(l);
+    while (++l->phase < l->use.variant->phases.n);
     deliver(l);
 }
 
@@ -195,6 +214,7 @@ static void launch_with_code(void *arg) {
     launch *l = arg;
     take_memory(l);
     take_arguments(l);
+    take_phases(l);
     run(l);
 }
 

@@ -135,6 +135,7 @@ static void compile(void *arg) {
     void *block = rt_code_symbol(&c->out->code, &object, k->block);
     memcpy(&c->out->run, &block, sizeof block); /* ISO C has no cast */
     c->out->need = k->need;
+    c->out->phases = k->phases;
     c->out->item_steps = k->item_steps;
     c->out->shape = c->options.shape;
 }
