@@ -41,14 +41,12 @@ static ir_block *cut_before(ir_block *b, ir_inst *first) {
 /* Leaves the entry to variables; every barrier of all groups begins a block. */
 static ir_block *cut_blocks(ir_func *f) {
     ir_block *entry = f->first;
-    ir_inst *first = entry->first;
-    while (first->op == IR_OP_alloca) first = first->next;
-    ir_block *start = cut_before(entry, first);
-    foreach_inst (i, entry)
-        if (i->op != IR_OP_alloca && i != entry->last) ir_move_before(i, start->first);
+    ir_block *start = cut_before(entry, entry->first);
+    foreach_inst (i, start)
+        if (i->op == IR_OP_alloca) ir_move_before(i, entry->last);
     foreach_block (b, f)
         foreach_inst_reverse (i, b)
-            if (pass_waits_for_all(i) && i != b->first) cut_before(b, i);
+            if (pass_waits_for_all(i)) cut_before(b, i);
     return start;
 }
 
@@ -80,13 +78,12 @@ static bool collect(pass_phasing *p, ir_block *start, ir_block **next) {
     return !(ends && *next);
 }
 
-/* A start has one way in, where the block has been cut, unless the kernel's author made more. */
+/* A start has one way in, where the block has been cut. */
 static bool find_phases(pass_phasing *p, ir_block *start) {
     for (ir_block *next; start; start = next) {
         pass_phase *phase = ir_push(p->scratch, &p->phases);
         *phase = (pass_phase){.start = start};
         if (!collect(p, start, &next)) return false;
-        if (next && next->npred != 1) return false;
         phase->end = next ? next->pred[0] : NULL;
     }
     return true;

@@ -4,7 +4,8 @@
  * fuel is used up; half of the branches are decided by numbers that are the same for all items
  * though nobody can know.  A part computes with variables of several types, an array and a pointer
  * among them, branches and loops as each item likes, and exchanges numbers with others through
- * local memory.  In the end every item writes all its variables to its own piece of out.
+ * local memory.  With phases, all groups wait for each other a few times, before and after these
+ * parts, and local memory is the kernel's own.  In the end every item writes all its variables to its own piece of out.
  */
 #ifndef SPVFUSE_TESTS_RANDOM_GROUPS_H
 #define SPVFUSE_TESTS_RANDOM_GROUPS_H
@@ -275,13 +276,27 @@ static inline void rg_finish(rg *q) {
     ir_build_ret(&q->b, NULL);
 }
 
-static inline ir_func *rg_make(ir_module *m, uint64_t seed) {
+/* All groups wait now and then. */
+static inline void rg_phases(rg *q) {
+    for (unsigned k = rg_pick(q, 4); k; k--) {
+        ir_build_barrier(&q->b, IR_SCOPE_DEVICE, IR_SCOPE_DEVICE,
+                         IR_SEM_SEQ_CST | IR_SEM_LOCAL | IR_SEM_GLOBAL);
+        rg_statements(q, 4, 2, true);
+    }
+}
+
+static inline ir_inst *rg_own_tile(ir_module *m, ir_func *f) {
+    ir_type t = ir_array_type(m, IR_I32, RG_TILE);
+    return ir_address(f, ir_global_new(m, "tile", IR_LOCAL, t));
+}
+
+static inline ir_func *rg_make(ir_module *m, uint64_t seed, bool phases) {
     const ir_type types[] = {ir_ptr(IR_GLOBAL), ir_ptr(IR_GLOBAL), ir_ptr(IR_LOCAL), IR_I32};
     rg q = {.f = ir_func_new(m, "k", IR_VOID, 4, types), .state = seed * 2 + 1};
     q.f->flags = IR_FUNC_KERNEL;
     q.out = q.f->param_val[0];
     q.same = q.f->param_val[1];
-    q.tile = q.f->param_val[2];
+    q.tile = phases ? rg_own_tile(m, q.f) : q.f->param_val[2];
     q.n = q.f->param_val[3];
     for (unsigned k = 0; k < 5; k++) rg_pick(&q, 2);
     q.parts = 1 + rg_pick(&q, RG_PARTS);
@@ -291,6 +306,7 @@ static inline ir_func *rg_make(ir_module *m, uint64_t seed) {
     q.end = rg_block(&q);
     rg_begin(&q);
     rg_statements(&q, 4, 2, true);
+    if (phases) rg_phases(&q);
     ir_build_jmp(&q.b, q.part[0]);
     for (unsigned k = 0; k < q.parts; k++) {
         ir_at_end(&q.b, q.part[k]);
@@ -299,6 +315,7 @@ static inline ir_func *rg_make(ir_module *m, uint64_t seed) {
     }
     ir_at_end(&q.b, q.end);
     rg_statements(&q, 2, 2, true);
+    if (phases) rg_phases(&q);
     rg_finish(&q);
     return q.f;
 }

@@ -26,7 +26,9 @@ typedef struct {
     const char *name;       /* for messages */
     bool known;             /* the code is for this range only */
     bool optimize, improve; /* the standard passes before, those for groups behind */
+    bool cut;               /* all groups wait for each other: they run in phases */
     uint8_t *want, *got, *same;
+    ir_phases phases;
     pass_group_code code;
     groups groups;
     ir_map globals;
@@ -73,15 +75,25 @@ static void run_items(void *user) {
 static void run_groups(void *user) {
     subject *s = user;
     const uint32_t n = (uint32_t)s->seed * 77;
-    void *args[] = {s->got, s->same, (void *)(uintptr_t)s->code.need.local, (void *)(uintptr_t)&n};
+    uint32_t phase = 0;
     groups *q = &s->groups;
+    uint64_t kept = s->phases.item * ITEMS + s->phases.group * ITEMS;
+    void *args[] = {s->got,
+                    s->same,
+                    (void *)(uintptr_t)s->code.need.local,
+                    (void *)(uintptr_t)&n,
+                    groups_alloc(q, kept, IR_LOCAL_ALIGN),
+                    &phase};
     q->globals = &s->globals;
     q->forever = &s->arena;
     q->budget = 1000000000;
     groups_add(q, s->got, OUT, IR_GLOBAL);
     groups_add(q, s->same, ITEMS * 4, IR_GLOBAL);
     groups_add(q, &n, sizeof n, IR_CONST);
-    groups_run(q, &s->code, &s->range, args, 4, RG_TILE * 4, s->known);
+    groups_add(q, args[4], kept, IR_GLOBAL);
+    groups_add(q, &phase, sizeof phase, IR_CONST);
+    do groups_run(q, &s->code, &s->range, args, 6, RG_TILE * 4, s->known);
+    while (++phase < s->phases.n);
 }
 
 static void make(void *user) {
@@ -94,13 +106,15 @@ static void make(void *user) {
         return;
     }
     s->m = ir_module_new(&s->cx, "random", 64);
-    s->kernel = rg_make(s->m, s->seed);
+    s->kernel = rg_make(s->m, s->seed, s->cut);
 }
 
 static void convert(void *user) {
     subject *s = user;
     pass_group_shape shape = {0};
     if (s->known) shape = pass_shape_of(&s->range);
+    cr_assert_null(pass_cut_phases(s->kernel, &s->scratch, &s->phases));
+    cr_assert(ir_verify_module(s->m));
     pass_make_group(s->kernel, &shape, &s->scratch, &s->code);
 }
 
@@ -157,19 +171,22 @@ static void check_in(uint8_t *memory, subject s, const char *range) {
     check(&s);
 }
 
-static void check_seeds(bool optimize, bool improves) {
+static void check_seeds(bool optimize, bool improves, bool cut) {
     uint8_t *memory = calloc(3, OUT);
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         subject s = {.seed = seed, .name = "random", .known = seed % 2, .optimize = optimize};
         s.improve = improves;
+        s.cut = cut;
         check_in(memory, s, ranges[seed / 2 % RANGES]);
     }
     free(memory);
 }
 
-Test(regions, random_kernels) { check_seeds(false, false); }
-Test(regions, random_kernels_optimized) { check_seeds(true, false); }
-Test(regions, random_kernels_improved) { check_seeds(true, true); }
+Test(regions, random_kernels) { check_seeds(false, false, false); }
+Test(regions, random_kernels_optimized) { check_seeds(true, false, false); }
+Test(regions, random_kernels_improved) { check_seeds(true, true, false); }
+Test(regions, random_phases) { check_seeds(false, false, true); }
+Test(regions, random_phases_improved) { check_seeds(true, true, true); }
 
 Test(regions, kernels_of_all_shapes) {
     uint8_t *memory = calloc(3, OUT);
