@@ -11,7 +11,7 @@
  */
 #include "passes/phases_impl.h"
 
-enum { MAX_AGAIN = 4 };
+enum { MAX_AGAIN = 32 }; /* instructions, which cost less than a trip to memory */
 
 /* A piece of memory that the kernel calls its own. */
 typedef struct {
@@ -34,7 +34,6 @@ typedef struct {
     ir_vec(object) objects;
     ir_vec(ir_inst *) values; /* that are kept */
     uint64_t *place;          /* by value id, of values: bytes in front, plus 1; 0: not kept */
-    uint32_t nvalues;         /* ids of values are below */
     ir_map read;              /* by phase and value: what it is there */
     spot *start;              /* by phase */
     const char *refusal;
@@ -200,9 +199,9 @@ static bool is_everywhere(const keeper *k, const ir_inst *v) {
     return !v->block || !phase_of(k, v->block);
 }
 
-/* Can it be computed in any phase? */
+/* Can it be computed in any phase, from what is there? */
 static bool is_again(const keeper *k, const ir_inst *v, unsigned *left) {
-    if (is_everywhere(k, v) || ir_info(v)->rule == R_QUERY) return true;
+    if (is_everywhere(k, v) || k->place[v->id] || ir_info(v)->rule == R_QUERY) return true;
     if (v->op == IR_OP_phi || !ir_is_cheap(v) || !*left) return false;
     --*left;
     for (unsigned n = 0; n < v->nargs; n++)
@@ -239,7 +238,7 @@ static ir_inst *read_in(keeper *k, ir_inst *v, uint32_t phase) {
     if (is_everywhere(k, v)) return v;
     ir_inst *known = ir_map_get(&k->read, key);
     if (known) return known;
-    if (is_again(k, v, &left)) {
+    if (!k->place[v->id] && is_again(k, v, &left)) {
         known = copy_in(k, v, phase);
     } else {
         spot *s = &k->start[phase];
@@ -256,14 +255,21 @@ static bool crosses(const keeper *k, const ir_use *u) {
     return phase_of(k, u->val->block) != phase_of(k, place_of(u));
 }
 
+/* Uses change when all is read: what is computed again is so from what was there. */
 static void keep_values(keeper *k) {
+    pass_use_list uses = {0};
+    ir_vec(ir_inst *) read = {0};
     foreach_block (b, k->p->kernel)
         foreach_inst (i, b)
-            for (unsigned n = 0; n < i->nargs; n++) {
-                const ir_use *u = &i->arg[n];
-                if (u->val->id >= k->nvalues || !crosses(k, u)) continue;
-                ir_set_arg(i, n, read_in(k, u->val, phase_of(k, place_of(u)) - 1));
+            for (const ir_use *u = i->arg; u < i->arg + i->nargs; u++) {
+                if (!crosses(k, u)) continue;
+                *ir_push(k->p->scratch, &uses) = u;
+                *ir_push(k->p->scratch, &read) = read_in(k, u->val, phase_of(k, place_of(u)) - 1);
             }
+    for (uint32_t n = 0; n < uses.n; n++) {
+        const ir_use *u = uses.data[n];
+        ir_set_arg(u->user, (unsigned)(u - u->user->arg), read.data[n]);
+    }
 }
 
 static bool has_opaque(const keeper *k) {
@@ -341,8 +347,7 @@ const char *pass_keep_over_phases(pass_phasing *p) {
     if (has_opaque(&k)) k.refusal = "several phases use an image or event";
     if (k.refusal) return k.refusal;
     add_params(p);
-    k.nvalues = p->kernel->next_id;
-    k.place = ir_new_array(p->scratch, uint64_t, k.nvalues);
+    k.place = ir_new_array(p->scratch, uint64_t, p->kernel->next_id);
     begin_starts(&k);
     keep_values(&k);
     store_values(&k);
