@@ -186,6 +186,9 @@ typedef struct {
     bool force;   /* as in spvf_fuse_options, as the next one */
     spvf_barrier barrier;
     bool constants; /* values become constants of the code: they cannot be changed any more */
+    /* Where work-groups of one launch depend on those of another, all of them wait: launches become
+     * phases of one kernel, on devices that can (cpu and check). */
+    bool phases;
 } spvf_graph_options;
 
 SPVF_API spvf_status spvf_graph_create(spvf_device *device, const spvf_graph_options *options,

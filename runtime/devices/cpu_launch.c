@@ -8,6 +8,8 @@
  */
 #include "runtime/devices/cpu.h"
 
+#include <stdlib.h>
+
 enum { MOST_ITEMS = 1 << 16 };                        /* of a work-group */
 static const uint64_t most_bytes = UINT64_C(1) << 30; /* of a thread: local memory, scratch */
 
@@ -18,6 +20,7 @@ typedef struct {
     rt_use use;
     rt_work work;
     void **args;
+    void *kept;     /* what phases leave to later ones */
     uint32_t phase; /* that is running */
     cpu_output output;
 } launch;
@@ -154,7 +157,9 @@ static void take_phases(launch *l) {
     if ((p->item && items > SIZE_MAX / 4 / p->item) ||
         (p->group && groups > SIZE_MAX / 4 / p->group))
         refuse(l, "what its phases leave to later ones does not fit into memory");
-    l->args[l->what->count] = cpu_aligned(&l->arena, p->group * groups + p->item * items);
+    l->kept = aligned_alloc(IR_LOCAL_ALIGN, aligned(p->group * groups + p->item * items + 1));
+    if (!l->kept) ir_throw(l->what->cx, IR_ERR_MEMORY);
+    l->args[l->what->count] = l->kept;
     l->args[l->what->count + 1] = &l->phase;
 }
 
@@ -252,6 +257,7 @@ static void do_with_launch(const cpu_launch *what, void (*body)(void *arg)) {
     pthread_mutex_destroy(&l.output.lock);
     ir_arena_free(&l.output.arena);
     ir_arena_free(&l.arena);
+    free(l.kept);
     if (!ok) ir_throw(cx, status);
 }
 

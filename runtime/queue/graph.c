@@ -195,6 +195,7 @@ static spvf_status divide(spvf_graph *g, const committing *c) {
                             .options = {.barrier = o->barrier,
                                         .force = o->force,
                                         .strict = o->strict,
+                                        .phases = o->phases && g->device->base->phases,
                                         .known_range = true},
                             .constants = o->constants,
                             .unfused = o->unfused};

@@ -86,6 +86,62 @@ static const char kernels[] = "target 64\n"
                               "  %w: i32 = load %t align 4\n"
                               "  store %w, %q align 4\n"
                               "  ret\n"
+                              "}\n"
+                              /* n turns around a ring of all items, with all that they have */
+                              "@tile: local [64 x i32] align 4\n"
+                              "kernel @ring(%p: ptr.global of i32, %q: ptr.global of i32, %k: i32)"
+                              " {\n"
+                              "entry:\n"
+                              "  %own: ptr.private = alloca [4 x i32] align 4\n"
+                              "  %x: i64 = global_linear_id\n"
+                              "  %i: i64 = local_linear_id\n"
+                              "  %w: i32 = trunc %x\n"
+                              "  %b: i64 = shl %x, 2\n"
+                              "  %px: ptr.global = ptradd %p, %b inbounds\n"
+                              "  %qx: ptr.global = ptradd %q, %b inbounds\n"
+                              "  %was: i32 = load %px align 4\n"
+                              "  store %w, %px align 4\n"
+                              "  %e: i64 = zext %k\n"
+                              "  %f: i64 = shl %e, 2\n"
+                              "  %at: ptr.private = ptradd %own, %f inbounds\n"
+                              "  store %w, %at align 4\n"
+                              "  %c: i64 = shl %i, 2\n"
+                              "  %s: ptr.local = ptradd @tile, %c inbounds\n"
+                              "  store %w, %s align 4\n"
+                              "  %said: i32 = printf \"a\"\n"
+                              "  barrier device device acq_rel local global\n"
+                              "  %n0: i64 = global_size 0\n"
+                              "  %n1: i64 = global_size 1\n"
+                              "  %n: i64 = mul %n0, %n1\n"
+                              "  %m: i64 = sub %n, 1\n"
+                              "  %y: i64 = sub %m, %x\n"
+                              "  %d: i64 = shl %y, 2\n"
+                              "  %py: ptr.global = ptradd %p, %d inbounds\n"
+                              "  %other: i32 = load %py align 4\n"
+                              "  store %other, %qx align 4\n"
+                              "  %told: i32 = printf \"b\"\n"
+                              "  barrier device device acq_rel local global\n"
+                              "  %mine: i32 = load %at align 4\n"
+                              "  %shared: i32 = load %s align 4\n"
+                              "  %qy: ptr.global = ptradd %q, %d inbounds\n"
+                              "  %back: i32 = load %qy align 4\n"
+                              "  %s1: i32 = add %mine, %shared\n"
+                              "  %s2: i32 = add %s1, %back\n"
+                              "  %s3: i32 = add %s2, %was\n"
+                              "  store %s3, %px align 4\n"
+                              "  ret\n"
+                              "}\n"
+                              "kernel @turns(%k: i32) {\n"
+                              "entry:\n"
+                              "  jmp head\n"
+                              "head:\n"
+                              "  %i: i32 = phi [entry: 0, head: %j]\n"
+                              "  barrier device device acq_rel global\n"
+                              "  %j: i32 = add %i, 1\n"
+                              "  %c: i1 = ult %j, %k\n"
+                              "  br %c, head, end\n"
+                              "end:\n"
+                              "  ret\n"
                               "}\n";
 
 static void set_up(void) { in_folder_with(kernels); }
@@ -224,4 +280,45 @@ Test(cpu_run, the_same_launch_many_times) {
     sprintf(text + n, "expect x[0..1] = 0, 1\nexpect x[65534..65535] = 65534, 65535\n");
     expect_run(text, SPVF_OK, "");
     free(text);
+}
+
+/* -------------------------------------------------------------------------------------- phases */
+
+static size_t first_b; /* in what was printed */
+static bool in_order;
+
+static void check_order(void *user, const char *text) {
+    (void)user;
+    first_b = strcspn(text, "b");
+    in_order = !strchr(text + first_b, 'a');
+}
+
+/* Every item finds what it left: 3 times its number, and what the buffer had. */
+static void expect_ring(const char *device, const char *range, unsigned items) {
+    char text[400];
+    snprintf(text, sizeof text,
+             "buffer p i32[%u] = 7\nbuffer q i32[%u]\nlaunch \"k.ir\":ring %s args p, q, 2\n"
+             "expect p[0..3] = 7, 10, 13, 16\nexpect p[%u] = %u\nexpect q[0] = %u\n",
+             items, items, range, items - 1, 3 * items + 4, items - 1);
+    spvf_run_options o = {.size = sizeof o, .device = device, .output = check_order};
+    cr_expect_eq(run_text(text, &o), SPVF_OK, "%s, %s: %s", device, range, messages);
+    cr_expect(first_b == items && in_order, "%s: %zu of %u", range, first_b, items);
+    cr_expect_eq(bytes_held, 0);
+}
+
+Test(cpu_run, all_groups_wait_for_each_other) {
+    static const char *const devices[] = {"cpu", "cpu:eager", "cpu:regalloc=stack"};
+    for (unsigned k = 0; k < sizeof devices / sizeof *devices; k++) {
+        expect_ring(devices[k], "global 4 local 1", 4);
+        expect_ring(devices[k], "global 6400 local 64", 6400);
+        expect_ring(devices[k], "global 999 local 37 offset 5", 999);
+        expect_ring(devices[k], "global 30, 14 local 15, 2 offset 1, 2", 420);
+        expect_ring(devices[k], "global 7000", 7000);
+    }
+}
+
+Test(cpu_run, a_barrier_of_all_groups_that_comes_again) {
+    expect_run("launch \"k.ir\":turns global 4 args 3\n", SPVF_ERROR_DEVICE,
+               "p:1:8: error: kernel 'turns' cannot run on a CPU: a barrier of all work-groups is "
+               "not passed once by all work-items\n");
 }

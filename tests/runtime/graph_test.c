@@ -99,6 +99,26 @@ Test(graph, a_refusal_splits_it_and_is_kept) {
     end_graph(&t);
 }
 
+/* Three phases; the temporaries that lie between groups are needed, those within items are not. */
+Test(graph, launches_become_phases) {
+    const spvf_graph_options phases = {.size = sizeof phases, .strict = true, .phases = true};
+    bench t;
+    begin_graph(&t, &phases);
+    add(&t, 1, 0, 1);
+    reverse(&t, 2, 1);
+    add(&t, 3, 2, 5);
+    reverse(&t, 4, 3);
+    cr_expect_eq(spvf_graph_internal(graph, t.b[2], SPVF_PROMOTE_AUTO), SPVF_OK);
+    cr_assert_eq(spvf_graph_commit(graph), SPVF_OK, "%s", messages);
+    cr_assert_eq(spvf_graph_kernel_count(graph), 1);
+    cr_expect(spvf_graph_get_kernel(graph, 0).explanation->gaps[2].phase);
+    cr_expect_not(spvf_graph_get_kernel(graph, 0).explanation->gaps[1].phase);
+    for (int k = 0; k < 3; k++) run(&t, 4);
+    for (int n = 0; n < COUNT; n++) cr_assert_eq(t.back[n], n + 6);
+    cr_expect_null(t.b[2]->memory, "it was never there");
+    end_graph(&t);
+}
+
 Test(graph, strict_graphs_are_fused_or_refused) {
     const spvf_graph_options strict = {.size = sizeof strict, .strict = true};
     bench t;
