@@ -25,8 +25,8 @@ typedef struct {
 /* Addresses in kept memory, made where they are first asked for in a row of instructions. */
 typedef struct {
     ir_builder b;
-    ir_inst *base, *items, *item; /* behind the groups' part; all items, rounded; the linear id */
-    ir_inst *group;               /* this one's part */
+    ir_inst *base, *group; /* behind all that belongs to groups; what belongs to this one */
+    ir_inst *items, *item; /* how many; the linear id */
 } spot;
 
 typedef struct {
@@ -76,24 +76,33 @@ static ir_inst *linear_group(spot *s) {
     return id;
 }
 
-static void begin_items(const keeper *k, spot *s) {
-    if (s->item) return;
-    uint64_t groups = k->p->out->group;
-    s->item = ask(s, IR_OP_global_linear_id, 0);
+/* What belongs to groups lies in front of it. */
+static ir_inst *items_part(const keeper *k, spot *s) {
+    uint64_t group = k->p->out->group;
+    if (!s->base && group) {
+        ir_inst *bytes = combine(s, IR_OP_mul, product(s, IR_OP_num_groups), number(s, group));
+        s->base = ir_build_ptradd(&s->b, k->p->kept, bytes, true);
+    }
+    return group ? s->base : k->p->kept;
+}
+
+/* The number of items, rounded up. */
+static ir_inst *all_items(spot *s) {
+    if (s->items) return s->items;
     ir_inst *items = combine(s, IR_OP_add, product(s, IR_OP_global_size), number(s, 63));
-    s->items = ir_build2(&s->b, IR_OP_and, items->type, items, number(s, ~UINT64_C(63)));
-    s->base = k->p->kept;
-    if (!groups) return;
-    ir_inst *bytes = combine(s, IR_OP_mul, product(s, IR_OP_num_groups), number(s, groups));
-    s->base = ir_build_ptradd(&s->b, s->base, bytes, true);
+    return s->items = ir_build2(&s->b, IR_OP_and, items->type, items, number(s, ~UINT64_C(63)));
 }
 
 /* The element of this item, of those that have `size` bytes. */
 static ir_inst *item_place(const keeper *k, spot *s, uint64_t before, uint64_t size) {
-    begin_items(k, s);
-    ir_inst *array = combine(s, IR_OP_mul, s->items, number(s, before));
+    ir_inst *array = items_part(k, s);
+    if (before) {
+        ir_inst *bytes = combine(s, IR_OP_mul, all_items(s), number(s, before));
+        array = ir_build_ptradd(&s->b, array, bytes, true);
+    }
+    if (!s->item) s->item = ask(s, IR_OP_global_linear_id, 0);
     ir_inst *element = combine(s, IR_OP_mul, s->item, number(s, size));
-    return ir_build_ptradd(&s->b, ir_build_ptradd(&s->b, s->base, array, true), element, true);
+    return ir_build_ptradd(&s->b, array, element, true);
 }
 
 static ir_inst *group_place(const keeper *k, spot *s, uint64_t before) {
