@@ -1,6 +1,8 @@
 /* pack_body.c — the bytes of a function, as packer.h says. */
 #include "ir/packer.h"
 
+#include <stdlib.h>
+
 /* -------------------------------------------------------------------------------------- numbers */
 
 void pack_byte(packer *p, unsigned byte) { ir_putn(p->out, &(char){(char)byte}, 1); }
@@ -50,13 +52,37 @@ static void put_leaf(packer *p, const ir_inst *leaf) {
     if (leaf->op == IR_OP_const) put_lanes(p, leaf);
 }
 
+static int by_value(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The edges into a block with phis, in the order of the blocks that they come from. */
+static void sort_edges(packer *p, const ir_block *b) {
+    uint64_t *edge = p->edge[b->id] = ir_new_array(p->arena, uint64_t, b->npred);
+    for (uint32_t n = 0; n < b->npred; n++) edge[n] = (uint64_t)p->block[b->pred[n]->id] << 32 | n;
+    qsort(edge, b->npred, sizeof *edge, by_value);
+}
+
+static void number_blocks(packer *p) {
+    uint32_t blocks = 0;
+    foreach_block (b, p->f) p->block[b->id] = blocks++;
+    foreach_block (b, p->f)
+        if (b->first->op == IR_OP_phi) sort_edges(p, b);
+}
+
+/* Operand n, of a phi that for the edge n in order. */
+static ir_inst *operand(const packer *p, const ir_inst *i, unsigned n) {
+    return ir_arg(i, i->op == IR_OP_phi ? (uint32_t)p->edge[i->block->id][n] : n);
+}
+
 static void number_leaves(packer *p) {
     uint32_t next = p->f->nparams;
     for (uint32_t n = 0; n < next; n++) p->number[p->f->param_val[n]->id] = n;
     foreach_block (b, p->f)
         foreach_inst (i, b)
             for (unsigned n = 0; n < i->nargs; n++) {
-                const ir_inst *x = ir_arg(i, n);
+                const ir_inst *x = operand(p, i, n);
                 if (x->block || x->op == IR_OP_param || p->number[x->id] != UINT32_MAX) continue;
                 p->number[x->id] = next++;
                 *ir_push(p->arena, &p->leaves) = x;
@@ -64,11 +90,9 @@ static void number_leaves(packer *p) {
 }
 
 static void number_instructions(packer *p) {
-    uint32_t next = p->f->nparams + p->leaves.n, blocks = 0;
-    foreach_block (b, p->f) {
-        p->block[b->id] = blocks++;
+    uint32_t next = p->f->nparams + p->leaves.n;
+    foreach_block (b, p->f)
         foreach_inst (i, b) p->number[i->id] = next++;
-    }
 }
 
 /* --------------------------------------------------------------------------------- instructions */
@@ -94,8 +118,8 @@ static void put_phi(packer *p, const ir_inst *i) {
     pack_type(p, i->type);
     pack_number(p, i->nargs);
     for (unsigned n = 0; n < i->nargs; n++) {
-        pack_number(p, p->block[i->block->pred[n]->id]);
-        pack_number(p, p->number[ir_arg(i, n)->id]);
+        pack_number(p, p->edge[i->block->id][n] >> 32);
+        pack_number(p, p->number[operand(p, i, n)->id]);
     }
 }
 
@@ -137,7 +161,9 @@ void pack_body(packer *p, const ir_func *f) {
     p->leaves.n = 0;
     p->number = ir_new_array(p->arena, uint32_t, f->next_id);
     p->block = ir_new_array(p->arena, uint32_t, f->next_block);
+    p->edge = ir_new_array(p->arena, uint64_t *, f->next_block);
     memset(p->number, 0xff, sizeof *p->number * f->next_id);
+    number_blocks(p);
     number_leaves(p);
     number_instructions(p);
     pack_type(p, f->ret);

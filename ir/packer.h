@@ -9,7 +9,9 @@
  *
  * Numbers are LEB128, signed ones zigzag.  Values are numbered: parameters, leaves, instructions in
  * the order of the text.  What is in front of a block's instructions lets a reader make all edges
- * first; the arguments of a phi name their block, since the order of predecessors is the reader's.
+ * first; the arguments of a phi name their block, since the order of predecessors is the reader's,
+ * and stand in the order of blocks: that of predecessors says how the function came to be, not what
+ * it does.
  */
 #ifndef SPVFUSE_IR_PACKER_H
 #define SPVFUSE_IR_PACKER_H
@@ -32,6 +34,7 @@ struct packer {
     const ir_func *f;
     uint32_t *number; /* by value id */
     uint32_t *block;  /* by block id */
+    uint64_t **edge;  /* by block id, where there are phis: number of the predecessor, its place */
     ir_vec(const ir_inst *) leaves;
     ir_arena *arena;
     void *user; /* of the format */
