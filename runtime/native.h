@@ -130,11 +130,19 @@ void rt_pool_give_back(rt_pool *p);
 
 /* ------------------------------------------------------------------- kernels (native_compile.c) */
 
+/* Integers that launches are given by value: bit n of `known` says that argument n is value[n]. */
+enum { RT_MAX_VALUES = 16 };
+typedef struct {
+    uint32_t known;
+    uint64_t value[RT_MAX_VALUES]; /* zero-extended */
+} rt_values;
+
 typedef struct {
     pass_group_shape shape; /* of the launches that the code is for */
     bool only_blocks;       /* no function runs a single group: entry is that of the block; and who
                                launches it knows of phases */
     cg_x86_64_options code;
+    const rt_values *values; /* that the code is for; NULL: for all */
 } rt_native_options;
 
 /* What passes are told of the machine, by CG_X86_64_V…. */
@@ -176,8 +184,11 @@ typedef struct {
     unsigned users;    /* launches that are running */
     uint64_t used;     /* when: by the kernel's clock */
     uint64_t spent_ns; /* in launches that ran the code for any shape */
+    uint64_t alike_ns; /* … that ran its own code, and had these values in common */
+    rt_values alike;
     rt_cost cost;
-    rt_compiled own;
+    rt_compiled own, fixed;
+    rt_values fixed_to;
 } rt_launches;
 
 typedef struct {
@@ -188,12 +199,13 @@ typedef struct {
     rt_launches launches[RT_MAX_SHAPES];
 } rt_kernel;
 
-/* Makes code for launches of a shape; zeros: for any.  *out is zeros before and, when it fails,
- * after it. */
+/* Makes code for launches of a shape; zeros: for any; and for values; NULL: for all.  *out is zeros
+ * before and, when it fails, after it. */
 typedef struct {
-    ir_status (*compile)(void *user, const pass_group_shape *shape, rt_variant *out);
+    ir_status (*compile)(void *user, const pass_group_shape *shape, const rt_values *values,
+                         rt_variant *out);
     void *user;
-    bool eager; /* each shape gets code of its own when it is launched first */
+    bool eager; /* each shape, and its values, get code of their own when launched first */
 } rt_compiler;
 
 /* The code of one launch. */
@@ -206,8 +218,8 @@ void rt_kernel_init(rt_kernel *k);
 void rt_kernel_free(rt_kernel *k); /* no launch runs */
 /* Finds or compiles code; when that fails, its status.  Else rt_kernel_end comes after the launch,
  * which took `ns`. */
-ir_status rt_kernel_begin(rt_kernel *k, const pass_group_shape *shape, const rt_compiler *compiler,
-                          rt_use *use);
+ir_status rt_kernel_begin(rt_kernel *k, const pass_group_shape *shape, const rt_values *values,
+                          const rt_compiler *compiler, rt_use *use);
 void rt_kernel_end(rt_kernel *k, const rt_use *use, uint64_t ns);
 
 #endif

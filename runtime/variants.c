@@ -1,15 +1,22 @@
-/* variants.c — the compiled code of one kernel: for launches of any shape, and of some known ones.
+/* variants.c — the compiled code of one kernel: for launches of any shape, of some known ones, and
+ * of some of these with known values.
  *
  * A shape is what code can be made for: the local size above all.  The first launch compiles code
  * for its shape, which is less work than code for any: many kernels never see another one.  The
  * second shape makes code for any.  A shape whose launches have taken PATIENCE times as long as
  * that compilation gets code of its own: a gain of a tenth would have paid for it by then, and what
  * ran so long runs on.  Who comes while it is compiled takes the code for any shape, once there is
- * some; code that many wait for is compiled by one.  An eager compiler makes code for each shape at
- * once.
+ * some; code that many wait for is compiled by one.  An eager compiler makes code for each shape, and
+ * its values, at once.
+ *
+ * The same once more with values: when launches of a shape have run its own code for so long, and
+ * integers among their arguments were the same all the time, these become constants of one more
+ * code.  Launches with other values run the one without; after as long with other values in common
+ * it is made again, for these.
  *
  * A kernel remembers a bounded number of shapes; a new one replaces the one that was used longest
- * ago, with its code, unless it is in use.
+ * ago, with its code, unless it is in use.  So there are at most 2 * RT_MAX_SHAPES + 1 codes, and
+ * making them takes a tenth of the time that launches take, or less, the first two aside.
  */
 #include "runtime/native.h"
 
@@ -21,10 +28,15 @@ void rt_kernel_init(rt_kernel *k) {
     pthread_cond_init(&k->compiled, NULL);
 }
 
+/* Nobody runs its code. */
+static void forget(rt_launches *l) {
+    rt_code_unload(&l->own.variant.code);
+    rt_code_unload(&l->fixed.variant.code);
+}
+
 void rt_kernel_free(rt_kernel *k) {
     rt_code_unload(&k->any.variant.code);
-    for (rt_launches *l = k->launches; l < k->launches + RT_MAX_SHAPES; l++)
-        rt_code_unload(&l->own.variant.code);
+    for (rt_launches *l = k->launches; l < k->launches + RT_MAX_SHAPES; l++) forget(l);
     pthread_cond_destroy(&k->compiled);
     pthread_mutex_destroy(&k->lock);
 }
@@ -44,18 +56,18 @@ static rt_launches *find_launches(rt_kernel *k, const pass_group_shape *shape) {
         if (!l->users && (!oldest || l->used < oldest->used)) oldest = l;
     }
     if (!oldest) return NULL;
-    rt_code_unload(&oldest->own.variant.code);
+    forget(oldest);
     *oldest = (rt_launches){.shape = *shape};
     return oldest;
 }
 
 /* The lock is let go meanwhile. */
 static ir_status compile(rt_kernel *k, rt_compiled *c, const pass_group_shape *shape,
-                         const rt_compiler *compiler) {
+                         const rt_values *values, const rt_compiler *compiler) {
     c->state = RT_COMPILING;
     pthread_mutex_unlock(&k->lock);
     uint64_t start = rt_now_ns();
-    ir_status status = compiler->compile(compiler->user, shape, &c->variant);
+    ir_status status = compiler->compile(compiler->user, shape, values, &c->variant);
     uint64_t ns = rt_now_ns() - start;
     pthread_mutex_lock(&k->lock);
     c->ns = ns;
@@ -68,7 +80,7 @@ static ir_status compile(rt_kernel *k, rt_compiled *c, const pass_group_shape *s
 static ir_status compile_any(rt_kernel *k, const rt_compiler *compiler) {
     static const pass_group_shape any;
     while (k->any.state == RT_COMPILING) pthread_cond_wait(&k->compiled, &k->lock);
-    return k->any.state == RT_COMPILED ? IR_OK : compile(k, &k->any, &any, compiler);
+    return k->any.state == RT_COMPILED ? IR_OK : compile(k, &k->any, &any, NULL, compiler);
 }
 
 static bool is_worth_more(const rt_kernel *k, const rt_launches *l) {
@@ -82,10 +94,57 @@ static bool has_no_code(const rt_kernel *k) {
     return true;
 }
 
-static ir_status choose(rt_kernel *k, rt_launches *l, const rt_compiler *compiler, rt_use *use) {
+/* ---------------------------------------------------------------------------- values, with it, too */
+
+/* What both know to be the same. */
+static uint32_t common_values(const rt_values *a, const rt_values *b) {
+    uint32_t common = a->known & b->known;
+    for (unsigned n = 0; n < RT_MAX_VALUES; n++)
+        if (a->value[n] != b->value[n]) common &= ~(UINT32_C(1) << n);
+    return common;
+}
+
+static bool is_fixed_to(const rt_launches *l, const rt_values *values) {
+    return l->fixed.state == RT_COMPILED &&
+           common_values(&l->fixed_to, values) == l->fixed_to.known;
+}
+
+static void note_values(rt_launches *l, const rt_values *values) {
+    uint32_t common = common_values(&l->alike, values);
+    if (!common) {
+        l->alike = *values;
+        l->alike_ns = 0;
+    }
+    if (common) l->alike.known = common;
+}
+
+/* Is it time to fix what launches have in common?  Code that is replaced must not be in use. */
+static bool is_worth_fixing(const rt_launches *l, bool eager) {
+    if (!l->alike.known || l->fixed.state == RT_COMPILING || l->fixed.state == RT_FAILED)
+        return false;
+    if (l->fixed.state == RT_COMPILED && l->users > 1) return false;
+    return eager || l->alike_ns > l->own.ns * PATIENCE;
+}
+
+/* The code for its values, if there is some or it pays now; else the one for all. */
+static const rt_variant *choose_own(rt_kernel *k, rt_launches *l, const rt_values *values,
+                                    const rt_compiler *compiler) {
+    if (is_fixed_to(l, values)) return &l->fixed.variant;
+    note_values(l, values);
+    if (!is_worth_fixing(l, compiler->eager)) return &l->own.variant;
+    rt_code_unload(&l->fixed.variant.code);
+    l->fixed.variant = (rt_variant){0};
+    l->fixed_to = l->alike;
+    l->alike_ns = 0;
+    if (compile(k, &l->fixed, &l->shape, &l->fixed_to, compiler) != IR_OK) return &l->own.variant;
+    return &l->fixed.variant;
+}
+
+static ir_status choose(rt_kernel *k, rt_launches *l, const rt_values *values,
+                        const rt_compiler *compiler, rt_use *use) {
     ir_status status = IR_OK;
     if (l && l->own.state == RT_NOT_COMPILED && (compiler->eager || has_no_code(k)))
-        status = compile(k, &l->own, &l->shape, compiler);
+        status = compile(k, &l->own, &l->shape, NULL, compiler);
     if (status != IR_OK) {
         l->own.state = RT_NOT_COMPILED;
         return status;
@@ -93,21 +152,21 @@ static ir_status choose(rt_kernel *k, rt_launches *l, const rt_compiler *compile
     while (l && l->own.state == RT_COMPILING && k->any.state != RT_COMPILED)
         pthread_cond_wait(&k->compiled, &k->lock);
     if (l && l->own.state == RT_COMPILED) {
-        use->variant = &l->own.variant;
+        use->variant = choose_own(k, l, values, compiler);
         return IR_OK;
     }
     status = compile_any(k, compiler);
     use->variant = &k->any.variant;
     if (status == IR_OK && l && is_worth_more(k, l) &&
-        compile(k, &l->own, &l->shape, compiler) == IR_OK)
+        compile(k, &l->own, &l->shape, NULL, compiler) == IR_OK)
         use->variant = &l->own.variant;
     return status;
 }
 
 /* ------------------------------------------------------------------------------------- launches */
 
-ir_status rt_kernel_begin(rt_kernel *k, const pass_group_shape *shape, const rt_compiler *compiler,
-                          rt_use *use) {
+ir_status rt_kernel_begin(rt_kernel *k, const pass_group_shape *shape, const rt_values *values,
+                          const rt_compiler *compiler, rt_use *use) {
     *use = (rt_use){0};
     pthread_mutex_lock(&k->lock);
     rt_launches *l = use->launches = find_launches(k, shape);
@@ -115,7 +174,7 @@ ir_status rt_kernel_begin(rt_kernel *k, const pass_group_shape *shape, const rt_
         l->users++;
         l->used = ++k->clock;
     }
-    ir_status status = choose(k, l, compiler, use);
+    ir_status status = choose(k, l, values, compiler, use);
     if (status != IR_OK && l) l->users--;
     pthread_mutex_unlock(&k->lock);
     return status;
@@ -127,5 +186,6 @@ void rt_kernel_end(rt_kernel *k, const rt_use *use, uint64_t ns) {
     pthread_mutex_lock(&k->lock);
     l->users--;
     if (use->variant == &k->any.variant) l->spent_ns += ns;
+    if (use->variant == &l->own.variant) l->alike_ns += ns;
     pthread_mutex_unlock(&k->lock);
 }

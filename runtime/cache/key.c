@@ -2,11 +2,11 @@
  *
  * That is what the kernel says, with the name that profiles show; what is known of its launches;
  * the options of code; and the compiler itself, so that a changed one never meets what it would
- * not have made.
+ * not have made.  Code for values is not kept.
  */
 #include "runtime/cache/cache.h"
 
-static_assert(sizeof(void *) != 8 || sizeof(rt_native_options) == 96,
+static_assert(sizeof(void *) != 8 || sizeof(rt_native_options) == 104,
               "a new option belongs in the key");
 
 static void add_number(rt_hash *h, uint64_t n) { rt_hash_add(h, &n, sizeof n); }

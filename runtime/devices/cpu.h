@@ -112,8 +112,10 @@ typedef struct {
 void cpu_run_launch(const cpu_launch *l);
 /* Makes the code that it needs, so that the first run does not; throws as that one. */
 void cpu_prepare_launch(const cpu_launch *l);
-/* Finds or makes code for launches of a shape; rt_kernel_end follows.  (cpu_program.c) */
-void cpu_find_code(const cpu_launch *l, const pass_group_shape *shape, rt_use *use);
+/* Finds or makes code for launches of a shape, with such values; rt_kernel_end follows.
+ * (cpu_program.c) */
+void cpu_find_code(const cpu_launch *l, const pass_group_shape *shape, const rt_values *values,
+                   rt_use *use);
 /* Throws after a message that names the kernel. */
 IR_NORETURN void cpu_refuse(ir_ctx *cx, const ir_func *kernel, const char *fmt, ...)
     IR_PRINTF(3, 4);

@@ -26,10 +26,16 @@ static void hide_own_constants(const compilation *c, const ir_importer *im) {
     }
 }
 
+static void use_values(ir_func *f, const rt_values *v) {
+    for (uint32_t n = 0; v && n < RT_MAX_VALUES; n++)
+        if (v->known >> n & 1)
+            ir_replace_uses(f->param_val[n], ir_const(f, f->param_val[n]->type, v->value[n]));
+}
+
 static void compile_kernel(void *user, ir_module *m) {
     const compilation *c = user;
     ir_importer im = {.m = m};
-    ir_importer_copy(&im, c->kernel, c->kernel->name);
+    use_values(ir_importer_copy(&im, c->kernel, c->kernel->name), c->options->values);
     if (!rt_native_compile(m, c->kernel->name, c->options, c->arena, c->out))
         ir_throw(m->cx, IR_ERR_DEVICE);
     hide_own_constants(c, &im);

@@ -102,6 +102,21 @@ static pass_group_shape shape_of(const launch *l) {
 
 /* ------------------------------------------------------------------------------------ arguments */
 
+/* Integers by value, of which code can be made. */
+static rt_values values_of(const launch *l) {
+    const ir_func *f = function_of(l);
+    rt_values v = {0};
+    for (size_t n = 0; n < RT_MAX_VALUES && n < f->nparams && n < l->what->count; n++) {
+        const rt_arg *a = &l->what->args[n];
+        ir_type t = f->param_val[n]->type;
+        if (!ir_is_int(t) || ir_is_vector(t) || !a->bytes || a->size != ir_sizeof(f->module, t))
+            continue;
+        memcpy(&v.value[n], a->bytes, a->size);
+        v.known |= UINT32_C(1) << n;
+    }
+    return v;
+}
+
 static uint64_t aligned(uint64_t bytes) {
     return (bytes + IR_LOCAL_ALIGN - 1) & ~(uint64_t)(IR_LOCAL_ALIGN - 1);
 }
@@ -227,7 +242,8 @@ static void find_code(launch *l) {
     take_global_size(l);
     take_local_size(l);
     pass_group_shape shape = shape_of(l);
-    cpu_find_code(l->what, &shape, &l->use);
+    rt_values values = values_of(l);
+    cpu_find_code(l->what, &shape, &values, &l->use);
 }
 
 static void prepare_kernel(void *arg) {

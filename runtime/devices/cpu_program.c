@@ -99,14 +99,15 @@ static void load(compilation *c, const cg_object *o) {
     if (tools->gdb || tools->perf) rt_code_announce(&c->out->code, o, tools, c->arena.cx);
 }
 
-/* Debuggers and profiles want names, which entries do not have. */
-static bool is_cached(const cpu_machine *m) {
-    return m->cache.folder >= 0 && !m->tools.gdb && !m->tools.perf;
+/* Debuggers and profiles want names, which entries do not have; and values are those of this run. */
+static bool is_cached(const compilation *c) {
+    const cpu_machine *m = c->launch->machine;
+    return m->cache.folder >= 0 && !m->tools.gdb && !m->tools.perf && !c->options.values;
 }
 
 static bool find_object(compilation *c, cg_object *o) {
     const cpu_machine *m = c->launch->machine;
-    if (!is_cached(m)) return false;
+    if (!is_cached(c)) return false;
     rt_key key = rt_key_of(c->launch->kernel->function, &c->options, &c->arena, &c->globals);
     rt_entry_begin(&m->cache, &key, &c->entry);
     return c->entry.bytes &&
@@ -140,9 +141,11 @@ static void compile(void *arg) {
     c->out->shape = c->options.shape;
 }
 
-static ir_status compile_variant(void *user, const pass_group_shape *shape, rt_variant *out) {
+static ir_status compile_variant(void *user, const pass_group_shape *shape, const rt_values *values,
+                                 rt_variant *out) {
     const cpu_launch *l = user;
-    compilation c = {.launch = l, .options = {*shape, true, l->machine->options.code}, .out = out};
+    compilation c = {
+        .launch = l, .options = {*shape, true, l->machine->options.code, values}, .out = out};
     c.options.code.lines = l->machine->tools.gdb;
     ir_arena_init(&c.arena, l->cx);
     bool ok = ir_try(l->cx, compile, &c);
@@ -156,9 +159,10 @@ static ir_status compile_variant(void *user, const pass_group_shape *shape, rt_v
     return status;
 }
 
-void cpu_find_code(const cpu_launch *l, const pass_group_shape *shape, rt_use *use) {
+void cpu_find_code(const cpu_launch *l, const pass_group_shape *shape, const rt_values *values,
+                   rt_use *use) {
     void *user = (void *)(uintptr_t)l; /* which stays as it is */
     rt_compiler compiler = {compile_variant, user, l->machine->options.eager};
-    ir_status status = rt_kernel_begin(&l->kernel->code, shape, &compiler, use);
+    ir_status status = rt_kernel_begin(&l->kernel->code, shape, values, &compiler, use);
     if (status != IR_OK) ir_throw(l->cx, status);
 }
