@@ -71,6 +71,10 @@ for shard in 0 1; do
         --known tests/corpus/oracle_differences.txt
 done
 
+# Our own implementation, as any program with the loader sees it.
+[ -z "$level" ] || suite corpus-icd env OCL_ICD_VENDORS="$PWD/$release/spvfuse.icd" \
+    "$release/tests/corpus_run" tests/corpus "$release/corpus" --stage oracle --oracle opencl
+
 for shard in 0 1; do
     [ -z "$level" ] || suite "corpus-cpu-$shard" "$release/tests/corpus_run" tests/corpus \
         "$release/corpus" --stage oracle --shard $shard/2 "$cpus" \
