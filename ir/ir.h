@@ -557,6 +557,12 @@ struct ir_block {
     uint32_t loop_hint; /* IR_LOOP_…, on the header */
 };
 
+/* Where a use takes place: a phi's at the end of the predecessor. */
+static inline ir_block *ir_use_block(const ir_use *u) {
+    ir_block *b = u->user->block;
+    return u->user->op == IR_OP_phi ? b->pred[u - u->user->arg] : b;
+}
+
 ir_block *ir_block_new(ir_func *f, const char *name); /* appended to the function */
 void ir_block_move_after(ir_block *b, ir_block *where);
 void ir_block_remove(ir_block *b); /* with its instructions and edges; nothing may use them */

@@ -47,9 +47,9 @@ typedef struct {
     uint64_t scratch_item; /* … and as many for each work-item; items count in multiples of 64 */
 } ir_group_need;
 
-/* What a kernel of several phases needs (passes/phases.c): all of its groups run once for each phase,
- * before any begins the next one.  Two arguments follow those that it has: the address of memory
- * that lasts as long as the launch, aligned to IR_LOCAL_ALIGN, and a uint32_t, the phase. */
+/* What a kernel of several phases needs (passes/phases.c): all of its groups run once for each
+ * phase, before any begins the next one.  Two arguments follow those that it has: the address of
+ * memory that lasts as long as the launch, aligned to IR_LOCAL_ALIGN, and a uint32_t, the phase. */
 typedef struct {
     uint64_t n;     /* 0: it has none, and no such arguments */
     uint64_t item;  /* bytes of that memory for each work-item, as above, … */

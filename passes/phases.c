@@ -3,16 +3,16 @@
  *
  *   a barrier device b barrier device c    =>    switch phase: a ret, b ret, c ret
  *
- * Whoever launches it runs all groups for phase 0, then all for phase 1, … (ir_phases, launch.h), so
- * that no group has to stay anywhere while others run.  What a phase leaves to later ones is in
- * memory that the launch provides (phases_keep.c).
+ * Whoever launches it runs all groups for phase 0, then all for phase 1, … (ir_phases in launch.h):
+ * no group has to stay anywhere while others run.  What a phase leaves to later ones is in memory
+ * that the launch provides (phases_keep.c).
  *
  * Each phase must begin where all work-items of the launch come, once, and end where the next one
  * begins: what can be reached from a start without passing one is a phase, no two of them have a
  * block in common, and each leads to one start, or to the end of the kernel.
  *
- * A barrier of the group stays at each start: so a group asks once which phase it is in, not each of
- * its items (regions_cut.c).
+ * A barrier of the group stays at each start: so a group asks once which phase it is in, not each
+ * of its items (regions_cut.c).
  */
 #include "passes/phases_impl.h"
 

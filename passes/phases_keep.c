@@ -43,10 +43,6 @@ static uint32_t phase_of(const keeper *k, const ir_block *b) {
     return b->id < k->p->nblocks ? k->p->phase_of[b->id] : 0;
 }
 
-static ir_block *place_of(const ir_use *u) {
-    return u->user->op == IR_OP_phi ? u->user->block->pred[u - u->user->arg] : u->user->block;
-}
-
 /* ------------------------------------------------------------------------------------ addresses */
 
 static ir_inst *combine(spot *s, ir_op op, ir_inst *x, ir_inst *y) {
@@ -130,7 +126,7 @@ static uint32_t home_of(keeper *k, object *o) {
     uint32_t home = 0;
     if (!pass_follow_address(o->address, k->p->scratch, &o->uses)) return 0;
     for (uint32_t n = 0; n < o->uses.n; n++) {
-        uint32_t phase = phase_of(k, place_of(o->uses.data[n]));
+        uint32_t phase = phase_of(k, ir_use_block(o->uses.data[n]));
         if (home && home != phase) return 0;
         home = phase;
     }
@@ -196,7 +192,7 @@ static ir_inst *moved_to(keeper *k, object *o, uint32_t phase) {
 
 static void move_object(keeper *k, object *o) {
     foreach_use (u, o->address) {
-        uint32_t phase = phase_of(k, place_of(u));
+        uint32_t phase = phase_of(k, ir_use_block(u));
         ir_set_arg(u->user, (unsigned)(u - u->user->arg), moved_to(k, o, phase - 1));
     }
     if (!o->is_local) ir_remove(o->address);
@@ -261,7 +257,7 @@ static ir_inst *read_in(keeper *k, ir_inst *v, uint32_t phase) {
 /* Does the use stand in a later phase than what it uses? */
 static bool crosses(const keeper *k, const ir_use *u) {
     if (is_everywhere(k, u->val)) return false;
-    return phase_of(k, u->val->block) != phase_of(k, place_of(u));
+    return phase_of(k, u->val->block) != phase_of(k, ir_use_block(u));
 }
 
 /* Uses change when all is read: what is computed again is so from what was there. */
@@ -273,7 +269,8 @@ static void keep_values(keeper *k) {
             for (const ir_use *u = i->arg; u < i->arg + i->nargs; u++) {
                 if (!crosses(k, u)) continue;
                 *ir_push(k->p->scratch, &uses) = u;
-                *ir_push(k->p->scratch, &read) = read_in(k, u->val, phase_of(k, place_of(u)) - 1);
+                *ir_push(k->p->scratch, &read) =
+                    read_in(k, u->val, phase_of(k, ir_use_block(u)) - 1);
             }
     for (uint32_t n = 0; n < uses.n; n++) {
         const ir_use *u = uses.data[n];

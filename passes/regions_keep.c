@@ -83,14 +83,10 @@ static void find_values(keeper *k) {
     }
 }
 
-static ir_block *place_of(const ir_use *u) {
-    return u->user->op == IR_OP_phi ? u->user->block->pred[u - u->user->arg] : u->user->block;
-}
-
 static void find_mixed(keeper *k) {
     for (uint32_t n = 0; n < k->values.n; n++) {
         ir_inst *v = k->values.data[n];
-        foreach_use (u, v) k->mixed[v->id] |= region_of(k, place_of(u)) == PASS_SHARED;
+        foreach_use (u, v) k->mixed[v->id] |= region_of(k, ir_use_block(u)) == PASS_SHARED;
         if (k->mixed[v->id] && k->how[v->id] == KEEP_ONCE) k->how[v->id] = KEEP_EACH;
     }
 }
@@ -103,7 +99,7 @@ static bool stays(keeper *k, const ir_inst *alloca) {
     uint32_t only = PASS_NO_REGION;
     if (!pass_follow_address(alloca, k->g->scratch, &uses)) return false;
     for (uint32_t n = 0; n < uses.n; n++) {
-        uint32_t region = region_of(k, place_of(uses.data[n]));
+        uint32_t region = region_of(k, ir_use_block(uses.data[n]));
         if (region == PASS_NO_REGION) continue;
         if (region == PASS_SHARED || (only != PASS_NO_REGION && only != region)) return false;
         only = region;
@@ -265,7 +261,7 @@ static ir_inst *read_at_head(keeper *k, ir_inst *v, uint32_t region) {
 /* At the use itself, which is in several regions, or in one that makes the value anew. */
 static ir_inst *read_at_use(keeper *k, ir_inst *v, const ir_use *u) {
     ir_builder b;
-    ir_block *place = place_of(u);
+    ir_block *place = ir_use_block(u);
     ir_inst *at = u->user->op == IR_OP_phi ? place->last : u->user;
     if (place->id < k->g->nblocks && at->op == IR_OP_store && k->first_store[place->id])
         at = k->first_store[place->id];
@@ -274,7 +270,7 @@ static ir_inst *read_at_use(keeper *k, ir_inst *v, const ir_use *u) {
 }
 
 static void replace_use(keeper *k, ir_inst *v, ir_use *u) {
-    ir_block *place = place_of(u);
+    ir_block *place = ir_use_block(u);
     uint32_t region = region_of(k, place);
     unsigned arg = (unsigned)(u - u->user->arg);
     bool made_here = place == v->block && !is_head_phi(k, v) && v->op != IR_OP_alloca;

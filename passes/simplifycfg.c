@@ -340,8 +340,7 @@ static bool may_thread(simplifier *s, const ir_block *b) {
 
 /* The successor of b through which alone a use is reached, or NULL. */
 static ir_block *only_way_to(const ir_dom *dom, const ir_block *b, const ir_use *u) {
-    const ir_inst *user = u->user;
-    const ir_block *at = user->op == IR_OP_phi ? user->block->pred[u - user->arg] : user->block;
+    const ir_block *at = ir_use_block(u);
     for (unsigned n = 0; n < b->nsucc; n++)
         if (b->succ[n]->npred == 1 && ir_block_dominates(dom, b->succ[n], at)) return b->succ[n];
     return NULL;

@@ -23,15 +23,11 @@ static bool is_as_rare(const sinker *s, const ir_block *b, const ir_block *from)
     return ir_loop_contains(s->loops->of[b->id], s->loops->of[from->id]);
 }
 
-static ir_block *place_of(const ir_use *u) {
-    return u->user->op == IR_OP_phi ? u->user->block->pred[u - u->user->arg] : u->user->block;
-}
-
 /* The last block that dominates all uses; NULL when it is i's, or too far away. */
 static ir_block *find_common(const sinker *s, const ir_inst *i, unsigned *steps) {
-    ir_block *b = i->uses ? place_of(i->uses) : NULL;
+    ir_block *b = i->uses ? ir_use_block(i->uses) : NULL;
     for (const ir_use *u = i->uses; u && b; u = u->next)
-        while (b && !ir_block_dominates(s->dom, b, place_of(u)))
+        while (b && !ir_block_dominates(s->dom, b, ir_use_block(u)))
             b = ++*steps < MAX_STEPS ? s->dom->idom[b->id] : NULL;
     return b != i->block ? b : NULL;
 }

@@ -6,8 +6,8 @@
  * second shape makes code for any.  A shape whose launches have taken PATIENCE times as long as
  * that compilation gets code of its own: a gain of a tenth would have paid for it by then, and what
  * ran so long runs on.  Who comes while it is compiled takes the code for any shape, once there is
- * some; code that many wait for is compiled by one.  An eager compiler makes code for each shape, and
- * its values, at once.
+ * some; code that many wait for is compiled by one.  An eager compiler makes code for each shape,
+ * and its values, at once.
  *
  * The same once more with values: when launches of a shape have run its own code for so long, and
  * integers among their arguments were the same all the time, these become constants of one more
@@ -94,7 +94,7 @@ static bool has_no_code(const rt_kernel *k) {
     return true;
 }
 
-/* ---------------------------------------------------------------------------- values, with it, too */
+/* ------------------------------------------------------------------------- values, with it, too */
 
 /* What both know to be the same. */
 static uint32_t common_values(const rt_values *a, const rt_values *b) {

@@ -99,7 +99,7 @@ static void load(compilation *c, const cg_object *o) {
     if (tools->gdb || tools->perf) rt_code_announce(&c->out->code, o, tools, c->arena.cx);
 }
 
-/* Debuggers and profiles want names, which entries do not have; and values are those of this run. */
+/* Debuggers and profiles want names, which entries do not have; values are those of this run. */
 static bool is_cached(const compilation *c) {
     const cpu_machine *m = c->launch->machine;
     return m->cache.folder >= 0 && !m->tools.gdb && !m->tools.perf && !c->options.values;

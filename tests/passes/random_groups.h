@@ -5,7 +5,8 @@
  * though nobody can know.  A part computes with variables of several types, an array and a pointer
  * among them, branches and loops as each item likes, and exchanges numbers with others through
  * local memory.  With phases, all groups wait for each other a few times, before and after these
- * parts, and local memory is the kernel's own.  In the end every item writes all its variables to its own piece of out.
+ * parts, and local memory is the kernel's own.  In the end every item writes all its variables to
+ * its own piece of out.
  */
 #ifndef SPVFUSE_TESTS_RANDOM_GROUPS_H
 #define SPVFUSE_TESTS_RANDOM_GROUPS_H
