@@ -211,9 +211,10 @@ static void run_groups(launch *l) {
     }
 }
 
-/* An instruction takes half a nanosecond, if it is not repeated. */
+/* An instruction takes half a nanosecond, if it is not repeated; and all phases are alike. */
 static uint64_t guess_cost(const launch *l) {
-    return l->use.variant->item_steps * volume(l->info.local_size) * 500;
+    const rt_variant *v = l->use.variant;
+    return v->item_steps * volume(l->info.local_size) * 500 / (v->phases.n ? v->phases.n : 1);
 }
 
 static void run(launch *l) {

@@ -151,6 +151,24 @@ static const char kernel_text[] = "target 64\n"
                                   "  %v: i32 = mul %n, %k\n"
                                   "  store %v, %q align 4\n"
                                   "  ret\n"
+                                  "}\n"
+                                  "kernel @turn(%p: ptr.global of i32, %q: ptr.global of i32) {\n"
+                                  "entry:\n"
+                                  "  %i: i64 = global_id 0\n"
+                                  "  %m: i64 = sub 4999, %i\n"
+                                  "  %o: i64 = shl %i, 2\n"
+                                  "  %u: i64 = shl %m, 2\n"
+                                  "  %a: ptr.global = ptradd %p, %o\n"
+                                  "  %b: ptr.global = ptradd %p, %u\n"
+                                  "  %c: ptr.global = ptradd %q, %o\n"
+                                  "  %w: i32 = load %a align 4\n"
+                                  "  %n: i32 = trunc %i\n"
+                                  "  store %n, %a align 4\n"
+                                  "  barrier device device acq_rel global\n"
+                                  "  %v: i32 = load %b align 4\n"
+                                  "  %s: i32 = add %v, %w\n"
+                                  "  store %s, %c align 4\n"
+                                  "  ret\n"
                                   "}\n";
 
 typedef struct {
@@ -163,11 +181,13 @@ typedef struct {
 static bool run_plan(const char *file, const char *device) {
     char text[500];
     int n = snprintf(text, sizeof text,
-                     "buffer x i32[5000]\n"
+                     "buffer x i32[5000]\nbuffer y i32[5000]\n"
                      "launch \"%s\":number global 5000 args x, 3\n"
                      "launch \"%s\":number global 5000 local 100 args x, 7\n"
-                     "expect x[0..1] = 0, 7\nexpect x[4999..4999] = 34993\n",
-                     file, file);
+                     "expect x[0..1] = 0, 7\nexpect x[4999..4999] = 34993\n"
+                     "launch \"%s\":turn global 5000 local 50 args x, y\n"
+                     "expect y[0..1] = 4999, 5005\nexpect y[4999..4999] = 34993\n",
+                     file, file, file);
     const spvf_run_options o = {.size = sizeof o, .device = device};
     spvf_context *c;
     spvf_plan *p;
@@ -203,7 +223,7 @@ static void count_entries(void *user, const spvf_cache_info *i) {
     *(uint64_t *)user = i->entries * (i->bytes <= i->limit);
 }
 
-/* Three kinds of code, and nothing but three entries. */
+/* Four kinds of code, and nothing but four entries. */
 static bool share_cache(void) {
     char folder[TEMPORARY_NAME];
     spvf_context *c;
@@ -214,7 +234,7 @@ static bool share_cache(void) {
     if (spvf_context_create(NULL, &c) != SPVF_OK) return false;
     ok = spvf_cache(c, SPVF_CACHE_CLEAR, count_entries, &entries) == SPVF_OK && ok;
     spvf_context_destroy(c);
-    return rmdir(folder) == 0 && ok && entries == 3;
+    return rmdir(folder) == 0 && ok && entries == 4;
 }
 
 int main(void) {
