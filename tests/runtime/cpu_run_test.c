@@ -317,6 +317,14 @@ Test(cpu_run, all_groups_wait_for_each_other) {
     }
 }
 
+Test(cpu_run, what_phases_leave_has_to_fit) {
+    expect_run("buffer p i32[1]\n"
+               "launch \"k.ir\":ring global 2305843009213693952 local 64 args p, p, 2\n",
+               SPVF_ERROR_DEVICE,
+               "p:2:8: error: kernel @ring: what its phases leave to later ones does not fit into "
+               "memory\n");
+}
+
 Test(cpu_run, a_barrier_of_all_groups_that_comes_again) {
     expect_run("launch \"k.ir\":turns global 4 args 3\n", SPVF_ERROR_DEVICE,
                "p:1:8: error: kernel 'turns' cannot run on a CPU: a barrier of all work-groups is "
