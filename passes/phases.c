@@ -16,6 +16,8 @@
  */
 #include "passes/phases_impl.h"
 
+enum { MAX_PHASES = 1024 }; /* each takes some kilobytes here */
+
 /* --------------------------------------------------------------------------------------- starts */
 
 bool pass_waits_for_all(const ir_inst *i) {
@@ -78,15 +80,17 @@ static bool collect(pass_phasing *p, ir_block *start, ir_block **next) {
     return !(ends && *next);
 }
 
-/* A start has one way in, where the block has been cut. */
-static bool find_phases(pass_phasing *p, ir_block *start) {
+/* Gives NULL, or why there are none.  A start has one way in, where the block has been cut. */
+static const char *find_phases(pass_phasing *p, ir_block *start) {
     for (ir_block *next; start; start = next) {
+        if (p->phases.n == MAX_PHASES) return "it has too many phases";
         pass_phase *phase = ir_push(p->scratch, &p->phases);
         *phase = (pass_phase){.start = start};
-        if (!collect(p, start, &next)) return false;
+        if (!collect(p, start, &next))
+            return "a barrier of all work-groups is not passed once by all work-items";
         phase->end = next ? next->pred[0] : NULL;
     }
-    return true;
+    return NULL;
 }
 
 /* -------------------------------------------------------------------------------------- linking */
@@ -131,9 +135,8 @@ static const char *cut(pass_phasing *p) {
     ir_block *start = cut_blocks(f);
     p->nblocks = f->next_block;
     p->phase_of = ir_new_array(p->scratch, uint32_t, p->nblocks);
-    if (!find_phases(p, start))
-        return "a barrier of all work-groups is not passed once by all work-items";
-    const char *refusal = pass_keep_over_phases(p);
+    const char *refusal = find_phases(p, start);
+    if (!refusal) refusal = pass_keep_over_phases(p);
     if (refusal) return refusal;
     link_phases(p);
     p->out->n = p->phases.n;
@@ -150,9 +153,9 @@ const char *pass_cut_phases(ir_func *kernel, ir_arena *scratch, ir_phases *out) 
  *        more parameters.
  * Needs: no calls; few values that cross such barriers (the standard pipeline).
  * Leaves: no barrier of more than a work-group.
- * Gives up: where work-items do not all pass the same barriers, once; on local memory whose size
- *        the launch says, and images or events, that several phases use; a warning says why, and
- *        of the kernel only blocks have been cut. */
+ * Gives up: where work-items do not all pass the same barriers, once; on more than 1024 phases; on
+ *        local memory whose size the launch says, and images or events, that several phases use; a
+ *        warning says why, and of the kernel only blocks have been cut. */
 bool pass_phases(ir_func *f, pass_ctx *cx) {
     ir_phases out;
     if (!(f->flags & IR_FUNC_KERNEL)) return false;
