@@ -16,7 +16,7 @@
  */
 #include "passes/phases_impl.h"
 
-enum { MAX_PHASES = 1024 }; /* each takes some kilobytes here */
+enum { MAX_PHASES = 256 }; /* what is hoisted in front of all of them lives through all of them */
 
 /* --------------------------------------------------------------------------------------- starts */
 
@@ -153,7 +153,7 @@ const char *pass_cut_phases(ir_func *kernel, ir_arena *scratch, ir_phases *out) 
  *        more parameters.
  * Needs: no calls; few values that cross such barriers (the standard pipeline).
  * Leaves: no barrier of more than a work-group.
- * Gives up: where work-items do not all pass the same barriers, once; on more than 1024 phases; on
+ * Gives up: where work-items do not all pass the same barriers, once; on more than 256 phases; on
  *        local memory whose size the launch says, and images or events, that several phases use; a
  *        warning says why, and of the kernel only blocks have been cut. */
 bool pass_phases(ir_func *f, pass_ctx *cx) {
