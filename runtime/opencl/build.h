@@ -47,8 +47,6 @@ bool ocl_decode(const void *bytes, size_t size, ocl_code *code);
 
 /* NULL: there is no memory. */
 cl_program ocl_new_program(cl_context c, ocl_origin origin);
-/* A list of devices that may be missing: CL_INVALID_VALUE, CL_INVALID_DEVICE. */
-cl_int ocl_check_devices(cl_uint count, const cl_device_id *devices);
 /* clSetProgramSpecializationConstant */
 cl_int CL_API_CALL ocl_set_spec(cl_program p, cl_uint id, size_t size, const void *value);
 /* Those that were set, of at most spec_count, with the program's lock held; gives how many. */

@@ -57,11 +57,13 @@ static cl_int check_properties(const cl_context_properties *p) {
 typedef void CL_CALLBACK context_notify(const char *info, const void *data, size_t size,
                                         void *user);
 
+static cl_int check(const cl_context_properties *properties, context_notify *notify, void *user) {
+    cl_int bad = check_properties(properties);
+    return bad ? bad : !notify && user ? CL_INVALID_VALUE : CL_SUCCESS;
+}
+
 static cl_context new_context(const cl_context_properties *properties, context_notify *notify,
                               void *user, cl_int *error) {
-    cl_int bad = check_properties(properties);
-    if (bad) return ocl_fail(error, bad);
-    if (!notify && user) return ocl_fail(error, CL_INVALID_VALUE);
     cl_context c = calloc(1, sizeof *c);
     if (!c) return ocl_fail(error, CL_OUT_OF_HOST_MEMORY);
     c->object = ocl_new_object(OCL_CONTEXT);
@@ -76,24 +78,19 @@ static cl_context new_context(const cl_context_properties *properties, context_n
 static cl_context CL_API_CALL create_context(const cl_context_properties *properties, cl_uint count,
                                              const cl_device_id *devices, context_notify *notify,
                                              void *user, cl_int *error) {
-    if (!devices || !count) return ocl_fail(error, CL_INVALID_VALUE);
-    for (cl_uint n = 0; n < count; n++) {
-        if (!ocl_is_device(devices[n])) return ocl_fail(error, CL_INVALID_DEVICE);
-        if (!devices[n]->usable) return ocl_fail(error, CL_DEVICE_NOT_AVAILABLE);
-    }
-    return new_context(properties, notify, user, error);
+    cl_int bad = check(properties, notify, user);
+    if (!bad && (!devices || !count)) bad = CL_INVALID_VALUE;
+    if (!bad) bad = ocl_check_devices(count, devices);
+    if (!bad && !ocl_device()->usable) bad = CL_DEVICE_NOT_AVAILABLE;
+    return bad ? ocl_fail(error, bad) : new_context(properties, notify, user, error);
 }
 
 static cl_context CL_API_CALL create_context_from_type(const cl_context_properties *properties,
                                                        cl_device_type type, context_notify *notify,
                                                        void *user, cl_int *error) {
-    const cl_device_type ours = CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_DEFAULT;
-    const cl_device_type known =
-        ours | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM;
-    if (type != CL_DEVICE_TYPE_ALL && (!type || type & ~known))
-        return ocl_fail(error, CL_INVALID_DEVICE_TYPE);
-    if (!(type & ours) || !ocl_device()->usable) return ocl_fail(error, CL_DEVICE_NOT_FOUND);
-    return new_context(properties, notify, user, error);
+    cl_int bad = check(properties, notify, user);
+    if (!bad) bad = ocl_check_device_type(type);
+    return bad ? ocl_fail(error, bad) : new_context(properties, notify, user, error);
 }
 
 static cl_int CL_API_CALL retain_context(cl_context c) {

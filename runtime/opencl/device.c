@@ -160,19 +160,30 @@ cl_int ocl_give_extensions(const ocl_answer *a, bool versions) {
 
 /* -------------------------------------------------------------------------------------- entries */
 
-static cl_int CL_API_CALL get_devices(cl_platform_id p, cl_device_type type, cl_uint room,
-                                      cl_device_id *list, cl_uint *count) {
+cl_int ocl_check_devices(cl_uint count, const cl_device_id *devices) {
+    if (!count != !devices) return CL_INVALID_VALUE;
+    for (cl_uint k = 0; k < count; k++)
+        if (!ocl_is_device(devices[k])) return CL_INVALID_DEVICE;
+    return CL_SUCCESS;
+}
+
+cl_int ocl_check_device_type(cl_device_type type) {
     const cl_device_type ours = CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_DEFAULT;
     const cl_device_type known =
         ours | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM;
-    if (p && p != ocl_platform()) return CL_INVALID_PLATFORM;
     if (type != CL_DEVICE_TYPE_ALL && (!type || type & ~known)) return CL_INVALID_DEVICE_TYPE;
+    return type & ours && ocl_device()->usable ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
+}
+
+static cl_int CL_API_CALL get_devices(cl_platform_id p, cl_device_type type, cl_uint room,
+                                      cl_device_id *list, cl_uint *count) {
+    if (p && p != ocl_platform()) return CL_INVALID_PLATFORM;
+    cl_int bad = ocl_check_device_type(type);
+    if (bad == CL_INVALID_DEVICE_TYPE) return bad;
     if ((!room && list) || (!list && !count)) return CL_INVALID_VALUE;
-    bool found = type & ours && ocl_device()->usable;
-    if (count) *count = found;
-    if (!found) return CL_DEVICE_NOT_FOUND;
-    if (list) list[0] = &device;
-    return CL_SUCCESS;
+    if (count) *count = !bad;
+    if (!bad && list) list[0] = &device;
+    return bad;
 }
 
 static cl_int CL_API_CALL get_device_info(cl_device_id d, cl_device_info what, size_t room,

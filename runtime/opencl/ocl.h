@@ -133,6 +133,10 @@ enum {
 cl_platform_id ocl_platform(void);
 cl_device_id ocl_device(void);
 bool ocl_is_device(cl_device_id d);
+/* A list of devices that may be missing: CL_INVALID_VALUE, CL_INVALID_DEVICE. */
+cl_int ocl_check_devices(cl_uint count, const cl_device_id *devices);
+/* CL_INVALID_DEVICE_TYPE; CL_DEVICE_NOT_FOUND: it is not the device's. */
+cl_int ocl_check_device_type(cl_device_type type);
 /* CL_DEVICE_MAX_MEM_ALLOC_SIZE. */
 cl_ulong ocl_max_allocation(void);
 /* Is there a compiler of OpenCL C on this machine?  (toolchain.c) */

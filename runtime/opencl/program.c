@@ -100,13 +100,6 @@ static cl_program CL_API_CALL create_with_il(cl_context c, const void *il, size_
 
 /* ------------------------------------------------------------------------------------- binaries */
 
-cl_int ocl_check_devices(cl_uint count, const cl_device_id *devices) {
-    if (!count != !devices) return CL_INVALID_VALUE;
-    for (cl_uint k = 0; k < count; k++)
-        if (!ocl_is_device(devices[k])) return CL_INVALID_DEVICE;
-    return CL_SUCCESS;
-}
-
 /* The first error; *status has each one's. */
 static cl_int check_binaries(cl_uint count, const size_t *sizes, const unsigned char **binaries,
                              cl_int *status) {

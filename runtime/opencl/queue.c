@@ -25,11 +25,14 @@ static cl_int check_flags(cl_command_queue_properties flags) {
                                                             : CL_SUCCESS;
 }
 
+/* CL_QUEUE_SIZE is for queues on the device. */
 static cl_int read_properties(const cl_queue_properties *p, cl_command_queue_properties *flags) {
+    bool seen = false;
     *flags = 0;
     for (; p && *p; p += 2) {
-        if (*p != CL_QUEUE_PROPERTIES)
-            return *p == CL_QUEUE_SIZE ? CL_INVALID_QUEUE_PROPERTIES : CL_INVALID_VALUE;
+        if (*p == CL_QUEUE_SIZE) return CL_INVALID_QUEUE_PROPERTIES;
+        if (*p != CL_QUEUE_PROPERTIES || seen) return CL_INVALID_VALUE;
+        seen = true;
         *flags = p[1];
     }
     return check_flags(*flags);

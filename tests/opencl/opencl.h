@@ -18,6 +18,7 @@
 #include "tests/opencl/loader.h"
 
 #include <CL/cl.h>
+#include <CL/cl_ext.h>
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <time.h>
@@ -64,6 +65,19 @@ static inline void *check_made(void *made, const char *call, int line) {
         cr_expect(told_ == (wanted), "%s is not %s", #what, #wanted);                              \
     } while (0)
 
+/* The errors of clGet…Info: there is no such parameter, or less room than the answer has bytes. */
+#define CHECK_INFO(get, object, what, bytes)                                                       \
+    do {                                                                                           \
+        char room_[bytes];                                                                         \
+        size_t size_ = 0;                                                                          \
+        SUCCEEDS(get(object, what, 0, NULL, &size_));                                              \
+        cr_expect(size_ == (bytes), "%s: %zu bytes", #what, size_);                                \
+        SUCCEEDS(get(object, what, sizeof room_, room_, NULL));                                    \
+        SUCCEEDS(get(object, what, 0, NULL, NULL));                                                \
+        FAILS(CL_INVALID_VALUE, get(object, what, sizeof room_ - 1, room_, NULL));                 \
+        FAILS(CL_INVALID_VALUE, get(object, 1, sizeof room_, room_, NULL));                        \
+    } while (0)
+
 /* -------------------------------------------------------------------------------- begin and end */
 
 static struct {
@@ -81,6 +95,13 @@ static inline cl_context new_context(void) {
 static inline cl_command_queue new_queue(cl_context c, cl_command_queue_properties flags) {
     const cl_queue_properties list[] = {CL_QUEUE_PROPERTIES, flags, 0};
     return MAKE(clCreateCommandQueueWithProperties(c, ocl.device, list, &error));
+}
+
+/* Stores the entry of that name in *function. */
+static inline void find_entry(const char *name, void *function) {
+    void *address = clGetExtensionFunctionAddressForPlatform(ocl.platform, name);
+    cr_assert(address, "%s", name);
+    memcpy(function, &address, sizeof address); /* ISO C has no cast */
 }
 
 static inline void begin_opencl(void) {

@@ -1,0 +1,279 @@
+/* device_test.c — the device: how it is found, what it says of itself, sub-devices, and its clock.
+ */
+#include "tests/opencl/opencl.h"
+
+TestSuite(device, .init = begin_opencl, .fini = end_opencl);
+
+Test(device, types) {
+    static const cl_device_type ours[] = {CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU,
+                                          CL_DEVICE_TYPE_DEFAULT,
+                                          CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU};
+    static const cl_device_type others[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ACCELERATOR,
+                                            CL_DEVICE_TYPE_CUSTOM,
+                                            CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_CUSTOM};
+    for (unsigned k = 0; k < 4; k++) {
+        cl_device_id found[2] = {NULL, NULL};
+        cl_uint n = 7;
+        SUCCEEDS(clGetDeviceIDs(ocl.platform, ours[k], 2, found, &n));
+        cr_expect(n == 1 && found[0] == ocl.device && !found[1]);
+        FAILS(CL_DEVICE_NOT_FOUND, clGetDeviceIDs(ocl.platform, others[k], 2, found, &n));
+        cr_expect_eq(n, 0);
+    }
+}
+
+Test(device, wrong_types) {
+    cl_device_id found;
+    cl_uint n;
+    FAILS(CL_INVALID_PLATFORM,
+          clGetDeviceIDs((cl_platform_id)(void *)ocl.device, CL_DEVICE_TYPE_ALL, 1, &found, &n));
+    FAILS(CL_INVALID_DEVICE_TYPE, clGetDeviceIDs(ocl.platform, 0, 1, &found, &n));
+    FAILS(CL_INVALID_DEVICE_TYPE, clGetDeviceIDs(ocl.platform, 1 << 10, 1, &found, &n));
+    FAILS(CL_INVALID_VALUE, clGetDeviceIDs(ocl.platform, CL_DEVICE_TYPE_ALL, 0, &found, &n));
+    FAILS(CL_INVALID_VALUE, clGetDeviceIDs(ocl.platform, CL_DEVICE_TYPE_ALL, 1, NULL, NULL));
+    SUCCEEDS(clGetDeviceIDs(ocl.platform, CL_DEVICE_TYPE_ALL, 1, &found, NULL));
+    SUCCEEDS(clGetDeviceIDs(ocl.platform, CL_DEVICE_TYPE_ALL, 0, NULL, &n));
+}
+
+/* ------------------------------------------------------------------------------------- all sizes */
+
+/* Parameters of OpenCL 3.0 by the sizes of their values; `unit` times any number with ANY. */
+typedef struct {
+    size_t unit;
+    bool any;
+    cl_device_info parameters[64];
+} answers;
+
+static const answers all_answers[] = {
+    {sizeof(cl_uint),
+     false,
+     {CL_DEVICE_VENDOR_ID,
+      CL_DEVICE_MAX_COMPUTE_UNITS,
+      CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS,
+      CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR,
+      CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT,
+      CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT,
+      CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG,
+      CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT,
+      CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE,
+      CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF,
+      CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR,
+      CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT,
+      CL_DEVICE_NATIVE_VECTOR_WIDTH_INT,
+      CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG,
+      CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT,
+      CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE,
+      CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF,
+      CL_DEVICE_MAX_CLOCK_FREQUENCY,
+      CL_DEVICE_ADDRESS_BITS,
+      CL_DEVICE_IMAGE_SUPPORT,
+      CL_DEVICE_MAX_READ_IMAGE_ARGS,
+      CL_DEVICE_MAX_WRITE_IMAGE_ARGS,
+      CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS,
+      CL_DEVICE_MAX_SAMPLERS,
+      CL_DEVICE_IMAGE_PITCH_ALIGNMENT,
+      CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT,
+      CL_DEVICE_MAX_PIPE_ARGS,
+      CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS,
+      CL_DEVICE_PIPE_MAX_PACKET_SIZE,
+      CL_DEVICE_MEM_BASE_ADDR_ALIGN,
+      CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE,
+      CL_DEVICE_GLOBAL_MEM_CACHE_TYPE,
+      CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE,
+      CL_DEVICE_MAX_CONSTANT_ARGS,
+      CL_DEVICE_LOCAL_MEM_TYPE,
+      CL_DEVICE_ERROR_CORRECTION_SUPPORT,
+      CL_DEVICE_HOST_UNIFIED_MEMORY,
+      CL_DEVICE_ENDIAN_LITTLE,
+      CL_DEVICE_AVAILABLE,
+      CL_DEVICE_COMPILER_AVAILABLE,
+      CL_DEVICE_LINKER_AVAILABLE,
+      CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE,
+      CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE,
+      CL_DEVICE_MAX_ON_DEVICE_QUEUES,
+      CL_DEVICE_MAX_ON_DEVICE_EVENTS,
+      CL_DEVICE_PREFERRED_INTEROP_USER_SYNC,
+      CL_DEVICE_PARTITION_MAX_SUB_DEVICES,
+      CL_DEVICE_REFERENCE_COUNT,
+      CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT,
+      CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT,
+      CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT,
+      CL_DEVICE_MAX_NUM_SUB_GROUPS,
+      CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS,
+      CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT,
+      CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT,
+      CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT,
+      CL_DEVICE_PIPE_SUPPORT,
+      CL_DEVICE_NUMERIC_VERSION}},
+    {sizeof(cl_ulong),
+     false,
+     {CL_DEVICE_TYPE, CL_DEVICE_MAX_MEM_ALLOC_SIZE, CL_DEVICE_SINGLE_FP_CONFIG,
+      CL_DEVICE_DOUBLE_FP_CONFIG, CL_DEVICE_HALF_FP_CONFIG, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE,
+      CL_DEVICE_GLOBAL_MEM_SIZE, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, CL_DEVICE_LOCAL_MEM_SIZE,
+      CL_DEVICE_EXECUTION_CAPABILITIES, CL_DEVICE_QUEUE_ON_HOST_PROPERTIES,
+      CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES, CL_DEVICE_PARTITION_AFFINITY_DOMAIN,
+      CL_DEVICE_SVM_CAPABILITIES, CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES,
+      CL_DEVICE_ATOMIC_FENCE_CAPABILITIES, CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES}},
+    {sizeof(size_t),
+     false,
+     {CL_DEVICE_MAX_WORK_GROUP_SIZE, CL_DEVICE_IMAGE2D_MAX_WIDTH, CL_DEVICE_IMAGE2D_MAX_HEIGHT,
+      CL_DEVICE_IMAGE3D_MAX_WIDTH, CL_DEVICE_IMAGE3D_MAX_HEIGHT, CL_DEVICE_IMAGE3D_MAX_DEPTH,
+      CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, CL_DEVICE_MAX_PARAMETER_SIZE,
+      CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE,
+      CL_DEVICE_PROFILING_TIMER_RESOLUTION, CL_DEVICE_PRINTF_BUFFER_SIZE,
+      CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, CL_DEVICE_PLATFORM, CL_DEVICE_PARENT_DEVICE}},
+    {3 * sizeof(size_t), false, {CL_DEVICE_MAX_WORK_ITEM_SIZES}},
+    {sizeof(cl_device_partition_property),
+     true,
+     {CL_DEVICE_PARTITION_PROPERTIES, CL_DEVICE_PARTITION_TYPE}},
+    {sizeof(cl_name_version),
+     true,
+     {CL_DEVICE_ILS_WITH_VERSION, CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION,
+      CL_DEVICE_EXTENSIONS_WITH_VERSION, CL_DEVICE_OPENCL_C_ALL_VERSIONS,
+      CL_DEVICE_OPENCL_C_FEATURES}},
+    {sizeof(char),
+     true,
+     {CL_DEVICE_IL_VERSION, CL_DEVICE_BUILT_IN_KERNELS, CL_DEVICE_NAME, CL_DEVICE_VENDOR,
+      CL_DRIVER_VERSION, CL_DEVICE_PROFILE, CL_DEVICE_VERSION, CL_DEVICE_OPENCL_C_VERSION,
+      CL_DEVICE_EXTENSIONS, CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED}},
+};
+
+static void check_answer(const answers *a, cl_device_info what) {
+    char room[4096];
+    size_t size = SIZE_MAX;
+    SUCCEEDS(clGetDeviceInfo(ocl.device, what, 0, NULL, &size));
+    cr_expect(a->any ? size % a->unit == 0 : size == a->unit, "%#x: %zu bytes", what, size);
+    cr_assert_leq(size, sizeof room);
+    SUCCEEDS(clGetDeviceInfo(ocl.device, what, size, room, NULL));
+    if (a->unit == 1) cr_expect(size && strlen(room) == size - 1, "%#x ends", what);
+    if (size) FAILS(CL_INVALID_VALUE, clGetDeviceInfo(ocl.device, what, size - 1, room, NULL));
+}
+
+Test(device, all_parameters) {
+    for (unsigned k = 0; k < sizeof all_answers / sizeof *all_answers; k++)
+        for (const cl_device_info *what = all_answers[k].parameters; *what; what++)
+            check_answer(&all_answers[k], *what);
+}
+
+Test(device, wrong_info) {
+    FAILS(CL_INVALID_DEVICE, clGetDeviceInfo(NULL, CL_DEVICE_TYPE, 0, NULL, NULL));
+    FAILS(CL_INVALID_DEVICE,
+          clGetDeviceInfo((cl_device_id)(void *)ocl.platform, CL_DEVICE_TYPE, 0, NULL, NULL));
+    CHECK_INFO(clGetDeviceInfo, ocl.device, CL_DEVICE_TYPE, sizeof(cl_device_type));
+}
+
+/* ---------------------------------------------------------------------------------------- values */
+
+static cl_uint uint_of(cl_device_info what) {
+    cl_uint n;
+    SUCCEEDS(clGetDeviceInfo(ocl.device, what, sizeof n, &n, NULL));
+    return n;
+}
+
+static cl_ulong ulong_of(cl_device_info what) {
+    cl_ulong n;
+    SUCCEEDS(clGetDeviceInfo(ocl.device, what, sizeof n, &n, NULL));
+    return n;
+}
+
+static const char *text_of(cl_device_info what) {
+    static char text[4096];
+    SUCCEEDS(clGetDeviceInfo(ocl.device, what, sizeof text, text, NULL));
+    return text;
+}
+
+Test(device, identity) {
+    TELLS(cl_device_type, CL_DEVICE_TYPE_CPU, clGetDeviceInfo, ocl.device, CL_DEVICE_TYPE);
+    TELLS(cl_platform_id, ocl.platform, clGetDeviceInfo, ocl.device, CL_DEVICE_PLATFORM);
+    TELLS(cl_device_id, NULL, clGetDeviceInfo, ocl.device, CL_DEVICE_PARENT_DEVICE);
+    TELLS(cl_uint, 1, clGetDeviceInfo, ocl.device, CL_DEVICE_REFERENCE_COUNT);
+    TELLS(cl_bool, CL_TRUE, clGetDeviceInfo, ocl.device, CL_DEVICE_AVAILABLE);
+    TELLS(cl_version, CL_MAKE_VERSION(3, 0, 0), clGetDeviceInfo, ocl.device,
+          CL_DEVICE_NUMERIC_VERSION);
+    cr_expect_eq(strncmp(text_of(CL_DEVICE_VERSION), "OpenCL 3.0 ", 11), 0);
+    cr_expect_eq(strncmp(text_of(CL_DEVICE_OPENCL_C_VERSION), "OpenCL C 1.2 ", 13), 0);
+    cr_expect_str_eq(text_of(CL_DEVICE_PROFILE), "FULL_PROFILE");
+    cr_expect_str_not_empty(text_of(CL_DEVICE_NAME));
+    cr_expect_str_not_empty(text_of(CL_DEVICE_VENDOR));
+    cr_expect_str_not_empty(text_of(CL_DRIVER_VERSION));
+}
+
+/* What the specification asks of a device of the full profile. */
+Test(device, minima) {
+    const cl_ulong memory = ulong_of(CL_DEVICE_GLOBAL_MEM_SIZE);
+    const cl_ulong quarter = memory / 4 < 1 << 30 ? memory / 4 : 1 << 30;
+    cr_expect_geq(ulong_of(CL_DEVICE_MAX_MEM_ALLOC_SIZE), quarter);
+    cr_expect_leq(ulong_of(CL_DEVICE_MAX_MEM_ALLOC_SIZE), memory);
+    cr_expect_geq(ulong_of(CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE), 64 << 10);
+    cr_expect_geq(ulong_of(CL_DEVICE_LOCAL_MEM_SIZE), 32 << 10);
+    cr_expect_geq(ulong_of(CL_DEVICE_MAX_PARAMETER_SIZE), 1024);
+    cr_expect_geq(ulong_of(CL_DEVICE_PRINTF_BUFFER_SIZE), 1 << 20);
+    cr_expect_geq(ulong_of(CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE), 64 << 10);
+    cr_expect_geq(ulong_of(CL_DEVICE_PROFILING_TIMER_RESOLUTION), 1);
+    cr_expect_geq(uint_of(CL_DEVICE_MAX_CONSTANT_ARGS), 8);
+    cr_expect_geq(uint_of(CL_DEVICE_MEM_BASE_ADDR_ALIGN), 8 * sizeof(cl_long16));
+    cr_expect_geq(uint_of(CL_DEVICE_MAX_COMPUTE_UNITS), 1);
+    cr_expect_geq(uint_of(CL_DEVICE_MAX_NUM_SUB_GROUPS), 1);
+    cr_expect_eq(uint_of(CL_DEVICE_ADDRESS_BITS), 64);
+    cr_expect_eq(uint_of(CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS), 3);
+}
+
+Test(device, abilities) {
+    const cl_ulong floats = CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN;
+    const cl_ulong doubles =
+        floats | CL_FP_FMA | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF | CL_FP_DENORM;
+    cr_expect_eq(ulong_of(CL_DEVICE_SINGLE_FP_CONFIG) & floats, floats);
+    cr_expect_eq(ulong_of(CL_DEVICE_DOUBLE_FP_CONFIG) & doubles, doubles);
+    cr_expect_eq(ulong_of(CL_DEVICE_EXECUTION_CAPABILITIES),
+                 CL_EXEC_KERNEL | CL_EXEC_NATIVE_KERNEL);
+    cr_expect_eq(ulong_of(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES),
+                 CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE);
+    cr_expect(ulong_of(CL_DEVICE_SVM_CAPABILITIES) & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER);
+    cr_expect(ulong_of(CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES) & CL_DEVICE_ATOMIC_ORDER_RELAXED);
+    cr_expect(ulong_of(CL_DEVICE_ATOMIC_FENCE_CAPABILITIES) & CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP);
+    cr_expect_eq(uint_of(CL_DEVICE_ENDIAN_LITTLE), CL_TRUE);
+    cr_expect_eq(uint_of(CL_DEVICE_LINKER_AVAILABLE), CL_TRUE);
+    cr_expect_eq(uint_of(CL_DEVICE_IMAGE_SUPPORT), CL_FALSE);
+    cr_expect_eq(uint_of(CL_DEVICE_PIPE_SUPPORT), CL_FALSE);
+    cr_expect_eq(ulong_of(CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES), 0);
+    cr_expect(strstr(text_of(CL_DEVICE_IL_VERSION), "SPIR-V_1.0"));
+}
+
+Test(device, group_sizes) {
+    size_t most, each[3];
+    SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof most, &most, NULL));
+    SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof each, each, NULL));
+    cr_expect_geq(most, 1);
+    for (int d = 0; d < 3; d++) cr_expect(each[d] >= 1 && each[d] <= most);
+}
+
+/* -------------------------------------------------------------------------------- sub-devices, time */
+
+Test(device, sub_devices) {
+    const cl_device_partition_property equally[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+    cl_device_id sub;
+    cl_uint n;
+    cr_expect_eq(uint_of(CL_DEVICE_PARTITION_MAX_SUB_DEVICES), 0);
+    FAILS(CL_INVALID_VALUE, clCreateSubDevices(ocl.device, equally, 1, &sub, &n));
+    FAILS(CL_INVALID_VALUE, clCreateSubDevices(ocl.device, NULL, 1, &sub, &n));
+    FAILS(CL_INVALID_DEVICE, clCreateSubDevices(NULL, equally, 1, &sub, &n));
+    SUCCEEDS(clRetainDevice(ocl.device)); /* a device of the platform has no references */
+    SUCCEEDS(clReleaseDevice(ocl.device));
+    SUCCEEDS(clReleaseDevice(ocl.device));
+    FAILS(CL_INVALID_DEVICE, clRetainDevice(NULL));
+    FAILS(CL_INVALID_DEVICE, clReleaseDevice(NULL));
+}
+
+/* One clock, which is also that of profiling. */
+Test(device, timers) {
+    cl_ulong before, device_now, host_now, after;
+    SUCCEEDS(clGetHostTimer(ocl.device, &before));
+    SUCCEEDS(clGetDeviceAndHostTimer(ocl.device, &device_now, &host_now));
+    SUCCEEDS(clGetHostTimer(ocl.device, &after));
+    cr_expect(before && before <= host_now && host_now <= after);
+    cr_expect_eq(device_now, host_now);
+    FAILS(CL_INVALID_DEVICE, clGetHostTimer(NULL, &after));
+    FAILS(CL_INVALID_VALUE, clGetHostTimer(ocl.device, NULL));
+    FAILS(CL_INVALID_DEVICE, clGetDeviceAndHostTimer(NULL, &device_now, &host_now));
+    FAILS(CL_INVALID_VALUE, clGetDeviceAndHostTimer(ocl.device, NULL, &host_now));
+    FAILS(CL_INVALID_VALUE, clGetDeviceAndHostTimer(ocl.device, &device_now, NULL));
+}
