@@ -38,11 +38,9 @@ static bool is_last_reference(rt_event *e) {
 
 void rt_event_release(rt_event *e) {
     if (!is_last_reference(e)) return;
-    if (rt_event_now(e) >
-        RT_COMPLETE) { /* a user event; the reference is for the one who ends it */
-        rt_event_retain(e);
+    if (rt_event_now(e) > RT_COMPLETE) { /* a user event, destroyed when it has been ended */
         rt_event_end(e, e->why_not);
-        if (!is_last_reference(e)) return;
+        return;
     }
     free(e->edges);
     e->destroy(e);
@@ -120,15 +118,18 @@ void rt_event_execute(rt_event *e) {
     rt_event_release(e);
 }
 
+/* Whoever has waited, or a callback, may give back the last reference while callbacks are called. */
 bool rt_event_end(rt_event *e, int32_t status) {
     rt_scheduler *s = e->scheduler;
     pthread_mutex_lock(&s->lock);
-    bool ended = rt_event_now(e) <= RT_COMPLETE;
-    if (ended)
+    if (rt_event_now(e) <= RT_COMPLETE) {
         pthread_mutex_unlock(&s->lock);
-    else
-        finish(e, status);
-    return !ended;
+        return false;
+    }
+    rt_event_retain(e);
+    finish(e, status);
+    rt_event_release(e);
+    return true;
 }
 
 /* -------------------------------------------------------------------------------------- waiting */

@@ -119,6 +119,14 @@ static inline bool comes_true(bool (*is_true)(void *user), void *user) {
     return is_true(user);
 }
 
+static inline cl_int event_status(cl_event e) {
+    cl_int status;
+    SUCCEEDS(clGetEventInfo(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+    return status;
+}
+
+static inline bool has_ended(void *event) { return event_status(event) <= CL_COMPLETE; }
+
 static inline bool has_one_reference(void *context) {
     cl_uint n;
     SUCCEEDS(clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof n, &n, NULL));

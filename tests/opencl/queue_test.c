@@ -119,14 +119,6 @@ Test(queue, nothing_to_wait_for) {
     SUCCEEDS(clFinish(ocl.queue));
 }
 
-static cl_int status_of(cl_event e) {
-    cl_int status;
-    SUCCEEDS(clGetEventInfo(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
-    return status;
-}
-
-static bool has_ended(void *event) { return status_of(event) <= CL_COMPLETE; }
-
 Test(queue, flush_is_enough) {
     cl_event done;
     SUCCEEDS(clEnqueueFillBuffer(ocl.queue, buffer, "x", 1, 0, SIZE, 0, NULL, &done));
@@ -144,7 +136,7 @@ Test(queue, finish_waits_for_all) {
             SUCCEEDS(clEnqueueFillBuffer(q, buffer, "x", 1, 0, SIZE, 0, NULL, &done[n]));
         SUCCEEDS(clFinish(q));
         for (int n = 0; n < 50; n++) {
-            cr_expect_eq(status_of(done[n]), CL_COMPLETE);
+            cr_expect_eq(event_status(done[n]), CL_COMPLETE);
             SUCCEEDS(clReleaseEvent(done[n]));
         }
         SUCCEEDS(clReleaseCommandQueue(q));
@@ -205,7 +197,7 @@ Test(queue, barrier_separates) {
     SUCCEEDS(clEnqueueBarrierWithWaitList(q, 0, NULL, &barrier));
     call(q, &at[2], NULL, NULL);
     SUCCEEDS(clFlush(q));
-    cr_expect_neq(status_of(barrier), CL_COMPLETE);
+    cr_expect_neq(event_status(barrier), CL_COMPLETE);
     SUCCEEDS(clSetUserEventStatus(go, CL_COMPLETE));
     SUCCEEDS(clFinish(q));
     cr_expect_eq(at[2], 3);
@@ -242,7 +234,7 @@ Test(queue, marker) {
     SUCCEEDS(clEnqueueMarker(q, &marker));
     call(q, &at[1], NULL, &late);
     SUCCEEDS(clWaitForEvents(1, &late));
-    cr_expect_neq(status_of(marker), CL_COMPLETE);
+    cr_expect_neq(event_status(marker), CL_COMPLETE);
     SUCCEEDS(clSetUserEventStatus(go, CL_COMPLETE));
     SUCCEEDS(clWaitForEvents(1, &marker));
     cr_expect_eq(calls, 2);
@@ -299,7 +291,7 @@ Test(queue, released_while_commands_run) {
         SUCCEEDS(clReleaseCommandQueue(q));
         SUCCEEDS(clSetUserEventStatus(go, CL_COMPLETE));
         SUCCEEDS(clWaitForEvents(1, &last));
-        cr_expect_eq(status_of(done), CL_COMPLETE);
+        cr_expect_eq(event_status(done), CL_COMPLETE);
         TELLS(cl_command_queue, q, clGetEventInfo, done, CL_EVENT_COMMAND_QUEUE);
         SUCCEEDS(clReleaseEvent(go));
         SUCCEEDS(clReleaseEvent(done));
