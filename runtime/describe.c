@@ -23,18 +23,48 @@ spvf_arg_info rt_arg_info(const ir_module *m, ir_type t, const ir_param *p) {
     return info;
 }
 
-/* Bytes of the module's work-group variables.  After inlining they belong to the kernels that are
- * there; several kernels of one module share the sum as an upper bound. */
-static uint64_t local_memory(const ir_module *m) {
+/* Bytes of work-group variables: `bytes`, and one more. */
+static uint64_t add_variable(const ir_module *m, const ir_global *g, uint64_t bytes) {
+    return (bytes + g->align - 1) / g->align * g->align + ir_sizeof(m, g->type);
+}
+
+/* Of all of the module: an upper bound for a kernel that calls functions. */
+static uint64_t all_local_memory(const ir_module *m) {
     uint64_t bytes = 0;
-    foreach_global (g, m) {
-        if (g->space != IR_LOCAL) continue;
-        bytes = (bytes + g->align - 1) / g->align * g->align + ir_sizeof(m, g->type);
-    }
+    foreach_global (g, m)
+        if (g->space == IR_LOCAL) bytes = add_variable(m, g, bytes);
     return bytes;
 }
 
-static void describe_kernel(spvf_module *m, const ir_func *f, spvf_kernel_info *k) {
+typedef struct {
+    spvf_module *module;
+    ir_map seen; /* variables */
+    uint64_t bytes;
+    bool calls;
+} local_use;
+
+static void visit_uses(local_use *u, const ir_inst *i) {
+    u->calls |= i->op == IR_OP_call;
+    for (unsigned n = 0; n < i->nargs; n++) {
+        const ir_inst *v = ir_arg(i, n);
+        if (v->op != IR_OP_address || v->imm.global->space != IR_LOCAL) continue;
+        const uintptr_t key = (uintptr_t)v->imm.global;
+        if (ir_map_get(&u->seen, key)) continue;
+        ir_map_set(&u->module->arena, &u->seen, key, v->imm.global);
+        u->bytes = add_variable(u->module->ir, v->imm.global, u->bytes);
+    }
+}
+
+static uint64_t local_memory(spvf_module *m, const ir_func *f, uint64_t all) {
+    local_use u = {.module = m};
+    if (!all) return 0;
+    foreach_block (b, f)
+        foreach_inst (i, b) visit_uses(&u, i);
+    return u.calls ? all : u.bytes;
+}
+
+static void describe_kernel(spvf_module *m, const ir_func *f, uint64_t all_local,
+                            spvf_kernel_info *k) {
     spvf_arg_info *args = ir_new_array(&m->arena, spvf_arg_info, f->nparams);
     for (uint32_t i = 0; i < f->nparams; i++)
         args[i] = rt_arg_info(m->ir, f->param_val[i]->type, &f->param[i]);
@@ -42,7 +72,7 @@ static void describe_kernel(spvf_module *m, const ir_func *f, spvf_kernel_info *
                             .args = args,
                             .arg_count = f->nparams,
                             .required_subgroup_size = f->attrs.subgroup_size,
-                            .local_memory = local_memory(m->ir),
+                            .local_memory = local_memory(m, f, all_local),
                             .refusal = f->refusal};
     memcpy(k->required_local_size, f->attrs.local_size, sizeof k->required_local_size);
     memcpy(k->local_size_hint, f->attrs.hint, sizeof k->local_size_hint);
@@ -80,8 +110,9 @@ void rt_module_describe(spvf_module *m) {
     m->kernels = ir_new_array(&m->arena, spvf_kernel_info, n);
     m->kernel_count = n;
     n = 0;
+    const uint64_t all_local = all_local_memory(m->ir);
     foreach_func (f, m->ir)
-        if (f->flags & IR_FUNC_KERNEL) describe_kernel(m, f, &m->kernels[n++]);
+        if (f->flags & IR_FUNC_KERNEL) describe_kernel(m, f, all_local, &m->kernels[n++]);
     describe_refusals(m);
 }
 

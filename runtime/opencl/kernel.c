@@ -164,8 +164,9 @@ static cl_int CL_API_CALL release_kernel(cl_kernel k) {
 /* ------------------------------------------------------------------------------------ arguments */
 
 static cl_int set_buffer(cl_kernel k, ocl_arg *arg, size_t size, const void *value) {
-    cl_mem m = value ? *(const cl_mem *)value : NULL;
+    cl_mem m = NULL;
     if (size != sizeof m) return CL_INVALID_ARG_SIZE;
+    if (value) memcpy(&m, value, sizeof m);
     if (m && (!ocl_is(m, OCL_MEM) || m->context != k->program->context))
         return CL_INVALID_MEM_OBJECT;
     if (m) ocl_retain_mem(m);
@@ -178,7 +179,7 @@ static cl_int set_buffer(cl_kernel k, ocl_arg *arg, size_t size, const void *val
 static cl_int set_local(ocl_arg *arg, size_t size, const void *value) {
     if (value) return CL_INVALID_ARG_VALUE;
     if (!size) return CL_INVALID_ARG_SIZE;
-    if (size > OCL_LOCAL_MEMORY) return CL_INVALID_ARG_SIZE;
+    if (size > OCL_LOCAL_MEMORY) return CL_OUT_OF_RESOURCES;
     arg->size = size;
     return CL_SUCCESS;
 }
@@ -234,10 +235,13 @@ static cl_int CL_API_CALL set_exec_info(cl_kernel k, cl_kernel_exec_info what, s
 
 /* ---------------------------------------------------------------------------------- information */
 
-/* "reqd_work_group_size(8,1,1)" and the like, with spaces between. */
-static cl_int give_attributes(const ocl_answer *a, const spvf_kernel_info *info) {
+/* "reqd_work_group_size(8,1,1)" and the like, with spaces between; of a source only. */
+static cl_int give_attributes(const ocl_answer *a, const struct _cl_kernel *k) {
     char text[160] = "";
     int n = 0;
+    const spvf_kernel_info *info = k->info;
+    ocl_origin origin = k->program->origin;
+    if (origin == OCL_FROM_IL || origin == OCL_FROM_BINARY) return ocl_give_string(a, text);
     const uint32_t *required = info->required_local_size, *hint = info->local_size_hint;
     if (required[0])
         n += snprintf(text, sizeof text, "reqd_work_group_size(%u,%u,%u)", required[0], required[1],
@@ -261,7 +265,7 @@ static cl_int CL_API_CALL get_kernel_info(cl_kernel k, cl_kernel_info what, size
     case CL_KERNEL_REFERENCE_COUNT: return ocl_give_uint(&a, k->object.refs);
     case CL_KERNEL_CONTEXT: return ocl_give_pointer(&a, k->program->context);
     case CL_KERNEL_PROGRAM: return ocl_give_pointer(&a, k->program);
-    case CL_KERNEL_ATTRIBUTES: return give_attributes(&a, k->info);
+    case CL_KERNEL_ATTRIBUTES: return give_attributes(&a, k);
     default: return CL_INVALID_VALUE;
     }
 }
