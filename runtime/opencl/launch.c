@@ -101,9 +101,10 @@ static void copy_arg(ocl_launch *l, size_t n, const struct _cl_kernel *k) {
     }
 }
 
-static ocl_launch *launch_of(cl_command_queue q, cl_kernel k, const spvf_range *range) {
-    ocl_launch *l = ocl_new_launch(q, k->native, k->info->arg_count, k->value_bytes, range);
+static ocl_launch *launch_of(const ocl_request *r, cl_kernel k, const spvf_range *range) {
+    ocl_launch *l = ocl_new_launch(r->queue, k->native, k->info->arg_count, k->value_bytes, range);
     if (!l) return NULL;
+    l->event.type = r->type;
     l->built = k->built;
     l->info = k->info;
     ocl_retain_built(k->built);
@@ -186,17 +187,24 @@ static cl_int check_range(const struct _cl_kernel *k, cl_uint dims, const size_t
 
 /* -------------------------------------------------------------------------------------- entries */
 
+/* CL_INVALID_KERNEL, CL_INVALID_CONTEXT, and what is wrong with arguments and the range, which is
+ * filled in. */
+static cl_int check_launch(cl_command_queue q, cl_kernel k, cl_uint dims, const size_t *offset,
+                           const size_t *global, const size_t *local, spvf_range *range) {
+    if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
+    if (k->program->context != q->context) return CL_INVALID_CONTEXT;
+    cl_int bad = check_args(k);
+    return bad ? bad : check_range(k, dims, offset, global, local, range);
+}
+
 cl_int ocl_launch_kernel(const ocl_request *r, cl_kernel k, cl_uint dims, const size_t *offset,
                          const size_t *global, const size_t *local) {
     spvf_range range;
-    if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
-    if (k->program->context != r->queue->context) return CL_INVALID_CONTEXT;
-    cl_int bad = check_args(k);
-    if (!bad) bad = check_range(k, dims, offset, global, local, &range);
+    cl_int bad = check_launch(r->queue, k, dims, offset, global, local, &range);
     if (!bad && ocl_local_memory(k) > OCL_LOCAL_MEMORY) bad = CL_OUT_OF_RESOURCES;
     if (!bad) bad = ocl_check_order(r);
     if (bad) return bad;
-    ocl_launch *l = launch_of(r->queue, k, &range);
+    ocl_launch *l = launch_of(r, k, &range);
     if (!l) return CL_OUT_OF_HOST_MEMORY;
     if (is_empty(&range)) l->event.event.run = NULL;
     return ocl_submit(r, &l->event);
@@ -213,8 +221,22 @@ static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel k, cl_uin
 
 static cl_int CL_API_CALL enqueue_task(cl_command_queue q, cl_kernel k, cl_uint n,
                                        const cl_event *list, cl_event *out) {
+    const ocl_request r = {q, CL_COMMAND_TASK, false, n, list, out, NULL, 0, NULL};
     const size_t one = 1;
-    return enqueue_kernel(q, k, 1, NULL, &one, &one, n, list, out);
+    if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
+    return ocl_launch_kernel(&r, k, 1, NULL, &one, &one);
+}
+
+typedef struct {
+    const ir_func *kernel;
+    const spvf_range *range;
+    uint64_t *local;
+    ir_arena scratch;
+} suggestion;
+
+static void choose_size(void *arg) {
+    suggestion *s = arg;
+    rt_cpu_local_size(s->kernel, s->range, s->local, &s->scratch);
 }
 
 static cl_int CL_API_CALL suggest_local_size(cl_command_queue q, cl_kernel k, cl_uint dims,
@@ -223,61 +245,66 @@ static cl_int CL_API_CALL suggest_local_size(cl_command_queue q, cl_kernel k, cl
     spvf_range range;
     uint64_t local[3];
     ir_ctx cx = {0};
-    ir_arena scratch;
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
-    if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
-    if (k->program->context != q->context) return CL_INVALID_CONTEXT;
-    cl_int bad = check_args(k);
-    if (!bad) bad = check_range(k, dims, offset, global, NULL, &range);
-    if (!bad && !global) bad = CL_INVALID_GLOBAL_WORK_SIZE;
-    if (!bad && !out) bad = CL_INVALID_VALUE;
+    cl_int bad = check_launch(q, k, dims, offset, global, NULL, &range);
     if (bad) return bad;
     if (is_empty(&range)) return CL_INVALID_GLOBAL_WORK_SIZE;
-    ir_arena_init(&scratch, &cx);
-    rt_cpu_local_size(k->native->function, &range, local, &scratch);
-    ir_arena_free(&scratch);
-    for (cl_uint d = 0; d < dims; d++) out[d] = local[d];
-    return CL_SUCCESS;
+    if (!out) return CL_INVALID_VALUE;
+    suggestion s = {.kernel = k->native->function, .range = &range, .local = local};
+    ir_arena_init(&s.scratch, &cx);
+    bool ok = ir_try(&cx, choose_size, &s);
+    ir_arena_free(&s.scratch);
+    for (cl_uint d = 0; ok && d < dims; d++) out[d] = local[d];
+    return ok ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
 
 /* ------------------------------------------------------------------------ functions of the host */
 
+/* Its buffers stand behind its arguments. */
 typedef struct {
     struct _cl_event event; /* the first member */
     void(CL_CALLBACK *function)(void *args);
     cl_uint nmems;
     cl_mem *mems;
-    void *args;
+    bool has_args;
+    _Alignas(max_align_t) unsigned char args[];
 } host_call;
 
 static int32_t run_host(rt_event *event) {
     host_call *h = (host_call *)ocl_event_of(event);
-    h->function(h->args);
+    h->function(h->has_args ? h->args : NULL);
     return CL_COMPLETE;
 }
 
 static void drop_host(cl_event e) {
     host_call *h = (host_call *)e;
-    for (cl_uint n = 0; n < h->nmems; n++) ocl_release_mem(h->mems[n]);
+    for (cl_uint n = 0; n < h->nmems; n++)
+        if (h->mems[n]) ocl_release_mem(h->mems[n]);
 }
 
-/* Buffers become addresses where the copy of the arguments has handles. */
-static cl_int place_mems(host_call *h, const void *args, size_t size, const cl_mem *mems,
-                         const void *const *where) {
-    for (cl_uint n = 0; n < h->nmems; n++) {
-        size_t at = (size_t)((const char *)where[n] - (const char *)args);
-        if (at > size || size - at < sizeof(void *)) return CL_INVALID_VALUE;
-        memcpy((char *)h->args + at, &mems[n]->memory.bytes, sizeof(void *));
-    }
-    return CL_SUCCESS;
+/* Where the copy of the arguments has handles it gets addresses; of no buffer, NULL. */
+static void place_mem(host_call *h, cl_mem m, size_t at) {
+    void *bytes = m ? m->memory.bytes : NULL;
+    memcpy(h->args + at, &bytes, sizeof bytes);
+    if (m) ocl_retain_mem(m);
+    h->mems[h->nmems++] = m;
+}
+
+static size_t place_of(const void *handle, const void *args) {
+    return (size_t)((const char *)handle - (const char *)args);
 }
 
 static cl_int check_mems(cl_context c, cl_uint count, const cl_mem *mems, const void *const *where,
-                         const void *args) {
+                         const void *args, size_t size) {
     if (!count != !mems || !count != !where) return CL_INVALID_VALUE;
     if (count && !args) return CL_INVALID_VALUE;
+    for (cl_uint n = 0; n < count; n++) {
+        size_t at = place_of(where[n], args);
+        if (at > size || size - at < sizeof(void *)) return CL_INVALID_VALUE;
+    }
     for (cl_uint n = 0; n < count; n++)
-        if (!ocl_is(mems[n], OCL_MEM) || mems[n]->context != c) return CL_INVALID_MEM_OBJECT;
+        if (mems[n] && (!ocl_is(mems[n], OCL_MEM) || mems[n]->context != c))
+            return CL_INVALID_MEM_OBJECT;
     return CL_SUCCESS;
 }
 
@@ -287,22 +314,20 @@ static cl_int CL_API_CALL enqueue_native(cl_command_queue q, void(CL_CALLBACK *f
                                          cl_event *out) {
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
     if (!f || !args != !size) return CL_INVALID_VALUE;
-    cl_int bad = check_mems(q->context, count, mems, where, args);
+    cl_int bad = check_mems(q->context, count, mems, where, args, size);
     if (!bad) bad = ocl_check_wait_list(q->context, n, list);
     if (bad) return bad;
-    size_t room = sizeof(host_call) + count * sizeof *mems + size;
+    size_t behind = (size + sizeof *mems - 1) / sizeof *mems * sizeof *mems;
+    size_t room = sizeof(host_call) + behind + count * sizeof *mems;
     host_call *h =
         (host_call *)ocl_new_command(q, CL_COMMAND_NATIVE_KERNEL, room, run_host, drop_host);
     if (!h) return CL_OUT_OF_HOST_MEMORY;
     h->function = f;
-    h->mems = (cl_mem *)(void *)(h + 1);
-    h->args = size ? h->mems + count : NULL;
+    h->mems = (cl_mem *)(void *)(h->args + behind);
+    h->has_args = args;
     if (size) memcpy(h->args, args, size);
-    for (; h->nmems < count; h->nmems++) ocl_retain_mem(h->mems[h->nmems] = mems[h->nmems]);
-    bad = place_mems(h, args, size, mems, where);
-    if (!bad) return ocl_enqueue(&h->event, RT_ENQUEUE_COMMAND, false, n, list, out);
-    ocl_give_up(&h->event);
-    return bad;
+    for (cl_uint m = 0; m < count; m++) place_mem(h, mems[m], place_of(where[m], args));
+    return ocl_enqueue(&h->event, RT_ENQUEUE_COMMAND, false, n, list, out);
 }
 
 void ocl_fill_launch(ocl_entries *e) {
