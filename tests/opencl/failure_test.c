@@ -173,6 +173,68 @@ Test(failure, shared_memory) {
     fail_each(free_shared, p, 0);
 }
 
+static cl_int create_context(void *user) {
+    cl_context c = clCreateContext(user, 1, &ocl.device, NULL, NULL, &error);
+    if (c) clReleaseContext(c);
+    return error;
+}
+
+static cl_int create_queue(void *user) {
+    cl_command_queue q = clCreateCommandQueueWithProperties(ocl.context, ocl.device, user, &error);
+    if (q) clReleaseCommandQueue(q);
+    return error;
+}
+
+static void CL_CALLBACK context_nothing(cl_context c, void *user) { (void)c, (void)user; }
+
+static cl_int set_context_destructor(void *user) {
+    return clSetContextDestructorCallback(ocl.context, context_nothing, user);
+}
+
+Test(failure, contexts_and_queues) {
+    fail_each(create_context, NULL, 0);
+    fail_each(set_context_destructor, NULL, 0);
+    fail_each(create_queue, NULL, 0);
+}
+
+/* --------------------------------------------------------------------------------------- events */
+
+static cl_int create_event(void *user) {
+    cl_event e = clCreateUserEvent(ocl.context, &error);
+    (void)user;
+    if (e) clReleaseEvent(e);
+    return error;
+}
+
+static _Atomic unsigned calls;
+
+static void CL_CALLBACK count_call(cl_event e, cl_int status, void *user) {
+    (void)e, (void)status, (void)user;
+    calls++;
+}
+
+static cl_int set_callback(void *user) {
+    return clSetEventCallback(user, CL_COMPLETE, count_call, NULL);
+}
+
+static cl_int mark(void *user) {
+    return finish(clEnqueueMarkerWithWaitList(ocl.queue, user ? 20 : 0, user, NULL));
+}
+
+Test(failure, events) {
+    cl_event e = user_event(), list[20];
+    for (int k = 0; k < 20; k++) list[k] = e;
+    fail_each(create_event, NULL, 0);
+    fail_each(set_callback, e, 0);
+    SUCCEEDS(clSetUserEventStatus(e, CL_COMPLETE));
+    cr_expect_eq(calls, 1);
+    fail_each(set_callback, e, 0);
+    cr_expect_eq(calls, 2);
+    fail_each(mark, NULL, 0);
+    fail_each(mark, list, 0);
+    SUCCEEDS(clReleaseEvent(e));
+}
+
 /* ------------------------------------------------------------------------------------- programs */
 
 static cl_program made_of(cl_program p) {
@@ -232,11 +294,84 @@ Test(failure, binaries) {
     SUCCEEDS(clReleaseProgram(p));
 }
 
-/* ------------------------------------------------------------------------------ command buffers */
+/* ---------------------------------------------------------------------------- kernels, launches */
 
-static void *entry(const char *name) {
-    return clGetExtensionFunctionAddressForPlatform(ocl.platform, name);
+static cl_int create_kernel(void *user) {
+    cl_kernel k = clCreateKernel(user, "k", &error);
+    if (k) clReleaseKernel(k);
+    return error;
 }
+
+static cl_int create_kernels(void *user) {
+    cl_kernel k = NULL;
+    cl_int status = clCreateKernelsInProgram(user, 1, &k, NULL);
+    if (k) clReleaseKernel(k);
+    return status;
+}
+
+static cl_int clone_kernel(void *user) {
+    cl_kernel k = clCloneKernel(user, &error);
+    if (k) clReleaseKernel(k);
+    return error;
+}
+
+/* How the command ended counts too. */
+static cl_int ended(cl_int status, const cl_event *done) {
+    if (status) return status;
+    if (clWaitForEvents(1, done)) status = event_status(*done);
+    clReleaseEvent(*done);
+    return status;
+}
+
+static cl_int launch(void *user) {
+    const size_t one = 1;
+    cl_event done;
+    return ended(clEnqueueNDRangeKernel(ocl.queue, user, 1, NULL, &one, NULL, 0, NULL, &done),
+                 &done);
+}
+
+static void CL_CALLBACK count_args(void *args) { calls += **(char **)args == (char)byte_at(0); }
+
+static cl_int call(void *user) {
+    const void *where[] = {user};
+    cl_event done;
+    return ended(clEnqueueNativeKernel(ocl.queue, count_args, user, sizeof(void *), 1, &buffer,
+                                       where, 0, NULL, &done),
+                 &done);
+}
+
+static cl_int suggest(void *user) {
+    clGetKernelSuggestedLocalWorkSizeKHR_fn f;
+    const size_t many = 1000;
+    size_t size;
+    find_entry("clGetKernelSuggestedLocalWorkSizeKHR", &f);
+    return f(ocl.queue, user, 1, NULL, &many, &size);
+}
+
+/* The kernel is compiled by the first launch for which there is enough memory. */
+Test(failure, launches) {
+    cl_int got;
+    void *args[1];
+    cl_program p = make_il();
+    cl_mem out = new_buffer(0);
+    build(p, NULL);
+    fail_each(create_kernel, p, 0);
+    fail_each(create_kernels, p, 0);
+    cl_kernel k = MAKE(clCreateKernel(p, "k", &error));
+    SUCCEEDS(clSetKernelArg(k, 0, sizeof out, &out));
+    fail_each(clone_kernel, k, 0);
+    fail_each(suggest, k, 0);
+    fail_each(launch, k, 0);
+    fail_each(call, args, 0);
+    cr_expect_eq(calls, 1);
+    SUCCEEDS(clEnqueueReadBuffer(ocl.queue, out, CL_TRUE, 0, sizeof got, &got, 0, NULL, NULL));
+    cr_expect_eq(got, 5);
+    SUCCEEDS(clReleaseKernel(k));
+    SUCCEEDS(clReleaseMemObject(out));
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+/* ------------------------------------------------------------------------------ command buffers */
 
 static cl_int record_and_run(void *user) {
     clCreateCommandBufferKHR_fn create_commands;
@@ -245,11 +380,11 @@ static cl_int record_and_run(void *user) {
     clEnqueueCommandBufferKHR_fn enqueue;
     clReleaseCommandBufferKHR_fn release;
     const size_t one = 1;
-    *(void **)&create_commands = entry("clCreateCommandBufferKHR");
-    *(void **)&record = entry("clCommandNDRangeKernelKHR");
-    *(void **)&finalize = entry("clFinalizeCommandBufferKHR");
-    *(void **)&enqueue = entry("clEnqueueCommandBufferKHR");
-    *(void **)&release = entry("clReleaseCommandBufferKHR");
+    find_entry("clCreateCommandBufferKHR", &create_commands);
+    find_entry("clCommandNDRangeKernelKHR", &record);
+    find_entry("clFinalizeCommandBufferKHR", &finalize);
+    find_entry("clEnqueueCommandBufferKHR", &enqueue);
+    find_entry("clReleaseCommandBufferKHR", &release);
     cl_command_buffer_khr b = create_commands(1, &ocl.queue, NULL, &error);
     if (!b) return error;
     cl_int status = CL_SUCCESS;
