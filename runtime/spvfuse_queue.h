@@ -201,7 +201,8 @@ SPVF_API spvf_status spvf_graph_launch(spvf_graph *graph, const spvf_launch *wha
 SPVF_API spvf_status spvf_graph_internal(spvf_graph *graph, spvf_buffer *buffer, spvf_promote kind);
 /* The launch stays by itself. */
 SPVF_API spvf_status spvf_graph_exclude(spvf_graph *graph, size_t index);
-/* Fuses and ends recording.  SPVF_ERROR_REFUSED: the graph is strict; it may be destroyed only. */
+/* Fuses and ends recording.  After an error the graph may be destroyed only; SPVF_ERROR_REFUSED: it
+ * is strict. */
 SPVF_API spvf_status spvf_graph_commit(spvf_graph *graph);
 
 /* What became of the launches, once committed: kernels, each of some of them. */

@@ -124,21 +124,22 @@ typedef struct {
     const spvf_module *from;
 } building;
 
-spvf_module *prog_copy(spvf_context *context, const spvf_module *from) {
-    spvf_module *m = rt_module_new(context);
-    m->ir = ir_module_new(&context->cx, from->ir->name, from->ir->pointer_bits);
+/* The kernels in a module of the program's. */
+static void copy_kernels(spvf_program *p, const spvf_module *from) {
+    spvf_context *c = &p->device->context;
+    spvf_module *m = p->module = rt_module_new(c);
+    m->ir = ir_module_new(&c->cx, from->ir->name, from->ir->pointer_bits);
     ir_importer im = {.m = m->ir};
     foreach_func (f, from->ir)
         if (f->flags & IR_FUNC_KERNEL) ir_importer_copy(&im, f, f->name);
     rt_module_describe(m);
-    return m;
 }
 
 static void build(void *arg) {
     const building *b = arg;
     spvf_program *p = b->program;
     spvf_device *d = p->device;
-    p->module = prog_copy(&d->context, b->from);
+    copy_kernels(p, b->from);
     p->program = d->machine ? cpu_program_new(d->machine, p->module->ir)
                             : d->base->build(d->base, p->module->ir);
 }

@@ -224,10 +224,10 @@ static spvf_status complete(spvf_queue *q, spvf_event **out) {
             status = enqueue_kept(q);
         tell_refusals(q);
     }
-    if (!out) return status;
+    if (status != SPVF_OK || !out) return status;
     rt_event_retain(&q->placeholder->event);
     *out = q->placeholder;
-    return status;
+    return SPVF_OK;
 }
 
 spvf_status spvf_queue_complete_fusion(spvf_queue *q, spvf_event **out) {

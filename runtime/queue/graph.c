@@ -32,7 +32,8 @@ struct spvf_graph {
     ir_vec(node) nodes;
     ir_vec(internal) internals;
     ir_vec(kernel) kernels;
-    bool committed;
+    bool committed; /* nothing is recorded any more */
+    bool ready;     /* … and that went well */
 };
 
 /* ------------------------------------------------------------------------------------ recording */
@@ -213,7 +214,9 @@ spvf_status spvf_graph_commit(spvf_graph *g) {
     committing c = {.graph = g};
     spvf_status status = rt_guard(&g->context, make_room, &c);
     g->committed = true;
-    return status == SPVF_OK ? divide(g, &c) : status;
+    if (status == SPVF_OK) status = divide(g, &c);
+    g->ready = status == SPVF_OK;
+    return status;
 }
 
 size_t spvf_graph_kernel_count(const spvf_graph *g) { return g ? g->kernels.n : 0; }
@@ -252,7 +255,7 @@ static spvf_status run_kernel(const spvf_graph *g, const kernel *k, spvf_queue *
 
 spvf_status spvf_graph_run(spvf_graph *g, spvf_queue *q, const spvf_wait *wait, spvf_event **out) {
     if (out) *out = NULL;
-    if (!g || !q || !g->committed || q->device != g->device || !cmd_wait_is_right(wait))
+    if (!g || !q || !g->ready || q->device != g->device || !cmd_wait_is_right(wait))
         return SPVF_ERROR_ARGUMENT;
     if (g->kernels.n == 1) return run_kernel(g, g->kernels.data, q, wait, out);
     spvf_event **events = calloc(g->kernels.n, sizeof *events);

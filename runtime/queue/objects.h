@@ -49,8 +49,6 @@ struct spvf_program {
 };
 void prog_retain(spvf_program *p);
 void prog_release(spvf_program *p);
-/* The kernels of a program in another module, which is the caller's; throws. */
-spvf_module *prog_copy(spvf_context *context, const spvf_module *from);
 
 struct spvf_buffer {
     _Atomic uint32_t refs;
