@@ -23,7 +23,7 @@ static void destroy_event(rt_event *event) {
     dev_release(d);
 }
 
-static spvf_event *new_event(spvf_device *d, size_t size, rt_command *run) {
+spvf_event *event_new(spvf_device *d, size_t size, rt_command *run) {
     spvf_event *e = calloc(1, size);
     if (!e) return NULL;
     rt_event_init(&e->event, rt_scheduler_get(), run, destroy_event);
@@ -91,12 +91,14 @@ void spvf_event_destroy(spvf_event *e) {
 spvf_status spvf_event_create(spvf_device *device, spvf_event **out) {
     if (out) *out = NULL;
     if (!device || !out) return SPVF_ERROR_ARGUMENT;
-    *out = new_event(device, sizeof **out, NULL);
-    return *out ? SPVF_OK : SPVF_ERROR_MEMORY;
+    *out = event_new(device, sizeof **out, NULL);
+    if (!*out) return SPVF_ERROR_MEMORY;
+    (*out)->is_programs = true;
+    return SPVF_OK;
 }
 
 spvf_status spvf_event_end(spvf_event *e, spvf_status status) {
-    if (!e || e->queue) return SPVF_ERROR_ARGUMENT;
+    if (!e || !e->is_programs) return SPVF_ERROR_ARGUMENT;
     return rt_event_end(&e->event, cmd_result(status)) ? SPVF_OK : SPVF_ERROR_ARGUMENT;
 }
 
@@ -156,7 +158,7 @@ bool cmd_wait_is_right(const spvf_wait *w) {
 
 spvf_event *cmd_new(spvf_queue *q, size_t size, uint32_t uses, rt_command *run) {
     size_t at = (size + sizeof(spvf_use) - 1) / sizeof(spvf_use) * sizeof(spvf_use);
-    spvf_event *e = new_event(q->device, at + uses * sizeof(spvf_use), run);
+    spvf_event *e = event_new(q->device, at + uses * sizeof(spvf_use), run);
     if (!e) return NULL;
     e->queue = q;
     e->use = (spvf_use *)(void *)((char *)e + at);

@@ -1,10 +1,10 @@
 /* fusing.c — queues that fuse what is launched on them.
  *
- * What is kept is recorded in a graph.  Its event stands for it: an event of the program's kind,
- * which ends when the last command of the graph does.  Buffers and events know the queue that has
- * launches which use them; whoever needs one cancels the fusion of that queue first.  All of this
- * happens under one lock per device, which is also held while what was kept is enqueued, so that
- * nothing that needs it comes before.
+ * What is kept is recorded in a graph.  Its event stands for it: a command of no queue, which ends
+ * when the last command of the graph does.  Buffers and events know the queue that has launches
+ * which use them; whoever needs one cancels the fusion of that queue first.  All of this happens
+ * under one lock per device, which is also held while what was kept is enqueued, so that nothing
+ * that needs it comes before.
  */
 #include "runtime/queue/objects.h"
 
@@ -21,21 +21,35 @@ static void mark_buffers(const spvf_launch *w, spvf_queue *fusing) {
         if (w->args[n].buffer) w->args[n].buffer->fusing = fusing;
 }
 
-static void end_placeholder(rt_event *e, int32_t status, void *user) {
-    (void)e;
-    spvf_event *placeholder = user;
-    rt_event_end(&placeholder->event, status);
-    rt_event_release(&placeholder->event);
+static int32_t end_as_last(rt_event *e) {
+    return rt_event_now(&((const spvf_event *)e)->follows->event);
 }
 
-/* The event ends as `last` does, or at once with the status. */
+static void drop_last(spvf_event *e) { spvf_event_destroy(e->follows); }
+
+static bool submit(spvf_event *placeholder, spvf_event *last) {
+    rt_event *e = &placeholder->event;
+    const rt_blocker blocker = {last ? &last->event : NULL, false};
+    pthread_mutex_lock(&e->scheduler->lock);
+    bool ok = rt_event_submit(e, &blocker, last != NULL);
+    pthread_mutex_unlock(&e->scheduler->lock);
+    return ok;
+}
+
+/* The event ends as `last` does, or with the status; no callback is called here and now. */
 static void follow(spvf_event *placeholder, spvf_event *last, spvf_status status) {
-    rt_event_retain(&placeholder->event);
-    if (last && !rt_event_notify(&last->event, RT_COMPLETE, end_placeholder, placeholder)) {
-        last = NULL;
+    if (last) {
+        rt_event_retain(&last->event);
+        placeholder->follows = last;
+        placeholder->drop = drop_last;
+        placeholder->event.run = end_as_last;
+        if (submit(placeholder, last)) return;
+        placeholder->event.run = NULL;
         status = SPVF_ERROR_MEMORY;
     }
-    if (!last) end_placeholder(NULL, cmd_result(status), placeholder);
+    placeholder->event.failed = status != SPVF_OK;
+    placeholder->event.why_not = cmd_result(status);
+    submit(placeholder, NULL);
 }
 
 static void forget_waits(spvf_queue *q) {
@@ -168,13 +182,13 @@ void fus_free(spvf_queue *q) {
 
 static spvf_status start(spvf_queue *q, const spvf_graph_options *options) {
     spvf_graph *g;
-    spvf_event *e;
     if (q->is_fusing) return SPVF_ERROR_ARGUMENT;
     spvf_status status = spvf_graph_create(q->device, options, &g);
-    if (status == SPVF_OK) status = spvf_event_create(q->device, &e);
-    if (status != SPVF_OK) {
+    if (status != SPVF_OK) return status;
+    spvf_event *e = event_new(q->device, sizeof *e, NULL);
+    if (!e) {
         spvf_graph_destroy(g);
-        return status;
+        return SPVF_ERROR_MEMORY;
     }
     graph_may_be_refused(g);
     spvf_graph_destroy(q->graph);

@@ -106,13 +106,17 @@ void graph_may_be_refused(spvf_graph *g); /* whatever its options say */
 struct spvf_event {
     rt_event event; /* the first member */
     spvf_device *device;
-    spvf_queue *queue;  /* NULL: the program ends it */
-    spvf_queue *fusing; /* whose launches it stands for, while they are being fused */
+    spvf_queue *queue;   /* or NULL */
+    bool is_programs;    /* which ends it */
+    spvf_queue *fusing;  /* whose launches it stands for, while they are being fused */
+    spvf_event *follows; /* how it ends; with a reference */
     uint32_t uses;
     spvf_use *use; /* with references */
     void (*drop)(spvf_event *e);
 };
 
+/* An event of no queue.  NULL: no memory. */
+spvf_event *event_new(spvf_device *d, size_t size, rt_command *run);
 /* Room for a command that uses so many buffers, `size` bytes in all.  NULL: no memory. */
 spvf_event *cmd_new(spvf_queue *q, size_t size, uint32_t uses, rt_command *run);
 /* Another use: of one buffer the uses are joined.  The buffer is prepared. */

@@ -88,7 +88,8 @@ struct rt_scheduler {
     pthread_mutex_t lock; /* of all events and queues */
     pthread_cond_t work, done;
     rt_event *first, *last; /* ready */
-    unsigned idle, started, waiting;
+    unsigned idle, started;
+    unsigned waiting, blocked; /* threads that wait; those among them that were started */
 };
 
 /* That of this process: it has processors, not a device. */

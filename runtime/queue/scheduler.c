@@ -1,8 +1,9 @@
 /* scheduler.c — the threads that run commands.
  *
  * Few: a command that needs many processors takes them from the pool.  A thread is started when a
- * command is ready and no thread is idle.  After fork the child has none; whoever waits there runs
- * what is ready.
+ * command is ready and no thread is idle.  One that waits itself, in a function of the user, does
+ * not count: what it waits for may need a thread, and there is one more until it goes on.  After
+ * fork the child has none; whoever waits there runs what is ready.
  */
 #include "runtime/queue/queue.h"
 
@@ -29,7 +30,11 @@ rt_scheduler *rt_scheduler_get(void) {
     return &process.scheduler;
 }
 
+static _Thread_local bool is_worker; /* this thread is the scheduler's */
+
 /* --------------------------------------------------------------------------- with the lock held */
+
+static void start_thread(rt_scheduler *s);
 
 /* Does it help whoever waits? */
 static bool is_wanted(const rt_event *e, const rt_queue *queue, const rt_event *awaited) {
@@ -67,19 +72,28 @@ void rt_scheduler_wait(rt_scheduler *s, const rt_queue *queue, const rt_event *e
         return;
     }
     s->waiting++;
+    s->blocked += is_worker;
+    if (s->first && !s->idle) start_thread(s);
     pthread_cond_wait(&s->done, &s->lock);
+    s->blocked -= is_worker;
     s->waiting--;
 }
 
+static bool are_too_many(const rt_scheduler *s) { return s->started - s->blocked > MOST_THREADS; }
+
 static void *work(void *arg) {
     rt_scheduler *s = arg;
+    is_worker = true;
     pthread_mutex_lock(&s->lock);
     for (;;) {
         for (rt_event *e; (e = take(s, true, NULL, NULL));) run_one(s, e);
+        if (are_too_many(s)) break;
         s->idle++;
         pthread_cond_wait(&s->work, &s->lock);
         s->idle--;
     }
+    s->started--;
+    pthread_mutex_unlock(&s->lock);
     return NULL;
 }
 
@@ -87,7 +101,7 @@ static void start_thread(rt_scheduler *s) {
     pthread_t thread;
     pthread_attr_t attr;
     sigset_t all, before;
-    if (s->started == MOST_THREADS || process.owner != getpid()) return;
+    if (s->started - s->blocked >= MOST_THREADS || process.owner != getpid()) return;
     if (pthread_attr_init(&attr) != 0) return;
     pthread_attr_setstacksize(&attr, STACK);
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
