@@ -12,7 +12,10 @@
 static _Atomic int left = -1;   /* allocations that succeed; -1: all */
 static _Atomic bool fails_once; /* the next one succeeds again */
 static _Atomic bool has_failed;
-static _Atomic long blocks; /* that have not been given back */
+static _Atomic long blocks;
+
+/* That have not been given back. */
+static inline long count_blocks(void) { return blocks; }
 
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 enum { CAN_FAIL = false };

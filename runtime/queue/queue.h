@@ -23,6 +23,7 @@ typedef struct rt_queue rt_queue;
 typedef struct rt_scheduler rt_scheduler;
 typedef struct rt_edge rt_edge;
 typedef struct rt_callback rt_callback;
+typedef struct rt_worker rt_worker;
 
 /* ----------------------------------------------------------------------------- events (event.c) */
 
@@ -89,7 +90,8 @@ struct rt_scheduler {
     pthread_cond_t work, done;
     rt_event *first, *last; /* ready */
     unsigned idle, started;
-    unsigned waiting, blocked; /* threads that wait; those among them that were started */
+    unsigned waiting, blocked; /* threads that wait; workers among them */
+    rt_worker *workers;        /* the threads that were started and are there */
 };
 
 /* That of this process: it has processors, not a device. */

@@ -30,11 +30,23 @@ rt_scheduler *rt_scheduler_get(void) {
     return &process.scheduler;
 }
 
-static _Thread_local bool is_worker; /* this thread is the scheduler's */
+/* A thread of the scheduler, on its stack.  A thread-local variable would take memory, of which
+ * there may be none, when it is looked at first. */
+struct rt_worker {
+    pthread_t thread;
+    rt_worker *next;
+};
 
 /* --------------------------------------------------------------------------- with the lock held */
 
 static void start_thread(rt_scheduler *s);
+
+/* Is this thread the scheduler's? */
+static bool is_worker(const rt_scheduler *s) {
+    const rt_worker *w = s->workers;
+    while (w && !pthread_equal(w->thread, pthread_self())) w = w->next;
+    return w;
+}
 
 /* Does it help whoever waits? */
 static bool is_wanted(const rt_event *e, const rt_queue *queue, const rt_event *awaited) {
@@ -71,20 +83,29 @@ void rt_scheduler_wait(rt_scheduler *s, const rt_queue *queue, const rt_event *e
         run_one(s, e);
         return;
     }
+    bool blocked = is_worker(s);
     s->waiting++;
-    s->blocked += is_worker;
+    s->blocked += blocked;
     if (s->first && !s->idle) start_thread(s);
     pthread_cond_wait(&s->done, &s->lock);
-    s->blocked -= is_worker;
+    s->blocked -= blocked;
     s->waiting--;
 }
 
 static bool are_too_many(const rt_scheduler *s) { return s->started - s->blocked > MOST_THREADS; }
 
+static void forget(rt_scheduler *s, const rt_worker *w) {
+    rt_worker **at = &s->workers;
+    while (*at != w) at = &(*at)->next;
+    *at = w->next;
+    s->started--;
+}
+
 static void *work(void *arg) {
     rt_scheduler *s = arg;
-    is_worker = true;
     pthread_mutex_lock(&s->lock);
+    rt_worker me = {pthread_self(), s->workers};
+    s->workers = &me;
     for (;;) {
         for (rt_event *e; (e = take(s, true, NULL, NULL));) run_one(s, e);
         if (are_too_many(s)) break;
@@ -92,7 +113,7 @@ static void *work(void *arg) {
         pthread_cond_wait(&s->work, &s->lock);
         s->idle--;
     }
-    s->started--;
+    forget(s, &me);
     pthread_mutex_unlock(&s->lock);
     return NULL;
 }

@@ -36,14 +36,14 @@ static void expect_contents(int buffer, int32_t more) {
 }
 
 static bool is_as_before(long before) {
-    for (int wait = 0; wait < 200 && blocks != before; wait++)
+    for (int wait = 0; wait < 200 && count_blocks() != before; wait++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
-    return blocks == before;
+    return count_blocks() == before;
 }
 
 /* True: all memory is given back. */
 static bool run_with(int allocations, operation *o, void *user, spvf_status *status) {
-    const long before = blocks;
+    const long before = count_blocks();
     make_buffers();
     has_failed = false;
     left = allocations;
