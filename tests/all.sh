@@ -50,6 +50,7 @@ for variant in $sanitized $release; do
     suite "$short-queue-stress" "$variant/tests/runtime/queue_stress"
     suite "$short-memory-stress" "$variant/tests/opencl/memory_stress"
     suite "$short-command-stress" "$variant/tests/opencl/command_stress"
+    suite "$short-opencl-stress" "$variant/tests/opencl/stress"
     for target in spirv text plan gen entry regalloc; do
         suite "$short-fuzz-$target" "$variant/tests/fuzz/$target" -n 1500 -s 1 "$release/seeds/$target"
     done

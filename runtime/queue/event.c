@@ -118,7 +118,8 @@ void rt_event_execute(rt_event *e) {
     rt_event_release(e);
 }
 
-/* Whoever has waited, or a callback, may give back the last reference while callbacks are called. */
+/* Whoever has waited, or a callback, may give back the last reference while there are callbacks to
+ * be called. */
 bool rt_event_end(rt_event *e, int32_t status) {
     rt_scheduler *s = e->scheduler;
     pthread_mutex_lock(&s->lock);

@@ -41,7 +41,7 @@ Test(context, wrong_arguments) {
             clCreateContextFromType(NULL, CL_DEVICE_TYPE_CPU, NULL, &user, &error));
 }
 
-/* ------------------------------------------------------------------------------------ properties */
+/* ----------------------------------------------------------------------------------- properties */
 
 #define PLATFORM (cl_context_properties) ocl.platform
 
@@ -100,7 +100,7 @@ Test(context, types) {
     REFUSES(CL_INVALID_DEVICE_TYPE, of_type(p, 1 << 10));
 }
 
-/* --------------------------------------------------------------------------------------- answers */
+/* -------------------------------------------------------------------------------------- answers */
 
 Test(context, info) {
     cl_context c = new_context();
@@ -112,7 +112,7 @@ Test(context, info) {
     end_context(c);
 }
 
-/* ------------------------------------------------------------------------------------- lifetimes */
+/* ------------------------------------------------------------------------------------ lifetimes */
 
 Test(context, references) {
     cl_context c = new_context();

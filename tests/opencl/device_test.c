@@ -34,7 +34,7 @@ Test(device, wrong_types) {
     SUCCEEDS(clGetDeviceIDs(ocl.platform, CL_DEVICE_TYPE_ALL, 0, NULL, &n));
 }
 
-/* ------------------------------------------------------------------------------------- all sizes */
+/* ------------------------------------------------------------------------------------ all sizes */
 
 /* Parameters of OpenCL 3.0 by the sizes of their values; `unit` times any number with ANY. */
 typedef struct {
@@ -161,7 +161,7 @@ Test(device, wrong_info) {
     CHECK_INFO(clGetDeviceInfo, ocl.device, CL_DEVICE_TYPE, sizeof(cl_device_type));
 }
 
-/* ---------------------------------------------------------------------------------------- values */
+/* --------------------------------------------------------------------------------------- values */
 
 static cl_uint uint_of(cl_device_info what) {
     cl_uint n;
@@ -246,7 +246,7 @@ Test(device, group_sizes) {
     for (int d = 0; d < 3; d++) cr_expect(each[d] >= 1 && each[d] <= most);
 }
 
-/* -------------------------------------------------------------------------------- sub-devices, time */
+/* ---------------------------------------------------------------------------- sub-devices, time */
 
 Test(device, sub_devices) {
     const cl_device_partition_property equally[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};

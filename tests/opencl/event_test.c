@@ -19,7 +19,7 @@ static cl_event fill_after(cl_command_queue q, cl_event wait) {
     return done;
 }
 
-/* --------------------------------------------------------------------------------------- answers */
+/* -------------------------------------------------------------------------------------- answers */
 
 Test(event, of_user) {
     cl_event e = user_event();
@@ -81,7 +81,7 @@ Test(event, references) {
     FAILS(CL_INVALID_EVENT, clReleaseEvent(wrong));
 }
 
-/* --------------------------------------------------------------------------------------- waiting */
+/* -------------------------------------------------------------------------------------- waiting */
 
 Test(event, wrong_waits) {
     cl_event list[] = {user_event(), (cl_event)(void *)ocl.queue};
@@ -127,7 +127,7 @@ Test(event, many_in_a_list) {
     SUCCEEDS(clReleaseEvent(last));
 }
 
-/* --------------------------------------------------------------------------------------- failing */
+/* -------------------------------------------------------------------------------------- failing */
 
 /* What waits for what has failed fails, and so on; it does nothing.  Others of the queue run. */
 Test(event, failure_goes_on) {
@@ -171,7 +171,7 @@ Test(event, abandoned_user_event) {
     SUCCEEDS(clReleaseEvent(done));
 }
 
-/* ------------------------------------------------------------------------------------- callbacks */
+/* ------------------------------------------------------------------------------------ callbacks */
 
 static struct {
     cl_int status[16];
@@ -298,7 +298,7 @@ Test(event, callbacks_end_user_events) {
     SUCCEEDS(clReleaseEvent(done));
 }
 
-/* ------------------------------------------------------------------------------------- profiling */
+/* ------------------------------------------------------------------------------------ profiling */
 
 static const cl_profiling_info counters[] = {
     CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT, CL_PROFILING_COMMAND_START,
@@ -348,7 +348,7 @@ Test(event, no_profiling) {
     SUCCEEDS(clReleaseCommandQueue(q));
 }
 
-/* ------------------------------------------------------------------------------------- lifetimes */
+/* ------------------------------------------------------------------------------------ lifetimes */
 
 static void CL_CALLBACK count_end(cl_context c, void *user) {
     (void)c;

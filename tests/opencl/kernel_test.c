@@ -48,7 +48,7 @@ static cl_kernel new_kernel(const char *name) {
 #define WRONG_PROGRAM (cl_program)(void *) ocl.queue
 #define WRONG_KERNEL (cl_kernel)(void *) ocl.queue
 
-/* -------------------------------------------------------------------------------------- creation */
+/* ------------------------------------------------------------------------------------- creation */
 
 Test(kernel, create) {
     cl_kernel k = new_kernel("all");
@@ -96,7 +96,7 @@ Test(kernel, all_of_a_program) {
     cr_expect_null(list[n]);
 }
 
-/* ------------------------------------------------------------------------------------- arguments */
+/* ------------------------------------------------------------------------------------ arguments */
 
 static cl_int set(cl_kernel k, cl_uint n, size_t size, const void *value) {
     return clSetKernelArg(k, n, size, value);
@@ -256,7 +256,7 @@ Test(kernel, exec_info) {
     SUCCEEDS(clReleaseKernel(k));
 }
 
-/* ---------------------------------------------------------------------------------------- clones */
+/* --------------------------------------------------------------------------------------- clones */
 
 Test(kernel, clone) {
     const cl_int n = 20;
@@ -284,7 +284,7 @@ Test(kernel, wrong_clones) {
     SUCCEEDS(clReleaseKernel(k));
 }
 
-/* --------------------------------------------------------------------------------------- answers */
+/* -------------------------------------------------------------------------------------- answers */
 
 static void expect_text(cl_kernel k, cl_kernel_info what, const char *wanted) {
     char text[256];
@@ -382,7 +382,7 @@ Test(kernel, wrong_arg_info) {
     SUCCEEDS(clReleaseProgram(plain));
 }
 
-/* ----------------------------------------------------------------------------------- work-groups */
+/* ---------------------------------------------------------------------------------- work-groups */
 
 static size_t size_of(cl_kernel k, cl_kernel_work_group_info what) {
     size_t n, size;
@@ -432,7 +432,7 @@ Test(kernel, wrong_work_groups) {
     SUCCEEDS(clReleaseKernel(k));
 }
 
-/* ------------------------------------------------------------------------------------ sub-groups */
+/* ----------------------------------------------------------------------------------- sub-groups */
 
 static size_t sub_group_answer(cl_kernel k, cl_kernel_sub_group_info what, size_t in_size,
                                const size_t *in) {

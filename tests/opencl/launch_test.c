@@ -52,7 +52,7 @@ static cl_kernel new_kernel(const char *name) {
     return k;
 }
 
-/* ---------------------------------------------------------------------------------------- ranges */
+/* --------------------------------------------------------------------------------------- ranges */
 
 typedef struct {
     cl_uint dims;
@@ -191,7 +191,7 @@ Test(launch, empty_ranges) {
     SUCCEEDS(clReleaseEvent(go));
 }
 
-/* ---------------------------------------------------------------------------------------- errors */
+/* --------------------------------------------------------------------------------------- errors */
 
 Test(launch, wrong_objects) {
     const size_t one = 1;
@@ -261,7 +261,7 @@ Test(launch, local_memory_is_a_kernels_own) {
     SUCCEEDS(clReleaseProgram(p));
 }
 
-/* ------------------------------------------------------------------------------------- lifetimes */
+/* ------------------------------------------------------------------------------------ lifetimes */
 
 /* A launch keeps its kernel, its program and its buffers. */
 Test(launch, keeps_what_it_uses) {
@@ -296,7 +296,7 @@ Test(launch, task) {
     SUCCEEDS(clReleaseEvent(done));
 }
 
-/* ------------------------------------------------------------------------- functions of the host */
+/* ------------------------------------------------------------------------ functions of the host */
 
 typedef struct {
     unsigned char *bytes, *none;
@@ -377,7 +377,7 @@ Test(launch, wrong_native_kernels) {
     cr_expect_eq(calls, 0);
 }
 
-/* --------------------------------------------------------------------- the size that is suggested */
+/* ------------------------------------------------------------------- the size that is suggested */
 
 static clGetKernelSuggestedLocalWorkSizeKHR_fn find_suggestion(void) {
     clGetKernelSuggestedLocalWorkSizeKHR_fn f;

@@ -44,7 +44,7 @@ Test(platform, is_found_by_the_loader) {
     FAILS(CL_INVALID_VALUE, find(0, NULL, NULL));
 }
 
-/* --------------------------------------------------------------------------------------- answers */
+/* -------------------------------------------------------------------------------------- answers */
 
 static const char *text_of(cl_platform_info what) {
     static char text[2048];
@@ -96,7 +96,7 @@ Test(platform, extensions) {
     cr_expect_eq(memcmp(of_device, list, size), 0);
 }
 
-/* ------------------------------------------------------------------------------- entries by name */
+/* ------------------------------------------------------------------------------ entries by name */
 
 Test(platform, entries_by_name) {
     static const char *const names[] = {

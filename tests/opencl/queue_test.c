@@ -12,7 +12,7 @@ enum {
     ON_DEVICE = CL_QUEUE_ON_DEVICE | ANY_ORDER
 };
 
-/* -------------------------------------------------------------------------------------- creation */
+/* ------------------------------------------------------------------------------------- creation */
 
 Test(queue, create) {
     static const cl_command_queue_properties all[] = {0, ANY_ORDER, PROFILED, ANY_ORDER | PROFILED};
@@ -73,7 +73,7 @@ Test(queue, old_creation) {
     REFUSES(CL_INVALID_VALUE, clCreateCommandQueue(ocl.context, ocl.device, ON_DEVICE, &error));
 }
 
-/* --------------------------------------------------------------------------------------- answers */
+/* -------------------------------------------------------------------------------------- answers */
 
 Test(queue, info) {
     TELLS(cl_context, ocl.context, clGetCommandQueueInfo, ocl.queue, CL_QUEUE_CONTEXT);
@@ -143,7 +143,7 @@ Test(queue, finish_waits_for_all) {
     }
 }
 
-/* ----------------------------------------------------------------------------------------- order */
+/* ---------------------------------------------------------------------------------------- order */
 
 static _Atomic unsigned calls;
 
@@ -269,7 +269,7 @@ Test(queue, wrong_waits) {
     FAILS(CL_INVALID_CONTEXT, clEnqueueWaitForEvents(ocl.queue, 1, &other_event));
 }
 
-/* ------------------------------------------------------------------------------------- lifetimes */
+/* ------------------------------------------------------------------------------------ lifetimes */
 
 Test(queue, references) {
     cl_command_queue q = new_queue(ocl.context, 0);

@@ -49,7 +49,7 @@ static cl_event exchange_known(cl_event mine) {
     return other;
 }
 
-/* ---------------------------------------------------------------------------------------- a thread */
+/* ------------------------------------------------------------------------------------- a thread */
 
 typedef struct {
     uint64_t random;
@@ -115,7 +115,7 @@ static void end_command(worker *w, command *c) {
     replace(&w->other, draw(w, 2) ? exchange_known(c->done) : NULL);
 }
 
-/* ------------------------------------------------------------------------------------- operations */
+/* ----------------------------------------------------------------------------------- operations */
 
 static void launch(worker *w, command *c) {
     const size_t count = COUNT, local = 1u << draw(w, 7);
@@ -215,7 +215,7 @@ static void *work(void *user) {
     return NULL;
 }
 
-/* ------------------------------------------------------------------------------------ everything */
+/* ----------------------------------------------------------------------------------- everything */
 
 static void begin(void) {
     const cl_queue_properties any_order[] = {CL_QUEUE_PROPERTIES,

@@ -48,7 +48,7 @@ static spvf_event *call_after(spvf_queue *q, spvf_event *gate) {
     return e;
 }
 
-/* ------------------------------------------------------------------------------------- destroyed */
+/* ------------------------------------------------------------------------------------ destroyed */
 
 Test(event_life, destroyed_before) {
     spvf_event *gate = new_gate();
@@ -100,7 +100,7 @@ Test(event_life, a_gate_that_is_destroyed) {
     cr_expect_eq(runs, 0);
 }
 
-/* ------------------------------------------------------------------------------------------ held */
+/* ----------------------------------------------------------------------------------------- held */
 
 static void note_end(void *user, spvf_status status) {
     *(spvf_status *)user = status;
@@ -147,7 +147,7 @@ Test(event_life, a_gate_alone) {
     spvf_event_destroy(e);
 }
 
-/* ------------------------------------------------------------------------------------- callbacks */
+/* ------------------------------------------------------------------------------------ callbacks */
 
 static void destroy_event(void *user, spvf_status status) {
     cr_expect_eq(status, SPVF_OK);
@@ -227,7 +227,7 @@ Test(event_life, callbacks_destroy_queues) {
     cr_expect_eq(runs, 3 * QUEUES);
 }
 
-/* -------------------------------------------------------------------------------- fused launches */
+/* ------------------------------------------------------------------------------- fused launches */
 
 static sem_t completed;
 

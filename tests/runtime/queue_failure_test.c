@@ -111,7 +111,7 @@ static spvf_status ended(spvf_status status, spvf_event **e) {
     return status;
 }
 
-/* --------------------------------------------------------------------------------------- objects */
+/* -------------------------------------------------------------------------------------- objects */
 
 static spvf_status open_device(void *user) {
     spvf_device *d;
@@ -295,7 +295,7 @@ Test(queue_failure, programs) {
     spvf_context_destroy(c);
 }
 
-/* ---------------------------------------------------------------------------------------- graphs */
+/* --------------------------------------------------------------------------------------- graphs */
 
 static spvf_status record(spvf_graph *g, int to, int from) {
     const int32_t k = 1;
@@ -328,7 +328,7 @@ Test(queue_failure, graphs) {
     fail_each(run_graph, (void *)(uintptr_t)&apart);
 }
 
-/* ---------------------------------------------------------------------------------------- fusing */
+/* --------------------------------------------------------------------------------------- fusing */
 
 typedef spvf_status way(spvf_queue *q, spvf_event **out);
 
