@@ -28,12 +28,6 @@
 #define DECLARE(name) name##_fn name;
 static struct { ENTRIES(DECLARE) } khr;
 
-static inline void find_entry(const char *name, void *to) {
-    void *entry = clGetExtensionFunctionAddressForPlatform(ocl.platform, name);
-    cr_assert(entry, "%s", name);
-    memcpy(to, &entry, sizeof entry);
-}
-
 enum { COUNT = 1000, BYTES = COUNT * 4, BUFFERS = 12 };
 static cl_program kernels;
 static cl_mem buffers[BUFFERS]; /* the first has 0, 1, 2 …, the others zeros */

@@ -83,7 +83,7 @@ Test(platform, extensions) {
     SUCCEEDS(clGetPlatformInfo(ocl.platform, CL_PLATFORM_EXTENSIONS_WITH_VERSION, sizeof list, list,
                                &size));
     for (size_t k = 0; k < size / sizeof *list; k++) {
-        cr_expect_geq(list[k].version, CL_MAKE_VERSION(1, 0, 0), "%s", list[k].name);
+        cr_expect(list[k].version, "%s", list[k].name);
         strcat(strcat(names, list[k].name), " ");
     }
     cr_expect_str_eq(text_of(CL_PLATFORM_EXTENSIONS), names);

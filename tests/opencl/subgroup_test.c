@@ -236,9 +236,7 @@ typedef cl_int CL_API_CALL subgroup_info(cl_kernel, cl_device_id, cl_kernel_sub_
 
 static subgroup_info *find_khr(void) {
     subgroup_info *f;
-    void *p = clGetExtensionFunctionAddressForPlatform(ocl.platform, "clGetKernelSubGroupInfoKHR");
-    memcpy(&f, &p, sizeof f);
-    cr_assert(f);
+    find_entry("clGetKernelSubGroupInfoKHR", &f);
     return f;
 }
 
