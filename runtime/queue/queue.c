@@ -2,7 +2,8 @@
  * they use.
  *
  * In order, each waits for the one before it.  Out of order, a barrier waits for all that has not
- * ended, and what follows waits for the barrier.
+ * ended, and what follows waits for the barrier.  What waits for all waits for the last one that did
+ * so, and for what came after it: each command is waited for once.
  */
 #include "runtime/queue/queue.h"
 
@@ -23,6 +24,7 @@ void rt_queue_remove(rt_queue *q, rt_event *e) {
     *(e->older ? &e->older->newer : &q->oldest) = e->newer;
     *(e->newer ? &e->newer->older : &q->newest) = e->older;
     if (q->barrier == e) q->barrier = NULL;
+    if (q->gathering == e) q->gathering = NULL;
     q->count--;
 }
 
@@ -105,14 +107,23 @@ static void add_blocker(entry *x, rt_event *e, bool fails) {
     x->blockers[x->n++] = (rt_blocker){e, fails};
 }
 
+/* Does it wait for all before it? */
+static bool gathers(const rt_order *o) { return o->kind != RT_ENQUEUE_COMMAND && o->nwait == 0; }
+
+static void find_all(entry *x) {
+    const rt_queue *q = x->queue;
+    rt_event *b = q->newest;
+    for (; b && b != q->gathering; b = b->older) add_blocker(x, b, false);
+    if (b) add_blocker(x, b, false);
+}
+
 /* What it waits for because of its place. */
 static void find_before(entry *x) {
     const rt_queue *q = x->queue;
-    bool all = x->order->kind != RT_ENQUEUE_COMMAND && x->order->nwait == 0;
     if (q->in_order) {
         if (q->newest) add_blocker(x, q->newest, false);
-    } else if (all) {
-        for (rt_event *b = q->oldest; b; b = b->newer) add_blocker(x, b, false);
+    } else if (gathers(x->order)) {
+        find_all(x);
     } else if (q->barrier) {
         add_blocker(x, q->barrier, false);
     }
@@ -152,6 +163,7 @@ static bool submit(entry *x) {
     }
     for (uint32_t k = 0; k < o->naccess; k++) add_user(&o->access[k], x->event, &x->dropped);
     if (o->kind == RT_ENQUEUE_BARRIER) x->queue->barrier = x->event;
+    if (gathers(o)) x->queue->gathering = x->event;
     return true;
 }
 

@@ -113,7 +113,8 @@ struct rt_queue {
     /* The scheduler's lock is for these. */
     rt_event *oldest, *newest; /* not ended */
     uint32_t count;
-    rt_event *barrier; /* that later commands wait for, or NULL */
+    rt_event *barrier;   /* that later commands wait for, or NULL */
+    rt_event *gathering; /* the last one that waits for all before it, or NULL */
     uint64_t enqueued;
 };
 

@@ -115,6 +115,35 @@ Test(queue, a_marker_without_list_waits_for_all_before_it) {
     end(n, 4);
 }
 
+/* However many there are: one does not wait for what another one has waited for. */
+Test(queue, markers_and_barriers_wait_for_each_command_once) {
+    static const struct {
+        rt_enqueue_kind kind;
+        uint32_t blockers;
+    } all[] = {{RT_ENQUEUE_COMMAND, 1}, {RT_ENQUEUE_COMMAND, 1}, {RT_ENQUEUE_MARKER, 2},
+               {RT_ENQUEUE_MARKER, 1},  {RT_ENQUEUE_COMMAND, 1}, {RT_ENQUEUE_BARRIER, 2},
+               {RT_ENQUEUE_BARRIER, 1}, {RT_ENQUEUE_COMMAND, 2}, {RT_ENQUEUE_MARKER, 2}};
+    enum { COUNT = sizeof all / sizeof *all };
+    _Atomic int clock = 0;
+    rt_queue q;
+    note n[COUNT], user;
+    rt_queue_init(&q, rt_scheduler_get(), false);
+    begin_user(&user);
+    for (int k = 0; k < COUNT; k++) {
+        begin_note(&n[k], &clock);
+        put(&q, &n[k], all[k].kind, all[k].kind == RT_ENQUEUE_COMMAND ? &user : NULL);
+        cr_expect_eq(n[k].event.blockers, all[k].blockers, "%d: %u", k, n[k].event.blockers);
+    }
+    rt_event_end(&user.event, RT_COMPLETE);
+    rt_queue_finish(&q);
+    cr_expect(n[0].ran < n[2].ran && n[1].ran < n[2].ran && n[2].ran < n[3].ran);
+    cr_expect(n[3].ran < n[5].ran && n[4].ran < n[5].ran && n[5].ran < n[6].ran);
+    cr_expect(n[6].ran < n[7].ran && n[7].ran < n[8].ran);
+    cr_expect_null(q.gathering);
+    end(n, COUNT);
+    end(&user, 1);
+}
+
 Test(queue, who_waits_for_what_failed_fails_but_not_what_comes_later) {
     _Atomic int clock = 0;
     rt_queue q;
