@@ -48,9 +48,10 @@ void rt_event_release(rt_event *e) {
 
 /* ---------------------------------------------------------------------------------- ways to end */
 
-/* Takes the callbacks out that are due. */
+/* Takes the callbacks out that are due: the last one comes first in the event's list, and the first
+ * one in this. */
 static rt_callback *take_due(rt_event *e, int32_t status) {
-    rt_callback *due = NULL, **end = &due, **at = &e->callbacks;
+    rt_callback *due = NULL, **at = &e->callbacks;
     while (*at) {
         rt_callback *c = *at;
         if (c->status < status) {
@@ -58,9 +59,8 @@ static rt_callback *take_due(rt_event *e, int32_t status) {
             continue;
         }
         *at = c->next;
-        c->next = NULL;
-        *end = c;
-        end = &c->next;
+        c->next = due;
+        due = c;
     }
     return due;
 }
@@ -173,14 +173,12 @@ bool rt_event_notify(rt_event *e, int32_t status, rt_notify *notify, void *user)
     rt_scheduler *s = e->scheduler;
     rt_callback *c = malloc(sizeof *c);
     if (!c) return false;
-    *c = (rt_callback){notify, user, status, NULL};
     pthread_mutex_lock(&s->lock);
     int32_t now = rt_event_now(e);
-    rt_callback **end = &e->callbacks;
-    while (*end) end = &(*end)->next;
-    *end = c;
-    rt_callback *due = take_due(e, now);
+    bool due = status >= now;
+    *c = (rt_callback){notify, user, status, due ? NULL : e->callbacks};
+    if (!due) e->callbacks = c;
     pthread_mutex_unlock(&s->lock);
-    call(e, due, now);
+    if (due) call(e, c, now);
     return true;
 }

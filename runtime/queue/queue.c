@@ -61,8 +61,11 @@ static void drop_ended(rt_resource *r, dropped *d) {
     r->nreaders = n;
 }
 
-static bool make_room(rt_resource *r) {
+/* Those that have ended are looked for when the room is full, and it grows when half of it stays. */
+static bool make_room(rt_resource *r, dropped *d) {
     if (r->nreaders < r->room) return true;
+    drop_ended(r, d);
+    if (r->nreaders < r->room / 2) return true;
     uint32_t room = 2 * r->room + 4;
     rt_event **larger = realloc(r->readers, room * sizeof *larger);
     if (!larger) return false;
@@ -143,10 +146,8 @@ static bool prepare(entry *x) {
     x->blockers = malloc((o->nwait + x->queue->count + 1 + users) * sizeof *x->blockers);
     x->dropped.list = malloc((users + 1) * sizeof *x->dropped.list);
     bool room = x->blockers && x->dropped.list;
-    for (uint32_t k = 0; room && k < o->naccess; k++) {
-        drop_ended(o->access[k].resource, &x->dropped);
-        room = make_room(o->access[k].resource);
-    }
+    for (uint32_t k = 0; room && k < o->naccess; k++)
+        room = make_room(o->access[k].resource, &x->dropped);
     return room;
 }
 
