@@ -61,6 +61,8 @@ typedef struct {
     ir_ctx log_memory;
     ir_arena log_arena;
     ir_text log;
+    bool silent; /* warnings are not wanted */
+    bool has_il; /* who builds can change the SPIR-V: what is odd about it is in the log */
 } ocl_build;
 
 /* False: there is no memory. */
@@ -78,7 +80,7 @@ typedef enum { OCL_FOR_BUILD = 1, OCL_FOR_COMPILE = 2, OCL_FOR_LINK = 4 } ocl_us
 
 typedef struct {
     ir_vec(char *) words; /* for clang */
-    bool optimize, uniform, arg_info;
+    bool optimize, uniform, arg_info, silent;
     bool has_std, is_c1;        /* a version of OpenCL C is given; it is 1.N, given or not */
     bool library, enables_link; /* -create-library, -enable-link-options */
 } ocl_options;
@@ -119,7 +121,8 @@ void *ocl_compile_source(ocl_build *b, const ocl_toolchain *tools, const ocl_sou
 
 /* SPIR-V in the build's arena.  Library: others may be missing. */
 void *ocl_link(ocl_build *b, const ocl_code *inputs, size_t n, bool library, size_t *size);
-/* Reads a binary as a module, in the build's context. */
+/* Reads a binary as a module, in the build's context; without the kernels that cannot be used,
+ * which the log names. */
 spvf_module *ocl_load(ocl_build *b, const char *name, const ocl_code *code);
 /* Kernels that are ready; takes the context over, so that the build is ended with `keep`. */
 ocl_built *ocl_make_built(ocl_build *b, const ocl_code *code);

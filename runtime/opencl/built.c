@@ -3,37 +3,6 @@
 
 #include <stdlib.h>
 
-static void complain(ocl_build *b, const char *kernel, const char *why) {
-    ir_error(&b->context->cx, "kernel '%s' cannot be used: %s", kernel, why);
-}
-
-/* Kernels of which the reader makes nothing would be missing in what is written. */
-static bool has_all_kernels(ocl_build *b, const spvf_module *m) {
-    bool ok = true;
-    foreach_func (f, m->ir) {
-        if (!(f->flags & IR_FUNC_KERNEL) || !f->refusal) continue;
-        complain(b, f->name, f->refusal);
-        ok = false;
-    }
-    return ok;
-}
-
-spvf_module *ocl_load(ocl_build *b, const char *name, const ocl_code *code) {
-    const spvf_module_options o = {sizeof o, code->specs, code->spec_count};
-    spvf_module *m;
-    if (spvf_module_load(b->context, name, code->il, code->il_size, &o, &m) != SPVF_OK)
-        ir_throw(&b->context->cx, b->context->cx.status);
-    if (has_all_kernels(b, m)) return m;
-    spvf_module_destroy(m);
-    ir_throw(&b->context->cx, IR_ERR_REFUSED);
-}
-
-typedef struct {
-    ocl_build *build;
-    const ocl_code *code;
-    ocl_built *built;
-} making;
-
 static bool asks_subgroup(const ir_func *f) {
     foreach_block (b, f)
         foreach_inst (i, b)
@@ -41,9 +10,9 @@ static bool asks_subgroup(const ir_func *f) {
     return false;
 }
 
-/* Why no launch can run the kernel, or NULL. */
-static const char *refusal_of(ir_arena *a, const spvf_kernel_info *k, const ir_func *f) {
-    if (k->refusal) return k->refusal;
+/* Why no launch can run the kernel, as far as is known, or NULL. */
+static const char *refusal_of(ir_arena *a, const ir_func *f, const spvf_kernel_info *k) {
+    if (f->refusal) return f->refusal;
     if (k->required_subgroup_size > 1 && asks_subgroup(f))
         return ir_sprintf(a,
                           "it requires sub-groups of %u work-items; those of the device have one",
@@ -59,28 +28,62 @@ static const char *refusal_of(ir_arena *a, const spvf_kernel_info *k, const ir_f
     return NULL;
 }
 
-/* Every kernel that cannot be used is a message. */
-static void check_kernels(const making *m) {
-    const spvf_kernel_info *k;
-    bool ok = true;
-    for (size_t n = 0; (k = spvf_module_kernel(m->built->module, n)); n++) {
-        const ir_func *f = ir_func_find(m->built->module->ir, k->name);
-        const char *why = refusal_of(&m->build->arena, k, f);
-        if (why) complain(m->build, k->name, why);
-        ok &= !why;
-    }
-    if (!ok) ir_throw(&m->build->context->cx, IR_ERR_REFUSED);
+/* True: the kernel stays.  Otherwise a warning, and it is a function like others. */
+static bool keep_kernel(ocl_build *b, const spvf_module *m, const spvf_kernel_info *k) {
+    ir_func *f = ir_func_find(m->ir, k->name);
+    const char *why = refusal_of(&b->arena, f, k);
+    if (!why) return true;
+    ir_report(&b->context->cx, (ir_message){.severity = IR_WARNING},
+              "kernel '%s' cannot be used: %s", k->name, why);
+    f->flags &= ~(uint32_t)IR_FUNC_KERNEL;
+    return false;
 }
 
+/* A program is what is left when some of its kernels cannot be used. */
+static void drop_refused(ocl_build *b, spvf_module *m) {
+    size_t n = spvf_module_kernel_count(m), kept = 0;
+    for (size_t k = 0; k < n; k++) kept += keep_kernel(b, m, spvf_module_kernel(m, k));
+    if (n && !kept) rt_throw(b->context, IR_ERR_REFUSED, "none of the kernels can be used");
+    if (kept < n) rt_module_describe(m);
+}
+
+typedef struct {
+    ocl_build *build;
+    spvf_module *module;
+} loading;
+
+static void judge(void *arg) {
+    const loading *l = arg;
+    drop_refused(l->build, l->module);
+}
+
+spvf_module *ocl_load(ocl_build *b, const char *name, const ocl_code *code) {
+    const spvf_module_options o = {sizeof o, code->specs, code->spec_count};
+    loading l = {.build = b};
+    ir_ctx *cx = &b->context->cx;
+    if (spvf_module_load(b->context, name, code->il, code->il_size, &o, &l.module) != SPVF_OK)
+        ir_throw(cx, cx->status);
+    if (ir_try(cx, judge, &l)) return l.module;
+    spvf_module_destroy(l.module);
+    ir_throw(cx, cx->status);
+}
+
+typedef struct {
+    ocl_build *build;
+    const ocl_code *code;
+    ocl_built *built;
+} making;
+
+/* What kernels call is known when they have taken it in. */
 static void make(void *arg) {
     const making *m = arg;
     ir_ctx *cx = &m->build->context->cx;
     const spvf_kernel_info *k;
-    m->built->module = ocl_load(m->build, "program", m->code);
-    if (spvf_module_optimize(m->built->module, NULL) != SPVF_OK) ir_throw(cx, cx->status);
-    check_kernels(m);
-    m->built->native = cpu_program_new(&ocl_device()->machine, m->built->module->ir);
-    for (size_t n = 0; (k = spvf_module_kernel(m->built->module, n)); n++)
+    spvf_module *module = m->built->module = ocl_load(m->build, "program", m->code);
+    if (spvf_module_optimize(module, NULL) != SPVF_OK) ir_throw(cx, cx->status);
+    drop_refused(m->build, module);
+    m->built->native = cpu_program_new(&ocl_device()->machine, module->ir);
+    for (size_t n = 0; (k = spvf_module_kernel(module, n)); n++)
         cpu_find_kernel(m->built->native, k->name);
 }
 

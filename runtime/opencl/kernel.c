@@ -81,7 +81,6 @@ static cl_kernel create_with_lock(cl_program p, const char *name, cl_int *error)
     if (!p->built) return ocl_fail(error, CL_INVALID_PROGRAM_EXECUTABLE);
     const spvf_kernel_info *info = spvf_module_find_kernel(p->built->module, name);
     if (!info) return ocl_fail(error, CL_INVALID_KERNEL_NAME);
-    if (!find_native(p->built, name)) return ocl_fail(error, CL_INVALID_KERNEL_DEFINITION);
     cl_kernel k = new_kernel(p, p->built, info);
     if (!k) return ocl_fail(error, CL_OUT_OF_HOST_MEMORY);
     ocl_succeed(error);
@@ -97,21 +96,13 @@ static cl_kernel CL_API_CALL create_kernel(cl_program p, const char *name, cl_in
     return k;
 }
 
-static cl_uint count_usable(const ocl_built *b) {
-    cl_uint n = 0;
-    for (const cpu_kernel *k = b->native->kernels; k; k = k->next) n++;
-    return n;
-}
-
 /* With the program's lock held; gives how many there are now. */
 static cl_uint create_all(cl_program p, cl_kernel *list) {
     const spvf_kernel_info *info;
     cl_uint n = 0;
-    for (size_t i = 0; (info = spvf_module_kernel(p->built->module, i)); i++) {
-        if (!find_native(p->built, info->name)) continue;
-        if (!(list[n] = new_kernel(p, p->built, info))) break;
+    while ((info = spvf_module_kernel(p->built->module, n)) &&
+           (list[n] = new_kernel(p, p->built, info)))
         n++;
-    }
     return n;
 }
 
@@ -120,13 +111,13 @@ static cl_int CL_API_CALL create_kernels(cl_program p, cl_uint room, cl_kernel *
     if (!ocl_is(p, OCL_PROGRAM)) return CL_INVALID_PROGRAM;
     pthread_mutex_lock(&p->lock);
     bool built = p->built;
-    cl_uint usable = built ? count_usable(p->built) : 0, made = usable;
-    if (list && room >= usable && built) made = create_all(p, list);
+    cl_uint all = built ? (cl_uint)spvf_module_kernel_count(p->built->module) : 0, made = all;
+    if (list && room >= all && built) made = create_all(p, list);
     pthread_mutex_unlock(&p->lock);
     if (!built) return CL_INVALID_PROGRAM_EXECUTABLE;
-    if (list && room < usable) return CL_INVALID_VALUE;
-    if (count) *count = usable;
-    if (made == usable) return CL_SUCCESS;
+    if (list && room < all) return CL_INVALID_VALUE;
+    if (count) *count = all;
+    if (made == all) return CL_SUCCESS;
     while (made) ocl_release_kernel(list[--made]);
     return CL_OUT_OF_HOST_MEMORY;
 }

@@ -45,6 +45,7 @@ typedef enum {
     SLOW,     /* no optimization */
     UNIFORM,
     ARG_INFO,
+    SILENT,
     LIBRARY,
     ENABLE
 } meaning;
@@ -76,7 +77,7 @@ static const struct {
     {"-cl-finite-math-only", ANY, PASS},
     {"-cl-fast-relaxed-math", ANY, PASS},
     {"-g", READ, PASS},
-    {"-w", READ, PASS},
+    {"-w", READ, SILENT},
     {"-Werror", READ, PASS},
     {"-create-library", LINK, LIBRARY},
     {"-enable-link-options", LINK, ENABLE},
@@ -116,9 +117,10 @@ static bool take(reading *r, meaning m, char *word) {
     if (m == SLOW) o->optimize = false;
     if (m == UNIFORM) o->uniform = true;
     if (m == ARG_INFO) o->arg_info = true;
+    if (m == SILENT) o->silent = true;
     if (m == LIBRARY) o->library = true;
     if (m == ENABLE) o->enables_link = true;
-    if (m == PASS || m == PREFIX || m == STANDARD || m == ARG_INFO)
+    if (m == PASS || m == PREFIX || m == STANDARD || m == ARG_INFO || m == SILENT)
         *ir_push(r->arena, &o->words) = word;
     return true;
 }

@@ -18,10 +18,14 @@ void ocl_say(ocl_build *b, const char *text) {
     ir_try(&b->log_memory, append, &(saying){&b->log, text});
 }
 
-/* Warnings are about SPIR-V that compilers write; who has asked for a build cannot change that. */
+static bool is_for_log(const ocl_build *b, const spvf_message *m) {
+    if (m->severity != SPVF_WARNING) return m->severity == SPVF_ERROR;
+    return !b->silent && (b->has_il || !m->word);
+}
+
 static void note_message(void *user, const spvf_message *m) {
     ocl_build *b = user;
-    if (m->severity != SPVF_ERROR) return;
+    if (!is_for_log(b, m)) return;
     ocl_say(b, m->formatted);
     ocl_say(b, "\n");
 }

@@ -82,6 +82,19 @@ Test(program, wrong_il) {
     SUCCEEDS(clReleaseProgram(p));
 }
 
+/* Whoever has written the SPIR-V is told what is odd about it. */
+Test(program, il_warnings) {
+    write_module();
+    cr_assert(words[10] == SpvCapabilityInt64);
+    words[10] = SpvCapabilityKernel;
+    cl_program p = MAKE(clCreateProgramWithIL(ocl.context, words, nwords * 4, &error));
+    build(p, NULL);
+    cr_expect(log_has(p, "warning: a capability for what the module uses is missing"));
+    build(p, "-w");
+    cr_expect_str_empty(log_of(p));
+    SUCCEEDS(clReleaseProgram(p));
+}
+
 Test(program, il_extension) {
     cl_program(CL_API_CALL * make)(cl_context, const void *, size_t, cl_int *);
     find_entry("clCreateProgramWithILKHR", &make);

@@ -114,7 +114,11 @@ Test(source, warnings) {
     SUCCEEDS(clReleaseProgram(p));
 }
 
-/* A kernel that the device cannot run is an error with a reason. */
+static cl_program link_one(cl_program p) {
+    return MAKE(clLinkProgram(ocl.context, 0, NULL, NULL, 1, &p, NULL, NULL, &error));
+}
+
+/* Without kernels that the device can run, the reasons are an error. */
 static void refuse(const char *reason, const char *source) {
     cl_program p = make_program(source);
     FAILS(CL_BUILD_PROGRAM_FAILURE, clBuildProgram(p, 0, NULL, "-cl-std=CL2.0", NULL, NULL));
@@ -125,18 +129,75 @@ static void refuse(const char *reason, const char *source) {
 Test(source, refused) {
     const char *unknown = "int __attribute__((overloadable)) sub_group_reduce_most(int);"
                           "kernel void k(global int *out) { *out = sub_group_reduce_most(1); }";
-    refuse("error: kernel 'k' cannot be used: argument 'i' is an image",
+    refuse("warning: kernel 'k' cannot be used: argument 'i' is an image",
            "kernel void k(read_only image2d_t i, global int *out) { *out = get_image_width(i); }");
-    refuse("error: kernel 'k' cannot be used: argument 's' is a sampler",
+    refuse("warning: kernel 'k' cannot be used: argument 's' is a sampler",
            "kernel void k(global int *out, sampler_t s) { *out = 1; }");
     refuse("sub_group_reduce_most is not supported", unknown);
     cl_program p = make_program(unknown);
     FAILS(CL_COMPILE_PROGRAM_FAILURE,
           clCompileProgram(p, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL));
-    cr_expect(log_has(p, "error: kernel 'k' cannot be used: "));
+    cr_expect(log_has(p, "error: none of the kernels can be used"));
     SUCCEEDS(clReleaseProgram(p));
     refuse("recursion is not supported", "int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }"
                                          "kernel void k(global int *out) { *out = f(*out); }");
+}
+
+/* Kernels with an image, a sampler, or what the device has not; a and b can be used. */
+#define SOME_REFUSED                                                                               \
+    "kernel void i(read_only image2d_t t, global int *out) { *out = get_image_width(t); }\n"       \
+    "kernel void a(global int *out) { *out = 3; }\n"                                               \
+    "kernel void s(sampler_t s, global int *out) { *out = 2; }\n"                                  \
+    "int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }\n"                                   \
+    "kernel void r(global int *out) { *out = f(*out); }\n"                                         \
+    "kernel void b(global int *out) { *out = 4; }\n"
+
+static void expect_usable(cl_program p) {
+    static const char *const refused[] = {"i", "s", "r", "f"};
+    cl_kernel kernels[2];
+    cl_uint n = 0;
+    size_t count = 0;
+    char names[100];
+    cr_expect(result_of(p, "a") == 3 && result_of(p, "b") == 4);
+    for (int k = 0; k < 4; k++)
+        REFUSES(CL_INVALID_KERNEL_NAME, clCreateKernel(p, refused[k], &error));
+    SUCCEEDS(clGetProgramInfo(p, CL_PROGRAM_KERNEL_NAMES, sizeof names, names, NULL));
+    cr_expect_str_eq(names, "a;b");
+    SUCCEEDS(clGetProgramInfo(p, CL_PROGRAM_NUM_KERNELS, sizeof count, &count, NULL));
+    SUCCEEDS(clCreateKernelsInProgram(p, 2, kernels, &n));
+    cr_expect(n == 2 && count == 2);
+    for (cl_uint k = 0; k < n; k++) SUCCEEDS(clReleaseKernel(kernels[k]));
+}
+
+static void expect_arguments(cl_program p) {
+    cr_expect(log_has(p, "warning: kernel 'i' cannot be used: argument 't' is an image"));
+    cr_expect(log_has(p, "warning: kernel 's' cannot be used: argument 's' is a sampler"));
+}
+
+static void expect_recursion(cl_program p) {
+    cr_expect(log_has(p, "warning: kernel 'r' cannot be used: kernel 'r' calls 'r.1'"));
+}
+
+/* What can be used is there, however the program came about. */
+Test(source, partly_refused) {
+    cl_program p = built(SOME_REFUSED, NULL);
+    expect_arguments(p);
+    expect_recursion(p);
+    expect_usable(p);
+    p = through_binary(p);
+    build(p, NULL);
+    expect_usable(p);
+    SUCCEEDS(clReleaseProgram(p));
+    p = compiled(SOME_REFUSED, NULL);
+    expect_arguments(p);
+    cl_program e = link_one(p);
+    expect_recursion(e);
+    expect_usable(e);
+    SUCCEEDS(clReleaseProgram(e));
+    SUCCEEDS(clReleaseProgram(p));
+    p = built(SOME_REFUSED, "-w");
+    cr_expect_str_empty(log_of(p));
+    SUCCEEDS(clReleaseProgram(p));
 }
 
 /* LLVM's optimizer makes freeze of this, which llvm-spirv 15 does not know. */
@@ -157,10 +218,6 @@ static cl_int compile_with(cl_program p, cl_uint n, const char **names, const ch
     cl_int status = clCompileProgram(p, 0, NULL, NULL, n, headers, names, NULL, NULL);
     for (cl_uint k = 0; k < n; k++) SUCCEEDS(clReleaseProgram(headers[k]));
     return status;
-}
-
-static cl_program link_one(cl_program p) {
-    return MAKE(clLinkProgram(ocl.context, 0, NULL, NULL, 1, &p, NULL, NULL, &error));
 }
 
 Test(source, headers) {
