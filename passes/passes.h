@@ -115,6 +115,10 @@ bool pass_run(ir_module *m, const pass_options *options);
 typedef void pass_refusal_fn(void *user, const ir_func *kernel, const char *why);
 void pass_find_refusals(ir_module *m, ir_arena *scratch, pass_refusal_fn *found, void *user);
 
+/* Makes selects of what is computed in the arms of a hammock that b opens, when it is little: from
+ * then on edge *edge of b can be taken always. (hammock.c) */
+bool pass_select_arms(ir_builder *at, ir_block *b, unsigned *edge);
+
 /* A fact of order: `first` must have run before `second` runs for the first time. */
 typedef struct {
     const char *first, *second, *why;

@@ -22,22 +22,20 @@
 #include "passes/passes.h"
 
 enum {
-    MAX_SPECULATED = 4,
-    MAX_SELECTS = 4,
-    MAX_CLIMB = 8,   /* blocks without another way in, to a branch that knows */
-    MAX_MOVED = 1000 /* phis that are read behind both ways; each asks for dominators */
+    MAX_CLIMB = 8,  /* blocks without another way in, to a branch that knows */
+    MAX_ROUNDS = 32 /* of making phis readable behind their blocks; each asks for dominators */
 };
 
 /* Marks of blocks. */
-enum { QUEUED = 1, GONE = 2, HEADER = 4, LATCH = 8 };
+enum { QUEUED = 1, GONE = 2, HEADER = 4, LATCH = 8, WAITING = 16 };
 
 typedef struct {
     ir_func *f;
     ir_arena *scratch;
     ir_builder b;
     ir_block_list queue;
-    uint32_t head;  /* of the queue */
-    uint32_t moved; /* how often phis were made readable behind their block */
+    uint32_t head;         /* of the queue */
+    ir_block_list waiting; /* for their phis to be readable behind them; then they are bypassed */
     bool changed;
 } simplifier;
 
@@ -361,16 +359,32 @@ static void pass_on(simplifier *s, ir_inst *phi) {
     }
 }
 
-/* Phis may be read by b's terminator, and by phis of its successors for the edge from b. */
-static bool pass_phis_on(simplifier *s, ir_block *b) {
-    if (passes_phis_on(b)) return true;
-    if (s->moved++ >= MAX_MOVED) return false;
+static void pass_phis_on(simplifier *s, ir_block *b) {
+    b->mark &= ~(uint32_t)WAITING;
+    if ((b->mark & GONE) || !may_thread(s, b)) return;
     foreach_phi (phi, b) pass_on(s, phi);
-    return passes_phis_on(b);
+    if (passes_phis_on(b)) touch(s, b);
 }
 
+/* For all that wait at once: blocks and edges stay as they are meanwhile, and so do dominators. */
+static void serve_waiting(simplifier *s) {
+    for (uint32_t k = 0; k < s->waiting.n; k++) pass_phis_on(s, s->waiting.data[k]);
+    s->waiting.n = 0;
+}
+
+static void wait_for_phis(simplifier *s, ir_block *b) {
+    if (b->mark & WAITING) return;
+    b->mark |= WAITING;
+    *ir_push(s->scratch, &s->waiting) = b;
+}
+
+/* Phis may be read by b's terminator, and by phis of its successors for the edge from b. */
 static bool thread(simplifier *s, ir_block *b) {
-    if (!may_thread(s, b) || !pass_phis_on(s, b)) return false;
+    if (!may_thread(s, b)) return false;
+    if (!passes_phis_on(b)) {
+        wait_for_phis(s, b);
+        return false;
+    }
     bool any = false;
     for (uint32_t p = b->npred; p-- > 0;) {
         ir_block *to = p < b->npred ? way_from(s, b, p) : NULL;
@@ -384,73 +398,10 @@ static bool thread(simplifier *s, ir_block *b) {
 
 /* -------------------------------------------------------------------------------------- selects */
 
-/* A block that b alone leads to, that only computes something cheap and jumps on. */
-static bool is_arm(const ir_block *arm, const ir_block *b, unsigned *cost) {
-    if (arm->npred != 1 || arm->pred[0] != b || arm->last->op != IR_OP_jmp) return false;
-    unsigned n = 0;
-    for (const ir_inst *i = arm->first; i != arm->last; i = i->next)
-        if (i->op == IR_OP_phi || !ir_is_cheap(i) || ++n > MAX_SPECULATED) return false;
-    *cost += n;
-    return *cost <= MAX_SPECULATED;
-}
-
-/* b branches, over one or two arms, to `join`; from[n] leads there when edge n of b is taken. */
-typedef struct {
-    ir_block *b, *join, *from[2];
-    unsigned arm; /* an edge of b that leads to an arm */
-} hammock;
-
-static bool find_hammock(ir_block *b, hammock *h) {
-    ir_block *x = b->succ[0], *y = b->succ[1];
-    unsigned cost = 0;
-    bool arm_x = is_arm(x, b, &cost), arm_y = is_arm(y, b, &cost);
-    *h = (hammock){.b = b, .from = {b, b}};
-    if (arm_x && arm_y && x->succ[0] == y->succ[0])
-        *h = (hammock){.b = b, .join = x->succ[0], .from = {x, y}};
-    else if (arm_x && x->succ[0] == y)
-        *h = (hammock){.b = b, .join = y, .from = {x, b}};
-    else if (arm_y && y->succ[0] == x)
-        *h = (hammock){.b = b, .join = x, .from = {b, y}, .arm = 1};
-    return h->join && h->join != b;
-}
-
-static ir_inst *value_on(const hammock *h, const ir_inst *phi, unsigned edge) {
-    return ir_arg(phi, ir_pred_index(h->join, h->from[edge]));
-}
-
-static bool is_worth_selects(const hammock *h) {
-    unsigned n = 0;
-    foreach_phi (phi, h->join) {
-        if (value_on(h, phi, 0) == value_on(h, phi, 1)) continue;
-        if (ir_is_opaque(phi->type) || ++n > MAX_SELECTS) return false;
-    }
-    return true;
-}
-
-static void hoist(const ir_block *arm, ir_block *b) {
-    foreach_inst (i, arm)
-        if (i != arm->last) ir_move_before(i, b->last);
-}
-
-static ir_inst *choose(simplifier *s, const hammock *h, const ir_inst *phi) {
-    ir_inst *yes = value_on(h, phi, 0), *no = value_on(h, phi, 1);
-    if (yes == no || no->op == IR_OP_undef) return yes;
-    if (yes->op == IR_OP_undef) return no;
-    return ir_build3(&s->b, IR_OP_select, phi->type, ir_arg(h->b->last, 0), yes, no);
-}
-
 /* One arm stays, empty, as the only way to the join, and is merged next. */
 static bool make_selects(simplifier *s, ir_block *b) {
-    hammock h;
-    if (b->last->op != IR_OP_br || b->succ[0] == b->succ[1] || !find_hammock(b, &h)) return false;
-    if (!is_worth_selects(&h)) return false;
-    for (unsigned n = 0; n < 2; n++)
-        if (h.from[n] != b) hoist(h.from[n], b);
-    ir_before(&s->b, b->last);
-    s->b.loc = b->last->loc;
-    unsigned at = ir_pred_index(h.join, h.from[h.arm]);
-    foreach_phi (phi, h.join) ir_set_arg(phi, at, choose(s, &h, phi));
-    return keep_edge(s, b, h.arm);
+    unsigned edge;
+    return pass_select_arms(&s->b, b, &edge) && keep_edge(s, b, edge);
 }
 
 /* ---------------------------------------------------------------------------------------- entry */
@@ -475,13 +426,22 @@ static void start(simplifier *s) {
     }
 }
 
-static void run(simplifier *s) {
-    start(s);
+static void empty_queue(simplifier *s) {
     while (s->head < s->queue.n) {
         ir_block *b = s->queue.data[s->head++];
         b->mark &= ~(uint32_t)QUEUED;
         while (!(b->mark & GONE) && simplify_block(s, b)) touch_around(s, b);
     }
+}
+
+static void run(simplifier *s) {
+    start(s);
+    empty_queue(s);
+    for (unsigned n = 0; s->waiting.n && n < MAX_ROUNDS; n++) {
+        serve_waiting(s);
+        empty_queue(s);
+    }
+    s->waiting.n = 0;
 }
 
 /* Does: removes unreachable blocks, folds and threads branches, merges blocks, makes selects.

@@ -1,0 +1,77 @@
+/* hammock.c — triangles and diamonds of a few cheap instructions become selects.
+ *
+ * What stands in the arms moves above the branch, and what meets behind them is chosen there, so
+ * that all ways bring the same.  Arms have only what is pure and cannot trap.
+ */
+#include "passes/passes.h"
+
+enum { MAX_SPECULATED = 4, MAX_SELECTS = 4 };
+
+/* A block that b alone leads to, that only computes something cheap and jumps on. */
+static bool is_arm(const ir_block *arm, const ir_block *b, unsigned *cost) {
+    if (arm->npred != 1 || arm->pred[0] != b || arm->last->op != IR_OP_jmp) return false;
+    unsigned n = 0;
+    for (const ir_inst *i = arm->first; i != arm->last; i = i->next)
+        if (i->op == IR_OP_phi || !ir_is_cheap(i) || ++n > MAX_SPECULATED) return false;
+    *cost += n;
+    return *cost <= MAX_SPECULATED;
+}
+
+/* b branches, over one or two arms, to `join`; from[n] leads there when edge n of b is taken. */
+typedef struct {
+    ir_block *b, *join, *from[2];
+    unsigned arm; /* an edge of b that leads to an arm */
+} hammock;
+
+static bool find_hammock(ir_block *b, hammock *h) {
+    ir_block *x = b->succ[0], *y = b->succ[1];
+    unsigned cost = 0;
+    bool arm_x = is_arm(x, b, &cost), arm_y = is_arm(y, b, &cost);
+    *h = (hammock){.b = b, .from = {b, b}};
+    if (arm_x && arm_y && x->succ[0] == y->succ[0])
+        *h = (hammock){.b = b, .join = x->succ[0], .from = {x, y}};
+    else if (arm_x && x->succ[0] == y)
+        *h = (hammock){.b = b, .join = y, .from = {x, b}};
+    else if (arm_y && y->succ[0] == x)
+        *h = (hammock){.b = b, .join = x, .from = {b, y}, .arm = 1};
+    return h->join && h->join != b;
+}
+
+static ir_inst *value_on(const hammock *h, const ir_inst *phi, unsigned edge) {
+    return ir_arg(phi, ir_pred_index(h->join, h->from[edge]));
+}
+
+static bool is_worth_selects(const hammock *h) {
+    unsigned n = 0;
+    foreach_phi (phi, h->join) {
+        if (value_on(h, phi, 0) == value_on(h, phi, 1)) continue;
+        if (ir_is_opaque(phi->type) || ++n > MAX_SELECTS) return false;
+    }
+    return true;
+}
+
+static void hoist(const ir_block *arm, ir_block *b) {
+    foreach_inst (i, arm)
+        if (i != arm->last) ir_move_before(i, b->last);
+}
+
+static ir_inst *choose(ir_builder *b, const hammock *h, const ir_inst *phi) {
+    ir_inst *yes = value_on(h, phi, 0), *no = value_on(h, phi, 1);
+    if (yes == no || no->op == IR_OP_undef) return yes;
+    if (yes->op == IR_OP_undef) return no;
+    return ir_build3(b, IR_OP_select, phi->type, ir_arg(h->b->last, 0), yes, no);
+}
+
+bool pass_select_arms(ir_builder *at, ir_block *b, unsigned *edge) {
+    hammock h;
+    if (b->last->op != IR_OP_br || b->succ[0] == b->succ[1] || !find_hammock(b, &h)) return false;
+    if (!is_worth_selects(&h)) return false;
+    for (unsigned n = 0; n < 2; n++)
+        if (h.from[n] != b) hoist(h.from[n], b);
+    ir_before(at, b->last);
+    at->loc = b->last->loc;
+    unsigned k = ir_pred_index(h.join, h.from[h.arm]);
+    foreach_phi (phi, h.join) ir_set_arg(phi, k, choose(at, &h, phi));
+    *edge = h.arm;
+    return true;
+}
