@@ -9,10 +9,12 @@ set -eu
 build="gcc libc6-dev binutils ninja-build re2c spirv-headers libclc-15"
 # OpenCL as a consumer of what we write, and as an oracle
 opencl="opencl-headers ocl-icd-opencl-dev pocl-opencl-icd"
-# tests: producers of SPIR-V, its validator, unit tests, reference math, other machines
+# tests: producers of SPIR-V, its validator, unit tests, reference math, other machines, programs
+# that use OpenCL
 tests="spirv-tools clang-15 libclang-common-15-dev llvm-15 llvm-spirv-15 clang-22
        libcriterion-dev libmpfr-dev libzydis-dev qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-       valgrind debootstrap clang-format git ca-certificates"
+       valgrind debootstrap clang-format git ca-certificates
+       clinfo clpeak python3-pyopencl clfft-client"
 
 missing=
 if command -v dpkg-query >/dev/null 2>&1; then

@@ -38,6 +38,7 @@ suite shapes sh tests/fused/shapes.sh "$release"
 suite command sh tests/runtime/command.sh "$release"
 suite cache sh tests/runtime/cache.sh "$release"
 suite objects sh tests/runtime/objects.sh "$release"
+suite programs sh tests/conformance/short.sh "$release"
 for variant in $sanitized $release; do
     short=${variant##*/}
     for test in "$variant"/tests/*/*_test "$variant"/tests/*/*/*_test; do
