@@ -26,6 +26,7 @@ list() {
             128:-y:256
         ;;
     viennacl) echo viennacl ;;
+    openmm) echo openmm ;;
     esac
 }
 
@@ -72,6 +73,14 @@ run_pygpu() {
         awk '{ print $2 == "error" ? "failed" : $2, $1 }'
 }
 
+# The forces on molecules, as other processors compute them.
+run_openmm() {
+    OPENMM_PLUGIN_DIR=$(dirname "$(dpkg -L libopenmm-plugins | grep '/libOpenMMOpenCL.so$')")
+    export OPENMM_PLUGIN_DIR
+    timeout 600 /usr/bin/python3 -m openmm.testInstallation |
+        awk '/vs. OpenCL:/ { print $NF < 1e-4 ? "passed 1" : "failed 1: " $0 }'
+}
+
 run() {
     case $1 in
     clinfo) run_clinfo ;;
@@ -82,6 +91,7 @@ run() {
     clblast/*) run_clblast "${1#*/}" ;;
     clfft/*) run_clfft "${1#*/}" ;;
     viennacl) timeout 300 "$PROGRAMS/viennacl" ;;
+    openmm) run_openmm ;;
     esac
 }
 

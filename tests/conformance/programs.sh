@@ -15,14 +15,15 @@ trap 'rm -rf "$work"' EXIT
 # shellcheck source=tests/conformance/compare.sh
 . tests/conformance/compare.sh
 need pocl-opencl-icd clinfo clpeak hashcat python3-pyopencl clblast-tests clfft-client \
-    libviennacl-dev ocl-icd-opencl-dev g++ python3-pygpu python3-pytest python3-mako
+    libviennacl-dev ocl-icd-opencl-dev g++ python3-pygpu python3-pytest python3-mako \
+    python3-simtk libopenmm-plugins
 
 # What is compiled for OpenCL is compiled, whatever was before.
 export SPVFUSE_CACHE=0 XDG_CACHE_HOME="$work/xdg" XDG_DATA_HOME="$work/xdg" PROGRAMS="$work"
 mkdir "$work/xdg"
 
 header
-for group in clinfo clpeak hashcat pyopencl pygpu clblast clfft viennacl; do
+for group in clinfo clpeak hashcat pyopencl pygpu clblast clfft viennacl openmm; do
     sh tests/conformance/program.sh list "$group" | grep -E "$pattern" >"$work/list" || continue
     [ "$group" != viennacl ] ||
         g++ -O1 -w -DCL_TARGET_OPENCL_VERSION=120 -DVIENNACL_WITH_OPENCL -o "$work/viennacl" \
