@@ -12,7 +12,7 @@
  *     to one phi;
  *   - a block of phis and a branch is bypassed by predecessors that know the way: the condition is
  *     one of the phis, or has been branched on before;
- *   - a triangle or diamond of a few cheap instructions becomes selects.
+ *   - a triangle or diamond of a few cheap instructions becomes selects (hammock.c).
  *
  * Instructions only ever move up along a jump, or, when they are pure and cannot trap, above the
  * branch that guards them.  So convergent operations and memory accesses stay in the control flow
