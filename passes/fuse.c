@@ -155,8 +155,29 @@ static void split_locals(fusion *q, uint32_t m, ir_inst *i) {
     }
 }
 
+static bool is_sum(const ir_inst *i) { return i->op == IR_OP_fadd || i->op == IR_OP_fsub; }
+
+static bool is_summed(const ir_inst *i) {
+    foreach_use (u, i)
+        if (!is_sum(u->user)) return false;
+    return true;
+}
+
+/* Does nothing but sums use it, or its negative? */
+static bool is_term(const ir_inst *product) {
+    foreach_use (u, product)
+        if (!is_sum(u->user) && !(u->user->op == IR_OP_fneg && is_summed(u->user))) return false;
+    return true;
+}
+
+/* A product that leaves its member is rounded there, also when the next one adds to it. */
+static void keep_rounding(ir_inst *i) {
+    if (i->op == IR_OP_fmul && !is_term(i)) i->flags &= ~(unsigned)IR_CONTRACT;
+}
+
 static void fix_copy(fusion *q, uint32_t m, const pass_remap *remap, ir_block *b) {
     foreach_inst (i, b) {
+        keep_rounding(i);
         split_locals(q, m, i);
         ir_inst *answer = ir_info(i)->rule == R_QUERY ? pass_remap_query(remap, b->func, i) : NULL;
         if (!answer) continue;

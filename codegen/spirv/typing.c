@@ -180,9 +180,17 @@ static void note_callee(typing *t, const ir_inst *call) {
     *ir_push(t->w->arena, &t->info->callees) = callee;
 }
 
-/* Float additions and multiplications decide on contraction (entry.c). */
+static bool is_sum(const ir_inst *i) { return i->op == IR_OP_fadd || i->op == IR_OP_fsub; }
+
+static bool is_in_sum(const ir_inst *i) {
+    foreach_use (u, i)
+        if (is_sum(u->user) || u->user->op == IR_OP_fneg) return true;
+    return false;
+}
+
+/* Float additions, and multiplications that they could swallow, decide on contraction (entry.c). */
 static void note_arithmetic(typing *t, const ir_inst *i) {
-    bool add = i->op == IR_OP_fadd || i->op == IR_OP_fsub, mul = i->op == IR_OP_fmul;
+    bool add = is_sum(i), mul = i->op == IR_OP_fmul && is_in_sum(i);
     t->info->adds |= add;
     t->info->muls |= mul;
     t->info->strict |= (add || mul) && !(i->flags & IR_CONTRACT);
