@@ -24,13 +24,15 @@ static size_t add(bench *t, int to, int from, int32_t k) {
     return index;
 }
 
-static size_t reverse(bench *t, int to, int from) {
+static size_t of_two(bench *t, const char *kernel, int to, int from) {
     const spvf_argument args[] = {{.buffer = t->b[to]}, {.buffer = t->b[from]}};
-    const spvf_launch what = launch_of(t, "reverse", args, 2);
+    const spvf_launch what = launch_of(t, kernel, args, 2);
     size_t index;
     cr_assert_eq(spvf_graph_launch(graph, &what, &index), SPVF_OK);
     return index;
 }
+
+static size_t reverse(bench *t, int to, int from) { return of_two(t, "reverse", to, from); }
 
 static void run(bench *t, int from) {
     spvf_event *e;
@@ -53,6 +55,25 @@ Test(graph, a_chain_becomes_one_kernel_without_its_temporaries) {
     run(&t, 8);
     for (int n = 0; n < COUNT; n++) cr_assert_eq(t.back[n], n + 28);
     for (int n = 1; n < 8; n++) cr_expect_null(t.b[n]->memory, "it was never there");
+    end_graph(&t);
+}
+
+/* A product that goes from kernel to kernel is rounded before anything is added to it. */
+Test(graph, numbers_are_those_that_memory_would_hold) {
+    bench t;
+    begin_graph(&t, NULL);
+    of_two(&t, "scale", 1, 0);
+    of_two(&t, "shift", 2, 1);
+    cr_expect_eq(spvf_graph_internal(graph, t.b[1], SPVF_PROMOTE_AUTO), SPVF_OK);
+    cr_assert_eq(spvf_graph_commit(graph), SPVF_OK, "%s", messages);
+    cr_assert_eq(spvf_graph_kernel_count(graph), 1);
+    run(&t, 2);
+    for (int n = 0; n < COUNT; n++) {
+        float want = (float)n * 0.1F, got;
+        want += 1 / 3.F;
+        memcpy(&got, &t.back[n], sizeof got);
+        cr_assert(got == want, "%d: %a, not %a", n, (double)got, (double)want);
+    }
     end_graph(&t);
 }
 

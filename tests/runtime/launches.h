@@ -1,5 +1,6 @@
 /* launches.h — what the tests of graphs and of queues that fuse share: a device, ten buffers of
- * which the first holds 0, 1, 2 …, and two kernels: out[i] = in[i] + k, and out[i] = in[n - 1 - i].
+ * which the first holds 0, 1, 2 …, and kernels: out[i] = in[i] + k, out[i] = in[n - 1 - i]; out[i] =
+ * in[i] * 0.1f, of integers, and out[i] = in[i] + 1 / 3.f, where products and sums may be contracted.
  */
 #ifndef TESTS_RUNTIME_LAUNCHES_H
 #define TESTS_RUNTIME_LAUNCHES_H
@@ -21,6 +22,29 @@ static const char kernels[] =
     "  %p: ptr.global = ptradd %in, %c inbounds\n"
     "  %q: ptr.global = ptradd %out, %b inbounds\n"
     "  %v: i32 = load %p align 4\n"
+    "  store %v, %q align 4\n"
+    "  ret\n"
+    "}\n"
+    "kernel @scale(%out: ptr.global of f32, %in: ptr.global const of i32) {\n"
+    "entry:\n"
+    "  %x: i64 = global_id 0\n"
+    "  %b: i64 = shl %x, 2\n"
+    "  %p: ptr.global = ptradd %in, %b inbounds\n"
+    "  %q: ptr.global = ptradd %out, %b inbounds\n"
+    "  %i: i32 = load %p align 4\n"
+    "  %f: f32 = sitofp %i\n"
+    "  %v: f32 = fmul %f, 0x1.99999ap-4 contract\n"
+    "  store %v, %q align 4\n"
+    "  ret\n"
+    "}\n"
+    "kernel @shift(%out: ptr.global of f32, %in: ptr.global const of f32) {\n"
+    "entry:\n"
+    "  %x: i64 = global_id 0\n"
+    "  %b: i64 = shl %x, 2\n"
+    "  %p: ptr.global = ptradd %in, %b inbounds\n"
+    "  %q: ptr.global = ptradd %out, %b inbounds\n"
+    "  %f: f32 = load %p align 4\n"
+    "  %v: f32 = fadd %f, 0x1.555556p-2 contract\n"
     "  store %v, %q align 4\n"
     "  ret\n"
     "}\n";
