@@ -10,22 +10,23 @@
 
 static bool is_blank(char c) { return c && strchr(" \t\r\n\v\f", c); }
 
-/* Takes a word; NULL: there is none left. */
-static char *take_word(ir_arena *a, const char **text) {
-    const char *s = *text;
+/* Takes a word, which stays where it is in the text; NULL: there is none left. */
+static char *take_word(char **text) {
+    char *s = *text, quote = 0;
     while (is_blank(*s)) s++;
     if (!*s) return NULL;
-    char *word = ir_alloc(a, strlen(s) + 1), quote = 0;
-    for (size_t n = 0; *s && (quote || !is_blank(*s)); s++) {
+    char *word = s, *to = s;
+    for (; *s && (quote || !is_blank(*s)); s++) {
         bool toggles = quote ? *s == quote : *s == '"' || *s == '\'';
         if (toggles)
             quote = quote ? 0 : *s;
         else if (*s == '\\' && quote != '\'' && s[1])
-            word[n++] = *++s;
+            *to++ = *++s;
         else
-            word[n++] = *s;
+            *to++ = *s;
     }
-    *text = s;
+    *text = s + (*s != 0);
+    *to = 0;
     return word;
 }
 
@@ -95,7 +96,7 @@ static bool fits(unsigned row, const char *word, ocl_use use) {
 
 typedef struct {
     ir_arena *arena;
-    const char *text;
+    char *text; /* what is left */
     ocl_options *options;
 } reading;
 
@@ -106,7 +107,7 @@ static void take_standard(ocl_options *o, const char *word) {
 
 /* "-D" and the next word; NULL: there is none. */
 static char *join(reading *r, const char *word) {
-    const char *next = take_word(r->arena, &r->text);
+    const char *next = take_word(&r->text);
     return next ? ir_sprintf(r->arena, "%s%s", word, next) : NULL;
 }
 
@@ -126,10 +127,10 @@ static bool take(reading *r, meaning m, char *word) {
 }
 
 bool ocl_read_options(ir_arena *a, const char *text, ocl_use use, ocl_options *o) {
-    reading r = {a, text ? text : "", o};
+    reading r = {a, ir_strdup(a, text ? text : ""), o};
     char *word;
     *o = (ocl_options){.optimize = true, .is_c1 = true};
-    while ((word = take_word(a, &r.text))) {
+    while ((word = take_word(&r.text))) {
         unsigned row = 0;
         while (row < WORDS && !fits(row, word, use)) row++;
         if (row == WORDS || !take(&r, table[row].means, word))
