@@ -1,6 +1,7 @@
 /* legalize.c — what no target of the native part can select, in terms of what all can.
  *
  *   shifts           the amount is below the width: longer ones give 0, or the sign
+ *   division         what a machine would stop at is kept away from it
  *   bytes and words  division, counting, conversion to floats and high halves of products are
  *                    computed in 32 or 64 bits
  *   control flow     see legalize_flow.c
@@ -59,12 +60,58 @@ static ir_inst *cut_to(cg_legalizer *l, const ir_inst *i, ir_inst *x) {
     return ir_build1(&l->b, IR_OP_trunc, i->type, x);
 }
 
-static ir_inst *legal_division(cg_legalizer *l, ir_inst *i) {
-    bool sign = i->op == IR_OP_sdiv || i->op == IR_OP_srem;
-    if (width(l, i) >= 32) return NULL;
-    ir_inst *x = extend(l, ir_arg(i, 0), IR_I32, sign), *y = extend(l, ir_arg(i, 1), IR_I32, sign);
-    return cut_to(l, i, op2(l, (ir_op)i->op, x, y));
+/* -------------------------------------------------------------------------------------- division
+ *
+ * A machine may stop at a division by 0, and at one of the least number by -1.  Here the result is
+ * just not specified. */
+
+static bool is_signed(const ir_inst *i) { return i->op == IR_OP_sdiv || i->op == IR_OP_srem; }
+
+/* Does a machine never stop there? */
+static bool is_harmless(const cg_legalizer *l, const ir_inst *i) {
+    const ir_inst *y = ir_arg(i, 1);
+    const uint64_t ones = UINT64_MAX >> (64 - width(l, y));
+    if (i == l->safe) return true;
+    return ir_is_const(y) && y->imm.bits && !(is_signed(i) && y->imm.bits == ones);
 }
+
+static ir_inst *divide(cg_legalizer *l, const ir_inst *i, ir_inst *x, ir_inst *y) {
+    return l->safe = op2(l, (ir_op)i->op, x, y);
+}
+
+static ir_inst *one_if(cg_legalizer *l, ir_inst *wrong, ir_inst *y) {
+    return ir_build3(&l->b, IR_OP_select, y->type, wrong, number(l, y, 1), y);
+}
+
+static ir_inst *without_zero(cg_legalizer *l, ir_inst *y) {
+    return one_if(l, ir_build2(&l->b, IR_OP_eq, IR_I1, y, number(l, y, 0)), y);
+}
+
+/* By 1 in place of 0 and -1: the remainder by -1 is the same, and the quotient the negation. */
+static ir_inst *signed_division(cg_legalizer *l, ir_inst *i) {
+    ir_inst *x = ir_arg(i, 0), *y = ir_arg(i, 1);
+    ir_inst *next = op2(l, IR_OP_add, y, number(l, y, 1));
+    ir_inst *wrong = ir_build2(&l->b, IR_OP_ult, IR_I1, next, number(l, y, 2));
+    ir_inst *result = divide(l, i, x, one_if(l, wrong, y));
+    if (i->op == IR_OP_srem) return result;
+    ir_inst *negates = ir_build2(&l->b, IR_OP_eq, IR_I1, next, number(l, y, 0));
+    ir_inst *negated = op2(l, IR_OP_sub, number(l, x, 0), x);
+    return ir_build3(&l->b, IR_OP_select, i->type, negates, negated, result);
+}
+
+/* In 32 bits no quotient of shorter numbers is too large. */
+static ir_inst *legal_division(cg_legalizer *l, ir_inst *i) {
+    const bool sign = is_signed(i), narrow = width(l, i) < 32, harmless = is_harmless(l, i);
+    ir_inst *x = ir_arg(i, 0), *y = ir_arg(i, 1);
+    if (!narrow && harmless) return NULL;
+    if (!narrow && sign) return signed_division(l, i);
+    if (narrow) x = extend(l, x, IR_I32, sign);
+    if (narrow) y = extend(l, y, IR_I32, sign);
+    ir_inst *result = divide(l, i, x, harmless ? y : without_zero(l, y));
+    return narrow ? cut_to(l, i, result) : result;
+}
+
+/* ---------------------------------------------------------------------------- products and counts */
 
 static ir_inst *legal_high(cg_legalizer *l, ir_inst *i) {
     bool sign = i->op == IR_OP_smulh;
@@ -157,8 +204,7 @@ static ir_inst *legal(cg_legalizer *l, ir_inst *i) {
     }
 }
 
-/* What is built stands before i and is met no more: it is built of what is legal, but for shorter
- * counts, which are looked at again. */
+/* What is built stands before i and is looked at again. */
 static void legalize_block(cg_legalizer *l, ir_block *b) {
     for (ir_inst *i = b->first; i; i = i->next) {
         ir_inst *before = i->prev;

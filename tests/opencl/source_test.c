@@ -314,6 +314,26 @@ Test(source, required_groups) {
     SUCCEEDS(clReleaseProgram(p));
 }
 
+static const char divisions[] =
+    "#define CHECK(T, LEAST)"
+    "  for (int i = 0; i < 5; i++) for (int k = 0; k < 5; k++) {"
+    "    T x = k < 4 ? (T)n[k] : (T)LEAST, y = i < 4 ? (T)n[i] : (T)LEAST;"
+    "    T q = x / y, r = x % y;"
+    "    int4 v = (int4)(k, i, 7, 0) / (int4)(i, 0, k, 0);"
+    "    if (y && (x != (T)LEAST || y != (T)-1)) wrong += (T)(q * y + r) != x;"
+    "    if (i) wrong += v.x != k / i;"
+    "  }\n"
+    "kernel void k(global int *out) {"
+    "  volatile int n[] = {0, -1, 1, 7};"
+    "  int wrong = 0;"
+    "  CHECK(char, CHAR_MIN) CHECK(short, SHRT_MIN) CHECK(int, INT_MIN) CHECK(long, LONG_MIN)"
+    "  CHECK(uchar, 5) CHECK(ushort, 5) CHECK(uint, 5) CHECK(ulong, 5)"
+    "  *out = wrong;"
+    "}";
+
+/* Division by 0, and of the least number by -1, gives anything, and goes on. */
+Test(source, divisions_without_a_result) { expect(0, divisions, NULL); }
+
 static cl_bool has_compiler(void) {
     cl_bool yes;
     SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_COMPILER_AVAILABLE, sizeof yes, &yes, NULL));
