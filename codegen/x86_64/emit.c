@@ -71,10 +71,15 @@ static unsigned reg_of(const emitter *e, const ir_inst *v) {
 
 /* ---------------------------------------------------------------------------------------- frame */
 
+enum { MOST_BYTES = 6 << 20 }; /* threads have stacks of 8 MiB */
+
 static uint32_t reserve(emitter *e, uint64_t bytes, uint32_t align) {
     if (align > e->align) e->align = align;
     uint64_t at = ((uint64_t)e->frame + align - 1) / align * align;
-    if (at + bytes > INT32_MAX / 2) {
+    if (bytes > MOST_BYTES || at > MOST_BYTES - bytes) {
+        if (!e->failed)
+            ir_error(e->f->module->cx, "private memory of @%s has more than %d bytes", e->f->name,
+                     MOST_BYTES);
         e->failed = true;
         return 0;
     }

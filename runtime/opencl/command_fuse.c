@@ -129,6 +129,15 @@ static void make_launch(job *j, fused_kernel *k) {
     take_args(j, k, info);
 }
 
+/* Can it run?  Together kernels may want more memory than the device has for one. */
+static bool make_ready(job *j, fused_kernel *k) {
+    if (!k->parts.fusion) return false;
+    make_launch(j, k);
+    cl_int bad = ocl_prepare_launch(k->launch);
+    if (bad == CL_OUT_OF_HOST_MEMORY) ir_throw(j->arena.cx, IR_ERR_MEMORY);
+    return !bad;
+}
+
 static void tell(const job *j, const spvf_explanation *e, cl_uint first, cl_uint count) {
     char *text = spvf_explanation_text(e);
     if (!text) ir_throw(j->arena.cx, IR_ERR_MEMORY);
@@ -149,8 +158,13 @@ static void tell_both(const job *j, const rt_chain_kernel *k) {
 
 static void finish_kernel(job *j, fused_kernel *k) {
     tell_both(j, &k->parts);
-    if (k->parts.fusion) make_launch(j, k);
-    add_step(j, k->parts.fusion ? &k->launch->event : &launch_of(j, k->parts.first)->event);
+    if (make_ready(j, k)) {
+        add_step(j, &k->launch->event);
+        return;
+    }
+    if (k->parts.fusion) fputs("the device does not take that kernel: unfused\n", j->report);
+    for (uint32_t n = 0; n < k->parts.count; n++)
+        add_step(j, &launch_of(j, k->parts.first + n)->event);
 }
 
 /* What has been divided is in kernels from `first` on, and is the fusion's. */

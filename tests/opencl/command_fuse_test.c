@@ -311,6 +311,28 @@ Test(command_fuse, variables_of_a_program_stay_with_it) {
     SUCCEEDS(clReleaseProgram(p));
 }
 
+/* Together these have more private memory than an item may have. */
+Test(command_fuse, kernels_that_are_too_large_together) {
+    cl_program p = built("kernel void large(global int *to) {"
+                         "  int x[1000000], i = get_global_id(0);"
+                         "  for (int n = 0; n < 1000000; n++) x[n] = n + to[i];"
+                         "  to[i] = x[to[i]];"
+                         "}",
+                         NULL);
+    for (int n = 0; n < 3; n++) {
+        cl_kernel k = MAKE(clCreateKernel(p, "large", &error));
+        SUCCEEDS(clSetKernelArg(k, 0, sizeof(cl_mem), &buffers[0]));
+        record(commands, k, 8);
+    }
+    SUCCEEDS(clReleaseProgram(p));
+    finalize(commands);
+    cr_expect(count_launches(commands) == 3);
+    run(commands);
+    int back[COUNT];
+    read_ints(0, back);
+    for (int n = 0; n < 8; n++) cr_assert(back[n] == 8 * n);
+}
+
 /* What the first prints comes before what the second prints. */
 Test(command_fuse, kernels_that_print_stay_apart) {
     FILE *f = tmpfile();

@@ -334,6 +334,28 @@ static const char divisions[] =
 /* Division by 0, and of the least number by -1, gives anything, and goes on. */
 Test(source, divisions_without_a_result) { expect(0, divisions, NULL); }
 
+static const char large[] = "kernel void k(global int *out) {"
+                            "  int x[10000000];"
+                            "  for (int n = 0; n < 10000000; n++) x[n] = out[n & 1];"
+                            "  *out = x[*out & 1];"
+                            "}";
+
+/* More private memory than a thread has. */
+Test(source, too_large) {
+    const size_t one = 1;
+    cl_event e;
+    cl_program p = built(large, NULL);
+    cl_kernel k = MAKE(clCreateKernel(p, "k", &error));
+    cl_mem m = MAKE(clCreateBuffer(ocl.context, 0, 64, NULL, &error));
+    SUCCEEDS(clSetKernelArg(k, 0, sizeof m, &m));
+    SUCCEEDS(clEnqueueNDRangeKernel(ocl.queue, k, 1, NULL, &one, NULL, 0, NULL, &e));
+    FAILS(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, clWaitForEvents(1, &e));
+    SUCCEEDS(clReleaseEvent(e));
+    SUCCEEDS(clReleaseKernel(k));
+    SUCCEEDS(clReleaseMemObject(m));
+    SUCCEEDS(clReleaseProgram(p));
+}
+
 static cl_bool has_compiler(void) {
     cl_bool yes;
     SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_COMPILER_AVAILABLE, sizeof yes, &yes, NULL));
