@@ -226,7 +226,7 @@ static void execute(const program *p, way how, bool tell, unsigned char got[BLOC
             free(x.host[n]);
 }
 
-/* ------------------------------------------------------------------------------------ the report */
+/* ----------------------------------------------------------------------------------- the report */
 
 /* The way that leaves something else behind than commands that are enqueued; WAYS: none does. */
 static way find_wrong(const program *p) {

@@ -1,7 +1,7 @@
 /* launches.h — what the tests of graphs and of queues that fuse share: a device, ten buffers of
- * which the first holds 0, 1, 2 …, and kernels: out[i] = in[i] + k, out[i] = in[n - 1 - i]; out[i] =
- * in[i] * 0.1f, of integers, and out[i] = in[i] + 1 / 3.f, where products and sums may be contracted.
- */
+ * which the first holds 0, 1, 2 …, and kernels: out[i] = in[i] + k, and out[i] = in[n - 1 - i]; of
+ * floats out[i] = in[i] * 0.1f, where in has integers, and out[i] = in[i] + 1 / 3.f, which may be
+ * contracted. */
 #ifndef TESTS_RUNTIME_LAUNCHES_H
 #define TESTS_RUNTIME_LAUNCHES_H
 
