@@ -1,6 +1,7 @@
 #!/bin/sh
 # fuzz.sh BUILD SEEDS: each libFuzzer target for FUZZ_SECONDS (default 60), two at a time, within
-# 256 MB and one second an input; then 10,000 pipelines.  Findings stay in BUILD/findings.
+# 256 MB and one second an input, programs that are generated and run within five; then 10,000
+# pipelines.  Findings stay in BUILD/findings.
 set -u
 build=$1
 seeds=$2
@@ -34,7 +35,7 @@ report() {
 for pair in "spirv text" "plan gen"; do
     set -- $pair
     fuzz_one "$1" & first=$!
-    fuzz_one "$2" & second=$!
+    fuzz_one "$2" 5 & second=$!
     for job in "$1 $first" "$2 $second"; do
         set -- $job
         wait "$2"

@@ -292,10 +292,7 @@ static bool try(uint64_t seed) {
 static cl_platform_id platform;
 static cl_program built;
 
-static void find(const char *name, void *to) {
-    void *entry = clGetExtensionFunctionAddressForPlatform(platform, name);
-    memcpy(to, &entry, sizeof entry);
-}
+static void find(const char *name, void *to) { load_entry(platform, name, to); }
 
 static void find_entries(void) {
     find("clCreateCommandBufferKHR", &create);

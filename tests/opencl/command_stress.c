@@ -1,25 +1,15 @@
 /* command_stress.c — many threads that record, fuse and run command buffers, and run one of all at
  * the same time, to be run under ThreadSanitizer: results are right, and all is given back. */
-#define CL_TARGET_OPENCL_VERSION 300
-#define CL_ENABLE_BETA_EXTENSIONS
-#include "tests/opencl/loader.h"
+#include "tests/opencl/stress.h"
 #include "tests/random.h"
-
-#include <CL/cl_ext.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <time.h>
 
 enum { THREADS = 8, ROUNDS = 25, QUEUES = 4, ITEMS = 512, BYTES = ITEMS * 4, MOST_KERNELS = 6 };
 
-static cl_platform_id platform;
-static cl_context context;
 static cl_command_queue queues[QUEUES];
 static cl_program program;
 static cl_mem shared[3];
 static cl_command_buffer_khr everybodys;
-static _Atomic unsigned wrong, runs;
+static _Atomic unsigned runs;
 
 static clCreateCommandBufferKHR_fn create;
 static clReleaseCommandBufferKHR_fn release;
@@ -27,8 +17,6 @@ static clFinalizeCommandBufferKHR_fn finalize;
 static clEnqueueCommandBufferKHR_fn enqueue;
 static clCommandNDRangeKernelKHR_fn record;
 static clGetCommandBufferInfoKHR_fn get_info;
-
-static void expect(bool right) { wrong += !right; }
 
 static const char *const source = "kernel void add(global int *to, global const int *from, int k) {"
                                   "  to[get_global_id(0)] = from[get_global_id(0)] + k;"
@@ -87,47 +75,26 @@ static void *work(void *user) {
 
 /* -------------------------------------------------------------------------------- begin and end */
 
-static void find(const char *name, void *to) {
-    void *entry = clGetExtensionFunctionAddressForPlatform(platform, name);
-    memcpy(to, &entry, sizeof entry);
-}
-
 static void find_entries(void) {
-    find("clCreateCommandBufferKHR", &create);
-    find("clReleaseCommandBufferKHR", &release);
-    find("clFinalizeCommandBufferKHR", &finalize);
-    find("clEnqueueCommandBufferKHR", &enqueue);
-    find("clCommandNDRangeKernelKHR", &record);
-    find("clGetCommandBufferInfoKHR", &get_info);
+    load_entry(platform, "clCreateCommandBufferKHR", &create);
+    load_entry(platform, "clReleaseCommandBufferKHR", &release);
+    load_entry(platform, "clFinalizeCommandBufferKHR", &finalize);
+    load_entry(platform, "clEnqueueCommandBufferKHR", &enqueue);
+    load_entry(platform, "clCommandNDRangeKernelKHR", &record);
+    load_entry(platform, "clGetCommandBufferInfoKHR", &get_info);
 }
 
 static void begin(void) {
-    const cl_queue_properties any_order[] = {CL_QUEUE_PROPERTIES,
-                                             CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0};
     const cl_command_buffer_properties_khr simultaneous[] = {
         CL_COMMAND_BUFFER_FLAGS_KHR, CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR, 0};
-    cl_device_id device;
-    expect(find_implementation());
-    expect(!clGetPlatformIDs(1, &platform, NULL));
-    expect(!clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL));
+    begin_context();
     find_entries();
-    context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
-    for (int n = 0; n < QUEUES; n++)
-        queues[n] = clCreateCommandQueueWithProperties(context, device,
-                                                       n < QUEUES / 2 ? NULL : any_order, NULL);
-    program = clCreateProgramWithSource(context, 1, (const char **)&source, NULL, NULL);
-    expect(!clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+    for (int n = 0; n < QUEUES; n++) queues[n] = new_queue(n < QUEUES / 2);
+    program = build_program(source);
     everybodys = create(1, queues, simultaneous, NULL);
     for (int n = 0; n < 3; n++) shared[n] = clCreateBuffer(context, 0, BYTES, NULL, NULL);
     for (int n = 0; n < 2; n++) record_add(everybodys, shared[n + 1], shared[n], 1);
     expect(!finalize(everybodys));
-}
-
-static bool is_given_back(void) {
-    cl_uint references;
-    expect(!clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof references, &references,
-                             NULL));
-    return references == 1;
 }
 
 static void end(void) {
@@ -136,17 +103,12 @@ static void end(void) {
         expect(!clFinish(queues[n]) && !clReleaseCommandQueue(queues[n]));
     for (int n = 0; n < 3; n++) expect(!clReleaseMemObject(shared[n]));
     expect(!clReleaseProgram(program));
-    for (int wait = 0; wait < 2000 && !is_given_back(); wait++)
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
-    expect(is_given_back() && !clReleaseContext(context));
+    end_context(&runs, runs);
 }
 
 int main(void) {
-    pthread_t threads[THREADS];
     begin();
-    for (uintptr_t n = 0; n < THREADS; n++)
-        expect(!pthread_create(&threads[n], NULL, work, (void *)n));
-    for (int n = 0; n < THREADS; n++) pthread_join(threads[n], NULL);
+    run_threads(THREADS, work);
     end();
     printf("command stress: %u passed, %u failed\n", runs, wrong);
     return wrong != 0;

@@ -1,7 +1,9 @@
-/* loader.h — tells the OpenCL loader to find the implementation of this build, and no other. */
+/* loader.h — tells the OpenCL loader to find the implementation of this build, and no other; and
+ * finds entries that it does not know. */
 #ifndef SPVFUSE_TESTS_LOADER_H
 #define SPVFUSE_TESTS_LOADER_H
 
+#include <CL/cl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,12 @@ static inline bool find_implementation(void) {
         *slash = 0;
     }
     return setenv("OCL_ICD_VENDORS", strcat(path, "/spvfuse.icd"), 1) == 0;
+}
+
+/* Stores the entry of that name, or NULL, in *to. */
+static inline void load_entry(cl_platform_id platform, const char *name, void *to) {
+    void *entry = clGetExtensionFunctionAddressForPlatform(platform, name);
+    memcpy(to, &entry, sizeof entry); /* ISO C has no cast */
 }
 
 #endif

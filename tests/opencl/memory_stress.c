@@ -1,23 +1,13 @@
 /* memory_stress.c — many threads that make, move, map and give back memory of one context, to be
  * run under ThreadSanitizer: nobody sees the bytes of another, and all is given back. */
-#define CL_TARGET_OPENCL_VERSION 300
-#include "tests/opencl/loader.h"
+#include "tests/opencl/stress.h"
 #include "tests/random.h"
-
-#include <CL/cl.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <time.h>
 
 enum { THREADS = 8, ROUNDS = 300, PART = 512, QUEUES = 2 };
 
-static cl_context context;
 static cl_command_queue queues[QUEUES];
 static cl_mem shared; /* each thread has a part */
-static _Atomic unsigned wrong, ended;
-
-static void expect(bool right) { wrong += !right; }
+static _Atomic unsigned ended;
 
 static void CL_CALLBACK count_end(cl_mem m, void *user) {
     (void)m, (void)user;
@@ -72,43 +62,15 @@ static void *work(void *user) {
     return NULL;
 }
 
-static void begin(void) {
-    const cl_queue_properties any_order[] = {CL_QUEUE_PROPERTIES,
-                                             CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0};
-    cl_platform_id platform;
-    cl_device_id device;
-    expect(find_implementation());
-    expect(!clGetPlatformIDs(1, &platform, NULL));
-    expect(!clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL));
-    context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
-    for (int n = 0; n < QUEUES; n++)
-        queues[n] = clCreateCommandQueueWithProperties(context, device, n ? any_order : NULL, NULL);
+int main(void) {
+    begin_context();
+    for (int n = 0; n < QUEUES; n++) queues[n] = new_queue(n == 0);
     shared = clCreateBuffer(context, 0, THREADS * PART, NULL, NULL);
-}
-
-static bool is_given_back(void) {
-    cl_uint references;
-    expect(!clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof references, &references,
-                             NULL));
-    return references == 1 && ended == THREADS * ROUNDS;
-}
-
-static void end(void) {
+    run_threads(THREADS, work);
     for (int n = 0; n < QUEUES; n++)
         expect(!clFinish(queues[n]) && !clReleaseCommandQueue(queues[n]));
     expect(!clReleaseMemObject(shared));
-    for (int wait = 0; wait < 2000 && !is_given_back(); wait++)
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
-    expect(is_given_back() && !clReleaseContext(context));
-}
-
-int main(void) {
-    pthread_t threads[THREADS];
-    begin();
-    for (uintptr_t n = 0; n < THREADS; n++)
-        expect(!pthread_create(&threads[n], NULL, work, (void *)n));
-    for (int n = 0; n < THREADS; n++) pthread_join(threads[n], NULL);
-    end();
+    end_context(&ended, THREADS * ROUNDS);
     printf("memory stress: %u passed, %u failed\n", ended, wrong);
     return wrong != 0;
 }

@@ -99,9 +99,8 @@ static inline cl_command_queue new_queue(cl_context c, cl_command_queue_properti
 
 /* Stores the entry of that name in *function. */
 static inline void find_entry(const char *name, void *function) {
-    void *address = clGetExtensionFunctionAddressForPlatform(ocl.platform, name);
-    cr_assert(address, "%s", name);
-    memcpy(function, &address, sizeof address); /* ISO C has no cast */
+    load_entry(ocl.platform, name, function);
+    cr_assert(*(void **)function, "%s", name);
 }
 
 static inline void begin_opencl(void) {

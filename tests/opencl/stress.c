@@ -5,15 +5,8 @@
  * Each thread has buffers of its own, whose commands are ordered by events only, whatever queue
  * they go to; what is in them at the end is compared with the same operations done one after the
  * other.  One number is everybody's: kernels add to it. */
-#define CL_TARGET_OPENCL_VERSION 300
-#include "tests/opencl/loader.h"
+#include "tests/opencl/stress.h"
 #include "tests/random.h"
-
-#include <CL/cl.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <time.h>
 
 enum { THREADS = 8, ROUNDS = 300, QUEUES = 4, BUFFERS = 3, COUNT = 64, BYTES = COUNT * 4 };
 
@@ -24,15 +17,11 @@ static const char *const source =
     "    if (i == 0) atomic_add(sum, n);\n"
     "}\n";
 
-static cl_context context;
-static cl_device_id device;
 static cl_command_queue queues[QUEUES];
 static cl_program program;
 static cl_mem sum;
 static _Atomic cl_uint wanted_sum;
-static _Atomic unsigned wrong, called, commands;
-
-static void expect(bool right) { wrong += !right; }
+static _Atomic unsigned called, commands;
 
 /* The last event of some thread, with a reference. */
 static struct {
@@ -218,29 +207,12 @@ static void *work(void *user) {
 /* ----------------------------------------------------------------------------------- everything */
 
 static void begin(void) {
-    const cl_queue_properties any_order[] = {CL_QUEUE_PROPERTIES,
-                                             CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0};
     const cl_uint zero = 0;
-    const char *text = source;
-    cl_platform_id platform;
-    expect(find_implementation());
-    expect(!clGetPlatformIDs(1, &platform, NULL));
-    expect(!clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL));
-    context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
-    for (int n = 0; n < QUEUES; n++)
-        queues[n] =
-            clCreateCommandQueueWithProperties(context, device, n % 2 ? any_order : NULL, NULL);
-    program = clCreateProgramWithSource(context, 1, &text, NULL, NULL);
-    expect(!clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+    begin_context();
+    for (int n = 0; n < QUEUES; n++) queues[n] = new_queue(n % 2 == 0);
+    program = build_program(source);
     sum =
         clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof zero, (void *)(uintptr_t)&zero, NULL);
-}
-
-static bool is_given_back(void) {
-    cl_uint references;
-    expect(!clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof references, &references,
-                             NULL));
-    return references == 1 && called == commands;
 }
 
 static void end(void) {
@@ -251,17 +223,12 @@ static void end(void) {
         expect(!clFinish(queues[n]) && !clReleaseCommandQueue(queues[n]));
     if (known.event) expect(!clReleaseEvent(known.event));
     expect(!clReleaseMemObject(sum) && !clReleaseProgram(program));
-    for (int wait = 0; wait < 2000 && !is_given_back(); wait++)
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
-    expect(is_given_back() && !clReleaseContext(context));
+    end_context(&called, commands);
 }
 
 int main(void) {
-    pthread_t threads[THREADS];
     begin();
-    for (uintptr_t n = 0; n < THREADS; n++)
-        expect(!pthread_create(&threads[n], NULL, work, (void *)n));
-    for (int n = 0; n < THREADS; n++) pthread_join(threads[n], NULL);
+    run_threads(THREADS, work);
     end();
     printf("opencl stress: %u passed, %u failed\n", commands, wrong);
     return wrong != 0;
