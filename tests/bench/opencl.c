@@ -5,7 +5,7 @@
  *
  * A launch is enqueued and waited for, or eight of a chain and then waited for: medians.  A start
  * is a process of its own, from main to the first result of a module of SPIR-V; its code is in the
- * cache from the second one on.  CPU time; PoCL 3.1 takes no SPIR-V.
+ * cache from the second one on.  CPU time; PoCL 3.1 takes no SPIR-V, and is given the source.
  */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -178,13 +178,23 @@ static double cpu_time(void) {
            (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
+static cl_program load_vadd(const session *s, file code) {
+    const char *source = "kernel void vadd(global const float *a, global const float *b,"
+                         "                 global float *c) {"
+                         "  size_t i = get_global_id(0);"
+                         "  c[i] = a[i] + b[i];"
+                         "}";
+    cl_int error;
+    cl_program p = clCreateProgramWithIL(s->context, code.data, code.size, &error);
+    return p ? p : clCreateProgramWithSource(s->context, 1, &source, NULL, &error);
+}
+
 static bool run_vadd(const session *s, file code) {
     cl_int error;
     float x[ITEMS];
     for (unsigned i = 0; i < ITEMS; i++) x[i] = (float)i;
-    cl_program p = clCreateProgramWithIL(s->context, code.data, code.size, &error);
-    if (error != CL_SUCCESS || clBuildProgram(p, 1, &s->device, "", NULL, NULL) != CL_SUCCESS)
-        return false;
+    cl_program p = load_vadd(s, code);
+    if (clBuildProgram(p, 1, &s->device, "", NULL, NULL) != CL_SUCCESS) return false;
     cl_kernel k = clCreateKernel(p, "vadd", &error);
     cl_mem in = new_buffer(s, CL_MEM_COPY_HOST_PTR, x, ITEMS);
     cl_mem out = new_buffer(s, 0, NULL, ITEMS);
@@ -232,17 +242,25 @@ static void print_both(const char *what, double ours, double peer) {
     printf("  %-38s %7.2f us  PoCL %8.2f us  %6.1f x\n", what, ours, peer, ours ? peer / ours : 0);
 }
 
+/* CPU time in ms, from the start of a process to its first result. */
+static double start_time(const char *self, const char *vendors, const char *module) {
+    double t[TIMES], starts[STARTS];
+    in_process(self, (run){vendors, module}, t); /* into the cache */
+    for (unsigned n = 0; n < STARTS; n++) {
+        in_process(self, (run){vendors, module}, t);
+        starts[n] = t[0];
+    }
+    return median(starts, STARTS) / 1000;
+}
+
 int main(int argc, char **argv) {
-    double ours[TIMES], peer[TIMES], starts[STARTS];
+    double ours[TIMES], peer[TIMES];
     if (argc == 2) return measure(argv[1]);
     if (argc != 4) return 2;
     in_process(argv[0], (run){argv[1], "-"}, ours);
     in_process(argv[0], (run){argv[2], "-"}, peer);
-    for (unsigned n = 0; n < STARTS; n++) {
-        double t[TIMES];
-        in_process(argv[0], (run){argv[1], argv[3]}, t);
-        starts[n] = t[0];
-    }
+    const double start = start_time(argv[0], argv[1], argv[3]);
+    const double peers_start = start_time(argv[0], argv[2], argv[3]);
     printf("OpenCL, enqueued and waited for\n");
     print_both("an empty kernel", ours[EMPTY], peer[EMPTY]);
     print_both("eight of them", ours[SEVERAL], peer[SEVERAL]);
@@ -250,7 +268,8 @@ int main(int argc, char **argv) {
     print_both("  recorded", ours[FEW_RECORDED], peer[FEW_RECORDED]);
     print_both("a chain of eight, 2^20 items", ours[MANY], peer[MANY]);
     print_both("  recorded", ours[MANY_RECORDED], peer[MANY_RECORDED]);
-    printf("  a process to its first result, CPU time %6.2f ms (asked: 5)\n",
-           median(starts, STARTS) / 1000);
-    return !ours[EMPTY] || !ours[MANY_RECORDED] || !starts[0];
+    printf("  %-38s %7.2f ms  PoCL %8.2f ms  %6.1f x (asked: 5 ms)\n",
+           "a process to a result, code kept, CPU", start, peers_start,
+           start ? peers_start / start : 0);
+    return !ours[EMPTY] || !ours[MANY_RECORDED] || !start;
 }
