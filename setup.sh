@@ -12,8 +12,8 @@ opencl="opencl-headers ocl-icd-opencl-dev pocl-opencl-icd"
 # tests: producers of SPIR-V, its validator, unit tests, reference math, other machines, programs
 # that use OpenCL
 tests="spirv-tools clang-15 libclang-common-15-dev llvm-15 llvm-spirv-15 clang-22
-       libcriterion-dev libmpfr-dev libzydis-dev qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-       valgrind debootstrap clang-format git ca-certificates
+       libcriterion-dev libmpfr-dev libzydis-dev qemu-user gcc-aarch64-linux-gnu
+       libc6-dev-arm64-cross valgrind debootstrap clang-format git ca-certificates
        clinfo clpeak python3-pyopencl clfft-client"
 
 missing=

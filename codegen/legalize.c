@@ -111,7 +111,7 @@ static ir_inst *legal_division(cg_legalizer *l, ir_inst *i) {
     return narrow ? cut_to(l, i, result) : result;
 }
 
-/* ---------------------------------------------------------------------------- products and counts */
+/* -------------------------------------------------------------------------- products and counts */
 
 static ir_inst *legal_high(cg_legalizer *l, ir_inst *i) {
     bool sign = i->op == IR_OP_smulh;

@@ -2,8 +2,8 @@
  * they use.
  *
  * In order, each waits for the one before it.  Out of order, a barrier waits for all that has not
- * ended, and what follows waits for the barrier.  What waits for all waits for the last one that did
- * so, and for what came after it: each command is waited for once.
+ * ended, and what follows waits for the barrier.  What waits for all waits for the last one that
+ * did so, and for what came after it: each command is waited for once.
  */
 #include "runtime/queue/queue.h"
 
@@ -61,7 +61,7 @@ static void drop_ended(rt_resource *r, dropped *d) {
     r->nreaders = n;
 }
 
-/* Those that have ended are looked for when the room is full, and it grows when half of it stays. */
+/* Those that have ended are looked for when there is no room; it grows when half of it stays. */
 static bool make_room(rt_resource *r, dropped *d) {
     if (r->nreaders < r->room) return true;
     drop_ended(r, d);
