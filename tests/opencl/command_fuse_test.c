@@ -7,11 +7,13 @@ TestSuite(command_fuse, .init = begin_commands, .fini = end_commands);
 static const cl_command_buffer_properties_khr unfused[] = {CL_COMMAND_BUFFER_FUSION_SPVF,
                                                            CL_COMMAND_BUFFER_FUSION_NONE_SPVF, 0};
 
-static void expect_sums(int where, int sum) {
+static void expect_first_sums(int count, int where, int sum) {
     int back[COUNT];
     read_ints(where, back);
-    for (int n = 0; n < COUNT; n++) cr_assert(back[n] == n + sum, "%d: %d", n, back[n]);
+    for (int n = 0; n < count; n++) cr_assert(back[n] == n + sum, "%d: %d", n, back[n]);
 }
+
+static void expect_sums(int where, int sum) { expect_first_sums(COUNT, where, sum); }
 
 Test(command_fuse, a_chain_is_one_kernel) {
     for (int n = 0; n < 8; n++) record_add(commands, n + 1, n, n);
@@ -125,6 +127,11 @@ static cl_mem part(int of, size_t first, size_t count) {
     return MAKE(clCreateSubBuffer(buffers[of], 0, CL_BUFFER_CREATE_TYPE_REGION, &r, &error));
 }
 
+static void release_both(cl_mem low, cl_mem high) {
+    SUCCEEDS(clReleaseMemObject(low));
+    SUCCEEDS(clReleaseMemObject(high));
+}
+
 Test(command_fuse, parts_of_a_buffer_that_overlap) {
     cl_mem low = part(1, 0, 256), high = part(1, 128, 256);
     record_add_to(low, buffers[0], 256);
@@ -136,8 +143,7 @@ Test(command_fuse, parts_of_a_buffer_that_overlap) {
     int back[COUNT];
     read_ints(2, back);
     for (int n = 0; n < 256; n++) cr_assert(back[n] == (n < 128 ? n + 128 + 2 : 1));
-    SUCCEEDS(clReleaseMemObject(low));
-    SUCCEEDS(clReleaseMemObject(high));
+    release_both(low, high);
 }
 
 Test(command_fuse, parts_of_a_buffer_that_do_not) {
@@ -148,11 +154,8 @@ Test(command_fuse, parts_of_a_buffer_that_do_not) {
     finalize(commands);
     cr_expect(count_launches(commands) == 1);
     run(commands);
-    int back[COUNT];
-    read_ints(2, back);
-    for (int n = 0; n < 256; n++) cr_assert(back[n] == n + 3);
-    SUCCEEDS(clReleaseMemObject(low));
-    SUCCEEDS(clReleaseMemObject(high));
+    expect_first_sums(256, 2, 3);
+    release_both(low, high);
 }
 
 /* Two that are only read may overlap. */
@@ -163,11 +166,8 @@ Test(command_fuse, parts_that_are_read) {
     finalize(commands);
     cr_expect(count_launches(commands) == 1);
     run(commands);
-    int back[COUNT];
-    read_ints(2, back);
-    for (int n = 0; n < 256; n++) cr_assert(back[n] == n + 129);
-    SUCCEEDS(clReleaseMemObject(low));
-    SUCCEEDS(clReleaseMemObject(high));
+    expect_first_sums(256, 2, 129);
+    release_both(low, high);
 }
 
 static void record_shared(int *to, int *from) {
