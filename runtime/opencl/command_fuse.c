@@ -214,11 +214,14 @@ static void make_steps(void *arg) {
 
 static void note(void *user, const spvf_message *m) { fprintf(user, "%s\n", m->text); }
 
+/* Launches that were recorded; what was fused is ready. */
 static cl_int prepare(cl_command_buffer_khr b) {
     cl_int bad = CL_SUCCESS;
-    for (cl_uint n = 0; n < b->step_count && !bad; n++)
-        if (b->steps[n]->type == CL_COMMAND_NDRANGE_KERNEL)
-            bad = ocl_prepare_launch((ocl_launch *)b->steps[n]);
+    for (cl_uint n = 0; n < b->step_count && !bad; n++) {
+        cl_event e = b->steps[n];
+        if (e->type == CL_COMMAND_NDRANGE_KERNEL && ((ocl_launch *)e)->built)
+            bad = ocl_prepare_launch((ocl_launch *)e);
+    }
     return bad;
 }
 

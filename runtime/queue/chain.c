@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_MEMBERS = 64 }; /* compiling more is not quicker than two kernels are */
+enum { MOST_MEMBERS = 64 }; /* what a try costs grows faster than they do */
 
 typedef struct {
     spvf_context *context;
