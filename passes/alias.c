@@ -174,6 +174,13 @@ static bool may_overlap(const pass_alias *a, const ir_inst *p, uint64_t p_size, 
     return (up & known) < p_size || (down & known) < q_size;
 }
 
+bool pass_find_step(const pass_alias *a, const ir_inst *p, const ir_inst *q, int64_t *bytes) {
+    pass_affine d = {0};
+    if (p != q && (!find_distance(a, p, q, &d) || d.n)) return false;
+    *bytes = ir_sext((uint64_t)d.constant, a->f->module->pointer_bits);
+    return true;
+}
+
 bool pass_covers(const pass_alias *a, const ir_inst *p, uint64_t p_size, const ir_inst *q,
                  uint64_t q_size) {
     pass_affine d;

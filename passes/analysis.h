@@ -220,6 +220,8 @@ pass_place pass_find_place(const pass_alias *a, const ir_inst *p);
 const ir_inst *pass_object_of(const pass_alias *a, const ir_inst *p);
 /* A stack variable or a struct by value: memory that ends with the function. */
 bool pass_is_variable(const ir_func *f, const ir_inst *object);
+/* How many bytes after p is q?  False: that is not known, or not one number. */
+bool pass_find_step(const pass_alias *a, const ir_inst *p, const ir_inst *q, int64_t *bytes);
 /* Does the first range of bytes certainly contain the second?  A size of UINT64_MAX is unknown. */
 bool pass_covers(const pass_alias *a, const ir_inst *p, uint64_t p_size, const ir_inst *q,
                  uint64_t q_size);
@@ -236,6 +238,10 @@ bool pass_writes(const ir_inst *i);
 /* May i, or other work-items that it waits for, write these bytes?  Read them? */
 bool pass_may_write(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size);
 bool pass_may_read(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size);
+
+/* How many loads read bytes of which an item has just stored some, so that a processor waits until
+ * the store has reached its cache; of a function without unreachable blocks. (memopt.c) */
+uint32_t pass_count_waits(ir_func *f, ir_arena *scratch);
 
 /* -------------------------------------------------------------------------- uniformity (uniform.c)
  *

@@ -8,12 +8,19 @@
  * where every way into a meeting has a value, a phi collects them.  A store of what is there
  * already goes away.
  *
+ * A load of a part of what was stored is that part.  A load of more than a store has written is put
+ * together (pieces.c) from the last stores of its bytes, back to a version that is not a store of
+ * some of them; the other bytes are those of that version, loaded in front of the oldest of these
+ * stores where control that comes there also comes to the load.  For a processor that matters: a
+ * load that finds some of its bytes in a store that is still under way waits for it.
+ *
  * Versions do not change when loads go, and of stores only those that change nothing go, so all are
  * made once.  A meeting is looked through only when all that the address is made of is older: then
  * it is the same address in every iteration of the loops in between.  How far a load looks is
  * limited.
  */
 #include "passes/analysis.h"
+#include "passes/pieces.h"
 
 enum { MAX_STEPS = 100, MAX_MEETINGS = 8, MAX_WAYS = 48 };
 
@@ -99,24 +106,47 @@ static version *last_writer(const memopt *w, query *q, version *v) {
     return v;
 }
 
-static bool fits(const memopt *w, const query *q, const ir_inst *value) {
-    return ir_can_reinterpret(w->m, value->type, q->type);
-}
-
 static bool is_volatile(const ir_inst *access) { return access->imm.mem.flags & IR_MEM_VOLATILE; }
 
 static uint64_t key_of(const query *q, const version *v) {
     return (uint64_t)q->address->id << 32 | v->number;
 }
 
-/* The value that version v holds there, usable just before `at`; NULL: unknown. */
-static ir_inst *held(const memopt *w, const query *q, const version *v, const ir_inst *at) {
-    const ir_inst *by = v->by;
-    if (by && by->op == IR_OP_store && !is_volatile(by) && fits(w, q, ir_arg(by, 0)) &&
-        pass_covers(&w->alias, ir_arg(by, 1), q->size, q->address, q->size))
-        return ir_arg(by, 0);
-    ir_inst *known = ir_map_get(&w->known, key_of(q, v));
-    return known && fits(w, q, known) && ir_value_dominates(w->dom, known, at) ? known : NULL;
+/* Bytes of a value, from `at` on; no value: they are not known. */
+typedef struct {
+    ir_inst *value;
+    uint64_t at;
+} part;
+
+static const part unknown = {NULL, 0};
+
+/* Can what the query asks for be taken out of the value? */
+static bool has_part(const memopt *w, const query *q, const part *p) {
+    pass_pieces pieces = {0};
+    if (p->at == 0 && ir_can_reinterpret(w->m, p->value->type, q->type)) return true;
+    if (q->size > PASS_MAX_BYTES) return false;
+    pass_add_piece(&pieces, p->value, p->at, 0, q->size);
+    return pass_can_join(w->m, &pieces, q->type);
+}
+
+/* Does a store that may be forwarded write the first of q's bytes, *step bytes behind its own? */
+static bool is_stored(const memopt *w, const query *q, const ir_inst *by, int64_t *step) {
+    return by && by->op == IR_OP_store && !is_volatile(by) &&
+           pass_find_step(&w->alias, ir_arg(by, 1), q->address, step);
+}
+
+/* What version v holds there, usable just before `at`. */
+static part held(const memopt *w, const query *q, const version *v, const ir_inst *at) {
+    int64_t step;
+    if (is_stored(w, q, v->by, &step) && step >= 0) {
+        const part p = {ir_arg(v->by, 0), (uint64_t)step};
+        uint64_t size = ir_access_size(w->m, p.value->type);
+        if (p.at + q->size <= size && has_part(w, q, &p)) return p;
+    }
+    const part p = {ir_map_get(&w->known, key_of(q, v)), 0};
+    bool usable = p.value && ir_can_reinterpret(w->m, p.value->type, q->type) &&
+                  ir_value_dominates(w->dom, p.value, at);
+    return usable ? p : unknown;
 }
 
 /* ------------------------------------------------------------------------------------- meetings */
@@ -194,18 +224,22 @@ static bool are_all_held(const memopt *w, const query *q, const crossing *c) {
     for (unsigned k = 0; k < c->nways; k++) {
         const way *from = &c->way[k];
         bool inner = find_meeting(c, from->from) < c->nmeetings;
-        if (!inner && !held(w, q, from->from, from->pred->last)) return false;
+        if (!inner && !held(w, q, from->from, from->pred->last).value) return false;
     }
     return true;
 }
 
-static ir_inst *build_as(const memopt *w, ir_inst *value, ir_type t, ir_inst *before) {
+static ir_inst *build_part(const memopt *w, const query *q, const part *p, ir_inst *before) {
     ir_builder b;
-    if (value->type == t) return value;
+    pass_pieces pieces = {0};
+    if (p->value->type == q->type) return p->value;
     ir_builder_init(&b, w->f);
     ir_before(&b, before);
     b.loc = before->loc;
-    return ir_build_reinterpret(&b, value, t);
+    if (ir_can_reinterpret(w->m, p->value->type, q->type))
+        return ir_build_reinterpret(&b, p->value, q->type);
+    pass_add_piece(&pieces, p->value, p->at, 0, q->size);
+    return pass_join(&b, &pieces, q->type);
 }
 
 /* What comes on edge e of a phi's block, at the end of the predecessor; the same on equal edges. */
@@ -215,8 +249,8 @@ static ir_inst *incoming(const memopt *w, const query *q, const crossing *c, con
     uint32_t first = ir_pred_index(phi->block, from->pred);
     if (inner < c->nmeetings) return c->phi[inner];
     if (first < e) return ir_arg(phi, first);
-    ir_inst *value = held(w, q, from->from, from->pred->last);
-    return build_as(w, value, q->type, from->pred->last);
+    const part p = held(w, q, from->from, from->pred->last);
+    return build_part(w, q, &p, from->pred->last);
 }
 
 /* A phi for every meeting; the first is what stands at the address there. */
@@ -230,29 +264,125 @@ static ir_inst *build_phis(const memopt *w, const query *q, crossing *c) {
     return c->phi[0];
 }
 
-/* ----------------------------------------------------------------------------- loads and stores */
+/* -------------------------------------------------------------------------------- whole values */
 
-/* The value at the address, usable just before `at`, where memory is `now`; NULL: unknown.
- * *last is the version that it depends on. */
-static ir_inst *find_value(const memopt *w, query *q, version *now, const ir_inst *at,
-                           version **last) {
+/* What is at the address, usable just before `at`, where memory is `now`.  *last is the version that
+ * it depends on. */
+static part find_value(const memopt *w, query *q, version *now, const ir_inst *at, version **last) {
     version *v = *last = last_writer(w, q, now);
     crossing c;
-    ir_inst *value = held(w, q, v, at);
-    if (value || !is_meeting(v) || !find_ways(w, q, v, &c)) return value;
+    const part found = held(w, q, v, at);
+    if (found.value || !is_meeting(v) || !find_ways(w, q, v, &c)) return found;
     version *only = only_version(&c);
     if (only) return held(w, q, *last = only, at);
-    return are_all_held(w, q, &c) ? build_phis(w, q, &c) : NULL;
+    return are_all_held(w, q, &c) ? (part){build_phis(w, q, &c), 0} : unknown;
 }
+
+/* ---------------------------------------------------------------------------------------- parts */
+
+/* Stores that have written parts of what a load reads. */
+typedef struct {
+    pass_pieces pieces;
+    uint64_t missing; /* bytes that none of them has written */
+    version *oldest;  /* of the stores */
+} gathering;
+
+/* From version v back.  False: something else has written some of the bytes, or it is not known
+ * which. */
+static bool gather(const memopt *w, query *q, version *v, gathering *g) {
+    int64_t step;
+    *g = (gathering){.missing = q->size};
+    for (; g->missing && q->steps; v = v->before, q->steps--) {
+        v = last_writer(w, q, v);
+        if (!v->by) return g->oldest != NULL;
+        if (!is_stored(w, q, v->by, &step)) return false;
+        ir_inst *value = ir_arg(v->by, 0);
+        int64_t size = (int64_t)ir_access_size(w->m, value->type), to = step < 0 ? -step : 0;
+        int64_t end = size - step < (int64_t)q->size ? size - step : (int64_t)q->size;
+        if (to >= end || end - to > PASS_MAX_BYTES) return false;
+        g->missing -= pass_add_piece(&g->pieces, value, (uint64_t)(to + step), (uint64_t)to,
+                                     (uint64_t)(end - to));
+        g->oldest = v;
+    }
+    return !g->missing;
+}
+
+/* Does control that comes to `from` get to `to` without a branch? */
+static bool leads_to(const ir_block *from, const ir_block *to) {
+    while (from != to && from->nsucc == 1) from = from->succ[0];
+    return from == to;
+}
+
+/* The same address, made before `at`; NULL: not possible. */
+static ir_inst *find_address(const memopt *w, const query *q, ir_inst *at) {
+    ir_inst *known = ir_arg(at, 1);
+    int64_t step;
+    ir_builder b;
+    if (ir_value_dominates(w->dom, q->address, at)) return q->address;
+    if (known->type != q->address->type) return NULL;
+    pass_find_step(&w->alias, known, q->address, &step);
+    ir_builder_init(&b, w->f);
+    ir_before(&b, at);
+    b.loc = at->loc;
+    ir_inst *bytes = ir_const(w->f, ir_size_type(w->m), (uint64_t)step);
+    return ir_build_ptradd(&b, known, bytes, true);
+}
+
+/* A load like this one, before the store; NULL: it might not have run there. */
+static ir_inst *load_before(const memopt *w, const query *q, ir_inst *load, ir_inst *store) {
+    ir_builder b;
+    ir_inst *address = leads_to(store->block, load->block) ? find_address(w, q, store) : NULL;
+    if (!address) return NULL;
+    ir_builder_init(&b, w->f);
+    ir_before(&b, store);
+    b.loc = load->loc;
+    return ir_build_raw(&b, IR_OP_load, load->type, load->flags, load->imm, 1, &address);
+}
+
+/* What the stores have not written was there before the oldest of them. */
+static bool find_rest(const memopt *w, query *q, gathering *g, ir_inst *load) {
+    ir_inst *store = g->oldest->by;
+    version *last;
+    if (!g->missing) return true;
+    part rest = find_value(w, q, g->oldest->before, store, &last);
+    if (!rest.value) rest = (part){load_before(w, q, load, store), 0};
+    if (!rest.value) return false;
+    pass_add_piece(&g->pieces, rest.value, rest.at, 0, q->size);
+    return true;
+}
+
+/* Can a value be made of the parts and some other of the same type? */
+static bool can_join_with(const memopt *w, const query *q, const gathering *g, ir_inst *other) {
+    pass_pieces whole = g->pieces;
+    if (g->missing) pass_add_piece(&whole, other, 0, 0, q->size);
+    return pass_can_join(w->m, &whole, q->type);
+}
+
+/* The value that stores of parts have left for a load; NULL: it cannot be put together. */
+static ir_inst *join_parts(const memopt *w, query *q, version *now, ir_inst *load) {
+    gathering g;
+    ir_builder b;
+    if (q->size > PASS_MAX_BYTES || !gather(w, q, now, &g)) return NULL;
+    if (!can_join_with(w, q, &g, load) || !find_rest(w, q, &g, load)) return NULL;
+    if (!pass_can_join(w->m, &g.pieces, q->type)) return NULL;
+    ir_builder_init(&b, w->f);
+    ir_before(&b, load);
+    b.loc = load->loc;
+    return pass_join(&b, &g.pieces, q->type);
+}
+
+/* ----------------------------------------------------------------------------- loads and stores */
 
 static bool visit_load(memopt *w, ir_inst *load, version *now) {
     query q = {ir_arg(load, 0), load->type, ir_access_size(w->m, load->type), MAX_STEPS};
     version *last;
     if (is_volatile(load)) return false;
-    ir_inst *value = find_value(w, &q, now, load, &last);
+    const part found = find_value(w, &q, now, load, &last);
+    ir_inst *value = found.value ? build_part(w, &q, &found, load) : NULL;
+    if (!value) value = join_parts(w, &q, now, load);
     ir_map_set(w->scratch, &w->known, key_of(&q, last), value ? value : load);
     if (!value) return false;
-    ir_replace_uses(load, build_as(w, value, load->type, load));
+    ir_replace_uses(load, value);
     ir_remove(load);
     return true;
 }
@@ -262,8 +392,9 @@ static bool visit_store(memopt *w, ir_inst *store) {
     ir_inst *value = ir_arg(store, 0);
     query q = {ir_arg(store, 1), value->type, ir_access_size(w->m, value->type), MAX_STEPS};
     version *v = w->made[store->id];
-    if (is_volatile(store) || held(w, &q, last_writer(w, &q, v->before), store) != value)
-        return false;
+    if (is_volatile(store)) return false;
+    const part there = held(w, &q, last_writer(w, &q, v->before), store);
+    if (there.value != value || there.at) return false;
     v->by = NULL;
     ir_remove(store);
     return true;
@@ -280,16 +411,46 @@ static bool visit_block(memopt *w, ir_block *b) {
     return changed;
 }
 
-/* Does: replaces loads by what was stored or loaded before at the same address, on every path;
- *       removes stores of what is there already.
+static void begin(memopt *w, ir_func *f, ir_arena *scratch) {
+    *w = (memopt){.f = f, .m = f->module, .dom = ir_dominators(f), .scratch = scratch};
+    pass_alias_begin(&w->alias, f, scratch);
+    number_versions(w);
+}
+
+/* Does it read bytes of which a store has just written a part? */
+static bool waits_for_store(const memopt *w, ir_inst *load, version *now) {
+    query q = {ir_arg(load, 0), load->type, ir_access_size(w->m, load->type), MAX_STEPS};
+    const version *v = last_writer(w, &q, now);
+    int64_t step;
+    if (!is_stored(w, &q, v->by, &step)) return false;
+    int64_t size = (int64_t)ir_access_size(w->m, ir_arg(v->by, 0)->type);
+    return q.steps && (step < 0 || step + (int64_t)q.size > size);
+}
+
+uint32_t pass_count_waits(ir_func *f, ir_arena *scratch) {
+    uint32_t n = 0;
+    memopt w;
+    begin(&w, f, scratch);
+    for (uint32_t k = 0; k < w.dom->order.n; k++) {
+        version *now = w.head[w.dom->order.rpo[k]->id];
+        foreach_inst (i, w.dom->order.rpo[k]) {
+            if (pass_writes(i)) now = w.made[i->id];
+            n += i->op == IR_OP_load && waits_for_store(&w, i, now);
+        }
+    }
+    return n;
+}
+
+/* Does: replaces loads by what was stored or loaded before at the same address, on every path, and
+ *       by what stores of parts of it, or of more than it, have left; removes stores of what is
+ *       there already.
  * Needs: equal addresses to be one value (gvn).
  * Leaves: every block reachable; other stores; the control flow graph.
  * Gives up: where one path does not know the value, and after a number of steps. */
 bool pass_memopt(ir_func *f, pass_ctx *cx) {
     bool changed = ir_remove_unreachable(f);
-    memopt w = {.f = f, .m = f->module, .dom = ir_dominators(f), .scratch = cx->scratch};
-    pass_alias_begin(&w.alias, f, cx->scratch);
-    number_versions(&w);
+    memopt w;
+    begin(&w, f, cx->scratch);
     for (uint32_t k = 0; k < w.dom->order.n; k++) changed |= visit_block(&w, w.dom->order.rpo[k]);
     return changed;
 }

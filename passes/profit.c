@@ -13,7 +13,8 @@
 enum {
     LAUNCH = 65536,  /* bytes that a device moves in the time of a launch, about 5 µs */
     REGISTERS = 128, /* words of 32 bits for each item; GPUs have up to 255, CPUs spill to L1 */
-    SPILL = 8        /* bytes per word: out and in again */
+    SPILL = 8,       /* bytes per word: out and in again */
+    WAIT = 160       /* bytes that a processor moves while a load waits for a store */
 };
 
 /* ------------------------------------------------------------------------------------- pressure */
@@ -73,11 +74,12 @@ typedef struct {
     const pass_fuse_request *request;
     ir_ctx *cx;
     ir_module *m;
-    uint32_t most;
+    uint32_t most, waits;
 } member_job;
 
-/* The greatest of the members when they have gone through the passes as the fused kernel has. */
-static void find_own_pressure(void *arg) {
+/* The greatest pressure of the members, and all their waits, when they have gone through the passes
+ * as the fused kernel has. */
+static void look_at_members(void *arg) {
     member_job *j = arg;
     const pass_fuse_request *r = j->request;
     ir_map known = {0};
@@ -91,17 +93,20 @@ static void find_own_pressure(void *arg) {
     foreach_func (f, j->m) {
         uint32_t here = ir_is_declaration(f) ? 0 : find_pressure(f, &j->m->arena);
         if (here > j->most) j->most = here;
+        if (!ir_is_declaration(f)) j->waits += pass_count_waits(f, &j->m->arena);
     }
 }
 
-/* Members are looked at only when it matters. */
-static uint32_t count_excess(const pass_fuse_request *request, const pass_fuse_result *r) {
+/* What the fused kernel has more of than its members, which are looked at only when it matters. */
+static void compare_members(const pass_fuse_request *request, const pass_fuse_result *r,
+                            pass_profit *p) {
     member_job j = {.request = request, .cx = r->module->cx, .most = REGISTERS};
-    if (r->profit.pressure <= REGISTERS) return 0;
-    bool found = ir_try(j.cx, find_own_pressure, &j);
+    if (p->pressure <= REGISTERS && !p->waits) return;
+    bool found = ir_try(j.cx, look_at_members, &j);
     ir_module_free(j.m);
     if (!found) ir_throw(j.cx, j.cx->status);
-    return r->profit.pressure > j.most ? r->profit.pressure - j.most : 0;
+    p->excess = p->pressure > j.most ? p->pressure - j.most : 0;
+    p->waits = p->waits > j.waits ? p->waits - j.waits : 0;
 }
 
 void pass_find_profit(const pass_fuse_request *request, pass_fuse_result *r, ir_arena *scratch) {
@@ -115,7 +120,8 @@ void pass_find_profit(const pass_fuse_request *request, pass_fuse_result *r, ir_
     }
     ir_u128 saved = before > after ? before - after : 0;
     p->bytes = saved > UINT64_MAX ? UINT64_MAX : (uint64_t)saved;
-    p->excess = count_excess(request, r);
-    p->worth = (ir_u128)p->excess * SPILL * pass_range_items(&r->range) <=
-               saved + (ir_u128)p->launches * LAUNCH;
+    p->waits = pass_count_waits(r->kernel, scratch);
+    compare_members(request, r, p);
+    ir_u128 each = (ir_u128)p->excess * SPILL + (ir_u128)p->waits * WAIT;
+    p->worth = each * pass_range_items(&r->range) <= saved + (ir_u128)p->launches * LAUNCH;
 }

@@ -275,10 +275,11 @@ static void check_profit(fuse_job *j) {
     const pass_profit *p = &j->result.profit;
     pass_find_profit(&j->request, &j->result, arena_of(j));
     if (p->worth || j->options.force) return;
-    refuse(j, "fuse.unprofitable",
-           "%u words live at once in each work-item, %u more than there are registers; %u launches "
-           "and %llu bytes of traffic would be saved",
-           p->pressure, p->excess, p->launches, (unsigned long long)p->bytes);
+    refuse(
+        j, "fuse.unprofitable",
+        "%u words live at once in each work-item, %u more than there are registers; %u loads wait "
+        "for stores of a part of them; %u launches and %llu bytes of traffic would be saved",
+        p->pressure, p->excess, p->waits, p->launches, (unsigned long long)p->bytes);
 }
 
 static void optimize_fused(fuse_job *j) {

@@ -3,9 +3,10 @@
  * A kernel reads some buffers wherever it likes and writes others, each at places of one form: the
  * item's own, with strides, shifts, strips, from the end, transposed, by groups; rarely at places
  * that items share.  What it writes it reads at these places only, so that it races with itself
- * only when the form does.  Between the two stand guards, loops with known ends, work-group memory
- * behind barriers.  Indices stay within the buffers.  All ranges come from one number of items, so
- * that many pipelines can be fused; shapes, local sizes and offsets differ.
+ * only when the form does.  In some pipelines, parts of elements are read and written, one after
+ * the other.  Between the two stand guards, loops with known ends, work-group memory behind
+ * barriers.  Indices stay within the buffers.  All ranges come from one number of items, so that
+ * many pipelines can be fused; shapes, local sizes and offsets differ.
  *
  * Text is made, not IR: a finding is a module and a plan that the command can run.
  */
@@ -298,6 +299,7 @@ static void any_sizes(pipe *p) {
     p->offset = pipe_below(p, 10) == 9 ? 1 + pipe_below(p, 8) : 0;
     static const unsigned calm[] = {99, 95, 90, 80, 40};
     p->calm = calm[pipe_below(p, 5)];
+    p->parts = pipe_chance(p, 30) ? 40 : 0;
     p->buffers = MAX_PARAMS + pipe_below(p, MAX_BUFFERS - MAX_PARAMS + 1);
 }
 

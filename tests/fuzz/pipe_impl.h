@@ -60,6 +60,7 @@ typedef struct {
     unsigned used, first_written;  /* sets of buffers: by launches; by the first of them */
     unsigned rounds;               /* of the loop that is being made */
     unsigned items, local, offset; /* of most members */
+    unsigned parts;                /* percent of accesses that are of a part of an element */
     unsigned calm;                 /* percent of the places in a buffer that are those of `home` */
     form home[MAX_BUFFERS];
     kernel kernel[MAX_KERNELS];

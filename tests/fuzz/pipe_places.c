@@ -150,10 +150,42 @@ static unsigned address(pipe *p, unsigned parameter, const form *f, unsigned ind
     return v;
 }
 
+/* A part of an element, and which of its bytes is the first. */
+typedef struct {
+    unsigned type, at;
+} part;
+
+/* The whole, mostly.  Some parts reach over the end, into the next element. */
+static part any_part(pipe *p, const form *f) {
+    static const unsigned smaller[] = {1, 4, 0};
+    unsigned size = types[f->type].size;
+    part x = {f->type, 0};
+    if (p->at == p->end || size == 1 || !pipe_chance(p, p->parts)) return x;
+    x.type = smaller[pipe_below(p, size == 2 ? 1 : size == 4 ? 2 : 3)];
+    unsigned step = types[x.type].size;
+    x.at = pipe_chance(p, 5) ? pipe_below(p, size) : step * pipe_below(p, size / step);
+    return x;
+}
+
+static unsigned part_address(pipe *p, unsigned parameter, const form *f, unsigned index, part x) {
+    unsigned a = address(p, parameter, f, index);
+    if (!x.at) return a;
+    unsigned v = pipe_value(p, "ptr.global");
+    ir_putf(p->out, "ptradd %%v%u, %u\n", a, x.at);
+    return v;
+}
+
+static unsigned align_of(part x) {
+    unsigned align = types[x.type].size;
+    while (x.at % align) align /= 2;
+    return align;
+}
+
 unsigned pipe_load(pipe *p, unsigned parameter, const form *f, unsigned index) {
-    unsigned a = address(p, parameter, f, index), v = pipe_value(p, types[f->type].name);
-    ir_putf(p->out, "load %%v%u align %u\n", a, types[f->type].size);
-    switch (f->type) {
+    part x = any_part(p, f);
+    unsigned a = part_address(p, parameter, f, index, x), v = pipe_value(p, types[x.type].name);
+    ir_putf(p->out, "load %%v%u align %u\n", a, align_of(x));
+    switch (x.type) {
     case 1:
     case 4: return convert(p, "i32", "sext", v);
     case 2: return convert(p, "i32", "trunc", v);
@@ -181,7 +213,12 @@ static unsigned as_type(pipe *p, unsigned type, unsigned v) {
 }
 
 void pipe_store(pipe *p, unsigned parameter, const form *f, unsigned index, unsigned v) {
-    v = as_type(p, f->type, v);
-    unsigned a = address(p, parameter, f, index);
-    ir_putf(p->out, "  store %%v%u, %%v%u align %u\n", v, a, types[f->type].size);
+    unsigned times = p->at < p->end && pipe_chance(p, p->parts) ? 1 + pipe_below(p, 4) : 1;
+    for (unsigned k = 0; k < times; k++) {
+        part x = any_part(p, f);
+        unsigned bits = k ? pipe_with_number(p, "i32", "add", v, 0x01020304 * k) : v;
+        bits = as_type(p, x.type, bits);
+        unsigned a = part_address(p, parameter, f, index, x);
+        ir_putf(p->out, "  store %%v%u, %%v%u align %u\n", bits, a, align_of(x));
+    }
 }

@@ -22,18 +22,8 @@ static void print_kernel(char *to, size_t size, const char *name, const char *op
              n - 1);
 }
 
-typedef struct {
-    unsigned words;
-    bool force;
-    spvf_status want;
-} row;
-
-/* Both read the same words, which the fused kernel would keep. */
-static void check(const row *r) {
-    static char text[1 << 17];
+static void check(const char *text, bool force, spvf_status want) {
     spvf_context *c = new_context();
-    print_kernel(text, sizeof text / 2, "first", "fadd", r->words);
-    print_kernel(text + strlen(text), sizeof text / 2, "second", "fmul", r->words);
     spvf_module *m = load_text(c, text);
     const spvf_range range = {.dims = 1, .global = {1 << 20}};
     const spvf_member members[] = {{m, "first", range}, {m, "second", range}};
@@ -43,10 +33,10 @@ static void check(const row *r) {
                                  .member_count = 2,
                                  .identities = &same,
                                  .identity_count = 1,
-                                 .force = r->force};
+                                 .force = force};
     spvf_fusion *f;
-    cr_expect_eq(spvf_fuse(c, &o, &f), r->want, "%u words: %s", r->words, messages);
-    if (r->want == SPVF_ERROR_REFUSED)
+    cr_expect_eq(spvf_fuse(c, &o, &f), want, "%s", messages);
+    if (want == SPVF_ERROR_REFUSED)
         cr_expect(strstr(messages, "fuse.unprofitable"), "%s", messages);
     spvf_fusion_destroy(f);
     spvf_module_destroy(m);
@@ -54,8 +44,36 @@ static void check(const row *r) {
     cr_assert_eq(bytes_held, 0);
 }
 
+/* Both read the same words, which the fused kernel would keep. */
+static void check_words(unsigned words, bool force, spvf_status want) {
+    static char text[1 << 17];
+    print_kernel(text, sizeof text / 2, "first", "fadd", words);
+    print_kernel(text + strlen(text), sizeof text / 2, "second", "fmul", words);
+    check(text, force, want);
+}
+
 Test(profit, values_that_no_register_holds) {
-    check(&(row){100, false, SPVF_OK});
-    check(&(row){400, false, SPVF_ERROR_REFUSED});
-    check(&(row){400, true, SPVF_OK});
+    check_words(100, false, SPVF_OK);
+    check_words(400, false, SPVF_ERROR_REFUSED);
+    check_words(400, true, SPVF_OK);
+}
+
+#define KERNEL(name, body)                                                                         \
+    "kernel @" name "(%x: ptr.global, %y: ptr.global) {\ne:\n %g: i64 = global_id 0\n"             \
+    " %b: i64 = mul %g, 16\n %p: ptr.global = ptradd %x, %b\n" body " ret\n}\n"
+#define STORE_LANE                                                                                 \
+    " %o: i64 = mul %g, 4\n %z: ptr.global = ptradd %y, %o\n %v: f32 = load %z align 4\n"          \
+    " %q: ptr.global = ptradd %p, 4\n store %v, %q align 4\n"
+#define LOAD_VECTOR                                                                                \
+    " %w: v4f32 = load %p align 16\n %u: v4f32 = fadd %w, %w\n store %u, %p align 16\n"
+#define SOMETIMES(body)                                                                            \
+    " %o: i64 = mul %g, 4\n %z: ptr.global = ptradd %y, %o\n %n: i32 = load %z align 4\n"          \
+    " %t: i1 = slt %n, i32 3\n br %t, some, none\nsome:\n" body " jmp none\nnone:\n"
+
+/* The second reads four words of which the first has stored one. */
+Test(profit, loads_that_wait_for_stores) {
+    check(KERNEL("first", STORE_LANE) KERNEL("second", LOAD_VECTOR), false, SPVF_OK);
+    check(KERNEL("first", STORE_LANE) KERNEL("second", SOMETIMES(LOAD_VECTOR)), false,
+          SPVF_ERROR_REFUSED);
+    check(KERNEL("first", STORE_LANE) KERNEL("second", SOMETIMES(LOAD_VECTOR)), true, SPVF_OK);
 }

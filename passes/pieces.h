@@ -1,0 +1,21 @@
+/* pieces.h — values that are put together from the bytes of others (pieces.c). */
+#ifndef SPVFUSE_PIECES_H
+#define SPVFUSE_PIECES_H
+
+#include "ir/change.h"
+
+/* Where each byte of a value in memory comes from. */
+enum { PASS_MAX_BYTES = 128 };
+typedef struct {
+    ir_inst *from[PASS_MAX_BYTES]; /* NULL: not known */
+    uint8_t at[PASS_MAX_BYTES];    /* which byte of it */
+} pass_pieces;
+
+/* Says that `size` bytes from `to` on are those of v from `at` on, where that is not known yet;
+ * how many of them were not. */
+uint64_t pass_add_piece(pass_pieces *p, ir_inst *v, uint64_t at, uint64_t to, uint64_t size);
+/* Can a value of type t be made of them, and cheaply? */
+bool pass_can_join(const ir_module *m, const pass_pieces *p, ir_type t);
+ir_inst *pass_join(ir_builder *b, const pass_pieces *p, ir_type t);
+
+#endif
