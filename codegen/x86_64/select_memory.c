@@ -116,10 +116,12 @@ static void build_update(ir_builder *b, const memory_rows *r, const ir_inst *use
     x86_build(b, &d);
 }
 
-/* The load x and the store v are each other's only company, and nothing writes between them. */
+/* A scalar is changed: the load x and the store v are each other's only company, and nothing writes
+ * between them. */
 static bool is_update(const ir_inst *v, const ir_inst *x) {
     const ir_inst *sum = ir_arg(v, 0);
-    bool plain = !(v->imm.mem.flags & IR_MEM_VOLATILE) && !ir_is_bool(x->type);
+    bool scalar = !ir_is_vector(x->type) && !ir_is_bool(x->type);
+    bool plain = scalar && !(v->imm.mem.flags & IR_MEM_VOLATILE);
     if (!plain || sum->block != v->block || sum->uses->next || x->uses->next) return false;
     return x86_can_read_later(v, x);
 }
