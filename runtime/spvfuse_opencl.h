@@ -1,4 +1,5 @@
-/* spvfuse_opencl.h — what the OpenCL implementation of spvfuse has besides the specification.
+/* spvfuse_opencl.h — what the OpenCL implementation of spvfuse has besides the specification:
+ * extension cl_spvf_command_buffer_fusion.
  *
  * The commands of a command buffer (cl_khr_command_buffer) run in the order in which they were
  * recorded.  Kernels that follow each other are fused when it is finalized, where that is legal and

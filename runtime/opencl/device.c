@@ -11,7 +11,7 @@
 typedef struct {
     char name[64], vendor[32];
     cl_uint megahertz, vector_bytes;
-    cl_ulong memory, cache;
+    cl_ulong memory, cache, constants;
 } facts;
 
 static struct _cl_device_id device;
@@ -54,6 +54,7 @@ static void read_facts(facts *h) {
     read_processor(h);
     h->memory = (cl_ulong)sysconf(_SC_PHYS_PAGES) * (cl_ulong)sysconf(_SC_PAGESIZE);
     h->cache = cache_size();
+    h->constants = h->memory / 2 < OCL_CONSTANT_MEMORY ? h->memory / 2 : OCL_CONSTANT_MEMORY;
 }
 
 static void open_device(void) {
@@ -128,7 +129,6 @@ static const cl_name_version ils[] = {IL(0), IL(1), IL(2), IL(3), IL(4)};
     X("cl_khr_local_int32_extended_atomics", 1, 0)                                                 \
     X("cl_khr_int64_base_atomics", 1, 0)                                                           \
     X("cl_khr_int64_extended_atomics", 1, 0)                                                       \
-    X("cl_khr_subgroups", 1, 0)                                                                    \
     X("cl_khr_subgroup_extended_types", 1, 0)                                                      \
     X("cl_khr_subgroup_non_uniform_vote", 1, 0)                                                    \
     X("cl_khr_subgroup_ballot", 1, 0)                                                              \
@@ -143,7 +143,8 @@ static const cl_name_version ils[] = {IL(0), IL(1), IL(2), IL(3), IL(4)};
     X("cl_khr_command_buffer", 0, 9)                                                               \
     X("cl_khr_create_command_queue", 1, 0)                                                         \
     X("cl_khr_suggested_local_work_size", 1, 0)                                                    \
-    X("cl_khr_extended_versioning", 1, 0)
+    X("cl_khr_extended_versioning", 1, 0)                                                          \
+    X("cl_spvf_command_buffer_fusion", 1, 0)
 
 #define NAME(name, major, minor) name " "
 static const char extension_names[] = EXTENSIONS(NAME);

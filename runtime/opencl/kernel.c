@@ -1,6 +1,7 @@
 /* kernel.c — kernels: their arguments, and what is known of them.
  *
- * Values lie behind each other in one block of the kernel, each as aligned as its type wants.
+ * A kernel has no references to its arguments (the specification forbids them): a buffer that is
+ * released by everybody is gone, and a launch that would use it is refused.  Values lie behind each other in one block of the kernel, each as aligned as its type wants.
  */
 #include "runtime/opencl/ocl.h"
 
@@ -12,7 +13,7 @@ void ocl_retain_kernel(cl_kernel k) { ocl_retain(&k->object); }
 
 static void free_kernel(cl_kernel k) {
     for (size_t n = 0; n < k->info->arg_count; n++)
-        if (k->args[n].mem) ocl_release_mem(k->args[n].mem);
+        if (k->args[n].mem) ocl_forget_mem(k->args[n].mem);
     free(k->args);
     free(k->values);
     free(k);
@@ -126,7 +127,7 @@ static void copy_args(cl_kernel to, const struct _cl_kernel *from) {
     memcpy(to->args, from->args, from->info->arg_count * sizeof *to->args);
     memcpy(to->values, from->values, from->value_bytes);
     for (size_t n = 0; n < to->info->arg_count; n++)
-        if (to->args[n].mem) ocl_retain_mem(to->args[n].mem);
+        if (to->args[n].mem) ocl_observe_mem(to->args[n].mem);
 }
 
 static cl_kernel CL_API_CALL clone_kernel(cl_kernel from, cl_int *error) {
@@ -160,8 +161,8 @@ static cl_int set_buffer(cl_kernel k, ocl_arg *arg, size_t size, const void *val
     if (value) memcpy(&m, value, sizeof m);
     if (m && (!ocl_is(m, OCL_MEM) || m->context != k->program->context))
         return CL_INVALID_MEM_OBJECT;
-    if (m) ocl_retain_mem(m);
-    if (arg->mem) ocl_release_mem(arg->mem);
+    if (m) ocl_observe_mem(m);
+    if (arg->mem) ocl_forget_mem(arg->mem);
     arg->mem = m;
     arg->pointer = (rt_memory){0};
     return CL_SUCCESS;
@@ -203,7 +204,7 @@ static cl_int CL_API_CALL set_kernel_arg_svm(cl_kernel k, cl_uint n, const void 
     if (n >= k->info->arg_count) return CL_INVALID_ARG_INDEX;
     if (k->info->args[n].kind != SPVF_ARG_BUFFER) return CL_INVALID_ARG_VALUE;
     ocl_arg *arg = &k->args[n];
-    if (arg->mem) ocl_release_mem(arg->mem);
+    if (arg->mem) ocl_forget_mem(arg->mem);
     arg->mem = NULL;
     arg->pointer = (rt_memory){.bytes = (void *)(uintptr_t)value, .size = SIZE_MAX};
     arg->set = true;
@@ -226,26 +227,6 @@ static cl_int CL_API_CALL set_exec_info(cl_kernel k, cl_kernel_exec_info what, s
 
 /* ---------------------------------------------------------------------------------- information */
 
-/* "reqd_work_group_size(8,1,1)" and the like, with spaces between; of a source only. */
-static cl_int give_attributes(const ocl_answer *a, const struct _cl_kernel *k) {
-    char text[160] = "";
-    int n = 0;
-    const spvf_kernel_info *info = k->info;
-    ocl_origin origin = k->program->origin;
-    if (origin == OCL_FROM_IL || origin == OCL_FROM_BINARY) return ocl_give_string(a, text);
-    const uint32_t *required = info->required_local_size, *hint = info->local_size_hint;
-    if (required[0])
-        n += snprintf(text, sizeof text, "reqd_work_group_size(%u,%u,%u)", required[0], required[1],
-                      required[2]);
-    if (hint[0])
-        n += snprintf(text + n, sizeof text - (size_t)n, "%swork_group_size_hint(%u,%u,%u)",
-                      n ? " " : "", hint[0], hint[1], hint[2]);
-    if (info->required_subgroup_size)
-        snprintf(text + n, sizeof text - (size_t)n, "%sintel_reqd_sub_group_size(%u)", n ? " " : "",
-                 info->required_subgroup_size);
-    return ocl_give_string(a, text);
-}
-
 static cl_int CL_API_CALL get_kernel_info(cl_kernel k, cl_kernel_info what, size_t room, void *to,
                                           size_t *size) {
     const ocl_answer a = {room, to, size};
@@ -256,7 +237,7 @@ static cl_int CL_API_CALL get_kernel_info(cl_kernel k, cl_kernel_info what, size
     case CL_KERNEL_REFERENCE_COUNT: return ocl_give_uint(&a, k->object.refs);
     case CL_KERNEL_CONTEXT: return ocl_give_pointer(&a, k->program->context);
     case CL_KERNEL_PROGRAM: return ocl_give_pointer(&a, k->program);
-    case CL_KERNEL_ATTRIBUTES: return give_attributes(&a, k);
+    case CL_KERNEL_ATTRIBUTES: return ocl_give_attributes(&a, k);
     default: return CL_INVALID_VALUE;
     }
 }

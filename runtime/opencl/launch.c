@@ -87,30 +87,38 @@ ocl_launch *ocl_new_launch(cl_command_queue q, cpu_kernel *kernel, size_t count,
     return l;
 }
 
-static void copy_arg(ocl_launch *l, size_t n, const struct _cl_kernel *k) {
+/* False: the buffer is gone. */
+static bool copy_arg(ocl_launch *l, size_t n, const struct _cl_kernel *k) {
     const ocl_arg *from = &k->args[n];
     rt_arg *to = &l->args[n];
     switch (k->info->args[n].kind) {
     case SPVF_ARG_BUFFER:
-        if ((l->mems[n] = from->mem)) ocl_retain_mem(from->mem);
+        if (from->mem && !ocl_revive_mem(from->mem)) return false;
+        l->mems[n] = from->mem;
         l->pointers[n] = from->mem ? from->mem->memory : from->pointer;
         to->buffer = &l->pointers[n];
         break;
     case SPVF_ARG_LOCAL: to->size = from->size; break;
     default: to->bytes = l->values + from->at; to->size = from->size;
     }
+    return true;
 }
 
-static ocl_launch *launch_of(const ocl_request *r, cl_kernel k, const spvf_range *range) {
+/* CL_OUT_OF_HOST_MEMORY; CL_INVALID_KERNEL_ARGS: a buffer is gone. */
+static cl_int make_launch(const ocl_request *r, cl_kernel k, const spvf_range *range,
+                          ocl_launch **out) {
     ocl_launch *l = ocl_new_launch(r->queue, k->native, k->info->arg_count, k->value_bytes, range);
-    if (!l) return NULL;
+    if (!l) return CL_OUT_OF_HOST_MEMORY;
     l->event.type = r->type;
     l->built = k->built;
     l->info = k->info;
     ocl_retain_built(k->built);
     memcpy(l->values, k->values, k->value_bytes);
-    for (size_t n = 0; n < l->count; n++) copy_arg(l, n, k);
-    return l;
+    bool ok = true;
+    for (size_t n = 0; n < l->count && ok; n++) ok = copy_arg(l, n, k);
+    if (!ok) ocl_give_up(&l->event);
+    *out = l;
+    return ok ? CL_SUCCESS : CL_INVALID_KERNEL_ARGS;
 }
 
 /* --------------------------------------------------------------------------------------- checks */
@@ -164,6 +172,27 @@ static cl_int check_local(const struct _cl_kernel *k, const spvf_range *r, bool 
     return items > OCL_MAX_GROUP ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
 }
 
+static uint64_t common_divisor(uint64_t a, uint64_t b) {
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Groups of as many items as the kernel requires: whole ones, wherever there are any. */
+static void choose_local(spvf_range *r, uint64_t items) {
+    uint64_t left = items;
+    for (unsigned d = 0; d < r->dims; d++) {
+        r->local[d] = common_divisor(left, r->global[d]);
+        left /= r->local[d];
+    }
+    if (left == 1) return;
+    r->local[0] = items;
+    for (unsigned d = 1; d < r->dims; d++) r->local[d] = 1;
+}
+
 static spvf_range make_range(cl_uint dims, const size_t *offset, const size_t *global,
                              const size_t *local) {
     spvf_range r = {.dims = dims};
@@ -181,8 +210,10 @@ static cl_int check_range(const struct _cl_kernel *k, cl_uint dims, const size_t
     if (dims < 1 || dims > 3) return CL_INVALID_WORK_DIMENSION;
     *out = make_range(dims, offset, global, local);
     cl_int bad = check_global(out);
-    bool sized = local || k->info->required_local_size[0] || k->native->function->attrs.subgroups;
-    return bad || !sized ? bad : check_local(k, out, local);
+    const uint32_t subgroups = k->native->function->attrs.subgroups;
+    bool required = k->info->required_local_size[0], chosen = !local && !required && subgroups;
+    if (!bad && chosen) choose_local(out, subgroups);
+    return bad || (!local && !required && !chosen) ? bad : check_local(k, out, local || chosen);
 }
 
 /* -------------------------------------------------------------------------------------- entries */
@@ -204,8 +235,9 @@ cl_int ocl_launch_kernel(const ocl_request *r, cl_kernel k, cl_uint dims, const 
     if (!bad && ocl_local_memory(k) > OCL_LOCAL_MEMORY) bad = CL_OUT_OF_RESOURCES;
     if (!bad) bad = ocl_check_order(r);
     if (bad) return bad;
-    ocl_launch *l = launch_of(r, k, &range);
-    if (!l) return CL_OUT_OF_HOST_MEMORY;
+    ocl_launch *l;
+    bad = make_launch(r, k, &range, &l);
+    if (bad) return bad;
     if (is_empty(&range)) l->event.event.run = NULL;
     return ocl_submit(r, &l->event);
 }
@@ -254,7 +286,7 @@ static cl_int CL_API_CALL suggest_local_size(cl_command_queue q, cl_kernel k, cl
     ir_arena_init(&s.scratch, &cx);
     bool ok = ir_try(&cx, choose_size, &s);
     ir_arena_free(&s.scratch);
-    for (cl_uint d = 0; ok && d < dims; d++) out[d] = local[d];
+    for (cl_uint d = 0; ok && d < dims; d++) out[d] = range.local[d] ? range.local[d] : local[d];
     return ok ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }
 

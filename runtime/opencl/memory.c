@@ -64,18 +64,35 @@ static cl_mem new_mem(cl_context c, cl_mem_flags flags, rt_memory memory) {
     m->context = c;
     m->flags = flags;
     m->memory = memory;
+    atomic_init(&m->observers, 1);
     ocl_retain_context(c);
     return m;
 }
 
 void ocl_retain_mem(cl_mem m) { ocl_retain(&m->object); }
 
+void ocl_observe_mem(cl_mem m) {
+    atomic_fetch_add_explicit(&m->observers, 1, memory_order_relaxed);
+}
+
+void ocl_forget_mem(cl_mem m) {
+    if (atomic_fetch_sub_explicit(&m->observers, 1, memory_order_acq_rel) == 1) free(m);
+}
+
+bool ocl_revive_mem(cl_mem m) {
+    uint32_t refs = atomic_load_explicit(&m->object.refs, memory_order_relaxed);
+    while (refs && !atomic_compare_exchange_weak(&m->object.refs, &refs, refs + 1)) continue;
+    return refs;
+}
+
+/* The handle is none any more, although somebody may observe what it was. */
 static void free_mem(cl_mem m) {
     ocl_forget_mappings(m);
     ocl_call_destructors(m->destructors, m);
     if (m->owned) free(m->memory.bytes);
     ocl_release_context(m->context);
-    free(m);
+    m->object.kind = OCL_NOTHING;
+    ocl_forget_mem(m);
 }
 
 /* A sub-buffer has no sub-buffers. */

@@ -15,6 +15,7 @@
  *   program.c    programs: what they come from, what is known of them
  *   build.c      … and how they are built, compiled and linked (build.h has the parts)
  *   kernel.c     kernels and their arguments
+ *   attributes.c … and what stands before them in the source
  *   launch.c     … and running them
  *   command_buffer.c, command_fuse.c   commands that are recorded, and fused
  *
@@ -87,7 +88,8 @@ typedef enum {
     OCL_PROGRAM,
     OCL_KERNEL,
     OCL_EVENT,
-    OCL_COMMAND_BUFFER
+    OCL_COMMAND_BUFFER,
+    OCL_NOTHING /* what was a buffer */
 } ocl_kind;
 
 typedef struct {
@@ -121,11 +123,16 @@ struct _cl_device_id {
 
 #define OCL_VERSION_TEXT "0.1"
 
-/* Limits of the device, and what it likes. */
+/* Limits of the device, and what it likes.  Memory of constants is memory like other, and no launch
+ * is refused for it: programs fill as much as is announced, to copy it or to try it out, so that
+ * is what a processor's caches can hold. */
 enum {
     OCL_MAX_GROUP = 4096,
     OCL_GROUP_MULTIPLE = 16,
     OCL_LOCAL_MEMORY = 256 << 10,
+    OCL_CONSTANT_MEMORY = 64 << 20,
+    OCL_MAX_CONSTANTS = 256, /* arguments; as many pointers fit in the parameters twice */
+    OCL_GLOBAL_VARIABLES = 1 << 20,
     OCL_MAX_PARAMETERS = 4096
 };
 
@@ -235,9 +242,16 @@ struct _cl_mem {
     _Atomic uint32_t maps;
     ocl_mapping *mappings; /* of it and its sub-buffers; the context's lock is for them */
     ocl_destructor *_Atomic destructors;
+    _Atomic uint32_t observers; /* arguments of kernels, and one for all references */
 };
 void ocl_retain_mem(cl_mem m);
 void ocl_release_mem(cl_mem m);
+/* An observer keeps no more of a buffer than what tells that it is gone: a kernel must not keep the
+ * buffers that are its arguments. */
+void ocl_observe_mem(cl_mem m);
+void ocl_forget_mem(cl_mem m);
+/* Takes a reference of an observed buffer; false: it is gone. */
+bool ocl_revive_mem(cl_mem m);
 /* The buffer that has the bytes. */
 static inline cl_mem ocl_root(cl_mem m) { return m->parent ? m->parent : m; }
 /* Not above ocl_max_allocation(), at a multiple of IR_LOCAL_ALIGN, given back with free().  NULL:
@@ -369,7 +383,7 @@ void ocl_release_built(ocl_built *b);
 /* An argument that has been set: exactly as rt_arg says, with its own copy of the bytes. */
 typedef struct {
     bool set;
-    cl_mem mem;        /* a buffer; may be NULL */
+    cl_mem mem;        /* a buffer, which is observed; may be NULL */
     rt_memory pointer; /* … or shared virtual memory */
     uint64_t size;     /* of the value, or of local memory */
     uint32_t at;       /* of the value in `values` */
@@ -459,6 +473,8 @@ cl_int ocl_give_bool(const ocl_answer *a, bool yes);
 cl_int ocl_give_pointer(const ocl_answer *a, const void *p);
 cl_int ocl_give_string(const ocl_answer *a, const char *s); /* NULL: "" */
 cl_int ocl_give_properties(const ocl_answer *a, const ocl_properties *p);
+/* CL_KERNEL_ATTRIBUTES.  (attributes.c) */
+cl_int ocl_give_attributes(const ocl_answer *a, cl_kernel k);
 /* The extensions: names, or a list with versions.  (device.c) */
 cl_int ocl_give_extensions(const ocl_answer *a, bool versions);
 

@@ -138,6 +138,7 @@ static bool run_clang(compilation *c, bool optimizer) {
     ADD(c, &words, "-Wno-unused-command-line-argument", o->optimize ? "-O2" : "-O0");
     if (!optimizer) ADD(c, &words, "-Xclang", "-disable-llvm-passes");
     if (!o->has_std) ADD(c, &words, "-cl-std=CL1.2");
+    if (!o->is_c1) ADD(c, &words, "-D__opencl_c_subgroups=1");
     ADD(c, &words, "-I", c->include);
     for (uint32_t k = 0; k < o->words.n; k++) ADD(c, &words, o->words.data[k]);
     if (c->tools->translator)

@@ -1,6 +1,6 @@
 /* device_test.c — the device: how it is found, what it says of itself, sub-devices, and its clock.
  */
-#include "tests/opencl/opencl.h"
+#include "tests/opencl/programs.h"
 
 TestSuite(device, .init = begin_opencl, .fini = end_opencl);
 
@@ -244,6 +244,145 @@ Test(device, group_sizes) {
     SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof each, each, NULL));
     cr_expect_geq(most, 1);
     for (int d = 0; d < 3; d++) cr_expect(each[d] >= 1 && each[d] <= most);
+}
+
+/* Names of the Khronos registry (cl.xml, 2026); others are for what is ours. */
+Test(device, registered_extensions) {
+    static const char registered[] =
+        " cl_khr_icd cl_khr_il_program cl_khr_spirv_no_integer_wrap_decoration"
+        " cl_khr_byte_addressable_store cl_khr_fp64 cl_khr_fp16 cl_khr_global_int32_base_atomics"
+        " cl_khr_global_int32_extended_atomics cl_khr_local_int32_base_atomics"
+        " cl_khr_local_int32_extended_atomics cl_khr_int64_base_atomics"
+        " cl_khr_int64_extended_atomics cl_khr_subgroups cl_khr_subgroup_extended_types"
+        " cl_khr_subgroup_non_uniform_vote cl_khr_subgroup_ballot"
+        " cl_khr_subgroup_non_uniform_arithmetic cl_khr_subgroup_shuffle"
+        " cl_khr_subgroup_shuffle_relative cl_khr_subgroup_clustered_reduce"
+        " cl_khr_subgroup_rotate cl_khr_work_group_uniform_arithmetic cl_khr_integer_dot_product"
+        " cl_khr_expect_assume cl_khr_command_buffer cl_khr_create_command_queue"
+        " cl_khr_suggested_local_work_size cl_khr_extended_versioning ";
+    char names[2048], word[80];
+    SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_EXTENSIONS, sizeof names, names, NULL));
+    cr_expect(strstr(names, "cl_spvf_command_buffer_fusion "));
+    for (char *name = strtok(names, " "); name; name = strtok(NULL, " ")) {
+        snprintf(word, sizeof word, " %s ", name);
+        cr_expect(strstr(registered, word) || !strncmp(name, "cl_spvf_", 8), "%s", name);
+    }
+}
+
+/* ---------------------------------------------------------- what is announced, and that it runs */
+
+static size_t size_of(cl_device_info what) {
+    size_t n;
+    SUCCEEDS(clGetDeviceInfo(ocl.device, what, sizeof n, &n, NULL));
+    return n;
+}
+
+static cl_mem new_ints(size_t n) {
+    return MAKE(clCreateBuffer(ocl.context, 0, n * sizeof(cl_int), NULL, &error));
+}
+
+static cl_int first_int(cl_mem m) {
+    cl_int got = -1;
+    SUCCEEDS(clEnqueueReadBuffer(ocl.queue, m, CL_TRUE, 0, sizeof got, &got, 0, NULL, NULL));
+    return got;
+}
+
+/* The largest group along each dimension, with all of the local memory. */
+Test(device, largest_groups) {
+    cl_program p = built("kernel void k(global int *out, local int *l, int last) {\n"
+                         "  int i = get_local_linear_id();\n"
+                         "  l[last - i] = i + 5;\n"
+                         "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+                         "  out[i] = l[i];\n"
+                         "}\n",
+                         "-cl-std=CL3.0");
+    cl_kernel k = MAKE(clCreateKernel(p, "k", &error));
+    const size_t local = ulong_of(CL_DEVICE_LOCAL_MEM_SIZE);
+    const cl_int last = (cl_int)(local / sizeof last) - 1;
+    size_t each[3];
+    cl_mem out = new_ints(size_of(CL_DEVICE_MAX_WORK_GROUP_SIZE));
+    SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof each, each, NULL));
+    SUCCEEDS(clSetKernelArg(k, 0, sizeof out, &out));
+    SUCCEEDS(clSetKernelArg(k, 1, local, NULL));
+    FAILS(CL_OUT_OF_RESOURCES, clSetKernelArg(k, 1, local + 1, NULL));
+    SUCCEEDS(clSetKernelArg(k, 2, sizeof last, &last));
+    for (int d = 0; d < 3; d++) {
+        size_t size[3] = {1, 1, 1};
+        size[d] = each[d];
+        SUCCEEDS(clEnqueueNDRangeKernel(ocl.queue, k, 3, NULL, size, size, 0, NULL, NULL));
+        SUCCEEDS(clFinish(ocl.queue));
+        size[d]++;
+        FAILS(CL_INVALID_WORK_ITEM_SIZE,
+              clEnqueueNDRangeKernel(ocl.queue, k, 3, NULL, size, size, 0, NULL, NULL));
+    }
+    SUCCEEDS(clReleaseMemObject(out));
+    SUCCEEDS(clReleaseKernel(k));
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+/* All of the parameters, among them as many buffers of constants as there may be. */
+Test(device, largest_parameters) {
+    const cl_uint constants = uint_of(CL_DEVICE_MAX_CONSTANT_ARGS);
+    const size_t rest = size_of(CL_DEVICE_MAX_PARAMETER_SIZE) - 8 * (size_t)(constants + 1);
+    char *source = malloc(64 * (size_t)constants + 1024), *at = source;
+    cr_assert_leq(8 * (constants + 1), size_of(CL_DEVICE_MAX_PARAMETER_SIZE));
+    at += sprintf(at, "typedef struct { int a[%zu]; } rest;\nkernel void k(rest r", rest / 4);
+    for (cl_uint n = 0; n < constants; n++) at += sprintf(at, ", constant int *c%u", n);
+    at += sprintf(at, ", global int *out) {\n  *out = r.a[%zu]", rest / 4 - 1);
+    for (cl_uint n = 0; n < constants; n++) at += sprintf(at, " + *c%u", n);
+    sprintf(at, ";\n}\n");
+    cl_program p = built(source, NULL);
+    cl_kernel k = MAKE(clCreateKernel(p, "k", &error));
+    const cl_int three = 3;
+    cl_int *values = calloc(1, rest);
+    cl_mem out = new_ints(1),
+           in = MAKE(clCreateBuffer(ocl.context, CL_MEM_COPY_HOST_PTR, sizeof three,
+                                    (void *)(uintptr_t)&three, &error));
+    values[rest / 4 - 1] = 10;
+    SUCCEEDS(clSetKernelArg(k, 0, rest, values));
+    for (cl_uint n = 0; n < constants; n++) SUCCEEDS(clSetKernelArg(k, 1 + n, sizeof in, &in));
+    SUCCEEDS(clSetKernelArg(k, 1 + constants, sizeof out, &out));
+    SUCCEEDS(clEnqueueTask(ocl.queue, k, 0, NULL, NULL));
+    cr_expect_eq(first_int(out), (cl_int)(10 + 3 * constants));
+    SUCCEEDS(clReleaseMemObject(in));
+    SUCCEEDS(clReleaseMemObject(out));
+    SUCCEEDS(clReleaseKernel(k));
+    SUCCEEDS(clReleaseProgram(p));
+    free(values);
+    free(source);
+}
+
+/* A buffer of constants, and a variable of the program, as large as they may be. */
+Test(device, largest_memory) {
+    char source[512];
+    const size_t constants = ulong_of(CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE) / sizeof(cl_int);
+    const size_t variable = size_of(CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE) / sizeof(cl_int);
+    cr_expect_leq(ulong_of(CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE), (cl_ulong)256 << 20);
+    cr_expect_leq(ulong_of(CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE),
+                  ulong_of(CL_DEVICE_MAX_MEM_ALLOC_SIZE));
+    snprintf(source, sizeof source,
+             "global int v[%zu];\n"
+             "kernel void k(constant int *c, ulong last, global int *out) {\n"
+             "  v[%zu] = c[last] + 1;\n"
+             "  *out = v[%zu];\n"
+             "}\n",
+             variable, variable - 1, variable - 1);
+    cl_program p = built(source, "-cl-std=CL3.0");
+    cl_kernel k = MAKE(clCreateKernel(p, "k", &error));
+    cl_mem in = new_ints(constants), out = new_ints(1);
+    const cl_int seven = 7;
+    const cl_ulong last = constants - 1;
+    SUCCEEDS(clEnqueueFillBuffer(ocl.queue, in, &seven, sizeof seven, last * sizeof seven,
+                                 sizeof seven, 0, NULL, NULL));
+    SUCCEEDS(clSetKernelArg(k, 0, sizeof in, &in));
+    SUCCEEDS(clSetKernelArg(k, 1, sizeof last, &last));
+    SUCCEEDS(clSetKernelArg(k, 2, sizeof out, &out));
+    SUCCEEDS(clEnqueueTask(ocl.queue, k, 0, NULL, NULL));
+    cr_expect_eq(first_int(out), 8);
+    SUCCEEDS(clReleaseMemObject(in));
+    SUCCEEDS(clReleaseMemObject(out));
+    SUCCEEDS(clReleaseKernel(k));
+    SUCCEEDS(clReleaseProgram(p));
 }
 
 /* ---------------------------------------------------------------------------- sub-devices, time */

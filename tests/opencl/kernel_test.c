@@ -256,6 +256,76 @@ Test(kernel, exec_info) {
     SUCCEEDS(clReleaseKernel(k));
 }
 
+/* ------------------------------------------------------------------- buffers that are arguments */
+
+static void CL_CALLBACK note_end(cl_mem m, void *ended) {
+    (void)m;
+    *(volatile bool *)ended = true;
+}
+
+/* Buffers have no references by kernels: they go when everybody else has released them. */
+Test(kernel, holds_no_buffer) {
+    cl_kernel k = new_kernel("all");
+    volatile bool ended = false;
+    cl_mem constants = new_constants(100), replaced = new_constants(7);
+    SUCCEEDS(clSetMemObjectDestructorCallback(constants, note_end, (void *)(uintptr_t)&ended));
+    set_all(k, buffer, replaced);
+    set_all(k, buffer, constants);
+    cl_kernel copy = MAKE(clCloneKernel(k, &error));
+    TELLS(cl_uint, 1, clGetMemObjectInfo, constants, CL_MEM_REFERENCE_COUNT);
+    TELLS(cl_uint, 1, clGetMemObjectInfo, replaced, CL_MEM_REFERENCE_COUNT);
+    SUCCEEDS(clReleaseMemObject(constants));
+    cr_expect(ended);
+    SUCCEEDS(clReleaseMemObject(replaced));
+    SUCCEEDS(clReleaseKernel(k));
+    SUCCEEDS(clReleaseKernel(copy));
+}
+
+/* … and launches that would use them are refused, whatever has the memory now. */
+Test(kernel, buffers_that_are_gone) {
+    cl_kernel k = new_kernel("all");
+    cl_mem constants = new_constants(100), part = sub_buffer(512, 8);
+    set_all(k, buffer, constants);
+    SUCCEEDS(clReleaseMemObject(constants));
+    cl_mem others[16];
+    for (int n = 0; n < 16; n++) others[n] = new_constants(n);
+    cl_kernel copy = MAKE(clCloneKernel(k, &error));
+    FAILS(CL_INVALID_KERNEL_ARGS, run(k));
+    FAILS(CL_INVALID_KERNEL_ARGS, run(copy));
+    FAILS(CL_INVALID_MEM_OBJECT, set(k, 1, sizeof constants, &constants));
+    FAILS(CL_INVALID_MEM_OBJECT, clRetainMemObject(constants));
+    FAILS(CL_INVALID_MEM_OBJECT, clReleaseMemObject(constants));
+    SUCCEEDS(set(k, 1, sizeof others[5], &others[5]));
+    expect_result(k, buffer, 23);
+    SUCCEEDS(set(k, 1, sizeof part, &part));
+    SUCCEEDS(clReleaseMemObject(part));
+    FAILS(CL_INVALID_KERNEL_ARGS, run(k));
+    for (int n = 0; n < 16; n++) SUCCEEDS(clReleaseMemObject(others[n]));
+    SUCCEEDS(clReleaseKernel(k));
+    SUCCEEDS(clReleaseKernel(copy));
+}
+
+/* A launch has references of its own: buffers that it was given may be released at once. */
+Test(kernel, launches_hold_buffers) {
+    volatile bool ended = false;
+    cl_kernel k = new_kernel("all");
+    cl_mem constants = new_constants(100);
+    cl_event go = user_event();
+    cl_int got = 0;
+    SUCCEEDS(clSetMemObjectDestructorCallback(constants, note_end, (void *)(uintptr_t)&ended));
+    set_all(k, buffer, constants);
+    SUCCEEDS(clEnqueueBarrierWithWaitList(ocl.queue, 1, &go, NULL));
+    SUCCEEDS(run(k));
+    SUCCEEDS(clReleaseMemObject(constants));
+    cr_expect(!ended);
+    SUCCEEDS(clSetUserEventStatus(go, CL_COMPLETE));
+    SUCCEEDS(clEnqueueReadBuffer(ocl.queue, buffer, CL_TRUE, 0, sizeof got, &got, 0, NULL, NULL));
+    cr_expect_eq(got, 118);
+    cr_expect(ended);
+    SUCCEEDS(clReleaseEvent(go));
+    SUCCEEDS(clReleaseKernel(k));
+}
+
 /* --------------------------------------------------------------------------------------- clones */
 
 Test(kernel, clone) {
@@ -264,7 +334,6 @@ Test(kernel, clone) {
     cl_mem constants = new_constants(100);
     set_all(k, buffer, constants);
     cl_kernel copy = MAKE(clCloneKernel(k, &error));
-    SUCCEEDS(clReleaseMemObject(constants));
     SUCCEEDS(set(k, 3, sizeof n, &n));
     SUCCEEDS(clSetKernelArgSVMPointer(k, 1, NULL));
     expect_result(copy, buffer, 118);
@@ -272,6 +341,7 @@ Test(kernel, clone) {
     SUCCEEDS(clReleaseKernel(k));
     expect_result(copy, buffer, 118);
     TELLS(cl_uint, 1, clGetKernelInfo, copy, CL_KERNEL_REFERENCE_COUNT);
+    SUCCEEDS(clReleaseMemObject(constants));
     SUCCEEDS(clReleaseKernel(copy));
 }
 
@@ -319,6 +389,55 @@ Test(kernel, attributes) {
     required = new_kernel("required");
     expect_text(required, CL_KERNEL_ATTRIBUTES, "");
     SUCCEEDS(clReleaseKernel(required));
+}
+
+static void expect_attributes(cl_program p, const char *name, const char *wanted) {
+    cl_kernel k = MAKE(clCreateKernel(p, name, &error));
+    expect_text(k, CL_KERNEL_ATTRIBUTES, wanted);
+    SUCCEEDS(clReleaseKernel(k));
+}
+
+/* A hint of a type for every type that vectors have; SPIR-V does not know signs, the source does. */
+Test(kernel, vector_hints) {
+    static const char *const types[] = {"char", "uchar", "short", "ushort", "int",   "uint",
+                                        "long", "ulong", "half",  "float",  "double"};
+    static const char *const sizes[] = {"", "2", "3", "4", "8", "16"};
+    char text[16384] = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n", name[16], wanted[64];
+    size_t n = strlen(text);
+    for (int t = 0; t < 11; t++)
+        for (int s = 0; s < 6; s++)
+            n += (size_t)snprintf(text + n, sizeof text - n,
+                                  "%s __attribute__((vec_type_hint(%s%s))) void k%d_%d(int x) {}\n",
+                                  s & 1 ? "kernel" : "__kernel", types[t], sizes[s], t, s);
+    cl_program p = built(text, NULL);
+    for (int t = 0; t < 11; t++)
+        for (int s = 0; s < 6; s++) {
+            snprintf(name, sizeof name, "k%d_%d", t, s);
+            snprintf(wanted, sizeof wanted, "vec_type_hint(%s%s)", types[t], sizes[s]);
+            expect_attributes(p, name, wanted);
+        }
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+/* All kinds in one kernel, spelt in several ways, and with none that is another kernel's. */
+Test(kernel, several_attributes) {
+    cl_program p =
+        built("kernel void none() {}\n"
+              "__attribute__((vec_type_hint(uint4), reqd_work_group_size(2, 1, 1)))\n"
+              "__attribute__((work_group_size_hint(2, 1, 1))) kernel void all(global uint4 *a) {}\n"
+              "kernel __attribute__(( __vec_type_hint__ ( unsigned short ) )) void spelt() {}\n"
+              "kernel __attribute__((vec_type_hint(short))) void uspelt() {}\n"
+              "#define HINT(t) kernel __attribute__((vec_type_hint(t)))\n"
+              "HINT(int8) void macro() {}\n",
+              NULL);
+    expect_attributes(p, "none", "");
+    expect_attributes(p, "all",
+                      "reqd_work_group_size(2,1,1) work_group_size_hint(2,1,1) "
+                      "vec_type_hint(uint4)");
+    expect_attributes(p, "spelt", "vec_type_hint(ushort)");
+    expect_attributes(p, "uspelt", "vec_type_hint(short)");
+    expect_attributes(p, "macro", "vec_type_hint(int8)");
+    SUCCEEDS(clReleaseProgram(p));
 }
 
 typedef struct {

@@ -14,7 +14,6 @@ TestSuite(subgroup, .init = begin_opencl, .fini = end_opencl);
 /* -------------------------------------------------------------------------------- announcements */
 
 static const char *const extensions[] = {
-    "cl_khr_subgroups",
     "cl_khr_subgroup_extended_types",
     "cl_khr_subgroup_non_uniform_vote",
     "cl_khr_subgroup_ballot",
@@ -50,6 +49,26 @@ Test(subgroup, announced) {
                   extensions[k]);
     }
     cr_expect(!strstr(names, "named_barrier"));
+}
+
+/* Items of a group run one after the other: what waits for another one waits forever.  That is
+ * what cl_khr_subgroups promises and sub-groups of OpenCL 3.0 do not. */
+Test(subgroup, progress) {
+    char names[2048];
+    TELLS(cl_bool, CL_FALSE, clGetDeviceInfo, ocl.device,
+          CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS);
+    SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_EXTENSIONS, sizeof names, names, NULL));
+    cr_expect(!strstr(names, "cl_khr_subgroups "));
+    for (int version = 2; version < 4; version++) {
+        cl_program p = built("#ifdef cl_khr_subgroups\n#error progress\n#endif\n"
+                             "kernel void k(global int *out) {\n"
+                             "  *out = sub_group_reduce_add(*out + 3) + get_num_sub_groups();\n"
+                             "}\n",
+                             version == 2 ? "-cl-std=CL2.0" : "-cl-std=CL3.0");
+        cl_kernel k = MAKE(clCreateKernel(p, "k", &error));
+        SUCCEEDS(clReleaseKernel(k));
+        SUCCEEDS(clReleaseProgram(p));
+    }
 }
 
 Test(subgroup, versions) {
@@ -394,10 +413,43 @@ Test(subgroup, required_number) {
     SUCCEEDS(clEnqueueNDRangeKernel(ocl.queue, k, 1, NULL, &global, &six, 0, NULL, NULL));
     FAILS(CL_INVALID_WORK_GROUP_SIZE,
           clEnqueueNDRangeKernel(ocl.queue, k, 1, NULL, &global, &four, 0, NULL, NULL));
-    FAILS(CL_INVALID_WORK_GROUP_SIZE,
-          clEnqueueNDRangeKernel(ocl.queue, k, 1, NULL, &global, NULL, 0, NULL, NULL));
+    SUCCEEDS(clEnqueueNDRangeKernel(ocl.queue, k, 1, NULL, &global, NULL, 0, NULL, NULL));
     SUCCEEDS(clReleaseKernel(k));
     SUCCEEDS(clReleaseProgram(p));
+}
+
+typedef cl_int CL_API_CALL suggest(cl_command_queue q, cl_kernel k, cl_uint dims,
+                                   const size_t *offset, const size_t *global, size_t *local);
+
+/* Without a local size it is chosen: six items, in groups that are whole where that can be. */
+Test(subgroup, chosen_number) {
+    static const struct {
+        size_t global[3], local[3];
+    } rows[] = {{{12, 1, 1}, {6, 1, 1}}, {{4, 9, 1}, {2, 3, 1}},  {{5, 7, 12}, {1, 1, 6}},
+                {{6, 0, 6}, {6, 1, 1}},  {{35, 1, 1}, {6, 1, 1}}, {{2, 2, 2}, {6, 1, 1}}};
+    size_t local[3];
+    suggest *f;
+    cl_program whole = make_six(), any = make_six();
+    find_entry("clGetKernelSuggestedLocalWorkSizeKHR", &f);
+    build(any, NULL);
+    build(whole, "-cl-uniform-work-group-size");
+    cl_kernel k = MAKE(clCreateKernel(any, "k", &error));
+    cl_kernel w = MAKE(clCreateKernel(whole, "k", &error));
+    for (int n = 0; n < 6; n++) {
+        const size_t *global = rows[n].global;
+        SUCCEEDS(clEnqueueNDRangeKernel(ocl.queue, k, 3, NULL, global, NULL, 0, NULL, NULL));
+        FAILS(n < 4 ? CL_SUCCESS : CL_INVALID_WORK_GROUP_SIZE,
+              clEnqueueNDRangeKernel(ocl.queue, w, 3, NULL, global, NULL, 0, NULL, NULL));
+        if (!global[1]) continue;
+        SUCCEEDS(f(ocl.queue, k, 3, NULL, global, local));
+        cr_expect(memcmp(local, rows[n].local, sizeof local) == 0, "row %d: %zu %zu %zu", n,
+                  local[0], local[1], local[2]);
+    }
+    SUCCEEDS(clFinish(ocl.queue));
+    SUCCEEDS(clReleaseKernel(k));
+    SUCCEEDS(clReleaseKernel(w));
+    SUCCEEDS(clReleaseProgram(any));
+    SUCCEEDS(clReleaseProgram(whole));
 }
 
 /* A size that the device has not does no harm where nothing depends on it. */
