@@ -14,7 +14,8 @@
  * Order: a command waits for the events that it is given, in an in-order queue for the command
  * before it, and for earlier commands, of any queue, that use its buffers: for those that write
  * when it reads, for all when it writes.  Which arguments a kernel writes to is read off the
- * kernel.
+ * kernel.  Buffers that share bytes of the program's memory count as the same, also those of two
+ * devices; memory that is read to or written from does not count.
  *
  * Ownership: what is destroyed lives on until the commands that use it have ended.  A program keeps
  * nothing of the module that it was made from.  A context is not needed any more once a device is
@@ -57,7 +58,9 @@ SPVF_API const spvf_kernel_info *spvf_program_kernel(const spvf_program *program
 
 typedef enum {
     SPVF_COPY_HOST = 0, /* `host` is copied; NULL: memory comes when it is used */
-    SPVF_USE_HOST = 1   /* the buffer is that memory, which outlives it; device cpu only */
+    /* The buffer is that memory, which outlives it; device cpu only.  Several buffers may be the
+     * same memory, or share some of it: addresses decide what depends on what. */
+    SPVF_USE_HOST = 1
 } spvf_buffer_flags;
 
 SPVF_API spvf_status spvf_buffer_create(spvf_device *device, size_t size, void *host,
@@ -220,7 +223,8 @@ SPVF_API spvf_status spvf_graph_run(spvf_graph *graph, spvf_queue *queue, const 
 /* For the runs to come.  The new value has as many bytes as the old one. */
 SPVF_API spvf_status spvf_graph_set_value(spvf_graph *graph, size_t index, size_t arg,
                                           const void *bytes, size_t size);
-/* Wherever the old buffer was; the new one has the same size, and is not in the graph yet. */
+/* Wherever the old buffer was; the new one has the same size, and shares no memory with others of
+ * the graph; nor does the old one, when launches have been fused. */
 SPVF_API spvf_status spvf_graph_set_buffer(spvf_graph *graph, spvf_buffer *old, spvf_buffer *now);
 
 /* ------------------------------------------------------------------------------------------ fusing

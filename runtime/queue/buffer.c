@@ -15,6 +15,17 @@ void buf_release(spvf_buffer *b) {
     dev_release(d);
 }
 
+spvf_buffer *buf_of(rt_resource *r) {
+    return (spvf_buffer *)(void *)((char *)r - offsetof(spvf_buffer, resource));
+}
+
+rt_memory buf_place(const spvf_buffer *b) { return b->host; }
+
+/* From here on somebody may know where it lies, and make other buffers of that memory. */
+static void show(spvf_buffer *b) {
+    rt_resource_place(rt_scheduler_get(), &b->resource, b->host.bytes, b->size);
+}
+
 /* ------------------------------------------------------------------------------------------ making
  *
  * Memory without contents comes when it is used first: what fusion makes away with is never there.
@@ -58,6 +69,7 @@ static spvf_status fill(spvf_buffer *b, void *host, uint32_t flags) {
         return host ? dev_run(b->device, allocate, &(making){b, host}) : SPVF_OK;
     b->host = (rt_memory){host, b->size};
     b->memory = &b->host;
+    show(b);
     return SPVF_OK;
 }
 
@@ -89,7 +101,9 @@ static void need(spvf_buffer *b, const char *cause) {
 
 void spvf_buffer_destroy(spvf_buffer *b) {
     if (!b) return;
-    need(b, "a buffer of what is being fused is destroyed");
+    fus_begin(b->device);
+    if (b->fusing) fus_need_queue(b->fusing, "a buffer of what is being fused is destroyed");
+    fus_end(b->device);
     buf_release(b);
 }
 
@@ -97,7 +111,9 @@ size_t spvf_buffer_size(const spvf_buffer *b) { return b ? b->size : 0; }
 
 void *spvf_buffer_address(spvf_buffer *b) {
     if (b) need(b, "the program wants the address of a buffer");
-    return b && b->device->machine && buf_prepare(b) == SPVF_OK ? b->host.bytes : NULL;
+    if (!b || !b->device->machine || buf_prepare(b) != SPVF_OK) return NULL;
+    show(b);
+    return b->host.bytes;
 }
 
 /* ----------------------------------------------------------------------------- reading, writing */

@@ -26,6 +26,7 @@ typedef struct {
     uint32_t member, param; /* one that writes, if there is one */
     uintptr_t begin, end;
     bool writes;
+    bool internal; /* all that are given this address are */
 } place;
 
 /* Links that are to become one kernel. */
@@ -95,6 +96,7 @@ static spvf_identity pair(const place *a, const place *b) {
 static void join(place *to, const place *p) {
     if (p->begin < to->begin) to->begin = p->begin;
     if (p->end > to->end) to->end = p->end;
+    to->internal &= p->internal;
     if (!p->writes || to->writes) return;
     to->member = p->member;
     to->param = p->param;
@@ -156,7 +158,7 @@ static bool is_used_outside(const attempt *t, const place *p) {
 static void find_promotions(attempt *t) {
     for (uint32_t k = 0; k < t->places.n; k++) {
         const place *p = &t->places.data[k];
-        if (!p->arg->internal || is_used_outside(t, p)) continue;
+        if (!p->internal || is_used_outside(t, p)) continue;
         *ir_push(&t->arena, &t->promotions) =
             (spvf_promotion){.member = p->member, .param = p->param, .kind = p->arg->promote};
     }
@@ -168,8 +170,13 @@ static void add_arg(attempt *t, uint32_t member, uint32_t param) {
     const rt_chain_link *l = link_of(t, member);
     const rt_chain_arg *a = &l->args[param];
     if (a->memory)
-        *ir_push(&t->arena, &t->places) =
-            (place){a, member, param, a->begin, a->end, !l->kernel->args[param].read_only};
+        *ir_push(&t->arena, &t->places) = (place){.arg = a,
+                                                  .member = member,
+                                                  .param = param,
+                                                  .begin = a->begin,
+                                                  .end = a->end,
+                                                  .writes = !l->kernel->args[param].read_only,
+                                                  .internal = a->internal};
     else if (a->bytes && t->divider->chain->constants)
         *ir_push(&t->arena, &t->constants) = (spvf_constant){member, param, a->bytes, a->size};
 }

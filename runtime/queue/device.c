@@ -49,17 +49,9 @@ void dev_release(spvf_device *d) {
         free(p);
     }
     pthread_mutex_destroy(&d->lock);
-    pthread_mutex_destroy(&d->fusing);
+    fus_domain_free(&d->own);
     pthread_mutex_destroy(&d->speaking);
     free(d);
-}
-
-static void init_recursive(pthread_mutex_t *m) {
-    pthread_mutexattr_t a;
-    pthread_mutexattr_init(&a);
-    pthread_mutexattr_settype(&a, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(m, &a);
-    pthread_mutexattr_destroy(&a);
 }
 
 static spvf_device *new_device(const spvf_context *context) {
@@ -67,7 +59,8 @@ static spvf_device *new_device(const spvf_context *context) {
     if (!d) return NULL;
     atomic_init(&d->refs, 1);
     pthread_mutex_init(&d->lock, NULL);
-    init_recursive(&d->fusing);
+    fus_domain_init(&d->own);
+    d->fusing = &d->own;
     pthread_mutex_init(&d->speaking, NULL);
     d->message = context->message;
     d->message_user = context->message_user;
@@ -84,6 +77,7 @@ static void open_base(void *arg) {
     const opening *o = arg;
     o->device->base = rt_device_open(&o->device->context, o->name);
     o->device->machine = rt_cpu_machine(o->device->base);
+    if (o->device->machine) o->device->fusing = fus_host_domain();
     o->device->base->output = dev_print;
     o->device->base->output_user = o->device;
 }

@@ -2,17 +2,41 @@
  *
  * What is kept is recorded in a graph.  Its event stands for it: a command of no queue, which ends
  * when the last command of the graph does.  Buffers and events know the queue that has launches
- * which use them; whoever needs one cancels the fusion of that queue first.  All of this happens
- * under one lock per device, which is also held while what was kept is enqueued, so that nothing
- * that needs it comes before.
+ * which use them; whoever needs one, or memory of one, cancels the fusion of that queue first.  All
+ * of this happens under one lock per device, but one for all devices cpu, since buffers of two may
+ * be the same memory.  It is also held while what was kept is enqueued, so that nothing that needs
+ * it comes before.
  */
 #include "runtime/queue/objects.h"
 
 #include <stdlib.h>
 
-void fus_begin(spvf_device *d) { pthread_mutex_lock(&d->fusing); }
+/* ------------------------------------------------------------------------------------ the locks */
 
-void fus_end(spvf_device *d) { pthread_mutex_unlock(&d->fusing); }
+void fus_domain_init(fus_domain *f) {
+    pthread_mutexattr_t a;
+    pthread_mutexattr_init(&a);
+    pthread_mutexattr_settype(&a, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&f->lock, &a);
+    pthread_mutexattr_destroy(&a);
+    f->queues = 0;
+}
+
+void fus_domain_free(fus_domain *f) { pthread_mutex_destroy(&f->lock); }
+
+static fus_domain host;
+
+static void init_host(void) { fus_domain_init(&host); }
+
+fus_domain *fus_host_domain(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, init_host);
+    return &host;
+}
+
+void fus_begin(spvf_device *d) { pthread_mutex_lock(&d->fusing->lock); }
+
+void fus_end(spvf_device *d) { pthread_mutex_unlock(&d->fusing->lock); }
 
 /* --------------------------------------------------------------------------------------- ending */
 
@@ -59,6 +83,7 @@ static void forget_waits(spvf_queue *q) {
 /* From here on nothing is kept any more: what needs a launch finds it enqueued. */
 static void stop(spvf_queue *q) {
     q->is_fusing = false;
+    q->device->fusing->queues--;
     q->placeholder->fusing = NULL;
     graph_each_launch(q->graph, mark_buffers, NULL);
 }
@@ -99,9 +124,33 @@ static void cancel_because(spvf_queue *q, const char *cause) {
 
 /* ---------------------------------------------------------------------------------------- needs */
 
-void fus_need_buffer(spvf_buffer *b, const char *cause) {
-    if (b->fusing) cancel_because(b->fusing, cause);
+typedef struct {
+    const spvf_queue *but; /* that one's launches are left */
+    spvf_queue *found;
+} search;
+
+static void find_fusing(rt_resource *r, void *user) {
+    search *s = user;
+    spvf_queue *q = buf_of(r)->fusing;
+    if (q && q != s->but) s->found = q;
 }
+
+/* A queue that has launches which use memory of the buffer, or NULL. */
+static spvf_queue *fusing_queue(spvf_buffer *b, const spvf_queue *but) {
+    rt_scheduler *scheduler = rt_scheduler_get();
+    search s = {.but = but};
+    if (!b->device->fusing->queues) return NULL;
+    pthread_mutex_lock(&scheduler->lock);
+    rt_resource_visit(&b->resource, find_fusing, &s);
+    pthread_mutex_unlock(&scheduler->lock);
+    return s.found;
+}
+
+static void need_memory(spvf_buffer *b, const spvf_queue *but, const char *cause) {
+    for (spvf_queue *q; (q = fusing_queue(b, but));) cancel_because(q, cause);
+}
+
+void fus_need_buffer(spvf_buffer *b, const char *cause) { need_memory(b, NULL, cause); }
 
 void fus_need_event(spvf_event *e, const char *cause) {
     if (e->fusing) cancel_because(e->fusing, cause);
@@ -149,7 +198,7 @@ static void need_others(const spvf_queue *q, const spvf_launch *w, const spvf_wa
     static const char cause[] = "a launch that another queue fuses needs it";
     for (size_t n = 0; n < w->arg_count; n++) {
         spvf_buffer *b = w->args[n].buffer;
-        if (b && b->fusing && b->fusing != q) cancel_because(b->fusing, cause);
+        if (b) need_memory(b, q, cause);
     }
     for (size_t n = 0; wait && n < wait->count; n++) {
         spvf_event *e = wait->events[n];
@@ -197,6 +246,7 @@ static spvf_status start(spvf_queue *q, const spvf_graph_options *options) {
     q->placeholder = e;
     e->fusing = q;
     q->is_fusing = true;
+    q->device->fusing->queues++;
     return SPVF_OK;
 }
 

@@ -141,43 +141,57 @@ static const internal *find_internal(const spvf_graph *g, const spvf_buffer *b) 
     return NULL;
 }
 
-/* Of a buffer everything behind the offset can be reached. */
+static const char host_memory; /* the one that all addresses belong to */
+
+/* Of a buffer everything behind the offset can be reached.  What lies nowhere yet is memory of its
+ * own. */
 static rt_chain_arg chain_arg(const spvf_graph *g, const spvf_argument *a) {
     if (!a->buffer) return (rt_chain_arg){.bytes = a->bytes, .size = a->size};
     const internal *i = find_internal(g, a->buffer);
-    return (rt_chain_arg){.memory = a->buffer,
-                          .address = a->offset,
-                          .begin = a->offset,
-                          .end = a->buffer->size,
+    const rt_memory place = buf_place(a->buffer);
+    const uintptr_t base = (uintptr_t)place.bytes;
+    return (rt_chain_arg){.memory = base ? &host_memory : (const void *)a->buffer,
+                          .address = base + a->offset,
+                          .begin = base + a->offset,
+                          .end = base + a->buffer->size,
                           .internal = i != NULL,
                           .promote = i ? i->kind : SPVF_PROMOTE_AUTO};
-}
-
-static rt_chain_link chain_link(spvf_graph *g, const node *n) {
-    const spvf_launch *l = &n->launch;
-    rt_chain_arg *args = ir_new_array(&g->arena, rt_chain_arg, l->arg_count);
-    for (size_t a = 0; a < l->arg_count; a++) args[a] = chain_arg(g, &l->args[a]);
-    return (rt_chain_link){.module = l->program->module,
-                           .kernel = spvf_program_kernel(l->program, l->kernel),
-                           .range = l->range,
-                           .args = args,
-                           .alone = n->excluded};
 }
 
 typedef struct {
     spvf_graph *graph;
     rt_chain_link *links;
+    rt_chain_arg *args; /* of all links */
     rt_chain_kernel *division;
 } committing;
+
+/* With the device's lock: where a buffer lies does not change meanwhile. */
+static void make_links(void *arg) {
+    const committing *c = arg;
+    rt_chain_arg *args = c->args;
+    for (uint32_t k = 0; k < c->graph->nodes.n; k++) {
+        const node *n = &c->graph->nodes.data[k];
+        const spvf_launch *l = &n->launch;
+        for (size_t a = 0; a < l->arg_count; a++) args[a] = chain_arg(c->graph, &l->args[a]);
+        c->links[k] = (rt_chain_link){.module = l->program->module,
+                                      .kernel = spvf_program_kernel(l->program, l->kernel),
+                                      .range = l->range,
+                                      .args = args,
+                                      .alone = n->excluded};
+        args += l->arg_count;
+    }
+}
 
 static void make_room(void *arg) {
     committing *c = arg;
     spvf_graph *g = c->graph;
     uint32_t n = g->nodes.n;
+    size_t args = 0;
+    for (uint32_t k = 0; k < n; k++) args += g->nodes.data[k].launch.arg_count;
     g->kernels.data = ir_new_array(&g->arena, kernel, n);
     c->division = ir_new_array(&g->arena, rt_chain_kernel, n);
     c->links = ir_new_array(&g->arena, rt_chain_link, n);
-    for (uint32_t k = 0; k < n; k++) c->links[k] = chain_link(g, &g->nodes.data[k]);
+    c->args = ir_new_array(&g->arena, rt_chain_arg, args);
 }
 
 static spvf_status take_kernel(spvf_graph *g, const rt_chain_kernel *from) {
@@ -214,6 +228,7 @@ spvf_status spvf_graph_commit(spvf_graph *g) {
     committing c = {.graph = g};
     spvf_status status = rt_guard(&g->context, make_room, &c);
     g->committed = true;
+    if (status == SPVF_OK) status = dev_run(g->device, make_links, &c);
     if (status == SPVF_OK) status = divide(g, &c);
     g->ready = status == SPVF_OK;
     return status;
@@ -227,8 +242,25 @@ spvf_graph_kernel spvf_graph_get_kernel(const spvf_graph *g, size_t index) {
 
 /* -------------------------------------------------------------------------------------- running */
 
-static const spvf_argument *given(const spvf_graph *g, const kernel *k, const spvf_fused_arg *a) {
-    return &g->nodes.data[k->info.first + a->member].launch.args[a->param];
+static const spvf_argument *given(const spvf_graph *g, const kernel *k, uint32_t member,
+                                  uint32_t param) {
+    return &g->nodes.data[k->info.first + member].launch.args[param];
+}
+
+static size_t reach(const spvf_argument *a) { return a->buffer->size - a->offset; }
+
+/* Of buffers that begin at the same address the one that goes farthest: who else uses memory of it
+ * is found by its bytes. */
+static void find_args(const spvf_graph *g, const kernel *k, spvf_argument *args) {
+    const spvf_fusion_info *info = spvf_fusion_get_info(k->parts.fusion);
+    for (size_t n = 0; n < info->arg_count; n++)
+        args[n] = *given(g, k, info->args[n].member, info->args[n].param);
+    for (size_t n = 0; n < info->param_count; n++) {
+        const spvf_param_info *p = &info->params[n];
+        if (p->use != SPVF_PARAM_SAME || p->kind != SPVF_ARG_BUFFER) continue;
+        const spvf_argument *a = given(g, k, p->member, p->param);
+        if (reach(a) > reach(&args[p->arg])) args[p->arg] = *a;
+    }
 }
 
 static spvf_status run_fused(const spvf_graph *g, const kernel *k, spvf_queue *q,
@@ -236,7 +268,7 @@ static spvf_status run_fused(const spvf_graph *g, const kernel *k, spvf_queue *q
     const spvf_fusion_info *info = spvf_fusion_get_info(k->parts.fusion);
     spvf_argument *args = calloc(info->arg_count + 1, sizeof *args);
     if (!args) return SPVF_ERROR_MEMORY;
-    for (size_t n = 0; n < info->arg_count; n++) args[n] = *given(g, k, &info->args[n]);
+    find_args(g, k, args);
     const spvf_launch what = {.program = k->program,
                               .kernel = info->name,
                               .range = info->range,
@@ -280,29 +312,54 @@ spvf_status spvf_graph_set_value(spvf_graph *g, size_t index, size_t arg, const 
     return SPVF_OK;
 }
 
-static bool is_used(const spvf_graph *g, const spvf_buffer *b) {
-    for (uint32_t n = 0; n < g->nodes.n; n++) {
-        const spvf_launch *l = &g->nodes.data[n].launch;
-        for (size_t a = 0; a < l->arg_count; a++)
-            if (l->args[a].buffer == b) return true;
-    }
-    return false;
+typedef struct {
+    const spvf_graph *graph;
+    const spvf_buffer *old, *now;
+    bool fused;             /* launches have been */
+    bool used;              /* the old one is */
+    const spvf_buffer *bad; /* of the two: it shares memory with another one of the graph */
+} exchange;
+
+static bool share_memory(const spvf_buffer *a, const spvf_buffer *b) {
+    const uintptr_t x = (uintptr_t)buf_place(a).bytes, y = (uintptr_t)buf_place(b).bytes;
+    return a == b || (x && y && x < y + b->size && y < x + a->size);
 }
 
-/* What was fused was fused for buffers that are different memory. */
+/* With the device's lock. */
+static void look_at_memory(void *arg) {
+    exchange *x = arg;
+    for (uint32_t n = 0; n < x->graph->nodes.n; n++) {
+        const spvf_launch *l = &x->graph->nodes.data[n].launch;
+        for (size_t a = 0; a < l->arg_count; a++) {
+            const spvf_buffer *b = l->args[a].buffer;
+            if (!b) continue;
+            x->used |= b == x->old;
+            if (share_memory(b, x->now) && (b != x->old || b == x->now)) x->bad = x->now;
+            if (x->fused && share_memory(b, x->old) && b != x->old) x->bad = x->old;
+        }
+    }
+}
+
+static void replace(spvf_buffer **at, spvf_buffer *now) {
+    buf_retain(now);
+    buf_release(*at);
+    *at = now;
+}
+
+/* What was fused was fused for buffers that are different memory, or the same. */
 spvf_status spvf_graph_set_buffer(spvf_graph *g, spvf_buffer *old, spvf_buffer *now) {
     if (!g || !old || !now || now->device != g->device || now->size != old->size)
         return SPVF_ERROR_ARGUMENT;
-    if (is_used(g, now) || !is_used(g, old)) return SPVF_ERROR_ARGUMENT;
+    exchange x = {.graph = g, .old = old, .now = now, .fused = g->committed && !g->options.unfused};
+    dev_run(g->device, look_at_memory, &x);
+    if (!x.used || x.bad) return SPVF_ERROR_ARGUMENT;
     for (uint32_t n = 0; n < g->nodes.n; n++) {
         const spvf_launch *l = &g->nodes.data[n].launch;
         spvf_argument *args = (spvf_argument *)(uintptr_t)l->args; /* the graph's */
-        for (size_t a = 0; a < l->arg_count; a++) {
-            if (args[a].buffer != old) continue;
-            buf_retain(now);
-            args[a].buffer = now;
-            buf_release(old);
-        }
+        for (size_t a = 0; a < l->arg_count; a++)
+            if (args[a].buffer == old) replace(&args[a].buffer, now);
     }
+    for (uint32_t n = 0; n < g->internals.n; n++)
+        if (g->internals.data[n].buffer == old) replace(&g->internals.data[n].buffer, now);
     return SPVF_OK;
 }

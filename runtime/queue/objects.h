@@ -16,6 +16,17 @@
 #include "runtime/queue/queue.h"
 #include "runtime/spvfuse_queue.h"
 
+/* Queues that are fusing and may need each other: those of one device, or of all that work in the
+ * memory of this process. */
+typedef struct {
+    pthread_mutex_t lock; /* recursive */
+    uint32_t queues;      /* that are fusing */
+} fus_domain;
+void fus_domain_init(fus_domain *f);
+void fus_domain_free(fus_domain *f);
+/* That of device cpu, whichever. */
+fus_domain *fus_host_domain(void);
+
 struct spvf_device {
     _Atomic uint32_t refs;
     /* The rest of a device is for one thread at a time, but launches on device cpu. */
@@ -24,7 +35,7 @@ struct spvf_device {
     rt_device *base;
     const cpu_machine *machine; /* NULL: not device cpu */
     spvf_program *ended;        /* programs that the device may not be without */
-    pthread_mutex_t fusing;     /* recursive: of what is being fused on any of its queues */
+    fus_domain own, *fusing;    /* its own, or that of the host */
     pthread_mutex_t speaking;   /* one message at a time */
     void (*message)(void *user, const spvf_message *message);
     void *message_user;
@@ -58,10 +69,14 @@ struct spvf_buffer {
     rt_memory host;
     bool owned; /* the host's bytes */
     rt_resource resource;
-    spvf_queue *fusing; /* that has launches which use it; the device's lock `fusing` is for this */
+    spvf_queue *fusing; /* that has launches which use it; the lock of the domain is for this */
 };
 void buf_retain(spvf_buffer *b);
 void buf_release(spvf_buffer *b);
+/* The buffer whose resource it is: those of others are never placed. */
+spvf_buffer *buf_of(rt_resource *r);
+/* Where it lies; zeros: it is not there yet, or not in this memory.  The device's lock is held. */
+rt_memory buf_place(const spvf_buffer *b);
 /* Sees to it that there is memory. */
 spvf_status buf_prepare(spvf_buffer *b);
 /* Reads, writes: for commands; other devices than cpu are given by their lock. */
@@ -72,7 +87,7 @@ struct spvf_queue {
     _Atomic uint32_t refs;
     spvf_device *device;
     rt_queue queue;
-    /* Fusion; the device's lock `fusing` is for these. */
+    /* Fusion; the lock of the device's domain is for these. */
     bool is_fusing;
     spvf_graph *graph;       /* of the launches so far, or of the last fusion */
     spvf_event *placeholder; /* of them; with a reference */
@@ -85,7 +100,8 @@ void queue_release(spvf_queue *q);
  * to fus_end, around whatever enqueues a command. */
 void fus_begin(spvf_device *d);
 void fus_end(spvf_device *d);
-/* Somebody needs this: a command that is enqueued, or the program. */
+/* Somebody needs this, or memory that is also this one's: a command that is enqueued, or the
+ * program. */
 void fus_need_buffer(spvf_buffer *b, const char *cause);
 void fus_need_event(spvf_event *e, const char *cause);
 void fus_need_all(const spvf_wait *wait);

@@ -87,13 +87,6 @@ static void add_user(const rt_access *a, rt_event *e, dropped *d) {
     r->nreaders = 0;
 }
 
-void rt_resource_free(rt_resource *r) {
-    if (r->writer) rt_event_release(r->writer);
-    for (uint32_t k = 0; k < r->nreaders; k++) rt_event_release(r->readers[k]);
-    free(r->readers);
-    *r = (rt_resource){0};
-}
-
 /* ------------------------------------------------------------------------------------ enqueuing */
 
 /* A command on its way to the queue. */
@@ -132,17 +125,30 @@ static void find_before(entry *x) {
     }
 }
 
-static void find_users(entry *x, const rt_access *a) {
-    const rt_resource *r = a->resource;
-    if (r->writer) add_blocker(x, r->writer, false);
-    for (uint32_t k = 0; a->writes && k < r->nreaders; k++) add_blocker(x, r->readers[k], false);
+typedef struct {
+    entry *entry;
+    const rt_access *access;
+} use;
+
+static void add_users(rt_resource *r, void *user) {
+    const use *u = user;
+    if (r->writer) add_blocker(u->entry, r->writer, false);
+    for (uint32_t k = 0; u->access->writes && k < r->nreaders; k++)
+        add_blocker(u->entry, r->readers[k], false);
 }
+
+static void find_users(entry *x, const rt_access *a) {
+    rt_resource_visit(a->resource, add_users, &(use){x, a});
+}
+
+static void count_users(rt_resource *r, void *user) { *(uint32_t *)user += 1 + r->nreaders; }
 
 /* Room for all lists, while nothing has changed yet. */
 static bool prepare(entry *x) {
     const rt_order *o = x->order;
     uint32_t users = 0;
-    for (uint32_t k = 0; k < o->naccess; k++) users += 1 + o->access[k].resource->nreaders;
+    for (uint32_t k = 0; k < o->naccess; k++)
+        rt_resource_visit(o->access[k].resource, count_users, &users);
     x->blockers = malloc((o->nwait + x->queue->count + 1 + users) * sizeof *x->blockers);
     x->dropped.list = malloc((users + 1) * sizeof *x->dropped.list);
     bool room = x->blockers && x->dropped.list;

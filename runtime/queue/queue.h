@@ -3,6 +3,7 @@
  *   event.c      an event: what it waits for, who waits for it, how it ends
  *   scheduler.c  the threads
  *   queue.c      commands in order, or in any order between barriers
+ *   resource.c   memory that commands use: which of it is the same
  *
  * A command is an event with something to run.  When all that it waits for has ended it is ready;
  * a ready command is run by a thread of the scheduler, or by one that waits for its queue: so a
@@ -16,6 +17,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct rt_event rt_event;
@@ -24,6 +26,7 @@ typedef struct rt_scheduler rt_scheduler;
 typedef struct rt_edge rt_edge;
 typedef struct rt_callback rt_callback;
 typedef struct rt_worker rt_worker;
+typedef struct rt_resource rt_resource;
 
 /* ----------------------------------------------------------------------------- events (event.c) */
 
@@ -92,6 +95,7 @@ struct rt_scheduler {
     unsigned idle, started;
     unsigned waiting, blocked; /* threads that wait; workers among them */
     rt_worker *workers;        /* the threads that were started and are there */
+    rt_resource *placed;       /* resources that may share memory with others: a tree */
 };
 
 /* That of this process: it has processors, not a device. */
@@ -125,12 +129,19 @@ typedef enum {
 } rt_enqueue_kind;
 
 /* Memory that commands use: one that writes waits for all before it that use the memory, one that
- * reads for the last one that wrote, whatever their queues.  Zeros: nobody does. */
-typedef struct {
+ * reads for the last one that wrote, whatever their queues.  Zeros: nobody does, and it shares no
+ * byte with any other. */
+struct rt_resource {
     rt_event *writer; /* the last one; with a reference, as the next ones */
     rt_event **readers;
     uint32_t nreaders, room;
-} rt_resource;
+    /* Its place in the tree (resource.c). */
+    rt_scheduler *scheduler; /* NULL: it is in none */
+    uintptr_t begin, end;
+    uintptr_t farthest; /* end of all in its subtree */
+    uint64_t rank;      /* above all in its subtree */
+    rt_resource *before, *after;
+};
 
 typedef struct {
     rt_resource *resource;
@@ -151,8 +162,13 @@ void rt_queue_init(rt_queue *q, rt_scheduler *s, bool in_order);
 void rt_queue_finish(rt_queue *q);
 /* Gives the event to the scheduler.  False: there is no memory, and nothing has happened. */
 bool rt_enqueue(rt_queue *q, rt_event *e, const rt_order *order);
+/* Where the memory lies: commands that use other resources with bytes of it are ordered, too. */
+void rt_resource_place(rt_scheduler *s, rt_resource *r, const void *begin, size_t size);
 /* Nobody uses the memory any more, or will. */
 void rt_resource_free(rt_resource *r);
+/* With the lock held: the resource, and all that share memory with it. */
+typedef void rt_visit_resource(rt_resource *r, void *user);
+void rt_resource_visit(rt_resource *r, rt_visit_resource *visit, void *user);
 /* With the lock held: the event has ended. */
 void rt_queue_remove(rt_queue *q, rt_event *e);
 

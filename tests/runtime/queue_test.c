@@ -2,6 +2,8 @@
  * when something fails.  queue_stress.c has many threads. */
 #include "runtime/queue/queue.h"
 
+#include "tests/random.h"
+
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -207,6 +209,51 @@ Test(queue, memory_orders_commands_of_all_queues) {
     }
     rt_resource_free(&r);
     end(n, COUNT);
+}
+
+enum { PLACES = 60 };
+
+/* How often each was visited. */
+typedef struct {
+    const rt_resource *first;
+    int visits[PLACES];
+} visits;
+
+static void count_visit(rt_resource *r, void *user) {
+    visits *v = user;
+    v->visits[r - v->first]++;
+}
+
+static bool share_bytes(const rt_resource *a, const rt_resource *b) {
+    return a->begin < b->end && b->begin < a->end;
+}
+
+/* Itself, and each that it shares bytes with, once. */
+static void expect_overlapping(rt_resource *r, const rt_resource *all) {
+    rt_scheduler *s = rt_scheduler_get();
+    visits v = {.first = all};
+    pthread_mutex_lock(&s->lock);
+    rt_resource_visit(r, count_visit, &v);
+    pthread_mutex_unlock(&s->lock);
+    for (int k = 0; k < PLACES; k++)
+        cr_assert_eq(v.visits[k], r == &all[k] || share_bytes(r, &all[k]));
+}
+
+/* Ranges come and go; of each the others that overlap it are those that a look at all finds. */
+Test(queue, resources_at_addresses) {
+    rt_resource all[PLACES] = {0};
+    uint64_t random = 1;
+    for (int n = 0; n < 3000; n++) {
+        rt_resource *r = &all[draw_below(&random, PLACES)];
+        const char *begin = (const char *)(uintptr_t)(1000 + draw_below(&random, 500));
+        if (r->scheduler)
+            rt_resource_free(r);
+        else
+            rt_resource_place(rt_scheduler_get(), r, begin, draw_below(&random, 60));
+        expect_overlapping(r, all);
+    }
+    for (int k = 0; k < PLACES; k++) rt_resource_free(&all[k]);
+    cr_expect_null(rt_scheduler_get()->placed);
 }
 
 /* ------------------------------------------------------------------------------------ callbacks */
