@@ -200,7 +200,7 @@ static void check_parents(reader *r, const ir_block *b, uint32_t stamp) {
         spv_block *parent = parent_of(r, b, i);
         if (parent->pair_of != stamp)
             spv_fail(r, "OpPhi: no value for the predecessor %%%u", parent->label);
-        if (!spv_same_type(spv_arg_type(r, parent->pair), r->in.type))
+        if (!spv_fits(r, parent->pair, r->in.type))
             spv_bad_type(r, parent->pair, spv_type_name(r, r->in.type));
         parent->pair_used = true;
     }
@@ -214,7 +214,9 @@ static void fill_phi(reader *r, const spv_phi *phi) {
     for (uint32_t i = 0; i < b->npred; i++) {
         uint32_t id = r->in.arg[parent_of(r, b, i)->pair];
         ir_before(&r->b, ir_term(b->pred[i]));
-        ir_set_arg(phi->inst, i, spv_leaf(r, id, phi->leaf));
+        bool whole = !spv_is_aggregate(r->in.type);
+        ir_inst *v = whole ? spv_low_value(r, id, r->in.type) : spv_leaf(r, id, phi->leaf);
+        ir_set_arg(phi->inst, i, v);
     }
 }
 

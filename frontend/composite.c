@@ -82,6 +82,10 @@ void spv_read_copy_object(reader *r) {
     spv_id *from = spv_find(r, r->in.arg[0]), *to = spv_find(r, r->in.id);
     spv_type *t = spv_arg_type(r, 0);
     bool same = spv_same_type(t, spv_value_type(r, r->in.type));
+    if (spv_is_wider(t, r->in.type)) {
+        spv_define(r, spv_arg_low(r, 0, r->in.type));
+        return;
+    }
     if (!same && !(r->in.opcode == SPV_OP_CopyLogical && t->leaves == r->in.type->leaves))
         spv_bad_type(r, 0, spv_type_name(r, r->in.type));
     if (!spv_is_aggregate(t) && from->kind != ID_BUILTIN) {
@@ -105,12 +109,20 @@ static uint32_t add_lanes(reader *r, ir_inst **lane, uint32_t n, uint32_t room, 
     return n + lanes;
 }
 
+/* Operand k, a scalar or vector, whose components become some of the vector's. */
+static ir_inst *low_lanes(reader *r, uint32_t k, const spv_type *vector) {
+    ir_inst *v = spv_arg(r, k);
+    spv_type part = *vector->elem;
+    part.value = ir_with_elem(v->type, part.value);
+    return spv_low_value(r, r->in.arg[k], &part);
+}
+
 static void construct_vector(reader *r, const spv_type *t) {
     ir_inst *lane[IR_MAX_LANES];
     uint32_t n = 0;
     spv_charge(r, t->count);
     for (uint32_t k = 0; k < r->in.n; k++) {
-        ir_inst *v = spv_arg(r, k);
+        ir_inst *v = low_lanes(r, k, t);
         if (ir_elem(v->type) != ir_elem(t->value)) spv_bad_type(r, k, spv_type_name(r, t->elem));
         n = add_lanes(r, lane, n, t->count, v);
     }
@@ -123,6 +135,10 @@ static void construct_vector(reader *r, const spv_type *t) {
 }
 
 static void put_member(reader *r, spv_parts *p, uint32_t leaf, uint32_t id, const spv_type *t) {
+    if (!spv_is_aggregate(t)) {
+        p->part[leaf] = spv_low_value(r, id, t);
+        return;
+    }
     for (uint32_t i = 0; i < t->leaves; i++) p->part[leaf + i] = spv_leaf(r, id, i);
 }
 
@@ -139,8 +155,7 @@ void spv_read_composite_construct(reader *r) {
     spv_parts *p = spv_parts_new(r, t);
     for (uint32_t k = 0; k < r->in.n; k++) {
         const spv_type *member = spv_member(r, t, k);
-        if (!spv_same_type(spv_arg_type(r, k), member))
-            spv_bad_type(r, k, spv_type_name(r, member));
+        if (!spv_fits(r, k, member)) spv_bad_type(r, k, spv_type_name(r, member));
         put_member(r, p, spv_member_leaf(t, k), r->in.arg[k], member);
     }
     spv_define_parts(r, p);
@@ -154,9 +169,9 @@ void spv_read_composite_insert(reader *r) {
     spv_type *t = spv_value_type(r, r->in.type);
     if (!spv_same_type(spv_arg_type(r, 1), t)) spv_bad_type(r, 1, spv_type_name(r, t));
     path p = follow(r, t, 2);
-    if (!spv_same_type(spv_arg_type(r, 0), p.type)) spv_bad_type(r, 0, spv_type_name(r, p.type));
+    if (!spv_fits(r, 0, p.type)) spv_bad_type(r, 0, spv_type_name(r, p.type));
     if (!spv_is_aggregate(t)) {
-        ir_inst *s = spv_arg(r, 0);
+        ir_inst *s = spv_low_value(r, r->in.arg[0], p.type);
         spv_define(r, p.vector ? put_lane(r, spv_arg(r, 1), s, p.lane) : s);
         return;
     }
@@ -164,7 +179,8 @@ void spv_read_composite_insert(reader *r) {
     spv_parts *made = spv_parts_new(r, t);
     for (uint32_t i = 0; i < t->leaves; i++) made->part[i] = old->part[i];
     if (p.vector)
-        made->part[p.leaf] = put_lane(r, old->part[p.leaf], spv_arg(r, 0), p.lane);
+        made->part[p.leaf] =
+            put_lane(r, old->part[p.leaf], spv_low_value(r, r->in.arg[0], p.type), p.lane);
     else
         put_member(r, made, p.leaf, r->in.arg[0], p.type);
     spv_define_parts(r, made);
@@ -188,8 +204,9 @@ void spv_read_vector_extract_dynamic(reader *r) {
 
 void spv_read_vector_insert_dynamic(reader *r) {
     ir_inst *v = spv_arg(r, 0);
-    if (spv_arg_type(r, 0)->form != T_VECTOR) spv_bad_type(r, 0, "a vector");
-    ir_inst *s = spv_arg_of(r, 1, ir_elem(v->type)), *i = spv_arg_i32(r, 2);
+    const spv_type *t = spv_arg_type(r, 0);
+    if (t->form != T_VECTOR) spv_bad_type(r, 0, "a vector");
+    ir_inst *s = spv_arg_low(r, 1, t->elem), *i = spv_arg_i32(r, 2);
     bool outside = ir_is_const(i) && i->imm.bits >= ir_lanes(v->type);
     if (ir_is_vector(v->type) && !outside) v = ir_build3(&r->b, IR_OP_insert, v->type, v, s, i);
     spv_define_checked(r, ir_is_vector(v->type) ? v : s);
@@ -215,14 +232,13 @@ static void shuffle_lanes(reader *r, const spv_type *t, ir_inst *x, ir_inst *y) 
 
 void spv_read_vector_shuffle(reader *r) {
     const spv_type *t = spv_value_type(r, r->in.type);
-    ir_inst *x = spv_arg(r, 0), *y = spv_arg(r, 1);
     uint8_t mask[IR_MAX_LANES];
     if (t->form != T_VECTOR || r->in.n - 2 != t->count)
         spv_fail(r, "%s: %u components for the type %s", spv_op_name(r), r->in.n - 2,
                  spv_type_name(r, t));
+    ir_inst *x = low_lanes(r, 0, t), *y = low_lanes(r, 1, t);
     for (uint32_t k = 0; k < 2; k++)
-        if (spv_arg_type(r, k)->form != T_VECTOR ||
-            ir_elem(spv_arg(r, k)->type) != ir_elem(t->value))
+        if (spv_arg_type(r, k)->form != T_VECTOR || ir_elem((k ? y : x)->type) != ir_elem(t->value))
             spv_bad_type(r, k,
                          ir_sprintf(&r->scratch, "a vector of %s", spv_type_name(r, t->elem)));
     if (x->type != y->type || !ir_is_vector(x->type) || t->count == 1) {

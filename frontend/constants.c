@@ -183,7 +183,11 @@ void spv_read_constant(reader *r) {
     spv_define_const(r, c);
 }
 
-void spv_read_constant_null(reader *r) { spv_define_const(r, spv_new_const(r, C_NULL)); }
+/* clang-22 adds to the null event of one async copy those of all others. */
+void spv_read_constant_null(reader *r) {
+    if (r->in.n) spv_warn(r, WARN_EXTRA_WORDS);
+    spv_define_const(r, spv_new_const(r, C_NULL));
+}
 
 void spv_read_constant_sampler(reader *r) {
     spv_const *c = spv_new_const(r, C_SAMPLER);
@@ -238,7 +242,12 @@ void spv_read_constant_composite(reader *r) {
     if (n != c->type->count)
         spv_fail(r, "%s: %u parts for a type of %u", spv_op_name(r), n, c->type->count);
     const spv_const **part = ir_new_array(&r->scratch, const spv_const *, n);
-    for (uint32_t i = 0; i < n; i++) part[i] = take_part(r, c, ids[i], i);
+    uint32_t undefined = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        part[i] = take_part(r, c, ids[i], i);
+        if (part[i] && part[i]->form == C_UNDEF) undefined++;
+    }
     c->part = part;
+    if (n && undefined == n) c->form = C_UNDEF;
     spv_define_const(r, c);
 }

@@ -190,11 +190,69 @@ static bool keep_builtin(reader *r) {
     return true;
 }
 
+/* ---- between vectors of bool and integers: component i is bit i */
+
+/* 1 << i in lane i. */
+static ir_inst *bit_of_lane(reader *r, ir_type t, unsigned lanes) {
+    uint64_t bit[IR_MAX_LANES];
+    for (unsigned i = 0; i < lanes; i++) bit[i] = UINT64_C(1) << i;
+    ir_type wide = ir_vector(t, lanes);
+    return lanes == 1 ? ir_const(r->b.f, t, 1) : ir_const_lanes(r->b.f, wide, bit);
+}
+
+static ir_inst *pack_bools(reader *r, ir_inst *x, ir_type t) {
+    unsigned lanes = ir_lanes(x->type);
+    ir_type wide = ir_vector(t, lanes);
+    ir_inst *bits = bit_of_lane(r, t, lanes), *zero = spv_splat_const(r, wide, 0), *sum = NULL;
+    ir_inst *taken = ir_build3(&r->b, IR_OP_select, wide, x, bits, zero);
+    spv_charge(r, lanes);
+    for (unsigned i = 0; i < lanes; i++) {
+        ir_inst *lane = lanes == 1 ? taken : ir_build_extract(&r->b, taken, i);
+        sum = sum ? spv_op2(r, IR_OP_or, t, sum, lane) : lane;
+    }
+    return sum;
+}
+
+static ir_inst *unpack_bools(reader *r, ir_inst *x, ir_type t) {
+    unsigned lanes = ir_lanes(t);
+    ir_inst *all = ir_build_splat(&r->b, x, lanes), *bits = bit_of_lane(r, x->type, lanes);
+    ir_inst *taken = spv_op2(r, IR_OP_and, all->type, all, bits);
+    return spv_op2(r, IR_OP_ne, t, taken, spv_splat_const(r, all->type, 0));
+}
+
+/* The integer that holds as many bits as t, which is a number; IR_VOID: there is none. */
+static ir_type carrier(reader *r, const spv_type *t) {
+    uint64_t bits = total_bits(r, t->value);
+    if (t->form == T_INT) return t->value;
+    if (t->odd || ir_is_opaque(t->value) || ir_is_ptr(t->value)) return IR_VOID;
+    return bits == 8    ? IR_I8
+           : bits == 16 ? IR_I16
+           : bits == 32 ? IR_I32
+           : bits == 64 ? IR_I64
+                        : IR_VOID;
+}
+
+/* From bools to a number or back, when both have equally many bits. */
+static bool cast_bools(reader *r, const spv_type *from, const spv_type *to) {
+    bool packs = ir_is_bool(from->value);
+    const spv_type *number = packs ? to : from, *bools = packs ? from : to;
+    if (ir_is_bool(number->value) || !ir_is_bool(bools->value)) return false;
+    ir_type t = carrier(r, number);
+    uint64_t bits = number->form == T_INT ? number->bits : total_bits(r, number->value);
+    if (t == IR_VOID || bits != ir_lanes(bools->value)) return false;
+    if (packs)
+        spv_define(r, cast_bits(r, pack_bools(r, spv_arg(r, 0), t), to->value));
+    else
+        spv_define(r, unpack_bools(r, cast_bits(r, spv_arg(r, 0), t), to->value));
+    return true;
+}
+
 void spv_read_bitcast(reader *r) {
     const spv_type *to = spv_value_type(r, r->in.type);
     ir_type t = to->value, whole = ir_size_type(r->m);
     if (keep_builtin(r)) return;
     ir_inst *x = spv_arg(r, 0);
+    if (cast_bools(r, spv_arg_type(r, 0), to)) return;
     ir_type from = x->type;
     bool fits = !ir_is_opaque(t) && !ir_is_opaque(from) && t != IR_VOID && !ir_is_bool(t) &&
                 !ir_is_bool(from) && total_bits(r, t) == total_bits(r, from);

@@ -28,7 +28,8 @@ static ir_type int_result(reader *r) {
 void spv_read_shift(reader *r) {
     const spv_type *t = spv_value_type(r, r->in.type);
     ir_op op = spv_op_of_row(r);
-    ir_inst *x = spv_arg_of(r, 0, t->value), *amount = spv_arg(r, 1);
+    ir_inst *x = op == IR_OP_shl ? spv_arg_low(r, 0, t) : spv_arg_of(r, 0, t->value);
+    ir_inst *amount = spv_arg(r, 1);
     if (!ir_is_int(t->value) || ir_is_bool(t->value)) spv_bad_type(r, 0, "an integer");
     if (!ir_is_int(amount->type) || ir_is_bool(amount->type) ||
         ir_lanes(amount->type) != ir_lanes(t->value))
@@ -42,7 +43,7 @@ void spv_read_shift(reader *r) {
 void spv_read_s_negate(reader *r) {
     const spv_type *t = spv_value_type(r, r->in.type);
     if (!ir_is_int(t->value) || ir_is_bool(t->value)) spv_bad_type(r, 0, "an integer");
-    ir_inst *x = spv_arg_of(r, 0, t->value);
+    ir_inst *x = spv_arg_low(r, 0, t);
     ir_inst *v = spv_emit(r, IR_OP_sub, t->value, 2, (ir_inst *[]){splat(r, x, 0), x});
     spv_define(r, spv_mask_odd(r, t, v));
 }
@@ -103,7 +104,7 @@ static ir_inst *spread(reader *r, uint32_t k, ir_type t) {
 
 void spv_read_bit_field_insert(reader *r) {
     ir_type t = int_result(r);
-    ir_inst *base = spv_arg_of(r, 0, t), *field = spv_arg_of(r, 1, t);
+    ir_inst *base = spv_arg_low(r, 0, r->in.type), *field = spv_arg_low(r, 1, r->in.type);
     ir_inst *offset = spread(r, 2, t), *count = spread(r, 3, t), *one = splat(r, base, 1);
     ir_inst *low = op2(r, IR_OP_sub, op2(r, IR_OP_shl, one, count), one);
     ir_inst *mask = op2(r, IR_OP_shl, low, offset);
@@ -227,10 +228,18 @@ static ir_inst *dot_and_add(reader *r, ir_inst *x, ir_inst *y, dot_kind kind, ir
     return clamp_to(r, op2(r, IR_OP_add, sum, acc), t, kind.signed_x);
 }
 
+/* clang-22 adds the format of packed operands, which integer products have. */
+void spv_read_dot(reader *r) {
+    if (r->in.n > 2) spv_warn(r, WARN_EXTRA_WORDS);
+    r->in.n = 2;
+    spv_read_plain(r);
+}
+
 void spv_read_int_dot(reader *r) {
     dot_kind kind = dot_kind_of(r->in.opcode);
     uint32_t format = kind.saturate ? 3 : 2;
     bool packed = r->in.n > format;
+    if (r->in.n > format + 1) spv_warn(r, WARN_EXTRA_WORDS);
     if (packed && r->in.arg[format] != SpvPackedVectorFormatPackedVectorFormat4x8Bit)
         spv_refuse_inst(r, "packed vector format");
     ir_type t = int_result(r);

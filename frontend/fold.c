@@ -110,13 +110,38 @@ static const spv_const *result_of(reader *r, spv_id *e) {
     return const_of_parts(r, e->type, spv_parts_of(r, r->in.id)->part);
 }
 
+static bool has_zero_lane(const ir_inst *v) {
+    if (!ir_is_const(v)) return false;
+    for (unsigned i = 0; i < ir_lanes(v->type); i++)
+        if (ir_lane_bits(v, i) == 0) return true;
+    return false;
+}
+
+/* An integer division by 0, whose result is undefined. */
+static bool divides_by_zero(reader *r) {
+    switch (r->in.opcode) {
+    case SPV_OP_UDiv:
+    case SPV_OP_SDiv:
+    case SPV_OP_UMod:
+    case SPV_OP_SRem:
+    case SPV_OP_SMod: return has_zero_lane(spv_arg(r, 1));
+    default: return false;
+    }
+}
+
+static const spv_const *undef_of(reader *r, spv_type *t) {
+    spv_const *c = ir_new(&r->scratch, spv_const);
+    *c = (spv_const){.form = C_UNDEF, .type = t};
+    return c;
+}
+
 /* Reads the inner instruction; r->in names it while this runs. */
 static void fold(void *arg) {
     reader *r = arg;
     spv_id *e = spv_find(r, r->in.id);
     r->in.row->read(r);
     if (e->kind == ID_BUILTIN) return;
-    const spv_const *c = result_of(r, e);
+    const spv_const *c = divides_by_zero(r) ? undef_of(r, e->type) : result_of(r, e);
     if (!c) spv_fail(r, "%s: the result is not constant", spv_op_name(r));
     e->kind = ID_CONST;
     e->konst = c;

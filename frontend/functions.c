@@ -303,9 +303,9 @@ void spv_read_return(reader *r) {
 void spv_read_return_value(reader *r) {
     const spv_type *t = r->f->type->elem;
     if (t->form == T_VOID) spv_fail(r, "OpReturnValue in a function that returns void");
-    if (!spv_same_type(spv_arg_type(r, 0), t)) spv_bad_type(r, 0, spv_type_name(r, t));
+    if (!spv_fits(r, 0, t)) spv_bad_type(r, 0, spv_type_name(r, t));
     if (!spv_is_aggregate(t)) {
-        ir_build_ret(&r->b, spv_arg(r, 0));
+        ir_build_ret(&r->b, spv_low_value(r, r->in.arg[0], t));
         return;
     }
     if (r->f->sret)
@@ -326,13 +326,14 @@ static ir_inst *pass_by_pointer(reader *r, const spv_type *t, uint32_t id) {
 static uint32_t pass(reader *r, const spv_function *f, uint32_t i, ir_inst **args) {
     uint32_t id = r->in.arg[1 + i];
     const spv_type *t = f->type->member[i];
-    if (!spv_same_type(spv_type_of(r, id), t)) spv_bad_type(r, 1 + i, spv_type_name(r, t));
+    if (!spv_fits(r, 1 + i, t)) spv_bad_type(r, 1 + i, spv_type_name(r, t));
     if (is_by_pointer(f, t)) {
         args[0] = pass_by_pointer(r, t, id);
         return 1;
     }
     uint32_t n = ir_params_of(f, t);
-    for (uint32_t k = 0; k < n; k++) args[k] = spv_leaf(r, id, k);
+    if (!spv_is_aggregate(t)) args[0] = spv_low_value(r, id, t);
+    for (uint32_t k = 0; k < n && spv_is_aggregate(t); k++) args[k] = spv_leaf(r, id, k);
     return n;
 }
 

@@ -187,6 +187,35 @@ ir_inst *spv_arg_i32(reader *r, uint32_t k) {
     return spv_to_int(r, spv_arg_int(r, k), IR_I32, false);
 }
 
+/* ------------------------------------------------------------------------------ lost truncations
+ *
+ * Some compilers drop a truncation before an operation of which each bit depends on operand bits of
+ * the same or lower places only, and leave the wider operand in its place (clang-22 does). */
+
+bool spv_is_wider(const spv_type *have, const spv_type *want) {
+    return spv_is_integer(have->value) && spv_is_integer(want->value) && have->bits > want->bits &&
+           ir_lanes(have->value) == ir_lanes(want->value);
+}
+
+bool spv_fits(reader *r, uint32_t k, const spv_type *t) {
+    const spv_type *have = spv_arg_type(r, k);
+    return spv_same_type(have, t) || spv_is_wider(have, t);
+}
+
+ir_inst *spv_low_value(reader *r, uint32_t id, const spv_type *t) {
+    ir_inst *v = spv_value(r, id);
+    if (v->type == t->value && !t->odd) return v;
+    if (!spv_is_wider(spv_type_of(r, id), t)) return v;
+    spv_warn(r, WARN_TRUNCATION);
+    return spv_mask_odd(r, t, spv_to_int(r, v, t->value, false));
+}
+
+ir_inst *spv_arg_low(reader *r, uint32_t k, const spv_type *t) {
+    ir_inst *v = spv_low_value(r, r->in.arg[k], t);
+    if (v->type != t->value) spv_bad_type(r, k, spv_type_name(r, t));
+    return v;
+}
+
 /* -------------------------------------------------------------------------------------- results */
 
 void spv_define(reader *r, ir_inst *v) {

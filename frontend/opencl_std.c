@@ -106,6 +106,14 @@ static ir_inst *int_arg(reader *r, uint32_t k) {
     return x;
 }
 
+/* An operand of which only the low bits count. */
+static ir_inst *low_arg(reader *r, uint32_t k) {
+    const spv_type *t = spv_value_type(r, r->in.type);
+    if (!spv_is_integer(t->value)) spv_bad_type(r, k, "an integer");
+    if (t->odd) spv_refuse_inst(r, "odd integer width");
+    return spv_arg_low(r, k, t);
+}
+
 void spv_ext_clamp(reader *r) {
     bool is_signed = r->in.ext->number == SPV_STD_s_clamp;
     ir_inst *x = int_arg(r, 0), *low = int_arg(r, 1), *high = int_arg(r, 2);
@@ -121,8 +129,8 @@ void spv_ext_mad_hi(reader *r) {
 
 /* Defined for operands of 24 bits, where the full product has the same low bits. */
 void spv_ext_mad24(reader *r) {
-    ir_inst *x = int_arg(r, 0), *y = int_arg(r, 1), *v = op2(r, IR_OP_mul, x, y);
-    spv_define(r, r->in.n > 2 ? op2(r, IR_OP_add, v, int_arg(r, 2)) : v);
+    ir_inst *x = low_arg(r, 0), *y = low_arg(r, 1), *v = op2(r, IR_OP_mul, x, y);
+    spv_define(r, r->in.n > 2 ? op2(r, IR_OP_add, v, low_arg(r, 2)) : v);
 }
 
 void spv_ext_u_abs(reader *r) { spv_define(r, int_arg(r, 0)); }
@@ -157,7 +165,7 @@ void spv_ext_bitselect(reader *r) {
     ir_type t = spv_value_type(r, r->in.type)->value;
     ir_inst *x[3];
     if (!ir_is_int(t) && !ir_is_float(t)) spv_bad_type(r, 0, "a number");
-    for (uint32_t k = 0; k < 3; k++) x[k] = as_bits(r, spv_arg_of(r, k, t));
+    for (uint32_t k = 0; k < 3; k++) x[k] = as_bits(r, spv_arg_low(r, k, r->in.type));
     ir_inst *differ = op2(r, IR_OP_and, op2(r, IR_OP_xor, x[0], x[1]), x[2]);
     ir_inst *v = op2(r, IR_OP_xor, x[0], differ);
     spv_define(r, v->type == t ? v : spv_op1(r, IR_OP_bitcast, t, v));

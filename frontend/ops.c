@@ -155,12 +155,27 @@ static odd_class odd_class_of(ir_op op) {
     }
 }
 
+/* Does each bit of the result depend on operand bits of the same or lower places only? */
+static bool is_low_bit_op(ir_op op) {
+    switch (op) {
+    case IR_OP_add:
+    case IR_OP_sub:
+    case IR_OP_mul:
+    case IR_OP_and:
+    case IR_OP_or:
+    case IR_OP_xor: return true;
+    default: return false;
+    }
+}
+
 /* Makes the operands fit for an op on odd integers; says so by returning their type. */
 static const spv_type *prepare_odd(reader *r, ir_op op, unsigned n, ir_inst **a) {
-    const spv_type *t = spv_arg_type(r, 0);
+    bool low = is_low_bit_op(op);
+    const spv_type *t = low ? r->in.type : spv_arg_type(r, 0);
     for (unsigned k = 0; k < n; k++) {
         const spv_type *other = spv_arg_type(r, k);
-        if (other->bits != t->bits) spv_bad_type(r, k, spv_type_name(r, t));
+        if (other->bits != t->bits && !(low && spv_is_wider(other, t)))
+            spv_bad_type(r, k, spv_type_name(r, t));
     }
     if (!t->odd && !r->in.type->odd) return NULL;
     if (odd_class_of(op) == ODD_LACKING)
@@ -222,9 +237,12 @@ static void spread_scalars(reader *r, ir_type t, unsigned n, ir_inst **a) {
 
 static void take_args(reader *r, ir_op op, ir_inst **a) {
     unsigned n = ir_ops[op].nargs;
-    ir_type t = spv_value_type(r, r->in.type)->value;
+    const spv_type *result = spv_value_type(r, r->in.type);
+    ir_type t = result->value;
+    bool low = is_low_bit_op(op);
     if (r->in.n != n) spv_fail(r, "%s takes %u operands, not %u", spv_op_name(r), n, r->in.n);
-    for (unsigned k = 0; k < n; k++) a[k] = spv_arg(r, k);
+    for (unsigned k = 0; k < n; k++)
+        a[k] = low ? spv_low_value(r, r->in.arg[k], result) : spv_arg(r, k);
     if (r->in.ext && n > 1 && ir_is_vector(t)) spread_scalars(r, t, n, a);
     check_types(r, op, t, n, a);
 }
@@ -318,7 +336,7 @@ void spv_read_not(reader *r) {
     bool logical = r->in.opcode == SPV_OP_LogicalNot;
     want_result_form(r, ir_is_int(t->value) && ir_is_bool(t->value) == logical,
                      logical ? "bool" : "an integer");
-    ir_inst *x = spv_arg_of(r, 0, t->value), *ones = spv_splat_const(r, t->value, UINT64_MAX);
+    ir_inst *x = spv_arg_low(r, 0, t), *ones = spv_splat_const(r, t->value, UINT64_MAX);
     spv_define(r, spv_mask_odd(r, t, spv_op2(r, IR_OP_xor, t->value, x, ones)));
 }
 
@@ -337,7 +355,7 @@ void spv_read_any_all(reader *r) {
 /* --------------------------------------------------------------------------------------- select */
 
 /* Leaf i of operand 1 or 2. */
-static ir_inst *choose(reader *r, ir_inst *cond, uint32_t leaf) {
+static ir_inst *choose_leaf(reader *r, ir_inst *cond, uint32_t leaf) {
     ir_inst *x = spv_leaf(r, r->in.arg[1], leaf), *y = spv_leaf(r, r->in.arg[2], leaf);
     return ir_build3(&r->b, IR_OP_select, x->type, cond, x, y);
 }
@@ -348,13 +366,14 @@ void spv_read_select(reader *r) {
     bool by_lane = ir_is_vector(t->value) && cond->type == like(t->value, IR_I1);
     want_form(r, 0, cond->type == IR_I1 || by_lane, "bool");
     for (uint32_t k = 1; k < 3; k++)
-        if (!spv_same_type(spv_arg_type(r, k), t)) spv_bad_type(r, k, spv_type_name(r, t));
+        if (!spv_fits(r, k, t)) spv_bad_type(r, k, spv_type_name(r, t));
     if (!spv_is_aggregate(t)) {
-        spv_define(r, choose(r, cond, 0));
+        ir_inst *x = spv_low_value(r, r->in.arg[1], t), *y = spv_low_value(r, r->in.arg[2], t);
+        spv_define(r, ir_build3(&r->b, IR_OP_select, x->type, cond, x, y));
         return;
     }
     spv_parts *p = spv_parts_new(r, t);
-    for (uint32_t i = 0; i < t->leaves; i++) p->part[i] = choose(r, cond, i);
+    for (uint32_t i = 0; i < t->leaves; i++) p->part[i] = choose_leaf(r, cond, i);
     spv_define_parts(r, p);
 }
 

@@ -524,6 +524,12 @@ ir_inst *spv_arg_pointer(reader *r, uint32_t k);
 ir_inst *spv_arg_int(reader *r, uint32_t k);  /* one integer of any width */
 ir_inst *spv_arg_size(reader *r, uint32_t k); /* … zero-extended or cut to pointer width */
 ir_inst *spv_arg_i32(reader *r, uint32_t k);  /* … to 32 bits */
+/* An operand of which only as many low bits count as type t has: a wider integer is cut. */
+ir_inst *spv_low_value(reader *r, uint32_t id, const spv_type *t);
+bool spv_is_wider(const spv_type *have, const spv_type *want); /* an integer that can be cut */
+bool spv_fits(reader *r, uint32_t k, const spv_type *t); /* operand k has type t or can be cut */
+/* Operand k as an integer of type t, or cut to it; fails when it is neither. */
+ir_inst *spv_arg_low(reader *r, uint32_t k, const spv_type *t);
 IR_NORETURN void spv_bad_type(reader *r, uint32_t k, const char *want);
 void spv_define(reader *r, ir_inst *v);         /* the result of this instruction */
 void spv_define_checked(reader *r, ir_inst *v); /* … whose type must be the one declared */

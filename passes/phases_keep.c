@@ -142,6 +142,8 @@ static void place_object(keeper *k, object *o) {
     o->size = round_up(ir_sizeof(m, t), align);
     if (align > IR_LOCAL_ALIGN)
         k->refusal = "a variable asks for more alignment than launches give";
+    if (o->is_local && a->imm.global->init)
+        k->refusal = "several phases use local memory that has an initial value";
     if (o->is_local) {
         o->place = round_up(k->p->out->group, align);
         k->p->out->group = o->place + o->size;

@@ -129,6 +129,33 @@ void pass_take_kernel(pass_grouping *g) {
 
 /* --------------------------------------------------------------------------------- local memory */
 
+static bool is_zero(const ir_module *m, const ir_global *v) {
+    uint64_t size = ir_sizeof(m, v->type), k = 0;
+    while (k < size && !v->init[k]) k++;
+    return k == size && !v->nreloc;
+}
+
+/* The address of a constant with the initial value of v. */
+static ir_inst *make_initial(pass_grouping *g, const ir_global *v) {
+    ir_module *m = g->f->module;
+    const char *name = ir_sprintf(&m->arena, "%s.%s.initial", g->f->name, v->name);
+    ir_global *initial = ir_global_new(m, name, IR_CONST, v->type);
+    initial->constant = true;
+    initial->init = v->init;
+    initial->reloc = v->reloc;
+    initial->nreloc = v->nreloc;
+    return ir_address(g->f, initial);
+}
+
+/* Each group finds v as its initializer says. */
+static void initialize(pass_grouping *g, const ir_global *v, ir_inst *place, unsigned align) {
+    ir_inst *bytes = pass_number(g, ir_sizeof(g->f->module, v->type));
+    bool zero = is_zero(g->f->module, v);
+    ir_inst *from = zero ? ir_const(g->f, IR_I8, 0) : make_initial(g, v);
+    ir_build_raw(&g->group, zero ? IR_OP_fill : IR_OP_copy, IR_VOID, 0, ir_mem_imm(align, 0), 3,
+                 (ir_inst *[]){place, from, bytes});
+}
+
 static ir_inst *place_of(pass_grouping *g, ir_map *places, const ir_global *v) {
     ir_inst *place = ir_map_get(places, (uintptr_t)v);
     if (place) return place;
@@ -137,6 +164,7 @@ static ir_inst *place_of(pass_grouping *g, ir_map *places, const ir_global *v) {
     g->out->need.local = at + ir_sizeof(g->f->module, v->type);
     place = address_of(&g->entry, pass_info_field(g, FIELD(local), ir_ptr(IR_LOCAL)), at);
     ir_map_set(g->scratch, places, (uintptr_t)v, place);
+    if (v->init) initialize(g, v, place, (unsigned)align);
     return place;
 }
 

@@ -5,7 +5,7 @@
  * along the type; an address is a constant expression: the variable as a pointer to bytes, plus the
  * addend, in the space of the leaf.  Exported variables are written even when nothing uses them.
  *
- * Refused: private and generic variables, initialised local ones, variables whose initializers need
+ * Refused: private and generic variables, local ones whose initial value is not zero, variables whose initializers need
  * each other's address.
  */
 #include "codegen/spirv/spirv.h"
@@ -114,12 +114,18 @@ static uint32_t write_variable(sw_writer *w, SpvStorageClass storage, uint32_t t
     return id;
 }
 
+/* Is the initial value zero throughout?  Local memory may have that one. */
+static bool is_null(sw_writer *w, const ir_global *g) {
+    initializer in = {.w = w, .g = g};
+    return !g->nreloc && is_zero(&in, 0, ir_sizeof(w->m, g->type));
+}
+
 static void check_variable(sw_writer *w, const ir_global *g) {
     if (g->space == IR_PRIVATE || g->space == IR_GENERIC)
         sw_refuse_module(w,
                          "variable '%s': SPIR-V kernels have no module-scope variables in %s space",
                          g->name, g->space == IR_PRIVATE ? "private" : "generic");
-    if (g->space == IR_LOCAL && g->init)
+    if (g->space == IR_LOCAL && g->init && !is_null(w, g))
         sw_refuse_module(w, "variable '%s': local memory has no initial value", g->name);
 }
 
