@@ -171,6 +171,7 @@ static void read_body(void *arg) {
     for (uint32_t i = 0; i < r->nreached; i++) read_block(r, r->order[i]);
     spv_fill_phis(r);
     spv_check_dominance(r);
+    spv_expand_clusters(r);
 }
 
 static void begin(reader *r, spv_function *f) {
@@ -178,7 +179,7 @@ static void begin(reader *r, spv_function *f) {
     r->serial++;
     r->first_block = NULL;
     r->nblocks = r->nreached = 0;
-    r->phis.n = 0;
+    r->phis.n = r->clusters.n = 0;
     r->last_alloca = NULL;
     r->contract =
         f->entry ? !(f->ir->flags & IR_FUNC_CONTRACTION_OFF) : r->any_entry && !r->contraction_off;

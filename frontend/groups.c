@@ -85,11 +85,12 @@ static void check_scan_type(reader *r, ir_op op, ir_type t) {
     if (r->in.type->odd) spv_refuse_inst(r, "odd integer width");
 }
 
-/* The cluster size is a constant power of two. */
+/* The cluster size is a power of two; 0 where it is no constant. */
 static uint8_t cluster_log(reader *r) {
     uint64_t size;
     uint8_t log = 0;
-    if (r->in.n < 4 || !spv_int_constant(r, r->in.arg[3], &size) || !size || (size & (size - 1)))
+    if (r->in.n > 3 && !spv_int_constant(r, r->in.arg[3], &size)) return 0;
+    if (r->in.n < 4 || !size || (size & (size - 1)))
         spv_fail(r, "%s: the cluster size is not a constant power of two", spv_op_name(r));
     if (size >> IR_MAX_CLUSTER_LOG > 1)
         spv_refuse(r, "%s with clusters of %llu work-items is not supported", spv_op_name(r),
@@ -98,21 +99,34 @@ static uint8_t cluster_log(reader *r) {
     return log;
 }
 
+/* Of an operation that may be clustered, with room for one more operand. */
+static void define_scan(reader *r, ir_op op, ir_imm imm, unsigned n, ir_inst **args) {
+    bool clustered = imm.group.op == IR_GROUP_CLUSTERED, known = true;
+    uint64_t size;
+    if (clustered) {
+        imm.group.log_size = cluster_log(r);
+        known = spv_int_constant(r, r->in.arg[3], &size);
+    }
+    if (!known) args[n++] = spv_arg_int(r, 3);
+    ir_inst *v = emit(r, op, spv_value_type(r, r->in.type)->value, imm, n, args);
+    if (!known) spv_note_cluster(r, v);
+    spv_define(r, v);
+}
+
 void spv_read_group_scan(reader *r) {
     ir_op op = scan_op(r->in.opcode);
     ir_type t = spv_value_type(r, r->in.type)->value;
     check_scan_type(r, op, t);
     bool ballot = op == IR_OP_group_ballot_count;
-    ir_inst *x = ballot              ? spv_arg_of(r, 2, ir_vector(IR_I32, 4))
-                 : is_low_bit_op(op) ? spv_arg_low(r, 2, r->in.type)
-                                     : spv_arg_of(r, 2, t);
+    ir_inst *args[2] = {ballot              ? spv_arg_of(r, 2, ir_vector(IR_I32, 4))
+                        : is_low_bit_op(op) ? spv_arg_low(r, 2, r->in.type)
+                                            : spv_arg_of(r, 2, t)};
     ir_imm imm = group_imm(r, r->in.arg[0], is_uniform(r->in.opcode));
     if (ballot && ir_is_vector(t)) spv_bad_type(r, 2, "an integer result");
     if (r->in.arg[1] > IR_GROUP_CLUSTERED)
         spv_refuse(r, "%s with group operation %u is not supported", spv_op_name(r), r->in.arg[1]);
     imm.group.op = (uint8_t)r->in.arg[1];
-    if (imm.group.op == IR_GROUP_CLUSTERED) imm.group.log_size = cluster_log(r);
-    spv_define(r, emit(r, op, t, imm, 1, &x));
+    define_scan(r, op, imm, 1, args);
 }
 
 /* ---------------------------------------------------------------------------- votes, broadcasts */
@@ -221,10 +235,10 @@ void spv_read_subgroup_khr(reader *r) {
 }
 
 void spv_read_group_rotate(reader *r) {
-    ir_inst *args[2] = {moved(r, 1), spv_arg_int(r, 2)};
+    ir_inst *args[3] = {moved(r, 1), spv_arg_int(r, 2)};
     ir_imm imm = group_imm(r, r->in.arg[0], false);
-    if (r->in.n > 3) imm.group.op = IR_GROUP_CLUSTERED, imm.group.log_size = cluster_log(r);
-    spv_define(r, emit(r, IR_OP_group_rotate, args[0]->type, imm, 2, args));
+    if (r->in.n > 3) imm.group.op = IR_GROUP_CLUSTERED;
+    define_scan(r, IR_OP_group_rotate, imm, 2, args);
 }
 
 /* ----------------------------------------------------------------------------- Intel sub-groups */

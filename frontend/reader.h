@@ -460,6 +460,7 @@ struct reader {
     spv_block **order;    /* reached blocks in reverse post-order */
     uint32_t nblocks, nreached;
     ir_vec(spv_phi) phis;
+    ir_vec(ir_inst *) clusters; /* operations whose cluster size is no constant */
     ir_builder b;
     uint64_t writes; /* instructions so far that may write memory, and blocks */
     const char *refusal;
@@ -597,6 +598,9 @@ void spv_refuse_function(reader *r, spv_function *f, const char *why);
 void spv_order_blocks(reader *r);
 void spv_fill_phis(reader *r);
 void spv_check_dominance(reader *r);
+/* Clustered operations without a constant size (clusters.c): noted, expanded behind the body. */
+void spv_note_cluster(reader *r, ir_inst *op);
+void spv_expand_clusters(reader *r);
 
 /* ops.c: plain operations, with types checked by the op's rule and flags from decorations */
 ir_op spv_op_of_row(reader *r);

@@ -248,6 +248,50 @@ Test(subgroup, declared) {
     SUCCEEDS(clReleaseProgram(p));
 }
 
+/* clang makes one call of those in the cases, whose cluster size is no constant then. */
+#define CASES(call)                                                                                \
+    "  switch (out[1]) {\n"                                                                        \
+    "  case 1: r = " call "1); break;\n"                                                           \
+    "  case 2: r = " call "2); break;\n"                                                           \
+    "  case 4: r = " call "4); break;\n"                                                           \
+    "  case 64: r = " call "64); break;\n"                                                         \
+    "  }\n"
+
+Test(subgroup, sizes_of_clusters) {
+    static const char *const calls[] = {
+        CASES("sub_group_clustered_reduce_add(v, "),
+        CASES("sub_group_clustered_reduce_max(v, "),
+        CASES("1 + sub_group_clustered_reduce_logical_xor(v, "),
+        CASES("sub_group_clustered_rotate(v, out[2], "),
+        "  r = sub_group_clustered_reduce_mul(v, out[1]);\n",
+    };
+    static const cl_int wanted[] = {8, 8, 2, 8, 8};
+    char source[1024];
+    for (int n = 0; n < 5; n++) {
+        snprintf(source, sizeof source,
+                 "kernel void k(global int *out) {\n"
+                 "  out[0] = 8; out[1] = 4; out[2] = 3;\n"
+                 "  mem_fence(CLK_GLOBAL_MEM_FENCE);\n"
+                 "  volatile global int *in = out;\n"
+                 "  int v = in[0], r = 0;\n"
+                 "%s"
+                 "  *out = r;\n"
+                 "}\n",
+                 calls[n]);
+        cl_program p = built(source, "-cl-std=CL3.0");
+        cl_mem out = MAKE(clCreateBuffer(ocl.context, 0, 64, NULL, &error));
+        cl_kernel k = MAKE(clCreateKernel(p, "k", &error));
+        cl_int got = 0;
+        SUCCEEDS(clSetKernelArg(k, 0, sizeof out, &out));
+        SUCCEEDS(clEnqueueTask(ocl.queue, k, 0, NULL, NULL));
+        SUCCEEDS(clEnqueueReadBuffer(ocl.queue, out, CL_TRUE, 0, sizeof got, &got, 0, NULL, NULL));
+        cr_expect(got == wanted[n], "%s%d", calls[n], got);
+        SUCCEEDS(clReleaseMemObject(out));
+        SUCCEEDS(clReleaseKernel(k));
+        SUCCEEDS(clReleaseProgram(p));
+    }
+}
+
 /* ---------------------------------------------------------------------- clGetKernelSubGroupInfo */
 
 typedef cl_int CL_API_CALL subgroup_info(cl_kernel, cl_device_id, cl_kernel_sub_group_info, size_t,
