@@ -52,7 +52,10 @@ for variant in $sanitized $release; do
     suite "$short-memory-stress" "$variant/tests/opencl/memory_stress"
     suite "$short-command-stress" "$variant/tests/opencl/command_stress"
     suite "$short-opencl-stress" "$variant/tests/opencl/stress"
-    suite "$short-command-random" "$variant/tests/opencl/command_random" -n 3000
+    suite "$short-command-random" "$variant/tests/opencl/command_random" -n 3000 \
+        tests/opencl/command_kernels.cl
+    suite "$short-queue-random" "$variant/tests/runtime/queue_random" -n 500 \
+        "$release/tests/command_kernels.spv"
     for target in spirv text plan gen entry regalloc; do
         suite "$short-fuzz-$target" "$variant/tests/fuzz/$target" -n 1500 -s 1 "$release/seeds/$target"
     done

@@ -1,20 +1,18 @@
 /* command_random.c — random commands over random memory: a command buffer that fuses, one that does
  * not, and the same commands enqueued one by one leave the same bytes behind.
  *
- *     command_random [-n PROGRAMS] [-s SEED]
+ *     command_random [-n PROGRAMS] [-s SEED] tests/opencl/command_kernels.cl
  *
  * Memory is a few blocks of one type each, and places in them: buffers and their parts, buffers
  * that share memory of the host, addresses of shared virtual memory.  A launch is given places with
  * which its result does not depend on the order of its items; anything else may overlap.  Blocks
- * that are let go before fusing are internal, and only the others are compared.  Of a program that
- * fails the commands that matter are printed. */
+ * that are let go before fusing are internal, and only the others are compared. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_ENABLE_BETA_EXTENSIONS
 #include "runtime/spvfuse_opencl.h"
-#include "tests/opencl/command_program.h"
+#include "tests/file.h"
+#include "tests/opencl/command_compare.h"
 #include "tests/opencl/loader.h"
-
-#include <stdio.h>
 
 enum { RUNS = 2 };
 
@@ -42,7 +40,7 @@ static void need(cl_int status, const char *what) {
 }
 #define NEED(call) need(call, #call)
 
-typedef enum { FUSED, UNFUSED, ENQUEUED, WAYS } way;
+enum { FUSED, UNFUSED, ENQUEUED };
 
 typedef struct {
     const program *program;
@@ -50,21 +48,6 @@ typedef struct {
     unsigned char *host[BLOCKS];
     cl_mem mem[PLACES];
 } execution;
-
-/* The same bytes for every way; floating-point numbers are between 1 and 2. */
-static void fill_block(unsigned char *to, unsigned b, char type) {
-    uint64_t state = b;
-    for (size_t n = 0; n < BYTES; n += width(type)) {
-        const cl_uint bits = (cl_uint)splitmix64(&state);
-        const cl_float f = 1 + (cl_float)(bits >> 9) / (1 << 23);
-        const cl_double d = f;
-        memcpy(to + n,
-               type == 'd'   ? (const void *)&d
-               : type == 'f' ? (const void *)&f
-                             : &bits,
-               width(type));
-    }
-}
 
 static void make_block(execution *x, unsigned n) {
     const block *b = &x->program->blocks[n];
@@ -179,7 +162,7 @@ static void forget_args(void) {
     }
 }
 
-static void run_recorded(execution *x, way how) {
+static void run_recorded(execution *x, unsigned how) {
     const cl_command_buffer_properties_khr unfused[] = {CL_COMMAND_BUFFER_FUSION_SPVF,
                                                         CL_COMMAND_BUFFER_FUSION_NONE_SPVF, 0};
     x->commands = create(1, &queue, how == UNFUSED ? unfused : NULL, NULL);
@@ -199,8 +182,7 @@ static void print_report(const execution *x) {
     printf("%s", report);
 }
 
-/* Leaves the bytes of all that was not let go, and zeros. */
-static void execute(const program *p, way how, bool tell, unsigned char got[BLOCKS][BYTES]) {
+static void execute(const program *p, unsigned how, bool tell, unsigned char got[BLOCKS][BYTES]) {
     execution x = {.program = p};
     const size_t one = 1;
     memset(got, 0, BLOCKS * BYTES);
@@ -224,67 +206,6 @@ static void execute(const program *p, way how, bool tell, unsigned char got[BLOC
             clSVMFree(context, x.host[n]);
         else
             free(x.host[n]);
-}
-
-/* ----------------------------------------------------------------------------------- the report */
-
-/* The way that leaves something else behind than commands that are enqueued; WAYS: none does. */
-static way find_wrong(const program *p) {
-    static unsigned char got[WAYS][BLOCKS][BYTES];
-    for (way how = WAYS; how-- > 0;) {
-        execute(p, how, false, got[how]);
-        if (memcmp(got[how], got[ENQUEUED], sizeof got[how])) return how;
-    }
-    return WAYS;
-}
-
-/* Without one command after the other, as long as it fails. */
-static void reduce(program *p) {
-    for (unsigned n = 0; n < p->count; n++) {
-        p->commands[n].left_out = true;
-        p->commands[n].left_out = find_wrong(p) < WAYS;
-    }
-}
-
-static void print_place(const program *p, unsigned n) {
-    static const char *const kinds[] = {"buffer", "host", "shared"};
-    const place *at = &p->places[n];
-    const block *b = &p->blocks[at->block];
-    printf(" %s%u", kinds[b->kind], at->block);
-    if (at->kind != WHOLE) printf("%s+%u", at->kind == ADDRESS ? "*" : "", at->at);
-    if (b->let_go) printf("(let go)");
-}
-
-static void print_command(const program *p, const command *c) {
-    static const char *const kinds[] = {"launch", "copy", "fill", "barrier"};
-    const char *args = c->kind == LAUNCH ? kernels[c->kernel].args : c->kind == WAIT ? "" : "ii";
-    if (c->left_out) return;
-    printf("  %s", c->kind == LAUNCH ? kernels[c->kernel].name : kinds[c->kind]);
-    for (unsigned n = 0; *args; n++)
-        if (is_memory(next_parameter(&args))) print_place(p, c->places[n]);
-    printf(" value %d at %zu size %zu", c->value, c->at, c->size);
-    for (unsigned d = 0; d < c->dims; d++)
-        printf(" | %zu + %zu / %zu", c->offset[d], c->global[d], c->local[d]);
-    printf("\n");
-}
-
-static void print_program(const program *p, uint64_t seed) {
-    static const char *const ways[] = {"fused", "recorded"};
-    static unsigned char got[BLOCKS][BYTES];
-    printf("-n 1 -s %llu: %s commands give something else:\n", (unsigned long long)seed,
-           ways[find_wrong(p)]);
-    for (unsigned n = 0; n < p->count; n++) print_command(p, &p->commands[n]);
-    execute(p, FUSED, true, got);
-}
-
-static bool try(uint64_t seed) {
-    uint64_t random = seed;
-    program p;
-    draw_program(&p, &random);
-    if (find_wrong(&p) == WAYS) return true;
-    reduce(&p);
-    print_program(&p, seed);
-    return false;
 }
 
 /* -------------------------------------------------------------------------------- begin and end */
@@ -313,10 +234,11 @@ static cl_kernel find_kernel(const char *name) {
     return k;
 }
 
-static void begin(void) {
+static void begin(const char *file) {
     cl_device_id device;
     char log[4096] = "";
-    const char *text = source;
+    const char *text = read_file(file, NULL);
+    need(!text, file);
     need(!find_implementation(), "no implementation");
     NEED(clGetPlatformIDs(1, &platform, NULL));
     NEED(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL));
@@ -325,6 +247,7 @@ static void begin(void) {
     queue = clCreateCommandQueueWithProperties(context, device, NULL, NULL);
     built = clCreateProgramWithSource(context, 1, &text, NULL, NULL);
     cl_int bad = clBuildProgram(built, 0, NULL, "-cl-std=CL3.0", NULL, NULL);
+    free((void *)(uintptr_t)text);
     clGetProgramBuildInfo(built, device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL);
     need(bad, log);
     for (unsigned n = 0; n < KERNELS; n++) code[n] = find_kernel(kernels[n].name);
@@ -340,12 +263,11 @@ static void end(void) {
 }
 
 int main(int argc, char **argv) {
-    unsigned long long count = 200, seed = 1, wrong = 0;
-    for (int opt; (opt = getopt(argc, argv, "n:s:")) != -1;)
-        *(opt == 'n' ? &count : &seed) = strtoull(optarg, NULL, 10);
-    begin();
-    for (unsigned long long n = 0; n < count; n++) wrong += !try(seed + n);
-    end();
-    printf("random commands: %llu passed, %llu failed\n", count - wrong, wrong);
-    return wrong != 0;
+    const comparison c = {.title = "random commands",
+                          .begin = begin,
+                          .end = end,
+                          .execute = execute,
+                          .count = 3,
+                          .ways = {"fused", "recorded", "enqueued"}};
+    return compare_programs(&c, argc, argv);
 }

@@ -1,0 +1,99 @@
+/* command_kernels.cl — kernels of all kinds for random commands; command_kernels.h says what each
+ * may be given. */
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#define X get_global_id(0)
+#define KERNEL kernel void
+#define IN global const int *from
+#define OUT global int *to
+typedef struct { char a; short b; int c[3]; long d; int3 e; } all;
+constant int primes[8] = {2, 3, 5, 7, 11, 13, 17, 19};
+global int total = 1;
+KERNEL reset() { total = 1; }
+KERNEL add(OUT, IN, int k) { to[X] = from[X] + k; }
+KERNEL mix(OUT, IN, global const int *other) { to[X] = from[X] * 3 ^ other[X]; }
+KERNEL some(OUT, IN, int k) { if (from[X] & 1) to[X] = k; }
+KERNEL sum(OUT, IN) { to[X] += from[X]; }
+KERNEL both(OUT, global int *to2, IN) { int x = from[X]; to[X] = x - 1; to2[X] += x; }
+KERNEL loop(OUT, IN, int k) {
+  int sum = k;
+  for (int n = 0; n < (from[X] & 7); n++) sum = sum * 31 + n;
+  to[X] = sum;
+}
+KERNEL leave(OUT, IN, int k) {
+  if (from[X] > 0) return;
+  for (int n = 0;; n++) if (((from[X] + n) & 15) == 3) { to[X] = n; return; }
+}
+KERNEL reverse(global int *restrict to, IN) {
+  size_t o = get_global_offset(0);
+  to[X] = from[2 * o + get_global_size(0) - 1 - X];
+}
+KERNEL scatter(OUT, global const int *restrict from, int k) {
+  size_t o = get_global_offset(0), n = get_global_size(0);
+  to[o + (X - o + (k & 63)) % n] = from[X];
+}
+KERNEL gather(OUT, IN, global const int *at) { to[X] = from[at[X] & 31]; }
+KERNEL spread(OUT, IN) { to[X] = *from; }
+KERNEL first(OUT, IN) { if (X == get_global_offset(0)) *to += *from; }
+KERNEL count(OUT, IN) { atomic_add(&to[from[X] & 15], 1); }
+KERNEL most(OUT, IN) { atomic_max(&to[X & 3], from[X]); }
+KERNEL flip(volatile OUT, IN) { atomic_xor(&to[X & 3], from[X]); to[4] = 4; }
+KERNEL own(OUT, IN) { to[X] = atomic_xchg(&to[X], from[X]) + 1; }
+KERNEL table(OUT, IN) { to[X] = primes[from[X] & 7]; }
+KERNEL total_add(IN) { atomic_add(&total, from[X]); }
+KERNEL total_get(OUT) { to[X] = total; }
+KERNEL structs(OUT, all s) { to[X] += s.a + s.b * s.c[2] + (int)s.d + s.e.z; }
+KERNEL three(OUT, IN, int k) {
+  if (X < 16) vstore3(vload3(X, from) * 3 + (int3)(1, 2, k), X, to);
+}
+KERNEL bytes(OUT, global const uchar4 *from) {
+  uchar4 v = from[X].wzxy;
+  ((global uchar4 *)to)[X] = v + (uchar4)1;
+}
+KERNEL half_bytes(OUT, IN) {
+  ushort h[2];
+  vstore_half((float)(from[X] & 0xffff) / 7, X & 1, (half *)h);
+  to[X] = h[X & 1];
+}
+KERNEL plane(OUT, IN) {
+  size_t i = (get_global_id(2) * 4 + get_global_id(1)) * 4 + X;
+  to[i] = from[i] - (int)get_global_id(1);
+}
+KERNEL groups(OUT, IN, local int *scratch) {
+  int l = get_local_id(0), n = get_local_size(0), sum = 0;
+  scratch[l] = from[X];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int k = 0; k < n; k++) sum = sum * 3 + scratch[k];
+  to[X] = sum;
+}
+KERNEL rotate_group(OUT, IN) {
+  local int tile[64];
+  int l = get_local_id(0), n = get_local_size(0);
+  tile[l] = from[X];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  to[X] = tile[(l + 1) % n];
+}
+KERNEL neighbour(OUT) {
+  int l = get_local_id(0), n = get_local_size(0), x = to[X + (l + 1) % n - l];
+  barrier(CLK_GLOBAL_MEM_FENCE);
+  to[X] = x + 1;
+}
+KERNEL ids(OUT) {
+  to[X] = get_local_id(0) + 100 * get_group_id(0) + 10000 * get_num_groups(0) +
+          1000000 * get_local_size(0) + get_global_size(0) + get_enqueued_local_size(0);
+}
+KERNEL __attribute__((reqd_work_group_size(8, 1, 1))) eights(OUT, IN) {
+  to[X] = from[X] + work_group_reduce_add(from[X]) * get_group_id(0);
+}
+KERNEL product(global float *to, global const float *from, global const float *other) {
+  to[X] = from[X] * other[X];
+}
+KERNEL plus(global float *to, global const float *from, global const float *other) {
+  to[X] = from[X] + other[X];
+}
+KERNEL quotient(global float *to, global const float *from, global const float *other) {
+  to[X] = sqrt(from[X] / (other[X] + 1));
+}
+KERNEL wide(global double *to, global const double *from, global const float *other) {
+  to[X] = from[X] * other[X] + 1;
+}
+KERNEL narrow(global float *to, global const double *from) { to[X] = from[X]; }
