@@ -630,7 +630,8 @@ enum {
     IR_FUNC_PURE = 64,
     IR_FUNC_CONST = 128,
     IR_FUNC_REFUSED = 256, /* no body: it uses what `refusal` names */
-    IR_FUNC_CONTRACTION_OFF = 512
+    IR_FUNC_CONTRACTION_OFF = 512,
+    IR_FUNC_SHARED = 1024 /* kernels call it; each work-item runs it without others */
 };
 
 /* SPV_KHR_float_controls per width: index 0 f16, 1 f32, 2 f64; bits as below. */

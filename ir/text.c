@@ -43,6 +43,7 @@ const text_word text_func_flags[] = {
     {"const", IR_FUNC_CONST},
     {"refused", IR_FUNC_REFUSED},
     {"contraction_off", IR_FUNC_CONTRACTION_OFF},
+    {"shared", IR_FUNC_SHARED},
     {NULL, 0},
 };
 const text_word text_global_flags[] = {

@@ -97,9 +97,10 @@ static bool refuse_partial(fitter *q, uint32_t m, const ir_inst *i) {
 }
 
 static bool refuse_call(fitter *q, uint32_t m) {
+    const char *why = q->members[m].kernel->refusal;
     return refuse(q, "fuse.call",
                   ir_sprintf(q->out, "the calls of @%s cannot be inlined: %s", name_of(q, m),
-                             q->members[m].kernel->refusal));
+                             why ? why : "it would become too large"));
 }
 
 static bool refuse_printer(fitter *q, uint32_t m) {

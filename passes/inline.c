@@ -1,7 +1,7 @@
 /* inline.c — calls become the callee's body; what nothing reaches is dropped.
  *
  * A module with kernels is compiled kernel by kernel, so every kernel takes in all that it calls,
- * whatever the callee's hints say.  A call in copied code is met when the walk over the kernel's
+ * whatever the callee's hints say, unless it would grow out of proportion (inline_keep.c).  A call in copied code is met when the walk over the kernel's
  * blocks gets there, so each kernel costs its final size, and the callees stay as they are; but a
  * kernel that only wraps a function takes over its body.  Then
  * functions that are no kernels have no purpose and are removed, exported ones too, with all
@@ -9,8 +9,8 @@
  *
  * A kernel that cannot be complete is refused, with a warning and the chain of calls in its
  * refusal: one that reaches recursion (a strongly connected part of the call graph, Tarjan 1972), a
- * function without a definition, a function that the reader has refused, or more than MAX_SIZE
- * instructions.
+ * function without a definition, a function that the reader has refused, or more than
+ * PASS_MOST_INSTRUCTIONS (inline_refuse.c).
  *
  * A module without kernels is a library: its functions and calls stay, but a call of a tiny
  * function of one block is not worth a call.  Only what is neither exported nor used is removed,
@@ -20,240 +20,9 @@
  * rounds; that is right because a variable's contents are undefined when its activation starts.  A
  * by-value argument is copied, since the callee owns what it points to.
  */
-#include "passes/passes.h"
+#include "passes/inline_impl.h"
 
-enum { MAX_SIZE = 4 << 20, TINY = 12 };
-
-typedef struct node node;
-
-typedef struct {
-    node *to;
-    ir_inst *at;
-} edge;
-
-/* A function in the call graph. */
-struct node {
-    ir_func *f;
-    ir_vec(edge) calls;
-    uint32_t callers;     /* calls of it */
-    uint32_t next_call;   /* the depth-first walk has followed those before */
-    uint32_t number, low; /* Tarjan's; number 0: not met */
-    bool open, recursive;
-    const edge *bad; /* the first call on the way to something that cannot be inlined */
-    node *from;      /* how the search for a cycle came here */
-    uint64_t size;   /* instructions with all calls expanded */
-};
-
-typedef ir_vec(node *) node_list;
-
-typedef struct {
-    ir_module *m;
-    pass_ctx *cx;
-    ir_map nodes;    /* by function */
-    node_list order; /* callees first */
-    node_list path;  /* of the depth-first walk */
-    node_list open;  /* nodes whose strongly connected part is not complete */
-    uint32_t numbered;
-    bool has_kernels;
-    bool is_open; /* neither kernels nor exports: everything may be wanted */
-    bool changed;
-    pass_refusal_fn *found; /* told of refusals instead of carrying them out; NULL: inlines */
-    void *user;
-} inliner;
-
-static node *node_of(inliner *n, const ir_func *f) { return ir_map_get(&n->nodes, (uintptr_t)f); }
-
-static bool is_kernel(const ir_func *f) { return (f->flags & IR_FUNC_KERNEL) != 0; }
-
-/* ----------------------------------------------------------------------------------- call graph */
-
-static void add_nodes(inliner *n) {
-    n->is_open = true;
-    foreach_func (f, n->m) {
-        node *x = ir_new(n->cx->scratch, node);
-        x->f = f;
-        ir_map_set(n->cx->scratch, &n->nodes, (uintptr_t)f, x);
-        if (is_kernel(f)) n->has_kernels = true;
-        if (f->flags & (IR_FUNC_KERNEL | IR_FUNC_EXPORT)) n->is_open = false;
-    }
-}
-
-static void add_block(inliner *n, node *x, ir_block *b) {
-    foreach_inst (i, b) {
-        x->size++;
-        if (i->op != IR_OP_call) continue;
-        *ir_push(n->cx->scratch, &x->calls) = (edge){.to = node_of(n, i->imm.func), .at = i};
-        node_of(n, i->imm.func)->callers++;
-    }
-}
-
-/* Who only looks leaves unreachable blocks where they are, and counts none of their calls. */
-static void add_calls(inliner *n, node *x) {
-    if (ir_is_declaration(x->f)) return;
-    if (!n->found) n->changed |= ir_remove_unreachable(x->f);
-    const uint32_t *index = n->found ? ir_dominators(x->f)->order.index : NULL;
-    foreach_block (b, x->f)
-        if (!index || index[b->id] != UINT32_MAX) add_block(n, x, b);
-}
-
-static void open_node(inliner *n, node *x) {
-    x->number = x->low = ++n->numbered;
-    x->open = true;
-    *ir_push(n->cx->scratch, &n->path) = x;
-    *ir_push(n->cx->scratch, &n->open) = x;
-}
-
-/* x is the root of a strongly connected part: all that was opened since. */
-static void close_part(inliner *n, node *x) {
-    bool alone = n->open.data[n->open.n - 1] == x;
-    node *y;
-    do {
-        y = n->open.data[--n->open.n];
-        y->open = false;
-        y->recursive = !alone;
-        for (uint32_t k = 0; k < y->calls.n; k++) y->recursive |= y->calls.data[k].to == y;
-        *ir_push(n->cx->scratch, &n->order) = y;
-    } while (y != x);
-}
-
-static void leave_node(inliner *n, node *x) {
-    n->path.n--;
-    if (x->low == x->number) close_part(n, x);
-    if (!n->path.n) return;
-    node *caller = n->path.data[n->path.n - 1];
-    if (x->low < caller->low) caller->low = x->low;
-}
-
-static void order_from(inliner *n, node *root) {
-    if (root->number) return;
-    open_node(n, root);
-    while (n->path.n) {
-        node *x = n->path.data[n->path.n - 1];
-        if (x->next_call == x->calls.n) {
-            leave_node(n, x);
-            continue;
-        }
-        node *y = x->calls.data[x->next_call++].to;
-        if (!y->number)
-            open_node(n, y);
-        else if (y->open && y->number < x->low)
-            x->low = y->number;
-    }
-}
-
-/* --------------------------------------------------------------------- what a function leads to */
-
-/* Cannot be inlined itself? */
-static bool is_offender(const node *x) { return x->recursive || ir_is_declaration(x->f); }
-
-static void judge(node *x) {
-    for (uint32_t k = 0; k < x->calls.n; k++) {
-        const edge *e = &x->calls.data[k];
-        if (!x->bad && (is_offender(e->to) || e->to->bad)) x->bad = e;
-        x->size += e->to->size;
-        if (x->size > UINT64_MAX / 4) x->size = UINT64_MAX / 4;
-    }
-}
-
-/* ------------------------------------------------------------------------------------- refusals */
-
-/* Where the call stands in the source, for a message. */
-static ir_message place_of(const ir_module *m, uint32_t word) {
-    const ir_line *line = ir_line_of(m, word);
-    ir_message at = {.severity = IR_WARNING, .file = m->name, .word = ir_word_of(word)};
-    if (line && line->file < m->files.n) {
-        at.source = m->files.data[line->file];
-        at.source_line = line->line;
-    }
-    return at;
-}
-
-static void refuse(inliner *n, ir_func *f, uint32_t word, const char *why) {
-    if (n->found) {
-        n->found(n->user, f, why);
-        return;
-    }
-    f->refusal = ir_strdup(&n->m->arena, why);
-    f->flags |= IR_FUNC_REFUSED;
-    ir_func_drop_body(f);
-    ir_report(n->cx->cx, place_of(n->m, word), "%s", f->refusal);
-    n->changed = true;
-}
-
-/* Appends a shortest chain of calls from x back to x. */
-static void put_cycle(inliner *n, ir_text *t, node *x) {
-    node_list work = {0}, back = {0};
-    foreach_func (f, n->m) node_of(n, f)->from = NULL;
-    *ir_push(n->cx->scratch, &work) = x;
-    for (uint32_t k = 0; !x->from; k++) {
-        node *y = work.data[k];
-        for (uint32_t c = 0; c < y->calls.n; c++) {
-            node *to = y->calls.data[c].to;
-            if (to->from) continue;
-            to->from = y;
-            *ir_push(n->cx->scratch, &work) = to;
-        }
-    }
-    for (node *y = x->from; y != x; y = y->from) *ir_push(n->cx->scratch, &back) = y;
-    while (back.n) ir_putf(t, " -> '%s'", back.data[--back.n]->f->name);
-    ir_putf(t, " -> '%s'", x->f->name);
-}
-
-static void refuse_recursion(inliner *n, const node *kernel, node *last) {
-    ir_text t = {.arena = n->cx->scratch};
-    ir_putf(&t, "kernel '%s' calls", kernel->f->name);
-    const char *arrow = "";
-    for (const node *x = kernel; x != last; x = x->bad->to) {
-        ir_putf(&t, "%s '%s'", arrow, x->bad->to->f->name);
-        arrow = " ->";
-    }
-    if (kernel == last) ir_putf(&t, " '%s'", last->f->name);
-    put_cycle(n, &t, last);
-    ir_put(&t, ": recursion is not supported");
-    refuse(n, kernel->f, kernel->bad->at->loc, t.data);
-}
-
-static void refuse_missing(inliner *n, const node *kernel, const node *last) {
-    ir_text t = {.arena = n->cx->scratch};
-    const char *why = last->f->refusal ? last->f->refusal : "imported without a definition";
-    const char *arrow = " through";
-    ir_putf(&t, "kernel '%s' %s '%s'", kernel->f->name,
-            kernel->bad->to == last ? "calls" : "reaches", last->f->name);
-    for (const node *x = kernel->bad->to; x != last; x = x->bad->to) {
-        ir_putf(&t, "%s '%s'", arrow, x->f->name);
-        arrow = " ->";
-    }
-    ir_putf(&t, ": %s", why);
-    refuse(n, kernel->f, kernel->bad->at->loc, t.data);
-}
-
-static void refuse_size(inliner *n, const node *kernel) {
-    const edge *largest = &kernel->calls.data[0];
-    for (uint32_t k = 1; k < kernel->calls.n; k++)
-        if (kernel->calls.data[k].to->size > largest->to->size) largest = &kernel->calls.data[k];
-    ir_text t = {.arena = n->cx->scratch};
-    ir_putf(&t,
-            "kernel '%s' has more than %d instructions with the functions that it calls, "
-            "of which '%s' is the largest",
-            kernel->f->name, MAX_SIZE, largest->to->f->name);
-    refuse(n, kernel->f, largest->at->loc, t.data);
-}
-
-/* True when the kernel has been refused. */
-static bool check_kernel(inliner *n, node *kernel) {
-    node *last = kernel;
-    if (kernel->bad || kernel->recursive) {
-        while (!last->recursive && last->bad) last = last->bad->to;
-        if (last->recursive)
-            refuse_recursion(n, kernel, last);
-        else
-            refuse_missing(n, kernel, last);
-        return true;
-    }
-    if (kernel->size <= MAX_SIZE || !kernel->calls.n) return false;
-    refuse_size(n, kernel);
-    return true;
-}
+enum { TINY = 12 };
 
 /* ------------------------------------------------------------------------------------- inlining */
 
@@ -269,7 +38,7 @@ static ir_inst *copy_byval(ir_inst *call, const ir_param *p, ir_inst *arg) {
     return copy;
 }
 
-static ir_inst **arguments(inliner *n, ir_inst *call) {
+static ir_inst **arguments(pass_inliner *n, ir_inst *call) {
     const ir_func *callee = call->imm.func;
     ir_inst **args = ir_new_array(n->cx->scratch, ir_inst *, call->nargs + 1u);
     for (unsigned k = 0; k < call->nargs; k++) {
@@ -297,7 +66,8 @@ static void merge_chains(ir_func *f) {
 
 /* From the last call of a block to the first, so that no instruction moves twice; copied blocks
  * come after their call and are met later. */
-static void inline_calls(inliner *n, ir_func *f, bool (*wanted)(inliner *n, const ir_inst *call)) {
+static void inline_calls(pass_inliner *n, ir_func *f,
+                         bool (*wanted)(pass_inliner *n, const ir_inst *call)) {
     bool any = false;
     for (ir_block *b = f->first; b; b = b->next)
         foreach_inst_reverse (i, b) {
@@ -311,59 +81,90 @@ static void inline_calls(inliner *n, ir_func *f, bool (*wanted)(inliner *n, cons
     n->changed = true;
 }
 
-static bool any_call(inliner *n, const ir_inst *call) {
+static bool is_inlined_everywhere(pass_inliner *n, const ir_inst *call) {
     (void)n;
-    (void)call;
-    return true;
+    return !(call->imm.func->flags & IR_FUNC_SHARED);
+}
+
+static bool is_inlined_when_large(pass_inliner *n, const ir_inst *call) {
+    return !pass_callee_of(n, call->imm.func)->stays;
 }
 
 /* Does f nothing but pass its parameters on to a function that nobody else calls?  So front ends
  * write every kernel. */
-static bool is_wrapper(inliner *n, const ir_func *f) {
+static bool is_wrapper(pass_inliner *n, const ir_func *f) {
     const ir_inst *call = f->first->first;
     if (call->op != IR_OP_call || call->next->op != IR_OP_ret || call->next->nargs) return false;
     const ir_func *callee = call->imm.func;
-    if (is_kernel(callee) || node_of(n, callee)->callers > 1) return false;
+    if (pass_is_kernel(callee) || pass_callee_of(n, callee)->callers > 1) return false;
     if (call->nargs != f->nparams || callee->ret != IR_VOID) return false;
     for (unsigned k = 0; k < call->nargs; k++)
         if (ir_arg(call, k) != f->param_val[k]) return false;
     return true;
 }
 
-static void inline_everything(inliner *n, ir_func *kernel) {
+static void complete_kernel(pass_inliner *n, const pass_callee *x) {
+    ir_func *kernel = x->f;
     if (is_wrapper(n, kernel)) {
         ir_take_body(kernel, kernel->first->first->imm.func);
         n->changed = true;
     }
-    inline_calls(n, kernel, any_call);
+    inline_calls(n, kernel, x->large ? is_inlined_when_large : is_inlined_everywhere);
 }
 
-static bool tiny_call(inliner *n, const ir_inst *call) {
+static bool tiny_call(pass_inliner *n, const ir_inst *call) {
     const ir_func *f = call->imm.func;
     if (ir_is_declaration(f) || f->first != f->last || f->flags & IR_FUNC_NOINLINE) return false;
-    if (node_of(n, f)->recursive || f->first->last->op != IR_OP_ret) return false;
+    if (pass_callee_of(n, f)->recursive || f->first->last->op != IR_OP_ret) return false;
     unsigned size = 0;
     for (const ir_inst *i = f->first->first; i && size <= TINY; i = i->next) size++;
     return size <= TINY;
 }
 
+/* ----------------------------------------------------------------------- functions that stay */
+
+/* The caller copies what is passed by value, so that the callee's parameters are plain pointers. */
+static void copy_arguments(pass_inliner *n, ir_inst *call) {
+    ir_inst **args = arguments(n, call);
+    for (unsigned k = 0; k < call->nargs; k++) ir_set_arg(call, k, args[k]);
+}
+
+static void mark_shared(ir_func *f) {
+    f->flags |= IR_FUNC_SHARED;
+    f->flags &= ~(uint32_t)IR_FUNC_EXPORT;
+    for (uint32_t k = 0; k < f->nparams; k++) {
+        f->param[k].attrs &= ~(uint32_t)(IR_PARAM_BYVAL | IR_PARAM_SRET);
+        f->param[k].byval_size = 0;
+    }
+}
+
+static void share_functions(pass_inliner *n) {
+    foreach_func (f, n->m)
+        foreach_block (b, f)
+            foreach_inst (i, b)
+                if (i->op == IR_OP_call && !(i->imm.func->flags & IR_FUNC_SHARED))
+                    copy_arguments(n, i);
+    foreach_func (f, n->m)
+        if (!ir_is_declaration(f) && !pass_is_kernel(f)) mark_shared(f);
+}
+
 /* -------------------------------------------------------------------------- dropping the unused */
 
-static void keep(inliner *n, ir_map *kept, node_list *work, const ir_func *f) {
+static void keep(pass_inliner *n, ir_map *kept, pass_callee_list *work, const ir_func *f) {
     if (ir_map_get(kept, (uintptr_t)f)) return;
-    node *x = node_of(n, f);
+    pass_callee *x = pass_callee_of(n, f);
     ir_map_set(n->cx->scratch, kept, (uintptr_t)f, x);
     *ir_push(n->cx->scratch, work) = x;
 }
 
-static bool is_root(const inliner *n, const ir_func *f) {
-    if (is_kernel(f) || n->is_open) return true;
+static bool is_root(const pass_inliner *n, const ir_func *f) {
+    if (pass_is_kernel(f) || n->is_open) return true;
     return !n->has_kernels && (f->flags & IR_FUNC_EXPORT);
 }
 
-static void drop_functions(inliner *n) {
+static void drop_functions(pass_inliner *n) {
     ir_map kept = {0};
-    node_list work = {0};
+    pass_callee_list work = {0};
     foreach_func (f, n->m)
         if (is_root(n, f)) keep(n, &kept, &work, f);
     while (work.n) {
@@ -381,18 +182,18 @@ static void drop_functions(inliner *n) {
 
 typedef ir_vec(ir_global *) global_list;
 
-static void keep_global(inliner *n, ir_map *kept, global_list *work, ir_global *g) {
+static void keep_global(pass_inliner *n, ir_map *kept, global_list *work, ir_global *g) {
     if (ir_map_get(kept, (uintptr_t)g)) return;
     ir_map_set(n->cx->scratch, kept, (uintptr_t)g, g);
     *ir_push(n->cx->scratch, work) = g;
 }
 
-static void keep_addresses(inliner *n, ir_map *kept, global_list *work, const ir_inst *i) {
+static void keep_addresses(pass_inliner *n, ir_map *kept, global_list *work, const ir_inst *i) {
     for (unsigned k = 0; k < i->nargs; k++)
         if (ir_arg(i, k)->op == IR_OP_address) keep_global(n, kept, work, ir_arg(i, k)->imm.global);
 }
 
-static void drop_globals(inliner *n) {
+static void drop_globals(pass_inliner *n) {
     ir_map kept = {0};
     global_list work = {0};
     foreach_global (g, n->m)
@@ -414,39 +215,49 @@ static void drop_globals(inliner *n) {
 
 /* ---------------------------------------------------------------------------------------- entry */
 
-static void judge_all(inliner *n) {
-    foreach_func (f, n->m) add_calls(n, node_of(n, f));
-    foreach_func (f, n->m) order_from(n, node_of(n, f));
-    for (uint32_t k = 0; k < n->order.n; k++) judge(n->order.data[k]);
-}
-
 void pass_find_refusals(ir_module *m, ir_arena *scratch, pass_refusal_fn *found, void *user) {
     pass_ctx cx = {.cx = m->cx, .scratch = scratch};
-    inliner n = {.m = m, .cx = &cx, .found = found, .user = user};
-    add_nodes(&n);
+    pass_inliner n = {.m = m, .cx = &cx, .found = found, .user = user};
+    pass_find_calls(&n);
     if (!n.has_kernels) return;
-    judge_all(&n);
+    pass_choose_functions(&n);
     foreach_func (f, m)
-        if (is_kernel(f) && !ir_is_declaration(f)) check_kernel(&n, node_of(&n, f));
+        if (pass_is_kernel(f) && !ir_is_declaration(f))
+            pass_refuse_kernel(&n, pass_callee_of(&n, f));
 }
 
-/* Does: kernels take in all that they call; unused functions and globals go.
- * Needs: nothing.
- * Leaves: kernels without calls, or refused without a body; code of the callees at their call,
- * their variables in the entry. Gives up: on a kernel that cannot be complete, which is refused. */
-bool pass_inline(ir_module *m, pass_ctx *cx) {
-    inliner n = {.m = m, .cx = cx};
-    add_nodes(&n);
-    judge_all(&n);
-    for (uint32_t k = 0; k < n.order.n; k++) {
-        node *x = n.order.data[k];
+static void inline_library(pass_inliner *n) {
+    for (uint32_t k = 0; k < n->order.n; k++)
+        if (!ir_is_declaration(n->order.data[k]->f))
+            inline_calls(n, n->order.data[k]->f, tiny_call);
+}
+
+/* Callees first, so that functions that stay are complete when a kernel copies one. */
+static void inline_into_kernels(pass_inliner *n) {
+    pass_choose_functions(n);
+    for (uint32_t k = 0; k < n->order.n; k++) {
+        pass_callee *x = n->order.data[k];
         if (ir_is_declaration(x->f)) continue;
-        if (!n.has_kernels)
-            inline_calls(&n, x->f, tiny_call);
-        else if (is_kernel(x->f) && !check_kernel(&n, x))
-            inline_everything(&n, x->f);
+        if (x->stays) inline_calls(n, x->f, is_inlined_when_large);
+        if (pass_is_kernel(x->f) && !pass_refuse_kernel(n, x)) complete_kernel(n, x);
     }
+}
+
+/* Does: kernels take in all that they call, except for functions that stay when a kernel would
+ * become too large; unused functions and globals go.
+ * Needs: nothing.
+ * Leaves: kernels that call nothing but functions with IR_FUNC_SHARED, or refused without a body;
+ * code of the callees at their call, their variables in the entry. Gives up: on a kernel that
+ * cannot be complete, which is refused. */
+bool pass_inline(ir_module *m, pass_ctx *cx) {
+    pass_inliner n = {.m = m, .cx = cx};
+    pass_find_calls(&n);
+    if (n.has_kernels)
+        inline_into_kernels(&n);
+    else
+        inline_library(&n);
     drop_functions(&n);
     drop_globals(&n);
+    if (n.has_kernels) share_functions(&n);
     return n.changed;
 }

@@ -55,6 +55,7 @@ typedef struct {
     const pass_range *range;   /* that kernels are launched on, for printers; NULL: unknown */
     const pass_target *target; /* that code is made for; NULL: the basic operations only */
     const ir_pack *library;    /* functions that pass builtins takes; NULL: none */
+    bool keep_calls;           /* every function that may stay a function does */
 } pass_ctx;
 
 /* A pass says whether it changed anything.  Function passes run on functions with a body. */
@@ -98,6 +99,8 @@ typedef struct {
     const pass_range *range;   /* that kernels are launched on, for printers; NULL: unknown */
     const pass_target *target; /* that code is made for; NULL: the basic operations only */
     const ir_pack *library;    /* functions that pass builtins takes; NULL: none */
+    bool
+        keep_calls; /* every function that may stay a function does, whatever its size: for tests */
 } pass_options;
 
 /* Lists of passes that have a name, which may stand in a list themselves: "standard".  Code for a

@@ -66,6 +66,7 @@ const char pass_standard[] =
     "sink";        /* work that only one of the branches needs that are left */
 
 const char pass_widening[] =
+    "calls,"   /* functions that stay get ids from their callers: kernels ask for all of them */
     "widen,"   /* while ids are queries: those that are small are not cut and extended again */
     "indvars," /* … nor are counters of loops, now that nothing else asks for 32 bits of them */
     "gvn,"     /* parts of several indices are one */
@@ -278,7 +279,8 @@ bool pass_run(ir_module *m, const pass_options *options) {
                       .trace_rules = p.options->trace_rules,
                       .range = p.options->range,
                       .target = p.options->target,
-                      .library = p.options->library};
+                      .library = p.options->library,
+                      .keep_calls = p.options->keep_calls};
     bool finished = ir_try(m->cx, run_list, &p);
     ir_arena_free(&p.scratch);
     if (finished && p.failed) m->cx->status = p.why;

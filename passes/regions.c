@@ -34,7 +34,8 @@ static bool is_over_aligned(const ir_inst *i) {
 static const char *refuse_op(const ir_inst *i) {
     if (i->op == IR_OP_barrier && i->imm.sync.exec < IR_SCOPE_WORKGROUP)
         return "it has a barrier for more than a work-group";
-    if (i->op == IR_OP_call) return "it calls a function";
+    if (i->op == IR_OP_call)
+        return i->imm.func->level == L_VECTOR ? NULL : "it calls a function that asks for ids";
     if (is_over_aligned(i)) return "a variable asks for more alignment than launches give";
     if (ir_info(i)->imm == I_GROUP) return pass_refuse_collective(i);
     if (i->op == IR_OP_printf) return NULL;
@@ -156,11 +157,15 @@ static void replace_kernel(pass_grouping *g) {
     build_wrapper(g, g->out->one);
 }
 
+/* Those of a straight piece of code; nobody knows what loops and calls take. */
 static uint32_t count_steps(ir_func *kernel) {
     uint32_t n = 0;
     if (ir_loop_tree(kernel)->n) return 0;
     foreach_block (b, kernel)
-        foreach_inst (i, b) n++;
+        foreach_inst (i, b) {
+            if (i->op == IR_OP_call) return 0;
+            n++;
+        }
     return n;
 }
 

@@ -47,7 +47,7 @@ typedef struct {
 
 bool pass_is_meeting(const ir_inst *i) {
     if (i->op == IR_OP_barrier) return i->imm.sync.exec <= IR_SCOPE_WORKGROUP;
-    if (i->op == IR_OP_call) return true;
+    if (i->op == IR_OP_call) return !(i->imm.func->flags & IR_FUNC_SHARED);
     return ir_has_flag(i, F_CONVERGENT) && i->imm.group.scope <= IR_SCOPE_WORKGROUP;
 }
 

@@ -44,7 +44,7 @@ typedef struct {
 } local_use;
 
 static void visit_uses(local_use *u, const ir_inst *i) {
-    u->calls |= i->op == IR_OP_call;
+    u->calls |= i->op == IR_OP_call && !(i->imm.func->flags & IR_FUNC_SHARED);
     for (unsigned n = 0; n < i->nargs; n++) {
         const ir_inst *v = ir_arg(i, n);
         if (v->op != IR_OP_address || v->imm.global->space != IR_LOCAL) continue;

@@ -143,6 +143,7 @@ typedef struct {
                                launches it knows of phases */
     cg_x86_64_options code;
     const rt_values *values; /* that the code is for; NULL: for all */
+    bool keep_calls;         /* as in pass_options */
 } rt_native_options;
 
 /* What passes are told of the machine, by CG_X86_64_V…. */

@@ -19,8 +19,11 @@ pass_target rt_native_target(unsigned level) {
 
 static bool run(ir_module *m, const char *list, const rt_native_options *o) {
     const pass_target target = rt_native_target(o->code.level);
-    const pass_options options = {
-        .passes = list, .bisect = -1, .target = &target, .library = &cg_math_library};
+    const pass_options options = {.passes = list,
+                                  .bisect = -1,
+                                  .target = &target,
+                                  .library = &cg_math_library,
+                                  .keep_calls = o->keep_calls};
     bool ok = pass_run(m, &options);
     if (!ok && m->cx->status == IR_ERR_MEMORY) ir_throw(m->cx, IR_ERR_MEMORY);
     return ok;

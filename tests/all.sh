@@ -70,6 +70,10 @@ for shard in 0 1; do
     suite "corpus-plans-$shard" "$release/tests/corpus_run" tests/corpus "$release/corpus" \
         --stage plans --shard $shard/2
 done
+# Functions that stay functions: all that may, in kernels as they were read.
+[ -z "$level" ] || suite corpus-calls "$release/tests/corpus_run" tests/corpus "$release/corpus" \
+    --stage oracle --oracle cpu:calls --oracle cpu:v2,calls,regalloc=stack \
+    --bounds tests/corpus/cpu_bounds.txt
 suite "corpus-groups" "$release/tests/regions_run" tests/corpus "$release/corpus"
 for shard in 0 1; do
     suite "corpus-pocl-$shard" env POCL_CACHE_DIR="$PWD/$release/pocl" "$release/tests/corpus_run" \

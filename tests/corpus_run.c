@@ -358,9 +358,10 @@ static void check_plan(const char *name, const char *producer) {
         compare(name, producer, "run fused", &want, (spvf_run_options){.device = NULL});
     }
     for (const char **device = oracles; ok && *device; device++) {
+        bool calls = strstr(*device, "calls"); /* optimized modules have none left */
         compare(name, producer, *device, &want,
-                (spvf_run_options){.unfused = true, .device = *device});
-        if (has_groups(name))
+                (spvf_run_options){.unfused = true, .no_optimize = calls, .device = *device});
+        if (has_groups(name) && !calls)
             compare(name, producer, "fused there", &want, (spvf_run_options){.device = *device});
     }
     drop(&want);

@@ -47,7 +47,7 @@ static void build_entry(ir_module *m, ir_func *f) {
 static bool is_native(const ir_func *f) {
     foreach_block (b, f) {
         foreach_inst (i, b) {
-            if (!(ir_info(i)->levels & L_VECTOR) || i->op == IR_OP_call) return false;
+            if (!(ir_info(i)->levels & L_VECTOR)) return false;
             for (unsigned n = 0; n < i->nargs; n++)
                 if (ir_arg(i, n)->op == IR_OP_address) return false;
         }
@@ -97,35 +97,43 @@ static native_outcome execute(ir_func *f, const cg_object *o, const ir_value *ar
     return NATIVE_DONE;
 }
 
-static native_outcome compile_and_run(ir_module *m, ir_func *f, const cg_x86_64_options *o,
+static bool all_native(const ir_module *m) {
+    foreach_func (f, m)
+        if (ir_is_declaration(f) || !is_native(f)) return false;
+    return true;
+}
+
+static native_outcome compile_and_run(ir_module *m, ir_func *f, const native_way *way,
                                       const ir_value *args, ir_value *result) {
-    const pass_target target = rt_native_target(o->level);
-    pass_options list = {.passes = "inline,simplify,expand,builtins,simplifycfg,vectors,dce",
+    const pass_target target = rt_native_target(way->code.level);
+    pass_options list = {.passes = "inline,calls,simplify,expand,builtins,simplifycfg,vectors,dce",
                          .verify_each = true,
                          .bisect = -1,
                          .target = &target,
-                         .library = &cg_math_library};
+                         .library = &cg_math_library,
+                         .keep_calls = way->is_called};
     ir_arena arena;
     cg_object object;
     native_outcome outcome = NATIVE_FAILED;
     build_entry(m, ir_import_func(m, f, "callee"));
     if (!pass_run(m, &list)) return NATIVE_FAILED;
     ir_func *entry = ir_func_find(m, "entry");
-    if (!entry || ir_is_declaration(entry) || !is_native(entry)) return NATIVE_CANNOT;
+    if (!entry || !all_native(m)) return NATIVE_CANNOT;
     entry->level = L_VECTOR;
     ir_arena_init(&arena, m->cx);
-    if (cg_x86_64_compile(m, o, &arena, &object)) outcome = execute(f, &object, args, result);
+    if (cg_x86_64_compile(m, &way->code, &arena, &object))
+        outcome = execute(f, &object, args, result);
     ir_arena_free(&arena);
     return outcome;
 }
 
-native_outcome native_call(ir_func *f, const cg_x86_64_options *o, const ir_value *args,
+native_outcome native_call(ir_func *f, const native_way *way, const ir_value *args,
                            ir_value *result) {
     bool passable = is_passable(f->ret) && f->nparams <= 32 && f->module->pointer_bits == 64;
     for (uint32_t n = 0; n < f->nparams; n++) passable &= is_passable(f->param_val[n]->type);
     if (!passable) return NATIVE_CANNOT;
     ir_module *m = ir_module_new(f->module->cx, "native", 64);
-    native_outcome outcome = compile_and_run(m, f, o, args, result);
+    native_outcome outcome = compile_and_run(m, f, way, args, result);
     ir_module_free(m);
     return outcome;
 }

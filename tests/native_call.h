@@ -13,8 +13,13 @@ typedef enum {
 
 /* Does this machine have what CG_X86_64_V… says? */
 bool native_has_level(unsigned level);
+typedef struct {
+    cg_x86_64_options code;
+    bool is_called; /* the function stays one, if it may; otherwise it is inlined */
+} native_way;
+
 /* f(args…), as ir_interp_call; undefined lanes of arguments are zeros. */
-native_outcome native_call(ir_func *f, const cg_x86_64_options *o, const ir_value *args,
+native_outcome native_call(ir_func *f, const native_way *way, const ir_value *args,
                            ir_value *result);
 
 #endif

@@ -113,7 +113,8 @@ static void place_code(x86_writer *w, const ir_module *m, const x86_image *image
     foreach_func (f, m) {
         if (ir_is_declaration(f) || f->level != L_ALLOCATED) continue;
         uint32_t at = image->labels[x86_symbol_label(w, f)];
-        add_symbol(w, (cg_symbol){f->name, CG_TEXT, at, 0, true, true});
+        bool exported = !(f->flags & IR_FUNC_SHARED);
+        add_symbol(w, (cg_symbol){f->name, CG_TEXT, at, 0, true, exported});
     }
     for (uint32_t n = 0; n < w->frames.n; n++) {
         x86_frame *x = &w->frames.data[n];

@@ -124,6 +124,7 @@ static const char *why_not_usable(void) {
 
 static bool take_flag(const char **list, rt_cpu_options *o) {
     if (rt_take_option(list, "eager")) return o->eager = true;
+    if (rt_take_option(list, "calls")) return o->keep_calls = true;
     return rt_take_option(list, "cache") && (o->cache = true);
 }
 
@@ -137,7 +138,7 @@ static void take_options(spvf_context *context, const char *list, rt_cpu_options
     if (list)
         rt_throw(context, IR_ERR_ARGUMENT,
                  "unknown option '%s' of device cpu: v2, v3, v4, regalloc=stack, seed=N, eager, "
-                 "cache",
+                 "cache, calls",
                  list);
 }
 

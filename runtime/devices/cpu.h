@@ -44,6 +44,7 @@ typedef struct {
     cg_x86_64_options code; /* level 0: the machine's */
     bool eager;             /* as in rt_compiler */
     bool cache;             /* code is kept for other processes */
+    bool keep_calls;        /* as in pass_options */
     rt_cpu_compiler *compile;
 } rt_cpu_options;
 

@@ -145,7 +145,9 @@ static ir_status compile_variant(void *user, const pass_group_shape *shape, cons
                                  rt_variant *out) {
     const cpu_launch *l = user;
     compilation c = {
-        .launch = l, .options = {*shape, true, l->machine->options.code, values}, .out = out};
+        .launch = l,
+        .options = {*shape, true, l->machine->options.code, values, l->machine->options.keep_calls},
+        .out = out};
     c.options.code.lines = l->machine->tools.gdb;
     ir_arena_init(&c.arena, l->cx);
     bool ok = ir_try(l->cx, compile, &c);

@@ -74,7 +74,7 @@ static void check_spirv(job *j, const char *step) {
     j->other = NULL;
 }
 
-/* A level for each run; every eighth program has its values in memory. */
+/* A level for each run; every eighth program has its values in memory, every other one is called. */
 static void check_native(job *j) {
     static ir_value args[PARAMS], result;
     ir_func *f = ir_func_find(j->made, "f");
@@ -83,13 +83,14 @@ static void check_native(job *j) {
     for (size_t i = 0; i < j->size; i++) seed = (seed ^ j->data[i]) * UINT64_C(0x100000001b3);
     for (unsigned run = 0; run < RUNS; run++) {
         bool stack = seed % 8 == 0;
-        cg_x86_64_options o = {
-            .level = CG_X86_64_V2 + run,
-            .regalloc = {stack ? CG_REGALLOC_STACK : CG_REGALLOC_FAST, seed | 1, true}};
-        if (!j->runs[run] || !native_has_level(o.level)) continue;
+        native_way way = {
+            {.level = CG_X86_64_V2 + run,
+             .regalloc = {stack ? CG_REGALLOC_STACK : CG_REGALLOC_FAST, seed | 1, true}},
+            .is_called = seed / 8 % 2};
+        if (!j->runs[run] || !native_has_level(way.code.level)) continue;
         gen_arguments(f, run, args);
         memset(&result, 0, sizeof result);
-        native_outcome outcome = native_call(f, &o, args, &result);
+        native_outcome outcome = native_call(f, &way, args, &result);
         if (outcome == NATIVE_FAILED) fail(j, "native code cannot be made", run, 0);
         if (outcome == NATIVE_DONE && exact && result.bits[0] != j->want[run])
             fail(j, "native code", run, result.bits[0]);

@@ -392,7 +392,7 @@ static void expect_unknown(const char *list, const char *option) {
     bench b = {.context = new_context(), .kernel = list};
     snprintf(want, sizeof want,
              "error: unknown option '%s' of device cpu: v2, v3, v4, regalloc=stack, seed=N, eager, "
-             "cache\n",
+             "cache, calls\n",
              option);
     cr_expect_eq(rt_guard(b.context, open_by_name, &b), SPVF_ERROR_ARGUMENT, "%s", list);
     cr_expect_str_eq(messages, want);

@@ -67,9 +67,10 @@ static void make(void *user) {
             if (i->id < made) define(&b, i);
 }
 
-static void run(subject *s, const ir_value *args, const ir_value *want, cg_x86_64_options o) {
+static void run(subject *s, const ir_value *args, const ir_value *want, native_way way) {
     ir_value got = {0};
-    native_outcome outcome = native_call(s->f, &o, args, &got);
+    const cg_x86_64_options o = way.code;
+    native_outcome outcome = native_call(s->f, &way, args, &got);
     cr_assert_neq(outcome, NATIVE_FAILED, "seed %llu has no code", (unsigned long long)s->seed);
     if (outcome == NATIVE_DONE)
         cr_assert_eq(got.bits[0], want->bits[0], "seed %llu, v%u, registers %d/%llu",
@@ -86,9 +87,10 @@ static void check(uint64_t seed, unsigned level, bool vectors) {
                         {.bits = {ir_fp_from_double(IR_F32, (double)seed / 8)}}};
     ir_value want = {0};
     cr_assert(ir_interp_call(s.f, args, &want), "seed %llu runs", (unsigned long long)seed);
-    run(&s, args, &want, (cg_x86_64_options){level, {CG_REGALLOC_FAST, 0, true}});
-    run(&s, args, &want, (cg_x86_64_options){level, {CG_REGALLOC_FAST, seed + 1, true}});
-    run(&s, args, &want, (cg_x86_64_options){level, {CG_REGALLOC_STACK, 0, true}});
+    run(&s, args, &want, (native_way){{level, {CG_REGALLOC_FAST, 0, true}}, false});
+    run(&s, args, &want, (native_way){{level, {CG_REGALLOC_FAST, 0, true}}, true});
+    run(&s, args, &want, (native_way){{level, {CG_REGALLOC_FAST, seed + 1, true}}, false});
+    run(&s, args, &want, (native_way){{level, {CG_REGALLOC_STACK, 0, true}}, false});
     ir_module_free(s.m);
     cr_assert_eq(s.cx.used, 0);
 }

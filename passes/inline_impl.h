@@ -1,0 +1,62 @@
+/* inline_impl.h — private to inline*.c: the call graph, and what is decided about its functions. */
+#ifndef SPVFUSE_INLINE_IMPL_H
+#define SPVFUSE_INLINE_IMPL_H
+
+#include "passes/passes.h"
+
+/* Instructions that a kernel may have with all that is inlined into it. */
+enum { PASS_MOST_INSTRUCTIONS = 1 << 20 };
+
+typedef struct pass_callee pass_callee;
+
+typedef struct {
+    pass_callee *to;
+    ir_inst *at;
+} pass_call_edge;
+
+/* A function in the call graph. */
+struct pass_callee {
+    ir_func *f;
+    ir_vec(pass_call_edge) calls;
+    uint32_t callers;     /* calls of it */
+    uint32_t next_call;   /* the depth-first walk has followed those before */
+    uint32_t number, low; /* Tarjan's; number 0: not met */
+    bool open, recursive;
+    const pass_call_edge *bad; /* the first call on the way to something that cannot be inlined */
+    pass_callee *from;         /* how the search for a cycle came here */
+    uint64_t own;              /* instructions of its body */
+    uint64_t size;  /* the same with calls expanded, but for those of functions that stay */
+    bool alone;     /* neither it nor its callees do anything together with other work-items */
+    bool stays;     /* calls of it are not inlined into large kernels */
+    bool large;     /* a kernel that would be too large without functions that stay */
+    uint32_t stamp; /* of the last kernel that was found to reach it */
+};
+
+typedef ir_vec(pass_callee *) pass_callee_list;
+
+typedef struct {
+    ir_module *m;
+    pass_ctx *cx;
+    ir_map nodes;           /* by function */
+    pass_callee_list order; /* callees first */
+    pass_callee_list path;  /* of the depth-first walk */
+    pass_callee_list open;  /* nodes whose strongly connected part is not complete */
+    uint32_t numbered;
+    bool has_kernels;
+    bool is_open; /* neither kernels nor exports: everything may be wanted */
+    bool changed;
+    pass_refusal_fn *found; /* told of refusals instead of carrying them out; NULL: inlines */
+    void *user;
+} pass_inliner;
+
+static inline bool pass_is_kernel(const ir_func *f) { return (f->flags & IR_FUNC_KERNEL) != 0; }
+
+/* The call graph with callees first, and what each function leads to. (inline_graph.c) */
+void pass_find_calls(pass_inliner *n);
+pass_callee *pass_callee_of(pass_inliner *n, const ir_func *f);
+/* Chooses the functions that stay, and the kernels that call them. (inline_keep.c) */
+void pass_choose_functions(pass_inliner *n);
+/* True when the kernel has been refused. (inline_refuse.c) */
+bool pass_refuse_kernel(pass_inliner *n, pass_callee *kernel);
+
+#endif
