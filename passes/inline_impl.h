@@ -1,4 +1,5 @@
-/* inline_impl.h — private to inline*.c: the call graph, and what is decided about its functions. */
+/* inline_impl.h — private to inline*.c and calls.c: the call graph, and what is decided about its
+ * functions. */
 #ifndef SPVFUSE_INLINE_IMPL_H
 #define SPVFUSE_INLINE_IMPL_H
 
