@@ -7,6 +7,13 @@
  * value itself, as the extension reads it.  It is when the bounds of its symbols (bounds.c) keep it
  * within the narrow type, or when it is made of whole values by operations that do not wrap.
  *
+ * A shift down by C: let 2^B divide all factors and the constant, C <= B, and g be the form divided
+ * by 2^B.  The value is 2^B * u modulo 2^width with u = g modulo 2^(width - B).  If the bounds of g
+ * lie within a number of width - B bits, signed for ashr, then u read as such a number is g, and the
+ * shifted value is 2^(B - C) * g, without a remainder.  So an index that compilers keep in the upper
+ * half of a word, and shift down as the last thing, is understood, whatever was done to it there.
+ * A mask without its lowest t bits is one with them, where the form is a multiple of 2^t.
+ *
  * Where the range is known, a linear id is written with ids, and group * local size + local id is
  * the global id less its offset, so that equal places have equal forms.
  *
@@ -185,6 +192,30 @@ static bool find_product(finder *q, const ir_inst *v, unsigned depth, pass_affin
     return x.n == 0 && pass_affine_add(out, &y, x.constant);
 }
 
+/* How often 2 divides all factors and the constant; at most 62. */
+static unsigned even_bits(const pass_affine *f) {
+    uint64_t bits = (uint64_t)f->constant | UINT64_C(1) << 62;
+    unsigned n = 0;
+    for (uint32_t k = 0; k < f->n; k++) bits |= (uint64_t)f->term[k].factor;
+    while (!(bits >> n & 1)) n++;
+    return n;
+}
+
+/* Shifted down, where that leaves no remainder and nothing wraps. */
+static bool find_shifted_down(finder *q, const ir_inst *v, unsigned by, unsigned depth,
+                              pass_affine *out) {
+    pass_affine x;
+    unsigned width = ir_bits(q->launch->kernel->module, v->type);
+    find(q, ir_arg(v, 0), depth + 1, &x);
+    unsigned even = even_bits(&x);
+    if (by > even || even >= width) return false;
+    for (uint32_t k = 0; k < x.n; k++) x.term[k].factor /= INT64_C(1) << even;
+    x.constant /= INT64_C(1) << even;
+    if (!fits(q, &x, width - even, v->op == IR_OP_ashr)) return false;
+    *out = (pass_affine){0};
+    return pass_affine_add(out, &x, INT64_C(1) << (even - by));
+}
+
 /* Shifts by constants; up and down again is an extension. */
 static bool find_shift(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
     ir_inst *x = ir_arg(v, 0), *by = ir_arg(v, 1);
@@ -196,6 +227,7 @@ static bool find_shift(finder *q, const ir_inst *v, unsigned depth, pass_affine 
         find(q, x, depth + 1, &form);
         return pass_affine_add(out, &form, INT64_C(1) << by->imm.bits);
     }
+    if (find_shifted_down(q, v, (unsigned)by->imm.bits, depth, out)) return true;
     if (x->op != IR_OP_shl || !ir_is_const(ir_arg(x, 1))) return false;
     uint64_t up = ir_arg(x, 1)->imm.bits, down = by->imm.bits;
     if (up < down || up >= width) return false;
@@ -213,14 +245,18 @@ static bool find_counted(finder *q, ir_inst *v, unsigned depth, pass_affine *out
     return pass_affine_add(out, &rounds, c.step);
 }
 
-/* The low bits of x, as x & mask. */
+/* The low bits of x, as x & mask, without some that are 0 already. */
 static bool find_masked(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
     const ir_inst *mask = ir_arg(v, 1);
-    uint64_t bits = ir_is_const(mask) ? mask->imm.bits : 0;
-    unsigned low = 0;
-    while (low < 64 && bits >> low & 1) low++;
-    if (low == 0 || low == 64 || bits >> low) return false;
-    return find_extension(q, ir_arg(v, 0), low, false, depth, out);
+    unsigned width = ir_bits(q->launch->kernel->module, v->type), low = 0;
+    if (!ir_is_const(mask) || !mask->imm.bits) return false;
+    uint64_t bits = ir_zext(mask->imm.bits, width);
+    while (!(bits >> low & 1)) low++;
+    unsigned high = low;
+    while (high < width && bits >> high & 1) high++;
+    if (high < width && bits >> high) return false;
+    if (!find_extension(q, ir_arg(v, 0), high, false, depth, out) && high < width) return false;
+    return even_bits(out) >= low;
 }
 
 /* ~x is -x - 1. */

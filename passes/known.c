@@ -5,7 +5,13 @@
  *   - a remainder or quotient whose dividend is below the divisor needs no division, and others are
  *     computed in 32 bits where both operands fit, and
  *   - an index that was computed as an int and is extended for an address is computed in the width
- *     of addresses at once, when that saves the extension and nothing can have wrapped.
+ *     of addresses at once, when that saves the extension and nothing can have wrapped, and
+ *   - the offset of an address that is made with extensions, masks or shifts down, of which its
+ *     form (affine.c) says that they change nothing, is computed as that form.  Compilers write an
+ *     index in many ways; so all of them become one, which later passes can compare.
+ *
+ * Why that is right: a form equals the value modulo 2^width by affine.c's rules, and the offset is
+ * computed in that width without any promise about wrapping.
  */
 #include "passes/fuse_impl.h"
 
@@ -162,6 +168,107 @@ static void visit_shift(knower *k, ir_inst *i) {
     if (fits(k, ir_arg(up, 0), i->block, bits, i->op == IR_OP_ashr)) replace(k, i, ir_arg(up, 0));
 }
 
+/* ------------------------------------------------------------------------------------ addresses */
+
+/* Is a sum of products as it is, without anything that a form sees through or puts together? */
+static bool is_plain_sum(const ir_inst *v, unsigned depth) {
+    switch (v->op) {
+    case IR_OP_sext:
+    case IR_OP_zext:
+    case IR_OP_trunc:
+    case IR_OP_and:
+    case IR_OP_or:
+    case IR_OP_xor:
+    case IR_OP_ashr:
+    case IR_OP_lshr:
+    case IR_OP_group_id: return false;
+    case IR_OP_add:
+    case IR_OP_sub:
+    case IR_OP_mul:
+    case IR_OP_shl:
+        return depth == MAX_DEPTH ||
+               (is_plain_sum(ir_arg(v, 0), depth + 1) && is_plain_sum(ir_arg(v, 1), depth + 1));
+    default: return true;
+    }
+}
+
+static bool is_of_ids(const pass_affine *f) {
+    bool ids = false;
+    for (uint32_t k = 0; k < f->n; k++) {
+        if (f->term[k].of.kind == IR_OP_phi) return false;
+        ids |= f->term[k].of.kind != IR_OP_COUNT && f->term[k].of.kind != IR_OP_param;
+    }
+    return ids;
+}
+
+/* Symbols are signed numbers. */
+static ir_inst *build_symbol(ir_builder *b, const pass_symbol *s, ir_type t) {
+    ir_inst *v = (ir_inst *)(uintptr_t)s->value;
+    if (s->kind == IR_OP_param) v = b->f->param_val[s->index];
+    if (!v) return ir_build_query(b, s->kind, t, s->index);
+    unsigned from = ir_bits(b->f->module, v->type), to = ir_bits(b->f->module, t);
+    return from == to ? v : ir_build1(b, from < to ? IR_OP_sext : IR_OP_trunc, t, v);
+}
+
+static ir_inst *times(ir_builder *b, ir_inst *v, uint64_t factor) {
+    return ir_build2(b, IR_OP_mul, v->type, v, ir_const(b->f, v->type, factor));
+}
+
+/* What all factors are multiples of: the size of elements, mostly. */
+static uint64_t common_step(const pass_affine *f) {
+    uint64_t bits = 0;
+    for (uint32_t k = 0; k < f->n; k++) bits |= pass_magnitude(f->term[k].factor);
+    return bits & -bits;
+}
+
+/* Arrays with elements of different sizes share the index. */
+static ir_inst *build_form(ir_builder *b, const pass_affine *f, ir_type t) {
+    uint64_t step = common_step(f);
+    ir_inst *index = NULL;
+    for (uint32_t k = 0; k < f->n; k++) {
+        ir_inst *term = times(b, build_symbol(b, &f->term[k].of, t),
+                              (uint64_t)(f->term[k].factor / (int64_t)step));
+        index = index ? ir_build2(b, IR_OP_add, t, index, term) : term;
+    }
+    ir_inst *constant = ir_const(b->f, t, (uint64_t)f->constant);
+    return ir_build2(b, IR_OP_add, t, times(b, index, step), constant);
+}
+
+/* The form of all steps from *object to an address, and whether all are plain; false: too many
+ * terms. */
+static bool find_steps(const knower *k, ir_inst *i, ir_inst **object, pass_affine *form,
+                       bool *plain) {
+    const ir_block *at = i->block;
+    *form = (pass_affine){0};
+    for (*plain = true; i->op == IR_OP_ptradd; i = ir_arg(i, 0)) {
+        pass_affine step;
+        pass_find_affine(k->launch, ir_arg(i, 1), at, &step);
+        if (!pass_affine_add(form, &step, 1)) return false;
+        pass_join_ids(k->launch, form);
+        *plain &= is_plain_sum(ir_arg(i, 1), 0);
+    }
+    *object = i;
+    return true;
+}
+
+static bool are_inbounds(const ir_inst *i) {
+    while (i->op == IR_OP_ptradd && i->flags & IR_INBOUNDS) i = ir_arg(i, 0);
+    return i->op != IR_OP_ptradd;
+}
+
+static void visit_address(knower *k, ir_inst *i) {
+    ir_builder b;
+    pass_affine form;
+    ir_inst *object;
+    bool plain;
+    if (!find_steps(k, i, &object, &form, &plain) || plain || !is_of_ids(&form)) return;
+    ir_builder_init(&b, k->launch->kernel);
+    ir_before(&b, i);
+    b.loc = i->loc;
+    ir_inst *offset = build_form(&b, &form, ir_arg(i, 1)->type);
+    replace(k, i, ir_build_ptradd(&b, object, offset, are_inbounds(i)));
+}
+
 /* -------------------------------------------------------------------------------------- kernels */
 
 static void visit(knower *k, ir_inst *i) {
@@ -169,6 +276,8 @@ static void visit(knower *k, ir_inst *i) {
         visit_size(k, i);
     } else if (ir_info(i)->rule == R_CMPI) {
         visit_comparison(k, i);
+    } else if (i->op == IR_OP_ptradd) {
+        visit_address(k, i);
     } else if (i->op == IR_OP_sext || i->op == IR_OP_zext) {
         visit_extension(k, i);
     } else if (i->op == IR_OP_ashr || i->op == IR_OP_lshr) {

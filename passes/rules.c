@@ -233,6 +233,8 @@ static bool is_exact(const ir_inst *cast) {
 
 static bool is_in_64_bits(const ir_inst *v) { return width_of(v->type) == 64; }
 
+static bool is_below_32(const ir_inst *c) { return ir_is_const(c) && c->imm.bits < 32; }
+
 /* Can the integer m hold an address? Is it exactly as wide as one? */
 static bool holds_pointer(const ir_builder *b, const ir_inst *m) {
     return width_of(m->type) >= b->f->module->pointer_bits;
@@ -257,6 +259,10 @@ static ir_inst *width_minus_1(ir_builder *b, const ir_inst *c) {
 
 static ir_inst *low_word(ir_builder *b, ir_inst *x) {
     return ir_build1(b, IR_OP_trunc, ir_with_elem(x->type, IR_I32), x);
+}
+
+static ir_inst *signed_low_word(ir_builder *b, ir_inst *x) {
+    return ir_build1(b, IR_OP_sext, x->type, low_word(b, x));
 }
 
 /* As many low bits as `narrow` has, in the type of `wide`. */

@@ -186,6 +186,9 @@ static form make_form(pipe *p, bool written) {
     f.variant = pipe_below(p, 3);
     f.narrow = pipe_chance(p, 35);
     f.is_signed = pipe_chance(p, 70);
+    static const unsigned up[] = {0, 0, 0, 0, 32, 32, 48, 56, 58};
+    f.up = up[pipe_below(p, 9)];
+    f.late = pipe_chance(p, 50);
     f.type = pipe_chance(p, 75) ? 0 : pipe_below(p, 4);
     if (pipe_chance(p, 15)) f.strip = 2 + pipe_below(p, 3);
     if (f.kind == STRIDED || f.kind == JOINED || f.type >= 2) f.strip = 0;
@@ -194,7 +197,8 @@ static form make_form(pipe *p, bool written) {
 
 /* Almost the same. */
 static void nearly(pipe *p, form *f) {
-    unsigned what = pipe_below(p, 3);
+    unsigned what = pipe_below(p, 4);
+    if (what == 3) f->up = f->up ? 0 : 32;
     if (what == 0) f->number++;
     if (what == 1 && f->strip) f->strip++;
     if (what == 2) f->type = pipe_below(p, f->strip ? 2 : 4);

@@ -31,6 +31,8 @@ typedef struct {
     unsigned variant; /* how the linear id is written */
     bool narrow;      /* in 32 bits */
     bool is_signed;   /* and how it is widened then */
+    unsigned up; /* or it is shifted up by so many bits, and down again: in few of them it wraps */
+    bool late;   /* that is done for the offset in bytes, which is shifted down less */
     unsigned type;
     unsigned strip; /* elements for each item, in a loop; 0: one */
 } form;

@@ -129,9 +129,17 @@ unsigned pipe_element(pipe *p, const form *f, const char *type) {
     }
 }
 
+/* The low bits of v, times 2^log. */
+static unsigned shifted(pipe *p, const form *f, unsigned v, unsigned log) {
+    v = pipe_with_number(p, "i64", "shl", v, f->up);
+    return pipe_with_number(p, "i64", f->is_signed && f->up < 50 ? "ashr" : "lshr", v, f->up - log);
+}
+
 unsigned pipe_index(pipe *p, const form *f, const unsigned *k) {
-    unsigned v = pipe_element(p, f, f->narrow ? "i32" : "i64");
-    if (f->narrow) v = convert(p, "i64", f->is_signed ? "sext" : "zext", v);
+    bool narrow = f->narrow && !f->up;
+    unsigned v = pipe_element(p, f, narrow ? "i32" : "i64");
+    if (narrow) v = convert(p, "i64", f->is_signed ? "sext" : "zext", v);
+    if (f->narrow && f->up && !f->late) v = shifted(p, f, v, 0);
     if (!f->strip) return v;
     bool interleaved = f->number & 1;
     if (!interleaved) v = pipe_with_number(p, "i64", "mul", v, f->strip);
@@ -144,7 +152,9 @@ unsigned pipe_index(pipe *p, const form *f, const unsigned *k) {
 /* ------------------------------------------------------------------------------------- accesses */
 
 static unsigned address(pipe *p, unsigned parameter, const form *f, unsigned index) {
-    unsigned o = pipe_with_number(p, "i64", "mul", index, types[f->type].size);
+    unsigned size = types[f->type].size, log = size == 8 ? 3 : size / 2;
+    unsigned o = f->narrow && f->up && f->late ? shifted(p, f, index, log)
+                                               : pipe_with_number(p, "i64", "mul", index, size);
     unsigned v = pipe_value(p, "ptr.global");
     ir_putf(p->out, "ptradd %%p%u, %%v%u\n", parameter, o);
     return v;
