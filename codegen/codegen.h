@@ -59,6 +59,7 @@ typedef struct {
 typedef struct {
     uint32_t symbol;
     uint32_t prologue; /* bytes of code */
+    uint64_t stack;    /* bytes that the function and all that it calls need at most */
     uint32_t nsaved;
     struct {
         uint8_t reg;   /* DWARF's number */
@@ -82,6 +83,7 @@ typedef struct {
     ir_group_need need;
     ir_phases phases;       /* their two arguments are not among `arg` */
     uint32_t local_size[3]; /* that the code is made for; all 0: for any */
+    uint64_t stack;         /* bytes that a call of it needs at most */
     uint32_t item_steps;    /* instructions of an item; 0: it loops, nobody knows */
 } cg_kernel;
 

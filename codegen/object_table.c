@@ -64,6 +64,7 @@ static uint32_t add_args(cg_object *o, ir_arena *a, const cg_kernel *k) {
 static void fill_entry(const cg_kernel *k, ir_kernel_entry *e) {
     e->nargs = k->nargs;
     e->need = k->need;
+    e->stack = k->stack < UINT32_MAX ? (uint32_t)k->stack : UINT32_MAX;
     memcpy(e->local_size, k->local_size, sizeof e->local_size);
 }
 

@@ -32,7 +32,7 @@ typedef struct {
     uint32_t work_dim;
     uint32_t local_bytes; /* of local memory: where generic pointers lead is asked */
     void *local;          /* see above */
-    void *scratch; /* at least what ir_group_need asks for, aligned to IR_LOCAL_ALIGN */
+    void *scratch;        /* at least what ir_group_need asks for, aligned to IR_LOCAL_ALIGN */
     /* printf of a kernel: arguments stand behind each other at multiples of 8 bytes, vectors lane
      * by lane without gaps; scalar floats are f64, strings are addresses.  Gives 0, or -1 when it
      * could not.  May be NULL: nothing is printed. */
@@ -74,7 +74,7 @@ typedef struct {
     uint64_t nargs;
     ir_group_need need;
     uint32_t local_size[3]; /* that the code is made for; all 0: for any */
-    uint32_t reserved;
+    uint32_t stack;         /* bytes that a call needs at most */
 } ir_kernel_entry;
 
 #endif

@@ -5,6 +5,7 @@
  *   jit_debug.c  … made known to gdb and perf
  *   cpus.c       how many threads this process should have
  *   pool.c       the threads, and the launches that they work on
+ *   stack.c      stacks of our own
  *   chunk.c      work-groups by number, and the boxes that a range of numbers is
  *   variants.c   the code of a kernel: for any local size, and for some known ones
  *
@@ -80,6 +81,21 @@ unsigned rt_cpu_count(void);
 /* What SPVF_THREADS says, or as many as processors. */
 unsigned rt_default_threads(void);
 
+/* ----------------------------------------------------------------------------- stacks (stack.c) */
+
+/* Of one thread at a time; zeros: that of the caller. */
+typedef struct {
+    uint8_t *base; /* of the page that guards it */
+    size_t bytes;
+} rt_stack;
+
+/* Makes it large enough; nothing runs on it.  What needs little goes without.  False: there is no
+ * memory. */
+bool rt_stack_reserve(rt_stack *s, uint64_t bytes);
+void rt_stack_free(rt_stack *s);
+/* Calls run(arg) there.  Nothing may be thrown out of it. */
+void rt_stack_run(const rt_stack *s, void (*run)(void *arg), void *arg);
+
 /* ------------------------------------------------------------------------ work-groups (chunk.c) */
 
 /* k.block of ir/launch.h */
@@ -112,6 +128,7 @@ typedef struct {
                                   and scratch are set here */
     void *const *args;
     uint64_t local, scratch; /* bytes that each thread needs */
+    uint64_t stack;          /* … and that a call of `run` does */
     rt_cost *cost;           /* of the kernel, or NULL */
     uint64_t guess;          /* picoseconds of a group that has never run; 0: nobody knows */
 } rt_work;
@@ -169,6 +186,7 @@ typedef struct {
     rt_block *run;
     ir_group_need need;
     ir_phases phases;
+    uint64_t stack;         /* bytes, as in cg_kernel */
     uint32_t item_steps;    /* as in cg_kernel */
     pass_group_shape shape; /* of the launches that it is made for */
 } rt_variant;

@@ -94,6 +94,12 @@ static uint32_t count_kernels(const ir_module *m) {
     return n;
 }
 
+static uint64_t stack_of(const cg_object *o, uint32_t symbol) {
+    foreach_in (const cg_frame, f, o->frames)
+        if (f->symbol == symbol) return f->stack;
+    return 0;
+}
+
 static void finish(const progress *p, ir_arena *arena, cg_object *out) {
     cg_kernel *k = ir_push(arena, &out->kernels);
     *k = p->kernel;
@@ -101,6 +107,8 @@ static void finish(const progress *p, ir_arena *arena, cg_object *out) {
     k->item_steps = p->code.item_steps;
     k->entry = symbol_of(out, p->code.one->name);
     k->block = symbol_of(out, p->code.block->name);
+    uint64_t one = stack_of(out, k->entry), block = stack_of(out, k->block);
+    k->stack = one > block ? one : block;
 }
 
 static bool check_imports(const ir_module *m) {

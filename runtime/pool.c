@@ -14,7 +14,8 @@
  * sleeps takes longer to come than a small launch lasts.
  *
  * Each thread has memory of its own for local memory and scratch: page-aligned, mapped and touched
- * first by the thread, kept for the next launch.  Callers borrow a seat with such memory.
+ * first by the thread, kept for the next launch.  Callers borrow a seat with such memory.  A seat
+ * also has the stack for kernels that need more of it than the threads of a program surely have.
  *
  * After fork, the child has no helpers: its callers work alone.  (A child that was forked while
  * another thread was in here must not launch: the lock may be held by nobody.)
@@ -42,6 +43,7 @@ enum {
 typedef struct seat {
     uint8_t *base;
     size_t bytes;
+    rt_stack stack;
     struct seat *next; /* unused seats of callers */
 } seat;
 
@@ -91,9 +93,15 @@ static void free_seat(seat *s) {
     s->bytes = 0;
 }
 
+static void end_seat(seat *s) {
+    free_seat(s);
+    rt_stack_free(&s->stack);
+}
+
 /* Makes the seat large enough.  Scratch stands right behind local memory. */
 static bool fill_seat(seat *s, const rt_work *w) {
     uint64_t bytes = aligned(w->local) + w->scratch;
+    if (!rt_stack_reserve(&s->stack, w->stack)) return false;
     if (bytes < w->local || bytes < w->scratch || bytes > SIZE_MAX / 2) return false;
     if (bytes <= s->bytes) return true;
     free_seat(s);
@@ -148,13 +156,24 @@ static bool is_crowded(rt_pool *p) {
     return atomic_load_explicit(&p->running, memory_order_relaxed) > p->limit + 1;
 }
 
+typedef struct {
+    const rt_work *work;
+    ir_group_info *info;
+    uint64_t at, count;
+} chunk;
+
+static void run_chunk(void *arg) {
+    const chunk *c = arg;
+    rt_run_groups(c->work->run, c->info, c->work->args, c->at, c->count);
+}
+
 static void run_groups(const launch *l, const seat *s, uint64_t at, uint64_t count) {
     const rt_work *w = l->work;
     ir_group_info g = *w->info;
     unsigned before = enter_float();
     g.local = s->base;
     g.scratch = s->base ? s->base + aligned(w->local) : NULL;
-    rt_run_groups(w->run, &g, w->args, at, count);
+    rt_stack_run(&s->stack, run_chunk, &(chunk){w, &g, at, count});
     leave_float(before);
 }
 
@@ -302,7 +321,7 @@ static void *help(void *arg) {
         leave_launch(p, l, room);
     }
     pthread_mutex_unlock(&p->lock);
-    free_seat(&h->seat);
+    end_seat(&h->seat);
     return NULL;
 }
 
@@ -441,7 +460,7 @@ void rt_pool_free(rt_pool *p) {
     }
     for (seat *s = p->seats, *next; s; s = next) {
         next = s->next;
-        free_seat(s);
+        end_seat(s);
         free(s);
     }
     free(p);

@@ -626,7 +626,8 @@ typedef struct {
     uint64_t arg_count;
     spvf_group_need need;
     uint32_t local_size[3]; /* that the code is made for; all 0: for any */
-    uint32_t reserved;
+    uint32_t stack; /* bytes of stack that a call needs at most; each page of it is touched in
+                       order, so one that is too small ends at its guard page */
 } spvf_native_kernel;
 
 #ifdef __cplusplus

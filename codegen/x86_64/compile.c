@@ -116,6 +116,7 @@ static void place_code(x86_writer *w, const ir_module *m, const x86_image *image
         bool exported = !(f->flags & IR_FUNC_SHARED);
         add_symbol(w, (cg_symbol){f->name, CG_TEXT, at, 0, true, exported});
     }
+    x86_measure_stacks(w);
     for (uint32_t n = 0; n < w->frames.n; n++) {
         x86_frame *x = &w->frames.data[n];
         x->frame.symbol = find_symbol(o, x->func->name);

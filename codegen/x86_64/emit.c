@@ -5,6 +5,9 @@
  * between prologue and epilogue, so that a frame can be aligned to more than the 16 bytes that rbp
  * is known to be.
  *
+ * Each page of a frame is touched on the way down, so that a stack which is too small ends at its
+ * guard page and nowhere else.
+ *
  * Blocks stand in reverse postorder; a jump to the next one is left out, a branch to it turned
  * around.
  */
@@ -71,7 +74,7 @@ static unsigned reg_of(const emitter *e, const ir_inst *v) {
 
 /* ---------------------------------------------------------------------------------------- frame */
 
-enum { MOST_BYTES = 6 << 20 }; /* threads have stacks of 8 MiB */
+enum { MOST_BYTES = 6 << 20, PAGE = 4096, UNROLLED_PAGES = 4, LARGE_ALIGN = 64, PUSHED = 8 };
 
 static uint32_t reserve(emitter *e, uint64_t bytes, uint32_t align) {
     if (align > e->align) e->align = align;
@@ -117,18 +120,55 @@ static void put_first(emitter *e, x86_row row, x86_operand x, x86_operand y) {
     put(e, row, &o);
 }
 
+/* Lowers rsp and touches the byte that it points to then. */
+static void put_step(emitter *e, uint32_t bytes) {
+    put2(e, X86_SUB_rm64_imm32, r64(RSP), x86_imm(bytes));
+    put2(e, X86_OR_rm64_imm8, at_rsp(0), x86_imm(0));
+}
+
+/* r11 holds no argument, and is not kept for the caller. */
+static void put_page_loop(emitter *e, uint32_t pages) {
+    uint32_t next = x86_label_new(e->w->code);
+    put2(e, X86_LEA_r64_m, r64(R11), x86_mem(RSP, X86_NO_REG, 0, -(int32_t)(pages * PAGE)));
+    put_label(e, next);
+    put_step(e, PAGE);
+    put2(e, X86_CMP_rm64_r64, r64(RSP), r64(R11));
+    put1(e, X86_JNE_rel32, x86_target(next));
+}
+
+/* Lowers rsp, whose byte has been touched, by steps of a page at most.  What is touched next is
+ * what a call pushes, `more` bytes further down at most. */
+static void put_descent(emitter *e, uint32_t bytes, uint32_t more) {
+    uint32_t pages = bytes / PAGE, rest = bytes % PAGE;
+    if (pages > UNROLLED_PAGES) put_page_loop(e, pages);
+    for (uint32_t n = 0; pages <= UNROLLED_PAGES && n < pages; n++) put_step(e, PAGE);
+    if (rest + more > PAGE)
+        put_step(e, rest);
+    else if (rest)
+        put2(e, X86_SUB_rm64_imm32, r64(RSP), x86_imm(rest));
+}
+
+/* Aligning lowers rsp once more; where that may be far, room for it is touched before. */
+static void put_frame(emitter *e) {
+    bool far = e->align > LARGE_ALIGN;
+    uint32_t more = PUSHED + (e->align > 16 && !far ? e->align : 0);
+    put_descent(e, e->frame + (far ? e->align : 0), more);
+    if (far) put2(e, X86_ADD_rm64_imm32, r64(RSP), x86_imm(e->align));
+    if (e->align > 16) put2(e, X86_AND_rm64_imm32, r64(RSP), x86_imm(-(int64_t)e->align));
+}
+
 static void put_prologue(emitter *e) {
     const x86_operand none = {0};
     put_first(e, X86_PUSH_r64, r64(RBP), none);
     put_first(e, X86_MOV_rm64_r64, r64(RBP), r64(RSP));
     for (unsigned n = 0; n < e->nsaved; n++) put_first(e, X86_PUSH_r64, r64(e->saved[n]), none);
-    if (e->frame) put2(e, X86_SUB_rm64_imm32, r64(RSP), x86_imm(e->frame));
-    if (e->align > 16) put2(e, X86_AND_rm64_imm32, r64(RSP), x86_imm(-(int64_t)e->align));
+    put_frame(e);
 }
 
 static void note_frame(const emitter *e) {
     x86_frame *x = ir_push(e->w->arena, &e->w->frames);
-    *x = (x86_frame){e->f, {.prologue = e->prologue, .nsaved = e->nsaved}};
+    *x = (x86_frame){e->f, {.prologue = e->prologue, .nsaved = e->nsaved}, .calls = e->w->calls.n};
+    x->bytes = 2 * PUSHED + PUSHED * e->nsaved + e->frame + e->align;
     for (unsigned n = 0; n < e->nsaved; n++) {
         x->frame.saved[n].reg = dwarf_number(e->saved[n]);
         x->frame.saved[n].below = 8 * (int32_t)(n + 1);
@@ -239,11 +279,13 @@ static void leave_wide(emitter *e) {
 static void put_call(emitter *e, const ir_inst *i) {
     leave_wide(e);
     if (i->imm.mach.row == X86_CALL_rm64) {
+        *ir_push(e->w->arena, &e->w->calls) = NULL;
         put1(e, X86_CALL_rm64, r64(reg_of(e, ir_arg(i, 0))));
         return;
     }
     const ir_func *callee = e->f->module->first_func;
     for (int32_t n = i->imm.mach.disp; n > 0; n--) callee = callee->next;
+    *ir_push(e->w->arena, &e->w->calls) = callee;
     put1(e, X86_CALL_rel32, x86_target(x86_symbol_label(e->w, callee)));
 }
 
@@ -450,5 +492,6 @@ bool x86_emit(x86_writer *w, ir_func *f, const cg_allocation *a) {
     put_prologue(&e);
     note_frame(&e);
     put_blocks(&e);
+    w->frames.data[w->frames.n - 1].end = w->calls.n;
     return !e.failed;
 }

@@ -154,6 +154,7 @@ static void emit_function(glue *g) {
     emit(g, X86_MOV_rm64_r64, r64(RBP), r64(RSP));
     emit_size(g);
     emit(g, X86_AND_rm64_imm8, r64(RSP), x86_imm(-IR_LOCAL_ALIGN));
+    emit(g, X86_OR_rm64_imm8, at(RSP, 0), x86_imm(0));
     emit_descent(g);
     emit_info(g);
     if (has_local_args(g->kernel)) emit_args(g);

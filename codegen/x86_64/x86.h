@@ -138,6 +138,8 @@ bool x86_select(const x86_cpu *t, ir_func *f, const cg_x86_64_options *o, ir_are
 typedef struct {
     const ir_func *func;
     cg_frame frame;
+    uint64_t bytes;      /* of stack, without what it calls */
+    uint32_t calls, end; /* its part of x86_writer.calls */
 } x86_frame;
 
 /* Code from a label on was made of what stands at the module's `loc`. */
@@ -152,6 +154,7 @@ typedef struct {
     ir_arena *arena;
     ir_map label_of; /* functions and globals, by address: label + 1 */
     ir_vec(x86_frame) frames;
+    ir_vec(const ir_func *) calls; /* callees, by caller; NULL: a function of the launch's */
     bool notes_lines;
     ir_vec(x86_line) lines;
     ir_text *listing; /* or NULL */
@@ -159,6 +162,8 @@ typedef struct {
 
 /* Appends the code of an allocated function. */
 bool x86_emit(x86_writer *w, ir_func *f, const cg_allocation *a);
+/* Fills in cg_frame.stack of all frames. (call_depth.c) */
+void x86_measure_stacks(x86_writer *w);
 /* The label of a function or global. */
 uint32_t x86_symbol_label(x86_writer *w, const void *what);
 

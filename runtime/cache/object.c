@@ -19,6 +19,7 @@ typedef struct {
     uint32_t block, item_steps;
     ir_group_need need;
     ir_phases phases;
+    uint64_t stack;
 } head;
 
 typedef struct {
@@ -66,7 +67,8 @@ void rt_object_write(const cg_object *o, const ir_global_list *globals, ir_text 
               .block = k->block,
               .item_steps = k->item_steps,
               .need = k->need,
-              .phases = k->phases};
+              .phases = k->phases,
+              .stack = k->stack};
     memcpy(h.size, o->size, sizeof h.size);
     memcpy(h.align, o->align, sizeof h.align);
     put(out, &h, sizeof h);
@@ -140,6 +142,7 @@ bool rt_object_read(const uint8_t *bytes, size_t size, const ir_global_list *glo
                                              .block = h->block,
                                              .need = h->need,
                                              .phases = h->phases,
+                                             .stack = h->stack,
                                              .item_steps = h->item_steps};
     return true;
 }

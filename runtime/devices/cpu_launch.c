@@ -191,6 +191,7 @@ static void take_memory(launch *l) {
                (unsigned long long)items, (unsigned long long)most_bytes);
     l->work.local = need->local;
     l->work.scratch = need->scratch + need->scratch_item * items;
+    l->work.stack = l->use.variant->stack;
 }
 
 /* ------------------------------------------------------------------------------------------ run */

@@ -85,6 +85,7 @@ typedef struct {
     rt_variant *out;
     rt_entry entry;         /* of the cache */
     ir_global_list globals; /* of the kernel, which the entry counts */
+    bool done;
 } compilation;
 
 static void load(compilation *c, const cg_object *o) {
@@ -136,9 +137,25 @@ static void compile(void *arg) {
     void *block = rt_code_symbol(&c->out->code, &object, k->block);
     memcpy(&c->out->run, &block, sizeof block); /* ISO C has no cast */
     c->out->need = k->need;
+    c->out->stack = k->stack;
     c->out->phases = k->phases;
     c->out->item_steps = k->item_steps;
     c->out->shape = c->options.shape;
+}
+
+static void try_to_compile(void *arg) {
+    compilation *c = arg;
+    c->done = ir_try(c->arena.cx, compile, c);
+}
+
+/* Compiling goes deeper than a launch, and the thread may have little stack. */
+static ir_status compile_on_own_stack(compilation *c) {
+    enum { DEEP = 8 << 20 };
+    rt_stack stack = {0};
+    if (!rt_stack_reserve(&stack, DEEP)) return IR_ERR_MEMORY;
+    rt_stack_run(&stack, try_to_compile, c);
+    rt_stack_free(&stack);
+    return c->done ? IR_OK : c->arena.cx->status;
 }
 
 static ir_status compile_variant(void *user, const pass_group_shape *shape, const rt_values *values,
@@ -150,11 +167,10 @@ static ir_status compile_variant(void *user, const pass_group_shape *shape, cons
         .out = out};
     c.options.code.lines = l->machine->tools.gdb;
     ir_arena_init(&c.arena, l->cx);
-    bool ok = ir_try(l->cx, compile, &c);
-    ir_status status = ok ? IR_OK : l->cx->status;
+    ir_status status = compile_on_own_stack(&c);
     rt_entry_end(&c.entry);
     ir_arena_free(&c.arena);
-    if (!ok) {
+    if (status != IR_OK) {
         rt_code_unload(&out->code);
         *out = (rt_variant){0};
     }

@@ -59,6 +59,7 @@ SAME(ir_arg_entry, spvf_native_arg, align);
 SAME(ir_kernel_entry, spvf_native_kernel, run_block);
 SAME(ir_kernel_entry, spvf_native_kernel, need);
 SAME(ir_kernel_entry, spvf_native_kernel, local_size);
+SAME(ir_kernel_entry, spvf_native_kernel, stack);
 
 /* ------------------------------------------------------------------- a compiler of this program */
 
