@@ -482,6 +482,7 @@ typedef struct {
     uint64_t unfused_bytes, fused_bytes; /* predicted, as in spvf_explanation */
     bool exact;
     uint64_t copy_bytes, copy_ns; /* read and written by a kernel that copies on the same device */
+    uint64_t unfused_cpu_ns, fused_cpu_ns; /* processor time of all threads of the process */
 } spvf_timing;
 
 /* The device for those who do not say one: "cpu", or "check" where no native code can be made; then

@@ -46,11 +46,13 @@ static void json_timing(void *user, const spvf_timing *t) {
     fputs("{\"name\":", stdout);
     cli_json_string(stdout, t->name);
     printf(",\"launches\":%llu,\"fused\":%s,\"runs\":%u,\"fuse_ns\":%llu,\"compile_ns\":%llu,"
-           "\"unfused_ns\":%llu,\"fused_ns\":%llu,\"unfused_bytes\":%llu,\"fused_bytes\":%llu,"
+           "\"unfused_ns\":%llu,\"fused_ns\":%llu,\"unfused_cpu_ns\":%llu,\"fused_cpu_ns\":%llu,"
+           "\"unfused_bytes\":%llu,\"fused_bytes\":%llu,"
            "\"exact\":%s,\"copy_bytes\":%llu,\"copy_ns\":%llu,\"limit_ns\":%.0f}",
            (unsigned long long)t->launches, t->fused ? "true" : "false", t->runs,
            (unsigned long long)t->fuse_ns, (unsigned long long)t->compile_ns,
            (unsigned long long)t->unfused_ns, (unsigned long long)t->fused_ns,
+           (unsigned long long)t->unfused_cpu_ns, (unsigned long long)t->fused_cpu_ns,
            (unsigned long long)t->unfused_bytes, (unsigned long long)t->fused_bytes,
            t->exact ? "true" : "false", (unsigned long long)t->copy_bytes,
            (unsigned long long)t->copy_ns, limit_of(t));
