@@ -54,13 +54,13 @@ static spv_type *step_into(reader *r, offset *o, spv_type *t, uint32_t id) {
         return t->member[i];
     case T_ARRAY: add_index(r, o, id, ir_sizeof(r->m, t->elem->memory)); return t->elem;
     case T_VECTOR: add_index(r, o, id, ir_sizeof(r->m, t->elem->memory)); return t->elem;
-    case T_LACKING: spv_refuse(r, "%s is not supported", t->reason);
+    case T_LACKING: spv_refuse(r, "%s", t->reason);
     default: spv_fail(r, "%s: %s has no members", spv_op_name(r), spv_type_name(r, t));
     }
 }
 
 static void check_sized(reader *r, const spv_type *t) {
-    if (t && t->form == T_LACKING) spv_refuse(r, "%s is not supported", t->reason);
+    if (t && t->form == T_LACKING) spv_refuse(r, "%s", t->reason);
     if (!t || t->form == T_VOID || t->form == T_FUNCTION)
         spv_fail(r, "%s: the size of what the pointer points to is not known", spv_op_name(r));
 }

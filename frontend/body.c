@@ -5,7 +5,7 @@
  * definition is then read before its uses, phis excepted, whose arguments are filled in at the end.
  * Blocks that nothing reaches are left out.
  *
- * A refusal on the way (spv_refuse) drops the body and keeps the function as a declaration.
+ * A refusal on the way (spv_refuse, spv_fail) drops the body and keeps the function as a declaration.
  */
 #include "frontend/reader.h"
 
@@ -101,6 +101,7 @@ static void scan_inst(reader *r, scan *s) {
 /* Lines that hold for the function itself. */
 static void scan_lines(reader *r, const spv_function *f) {
     for (uint32_t at = f->gap; at < f->body; at += r->words[at] >> 16) {
+        if (ir_map_get(&r->unshaped, at)) continue;
         spv_decode(r, at);
         if (r->in.row && r->in.row->place == PLACE_LINE) spv_line(r);
     }
@@ -206,11 +207,7 @@ void spv_read_body(reader *r, spv_function *f) {
     }
     if (!f->body || f->refused) return;
     begin(r, f);
-    bool ok = ir_try(r->cx, read_body, r);
+    const char *why = spv_attempt(r, read_body);
     r->f = NULL;
-    if (ok) return;
-    if (!r->refusal) ir_throw(r->cx, r->cx->status);
-    spv_refuse_function(r, f, r->refusal);
-    r->refusal = NULL;
-    r->cx->status = IR_OK;
+    if (why) spv_refuse_function(r, f, ir_strdup(&r->m->arena, why));
 }

@@ -60,11 +60,11 @@ bool spv_builtin_of_name(const char *name, uint32_t *builtin) {
 
 const char *spv_builtin_lack(reader *r, uint32_t builtin, const spv_type *t) {
     const builtin_row *row = find_row(builtin);
-    if (!row) return ir_sprintf(&r->m->arena, "built-in variable %u", builtin);
+    if (!row) return ir_sprintf(&r->m->arena, "built-in variable %u is not supported", builtin);
     bool ok = t && (t->form == T_INT || t->form == T_VECTOR) && ir_lanes(t->value) == row->lanes;
     ir_type elem = ok ? ir_elem(t->value) : IR_VOID;
     if (elem == IR_I32 || (elem == IR_I64 && row->lanes != 4)) return NULL;
-    return ir_sprintf(&r->m->arena, "built-in variable %s of type %s", row->name,
+    return ir_sprintf(&r->m->arena, "built-in variable %s of type %s is not supported", row->name,
                       spv_type_name(r, t));
 }
 
@@ -83,7 +83,7 @@ static ir_inst *whole(ir_builder *b, const builtin_row *row, ir_type t) {
 
 ir_inst *spv_builtin_load(reader *r, spv_pointer *p, spv_type *t) {
     spv_variable *v = p->var;
-    if (v->reason) spv_refuse(r, "%s is not supported", v->reason);
+    if (v->reason) spv_refuse(r, "%s", v->reason);
     const builtin_row *row = find_row(v->builtin);
     ir_type have = spv_pointee(r, v->type)->value;
     int64_t size = (int64_t)ir_sizeof(r->m, ir_elem(have));
@@ -127,7 +127,7 @@ static ir_inst *make_copy(reader *r, const spv_variable *v) {
 
 ir_inst *spv_builtin_address(reader *r, spv_pointer *p) {
     spv_variable *v = p->var;
-    if (v->reason) spv_refuse(r, "%s is not supported", v->reason);
+    if (v->reason) spv_refuse(r, "%s", v->reason);
     if (v->copy_in != r->serial) {
         v->copy = make_copy(r, v);
         v->copy_in = r->serial;

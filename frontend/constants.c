@@ -12,7 +12,8 @@ static const spv_const *address_of(reader *r, spv_variable *v) {
     *c = (spv_const){.form = C_ADDRESS, .type = v->type, .global = v->global};
     if (v->is_builtin || v->reason || !v->global) {
         c->form = C_LACKING;
-        c->reason = v->reason ? v->reason : "the address of a built-in variable in a constant";
+        c->reason = v->reason ? v->reason
+                              : "the address of a built-in variable in a constant is not supported";
     }
     return c;
 }
@@ -25,6 +26,7 @@ const spv_const *spv_constant(reader *r, uint32_t id) {
 
 bool spv_int_constant(reader *r, uint32_t id, uint64_t *bits) {
     const spv_id *e = spv_find(r, id);
+    if (e->kind == ID_CONST && e->konst->form == C_LACKING) spv_refuse(r, "%s", e->konst->reason);
     if (e->kind != ID_CONST || e->type->form != T_INT) return false;
     if (e->konst->form != C_BITS && e->konst->form != C_NULL) return false;
     if (e->konst->form == C_NULL) spv_warn(r, WARN_NULL_INDEX);
@@ -83,7 +85,7 @@ static ir_inst *vector_value(reader *r, const spv_const *c) {
     uint64_t lane[IR_MAX_LANES] = {0};
     for (uint32_t i = 0; i < c->type->count; i++) {
         const spv_const *part = c->part[i];
-        if (part->form == C_LACKING) spv_refuse(r, "%s is not supported", part->reason);
+        if (part->form == C_LACKING) spv_refuse(r, "%s", part->reason);
         if (part->form == C_ADDRESS) spv_refuse(r, "a vector of addresses is not supported");
         lane[i] = part->bits;
     }
@@ -100,7 +102,7 @@ ir_inst *spv_const_value(reader *r, const spv_const *c) {
     case C_PARTS: return vector_value(r, c);
     case C_ADDRESS: return address_value(r, c);
     case C_SAMPLER: return sampler_value(r, c);
-    default: spv_refuse(r, "%s is not supported", c->reason);
+    default: spv_refuse(r, "%s", c->reason);
     }
 }
 
@@ -201,7 +203,7 @@ void spv_read_constant_sampler(reader *r) {
 
 void spv_read_constant_lacking(reader *r) {
     spv_const *c = spv_new_const(r, C_LACKING);
-    c->reason = spv_op_name(r);
+    c->reason = ir_sprintf(&r->scratch, "%s is not supported", spv_op_name(r));
     spv_define_const(r, c);
 }
 
@@ -213,7 +215,7 @@ static const spv_const *take_part(reader *r, spv_const *whole, uint32_t id, uint
     const spv_type *want = spv_member(r, whole->type, i);
     if (spv_find(r, id)->kind == ID_FUNCTION) {
         whole->form = C_LACKING;
-        whole->reason = "a function pointer in a constant";
+        whole->reason = "a function pointer in a constant is not supported";
         return NULL;
     }
     if (!part) spv_fail(r, "%s: %%%u is not a constant", spv_op_name(r), id);

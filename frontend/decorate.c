@@ -28,6 +28,8 @@ static void set_linkage(reader *r, spv_decor *d, uint32_t k) {
     d->has |= D_LINKAGE;
     d->link_name = spv_string(r, k);
     d->link_type = literal(r, k + words);
+    if (d->link_type > SpvLinkageTypeLinkOnceODR)
+        spv_fail(r, "linkage type %u is not known", d->link_type);
 }
 
 static void set_attribute(reader *r, spv_decor *d, uint32_t attribute) {
@@ -95,10 +97,12 @@ static void apply(reader *r, spv_decor *d, uint32_t k) {
         d->has |= D_SPEC_ID;
         break;
     case SpvDecorationFunctionRoundingModeINTEL:
-        if (literal(r, k + 2) != SpvFPRoundingModeRTE) d->lack = "FunctionRoundingModeINTEL";
+        if (literal(r, k + 2) != SpvFPRoundingModeRTE)
+            d->lack = "FunctionRoundingModeINTEL is not supported";
         break;
     case SpvDecorationFunctionDenormModeINTEL:
-        if (literal(r, k + 2) != SpvFPDenormModePreserve) d->lack = "FunctionDenormModeINTEL";
+        if (literal(r, k + 2) != SpvFPDenormModePreserve)
+            d->lack = "FunctionDenormModeINTEL is not supported";
         break;
     case SpvDecorationFuncParamAttr: set_attribute(r, d, literal(r, k + 1)); break;
     case SpvDecorationLinkageAttributes: set_linkage(r, d, k + 1); break;
@@ -122,6 +126,7 @@ void spv_read_decoration_group(reader *r) { spv_new_id(r, ID_OTHER); }
 static void merge(spv_decor *d, const spv_decor *group) {
     d->has |= group->has;
     d->attrs |= group->attrs;
+    if (group->lack) d->lack = group->lack;
     if (group->has & D_ALIGNMENT) d->alignment = group->alignment;
     if (group->has & D_BUILTIN) d->builtin = group->builtin;
     if (group->has & D_FAST_MATH) d->fast_math = group->fast_math;

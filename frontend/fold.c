@@ -136,22 +136,12 @@ static const spv_const *undef_of(reader *r, spv_type *t) {
 }
 
 /* Reads the inner instruction; r->in names it while this runs. */
-static void fold(void *arg) {
-    reader *r = arg;
+static void fold(reader *r) {
     spv_id *e = spv_find(r, r->in.id);
     r->in.row->read(r);
     if (e->kind == ID_BUILTIN) return;
     const spv_const *c = divides_by_zero(r) ? undef_of(r, e->type) : result_of(r, e);
     if (!c) spv_fail(r, "%s: the result is not constant", spv_op_name(r));
-    e->kind = ID_CONST;
-    e->konst = c;
-}
-
-/* The expression uses what is not supported; so is whatever uses it. */
-static void define_lacking(reader *r, spv_id *e) {
-    spv_const *c = ir_new(&r->scratch, spv_const);
-    *c = (spv_const){.form = C_LACKING, .type = e->type, .reason = r->refusal};
-    r->refusal = NULL;
     e->kind = ID_CONST;
     e->konst = c;
 }
@@ -169,13 +159,7 @@ void spv_read_spec_constant_op(reader *r) {
     r->in.n--;
     if (r->in.n < row->min || r->in.n > row->max)
         spv_fail(r, "%s does not take %u operands", spv_op_name(r), r->in.n);
-    r->folding = true;
-    bool ok = ir_try(r->cx, fold, r);
-    r->folding = false;
-    if (ok) return;
-    if (!r->refusal) ir_throw(r->cx, r->cx->status);
-    define_lacking(r, e);
-    r->cx->status = IR_OK;
+    fold(r);
 }
 
 void spv_read_undef(reader *r) {

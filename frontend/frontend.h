@@ -19,9 +19,9 @@ typedef struct {
 /* Reads a SPIR-V module (either byte order).  The bytes are not kept.  Returns a module to be freed
  * with ir_module_free, or NULL after the errors have been reported through cx->report; then
  * cx->status tells input error from lack of memory.  Input is not trusted: time and memory are
- * bounded by a small multiple of its size.  Functions that use something unsupported are kept as
- * declarations with IR_FUNC_REFUSED and a reason; sloppiness that real producers show is accepted
- * with a warning. */
+ * bounded by a small multiple of its size.  Functions that use something malformed or unsupported
+ * are kept as declarations with IR_FUNC_REFUSED and a reason, and only what cannot be parsed is an
+ * error; sloppiness that real producers show is accepted with a warning. */
 ir_module *spv_read(ir_ctx *cx, const void *bytes, size_t size, const spv_read_options *options);
 
 #endif

@@ -99,6 +99,7 @@ static const char *function_name(reader *r, const spv_function *f) {
 
 static void check_signature(reader *r, spv_function *f) {
     const spv_type *t = f->type;
+    if (t->form == T_LACKING) spv_refuse(r, "%s", t->reason);
     if (t->form != T_FUNCTION) spv_fail(r, "%%%u is not a function type", r->in.arg[1]);
     if (t->elem != r->in.type)
         spv_fail(r, "the result type %s differs from the function type's %s",
@@ -113,8 +114,8 @@ static void check_signature(reader *r, spv_function *f) {
     }
 }
 
-/* Why no function can have this signature, or NULL. */
-static const char *declared_lack(reader *r, const spv_function *f) {
+/* Refuses what no function can have as its signature. */
+static void check_lack(reader *r, const spv_function *f) {
     const spv_type *t = f->type;
     const char *lack = spv_decor_of(r, f->id)->lack;
     uint64_t leaves = 0;
@@ -123,9 +124,8 @@ static const char *declared_lack(reader *r, const spv_function *f) {
         if (t->member[i]->form == T_LACKING) lack = t->member[i]->reason;
         leaves += ir_params_of(f, t->member[i]);
     }
-    if (lack) return ir_sprintf(&r->m->arena, "%s is not supported", lack);
-    if (leaves > SPV_MAX_LEAVES) return "parameters of this many parts are not supported";
-    return NULL;
+    if (lack) spv_refuse(r, "%s", lack);
+    if (leaves > SPV_MAX_LEAVES) spv_refuse(r, "parameters of this many parts are not supported");
 }
 
 static uint32_t function_flags(reader *r, const spv_function *f) {
@@ -139,42 +139,70 @@ static uint32_t function_flags(reader *r, const spv_function *f) {
     return flags;
 }
 
-static ir_func *make_func(reader *r, const spv_function *f, const char *name, uint32_t flags) {
+/* A name is given once; an exported function that comes too late for its name is kept private. */
+static const char *take_name(reader *r, const spv_function *f, uint32_t *flags) {
+    const char *name = function_name(r, f), *unique = spv_free_name(r, name, f->id);
+    if (unique == name || !(*flags & IR_FUNC_EXPORT)) return unique;
+    const ir_func *other = ir_func_find(r->m, name);
+    if (!other || !(other->flags & IR_FUNC_KERNEL)) spv_warn(r, WARN_EXPORT_TWICE);
+    *flags &= ~(uint32_t)IR_FUNC_EXPORT;
+    return unique;
+}
+
+static ir_func *make_func(reader *r, const spv_function *f) {
     ir_vec(ir_type) types = {0};
-    const char *unique = spv_free_name(r, name, f->id);
-    bool taken = unique != name;
+    uint32_t flags = function_flags(r, f);
+    const char *name = take_name(r, f, &flags);
     if (f->sret) *ir_push(&r->scratch, &types) = ir_ptr(IR_PRIVATE);
     for (uint32_t i = 0; i < f->nparams && !f->refused; i++)
         for (uint32_t k = 0; k < ir_params_of(f, f->type->member[i]); k++)
             *ir_push(&r->scratch, &types) = param_type(r, f, f->type->member[i], k);
-    const spv_type *result = f->type->elem;
-    ir_type ret = f->sret || result->form == T_LACKING ? IR_VOID : result->value;
-    ir_func *ir = ir_func_new(r->m, unique, ret, types.n, types.data);
-    if (taken && f->entry) spv_fail(r, "two entry points are named \"%s\"", name);
-    if (taken && (flags & IR_FUNC_EXPORT)) {
-        const ir_func *other = ir_func_find(r->m, name);
-        if (!other || !(other->flags & IR_FUNC_KERNEL)) spv_warn(r, WARN_EXPORT_TWICE);
-        flags &= ~(uint32_t)IR_FUNC_EXPORT;
-    }
+    ir_type ret = f->sret || f->refused ? IR_VOID : f->type->elem->value;
+    ir_func *ir = ir_func_new(r->m, name, ret, types.n, types.data);
     ir->flags = flags;
+    ir->loc = f->at;
     return ir;
 }
 
-void spv_declare_function(reader *r, spv_function *f) {
+static void check_declaration(reader *r, spv_function *f) {
     spv_decode(r, f->at);
+    if (f->lack) spv_refuse(r, "%s", f->lack);
     if (!r->in.type) spv_fail(r, "OpFunction: %%%u is not a type", r->words[f->at + 1]);
     f->type = spv_type_at(r, r->in.arg[1]);
     check_signature(r, f);
-    const char *lack = declared_lack(r, f);
+    check_lack(r, f);
     spv_decode(r, f->at);
-    f->refused = lack != NULL;
-    f->sret = spv_is_aggregate(f->type->elem) && f->type->elem->leaves && !lack;
-    f->ir = make_func(r, f, function_name(r, f), function_flags(r, f));
-    f->ir->loc = f->at;
-    f->ir->refusal = lack;
-    if (!lack) describe_params(r, f);
+    const char *name = function_name(r, f);
+    const ir_func *other = f->entry ? ir_func_find(r->m, name) : NULL;
+    if (other) spv_fail(r, "two entry points are named \"%s\"", name);
+}
+
+static void declare(void *arg) {
+    reader *r = arg;
+    spv_function *f = r->declared;
+    check_declaration(r, f);
+    f->sret = spv_is_aggregate(f->type->elem) && f->type->elem->leaves;
+    f->ir = make_func(r, f);
+    describe_params(r, f);
     if (f->entry) spv_name_args(r, f->ir);
-    if (!f->body && !lack) f->builtin = spv_find_builtin(r, f->ir->name, &f->builtin_key);
+    if (!f->body) f->builtin = spv_find_builtin(r, f->ir->name, &f->builtin_key);
+}
+
+void spv_mark_refused(reader *r, spv_function *f, const char *why) {
+    f->refused = true;
+    f->ir->refusal = ir_strdup(&r->m->arena, why);
+}
+
+/* Of a function that cannot be declared as it is there remains the name, and why. */
+void spv_declare_function(reader *r, spv_function *f) {
+    r->declared = f;
+    const char *why = spv_attempt(r, declare);
+    if (!why) return;
+    spv_decode(r, f->at);
+    f->refused = true;
+    f->sret = false;
+    if (!f->ir) f->ir = make_func(r, f);
+    spv_mark_refused(r, f, why);
 }
 
 /* Entry points after the first that name the same function call it. */
@@ -244,8 +272,10 @@ void spv_make_entries(reader *r) {
         const char *name = spv_string(r, 2);
         if (!strcmp(name, f->ir->name)) continue;
         ir_func *other = ir_func_find(r->m, name);
-        if (other && (other->flags & IR_FUNC_KERNEL))
-            spv_fail(r, "two entry points are named \"%s\"", name);
+        if (other && (other->flags & IR_FUNC_KERNEL)) {
+            if (!f->refused) spv_warn(r, WARN_ENTRY_TWICE);
+            continue;
+        }
         if (other) ir_func_rename(other, ir_sprintf(&r->scratch, "%s.body", name));
         make_second_entry(r, f, name);
     }
@@ -347,12 +377,12 @@ static const spv_function *callee_of(reader *r) {
     const spv_id *e = spv_find(r, r->in.arg[0]);
     if (e->kind != ID_FUNCTION) spv_fail(r, "OpFunctionCall: %%%u is not a function", r->in.arg[0]);
     spv_function *f = e->func;
+    if (f->refused) spv_refuse(r, "%s", f->ir->refusal);
     if (r->in.n - 1 != f->type->count)
         spv_fail(r, "OpFunctionCall: %u arguments for %u parameters", r->in.n - 1, f->type->count);
     if (r->in.type != f->type->elem)
         spv_fail(r, "OpFunctionCall: the result has type %s, want %s", spv_type_name(r, r->in.type),
                  spv_type_name(r, f->type->elem));
-    if (f->refused) spv_refuse(r, "%s", f->ir->refusal);
     note_caller(r, f);
     return f;
 }

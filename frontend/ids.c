@@ -22,6 +22,7 @@ spv_id *spv_new_id(reader *r, spv_id_kind kind) {
     if (r->in.id == 0) spv_fail(r, "%s: the result id is 0", spv_op_name(r));
     spv_id *e = spv_find(r, r->in.id);
     if (e->kind != ID_FREE) spv_fail(r, "id %%%u is defined twice", r->in.id);
+    if (e->decor && e->decor->lack && kind != ID_FUNCTION) spv_refuse(r, "%s", e->decor->lack);
     e->kind = (uint8_t)kind;
     e->owner = r->f ? r->serial : 0;
     return e;
@@ -111,6 +112,7 @@ static bool is_value(const spv_id *e) { return e->kind >= ID_PENDING && e->kind 
 
 /* Fails unless the id may be used as a value here. */
 static void check_value(reader *r, const spv_id *e, uint32_t id) {
+    if (e->kind == ID_CONST && e->konst->form == C_LACKING) spv_refuse(r, "%s", e->konst->reason);
     if (e->kind == ID_CONST || e->kind == ID_VARIABLE) return;
     if (e->kind == ID_FUNCTION) spv_refuse_inst(r, "function pointers");
     if (!is_value(e)) spv_fail(r, "%s: %%%u is %s", spv_op_name(r), id, kind_name(e));

@@ -20,9 +20,11 @@ static uint32_t operand(reader *r, uint32_t k) {
     return (uint32_t)bits;
 }
 
-static void take_size(reader *r, uint32_t size[3]) {
+static void take_size(reader *r, uint32_t out[3]) {
+    uint32_t size[3];
     for (uint32_t i = 0; i < 3; i++) size[i] = operand(r, i);
     if (!size[0] || !size[1] || !size[2]) spv_fail(r, "a local size of 0");
+    memcpy(out, size, sizeof size);
 }
 
 static void set_float_control(reader *r, ir_func *f, uint8_t flag) {
@@ -33,13 +35,13 @@ static void set_float_control(reader *r, ir_func *f, uint8_t flag) {
     f->attrs.float_controls[i] |= flag;
 }
 
-static void refuse_mode(reader *r, spv_function *f, const char *what) {
-    f->refused = true;
-    f->ir->refusal = ir_sprintf(&r->m->arena, "execution mode %s is not supported", what);
+IR_NORETURN static void refuse_mode(reader *r, const char *what) {
+    spv_refuse(r, "execution mode %s is not supported", what);
 }
 
-static void set_mode(reader *r, spv_function *f) {
-    ir_func *k = f->ir;
+static void set_mode(void *arg) {
+    reader *r = arg;
+    ir_func *k = spv_find(r, r->in.arg[0])->func->ir;
     switch (r->in.arg[1]) {
     case SpvExecutionModeLocalSize:
     case SpvExecutionModeLocalSizeId: take_size(r, k->attrs.local_size); break;
@@ -57,14 +59,14 @@ static void set_mode(reader *r, spv_function *f) {
     case SpvExecutionModeSubgroupsPerWorkgroup:
     case SpvExecutionModeSubgroupsPerWorkgroupId: k->attrs.subgroups = operand(r, 0); break;
     case SpvExecutionModeDenormPreserve: set_float_control(r, k, IR_FC_DENORM_PRESERVE); break;
-    case SpvExecutionModeDenormFlushToZero: refuse_mode(r, f, "DenormFlushToZero"); break;
+    case SpvExecutionModeDenormFlushToZero: refuse_mode(r, "DenormFlushToZero");
     case SpvExecutionModeSignedZeroInfNanPreserve:
         set_float_control(r, k, IR_FC_SIGNED_ZERO_INF_NAN);
         break;
     case SpvExecutionModeRoundingModeRTE: set_float_control(r, k, IR_FC_ROUND_RTE); break;
-    case SpvExecutionModeRoundingModeRTZ: refuse_mode(r, f, "RoundingModeRTZ"); break;
-    case SpvExecutionModeInitializer: refuse_mode(r, f, "Initializer"); break;
-    case SpvExecutionModeFinalizer: refuse_mode(r, f, "Finalizer"); break;
+    case SpvExecutionModeRoundingModeRTZ: refuse_mode(r, "RoundingModeRTZ");
+    case SpvExecutionModeInitializer: refuse_mode(r, "Initializer");
+    case SpvExecutionModeFinalizer: refuse_mode(r, "Finalizer");
     default: spv_warn(r, WARN_EXECUTION_MODE);
     }
 }
@@ -72,9 +74,13 @@ static void set_mode(reader *r, spv_function *f) {
 void spv_set_modes(reader *r) {
     for (uint32_t i = 0; i < r->modes.n; i++) {
         spv_decode(r, r->modes.data[i]);
-        const spv_id *e = spv_find(r, r->in.arg[0]);
-        if (e->kind != ID_FUNCTION || !e->func->entry)
-            spv_fail(r, "%s: %%%u is not an entry point", spv_op_name(r), r->in.arg[0]);
-        set_mode(r, e->func);
+        uint32_t id = r->in.arg[0];
+        const spv_id *e = id && id < r->bound ? spv_find(r, id) : NULL;
+        if (!e || e->kind != ID_FUNCTION || !e->func->entry) {
+            spv_warn(r, WARN_MODE_TARGET);
+            continue;
+        }
+        const char *why = spv_attempt(r, set_mode);
+        if (why && !e->func->refused) spv_mark_refused(r, e->func, why);
     }
 }

@@ -12,13 +12,13 @@ void spv_read_skip(reader *r) {
 
 void spv_read_memory_model(reader *r) {
     uint32_t addressing = r->in.arg[0], memory = r->in.arg[1];
-    if (r->has_model) spv_fail(r, "a second OpMemoryModel");
+    if (r->has_model) spv_fail(r, "a second OpMemoryModel; ignored");
     if (addressing == SpvAddressingModelLogical)
-        spv_fail(r, "Logical addressing is not supported: this is no OpenCL kernel module");
+        spv_give_up(r, "Logical addressing is not supported: this is no OpenCL kernel module");
     if (addressing != SpvAddressingModelPhysical32 && addressing != SpvAddressingModelPhysical64)
-        spv_fail(r, "addressing model %u is not supported", addressing);
+        spv_give_up(r, "addressing model %u is not supported", addressing);
     if (memory != SpvMemoryModelOpenCL)
-        spv_fail(r, "memory model %u is not supported, only OpenCL is", memory);
+        spv_give_up(r, "memory model %u is not supported, only OpenCL is", memory);
     r->has_model = true;
     r->m = ir_module_new(r->cx, r->file, addressing == SpvAddressingModelPhysical32 ? 32 : 64);
 }
@@ -68,8 +68,6 @@ void spv_read_ext_inst_import(reader *r) {
 
 void spv_read_entry_point(reader *r) {
     uint32_t words = spv_string_words(r, 2);
-    if (r->in.arg[0] != SpvExecutionModelKernel)
-        spv_fail(r, "execution model %u is not supported, only Kernel is", r->in.arg[0]);
     const char *name = spv_string(r, 2);
     spv_note_name(r, &r->entry_names, name, strlen(name), name);
     *ir_push(&r->scratch, &r->entries) = r->in.at;
@@ -79,11 +77,26 @@ void spv_read_entry_point(reader *r) {
 
 void spv_read_execution_mode(reader *r) { *ir_push(&r->scratch, &r->modes) = r->in.at; }
 
+static const char *entry_lack(reader *r) {
+    if (r->in.arg[0] == SpvExecutionModelKernel) return NULL;
+    return ir_sprintf(&r->scratch, "execution model %u is not supported, only Kernel is",
+                      r->in.arg[0]);
+}
+
+/* Entry points that name no function are left out. */
 void spv_mark_entries(reader *r) {
+    uint32_t kept = 0;
     for (uint32_t i = 0; i < r->entries.n; i++) {
         spv_decode(r, r->entries.data[i]);
-        const spv_id *e = spv_find(r, r->in.arg[1]);
-        if (e->kind != ID_FUNCTION) spv_fail(r, "%%%u is not a function", r->in.arg[1]);
+        uint32_t id = r->in.arg[1];
+        const spv_id *e = id && id < r->bound ? spv_find(r, id) : NULL;
+        if (!e || e->kind != ID_FUNCTION) {
+            spv_report_malformed(r, ir_sprintf(&r->scratch, "%%%u is not a function", id));
+            continue;
+        }
+        r->entries.data[kept++] = r->in.at;
         if (!e->func->entry) e->func->entry = r->in.at;
+        if (!e->func->lack) e->func->lack = entry_lack(r);
     }
+    r->entries.n = kept;
 }

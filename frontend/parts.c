@@ -15,7 +15,7 @@ void spv_charge(reader *r, uint64_t parts) {
         r->budget -= parts;
         return;
     }
-    if (!r->f) spv_fail(r, "constants of this many parts are not supported");
+    if (!r->f) spv_refuse(r, "constants of this many parts are not supported");
     spv_refuse(r, "values of this many parts in one module are not supported");
 }
 
@@ -124,8 +124,7 @@ static const spv_id *aggregate(reader *r, uint32_t id) {
     spv_type_of(r, id);
     if (e->kind == ID_PENDING)
         spv_fail(r, "%s: %%%u is used where its definition does not dominate", spv_op_name(r), id);
-    if (e->kind == ID_CONST && e->konst->form == C_LACKING)
-        spv_refuse(r, "%s is not supported", e->konst->reason);
+    if (e->kind == ID_CONST && e->konst->form == C_LACKING) spv_refuse(r, "%s", e->konst->reason);
     return e;
 }
 
@@ -165,7 +164,7 @@ void spv_fill(reader *r, ir_inst *to, uint8_t byte, ir_inst *bytes, uint32_t ali
 /* One node of a constant: nothing, zeros, or a scalar. */
 static void store_node(reader *r, const spv_const *c, ir_inst *p, uint32_t align, uint32_t flags) {
     if (c->form == C_UNDEF) return;
-    if (c->form == C_LACKING) spv_refuse(r, "%s is not supported", c->reason);
+    if (c->form == C_LACKING) spv_refuse(r, "%s", c->reason);
     ir_inst *bytes = ir_const(r->b.f, ir_size_type(r->m), ir_sizeof(r->m, c->type->memory));
     if (spv_is_aggregate(c->type))
         spv_fill(r, p, 0, bytes, align, flags);

@@ -1,8 +1,9 @@
 /* read.c — the entry, the stream of words, and the order in which a module is read.
  *
  * The words are put into host order first; every instruction is then checked once for its shape
- * (it fits into the module, into its row of spirv.def, into its section) by spv_fetch, after which
- * spv_decode may look at it again without checks.
+ * (it fits into the module, into its row of spirv.def, into its section) by fetch, after which
+ * spv_decode may look at it again without checks.  Of what does not fit into its row or section, a
+ * function is refused and a declaration left out (poison.c).
  */
 #include "frontend/reader.h"
 
@@ -22,26 +23,36 @@ void spv_decode(reader *r, uint32_t at) {
     in->n = (w[0] >> 16) - 1 - form;
     if (form != FORM_N) in->id = w[form];
     if (form == FORM_V) {
-        const spv_id *e = spv_find(r, w[1]);
-        in->type = e->kind == ID_TYPE ? e->type : NULL;
+        const spv_id *e = w[1] && w[1] < r->bound ? spv_find(r, w[1]) : NULL;
+        in->type = e && e->kind == ID_TYPE ? e->type : NULL;
     }
 }
 
-static void fetch(reader *r, uint32_t at) {
+/* Why the instruction does not have the shape of its row, or NULL. */
+static const char *check_shape(reader *r, const spv_row *row, uint32_t n) {
+    uint32_t fixed = 1u + (row ? row->form : 0);
+    if (row && n < fixed + row->min)
+        return ir_sprintf(&r->scratch, "%s takes at least %u words, not %u", spv_op_name(r),
+                          fixed + row->min, n);
+    if (row && n - fixed > row->max)
+        return ir_sprintf(&r->scratch, "%s takes at most %u words, not %u", spv_op_name(r),
+                          fixed + row->max, n);
+    return NULL;
+}
+
+/* Makes r->in the instruction there; returns why it cannot be decoded, or NULL. */
+static const char *fetch(reader *r, uint32_t at) {
     uint32_t n = r->words[at] >> 16;
     r->in = (spv_inst){.at = at, .opcode = r->words[at] & 0xffff};
     r->in.row = spv_row_of(r->in.opcode);
-    const spv_row *row = r->in.row;
-    uint32_t fixed = 1u + (row ? row->form : 0);
-    if (n == 0) spv_fail(r, "the instruction has a length of 0 words");
+    if (n == 0) spv_give_up(r, "the instruction has a length of 0 words");
     if (n > r->nwords - at)
-        spv_fail(r, "the instruction is cut off: it takes %u words, %u are left", n,
-                 r->nwords - at);
-    if (row && n < fixed + row->min)
-        spv_fail(r, "%s takes at least %u words, not %u", spv_op_name(r), fixed + row->min, n);
-    if (row && n - fixed > row->max)
-        spv_fail(r, "%s takes at most %u words, not %u", spv_op_name(r), fixed + row->max, n);
-    spv_decode(r, at);
+        spv_give_up(r, "the instruction is cut off: it takes %u words, %u are left", n,
+                    r->nwords - at);
+    const char *why = check_shape(r, r->in.row, n);
+    if (why && r->in.row->place == PLACE_SHAPE) spv_give_up(r, "%s", why);
+    if (!why) spv_decode(r, at);
+    return why;
 }
 
 static uint32_t length_at(const reader *r, uint32_t at) { return r->words[at] >> 16; }
@@ -55,15 +66,15 @@ static uint32_t swap_bytes(uint32_t w) {
 /* Copies the input as words of this host, whichever way round it was written. */
 static void take_words(reader *r) {
     uint32_t magic;
-    if (r->size < SPV_FIRST_WORD * 4) spv_fail(r, "too short for a SPIR-V module");
-    if (r->size % 4) spv_fail(r, "the size of %zu bytes is not a multiple of 4", r->size);
+    if (r->size < SPV_FIRST_WORD * 4) spv_give_up(r, "too short for a SPIR-V module");
+    if (r->size % 4) spv_give_up(r, "the size of %zu bytes is not a multiple of 4", r->size);
     if (r->size / 4 > UINT32_MAX / 8)
-        spv_fail(r, "modules of %zu bytes are not supported", r->size);
+        spv_give_up(r, "modules of %zu bytes are not supported", r->size);
     uint32_t *words = ir_dup(&r->scratch, r->bytes, r->size);
     r->nwords = (uint32_t)(r->size / 4);
     magic = words[0];
     if (magic != SpvMagicNumber && swap_bytes(magic) != SpvMagicNumber)
-        spv_fail(r, "not a SPIR-V module: it begins with 0x%08x", magic);
+        spv_give_up(r, "not a SPIR-V module: it begins with 0x%08x", magic);
     if (magic != SpvMagicNumber)
         for (uint32_t i = 0; i < r->nwords; i++) words[i] = swap_bytes(words[i]);
     r->words = words;
@@ -72,10 +83,10 @@ static void take_words(reader *r) {
 static void take_header(reader *r) {
     r->version = r->words[1];
     if (r->version >> 16 != 1)
-        spv_fail(r, "SPIR-V version %u.%u is not supported", r->version >> 16,
-                 r->version >> 8 & 0xff);
+        spv_give_up(r, "SPIR-V version %u.%u is not supported", r->version >> 16,
+                    r->version >> 8 & 0xff);
     r->bound = r->words[3];
-    if (r->bound == 0) spv_fail(r, "the bound of ids is 0");
+    if (r->bound == 0) spv_give_up(r, "the bound of ids is 0");
     r->dense = r->bound <= r->nwords ? r->bound : 0;
     r->ids = ir_new_array(&r->scratch, spv_id, r->dense);
     r->budget = (UINT64_C(1) << 17) + UINT64_C(4) * r->nwords;
@@ -83,40 +94,83 @@ static void take_header(reader *r) {
 
 /* --------------------------------------------------------------------------------- the sections */
 
-/* Reads what stands before the first function, once for notes and once for declarations. */
-static void read_head(reader *r, uint32_t end, spv_place place) {
-    for (uint32_t at = SPV_FIRST_WORD; at < end; at += length_at(r, at)) {
-        spv_decode(r, at);
-        if (r->in.row->place == place) r->in.row->read(r);
-        if (place == PLACE_DECL && r->in.row->place == PLACE_BOTH) r->in.row->read(r);
-        if (place == PLACE_NOTE && r->in.row->place == PLACE_LINE) spv_line(r);
+static void read_declaration(reader *r) {
+    const spv_row *row = r->in.row;
+    if (row->place == r->head_place) row->read(r);
+    if (r->head_place == PLACE_DECL && row->place == PLACE_BOTH) row->read(r);
+    if (r->head_place == PLACE_NOTE && row->place == PLACE_LINE) spv_line(r);
+}
+
+/* From r->head on, until something has to be left out. */
+static void read_declarations(void *arg) {
+    reader *r = arg;
+    for (; r->head < r->head_end; r->head += length_at(r, r->head)) {
+        const char *why = ir_map_get(&r->unshaped, r->head);
+        if (why) {
+            spv_leave_out(r, why);
+            continue;
+        }
+        spv_decode(r, r->head);
+        if (r->in.row) read_declaration(r);
     }
 }
 
-static void check_head_place(reader *r) {
-    const spv_row *row = r->in.row;
-    if (!row) spv_fail(r, "opcode %u is not known", r->in.opcode);
-    if (row->place == PLACE_BODY || row->place == PLACE_ACT || row->place == PLACE_END ||
-        row->place == PLACE_SHAPE)
-        spv_fail(r, "%s stands outside a function", spv_op_name(r));
+/* Reads what stands before the first function, once for notes and once for declarations. */
+static void read_head(reader *r, uint32_t end, spv_place place) {
+    r->head = SPV_FIRST_WORD;
+    r->head_end = end;
+    r->head_place = place;
+    for (;;) {
+        const char *why = spv_attempt(r, read_declarations);
+        if (!why) return;
+        spv_leave_out(r, why);
+        r->head += length_at(r, r->head);
+    }
+}
+
+static bool is_head_place(uint8_t place) {
+    return place != PLACE_BODY && place != PLACE_ACT && place != PLACE_END && place != PLACE_SHAPE;
+}
+
+/* Notes that an instruction outside functions is to be left out, unless all is well with it. */
+static void note_shape(reader *r, const char *why, bool fits) {
+    if (!r->in.row) {
+        spv_warn(r, WARN_UNKNOWN_OPCODE);
+        return;
+    }
+    if (!why && !fits)
+        why = ir_sprintf(&r->scratch, "%s stands %s", spv_op_name(r),
+                         r->first_function ? "behind the first function" : "outside a function");
+    if (!why) return;
+    if (r->in.opcode == SPV_OP_MemoryModel) spv_give_up(r, "%s", why);
+    spv_report_malformed(r, why);
+    ir_map_set(&r->scratch, &r->unshaped, r->in.at, (void *)(uintptr_t)why);
+    if (!r->first_function) return;
+    r->head = r->in.at;
+    r->head_place = PLACE_DECL;
+    spv_leave_out(r, why);
 }
 
 /* Checks the shape of all instructions before the first function; returns where that is. */
 static uint32_t scan_head(reader *r) {
     uint32_t at = SPV_FIRST_WORD;
     for (; at < r->nwords; at += length_at(r, at)) {
-        fetch(r, at);
+        const char *why = fetch(r, at);
         if (r->in.opcode == SPV_OP_Function) break;
-        check_head_place(r);
+        note_shape(r, why, r->in.row && is_head_place(r->in.row->place));
     }
     return at;
 }
 
-static void check_between_functions(reader *r) {
-    const spv_row *row = r->in.row;
-    if (!row) spv_fail(r, "opcode %u is not known", r->in.opcode);
-    if (row->place != PLACE_SKIP && row->place != PLACE_LINE && row->place != PLACE_BOTH)
-        spv_fail(r, "%s stands behind the first function", spv_op_name(r));
+static bool is_between_place(uint8_t place) {
+    return place == PLACE_SKIP || place == PLACE_LINE || place == PLACE_BOTH;
+}
+
+/* An instruction that cannot be decoded refuses its function. */
+static void note_fault(reader *r, spv_function *f, const char *why) {
+    if (!why) return;
+    spv_report_malformed(r, why);
+    f->lack = why;
 }
 
 /* Notes one function's extent and parameters; returns the word behind it. */
@@ -131,11 +185,11 @@ static uint32_t scan_function(reader *r, uint32_t at, uint32_t gap) {
         at += length_at(r, at);
         if (at >= r->nwords) {
             spv_decode(r, f->at);
-            spv_fail(r, "the function has no OpFunctionEnd");
+            spv_give_up(r, "the function has no OpFunctionEnd");
         }
-        fetch(r, at);
+        note_fault(r, f, fetch(r, at));
         if (r->in.opcode == SPV_OP_FunctionEnd) break;
-        if (r->in.opcode == SPV_OP_Function) spv_fail(r, "OpFunction inside a function");
+        if (r->in.opcode == SPV_OP_Function) spv_give_up(r, "OpFunction inside a function");
         if (r->in.opcode == SPV_OP_FunctionParameter && !f->body)
             *ir_push(&r->scratch, &params) = at;
         if (r->in.opcode == SPV_OP_Label && !f->body) f->body = at;
@@ -154,12 +208,12 @@ static uint32_t scan_function(reader *r, uint32_t at, uint32_t gap) {
 static void scan_functions(reader *r, uint32_t at) {
     uint32_t gap = at;
     while (at < r->nwords) {
-        fetch(r, at);
+        const char *why = fetch(r, at);
         if (r->in.opcode == SPV_OP_Function) {
             gap = at = scan_function(r, at, gap);
             continue;
         }
-        check_between_functions(r);
+        note_shape(r, why, r->in.row && is_between_place(r->in.row->place));
         at += length_at(r, at);
     }
 }
@@ -183,7 +237,7 @@ static void read_module(void *arg) {
     take_header(r);
     uint32_t functions = scan_head(r);
     read_head(r, functions, PLACE_NOTE);
-    if (!r->has_model) spv_fail(r, "the module has no OpMemoryModel");
+    if (!r->has_model) spv_give_up(r, "the module has no OpMemoryModel");
     scan_functions(r, functions);
     spv_mark_entries(r);
     spv_begin_fold(r);

@@ -10,8 +10,10 @@
  * The result of every instruction is kept in the table of ids.  Values of struct and array type are
  * split into their leaves and exist in that table only (parts.c).
  *
- * Errors leave through spv_fail (the module is malformed) or spv_refuse (this function uses what is
- * not supported; it becomes a declaration and reading goes on).
+ * Errors leave through spv_fail (something is malformed) or spv_refuse (something is not supported).
+ * Either way only a part is given up, and reading goes on: a function becomes a declaration, and an
+ * id of the module becomes one that refuses each function which uses it.  Only what cannot be parsed
+ * refuses the module (spv_give_up).
  */
 #ifndef SPVFUSE_READER_H
 #define SPVFUSE_READER_H
@@ -138,7 +140,7 @@ typedef enum {
     T_STRUCT,
     T_OPAQUE, /* image, sampler, sampled image, event */
     T_FUNCTION,
-    T_LACKING /* `reason` says what is not supported */
+    T_LACKING /* no type that can be used: `reason` says why, in a sentence */
 } spv_type_form;
 
 struct spv_type {
@@ -207,7 +209,7 @@ struct spv_const {
     uint64_t bits; /* C_BITS, C_SAMPLER; C_ADDRESS: bytes to add */
     const spv_const **part;
     ir_global *global;  /* C_ADDRESS */
-    const char *reason; /* C_LACKING */
+    const char *reason; /* C_LACKING: a sentence */
 };
 
 const spv_const *spv_constant(reader *r, uint32_t id); /* NULL: id is not a constant */
@@ -254,7 +256,7 @@ struct spv_decor {
     uint32_t alignment, builtin, fast_math, rounding, spec_id;
     const char *link_name;
     uint32_t link_type;
-    const char *lack; /* a decoration of functions that is not supported, or NULL */
+    const char *lack; /* why what is decorated cannot be used, or NULL */
     spv_offset *offsets;
 };
 
@@ -311,7 +313,7 @@ struct spv_variable {
     int fill; /* the value of all bytes of a constant, or -1 */
     bool is_builtin;
     uint32_t builtin;   /* SpvBuiltIn */
-    const char *reason; /* not supported */
+    const char *reason; /* why it cannot be used, in a sentence */
     ir_inst *copy;      /* built-in: variable with its value in function `copy_in` */
     uint32_t copy_in;
 };
@@ -343,7 +345,8 @@ struct spv_function {
     uint32_t entry;    /* the first OpEntryPoint that names it, or 0 */
     uint32_t unlisted; /* the first use of a variable that no entry point's interface has, or 0 */
     bool refused;
-    bool sret; /* result through an extra first parameter */
+    const char *lack; /* why it was refused before it was declared, or NULL */
+    bool sret;        /* result through an extra first parameter */
     spv_caller *callers;
     const struct spv_builtin *builtin; /* import that stands for an operation, or NULL */
     const char *builtin_key;
@@ -452,7 +455,6 @@ struct reader {
     spv_function *f; /* being read, or NULL */
     uint32_t serial; /* of f; that of fold is 1 */
     ir_func *fold;   /* the function in which constants are computed */
-    bool folding;
     spv_block *first_block;
     spv_block *block;     /* being read */
     ir_inst *last_alloca; /* of f, or NULL */
@@ -462,8 +464,14 @@ struct reader {
     ir_vec(spv_phi) phis;
     ir_vec(ir_inst *) clusters; /* operations whose cluster size is no constant */
     ir_builder b;
-    uint64_t writes; /* instructions so far that may write memory, and blocks */
-    const char *refusal;
+    uint64_t writes;     /* instructions so far that may write memory, and blocks */
+    bool attempting;     /* spv_attempt is active */
+    const char *refusal; /* why it is left */
+    ir_map unshaped;     /* why an instruction before the functions cannot be decoded, by word */
+    uint32_t head;       /* the word before the functions that is being read … */
+    uint32_t head_end;   /* … and where they begin */
+    spv_place head_place;
+    spv_function *declared; /* the function whose declaration is being read */
 
     spv_warned warned[SPV_WARNINGS];
     uint16_t plain[SPV_ROWS]; /* IR op + 1 of a plain row, once looked up */
@@ -472,10 +480,15 @@ struct reader {
 
 /* ------------------------------------------------------------------------------------- messages */
 
-/* The module is malformed: reports "k.spv: word 0x1a3 (OpFMul %57), a.cl:12: error: …", leaves. */
+/* The module cannot be read: reports "k.spv: word 0x1a3 (OpFMul %57), a.cl:12: error: …", leaves. */
+IR_NORETURN void spv_give_up(reader *r, const char *fmt, ...) IR_PRINTF(2, 3);
+/* What is read is malformed: warns, and gives up the function or the declaration at work. */
 IR_NORETURN void spv_fail(reader *r, const char *fmt, ...) IR_PRINTF(2, 3);
-/* What is read cannot be supported: the function (or the constant at work) is given up. */
+/* What is read cannot be supported: gives up the function or the declaration at work. */
 IR_NORETURN void spv_refuse(reader *r, const char *fmt, ...) IR_PRINTF(2, 3);
+/* Why `read` was left by one of the two, or NULL. */
+const char *spv_attempt(reader *r, void (*read)(void *reader));
+void spv_report_malformed(reader *r, const char *text); /* a warning at the instruction at work */
 /* Names the instruction: "instruction OpKill is not supported". */
 IR_NORETURN void spv_refuse_inst(reader *r, const char *why);
 void spv_warn(reader *r, spv_warning which);
@@ -551,6 +564,9 @@ static inline ir_inst *spv_splat_const(reader *r, ir_type t, uint64_t bits) {
 
 /* module.c, modes.c: which functions are entry points, and their execution modes */
 void spv_mark_entries(reader *r);
+/* poison.c: the instruction at r->head is left out; what uses its result or its target is refused. */
+void spv_leave_out(reader *r, const char *why);
+
 void spv_set_modes(reader *r);
 
 /* lines.c: OpLine and OpNoLine, the end of a line at the end of its block, DebugLine of
@@ -584,9 +600,10 @@ const char *spv_builtin_lack(reader *r, uint32_t builtin, const spv_type *t); /*
 bool spv_builtin_of_name(const char *name, uint32_t *builtin);
 
 /* functions.c */
-void spv_declare_function(reader *r, spv_function *f);
 void spv_declare_params(reader *r, const spv_function *f);
 void spv_bind_params(reader *r, const spv_function *f);
+void spv_declare_function(reader *r, spv_function *f);
+void spv_mark_refused(reader *r, spv_function *f, const char *why); /* a declared one */
 void spv_refuse_callers(reader *r); /* of functions that were refused */
 void spv_warn_interfaces(reader *r);
 void spv_drop_builtins(reader *r);

@@ -1,7 +1,9 @@
 /* report.c — the reader's messages.
  *
- * There is one door for malformed input, spv_fail, and one for what is not supported, spv_refuse.
- * Both name the word, the instruction, its result and the source line.  Warnings are counted by
+ * What is malformed leaves through spv_fail, what is not supported through spv_refuse.  Both give up
+ * the part that is being read: spv_attempt, which stands around declarations and functions, gets the
+ * reason.  Outside it, and through spv_give_up, the whole module is refused.  Messages name the word,
+ * the instruction, its result and the source line.  Warnings are counted by
  * kind and reported once, when the module has been read, with the place of the first.
  */
 #include "frontend/reader.h"
@@ -42,7 +44,7 @@ static void report(reader *r, ir_severity severity, const char *fmt, va_list ap)
     ir_vreport(r->cx, message_at(r, severity, r->in.at, inst), fmt, ap);
 }
 
-void spv_fail(reader *r, const char *fmt, ...) {
+void spv_give_up(reader *r, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
     report(r, IR_ERROR, fmt, ap);
@@ -50,15 +52,44 @@ void spv_fail(reader *r, const char *fmt, ...) {
     ir_throw(r->cx, IR_ERR_INPUT);
 }
 
-void spv_refuse(reader *r, const char *fmt, ...) {
+IR_NORETURN static void leave(reader *r, bool malformed, const char *fmt, va_list ap) {
     char text[512];
+    vsnprintf(text, sizeof text, fmt, ap);
+    if (!r->attempting) spv_give_up(r, "%s", text);
+    if (malformed) spv_report_malformed(r, text);
+    r->refusal = ir_strdup(&r->scratch, text);
+    ir_throw(r->cx, IR_ERR_INPUT);
+}
+
+void spv_fail(reader *r, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
-    if (!r->f && !r->folding) spv_fail(r, "%s", text);
-    r->refusal = ir_strdup(&r->m->arena, text);
-    ir_throw(r->cx, IR_ERR_INPUT);
+    leave(r, true, fmt, ap);
+}
+
+void spv_refuse(reader *r, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    leave(r, false, fmt, ap);
+}
+
+void spv_report_malformed(reader *r, const char *text) {
+    char inst[96];
+    describe(r, inst, sizeof inst);
+    ir_report(r->cx, message_at(r, IR_WARNING, r->in.at, inst), "%s", text);
+}
+
+const char *spv_attempt(reader *r, void (*read)(void *reader)) {
+    bool outer = r->attempting;
+    r->attempting = true;
+    bool ok = ir_try(r->cx, read, r);
+    const char *why = r->refusal;
+    r->attempting = outer;
+    r->refusal = NULL;
+    if (ok) return NULL;
+    if (!why) ir_throw(r->cx, r->cx->status);
+    r->cx->status = IR_OK;
+    return why;
 }
 
 void spv_refuse_inst(reader *r, const char *why) {

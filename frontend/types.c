@@ -25,10 +25,8 @@ static void lack(spv_type *t, const char *reason) {
     t->value = t->memory = IR_VOID;
 }
 
-static spv_type *lacking(reader *r, const char *reason) {
-    spv_type *t = new_type(r, T_LACKING, IR_VOID);
-    t->reason = reason;
-    return t;
+static void lacking(reader *r, const char *reason) {
+    lack(new_type(r, T_LACKING, IR_VOID), reason);
 }
 
 /* ------------------------------------------------------------------------------------ questions */
@@ -45,7 +43,7 @@ spv_type *spv_pointee(reader *r, const spv_type *p) {
 
 spv_type *spv_value_type(reader *r, spv_type *t) {
     if (!t) spv_fail(r, "%s: %%%u is not a type", spv_op_name(r), r->in.arg[-2]);
-    if (t->form == T_LACKING) spv_refuse(r, "%s is not supported", t->reason);
+    if (t->form == T_LACKING) spv_refuse(r, "%s", t->reason);
     if (t->form == T_FUNCTION) spv_fail(r, "%s: a value cannot be a function", spv_op_name(r));
     return t;
 }
@@ -64,7 +62,7 @@ const char *spv_ir_type_name(reader *r, ir_type t) {
 const char *spv_type_name(reader *r, const spv_type *t) {
     enum { READABLE = 16 };
     if (!t) return "no type";
-    if (t->form == T_LACKING) return t->reason;
+    if (t->form == T_LACKING) return "a type that cannot be used";
     if (t->form == T_FUNCTION) return "a function type";
     if (t->odd) return ir_sprintf(&r->scratch, "i%u", t->bits);
     if (spv_is_aggregate(t) && ir_type_get(r->m, t->memory)->parts > READABLE)
@@ -160,7 +158,7 @@ void spv_read_type_int(reader *r) {
     uint32_t bits = r->in.arg[0];
     if (bits == 0 || r->in.arg[1] > 1) spv_fail(r, "OpTypeInt: no such integer type");
     if (bits > 64) {
-        lacking(r, ir_sprintf(&r->m->arena, "an integer of %u bits", bits));
+        lacking(r, ir_sprintf(&r->scratch, "an integer of %u bits is not supported", bits));
         return;
     }
     ir_kind k = bits <= 8 ? IR_I8 : bits <= 16 ? IR_I16 : bits <= 32 ? IR_I32 : IR_I64;
@@ -176,7 +174,7 @@ void spv_read_type_float(reader *r) {
     uint32_t bits = r->in.arg[0];
     bool brain = r->in.n > 1 && r->in.arg[1] == 0; /* FPEncoding BFloat16KHR */
     if ((bits != 16 && bits != 32 && bits != 64) || (r->in.n > 1 && !(brain && bits == 16))) {
-        lacking(r, ir_sprintf(&r->m->arena, "a float of %u bits", bits));
+        lacking(r, ir_sprintf(&r->scratch, "a float of %u bits is not supported", bits));
         return;
     }
     if ((bits == 16 && !brain && !r->cap_half) || (bits == 64 && !r->cap_double))
@@ -192,7 +190,8 @@ void spv_read_type_vector(reader *r) {
         return;
     }
     if (elem->form == T_POINTER || lanes > IR_MAX_LANES) {
-        lacking(r, ir_sprintf(&r->m->arena, "a vector of %u x %s", lanes, spv_type_name(r, elem)));
+        lacking(r, ir_sprintf(&r->scratch, "a vector of %u x %s is not supported", lanes,
+                              spv_type_name(r, elem)));
         return;
     }
     if (lanes == 0 || elem->form < T_BOOL || elem->form > T_FLOAT)
@@ -215,8 +214,8 @@ static spv_type *new_pointer(reader *r, uint32_t storage) {
     spv_type *t = new_type(r, T_POINTER, ir_ptr(space));
     t->storage = storage;
     if (!known)
-        lack(t,
-             ir_sprintf(&r->m->arena, "a pointer of storage class %s", spv_storage_name(storage)));
+        lack(t, ir_sprintf(&r->scratch, "a pointer of storage class %s is not supported",
+                           spv_storage_name(storage)));
     return t;
 }
 
@@ -272,7 +271,7 @@ void spv_read_type_array(reader *r) {
         return;
     }
     if (!array_fits(r, elem, (uint64_t)count)) {
-        lacking(r, "an array of this size or nesting");
+        lacking(r, "an array of this size or nesting is not supported");
         return;
     }
     if (count == 0) spv_warn(r, WARN_EMPTY_ARRAY);
@@ -315,7 +314,8 @@ static void check_offsets(reader *r, spv_type *t) {
         if (o->member >= t->count)
             spv_fail(r, "OpMemberDecorate names member %u of a struct of %u", o->member, t->count);
         if (o->offset != spv_member_offset(r, t, o->member)) {
-            lack(t, "a struct whose Offset decorations differ from OpenCL's layout");
+            lack(t,
+                 "a struct whose Offset decorations differ from OpenCL's layout is not supported");
             return;
         }
     }
@@ -346,7 +346,8 @@ void spv_read_type_struct(reader *r) {
         check_element(r, member[i]);
         if (member[i]->form == T_LACKING && !reason) reason = member[i]->reason;
     }
-    if (!reason && !struct_fits(r, member, n)) reason = "a struct of this size or nesting";
+    if (!reason && !struct_fits(r, member, n))
+        reason = "a struct of this size or nesting is not supported";
     spv_type *t = new_type(r, T_STRUCT, IR_VOID);
     t->count = n;
     t->member = member;
@@ -405,4 +406,6 @@ void spv_read_type_sampled_image(reader *r) {
     new_type(r, T_OPAQUE, ir_image_type(r->m, &info));
 }
 
-void spv_read_type_lacking(reader *r) { lacking(r, spv_op_name(r)); }
+void spv_read_type_lacking(reader *r) {
+    lacking(r, ir_sprintf(&r->scratch, "%s is not supported", spv_op_name(r)));
+}

@@ -74,7 +74,7 @@ static void initialize(reader *r, spv_variable *v) {
     v->fill = -1;
     if (v->init->form == C_UNDEF) return;
     if (size > SPV_MAX_INIT - r->init_bytes)
-        spv_fail(r, "initializers of more than %d bytes are not supported", SPV_MAX_INIT);
+        spv_refuse(r, "initializers of more than %d bytes are not supported", SPV_MAX_INIT);
     r->init_bytes += size;
     image.bytes = ir_alloc(&r->m->arena, size);
     put_const(r, &image, v->init);
@@ -105,17 +105,17 @@ uint32_t spv_power_of_two(reader *r, uint32_t align) {
     return align & (0u - align);
 }
 
-static uint32_t linkage_flags(reader *r, const spv_decor *d) {
+static uint32_t linkage_flags(const spv_decor *d) {
     if (!(d->has & D_LINKAGE)) return 0;
     switch (d->link_type) {
     case SpvLinkageTypeExport: return IR_FUNC_EXPORT;
     case SpvLinkageTypeImport: return IR_FUNC_IMPORT;
     case SpvLinkageTypeLinkOnceODR: return IR_FUNC_ODR | IR_FUNC_EXPORT;
-    default: spv_fail(r, "linkage type %u is not known", d->link_type);
+    default: return 0;
     }
 }
 
-uint32_t spv_linkage(reader *r, uint32_t id) { return linkage_flags(r, spv_decor_of(r, id)); }
+uint32_t spv_linkage(reader *r, uint32_t id) { return linkage_flags(spv_decor_of(r, id)); }
 
 static void make_global(reader *r, spv_variable *v, spv_type *pointee) {
     const spv_decor *d = spv_decor_of(r, v->id);
@@ -123,7 +123,7 @@ static void make_global(reader *r, spv_variable *v, spv_type *pointee) {
     ir_global *g = ir_global_new(r->m, global_name(r, v->id), space, pointee->memory);
     v->global = g;
     v->fill = -1;
-    g->flags = linkage_flags(r, d);
+    g->flags = linkage_flags(d);
     g->constant = space == IR_CONST || (d->has & D_CONSTANT);
     if (d->has & D_ALIGNMENT) {
         uint32_t align = spv_power_of_two(r, d->alignment);
@@ -140,12 +140,16 @@ static void make_global(reader *r, spv_variable *v, spv_type *pointee) {
 static const char *global_lack(const spv_variable *v, const spv_type *pointee) {
     if (v->init && v->init->form == C_LACKING) return v->init->reason;
     if (!pointee || pointee->form == T_VOID || pointee->form == T_FUNCTION)
-        return "a variable without a type";
+        return "a variable without a type is not supported";
     if (pointee->form == T_LACKING) return pointee->reason;
-    if (pointee->form == T_OPAQUE) return "a variable of image, sampler or event type";
-    if (v->type->storage == SpvStorageClassInput) return "an input variable that is no built-in";
-    if (v->type->storage == SpvStorageClassPrivate) return "a Private variable at module scope";
-    if (v->type->storage == SpvStorageClassGeneric) return "a variable of storage class Generic";
+    if (pointee->form == T_OPAQUE)
+        return "a variable of image, sampler or event type is not supported";
+    if (v->type->storage == SpvStorageClassInput)
+        return "an input variable that is no built-in is not supported";
+    if (v->type->storage == SpvStorageClassPrivate)
+        return "a Private variable at module scope is not supported";
+    if (v->type->storage == SpvStorageClassGeneric)
+        return "a variable of storage class Generic is not supported";
     return NULL;
 }
 
@@ -215,7 +219,7 @@ spv_variable *spv_variable_of(reader *r, const ir_inst *p) {
 }
 
 ir_inst *spv_variable_address(reader *r, spv_variable *v) {
-    if (v->reason) spv_refuse(r, "%s is not supported", v->reason);
+    if (v->reason) spv_refuse(r, "%s", v->reason);
     if (v->is_builtin) return spv_builtin_address(r, &(spv_pointer){.var = v});
     bool listed = r->version < 0x00010400 || spv_find(r, v->id)->listed;
     if (!listed && r->f && !r->f->unlisted) r->f->unlisted = r->in.at;

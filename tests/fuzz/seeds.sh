@@ -9,6 +9,9 @@ mkdir -p "$out/spirv" "$out/text" "$out/plan" "$out/gen" "$out/pipelines" "$out/
 # Small modules of each producer, and malformed ones.
 find "$corpus" -path '*clang*' -name '*.spv' -size -8k | grep -v '\.out/' | sort | awk 'NR % 4 == 0' |
     while read -r f; do cp "$f" "$out/spirv/$(echo "$f" | tr / _)"; done
+for f in tests/frontend/malformed/[a-m]*.spvasm tests/frontend/lenient/[a-m]*.spvasm; do
+    spirv-as --target-env spv1.4 "$f" -o "$out/spirv/$(basename "$f" asm)" 2>/dev/null || true
+done
 cp tests/*/*.ir "$out/text/"
 for f in tests/ir/*.ir tests/passes/*.ir; do
     head -c 3000 "$f" >"$out/text/head_$(basename "$f")"
