@@ -1,4 +1,5 @@
-/* command_buffer.c — commands that are recorded once and run as often as the program wants.
+/* command_buffer.c — commands that are recorded once and run as often as the program wants, as
+ * version 0.9.8 of cl_khr_command_buffer says.
  *
  * What is recorded is the command that would have been enqueued; it never gets to a queue, but its
  * function is called.  A run is one command: it does all that was recorded, in that order, by the
@@ -58,7 +59,6 @@ static cl_command_buffer_khr CL_API_CALL create(cl_uint count, const cl_command_
     if (!b) return ocl_fail(error, CL_OUT_OF_HOST_MEMORY);
     b->object = ocl_new_object(OCL_COMMAND_BUFFER);
     b->queue = queues[0];
-    b->simultaneous = w.flags & CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR;
     b->unfused = w.fusion == CL_COMMAND_BUFFER_FUSION_NONE_SPVF;
     ocl_keep_properties(&b->properties, p);
     pthread_mutex_init(&b->lock, NULL);
@@ -95,9 +95,16 @@ static cl_int CL_API_CALL release(cl_command_buffer_khr b) {
 
 /* ------------------------------------------------------------------------------------ recording
  *
- * Sync points are numbered from 1 on. */
+ * Sync points are numbered from 1 on.  The entries are those of command_record.c. */
 
-static cl_uint count_commands(cl_command_buffer_khr b) {
+bool ocl_is_finalized(cl_command_buffer_khr b) {
+    pthread_mutex_lock(&b->lock);
+    bool finalized = b->finalized;
+    pthread_mutex_unlock(&b->lock);
+    return finalized;
+}
+
+cl_uint ocl_count_commands(cl_command_buffer_khr b) {
     pthread_mutex_lock(&b->lock);
     cl_uint n = b->count;
     pthread_mutex_unlock(&b->lock);
@@ -106,7 +113,7 @@ static cl_uint count_commands(cl_command_buffer_khr b) {
 
 cl_int ocl_check_sync_points(const ocl_recording *r) {
     if (!r->wait_count != !r->wait) return CL_INVALID_SYNC_POINT_WAIT_LIST_KHR;
-    cl_uint known = count_commands(r->buffer);
+    cl_uint known = ocl_count_commands(r->buffer);
     for (cl_uint n = 0; n < r->wait_count; n++)
         if (!r->wait[n] || r->wait[n] > known) return CL_INVALID_SYNC_POINT_WAIT_LIST_KHR;
     return CL_SUCCESS;
@@ -136,84 +143,6 @@ cl_int ocl_record(const ocl_recording *r, cl_event command) {
     return bad;
 }
 
-/* What all commands are given in common. */
-static cl_int check_command(const ocl_recording *r, cl_command_queue q,
-                            const cl_mutable_command_khr *handle) {
-    if (!is_command_buffer(r->buffer)) return CL_INVALID_COMMAND_BUFFER_KHR;
-    if (q) return CL_INVALID_COMMAND_QUEUE; /* there are no several */
-    if (handle) return CL_INVALID_VALUE;
-    pthread_mutex_lock(&r->buffer->lock);
-    bool finalized = r->buffer->finalized;
-    pthread_mutex_unlock(&r->buffer->lock);
-    return finalized ? CL_INVALID_OPERATION : CL_SUCCESS;
-}
-
-static ocl_request request(const ocl_recording *r, cl_command_type type, const cl_mem *mems,
-                           size_t count) {
-    return (ocl_request){
-        .queue = r->buffer->queue, .type = type, .mems = mems, .mem_count = count, .recording = r};
-}
-
-static cl_int CL_API_CALL record_barrier(cl_command_buffer_khr b, cl_command_queue q, cl_uint n,
-                                         const cl_sync_point_khr *list, cl_sync_point_khr *point,
-                                         cl_mutable_command_khr *handle) {
-    const ocl_recording to = {b, n, list, point};
-    cl_int bad = check_command(&to, q, handle);
-    if (!bad) bad = ocl_check_sync_points(&to);
-    return bad ? bad : ocl_record(&to, NULL);
-}
-
-static cl_int CL_API_CALL record_copy(cl_command_buffer_khr b, cl_command_queue q, cl_mem source,
-                                      cl_mem target, size_t source_offset, size_t target_offset,
-                                      size_t size, cl_uint n, const cl_sync_point_khr *list,
-                                      cl_sync_point_khr *point, cl_mutable_command_khr *handle) {
-    const cl_mem both[] = {source, target};
-    const ocl_recording to = {b, n, list, point};
-    cl_int bad = check_command(&to, q, handle);
-    if (bad) return bad;
-    const ocl_request r = request(&to, CL_COMMAND_COPY_BUFFER, both, 2);
-    return ocl_copy(&r, source_offset, target_offset, size);
-}
-
-static cl_int CL_API_CALL record_copy_rect(
-    cl_command_buffer_khr b, cl_command_queue q, cl_mem source, cl_mem target,
-    const size_t *source_origin, const size_t *target_origin, const size_t *region,
-    size_t source_row, size_t source_slice, size_t target_row, size_t target_slice, cl_uint n,
-    const cl_sync_point_khr *list, cl_sync_point_khr *point, cl_mutable_command_khr *handle) {
-    const cl_mem both[] = {source, target};
-    const ocl_recording to = {b, n, list, point};
-    cl_int bad = check_command(&to, q, handle);
-    if (bad) return bad;
-    const ocl_request r = request(&to, CL_COMMAND_COPY_BUFFER_RECT, both, 2);
-    return ocl_copy_rect(&r, (ocl_shape){source_origin, source_row, source_slice},
-                         (ocl_shape){target_origin, target_row, target_slice}, region);
-}
-
-static cl_int CL_API_CALL record_fill(cl_command_buffer_khr b, cl_command_queue q, cl_mem m,
-                                      const void *pattern, size_t pattern_size, size_t offset,
-                                      size_t size, cl_uint n, const cl_sync_point_khr *list,
-                                      cl_sync_point_khr *point, cl_mutable_command_khr *handle) {
-    const ocl_recording to = {b, n, list, point};
-    cl_int bad = check_command(&to, q, handle);
-    if (bad) return bad;
-    const ocl_request r = request(&to, CL_COMMAND_FILL_BUFFER, &m, 1);
-    return ocl_fill(&r, pattern, pattern_size, offset, size);
-}
-
-static cl_int CL_API_CALL record_kernel(cl_command_buffer_khr b, cl_command_queue q,
-                                        const cl_ndrange_kernel_command_properties_khr *p,
-                                        cl_kernel k, cl_uint dims, const size_t *offset,
-                                        const size_t *global, const size_t *local, cl_uint n,
-                                        const cl_sync_point_khr *list, cl_sync_point_khr *point,
-                                        cl_mutable_command_khr *handle) {
-    const ocl_recording to = {b, n, list, point};
-    cl_int bad = check_command(&to, q, handle);
-    if (bad) return bad;
-    if (p && *p) return CL_INVALID_VALUE;
-    const ocl_request r = request(&to, CL_COMMAND_NDRANGE_KERNEL, NULL, 0);
-    return ocl_launch_kernel(&r, k, dims, offset, global, local);
-}
-
 static cl_int CL_API_CALL finalize(cl_command_buffer_khr b) {
     if (!is_command_buffer(b)) return CL_INVALID_COMMAND_BUFFER_KHR;
     pthread_mutex_lock(&b->lock);
@@ -240,29 +169,19 @@ static int32_t run_steps(rt_event *event) {
     return status;
 }
 
-/* Before the event's status changes: whoever waited for it may enqueue the next one. */
-static void drop_run(cl_event e) {
-    cl_command_buffer_khr b = ((run *)e)->buffer;
-    pthread_mutex_lock(&b->lock);
-    b->pending--;
-    pthread_mutex_unlock(&b->lock);
-    drop_reference(b);
-}
+static void drop_run(cl_event e) { drop_reference(((run *)e)->buffer); }
 
+/* Runs have nothing in common that changes: there may be several at a time. */
 static cl_int begin_run(cl_command_buffer_khr b) {
-    pthread_mutex_lock(&b->lock);
-    bool ready = b->finalized && (!b->pending || b->simultaneous);
-    b->pending += ready;
-    pthread_mutex_unlock(&b->lock);
-    if (ready) ocl_retain(&b->object);
-    return ready ? CL_SUCCESS : CL_INVALID_OPERATION;
+    if (!ocl_is_finalized(b)) return CL_INVALID_OPERATION;
+    ocl_retain(&b->object);
+    return CL_SUCCESS;
 }
 
-/* Is the queue like the one that was recorded for? */
+/* Queues have no properties that command buffers would not take. */
 static cl_int check_queue(cl_command_buffer_khr b, cl_command_queue q) {
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
-    if (q->context != b->queue->context) return CL_INVALID_CONTEXT;
-    return q->flags == b->queue->flags ? CL_SUCCESS : CL_INCOMPATIBLE_COMMAND_QUEUE_KHR;
+    return q->context == b->queue->context ? CL_SUCCESS : CL_INVALID_CONTEXT;
 }
 
 static cl_int CL_API_CALL enqueue(cl_uint count, cl_command_queue *queues, cl_command_buffer_khr b,
@@ -287,12 +206,8 @@ static cl_int CL_API_CALL enqueue(cl_uint count, cl_command_queue *queues, cl_co
 /* ---------------------------------------------------------------------------------- information */
 
 static cl_command_buffer_state_khr state_of(cl_command_buffer_khr b) {
-    pthread_mutex_lock(&b->lock);
-    cl_command_buffer_state_khr s = !b->finalized ? CL_COMMAND_BUFFER_STATE_RECORDING_KHR
-                                    : b->pending  ? CL_COMMAND_BUFFER_STATE_PENDING_KHR
-                                                  : CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR;
-    pthread_mutex_unlock(&b->lock);
-    return s;
+    return ocl_is_finalized(b) ? CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR
+                               : CL_COMMAND_BUFFER_STATE_RECORDING_KHR;
 }
 
 static cl_uint count_launches(cl_command_buffer_khr b) {
@@ -317,6 +232,7 @@ static cl_int CL_API_CALL get_info(cl_command_buffer_khr b, cl_command_buffer_in
     if (!is_command_buffer(b)) return CL_INVALID_COMMAND_BUFFER_KHR;
     switch (what) {
     case CL_COMMAND_BUFFER_NUM_QUEUES_KHR: return ocl_give_uint(&a, 1);
+    case OCL_COMMAND_BUFFER_CONTEXT: return ocl_give_pointer(&a, b->queue->context);
     case CL_COMMAND_BUFFER_QUEUES_KHR: return ocl_give_pointer(&a, b->queue);
     case CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR: return ocl_give_uint(&a, b->object.refs);
     case CL_COMMAND_BUFFER_STATE_KHR: return ocl_give_uint(&a, state_of(b));
@@ -333,10 +249,5 @@ void ocl_fill_command_buffer(ocl_entries *e) {
     ocl_add_extension(e, "clReleaseCommandBufferKHR", (ocl_function)release);
     ocl_add_extension(e, "clFinalizeCommandBufferKHR", (ocl_function)finalize);
     ocl_add_extension(e, "clEnqueueCommandBufferKHR", (ocl_function)enqueue);
-    ocl_add_extension(e, "clCommandBarrierWithWaitListKHR", (ocl_function)record_barrier);
-    ocl_add_extension(e, "clCommandCopyBufferKHR", (ocl_function)record_copy);
-    ocl_add_extension(e, "clCommandCopyBufferRectKHR", (ocl_function)record_copy_rect);
-    ocl_add_extension(e, "clCommandFillBufferKHR", (ocl_function)record_fill);
-    ocl_add_extension(e, "clCommandNDRangeKernelKHR", (ocl_function)record_kernel);
     ocl_add_extension(e, "clGetCommandBufferInfoKHR", (ocl_function)get_info);
 }

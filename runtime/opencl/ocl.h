@@ -17,7 +17,7 @@
  *   kernel.c     kernels and their arguments
  *   attributes.c … and what stands before them in the source
  *   launch.c     … and running them
- *   command_buffer.c, command_fuse.c   commands that are recorded, and fused
+ *   command_buffer.c, command_record.c, command_fuse.c   commands that are recorded, and fused
  *
  * An entry checks its arguments in the order in which the specification lists its errors, and
  * returns the first one; below the entries everything is right.  Handles are pointers to objects
@@ -41,6 +41,12 @@
 #include "runtime/queue/queue.h"
 
 #include <CL/cl_icd.h>
+
+/* What headers of cl_khr_command_buffer lack that are older than 0.9.8, or newer than 0.9.7. */
+#define OCL_COMMAND_BUFFER_CONTEXT 0x1299
+#define OCL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES 0x129A
+#define OCL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE (1 << 2)
+#define OCL_COMMAND_BUFFER_CAPABILITY_OUT_OF_ORDER (1 << 3)
 
 /* ------------------------------------------------------------------------- the table of entries */
 
@@ -75,6 +81,7 @@ void ocl_fill_build(ocl_entries *e);
 void ocl_fill_kernel(ocl_entries *e);
 void ocl_fill_launch(ocl_entries *e);
 void ocl_fill_command_buffer(ocl_entries *e);
+void ocl_fill_command_record(ocl_entries *e);
 void ocl_fill_absent(ocl_entries *e); /* images, samplers, pipes */
 
 /* -------------------------------------------------------------------------------------- objects */
@@ -107,8 +114,9 @@ static inline void ocl_retain(ocl_object *o) {
 static inline bool ocl_release(ocl_object *o) {
     return atomic_fetch_sub_explicit(&o->refs, 1, memory_order_acq_rel) == 1;
 }
+/* Small numbers are no objects: some are passed in the place of one. */
 static inline bool ocl_is(const void *handle, ocl_kind kind) {
-    return handle && ((const ocl_object *)handle)->kind == kind;
+    return (uintptr_t)handle >= 4096 && ((const ocl_object *)handle)->kind == kind;
 }
 
 struct _cl_platform_id {
@@ -333,6 +341,10 @@ cl_int ocl_copy(const ocl_request *r, size_t from, size_t to, size_t size);
 cl_int ocl_copy_rect(const ocl_request *r, ocl_shape from, ocl_shape to, const size_t *region);
 cl_int ocl_fill(const ocl_request *r, const void *pattern, size_t pattern_size, size_t offset,
                 size_t size);
+/* … of shared virtual memory (svm.c) */
+cl_int ocl_copy_svm(const ocl_request *r, void *target, const void *source, size_t size);
+cl_int ocl_fill_svm_memory(const ocl_request *r, rt_memory to, const void *pattern,
+                           size_t pattern_size);
 
 /* ------------------------------------------------------------------------- programs and kernels */
 
@@ -431,22 +443,29 @@ cl_int ocl_launch_kernel(const ocl_request *r, cl_kernel k, cl_uint dims, const 
 
 /* ------------------------------------------------------- command buffers (command_buffer.c, …) */
 
+/* How calls that record are made: with a list of properties, or without (command_record.c). */
+typedef enum { OCL_FORM_UNKNOWN, OCL_FORM_OLDER, OCL_FORM_NEWER } ocl_form;
+/* The process asks for what headers of version 0.9.6 and newer have. */
+void ocl_note_newer_headers(void);
+
 typedef struct ocl_fusion ocl_fusion; /* kernels that were made of several (command_fuse.c) */
 
 struct _cl_command_buffer_khr {
     ocl_object object;
     cl_command_queue queue; /* that it is recorded for */
     ocl_properties properties;
-    bool simultaneous, unfused;
-    pthread_mutex_t lock; /* of all that follows; nothing but `pending` changes once finalized */
+    bool unfused;
+    _Atomic ocl_form form; /* of the calls that have recorded, as far as it is known */
+    pthread_mutex_t lock;  /* of all that follows; nothing changes once it is finalized */
     bool finalized;
-    cl_uint pending;    /* runs that have not ended */
     cl_event *commands; /* as recorded; NULL: a barrier */
     cl_event *steps;    /* to run, one after the other: of these, or of `fusion` */
     cl_uint count, room, step_count;
     ocl_fusion *fusion;
     char *report; /* what was fused, and what was not */
 };
+bool ocl_is_finalized(cl_command_buffer_khr b);
+cl_uint ocl_count_commands(cl_command_buffer_khr b);
 /* Does the recorded command exist that waits for these? */
 cl_int ocl_check_sync_points(const ocl_recording *r);
 /* CL_INVALID_OPERATION, CL_OUT_OF_HOST_MEMORY: the command is given up. */

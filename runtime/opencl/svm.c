@@ -120,18 +120,30 @@ static cl_int CL_API_CALL enqueue_free(cl_command_queue q, cl_uint count, void *
 
 /* ----------------------------------------------------------------------------- copies and fills */
 
+cl_int ocl_copy_svm(const ocl_request *r, void *target, const void *source, size_t size) {
+    const ocl_box from = {.bytes = (char *)(uintptr_t)source}, to = {.bytes = target};
+    const size_t region[3] = {size, 1, 1};
+    cl_int bad = ocl_check_order(r);
+    if (bad) return bad;
+    if (!target || !source) return CL_INVALID_VALUE;
+    if (ocl_overlap(&from, &to, region)) return CL_MEM_COPY_OVERLAP;
+    return ocl_request_copy(r, &to, &from, region);
+}
+
+cl_int ocl_fill_svm_memory(const ocl_request *r, rt_memory to, const void *pattern,
+                           size_t pattern_size) {
+    if (!to.bytes) return CL_INVALID_VALUE;
+    cl_int bad = ocl_check_pattern(pattern, pattern_size, (uintptr_t)to.bytes, to.size);
+    if (!bad) bad = ocl_check_order(r);
+    return bad ? bad : ocl_request_fill(r, to, pattern, pattern_size);
+}
+
 static cl_int CL_API_CALL enqueue_memcpy(cl_command_queue q, cl_bool blocking, void *target,
                                          const void *source, size_t size, cl_uint n,
                                          const cl_event *list, cl_event *out) {
     const ocl_request r = {q, CL_COMMAND_SVM_MEMCPY, blocking, n, list, out, NULL, 0, NULL};
-    const ocl_box from = {.bytes = (char *)source}, to = {.bytes = target};
-    const size_t region[3] = {size, 1, 1};
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
-    cl_int bad = ocl_check_wait_list(q->context, n, list);
-    if (bad) return bad;
-    if (!target || !source) return CL_INVALID_VALUE;
-    if (ocl_overlap(&from, &to, region)) return CL_MEM_COPY_OVERLAP;
-    return ocl_request_copy(&r, &to, &from, region);
+    return ocl_copy_svm(&r, target, source, size);
 }
 
 static cl_int CL_API_CALL enqueue_fill(cl_command_queue q, void *bytes, const void *pattern,
@@ -139,10 +151,7 @@ static cl_int CL_API_CALL enqueue_fill(cl_command_queue q, void *bytes, const vo
                                        const cl_event *list, cl_event *out) {
     const ocl_request r = {q, CL_COMMAND_SVM_MEMFILL, false, n, list, out, NULL, 0, NULL};
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
-    if (!bytes) return CL_INVALID_VALUE;
-    cl_int bad = ocl_check_pattern(pattern, pattern_size, (uintptr_t)bytes, size);
-    if (!bad) bad = ocl_check_wait_list(q->context, n, list);
-    return bad ? bad : ocl_request_fill(&r, (rt_memory){bytes, size}, pattern, pattern_size);
+    return ocl_fill_svm_memory(&r, (rt_memory){bytes, size}, pattern, pattern_size);
 }
 
 /* ------------------------------------------------------------------ commands with nothing to do */

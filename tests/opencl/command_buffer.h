@@ -130,4 +130,42 @@ static inline void read_ints(int from, int to[COUNT]) {
     SUCCEEDS(clEnqueueReadBuffer(ocl.queue, buffers[from], CL_TRUE, 0, BYTES, to, 0, NULL, NULL));
 }
 
+/* ----------------------------------------------------------------------------- errors of recording
+ *
+ * `call` records to `b` with `q`, `n`, `list`, `point` and `handle`. */
+#define CHECK_RECORDING(call)                                                                      \
+    do {                                                                                           \
+        cl_command_buffer_khr b = commands;                                                        \
+        cl_command_queue q = NULL;                                                                 \
+        cl_uint n = 0;                                                                             \
+        cl_sync_point_khr known_[2] = {1, 99}, id_ = 0, *point = &id_;                             \
+        const cl_sync_point_khr *list = NULL;                                                      \
+        cl_mutable_command_khr some_, *handle = NULL;                                              \
+        SUCCEEDS(call);                                                                            \
+        cr_expect(id_ == 1);                                                                       \
+        b = NULL;                                                                                  \
+        FAILS(CL_INVALID_COMMAND_BUFFER_KHR, call);                                                \
+        b = commands;                                                                              \
+        q = ocl.queue;                                                                             \
+        FAILS(CL_INVALID_COMMAND_QUEUE, call);                                                     \
+        q = NULL;                                                                                  \
+        handle = &some_;                                                                           \
+        FAILS(CL_INVALID_VALUE, call);                                                             \
+        handle = NULL;                                                                             \
+        n = 1;                                                                                     \
+        FAILS(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, call);                                          \
+        list = known_;                                                                             \
+        SUCCEEDS(call);                                                                            \
+        n = 0;                                                                                     \
+        FAILS(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, call);                                          \
+        n = 2;                                                                                     \
+        FAILS(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, call);                                          \
+        known_[1] = 0;                                                                             \
+        FAILS(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, call);                                          \
+        n = 0;                                                                                     \
+        list = NULL;                                                                               \
+        finalize(commands);                                                                        \
+        FAILS(CL_INVALID_OPERATION, call);                                                         \
+    } while (0)
+
 #endif

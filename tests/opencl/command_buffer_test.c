@@ -104,7 +104,8 @@ static void expect_state(cl_command_buffer_state_khr wanted) {
           CL_COMMAND_BUFFER_STATE_KHR);
 }
 
-Test(command_buffer, one_run_at_a_time) {
+/* Each waits for the one before, as the queue says; there is no state of being at work. */
+Test(command_buffer, runs_follow_each_other) {
     cl_event gate = MAKE(clCreateUserEvent(ocl.context, &error)), e;
     int back[COUNT];
     record_add(commands, 1, 1, 1);
@@ -113,14 +114,13 @@ Test(command_buffer, one_run_at_a_time) {
     finalize(commands);
     expect_state(CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR);
     SUCCEEDS(khr.clEnqueueCommandBufferKHR(0, NULL, commands, 1, &gate, &e));
-    expect_state(CL_COMMAND_BUFFER_STATE_PENDING_KHR);
-    FAILS(CL_INVALID_OPERATION, khr.clEnqueueCommandBufferKHR(0, NULL, commands, 0, NULL, NULL));
+    expect_state(CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR);
+    SUCCEEDS(khr.clEnqueueCommandBufferKHR(0, NULL, commands, 0, NULL, NULL));
     SUCCEEDS(clSetUserEventStatus(gate, CL_COMPLETE));
     SUCCEEDS(clWaitForEvents(1, &e));
-    expect_state(CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR);
     for (int n = 0; n < 50; n++) run(commands);
     read_ints(1, back);
-    for (int n = 0; n < COUNT; n++) cr_assert(back[n] == 51);
+    for (int n = 0; n < COUNT; n++) cr_assert(back[n] == 52);
     SUCCEEDS(clReleaseEvent(e));
     SUCCEEDS(clReleaseEvent(gate));
 }
@@ -192,8 +192,8 @@ Test(command_buffer, other_queues) {
     cl_command_queue foreign = new_queue(c, 0), none = NULL;
     two[0] = two[1] = ocl.queue;
     finalize(commands);
-    FAILS(CL_INCOMPATIBLE_COMMAND_QUEUE_KHR,
-          khr.clEnqueueCommandBufferKHR(1, &timed, commands, 0, NULL, NULL));
+    SUCCEEDS(khr.clEnqueueCommandBufferKHR(1, &timed, commands, 0, NULL, NULL));
+    SUCCEEDS(clFinish(timed));
     FAILS(CL_INVALID_CONTEXT, khr.clEnqueueCommandBufferKHR(1, &foreign, commands, 0, NULL, NULL));
     FAILS(CL_INVALID_COMMAND_QUEUE,
           khr.clEnqueueCommandBufferKHR(1, &none, commands, 0, NULL, NULL));
@@ -264,6 +264,7 @@ Test(command_buffer, information) {
     size_t size;
     cl_uint n;
     TELLS(cl_uint, 1, khr.clGetCommandBufferInfoKHR, b, CL_COMMAND_BUFFER_NUM_QUEUES_KHR);
+    TELLS(cl_context, ocl.context, khr.clGetCommandBufferInfoKHR, b, 0x1299); /* …_CONTEXT_KHR */
     TELLS(cl_command_queue, ocl.queue, khr.clGetCommandBufferInfoKHR, b,
           CL_COMMAND_BUFFER_QUEUES_KHR);
     TELLS(cl_uint, 1, khr.clGetCommandBufferInfoKHR, b, CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR);
@@ -299,45 +300,16 @@ Test(command_buffer, the_device_tells) {
     SUCCEEDS(
         clGetDeviceInfo(ocl.device, CL_DEVICE_EXTENSIONS, sizeof extensions, extensions, NULL));
     cr_expect(strstr(extensions, "cl_khr_command_buffer "));
+    cl_name_version versions[64];
+    size_t size;
+    SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_EXTENSIONS_WITH_VERSION, sizeof versions,
+                             versions, &size));
+    for (size_t n = 0; n < size / sizeof *versions; n++)
+        if (!strcmp(versions[n].name, "cl_khr_command_buffer"))
+            cr_expect(versions[n].version == CL_MAKE_VERSION(0, 9, 8));
 }
 
-/* ----------------------------------------------------------------------------- errors of recording
- *
- * `call` records to `b` with `q`, `n`, `list`, `point` and `handle`. */
-#define CHECK_RECORDING(call)                                                                      \
-    do {                                                                                           \
-        cl_command_buffer_khr b = commands;                                                        \
-        cl_command_queue q = NULL;                                                                 \
-        cl_uint n = 0;                                                                             \
-        cl_sync_point_khr known_[2] = {1, 99}, id_ = 0, *point = &id_;                             \
-        const cl_sync_point_khr *list = NULL;                                                      \
-        cl_mutable_command_khr some_, *handle = NULL;                                              \
-        SUCCEEDS(call);                                                                            \
-        cr_expect(id_ == 1);                                                                       \
-        b = NULL;                                                                                  \
-        FAILS(CL_INVALID_COMMAND_BUFFER_KHR, call);                                                \
-        b = commands;                                                                              \
-        q = ocl.queue;                                                                             \
-        FAILS(CL_INVALID_COMMAND_QUEUE, call);                                                     \
-        q = NULL;                                                                                  \
-        handle = &some_;                                                                           \
-        FAILS(CL_INVALID_VALUE, call);                                                             \
-        handle = NULL;                                                                             \
-        n = 1;                                                                                     \
-        FAILS(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, call);                                          \
-        list = known_;                                                                             \
-        SUCCEEDS(call);                                                                            \
-        n = 0;                                                                                     \
-        FAILS(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, call);                                          \
-        n = 2;                                                                                     \
-        FAILS(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, call);                                          \
-        known_[1] = 0;                                                                             \
-        FAILS(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, call);                                          \
-        n = 0;                                                                                     \
-        list = NULL;                                                                               \
-        finalize(commands);                                                                        \
-        FAILS(CL_INVALID_OPERATION, call);                                                         \
-    } while (0)
+/* ------------------------------------------------------------------------- errors of recording */
 
 Test(command_buffer, errors_of_barriers) {
     CHECK_RECORDING(khr.clCommandBarrierWithWaitListKHR(b, q, n, list, point, handle));

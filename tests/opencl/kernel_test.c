@@ -397,7 +397,7 @@ static void expect_attributes(cl_program p, const char *name, const char *wanted
     SUCCEEDS(clReleaseKernel(k));
 }
 
-/* A hint of a type for every type that vectors have; SPIR-V does not know signs, the source does. */
+/* A hint of every type that vectors have; SPIR-V does not know signs, the source does. */
 Test(kernel, vector_hints) {
     static const char *const types[] = {"char", "uchar", "short", "ushort", "int",   "uint",
                                         "long", "ulong", "half",  "float",  "double"};
