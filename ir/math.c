@@ -130,6 +130,12 @@ static real rootn_of(real x, int32_t n) {
     return odd ? copysignl(root, x) : root;
 }
 
+/* Numbers from 2^62 are even, so the sign of x does not count; glibc's powl gives an infinity for
+ * -inf to the power of -2^63. */
+static real pow_of(real x, real y) {
+    return powl(fabsl(y) >= 0x1p62L ? fabsl(x) : x, y);
+}
+
 static real log_gamma(real x) {
     int sign;
     return lgammal_r(x, &sign);
@@ -180,7 +186,7 @@ static real evaluate2(ir_op op, real x, real y) {
     case IR_OP_atan2: return atan2l(x, y);
     case IR_OP_atan2pi: return atan2l(x, y) / pi;
     case IR_OP_hypot: return hypotl(x, y);
-    case IR_OP_pow: return powl(x, y);
+    case IR_OP_pow: return pow_of(x, y);
     case IR_OP_powr: return powr_of(x, y);
     default: assert(false && "not a math function of two arguments"); return NAN;
     }

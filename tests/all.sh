@@ -30,8 +30,8 @@ done
 
 suite arrows sh tests/arrows.sh
 suite libclc sh tests/libclc.sh "$release"
-suite math-ulp "$release/tests/codegen/math/ulp" 100000
-suite math-ulp-interpreted "$release/tests/codegen/math/ulp" -i 2000
+suite math-ulp "$release/tests/codegen/math/ulp" 40000
+suite math-ulp-interpreted "$release/tests/codegen/math/ulp" -i 700
 suite writer sh tests/codegen/spirv/run.sh "$release"
 suite docs sh tests/docs.sh "$release"
 suite shapes sh tests/fused/shapes.sh "$release"
@@ -82,6 +82,7 @@ for shard in 0 1; do
 done
 
 # Our own implementation, as any program with the loader sees it.
+[ -z "$level" ] || suite math-modes "$release/tests/opencl/math"
 [ -z "$level" ] || suite corpus-icd env OCL_ICD_VENDORS="$PWD/$release/spvfuse.icd" \
     "$release/tests/corpus_run" tests/corpus "$release/corpus" --stage oracle --oracle opencl
 

@@ -95,6 +95,10 @@ OVER_PI(oracle_asinpi, mpfr_asin)
 OVER_PI(oracle_acospi, mpfr_acos)
 OVER_PI(oracle_atanpi, mpfr_atan)
 
+static inline int oracle_recip(mpfr_t out, const mpfr_t x, mpfr_rnd_t mode) {
+    return mpfr_ui_div(out, 1, x, mode);
+}
+
 static inline int oracle_lgamma(mpfr_t out, const mpfr_t x, mpfr_rnd_t mode) {
     int sign;
     return mpfr_lgamma(out, &sign, x, mode);
