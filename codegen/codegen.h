@@ -5,6 +5,7 @@
 #include "ir/ir.h"
 #include "ir/launch.h"
 #include "ir/pack.h"
+#include "ir/rule_types.h"
 
 typedef struct {
     unsigned version; /* as in SPIR-V's header, 0x00010000 (1.0) to 0x00010400; 0: 1.2, or newer
@@ -114,7 +115,9 @@ enum { CG_X86_64_V2 = 2, CG_X86_64_V3, CG_X86_64_V4 };
 typedef struct {
     unsigned level; /* CG_X86_64_V2 (SSE4.2, POPCNT), V3 (AVX2, FMA, BMI, F16C), V4 (AVX-512) */
     cg_regalloc_options regalloc;
-    unsigned *rule_hits; /* counts for each rule of isel.rules, or NULL */
+    /* For each rule of isel.rules and type that it met (ir/rule_types.h), as a bit each the types
+     * that it was used for; or NULL. */
+    uint32_t (*rule_hits)[IR_TYPE_NUMBERS];
     bool trace_rules;    /* a note for every rule that is used */
     bool lines;          /* fill cg_object.lines */
     ir_text *listing;    /* gets the code as text, a function after the other; or NULL */

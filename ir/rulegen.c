@@ -1,7 +1,8 @@
 /* rulegen.c — host tool: turns a file of rewrite rules into C.
  *     rulegen simplify.rules out.inc pass
  *
- *   rule      := pattern { "&&" ["!"] predicate } "=>" result
+ *   set       := "types" name "=" types
+ *   rule      := pattern [":" types ["->" types]] { "&&" ["!"] predicate } "=>" result
  *   pattern   := [name "@"] "(" ops { argument } ["..."] ")"
  *   argument  := pattern | name | Constant | literal
  *   ops       := op | "(" op { "|" op } ")"
@@ -10,6 +11,7 @@
  *              | "=" c_function "(" name { "," name } ")"
  *              | "(" ops ["!"] [":" (name | type)] { result } ")"
  *   type      := i32 | i64 | int | float
+ *   types     := (name | i32 | vi32 | none ...) { "|" ... }
  *   literal   := 0 | -1 | 1.5 | -0.0 | inf | -inf | true | false | undef
  *
  * A comment goes from ";" to the end of the line.
@@ -23,6 +25,10 @@
  * A family (a|b|c) makes one rule per member; all families of a rule vary together.  Commutative
  * operands match in both orders; constants stand on their right, where the builder puts them.
  *
+ * Types after a pattern are those that v works on (ir/rule_types.h), `vi32` being vectors of i32;
+ * conversions and choices say the type of operand 0 and, after an arrow, that of v.  In a file that
+ * names sets of types every rule must say them: one that is written for scalars never sees a vector.
+ *
  * A result op has the type of v at the root, of its first operand inside (select: of an arm; i1 for
  * comparisons, any and all), and of `name` after a colon; a type there has the lanes of the first
  * operand, and int and float its width too.  It carries the float flags that all matched float ops
@@ -30,12 +36,12 @@
  * Helpers (=f) get the builder first and may return NULL: then the rule does not fire.
  *
  * The first rule in the file that matches wins.  It is an error, reported as file:line, when an op
- * or a name is unknown, an operand count is wrong, or a rule can never fire because an earlier one
- * without conditions matches all that it does.
+ * or a name is unknown, an operand count is wrong, a type is one that the op does not have, or a
+ * rule can never fire because an earlier one without conditions matches all that it does.
  *
- * The output is PREFIX_apply_rules(builder, v, PREFIX_ctx *), PREFIX_rule_count and
- * PREFIX_rule_place(rule), to be included by the file that defines the predicates and helpers,
- * operand, matches_int, matches_float, matches_bool, int_literal, float_literal, bool_like and what
+ * The output is PREFIX_apply_rules(builder, v, PREFIX_ctx *), PREFIX_rule_count,
+ * PREFIX_rule_place(rule) and, with types, PREFIX_rule_info(rule), to be included by the file that
+ * defines the predicates and helpers, operand, matches_int, matches_float, matches_bool, int_literal, float_literal, bool_like and what
  * makes the types after colons (i32_like …), and fire, which every rewrite goes through.
  */
 #include "ir/rulegen.h"

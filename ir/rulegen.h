@@ -2,9 +2,9 @@
 #ifndef SPVFUSE_RULEGEN_H
 #define SPVFUSE_RULEGEN_H
 
-#include "ir/ir.h"
+#include "ir/rule_types.h"
 
-enum { MAX_ARGS = 6, MAX_FAMILY = 16, MAX_CONDITIONS = 8, MAX_RULES = 2000 };
+enum { MAX_ARGS = 6, MAX_FAMILY = 16, MAX_CONDITIONS = 8, MAX_RULES = 2000, MAX_SETS = 40 };
 
 typedef enum { N_OP, N_NAME, N_CONST, N_INT, N_FLOAT, N_BOOL, N_UNDEF, N_CALL } node_kind;
 
@@ -34,14 +34,23 @@ typedef struct {
     unsigned line, number; /* number: counted over the rules of the file */
     const char *text;      /* on one line */
     node *pattern, *result;
+    uint32_t from, to; /* the types that it takes; 0: it does not say */
     condition when[MAX_CONDITIONS];
     unsigned conditions;
 } rule;
+
+/* A name for several types. */
+typedef struct {
+    const char *name;
+    uint32_t types;
+} type_set;
 
 typedef struct {
     const char *path, *name; /* name: the last part of the path */
     const char *prefix;      /* of what the output defines */
     rule rule[MAX_RULES];    /* families expanded */
+    type_set set[MAX_SETS];  /* a file that has some must say the types of each rule */
+    unsigned sets;
     unsigned rules, numbers;
     unsigned errors;
 } rule_file;
@@ -60,11 +69,14 @@ void rulegen_read(rule_file *f, const char *text);
 bool rulegen_is_literal(const node *n);
 bool rulegen_is_constant(const node *n);
 bool rulegen_is_reserved(const char *name);
+/* The types that a word of a set of types names; 0: none. */
+uint32_t rulegen_types_of(const rule_file *f, const char *word);
 /* A word that may stand for a type of its own after a colon? */
 bool rulegen_is_type(const char *name);
 /* How often a name occurs in the pattern, the conditions and the result. */
 unsigned rulegen_count_uses(const rule *r, const char *name);
-/* Names that are not bound, ops that cannot be built, constants on the wrong side. */
+/* Names that are not bound, ops that cannot be built, constants on the wrong side, types that are
+ * missing or that the op does not have. */
 void rulegen_check_rule(rule_file *f, const rule *r);
 /* Is this order of r covered by an order in `before`? An error unless it is one of the same rule.
  */

@@ -120,7 +120,87 @@ static void check_pattern(rule_file *f, const rule *r, const node *n) {
     for (unsigned i = 0; i < n->nargs; i++) check_pattern(f, r, n->arg[i]);
 }
 
+/* ---------------------------------------------------------------------------------------- types */
+
+static const char *const kinds[] = {
+    [IR_VOID] = "none", [IR_I1] = "i1",   [IR_I8] = "i8",   [IR_I16] = "i16",
+    [IR_I32] = "i32",   [IR_I64] = "i64", [IR_F16] = "f16", [IR_BF16] = "bf16",
+    [IR_F32] = "f32",   [IR_F64] = "f64", [IR_PTR] = "ptr",
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+#define EVERY_LANE(k) (UINT32_C(1) << (k) | UINT32_C(1) << ((k) + IR_NUMBER_OF_VECTORS))
+enum {
+    BOOLS = EVERY_LANE(IR_I1),
+    INTS = EVERY_LANE(IR_I8) | EVERY_LANE(IR_I16) | EVERY_LANE(IR_I32) | EVERY_LANE(IR_I64),
+    FLOATS = EVERY_LANE(IR_F16) | EVERY_LANE(IR_BF16) | EVERY_LANE(IR_F32) | EVERY_LANE(IR_F64),
+    POINTERS = EVERY_LANE(IR_PTR)
+};
+
+uint32_t rulegen_types_of(const rule_file *f, const char *name) {
+    bool vector = name[0] == 'v';
+    for (unsigned k = 0; k < f->sets; k++)
+        if (!strcmp(f->set[k].name, name)) return f->set[k].types;
+    for (unsigned k = 0; k < KINDS; k++)
+        if (!strcmp(kinds[k], name + vector))
+            return UINT32_C(1) << (k + (vector ? IR_NUMBER_OF_VECTORS : 0));
+    return 0;
+}
+
+/* What operand 0, or the only type, of an op of this sort can be. */
+static uint32_t possible_from(ir_rule sort) {
+    switch (sort) {
+    case R_TRUNC:
+    case R_EXT:
+    case R_ITOF:
+    case R_ITOP:
+    case R_INT: return BOOLS | INTS;
+    case R_CMPI: return BOOLS | INTS | POINTERS;
+    case R_FLT:
+    case R_CMPF:
+    case R_TESTF:
+    case R_FTOI:
+    case R_FTOF: return FLOATS;
+    case R_PTOI:
+    case R_PTOP:
+    case R_PTRADD: return POINTERS;
+    case R_SELECT:
+    case R_REDUCE: return BOOLS;
+    case R_SYNC: return UINT32_C(1) << IR_VOID;
+    default: return BOOLS | INTS | FLOATS | POINTERS;
+    }
+}
+
+/* What the result of a conversion of this sort can be. */
+static uint32_t possible_to(ir_rule sort) {
+    switch (sort) {
+    case R_TRUNC:
+    case R_EXT:
+    case R_FTOI:
+    case R_PTOI: return BOOLS | INTS;
+    case R_ITOF:
+    case R_FTOF: return FLOATS;
+    case R_ITOP:
+    case R_PTOP: return POINTERS;
+    default: return BOOLS | INTS | FLOATS | POINTERS;
+    }
+}
+
+static void check_types(rule_file *f, const rule *r) {
+    const ir_op_info *op = &rulegen_ops[r->pattern->op[0]];
+    if (!r->from) {
+        if (f->sets) rulegen_fail(f, r->line, "the rule does not say which types it takes");
+        return;
+    }
+    bool two = ir_has_two_types(op->rule);
+    uint32_t to = two ? possible_to(op->rule) : possible_from(op->rule);
+    if (r->from & ~possible_from(op->rule) || r->to & ~to)
+        rulegen_fail(f, r->line, "%s does not work on all of these types", op->name);
+    if (!two && r->from != r->to) rulegen_fail(f, r->line, "%s works on one type", op->name);
+}
+
 void rulegen_check_rule(rule_file *f, const rule *r) {
+    check_types(f, r);
     check_pattern(f, r, r->pattern);
     check_result(f, r, r->result);
     for (unsigned i = 0; i < r->conditions; i++)
@@ -149,7 +229,9 @@ bool rulegen_is_covered(rule_file *f, const rule *before, unsigned n, const rule
         bindings b = {.n = 0};
         bool same = before[i].number == r->number;
         if (same ? tells_orders_apart(r) : !always_fires(&before[i])) continue;
-        if (!is_more_general(before[i].pattern, r->pattern, &b)) continue;
+        bool rest = (r->from & ~before[i].from) || (r->to & ~before[i].to);
+        if ((before[i].from && rest) || !is_more_general(before[i].pattern, r->pattern, &b))
+            continue;
         if (!same)
             rulegen_fail(f, r->line, "never fires: line %u matches all of it", before[i].line);
         return true;

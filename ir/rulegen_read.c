@@ -34,9 +34,9 @@ static void skip_blanks(reader *in) {
     }
 }
 
-/* A word, a number, "&&", "=>", "..." or one character. */
+/* A word, a number, "&&", "=>", "->", "..." or one character. */
 static size_t token_length(const char *s) {
-    if (!strncmp(s, "&&", 2) || !strncmp(s, "=>", 2)) return 2;
+    if (!strncmp(s, "&&", 2) || !strncmp(s, "=>", 2) || !strncmp(s, "->", 2)) return 2;
     if (!strncmp(s, "...", 3)) return 3;
     if (!is_word(*s) && !(*s == '-' && is_word(s[1]))) return *s != 0;
     size_t n = 1;
@@ -184,6 +184,26 @@ static void read_condition(reader *in, rule *r) {
     expect(in, ")");
 }
 
+static uint32_t read_types(reader *in) {
+    uint32_t types = 0;
+    do {
+        uint32_t t = rulegen_types_of(in->file, in->token);
+        if (!t) stop(in, "a type is expected");
+        types |= t;
+        next(in);
+    } while (accept(in, "|"));
+    return types;
+}
+
+/* After "types". */
+static void read_set(reader *in) {
+    if (in->file->sets == MAX_SETS) stop(in, "too many sets of types");
+    const char *name = word(in);
+    expect(in, "=");
+    type_set set = {name, read_types(in)};
+    in->file->set[in->file->sets++] = set;
+}
+
 /* The source of a rule on one line, for comments and traces. */
 static const char *one_line(const char *from, const char *to) {
     char *s = rulegen_alloc((size_t)(to - from) + 1), *p = s;
@@ -236,6 +256,8 @@ static void read_rule(reader *in) {
     rule r = {.line = in->line, .number = in->file->numbers++};
     expect(in, "(");
     r.pattern = read_op(in, false);
+    if (accept(in, ":")) r.from = r.to = read_types(in);
+    if (accept(in, "->")) r.to = read_types(in);
     while (accept(in, "&&")) read_condition(in, &r);
     expect(in, "=>");
     r.result = read_term(in, true);
@@ -250,5 +272,9 @@ static void read_rule(reader *in) {
 void rulegen_read(rule_file *f, const char *text) {
     reader in = {.file = f, .at = text, .line = 1};
     next(&in);
-    while (!is(&in, "")) read_rule(&in);
+    while (!is(&in, ""))
+        if (accept(&in, "types"))
+            read_set(&in);
+        else
+            read_rule(&in);
 }

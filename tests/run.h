@@ -2,6 +2,7 @@
 #ifndef SPVFUSE_TESTS_RUN_H
 #define SPVFUSE_TESTS_RUN_H
 
+#include "ir/rule_types.h"
 #include "passes/passes.h"
 
 typedef struct {
@@ -17,7 +18,7 @@ typedef struct {
     bool bless;
     const char *filter;
     unsigned passed, failed;
-    unsigned *isel_hits; /* of each rule of isel.rules, by eval lines; or NULL */
+    uint32_t (*isel_hits)[IR_TYPE_NUMBERS]; /* of each rule of isel.rules, by eval lines; or NULL */
 } runner;
 
 void run_split(runner *r, const char *text, size_t n, line_list *out);

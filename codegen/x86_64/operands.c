@@ -125,6 +125,39 @@ void x86_describe(const cg_target *t, const ir_inst *i, cg_needs *out) {
     out->tied = (int8_t)next;
 }
 
+/* ---------------------------------------------------------------------------------------- proof */
+
+static bool broken(const ir_inst *i, const char *what) {
+    ir_ctx *cx = i->block->func->module->cx;
+    ir_text text = {.arena = &i->block->func->module->arena};
+    ir_print_inst(&text, i);
+    return ir_error(cx, "internal error: selection for x86-64: %s '%s': %s",
+                    x86_mnemonics[x86_forms[i->imm.mach.row].mnemonic], text.data, what);
+}
+
+static bool fits(const cg_target *t, const ir_inst *v, cg_place place) {
+    if (place.class >= CG_MAX_CLASSES || !is_in_register(v)) return true;
+    return v->type != IR_VOID && t->class_of(t, v->type) == place.class;
+}
+
+static bool check_row(const x86_cpu *t, const ir_inst *i) {
+    cg_needs needs;
+    if (x86_forms[i->imm.mach.row].level > t->level) return broken(i, "the level lacks it");
+    x86_describe(&t->base, i, &needs);
+    for (unsigned n = 0; n < i->nargs; n++)
+        if (!fits(&t->base, ir_arg(i, n), needs.arg[n]))
+            return broken(i, "an operand of a wrong type");
+    if (!fits(&t->base, i, needs.result)) return broken(i, "a result of a wrong type");
+    return true;
+}
+
+bool x86_check_rows(const x86_cpu *t, const ir_func *f) {
+    foreach_block (b, f)
+        foreach_inst (i, b)
+            if ((i->op == IR_OP_mach || i->op == IR_OP_mach_br) && !check_row(t, i)) return false;
+    return true;
+}
+
 /* -------------------------------------------------------------------------------------- effects */
 
 /* An address that is only computed is no access, and constants stay what they are. */

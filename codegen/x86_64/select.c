@@ -22,50 +22,32 @@ static bool matches_int(const ir_inst *x, int64_t n) {
     return bits == ir_zext((uint64_t)n, width);
 }
 
-static bool is_wide(const ir_inst *x) { return x86_size_of(x) == 3; }
-static bool is_truth(const ir_inst *x) { return ir_is_bool(x->type); }
 static bool is_alone(const ir_inst *x) { return x->uses && !x->uses->next; }
 
-/* In a general register? */
-static bool is_general(const ir_inst *x) {
-    if (ir_is_vector(x->type)) return false;
-    return !ir_is_float(x->type) || x->type == IR_F16 || x->type == IR_BF16;
-}
+/* Are truth values of vectors in registers of their own? */
+static bool has_masks(const ir_builder *b) { return x86_has(b, X86_V4); }
 
-/* Several lanes of a vector register? */
-static bool is_packed(const ir_inst *x) { return ir_is_vector(x->type); }
-
-static bool is_half(const ir_inst *x) { return ir_kind_of(x->type) == IR_F16; }
-
-/* A vector of truth values that is in a register? */
-static bool is_mask(const ir_builder *b, const ir_inst *x) {
-    return ir_is_vector(x->type) && ir_is_bool(x->type) && x86_has(b, X86_V4);
-}
-
-/* Are n and v, operations on bits of lanes, one for AVX-512? */
-static bool is_ternary(const ir_builder *b, const ir_inst *v, const ir_inst *n) {
-    return is_packed(v) && !ir_is_bool(v->type) && is_alone(n) && x86_has(b, X86_V4);
+/* Are n and the operation on bits that uses it one for AVX-512? */
+static bool is_ternary(const ir_builder *b, const ir_inst *n) {
+    return is_alone(n) && x86_has(b, X86_V4);
 }
 
 /* Two shifts that copy the sign of a narrower number: by how much they shift. */
 static bool is_sign_copy(const ir_inst *v, const ir_inst *left, const ir_inst *right) {
     unsigned bits = 8u << x86_size_of(v);
     uint64_t by = left->imm.bits, narrow = bits - by;
-    return by == right->imm.bits && bits >= 32 && by < bits &&
-           (narrow == 8 || narrow == 16 || narrow == 32);
+    return by == right->imm.bits && by < bits && (narrow == 8 || narrow == 16 || narrow == 32);
 }
 
 /* Low bytes of a number: all bits of i8, i16 or i32 set. */
 static bool is_low_part(const ir_inst *v, const ir_inst *mask) {
     uint64_t m = mask->imm.bits;
-    return x86_size_of(v) >= 2 && !ir_is_bool(v->type) &&
-           (m == 0xff || m == 0xffff || (m == UINT32_MAX && x86_size_of(v) == 3));
+    return m == 0xff || m == 0xffff || (m == UINT32_MAX && x86_size_of(v) == 3);
 }
 
 /* Does a shift of v's width look at these bits of its amount only, as the machine does? */
 static bool keeps_amount(const ir_inst *v, const ir_inst *mask) {
-    unsigned size = x86_size_of(v);
-    return size >= 2 && !ir_is_bool(v->type) && mask->imm.bits == (8u << size) - 1;
+    return mask->imm.bits == (8u << x86_size_of(v)) - 1;
 }
 
 static bool contract(const ir_inst *v, const ir_inst *m) {
@@ -77,9 +59,17 @@ static bool is_relaxed(const ir_inst *v) { return !(v->imm.sync.semantics & IR_S
 
 static const char *rule_text(unsigned rule);
 
+/* Notes that the rule was used, and for which types. */
+static void note_hit(uint32_t hits[IR_TYPE_NUMBERS], const ir_inst *v) {
+    int n = ir_typed_operand(ir_info(v)->rule);
+    unsigned from = ir_type_number(n < 0 ? v->type : ir_arg(v, (unsigned)n)->type);
+    unsigned to = ir_has_two_types(ir_info(v)->rule) ? ir_type_number(v->type) : from;
+    hits[from] |= UINT32_C(1) << to;
+}
+
 static ir_inst *fire(const x86_ctx *cx, const ir_inst *v, unsigned rule, ir_inst *r) {
     const cg_x86_64_options *o = cx->options;
-    if (o->rule_hits) o->rule_hits[rule]++;
+    if (o->rule_hits) note_hit(o->rule_hits[rule], v);
     if (o->trace_rules)
         ir_report(v->block->func->module->cx, (ir_message){.severity = IR_NOTE}, "%s: %s",
                   x86_rule_place(rule), rule_text(rule));
@@ -154,11 +144,10 @@ static bool stays(const ir_inst *i) {
            (ir_is_terminator(i) && i->op != IR_OP_br);
 }
 
-/* Rules for scalars do not look whether they see vectors: lanewise ones that have no instruction
- * do not get that far. */
+/* Rules say nothing of levels: operations on lanes that the level has not do not get that far. */
 static bool is_selectable(const x86_select_ctx *s, const ir_inst *i) {
     bool truth = i->nargs && ir_is_bool(ir_arg(i, 0)->type);
-    if (!is_packed(i) || !ir_has_flag(i, F_LANEWISE) || truth) return true;
+    if (!ir_is_vector(i->type) || !ir_has_flag(i, F_LANEWISE) || truth) return true;
     return cg_x86_64_takes(i, s->target->level) || x86_is_product_of_halves(i);
 }
 
@@ -210,5 +199,5 @@ bool x86_select(const x86_cpu *t, ir_func *f, const cg_x86_64_options *o, ir_are
             if (!select_inst(&s, i)) return false;
         }
     f->level = L_MACHINE;
-    return true;
+    return x86_check_rows(t, f);
 }

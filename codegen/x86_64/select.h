@@ -8,6 +8,7 @@
 
 #include "codegen/x86_64/x86.h"
 
+
 typedef struct {
     ir_builder b; /* first: rules hand it around */
     const x86_cpu *target;
@@ -180,9 +181,10 @@ x86_cc x86_add_mask_any(ir_builder *b, x86_draft *d, const ir_inst *c);
 ir_inst *x86_mask_bits(ir_builder *b, ir_type t, ir_inst *mask);
 ir_inst *x86_mask_of_bits(ir_builder *b, ir_type t, ir_inst *bits);
 
-/* How many rules isel.rules has, and where they stand: "isel.rules:12". */
+/* How many rules isel.rules has, where they stand: "isel.rules:12", and what they take. */
 extern const unsigned x86_rule_count;
 const char *x86_rule_place(unsigned rule);
+const ir_rule_info *x86_rule_info(unsigned rule);
 
 #define MACH1(name) ir_inst *mach_##name(ir_builder *b, ir_inst *v, ir_inst *x);
 #define MACH2(name) ir_inst *mach_##name(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y);

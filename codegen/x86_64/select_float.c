@@ -245,7 +245,6 @@ ir_inst *mach_extreme(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
 /* ---------------------------------------------------------------------------------- conversions */
 
 static ir_inst *build_from_int(ir_builder *b, ir_inst *v, const rows from[2], ir_inst *x) {
-    if (x86_size_of(x) < 2 || !ir_is_float(v->type) || x86_size_of(v) < 2) return NULL;
     x86_draft d = {.row = pick(b, from[x86_size_of(x) == 3], v), .type = v->type};
     x86_add_reg(b, &d, ir_const(b->f, v->type, 0));
     x86_add_rm(b, &d, v, x);
@@ -268,7 +267,7 @@ ir_inst *mach_uitofp(ir_builder *b, ir_inst *v, ir_inst *x) {
 }
 
 static ir_inst *build_to_int(ir_builder *b, ir_inst *v, const rows to[2], ir_inst *x) {
-    if (v->imm.round.mode != IR_RTZ || x86_size_of(x) < 2) return NULL;
+    if (v->imm.round.mode != IR_RTZ) return NULL;
     x86_draft d = {.row = pick(b, to[x86_size_of(v) == 3], x), .type = v->type};
     x86_add_rm(b, &d, v, x);
     return x86_build(b, &d);
@@ -316,8 +315,8 @@ ir_inst *mach_view(ir_builder *b, ir_inst *v, ir_inst *x) {
 }
 
 /* f16 goes through the low word of a vector register. */
-static ir_inst *build_from_half(ir_builder *b, ir_inst *v, ir_inst *x) {
-    if (!x86_has(b, X86_V3)) return NULL;
+ir_inst *mach_from_half(ir_builder *b, ir_inst *v, ir_inst *x) {
+    if (!x86_has(b, X86_V3) || v->imm.round.mode != IR_RTE) return NULL;
     x86_draft word = {.row = X86_MOVZX_r32_rm16, .type = IR_I32};
     x86_add_rm(b, &word, v, x);
     x86_draft move = {.row = X86_VMOVD_x_rm32, .type = IR_F32};
@@ -327,8 +326,8 @@ static ir_inst *build_from_half(ir_builder *b, ir_inst *v, ir_inst *x) {
     return x86_build(b, &d);
 }
 
-static ir_inst *build_to_half(ir_builder *b, ir_inst *v, ir_inst *x) {
-    if (!x86_has(b, X86_V3) || is_wide(x)) return NULL;
+ir_inst *mach_to_half(ir_builder *b, ir_inst *v, ir_inst *x) {
+    if (!x86_has(b, X86_V3) || v->imm.round.mode != IR_RTE) return NULL;
     x86_draft d = {.row = X86_VCVTPS2PH_xm_x_imm8, .type = IR_F32};
     x86_add_reg(b, &d, x);
     x86_add_int(b, &d, IR_I8, 0);
@@ -341,7 +340,5 @@ ir_inst *mach_fpcast(ir_builder *b, ir_inst *v, ir_inst *x) {
     static const rows r = {{X86_CVTSD2SS_x_xm, X86_CVTSS2SD_x_xm},
                            {X86_VCVTSD2SS_x_x_xm, X86_VCVTSS2SD_x_x_xm}};
     if (v->imm.round.mode != IR_RTE) return NULL;
-    if (x->type == IR_F16 && v->type == IR_F32) return build_from_half(b, v, x);
-    if (v->type == IR_F16) return build_to_half(b, v, x);
     return build_merging(b, v, (x86_row)pick(b, r, v), x);
 }

@@ -177,7 +177,6 @@ static ir_inst *build_front(ir_builder *b, ir_inst *x, bool sign) {
 /* Quotient and remainder come in rax and rdx. */
 static ir_inst *build_division(ir_builder *b, ir_inst *v, x86_row row32, x86_row row64,
                                unsigned half, ir_inst *x, ir_inst *y) {
-    if (x86_size_of(v) < 2) return NULL;
     x86_draft d = draft_of(v, x86_size_of(v) == 3 ? row64 : row32);
     d.aux = (uint8_t)half;
     x = x86_in_register(b, x);
@@ -299,7 +298,6 @@ ir_inst *mach_sabs(ir_builder *b, ir_inst *v, ir_inst *x) {
 /* ------------------------------------------------------------------------------------- counting */
 
 static ir_inst *build_count(ir_builder *b, ir_inst *v, x86_row row32, x86_row row64, ir_inst *x) {
-    if (x86_size_of(v) < 2) return NULL;
     return build_from_rm(b, v, x86_size_of(v) == 3 ? row64 : row32, x);
 }
 

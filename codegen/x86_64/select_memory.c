@@ -31,8 +31,8 @@ ir_inst *mach_load(ir_builder *b, ir_inst *v, ir_inst *p) {
     return x86_build(b, &d);
 }
 
-/* A relaxed store, or one that is followed by a fence. */
-static void build_store(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *p) {
+/* Of a scalar; a relaxed store, or one that is followed by a fence. */
+ir_inst *mach_store(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *p) {
     static const uint16_t regs[] = {X86_MOV_rm8_r8, X86_MOV_rm16_r16, X86_MOV_rm32_r32,
                                     X86_MOV_rm64_r64};
     static const uint16_t imms[] = {X86_MOV_rm8_imm8, X86_MOV_rm16_imm16, X86_MOV_rm32_imm32,
@@ -55,21 +55,15 @@ static void build_store(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *p) {
     else
         x86_add_reg(b, &d, x);
     x86_build(b, &d);
+    return v;
 }
 
-static void build_vector_store(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *p) {
+/* Effects have no value: rules get the instruction itself, which then vanishes. */
+ir_inst *mach_packed_store(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *p) {
     x86_draft d = {.row = (uint16_t)x86_vector_store(x86_ctx_of(b)->target, x86_bytes_of(x->type))};
     x86_add_memory(b, &d, v, p);
     x86_add_reg(b, &d, x);
     x86_build(b, &d);
-}
-
-/* Effects have no value: rules get the instruction itself, which then vanishes. */
-ir_inst *mach_store(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *p) {
-    if (ir_is_vector(x->type))
-        build_vector_store(b, v, x, p);
-    else
-        build_store(b, v, x, p);
     return v;
 }
 
@@ -116,13 +110,11 @@ static void build_update(ir_builder *b, const memory_rows *r, const ir_inst *use
     x86_build(b, &d);
 }
 
-/* A scalar is changed: the load x and the store v are each other's only company, and nothing writes
- * between them. */
+/* The load x and the store v are each other's only company, and nothing writes between them. */
 static bool is_update(const ir_inst *v, const ir_inst *x) {
     const ir_inst *sum = ir_arg(v, 0);
-    bool scalar = !ir_is_vector(x->type) && !ir_is_bool(x->type);
-    bool plain = scalar && !(v->imm.mem.flags & IR_MEM_VOLATILE);
-    if (!plain || sum->block != v->block || sum->uses->next || x->uses->next) return false;
+    if (v->imm.mem.flags & IR_MEM_VOLATILE || sum->block != v->block) return false;
+    if (sum->uses->next || x->uses->next) return false;
     return x86_can_read_later(v, x);
 }
 
@@ -139,9 +131,6 @@ STORE_OP(and, AND)
 STORE_OP(or, OR)
 STORE_OP(xor, XOR)
 #undef STORE_OP
-
-/* A load that is only extended. */
-ir_inst *mach_load_sext(ir_builder *b, ir_inst *v, ir_inst *x) { return mach_sext(b, v, x); }
 
 /* -------------------------------------------------------------------------------------- atomics */
 
@@ -171,7 +160,7 @@ ir_inst *mach_xadd(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
 ir_inst *mach_xchg(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     static const uint16_t xchgs[] = {X86_XCHG_rm8_r8, X86_XCHG_rm16_r16, X86_XCHG_rm32_r32,
                                      X86_XCHG_rm64_r64};
-    return is_in_vector(v->type) ? NULL : build_exchange(b, v, xchgs, y, x, 0);
+    return build_exchange(b, v, xchgs, y, x, 0);
 }
 
 /* x: the pointer, y: the new value, z: what is expected */

@@ -120,6 +120,9 @@ static inline bool x86_reads_slot(const ir_inst *i, unsigned arg) {
     return ir_arg(i, arg)->op == IR_OP_undef;
 }
 void x86_describe(const cg_target *t, const ir_inst *i, cg_needs *out);
+/* Is every value in a register of the class that the row has at its place, and every row one that
+ * the machine has?  Otherwise false, after a message: selection broke its own rules. */
+bool x86_check_rows(const x86_cpu *t, const ir_func *f);
 bool x86_has_effect(const cg_target *t, const ir_inst *i);
 bool x86_fold_reload(const cg_target *t, ir_inst *i, unsigned n, uint32_t slot);
 ir_type x86_reads_constant(const cg_target *t, const ir_inst *i);
@@ -127,9 +130,9 @@ ir_inst *x86_unfold(const cg_target *t, ir_inst *i);
 
 /* ------------------------------------------------------------------------- selection (select.c) */
 
-/* From level `vector`, after cg_legalize, to `machine`. */
 /* Functions of a module are counted from 0. */
 int32_t x86_function_number(const ir_func *f);
+/* From level `vector`, after cg_legalize, to `machine`. */
 bool x86_select(const x86_cpu *t, ir_func *f, const cg_x86_64_options *o, ir_arena *scratch);
 
 /* ----------------------------------------------------------------------------- writing (emit.c) */

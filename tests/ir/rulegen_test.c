@@ -39,6 +39,8 @@ Test(rulegen, accepts_the_rules_in_use) {
     int status;
     run_on("passes/simplify.rules", line, sizeof line, &status);
     cr_expect_eq(status, 0, "%s", line);
+    run_on("codegen/x86_64/isel.rules", line, sizeof line, &status);
+    cr_expect_eq(status, 0, "%s", line);
 }
 
 Test(rulegen, names_what_is_unknown) {
@@ -75,6 +77,22 @@ Test(rulegen, families_vary_together) {
     expect_error("((add|sub) x ((and|or|xor) x y)) => x\n",
                  "1: error: families of different sizes");
     expect_error("(add x y) => ((and|or) x y)\n", "1: error: families of different sizes");
+}
+
+Test(rulegen, asks_for_types) {
+    expect_error("types int = i32|i64\n(add x y) => x\n",
+                 "2: error: the rule does not say which types it takes");
+    expect_error("(add x y) : i32|f32 => x\n", "1: error: add does not work on all of these types");
+    expect_error("(fadd x y) : vf32|vi32 => x\n",
+                 "1: error: fadd does not work on all of these types");
+    expect_error("(zext x) : i8 -> f32 => x\n",
+                 "1: error: zext does not work on all of these types");
+    expect_error("(select c x y) : i32 => x\n",
+                 "1: error: select does not work on all of these types");
+    expect_error("(add x y) : i32 -> i64 => x\n", "1: error: add works on one type");
+    expect_error("(add x y) : i31 => x\n", "1: error: a type is expected before \"i31\"");
+    expect_error("(add x C) : i32|i64 => x\n(add x 0) : i64 => x\n",
+                 "2: error: never fires: line 1 matches all of it");
 }
 
 Test(rulegen, stops_at_errors_of_syntax) {
