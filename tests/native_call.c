@@ -103,10 +103,13 @@ static bool all_native(const ir_module *m) {
     return true;
 }
 
+#define LOWERING "expand,builtins,simplifycfg,vectors,dce"
+
 static native_outcome compile_and_run(ir_module *m, ir_func *f, const native_way *way,
                                       const ir_value *args, ir_value *result) {
     const pass_target target = rt_native_target(way->code.level);
-    pass_options list = {.passes = "inline,calls,simplify,expand,builtins,simplifycfg,vectors,dce",
+    pass_options list = {.passes = way->is_plain ? "inline,calls," LOWERING
+                                                 : "inline,calls,simplify," LOWERING,
                          .verify_each = true,
                          .bisect = -1,
                          .target = &target,

@@ -16,6 +16,7 @@ bool native_has_level(unsigned level);
 typedef struct {
     cg_x86_64_options code;
     bool is_called; /* the function stays one, if it may; otherwise it is inlined */
+    bool is_plain;  /* nothing is simplified before */
 } native_way;
 
 /* f(args…), as ir_interp_call; undefined lanes of arguments are zeros. */

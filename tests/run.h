@@ -2,6 +2,7 @@
 #ifndef SPVFUSE_TESTS_RUN_H
 #define SPVFUSE_TESTS_RUN_H
 
+#include "ir/interp.h"
 #include "ir/rule_types.h"
 #include "passes/passes.h"
 
@@ -18,7 +19,8 @@ typedef struct {
     bool bless;
     const char *filter;
     unsigned passed, failed;
-    uint32_t (*isel_hits)[IR_TYPE_NUMBERS]; /* of each rule of isel.rules, by eval lines; or NULL */
+    uint32_t (
+        *isel_hits)[IR_TYPE_NUMBERS]; /* of each rule of isel.rules, by what was run; or NULL */
 } runner;
 
 void run_split(runner *r, const char *text, size_t n, line_list *out);
@@ -27,6 +29,11 @@ void run_diff(runner *r, const char *want, const char *got);
 
 /* "@f(1, <2, 3>) == 4.0" on the interpreter.  NULL: it holds; else what went wrong. */
 const char *run_eval(runner *r, ir_module *m, line eval);
+/* f(args…) on the interpreter and as machine code of all levels, without simplification.  NULL:
+ * they agree. */
+const char *run_as_is(runner *r, ir_func *f, const ir_value *args);
+/* Programs for all rules and types of isel.rules; then each must have been used. */
+void run_rules(runner *r);
 
 /* Runs passes, with the range of launches in the form of ranges.h, or NULL.  What printers write
  * goes to `said`, as it comes: a section for each function. */

@@ -129,11 +129,13 @@ static const char *run_one_way(runner *r, ir_func *f, const native_way *way, con
                       way->is_called ? ", called" : "", show_value(r, f, &got));
 }
 
-static const char *run_native(runner *r, ir_func *f, const ir_value *args, const ir_value *want) {
+static const char *run_native(runner *r, ir_func *f, bool is_plain, const ir_value *args,
+                              const ir_value *want) {
     const char *why = NULL;
     for (unsigned level = CG_X86_64_V2; level <= CG_X86_64_V4 && !why; level++) {
         native_way way = {
-            .code = {.level = level, .regalloc.check = true, .rule_hits = r->isel_hits}};
+            .code = {.level = level, .regalloc.check = true, .rule_hits = r->isel_hits},
+            .is_plain = is_plain};
         way.code.regalloc.how = CG_REGALLOC_STACK;
         why = run_one_way(r, f, &way, args, want);
         way.code.regalloc.how = CG_REGALLOC_FAST;
@@ -142,6 +144,12 @@ static const char *run_native(runner *r, ir_func *f, const ir_value *args, const
         if (!why) why = run_one_way(r, f, &way, args, want);
     }
     return why;
+}
+
+const char *run_as_is(runner *r, ir_func *f, const ir_value *args) {
+    ir_value want = {0};
+    if (!ir_interp_call(f, args, &want)) return "it does not end well";
+    return run_native(r, f, true, args, &want);
 }
 
 const char *run_eval(runner *r, ir_module *m, line l) {
@@ -161,6 +169,6 @@ const char *run_eval(runner *r, ir_module *m, line l) {
     if (compare && !read_value(r, m, f->ret, trim(l), &want)) return "expected value";
     if (!ir_interp_call(f, args, &got)) return "it does not end well";
     if (!compare) return NULL;
-    if (same_value(f->ret, &want, &got)) return run_native(r, f, args, &want);
+    if (same_value(f->ret, &want, &got)) return run_native(r, f, false, args, &want);
     return ir_sprintf(&r->arena, "got %s", show_value(r, f, &got));
 }

@@ -106,8 +106,10 @@ static x86_cc add_int_test(ir_builder *b, x86_draft *d, const ir_inst *c) {
     static const uint16_t imms[] = {X86_CMP_rm8_imm8, X86_CMP_rm16_imm16, X86_CMP_rm32_imm32,
                                     X86_CMP_rm64_imm32};
     x86_cc cc = test_of((ir_op)c->op).cc;
-    ir_inst *x = ir_arg(c, 0), *y = ir_arg(c, 1);
+    bool swap = ir_is_bool(ir_arg(c, 0)->type) && (cc == CC_L || cc == CC_LE);
+    ir_inst *x = ir_arg(c, swap), *y = ir_arg(c, !swap);
     int64_t n;
+    if (swap) cc = cc == CC_L ? CC_B : CC_BE; /* true is -1 with signs, and 1 in a register */
     if (is_zero(y) && (cc == CC_E || cc == CC_NE || cc == CC_L))
         return add_zero_test(b, d, x86_strip(x), cc);
     if (x86_is_imm32(x, &n)) {
