@@ -5,7 +5,8 @@
  * definition is then read before its uses, phis excepted, whose arguments are filled in at the end.
  * Blocks that nothing reaches are left out.
  *
- * A refusal on the way (spv_refuse, spv_fail) drops the body and keeps the function as a declaration.
+ * A refusal on the way (spv_refuse, spv_fail) drops the body and keeps the function as a
+ * declaration.
  */
 #include "frontend/reader.h"
 

@@ -10,10 +10,10 @@
  * The result of every instruction is kept in the table of ids.  Values of struct and array type are
  * split into their leaves and exist in that table only (parts.c).
  *
- * Errors leave through spv_fail (something is malformed) or spv_refuse (something is not supported).
- * Either way only a part is given up, and reading goes on: a function becomes a declaration, and an
- * id of the module becomes one that refuses each function which uses it.  Only what cannot be parsed
- * refuses the module (spv_give_up).
+ * Errors leave through spv_fail (something is malformed) or spv_refuse (something is not
+ * supported).  Either way only a part is given up, and reading goes on: a function becomes a
+ * declaration, and an id of the module becomes one that refuses each function which uses it.  Only
+ * what cannot be parsed refuses the module (spv_give_up).
  */
 #ifndef SPVFUSE_READER_H
 #define SPVFUSE_READER_H
@@ -480,7 +480,8 @@ struct reader {
 
 /* ------------------------------------------------------------------------------------- messages */
 
-/* The module cannot be read: reports "k.spv: word 0x1a3 (OpFMul %57), a.cl:12: error: …", leaves. */
+/* The module cannot be read: reports "k.spv: word 0x1a3 (OpFMul %57), a.cl:12: error: …", and
+ * leaves. */
 IR_NORETURN void spv_give_up(reader *r, const char *fmt, ...) IR_PRINTF(2, 3);
 /* What is read is malformed: warns, and gives up the function or the declaration at work. */
 IR_NORETURN void spv_fail(reader *r, const char *fmt, ...) IR_PRINTF(2, 3);
@@ -564,7 +565,7 @@ static inline ir_inst *spv_splat_const(reader *r, ir_type t, uint64_t bits) {
 
 /* module.c, modes.c: which functions are entry points, and their execution modes */
 void spv_mark_entries(reader *r);
-/* poison.c: the instruction at r->head is left out; what uses its result or its target is refused. */
+/* poison.c: the instruction at r->head is left out; what uses its result or target is refused. */
 void spv_leave_out(reader *r, const char *why);
 
 void spv_set_modes(reader *r);

@@ -47,6 +47,7 @@ for variant in $sanitized $release; do
     suite "$short-golden" "$variant/tests/run" $isel tests/ir tests/passes tests/codegen/x86_64
     suite "$short-fusion" "$variant/tests/conformance/fusion" $native tests/conformance/fusion
     suite "$short-reader-errors" "$variant/tests/frontend/errors" tests/frontend "$release/reader"
+    suite "$short-reader-widths" "$variant/tests/frontend/widths" "$release/reader"
     suite "$short-pool-stress" "$variant/tests/runtime/pool_stress"
     suite "$short-queue-stress" "$variant/tests/runtime/queue_stress"
     suite "$short-memory-stress" "$variant/tests/opencl/memory_stress"

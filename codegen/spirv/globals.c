@@ -5,8 +5,8 @@
  * along the type; an address is a constant expression: the variable as a pointer to bytes, plus the
  * addend, in the space of the leaf.  Exported variables are written even when nothing uses them.
  *
- * Refused: private and generic variables, local ones whose initial value is not zero, variables whose initializers need
- * each other's address.
+ * Refused: private and generic variables, local ones whose initial value is not zero, variables
+ * whose initializers need each other's address.
  */
 #include "codegen/spirv/spirv.h"
 

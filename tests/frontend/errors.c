@@ -2,12 +2,12 @@
  *
  *   errors TESTS/FRONTEND WORK-FOLDER
  *
- *   errors/   not to be parsed: `; error: TEXT` on the first line is the one error that is reported
- *   malformed/  parts that cannot be read: `; malformed: TEXT` is the warning, `; refused: TEXT` why a
- *             function became a declaration, if one needs that part
- *   lenient/  sloppy but accepted: `; warning: TEXT` lines are the warnings, all of them
- *   refused/  `; refused: TEXT` is why a function became a declaration
- *   read/     `; ir: LINE` lines stand, in this order, in the printed module; no warnings
+ *   errors/     not to be parsed: `; error: TEXT` on the first line is the one error
+ *   malformed/  parts that cannot be read: `; malformed: TEXT` is the warning, `; refused: TEXT` why
+ *               a function became a declaration, if one needs that part
+ *   lenient/    sloppy but accepted: `; warning: TEXT` lines are the warnings, all of them
+ *   refused/    `; refused: TEXT` is why a function became a declaration
+ *   read/       `; ir: LINE` lines stand, in this order, in the printed module; no warnings
  *
  * NAME.spvasm goes through spirv-as, for the environment that an `; env:` line names; NAME.hex, for
  * what spirv-as itself refuses, holds words in hexadecimal with comments.  What is accepted must
