@@ -68,6 +68,17 @@ void rt_throw(spvf_context *context, ir_status status, const char *fmt, ...) {
     ir_throw(&context->cx, status);
 }
 
+spvf_status rt_refuse_call(spvf_context *context, const char *call, const char *fmt, ...) {
+    char text[RT_CAUGHT_SIZE];
+    va_list ap;
+    if (!context) return SPVF_ERROR_ARGUMENT;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    ir_report(&context->cx, (ir_message){.severity = IR_ERROR}, "%s: %s", call, text);
+    return SPVF_ERROR_ARGUMENT;
+}
+
 /* ------------------------------------------------------------------------------------ utilities */
 
 void rt_copy_options(void *to, const void *from, size_t size) {
@@ -76,6 +87,14 @@ void rt_copy_options(void *to, const void *from, size_t size) {
     if (!from) return;
     memcpy(&theirs, from, sizeof theirs);
     memcpy(to, from, theirs < size ? theirs : size);
+}
+
+bool rt_are_options(spvf_context *context, const char *call, const void *options) {
+    size_t size = sizeof size;
+    if (options) memcpy(&size, options, sizeof size);
+    if (size >= sizeof size) return true;
+    rt_refuse_call(context, call, "options: size is %zu, not that of the struct", size);
+    return false;
 }
 
 uint64_t rt_now_ns(void) {
@@ -182,6 +201,7 @@ spvf_status spvf_context_create(const spvf_context_options *options, spvf_contex
     spvf_context_options o;
     if (!out) return SPVF_ERROR_ARGUMENT;
     *out = NULL;
+    if (!rt_are_options(NULL, __func__, options)) return SPVF_ERROR_ARGUMENT;
     rt_copy_options(&o, options, sizeof o);
     if (!o.allocate != !o.release) return SPVF_ERROR_ARGUMENT;
     spvf_context *c = o.allocate ? o.allocate(o.alloc_user, sizeof *c) : malloc(sizeof *c);
@@ -267,11 +287,17 @@ static void load_module(void *arg) {
 spvf_status spvf_module_load(spvf_context *context, const char *name, const void *bytes,
                              size_t size, const spvf_module_options *options, spvf_module **out) {
     if (out) *out = NULL;
-    if (!context || !out || (!bytes && size)) return SPVF_ERROR_ARGUMENT;
+    if (!context || !out || (!bytes && size))
+        return rt_refuse_call(context, __func__, "%s is NULL",
+                              !context ? "context"
+                              : out    ? "bytes"
+                                       : "out");
+    if (!rt_are_options(context, __func__, options)) return SPVF_ERROR_ARGUMENT;
     load_job j = {.context = context, .bytes = bytes, .size = size};
     j.name = name ? name : "<module>";
     rt_copy_options(&j.options, options, sizeof j.options);
-    if (j.options.spec_count && !j.options.specs) return SPVF_ERROR_ARGUMENT;
+    if (j.options.spec_count && !j.options.specs)
+        return rt_refuse_call(context, __func__, "%zu specs at NULL", j.options.spec_count);
     spvf_status status = rt_guard(context, load_module, &j);
     if (status == SPVF_OK)
         *out = j.module;
@@ -327,7 +353,7 @@ static void optimize_module(void *arg) {
 }
 
 spvf_status spvf_module_optimize(spvf_module *module, const spvf_pass_options *options) {
-    if (!module) return SPVF_ERROR_ARGUMENT;
+    if (!module || !rt_are_options(module->context, __func__, options)) return SPVF_ERROR_ARGUMENT;
     spvf_pass_options o;
     rt_copy_options(&o, options, sizeof o);
     optimize_job j = {.module = module, .options = rt_pass_options(&o)};

@@ -132,7 +132,10 @@ size_t spvf_module_spec_count(const spvf_module *m) { return m ? m->ir->specs.n 
 
 spvf_status spvf_module_spec(const spvf_module *m, size_t index, spvf_spec_value *value,
                              uint32_t *bits) {
-    if (!m || index >= m->ir->specs.n || !value) return SPVF_ERROR_ARGUMENT;
+    if (!m || !value) return rt_refuse_call(m ? m->context : NULL, __func__, "value is NULL");
+    if (index >= m->ir->specs.n)
+        return rt_refuse_call(m->context, __func__, "there is no constant %zu among %u", index,
+                              m->ir->specs.n);
     const ir_spec *s = &m->ir->specs.data[index];
     *value = (spvf_spec_value){s->id, s->value};
     if (bits) *bits = ir_bits(m->ir, s->type);

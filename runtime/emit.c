@@ -149,7 +149,9 @@ static spvf_status copy_out(spvf_context *context, const void *data, size_t size
 
 spvf_status spvf_module_emit(const spvf_module *module, const char *target, spvf_blob *out) {
     if (out) *out = (spvf_blob){0};
-    if (!module || !target || !out) return SPVF_ERROR_ARGUMENT;
+    if (!module || !target || !out)
+        return rt_refuse_call(module ? module->context : NULL, __func__, "%s is NULL",
+                              target ? "out" : "target");
     ir_arena scratch;
     ir_arena_init(&scratch, &module->context->cx);
     emit_job j = {.module = module, .target = target, .scratch = &scratch};

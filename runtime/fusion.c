@@ -345,16 +345,22 @@ spvf_status rt_fuse(spvf_context *context, const spvf_fuse_options *options, spv
     return status;
 }
 
+static bool are_given(spvf_context *c, const char *call, const void *options, const void *out) {
+    if (options && out) return c && rt_are_options(c, call, options);
+    rt_refuse_call(c, call, "%s is NULL", out ? "options" : "out");
+    return false;
+}
+
 spvf_status spvf_fuse(spvf_context *context, const spvf_fuse_options *options, spvf_fusion **out) {
     if (out) *out = NULL;
-    if (!context || !options || !out) return SPVF_ERROR_ARGUMENT;
+    if (!are_given(context, __func__, options, out)) return SPVF_ERROR_ARGUMENT;
     return rt_fuse(context, options, out, NULL);
 }
 
 spvf_status spvf_explain(spvf_context *context, const spvf_fuse_options *options,
                          spvf_explanation **out) {
     if (out) *out = NULL;
-    if (!context || !options || !out) return SPVF_ERROR_ARGUMENT;
+    if (!are_given(context, __func__, options, out)) return SPVF_ERROR_ARGUMENT;
     return rt_fuse(context, options, NULL, out);
 }
 

@@ -248,10 +248,12 @@ static void fuse_one_group(void *arg) {
 }
 
 /* Fuses group `index` into one of the results. */
-static spvf_status take_group(spvf_plan *plan, size_t index, spvf_fusion **fusion,
+static spvf_status take_group(spvf_plan *plan, const char *call, size_t index, spvf_fusion **fusion,
                               spvf_explanation **explanation) {
     const rt_group *g = group_at(plan, index);
-    if (!g) return SPVF_ERROR_ARGUMENT;
+    if (!g)
+        return rt_refuse_call(plan->context, call, "the plan has %zu groups, no %zu",
+                              spvf_plan_group_count(plan), index);
     plan_group p = {.job = {g, g->strict, true, NULL, fusion, explanation}};
     ir_arena_init(&p.arena, &plan->context->cx);
     p.library = (rt_library){.plan = plan, .arena = &p.arena};
@@ -263,12 +265,12 @@ static spvf_status take_group(spvf_plan *plan, size_t index, spvf_fusion **fusio
 
 spvf_status spvf_plan_fuse(spvf_plan *plan, size_t index, spvf_fusion **out) {
     if (out) *out = NULL;
-    if (!plan || !out) return SPVF_ERROR_ARGUMENT;
-    return take_group(plan, index, out, NULL);
+    if (!plan || !out) return rt_refuse_call(plan ? plan->context : NULL, __func__, "out is NULL");
+    return take_group(plan, __func__, index, out, NULL);
 }
 
 spvf_status spvf_plan_explain(spvf_plan *plan, size_t index, spvf_explanation **out) {
     if (out) *out = NULL;
-    if (!plan || !out) return SPVF_ERROR_ARGUMENT;
-    return take_group(plan, index, NULL, out);
+    if (!plan || !out) return rt_refuse_call(plan ? plan->context : NULL, __func__, "out is NULL");
+    return take_group(plan, __func__, index, NULL, out);
 }

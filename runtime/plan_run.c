@@ -49,7 +49,11 @@ static void load_plan(void *arg) {
 spvf_status spvf_plan_load(spvf_context *context, const char *file, const char *text, size_t size,
                            spvf_plan **out) {
     if (out) *out = NULL;
-    if (!context || !out || (!text && size)) return SPVF_ERROR_ARGUMENT;
+    if (!context || !out || (!text && size))
+        return rt_refuse_call(context, __func__, "%s is NULL",
+                              !context ? "context"
+                              : out    ? "text"
+                                       : "out");
     load_job j = {context, file ? file : "<plan>", text, size, NULL};
     spvf_status status = rt_guard(context, load_plan, &j);
     if (status == SPVF_OK)
@@ -432,7 +436,7 @@ static void close_run(run_job *j) {
 spvf_status spvf_plan_run(spvf_plan *plan, const spvf_run_options *options,
                           spvf_run_result *result) {
     spvf_run_result own = {0};
-    if (!plan) return SPVF_ERROR_ARGUMENT;
+    if (!plan || !rt_are_options(plan->context, __func__, options)) return SPVF_ERROR_ARGUMENT;
     run_job j = {.plan = plan, .result = &own};
     rt_copy_options(&j.options, options, sizeof j.options);
     ir_arena_init(&j.arena, &plan->context->cx);

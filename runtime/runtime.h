@@ -59,6 +59,10 @@ spvf_status rt_fuse(spvf_context *context, const spvf_fuse_options *options, spv
 /* Reports an error without a place and leaves to the nearest guard. */
 IR_NORETURN void rt_throw(spvf_context *context, ir_status status, const char *fmt, ...)
     IR_PRINTF(3, 4);
+/* Says what is wrong with the arguments of a call; the context may be NULL: nobody hears it.  Gives
+ * SPVF_ERROR_ARGUMENT. */
+spvf_status rt_refuse_call(spvf_context *context, const char *call, const char *fmt, ...)
+    IR_PRINTF(3, 4);
 /* An empty handle around IR, and the facts about its kernels once it is there. */
 spvf_module *rt_module_new(spvf_context *context);
 void rt_module_describe(spvf_module *m);
@@ -68,6 +72,8 @@ pass_options rt_pass_options(const spvf_pass_options *options);
 pass_range rt_pass_range(const spvf_range *r);
 /* Options of another version: the members that the caller's struct has, zeros for the rest. */
 void rt_copy_options(void *to, const void *from, size_t size);
+/* Was their size set?  Otherwise says that it was not. */
+bool rt_are_options(spvf_context *context, const char *call, const void *options);
 /* The bytes of a file in `arena`, at most SPVF_MAX_FILE_SIZE, with a 0 behind them; throws after a
  * message. */
 char *rt_read_file(spvf_context *context, ir_arena *arena, const char *path, size_t *size);

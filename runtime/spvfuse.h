@@ -24,7 +24,7 @@
  * callback as text and place.  The library never prints, never exits, and leaves no half-made
  * object behind: on failure the out-parameter is NULL.
  * Versions: option structs begin with their size; a struct that is shorter than the library's is
- * read as if the missing members were 0.
+ * read as if the missing members were 0.  One without a size is refused.
  */
 #ifndef SPVFUSE_H
 #define SPVFUSE_H

@@ -21,8 +21,12 @@
  * nothing of the module that it was made from.  A context is not needed any more once a device is
  * open; memory comes from malloc.
  * Threads: any thread may use any of this at any time, but not what another thread destroys.
- * Errors: a command that fails gives its event a status; a message tells why.  Messages go to the
- * callback of the context that the device was opened with, from any thread, one at a time. */
+ * Errors: a call that makes no sense gives SPVF_ERROR_ARGUMENT, and a message that says which
+ * argument and why, where a handle tells whose message it is.  A command that fails gives its event
+ * a status, and its queue remembers it for spvf_queue_finish; a message tells why.  On device check
+ * a launch that is reported for an error has run, and fails with SPVF_ERROR_INPUT.  Messages go to
+ * the callback of the context that the device was opened with, from any thread, one at a time; a
+ * callback may use all of this, but wait for no command. */
 #ifndef SPVFUSE_QUEUE_H
 #define SPVFUSE_QUEUE_H
 
@@ -105,7 +109,8 @@ SPVF_API spvf_status spvf_queue_create(spvf_device *device, const spvf_queue_opt
                                        spvf_queue **out);
 /* Waits for its commands. */
 SPVF_API void spvf_queue_destroy(spvf_queue *queue);
-/* Waits until all that was enqueued has ended. */
+/* Waits until all that was enqueued has ended.  The status of the first command, in the order of
+ * enqueuing, that has failed since the last call. */
 SPVF_API spvf_status spvf_queue_finish(spvf_queue *queue);
 
 /* What a command waits for. */

@@ -52,7 +52,9 @@ static void inspect(void *arg) {
 spvf_status spvf_cache(spvf_context *context, spvf_cache_action action,
                        void (*answer)(void *user, const spvf_cache_info *info), void *user) {
     char path[PATH_MAX];
-    if (!context || !answer) return SPVF_ERROR_ARGUMENT;
+    if (!context || !answer) return rt_refuse_call(context, __func__, "answer is NULL");
+    if ((unsigned)action > SPVF_CACHE_CLEAR)
+        return rt_refuse_call(context, __func__, "%d is no action", (int)action);
     inspection i = {.context = context, .action = action, .cache = rt_cache_open(false)};
     i.info.directory = rt_cache_path(path, sizeof path) ? path : NULL;
     i.info.limit = i.cache.limit;

@@ -184,8 +184,14 @@ static void find_local_size(void *arg) {
 
 spvf_status spvf_cpu_local_size(const spvf_module *module, const char *kernel,
                                 const spvf_range *range, uint64_t local[3]) {
-    if (!module || !kernel || !range || !local || range->dims < 1 || range->dims > 3)
-        return SPVF_ERROR_ARGUMENT;
+    if (!module || !kernel || !range || !local)
+        return rt_refuse_call(module ? module->context : NULL, __func__, "%s is NULL",
+                              !kernel ? "kernel"
+                              : range ? "local"
+                                      : "range");
+    if (range->dims < 1 || range->dims > 3)
+        return rt_refuse_call(module->context, __func__, "range: 1 to 3 dimensions, not %u",
+                              range->dims);
     local_size_job j = {.module = module, .kernel = kernel, .range = range, .local = local};
     ir_arena_init(&j.scratch, &module->context->cx);
     spvf_status status = rt_guard(module->context, find_local_size, &j);

@@ -32,7 +32,7 @@ static void list_devices(void *arg) {
 
 spvf_status spvf_devices(spvf_context *context,
                          void (*each)(void *user, const spvf_device_info *info), void *user) {
-    if (!context || !each) return SPVF_ERROR_ARGUMENT;
+    if (!context || !each) return rt_refuse_call(context, __func__, "each is NULL");
     list_job j = {context, each, user};
     return rt_guard(context, list_devices, &j);
 }

@@ -64,7 +64,6 @@ static void allocate(void *arg) {
 spvf_status buf_prepare(spvf_buffer *b) { return dev_run(b->device, allocate, &(making){b, NULL}); }
 
 static spvf_status fill(spvf_buffer *b, void *host, uint32_t flags) {
-    if (flags == SPVF_USE_HOST && !b->device->machine) return SPVF_ERROR_REFUSED;
     if (flags != SPVF_USE_HOST)
         return host ? dev_run(b->device, allocate, &(making){b, host}) : SPVF_OK;
     b->host = (rt_memory){host, b->size};
@@ -73,19 +72,38 @@ static spvf_status fill(spvf_buffer *b, void *host, uint32_t flags) {
     return SPVF_OK;
 }
 
+static spvf_status check_memory(spvf_device *d, size_t size, const void *host, uint32_t flags) {
+    static const char call[] = "spvf_buffer_create";
+    if (flags > SPVF_USE_HOST)
+        return dev_refuse(d, call, "flags are %u, neither SPVF_COPY_HOST nor SPVF_USE_HOST", flags);
+    if (size > SIZE_MAX / 2) {
+        dev_refuse(d, call, "%zu bytes are too many", size);
+        return SPVF_ERROR_MEMORY;
+    }
+    if (flags != SPVF_USE_HOST) return SPVF_OK;
+    if (!host) return dev_refuse(d, call, "SPVF_USE_HOST: host is NULL");
+    if ((uintptr_t)host > UINTPTR_MAX - size)
+        return dev_refuse(d, call, "SPVF_USE_HOST: %zu bytes at %p go beyond all memory", size,
+                          host);
+    if (d->machine) return SPVF_OK;
+    dev_refuse(d, call, "SPVF_USE_HOST: only device cpu works in memory of the program");
+    return SPVF_ERROR_REFUSED;
+}
+
 spvf_status spvf_buffer_create(spvf_device *device, size_t size, void *host, uint32_t flags,
                                spvf_buffer **out) {
     if (out) *out = NULL;
-    if (!device || !out || flags > SPVF_USE_HOST || (flags == SPVF_USE_HOST && !host))
-        return SPVF_ERROR_ARGUMENT;
-    if (size > SIZE_MAX / 2) return SPVF_ERROR_MEMORY;
+    if (!device || !out)
+        return dev_refuse(device, __func__, "%s is NULL", device ? "out" : "device");
+    spvf_status status = check_memory(device, size, host, flags);
+    if (status != SPVF_OK) return status;
     spvf_buffer *b = calloc(1, sizeof *b);
     if (!b) return SPVF_ERROR_MEMORY;
     atomic_init(&b->refs, 1);
     b->device = device;
     b->size = size;
     dev_retain(device);
-    spvf_status status = fill(b, host, flags);
+    status = fill(b, host, flags);
     if (status == SPVF_OK)
         *out = b;
     else

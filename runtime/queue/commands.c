@@ -34,6 +34,10 @@ spvf_event *event_new(spvf_device *d, size_t size, rt_command *run) {
     return e;
 }
 
+static spvf_device *device_of(const spvf_event *e) { return e ? e->device : NULL; }
+
+static bool is_status(spvf_status s) { return (unsigned)s <= SPVF_ERROR_INTERNAL; }
+
 static spvf_status status_of(int32_t s) { return s < 0 ? (spvf_status)-s : SPVF_OK; }
 
 spvf_status spvf_event_wait(spvf_event *e) {
@@ -65,7 +69,8 @@ static void call(rt_event *e, int32_t status, void *user) {
 
 spvf_status spvf_event_on_end(spvf_event *e, void (*function)(void *user, spvf_status status),
                               void *user) {
-    if (!e || !function) return SPVF_ERROR_ARGUMENT;
+    if (!e || !function)
+        return dev_refuse(device_of(e), __func__, "%s is NULL", e ? "function" : "event");
     callback *c = malloc(sizeof *c);
     if (!c) return SPVF_ERROR_MEMORY;
     *c = (callback){function, user};
@@ -90,7 +95,8 @@ void spvf_event_destroy(spvf_event *e) {
 
 spvf_status spvf_event_create(spvf_device *device, spvf_event **out) {
     if (out) *out = NULL;
-    if (!device || !out) return SPVF_ERROR_ARGUMENT;
+    if (!device || !out)
+        return dev_refuse(device, __func__, "%s is NULL", device ? "out" : "device");
     *out = event_new(device, sizeof **out, NULL);
     if (!*out) return SPVF_ERROR_MEMORY;
     (*out)->is_programs = true;
@@ -98,8 +104,12 @@ spvf_status spvf_event_create(spvf_device *device, spvf_event **out) {
 }
 
 spvf_status spvf_event_end(spvf_event *e, spvf_status status) {
-    if (!e || !e->is_programs) return SPVF_ERROR_ARGUMENT;
-    return rt_event_end(&e->event, cmd_result(status)) ? SPVF_OK : SPVF_ERROR_ARGUMENT;
+    if (!e) return SPVF_ERROR_ARGUMENT;
+    if (!e->is_programs)
+        return dev_refuse(e->device, __func__, "event is a command's, which ends by itself");
+    if (!is_status(status)) return dev_refuse(e->device, __func__, "%d is no status", (int)status);
+    if (rt_event_end(&e->event, cmd_result(status))) return SPVF_OK;
+    return dev_refuse(e->device, __func__, "event has ended already");
 }
 
 /* --------------------------------------------------------------------------------------- queues */
@@ -108,7 +118,9 @@ spvf_status spvf_queue_create(spvf_device *device, const spvf_queue_options *opt
                               spvf_queue **out) {
     spvf_queue_options o;
     if (out) *out = NULL;
-    if (!device || !out) return SPVF_ERROR_ARGUMENT;
+    if (!device || !out)
+        return dev_refuse(device, __func__, "%s is NULL", device ? "out" : "device");
+    if (!dev_are_options(device, __func__, options)) return SPVF_ERROR_ARGUMENT;
     rt_copy_options(&o, options, sizeof o);
     spvf_queue *q = calloc(1, sizeof *q);
     if (!q) return SPVF_ERROR_MEMORY;
@@ -126,11 +138,11 @@ void queue_release(spvf_queue *q) {
     free(q);
 }
 
-static void finish(spvf_queue *q, const char *cause) {
+static spvf_status finish(spvf_queue *q, const char *cause) {
     fus_begin(q->device);
     fus_need_queue(q, cause);
     fus_end(q->device);
-    rt_queue_finish(&q->queue);
+    return status_of(rt_queue_finish(&q->queue));
 }
 
 void spvf_queue_destroy(spvf_queue *q) {
@@ -142,18 +154,19 @@ void spvf_queue_destroy(spvf_queue *q) {
 
 spvf_status spvf_queue_finish(spvf_queue *q) {
     if (!q) return SPVF_ERROR_ARGUMENT;
-    finish(q, "the program waits for the queue");
-    return SPVF_OK;
+    return finish(q, "the program waits for the queue");
 }
 
 /* ------------------------------------------------------------------------------------- commands */
 
-bool cmd_wait_is_right(const spvf_wait *w) {
-    if (!w) return true;
-    if (w->count > UINT32_MAX / 2 || (w->count && !w->events)) return false;
+spvf_status cmd_check_wait(spvf_device *d, const char *call, const spvf_wait *w) {
+    if (!w) return SPVF_OK;
+    if (w->count && !w->events) return dev_refuse(d, call, "wait: %zu events at NULL", w->count);
+    if (w->count > UINT32_MAX / 2)
+        return dev_refuse(d, call, "wait: %zu events are too many", w->count);
     for (size_t k = 0; k < w->count; k++)
-        if (!w->events[k]) return false;
-    return true;
+        if (!w->events[k]) return dev_refuse(d, call, "wait: event %zu is NULL", k);
+    return SPVF_OK;
 }
 
 spvf_event *cmd_new(spvf_queue *q, size_t size, uint32_t uses, rt_command *run) {
@@ -199,10 +212,11 @@ static bool enqueue(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wait) 
 
 spvf_status cmd_submit(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wait,
                        spvf_event **out) {
+    fus_need_foreign(e->device, wait);
     fus_begin(e->device);
     for (uint32_t k = 0; k < e->uses; k++)
         fus_need_buffer(e->use[k].buffer, "a command uses a buffer of what is being fused");
-    fus_need_all(wait);
+    fus_need_all(e->device, wait);
     bool ok = enqueue(e, kind, wait);
     fus_end(e->device);
     if (!ok) {
@@ -226,18 +240,33 @@ typedef struct {
 
 static int32_t run_host(rt_event *e) {
     const host_call *h = (const host_call *)e;
-    return cmd_result(h->function(h->user));
+    spvf_status status = h->function(h->user);
+    if (is_status(status)) return cmd_result(status);
+    return cmd_result(dev_refuse(h->event.device, "spvf_queue_host",
+                                 "the function gave %d, which is no status", (int)status));
+}
+
+static spvf_status check_uses(const spvf_queue *q, const spvf_use *uses, size_t n) {
+    static const char call[] = "spvf_queue_host";
+    if (n && !uses) return dev_refuse(q->device, call, "%zu uses at NULL", n);
+    if (n > UINT32_MAX / 64) return dev_refuse(q->device, call, "%zu uses are too many", n);
+    for (size_t k = 0; k < n; k++) {
+        const spvf_buffer *b = uses[k].buffer;
+        if (!b) return dev_refuse(q->device, call, "use %zu: buffer is NULL", k);
+        if (b->device != q->device)
+            return dev_refuse(q->device, call, "use %zu: buffer is of another device", k);
+    }
+    return SPVF_OK;
 }
 
 spvf_status spvf_queue_host(spvf_queue *q, spvf_status (*function)(void *user), void *user,
                             const spvf_use *uses, size_t use_count, const spvf_wait *wait,
                             spvf_event **out) {
     if (out) *out = NULL;
-    if (!q || !function || (use_count && !uses) || use_count > UINT32_MAX / 64 ||
-        !cmd_wait_is_right(wait))
+    if (!q || !function)
+        return dev_refuse(q ? q->device : NULL, __func__, "%s is NULL", q ? "function" : "queue");
+    if (cmd_check_wait(q->device, __func__, wait) || check_uses(q, uses, use_count))
         return SPVF_ERROR_ARGUMENT;
-    for (size_t k = 0; k < use_count; k++)
-        if (!uses[k].buffer || uses[k].buffer->device != q->device) return SPVF_ERROR_ARGUMENT;
     for (size_t k = 0; k < use_count; k++)
         if (buf_prepare(uses[k].buffer) != SPVF_OK) return SPVF_ERROR_MEMORY;
     host_call *h = (host_call *)cmd_new(q, sizeof *h, (uint32_t)use_count, run_host);
@@ -248,18 +277,18 @@ spvf_status spvf_queue_host(spvf_queue *q, spvf_status (*function)(void *user), 
     return cmd_submit(&h->event, RT_ENQUEUE_COMMAND, wait, out);
 }
 
-static spvf_status enqueue_nothing(spvf_queue *q, rt_enqueue_kind kind, const spvf_wait *wait,
-                                   spvf_event **out) {
+static spvf_status enqueue_nothing(spvf_queue *q, const char *call, rt_enqueue_kind kind,
+                                   const spvf_wait *wait, spvf_event **out) {
     if (out) *out = NULL;
-    if (!q || !cmd_wait_is_right(wait)) return SPVF_ERROR_ARGUMENT;
+    if (!q || cmd_check_wait(q->device, call, wait)) return SPVF_ERROR_ARGUMENT;
     spvf_event *e = cmd_new(q, sizeof *e, 0, NULL);
     return e ? cmd_submit(e, kind, wait, out) : SPVF_ERROR_MEMORY;
 }
 
 spvf_status spvf_queue_marker(spvf_queue *q, const spvf_wait *wait, spvf_event **out) {
-    return enqueue_nothing(q, RT_ENQUEUE_MARKER, wait, out);
+    return enqueue_nothing(q, __func__, RT_ENQUEUE_MARKER, wait, out);
 }
 
 spvf_status spvf_queue_barrier(spvf_queue *q, const spvf_wait *wait, spvf_event **out) {
-    return enqueue_nothing(q, RT_ENQUEUE_BARRIER, wait, out);
+    return enqueue_nothing(q, __func__, RT_ENQUEUE_BARRIER, wait, out);
 }

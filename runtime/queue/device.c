@@ -36,6 +36,24 @@ spvf_status dev_run(spvf_device *d, void (*body)(void *arg), void *arg) {
     return status;
 }
 
+spvf_status dev_refuse(spvf_device *d, const char *call, const char *fmt, ...) {
+    char text[RT_CAUGHT_SIZE];
+    spvf_context c;
+    va_list ap;
+    if (!d) return SPVF_ERROR_ARGUMENT;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    dev_context(d, &c);
+    return rt_refuse_call(&c, call, "%s", text);
+}
+
+bool dev_are_options(spvf_device *d, const char *call, const void *options) {
+    spvf_context c;
+    dev_context(d, &c);
+    return rt_are_options(&c, call, options);
+}
+
 /* -------------------------------------------------------------------------------------- devices */
 
 void dev_retain(spvf_device *d) { atomic_fetch_add_explicit(&d->refs, 1, memory_order_relaxed); }
@@ -54,6 +72,14 @@ void dev_release(spvf_device *d) {
     free(d);
 }
 
+void dev_init_lock(pthread_mutex_t *m) {
+    pthread_mutexattr_t a;
+    pthread_mutexattr_init(&a);
+    pthread_mutexattr_settype(&a, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(m, &a);
+    pthread_mutexattr_destroy(&a);
+}
+
 static spvf_device *new_device(const spvf_context *context) {
     spvf_device *d = calloc(1, sizeof *d);
     if (!d) return NULL;
@@ -61,7 +87,7 @@ static spvf_device *new_device(const spvf_context *context) {
     pthread_mutex_init(&d->lock, NULL);
     fus_domain_init(&d->own);
     d->fusing = &d->own;
-    pthread_mutex_init(&d->speaking, NULL);
+    dev_init_lock(&d->speaking);
     d->message = context->message;
     d->message_user = context->message_user;
     dev_context(d, &d->context);
@@ -84,7 +110,8 @@ static void open_base(void *arg) {
 
 spvf_status spvf_device_open(spvf_context *context, const char *name, spvf_device **out) {
     if (out) *out = NULL;
-    if (!context || !out) return SPVF_ERROR_ARGUMENT;
+    if (!context || !out)
+        return rt_refuse_call(context, __func__, "%s is NULL", context ? "out" : "context");
     spvf_device *d = new_device(context);
     if (!d) return SPVF_ERROR_MEMORY;
     opening o = {d, name ? name : spvf_default_device(NULL)};
@@ -163,7 +190,11 @@ void prog_release(spvf_program *p) {
 spvf_status spvf_program_create(spvf_device *device, const spvf_module *module,
                                 spvf_program **out) {
     if (out) *out = NULL;
-    if (!device || !module || !out) return SPVF_ERROR_ARGUMENT;
+    if (!device || !module || !out)
+        return dev_refuse(device, __func__, "%s is NULL",
+                          !device   ? "device"
+                          : !module ? "module"
+                                    : "out");
     spvf_program *p = calloc(1, sizeof *p);
     if (!p) return SPVF_ERROR_MEMORY;
     atomic_init(&p->refs, 1);

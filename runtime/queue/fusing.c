@@ -14,11 +14,7 @@
 /* ------------------------------------------------------------------------------------ the locks */
 
 void fus_domain_init(fus_domain *f) {
-    pthread_mutexattr_t a;
-    pthread_mutexattr_init(&a);
-    pthread_mutexattr_settype(&a, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(&f->lock, &a);
-    pthread_mutexattr_destroy(&a);
+    dev_init_lock(&f->lock);
     f->queues = 0;
 }
 
@@ -93,6 +89,7 @@ static spvf_status enqueue_kept(spvf_queue *q) {
     const spvf_wait wait = {q->waits, q->nwaits};
     spvf_status status = spvf_graph_commit(q->graph);
     if (status == SPVF_OK) status = spvf_graph_run(q->graph, q, &wait, &last);
+    if (status != SPVF_OK) rt_queue_fail(&q->queue, cmd_result(status));
     follow(q->placeholder, last, status);
     spvf_event_destroy(last);
     forget_waits(q);
@@ -156,9 +153,26 @@ void fus_need_event(spvf_event *e, const char *cause) {
     if (e->fusing) cancel_because(e->fusing, cause);
 }
 
-void fus_need_all(const spvf_wait *wait) {
+static bool is_near(const spvf_device *d, const spvf_event *e) {
+    return e->device->fusing == d->fusing;
+}
+
+static const char awaited[] = "a command waits for what is being fused";
+
+void fus_need_all(const spvf_device *d, const spvf_wait *wait) {
     for (size_t n = 0; wait && n < wait->count; n++)
-        fus_need_event(wait->events[n], "a command waits for what is being fused");
+        if (is_near(d, wait->events[n])) fus_need_event(wait->events[n], awaited);
+}
+
+/* An event that stands for nothing any more never will again. */
+void fus_need_foreign(const spvf_device *d, const spvf_wait *wait) {
+    for (size_t n = 0; wait && n < wait->count; n++) {
+        spvf_event *e = wait->events[n];
+        if (is_near(d, e) || !e->fusing) continue;
+        fus_begin(e->device);
+        fus_need_event(e, awaited);
+        fus_end(e->device);
+    }
 }
 
 void fus_need_queue(spvf_queue *q, const char *cause) {
@@ -202,7 +216,7 @@ static void need_others(const spvf_queue *q, const spvf_launch *w, const spvf_wa
     }
     for (size_t n = 0; wait && n < wait->count; n++) {
         spvf_event *e = wait->events[n];
-        if (e->fusing && e->fusing != q) cancel_because(e->fusing, cause);
+        if (is_near(q->device, e) && e->fusing != q) fus_need_event(e, cause);
     }
 }
 
@@ -230,9 +244,10 @@ void fus_free(spvf_queue *q) {
 }
 
 static spvf_status start(spvf_queue *q, const spvf_graph_options *options) {
+    static const char call[] = "spvf_queue_start_fusion";
     spvf_graph *g;
-    if (q->is_fusing) return SPVF_ERROR_ARGUMENT;
-    spvf_status status = spvf_graph_create(q->device, options, &g);
+    if (q->is_fusing) return dev_refuse(q->device, call, "the queue is fusing already");
+    spvf_status status = graph_create(q->device, call, options, &g);
     if (status != SPVF_OK) return status;
     spvf_event *e = event_new(q->device, sizeof *e, NULL);
     if (!e) {
@@ -279,7 +294,8 @@ static void tell_refusals(const spvf_queue *q) {
 
 static spvf_status complete(spvf_queue *q, spvf_event **out) {
     spvf_status status = SPVF_OK;
-    if (!q->placeholder) return SPVF_ERROR_ARGUMENT;
+    if (!q->placeholder)
+        return dev_refuse(q->device, "spvf_queue_complete_fusion", "fusion was never started");
     if (q->is_fusing) {
         stop(q);
         if (graph_is_empty(q->graph))

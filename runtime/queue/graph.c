@@ -38,19 +38,49 @@ struct spvf_graph {
 
 /* ------------------------------------------------------------------------------------ recording */
 
+spvf_status graph_create(spvf_device *d, const char *call, const spvf_graph_options *options,
+                         spvf_graph **out) {
+    spvf_graph_options o;
+    if (!dev_are_options(d, call, options)) return SPVF_ERROR_ARGUMENT;
+    rt_copy_options(&o, options, sizeof o);
+    if ((unsigned)o.barrier > SPVF_BARRIER_NONE)
+        return dev_refuse(d, call, "%d is no barrier policy", (int)o.barrier);
+    spvf_graph *g = calloc(1, sizeof *g);
+    if (!g) return SPVF_ERROR_MEMORY;
+    dev_context(d, &g->context);
+    ir_arena_init(&g->arena, &g->context.cx);
+    g->options = o;
+    g->device = d;
+    dev_retain(d);
+    *out = g;
+    return SPVF_OK;
+}
+
 spvf_status spvf_graph_create(spvf_device *device, const spvf_graph_options *options,
                               spvf_graph **out) {
     if (out) *out = NULL;
-    if (!device || !out) return SPVF_ERROR_ARGUMENT;
-    spvf_graph *g = calloc(1, sizeof *g);
-    if (!g) return SPVF_ERROR_MEMORY;
-    dev_context(device, &g->context);
-    ir_arena_init(&g->arena, &g->context.cx);
-    rt_copy_options(&g->options, options, sizeof g->options);
-    g->device = device;
-    dev_retain(device);
-    *out = g;
-    return SPVF_OK;
+    if (device && out) return graph_create(device, __func__, options, out);
+    return dev_refuse(device, __func__, "%s is NULL", device ? "out" : "device");
+}
+
+IR_PRINTF(3, 4)
+static spvf_status refuse(spvf_graph *g, const char *call, const char *fmt, ...) {
+    char text[300];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    return rt_refuse_call(g ? &g->context : NULL, call, "%s", text);
+}
+
+static spvf_status check_recording(spvf_graph *g, const char *call) {
+    if (!g) return SPVF_ERROR_ARGUMENT;
+    return g->committed ? refuse(g, call, "the graph is committed already") : SPVF_OK;
+}
+
+static spvf_status check_index(spvf_graph *g, const char *call, size_t index) {
+    if (index < g->nodes.n) return SPVF_OK;
+    return refuse(g, call, "there is no launch %zu among %u", index, g->nodes.n);
 }
 
 static void drop_node(node *n) {
@@ -96,9 +126,12 @@ static void record_launch(void *arg) {
 }
 
 spvf_status spvf_graph_launch(spvf_graph *g, const spvf_launch *w, size_t *index) {
-    if (!g || !w || g->committed || !launch_is_right(g->device, w)) return SPVF_ERROR_ARGUMENT;
+    if (!w) return refuse(g, __func__, "what is NULL");
+    spvf_status status = check_recording(g, __func__);
+    if (status == SPVF_OK) status = launch_check(g->device, __func__, w);
+    if (status != SPVF_OK) return status;
     recording r = {.graph = g, .launch = w};
-    spvf_status status = rt_guard(&g->context, record_launch, &r);
+    status = rt_guard(&g->context, record_launch, &r);
     if (status == SPVF_OK && index) *index = g->nodes.n - 1;
     return status;
 }
@@ -110,14 +143,20 @@ static void record_internal(void *arg) {
 }
 
 spvf_status spvf_graph_internal(spvf_graph *g, spvf_buffer *b, spvf_promote kind) {
-    if (!g || !b || g->committed || b->device != g->device || kind > SPVF_PROMOTE_LOCAL)
-        return SPVF_ERROR_ARGUMENT;
+    spvf_status status = check_recording(g, __func__);
+    if (status != SPVF_OK) return status;
+    if (!b) return refuse(g, __func__, "buffer is NULL");
+    if (b->device != g->device) return refuse(g, __func__, "buffer is of another device");
+    if ((unsigned)kind > SPVF_PROMOTE_LOCAL)
+        return refuse(g, __func__, "%d is no kind of promotion", (int)kind);
     recording r = {.graph = g, .internal = {b, kind}};
     return rt_guard(&g->context, record_internal, &r);
 }
 
 spvf_status spvf_graph_exclude(spvf_graph *g, size_t index) {
-    if (!g || g->committed || index >= g->nodes.n) return SPVF_ERROR_ARGUMENT;
+    spvf_status status = check_recording(g, __func__);
+    if (status == SPVF_OK) status = check_index(g, __func__, index);
+    if (status != SPVF_OK) return status;
     g->nodes.data[index].excluded = true;
     return SPVF_OK;
 }
@@ -224,9 +263,11 @@ static spvf_status divide(spvf_graph *g, const committing *c) {
 }
 
 spvf_status spvf_graph_commit(spvf_graph *g) {
-    if (!g || g->committed || !g->nodes.n) return SPVF_ERROR_ARGUMENT;
+    spvf_status status = check_recording(g, __func__);
+    if (status != SPVF_OK) return status;
+    if (!g->nodes.n) return refuse(g, __func__, "nothing was recorded");
     committing c = {.graph = g};
-    spvf_status status = rt_guard(&g->context, make_room, &c);
+    status = rt_guard(&g->context, make_room, &c);
     g->committed = true;
     if (status == SPVF_OK) status = dev_run(g->device, make_links, &c);
     if (status == SPVF_OK) status = divide(g, &c);
@@ -287,8 +328,13 @@ static spvf_status run_kernel(const spvf_graph *g, const kernel *k, spvf_queue *
 
 spvf_status spvf_graph_run(spvf_graph *g, spvf_queue *q, const spvf_wait *wait, spvf_event **out) {
     if (out) *out = NULL;
-    if (!g || !q || !g->ready || q->device != g->device || !cmd_wait_is_right(wait))
-        return SPVF_ERROR_ARGUMENT;
+    if (!g || !q) return g ? refuse(g, __func__, "queue is NULL") : SPVF_ERROR_ARGUMENT;
+    if (!g->ready)
+        return refuse(g, __func__,
+                      g->committed ? "committing the graph has failed"
+                                   : "the graph is not committed yet");
+    if (q->device != g->device) return refuse(g, __func__, "queue is of another device");
+    if (cmd_check_wait(g->device, __func__, wait)) return SPVF_ERROR_ARGUMENT;
     if (g->kernels.n == 1) return run_kernel(g, g->kernels.data, q, wait, out);
     spvf_event **events = calloc(g->kernels.n, sizeof *events);
     spvf_status status = events ? SPVF_OK : SPVF_ERROR_MEMORY;
@@ -303,11 +349,20 @@ spvf_status spvf_graph_run(spvf_graph *g, spvf_queue *q, const spvf_wait *wait, 
 
 spvf_status spvf_graph_set_value(spvf_graph *g, size_t index, size_t arg, const void *bytes,
                                  size_t size) {
-    if (!g || !bytes || index >= g->nodes.n || (g->committed && g->options.constants))
-        return SPVF_ERROR_ARGUMENT;
+    spvf_status status = g ? check_index(g, __func__, index) : SPVF_ERROR_ARGUMENT;
+    if (status != SPVF_OK) return status;
     const spvf_launch *l = &g->nodes.data[index].launch;
-    if (arg >= l->arg_count || !l->args[arg].bytes || l->args[arg].size != size)
-        return SPVF_ERROR_ARGUMENT;
+    if (!bytes) return refuse(g, __func__, "bytes is NULL");
+    if (g->committed && g->options.constants)
+        return refuse(g, __func__, "values of this graph are constants of its code");
+    if (arg >= l->arg_count)
+        return refuse(g, __func__, "launch %zu has %zu arguments, no %zu", index, l->arg_count,
+                      arg);
+    if (!l->args[arg].bytes)
+        return refuse(g, __func__, "argument %zu of launch %zu is no value", arg, index);
+    if (l->args[arg].size != size)
+        return refuse(g, __func__, "argument %zu of launch %zu has %zu bytes, not %zu", arg, index,
+                      l->args[arg].size, size);
     memcpy((void *)(uintptr_t)l->args[arg].bytes, bytes, size);
     return SPVF_OK;
 }
@@ -348,11 +403,17 @@ static void replace(spvf_buffer **at, spvf_buffer *now) {
 
 /* What was fused was fused for buffers that are different memory, or the same. */
 spvf_status spvf_graph_set_buffer(spvf_graph *g, spvf_buffer *old, spvf_buffer *now) {
-    if (!g || !old || !now || now->device != g->device || now->size != old->size)
-        return SPVF_ERROR_ARGUMENT;
+    if (!g || !old || !now)
+        return refuse(g, __func__, "%s is NULL", !g ? "graph" : old ? "now" : "old");
+    if (now->device != g->device) return refuse(g, __func__, "now is of another device");
+    if (now->size != old->size)
+        return refuse(g, __func__, "now has %zu bytes, not the %zu of old", now->size, old->size);
     exchange x = {.graph = g, .old = old, .now = now, .fused = g->committed && !g->options.unfused};
     dev_run(g->device, look_at_memory, &x);
-    if (!x.used || x.bad) return SPVF_ERROR_ARGUMENT;
+    if (!x.used) return refuse(g, __func__, "old is not in the graph");
+    if (x.bad)
+        return refuse(g, __func__, "%s shares memory with another buffer of the graph",
+                      x.bad == now ? "now" : "old");
     for (uint32_t n = 0; n < g->nodes.n; n++) {
         const spvf_launch *l = &g->nodes.data[n].launch;
         spvf_argument *args = (spvf_argument *)(uintptr_t)l->args; /* the graph's */

@@ -21,10 +21,13 @@ typedef struct {
 
 /* ------------------------------------------------------------------------------------ execution */
 
+/* What device check reports has been said; the launch has failed all the same. */
 static void launch_there(void *arg) {
     const launch *l = arg;
     rt_device *d = l->event.device->base;
+    uint64_t reports = d->counts.reports;
     d->launch(d, l->program->program, l->info->name, &l->range, l->args, l->info->arg_count);
+    if (d->counts.reports != reports) ir_throw(&d->context->cx, IR_ERR_INPUT);
 }
 
 typedef struct {
@@ -69,24 +72,97 @@ static void drop(spvf_event *e) { prog_release(((launch *)e)->program); }
 
 static size_t aligned(size_t at) { return (at + VALUE_ALIGN - 1) / VALUE_ALIGN * VALUE_ALIGN; }
 
-static bool fits(const spvf_arg_info *info, const spvf_argument *a, const spvf_device *d) {
-    switch (info->kind) {
-    case SPVF_ARG_BUFFER:
-        return a->buffer && !a->bytes && a->buffer->device == d && a->offset <= a->buffer->size &&
-               (!a->offset || d->machine);
-    case SPVF_ARG_LOCAL: return !a->buffer && !a->bytes && a->size;
-    case SPVF_ARG_VALUE: return !a->buffer && a->bytes && a->size == info->size;
-    default: return false;
+/* What a launch is refused for. */
+typedef struct {
+    spvf_device *device;
+    const char *call;
+    const spvf_launch *launch;
+    const spvf_kernel_info *info;
+} checking;
+
+IR_PRINTF(3, 4)
+static spvf_status refuse_arg(const checking *c, size_t n, const char *fmt, ...) {
+    char text[300];
+    const char *name = c->info->args[n].name;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    return dev_refuse(c->device, c->call, "kernel '%s', argument %zu%s%s%s: %s", c->launch->kernel,
+                      n, name ? " (" : "", name ? name : "", name ? ")" : "", text);
+}
+
+static spvf_status check_buffer(const checking *c, size_t n) {
+    const spvf_argument *a = &c->launch->args[n];
+    if (!a->buffer) return refuse_arg(c, n, "takes a buffer, which is NULL");
+    if (a->bytes) return refuse_arg(c, n, "takes a buffer, and is given bytes as well");
+    if (a->buffer->device != c->device) return refuse_arg(c, n, "the buffer is of another device");
+    if (a->offset > a->buffer->size)
+        return refuse_arg(c, n, "offset %zu is not in the buffer, which has %zu bytes", a->offset,
+                          a->buffer->size);
+    if (a->offset && !c->device->machine)
+        return refuse_arg(c, n, "this device takes no offset but 0");
+    return SPVF_OK;
+}
+
+static spvf_status check_value(const checking *c, size_t n) {
+    const spvf_argument *a = &c->launch->args[n];
+    size_t size = (size_t)c->info->args[n].size;
+    if (a->buffer) return refuse_arg(c, n, "takes a value, and is given a buffer");
+    if (!a->bytes) return refuse_arg(c, n, "takes a value, and bytes is NULL");
+    if (a->size != size)
+        return refuse_arg(c, n, "takes a value of %zu bytes, and is given %zu", size, a->size);
+    return SPVF_OK;
+}
+
+static spvf_status check_local(const checking *c, size_t n) {
+    const spvf_argument *a = &c->launch->args[n];
+    if (a->buffer || a->bytes)
+        return refuse_arg(c, n, "takes local memory, and is given %s",
+                          a->buffer ? "a buffer" : "a value");
+    return a->size ? SPVF_OK : refuse_arg(c, n, "takes local memory, and size is 0");
+}
+
+static spvf_status check_arg(const checking *c, size_t n) {
+    switch (c->info->args[n].kind) {
+    case SPVF_ARG_BUFFER: return check_buffer(c, n);
+    case SPVF_ARG_LOCAL: return check_local(c, n);
+    case SPVF_ARG_VALUE: return check_value(c, n);
+    default: return refuse_arg(c, n, "images and samplers are not supported");
     }
 }
 
-bool launch_is_right(const spvf_device *d, const spvf_launch *w) {
-    const spvf_kernel_info *info = spvf_program_kernel(w->program, w->kernel);
-    if (!info || w->program->device != d || w->arg_count != info->arg_count) return false;
-    if (w->arg_count && !w->args) return false;
-    for (size_t n = 0; n < w->arg_count; n++)
-        if (!fits(&info->args[n], &w->args[n], d)) return false;
-    return true;
+static spvf_status check_range(const checking *c) {
+    const spvf_range *r = &c->launch->range;
+    uint32_t sizes = 0;
+    if (r->dims < 1 || r->dims > 3)
+        return dev_refuse(c->device, c->call, "range: 1 to 3 dimensions, not %u", r->dims);
+    for (uint32_t d = 0; d < r->dims; d++) sizes += r->local[d] != 0;
+    if (sizes == 0 || sizes == r->dims) return SPVF_OK;
+    return dev_refuse(c->device, c->call, "range: a local size is 0 where another one is not");
+}
+
+static spvf_status check_kernel(const checking *c) {
+    const spvf_launch *w = c->launch;
+    if (!w->program || !w->kernel)
+        return dev_refuse(c->device, c->call, "%s is NULL", w->program ? "kernel" : "program");
+    if (w->program->device != c->device)
+        return dev_refuse(c->device, c->call, "program is of another device");
+    if (!c->info)
+        return dev_refuse(c->device, c->call, "the program has no kernel '%s'", w->kernel);
+    if (w->arg_count != c->info->arg_count)
+        return dev_refuse(c->device, c->call, "kernel '%s' takes %zu arguments, not %zu", w->kernel,
+                          c->info->arg_count, w->arg_count);
+    if (w->arg_count && !w->args)
+        return dev_refuse(c->device, c->call, "%zu arguments at NULL", w->arg_count);
+    return check_range(c);
+}
+
+spvf_status launch_check(spvf_device *d, const char *call, const spvf_launch *w) {
+    const checking c = {d, call, w, spvf_program_kernel(w->program, w->kernel)};
+    spvf_status status = check_kernel(&c);
+    for (size_t n = 0; status == SPVF_OK && n < w->arg_count; n++) status = check_arg(&c, n);
+    return status;
 }
 
 static bool prepare(const spvf_launch *w) {
@@ -147,9 +223,12 @@ static launch *new_launch(spvf_queue *q, const spvf_launch *w, const spvf_kernel
 spvf_status spvf_queue_launch(spvf_queue *q, const spvf_launch *w, const spvf_wait *wait,
                               spvf_event **out) {
     if (out) *out = NULL;
-    if (!q || !w || !cmd_wait_is_right(wait) || !launch_is_right(q->device, w))
-        return SPVF_ERROR_ARGUMENT;
-    spvf_status status;
+    if (!q || !w)
+        return dev_refuse(q ? q->device : NULL, __func__, "%s is NULL", q ? "what" : "queue");
+    spvf_status status = launch_check(q->device, __func__, w);
+    if (status == SPVF_OK) status = cmd_check_wait(q->device, __func__, wait);
+    if (status != SPVF_OK) return status;
+    fus_need_foreign(q->device, wait);
     fus_begin(q->device);
     bool taken = fus_take(q, w, wait, out, &status);
     fus_end(q->device);

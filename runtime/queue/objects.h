@@ -36,7 +36,7 @@ struct spvf_device {
     const cpu_machine *machine; /* NULL: not device cpu */
     spvf_program *ended;        /* programs that the device may not be without */
     fus_domain own, *fusing;    /* its own, or that of the host */
-    pthread_mutex_t speaking;   /* one message at a time */
+    pthread_mutex_t speaking;   /* recursive: one message at a time, or one amid another */
     void (*message)(void *user, const spvf_message *message);
     void *message_user;
     void (*output)(void *user, const char *text); /* printf of kernels, or NULL */
@@ -48,8 +48,15 @@ void dev_release(spvf_device *d);
 spvf_status dev_run(spvf_device *d, void (*body)(void *arg), void *arg);
 /* What kernels print; user: the device. */
 void dev_print(void *user, const char *text);
+/* Was their size set?  Otherwise says that it was not. */
+bool dev_are_options(spvf_device *d, const char *call, const void *options);
+/* A lock that the thread which holds it may take again. */
+void dev_init_lock(pthread_mutex_t *m);
 /* A context for this thread, whose messages are the device's. */
 void dev_context(spvf_device *d, spvf_context *out);
+/* Says what is wrong with the arguments of a call; the device may be NULL: nobody hears it.  Gives
+ * SPVF_ERROR_ARGUMENT. */
+spvf_status dev_refuse(spvf_device *d, const char *call, const char *fmt, ...) IR_PRINTF(3, 4);
 
 struct spvf_program {
     _Atomic uint32_t refs;
@@ -104,7 +111,9 @@ void fus_end(spvf_device *d);
  * program. */
 void fus_need_buffer(spvf_buffer *b, const char *cause);
 void fus_need_event(spvf_event *e, const char *cause);
-void fus_need_all(const spvf_wait *wait);
+void fus_need_all(const spvf_device *d, const spvf_wait *wait);
+/* The same for events of devices with another lock, which is taken: before this one's is. */
+void fus_need_foreign(const spvf_device *d, const spvf_wait *wait);
 void fus_need_queue(spvf_queue *q, const char *cause);
 /* Takes a launch of a queue that is fusing; false: it goes its normal way. */
 bool fus_take(spvf_queue *q, const spvf_launch *what, const spvf_wait *wait, spvf_event **out,
@@ -112,6 +121,8 @@ bool fus_take(spvf_queue *q, const spvf_launch *what, const spvf_wait *wait, spv
 void fus_free(spvf_queue *q);
 
 /* What fusing.c asks of graphs. */
+spvf_status graph_create(spvf_device *d, const char *call, const spvf_graph_options *options,
+                         spvf_graph **out);
 bool graph_is_empty(const spvf_graph *g);
 void graph_each_launch(const spvf_graph *g, void (*visit)(const spvf_launch *l, spvf_queue *q),
                        spvf_queue *q);
@@ -122,10 +133,10 @@ void graph_may_be_refused(spvf_graph *g); /* whatever its options say */
 struct spvf_event {
     rt_event event; /* the first member */
     spvf_device *device;
-    spvf_queue *queue;   /* or NULL */
-    bool is_programs;    /* which ends it */
-    spvf_queue *fusing;  /* whose launches it stands for, while they are being fused */
-    spvf_event *follows; /* how it ends; with a reference */
+    spvf_queue *queue;          /* or NULL */
+    bool is_programs;           /* which ends it */
+    spvf_queue *_Atomic fusing; /* whose launches it stands for, while they are being fused */
+    spvf_event *follows;        /* how it ends; with a reference */
     uint32_t uses;
     spvf_use *use; /* with references */
     void (*drop)(spvf_event *e);
@@ -140,9 +151,10 @@ void cmd_use(spvf_event *e, spvf_buffer *b, bool writes);
 /* Enqueues and hands out, or frees it when there is no memory. */
 spvf_status cmd_submit(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wait,
                        spvf_event **out);
-bool cmd_wait_is_right(const spvf_wait *wait);
-/* Does a launch make sense on a device? */
-bool launch_is_right(const spvf_device *d, const spvf_launch *what);
+/* SPVF_OK, or what is wrong has been said. */
+spvf_status cmd_check_wait(spvf_device *d, const char *call, const spvf_wait *wait);
+/* The same, of a launch on a device. */
+spvf_status launch_check(spvf_device *d, const char *call, const spvf_launch *what);
 /* The status of a command as its event has it. */
 static inline int32_t cmd_result(spvf_status s) { return -(int32_t)s; }
 

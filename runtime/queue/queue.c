@@ -13,10 +13,25 @@ void rt_queue_init(rt_queue *q, rt_scheduler *s, bool in_order) {
     *q = (rt_queue){.scheduler = s, .in_order = in_order};
 }
 
-void rt_queue_finish(rt_queue *q) {
+int32_t rt_queue_finish(rt_queue *q) {
     pthread_mutex_lock(&q->scheduler->lock);
     uint64_t all = q->enqueued;
     while (q->oldest && q->oldest->number <= all) rt_scheduler_wait(q->scheduler, q, NULL);
+    int32_t failure = q->failure;
+    q->failure = RT_COMPLETE;
+    pthread_mutex_unlock(&q->scheduler->lock);
+    return failure;
+}
+
+static void note_failure(rt_queue *q, int32_t status, uint64_t number) {
+    if (status >= RT_COMPLETE || (q->failure < RT_COMPLETE && q->failed < number)) return;
+    q->failure = status;
+    q->failed = number;
+}
+
+void rt_queue_fail(rt_queue *q, int32_t status) {
+    pthread_mutex_lock(&q->scheduler->lock);
+    note_failure(q, status, q->enqueued);
     pthread_mutex_unlock(&q->scheduler->lock);
 }
 
@@ -25,6 +40,7 @@ void rt_queue_remove(rt_queue *q, rt_event *e) {
     *(e->newer ? &e->newer->older : &q->newest) = e->older;
     if (q->barrier == e) q->barrier = NULL;
     if (q->gathering == e) q->gathering = NULL;
+    note_failure(q, rt_event_now(e), e->number);
     q->count--;
 }
 

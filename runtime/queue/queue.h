@@ -120,6 +120,8 @@ struct rt_queue {
     rt_event *barrier;   /* that later commands wait for, or NULL */
     rt_event *gathering; /* the last one that waits for all before it, or NULL */
     uint64_t enqueued;
+    int32_t failure; /* of the first command that failed and was not told of, or RT_COMPLETE */
+    uint64_t failed; /* its number */
 };
 
 typedef enum {
@@ -158,8 +160,11 @@ typedef struct {
 } rt_order;
 
 void rt_queue_init(rt_queue *q, rt_scheduler *s, bool in_order);
-/* Returns when all that was enqueued before has ended. */
-void rt_queue_finish(rt_queue *q);
+/* Returns when all that was enqueued before has ended: the status of the first command, in the
+ * order of enqueuing, that has failed since this was asked last, or RT_COMPLETE. */
+int32_t rt_queue_finish(rt_queue *q);
+/* Something failed that did not become a command. */
+void rt_queue_fail(rt_queue *q, int32_t status);
 /* Gives the event to the scheduler.  False: there is no memory, and nothing has happened. */
 bool rt_enqueue(rt_queue *q, rt_event *e, const rt_order *order);
 /* Where the memory lies: commands that use other resources with bytes of it are ordered, too. */
@@ -169,7 +174,7 @@ void rt_resource_free(rt_resource *r);
 /* With the lock held: the resource, and all that share memory with it. */
 typedef void rt_visit_resource(rt_resource *r, void *user);
 void rt_resource_visit(rt_resource *r, rt_visit_resource *visit, void *user);
-/* With the lock held: the event has ended. */
+/* With the lock held: the event has ended, or was not enqueued after all. */
 void rt_queue_remove(rt_queue *q, rt_event *e);
 
 #endif

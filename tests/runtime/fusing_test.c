@@ -41,7 +41,6 @@ Test(fusing, two_launches_become_one) {
     cr_expect_eq(first, second, "that of all");
     cr_expect_not(spvf_event_ended(first, NULL));
     cr_expect(spvf_queue_is_fusing(t.q));
-    cr_expect_eq(spvf_queue_start_fusion(t.q, NULL), SPVF_ERROR_ARGUMENT);
     cr_expect_eq(spvf_queue_complete_fusion(t.q, &all), SPVF_OK);
     cr_expect_eq(all, first);
     cr_expect_not(spvf_queue_is_fusing(t.q));
@@ -69,10 +68,7 @@ Test(fusing, its_event_lasts_until_the_next_one) {
 
 Test(fusing, what_was_never_started) {
     spvf_queue *q;
-    spvf_event *e;
     cr_assert_eq(spvf_queue_create(t.device, NULL, &q), SPVF_OK);
-    cr_expect_eq(spvf_queue_complete_fusion(q, &e), SPVF_ERROR_ARGUMENT);
-    cr_expect_null(e);
     cr_expect_eq(spvf_queue_cancel_fusion(q), SPVF_OK);
     cr_expect_str_eq(messages, "warning: there is no fusion to be cancelled\n");
     spvf_queue_destroy(q);
@@ -227,4 +223,29 @@ Test(fusing, what_is_refused_runs_one_by_one_with_a_warning) {
     spvf_event_destroy(all);
     read_back(&t, t.q, 2);
     for (int n = 0; n < COUNT; n++) cr_assert_eq(t.back[n], COUNT - n);
+}
+
+/* The devices have nothing in common but the event, each its own lock. */
+Test(fusing, events_of_other_devices) {
+    spvf_context *c = new_context();
+    spvf_device *check;
+    spvf_queue *q;
+    spvf_event *e, *marker;
+    cr_assert_eq(spvf_device_open(c, "check", &check), SPVF_OK);
+    cr_assert_eq(spvf_queue_create(check, NULL, &q), SPVF_OK);
+    cr_assert_eq(spvf_queue_start_fusion(q, NULL), SPVF_OK);
+    e = add(1, 0, 1);
+    cr_expect_eq(spvf_queue_marker(q, &(spvf_wait){&e, 1}, &marker), SPVF_OK);
+    cr_expect_str_eq(messages, "warning: fusion is cancelled: a command waits for what is being "
+                               "fused\n");
+    cr_expect_not(spvf_queue_is_fusing(t.q));
+    cr_expect(spvf_queue_is_fusing(q));
+    cr_expect_eq(spvf_event_wait(marker), SPVF_OK);
+    cr_expect(spvf_event_ended(e, NULL));
+    spvf_event_destroy(e);
+    spvf_event_destroy(marker);
+    spvf_queue_destroy(q);
+    spvf_device_destroy(check);
+    spvf_context_destroy(c);
+    expect_result(1, 1);
 }

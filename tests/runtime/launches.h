@@ -10,7 +10,7 @@
 #include "tests/runtime/bench.h"
 
 static const char kernels[] =
-    "target 64\n" ADD_KERNEL
+    "target 64\n" ADD_KERNEL LAST_KERNEL
     "kernel @reverse(%out: ptr.global of i32, %in: ptr.global const of i32) {\n"
     "entry:\n"
     "  %x: i64 = global_id 0\n"

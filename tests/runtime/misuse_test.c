@@ -204,3 +204,93 @@ Test(misuse, the_source_language_survives) {
     spvf_fusion_destroy(f);
     spvf_module_destroy(from);
 }
+
+/* A call that is told of, in that many words. */
+static void expect_refusal(spvf_status got, const char *text) {
+    cr_expect_eq(got, SPVF_ERROR_ARGUMENT, "%s: %s", text, spvf_status_name(got));
+    cr_expect_str_eq(messages, text);
+    messages[0] = 0;
+}
+
+static void ignore_device(void *user, const spvf_device_info *info) { (void)user, (void)info; }
+static void ignore_cache(void *user, const spvf_cache_info *info) { (void)user, (void)info; }
+
+Test(misuse, modules_at_null) {
+    const spvf_module_options no_size = {.spec_count = 1}, no_specs = {sizeof no_specs, NULL, 1};
+    const spvf_pass_options no_passes = {.verify_each = true};
+    spvf_module *other = NULL;
+    spvf_blob blob;
+    spvf_spec_value spec;
+    messages[0] = 0;
+    expect_refusal(spvf_module_load(NULL, "k", kernels, 1, NULL, &other), "");
+    expect_refusal(spvf_module_load(c, "k", NULL, 1, NULL, &other),
+                   "error: spvf_module_load: bytes is NULL\n");
+    expect_refusal(spvf_module_load(c, "k", kernels, 1, NULL, NULL),
+                   "error: spvf_module_load: out is NULL\n");
+    expect_refusal(spvf_module_load(c, "k", kernels, 1, &no_size, &other),
+                   "error: spvf_module_load: options: size is 0, not that of the struct\n");
+    expect_refusal(spvf_module_load(c, "k", kernels, 1, &no_specs, &other),
+                   "error: spvf_module_load: 1 specs at NULL\n");
+    expect_refusal(spvf_module_optimize(NULL, NULL), "");
+    expect_refusal(spvf_module_optimize(m, &no_passes),
+                   "error: spvf_module_optimize: options: size is 0, not that of the struct\n");
+    expect_refusal(spvf_module_emit(NULL, "ir", &blob), "");
+    expect_refusal(spvf_module_emit(m, NULL, &blob), "error: spvf_module_emit: target is NULL\n");
+    expect_refusal(spvf_module_emit(m, "ir", NULL), "error: spvf_module_emit: out is NULL\n");
+    expect_refusal(spvf_module_spec(m, 0, &spec, NULL),
+                   "error: spvf_module_spec: there is no constant 0 among 0\n");
+    expect_refusal(spvf_module_spec(m, 0, NULL, NULL), "error: spvf_module_spec: value is NULL\n");
+}
+
+Test(misuse, fusions_at_null) {
+    const spvf_fuse_options no_size = {.members = members, .member_count = 2};
+    spvf_fusion *f;
+    spvf_explanation *e;
+    messages[0] = 0;
+    expect_refusal(spvf_fuse(NULL, &request, &f), "");
+    expect_refusal(spvf_fuse(c, NULL, &f), "error: spvf_fuse: options is NULL\n");
+    expect_refusal(spvf_fuse(c, &request, NULL), "error: spvf_fuse: out is NULL\n");
+    expect_refusal(spvf_fuse(c, &no_size, &f),
+                   "error: spvf_fuse: options: size is 0, not that of the struct\n");
+    expect_refusal(spvf_explain(NULL, &request, &e), "");
+    expect_refusal(spvf_explain(c, NULL, &e), "error: spvf_explain: options is NULL\n");
+    expect_refusal(spvf_explain(c, &request, NULL), "error: spvf_explain: out is NULL\n");
+}
+
+Test(misuse, plans_and_devices_at_null) {
+    const spvf_run_options no_size = {.unfused = true};
+    const spvf_range range = {.dims = 1, .global = {64}}, none = {.dims = 4};
+    uint64_t local[3];
+    spvf_plan *p;
+    spvf_fusion *f;
+    spvf_explanation *e;
+    messages[0] = 0;
+    expect_refusal(spvf_plan_load(NULL, "p", "", 0, &p), "");
+    expect_refusal(spvf_plan_load(c, "p", NULL, 1, &p), "error: spvf_plan_load: text is NULL\n");
+    expect_refusal(spvf_plan_load(c, "p", "", 0, NULL), "error: spvf_plan_load: out is NULL\n");
+    p = load_plan(c, "");
+    expect_refusal(spvf_plan_run(NULL, NULL, NULL), "");
+    expect_refusal(spvf_plan_run(p, &no_size, NULL),
+                   "error: spvf_plan_run: options: size is 0, not that of the struct\n");
+    expect_refusal(spvf_plan_fuse(p, 2, &f),
+                   "error: spvf_plan_fuse: the plan has 0 groups, no 2\n");
+    expect_refusal(spvf_plan_fuse(p, 0, NULL), "error: spvf_plan_fuse: out is NULL\n");
+    expect_refusal(spvf_plan_explain(p, 0, &e),
+                   "error: spvf_plan_explain: the plan has 0 groups, no 0\n");
+    expect_refusal(spvf_plan_explain(p, 0, NULL), "error: spvf_plan_explain: out is NULL\n");
+    spvf_plan_destroy(p);
+    expect_refusal(spvf_devices(NULL, ignore_device, NULL), "");
+    expect_refusal(spvf_devices(c, NULL, NULL), "error: spvf_devices: each is NULL\n");
+    expect_refusal(spvf_cpu_local_size(m, NULL, &range, local),
+                   "error: spvf_cpu_local_size: kernel is NULL\n");
+    expect_refusal(spvf_cpu_local_size(m, "put", NULL, local),
+                   "error: spvf_cpu_local_size: range is NULL\n");
+    expect_refusal(spvf_cpu_local_size(m, "put", &range, NULL),
+                   "error: spvf_cpu_local_size: local is NULL\n");
+    expect_refusal(spvf_cpu_local_size(m, "put", &none, local),
+                   "error: spvf_cpu_local_size: range: 1 to 3 dimensions, not 4\n");
+    expect_refusal(spvf_cache(c, SPVF_CACHE_STATS, NULL, NULL),
+                   "error: spvf_cache: answer is NULL\n");
+    expect_refusal(spvf_cache(c, (spvf_cache_action)9, ignore_cache, NULL),
+                   "error: spvf_cache: 9 is no action\n");
+}

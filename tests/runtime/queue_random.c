@@ -5,8 +5,8 @@
  *
  * Memory is a few blocks, and places in them.  A block is a buffer, or memory of the program that
  * one or several buffers use; a place in it is an offset, or a buffer that begins there, so buffers
- * overlap as they like.  The second device has buffers of its own with the same memory.  Blocks that
- * are let go are internal to the graph that has all their users. */
+ * overlap as they like.  The second device has buffers of its own with the same memory.  Blocks
+ * that are let go are internal to the graph that has all their users. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include "runtime/spvfuse_queue.h"
 #include "tests/file.h"
@@ -14,7 +14,7 @@
 
 enum { RUNS = 2, DEVICES = 2, QUEUES = 2 };
 
-/* ---------------------------------------------------------------------------------- what is used */
+/* --------------------------------------------------------------------------------- what is used */
 
 typedef struct {
     spvf_device *device;
