@@ -61,6 +61,15 @@ FOR_GDB __attribute__((noinline)) void __jit_debug_register_code(void) {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+void rt_code_before_fork(void) { pthread_mutex_lock(&lock); }
+
+void rt_code_after_fork(bool in_child) {
+    if (in_child)
+        pthread_mutex_init(&lock, NULL);
+    else
+        pthread_mutex_unlock(&lock);
+}
+
 static void notify(announced *e, uint32_t action) {
     __jit_debug_descriptor.relevant = e;
     __jit_debug_descriptor.action = action;

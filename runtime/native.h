@@ -6,6 +6,8 @@
  *   cpus.c       how many threads this process should have
  *   pool.c       the threads, and the launches that they work on
  *   stack.c      stacks of our own
+ *   lock.c       locks that survive a fork
+ *   fork.c       what a fork leaves whole
  *   chunk.c      work-groups by number, and the boxes that a range of numbers is
  *   variants.c   the code of a kernel: for any local size, and for some known ones
  *
@@ -15,9 +17,8 @@
 #define SPVFUSE_RUNTIME_NATIVE_H
 
 #include "passes/regions.h"
+#include "runtime/lock.h"
 #include "runtime/runtime.h"
-
-#include <pthread.h>
 
 /* --------------------------------------------------------------------------------- code (jit.c) */
 
@@ -73,6 +74,9 @@ typedef struct {
 /* Says what the loaded object holds.  Throws when memory is short; the code stays as it is. */
 void rt_code_announce(rt_code *c, const cg_object *o, const rt_tools *tools, ir_ctx *cx);
 void rt_code_withdraw(rt_code *c); /* from gdb; perf is told what was, not what is */
+/* Around a fork: gdb's list does not change meanwhile. */
+void rt_code_before_fork(void);
+void rt_code_after_fork(bool in_child);
 
 /* ----------------------------------------------------------------------------- threads (cpus.c) */
 
@@ -144,6 +148,9 @@ unsigned rt_pool_threads(const rt_pool *p);
 /* The pool of this process, made for the first who asks and freed by the last who gives it back. */
 rt_pool *rt_pool_share(void);
 void rt_pool_give_back(rt_pool *p);
+/* Around a fork: it does not change meanwhile.  In the child it has no threads yet. */
+void rt_pool_before_fork(void);
+void rt_pool_after_fork(bool in_child);
 
 /* ------------------------------------------------------------------- kernels (native_compile.c) */
 
@@ -211,8 +218,9 @@ typedef struct {
 } rt_launches;
 
 typedef struct {
-    pthread_mutex_t lock;
+    rt_lock lock;
     pthread_cond_t compiled;
+    uint32_t forks; /* rt_forks() when it was used last */
     uint64_t clock;
     rt_compiled any;
     rt_launches launches[RT_MAX_SHAPES];

@@ -17,8 +17,8 @@
  * first by the thread, kept for the next launch.  Callers borrow a seat with such memory.  A seat
  * also has the stack for kernels that need more of it than the threads of a program surely have.
  *
- * After fork, the child has no helpers: its callers work alone.  (A child that was forked while
- * another thread was in here must not launch: the lock may be held by nobody.)
+ * After fork, the child has no helpers, and starts its own; only the pool that is shared may be
+ * used there.
  */
 #define _GNU_SOURCE
 #include "runtime/native.h"
@@ -321,7 +321,6 @@ static void *help(void *arg) {
         leave_launch(p, l, room);
     }
     pthread_mutex_unlock(&p->lock);
-    end_seat(&h->seat);
     return NULL;
 }
 
@@ -455,9 +454,10 @@ void rt_pool_free(rt_pool *p) {
     if (!p) return;
     if (p->owner == getpid()) {
         end_helpers(p);
-        pthread_cond_destroy(&p->work);
+        rt_cond_free(&p->work);
         pthread_mutex_destroy(&p->lock);
     }
+    for (unsigned n = 0; n < p->limit; n++) end_seat(&p->helpers[n].seat);
     for (seat *s = p->seats, *next; s; s = next) {
         next = s->next;
         end_seat(s);
@@ -477,6 +477,7 @@ static struct {
 
 rt_pool *rt_pool_share(void) {
     const rt_pool_options options = {.pin = getenv("SPVF_PIN") != NULL};
+    rt_forks();
     pthread_mutex_lock(&shared.lock);
     if (!shared.pool) shared.pool = rt_pool_new(&options);
     rt_pool *p = shared.pool;
@@ -491,4 +492,31 @@ void rt_pool_give_back(rt_pool *p) {
     if (last) shared.pool = NULL;
     pthread_mutex_unlock(&shared.lock);
     if (last) rt_pool_free(p);
+}
+
+/* -------------------------------------------------------------------------------------- forking */
+
+void rt_pool_before_fork(void) {
+    pthread_mutex_lock(&shared.lock);
+    if (shared.pool) pthread_mutex_lock(&shared.pool->lock);
+}
+
+/* Nobody runs groups in the child, or sleeps.  Helpers may have been changing their memory. */
+static void forget_threads(rt_pool *p) {
+    p->newest = NULL;
+    p->running = 0;
+    p->looking = p->idle = p->called = p->started = 0;
+    p->owner = getpid();
+    for (unsigned n = 0; n < p->limit; n++) p->helpers[n].seat = (seat){0};
+    pthread_cond_init(&p->work, NULL);
+    pthread_mutex_init(&p->lock, NULL);
+}
+
+void rt_pool_after_fork(bool in_child) {
+    if (shared.pool && in_child) forget_threads(shared.pool);
+    if (shared.pool && !in_child) pthread_mutex_unlock(&shared.pool->lock);
+    if (in_child)
+        pthread_mutex_init(&shared.lock, NULL);
+    else
+        pthread_mutex_unlock(&shared.lock);
 }

@@ -24,8 +24,9 @@ enum { PATIENCE = 10 };
 
 void rt_kernel_init(rt_kernel *k) {
     *k = (rt_kernel){0};
-    pthread_mutex_init(&k->lock, NULL);
+    rt_lock_init(&k->lock, false);
     pthread_cond_init(&k->compiled, NULL);
+    k->forks = rt_forks();
 }
 
 /* Nobody runs its code. */
@@ -37,8 +38,8 @@ static void forget(rt_launches *l) {
 void rt_kernel_free(rt_kernel *k) {
     rt_code_unload(&k->any.variant.code);
     for (rt_launches *l = k->launches; l < k->launches + RT_MAX_SHAPES; l++) forget(l);
-    pthread_cond_destroy(&k->compiled);
-    pthread_mutex_destroy(&k->lock);
+    rt_cond_free(&k->compiled);
+    rt_lock_free(&k->lock);
 }
 
 /* -------------------------------------------------------------------- with the lock of a kernel */
@@ -65,11 +66,11 @@ static rt_launches *find_launches(rt_kernel *k, const pass_group_shape *shape) {
 static ir_status compile(rt_kernel *k, rt_compiled *c, const pass_group_shape *shape,
                          const rt_values *values, const rt_compiler *compiler) {
     c->state = RT_COMPILING;
-    pthread_mutex_unlock(&k->lock);
+    rt_lock_release(&k->lock);
     uint64_t start = rt_now_ns();
     ir_status status = compiler->compile(compiler->user, shape, values, &c->variant);
     uint64_t ns = rt_now_ns() - start;
-    pthread_mutex_lock(&k->lock);
+    rt_lock_take(&k->lock);
     c->ns = ns;
     c->state = status == IR_OK ? RT_COMPILED : RT_FAILED;
     pthread_cond_broadcast(&k->compiled);
@@ -79,7 +80,7 @@ static ir_status compile(rt_kernel *k, rt_compiled *c, const pass_group_shape *s
 /* After a failure the next one tries again: it may have been memory. */
 static ir_status compile_any(rt_kernel *k, const rt_compiler *compiler) {
     static const pass_group_shape any;
-    while (k->any.state == RT_COMPILING) pthread_cond_wait(&k->compiled, &k->lock);
+    while (k->any.state == RT_COMPILING) rt_lock_wait(&k->lock, &k->compiled);
     return k->any.state == RT_COMPILED ? IR_OK : compile(k, &k->any, &any, NULL, compiler);
 }
 
@@ -150,7 +151,7 @@ static ir_status choose(rt_kernel *k, rt_launches *l, const rt_values *values,
         return status;
     }
     while (l && l->own.state == RT_COMPILING && k->any.state != RT_COMPILED)
-        pthread_cond_wait(&k->compiled, &k->lock);
+        rt_lock_wait(&k->lock, &k->compiled);
     if (l && l->own.state == RT_COMPILED) {
         use->variant = choose_own(k, l, values, compiler);
         return IR_OK;
@@ -165,10 +166,28 @@ static ir_status choose(rt_kernel *k, rt_launches *l, const rt_values *values,
 
 /* ------------------------------------------------------------------------------------- launches */
 
+/* In a child of the process that used it before.  Whoever launched or compiled is not there; what a
+ * thread was changing just then is forgotten, with its memory. */
+static void settle(rt_kernel *k, bool whole) {
+    k->forks = rt_forks();
+    pthread_cond_init(&k->compiled, NULL);
+    if (k->any.state == RT_COMPILING) k->any = (rt_compiled){0};
+    for (rt_launches *l = k->launches; l < k->launches + RT_MAX_SHAPES; l++) {
+        l->users = 0;
+        bool changing = l->own.state == RT_COMPILING || l->fixed.state == RT_COMPILING;
+        if (!whole || changing) *l = (rt_launches){0};
+    }
+}
+
+static void take(rt_kernel *k) {
+    bool whole = rt_lock_take(&k->lock);
+    if (k->forks != rt_forks()) settle(k, whole);
+}
+
 ir_status rt_kernel_begin(rt_kernel *k, const pass_group_shape *shape, const rt_values *values,
                           const rt_compiler *compiler, rt_use *use) {
     *use = (rt_use){0};
-    pthread_mutex_lock(&k->lock);
+    take(k);
     rt_launches *l = use->launches = find_launches(k, shape);
     if (l) {
         l->users++;
@@ -176,16 +195,16 @@ ir_status rt_kernel_begin(rt_kernel *k, const pass_group_shape *shape, const rt_
     }
     ir_status status = choose(k, l, values, compiler, use);
     if (status != IR_OK && l) l->users--;
-    pthread_mutex_unlock(&k->lock);
+    rt_lock_release(&k->lock);
     return status;
 }
 
 void rt_kernel_end(rt_kernel *k, const rt_use *use, uint64_t ns) {
     rt_launches *l = use->launches;
     if (!l) return;
-    pthread_mutex_lock(&k->lock);
-    l->users--;
+    rt_lock_take(&k->lock);
+    if (l->users) l->users--; /* none: a launch has forked, and goes on in the child */
     if (use->variant == &k->any.variant) l->spent_ns += ns;
     if (use->variant == &l->own.variant) l->alike_ns += ns;
-    pthread_mutex_unlock(&k->lock);
+    rt_lock_release(&k->lock);
 }

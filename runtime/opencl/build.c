@@ -102,9 +102,9 @@ static cl_int end(job *j, cl_int status) {
     char *log;
     ocl_end_build(&j->build, false, &log);
     if (!log) return status;
-    pthread_mutex_lock(&j->program->lock);
+    rt_lock_take(&j->program->lock);
     replace(&j->program->log, log);
-    pthread_mutex_unlock(&j->program->lock);
+    rt_lock_release(&j->program->lock);
     return status;
 }
 
@@ -112,7 +112,7 @@ static cl_int end(job *j, cl_int status) {
 static cl_int claim(job *j) {
     cl_program p = j->program;
     cl_int status = CL_SUCCESS;
-    pthread_mutex_lock(&p->lock);
+    rt_lock_take(&p->lock);
     j->specs = calloc(p->spec_count + 1, sizeof *j->specs);
     if (p->kernels || p->status == CL_BUILD_IN_PROGRESS)
         status = CL_INVALID_OPERATION;
@@ -121,7 +121,7 @@ static cl_int claim(job *j) {
     else
         p->status = CL_BUILD_IN_PROGRESS;
     if (j->specs) j->spec_count = ocl_list_specs(p, j->specs);
-    pthread_mutex_unlock(&p->lock);
+    rt_lock_release(&p->lock);
     if (status) free(j->specs);
     return status;
 }
@@ -138,14 +138,14 @@ static void put_binary(job *j, bool ok) {
 
 static void put_results(job *j, bool ok, char *log) {
     cl_program p = j->program;
-    pthread_mutex_lock(&p->lock);
+    rt_lock_take(&p->lock);
     if (p->built) ocl_release_built(p->built);
     p->built = j->built;
     p->status = ok ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
     replace(&p->options, j->text ? strdup(j->text) : NULL);
     replace(&p->log, log);
     put_binary(j, ok);
-    pthread_mutex_unlock(&p->lock);
+    rt_lock_release(&p->lock);
 }
 
 static cl_int build(job *j, cl_int failure) {
@@ -231,14 +231,14 @@ static cl_int CL_API_CALL compile_program(cl_program p, cl_uint count, const cl_
 static cl_int take_input(job *j, cl_program p) {
     cl_int status = CL_SUCCESS;
     ocl_binary *to = &j->inputs[j->input_count];
-    pthread_mutex_lock(&p->lock);
+    rt_lock_take(&p->lock);
     if (p->status == CL_BUILD_IN_PROGRESS ||
         !(p->binary_type &
           (CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT | CL_PROGRAM_BINARY_TYPE_LIBRARY)))
         status = CL_INVALID_OPERATION;
     else
         *to = ocl_copy_binary(p->binary, p->binary_size);
-    pthread_mutex_unlock(&p->lock);
+    rt_lock_release(&p->lock);
     if (!status && !to->bytes) status = CL_OUT_OF_HOST_MEMORY;
     if (!status) ocl_decode(to->bytes, to->size, &j->codes[j->input_count++]);
     return status;
@@ -319,9 +319,9 @@ static cl_int CL_API_CALL get_build_info(cl_program p, cl_device_id d, cl_progra
     const ocl_answer a = {room, to, size};
     if (!ocl_is(p, OCL_PROGRAM)) return CL_INVALID_PROGRAM;
     if (!ocl_is_device(d)) return CL_INVALID_DEVICE;
-    pthread_mutex_lock(&p->lock);
+    rt_lock_take(&p->lock);
     cl_int result = give_build_info(&a, p, what);
-    pthread_mutex_unlock(&p->lock);
+    rt_lock_release(&p->lock);
     return result;
 }
 

@@ -61,7 +61,7 @@ static cl_command_buffer_khr CL_API_CALL create(cl_uint count, const cl_command_
     b->queue = queues[0];
     b->unfused = w.fusion == CL_COMMAND_BUFFER_FUSION_NONE_SPVF;
     ocl_keep_properties(&b->properties, p);
-    pthread_mutex_init(&b->lock, NULL);
+    rt_lock_init(&b->lock, false);
     ocl_retain_queue(b->queue);
     ocl_succeed(error);
     return b;
@@ -80,7 +80,7 @@ static void drop_reference(cl_command_buffer_khr b) {
         if (b->commands[n]) ocl_give_up(b->commands[n]);
     ocl_free_fusion(b->fusion);
     ocl_release_queue(b->queue);
-    pthread_mutex_destroy(&b->lock);
+    rt_lock_free(&b->lock);
     free(b->commands);
     free(b->steps);
     free(b->report);
@@ -98,16 +98,16 @@ static cl_int CL_API_CALL release(cl_command_buffer_khr b) {
  * Sync points are numbered from 1 on.  The entries are those of command_record.c. */
 
 bool ocl_is_finalized(cl_command_buffer_khr b) {
-    pthread_mutex_lock(&b->lock);
+    rt_lock_take(&b->lock);
     bool finalized = b->finalized;
-    pthread_mutex_unlock(&b->lock);
+    rt_lock_release(&b->lock);
     return finalized;
 }
 
 cl_uint ocl_count_commands(cl_command_buffer_khr b) {
-    pthread_mutex_lock(&b->lock);
+    rt_lock_take(&b->lock);
     cl_uint n = b->count;
-    pthread_mutex_unlock(&b->lock);
+    rt_lock_release(&b->lock);
     return n;
 }
 
@@ -135,20 +135,20 @@ static cl_int append(cl_command_buffer_khr b, cl_event command) {
 
 cl_int ocl_record(const ocl_recording *r, cl_event command) {
     cl_command_buffer_khr b = r->buffer;
-    pthread_mutex_lock(&b->lock);
+    rt_lock_take(&b->lock);
     cl_int bad = append(b, command);
     if (!bad && r->point) *r->point = b->count;
-    pthread_mutex_unlock(&b->lock);
+    rt_lock_release(&b->lock);
     if (bad && command) ocl_give_up(command);
     return bad;
 }
 
 static cl_int CL_API_CALL finalize(cl_command_buffer_khr b) {
     if (!is_command_buffer(b)) return CL_INVALID_COMMAND_BUFFER_KHR;
-    pthread_mutex_lock(&b->lock);
+    rt_lock_take(&b->lock);
     cl_int bad = b->finalized ? CL_INVALID_OPERATION : ocl_fuse_commands(b);
     b->finalized |= !bad;
-    pthread_mutex_unlock(&b->lock);
+    rt_lock_release(&b->lock);
     return bad;
 }
 
@@ -212,17 +212,17 @@ static cl_command_buffer_state_khr state_of(cl_command_buffer_khr b) {
 
 static cl_uint count_launches(cl_command_buffer_khr b) {
     cl_uint launches = 0;
-    pthread_mutex_lock(&b->lock);
+    rt_lock_take(&b->lock);
     for (cl_uint n = 0; n < b->step_count; n++)
         launches += b->steps[n]->type == CL_COMMAND_NDRANGE_KERNEL;
-    pthread_mutex_unlock(&b->lock);
+    rt_lock_release(&b->lock);
     return launches;
 }
 
 static cl_int give_report(const ocl_answer *a, cl_command_buffer_khr b) {
-    pthread_mutex_lock(&b->lock);
+    rt_lock_take(&b->lock);
     cl_int bad = ocl_give_string(a, b->report);
-    pthread_mutex_unlock(&b->lock);
+    rt_lock_release(&b->lock);
     return bad;
 }
 

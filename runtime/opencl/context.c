@@ -30,7 +30,7 @@ void ocl_release_context(cl_context c) {
     if (!ocl_release(&c->object)) return;
     ocl_call_destructors(c->destructors, c);
     ocl_free_svm(c);
-    pthread_mutex_destroy(&c->lock);
+    rt_lock_free(&c->lock);
     free(c);
 }
 
@@ -69,7 +69,7 @@ static cl_context new_context(const cl_context_properties *properties, context_n
     c->object = ocl_new_object(OCL_CONTEXT);
     c->notify = notify;
     c->notify_user = user;
-    pthread_mutex_init(&c->lock, NULL);
+    rt_lock_init(&c->lock, false);
     ocl_keep_properties(&c->properties, (const uint64_t *)(const void *)properties);
     ocl_succeed(error);
     return c;

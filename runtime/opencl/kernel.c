@@ -26,9 +26,9 @@ void ocl_release_kernel(cl_kernel k) {
     ocl_built *built = k->built;
     free_kernel(k);
     ocl_release_built(built);
-    pthread_mutex_lock(&p->lock);
+    rt_lock_take(&p->lock);
     p->kernels--;
-    pthread_mutex_unlock(&p->lock);
+    rt_lock_release(&p->lock);
     ocl_release_program(p);
 }
 
@@ -92,9 +92,9 @@ static cl_kernel create_with_lock(cl_program p, const char *name, cl_int *error)
 static cl_kernel CL_API_CALL create_kernel(cl_program p, const char *name, cl_int *error) {
     if (!ocl_is(p, OCL_PROGRAM)) return ocl_fail(error, CL_INVALID_PROGRAM);
     if (!name) return ocl_fail(error, CL_INVALID_VALUE);
-    pthread_mutex_lock(&p->lock);
+    rt_lock_take(&p->lock);
     cl_kernel k = create_with_lock(p, name, error);
-    pthread_mutex_unlock(&p->lock);
+    rt_lock_release(&p->lock);
     return k;
 }
 
@@ -111,11 +111,11 @@ static cl_uint create_all(cl_program p, cl_kernel *list) {
 static cl_int CL_API_CALL create_kernels(cl_program p, cl_uint room, cl_kernel *list,
                                          cl_uint *count) {
     if (!ocl_is(p, OCL_PROGRAM)) return CL_INVALID_PROGRAM;
-    pthread_mutex_lock(&p->lock);
+    rt_lock_take(&p->lock);
     bool built = p->built;
     cl_uint all = built ? (cl_uint)spvf_module_kernel_count(p->built->module) : 0, made = all;
     if (list && room >= all && built) made = create_all(p, list);
-    pthread_mutex_unlock(&p->lock);
+    rt_lock_release(&p->lock);
     if (!built) return CL_INVALID_PROGRAM_EXECUTABLE;
     if (list && room < all) return CL_INVALID_VALUE;
     if (count) *count = all;
@@ -133,9 +133,9 @@ static void copy_args(cl_kernel to, const struct _cl_kernel *from) {
 
 static cl_kernel CL_API_CALL clone_kernel(cl_kernel from, cl_int *error) {
     if (!ocl_is(from, OCL_KERNEL)) return ocl_fail(error, CL_INVALID_KERNEL);
-    pthread_mutex_lock(&from->program->lock);
+    rt_lock_take(&from->program->lock);
     cl_kernel k = new_kernel(from->program, from->built, from->info);
-    pthread_mutex_unlock(&from->program->lock);
+    rt_lock_release(&from->program->lock);
     if (!k) return ocl_fail(error, CL_OUT_OF_HOST_MEMORY);
     copy_args(k, from);
     ocl_succeed(error);

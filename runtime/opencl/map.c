@@ -24,7 +24,7 @@ static bool overlap(const rt_memory *a, const rt_memory *b) {
 static bool add(ocl_mapping *p) {
     cl_mem root = ocl_root(p->mem);
     bool ok = true;
-    pthread_mutex_lock(&root->context->lock);
+    rt_lock_take(&root->context->lock);
     for (const ocl_mapping *other = root->mappings; p->writes && ok && other; other = other->next)
         ok = !other->writes || !overlap(&other->region, &p->region);
     if (ok) {
@@ -32,27 +32,27 @@ static bool add(ocl_mapping *p) {
         root->mappings = p;
         p->mem->maps++;
     }
-    pthread_mutex_unlock(&root->context->lock);
+    rt_lock_release(&root->context->lock);
     return ok;
 }
 
 /* Takes the last one out that gave this address; NULL: none did. */
 static ocl_mapping *take(cl_mem m, const void *address) {
     cl_mem root = ocl_root(m);
-    pthread_mutex_lock(&root->context->lock);
+    rt_lock_take(&root->context->lock);
     ocl_mapping **at = &root->mappings, *p;
     while ((p = *at) && (p->mem != m || p->region.bytes != address)) at = &p->next;
     if (p) {
         *at = p->next;
         m->maps--;
     }
-    pthread_mutex_unlock(&root->context->lock);
+    rt_lock_release(&root->context->lock);
     return p;
 }
 
 void ocl_forget_mappings(cl_mem m) {
     cl_mem root = ocl_root(m);
-    pthread_mutex_lock(&root->context->lock);
+    rt_lock_take(&root->context->lock);
     for (ocl_mapping **at = &root->mappings, *p; (p = *at);) {
         if (p->mem == m) {
             *at = p->next;
@@ -61,7 +61,7 @@ void ocl_forget_mappings(cl_mem m) {
             at = &p->next;
         }
     }
-    pthread_mutex_unlock(&root->context->lock);
+    rt_lock_release(&root->context->lock);
 }
 
 /* -------------------------------------------------------------------------------------- entries */

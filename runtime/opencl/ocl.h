@@ -185,8 +185,8 @@ struct _cl_context {
     void(CL_CALLBACK *notify)(const char *info, const void *data, size_t size, void *user);
     void *notify_user;
     ocl_destructor *_Atomic destructors;
-    pthread_mutex_t lock; /* of what follows */
-    void *svm;            /* allocations (svm.c) */
+    rt_lock lock; /* of what follows */
+    void *svm;    /* allocations (svm.c) */
 };
 void ocl_retain_context(cl_context c);
 void ocl_release_context(cl_context c);
@@ -371,7 +371,7 @@ struct _cl_program {
     ocl_object object;
     cl_context context;
     ocl_origin origin;
-    pthread_mutex_t lock; /* of all that follows */
+    rt_lock lock; /* of all that follows */
     char *source;
     void *il; /* SPIR-V that the user gave */
     size_t il_size;
@@ -456,7 +456,7 @@ struct _cl_command_buffer_khr {
     ocl_properties properties;
     bool unfused;
     _Atomic ocl_form form; /* of the calls that have recorded, as far as it is known */
-    pthread_mutex_t lock;  /* of all that follows; nothing changes once it is finalized */
+    rt_lock lock;          /* of all that follows; nothing changes once it is finalized */
     bool finalized;
     cl_event *commands; /* as recorded; NULL: a barrier */
     cl_event *steps;    /* to run, one after the other: of these, or of `fusion` */

@@ -10,7 +10,7 @@ void ocl_retain_program(cl_program p) { ocl_retain(&p->object); }
 void ocl_release_program(cl_program p) {
     if (!ocl_release(&p->object)) return;
     if (p->built) ocl_release_built(p->built);
-    pthread_mutex_destroy(&p->lock);
+    rt_lock_free(&p->lock);
     ocl_release_context(p->context);
     free(p->source);
     free(p->il);
@@ -28,7 +28,7 @@ cl_program ocl_new_program(cl_context c, ocl_origin origin) {
     p->context = c;
     p->origin = origin;
     p->status = CL_BUILD_NONE;
-    pthread_mutex_init(&p->lock, NULL);
+    rt_lock_init(&p->lock, false);
     ocl_retain_context(c);
     return p;
 }
@@ -221,9 +221,9 @@ static cl_int CL_API_CALL get_program_info(cl_program p, cl_program_info what, s
                                            void *to, size_t *size) {
     const ocl_answer a = {room, to, size};
     if (!ocl_is(p, OCL_PROGRAM)) return CL_INVALID_PROGRAM;
-    pthread_mutex_lock(&p->lock);
+    rt_lock_take(&p->lock);
     cl_int result = give_info(&a, p, what);
-    pthread_mutex_unlock(&p->lock);
+    rt_lock_release(&p->lock);
     return result;
 }
 

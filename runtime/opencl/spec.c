@@ -57,9 +57,9 @@ static cl_int set_with_lock(cl_program p, cl_uint id, size_t size, const void *v
 cl_int CL_API_CALL ocl_set_spec(cl_program p, cl_uint id, size_t size, const void *value) {
     if (!ocl_is(p, OCL_PROGRAM) || p->origin != OCL_FROM_IL) return CL_INVALID_PROGRAM;
     if (!value) return CL_INVALID_VALUE;
-    pthread_mutex_lock(&p->lock);
+    rt_lock_take(&p->lock);
     cl_int result = set_with_lock(p, id, size, value);
-    pthread_mutex_unlock(&p->lock);
+    rt_lock_release(&p->lock);
     return result;
 }
 

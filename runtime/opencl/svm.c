@@ -24,17 +24,17 @@ static rt_memory *find(cl_context c, const void *byte) {
 }
 
 rt_memory ocl_find_svm(cl_context c, const void *byte) {
-    pthread_mutex_lock(&c->lock);
+    rt_lock_take(&c->lock);
     const rt_memory *found = find(c, byte);
     const rt_memory m = found ? *found : (rt_memory){NULL, 0};
-    pthread_mutex_unlock(&c->lock);
+    rt_lock_release(&c->lock);
     return m;
 }
 
 static bool add(cl_context c, const rt_memory *m) {
-    pthread_mutex_lock(&c->lock);
+    rt_lock_take(&c->lock);
     bool ok = tsearch(m, &c->svm, compare) != NULL;
-    pthread_mutex_unlock(&c->lock);
+    rt_lock_release(&c->lock);
     return ok;
 }
 
@@ -64,13 +64,13 @@ static void *CL_API_CALL allocate(cl_context c, cl_svm_mem_flags flags, size_t s
 /* What is no allocation is left alone. */
 static void CL_API_CALL release(cl_context c, void *bytes) {
     if (!ocl_is(c, OCL_CONTEXT) || !bytes) return;
-    pthread_mutex_lock(&c->lock);
+    rt_lock_take(&c->lock);
     rt_memory *m = find(c, bytes);
     if (m && m->bytes == bytes)
         tdelete(m, &c->svm, compare);
     else
         m = NULL;
-    pthread_mutex_unlock(&c->lock);
+    rt_lock_release(&c->lock);
     if (m) free_allocation(m);
 }
 

@@ -12,16 +12,16 @@
 static void speak(void *user, const spvf_message *m) {
     spvf_device *d = user;
     if (!d->message) return;
-    pthread_mutex_lock(&d->speaking);
+    rt_lock_take(&d->speaking);
     d->message(d->message_user, m);
-    pthread_mutex_unlock(&d->speaking);
+    rt_lock_release(&d->speaking);
 }
 
 void dev_print(void *user, const char *text) {
     spvf_device *d = user;
-    pthread_mutex_lock(&d->speaking);
+    rt_lock_take(&d->speaking);
     if (d->output) d->output(d->output_user, text);
-    pthread_mutex_unlock(&d->speaking);
+    rt_lock_release(&d->speaking);
 }
 
 void dev_context(spvf_device *d, spvf_context *out) {
@@ -29,10 +29,17 @@ void dev_context(spvf_device *d, spvf_context *out) {
     rt_context_init(out, &o);
 }
 
+static void say_lost(void *arg) {
+    const spvf_device *d = arg;
+    rt_throw((spvf_context *)(uintptr_t)&d->context, IR_ERR_DEVICE,
+             "another thread was at work with this device when the process was forked: the child "
+             "has to open its own");
+}
+
 spvf_status dev_run(spvf_device *d, void (*body)(void *arg), void *arg) {
-    pthread_mutex_lock(&d->lock);
-    spvf_status status = rt_guard(&d->context, body, arg);
-    pthread_mutex_unlock(&d->lock);
+    d->lost |= !rt_lock_take(&d->lock);
+    spvf_status status = rt_guard(&d->context, d->lost ? say_lost : body, d->lost ? d : arg);
+    rt_lock_release(&d->lock);
     return status;
 }
 
@@ -66,28 +73,20 @@ void dev_release(spvf_device *d) {
         spvf_module_destroy(p->module);
         free(p);
     }
-    pthread_mutex_destroy(&d->lock);
+    rt_lock_free(&d->lock);
     fus_domain_free(&d->own);
-    pthread_mutex_destroy(&d->speaking);
+    rt_lock_free(&d->speaking);
     free(d);
-}
-
-void dev_init_lock(pthread_mutex_t *m) {
-    pthread_mutexattr_t a;
-    pthread_mutexattr_init(&a);
-    pthread_mutexattr_settype(&a, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(m, &a);
-    pthread_mutexattr_destroy(&a);
 }
 
 static spvf_device *new_device(const spvf_context *context) {
     spvf_device *d = calloc(1, sizeof *d);
     if (!d) return NULL;
     atomic_init(&d->refs, 1);
-    pthread_mutex_init(&d->lock, NULL);
+    rt_lock_init(&d->lock, false);
     fus_domain_init(&d->own);
     d->fusing = &d->own;
-    dev_init_lock(&d->speaking);
+    rt_lock_init(&d->speaking, true);
     d->message = context->message;
     d->message_user = context->message_user;
     dev_context(d, &d->context);
@@ -126,10 +125,10 @@ spvf_status spvf_device_open(spvf_context *context, const char *name, spvf_devic
 void spvf_device_on_print(spvf_device *d, void (*output)(void *user, const char *text),
                           void *user) {
     if (!d) return;
-    pthread_mutex_lock(&d->speaking);
+    rt_lock_take(&d->speaking);
     d->output = output;
     d->output_user = user;
-    pthread_mutex_unlock(&d->speaking);
+    rt_lock_release(&d->speaking);
 }
 
 void spvf_device_destroy(spvf_device *d) {
@@ -181,9 +180,9 @@ static void unbuild(spvf_program *p) {
 void prog_release(spvf_program *p) {
     if (atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) != 1) return;
     spvf_device *d = p->device;
-    pthread_mutex_lock(&d->lock);
+    rt_lock_take(&d->lock);
     unbuild(p);
-    pthread_mutex_unlock(&d->lock);
+    rt_lock_release(&d->lock);
     dev_release(d);
 }
 

@@ -91,9 +91,30 @@ static void unblock(rt_event *e, bool failed) {
     e->waiting = NULL;
 }
 
-/* With the lock held, which is let go; the callbacks are those of the end. */
+static void become_live(rt_event *e) {
+    rt_scheduler *s = e->scheduler;
+    e->live_after = s->live;
+    if (s->live) s->live->live_before = e;
+    s->live = e;
+}
+
+static void leave_live(rt_event *e) {
+    rt_scheduler *s = e->scheduler;
+    if (!e->live_before && s->live != e) return; /* a user event */
+    *(e->live_before ? &e->live_before->live_after : &s->live) = e->live_after;
+    if (e->live_after) e->live_after->live_before = e->live_before;
+    e->live_before = e->live_after = NULL;
+}
+
+/* With the lock held, which is let go; the callbacks are those of the end.  It may have been given
+ * up: the command itself has forked, and goes on in the child. */
 static void finish(rt_event *e, int32_t status) {
     rt_scheduler *s = e->scheduler;
+    if (rt_event_now(e) <= RT_COMPLETE) {
+        pthread_mutex_unlock(&s->lock);
+        return;
+    }
+    leave_live(e);
     rt_callback *due = change_status(e, status);
     unblock(e, status < 0);
     if (e->queue) rt_queue_remove(e->queue, e);
@@ -116,6 +137,14 @@ void rt_event_execute(rt_event *e) {
     pthread_mutex_lock(&s->lock);
     finish(e, status);
     rt_event_release(e);
+}
+
+void rt_event_give_up(rt_event *e) {
+    leave_live(e);
+    change_status(e, e->why_not);
+    e->waiting = NULL;
+    e->callbacks = NULL;
+    if (e->queue) rt_queue_remove(e->queue, e);
 }
 
 /* Whoever has waited, or a callback, may give back the last reference while there are callbacks to
@@ -155,6 +184,7 @@ bool rt_event_submit(rt_event *e, const rt_blocker *blockers, uint32_t n) {
     rt_callback *due = change_status(e, RT_SUBMITTED);
     assert(!due && "nobody knows it yet");
     (void)due;
+    become_live(e);
     if (e->blockers == 0) rt_scheduler_add(e->scheduler, e);
     return true;
 }

@@ -14,11 +14,11 @@
 /* ------------------------------------------------------------------------------------ the locks */
 
 void fus_domain_init(fus_domain *f) {
-    dev_init_lock(&f->lock);
+    rt_lock_init(&f->lock, true);
     f->queues = 0;
 }
 
-void fus_domain_free(fus_domain *f) { pthread_mutex_destroy(&f->lock); }
+void fus_domain_free(fus_domain *f) { rt_lock_free(&f->lock); }
 
 static fus_domain host;
 
@@ -30,9 +30,9 @@ fus_domain *fus_host_domain(void) {
     return &host;
 }
 
-void fus_begin(spvf_device *d) { pthread_mutex_lock(&d->fusing->lock); }
+void fus_begin(spvf_device *d) { rt_lock_take(&d->fusing->lock); }
 
-void fus_end(spvf_device *d) { pthread_mutex_unlock(&d->fusing->lock); }
+void fus_end(spvf_device *d) { rt_lock_release(&d->fusing->lock); }
 
 /* --------------------------------------------------------------------------------------- ending */
 

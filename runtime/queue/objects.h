@@ -19,8 +19,8 @@
 /* Queues that are fusing and may need each other: those of one device, or of all that work in the
  * memory of this process. */
 typedef struct {
-    pthread_mutex_t lock; /* recursive */
-    uint32_t queues;      /* that are fusing */
+    rt_lock lock;    /* recursive */
+    uint32_t queues; /* that are fusing */
 } fus_domain;
 void fus_domain_init(fus_domain *f);
 void fus_domain_free(fus_domain *f);
@@ -30,13 +30,14 @@ fus_domain *fus_host_domain(void);
 struct spvf_device {
     _Atomic uint32_t refs;
     /* The rest of a device is for one thread at a time, but launches on device cpu. */
-    pthread_mutex_t lock;
+    rt_lock lock;
     spvf_context context; /* its own: messages go where those of the first one went */
     rt_device *base;
     const cpu_machine *machine; /* NULL: not device cpu */
     spvf_program *ended;        /* programs that the device may not be without */
     fus_domain own, *fusing;    /* its own, or that of the host */
-    pthread_mutex_t speaking;   /* recursive: one message at a time, or one amid another */
+    bool lost;                  /* it was half changed when the process was forked */
+    rt_lock speaking;           /* recursive: one message at a time, or one amid another */
     void (*message)(void *user, const spvf_message *message);
     void *message_user;
     void (*output)(void *user, const char *text); /* printf of kernels, or NULL */
@@ -51,7 +52,6 @@ void dev_print(void *user, const char *text);
 /* Was their size set?  Otherwise says that it was not. */
 bool dev_are_options(spvf_device *d, const char *call, const void *options);
 /* A lock that the thread which holds it may take again. */
-void dev_init_lock(pthread_mutex_t *m);
 /* A context for this thread, whose messages are the device's. */
 void dev_context(spvf_device *d, spvf_context *out);
 /* Says what is wrong with the arguments of a call; the device may be NULL: nobody hears it.  Gives

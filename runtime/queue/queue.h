@@ -14,7 +14,8 @@
 #ifndef SPVFUSE_RUNTIME_QUEUE_H
 #define SPVFUSE_RUNTIME_QUEUE_H
 
-#include <pthread.h>
+#include "runtime/lock.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,9 +56,10 @@ struct rt_event {
     rt_edge *edges;    /* room for what it waits for */
     rt_edge *waiting;  /* who waits for it */
     rt_callback *callbacks;
-    rt_event *next;          /* that is ready */
-    rt_event *older, *newer; /* of its queue, not ended */
-    uint64_t number;         /* in its queue */
+    rt_event *next;                     /* that is ready */
+    rt_event *older, *newer;            /* of its queue, not ended */
+    rt_event *live_before, *live_after; /* of the scheduler, submitted and not ended */
+    uint64_t number;                    /* in its queue */
 };
 
 /* With one reference.  A user event has no command and ends by rt_event_end. */
@@ -92,6 +94,7 @@ struct rt_scheduler {
     pthread_mutex_t lock; /* of all events and queues */
     pthread_cond_t work, done;
     rt_event *first, *last; /* ready */
+    rt_event *live;         /* submitted and not ended; the last one comes first */
     unsigned idle, started;
     unsigned waiting, blocked; /* threads that wait; workers among them */
     rt_worker *workers;        /* the threads that were started and are there */
@@ -106,6 +109,12 @@ void rt_scheduler_add(rt_scheduler *s, rt_event *e);
  * far as its place in the queue tells (event NULL: any of the queue), or returns when something has
  * happened. */
 void rt_scheduler_wait(rt_scheduler *s, const rt_queue *queue, const rt_event *event);
+/* Around a fork: no event changes meanwhile; what has not ended has failed in the child. */
+void rt_scheduler_before_fork(void);
+void rt_scheduler_after_fork(bool in_child);
+/* With the lock held, in a child: who runs it, or waits for it, is not there.  What it uses stays
+ * as it is, and nobody is notified. (event.c) */
+void rt_event_give_up(rt_event *e);
 /* Runs what a ready event has to run, and ends it. (event.c) */
 void rt_event_execute(rt_event *e);
 

@@ -3,26 +3,27 @@
  * Few: a command that needs many processors takes them from the pool.  A thread is started when a
  * command is ready and no thread is idle.  One that waits itself, in a function of the user, does
  * not count: what it waits for may need a thread, and there is one more until it goes on.  After
- * fork the child has none; whoever waits there runs what is ready.
+ * fork the child has none, and what had not ended then has failed there; its threads are started
+ * as they are needed.  When the program ends, threads that are idle end before it.
  */
 #include "runtime/queue/queue.h"
 
 #include <signal.h>
-#include <unistd.h>
 
 enum { MOST_THREADS = 4, STACK = 8 << 20 };
 
 static struct {
     rt_scheduler scheduler;
     pthread_once_t once;
-    pid_t owner;
+    bool begun, ending;
 } process = {.once = PTHREAD_ONCE_INIT};
 
 static void begin(void) {
     pthread_mutex_init(&process.scheduler.lock, NULL);
     pthread_cond_init(&process.scheduler.work, NULL);
     pthread_cond_init(&process.scheduler.done, NULL);
-    process.owner = getpid();
+    process.begun = true;
+    rt_forks();
 }
 
 rt_scheduler *rt_scheduler_get(void) {
@@ -34,6 +35,7 @@ rt_scheduler *rt_scheduler_get(void) {
  * there may be none, when it is looked at first. */
 struct rt_worker {
     pthread_t thread;
+    bool idle, joined; /* joined: somebody waits for its end */
     rt_worker *next;
 };
 
@@ -77,7 +79,7 @@ static void run_one(rt_scheduler *s, rt_event *e) {
 }
 
 void rt_scheduler_wait(rt_scheduler *s, const rt_queue *queue, const rt_event *event) {
-    bool alone = s->started == 0 || process.owner != getpid();
+    bool alone = s->started == 0 || process.ending;
     rt_event *e = take(s, alone, queue, event);
     if (e) {
         run_one(s, e);
@@ -104,16 +106,19 @@ static void forget(rt_scheduler *s, const rt_worker *w) {
 static void *work(void *arg) {
     rt_scheduler *s = arg;
     pthread_mutex_lock(&s->lock);
-    rt_worker me = {pthread_self(), s->workers};
+    rt_worker me = {.thread = pthread_self(), .next = s->workers};
     s->workers = &me;
     for (;;) {
         for (rt_event *e; (e = take(s, true, NULL, NULL));) run_one(s, e);
-        if (are_too_many(s)) break;
+        if (are_too_many(s) || process.ending) break;
         s->idle++;
+        me.idle = true;
         pthread_cond_wait(&s->work, &s->lock);
+        me.idle = false;
         s->idle--;
     }
     forget(s, &me);
+    if (!me.joined) pthread_detach(me.thread);
     pthread_mutex_unlock(&s->lock);
     return NULL;
 }
@@ -122,10 +127,9 @@ static void start_thread(rt_scheduler *s) {
     pthread_t thread;
     pthread_attr_t attr;
     sigset_t all, before;
-    if (s->started - s->blocked >= MOST_THREADS || process.owner != getpid()) return;
+    if (s->started - s->blocked >= MOST_THREADS || process.ending) return;
     if (pthread_attr_init(&attr) != 0) return;
     pthread_attr_setstacksize(&attr, STACK);
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     sigfillset(&all); /* signals of the program are for its own threads */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     s->started += pthread_create(&thread, &attr, work, s) == 0;
@@ -142,4 +146,47 @@ void rt_scheduler_add(rt_scheduler *s, rt_event *e) {
     else
         start_thread(s);
     if (s->waiting) pthread_cond_broadcast(&s->done); /* somebody may want to run it */
+}
+
+/* ------------------------------------------------------------------------------------------ ends */
+
+/* Those that run a command are not waited for: it may never end. */
+__attribute__((destructor)) static void end_idle_threads(void) {
+    enum { MOST = 64 };
+    rt_scheduler *s = &process.scheduler;
+    pthread_t list[MOST];
+    unsigned n = 0;
+    if (!process.begun) return;
+    pthread_mutex_lock(&s->lock);
+    process.ending = true;
+    for (rt_worker *w = s->workers; w && n < MOST; w = w->next) {
+        if (!w->idle) continue;
+        w->joined = true;
+        list[n++] = w->thread;
+    }
+    pthread_cond_broadcast(&s->work);
+    pthread_mutex_unlock(&s->lock);
+    while (n--) pthread_join(list[n], NULL);
+}
+
+void rt_scheduler_before_fork(void) { pthread_mutex_lock(&rt_scheduler_get()->lock); }
+
+/* No command runs in the child, and nobody waits. */
+static void forget_threads(rt_scheduler *s) {
+    s->idle = s->started = s->waiting = s->blocked = 0;
+    s->workers = NULL;
+    s->first = s->last = NULL;
+    pthread_cond_init(&s->work, NULL);
+    pthread_cond_init(&s->done, NULL);
+}
+
+void rt_scheduler_after_fork(bool in_child) {
+    rt_scheduler *s = &process.scheduler;
+    if (in_child) {
+        forget_threads(s);
+        while (s->live) rt_event_give_up(s->live);
+        pthread_mutex_init(&s->lock, NULL);
+    } else {
+        pthread_mutex_unlock(&s->lock);
+    }
 }

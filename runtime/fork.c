@@ -1,0 +1,40 @@
+/* fork.c — what a fork leaves whole.
+ *
+ * The locks of the process, which any call may need, are had by the thread that forks: so nothing
+ * that they are for is half changed in the child.  There the threads of the library are gone.  The
+ * scheduler gives up what had not ended, and both it and the pool start threads of their own when
+ * they need some.  Locks of objects are looked at when they are taken (lock.h).
+ *
+ * The order of the locks is that in which the library takes them where it has two.
+ */
+#include "runtime/native.h"
+#include "runtime/queue/queue.h"
+
+static _Atomic uint32_t forks;
+
+static void before(void) {
+    rt_scheduler_before_fork();
+    rt_pool_before_fork();
+    rt_code_before_fork();
+}
+
+static void in_parent(void) {
+    rt_code_after_fork(false);
+    rt_pool_after_fork(false);
+    rt_scheduler_after_fork(false);
+}
+
+static void in_child(void) {
+    forks++;
+    rt_code_after_fork(true);
+    rt_pool_after_fork(true);
+    rt_scheduler_after_fork(true);
+}
+
+static void watch(void) { pthread_atfork(before, in_parent, in_child); }
+
+uint32_t rt_forks(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch);
+    return atomic_load_explicit(&forks, memory_order_relaxed);
+}

@@ -1,0 +1,65 @@
+/* lock.c — locks that survive a fork: see lock.h. */
+#include "runtime/lock.h"
+
+static void init_mutex(rt_lock *l) {
+    pthread_mutexattr_t a;
+    pthread_mutexattr_init(&a);
+    if (l->recursive) pthread_mutexattr_settype(&a, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&l->mutex, &a);
+    pthread_mutexattr_destroy(&a);
+}
+
+void rt_lock_init(rt_lock *l, bool recursive) {
+    *l = (rt_lock){.recursive = recursive, .forks = rt_forks()};
+    init_mutex(l);
+}
+
+void rt_lock_free(rt_lock *l) {
+    if (l->forks == rt_forks()) pthread_mutex_destroy(&l->mutex);
+}
+
+/* One thread after the other: the first one finds the lock of a process before. */
+static bool renew(rt_lock *l) {
+    static pthread_mutex_t renewing = PTHREAD_MUTEX_INITIALIZER;
+    bool lost = false;
+    pthread_mutex_lock(&renewing);
+    if (l->forks != rt_forks()) {
+        lost = l->users != 0;
+        l->users = l->depth = 0;
+        init_mutex(l);
+        atomic_store_explicit(&l->forks, rt_forks(), memory_order_release);
+    }
+    pthread_mutex_unlock(&renewing);
+    return lost;
+}
+
+static bool is_of_parent(rt_lock *l) {
+    return atomic_load_explicit(&l->forks, memory_order_acquire) != rt_forks();
+}
+
+bool rt_lock_take(rt_lock *l) {
+    bool lost = is_of_parent(l) && renew(l);
+    atomic_fetch_add_explicit(&l->users, 1, memory_order_relaxed);
+    pthread_mutex_lock(&l->mutex);
+    l->depth++;
+    return !lost;
+}
+
+/* A thread that forks while it has a lock does not have it in the child. */
+void rt_lock_release(rt_lock *l) {
+    if (is_of_parent(l)) renew(l);
+    if (!l->depth) return;
+    l->depth--;
+    pthread_mutex_unlock(&l->mutex);
+    atomic_fetch_sub_explicit(&l->users, 1, memory_order_relaxed);
+}
+
+void rt_lock_wait(rt_lock *l, pthread_cond_t *c) {
+    l->depth--;
+    pthread_cond_wait(c, &l->mutex);
+    l->depth++;
+}
+
+void rt_cond_free(pthread_cond_t *c) {
+    if (rt_forks() == 0) pthread_cond_destroy(c);
+}

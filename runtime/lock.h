@@ -1,0 +1,39 @@
+/* lock.h — locks that survive a fork.
+ *
+ * A child has one thread, the one that forked; what another thread had locked stays locked there
+ * for ever.  So the first one that takes a lock in a child makes it anew.  When it was in use in the
+ * parent, that one learns so, since what it is for may be half changed.
+ *
+ * The few locks of the whole process (fork.c lists them) are held while it forks instead.
+ */
+#ifndef SPVFUSE_RUNTIME_LOCK_H
+#define SPVFUSE_RUNTIME_LOCK_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct {
+    pthread_mutex_t mutex;
+    _Atomic uint32_t forks; /* rt_forks() of the process that it is made for */
+    _Atomic uint32_t users; /* threads that have it, or want it */
+    uint32_t depth;
+    bool recursive;
+} rt_lock;
+
+void rt_lock_init(rt_lock *l, bool recursive);
+void rt_lock_free(rt_lock *l);
+/* False: in the parent it was in use by another thread; only one caller is told. */
+bool rt_lock_take(rt_lock *l);
+void rt_lock_release(rt_lock *l);
+/* The lock, had once, is let go while its holder waits. */
+void rt_lock_wait(rt_lock *l, pthread_cond_t *c);
+/* Nobody waits in this process; those of others that did when it was forked do not count. */
+void rt_cond_free(pthread_cond_t *c);
+
+/* How often this process and those before it have forked, since somebody has asked first (fork.c).
+ */
+uint32_t rt_forks(void);
+
+#endif

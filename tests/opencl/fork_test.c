@@ -1,0 +1,116 @@
+/* fork_test.c — a program that uses OpenCL forks: the child goes on with what it has, or is told
+ * why not.  Each child has a time limit; one that hangs is ended by a signal. */
+#include "tests/opencl/opencl.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+
+enum { LIMIT = 20, FORKS = 40, COUNT = 4096 };
+
+TestSuite(fork, .init = begin_opencl, .fini = end_opencl);
+
+static const char *const source =
+    "kernel void add(global int *to, global const int *from, int n) {\n"
+    "    size_t i = get_global_id(0);\n"
+    "    to[i] = from[i] + n;\n"
+    "}\n";
+
+typedef struct {
+    cl_program program;
+    cl_mem from, to;
+    _Atomic bool stop;
+} state;
+
+static void make(state *s) {
+    cl_int zeros[COUNT] = {0};
+    *s = (state){.stop = false};
+    s->program = MAKE(
+        clCreateProgramWithSource(ocl.context, 1, (const char **)(uintptr_t)&source, NULL, &error));
+    SUCCEEDS(clBuildProgram(s->program, 0, NULL, NULL, NULL, NULL));
+    s->from = MAKE(clCreateBuffer(ocl.context, CL_MEM_COPY_HOST_PTR, sizeof zeros, zeros, &error));
+    s->to = MAKE(clCreateBuffer(ocl.context, 0, sizeof zeros, NULL, &error));
+}
+
+static void give_back(const state *s) {
+    clReleaseMemObject(s->from);
+    clReleaseMemObject(s->to);
+    clReleaseProgram(s->program);
+}
+
+static cl_int launch(const state *s, cl_command_queue q, cl_mem to, cl_int n) {
+    const size_t items = COUNT;
+    cl_int status;
+    cl_kernel k = clCreateKernel(s->program, "add", &status);
+    if (status) return status;
+    clSetKernelArg(k, 0, sizeof to, &to);
+    clSetKernelArg(k, 1, sizeof s->from, &s->from);
+    clSetKernelArg(k, 2, sizeof n, &n);
+    status = clEnqueueNDRangeKernel(q, k, 1, NULL, &items, NULL, 0, NULL, NULL);
+    clReleaseKernel(k);
+    return status;
+}
+
+static bool adds(const state *s, cl_command_queue q, cl_mem to, cl_int n) {
+    cl_int back[COUNT];
+    if (launch(s, q, to, n) || clEnqueueReadBuffer(q, to, CL_TRUE, 0, sizeof back, back, 0, 0, 0))
+        return false;
+    for (int k = 0; k < COUNT; k++)
+        if (back[k] != n) return false;
+    return true;
+}
+
+/* On the queue that it has, and on one of its own. */
+static bool goes_on(const state *s) {
+    cl_int status;
+    clFinish(ocl.queue);
+    cl_mem to = clCreateBuffer(ocl.context, 0, COUNT * sizeof(cl_int), NULL, &status);
+    cl_command_queue q = clCreateCommandQueueWithProperties(ocl.context, ocl.device, NULL, &status);
+    bool ok = !status && adds(s, q, to, 5) && adds(s, ocl.queue, to, 7);
+    return ok && !clReleaseCommandQueue(q) && !clReleaseMemObject(to);
+}
+
+static bool goes_on_in_child(const state *s) {
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGALRM, SIG_DFL);
+        alarm(LIMIT);
+        _exit(goes_on(s) ? 0 : 1);
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+Test(fork, a_child_of_an_idle_process_goes_on) {
+    state s;
+    make(&s);
+    cr_expect(goes_on_in_child(&s), "nothing was launched before");
+    cr_expect(adds(&s, ocl.queue, s.to, 3));
+    cr_expect(goes_on_in_child(&s));
+    cr_expect(adds(&s, ocl.queue, s.to, 4));
+    give_back(&s);
+}
+
+static void *launch_always(void *arg) {
+    state *s = arg;
+    for (int n = 0; !s->stop; n++) {
+        launch(s, ocl.queue, s->to, n);
+        if (n % 16 == 0) clFinish(ocl.queue);
+    }
+    return NULL;
+}
+
+Test(fork, a_child_of_a_busy_process_goes_on) {
+    state s;
+    pthread_t thread;
+    int ended = 0;
+    make(&s);
+    cr_assert_eq(pthread_create(&thread, NULL, launch_always, &s), 0);
+    for (int n = 0; n < FORKS; n++) ended += goes_on_in_child(&s);
+    s.stop = true;
+    pthread_join(thread, NULL);
+    cr_expect_eq(ended, FORKS);
+    SUCCEEDS(clFinish(ocl.queue));
+    give_back(&s);
+}

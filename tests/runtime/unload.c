@@ -1,0 +1,79 @@
+/* unload.c LIBRARY — opens the library, launches on a queue, gives everything back and closes the
+ * library, many times; then its threads have time to do harm.  Run as it is, and under valgrind,
+ * which is to find nothing lost. */
+#include "runtime/spvfuse_queue.h"
+#include "tests/runtime/add_kernel.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { ROUNDS = 10, COUNT = 1 << 16, PAUSE_NS = 20000000 };
+
+static const char text[] = "target 64\n" ADD_KERNEL;
+static int32_t from[COUNT], to[COUNT];
+
+/* The function of that name, as p_NAME; ISO C has no cast. */
+#define FIND(name)                                                                                 \
+    __typeof__(name) *p_##name;                                                                    \
+    void *at_##name = dlsym(library, #name);                                                       \
+    if (!at_##name) return false;                                                                  \
+    memcpy(&p_##name, &at_##name, sizeof at_##name)
+
+static bool use(void *library) {
+    FIND(spvf_context_create);
+    FIND(spvf_context_destroy);
+    FIND(spvf_module_load);
+    FIND(spvf_module_destroy);
+    FIND(spvf_device_open);
+    FIND(spvf_device_destroy);
+    FIND(spvf_program_create);
+    FIND(spvf_program_destroy);
+    FIND(spvf_buffer_create);
+    FIND(spvf_buffer_destroy);
+    FIND(spvf_queue_create);
+    FIND(spvf_queue_destroy);
+    FIND(spvf_queue_launch);
+    FIND(spvf_queue_finish);
+    spvf_context *c;
+    spvf_module *m;
+    spvf_device *d;
+    spvf_program *p;
+    spvf_buffer *b[2];
+    spvf_queue *q;
+    int32_t k = 5;
+    bool ok = !p_spvf_context_create(NULL, &c) &&
+              !p_spvf_module_load(c, "k", text, sizeof text - 1, NULL, &m) &&
+              !p_spvf_device_open(c, "cpu", &d) && !p_spvf_program_create(d, m, &p) &&
+              !p_spvf_buffer_create(d, sizeof to, to, SPVF_USE_HOST, &b[0]) &&
+              !p_spvf_buffer_create(d, sizeof from, from, SPVF_USE_HOST, &b[1]) &&
+              !p_spvf_queue_create(d, NULL, &q);
+    if (!ok) return false;
+    const spvf_argument args[] = {
+        {.buffer = b[0]}, {.buffer = b[1]}, {.bytes = &k, .size = sizeof k}};
+    const spvf_launch what = {.program = p,
+                              .kernel = "add",
+                              .range = {.dims = 1, .global = {COUNT}},
+                              .args = args,
+                              .arg_count = 3};
+    for (int n = 0; n < ROUNDS; n++) ok &= !p_spvf_queue_launch(q, &what, NULL, NULL);
+    ok &= !p_spvf_queue_finish(q) && to[COUNT - 1] == 5;
+    p_spvf_queue_destroy(q);
+    p_spvf_buffer_destroy(b[0]);
+    p_spvf_buffer_destroy(b[1]);
+    p_spvf_program_destroy(p);
+    p_spvf_device_destroy(d);
+    p_spvf_module_destroy(m);
+    p_spvf_context_destroy(c);
+    return ok;
+}
+
+int main(int argc, char **argv) {
+    for (int n = 0; argc == 2 && n < ROUNDS; n++) {
+        void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+        if (!library || !use(library) || dlclose(library) != 0) return 1;
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+    }
+    return argc != 2;
+}
