@@ -33,6 +33,7 @@ suite libclc sh tests/libclc.sh "$release"
 suite math-ulp "$release/tests/codegen/math/ulp" 40000
 suite math-ulp-interpreted "$release/tests/codegen/math/ulp" -i 700
 suite writer sh tests/codegen/spirv/run.sh "$release"
+suite reader-plans sh tests/frontend/run.sh "$release"
 suite docs sh tests/docs.sh "$release"
 suite shapes sh tests/fused/shapes.sh "$release"
 suite command sh tests/runtime/command.sh "$release"

@@ -51,7 +51,6 @@ spvf_status dev_run(spvf_device *d, void (*body)(void *arg), void *arg);
 void dev_print(void *user, const char *text);
 /* Was their size set?  Otherwise says that it was not. */
 bool dev_are_options(spvf_device *d, const char *call, const void *options);
-/* A lock that the thread which holds it may take again. */
 /* A context for this thread, whose messages are the device's. */
 void dev_context(spvf_device *d, spvf_context *out);
 /* Says what is wrong with the arguments of a call; the device may be NULL: nobody hears it.  Gives

@@ -3,8 +3,8 @@
  *   errors TESTS/FRONTEND WORK-FOLDER
  *
  *   errors/     not to be parsed: `; error: TEXT` on the first line is the one error
- *   malformed/  parts that cannot be read: `; malformed: TEXT` is the warning, `; refused: TEXT` why
- *               a function became a declaration, if one needs that part
+ *   malformed/  parts that cannot be read: `; malformed: TEXT` is the warning, `; refused: TEXT`
+ *               why a function became a declaration, if one needs that part
  *   lenient/    sloppy but accepted: `; warning: TEXT` lines are the warnings, all of them
  *   refused/    `; refused: TEXT` is why a function became a declaration
  *   read/       `; ir: LINE` lines stand, in this order, in the printed module; no warnings

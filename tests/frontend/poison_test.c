@@ -11,7 +11,7 @@ enum { VOID = 1, FN, U32, U64, F32, BOOL, P_F32, P_LOCAL, PRIVATE, ONE, HALF, MI
 enum { BAD = 50, USES = 60, CALLS, HELPS, GOOD, FIRST_FREE = 70, BOUND = 200 };
 static uint32_t next_id;
 
-/* -------------------------------------------------------------------------------------- the rows */
+/* ------------------------------------------------------------------------------------- the rows */
 
 typedef enum { USE_TYPE, USE_VALUE, USE_POINTER, USE_SET, USE_SIGNATURE } use_kind;
 
@@ -204,7 +204,7 @@ static const row rows[] = {
     {"instruction set without end", USE_SET, open_set, nothing},
 };
 
-/* ------------------------------------------------------------------------------------ the module */
+/* ----------------------------------------------------------------------------------- the module */
 
 static void use(const row *r) {
     switch (r->use) {
@@ -257,7 +257,7 @@ static void build(const row *r) {
     function(CALLS, NULL, HELPS);
 }
 
-/* --------------------------------------------------------------------------------------- reading */
+/* -------------------------------------------------------------------------------------- reading */
 
 static char said[512];
 
