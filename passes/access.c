@@ -5,7 +5,8 @@
  * and whether every item gets there.  The address is followed through offsets and casts; one that
  * comes from a phi, a select, memory or an integer has no object, and may be anywhere.
  *
- * An item gets to a block for certain when the block dominates every way out of the kernel.
+ * An item gets to a block for certain when the block dominates every way out of the kernel.  Behind
+ * a branch that numbers known at launch decide, nothing counts that the branch does not lead to.
  */
 #include "passes/analysis.h"
 
@@ -124,13 +125,38 @@ static void collect(collector *c, const ir_inst *i) {
     }
 }
 
+/* Can control take the edge, as far as it is known at launch? */
+static bool may_take(const pass_launch *l, const ir_block *b, uint32_t edge) {
+    int64_t test;
+    if (b->last->op != IR_OP_br || !pass_known_number(l, ir_arg(b->last, 0), &test)) return true;
+    return (edge == 0) == (test != 0);
+}
+
+/* By block id: can an item get there? */
+static const bool *find_reached(const pass_launch *l, ir_arena *a) {
+    bool *reached = ir_new_array(a, bool, l->kernel->next_block);
+    ir_vec(ir_block *) ahead = {0};
+    *ir_push(a, &ahead) = l->kernel->first;
+    while (ahead.n) {
+        ir_block *b = ahead.data[--ahead.n];
+        if (reached[b->id]) continue;
+        reached[b->id] = true;
+        for (uint32_t s = 0; s < b->nsucc; s++)
+            if (may_take(l, b, s)) *ir_push(a, &ahead) = b->succ[s];
+    }
+    return reached;
+}
+
 void pass_find_accesses(const pass_launch *l, ir_arena *a, pass_accesses *out) {
     collector c = {.launch = l, .dom = ir_dominators(l->kernel), .a = a, .out = out};
     const ir_order *order = &c.dom->order;
+    const bool *reached = find_reached(l, a);
     for (uint32_t k = 0; k < order->n; k++)
-        if (order->rpo[k]->last->op == IR_OP_ret) *ir_push(a, &c.exits) = order->rpo[k];
+        if (order->rpo[k]->last->op == IR_OP_ret && reached[order->rpo[k]->id])
+            *ir_push(a, &c.exits) = order->rpo[k];
     for (uint32_t k = 0; k < order->n; k++)
-        foreach_inst (i, order->rpo[k]) collect(&c, i);
+        for (ir_inst *i = order->rpo[k]->first; i && reached[order->rpo[k]->id]; i = i->next)
+            collect(&c, i);
 }
 
 /* ------------------------------------------------------------------------------------ questions */

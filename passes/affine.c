@@ -9,10 +9,10 @@
  *
  * A shift down by C: let 2^B divide all factors and the constant, C <= B, and g be the form divided
  * by 2^B.  The value is 2^B * u modulo 2^width with u = g modulo 2^(width - B).  If the bounds of g
- * lie within a number of width - B bits, signed for ashr, then u read as such a number is g, and the
- * shifted value is 2^(B - C) * g, without a remainder.  So an index that compilers keep in the upper
- * half of a word, and shift down as the last thing, is understood, whatever was done to it there.
- * A mask without its lowest t bits is one with them, where the form is a multiple of 2^t.
+ * lie within a number of width - B bits, signed for ashr, then u read as such a number is g, and
+ * the shifted value is 2^(B - C) * g, without a remainder.  So an index that compilers keep in the
+ * upper half of a word, and shift down as the last thing, is understood, whatever was done to it
+ * there.  A mask without its lowest t bits is one with them, where the form is a multiple of 2^t.
  *
  * Where the range is known, a linear id is written with ids, and group * local size + local id is
  * the global id less its offset, so that equal places have equal forms.

@@ -95,7 +95,7 @@ bool pass_find_sum(ir_inst *v, pass_affine *out);
 
 /* ---------------------------------------------------------------------------- bounds (bounds.c) */
 
-/* The number that v is: a constant, or a parameter or size that the launch gives. */
+/* The number that v is: a constant, a parameter or size that the launch gives, or made of those. */
 bool pass_known_number(const pass_launch *l, const ir_inst *v, int64_t *n);
 /* As pass_count_passes, with the numbers that are known at launch. (counter.c) */
 int64_t pass_count_launched(const pass_launch *l, const ir_loop *loop, const ir_block *b);

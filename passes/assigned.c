@@ -8,7 +8,11 @@
  * only, and the read is not inside.
  *
  * Memory of a group is filled by all its items together, so there the member has to run whole
- * groups, and guards must not tell items apart.
+ * groups.  Guards may tell items apart when each compares one local id with a number: those that
+ * hold let a box of items through, [first, last] in each dimension, and every group has all of
+ * them, since its local ids take all combinations of values.  If no such box is empty, what the
+ * write fills is what the items of the box fill: local ids count from first to last there.  A guard
+ * on anything else must be the same for all items of the group, and hold whenever the reader's do.
  */
 #include "passes/fuse_impl.h"
 
@@ -17,6 +21,8 @@ enum { MAX_SIDES = 512 };
 typedef struct {
     int64_t from, to;
 } interval;
+
+typedef ir_vec(interval) intervals;
 
 typedef struct {
     const pass_layout *layout;
@@ -27,6 +33,70 @@ typedef struct {
 } question;
 
 static bool is_group(const question *q) { return q->layout->basis == PASS_BY_GROUP; }
+
+/* ------------------------------------------------------------------------------ boxes of items */
+
+/* Local ids, in each dimension. */
+typedef struct {
+    int64_t first[3], last[3];
+} box;
+
+static box whole_group(const pass_range *r) {
+    box b = {{0}, {0}};
+    for (unsigned d = 0; d < 3; d++) b.last[d] = (int64_t)pass_local_size(r, d) - 1;
+    return b;
+}
+
+/* Is f local id d plus a number, and as the test sees it? */
+static bool is_local_id(const box *all, const pass_guard *g, const pass_affine *f, unsigned *d) {
+    unsigned bits = ir_bits(NULL, ir_arg(g->test, 0)->type);
+    int64_t most = bits > 62 ? INT64_MAX / 2 : (INT64_C(1) << (bits - 1)) - 1;
+    if (f->n != 1 || f->term[0].of.kind != IR_OP_local_id || f->term[0].of.value) return false;
+    *d = f->term[0].of.index;
+    return f->term[0].factor == 1 && f->constant >= 0 && f->constant <= most - all->last[*d];
+}
+
+/* Is f a number that the test sees as it is, signed or not? */
+static bool is_number(const pass_guard *g, const pass_affine *f) {
+    unsigned bits = ir_bits(NULL, ir_arg(g->test, 0)->type);
+    int64_t most = bits > 62 ? INT64_MAX / 2 : (INT64_C(1) << (bits - 1)) - 1;
+    return !f->n && f->constant >= 0 && f->constant <= most;
+}
+
+/* Leaves the items of b for which a guard holds; false: it compares something else. */
+static bool limit_box(const box *all, const pass_guard *g, box *b) {
+    unsigned d;
+    if (!g->compares) return false;
+    bool left = is_local_id(all, g, &g->left, &d) && is_number(g, &g->right);
+    if (!left && !(is_local_id(all, g, &g->right, &d) && is_number(g, &g->left))) return false;
+    const pass_affine *id = left ? &g->left : &g->right, *number = left ? &g->right : &g->left;
+    int64_t n = number->constant - id->constant, low = INT64_MIN, high = INT64_MAX;
+    bool equal = g->test->op == (g->holds ? IR_OP_eq : IR_OP_ne);
+    bool strict = g->test->op == IR_OP_slt || g->test->op == IR_OP_ult;
+    bool less = strict || g->test->op == IR_OP_sle || g->test->op == IR_OP_ule;
+    if (equal)
+        low = high = n;
+    else if (!less)
+        return false;
+    else if (left == g->holds) /* id < n, or not n < id */
+        high = n - (strict == g->holds);
+    else
+        low = n + (strict == g->holds);
+    if (low > b->first[d]) b->first[d] = low;
+    if (high < b->last[d]) b->last[d] = high;
+    return true;
+}
+
+/* The items of each group that guards of local ids let through; false: none. */
+static bool find_box(const question *q, uint32_t w, box *out) {
+    const box all = whole_group(q->sides[w].of->launch.range);
+    bool any = true;
+    *out = all;
+    for (uint32_t k = 0; k < q->guards[w].list.n; k++)
+        limit_box(&all, &q->guards[w].list.data[k], out);
+    for (unsigned d = 0; d < 3; d++) any &= out->first[d] <= out->last[d];
+    return any;
+}
 
 /* --------------------------------------------------------------------------------------- filled */
 
@@ -62,22 +132,35 @@ static uint32_t least_term(const pass_affine *f, const bool *used) {
     return least;
 }
 
-/* What a write has filled before r; false: it leaves gaps. */
-static bool find_filled(const question *q, const pass_side *w, const pass_side *r, interval *out) {
-    const pass_launch *l = &w->of->launch;
-    const ir_block *at = w->access->at->block;
+/* The values that a symbol has in all the items that write. */
+static bool find_values(const question *q, const pass_side *w, const box *b, const pass_symbol *s,
+                        interval *out) {
+    if (s->kind == IR_OP_local_id && !s->value && is_group(q)) {
+        *out = (interval){b->first[s->index], b->last[s->index]};
+        return true;
+    }
+    return pass_symbol_bounds(&w->of->launch, s, w->access->at->block, &out->from, &out->to);
+}
+
+/* What a write of a part of its bytes, by the items of a box, has filled before r; false: it leaves
+ * gaps. */
+static bool find_filled(const question *q, const pass_side *w, const pass_side *r, const box *b,
+                        interval part, interval *out) {
     bool used[PASS_MAX_TERMS] = {false};
     pass_affine f;
-    int64_t low, high, reach = (int64_t)w->access->size;
+    interval of;
+    ir_i128 least, reach = part.to - part.from;
     if (!pass_find_position(q->layout, w, &f)) return false;
+    least = (ir_i128)f.constant + part.from;
     for (uint32_t k; (k = least_term(&f, used)) < f.n; used[k] = true) {
-        int64_t step = (int64_t)pass_magnitude(f.term[k].factor);
-        if (!pass_symbol_bounds(l, &f.term[k].of, at, &low, &high)) return false;
-        if (high > low && (!is_complete(q, w, r, &f.term[k].of) || step > reach)) return false;
-        reach += step * (high - low);
+        int64_t factor = f.term[k].factor, step = (int64_t)pass_magnitude(factor);
+        if (step < 0 || !find_values(q, w, b, &f.term[k].of, &of)) return false;
+        if (of.to > of.from && (!is_complete(q, w, r, &f.term[k].of) || step > reach)) return false;
+        reach += step * ((ir_i128)of.to - of.from);
+        least += (ir_i128)factor * (factor < 0 ? of.to : of.from);
+        if (reach > INT64_MAX / 2 || least > INT64_MAX / 2 || least < INT64_MIN / 2) return false;
     }
-    if (!pass_affine_bounds(l, &f, at, &low, &high)) return false;
-    *out = (interval){low, low + reach};
+    *out = (interval){(int64_t)least, (int64_t)(least + reach)};
     return true;
 }
 
@@ -99,6 +182,9 @@ static bool is_uniform_guard(const pass_guard *g) {
 static bool is_implied(const question *q, uint32_t w, uint32_t r, const pass_guard *g) {
     const pass_summary *a = q->sides[w].of, *b = q->sides[r].of;
     if (pass_is_always_true(&a->launch, g)) return true;
+    const box all = whole_group(a->launch.range);
+    box some = all;
+    if (is_group(q) && limit_box(&all, g, &some)) return true; /* the items of find_box */
     if (a->remapped || b->remapped || (is_group(q) && !is_uniform_guard(g))) return false;
     return pass_has_guard(&q->guards[r], g);
 }
@@ -149,7 +235,10 @@ static bool is_same_place(const question *q, uint32_t w, uint32_t r) {
 static bool is_same_set(const question *q, uint32_t w, uint32_t r) {
     const pass_side *x = &q->sides[w], *y = &q->sides[r];
     pass_affine a, b;
+    const box all = whole_group(x->of->launch.range);
+    box some;
     if (!is_group(q) || x->access->size < y->access->size || !is_before(q, w, r)) return false;
+    if (!find_box(q, w, &some) || memcmp(&some, &all, sizeof all) != 0) return false;
     if (!pass_find_position(q->layout, x, &a) || !pass_find_position(q->layout, y, &b))
         return false;
     for (uint32_t k = 0; k < a.n; k++)
@@ -159,13 +248,13 @@ static bool is_same_set(const question *q, uint32_t w, uint32_t r) {
 
 /* Intervals cover [from, to): each round takes what begins at or before the end of what is
  * covered. */
-static bool is_covered(const interval *by, uint32_t n, int64_t from, int64_t to) {
+static bool is_covered(const intervals *by, int64_t from, int64_t to) {
     bool moved = true;
     while (from < to && moved) {
         moved = false;
-        for (uint32_t k = 0; k < n; k++) {
-            if (by[k].from > from || by[k].to <= from) continue;
-            from = by[k].to;
+        for (uint32_t k = 0; k < by->n; k++) {
+            if (by->data[k].from > from || by->data[k].to <= from) continue;
+            from = by->data[k].to;
             moved = true;
         }
     }
@@ -176,21 +265,55 @@ static bool writes(const pass_side *s) {
     return (s->access->kind & (PASS_READS | PASS_WRITES)) == PASS_WRITES;
 }
 
+/* The bytes of an access that lanes with a bit are in, in runs; of no vector, all. */
+static void find_parts(const question *q, const pass_side *s, uint64_t lanes, intervals *out) {
+    const ir_inst *i = s->access->at;
+    unsigned n = ir_lanes(i->op == IR_OP_store ? ir_arg(i, 0)->type : i->type);
+    int64_t size = (int64_t)s->access->size / n;
+    if (lanes == UINT64_MAX) n = 1;
+    if (lanes == UINT64_MAX) size = (int64_t)s->access->size;
+    for (unsigned k = 0, end; k < n; k = end + 1) {
+        for (end = k; end < n && lanes >> end & 1;) end++;
+        if (end > k) *ir_push(q->a, out) = (interval){k * size, end * size};
+    }
+}
+
+/* Adds what a write has filled before r. */
+static void add_filled(const question *q, uint32_t w, uint32_t r, intervals *filled) {
+    intervals parts = {0};
+    interval part;
+    box some = {{0}, {0}};
+    if (!is_before(q, w, r) || (is_group(q) && !find_box(q, w, &some))) return;
+    find_parts(q, &q->sides[w], pass_changed_lanes(&q->sides[w]), &parts);
+    for (uint32_t k = 0; k < parts.n; k++)
+        if (find_filled(q, &q->sides[w], &q->sides[r], &some, parts.data[k], &part))
+            *ir_push(q->a, filled) = part;
+}
+
+static bool changes_all(const pass_side *s) {
+    uint64_t lanes = pass_changed_lanes(s);
+    return lanes == UINT64_MAX || lanes == pass_all_lanes(ir_arg(s->access->at, 0)->type);
+}
+
 static bool is_assigned(const question *q, uint32_t r) {
-    interval *filled = ir_new_array(q->a, interval, q->n);
     const pass_side *read = &q->sides[r];
-    uint32_t n = 0;
+    intervals filled = {0}, parts = {0};
     pass_affine f;
     int64_t low, high;
     for (uint32_t w = 0; w < q->n; w++) {
         if (!writes(&q->sides[w])) continue;
-        if (is_same_place(q, w, r) || is_same_set(q, w, r)) return true;
-        if (is_before(q, w, r) && find_filled(q, &q->sides[w], read, &filled[n])) n++;
+        if (changes_all(&q->sides[w]) && (is_same_place(q, w, r) || is_same_set(q, w, r)))
+            return true;
+        add_filled(q, w, r, &filled);
     }
     if (!pass_find_position(q->layout, read, &f)) return false;
     if (!pass_affine_bounds(&read->of->launch, &f, read->access->at->block, &low, &high))
         return false;
-    return is_covered(filled, n, low, high + (int64_t)read->access->size);
+    find_parts(q, read, pass_used_lanes(read), &parts);
+    bool covered = true;
+    for (uint32_t k = 0; k < parts.n; k++)
+        covered &= is_covered(&filled, low + parts.data[k].from, high + parts.data[k].to);
+    return covered;
 }
 
 const pass_side *pass_find_unassigned(const pass_layout *l, const pass_side *sides, uint32_t n,

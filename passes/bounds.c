@@ -4,7 +4,7 @@
  * values by what their operation makes of the bounds of its operands: an index that is clamped or
  * masked has ends wherever it comes from.  Guards tighten what a form of one symbol is compared
  * with on the way to a block.  A number is known when it is a constant, a parameter whose value the
- * launch gives, or a size that the range gives.
+ * launch gives, a size that the range gives, or what a few operations make of such numbers.
  *
  * A guard is an edge of a branch that every path to the block takes.  What it compares is read as a
  * form (affine.c) whose own bounds, guards aside, make it the value itself; so guards never ask
@@ -12,9 +12,10 @@
  *
  * Not here: relations between symbols.
  */
+#include "ir/eval.h"
 #include "passes/analysis.h"
 
-enum { MAX_GUARDS = 8, MAX_DOMINATORS = 64, MAX_DEPTH = 6 };
+enum { MAX_GUARDS = 8, MAX_DOMINATORS = 64, MAX_DEPTH = 6, MAX_OPERATIONS = 4 };
 
 /* -------------------------------------------------------------------------------- known numbers */
 
@@ -43,17 +44,33 @@ static bool known_leaf(const pass_launch *l, const ir_inst *v, int64_t *n) {
     return true;
 }
 
-/* Also of a leaf that is cut or extended. */
-bool pass_known_number(const pass_launch *l, const ir_inst *v, int64_t *n) {
-    const ir_module *m = l->kernel->module;
-    if (!ir_is_int(v->type) || ir_is_vector(v->type)) return false;
-    bool extends = v->op == IR_OP_zext || v->op == IR_OP_sext;
-    const ir_inst *x = extends || v->op == IR_OP_trunc ? ir_arg(v, 0) : v;
-    if (!known_leaf(l, x, n)) return false;
-    if (extends) *n = ir_sext((uint64_t)*n, ir_bits(m, x->type));
-    if (v->op == IR_OP_zext) *n = (int64_t)ir_zext((uint64_t)*n, ir_bits(m, x->type));
-    *n = ir_sext((uint64_t)*n, ir_bits(m, v->type));
+static bool known_number(const pass_launch *l, const ir_inst *v, unsigned depth, int64_t *n);
+
+/* What an operation makes of known numbers. */
+static bool known_result(const pass_launch *l, const ir_inst *v, unsigned depth, int64_t *n) {
+    uint64_t value[3], result, *args[3];
+    bool pure = ir_has_flag(v, F_PURE) && v->nargs >= 1 && v->nargs <= 3;
+    if (!pure || depth == 0) return false;
+    for (unsigned k = 0; k < v->nargs; k++) {
+        const ir_inst *x = ir_arg(v, k);
+        if (!known_number(l, x, depth - 1, n)) return false;
+        value[k] = ir_zext((uint64_t)*n, ir_bits(l->kernel->module, x->type));
+        args[k] = &value[k];
+    }
+    if (!ir_eval(l->kernel->module, v, args, &result, false)) return false;
+    *n = ir_sext(result, ir_bits(l->kernel->module, v->type));
     return true;
+}
+
+static bool known_number(const pass_launch *l, const ir_inst *v, unsigned depth, int64_t *n) {
+    if (!ir_is_int(v->type) || ir_is_vector(v->type)) return false;
+    if (!known_leaf(l, v, n) && !known_result(l, v, depth, n)) return false;
+    *n = ir_sext((uint64_t)*n, ir_bits(l->kernel->module, v->type));
+    return true;
+}
+
+bool pass_known_number(const pass_launch *l, const ir_inst *v, int64_t *n) {
+    return known_number(l, v, MAX_OPERATIONS, n);
 }
 
 /* ----------------------------------------------------------------------------------- own bounds */

@@ -53,7 +53,9 @@ typedef struct {
     pass_launch launch; /* argument numbers are those of the fused kernel */
     pass_accesses accesses;
     bool remapped;
-    uint64_t objects; /* a bit for each, by its number modulo 64; all: one is unknown */
+    bool one_group, one_item; /* the fused kernel runs as no more than that */
+    uint32_t nargs;           /* of the fused kernel */
+    uint64_t objects;         /* a bit for each, by its number modulo 64; all: one is unknown */
 } pass_summary;
 
 /* An access of a member. */
@@ -104,6 +106,12 @@ uint64_t pass_layout_bytes(const pass_layout *l);
 const pass_side *pass_find_unassigned(const pass_layout *l, const pass_side *sides, uint32_t n,
                                       ir_arena *scratch);
 
+/* Of a load, the lanes that something is made of, a bit each; the others are only stored where they
+ * were.  Of a store, the lanes that are not what was there.  UINT64_MAX: no vector. (lanes.c) */
+uint64_t pass_used_lanes(const pass_side *s);
+uint64_t pass_changed_lanes(const pass_side *s);
+uint64_t pass_all_lanes(ir_type t);
+
 /* ----------------------------------------------------------------------- promotion (promote*.c) */
 
 typedef struct {
@@ -152,7 +160,9 @@ typedef struct {
     pass_side first, second;
 } pass_dependence;
 
-/* By arguments of the fused kernel: at those that the sides go to, the worse one stays. */
+/* What is no argument has places behind those of the arguments. */
+enum { PASS_PROGRAM, PASS_ANYWHERE, PASS_OTHERS };
+/* By arguments of the fused kernel and these: at those that the sides go to, the worse one stays. */
 void pass_keep_worse(pass_dependence *by_arg, const pass_dependence *d);
 
 /* The worst dependence of b on a, which comes before it, and of each argument (pass_keep_worse). */

@@ -55,6 +55,12 @@ static const pass_range *range_of(const pass_range *own, const pass_range *fused
     return r;
 }
 
+static bool is_one_group(const pass_range *r) {
+    bool one = r->has_local;
+    for (unsigned d = 0; d < r->dims; d++) one = one && pass_local_size(r, d) >= r->global[d];
+    return one;
+}
+
 /* Members without a common bit have nothing to do with each other. */
 static uint64_t objects_of(const pass_summary *s) {
     uint64_t bits = 0;
@@ -75,6 +81,9 @@ pass_summary *pass_fuse_summaries(const pass_fuse_request *request, const pass_f
         const pass_range *own = &members[m].range, *fused = &result->range;
         ir_func *f = (ir_func *)(uintptr_t)members[m].kernel;
         all[m].remapped = !pass_same_ids(own, fused);
+        all[m].one_group = is_one_group(fused);
+        all[m].one_item = pass_range_items(fused) == 1;
+        all[m].nargs = result->nargs;
         all[m].launch = (pass_launch){.kernel = f,
                                       .range = range_of(own, fused, all[m].remapped, scratch),
                                       .argument = result->arg_of[m],
@@ -113,13 +122,14 @@ static bool is_local(const judge *j, uint32_t arg) {
     return a->kind == PASS_ARG_LOCAL || (a->state == PASS_ARG_PROMOTED && a->memory == IR_LOCAL);
 }
 
-/* Does the barrier of the request order the memory of an argument? */
+/* Does the barrier of the request order the memory of an argument, or of what is none? */
 static bool policy_orders(const judge *j, uint32_t arg) {
-    bool local = is_local(j, arg);
+    bool known = arg < j->result->nargs + PASS_ANYWHERE;
+    bool local = arg < j->result->nargs && is_local(j, arg);
     switch (j->request->barrier) {
     case PASS_BARRIER_BOTH: return true;
     case PASS_BARRIER_LOCAL: return local;
-    case PASS_BARRIER_GLOBAL: return !local;
+    case PASS_BARRIER_GLOBAL: return known && !local;
     case PASS_BARRIER_NONE: return false;
     }
     return false;
@@ -160,9 +170,9 @@ static pass_dependence find_dependence(const judge *j, uint32_t a, uint32_t b,
 }
 
 /* What the items of a work-group do to each other in memory that no barrier orders; false: nothing.
- * Local memory is always that of an argument. */
+ * What is no argument may be in any memory. */
 static bool find_unordered(const judge *j, uint32_t a, uint32_t b, pass_dependence *out) {
-    uint32_t n = j->result->nargs;
+    uint32_t n = j->result->nargs + PASS_OTHERS;
     memset(j->pair_by_arg, 0, n * sizeof *j->pair_by_arg);
     find_dependence(j, a, b, j->pair_by_arg);
     for (uint32_t k = 0; k < n; k++) {
@@ -260,8 +270,8 @@ bool pass_fuse_legal(const pass_fuse_request *request, const pass_summary *summa
                .wait = wait,
                .refused = is_refused(result)};
     j.by_gap = ir_new_array(scratch, pass_dependence, request->nmembers);
-    j.by_arg = ir_new_array(scratch, pass_dependence, result->nargs);
-    j.pair_by_arg = ir_new_array(scratch, pass_dependence, result->nargs);
+    j.by_arg = ir_new_array(scratch, pass_dependence, result->nargs + PASS_OTHERS);
+    j.pair_by_arg = ir_new_array(scratch, pass_dependence, result->nargs + PASS_OTHERS);
     bool legal = judge_all(&j);
     const pass_findings found = findings(&j);
     pass_fuse_report(&found, out, result);

@@ -15,6 +15,10 @@
  *
  * The same holds for work-groups with group ids in place of ids; local ids are then among what has
  * bounds.  By linear id, items are compared that count their dimensions in different ways.
+ *
+ * An id that has one value in an access, c, because the range has no other or guards let no other
+ * through, may have any factor there: f * id = F * id + (f - F) * c for each F.  So it takes the
+ * factor that other accesses have, and the rest goes to the constant.
  */
 #include "passes/fuse_impl.h"
 
@@ -43,14 +47,15 @@ static int64_t take_term(pass_affine *f, ir_op kind, unsigned d) {
 static void split_by_item(const pass_summary *s, based *b) {
     for (unsigned d = 0; d < 3; d++) {
         b->factor[d] = take_term(&b->rest, IR_OP_global_id, d);
+        b->first[d] = (int64_t)pass_global_offset(s->launch.range, d);
         b->size[d] = pass_global_size(s->launch.range, d);
     }
 }
 
 /* Guards may let only some of the ids through. */
-static void limit_ids(const pass_side *s, based *b) {
+static void limit_ids(const pass_side *s, ir_op kind, based *b) {
     for (unsigned d = 0; d < 3; d++) {
-        const pass_affine id = {.term = {{{IR_OP_global_id, d, NULL}, 1}}, .n = 1};
+        const pass_affine id = {.term = {{{kind, d, NULL}, 1}}, .n = 1};
         int64_t low, high;
         if (!pass_affine_bounds(&s->of->launch, &id, s->access->at->block, &low, &high)) continue;
         if (high < low) continue;
@@ -103,10 +108,13 @@ static bool split_by_basis(const pass_side *s, pass_basis basis, based *b) {
     switch (basis) {
     case PASS_BY_ITEM:
         split_by_item(s->of, b);
-        limit_ids(s, b);
+        limit_ids(s, IR_OP_global_id, b);
         return !s->of->remapped;
     case PASS_BY_LINEAR_ID: return split_by_linear_id(s->of, b);
-    case PASS_BY_GROUP: return split_by_group(s->of, b);
+    case PASS_BY_GROUP:
+        if (!split_by_group(s->of, b)) return false;
+        limit_ids(s, IR_OP_group_id, b);
+        return true;
     }
     return false;
 }
@@ -115,7 +123,9 @@ static bool split_by_basis(const pass_side *s, pass_basis basis, based *b) {
 static bool split(const pass_side *s, pass_basis basis, based *b) {
     *b = (based){.rest = s->access->offset};
     bool counted = split_by_basis(s, basis, b);
-    for (unsigned d = 0; d < 3; d++) counted &= b->size[d] <= INT64_MAX / 2;
+    for (unsigned d = 0; d < 3; d++)
+        counted = counted && b->size[d] <= INT64_MAX / 2 && b->first[d] >= 0 &&
+                  b->first[d] <= INT64_MAX / 2;
     return counted;
 }
 
@@ -132,12 +142,21 @@ static pass_affine take_arguments(pass_affine *f) {
     return taken;
 }
 
+/* Gives an id of one value the layout's factor. */
+static void change_factor(const pass_layout *l, based *b, unsigned d) {
+    int64_t less = ir_wrap_add(b->factor[d], ir_wrap_mul(l->factor[d], -1));
+    b->rest.constant = ir_wrap_add(b->rest.constant, ir_wrap_mul(less, b->first[d]));
+    b->factor[d] = l->factor[d];
+}
+
 /* The rest of an offset over the layout's ids and arguments; false: it has others. */
 static bool take_base(const pass_layout *l, const pass_side *s, pass_affine *rest) {
     based b;
     if (!split(s, l->basis, &b)) return false;
-    for (unsigned d = 0; d < 3; d++)
+    for (unsigned d = 0; d < 3; d++) {
+        if (b.size[d] == 1) change_factor(l, &b, d);
         if (b.factor[d] != l->factor[d]) return false;
+    }
     pass_affine arguments = take_arguments(&b.rest);
     *rest = b.rest;
     return pass_is_same_form(&arguments, &l->arguments);
@@ -152,15 +171,30 @@ static void widen_ids(pass_layout *l, int64_t first[3], const based *b, bool emp
     }
 }
 
-/* Takes ids and arguments from the first access; ids are those of all accesses. */
+/* Of each id, from the first access in which it has several values. */
+static bool find_factors(const pass_side *sides, uint32_t n, pass_layout *l) {
+    bool found[3] = {false};
+    based b;
+    for (uint32_t k = 0; k < n; k++) {
+        if (!split(&sides[k], l->basis, &b)) return false;
+        for (unsigned d = 0; d < 3; d++) {
+            if (found[d] || b.size[d] == 1) continue;
+            l->factor[d] = b.factor[d];
+            found[d] = true;
+        }
+    }
+    return true;
+}
+
+/* Takes arguments from the first access; ids are those of all accesses. */
 static bool find_base(const pass_side *sides, uint32_t n, pass_layout *l) {
     based b;
     pass_affine rest;
     int64_t first[3] = {0};
-    if (!split(&sides[0], l->basis, &b)) return false;
-    memcpy(l->factor, b.factor, sizeof l->factor);
+    if (!find_factors(sides, n, l) || !split(&sides[0], l->basis, &b)) return false;
     l->arguments = take_arguments(&b.rest);
-    l->origin = b.rest.constant;
+    if (!take_base(l, &sides[0], &rest)) return false;
+    l->origin = rest.constant;
     for (uint32_t k = 0; k < n; k++) {
         if (!split(&sides[k], l->basis, &b) || !take_base(l, &sides[k], &rest)) return false;
         widen_ids(l, first, &b, k == 0);

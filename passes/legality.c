@@ -8,7 +8,10 @@
  *   grid   items of different work-groups can: not fused
  *   unknown  the addresses are not understood: not fused, unless the caller knows better
  *
- * The proof is a layout (layout.c): by ids or linear id for items, by group ids for groups.
+ * The proof is a layout (layout.c): by ids or linear id for items, by group ids for groups.  Where
+ * the fused kernel runs as one work-group, it does not matter which items touch what: all are of
+ * that group, wherever addresses lead.  Images are not meant: within a kernel, no barrier makes
+ * what was written to one visible to reads of it.
  *
  * That two items at one place would have raced within a kernel alone proves nothing: when all write
  * the same value there, programs rely on it.
@@ -44,12 +47,17 @@ static bool never_meet(const pass_side *a, const pass_side *b) {
 
 static bool is_known_place(const pass_side *s) { return s->access->object && s->access->size; }
 
+/* Is it memory that a barrier orders? */
+static bool is_memory(const pass_side *s) {
+    return pass_is_accessed(s->access->at, s->access->arg);
+}
+
 static pass_dependence_kind classify(const pass_side *a, const pass_side *b) {
-    if (!is_known_place(a) || !is_known_place(b)) return PASS_DEP_UNKNOWN;
-    if (never_meet(a, b)) return PASS_DEP_NONE;
-    if (is_item_local(a, b)) return PASS_DEP_ITEM;
-    if (is_group_local(a, b)) return PASS_DEP_GROUP;
-    bool understood = pass_is_understood(a->access) && pass_is_understood(b->access);
+    bool known = is_known_place(a) && is_known_place(b), memory = is_memory(a) && is_memory(b);
+    if (known && never_meet(a, b)) return PASS_DEP_NONE;
+    if ((a->of->one_item && memory) || (known && is_item_local(a, b))) return PASS_DEP_ITEM;
+    if ((a->of->one_group && memory) || (known && is_group_local(a, b))) return PASS_DEP_GROUP;
+    bool understood = known && pass_is_understood(a->access) && pass_is_understood(b->access);
     return understood ? PASS_DEP_GRID : PASS_DEP_UNKNOWN;
 }
 
@@ -73,9 +81,10 @@ static void keep_worse(pass_dependence *worst, const pass_dependence *d) {
 void pass_keep_worse(pass_dependence *by_arg, const pass_dependence *d) {
     const pass_side *const sides[] = {&d->first, &d->second};
     for (unsigned n = 0; n < 2; n++) {
-        uint32_t arg;
-        if (pass_argument_of(&sides[n]->of->launch, sides[n]->access, &arg))
-            keep_worse(&by_arg[arg], d);
+        uint32_t arg = sides[n]->of->nargs;
+        arg += sides[n]->access->object ? PASS_PROGRAM : PASS_ANYWHERE;
+        pass_argument_of(&sides[n]->of->launch, sides[n]->access, &arg);
+        keep_worse(&by_arg[arg], d);
     }
 }
 

@@ -49,10 +49,40 @@ static unsigned any_written(pipe *p) {
     return n;
 }
 
+/* Tests that one item of a work-group passes, or almost one. */
+static void lead(pipe *p, unsigned n) {
+    static const char *const tests[] = {"eq", "eq", "eq", "ult", "slt", "ule", "ne"};
+    const char *type = pipe_chance(p, 40) ? "i32" : "i64";
+    unsigned what = pipe_below(p, 7), d = pipe_below(p, p->now->range.dims);
+    unsigned local = p->now->range.local[d];
+    unsigned limit = what < 3 ? pipe_chance(p, 90) ? pipe_below(p, local) : local : what < 5;
+    unsigned x = pipe_query(p, "local_id", d);
+    if (type[1] == '3') {
+        unsigned cut = pipe_value(p, "i32");
+        ir_putf(p->out, "trunc %%v%u\n", x);
+        x = cut;
+    }
+    unsigned c = pipe_value(p, "i1");
+    if (what == 6)
+        ir_putf(p->out, "ne %%v%u, %s %u\n  br %%v%u, past%u, put%u\nput%u:\n", x, type,
+                pipe_below(p, local), c, n, n, n);
+    else
+        ir_putf(p->out, "%s %%v%u, %s %u\n  br %%v%u, put%u, past%u\nput%u:\n", tests[what], x,
+                type, limit, c, n, n, n);
+}
+
 static void assign_once(pipe *p, unsigned to) {
     const form *f = &p->now->params[to].at;
-    unsigned v = some_value(p, NULL);
+    unsigned v = some_value(p, NULL), n = p->labels;
+    if (f->kind != SLOT) {
+        pipe_store(p, to, f, pipe_index(p, f, NULL), v);
+        return;
+    }
+    unsigned tests = p->now->range.dims > 1 && pipe_chance(p, 85) ? p->now->range.dims : 1;
+    p->labels += tests;
+    for (unsigned k = 0; k < tests; k++) lead(p, n + k);
     pipe_store(p, to, f, pipe_index(p, f, NULL), v);
+    for (unsigned k = tests; k-- > 0;) ir_putf(p->out, "  jmp past%u\npast%u:\n", n + k, n + k);
 }
 
 /* What a parameter that is only read holds at the number that a counter ended with. */
@@ -143,8 +173,18 @@ static void guarded(pipe *p) {
     unsigned n = p->labels++;
     const char *type = pipe_chance(p, 40) ? "i32" : "i64", *test = tests[pipe_below(p, 5)];
     unsigned x = pipe_element(p, &f, type), limit = pipe_below(p, p->items + 4);
+    bool known = pipe_chance(p, 20); /* the argument decides alone, or with the id */
+    if (known && pipe_chance(p, 50)) {
+        type = "i32";
+        x = pipe_value(p, "i32");
+        ir_putf(p->out, "and %%n, %u\n", (2u << pipe_below(p, 5)) - 1);
+        limit = p->now->known & ((2u << pipe_below(p, 5)) - 1);
+    }
     unsigned c = pipe_value(p, "i1");
-    ir_putf(p->out, "%s %%v%u, %s %u\n", test, x, type, limit);
+    if (known && type[1] == '3' && pipe_chance(p, 50))
+        ir_putf(p->out, "%s %%v%u, %%n\n", test, x);
+    else
+        ir_putf(p->out, "%s %%v%u, %s %u\n", test, x, type, limit);
     if (pipe_chance(p, 30))
         ir_putf(p->out, "  br %%v%u, end%u, then%u\nthen%u:\n", c, n, n, n);
     else
@@ -180,7 +220,7 @@ static bool is_line_of_groups(const range *r) { return r->dims == 1 && r->local[
 
 static form make_form(pipe *p, bool written) {
     form f = {.kind = pipe_chance(p, 40) ? OWN : (place)pipe_below(p, PLACES)};
-    if (written && f.kind >= FOLDED && !pipe_chance(p, 10)) f.kind = OWN;
+    if (written && f.kind >= FOLDED && f.kind != SLOT && !pipe_chance(p, 10)) f.kind = OWN;
     if (written && f.kind == LOADED) f.kind = OWN;
     f.number = pipe_below(p, 32);
     f.variant = pipe_below(p, 3);
@@ -191,7 +231,7 @@ static form make_form(pipe *p, bool written) {
     f.late = pipe_chance(p, 50);
     f.type = pipe_chance(p, 75) ? 0 : pipe_below(p, 4);
     if (pipe_chance(p, 15)) f.strip = 2 + pipe_below(p, 3);
-    if (f.kind == STRIDED || f.kind == JOINED || f.type >= 2) f.strip = 0;
+    if (f.kind == STRIDED || f.kind == JOINED || f.kind == SLOT || f.type >= 2) f.strip = 0;
     return f;
 }
 
@@ -211,6 +251,7 @@ static form any_form(pipe *p, unsigned buffer, bool written) {
     f.variant = (f.variant + pipe_below(p, 3)) % 3;
     if (pipe_chance(p, 8)) nearly(p, &f);
     if ((f.kind == MIRRORED || f.kind == GROUPED) && !is_line_of_groups(r)) f.kind = OWN;
+    if (f.kind == SLOT && !r->local[0]) f.kind = OWN;
     if ((f.kind == TURNED || f.kind == TILTED) && r->dims != 2) f.kind = OWN;
     return f;
 }
@@ -238,6 +279,7 @@ static void any_params(pipe *p, kernel *k) {
 static void put_kernel(pipe *p, kernel *k) {
     p->now = k;
     any_params(p, k);
+    k->known = pipe_byte(p);
     k->has_tile = is_line_of_groups(&k->range) && pipe_chance(p, 20);
     if (k->has_tile)
         ir_putf(p->out, "@tile%u: local [%u x i32] align 4\n", k->number, k->range.local[0]);
@@ -284,7 +326,16 @@ static range rows_of(pipe *p, unsigned items) {
     return r;
 }
 
+/* Work-groups of whole rows, of some, or of parts of rows. */
+static void divide_rows(pipe *p, range *r) {
+    for (unsigned d = 0; d < r->dims; d++) {
+        unsigned n = pipe_below(p, 3);
+        r->local[d] = n == 0 ? r->global[d] : n == 1 || r->global[d] % 2 ? 1 : r->global[d] / 2;
+    }
+}
+
 static range any_range(pipe *p) {
+    if (p->shape.dims && !pipe_chance(p, 12)) return p->shape;
     bool local = p->local && !pipe_chance(p, 15);
     if (pipe_chance(p, 65)) return line_of(p, p->items, local);
     if (pipe_chance(p, 40)) {
@@ -300,9 +351,14 @@ static void any_sizes(pipe *p) {
     p->items = items[pipe_below(p, 7)];
     p->local = local[pipe_below(p, 4)];
     if (p->local && p->items % p->local) p->local = 4;
+    if (pipe_chance(p, 8)) p->local = p->items;
     p->offset = pipe_below(p, 10) == 9 ? 1 + pipe_below(p, 8) : 0;
     static const unsigned calm[] = {99, 95, 90, 80, 40};
     p->calm = calm[pipe_below(p, 5)];
+    if (pipe_chance(p, 20)) {
+        p->shape = rows_of(p, p->items);
+        divide_rows(p, &p->shape);
+    }
     p->parts = pipe_chance(p, 30) ? 40 : 0;
     p->buffers = MAX_PARAMS + pipe_below(p, MAX_BUFFERS - MAX_PARAMS + 1);
 }
@@ -333,7 +389,7 @@ static void put_launch(pipe *p, const kernel *k, const char *file) {
         note_use(p, &k->params[n]);
         ir_putf(p->plan, " b%u,", k->params[n].buffer);
     }
-    ir_putf(p->plan, " %u\n", pipe_byte(p));
+    ir_putf(p->plan, " %u\n", pipe_chance(p, 80) ? k->known : pipe_byte(p));
 }
 
 /* Internal are mostly those that may be promoted. */

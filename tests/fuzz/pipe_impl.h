@@ -19,7 +19,8 @@ typedef enum {
     JOINED,  /* plus 256, with or */
     FOLDED,  /* the low bits */
     FIXED,
-    ROW, /* one id */
+    ROW,  /* one id */
+    SLOT, /* the group's; one item of it writes there */
     LOADED,
     PLACES
 } place;
@@ -50,6 +51,7 @@ typedef struct {
 
 typedef struct {
     unsigned number, nparams;
+    unsigned known; /* its last argument, mostly */
     bool has_tile;
     param params[MAX_PARAMS];
     range range;
@@ -62,6 +64,7 @@ typedef struct {
     unsigned used, first_written;  /* sets of buffers: by launches; by the first of them */
     unsigned rounds;               /* of the loop that is being made */
     unsigned items, local, offset; /* of most members */
+    range shape;                   /* of most members, where dims is not 0 */
     unsigned parts;                /* percent of accesses that are of a part of an element */
     unsigned calm;                 /* percent of the places in a buffer that are those of `home` */
     form home[MAX_BUFFERS];

@@ -101,6 +101,17 @@ static unsigned loaded(pipe *p, const form *f, const char *type) {
     return strcmp(type, "i64") == 0 ? convert(p, "i64", "zext", v) : v;
 }
 
+/* The group's number, x fastest; sometimes the next one's. */
+static unsigned slot(pipe *p, const form *f, const char *type) {
+    const range *r = &p->now->range;
+    unsigned d = r->dims - 1, v = id(p, type, "group_id", d);
+    while (d-- > 0) {
+        v = pipe_with_number(p, type, "mul", v, r->global[d] / r->local[d]);
+        v = pipe_binary(p, type, "add", v, id(p, type, "group_id", d));
+    }
+    return f->number % 16 == 15 ? pipe_with_number(p, type, "add", v, 1) : v;
+}
+
 unsigned pipe_element(pipe *p, const form *f, const char *type) {
     unsigned v;
     switch (f->kind) {
@@ -109,6 +120,7 @@ unsigned pipe_element(pipe *p, const form *f, const char *type) {
     case TURNED: return turned(p, type);
     case TILTED: return tilted(p, f, type);
     case LOADED: return loaded(p, f, type);
+    case SLOT: return slot(p, f, type);
     case ROW: return id(p, type, "global_id", f->number % p->now->range.dims);
     case FIXED:
         v = pipe_value(p, type);
@@ -222,7 +234,28 @@ static unsigned as_type(pipe *p, unsigned type, unsigned v) {
     }
 }
 
+/* One lane of a pair that is read and stored as a whole. */
+static void store_lane(pipe *p, unsigned parameter, const form *f, unsigned index, unsigned v) {
+    unsigned a = address(p, parameter, f, index), lane = pipe_below(p, 2),
+             w = pipe_value(p, "v2i32");
+    ir_putf(p->out, "load %%v%u align 8\n", a);
+    if (pipe_chance(p, 10)) pipe_store(p, parameter, f, index, v);
+    unsigned made = pipe_below(p, 3), other = pipe_value(p, "i32");
+    ir_putf(p->out, "extract %%v%u, i32 %u\n", w, made == 2 ? lane : 1 - lane);
+    unsigned u = pipe_value(p, "v2i32");
+    if (made)
+        ir_putf(p->out, "vec %%v%u, %%v%u\n", lane ? other : v, lane ? v : other);
+    else
+        ir_putf(p->out, "insert %%v%u, %%v%u, i32 %u\n", w, v, lane);
+    if (f->late) a = address(p, parameter, f, index);
+    ir_putf(p->out, "  store %%v%u, %%v%u align 8\n", u, a);
+}
+
 void pipe_store(pipe *p, unsigned parameter, const form *f, unsigned index, unsigned v) {
+    if (f->type == 3 && p->at < p->end && pipe_chance(p, 40)) {
+        store_lane(p, parameter, f, index, v);
+        return;
+    }
     unsigned times = p->at < p->end && pipe_chance(p, p->parts) ? 1 + pipe_below(p, 4) : 1;
     for (unsigned k = 0; k < times; k++) {
         part x = any_part(p, f);
