@@ -6,9 +6,12 @@ prefix=${PREFIX:-/usr/local}
 to=${DESTDIR:-}
 install -D -m 755 "$1/spvfuse" "$to$prefix/bin/spvfuse"
 install -D -m 644 "$1/libspvfuse.a" "$to$prefix/lib/libspvfuse.a"
-install -D -m 755 "$1/libspvfuse.so" "$to$prefix/lib/libspvfuse.so"
+install -D -m 755 "$1/libspvfuse.so.0.1" "$to$prefix/lib/libspvfuse.so.0.1"
+ln -sf libspvfuse.so.0.1 "$to$prefix/lib/libspvfuse.so.0"
+ln -sf libspvfuse.so.0 "$to$prefix/lib/libspvfuse.so"
+install -D -m 755 "$1/libspvfuse_icd.so" "$to$prefix/lib/libspvfuse_icd.so"
 for header in spvfuse.h spvfuse_queue.h spvfuse_opencl.h; do
     install -D -m 644 "runtime/$header" "$to$prefix/include/$header"
 done
 mkdir -p "$to/etc/OpenCL/vendors"
-echo "$prefix/lib/libspvfuse.so" >"$to/etc/OpenCL/vendors/spvfuse.icd"
+echo "$prefix/lib/libspvfuse_icd.so" >"$to/etc/OpenCL/vendors/spvfuse.icd"

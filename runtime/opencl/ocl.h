@@ -146,6 +146,9 @@ enum {
 
 /* The one platform and its one device. */
 cl_platform_id ocl_platform(void);
+/* The entry of that name which is not in the loader's table, or NULL: for icd.c, in another library.
+ */
+SPVF_API void *spvf_opencl_entry(const char *name);
 cl_device_id ocl_device(void);
 bool ocl_is_device(cl_device_id d);
 /* A list of devices that may be missing: CL_INVALID_VALUE, CL_INVALID_DEVICE. */

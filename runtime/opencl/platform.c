@@ -100,14 +100,4 @@ void ocl_fill_platform(ocl_entries *e) {
 
 /* ------------------------------------------------------------------------ what the loader finds */
 
-SPVF_API CL_API_ENTRY cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint room, cl_platform_id *list,
-                                                                cl_uint *count);
-SPVF_API CL_API_ENTRY void *CL_API_CALL clGetExtensionFunctionAddress(const char *name);
-
-cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint room, cl_platform_id *list, cl_uint *count) {
-    return get_platforms(room, list, count);
-}
-
-void *CL_API_CALL clGetExtensionFunctionAddress(const char *name) {
-    return get_extension_function_1_1(name);
-}
+void *spvf_opencl_entry(const char *name) { return get_extension_function_1_1(name); }

@@ -28,5 +28,71 @@ if command -v valgrind >/dev/null 2>&1; then
         --errors-for-leak-kinds=definite,indirect,possible "$unload" "$build/libspvfuse.so"
 fi
 
+# Names: exported ones begin with spvf_, but for the two that the OpenCL loader asks for.
+foreign_names() { # NM-OPTIONS FILE
+    ! nm "$@" --defined-only | awk 'NF > 1 && $NF !~ /^spvf_/ { print; bad = 1 } END { exit !bad }'
+}
+loader_names() {
+    [ "$(nm -D --defined-only "$build/libspvfuse_icd.so" | awk '{ print $3 }' | sort | xargs)" = \
+        "clGetExtensionFunctionAddress clIcdGetPlatformIDsKHR" ]
+}
+check "names of libspvfuse.so" foreign_names -D "$build/libspvfuse.so"
+check "names of libspvfuse.a" foreign_names -g "$build/libspvfuse.a"
+check "names of libspvfuse_icd.so" loader_names
+check "soname" sh -c "readelf -d '$build/libspvfuse.so' | grep -q 'soname: \[libspvfuse.so.0\]'"
+
+# A program with functions that are called as those inside of the library, and that uses the OpenCL
+# loader too: all of them stay the program's and the loader's.
+cat >"$work/both.c" <<'C'
+#define _GNU_SOURCE
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#include "runtime/spvfuse_queue.h"
+#include <CL/cl.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+static int called;
+void event_new(void);
+void __jit_debug_register_code(void);
+void ir_throw(void);
+void event_new(void) { called++; }
+void __jit_debug_register_code(void) { called++; }
+void ir_throw(void) { called++; }
+int main(int argc, char **argv) {
+    void *(*get)(const char *) = clGetExtensionFunctionAddress;
+    spvf_context *c;
+    spvf_device *d;
+    spvf_queue *q;
+    cl_uint n = 0;
+    Dl_info where;
+    void *at;
+    (void)argv;
+    memcpy(&at, &get, sizeof at);
+    if (spvf_context_create(NULL, &c) || spvf_device_open(c, "cpu", &d)) return 1;
+    if (spvf_queue_create(d, NULL, &q) || spvf_queue_finish(q)) return 2;
+    spvf_queue_destroy(q);
+    spvf_device_destroy(d);
+    spvf_context_destroy(c);
+    if (argc > 1) return called;
+    if (!dladdr(at, &where) || !strstr(where.dli_fname, "libOpenCL")) return 3;
+    if (clGetPlatformIDs(0, NULL, &n) || n != 1) return 4;
+    return called;
+}
+C
+cat >"$work/names.sh" <<'SH'
+set -e
+build=$1 work=$2
+gcc -std=c17 -Wall -I. "$work/both.c" -o "$work/shared" -L"$build" -lspvfuse -lOpenCL \
+    -Wl,-rpath,"$(realpath "$build")"
+OCL_ICD_VENDORS=$(realpath "$build/spvfuse.icd") "$work/shared"
+gcc -std=c17 -Wall -I. "$work/both.c" -o "$work/static" "$build/libspvfuse.a" -lOpenCL -lm
+OCL_ICD_VENDORS=$(realpath "$build/spvfuse.icd") "$work/static"
+DESTDIR=$work/root PREFIX=/usr sh runtime/install.sh "$build"
+gcc -std=c17 -Wall -I. "$work/both.c" -o "$work/installed" -L"$work/root/usr/lib" -lspvfuse -lOpenCL
+LD_LIBRARY_PATH=$work/root/usr/lib "$work/installed" without
+SH
+check "a program's own names" sh "$work/names.sh" "$build" "$work"
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
