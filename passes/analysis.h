@@ -243,6 +243,14 @@ bool pass_may_read(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint
  * the store has reached its cache; of a function without unreachable blocks. (memopt.c) */
 uint32_t pass_count_waits(ir_func *f, ir_arena *scratch);
 
+/* ------------------------------------------------------------------------- latency (delay.c) */
+
+/* Has it chains of operations that are long enough to matter: library functions, without loops or
+ * barriers around them? */
+bool pass_may_be_delayed(ir_func *f);
+/* Cycles that a processor takes for an item of kernel f; 0: nobody knows. */
+uint32_t pass_estimate_cycles(ir_func *f, ir_arena *scratch);
+
 /* -------------------------------------------------------------------------- uniformity (uniform.c)
  *
  * What is the same for all items of a work-group that get there in the same round of all loops. */

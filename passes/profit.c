@@ -3,7 +3,8 @@
  * A model in bytes of memory traffic.  Fusion saves launches, each worth as much as LAUNCH bytes,
  * and the traffic that the accesses say (traffic.c).  It costs where more values live at once than
  * registers hold: each word above REGISTERS, and above what the members need themselves, is stored
- * and loaded once per item.
+ * and loaded once per item.  It also costs where chains of operations that took turns become one
+ * chain (delay.c).
  *
  * The model need not be exact, as fusion rarely loses: a kernel is declined only when what it costs
  * is more than all that it saves.
@@ -14,7 +15,8 @@ enum {
     LAUNCH = 65536,  /* bytes that a device moves in the time of a launch, about 5 µs */
     REGISTERS = 128, /* words of 32 bits for each item; GPUs have up to 255, CPUs spill to L1 */
     SPILL = 8,       /* bytes per word: out and in again */
-    WAIT = 160       /* bytes that a processor moves while a load waits for a store */
+    WAIT = 160,      /* bytes that a processor moves while a load waits for a store */
+    CYCLE = 4        /* bytes that a processor moves in a cycle */
 };
 
 /* ------------------------------------------------------------------------------------- pressure */
@@ -75,10 +77,24 @@ typedef struct {
     ir_ctx *cx;
     ir_module *m;
     uint32_t most, waits;
+    uint64_t cycles;
+    bool estimated; /* the cycles of all members are known */
 } member_job;
 
-/* The greatest pressure of the members, and all their waits, when they have gone through the passes
- * as the fused kernel has. */
+/* Each member counts, also one that is there twice. */
+static void add_cycles(member_job *j, const ir_map *known) {
+    const pass_fuse_request *r = j->request;
+    j->estimated = true;
+    for (uint32_t m = 0; m < r->nmembers; m++) {
+        ir_func *f = ir_map_get(known, (uintptr_t)r->members[m].kernel);
+        uint32_t cycles = ir_is_declaration(f) ? 0 : pass_estimate_cycles(f, &j->m->arena);
+        j->cycles += cycles;
+        j->estimated &= cycles != 0;
+    }
+}
+
+/* The greatest pressure of the members, all their waits and cycles, when they have gone through the
+ * passes as the fused kernel has. */
 static void look_at_members(void *arg) {
     member_job *j = arg;
     const pass_fuse_request *r = j->request;
@@ -95,18 +111,20 @@ static void look_at_members(void *arg) {
         if (here > j->most) j->most = here;
         if (!ir_is_declaration(f)) j->waits += pass_count_waits(f, &j->m->arena);
     }
+    add_cycles(j, &known);
 }
 
 /* What the fused kernel has more of than its members, which are looked at only when it matters. */
 static void compare_members(const pass_fuse_request *request, const pass_fuse_result *r,
                             pass_profit *p) {
     member_job j = {.request = request, .cx = r->module->cx, .most = REGISTERS};
-    if (p->pressure <= REGISTERS && !p->waits) return;
+    if (p->pressure <= REGISTERS && !p->waits && !p->cycles) return;
     bool found = ir_try(j.cx, look_at_members, &j);
     ir_module_free(j.m);
     if (!found) ir_throw(j.cx, j.cx->status);
     p->excess = p->pressure > j.most ? p->pressure - j.most : 0;
     p->waits = p->waits > j.waits ? p->waits - j.waits : 0;
+    p->cycles = j.estimated && p->cycles > j.cycles ? (uint32_t)(p->cycles - j.cycles) : 0;
 }
 
 void pass_find_profit(const pass_fuse_request *request, pass_fuse_result *r, ir_arena *scratch) {
@@ -121,7 +139,9 @@ void pass_find_profit(const pass_fuse_request *request, pass_fuse_result *r, ir_
     ir_u128 saved = before > after ? before - after : 0;
     p->bytes = saved > UINT64_MAX ? UINT64_MAX : (uint64_t)saved;
     p->waits = pass_count_waits(r->kernel, scratch);
+    if (pass_may_be_delayed(r->kernel)) p->cycles = pass_estimate_cycles(r->kernel, scratch);
     compare_members(request, r, p);
-    ir_u128 each = (ir_u128)p->excess * SPILL + (ir_u128)p->waits * WAIT;
+    ir_u128 each =
+        (ir_u128)p->excess * SPILL + (ir_u128)p->waits * WAIT + (ir_u128)p->cycles * CYCLE;
     p->worth = each * pass_range_items(&r->range) <= saved + (ir_u128)p->launches * LAUNCH;
 }

@@ -278,8 +278,10 @@ static void check_profit(fuse_job *j) {
     refuse(
         j, "fuse.unprofitable",
         "%u words live at once in each work-item, %u more than there are registers; %u loads wait "
-        "for stores of a part of them; %u launches and %llu bytes of traffic would be saved",
-        p->pressure, p->excess, p->waits, p->launches, (unsigned long long)p->bytes);
+        "for stores of a part of them; %u cycles of an item are spent in longer chains; %u "
+        "launches "
+        "and %llu bytes of traffic would be saved",
+        p->pressure, p->excess, p->waits, p->cycles, p->launches, (unsigned long long)p->bytes);
 }
 
 static void optimize_fused(fuse_job *j) {

@@ -22,16 +22,17 @@ static void print_kernel(char *to, size_t size, const char *name, const char *op
              n - 1);
 }
 
+static spvf_identity identity = {0, 0, 1, 0};
+
 static void check(const char *text, bool force, spvf_status want) {
     spvf_context *c = new_context();
     spvf_module *m = load_text(c, text);
     const spvf_range range = {.dims = 1, .global = {1 << 20}};
     const spvf_member members[] = {{m, "first", range}, {m, "second", range}};
-    const spvf_identity same = {0, 0, 1, 0};
     const spvf_fuse_options o = {.size = sizeof o,
                                  .members = members,
                                  .member_count = 2,
-                                 .identities = &same,
+                                 .identities = &identity,
                                  .identity_count = 1,
                                  .force = force};
     spvf_fusion *f;
@@ -56,6 +57,36 @@ Test(profit, values_that_no_register_holds) {
     check_words(100, false, SPVF_OK);
     check_words(400, false, SPVF_ERROR_REFUSED);
     check_words(400, true, SPVF_OK);
+}
+
+/* Each kernel takes n powers of powers; the second goes on from what the first has stored. */
+static void print_powers(char *to, size_t size, const char *name, const char *op, unsigned n) {
+    size_t at = (size_t)snprintf(to, size,
+                                 "kernel @%s(%%x: ptr.global, %%y: ptr.global) {\ne:\n"
+                                 " %%g: i64 = global_id 0\n %%b: i64 = mul %%g, 4\n"
+                                 " %%p: ptr.global = ptradd %%x, %%b\n"
+                                 " %%q: ptr.global = ptradd %%y, %%b\n"
+                                 " %%v0: f32 = load %%p align 4\n",
+                                 name);
+    for (unsigned k = 1; k <= n; k++)
+        at += (size_t)snprintf(to + at, size - at, " %%v%u: f32 = %s %%v%u, %%v%u\n", k, op, k - 1,
+                               k - 1);
+    snprintf(to + at, size - at, " store %%v%u, %%q align 4\n ret\n}\n", n);
+}
+
+static void check_chain(const char *op, unsigned n, bool force, spvf_status want) {
+    static char text[1 << 14];
+    print_powers(text, sizeof text / 2, "first", op, n);
+    print_powers(text + strlen(text), sizeof text / 2, "second", op, n);
+    identity = (spvf_identity){0, 1, 1, 0};
+    check(text, force, want);
+}
+
+/* Each alone is hidden behind the items that follow; together they are not. */
+Test(profit, chains_that_become_one) {
+    check_chain("pow", 1, false, SPVF_ERROR_REFUSED);
+    check_chain("pow", 1, true, SPVF_OK);
+    check_chain("fmul", 20, false, SPVF_OK);
 }
 
 #define KERNEL(name, body)                                                                         \
