@@ -5,12 +5,15 @@
  * along with those that use it, and gets another name where its own is taken.  Bodies are copied
  * when everything has its place, so that modules may need each other.
  *
- * Of definitions that say themselves that they are the same (LinkOnceODR) the first stands.
+ * Of definitions that say themselves that they are the same (LinkOnceODR), and of functions that are
+ * equal, the first stands: inline functions of a header are defined by all that include it.
  */
 #include "ir/clone.h"
+#include "ir/pack.h"
 
 typedef struct {
     ir_importer importer;
+    ir_map origin; /* a function of the linked module, which has no body yet -> where it is from */
     bool ok;
 } linking;
 
@@ -23,6 +26,21 @@ static void complain(linking *l, const ir_module *m, const char *name, const cha
 /* May one definition stand for the other? */
 static bool are_same(uint32_t flags, uint32_t other) { return (flags | other) & IR_FUNC_ODR; }
 
+/* Is f the function that became `there`, in all that it says and needs?  Kernels never are. */
+static bool are_equal(linking *l, const ir_func *f, const ir_func *there) {
+    ir_arena *a = &l->importer.m->arena;
+    const ir_func *first = ir_map_get(&l->origin, (uintptr_t)there);
+    ir_text x = {.arena = a}, y = {.arena = a};
+    ir_global_list in_x = {0}, in_y = {0};
+    if (!first || !f->first || !first->first || (f->flags | first->flags) & IR_FUNC_KERNEL)
+        return false;
+    ir_content(f, &x, &in_x);
+    ir_content(first, &y, &in_y);
+    for (uint32_t k = 0; k < in_x.n; k++)
+        if (!in_x.data[k]->constant) return false;
+    return x.n == y.n && memcmp(x.data, y.data, x.n) == 0;
+}
+
 static bool is_taken(const linking *l, const char *name) {
     return ir_func_find(l->importer.m, name) || ir_global_find(l->importer.m, name);
 }
@@ -30,10 +48,12 @@ static bool is_taken(const linking *l, const char *name) {
 /* ---------------------------------------------------------------------------------- definitions */
 
 static void define_func(linking *l, const ir_func *f) {
-    ir_func *there = ir_func_find(l->importer.m, f->name);
+    ir_module *m = l->importer.m;
+    ir_func *there = ir_func_find(m, f->name);
     if (!is_taken(l, f->name))
-        ir_importer_declare(&l->importer, f);
-    else if (!there || !are_same(f->flags, there->flags))
+        ir_map_set(&m->arena, &l->origin, (uintptr_t)ir_importer_declare(&l->importer, f),
+                   (void *)(uintptr_t)f);
+    else if (!there || (!are_same(f->flags, there->flags) && !are_equal(l, f, there)))
         complain(l, f->module, f->name, "is defined more than once");
     else if (!ir_importer_join(&l->importer, f, there))
         complain(l, f->module, f->name, "has other parameters or another result elsewhere");

@@ -2,7 +2,8 @@
  *
  * Words are separated by blanks; quotes hold them together and \ takes the next character as it is,
  * so that -DNAME=\"text\" and -I "a folder" mean what they mean in a shell.  Words that clang knows
- * go on to it as they are.
+ * go on to it as they are.  What only some drivers know, and means nothing here, is left out with a
+ * warning; programs write it all the same.
  */
 #include "runtime/opencl/build.h"
 
@@ -42,6 +43,8 @@ typedef enum {
     PASS,     /* clang has it too */
     DROP,     /* it is a permission that nobody makes use of, or the rule here anyway */
     PREFIX,   /* more follows: at once or as the next word */
+    ASK,      /* a word that begins so asks clang for warnings */
+    IGNORE,   /* a word that begins so is left out */
     STANDARD, /* a version of OpenCL C */
     SLOW,     /* no optimization */
     UNIFORM,
@@ -80,6 +83,16 @@ static const struct {
     {"-g", READ, PASS},
     {"-w", READ, SILENT},
     {"-Werror", READ, PASS},
+    {"-Wl,", READ, IGNORE}, /* for the tools of a compiler that has any */
+    {"-Wp,", READ, IGNORE},
+    {"-Wa,", READ, IGNORE},
+    {"-W", READ, ASK},
+    {"-f", READ, IGNORE},
+    {"-O", READ, IGNORE},
+    {"-m", READ, IGNORE},
+    {"-save-temps", READ, IGNORE},
+    {"-cl-nv-", ANY, IGNORE},
+    {"-cl-intel-", ANY, IGNORE},
     {"-create-library", LINK, LIBRARY},
     {"-enable-link-options", LINK, ENABLE},
 };
@@ -87,9 +100,11 @@ static const struct {
 enum { WORDS = sizeof table / sizeof *table };
 
 static bool fits(unsigned row, const char *word, ocl_use use) {
+    meaning m = table[row].means;
+    const char *known = table[row].word;
     if (!(table[row].use & use)) return false;
-    return table[row].means == PREFIX ? strncmp(word, table[row].word, 2) == 0
-                                      : strcmp(word, table[row].word) == 0;
+    if (m == PREFIX || m == ASK || m == IGNORE) return strncmp(word, known, strlen(known)) == 0;
+    return strcmp(word, known) == 0;
 }
 
 /* ---------------------------------------------------------------------------------------- entry */
@@ -98,7 +113,14 @@ typedef struct {
     ir_arena *arena;
     char *text; /* what is left */
     ocl_options *options;
+    ir_vec(const char *) ignored;
 } reading;
+
+static void warn(reading *r) {
+    for (uint32_t k = 0; k < r->ignored.n && !r->options->silent; k++)
+        ir_report(r->arena->cx, (ir_message){.severity = IR_WARNING},
+                  "option '%s' means nothing here", r->ignored.data[k]);
+}
 
 static void take_standard(ocl_options *o, const char *word) {
     o->has_std = true;
@@ -114,6 +136,7 @@ static char *join(reading *r, const char *word) {
 static bool take(reading *r, meaning m, char *word) {
     ocl_options *o = r->options;
     if (m == PREFIX && !word[2] && !(word = join(r, word))) return false;
+    if (m == IGNORE) *ir_push(r->arena, &r->ignored) = word;
     if (m == STANDARD) take_standard(o, word);
     if (m == SLOW) o->optimize = false;
     if (m == UNIFORM) o->uniform = true;
@@ -121,13 +144,13 @@ static bool take(reading *r, meaning m, char *word) {
     if (m == SILENT) o->silent = true;
     if (m == LIBRARY) o->library = true;
     if (m == ENABLE) o->enables_link = true;
-    if (m == PASS || m == PREFIX || m == STANDARD || m == ARG_INFO || m == SILENT)
+    if (m == PASS || m == PREFIX || m == ASK || m == STANDARD || m == ARG_INFO || m == SILENT)
         *ir_push(r->arena, &o->words) = word;
     return true;
 }
 
 bool ocl_read_options(ir_arena *a, const char *text, ocl_use use, ocl_options *o) {
-    reading r = {a, ir_strdup(a, text ? text : ""), o};
+    reading r = {.arena = a, .text = ir_strdup(a, text ? text : ""), .options = o};
     char *word;
     *o = (ocl_options){.optimize = true, .is_c1 = true};
     while ((word = take_word(&r.text))) {
@@ -136,6 +159,7 @@ bool ocl_read_options(ir_arena *a, const char *text, ocl_use use, ocl_options *o
         if (row == WORDS || !take(&r, table[row].means, word))
             return ir_error(a->cx, "option '%s' is not known, or lacks a word", word);
     }
+    warn(&r);
     return !o->enables_link || o->library ||
            ir_error(a->cx, "-enable-link-options is for libraries");
 }

@@ -77,6 +77,8 @@ static void declare_all(ir_text *to) {
 }
 
 void ocl_put_prelude(ir_text *to) {
+    ir_put(to,
+           "#pragma clang diagnostic push\n#pragma clang diagnostic ignored \"-Weverything\"\n");
     for (size_t k = 0; k < sizeof too_much / sizeof *too_much; k++)
         if (!has_extension(too_much[k])) ir_putf(to, "#undef %s\n", too_much[k]);
     for (size_t k = 0; k < sizeof too_little / sizeof *too_little; k++)
@@ -86,4 +88,5 @@ void ocl_put_prelude(ir_text *to) {
     ir_put(to, "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
     declare_all(to);
     ir_put(to, "#pragma OPENCL EXTENSION cl_khr_fp16 : disable\n#endif\n");
+    ir_put(to, "#pragma clang diagnostic pop\n");
 }

@@ -135,7 +135,8 @@ static bool run_clang(compilation *c, bool optimizer) {
     ADD(c, &words, "-target", c->tools->translator ? "spir64" : "spirv64");
     ADD(c, &words, "-Xclang", extensions, "-D__OPENCL_VERSION__=300", "-cl-kernel-arg-info");
     ADD(c, &words, "-fno-discard-value-names", "-fno-crash-diagnostics");
-    ADD(c, &words, "-Wno-unused-command-line-argument", o->optimize ? "-O2" : "-O0");
+    ADD(c, &words, "-Wno-unused-command-line-argument", "-Wno-unknown-warning-option");
+    ADD(c, &words, "-fgnu89-inline", o->optimize ? "-O2" : "-O0");
     if (!optimizer) ADD(c, &words, "-Xclang", "-disable-llvm-passes");
     if (!o->has_std) ADD(c, &words, "-cl-std=CL1.2");
     if (!o->is_c1) ADD(c, &words, "-D__opencl_c_subgroups=1");

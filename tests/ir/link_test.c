@@ -66,6 +66,8 @@ static void expect_failure(const char *message, const char *first, const char *s
 #define USER "kernel @k(%p: ptr.global) {\nentry:\n  call @f(%p)\n  ret\n}\n"
 #define IMPORT "func @f(%p: ptr.global) import\n"
 #define MAKER "func @f(%p: ptr.global) export {\nentry:\n  store i32 1, %p align 4\n  ret\n}\n"
+#define OTHER_MAKER                                                                                \
+    "func @f(%p: ptr.global) export {\nentry:\n  store i32 7, %p align 4\n  ret\n}\n"
 #define MADE "func @f(%p: ptr.global) {\nentry:\n  store i32 1, %p align 4\n  ret\n}\n"
 
 Test(link, either_order) {
@@ -88,7 +90,7 @@ Test(link, own_names) {
 }
 
 Test(link, twice) {
-    expect_failure("second: 'f' is defined more than once\n", MAKER, MAKER);
+    expect_failure("second: 'f' is defined more than once\n", MAKER, OTHER_MAKER);
     expect_failure("second: 'k' is defined more than once\n", IMPORT USER, IMPORT USER);
     expect_failure("second: 'f' is defined more than once\n", MAKER, "@f: global i32 export = 1\n");
 }
@@ -99,6 +101,20 @@ Test(link, same_by_their_own_word) {
     expect(MADE, WHOLE, MAKER, odr);
     expect("@g: global i32 = 1\n", WHOLE, "@g: global i32 export odr = 1\n",
            "@g: global i32 export odr = 1\n");
+}
+
+/* What a header defines is in each program that includes it; what it shares may be constant. */
+Test(link, equal_functions) {
+    const char *table = "func @f(%p: ptr.global) export {\nentry:\n  %v: i32 = load @t align 4\n"
+                        "  store %v, %p align 4\n  ret\n}\n";
+    char constant[256], variable[256];
+    expect(MADE, WHOLE, MAKER, MAKER);
+    expect(MADE "\n" USER, WHOLE, MAKER, MAKER USER);
+    snprintf(constant, sizeof constant, "@t: const i32 = 5\n%s", table);
+    snprintf(variable, sizeof variable, "@t: global i32 = 5\n%s", table);
+    free(linked(WHOLE, 2, (const char *[]){constant, constant}));
+    cr_expect_str_empty(messages);
+    expect_failure("second: 'f' is defined more than once\n", variable, variable);
 }
 
 Test(link, other_signatures) {

@@ -174,6 +174,25 @@ Test(link, kernels_of_all) {
     release(2, parts);
 }
 
+/* An inline function of a header is one function, in as many programs as include it. */
+Test(link, inline_functions) {
+    const char *source =
+        "inline int f(int n) { for (int k = n; k; k /= 3) n ^= k; return n; }\n"
+        "kernel void NAME(global int *out) { *out = f((int)get_global_size(0) + 8); }";
+    for (int k = 0; k < 2; k++) {
+        const char *const options[][2] = {{"-DNAME=k", "-DNAME=l"},
+                                          {"-DNAME=k -cl-opt-disable", "-DNAME=l -cl-opt-disable"}};
+        cl_program parts[] = {make_program(source), make_program(source)};
+        for (int i = 0; i < 2; i++)
+            SUCCEEDS(clCompileProgram(parts[i], 0, NULL, options[k][i], 0, NULL, NULL, NULL, NULL));
+        cl_program p =
+            MAKE(clLinkProgram(ocl.context, 0, NULL, NULL, 2, parts, NULL, NULL, &error));
+        cr_expect(result_of(p, "k") == result_of(p, "l"));
+        SUCCEEDS(clReleaseProgram(p));
+        release(2, parts);
+    }
+}
+
 Test(link, missing) {
     EXPECT_FAILURE("'nowhere' is not defined",
                    "int nowhere(int); kernel void k(global int *out) { *out = nowhere(1); }");

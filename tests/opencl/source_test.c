@@ -77,6 +77,30 @@ Test(source, known_options) {
            "-cl-finite-math-only -cl-fast-relaxed-math -w -Werror -cl-kernel-arg-info -g");
 }
 
+/* What programs write for other drivers: warnings are clang's, the rest has no effect. */
+Test(source, options_of_other_drivers) {
+    expect(1, KERNEL("1"), "-Wall -Wextra -Wno-unused -Wno-no-such-warning -Wall -Werror");
+    cl_program p = built("inline int unused(void) { return 1; } " KERNEL("1; int a = 2"),
+                         "-Wall -ffast-math -fno-such-thing -O3 -cl-nv-verbose -save-temps=x");
+    cr_expect(log_has(p, "unused variable 'a'"));
+    cr_expect(log_has(p, "warning: option '-ffast-math' means nothing here"));
+    cr_expect(log_has(p, "warning: option '-fno-such-thing' means nothing here"));
+    cr_expect(log_has(p, "warning: option '-cl-nv-verbose' means nothing here"));
+    cr_expect(log_has(p, "warning: option '-O3' means nothing here"));
+    SUCCEEDS(clReleaseProgram(p));
+    p = built(KERNEL("1"), "-w -ffast-math");
+    cr_expect_str_empty(log_of(p));
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+/* Functions that are inline and nothing else have a body, as they had in older C. */
+Test(source, inline_functions) {
+    const char *source = "inline int twice(int n) { return 2 * n; }" KERNEL("twice(21)");
+    expect(42, source, NULL);
+    expect(42, source, "-cl-opt-disable");
+    expect(42, source, "-cl-std=CL3.0 -cl-opt-disable");
+}
+
 Test(source, unknown_options) {
     static const char *const wrong[] = {
         "-unknown", "x",   "-D", "-I", "-cl-std=CL9", "-create-library", "-enable-link-options",
