@@ -15,13 +15,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { LITTLE = 2048 }; /* bytes, which whoever calls has */
+enum {
+    LITTLE = 2048,   /* bytes, which whoever calls has */
+    SPARE = 64 << 10 /* for the functions between the switch and the kernel, and handlers of signals */
+};
 
 bool rt_stack_reserve(rt_stack *s, uint64_t bytes) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     if (bytes <= LITTLE) return true;
     if (bytes > SIZE_MAX / 4) return false;
-    size_t size = ((size_t)bytes + page - 1) / page * page + page;
+    size_t size = ((size_t)bytes + SPARE + page - 1) / page * page + page;
     if (size <= s->bytes) return true;
     rt_stack_free(s);
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK;

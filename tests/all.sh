@@ -68,6 +68,8 @@ for shard in 0 1; do
     suite "corpus-modules-$shard" "$release/tests/corpus_run" tests/corpus "$release/corpus" \
         --stage modules --shard $shard/2
 done
+[ -z "$level" ] || suite operators "$release/tests/conformance/operators/operators" run \
+    "$release"/operators/clang*
 barrier=$(grep -c . "$list")
 for shard in 0 1; do
     suite "corpus-plans-$shard" "$release/tests/corpus_run" tests/corpus "$release/corpus" \
