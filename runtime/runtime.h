@@ -81,13 +81,32 @@ uint64_t rt_now_ns(void);
 void rt_write_file(spvf_context *context, const char *path, const void *data, size_t size);
 /* Path of a program in PATH, or NULL. (process.c) */
 const char *rt_find_program(ir_arena *a, const char *name);
-/* A name in TMPDIR or /tmp, which ends in the six letters that mkstemp and mkdtemp replace. */
-char *rt_temporary_name(ir_arena *a);
-/* Runs argv[0], a path, to its end.  It reads the file `in` (NULL: nothing); what it says goes to
- * the file `messages` (NULL: where ours goes).  RT_PROGRAM_FAILED: as far as is known. */
-typedef enum { RT_PROGRAM_RAN, RT_PROGRAM_FAILED, RT_PROGRAM_MISSING } rt_outcome;
-rt_outcome rt_run_program(char *const *argv, const char *in, const char *messages);
-/* What `program -r IN -o OUT` makes of the data; throws when it fails. */
+/* A file without a name, with these bytes, for a program to read or write; it is gone when all have
+ * closed it.  -1: there is no memory. */
+int rt_memory_file(const void *data, size_t size);
+/* All that is in it, with a 0 behind; throws after a message. */
+char *rt_read_memory_file(spvf_context *context, ir_arena *arena, int file, size_t *size);
+
+/* A program, argv[0] is its path, and its streams; -1: it reads nothing, writes where we do. */
+typedef struct {
+    char *const *argv;
+    int in, out, messages;
+    const int *kept; /* files that it may open as /dev/fd/N */
+    unsigned kept_count;
+    unsigned seconds; /* that it may take; 0: as long as it wants */
+} rt_program_run;
+typedef enum {
+    RT_PROGRAM_RAN, /* as far as is known */
+    RT_PROGRAM_FAILED,
+    RT_PROGRAM_MISSING,
+    RT_PROGRAM_TOO_SLOW
+} rt_outcome;
+/* Runs it to its end. */
+rt_outcome rt_run_program(const rt_program_run *p);
+enum { RT_PROGRAM_SECONDS = 300 };
+/* What SPVF_COMPILER_SECONDS says, otherwise that. */
+unsigned rt_program_seconds(void);
+/* What `program -r /dev/stdin -o -` makes of the data; throws when it fails. */
 char *rt_filter(spvf_context *context, ir_arena *a, const char *program, const void *data,
                 size_t size, size_t *result_size);
 

@@ -43,7 +43,11 @@ static void read_options(void *arg) {
 }
 
 static void compile_source(job *j, ocl_code *code) {
-    const ocl_source s = {j->program->source, j->headers, j->header_count, &j->options};
+    const ocl_source s = {.source = j->program->source,
+                          .headers = j->headers,
+                          .header_count = j->header_count,
+                          .options = &j->options,
+                          .seconds = rt_program_seconds()};
     code->il = ocl_compile_source(&j->build, ocl_find_toolchain(), &s, &code->il_size);
     code->uniform |= j->options.is_c1; /* which has no groups that are smaller at the ends */
     code->arg_info = j->options.arg_info;

@@ -108,6 +108,7 @@ typedef struct {
     const ocl_header *headers;
     size_t header_count;
     const ocl_options *options;
+    unsigned seconds; /* that each program may take; 0: any time */
 } ocl_source;
 
 /* What stands before every source. */

@@ -1,17 +1,15 @@
 /* source.c — OpenCL C to SPIR-V, by clang and what translates for it.
  *
  * clang reads the source from its standard input, so that includes are relative to where the host
- * is; headers of clCompileProgram lie in a temporary folder, with all that the programs write.
- * What they say is the log.
+ * is.  All files are in memory and have no name (process.c).  Headers of clCompileProgram lie in a
+ * folder that only clang sees: an overlay of its file system tells which file is which.  What the
+ * programs say is the log.
  *
  * Where the translator does not know what clang's optimizer makes (llvm-spirv 15 refuses freeze),
  * the source is compiled again without it.
  */
 #include "runtime/opencl/build.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,48 +17,32 @@ typedef struct {
     ocl_build *build;
     const ocl_toolchain *tools;
     const ocl_source *source;
-    ir_vec(const char *) folders; /* that were made, outer ones first */
-    const char *root, *include;
-    const char *input, *bitcode, *output, *messages;
+    ir_vec(int) files; /* that were made; programs may open all of them */
+    int input, bitcode, output, messages;
+    const char *overlay; /* or NULL: there are no headers */
     void *words;
     size_t size;
 } compilation;
 
-/* ----------------------------------------------------------------------------------- the folder */
+/* ------------------------------------------------------------------------------------ the files */
 
-static void make_folder(compilation *c, const char *path) {
-    if (mkdir(path, 0700) == 0)
-        *ir_push(&c->build->arena, &c->folders) = path;
-    else if (errno != EEXIST)
-        rt_throw(c->build->context, IR_ERR_IO, "%s: cannot be made", path);
+static int new_file(compilation *c, const char *bytes, size_t size) {
+    int *at = ir_push(&c->build->arena, &c->files);
+    *at = rt_memory_file(bytes, size);
+    if (*at < 0) {
+        c->files.n--;
+        rt_throw(c->build->context, IR_ERR_IO, "files in memory cannot be made");
+    }
+    return *at;
 }
 
-static void make_root(compilation *c) {
-    ir_arena *a = &c->build->arena;
-    char *name = rt_temporary_name(a);
-    if (!mkdtemp(name)) rt_throw(c->build->context, IR_ERR_IO, "%s: cannot be made", name);
-    *ir_push(a, &c->folders) = c->root = name;
-    c->include = ir_sprintf(a, "%s/include", name);
-    c->input = ir_sprintf(a, "%s/program.cl", name);
-    c->bitcode = ir_sprintf(a, "%s/program.bc", name);
-    c->output = ir_sprintf(a, "%s/program.spv", name);
-    c->messages = ir_sprintf(a, "%s/messages", name);
-    make_folder(c, c->include);
+static void close_files(compilation *c) {
+    while (c->files.n) close(c->files.data[--c->files.n]);
 }
 
-/* With what programs left there that were stopped. */
-static void remove_folder(const char *path) {
-    const struct dirent *e;
-    DIR *d = opendir(path);
-    while (d && (e = readdir(d)))
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            unlinkat(dirfd(d), e->d_name, 0);
-    if (d) closedir(d);
-    rmdir(path);
-}
-
-static void remove_folders(compilation *c) {
-    while (c->folders.n) remove_folder(c->folders.data[--c->folders.n]);
+/* What another program wrote goes. */
+static void empty(int file) {
+    if (ftruncate(file, 0) == 0) lseek(file, 0, SEEK_SET);
 }
 
 /* A part of the path is "..", or it begins at the root: it would not lie in the folder. */
@@ -74,23 +56,56 @@ static bool leaves_folder(const char *name) {
     return false;
 }
 
-static void write_header(compilation *c, const ocl_header *h) {
-    ir_arena *a = &c->build->arena;
+/* In quotes, as YAML has it. */
+static void put_quoted(ir_text *to, const char *s) {
+    for (; *s; s++)
+        if (*s == '"' || *s == '\\')
+            ir_putf(to, "\\%c", *s);
+        else if ((unsigned char)*s < ' ')
+            ir_putf(to, "\\x%02x", (unsigned)*s);
+        else
+            ir_putf(to, "%c", *s);
+}
+
+static const char include[] = "/spvfuse-headers";
+
+static void put_header(compilation *c, ir_text *to, const ocl_header *h) {
     if (leaves_folder(h->name))
         rt_throw(c->build->context, IR_ERR_INPUT,
                  "header '%s': its name must not begin with '/' or have '..' in it", h->name);
-    for (const char *s = strchr(h->name, '/'); s; s = strchr(s + 1, '/'))
-        make_folder(c, ir_sprintf(a, "%s/%.*s", c->include, (int)(s - h->name), h->name));
-    rt_write_file(c->build->context, ir_sprintf(a, "%s/%s", c->include, h->name), h->text,
-                  strlen(h->text));
+    ir_putf(to, "{\"type\":\"file\",\"name\":\"%s/", include);
+    put_quoted(to, h->name);
+    ir_putf(to, "\",\"external-contents\":\"/dev/fd/%d\"},\n",
+            new_file(c, h->text, strlen(h->text)));
 }
 
-static void write_source(compilation *c) {
+/* Of several with one name it is the last. */
+static bool is_hidden(const ocl_source *s, size_t n) {
+    for (size_t k = n + 1; k < s->header_count; k++)
+        if (strcmp(s->headers[k].name, s->headers[n].name) == 0) return true;
+    return false;
+}
+
+static void make_overlay(compilation *c) {
+    ir_text text = {.arena = &c->build->arena};
+    ir_put(&text, "{\"version\":0,\"case-sensitive\":true,\"use-external-names\":false,\n"
+                  "\"roots\":[\n");
+    for (size_t k = 0; k < c->source->header_count; k++)
+        if (!is_hidden(c->source, k)) put_header(c, &text, &c->source->headers[k]);
+    ir_put(&text, "]}\n");
+    c->overlay = ir_sprintf(text.arena, "/dev/fd/%d", new_file(c, text.data, text.n));
+}
+
+static void make_files(compilation *c) {
     ir_text text = {.arena = &c->build->arena};
     ocl_put_prelude(&text);
     ir_put(&text, "#line 1 \"program.cl\"\n");
     ir_put(&text, c->source->source);
-    rt_write_file(c->build->context, c->input, text.data, text.n);
+    c->input = new_file(c, text.data, text.n);
+    c->bitcode = new_file(c, "", 0);
+    c->output = new_file(c, "", 0);
+    c->messages = new_file(c, "", 0);
+    if (c->source->header_count) make_overlay(c);
 }
 
 /* --------------------------------------------------------------------------------- the programs */
@@ -112,19 +127,36 @@ static const char spirv_extensions[] =
 static void take_messages(compilation *c) {
     size_t n;
     ocl_build *b = c->build;
-    ocl_say(b, rt_read_file(b->context, &b->arena, c->messages, &n));
-    unlink(c->messages);
+    ocl_say(b, rt_read_memory_file(b->context, &b->arena, c->messages, &n));
+    empty(c->messages);
 }
 
-/* True: it has made the file, and not failed as far as is known. */
-static bool run(compilation *c, arguments *words, const char *in, const char *made) {
-    ADD(c, words, "-o", made);
+static bool has_bytes(int file) {
+    struct stat s;
+    return fstat(file, &s) == 0 && s.st_size > 0;
+}
+
+/* True: it has written something, and not failed as far as is known. */
+static bool run(compilation *c, arguments *words, int in, int out) {
+    const char *program = words->data[0];
     *ir_push(&c->build->arena, words) = NULL;
-    rt_outcome outcome = rt_run_program((char *const *)(uintptr_t)words->data, in, c->messages);
-    if (outcome == RT_PROGRAM_MISSING)
-        rt_throw(c->build->context, IR_ERR_DEVICE, "%s: cannot be started", words->data[0]);
+    const rt_program_run p = {.argv = (char *const *)(uintptr_t)words->data,
+                              .in = in,
+                              .out = out,
+                              .messages = c->messages,
+                              .kept = c->files.data,
+                              .kept_count = c->files.n,
+                              .seconds = c->source->seconds};
+    lseek(in, 0, SEEK_SET);
+    empty(out);
+    rt_outcome outcome = rt_run_program(&p);
     take_messages(c);
-    return outcome == RT_PROGRAM_RAN && access(made, R_OK) == 0;
+    if (outcome == RT_PROGRAM_MISSING)
+        rt_throw(c->build->context, IR_ERR_DEVICE, "%s: cannot be started", program);
+    if (outcome == RT_PROGRAM_TOO_SLOW)
+        rt_throw(c->build->context, IR_ERR_DEVICE,
+                 "%s: has not ended after %u seconds (SPVF_COMPILER_SECONDS)", program, p.seconds);
+    return outcome == RT_PROGRAM_RAN && has_bytes(out);
 }
 
 static bool run_clang(compilation *c, bool optimizer) {
@@ -140,13 +172,13 @@ static bool run_clang(compilation *c, bool optimizer) {
     if (!optimizer) ADD(c, &words, "-Xclang", "-disable-llvm-passes");
     if (!o->has_std) ADD(c, &words, "-cl-std=CL1.2");
     if (!o->is_c1) ADD(c, &words, "-D__opencl_c_subgroups=1");
-    ADD(c, &words, "-I", c->include);
+    if (c->overlay) ADD(c, &words, "-I", include, "-ivfsoverlay", c->overlay);
     for (uint32_t k = 0; k < o->words.n; k++) ADD(c, &words, o->words.data[k]);
     if (c->tools->translator)
         ADD(c, &words, "-emit-llvm");
     else if (c->tools->extensions)
         ADD(c, &words, "-mllvm", spirv_extensions);
-    ADD(c, &words, "-");
+    ADD(c, &words, "-o", "-", "-");
     return run(c, &words, c->input, c->tools->translator ? c->bitcode : c->output);
 }
 
@@ -154,8 +186,8 @@ static bool run_translator(compilation *c) {
     arguments words = {0};
     ADD(c, &words, c->tools->translator, "--preserve-ocl-kernel-arg-type-metadata-through-string");
     if (c->tools->extensions) ADD(c, &words, spirv_extensions);
-    ADD(c, &words, c->bitcode);
-    return run(c, &words, NULL, c->output);
+    ADD(c, &words, "-o", "-", "-");
+    return run(c, &words, c->bitcode, c->output);
 }
 
 static void forget(ir_text *log, size_t from) {
@@ -175,19 +207,17 @@ static bool compile(compilation *c, bool optimizer) {
 
 static void compile_all(void *arg) {
     compilation *c = arg;
-    make_root(c);
-    write_source(c);
-    for (size_t k = 0; k < c->source->header_count; k++) write_header(c, &c->source->headers[k]);
+    make_files(c);
     if (!compile(c, true) && !compile(c, false))
         rt_throw(c->build->context, IR_ERR_INPUT, "program.cl cannot be translated to SPIR-V");
-    c->words = rt_read_file(c->build->context, &c->build->arena, c->output, &c->size);
+    c->words = rt_read_memory_file(c->build->context, &c->build->arena, c->output, &c->size);
 }
 
 void *ocl_compile_source(ocl_build *b, const ocl_toolchain *tools, const ocl_source *s,
                          size_t *size) {
     compilation c = {.build = b, .tools = tools, .source = s};
     bool ok = ir_try(&b->context->cx, compile_all, &c);
-    remove_folders(&c);
+    close_files(&c);
     if (!ok) ir_throw(&b->context->cx, b->context->cx.status);
     *size = c.size;
     return c.words;

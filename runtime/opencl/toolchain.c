@@ -24,12 +24,21 @@ typedef struct {
 
 /* -------------------------------------------------------------------------------------- a trial */
 
+enum { TRIAL_SECONDS = 30 };
+
+/* There may be several that hang. */
+static unsigned trial_seconds(void) {
+    unsigned n = rt_program_seconds();
+    return n && n < TRIAL_SECONDS ? n : TRIAL_SECONDS;
+}
+
 static void compile_something(void *arg) {
     search *s = arg;
     ocl_options none = {.optimize = true};
     ocl_code code = {.type = CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT};
     const ocl_source source = {.source = "kernel void k(global float *x) { *x = sqrt(*x); }",
-                               .options = &none};
+                               .options = &none,
+                               .seconds = trial_seconds()};
     code.il = ocl_compile_source(s->build, &s->found, &source, &code.il_size);
     spvf_module_destroy(ocl_load(s->build, "program", &code));
 }
