@@ -106,6 +106,8 @@ typedef struct {
 void rt_entry_begin(const rt_cache *c, const rt_key *key, rt_entry *e);
 /* Writes a claimed entry.  Nobody ever sees a part of it. */
 void rt_entry_write(rt_entry *e, const void *bytes, size_t size, ir_ctx *cx);
+/* An entry that was found is out of date: the caller claims it, to write another in its place. */
+void rt_entry_replace(rt_entry *e);
 void rt_entry_end(rt_entry *e);
 
 typedef enum { RT_ENTRY_GOOD, RT_ENTRY_FOREIGN, RT_ENTRY_DAMAGED } rt_entry_state;

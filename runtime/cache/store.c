@@ -144,6 +144,13 @@ void rt_entry_begin(const rt_cache *c, const rt_key *key, rt_entry *e) {
     }
 }
 
+void rt_entry_replace(rt_entry *e) {
+    rt_entry_unmap(e->map, e->mapped);
+    e->map = e->bytes = NULL;
+    e->mapped = e->size = 0;
+    claim(e);
+}
+
 void rt_entry_end(rt_entry *e) {
     if (e->claimed) let_go(e, true);
     if (e->map) rt_entry_unmap(e->map, e->mapped);

@@ -7,6 +7,7 @@
  *   options.c    the words of clBuildProgram, clCompileProgram and clLinkProgram
  *   toolchain.c  which clang is there
  *   source.c     OpenCL C to SPIR-V
+ *   stored.c     … where it is in the cache (stored.h)
  *   prelude.c    … what stands before it
  *   link.c       several binaries to SPIR-V
  *   binary.c     SPIR-V and what has to be known of it, as bytes that last

@@ -8,7 +8,7 @@
  * Where the translator does not know what clang's optimizer makes (llvm-spirv 15 refuses freeze),
  * the source is compiled again without it.
  */
-#include "runtime/opencl/build.h"
+#include "runtime/opencl/stored.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,8 +18,10 @@ typedef struct {
     const ocl_toolchain *tools;
     const ocl_source *source;
     ir_vec(int) files; /* that were made; programs may open all of them */
-    int input, bitcode, output, messages;
+    const char *text;
+    int input, bitcode, output, messages, names;
     const char *overlay; /* or NULL: there are no headers */
+    ocl_stored stored;
     void *words;
     size_t size;
 } compilation;
@@ -67,13 +69,11 @@ static void put_quoted(ir_text *to, const char *s) {
             ir_putf(to, "%c", *s);
 }
 
-static const char include[] = "/spvfuse-headers";
-
 static void put_header(compilation *c, ir_text *to, const ocl_header *h) {
     if (leaves_folder(h->name))
         rt_throw(c->build->context, IR_ERR_INPUT,
                  "header '%s': its name must not begin with '/' or have '..' in it", h->name);
-    ir_putf(to, "{\"type\":\"file\",\"name\":\"%s/", include);
+    ir_putf(to, "{\"type\":\"file\",\"name\":\"" OCL_HEADER_FOLDER "/");
     put_quoted(to, h->name);
     ir_putf(to, "\",\"external-contents\":\"/dev/fd/%d\"},\n",
             new_file(c, h->text, strlen(h->text)));
@@ -96,15 +96,20 @@ static void make_overlay(compilation *c) {
     c->overlay = ir_sprintf(text.arena, "/dev/fd/%d", new_file(c, text.data, text.n));
 }
 
-static void make_files(compilation *c) {
+static const char *make_text(compilation *c) {
     ir_text text = {.arena = &c->build->arena};
     ocl_put_prelude(&text);
     ir_put(&text, "#line 1 \"program.cl\"\n");
     ir_put(&text, c->source->source);
-    c->input = new_file(c, text.data, text.n);
+    return text.data;
+}
+
+static void make_files(compilation *c) {
+    c->input = new_file(c, c->text, strlen(c->text));
     c->bitcode = new_file(c, "", 0);
     c->output = new_file(c, "", 0);
     c->messages = new_file(c, "", 0);
+    c->names = new_file(c, "", 0);
     if (c->source->header_count) make_overlay(c);
 }
 
@@ -159,26 +164,35 @@ static bool run(compilation *c, arguments *words, int in, int out) {
     return outcome == RT_PROGRAM_RAN && has_bytes(out);
 }
 
-static bool run_clang(compilation *c, bool optimizer) {
-    arguments words = {0};
+/* All but the names of files. */
+static void add_options(compilation *c, arguments *words, bool optimizer) {
     const ocl_options *o = c->source->options;
     const char *extensions = ir_sprintf(&c->build->arena, "-cl-ext=%s", ocl_c_extensions);
-    ADD(c, &words, c->tools->clang, "-x", "cl", "-c", "-Xclang", "-finclude-default-header");
-    ADD(c, &words, "-target", c->tools->translator ? "spir64" : "spirv64");
-    ADD(c, &words, "-Xclang", extensions, "-D__OPENCL_VERSION__=300", "-cl-kernel-arg-info");
-    ADD(c, &words, "-fno-discard-value-names", "-fno-crash-diagnostics");
-    ADD(c, &words, "-Wno-unused-command-line-argument", "-Wno-unknown-warning-option");
-    ADD(c, &words, "-fgnu89-inline", o->optimize ? "-O2" : "-O0");
-    if (!optimizer) ADD(c, &words, "-Xclang", "-disable-llvm-passes");
-    if (!o->has_std) ADD(c, &words, "-cl-std=CL1.2");
-    if (!o->is_c1) ADD(c, &words, "-D__opencl_c_subgroups=1");
-    if (c->overlay) ADD(c, &words, "-I", include, "-ivfsoverlay", c->overlay);
-    for (uint32_t k = 0; k < o->words.n; k++) ADD(c, &words, o->words.data[k]);
+    ADD(c, words, c->tools->clang, "-x", "cl", "-c", "-Xclang", "-finclude-default-header");
+    ADD(c, words, "-target", c->tools->translator ? "spir64" : "spirv64");
+    ADD(c, words, "-Xclang", extensions, "-D__OPENCL_VERSION__=300", "-cl-kernel-arg-info");
+    ADD(c, words, "-fno-discard-value-names", "-fno-crash-diagnostics");
+    ADD(c, words, "-Wno-unused-command-line-argument", "-Wno-unknown-warning-option");
+    ADD(c, words, "-fgnu89-inline", o->optimize ? "-O2" : "-O0");
+    if (!optimizer) ADD(c, words, "-Xclang", "-disable-llvm-passes");
+    if (!o->has_std) ADD(c, words, "-cl-std=CL1.2");
+    if (!o->is_c1) ADD(c, words, "-D__opencl_c_subgroups=1");
+    if (c->source->header_count) ADD(c, words, "-I", OCL_HEADER_FOLDER);
+    for (uint32_t k = 0; k < o->words.n; k++) ADD(c, words, o->words.data[k]);
     if (c->tools->translator)
-        ADD(c, &words, "-emit-llvm");
+        ADD(c, words, "-emit-llvm");
     else if (c->tools->extensions)
-        ADD(c, &words, "-mllvm", spirv_extensions);
+        ADD(c, words, "-mllvm", spirv_extensions);
+}
+
+static bool run_clang(compilation *c, bool optimizer) {
+    arguments words = {0};
+    const char *names = ir_sprintf(&c->build->arena, "/dev/fd/%d", c->names);
+    add_options(c, &words, optimizer);
+    if (c->overlay) ADD(c, &words, "-ivfsoverlay", c->overlay);
+    if (access(names, R_OK) == 0) ADD(c, &words, "-MD", "-MT", "files", "-MF", names);
     ADD(c, &words, "-o", "-", "-");
+    empty(c->names);
     return run(c, &words, c->input, c->tools->translator ? c->bitcode : c->output);
 }
 
@@ -205,18 +219,43 @@ static bool compile(compilation *c, bool optimizer) {
     return false;
 }
 
-static void compile_all(void *arg) {
-    compilation *c = arg;
+static void compile_new(compilation *c, size_t said) {
+    ocl_build *b = c->build;
+    size_t n;
     make_files(c);
     if (!compile(c, true) && !compile(c, false))
-        rt_throw(c->build->context, IR_ERR_INPUT, "program.cl cannot be translated to SPIR-V");
-    c->words = rt_read_memory_file(c->build->context, &c->build->arena, c->output, &c->size);
+        rt_throw(b->context, IR_ERR_INPUT, "program.cl cannot be translated to SPIR-V");
+    c->words = rt_read_memory_file(b->context, &b->arena, c->output, &c->size);
+    const char *names = rt_read_memory_file(b->context, &b->arena, c->names, &n);
+    const char *log = b->log.n > said ? b->log.data + said : "";
+    if (n) ocl_write_stored(&c->stored, &(ocl_made){c->words, c->size, log, names});
+}
+
+static void compile_all(void *arg) {
+    compilation *c = arg;
+    arguments words = {0};
+    c->text = make_text(c);
+    add_options(c, &words, true);
+    const ocl_stored_input in = {.build = c->build,
+                                 .tools = c->tools,
+                                 .source = c->source,
+                                 .words = words.data,
+                                 .word_count = words.n,
+                                 .text = c->text};
+    if (!ocl_find_stored(&c->stored, &in)) {
+        compile_new(c, c->build->log.n);
+        return;
+    }
+    ocl_say(c->build, c->stored.log);
+    c->words = ir_dup(&c->build->arena, c->stored.code, c->stored.code_size);
+    c->size = c->stored.code_size;
 }
 
 void *ocl_compile_source(ocl_build *b, const ocl_toolchain *tools, const ocl_source *s,
                          size_t *size) {
     compilation c = {.build = b, .tools = tools, .source = s};
     bool ok = ir_try(&b->context->cx, compile_all, &c);
+    ocl_end_stored(&c.stored);
     close_files(&c);
     if (!ok) ir_throw(&b->context->cx, b->context->cx.status);
     *size = c.size;
