@@ -17,7 +17,7 @@
  *     the number of commands, addresses are aligned and not in the first page, and the older
  *     form's handle is NULL.  Both can be right in two cases:
  *       - All slots are zero.  Both mean the same, but for the handle, which is in a slot that
- *         older programs do not pass.  It is looked at in processes that have asked for a query of newer
+ *         older programs do not pass.  It is looked at in processes that asked for a query of newer
  *         versions.
  *       - A count is an address, or an address a count.  Command buffers with less than 4096
  *         commands have no such count.  Others are refused.
