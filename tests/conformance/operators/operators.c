@@ -1,7 +1,7 @@
 /* operators.c — every operator of OpenCL C on every type in every kind of place, as native code.
  *
  *   operators source TYPE         writes the kernels for a type
- *   operators run FOLDER…         runs FOLDER/TYPE.spv of all types, on device cpu at every level of
+ *   operators run FOLDER…         runs FOLDER/TYPE.spv of all types on device cpu, at each level of
  *                                 this machine
  *   operators all FOLDER…         also with every way to allocate registers, and on `check`
  *
@@ -39,7 +39,7 @@ typedef struct {
     unsigned passed, failed;
 } bench;
 
-/* ------------------------------------------------------------------------------------------ values */
+/* --------------------------------------------------------------------------------------- values */
 
 static uint64_t some_real(uint64_t *state, ir_kind k) {
     static const double edges[] = {0, -0.0, 1, -1, 65504, 0x1p-24, 0x1p-149, 3.4e38};
@@ -96,7 +96,7 @@ static void fill(table *t) {
         }
 }
 
-/* ----------------------------------------------------------------------------------------- results */
+/* -------------------------------------------------------------------------------------- results */
 
 /* The number of the k-th lane that a statement names; false: there are no more. */
 static bool named_lane(const table *t, unsigned k, unsigned *lane) {
@@ -163,7 +163,7 @@ static void judge(bench *b, table *t, const uint8_t *got, unsigned row) {
     b->failed += !same;
 }
 
-/* -------------------------------------------------------------------------------------------- runs */
+/* ----------------------------------------------------------------------------------------- runs */
 
 static void lay_out(table *t) {
     unsigned lanes = t->lanes == 3 ? 4 : t->lanes;
@@ -213,7 +213,7 @@ static void run_tables(bench *b, const lane_type *type) {
         }
 }
 
-/* ------------------------------------------------------------------------------------------- entry */
+/* ---------------------------------------------------------------------------------------- entry */
 
 static void print_message(void *user, const spvf_message *m) {
     (void)user;

@@ -70,7 +70,7 @@ const char *swizzle_of(unsigned lanes) {
     }
 }
 
-/* ------------------------------------------------------------------------------------- statements */
+/* ----------------------------------------------------------------------------------- statements */
 
 typedef struct {
     const lane_type *type;
@@ -134,7 +134,7 @@ static void put_row(const kernel *k, unsigned row) {
     printf("\n");
 }
 
-/* ---------------------------------------------------------------------------------------- kernels */
+/* -------------------------------------------------------------------------------------- kernels */
 
 /* Between the places and an array of the work-group or item. */
 static void put_copies(const kernel *k, bool back) {
