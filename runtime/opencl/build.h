@@ -9,6 +9,7 @@
  *   source.c     OpenCL C to SPIR-V
  *   stored.c     … where it is in the cache (stored.h)
  *   prelude.c    … what stands before it
+ *   media_ops.c  … and functions that some programs want there
  *   link.c       several binaries to SPIR-V
  *   binary.c     SPIR-V and what has to be known of it, as bytes that last
  *   built.c      SPIR-V to kernels
@@ -112,8 +113,9 @@ typedef struct {
     unsigned seconds; /* that each program may take; 0: any time */
 } ocl_source;
 
-/* What stands before every source. */
-void ocl_put_prelude(ir_text *to);
+/* What stands before a source. */
+void ocl_put_prelude(ir_text *to, const ocl_source *source);
+void ocl_put_media_ops(ir_text *to);
 
 /* SPIR-V in the build's arena. */
 void *ocl_compile_source(ocl_build *b, const ocl_toolchain *tools, const ocl_source *s,

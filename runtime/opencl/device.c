@@ -145,6 +145,8 @@ static const cl_name_version ils[] = {IL(0), IL(1), IL(2), IL(3), IL(4)};
     X("cl_khr_create_command_queue", 1, 0, 0)                                                      \
     X("cl_khr_suggested_local_work_size", 1, 0, 0)                                                 \
     X("cl_khr_extended_versioning", 1, 0, 0)                                                       \
+    X("cl_amd_media_ops", 1, 0, 0)                                                                 \
+    X("cl_amd_media_ops2", 1, 0, 0)                                                                \
     X("cl_spvf_command_buffer_fusion", 1, 0, 0)
 
 #define NAME(name, major, minor, patch) name " "

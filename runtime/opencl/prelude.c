@@ -76,7 +76,17 @@ static void declare_all(ir_text *to) {
     declare_group(to, "logical_xor", 1);
 }
 
-void ocl_put_prelude(ir_text *to) {
+/* Can the program name one?  Whatever includes files can. */
+static bool wants_media_ops(const ocl_source *s) {
+    bool wants = strstr(s->source, "amd_") || strstr(s->source, "include");
+    for (size_t k = 0; k < s->header_count && !wants; k++)
+        wants = strstr(s->headers[k].text, "amd_") != NULL;
+    for (uint32_t k = 0; k < s->options->words.n && !wants; k++)
+        wants = strstr(s->options->words.data[k], "amd_") != NULL;
+    return wants;
+}
+
+void ocl_put_prelude(ir_text *to, const ocl_source *source) {
     ir_put(to,
            "#pragma clang diagnostic push\n#pragma clang diagnostic ignored \"-Weverything\"\n");
     for (size_t k = 0; k < sizeof too_much / sizeof *too_much; k++)
@@ -88,5 +98,6 @@ void ocl_put_prelude(ir_text *to) {
     ir_put(to, "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
     declare_all(to);
     ir_put(to, "#pragma OPENCL EXTENSION cl_khr_fp16 : disable\n#endif\n");
+    if (wants_media_ops(source)) ocl_put_media_ops(to);
     ir_put(to, "#pragma clang diagnostic pop\n");
 }

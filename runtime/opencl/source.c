@@ -98,7 +98,7 @@ static void make_overlay(compilation *c) {
 
 static const char *make_text(compilation *c) {
     ir_text text = {.arena = &c->build->arena};
-    ocl_put_prelude(&text);
+    ocl_put_prelude(&text, c->source);
     ir_put(&text, "#line 1 \"program.cl\"\n");
     ir_put(&text, c->source->source);
     return text.data;
