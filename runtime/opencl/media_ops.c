@@ -4,6 +4,8 @@
  * of the extensions' texts, for scalars and vectors of 2, 3, 4, 8 and 16; they are inlined, and
  * what is not used makes no code.  Headers of some versions of clang declare them without a body,
  * so each has another name here, and a macro with its own.
+ *
+ * They use operators only: clang takes long to look up its built-in functions.
  */
 #include "runtime/opencl/build.h"
 
@@ -16,28 +18,35 @@ static const char *const names[] = {
 static const char helpers[] =
     "#define SPVF_FUNCTION static inline __attribute__((overloadable, always_inline))\n"
     "#define SPVF_BYTE(x, k) ((x) >> 8 * (k) & 255)\n"
-    "#define SPVF_APART(x, y, k) abs_diff(SPVF_BYTE(x, k), SPVF_BYTE(y, k))\n"
-    "#define SPVF_UNPACK(n, k) \\\n"
-    "SPVF_FUNCTION float##n amd_unpack##k(uint##n a) { return convert_float##n(SPVF_BYTE(a, k)); "
-    "}\n"
-    "#define SPVF_ORDER(type, low, high) \\\n"
-    "SPVF_FUNCTION type amd_min3(type a, type b, type c) { return low(low(a, b), c); } \\\n"
-    "SPVF_FUNCTION type amd_max3(type a, type b, type c) { return high(high(a, b), c); } \\\n"
+    "#define SPVF_LOW(x, y) ((x) < (y) ? (x) : (y))\n"
+    "#define SPVF_HIGH(x, y) ((x) > (y) ? (x) : (y))\n"
+    "#define SPVF_APART(x, y) (SPVF_HIGH(x, y) - SPVF_LOW(x, y))\n"
+    "#define SPVF_BYTES_APART(x, y, k) SPVF_APART(SPVF_BYTE(x, k), SPVF_BYTE(y, k))\n"
+    "#define SPVF_CAST(x, type) (type)(x)\n"
+    "#define SPVF_CONVERT(x, type) __builtin_convertvector(x, type)\n"
+    "#define SPVF_UNPACK(n, to, k) \\\n"
+    "SPVF_FUNCTION float##n amd_unpack##k(uint##n a) { return to(SPVF_BYTE(a, k), float##n); }\n"
+    "#define SPVF_ORDER(type) \\\n"
+    "SPVF_FUNCTION type amd_min3(type a, type b, type c) { \\\n"
+    "    type d = SPVF_LOW(a, b); return SPVF_LOW(d, c); } \\\n"
+    "SPVF_FUNCTION type amd_max3(type a, type b, type c) { \\\n"
+    "    type d = SPVF_HIGH(a, b); return SPVF_HIGH(d, c); } \\\n"
     "SPVF_FUNCTION type amd_median3(type a, type b, type c) { \\\n"
-    "    return high(low(a, b), low(high(a, b), c)); }\n"
-    "#define SPVF_FOUR(name, one, n) \\\n"
+    "    type d = SPVF_LOW(a, b), e = SPVF_HIGH(a, b), f = SPVF_LOW(e, c); \\\n"
+    "    return SPVF_HIGH(d, f); }\n"
+    "#define SPVF_FOUR(name, one, n, to) \\\n"
     "SPVF_FUNCTION ulong##n name(ulong##n a, uint##n b, ulong##n c) { \\\n"
     "    ulong##n sums = 0; \\\n"
     "    for (int k = 0; k < 4; k++) { \\\n"
-    "        uint##n from = convert_uint##n(a >> 8 * k & 0xffffffff); \\\n"
-    "        uint##n add = convert_uint##n(c >> 16 * k & 65535); \\\n"
-    "        sums |= convert_ulong##n(one(from, b, add) & 65535) << 16 * k; \\\n"
+    "        uint##n from = to(a >> 8 * k & 0xffffffff, uint##n); \\\n"
+    "        uint##n add = to(c >> 16 * k & 65535, uint##n); \\\n"
+    "        sums |= to(one(from, b, add) & 65535, ulong##n) << 16 * k; \\\n"
     "    } \\\n"
     "    return sums; }\n";
 
 static const char functions[] =
-    "#define SPVF_MEDIA(n) \\\n"
-    "SPVF_UNPACK(n, 0) SPVF_UNPACK(n, 1) SPVF_UNPACK(n, 2) SPVF_UNPACK(n, 3) \\\n"
+    "#define SPVF_MEDIA(n, to) \\\n"
+    "SPVF_UNPACK(n, to, 0) SPVF_UNPACK(n, to, 1) SPVF_UNPACK(n, to, 2) SPVF_UNPACK(n, to, 3) \\\n"
     "SPVF_FUNCTION uint##n amd_bitalign(uint##n a, uint##n b, uint##n c) { \\\n"
     "    c &= 31; return a << (31 - c) << 1 | b >> c; } \\\n"
     "SPVF_FUNCTION uint##n amd_bytealign(uint##n a, uint##n b, uint##n c) { \\\n"
@@ -45,19 +54,19 @@ static const char functions[] =
     "SPVF_FUNCTION uint##n amd_lerp(uint##n a, uint##n b, uint##n c) { \\\n"
     "    uint##n d = a ^ b; return (a & b) + (d >> 1 & 0x7f7f7f7f) + (d & c & 0x01010101); } \\\n"
     "SPVF_FUNCTION uint##n amd_sad(uint##n a, uint##n b, uint##n c) { \\\n"
-    "    return c + SPVF_APART(a, b, 0) + SPVF_APART(a, b, 1) \\\n"
-    "             + SPVF_APART(a, b, 2) + SPVF_APART(a, b, 3); } \\\n"
+    "    return c + SPVF_BYTES_APART(a, b, 0) + SPVF_BYTES_APART(a, b, 1) \\\n"
+    "             + SPVF_BYTES_APART(a, b, 2) + SPVF_BYTES_APART(a, b, 3); } \\\n"
     "SPVF_FUNCTION uint##n amd_sadhi(uint##n a, uint##n b, uint##n c) { \\\n"
     "    return c + (amd_sad(a, b, (uint##n)0) << 16); } \\\n"
     "SPVF_FUNCTION uint##n amd_sadw(uint##n a, uint##n b, uint##n c) { \\\n"
-    "    return c + abs_diff(a & 65535, b & 65535) + abs_diff(a >> 16, b >> 16); } \\\n"
+    "    return c + SPVF_APART(a & 65535, b & 65535) + SPVF_APART(a >> 16, b >> 16); } \\\n"
     "SPVF_FUNCTION uint##n amd_sadd(uint##n a, uint##n b, uint##n c) { \\\n"
-    "    return c + abs_diff(a, b); } \\\n"
+    "    return c + SPVF_APART(a, b); } \\\n"
     "SPVF_FUNCTION uint##n amd_msad(uint##n a, uint##n b, uint##n c) { \\\n"
     "    for (int k = 0; k < 4; k++) \\\n"
-    "        c += SPVF_APART(a, b, k) * min(SPVF_BYTE(b, k), (uint##n)1); \\\n"
+    "        c += SPVF_BYTE(b, k) != 0 ? SPVF_BYTES_APART(a, b, k) : (uint##n)0; \\\n"
     "    return c; } \\\n"
-    "SPVF_FOUR(amd_qsad, amd_sad, n) SPVF_FOUR(amd_mqsad, amd_msad, n) \\\n"
+    "SPVF_FOUR(amd_qsad, amd_sad, n, to) SPVF_FOUR(amd_mqsad, amd_msad, n, to) \\\n"
     "SPVF_FUNCTION uint##n amd_bfm(uint##n a, uint##n b) { \\\n"
     "    return (((uint##n)1 << (a & 31)) - 1) << (b & 31); } \\\n"
     "SPVF_FUNCTION uint##n amd_bfe(uint##n a, uint##n b, uint##n c) { \\\n"
@@ -65,12 +74,14 @@ static const char functions[] =
     "SPVF_FUNCTION int##n amd_bfe(int##n a, uint##n b, uint##n c) { \\\n"
     "    uint##n rest = 31 - (c & 31); \\\n"
     "    return as_int##n(as_uint##n(a >> (b & 31)) << rest << 1) >> 1 >> rest; } \\\n"
-    "SPVF_ORDER(int##n, min, max) SPVF_ORDER(uint##n, min, max) SPVF_ORDER(float##n, fmin, fmax)\n"
-    "SPVF_MEDIA() SPVF_MEDIA(2) SPVF_MEDIA(3) SPVF_MEDIA(4) SPVF_MEDIA(8) SPVF_MEDIA(16)\n"
+    "SPVF_ORDER(int##n) SPVF_ORDER(uint##n) SPVF_ORDER(float##n)\n"
+    "SPVF_MEDIA(, SPVF_CAST) SPVF_MEDIA(2, SPVF_CONVERT) SPVF_MEDIA(3, SPVF_CONVERT)\n"
+    "SPVF_MEDIA(4, SPVF_CONVERT) SPVF_MEDIA(8, SPVF_CONVERT) SPVF_MEDIA(16, SPVF_CONVERT)\n"
     "SPVF_FUNCTION uint amd_sad4(uint4 a, uint4 b, uint c) {\n"
     "    uint4 s = amd_sad(a, b, (uint4)0); return c + s.x + s.y + s.z + s.w; }\n"
     "SPVF_FUNCTION uint amd_pack(float4 a) {\n"
-    "    uint4 u = convert_uint4(a) & 255; return u.x | u.y << 8 | u.z << 16 | u.w << 24; }\n";
+    "    uint4 u = SPVF_CONVERT(a, uint4) & 255; return u.x | u.y << 8 | u.z << 16 | u.w << 24; "
+    "}\n";
 
 void ocl_put_media_ops(ir_text *to) {
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
