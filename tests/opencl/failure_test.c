@@ -4,6 +4,9 @@
 #include "tests/opencl/buffers.h"
 #include "tests/opencl/module.h"
 #include "tests/short_memory.h"
+#include "tests/temporary.h"
+
+#include <sys/stat.h>
 
 TestSuite(failure, .init = begin_buffers, .fini = end_buffers);
 
@@ -264,6 +267,69 @@ Test(failure, binaries) {
     fail_each(build_it, p, 0);
     cr_expect_eq(result_of(p, "k"), 5);
     SUCCEEDS(clReleaseProgram(p));
+}
+
+/* A compiler that gives the same module for every source. */
+static char folder[TEMPORARY_NAME];
+
+static void begin_compiler(void) {
+    char name[TEMPORARY_NAME + 20], text[2 * TEMPORARY_NAME];
+    cr_assert(temporary_folder(folder));
+    snprintf(name, sizeof name, "%s/module", folder);
+    write_module();
+    FILE *f = fopen(name, "w");
+    cr_assert(f && fwrite(words, 4, nwords, f) == nwords && fclose(f) == 0);
+    snprintf(text, sizeof text, "#!/bin/sh\nexec cat %s\n", name);
+    snprintf(name, sizeof name, "%s/compiler", folder);
+    f = fopen(name, "w");
+    cr_assert(f && fputs(text, f) >= 0 && fclose(f) == 0 && chmod(name, 0700) == 0);
+    setenv("SPVF_CLANG", name, 1);
+}
+
+static void begin_without_cache(void) {
+    begin_compiler();
+    setenv("SPVFUSE_CACHE", "0", 1);
+    begin_buffers();
+}
+
+static void end_compiler(void) {
+    char name[TEMPORARY_NAME + 20];
+    static const char *const names[] = {"module", "compiler"};
+    end_buffers();
+    for (int n = 0; n < 2; n++) {
+        snprintf(name, sizeof name, "%s/%s", folder, names[n]);
+        unlink(name);
+    }
+    rmdir(folder);
+}
+
+static cl_int build_with_headers(void *user) {
+    const char *names[] = {"a.h", "b \".h"};
+    cl_program headers[] = {user, user};
+    return clCompileProgram(user, 0, NULL, "-DX", 2, headers, names, NULL, NULL);
+}
+
+static void build_sources(void) {
+    cl_program p = make_program("kernel void k(global int *out) {}");
+    build(p, "-w"); /* the compiler is found */
+    fail_each(build_it, p, 0);
+    cr_expect_eq(result_of(p, "k"), 5);
+    fail_each(build_with_headers, p, 0);
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+Test(failure_of_compilers, sources, .init = begin_without_cache, .fini = end_compiler) {
+    build_sources();
+}
+
+static void begin_cache(void) {
+    begin_compiler();
+    unsetenv("SPVFUSE_CACHE");
+    begin_buffers();
+}
+
+Test(failure_of_compilers, sources_in_the_cache, .init = begin_cache, .fini = end_compiler) {
+    build_sources();
 }
 
 /* ---------------------------------------------------------------------------- kernels, launches */

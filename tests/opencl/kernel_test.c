@@ -402,7 +402,7 @@ Test(kernel, vector_hints) {
     static const char *const types[] = {"char", "uchar", "short", "ushort", "int",   "uint",
                                         "long", "ulong", "half",  "float",  "double"};
     static const char *const sizes[] = {"", "2", "3", "4", "8", "16"};
-    char text[16384] = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n", name[16], wanted[64];
+    char text[16384] = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n", name[32], wanted[64];
     size_t n = strlen(text);
     for (int t = 0; t < 11; t++)
         for (int s = 0; s < 6; s++)
