@@ -2,17 +2,18 @@
  *
  * The generator keeps the values that may be used at the place where it builds (those of the blocks
  * that dominate it) and picks operands by type from the newest ones.  Statements are operations
- * from the op table, chosen by type rule; loads and stores of stack variables that were initialised
- * at entry; branches with phis; loops with a counter; switches.  Division gets divisors that are
- * positive, indices are cut to the array, so a run is always defined and two runs must agree bit by
- * bit, whatever passes and writers did in between.  Bytes are taken statement by statement, never
- * twice within one expression, so that they give the same program with every compiler.
+ * from the op table, chosen by type rule; loads, stores and changes in place of stack variables of
+ * scalars and vectors, which were initialised at entry; branches with phis; loops with a counter;
+ * switches.  Division gets divisors that are positive, indices are cut to the array, so a run is
+ * always defined and two runs must agree bit by bit, whatever passes and writers did in between.
+ * Bytes are taken statement by statement, never twice within one expression, so that they give the
+ * same program with every compiler.
  */
 #include "ir/eval.h"
 #include "tests/fuzz/gen.h"
 #include "tests/random.h"
 
-enum { MAX_VALUES = 400, MAX_DEPTH = 4, MAX_STATEMENTS = 60, VARIABLES = 3, SLOTS = 8 };
+enum { MAX_VALUES = 400, MAX_DEPTH = 4, MAX_STATEMENTS = 60, VARIABLES = 10, SLOTS = 8 };
 
 typedef struct {
     const uint8_t *at, *end;
@@ -43,7 +44,10 @@ static const ir_type types[] = {
     IR_I16 | 8u << 5,
 };
 enum { TYPES = sizeof types / sizeof *types };
-static const ir_type slot_types[VARIABLES] = {IR_I32, IR_F64, IR_I8};
+static const ir_type slot_types[VARIABLES] = {IR_I32,          IR_F64,           IR_I8,
+                                              IR_I64,          IR_I16,           IR_I32 | 4u << 5,
+                                              IR_I8 | 8u << 5, IR_I64 | 2u << 5, IR_I16 | 8u << 5,
+                                              IR_F32 | 4u << 5};
 
 static unsigned byte(gen *g) { return g->at < g->end ? *g->at++ : 0; }
 static unsigned below(gen *g, unsigned n) { return byte(g) % n; }
@@ -234,16 +238,52 @@ static void memory_operation(gen *g) {
         ir_build_store(&g->b, operand(g, t), place, align, 0);
 }
 
+/* An atomic operation on a place of integers. */
+static void change_atomically(gen *g, ir_type t, ir_inst *place) {
+    static const ir_op ops[] = {IR_OP_atomic_add, IR_OP_atomic_xchg, IR_OP_atomic_xor,
+                                IR_OP_atomic_smax};
+    ir_type generic = ir_ptr(IR_GENERIC);
+    ir_inst *p = ir_build_raw(&g->b, IR_OP_ptrcast, generic, 0, (ir_imm){0}, 1, &place);
+    ir_imm order = {.sync = {.scope = IR_SCOPE_DEVICE}};
+    ir_op op = ops[below(g, 4)];
+    ir_inst *args[] = {p, operand(g, t)};
+    ir_inst *old = ir_build_raw(&g->b, op, t, 0, order, 2, args);
+    if (byte(g) & 1) keep(g, old);
+}
+
+/* What a place holds is loaded, changed and stored there again.  Between the two there may be
+ * another access, and others may use what was loaded. */
+static void change_in_place(gen *g) {
+    static const ir_op ints[] = {IR_OP_add, IR_OP_sub, IR_OP_and, IR_OP_or,
+                                 IR_OP_xor, IR_OP_mul, IR_OP_shl, IR_OP_umax};
+    static const ir_op floats[] = {IR_OP_fadd, IR_OP_fsub, IR_OP_fmul, IR_OP_fmax};
+    unsigned v = below(g, VARIABLES), how = byte(g);
+    ir_type t = slot_types[v];
+    ir_inst *place = slot(g, v), *y = operand(g, t);
+    unsigned align = how & 1 ? 1 : (unsigned)ir_sizeof(g->f->module, ir_elem(t));
+    unsigned flags = how % 16 == 15 ? IR_MEM_VOLATILE : 0;
+    ir_inst *x = ir_build_load(&g->b, t, place, align, flags);
+    if (how >> 1 & 1) keep(g, x);
+    ir_op op = ir_is_float(t) ? floats[below(g, 4)] : ints[below(g, 8)];
+    bool swap = byte(g) & 1;
+    ir_inst *args[] = {swap ? y : x, swap ? x : y};
+    ir_inst *r = build(g, op, t, (ir_imm){0}, 2, args);
+    bool atomic = t == IR_I32 || t == IR_I64;
+    if (how >> 2 & 1 && atomic) change_atomically(g, t, how >> 3 & 1 ? place : slot(g, v));
+    ir_build_store(&g->b, r, place, align, flags);
+    if (how >> 4 & 1 && atomic) change_atomically(g, t, place);
+}
+
 static void make_variables(gen *g) {
     for (unsigned v = 0; v < VARIABLES; v++) {
         ir_type array = ir_array_type(g->f->module, slot_types[v], SLOTS);
-        g->variable[v] = ir_build_alloca(&g->b, array, 8);
+        g->variable[v] = ir_build_alloca(&g->b, array, 16);
     }
     for (unsigned v = 0; v < VARIABLES; v++) {
         uint64_t size = SLOTS * ir_sizeof(g->f->module, slot_types[v]);
         ir_inst *args[] = {g->variable[v], ir_const(g->f, IR_I8, byte(g)),
                            ir_const(g->f, IR_I64, size)};
-        ir_imm imm = {.mem = {.align = 3}};
+        ir_imm imm = {.mem = {.align = 4}};
         ir_build_raw(&g->b, IR_OP_fill, IR_VOID, 0, imm, 3, args);
     }
 }
@@ -322,22 +362,24 @@ static void loop(gen *g, unsigned depth) {
 /* ----------------------------------------------------------------------------------- statements */
 
 static void statement(gen *g, unsigned depth) {
-    unsigned what = below(g, 24);
+    unsigned what = below(g, 26);
     if (depth < MAX_DEPTH && what == 0) {
         branch(g, depth);
     } else if (depth < MAX_DEPTH && what == 1) {
         loop(g, depth);
     } else if (depth < MAX_DEPTH && what == 2) {
         switch_over(g, depth);
-    } else if (what < 6) {
+    } else if (what < 5) {
         memory_operation(g);
-    } else if (what < 9) {
-        conversion(g);
+    } else if (what < 7) {
+        change_in_place(g);
     } else if (what < 10) {
+        conversion(g);
+    } else if (what < 11) {
         bit_cast(g);
-    } else if (what < 12) {
+    } else if (what < 13) {
         selection(g);
-    } else if (what < 15) {
+    } else if (what < 16) {
         vector_operation(g);
     } else {
         plain_operation(g);

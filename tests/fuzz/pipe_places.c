@@ -251,9 +251,39 @@ static void store_lane(pipe *p, unsigned parameter, const form *f, unsigned inde
     ir_putf(p->out, "  store %%v%u, %%v%u align 8\n", u, a);
 }
 
+/* The element is read and stored again as a number or a vector of its size, changed by a constant or
+ * by v. */
+static void change_in_place(pipe *p, unsigned parameter, const form *f, unsigned index,
+                            unsigned v) {
+    static const char *const ops[] = {"add", "sub", "and", "or", "xor", "mul"};
+    static const char *const views[4][4] = {{"i8", "i8", "i8", "i8"},
+                                            {"i16", "v2i8", "i16", "v2i8"},
+                                            {"i32", "v2i16", "v4i8", "i32"},
+                                            {"i64", "v2i32", "v4i16", "v8i8"}};
+    unsigned size = types[f->type].size, log = size == 8 ? 3 : size / 2;
+    const char *type = views[log][pipe_below(p, 4)], *op = ops[pipe_below(p, 6)];
+    unsigned a = address(p, parameter, f, index), align = pipe_chance(p, 30) ? 1 : size, y = v;
+    bool constant = pipe_chance(p, 40), same = strcmp(type, types[f->type].name) == 0;
+    if (!constant) y = as_type(p, f->type, v);
+    if (!constant && !same) y = convert(p, type, "bitcast", y);
+    unsigned x = pipe_value(p, type);
+    ir_putf(p->out, "load %%v%u align %u\n", a, align);
+    unsigned r = pipe_value(p, type);
+    if (constant)
+        ir_putf(p->out, *type == 'v' ? "%s %%v%u, splat(%d)\n" : "%s %%v%u, %d\n", op, x,
+                (int)pipe_below(p, 64) - 1);
+    else
+        ir_putf(p->out, "%s %%v%u, %%v%u\n", op, x, y);
+    ir_putf(p->out, "  store %%v%u, %%v%u align %u\n", r, a, align);
+}
+
 void pipe_store(pipe *p, unsigned parameter, const form *f, unsigned index, unsigned v) {
     if (f->type == 3 && p->at < p->end && pipe_chance(p, 40)) {
         store_lane(p, parameter, f, index, v);
+        return;
+    }
+    if (p->at < p->end && pipe_chance(p, 12)) {
+        change_in_place(p, parameter, f, index, v);
         return;
     }
     unsigned times = p->at < p->end && pipe_chance(p, p->parts) ? 1 + pipe_below(p, 4) : 1;
