@@ -49,6 +49,20 @@ KERNEL bytes(OUT, global const uchar4 *from) {
   uchar4 v = from[X].wzxy;
   ((global uchar4 *)to)[X] = v + (uchar4)1;
 }
+KERNEL invert(OUT) { ((global uchar4 *)to)[X] = ~((global uchar4 *)to)[X]; }
+KERNEL chars(OUT, global const uchar4 *from) { ((global uchar4 *)to)[X] ^= from[X].yxwz; }
+KERNEL shorts(OUT, global const short2 *from, int k) {
+  ((global short2 *)to)[X] += from[X];
+  ((global short2 *)to)[X] *= (short2)k;
+}
+KERNEL fours(OUT, IN, int k) {
+  if (X < 16) vstore4(vload4(X, to) - (vload4(X, from) & k), X, to);
+}
+KERNEL beside(OUT, IN) {
+  ((global short2 *)to)[X] |= as_short2(from[X]);
+  atomic_add(&to[X], from[X]);
+  ((global short2 *)to)[X] -= (short2)(1, 2);
+}
 KERNEL half_bytes(OUT, IN) {
   ushort h[2];
   vstore_half((float)(from[X] & 0xffff) / 7, X & 1, (half *)h);

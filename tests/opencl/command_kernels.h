@@ -42,6 +42,9 @@ static const kernel kernels[] = {
     {"eights", ">ii", EIGHTS},   {"product", ">fff", ANY},
     {"plus", ">fff", ANY},       {"quotient", ">fff", ANY},
     {"wide", ">ddf", ANY},       {"narrow", ">fd", ANY},
+    {"invert", ">i", ANY},       {"chars", ">ii", ANY},
+    {"shorts", ">iiv", ANY},     {"fours", ">iiv", ANY},
+    {"beside", ">ii", ANY},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
