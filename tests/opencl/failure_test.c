@@ -6,6 +6,7 @@
 #include "tests/short_memory.h"
 #include "tests/temporary.h"
 
+#include <dirent.h>
 #include <sys/stat.h>
 
 TestSuite(failure, .init = begin_buffers, .fini = end_buffers);
@@ -293,13 +294,15 @@ static void begin_without_cache(void) {
 }
 
 static void end_compiler(void) {
-    char name[TEMPORARY_NAME + 20];
-    static const char *const names[] = {"module", "compiler"};
+    char name[TEMPORARY_NAME + 300];
+    const struct dirent *e;
     end_buffers();
-    for (int n = 0; n < 2; n++) {
-        snprintf(name, sizeof name, "%s/%s", folder, names[n]);
-        unlink(name);
+    DIR *d = opendir(folder);
+    while ((e = readdir(d))) {
+        snprintf(name, sizeof name, "%s/%s", folder, e->d_name);
+        if (e->d_name[0] != '.') unlink(name);
     }
+    closedir(d);
     rmdir(folder);
 }
 
@@ -325,6 +328,7 @@ Test(failure_of_compilers, sources, .init = begin_without_cache, .fini = end_com
 static void begin_cache(void) {
     begin_compiler();
     unsetenv("SPVFUSE_CACHE");
+    setenv("SPVFUSE_CACHE_DIR", folder, 1);
     begin_buffers();
 }
 
