@@ -27,17 +27,21 @@ static ir_arena *arena_of(const fuse_job *j) { return &j->fusion->report.arena; 
 
 /* ------------------------------------------------------------------------------------- refusals */
 
+void rt_say_refusal(spvf_context *c, const spvf_explanation *e, bool strict) {
+    const ir_message m = {.severity = strict ? IR_ERROR : IR_WARNING};
+    c->explanation = e;
+    ir_report(&c->cx, m, "not fused: %s [%s]", e->refusal->text, e->refusal->rule);
+    c->explanation = NULL;
+}
+
 /* Explains the refusal, which is the last decision, says it, and leaves. */
 IR_NORETURN static void leave_refused(fuse_job *j) {
     spvf_context *c = j->context;
     const pass_fuse_result *r = &j->result;
-    const pass_decision *last = &r->decisions.data[r->decisions.n - 1];
-    ir_message m = {.severity = j->options.strict ? IR_ERROR : IR_WARNING};
     j->result.kernel = NULL;
     rt_explain(&j->fusion->report, &j->options, &j->request, r);
-    c->explanation = &j->fusion->report.info;
     if (!j->explains || j->options.strict)
-        ir_report(&c->cx, m, "not fused: %s [%s]", last->text, last->rule);
+        rt_say_refusal(c, &j->fusion->report.info, j->options.strict);
     ir_throw(&c->cx, IR_ERR_REFUSED);
 }
 
@@ -364,6 +368,26 @@ spvf_status spvf_explain(spvf_context *context, const spvf_fuse_options *options
     if (out) *out = NULL;
     if (!are_given(context, __func__, options, out)) return SPVF_ERROR_ARGUMENT;
     return rt_fuse(context, options, NULL, out);
+}
+
+void rt_fusion_refuse(spvf_fusion *f, const char *why) {
+    static const char rule[] = "fuse.device";
+    ir_arena *a = &f->report.arena;
+    spvf_explanation *e = &f->report.info;
+    spvf_decision *d = ir_new_array(a, spvf_decision, e->decision_count + 1);
+    memcpy(d, e->decisions, e->decision_count * sizeof *d);
+    d[e->decision_count] = (spvf_decision){.rule = rule,
+                                           .text = ir_strdup(a, why),
+                                           .refusal = true,
+                                           .cure = pass_find_fuse_rule(rule)->cure};
+    e->refusal = &d[e->decision_count++];
+    e->decisions = d;
+    e->fused = false;
+}
+
+spvf_explanation *rt_fusion_end(spvf_fusion *f) {
+    spvf_module_destroy(f->module);
+    return &f->report.info;
 }
 
 const spvf_fusion_info *spvf_fusion_get_info(const spvf_fusion *f) { return f ? &f->info : NULL; }

@@ -161,19 +161,23 @@ static void run_members(run_job *j, const rt_group *g) {
 typedef struct {
     run_job *job;
     const rt_group *group;
-    const spvf_fusion *fusion;
+    spvf_fusion *fusion; /* NULL: there is none */
     const rt_bound_launch *bound;
-    rt_program *program; /* of the fusion; NULL: not yet built */
+    rt_program *program; /* of the fusion */
+    uint64_t prepare_ns; /* that compiling took */
 } fused_group;
 
-static void launch_fused(fused_group *g) {
-    run_job *j = g->job;
+static const rt_arg *fused_args(const fused_group *g) {
     const spvf_fusion_info *info = spvf_fusion_get_info(g->fusion);
-    rt_arg *args = ir_new_array(&j->scratch, rt_arg, info->arg_count);
+    rt_arg *args = ir_new_array(&g->job->scratch, rt_arg, info->arg_count);
     for (size_t i = 0; i < info->arg_count; i++)
-        args[i] = to_arg(j, &g->bound[info->args[i].member].args[info->args[i].param]);
-    if (!g->program) g->program = j->device->build(j->device, spvf_fusion_module(g->fusion)->ir);
-    launch(j, g->program, info->name, &info->range, args, info->arg_count);
+        args[i] = to_arg(g->job, &g->bound[info->args[i].member].args[info->args[i].param]);
+    return args;
+}
+
+static void launch_fused(fused_group *g) {
+    const spvf_fusion_info *info = spvf_fusion_get_info(g->fusion);
+    launch(g->job, g->program, info->name, &info->range, fused_args(g), info->arg_count);
 }
 
 static void launch_either(void *user, bool fused) {
@@ -229,12 +233,13 @@ static void time_group(run_job *j, fused_group *g, uint64_t fuse_ns) {
         t.exact = e->exact;
     }
     rt_bench_group(&bench, &t);
+    t.compile_ns += g->prepare_ns;
     j->options.timing(j->options.timing_user, &t);
 }
 
 static void run_unfused(run_job *j, const rt_group *g) {
     if (j->options.timing)
-        time_group(j, &(fused_group){j, g, NULL, NULL, NULL}, 0);
+        time_group(j, &(fused_group){.job = j, .group = g}, 0);
     else
         run_members(j, g);
 }
@@ -244,6 +249,34 @@ static void run_refused(run_job *j, const rt_group *g) {
     rt_plan_warn(j->plan, g->at, "group '%s' runs kernel by kernel", g->name);
     j->result->refused_groups++;
     run_unfused(j, g);
+}
+
+/* Builds it, and makes ready what the first launch needs; false: it has become a refusal. */
+static bool make_ready(fused_group *g, bool may_refuse) {
+    run_job *j = g->job;
+    char why[RT_CAUGHT_SIZE];
+    const spvf_fusion_info *info = spvf_fusion_get_info(g->fusion);
+    const rt_trial t = {spvf_fusion_module(g->fusion)->ir, info->name, &info->range, fused_args(g),
+                        info->arg_count};
+    uint64_t start = rt_now_ns();
+    g->program = rt_try_launch(j->device, &t, why);
+    g->prepare_ns = rt_now_ns() - start;
+    j->result->run_ns += g->prepare_ns;
+    if (g->program) return true;
+    rt_fusion_refuse(g->fusion, why);
+    rt_say_refusal(j->plan->context, spvf_fusion_explanation(g->fusion), !may_refuse);
+    return false;
+}
+
+static void run_fused(fused_group *g, uint64_t fuse_ns) {
+    run_job *j = g->job;
+    j->result->fused_groups++;
+    if (j->options.timing)
+        time_group(j, g, fuse_ns);
+    else if (j->options.validate)
+        validate_group(g);
+    else
+        launch_either(g, true);
 }
 
 static void run_group(run_job *j, const rt_group *g) {
@@ -257,21 +290,16 @@ static void run_group(run_job *j, const rt_group *g) {
     spvf_status status = rt_fuse_group(&j->library, &job);
     uint64_t fuse_ns = rt_now_ns() - start - (j->library.read_ns - reading);
     j->result->fuse_ns += fuse_ns;
+    fused_group fused = {.job = j, .group = g, .fusion = *fusion, .bound = bound};
+    if (status == SPVF_OK && !make_ready(&fused, may_refuse)) status = SPVF_ERROR_REFUSED;
     if (status == SPVF_OK) {
-        j->result->fused_groups++;
-        fused_group fused = {j, g, *fusion, bound, NULL};
-        if (j->options.timing)
-            time_group(j, &fused, fuse_ns);
-        else if (j->options.validate)
-            validate_group(&fused);
-        else
-            launch_either(&fused, true);
+        run_fused(&fused, fuse_ns);
     } else if (status == SPVF_ERROR_REFUSED && may_refuse) {
         run_refused(j, g);
     } else {
         if (status != SPVF_ERROR_MEMORY)
             ir_report(cx, (ir_message){.severity = IR_ERROR}, "group '%s' was not fused", g->name);
-        ir_throw(cx, cx->status);
+        ir_throw(cx, status == SPVF_ERROR_REFUSED ? IR_ERR_REFUSED : cx->status);
     }
 }
 

@@ -56,6 +56,13 @@ spvf_range rt_range(const pass_range *r);
 /* spvf_fuse and spvf_explain; one of the results is NULL. */
 spvf_status rt_fuse(spvf_context *context, const spvf_fuse_options *options, spvf_fusion **fusion,
                     spvf_explanation **explanation);
+/* The device cannot run what was fused: its explanation is that of a refusal from here on; throws.
+ * (fusion.c, as the next ones) */
+void rt_fusion_refuse(spvf_fusion *fusion, const char *why);
+/* Says so, as spvf_fuse does. */
+void rt_say_refusal(spvf_context *context, const spvf_explanation *e, bool strict);
+/* Destroys the fusion but for its explanation, which is the caller's. */
+spvf_explanation *rt_fusion_end(spvf_fusion *fusion);
 /* Reports an error without a place and leaves to the nearest guard. */
 IR_NORETURN void rt_throw(spvf_context *context, ir_status status, const char *fmt, ...)
     IR_PRINTF(3, 4);
@@ -344,6 +351,10 @@ struct rt_device {
     rt_program *(*build)(rt_device *d, const ir_module *m);
     void (*launch)(rt_device *d, rt_program *p, const char *kernel, const spvf_range *range,
                    const rt_arg *args, size_t count);
+    /* What launch would do short of running: throws what that would; NULL: nothing is known before.
+     * The contents of buffers do not matter. */
+    void (*prepare)(rt_device *d, rt_program *p, const char *kernel, const spvf_range *range,
+                    const rt_arg *args, size_t count);
     bool phases; /* it can make all work-groups of a launch wait for each other */
     rt_counts counts;
     void (*output)(void *user, const char *text); /* printf */
@@ -351,6 +362,18 @@ struct rt_device {
     uint64_t instruction_limit; /* of a work-group; 0: the device's own */
     rt_watch *watch;            /* while there is one, launches are silent; needs `copy` */
 };
+
+/* A launch that has not happened. */
+typedef struct {
+    const ir_module *module;
+    const char *kernel;
+    const spvf_range *range;
+    const rt_arg *args;
+    size_t count;
+} rt_trial;
+/* Builds the module and prepares the launch.  NULL: the device cannot run it; `why` has room for
+ * RT_CAUGHT_SIZE bytes.  Throws without memory. (devices/device.c) */
+rt_program *rt_try_launch(rt_device *d, const rt_trial *t, char *why);
 
 /* ---------------------------------------------------------------------- validation (validate.c) */
 

@@ -471,6 +471,7 @@ static void launch(void *arg) {
     take_subgroup_size(l);
     take_range(l);
     bind_args(l);
+    if (l->options.only_prepare) return;
     check_run_groups(l);
     check_deliver(l);
 }

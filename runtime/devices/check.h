@@ -148,6 +148,7 @@ typedef struct {
     void (*wrote)(void *user, const check_party *p);
     const check_buffer *watch; /* NULL: nothing is watched */
     uint64_t watch_offset, watch_size;
+    bool only_prepare; /* nothing runs: only what the launch is refused for is found */
     void *user;
 } check_options;
 

@@ -138,22 +138,37 @@ static void watch(const rt_watch *w, check_options *o) {
     o->watch_size = w->bytes;
 }
 
+/* With messages when it is refused. */
+static check_result run(check *c, const rt_program *p, check_launch *l, const rt_arg *args) {
+    check_result result;
+    check_arg *list = ir_new_array(&c->arena, check_arg, l->nargs);
+    for (size_t i = 0; i < l->nargs; i++) list[i] = to_arg(&args[i]);
+    l->args = list;
+    if (!check_run(p->program, l, &result)) fail_launch(c);
+    return result;
+}
+
+static void prepare(rt_device *d, rt_program *p, const char *kernel, const spvf_range *range,
+                    const rt_arg *args, size_t n) {
+    check_launch l = {.kernel = kernel,
+                      .range = to_range(range),
+                      .nargs = (unsigned)n,
+                      .options = {.only_prepare = true}};
+    run((check *)d, p, &l, args);
+}
+
 static void launch(rt_device *d, rt_program *p, const char *kernel, const spvf_range *range,
                    const rt_arg *args, size_t n) {
     check *c = (check *)d;
-    check_arg *list = ir_new_array(&c->arena, check_arg, n);
-    for (size_t i = 0; i < n; i++) list[i] = to_arg(&args[i]);
     check_launch l = {
         .kernel = kernel,
         .range = to_range(range),
-        .args = list,
         .nargs = (unsigned)n,
         .options = {
             .step_limit = d->instruction_limit, .report = report, .print = print, .user = c}};
-    check_result result;
     if (d->watch) watch(d->watch, &l.options);
     c->running = p->name;
-    if (!check_run(p->program, &l, &result)) fail_launch(c);
+    const check_result result = run(c, p, &l, args);
     if (!d->watch) count(&c->base.counts, &result);
 }
 
@@ -180,6 +195,7 @@ rt_device *rt_check_open(spvf_context *context) {
                           .copy = copy_memory,
                           .build = build,
                           .phases = true,
+                          .prepare = prepare,
                           .launch = launch};
     c->device = check_device_new(&context->cx);
     if (!c->device) {

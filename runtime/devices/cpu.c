@@ -43,6 +43,17 @@ static rt_program *build(rt_device *d, const ir_module *m) {
     return c->programs = p;
 }
 
+static void prepare(rt_device *d, rt_program *p, const char *kernel, const spvf_range *range,
+                    const rt_arg *args, size_t count) {
+    const cpu_launch l = {.cx = &d->context->cx,
+                          .machine = &((cpu_device *)d)->machine,
+                          .kernel = cpu_find_kernel(p, kernel),
+                          .range = range,
+                          .args = args,
+                          .count = count};
+    cpu_prepare_launch(&l);
+}
+
 static void launch(rt_device *d, rt_program *p, const char *kernel, const spvf_range *range,
                    const rt_arg *args, size_t count) {
     cpu_device *c = (cpu_device *)d;
@@ -108,6 +119,7 @@ rt_device *rt_cpu_open_with(spvf_context *context, const rt_cpu_options *options
                                .write = write_memory,
                                .copy = copy_memory,
                                .build = build,
+                               .prepare = prepare,
                                .launch = launch}};
     if (!cpu_machine_open(options, &c->machine)) {
         arena = c->arena;

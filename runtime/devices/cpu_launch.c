@@ -232,11 +232,16 @@ static void run(launch *l) {
     deliver(l);
 }
 
-static void launch_with_code(void *arg) {
+static void look_at_limits(void *arg) {
     launch *l = arg;
     take_memory(l);
     take_arguments(l);
     take_phases(l);
+}
+
+static void launch_with_code(void *arg) {
+    launch *l = arg;
+    look_at_limits(l);
     run(l);
 }
 
@@ -251,7 +256,9 @@ static void find_code(launch *l) {
 static void prepare_kernel(void *arg) {
     launch *l = arg;
     find_code(l);
+    bool ok = ir_try(l->what->cx, look_at_limits, l);
     rt_kernel_end(&l->what->kernel->code, &l->use, 0);
+    if (!ok) ir_throw(l->what->cx, l->what->cx->status);
 }
 
 static void launch_kernel(void *arg) {

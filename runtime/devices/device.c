@@ -30,6 +30,35 @@ static void list_devices(void *arg) {
     rt_opencl_list(j->context, j->each, j->user);
 }
 
+typedef struct {
+    rt_device *device;
+    const rt_trial *trial;
+    rt_program *program;
+} trying;
+
+static void try_launch(void *arg) {
+    trying *x = arg;
+    rt_device *d = x->device;
+    const rt_trial *t = x->trial;
+    x->program = d->build(d, t->module);
+    if (d->prepare) d->prepare(d, x->program, t->kernel, t->range, t->args, t->count);
+}
+
+rt_program *rt_try_launch(rt_device *d, const rt_trial *t, char *why) {
+    trying x = {d, t, NULL};
+    spvf_context *c = d->context;
+    why[0] = 0;
+    c->caught = why;
+    bool ok = ir_try(&c->cx, try_launch, &x);
+    c->caught = NULL;
+    if (ok) return x.program;
+    ir_status status = c->cx.status;
+    if (status == IR_ERR_INTERNAL) rt_throw(c, status, "%s", why);
+    if (status == IR_ERR_MEMORY) ir_throw(&c->cx, status);
+    if (!why[0]) snprintf(why, RT_CAUGHT_SIZE, "the device does not say why");
+    return NULL;
+}
+
 spvf_status spvf_devices(spvf_context *context,
                          void (*each)(void *user, const spvf_device_info *info), void *user) {
     if (!context || !each) return rt_refuse_call(context, __func__, "each is NULL");
