@@ -235,9 +235,13 @@ size_t spvf_plan_group_count(const spvf_plan *plan) {
 }
 
 typedef struct {
+    spvf_plan *plan;
     rt_group_job job;
     ir_arena arena;
     rt_library library;
+    spvf_fusion *fusion;
+    spvf_explanation *refusal;
+    rt_device *device; /* that an explanation is for, or NULL */
     spvf_status status;
 } plan_group;
 
@@ -247,30 +251,78 @@ static void fuse_one_group(void *arg) {
     p->status = rt_fuse_group(&p->library, &p->job);
 }
 
-/* Fuses group `index` into one of the results. */
-static spvf_status take_group(spvf_plan *plan, const char *call, size_t index, spvf_fusion **fusion,
-                              spvf_explanation **explanation) {
-    const rt_group *g = group_at(plan, index);
+/* Any memory does for buffers: only what is not in them is looked at. */
+static const rt_arg *trial_args(const plan_group *p, const spvf_fusion_info *info) {
+    rt_arg *args = ir_new_array((ir_arena *)(uintptr_t)&p->arena, rt_arg, info->arg_count);
+    rt_memory *some = p->device->allocate(p->device, "any", 1, NULL);
+    for (size_t n = 0; n < info->arg_count; n++) {
+        const rt_bound_arg *a = &p->job.bound[info->args[n].member].args[info->args[n].param];
+        if (a->arg->kind == RT_ARG_BUFFER)
+            args[n].buffer = some;
+        else
+            args[n] = (rt_arg){.bytes = a->bytes, .size = a->size};
+    }
+    return args;
+}
+
+/* Would the device run what was fused? */
+static void try_group(plan_group *p) {
+    char why[RT_CAUGHT_SIZE];
+    const spvf_fusion_info *info = spvf_fusion_get_info(p->fusion);
+    p->device = rt_device_open(p->plan->context, spvf_default_device(NULL));
+    const rt_trial t = {spvf_fusion_module(p->fusion)->ir, info->name, &info->range,
+                        trial_args(p, info), info->arg_count};
+    if (rt_try_launch(p->device, &t, why)) return;
+    rt_fusion_refuse(p->fusion, why);
+    if (!p->job.strict) return;
+    rt_say_refusal(p->plan->context, spvf_fusion_explanation(p->fusion), true);
+    p->status = SPVF_ERROR_REFUSED;
+}
+
+static void explain_one_group(void *arg) {
+    plan_group *p = arg;
+    p->job.explanation = &p->refusal;
+    fuse_one_group(p);
+    if (p->fusion) try_group(p);
+}
+
+/* Runs the body for group `index`; the results are in *p. */
+static spvf_status take_group(plan_group *p, const char *call, size_t index,
+                              void (*body)(void *arg)) {
+    spvf_context *c = p->plan->context;
+    const rt_group *g = group_at(p->plan, index);
     if (!g)
-        return rt_refuse_call(plan->context, call, "the plan has %zu groups, no %zu",
-                              spvf_plan_group_count(plan), index);
-    plan_group p = {.job = {g, g->strict, true, NULL, fusion, explanation}};
-    ir_arena_init(&p.arena, &plan->context->cx);
-    p.library = (rt_library){.plan = plan, .arena = &p.arena};
-    spvf_status status = rt_guard(plan->context, fuse_one_group, &p);
-    rt_library_free(&p.library);
-    ir_arena_free(&p.arena);
-    return status == SPVF_OK ? p.status : status;
+        return rt_refuse_call(c, call, "the plan has %zu groups, no %zu",
+                              spvf_plan_group_count(p->plan), index);
+    p->job = (rt_group_job){g, g->strict, true, NULL, &p->fusion, NULL};
+    ir_arena_init(&p->arena, &c->cx);
+    p->library = (rt_library){.plan = p->plan, .arena = &p->arena};
+    spvf_status status = rt_guard(c, body, p);
+    if (p->device) p->device->close(p->device);
+    rt_library_free(&p->library);
+    ir_arena_free(&p->arena);
+    if (status == SPVF_OK) return p->status;
+    spvf_fusion_destroy(p->fusion);
+    spvf_explanation_destroy(p->refusal);
+    p->fusion = NULL;
+    p->refusal = NULL;
+    return status;
 }
 
 spvf_status spvf_plan_fuse(spvf_plan *plan, size_t index, spvf_fusion **out) {
     if (out) *out = NULL;
     if (!plan || !out) return rt_refuse_call(plan ? plan->context : NULL, __func__, "out is NULL");
-    return take_group(plan, __func__, index, out, NULL);
+    plan_group p = {.plan = plan};
+    spvf_status status = take_group(&p, __func__, index, fuse_one_group);
+    *out = p.fusion;
+    return status;
 }
 
 spvf_status spvf_plan_explain(spvf_plan *plan, size_t index, spvf_explanation **out) {
     if (out) *out = NULL;
     if (!plan || !out) return rt_refuse_call(plan ? plan->context : NULL, __func__, "out is NULL");
-    return take_group(plan, __func__, index, NULL, out);
+    plan_group p = {.plan = plan};
+    spvf_status status = take_group(&p, __func__, index, explain_one_group);
+    *out = p.fusion ? rt_fusion_end(p.fusion) : p.refusal;
+    return status;
 }

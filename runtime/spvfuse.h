@@ -534,7 +534,8 @@ SPVF_API size_t spvf_plan_group_count(const spvf_plan *plan);
 /* Fuses group `index` of the plan without running anything.  The reason of a refusal is a warning,
  * as in a run that goes on without, unless the group is strict. */
 SPVF_API spvf_status spvf_plan_fuse(spvf_plan *plan, size_t index, spvf_fusion **out);
-/* Explains group `index`, as spvf_explain does; strict when the group is. */
+/* Explains group `index`, as spvf_explain does; strict when the group is.  What spvf_default_device
+ * cannot run of what would be fused is refused. */
 SPVF_API spvf_status spvf_plan_explain(spvf_plan *plan, size_t index, spvf_explanation **out);
 
 /* -------------------------------------------------------------------------------------- devices */

@@ -10,16 +10,16 @@
 
 #include <stdlib.h>
 
+/* A fused kernel that is ready. */
 typedef struct {
-    rt_chain_kernel parts;
     rt_program *program;
-    ocl_launch *launch; /* whose arguments are those of the parts */
-} fused_kernel;
+    ocl_launch *launch; /* whose arguments are those of its parts */
+} ready_kernel;
 
 struct ocl_fusion {
     spvf_context *context;
     cl_uint count;
-    fused_kernel kernels[]; /* room for one per command */
+    rt_chain_kernel kernels[]; /* room for one per command; made: a ready_kernel */
 };
 
 static const char host_memory; /* the one that all addresses belong to */
@@ -112,30 +112,57 @@ static rt_chain_link chain_link(job *j, const ocl_launch *l) {
 /* -------------------------------------------------------------------------------------- kernels */
 
 /* The values and addresses stay with the launches that are fused. */
-static void take_args(const job *j, const fused_kernel *k, const spvf_fusion_info *info) {
+static void take_args(const job *j, const rt_chain_kernel *k, ocl_launch *to) {
+    const spvf_fusion_info *info = spvf_fusion_get_info(k->fusion);
     for (size_t n = 0; n < info->arg_count; n++) {
         const spvf_fused_arg *a = &info->args[n];
-        k->launch->args[n] = launch_of(j, k->parts.first + a->member)->args[a->param];
+        to->args[n] = launch_of(j, k->first + a->member)->args[a->param];
     }
 }
 
-static void make_launch(job *j, fused_kernel *k) {
-    const spvf_fusion_info *info = spvf_fusion_get_info(k->parts.fusion);
-    const ir_module *m = spvf_fusion_module(k->parts.fusion)->ir;
-    k->program = cpu_program_new(&ocl_device()->machine, m);
-    cpu_kernel *code = cpu_find_kernel(k->program, info->name);
-    k->launch = ocl_new_launch(j->buffer->queue, code, info->arg_count, 0, &info->range);
-    if (!k->launch) ir_throw(m->cx, IR_ERR_MEMORY);
-    take_args(j, k, info);
+static void make_launch(const job *j, const rt_chain_kernel *k, ready_kernel *to) {
+    const spvf_fusion_info *info = spvf_fusion_get_info(k->fusion);
+    const ir_module *m = spvf_fusion_module(k->fusion)->ir;
+    to->program = cpu_program_new(&ocl_device()->machine, m);
+    cpu_kernel *code = cpu_find_kernel(to->program, info->name);
+    to->launch = ocl_new_launch(j->buffer->queue, code, info->arg_count, 0, &info->range);
+    if (!to->launch) ir_throw(m->cx, IR_ERR_MEMORY);
+    take_args(j, k, to->launch);
 }
 
-/* Can it run?  Together kernels may want more memory than the device has for one. */
-static bool make_ready(job *j, fused_kernel *k) {
-    if (!k->parts.fusion) return false;
-    make_launch(j, k);
-    cl_int bad = ocl_prepare_launch(k->launch);
-    if (bad == CL_OUT_OF_HOST_MEMORY) ir_throw(j->arena.cx, IR_ERR_MEMORY);
-    return !bad;
+static void drop_kernel(void *made) {
+    ready_kernel *r = made;
+    if (r->launch) ocl_give_up(&r->launch->event);
+    if (r->program) cpu_program_free(r->program);
+    free(r);
+}
+
+typedef struct {
+    const job *job;
+    const rt_chain_kernel *kernel;
+    ready_kernel *ready;
+    char *why;
+    bool taken; /* by the device */
+} making;
+
+static void make_and_try(void *arg) {
+    making *m = arg;
+    make_launch(m->job, m->kernel, m->ready);
+    cl_int bad = ocl_try_launch(m->ready->launch, m->why);
+    if (bad == CL_OUT_OF_HOST_MEMORY) ir_throw(m->job->arena.cx, IR_ERR_MEMORY);
+    m->taken = !bad;
+}
+
+/* Together kernels may want more memory than the device has for one. */
+static void *make_kernel(void *user, const rt_chain_kernel *k, char *why) {
+    job *j = user;
+    making m = {j, k, calloc(1, sizeof *m.ready), why, false};
+    if (!m.ready) ir_throw(j->arena.cx, IR_ERR_MEMORY);
+    bool ok = ir_try(j->arena.cx, make_and_try, &m);
+    if (m.taken) return m.ready;
+    drop_kernel(m.ready);
+    if (!ok) ir_throw(j->arena.cx, j->arena.cx->status);
+    return NULL;
 }
 
 static void tell(const job *j, const spvf_explanation *e, cl_uint first, cl_uint count) {
@@ -156,21 +183,19 @@ static void tell_both(const job *j, const rt_chain_kernel *k) {
     if (k->refusal) tell(j, k->refusal, first, j->chain[k->first + k->count] - first);
 }
 
-static void finish_kernel(job *j, fused_kernel *k) {
-    tell_both(j, &k->parts);
-    if (make_ready(j, k)) {
-        add_step(j, &k->launch->event);
-        return;
-    }
-    if (k->parts.fusion) fputs("the device does not take that kernel: unfused\n", j->report);
-    for (uint32_t n = 0; n < k->parts.count; n++)
-        add_step(j, &launch_of(j, k->parts.first + n)->event);
+static void finish_kernel(job *j, const rt_chain_kernel *k) {
+    const ready_kernel *r = k->made;
+    tell_both(j, k);
+    if (r)
+        add_step(j, &r->launch->event);
+    else
+        add_step(j, &launch_of(j, k->first)->event);
 }
 
 /* What has been divided is in kernels from `first` on, and is the fusion's. */
 static void take_kernels(job *j, const rt_chain_kernel *parts, uint32_t n) {
-    fused_kernel *first = &j->fusion->kernels[j->fusion->count];
-    for (uint32_t k = 0; k < n; k++) j->fusion->kernels[j->fusion->count++].parts = parts[k];
+    const rt_chain_kernel *first = &j->fusion->kernels[j->fusion->count];
+    for (uint32_t k = 0; k < n; k++) j->fusion->kernels[j->fusion->count++] = parts[k];
     for (uint32_t k = 0; k < n; k++) finish_kernel(j, &first[k]);
 }
 
@@ -181,7 +206,10 @@ static void flush(job *j) {
     const rt_chain chain = {.links = links,
                             .count = j->count,
                             .options = {.known_range = true},
-                            .unfused = j->buffer->unfused};
+                            .unfused = j->buffer->unfused,
+                            .make = make_kernel,
+                            .drop = drop_kernel,
+                            .user = j};
     uint32_t n, done = 0;
     note_uses(j);
     for (cl_uint k = 0; k < j->count; k++) links[k] = chain_link(j, launch_of(j, k));
@@ -227,12 +255,7 @@ static cl_int prepare(cl_command_buffer_khr b) {
 
 void ocl_free_fusion(ocl_fusion *f) {
     if (!f) return;
-    for (cl_uint n = 0; n < f->count; n++) {
-        fused_kernel *k = &f->kernels[n];
-        if (k->launch) ocl_give_up(&k->launch->event);
-        if (k->program) cpu_program_free(k->program);
-        rt_chain_kernel_free(&k->parts);
-    }
+    for (cl_uint n = 0; n < f->count; n++) rt_chain_kernel_free(&f->kernels[n]);
     spvf_context_destroy(f->context);
     free(f);
 }

@@ -60,6 +60,16 @@ static int32_t run(rt_event *event) {
 
 cl_int ocl_prepare_launch(ocl_launch *l) { return with_launch(l, cpu_prepare_launch); }
 
+static void keep(void *user, const ir_message *m) {
+    if (m->severity == IR_ERROR) snprintf(user, RT_CAUGHT_SIZE, "%s", m->text);
+}
+
+cl_int ocl_try_launch(ocl_launch *l, char *why) {
+    attempt a = {l, cpu_prepare_launch, {.report = keep, .report_user = why}};
+    if (ir_try(&a.cx, call_body, &a)) return CL_SUCCESS;
+    return a.cx.status == IR_ERR_MEMORY ? CL_OUT_OF_HOST_MEMORY : CL_OUT_OF_RESOURCES;
+}
+
 /* Room behind the command for arguments. */
 static size_t room_for(size_t count, size_t value_bytes) {
     size_t each = sizeof(rt_arg) + sizeof(rt_memory) + sizeof(cl_mem);

@@ -440,6 +440,9 @@ ocl_launch *ocl_new_launch(cl_command_queue q, cpu_kernel *kernel, size_t count,
                            const spvf_range *range);
 /* Makes the code that it needs: CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES. */
 cl_int ocl_prepare_launch(ocl_launch *l);
+/* The same of what nobody has launched: nobody is told, but `why`, which has room for
+ * RT_CAUGHT_SIZE bytes. */
+cl_int ocl_try_launch(ocl_launch *l, char *why);
 /* Checks all but the queue, and submits a launch. */
 cl_int ocl_launch_kernel(const ocl_request *r, cl_kernel k, cl_uint dims, const size_t *offset,
                          const size_t *global, const size_t *local);

@@ -188,8 +188,7 @@ static void add_member(attempt *t, uint32_t member) {
     for (uint32_t p = 0; p < l->kernel->arg_count; p++) add_arg(t, member, p);
 }
 
-static void fuse_members(void *arg) {
-    attempt *t = arg;
+static void fuse_members(attempt *t) {
     spvf_context *c = t->divider->context;
     spvf_fuse_options o = t->divider->chain->options;
     for (uint32_t m = 0; m < t->count; m++) add_member(t, m);
@@ -211,13 +210,37 @@ static void fuse_members(void *arg) {
         ir_throw(&c->cx, c->cx.status);
 }
 
+/* What has been fused is made ready, or refused. */
+static void make_ready(attempt *t) {
+    const rt_chain *chain = t->divider->chain;
+    spvf_context *c = t->divider->context;
+    rt_chain_kernel *k = t->out;
+    char why[RT_CAUGHT_SIZE] = "";
+    k->drop = chain->drop;
+    k->made = chain->make(chain->user, k, why);
+    if (k->made) return;
+    rt_fusion_refuse(k->fusion, why);
+    if (chain->options.strict) {
+        rt_say_refusal(c, spvf_fusion_explanation(k->fusion), true);
+        ir_throw(&c->cx, IR_ERR_REFUSED);
+    }
+    k->refusal = rt_fusion_end(k->fusion);
+    k->fusion = NULL;
+}
+
+static void try_members(void *arg) {
+    attempt *t = arg;
+    fuse_members(t);
+    if (t->out->fusion) make_ready(t);
+}
+
 /* Can so many links be one kernel?  Then it has a fusion, otherwise a refusal; throws. */
 static rt_chain_kernel try(divider *d, uint32_t first, uint32_t count) {
-    rt_chain_kernel k = {first, count, NULL, NULL};
+    rt_chain_kernel k = {.first = first, .count = count};
     attempt t = {.divider = d, .first = first, .count = count, .out = &k};
     ir_ctx *cx = &d->context->cx;
     ir_arena_init(&t.arena, cx);
-    bool ok = ir_try(cx, fuse_members, &t);
+    bool ok = ir_try(cx, try_members, &t);
     ir_arena_free(&t.arena);
     if (ok) return k;
     rt_chain_kernel_free(&k);
@@ -226,8 +249,15 @@ static rt_chain_kernel try(divider *d, uint32_t first, uint32_t count) {
 
 /* ------------------------------------------------------------------------------------- division */
 
-void rt_chain_kernel_free(rt_chain_kernel *k) {
+static void drop_fusion(rt_chain_kernel *k) {
+    if (k->made) k->drop(k->made);
     spvf_fusion_destroy(k->fusion);
+    k->made = NULL;
+    k->fusion = NULL;
+}
+
+void rt_chain_kernel_free(rt_chain_kernel *k) {
+    drop_fusion(k);
     spvf_explanation_destroy(k->refusal);
 }
 
@@ -253,8 +283,10 @@ static void find_longest(divider *d, uint32_t first, rt_chain_kernel *out) {
     while (low + 1 < high) {
         rt_chain_kernel k = try(d, first, guess);
         if (k.fusion) {
-            spvf_fusion_destroy(out->fusion);
+            drop_fusion(out);
             out->fusion = k.fusion;
+            out->made = k.made;
+            out->drop = k.drop;
             low = out->count = guess;
             guess = min(2 * low, high - 1);
         } else {

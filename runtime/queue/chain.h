@@ -29,18 +29,25 @@ typedef struct {
 } rt_chain_link;
 
 typedef struct {
+    uint32_t first, count;     /* links */
+    spvf_fusion *fusion;       /* NULL: one link by itself */
+    spvf_explanation *refusal; /* why the next link is no part of it, or NULL */
+    void *made;                /* of a fused kernel: what `make` gave */
+    void (*drop)(void *made);
+} rt_chain_kernel;
+
+typedef struct {
     const rt_chain_link *links;
     uint32_t count;
     spvf_fuse_options options; /* without what is said of members and arguments */
     bool constants;            /* values become constants of the code */
     bool unfused;              /* no link is fused */
+    /* Makes a fused kernel ready to run.  NULL: the device cannot run it, and `why`, which has room
+     * for RT_CAUGHT_SIZE bytes, says so: then it is refused.  May throw. */
+    void *(*make)(void *user, const rt_chain_kernel *k, char *why);
+    void (*drop)(void *made);
+    void *user;
 } rt_chain;
-
-typedef struct {
-    uint32_t first, count;     /* links */
-    spvf_fusion *fusion;       /* NULL: one link by itself */
-    spvf_explanation *refusal; /* why the next link is no part of it, or NULL */
-} rt_chain_kernel;
 void rt_chain_kernel_free(rt_chain_kernel *k);
 
 /* Divides a chain.  `kernels` has room for one per link; what is in there is the caller's, also

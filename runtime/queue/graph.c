@@ -20,8 +20,7 @@ typedef struct {
 
 typedef struct {
     spvf_graph_kernel info;
-    rt_chain_kernel parts;
-    spvf_program *program; /* of the fused kernel */
+    rt_chain_kernel parts; /* made: a program */
 } kernel;
 
 struct spvf_graph {
@@ -91,10 +90,7 @@ static void drop_node(node *n) {
 
 void spvf_graph_destroy(spvf_graph *g) {
     if (!g) return;
-    for (uint32_t k = 0; k < g->kernels.n; k++) {
-        rt_chain_kernel_free(&g->kernels.data[k].parts);
-        spvf_program_destroy(g->kernels.data[k].program);
-    }
+    for (uint32_t k = 0; k < g->kernels.n; k++) rt_chain_kernel_free(&g->kernels.data[k].parts);
     for (uint32_t n = 0; n < g->nodes.n; n++) drop_node(&g->nodes.data[n]);
     for (uint32_t n = 0; n < g->internals.n; n++) buf_release(g->internals.data[n].buffer);
     ir_arena_free(&g->arena);
@@ -172,6 +168,44 @@ void graph_leave_unfused(spvf_graph *g) { g->options.unfused = true; }
 
 void graph_may_be_refused(spvf_graph *g) { g->options.strict = false; }
 
+/* ----------------------------------------------------------------------- launches of what is fused */
+
+static const spvf_argument *given(const spvf_graph *g, uint32_t first, uint32_t member,
+                                  uint32_t param) {
+    return &g->nodes.data[first + member].launch.args[param];
+}
+
+static size_t reach(const spvf_argument *a) { return a->buffer->size - a->offset; }
+
+/* Of buffers that begin at the same address the one that goes farthest: who else uses memory of it
+ * is found by its bytes. */
+static void find_args(const spvf_graph *g, const rt_chain_kernel *k, spvf_argument *args) {
+    const spvf_fusion_info *info = spvf_fusion_get_info(k->fusion);
+    for (size_t n = 0; n < info->arg_count; n++)
+        args[n] = *given(g, k->first, info->args[n].member, info->args[n].param);
+    for (size_t n = 0; n < info->param_count; n++) {
+        const spvf_param_info *p = &info->params[n];
+        if (p->use != SPVF_PARAM_SAME || p->kind != SPVF_ARG_BUFFER) continue;
+        const spvf_argument *a = given(g, k->first, p->member, p->param);
+        if (reach(a) > reach(&args[p->arg])) args[p->arg] = *a;
+    }
+}
+
+/* The launch of a fused kernel; its arguments are to be freed.  False: no memory. */
+static bool make_launch(const spvf_graph *g, const rt_chain_kernel *k, spvf_program *p,
+                        spvf_launch *out) {
+    const spvf_fusion_info *info = spvf_fusion_get_info(k->fusion);
+    spvf_argument *args = calloc(info->arg_count + 1, sizeof *args);
+    if (!args) return false;
+    find_args(g, k, args);
+    *out = (spvf_launch){.program = p,
+                         .kernel = info->name,
+                         .range = info->range,
+                         .args = args,
+                         .arg_count = info->arg_count};
+    return true;
+}
+
 /* --------------------------------------------------------------------------------------- fusing */
 
 static const internal *find_internal(const spvf_graph *g, const spvf_buffer *b) {
@@ -233,12 +267,30 @@ static void make_room(void *arg) {
     c->args = ir_new_array(&g->arena, rt_chain_arg, args);
 }
 
-static spvf_status take_kernel(spvf_graph *g, const rt_chain_kernel *from) {
+/* The program of a fused kernel, which is compiled for its launch. */
+static void *make_program(void *user, const rt_chain_kernel *k, char *why) {
+    spvf_graph *g = user;
+    spvf_program *p;
+    spvf_launch what;
+    spvf_status status = spvf_program_create(g->device, spvf_fusion_module(k->fusion), &p);
+    if (status == SPVF_OK && make_launch(g, k, p, &what)) {
+        status = launch_prepare(g->device, &what, why);
+        free((void *)(uintptr_t)what.args);
+    } else if (status == SPVF_OK) {
+        status = SPVF_ERROR_MEMORY;
+    }
+    if (status == SPVF_OK) return p;
+    spvf_program_destroy(p);
+    if (status == SPVF_ERROR_MEMORY) ir_throw(&g->context.cx, IR_ERR_MEMORY);
+    return NULL;
+}
+
+static void drop_program(void *p) { spvf_program_destroy(p); }
+
+static void take_kernel(spvf_graph *g, const rt_chain_kernel *from) {
     kernel *k = &g->kernels.data[g->kernels.n++];
     *k = (kernel){.parts = *from, .info = {from->first, from->count, NULL, from->refusal}};
-    if (!from->fusion) return SPVF_OK;
-    k->info.explanation = spvf_fusion_explanation(from->fusion);
-    return spvf_program_create(g->device, spvf_fusion_module(from->fusion), &k->program);
+    if (from->fusion) k->info.explanation = spvf_fusion_explanation(from->fusion);
 }
 
 /* The kernels belong to the graph, whatever happens. */
@@ -252,13 +304,13 @@ static spvf_status divide(spvf_graph *g, const committing *c) {
                                         .phases = o->phases && g->device->base->phases,
                                         .known_range = true},
                             .constants = o->constants,
-                            .unfused = o->unfused};
+                            .unfused = o->unfused,
+                            .make = make_program,
+                            .drop = drop_program,
+                            .user = g};
     uint32_t n;
     spvf_status status = rt_chain_divide(&g->context, &chain, c->division, &n);
-    for (uint32_t k = 0; k < n; k++) {
-        spvf_status taken = take_kernel(g, &c->division[k]);
-        if (status == SPVF_OK) status = taken;
-    }
+    for (uint32_t k = 0; k < n; k++) take_kernel(g, &c->division[k]);
     return status;
 }
 
@@ -283,40 +335,12 @@ spvf_graph_kernel spvf_graph_get_kernel(const spvf_graph *g, size_t index) {
 
 /* -------------------------------------------------------------------------------------- running */
 
-static const spvf_argument *given(const spvf_graph *g, const kernel *k, uint32_t member,
-                                  uint32_t param) {
-    return &g->nodes.data[k->info.first + member].launch.args[param];
-}
-
-static size_t reach(const spvf_argument *a) { return a->buffer->size - a->offset; }
-
-/* Of buffers that begin at the same address the one that goes farthest: who else uses memory of it
- * is found by its bytes. */
-static void find_args(const spvf_graph *g, const kernel *k, spvf_argument *args) {
-    const spvf_fusion_info *info = spvf_fusion_get_info(k->parts.fusion);
-    for (size_t n = 0; n < info->arg_count; n++)
-        args[n] = *given(g, k, info->args[n].member, info->args[n].param);
-    for (size_t n = 0; n < info->param_count; n++) {
-        const spvf_param_info *p = &info->params[n];
-        if (p->use != SPVF_PARAM_SAME || p->kind != SPVF_ARG_BUFFER) continue;
-        const spvf_argument *a = given(g, k, p->member, p->param);
-        if (reach(a) > reach(&args[p->arg])) args[p->arg] = *a;
-    }
-}
-
 static spvf_status run_fused(const spvf_graph *g, const kernel *k, spvf_queue *q,
                              const spvf_wait *wait, spvf_event **out) {
-    const spvf_fusion_info *info = spvf_fusion_get_info(k->parts.fusion);
-    spvf_argument *args = calloc(info->arg_count + 1, sizeof *args);
-    if (!args) return SPVF_ERROR_MEMORY;
-    find_args(g, k, args);
-    const spvf_launch what = {.program = k->program,
-                              .kernel = info->name,
-                              .range = info->range,
-                              .args = args,
-                              .arg_count = info->arg_count};
+    spvf_launch what;
+    if (!make_launch(g, &k->parts, k->parts.made, &what)) return SPVF_ERROR_MEMORY;
     spvf_status status = spvf_queue_launch(q, &what, wait, out);
-    free(args);
+    free((void *)(uintptr_t)what.args);
     return status;
 }
 

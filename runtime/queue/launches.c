@@ -68,6 +68,70 @@ static int32_t run(rt_event *e) {
 
 static void drop(spvf_event *e) { prog_release(((launch *)e)->program); }
 
+/* ---------------------------------------------------------------------------------- preparation */
+
+typedef struct {
+    spvf_device *device;
+    const spvf_launch *launch;
+    spvf_context context;
+    cpu_kernel *kernel;
+    rt_arg *args;
+    rt_memory nowhere; /* buffers on device cpu: only what is not in them is looked at */
+    bool knows;        /* all that the device has to know */
+    char *why;
+} preparation;
+
+static void prepare_there(void *arg) {
+    const preparation *p = arg;
+    const spvf_launch *w = p->launch;
+    rt_device *d = p->device->base;
+    d->context->caught = p->why;
+    if (d->prepare && p->knows)
+        d->prepare(d, w->program->program, w->kernel, &w->range, p->args, w->arg_count);
+}
+
+static void find_prepared(void *arg) {
+    preparation *p = arg;
+    p->kernel = cpu_find_kernel(p->launch->program->program, p->launch->kernel);
+}
+
+static void prepare_here(void *arg) {
+    preparation *p = arg;
+    const cpu_launch what = {.cx = &p->context.cx,
+                             .machine = p->device->machine,
+                             .kernel = p->kernel,
+                             .range = &p->launch->range,
+                             .args = p->args,
+                             .count = p->launch->arg_count};
+    p->context.caught = p->why;
+    cpu_prepare_launch(&what);
+}
+
+static void prepare_args(preparation *p) {
+    const spvf_launch *w = p->launch;
+    p->knows = true;
+    for (size_t n = 0; n < w->arg_count; n++) {
+        const spvf_argument *a = &w->args[n];
+        rt_memory *there = p->device->machine ? &p->nowhere : NULL;
+        if (a->buffer && !there) there = a->buffer->memory;
+        p->args[n] =
+            (rt_arg){.buffer = a->buffer ? there : NULL, .bytes = a->bytes, .size = a->size};
+        p->knows &= !a->buffer || there;
+    }
+}
+
+spvf_status launch_prepare(spvf_device *d, const spvf_launch *w, char *why) {
+    preparation p = {.device = d, .launch = w, .why = why};
+    p.args = calloc(w->arg_count + 1, sizeof *p.args);
+    if (!p.args) return SPVF_ERROR_MEMORY;
+    prepare_args(&p);
+    spvf_status status = dev_run(d, d->machine ? find_prepared : prepare_there, &p);
+    dev_context(d, &p.context);
+    if (status == SPVF_OK && d->machine) status = rt_guard(&p.context, prepare_here, &p);
+    free(p.args);
+    return status;
+}
+
 /* ------------------------------------------------------------------------------------ arguments */
 
 static size_t aligned(size_t at) { return (at + VALUE_ALIGN - 1) / VALUE_ALIGN * VALUE_ALIGN; }

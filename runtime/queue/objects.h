@@ -154,6 +154,9 @@ spvf_status cmd_submit(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wai
 spvf_status cmd_check_wait(spvf_device *d, const char *call, const spvf_wait *wait);
 /* The same, of a launch on a device. */
 spvf_status launch_check(spvf_device *d, const char *call, const spvf_launch *what);
+/* Compiles what the launch will run.  SPVF_ERROR_DEVICE: the device cannot run it; `why` has room
+ * for RT_CAUGHT_SIZE bytes. */
+spvf_status launch_prepare(spvf_device *d, const spvf_launch *what, char *why);
 /* The status of a command as its event has it. */
 static inline int32_t cmd_result(spvf_status s) { return -(int32_t)s; }
 
