@@ -183,8 +183,9 @@ SPVF_API spvf_status spvf_queue_barrier(spvf_queue *queue, const spvf_wait *wait
  *     spvf_graph_run(g, q, NULL, NULL);
  *
  * Launches run in the order in which they were recorded, as far as their buffers tell.  Those that
- * follow each other are fused as far as it goes; the message of a refusal is a note, and the
- * launches on both sides of it run one after the other. */
+ * follow each other are fused as far as it goes, and as far as the device can run what comes of it;
+ * a refusal is kept for spvf_graph_get_kernel, and the launches on both sides of it run one after
+ * the other.  Committing compiles what was fused. */
 
 typedef struct {
     size_t size;

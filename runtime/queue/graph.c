@@ -168,7 +168,7 @@ void graph_leave_unfused(spvf_graph *g) { g->options.unfused = true; }
 
 void graph_may_be_refused(spvf_graph *g) { g->options.strict = false; }
 
-/* ----------------------------------------------------------------------- launches of what is fused */
+/* ---------------------------------------------------------------------- launches of what is fused */
 
 static const spvf_argument *given(const spvf_graph *g, uint32_t first, uint32_t member,
                                   uint32_t param) {
