@@ -59,7 +59,8 @@ typedef struct {
  * and are in place when the `prologue` is over. */
 typedef struct {
     uint32_t symbol;
-    uint32_t prologue; /* bytes of code */
+    uint32_t before;   /* bytes of code before that push */
+    uint32_t prologue; /* bytes of code, with those */
     uint64_t stack;    /* bytes that the function and all that it calls need at most */
     uint32_t nsaved;
     struct {
@@ -118,9 +119,9 @@ typedef struct {
     /* For each rule of isel.rules and type that it met (ir/rule_types.h), as a bit each the types
      * that it was used for; or NULL. */
     uint32_t (*rule_hits)[IR_TYPE_NUMBERS];
-    bool trace_rules;    /* a note for every rule that is used */
-    bool lines;          /* fill cg_object.lines */
-    ir_text *listing;    /* gets the code as text, a function after the other; or NULL */
+    bool trace_rules; /* a note for every rule that is used */
+    bool lines;       /* fill cg_object.lines */
+    ir_text *listing; /* gets the code as text, a function after the other; or NULL */
 } cg_x86_64_options;
 
 /* What passes that make vectors legal ask: the bytes of the widest one, whether vectors of i1 are

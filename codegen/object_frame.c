@@ -64,9 +64,9 @@ static void write_cie(obj_file *f) {
 
 static void write_changes(const cg_machine *m, obj_bytes *b, const cg_frame *frame) {
     enum { FP_SLOTS = 2 }; /* the return address and the caller's frame pointer */
-    unsigned set = m->push + m->move;
+    unsigned set = frame->before + m->push + m->move;
     assert(frame->prologue >= set);
-    advance(b, m->push);
+    advance(b, frame->before + m->push);
     obj_u8(b, CFA_DEF_CFA_OFFSET);
     obj_uleb(b, FP_SLOTS * SLOT);
     saved_at(b, m->fp, FP_SLOTS);

@@ -20,13 +20,13 @@
  * are keep such an operand (ir_may_be_undef); everything else reads zero.
  *
  * Memory: everything lives in arenas of its module and is freed with it.  No mutable globals.
- * Errors: bad input and lack of memory leave through ir_throw to the nearest ir_try; bugs assert.
+ * Errors: bad input and lack of memory leave through ir_throw to the nearest ir_try; bugs assert, which
+ * leaves there as well, as IR_ERR_INTERNAL with a message.
  * Threads: one context per thread at a time; modules are not shared while they change.
  */
 #ifndef SPVFUSE_IR_H
 #define SPVFUSE_IR_H
 
-#include <assert.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -42,6 +42,11 @@
 #define IR_PRINTF(f, a)
 #define IR_NORETURN
 #endif
+
+/* In place of the one of <assert.h>, which ends the process of others. */
+#define assert(e) ((e) ? (void)0 : ir_bug(__FILE__, __LINE__, __func__, #e))
+#define static_assert _Static_assert
+IR_NORETURN void ir_bug(const char *file, int line, const char *function, const char *what);
 
 /* For arithmetic that 64 bits cannot hold on the way. */
 __extension__ typedef __int128 ir_i128;
@@ -90,6 +95,7 @@ typedef struct {
     size_t used;
     ir_status status; /* why the last ir_try failed */
     jmp_buf *trap;
+    const char *pass, *func; /* that runs, and its function; for messages; or NULL */
     unsigned warnings;
 } ir_ctx;
 

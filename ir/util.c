@@ -3,13 +3,30 @@
  * Every entry of the library runs its work through ir_try; below it, bad input and exhausted memory
  * leave through ir_throw, and only arenas are alive, so nothing leaks.  ir_try nests: the inner one
  * restores the outer one's landing place.
+ *
+ * A broken assertion does not know the context: it leaves to the nearest ir_try of its thread.  The
+ * variable that finds it is in memory that each thread has from its start, so that looking at it
+ * cannot fail.  SPVF_ABORT in the environment stops the process instead, where a debugger or a
+ * test sees it.
  */
+#define _GNU_SOURCE
 #include "ir/ir.h"
+
+#include <stdlib.h>
+
+#if defined(__GNUC__)
+static _Thread_local ir_ctx *nearest __attribute__((tls_model("initial-exec")));
+#else
+static _Thread_local ir_ctx *nearest;
+#endif
 
 bool ir_try(ir_ctx *cx, void (*body)(void *arg), void *arg) {
     jmp_buf here;
     jmp_buf *volatile outer = cx->trap;
+    ir_ctx *volatile outer_context = nearest;
+    const char *volatile outer_pass = cx->pass, *volatile outer_func = cx->func;
     volatile bool ok = true;
+    nearest = cx;
     cx->status = IR_OK;
     cx->trap = &here;
     if (setjmp(here) == 0)
@@ -17,6 +34,9 @@ bool ir_try(ir_ctx *cx, void (*body)(void *arg), void *arg) {
     else
         ok = false;
     cx->trap = outer;
+    cx->pass = outer_pass;
+    cx->func = outer_func;
+    nearest = outer_context;
     return ok;
 }
 
@@ -24,6 +44,16 @@ void ir_throw(ir_ctx *cx, ir_status status) {
     assert(cx->trap && "ir_throw outside ir_try");
     cx->status = status;
     longjmp(*cx->trap, 1);
+}
+
+void ir_bug(const char *file, int line, const char *function, const char *what) {
+    ir_ctx *cx = nearest;
+    if (!cx || secure_getenv("SPVF_ABORT")) abort();
+    ir_report(cx, (ir_message){.severity = IR_ERROR},
+              "internal error in %s%s%s%s%s (%s:%d): '%s' does not hold; please report it",
+              cx->pass ? "pass " : function, cx->pass ? cx->pass : "", cx->func ? " of @" : "",
+              cx->func ? cx->func : "", cx->pass ? "" : "()", file, line, what);
+    ir_throw(cx, IR_ERR_INTERNAL);
 }
 
 void ir_vreport(ir_ctx *cx, ir_message m, const char *fmt, va_list ap) {

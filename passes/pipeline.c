@@ -170,7 +170,10 @@ static bool run_pass(pipeline *p, const pass_info *pass, ir_func *f) {
 /* Runs a pass on f, or on the module when f is NULL. */
 static bool execute(pipeline *p, const pass_info *pass, ir_func *f) {
     if (p->failed || p->stopped || !may_run(p, pass, f)) return false;
+    p->m->cx->pass = pass->name;
+    p->m->cx->func = f ? f->name : NULL;
     bool changed = run_pass(p, pass, f);
+    p->m->cx->pass = p->m->cx->func = NULL;
     if (!is_valid(p, f)) {
         say(p, IR_ERROR, "pass %s broke %s%s", pass->name, f ? "@" : "the module",
             f ? f->name : "");

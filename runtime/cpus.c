@@ -73,7 +73,7 @@ unsigned rt_cpu_count(void) {
 }
 
 unsigned rt_default_threads(void) {
-    const char *s = getenv("SPVF_THREADS");
+    const char *s = rt_environment("SPVF_THREADS");
     unsigned n = 0;
     for (; s && *s >= '0' && *s <= '9' && n < MAX_THREADS; s++) n = n * 10 + (unsigned)(*s - '0');
     if (!s || *s || n == 0) return rt_cpu_count();

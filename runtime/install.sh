@@ -13,5 +13,8 @@ install -D -m 755 "$1/libspvfuse_icd.so" "$to$prefix/lib/libspvfuse_icd.so"
 for header in spvfuse.h spvfuse_queue.h spvfuse_opencl.h; do
     install -D -m 644 "runtime/$header" "$to$prefix/include/$header"
 done
+for text in LICENSE NOTICE licenses/libclc.txt; do
+    install -D -m 644 "$text" "$to$prefix/share/doc/spvfuse/$text"
+done
 mkdir -p "$to/etc/OpenCL/vendors"
 echo "$prefix/lib/libspvfuse_icd.so" >"$to/etc/OpenCL/vendors/spvfuse.icd"

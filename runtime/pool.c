@@ -476,7 +476,7 @@ static struct {
 } shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 rt_pool *rt_pool_share(void) {
-    const rt_pool_options options = {.pin = getenv("SPVF_PIN") != NULL};
+    const rt_pool_options options = {.pin = rt_environment("SPVF_PIN") != NULL};
     rt_forks();
     pthread_mutex_lock(&shared.lock);
     if (!shared.pool) shared.pool = rt_pool_new(&options);

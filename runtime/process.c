@@ -1,4 +1,8 @@
-/* process.c — other programs: finding them in PATH, running them, one as a filter.
+/* process.c — the environment, and other programs: finding them, running them, one as a filter.
+ *
+ * A process that has more rights than who started it (setuid) does not listen to its environment.
+ * A program is looked for where the system has its own first, then in the folders of PATH: one that
+ * somebody left at the end of PATH does not take the place of an installed one.
  *
  * What a program reads and writes are files without a name, in memory: nothing is left behind,
  * however it ends, or we do.  A program ends with the thread that has started it, and when its time
@@ -7,7 +11,7 @@
  * It is started with vfork, since a host may be large, and between vfork and exec nothing is called
  * but the system.
  */
-#define _GNU_SOURCE /* memfd_create, vfork, execve and its environment */
+#define _GNU_SOURCE /* memfd_create, vfork, execve and its environment, secure_getenv */
 #include "runtime/runtime.h"
 
 #include <errno.h>
@@ -23,15 +27,29 @@
 #include <time.h>
 #include <unistd.h>
 
-const char *rt_find_program(ir_arena *a, const char *name) {
-    const char *path = getenv("PATH");
+const char *rt_environment(const char *name) { return secure_getenv(name); }
+
+const char rt_system_folders[] = "/usr/local/bin:/usr/bin:/bin";
+
+static bool is_program(const char *path) {
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
+}
+
+/* A relative folder, as an empty one, would be another one tomorrow. */
+const char *rt_find_program_in(ir_arena *a, const char *path, const char *name) {
     while (path && *path) {
         size_t n = strcspn(path, ":");
         const char *full = ir_sprintf(a, "%.*s/%s", (int)n, path, name);
-        if (access(full, X_OK) == 0) return full;
+        if (*path == '/' && is_program(full)) return full;
         path += n + (path[n] == ':');
     }
     return NULL;
+}
+
+const char *rt_find_program(ir_arena *a, const char *name) {
+    const char *found = rt_find_program_in(a, rt_system_folders, name);
+    return found ? found : rt_find_program_in(a, rt_environment("PATH"), name);
 }
 
 /* ------------------------------------------------------------------------------ files in memory */
@@ -119,7 +137,7 @@ static pid_t start(const rt_program_run *p) {
 /* -------------------------------------------------------------------------------------- waiting */
 
 unsigned rt_program_seconds(void) {
-    const char *s = getenv("SPVF_COMPILER_SECONDS");
+    const char *s = rt_environment("SPVF_COMPILER_SECONDS");
     return s && *s ? (unsigned)strtoul(s, NULL, 10) : RT_PROGRAM_SECONDS;
 }
 

@@ -86,8 +86,13 @@ bool rt_are_options(spvf_context *context, const char *call, const void *options
 char *rt_read_file(spvf_context *context, ir_arena *arena, const char *path, size_t *size);
 uint64_t rt_now_ns(void);
 void rt_write_file(spvf_context *context, const char *path, const void *data, size_t size);
-/* Path of a program in PATH, or NULL. (process.c) */
+/* What the environment says, if this process may listen to it; or NULL. (process.c) */
+const char *rt_environment(const char *name);
+/* Path of a program: of the system's, otherwise of one in PATH; or NULL. */
 const char *rt_find_program(ir_arena *a, const char *name);
+/* The same in folders with ":" between them; NULL: in none. */
+const char *rt_find_program_in(ir_arena *a, const char *folders, const char *name);
+extern const char rt_system_folders[];
 /* A file without a name, with these bytes, for a program to read or write; it is gone when all have
  * closed it.  -1: there is no memory. */
 int rt_memory_file(const void *data, size_t size);

@@ -9,6 +9,8 @@ trap 'rm -rf "$work"' EXIT
 
 # What is tested is compiled, whatever was compiled before.
 export SPVFUSE_CACHE=0
+# A broken assertion of the library ends the test.
+export SPVF_ABORT=1
 
 # suite NAME COMMAND…: one line of the list; its output goes to a file of that name.
 list=$work/list

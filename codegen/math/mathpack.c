@@ -1,5 +1,5 @@
 /* mathpack.c — host tool: the library of math functions as an array of C.
- *     mathpack OUT.inc FILE.ir…
+ *     mathpack OUT.inc FILE.ir…          writes OUT.inc.d too
  *
  * Two sources.  Functions of ours are text in codegen/math, by name: "@sin.f32".  A line that
  * begins with ";; each" makes a file several, one for each alternative, in which $NAME stands for a
@@ -24,6 +24,7 @@ typedef struct {
     int argc;
     char **argv;
     ir_module *library, *libclc;
+    const char *libclc_path;
     bool failed;
 } tool;
 
@@ -161,6 +162,7 @@ static void read_libclc(tool *t) {
     if (data) t->libclc = spv_read(&t->cx, data, size, &(spv_read_options){.file = path});
     if (!t->libclc) fail(t, "cannot read libclc: set LIBCLC to", "spirv64-mesa3d-.spv");
     if (!t->libclc) return;
+    t->libclc_path = path;
     keep_denormals(t);
     guard_tables(t->libclc);
 }
@@ -280,6 +282,14 @@ static void write_array(tool *t, const char *path) {
     if (fclose(out)) fail(t, "cannot write", path);
 }
 
+/* For ninja: OUT.d names what was read besides the arguments. */
+static void write_dependencies(tool *t, const char *path) {
+    const char *name = ir_sprintf(&t->library->arena, "%s.d", path);
+    FILE *out = fopen(name, "w");
+    bool ok = out && fprintf(out, "%s: %s\n", path, t->libclc_path) > 0;
+    if ((out && fclose(out)) || !ok) fail(t, "cannot write", name);
+}
+
 static void build(void *arg) {
     tool *t = arg;
     t->library = ir_module_new(&t->cx, "math", 64);
@@ -292,6 +302,7 @@ static void build(void *arg) {
             import_missing(t, &im, op, kind);
     if (!t->failed) flatten(t);
     if (!t->failed) write_array(t, t->argv[1]);
+    if (!t->failed) write_dependencies(t, t->argv[1]);
 }
 
 int main(int argc, char **argv) {

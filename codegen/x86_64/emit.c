@@ -28,6 +28,7 @@ typedef struct {
     uint8_t saved[16];
     unsigned nsaved;
     uint32_t prologue; /* bytes of code */
+    uint32_t before;   /* of them before rbp is pushed */
     bool wide;         /* registers of 32 bytes or more are used */
     bool failed;
 } emitter;
@@ -159,6 +160,9 @@ static void put_frame(emitter *e) {
 
 static void put_prologue(emitter *e) {
     const x86_operand none = {0};
+    bool is_entry = e->f->flags & (IR_FUNC_KERNEL | IR_FUNC_EXPORT); /* called by its address */
+    if (is_entry) put_first(e, X86_ENDBR64, none, none);
+    e->before = e->prologue;
     put_first(e, X86_PUSH_r64, r64(RBP), none);
     put_first(e, X86_MOV_rm64_r64, r64(RBP), r64(RSP));
     for (unsigned n = 0; n < e->nsaved; n++) put_first(e, X86_PUSH_r64, r64(e->saved[n]), none);
@@ -167,7 +171,9 @@ static void put_prologue(emitter *e) {
 
 static void note_frame(const emitter *e) {
     x86_frame *x = ir_push(e->w->arena, &e->w->frames);
-    *x = (x86_frame){e->f, {.prologue = e->prologue, .nsaved = e->nsaved}, .calls = e->w->calls.n};
+    *x = (x86_frame){e->f,
+                     {.before = e->before, .prologue = e->prologue, .nsaved = e->nsaved},
+                     .calls = e->w->calls.n};
     x->bytes = 2 * PUSHED + PUSHED * e->nsaved + e->frame + e->align;
     for (unsigned n = 0; n < e->nsaved; n++) {
         x->frame.saved[n].reg = dwarf_number(e->saved[n]);

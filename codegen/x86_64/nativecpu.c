@@ -21,7 +21,8 @@ enum {
     STATE_NUM_GROUPS = 120,
     STATE_GLOBAL_OFFSET = 144,
     ITEMS_ALIGN = 64, /* as ir_group_need counts them */
-    PAGE = 4096
+    PAGE = 4096,
+    ENDBR = 4 /* bytes of endbr64 */
 };
 
 enum { RAX = 0, RCX = 1, RSP = 4, RBP = 5, RSI = 6, RDI = 7 };
@@ -150,6 +151,7 @@ static void emit_args(glue *g) {
 }
 
 static void emit_function(glue *g) {
+    emit(g, X86_ENDBR64, (x86_operand){0}, (x86_operand){0});
     emit1(g, X86_PUSH_r64, r64(RBP));
     emit(g, X86_MOV_rm64_r64, r64(RBP), r64(RSP));
     emit_size(g);
@@ -189,7 +191,9 @@ static uint32_t add_function(glue *g, const char *name) {
                                                         .symbol = g->kernel->entry,
                                                         .addend = image.relocs[0].addend};
     *ir_push(g->arena, &g->object->frames) =
-        (cg_frame){.symbol = s, .prologue = cg_x86_64_machine.push + cg_x86_64_machine.move};
+        (cg_frame){.symbol = s,
+                   .before = ENDBR,
+                   .prologue = (unsigned)ENDBR + cg_x86_64_machine.push + cg_x86_64_machine.move};
     return s;
 }
 

@@ -87,6 +87,9 @@ typedef struct {
     uint64_t checksum; /* of all but itself */
 } rt_entry_head;
 
+/* Bytes of the largest file that is an entry. */
+enum { RT_MOST_OF_ENTRY = 64 << 20 };
+
 /* An entry that somebody is at; zeros are none. */
 typedef struct {
     const rt_cache *cache;

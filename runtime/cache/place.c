@@ -14,7 +14,7 @@
 static const uint64_t default_limit = UINT64_C(256) << 20;
 
 static const char *get(const char *name) {
-    const char *value = getenv(name);
+    const char *value = rt_environment(name);
     return value && *value ? value : NULL;
 }
 

@@ -19,6 +19,8 @@ enum { MANY = 512, PAGE = 4096, ABANDONED_SECONDS = 600 };
 
 static const char sizes_name[] = "sizes", new_sizes_name[] = "sizes.new";
 
+enum { SAFELY = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK }; /* as in store.c */
+
 static uint64_t whole_pages(uint64_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
 
 /* ----------------------------------------------------------------------------- all of the files */
@@ -29,13 +31,19 @@ static bool is_name(const char *name) {
     return n == RT_NAME_BYTES && (!name[n] || !strcmp(name + n, ".new"));
 }
 
+/* What no entry can be, as a file with holes, counts with what it takes. */
+static uint64_t size_of(const struct stat *s) {
+    bool fits = S_ISREG(s->st_mode) && s->st_size <= RT_MOST_OF_ENTRY;
+    return fits ? (uint64_t)s->st_size : (uint64_t)s->st_blocks * 512;
+}
+
 static void add_file(const rt_cache *c, const char *name, ir_arena *a, rt_file_list *out) {
     struct stat s;
     if (!is_name(name) || fstatat(c->folder, name, &s, AT_SYMLINK_NOFOLLOW) != 0) return;
     rt_file *f = ir_push(a, out);
     *f = (rt_file){.name = ir_strdup(a, name),
                    .is_entry = !name[RT_NAME_BYTES],
-                   .bytes = whole_pages((uint64_t)s.st_size),
+                   .bytes = whole_pages(size_of(&s)),
                    .used = s.st_mtim.tv_sec};
 }
 
@@ -88,11 +96,12 @@ static uint64_t remove_oldest(const rt_cache *c, const rt_file_list *files) {
 }
 
 static void write_sum(const rt_cache *c, uint64_t sum) {
-    int file = openat(c->folder, new_sizes_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int file = openat(c->folder, new_sizes_name, O_WRONLY | O_CREAT | O_TRUNC | SAFELY, 0600);
     if (file < 0) return;
     bool ok = write(file, &sum, sizeof sum) == sizeof sum;
     close(file);
-    if (ok) renameat(c->folder, new_sizes_name, c->folder, sizes_name);
+    if (!ok || renameat(c->folder, new_sizes_name, c->folder, sizes_name) != 0)
+        unlinkat(c->folder, new_sizes_name, 0);
 }
 
 typedef struct {
@@ -120,7 +129,7 @@ static void look_at_all(const rt_cache *c, ir_ctx *cx) {
 /* Adds the size to the file.  False: it cannot be told what the cache holds, or it is too much. */
 static bool has_room(const rt_cache *c, uint64_t size) {
     uint64_t entry[MANY], sum = 0;
-    int file = openat(c->folder, sizes_name, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+    int file = openat(c->folder, sizes_name, O_RDWR | O_APPEND | SAFELY);
     if (file < 0) return false;
     bool added = write(file, &size, sizeof size) == sizeof size;
     ssize_t n = pread(file, entry, sizeof entry, 0);

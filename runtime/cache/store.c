@@ -24,6 +24,9 @@
 static const char magic[8] = "spvfcod";
 static const uint64_t patience_ns = UINT64_C(1000000000);
 
+/* Waiting for whoever is at the other end of a pipe helps nobody. */
+enum { SAFELY = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK };
+
 enum { REFRESH_SECONDS = 60 }; /* an entry's time of use is no older than that */
 
 static void put_names(rt_entry *e) {
@@ -67,9 +70,10 @@ static void refresh(int file, const struct stat *s) {
 bool rt_entry_map(const rt_cache *c, const char *name, const uint8_t **bytes, size_t *size) {
     struct stat s;
     void *at = MAP_FAILED;
-    int file = openat(c->folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int file = openat(c->folder, name, O_RDONLY | SAFELY);
     if (file < 0) return false;
-    if (fstat(file, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > 0) {
+    if (fstat(file, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > 0 &&
+        s.st_size <= RT_MOST_OF_ENTRY) {
         at = mmap(NULL, (size_t)s.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
         refresh(file, &s);
     }
@@ -105,11 +109,16 @@ static bool is_file(const rt_cache *c, const char *name, int file) {
            a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+static bool is_regular(int file) {
+    struct stat s;
+    return fstat(file, &s) == 0 && S_ISREG(s.st_mode);
+}
+
 static claim_state claim(rt_entry *e) {
-    int file = openat(e->cache->folder, e->claim, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int file = openat(e->cache->folder, e->claim, O_RDWR | O_CREAT | SAFELY, 0600);
     if (file < 0) return IMPOSSIBLE;
-    bool locked = flock(file, LOCK_EX | LOCK_NB) == 0;
-    claim_state state = locked ? CLAIMED : errno == EWOULDBLOCK ? BUSY : IMPOSSIBLE;
+    bool regular = is_regular(file), locked = regular && flock(file, LOCK_EX | LOCK_NB) == 0;
+    claim_state state = locked ? CLAIMED : regular && errno == EWOULDBLOCK ? BUSY : IMPOSSIBLE;
     if (locked && !is_file(e->cache, e->claim, file)) state = BUSY;
     e->claimed = state == CLAIMED;
     e->file = file;

@@ -77,8 +77,8 @@ static bool says(const char *list, const char *word) { return list && strstr(lis
 bool cpu_machine_open(const rt_cpu_options *options, cpu_machine *out) {
     *out = (cpu_machine){.options = *options, .pool = rt_pool_share()};
     if (!options->code.level) out->options.code.level = rt_cpu_level();
-    out->tools.gdb = says(getenv("SPVF_JIT"), "gdb");
-    out->tools.perf = says(getenv("SPVF_JIT"), "perf");
+    out->tools.gdb = says(rt_environment("SPVF_JIT"), "gdb");
+    out->tools.perf = says(rt_environment("SPVF_JIT"), "perf");
     out->cache = options->cache ? rt_cache_open(true) : rt_no_cache;
     if (!out->pool) rt_cache_close(&out->cache);
     return out->pool != NULL;
@@ -146,7 +146,7 @@ const char *rt_cpu_take_options(const char *list, rt_cpu_options *o) {
 }
 
 static void take_options(spvf_context *context, const char *list, rt_cpu_options *o) {
-    list = rt_cpu_take_options(list ? list : getenv("SPVF_CPU"), o);
+    list = rt_cpu_take_options(list ? list : rt_environment("SPVF_CPU"), o);
     if (list)
         rt_throw(context, IR_ERR_ARGUMENT,
                  "unknown option '%s' of device cpu: v2, v3, v4, regalloc=stack, seed=N, eager, "

@@ -41,7 +41,7 @@ void ocl_note_newer_headers(void) { knows_newer = true; }
 
 /* "0.9.4" and "0.9.5" or newer, by the last number. */
 static ocl_form read_switch(void) {
-    const char *s = getenv("SPVF_COMMAND_BUFFER_VERSION");
+    const char *s = rt_environment("SPVF_COMMAND_BUFFER_VERSION");
     const char *dot = s ? strrchr(s, '.') : NULL;
     if (!dot) return OCL_FORM_UNKNOWN;
     return strtol(dot + 1, NULL, 10) < 5 ? OCL_FORM_OLDER : OCL_FORM_NEWER;

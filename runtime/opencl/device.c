@@ -61,7 +61,7 @@ static void open_device(void) {
     rt_cpu_options o = {.compile = rt_cpu_compile, .cache = rt_cache_wanted(true)};
     ocl_platform();
     device.object = ocl_new_object(OCL_DEVICE);
-    device.usable = !rt_cpu_take_options(getenv("SPVF_CPU"), &o) &&
+    device.usable = !rt_cpu_take_options(rt_environment("SPVF_CPU"), &o) &&
                     o.code.level <= rt_cpu_level() && rt_cpu_level() &&
                     cpu_machine_open(&o, &device.machine);
     read_facts(&host);

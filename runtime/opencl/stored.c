@@ -112,7 +112,7 @@ static void add_environment(rt_hash *h) {
     static const char *const names[] = {
         "CPATH", "C_INCLUDE_PATH", "COMPILER_PATH", "CCC_ADD_ARGS",      "CCC_OVERRIDE_OPTIONS",
         "LANG",  "LC_ALL",         "LC_MESSAGES",   "SOURCE_DATE_EPOCH", "LD_LIBRARY_PATH"};
-    for (size_t n = 0; n < sizeof names / sizeof *names; n++) add_text(h, getenv(names[n]));
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) add_text(h, rt_environment(names[n]));
 }
 
 /* It has a part in what #include finds, and in what debuggers are told. */
@@ -308,8 +308,7 @@ static bool put_all(writing *w, const ocl_made *made) {
     ir_putn(&w->out, (const char *)&h, sizeof h);
     foreach_in (file_name, file, w->files)
         if (!put_file(w, *file)) return false;
-    foreach_in (file_name, name, w->absent)
-        put_record(w, &(file_record){.exists = false}, *name);
+    foreach_in (file_name, name, w->absent) put_record(w, &(file_record){.exists = false}, *name);
     put_text(w, made->log, h.log_size);
     put_text(w, made->words, made->size);
     return true;

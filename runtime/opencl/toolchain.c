@@ -8,6 +8,9 @@
  *     clang-22 and newer, which write SPIR-V themselves
  *     clang, whatever its version
  *
+ * All but the first are looked for where the system has its programs, and only then in the folders
+ * of PATH.
+ *
  * Translated modules come first: they have the names and types of kernel arguments, and fewer
  * mistakes.
  */
@@ -19,6 +22,7 @@ enum { OLDEST = 11, OLDEST_DIRECT = 22, NEWEST = 40 };
 
 typedef struct {
     ocl_build *build;
+    const char *folders; /* to look in; NULL: all */
     ocl_toolchain found;
 } search;
 
@@ -58,7 +62,8 @@ static bool works(search *s, const char *clang, const char *translator) {
 
 static const char *find(const search *s, const char *name, unsigned version) {
     ir_arena *a = &s->build->arena;
-    return rt_find_program(a, version ? ir_sprintf(a, "%s-%u", name, version) : name);
+    const char *full = version ? ir_sprintf(a, "%s-%u", name, version) : name;
+    return s->folders ? rt_find_program_in(a, s->folders, full) : rt_find_program(a, full);
 }
 
 static bool try_translated(search *s, const char *clang, unsigned version) {
@@ -90,14 +95,19 @@ static bool try_unknown(search *s, const char *clang) {
     return works(s, clang, NULL);
 }
 
+static bool try_in(search *s, const char *folders) {
+    s->folders = folders;
+    return folders && (try_pairs(s) || try_direct(s) || try_unknown(s, find(s, "clang", 0)));
+}
+
 static bool try_all(search *s, const char *own) {
     if (own && *own) return try_unknown(s, strchr(own, '/') ? own : find(s, own, 0));
-    return try_pairs(s) || try_direct(s) || try_unknown(s, find(s, "clang", 0));
+    return try_in(s, rt_system_folders) || try_in(s, rt_environment("PATH"));
 }
 
 static void search_all(void *arg) {
     search *s = arg;
-    if (!try_all(s, getenv("SPVF_CLANG"))) ir_throw(&s->build->context->cx, IR_ERR_DEVICE);
+    if (!try_all(s, rt_environment("SPVF_CLANG"))) ir_throw(&s->build->context->cx, IR_ERR_DEVICE);
 }
 
 /* ----------------------------------------------------------------------------------- the result */

@@ -3,6 +3,7 @@
 # 256 MB and one second an input, programs that are generated and run within five; then 10,000
 # pipelines.  Findings stay in BUILD/findings.
 set -u
+export SPVF_ABORT=1 # a broken assertion is a finding
 build=$1
 seeds=$2
 seconds=${FUZZ_SECONDS:-60}

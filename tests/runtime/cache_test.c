@@ -397,6 +397,46 @@ static int write_many(const rt_cache *c) {
     return 0;
 }
 
+/* ------------------------------------------------------------------------------------ odd files */
+
+enum { PIPE, FOLDER, HOLES, ODD_KINDS };
+
+static void make_odd(const char *name, int kind) {
+    if (kind == PIPE) cr_assert_eq(mkfifo(name, 0600), 0);
+    if (kind == FOLDER) cr_assert_eq(mkdir(name, 0700), 0);
+    if (kind != HOLES) return;
+    int file = open(name, O_WRONLY | O_CREAT, 0600);
+    cr_assert(file >= 0 && ftruncate(file, (off_t)1 << 40) == 0);
+    close(file);
+}
+
+/* In the place of an entry, of one that is being written, of the sizes and of new sizes. */
+static void use_with_odd(int place, int kind) {
+    rt_cache c = begin("1M");
+    char name[RT_NAME_BYTES + sizeof ".new"];
+    name_of(1, name);
+    if (place == 1) strcat(name, ".new");
+    if (place > 1) strcpy(name, place == 2 ? "sizes" : "sizes.new");
+    make_odd(name, kind);
+    rt_key key = key_of(1);
+    rt_entry e;
+    rt_entry_begin(&c, &key, &e);
+    cr_expect(!e.bytes, "place %d, kind %d", place, kind);
+    rt_entry_write(&e, "code", 4, &cx);
+    rt_entry_end(&e);
+    put(&c, 2, "more", 4);
+    cr_expect(has(&c, 2, "more", 4), "place %d, kind %d", place, kind);
+    if (place > 1 || kind == HOLES) cr_expect(has(&c, 1, "code", 4), "%d %d", place, kind);
+    if (kind == FOLDER) rmdir(name);
+    if (kind != FOLDER) unlink(name);
+    end(&c);
+}
+
+Test(cache, pipes_folders_and_holes_do_no_harm, .timeout = 60) {
+    for (int place = 0; place < 4; place++)
+        for (int kind = 0; kind < ODD_KINDS; kind++) use_with_odd(place, kind);
+}
+
 Test(cache, many_write_and_remove) {
     rt_cache c = begin("128K");
     pid_t child[8];

@@ -91,8 +91,33 @@ OCL_ICD_VENDORS=$(realpath "$build/spvfuse.icd") "$work/static"
 DESTDIR=$work/root PREFIX=/usr sh runtime/install.sh "$build"
 gcc -std=c17 -Wall -I. "$work/both.c" -o "$work/installed" -L"$work/root/usr/lib" -lspvfuse -lOpenCL
 LD_LIBRARY_PATH=$work/root/usr/lib "$work/installed" without
+cmp NOTICE "$work/root/usr/share/doc/spvfuse/NOTICE"
+cmp licenses/libclc.txt "$work/root/usr/share/doc/spvfuse/licenses/libclc.txt"
 SH
 check "a program's own names" sh "$work/names.sh" "$build" "$work"
+
+# What the loader and the compiler were asked for, and that nothing says where it was built.
+is_hardened() {
+    for file in "$build/libspvfuse.so" "$build/libspvfuse_icd.so" "$build/spvfuse"; do
+        readelf -lW "$file" | grep -q GNU_RELRO && readelf -dW "$file" | grep -q BIND_NOW &&
+            readelf -lW "$file" | grep 'GNU_STACK' | grep -qv 'RWE' &&
+            ! readelf -dW "$file" | grep -q TEXTREL || return 1
+    done
+    nm -D "$build/libspvfuse.so" | grep -q __stack_chk_fail &&
+        nm -D "$build/libspvfuse.so" | grep -q '_chk@' &&
+        { [ "$(uname -m)" != x86_64 ] ||
+            readelf -nW "$build/runtime.o" | grep -q 'IBT, SHSTK'; } # the system's crti.o may not
+}
+has_no_place() {
+    ! grep -qaF "$PWD" "$build/libspvfuse.so" "$build/libspvfuse_icd.so" "$build/libspvfuse.a" \
+        "$build/spvfuse"
+}
+is_declared() { ninja -t deps build/gen/codegen/math/library.inc | grep -q spirv64-mesa3d; }
+case $build in build) # of the release
+    check "hardened" is_hardened
+    check "no folder of the build in it" has_no_place
+    check "libclc is an input" is_declared ;;
+esac
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -158,7 +158,7 @@ static void check_implicit(const decoded *d) {
 static unsigned level_of(const char *set) {
     static const char *const sets[] = {
         [X86_V1] = " I86 I186 I386 I486REAL PENTIUMREAL PPRO CMOV FAT_NOP LONGMODE PAUSE SSE SSE2 "
-                   "SSE_PREFETCH SSEMXCSR ",
+                   "SSE_PREFETCH SSEMXCSR CET ", /* endbr64: a nop where it is not known */
         [X86_V2] = " SSE3 SSSE3 SSE4 SSE42 POPCNT CMPXCHG16B ",
         [X86_V3] = " AVX AVX2 AVX2GATHER FMA F16C BMI1 BMI2 LZCNT MOVBE ",
         [X86_V4] = " AVX512F AVX512BW AVX512DQ AVX512CD ",
