@@ -2,6 +2,8 @@
  * x86-64.
  *
  * A target is a name, for x86-64 followed by ":v2" to ":v4" and by options, each behind a comma.
+ * Kernels are compiled together for x86-64; if that fails, each is tried by itself, and those that
+ * cannot be made are left out.
  */
 #include "ir/change.h"
 #include "runtime/devices/cpu.h"
@@ -61,22 +63,6 @@ static bool x86_target(const char *s, x86_job *x) {
     return !*s;
 }
 
-static void copy_kernel(ir_importer *im, const ir_func *f) {
-    if (!ir_is_declaration(f))
-        ir_importer_copy(im, f, f->name);
-    else
-        ir_report(f->module->cx, (ir_message){.severity = IR_WARNING, .file = f->module->name},
-                  "kernel @%s is left out: %s", f->name,
-                  f->refusal ? f->refusal : "it has no body");
-}
-
-/* The kernels as they are. */
-static void copy_module(ir_module *to, const ir_module *from) {
-    ir_importer importer = {.m = to};
-    foreach_func (f, from)
-        if (f->flags & IR_FUNC_KERNEL) copy_kernel(&importer, f);
-}
-
 static void write_object(emit_job *j, const x86_job *x, cg_object *o) {
     cg_file_options file = {.machine = &cg_x86_64_machine, .lines = x->lines};
     uint8_t *bytes;
@@ -88,28 +74,105 @@ static void write_object(emit_job *j, const x86_job *x, cg_object *o) {
     j->data = bytes;
 }
 
+/* A try to make code, of some kernels or of one. */
 typedef struct {
     emit_job *job;
-    x86_job *x86;
-} x86_work;
+    const x86_job *x86;
+    const bool *left_out; /* by the number of the kernel */
+    const ir_func *only;  /* or NULL */
+    ir_text text, said;   /* the listing; what is wrong with the kernels */
+    bool ok;
+    void (*report)(void *user, const ir_message *m); /* the user's */
+    void *report_user;
+} x86_try;
 
-static void emit_x86(void *user, ir_module *m) {
-    const x86_work *w = user;
-    emit_job *j = w->job;
-    cg_object object;
-    ir_text text = {.arena = j->scratch};
-    copy_module(m, j->module->ir);
-    ir_put(&text, "");
-    if (w->x86->text) w->x86->native.code.listing = &text;
-    w->x86->native.code.lines = w->x86->lines;
-    if (!rt_native_compile(m, NULL, &w->x86->native, j->scratch, &object))
-        ir_throw(m->cx, IR_ERR_REFUSED);
-    if (!w->x86->text) {
-        write_object(j, w->x86, &object);
-        return;
+static void note_error(void *user, const ir_message *m) {
+    x86_try *t = user;
+    if (m->severity == IR_ERROR)
+        ir_putf(&t->said, "%s%s", t->said.n ? "; " : "", m->text);
+    else if (t->report)
+        t->report(t->report_user, m);
+}
+
+static void compile_kernels(void *user, ir_module *m) {
+    x86_try *t = user;
+    rt_native_options o = t->x86->native;
+    ir_importer importer = {.m = m};
+    cg_object object; /* the names in it are the module's */
+    uint32_t n = 0;
+    foreach_func (f, t->job->module->ir) {
+        bool wanted = f->flags & IR_FUNC_KERNEL && !t->left_out[n++];
+        if (wanted && (!t->only || t->only == f)) ir_importer_copy(&importer, f, f->name);
     }
-    j->data = text.data;
-    j->size = text.n;
+    if (t->x86->text) o.code.listing = &t->text;
+    o.code.lines = t->x86->lines;
+    t->ok = rt_native_compile(m, NULL, &o, t->job->scratch, &object);
+    if (t->ok && !t->only && !t->x86->text) write_object(t->job, t->x86, &object);
+}
+
+static void compile_in_module(void *user) {
+    const ir_module *m = ((x86_try *)user)->job->module->ir;
+    rt_in_new_module(m->cx, m, compile_kernels, user);
+}
+
+/* Errors are no messages, but text. */
+static void try_kernels(x86_try *t) {
+    ir_ctx *cx = t->job->module->ir->cx;
+    t->text = t->said = (ir_text){.arena = t->job->scratch};
+    ir_put(&t->text, "");
+    ir_put(&t->said, "");
+    t->report = cx->report;
+    t->report_user = cx->report_user;
+    cx->report = note_error;
+    cx->report_user = t;
+    bool finished = ir_try(cx, compile_in_module, t);
+    cx->report = t->report;
+    cx->report_user = t->report_user;
+    if (!finished && cx->status == IR_ERR_MEMORY) ir_throw(cx, cx->status);
+    t->ok &= finished;
+    if (!finished && !t->said.n) ir_put(&t->said, "it is beyond a limit");
+}
+
+static void leave_out(const ir_func *f, bool *left_out, const char *why) {
+    *left_out = true;
+    ir_report(f->module->cx, (ir_message){.severity = IR_WARNING, .file = f->module->name},
+              "kernel @%s is left out: %s", f->name, why);
+}
+
+/* Kernels without a body; with `by_itself`, also those that cannot be made.  Gives how many are
+ * left. */
+static uint32_t find_left_out(x86_try *t, bool *left_out, bool by_itself) {
+    uint32_t n = 0, left = 0;
+    foreach_func (f, t->job->module->ir) {
+        if (!(f->flags & IR_FUNC_KERNEL)) continue;
+        bool *out = &left_out[n++];
+        t->only = f;
+        if (!*out && ir_is_declaration(f))
+            leave_out(f, out, f->refusal ? f->refusal : "it has no body");
+        if (!*out && by_itself) try_kernels(t);
+        if (!*out && by_itself && !t->ok) leave_out(f, out, t->said.data);
+        left += !*out;
+    }
+    t->only = NULL;
+    return left;
+}
+
+static void emit_x86(emit_job *j, const x86_job *x86) {
+    ir_module *m = j->module->ir;
+    uint32_t kernels = 0;
+    foreach_func (f, m) kernels += (f->flags & IR_FUNC_KERNEL) != 0;
+    bool *left_out = ir_new_array(j->scratch, bool, kernels + 1);
+    x86_try t = {.job = j, .x86 = x86, .left_out = left_out};
+    uint32_t left = find_left_out(&t, left_out, false);
+    try_kernels(&t);
+    if (!t.ok) left = find_left_out(&t, left_out, true);
+    if (!t.ok) try_kernels(&t);
+    if (!t.ok || (kernels && !left))
+        rt_throw(j->module->context, IR_ERR_REFUSED, "%s",
+                 left ? t.said.data : "no kernel is left");
+    if (!x86->text) return;
+    j->data = t.text.data;
+    j->size = t.text.n;
 }
 
 /* ----------------------------------------------------------------------------------- the choice */
@@ -126,7 +189,7 @@ static void emit_module(void *arg) {
     } else if (spirv_target(j->target, &spirv.version)) {
         emit_spirv(j, &spirv);
     } else if (x86_target(j->target, &x86)) {
-        rt_in_new_module(j->module->ir->cx, j->module->ir, emit_x86, &(x86_work){j, &x86});
+        emit_x86(j, &x86);
     } else {
         rt_throw(j->module->context, IR_ERR_ARGUMENT,
                  "unknown target '%s': ir, spirv, spirv:1.0 … spirv:1.4, x86_64[:v2|:v3|:v4]",

@@ -205,10 +205,10 @@ SPVF_API void spvf_blob_destroy(spvf_blob *blob);
 /* Writes a module.  Targets: "ir" (text); "spirv" (SPIR-V 1.2, or newer when the module uses what
  * 1.2 does not have); "spirv:1.0" … "spirv:1.4" (SPVF_ERROR_INPUT when that version cannot say it);
  * "x86_64" with ":v2" (SSE4.2), ":v3" (AVX2 and FMA; the default) or ":v4" (AVX-512): a linkable
- * ELF object with all kernels and a table of them, see spvf_native_kernel (SPVF_ERROR_REFUSED when
- * one of them cannot run on a CPU).  Options of x86_64, each behind a comma: "text" (assembly, to
- * be read), "lines" (debug information), "abi=nativecpu" (the functions and the table of DPC++'s
- * Native CPU), "regalloc=stack" (every value in memory). */
+ * ELF object with all kernels and a table of them, see spvf_native_kernel; a kernel that cannot run
+ * on a CPU is left out, with a warning (SPVF_ERROR_REFUSED when none is left).  Options of x86_64,
+ * each behind a comma: "text" (assembly, to be read), "lines" (debug information), "abi=nativecpu"
+ * (the functions and the table of DPC++'s Native CPU), "regalloc=stack" (every value in memory). */
 SPVF_API spvf_status spvf_module_emit(const spvf_module *module, const char *target,
                                       spvf_blob *out);
 

@@ -21,9 +21,9 @@ static void need_float_atomic(sw_func *fn, const ir_inst *i) {
 }
 
 static void need_capabilities(sw_func *fn, const ir_inst *i, ir_type t) {
-    if (ir_is_ptr(t)) sw_refuse(fn, "SPIR-V has no atomics on pointers: legalize first");
+    if (ir_is_ptr(t)) sw_refuse(fn, "an atomic operation on a pointer cannot be written as SPIR-V");
     if (ir_is_int(t) && ir_bits(fn->w->m, t) < 32)
-        sw_refuse(fn, "SPIR-V has no atomics on integers of %u bits: legalize first",
+        sw_refuse(fn, "an atomic operation on %u bits cannot be written as SPIR-V",
                   ir_bits(fn->w->m, t));
     if (t == IR_I64) sw_capability(fn->w, SpvCapabilityInt64Atomics);
     if (i->op == IR_OP_atomic_fadd || i->op == IR_OP_atomic_fmin || i->op == IR_OP_atomic_fmax)

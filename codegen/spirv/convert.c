@@ -26,7 +26,8 @@ static uint64_t value_of_true(const ir_inst *i) {
 static void to_bool(sw_func *fn, const ir_inst *i) {
     ir_type t = ir_arg(i, 0)->type;
     uint32_t one = sw_splat(fn->w, t, 1), zero = sw_splat(fn->w, t, 0);
-    if (i->op != IR_OP_trunc) sw_refuse(fn, "SPIR-V has no conversion to bool: legalize first");
+    if (i->op != IR_OP_trunc)
+        sw_refuse(fn, "%s to bool cannot be written as SPIR-V", ir_info(i)->name);
     uint32_t bit =
         sw_emit_result(fn, SpvOpBitwiseAnd, sw_type(fn->w, t), SW_LIST(sw_arg(fn, i, 0), one));
     sw_set_value(fn, i,
@@ -169,6 +170,6 @@ void sw_emit_select(sw_func *fn, const ir_inst *i) {
 
 void sw_emit_bitcast(sw_func *fn, const ir_inst *i) {
     if (ir_is_bool(i->type) || ir_is_bool(ir_arg(i, 0)->type))
-        sw_refuse(fn, "SPIR-V has no bits of bool: legalize first");
+        sw_refuse(fn, "bitcast of bool cannot be written as SPIR-V");
     put(fn, i, SpvOpBitcast, sw_arg(fn, i, 0));
 }

@@ -96,7 +96,7 @@ static uint32_t emit_bool(sw_func *fn, const ir_inst *i) {
     case IR_OP_sabs:
     case IR_OP_popcount:
     case IR_OP_bitrev: return a;
-    default: sw_refuse(fn, "SPIR-V has no such arithmetic on bool: legalize first");
+    default: sw_refuse(fn, "%s on bool cannot be written as SPIR-V", ir_info(i)->name);
     }
 }
 

@@ -26,7 +26,7 @@ static uint32_t float_type(sw_writer *w, uint32_t bits) {
 static uint32_t vector_type(sw_writer *w, ir_type t) {
     uint32_t lanes = ir_lanes(t), elem = sw_held_type(w, ir_elem(t));
     bool legal = lanes == 2 || lanes == 3 || lanes == 4 || lanes == 8 || lanes == 16;
-    if (!legal) sw_refuse_module(w, "SPIR-V has no vectors of %u lanes: legalize first", lanes);
+    if (!legal) sw_refuse_module(w, "vectors of %u lanes cannot be written as SPIR-V", lanes);
     if (lanes >= 8) sw_capability(w, SpvCapabilityVector16);
     return sw_intern(w, SpvOpTypeVector, 0, SW_LIST(elem, lanes));
 }
@@ -42,7 +42,7 @@ static uint32_t plain_type(sw_writer *w, ir_type t) {
     case IR_F16: return float_type(w, 16);
     case IR_F32: return float_type(w, 32);
     case IR_F64: return float_type(w, 64);
-    case IR_BF16: sw_refuse_module(w, "type bf16 is not in this version of SPIR-V: legalize first");
+    case IR_BF16: sw_refuse_module(w, "type bf16 cannot be written as SPIR-V");
     case IR_PTR: return sw_pointer_type(w, ir_space_of(t), IR_I8);
     case IR_SAMPLER: return sw_intern(w, SpvOpTypeSampler, 0, SW_NONE);
     case IR_EVENT: return sw_intern(w, SpvOpTypeEvent, 0, SW_NONE);

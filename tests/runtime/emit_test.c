@@ -125,9 +125,38 @@ Test(emit, what_cannot_run_there) {
                                   "}\n");
     spvf_blob blob;
     cr_expect_eq(spvf_module_emit(m, "x86_64", &blob), SPVF_ERROR_REFUSED);
-    cr_expect_str_eq(messages, "error: @away is imported and has no definition\n");
+    cr_expect_str_eq(messages, "k.ir: warning: kernel @k is left out: @away is imported and has no "
+                               "definition\nerror: no kernel is left\n");
     cr_expect_null(blob.data);
     cr_expect_eq(spvf_module_emit(m, "x86_64:v5", &blob), SPVF_ERROR_ARGUMENT);
     spvf_module_destroy(m);
     spvf_context_destroy(c);
+}
+
+/* What a launch of one kernel would refuse does not keep the others from being compiled. */
+Test(emit, kernels_that_cannot_be_made_are_left_out) {
+    static const char warning[] = "k.ir: warning: kernel @all is left out: kernel 'all' cannot run "
+                                  "on a CPU: it has a barrier for more than a work-group\n";
+    spvf_context *c = new_context();
+    spvf_module *m = load_text(c, "target 64\n"
+                                  "kernel @all(%p: ptr.global) {\n"
+                                  "entry:\n"
+                                  "  barrier device device seq_cst global\n"
+                                  "  store i32 1, %p align 4\n"
+                                  "  ret\n"
+                                  "}\n"
+                                  "kernel @one(%p: ptr.global) {\n"
+                                  "entry:\n"
+                                  "  store i32 1, %p align 4\n"
+                                  "  ret\n"
+                                  "}\n");
+    spvf_blob blob;
+    cr_expect_eq(spvf_module_emit(m, "x86_64,text", &blob), SPVF_OK, "%s", messages);
+    cr_expect_str_eq(messages, warning);
+    cr_expect(strstr(blob.data, "one.block:\n"));
+    cr_expect_null(strstr(blob.data, "all.block:"));
+    spvf_blob_destroy(&blob);
+    spvf_module_destroy(m);
+    spvf_context_destroy(c);
+    cr_expect_eq(bytes_held, 0);
 }
