@@ -6,7 +6,7 @@
  * one member overlap as far as their bounds say.  Unfused, each byte that a member reads counts
  * once, and each that it writes; what an item reads at a place that it has written or read before
  * is not read again.  In the fused kernel the same holds for all members together.  Loops with as
- * many iterations pass the same places.
+ * many iterations pass the same places.  A buffer that is promoted moves nothing there.
  *
  * Conditions are taken to hold.  Memory of constants and local memory does not count.  Where an
  * offset is not understood every item is taken to touch an element of its own, and the numbers are
@@ -225,4 +225,6 @@ void pass_find_traffic(const pass_findings *found, ir_arena *scratch, pass_fuse_
         count_member(&q, m);
         finish_member(&q);
     }
+    for (uint32_t a = 0; a < r->nargs; a++)
+        if (r->args[a].state == PASS_ARG_PROMOTED) r->buffers[a].fused = (pass_traffic){0};
 }

@@ -258,8 +258,7 @@ static void sum_traffic(const explainer *e) {
     for (size_t k = 0; k < to->buffer_count; k++) {
         const spvf_explained_buffer *b = &to->buffers[k];
         to->unfused_bytes = add(to->unfused_bytes, add(b->unfused.read, b->unfused.written));
-        if (b->promoted == SPVF_PROMOTED_NOT)
-            to->fused_bytes = add(to->fused_bytes, add(b->fused.read, b->fused.written));
+        to->fused_bytes = add(to->fused_bytes, add(b->fused.read, b->fused.written));
     }
     to->exact = e->result->exact_traffic;
     if (to->fused_bytes) to->ceiling = (double)to->unfused_bytes / (double)to->fused_bytes;

@@ -422,7 +422,7 @@ typedef struct {
     spvf_promoted promoted;
     uint64_t promoted_bytes;     /* of each item or work-group */
     const char *map;             /* where its bytes are among those, or NULL */
-    spvf_traffic unfused, fused; /* predicted bytes */
+    spvf_traffic unfused, fused; /* predicted bytes; of what is promoted none when fused */
 } spvf_explained_buffer;
 
 struct spvf_explanation {

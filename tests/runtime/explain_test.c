@@ -371,6 +371,19 @@ Test(explain, groups_of_plans) {
 
 /* ---------------------------------------------------------------------------------------- bytes */
 
+/* The bytes of all buffers are those of the group; what is promoted moves nothing. */
+static void expect_sums(void) {
+    uint64_t unfused = 0, fused = 0;
+    for (size_t k = 0; k < report->buffer_count; k++) {
+        const spvf_explained_buffer *b = &report->buffers[k];
+        unfused += b->unfused.read + b->unfused.written;
+        fused += b->fused.read + b->fused.written;
+        if (b->promoted != SPVF_PROMOTED_NOT) cr_expect(!b->fused.read && !b->fused.written);
+    }
+    cr_expect_eq(unfused, report->unfused_bytes);
+    cr_expect_eq(fused, report->fused_bytes);
+}
+
 /* In units of what one buffer has: the members one by one, and fused. */
 static void expect_traffic(uint64_t unfused, uint64_t fused) {
     explain(true);
@@ -378,6 +391,7 @@ static void expect_traffic(uint64_t unfused, uint64_t fused) {
     cr_expect_eq(report->unfused_bytes, unfused * 4 * N);
     cr_expect_eq(report->fused_bytes, fused * 4 * N);
     cr_expect_float_eq(report->ceiling, (double)unfused / (double)fused, 1e-9);
+    expect_sums();
 }
 
 /* Nobody needs what lies between the members. */
