@@ -103,65 +103,6 @@ static const cl_name_version c_versions[] = {C_VERSION(1, 0), C_VERSION(1, 1), C
 #define IL(minor)                                                                                  \
     { VERSION(1, minor), "SPIR-V" }
 static const cl_name_version ils[] = {IL(0), IL(1), IL(2), IL(3), IL(4)};
-#define FEATURES(X)                                                                                \
-    X("__opencl_c_atomic_order_acq_rel", 3, 0, 0)                                                  \
-    X("__opencl_c_atomic_order_seq_cst", 3, 0, 0)                                                  \
-    X("__opencl_c_atomic_scope_device", 3, 0, 0)                                                   \
-    X("__opencl_c_atomic_scope_all_devices", 3, 0, 0)                                              \
-    X("__opencl_c_fp64", 3, 0, 0)                                                                  \
-    X("__opencl_c_generic_address_space", 3, 0, 0)                                                 \
-    X("__opencl_c_int64", 3, 0, 0)                                                                 \
-    X("__opencl_c_integer_dot_product_input_4x8bit", 3, 0, 0)                                      \
-    X("__opencl_c_integer_dot_product_input_4x8bit_packed", 3, 0, 0)                               \
-    X("__opencl_c_program_scope_global_variables", 3, 0, 0)                                        \
-    X("__opencl_c_subgroups", 3, 0, 0)                                                             \
-    X("__opencl_c_work_group_collective_functions", 3, 0, 0)
-
-#define EXTENSIONS(X)                                                                              \
-    X("cl_khr_icd", 1, 0, 0)                                                                       \
-    X("cl_khr_il_program", 1, 0, 0)                                                                \
-    X("cl_khr_spirv_no_integer_wrap_decoration", 1, 0, 0)                                          \
-    X("cl_khr_byte_addressable_store", 1, 0, 0)                                                    \
-    X("cl_khr_fp64", 1, 0, 0)                                                                      \
-    X("cl_khr_fp16", 1, 0, 0)                                                                      \
-    X("cl_khr_global_int32_base_atomics", 1, 0, 0)                                                 \
-    X("cl_khr_global_int32_extended_atomics", 1, 0, 0)                                             \
-    X("cl_khr_local_int32_base_atomics", 1, 0, 0)                                                  \
-    X("cl_khr_local_int32_extended_atomics", 1, 0, 0)                                              \
-    X("cl_khr_int64_base_atomics", 1, 0, 0)                                                        \
-    X("cl_khr_int64_extended_atomics", 1, 0, 0)                                                    \
-    X("cl_khr_subgroup_extended_types", 1, 0, 0)                                                   \
-    X("cl_khr_subgroup_non_uniform_vote", 1, 0, 0)                                                 \
-    X("cl_khr_subgroup_ballot", 1, 0, 0)                                                           \
-    X("cl_khr_subgroup_non_uniform_arithmetic", 1, 0, 0)                                           \
-    X("cl_khr_subgroup_shuffle", 1, 0, 0)                                                          \
-    X("cl_khr_subgroup_shuffle_relative", 1, 0, 0)                                                 \
-    X("cl_khr_subgroup_clustered_reduce", 1, 0, 0)                                                 \
-    X("cl_khr_subgroup_rotate", 1, 0, 0)                                                           \
-    X("cl_khr_work_group_uniform_arithmetic", 1, 0, 0)                                             \
-    X("cl_khr_integer_dot_product", 2, 0, 0)                                                       \
-    X("cl_khr_expect_assume", 1, 0, 0)                                                             \
-    X("cl_khr_command_buffer", 0, 9, 8)                                                            \
-    X("cl_khr_create_command_queue", 1, 0, 0)                                                      \
-    X("cl_khr_suggested_local_work_size", 1, 0, 0)                                                 \
-    X("cl_khr_extended_versioning", 1, 0, 0)                                                       \
-    X("cl_amd_media_ops", 1, 0, 0)                                                                 \
-    X("cl_amd_media_ops2", 1, 0, 0)                                                                \
-    X("cl_spvf_command_buffer_fusion", 1, 0, 0)
-
-#define NAME(name, major, minor, patch) name " "
-static const char extension_names[] = EXTENSIONS(NAME);
-#define NAME_VERSION(name, major, minor, patch) {CL_MAKE_VERSION(major, minor, patch), name},
-static const cl_name_version extension_versions[] = {EXTENSIONS(NAME_VERSION)};
-static const cl_name_version c_features[] = {FEATURES(NAME_VERSION)};
-#define PLUS(name, major, minor, patch) ",+" name
-const char ocl_c_extensions[] = "-all" EXTENSIONS(PLUS) FEATURES(PLUS);
-
-cl_int ocl_give_extensions(const ocl_answer *a, bool versions) {
-    return versions ? ocl_give(a, extension_versions, sizeof extension_versions)
-                    : ocl_give_string(a, extension_names);
-}
-
 /* -------------------------------------------------------------------------------------- entries */
 
 cl_int ocl_check_devices(cl_uint count, const cl_device_id *devices) {
@@ -210,6 +151,7 @@ static cl_int CL_API_CALL get_device_info(cl_device_id d, cl_device_info what, s
     case OCL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES:
         ocl_note_newer_headers();
         return ocl_give_ulong(&a, QUEUES);
+    case CL_DEVICE_OPENCL_C_FEATURES: return ocl_give_features(&a);
     case CL_DEVICE_EXTENSIONS: return ocl_give_extensions(&a, false);
     case CL_DEVICE_EXTENSIONS_WITH_VERSION: return ocl_give_extensions(&a, true);
     default: return CL_INVALID_VALUE;

@@ -3,6 +3,7 @@
  *
  *   platform.c   the platform, the table of entries
  *   device.c     the device: this machine's processors
+ *   extensions.c … and which extensions it has
  *   context.c    contexts
  *   info.c       answers to clGet…Info
  *   event.c      events
@@ -159,8 +160,8 @@ cl_int ocl_check_device_type(cl_device_type type);
 cl_ulong ocl_max_allocation(void);
 /* Is there a compiler of OpenCL C on this machine?  (toolchain.c) */
 bool ocl_has_compiler(void);
-/* What OpenCL C has here, in the words of clang's -cl-ext.  (device.c) */
-extern const char ocl_c_extensions[];
+/* What OpenCL C has here, in the words of clang's -cl-ext.  (extensions.c) */
+const char *ocl_c_extensions(void);
 
 /* A property list of any kind, with the 0 at its end; room for what an object keeps of it. */
 enum { OCL_MAX_PROPERTIES = 16 };
@@ -500,8 +501,10 @@ cl_int ocl_give_string(const ocl_answer *a, const char *s); /* NULL: "" */
 cl_int ocl_give_properties(const ocl_answer *a, const ocl_properties *p);
 /* CL_KERNEL_ATTRIBUTES.  (attributes.c) */
 cl_int ocl_give_attributes(const ocl_answer *a, cl_kernel k);
-/* The extensions: names, or a list with versions.  (device.c) */
+/* The extensions: names, or a list with versions.  (extensions.c) */
 cl_int ocl_give_extensions(const ocl_answer *a, bool versions);
+/* CL_DEVICE_OPENCL_C_FEATURES */
+cl_int ocl_give_features(const ocl_answer *a);
 
 /* Stores an error where there is a place for it, and gives NULL: `return ocl_fail(error, …)`. */
 static inline void *ocl_fail(cl_int *to, cl_int error) {

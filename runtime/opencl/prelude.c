@@ -31,7 +31,7 @@ static const char *const too_much[] = {"__IMAGE_SUPPORT__",
 /* Is there "+NAME" in the list of -cl-ext? */
 static bool has_extension(const char *name) {
     size_t n = strlen(name);
-    const char *s = ocl_c_extensions;
+    const char *s = ocl_c_extensions();
     while ((s = strstr(s + 1, name)))
         if (s[-1] == '+' && (!s[n] || s[n] == ',')) return true;
     return false;

@@ -167,7 +167,7 @@ static bool run(compilation *c, arguments *words, int in, int out) {
 /* All but the names of files. */
 static void add_options(compilation *c, arguments *words, bool optimizer) {
     const ocl_options *o = c->source->options;
-    const char *extensions = ir_sprintf(&c->build->arena, "-cl-ext=%s", ocl_c_extensions);
+    const char *extensions = ir_sprintf(&c->build->arena, "-cl-ext=%s", ocl_c_extensions());
     ADD(c, words, c->tools->clang, "-x", "cl", "-c", "-Xclang", "-finclude-default-header");
     ADD(c, words, "-target", c->tools->translator ? "spir64" : "spirv64");
     ADD(c, words, "-Xclang", extensions, "-D__OPENCL_VERSION__=300", "-cl-kernel-arg-info");

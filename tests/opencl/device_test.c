@@ -270,6 +270,35 @@ Test(device, registered_extensions) {
     }
 }
 
+static void begin_without(void) {
+    setenv("SPVF_WITHOUT_EXTENSIONS", "cl_khr_fp64, cl_khr_expect_assume,cl_khr", 1);
+    begin_opencl();
+}
+
+static bool has_version_of(const char *name) {
+    cl_name_version list[64];
+    size_t size;
+    bool found = false;
+    SUCCEEDS(
+        clGetDeviceInfo(ocl.device, CL_DEVICE_EXTENSIONS_WITH_VERSION, sizeof list, list, &size));
+    for (size_t n = 0; n < size / sizeof *list; n++) found |= strcmp(list[n].name, name) == 0;
+    return found;
+}
+
+/* Extensions can be left out by name: everywhere. */
+Test(device_without, extensions, .init = begin_without, .fini = end_opencl) {
+    char names[2048];
+    SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_EXTENSIONS, sizeof names, names, NULL));
+    cr_expect(!strstr(names, "cl_khr_fp64 ") && !has_version_of("cl_khr_fp64"));
+    cr_expect(!strstr(names, "cl_khr_expect_assume ") && !has_version_of("cl_khr_expect_assume"));
+    cr_expect(strstr(names, "cl_khr_fp16 ") && has_version_of("cl_khr_fp16"));
+    cl_program p = built("#if defined cl_khr_fp64 || defined cl_khr_expect_assume\n#error\n#endif\n"
+                         "#ifndef cl_khr_fp16\n#error\n#endif\n"
+                         "kernel void k() {}\n",
+                         NULL);
+    SUCCEEDS(clReleaseProgram(p));
+}
+
 /* ---------------------------------------------------------- what is announced, and that it runs */
 
 static size_t size_of(cl_device_info what) {
