@@ -44,6 +44,7 @@ typedef struct {
     ir_map copies;       /* (local variable, member) -> the copy that the member's body uses */
     ir_map shared;       /* local variables that are promoted buffers: of all bodies */
     pass_wait *wait;     /* behind each member */
+    pass_length length;  /* of the bodies since the last barrier */
     pass_promotions promotions;
     ir_inst **memory;  /* by argument: what it became, or NULL */
     bool done, broken; /* broken: the fused kernel breaks the rules of the IR */
@@ -244,14 +245,34 @@ static unsigned ordered_memory(const fusion *q) {
     return memory;
 }
 
+static pass_length length_of(fusion *q, uint32_t m) {
+    return pass_find_length((ir_func *)(uintptr_t)q->members[m].kernel, &q->scratch);
+}
+
+/* Does the next body run in another loop of a device that runs items one after the other? */
+static bool should_split(fusion *q, uint32_t m) {
+    if (!q->request->serial || q->request->barrier == PASS_BARRIER_NONE) return false;
+    const pass_length next = length_of(q, m + 1), *now = &q->length;
+    bool waits = q->result->gaps[m].why.kind == PASS_DEP_ITEM;
+    bool split = !q->wait[m] && waits && pass_should_split(&q->result->range, now, &next);
+    bool alone = split || q->wait[m] || !now->cycles || !next.cycles;
+    q->length = alone ? next : (pass_length){now->count + next.count, now->cycles + next.cycles};
+    return split;
+}
+
 static void build_barrier(fusion *q, uint32_t m, ir_builder *b) {
     const char *before = kernel(q, m)->name, *after = kernel(q, m + 1)->name;
     bool asked = q->request->barrier == PASS_BARRIER_NONE && q->request->force;
     pass_decision d = {.rule = "fuse.no-barrier", .why = q->result->gaps[m].why};
     bool phase = q->wait[m] == PASS_WAIT_GRID;
     unsigned scope = phase ? IR_SCOPE_DEVICE : IR_SCOPE_WORKGROUP;
-    if (q->wait[m]) {
-        ir_build_barrier(b, scope, scope, IR_SEM_SEQ_CST | ordered_memory(q));
+    bool split = should_split(q, m);
+    if (q->wait[m] || split) ir_build_barrier(b, scope, scope, IR_SEM_SEQ_CST | ordered_memory(q));
+    if (split) {
+        d.rule = "fuse.split";
+        d.text = ir_sprintf(q->out, "@%s and @%s run in loops of their own in each work-group",
+                            before, after);
+    } else if (q->wait[m]) {
         d.rule = phase ? "fuse.phase" : "fuse.barrier";
         d.text = ir_sprintf(q->out, "%s between @%s and @%s: %s",
                             phase ? "barrier of all work-groups" : "work-group barrier", before,
@@ -352,6 +373,7 @@ static void build_kernel(fusion *q) {
     ir_builder_init(&b, f);
     ir_at_end(&b, ir_block_new(f, "entry"));
     make_memory(q, &b);
+    if (q->request->serial) q->length = length_of(q, 0);
     for (uint32_t m = 0; m < n; m++) {
         add_body(q, m, &b);
         if (m + 1 < n) build_barrier(q, m, &b);

@@ -174,6 +174,17 @@ pass_dependence pass_find_dependence(const pass_summary *a, const pass_summary *
 bool pass_fuse_legal(const pass_fuse_request *request, const pass_summary *summaries,
                      ir_arena *scratch, ir_arena *out, pass_fuse_result *result, pass_wait *wait);
 
+/* ------------------------------------------------------------------------------ loops (split.c) */
+
+/* How long a body is, without loops; 0: it has some. */
+typedef struct {
+    uint32_t count;  /* instructions, about, but for addresses, loads and stores */
+    uint32_t cycles; /* of those that wait for each other */
+} pass_length;
+pass_length pass_find_length(ir_func *f, ir_arena *scratch);
+/* Does a body that waits for those before it better run in another loop over the items? */
+bool pass_should_split(const pass_range *r, const pass_length *before, const pass_length *next);
+
 /* ----------------------------------------------------------- reports (fuse_report.c, traffic.c) */
 
 /* All that legality has found out. */

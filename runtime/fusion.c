@@ -213,6 +213,7 @@ static void make_request(fuse_job *j) {
         .force = o->force,
         .known_range = o->known_range,
         .phases = o->phases,
+        .serial = o->serial,
     };
     j->request.members = make_members(j);
     check_request(j, &j->request);

@@ -213,6 +213,7 @@ spvf_status rt_fuse_group(rt_library *lib, const rt_group_job *job) {
                            .force = g->force,
                            .known_range = true,
                            .phases = g->phases && job->phases,
+                           .serial = job->serial,
                            .strict = job->strict,
                            .no_optimize = lib->no_optimize,
                            .passes = lib->passes};
@@ -294,7 +295,7 @@ static spvf_status take_group(plan_group *p, const char *call, size_t index,
     if (!g)
         return rt_refuse_call(c, call, "the plan has %zu groups, no %zu",
                               spvf_plan_group_count(p->plan), index);
-    p->job = (rt_group_job){g, g->strict, true, NULL, &p->fusion, NULL};
+    p->job = (rt_group_job){g, g->strict, true, false, NULL, &p->fusion, NULL};
     ir_arena_init(&p->arena, &c->cx);
     p->library = (rt_library){.plan = p->plan, .arena = &p->arena};
     spvf_status status = rt_guard(c, body, p);

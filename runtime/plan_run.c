@@ -284,7 +284,8 @@ static void run_group(run_job *j, const rt_group *g) {
     bool may_refuse = !j->options.strict && !g->strict;
     rt_bound_launch *bound = ir_new_array(&j->arena, rt_bound_launch, g->launches.n);
     spvf_fusion **fusion = ir_push(&j->arena, &j->fusions);
-    const rt_group_job job = {g, !may_refuse, j->device->phases, bound, fusion, NULL};
+    const rt_group_job job = {g,      !may_refuse, j->device->phases, j->device->serial, bound,
+                              fusion, NULL};
     *fusion = NULL;
     uint64_t start = rt_now_ns(), reading = j->library.read_ns;
     spvf_status status = rt_fuse_group(&j->library, &job);

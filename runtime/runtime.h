@@ -309,6 +309,7 @@ typedef struct {
     const rt_group *group;
     bool strict;
     bool phases; /* the device can make all work-groups wait for each other */
+    bool serial; /* it runs the items of a work-group one after the other */
     rt_bound_launch *bound;
     spvf_fusion **fusion;
     spvf_explanation **explanation;
@@ -361,6 +362,7 @@ struct rt_device {
     void (*prepare)(rt_device *d, rt_program *p, const char *kernel, const spvf_range *range,
                     const rt_arg *args, size_t count);
     bool phases; /* it can make all work-groups of a launch wait for each other */
+    bool serial; /* it runs the items of a work-group one after the other */
     rt_counts counts;
     void (*output)(void *user, const char *text); /* printf */
     void *output_user;

@@ -296,6 +296,9 @@ typedef struct {
      * one of the two is written to, the kernels are refused. */
     const spvf_identity *overlaps;
     size_t overlap_count;
+    /* The device runs the items of a work-group one after the other, as device cpu does: kernels
+     * that are long without loops get a loop of their own, with a barrier in between. */
+    bool serial;
 } spvf_fuse_options;
 
 typedef struct {

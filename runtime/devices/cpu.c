@@ -113,6 +113,7 @@ rt_device *rt_cpu_open_with(spvf_context *context, const rt_cpu_options *options
     *c = (cpu_device){.arena = arena,
                       .base = {.context = context,
                                .phases = true,
+                               .serial = true,
                                .close = close_device,
                                .allocate = allocate,
                                .read = read_memory,

@@ -205,7 +205,7 @@ static void flush(job *j) {
     rt_chain_kernel *kernels = ir_new_array(&j->arena, rt_chain_kernel, j->count);
     const rt_chain chain = {.links = links,
                             .count = j->count,
-                            .options = {.known_range = true},
+                            .options = {.known_range = true, .serial = true},
                             .unfused = j->buffer->unfused,
                             .make = make_kernel,
                             .drop = drop_kernel,

@@ -302,6 +302,7 @@ static spvf_status divide(spvf_graph *g, const committing *c) {
                                         .force = o->force,
                                         .strict = o->strict,
                                         .phases = o->phases && g->device->base->phases,
+                                        .serial = g->device->base->serial,
                                         .known_range = true},
                             .constants = o->constants,
                             .unfused = o->unfused,

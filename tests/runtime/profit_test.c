@@ -108,3 +108,53 @@ Test(profit, loads_that_wait_for_stores) {
           SPVF_ERROR_REFUSED);
     check(KERNEL("first", STORE_LANE) KERNEL("second", SOMETIMES(LOAD_VECTOR)), true, SPVF_OK);
 }
+
+/* ------------------------------------------------------------------------- loops of their own */
+
+#define STEP(name, value)                                                                          \
+    "kernel @" name "(%x: ptr.global, %y: ptr.global) {\ne:\n %g: i64 = global_id 0\n"             \
+    " %b: i64 = shl %g, 2\n %p: ptr.global = ptradd %x, %b\n %v: f32 = load %p align 4\n" value    \
+    " store %r, %p align 4\n ret\n}\n"
+#define SHORT(name) STEP(name, " %r: f32 = fmul %v, 2.0\n")
+#define POWER(name) STEP(name, " %r: f32 = pow %v, 0.75\n")
+#define ROUNDS(name)                                                                               \
+    STEP(name, " jmp l\nl:\n %k: i32 = phi [e: 0, l: %n]\n %w: f32 = phi [e: %v, l: %r]\n"         \
+               " %r: f32 = pow %w, 0.75\n %n: i32 = add %k, 1\n %t: i1 = ult %n, i32 100\n"        \
+               " br %t, l, d\nd:\n")
+
+/* How many barriers stand in the fused kernel. */
+static unsigned count_barriers(const char *text, bool serial, spvf_barrier policy) {
+    spvf_context *c = new_context();
+    spvf_module *m = load_text(c, text);
+    const spvf_range range = {.dims = 1, .global = {1 << 16}};
+    const spvf_member members[] = {{m, "first", range}, {m, "second", range}};
+    const spvf_identity same = {0, 0, 1, 0};
+    const spvf_fuse_options o = {.size = sizeof o,
+                                 .members = members,
+                                 .member_count = 2,
+                                 .identities = &same,
+                                 .identity_count = 1,
+                                 .barrier = policy,
+                                 .serial = serial};
+    spvf_fusion *f;
+    spvf_blob blob;
+    unsigned n = 0;
+    cr_assert_eq(spvf_fuse(c, &o, &f), SPVF_OK, "%s", messages);
+    cr_assert_eq(spvf_module_emit(spvf_fusion_module(f), "ir", &blob), SPVF_OK);
+    const char *at = blob.data, *end = at + blob.size;
+    for (; at + 9 < end; at++) n += memcmp(at, "\n  barrier", 9) == 0;
+    spvf_blob_destroy(&blob);
+    spvf_fusion_destroy(f);
+    spvf_module_destroy(m);
+    spvf_context_destroy(c);
+    return n;
+}
+
+Test(profit, long_bodies_have_loops_of_their_own) {
+    const spvf_barrier any = SPVF_BARRIER_BOTH;
+    cr_expect_eq(count_barriers(SHORT("first") SHORT("second"), true, any), 0);
+    cr_expect_eq(count_barriers(POWER("first") POWER("second"), true, any), 1);
+    cr_expect_eq(count_barriers(POWER("first") POWER("second"), false, any), 0);
+    cr_expect_eq(count_barriers(POWER("first") POWER("second"), true, SPVF_BARRIER_NONE), 0);
+    cr_expect_eq(count_barriers(ROUNDS("first") POWER("second"), true, any), 0);
+}
