@@ -21,7 +21,7 @@ enum { LAYOUT = 1, MOST_CHECKS = 4096 };
 static const int64_t second_ns = 1000000000;
 static const int64_t clock_step_ns = 50000000; /* of file systems, and more */
 
-/* ------------------------------------------------------------------------------- facts of a file */
+/* ------------------------------------------------------------------------------ facts of a file */
 
 typedef struct {
     uint64_t device, number, size;
@@ -115,7 +115,14 @@ static void add_environment(rt_hash *h) {
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) add_text(h, rt_environment(names[n]));
 }
 
-/* It has a part in what #include finds, and in what debuggers are told. */
+/* Where the host is has a part in what #include finds, and in what debuggers are told. */
+static bool needs_folder(const ocl_stored_input *in) {
+    bool needs = strstr(in->text, "include") || strstr(in->text, "embed");
+    for (uint32_t n = 0; n < in->word_count; n++)
+        needs |= !strcmp(in->words[n], "-g") || strstr(in->words[n], "__FILE__");
+    return needs;
+}
+
 static void add_folder(rt_hash *h) {
     char folder[4096];
     add_text(h, getcwd(folder, sizeof folder) ? folder : NULL);
@@ -138,12 +145,12 @@ static rt_key key_of(const ocl_stored_input *in) {
         add_text(&h, in->source->headers[n].text);
     }
     add_environment(&h);
-    add_folder(&h);
+    if (needs_folder(in)) add_folder(&h);
     rt_hash_end(&h, key.bytes);
     return key;
 }
 
-/* ------------------------------------------------------------------------------------- finding */
+/* -------------------------------------------------------------------------------------- finding */
 
 /* In front of the records of files; SPIR-V and the log follow those. */
 typedef struct {

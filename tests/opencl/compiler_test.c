@@ -162,7 +162,7 @@ Test(compiler, messages) {
     cr_expect(count_runs() == before + 3);
 }
 
-/* ------------------------------------------------------------------------------ what is different */
+/* ---------------------------------------------------------------------------- what is different */
 
 static const char including[] = "#include \"c.h\"\n" KERNEL("X");
 
@@ -224,7 +224,11 @@ Test(compiler, folders_of_the_host) {
     expect(2, 1, including, NULL);
     cr_assert(chdir(path_of("one")) == 0);
     expect(1, 0, including, NULL);
+    expect(5, 1, KERNEL("5"), NULL);
+    expect(5, 1, KERNEL("5"), "-g");
     cr_assert(chdir(before) == 0);
+    expect(5, 0, KERNEL("5"), NULL); /* nothing depends on the folder */
+    expect(5, 1, KERNEL("5"), "-g");
 }
 
 Test(compiler, what_may_change_by_itself) {
@@ -278,7 +282,7 @@ Test(compiler_alone, no_cache, .init = begin_without_cache, .fini = end) {
     cr_expect(access(path_of("cache"), F_OK) != 0);
 }
 
-/* --------------------------------------------------------------------------------- other processes */
+/* ------------------------------------------------------------------------------ other processes */
 
 /* Waits for it; true: it has ended as it should. */
 static bool ends_well(pid_t child) {
@@ -306,7 +310,7 @@ Test(compiler_alone, processes, .init = begin_folder, .fini = end_folder) {
     cr_expect(count_runs() == before, "%d, not %d", count_runs(), before);
 }
 
-/* ---------------------------------------------------------------------------- compilers that hang */
+/* -------------------------------------------------------------------------- compilers that hang */
 
 static pid_t last_pid(void) {
     FILE *f = fopen(path_of("pids"), "r");
