@@ -217,9 +217,9 @@ static void color_phis(color_state *c, ir_block *b) {
         if (phi->mark & RA_UNREAD) release(c, phi);
 }
 
-static void color_block(color_state *c, ir_block *b, const ir_value_list *in) {
+static void color_block(color_state *c, ir_block *b, const ir_live *live) {
     memset(c->taken, 0, sizeof c->taken);
-    for (uint32_t k = 0; k < in->n; k++) occupy(c, in->data[k]);
+    foreach_live(w, live, &live->in[b->id]) occupy(c, w.v);
     color_phis(c, b);
     for (ir_inst *i = ir_first_non_phi(b); i; i = i->next) color_inst(c, i);
 }
@@ -235,7 +235,6 @@ bool ra_color(ra_state *s, ra_values *evicted) {
     const ir_live *live = ir_liveness(s->f);
     const ir_order *o = &ir_dominators(s->f)->order;
     find_arriving(&c);
-    for (uint32_t n = 0; n < o->n && !c.failed; n++)
-        color_block(&c, o->rpo[n], &live->in[o->rpo[n]->id]);
+    for (uint32_t n = 0; n < o->n && !c.failed; n++) color_block(&c, o->rpo[n], live);
     return !c.failed;
 }

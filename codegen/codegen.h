@@ -92,6 +92,7 @@ typedef struct {
 typedef struct {
     uint8_t *bytes[CG_SECTIONS];
     uint32_t size[CG_SECTIONS], align[CG_SECTIONS];
+    uint32_t room[CG_SECTIONS]; /* bytes that there is memory for; 0: as many as `size` */
     ir_vec(cg_symbol) symbols;
     ir_vec(cg_reloc) relocs;
     ir_vec(cg_line) lines; /* none, unless they were asked for */

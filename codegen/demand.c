@@ -4,8 +4,9 @@
  * hold a value in front of it, across it, or behind it, because it clobbers them, or wants operands
  * or its result there.  A fixed operand that may stay where it is wanted does not count twice.
  *
- * Distances are found backwards over the blocks, a few times, for loops; they are for choosing
- * only, so they need not be exact.
+ * Distances are found backwards over the blocks, a few times when there are loops; they are for
+ * choosing only, so they need not be exact.  Where very many values live, a block knows those of
+ * the nearest only: with all of them, cost and memory would grow with blocks times values.
  */
 #include "codegen/spill.h"
 
@@ -61,18 +62,18 @@ void spill_find_pads(const spill_state *p, const cg_needs *needs, const bool *li
 
 typedef struct {
     spill_state *p;
-    bool *live; /* by value id */
+    ir_live_here here;
     spill_count n, max;
 } pressure_walk;
 
-static uint8_t class_of(const pressure_walk *w, const ir_inst *v) {
-    return ra_class(w->p->s->t, v);
+static bool is_live(const pressure_walk *w, const ir_inst *v) {
+    return ra_class(w->p->s->t, v) != CG_NO_CLASS && ir_live_has(&w->here, v);
 }
 
 static void add_live(pressure_walk *w, const ir_inst *v) {
-    uint8_t class = class_of(w, v);
-    if (class == CG_NO_CLASS || w->live[v->id]) return;
-    w->live[v->id] = true;
+    uint8_t class = ra_class(w->p->s->t, v);
+    if (class == CG_NO_CLASS || ir_live_has(&w->here, v)) return;
+    ir_live_set_to(&w->here, v, true);
     w->n.n[class]++;
 }
 
@@ -82,11 +83,12 @@ static void take_max(pressure_walk *w, unsigned class, uint32_t pad) {
 
 /* A result that nobody reads needs a register all the same. */
 static void pass_result(pressure_walk *w, const ir_inst *i) {
-    uint8_t class = class_of(w, i);
+    uint8_t class = ra_class(w->p->s->t, i);
     if (class == CG_NO_CLASS) return;
-    take_max(w, class, !w->live[i->id]);
-    if (w->live[i->id]) w->n.n[class]--;
-    w->live[i->id] = false;
+    bool read = ir_live_has(&w->here, i);
+    take_max(w, class, !read);
+    if (read) w->n.n[class]--;
+    ir_live_set_to(&w->here, i, false);
 }
 
 static void pass_inst(pressure_walk *w, const ir_inst *i) {
@@ -94,11 +96,11 @@ static void pass_inst(pressure_walk *w, const ir_inst *i) {
     bool lives_on[CG_MAX_NEEDS];
     spill_pads pads[CG_MAX_CLASSES];
     ra_describe(w->p->s->t, i, &needs);
-    for (unsigned n = 0; n < needs.nargs; n++) lives_on[n] = w->live[ir_arg(i, n)->id];
+    for (unsigned n = 0; n < needs.nargs; n++) lives_on[n] = is_live(w, ir_arg(i, n));
     spill_find_pads(w->p, &needs, lives_on, pads);
     bool has_result = needs.result.class != CG_NO_CLASS;
     if (has_result)
-        take_max(w, needs.result.class, pads[needs.result.class].behind + !w->live[i->id]);
+        take_max(w, needs.result.class, pads[needs.result.class].behind + !is_live(w, i));
     pass_result(w, i);
     for (unsigned c = 0; c < w->p->s->t->nclasses; c++) take_max(w, c, pads[c].across);
     for (unsigned n = 0; n < needs.nargs; n++) add_live(w, ir_arg(i, n));
@@ -106,29 +108,56 @@ static void pass_inst(pressure_walk *w, const ir_inst *i) {
 }
 
 static void pass_block(pressure_walk *w, const ir_block *b) {
-    const ir_value_list *out = &w->p->live->out[b->id], *in = &w->p->live->in[b->id];
-    w->n = w->max = (spill_count){0};
-    for (uint32_t k = 0; k < out->n; k++) add_live(w, out->data[k]);
+    ir_live_begin(&w->here, b);
+    w->n = spill_count_live(w->p, &w->p->live->out[b->id]);
+    w->max = (spill_count){0};
     for (unsigned c = 0; c < w->p->s->t->nclasses; c++) take_max(w, c, 0);
     const ir_inst *i = b->last;
     for (; i && i->op != IR_OP_phi; i = i->prev) pass_inst(w, i);
     foreach_phi (phi, b) add_live(w, phi);
     for (unsigned c = 0; c < w->p->s->t->nclasses; c++) take_max(w, c, 0);
-    foreach_phi (phi, b) w->live[phi->id] = false;
-    for (uint32_t k = 0; k < in->n; k++) w->live[in->data[k]->id] = false;
     w->p->pressure[b->id] = w->max;
 }
 
-static void raise_loops(spill_state *p, const ir_block *b) {
-    for (const ir_loop *l = p->loops->of[b->id]; l; l = l->parent)
-        for (unsigned c = 0; c < p->s->t->nclasses; c++) {
-            uint32_t *n = &p->loop_pressure[l->header->id].n[c];
-            if (p->pressure[b->id].n[c] > *n) *n = p->pressure[b->id].n[c];
-        }
+static void raise_loop(spill_state *p, const ir_loop *l, const spill_count *by) {
+    if (!l) return;
+    spill_count *most = &p->loop_pressure[l->header->id];
+    for (unsigned c = 0; c < p->s->t->nclasses; c++)
+        if (by->n[c] > most->n[c]) most->n[c] = by->n[c];
+}
+
+/* Headers of inner loops come behind those of outer ones. */
+static void raise_loops(spill_state *p) {
+    foreach_block (b, p->s->f) raise_loop(p, p->loops->of[b->id], &p->pressure[b->id]);
+    for (uint32_t k = p->order->n; k-- > 0;) {
+        const ir_block *b = p->order->rpo[k];
+        const ir_loop *l = p->loops->of[b->id];
+        if (l && l->header == b) raise_loop(p, l->parent, &p->loop_pressure[b->id]);
+    }
+}
+
+/* Which numbers of values are of which class. */
+static void sort_classes(spill_state *p) {
+    uint32_t words = p->live->nvalues / 32 + 1;
+    for (unsigned c = 0; c < p->s->t->nclasses; c++)
+        p->of_class[c] = ir_new_array(&p->s->scratch, uint32_t, words);
+    for (uint32_t n = 0; n < p->live->nvalues; n++) {
+        uint8_t class = ra_class(p->s->t, p->live->value[n]);
+        if (class != CG_NO_CLASS) p->of_class[class][n / 32] |= UINT32_C(1) << n % 32;
+    }
+}
+
+spill_count spill_count_live(const spill_state *p, const ir_live_set *set) {
+    spill_count all = {0};
+    for (uint32_t k = 0; k < set->n; k++)
+        for (unsigned c = 0; c < p->s->t->nclasses; c++)
+            all.n[c] += count(set->word[k].bits & p->of_class[c][set->word[k].index]);
+    return all;
 }
 
 void spill_look(spill_state *p) {
     p->live = ir_liveness(p->s->f);
+    sort_classes(p);
     p->order = &ir_dominators(p->s->f)->order;
     p->loops = ir_loop_tree(p->s->f);
     for (unsigned c = 0; c < p->s->t->nclasses; c++)
@@ -139,46 +168,54 @@ bool spill_find_pressure(spill_state *p) {
     pressure_walk w = {.p = p};
     bool too_much = false;
     spill_look(p);
-    w.live = ir_new_array(&p->s->scratch, bool, p->s->f->next_id);
+    w.here = (ir_live_here){.live = p->live,
+                            .seen = ir_new_array(&p->s->scratch, uint32_t, p->s->f->next_id)};
     p->pressure = ir_new_array(&p->s->scratch, spill_count, p->s->f->next_block);
     p->loop_pressure = ir_new_array(&p->s->scratch, spill_count, p->s->f->next_block);
     foreach_block (b, p->s->f) {
         pass_block(&w, b);
-        raise_loops(p, b);
         for (unsigned c = 0; c < p->s->t->nclasses; c++) too_much |= w.max.n[c] > p->registers[c];
     }
+    raise_loops(p);
     return too_much;
 }
 
 /* ------------------------------------------------------------------------------------ distances */
 
 static uint32_t add_distance(uint32_t a, uint32_t b) {
-    return a > SPILL_NEVER - b ? SPILL_NEVER : a + b;
+    return a == SPILL_NEVER ? a : a > SPILL_FAR - b ? SPILL_FAR : a + b;
 }
 
 uint32_t spill_distance(const spill_state *p, const ir_inst *v) {
-    return p->epoch[v->id] == p->now ? p->next[v->id] : SPILL_NEVER;
+    if (p->epoch[v->id] == p->now) return p->next[v->id];
+    return p->far && ir_is_live(p->live, p->far, v) ? SPILL_FAR : SPILL_NEVER;
 }
 
-void spill_set_distance(spill_state *p, const ir_inst *v, uint32_t d) {
+void spill_set_distance(spill_state *p, ir_inst *v, uint32_t d) {
+    if (p->epoch[v->id] != p->now) *ir_push(&p->s->scratch, &p->touched) = v;
     p->epoch[v->id] = p->now;
     p->next[v->id] = d;
 }
 
-static void lower(spill_state *p, const ir_inst *v, uint32_t d) {
-    if (ra_class(p->s->t, v) != CG_NO_CLASS && d < spill_distance(p, v))
-        spill_set_distance(p, v, d);
+static void lower(spill_state *p, ir_inst *v, uint32_t d) {
+    bool set = p->epoch[v->id] == p->now;
+    if (d == SPILL_NEVER || ra_class(p->s->t, v) == CG_NO_CLASS) return;
+    if (!set || d < p->next[v->id]) spill_set_distance(p, v, d);
 }
 
 void spill_load_distances(spill_state *p, const ir_block *b, uint32_t length) {
+    bool cut = false;
+    for (uint32_t n = 0; n < b->nsucc; n++) cut |= p->near[b->succ[n]->id].cut;
     p->now++;
+    p->touched.n = 0;
+    p->far = cut ? &p->live->out[b->id] : NULL;
     for (uint32_t n = 0; n < b->nsucc; n++) {
         const ir_block *to = b->succ[n];
-        const ir_value_list *in = &p->live->in[to->id];
+        const spill_near *near = &p->near[to->id];
         bool leaves = !ir_loop_contains(p->loops->of[b->id], p->loops->of[to->id]);
         uint32_t far = length + (leaves ? SPILL_LOOP_EXIT : 0);
-        for (uint32_t k = 0; k < in->n; k++)
-            lower(p, in->data[k], add_distance(p->distance[to->id][k], far));
+        for (uint32_t k = 0; k < near->n; k++)
+            lower(p, near->e[k].v, add_distance(near->e[k].next, far));
         uint32_t edge = b->nsucc == 1 ? p->edge[b->id] : 0;
         foreach_phi (phi, to) lower(p, ir_arg(phi, edge), length);
     }
@@ -190,17 +227,79 @@ static uint32_t block_length(const ir_block *b) {
     return n;
 }
 
+static bool is_nearer(const spill_entry *a, const spill_entry *b) {
+    return a->next != b->next ? a->next < b->next : a->v->id < b->v->id;
+}
+
+static void exchange(spill_entry *a, spill_entry *b) {
+    spill_entry e = *a;
+    *a = *b;
+    *b = e;
+}
+
+/* The nearest `most` of n come first (Hoare's quickselect, from the middle). */
+static void select_nearest(spill_entry *e, uint32_t n, uint32_t most) {
+    uint32_t low = 0, high = n;
+    while (high - low > 1) {
+        spill_entry pivot = e[low + (high - low) / 2];
+        uint32_t less = low, same = low, more = high;
+        while (same < more)
+            if (is_nearer(&e[same], &pivot))
+                exchange(&e[less++], &e[same++]);
+            else if (is_nearer(&pivot, &e[same]))
+                exchange(&e[same], &e[--more]);
+            else
+                same++;
+        if (most < less)
+            high = less;
+        else if (most > same)
+            low = same;
+        else
+            return;
+    }
+}
+
+/* The nearest of those that have got a distance. */
+static void keep_nearest(spill_state *p, const ir_block *b, spill_near *to) {
+    p->nearest.n = 0;
+    for (uint32_t k = 0; k < p->touched.n; k++) {
+        ir_inst *v = p->touched.data[k];
+        if (v->block == b || ra_class(p->s->t, v) == CG_NO_CLASS) continue;
+        *ir_push(&p->s->scratch, &p->nearest) = (spill_entry){v, p->next[v->id]};
+    }
+    to->n = p->nearest.n < SPILL_MOST_NEAR ? p->nearest.n : SPILL_MOST_NEAR;
+    select_nearest(p->nearest.data, p->nearest.n, to->n);
+    if (to->n) memcpy(to->e, p->nearest.data, to->n * sizeof *to->e);
+}
+
+static void keep_all(spill_state *p, const ir_block *b, spill_near *to) {
+    to->n = 0;
+    foreach_live(w, p->live, &p->live->in[b->id]) to->e[to->n++] =
+        (spill_entry){w.v, spill_distance(p, w.v)};
+}
+
 static void find_block_distances(spill_state *p, const ir_block *b) {
     uint32_t at = block_length(b);
-    const ir_value_list *in = &p->live->in[b->id];
     spill_load_distances(p, b, at);
     for (const ir_inst *i = b->last; i && i->op != IR_OP_phi; i = i->prev) {
         at--;
         for (unsigned n = 0; n < i->nargs; n++)
             if (!ir_is_leaf(ir_arg(i, n))) spill_set_distance(p, ir_arg(i, n), at);
     }
-    for (uint32_t k = 0; k < in->n; k++) p->distance[b->id][k] = spill_distance(p, in->data[k]);
+    if (p->near[b->id].cut)
+        keep_nearest(p, b, &p->near[b->id]);
+    else
+        keep_all(p, b, &p->near[b->id]);
     foreach_phi (phi, b) p->phi_distance[phi->id] = spill_distance(p, phi);
+}
+
+static void make_room_for(spill_state *p, const ir_block *b) {
+    spill_near *near = &p->near[b->id];
+    const ir_live_set *in = &p->live->in[b->id];
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < in->n; k++) n += count(in->word[k].bits);
+    near->cut = n > SPILL_MOST_NEAR;
+    near->e = ir_new_array(&p->s->scratch, spill_entry, near->cut ? SPILL_MOST_NEAR : n);
 }
 
 static void make_tables(spill_state *p) {
@@ -208,18 +307,17 @@ static void make_tables(spill_state *p) {
     p->next = ir_new_array(&p->s->scratch, uint32_t, n);
     p->epoch = ir_new_array(&p->s->scratch, uint32_t, n);
     p->phi_distance = ir_new_array(&p->s->scratch, uint32_t, n);
-    p->distance = ir_new_array(&p->s->scratch, uint32_t *, p->s->f->next_block);
+    p->near = ir_new_array(&p->s->scratch, spill_near, p->s->f->next_block);
     p->edge = ir_new_array(&p->s->scratch, uint32_t, p->s->f->next_block);
     foreach_block (b, p->s->f) {
         for (uint32_t e = 0; e < b->npred; e++) p->edge[b->pred[e]->id] = e;
-        uint32_t k = p->live->in[b->id].n;
-        p->distance[b->id] = ir_new_array(&p->s->scratch, uint32_t, k);
-        for (; k > 0; k--) p->distance[b->id][k - 1] = SPILL_NEVER;
+        make_room_for(p, b);
     }
 }
 
 void spill_find_distances(spill_state *p) {
+    unsigned rounds = p->loops->n ? ROUNDS : 1;
     make_tables(p);
-    for (unsigned round = 0; round < ROUNDS; round++)
+    for (unsigned round = 0; round < rounds; round++)
         for (uint32_t k = p->order->n; k > 0; k--) find_block_distances(p, p->order->rpo[k - 1]);
 }

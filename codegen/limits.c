@@ -137,10 +137,10 @@ static float weight_of(const ir_loop *loop) {
     return w;
 }
 
-static void pass_block(limits_state *l, ir_block *b, const ir_value_list *out) {
+static void pass_block(limits_state *l, ir_block *b, const ir_live *live) {
     float weight = weight_of(ir_loop_tree(l->s->f)->of[b->id]);
-    for (uint32_t k = 0; k < out->n; k++)
-        if (ra_class(l->s->t, out->data[k]) != CG_NO_CLASS) add_live(l, out->data[k]);
+    foreach_live(w, live, &live->out[b->id]) if (ra_class(l->s->t, w.v) != CG_NO_CLASS)
+        add_live(l, w.v);
     foreach_inst_reverse (i, b) {
         if (i->op == IR_OP_phi)
             pass_phi(l, i, weight);
@@ -158,6 +158,6 @@ ra_value *ra_find_limits(ra_state *s) {
     l.place = ir_new_array(&s->scratch, uint32_t, n);
     for (uint32_t id = 0; id < n; id++)
         l.value[id] = (ra_value){.group = id, .wish = CG_ANY_REG, .group_reg = CG_ANY_REG};
-    foreach_block (b, s->f) pass_block(&l, b, &live->out[b->id]);
+    foreach_block (b, s->f) pass_block(&l, b, live);
     return l.value;
 }

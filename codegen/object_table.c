@@ -6,12 +6,21 @@
 
 #include <stdalign.h>
 
+/* Room for `end` bytes, twice as much as was there when it is not enough. */
+static void make_room(cg_object *o, ir_arena *a, cg_section s, uint32_t end) {
+    if (end <= o->room[s]) return;
+    uint64_t room = (uint64_t)end + o->size[s];
+    uint8_t *grown = ir_alloc(a, room);
+    if (o->size[s]) memcpy(grown, o->bytes[s], o->size[s]);
+    o->bytes[s] = grown;
+    o->room[s] = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
+}
+
 /* The end of a section; what is added begins at a multiple of `align`. */
 static uint32_t grow(cg_object *o, ir_arena *a, cg_section s, uint32_t bytes, uint32_t align) {
     uint32_t at = (o->size[s] + align - 1) & ~(align - 1);
-    uint8_t *grown = ir_alloc(a, (size_t)at + bytes);
-    if (o->size[s]) memcpy(grown, o->bytes[s], o->size[s]);
-    o->bytes[s] = grown;
+    if (at < o->size[s] || bytes > INT32_MAX - at) ir_throw(a->cx, IR_ERR_LIMIT);
+    make_room(o, a, s, at + bytes);
     o->size[s] = at + bytes;
     if (o->align[s] < align) o->align[s] = align;
     return at;

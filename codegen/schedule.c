@@ -23,8 +23,7 @@ typedef struct {
     uint8_t *class;  /* by value id */
     uint32_t *waits; /* by id: what has to stand behind it and is not placed, + 1; 0: it stays */
     ir_inst **above; /* by id: of those that keep their order, the one in front */
-    uint32_t *epoch; /* by id: live, if that is `now` */
-    uint32_t now;
+    ir_live_here here;
     spill_count n;   /* live values */
     uint64_t excess; /* … beyond registers, summed over places */
     ra_values ready, placed;
@@ -32,27 +31,27 @@ typedef struct {
 
 /* --------------------------------------------------------------------------------------- values */
 
-static bool is_live(const scheduler *k, const ir_inst *v) { return k->epoch[v->id] == k->now; }
+static bool is_live(const scheduler *k, const ir_inst *v) {
+    return k->class[v->id] != CG_NO_CLASS && ir_live_has(&k->here, v);
+}
 
 static void add_live(scheduler *k, const ir_inst *v) {
     uint8_t class = k->class[v->id];
     if (class == CG_NO_CLASS || is_live(k, v)) return;
-    k->epoch[v->id] = k->now;
+    ir_live_set_to(&k->here, v, true);
     k->n.n[class]++;
 }
 
 static void begin_at_end(scheduler *k, const ir_block *b) {
-    const ir_value_list *out = &k->p->live->out[b->id];
-    k->now++;
-    k->n = (spill_count){0};
+    ir_live_begin(&k->here, b);
+    k->n = spill_count_live(k->p, &k->p->live->out[b->id]);
     k->excess = 0;
-    for (uint32_t n = 0; n < out->n; n++) add_live(k, out->data[n]);
     for (unsigned n = 0; n < b->last->nargs; n++) add_live(k, ir_arg(b->last, n));
 }
 
 static void pass_inst(scheduler *k, const ir_inst *i) {
     if (is_live(k, i)) k->n.n[k->class[i->id]]--;
-    k->epoch[i->id] = 0;
+    ir_live_set_to(&k->here, i, false);
     for (unsigned n = 0; n < i->nargs; n++) add_live(k, ir_arg(i, n));
     for (unsigned c = 0; c < k->p->s->t->nclasses; c++)
         if (k->n.n[c] > k->p->registers[c]) k->excess += k->n.n[c] - k->p->registers[c];
@@ -172,7 +171,8 @@ bool spill_schedule(spill_state *p) {
         foreach_inst (i, b) k.class[i->id] = ra_class(p->s->t, i);
     k.waits = ir_new_array(&p->s->scratch, uint32_t, values);
     k.above = ir_new_array(&p->s->scratch, ir_inst *, values);
-    k.epoch = ir_new_array(&p->s->scratch, uint32_t, values);
+    k.here =
+        (ir_live_here){.live = p->live, .seen = ir_new_array(&p->s->scratch, uint32_t, values)};
     foreach_block (b, p->s->f)
         if (has_too_few(p, b)) still |= pass_block(&k, b);
     return still;

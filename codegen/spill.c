@@ -125,7 +125,7 @@ typedef struct {
     uint32_t done; /* predecessors that have been looked at … */
     bool loops;    /* … and there are others */
     best_list first[CG_MAX_CLASSES], second[CG_MAX_CLASSES];
-    uint32_t through[CG_MAX_CLASSES]; /* values that a loop does not use */
+    spill_count through; /* values that a loop does not use */
 } entry_choice;
 
 static void consider(entry_choice *c, ir_inst *v, uint32_t distance) {
@@ -133,18 +133,39 @@ static void consider(entry_choice *c, ir_inst *v, uint32_t distance) {
     if (class == CG_NO_CLASS) return;
     uint32_t with = count_with(c->p, c->b, v);
     bool near = distance < SPILL_LOOP_EXIT, everywhere = with == c->done;
-    c->through[class] += !near;
+    if (v->op == IR_OP_phi && v->block == c->b)
+        c->through.n[class] += !near;
+    else
+        c->through.n[class] -= near;
     if (c->loops ? near : everywhere)
         offer(&c->first[class], v, distance);
     else if (c->loops ? everywhere : near && with)
         offer(&c->second[class], v, distance);
 }
 
+/* What predecessors have in registers, although it is far. */
+static void consider_far(entry_choice *c) {
+    spill_state *p = c->p;
+    const spill_near *near = &p->near[c->b->id];
+    p->far = NULL; /* count_exits has begun anew */
+    for (uint32_t k = 0; k < near->n; k++) spill_set_distance(p, near->e[k].v, 0);
+    for (uint32_t n = 0; n < c->b->npred; n++) {
+        const ra_values *exit = &p->exit[c->b->pred[n]->id];
+        for (uint32_t k = 0; k < exit->n; k++) {
+            ir_inst *v = exit->data[k];
+            bool listed = spill_distance(p, v) != SPILL_NEVER;
+            if (listed || !ir_is_live(p->live, &p->live->in[c->b->id], v)) continue;
+            spill_set_distance(p, v, 0);
+            consider(c, v, SPILL_FAR);
+        }
+    }
+}
+
 /* How many values that a loop does not use may stay in registers while it runs. */
 static unsigned room_through(const entry_choice *c, unsigned class) {
     const ir_loop *l = c->p->loops->of[c->b->id];
     uint32_t used = l ? c->p->loop_pressure[l->header->id].n[class] : 0;
-    uint32_t own = used > c->through[class] ? used - c->through[class] : 0;
+    uint32_t own = used > c->through.n[class] ? used - c->through.n[class] : 0;
     return room(c->p, class, own < 255 ? own : 255);
 }
 
@@ -169,11 +190,13 @@ static void enter_class(entry_choice *c, unsigned class) {
 static void enter_block(spill_state *p, ir_block *b) {
     entry_choice c = {.p = p, .b = b, .done = count_exits(p, b)};
     c.loops = c.done < b->npred;
-    const ir_value_list *in = &p->live->in[b->id];
+    const spill_near *near = &p->near[b->id];
+    c.through = spill_count_live(p, &p->live->in[b->id]);
     for (unsigned k = 0; k < p->s->t->nclasses; k++)
         c.first[k].max = c.second[k].max = p->registers[k];
     foreach_phi (phi, b) consider(&c, phi, p->phi_distance[phi->id]);
-    for (uint32_t k = 0; k < in->n; k++) consider(&c, in->data[k], p->distance[b->id][k]);
+    for (uint32_t k = 0; k < near->n; k++) consider(&c, near->e[k].v, near->e[k].next);
+    if (near->cut) consider_far(&c);
     for (unsigned k = 0; k < p->s->t->nclasses; k++) enter_class(&c, k);
     foreach_phi (phi, b)
         if (ra_class(p->s->t, phi) != CG_NO_CLASS && !has(&p->entry[b->id], phi))

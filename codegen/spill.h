@@ -10,9 +10,11 @@
 
 #include "codegen/ra.h"
 
-/* Distances are instructions; leaving a loop counts as many. */
-enum { SPILL_LOOP_EXIT = 100000 };
+/* Distances are instructions; leaving a loop counts as many.  Of what lives at the start of a
+ * block, the distances of so many are kept, the nearest; others are far. */
+enum { SPILL_LOOP_EXIT = 100000, SPILL_MOST_NEAR = 128 };
 #define SPILL_NEVER UINT32_MAX
+#define SPILL_FAR (UINT32_MAX / 2)
 
 /* Registers of a class that are not there for others: in front of an instruction, when its operands
  * are in registers too; across it; and behind it, the result among those that count. */
@@ -35,6 +37,13 @@ typedef struct {
     spill_entry e[2 * CG_MAX_REGS];
 } spill_set;
 
+/* What lives at the start of a block: all of it, ascending by id, or the nearest. */
+typedef struct {
+    uint32_t n, room;
+    bool cut;       /* others live there, too, and are far */
+    spill_entry *e; /* next: distance */
+} spill_near;
+
 typedef struct {
     ir_inst *inst, *v;
 } spill_reload;
@@ -50,10 +59,14 @@ typedef struct {
     const ir_order *order;
     const ir_loops *loops;
     /* demand.c */
-    uint32_t **distance;    /* by block id: of the values in live->in */
+    spill_near *near;       /* by block id */
     uint32_t *phi_distance; /* by value id */
     uint32_t *edge; /* by block id: its place among the predecessors of its only successor */
     uint32_t *next, *epoch, now;           /* by value id: distance from here, when set `now` */
+    ra_values touched;                     /* those that are set */
+    ir_vec(spill_entry) nearest;           /* while they are chosen */
+    const ir_live_set *far;                /* those that are far when they are not; or NULL */
+    uint32_t *of_class[CG_MAX_CLASSES];    /* words of the numbers of its values */
     spill_count *pressure, *loop_pressure; /* by block id; loops: by that of their header */
     unsigned registers[CG_MAX_CLASSES];
     /* spill.c */
@@ -81,13 +94,15 @@ void spill_find_pads(const spill_state *p, const cg_needs *needs, const bool *li
                      spill_pads out[CG_MAX_CLASSES]);
 /* What is known of the graph and the target. */
 void spill_look(spill_state *p);
+/* Values of a set that need registers. */
+spill_count spill_count_live(const spill_state *p, const ir_live_set *set);
 /* … and most registers that are needed at once; true when that is more than there are. */
 bool spill_find_pressure(spill_state *p);
 void spill_find_distances(spill_state *p);
 /* Sets next[] for what is live at the end of b, counted from its start. */
 void spill_load_distances(spill_state *p, const ir_block *b, uint32_t length);
 uint32_t spill_distance(const spill_state *p, const ir_inst *v);
-void spill_set_distance(spill_state *p, const ir_inst *v, uint32_t d);
+void spill_set_distance(spill_state *p, ir_inst *v, uint32_t d);
 
 /* hoist.c */
 void spill_hoist(spill_state *p);

@@ -17,10 +17,17 @@
 #include <stdlib.h>
 
 enum {
-    MAX_USES = 64,  /* that are looked at for one answer; with more, values interfere */
-    MAX_ROUNDS = 3, /* then all phis are isolated */
-    IS_ISOLATED = 1 /* mark of a phi */
+    MAX_USES = 64,      /* that are looked at for one answer; with more, values interfere */
+    MAX_ROUNDS = 3,     /* then all phis are isolated */
+    MANY_OPERANDS = 16, /* of a phi that joins all or none */
+    IS_ISOLATED = 1     /* mark of a phi */
 };
+
+/* A value, and the place of its definition in the order of dominance. */
+typedef struct {
+    uint64_t place;
+    ir_inst *v;
+} web_key;
 
 typedef struct {
     spill_state *p;
@@ -28,6 +35,8 @@ typedef struct {
     ra_values *member; /* by web: sorted by place of definition */
     uint32_t *at;      /* by value id: place in its block */
     ra_values merged, stack;
+    ir_vec(web_key) keys;
+    uint32_t *listed, now; /* by web: listed for the join `now` */
 } web_state;
 
 uint32_t spill_web(spill_state *p, const ir_inst *v) {
@@ -51,7 +60,7 @@ static bool dominates(const web_state *w, const ir_inst *a, const ir_inst *b) {
 /* Does v, whose definition dominates that of d, live behind the latter? */
 static bool lives_behind(const web_state *w, const ir_inst *v, const ir_inst *d) {
     unsigned looked = 0;
-    if (ir_has_value(&w->p->live->out[d->block->id], v)) return true;
+    if (ir_is_live(w->p->live, &w->p->live->out[d->block->id], v)) return true;
     foreach_use (u, v) {
         if (++looked > MAX_USES) return true;
         bool here = u->user->block == d->block && u->user->op != IR_OP_phi;
@@ -103,6 +112,7 @@ static void start_webs(web_state *w) {
     p->web = ir_new_array(&p->s->scratch, uint32_t, n);
     w->member = ir_new_array(&p->s->scratch, ra_values, n);
     w->at = ir_new_array(&p->s->scratch, uint32_t, n);
+    w->listed = ir_new_array(&p->s->scratch, uint32_t, n);
     for (uint32_t id = 0; id < n; id++) p->web[id] = id;
     foreach_block (b, p->s->f) {
         uint32_t at = 0;
@@ -113,7 +123,52 @@ static void start_webs(web_state *w) {
     }
 }
 
+static int compare_places(const void *a, const void *b) {
+    const web_key *x = a, *y = b;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static void list_web(web_state *w, const ir_inst *v) {
+    uint32_t web = spill_web(w->p, v);
+    if (w->listed[web] == w->now) return;
+    w->listed[web] = w->now;
+    for (uint32_t k = 0; k < w->member[web].n; k++) {
+        ir_inst *m = w->member[web].data[k];
+        uint64_t place = (uint64_t)w->dom->enter[m->block->id] << 32 | w->at[m->id];
+        *ir_push(&w->p->s->scratch, &w->keys) = (web_key){place, m};
+    }
+}
+
+/* All webs of a phi and its operands, sorted, into `merged`. */
+static void merge_all(web_state *w, const ir_inst *phi) {
+    w->now++;
+    w->keys.n = w->merged.n = 0;
+    list_web(w, phi);
+    for (unsigned n = 0; n < phi->nargs; n++)
+        if (!ir_is_leaf(ir_arg(phi, n))) list_web(w, ir_arg(phi, n));
+    qsort(w->keys.data, w->keys.n, sizeof *w->keys.data, compare_places);
+    for (uint32_t k = 0; k < w->keys.n; k++)
+        *ir_push(&w->p->s->scratch, &w->merged) = w->keys.data[k].v;
+}
+
+/* One web for all of them, or none: one by one, each would be merged with all before it. */
+static bool join_at_once(web_state *w, const ir_inst *phi) {
+    uint32_t to = spill_web(w->p, phi);
+    merge_all(w, phi);
+    if (interfere(w)) return false;
+    for (unsigned n = 0; n < phi->nargs; n++) {
+        uint32_t web = ir_is_leaf(ir_arg(phi, n)) ? to : spill_web(w->p, ir_arg(phi, n));
+        w->member[web].n = 0;
+        w->p->web[web] = to;
+    }
+    w->member[to].n = 0;
+    for (uint32_t k = 0; k < w->merged.n; k++)
+        *ir_push(&w->p->s->scratch, &w->member[to]) = w->merged.data[k];
+    return true;
+}
+
 static bool can_join(web_state *w, const ir_inst *phi) {
+    if (phi->nargs > MANY_OPERANDS) return join_at_once(w, phi);
     for (unsigned n = 0; n < phi->nargs; n++)
         if (!ir_is_leaf(ir_arg(phi, n)) && !join(w, phi, ir_arg(phi, n))) return false;
     return true;
@@ -172,8 +227,14 @@ static void extend(spill_state *p, const ir_inst *v, uint32_t at) {
     if (at > p->to[web]) p->to[web] = at;
 }
 
-static void extend_list(spill_state *p, const ir_value_list *list, uint32_t at) {
-    for (uint32_t k = 0; k < list->n; k++) extend(p, list->data[k], at);
+/* Those of a set that are not in `known`, which then has them. */
+static void extend_new(spill_state *p, const ir_live_set *set, uint32_t *known, uint32_t at) {
+    for (uint32_t k = 0; k < set->n; k++) {
+        const ir_live_word *w = &set->word[k];
+        for (uint32_t left = w->bits & ~known[w->index]; left; left &= left - 1)
+            extend(p, p->live->value[32 * w->index + (uint32_t)__builtin_ctz(left)], at);
+        known[w->index] |= w->bits;
+    }
 }
 
 static void number_ends(const spill_state *p, uint32_t *end) {
@@ -195,19 +256,26 @@ static void measure_inst(spill_state *p, const ir_inst *i, uint32_t at, const ui
 }
 
 /* Lives in the order of blocks: from the head of a block when something lives there, to the end
- * when it does there, and over definitions and uses. */
+ * when it does there, and over definitions and uses.  Only the first and the last place of each
+ * value counts. */
 static void measure(spill_state *p) {
     uint32_t at = 0;
     uint32_t *end = ir_new_array(&p->s->scratch, uint32_t, p->s->f->next_block);
+    uint32_t *seen = ir_new_array(&p->s->scratch, uint32_t, p->live->nvalues / 32 + 1);
+    uint32_t *last = ir_new_array(&p->s->scratch, uint32_t, p->live->nvalues / 32 + 1);
     p->from = ir_new_array(&p->s->scratch, uint32_t, p->s->f->next_id);
     p->to = ir_new_array(&p->s->scratch, uint32_t, p->s->f->next_id);
     memset(p->from, 0xff, p->s->f->next_id * sizeof *p->from);
     number_ends(p, end);
     foreach_block (b, p->s->f) {
-        extend_list(p, &p->live->in[b->id], at);
+        extend_new(p, &p->live->in[b->id], seen, at);
         foreach_inst (i, b) measure_inst(p, i, ++at, end);
         at = end[b->id];
-        extend_list(p, &p->live->out[b->id], at);
+        extend_new(p, &p->live->out[b->id], seen, at);
+    }
+    for (const ir_block *b = p->s->f->last; b; b = b->prev) {
+        extend_new(p, &p->live->out[b->id], last, end[b->id]);
+        extend_new(p, &p->live->in[b->id], last, b->prev ? end[b->prev->id] : 0);
     }
 }
 

@@ -66,16 +66,52 @@ bool ir_loop_contains(const ir_loop *outer, const ir_loop *inner);
 
 /* ---------------------------------------------------------------------------- liveness (live.c) */
 
-/* Values live at the start and end of each block, ascending by id: parameters and instructions, no
- * other leaves.  A phi's result is not in `in` of its block; its arguments are in `out` of the
- * predecessors. */
 typedef ir_vec(ir_inst *) ir_value_list;
+
+/* 32 numbers of values, and which of them are in the set. */
+typedef struct {
+    uint32_t index, bits;
+} ir_live_word;
+typedef struct {
+    uint32_t n;
+    ir_live_word *word; /* ascending, none without bits */
+} ir_live_set;
+
+/* Values live at the start and end of each block: parameters and instructions, no other leaves.  A
+ * phi's result is not in `in` of its block; its arguments are in `out` of the predecessors. */
 struct ir_live {
     uint32_t cfg_version, ssa_version;
-    ir_value_list *in, *out; /* by block id */
-    uint32_t max_live;       /* most values live at one place */
+    ir_live_set *in, *out; /* by block id */
+    ir_inst **value;       /* by number: ascending by id */
+    uint32_t nvalues;
+    uint32_t *number; /* by value id: its number + 1; 0: it is in no set */
+    uint32_t nids;    /* entries of it */
 };
 const ir_live *ir_liveness(ir_func *f); /* Brandner, Boissinot et al. 2011 */
-bool ir_has_value(const ir_value_list *set, const ir_inst *v);
+bool ir_is_live(const ir_live *live, const ir_live_set *set, const ir_inst *v);
+
+/* The values of a set, ascending by id: w.v is one after the other. */
+typedef struct {
+    ir_inst *v;
+    const ir_live *live;
+    const ir_live_word *word, *end;
+    uint32_t bits; /* of the word that are left */
+} ir_live_walk;
+ir_live_walk ir_walk_live(const ir_live *live, const ir_live_set *set);
+void ir_step_live(ir_live_walk *w);
+#define foreach_live(w, live, set)                                                                 \
+    for (ir_live_walk w = ir_walk_live(live, set); w.v; ir_step_live(&w))
+
+/* What lives at a place of a block, for walks from its end to its start: asked at the end, and told
+ * of what the walk passes.  Costs nothing for values that it does not ask for. */
+typedef struct {
+    const ir_live *live;
+    const ir_live_set *out;
+    uint32_t *seen; /* by value id, all 0 at first; the lowest bit: it is live */
+    uint32_t now;   /* what `seen` is above that bit, in this block */
+} ir_live_here;
+void ir_live_begin(ir_live_here *h, const ir_block *b);
+bool ir_live_has(const ir_live_here *h, const ir_inst *v);
+void ir_live_set_to(ir_live_here *h, const ir_inst *v, bool is_live);
 
 #endif

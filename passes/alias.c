@@ -8,6 +8,10 @@
  * address can be made from it.  In one object accesses are apart when their distance says so: a
  * constant, or a constant plus multiples of a power of two that leave room for both.
  *
+ * Addresses whose offsets differ by constants only are on one line.  How two lines lie to each
+ * other is the same for all their addresses, so whoever compares many of them asks for lines, and
+ * has constants to compare then.
+ *
  * Distances compare values as they are at one moment.  Who asks about accesses that different
  * iterations of a loop make must know that the addresses do not change there.
  */
@@ -147,47 +151,93 @@ static bool are_apart(const pass_alias *a, const ir_inst *x, const ir_inst *y) {
 
 /* ------------------------------------------------------------------------------------ distances */
 
-/* q - p; false when they do not count from one address, or it has too many terms. */
-static bool find_distance(const pass_alias *a, const ir_inst *p, const ir_inst *q,
-                          pass_affine *distance) {
-    const pass_place x = pass_find_place(a, p), y = pass_find_place(a, q);
-    *distance = y.offset;
-    return x.base == y.base && pass_affine_add(distance, &x.offset, -1);
+static int64_t factor_of(const pass_affine *f, const pass_symbol *s) {
+    for (uint32_t k = 0; k < f->n; k++)
+        if (pass_is_same_symbol(&f->term[k].of, s)) return f->term[k].factor;
+    return 0;
 }
 
-/* The bits of the distance that the constant alone decides. */
-static uint64_t known_bits(const pass_alias *a, const pass_affine *distance) {
+/* All factors of y - x, one on top of the other; *terms: of either that the other has not. */
+static uint64_t join_factors(const pass_affine *x, const pass_affine *y, uint32_t *terms) {
     uint64_t factors = 0;
-    for (uint32_t k = 0; k < distance->n; k++) factors |= (uint64_t)distance->term[k].factor;
-    uint64_t below = factors ? (factors & -factors) - 1 : UINT64_MAX;
-    return ir_zext(below, a->f->module->pointer_bits);
+    for (uint32_t k = 0; k < y->n; k++) {
+        int64_t other = factor_of(x, &y->term[k].of);
+        factors |= (uint64_t)y->term[k].factor - (uint64_t)other;
+        *terms += !other;
+    }
+    for (uint32_t k = 0; k < x->n; k++)
+        if (!factor_of(y, &x->term[k].of)) {
+            factors |= (uint64_t)x->term[k].factor;
+            ++*terms;
+        }
+    return factors;
+}
+
+static const pass_place *place_of(const pass_alias *a, const ir_inst *p) {
+    return p->id < a->n ? a->place[p->id] : NULL;
+}
+
+pass_relation pass_relate(const pass_alias *a, const ir_inst *p, const ir_inst *q) {
+    static const pass_affine none;
+    const pass_place *x = place_of(a, p), *y = place_of(a, q);
+    const ir_inst *of_p = x ? x->object : p, *of_q = y ? y->object : q;
+    bool apart = are_spaces_apart(a, p, q) || (of_p != of_q && are_apart(a, of_p, of_q));
+    if (apart || of_p != of_q || (x ? x->base : p) != (y ? y->base : q))
+        return (pass_relation){.how = apart ? PASS_APART : PASS_UNKNOWN_PLACE};
+    uint32_t terms = 0;
+    uint64_t factors = join_factors(x ? &x->offset : &none, y ? &y->offset : &none, &terms);
+    if (terms > PASS_MAX_TERMS) return (pass_relation){.how = PASS_UNKNOWN_PLACE};
+    unsigned width = a->f->module->pointer_bits;
+    unsigned bits = factors ? (unsigned)__builtin_ctzll(factors) : width;
+    return (pass_relation){PASS_AT_DISTANCE, (uint8_t)(bits < width ? bits : width), !factors};
+}
+
+/* The low bits of a distance that are known. */
+static uint64_t cut(const pass_relation *r, uint64_t distance) {
+    return r->bits ? ir_zext(distance, r->bits) : 0;
+}
+
+bool pass_may_overlap_at(const pass_relation *r, uint64_t distance, uint64_t p_size,
+                         uint64_t q_size) {
+    if (r->how != PASS_AT_DISTANCE) return r->how == PASS_UNKNOWN_PLACE;
+    if (p_size > INT32_MAX || q_size > INT32_MAX) return true;
+    return cut(r, distance) < p_size || cut(r, -distance) < q_size;
+}
+
+bool pass_covers_at(const pass_relation *r, uint64_t distance, uint64_t p_size, uint64_t q_size) {
+    if (r->how != PASS_AT_DISTANCE || !r->exact || p_size > INT32_MAX || q_size > p_size)
+        return false;
+    return cut(r, distance) <= p_size - q_size;
+}
+
+/* The constant of an address. */
+static uint64_t constant_of(const pass_alias *a, const ir_inst *p) {
+    const pass_place *known = place_of(a, p);
+    return known ? (uint64_t)known->offset.constant : 0;
+}
+
+static uint64_t distance_of(const pass_alias *a, const ir_inst *p, const ir_inst *q) {
+    return constant_of(a, q) - constant_of(a, p);
 }
 
 static bool may_overlap(const pass_alias *a, const ir_inst *p, uint64_t p_size, const ir_inst *q,
                         uint64_t q_size) {
-    const ir_inst *x = pass_object_of(a, p), *y = pass_object_of(a, q);
-    pass_affine d;
-    if (are_spaces_apart(a, p, q)) return false;
-    if (x != y) return !are_apart(a, x, y);
-    if (p_size > INT32_MAX || q_size > INT32_MAX || !find_distance(a, p, q, &d)) return true;
-    uint64_t up = (uint64_t)d.constant, down = -up, known = known_bits(a, &d);
-    return (up & known) < p_size || (down & known) < q_size;
+    const pass_relation r = pass_relate(a, p, q);
+    return pass_may_overlap_at(&r, distance_of(a, p, q), p_size, q_size);
 }
 
 bool pass_find_step(const pass_alias *a, const ir_inst *p, const ir_inst *q, int64_t *bytes) {
-    pass_affine d = {0};
-    if (p != q && (!find_distance(a, p, q, &d) || d.n)) return false;
-    *bytes = ir_sext((uint64_t)d.constant, a->f->module->pointer_bits);
-    return true;
+    const pass_relation r = pass_relate(a, p, q);
+    bool known = p == q || (r.how == PASS_AT_DISTANCE && r.exact);
+    if (known) *bytes = ir_sext(distance_of(a, p, q), a->f->module->pointer_bits);
+    return known;
 }
 
 bool pass_covers(const pass_alias *a, const ir_inst *p, uint64_t p_size, const ir_inst *q,
                  uint64_t q_size) {
-    pass_affine d;
-    if (p_size > INT32_MAX || q_size > p_size) return false;
-    if (p != q && (!find_distance(a, p, q, &d) || d.n)) return false;
-    uint64_t up = p == q ? 0 : (uint64_t)d.constant & known_bits(a, &d);
-    return up <= p_size - q_size;
+    if (p == q) return p_size <= INT32_MAX && q_size <= p_size;
+    const pass_relation r = pass_relate(a, p, q);
+    return pass_covers_at(&r, distance_of(a, p, q), p_size, q_size);
 }
 
 /* ------------------------------------------------------------------------------------- accesses */
@@ -204,7 +254,7 @@ const ir_inst *pass_written(const pass_alias *a, const ir_inst *i, uint64_t *siz
     return ir_arg(i, 0);
 }
 
-static const ir_inst *read_by(const pass_alias *a, const ir_inst *i, uint64_t *size) {
+const ir_inst *pass_read(const pass_alias *a, const ir_inst *i, uint64_t *size) {
     if (i->op == IR_OP_load) {
         *size = ir_access_size(a->f->module, i->type);
         return ir_arg(i, 0);
@@ -239,16 +289,86 @@ bool pass_writes(const ir_inst *i) {
     return ir_has_flag(i, F_WRITES) || ir_has_flag(i, F_CONVERGENT);
 }
 
+bool pass_is_constant(const pass_alias *a, const ir_inst *p) { return space_of(a, p) == IR_CONST; }
+
 bool pass_may_write(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size) {
     uint64_t written;
-    if (!pass_writes(i) || space_of(a, p) == IR_CONST) return false;
+    if (!pass_writes(i) || pass_is_constant(a, p)) return false;
     const ir_inst *to = pass_written(a, i, &written);
     return to ? may_overlap(a, to, written, p, size) : may_meet(a, i, p);
 }
 
 bool pass_may_read(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size) {
     uint64_t read;
-    const ir_inst *from = read_by(a, i, &read);
+    const ir_inst *from = pass_read(a, i, &read);
     if (from) return may_overlap(a, from, read, p, size);
     return i->op != IR_OP_store && i->op != IR_OP_fill && may_meet(a, i, p);
+}
+
+/* ---------------------------------------------------------------------------------------- lines */
+
+static uint64_t hash_line(const pass_place *at, ir_type type) {
+    uint64_t h = ir_mix(ir_mix(type, at->base->id), at->offset.n);
+    for (uint32_t k = 0; k < at->offset.n; k++) {
+        const pass_term *t = &at->offset.term[k];
+        h = ir_mix(ir_mix(h, t->of.value->id), ir_mix(t->of.kind, (uint64_t)t->factor));
+    }
+    return h;
+}
+
+static bool is_same_line(const pass_place *x, const pass_place *y) {
+    bool same = x->base == y->base && x->offset.n == y->offset.n;
+    for (uint32_t k = 0; same && k < x->offset.n; k++) {
+        const pass_term *s = &x->offset.term[k], *t = &y->offset.term[k];
+        same = pass_is_same_symbol(&s->of, &t->of) && s->factor == t->factor;
+    }
+    return same;
+}
+
+/* Lines of one hash are a list. */
+pass_on_line pass_find_line(const pass_alias *a, pass_lines *l, const ir_inst *p) {
+    const pass_place at = pass_find_place(a, p);
+    uint64_t hash = hash_line(&at, p->type);
+    uintptr_t first = (uintptr_t)ir_map_get(&l->by_hash, hash);
+    pass_on_line on = {.at = constant_of(a, p)};
+    for (uintptr_t k = first; k; k = l->list.data[k - 1].next) {
+        const ir_inst *other = l->list.data[k - 1].first;
+        const pass_place there = pass_find_place(a, other);
+        on.line = (uint32_t)k - 1;
+        if (other->type == p->type && is_same_line(&at, &there)) return on;
+    }
+    pass_line *line = ir_push(a->scratch, &l->list);
+    *line = (pass_line){.first = p, .next = (uint32_t)first};
+    if (at.offset.n == 1 && ir_space_of(p->type) != IR_GENERIC) {
+        line->base = at.base;
+        line->symbol = at.offset.term[0].of.value;
+        line->zeros = (uint8_t)__builtin_ctzll((uint64_t)at.offset.term[0].factor);
+    }
+    ir_map_set(a->scratch, &l->by_hash, hash, (void *)(uintptr_t)l->list.n);
+    on.line = l->list.n - 1;
+    return on;
+}
+
+/* Multiples of two different symbols, from one base. */
+static bool are_skew(const pass_line *x, const pass_line *y) {
+    return x->base && x->base == y->base && x->symbol != y->symbol &&
+           x->first->type == y->first->type;
+}
+
+pass_relation pass_relate_lines(const pass_alias *a, pass_lines *l, uint32_t x, uint32_t y) {
+    const pass_line *from = &l->list.data[x], *to = &l->list.data[y];
+    const ir_inst *p = from->first, *q = to->first;
+    if (are_skew(from, to)) {
+        uint8_t width = (uint8_t)a->f->module->pointer_bits;
+        uint8_t zeros = from->zeros < to->zeros ? from->zeros : to->zeros;
+        return (pass_relation){PASS_AT_DISTANCE, zeros < width ? zeros : width, false};
+    }
+    if (x >= PASS_MOST_RELATED || y >= PASS_MOST_RELATED) return pass_relate(a, p, q);
+    if (!l->known) {
+        const uint32_t n = PASS_MOST_RELATED * PASS_MOST_RELATED;
+        l->known = ir_new_array(a->scratch, pass_relation, n);
+    }
+    pass_relation *r = &l->known[x * PASS_MOST_RELATED + y];
+    if (r->how == PASS_UNRELATED) *r = pass_relate(a, p, q);
+    return *r;
 }

@@ -3,7 +3,9 @@
  * Backward data flow.  Bytes are *dead* at a place when on every path from there they are
  * overwritten before anybody can read them, or the function ends whose variable they belong to.  A
  * write of bytes that are dead behind it goes away.  One bit stands for the bytes of one write, and
- * a word of them is looked at together; how many is limited by the queries that they cost.
+ * a word of them is looked at together; how many words is limited by the queries that they cost:
+ * for each instruction that touches memory, one for each line (alias.c) of addresses, and what the
+ * word itself costs.
  *
  * A bit is about an address.  It is carried up into a block only when all that the address is made
  * of is computed before that block: so it never speaks of the address that another iteration has.
@@ -13,20 +15,38 @@
  */
 #include "passes/analysis.h"
 
-enum { WORD = 64, MAX_QUERIES = 1 << 19, MAX_ROUNDS = 64 };
+enum { WORD = 64, MAX_QUERIES = 1 << 17, WORD_COST = 7, MAX_ROUNDS = 64 };
+
+typedef struct {
+    pass_on_line on;
+    uint64_t size;
+} range;
 
 /* An instruction that touches memory, and what it does to the bytes of each bit. */
 typedef struct {
     ir_inst *inst;
+    bool is_write, is_read; /* of a range that is known: */
+    range written, read;
     uint64_t reads, covers;
 } touch;
 
 typedef struct {
     ir_inst *write;
     const ir_inst *address;
-    uint64_t size;
-    pass_place place;
+    range range;
+    const ir_block *newest; /* that something the address is made of comes from; NULL: from none */
 } candidate;
+
+/* The bits of addresses on one line. */
+typedef struct {
+    uint32_t line;
+    const candidate *first;
+    uint64_t bits;
+    uint64_t most;        /* bytes of the longest */
+    bool is_sorted;       /* their constants are small, and the sizes, and so: */
+    uint8_t sorted[WORD]; /* bits by constant */
+    unsigned n;
+} group;
 
 typedef struct {
     ir_func *f;
@@ -36,10 +56,14 @@ typedef struct {
     ir_vec(touch) touches;    /* in reverse postorder */
     uint32_t *first;          /* by place in that order: its first touch; one more at the end */
     ir_vec(ir_inst *) writes; /* that may get a bit */
+    pass_lines lines;
     candidate *candidates;
-    unsigned n;
-    uint64_t *dead;  /* by block id: dead at its start */
-    uint64_t *older; /* by block id: what is made of values from before it */
+    group groups[WORD];
+    unsigned n, ngroups;
+    uint64_t anywhere;  /* bits of addresses that are made of leaves only */
+    uint64_t variables; /* … that lead to variables */
+    uint64_t *dead;     /* by block id: dead at its start */
+    uint64_t *older;    /* by block id: what is made of values from before it */
 } dse;
 
 /* ----------------------------------------------------------------------------------- candidates */
@@ -54,6 +78,17 @@ static const ir_inst *written_object(const dse *d, const ir_inst *i) {
     return pass_object_of(&d->alias, pass_written(&d->alias, i, &size));
 }
 
+static touch touch_of(dse *d, ir_inst *i) {
+    touch t = {.inst = i};
+    const ir_inst *to = is_plain_write(i) ? pass_written(&d->alias, i, &t.written.size) : NULL;
+    const ir_inst *from = pass_read(&d->alias, i, &t.read.size);
+    t.is_write = to;
+    t.is_read = from;
+    if (to) t.written.on = pass_find_line(&d->alias, &d->lines, to);
+    if (from) t.read.on = pass_find_line(&d->alias, &d->lines, from);
+    return t;
+}
+
 static void find_touches(dse *d) {
     const ir_order *order = &d->dom->order;
     d->first = ir_new_array(d->scratch, uint32_t, order->n + 1);
@@ -61,7 +96,7 @@ static void find_touches(dse *d) {
         d->first[k] = d->touches.n;
         foreach_inst (i, order->rpo[k])
             if (ir_has_flag(i, F_READS | F_WRITES | F_CONVERGENT))
-                *ir_push(d->scratch, &d->touches) = (touch){.inst = i};
+                *ir_push(d->scratch, &d->touches) = touch_of(d, i);
     }
     d->first[order->n] = d->touches.n;
 }
@@ -84,28 +119,92 @@ static void find_writes(dse *d) {
 
 static uint64_t bit(unsigned k) { return UINT64_C(1) << k; }
 
+/* Constants and sizes that can be compared without a thought of what wraps. */
+enum { SMALL = 1 << 28 };
+
+static bool is_small(const range *r) {
+    return r->size <= SMALL && r->on.at + SMALL <= 2 * (uint64_t)SMALL;
+}
+
+static int64_t place_of(const range *r) { return (int64_t)r->on.at; }
+
+/* The bits of those that may meet the range, and perhaps others. */
+static uint64_t find_near(const dse *d, const group *g, const pass_relation *r, const range *with) {
+    if (!g->is_sorted || !r->exact || !is_small(with)) return g->bits;
+    unsigned low = 0, high = g->n;
+    int64_t from = place_of(with) - (int64_t)g->most, to = place_of(with) + (int64_t)with->size;
+    while (low < high) {
+        unsigned mid = (low + high) / 2;
+        if (place_of(&d->candidates[g->sorted[mid]].range) <= from)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    uint64_t near = 0;
+    for (; low < g->n && place_of(&d->candidates[g->sorted[low]].range) < to; low++)
+        near |= bit(g->sorted[low]);
+    return near;
+}
+
+static uint64_t find_covered(dse *d, const touch *t, const group *g) {
+    const pass_relation r = pass_relate_lines(&d->alias, &d->lines, t->written.on.line, g->line);
+    uint64_t covered = 0;
+    if (r.how != PASS_AT_DISTANCE || !r.exact) return 0;
+    for (uint64_t left = find_near(d, g, &r, &t->written); left; left &= left - 1) {
+        const range *c = &d->candidates[__builtin_ctzll(left)].range;
+        uint64_t distance = c->on.at - t->written.on.at;
+        if (pass_covers_at(&r, distance, t->written.size, c->size)) covered |= left & -left;
+    }
+    return covered;
+}
+
+static uint64_t find_read(dse *d, const touch *t, const group *g) {
+    const candidate *first = g->first;
+    if (!t->is_read)
+        return pass_may_read(&d->alias, t->inst, first->address, first->range.size) ? g->bits : 0;
+    const pass_relation r = pass_relate_lines(&d->alias, &d->lines, t->read.on.line, g->line);
+    uint64_t read = 0;
+    if (r.how != PASS_AT_DISTANCE) return r.how == PASS_UNKNOWN_PLACE ? g->bits : 0;
+    for (uint64_t left = find_near(d, g, &r, &t->read); left; left &= left - 1) {
+        const range *c = &d->candidates[__builtin_ctzll(left)].range;
+        uint64_t distance = c->on.at - t->read.on.at;
+        if (pass_may_overlap_at(&r, distance, t->read.size, c->size)) read |= left & -left;
+    }
+    return read;
+}
+
 /* What has been removed touches nothing any more. */
-static void describe(const dse *d, touch *t) {
-    uint64_t size = 0;
-    const ir_inst *to =
-        t->inst->block && is_plain_write(t->inst) ? pass_written(&d->alias, t->inst, &size) : NULL;
+static void describe(dse *d, touch *t) {
     t->reads = t->covers = 0;
-    for (unsigned k = 0; k < d->n && t->inst->block; k++) {
-        const candidate *c = &d->candidates[k];
-        if (to && pass_covers(&d->alias, to, size, c->address, c->size)) t->covers |= bit(k);
-        if (pass_may_read(&d->alias, t->inst, c->address, c->size)) t->reads |= bit(k);
+    for (unsigned k = 0; k < d->ngroups && t->inst->block; k++) {
+        if (t->is_write) t->covers |= find_covered(d, t, &d->groups[k]);
+        t->reads |= find_read(d, t, &d->groups[k]);
     }
 }
 
-/* Do all values that the address is made of come from blocks that dominate b, and not `but`? */
+/* All that the address is made of comes from blocks that dominate the write: the one farthest
+ * down. */
+static const ir_block *find_newest(const dse *d, const ir_inst *address) {
+    const pass_place p = pass_find_place(&d->alias, address);
+    const ir_block *newest = p.base->block;
+    for (uint32_t k = 0; k < p.offset.n; k++) {
+        const ir_block *from = p.offset.term[k].of.value->block;
+        if (!newest || (from && ir_block_dominates(d->dom, newest, from))) newest = from;
+    }
+    return newest;
+}
+
+/* Is all that the address is made of there at b?  `but`: and not made in that block. */
 static bool is_made_above(const dse *d, const candidate *c, const ir_block *b,
                           const ir_block *but) {
-    const ir_block *from = c->place.base->block;
-    bool above = !from || (from != but && ir_block_dominates(d->dom, from, b));
-    for (uint32_t k = 0; k < c->place.offset.n; k++) {
-        from = c->place.offset.term[k].of.value->block;
-        above = above && (!from || (from != but && ir_block_dominates(d->dom, from, b)));
-    }
+    return !c->newest || (c->newest != but && ir_block_dominates(d->dom, c->newest, b));
+}
+
+/* The bits of addresses that are there at b. */
+static uint64_t made_above(const dse *d, const ir_block *b, const ir_block *but) {
+    uint64_t above = d->anywhere;
+    for (unsigned k = 0; k < d->n && ~above; k++)
+        if (!(above & bit(k)) && is_made_above(d, &d->candidates[k], b, but)) above |= bit(k);
     return above;
 }
 
@@ -113,12 +212,7 @@ static bool is_made_above(const dse *d, const candidate *c, const ir_block *b,
 static uint64_t dead_at_end(const dse *d, const ir_block *b) {
     uint64_t dead = UINT64_MAX;
     for (uint32_t n = 0; n < b->nsucc; n++) dead &= d->dead[b->succ[n]->id];
-    for (unsigned k = 0; k < d->n && !b->nsucc; k++) {
-        const candidate *c = &d->candidates[k];
-        if (!pass_is_variable(d->alias.f, c->place.object) || !is_made_above(d, c, b, NULL))
-            dead &= ~bit(k);
-    }
-    return dead;
+    return b->nsucc ? dead : d->variables & made_above(d, b, NULL);
 }
 
 static uint64_t dead_before(const touch *t, uint64_t dead) {
@@ -142,9 +236,7 @@ static void begin_flow(dse *d) {
     for (uint32_t k = 0; k < order->n; k++) {
         const ir_block *b = order->rpo[k];
         d->dead[b->id] = UINT64_MAX;
-        d->older[b->id] = 0;
-        for (unsigned c = 0; c < d->n; c++)
-            if (is_made_above(d, &d->candidates[c], b, b)) d->older[b->id] |= bit(c);
+        d->older[b->id] = made_above(d, b, b);
     }
 }
 
@@ -187,14 +279,36 @@ static bool sweep(dse *d, uint32_t place) {
 
 /* ------------------------------------------------------------------------------------- the pass */
 
+static void add_to_group(dse *d, unsigned k) {
+    const candidate *c = &d->candidates[k];
+    unsigned g = 0;
+    while (g < d->ngroups && d->groups[g].line != c->range.on.line) g++;
+    if (g == d->ngroups)
+        d->groups[d->ngroups++] = (group){.line = c->range.on.line, .first = c, .is_sorted = true};
+    group *to = &d->groups[g];
+    unsigned at = to->n++;
+    to->bits |= bit(k);
+    to->is_sorted &= is_small(&c->range);
+    if (c->range.size > to->most) to->most = c->range.size;
+    for (; at && place_of(&d->candidates[to->sorted[at - 1]].range) > place_of(&c->range); at--)
+        to->sorted[at] = to->sorted[at - 1];
+    to->sorted[at] = (uint8_t)k;
+}
+
 static void choose(dse *d, uint32_t from, unsigned n) {
     if (!d->candidates) d->candidates = ir_new_array(d->scratch, candidate, n);
     d->n = n;
+    d->ngroups = 0;
+    d->anywhere = d->variables = 0;
     for (unsigned k = 0; k < n; k++) {
         candidate *c = &d->candidates[k];
-        c->write = d->writes.data[from + k];
-        c->address = pass_written(&d->alias, c->write, &c->size);
-        c->place = pass_find_place(&d->alias, c->address);
+        *c = (candidate){.write = d->writes.data[from + k]};
+        c->address = pass_written(&d->alias, c->write, &c->range.size);
+        c->range.on = pass_find_line(&d->alias, &d->lines, c->address);
+        c->newest = find_newest(d, c->address);
+        if (!c->newest) d->anywhere |= bit(k);
+        if (pass_is_variable(d->f, pass_object_of(&d->alias, c->address))) d->variables |= bit(k);
+        add_to_group(d, k);
     }
 }
 
@@ -219,11 +333,11 @@ bool pass_dse(ir_func *f, pass_ctx *cx) {
     find_writes(&d);
     d.dead = ir_new_array(cx->scratch, uint64_t, f->next_block);
     d.older = ir_new_array(cx->scratch, uint64_t, f->next_block);
-    uint32_t most = d.touches.n ? MAX_QUERIES / d.touches.n : 0;
-    for (uint32_t k = 0, n; k < d.writes.n && most; k += n, most -= n) {
+    uint64_t queries = 0;
+    for (uint32_t k = 0, n; k < d.writes.n && queries < MAX_QUERIES; k += n) {
         n = d.writes.n - k < WORD ? d.writes.n - k : WORD;
-        if (n > most) n = most;
         changed |= run_word(&d, k, n);
+        queries += (uint64_t)(d.ngroups + WORD_COST) * d.touches.n;
     }
     return changed;
 }

@@ -14,6 +14,9 @@
  * stores where control that comes there also comes to the load.  For a processor that matters: a
  * load that finds some of its bytes in a store that is still under way waits for it.
  *
+ * Instructions of one block are compared by their places, which are numbered once; what is made here
+ * counts as standing right in front of what it was made for.
+ *
  * Versions do not change when loads go, and of stores only those that change nothing go, so all are
  * made once.  A meeting is looked through only when all that the address is made of is older: then
  * it is the same address in every iteration of the loops in between.  How far a load looks is
@@ -30,6 +33,9 @@ struct version {
     version *before; /* what it writes over; NULL: a meeting or the state at entry */
     ir_block *block;
     uint32_t number;
+    bool is_range; /* it writes these bytes, and no others: */
+    pass_on_line on;
+    uint64_t size;
 };
 
 typedef struct {
@@ -38,10 +44,14 @@ typedef struct {
     const ir_dom *dom;
     ir_arena *scratch;
     pass_alias alias;
+    pass_lines lines;
     version **head, **end; /* by block id */
     version **made;        /* by id of a writing instruction */
     uint32_t nversions;
-    ir_map known; /* address and version -> what stands there */
+    ir_map known;    /* address and version -> what stands there */
+    uint32_t *place; /* by id: in its block, from 1 on */
+    uint32_t nplaces;
+    ir_map new_place; /* of what was made since, + 1: that of what it is in front of; phis: 0 */
 } memopt;
 
 /* ------------------------------------------------------------------------------------- versions */
@@ -49,6 +59,9 @@ typedef struct {
 static version *new_version(memopt *w, ir_block *b, ir_inst *by, version *before) {
     version *v = ir_new(w->scratch, version);
     *v = (version){.by = by, .before = before, .block = b, .number = w->nversions++};
+    const ir_inst *to = by ? pass_written(&w->alias, by, &v->size) : NULL;
+    v->is_range = to;
+    if (to) v->on = pass_find_line(&w->alias, &w->lines, to);
     return v;
 }
 
@@ -87,6 +100,38 @@ static void number_versions(memopt *w) {
     for (uint32_t k = 0; k < order->n; k++) number_block(w, order->rpo[k]);
 }
 
+/* --------------------------------------------------------------------------------------- places */
+
+static void number_places(memopt *w) {
+    w->nplaces = w->f->next_id;
+    w->place = ir_new_array(w->scratch, uint32_t, w->nplaces);
+    foreach_block (b, w->f) {
+        uint32_t n = 0;
+        foreach_inst (i, b) w->place[i->id] = ++n;
+    }
+}
+
+static void note_place(memopt *w, const ir_inst *v, uint32_t place) {
+    if (v->id < w->nplaces || ir_map_get(&w->new_place, v->id)) return;
+    ir_map_set(w->scratch, &w->new_place, v->id, (void *)((uintptr_t)place + 1));
+}
+
+/* v, which was built in front of `before`. */
+static ir_inst *noted(memopt *w, ir_inst *v, const ir_inst *before) {
+    if (v->block == before->block && before->id < w->nplaces)
+        note_place(w, v, w->place[before->id]);
+    return v;
+}
+
+/* As ir_value_dominates. */
+static bool dominates(const memopt *w, const ir_inst *v, const ir_inst *at) {
+    if (!v->block || v->block != at->block || at->id >= w->nplaces)
+        return ir_value_dominates(w->dom, v, at);
+    if (v->id < w->nplaces) return w->place[v->id] < w->place[at->id];
+    uintptr_t place = (uintptr_t)ir_map_get(&w->new_place, v->id);
+    return place ? place <= (uintptr_t)w->place[at->id] + 1 : ir_value_dominates(w->dom, v, at);
+}
+
 /* -------------------------------------------------------------------------------------- queries */
 
 /* What stands at an address, as a value of some type, just before an instruction? */
@@ -95,14 +140,32 @@ typedef struct {
     ir_type type;
     uint64_t size;
     unsigned steps; /* still to be taken */
+    pass_on_line on;
+    bool is_constant; /* nobody writes there */
 } query;
+
+static query begin_query(memopt *w, ir_inst *address, ir_type type) {
+    return (query){.address = address,
+                   .type = type,
+                   .size = ir_access_size(w->m, type),
+                   .steps = MAX_STEPS,
+                   .on = pass_find_line(&w->alias, &w->lines, address),
+                   .is_constant = pass_is_constant(&w->alias, address)};
+}
+
+static bool may_write(memopt *w, const version *v, const query *q) {
+    if (!v->by || q->is_constant) return false;
+    if (!v->is_range) return pass_may_write(&w->alias, v->by, q->address, q->size);
+    const pass_relation r = pass_relate_lines(&w->alias, &w->lines, v->on.line, q->on.line);
+    return pass_may_overlap_at(&r, q->on.at - v->on.at, v->size, q->size);
+}
 
 static bool is_meeting(const version *v) { return !v->by && !v->before && v->block->npred; }
 
 /* Passes over the writes that leave the bytes alone. */
-static version *last_writer(const memopt *w, query *q, version *v) {
+static version *last_writer(memopt *w, query *q, version *v) {
     for (; v->before && q->steps; v = v->before, q->steps--)
-        if (v->by && pass_may_write(&w->alias, v->by, q->address, q->size)) break;
+        if (may_write(w, v, q)) break;
     return v;
 }
 
@@ -144,8 +207,8 @@ static part held(const memopt *w, const query *q, const version *v, const ir_ins
         if (p.at + q->size <= size && has_part(w, q, &p)) return p;
     }
     const part p = {ir_map_get(&w->known, key_of(q, v)), 0};
-    bool usable = p.value && ir_can_reinterpret(w->m, p.value->type, q->type) &&
-                  ir_value_dominates(w->dom, p.value, at);
+    bool usable =
+        p.value && ir_can_reinterpret(w->m, p.value->type, q->type) && dominates(w, p.value, at);
     return usable ? p : unknown;
 }
 
@@ -185,7 +248,7 @@ static bool is_fixed(const memopt *w, const query *q, const ir_block *b) {
     return fixed;
 }
 
-static bool add_way(const memopt *w, query *q, crossing *c, ir_block *pred) {
+static bool add_way(memopt *w, query *q, crossing *c, ir_block *pred) {
     version *v = last_writer(w, q, w->end[pred->id]);
     if (c->nways == MAX_WAYS) return false;
     c->way[c->nways++] = (way){v, pred};
@@ -196,7 +259,7 @@ static bool add_way(const memopt *w, query *q, crossing *c, ir_block *pred) {
 }
 
 /* False: too many ways, or not the same address on all. */
-static bool find_ways(const memopt *w, query *q, version *meeting, crossing *c) {
+static bool find_ways(memopt *w, query *q, version *meeting, crossing *c) {
     c->nmeetings = c->nways = 0;
     if (!is_fixed(w, q, meeting->block)) return false;
     c->meeting[c->nmeetings++] = meeting;
@@ -229,7 +292,7 @@ static bool are_all_held(const memopt *w, const query *q, const crossing *c) {
     return true;
 }
 
-static ir_inst *build_part(const memopt *w, const query *q, const part *p, ir_inst *before) {
+static ir_inst *build_part(memopt *w, const query *q, const part *p, ir_inst *before) {
     ir_builder b;
     pass_pieces pieces = {0};
     if (p->value->type == q->type) return p->value;
@@ -237,13 +300,13 @@ static ir_inst *build_part(const memopt *w, const query *q, const part *p, ir_in
     ir_before(&b, before);
     b.loc = before->loc;
     if (ir_can_reinterpret(w->m, p->value->type, q->type))
-        return ir_build_reinterpret(&b, p->value, q->type);
+        return noted(w, ir_build_reinterpret(&b, p->value, q->type), before);
     pass_add_piece(&pieces, p->value, p->at, 0, q->size);
-    return pass_join(&b, &pieces, q->type);
+    return noted(w, pass_join(&b, &pieces, q->type), before);
 }
 
 /* What comes on edge e of a phi's block, at the end of the predecessor; the same on equal edges. */
-static ir_inst *incoming(const memopt *w, const query *q, const crossing *c, const way *from,
+static ir_inst *incoming(memopt *w, const query *q, const crossing *c, const way *from,
                          const ir_inst *phi, uint32_t e) {
     unsigned inner = find_meeting(c, from->from);
     uint32_t first = ir_pred_index(phi->block, from->pred);
@@ -254,13 +317,14 @@ static ir_inst *incoming(const memopt *w, const query *q, const crossing *c, con
 }
 
 /* A phi for every meeting; the first is what stands at the address there. */
-static ir_inst *build_phis(const memopt *w, const query *q, crossing *c) {
+static ir_inst *build_phis(memopt *w, const query *q, crossing *c) {
     const way *from = c->way;
     for (unsigned k = 0; k < c->nmeetings; k++)
         c->phi[k] = ir_build_phi(c->meeting[k]->block, q->type);
     for (unsigned k = 0; k < c->nmeetings; k++)
         for (uint32_t e = 0; e < c->meeting[k]->block->npred; e++, from++)
             c->phi[k] = ir_append_arg(c->phi[k], incoming(w, q, c, from, c->phi[k], e));
+    for (unsigned k = 0; k < c->nmeetings; k++) note_place(w, c->phi[k], 0);
     return c->phi[0];
 }
 
@@ -268,7 +332,7 @@ static ir_inst *build_phis(const memopt *w, const query *q, crossing *c) {
 
 /* What is at the address, usable just before `at`, where memory is `now`.  *last is the version that
  * it depends on. */
-static part find_value(const memopt *w, query *q, version *now, const ir_inst *at, version **last) {
+static part find_value(memopt *w, query *q, version *now, const ir_inst *at, version **last) {
     version *v = *last = last_writer(w, q, now);
     crossing c;
     const part found = held(w, q, v, at);
@@ -289,7 +353,7 @@ typedef struct {
 
 /* From version v back.  False: something else has written some of the bytes, or it is not known
  * which. */
-static bool gather(const memopt *w, query *q, version *v, gathering *g) {
+static bool gather(memopt *w, query *q, version *v, gathering *g) {
     int64_t step;
     *g = (gathering){.missing = q->size};
     for (; g->missing && q->steps; v = v->before, q->steps--) {
@@ -314,11 +378,11 @@ static bool leads_to(const ir_block *from, const ir_block *to) {
 }
 
 /* The same address, made before `at`; NULL: not possible. */
-static ir_inst *find_address(const memopt *w, const query *q, ir_inst *at) {
+static ir_inst *find_address(memopt *w, const query *q, ir_inst *at) {
     ir_inst *known = ir_arg(at, 1);
     int64_t step;
     ir_builder b;
-    if (ir_value_dominates(w->dom, q->address, at)) return q->address;
+    if (dominates(w, q->address, at)) return q->address;
     if (known->type != q->address->type) return NULL;
     pass_find_step(&w->alias, known, q->address, &step);
     ir_builder_init(&b, w->f);
@@ -329,7 +393,7 @@ static ir_inst *find_address(const memopt *w, const query *q, ir_inst *at) {
 }
 
 /* A load like this one, before the store; NULL: it might not have run there. */
-static ir_inst *load_before(const memopt *w, const query *q, ir_inst *load, ir_inst *store) {
+static ir_inst *load_before(memopt *w, const query *q, ir_inst *load, ir_inst *store) {
     ir_builder b;
     ir_inst *address = leads_to(store->block, load->block) ? find_address(w, q, store) : NULL;
     if (!address) return NULL;
@@ -340,7 +404,7 @@ static ir_inst *load_before(const memopt *w, const query *q, ir_inst *load, ir_i
 }
 
 /* What the stores have not written was there before the oldest of them. */
-static bool find_rest(const memopt *w, query *q, gathering *g, ir_inst *load) {
+static bool find_rest(memopt *w, query *q, gathering *g, ir_inst *load) {
     ir_inst *store = g->oldest->by;
     version *last;
     if (!g->missing) return true;
@@ -359,7 +423,7 @@ static bool can_join_with(const memopt *w, const query *q, const gathering *g, i
 }
 
 /* The value that stores of parts have left for a load; NULL: it cannot be put together. */
-static ir_inst *join_parts(const memopt *w, query *q, version *now, ir_inst *load) {
+static ir_inst *join_parts(memopt *w, query *q, version *now, ir_inst *load) {
     gathering g;
     ir_builder b;
     if (q->size > PASS_MAX_BYTES || !gather(w, q, now, &g)) return NULL;
@@ -368,13 +432,13 @@ static ir_inst *join_parts(const memopt *w, query *q, version *now, ir_inst *loa
     ir_builder_init(&b, w->f);
     ir_before(&b, load);
     b.loc = load->loc;
-    return pass_join(&b, &g.pieces, q->type);
+    return noted(w, pass_join(&b, &g.pieces, q->type), load);
 }
 
 /* ----------------------------------------------------------------------------- loads and stores */
 
 static bool visit_load(memopt *w, ir_inst *load, version *now) {
-    query q = {ir_arg(load, 0), load->type, ir_access_size(w->m, load->type), MAX_STEPS};
+    query q = begin_query(w, ir_arg(load, 0), load->type);
     version *last;
     if (is_volatile(load)) return false;
     const part found = find_value(w, &q, now, load, &last);
@@ -390,7 +454,7 @@ static bool visit_load(memopt *w, ir_inst *load, version *now) {
 /* Does it write what is there already? */
 static bool visit_store(memopt *w, ir_inst *store) {
     ir_inst *value = ir_arg(store, 0);
-    query q = {ir_arg(store, 1), value->type, ir_access_size(w->m, value->type), MAX_STEPS};
+    query q = begin_query(w, ir_arg(store, 1), value->type);
     version *v = w->made[store->id];
     if (is_volatile(store)) return false;
     const part there = held(w, &q, last_writer(w, &q, v->before), store);
@@ -415,11 +479,12 @@ static void begin(memopt *w, ir_func *f, ir_arena *scratch) {
     *w = (memopt){.f = f, .m = f->module, .dom = ir_dominators(f), .scratch = scratch};
     pass_alias_begin(&w->alias, f, scratch);
     number_versions(w);
+    number_places(w);
 }
 
 /* Does it read bytes of which a store has just written a part? */
-static bool waits_for_store(const memopt *w, ir_inst *load, version *now) {
-    query q = {ir_arg(load, 0), load->type, ir_access_size(w->m, load->type), MAX_STEPS};
+static bool waits_for_store(memopt *w, ir_inst *load, version *now) {
+    query q = begin_query(w, ir_arg(load, 0), load->type);
     const version *v = last_writer(w, &q, now);
     int64_t step;
     if (!is_stored(w, &q, v->by, &step)) return false;

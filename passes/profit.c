@@ -49,15 +49,13 @@ static void end_life(counter *c, const ir_inst *v) {
 }
 
 static void count_block(counter *c, const ir_live *live, ir_block *b) {
-    const ir_value_list *out = &live->out[b->id];
-    for (uint32_t k = 0; k < out->n; k++) begin_life(c, out->data[k]);
+    foreach_live(w, live, &live->out[b->id]) begin_life(c, w.v);
     foreach_inst_reverse (i, b) {
         end_life(c, i);
         if (i->op == IR_OP_phi) continue;
         for (unsigned n = 0; n < i->nargs; n++) begin_life(c, ir_arg(i, n));
     }
-    const ir_value_list *in = &live->in[b->id];
-    for (uint32_t k = 0; k < in->n; k++) end_life(c, in->data[k]);
+    foreach_live(w, live, &live->in[b->id]) end_life(c, w.v);
 }
 
 static uint32_t find_pressure(ir_func *f, ir_arena *scratch) {

@@ -59,7 +59,7 @@ static bool is_head_phi(const keeper *k, const ir_inst *v) {
 
 static bool comes_in(const keeper *k, const ir_inst *v, const ir_block *head) {
     if (is_head_phi(k, v) && v->block == head) return true;
-    return ir_has_value(&k->live->in[head->id], v);
+    return ir_is_live(k->live, &k->live->in[head->id], v);
 }
 
 static void add_value(keeper *k, ir_inst *v, const pass_region *r) {
@@ -77,8 +77,7 @@ static void add_value(keeper *k, ir_inst *v, const pass_region *r) {
 static void find_values(keeper *k) {
     for (uint32_t n = 0; n < k->g->nregions; n++) {
         const pass_region *r = &k->g->regions[n];
-        const ir_value_list *in = &k->live->in[r->head->id];
-        for (uint32_t v = 0; v < in->n; v++) add_value(k, in->data[v], r);
+        foreach_live(w, k->live, &k->live->in[r->head->id]) add_value(k, w.v, r);
         foreach_phi (phi, r->head) add_value(k, phi, r);
     }
 }
@@ -304,7 +303,7 @@ static bool write_at_exits(keeper *k, ir_inst *v) {
     ir_builder b;
     for (uint32_t n = 0; n < r->exits.n; n++) {
         ir_block *from = r->exits.data[n];
-        if (!ir_has_value(&k->live->out[from->id], v)) continue;
+        if (!ir_is_live(k->live, &k->live->out[from->id], v)) continue;
         begin_at(k, &b, from->last);
         write(k, &b, v, v);
     }

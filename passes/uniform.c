@@ -302,14 +302,23 @@ static void mark_own(finder *s) {
             if (is_own(i)) mark_value(s, i);
 }
 
+/* Items leave all loops in different rounds: what is used outside of its own loop varies there. */
+static void mark_leaving(finder *s, const ir_block *b) {
+    const ir_loop *loop = s->loops->of[b->id];
+    if (!loop) return;
+    if (loop->header == b) s->u->sheds[b->id] = true;
+    foreach_inst (i, b)
+        foreach_use (use, i)
+            if (!ir_in_loop(s->loops, use->user->block, loop)) mark_user(s, use->user);
+}
+
 /* Without an order of rounds nothing is known of what comes by edges. */
 static void mark_all(finder *s) {
     for (uint32_t k = 0; k < s->order->n; k++) {
         ir_block *b = s->order->rpo[k];
-        const ir_loop *loop = s->loops->of[b->id];
         mark_join(s, b);
         if (b->nsucc > 1 && !decides(s, b)) s->u->splits[b->id] = true;
-        if (loop && loop->header == b) mark_shed(s, loop);
+        mark_leaving(s, b);
     }
 }
 

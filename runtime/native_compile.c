@@ -54,8 +54,21 @@ static void describe_args(const ir_func *f, ir_arena *arena, cg_kernel *k) {
     k->arg = args;
 }
 
-static uint32_t symbol_of(const cg_object *o, const char *name) {
-    for (uint32_t n = 0; n < o->symbols.n; n++)
+/* Symbols by the hash of their names, + 1; of equal hashes, the first. */
+static ir_map list_symbols(const cg_object *o, ir_arena *scratch) {
+    ir_map symbols = {0};
+    for (uint32_t n = 0; n < o->symbols.n; n++) {
+        const char *name = o->symbols.data[n].name;
+        uint64_t hash = ir_hash(0, name, strlen(name));
+        if (!ir_map_get(&symbols, hash))
+            ir_map_set(scratch, &symbols, hash, (void *)((uintptr_t)n + 1));
+    }
+    return symbols;
+}
+
+static uint32_t symbol_of(const cg_object *o, const ir_map *symbols, const char *name) {
+    uintptr_t first = (uintptr_t)ir_map_get(symbols, ir_hash(0, name, strlen(name)));
+    for (uint32_t n = (uint32_t)first - 1; n < o->symbols.n; n++)
         if (!strcmp(o->symbols.data[n].name, name)) return n;
     assert(false && "a function that was compiled has a symbol");
     return 0;
@@ -94,20 +107,26 @@ static uint32_t count_kernels(const ir_module *m) {
     return n;
 }
 
-static uint64_t stack_of(const cg_object *o, uint32_t symbol) {
-    foreach_in (const cg_frame, f, o->frames)
-        if (f->symbol == symbol) return f->stack;
-    return 0;
+/* What kernels are looked up in, when all is compiled. */
+typedef struct {
+    ir_map symbols;
+    uint64_t *stack; /* by symbol: bytes */
+} made;
+
+static made look_up(const cg_object *o, ir_arena *scratch) {
+    made m = {list_symbols(o, scratch), ir_new_array(scratch, uint64_t, o->symbols.n + 1)};
+    foreach_in (const cg_frame, f, o->frames) m.stack[f->symbol] = f->stack;
+    return m;
 }
 
-static void finish(const progress *p, ir_arena *arena, cg_object *out) {
+static void finish(const progress *p, const made *m, ir_arena *arena, cg_object *out) {
     cg_kernel *k = ir_push(arena, &out->kernels);
     *k = p->kernel;
     k->need = p->code.need;
     k->item_steps = p->code.item_steps;
-    k->entry = symbol_of(out, p->code.one->name);
-    k->block = symbol_of(out, p->code.block->name);
-    uint64_t one = stack_of(out, k->entry), block = stack_of(out, k->block);
+    k->entry = symbol_of(out, &m->symbols, p->code.one->name);
+    k->block = symbol_of(out, &m->symbols, p->code.block->name);
+    uint64_t one = m->stack[k->entry], block = m->stack[k->block];
     k->stack = one > block ? one : block;
 }
 
@@ -130,7 +149,8 @@ bool rt_native_compile(ir_module *m, const char *name, const rt_native_options *
     if (name && !n) return ir_error(m->cx, "there is no kernel '%s'", name);
     if (!run(m, pass_group_pipeline, o) || !run(m, pass_lowering, o)) return false;
     if (!cg_x86_64_compile(m, &o->code, arena, out)) return false;
-    for (uint32_t k = 0; k < n; k++) finish(&kernels[k], arena, out);
+    const made all = look_up(out, &m->arena);
+    for (uint32_t k = 0; k < n; k++) finish(&kernels[k], &all, arena, out);
     return true;
 }
 

@@ -37,6 +37,7 @@ suite math-ulp-interpreted "$release/tests/codegen/math/ulp" -i 700
 suite writer sh tests/codegen/spirv/run.sh "$release"
 suite reader-plans sh tests/frontend/run.sh "$release"
 suite docs sh tests/docs.sh "$release"
+suite scaling "$release/count/tests/scaling/scaling"
 suite shapes sh tests/fused/shapes.sh "$release"
 suite command sh tests/runtime/command.sh "$release"
 suite cache sh tests/runtime/cache.sh "$release"

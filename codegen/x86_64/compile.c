@@ -50,10 +50,17 @@ static bool compile_func(x86_writer *w, ir_func *f, const cg_x86_64_options *o) 
 /* ------------------------------------------------------------------------------------- sections */
 
 /* The object outlives the module, and its names. */
-static uint32_t add_symbol(x86_writer *w, cg_symbol s) {
+static void add_symbol(x86_writer *w, const void *what, cg_symbol s) {
     s.name = ir_strdup(w->arena, s.name);
     *ir_push(w->arena, &w->object->symbols) = s;
-    return w->object->symbols.n - 1;
+    uintptr_t n = w->object->symbols.n;
+    ir_map_set(w->arena, &w->symbol_of, (uintptr_t)what, (void *)n);
+}
+
+static uint32_t symbol_of(const x86_writer *w, const void *what) {
+    uintptr_t n = (uintptr_t)ir_map_get(&w->symbol_of, (uintptr_t)what);
+    assert(n && "every function and global has a symbol");
+    return (uint32_t)n - 1;
 }
 
 static void place_global(x86_writer *w, const ir_global *g) {
@@ -64,7 +71,7 @@ static void place_global(x86_writer *w, const ir_global *g) {
     if (at > INT32_MAX || bytes > INT32_MAX - at) ir_throw(g->module->cx, IR_ERR_LIMIT);
     o->size[section] = at + (uint32_t)bytes;
     if (align > o->align[section]) o->align[section] = align;
-    add_symbol(w, (cg_symbol){g->name, section, at, (uint32_t)bytes, false, false});
+    add_symbol(w, g, (cg_symbol){g->name, section, at, (uint32_t)bytes, false, false});
 }
 
 /* Globals have symbols, in their order, before anything else does. */
@@ -79,30 +86,31 @@ static void fill_globals(x86_writer *w, const ir_module *m) {
     }
 }
 
-static uint32_t find_symbol(const cg_object *o, const char *name) {
-    for (uint32_t n = 0; n < o->symbols.n; n++)
-        if (!strcmp(o->symbols.data[n].name, name)) return n;
-    assert(false && "every function and global has a symbol");
-    return 0;
-}
-
 static void add_reloc(x86_writer *w, cg_reloc r) { *ir_push(w->arena, &w->object->relocs) = r; }
 
 /* Addresses in the initializers of globals. */
 static void place_relocs(x86_writer *w, const ir_global *g) {
-    cg_symbol s = w->object->symbols.data[find_symbol(w->object, g->name)];
+    cg_symbol s = w->object->symbols.data[symbol_of(w, g)];
     for (uint32_t n = 0; n < g->nreloc; n++) {
         const ir_reloc *r = &g->reloc[n];
-        uint32_t to = find_symbol(w->object, r->global->name);
+        uint32_t to = symbol_of(w, r->global);
         add_reloc(w, (cg_reloc){s.section, CG_ABS64, s.at + (uint32_t)r->offset, to, r->addend});
     }
 }
 
-static const char *name_of_label(const ir_module *m, x86_writer *w, uint32_t label) {
-    foreach_global (g, m)
-        if ((uintptr_t)ir_map_get(&w->label_of, (uintptr_t)g) == (uintptr_t)label + 1)
-            return g->name;
-    return NULL;
+/* By label: the symbol of the global that it stands for. */
+static const uint32_t *list_labels(const x86_writer *w, const ir_module *m) {
+    uint32_t most = 0;
+    foreach_global (g, m) {
+        uintptr_t label = (uintptr_t)ir_map_get(&w->label_of, (uintptr_t)g);
+        if (label > most) most = (uint32_t)label;
+    }
+    uint32_t *symbols = ir_new_array(w->arena, uint32_t, most + 1);
+    foreach_global (g, m) {
+        uintptr_t label = (uintptr_t)ir_map_get(&w->label_of, (uintptr_t)g);
+        if (label && g->space != IR_LOCAL) symbols[label - 1] = symbol_of(w, g);
+    }
+    return symbols;
 }
 
 static void place_code(x86_writer *w, const ir_module *m, const x86_image *image) {
@@ -114,18 +122,18 @@ static void place_code(x86_writer *w, const ir_module *m, const x86_image *image
         if (ir_is_declaration(f) || f->level != L_ALLOCATED) continue;
         uint32_t at = image->labels[x86_symbol_label(w, f)];
         bool exported = !(f->flags & IR_FUNC_SHARED);
-        add_symbol(w, (cg_symbol){f->name, CG_TEXT, at, 0, true, exported});
+        add_symbol(w, f, (cg_symbol){f->name, CG_TEXT, at, 0, true, exported});
     }
     x86_measure_stacks(w);
     for (uint32_t n = 0; n < w->frames.n; n++) {
         x86_frame *x = &w->frames.data[n];
-        x->frame.symbol = find_symbol(o, x->func->name);
+        x->frame.symbol = symbol_of(w, x->func);
         *ir_push(w->arena, &o->frames) = x->frame;
     }
+    const uint32_t *symbols = list_labels(w, m);
     for (uint32_t n = 0; n < image->nrelocs; n++) {
         const x86_reloc *r = &image->relocs[n];
-        uint32_t symbol = find_symbol(o, name_of_label(m, w, r->label));
-        add_reloc(w, (cg_reloc){CG_TEXT, CG_PC32, r->at, symbol, r->addend});
+        add_reloc(w, (cg_reloc){CG_TEXT, CG_PC32, r->at, symbols[r->label], r->addend});
     }
 }
 

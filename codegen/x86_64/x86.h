@@ -155,7 +155,8 @@ typedef struct {
     x86_code *code;
     cg_object *object;
     ir_arena *arena;
-    ir_map label_of; /* functions and globals, by address: label + 1 */
+    ir_map label_of;  /* functions and globals, by address: label + 1 */
+    ir_map symbol_of; /* … and symbol + 1 */
     ir_vec(x86_frame) frames;
     ir_vec(const ir_func *) calls; /* callees, by caller; NULL: a function of the launch's */
     bool notes_lines;

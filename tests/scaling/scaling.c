@@ -1,0 +1,196 @@
+/* scaling.c — does cost grow faster than the input?
+ *
+ *   scaling [--long] [--passes] [NAME…]
+ *
+ * Each shape of shapes.c is made with sizes that double, four times, or six times with --long,
+ * and goes the whole way: IR text is read, written as SPIR-V, read again, optimized and compiled
+ * for x86-64.  Cost is what count.c counts, so it is the same each time, on a busy machine too;
+ * memory is the most that the context holds at once.  The exponent of a cost is the slope of its
+ * logarithm from one size to the next, and the largest of these counts: a limit that makes the last
+ * ones small does not hide what came before.  Exponents above 1.3 fail: twice the input may cost
+ * 2.46 times as much.  Stages that have less than a quarter of the cost are left out.
+ *
+ * With --passes, prints the pass of the standard pipeline that costs most, and its share.
+ */
+#include "runtime/spvfuse.h"
+#include "tests/scaling/count.h"
+#include "tests/scaling/shapes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHORT = 4, LONG = 6, MAX_NAME = 40 };
+static const double most = 1.3, least_share = 0.25;
+
+typedef enum { READ_TEXT, WRITE_SPIRV, READ_SPIRV, PASSES, NATIVE, STAGES } stage;
+static const char *const stage_names[] = {"reading text", "writing SPIR-V", "reading SPIR-V",
+                                          "passes", "native code"};
+
+/* What a module of one size costs. */
+typedef struct {
+    uint64_t steps[STAGES], all;
+    size_t memory;
+    uint64_t pass_steps, worst_steps; /* of the pass that ended last, and of the worst */
+    char worst[MAX_NAME];
+    bool failed;
+} cost;
+
+/* ---------------------------------------------------------------------------------- one module */
+
+/* Notes are "PASS: N ns". */
+static void take_message(void *user, const spvf_message *m) {
+    cost *c = user;
+    size_t n = strcspn(m->text, ":");
+    if (m->severity == SPVF_ERROR) fprintf(stderr, "%s\n", m->formatted);
+    if (m->severity != SPVF_NOTE || !strstr(m->text, " ns")) return;
+    uint64_t steps = count_steps - c->pass_steps;
+    c->pass_steps = count_steps;
+    if (steps <= c->worst_steps) return;
+    c->worst_steps = steps;
+    snprintf(c->worst, sizeof c->worst, "%.*s", (int)n, m->text);
+}
+
+static bool load(spvf_context *context, cost *c, stage s, const void *bytes, size_t size,
+                 spvf_module **m) {
+    uint64_t start = count_steps;
+    spvf_status status = spvf_module_load(context, "shape", bytes, size, NULL, m);
+    c->steps[s] = count_steps - start;
+    return status == SPVF_OK;
+}
+
+static bool emit(const spvf_module *m, cost *c, stage s, const char *target, spvf_blob *out) {
+    uint64_t start = count_steps;
+    spvf_status status = spvf_module_emit(m, target, out);
+    c->steps[s] = count_steps - start;
+    return status == SPVF_OK;
+}
+
+static bool optimize(spvf_module *m, cost *c) {
+    spvf_pass_options o = {.size = sizeof o, .time = true};
+    uint64_t start = c->pass_steps = count_steps;
+    spvf_status status = spvf_module_optimize(m, &o);
+    c->steps[PASSES] = count_steps - start;
+    return status == SPVF_OK;
+}
+
+static bool go(spvf_context *context, cost *c, const char *text, size_t size) {
+    spvf_module *m = NULL, *again = NULL;
+    spvf_blob spirv = {0}, object = {0};
+    bool ok =
+        load(context, c, READ_TEXT, text, size, &m) && emit(m, c, WRITE_SPIRV, "spirv", &spirv);
+    spvf_module_destroy(m);
+    ok = ok && load(context, c, READ_SPIRV, spirv.data, spirv.size, &again) && optimize(again, c) &&
+         emit(again, c, NATIVE, "x86_64:v3", &object);
+    spvf_blob_destroy(&spirv);
+    spvf_blob_destroy(&object);
+    spvf_module_destroy(again);
+    return ok;
+}
+
+static cost measure(const shape *s, uint32_t n) {
+    char *text = NULL;
+    size_t size = 0;
+    cost c = {0};
+    count_memory memory = {0};
+    FILE *out = open_memstream(&text, &size);
+    s->write(out, n);
+    fclose(out);
+    spvf_context *context = NULL;
+    spvf_context_options o = {.size = sizeof o,
+                              .allocate = count_allocate,
+                              .release = count_release,
+                              .alloc_user = &memory,
+                              .message = take_message,
+                              .message_user = &c};
+    c.failed = spvf_context_create(&o, &context) != SPVF_OK || !go(context, &c, text, size);
+    spvf_context_destroy(context);
+    for (int k = 0; k < STAGES; k++) c.all += c.steps[k];
+    c.memory = memory.most;
+    free(text);
+    return c;
+}
+
+/* ------------------------------------------------------------------------------------ exponents */
+
+/* The largest so far, and where. */
+typedef struct {
+    double all, stage, memory;
+    stage which;
+} growth;
+
+static double exponent(uint64_t before, uint64_t after) {
+    return before && after ? log2((double)after / (double)before) : 0;
+}
+
+/* From one size to the next. */
+static void look_at(growth *g, const cost *a, const cost *b) {
+    g->all = fmax(g->all, exponent(a->all, b->all));
+    g->memory = fmax(g->memory, exponent(a->memory, b->memory));
+    for (int s = 0; s < STAGES; s++) {
+        double e = exponent(a->steps[s], b->steps[s]);
+        if (e <= g->stage || (double)b->steps[s] < least_share * (double)b->all) continue;
+        g->stage = e;
+        g->which = (stage)s;
+    }
+}
+
+/* A line of the table; true: no exponent is too large. */
+static bool report(const shape *s, const cost *c, const growth *g, uint32_t n) {
+    bool ok = !c->failed && fmax(fmax(g->all, g->stage), g->memory) <= most;
+    printf("| %-15s | %-40s | %7u | %7.0f | %5.2f | %5.2f | %-14s | %7.1f | %5.2f |%s\n", s->name,
+           s->what, n, (double)c->all / n, g->all, g->stage, stage_names[g->which],
+           (double)c->memory / (1 << 20), g->memory,
+           ok          ? ""
+           : c->failed ? " refused"
+                       : " TOO FAST");
+    return ok;
+}
+
+static void report_passes(const cost *c) {
+    double share = c->steps[PASSES] ? (double)c->worst_steps / (double)c->steps[PASSES] : 0;
+    printf("|   worst pass: %s, %.0f %% of %.0f steps;", c->worst, 100 * share,
+           (double)c->steps[PASSES]);
+    for (int s = 0; s < STAGES; s++)
+        printf(" %s %.0f %%%s", stage_names[s], 100 * (double)c->steps[s] / (double)c->all,
+               s + 1 < STAGES ? "," : "\n");
+}
+
+static bool run(const shape *s, unsigned sizes, bool passes) {
+    cost before = {0}, now = {0};
+    growth g = {0};
+    uint32_t n = s->first;
+    for (unsigned k = 0; k < sizes && !now.failed; k++) {
+        n = s->first << k;
+        before = now;
+        now = measure(s, n);
+        look_at(&g, &before, &now);
+    }
+    bool ok = report(s, &now, &g, n);
+    if (passes) report_passes(&now);
+    fflush(stdout);
+    return ok;
+}
+
+int main(int argc, char **argv) {
+    unsigned sizes = SHORT, passed = 0, failed = 0;
+    bool passes = false, chosen = false;
+    for (int k = 1; k < argc; k++) {
+        if (strcmp(argv[k], "--long") == 0) sizes = LONG;
+        if (strcmp(argv[k], "--passes") == 0) passes = true;
+        chosen |= argv[k][0] != '-';
+    }
+    puts("| shape           | what is doubled                          |       n | steps/n | steps "
+         "| stage | which          |     MiB | bytes |");
+    for (unsigned s = 0; s < shape_count; s++) {
+        bool wanted = !chosen;
+        for (int k = 1; k < argc; k++) wanted |= strcmp(argv[k], shapes[s].name) == 0;
+        if (!wanted) continue;
+        if (run(&shapes[s], sizes, passes))
+            passed++;
+        else
+            failed++;
+    }
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed != 0;
+}

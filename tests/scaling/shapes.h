@@ -1,0 +1,22 @@
+/* shapes.h — modules that grow in one dimension, for scaling.c. */
+#ifndef SPVFUSE_TESTS_SCALING_SHAPES_H
+#define SPVFUSE_TESTS_SCALING_SHAPES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Writes a module of size n as IR text: kernel @k, or several. */
+typedef void shape_fn(FILE *out, uint32_t n);
+
+typedef struct {
+    const char *name;
+    const char *what; /* is doubled */
+    shape_fn *write;
+    uint32_t first; /* the smallest size of a short run */
+} shape;
+
+extern const shape shapes[];
+extern const unsigned shape_count;
+
+#endif

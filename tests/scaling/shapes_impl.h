@@ -1,0 +1,19 @@
+/* shapes_impl.h — what the files of shapes share. */
+#ifndef SPVFUSE_TESTS_SCALING_SHAPES_IMPL_H
+#define SPVFUSE_TESTS_SCALING_SHAPES_IMPL_H
+
+#include "tests/scaling/shapes.h"
+
+/* The head of a kernel with buffer %a and more parameters (", %b: …"), up to the load of %v. */
+void shape_begin(FILE *out, const char *name, const char *more_params);
+/* Stores a value to the item's element of %a. */
+void shape_end(FILE *out, const char *value);
+
+/* code_shapes.c */
+shape_fn shape_chain, shape_loads, shape_stores, shape_alias, shape_stencil, shape_live,
+    shape_selects, shape_doubling, shape_pointers, shape_vectors, shape_lanes, shape_math,
+    shape_constants, shape_atomics, shape_diamonds, shape_meetings, shape_nested_ifs, shape_exits,
+    shape_switch, shape_irreducible, shape_loops, shape_nest, shape_phis, shape_loop_body,
+    shape_blocks_and_values, shape_barriers, shape_loop_barriers, shape_kept_values;
+
+#endif
