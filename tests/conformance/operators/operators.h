@@ -21,6 +21,8 @@ typedef enum {
     OP_XOR,
     OP_SHL,
     OP_SHR,
+    OP_TWICE, /* left + left */
+    OP_RIGHT, /* right */
     OP_EQ,
     OP_NE,
     OP_LT,
@@ -32,7 +34,8 @@ typedef enum {
     OP_LEAST /* left < right ? left : right */
 } operation;
 
-/* L: the place; R: the right operand, S: lane 0 of it; T(…): a truth value as what L is. */
+/* L: the place; R: the right operand, S: lane 0 of it; T(…): a truth value as what L
+ * is; j: 0, which the compiler does not know. */
 typedef struct {
     const char *text;
     operation op;

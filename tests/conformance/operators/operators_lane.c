@@ -37,6 +37,7 @@ static uint64_t compute_int(const lane_type *t, operation op, bool scalar, uint6
     case OP_INC: return x + 1;
     case OP_DEC: return x - 1;
     case OP_ADD: return x + y;
+    case OP_TWICE: return x + x;
     case OP_SUB: return x - y;
     case OP_SUB_FROM: return y - x;
     case OP_MUL: return x * y;
@@ -56,6 +57,7 @@ static uint64_t compute_int(const lane_type *t, operation op, bool scalar, uint6
     case OP_INC: return (x) + 1;                                                                   \
     case OP_DEC: return (x)-1;                                                                     \
     case OP_ADD: return (x) + (y);                                                                 \
+    case OP_TWICE: return (x) + (x);                                                               \
     case OP_SUB: return (x) - (y);                                                                 \
     case OP_SUB_FROM: return (y) - (x);                                                            \
     case OP_MUL: return (x) * (y);                                                                 \
@@ -120,7 +122,9 @@ static bool is_true(const lane_type *t, operation op, uint64_t x, uint64_t y) {
 uint64_t compute_lane(const lane_type *t, operation op, bool scalar, uint64_t x, uint64_t y) {
     bool real = ir_is_float(ir_scalar(t->kind)), truth = op == OP_NOT || op >= OP_EQ;
     uint64_t r;
-    if (!truth)
+    if (op == OP_RIGHT)
+        r = y;
+    else if (!truth)
         r = real ? compute_real(t, op, x, y) : compute_int(t, op, scalar, x, y);
     else if (op == OP_LEAST)
         r = is_true(t, op, x, y) ? x : y;

@@ -27,6 +27,8 @@ const operator_row operator_rows[] = {
     BINARY(">>", OP_SHR, true),
 #undef BINARY
     {"L = R - L", OP_SUB_FROM, false},
+    {"L += L", OP_TWICE, false},
+    {"L = j ? L : R", OP_RIGHT, false},
     {"L = T(L == R)", OP_EQ, false},
     {"L = T(L != R)", OP_NE, false},
     {"L = T(L < R)", OP_LT, false},
