@@ -137,7 +137,8 @@ void pass_find_profit(const pass_fuse_request *request, pass_fuse_result *r, ir_
     ir_u128 saved = before > after ? before - after : 0;
     p->bytes = saved > UINT64_MAX ? UINT64_MAX : (uint64_t)saved;
     p->waits = pass_count_waits(r->kernel, scratch);
-    if (pass_may_be_delayed(r->kernel)) p->cycles = pass_estimate_cycles(r->kernel, scratch);
+    if (request->serial && pass_may_be_delayed(r->kernel))
+        p->cycles = pass_estimate_cycles(r->kernel, scratch);
     compare_members(request, r, p);
     ir_u128 each =
         (ir_u128)p->excess * SPILL + (ir_u128)p->waits * WAIT + (ir_u128)p->cycles * CYCLE;
