@@ -20,8 +20,8 @@
  * are keep such an operand (ir_may_be_undef); everything else reads zero.
  *
  * Memory: everything lives in arenas of its module and is freed with it.  No mutable globals.
- * Errors: bad input and lack of memory leave through ir_throw to the nearest ir_try; bugs assert, which
- * leaves there as well, as IR_ERR_INTERNAL with a message.
+ * Errors: bad input and lack of memory leave through ir_throw to the nearest ir_try; bugs assert,
+ * which leaves there as well, as IR_ERR_INTERNAL with a message.
  * Threads: one context per thread at a time; modules are not shared while they change.
  */
 #ifndef SPVFUSE_IR_H

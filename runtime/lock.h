@@ -1,8 +1,8 @@
 /* lock.h — locks that survive a fork.
  *
  * A child has one thread, the one that forked; what another thread had locked stays locked there
- * for ever.  So the first one that takes a lock in a child makes it anew.  When it was in use in the
- * parent, that one learns so, since what it is for may be half changed.
+ * for ever.  So the first one that takes a lock in a child makes it anew.  When it was in use in
+ * the parent, that one learns so, since what it is for may be half changed.
  *
  * The few locks of the whole process (fork.c lists them) are held while it forks instead.
  */

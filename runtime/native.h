@@ -4,6 +4,7 @@
  *   jit.c        an object in memory that can be executed
  *   jit_debug.c  … made known to gdb and perf
  *   cpus.c       how many threads this process should have
+ *   seat.c       memory of a thread
  *   pool.c       the threads, and the launches that they work on
  *   stack.c      stacks of our own
  *   lock.c       locks that survive a fork
@@ -136,6 +137,19 @@ typedef struct {
     rt_cost *cost;           /* of the kernel, or NULL */
     uint64_t guess;          /* picoseconds of a group that has never run; 0: nobody knows */
 } rt_work;
+
+/* Memory of one thread, for local memory and scratch, and a stack; zeros: none. (seat.c) */
+typedef struct rt_seat {
+    uint8_t *base;
+    size_t bytes;
+    rt_stack stack;
+    struct rt_seat *next; /* unused seats of callers */
+} rt_seat;
+
+/* Makes the seat large enough; false: there is no memory. */
+bool rt_seat_fill(rt_seat *s, const rt_work *w);
+void rt_seat_free(rt_seat *s);
+void rt_seat_place(const rt_seat *s, const rt_work *w, ir_group_info *g);
 
 /* NULL: no memory.  Helpers start when they are needed first. */
 rt_pool *rt_pool_new(const rt_pool_options *options);

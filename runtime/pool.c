@@ -13,9 +13,7 @@
  * launch a while before it sleeps: launches often follow each other closely, and a thread that
  * sleeps takes longer to come than a small launch lasts.
  *
- * Each thread has memory of its own for local memory and scratch: page-aligned, mapped and touched
- * first by the thread, kept for the next launch.  Callers borrow a seat with such memory.  A seat
- * also has the stack for kernels that need more of it than the threads of a program surely have.
+ * Each thread has a seat, with memory of its own (seat.c); callers borrow theirs.
  *
  * After fork, the child has no helpers, and starts its own; only the pool that is shared may be
  * used there.
@@ -27,7 +25,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
@@ -38,14 +35,6 @@ enum {
     IDLE_NS = 50000,       /* before a helper sleeps until there is a launch */
     STACK = 8 << 20
 };
-
-/* Memory of one thread. */
-typedef struct seat {
-    uint8_t *base;
-    size_t bytes;
-    rt_stack stack;
-    struct seat *next; /* unused seats of callers */
-} seat;
 
 typedef struct launch {
     const rt_work *work;
@@ -63,7 +52,7 @@ typedef struct {
     rt_pool *pool;
     pthread_t thread;
     unsigned number;
-    seat seat;
+    rt_seat seat;
 } helper;
 
 struct rt_pool {
@@ -76,51 +65,21 @@ struct rt_pool {
     unsigned idle, called;    /* helpers that sleep; … and have been called already */
     unsigned started, limit;  /* helpers */
     bool stop, pin;
-    seat *seats;
+    rt_seat *seats;
     pid_t owner; /* the process that has helpers */
     helper helpers[];
 };
 
-/* --------------------------------------------------------------------------------------- memory */
+/* ---------------------------------------------------------------------------------------- seats */
 
-static uint64_t aligned(uint64_t bytes) {
-    return (bytes + IR_LOCAL_ALIGN - 1) & ~(uint64_t)(IR_LOCAL_ALIGN - 1);
-}
-
-static void free_seat(seat *s) {
-    if (s->base) munmap(s->base, s->bytes);
-    s->base = NULL;
-    s->bytes = 0;
-}
-
-static void end_seat(seat *s) {
-    free_seat(s);
-    rt_stack_free(&s->stack);
-}
-
-/* Makes the seat large enough.  Scratch stands right behind local memory. */
-static bool fill_seat(seat *s, const rt_work *w) {
-    uint64_t bytes = aligned(w->local) + w->scratch;
-    if (!rt_stack_reserve(&s->stack, w->stack)) return false;
-    if (bytes < w->local || bytes < w->scratch || bytes > SIZE_MAX / 2) return false;
-    if (bytes <= s->bytes) return true;
-    free_seat(s);
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), size = ((size_t)bytes + page - 1) & ~(page - 1);
-    void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (base == MAP_FAILED) return false;
-    s->base = base;
-    s->bytes = size;
-    return true;
-}
-
-static seat *take_seat(rt_pool *p) {
-    seat *s = p->seats;
+static rt_seat *take_seat(rt_pool *p) {
+    rt_seat *s = p->seats;
     if (!s) return calloc(1, sizeof *s);
     p->seats = s->next;
     return s;
 }
 
-static void give_seat(rt_pool *p, seat *s) {
+static void give_seat(rt_pool *p, rt_seat *s) {
     s->next = p->seats;
     p->seats = s;
 }
@@ -167,18 +126,17 @@ static void run_chunk(void *arg) {
     rt_run_groups(c->work->run, c->info, c->work->args, c->at, c->count);
 }
 
-static void run_groups(const launch *l, const seat *s, uint64_t at, uint64_t count) {
+static void run_groups(const launch *l, const rt_seat *s, uint64_t at, uint64_t count) {
     const rt_work *w = l->work;
     ir_group_info g = *w->info;
     unsigned before = enter_float();
-    g.local = s->base;
-    g.scratch = s->base ? s->base + aligned(w->local) : NULL;
+    rt_seat_place(s, w, &g);
     rt_stack_run(&s->stack, run_chunk, &(chunk){w, &g, at, count});
     leave_float(before);
 }
 
 /* Takes chunks until none is left, or a helper has to go; gives how many groups were run. */
-static uint64_t run_chunks(rt_pool *p, launch *l, const seat *s, bool helps) {
+static uint64_t run_chunks(rt_pool *p, launch *l, const rt_seat *s, bool helps) {
     uint64_t at, count, done = 0;
     while (!(helps && is_crowded(p)) && take_chunk(l, &at, &count)) {
         run_groups(l, s, at, count);
@@ -189,7 +147,7 @@ static uint64_t run_chunks(rt_pool *p, launch *l, const seat *s, bool helps) {
 
 /* Runs ever more groups at a time, until none is left or it has taken longer than is worth help;
  * gives how many. */
-static uint64_t run_short(launch *l, const seat *s, uint64_t start) {
+static uint64_t run_short(launch *l, const rt_seat *s, uint64_t start) {
     uint64_t done = 0, count = 1;
     do {
         run_groups(l, s, done, count);
@@ -315,7 +273,7 @@ static void *help(void *arg) {
     while ((l = wait_for_launch(p))) {
         join_launch(p, l);
         pthread_mutex_unlock(&p->lock);
-        bool room = fill_seat(&h->seat, l->work);
+        bool room = rt_seat_fill(&h->seat, l->work);
         if (room) run_chunks(p, l, &h->seat, true);
         pthread_mutex_lock(&p->lock);
         leave_launch(p, l, room);
@@ -385,7 +343,7 @@ static void close_launch(rt_pool *p, launch *l) {
     pthread_mutex_unlock(&p->lock);
 }
 
-static void run_launch(rt_pool *p, launch *l, const seat *s) {
+static void run_launch(rt_pool *p, launch *l, const rt_seat *s) {
     uint64_t start = rt_now_ns(), done = 0;
     plan_launch(p, l, expected_cost(l->work));
     if (!l->wanted) done = run_short(l, s, start);
@@ -397,15 +355,15 @@ static void run_launch(rt_pool *p, launch *l, const seat *s) {
     if (shared) close_launch(p, l);
 }
 
-static seat *begin_caller(rt_pool *p) {
+static rt_seat *begin_caller(rt_pool *p) {
     pthread_mutex_lock(&p->lock);
-    seat *s = take_seat(p);
+    rt_seat *s = take_seat(p);
     p->running++;
     pthread_mutex_unlock(&p->lock);
     return s;
 }
 
-static void end_caller(rt_pool *p, seat *s) {
+static void end_caller(rt_pool *p, rt_seat *s) {
     pthread_mutex_lock(&p->lock);
     p->running--;
     if (s) give_seat(p, s);
@@ -420,8 +378,8 @@ static uint64_t count_groups(const ir_group_info *g) {
 ir_status rt_pool_run(rt_pool *p, const rt_work *work) {
     launch l = {.work = work, .total = count_groups(work->info), .done = PTHREAD_COND_INITIALIZER};
     if (l.total == 0) return IR_OK;
-    seat *s = begin_caller(p);
-    bool room = s && fill_seat(s, work);
+    rt_seat *s = begin_caller(p);
+    bool room = s && rt_seat_fill(s, work);
     if (room) run_launch(p, &l, s);
     end_caller(p, s);
     pthread_cond_destroy(&l.done);
@@ -457,10 +415,10 @@ void rt_pool_free(rt_pool *p) {
         rt_cond_free(&p->work);
         pthread_mutex_destroy(&p->lock);
     }
-    for (unsigned n = 0; n < p->limit; n++) end_seat(&p->helpers[n].seat);
-    for (seat *s = p->seats, *next; s; s = next) {
+    for (unsigned n = 0; n < p->limit; n++) rt_seat_free(&p->helpers[n].seat);
+    for (rt_seat *s = p->seats, *next; s; s = next) {
         next = s->next;
-        end_seat(s);
+        rt_seat_free(s);
         free(s);
     }
     free(p);
@@ -507,7 +465,7 @@ static void forget_threads(rt_pool *p) {
     p->running = 0;
     p->looking = p->idle = p->called = p->started = 0;
     p->owner = getpid();
-    for (unsigned n = 0; n < p->limit; n++) p->helpers[n].seat = (seat){0};
+    for (unsigned n = 0; n < p->limit; n++) p->helpers[n].seat = (rt_seat){0};
     pthread_cond_init(&p->work, NULL);
     pthread_mutex_init(&p->lock, NULL);
 }

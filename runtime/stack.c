@@ -17,7 +17,7 @@
 
 enum {
     LITTLE = 2048,   /* bytes, which whoever calls has */
-    SPARE = 64 << 10 /* for the functions between the switch and the kernel, and handlers of signals */
+    SPARE = 64 << 10 /* for what is between the switch and the kernel, and handlers of signals */
 };
 
 bool rt_stack_reserve(rt_stack *s, uint64_t bytes) {

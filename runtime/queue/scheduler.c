@@ -148,7 +148,7 @@ void rt_scheduler_add(rt_scheduler *s, rt_event *e) {
     if (s->waiting) pthread_cond_broadcast(&s->done); /* somebody may want to run it */
 }
 
-/* ------------------------------------------------------------------------------------------ ends */
+/* ----------------------------------------------------------------------------------------- ends */
 
 /* Those that run a command are not waited for: it may never end. */
 __attribute__((destructor)) static void end_idle_threads(void) {

@@ -206,7 +206,7 @@ Test(stack, a_thread_of_64_kib_compiles_and_launches) {
             launch_deep(devices[d], pages[p] * WORDS_OF_PAGE);
 }
 
-/* -------------------------------------------------------------------------------- stacks that end */
+/* ------------------------------------------------------------------------------ stacks that end */
 
 enum { NEIGHBOUR = 8 << 20, PAGE = 4096, SMALL = 64 << 10 };
 
