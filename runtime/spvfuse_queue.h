@@ -107,7 +107,7 @@ typedef struct {
 
 SPVF_API spvf_status spvf_queue_create(spvf_device *device, const spvf_queue_options *options,
                                        spvf_queue **out);
-/* Waits for its commands. */
+/* Waits for its commands, unless one of them asks for it. */
 SPVF_API void spvf_queue_destroy(spvf_queue *queue);
 /* Waits until all that was enqueued has ended.  The status of the first command, in the order of
  * enqueuing, that has failed since the last call. */
@@ -160,7 +160,9 @@ typedef struct {
     spvf_buffer *buffer;
     bool writes;
 } spvf_use;
-/* The function is called by some thread; what it gives is the status of its event. */
+/* The function is called by some thread; what it gives is the status of its event.  It may use all
+ * of this, but not wait for what waits for it: to wait for its own event or queue is refused, later
+ * commands of a queue in order never end. */
 SPVF_API spvf_status spvf_queue_host(spvf_queue *queue, spvf_status (*function)(void *user),
                                      void *user, const spvf_use *uses, size_t use_count,
                                      const spvf_wait *wait, spvf_event **out);

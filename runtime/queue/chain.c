@@ -263,10 +263,17 @@ void rt_chain_kernel_free(rt_chain_kernel *k) {
 
 static uint32_t min(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
+/* One without items does nothing, which no kernel of several can. */
+static bool is_alone(const rt_chain_link *l) {
+    bool empty = false;
+    for (uint32_t d = 0; d < l->range.dims; d++) empty |= l->range.global[d] == 0;
+    return l->alone || empty;
+}
+
 /* Links from there on that may be fused at all. */
 static uint32_t count_candidates(const rt_chain *c, uint32_t first) {
     uint32_t n = 0, most = min(c->count - first, c->unfused ? 1 : MOST_MEMBERS);
-    while (n < most && !c->links[first + n].alone) n++;
+    while (n < most && !is_alone(&c->links[first + n])) n++;
     return n;
 }
 
@@ -322,7 +329,7 @@ static void fuse_all(void *arg) {
     const rt_chain *c = d->chain;
     v->kernels[v->count++] = (rt_chain_kernel){.count = 1};
     for (uint32_t n = 0; n < c->count && c->count > 1; n++)
-        if (c->links[n].alone || c->unfused)
+        if (is_alone(&c->links[n]) || c->unfused)
             rt_throw(d->context, IR_ERR_REFUSED, "not fused: launch %u is to stay by itself", n);
     if (c->count > 1) v->kernels[0] = try(d, 0, c->count);
 }

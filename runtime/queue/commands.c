@@ -45,7 +45,9 @@ spvf_status spvf_event_wait(spvf_event *e) {
     fus_begin(e->device);
     fus_need_event(e, "the program waits for the event of a launch");
     fus_end(e->device);
-    return status_of(rt_event_wait(&e->event));
+    int32_t status = rt_event_wait(&e->event);
+    if (status <= RT_COMPLETE) return status_of(status);
+    return dev_refuse(e->device, __func__, "a command waits for its own event");
 }
 
 bool spvf_event_ended(const spvf_event *e, spvf_status *status) {
@@ -138,11 +140,11 @@ void queue_release(spvf_queue *q) {
     free(q);
 }
 
-static spvf_status finish(spvf_queue *q, const char *cause) {
+static int32_t finish(spvf_queue *q, const char *cause) {
     fus_begin(q->device);
     fus_need_queue(q, cause);
     fus_end(q->device);
-    return status_of(rt_queue_finish(&q->queue));
+    return rt_queue_finish(&q->queue);
 }
 
 void spvf_queue_destroy(spvf_queue *q) {
@@ -154,7 +156,9 @@ void spvf_queue_destroy(spvf_queue *q) {
 
 spvf_status spvf_queue_finish(spvf_queue *q) {
     if (!q) return SPVF_ERROR_ARGUMENT;
-    return finish(q, "the program waits for the queue");
+    int32_t status = finish(q, "the program waits for the queue");
+    if (status <= RT_COMPLETE) return status_of(status);
+    return dev_refuse(q->device, __func__, "a command waits for its own queue");
 }
 
 /* ------------------------------------------------------------------------------------- commands */

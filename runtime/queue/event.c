@@ -128,6 +128,7 @@ void rt_event_execute(rt_event *e) {
     int32_t status = e->failed ? e->why_not : RT_COMPLETE;
     if (status == RT_COMPLETE && e->run) {
         pthread_mutex_lock(&s->lock);
+        e->runner = pthread_self();
         rt_callback *due = change_status(e, RT_RUNNING);
         pthread_mutex_unlock(&s->lock);
         call(e, due, RT_RUNNING);
@@ -189,12 +190,17 @@ bool rt_event_submit(rt_event *e, const rt_blocker *blockers, uint32_t n) {
     return true;
 }
 
+bool rt_event_is_own(rt_event *e) {
+    return rt_event_now(e) == RT_RUNNING && pthread_equal(e->runner, pthread_self());
+}
+
 int32_t rt_event_wait(rt_event *e) {
     rt_scheduler *s = e->scheduler;
     int32_t status = rt_event_now(e);
     if (status <= RT_COMPLETE) return status;
     pthread_mutex_lock(&s->lock);
-    while ((status = rt_event_now(e)) > RT_COMPLETE) rt_scheduler_wait(s, e->queue, e);
+    bool own = rt_event_is_own(e);
+    while ((status = rt_event_now(e)) > RT_COMPLETE && !own) rt_scheduler_wait(s, e->queue, e);
     pthread_mutex_unlock(&s->lock);
     return status;
 }

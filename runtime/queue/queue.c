@@ -13,12 +13,19 @@ void rt_queue_init(rt_queue *q, rt_scheduler *s, bool in_order) {
     *q = (rt_queue){.scheduler = s, .in_order = in_order};
 }
 
+static bool has_own(const rt_queue *q) {
+    rt_event *e = q->oldest;
+    while (e && !rt_event_is_own(e)) e = e->newer;
+    return e != NULL;
+}
+
 int32_t rt_queue_finish(rt_queue *q) {
     pthread_mutex_lock(&q->scheduler->lock);
     uint64_t all = q->enqueued;
-    while (q->oldest && q->oldest->number <= all) rt_scheduler_wait(q->scheduler, q, NULL);
-    int32_t failure = q->failure;
-    q->failure = RT_COMPLETE;
+    bool own = has_own(q);
+    while (!own && q->oldest && q->oldest->number <= all) rt_scheduler_wait(q->scheduler, q, NULL);
+    int32_t failure = own ? RT_RUNNING : q->failure;
+    if (!own) q->failure = RT_COMPLETE;
     pthread_mutex_unlock(&q->scheduler->lock);
     return failure;
 }

@@ -53,6 +53,7 @@ struct rt_event {
     /* The scheduler's lock is for all that follows. */
     uint32_t blockers; /* that have not ended */
     bool failed;       /* one of them has */
+    pthread_t runner;  /* that runs it, or has */
     rt_edge *edges;    /* room for what it waits for */
     rt_edge *waiting;  /* who waits for it */
     rt_callback *callbacks;
@@ -79,8 +80,11 @@ typedef struct {
 bool rt_event_submit(rt_event *e, const rt_blocker *blockers, uint32_t n);
 /* Ends a user event; false: it has ended. */
 bool rt_event_end(rt_event *e, int32_t status);
-/* Returns when it has ended, with its status. */
+/* Returns when it has ended, with its status; RT_RUNNING: this thread runs it, and would wait for
+ * itself. */
 int32_t rt_event_wait(rt_event *e);
+/* With the lock held: does this thread run it? */
+bool rt_event_is_own(rt_event *e);
 /* At once if the event is there already.  False: there is no memory. */
 bool rt_event_notify(rt_event *e, int32_t status, rt_notify *notify, void *user);
 
@@ -170,7 +174,8 @@ typedef struct {
 
 void rt_queue_init(rt_queue *q, rt_scheduler *s, bool in_order);
 /* Returns when all that was enqueued before has ended: the status of the first command, in the
- * order of enqueuing, that has failed since this was asked last, or RT_COMPLETE. */
+ * order of enqueuing, that has failed since this was asked last, or RT_COMPLETE.  RT_RUNNING: this
+ * thread runs one of them, and would wait for itself. */
 int32_t rt_queue_finish(rt_queue *q);
 /* Something failed that did not become a command. */
 void rt_queue_fail(rt_queue *q, int32_t status);

@@ -209,6 +209,25 @@ Test(graph, launches_that_stay_by_themselves) {
     end_graph(&t);
 }
 
+/* It does nothing, by itself: the others are fused. */
+Test(graph, a_launch_of_no_items) {
+    bench t;
+    begin_graph(&t, NULL);
+    const int32_t k = 7;
+    const spvf_argument args[] = {
+        {.buffer = t.b[2]}, {.buffer = t.b[0]}, {.bytes = &k, .size = sizeof k}};
+    spvf_launch what = launch_of(&t, "add", args, 3);
+    what.range.global[0] = 0;
+    cr_assert_eq(spvf_graph_launch(graph, &what, NULL), SPVF_OK);
+    add(&t, 1, 0, 1);
+    add(&t, 2, 1, 1);
+    cr_assert_eq(spvf_graph_commit(graph), SPVF_OK, "%s", messages);
+    cr_expect_eq(spvf_graph_kernel_count(graph), 2);
+    run(&t, 2);
+    for (int n = 0; n < COUNT; n++) cr_assert_eq(t.back[n], n + 2);
+    end_graph(&t);
+}
+
 /* Element n of one view is element n + 1 of the other: they must not be taken for two buffers. */
 Test(graph, views_of_one_buffer_are_not_fused) {
     bench t;

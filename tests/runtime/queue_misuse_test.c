@@ -285,6 +285,34 @@ Test(queue_misuse, functions_of_the_host) {
     REFUSED(spvf_queue_finish(t.q), "spvf_queue_host: the function gave -1, which is no status");
 }
 
+static spvf_event *gate, *own;
+
+/* Waits for itself in three ways; the queue is gone then. */
+static spvf_status wait_for_self(void *user) {
+    spvf_queue *q = user;
+    spvf_event_wait(gate);
+    REFUSED(spvf_event_wait(own), "spvf_event_wait: a command waits for its own event");
+    REFUSED(spvf_queue_finish(q), "spvf_queue_finish: a command waits for its own queue");
+    spvf_queue_destroy(q);
+    return SPVF_OK;
+}
+
+Test(queue_misuse, commands_that_wait_for_themselves) {
+    for (int k = 0; k < 2; k++) {
+        const spvf_queue_options o = {.size = sizeof o, .out_of_order = k};
+        spvf_queue *q;
+        cr_assert_eq(spvf_queue_create(t.device, &o, &q), SPVF_OK);
+        cr_assert_eq(spvf_event_create(t.device, &gate), SPVF_OK);
+        cr_assert_eq(spvf_queue_host(q, wait_for_self, q, NULL, 0, NULL, &own), SPVF_OK);
+        cr_assert_eq(spvf_queue_marker(q, NULL, &e), SPVF_OK, "which comes after it");
+        cr_assert_eq(spvf_event_end(gate, SPVF_OK), SPVF_OK);
+        cr_expect_eq(spvf_event_wait(e), SPVF_OK);
+        cr_expect_eq(spvf_event_wait(own), SPVF_OK);
+        spvf_event *all[] = {gate, own, e};
+        for (int n = 0; n < 3; n++) spvf_event_destroy(all[n]);
+    }
+}
+
 typedef spvf_status enqueuing(const spvf_wait *wait);
 
 static spvf_status launch(const spvf_wait *w) { return spvf_queue_launch(t.q, &what, w, &e); }
