@@ -8,7 +8,7 @@
  * Where the translator does not know what clang's optimizer makes (llvm-spirv 15 refuses freeze),
  * the source is compiled again without it.
  */
-#include "runtime/opencl/stored.h"
+#include "runtime/opencl/build.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

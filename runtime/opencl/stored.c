@@ -9,7 +9,7 @@
  * A file whose facts are those of the entry is not read again, unless it was so young then that a
  * change might not show.  What has the date in it is not kept, nor what asks whether files exist.
  */
-#include "runtime/opencl/stored.h"
+#include "runtime/opencl/build.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
