@@ -17,6 +17,7 @@ typedef struct {
 
 static rt_queue queues[QUEUES];
 static rt_resource memory[8];
+static char stamps[10]; /* where some of it lies */
 static _Atomic uint64_t clock_now;
 static _Atomic int alive, ran, wrong, called;
 
@@ -80,6 +81,8 @@ static void *enqueue(void *arg) {
 int main(void) {
     pthread_t t[THREADS];
     for (unsigned k = 0; k < QUEUES; k++) rt_queue_init(&queues[k], rt_scheduler_get(), k & 1);
+    for (unsigned k = 0; k < 8; k += 2) /* every other one shares bytes with the next of them */
+        rt_resource_place(rt_scheduler_get(), &memory[k], stamps + k, 3);
     for (uintptr_t k = 0; k < THREADS; k++) pthread_create(&t[k], NULL, enqueue, (void *)k);
     for (unsigned k = 0; k < THREADS; k++) pthread_join(t[k], NULL);
     for (unsigned k = 0; k < QUEUES; k++) rt_queue_finish(&queues[k]);
