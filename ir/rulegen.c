@@ -41,8 +41,9 @@
  *
  * The output is PREFIX_apply_rules(builder, v, PREFIX_ctx *), PREFIX_rule_count,
  * PREFIX_rule_place(rule) and, with types, PREFIX_rule_info(rule), to be included by the file that
- * defines the predicates and helpers, operand, matches_int, matches_float, matches_bool, int_literal, float_literal, bool_like and what
- * makes the types after colons (i32_like …), and fire, which every rewrite goes through.
+ * defines the predicates and helpers, operand, matches_int, matches_float, matches_bool,
+ * int_literal, float_literal, bool_like and what makes the types after colons (i32_like …), and
+ * fire, which every rewrite goes through.
  */
 #include "ir/rulegen.h"
 
