@@ -87,7 +87,7 @@ static void append(char *to, const char *before, const char *name, const char *b
 }
 
 static void announce_all(void) {
-    const char *without = getenv("SPVF_WITHOUT_EXTENSIONS");
+    const char *without = rt_environment("SPVF_WITHOUT_EXTENSIONS");
     append(announced.words, "-all", "", "");
     for (unsigned n = 0; n < EXTENSIONS; n++) {
         const char *name = extensions[n].name;
