@@ -150,8 +150,10 @@ static void sort_classes(spill_state *p) {
 spill_count spill_count_live(const spill_state *p, const ir_live_set *set) {
     spill_count all = {0};
     for (uint32_t k = 0; k < set->n; k++)
-        for (unsigned c = 0; c < p->s->t->nclasses; c++)
-            all.n[c] += count(set->word[k].bits & p->of_class[c][set->word[k].index]);
+        for (unsigned c = 0; c < p->s->t->nclasses; c++) {
+            uint32_t bits = set->word[k].bits & p->of_class[c][set->word[k].index];
+            if (bits) all.n[c] += count(bits);
+        }
     return all;
 }
 
@@ -192,7 +194,7 @@ uint32_t spill_distance(const spill_state *p, const ir_inst *v) {
 }
 
 void spill_set_distance(spill_state *p, ir_inst *v, uint32_t d) {
-    if (p->epoch[v->id] != p->now) *ir_push(&p->s->scratch, &p->touched) = v;
+    if (p->is_cut && p->epoch[v->id] != p->now) *ir_push(&p->s->scratch, &p->touched) = v;
     p->epoch[v->id] = p->now;
     p->next[v->id] = d;
 }
@@ -299,6 +301,7 @@ static void make_room_for(spill_state *p, const ir_block *b) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < in->n; k++) n += count(in->word[k].bits);
     near->cut = n > SPILL_MOST_NEAR;
+    p->is_cut |= near->cut;
     near->e = ir_new_array(&p->s->scratch, spill_entry, near->cut ? SPILL_MOST_NEAR : n);
 }
 

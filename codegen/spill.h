@@ -63,6 +63,7 @@ typedef struct {
     uint32_t *phi_distance; /* by value id */
     uint32_t *edge; /* by block id: its place among the predecessors of its only successor */
     uint32_t *next, *epoch, now;           /* by value id: distance from here, when set `now` */
+    bool is_cut;                           /* what is near is not all, in some block */
     ra_values touched;                     /* those that are set */
     ir_vec(spill_entry) nearest;           /* while they are chosen */
     const ir_live_set *far;                /* those that are far when they are not; or NULL */
