@@ -198,7 +198,7 @@ const shape shapes[] = {
     {"tree", "calls of a tree of functions", write_tree, 256},
     {"params", "parameters", write_params, 64},
     {"variables", "variables", write_variables, 250},
-    {"elements", "elements of an array, as values", write_elements, 125},
+    {"elements", "elements of an array, as values", write_elements, 60},
     {"indexed", "elements of an array in memory", write_indexed, 1000},
     {"locals", "local variables of groups", write_locals, 250},
     {"tables", "constant globals", write_tables, 125},
