@@ -35,6 +35,7 @@ typedef struct {
     const char *text;      /* on one line */
     node *pattern, *result;
     uint32_t from, to; /* the types that it takes; 0: it does not say */
+    bool has_arrow;    /* between them */
     condition when[MAX_CONDITIONS];
     unsigned conditions;
 } rule;

@@ -196,7 +196,8 @@ static void check_types(rule_file *f, const rule *r) {
     uint32_t to = two ? possible_to(op->rule) : possible_from(op->rule);
     if (r->from & ~possible_from(op->rule) || r->to & ~to)
         rulegen_fail(f, r->line, "%s does not work on all of these types", op->name);
-    if (!two && r->from != r->to) rulegen_fail(f, r->line, "%s works on one type", op->name);
+    if (two != r->has_arrow)
+        rulegen_fail(f, r->line, "%s works on %s", op->name, two ? "two types" : "one type");
 }
 
 void rulegen_check_rule(rule_file *f, const rule *r) {

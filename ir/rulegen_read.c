@@ -257,7 +257,8 @@ static void read_rule(reader *in) {
     expect(in, "(");
     r.pattern = read_op(in, false);
     if (accept(in, ":")) r.from = r.to = read_types(in);
-    if (accept(in, "->")) r.to = read_types(in);
+    r.has_arrow = accept(in, "->");
+    if (r.has_arrow) r.to = read_types(in);
     while (accept(in, "&&")) read_condition(in, &r);
     expect(in, "=>");
     r.result = read_term(in, true);

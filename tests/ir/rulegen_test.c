@@ -90,6 +90,7 @@ Test(rulegen, asks_for_types) {
     expect_error("(select c x y) : i32 => x\n",
                  "1: error: select does not work on all of these types");
     expect_error("(add x y) : i32 -> i64 => x\n", "1: error: add works on one type");
+    expect_error("(zext x) : i32 => x\n", "1: error: zext works on two types");
     expect_error("(add x y) : i31 => x\n", "1: error: a type is expected before \"i31\"");
     expect_error("(add x C) : i32|i64 => x\n(add x 0) : i64 => x\n",
                  "2: error: never fires: line 1 matches all of it");
