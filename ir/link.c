@@ -5,8 +5,8 @@
  * along with those that use it, and gets another name where its own is taken.  Bodies are copied
  * when everything has its place, so that modules may need each other.
  *
- * Of definitions that say themselves that they are the same (LinkOnceODR), and of functions that are
- * equal, the first stands: inline functions of a header are defined by all that include it.
+ * Of definitions that say themselves that they are the same (LinkOnceODR), and of functions that
+ * are equal, the first stands: inline functions of a header are defined by all that include it.
  */
 #include "ir/clone.h"
 #include "ir/pack.h"
