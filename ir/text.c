@@ -31,6 +31,7 @@ const text_word text_param_attrs[] = {
     {"restrict", IR_PARAM_RESTRICT},
     {"const", IR_PARAM_CONST},
     {"unused", IR_PARAM_UNUSED},
+    {"own", IR_PARAM_OWN},
     {NULL, 0},
 };
 const text_word text_func_flags[] = {

@@ -270,11 +270,20 @@ static bool may_call_reach(const pass_alias *a, const ir_inst *p) {
     return !pass_is_variable(a->f, object) || !is_closed(a, object);
 }
 
+/* Is i a wait for items of the work-group, and are p's bytes used by no other item?  A wait of all
+ * groups is not meant: what is known across one has to be kept in memory, too. */
+static bool is_wait_for_others(const pass_alias *a, const ir_inst *i, const ir_inst *p) {
+    const ir_inst *object = pass_object_of(a, p);
+    return i->op == IR_OP_barrier && i->imm.sync.exec >= IR_SCOPE_WORKGROUP &&
+           object->op == IR_OP_param && a->f->param[object->imm.index].attrs & IR_PARAM_OWN;
+}
+
 /* At barriers and atomics others may do what they like with memory that they can reach, and the op
  * itself with what its operands lead to. */
 static bool may_meet(const pass_alias *a, const ir_inst *i, const ir_inst *p) {
     if (!ir_has_flag(i, F_WRITES) && !ir_has_flag(i, F_CONVERGENT)) return false;
     if (i->op == IR_OP_call) return may_call_reach(a, p);
+    if (is_wait_for_others(a, i, p)) return false;
     if (space_of(a, p) != IR_PRIVATE) return true;
     for (unsigned n = 0; n < i->nargs; n++)
         if (ir_is_ptr(ir_arg(i, n)->type) &&

@@ -9,10 +9,13 @@
  * The first reason refuses; the other pairs are looked at all the same, for the report.
  *
  * The proof takes different arguments for different memory, so the fused kernel may rely on it too.
+ * Where all accesses of an argument have one layout by items (layout.c), no two items share a byte
+ * of it, so the values that an item has put there outlive its waiting at barriers.
  */
 #include "passes/fuse_impl.h"
 
-enum { MAX_PAIRS = 1 << 16 }; /* of accesses of two members; more are not looked at */
+/* Of accesses of two members, and of one argument; more are not looked at. */
+enum { MAX_PAIRS = 1 << 16, MAX_OWN_SIDES = 256 };
 
 typedef struct {
     const pass_fuse_request *request;
@@ -249,6 +252,35 @@ static void mark_noalias(const judge *j) {
     }
 }
 
+/* Do all members touch bytes of an argument that no two items share?  Then a barrier changes nothing
+ * in them for the item that waits. */
+static bool is_own(const judge *j, uint32_t arg) {
+    ir_vec(pass_side) sides = {0};
+    pass_layout layout;
+    for (uint32_t m = 0; m < j->request->nmembers; m++)
+        for (uint32_t k = 0; k < j->summary[m].accesses.n; k++) {
+            const pass_side s = {&j->summary[m], &j->summary[m].accesses.data[k]};
+            uint32_t to;
+            if (!pass_argument_of(&s.of->launch, s.access, &to) || to != arg) continue;
+            if (s.access->kind & PASS_ATOMIC || sides.n == MAX_OWN_SIDES) return false;
+            *ir_push(j->scratch, &sides) = s;
+        }
+    return sides.n && pass_find_item_layout(sides.data, sides.n, &layout);
+}
+
+static void mark_own(const judge *j) {
+    ir_func *f = j->result->kernel;
+    for (uint32_t k = 0; k < j->result->nargs; k++) {
+        const pass_fuse_arg *a = &j->result->args[k];
+        bool buffer = a->kind == PASS_ARG_BUFFER && a->index < f->nparams;
+        if (buffer && is_own(j, k)) f->param[a->index].attrs |= IR_PARAM_OWN;
+    }
+}
+
+static bool waits_anywhere(const judge *j) {
+    return has_wait(j, 0, j->request->nmembers, PASS_WAIT_GROUP);
+}
+
 static bool judge_all(judge *j) {
     bool legal = true;
     for (uint32_t b = 1; b < j->request->nmembers; b++)
@@ -275,6 +307,9 @@ bool pass_fuse_legal(const pass_fuse_request *request, const pass_summary *summa
     bool legal = judge_all(&j);
     const pass_findings found = findings(&j);
     pass_fuse_report(&found, out, result);
-    if (legal && request->nmembers > 1 && has_known_objects(&j)) mark_noalias(&j);
+    if (legal && request->nmembers > 1 && has_known_objects(&j)) {
+        mark_noalias(&j);
+        if (waits_anywhere(&j)) mark_own(&j);
+    }
     return legal && !j.refused;
 }
