@@ -139,9 +139,9 @@ static bool policy_orders(const judge *j, uint32_t arg) {
 }
 
 static bool has_wait(const judge *j, uint32_t a, uint32_t b, pass_wait wait) {
-    bool any = false;
-    for (uint32_t m = a; m < b; m++) any |= j->wait[m] >= wait;
-    return any;
+    for (uint32_t m = b; m-- > a;)
+        if (j->wait[m] >= wait) return true;
+    return false;
 }
 
 /* Of too many pairs nothing is known, whatever arguments they go to. */
