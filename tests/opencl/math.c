@@ -44,6 +44,7 @@ static const type types[TYPES] = {
 
 static bool has_function(const math_function *f, const type *t) {
     const char *name = ir_ops[f->op].name;
+    if (is_exact(f)) return false;
     return t->k == IR_F32 || (strncmp(name, "half_", 5) != 0 && strncmp(name, "native_", 7) != 0);
 }
 

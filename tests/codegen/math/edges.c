@@ -242,7 +242,7 @@ static void add_change(const line *l, int64_t from, int64_t to) {
         *(class_at(l, middle) == class ? &from : &to) = middle;
     }
     axis x = {.k = kind_of_line(l)};
-    int step = l->f->two ? 5 : 1;
+    int step = takes_two(l->f) ? 5 : 1;
     for (int64_t near = -2; near <= 2; near++) add(&x, from + near);
     for (int e = 2; e <= mantissa_bits(l->k); e += step) {
         add(&x, from - (INT64_C(1) << e));
@@ -303,7 +303,8 @@ static void collect_of_two(const math_function *f, ir_kind k, math_points *out) 
     axis x = short_axis(k), y = short_axis(takes_integer(f) ? IR_I32 : k);
     for (size_t n = 0; n < x.n; n++)
         for (size_t m = 0; m < y.n; m++) add_point(out, bits_at(k, x.at[n]), bits_at(y.k, y.at[m]));
-    for (size_t n = 0; n < x.n; n++) add_point(out, bits_at(k, x.at[n]), ir_fp_nan(k));
+    for (size_t n = 0; n < x.n && !takes_integer(f); n++)
+        add_point(out, bits_at(k, x.at[n]), ir_fp_nan(k));
     for (size_t m = 0; m < y.n; m++) add_point(out, ir_fp_nan(k), bits_at(y.k, y.at[m]));
     collect_lines((line){.f = f, .k = k, .out = out, .of_second = true}, &x);
     collect_lines((line){.f = f, .k = k, .out = out}, &y);
@@ -323,7 +324,7 @@ static void keep_range(const math_function *f, ir_kind k, math_points *p) {
 
 math_points collect_edges(const math_function *f, ir_kind k) {
     math_points out = {0};
-    if (f->two)
+    if (takes_two(f))
         collect_of_two(f, k, &out);
     else
         collect_of_one(f, k, &out);

@@ -13,17 +13,19 @@ typedef int oracle2(mpfr_t out, const mpfr_t x, const mpfr_t y, mpfr_rnd_t mode)
 
 typedef struct {
     ir_op op;
-    oracle1 *one; /* or two */
+    oracle1 *one; /* or two; neither: the operation is exact, ir_eval gives its results */
     double low, high;
     double f32, f64, f16; /* limits */
     oracle2 *two;
     double low2, high2;
 } math_function;
 
-enum { MATH_FUNCTIONS = 67 };
+enum { MATH_FUNCTIONS = 83 };
 extern const math_function math_functions[MATH_FUNCTIONS];
 
 double limit_of(const math_function *f, ir_kind k);
+bool is_exact(const math_function *f);
+bool takes_two(const math_function *f);
 /* Is the second argument an integer? */
 bool takes_integer(const math_function *f);
 /* Is the function only for arguments from low to high? */

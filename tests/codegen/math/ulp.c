@@ -134,7 +134,7 @@ static math_point random_point(const source *s) {
 
 static math_point likely_point(const source *s) {
     uint64_t a = ir_fp_from_double(s->k, argument(s->f->low, s->f->high));
-    double y = s->f->two ? argument(s->f->low2, s->f->high2) : 0;
+    double y = takes_two(s->f) ? argument(s->f->low2, s->f->high2) : 0;
     return (math_point){a, takes_integer(s->f) ? integer(y) : ir_fp_from_double(s->k, y)};
 }
 
@@ -176,7 +176,7 @@ static bool report(const source *s, const worst *w) {
     double b = takes_integer(s->f) ? (double)(int32_t)w->b : ir_fp_to_double(s->k, w->b);
     printf("%-14s %s %9.3f of %4g at %.13a", ir_ops[s->f->op].name, kind_name(s->k), w->error,
            limit, ir_fp_to_double(s->k, w->a));
-    if (s->f->two) printf(", %.13a", b);
+    if (takes_two(s->f)) printf(", %.13a", b);
     if (w->error > limit) printf(": %.13a  FAILED", ir_fp_to_double(s->k, w->got));
     printf("\n");
     return w->error <= limit;
@@ -235,7 +235,7 @@ static void check(void *arg) {
 static bool check_function(const math_function *f, ir_kind k, unsigned long points, bool native) {
     job j = {.cx = {.report = print_message}, .native = native};
     j.s = (source){.f = f, .k = k, .edges = collect_edges(f, k), .stride = 1, .least = points};
-    j.s.all = k == IR_F16 && !f->two && points >= 16384;
+    j.s.all = k == IR_F16 && !takes_two(f) && points >= 16384;
     if (!native) j.s.stride = j.s.edges.n / points + 1;
     bool pass = ir_try(&j.cx, check, &j) && j.pass;
     free(j.s.edges.data);
