@@ -87,6 +87,9 @@ typedef struct {
     uint64_t checksum; /* of all but itself */
 } rt_entry_head;
 
+/* Flags of each open: it must not follow a link, nor wait for the other end of a pipe. */
+#define RT_OPEN_SAFELY (O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+
 /* Bytes of the largest file that is an entry. */
 enum { RT_MOST_OF_ENTRY = 64 << 20 };
 

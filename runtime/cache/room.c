@@ -19,8 +19,6 @@ enum { MANY = 512, PAGE = 4096, ABANDONED_SECONDS = 600 };
 
 static const char sizes_name[] = "sizes", new_sizes_name[] = "sizes.new";
 
-enum { SAFELY = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK }; /* as in store.c */
-
 static uint64_t whole_pages(uint64_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
 
 /* ----------------------------------------------------------------------------- all of the files */
@@ -96,7 +94,8 @@ static uint64_t remove_oldest(const rt_cache *c, const rt_file_list *files) {
 }
 
 static void write_sum(const rt_cache *c, uint64_t sum) {
-    int file = openat(c->folder, new_sizes_name, O_WRONLY | O_CREAT | O_TRUNC | SAFELY, 0600);
+    int file =
+        openat(c->folder, new_sizes_name, O_WRONLY | O_CREAT | O_TRUNC | RT_OPEN_SAFELY, 0600);
     if (file < 0) return;
     bool ok = write(file, &sum, sizeof sum) == sizeof sum;
     close(file);
@@ -129,7 +128,7 @@ static void look_at_all(const rt_cache *c, ir_ctx *cx) {
 /* Adds the size to the file.  False: it cannot be told what the cache holds, or it is too much. */
 static bool has_room(const rt_cache *c, uint64_t size) {
     uint64_t entry[MANY], sum = 0;
-    int file = openat(c->folder, sizes_name, O_RDWR | O_APPEND | SAFELY);
+    int file = openat(c->folder, sizes_name, O_RDWR | O_APPEND | RT_OPEN_SAFELY);
     if (file < 0) return false;
     bool added = write(file, &size, sizeof size) == sizeof size;
     ssize_t n = pread(file, entry, sizeof entry, 0);

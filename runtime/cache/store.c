@@ -24,9 +24,6 @@
 static const char magic[8] = "spvfcod";
 static const uint64_t patience_ns = UINT64_C(1000000000);
 
-/* Waiting for whoever is at the other end of a pipe helps nobody. */
-enum { SAFELY = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK };
-
 enum { REFRESH_SECONDS = 60 }; /* an entry's time of use is no older than that */
 
 static void put_names(rt_entry *e) {
@@ -70,7 +67,7 @@ static void refresh(int file, const struct stat *s) {
 bool rt_entry_map(const rt_cache *c, const char *name, const uint8_t **bytes, size_t *size) {
     struct stat s;
     void *at = MAP_FAILED;
-    int file = openat(c->folder, name, O_RDONLY | SAFELY);
+    int file = openat(c->folder, name, O_RDONLY | RT_OPEN_SAFELY);
     if (file < 0) return false;
     if (fstat(file, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > 0 &&
         s.st_size <= RT_MOST_OF_ENTRY) {
@@ -115,7 +112,7 @@ static bool is_regular(int file) {
 }
 
 static claim_state claim(rt_entry *e) {
-    int file = openat(e->cache->folder, e->claim, O_RDWR | O_CREAT | SAFELY, 0600);
+    int file = openat(e->cache->folder, e->claim, O_RDWR | O_CREAT | RT_OPEN_SAFELY, 0600);
     if (file < 0) return IMPOSSIBLE;
     bool regular = is_regular(file), locked = regular && flock(file, LOCK_EX | LOCK_NB) == 0;
     claim_state state = locked ? CLAIMED : regular && errno == EWOULDBLOCK ? BUSY : IMPOSSIBLE;
