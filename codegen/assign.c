@@ -219,7 +219,7 @@ static void color_phis(color_state *c, ir_block *b) {
 
 static void color_block(color_state *c, ir_block *b, const ir_live *live) {
     memset(c->taken, 0, sizeof c->taken);
-    foreach_live(w, live, &live->in[b->id]) occupy(c, w.v);
+    foreach_live (w, live, &live->in[b->id]) occupy(c, w.v);
     color_phis(c, b);
     for (ir_inst *i = ir_first_non_phi(b); i; i = i->next) color_inst(c, i);
 }

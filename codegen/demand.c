@@ -136,7 +136,7 @@ static void raise_loops(spill_state *p) {
     }
 }
 
-/* Which numbers of values are of which class. */
+/* For each class, the numbers of the values that its registers hold, as bits. */
 static void sort_classes(spill_state *p) {
     uint32_t words = p->live->nvalues / 32 + 1;
     for (unsigned c = 0; c < p->s->t->nclasses; c++)
@@ -276,8 +276,8 @@ static void keep_nearest(spill_state *p, const ir_block *b, spill_near *to) {
 
 static void keep_all(spill_state *p, const ir_block *b, spill_near *to) {
     to->n = 0;
-    foreach_live(w, p->live, &p->live->in[b->id]) to->e[to->n++] =
-        (spill_entry){w.v, spill_distance(p, w.v)};
+    foreach_live (w, p->live, &p->live->in[b->id])
+        to->e[to->n++] = (spill_entry){w.v, spill_distance(p, w.v)};
 }
 
 static void find_block_distances(spill_state *p, const ir_block *b) {

@@ -139,8 +139,8 @@ static float weight_of(const ir_loop *loop) {
 
 static void pass_block(limits_state *l, ir_block *b, const ir_live *live) {
     float weight = weight_of(ir_loop_tree(l->s->f)->of[b->id]);
-    foreach_live(w, live, &live->out[b->id]) if (ra_class(l->s->t, w.v) != CG_NO_CLASS)
-        add_live(l, w.v);
+    foreach_live (w, live, &live->out[b->id])
+        if (ra_class(l->s->t, w.v) != CG_NO_CLASS) add_live(l, w.v);
     foreach_inst_reverse (i, b) {
         if (i->op == IR_OP_phi)
             pass_phi(l, i, weight);

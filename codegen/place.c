@@ -125,7 +125,7 @@ static void do_edges(place_state *p, const ir_block *to) {
 static void find_taken(place_state *p, const ir_live *live) {
     p->taken = ir_new_array(&p->s->scratch, class_sets, p->s->f->next_block);
     foreach_block (b, p->s->f) {
-        foreach_live(w, live, &live->in[b->id]) {
+        foreach_live (w, live, &live->in[b->id]) {
             uint8_t class = ra_class(p->s->t, w.v);
             if (class != CG_NO_CLASS) p->taken[b->id][class] |= ra_bit(ra_reg(p->s, w.v));
         }

@@ -132,9 +132,7 @@ static real rootn_of(real x, int32_t n) {
 
 /* Numbers from 2^62 are even, so the sign of x does not count; glibc's powl gives an infinity for
  * -inf to the power of -2^63. */
-static real pow_of(real x, real y) {
-    return powl(fabsl(y) >= 0x1p62L ? fabsl(x) : x, y);
-}
+static real pow_of(real x, real y) { return powl(fabsl(y) >= 0x1p62L ? fabsl(x) : x, y); }
 
 static real log_gamma(real x) {
     int sign;

@@ -49,13 +49,13 @@ static void end_life(counter *c, const ir_inst *v) {
 }
 
 static void count_block(counter *c, const ir_live *live, ir_block *b) {
-    foreach_live(w, live, &live->out[b->id]) begin_life(c, w.v);
+    foreach_live (w, live, &live->out[b->id]) begin_life(c, w.v);
     foreach_inst_reverse (i, b) {
         end_life(c, i);
         if (i->op == IR_OP_phi) continue;
         for (unsigned n = 0; n < i->nargs; n++) begin_life(c, ir_arg(i, n));
     }
-    foreach_live(w, live, &live->in[b->id]) end_life(c, w.v);
+    foreach_live (w, live, &live->in[b->id]) end_life(c, w.v);
 }
 
 static uint32_t find_pressure(ir_func *f, ir_arena *scratch) {
@@ -79,7 +79,7 @@ typedef struct {
     bool estimated; /* the cycles of all members are known */
 } member_job;
 
-/* Each member counts, also one that is there twice. */
+/* A kernel that is a member twice counts twice. */
 static void add_cycles(member_job *j, const ir_map *known) {
     const pass_fuse_request *r = j->request;
     j->estimated = true;

@@ -77,7 +77,7 @@ static void add_value(keeper *k, ir_inst *v, const pass_region *r) {
 static void find_values(keeper *k) {
     for (uint32_t n = 0; n < k->g->nregions; n++) {
         const pass_region *r = &k->g->regions[n];
-        foreach_live(w, k->live, &k->live->in[r->head->id]) add_value(k, w.v, r);
+        foreach_live (w, k->live, &k->live->in[r->head->id]) add_value(k, w.v, r);
         foreach_phi (phi, r->head) add_value(k, phi, r);
     }
 }

@@ -33,8 +33,9 @@ static bool is_candidate(const sharer *s, const ir_inst *v) {
 static void add_arrivals(const sharer *s, uint32_t region) {
     const ir_block *head = s->g->regions[region].head;
     const ir_live *live = s->kept->live;
-    foreach_live(w, live, &live->in[head->id]) if (is_candidate(s, w.v)) *
-        ir_push(s->g->scratch, &s->kept->place[w.v->id].in) = (pass_arrival){region, w.v};
+    foreach_live (w, live, &live->in[head->id])
+        if (is_candidate(s, w.v))
+            *ir_push(s->g->scratch, &s->kept->place[w.v->id].in) = (pass_arrival){region, w.v};
     foreach_phi (phi, head)
         if (is_candidate(s, phi))
             *ir_push(s->g->scratch, &s->kept->place[phi->id].in) = (pass_arrival){region, phi};

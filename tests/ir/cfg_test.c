@@ -425,7 +425,7 @@ static void check_places(ir_live_here *here, const ir_block *b, const values *al
 static uint32_t count_live(const ir_live *live, const ir_live_set *set) {
     uint32_t n = 0;
     const ir_inst *last = NULL;
-    foreach_live(w, live, set) {
+    foreach_live (w, live, set) {
         cr_assert(!last || last->id < w.v->id);
         last = w.v;
         n++;
