@@ -67,7 +67,7 @@ typedef struct {
     ra_values touched;                     /* those that are set */
     ir_vec(spill_entry) nearest;           /* while they are chosen */
     const ir_live_set *far;                /* those that are far when they are not; or NULL */
-    uint32_t *of_class[CG_MAX_CLASSES];    /* words of the numbers of its values */
+    uint32_t *of_class[CG_MAX_CLASSES];    /* bits of the numbers of its values */
     spill_count *pressure, *loop_pressure; /* by block id; loops: by that of their header */
     unsigned registers[CG_MAX_CLASSES];
     /* spill.c */

@@ -63,7 +63,7 @@ static ir_inst *emit(reader *r, ir_op op, ir_type t, ir_imm imm, unsigned n, ir_
     return ir_build_raw(&r->b, op, t, 0, imm, n, args);
 }
 
-/* Of minima and maxima all bits of the value count. */
+/* Do only the low bits of the value matter?  For minima and maxima all do. */
 static bool is_low_bit_op(ir_op op) {
     return op == IR_OP_atomic_add || op == IR_OP_atomic_sub || op == IR_OP_atomic_and ||
            op == IR_OP_atomic_or || op == IR_OP_atomic_xor || op == IR_OP_atomic_xchg;

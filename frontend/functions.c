@@ -193,7 +193,7 @@ void spv_mark_refused(reader *r, spv_function *f, const char *why) {
     f->ir->refusal = ir_strdup(&r->m->arena, why);
 }
 
-/* Of a function that cannot be declared as it is there remains the name, and why. */
+/* A function whose declaration cannot be read keeps its name, and has the reason. */
 void spv_declare_function(reader *r, spv_function *f) {
     r->declared = f;
     const char *why = spv_attempt(r, declare);

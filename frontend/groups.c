@@ -72,7 +72,7 @@ static bool takes_floats(ir_op op) {
            op == IR_OP_group_fmax;
 }
 
-/* Of minima and maxima all bits count. */
+/* Do only the low bits of operands matter?  For minima and maxima all do. */
 static bool is_low_bit_op(ir_op op) {
     return op == IR_OP_group_add || op == IR_OP_group_mul || op == IR_OP_group_and ||
            op == IR_OP_group_or || op == IR_OP_group_xor;

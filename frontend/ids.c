@@ -191,8 +191,8 @@ ir_inst *spv_arg_i32(reader *r, uint32_t k) {
 
 /* ------------------------------------------------------------------------------ lost truncations
  *
- * Some compilers drop a truncation before an operation of which each bit depends on operand bits of
- * the same or lower places only, and leave the wider operand in its place (clang-22 does). */
+ * Where each bit of a result depends on operand bits of the same or lower places only, some
+ * compilers drop a truncation before the operation, and pass the wider operand (clang-22 does). */
 
 bool spv_is_wider(const spv_type *have, const spv_type *want) {
     return spv_is_integer(have->value) && spv_is_integer(want->value) && have->bits > want->bits &&

@@ -106,7 +106,7 @@ static ir_inst *int_arg(reader *r, uint32_t k) {
     return x;
 }
 
-/* An operand of which only the low bits count. */
+/* An operand whose high bits do not matter. */
 static ir_inst *low_arg(reader *r, uint32_t k) {
     const spv_type *t = spv_value_type(r, r->in.type);
     if (!spv_is_integer(t->value)) spv_bad_type(r, k, "an integer");

@@ -28,7 +28,7 @@ static void poison_constant(reader *r, spv_id *e, spv_type *t, const char *why) 
     e->konst = c;
 }
 
-/* What was declared of the id before, or in part, is not seen any more. */
+/* Earlier or partial declarations of the id are forgotten. */
 static void poison_result(reader *r, const spv_row *row, const char *why) {
     spv_id *e = id_at(r, row->form);
     if (row->form == FORM_N || !e || e->kind == ID_FUNCTION) return;

@@ -468,8 +468,8 @@ struct reader {
     bool attempting;     /* spv_attempt is active */
     const char *refusal; /* why it is left */
     ir_map unshaped;     /* why an instruction before the functions cannot be decoded, by word */
-    uint32_t head;       /* the word before the functions that is being read … */
-    uint32_t head_end;   /* … and where they begin */
+    uint32_t head;       /* the word before the functions that is being read */
+    uint32_t head_end;   /* where the functions begin */
     spv_place head_place;
     spv_function *declared; /* the function whose declaration is being read */
 
@@ -483,13 +483,13 @@ struct reader {
 /* The module cannot be read: reports "k.spv: word 0x1a3 (OpFMul %57), a.cl:12: error: …", and
  * leaves. */
 IR_NORETURN void spv_give_up(reader *r, const char *fmt, ...) IR_PRINTF(2, 3);
-/* What is read is malformed: warns, and gives up the function or the declaration at work. */
+/* What is read is malformed: warns, and gives up the function or declaration. */
 IR_NORETURN void spv_fail(reader *r, const char *fmt, ...) IR_PRINTF(2, 3);
-/* What is read cannot be supported: gives up the function or the declaration at work. */
+/* What is read cannot be supported: gives up the function or declaration. */
 IR_NORETURN void spv_refuse(reader *r, const char *fmt, ...) IR_PRINTF(2, 3);
 /* Why `read` was left by one of the two, or NULL. */
 const char *spv_attempt(reader *r, void (*read)(void *reader));
-void spv_report_malformed(reader *r, const char *text); /* a warning at the instruction at work */
+void spv_report_malformed(reader *r, const char *text); /* a warning at r->in */
 /* Names the instruction: "instruction OpKill is not supported". */
 IR_NORETURN void spv_refuse_inst(reader *r, const char *why);
 void spv_warn(reader *r, spv_warning which);
@@ -539,7 +539,7 @@ ir_inst *spv_arg_pointer(reader *r, uint32_t k);
 ir_inst *spv_arg_int(reader *r, uint32_t k);  /* one integer of any width */
 ir_inst *spv_arg_size(reader *r, uint32_t k); /* … zero-extended or cut to pointer width */
 ir_inst *spv_arg_i32(reader *r, uint32_t k);  /* … to 32 bits */
-/* An operand of which only as many low bits count as type t has: a wider integer is cut. */
+/* An operand whose bits above those of type t do not matter: a wider integer is cut. */
 ir_inst *spv_low_value(reader *r, uint32_t id, const spv_type *t);
 bool spv_is_wider(const spv_type *have, const spv_type *want); /* an integer that can be cut */
 bool spv_fits(reader *r, uint32_t k, const spv_type *t); /* operand k has type t or can be cut */
@@ -565,10 +565,10 @@ static inline ir_inst *spv_splat_const(reader *r, ir_type t, uint64_t bits) {
 
 /* module.c, modes.c: which functions are entry points, and their execution modes */
 void spv_mark_entries(reader *r);
+void spv_set_modes(reader *r);
+
 /* poison.c: the instruction at r->head is left out; what uses its result or target is refused. */
 void spv_leave_out(reader *r, const char *why);
-
-void spv_set_modes(reader *r);
 
 /* lines.c: OpLine and OpNoLine, the end of a line at the end of its block, DebugLine of
  * NonSemantic.Shader.DebugInfo.100, the argument strings of kernels */

@@ -1,10 +1,10 @@
 /* report.c — the reader's messages.
  *
  * What is malformed leaves through spv_fail, what is not supported through spv_refuse.  Both give
- * up the part that is being read: spv_attempt, which stands around declarations and functions, gets
- * the reason.  Outside it, and through spv_give_up, the whole module is refused.  Messages name the
- * word, the instruction, its result and the source line.  Warnings are counted by
- * kind and reported once, when the module has been read, with the place of the first.
+ * up the declaration or function that is being read, and spv_attempt, which reads it, returns the
+ * reason.  Outside spv_attempt, and through spv_give_up, the whole module is refused.  Messages
+ * name the word, the instruction, its result and the source line.  Warnings are counted by kind and
+ * reported once, when the module has been read, with the place of the first.
  */
 #include "frontend/reader.h"
 

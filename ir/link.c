@@ -5,8 +5,9 @@
  * along with those that use it, and gets another name where its own is taken.  Bodies are copied
  * when everything has its place, so that modules may need each other.
  *
- * Of definitions that say themselves that they are the same (LinkOnceODR), and of functions that
- * are equal, the first stands: inline functions of a header are defined by all that include it.
+ * Where several modules define a name, the first definition is kept if both say that they are the
+ * same (LinkOnceODR), or are equal functions: each module that includes a header defines its inline
+ * functions.
  */
 #include "ir/clone.h"
 #include "ir/pack.h"
@@ -26,7 +27,8 @@ static void complain(linking *l, const ir_module *m, const char *name, const cha
 /* May one definition stand for the other? */
 static bool are_same(uint32_t flags, uint32_t other) { return (flags | other) & IR_FUNC_ODR; }
 
-/* Is f the function that became `there`, in all that it says and needs?  Kernels never are. */
+/* Is f equal to the function that became `there`, with all that it refers to?  Kernels never are.
+ */
 static bool are_equal(linking *l, const ir_func *f, const ir_func *there) {
     ir_arena *a = &l->importer.m->arena;
     const ir_func *first = ir_map_get(&l->origin, (uintptr_t)there);

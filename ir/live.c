@@ -45,7 +45,7 @@ typedef struct {
     ir_live_set *loop; /* by block id of a header: what lives in all of its loop */
     chunk *first, *now;
     uint32_t taken; /* words of `now` */
-    /* A set at work: its words, and those of them that are not empty, within [low, high). */
+    /* The set that is being built: its words, and which of them are used, within [low, high). */
     uint32_t *word, *used, low, high;
 } live_cache;
 
@@ -169,7 +169,7 @@ static void list_phi_uses(live_walk *w) {
     }
 }
 
-/* -------------------------------------------------------------------------------- a set at work */
+/* ------------------------------------------------------------------ the set that is being built */
 
 static void begin_set(live_cache *c) {
     c->low = UINT32_MAX;
@@ -204,7 +204,7 @@ static uint32_t count_words(const live_cache *c) {
     return n;
 }
 
-/* Empties the set at work into a list. */
+/* Moves the set that has been built into a list. */
 static ir_live_set finish_set(live_walk *w) {
     live_cache *c = w->c;
     uint32_t n = count_words(c);

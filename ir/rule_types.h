@@ -2,9 +2,10 @@
  *
  * A type is a scalar kind, or a vector of one with any number of lanes.  What an instruction works
  * on is the type of its result, or of an operand where that says more: what is compared, stored or
- * taken apart.  Conversions and choices work on two types: that of operand 0 and that of the result.
+ * taken apart.  Conversions and choices work on two types: that of operand 0 and that of the
+ * result.
  *
- * Shared by rulegen, which writes the tests, and by those who count which rules were used.
+ * Shared by rulegen, which writes the tests of types, and by what counts the rules that were used.
  */
 #ifndef SPVFUSE_RULE_TYPES_H
 #define SPVFUSE_RULE_TYPES_H

@@ -27,7 +27,8 @@
  *
  * Types after a pattern are those that v works on (ir/rule_types.h), `vi32` being vectors of i32;
  * conversions and choices say the type of operand 0 and, after an arrow, that of v.  In a file that
- * names sets of types every rule must say them: one that is written for scalars never sees a vector.
+ * names sets of types every rule must say its types, so that one that is written for scalars never
+ * sees a vector.
  *
  * A result op has the type of v at the root, of its first operand inside (select: of an arm; i1 for
  * comparisons, any and all), and of `name` after a colon; a type there has the lanes of the first

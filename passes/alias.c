@@ -8,9 +8,9 @@
  * address can be made from it.  In one object accesses are apart when their distance says so: a
  * constant, or a constant plus multiples of a power of two that leave room for both.
  *
- * Addresses whose offsets differ by constants only are on one line.  How two lines lie to each
- * other is the same for all their addresses, so whoever compares many of them asks for lines, and
- * has constants to compare then.
+ * Addresses whose offsets differ by constants only are on one line.  All addresses of two lines
+ * have one relation, but for the constants, so a pass that compares many addresses relates their
+ * lines once, and then compares constants.
  *
  * Distances compare values as they are at one moment.  Who asks about accesses that different
  * iterations of a loop make must know that the addresses do not change there.
@@ -157,7 +157,7 @@ static int64_t factor_of(const pass_affine *f, const pass_symbol *s) {
     return 0;
 }
 
-/* All factors of y - x, one on top of the other; *terms: of either that the other has not. */
+/* The union of the bits of all factors of y - x; *terms counts those of only one of the two. */
 static uint64_t join_factors(const pass_affine *x, const pass_affine *y, uint32_t *terms) {
     uint64_t factors = 0;
     for (uint32_t k = 0; k < y->n; k++) {

@@ -227,15 +227,15 @@ bool pass_covers(const pass_alias *a, const ir_inst *p, uint64_t p_size, const i
                  uint64_t q_size);
 /* How an address q lies to an address p, whatever constants are added to both. */
 typedef enum {
-    PASS_UNRELATED, /* nobody has asked yet */
+    PASS_UNRELATED, /* not looked for yet */
     PASS_APART,
     PASS_UNKNOWN_PLACE,
     PASS_AT_DISTANCE /* the low `bits` of q - p are those of the constants' difference */
 } pass_how_related;
 typedef struct {
     uint8_t how;  /* pass_how_related */
-    uint8_t bits; /* not all of them: multiples of a greater power of two come on top, … */
-    bool exact;   /* … unless there are none */
+    uint8_t bits; /* above them, multiples of a power of two may be added, unless it is exact */
+    bool exact;
 } pass_relation;
 pass_relation pass_relate(const pass_alias *a, const ir_inst *p, const ir_inst *q);
 /* For a difference of the constants, q's less p's. */
@@ -276,14 +276,14 @@ const ir_inst *pass_written(const pass_alias *a, const ir_inst *i, uint64_t *siz
 const ir_inst *pass_read(const pass_alias *a, const ir_inst *i, uint64_t *size);
 /* May i change memory at all, by itself or by what others do meanwhile? */
 bool pass_writes(const ir_inst *i);
-/* Memory that nobody writes. */
+/* Is it memory that nothing writes? */
 bool pass_is_constant(const pass_alias *a, const ir_inst *p);
 /* May i, or other work-items that it waits for, write these bytes?  Read them? */
 bool pass_may_write(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size);
 bool pass_may_read(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size);
 
-/* How many loads read bytes of which an item has just stored some, so that a processor waits until
- * the store has reached its cache; of a function without unreachable blocks. (memopt.c) */
+/* How many loads read bytes that an item has just stored in part, so that a processor waits until
+ * the store has reached its cache; the function has no unreachable blocks. (memopt.c) */
 uint32_t pass_count_waits(ir_func *f, ir_arena *scratch);
 
 /* ------------------------------------------------------------------------- latency (delay.c) */
@@ -291,7 +291,7 @@ uint32_t pass_count_waits(ir_func *f, ir_arena *scratch);
 /* Has it chains of operations that are long enough to matter: library functions, without loops or
  * barriers around them? */
 bool pass_may_be_delayed(ir_func *f);
-/* Cycles that a processor takes for an item of kernel f; 0: nobody knows. */
+/* Cycles that a processor takes for an item of kernel f; 0: not known. */
 uint32_t pass_estimate_cycles(ir_func *f, ir_arena *scratch);
 
 /* -------------------------------------------------------------------------- uniformity (uniform.c)

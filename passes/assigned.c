@@ -265,7 +265,7 @@ static bool writes(const pass_side *s) {
     return (s->access->kind & (PASS_READS | PASS_WRITES)) == PASS_WRITES;
 }
 
-/* The bytes of an access that lanes with a bit are in, in runs; of no vector, all. */
+/* The bytes of the lanes with a bit, in runs; all bytes of an access that is no vector. */
 static void find_parts(const question *q, const pass_side *s, uint64_t lanes, intervals *out) {
     const ir_inst *i = s->access->at;
     unsigned n = ir_lanes(i->op == IR_OP_store ? ir_arg(i, 0)->type : i->type);

@@ -48,7 +48,7 @@ static callee *callee_of(const lowering *l, const ir_func *f) {
     return ir_map_get(&l->callees, (uintptr_t)f);
 }
 
-/* -------------------------------------------------------------------------------------- questions */
+/* ------------------------------------------------------------------------------------ questions */
 
 static bool is_question(const ir_inst *i) { return ir_info(i)->rule == R_QUERY; }
 
@@ -82,7 +82,7 @@ static void find_questions(lowering *l, callee *c) {
         }
 }
 
-/* ------------------------------------------------------------------------------------- the frame */
+/* ------------------------------------------------------------------------------------ the frame */
 
 /* Of a value of type t in memory. */
 static ir_type memory_type(ir_type t) {
@@ -126,7 +126,7 @@ static ir_inst *get(ir_builder *b, ir_inst *frame, uint64_t at, ir_type t) {
     return t == in_memory ? v : ir_build1(b, IR_OP_trunc, t, v);
 }
 
-/* ---------------------------------------------------------------------------------- the functions */
+/* -------------------------------------------------------------------------------- the functions */
 
 /* The new function calls the old one at first, which is then put in place of the call. */
 static void build_function(lowering *l, callee *c) {
@@ -152,7 +152,7 @@ static void build_function(lowering *l, callee *c) {
     ir_splice(call, c->old, args);
 }
 
-/* -------------------------------------------------------------------------------------- the calls */
+/* ------------------------------------------------------------------------------------ the calls */
 
 static void replace_call(ir_inst *call, const callee *c, ir_inst *frame) {
     ir_builder b;
@@ -213,7 +213,7 @@ static void answer_questions(const callee *c) {
     c->new->level = L_VECTOR;
 }
 
-/* ------------------------------------------------------------------------------------------ entry */
+/* ---------------------------------------------------------------------------------------- entry */
 
 /* Collects the functions that f calls, callees first.  Inlining has refused recursion, so the depth
  * is that of the call graph; the walk is not recursive. */

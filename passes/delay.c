@@ -2,7 +2,7 @@
  *
  * A processor runs items one after another.  While a chain of operations waits for its results, it
  * works on items that follow, as far as they fit in its window of WINDOW operations.  An item of n
- * operations whose longest chain takes d cycles thus needs n / WIDTH cycles, or d * n / WINDOW where
+ * operations whose longest chain takes d cycles thus needs n / WIDTH cycles, or d * n / WINDOW if
  * that is more.  Two kernels with long chains, fused into one, have one chain of twice the length
  * and half as many items in the window: they are slower than one after the other.
  *

@@ -1,7 +1,7 @@
 /* dse.c — writes that nobody reads.
  *
  * Backward data flow.  Bytes are *dead* at a place when on every path from there they are
- * overwritten before anybody can read them, or the function ends whose variable they belong to.  A
+ * overwritten before anything can read them, or the function ends whose variable they belong to.  A
  * write of bytes that are dead behind it goes away.  One bit stands for the bytes of one write, and
  * a word of them is looked at together; how many words is limited by the queries that they cost:
  * for each instruction that touches memory, one for each line (alias.c) of addresses, and what the
@@ -34,7 +34,7 @@ typedef struct {
     ir_inst *write;
     const ir_inst *address;
     range range;
-    const ir_block *newest; /* that something the address is made of comes from; NULL: from none */
+    const ir_block *newest; /* find_newest: of all that the address is made of; NULL: leaves only */
 } candidate;
 
 /* The bits of addresses on one line. */
@@ -61,7 +61,7 @@ typedef struct {
     group groups[WORD];
     unsigned n, ngroups;
     uint64_t anywhere;  /* bits of addresses that are made of leaves only */
-    uint64_t variables; /* … that lead to variables */
+    uint64_t variables; /* bits of addresses that lead to variables */
     uint64_t *dead;     /* by block id: dead at its start */
     uint64_t *older;    /* by block id: what is made of values from before it */
 } dse;
@@ -119,7 +119,7 @@ static void find_writes(dse *d) {
 
 static uint64_t bit(unsigned k) { return UINT64_C(1) << k; }
 
-/* Constants and sizes that can be compared without a thought of what wraps. */
+/* Constants and sizes up to this can be compared without wrapping. */
 enum { SMALL = 1 << 28 };
 
 static bool is_small(const range *r) {
@@ -182,8 +182,7 @@ static void describe(dse *d, touch *t) {
     }
 }
 
-/* All that the address is made of comes from blocks that dominate the write: the one farthest
- * down. */
+/* The blocks of all that the address is made of dominate the write: the one closest to it. */
 static const ir_block *find_newest(const dse *d, const ir_inst *address) {
     const pass_place p = pass_find_place(&d->alias, address);
     const ir_block *newest = p.base->block;
@@ -200,7 +199,7 @@ static bool is_made_above(const dse *d, const candidate *c, const ir_block *b,
     return !c->newest || (c->newest != but && ir_block_dominates(d->dom, c->newest, b));
 }
 
-/* The bits of addresses that are there at b. */
+/* The bits of addresses that can be computed at b. */
 static uint64_t made_above(const dse *d, const ir_block *b, const ir_block *but) {
     uint64_t above = d->anywhere;
     for (unsigned k = 0; k < d->n && ~above; k++)

@@ -160,9 +160,9 @@ typedef struct {
     pass_side first, second;
 } pass_dependence;
 
-/* What is no argument has places behind those of the arguments. */
+/* Memory of no argument has places behind those of the arguments. */
 enum { PASS_PROGRAM, PASS_ANYWHERE, PASS_OTHERS };
-/* By arguments of the fused kernel and these: at those that the sides go to, the worse one stays. */
+/* Keeps the worse dependence at each argument of the fused kernel, or place, of the two sides. */
 void pass_keep_worse(pass_dependence *by_arg, const pass_dependence *d);
 
 /* The worst dependence of b on a, which comes before it, and of each argument (pass_keep_worse). */

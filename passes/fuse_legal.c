@@ -252,8 +252,8 @@ static void mark_noalias(const judge *j) {
     }
 }
 
-/* Do all members touch bytes of an argument that no two items share?  Then a barrier changes nothing
- * in them for the item that waits. */
+/* Do all members touch bytes of an argument that no two items share?  Then a barrier changes
+ * nothing in them for the item that waits. */
 static bool is_own(const judge *j, uint32_t arg) {
     ir_vec(pass_side) sides = {0};
     pass_layout layout;

@@ -1,11 +1,11 @@
 /* inline.c — calls become the callee's body; what nothing reaches is dropped.
  *
  * A module with kernels is compiled kernel by kernel, so every kernel takes in all that it calls,
- * whatever the callee's hints say, unless it would grow out of proportion (inline_keep.c).  A call in copied code is met when the walk over the kernel's
- * blocks gets there, so each kernel costs its final size, and the callees stay as they are; but a
- * kernel that only wraps a function takes over its body.  Then
- * functions that are no kernels have no purpose and are removed, exported ones too, with all
- * globals that nothing refers to.
+ * whatever the callee's hints say, unless it would grow out of proportion (inline_keep.c).  A call
+ * in copied code is met when the walk over the kernel's blocks gets there, so each kernel costs its
+ * final size, and the callees stay as they are; but a kernel that only wraps a function takes over
+ * its body.  Then functions that no kernel calls are removed, exported ones too, with all globals
+ * that nothing refers to.
  *
  * A kernel that cannot be complete is refused, with a warning and the chain of calls in its
  * refusal: one that reaches recursion (a strongly connected part of the call graph, Tarjan 1972), a

@@ -1,4 +1,4 @@
-/* inline_graph.c — who calls whom, and what that leads to.
+/* inline_graph.c — the call graph, and what each function leads to.
  *
  * Strongly connected parts of the call graph are found as Tarjan (1972) does, without recursion on
  * the machine's stack; they come in the order that inlining wants, callees first.
@@ -32,7 +32,8 @@ static void add_block(pass_inliner *n, pass_callee *x, ir_block *b) {
     }
 }
 
-/* A search for refusals changes nothing: it leaves unreachable blocks, without counting their calls. */
+/* A search for refusals changes nothing: it keeps unreachable blocks, but does not count their
+ * calls. */
 static void add_calls(pass_inliner *n, pass_callee *x) {
     if (ir_is_declaration(x->f)) return;
     if (!n->found) n->changed |= ir_remove_unreachable(x->f);

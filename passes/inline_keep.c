@@ -21,7 +21,7 @@
 
 enum { FREE_SIZE = 1 << 16, GROWTH = 4, LOG_MOST = 22 };
 
-/* -------------------------------------------------------------------------- functions of one item */
+/* ------------------------------------------------------------------------ functions of one item */
 
 static bool uses_local_variable(const ir_inst *i) {
     for (unsigned k = 0; k < i->nargs; k++) {
@@ -70,7 +70,7 @@ static void find_alone(const pass_inliner *n) {
     }
 }
 
-/* ------------------------------------------------------------------------------------------ sizes */
+/* ---------------------------------------------------------------------------------------- sizes */
 
 /* The size of each function, callees first, with calls of functions that stay left as they are. */
 static void measure(const pass_inliner *n) {
@@ -111,7 +111,7 @@ static kernel_size size_of_kernel(pass_inliner *n, pass_callee *kernel, uint32_t
 
 static bool is_within_share(kernel_size s) { return s.code <= FREE_SIZE + GROWTH * s.source; }
 
-/* ----------------------------------------------------------------------------------------- choice */
+/* --------------------------------------------------------------------------------------- choice */
 
 static bool is_complete(const pass_callee *x) {
     return !ir_is_declaration(x->f) && !x->bad && !x->recursive;

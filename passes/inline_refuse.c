@@ -1,4 +1,9 @@
-/* inline_refuse.c — kernels that inlining cannot complete, and why. */
+/* inline_refuse.c — kernels that inlining cannot complete, and why.
+ *
+ * A kernel is refused with the chain of calls that leads to the first function that has no body or
+ * calls itself; of a cycle the shortest is named (a breadth-first search).  One that would be too
+ * large names the callee that adds most.
+ */
 #include "passes/inline_impl.h"
 
 /* The call as the place of a message. */

@@ -6,9 +6,9 @@
  *     computed in 32 bits where both operands fit, and
  *   - an index that was computed as an int and is extended for an address is computed in the width
  *     of addresses at once, when that saves the extension and nothing can have wrapped, and
- *   - the offset of an address that is made with extensions, masks or shifts down, of which its
- *     form (affine.c) says that they change nothing, is computed as that form.  Compilers write an
- *     index in many ways; so all of them become one, which later passes can compare.
+ *   - the offset of an address that is made with extensions, masks or shifts down is computed as
+ *     its form (affine.c) where that shows that they change nothing.  So the many ways in which
+ *     compilers write an index become one, which later passes can compare.
  *
  * Why that is right: a form equals the value modulo 2^width by affine.c's rules, and the offset is
  * computed in that width without any promise about wrapping.

@@ -1,4 +1,4 @@
-/* lanes.c — vectors in memory of which a work-item changes some lanes.
+/* lanes.c — which lanes of a vector in memory a work-item uses, and which it changes.
  *
  * Compilers write `v[i].y = x` as a load of the whole vector, an insertion, and a store of the
  * whole.  The other lanes only travel: they are stored where they were read, by the same item, and
@@ -15,7 +15,7 @@
 
 enum { MAX_CARRIERS = 64, MAX_DEPTH = 32 };
 
-/* ------------------------------------------------------------------------- where lanes are from */
+/* ------------------------------------------------------------------------ where lanes come from */
 
 typedef struct {
     const ir_inst *value; /* a vector, or a scalar that is no lane of one */
@@ -141,7 +141,7 @@ static bool moves_lanes(const ir_inst *i) {
            i->op == IR_OP_shuffle;
 }
 
-/* Is the user another carrier, of which nothing is left out? */
+/* Adds the user as a carrier; false: it does more with the lanes than move them to known places. */
 static bool carry(follower *q, const ir_inst *user) {
     if (!moves_lanes(user) || q->n == MAX_CARRIERS) return false;
     if (user->op != IR_OP_vec && user->op != IR_OP_shuffle &&

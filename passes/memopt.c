@@ -14,8 +14,8 @@
  * stores where control that comes there also comes to the load.  For a processor that matters: a
  * load that finds some of its bytes in a store that is still under way waits for it.
  *
- * Instructions of one block are compared by their places, which are numbered once; what is made here
- * counts as standing right in front of what it was made for.
+ * Instructions of one block are compared by their places, which are numbered once; a new
+ * instruction has the place of the one that it was made for.
  *
  * Versions do not change when loads go, and of stores only those that change nothing go, so all are
  * made once.  A meeting is looked through only when all that the address is made of is older: then
@@ -48,7 +48,7 @@ typedef struct {
     version **head, **end; /* by block id */
     version **made;        /* by id of a writing instruction */
     uint32_t nversions;
-    ir_map known;    /* address and version -> what stands there */
+    ir_map known;    /* address and version -> the value there */
     uint32_t *place; /* by id: in its block, from 1 on */
     uint32_t nplaces;
     ir_map new_place; /* of what was made since, + 1: that of what it is in front of; phis: 0 */
@@ -141,7 +141,7 @@ typedef struct {
     uint64_t size;
     unsigned steps; /* still to be taken */
     pass_on_line on;
-    bool is_constant; /* nobody writes there */
+    bool is_constant; /* nothing writes there */
 } query;
 
 static query begin_query(memopt *w, ir_inst *address, ir_type type) {
@@ -330,8 +330,8 @@ static ir_inst *build_phis(memopt *w, const query *q, crossing *c) {
 
 /* -------------------------------------------------------------------------------- whole values */
 
-/* What is at the address, usable just before `at`, where memory is `now`.  *last is the version that
- * it depends on. */
+/* The value at the address, usable just before `at`, where memory is `now`.  *last is the version
+ * that it depends on. */
 static part find_value(memopt *w, query *q, version *now, const ir_inst *at, version **last) {
     version *v = *last = last_writer(w, q, now);
     crossing c;
@@ -482,7 +482,7 @@ static void begin(memopt *w, ir_func *f, ir_arena *scratch) {
     number_places(w);
 }
 
-/* Does it read bytes of which a store has just written a part? */
+/* Does it read bytes that a store has just written in part? */
 static bool waits_for_store(memopt *w, ir_inst *load, version *now) {
     query q = begin_query(w, ir_arg(load, 0), load->type);
     const version *v = last_writer(w, &q, now);

@@ -99,8 +99,7 @@ typedef struct {
     const pass_range *range;   /* that kernels are launched on, for printers; NULL: unknown */
     const pass_target *target; /* that code is made for; NULL: the basic operations only */
     const ir_pack *library;    /* functions that pass builtins takes; NULL: none */
-    bool
-        keep_calls; /* every function that may stay a function does, whatever its size: for tests */
+    bool keep_calls;           /* every function that may stay a function does: for tests */
 } pass_options;
 
 /* Lists of passes that have a name, which may stand in a list themselves: "standard".  Code for a

@@ -49,7 +49,7 @@ static uint64_t run_length(const ir_module *m, const pass_pieces *p, uint64_t st
     return n;
 }
 
-/* The type of v with lanes of `size` bytes, of which one begins at byte `at`; IR_VOID: none, or bit
+/* The type of v with lanes of `size` bytes where one begins at byte `at`; IR_VOID: none, or bit
  * fields of a scalar are cheaper. */
 static ir_type type_with_lane(const ir_module *m, const ir_inst *v, uint64_t at, uint64_t size) {
     uint64_t whole = ir_access_size(m, v->type), n = whole / size;
@@ -59,9 +59,9 @@ static ir_type type_with_lane(const ir_module *m, const ir_inst *v, uint64_t at,
     return whole % size || at % size || !lanes ? IR_VOID : ir_vector(int_of(size), (unsigned)n);
 }
 
-/* Are the bytes those of one lane, in order?  The type in which it is one, or IR_VOID. */
-static ir_type is_one_lane(const ir_module *m, const pass_pieces *p, uint64_t start,
-                           uint64_t size) {
+/* The type of a value in which the bytes are one lane, in order, or IR_VOID. */
+static ir_type type_of_lane(const ir_module *m, const pass_pieces *p, uint64_t start,
+                            uint64_t size) {
     for (uint64_t k = 1; k < size; k++)
         if (p->from[start + k] != p->from[start] || p->at[start + k] != p->at[start] + k)
             return IR_VOID;
@@ -71,7 +71,7 @@ static ir_type is_one_lane(const ir_module *m, const pass_pieces *p, uint64_t st
 static unsigned count_fields(const ir_module *m, const pass_pieces *p, uint64_t start,
                              uint64_t size) {
     unsigned n = 0;
-    if (is_one_lane(m, p, start, size)) return 1;
+    if (type_of_lane(m, p, start, size)) return 1;
     for (uint64_t at = start; at < start + size; n++) at += run_length(m, p, at, start + size);
     return n;
 }
@@ -130,7 +130,7 @@ static ir_inst *build_fields(ir_builder *b, const pass_pieces *p, uint64_t start
 static ir_inst *build_lane(ir_builder *b, const pass_pieces *p, uint64_t start, ir_type t) {
     const ir_module *m = b->f->module;
     uint64_t size = ir_access_size(m, t);
-    ir_type seen = is_one_lane(m, p, start, size);
+    ir_type seen = type_of_lane(m, p, start, size);
     ir_inst *x = NULL;
     if (seen == IR_VOID)
         x = build_fields(b, p, start, size);

@@ -157,7 +157,7 @@ static void replace_kernel(pass_grouping *g) {
     build_wrapper(g, g->out->one);
 }
 
-/* Those of a straight piece of code; nobody knows what loops and calls take. */
+/* Instructions of straight code; 0: with loops or calls, how many run is not known. */
 static uint32_t count_steps(ir_func *kernel) {
     uint32_t n = 0;
     if (ir_loop_tree(kernel)->n) return 0;

@@ -1,12 +1,12 @@
 /* split.c — which members run in loops of their own over the items of a work-group.
  *
  * A device may run the items of a work-group one after the other, as processors do.  They overlap
- * items as far as instructions fit into the reorder buffer.  With n instructions in a body, of
- * which those that wait for each other take L cycles, about WINDOW / n items overlap, so an item
- * takes L * n / WINDOW cycles.  Two bodies in one loop, the second of which waits for the first,
- * take (L1 + L2) * (n1 + n2) / WINDOW, in two loops (L1 * n1 + L2 * n2) / WINDOW and SPLIT cycles
- * more: what the first leaves to the second goes through the nearest cache.  So a barrier between
- * two members makes two loops when
+ * items as far as instructions fit into the reorder buffer of WINDOW instructions.  If a body has n
+ * instructions and its longest chain takes L cycles, about WINDOW / n items overlap, so an item
+ * takes L * n / WINDOW cycles.  Two bodies in one loop, where the second waits for the first, take
+ * (L1 + L2) * (n1 + n2) / WINDOW; in two loops they take (L1 * n1 + L2 * n2) / WINDOW and SPLIT
+ * cycles more, since what the first leaves to the second goes through the nearest cache.  So a
+ * barrier between two members makes two loops when
  *
  *     L1 * n2 + L2 * n1 > WINDOW * SPLIT
  *
@@ -52,8 +52,8 @@ static cost cost_of(const ir_inst *i) {
 
 pass_length pass_find_length(ir_func *f, ir_arena *scratch) {
     const ir_order *order = &ir_dominators(f)->order;
-    uint32_t *done =
-        ir_new_array(scratch, uint32_t, f->next_id); /* the cycle that a value is there */
+    /* By id: the cycle in which a value is ready. */
+    uint32_t *done = ir_new_array(scratch, uint32_t, f->next_id);
     pass_length all = {0};
     if (ir_loop_tree(f)->n) return all;
     for (uint32_t k = 0; k < order->n; k++)
@@ -68,7 +68,7 @@ pass_length pass_find_length(ir_func *f, ir_arena *scratch) {
     return all;
 }
 
-/* -------------------------------------------------------------------------------------- decision */
+/* ------------------------------------------------------------------------------------- decision */
 
 bool pass_should_split(const pass_range *r, const pass_length *before, const pass_length *next) {
     uint64_t items = 1;

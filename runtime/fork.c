@@ -1,7 +1,7 @@
 /* fork.c — what a fork leaves whole.
  *
- * The locks of the process, which any call may need, are had by the thread that forks: so nothing
- * that they are for is half changed in the child.  There the threads of the library are gone.  The
+ * The thread that forks takes the locks of the process, which any call may need: so nothing that
+ * they protect is half changed in the child.  There the threads of the library are gone.  The
  * scheduler gives up what had not ended, and both it and the pool start threads of their own when
  * they need some.  Locks of objects are looked at when they are taken (lock.h).
  *

@@ -50,8 +50,8 @@ typedef struct {
 
 enum { NO_ACTION, REGISTER, UNREGISTER };
 
-/* Names that gdb looks for among all symbols of each file.  Nobody else may see them: LLVM, in the
- * same process, has a list of its own under the same name. */
+/* Names that gdb looks for among all symbols of each file.  They are hidden from other
+ * libraries: LLVM, in the same process, has a list of its own under the same name. */
 #define FOR_GDB __attribute__((visibility("hidden"), used))
 extern descriptor __jit_debug_descriptor;
 extern void __jit_debug_register_code(void);

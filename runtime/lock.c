@@ -18,7 +18,7 @@ void rt_lock_free(rt_lock *l) {
     if (l->forks == rt_forks()) pthread_mutex_destroy(&l->mutex);
 }
 
-/* One thread after the other: the first one finds the lock of a process before. */
+/* One thread after the other; only the first one finds a lock of the parent. */
 static bool renew(rt_lock *l) {
     static pthread_mutex_t renewing = PTHREAD_MUTEX_INITIALIZER;
     bool lost = false;

@@ -1,8 +1,8 @@
 /* lock.h — locks that survive a fork.
  *
  * A child has one thread, the one that forked; what another thread had locked stays locked there
- * for ever.  So the first one that takes a lock in a child makes it anew.  When it was in use in
- * the parent, that one learns so, since what it is for may be half changed.
+ * for ever.  So the first call that takes a lock in a child makes it anew.  If it was in use in the
+ * parent, that call is told so, since what the lock protects may be half changed.
  *
  * The few locks of the whole process (fork.c lists them) are held while it forks instead.
  */
@@ -27,13 +27,12 @@ void rt_lock_free(rt_lock *l);
 /* False: in the parent it was in use by another thread; only one caller is told. */
 bool rt_lock_take(rt_lock *l);
 void rt_lock_release(rt_lock *l);
-/* The lock, had once, is let go while its holder waits. */
+/* Releases the lock, which was taken once, while it waits. */
 void rt_lock_wait(rt_lock *l, pthread_cond_t *c);
-/* Nobody waits in this process; those of others that did when it was forked do not count. */
+/* No thread of this process waits; threads of its parent that did are forgotten. */
 void rt_cond_free(pthread_cond_t *c);
 
-/* How often this process and those before it have forked, since somebody has asked first (fork.c).
- */
+/* How many forks lie between this process and the one that called this first (fork.c). */
 uint32_t rt_forks(void);
 
 #endif

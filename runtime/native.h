@@ -133,7 +133,7 @@ typedef struct {
                                   and scratch are set here */
     void *const *args;
     uint64_t local, scratch; /* bytes that each thread needs */
-    uint64_t stack;          /* … and that a call of `run` does */
+    uint64_t stack;          /* bytes that a call of `run` needs */
     rt_cost *cost;           /* of the kernel, or NULL */
     uint64_t guess;          /* picoseconds of a group that has never run; 0: nobody knows */
 } rt_work;

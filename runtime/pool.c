@@ -459,7 +459,7 @@ void rt_pool_before_fork(void) {
     if (shared.pool) pthread_mutex_lock(&shared.pool->lock);
 }
 
-/* Nobody runs groups in the child, or sleeps.  Helpers may have been changing their memory. */
+/* No thread of the child runs groups or sleeps.  Helpers may have been changing their memory. */
 static void forget_threads(rt_pool *p) {
     p->newest = NULL;
     p->running = 0;

@@ -1,8 +1,8 @@
 /* process.c — the environment, and other programs: finding them, running them, one as a filter.
  *
- * A process that has more rights than who started it (setuid) does not listen to its environment.
- * A program is looked for where the system has its own first, then in the folders of PATH: one that
- * somebody left at the end of PATH does not take the place of an installed one.
+ * A process that has more rights than its user (setuid) does not listen to its environment.  A
+ * program is looked for in the system's folders first, then in those of PATH: one that was left in
+ * a folder of PATH does not take the place of an installed one.
  *
  * What a program reads and writes are files without a name, in memory: nothing is left behind,
  * however it ends, or we do.  A program ends with the thread that has started it, and when its time
@@ -36,7 +36,7 @@ static bool is_program(const char *path) {
     return stat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, X_OK) == 0;
 }
 
-/* A relative folder, as an empty one, would be another one tomorrow. */
+/* Relative and empty folders are left out: they would change with the folder of the process. */
 const char *rt_find_program_in(ir_arena *a, const char *path, const char *name) {
     while (path && *path) {
         size_t n = strcspn(path, ":");
@@ -94,7 +94,7 @@ char *rt_read_memory_file(spvf_context *context, ir_arena *arena, int file, size
 
 /* ------------------------------------------------------------------------------------- starting */
 
-/* Handlers of the host must not run in what is not the host yet. */
+/* Until it has become the other program, the child must not run handlers of the host. */
 static void reset_handlers(void) {
     struct sigaction now, plain = {.sa_handler = SIG_DFL};
     for (int n = 1; n < NSIG; n++)

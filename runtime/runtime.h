@@ -66,7 +66,7 @@ spvf_explanation *rt_fusion_end(spvf_fusion *fusion);
 /* Reports an error without a place and leaves to the nearest guard. */
 IR_NORETURN void rt_throw(spvf_context *context, ir_status status, const char *fmt, ...)
     IR_PRINTF(3, 4);
-/* Says what is wrong with the arguments of a call; the context may be NULL: nobody hears it.  Gives
+/* Says what is wrong with the arguments of a call; without a context there is no message.  Gives
  * SPVF_ERROR_ARGUMENT. */
 spvf_status rt_refuse_call(spvf_context *context, const char *call, const char *fmt, ...)
     IR_PRINTF(3, 4);

@@ -25,7 +25,7 @@ void rt_seat_free(rt_seat *s) {
     rt_stack_free(&s->stack);
 }
 
-/* Scratch stands right behind local memory. */
+/* Scratch comes right after local memory. */
 bool rt_seat_fill(rt_seat *s, const rt_work *w) {
     uint64_t bytes = aligned(w->local) + w->scratch;
     if (!rt_stack_reserve(&s->stack, w->stack)) return false;

@@ -1,9 +1,9 @@
 /* stack.c — memory that functions run on, in place of the stack of their thread.
  *
- * A program may call from a thread, or a coroutine, whose stack is small, and nobody can tell how
- * much of it is left.  What needs more than little runs on a mapping of its own, with a page below
- * that cannot be touched.  Code of kernels touches each page of its frame in order, and so does the
- * library (-fstack-clash-protection): what is too deep all the same ends at that page.
+ * A program may call from a thread, or a coroutine, whose stack is small, and how much of it is
+ * left cannot be found out.  What needs more than LITTLE runs on a mapping of its own, with a page
+ * below that cannot be touched.  Code of kernels touches each page of its frame in order, and so
+ * does the library (-fstack-clash-protection): what is too deep all the same ends at that page.
  *
  * Frames are linked by rbp, and the switch has unwinding information: debuggers walk through it.
  * The address sanitizer is told of the switch.  With the thread sanitizer, which expects landing
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum {
-    LITTLE = 2048,   /* bytes, which whoever calls has */
+    LITTLE = 2048,   /* bytes, which every caller has */
     SPARE = 64 << 10 /* for what is between the switch and the kernel, and handlers of signals */
 };
 

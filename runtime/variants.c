@@ -166,8 +166,8 @@ static ir_status choose(rt_kernel *k, rt_launches *l, const rt_values *values,
 
 /* ------------------------------------------------------------------------------------- launches */
 
-/* In a child of the process that used it before.  Whoever launched or compiled is not there; what a
- * thread was changing just then is forgotten, with its memory. */
+/* In a child of the process that used it before, which lacks the threads that launched or compiled.
+ * What a thread was changing just then is forgotten, with its memory. */
 static void settle(rt_kernel *k, bool whole) {
     k->forks = rt_forks();
     pthread_cond_init(&k->compiled, NULL);

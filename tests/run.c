@@ -2,8 +2,8 @@
  *
  *   run [--bless] [--filter TEXT] [--isel] FILE.ir|DIR…
  *
- *   --isel                     also runs every rule of isel.rules with every type that it takes; one
- *                              that this and eval lines did not use for a type is a failure
+ *   --isel                     also runs every rule of isel.rules with every type that it takes; a
+ *                              rule that neither this nor eval lines used for a type is a failure
  *   ; run: simplify,dce        the passes, on the first line; a part may begin with its own.
  *                              `parse`: only print back · `verify`: the verifier's messages
  *                              `x86_64:v3`: the code of functions that are code of groups

@@ -1,4 +1,4 @@
-/* run_rule_text.c — the pattern of a rule of isel.rules as a function in text form, for given types.
+/* run_rule_text.c — a rule of isel.rules as a function in text form, for given types.
  *
  * Names become parameters, constants one of several numbers, the addresses of loads and stores a
  * variable of the frame, which is written first and, if the rule writes it, read at the end.  What
@@ -50,7 +50,7 @@ static const char *type_text(writer *w, ir_type t) {
     return out.data;
 }
 
-/* ----------------------------------------------------------------------------------------- leaves */
+/* --------------------------------------------------------------------------------------- leaves */
 
 /* Truth values of vectors are made of numbers, since they cannot be passed. */
 static void add_mask(writer *w, const char *name, ir_type t) {
@@ -99,7 +99,7 @@ static const char *index_term(writer *w, ir_type vector) {
     return ir_sprintf(w->body.arena, "i32 %u", w->p->attempt * 5 % ir_lanes(vector));
 }
 
-/* ------------------------------------------------------------------------------------- operations */
+/* ----------------------------------------------------------------------------------- operations */
 
 static ir_op find_op(const char *name) {
     unsigned op = 0;
@@ -231,7 +231,7 @@ static const char *term(writer *w, ir_type t) {
     return parameter_of(w, name, t);
 }
 
-/* -------------------------------------------------------------------------------------- function */
+/* ------------------------------------------------------------------------------------- function */
 
 static void keep_parameters(writer *w) {
     for (unsigned n = 0; n < w->nknown; n++) {

@@ -2,9 +2,9 @@
  *
  * The pattern of each rule becomes a function for each type, with vectors of all widths
  * (run_rule_text.c), which is interpreted and run as machine code of all levels.  Afterwards each
- * rule must have been used, by these functions or by eval lines of the golden files, for each of its
- * types: for conversions and choices, each pair of them.  Which rule a function meets is not asked:
- * an earlier one may take it.
+ * rule must have been used, by these functions or by eval lines of the golden files, for each of
+ * its types: for conversions and choices, each pair of them.  Which rule a function meets is not
+ * asked: an earlier one may take it.
  */
 #include "tests/run_rules.h"
 
@@ -40,7 +40,7 @@ static unsigned read_members(const char *text, ir_op *out) {
     }
 }
 
-/* ------------------------------------------------------------------------------- types that there are
+/* ---------------------------------------------------------------------------- types that there are
  *
  * Both types are numbers of ir/rule_types.h. */
 
@@ -63,7 +63,7 @@ static bool is_pair(ir_rule rule, unsigned from, unsigned to) {
     return rule != R_FTOF || from != to;
 }
 
-/* ------------------------------------------------------------------------------------- one program */
+/* ---------------------------------------------------------------------------------- one program */
 
 /* Small numbers, so that floats are exact and nothing is undefined. */
 static uint64_t some_lane(uint64_t *state, ir_type t, bool positive) {
@@ -105,7 +105,7 @@ static void run_program(runner *r, const rule_program *p, uint64_t *state) {
     r->passed += !problem;
 }
 
-/* ----------------------------------------------------------------------------------- all programs */
+/* --------------------------------------------------------------------------------- all programs */
 
 static ir_type result_of(ir_op op, ir_type from, ir_type to) {
     switch (ir_ops[op].rule) {
@@ -164,7 +164,7 @@ static void run_rule(runner *r, unsigned rule, uint64_t *state) {
             }
 }
 
-/* --------------------------------------------------------------------------------------- coverage */
+/* ------------------------------------------------------------------------------------- coverage */
 
 static const char *name_of(unsigned n, char out[16]) {
     static const char *const names[] = {

@@ -1,7 +1,7 @@
 /* call_depth.c — how much stack functions need, with all that they call.
  *
- * Nothing of OpenCL calls itself, so each function that can be reached has one frame at a time at
- * most: the sum of their frames is enough.  What a kernel calls through an address is the launch's
+ * OpenCL has no recursion, so each function that can be reached has at most one frame at a time:
+ * the sum of their frames is enough.  What a kernel calls through an address is the launch's
  * own function for printf, for which a fixed amount is added.
  */
 #include "codegen/x86_64/x86.h"
@@ -21,7 +21,7 @@ static void reach(depths *d, uint32_t frame, uint32_t round, uint32_t *n) {
     d->list[(*n)++] = frame;
 }
 
-/* Reaches the callees of a frame; gives what the others among them take. */
+/* Reaches the callees of a frame; gives the bytes that calls of other code take. */
 static uint64_t follow_calls(depths *d, const x86_frame *x, uint32_t round, uint32_t *n) {
     uint64_t foreign = 0;
     for (uint32_t c = x->calls; c < x->end; c++) {

@@ -5,8 +5,8 @@
  * between prologue and epilogue, so that a frame can be aligned to more than the 16 bytes that rbp
  * is known to be.
  *
- * Each page of a frame is touched on the way down, so that a stack which is too small ends at its
- * guard page and nowhere else.
+ * Each page of a frame is touched on the way down, so that a frame on a stack which is too small
+ * meets the guard page and steps over nothing.
  *
  * Blocks stand in reverse postorder; a jump to the next one is left out, a branch to it turned
  * around.

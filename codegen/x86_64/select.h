@@ -8,7 +8,6 @@
 
 #include "codegen/x86_64/x86.h"
 
-
 typedef struct {
     ir_builder b; /* first: rules hand it around */
     const x86_cpu *target;
@@ -181,7 +180,7 @@ x86_cc x86_add_mask_any(ir_builder *b, x86_draft *d, const ir_inst *c);
 ir_inst *x86_mask_bits(ir_builder *b, ir_type t, ir_inst *mask);
 ir_inst *x86_mask_of_bits(ir_builder *b, ir_type t, ir_inst *bits);
 
-/* How many rules isel.rules has, where they stand: "isel.rules:12", and what they take. */
+/* How many rules isel.rules has, the place of each ("isel.rules:12"), and the types it takes. */
 extern const unsigned x86_rule_count;
 const char *x86_rule_place(unsigned rule);
 const ir_rule_info *x86_rule_info(unsigned rule);

@@ -120,8 +120,8 @@ static inline bool x86_reads_slot(const ir_inst *i, unsigned arg) {
     return ir_arg(i, arg)->op == IR_OP_undef;
 }
 void x86_describe(const cg_target *t, const ir_inst *i, cg_needs *out);
-/* Is every value in a register of the class that the row has at its place, and every row one that
- * the machine has?  Otherwise false, after a message: selection broke its own rules. */
+/* Has every value a register of the class that the row wants at its place, and has the machine
+ * every row?  Otherwise false, after a message: selection broke its own rules. */
 bool x86_check_rows(const x86_cpu *t, const ir_func *f);
 bool x86_has_effect(const cg_target *t, const ir_inst *i);
 bool x86_fold_reload(const cg_target *t, ir_inst *i, unsigned n, uint32_t slot);
@@ -155,8 +155,8 @@ typedef struct {
     x86_code *code;
     cg_object *object;
     ir_arena *arena;
-    ir_map label_of;  /* functions and globals, by address: label + 1 */
-    ir_map symbol_of; /* … and symbol + 1 */
+    ir_map label_of;  /* of functions and globals, by address: label + 1 */
+    ir_map symbol_of; /* of the same: symbol + 1 */
     ir_vec(x86_frame) frames;
     ir_vec(const ir_func *) calls; /* callees, by caller; NULL: a function of the launch's */
     bool notes_lines;

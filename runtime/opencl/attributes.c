@@ -1,9 +1,9 @@
-/* attributes.c — CL_KERNEL_ATTRIBUTES: what stands in __attribute__ before a kernel of OpenCL C.
+/* attributes.c — CL_KERNEL_ATTRIBUTES: the __attribute__ words of a kernel of OpenCL C.
  *
  * The attributes are those of SPIR-V, written as the source would: "reqd_work_group_size(8,1,1)"
  * and the like, with spaces between.  SPIR-V drops the sign of the type in vec_type_hint.  Whether
- * it is unsigned is read off the source, in the attributes that stand before the kernel's name; a
- * type that a macro hides is taken to be signed.
+ * it is unsigned is read off the source, in the attributes in front of the kernel's name; a type
+ * that a macro hides is taken to be signed.
  */
 #include "runtime/opencl/ocl.h"
 
@@ -13,7 +13,7 @@ static bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Where "name (" stands as a word, or NULL. */
+/* The place of `name` as a word before "(", or NULL. */
 static const char *find_declarator(const char *source, const char *name) {
     size_t n = strlen(name);
     for (const char *s = source; (s = strstr(s, name)); s += n)

@@ -113,7 +113,7 @@ typedef struct {
     unsigned seconds; /* that each program may take; 0: any time */
 } ocl_source;
 
-/* What stands before a source. */
+/* What is put in front of a source. */
 void ocl_put_prelude(ir_text *to, const ocl_source *source);
 void ocl_put_media_ops(ir_text *to);
 

@@ -109,7 +109,7 @@ typedef struct {
 
 static cl_int check_target(cl_command_buffer_khr b, cl_command_queue q) {
     if (!ocl_is(b, OCL_COMMAND_BUFFER)) return CL_INVALID_COMMAND_BUFFER_KHR;
-    return q ? CL_INVALID_COMMAND_QUEUE : CL_SUCCESS; /* there are no several */
+    return q ? CL_INVALID_COMMAND_QUEUE : CL_SUCCESS; /* it has one queue, which is not named */
 }
 
 /* Of a call in the newer form, with `count` arguments of its own. */
@@ -226,8 +226,8 @@ static cl_int CL_API_CALL record_kernel(cl_command_buffer_khr b, cl_command_queu
     return ocl_launch_kernel(&r, k, dims, offset, global, local);
 }
 
-/* Commands of version 0.9.4, which no program of that version could find here: they are as they
- * are since 0.9.5. */
+/* Entries that this device did not have with version 0.9.4: all programs that call them pass the
+ * newer form. */
 static call call_of_memory(cl_command_buffer_khr b, cl_command_queue q, const slot *s,
                            unsigned count) {
     cl_int bad = check_target(b, q);

@@ -1,7 +1,7 @@
 /* extensions.c — the extensions of the device and the features of its OpenCL C, as names, as lists
  * with versions, and in the words of clang.
  *
- * SPVF_WITHOUT_EXTENSIONS leaves extensions out by name, for programs that cannot stand one: they
+ * SPVF_WITHOUT_EXTENSIONS leaves extensions out by name, for programs that one of them breaks: they
  * are not announced then, and OpenCL C does not define them.
  */
 #include "runtime/opencl/ocl.h"

@@ -1,8 +1,8 @@
 /* icd.c — the library that the OpenCL loader opens: libspvfuse_icd.so.
  *
  * A loader looks for functions with names of its own.  In libspvfuse.so they would take the place
- * of the loader's in each program that is linked with both; so they are here, where nobody links,
- * and ask libspvfuse.so, which is in the same folder.
+ * of the loader's in each program that is linked with both.  So they are in this library, which no
+ * program links with, and call libspvfuse.so, which is in the same folder.
  */
 #include "runtime/opencl/ocl.h"
 

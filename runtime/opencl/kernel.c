@@ -1,8 +1,8 @@
 /* kernel.c — kernels: their arguments, and what is known of them.
  *
- * A kernel has no references to its arguments (the specification forbids them): a buffer that is
- * released by everybody is gone, and a launch that would use it is refused.  Values lie behind each
- * other in one block of the kernel, each as aligned as its type wants.
+ * A kernel has no references to its arguments (the specification forbids them): a buffer whose last
+ * reference is released is gone, and a launch that would use it is refused.  Values lie one after
+ * the other in one block of the kernel, each as aligned as its type wants.
  */
 #include "runtime/opencl/ocl.h"
 

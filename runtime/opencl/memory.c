@@ -85,7 +85,7 @@ bool ocl_revive_mem(cl_mem m) {
     return refs;
 }
 
-/* The handle is none any more, although somebody may observe what it was. */
+/* The handle is invalid from here on; the memory of the object stays while it is observed. */
 static void free_mem(cl_mem m) {
     ocl_forget_mappings(m);
     ocl_call_destructors(m->destructors, m);

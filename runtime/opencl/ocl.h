@@ -16,7 +16,7 @@
  *   program.c    programs: what they come from, what is known of them
  *   build.c      … and how they are built, compiled and linked (build.h has the parts)
  *   kernel.c     kernels and their arguments
- *   attributes.c … and what stands before them in the source
+ *   attributes.c … and their attributes in the source
  *   launch.c     … and running them
  *   command_buffer.c, command_record.c, command_fuse.c   commands that are recorded, and fused
  *
@@ -115,7 +115,7 @@ static inline void ocl_retain(ocl_object *o) {
 static inline bool ocl_release(ocl_object *o) {
     return atomic_fetch_sub_explicit(&o->refs, 1, memory_order_acq_rel) == 1;
 }
-/* Small numbers are no objects: some are passed in the place of one. */
+/* Small numbers are no objects, although programs pass some in the place of one. */
 static inline bool ocl_is(const void *handle, ocl_kind kind) {
     return (uintptr_t)handle >= 4096 && ((const ocl_object *)handle)->kind == kind;
 }
@@ -147,8 +147,7 @@ enum {
 
 /* The one platform and its one device. */
 cl_platform_id ocl_platform(void);
-/* The entry of that name which is not in the loader's table, or NULL: for icd.c, in another library.
- */
+/* The entry of that name, when the loader's table has none of it, or NULL; for icd.c. */
 SPVF_API void *spvf_opencl_entry(const char *name);
 cl_device_id ocl_device(void);
 bool ocl_is_device(cl_device_id d);
@@ -345,7 +344,7 @@ cl_int ocl_copy(const ocl_request *r, size_t from, size_t to, size_t size);
 cl_int ocl_copy_rect(const ocl_request *r, ocl_shape from, ocl_shape to, const size_t *region);
 cl_int ocl_fill(const ocl_request *r, const void *pattern, size_t pattern_size, size_t offset,
                 size_t size);
-/* … of shared virtual memory (svm.c) */
+/* Copies and fills of shared virtual memory (svm.c) */
 cl_int ocl_copy_svm(const ocl_request *r, void *target, const void *source, size_t size);
 cl_int ocl_fill_svm_memory(const ocl_request *r, rt_memory to, const void *pattern,
                            size_t pattern_size);
@@ -441,7 +440,7 @@ ocl_launch *ocl_new_launch(cl_command_queue q, cpu_kernel *kernel, size_t count,
                            const spvf_range *range);
 /* Makes the code that it needs: CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES. */
 cl_int ocl_prepare_launch(ocl_launch *l);
-/* The same of what nobody has launched: nobody is told, but `why`, which has room for
+/* The same for a launch that is not enqueued: its error goes to `why` only, which has room for
  * RT_CAUGHT_SIZE bytes. */
 cl_int ocl_try_launch(ocl_launch *l, char *why);
 /* Checks all but the queue, and submits a launch. */

@@ -1,13 +1,13 @@
 /* stored.c — what compilers made of a source, in the cache.
  *
- * An entry is found by all that the compiler is given: the command line, the text with what stands
- * before it, headers, the environment and what the compiler itself is (by the facts of its file).
- * Which files it reads besides is known when it has run; it lists them.  So an entry has them, with
- * hashes of their bytes, and holds as long as they say the same; otherwise another takes its place.
- * It also has the names that would have been found before them, had there been such files.
+ * The key of an entry is all that the compiler is given: the command line, the text with its
+ * prelude, headers, the environment, and the facts of the compiler's own file.  The compiler lists
+ * the other files that it has read.  So an entry has their names and hashes of their bytes, and is
+ * valid as long as these are the same; otherwise a new one takes its place.  It also has the names
+ * that the compiler would have found before them, had there been such files.
  *
  * A file whose facts are those of the entry is not read again, unless it was so young then that a
- * change might not show.  What has the date in it is not kept, nor what asks whether files exist.
+ * change might not show.  Sources that use the date, or ask whether files exist, are not kept.
  */
 #include "runtime/opencl/build.h"
 

@@ -21,7 +21,7 @@ spvf_buffer *buf_of(rt_resource *r) {
 
 rt_memory buf_place(const spvf_buffer *b) { return b->host; }
 
-/* From here on somebody may know where it lies, and make other buffers of that memory. */
+/* From here on the program may know the address, and make other buffers of that memory. */
 static void show(spvf_buffer *b) {
     rt_resource_place(rt_scheduler_get(), &b->resource, b->host.bytes, b->size);
 }

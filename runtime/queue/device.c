@@ -32,7 +32,7 @@ void dev_context(spvf_device *d, spvf_context *out) {
 static void say_lost(void *arg) {
     const spvf_device *d = arg;
     rt_throw((spvf_context *)(uintptr_t)&d->context, IR_ERR_DEVICE,
-             "another thread was at work with this device when the process was forked: the child "
+             "another thread was using this device when the process was forked: the child "
              "has to open its own");
 }
 

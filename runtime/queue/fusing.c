@@ -2,10 +2,10 @@
  *
  * What is kept is recorded in a graph.  Its event stands for it: a command of no queue, which ends
  * when the last command of the graph does.  Buffers and events know the queue that has launches
- * which use them; whoever needs one, or memory of one, cancels the fusion of that queue first.  All
- * of this happens under one lock per device, but one for all devices cpu, since buffers of two may
- * be the same memory.  It is also held while what was kept is enqueued, so that nothing that needs
- * it comes before.
+ * which use them; a call that needs one, or memory of one, cancels the fusion of that queue first.
+ * All of this happens under one lock per device, but one for all devices cpu, since buffers of two
+ * may be the same memory.  It is also held while what was kept is enqueued, so that nothing that
+ * needs it comes before.
  */
 #include "runtime/queue/objects.h"
 
@@ -164,7 +164,7 @@ void fus_need_all(const spvf_device *d, const spvf_wait *wait) {
         if (is_near(d, wait->events[n])) fus_need_event(wait->events[n], awaited);
 }
 
-/* An event that stands for nothing any more never will again. */
+/* An event that stands for no launches now never will again, so it needs no lock. */
 void fus_need_foreign(const spvf_device *d, const spvf_wait *wait) {
     for (size_t n = 0; wait && n < wait->count; n++) {
         spvf_event *e = wait->events[n];

@@ -168,7 +168,7 @@ void graph_leave_unfused(spvf_graph *g) { g->options.unfused = true; }
 
 void graph_may_be_refused(spvf_graph *g) { g->options.strict = false; }
 
-/* ---------------------------------------------------------------------- launches of what is fused */
+/* -------------------------------------------------------------------- launches of fused kernels */
 
 static const spvf_argument *given(const spvf_graph *g, uint32_t first, uint32_t member,
                                   uint32_t param) {
@@ -177,8 +177,8 @@ static const spvf_argument *given(const spvf_graph *g, uint32_t first, uint32_t 
 
 static size_t reach(const spvf_argument *a) { return a->buffer->size - a->offset; }
 
-/* Of buffers that begin at the same address the one that goes farthest: who else uses memory of it
- * is found by its bytes. */
+/* Of buffers that begin at the same address the one that goes farthest, so that all other uses of
+ * that memory overlap it. */
 static void find_args(const spvf_graph *g, const rt_chain_kernel *k, spvf_argument *args) {
     const spvf_fusion_info *info = spvf_fusion_get_info(k->fusion);
     for (size_t n = 0; n < info->arg_count; n++)

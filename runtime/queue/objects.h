@@ -53,7 +53,7 @@ void dev_print(void *user, const char *text);
 bool dev_are_options(spvf_device *d, const char *call, const void *options);
 /* A context for this thread, whose messages are the device's. */
 void dev_context(spvf_device *d, spvf_context *out);
-/* Says what is wrong with the arguments of a call; the device may be NULL: nobody hears it.  Gives
+/* Says what is wrong with the arguments of a call; without a device there is no message.  Gives
  * SPVF_ERROR_ARGUMENT. */
 spvf_status dev_refuse(spvf_device *d, const char *call, const char *fmt, ...) IR_PRINTF(3, 4);
 
@@ -106,8 +106,7 @@ void queue_release(spvf_queue *q);
  * to fus_end, around whatever enqueues a command. */
 void fus_begin(spvf_device *d);
 void fus_end(spvf_device *d);
-/* Somebody needs this, or memory that is also this one's: a command that is enqueued, or the
- * program. */
+/* A command that is enqueued, or the program, needs this, or memory that it shares. */
 void fus_need_buffer(spvf_buffer *b, const char *cause);
 void fus_need_event(spvf_event *e, const char *cause);
 void fus_need_all(const spvf_device *d, const spvf_wait *wait);

@@ -55,7 +55,7 @@ struct rt_event {
     bool failed;       /* one of them has */
     pthread_t runner;  /* that runs it, or has */
     rt_edge *edges;    /* room for what it waits for */
-    rt_edge *waiting;  /* who waits for it */
+    rt_edge *waiting;  /* those that wait for it */
     rt_callback *callbacks;
     rt_event *next;                     /* that is ready */
     rt_event *older, *newer;            /* of its queue, not ended */
@@ -116,8 +116,8 @@ void rt_scheduler_wait(rt_scheduler *s, const rt_queue *queue, const rt_event *e
 /* Around a fork: no event changes meanwhile; what has not ended has failed in the child. */
 void rt_scheduler_before_fork(void);
 void rt_scheduler_after_fork(bool in_child);
-/* With the lock held, in a child: who runs it, or waits for it, is not there.  What it uses stays
- * as it is, and nobody is notified. (event.c) */
+/* With the lock held, in a child, which has no thread that runs it or waits for it.  What it uses
+ * stays as it is, and no callback is called. (event.c) */
 void rt_event_give_up(rt_event *e);
 /* Runs what a ready event has to run, and ends it. (event.c) */
 void rt_event_execute(rt_event *e);
@@ -144,8 +144,8 @@ typedef enum {
 } rt_enqueue_kind;
 
 /* Memory that commands use: one that writes waits for all before it that use the memory, one that
- * reads for the last one that wrote, whatever their queues.  Zeros: nobody does, and it shares no
- * byte with any other. */
+ * reads for the last one that wrote, whatever their queues.  Zeros: no command does, and it
+ * shares no byte with any other. */
 struct rt_resource {
     rt_event *writer; /* the last one; with a reference, as the next ones */
     rt_event **readers;

@@ -35,7 +35,7 @@ rt_scheduler *rt_scheduler_get(void) {
  * there may be none, when it is looked at first. */
 struct rt_worker {
     pthread_t thread;
-    bool idle, joined; /* joined: somebody waits for its end */
+    bool idle, joined; /* joined: end_idle_threads waits for its end */
     rt_worker *next;
 };
 
@@ -171,7 +171,7 @@ __attribute__((destructor)) static void end_idle_threads(void) {
 
 void rt_scheduler_before_fork(void) { pthread_mutex_lock(&rt_scheduler_get()->lock); }
 
-/* No command runs in the child, and nobody waits. */
+/* No command runs in the child, and no thread waits. */
 static void forget_threads(rt_scheduler *s) {
     s->idle = s->started = s->waiting = s->blocked = 0;
     s->workers = NULL;

@@ -74,7 +74,8 @@ static void check_spirv(job *j, const char *step) {
     j->other = NULL;
 }
 
-/* A level for each run; every eighth program has its values in memory, every other one is called. */
+/* A level for each run; every eighth program has its values in memory, every other one is called.
+ */
 static void check_native(job *j) {
     static ir_value args[PARAMS], result;
     ir_func *f = ir_func_find(j->made, "f");

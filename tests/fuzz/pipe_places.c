@@ -251,8 +251,8 @@ static void store_lane(pipe *p, unsigned parameter, const form *f, unsigned inde
     ir_putf(p->out, "  store %%v%u, %%v%u align 8\n", u, a);
 }
 
-/* The element is read and stored again as a number or a vector of its size, changed by a constant or
- * by v. */
+/* The element is read and stored again as a number or a vector of its size, changed by a constant
+ * or by v. */
 static void change_in_place(pipe *p, unsigned parameter, const form *f, unsigned index,
                             unsigned v) {
     static const char *const ops[] = {"add", "sub", "and", "or", "xor", "mul"};

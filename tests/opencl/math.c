@@ -109,7 +109,7 @@ static unsigned char *run(cl_program program, const math_function *f, ir_kind k,
     return out;
 }
 
-/* ---------------------------------------------------------------------------------- what is wrong */
+/* -------------------------------------------------------------------------------- what is wrong */
 
 static bool counts(const math_function *f, ir_kind k, math_point p, const options *o) {
     if (!o->finite) return true;

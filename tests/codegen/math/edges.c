@@ -1,8 +1,8 @@
 /* edges.c — arguments at which math functions go wrong.
  *
  * For functions of one argument: zeros, infinities, NaN, the ends of the format and of denormals;
- * each power of two; integers and half-integers; multiples of pi/2, among them for each exponent the
- * float that is nearest to one (convergents of a continued fraction, as Kahan finds them); each
+ * each power of two; integers and half-integers; multiples of pi/2, among them for each exponent
+ * the float that is nearest to one (convergents of a continued fraction, as Kahan finds them); each
  * with its neighbours.  For two arguments: pairs of a short list.
  *
  * Between these, what the results are says where else to look: where two neighbouring arguments
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ----------------------------------------------------------------------------- order of arguments */
+/* --------------------------------------------------------------------------- order of arguments */
 
 static int64_t order_of(ir_kind k, uint64_t bits) {
     if (k == IR_I32) return (int32_t)bits;
@@ -201,7 +201,7 @@ static axis short_axis(ir_kind k) {
     return x;
 }
 
-/* ------------------------------------------------------------------------------ classes of results */
+/* --------------------------------------------------------------------------- classes of results */
 
 typedef struct {
     const math_function *f;
@@ -274,7 +274,7 @@ static void add_changes(const line *l, const axis *x) {
     free(changed);
 }
 
-/* ------------------------------------------------------------------------------------------ entry */
+/* ---------------------------------------------------------------------------------------- entry */
 
 static void collect_of_one(const math_function *f, ir_kind k, math_points *out) {
     axis x = fine_axis(k);
