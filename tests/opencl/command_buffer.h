@@ -130,6 +130,21 @@ static inline void read_ints(int from, int to[COUNT]) {
     SUCCEEDS(clEnqueueReadBuffer(ocl.queue, buffers[from], CL_TRUE, 0, BYTES, to, 0, NULL, NULL));
 }
 
+/* What commands_run_in_order leaves, in both forms of the entries.  Buffer 1 has n + 5.  Its first
+ * 100 elements go to element 10 of buffer 2, where elements 5 to 7 become 7 and all gain 1000; three
+ * rows of it go to buffer 3. */
+static inline void expect_copies(void) {
+    int back[COUNT];
+    read_ints(2, back);
+    for (int n = 0; n < COUNT; n++) {
+        int want = n >= 5 && n < 8 ? 7 : n >= 10 && n < 110 ? n - 10 + 5 : 0;
+        cr_assert(back[n] == want + 1000, "%d: %d", n, back[n]);
+    }
+    read_ints(3, back); /* element 10 × row from 5 × (row + 1) + 2 on */
+    for (int row = 0; row < 3; row++) cr_expect(back[5 * (row + 1) + 2] == 10 * row + 5);
+    cr_expect(back[0] == 0 && back[8] == 0);
+}
+
 /* ----------------------------------------------------------------------------- errors of recording
  *
  * `call` records to `b` with `q`, `n`, `list`, `point` and `handle`. */
