@@ -129,9 +129,11 @@ static bool is_sum(const ir_inst *v) {
     return v->op == IR_OP_add || v->op == IR_OP_sub || v->op == IR_OP_mul;
 }
 
-/* Can v be had in the wide type without an extension? */
+/* Can v be had in the wide type without an extension?  The form of a number that is known is that
+ * number, cut to its own width, whatever it is made of. */
 static bool can_widen(const widener *w, ir_inst *v, unsigned depth) {
-    if (ir_is_const(v)) return true;
+    int64_t n;
+    if (pass_known_number(w->k->launch, v, &n)) return true;
     if (depth >= MAX_DEPTH || !is_exact(w, v)) return false;
     if (v->op == IR_OP_trunc) return ir_arg(v, 0)->type == w->wide;
     return is_sum(v) && !v->uses->next && can_widen(w, ir_arg(v, 0), depth + 1) &&
@@ -140,7 +142,8 @@ static bool can_widen(const widener *w, ir_inst *v, unsigned depth) {
 
 /* Forms take constants for signed numbers, also where the extension is unsigned. */
 static ir_inst *widen(widener *w, ir_inst *v) {
-    if (ir_is_const(v)) return ir_const(w->b.f, w->wide, (uint64_t)ir_signed_const(v));
+    int64_t n;
+    if (pass_known_number(w->k->launch, v, &n)) return ir_const(w->b.f, w->wide, (uint64_t)n);
     if (v->op == IR_OP_trunc) return ir_arg(v, 0);
     ir_inst *x = widen(w, ir_arg(v, 0)), *y = widen(w, ir_arg(v, 1));
     return ir_build2(&w->b, (ir_op)v->op, w->wide, x, y);
@@ -150,7 +153,14 @@ static void visit_extension(knower *k, ir_inst *i) {
     if (ir_is_vector(i->type)) return;
     widener w = {.k = k, .at = i->block, .wide = i->type, .is_signed = i->op == IR_OP_sext};
     ir_inst *x = ir_arg(i, 0);
-    if (ir_is_const(x) || !can_widen(&w, x, 0)) return;
+    int64_t n;
+    if (pass_known_number(k->launch, x, &n)) {
+        if (!w.is_signed)
+            n = (int64_t)ir_zext((uint64_t)n, ir_bits(k->launch->kernel->module, x->type));
+        replace(k, i, ir_const(k->launch->kernel, i->type, (uint64_t)n));
+        return;
+    }
+    if (!can_widen(&w, x, 0)) return;
     ir_builder_init(&w.b, k->launch->kernel);
     ir_before(&w.b, i);
     w.b.loc = i->loc;
