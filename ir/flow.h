@@ -1,7 +1,7 @@
 /* flow.h — what the graph of a function says: the order of blocks, dominators, loops, liveness.
  *
  * The function keeps the results, and they are found again when its versions say that they are
- * stale.  What they point to lives until then. (cfg.c, dom.c, loop.c, live.c)
+ * stale.  What they point to lives until then. (cfg.c, dom.c, places.c, loop.c, live.c)
  */
 #ifndef SPVFUSE_IR_FLOW_H
 #define SPVFUSE_IR_FLOW_H
@@ -35,6 +35,22 @@ const ir_dom *ir_dominators(ir_func *f); /* Lengauer and Tarjan 1979 */
 bool ir_block_dominates(const ir_dom *d, const ir_block *a, const ir_block *b);
 /* Does value v dominate the place just before `at`? Leaves dominate everything. */
 bool ir_value_dominates(const ir_dom *d, const ir_inst *v, const ir_inst *at);
+
+/* The same in constant time within a block, for passes that only add instructions (places.c). */
+typedef struct {
+    const ir_dom *dom;
+    ir_arena *scratch;
+    uint32_t *place; /* by id: in its block, from 1 on */
+    uint32_t n;      /* entries of it */
+    ir_map fresh;    /* place + 1 of what was built since, by id */
+} ir_places;
+void ir_number_places(ir_places *p, ir_func *f, ir_arena *scratch);
+/* Gives v, which was built in front of `before`, its place; returns v. */
+ir_inst *ir_place_before(ir_places *p, ir_inst *v, const ir_inst *before);
+void ir_place_phi(ir_places *p, const ir_inst *phi);
+/* As ir_value_dominates. */
+bool ir_precedes(const ir_places *p, const ir_inst *v, const ir_inst *at);
+
 /* The one value that a phi can have, itself aside; undef when there is none, NULL when there are
  * several.  With dominators, arguments that are undef count as the others where that is allowed. */
 ir_inst *ir_only_argument(ir_func *f, const ir_dom *d, const ir_inst *phi);

@@ -288,6 +288,15 @@ uint32_t pass_count_waits(ir_func *f, ir_arena *scratch);
 
 /* ------------------------------------------------------------------------- latency (delay.c) */
 
+/* What an instruction, or straight code, takes: operations, and cycles until the result of a chain
+ * of those that wait for each other. */
+typedef struct {
+    uint64_t operations;
+    uint32_t cycles;
+} pass_cost;
+/* All operations, and the longest chain, by the costs of single instructions; a function without
+ * loops. */
+pass_cost pass_find_chain(ir_func *f, pass_cost (*cost)(const ir_inst *i), ir_arena *scratch);
 /* Has it chains of operations that are long enough to matter: library functions, without loops or
  * barriers around them? */
 bool pass_may_be_delayed(ir_func *f);

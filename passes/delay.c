@@ -14,30 +14,27 @@
 
 enum { WIDTH = 4, WINDOW = 512 };
 
-typedef struct {
-    uint32_t operations, cycles;
-} cost;
-
-static cost cost_of_function(const ir_inst *i) {
-    if (i->op == IR_OP_pow || i->op == IR_OP_powr || i->op == IR_OP_tgamma) return (cost){120, 150};
-    if (i->op >= IR_OP_half_cos && i->op <= IR_OP_native_tan) return (cost){25, 40};
-    if (i->op == IR_OP_rsqrt) return (cost){2, 20};
-    return (cost){60, 80};
+static pass_cost cost_of_function(const ir_inst *i) {
+    if (i->op == IR_OP_pow || i->op == IR_OP_powr || i->op == IR_OP_tgamma)
+        return (pass_cost){120, 150};
+    if (i->op >= IR_OP_half_cos && i->op <= IR_OP_native_tan) return (pass_cost){25, 40};
+    if (i->op == IR_OP_rsqrt) return (pass_cost){2, 20};
+    return (pass_cost){60, 80};
 }
 
-static cost cost_of(const ir_inst *i) {
-    if (i->op == IR_OP_phi || i->op == IR_OP_ptradd) return (cost){0, 0};
+static pass_cost cost_of(const ir_inst *i) {
+    if (i->op == IR_OP_phi || i->op == IR_OP_ptradd) return (pass_cost){0, 0};
     if (ir_has_flag(i, F_NOFOLD)) return cost_of_function(i);
     switch (i->op) {
-    case IR_OP_load: return (cost){1, 5};
+    case IR_OP_load: return (pass_cost){1, 5};
     case IR_OP_fdiv:
     case IR_OP_sqrt:
     case IR_OP_udiv:
     case IR_OP_sdiv:
     case IR_OP_urem:
-    case IR_OP_srem: return (cost){1, 12};
-    case IR_OP_mul: return (cost){1, 3};
-    default: return ir_is_float(i->type) ? (cost){1, 4} : (cost){1, 1};
+    case IR_OP_srem: return (pass_cost){1, 12};
+    case IR_OP_mul: return (pass_cost){1, 3};
+    default: return ir_is_float(i->type) ? (pass_cost){1, 4} : (pass_cost){1, 1};
     }
 }
 
@@ -57,27 +54,33 @@ static bool has_library_function(const ir_func *f) {
     return false;
 }
 
-static uint32_t depth_of(const ir_inst *i, const uint32_t *depth) {
-    uint32_t most = 0;
-    for (unsigned n = 0; n < i->nargs; n++) {
-        const ir_inst *v = ir_arg(i, n);
-        if (!ir_is_leaf(v) && depth[v->id] > most) most = depth[v->id];
-    }
-    return most + cost_of(i).cycles;
+pass_cost pass_find_chain(ir_func *f, pass_cost (*cost)(const ir_inst *i), ir_arena *scratch) {
+    const ir_order *order = &ir_dominators(f)->order;
+    /* By id: the cycle in which a value is ready. */
+    uint32_t *ready = ir_new_array(scratch, uint32_t, f->next_id);
+    pass_cost all = {0};
+    for (uint32_t k = 0; k < order->n; k++)
+        foreach_inst (i, order->rpo[k]) {
+            const pass_cost c = cost(i);
+            for (unsigned n = 0; n < i->nargs; n++)
+                if (ready[ir_arg(i, n)->id] > ready[i->id]) ready[i->id] = ready[ir_arg(i, n)->id];
+            ready[i->id] += c.cycles;
+            all.operations += c.operations;
+            if (ready[i->id] > all.cycles) all.cycles = ready[i->id];
+        }
+    return all;
+}
+
+static pass_cost cost_of_lanes(const ir_inst *i) {
+    pass_cost c = cost_of(i);
+    c.operations *= ir_lanes(i->type);
+    return c;
 }
 
 uint32_t pass_estimate_cycles(ir_func *f, ir_arena *scratch) {
-    const ir_order *order = &ir_dominators(f)->order;
-    uint32_t *depth = ir_new_array(scratch, uint32_t, f->next_id);
-    uint64_t operations = 0, longest = 0;
     if (!is_straight(f)) return 0;
-    for (uint32_t k = 0; k < order->n; k++)
-        foreach_inst (i, order->rpo[k]) {
-            depth[i->id] = depth_of(i, depth);
-            operations += (uint64_t)cost_of(i).operations * ir_lanes(i->type);
-            if (depth[i->id] > longest) longest = depth[i->id];
-        }
-    uint64_t busy = operations / WIDTH, waiting = longest * operations / WINDOW;
+    const pass_cost all = pass_find_chain(f, cost_of_lanes, scratch);
+    uint64_t busy = all.operations / WIDTH, waiting = all.cycles * all.operations / WINDOW;
     uint64_t cycles = busy > waiting ? busy : waiting;
     return cycles < UINT32_MAX ? (uint32_t)cycles + 1 : UINT32_MAX;
 }

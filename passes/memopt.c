@@ -14,9 +14,6 @@
  * stores where control that comes there also comes to the load.  For a processor that matters: a
  * load that finds some of its bytes in a store that is still under way waits for it.
  *
- * Instructions of one block are compared by their places, which are numbered once; a new
- * instruction has the place of the one that it was made for.
- *
  * Versions do not change when loads go, and of stores only those that change nothing go, so all are
  * made once.  A meeting is looked through only when all that the address is made of is older: then
  * it is the same address in every iteration of the loops in between.  How far a load looks is
@@ -48,10 +45,8 @@ typedef struct {
     version **head, **end; /* by block id */
     version **made;        /* by id of a writing instruction */
     uint32_t nversions;
-    ir_map known;    /* address and version -> the value there */
-    uint32_t *place; /* by id: in its block, from 1 on */
-    uint32_t nplaces;
-    ir_map new_place; /* of what was made since, + 1: that of what it is in front of; phis: 0 */
+    ir_map known; /* address and version -> the value there */
+    ir_places places;
 } memopt;
 
 /* ------------------------------------------------------------------------------------- versions */
@@ -98,38 +93,6 @@ static void number_versions(memopt *w) {
     w->made = ir_new_array(w->scratch, version *, w->f->next_id);
     place_meetings(w);
     for (uint32_t k = 0; k < order->n; k++) number_block(w, order->rpo[k]);
-}
-
-/* --------------------------------------------------------------------------------------- places */
-
-static void number_places(memopt *w) {
-    w->nplaces = w->f->next_id;
-    w->place = ir_new_array(w->scratch, uint32_t, w->nplaces);
-    foreach_block (b, w->f) {
-        uint32_t n = 0;
-        foreach_inst (i, b) w->place[i->id] = ++n;
-    }
-}
-
-static void note_place(memopt *w, const ir_inst *v, uint32_t place) {
-    if (v->id < w->nplaces || ir_map_get(&w->new_place, v->id)) return;
-    ir_map_set(w->scratch, &w->new_place, v->id, (void *)((uintptr_t)place + 1));
-}
-
-/* v, which was built in front of `before`. */
-static ir_inst *noted(memopt *w, ir_inst *v, const ir_inst *before) {
-    if (v->block == before->block && before->id < w->nplaces)
-        note_place(w, v, w->place[before->id]);
-    return v;
-}
-
-/* As ir_value_dominates. */
-static bool dominates(const memopt *w, const ir_inst *v, const ir_inst *at) {
-    if (!v->block || v->block != at->block || at->id >= w->nplaces)
-        return ir_value_dominates(w->dom, v, at);
-    if (v->id < w->nplaces) return w->place[v->id] < w->place[at->id];
-    uintptr_t place = (uintptr_t)ir_map_get(&w->new_place, v->id);
-    return place ? place <= (uintptr_t)w->place[at->id] + 1 : ir_value_dominates(w->dom, v, at);
 }
 
 /* -------------------------------------------------------------------------------------- queries */
@@ -207,8 +170,8 @@ static part held(const memopt *w, const query *q, const version *v, const ir_ins
         if (p.at + q->size <= size && has_part(w, q, &p)) return p;
     }
     const part p = {ir_map_get(&w->known, key_of(q, v)), 0};
-    bool usable =
-        p.value && ir_can_reinterpret(w->m, p.value->type, q->type) && dominates(w, p.value, at);
+    bool usable = p.value && ir_can_reinterpret(w->m, p.value->type, q->type) &&
+                  ir_precedes(&w->places, p.value, at);
     return usable ? p : unknown;
 }
 
@@ -300,9 +263,9 @@ static ir_inst *build_part(memopt *w, const query *q, const part *p, ir_inst *be
     ir_before(&b, before);
     b.loc = before->loc;
     if (ir_can_reinterpret(w->m, p->value->type, q->type))
-        return noted(w, ir_build_reinterpret(&b, p->value, q->type), before);
+        return ir_place_before(&w->places, ir_build_reinterpret(&b, p->value, q->type), before);
     pass_add_piece(&pieces, p->value, p->at, 0, q->size);
-    return noted(w, pass_join(&b, &pieces, q->type), before);
+    return ir_place_before(&w->places, pass_join(&b, &pieces, q->type), before);
 }
 
 /* What comes on edge e of a phi's block, at the end of the predecessor; the same on equal edges. */
@@ -324,7 +287,7 @@ static ir_inst *build_phis(memopt *w, const query *q, crossing *c) {
     for (unsigned k = 0; k < c->nmeetings; k++)
         for (uint32_t e = 0; e < c->meeting[k]->block->npred; e++, from++)
             c->phi[k] = ir_append_arg(c->phi[k], incoming(w, q, c, from, c->phi[k], e));
-    for (unsigned k = 0; k < c->nmeetings; k++) note_place(w, c->phi[k], 0);
+    for (unsigned k = 0; k < c->nmeetings; k++) ir_place_phi(&w->places, c->phi[k]);
     return c->phi[0];
 }
 
@@ -382,7 +345,7 @@ static ir_inst *find_address(memopt *w, const query *q, ir_inst *at) {
     ir_inst *known = ir_arg(at, 1);
     int64_t step;
     ir_builder b;
-    if (dominates(w, q->address, at)) return q->address;
+    if (ir_precedes(&w->places, q->address, at)) return q->address;
     if (known->type != q->address->type) return NULL;
     pass_find_step(&w->alias, known, q->address, &step);
     ir_builder_init(&b, w->f);
@@ -432,7 +395,7 @@ static ir_inst *join_parts(memopt *w, query *q, version *now, ir_inst *load) {
     ir_builder_init(&b, w->f);
     ir_before(&b, load);
     b.loc = load->loc;
-    return noted(w, pass_join(&b, &g.pieces, q->type), load);
+    return ir_place_before(&w->places, pass_join(&b, &g.pieces, q->type), load);
 }
 
 /* ----------------------------------------------------------------------------- loads and stores */
@@ -479,7 +442,7 @@ static void begin(memopt *w, ir_func *f, ir_arena *scratch) {
     *w = (memopt){.f = f, .m = f->module, .dom = ir_dominators(f), .scratch = scratch};
     pass_alias_begin(&w->alias, f, scratch);
     number_versions(w);
-    number_places(w);
+    ir_number_places(&w->places, f, scratch);
 }
 
 /* Does it read bytes that a store has just written in part? */

@@ -23,49 +23,33 @@ enum {
 
 /* ---------------------------------------------------------------------------------------- costs */
 
-typedef struct {
-    uint32_t count, cycles;
-} cost;
-
-static cost cost_of(const ir_inst *i) {
+static pass_cost cost_of(const ir_inst *i) {
     enum { LIBRARY = 100, LIBRARY_CYCLES = 120, FLOAT_CYCLES = 4, DIVISION_CYCLES = 12 };
-    if (ir_has_flag(i, F_NOFOLD)) return (cost){LIBRARY * ir_lanes(i->type), LIBRARY_CYCLES};
+    if (ir_has_flag(i, F_NOFOLD)) return (pass_cost){LIBRARY * ir_lanes(i->type), LIBRARY_CYCLES};
     switch (i->op) {
-    case IR_OP_load: return (cost){0, FLOAT_CYCLES};
+    case IR_OP_load: return (pass_cost){0, FLOAT_CYCLES};
     case IR_OP_fdiv:
     case IR_OP_sqrt:
     case IR_OP_udiv:
     case IR_OP_sdiv:
     case IR_OP_urem:
-    case IR_OP_srem: return (cost){1, DIVISION_CYCLES};
+    case IR_OP_srem: return (pass_cost){1, DIVISION_CYCLES};
     case IR_OP_fptosi:
-    case IR_OP_fptoui: return (cost){4, 4 * FLOAT_CYCLES};
+    case IR_OP_fptoui: return (pass_cost){4, 4 * FLOAT_CYCLES};
     case IR_OP_store:
     case IR_OP_ptradd:
-    case IR_OP_phi: return (cost){0, 0};
+    case IR_OP_phi: return (pass_cost){0, 0};
     default: break;
     }
-    if (ir_has_flag(i, F_TERMINATOR) || ir_info(i)->rule == R_QUERY) return (cost){0, 0};
+    if (ir_has_flag(i, F_TERMINATOR) || ir_info(i)->rule == R_QUERY) return (pass_cost){0, 0};
     bool is_float = ir_is_float(i->type) || (i->nargs && ir_is_float(ir_arg(i, 0)->type));
-    return (cost){1, is_float ? FLOAT_CYCLES : 1};
+    return (pass_cost){1, is_float ? FLOAT_CYCLES : 1};
 }
 
 pass_length pass_find_length(ir_func *f, ir_arena *scratch) {
-    const ir_order *order = &ir_dominators(f)->order;
-    /* By id: the cycle in which a value is ready. */
-    uint32_t *done = ir_new_array(scratch, uint32_t, f->next_id);
-    pass_length all = {0};
-    if (ir_loop_tree(f)->n) return all;
-    for (uint32_t k = 0; k < order->n; k++)
-        foreach_inst (i, order->rpo[k]) {
-            const cost c = cost_of(i);
-            for (unsigned n = 0; n < i->nargs; n++)
-                if (done[ir_arg(i, n)->id] > done[i->id]) done[i->id] = done[ir_arg(i, n)->id];
-            done[i->id] += c.cycles;
-            all.count += c.count;
-            if (done[i->id] > all.cycles) all.cycles = done[i->id];
-        }
-    return all;
+    if (ir_loop_tree(f)->n) return (pass_length){0};
+    const pass_cost all = pass_find_chain(f, cost_of, scratch);
+    return (pass_length){(uint32_t)all.operations, all.cycles};
 }
 
 /* ------------------------------------------------------------------------------------- decision */

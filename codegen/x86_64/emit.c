@@ -8,7 +8,7 @@
  * Each page of a frame is touched on the way down, so that a frame on a stack which is too small
  * meets the guard page and steps over nothing.
  *
- * Blocks stand in reverse postorder; a jump to the next one is left out, a branch to it turned
+ * Blocks are in reverse postorder; a jump to the next one is left out, a branch to it turned
  * around.
  */
 #include "codegen/x86_64/x86.h"
