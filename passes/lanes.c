@@ -13,7 +13,8 @@
  */
 #include "passes/fuse_impl.h"
 
-enum { MAX_CARRIERS = 64, MAX_DEPTH = 32 };
+/* On the way back from a lane to its load there are no others than carriers. */
+enum { MAX_CARRIERS = 64, MAX_DEPTH = MAX_CARRIERS };
 
 /* ------------------------------------------------------------------------ where lanes come from */
 

@@ -25,7 +25,24 @@ typedef struct {
 #define LINE                                                                                       \
     { "64/16", "64/16" }
 
+/* The lanes of a vector, turned by one 4 and 16 times. */
+#define TURN(from, to) " %" to ": v4i32 = shuffle %" from ", %" from " [1, 2, 3, 0]\n"
+#define TURN4(from, to)                                                                            \
+    TURN(from, to "a") TURN(to "a", to "b") TURN(to "b", to "c") TURN(to "c", to)
+#define TURN16(from, to)                                                                           \
+    TURN4(from, to "i") TURN4(to "i", to "j") TURN4(to "j", to "k") TURN4(to "k", to)
+
 static const row rows[] = {
+    {"a lane that comes a long way", PASS_PROMOTE_PRIVATE,
+     AT("p", "%g", "16") " store i32 7, %p align 4\n",
+     AT("p", "%g", "16") " %v: v4i32 = load %p align 4\n" TURN16("v", "w") TURN16("w", "r")
+         TURN4("r", "u") " %t: i32 = extract %u, i32 1\n" USE("%t"),
+     LINE, "promote.unassigned", NULL, 0, 0, false},
+    {"the lane that is written comes a long way", PASS_PROMOTE_PRIVATE,
+     AT("p", "%g", "16") " store i32 7, %p align 4\n",
+     AT("p", "%g", "16") " %v: v4i32 = load %p align 4\n" TURN16("v", "w") TURN16("w", "r")
+         TURN4("r", "u") " %t: i32 = extract %u, i32 0\n" USE("%t"),
+     LINE, "promote.private", NULL, 0, 0, false},
     {"an element of each item", PASS_PROMOTE_AUTO, WRITE_OWN, READ_OWN, LINE, "promote.private",
      "write_x is private memory: 4 bytes in each work-item, at offset - 4*global_linear_id", 0, 0,
      false},
