@@ -1,9 +1,9 @@
 /* places.c — dominance among values of one block, without a walk over the block.
  *
- * Instructions have the numbers of their places in their blocks, which are given once.  What is built
- * later has the place of the instruction that it was built in front of, and a new phi has one before
- * all others, so a pass that adds instructions as it goes need not number the block again.  Of what
- * no place is known, ir_value_dominates finds the answer.
+ * Each instruction gets the number of its place in its block once.  What is built later has the
+ * place of the instruction that it was built in front of, and a new phi one before all others, so a
+ * pass that adds instructions as it goes need not number the block again.  For values without a
+ * place, ir_value_dominates is asked.
  *
  * Must hold: numbered instructions do not move, and the control flow graph stays as it is.
  */

@@ -19,8 +19,8 @@ typedef struct {
     bool bless;
     const char *filter;
     unsigned passed, failed;
-    uint32_t (
-        *isel_hits)[IR_TYPE_NUMBERS]; /* of each rule of isel.rules, by what was run; or NULL */
+    /* The types that each rule of isel.rules was used for, as in cg_x86_64_options; or NULL. */
+    uint32_t (*isel_hits)[IR_TYPE_NUMBERS];
 } runner;
 
 void run_split(runner *r, const char *text, size_t n, line_list *out);

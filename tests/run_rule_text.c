@@ -181,7 +181,7 @@ static void put_mask(const writer *w, ir_text *out, ir_type t) {
     ir_put(out, "]");
 }
 
-/* What stands behind the operands: the lanes of a shuffle, rounding, flags, order. */
+/* What follows the operands: the lanes of a shuffle, rounding, flags, order. */
 static void put_rest(const writer *w, ir_text *out, ir_op op, ir_type t) {
     if (op == IR_OP_shuffle) put_mask(w, out, t);
     if (op == IR_OP_fptoui) ir_put(out, " sat");

@@ -3,13 +3,10 @@
  * Frame, from high to low addresses: the return address, the caller's rbp, registers of the caller
  * that are used here, then variables and slots.  They are addressed from rsp, which does not move
  * between prologue and epilogue, so that a frame can be aligned to more than the 16 bytes that rbp
- * is known to be.
+ * is known to be.  Each page of a frame is touched on the way down, so that a frame on a stack which
+ * is too small meets the guard page and steps over nothing.
  *
- * Each page of a frame is touched on the way down, so that a frame on a stack which is too small
- * meets the guard page and steps over nothing.
- *
- * Blocks are in reverse postorder; a jump to the next one is left out, a branch to it turned
- * around.
+ * Blocks are in reverse postorder; a jump to the next one is left out, a branch to it inverted.
  */
 #include "codegen/x86_64/x86.h"
 
@@ -38,10 +35,9 @@ typedef struct {
 /* Jumps name blocks, where objdump has addresses; constants are told by their label. */
 static void list(emitter *e, x86_row row, const x86_operands *o) {
     ir_text *out = e->w->listing;
-    const x86_operand *to = &o->arg[0];
     ir_put(out, "    ");
-    if (to->kind == X86_LABEL)
-        ir_putf(out, "%s .L%u", x86_mnemonics[x86_forms[row].mnemonic], (unsigned)to->value);
+    if (o->arg[0].kind == X86_LABEL)
+        ir_putf(out, "%s .L%u", x86_mnemonics[x86_forms[row].mnemonic], (unsigned)o->arg[0].value);
     else
         x86_print(out, row, o, 0);
     ir_put(out, "\n");

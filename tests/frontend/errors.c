@@ -7,7 +7,7 @@
  *               why a function became a declaration, if one needs that part
  *   lenient/    sloppy but accepted: `; warning: TEXT` lines are the warnings, all of them
  *   refused/    `; refused: TEXT` is why a function became a declaration
- *   read/       `; ir: LINE` lines stand, in this order, in the printed module; no warnings
+ *   read/       `; ir: LINE` lines are in the printed module, in this order; no warnings
  *
  * NAME.spvasm goes through spirv-as, for the environment that an `; env:` line names; NAME.hex, for
  * what spirv-as itself refuses, holds words in hexadecimal with comments.  What is accepted must

@@ -1,7 +1,7 @@
 /* poison_test.c — a declaration that cannot be read costs the functions that need it, no other.
  *
- * Each row is a declaration of %BAD and a way to use it.  In a module with it stand a kernel that
- * uses it, one that calls a function which does, and one that does not: only the last is left. */
+ * Each row is a declaration of %BAD and a way to use it.  A module with it has a kernel that uses
+ * it, one that calls a function which does, and one that does not: only the last is left. */
 #include "frontend/reader.h"
 #include "tests/frontend/words.h"
 
@@ -80,7 +80,10 @@ static void constant_of_0_words(void) { OP(SPV_OP_Constant, U32, BAD); }
 static void true_of_int(void) { OP(SPV_OP_ConstantTrue, U32, BAD); }
 static void null_of_void(void) { OP(SPV_OP_ConstantNull, VOID, BAD); }
 static void undef_of_void(void) { OP(SPV_OP_Undef, VOID, BAD); }
-static void constant_twice(void) { constant(), constant(); }
+static void constant_twice(void) {
+    constant();
+    constant();
+}
 static void short_composite(void) { OP(SPV_OP_ConstantComposite, V2, BAD, F_ONE); }
 static void mixed_composite(void) { OP(SPV_OP_ConstantComposite, V2, BAD, F_ONE, ONE); }
 static void composite_of_type(void) { OP(SPV_OP_ConstantComposite, V2, BAD, F_ONE, F32); }

@@ -25,9 +25,9 @@ extern char **environ;
 /* ------------------------------------------------------------------------------------- the rows */
 
 enum {
-    SCALAR = 1, /* only as scalars … */
-    VECTOR = 2, /* … in vectors … */
-    WORDS = 4,  /* … with a result of 32 bits */
+    SCALAR = 1, /* only as scalars */
+    VECTOR = 2, /* only in vectors */
+    WORDS = 4,  /* only with a result of 32 bits */
     ONE = 8,    /* takes $a alone */
     REFUSED = 16
 };

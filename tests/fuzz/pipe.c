@@ -4,7 +4,7 @@
  * item's own, with strides, shifts, strips, from the end, transposed, by groups; rarely at places
  * that items share.  What it writes it reads at these places only, so that it races with itself
  * only when the form does.  Some elements are changed in place, as numbers or vectors.  In some
- * pipelines, parts of elements are read and written, one after the other.  Between the two stand
+ * pipelines, parts of elements are read and written, one after the other.  Between the two are
  * guards, loops with known ends, work-group memory behind barriers.  Indices stay within the
  * buffers.  All ranges come from one number of items, so that many pipelines can be fused; shapes,
  * local sizes and offsets differ.

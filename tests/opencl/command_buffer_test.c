@@ -96,7 +96,7 @@ static void expect_state(cl_command_buffer_state_khr wanted) {
           CL_COMMAND_BUFFER_STATE_KHR);
 }
 
-/* Each waits for the one before, as the queue says; there is no state of being at work. */
+/* Each waits for the one before, as the queue says; while it runs it is executable, too. */
 Test(command_buffer, runs_follow_each_other) {
     cl_event gate = MAKE(clCreateUserEvent(ocl.context, &error)), e;
     int back[COUNT];

@@ -377,5 +377,6 @@ Test(compiler_alone, host_is_killed, .init = begin_hanging, .fini = end_folder) 
     cr_expect(!ends_well(child));
     cr_expect(comes_true(is_gone, NULL));
     cr_expect(files_in(path_of("tmp")) == 0);
-    cr_expect(ends_well(start_builder("-DA"))); /* and nobody waits for what it had claimed */
+    /* The next one does not wait for what that one had claimed. */
+    cr_expect(ends_well(start_builder("-DA")));
 }

@@ -263,7 +263,7 @@ static void CL_CALLBACK note_end(cl_mem m, void *ended) {
     *(volatile bool *)ended = true;
 }
 
-/* Buffers have no references by kernels: they go when everybody else has released them. */
+/* Buffers have no references by kernels: they go when their last reference is released. */
 Test(kernel, holds_no_buffer) {
     cl_kernel k = new_kernel("all");
     volatile bool ended = false;
@@ -281,7 +281,7 @@ Test(kernel, holds_no_buffer) {
     SUCCEEDS(clReleaseKernel(copy));
 }
 
-/* … and launches that would use them are refused, whatever has the memory now. */
+/* Launches that would use a buffer that is gone are refused, whatever has its memory now. */
 Test(kernel, buffers_that_are_gone) {
     cl_kernel k = new_kernel("all");
     cl_mem constants = new_constants(100), part = sub_buffer(512, 8);

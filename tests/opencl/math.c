@@ -162,9 +162,11 @@ int main(void) {
     for (const type *t = types; t < types + TYPES; t++) {
         math_points points[MATH_FUNCTIONS] = {0};
         unsigned kernels = 0;
-        for (unsigned n = 0; n < MATH_FUNCTIONS; n++)
-            if (has_function(&math_functions[n], t))
-                points[n] = collect_edges(&math_functions[n], t->k), kernels++;
+        for (unsigned n = 0; n < MATH_FUNCTIONS; n++) {
+            if (!has_function(&math_functions[n], t)) continue;
+            points[n] = collect_edges(&math_functions[n], t->k);
+            kernels++;
+        }
         for (int mode = MODES - 1; mode >= 0; mode -= t->step) {
             unsigned bad = check_mode(t, &modes[mode], points, queue);
             failed += bad;

@@ -209,7 +209,7 @@ Test(overlap, devices_wait_for_each_other) {
     end(&u);
 }
 
-/* Its commands have ended then, and nobody waits for them. */
+/* Its commands have ended then, and nothing waits for them. */
 Test(overlap, buffers_that_are_gone_are_forgotten) {
     for (int n = 0; n < 100; n++) {
         spvf_buffer *b = view(t.device, here + n % SPARE, COUNT);

@@ -132,7 +132,7 @@ Test(profit, loads_that_wait_for_stores) {
          " %r: f32 = pow %w, 0.75\n %n: i32 = add %k, 1\n %t: i1 = ult %n, i32 100\n"              \
          " br %t, l, d\nd:\n")
 
-/* How many barriers stand in the fused kernel. */
+/* How many barriers the fused kernel has. */
 static unsigned count_barriers(const char *text, bool in_turn) {
     spvf_context *c = new_context();
     spvf_module *m = load_text(c, text);

@@ -1,5 +1,5 @@
-/* queue_misuse_test.c — each entry of spvfuse_queue.h with each bad argument: its status, and what
- * is said; where no handle is given that tells whom, nothing is. */
+/* queue_misuse_test.c — each entry of spvfuse_queue.h with each bad argument: its status and its
+ * message; without a handle that has a callback there is no message. */
 #include "tests/runtime/launches.h"
 
 static bench t;
@@ -52,7 +52,7 @@ static void expect(const char *call, spvf_status got, spvf_status want, const ch
         expect(#call, got_, status, text);                                                         \
     } while (0)
 #define REFUSED(call, text) FAILS(call, SPVF_ERROR_ARGUMENT, "error: " text "\n")
-/* Nobody is there to be told. */
+/* No handle has a callback for the message. */
 #define UNHEARD(call) FAILS(call, SPVF_ERROR_ARGUMENT, "")
 
 /* ------------------------------------------------------------------- devices and what they have */

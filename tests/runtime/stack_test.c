@@ -210,7 +210,7 @@ Test(stack, a_thread_of_64_kib_compiles_and_launches) {
 
 enum { NEIGHBOUR = 8 << 20, PAGE = 4096, SMALL = 64 << 10 };
 
-/* From low to high addresses: memory of somebody else, a guard page, a stack. */
+/* From low to high addresses: memory of another owner, a guard page, a stack. */
 static uint8_t *map_neighbours(void) {
     uint8_t *at = mmap(NULL, NEIGHBOUR + PAGE + SMALL, PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -193,7 +193,7 @@ const shape shapes[] = {
     {"kernels", "kernels", write_kernels, 125},
     {"functions", "functions, each called once", write_functions, 250},
     {"callers", "calls of one function", write_callers, 250},
-    {"unused", "functions that nobody calls", write_unused, 500},
+    {"unused", "functions that are never called", write_unused, 500},
     {"depth", "depth of calls", write_depth, 125},
     {"tree", "calls of a tree of functions", write_tree, 256},
     {"params", "parameters", write_params, 64},

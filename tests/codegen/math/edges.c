@@ -288,10 +288,12 @@ static void collect_of_one(const math_function *f, ir_kind k, math_points *out) 
 /* One argument is each of `fixed`, the other goes along an axis. */
 static void collect_lines(line l, const axis *fixed) {
     axis x = {.k = kind_of_line(&l)};
-    if (x.k == IR_I32)
+    if (x.k == IR_I32) {
         x = integer_axis();
-    else
-        add_powers_of_two(&x, l.k == IR_F64 ? 32 : 4), sort(&x);
+    } else {
+        add_powers_of_two(&x, l.k == IR_F64 ? 32 : 4);
+        sort(&x);
+    }
     for (size_t n = 0; n < fixed->n; n++) {
         l.other = bits_at(fixed->k, fixed->at[n]);
         add_changes(&l, &x);

@@ -6,10 +6,10 @@
  * within the limit that functions.c gives.  Prints a row per function and type, and "N passed, M
  * failed".
  *
- * What computes the values is a function `batch`: code of this machine, of each level that it has,
- * of which the highest gets all points and the others all edges and a quarter of the points; with
- * -i, or where there is no code for the machine, the interpreter, on what passes expand and
- * builtins make of vectors of 16 lanes, with as many edges as points at most.
+ * What computes the values is a function `batch`: code of this machine, of each level that it has.
+ * The highest level gets all points, the others all edges and a quarter of the points.  With -i, or
+ * where there is no code for the machine, it is the interpreter, on what passes expand and builtins
+ * make of vectors of 16 lanes, with as many edges as points at most.
  */
 #include "codegen/codegen.h"
 #include "ir/interp.h"

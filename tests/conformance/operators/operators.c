@@ -128,7 +128,7 @@ static bool same_lane(const table *t, uint64_t x, uint64_t y) {
     return x == y || (real && ir_fp_is_nan(t->type->kind, x) && ir_fp_is_nan(t->type->kind, y));
 }
 
-/* A NaN may be any; the fourth lane of three is nobody's. */
+/* A NaN may be any; the fourth lane of three does not count. */
 static bool same_element(const table *t, const uint8_t *got, const uint8_t *want) {
     unsigned lane = 0;
     for (; lane < t->lanes; lane++)
