@@ -91,15 +91,20 @@ static bool interfere(web_state *w) {
     return false;
 }
 
+/* All that was merged becomes the members of a web. */
+static void take_merged(web_state *w, uint32_t web) {
+    ra_values *to = &w->member[web];
+    to->n = 0;
+    for (uint32_t k = 0; k < w->merged.n; k++) *ir_push(&w->p->s->scratch, to) = w->merged.data[k];
+}
+
 static bool join(web_state *w, const ir_inst *x, const ir_inst *y) {
     uint32_t a = spill_web(w->p, x), b = spill_web(w->p, y);
     if (a == b) return true;
     merge_members(w, &w->member[a], &w->member[b]);
     if (interfere(w)) return false;
-    ra_values *to = &w->member[a];
     w->p->web[b] = a;
-    to->n = 0;
-    for (uint32_t k = 0; k < w->merged.n; k++) *ir_push(&w->p->s->scratch, to) = w->merged.data[k];
+    take_merged(w, a);
     w->member[b] = (ra_values){0};
     return true;
 }
@@ -161,9 +166,7 @@ static bool join_at_once(web_state *w, const ir_inst *phi) {
         w->member[web].n = 0;
         w->p->web[web] = to;
     }
-    w->member[to].n = 0;
-    for (uint32_t k = 0; k < w->merged.n; k++)
-        *ir_push(&w->p->s->scratch, &w->member[to]) = w->merged.data[k];
+    take_merged(w, to);
     return true;
 }
 

@@ -68,15 +68,20 @@ void rt_throw(spvf_context *context, ir_status status, const char *fmt, ...) {
     ir_throw(&context->cx, status);
 }
 
-spvf_status rt_refuse_call(spvf_context *context, const char *call, const char *fmt, ...) {
+spvf_status rt_vrefuse_call(spvf_context *context, const char *call, const char *fmt, va_list ap) {
     char text[RT_CAUGHT_SIZE];
-    va_list ap;
     if (!context) return SPVF_ERROR_ARGUMENT;
-    va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
     ir_report(&context->cx, (ir_message){.severity = IR_ERROR}, "%s: %s", call, text);
     return SPVF_ERROR_ARGUMENT;
+}
+
+spvf_status rt_refuse_call(spvf_context *context, const char *call, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    spvf_status status = rt_vrefuse_call(context, call, fmt, ap);
+    va_end(ap);
+    return status;
 }
 
 /* ------------------------------------------------------------------------------------ utilities */

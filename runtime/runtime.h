@@ -70,6 +70,8 @@ IR_NORETURN void rt_throw(spvf_context *context, ir_status status, const char *f
  * SPVF_ERROR_ARGUMENT. */
 spvf_status rt_refuse_call(spvf_context *context, const char *call, const char *fmt, ...)
     IR_PRINTF(3, 4);
+spvf_status rt_vrefuse_call(spvf_context *context, const char *call, const char *fmt, va_list ap)
+    IR_PRINTF(3, 0);
 /* An empty handle around IR, and the facts about its kernels once it is there. */
 spvf_module *rt_module_new(spvf_context *context);
 void rt_module_describe(spvf_module *m);

@@ -21,7 +21,7 @@ static const char *find_declarator(const char *source, const char *name) {
     return NULL;
 }
 
-/* Where the declaration begins that has `at` in it: behind a ';', a '}' or a line of '#'. */
+/* Where the declaration that has `at` in it begins: after a ';' or a '}'. */
 static const char *find_begin(const char *source, const char *at) {
     const char *s = at;
     while (s > source && s[-1] != ';' && s[-1] != '}') s--;

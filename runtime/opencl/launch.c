@@ -48,26 +48,26 @@ static void call_body(void *arg) {
     a->body(&what);
 }
 
-static int32_t with_launch(ocl_launch *l, void (*body)(const cpu_launch *what)) {
-    attempt a = {l, body, {.report = tell, .report_user = l}};
-    if (ir_try(&a.cx, call_body, &a)) return CL_COMPLETE;
+static cl_int try_body(attempt a) {
+    if (ir_try(&a.cx, call_body, &a)) return CL_SUCCESS;
     return a.cx.status == IR_ERR_MEMORY ? CL_OUT_OF_HOST_MEMORY : CL_OUT_OF_RESOURCES;
 }
 
 static int32_t run(rt_event *event) {
-    return with_launch((ocl_launch *)ocl_event_of(event), cpu_run_launch);
+    ocl_launch *l = (ocl_launch *)ocl_event_of(event);
+    return try_body((attempt){l, cpu_run_launch, {.report = tell, .report_user = l}});
 }
 
-cl_int ocl_prepare_launch(ocl_launch *l) { return with_launch(l, cpu_prepare_launch); }
+cl_int ocl_prepare_launch(ocl_launch *l) {
+    return try_body((attempt){l, cpu_prepare_launch, {.report = tell, .report_user = l}});
+}
 
 static void keep(void *user, const ir_message *m) {
     if (m->severity == IR_ERROR) snprintf(user, RT_CAUGHT_SIZE, "%s", m->text);
 }
 
 cl_int ocl_try_launch(ocl_launch *l, char *why) {
-    attempt a = {l, cpu_prepare_launch, {.report = keep, .report_user = why}};
-    if (ir_try(&a.cx, call_body, &a)) return CL_SUCCESS;
-    return a.cx.status == IR_ERR_MEMORY ? CL_OUT_OF_HOST_MEMORY : CL_OUT_OF_RESOURCES;
+    return try_body((attempt){l, cpu_prepare_launch, {.report = keep, .report_user = why}});
 }
 
 /* Room behind the command for arguments. */

@@ -44,15 +44,14 @@ spvf_status dev_run(spvf_device *d, void (*body)(void *arg), void *arg) {
 }
 
 spvf_status dev_refuse(spvf_device *d, const char *call, const char *fmt, ...) {
-    char text[RT_CAUGHT_SIZE];
     spvf_context c;
     va_list ap;
     if (!d) return SPVF_ERROR_ARGUMENT;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
     dev_context(d, &c);
-    return rt_refuse_call(&c, call, "%s", text);
+    va_start(ap, fmt);
+    spvf_status status = rt_vrefuse_call(&c, call, fmt, ap);
+    va_end(ap);
+    return status;
 }
 
 bool dev_are_options(spvf_device *d, const char *call, const void *options) {

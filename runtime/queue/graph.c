@@ -64,12 +64,11 @@ spvf_status spvf_graph_create(spvf_device *device, const spvf_graph_options *opt
 
 IR_PRINTF(3, 4)
 static spvf_status refuse(spvf_graph *g, const char *call, const char *fmt, ...) {
-    char text[300];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    spvf_status status = rt_vrefuse_call(g ? &g->context : NULL, call, fmt, ap);
     va_end(ap);
-    return rt_refuse_call(g ? &g->context : NULL, call, "%s", text);
+    return status;
 }
 
 static spvf_status check_recording(spvf_graph *g, const char *call) {
