@@ -1,13 +1,12 @@
 /* fork_test.c — a program that uses OpenCL forks: the child goes on with what it has, or is told
- * why not.  Each child has a time limit; one that hangs is ended by a signal. */
+ * why not. */
+#include "tests/child.h"
 #include "tests/opencl/opencl.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <sys/wait.h>
 
-enum { LIMIT = 20, FORKS = 40, COUNT = 4096 };
+enum { FORKS = 40, COUNT = 4096 };
 
 TestSuite(fork, .init = begin_opencl, .fini = end_opencl);
 
@@ -62,7 +61,8 @@ static bool adds(const state *s, cl_command_queue q, cl_mem to, cl_int n) {
 }
 
 /* On the queue that it has, and on one of its own. */
-static bool goes_on(const state *s) {
+static bool goes_on(void *arg) {
+    const state *s = arg;
     cl_int status;
     clFinish(ocl.queue);
     cl_mem to = clCreateBuffer(ocl.context, 0, COUNT * sizeof(cl_int), NULL, &status);
@@ -71,23 +71,12 @@ static bool goes_on(const state *s) {
     return ok && !clReleaseCommandQueue(q) && !clReleaseMemObject(to);
 }
 
-static bool goes_on_in_child(const state *s) {
-    int status;
-    pid_t child = fork();
-    if (child == 0) {
-        signal(SIGALRM, SIG_DFL);
-        alarm(LIMIT);
-        _exit(goes_on(s) ? 0 : 1);
-    }
-    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
-}
-
 Test(fork, a_child_of_an_idle_process_goes_on) {
     state s;
     make(&s);
-    cr_expect(goes_on_in_child(&s), "nothing was launched before");
+    cr_expect(holds_in_child(goes_on, &s), "nothing was launched before");
     cr_expect(adds(&s, ocl.queue, s.to, 3));
-    cr_expect(goes_on_in_child(&s));
+    cr_expect(holds_in_child(goes_on, &s));
     cr_expect(adds(&s, ocl.queue, s.to, 4));
     give_back(&s);
 }
@@ -110,7 +99,7 @@ Test(fork, a_child_of_a_busy_process_goes_on) {
     int ended = 0;
     make(&s);
     cr_assert_eq(pthread_create(&thread, NULL, launch_always, &s), 0);
-    for (int n = 0; n < FORKS; n++) ended += goes_on_in_child(&s);
+    for (int n = 0; n < FORKS; n++) ended += holds_in_child(goes_on, &s);
     s.stop = true;
     pthread_join(thread, NULL);
     cr_expect_eq(ended, FORKS);

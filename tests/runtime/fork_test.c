@@ -1,30 +1,11 @@
-/* fork_test.c — a process that uses queues forks: the child goes on, or is told why not.
- *
- * Each child has a time limit; one that hangs is ended by a signal.
- */
+/* fork_test.c — a process that uses queues forks: the child goes on, or is told why not. */
+#include "tests/child.h"
 #include "tests/runtime/launches.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-enum { LIMIT = 20, FORKS = 40 };
-
-typedef bool child_body(bench *t);
-
-/* Does the body say so in a child, in time? */
-static bool holds_in_child(child_body *body, bench *t) {
-    int status;
-    pid_t child = fork();
-    if (child == 0) {
-        signal(SIGALRM, SIG_DFL);
-        alarm(LIMIT);
-        _exit(body(t) ? 0 : 1);
-    }
-    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
-}
+enum { FORKS = 40 };
 
 /* out = in + 5, on a queue of the parent's. */
 static bool launches_on(bench *t, spvf_queue *q) {
@@ -39,18 +20,21 @@ static bool launches_on(bench *t, spvf_queue *q) {
     return true;
 }
 
-static bool uses_old_queues(bench *t) { return launches_on(t, t->q) && launches_on(t, t->other); }
+static bool uses_old_queues(void *arg) {
+    bench *t = arg;
+    return launches_on(t, t->q) && launches_on(t, t->other);
+}
 
-static bool makes_its_own(bench *t) {
+static bool makes_its_own(void *arg) {
     bench mine;
-    (void)t;
+    (void)arg;
     begin(&mine);
     bool ok = launches_on(&mine, mine.q);
     end(&mine);
     return ok;
 }
 
-static bool forks_again(bench *t) {
+static bool forks_again(void *t) {
     return holds_in_child(uses_old_queues, t) && uses_old_queues(t);
 }
 
@@ -90,7 +74,8 @@ static void *compile_always(void *arg) {
 }
 
 /* What had not ended has failed; new commands run, or the device says that it is lost. */
-static bool goes_on_or_says_why(bench *t) {
+static bool goes_on_or_says_why(void *arg) {
+    bench *t = arg;
     spvf_queue_finish(t->q);
     spvf_status first = enqueue_add(t, t->q, 1, 0, 5, NULL, NULL);
     spvf_status last = spvf_queue_finish(t->q);
@@ -122,7 +107,8 @@ Test(fork, a_child_of_a_busy_process_goes_on) {
 
 static spvf_event *held, *waiting;
 
-static bool has_failed_commands(bench *t) {
+static bool has_failed_commands(void *arg) {
+    bench *t = arg;
     return spvf_event_wait(waiting) != SPVF_OK && launches_on(t, t->other);
 }
 
