@@ -74,13 +74,18 @@ static void write_object(emit_job *j, const x86_job *x, cg_object *o) {
     j->data = bytes;
 }
 
-/* A try to make code, of some kernels or of one. */
+typedef struct {
+    const ir_func *func;
+    bool left_out;
+} x86_kernel;
+
+/* A try to make code, of all kernels that are not left out or of one. */
 typedef struct {
     emit_job *job;
     const x86_job *x86;
-    const bool *left_out; /* by the number of the kernel */
-    const ir_func *only;  /* or NULL */
-    ir_text text, said;   /* the listing; what is wrong with the kernels */
+    ir_vec(x86_kernel) kernels;
+    const x86_kernel *only; /* or NULL */
+    ir_text text, said;     /* the listing; what is wrong with the kernels */
     bool ok;
     void (*report)(void *user, const ir_message *m); /* the user's */
     void *report_user;
@@ -99,11 +104,9 @@ static void compile_kernels(void *user, ir_module *m) {
     rt_native_options o = t->x86->native;
     ir_importer importer = {.m = m};
     cg_object object; /* the names in it are the module's */
-    uint32_t n = 0;
-    foreach_func (f, t->job->module->ir) {
-        bool wanted = f->flags & IR_FUNC_KERNEL && !t->left_out[n++];
-        if (wanted && (!t->only || t->only == f)) ir_importer_copy(&importer, f, f->name);
-    }
+    foreach_in (const x86_kernel, k, t->kernels)
+        if (!k->left_out && (!t->only || t->only == k))
+            ir_importer_copy(&importer, k->func, k->func->name);
     if (t->x86->text) o.code.listing = &t->text;
     o.code.lines = t->x86->lines;
     t->ok = rt_native_compile(m, NULL, &o, t->job->scratch, &object);
@@ -133,43 +136,45 @@ static void try_kernels(x86_try *t) {
     if (!finished && !t->said.n) ir_put(&t->said, "it is beyond a limit");
 }
 
-static void leave_out(const ir_func *f, bool *left_out, const char *why) {
-    *left_out = true;
-    ir_report(f->module->cx, (ir_message){.severity = IR_WARNING, .file = f->module->name},
-              "kernel @%s is left out: %s", f->name, why);
+static void leave_out(x86_kernel *k, const char *why) {
+    const ir_module *m = k->func->module;
+    k->left_out = true;
+    ir_report(m->cx, (ir_message){.severity = IR_WARNING, .file = m->name},
+              "kernel @%s is left out: %s", k->func->name, why);
 }
 
-/* Kernels without a body; with `by_itself`, also those that cannot be made.  Gives how many are
- * left. */
-static uint32_t find_left_out(x86_try *t, bool *left_out, bool by_itself) {
-    uint32_t n = 0, left = 0;
+/* Kernels without a body cannot be made. */
+static void list_kernels(x86_try *t) {
     foreach_func (f, t->job->module->ir) {
         if (!(f->flags & IR_FUNC_KERNEL)) continue;
-        bool *out = &left_out[n++];
-        t->only = f;
-        if (!*out && ir_is_declaration(f))
-            leave_out(f, out, f->refusal ? f->refusal : "it has no body");
-        if (!*out && by_itself) try_kernels(t);
-        if (!*out && by_itself && !t->ok) leave_out(f, out, t->said.data);
-        left += !*out;
+        x86_kernel *k = ir_push(t->job->scratch, &t->kernels);
+        *k = (x86_kernel){.func = f};
+        if (ir_is_declaration(f)) leave_out(k, f->refusal ? f->refusal : "it has no body");
+    }
+}
+
+static void try_each(x86_try *t) {
+    foreach_in (x86_kernel, k, t->kernels) {
+        if (k->left_out) continue;
+        t->only = k;
+        try_kernels(t);
+        if (!t->ok) leave_out(k, t->said.data);
     }
     t->only = NULL;
-    return left;
 }
 
 static void emit_x86(emit_job *j, const x86_job *x86) {
-    ir_module *m = j->module->ir;
-    uint32_t kernels = 0;
-    foreach_func (f, m) kernels += (f->flags & IR_FUNC_KERNEL) != 0;
-    bool *left_out = ir_new_array(j->scratch, bool, kernels + 1);
-    x86_try t = {.job = j, .x86 = x86, .left_out = left_out};
-    uint32_t left = find_left_out(&t, left_out, false);
+    x86_try t = {.job = j, .x86 = x86};
+    bool any = false;
+    list_kernels(&t);
     try_kernels(&t);
-    if (!t.ok) left = find_left_out(&t, left_out, true);
-    if (!t.ok) try_kernels(&t);
-    if (!t.ok || (kernels && !left))
-        rt_throw(j->module->context, IR_ERR_REFUSED, "%s",
-                 left ? t.said.data : "no kernel is left");
+    if (!t.ok) {
+        try_each(&t);
+        try_kernels(&t);
+    }
+    foreach_in (const x86_kernel, k, t.kernels) any |= !k->left_out;
+    if (!t.ok || (t.kernels.n && !any))
+        rt_throw(j->module->context, IR_ERR_REFUSED, "%s", any ? t.said.data : "no kernel is left");
     if (!x86->text) return;
     j->data = t.text.data;
     j->size = t.text.n;
