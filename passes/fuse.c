@@ -44,7 +44,7 @@ typedef struct {
     ir_map copies;       /* (local variable, member) -> the copy that the member's body uses */
     ir_map shared;       /* local variables that are promoted buffers: of all bodies */
     pass_wait *wait;     /* behind each member */
-    pass_length length;  /* of the bodies since the last barrier */
+    pass_cost length;    /* of the bodies since the last barrier */
     pass_promotions promotions;
     ir_inst **memory;  /* by argument: what it became, or NULL */
     bool done, broken; /* broken: the fused kernel breaks the rules of the IR */
@@ -245,18 +245,19 @@ static unsigned ordered_memory(const fusion *q) {
     return memory;
 }
 
-static pass_length length_of(fusion *q, uint32_t m) {
+static pass_cost length_of(fusion *q, uint32_t m) {
     return pass_find_length((ir_func *)(uintptr_t)q->members[m].kernel, &q->scratch);
 }
 
 /* Does the next body run in another loop of a device that runs items one after the other? */
 static bool should_split(fusion *q, uint32_t m) {
     if (!q->request->serial || q->request->barrier == PASS_BARRIER_NONE) return false;
-    const pass_length next = length_of(q, m + 1), *now = &q->length;
+    const pass_cost next = length_of(q, m + 1), *now = &q->length;
     bool waits = q->result->gaps[m].why.kind == PASS_DEP_ITEM;
     bool split = !q->wait[m] && waits && pass_should_split(&q->result->range, now, &next);
     bool alone = split || q->wait[m] || !now->cycles || !next.cycles;
-    q->length = alone ? next : (pass_length){now->count + next.count, now->cycles + next.cycles};
+    q->length =
+        alone ? next : (pass_cost){now->operations + next.operations, now->cycles + next.cycles};
     return split;
 }
 

@@ -176,14 +176,10 @@ bool pass_fuse_legal(const pass_fuse_request *request, const pass_summary *summa
 
 /* ------------------------------------------------------------------------------ loops (split.c) */
 
-/* How long a body is, without loops; 0: it has some. */
-typedef struct {
-    uint32_t count;  /* instructions, about, but for addresses, loads and stores */
-    uint32_t cycles; /* of those that wait for each other */
-} pass_length;
-pass_length pass_find_length(ir_func *f, ir_arena *scratch);
-/* Does a body that waits for those before it better run in another loop over the items? */
-bool pass_should_split(const pass_range *r, const pass_length *before, const pass_length *next);
+/* What an item of a body takes, but for addresses, loads and stores; zeros: the body has loops. */
+pass_cost pass_find_length(ir_func *f, ir_arena *scratch);
+/* Should a body that waits for those before it run in another loop over the items? */
+bool pass_should_split(const pass_range *r, const pass_cost *before, const pass_cost *next);
 
 /* ----------------------------------------------------------- reports (fuse_report.c, traffic.c) */
 
