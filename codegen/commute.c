@@ -19,13 +19,13 @@ static bool saves_copy(const commute_state *c, const ir_inst *i) {
 }
 
 static void pass_inst(commute_state *c, ir_inst *i) {
-    ir_live_set_to(&c->here, i, false);
+    ir_live_mark(&c->here, i, false);
     if (saves_copy(c, i)) {
         ir_inst *x = ir_arg(i, 0);
         ir_set_arg(i, 0, ir_arg(i, 1));
         ir_set_arg(i, 1, x);
     }
-    for (unsigned n = 0; n < i->nargs; n++) ir_live_set_to(&c->here, ir_arg(i, n), true);
+    for (unsigned n = 0; n < i->nargs; n++) ir_live_mark(&c->here, ir_arg(i, n), true);
 }
 
 void ra_commute(ra_state *s) {

@@ -73,7 +73,7 @@ static bool is_live(const pressure_walk *w, const ir_inst *v) {
 static void add_live(pressure_walk *w, const ir_inst *v) {
     uint8_t class = ra_class(w->p->s->t, v);
     if (class == CG_NO_CLASS || ir_live_has(&w->here, v)) return;
-    ir_live_set_to(&w->here, v, true);
+    ir_live_mark(&w->here, v, true);
     w->n.n[class]++;
 }
 
@@ -88,7 +88,7 @@ static void pass_result(pressure_walk *w, const ir_inst *i) {
     bool read = ir_live_has(&w->here, i);
     take_max(w, class, !read);
     if (read) w->n.n[class]--;
-    ir_live_set_to(&w->here, i, false);
+    ir_live_mark(&w->here, i, false);
 }
 
 static void pass_inst(pressure_walk *w, const ir_inst *i) {

@@ -38,7 +38,7 @@ static bool is_live(const scheduler *k, const ir_inst *v) {
 static void add_live(scheduler *k, const ir_inst *v) {
     uint8_t class = k->class[v->id];
     if (class == CG_NO_CLASS || is_live(k, v)) return;
-    ir_live_set_to(&k->here, v, true);
+    ir_live_mark(&k->here, v, true);
     k->n.n[class]++;
 }
 
@@ -51,7 +51,7 @@ static void begin_at_end(scheduler *k, const ir_block *b) {
 
 static void pass_inst(scheduler *k, const ir_inst *i) {
     if (is_live(k, i)) k->n.n[k->class[i->id]]--;
-    ir_live_set_to(&k->here, i, false);
+    ir_live_mark(&k->here, i, false);
     for (unsigned n = 0; n < i->nargs; n++) add_live(k, ir_arg(i, n));
     for (unsigned c = 0; c < k->p->s->t->nclasses; c++)
         if (k->n.n[c] > k->p->registers[c]) k->excess += k->n.n[c] - k->p->registers[c];

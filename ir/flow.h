@@ -128,6 +128,6 @@ typedef struct {
 } ir_live_here;
 void ir_live_begin(ir_live_here *h, const ir_block *b);
 bool ir_live_has(const ir_live_here *h, const ir_inst *v);
-void ir_live_set_to(ir_live_here *h, const ir_inst *v, bool is_live);
+void ir_live_mark(ir_live_here *h, const ir_inst *v, bool is_live);
 
 #endif

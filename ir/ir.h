@@ -794,6 +794,15 @@ static inline int64_t ir_wrap_add(int64_t a, int64_t b) {
 static inline int64_t ir_wrap_mul(int64_t a, int64_t b) {
     return (int64_t)((uint64_t)a * (uint64_t)b);
 }
+/* The greatest one; that of a number and 0 is the number. */
+static inline uint64_t ir_common_divisor(uint64_t a, uint64_t b) {
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
 static inline int64_t ir_sext(uint64_t v, unsigned bits) {
     return (int64_t)(v << (64 - bits)) >> (64 - bits);
 }

@@ -389,6 +389,6 @@ bool ir_live_has(const ir_live_here *h, const ir_inst *v) {
     return (seen & ~1u) == h->now ? seen & 1 : ir_is_live(h->live, h->out, v);
 }
 
-void ir_live_set_to(ir_live_here *h, const ir_inst *v, bool is_live) {
+void ir_live_mark(ir_live_here *h, const ir_inst *v, bool is_live) {
     h->seen[v->id] = h->now | is_live;
 }

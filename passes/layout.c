@@ -212,15 +212,6 @@ static ir_i128 reach_of(const pass_layout *l) {
     return reach;
 }
 
-static uint64_t greatest_divisor(uint64_t a, uint64_t b) {
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* What divides every step that is longer than bases reach; 0: there is none. */
 static int64_t find_stride(const pass_side *sides, uint32_t n, const pass_layout *l) {
     ir_i128 reach = reach_of(l);
@@ -229,10 +220,10 @@ static int64_t find_stride(const pass_side *sides, uint32_t n, const pass_layout
         pass_affine rest;
         if (!take_base(l, &sides[k], &rest)) return 0;
         uint64_t far = pass_magnitude(ir_wrap_add(rest.constant, ir_wrap_mul(l->origin, -1)));
-        if ((ir_i128)far > reach) stride = greatest_divisor(stride, far);
+        if ((ir_i128)far > reach) stride = ir_common_divisor(stride, far);
         for (uint32_t t = 0; t < rest.n; t++) {
             uint64_t step = pass_magnitude(rest.term[t].factor);
-            if ((ir_i128)step > reach) stride = greatest_divisor(stride, step);
+            if ((ir_i128)step > reach) stride = ir_common_divisor(stride, step);
         }
     }
     return stride > INT64_MAX / 2 ? 0 : (int64_t)stride;

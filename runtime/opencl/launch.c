@@ -182,20 +182,11 @@ static cl_int check_local(const struct _cl_kernel *k, const spvf_range *r, bool 
     return items > OCL_MAX_GROUP ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b) {
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Groups of as many items as the kernel requires: whole ones, wherever there are any. */
 static void choose_local(spvf_range *r, uint64_t items) {
     uint64_t left = items;
     for (unsigned d = 0; d < r->dims; d++) {
-        r->local[d] = common_divisor(left, r->global[d]);
+        r->local[d] = ir_common_divisor(left, r->global[d]);
         left /= r->local[d];
     }
     if (left == 1) return;

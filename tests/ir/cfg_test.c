@@ -416,8 +416,8 @@ static void check_places(ir_live_here *here, const ir_block *b, const values *al
     for (const ir_inst *i = b->last; i && i->op != IR_OP_phi; i = i->prev) {
         for (uint32_t v = 0; v < all->n; v++)
             cr_assert_eq(ir_live_has(here, all->v[v]), naive_live_at(b, i, all->v[v]));
-        ir_live_set_to(here, i, false);
-        for (unsigned a = 0; a < i->nargs; a++) ir_live_set_to(here, ir_arg(i, a), true);
+        ir_live_mark(here, i, false);
+        for (unsigned a = 0; a < i->nargs; a++) ir_live_mark(here, ir_arg(i, a), true);
     }
 }
 
