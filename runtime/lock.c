@@ -1,8 +1,8 @@
 /* lock.c — locks that survive a fork (lock.h).
  *
  * A lock has the number of forks of the process that it was made for.  In a child that number is
- * another one, so the first call makes the mutex anew.  `users` tells whether a thread of the parent
- * held the lock, or waited for it, when the process was forked.
+ * another one, so the first call makes the mutex anew.  `users` tells whether a thread of the
+ * parent held the lock, or waited for it, when the process was forked.
  */
 #include "runtime/lock.h"
 

@@ -131,8 +131,8 @@ static inline void read_ints(int from, int to[COUNT]) {
 }
 
 /* What commands_run_in_order leaves, in both forms of the entries.  Buffer 1 has n + 5.  Its first
- * 100 elements go to element 10 of buffer 2, where elements 5 to 7 become 7 and all gain 1000; three
- * rows of it go to buffer 3. */
+ * 100 elements go to element 10 of buffer 2, where elements 5 to 7 become 7 and all gain 1000;
+ * three rows of it go to buffer 3. */
 static inline void expect_copies(void) {
     int back[COUNT];
     read_ints(2, back);
