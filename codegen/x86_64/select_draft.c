@@ -204,7 +204,7 @@ static void peel_index(address *a) {
 
 /* Is it worth to do the addition p in each access instead of once? */
 static bool may_take_in(const ir_inst *user, const ir_inst *p) {
-    return p->block == user->block || ir_count_uses(p) == 1;
+    return p->block == user->block || (p->uses && !p->uses->next);
 }
 
 static bool take_offset(address *a, const ir_inst *user, ir_inst *p) {
