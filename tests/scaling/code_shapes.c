@@ -69,6 +69,20 @@ void shape_loads(FILE *out, uint32_t n) {
     end_series(out, "x", n);
 }
 
+/* One address, in as many blocks as there are loads. */
+void shape_address(FILE *out, uint32_t n) {
+    shape_begin(out, "k", ", %n: i32");
+    for (uint32_t k = 0; k < n; k++) {
+        fprintf(out, "  %%c%u: i1 = slt ", k);
+        print_last(out, "l", k);
+        fprintf(out,
+                ", %%n\n  br %%c%u, t%u, e%u\nt%u:\n  store i32 %u, %%q align 4\n  jmp e%u\ne%u:\n"
+                "  %%l%u: i32 = load %%q align 4\n",
+                k, k, k, k, k, k, k, k);
+    }
+    end_series(out, "l", n);
+}
+
 void shape_stores(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     for (uint32_t k = 0; k < n; k++) {

@@ -164,6 +164,7 @@ static void write_tables(FILE *out, uint32_t n) { write_globals(out, n, "const i
 const shape shapes[] = {
     {"chain", "dependent operations", shape_chain, 1000},
     {"loads", "loads from known places", shape_loads, 500},
+    {"address", "blocks that use one address", shape_address, 500},
     {"stores", "stores to known places", shape_stores, 1000},
     {"alias", "loads from unknown places, with stores", shape_alias, 1000},
     {"stencil", "rounds of an unrolled stencil", shape_stencil, 250},

@@ -10,10 +10,11 @@ void shape_begin(FILE *out, const char *name, const char *more_params);
 void shape_end(FILE *out, const char *value);
 
 /* code_shapes.c */
-shape_fn shape_chain, shape_loads, shape_stores, shape_alias, shape_stencil, shape_live,
-    shape_selects, shape_doubling, shape_pointers, shape_vectors, shape_lanes, shape_math,
-    shape_constants, shape_atomics, shape_diamonds, shape_meetings, shape_nested_ifs, shape_exits,
-    shape_switch, shape_irreducible, shape_loops, shape_nest, shape_phis, shape_loop_body,
-    shape_blocks_and_values, shape_barriers, shape_loop_barriers, shape_kept_values;
+shape_fn shape_chain, shape_loads, shape_address, shape_stores, shape_alias, shape_stencil,
+    shape_live, shape_selects, shape_doubling, shape_pointers, shape_vectors, shape_lanes,
+    shape_math, shape_constants, shape_atomics, shape_diamonds, shape_meetings, shape_nested_ifs,
+    shape_exits, shape_switch, shape_irreducible, shape_loops, shape_nest, shape_phis,
+    shape_loop_body, shape_blocks_and_values, shape_barriers, shape_loop_barriers,
+    shape_kept_values;
 
 #endif
