@@ -16,7 +16,8 @@
  * combined in the order of linear ids.  The neutral operands are exact: -0 for sums, NaN for fmin
  * and fmax; what exclusive scans give the first item is another number then.
  *
- * An async copy is made by the last item to come there; waiting for it is a barrier.
+ * An async copy is made by the last item to come there; waiting for it is a barrier, and events are
+ * null.
  *
  * A sub-group is one item, for which all operations are simple, wherever they stand.
  *
@@ -323,6 +324,16 @@ static void expand(collector *c, ir_inst *i) {
     }
 }
 
+/* Waiting is a barrier, so events say nothing: all of them are null, and none lies in memory. */
+static void forget_events(ir_func *f) {
+    foreach_block (b, f)
+        foreach_inst (i, b) {
+            bool stores = i->op == IR_OP_store && ir_arg(i, 0)->type == IR_EVENT;
+            if (i->type == IR_EVENT) ir_replace_uses(i, ir_const(f, IR_EVENT, 0));
+            if (stores || i->type == IR_EVENT) ir_remove(i);
+        }
+}
+
 const char *pass_refuse_collective(const ir_inst *i) {
     bool whole = pass_is_meeting(i);
     if (whole && i->imm.group.scope < IR_SCOPE_WORKGROUP)
@@ -343,4 +354,5 @@ void pass_expand_collectives(pass_grouping *g) {
         foreach_inst (i, b)
             if (ir_info(i)->imm == I_GROUP) *ir_push(g->scratch, &list) = i;
     for (uint32_t k = 0; k < list.n; k++) expand(&c, list.data[k]);
+    forget_events(g->f);
 }
