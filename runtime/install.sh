@@ -13,7 +13,7 @@ install -D -m 755 "$1/libspvfuse_icd.so" "$to$prefix/lib/libspvfuse_icd.so"
 for header in spvfuse.h spvfuse_queue.h spvfuse_opencl.h; do
     install -D -m 644 "runtime/$header" "$to$prefix/include/$header"
 done
-for text in LICENSE NOTICE licenses/libclc.txt; do
+for text in LICENSE NOTICE docs/licenses/libclc.txt; do
     install -D -m 644 "$text" "$to$prefix/share/doc/spvfuse/$text"
 done
 mkdir -p "$to/etc/OpenCL/vendors"

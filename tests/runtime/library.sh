@@ -92,7 +92,7 @@ DESTDIR=$work/root PREFIX=/usr sh runtime/install.sh "$build"
 gcc -std=c17 -Wall -I. "$work/both.c" -o "$work/installed" -L"$work/root/usr/lib" -lspvfuse -lOpenCL
 LD_LIBRARY_PATH=$work/root/usr/lib "$work/installed" without
 cmp NOTICE "$work/root/usr/share/doc/spvfuse/NOTICE"
-cmp licenses/libclc.txt "$work/root/usr/share/doc/spvfuse/licenses/libclc.txt"
+cmp docs/licenses/libclc.txt "$work/root/usr/share/doc/spvfuse/docs/licenses/libclc.txt"
 SH
 check "a program's own names" sh "$work/names.sh" "$build" "$work"
 
