@@ -21,7 +21,7 @@ typedef struct {
     ra_state *s;
     ra_value *value;
     uint32_t taken[CG_MAX_CLASSES];    /* registers in which something lives here */
-    uint32_t arriving[CG_MAX_CLASSES]; /* … in which values from outside come */
+    uint32_t arriving[CG_MAX_CLASSES]; /* registers in which values come from outside */
     ir_inst *holder[CG_MAX_CLASSES][CG_MAX_REGS];
     ra_values *evicted;
     bool failed;

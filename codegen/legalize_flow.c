@@ -176,8 +176,8 @@ static void lower_update(cg_legalizer *l, ir_inst *i) {
 enum { UNROLLED = 128 }; /* bytes that are copied without a loop */
 
 typedef struct {
-    ir_inst *to, *from; /* from: an address, or NULL … */
-    ir_inst *byte;      /* … and what is filled in, as i8 */
+    ir_inst *to, *from; /* addresses; from: NULL for a fill */
+    ir_inst *byte;      /* what a fill writes, as i8 */
     unsigned flags;
 } transfer;
 

@@ -60,9 +60,8 @@ typedef struct {
 typedef struct {
     const char *name; /* "xmm"; register N of it is printed as the target likes */
     uint32_t usable;  /* registers that may be given to values */
-    uint32_t
-        cheap; /* … of these, the ones that are to be taken first: free to use, short to encode */
-    uint32_t slot; /* bytes of a frame slot that holds any value of the class, but for slot_of */
+    uint32_t cheap;   /* those of the usable that are taken first: free to use, short to encode */
+    uint32_t slot;    /* bytes of a frame slot that holds any value of the class, but for slot_of */
 } cg_class;
 
 typedef struct cg_target cg_target;

@@ -49,11 +49,11 @@ typedef struct {
     obj_part part[OBJ_SECTIONS];
 } obj_file;
 
-/* Appends a field of the part that holds the address of a place in another section. */
+/* Appends a field of eight bytes with the address of a place in another section. */
 void obj_address(obj_file *f, unsigned in, unsigned section, uint64_t at);
-/* … the same in four bytes, of a place in a section that is not loaded */
+/* Appends a field of four bytes with the offset of a place in a section that is not loaded. */
 void obj_offset(obj_file *f, unsigned in, unsigned section, uint32_t at);
-/* … and in four bytes, from the field to the place */
+/* Appends a field of four bytes with the distance from the field to a place. */
 void obj_distance(obj_file *f, unsigned in, unsigned section, uint32_t at);
 
 void obj_write_frames(obj_file *f);

@@ -104,9 +104,10 @@ enum {
     LNS_SET_COLUMN,
     LNE_END_SEQUENCE = 1,
     LNE_SET_ADDRESS,
-    LINE_BASE = -5, /* special opcodes: lines -5 to 8 … */
+    /* A special opcode advances the line by -5 to 8, and the address as the rest of it says. */
+    LINE_BASE = -5,
     LINE_RANGE = 14,
-    OPCODE_BASE = 13 /* … and as many bytes as the rest of 255 allows */
+    OPCODE_BASE = 13 /* the first special opcode */
 };
 
 static void write_files(obj_file *f, obj_bytes *b) {

@@ -25,7 +25,7 @@ typedef struct {
     ir_inst **above; /* by id: of those that keep their order, the one in front */
     ir_live_here here;
     spill_count n;   /* live values */
-    uint64_t excess; /* … beyond registers, summed over places */
+    uint64_t excess; /* live values for which there is no register, summed over places */
     ra_values ready, placed;
 } scheduler;
 

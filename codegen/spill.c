@@ -102,7 +102,7 @@ static uint32_t count_exits(spill_state *p, const ir_block *b) {
     return done;
 }
 
-/* … and the operand of a phi? */
+/* The predecessors that have been looked at and have the phi's operand in a register. */
 static uint32_t count_operands(const spill_state *p, const ir_block *b, const ir_inst *phi) {
     uint32_t with = 0;
     for (uint32_t n = 0; n < b->npred; n++) {
@@ -122,8 +122,8 @@ static uint32_t count_with(const spill_state *p, const ir_block *b, const ir_ins
 typedef struct {
     spill_state *p;
     ir_block *b;
-    uint32_t done; /* predecessors that have been looked at … */
-    bool loops;    /* … and there are others */
+    uint32_t done; /* predecessors that have been looked at */
+    bool loops;    /* not all have been: b is the header of a loop */
     best_list first[CG_MAX_CLASSES], second[CG_MAX_CLASSES];
     spill_count through; /* values that a loop does not use */
 } entry_choice;

@@ -75,15 +75,15 @@ typedef struct {
     ir_vec(uint32_t) uses;       /* next uses of what the block mentions, from its end */
     ra_values *entry, *exit;     /* by block id: in registers, phis included */
     uint32_t *with, *with_epoch; /* by value id: predecessors that have it in a register */
-    ir_inst **name;              /* by value id: what it is called in this block */
-    uint32_t *named;             /* … if this is the block's number */
+    ir_inst **name;              /* by value id: its last reload */
+    uint32_t *named;             /* by value id: the block of that reload, + 1 */
     /* spill_code.c */
     bool *in_memory; /* by value id: phis that have no register */
-    bool *stored;    /* … that have to be in their slot */
+    bool *stored;    /* by value id: values that have to be in their slot */
     ir_vec(spill_reload) reloads;
     /* webs.c */
-    uint32_t own_ids; /* values from here on are moves that keep phis apart, */
-    uint32_t old_ids; /* … and from here on newer still */
+    uint32_t own_ids; /* values from here to old_ids are moves that keep phis apart */
+    uint32_t old_ids; /* values from here on are made by the spiller */
     ir_vec(spill_isolated) isolated;
     uint32_t *web;       /* by value id: union-find */
     uint32_t *from, *to; /* by web: its life, in the order of blocks */
@@ -97,7 +97,8 @@ void spill_find_pads(const spill_state *p, const cg_needs *needs, const bool *li
 void spill_look(spill_state *p);
 /* Values of a set that need registers. */
 spill_count spill_count_live(const spill_state *p, const ir_live_set *set);
-/* … and most registers that are needed at once; true when that is more than there are. */
+/* Looks at the graph and the target again, and finds how many registers each block and each loop
+ * needs at once; true: more than there are, somewhere. */
 bool spill_find_pressure(spill_state *p);
 void spill_find_distances(spill_state *p);
 /* Sets next[] for what is live at the end of b, counted from its start. */

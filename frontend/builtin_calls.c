@@ -96,8 +96,8 @@ static ir_op reduce_op(reader *r, const char *key, const char *what) {
     spv_refuse(r, "the call of %s is not supported", spv_key_name(key));
 }
 
-/* …_reduce_add, …_scan_inclusive_max, …_reduce_logical_and: data is the ir_groupop, more the
- * scope */
+/* Functions named like work_group_reduce_add, sub_group_scan_inclusive_max and
+ * sub_group_non_uniform_reduce_logical_and: data is the ir_groupop, more the scope. */
 void spv_call_reduce(reader *r, const spv_builtin *b, const char *key) {
     spv_want_args(r, key, 1);
     ir_type t = result_type(r);

@@ -11,8 +11,8 @@
 typedef struct {
     spv_type *type;
     uint32_t leaf;
-    spv_type *vector; /* the path ends inside this vector … */
-    uint32_t lane;    /* … at this lane */
+    spv_type *vector; /* that the path ends inside of; NULL: it ends at a leaf */
+    uint32_t lane;    /* of the vector, where the path ends */
 } path;
 
 static path follow(reader *r, spv_type *t, uint32_t k) {

@@ -361,13 +361,13 @@ struct spv_block {
     uint32_t edges;      /* from reached blocks */
     uint32_t walked;     /* successors already visited */
     uint32_t nsucc;
-    const uint32_t *succ; /* first successor label in the words … */
-    uint32_t stride;      /* … and the step to the next */
+    const uint32_t *succ; /* first successor label in the words */
+    uint32_t stride;      /* words from one successor label to the next */
     uint32_t other;       /* switch: default label, which comes first; else 0 */
     bool reached;
-    uint32_t pair;    /* while a phi is filled in: operand pair from this block … */
-    uint32_t pair_of; /* … in this phi … */
-    bool pair_used;   /* … which a predecessor has asked for */
+    uint32_t pair;    /* the operand pair that the phi pair_of has from this block */
+    uint32_t pair_of; /* the last phi that was filled in and has such a pair */
+    bool pair_used;   /* this block is a predecessor, or is not reached */
     spv_block *next;  /* in the text */
 };
 
@@ -384,11 +384,11 @@ typedef struct {
  * copy is needed, and leaves are loaded where the load stood, one by one, when asked for. */
 struct spv_parts {
     ir_inst **part;   /* by leaf; with a pending load NULL or holding NULLs */
-    ir_inst *pointer; /* not NULL: load from here … */
-    uint64_t offset;  /* … plus bytes … */
+    ir_inst *pointer; /* where a pending load reads; NULL: no load is pending */
+    uint64_t offset;  /* bytes from the pointer */
     uint32_t align, flags;
-    ir_block *block; /* … behind `after`, which may be NULL: at the head of the block */
-    ir_inst *after;
+    ir_block *block; /* where the load stood */
+    ir_inst *after;  /* the load comes after this one; NULL: at the head of the block */
     uint32_t loc;
     uint64_t writes; /* reader.writes when it was loaded */
 };
@@ -536,9 +536,11 @@ static inline spv_type *spv_arg_type(reader *r, uint32_t k) { return spv_type_of
 /* Operand k, which must have this IR type. */
 ir_inst *spv_arg_of(reader *r, uint32_t k, ir_type want);
 ir_inst *spv_arg_pointer(reader *r, uint32_t k);
-ir_inst *spv_arg_int(reader *r, uint32_t k);  /* one integer of any width */
-ir_inst *spv_arg_size(reader *r, uint32_t k); /* … zero-extended or cut to pointer width */
-ir_inst *spv_arg_i32(reader *r, uint32_t k);  /* … to 32 bits */
+/* Operand k, one integer of any width: as it is, or zero-extended or cut to the width of a pointer
+ * or to 32 bits. */
+ir_inst *spv_arg_int(reader *r, uint32_t k);
+ir_inst *spv_arg_size(reader *r, uint32_t k);
+ir_inst *spv_arg_i32(reader *r, uint32_t k);
 /* An operand whose bits above those of type t do not matter: a wider integer is cut. */
 ir_inst *spv_low_value(reader *r, uint32_t id, const spv_type *t);
 bool spv_is_wider(const spv_type *have, const spv_type *want); /* an integer that can be cut */
@@ -546,8 +548,10 @@ bool spv_fits(reader *r, uint32_t k, const spv_type *t); /* operand k has type t
 /* Operand k as an integer of type t, or cut to it; fails when it is neither. */
 ir_inst *spv_arg_low(reader *r, uint32_t k, const spv_type *t);
 IR_NORETURN void spv_bad_type(reader *r, uint32_t k, const char *want);
-void spv_define(reader *r, ir_inst *v);         /* the result of this instruction */
-void spv_define_checked(reader *r, ir_inst *v); /* … whose type must be the one declared */
+/* Makes v the result of this instruction; checked: fails when v does not have the type that the
+ * instruction declares. */
+void spv_define(reader *r, ir_inst *v);
+void spv_define_checked(reader *r, ir_inst *v);
 /* Another integer width, lane by lane. */
 ir_inst *spv_to_int(reader *r, ir_inst *v, ir_type t, bool is_signed);
 

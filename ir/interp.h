@@ -33,7 +33,7 @@ typedef struct {
 /* What goes wrong outside of memory.  After the first group the work-item goes on (a quotient is
  * 0), after the second it is trapped. */
 typedef enum {
-    IR_PROBLEM_UNDEFINED, /* an undefined operand decides: condition, address, divisor … */
+    IR_PROBLEM_UNDEFINED, /* an undefined operand decides, such as a condition, address, divisor */
     IR_PROBLEM_DIVISION,  /* by zero, or overflow */
     IR_PROBLEM_ASSUME,    /* an assumption is false */
     IR_PROBLEM_UNREACHABLE,

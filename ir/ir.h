@@ -729,8 +729,8 @@ struct ir_global {
 };
 
 typedef struct {
-    uint32_t word;         /* instructions from this word on … */
-    uint32_t file;         /* … come from module->files.data[file] */
+    uint32_t word;         /* the first word of the instructions that come from this line */
+    uint32_t file;         /* index into module->files */
     uint32_t line, column; /* line 0: no longer known */
 } ir_line;
 

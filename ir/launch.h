@@ -43,17 +43,18 @@ typedef struct {
 /* What one work-group needs, besides its arguments. */
 typedef struct {
     uint64_t local;        /* bytes of local memory for the kernel's own variables */
-    uint64_t scratch;      /* bytes, whatever the local size */
-    uint64_t scratch_item; /* … and as many for each work-item; items count in multiples of 64 */
+    uint64_t scratch;      /* bytes of scratch memory, whatever the local size */
+    uint64_t scratch_item; /* bytes for each work-item besides; their number is rounded up to 64 */
 } ir_group_need;
 
 /* What a kernel of several phases needs (passes/phases.c): all of its groups run once for each
  * phase, before any begins the next one.  Two arguments follow those that it has: the address of
  * memory that lasts as long as the launch, aligned to IR_LOCAL_ALIGN, and a uint32_t, the phase. */
 typedef struct {
-    uint64_t n;     /* 0: it has none, and no such arguments */
-    uint64_t item;  /* bytes of that memory for each work-item, as above, … */
-    uint64_t group; /* … and for each work-group */
+    uint64_t n; /* 0: it has none, and no such arguments */
+    uint64_t
+        item; /* bytes of that memory for each work-item; their number is rounded up as above */
+    uint64_t group; /* bytes of it for each work-group */
 } ir_phases;
 
 /* How object files list their kernels: an array of entries, ended by one without a name. */

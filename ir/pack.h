@@ -22,9 +22,8 @@ unsigned ir_pack_count(const ir_pack *p);
 const char *ir_pack_name(const ir_pack *p, unsigned n); /* ascending */
 bool ir_pack_has(const ir_pack *p, const char *name);
 
-/* What has been taken from an archive into m; start as {.pack = …, .m = …,
- * .scratch = …}.  Globals are shared by
- * all functions that are taken through the same one. */
+/* What has been taken from an archive into m; start with pack, m and scratch, all else zero.
+ * Functions that are taken through the same one share globals. */
 typedef struct {
     const ir_pack *pack;
     ir_module *m;

@@ -95,8 +95,8 @@ struct text_name {
     bool defined;
     text_token place; /* of the definition, else of the first use */
     void *what;       /* ir_inst or ir_block */
-    text_name *next;  /* with an equal hash, and … */
-    text_name *later; /* … in order of appearance */
+    text_name *next;  /* the next one with an equal hash */
+    text_name *later; /* the next one in order of appearance */
 };
 
 typedef struct {
@@ -110,8 +110,8 @@ typedef struct {
     ir_inst *user;
     unsigned arg;
     text_token place;
-    text_name *value;   /* a value that is defined further down … */
-    const char *symbol; /* … or a global, or the function of a call */
+    text_name *value;   /* a value that is defined further down, or NULL */
+    const char *symbol; /* otherwise the name of a global, or of the function of a call */
     bool callee;
     ir_type type; /* written before the value; IR_VOID: nothing was */
 } text_fixup;
@@ -119,8 +119,8 @@ typedef struct {
 /* An address in the initializer of g. */
 typedef struct {
     ir_global *g;
-    ir_reloc reloc; /* its global is found at the end of the module, by … */
-    const char *symbol;
+    ir_reloc reloc;     /* its global is filled in at the end of the module */
+    const char *symbol; /* the global's name */
     text_token place;
 } text_reloc;
 

@@ -8,7 +8,7 @@
  * holds the arguments, then the answers, then the result:
  *
  *   func @f(%x: i32, %y: v4f32): f32      func @f(%frame: ptr.private)
- *                                           %x = load %frame          …
+ *                                           %x = load %frame
  *   %r = call @f(%a, %b)                  store %a, %frame; store %b, %frame + 16
  *                                         store global_id 0, %frame + 32
  *                                         call @f(%frame); %r = load %frame + 40

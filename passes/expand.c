@@ -39,7 +39,7 @@ static bool lacks_fma(const ir_inst *x, const pass_ctx *cx) {
     return ir_kind_of(x->type) != IR_F64 && (ir_kind_of(x->type) != IR_F32 || !has_fma(cx));
 }
 
-/* ------------------------------------------------------------------------------ … and constants */
+/* ------------------------------------------------------------------------------------ constants */
 
 static ir_inst *smallest(ir_builder *b, const ir_inst *x) {
     return ir_const(b->f, x->type, UINT64_C(1) << (width_of(b, x) - 1));

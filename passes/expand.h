@@ -67,12 +67,13 @@ ir_inst *expand_ldexp(ir_builder *b, ir_inst *x, ir_inst *n);
 ir_inst *expand_nextafter(ir_builder *b, ir_inst *x, ir_inst *y);
 /* fma of a format narrower than f64. */
 ir_inst *expand_fma(ir_builder *b, ir_inst *x, ir_inst *y, ir_inst *z);
-/* r is next to an exact value, which is above it, below it or neither.  The neighbour, or r, that
- * rounding by `mode` gives: */
+/* r is next to an exact value, which lies above it, below it or neither: what rounding that value
+ * by `mode` gives, r or its neighbour. */
 ir_inst *expand_round_directed(ir_builder *b, ir_round mode, ir_inst *r, ir_inst *above,
                                ir_inst *below);
-/* … and the one whose last bit is set, unless r is exact.  What is rounded to odd may be rounded
- * again to a format that has at least two bits less, and is as if rounded once. */
+/* The same, rounded to odd: r when it is exact, otherwise r or its neighbour, whichever has its
+ * last bit set.  A value that was rounded to odd may be rounded once more, to a format that has at
+ * least two bits less, with the result of rounding once. */
 ir_inst *expand_round_odd(ir_builder *b, ir_inst *r, ir_inst *above, ir_inst *below);
 /* x + y rounded to odd. */
 ir_inst *expand_add_odd(ir_builder *b, ir_inst *x, ir_inst *y);

@@ -5,7 +5,8 @@
  *   entry:  variables of all bodies
  *           guard of body 0 ? body 0 : join 0
  *   join 0: work-group barrier, where one is needed
- *           guard of body 1 ? body 1 : join 1     … and after the last join: ret
+ *           guard of body 1 ? body 1 : join 1
+ *   join 1: ret
  *
  * A body is a copy of the member without calls; where the member returned, early or late, the copy
  * jumps to its join.  Every work-item reaches every join, so the barriers stand outside all guards

@@ -132,8 +132,8 @@ typedef struct {
     uint32_t nsides;
     uint64_t bytes; /* of each item, or group */
     pass_layout layout;
-    bool assumed;      /* no layout: elements count modulo … */
-    uint64_t elements; /* … those of each item, or group */
+    bool assumed;      /* the caller asserts what a layout would prove (promote.c) */
+    uint64_t elements; /* of each item, or group; assumed: an index counts modulo these */
 } pass_promoted;
 
 typedef struct {

@@ -21,8 +21,8 @@ enum { MAX_WRITES = 32, MAX_DEPTH = 64 };
 typedef struct {
     bool open;        /* one edge enters; things may move out */
     ir_block *before; /* leads to the header only; NULL: not made yet */
-    ir_block *each;   /* every iteration that ends passes here … */
-    ir_block *sure;   /* … and every one that leaves, too */
+    ir_block *each;   /* the last block that every iteration passes before the next begins */
+    ir_block *sure;   /* the last block that every iteration passes, also the one that leaves */
     bool listed;      /* the next ones are known */
     bool calls;       /* something that may not return */
     bool many_writes; /* more than are listed */

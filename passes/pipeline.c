@@ -41,34 +41,34 @@ const unsigned pass_order_count = sizeof pass_orders / sizeof *pass_orders;
 
 const char pass_standard[] =
     "inline,"      /* one function per kernel: everything below looks at one function */
-    "sroa,"        /* arrays and structs on the stack become scalars … */
-    "mem2reg,"     /* … and scalars become values, which all other passes look at */
+    "sroa,"        /* arrays and structs on the stack become scalars */
+    "mem2reg,"     /* scalars on the stack become values, which all other passes look at */
     "spaces,"      /* generic pointers that are not: rules and aliasing know more about others */
     "simplify,"    /* canonical forms, so that equal things look equal */
     "sccp,"        /* branches on constants, also around loops; what they hide goes away */
     "simplifycfg," /* straight-line code again, larger blocks, fewer phis */
-    "unroll,"      /* loops of which all is known; their counters become constants … */
-    "simplify,"    /* … and so does what constants and merged blocks have uncovered … */
-    "sroa,"        /* … indices into arrays too, which become values now */
+    "unroll,"      /* loops of which all is known; their counters become constants */
+    "simplify,"    /* what those constants and merged blocks have uncovered */
+    "sroa,"        /* arrays whose indices have become constants become values now */
     "ptrvars,"     /* addresses in loops: a base that is known, and a count */
     "indvars,"     /* one counter per loop, as wide as its uses */
     "gvn,"         /* equal values become one */
-    "simplifycfg," /* … and equal guards too: bodies behind one guard become one block */
-    "licm,"        /* what does not change in a loop stands before it … */
-    "reassociate," /* … and is added first; neighbours share all but a constant */
+    "simplifycfg," /* equal guards are one value now: bodies under one guard become one block */
+    "licm,"        /* what does not change in a loop is computed before it */
+    "reassociate," /* what is the same for a loop is added first; neighbours differ by a constant */
     "memopt,"      /* what one body stored, the next need not load */
-    "dse,"         /* … and what it stored for the next is not always needed in memory */
+    "dse,"         /* what one body stored only for the next need not be in memory */
     "simplify,"    /* x - x, x & x … exist only once values are merged */
     "gvn,"         /* what blocks that were joined compute twice */
-    "licm,"        /* once in front of a loop, also the loads that memopt has left */
+    "licm,"        /* the loads that memopt has left, before their loops */
     "dce,"         /* what merging and folding left unused, stores nobody reads, dead phi cycles */
     "simplifycfg," /* blocks that became empty */
-    "sink";        /* work that only one of the branches needs that are left */
+    "sink";        /* what only one side of a branch needs is computed on that side */
 
 const char pass_widening[] =
     "calls,"   /* functions that stay get ids from their callers: kernels ask for all of them */
     "widen,"   /* while ids are queries: those that are small are not cut and extended again */
-    "indvars," /* … nor are counters of loops, now that nothing else asks for 32 bits of them */
+    "indvars," /* counters of loops, too, now that nothing else asks for 32 bits of them */
     "gvn,"     /* parts of several indices are one */
     "dce";     /* the sums that they were */
 
@@ -77,23 +77,23 @@ const char pass_group_pipeline[] =
     "simplifycfg," /* blocks that only led to a meeting */
     "gvn,"         /* fields of info and ids, read for several reasons */
     "widen,"       /* ids are 64 bits wide: indices, too, where nothing wraps */
-    "licm," /* what is the same for a row, a group, a launch stands in front of its loop … */
-    "reassociate," /* … and addresses are sums of that and of what changes */
+    "licm,"        /* what is the same for a row, a group or a launch is computed before its loop */
+    "reassociate," /* addresses become sums of what is the same and of what changes */
     "gvn,"         /* sums that are one now */
     "licm,"
-    "strength,"    /* products of counters with what stands in front of loops now */
+    "strength,"    /* products of counters with what is computed before loops now */
     "simplify,"    /* phis of values that have left the loop they were in */
-    "dce,"         /* counters and values that nobody asks for */
-    "simplifycfg"; /* loops around nothing else than blocks of one jump */
+    "dce,"         /* counters and values without uses */
+    "simplifycfg"; /* loops that do nothing */
 
 /* From here on rules are not used any more: they put together what is expanded. */
 const char pass_lowering[] =
-    "expand,"      /* basic operations only … */
-    "builtins,"    /* … and functions: code of a library */
-    "simplifycfg," /* its edges */
-    "vectors,"     /* as wide as the target has them; their pieces share much … */
-    "gvn,"
-    "licm," /* … and constants of expansions stand before loops */
+    "expand,"      /* only operations that the target has, and functions, are left */
+    "builtins,"    /* functions become code of a library */
+    "simplifycfg," /* the edges of that code */
+    "vectors,"     /* vectors as wide as the target has them */
+    "gvn,"         /* what the pieces of a vector share */
+    "licm,"        /* constants that expansions use, before loops */
     "dce";
 
 /* ----------------------------------------------------------------------------------- a pipeline */

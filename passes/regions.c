@@ -4,8 +4,8 @@
  * Barriers cut the graph into regions; each region is put into loops over the items of the group
  * (Stratton, Stone and Hwu, "MCUDA", 2008; Jääskeläinen et al., "pocl", 2015; Karrenberg and Hack
  * 2012).  In steps, each a file:
- *   regions_launch.c   a copy of the kernel that finds its parameters as launch.h says, …
- *   regions_ids.c      … and its ids and sizes
+ *   regions_launch.c   a copy of the kernel that finds its parameters as launch.h says
+ *   regions_ids.c      its ids and sizes
  *   regions_collect.c  operations of the whole group, by barriers and shared variables
  *   regions_print.c    printf, by a call
  *   regions_spaces.c   where generic pointers lead

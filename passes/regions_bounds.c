@@ -109,7 +109,7 @@ static bool is_bound(const bounder *c, const test *t, int *d, ir_inst **base) {
     return (zero || less) && may_hoist(c, t->right, &left);
 }
 
-/* … of the counter. */
+/* How often the loop runs that the test bounds; its counter starts at `base`. */
 static ir_inst *find_count(bounder *c, const test *t, ir_inst *base) {
     ir_inst *limit = find_limit(c, t);
     return base ? build(c, IR_OP_usubsat, limit, base) : limit;

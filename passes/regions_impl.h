@@ -17,8 +17,8 @@ typedef struct {
     ir_block *decider; /* its branch says which target: all exits are its; NULL: several blocks */
     ir_inst *first;    /* of the head, phis aside; values that come in are read before it */
     ir_block *before;  /* runs once for the group, in front of the loops */
-    ir_inst *start[3]; /* of the loops; NULL: 0 */
-    ir_inst *bound[3]; /* …, below the number of items; NULL: that is it */
+    ir_inst *start[3]; /* where the loops begin; NULL: at 0 */
+    ir_inst *bound[3]; /* where they end, below the number of items; NULL: at that number */
     ir_inst *guard;    /* does any item have something to do?  NULL: it is not known */
     ir_inst *id[3], *item; /* of the item that the loops are at: local ids, and in linear order */
 } pass_region;
@@ -31,15 +31,15 @@ typedef struct {
     ir_type type;
 } pass_shared;
 
-/* A group function in the making: entry -> group -> start, the first block of the items' code, …
- * -> end, where all items have finished. */
+/* A group function in the making.  Its blocks run in this order: entry, group, start (the first one
+ * of the items' code), the rest of that code, end (where all items have finished). */
 typedef struct {
     ir_func *kernel, *f;
     ir_arena *scratch;
     pass_group_shape shape;
     pass_group_code *out;
-    ir_builder entry; /* places for values of the launch, … */
-    ir_builder group; /* … and of the group */
+    ir_builder entry; /* where values of the launch are computed */
+    ir_builder group; /* where values of the group are computed */
     ir_block *start, *end;
     ir_inst *info, *args;
     ir_map known; /* what has been loaded from info, by offset */
@@ -92,9 +92,9 @@ void pass_loop_over_groups(pass_grouping *g);
 const char *pass_refuse_collective(const ir_inst *i);
 /* Barriers and shared variables instead of operations of the group. */
 void pass_expand_collectives(pass_grouping *g);
-/* A variable of the group, by an address that stands for it; … */
+/* A new variable of the group: an address that stands for it until there is the variable. */
 ir_inst *pass_shared_variable(pass_grouping *g, ir_type t);
-/* … and, once the regions have their loops, the variables themselves. */
+/* Makes those variables, once the regions have their loops. */
 void pass_make_shared(pass_grouping *g);
 void pass_expand_prints(pass_grouping *g);
 /* Comparisons of addresses instead of questions about spaces. (regions_spaces.c) */

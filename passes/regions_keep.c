@@ -115,7 +115,7 @@ static void find_variables(keeper *k) {
     }
 }
 
-/* ---------------------------------------------------------------------------------- once more … */
+/* ------------------------------------------------------------------------------------ repeating */
 
 /* Can it be computed at any head, from what is there? */
 static bool is_again(const keeper *k, const ir_inst *v, unsigned *left) {

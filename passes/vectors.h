@@ -33,7 +33,7 @@ typedef struct {
 
 /* Lanes of the widest piece that values of a type come in; 1: scalars. */
 unsigned vec_unit(const vec_state *s, ir_type t);
-/* … that truth values come in, as integers of so many bits, or 1: as masks. */
+/* The same for truth values, which are integers of so many bits, or masks when that is 1. */
 unsigned vec_mask_unit(const vec_state *s, unsigned lanes, unsigned bits);
 /* What is known of v, or NULL: it stays a vector, or is a constant. */
 const vec_parts *vec_parts_of(const vec_state *s, const ir_inst *v);

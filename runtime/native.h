@@ -2,7 +2,7 @@
  *
  *   options.c    what names of targets and devices say of code
  *   jit.c        an object in memory that can be executed
- *   jit_debug.c  … made known to gdb and perf
+ *   jit_debug.c  such objects made known to gdb and perf
  *   cpus.c       how many threads this process should have
  *   seat.c       memory of a thread
  *   pool.c       the threads, and the launches that they work on
@@ -224,7 +224,7 @@ typedef struct {
     unsigned users;    /* launches that are running */
     uint64_t used;     /* when: by the kernel's clock */
     uint64_t spent_ns; /* in launches that ran the code for any shape */
-    uint64_t alike_ns; /* … that ran its own code, and had these values in common */
+    uint64_t alike_ns; /* in launches that ran its own code and had the values `alike` in common */
     rt_values alike;
     rt_cost cost;
     rt_compiled own, fixed;

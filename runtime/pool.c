@@ -29,7 +29,7 @@
 
 enum {
     GRAIN_NS = 20000,      /* work that is worth waking a thread */
-    CHUNK_NS = 1000,       /* … and worth going to the counter for */
+    CHUNK_NS = 1000,       /* work that is worth going to the counter */
     CHUNKS_PER_THREAD = 2, /* of what is left, were it all cut equally */
     DONE_SPINS = 2000,     /* some 10 us, before a caller sleeps until helpers are done */
     IDLE_NS = 50000,       /* before a helper sleeps until there is a launch */
@@ -62,7 +62,7 @@ struct rt_pool {
     _Atomic unsigned running; /* threads that run groups; changes under the lock */
     _Atomic unsigned opened;  /* launches so far, for helpers that look out; as `running` */
     unsigned looking;         /* helpers that do */
-    unsigned idle, called;    /* helpers that sleep; … and have been called already */
+    unsigned idle, called;    /* helpers that sleep; those of them that have been woken */
     unsigned started, limit;  /* helpers */
     bool stop, pin;
     rt_seat *seats;

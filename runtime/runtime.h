@@ -168,8 +168,8 @@ typedef enum {
 
 /* What a plan says of a buffer, or of one argument of a kernel. */
 typedef struct {
-    bool given;  /* the contents are not needed outside the group … */
-    bool assume; /* … and elements count modulo those of one item or work-group */
+    bool given;  /* the contents are not needed outside the group */
+    bool assume; /* given, and indices count modulo the elements of one item or work-group */
     spvf_promote kind;
 } rt_internal;
 
@@ -341,7 +341,7 @@ typedef struct {
     const rt_memory *memory;
     uint64_t offset, bytes;
     const char *writer; /* in the device's memory; NULL: nobody yet */
-    bool by_change;     /* … who changed it: writing the same again was not seen */
+    bool by_change;     /* only changes are seen: another may have written the same bytes again */
 } rt_watch;
 
 /* A device is a table of functions.  All but close may throw after a message; close releases all

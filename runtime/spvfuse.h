@@ -592,8 +592,8 @@ SPVF_API spvf_status spvf_cache(spvf_context *context, spvf_cache_action action,
  * local memory as byte offsets from `local`; of anything else the address of its value. */
 
 typedef struct {
-    uint64_t group_id[3];      /* of the group; run_block: of the first one … */
-    uint64_t group_end[3];     /* … and behind the last one, per dimension */
+    uint64_t group_id[3];      /* of the group; run_block: of the first one */
+    uint64_t group_end[3];     /* run_block: one more than that of the last one, per dimension */
     uint64_t num_groups[3];    /* of the launch */
     uint64_t local_size[3];    /* as launched; the last group of a dimension may be smaller */
     uint64_t global_size[3];   /* work-items */
@@ -611,8 +611,8 @@ typedef struct {
 /* Memory of whoever runs a group, besides the arguments. */
 typedef struct {
     uint64_t local;        /* bytes of the kernel's own local variables */
-    uint64_t scratch;      /* bytes … */
-    uint64_t scratch_item; /* … and as many for each work-item, rounded up to 64 of them */
+    uint64_t scratch;      /* bytes of scratch memory, whatever the local size */
+    uint64_t scratch_item; /* bytes for each work-item besides; their number is rounded up to 64 */
 } spvf_group_need;
 
 typedef struct {

@@ -33,7 +33,7 @@ typedef struct {
     rt_library library;
     rt_device *device;
     rt_memory **memory; /* by buffer, on the device */
-    uint8_t **start;    /* … and the contents before a launch */
+    uint8_t **start;    /* by buffer: the contents before a launch */
     uint64_t *size;
     ir_map globals[2];       /* program-scope variables, by way of running */
     ir_text printed, string; /* by the device, or by code */

@@ -27,7 +27,7 @@ static inline bool temporary_folder(char name[TEMPORARY_NAME]) {
     return mkdtemp(name) != NULL;
 }
 
-/* … where the test goes on. */
+/* The same; it becomes the working folder of the test. */
 static inline bool enter_temporary_folder(char name[TEMPORARY_NAME]) {
     return temporary_folder(name) && chdir(name) == 0;
 }

@@ -65,8 +65,8 @@ typedef struct {
     sw_words capabilities;
     sw_strings extensions;
     uint32_t std;       /* id of the import of OpenCL.std, or 0 */
-    bool has_halves;    /* the type is declared … */
-    bool stores_halves; /* … and no value has it (half.c) */
+    bool has_halves;    /* the type of halves is declared */
+    bool stores_halves; /* halves are only in memory: no value has the type (half.c) */
     uint16_t *opcode;   /* by ir_op: number of its spirv column + 1, or 0 */
     uint32_t *interned; /* open hash table: place in SEC_GLOBAL + 1 */
     uint32_t ninterned, interned_cap;
@@ -92,8 +92,8 @@ struct sw_info {
     bool written;     /* has a body to write */
     bool called;      /* by a written function */
     bool declared;    /* as an import */
-    bool adds, muls;  /* contains float additions, multiplications … */
-    bool strict;      /* … of which one must not be contracted */
+    bool adds, muls;  /* contains float additions, multiplications */
+    bool strict;      /* one of these must not be contracted */
     uint32_t visit;   /* mark of walks over the call graph */
     ir_type *pointee; /* by value id: what a pointer points to, as memory type */
     sw_plan **plan;   /* by value id: of ptradd */

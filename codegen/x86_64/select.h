@@ -61,7 +61,8 @@ bool x86_is_number(const ir_inst *x);
 bool x86_is_imm32(const ir_inst *x, int64_t *value);
 /* log2 of the bytes that an integer or pointer has in a register: 0 to 3; i1 counts as 32 bits. */
 unsigned x86_size_of(const ir_inst *x);
-/* … in arithmetic, where bytes and words are 32 bits with anything in front. */
+/* The same for arithmetic, 2 or 3: bytes and words are computed in 32 bits, whose upper bits mean
+ * nothing. */
 unsigned x86_word_of(const ir_inst *x);
 
 /* ------------------------------------------------------------------- conditions (select_cond.c) */

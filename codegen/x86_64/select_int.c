@@ -57,7 +57,7 @@ static ir_inst *build_unary(ir_builder *b, ir_inst *v, x86_row row32, x86_row ro
     return x86_build(b, &d);
 }
 
-/* … whose operand may be memory. */
+/* Like build_unary, of a row whose operand may be memory. */
 static ir_inst *build_from_rm(ir_builder *b, ir_inst *v, x86_row row, ir_inst *x) {
     x86_draft d = draft_of(v, row);
     x86_add_rm(b, &d, v, x);

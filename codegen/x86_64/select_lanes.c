@@ -97,7 +97,7 @@ static ir_inst *put_lane(ir_builder *b, ir_type t, ir_inst *into, ir_inst *x, un
     return x86_build_regs(b, t, (x86_row)p.row, into, x, p.imm);
 }
 
-/* … where x may be memory, for user v. */
+/* Like put_lane, for v; x may be a load that is folded into v. */
 static ir_inst *put_operand(ir_builder *b, ir_inst *v, ir_type t, ir_inst *into, ir_inst *x,
                             unsigned lane) {
     placing p = placing_of(b, t, lane);

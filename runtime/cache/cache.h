@@ -97,14 +97,14 @@ enum { RT_MOST_OF_ENTRY = 64 << 20 };
 typedef struct {
     const rt_cache *cache;
     rt_key key;
-    char name[RT_NAME_BYTES + 1];              /* of its file … */
-    char claim[RT_NAME_BYTES + sizeof ".new"]; /* … and before it is written */
+    char name[RT_NAME_BYTES + 1];              /* of its file */
+    char claim[RT_NAME_BYTES + sizeof ".new"]; /* of its file until that is complete */
     const uint8_t *bytes; /* what was written, of an entry that has been found; or NULL */
     size_t size;
     const uint8_t *map; /* its file */
     size_t mapped;
     bool claimed; /* it is for the caller to write */
-    int file;     /* … into this one, which becomes the entry */
+    int file;     /* claimed: the file to write into, which becomes the entry */
 } rt_entry;
 
 /* Finds an entry, or claims it for the caller.  While another process or thread has claimed it,

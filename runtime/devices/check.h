@@ -85,7 +85,7 @@ typedef enum {
     CHECK_KINDS
 } check_kind;
 
-/* "out-of-bounds", "race" … */
+/* Such as "out-of-bounds", "race". */
 const char *check_kind_name(check_kind kind);
 
 /* What one work-item did. */

@@ -121,7 +121,7 @@ typedef struct {
     uint64_t local_id[3], global_id[3];
     ir_interp *run;       /* NULL before it starts and after it ends */
     uint64_t acquired[2]; /* local, global: slices up to here are ordered before this work-item */
-    uint64_t pending[2];  /* … from its next acquire fence on */
+    uint64_t pending[2];  /* what `acquired` becomes at its next acquire fence */
     unsigned released;    /* it has executed a release fence: 1 for local, 2 for global memory */
     ir_vec(check_object *) variables;
     check_object **private_globals; /* by index */
@@ -253,7 +253,7 @@ int32_t check_print(void *user, const ir_interp *w, const ir_inst *i);
 typedef struct {
     check_kind kind;
     ir_severity severity;
-    unsigned detail; /* part of what makes findings equal: operand … */
+    unsigned detail; /* what else tells findings apart, such as the number of an operand */
     check_who here, other;
     bool has_other;
     const check_object *object;

@@ -7,9 +7,9 @@
  *   options.c    the words of clBuildProgram, clCompileProgram and clLinkProgram
  *   toolchain.c  which clang is there
  *   source.c     OpenCL C to SPIR-V
- *   stored.c     … where it is in the cache
- *   prelude.c    … what stands before it
- *   media_ops.c  … and functions that some programs want there
+ *   stored.c     SPIR-V of a source that is in the cache
+ *   prelude.c    what is put in front of a source
+ *   media_ops.c  functions of an extension that some programs expect there
  *   link.c       several binaries to SPIR-V
  *   binary.c     SPIR-V and what has to be known of it, as bytes that last
  *   built.c      SPIR-V to kernels

@@ -48,7 +48,7 @@ static bool are_sub_flags(cl_mem_flags parent, cl_mem_flags flags) {
     return true;
 }
 
-/* … and what it takes over where it says nothing. */
+/* The flags of a sub-buffer: what it does not say it has from its parent. */
 static cl_mem_flags inherit(cl_mem_flags parent, cl_mem_flags flags) {
     if (!(flags & ACCESS)) flags |= parent & ACCESS;
     if (!(flags & HOST_ACCESS)) flags |= parent & HOST_ACCESS;

@@ -3,21 +3,21 @@
  *
  *   platform.c   the platform, the table of entries
  *   device.c     the device: this machine's processors
- *   extensions.c … and which extensions it has
+ *   extensions.c the extensions that it has
  *   context.c    contexts
  *   info.c       answers to clGet…Info
  *   event.c      events
  *   queue.c      command queues
  *   memory.c     buffers
  *   transfer.c   reading, writing, copying and filling them
- *   rect.c       … boxes of bytes in them
+ *   rect.c       the same for boxes of bytes in buffers
  *   map.c        mapping them
  *   svm.c        shared virtual memory
  *   program.c    programs: what they come from, what is known of them
- *   build.c      … and how they are built, compiled and linked (build.h has the parts)
+ *   build.c      how programs are built, compiled and linked (build.h has the parts)
  *   kernel.c     kernels and their arguments
- *   attributes.c … and their attributes in the source
- *   launch.c     … and running them
+ *   attributes.c attributes of kernels in the source
+ *   launch.c     running kernels
  *   command_buffer.c, command_record.c, command_fuse.c   commands that are recorded, and fused
  *
  * An entry checks its arguments in the order in which the specification lists its errors, and
@@ -399,7 +399,7 @@ void ocl_release_built(ocl_built *b);
 typedef struct {
     bool set;
     cl_mem mem;        /* a buffer, which is observed; may be NULL */
-    rt_memory pointer; /* … or shared virtual memory */
+    rt_memory pointer; /* shared virtual memory */
     uint64_t size;     /* of the value, or of local memory */
     uint32_t at;       /* of the value in `values` */
 } ocl_arg;

@@ -81,7 +81,7 @@ static cl_int CL_API_CALL write_rect(cl_command_queue q, cl_mem m, cl_bool block
 
 /* --------------------------------------------------------------------------------------- copies */
 
-/* … where a slice is a number of rows. */
+/* Like find_box; false, too, when a slice is no whole number of rows. */
 static bool find_even_box(cl_mem m, ocl_shape s, const size_t region[3], ocl_box *box) {
     return s.origin && find_box(m->memory, s, region, box) && box->slice % box->row == 0;
 }

@@ -13,8 +13,8 @@ typedef struct {
     /* A buffer: some memory, an address in it, and the addresses that can be reached from there. */
     const void *memory; /* NULL: it is none */
     uintptr_t address, begin, end;
-    bool internal; /* nobody needs the contents before or after the chain … */
-    spvf_promote promote;
+    bool internal;        /* the contents are not needed before or after the chain */
+    spvf_promote promote; /* internal: what the buffer may become */
     /* A value, or, with `bytes` NULL, local memory. */
     const void *bytes;
     size_t size;

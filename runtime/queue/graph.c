@@ -32,7 +32,7 @@ struct spvf_graph {
     ir_vec(internal) internals;
     ir_vec(kernel) kernels;
     bool committed; /* nothing is recorded any more */
-    bool ready;     /* … and that went well */
+    bool ready;     /* it was committed without an error, and can be run */
 };
 
 /* ------------------------------------------------------------------------------------ recording */

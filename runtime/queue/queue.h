@@ -138,9 +138,9 @@ struct rt_queue {
 };
 
 typedef enum {
-    RT_ENQUEUE_COMMAND, /* waits for what is given */
-    RT_ENQUEUE_MARKER,  /* … or, when nothing is, for all before it */
-    RT_ENQUEUE_BARRIER  /* the same; what comes later waits for it */
+    RT_ENQUEUE_COMMAND, /* waits for the events that are given */
+    RT_ENQUEUE_MARKER,  /* the same; when none are given, it waits for all before it */
+    RT_ENQUEUE_BARRIER  /* like a marker; all that is enqueued later waits for it */
 } rt_enqueue_kind;
 
 /* Memory that commands use: one that writes waits for all before it that use the memory, one that

@@ -2,6 +2,8 @@
  * for; each error. */
 #include "tests/opencl/command_buffer.h"
 
+enum { COMMAND_BUFFER_CONTEXT = 0x1299 }; /* CL_COMMAND_BUFFER_CONTEXT_KHR; older headers lack it */
+
 TestSuite(command_buffer, .init = begin_commands, .fini = end_commands);
 
 /* ------------------------------------------------------------------------------------- commands */
@@ -256,7 +258,7 @@ Test(command_buffer, information) {
     size_t size;
     cl_uint n;
     TELLS(cl_uint, 1, khr.clGetCommandBufferInfoKHR, b, CL_COMMAND_BUFFER_NUM_QUEUES_KHR);
-    TELLS(cl_context, ocl.context, khr.clGetCommandBufferInfoKHR, b, 0x1299); /* …_CONTEXT_KHR */
+    TELLS(cl_context, ocl.context, khr.clGetCommandBufferInfoKHR, b, COMMAND_BUFFER_CONTEXT);
     TELLS(cl_command_queue, ocl.queue, khr.clGetCommandBufferInfoKHR, b,
           CL_COMMAND_BUFFER_QUEUES_KHR);
     TELLS(cl_uint, 1, khr.clGetCommandBufferInfoKHR, b, CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR);

@@ -31,7 +31,7 @@ static int fail_one_by_one(operation *o, void *user, cl_uint maps) {
     return n;
 }
 
-/* From one on all fail; then that one only. */
+/* The operation with every allocation failing from the nth on, then with only the nth failing. */
 static void fail_each(operation *o, void *user, cl_uint maps) {
     fails_once = false;
     cr_expect_eq(fail_one_by_one(o, user, maps) > 1, CAN_FAIL);
@@ -39,7 +39,7 @@ static void fail_each(operation *o, void *user, cl_uint maps) {
     fail_one_by_one(o, user, maps);
 }
 
-/* … of clEnqueue…: the queue gives everything back when it is empty. */
+/* Ends an operation that enqueues: the queue gives everything back when it is empty. */
 static cl_int finish(cl_int status) {
     clFinish(ocl.queue);
     return status;

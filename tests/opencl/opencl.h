@@ -31,7 +31,7 @@
         cl_int got_ = (call);                                                                      \
         cr_expect(got_ == (wanted), "%s: %d, not %s", #call, got_, #wanted);                       \
     } while (0)
-/* … CL_SUCCESS; or the test ends. */
+/* That a call gives CL_SUCCESS; otherwise the test ends. */
 #define SUCCEEDS(call)                                                                             \
     do {                                                                                           \
         cl_int got_ = (call);                                                                      \
@@ -47,7 +47,7 @@ static cl_int error; /* of the last call whose last argument is &error */
         const void *got_ = (call);                                                                 \
         cr_expect(!got_ && error == (wanted), "%s: %d, not %s", #call, error, #wanted);            \
     } while (0)
-/* … gives something and CL_SUCCESS; or the test ends. */
+/* The object that a call makes, with CL_SUCCESS; otherwise the test ends. */
 #define MAKE(call) (error = -1, check_made((call), #call, __LINE__))
 
 static inline void *check_made(void *made, const char *call, int line) {

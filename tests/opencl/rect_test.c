@@ -196,7 +196,7 @@ static const shape wrong_shapes[] = {
 };
 enum { WRONG_SHAPES = sizeof wrong_shapes / sizeof *wrong_shapes };
 
-/* … too large for a buffer. */
+/* Shapes with which `unit` does not fit into a buffer. */
 static const shape outside[] = {
     {{SIZE, 0, 0}, 0, 0},
     {{SIZE - 15, 0, 0}, 0, 0},

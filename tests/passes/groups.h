@@ -25,8 +25,8 @@ typedef struct {
     ir_arena arena;
     groups_area area[GROUPS_AREAS], variable[GROUPS_AREAS];
     unsigned nareas, nvariables;
-    ir_map *globals;   /* by name: they outlive launches, … */
-    ir_arena *forever; /* … in this arena */
+    ir_map *globals;   /* by name; they outlive launches */
+    ir_arena *forever; /* memory of the globals */
     uint64_t budget;
     int32_t (*print)(void *user, const char *format, const uint8_t *arguments); /* or NULL */
     void *print_user;

@@ -265,8 +265,8 @@ typedef struct {
     spvf_module *module;
     spvf_range range;
     int32_t out[16];
-    size_t room;       /* run_limited: bytes for a launch … */
-    spvf_status ended; /* … and how it ended */
+    size_t room;       /* run_limited: bytes for a launch */
+    spvf_status ended; /* run_limited: how the launch ended */
 } job;
 
 typedef struct {

@@ -251,7 +251,7 @@ Test(queue_failure, commands) {
     spvf_event_destroy(gate);
 }
 
-/* … that cannot be enqueued while others wait: those run when they may. */
+/* Commands that cannot be enqueued while others wait: those run when they may. */
 static spvf_status wait_for_many(void *user) {
     spvf_event *gate, *e;
     (void)user;
