@@ -1,169 +1,136 @@
 /* code_shapes.c — one kernel whose code grows: straight, branching, looping, waiting.
  *
  * Every kernel begins with its id %g, the address %q of its element of buffer %a, and what is
- * there, %v, and ends with a store to it.
+ * there, %v, and ends with a store to it.  Most make a series of values %x0, %x1 and so on, each
+ * from the one before it, and store the last one.
  */
-#include "tests/scaling/shapes.h"
 #include "tests/scaling/shapes_impl.h"
 
-/* ------------------------------------------------------------------------------------- parts */
+/* ----------------------------------------------------------------------------- parts of kernels */
 
-void shape_begin(FILE *out, const char *name, const char *more_params) {
-    fprintf(out,
-            "kernel @%s(%%a: ptr.global of i32%s) {\nentry:\n  %%gl: i64 = global_id 0\n"
-            "  %%g: i32 = trunc %%gl\n  %%go: i64 = shl %%gl, 2\n"
-            "  %%q: ptr.global = ptradd %%a, %%go inbounds\n  %%v: i32 = load %%q align 4\n",
-            name, more_params);
+/* Stores the last value of a series of n. */
+static void end_series(FILE *out, uint32_t n) {
+    shape_put(out, n, "  store $, %q align 4\n  ret\n}\n");
 }
 
-void shape_end(FILE *out, const char *value) {
-    fprintf(out, "  store %s, %%q align 4\n  ret\n}\n", value);
+/* %p<k>, the address of an element of %a. */
+static void element(FILE *out, uint32_t k, uint32_t index) {
+    shape_put(out, k, "  %p#: ptr.global = ptradd %a, {} inbounds\n", 4 * index);
 }
 
-/* The last of a series of values, "%v" when there is none. */
-static void end_series(FILE *out, const char *series, uint32_t n) {
-    char name[32] = "%v";
-    if (n) snprintf(name, sizeof name, "%%%s%u", series, n - 1);
-    shape_end(out, name);
+/* A series that uses n values, %<name>0 and so on. */
+static void fold(FILE *out, uint32_t n, const char *name) {
+    for (uint32_t k = 0; k < n; k++)
+        shape_put(out, k, "  %x#: i32 = {s} $, %{s}#\n", k % 2 ? "xor" : "sub", name);
 }
-
-/* "%x<k-1>", or "%v" at the start. */
-static void print_last(FILE *out, const char *series, uint32_t k) {
-    if (k)
-        fprintf(out, "%%%s%u", series, k - 1);
-    else
-        fputs("%v", out);
-}
-
-static void arithmetic(FILE *out, const char *series, uint32_t k, const char *op,
-                       const char *right) {
-    fprintf(out, "  %%%s%u: i32 = %s ", series, k, op);
-    print_last(out, series, k);
-    fprintf(out, ", %s\n", right);
-}
-
-/* The address of element k of %a. */
-static void element(FILE *out, const char *name, uint32_t k, uint32_t index) {
-    fprintf(out, "  %%%s%u: ptr.global = ptradd %%a, %u inbounds\n", name, k, 4 * index);
-}
-
-static const char *const ops[] = {"add", "mul", "xor", "sub"};
 
 /* -------------------------------------------------------------------------------- straight code */
 
 void shape_chain(FILE *out, uint32_t n) {
+    static const char *const ops[] = {"add", "mul", "xor", "sub"};
     shape_begin(out, "k", "");
-    for (uint32_t k = 0; k < n; k++) arithmetic(out, "x", k, ops[k % 4], k % 3 ? "%g" : "%v");
-    end_series(out, "x", n);
+    for (uint32_t k = 0; k < n; k++)
+        shape_put(out, k, "  %x#: i32 = {s} $, {s}\n", ops[k % 4], k % 3 ? "%g" : "%v");
+    end_series(out, n);
 }
 
 void shape_loads(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     for (uint32_t k = 0; k < n; k++) {
-        char right[32];
-        element(out, "p", k, k);
-        fprintf(out, "  %%l%u: i32 = load %%p%u align 4\n", k, k);
-        snprintf(right, sizeof right, "%%l%u", k);
-        arithmetic(out, "x", k, "xor", right);
+        element(out, k, k);
+        shape_put(out, k, "  %l#: i32 = load %p# align 4\n  %x#: i32 = xor $, %l#\n");
     }
-    end_series(out, "x", n);
+    end_series(out, n);
 }
 
 /* One address, in as many blocks as there are loads. */
 void shape_address(FILE *out, uint32_t n) {
     shape_begin(out, "k", ", %n: i32");
-    for (uint32_t k = 0; k < n; k++) {
-        fprintf(out, "  %%c%u: i1 = slt ", k);
-        print_last(out, "l", k);
-        fprintf(out,
-                ", %%n\n  br %%c%u, t%u, e%u\nt%u:\n  store i32 %u, %%q align 4\n  jmp e%u\ne%u:\n"
-                "  %%l%u: i32 = load %%q align 4\n",
-                k, k, k, k, k, k, k, k);
-    }
-    end_series(out, "l", n);
+    for (uint32_t k = 0; k < n; k++)
+        shape_put(out, k,
+                  "  %c#: i1 = slt $, %n\n"
+                  "  br %c#, t#, e#\n"
+                  "t#:\n"
+                  "  store i32 #, %q align 4\n"
+                  "  jmp e#\n"
+                  "e#:\n"
+                  "  %x#: i32 = load %q align 4\n");
+    end_series(out, n);
 }
 
 void shape_stores(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     for (uint32_t k = 0; k < n; k++) {
-        element(out, "p", k, k);
-        fprintf(out, "  %%x%u: i32 = xor %%v, %u\n  store %%x%u, %%p%u align 4\n", k, k + 1, k, k);
+        element(out, k, k);
+        shape_put(out, k, "  %x#: i32 = xor %v, {}\n  store %x#, %p# align 4\n", k + 1);
     }
-    end_series(out, "x", n);
+    end_series(out, n);
 }
 
 /* Loads from an address that was loaded, stores to constant ones: everything may be everything. */
 void shape_alias(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     for (uint32_t k = 0; k < n; k++) {
-        fprintf(out, "  %%i%u: i64 = zext ", k);
-        print_last(out, "x", k);
-        fprintf(out,
-                "\n  %%o%u: i64 = shl %%i%u, 2\n  %%r%u: ptr.global = ptradd %%a, %%o%u inbounds\n"
-                "  %%x%u: i32 = load %%r%u align 4\n",
-                k, k, k, k, k, k);
-        element(out, "p", k, k);
-        fprintf(out, "  store %%x%u, %%p%u align 4\n", k, k);
+        shape_put(out, k,
+                  "  %i#: i64 = zext $\n"
+                  "  %o#: i64 = shl %i#, 2\n"
+                  "  %r#: ptr.global = ptradd %a, %o# inbounds\n"
+                  "  %x#: i32 = load %r# align 4\n");
+        element(out, k, k);
+        shape_put(out, k, "  store %x#, %p# align 4\n");
     }
-    end_series(out, "x", n);
+    end_series(out, n);
 }
 
 /* As an unrolled stencil: three loads next to each other, and a store in between. */
 void shape_stencil(FILE *out, uint32_t n) {
     shape_begin(out, "k", ", %b: ptr.global of i32");
     for (uint32_t k = 0; k < n; k++) {
-        for (uint32_t t = 0; t < 3; t++) {
-            element(out, "p", 3 * k + t, k + t);
-            fprintf(out, "  %%l%u: i32 = load %%p%u align 4\n", 3 * k + t, 3 * k + t);
+        for (uint32_t t = 3 * k; t < 3 * k + 3; t++) {
+            element(out, t, t - 2 * k);
+            shape_put(out, t, "  %l#: i32 = load %p# align 4\n");
         }
-        fprintf(out,
-                "  %%s%u: i32 = add %%l%u, %%l%u\n  %%x%u: i32 = add %%s%u, %%l%u\n"
-                "  %%b%u: ptr.global = ptradd %%b, %u inbounds\n  store %%x%u, %%b%u align 4\n",
-                k, 3 * k, 3 * k + 1, k, k, 3 * k + 2, k, 4 * k, k, k);
+        shape_put(out, k,
+                  "  %s#: i32 = add %l{}, %l{}\n"
+                  "  %x#: i32 = add %s#, %l{}\n"
+                  "  %b#: ptr.global = ptradd %b, {} inbounds\n"
+                  "  store %x#, %b# align 4\n",
+                  3 * k, 3 * k + 1, 3 * k + 2, 4 * k);
     }
-    end_series(out, "x", n);
+    end_series(out, n);
 }
 
 /* n values that are all needed at the end, and stores that may change what was loaded. */
 void shape_live(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     for (uint32_t k = 0; k < n; k++)
-        fprintf(out, "  %%t%u: i32 = mul %%v, %u\n  store %%t%u, %%q align 4 volatile\n", k,
-                2 * k + 3, k);
-    for (uint32_t k = 0; k < n; k++) {
-        char right[32];
-        snprintf(right, sizeof right, "%%t%u", n - 1 - k);
-        arithmetic(out, "x", k, k % 2 ? "xor" : "sub", right);
-    }
-    end_series(out, "x", n);
+        shape_put(out, k, "  %t#: i32 = mul %v, {}\n  store %t#, %q align 4 volatile\n", 2 * k + 3);
+    for (uint32_t k = 0; k < n; k++)
+        shape_put(out, k, "  %x#: i32 = {s} $, %t{}\n", k % 2 ? "xor" : "sub", n - 1 - k);
+    end_series(out, n);
 }
 
 void shape_selects(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
-    for (uint32_t k = 0; k < n; k++) {
-        fprintf(out, "  %%c%u: i1 = ult ", k);
-        print_last(out, "x", k);
-        fprintf(out, ", %%g\n  %%t%u: i32 = add ", k);
-        print_last(out, "x", k);
-        fprintf(out, ", %u\n  %%e%u: i32 = xor ", k + 1, k);
-        print_last(out, "x", k);
-        fprintf(out, ", %u\n  %%x%u: i32 = select %%c%u, %%t%u, %%e%u\n", 3 * k + 1, k, k, k, k);
-    }
-    end_series(out, "x", n);
+    for (uint32_t k = 0; k < n; k++)
+        shape_put(out, k,
+                  "  %c#: i1 = ult $, %g\n"
+                  "  %t#: i32 = add $, {}\n"
+                  "  %e#: i32 = xor $, {}\n"
+                  "  %x#: i32 = select %c#, %t#, %e#\n",
+                  k + 1, 3 * k + 1);
+    end_series(out, n);
 }
 
 /* A graph of n sums whose tree has 2^n. */
 void shape_doubling(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
-    for (uint32_t k = 0; k < n; k++) {
-        fprintf(out, "  %%d%u: i32 = add ", k);
-        print_last(out, "x", k);
-        fputs(", ", out);
-        print_last(out, "x", k);
-        fprintf(out, "\n  %%m%u: i32 = mul %%d%u, %%d%u\n  %%x%u: i32 = xor %%d%u, %%m%u\n", k, k,
-                k, k, k, k);
-    }
-    end_series(out, "x", n);
+    for (uint32_t k = 0; k < n; k++)
+        shape_put(out, k,
+                  "  %d#: i32 = add $, $\n"
+                  "  %m#: i32 = mul %d#, %d#\n"
+                  "  %x#: i32 = xor %d#, %m#\n");
+    end_series(out, n);
 }
 
 void shape_pointers(FILE *out, uint32_t n) {
@@ -171,11 +138,14 @@ void shape_pointers(FILE *out, uint32_t n) {
     for (uint32_t k = 0; k < n; k++) {
         char last[32] = "%a";
         if (k) snprintf(last, sizeof last, "%%p%u", k - 1);
-        fprintf(out,
-                "  %%i%u: i32 = add %%v, %u\n  %%c%u: i1 = ult %%i%u, %%g\n"
-                "  %%t%u: ptr.global = ptradd %s, 4\n  %%e%u: ptr.global = ptradd %s, 8\n"
-                "  %%p%u: ptr.global = select %%c%u, %%t%u, %%e%u\n  store %%v, %%p%u align 4\n",
-                k, k, k, k, k, last, k, last, k, k, k, k, k);
+        shape_put(out, k,
+                  "  %i#: i32 = add %v, #\n"
+                  "  %c#: i1 = ult %i#, %g\n"
+                  "  %t#: ptr.global = ptradd {s}, 4\n"
+                  "  %e#: ptr.global = ptradd {s}, 8\n"
+                  "  %p#: ptr.global = select %c#, %t#, %e#\n"
+                  "  store %v, %p# align 4\n",
+                  last, last);
     }
     shape_end(out, "%v");
 }
@@ -184,11 +154,11 @@ void shape_vectors(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     fputs("  %w: v4i32 = insert undef, %v, i32 0\n  %x0: v4i32 = insert %w, %g, i32 2\n", out);
     for (uint32_t k = 0; k < n; k++)
-        fprintf(out,
-                "  %%s%u: v4i32 = shuffle %%x%u, %%x%u [%u, %u, %u, %u]\n"
-                "  %%x%u: v4i32 = add %%s%u, %%x%u\n",
-                k, k, k, k % 4, (k + 5) % 8, (3 * k) % 8, (k + 2) % 8, k + 1, k, k);
-    fprintf(out, "  %%e: i32 = extract %%x%u, i32 1\n", n);
+        shape_put(out, k,
+                  "  %s#: v4i32 = shuffle %x#, %x# [{}, {}, {}, {}]\n"
+                  "  %x{}: v4i32 = add %s#, %x#\n",
+                  k % 4, (k + 5) % 8, (3 * k) % 8, (k + 2) % 8, k + 1);
+    shape_put(out, n, "  %e: i32 = extract %x#, i32 1\n");
     shape_end(out, "%e");
 }
 
@@ -196,15 +166,13 @@ void shape_vectors(FILE *out, uint32_t n) {
 void shape_lanes(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     fputs("  %y0: v16i32 = insert splat(7), %v, i32 3\n", out);
-    for (uint32_t k = 0; k < n; k++) {
-        fprintf(out, "  %%i%u: i32 = and ", k);
-        print_last(out, "x", k);
-        fprintf(out,
-                ", 15\n  %%x%u: i32 = extract %%y%u, %%i%u\n"
-                "  %%y%u: v16i32 = insert %%y%u, %%g, %%i%u\n",
-                k, k, k, k + 1, k, k);
-    }
-    end_series(out, "x", n);
+    for (uint32_t k = 0; k < n; k++)
+        shape_put(out, k,
+                  "  %i#: i32 = and $, 15\n"
+                  "  %x#: i32 = extract %y#, %i#\n"
+                  "  %y{}: v16i32 = insert %y#, %g, %i#\n",
+                  k + 1);
+    end_series(out, n);
 }
 
 void shape_math(FILE *out, uint32_t n) {
@@ -212,76 +180,79 @@ void shape_math(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     fputs("  %f0: f32 = sitofp %v\n", out);
     for (uint32_t k = 0; k < n; k++)
-        fprintf(out, "  %%f%u: f32 = %s %%f%u\n", k + 1, calls[k % 4], k);
-    fprintf(out, "  %%r: i32 = bitcast %%f%u\n", n);
+        shape_put(out, k, "  %f{}: f32 = {s} %f#\n", k + 1, calls[k % 4]);
+    shape_put(out, n, "  %r: i32 = bitcast %f#\n");
     shape_end(out, "%r");
 }
 
 void shape_constants(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
-    for (uint32_t k = 0; k < n; k++) {
-        char right[32];
-        snprintf(right, sizeof right, "%u", 0x10001 * k + 12345);
-        arithmetic(out, "x", k, k % 2 ? "xor" : "mul", right);
-    }
-    end_series(out, "x", n);
+    for (uint32_t k = 0; k < n; k++)
+        shape_put(out, k, "  %x#: i32 = {s} $, {}\n", k % 2 ? "xor" : "mul", 0x10001 * k + 12345);
+    end_series(out, n);
 }
 
 void shape_atomics(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     for (uint32_t k = 0; k < n; k++) {
-        element(out, "p", k, k % 64);
-        fprintf(out, "  %%x%u: i32 = atomic_add %%p%u, %%v device relaxed\n", k, k);
+        element(out, k, k % 64);
+        shape_put(out, k, "  %x#: i32 = atomic_add %p#, %v device relaxed\n");
     }
-    end_series(out, "x", n);
+    end_series(out, n);
 }
 
-/* --------------------------------------------------------------------------------- branching */
+/* ------------------------------------------------------------------------------------ branching */
 
 void shape_diamonds(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     for (uint32_t k = 0; k < n; k++) {
-        fprintf(out, "  %%c%u: i1 = ult ", k);
-        print_last(out, "x", k);
-        fprintf(out, ", i32 %u\n  br %%c%u, t%u, e%u\nt%u:\n", 3 * k + 1, k, k, k, k);
-        element(out, "p", k, k);
-        fputs("  store ", out);
-        print_last(out, "x", k);
-        fprintf(out, ", %%p%u align 4\n  %%t%u: i32 = add ", k, k);
-        print_last(out, "x", k);
-        fprintf(out, ", %%g\n  jmp j%u\ne%u:\n  %%e%u: i32 = mul ", k, k, k);
-        print_last(out, "x", k);
-        fprintf(out, ", %%g\n  jmp j%u\nj%u:\n  %%x%u: i32 = phi [t%u: %%t%u, e%u: %%e%u]\n", k, k,
-                k, k, k, k, k);
+        shape_put(out, k, "  %c#: i1 = ult $, i32 {}\n  br %c#, t#, e#\nt#:\n", 3 * k + 1);
+        element(out, k, k);
+        shape_put(out, k,
+                  "  store $, %p# align 4\n"
+                  "  %t#: i32 = add $, %g\n"
+                  "  jmp j#\n"
+                  "e#:\n"
+                  "  %e#: i32 = mul $, %g\n"
+                  "  jmp j#\n"
+                  "j#:\n"
+                  "  %x#: i32 = phi [t#: %t#, e#: %e#]\n");
     }
-    end_series(out, "x", n);
+    end_series(out, n);
 }
 
-/* Stores on one arm, and a load behind the meeting. */
+/* A store on one arm, and a load after the arms have met. */
 void shape_meetings(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     for (uint32_t k = 0; k < n; k++) {
-        element(out, "p", k, k % 16);
-        fprintf(out, "  %%c%u: i1 = ult ", k);
-        print_last(out, "x", k);
-        fprintf(out, ", i32 %u\n  br %%c%u, t%u, j%u\nt%u:\n  store ", k + 1, k, k, k, k);
-        print_last(out, "x", k);
-        fprintf(out, ", %%p%u align 4\n  jmp j%u\nj%u:\n", k, k, k);
-        fprintf(out, "  %%x%u: i32 = load %%p%u align 4\n", k, k);
+        element(out, k, k % 16);
+        shape_put(out, k,
+                  "  %c#: i1 = ult $, i32 {}\n"
+                  "  br %c#, t#, j#\n"
+                  "t#:\n"
+                  "  store $, %p# align 4\n"
+                  "  jmp j#\n"
+                  "j#:\n"
+                  "  %x#: i32 = load %p# align 4\n",
+                  k + 1);
     }
-    end_series(out, "x", n);
+    end_series(out, n);
 }
 
 void shape_nested_ifs(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     for (uint32_t k = 0; k < n; k++) {
-        fprintf(out, "  %%b%u: i32 = add %%g, %u\n  %%c%u: i1 = ult %%v, %%b%u\n", k, k + 1, k, k);
-        fprintf(out, "  br %%c%u, t%u, j%u\nt%u:\n", k, k, k, k);
-        element(out, "p", k, k);
-        fprintf(out, "  store %%v, %%p%u align 4\n", k);
+        shape_put(out, k,
+                  "  %b#: i32 = add %g, {}\n"
+                  "  %c#: i1 = ult %v, %b#\n"
+                  "  br %c#, t#, j#\n"
+                  "t#:\n",
+                  k + 1);
+        element(out, k, k);
+        shape_put(out, k, "  store %v, %p# align 4\n");
     }
     for (uint32_t k = n; k-- > 0;)
-        fprintf(out, "  jmp j%u\nj%u:\n  store %%g, %%q align 4 volatile\n", k, k);
+        shape_put(out, k, "  jmp j#\nj#:\n  store %g, %q align 4 volatile\n");
     shape_end(out, "%v");
 }
 
@@ -289,11 +260,13 @@ void shape_nested_ifs(FILE *out, uint32_t n) {
 void shape_exits(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     for (uint32_t k = 0; k < n; k++) {
-        element(out, "p", k, k);
-        fprintf(out,
-                "  %%x%u: i32 = load %%p%u align 4\n  %%c%u: i1 = ult %%x%u, %%g\n"
-                "  br %%c%u, n%u, out\nn%u:\n  store %%v, %%p%u align 4\n",
-                k, k, k, k, k, k, k, k);
+        element(out, k, k);
+        shape_put(out, k,
+                  "  %x#: i32 = load %p# align 4\n"
+                  "  %c#: i1 = ult %x#, %g\n"
+                  "  br %c#, n#, out\n"
+                  "n#:\n"
+                  "  store %v, %p# align 4\n");
     }
     fputs("  jmp out\nout:\n", out);
     shape_end(out, "%v");
@@ -302,15 +275,17 @@ void shape_exits(FILE *out, uint32_t n) {
 void shape_switch(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     fputs("  switch %v, other [", out);
-    for (uint32_t k = 0; k < n; k++) fprintf(out, "%s%u: c%u", k ? ", " : "", 37 * k, k);
+    for (uint32_t k = 0; k < n; k++) shape_put(out, k, "{s}{}: c#", k ? ", " : "", 37 * k);
     fputs("]\n", out);
     for (uint32_t k = 0; k < n; k++)
-        fprintf(out,
-                "c%u:\n  %%x%u: i32 = mul %%g, %u\n  store %%x%u, %%a align 4 volatile\n"
-                "  jmp join\n",
-                k, k, 5 * k + 3, k);
+        shape_put(out, k,
+                  "c#:\n"
+                  "  %x#: i32 = mul %g, {}\n"
+                  "  store %x#, %a align 4 volatile\n"
+                  "  jmp join\n",
+                  5 * k + 3);
     fputs("other:\n  jmp join\njoin:\n  %r: i32 = phi [other: %v", out);
-    for (uint32_t k = 0; k < n; k++) fprintf(out, ", c%u: %%x%u", k, k);
+    for (uint32_t k = 0; k < n; k++) shape_put(out, k, ", c#: %x#");
     fputs("]\n", out);
     shape_end(out, "%r");
 }
@@ -318,52 +293,64 @@ void shape_switch(FILE *out, uint32_t n) {
 /* Cycles that are entered at two places. */
 void shape_irreducible(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
-    fprintf(out, "  %%c: i1 = ult %%v, i32 5\n  br %%c, l0, l%u\n", n / 2);
+    shape_put(out, 0, "  %c: i1 = ult %v, i32 5\n  br %c, l0, l{}\n", n / 2);
     for (uint32_t k = 0; k < n; k++) {
-        fprintf(out, "l%u:\n", k);
-        element(out, "p", k, k);
-        fprintf(out,
-                "  %%x%u: i32 = load %%p%u align 4\n  %%y%u: i32 = add %%x%u, %%g\n"
-                "  store %%y%u, %%p%u align 4\n  %%c%u: i1 = ult %%x%u, i32 %u\n  br %%c%u, ",
-                k, k, k, k, k, k, k, k, k + 1, k);
-        if (k + 1 < n)
-            fprintf(out, "l%u, l%u\n", k + 1, (7 * k + 3) % n);
-        else
-            fprintf(out, "out, l%u\n", (7 * k + 3) % n);
+        char next[32] = "out";
+        if (k + 1 < n) snprintf(next, sizeof next, "l%u", k + 1);
+        shape_put(out, k, "l#:\n");
+        element(out, k, k);
+        shape_put(out, k,
+                  "  %x#: i32 = load %p# align 4\n"
+                  "  %y#: i32 = add %x#, %g\n"
+                  "  store %y#, %p# align 4\n"
+                  "  %c#: i1 = ult %x#, i32 {}\n"
+                  "  br %c#, {s}, l{}\n",
+                  k + 1, next, (7 * k + 3) % n);
     }
     fputs("out:\n", out);
     shape_end(out, "%v");
 }
 
-/* --------------------------------------------------------------------------------------- loops */
+/* ---------------------------------------------------------------------------------------- loops */
 
-static void open_loop(FILE *out, uint32_t k, const char *from) {
-    fprintf(out,
-            "  jmp h%u\nh%u:\n  %%i%u: i32 = phi [%s: 0, z%u: %%n%u]\n"
-            "  %%c%u: i1 = ult %%i%u, %%g\n  br %%c%u, b%u, x%u\nb%u:\n",
-            k, k, k, from, k, k, k, k, k, k, k, k);
+/* A loop that is entered from block <letter><k-1>, or from the entry. */
+static void open_loop(FILE *out, uint32_t k, char letter) {
+    char from[32] = "entry";
+    if (k) snprintf(from, sizeof from, "%c%u", letter, k - 1);
+    shape_put(out, k,
+              "  jmp h#\n"
+              "h#:\n"
+              "  %i#: i32 = phi [{s}: 0, z#: %n#]\n"
+              "  %c#: i1 = ult %i#, %g\n"
+              "  br %c#, b#, x#\n"
+              "b#:\n",
+              from);
 }
 
 static void close_loop(FILE *out, uint32_t k) {
-    fprintf(out, "  jmp z%u\nz%u:\n  %%n%u: i32 = add %%i%u, 1\n  jmp h%u\nx%u:\n", k, k, k, k, k,
-            k);
+    shape_put(out, k,
+              "  jmp z#\n"
+              "z#:\n"
+              "  %n#: i32 = add %i#, 1\n"
+              "  jmp h#\n"
+              "x#:\n");
 }
 
 /* %a[%i<k>] += %v */
 static void update(FILE *out, uint32_t k) {
-    fprintf(out,
-            "  %%w%u: i64 = zext %%i%u\n  %%o%u: i64 = shl %%w%u, 2\n"
-            "  %%p%u: ptr.global = ptradd %%a, %%o%u inbounds\n  %%l%u: i32 = load %%p%u align 4\n"
-            "  %%s%u: i32 = add %%l%u, %%v\n  store %%s%u, %%p%u align 4\n",
-            k, k, k, k, k, k, k, k, k, k, k, k);
+    shape_put(out, k,
+              "  %w#: i64 = zext %i#\n"
+              "  %o#: i64 = shl %w#, 2\n"
+              "  %p#: ptr.global = ptradd %a, %o# inbounds\n"
+              "  %l#: i32 = load %p# align 4\n"
+              "  %s#: i32 = add %l#, %v\n"
+              "  store %s#, %p# align 4\n");
 }
 
 void shape_loops(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     for (uint32_t k = 0; k < n; k++) {
-        char from[32] = "entry";
-        if (k) snprintf(from, sizeof from, "x%u", k - 1);
-        open_loop(out, k, from);
+        open_loop(out, k, 'x');
         update(out, k);
         close_loop(out, k);
     }
@@ -372,11 +359,7 @@ void shape_loops(FILE *out, uint32_t n) {
 
 void shape_nest(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
-    for (uint32_t k = 0; k < n; k++) {
-        char from[32] = "entry";
-        if (k) snprintf(from, sizeof from, "b%u", k - 1);
-        open_loop(out, k, from);
-    }
+    for (uint32_t k = 0; k < n; k++) open_loop(out, k, 'b');
     if (n) update(out, n - 1);
     for (uint32_t k = n; k-- > 0;) close_loop(out, k);
     shape_end(out, "%v");
@@ -385,31 +368,32 @@ void shape_nest(FILE *out, uint32_t n) {
 /* A loop in which n values change places. */
 void shape_phis(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
-    for (uint32_t k = 0; k < n; k++) fprintf(out, "  %%s%u: i32 = mul %%v, %u\n", k, 2 * k + 3);
+    for (uint32_t k = 0; k < n; k++) shape_put(out, k, "  %s#: i32 = mul %v, {}\n", 2 * k + 3);
     fputs("  jmp h\nh:\n", out);
     for (uint32_t k = 0; k < n; k++)
-        fprintf(out, "  %%y%u: i32 = phi [entry: %%s%u, b: %%y%u]\n", k, k, (k + 1) % n);
-    fputs("  %i: i32 = phi [entry: 0, b: %n]\n  %c: i1 = ult %i, %g\n  br %c, b, x\n"
-          "b:\n  %n: i32 = add %i, 1\n  jmp h\nx:\n",
+        shape_put(out, k, "  %y#: i32 = phi [entry: %s#, b: %y{}]\n", (k + 1) % n);
+    fputs("  %i: i32 = phi [entry: 0, b: %n]\n"
+          "  %c: i1 = ult %i, %g\n"
+          "  br %c, b, x\n"
+          "b:\n"
+          "  %n: i32 = add %i, 1\n"
+          "  jmp h\n"
+          "x:\n",
           out);
-    for (uint32_t k = 0; k < n; k++) {
-        char right[32];
-        snprintf(right, sizeof right, "%%y%u", k);
-        arithmetic(out, "x", k, k % 2 ? "xor" : "sub", right);
-    }
-    end_series(out, "x", n);
+    fold(out, n, "y");
+    end_series(out, n);
 }
 
 /* A loop with n accesses to a fixed place each. */
 void shape_loop_body(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
-    open_loop(out, 0, "entry");
+    open_loop(out, 0, 'x');
     for (uint32_t k = 0; k < n; k++) {
-        element(out, "e", k, 2 * k);
-        fprintf(out,
-                "  %%k%u: i32 = load %%e%u align 4\n  %%m%u: i32 = add %%k%u, %%i0\n"
-                "  store %%m%u, %%e%u align 4\n",
-                k, k, k, k, k, k);
+        element(out, k, 2 * k);
+        shape_put(out, k,
+                  "  %k#: i32 = load %p# align 4\n"
+                  "  %m#: i32 = add %k#, %i0\n"
+                  "  store %m#, %p# align 4\n");
     }
     close_loop(out, 0);
     shape_end(out, "%v");
@@ -419,33 +403,32 @@ void shape_loop_body(FILE *out, uint32_t n) {
 void shape_blocks_and_values(FILE *out, uint32_t n) {
     shape_begin(out, "k", ", %b: ptr.global of i32");
     for (uint32_t k = 0; k < n; k++) {
-        element(out, "p", k, k + 7);
-        fprintf(out, "  %%l%u: i32 = load %%p%u align 4\n", k, k);
+        element(out, k, k + 7);
+        shape_put(out, k, "  %l#: i32 = load %p# align 4\n");
     }
     for (uint32_t k = 0; k < n; k++)
-        fprintf(out,
-                "  %%c%u: i1 = ult i32 %u, %%v\n  br %%c%u, t%u, j%u\nt%u:\n"
-                "  %%b%u: ptr.global = ptradd %%b, %u inbounds\n  store %%g, %%b%u align 4\n"
-                "  jmp j%u\nj%u:\n",
-                k, k, k, k, k, k, k, 4 * k, k, k, k);
-    for (uint32_t k = 0; k < n; k++) {
-        char right[32];
-        snprintf(right, sizeof right, "%%l%u", k);
-        arithmetic(out, "x", k, k % 2 ? "xor" : "sub", right);
-    }
-    end_series(out, "x", n);
+        shape_put(out, k,
+                  "  %c#: i1 = ult i32 #, %v\n"
+                  "  br %c#, t#, j#\n"
+                  "t#:\n"
+                  "  %b#: ptr.global = ptradd %b, {} inbounds\n"
+                  "  store %g, %b# align 4\n"
+                  "  jmp j#\n"
+                  "j#:\n",
+                  4 * k);
+    fold(out, n, "l");
+    end_series(out, n);
 }
 
 /* ------------------------------------------------------------------------------------- barriers */
 
-static void barrier(FILE *out) { fputs("  barrier workgroup workgroup seq_cst global\n", out); }
+#define BARRIER "  barrier workgroup workgroup seq_cst global\n"
 
 void shape_barriers(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     for (uint32_t k = 0; k < n; k++) {
-        element(out, "p", k, k);
-        fprintf(out, "  store %%g, %%p%u align 4 volatile\n", k);
-        barrier(out);
+        element(out, k, k);
+        shape_put(out, k, "  store %g, %p# align 4 volatile\n" BARRIER);
     }
     shape_end(out, "%v");
 }
@@ -453,17 +436,18 @@ void shape_barriers(FILE *out, uint32_t n) {
 /* n barriers in a loop, each with a value of its own that lives over it. */
 void shape_loop_barriers(FILE *out, uint32_t n) {
     shape_begin(out, "k", ", %m: i32");
-    fputs("  jmp h\nh:\n  %i: i32 = phi [entry: 0, b: %j]\n  %c: i1 = ult %i, %m\n"
-          "  br %c, b, x\nb:\n",
+    fputs("  jmp h\n"
+          "h:\n"
+          "  %i: i32 = phi [entry: 0, b: %j]\n"
+          "  %c: i1 = ult %i, %m\n"
+          "  br %c, b, x\n"
+          "b:\n",
           out);
     for (uint32_t k = 0; k < n; k++) {
-        char right[32];
-        element(out, "p", k, k);
-        fprintf(out, "  store %%g, %%p%u align 4\n", k);
-        barrier(out);
-        fprintf(out, "  %%l%u: i32 = load %%p%u align 4\n", k, k);
-        snprintf(right, sizeof right, "%%l%u", k);
-        arithmetic(out, "x", k, "add", right);
+        element(out, k, k);
+        shape_put(out, k,
+                  "  store %g, %p# align 4\n" BARRIER "  %l#: i32 = load %p# align 4\n"
+                  "  %x#: i32 = add $, %l#\n");
     }
     fputs("  %j: i32 = add %i, 1\n  jmp h\nx:\n", out);
     shape_end(out, "%i");
@@ -473,17 +457,11 @@ void shape_loop_barriers(FILE *out, uint32_t n) {
 void shape_kept_values(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     for (uint32_t k = 0; k < n; k++) {
-        element(out, "p", k, k + 7);
-        fprintf(out, "  %%l%u: i32 = load %%p%u align 4 volatile\n", k, k);
+        element(out, k, k + 7);
+        shape_put(out, k, "  %l#: i32 = load %p# align 4 volatile\n");
     }
-    for (uint32_t k = 0; k < 16; k++) {
-        fprintf(out, "  store %%g, %%p%u align 4 volatile\n", k);
-        barrier(out);
-    }
-    for (uint32_t k = 0; k < n; k++) {
-        char right[32];
-        snprintf(right, sizeof right, "%%l%u", k);
-        arithmetic(out, "x", k, k % 2 ? "xor" : "sub", right);
-    }
-    end_series(out, "x", n);
+    for (uint32_t k = 0; k < 16; k++)
+        shape_put(out, k, "  store %g, %p# align 4 volatile\n" BARRIER);
+    fold(out, n, "l");
+    end_series(out, n);
 }

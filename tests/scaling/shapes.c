@@ -8,7 +8,7 @@ static void write_kernels(FILE *out, uint32_t n) {
         char name[32];
         snprintf(name, sizeof name, "k%u", k);
         shape_begin(out, name, "");
-        fprintf(out, "  %%x: i32 = add %%v, %u\n", k);
+        shape_put(out, k, "  %x: i32 = add %v, #\n");
         shape_end(out, "%x");
     }
 }
@@ -16,10 +16,15 @@ static void write_kernels(FILE *out, uint32_t n) {
 /* ------------------------------------------------------------------------------------ functions */
 
 static void write_function(FILE *out, uint32_t k) {
-    fprintf(out,
-            "func @f%u(%%x: i32, %%p: ptr.global): i32 {\nentry:\n  %%l: i32 = load %%p align 4\n"
-            "  %%y: i32 = xor %%x, %%l\n  %%z: i32 = mul %%y, %u\n  ret %%z\n}\n",
-            k, 2 * k + 3);
+    shape_put(out, k,
+              "func @f#(%x: i32, %p: ptr.global): i32 {\n"
+              "entry:\n"
+              "  %l: i32 = load %p align 4\n"
+              "  %y: i32 = xor %x, %l\n"
+              "  %z: i32 = mul %y, {}\n"
+              "  ret %z\n"
+              "}\n",
+              2 * k + 3);
 }
 
 /* Calls @f0, or @f0 to @f<n-1>, one after the other. */
@@ -27,8 +32,8 @@ static void write_calls(FILE *out, uint32_t n, bool all) {
     shape_begin(out, "k", "");
     fputs("  %x0: i32 = add %v, %g\n", out);
     for (uint32_t k = 0; k < n; k++)
-        fprintf(out, "  %%x%u: i32 = call @f%u(%%x%u, %%a)\n", k + 1, all ? k : 0, k);
-    fprintf(out, "  %%r: i32 = add %%x%u, 1\n", n);
+        shape_put(out, k, "  %x{}: i32 = call @f{}(%x#, %a)\n", k + 1, all ? k : 0);
+    shape_put(out, n, "  %r: i32 = add %x#, 1\n");
     shape_end(out, "%r");
 }
 
@@ -47,18 +52,28 @@ static void write_unused(FILE *out, uint32_t n) {
     write_calls(out, 1, false);
 }
 
+/* A kernel that calls function @f<k>. */
+static void write_caller(FILE *out, uint32_t k) {
+    shape_begin(out, "k", "");
+    shape_put(out, k, "  %r: i32 = call @f#(%v, %a)\n");
+    shape_end(out, "%r");
+}
+
 /* Each calls the one before it. */
 static void write_depth(FILE *out, uint32_t n) {
     write_function(out, 0);
     for (uint32_t k = 1; k < n; k++)
-        fprintf(out,
-                "func @f%u(%%x: i32, %%p: ptr.global): i32 {\nentry:\n  %%y: i32 = xor %%x, %u\n"
-                "  %%c: i32 = call @f%u(%%y, %%p)\n  %%l: i32 = load %%p align 4\n"
-                "  %%z: i32 = add %%c, %%l\n  ret %%z\n}\n",
-                k, k, k - 1);
-    shape_begin(out, "k", "");
-    fprintf(out, "  %%r: i32 = call @f%u(%%v, %%a)\n", n - 1);
-    shape_end(out, "%r");
+        shape_put(out, k,
+                  "func @f#(%x: i32, %p: ptr.global): i32 {\n"
+                  "entry:\n"
+                  "  %y: i32 = xor %x, #\n"
+                  "  %c: i32 = call @f{}(%y, %p)\n"
+                  "  %l: i32 = load %p align 4\n"
+                  "  %z: i32 = add %c, %l\n"
+                  "  ret %z\n"
+                  "}\n",
+                  k - 1);
+    write_caller(out, n - 1);
 }
 
 /* Each calls the one before it twice, so that about n are left when all are inlined. */
@@ -66,98 +81,97 @@ static void write_tree(FILE *out, uint32_t n) {
     uint32_t depth = 0;
     write_function(out, 0);
     for (; n > 1; n /= 2, depth++)
-        fprintf(
-            out,
-            "func @f%u(%%x: i32, %%p: ptr.global): i32 {\nentry:\n  %%y: i32 = xor %%x, %u\n"
-            "  %%c: i32 = call @f%u(%%y, %%p)\n  %%d: i32 = call @f%u(%%c, %%p)\n  ret %%d\n}\n",
-            depth + 1, depth + 5, depth, depth);
-    shape_begin(out, "k", "");
-    fprintf(out, "  %%r: i32 = call @f%u(%%v, %%a)\n", depth);
-    shape_end(out, "%r");
+        shape_put(out, depth,
+                  "func @f{}(%x: i32, %p: ptr.global): i32 {\n"
+                  "entry:\n"
+                  "  %y: i32 = xor %x, {}\n"
+                  "  %c: i32 = call @f#(%y, %p)\n"
+                  "  %d: i32 = call @f#(%c, %p)\n"
+                  "  ret %d\n"
+                  "}\n",
+                  depth + 1, depth + 5);
+    write_caller(out, depth);
 }
 
-/* ---------------------------------------------------------------------------- what is declared */
+/* ----------------------------------------------------------------------------- what is declared */
+
+/* The address %q of the item's element of %a, at offset %o, and what is there, %x0. */
+#define OWN_ELEMENT                                                                                \
+    "  %g: i64 = global_id 0\n"                                                                    \
+    "  %o: i64 = shl %g, 2\n"                                                                      \
+    "  %q: ptr.global = ptradd %a, %o inbounds\n"                                                  \
+    "  %x0: i32 = load %q align 4\n"
 
 static void write_params(FILE *out, uint32_t n) {
     fputs("kernel @k(%a: ptr.global of i32", out);
-    for (uint32_t k = 0; k < n; k++) fprintf(out, ", %%p%u: ptr.global of i32", k);
-    fputs(") {\nentry:\n  %g: i64 = global_id 0\n  %o: i64 = shl %g, 2\n"
-          "  %q: ptr.global = ptradd %a, %o inbounds\n  %x0: i32 = load %q align 4\n",
-          out);
+    for (uint32_t k = 0; k < n; k++) shape_put(out, k, ", %p#: ptr.global of i32");
+    fputs(") {\nentry:\n" OWN_ELEMENT, out);
     for (uint32_t k = 0; k < n; k++)
-        fprintf(out,
-                "  %%e%u: ptr.global = ptradd %%p%u, %%o inbounds\n"
-                "  %%l%u: i32 = load %%e%u align 4\n  %%x%u: i32 = xor %%x%u, %%l%u\n",
-                k, k, k, k, k + 1, k, k);
-    fprintf(out, "  store %%x%u, %%q align 4\n  ret\n}\n", n);
+        shape_put(out, k,
+                  "  %e#: ptr.global = ptradd %p#, %o inbounds\n"
+                  "  %l#: i32 = load %e# align 4\n"
+                  "  %x{}: i32 = xor %x#, %l#\n",
+                  k + 1);
+    shape_put(out, n, "  store %x#, %q align 4\n  ret\n}\n");
 }
 
-/* Variables that are stored on some ways only. */
+/* Variables that are stored on some paths only. */
 static void write_variables(FILE *out, uint32_t n) {
     fputs("kernel @k(%a: ptr.global of i32) {\nentry:\n", out);
-    for (uint32_t k = 0; k < n; k++) fprintf(out, "  %%v%u: ptr.private = alloca i32 align 4\n", k);
-    fputs("  %g: i64 = global_id 0\n  %o: i64 = shl %g, 2\n"
-          "  %q: ptr.global = ptradd %a, %o inbounds\n  %x: i32 = load %q align 4\n",
-          out);
+    for (uint32_t k = 0; k < n; k++) shape_put(out, k, "  %v#: ptr.private = alloca i32 align 4\n");
+    fputs(OWN_ELEMENT, out);
     for (uint32_t k = 0; k < n; k++)
-        fprintf(out, "  %%m%u: i32 = mul %%x, %u\n  store %%m%u, %%v%u align 4\n", k, 2 * k + 3, k,
-                k);
+        shape_put(out, k, "  %m#: i32 = mul %x0, {}\n  store %m#, %v# align 4\n", 2 * k + 3);
     for (uint32_t b = 0; b < 4; b++) {
-        fprintf(out, "  %%c%u: i1 = ult %%x, i32 %u\n  br %%c%u, t%u, j%u\nt%u:\n", b, b + 9, b, b,
-                b, b);
-        for (uint32_t k = b; k < n; k += 4) fprintf(out, "  store i32 %u, %%v%u align 4\n", b, k);
-        fprintf(out, "  jmp j%u\nj%u:\n", b, b);
+        shape_put(out, b, "  %c#: i1 = ult %x0, i32 {}\n  br %c#, t#, j#\nt#:\n", b + 9);
+        for (uint32_t k = b; k < n; k += 4) shape_put(out, k, "  store i32 {}, %v# align 4\n", b);
+        shape_put(out, b, "  jmp j#\nj#:\n");
     }
     for (uint32_t k = 0; k < n; k++)
-        fprintf(out, "  %%l%u: i32 = load %%v%u align 4\n  store %%l%u, %%q align 4 volatile\n", k,
-                k, k);
+        shape_put(out, k, "  %l#: i32 = load %v# align 4\n  store %l#, %q align 4 volatile\n");
     fputs("  ret\n}\n", out);
 }
 
 /* The elements of an array, which can all be values, or not: its address is known at run time. */
 static void write_array(FILE *out, uint32_t n, bool dynamic) {
-    fprintf(out,
-            "kernel @k(%%a: ptr.global of i32) {\nentry:\n"
-            "  %%m: ptr.private = alloca [%u x i32] align 4\n",
-            n);
-    fputs("  %g: i64 = global_id 0\n  %o: i64 = shl %g, 2\n"
-          "  %q: ptr.global = ptradd %a, %o inbounds\n  %x0: i32 = load %q align 4\n",
-          out);
+    shape_put(out, n,
+              "kernel @k(%a: ptr.global of i32) {\n"
+              "entry:\n"
+              "  %m: ptr.private = alloca [# x i32] align 4\n" OWN_ELEMENT);
     for (uint32_t k = 0; k < n; k++)
-        fprintf(out,
-                "  %%y%u: i32 = mul %%x0, %u\n  %%p%u: ptr.private = ptradd %%m, %u inbounds\n"
-                "  store %%y%u, %%p%u align 4\n",
-                k, 2 * k + 1, k, 4 * k, k, k);
+        shape_put(out, k,
+                  "  %y#: i32 = mul %x0, {}\n"
+                  "  %p#: ptr.private = ptradd %m, {} inbounds\n"
+                  "  store %y#, %p# align 4\n",
+                  2 * k + 1, 4 * k);
     for (uint32_t k = 0; k < n && !dynamic; k++)
-        fprintf(out, "  %%l%u: i32 = load %%p%u align 4\n  %%x%u: i32 = xor %%x%u, %%l%u\n", k, k,
-                k + 1, k, k);
+        shape_put(out, k, "  %l#: i32 = load %p# align 4\n  %x{}: i32 = xor %x#, %l#\n", k + 1);
     if (dynamic)
-        fprintf(out,
-                "  %%d: ptr.private = ptradd %%m, %%o inbounds\n  %%x%u: i32 = load %%d align 4\n",
-                n);
-    fprintf(out, "  store %%x%u, %%q align 4\n  ret\n}\n", n);
+        shape_put(out, n,
+                  "  %d: ptr.private = ptradd %m, %o inbounds\n  %x#: i32 = load %d align 4\n");
+    shape_put(out, n, "  store %x#, %q align 4\n  ret\n}\n");
 }
 
 static void write_elements(FILE *out, uint32_t n) { write_array(out, n, false); }
 static void write_indexed(FILE *out, uint32_t n) { write_array(out, n, true); }
 
-static void write_globals(FILE *out, uint32_t n, const char *space) {
+static void write_globals(FILE *out, uint32_t n, bool local) {
     for (uint32_t k = 0; k < n; k++)
-        fprintf(out, "@t%u: %s align 4%s\n", k, space, *space == 'c' ? " constant = 7" : "");
+        shape_put(out, k, "@t#: {s}\n",
+                  local ? "local i32 align 4" : "const i32 align 4 constant = 7");
     shape_begin(out, "k", "");
     fputs("  %x0: i32 = add %v, %g\n", out);
-    for (uint32_t k = 0; k < n && *space == 'l'; k++)
-        fprintf(out, "  store %%v, @t%u align 4\n", k);
+    for (uint32_t k = 0; k < n && local; k++) shape_put(out, k, "  store %v, @t# align 4\n");
     fputs("  barrier workgroup workgroup seq_cst local\n", out);
     for (uint32_t k = 0; k < n; k++)
-        fprintf(out, "  %%l%u: i32 = load @t%u align 4 volatile\n  %%x%u: i32 = xor %%x%u, %%l%u\n",
-                k, k, k + 1, k, k);
-    fprintf(out, "  %%r: i32 = add %%x%u, 1\n", n);
+        shape_put(out, k, "  %l#: i32 = load @t# align 4 volatile\n  %x{}: i32 = xor %x#, %l#\n",
+                  k + 1);
+    shape_put(out, n, "  %r: i32 = add %x#, 1\n");
     shape_end(out, "%r");
 }
 
-static void write_locals(FILE *out, uint32_t n) { write_globals(out, n, "local i32"); }
-static void write_tables(FILE *out, uint32_t n) { write_globals(out, n, "const i32"); }
+static void write_locals(FILE *out, uint32_t n) { write_globals(out, n, true); }
+static void write_tables(FILE *out, uint32_t n) { write_globals(out, n, false); }
 
 /* ------------------------------------------------------------------------------------ the table */
 

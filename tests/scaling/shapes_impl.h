@@ -4,6 +4,14 @@
 
 #include "tests/scaling/shapes.h"
 
+/* shape_text.c */
+
+/* Writes a line or more of IR text in which places stand for what changes:
+ *   #     k
+ *   $     the value before the kth of a series, %x<k-1>; %v when k is 0
+ *   {}    the next argument, a uint32_t
+ *   {s}   the next argument, a string */
+void shape_put(FILE *out, uint32_t k, const char *text, ...);
 /* The head of a kernel with buffer %a and more parameters (", %b: …"), up to the load of %v. */
 void shape_begin(FILE *out, const char *name, const char *more_params);
 /* Stores a value to the item's element of %a. */

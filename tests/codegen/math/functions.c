@@ -12,6 +12,10 @@
 
 enum { any = 8192 };
 
+/* A function that exists as half_ and as native_, with the same arguments. */
+#define RELAXED(name, ...)                                                                         \
+    {IR_OP_half_##name, __VA_ARGS__}, { IR_OP_native_##name, __VA_ARGS__ }
+
 const math_function math_functions[MATH_FUNCTIONS] = {
     {IR_OP_acos, mpfr_acos, -1, 1, 4, 4, 2},
     {IR_OP_acosh, mpfr_acosh, 1, 100, 4, 4, 2},
@@ -52,33 +56,22 @@ const math_function math_functions[MATH_FUNCTIONS] = {
     {IR_OP_tanh, mpfr_tanh, -10, 10, 5, 5, 2},
     {IR_OP_tanpi, oracle_tanpi, -100, 100, 6, 6, 2},
     {IR_OP_tgamma, mpfr_gamma, -6, 36, 16, 16, 4},
+    RELAXED(divide, NULL, -100, 100, any, any, any, mpfr_div, -100, 100),
+    RELAXED(exp, mpfr_exp, -105, 90, any, any, any),
+    RELAXED(exp2, mpfr_exp2, -151, 129, any, any, any),
+    RELAXED(exp10, mpfr_exp10, -46, 39, any, any, any),
+    RELAXED(log, mpfr_log, 0, 4, any, any, any),
+    RELAXED(log2, mpfr_log2, 0, 4, any, any, any),
+    RELAXED(log10, mpfr_log10, 0, 4, any, any, any),
+    RELAXED(powr, NULL, 0, 10, any, any, any, mpfr_pow, -30, 30),
+    RELAXED(recip, oracle_recip, -100, 100, any, any, any),
+    RELAXED(rsqrt, mpfr_rec_sqrt, 0, 100, any, any, any),
+    RELAXED(sqrt, mpfr_sqrt, 0, 100, any, any, any),
     {IR_OP_half_cos, mpfr_cos, -32768, 32768, any, any, any},
-    {IR_OP_half_divide, NULL, -100, 100, any, any, any, mpfr_div, -100, 100},
-    {IR_OP_half_exp, mpfr_exp, -105, 90, any, any, any},
-    {IR_OP_half_exp2, mpfr_exp2, -151, 129, any, any, any},
-    {IR_OP_half_exp10, mpfr_exp10, -46, 39, any, any, any},
-    {IR_OP_half_log, mpfr_log, 0, 4, any, any, any},
-    {IR_OP_half_log2, mpfr_log2, 0, 4, any, any, any},
-    {IR_OP_half_log10, mpfr_log10, 0, 4, any, any, any},
-    {IR_OP_half_powr, NULL, 0, 10, any, any, any, mpfr_pow, -30, 30},
-    {IR_OP_half_recip, oracle_recip, -100, 100, any, any, any},
-    {IR_OP_half_rsqrt, mpfr_rec_sqrt, 0, 100, any, any, any},
     {IR_OP_half_sin, mpfr_sin, -32768, 32768, any, any, any},
-    {IR_OP_half_sqrt, mpfr_sqrt, 0, 100, any, any, any},
     {IR_OP_half_tan, mpfr_tan, -32768, 32768, any, any, any},
     {IR_OP_native_cos, mpfr_cos, -10, 10, any, any, any},
-    {IR_OP_native_divide, NULL, -100, 100, any, any, any, mpfr_div, -100, 100},
-    {IR_OP_native_exp, mpfr_exp, -105, 90, any, any, any},
-    {IR_OP_native_exp2, mpfr_exp2, -151, 129, any, any, any},
-    {IR_OP_native_exp10, mpfr_exp10, -46, 39, any, any, any},
-    {IR_OP_native_log, mpfr_log, 0, 4, any, any, any},
-    {IR_OP_native_log2, mpfr_log2, 0, 4, any, any, any},
-    {IR_OP_native_log10, mpfr_log10, 0, 4, any, any, any},
-    {IR_OP_native_powr, NULL, 0, 10, any, any, any, mpfr_pow, -30, 30},
-    {IR_OP_native_recip, oracle_recip, -100, 100, any, any, any},
-    {IR_OP_native_rsqrt, mpfr_rec_sqrt, 0, 100, any, any, any},
     {IR_OP_native_sin, mpfr_sin, -10, 10, any, any, any},
-    {IR_OP_native_sqrt, mpfr_sqrt, 0, 100, any, any, any},
     {IR_OP_native_tan, mpfr_tan, -10, 10, any, any, any},
     /* These are exact, or correctly rounded. */
     {IR_OP_ceil, .low = -100, .high = 100},
