@@ -8,11 +8,10 @@
 set -u
 build=$1
 here=tests/frontend/run
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-pass=0 fail=0
+# shellcheck source=tests/count.sh
+. tests/count.sh
 
-check() {
+check_file() {
     file=$1
     report=$(sed -n 's/^;? //p' "$file")
     sed -n 's/^;> //p' "$file" >"$work/plan"
@@ -30,13 +29,5 @@ check() {
     "$build/spvfuse" run -d cpu "$work/plan"
 }
 
-for file in "$here"/*.spvasm; do
-    if check "$file" >"$work/why" 2>&1; then
-        pass=$((pass + 1))
-    else
-        fail=$((fail + 1))
-        echo "FAIL $file: $(head -n 5 "$work/why")"
-    fi
-done
-echo "$pass passed, $fail failed"
-[ "$fail" = 0 ] && [ "$pass" != 0 ]
+for file in "$here"/*.spvasm; do check "$file" check_file "$file"; done
+finish

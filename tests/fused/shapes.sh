@@ -3,9 +3,8 @@
 set -u
 build=$1
 spvfuse=$PWD/$build/spvfuse
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-pass=0 fail=0
+# shellcheck source=tests/count.sh
+. tests/count.sh
 
 # Counts of the one kernel on standard input.
 count() {
@@ -26,13 +25,11 @@ for producer in clang15-O0 clang15-O2 clang22-O2; do
         case $plan in '' | '#'*) continue ;; esac
         got=$("$spvfuse" fuse -t ir "$work/$plan.plan" 2>"$work/err" | count)
         if [ "$got" = "$(echo $want)" ]; then
-            pass=$((pass + 1))
+            passed
         else
-            fail=$((fail + 1))
-            echo "$plan from $producer: $got, not $want"
+            failed "$plan from $producer: $got, not $want"
             cat "$work/err"
         fi
     done <tests/fused/shapes.txt
 done
-echo "$pass passed, $fail failed"
-[ "$fail" = 0 ]
+finish

@@ -4,24 +4,9 @@
 set -u
 spvfuse=$PWD/$1/spvfuse
 bench=$PWD/$1/bench
-work=$(mktemp -d)
-trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+# shellcheck source=tests/count.sh
+. tests/count.sh
 cd "$work" || exit 1
-passed=0
-failed=0
-
-# check NAME COMMAND…
-check() {
-    name=$1
-    shift
-    if "$@" >out 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "$name: $*"
-        cat out
-    fi
-}
 
 export SPVFUSE_CACHE=1 SPVFUSE_CACHE_DIR="$work/cache"
 entries() { find cache -type f ! -name sizes | wc -l; }
@@ -105,5 +90,4 @@ check "runs without one" env SPVFUSE_CACHE_DIR=/dev/null/x "$spvfuse" run matmul
 "$spvfuse" cache empty >/dev/null 2>&1
 check "a word that is none" [ $? = 2 ]
 
-echo "cache: $passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -3,11 +3,9 @@
 set -u
 spvfuse=$PWD/$1/spvfuse
 json=$PWD/$1/tests/json
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/count.sh
+. tests/count.sh
 cd "$work" || exit 1
-passed=0
-failed=0
 
 # expect STATUS OUT ERR COMMAND…: OUT and ERR are patterns of the shell for all that is written.
 expect() {
@@ -20,10 +18,9 @@ expect() {
     case $(tr -d '\0' <out) in $out) ;; *) right="standard output: $(head -c 400 out)" ;; esac
     case $(cat err) in $err) ;; *) right="standard error: $(head -c 400 err)" ;; esac
     if [ "$right" = yes ]; then
-        passed=$((passed + 1))
+        passed
     else
-        failed=$((failed + 1))
-        echo "$*: $right"
+        failed "$*: $right"
     fi
 }
 
@@ -184,5 +181,4 @@ if "$spvfuse" devices | grep -q '^opencl:0 .*[^)]$'; then
         "$spvfuse" run -d opencl local.plan
 fi
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

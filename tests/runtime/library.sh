@@ -3,23 +3,8 @@
 # exports.
 set -u
 build=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0
-failed=0
-
-# check WHAT COMMAND…: succeeds, quietly.
-check() {
-    what=$1
-    shift
-    if "$@" >"$work/out" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "$what:"
-        cat "$work/out"
-    fi
-}
+# shellcheck source=tests/count.sh
+. tests/count.sh
 
 unload=$build/tests/runtime/unload
 check "opened and closed" timeout 60 "$unload" "$build/libspvfuse.so"
@@ -119,5 +104,4 @@ case $build in build) # of the release
     check "libclc is an input" is_declared ;;
 esac
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

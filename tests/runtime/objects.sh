@@ -4,11 +4,9 @@
 set -u
 spvfuse=$PWD/$1/spvfuse
 tree=$PWD
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/count.sh
+. tests/count.sh
 cd "$work" || exit 1
-passed=0
-failed=0
 
 cat >saxpy.ir <<'IR'
 target 64
@@ -74,10 +72,9 @@ link_and_run() {
     shift
     if "$spvfuse" compile saxpy.ir "$@" -o k.o &&
         gcc -std=c17 -Wall -Werror -I"$tree" "$program.c" k.o -o main && ./main; then
-        passed=$((passed + 1))
+        passed
     else
-        failed=$((failed + 1))
-        echo "$program: spvfuse compile $*: does not run"
+        failed "$program: spvfuse compile $*: does not run"
     fi
 }
 
@@ -91,5 +88,4 @@ for v in 2 3 4; do
         link_and_run nativecpu -t x86_64:v$v --abi nativecpu $more
     done
 done
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -49,16 +49,33 @@ static void end(bench *t) {
     spvf_queue_destroy(t->other);
 }
 
-static spvf_status add(bench *t, spvf_queue *q, spvf_buffer *to, spvf_buffer *from, int32_t k,
-                       const spvf_wait *wait, spvf_event **out) {
+/* to[k] = from[k] + more, in work-groups of `local` items; 0: of any size. */
+typedef struct {
+    spvf_buffer *to, *from;
+    int32_t more;
+    uint64_t local;
+} addition;
+
+static spvf_status launch(bench *t, spvf_queue *q, const addition *a, const spvf_wait *wait,
+                          spvf_event **out) {
     const spvf_argument args[] = {
-        {.buffer = to}, {.buffer = from}, {.bytes = &k, .size = sizeof k}};
+        {.buffer = a->to}, {.buffer = a->from}, {.bytes = &a->more, .size = sizeof a->more}};
     const spvf_launch what = {.program = t->program,
                               .kernel = "add",
-                              .range = {.dims = 1, .global = {COUNT}},
+                              .range = {.dims = 1, .global = {COUNT}, .local = {a->local}},
                               .args = args,
                               .arg_count = 3};
     return spvf_queue_launch(q, &what, wait, out);
+}
+
+static spvf_status add(bench *t, spvf_queue *q, spvf_buffer *to, spvf_buffer *from, int32_t more,
+                       const spvf_wait *wait, spvf_event **out) {
+    return launch(t, q, &(addition){to, from, more, 0}, wait, out);
+}
+
+/* A launch that fails: the local size does not divide the global one. */
+static spvf_status add_wrongly(bench *t, spvf_queue *q, spvf_event **out) {
+    return launch(t, q, &(addition){t->b, t->a, 1, 7}, NULL, out);
 }
 
 static void expect_back(bench *t, int32_t more) {
@@ -239,22 +256,13 @@ Test(spvf_queue, a_queue_that_is_destroyed_has_done_its_work) {
 /* Each failure is told once; the first one is that of the first command. */
 Test(spvf_queue, queues_remember_failures) {
     bench t;
-    spvf_event *gate;
+    spvf_event *gate, *e;
     begin(&t, "cpu");
     cr_expect_eq(spvf_queue_finish(t.other), SPVF_OK, "nothing was enqueued");
     cr_assert_eq(spvf_event_create(t.device, &gate), SPVF_OK);
     cr_assert_eq(spvf_queue_host(t.other, fail, NULL, NULL, 0, &(spvf_wait){&gate, 1}, NULL),
                  SPVF_OK);
-    const int32_t k = 1;
-    const spvf_argument args[] = {
-        {.buffer = t.b}, {.buffer = t.a}, {.bytes = &k, .size = sizeof k}};
-    const spvf_launch what = {.program = t.program,
-                              .kernel = "add",
-                              .range = {.dims = 1, .global = {COUNT}, .local = {7}},
-                              .args = args,
-                              .arg_count = 3};
-    spvf_event *e;
-    cr_assert_eq(spvf_queue_launch(t.other, &what, NULL, &e), SPVF_OK);
+    cr_assert_eq(add_wrongly(&t, t.other, &e), SPVF_OK);
     cr_expect_eq(spvf_event_wait(e), SPVF_ERROR_DEVICE, "it ends first");
     cr_expect_eq(spvf_event_end(gate, SPVF_OK), SPVF_OK);
     cr_expect_eq(spvf_queue_finish(t.other), SPVF_ERROR_IO);
@@ -291,15 +299,7 @@ Test(spvf_queue, a_launch_that_fails_says_why) {
     bench t;
     spvf_event *e;
     begin(&t, "cpu");
-    int32_t k = 1;
-    const spvf_argument args[] = {
-        {.buffer = t.b}, {.buffer = t.a}, {.bytes = &k, .size = sizeof k}};
-    const spvf_launch what = {.program = t.program,
-                              .kernel = "add",
-                              .range = {.dims = 1, .global = {COUNT}, .local = {7}},
-                              .args = args,
-                              .arg_count = 3};
-    cr_assert_eq(spvf_queue_launch(t.q, &what, NULL, &e), SPVF_OK);
+    cr_assert_eq(add_wrongly(&t, t.q, &e), SPVF_OK);
     cr_expect_eq(spvf_event_wait(e), SPVF_ERROR_DEVICE);
     cr_expect_str_eq(messages, "error: kernel @add: global size 1000 is not a multiple of local "
                                "size 7 in dimension 0\n");

@@ -101,16 +101,6 @@ kernel void exponential(global const float *x, global float *out) {
     out[i] = exp(x[i]);
 }
 
-kernel void row_sum(global const float *x, global float *sum, local float *part) {
-    size_t l = get_local_id(0);
-    part[l] = x[get_global_id(0)];
-    for (size_t n = get_local_size(0) / 2; n > 0; n /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (l < n) part[l] += part[l + n];
-    }
-    if (l == 0) sum[get_group_id(0)] = part[0];
-}
-
 kernel void row_divide(global const float *x, global const float *sum, global float *out) {
     size_t i = get_global_id(0);
     out[i] = x[i] / sum[get_group_id(0)];

@@ -11,15 +11,14 @@
 set -u
 build=$1
 here=tests/codegen/spirv
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-pass=0 fail=0
+# shellcheck source=tests/count.sh
+. tests/count.sh
 
 # Results lose their ids, so that tests do not depend on numbering: "%5 = OpLoad %float %7" is
 # "OpLoad %float %7".
 disassemble() { spirv-dis --no-header --no-indent "$work/out.spv" | sed 's/^%[^ ]* = //'; }
 
-check() {
+check_file() {
     file=$1
     target=$(sed -n 's/^; target: //p' "$file")
     warning=$(sed -n 's/^; warning: //p' "$file")
@@ -52,13 +51,5 @@ check() {
         }' "$work/text"
 }
 
-for file in "$here"/*.ir; do
-    if check "$file" >"$work/why" 2>&1; then
-        pass=$((pass + 1))
-    else
-        fail=$((fail + 1))
-        echo "FAIL $file: $(head -n 3 "$work/why")"
-    fi
-done
-echo "$pass passed, $fail failed"
-[ $fail = 0 ]
+for file in "$here"/*.ir; do check "$file" check_file "$file"; done
+finish
