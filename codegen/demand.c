@@ -14,7 +14,12 @@ enum { ROUNDS = 3 }; /* over all blocks: enough for loops in loops */
 
 /* ----------------------------------------------------------------------------------------- pads */
 
-static unsigned count(uint32_t set) { return (unsigned)__builtin_popcount(set); }
+/* Of registers or values; few or none, mostly. */
+static unsigned count(uint32_t set) {
+    unsigned n = 0;
+    for (; set; set &= set - 1) n++;
+    return n;
+}
 
 /* Fixed operands: registers that they take away, less values that may live there. */
 static void pad_operand(const spill_state *p, const cg_needs *needs, unsigned n, bool lives_on,
@@ -191,12 +196,6 @@ static uint32_t add_distance(uint32_t a, uint32_t b) {
 uint32_t spill_distance(const spill_state *p, const ir_inst *v) {
     if (p->epoch[v->id] == p->now) return p->next[v->id];
     return p->far && ir_is_live(p->live, p->far, v) ? SPILL_FAR : SPILL_NEVER;
-}
-
-void spill_set_distance(spill_state *p, ir_inst *v, uint32_t d) {
-    if (p->is_cut && p->epoch[v->id] != p->now) *ir_push(&p->s->scratch, &p->touched) = v;
-    p->epoch[v->id] = p->now;
-    p->next[v->id] = d;
 }
 
 static void lower(spill_state *p, ir_inst *v, uint32_t d) {

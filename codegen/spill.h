@@ -104,7 +104,12 @@ void spill_find_distances(spill_state *p);
 /* Sets next[] for what is live at the end of b, counted from its start. */
 void spill_load_distances(spill_state *p, const ir_block *b, uint32_t length);
 uint32_t spill_distance(const spill_state *p, const ir_inst *v);
-void spill_set_distance(spill_state *p, ir_inst *v, uint32_t d);
+
+static inline void spill_set_distance(spill_state *p, ir_inst *v, uint32_t d) {
+    if (p->is_cut && p->epoch[v->id] != p->now) *ir_push(&p->s->scratch, &p->touched) = v;
+    p->epoch[v->id] = p->now;
+    p->next[v->id] = d;
+}
 
 /* hoist.c */
 void spill_hoist(spill_state *p);

@@ -3,6 +3,10 @@
  * Chunks come from the context's allocator and are counted against its limit; a request that cannot
  * be met leaves through ir_throw(IR_ERR_MEMORY).  Blocks are zeroed and 16-byte aligned.  Chunks
  * double in size up to 1 MiB, so a small module costs one small chunk.
+ *
+ * A context may keep freed chunks for its next arenas.  Otherwise one job after the other would end
+ * with so much free memory that malloc gives it back to the system, which then has to map and clear
+ * the same pages again: a tenth of the time of fusing eight kernels.
  */
 #include "ir/ir.h"
 
@@ -18,8 +22,10 @@ _Static_assert(sizeof(ir_chunk) <= HEADER, "blocks start behind the header");
 
 void ir_arena_init(ir_arena *a, ir_ctx *cx) { *a = (ir_arena){.cx = cx}; }
 
+/* NULL: there is no memory, or none within the limit. */
 static void *raw_allocate(ir_ctx *cx, size_t size) {
-    if (cx->limit && (size > cx->limit || cx->used > cx->limit - size)) return NULL;
+    size_t held = cx->used + cx->spared;
+    if (cx->limit && (size > cx->limit || held > cx->limit - size)) return NULL;
     return cx->allocate ? cx->allocate(cx->alloc_user, size) : malloc(size);
 }
 
@@ -30,11 +36,53 @@ static void raw_release(ir_ctx *cx, void *block) {
         free(block);
 }
 
+void ir_ctx_trim(ir_ctx *cx) {
+    for (ir_chunk *c = cx->spare, *next; c; c = next) {
+        next = c->next;
+        raw_release(cx, c);
+    }
+    cx->spare = NULL;
+    cx->spared = 0;
+}
+
+/* A kept chunk of the size or somewhat more, so that small ones leave large ones alone; or NULL. */
+static ir_chunk *take_spare(ir_ctx *cx, size_t size) {
+    ir_chunk **at = &cx->spare, *c;
+    while ((c = *at) && (c->size < size || c->size / 2 > size)) at = &c->next;
+    if (!c) return NULL;
+    *at = c->next;
+    cx->spared -= c->size;
+    return c;
+}
+
+static ir_chunk *new_chunk(ir_ctx *cx, size_t size) {
+    ir_chunk *c = take_spare(cx, size);
+    if (c) return c;
+    c = raw_allocate(cx, size);
+    if (!c && cx->spare) {
+        ir_ctx_trim(cx);
+        c = raw_allocate(cx, size);
+    }
+    if (!c) ir_throw(cx, IR_ERR_MEMORY);
+    c->size = size;
+    return c;
+}
+
+static void free_chunk(ir_ctx *cx, ir_chunk *c) {
+    cx->used -= c->size;
+    if (c->size > cx->keep || cx->spared > cx->keep - c->size) {
+        raw_release(cx, c);
+        return;
+    }
+    c->next = cx->spare;
+    cx->spare = c;
+    cx->spared += c->size;
+}
+
 void ir_arena_free(ir_arena *a) {
     for (ir_chunk *c = a->chunks, *next; c; c = next) {
         next = c->next;
-        a->cx->used -= c->size;
-        raw_release(a->cx, c);
+        free_chunk(a->cx, c);
     }
     ir_arena_init(a, a->cx);
 }
@@ -44,14 +92,13 @@ static void add_chunk(ir_arena *a, size_t bytes) {
     if (size < FIRST_CHUNK) size = FIRST_CHUNK;
     if (bytes > SIZE_MAX / 2) ir_throw(a->cx, IR_ERR_MEMORY);
     if (size < bytes + HEADER) size = bytes + HEADER;
-    ir_chunk *c = raw_allocate(a->cx, size);
-    if (!c) ir_throw(a->cx, IR_ERR_MEMORY);
-    *c = (ir_chunk){.next = a->chunks, .size = size};
+    ir_chunk *c = new_chunk(a->cx, size);
+    c->next = a->chunks;
     a->chunks = c;
-    a->cx->used += size;
-    a->total += size;
+    a->cx->used += c->size;
+    a->total += c->size;
     a->next = (char *)c + HEADER;
-    a->end = (char *)c + size;
+    a->end = (char *)c + c->size;
 }
 
 void *ir_alloc(ir_arena *a, size_t bytes) {

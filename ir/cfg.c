@@ -56,6 +56,7 @@ void ir_find_order(const ir_func *f, ir_order *o) {
 
 /* All edges go first, so that no phi keeps a value of a block that is already gone. */
 bool ir_remove_unreachable(ir_func *f) {
+    if (f->first == f->last) return false;
     const ir_order *o = &ir_dominators(f)->order;
     bool changed = false;
     foreach_block (b, f) {

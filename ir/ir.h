@@ -93,6 +93,9 @@ typedef struct {
     void *report_user;
     size_t limit; /* bytes that may be allocated at once; 0: none */
     size_t used;
+    size_t keep;   /* freed bytes that may stay in `spare` until ir_ctx_trim; 0: none do */
+    size_t spared; /* bytes there, which `used` does not count */
+    struct ir_chunk *spare;
     ir_status status; /* why the last ir_try failed */
     jmp_buf *trap;
     const char *pass, *func; /* that runs, and its function; for messages; or NULL */
@@ -112,6 +115,9 @@ void ir_format_message(const ir_message *m, char *out, size_t size);
 /* ------------------------------------------------------------------------------ arena (arena.c) */
 
 typedef struct ir_chunk ir_chunk;
+/* Gives what the context keeps back to its allocator. */
+void ir_ctx_trim(ir_ctx *cx);
+
 typedef struct {
     ir_ctx *cx;
     ir_chunk *chunks;

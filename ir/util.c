@@ -195,33 +195,45 @@ static void put_by_library(ir_text *t, const char *fmt, va_list ap) {
     va_end(again);
 }
 
-static void put_number(ir_text *t, uint64_t n) {
-    char digits[20], *end = digits + sizeof digits, *p = end;
+static void put_number(ir_text *t, uint64_t n, bool negative) {
+    char digits[21], *end = digits + sizeof digits, *p = end;
     do *--p = (char)('0' + n % 10);
     while (n /= 10);
+    if (negative) *--p = '-';
     ir_putn(t, p, (size_t)(end - p));
 }
 
-/* %s, %u and %llu are nearly all that reports and names ask for; from anything else on it is the
- * library's. */
+static void put_signed(ir_text *t, int64_t n) {
+    put_number(t, n < 0 ? 0 - (uint64_t)n : (uint64_t)n, n < 0);
+}
+
+static void put_char(ir_text *t, int c) { ir_putn(t, &(char){(char)c}, 1); }
+
+/* Puts what comes before the next % and gives its place, or that of the end. */
+static const char *put_plain(ir_text *t, const char *fmt) {
+    size_t n = strcspn(fmt, "%");
+    if (n) ir_putn(t, fmt, n);
+    return fmt + n;
+}
+
+/* Reports and names ask for little more than these; from anything else on it is the library's. */
 static void put_formatted(ir_text *t, const char *fmt, va_list ap) {
-    for (const char *p; *fmt; fmt = p) {
-        p = fmt + strcspn(fmt, "%");
-        if (p != fmt) {
-            ir_putn(t, fmt, (size_t)(p - fmt));
-        } else if (p[1] == 's') {
+    while (*(fmt = put_plain(t, fmt))) {
+        bool wide = strncmp(fmt, "%ll", 3) == 0;
+        const char *kind = fmt + (wide ? 3 : 1);
+        if (*kind == 's' && !wide)
             ir_put(t, va_arg(ap, const char *));
-            p += 2;
-        } else if (p[1] == 'u') {
-            put_number(t, va_arg(ap, unsigned));
-            p += 2;
-        } else if (strncmp(p + 1, "llu", 3) == 0) {
-            put_number(t, va_arg(ap, unsigned long long));
-            p += 4;
-        } else {
-            put_by_library(t, p, ap);
+        else if (*kind == 'c' && !wide)
+            put_char(t, va_arg(ap, int));
+        else if (*kind == 'u')
+            put_number(t, wide ? va_arg(ap, unsigned long long) : va_arg(ap, unsigned), false);
+        else if (*kind == 'd')
+            put_signed(t, wide ? va_arg(ap, long long) : va_arg(ap, int));
+        else {
+            put_by_library(t, fmt, ap);
             return;
         }
+        fmt = kind + 1;
     }
 }
 

@@ -149,14 +149,19 @@ static void change_factor(const pass_layout *l, based *b, unsigned d) {
     b->factor[d] = l->factor[d];
 }
 
+/* Takes the layout's ids out of the offset; false: it has other factors of them. */
+static bool take_ids(const pass_layout *l, based *b) {
+    for (unsigned d = 0; d < 3; d++) {
+        if (b->size[d] == 1) change_factor(l, b, d);
+        if (b->factor[d] != l->factor[d]) return false;
+    }
+    return true;
+}
+
 /* The rest of an offset over the layout's ids and arguments; false: it has others. */
 static bool take_base(const pass_layout *l, const pass_side *s, pass_affine *rest) {
     based b;
-    if (!split(s, l->basis, &b)) return false;
-    for (unsigned d = 0; d < 3; d++) {
-        if (b.size[d] == 1) change_factor(l, &b, d);
-        if (b.factor[d] != l->factor[d]) return false;
-    }
+    if (!split(s, l->basis, &b) || !take_ids(l, &b)) return false;
     pass_affine arguments = take_arguments(&b.rest);
     *rest = b.rest;
     return pass_is_same_form(&arguments, &l->arguments);
@@ -188,16 +193,20 @@ static bool find_factors(const pass_side *sides, uint32_t n, pass_layout *l) {
 
 /* Takes arguments from the first access; ids are those of all accesses. */
 static bool find_base(const pass_side *sides, uint32_t n, pass_layout *l) {
-    based b;
-    pass_affine rest;
     int64_t first[3] = {0};
-    if (!find_factors(sides, n, l) || !split(&sides[0], l->basis, &b)) return false;
-    l->arguments = take_arguments(&b.rest);
-    if (!take_base(l, &sides[0], &rest)) return false;
-    l->origin = rest.constant;
+    if (!find_factors(sides, n, l)) return false;
     for (uint32_t k = 0; k < n; k++) {
-        if (!split(&sides[k], l->basis, &b) || !take_base(l, &sides[k], &rest)) return false;
+        based b;
+        if (!split(&sides[k], l->basis, &b)) return false;
         widen_ids(l, first, &b, k == 0);
+        if (!take_ids(l, &b)) return false;
+        pass_affine arguments = take_arguments(&b.rest);
+        if (k == 0) {
+            l->arguments = arguments;
+            l->origin = b.rest.constant;
+        } else if (!pass_is_same_form(&arguments, &l->arguments)) {
+            return false;
+        }
     }
     return true;
 }

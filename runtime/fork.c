@@ -10,7 +10,7 @@
 #include "runtime/native.h"
 #include "runtime/queue/queue.h"
 
-static _Atomic uint32_t forks;
+_Atomic uint32_t rt_fork_count;
 
 static void before(void) {
     rt_scheduler_before_fork();
@@ -25,7 +25,7 @@ static void in_parent(void) {
 }
 
 static void in_child(void) {
-    forks++;
+    rt_fork_count++;
     rt_code_after_fork(true);
     rt_pool_after_fork(true);
     rt_scheduler_after_fork(true);
@@ -33,8 +33,7 @@ static void in_child(void) {
 
 static void watch(void) { pthread_atfork(before, in_parent, in_child); }
 
-uint32_t rt_forks(void) {
+void rt_watch_forks(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch);
-    return atomic_load_explicit(&forks, memory_order_relaxed);
 }

@@ -1,8 +1,9 @@
 /* lock.c — locks that survive a fork (lock.h).
  *
  * A lock has the number of forks of the process that it was made for.  In a child that number is
- * another one, so the first call makes the mutex anew.  `users` tells whether a thread of the
- * parent held the lock, or waited for it, when the process was forked.
+ * another one, so the first call makes the mutex anew.  `depth` and `waiting` tell whether a thread
+ * of the parent was between taking and releasing the lock when the process was forked.  Both change
+ * only under the mutex; the fence keeps what the lock protects from changing before them.
  */
 #include "runtime/lock.h"
 
@@ -15,6 +16,7 @@ static void init_mutex(rt_lock *l) {
 }
 
 void rt_lock_init(rt_lock *l, bool recursive) {
+    rt_watch_forks();
     *l = (rt_lock){.recursive = recursive, .forks = rt_forks()};
     init_mutex(l);
 }
@@ -29,8 +31,8 @@ static bool renew(rt_lock *l) {
     bool lost = false;
     pthread_mutex_lock(&renewing);
     if (l->forks != rt_forks()) {
-        lost = l->users != 0;
-        l->users = l->depth = 0;
+        lost = l->depth || l->waiting;
+        l->depth = l->waiting = 0;
         init_mutex(l);
         atomic_store_explicit(&l->forks, rt_forks(), memory_order_release);
     }
@@ -44,9 +46,9 @@ static bool is_of_parent(rt_lock *l) {
 
 bool rt_lock_take(rt_lock *l) {
     bool lost = is_of_parent(l) && renew(l);
-    atomic_fetch_add_explicit(&l->users, 1, memory_order_relaxed);
     pthread_mutex_lock(&l->mutex);
     l->depth++;
+    atomic_thread_fence(memory_order_release);
     return !lost;
 }
 
@@ -54,15 +56,17 @@ bool rt_lock_take(rt_lock *l) {
 void rt_lock_release(rt_lock *l) {
     if (is_of_parent(l)) renew(l);
     if (!l->depth) return;
+    atomic_thread_fence(memory_order_release);
     l->depth--;
     pthread_mutex_unlock(&l->mutex);
-    atomic_fetch_sub_explicit(&l->users, 1, memory_order_relaxed);
 }
 
 void rt_lock_wait(rt_lock *l, pthread_cond_t *c) {
+    l->waiting++;
     l->depth--;
     pthread_cond_wait(c, &l->mutex);
     l->depth++;
+    l->waiting--;
 }
 
 void rt_cond_free(pthread_cond_t *c) {

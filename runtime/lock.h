@@ -17,8 +17,8 @@
 typedef struct {
     pthread_mutex_t mutex;
     _Atomic uint32_t forks; /* rt_forks() of the process that it is made for */
-    _Atomic uint32_t users; /* threads that have it, or want it */
-    uint32_t depth;
+    uint32_t depth;         /* how often its thread has taken it */
+    uint32_t waiting;       /* threads in rt_lock_wait */
     bool recursive;
 } rt_lock;
 
@@ -32,7 +32,13 @@ void rt_lock_wait(rt_lock *l, pthread_cond_t *c);
 /* No thread of this process waits; threads of its parent that did are forgotten. */
 void rt_cond_free(pthread_cond_t *c);
 
-/* How many forks lie between this process and the one that called this first (fork.c). */
-uint32_t rt_forks(void);
+/* Counts forks from the first call on; for whoever makes what a fork may cut off (fork.c). */
+void rt_watch_forks(void);
+extern _Atomic uint32_t rt_fork_count;
+
+/* How many forks lie between this process and the one that watched first. */
+static inline uint32_t rt_forks(void) {
+    return atomic_load_explicit(&rt_fork_count, memory_order_relaxed);
+}
 
 #endif

@@ -435,7 +435,7 @@ static struct {
 
 rt_pool *rt_pool_share(void) {
     const rt_pool_options options = {.pin = rt_environment("SPVF_PIN") != NULL};
-    rt_forks();
+    rt_watch_forks();
     pthread_mutex_lock(&shared.lock);
     if (!shared.pool) shared.pool = rt_pool_new(&options);
     rt_pool *p = shared.pool;

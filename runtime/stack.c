@@ -21,9 +21,9 @@ enum {
 };
 
 bool rt_stack_reserve(rt_stack *s, uint64_t bytes) {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     if (bytes <= LITTLE) return true;
     if (bytes > SIZE_MAX / 4) return false;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t size = ((size_t)bytes + SPARE + page - 1) / page * page + page;
     if (size <= s->bytes) return true;
     rt_stack_free(s);

@@ -52,5 +52,6 @@ void ocl_end_build(ocl_build *b, bool keep, char **log) {
     b->context->message = NULL;
     ir_arena_free(&b->arena);
     ir_arena_free(&b->log_arena);
+    ir_ctx_trim(&b->context->cx);
     if (!keep) spvf_context_destroy(b->context);
 }

@@ -23,7 +23,7 @@ static void begin(void) {
     pthread_cond_init(&process.scheduler.work, NULL);
     pthread_cond_init(&process.scheduler.done, NULL);
     process.begun = true;
-    rt_forks();
+    rt_watch_forks();
 }
 
 rt_scheduler *rt_scheduler_get(void) {

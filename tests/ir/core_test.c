@@ -49,16 +49,68 @@ Test(core, memory_limit_throws_and_frees) {
     cr_assert_eq(limited.used, 0);
 }
 
+typedef struct {
+    unsigned allocated, held;
+} counts;
+
+static void *count_block(void *user, size_t bytes) {
+    counts *n = user;
+    n->allocated++;
+    n->held++;
+    return malloc(bytes);
+}
+
+static void count_release(void *user, void *block) {
+    counts *n = user;
+    n->held -= block != NULL;
+    free(block);
+}
+
+static void allocate_some(void *arg) {
+    ir_arena *a = arg;
+    for (int i = 0; i < 100; i++) {
+        char *block = ir_alloc(a, 1000);
+        for (int k = 0; k < 1000; k++) cr_assert_eq(block[k], 0, "blocks are zeroed");
+        memset(block, 1, 1000);
+    }
+}
+
+Test(core, a_context_keeps_freed_memory) {
+    counts n = {0};
+    ir_ctx keeping = {.allocate = count_block,
+                      .release = count_release,
+                      .alloc_user = &n,
+                      .keep = 256 << 10,
+                      .limit = 400 << 10};
+    ir_arena a;
+    ir_arena_init(&a, &keeping);
+    for (int round = 0; round < 10; round++) {
+        cr_assert(ir_try(&keeping, allocate_some, &a));
+        ir_arena_free(&a);
+        cr_assert_eq(keeping.used, 0);
+        cr_assert_leq(keeping.spared, keeping.keep);
+    }
+    cr_assert_leq(n.allocated, n.held + 1, "later rounds allocate nothing that could be kept");
+    cr_assert_gt(n.held, 0);
+    ir_alloc(&a, 300 << 10); /* does not fit beside what is kept */
+    cr_assert_eq(n.held, 1);
+    ir_arena_free(&a);
+    ir_ctx_trim(&keeping);
+    cr_assert_eq(n.held, 0);
+    cr_assert_eq(keeping.spared, 0);
+}
+
 static void format(void *arg) {
     ir_text t = {.arena = arg};
     char want[2000];
-    const char *fmt = "%s: %u of %llu, %d %5.2f%% '%s' %c%u %llu|";
+    const char *fmt = "%s: %u of %llu, %d, %lld%c%d %5.2f%% '%s' %c%u %llu|";
     for (int i = 0; i < 40; i++) {
         unsigned n = 3u * (unsigned)i << i % 30;
         unsigned long long big = i ? ~0ULL / (unsigned)i : 0;
         const char *name =
             i % 2 ? "" : "a long name that makes the text grow over its start of 256";
-#define ARGS name, n, big, -i, i * 0.37, name, 'c', UINT_MAX, 10ULL
+        long long low = i ? -(long long)(big / 2) : LLONG_MIN;
+#define ARGS name, n, big, -i, low, 'x', INT_MIN + i, i * 0.37, name, 'c', UINT_MAX, 10ULL
         snprintf(want, sizeof want, fmt, ARGS);
         size_t at = t.n;
         ir_putf(&t, fmt, ARGS);
