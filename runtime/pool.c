@@ -15,8 +15,8 @@
  *
  * Each thread has a seat, with memory of its own (seat.c); callers borrow theirs.
  *
- * After fork, the child has no helpers, and starts its own; only the pool that is shared may be
- * used there.
+ * When the program ends, helpers of the shared pool end before it, unless groups run.  After fork,
+ * the child has no helpers, and starts its own; only the pool that is shared may be used there.
  */
 #define _GNU_SOURCE
 #include "runtime/native.h"
@@ -181,7 +181,7 @@ static bool start_helper(rt_pool *p) {
     helper *h = &p->helpers[p->started];
     pthread_attr_t attr;
     sigset_t all, before;
-    if (p->owner != getpid() || pthread_attr_init(&attr) != 0) return false;
+    if (p->stop || p->owner != getpid() || pthread_attr_init(&attr) != 0) return false;
     pthread_attr_setstacksize(&attr, STACK);
     sigfillset(&all); /* signals of the program are not for helpers */
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -400,18 +400,21 @@ rt_pool *rt_pool_new(const rt_pool_options *options) {
     return p;
 }
 
-static void end_helpers(rt_pool *p) {
+/* Launches that come later do without. */
+static void end_helpers(rt_pool *p, bool if_idle) {
     pthread_mutex_lock(&p->lock);
-    p->stop = true;
+    p->stop |= !if_idle || p->running == 0;
+    unsigned n = p->stop ? p->started : 0;
+    p->started -= n;
     pthread_cond_broadcast(&p->work);
     pthread_mutex_unlock(&p->lock);
-    for (unsigned n = 0; n < p->started; n++) pthread_join(p->helpers[n].thread, NULL);
+    while (n--) pthread_join(p->helpers[n].thread, NULL);
 }
 
 void rt_pool_free(rt_pool *p) {
     if (!p) return;
     if (p->owner == getpid()) {
-        end_helpers(p);
+        end_helpers(p, false);
         rt_cond_free(&p->work);
         pthread_mutex_destroy(&p->lock);
     }
@@ -450,6 +453,14 @@ void rt_pool_give_back(rt_pool *p) {
     if (last) shared.pool = NULL;
     pthread_mutex_unlock(&shared.lock);
     if (last) rt_pool_free(p);
+}
+
+/* At the end of the program.  Groups that run are not waited for: they may never end. */
+__attribute__((destructor)) static void end_shared_pool(void) {
+    pthread_mutex_lock(&shared.lock);
+    rt_pool *p = shared.pool;
+    if (p && p->owner == getpid()) end_helpers(p, true);
+    pthread_mutex_unlock(&shared.lock);
 }
 
 /* -------------------------------------------------------------------------------------- forking */

@@ -24,6 +24,7 @@
  *
  * SPVF_COMMAND_BUFFER_VERSION, when it is set, says which form it is (docs/USAGE.md).
  */
+#define _GNU_SOURCE
 #include "runtime/opencl/ocl.h"
 
 #include <stdlib.h>
@@ -62,7 +63,8 @@ static bool is_address(slot s, size_t align) { return s >= FIRST_PAGE && s % ali
 
 static bool is_mapped(slot s) {
     slot page = s & ~(slot)(FIRST_PAGE - 1);
-    return msync((void *)page, 1, MS_ASYNC) == 0;
+    unsigned char resident;
+    return mincore((void *)page, 1, &resident) == 0;
 }
 
 /* It may be any number, and lead to less memory than an object has: eight aligned bytes are on one

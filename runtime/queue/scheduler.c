@@ -10,7 +10,7 @@
 
 #include <signal.h>
 
-enum { MOST_THREADS = 4, STACK = 8 << 20 };
+enum { MOST_THREADS = 4, STACK = 8 << 20, PATIENCE_NS = 200000000 };
 
 static struct {
     rt_scheduler scheduler;
@@ -110,9 +110,10 @@ static void *work(void *arg) {
     s->workers = &me;
     for (;;) {
         for (rt_event *e; (e = take(s, true, NULL, NULL));) run_one(s, e);
-        if (are_too_many(s) || process.ending) break;
+        if (are_too_many(s) || me.joined) break;
         s->idle++;
         me.idle = true;
+        if (process.ending) pthread_cond_broadcast(&s->done);
         pthread_cond_wait(&s->work, &s->lock);
         me.idle = false;
         s->idle--;
@@ -150,6 +151,19 @@ void rt_scheduler_add(rt_scheduler *s, rt_event *e) {
 
 /* ----------------------------------------------------------------------------------------- ends */
 
+/* Threads that have no command to run are idle soon, unless a function of the user keeps one. */
+static void await_idle(rt_scheduler *s) {
+    struct timespec end;
+    const unsigned busy = is_worker(s);
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_nsec += PATIENCE_NS;
+    end.tv_sec += end.tv_nsec / 1000000000;
+    end.tv_nsec %= 1000000000;
+    while (!s->live && s->idle + busy < s->started &&
+           pthread_cond_timedwait(&s->done, &s->lock, &end) == 0) {
+    }
+}
+
 /* Those that run a command are not waited for: it may never end. */
 __attribute__((destructor)) static void end_idle_threads(void) {
     enum { MOST = 64 };
@@ -159,6 +173,7 @@ __attribute__((destructor)) static void end_idle_threads(void) {
     if (!process.begun) return;
     pthread_mutex_lock(&s->lock);
     process.ending = true;
+    await_idle(s);
     for (rt_worker *w = s->workers; w && n < MOST; w = w->next) {
         if (!w->idle) continue;
         w->joined = true;
