@@ -63,19 +63,13 @@ static ir_inst *emit(reader *r, ir_op op, ir_type t, ir_imm imm, unsigned n, ir_
     return ir_build_raw(&r->b, op, t, 0, imm, n, args);
 }
 
-/* Do only the low bits of the value matter?  For minima and maxima all do. */
-static bool is_low_bit_op(ir_op op) {
-    return op == IR_OP_atomic_add || op == IR_OP_atomic_sub || op == IR_OP_atomic_and ||
-           op == IR_OP_atomic_or || op == IR_OP_atomic_xor || op == IR_OP_atomic_xchg;
-}
-
 /* Pointer, scope, semantics and perhaps a value. */
 void spv_read_atomic(reader *r) {
     ir_op op = spv_op_of_row(r);
     ir_type t = result_of(r, op);
     ir_inst *args[2] = {spv_arg_pointer(r, 0)};
-    if (r->in.n > 3)
-        args[1] = is_low_bit_op(op) ? spv_arg_low(r, 3, r->in.type) : spv_arg_of(r, 3, t);
+    bool low = ir_ops[op].flags & F_LOW_BITS;
+    if (r->in.n > 3) args[1] = low ? spv_arg_low(r, 3, r->in.type) : spv_arg_of(r, 3, t);
     ir_imm imm = sync(r, r->in.arg[1], r->in.arg[2]);
     spv_define(r, emit(r, op, t, imm, ir_ops[op].nargs, args));
 }

@@ -72,12 +72,6 @@ static bool takes_floats(ir_op op) {
            op == IR_OP_group_fmax;
 }
 
-/* Do only the low bits of operands matter?  For minima and maxima all do. */
-static bool is_low_bit_op(ir_op op) {
-    return op == IR_OP_group_add || op == IR_OP_group_mul || op == IR_OP_group_and ||
-           op == IR_OP_group_or || op == IR_OP_group_xor;
-}
-
 static void check_scan_type(reader *r, ir_op op, ir_type t) {
     bool bits = op == IR_OP_group_and || op == IR_OP_group_or || op == IR_OP_group_xor;
     bool fits = takes_floats(op) ? ir_is_float(t) : ir_is_int(t) && (bits || !ir_is_bool(t));
@@ -117,10 +111,10 @@ void spv_read_group_scan(reader *r) {
     ir_op op = scan_op(r->in.opcode);
     ir_type t = spv_value_type(r, r->in.type)->value;
     check_scan_type(r, op, t);
-    bool ballot = op == IR_OP_group_ballot_count;
-    ir_inst *args[2] = {ballot              ? spv_arg_of(r, 2, ir_vector(IR_I32, 4))
-                        : is_low_bit_op(op) ? spv_arg_low(r, 2, r->in.type)
-                                            : spv_arg_of(r, 2, t)};
+    bool ballot = op == IR_OP_group_ballot_count, low = ir_ops[op].flags & F_LOW_BITS;
+    ir_inst *args[2] = {ballot ? spv_arg_of(r, 2, ir_vector(IR_I32, 4))
+                        : low  ? spv_arg_low(r, 2, r->in.type)
+                               : spv_arg_of(r, 2, t)};
     ir_imm imm = group_imm(r, r->in.arg[0], is_uniform(r->in.opcode));
     if (ballot && ir_is_vector(t)) spv_bad_type(r, 2, "an integer result");
     if (r->in.arg[1] > IR_GROUP_CLUSTERED)

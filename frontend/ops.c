@@ -155,22 +155,9 @@ static odd_class odd_class_of(ir_op op) {
     }
 }
 
-/* Does each bit of the result depend on operand bits of the same or lower places only? */
-static bool is_low_bit_op(ir_op op) {
-    switch (op) {
-    case IR_OP_add:
-    case IR_OP_sub:
-    case IR_OP_mul:
-    case IR_OP_and:
-    case IR_OP_or:
-    case IR_OP_xor: return true;
-    default: return false;
-    }
-}
-
 /* Makes the operands fit for an op on odd integers; says so by returning their type. */
 static const spv_type *prepare_odd(reader *r, ir_op op, unsigned n, ir_inst **a) {
-    bool low = is_low_bit_op(op);
+    bool low = ir_ops[op].flags & F_LOW_BITS;
     const spv_type *t = low ? r->in.type : spv_arg_type(r, 0);
     for (unsigned k = 0; k < n; k++) {
         const spv_type *other = spv_arg_type(r, k);
@@ -239,7 +226,7 @@ static void take_args(reader *r, ir_op op, ir_inst **a) {
     unsigned n = ir_ops[op].nargs;
     const spv_type *result = spv_value_type(r, r->in.type);
     ir_type t = result->value;
-    bool low = is_low_bit_op(op);
+    bool low = ir_ops[op].flags & F_LOW_BITS;
     if (r->in.n != n) spv_fail(r, "%s takes %u operands, not %u", spv_op_name(r), n, r->in.n);
     for (unsigned k = 0; k < n; k++)
         a[k] = low ? spv_low_value(r, r->in.arg[k], result) : spv_arg(r, k);

@@ -359,7 +359,8 @@ enum {
     F_NOFOLD = 128,    /* not evaluated at compile time (libm decides the last bit) */
     F_VARIADIC = 256,  /* nargs is a minimum */
     F_LANEWISE = 512,  /* lane i of the result depends on lane i of the operands only */
-    F_WORKITEM = 1024  /* value depends on the work-item that asks (pure within one) */
+    F_WORKITEM = 1024, /* value depends on the work-item that asks (pure within one) */
+    F_LOW_BITS = 2048  /* no bit of what is computed depends on higher bits of any operand */
 };
 
 /* Levels: where an op is legal, and what a function claims to be: code of one work-item (spmd), of

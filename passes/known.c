@@ -149,22 +149,30 @@ static ir_inst *widen(widener *w, ir_inst *v) {
     return ir_build2(&w->b, (ir_op)v->op, w->wide, x, y);
 }
 
-static void visit_extension(knower *k, ir_inst *i) {
-    if (ir_is_vector(i->type)) return;
-    widener w = {.k = k, .at = i->block, .wide = i->type, .is_signed = i->op == IR_OP_sext};
-    ir_inst *x = ir_arg(i, 0);
+/* A number that is known is extended here. */
+static bool fold_extension(knower *k, ir_inst *i) {
+    ir_func *f = k->launch->kernel;
+    const ir_inst *x = ir_arg(i, 0);
     int64_t n;
-    if (pass_known_number(k->launch, x, &n)) {
-        if (!w.is_signed)
-            n = (int64_t)ir_zext((uint64_t)n, ir_bits(k->launch->kernel->module, x->type));
-        replace(k, i, ir_const(k->launch->kernel, i->type, (uint64_t)n));
-        return;
-    }
-    if (!can_widen(&w, x, 0)) return;
+    if (!pass_known_number(k->launch, x, &n)) return false;
+    uint64_t wide =
+        i->op == IR_OP_sext ? (uint64_t)n : ir_zext((uint64_t)n, ir_bits(f->module, x->type));
+    replace(k, i, ir_const(f, i->type, wide));
+    return true;
+}
+
+/* A sum is computed in the wide type. */
+static void widen_sum(knower *k, ir_inst *i) {
+    widener w = {.k = k, .at = i->block, .wide = i->type, .is_signed = i->op == IR_OP_sext};
+    if (!can_widen(&w, ir_arg(i, 0), 0)) return;
     ir_builder_init(&w.b, k->launch->kernel);
     ir_before(&w.b, i);
     w.b.loc = i->loc;
-    replace(k, i, widen(&w, x));
+    replace(k, i, widen(&w, ir_arg(i, 0)));
+}
+
+static void visit_extension(knower *k, ir_inst *i) {
+    if (!ir_is_vector(i->type) && !fold_extension(k, i)) widen_sum(k, i);
 }
 
 /* Shifted up and down again is an extension, too. */
