@@ -46,8 +46,8 @@ suite objects sh tests/runtime/objects.sh "$release"
 suite programs sh tests/conformance/short.sh "$release"
 for variant in $sanitized $release; do
     short=${variant##*/}
-    for test in "$variant"/tests/*/*_test "$variant"/tests/*/*/*_test; do
-        suite "$short-$(basename "$test")" "$test"
+    for source in tests/*/*_test.c tests/*/*/*_test.c; do
+        suite "$short-$(basename "$source" .c)" "$variant/${source%.c}"
     done
     suite "$short-golden" "$variant/tests/run" $isel tests/ir tests/passes tests/codegen/x86_64
     suite "$short-fusion" "$variant/tests/conformance/fusion" $native tests/conformance/fusion
