@@ -253,7 +253,8 @@ static void fuse_one_group(void *arg) {
 }
 
 /* Any memory does for buffers: only what is not in them is looked at. */
-static const rt_arg *trial_args(const plan_group *p, const spvf_fusion_info *info) {
+static const rt_arg *trial_args(const plan_group *p) {
+    const spvf_fusion_info *info = spvf_fusion_get_info(p->fusion);
     rt_arg *args = ir_new_array((ir_arena *)(uintptr_t)&p->arena, rt_arg, info->arg_count);
     rt_memory *some = p->device->allocate(p->device, "any", 1, NULL);
     for (size_t n = 0; n < info->arg_count; n++) {
@@ -268,14 +269,8 @@ static const rt_arg *trial_args(const plan_group *p, const spvf_fusion_info *inf
 
 /* Would the device run what was fused? */
 static void try_group(plan_group *p) {
-    char why[RT_CAUGHT_SIZE];
-    const spvf_fusion_info *info = spvf_fusion_get_info(p->fusion);
     p->device = rt_device_open(p->plan->context, spvf_default_device(NULL));
-    const rt_trial t = {spvf_fusion_module(p->fusion)->ir, info->name, &info->range,
-                        trial_args(p, info), info->arg_count};
-    if (rt_try_launch(p->device, &t, why)) return;
-    rt_fusion_refuse(p->fusion, why);
-    if (!p->job.strict) return;
+    if (rt_build_fusion(p->device, p->fusion, trial_args(p)) || !p->job.strict) return;
     rt_say_refusal(p->plan->context, spvf_fusion_explanation(p->fusion), true);
     p->status = SPVF_ERROR_REFUSED;
 }

@@ -254,16 +254,12 @@ static void run_refused(run_job *j, const rt_group *g) {
 /* Builds it, and makes ready what the first launch needs; false: it has become a refusal. */
 static bool make_ready(fused_group *g, bool may_refuse) {
     run_job *j = g->job;
-    char why[RT_CAUGHT_SIZE];
-    const spvf_fusion_info *info = spvf_fusion_get_info(g->fusion);
-    const rt_trial t = {spvf_fusion_module(g->fusion)->ir, info->name, &info->range, fused_args(g),
-                        info->arg_count};
+    const rt_arg *args = fused_args(g);
     uint64_t start = rt_now_ns();
-    g->program = rt_try_launch(j->device, &t, why);
+    g->program = rt_build_fusion(j->device, g->fusion, args);
     g->prepare_ns = rt_now_ns() - start;
     j->result->run_ns += g->prepare_ns;
     if (g->program) return true;
-    rt_fusion_refuse(g->fusion, why);
     rt_say_refusal(j->plan->context, spvf_fusion_explanation(g->fusion), !may_refuse);
     return false;
 }

@@ -372,17 +372,15 @@ struct rt_device {
     rt_watch *watch;            /* while there is one, launches are silent; needs `copy` */
 };
 
-/* A launch that has not happened. */
-typedef struct {
-    const ir_module *module;
-    const char *kernel;
-    const spvf_range *range;
-    const rt_arg *args;
-    size_t count;
-} rt_trial;
-/* Builds the module and prepares the launch.  NULL: the device cannot run it; `why` has room for
- * RT_CAUGHT_SIZE bytes.  Throws without memory. (devices/device.c) */
-rt_program *rt_try_launch(rt_device *d, const rt_trial *t, char *why);
+/* Can a device run something?  `prepare` does all that has to be done before the first launch: it
+ * builds, compiles, compares what is needed with what the device has, and throws in this context
+ * when one of these fails.  False: the device cannot run it, and `why`, which has room for
+ * RT_CAUGHT_SIZE bytes, says so; nothing else was said.  Throws when memory is exhausted and after
+ * an internal error, which are no answers. (devices/device.c) */
+bool rt_can_run(spvf_context *c, void (*prepare)(void *arg), void *arg, char *why);
+/* Builds what was fused, and prepares its launch with these arguments.  NULL: the device cannot run
+ * it, and the fusion has become a refusal.  Throws as rt_can_run. */
+rt_program *rt_build_fusion(rt_device *d, spvf_fusion *f, const rt_arg *args);
 
 /* ---------------------------------------------------------------------- validation (validate.c) */
 

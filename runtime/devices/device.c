@@ -1,4 +1,4 @@
-/* device.c — devices by name, and the list of them. */
+/* device.c — devices by name, the list of them, and whether one can run a kernel. */
 #include "runtime/runtime.h"
 
 rt_device *rt_device_open(spvf_context *context, const char *name) {
@@ -30,32 +30,39 @@ static void list_devices(void *arg) {
     rt_opencl_list(j->context, j->each, j->user);
 }
 
-typedef struct {
-    rt_device *device;
-    const rt_trial *trial;
-    rt_program *program;
-} trying;
-
-static void try_launch(void *arg) {
-    trying *x = arg;
-    rt_device *d = x->device;
-    const rt_trial *t = x->trial;
-    x->program = d->build(d, t->module);
-    if (d->prepare) d->prepare(d, x->program, t->kernel, t->range, t->args, t->count);
-}
-
-rt_program *rt_try_launch(rt_device *d, const rt_trial *t, char *why) {
-    trying x = {d, t, NULL};
-    spvf_context *c = d->context;
+bool rt_can_run(spvf_context *c, void (*prepare)(void *arg), void *arg, char *why) {
     why[0] = 0;
     c->caught = why;
-    bool ok = ir_try(&c->cx, try_launch, &x);
+    bool ok = ir_try(&c->cx, prepare, arg);
     c->caught = NULL;
-    if (ok) return x.program;
+    if (ok) return true;
     ir_status status = c->cx.status;
     if (status == IR_ERR_INTERNAL) rt_throw(c, status, "%s", why);
     if (status == IR_ERR_MEMORY) ir_throw(&c->cx, status);
     if (!why[0]) snprintf(why, RT_CAUGHT_SIZE, "the device does not say why");
+    return false;
+}
+
+typedef struct {
+    rt_device *device;
+    const spvf_fusion *fusion;
+    const rt_arg *args;
+    rt_program *program;
+} building;
+
+static void build(void *arg) {
+    building *b = arg;
+    rt_device *d = b->device;
+    const spvf_fusion_info *i = spvf_fusion_get_info(b->fusion);
+    b->program = d->build(d, spvf_fusion_module(b->fusion)->ir);
+    if (d->prepare) d->prepare(d, b->program, i->name, &i->range, b->args, i->arg_count);
+}
+
+rt_program *rt_build_fusion(rt_device *d, spvf_fusion *f, const rt_arg *args) {
+    char why[RT_CAUGHT_SIZE];
+    building b = {d, f, args, NULL};
+    if (rt_can_run(d->context, build, &b, why)) return b.program;
+    rt_fusion_refuse(f, why);
     return NULL;
 }
 

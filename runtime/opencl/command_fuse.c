@@ -137,32 +137,13 @@ static void drop_kernel(void *made) {
     free(r);
 }
 
-typedef struct {
-    const job *job;
-    const rt_chain_kernel *kernel;
-    ready_kernel *ready;
-    char *why;
-    bool taken; /* by the device */
-} making;
-
-static void make_and_try(void *arg) {
-    making *m = arg;
-    make_launch(m->job, m->kernel, m->ready);
-    cl_int bad = ocl_try_launch(m->ready->launch, m->why);
-    if (bad == CL_OUT_OF_HOST_MEMORY) ir_throw(m->job->arena.cx, IR_ERR_MEMORY);
-    m->taken = !bad;
-}
-
 /* Together kernels may want more memory than the device has for one. */
-static void *make_kernel(void *user, const rt_chain_kernel *k, char *why) {
+static void make_kernel(void *user, rt_chain_kernel *k) {
     job *j = user;
-    making m = {j, k, calloc(1, sizeof *m.ready), why, false};
-    if (!m.ready) ir_throw(j->arena.cx, IR_ERR_MEMORY);
-    bool ok = ir_try(j->arena.cx, make_and_try, &m);
-    if (m.taken) return m.ready;
-    drop_kernel(m.ready);
-    if (!ok) ir_throw(j->arena.cx, j->arena.cx->status);
-    return NULL;
+    ready_kernel *ready = k->made = calloc(1, sizeof *ready);
+    if (!ready) ir_throw(j->arena.cx, IR_ERR_MEMORY);
+    make_launch(j, k, ready);
+    ocl_prepare_fused(ready->launch, j->arena.cx);
 }
 
 static void tell(const job *j, const spvf_explanation *e, cl_uint first, cl_uint count) {

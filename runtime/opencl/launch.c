@@ -34,17 +34,20 @@ typedef struct {
     ir_ctx cx;
 } attempt;
 
+static cpu_launch describe(const ocl_launch *l, ir_ctx *cx) {
+    return (cpu_launch){.cx = cx,
+                        .machine = &ocl_device()->machine,
+                        .kernel = l->kernel,
+                        .range = &l->range,
+                        .args = l->args,
+                        .count = l->count,
+                        .uneven = l->built && !l->built->uniform,
+                        .output = print};
+}
+
 static void call_body(void *arg) {
     attempt *a = arg;
-    const ocl_launch *l = a->launch;
-    const cpu_launch what = {.cx = &a->cx,
-                             .machine = &ocl_device()->machine,
-                             .kernel = l->kernel,
-                             .range = &l->range,
-                             .args = l->args,
-                             .count = l->count,
-                             .uneven = l->built && !l->built->uniform,
-                             .output = print};
+    const cpu_launch what = describe(a->launch, &a->cx);
     a->body(&what);
 }
 
@@ -62,12 +65,9 @@ cl_int ocl_prepare_launch(ocl_launch *l) {
     return try_body((attempt){l, cpu_prepare_launch, {.report = tell, .report_user = l}});
 }
 
-static void keep(void *user, const ir_message *m) {
-    if (m->severity == IR_ERROR) snprintf(user, RT_CAUGHT_SIZE, "%s", m->text);
-}
-
-cl_int ocl_try_launch(ocl_launch *l, char *why) {
-    return try_body((attempt){l, cpu_prepare_launch, {.report = keep, .report_user = why}});
+void ocl_prepare_fused(const ocl_launch *l, ir_ctx *cx) {
+    const cpu_launch what = describe(l, cx);
+    cpu_prepare_launch(&what);
 }
 
 /* Room behind the command for arguments. */

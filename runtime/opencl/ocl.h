@@ -440,9 +440,8 @@ ocl_launch *ocl_new_launch(cl_command_queue q, cpu_kernel *kernel, size_t count,
                            const spvf_range *range);
 /* Makes the code that it needs: CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES. */
 cl_int ocl_prepare_launch(ocl_launch *l);
-/* The same for a launch that is not enqueued: its error goes to `why` only, which has room for
- * RT_CAUGHT_SIZE bytes. */
-cl_int ocl_try_launch(ocl_launch *l, char *why);
+/* The same for a launch of a command buffer's fused kernel: throws after a message. */
+void ocl_prepare_fused(const ocl_launch *l, ir_ctx *cx);
 /* Checks all but the queue, and submits a launch. */
 cl_int ocl_launch_kernel(const ocl_request *r, cl_kernel k, cl_uint dims, const size_t *offset,
                          const size_t *global, const size_t *local);

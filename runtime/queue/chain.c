@@ -166,6 +166,11 @@ static void find_promotions(attempt *t) {
 
 /* ------------------------------------------------------------------------------------- attempts */
 
+static void drop_made(rt_chain_kernel *k) {
+    if (k->made) k->drop(k->made);
+    k->made = NULL;
+}
+
 static void add_arg(attempt *t, uint32_t member, uint32_t param) {
     const rt_chain_link *l = link_of(t, member);
     const rt_chain_arg *a = &l->args[param];
@@ -210,20 +215,26 @@ static void fuse_members(attempt *t) {
         ir_throw(&c->cx, c->cx.status);
 }
 
+static void make_kernel(void *arg) {
+    const attempt *t = arg;
+    const rt_chain *chain = t->divider->chain;
+    chain->make(chain->user, t->out);
+}
+
 /* What has been fused is made ready, or refused. */
 static void make_ready(attempt *t) {
     const rt_chain *chain = t->divider->chain;
     spvf_context *c = t->divider->context;
     rt_chain_kernel *k = t->out;
-    char why[RT_CAUGHT_SIZE] = "";
+    char why[RT_CAUGHT_SIZE];
     k->drop = chain->drop;
-    k->made = chain->make(chain->user, k, why);
-    if (k->made) return;
+    if (rt_can_run(c, make_kernel, t, why)) return;
     rt_fusion_refuse(k->fusion, why);
     if (chain->options.strict) {
         rt_say_refusal(c, spvf_fusion_explanation(k->fusion), true);
         ir_throw(&c->cx, IR_ERR_REFUSED);
     }
+    drop_made(k);
     k->refusal = rt_fusion_end(k->fusion);
     k->fusion = NULL;
 }
@@ -250,9 +261,8 @@ static rt_chain_kernel try(divider *d, uint32_t first, uint32_t count) {
 /* ------------------------------------------------------------------------------------- division */
 
 static void drop_fusion(rt_chain_kernel *k) {
-    if (k->made) k->drop(k->made);
+    drop_made(k);
     spvf_fusion_destroy(k->fusion);
-    k->made = NULL;
     k->fusion = NULL;
 }
 

@@ -32,7 +32,7 @@ typedef struct {
     uint32_t first, count;     /* links */
     spvf_fusion *fusion;       /* NULL: one link by itself */
     spvf_explanation *refusal; /* why the next link is no part of it, or NULL */
-    void *made;                /* of a fused kernel: what `make` gave */
+    void *made;                /* of a fused kernel, by `make`; or NULL */
     void (*drop)(void *made);
 } rt_chain_kernel;
 
@@ -42,9 +42,9 @@ typedef struct {
     spvf_fuse_options options; /* without what is said of members and arguments */
     bool constants;            /* values become constants of the code */
     bool unfused;              /* no link is fused */
-    /* Makes a fused kernel ready to run.  NULL: the device cannot run it, and `why`, which has room
-     * for RT_CAUGHT_SIZE bytes, says so: then it is refused.  May throw. */
-    void *(*make)(void *user, const rt_chain_kernel *k, char *why);
+    /* Makes k->made, a fused kernel that is ready to run.  It throws when the device cannot run it
+     * (rt_can_run): then links are refused, and what has been made is dropped. */
+    void (*make)(void *user, rt_chain_kernel *k);
     void (*drop)(void *made);
     void *user;
 } rt_chain;

@@ -43,6 +43,21 @@ spvf_status dev_run(spvf_device *d, void (*body)(void *arg), void *arg) {
     return status;
 }
 
+void dev_run_for(spvf_context *c, spvf_device *d, void (*body)(void *arg), void *arg) {
+    ir_ctx *cx = &d->context.cx;
+    char why[RT_CAUGHT_SIZE];
+    why[0] = 0;
+    d->lost |= !rt_lock_take(&d->lock);
+    d->context.caught = why;
+    bool ok = ir_try(cx, d->lost ? say_lost : body, d->lost ? d : arg);
+    ir_status status = cx->status;
+    d->context.caught = NULL;
+    rt_lock_release(&d->lock);
+    if (ok) return;
+    if (why[0]) rt_throw(c, status, "%s", why);
+    ir_throw(&c->cx, status);
+}
+
 spvf_status dev_refuse(spvf_device *d, const char *call, const char *fmt, ...) {
     spvf_context c;
     va_list ap;
@@ -185,6 +200,19 @@ void prog_release(spvf_program *p) {
     dev_release(d);
 }
 
+spvf_program *prog_new(spvf_device *d) {
+    spvf_program *p = calloc(1, sizeof *p);
+    if (!p) return NULL;
+    atomic_init(&p->refs, 1);
+    p->device = d;
+    dev_retain(d);
+    return p;
+}
+
+void prog_build(spvf_context *c, spvf_program *p, const spvf_module *from) {
+    dev_run_for(c, p->device, build, &(building){p, from});
+}
+
 spvf_status spvf_program_create(spvf_device *device, const spvf_module *module,
                                 spvf_program **out) {
     if (out) *out = NULL;
@@ -193,11 +221,8 @@ spvf_status spvf_program_create(spvf_device *device, const spvf_module *module,
                           !device   ? "device"
                           : !module ? "module"
                                     : "out");
-    spvf_program *p = calloc(1, sizeof *p);
+    spvf_program *p = prog_new(device);
     if (!p) return SPVF_ERROR_MEMORY;
-    atomic_init(&p->refs, 1);
-    p->device = device;
-    dev_retain(device);
     spvf_status status = dev_run(device, build, &(building){p, module});
     if (status == SPVF_OK)
         *out = p;

@@ -176,8 +176,8 @@ static const spvf_argument *given(const spvf_graph *g, uint32_t first, uint32_t 
 
 static size_t reach(const spvf_argument *a) { return a->buffer->size - a->offset; }
 
-/* Of buffers that begin at the same address the one that goes farthest, so that all other uses of
- * that memory overlap it. */
+/* The arguments of a fused kernel: of buffers that begin at the same address the one that goes
+ * farthest, so that all other uses of that memory overlap it. */
 static void find_args(const spvf_graph *g, const rt_chain_kernel *k, spvf_argument *args) {
     const spvf_fusion_info *info = spvf_fusion_get_info(k->fusion);
     for (size_t n = 0; n < info->arg_count; n++)
@@ -190,19 +190,16 @@ static void find_args(const spvf_graph *g, const rt_chain_kernel *k, spvf_argume
     }
 }
 
-/* The launch of a fused kernel; its arguments are to be freed.  False: no memory. */
-static bool make_launch(const spvf_graph *g, const rt_chain_kernel *k, spvf_program *p,
-                        spvf_launch *out) {
+/* The launch of a fused kernel, for whose arguments there is room. */
+static spvf_launch fused_launch(const spvf_graph *g, const rt_chain_kernel *k,
+                                spvf_argument *args) {
     const spvf_fusion_info *info = spvf_fusion_get_info(k->fusion);
-    spvf_argument *args = calloc(info->arg_count + 1, sizeof *args);
-    if (!args) return false;
     find_args(g, k, args);
-    *out = (spvf_launch){.program = p,
+    return (spvf_launch){.program = k->made,
                          .kernel = info->name,
                          .range = info->range,
                          .args = args,
                          .arg_count = info->arg_count};
-    return true;
 }
 
 /* --------------------------------------------------------------------------------------- fusing */
@@ -267,21 +264,15 @@ static void make_room(void *arg) {
 }
 
 /* The program of a fused kernel, which is compiled for its launch. */
-static void *make_program(void *user, const rt_chain_kernel *k, char *why) {
+static void make_program(void *user, rt_chain_kernel *k) {
     spvf_graph *g = user;
-    spvf_program *p;
-    spvf_launch what;
-    spvf_status status = spvf_program_create(g->device, spvf_fusion_module(k->fusion), &p);
-    if (status == SPVF_OK && make_launch(g, k, p, &what)) {
-        status = launch_prepare(g->device, &what, why);
-        free((void *)(uintptr_t)what.args);
-    } else if (status == SPVF_OK) {
-        status = SPVF_ERROR_MEMORY;
-    }
-    if (status == SPVF_OK) return p;
-    spvf_program_destroy(p);
-    if (status == SPVF_ERROR_MEMORY) ir_throw(&g->context.cx, IR_ERR_MEMORY);
-    return NULL;
+    const spvf_fusion_info *info = spvf_fusion_get_info(k->fusion);
+    spvf_argument *args = ir_new_array(&g->arena, spvf_argument, info->arg_count);
+    k->made = prog_new(g->device);
+    if (!k->made) ir_throw(&g->context.cx, IR_ERR_MEMORY);
+    prog_build(&g->context, k->made, spvf_fusion_module(k->fusion));
+    const spvf_launch what = fused_launch(g, k, args);
+    launch_prepare(&g->context, &what, &g->arena);
 }
 
 static void drop_program(void *p) { spvf_program_destroy(p); }
@@ -337,10 +328,12 @@ spvf_graph_kernel spvf_graph_get_kernel(const spvf_graph *g, size_t index) {
 
 static spvf_status run_fused(const spvf_graph *g, const kernel *k, spvf_queue *q,
                              const spvf_wait *wait, spvf_event **out) {
-    spvf_launch what;
-    if (!make_launch(g, &k->parts, k->parts.made, &what)) return SPVF_ERROR_MEMORY;
+    const spvf_fusion_info *info = spvf_fusion_get_info(k->parts.fusion);
+    spvf_argument *args = calloc(info->arg_count + 1, sizeof *args);
+    if (!args) return SPVF_ERROR_MEMORY;
+    const spvf_launch what = fused_launch(g, &k->parts, args);
     spvf_status status = spvf_queue_launch(q, &what, wait, out);
-    free((void *)(uintptr_t)what.args);
+    free(args);
     return status;
 }
 

@@ -30,23 +30,36 @@ static void launch_there(void *arg) {
     if (d->counts.reports != reports) ir_throw(&d->context->cx, IR_ERR_INPUT);
 }
 
+/* On device cpu a thread launches without the device's lock, in a context of its own; but programs
+ * look for their kernels with the lock. */
 typedef struct {
-    launch *launch;
-    spvf_context context;
-    cpu_kernel *kernel;
-} attempt;
+    const spvf_program *program;
+    const char *name;
+    cpu_kernel *found;
+} search;
 
 static void find_kernel(void *arg) {
-    attempt *a = arg;
-    a->kernel = cpu_find_kernel(a->launch->program->program, a->launch->info->name);
+    search *s = arg;
+    s->found = cpu_find_kernel(s->program->program, s->name);
 }
+
+static cpu_kernel *find_kernel_for(spvf_context *c, const spvf_program *p, const char *name) {
+    search s = {p, name, NULL};
+    dev_run_for(c, p->device, find_kernel, &s);
+    return s.found;
+}
+
+typedef struct {
+    const launch *launch;
+    spvf_context context;
+} attempt;
 
 static void launch_here(void *arg) {
     attempt *a = arg;
     const launch *l = a->launch;
     const cpu_launch what = {.cx = &a->context.cx,
                              .machine = l->event.device->machine,
-                             .kernel = a->kernel,
+                             .kernel = find_kernel_for(&a->context, l->program, l->info->name),
                              .range = &l->range,
                              .args = l->args,
                              .count = l->info->arg_count,
@@ -58,78 +71,67 @@ static void launch_here(void *arg) {
 static int32_t run(rt_event *e) {
     launch *l = (launch *)e;
     spvf_device *d = l->event.device;
-    attempt a = {.launch = l};
     if (!d->machine) return cmd_result(dev_run(d, launch_there, l));
-    spvf_status status = dev_run(d, find_kernel, &a);
+    attempt a = {.launch = l};
     dev_context(d, &a.context);
-    if (status == SPVF_OK) status = rt_guard(&a.context, launch_here, &a);
-    return cmd_result(status);
+    return cmd_result(rt_guard(&a.context, launch_here, &a));
 }
 
 static void drop(spvf_event *e) { prog_release(((launch *)e)->program); }
 
 /* ---------------------------------------------------------------------------------- preparation */
 
+/* Arguments of a launch that does not happen yet. */
 typedef struct {
-    spvf_device *device;
     const spvf_launch *launch;
-    spvf_context context;
-    cpu_kernel *kernel;
     rt_arg *args;
-    rt_memory nowhere; /* buffers on device cpu: only what is not in them is looked at */
-    bool knows;        /* all that the device has to know */
-    char *why;
+    rt_memory nowhere; /* any buffer on device cpu: only what is not in it is looked at */
+    bool known;        /* all buffers are somewhere */
 } preparation;
 
-static void prepare_there(void *arg) {
-    const preparation *p = arg;
+static rt_memory *memory_of(preparation *p, const spvf_buffer *b) {
+    return b->device->machine ? &p->nowhere : b->memory;
+}
+
+static void take_args(preparation *p) {
     const spvf_launch *w = p->launch;
-    rt_device *d = p->device->base;
-    d->context->caught = p->why;
-    if (d->prepare && p->knows)
-        d->prepare(d, w->program->program, w->kernel, &w->range, p->args, w->arg_count);
-}
-
-static void find_prepared(void *arg) {
-    preparation *p = arg;
-    p->kernel = cpu_find_kernel(p->launch->program->program, p->launch->kernel);
-}
-
-static void prepare_here(void *arg) {
-    preparation *p = arg;
-    const cpu_launch what = {.cx = &p->context.cx,
-                             .machine = p->device->machine,
-                             .kernel = p->kernel,
-                             .range = &p->launch->range,
-                             .args = p->args,
-                             .count = p->launch->arg_count};
-    p->context.caught = p->why;
-    cpu_prepare_launch(&what);
-}
-
-static void prepare_args(preparation *p) {
-    const spvf_launch *w = p->launch;
-    p->knows = true;
+    p->known = true;
     for (size_t n = 0; n < w->arg_count; n++) {
         const spvf_argument *a = &w->args[n];
-        rt_memory *there = p->device->machine ? &p->nowhere : NULL;
-        if (a->buffer && !there) there = a->buffer->memory;
-        p->args[n] =
-            (rt_arg){.buffer = a->buffer ? there : NULL, .bytes = a->bytes, .size = a->size};
-        p->knows &= !a->buffer || there;
+        rt_memory *memory = a->buffer ? memory_of(p, a->buffer) : NULL;
+        p->args[n] = (rt_arg){.buffer = memory, .bytes = a->bytes, .size = a->size};
+        p->known &= !a->buffer || memory;
     }
 }
 
-spvf_status launch_prepare(spvf_device *d, const spvf_launch *w, char *why) {
-    preparation p = {.device = d, .launch = w, .why = why};
-    p.args = calloc(w->arg_count + 1, sizeof *p.args);
-    if (!p.args) return SPVF_ERROR_MEMORY;
-    prepare_args(&p);
-    spvf_status status = dev_run(d, d->machine ? find_prepared : prepare_there, &p);
-    dev_context(d, &p.context);
-    if (status == SPVF_OK && d->machine) status = rt_guard(&p.context, prepare_here, &p);
-    free(p.args);
-    return status;
+static void prepare_there(void *arg) {
+    preparation *p = arg;
+    const spvf_launch *w = p->launch;
+    rt_device *d = w->program->device->base;
+    take_args(p);
+    if (d->prepare && p->known)
+        d->prepare(d, w->program->program, w->kernel, &w->range, p->args, w->arg_count);
+}
+
+static void prepare_here(spvf_context *c, preparation *p) {
+    const spvf_launch *w = p->launch;
+    const cpu_launch what = {.cx = &c->cx,
+                             .machine = w->program->device->machine,
+                             .kernel = find_kernel_for(c, w->program, w->kernel),
+                             .range = &w->range,
+                             .args = p->args,
+                             .count = w->arg_count};
+    take_args(p);
+    cpu_prepare_launch(&what);
+}
+
+void launch_prepare(spvf_context *c, const spvf_launch *w, ir_arena *scratch) {
+    spvf_device *d = w->program->device;
+    preparation p = {.launch = w, .args = ir_new_array(scratch, rt_arg, w->arg_count)};
+    if (d->machine)
+        prepare_here(c, &p);
+    else
+        dev_run_for(c, d, prepare_there, &p);
 }
 
 /* ------------------------------------------------------------------------------------ arguments */

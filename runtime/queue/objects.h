@@ -47,6 +47,8 @@ void dev_retain(spvf_device *d);
 void dev_release(spvf_device *d);
 /* Runs the body with the device's lock, and its context's error handling. */
 spvf_status dev_run(spvf_device *d, void (*body)(void *arg), void *arg);
+/* The same for a thread with a context of its own, in which it throws what the body has thrown. */
+void dev_run_for(spvf_context *c, spvf_device *d, void (*body)(void *arg), void *arg);
 /* What kernels print; user: the device. */
 void dev_print(void *user, const char *text);
 /* Was their size set?  Otherwise says that it was not. */
@@ -64,6 +66,10 @@ struct spvf_program {
     rt_program *program;
     spvf_program *next; /* that has ended */
 };
+/* A program that is not built yet; NULL: no memory. */
+spvf_program *prog_new(spvf_device *d);
+/* Builds it from the kernels of a module; throws in this thread's context. */
+void prog_build(spvf_context *c, spvf_program *p, const spvf_module *from);
 void prog_retain(spvf_program *p);
 void prog_release(spvf_program *p);
 
@@ -153,9 +159,9 @@ spvf_status cmd_submit(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wai
 spvf_status cmd_check_wait(spvf_device *d, const char *call, const spvf_wait *wait);
 /* The same, of a launch on a device. */
 spvf_status launch_check(spvf_device *d, const char *call, const spvf_launch *what);
-/* Compiles what the launch will run.  SPVF_ERROR_DEVICE: the device cannot run it; `why` has room
- * for RT_CAUGHT_SIZE bytes. */
-spvf_status launch_prepare(spvf_device *d, const spvf_launch *what, char *why);
+/* Compiles what the launch will run; throws in this thread's context when the device cannot run
+ * it. */
+void launch_prepare(spvf_context *c, const spvf_launch *what, ir_arena *scratch);
 /* The status of a command as its event has it. */
 static inline int32_t cmd_result(spvf_status s) { return -(int32_t)s; }
 
