@@ -682,6 +682,7 @@ struct ir_func {
     ir_inst **param_val; /* the values */
     ir_kernel_attrs attrs;
     const char *refusal; /* why it was refused, or NULL */
+    uint32_t number;     /* by which code refers to it, while code is made of its module */
     uint32_t loc;
     ir_block *first, *last; /* no blocks: a declaration */
     uint32_t next_id, next_block;

@@ -1,8 +1,11 @@
 /* call_depth.c — how much stack functions need, with all that they call.
  *
- * OpenCL has no recursion, so each function that can be reached has at most one frame at a time:
- * the sum of their frames is enough.  What a kernel calls through an address is the launch's
- * own function for printf, for which a fixed amount is added.
+ * OpenCL has no recursion, so calls make a graph without cycles, and a function needs its own frame
+ * and as much as the one of its callees that needs most.  Callees are measured first, by a walk
+ * that keeps its way in a list, since calls may be nested as deeply as the input likes.
+ *
+ * What a kernel calls through an address is the launch's own function for printf, which is given a
+ * fixed amount.
  */
 #include "codegen/x86_64/x86.h"
 
@@ -10,51 +13,53 @@ enum { FOREIGN = 32 << 10 };
 
 typedef struct {
     x86_writer *w;
-    ir_map index;    /* by function: its frame + 1 */
-    uint32_t *round; /* by frame: the last round that reached it */
-    uint32_t *list;  /* the frames that are reached */
+    ir_map index;   /* by function: its frame + 1 */
+    uint32_t *next; /* by frame: the call that is looked at next */
+    bool *entered;  /* by frame */
+    uint32_t *way, depth;
 } depths;
 
-static void reach(depths *d, uint32_t frame, uint32_t round, uint32_t *n) {
-    if (d->round[frame] == round) return;
-    d->round[frame] = round;
-    d->list[(*n)++] = frame;
+static void enter(depths *d, uint32_t frame) {
+    d->entered[frame] = true;
+    d->next[frame] = d->w->frames.data[frame].calls;
+    d->way[d->depth++] = frame;
 }
 
-/* Reaches the callees of a frame; gives the bytes that calls of other code take. */
-static uint64_t follow_calls(depths *d, const x86_frame *x, uint32_t round, uint32_t *n) {
-    uint64_t foreign = 0;
-    for (uint32_t c = x->calls; c < x->end; c++) {
-        const ir_func *callee = d->w->calls.data[c];
-        uintptr_t at = callee ? (uintptr_t)ir_map_get(&d->index, (uintptr_t)callee) : 0;
-        if (at)
-            reach(d, (uint32_t)at - 1, round, n);
-        else
-            foreign = FOREIGN;
-    }
-    return foreign;
+/* The frame on top of the way needs as much more as one of its callees. */
+static void add_callee(depths *d, uint64_t bytes) {
+    x86_frame *x = &d->w->frames.data[d->way[d->depth - 1]];
+    if (x->bytes + bytes > x->frame.stack) x->frame.stack = x->bytes + bytes;
 }
 
-static uint64_t measure(depths *d, uint32_t frame) {
-    uint32_t n = 0;
-    uint64_t bytes = 0, most_foreign = 0;
-    reach(d, frame, frame + 1, &n);
-    for (uint32_t k = 0; k < n; k++) {
-        const x86_frame *x = &d->w->frames.data[d->list[k]];
-        uint64_t foreign = follow_calls(d, x, frame + 1, &n);
-        bytes += x->bytes;
-        if (foreign > most_foreign) most_foreign = foreign;
+/* Looks at the next call of the frame on top, or leaves it. */
+static void step(depths *d) {
+    uint32_t frame = d->way[d->depth - 1];
+    const x86_frame *x = &d->w->frames.data[frame];
+    if (d->next[frame] == x->end) {
+        if (--d->depth) add_callee(d, x->frame.stack);
+        return;
     }
-    return bytes + most_foreign;
+    const ir_func *callee = d->w->calls.data[d->next[frame]++];
+    uintptr_t at = callee ? (uintptr_t)ir_map_get(&d->index, (uintptr_t)callee) : 0;
+    if (at && !d->entered[at - 1])
+        enter(d, (uint32_t)at - 1);
+    else
+        add_callee(d, at ? d->w->frames.data[at - 1].frame.stack : FOREIGN);
 }
 
 void x86_measure_stacks(x86_writer *w) {
     uint32_t n = w->frames.n;
     depths d = {.w = w,
-                .round = ir_new_array(w->arena, uint32_t, n + 1),
-                .list = ir_new_array(w->arena, uint32_t, n + 1)};
-    for (uint32_t k = 0; k < n; k++)
-        ir_map_set(w->arena, &d.index, (uintptr_t)w->frames.data[k].func,
-                   (void *)(uintptr_t)(k + 1));
-    for (uint32_t k = 0; k < n; k++) w->frames.data[k].frame.stack = measure(&d, k);
+                .next = ir_new_array(w->arena, uint32_t, n + 1),
+                .entered = ir_new_array(w->arena, bool, n + 1),
+                .way = ir_new_array(w->arena, uint32_t, n + 1)};
+    for (uint32_t k = 0; k < n; k++) {
+        x86_frame *x = &w->frames.data[k];
+        x->frame.stack = x->bytes;
+        ir_map_set(w->arena, &d.index, (uintptr_t)x->func, (void *)(uintptr_t)(k + 1));
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        if (!d.entered[k]) enter(&d, k);
+        while (d.depth) step(&d);
+    }
 }

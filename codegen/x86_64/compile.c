@@ -171,6 +171,13 @@ static void measure_functions(cg_object *o, uint32_t code_bytes) {
     }
 }
 
+static void number_functions(x86_writer *w, ir_module *m) {
+    foreach_func (f, m) {
+        f->number = w->functions.n;
+        *ir_push(w->arena, &w->functions) = f;
+    }
+}
+
 bool cg_x86_64_compile(ir_module *m, const cg_x86_64_options *options, ir_arena *arena,
                        cg_object *out) {
     x86_image image;
@@ -181,6 +188,7 @@ bool cg_x86_64_compile(ir_module *m, const cg_x86_64_options *options, ir_arena 
                     .notes_lines = options->lines,
                     .listing = options->listing};
     *out = (cg_object){.align = {16, 1, 1}};
+    number_functions(&w, m);
     foreach_func (f, m)
         if (!ir_is_declaration(f) && f->level == L_VECTOR && !compile_func(&w, f, options))
             return false;

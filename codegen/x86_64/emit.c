@@ -285,8 +285,7 @@ static void put_call(emitter *e, const ir_inst *i) {
         put1(e, X86_CALL_rm64, r64(reg_of(e, ir_arg(i, 0))));
         return;
     }
-    const ir_func *callee = e->f->module->first_func;
-    for (int32_t n = i->imm.mach.disp; n > 0; n--) callee = callee->next;
+    const ir_func *callee = e->w->functions.data[i->imm.mach.disp];
     *ir_push(e->w->arena, &e->w->calls) = callee;
     put1(e, X86_CALL_rel32, x86_target(x86_symbol_label(e->w, callee)));
 }

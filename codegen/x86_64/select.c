@@ -102,18 +102,12 @@ static void select_br(x86_select_ctx *s, ir_inst *br) {
     ir_remove(br);
 }
 
-int32_t x86_function_number(const ir_func *f) {
-    int32_t n = 0;
-    for (const ir_func *g = f->prev; g; g = g->prev) n++;
-    return n;
-}
-
 /* A call of a C function, or of a function of the module, whose address is not a value. */
 static void select_call(x86_select_ctx *s, ir_inst *i) {
     bool known = i->op == IR_OP_call;
     x86_draft d = {.type = i->type, .mode = MACH_CALL * MACH_KIND};
     d.row = known ? X86_CALL_rel32 : X86_CALL_rm64;
-    d.disp = known ? x86_function_number(i->imm.func) : 0;
+    d.disp = known ? (int32_t)i->imm.func->number : 0;
     for (unsigned n = 0; n < i->nargs; n++) x86_add_reg(&s->b, &d, ir_arg(i, n));
     ir_inst *r = x86_build(&s->b, &d);
     if (i->type != IR_VOID) ir_replace_uses(i, r);

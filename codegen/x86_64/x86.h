@@ -44,7 +44,7 @@ typedef enum {
     MACH_ZERO,   /* the row with one register as all of its operands: makes 0 */
     MACH_MASKED, /* the row under the mask that is the argument behind its own */
     MACH_CALL /* CALL_rm64: argument 0 is the address of a C function; CALL_rel32: mach.disp is the
-                    number of a function of the module.  Then its arguments */
+                    number of a function (ir_func.number).  Then its arguments */
 } x86_mach_kind;
 
 /* What flags say: numbered as the opcodes of conditional jumps; the last two take two jumps. */
@@ -130,8 +130,6 @@ ir_inst *x86_unfold(const cg_target *t, ir_inst *i);
 
 /* ------------------------------------------------------------------------- selection (select.c) */
 
-/* Functions of a module are counted from 0. */
-int32_t x86_function_number(const ir_func *f);
 /* From level `vector`, after cg_legalize, to `machine`. */
 bool x86_select(const x86_cpu *t, ir_func *f, const cg_x86_64_options *o, ir_arena *scratch);
 
@@ -157,6 +155,7 @@ typedef struct {
     ir_arena *arena;
     ir_map label_of;  /* of functions and globals, by address: label + 1 */
     ir_map symbol_of; /* of the same: symbol + 1 */
+    ir_vec(const ir_func *) functions; /* of the module, by number */
     ir_vec(x86_frame) frames;
     ir_vec(const ir_func *) calls; /* callees, by caller; NULL: a function of the launch's */
     bool notes_lines;

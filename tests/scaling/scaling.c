@@ -74,14 +74,20 @@ static bool optimize(spvf_module *m, cost *c) {
     return status == SPVF_OK;
 }
 
-static bool go(spvf_context *context, cost *c, const char *text, size_t size) {
+/* Functions are inlined by the passes, unless they are to stay: then code is made at once. */
+static bool make_code(spvf_module *m, shape_way way, cost *c, spvf_blob *out) {
+    if (way == CALLED) return emit(m, c, NATIVE, "x86_64:v3,calls", out);
+    return optimize(m, c) && emit(m, c, NATIVE, "x86_64:v3", out);
+}
+
+static bool go(spvf_context *context, const shape *s, cost *c, const char *text, size_t size) {
     spvf_module *m = NULL, *again = NULL;
     spvf_blob spirv = {0}, object = {0};
     bool ok =
         load(context, c, READ_TEXT, text, size, &m) && emit(m, c, WRITE_SPIRV, "spirv", &spirv);
     spvf_module_destroy(m);
-    ok = ok && load(context, c, READ_SPIRV, spirv.data, spirv.size, &again) && optimize(again, c) &&
-         emit(again, c, NATIVE, "x86_64:v3", &object);
+    ok = ok && load(context, c, READ_SPIRV, spirv.data, spirv.size, &again) &&
+         make_code(again, s->way, c, &object);
     spvf_blob_destroy(&spirv);
     spvf_blob_destroy(&object);
     spvf_module_destroy(again);
@@ -103,7 +109,7 @@ static cost measure(const shape *s, uint32_t n) {
                               .alloc_user = &memory,
                               .message = take_message,
                               .message_user = &c};
-    c.failed = spvf_context_create(&o, &context) != SPVF_OK || !go(context, &c, text, size);
+    c.failed = spvf_context_create(&o, &context) != SPVF_OK || !go(context, s, &c, text, size);
     spvf_context_destroy(context);
     for (int k = 0; k < STAGES; k++) c.all += c.steps[k];
     c.memory = memory.most;

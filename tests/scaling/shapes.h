@@ -9,11 +9,18 @@
 /* Writes a module of size n as IR text: kernel @k, or several. */
 typedef void shape_fn(FILE *out, uint32_t n);
 
+/* The way that it goes. */
+typedef enum {
+    INLINED, /* optimized, then native code */
+    CALLED   /* functions stay functions: native code at once */
+} shape_way;
+
 typedef struct {
     const char *name;
     const char *what; /* is doubled */
     shape_fn *write;
     uint32_t first; /* the smallest size of a short run */
+    shape_way way;
 } shape;
 
 extern const shape shapes[];
