@@ -125,8 +125,11 @@ static void prepare(ra_state *s) {
 }
 
 bool ra_fast(ra_state *s) {
+    ir_ctx *cx = s->f->module->cx;
+    ir_enter_stage(cx, "spill");
     prepare(s);
     ra_spill_values(s);
+    ir_enter_stage(cx, "assign");
     for (unsigned round = 0; round < MAX_ROUNDS; round++) {
         ra_values evicted = {0};
         if (!ra_color(s, &evicted)) return false;
@@ -190,6 +193,7 @@ typedef struct {
 static void run(void *user) {
     ra_job *job = user;
     ra_state *s = &job->s;
+    ir_enter_stage(s->f->module->cx, "schedule");
     ir_remove_unreachable(s->f);
     if (job->options->how == CG_REGALLOC_FAST) {
         ra_arrange(s);

@@ -185,6 +185,7 @@ const ir_dom *ir_dominators(ir_func *f) {
         c = ir_new(&f->module->arena, dom_cache);
         f->dom = &c->dom;
     }
+    const char *stage = ir_enter_analysis(f->module->cx, "dominators");
     c->dom.version = f->cfg_version - 1; /* not valid should an allocation fail */
     make_room(f, c);
     ir_find_order(f, &c->dom.order);
@@ -194,6 +195,7 @@ const ir_dom *ir_dominators(ir_func *f) {
     number_tree(c);
     find_lowest(f, c);
     c->dom.version = f->cfg_version;
+    ir_enter_stage(f->module->cx, stage);
     return f->dom;
 }
 

@@ -85,6 +85,18 @@ typedef struct {
     const char *text;
 } ir_message;
 
+/* The time that stages took, in the order in which they were entered first. (stage.c) */
+enum { IR_MAX_STAGES = 64 };
+typedef struct {
+    unsigned n;
+    struct {
+        const char *name;
+        int64_t ns;
+    } stage[IR_MAX_STAGES];
+    const char *now; /* the stage that runs, or NULL */
+    int64_t since;   /* it was entered */
+} ir_clock;
+
 typedef struct {
     void *(*allocate)(void *user, size_t bytes); /* NULL means malloc and free */
     void (*release)(void *user, void *block);
@@ -99,6 +111,7 @@ typedef struct {
     ir_status status; /* why the last ir_try failed */
     jmp_buf *trap;
     const char *pass, *func; /* that runs, and its function; for messages; or NULL */
+    ir_clock *clock;         /* or NULL */
     unsigned warnings;
 } ir_ctx;
 
@@ -109,6 +122,13 @@ void ir_report(ir_ctx *cx, ir_message m, const char *fmt, ...) IR_PRINTF(3, 4);
 void ir_vreport(ir_ctx *cx, ir_message m, const char *fmt, va_list ap);
 /* Reports an error without a place; false. */
 bool ir_error(ir_ctx *cx, const char *fmt, ...) IR_PRINTF(2, 3);
+/* Says what runs from here on, NULL: nothing that has a name.  Returns what ran before. */
+const char *ir_enter_stage(ir_ctx *cx, const char *name);
+/* The same for an analysis, which counts as a stage for the clock only. */
+const char *ir_enter_analysis(ir_ctx *cx, const char *name);
+/* A note for each stage; `file` is what they are about. */
+void ir_report_clock(ir_ctx *cx, const ir_clock *c, const char *file);
+int64_t ir_nanoseconds(void);
 /* Formats one message as "file: word 0x1a3, saxpy.cl:12: error: text" into out (always ended). */
 void ir_format_message(const ir_message *m, char *out, size_t size);
 

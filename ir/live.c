@@ -340,10 +340,12 @@ const ir_live *ir_liveness(ir_func *f) {
         c = ir_new(&f->module->arena, live_cache);
         f->live = &c->live;
     }
+    const char *stage = ir_enter_analysis(f->module->cx, "liveness");
     c->live.cfg_version = f->cfg_version - 1; /* not valid should an allocation fail */
     compute(f, c);
     c->live.cfg_version = f->cfg_version;
     c->live.ssa_version = f->ssa_version;
+    ir_enter_stage(f->module->cx, stage);
     return f->live;
 }
 

@@ -25,6 +25,7 @@ bool ir_try(ir_ctx *cx, void (*body)(void *arg), void *arg) {
     jmp_buf *volatile outer = cx->trap;
     ir_ctx *volatile outer_context = nearest;
     const char *volatile outer_pass = cx->pass, *volatile outer_func = cx->func;
+    ir_clock *volatile outer_clock = cx->clock;
     volatile bool ok = true;
     nearest = cx;
     cx->status = IR_OK;
@@ -36,6 +37,7 @@ bool ir_try(ir_ctx *cx, void (*body)(void *arg), void *arg) {
     cx->trap = outer;
     cx->pass = outer_pass;
     cx->func = outer_func;
+    cx->clock = outer_clock;
     nearest = outer_context;
     return ok;
 }

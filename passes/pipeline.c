@@ -15,8 +15,6 @@
  */
 #include "passes/regions.h"
 
-#include <time.h>
-
 const pass_info passes[] = {
 #define PASS(pass, kind, text) {.name = #pass, .doc = text, .on_##kind = pass_##pass},
 #define PRINTER(pass, text) {.name = #pass, .doc = text, .print = pass_show_##pass},
@@ -170,10 +168,11 @@ static bool run_pass(pipeline *p, const pass_info *pass, ir_func *f) {
 /* Runs a pass on f, or on the module when f is NULL. */
 static bool execute(pipeline *p, const pass_info *pass, ir_func *f) {
     if (p->failed || p->stopped || !may_run(p, pass, f)) return false;
-    p->m->cx->pass = pass->name;
+    ir_enter_stage(p->m->cx, pass->name);
     p->m->cx->func = f ? f->name : NULL;
     bool changed = run_pass(p, pass, f);
-    p->m->cx->pass = p->m->cx->func = NULL;
+    p->m->cx->func = NULL;
+    ir_enter_stage(p->m->cx, NULL);
     if (!is_valid(p, f)) {
         say(p, IR_ERROR, "pass %s broke %s%s", pass->name, f ? "@" : "the module",
             f ? f->name : "");
@@ -206,17 +205,11 @@ static void dump(pipeline *p, const pass_info *pass, bool changed) {
     ir_arena_free(&p->scratch);
 }
 
-static int64_t nanoseconds(void) {
-    struct timespec now;
-    timespec_get(&now, TIME_UTC);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static void run_entry(pipeline *p, const pass_info *pass) {
-    int64_t start = p->options->time ? nanoseconds() : 0;
+    int64_t start = p->options->time ? ir_nanoseconds() : 0;
     bool changed = run_everywhere(p, pass);
     if (p->options->time)
-        say(p, IR_NOTE, "%s: %lld ns%s", pass->name, (long long)(nanoseconds() - start),
+        say(p, IR_NOTE, "%s: %lld ns%s", pass->name, (long long)(ir_nanoseconds() - start),
             changed ? "" : ", nothing to do");
     dump(p, pass, changed);
     if (p->options->stop_after && strcmp(p->options->stop_after, pass->name) == 0)

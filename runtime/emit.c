@@ -51,10 +51,11 @@ static bool take_option(const char **s, x86_job *x) {
     if (rt_take_option(s, "lines")) return x->lines = true;
     if (rt_take_option(s, "abi=nativecpu")) return x->nativecpu = true;
     if (rt_take_option(s, "calls")) return x->native.keep_calls = true;
+    if (rt_take_option(s, "time")) return x->native.time = true;
     return rt_take_code_option(s, &x->native.code);
 }
 
-/* "x86_64[:v2|:v3|:v4]{,text|,lines|,abi=nativecpu|,calls|,regalloc=stack}" */
+/* "x86_64[:v2|:v3|:v4]{,text|,lines|,abi=nativecpu|,calls|,regalloc=stack|,time}" */
 static bool x86_target(const char *s, x86_job *x) {
     *x = (x86_job){.native.code.level = CG_X86_64_V3};
     if (strncmp(s, "x86_64", 6) != 0) return false;

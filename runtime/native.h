@@ -182,6 +182,7 @@ typedef struct {
     cg_x86_64_options code;
     const rt_values *values; /* that the code is for; NULL: for all */
     bool keep_calls;         /* as in pass_options */
+    bool time;               /* notes say how long each pass and stage took */
 } rt_native_options;
 
 /* What passes are told of the machine, by CG_X86_64_V…. */

@@ -86,6 +86,7 @@ static bool refuse(const cg_kernel *k, ir_ctx *cx, const char *why) {
 
 static bool make_group(ir_func *f, const rt_native_options *o, ir_arena *arena, progress *p) {
     ir_ctx *cx = f->module->cx;
+    ir_enter_stage(cx, "regions");
     p->kernel.name = ir_strdup(arena, f->name);
     describe_args(f, arena, &p->kernel);
     for (unsigned d = 0; d < 3; d++) {
@@ -137,8 +138,8 @@ static bool check_imports(const ir_module *m) {
     return true;
 }
 
-bool rt_native_compile(ir_module *m, const char *name, const rt_native_options *o, ir_arena *arena,
-                       cg_object *out) {
+static bool compile(ir_module *m, const char *name, const rt_native_options *o, ir_arena *arena,
+                    cg_object *out) {
     if (!check_imports(m) || !run(m, pass_standard, o) || !run(m, pass_widening, o)) return false;
     progress *kernels = ir_new_array(arena, progress, count_kernels(m) + 1);
     uint32_t n = 0;
@@ -152,6 +153,16 @@ bool rt_native_compile(ir_module *m, const char *name, const rt_native_options *
     const made all = look_up(out, &m->arena);
     for (uint32_t k = 0; k < n; k++) finish(&kernels[k], &all, arena, out);
     return true;
+}
+
+bool rt_native_compile(ir_module *m, const char *name, const rt_native_options *o, ir_arena *arena,
+                       cg_object *out) {
+    ir_clock clock = {0};
+    if (o->time) m->cx->clock = &clock;
+    bool ok = compile(m, name, o, arena, out);
+    m->cx->clock = NULL;
+    if (o->time) ir_report_clock(m->cx, &clock, m->name);
+    return ok;
 }
 
 /* ------------------------------------------------------------------------ modules to be used up */

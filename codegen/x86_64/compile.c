@@ -29,11 +29,17 @@ typedef struct {
 static void run_stages(void *arg) {
     func_job *j = arg;
     const cg_target *t = &j->w->target->base;
+    ir_ctx *cx = j->f->module->cx;
     cg_allocation a = {0};
+    cx->func = j->f->name;
+    ir_enter_stage(cx, "legalize");
     cg_legalize(j->f, j->w->target->level < X86_V3, &j->scratch);
+    ir_enter_stage(cx, "select");
     j->ok = x86_select(j->w->target, j->f, j->options, &j->scratch) &&
-            cg_allocate(t, j->f, &j->options->regalloc, &j->scratch, &a) &&
-            x86_emit(j->w, j->f, &a);
+            cg_allocate(t, j->f, &j->options->regalloc, &j->scratch, &a);
+    ir_enter_stage(cx, "encode");
+    j->ok = j->ok && x86_emit(j->w, j->f, &a);
+    ir_enter_stage(cx, NULL);
 }
 
 /* False after a reported error; what has no memory throws, with its scratch freed. */
@@ -192,6 +198,7 @@ bool cg_x86_64_compile(ir_module *m, const cg_x86_64_options *options, ir_arena 
     foreach_func (f, m)
         if (!ir_is_declaration(f) && f->level == L_VECTOR && !compile_func(&w, f, options))
             return false;
+    ir_enter_stage(m->cx, "object");
     if (!x86_finish(w.code, &image)) return ir_error(m->cx, "the code is too large");
     foreach_global (g, m)
         if (g->space != IR_LOCAL) place_global(&w, g);
@@ -201,5 +208,6 @@ bool cg_x86_64_compile(ir_module *m, const cg_x86_64_options *options, ir_arena 
     place_code(&w, m, &image);
     place_lines(&w, m, &image);
     measure_functions(out, image.code_bytes);
+    ir_enter_stage(m->cx, NULL);
     return true;
 }

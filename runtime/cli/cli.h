@@ -55,7 +55,7 @@ int cli_with_plan(const char *path, cli_plan_work *work);
         {"-dump-changed", NULL, "print the IR after passes that changed it"},                      \
         {"-stop-after", "PASS", "end the pipeline there"},                                         \
         {"-bisect", "N", "run only the first N pass executions"},                                  \
-        {"-time", NULL, "report the time of each pass"},                                           \
+        {"-time", NULL, "report the time of each pass and stage"},                                 \
         {"-trace-rules", NULL, "report each rewrite"}
 /* clang-format on */
 spvf_pass_options cli_pass_options(void);

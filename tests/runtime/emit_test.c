@@ -87,8 +87,9 @@ static void expect_program(void) {
 }
 
 Test(emit, a_program_launches_kernels) {
-    static const char *const targets[] = {"x86_64:v2", "x86_64:v2,regalloc=stack"};
-    for (int i = 0; i < 2; i++) {
+    static const char *const targets[] = {"x86_64:v2", "x86_64:v2,regalloc=stack",
+                                          "x86_64:v2,calls"};
+    for (int i = 0; i < 3; i++) {
         save_object(targets[i]);
         expect_program();
     }
@@ -130,6 +131,25 @@ Test(emit, what_cannot_run_there) {
                                "definition\nerror: no kernel is left\n");
     cr_expect_null(blob.data);
     cr_expect_eq(spvf_module_emit(m, "x86_64:v5", &blob), SPVF_ERROR_ARGUMENT);
+    spvf_module_destroy(m);
+    spvf_context_destroy(c);
+}
+
+/* Passes, stages of the target and analyses, each of them once. */
+Test(emit, times) {
+    static const char *const stages[] = {"memopt", "dominators", "select", "liveness",
+                                         "spill",  "assign",     "encode"};
+    spvf_context *c = new_context();
+    spvf_module *m = load_text(c, kernels);
+    spvf_blob blob;
+    cr_assert_eq(spvf_module_emit(m, "x86_64,time", &blob), SPVF_OK, "%s", messages);
+    for (unsigned k = 0; k < sizeof stages / sizeof *stages; k++) {
+        char start[64];
+        snprintf(start, sizeof start, "note: %s: ", stages[k]);
+        const char *note = strstr(messages, start);
+        cr_expect(note && !strstr(note + 1, start), "%s in %s", stages[k], messages);
+    }
+    spvf_blob_destroy(&blob);
     spvf_module_destroy(m);
     spvf_context_destroy(c);
 }

@@ -10,7 +10,8 @@
  * ones small does not hide what came before.  Exponents above 1.3 fail: twice the input may cost
  * 2.46 times as much.  Stages that have less than a quarter of the cost are left out.
  *
- * With --passes, prints the pass of the standard pipeline that costs most, and its share.
+ * With --passes, prints the passes, stages of native code and analyses that cost most, and their
+ * shares of optimizing and making code.
  */
 #include "runtime/spvfuse.h"
 #include "tests/scaling/count.h"
@@ -20,35 +21,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHORT = 4, LONG = 5, MAX_NAME = 40 };
+enum { SHORT = 4, LONG = 5, MAX_NAME = 40, MAX_PASSES = 80, WORST = 4 };
 static const double most = 1.3, least_share = 0.25;
 
 typedef enum { READ_TEXT, WRITE_SPIRV, READ_SPIRV, PASSES, NATIVE, STAGES } stage;
 static const char *const stage_names[] = {"reading text", "writing SPIR-V", "reading SPIR-V",
                                           "passes", "native code"};
 
+typedef struct {
+    char name[MAX_NAME];
+    uint64_t steps;
+} pass_cost;
+
 /* What a module of one size costs. */
 typedef struct {
     uint64_t steps[STAGES], all;
     size_t memory;
-    uint64_t pass_steps, worst_steps; /* of the pass that ended last, and of the worst */
-    char worst[MAX_NAME];
+    unsigned npasses;
+    pass_cost pass[MAX_PASSES];
     bool failed;
 } cost;
 
 /* ---------------------------------------------------------------------------------- one module */
 
-/* Notes are "PASS: N ns". */
+static pass_cost *find_pass(cost *c, const char *name) {
+    unsigned k = 0;
+    while (k < c->npasses && strcmp(c->pass[k].name, name) != 0) k++;
+    if (k == c->npasses) snprintf(c->pass[c->npasses++].name, MAX_NAME, "%s", name);
+    return &c->pass[k];
+}
+
+/* Notes are "PASS: N ns", in steps. */
 static void take_message(void *user, const spvf_message *m) {
     cost *c = user;
-    size_t n = strcspn(m->text, ":");
+    char name[MAX_NAME];
+    unsigned long long steps;
     if (m->severity == SPVF_ERROR) fprintf(stderr, "%s\n", m->formatted);
-    if (m->severity != SPVF_NOTE || !strstr(m->text, " ns")) return;
-    uint64_t steps = count_steps - c->pass_steps;
-    c->pass_steps = count_steps;
-    if (steps <= c->worst_steps) return;
-    c->worst_steps = steps;
-    snprintf(c->worst, sizeof c->worst, "%.*s", (int)n, m->text);
+    if (m->severity != SPVF_NOTE || c->npasses == MAX_PASSES) return;
+    if (sscanf(m->text, "%39[^:]: %llu ns", name, &steps) == 2) find_pass(c, name)->steps += steps;
 }
 
 static bool load(spvf_context *context, cost *c, stage s, const void *bytes, size_t size,
@@ -68,7 +78,7 @@ static bool emit(const spvf_module *m, cost *c, stage s, const char *target, spv
 
 static bool optimize(spvf_module *m, cost *c) {
     spvf_pass_options o = {.size = sizeof o, .time = true};
-    uint64_t start = c->pass_steps = count_steps;
+    uint64_t start = count_steps;
     spvf_status status = spvf_module_optimize(m, &o);
     c->steps[PASSES] = count_steps - start;
     return status == SPVF_OK;
@@ -76,8 +86,8 @@ static bool optimize(spvf_module *m, cost *c) {
 
 /* Functions are inlined by the passes, unless they are to stay: then code is made at once. */
 static bool make_code(spvf_module *m, shape_way way, cost *c, spvf_blob *out) {
-    if (way == CALLED) return emit(m, c, NATIVE, "x86_64:v3,calls", out);
-    return optimize(m, c) && emit(m, c, NATIVE, "x86_64:v3", out);
+    if (way == CALLED) return emit(m, c, NATIVE, "x86_64:v3,time,calls", out);
+    return optimize(m, c) && emit(m, c, NATIVE, "x86_64:v3,time", out);
 }
 
 static bool go(spvf_context *context, const shape *s, cost *c, const char *text, size_t size) {
@@ -153,13 +163,21 @@ static bool report(const shape *s, const cost *c, const growth *g, uint32_t n) {
     return ok;
 }
 
-static void report_passes(const cost *c) {
-    double share = c->steps[PASSES] ? (double)c->worst_steps / (double)c->steps[PASSES] : 0;
-    printf("|   worst pass: %s, %.0f %% of %.0f steps;", c->worst, 100 * share,
-           (double)c->steps[PASSES]);
+static int compare_costs(const void *a, const void *b) {
+    const pass_cost *x = a, *y = b;
+    return x->steps < y->steps ? 1 : -(x->steps > y->steps);
+}
+
+static void report_passes(cost *c) {
+    double all = (double)(c->steps[PASSES] + c->steps[NATIVE]);
+    qsort(c->pass, c->npasses, sizeof *c->pass, compare_costs);
+    for (unsigned k = 0; k < c->npasses && k < WORST; k++)
+        printf("%s%s %.0f %%", k ? ", " : "|   ", c->pass[k].name,
+               100 * (double)c->pass[k].steps / all);
     for (int s = 0; s < STAGES; s++)
-        printf(" %s %.0f %%%s", stage_names[s], 100 * (double)c->steps[s] / (double)c->all,
-               s + 1 < STAGES ? "," : "\n");
+        printf("%s %s %.0f %%", s ? "," : ";", stage_names[s],
+               100 * (double)c->steps[s] / (double)c->all);
+    putchar('\n');
 }
 
 static bool run(const shape *s, unsigned sizes, bool passes) {
