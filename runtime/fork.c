@@ -16,9 +16,11 @@ static void before(void) {
     rt_scheduler_before_fork();
     rt_pool_before_fork();
     rt_code_before_fork();
+    rt_lock_before_fork();
 }
 
 static void in_parent(void) {
+    rt_lock_after_fork(false);
     rt_code_after_fork(false);
     rt_pool_after_fork(false);
     rt_scheduler_after_fork(false);
@@ -26,6 +28,7 @@ static void in_parent(void) {
 
 static void in_child(void) {
     rt_fork_count++;
+    rt_lock_after_fork(true);
     rt_code_after_fork(true);
     rt_pool_after_fork(true);
     rt_scheduler_after_fork(true);

@@ -25,9 +25,19 @@ void rt_lock_free(rt_lock *l) {
     if (l->forks == rt_forks()) pthread_mutex_destroy(&l->mutex);
 }
 
+static pthread_mutex_t renewing = PTHREAD_MUTEX_INITIALIZER;
+
+void rt_lock_before_fork(void) { pthread_mutex_lock(&renewing); }
+
+void rt_lock_after_fork(bool in_child) {
+    if (in_child)
+        pthread_mutex_init(&renewing, NULL);
+    else
+        pthread_mutex_unlock(&renewing);
+}
+
 /* One thread after the other; only the first one finds a lock of the parent. */
 static bool renew(rt_lock *l) {
-    static pthread_mutex_t renewing = PTHREAD_MUTEX_INITIALIZER;
     bool lost = false;
     pthread_mutex_lock(&renewing);
     if (l->forks != rt_forks()) {

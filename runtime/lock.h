@@ -41,4 +41,8 @@ static inline uint32_t rt_forks(void) {
     return atomic_load_explicit(&rt_fork_count, memory_order_relaxed);
 }
 
+/* Around a fork: no lock is made anew meanwhile. */
+void rt_lock_before_fork(void);
+void rt_lock_after_fork(bool in_child);
+
 #endif

@@ -14,8 +14,8 @@
 /* ------------------------------------------------------------------------------------ the locks */
 
 void fus_domain_init(fus_domain *f) {
+    *f = (fus_domain){.queues = 0};
     rt_lock_init(&f->lock, true);
-    f->queues = 0;
 }
 
 void fus_domain_free(fus_domain *f) { rt_lock_free(&f->lock); }
@@ -30,7 +30,11 @@ fus_domain *fus_host_domain(void) {
     return &host;
 }
 
-void fus_begin(spvf_device *d) { rt_lock_take(&d->fusing->lock); }
+static void give_up_ending(fus_domain *f);
+
+void fus_begin(spvf_device *d) {
+    if (!rt_lock_take(&d->fusing->lock)) give_up_ending(d->fusing);
+}
 
 void fus_end(spvf_device *d) { rt_lock_release(&d->fusing->lock); }
 
@@ -96,14 +100,27 @@ static spvf_status enqueue_kept(spvf_queue *q) {
     return status;
 }
 
-static spvf_status cancel(spvf_queue *q) {
+static spvf_status end_fusion(spvf_queue *q, bool fused) {
+    fus_domain *f = q->device->fusing;
+    spvf_status status = SPVF_OK;
+    f->ending = q;
     stop(q);
-    if (graph_is_empty(q->graph)) {
+    if (!fused) graph_leave_unfused(q->graph);
+    if (graph_is_empty(q->graph))
         follow(q->placeholder, NULL, SPVF_OK);
-        return SPVF_OK;
-    }
-    graph_leave_unfused(q->graph);
-    return enqueue_kept(q);
+    else
+        status = enqueue_kept(q);
+    f->ending = NULL;
+    return status;
+}
+
+/* In a child: the thread that was ending a fusion is not there, so its launches have failed. */
+static void give_up_ending(fus_domain *f) {
+    spvf_queue *q = f->ending;
+    if (!q) return;
+    f->ending = NULL;
+    graph_each_launch(q->graph, mark_buffers, NULL);
+    rt_event_end(&q->placeholder->event, q->placeholder->event.why_not);
 }
 
 static void warn(spvf_device *d, const char *text) {
@@ -116,7 +133,7 @@ static void cancel_because(spvf_queue *q, const char *cause) {
     char text[160];
     snprintf(text, sizeof text, "fusion is cancelled: %s", cause);
     warn(q->device, text);
-    cancel(q);
+    end_fusion(q, false);
 }
 
 /* ---------------------------------------------------------------------------------------- needs */
@@ -297,11 +314,7 @@ static spvf_status complete(spvf_queue *q, spvf_event **out) {
     if (!q->placeholder)
         return dev_refuse(q->device, "spvf_queue_complete_fusion", "fusion was never started");
     if (q->is_fusing) {
-        stop(q);
-        if (graph_is_empty(q->graph))
-            follow(q->placeholder, NULL, SPVF_OK);
-        else
-            status = enqueue_kept(q);
+        status = end_fusion(q, true);
         tell_refusals(q);
     }
     if (status != SPVF_OK || !out) return status;
@@ -324,7 +337,7 @@ spvf_status spvf_queue_cancel_fusion(spvf_queue *q) {
     if (!q) return SPVF_ERROR_ARGUMENT;
     fus_begin(q->device);
     if (q->is_fusing)
-        status = cancel(q);
+        status = end_fusion(q, false);
     else
         warn(q->device, "there is no fusion to be cancelled");
     fus_end(q->device);

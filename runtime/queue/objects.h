@@ -19,8 +19,9 @@
 /* Queues that are fusing and may need each other: those of one device, or of all that work in the
  * memory of this process. */
 typedef struct {
-    rt_lock lock;    /* recursive */
-    uint32_t queues; /* that are fusing */
+    rt_lock lock;       /* recursive */
+    uint32_t queues;    /* that are fusing */
+    spvf_queue *ending; /* whose launches are neither kept nor enqueued just now, or NULL */
 } fus_domain;
 void fus_domain_init(fus_domain *f);
 void fus_domain_free(fus_domain *f);

@@ -3,6 +3,7 @@
 #include "tests/runtime/launches.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 enum { FORKS = 40 };
@@ -123,5 +124,116 @@ Test(fork, what_had_not_ended_has_failed_in_the_child) {
     cr_expect_eq(spvf_event_wait(waiting), SPVF_OK, "in the parent it ends well");
     spvf_event_destroy(waiting);
     spvf_event_destroy(held);
+    end(&t);
+}
+
+/* --------------------------------------------------------------------------------------- fusing */
+
+/* Both sides of a message: the thread that says it, with the locks that it has, and the test. */
+static pthread_barrier_t said;
+
+static void say_slowly(void *user, const spvf_message *m) {
+    (void)user;
+    (void)m;
+    pthread_barrier_wait(&said);
+    pthread_barrier_wait(&said);
+}
+
+static void *cancel_fusion(void *q) { return spvf_queue_cancel_fusion(q) == SPVF_OK ? q : NULL; }
+
+static bool fuses(bench *t, spvf_queue *q) {
+    return spvf_queue_start_fusion(q, NULL) == SPVF_OK &&
+           enqueue_add(t, q, 4, 0, 1, NULL, NULL) == SPVF_OK &&
+           enqueue_add(t, q, 5, 4, 1, NULL, NULL) == SPVF_OK &&
+           spvf_queue_complete_fusion(q, NULL) == SPVF_OK && spvf_queue_finish(q) == SPVF_OK;
+}
+
+static bool fuses_on_all_queues(void *arg) {
+    bench *t = arg;
+    t->device->message = NULL;
+    spvf_queue_finish(t->q);
+    return fuses(t, t->other) && fuses(t, t->q) && uses_old_queues(t);
+}
+
+Test(fork, a_child_made_while_a_thread_ends_a_fusion_fuses) {
+    bench t;
+    begin(&t);
+    pthread_t thread;
+    void *ok;
+    pthread_barrier_init(&said, NULL, 2);
+    t.device->message = say_slowly;
+    /* There is nothing to cancel, which is said with the lock of all that fuses. */
+    cr_assert_eq(pthread_create(&thread, NULL, cancel_fusion, t.q), 0);
+    pthread_barrier_wait(&said);
+    cr_expect(holds_in_child(fuses_on_all_queues, &t));
+    pthread_barrier_wait(&said);
+    pthread_join(thread, &ok);
+    cr_expect_eq(ok, t.q);
+    t.device->message = NULL;
+    cr_expect(fuses_on_all_queues(&t));
+    end(&t);
+}
+
+static bool completes(void *arg) {
+    bench *t = arg;
+    return enqueue_add(t, t->q, 5, 4, 1, NULL, NULL) == SPVF_OK &&
+           spvf_queue_complete_fusion(t->q, NULL) == SPVF_OK &&
+           spvf_queue_finish(t->q) == SPVF_OK && fuses_on_all_queues(t);
+}
+
+Test(fork, a_child_goes_on_with_what_is_being_fused) {
+    bench t;
+    begin(&t);
+    cr_assert_eq(spvf_queue_start_fusion(t.q, NULL), SPVF_OK);
+    cr_assert_eq(enqueue_add(&t, t.q, 4, 0, 1, NULL, NULL), SPVF_OK);
+    cr_expect(holds_in_child(completes, &t));
+    cr_expect(completes(&t));
+    end(&t);
+}
+
+/* The event of a fusion that another thread is ending, or has ended. */
+static spvf_event *_Atomic kept;
+
+static void *fuse_always(void *arg) {
+    launcher *l = arg;
+    bench *t = l->bench;
+    while (!l->stop) {
+        spvf_event *e = NULL;
+        spvf_queue_start_fusion(t->q, NULL);
+        enqueue_add(t, t->q, 4, 0, 1, NULL, &e);
+        enqueue_add(t, t->q, 5, 4, 1, NULL, NULL);
+        kept = e;
+        spvf_queue_complete_fusion(t->q, NULL);
+        spvf_queue_finish(t->q);
+        kept = NULL;
+        spvf_event_destroy(e);
+    }
+    return NULL;
+}
+
+static bool ends_what_was_kept(void *arg) {
+    bench *t = arg;
+    if (kept) spvf_event_wait(kept);
+    spvf_queue_finish(t->q);
+    return makes_its_own(t);
+}
+
+Test(fork, a_child_made_while_a_fusion_is_compiled_waits_for_nothing) {
+#if defined(__SANITIZE_ADDRESS__)
+    cr_skip("the sanitizer's own allocator may be locked for ever in the child");
+#endif
+    bench t;
+    begin(&t);
+    launcher l = {.bench = &t};
+    pthread_t thread;
+    cr_assert_eq(pthread_create(&thread, NULL, fuse_always, &l), 0);
+    int ended = 0;
+    for (int n = 0; n < FORKS; n++) {
+        while (!kept) sched_yield();
+        ended += holds_in_child(ends_what_was_kept, &t);
+    }
+    l.stop = true;
+    pthread_join(thread, NULL);
+    cr_expect_eq(ended, FORKS);
     end(&t);
 }
