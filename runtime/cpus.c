@@ -1,4 +1,4 @@
-/* cpus.c — how many threads this process should have.
+/* cpus.c — how many threads this process should have, and where one of them runs.
  *
  * The processors that the scheduler lets it use, fewer when its control group (version 2 or 1) gets
  * less time than that: a quota of 150 % is worth two threads.
@@ -78,4 +78,17 @@ unsigned rt_default_threads(void) {
     for (; s && *s >= '0' && *s <= '9' && n < MAX_THREADS; s++) n = n * 10 + (unsigned)(*s - '0');
     if (!s || *s || n == 0) return rt_cpu_count();
     return n < MAX_THREADS ? n : MAX_THREADS;
+}
+
+void rt_pin_thread(unsigned n) {
+    cpu_set_t all, one;
+    if (sched_getaffinity(0, sizeof all, &all) != 0) return;
+    unsigned wanted = n % (unsigned)CPU_COUNT(&all), seen = 0;
+    for (size_t c = 0; c < CPU_SETSIZE; c++) {
+        if (!CPU_ISSET(c, &all) || seen++ != wanted) continue;
+        CPU_ZERO(&one);
+        CPU_SET(c, &one);
+        sched_setaffinity(0, sizeof one, &one);
+        return;
+    }
 }

@@ -5,7 +5,11 @@
  * of the parent was between taking and releasing the lock when the process was forked.  Both change
  * only under the mutex; the fence keeps what the lock protects from changing before them.
  */
+#define _POSIX_C_SOURCE 200809L
 #include "runtime/lock.h"
+
+#include <errno.h>
+#include <time.h>
 
 static void init_mutex(rt_lock *l) {
     pthread_mutexattr_t a;
@@ -77,6 +81,21 @@ void rt_lock_wait(rt_lock *l, pthread_cond_t *c) {
     pthread_cond_wait(c, &l->mutex);
     l->depth++;
     l->waiting--;
+}
+
+void rt_cond_init(pthread_cond_t *c) {
+    pthread_condattr_t a;
+    pthread_condattr_init(&a);
+    pthread_condattr_setclock(&a, CLOCK_MONOTONIC);
+    pthread_cond_init(c, &a);
+    pthread_condattr_destroy(&a);
+}
+
+bool rt_cond_wait_idle(pthread_cond_t *c, pthread_mutex_t *held) {
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += RT_IDLE_S;
+    return pthread_cond_timedwait(c, held, &end) != ETIMEDOUT;
 }
 
 void rt_cond_free(pthread_cond_t *c) {

@@ -29,6 +29,12 @@ bool rt_lock_take(rt_lock *l);
 void rt_lock_release(rt_lock *l);
 /* Releases the lock, which was taken once, while it waits. */
 void rt_lock_wait(rt_lock *l, pthread_cond_t *c);
+
+/* Condition variables of threads of the library that end when nobody calls them for a while. */
+void rt_cond_init(pthread_cond_t *c);
+/* False: nobody has called for RT_IDLE_S seconds. */
+enum { RT_IDLE_S = 2 };
+bool rt_cond_wait_idle(pthread_cond_t *c, pthread_mutex_t *held);
 /* No thread of this process waits; threads of its parent that did are forgotten. */
 void rt_cond_free(pthread_cond_t *c);
 

@@ -3,7 +3,7 @@
  *   options.c    what names of targets and devices say of code
  *   jit.c        an object in memory that can be executed
  *   jit_debug.c  such objects made known to gdb and perf
- *   cpus.c       how many threads this process should have
+ *   cpus.c       how many threads this process should have, and where one of them runs
  *   seat.c       memory of a thread
  *   pool.c       the threads, and the launches that they work on
  *   stack.c      stacks of our own
@@ -85,6 +85,8 @@ void rt_code_after_fork(bool in_child);
 unsigned rt_cpu_count(void);
 /* What SPVF_THREADS says, or as many as processors. */
 unsigned rt_default_threads(void);
+/* The calling thread stays on the processor of that number, counted around. */
+void rt_pin_thread(unsigned n);
 
 /* ----------------------------------------------------------------------------- stacks (stack.c) */
 

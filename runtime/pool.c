@@ -11,7 +11,8 @@
  * A helper joins while fewer threads run groups than the pool has, and leaves between two chunks
  * when callers have come that make them more.  One that has nothing to do looks out for the next
  * launch a while before it sleeps: launches often follow each other closely, and a thread that
- * sleeps takes longer to come than a small launch lasts.
+ * sleeps takes longer to come than a small launch lasts.  After a while it ends, and its place is
+ * free: a process whose main thread has left goes on until the last thread ends.
  *
  * Each thread has a seat, with memory of its own (seat.c); callers borrow theirs.
  *
@@ -21,7 +22,6 @@
 #define _GNU_SOURCE
 #include "runtime/native.h"
 
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -52,6 +52,7 @@ typedef struct {
     rt_pool *pool;
     pthread_t thread;
     unsigned number;
+    bool there; /* its thread; the seat is kept for the next one */
     rt_seat seat;
 } helper;
 
@@ -63,7 +64,7 @@ struct rt_pool {
     _Atomic unsigned opened;  /* launches so far, for helpers that look out; as `running` */
     unsigned looking;         /* helpers that do */
     unsigned idle, called;    /* helpers that sleep; those of them that have been woken */
-    unsigned started, limit;  /* helpers */
+    unsigned started, limit;  /* helpers that are there, and places for them */
     bool stop, pin;
     rt_seat *seats;
     pid_t owner; /* the process that has helpers */
@@ -177,20 +178,27 @@ static launch *find_launch(const rt_pool *p) {
 
 static void *help(void *arg);
 
+/* One of them is free. */
+static helper *find_place(rt_pool *p) {
+    unsigned n = 0;
+    while (p->helpers[n].there) n++;
+    p->helpers[n] = (helper){.pool = p, .number = n, .seat = p->helpers[n].seat};
+    return &p->helpers[n];
+}
+
 static bool start_helper(rt_pool *p) {
-    helper *h = &p->helpers[p->started];
+    helper *h = find_place(p);
     pthread_attr_t attr;
     sigset_t all, before;
     if (p->stop || p->owner != getpid() || pthread_attr_init(&attr) != 0) return false;
     pthread_attr_setstacksize(&attr, STACK);
     sigfillset(&all); /* signals of the program are not for helpers */
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    *h = (helper){.pool = p, .number = p->started};
-    bool ok = pthread_create(&h->thread, &attr, help, h) == 0;
+    h->there = pthread_create(&h->thread, &attr, help, h) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attr);
-    p->started += ok;
-    return ok;
+    p->started += h->there;
+    return h->there;
 }
 
 static void call_helpers(rt_pool *p, unsigned n) {
@@ -223,18 +231,30 @@ static void look_out(rt_pool *p) {
     p->looking--;
 }
 
-static void sleep_until_called(rt_pool *p) {
+/* False: nobody has called for a while. */
+static bool sleep_until_called(rt_pool *p) {
     p->idle++;
-    pthread_cond_wait(&p->work, &p->lock);
+    bool called = rt_cond_wait_idle(&p->work, &p->lock) || p->called;
     p->idle--;
     if (p->called) p->called--;
+    return called;
 }
 
+/* NULL: the helper is to end. */
 static launch *wait_for_launch(rt_pool *p) {
     launch *l = find_launch(p);
+    bool wanted = true;
     if (!l && !p->stop) look_out(p);
-    while (!p->stop && !(l = find_launch(p))) sleep_until_called(p);
+    while (!p->stop && !(l = find_launch(p)) && wanted) wanted = sleep_until_called(p);
     return p->stop ? NULL : l;
+}
+
+/* Frees its place, but for a pool that stops, which joins it. */
+static void leave_pool(helper *h) {
+    if (h->pool->stop) return;
+    h->there = false;
+    h->pool->started--;
+    pthread_detach(h->thread);
 }
 
 static void join_launch(rt_pool *p, launch *l) {
@@ -251,24 +271,11 @@ static void leave_launch(rt_pool *p, launch *l, bool again) {
     if (--l->helpers == 0) pthread_cond_signal(&l->done);
 }
 
-static void pin_helper(const helper *h) {
-    cpu_set_t all, one;
-    if (sched_getaffinity(0, sizeof all, &all) != 0) return;
-    unsigned wanted = (h->number + 1) % (unsigned)CPU_COUNT(&all), seen = 0;
-    for (size_t c = 0; c < CPU_SETSIZE; c++) {
-        if (!CPU_ISSET(c, &all) || seen++ != wanted) continue;
-        CPU_ZERO(&one);
-        CPU_SET(c, &one);
-        sched_setaffinity(0, sizeof one, &one);
-        return;
-    }
-}
-
 static void *help(void *arg) {
     helper *h = arg;
     rt_pool *p = h->pool;
     launch *l;
-    if (p->pin) pin_helper(h);
+    if (p->pin) rt_pin_thread(h->number + 1);
     pthread_mutex_lock(&p->lock);
     while ((l = wait_for_launch(p))) {
         join_launch(p, l);
@@ -278,6 +285,7 @@ static void *help(void *arg) {
         pthread_mutex_lock(&p->lock);
         leave_launch(p, l, room);
     }
+    leave_pool(h);
     pthread_mutex_unlock(&p->lock);
     return NULL;
 }
@@ -396,19 +404,20 @@ rt_pool *rt_pool_new(const rt_pool_options *options) {
     p->pin = options && options->pin;
     p->owner = getpid();
     pthread_mutex_init(&p->lock, NULL);
-    pthread_cond_init(&p->work, NULL);
+    rt_cond_init(&p->work);
     return p;
 }
 
 /* Launches that come later do without. */
 static void end_helpers(rt_pool *p, bool if_idle) {
     pthread_mutex_lock(&p->lock);
-    p->stop |= !if_idle || p->running == 0;
-    unsigned n = p->stop ? p->started : 0;
-    p->started -= n;
+    bool stops = p->stop |= !if_idle || p->running == 0;
     pthread_cond_broadcast(&p->work);
     pthread_mutex_unlock(&p->lock);
-    while (n--) pthread_join(p->helpers[n].thread, NULL);
+    for (unsigned n = 0; n < p->limit && stops; n++) {
+        if (p->helpers[n].there) pthread_join(p->helpers[n].thread, NULL);
+        p->helpers[n].there = false;
+    }
 }
 
 void rt_pool_free(rt_pool *p) {
@@ -476,8 +485,8 @@ static void forget_threads(rt_pool *p) {
     p->running = 0;
     p->looking = p->idle = p->called = p->started = 0;
     p->owner = getpid();
-    for (unsigned n = 0; n < p->limit; n++) p->helpers[n].seat = (rt_seat){0};
-    pthread_cond_init(&p->work, NULL);
+    for (unsigned n = 0; n < p->limit; n++) p->helpers[n] = (helper){.there = false};
+    rt_cond_init(&p->work);
     pthread_mutex_init(&p->lock, NULL);
 }
 

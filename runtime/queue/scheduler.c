@@ -4,7 +4,8 @@
  * command is ready and no thread is idle.  One that waits itself, in a function of the user, does
  * not count: what it waits for may need a thread, and there is one more until it goes on.  After
  * fork the child has none, and what had not ended then has failed there; its threads are started
- * as they are needed.  When the program ends, threads that are idle end before it.
+ * as they are needed.  A thread that is idle for a while ends.  When the program ends, threads that
+ * are idle end before it.
  */
 #include "runtime/queue/queue.h"
 
@@ -20,7 +21,7 @@ static struct {
 
 static void begin(void) {
     pthread_mutex_init(&process.scheduler.lock, NULL);
-    pthread_cond_init(&process.scheduler.work, NULL);
+    rt_cond_init(&process.scheduler.work);
     pthread_cond_init(&process.scheduler.done, NULL);
     process.begun = true;
     rt_watch_forks();
@@ -108,13 +109,13 @@ static void *work(void *arg) {
     pthread_mutex_lock(&s->lock);
     rt_worker me = {.thread = pthread_self(), .next = s->workers};
     s->workers = &me;
-    for (;;) {
-        for (rt_event *e; (e = take(s, true, NULL, NULL));) run_one(s, e);
-        if (are_too_many(s) || me.joined) break;
+    for (bool wanted = true;;) {
+        for (rt_event *e; (e = take(s, true, NULL, NULL)); wanted = true) run_one(s, e);
+        if (are_too_many(s) || me.joined || !wanted) break;
         s->idle++;
         me.idle = true;
         if (process.ending) pthread_cond_broadcast(&s->done);
-        pthread_cond_wait(&s->work, &s->lock);
+        wanted = rt_cond_wait_idle(&s->work, &s->lock);
         me.idle = false;
         s->idle--;
     }
@@ -191,7 +192,7 @@ static void forget_threads(rt_scheduler *s) {
     s->idle = s->started = s->waiting = s->blocked = 0;
     s->workers = NULL;
     s->first = s->last = NULL;
-    pthread_cond_init(&s->work, NULL);
+    rt_cond_init(&s->work);
     pthread_cond_init(&s->done, NULL);
 }
 

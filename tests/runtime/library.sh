@@ -8,6 +8,8 @@ build=$1
 
 unload=$build/tests/runtime/unload
 check "opened and closed" timeout 60 "$unload" "$build/libspvfuse.so"
+check "the main thread leaves" \
+    env SPVF_THREADS=4 timeout -s KILL 20 "$unload" "$build/libspvfuse.so" leave
 if command -v valgrind >/dev/null 2>&1; then
     # The dynamic linker compares strings by whole words.
     printf '{\n  words\n  Memcheck:Addr8\n  obj:*/ld-linux-*.so*\n  ...\n}\n' >"$work/words"

@@ -177,6 +177,27 @@ Test(pool, who_is_guessed_to_be_short_starts_nobody) {
     rt_pool_free(p);
 }
 
+static unsigned count_threads_in_time(unsigned want) {
+    for (int n = 0; n < 500 && count_threads() != want; n++)
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    return count_threads();
+}
+
+Test(pool, helpers_that_are_idle_end_and_come_again) {
+    rt_pool *p = new_pool(4);
+    unsigned before = count_threads();
+    for (int n = 0; n < 2; n++) {
+        void *_Atomic seen[8] = {NULL};
+        ir_group_info g = {.num_groups = {64, 1, 1}};
+        rt_work w = {.run = note_thread, .info = &g, .args = (void *[]){(void *)seen}, .local = 1};
+        cr_assert_eq(rt_pool_run(p, &w), IR_OK);
+        cr_expect_not_null(seen[1], "more than one thread");
+        cr_expect_gt(count_threads(), before);
+        cr_expect_eq(count_threads_in_time(before), before);
+    }
+    rt_pool_free(p);
+}
+
 Test(pool, the_shared_one_is_freed_by_its_last_user) {
     rt_pool *a = rt_pool_share(), *b = rt_pool_share();
     cr_expect(a && a == b);

@@ -1,10 +1,12 @@
-/* unload.c LIBRARY — opens the library, launches on a queue, gives everything back and closes the
- * library, many times; then its threads have time to do harm.  Run as it is, and under valgrind,
- * which is to find nothing lost. */
+/* unload.c LIBRARY [leave] — opens the library, launches on a queue, gives everything back and closes
+ * the library, many times; then its threads have time to do harm.  Run as it is, and under valgrind,
+ * which is to find nothing lost.  With `leave` it launches once, gives nothing back, and its main
+ * thread leaves with pthread_exit: the process ends when the library's threads do. */
 #include "runtime/spvfuse_queue.h"
 #include "tests/runtime/add_kernel.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -21,7 +23,7 @@ static int32_t from[COUNT], to[COUNT];
     if (!at_##name) return false;                                                                  \
     memcpy(&p_##name, &at_##name, sizeof at_##name)
 
-static bool use(void *library) {
+static bool use(void *library, bool keep) {
     FIND(spvf_context_create);
     FIND(spvf_context_destroy);
     FIND(spvf_module_load);
@@ -59,6 +61,7 @@ static bool use(void *library) {
                               .arg_count = 3};
     for (int n = 0; n < ROUNDS; n++) ok &= !p_spvf_queue_launch(q, &what, NULL, NULL);
     ok &= !p_spvf_queue_finish(q) && to[COUNT - 1] == 5;
+    if (keep) return ok;
     p_spvf_queue_destroy(q);
     p_spvf_buffer_destroy(b[0]);
     p_spvf_buffer_destroy(b[1]);
@@ -69,10 +72,17 @@ static bool use(void *library) {
     return ok;
 }
 
+static bool leave(const char *name) {
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (library && use(library, true)) pthread_exit(NULL);
+    return false;
+}
+
 int main(int argc, char **argv) {
+    if (argc == 3 && strcmp(argv[2], "leave") == 0) return !leave(argv[1]);
     for (int n = 0; argc == 2 && n < ROUNDS; n++) {
         void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
-        if (!library || !use(library) || dlclose(library) != 0) return 1;
+        if (!library || !use(library, false) || dlclose(library) != 0) return 1;
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
     }
     return argc != 2;
