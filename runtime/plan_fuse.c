@@ -188,16 +188,20 @@ static void add_arg(rt_library *lib, request *r, const rt_group *g, place at,
     }
 }
 
-spvf_status rt_fuse_group(rt_library *lib, const rt_group_job *job) {
+static void add_launch(rt_library *lib, request *r, const rt_group *g, uint32_t member,
+                       const rt_bound_launch *b) {
+    const rt_launch *l = b->launch;
+    *ir_push(lib->arena, &r->members) = (spvf_member){b->loaded->module, l->kernel, l->range};
+    for (uint32_t p = 0; p < l->args.n; p++) add_arg(lib, r, g, (place){member, p}, &b->args[p]);
+}
+
+spvf_status rt_fuse_group(rt_library *lib, const rt_group_request *to, rt_group_result *out) {
     request r = {0};
-    const rt_group *g = job->group;
+    const rt_group *g = to->group;
+    *out = (rt_group_result){ir_new_array(lib->arena, rt_bound_launch, g->launches.n), NULL, NULL};
     for (uint32_t m = 0; m < g->launches.n; m++) {
-        const rt_launch *l = &g->launches.data[m];
-        job->bound[m] = rt_bind(lib, l);
-        *ir_push(lib->arena, &r.members) =
-            (spvf_member){job->bound[m].loaded->module, l->kernel, l->range};
-        for (uint32_t p = 0; p < l->args.n; p++)
-            add_arg(lib, &r, g, (place){m, p}, &job->bound[m].args[p]);
+        out->bound[m] = rt_bind(lib, &g->launches.data[m]);
+        add_launch(lib, &r, g, m, &out->bound[m]);
     }
     spvf_fuse_options o = {.size = sizeof o,
                            .name = g->name,
@@ -212,13 +216,13 @@ spvf_status rt_fuse_group(rt_library *lib, const rt_group_job *job) {
                            .barrier = g->barrier,
                            .force = g->force,
                            .known_range = true,
-                           .phases = g->phases && job->phases,
-                           .serial = job->serial,
-                           .strict = job->strict,
+                           .phases = g->phases && to->phases,
+                           .serial = to->serial,
+                           .strict = to->strict,
                            .no_optimize = lib->no_optimize,
                            .passes = lib->passes};
     rt_plan_at(lib->plan, g->at);
-    return rt_fuse(lib->plan->context, &o, job->fusion, job->explanation);
+    return rt_fuse(lib->plan->context, &o, &out->fusion, to->explains ? &out->refusal : NULL);
 }
 
 /* ----------------------------------------------------------------------------- groups of a plan */
@@ -235,30 +239,23 @@ size_t spvf_plan_group_count(const spvf_plan *plan) {
     return n;
 }
 
+/* A group that is fused by itself, while its plan does not run. */
 typedef struct {
-    spvf_plan *plan;
-    rt_group_job job;
-    ir_arena arena;
-    rt_library library;
-    spvf_fusion *fusion;
-    spvf_explanation *refusal;
-    rt_device *device; /* that an explanation is for, or NULL */
+    rt_group_request request;
+    rt_library *library;
+    rt_device *device; /* that would run it; NULL: it is not open */
+    rt_group_result result;
     spvf_status status;
-} plan_group;
-
-static void fuse_one_group(void *arg) {
-    plan_group *p = arg;
-    p->job.bound = ir_new_array(&p->arena, rt_bound_launch, p->job.group->launches.n);
-    p->status = rt_fuse_group(&p->library, &p->job);
-}
+} single_group;
 
 /* Any memory does for buffers: only what is not in them is looked at. */
-static const rt_arg *trial_args(const plan_group *p) {
-    const spvf_fusion_info *info = spvf_fusion_get_info(p->fusion);
-    rt_arg *args = ir_new_array((ir_arena *)(uintptr_t)&p->arena, rt_arg, info->arg_count);
-    rt_memory *some = p->device->allocate(p->device, "any", 1, NULL);
+static const rt_arg *trial_args(const single_group *s) {
+    const spvf_fusion_info *info = spvf_fusion_get_info(s->result.fusion);
+    rt_arg *args = ir_new_array(s->library->arena, rt_arg, info->arg_count);
+    rt_memory *some = s->device->allocate(s->device, "any", 1, NULL);
     for (size_t n = 0; n < info->arg_count; n++) {
-        const rt_bound_arg *a = &p->job.bound[info->args[n].member].args[info->args[n].param];
+        const spvf_fused_arg *from = &info->args[n];
+        const rt_bound_arg *a = &s->result.bound[from->member].args[from->param];
         if (a->arg->kind == RT_ARG_BUFFER)
             args[n].buffer = some;
         else
@@ -267,58 +264,63 @@ static const rt_arg *trial_args(const plan_group *p) {
     return args;
 }
 
-/* Would the device run what was fused? */
-static void try_group(plan_group *p) {
-    p->device = rt_device_open(p->plan->context, spvf_default_device(NULL));
-    if (rt_build_fusion(p->device, p->fusion, trial_args(p)) || !p->job.strict) return;
-    rt_say_refusal(p->plan->context, spvf_fusion_explanation(p->fusion), true);
-    p->status = SPVF_ERROR_REFUSED;
+/* Would the device run what was fused?  Otherwise the fusion becomes a refusal. */
+static void try_on_device(single_group *s) {
+    spvf_context *c = s->library->plan->context;
+    s->device = rt_device_open(c, spvf_default_device(NULL));
+    if (rt_build_fusion(s->device, s->result.fusion, trial_args(s)) || !s->request.strict) return;
+    rt_say_refusal(c, spvf_fusion_explanation(s->result.fusion), true);
+    s->status = SPVF_ERROR_REFUSED;
 }
 
-static void explain_one_group(void *arg) {
-    plan_group *p = arg;
-    p->job.explanation = &p->refusal;
-    fuse_one_group(p);
-    if (p->fusion) try_group(p);
+static void fuse_single(void *arg) {
+    single_group *s = arg;
+    s->status = rt_fuse_group(s->library, &s->request, &s->result);
+    if (s->request.explains && s->result.fusion) try_on_device(s);
 }
 
-/* Runs the body for group `index`; the results are in *p. */
-static spvf_status take_group(plan_group *p, const char *call, size_t index,
-                              void (*body)(void *arg)) {
-    spvf_context *c = p->plan->context;
-    const rt_group *g = group_at(p->plan, index);
+/* After an error there is no result. */
+static spvf_status fuse_by_index(spvf_plan *plan, size_t index, const char *call, bool explains,
+                                 rt_group_result *out) {
+    spvf_context *c = plan->context;
+    const rt_group *g = group_at(plan, index);
+    *out = (rt_group_result){0};
     if (!g)
         return rt_refuse_call(c, call, "the plan has %zu groups, no %zu",
-                              spvf_plan_group_count(p->plan), index);
-    p->job = (rt_group_job){g, g->strict, true, false, NULL, &p->fusion, NULL};
-    ir_arena_init(&p->arena, &c->cx);
-    p->library = (rt_library){.plan = p->plan, .arena = &p->arena};
-    spvf_status status = rt_guard(c, body, p);
-    if (p->device) p->device->close(p->device);
-    rt_library_free(&p->library);
-    ir_arena_free(&p->arena);
-    if (status == SPVF_OK) return p->status;
-    spvf_fusion_destroy(p->fusion);
-    spvf_explanation_destroy(p->refusal);
-    p->fusion = NULL;
-    p->refusal = NULL;
+                              spvf_plan_group_count(plan), index);
+    ir_arena arena;
+    ir_arena_init(&arena, &c->cx);
+    rt_library library = {.plan = plan, .arena = &arena};
+    single_group s = {
+        .request = {.group = g, .strict = g->strict, .explains = explains, .phases = true},
+        .library = &library};
+    spvf_status status = rt_guard(c, fuse_single, &s);
+    if (s.device) s.device->close(s.device);
+    rt_library_free(&library);
+    ir_arena_free(&arena);
+    *out = s.result;
+    out->bound = NULL;
+    if (status == SPVF_OK) return s.status;
+    spvf_fusion_destroy(out->fusion);
+    spvf_explanation_destroy(out->refusal);
+    *out = (rt_group_result){0};
     return status;
 }
 
 spvf_status spvf_plan_fuse(spvf_plan *plan, size_t index, spvf_fusion **out) {
+    rt_group_result result;
     if (out) *out = NULL;
     if (!plan || !out) return rt_refuse_call(plan ? plan->context : NULL, __func__, "out is NULL");
-    plan_group p = {.plan = plan};
-    spvf_status status = take_group(&p, __func__, index, fuse_one_group);
-    *out = p.fusion;
+    spvf_status status = fuse_by_index(plan, index, __func__, false, &result);
+    *out = result.fusion;
     return status;
 }
 
 spvf_status spvf_plan_explain(spvf_plan *plan, size_t index, spvf_explanation **out) {
+    rt_group_result result;
     if (out) *out = NULL;
     if (!plan || !out) return rt_refuse_call(plan ? plan->context : NULL, __func__, "out is NULL");
-    plan_group p = {.plan = plan};
-    spvf_status status = take_group(&p, __func__, index, explain_one_group);
-    *out = p.fusion ? rt_fusion_end(p.fusion) : p.refusal;
+    spvf_status status = fuse_by_index(plan, index, __func__, true, &result);
+    *out = result.fusion ? rt_fusion_end(result.fusion) : result.refusal;
     return status;
 }

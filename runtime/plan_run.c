@@ -278,16 +278,19 @@ static void run_fused(fused_group *g, uint64_t fuse_ns) {
 static void run_group(run_job *j, const rt_group *g) {
     ir_ctx *cx = &j->plan->context->cx;
     bool may_refuse = !j->options.strict && !g->strict;
-    rt_bound_launch *bound = ir_new_array(&j->arena, rt_bound_launch, g->launches.n);
+    const rt_group_request request = {.group = g,
+                                      .strict = !may_refuse,
+                                      .phases = j->device->phases,
+                                      .serial = j->device->serial};
     spvf_fusion **fusion = ir_push(&j->arena, &j->fusions);
-    const rt_group_job job = {g,      !may_refuse, j->device->phases, j->device->serial, bound,
-                              fusion, NULL};
+    rt_group_result result;
     *fusion = NULL;
     uint64_t start = rt_now_ns(), reading = j->library.read_ns;
-    spvf_status status = rt_fuse_group(&j->library, &job);
+    spvf_status status = rt_fuse_group(&j->library, &request, &result);
+    *fusion = result.fusion;
     uint64_t fuse_ns = rt_now_ns() - start - (j->library.read_ns - reading);
     j->result->fuse_ns += fuse_ns;
-    fused_group fused = {.job = j, .group = g, .fusion = *fusion, .bound = bound};
+    fused_group fused = {.job = j, .group = g, .fusion = result.fusion, .bound = result.bound};
     if (status == SPVF_OK && !make_ready(&fused, may_refuse)) status = SPVF_ERROR_REFUSED;
     if (status == SPVF_OK) {
         run_fused(&fused, fuse_ns);

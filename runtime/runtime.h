@@ -305,18 +305,24 @@ typedef struct {
 } rt_bound_launch;
 rt_bound_launch rt_bind(rt_library *lib, const rt_launch *launch);
 
-/* Groups are fused as their fuse requests say: equal buffer names are identities, values are
- * constants.  bound: room for one per launch.  The results are those of rt_fuse. */
+/* A group of a plan, and the device that it is fused for. */
 typedef struct {
     const rt_group *group;
-    bool strict;
-    bool phases; /* the device can make all work-groups wait for each other */
-    bool serial; /* it runs the items of a work-group one after the other */
-    rt_bound_launch *bound;
-    spvf_fusion **fusion;
-    spvf_explanation **explanation;
-} rt_group_job;
-spvf_status rt_fuse_group(rt_library *lib, const rt_group_job *job);
+    bool strict;   /* a refusal is an error */
+    bool explains; /* a refusal is an explanation, and no error */
+    bool phases;   /* the device can make all work-groups wait for each other */
+    bool serial;   /* it runs the items of a work-group one after the other */
+} rt_group_request;
+
+/* The fusion, or why there is none; both are the caller's. */
+typedef struct {
+    rt_bound_launch *bound; /* by launch, in the library's arena */
+    spvf_fusion *fusion;
+    spvf_explanation *refusal; /* of a request that explains */
+} rt_group_result;
+
+/* Equal buffer names become identities, values constants. */
+spvf_status rt_fuse_group(rt_library *lib, const rt_group_request *request, rt_group_result *out);
 
 /* -------------------------------------------------------------------------- devices (devices/…) */
 
