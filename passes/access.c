@@ -8,7 +8,7 @@
  * An item gets to a block for certain when the block dominates every way out of the kernel.  Behind
  * a branch that numbers known at launch decide, nothing counts that the branch does not lead to.
  */
-#include "passes/analysis.h"
+#include "passes/alias.h"
 
 typedef struct {
     const pass_launch *launch;

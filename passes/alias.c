@@ -15,7 +15,7 @@
  * Distances compare values as they are at one moment.  Who asks about accesses that different
  * iterations of a loop make must know that the addresses do not change there.
  */
-#include "passes/analysis.h"
+#include "passes/alias.h"
 
 /* --------------------------------------------------------------------------------------- places */
 

@@ -13,7 +13,7 @@
  * Only writes that can be dead get a bit: to variables, and to objects that something else writes
  * as well.  Who can read what, and which writes cover others, is alias.c's answer.
  */
-#include "passes/analysis.h"
+#include "passes/alias.h"
 
 enum { WORD = 64, MAX_QUERIES = 1 << 17, WORD_COST = 7, MAX_ROUNDS = 64 };
 

@@ -11,6 +11,7 @@
  * the same form; and between them the block may write to other arguments and variables only, which
  * fusion takes for other memory.
  */
+#include "passes/alias.h"
 #include "passes/fuse_impl.h"
 
 /* On the way back from a lane to its load there are no others than carriers. */

@@ -19,6 +19,7 @@
  * Arguments that are not identical are different memory.  A remapped member is compared by the
  * linear id, where its offset is a multiple of that.
  */
+#include "passes/alias.h"
 #include "passes/fuse_impl.h"
 
 /* ---------------------------------------------------------------------------------------- proof */

@@ -13,7 +13,7 @@
  *
  * Nothing moves out of an irreducible loop, or one that several edges enter.
  */
-#include "passes/analysis.h"
+#include "passes/alias.h"
 
 enum { MAX_WRITES = 32, MAX_DEPTH = 64 };
 

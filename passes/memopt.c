@@ -19,7 +19,7 @@
  * it is the same address in every iteration of the loops in between.  How far a load looks is
  * limited.
  */
-#include "passes/analysis.h"
+#include "passes/alias.h"
 #include "passes/pieces.h"
 
 enum { MAX_STEPS = 100, MAX_MEETINGS = 8, MAX_WAYS = 48 };

@@ -9,6 +9,7 @@
  * order, then for each value or variable an array of all work-items, in theirs, whose number counts
  * in multiples of 64.  So a place has the same address in every phase, and pointers may be kept.
  */
+#include "passes/alias.h"
 #include "passes/phases_impl.h"
 
 enum { MAX_AGAIN = 32 }; /* instructions, which cost less than a trip to memory */

@@ -3,6 +3,7 @@
  * Offsets and casts of it are followed.  What must be left are accesses: then all of them are
  * known, and the buffer can be moved.
  */
+#include "passes/alias.h"
 #include "passes/fuse_impl.h"
 
 static bool refuse(pass_address_uses *u, const char *rule, const char *why) {

@@ -10,7 +10,7 @@
  * and when only one of its terms changes in the innermost loop.  Then the others are added up
  * before the loops in which they do not change.
  */
-#include "passes/analysis.h"
+#include "passes/alias.h"
 
 enum { MAX_LEVELS = 4, MAX_CHAIN = 16 };
 

@@ -15,6 +15,7 @@
  * Reads stand at the head of a region, one for each value.  Where that would not be right, because
  * the region makes the value anew or shares the reading block with others, each use reads.
  */
+#include "passes/alias.h"
 #include "passes/regions_impl.h"
 
 enum { MAX_AGAIN = 4, MAX_EXITS = 4 };

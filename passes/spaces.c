@@ -9,7 +9,7 @@
  * are answered.  Who needs a generic pointer all the same (a store of it, an integer made of it, a
  * phi of several spaces) gets it by a cast.
  */
-#include "passes/analysis.h"
+#include "passes/alias.h"
 
 enum { NONE = -1, SEVERAL = -2 };
 
