@@ -206,6 +206,8 @@ typedef struct {
     uint64_t operations;
     uint32_t cycles;
 } pass_cost;
+/* Of one operation, for one lane. (latency.c) */
+pass_cost pass_cost_of(const ir_inst *i);
 /* All operations, and the longest chain, by the costs of single instructions; a function without
  * loops. */
 pass_cost pass_find_chain(ir_func *f, pass_cost (*cost)(const ir_inst *i), ir_arena *scratch);

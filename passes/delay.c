@@ -6,37 +6,12 @@
  * that is more.  Two kernels with long chains, fused into one, have one chain of twice the length
  * and half as many items in the window: they are slower than one after the other.
  *
- * Counted are all blocks, as when all branches were taken.  Loops and barriers have no estimate.
- * Latencies are those of current x86-64 cores, rounded; a library function counts as one operation
- * of many (measured: pow of f32 has 130 instructions and a chain of 155 cycles).
+ * All blocks count, as if all branches were taken, and all operations (latency.def); a library
+ * function is many in one.  Loops and barriers have no estimate.
  */
 #include "passes/analysis.h"
 
 enum { WIDTH = 4, WINDOW = 512 };
-
-static pass_cost cost_of_function(const ir_inst *i) {
-    if (i->op == IR_OP_pow || i->op == IR_OP_powr || i->op == IR_OP_tgamma)
-        return (pass_cost){120, 150};
-    if (i->op >= IR_OP_half_cos && i->op <= IR_OP_native_tan) return (pass_cost){25, 40};
-    if (i->op == IR_OP_rsqrt) return (pass_cost){2, 20};
-    return (pass_cost){60, 80};
-}
-
-static pass_cost cost_of(const ir_inst *i) {
-    if (i->op == IR_OP_phi || i->op == IR_OP_ptradd) return (pass_cost){0, 0};
-    if (ir_has_flag(i, F_NOFOLD)) return cost_of_function(i);
-    switch (i->op) {
-    case IR_OP_load: return (pass_cost){1, 5};
-    case IR_OP_fdiv:
-    case IR_OP_sqrt:
-    case IR_OP_udiv:
-    case IR_OP_sdiv:
-    case IR_OP_urem:
-    case IR_OP_srem: return (pass_cost){1, 12};
-    case IR_OP_mul: return (pass_cost){1, 3};
-    default: return ir_is_float(i->type) ? (pass_cost){1, 4} : (pass_cost){1, 1};
-    }
-}
 
 /* Is the kernel one piece of code, whose items follow each other? */
 static bool is_straight(ir_func *f) {
@@ -72,7 +47,7 @@ pass_cost pass_find_chain(ir_func *f, pass_cost (*cost)(const ir_inst *i), ir_ar
 }
 
 static pass_cost cost_of_lanes(const ir_inst *i) {
-    pass_cost c = cost_of(i);
+    pass_cost c = pass_cost_of(i);
     c.operations *= ir_lanes(i->type);
     return c;
 }

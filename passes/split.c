@@ -24,27 +24,15 @@ enum {
 
 /* ---------------------------------------------------------------------------------------- costs */
 
+/* Loads and stores between the bodies have become registers, or will be the same in two loops: only
+ * the time until a load's result counts. */
 static pass_cost cost_of(const ir_inst *i) {
-    enum { LIBRARY = 100, LIBRARY_CYCLES = 120, FLOAT_CYCLES = 4, DIVISION_CYCLES = 12 };
-    if (ir_has_flag(i, F_NOFOLD)) return (pass_cost){LIBRARY * ir_lanes(i->type), LIBRARY_CYCLES};
-    switch (i->op) {
-    case IR_OP_load: return (pass_cost){0, FLOAT_CYCLES};
-    case IR_OP_fdiv:
-    case IR_OP_sqrt:
-    case IR_OP_udiv:
-    case IR_OP_sdiv:
-    case IR_OP_urem:
-    case IR_OP_srem: return (pass_cost){1, DIVISION_CYCLES};
-    case IR_OP_fptosi:
-    case IR_OP_fptoui: return (pass_cost){4, 4 * FLOAT_CYCLES};
-    case IR_OP_store:
-    case IR_OP_ptradd:
-    case IR_OP_phi: return (pass_cost){0, 0};
-    default: break;
-    }
-    if (ir_has_flag(i, F_TERMINATOR) || ir_info(i)->rule == R_QUERY) return (pass_cost){0, 0};
-    bool is_float = ir_is_float(i->type) || (i->nargs && ir_is_float(ir_arg(i, 0)->type));
-    return (pass_cost){1, is_float ? FLOAT_CYCLES : 1};
+    pass_cost c = pass_cost_of(i);
+    if (i->op == IR_OP_load) c.operations = 0;
+    if (i->op == IR_OP_store || ir_has_flag(i, F_TERMINATOR) || ir_info(i)->rule == R_QUERY)
+        return (pass_cost){0, 0};
+    if (ir_has_flag(i, F_NOFOLD)) c.operations *= ir_lanes(i->type);
+    return c;
 }
 
 pass_cost pass_find_length(ir_func *f, ir_arena *scratch) {
