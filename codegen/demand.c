@@ -155,9 +155,10 @@ static void sort_classes(spill_state *p) {
 spill_count spill_count_live(const spill_state *p, const ir_live_set *set) {
     spill_count all = {0};
     for (uint32_t k = 0; k < set->n; k++)
-        for (unsigned c = 0; c < p->s->t->nclasses; c++) {
-            uint32_t bits = set->word[k].bits & p->of_class[c][set->word[k].index];
+        for (uint32_t c = 0, left = set->word[k].bits; left && c < p->s->t->nclasses; c++) {
+            uint32_t bits = left & p->of_class[c][set->word[k].index];
             if (bits) all.n[c] += count(bits);
+            left -= bits;
         }
     return all;
 }
@@ -200,8 +201,7 @@ uint32_t spill_distance(const spill_state *p, const ir_inst *v) {
 
 static void lower(spill_state *p, ir_inst *v, uint32_t d) {
     bool set = p->epoch[v->id] == p->now;
-    if (d == SPILL_NEVER || ra_class(p->s->t, v) == CG_NO_CLASS) return;
-    if (!set || d < p->next[v->id]) spill_set_distance(p, v, d);
+    if (d != SPILL_NEVER && (!set || d < p->next[v->id])) spill_set_distance(p, v, d);
 }
 
 void spill_load_distances(spill_state *p, const ir_block *b, uint32_t length) {
@@ -218,7 +218,9 @@ void spill_load_distances(spill_state *p, const ir_block *b, uint32_t length) {
         for (uint32_t k = 0; k < near->n; k++)
             lower(p, near->e[k].v, add_distance(near->e[k].next, far));
         uint32_t edge = b->nsucc == 1 ? p->edge[b->id] : 0;
-        foreach_phi (phi, to) lower(p, ir_arg(phi, edge), length);
+        foreach_phi (phi, to)
+            if (ra_class(p->s->t, ir_arg(phi, edge)) != CG_NO_CLASS)
+                lower(p, ir_arg(phi, edge), length);
     }
 }
 
@@ -261,26 +263,47 @@ static void select_nearest(spill_entry *e, uint32_t n, uint32_t most) {
 }
 
 /* The nearest of those that have got a distance. */
-static void keep_nearest(spill_state *p, const ir_block *b, spill_near *to) {
+static void keep_nearest(spill_state *p, const ir_block *b) {
     p->nearest.n = 0;
     for (uint32_t k = 0; k < p->touched.n; k++) {
         ir_inst *v = p->touched.data[k];
         if (v->block == b || ra_class(p->s->t, v) == CG_NO_CLASS) continue;
         *ir_push(&p->s->scratch, &p->nearest) = (spill_entry){v, p->next[v->id]};
     }
-    to->n = p->nearest.n < SPILL_MOST_NEAR ? p->nearest.n : SPILL_MOST_NEAR;
-    select_nearest(p->nearest.data, p->nearest.n, to->n);
-    if (to->n) memcpy(to->e, p->nearest.data, to->n * sizeof *to->e);
+    if (p->nearest.n <= SPILL_MOST_NEAR) return;
+    select_nearest(p->nearest.data, p->nearest.n, SPILL_MOST_NEAR);
+    p->nearest.n = SPILL_MOST_NEAR;
 }
 
-static void keep_all(spill_state *p, const ir_block *b, spill_near *to) {
-    to->n = 0;
+static void keep_all(spill_state *p, const ir_block *b) {
+    p->nearest.n = 0;
     foreach_live (w, p->live, &p->live->in[b->id])
-        to->e[to->n++] = (spill_entry){w.v, spill_distance(p, w.v)};
+        if (ra_class(p->s->t, w.v) != CG_NO_CLASS)
+            *ir_push(&p->s->scratch, &p->nearest) = (spill_entry){w.v, spill_distance(p, w.v)};
+}
+
+/* Takes what was kept; notes when that is new. */
+static void update_near(spill_state *p, spill_near *to) {
+    bool same = to->changed && to->n == p->nearest.n;
+    for (uint32_t k = 0; same && k < to->n; k++)
+        same = to->e[k].v == p->nearest.data[k].v && to->e[k].next == p->nearest.data[k].next;
+    if (same) return;
+    to->n = p->nearest.n;
+    if (to->n) memcpy(to->e, p->nearest.data, to->n * sizeof *to->e);
+    to->changed = ++p->changes;
+}
+
+/* Has any successor changed since the block was looked at? */
+static bool is_stale(const spill_state *p, const ir_block *b) {
+    const spill_near *near = &p->near[b->id];
+    bool stale = !near->changed;
+    for (uint32_t n = 0; n < b->nsucc; n++) stale |= p->near[b->succ[n]->id].changed > near->looked;
+    return stale;
 }
 
 static void find_block_distances(spill_state *p, const ir_block *b) {
     uint32_t at = block_length(b);
+    p->near[b->id].looked = p->changes;
     spill_load_distances(p, b, at);
     for (const ir_inst *i = b->last; i && i->op != IR_OP_phi; i = i->prev) {
         at--;
@@ -288,9 +311,10 @@ static void find_block_distances(spill_state *p, const ir_block *b) {
             if (!ir_is_leaf(ir_arg(i, n))) spill_set_distance(p, ir_arg(i, n), at);
     }
     if (p->near[b->id].cut)
-        keep_nearest(p, b, &p->near[b->id]);
+        keep_nearest(p, b);
     else
-        keep_all(p, b, &p->near[b->id]);
+        keep_all(p, b);
+    update_near(p, &p->near[b->id]);
     foreach_phi (phi, b) p->phi_distance[phi->id] = spill_distance(p, phi);
 }
 
@@ -321,5 +345,6 @@ void spill_find_distances(spill_state *p) {
     unsigned rounds = p->loops->n ? ROUNDS : 1;
     make_tables(p);
     for (unsigned round = 0; round < rounds; round++)
-        for (uint32_t k = p->order->n; k > 0; k--) find_block_distances(p, p->order->rpo[k - 1]);
+        for (uint32_t k = p->order->n; k > 0; k--)
+            if (is_stale(p, p->order->rpo[k - 1])) find_block_distances(p, p->order->rpo[k - 1]);
 }

@@ -353,14 +353,20 @@ void ra_arrange(ra_state *s) {
 
 void ra_spill_values(ra_state *s) {
     spill_state p = {.s = s};
+    ir_ctx *cx = s->f->module->cx;
     if (s->room == RA_ENOUGH) return;
+    ir_enter_stage(cx, "pressure");
     if (s->room == RA_TOO_FEW)
         spill_look(&p);
     else if (!spill_find_pressure(&p))
         return;
+    ir_enter_stage(cx, "webs");
     spill_find_webs(&p);
+    ir_enter_stage(cx, "pressure");
     spill_find_pressure(&p);
+    ir_enter_stage(cx, "distances");
     spill_find_distances(&p);
+    ir_enter_stage(cx, "spill");
     make_tables(&p);
     for (uint32_t k = 0; k < p.order->n; k++) pass_block(&p, p.order->rpo[k]);
     spill_write_code(&p);

@@ -39,9 +39,10 @@ typedef struct {
 
 /* What lives at the start of a block: all of it, ascending by id, or the nearest. */
 typedef struct {
-    uint32_t n, room;
-    bool cut;       /* others live there, too, and are far */
-    spill_entry *e; /* next: distance */
+    uint32_t n;
+    bool cut;                 /* others live there, too, and are far */
+    uint32_t changed, looked; /* the last change, of all blocks', that made it and that it knows */
+    spill_entry *e;           /* next: distance */
 } spill_near;
 
 typedef struct {
@@ -60,6 +61,7 @@ typedef struct {
     const ir_loops *loops;
     /* demand.c */
     spill_near *near;       /* by block id */
+    uint32_t changes;       /* of them, so far */
     uint32_t *phi_distance; /* by value id */
     uint32_t *edge; /* by block id: its place among the predecessors of its only successor */
     uint32_t *next, *epoch, now;           /* by value id: distance from here, when set `now` */
