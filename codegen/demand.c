@@ -152,20 +152,39 @@ static void sort_classes(spill_state *p) {
     }
 }
 
-spill_count spill_count_live(const spill_state *p, const ir_live_set *set) {
-    spill_count all = {0};
-    for (uint32_t k = 0; k < set->n; k++)
-        for (uint32_t c = 0, left = set->word[k].bits; left && c < p->s->t->nclasses; c++) {
-            uint32_t bits = left & p->of_class[c][set->word[k].index];
-            if (bits) all.n[c] += count(bits);
-            left -= bits;
-        }
-    return all;
+/* Counts the values of a word. */
+static void count_word(const spill_state *p, uint32_t index, uint32_t bits, spill_count *n) {
+    for (unsigned c = 0; bits && c < p->s->t->nclasses; c++) {
+        uint32_t own = bits & p->of_class[c][index];
+        if (own) n->n[c] += count(own);
+        bits -= own;
+    }
+}
+
+/* The set that was counted last mostly differs in few words. */
+spill_count spill_count_live(spill_state *p, const ir_live_set *set) {
+    const ir_live_word *w = set->word, *end = set->word + set->n;
+    const ir_live_word *old = p->counted_set.word, *old_end = old + p->counted_set.n;
+    spill_count more = {0}, less = {0};
+    while (w != end || old != old_end) {
+        bool new_only = old == old_end || (w != end && w->index < old->index);
+        bool old_only = w == end || (old != old_end && old->index < w->index);
+        uint32_t bits = old_only ? 0 : w->bits, old_bits = new_only ? 0 : old->bits;
+        if (bits & ~old_bits) count_word(p, w->index, bits & ~old_bits, &more);
+        if (old_bits & ~bits) count_word(p, old->index, old_bits & ~bits, &less);
+        w += !old_only;
+        old += !new_only;
+    }
+    p->counted_set = *set;
+    for (unsigned c = 0; c < p->s->t->nclasses; c++) p->counted.n[c] += more.n[c] - less.n[c];
+    return p->counted;
 }
 
 void spill_look(spill_state *p) {
     p->live = ir_liveness(p->s->f);
     sort_classes(p);
+    p->counted_set = (ir_live_set){0};
+    p->counted = (spill_count){0};
     p->order = &ir_dominators(p->s->f)->order;
     p->loops = ir_loop_tree(p->s->f);
     for (unsigned c = 0; c < p->s->t->nclasses; c++)

@@ -64,12 +64,14 @@ typedef struct {
     uint32_t changes;       /* of them, so far */
     uint32_t *phi_distance; /* by value id */
     uint32_t *edge; /* by block id: its place among the predecessors of its only successor */
-    uint32_t *next, *epoch, now;           /* by value id: distance from here, when set `now` */
-    bool is_cut;                           /* what is near is not all, in some block */
-    ra_values touched;                     /* those that are set */
-    ir_vec(spill_entry) nearest;           /* while they are chosen */
-    const ir_live_set *far;                /* those that are far when they are not; or NULL */
-    uint32_t *of_class[CG_MAX_CLASSES];    /* bits of the numbers of its values */
+    uint32_t *next, *epoch, now;        /* by value id: distance from here, when set `now` */
+    bool is_cut;                        /* what is near is not all, in some block */
+    ra_values touched;                  /* those that are set */
+    ir_vec(spill_entry) nearest;        /* while they are chosen */
+    const ir_live_set *far;             /* those that are far when they are not; or NULL */
+    uint32_t *of_class[CG_MAX_CLASSES]; /* bits of the numbers of its values */
+    ir_live_set counted_set;            /* whose values were counted last: */
+    spill_count counted;
     spill_count *pressure, *loop_pressure; /* by block id; loops: by that of their header */
     unsigned registers[CG_MAX_CLASSES];
     /* spill.c */
@@ -98,7 +100,7 @@ void spill_find_pads(const spill_state *p, const cg_needs *needs, const bool *li
 /* What is known of the graph and the target. */
 void spill_look(spill_state *p);
 /* Values of a set that need registers. */
-spill_count spill_count_live(const spill_state *p, const ir_live_set *set);
+spill_count spill_count_live(spill_state *p, const ir_live_set *set);
 /* Looks at the graph and the target again, and finds how many registers each block and each loop
  * needs at once; true: more than there are, somewhere. */
 bool spill_find_pressure(spill_state *p);
