@@ -366,8 +366,8 @@ bool ir_is_live(const ir_live *live, const ir_live_set *set, const ir_inst *v) {
 }
 
 ir_live_walk ir_walk_live(const ir_live *live, const ir_live_set *set) {
-    ir_live_walk w = {.live = live, .word = set->word, .end = set->word + set->n};
-    if (set->n) w.bits = w.word->bits;
+    ir_live_walk w = {.live = live, .word = set->word, .end = set->word};
+    if (set->n) w.bits = w.word->bits, w.end += set->n; /* an empty set has no words */
     ir_step_live(&w);
     return w;
 }

@@ -129,7 +129,7 @@ static bool is_within(finder *q, const pass_affine *f, int64_t low, int64_t high
 static bool fits(finder *q, const pass_affine *f, unsigned bits, bool is_signed) {
     if (bits >= 64) return true;
     int64_t half = INT64_C(1) << (bits - 1);
-    return is_signed ? is_within(q, f, -half, half - 1) : is_within(q, f, 0, 2 * half - 1);
+    return is_signed ? is_within(q, f, -half, half - 1) : is_within(q, f, 0, half - 1 + half);
 }
 
 /* Is the form of v its value as a signed number? */

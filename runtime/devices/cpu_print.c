@@ -61,7 +61,8 @@ static void append(void *arg) {
 int32_t cpu_print(void *user, const char *format, const void *list, uint64_t bytes) {
     cpu_output *o = user;
     const uint8_t *at = list;
-    job j = {.output = o, .format = format, .arguments = {at, at + bytes}};
+    const uint8_t *end = bytes ? at + bytes : at; /* no arguments: at is NULL */
+    job j = {.output = o, .format = format, .arguments = {at, end}};
     pthread_mutex_lock(&o->lock);
     bool room = ir_try(o->arena.cx, append, &j);
     pthread_mutex_unlock(&o->lock);
