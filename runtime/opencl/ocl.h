@@ -18,7 +18,10 @@
  *   kernel.c     kernels and their arguments
  *   attributes.c attributes of kernels in the source
  *   launch.c     running kernels
- *   command_buffer.c, command_record.c, command_fuse.c   commands that are recorded, and fused
+ *   command_buffer.c   command buffers: their commands and runs
+ *   command_record.c   the entries that record commands
+ *   command_form.c     which version of the extension's headers a call was made with
+ *   command_fuse.c     the steps of a run, several launches as one kernel
  *
  * An entry checks its arguments in the order in which the specification lists its errors, and
  * returns the first one; below the entries everything is right.  Handles are pointers to objects
@@ -448,8 +451,13 @@ cl_int ocl_launch_kernel(const ocl_request *r, cl_kernel k, cl_uint dims, const 
 
 /* ------------------------------------------------------- command buffers (command_buffer.c, …) */
 
-/* How calls that record are made: with a list of properties, or without (command_record.c). */
+/* How calls that record are made: with a list of properties, or without (command_form.c). */
 typedef enum { OCL_FORM_UNKNOWN, OCL_FORM_OLDER, OCL_FORM_NEWER } ocl_form;
+typedef uintptr_t ocl_slot; /* an integer or pointer, as a call passes it */
+/* The form of a call whose own arguments begin with one or two buffers.  Unknown: some are none. */
+ocl_form ocl_form_of_buffers(cl_command_buffer_khr b, const ocl_slot *s, unsigned buffers);
+/* The form of a call without own arguments.  Unknown: it can be either. */
+ocl_form ocl_form_of_barrier(cl_command_buffer_khr b, const ocl_slot *s);
 /* The process asks for what headers of version 0.9.6 and newer have. */
 void ocl_note_newer_headers(void);
 
