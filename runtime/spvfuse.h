@@ -19,7 +19,8 @@
  * inside info structs belong to the object they came from.  A context outlives what was made with
  * it.
  * Threads: a context and what was made with it belong to one thread at a time; different contexts
- * are independent.
+ * are independent.  A thread must not be cancelled (pthread_cancel) while it is in a call: it would
+ * keep locks.  Callbacks have to return, without longjmp, exceptions or pthread_exit.
  * Errors: every call that can fail returns a status; the reason goes to the context's message
  * callback as text and place.  The library never prints, never exits, and leaves no half-made
  * object behind: on failure the out-parameter is NULL.

@@ -20,7 +20,8 @@
  * Ownership: what is destroyed lives on until the commands that use it have ended.  A program keeps
  * nothing of the module that it was made from.  A context is not needed any more once a device is
  * open; memory comes from malloc.
- * Threads: any thread may use any of this at any time, but not what another thread destroys.
+ * Threads: any thread may use any of this at any time, but not what another thread destroys.  None
+ * may be cancelled (pthread_cancel) while it is in a call, nor leave a callback but by returning.
  * Errors: a call that makes no sense gives SPVF_ERROR_ARGUMENT, and a message that says which
  * argument and why, where a handle tells whose message it is.  A command that fails gives its event
  * a status, and its queue remembers it for spvf_queue_finish; a message tells why.  On device check
@@ -161,8 +162,8 @@ typedef struct {
     bool writes;
 } spvf_use;
 /* The function is called by some thread; what it gives is the status of its event.  It may use all
- * of this, but not wait for what waits for it: to wait for its own event or queue is refused, later
- * commands of a queue in order never end. */
+ * of this, but not wait for what waits for it.  Waiting for its own event or queue is refused.
+ * Waiting for a later command of its queue, where that is in order, never ends. */
 SPVF_API spvf_status spvf_queue_host(spvf_queue *queue, spvf_status (*function)(void *user),
                                      void *user, const spvf_use *uses, size_t use_count,
                                      const spvf_wait *wait, spvf_event **out);
