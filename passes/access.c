@@ -195,6 +195,7 @@ static const char *print_place(ir_arena *a, const pass_launch *l, const pass_acc
     print_object(&t, l->kernel, x->object);
     if (x->object) ir_put(&t, " + ");
     if (x->object) pass_print_affine(&t, l, &x->offset);
+    if (x->at->op == IR_OP_call) ir_putf(&t, " in @%s", x->at->imm.func->name);
     return t.data;
 }
 

@@ -100,7 +100,7 @@ static bool refuse_call(fitter *q, uint32_t m) {
     const char *why = q->members[m].kernel->refusal;
     return refuse(q, "fuse.call",
                   ir_sprintf(q->out, "the calls of @%s cannot be inlined: %s", name_of(q, m),
-                             why ? why : "it would become too large"));
+                             why ? why : "it has no body"));
 }
 
 static bool refuse_printer(fitter *q, uint32_t m) {

@@ -200,16 +200,24 @@ static bool may_have_phases(const judge *j) {
     return j->request->phases && (policy == PASS_BARRIER_BOTH || policy == PASS_BARRIER_GLOBAL);
 }
 
+static bool is_of_call(const pass_side *s) { return s->access && s->access->at->op == IR_OP_call; }
+
+static bool refuse_grid(judge *j, const pass_dependence *d) {
+    if (d->kind == PASS_DEP_GRID)
+        return refuse(j, "fuse.grid", "work-groups depend on each other", d);
+    if (is_of_call(&d->first) || is_of_call(&d->second))
+        return refuse(j, "fuse.function",
+                      "a member keeps a function, since inlining would make it too large", d);
+    return refuse(j, "fuse.unknown", "not proved to be independent", d);
+}
+
 /* Of work-groups that depend on each other, or of which it is not known. */
 static bool judge_grid(judge *j, const pass_dependence *d, pass_wait *wait) {
-    bool known = d->kind == PASS_DEP_GRID;
     if (may_have_phases(j)) {
         *wait = PASS_WAIT_GRID;
         return true;
     }
-    bool legal =
-        refuse(j, known ? "fuse.grid" : "fuse.unknown",
-               known ? "work-groups depend on each other" : "not proved to be independent", d);
+    bool legal = refuse_grid(j, d);
     if (legal && j->request->barrier != PASS_BARRIER_NONE) *wait = PASS_WAIT_GROUP;
     return legal;
 }

@@ -2,7 +2,8 @@
  *
  * A kernel is refused with the chain of calls that leads to the first function that has no body or
  * calls itself; of a cycle the shortest is named (a breadth-first search).  One that would be too
- * large names the callee that adds most.
+ * large names the callee that adds most.  The reason does not name the kernel: every message about
+ * it does.
  */
 #include "passes/inline_impl.h"
 
@@ -25,7 +26,7 @@ static void refuse(pass_inliner *n, ir_func *f, uint32_t word, const char *why) 
     f->refusal = ir_strdup(&n->m->arena, why);
     f->flags |= IR_FUNC_REFUSED;
     ir_func_drop_body(f);
-    ir_report(n->cx->cx, place_of(n->m, word), "%s", f->refusal);
+    ir_report(n->cx->cx, place_of(n->m, word), "kernel '%s': %s", f->name, why);
     n->changed = true;
 }
 
@@ -50,7 +51,7 @@ static void put_cycle(pass_inliner *n, ir_text *t, pass_callee *x) {
 
 static void refuse_recursion(pass_inliner *n, const pass_callee *kernel, pass_callee *last) {
     ir_text t = {.arena = n->cx->scratch};
-    ir_putf(&t, "kernel '%s' calls", kernel->f->name);
+    ir_put(&t, "it calls");
     const char *arrow = "";
     for (const pass_callee *x = kernel; x != last; x = x->bad->to) {
         ir_putf(&t, "%s '%s'", arrow, x->bad->to->f->name);
@@ -66,8 +67,7 @@ static void refuse_missing(pass_inliner *n, const pass_callee *kernel, const pas
     ir_text t = {.arena = n->cx->scratch};
     const char *why = last->f->refusal ? last->f->refusal : "imported without a definition";
     const char *arrow = " through";
-    ir_putf(&t, "kernel '%s' %s '%s'", kernel->f->name,
-            kernel->bad->to == last ? "calls" : "reaches", last->f->name);
+    ir_putf(&t, "it %s '%s'", kernel->bad->to == last ? "calls" : "reaches", last->f->name);
     for (const pass_callee *x = kernel->bad->to; x != last; x = x->bad->to) {
         ir_putf(&t, "%s '%s'", arrow, x->f->name);
         arrow = " ->";
@@ -82,9 +82,9 @@ static void refuse_size(pass_inliner *n, const pass_callee *kernel) {
         if (kernel->calls.data[k].to->size > largest->to->size) largest = &kernel->calls.data[k];
     ir_text t = {.arena = n->cx->scratch};
     ir_putf(&t,
-            "kernel '%s' has more than %d instructions with the functions that it calls, "
-            "of which '%s' is the largest",
-            kernel->f->name, PASS_MOST_INSTRUCTIONS, largest->to->f->name);
+            "it has more than %d instructions with the functions that it calls, of which '%s' is "
+            "the largest",
+            PASS_MOST_INSTRUCTIONS, largest->to->f->name);
     refuse(n, kernel->f, largest->at->loc, t.data);
 }
 

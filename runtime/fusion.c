@@ -294,7 +294,8 @@ static void optimize_fused(fuse_job *j) {
     if (j->options.no_optimize) o.passes = "inline";
     o.range = &j->result.range;
     if (!pass_run(j->result.module, &o)) ir_throw(&j->context->cx, j->context->cx.status);
-    if (j->result.kernel->refusal) refuse(j, "fuse.call", "%s", j->result.kernel->refusal);
+    if (j->result.kernel->refusal)
+        refuse(j, "fuse.call", "the fused kernel: %s", j->result.kernel->refusal);
     pass_fuse_trim(&j->result);
     check_params(j);
     if (!j->options.no_optimize) check_profit(j);

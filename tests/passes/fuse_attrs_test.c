@@ -92,3 +92,25 @@ Test(fuse, calls_without_body_are_refused) {
     assert_refused(&(pass_fuse_request){.name = "f", .members = &one, .nmembers = 1}, "fuse.call",
                    "the calls of @open cannot be inlined: ");
 }
+
+/* What a function that stays one does is not looked at. */
+Test(fuse, functions_that_stay_are_a_reason) {
+    ir_module *m =
+        parse("func @deep(%p: ptr.global) shared {\ne:\n  store i32 1, %p align 4\n  ret\n}\n"
+              "kernel @k(%x: ptr.global) {\nentry:\n" INDEX
+              "  %p: ptr.global = ptradd %x, %o\n  call @deep(%p)\n  ret\n}\n"
+              "kernel @l(%x: ptr.global) {\nentry:\n" INDEX
+              "  %p: ptr.global = ptradd %x, %o\n  store i32 2, %p align 4\n  ret\n}\n");
+    const pass_fuse_member members[] = {member(m, "l", "16/4"), member(m, "k", "16/4")};
+    pass_fuse_request q = {.name = "f", .members = members, .nmembers = 2};
+    assert_refused(&q, "fuse.function",
+                   "a member keeps a function, since inlining would make it too large: @l writes 4 "
+                   "bytes at %x + 4*global_id.0, always; @k updates some bytes at an unknown place "
+                   "in @deep, always");
+    q.nmembers = 1;
+    assert_fuses(&q);
+    ir_module_free(fused.module);
+    q.nmembers = 2;
+    q.force = true;
+    assert_fuses(&q);
+}

@@ -129,9 +129,9 @@ done
 
 # ---- info
 expect 1 '' 'empty.spv: error: the module is empty' "$spvfuse" info empty.spv
-expect 0 "*refused: kernel 'k' calls 'far': imported without a definition*" '' \
+expect 0 "*refused: it calls 'far': imported without a definition*" '' \
     "$spvfuse" info broken.ir
-expect 0 "*\"refusal\":\"kernel 'k' calls 'far': imported without a definition\"*" '' \
+expect 0 "*\"refusal\":\"it calls 'far': imported without a definition\"*" '' \
     "$spvfuse" info --json broken.ir
 expect 0 '*"name":"a\\ufffdbé"*' '' "$spvfuse" info --json name.ir
 

@@ -183,9 +183,9 @@ Test(misuse, kernels_that_cannot_be_complete) {
                                "}\n";
     spvf_module *bad = load_text(c, text);
     cr_expect_str_eq(spvf_module_find_kernel(bad, "k")->refusal,
-                     "kernel 'k' calls 'near' -> 'near': recursion is not supported");
+                     "it calls 'near' -> 'near': recursion is not supported");
     cr_expect_str_eq(spvf_module_find_kernel(bad, "l")->refusal,
-                     "kernel 'l' calls 'far': imported without a definition");
+                     "it calls 'far': imported without a definition");
     cr_expect_str_eq(messages, "");
     spvf_module_destroy(bad);
 }
