@@ -138,6 +138,15 @@ static void try_kernels(x86_try *t) {
     if (!finished && !t->said.n) ir_put(&t->said, "it is beyond a limit");
 }
 
+/* What is said about a kernel may begin with its name. */
+static const char *without_name(const x86_try *t, const x86_kernel *k) {
+    const char *said = t->said.data,
+               *name = ir_sprintf(t->job->scratch, "kernel '%s'", k->func->name);
+    size_t n = strlen(name);
+    if (strncmp(said, name, n) != 0) return said;
+    return said[n] == ':' ? said + n + 2 : ir_sprintf(t->job->scratch, "it%s", said + n);
+}
+
 static void leave_out(x86_kernel *k, const char *why) {
     const ir_module *m = k->func->module;
     k->left_out = true;
@@ -160,7 +169,7 @@ static void try_each(x86_try *t) {
         if (k->left_out) continue;
         t->only = k;
         try_kernels(t);
-        if (!t->ok) leave_out(k, t->said.data);
+        if (!t->ok) leave_out(k, without_name(t, k));
     }
     t->only = NULL;
 }

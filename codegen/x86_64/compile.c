@@ -16,6 +16,49 @@ uint32_t x86_symbol_label(x86_writer *w, const void *what) {
     return (uint32_t)label - 1;
 }
 
+/* ------------------------------------------------------------------------------------- refusals */
+
+/* Variables mostly have no line of their own, but what uses them has. */
+static const ir_line *find_line(const ir_module *m, const ir_inst *variable) {
+    const ir_line *line = ir_line_of(m, variable->loc);
+    foreach_use (u, variable) {
+        const ir_line *at = ir_line_of(m, u->user->loc);
+        if (!line || (at && at->file == line->file && at->line < line->line)) line = at;
+    }
+    return line;
+}
+
+static const ir_inst *find_largest(const ir_func *f) {
+    const ir_inst *largest = NULL;
+    uint64_t most = 0;
+    foreach_inst (i, f->first) {
+        if (i->op != IR_OP_alloca || ir_sizeof(f->module, i->imm.var->type) <= most) continue;
+        most = ir_sizeof(f->module, i->imm.var->type);
+        largest = i;
+    }
+    return largest;
+}
+
+/* A kernel's function for blocks of work-groups has its name, and ".block" behind it. */
+static int length_of_name(const ir_func *f) {
+    const char *end = strrchr(f->name, '.');
+    return (int)(end && strcmp(end, ".block") == 0 ? (size_t)(end - f->name) : strlen(f->name));
+}
+
+void x86_refuse_frame(const ir_func *f, uint32_t most) {
+    const ir_module *m = f->module;
+    const ir_inst *largest = find_largest(f);
+    const ir_line *line = largest ? find_line(m, largest) : NULL;
+    ir_text t = {.arena = &f->module->arena};
+    ir_putf(&t, "%s '%.*s': private memory has more than %u bytes",
+            f->flags & IR_FUNC_SHARED ? "function" : "kernel", length_of_name(f), f->name, most);
+    if (largest)
+        ir_putf(&t, ": one variable has %llu",
+                (unsigned long long)ir_sizeof(m, largest->imm.var->type));
+    if (line) ir_putf(&t, " (%s:%u)", m->files.data[line->file], line->line);
+    ir_error(m->cx, "%s", t.data);
+}
+
 /* ------------------------------------------------------------------------------------ functions */
 
 typedef struct {

@@ -77,9 +77,7 @@ static uint32_t reserve(emitter *e, uint64_t bytes, uint32_t align) {
     if (align > e->align) e->align = align;
     uint64_t at = ((uint64_t)e->frame + align - 1) / align * align;
     if (bytes > MOST_BYTES || at > MOST_BYTES - bytes) {
-        if (!e->failed)
-            ir_error(e->f->module->cx, "private memory of @%s has more than %d bytes", e->f->name,
-                     MOST_BYTES);
+        if (!e->failed) x86_refuse_frame(e->f, MOST_BYTES);
         e->failed = true;
         return 0;
     }

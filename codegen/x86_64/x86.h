@@ -165,6 +165,8 @@ typedef struct {
 
 /* Appends the code of an allocated function. */
 bool x86_emit(x86_writer *w, ir_func *f, const cg_allocation *a);
+/* Says that private memory has more than `most` bytes, and where the source asks for them. */
+void x86_refuse_frame(const ir_func *f, uint32_t most);
 /* Fills in cg_frame.stack of all frames. (call_depth.c) */
 void x86_measure_stacks(x86_writer *w);
 /* The label of a function or global. */

@@ -17,6 +17,7 @@ expect() {
     [ "$got" = "$status" ] || right="exit status $got, not $status"
     case $(tr -d '\0' <out) in $out) ;; *) right="standard output: $(head -c 400 out)" ;; esac
     case $(cat err) in $err) ;; *) right="standard error: $(head -c 400 err)" ;; esac
+    ! grep -qE "kernel [@'](\w+)\b.*kernel [@']\1\b" err || right="names a kernel twice: $(cat err)"
     if [ "$right" = yes ]; then
         passed
     else
@@ -134,6 +135,44 @@ expect 0 "*refused: it calls 'far': imported without a definition*" '' \
 expect 0 "*\"refusal\":\"it calls 'far': imported without a definition\"*" '' \
     "$spvfuse" info --json broken.ir
 expect 0 '*"name":"a\\ufffdbé"*' '' "$spvfuse" info --json name.ir
+
+# ---- kernels that cannot be used, with what else is said about them
+cat >refused.ir <<'IR'
+target 64
+func @far() import
+kernel @calls() {
+entry:
+  call @far()
+  ret
+}
+kernel @waits() {
+entry:
+  barrier device device seq_cst global
+  ret
+}
+kernel @large(%p: ptr.global of i32) {
+entry:
+  %a: ptr.private = alloca [9000000 x i8] align 4
+  %i: i64 = global_id 0
+  %q: ptr.private = ptradd %a, %i
+  store i8 1, %q align 1
+  %v: i32 = load %a align 4
+  store %v, %p align 4
+  ret
+}
+IR
+refused() { { echo 'buffer x i32[64] = 0' && echo "launch \"refused.ir\":$*"; } >refused.plan; }
+expect 1 '' "*kernel @calls is left out: it calls 'far'*kernel @waits is left out: it cannot run*\
+*kernel @large is left out: private memory has more than *no kernel is left" \
+    "$spvfuse" compile refused.ir -t x86_64 -o none.o
+expect 0 '' "*kernel 'calls' is left out: it calls 'far'*" \
+    "$spvfuse" compile refused.ir -t spirv -o some.spv
+for kernel in 'calls global 64' 'large global 64 args x'; do
+    refused "$kernel"
+    expect 1 '' "*refused.plan:2:8: error: kernel '${kernel%% *}'*" "$spvfuse" run refused.plan
+done
+refused 'calls global 64'
+expect 1 '' "*error: kernel 'calls': it calls 'far'*" "$spvfuse" run refused.plan -d check
 
 # ---- fuse
 expect 0 'target 64*kernel @a(*' 'two.plan:7:6: warning: not fused: different local sizes*' \

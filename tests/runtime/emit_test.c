@@ -156,8 +156,8 @@ Test(emit, times) {
 
 /* What a launch of one kernel would refuse does not keep the others from being compiled. */
 Test(emit, kernels_that_cannot_be_made_are_left_out) {
-    static const char warning[] = "k.ir: warning: kernel @all is left out: kernel 'all' cannot run "
-                                  "on a CPU: it has a barrier for more than a work-group\n";
+    static const char warning[] = "k.ir: warning: kernel @all is left out: it cannot run on a CPU: "
+                                  "it has a barrier for more than a work-group\n";
     spvf_context *c = new_context();
     spvf_module *m = load_text(c, "target 64\n"
                                   "kernel @all(%p: ptr.global) {\n"
@@ -183,4 +183,30 @@ Test(emit, kernels_that_cannot_be_made_are_left_out) {
     spvf_module_destroy(m);
     spvf_context_destroy(c);
     cr_expect_eq(bytes_held, 0);
+}
+
+/* The message names the kernel once, and the line of the variable or of what uses it. */
+Test(emit, private_memory_that_is_too_large_has_a_line) {
+    spvf_context *c = new_context();
+    spvf_module *m = load_text(c, "target 64\n"
+                                  "file \"k.cl\"\n"
+                                  "line 10 0 7 1\n"
+                                  "line 20 0 9 1\n"
+                                  "kernel @k(%p: ptr.global) {\n"
+                                  "entry:\n"
+                                  "  %a: ptr.private = alloca [9000000 x i8] align 4\n"
+                                  "  %i: i64 = global_id 0\n"
+                                  "  %q: ptr.private = ptradd %a, %i\n"
+                                  "  store i8 1, %q align 1 !20\n"
+                                  "  %v: i32 = load %a align 4 !10\n"
+                                  "  store %v, %p align 4\n"
+                                  "  ret\n"
+                                  "}\n");
+    spvf_blob blob;
+    cr_expect_eq(spvf_module_emit(m, "x86_64", &blob), SPVF_ERROR_REFUSED);
+    cr_expect_str_eq(messages, "k.ir: warning: kernel @k is left out: private memory has more than "
+                               "6291456 bytes: one variable has 9000000 (k.cl:7)\n"
+                               "error: no kernel is left\n");
+    spvf_module_destroy(m);
+    spvf_context_destroy(c);
 }
