@@ -23,47 +23,7 @@ spvf_arg_info rt_arg_info(const ir_module *m, ir_type t, const ir_param *p) {
     return info;
 }
 
-/* Bytes of work-group variables: `bytes`, and one more. */
-static uint64_t add_variable(const ir_module *m, const ir_global *g, uint64_t bytes) {
-    return (bytes + g->align - 1) / g->align * g->align + ir_sizeof(m, g->type);
-}
-
-/* Of all of the module: an upper bound for a kernel that calls functions. */
-static uint64_t all_local_memory(const ir_module *m) {
-    uint64_t bytes = 0;
-    foreach_global (g, m)
-        if (g->space == IR_LOCAL) bytes = add_variable(m, g, bytes);
-    return bytes;
-}
-
-typedef struct {
-    spvf_module *module;
-    ir_map seen; /* variables */
-    uint64_t bytes;
-    bool calls;
-} local_use;
-
-static void visit_uses(local_use *u, const ir_inst *i) {
-    u->calls |= i->op == IR_OP_call && !(i->imm.func->flags & IR_FUNC_SHARED);
-    for (unsigned n = 0; n < i->nargs; n++) {
-        const ir_inst *v = ir_arg(i, n);
-        if (v->op != IR_OP_address || v->imm.global->space != IR_LOCAL) continue;
-        const uintptr_t key = (uintptr_t)v->imm.global;
-        if (ir_map_get(&u->seen, key)) continue;
-        ir_map_set(&u->module->arena, &u->seen, key, v->imm.global);
-        u->bytes = add_variable(u->module->ir, v->imm.global, u->bytes);
-    }
-}
-
-static uint64_t local_memory(spvf_module *m, const ir_func *f, uint64_t all) {
-    local_use u = {.module = m};
-    if (!all) return 0;
-    foreach_block (b, f)
-        foreach_inst (i, b) visit_uses(&u, i);
-    return u.calls ? all : u.bytes;
-}
-
-static void describe_kernel(spvf_module *m, const ir_func *f, uint64_t all_local,
+static void describe_kernel(spvf_module *m, const ir_func *f, rt_local_use *local,
                             spvf_kernel_info *k) {
     spvf_arg_info *args = ir_new_array(&m->arena, spvf_arg_info, f->nparams);
     for (uint32_t i = 0; i < f->nparams; i++)
@@ -72,7 +32,7 @@ static void describe_kernel(spvf_module *m, const ir_func *f, uint64_t all_local
                             .args = args,
                             .arg_count = f->nparams,
                             .required_subgroup_size = f->attrs.subgroup_size,
-                            .local_memory = local_memory(m, f, all_local),
+                            .local_memory = rt_local_memory(local, f),
                             .refusal = f->refusal};
     memcpy(k->required_local_size, f->attrs.local_size, sizeof k->required_local_size);
     memcpy(k->local_size_hint, f->attrs.hint, sizeof k->local_size_hint);
@@ -81,7 +41,7 @@ static void describe_kernel(spvf_module *m, const ir_func *f, uint64_t all_local
 typedef struct {
     spvf_module *module;
     ir_arena scratch;
-} refusal_job;
+} description;
 
 /* What the kernel calls decides whether it can be used as much as what it is. */
 static void note_refusal(void *user, const ir_func *kernel, const char *why) {
@@ -91,29 +51,25 @@ static void note_refusal(void *user, const ir_func *kernel, const char *why) {
             m->kernels[i].refusal = ir_strdup(&m->arena, why);
 }
 
-static void find_refusals(void *arg) {
-    refusal_job *j = arg;
-    pass_find_refusals(j->module->ir, &j->scratch, note_refusal, j->module);
-}
-
-static void describe_refusals(spvf_module *m) {
-    refusal_job j = {.module = m};
-    ir_arena_init(&j.scratch, &m->context->cx);
-    bool ok = ir_try(&m->context->cx, find_refusals, &j);
-    ir_arena_free(&j.scratch);
-    if (!ok) ir_throw(&m->context->cx, m->context->cx.status);
+static void describe_kernels(void *arg) {
+    description *d = arg;
+    spvf_module *m = d->module;
+    rt_local_use *local = rt_local_use_new(m->ir, &d->scratch);
+    spvf_kernel_info *next = m->kernels;
+    foreach_func (f, m->ir)
+        if (f->flags & IR_FUNC_KERNEL) describe_kernel(m, f, local, next++);
+    pass_find_refusals(m->ir, &d->scratch, note_refusal, m);
 }
 
 void rt_module_describe(spvf_module *m) {
-    size_t n = 0;
-    foreach_func (f, m->ir) n += (f->flags & IR_FUNC_KERNEL) != 0;
-    m->kernels = ir_new_array(&m->arena, spvf_kernel_info, n);
-    m->kernel_count = n;
-    n = 0;
-    const uint64_t all_local = all_local_memory(m->ir);
-    foreach_func (f, m->ir)
-        if (f->flags & IR_FUNC_KERNEL) describe_kernel(m, f, all_local, &m->kernels[n++]);
-    describe_refusals(m);
+    description d = {.module = m};
+    m->kernel_count = 0;
+    foreach_func (f, m->ir) m->kernel_count += (f->flags & IR_FUNC_KERNEL) != 0;
+    m->kernels = ir_new_array(&m->arena, spvf_kernel_info, m->kernel_count);
+    ir_arena_init(&d.scratch, &m->context->cx);
+    bool ok = ir_try(&m->context->cx, describe_kernels, &d);
+    ir_arena_free(&d.scratch);
+    if (!ok) ir_throw(&m->context->cx, m->context->cx.status);
 }
 
 size_t spvf_module_kernel_count(const spvf_module *m) { return m ? m->kernel_count : 0; }

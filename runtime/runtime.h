@@ -75,6 +75,11 @@ spvf_status rt_vrefuse_call(spvf_context *context, const char *call, const char 
 /* An empty handle around IR, and the facts about its kernels once it is there. */
 spvf_module *rt_module_new(spvf_context *context);
 void rt_module_describe(spvf_module *m);
+/* Local memory of kernels (local_use.c); lives in the arena. */
+typedef struct rt_local_use rt_local_use;
+rt_local_use *rt_local_use_new(const ir_module *m, ir_arena *a);
+/* Bytes of the variables that the kernel reaches. */
+uint64_t rt_local_memory(rt_local_use *u, const ir_func *kernel);
 /* One kernel parameter as the API shows it. */
 spvf_arg_info rt_arg_info(const ir_module *m, ir_type t, const ir_param *p);
 pass_options rt_pass_options(const spvf_pass_options *options);

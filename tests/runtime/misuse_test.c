@@ -190,6 +190,31 @@ Test(misuse, kernels_that_cannot_be_complete) {
     spvf_module_destroy(bad);
 }
 
+/* Those that a kernel reaches, once each, also when it cannot be used. */
+Test(misuse, local_memory_is_that_of_the_kernel) {
+    static const char text[] = "target 64\n"
+                               "@a: local [100 x i8] align 4\n"
+                               "@b: local i64 align 8\n"
+                               "@c: local [1000 x i8] align 4\n"
+                               "func @far() import\n"
+                               "func @inner() {\ne:\n  store i64 1, @b align 8\n  ret\n}\n"
+                               "func @outer() {\ne:\n  store i32 1, @a align 4\n"
+                               "  call @inner()\n  call @inner()\n  ret\n}\n"
+                               "func @none() {\ne:\n  ret\n}\n"
+                               "kernel @both() {\ne:\n  call @outer()\n  call @inner()\n  ret\n}\n"
+                               "kernel @one() {\ne:\n  call @none()\n  store i32 1, @c align 4\n"
+                               "  ret\n}\n"
+                               "kernel @refused() {\ne:\n  call @far()\n  call @inner()\n  ret\n}\n"
+                               "kernel @nothing() {\ne:\n  call @none()\n  ret\n}\n";
+    spvf_module *k = load_text(c, text);
+    cr_expect_eq(spvf_module_find_kernel(k, "both")->local_memory, 108);
+    cr_expect_eq(spvf_module_find_kernel(k, "one")->local_memory, 1000);
+    cr_expect_eq(spvf_module_find_kernel(k, "refused")->local_memory, 8);
+    cr_expect_not_null(spvf_module_find_kernel(k, "refused")->refusal);
+    cr_expect_eq(spvf_module_find_kernel(k, "nothing")->local_memory, 0);
+    spvf_module_destroy(k);
+}
+
 Test(misuse, the_source_language_survives) {
     static const char text[] = "target 64\nsource 3 102000\nkernel @k() {\nentry:\n  ret\n}\n";
     spvf_module *from = load_text(c, text);
