@@ -29,8 +29,8 @@ enum { MAX_BITS = 62 }; /* of a distance, so that sums of a few are numbers stil
 /* An offset over the ids of a basis. */
 typedef struct {
     int64_t factor[3];
-    int64_t first[3]; /* the least id … */
-    uint64_t size[3]; /* … and how many there are, up to the greatest */
+    int64_t first[3]; /* the least id */
+    uint64_t size[3]; /* how many ids there are from the least to the greatest */
     pass_affine rest;
 } based;
 

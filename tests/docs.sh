@@ -1,7 +1,7 @@
 #!/bin/sh
 # docs.sh BUILD: the generated parts of docs/ are current, no link between the pages is broken, the
-# table of rules is that of the code, and what stands behind "<!-- output of: spvfuse … -->" is what
-# it prints.
+# table of rules is that of the code, what follows "<!-- output of: spvfuse … -->" is what the command
+# prints, the words of the glossary are used, and no comment goes on with the sentence of another.
 set -u
 status=0
 fail() {
@@ -33,7 +33,7 @@ for id in $(grep -oE '"(fuse|promote)\.[a-z-]+"' passes/fuse_rules.def); do
     grep -q "$id" passes/*.c runtime/*.c || fail "passes/fuse_rules.def: nothing says $id"
 done
 
-# White space aside, the block behind the marker in line $1 is in what the command prints.
+# White space aside, the block that follows the marker in line $1 is in what the command prints.
 example() {
     command=$(sed -n "$1s/^<!-- output of: spvfuse \(.*\) -->$/\1/p" docs/USAGE.md)
     block=$(sed -n "$1,\$p" docs/USAGE.md |
@@ -49,5 +49,24 @@ for line in $(grep -n '^<!-- output of: ' docs/USAGE.md | cut -d: -f1); do
     example "$line" "$1"
 done
 
-[ $status = 0 ] && echo "5 passed, 0 failed"
+# Terms are in order, each section by itself, and occur in the sources.
+sources="ir frontend passes codegen runtime tests"
+awk -F '|' '
+    /^\| term / { last = ""; next }
+    /^\| / { if (tolower($2) < last) { print "docs/GLOSSARY.md: not in order:" $2; bad = 1 } last = tolower($2) }
+    END { exit bad }' docs/GLOSSARY.md || status=1
+for term in $(sed -n 's/^| \([^|]*\) | .*/\1/p' docs/GLOSSARY.md | sed 's/, /,/g; s/ /_/g' | tr ',' '\n'); do
+    term=$(echo "$term" | tr _ ' ')
+    # shellcheck disable=SC2086
+    [ "$term" = term ] || grep -rqiwE --include='*.[ch]' --include='*.def' --include='*.sh' \
+        "${term}s?" $sources || fail "docs/GLOSSARY.md: '$term' is not in the sources"
+done
+
+# shellcheck disable=SC2086
+ellipses=$(grep -rnE '(/\*|^;) *(…|\.\.\.)' --include='*.[ch]' --include='*.re' --include='*.def' \
+    --include='*.ir' $sources)
+[ -z "$ellipses" ] || fail "comments without a sentence of their own:
+$ellipses"
+
+[ $status = 0 ] && echo "7 passed, 0 failed"
 exit $status
