@@ -102,6 +102,9 @@ bool rt_stack_reserve(rt_stack *s, uint64_t bytes);
 void rt_stack_free(rt_stack *s);
 /* Calls run(arg) there.  Nothing may be thrown out of it. */
 void rt_stack_run(const rt_stack *s, void (*run)(void *arg), void *arg);
+/* The same on a stack for compiling, whatever the caller's; false: there is no memory.  The process
+ * keeps one such stack from call to call. */
+bool rt_stack_run_deep(void (*run)(void *arg), void *arg);
 
 /* ------------------------------------------------------------------------ work-groups (chunk.c) */
 

@@ -20,18 +20,25 @@ enum {
     SPARE = 64 << 10 /* for what is between the switch and the kernel, and handlers of signals */
 };
 
+static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+/* Of the mapping for a stack of so many bytes: whole pages, and the one that guards them. */
+static size_t mapping_size(uint64_t bytes) {
+    size_t page = page_size();
+    return ((size_t)bytes + SPARE + page - 1) / page * page + page;
+}
+
 bool rt_stack_reserve(rt_stack *s, uint64_t bytes) {
     if (bytes <= LITTLE) return true;
     if (bytes > SIZE_MAX / 4) return false;
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t size = ((size_t)bytes + SPARE + page - 1) / page * page + page;
+    size_t size = mapping_size(bytes);
     if (size <= s->bytes) return true;
     rt_stack_free(s);
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK;
     uint8_t *base = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (base == MAP_FAILED) return false;
     *s = (rt_stack){base, size};
-    if (mprotect(base, page, PROT_NONE) == 0) return true;
+    if (mprotect(base, page_size(), PROT_NONE) == 0) return true;
     rt_stack_free(s);
     return false;
 }
@@ -113,3 +120,18 @@ void rt_stack_run(const rt_stack *s, void (*run)(void *arg), void *arg) {
     run(arg);
 }
 #endif
+
+/* -------------------------------------------------------------------------- stacks for compiling */
+
+enum { DEEP = 8 << 20 };
+
+static _Atomic(uint8_t *) kept; /* the base of a stack of DEEP bytes that nobody runs on, or NULL */
+
+bool rt_stack_run_deep(void (*run)(void *arg), void *arg) {
+    uint8_t *base = atomic_exchange(&kept, NULL), *none = NULL;
+    rt_stack s = {base, base ? mapping_size(DEEP) : 0};
+    if (!rt_stack_reserve(&s, DEEP)) return false;
+    rt_stack_run(&s, run, arg);
+    if (!atomic_compare_exchange_strong(&kept, &none, s.base)) rt_stack_free(&s);
+    return true;
+}

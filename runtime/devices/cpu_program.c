@@ -150,11 +150,7 @@ static void try_to_compile(void *arg) {
 
 /* Compiling goes deeper than a launch, and the thread may have little stack. */
 static ir_status compile_on_own_stack(compilation *c) {
-    enum { DEEP = 8 << 20 };
-    rt_stack stack = {0};
-    if (!rt_stack_reserve(&stack, DEEP)) return IR_ERR_MEMORY;
-    rt_stack_run(&stack, try_to_compile, c);
-    rt_stack_free(&stack);
+    if (!rt_stack_run_deep(try_to_compile, c)) return IR_ERR_MEMORY;
     return c->done ? IR_OK : c->arena.cx->status;
 }
 

@@ -210,6 +210,32 @@ Test(stack, a_thread_of_64_kib_compiles_and_launches) {
 
 enum { NEIGHBOUR = 8 << 20, PAGE = 4096, SMALL = 64 << 10 };
 
+/* One stack in another, as when one thread compiles while another does. */
+typedef struct nested {
+    unsigned left;
+    uintptr_t at[3];
+} nested;
+
+static void nest(void *arg) {
+    nested *n = arg;
+    volatile char deep[1 << 20];
+    const unsigned depth = --n->left;
+    deep[0] = deep[sizeof deep - 1] = (char)depth;
+    n->at[depth] = (uintptr_t)deep;
+    if (depth) cr_assert(rt_stack_run_deep(nest, n));
+    cr_expect_eq(deep[0], (char)depth, "the stack within lies elsewhere");
+    cr_expect_eq(deep[sizeof deep - 1], (char)depth);
+}
+
+Test(stack, stacks_for_compiling_are_used_again) {
+    nested first = {.left = 3}, again = {.left = 1};
+    cr_assert(rt_stack_run_deep(nest, &first));
+    cr_assert(rt_stack_run_deep(nest, &again));
+    bool kept = false;
+    for (int n = 0; n < 3; n++) kept |= again.at[0] == first.at[n];
+    cr_expect(kept, "one of them stays");
+}
+
 /* From low to high addresses: memory of another owner, a guard page, a stack. */
 static uint8_t *map_neighbours(void) {
     uint8_t *at = mmap(NULL, NEIGHBOUR + PAGE + SMALL, PROT_READ | PROT_WRITE,
