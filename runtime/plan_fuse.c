@@ -243,7 +243,7 @@ size_t spvf_plan_group_count(const spvf_plan *plan) {
 typedef struct {
     rt_group_request request;
     rt_library *library;
-    rt_device *device; /* that would run it; NULL: it is not open */
+    rt_device *device; /* that would run it; NULL: any may */
     rt_group_result result;
     spvf_status status;
 } single_group;
@@ -267,7 +267,6 @@ static const rt_arg *trial_args(const single_group *s) {
 /* Would the device run what was fused?  Otherwise the fusion becomes a refusal. */
 static void try_on_device(single_group *s) {
     spvf_context *c = s->library->plan->context;
-    s->device = rt_device_open(c, spvf_default_device(NULL));
     if (rt_build_fusion(s->device, s->result.fusion, trial_args(s)) || !s->request.strict) return;
     rt_say_refusal(c, spvf_fusion_explanation(s->result.fusion), true);
     s->status = SPVF_ERROR_REFUSED;
@@ -275,8 +274,13 @@ static void try_on_device(single_group *s) {
 
 static void fuse_single(void *arg) {
     single_group *s = arg;
+    if (s->request.explains) {
+        s->device = rt_device_open(s->library->plan->context, spvf_default_device(NULL));
+        s->request.phases = s->device->phases;
+        s->request.serial = s->device->serial;
+    }
     s->status = rt_fuse_group(s->library, &s->request, &s->result);
-    if (s->request.explains && s->result.fusion) try_on_device(s);
+    if (s->device && s->result.fusion) try_on_device(s);
 }
 
 /* After an error there is no result. */

@@ -46,6 +46,33 @@ static void expect_run(const char *text, const char *device, spvf_status want, c
     cr_expect_str_eq(messages, said);
 }
 
+static const char powers[] =
+    "target 64\nkernel @power(%x: ptr.global of f32) {\ne:\n %g: i64 = global_id 0\n"
+    " %b: i64 = shl %g, 2\n %p: ptr.global = ptradd %x, %b\n %v: f32 = load %p align 4\n"
+    " %r: f32 = pow %v, 0.75\n store %r, %p align 4\n ret\n}\n";
+
+static bool explains(const char *text, const char *rule) {
+    spvf_context *c = new_context();
+    spvf_plan *p = load_plan(c, text);
+    spvf_explanation *e;
+    bool found = false;
+    cr_assert_eq(spvf_plan_explain(p, 0, &e), SPVF_OK, "%s", messages);
+    for (size_t k = 0; k < e->decision_count; k++) found |= strcmp(e->decisions[k].rule, rule) == 0;
+    spvf_explanation_destroy(e);
+    spvf_plan_destroy(p);
+    spvf_context_destroy(c);
+    return found;
+}
+
+/* Only devices that run items one after the other, such as the default one, do that. */
+Test(device_limits, loops_of_their_own_are_explained) {
+    in_folder_with(powers);
+    cr_expect(explains("buffer x f32[4096]\nfuse g {\nlaunch \"k.ir\":power global 4096 args x\n"
+                       "launch \"k.ir\":power global 4096 args x\n}\n",
+                       "fuse.split"));
+    leave_folder();
+}
+
 Test(device_limits, phases_of_a_plan) {
     char *text = many_phases(""), *strict = many_phases(" strict");
     in_folder_with(kernels);
