@@ -6,7 +6,8 @@
  * one member overlap as far as their bounds say.  Unfused, each byte that a member reads counts
  * once, and each that it writes; what an item reads at a place that it has written or read before
  * is not read again.  In the fused kernel the same holds for all members together.  Loops with as
- * many iterations pass the same places.  A buffer that is promoted moves nothing there.
+ * many iterations pass the same places.  A buffer that is promoted moves nothing there.  Where all
+ * work-groups wait, an item forgets: what comes behind reads and writes memory anew.
  *
  * Conditions are taken to hold.  Memory of constants and local memory does not count.  Where an
  * offset is not understood every item is taken to touch an element of its own, and the numbers are
@@ -23,6 +24,7 @@ struct place {
     uint64_t size;
     uint32_t member[2];  /* that has read, has written it last, counted from 1 */
     uint64_t counted[2]; /* bytes that the fused kernel has read, has written there */
+    uint32_t phase;      /* in this phase */
 };
 
 /* Bytes of places of one buffer, and the bounds of all of them. */
@@ -41,6 +43,7 @@ typedef struct {
     ir_map places;
     tally (*unfused)[2], (*fused)[2]; /* by argument: of the member at work */
     ir_vec(uint32_t) touched;         /* arguments of the member at work */
+    uint32_t phase;                   /* of the fused kernel, with that member */
 } meter;
 
 static uint64_t add(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
@@ -125,6 +128,12 @@ static uint64_t hash_place(const place *p) {
     return ir_mix(ir_mix(ir_mix(p->arg, p->family), p->size), terms);
 }
 
+static place *in_phase(const meter *q, place *p) {
+    if (p->phase != q->phase) memset(p->counted, 0, sizeof p->counted);
+    p->phase = q->phase;
+    return p;
+}
+
 /* The place of an access, which other accesses may share. */
 static place *find_place(meter *q, uint32_t m, uint32_t arg, const pass_access *x) {
     place p = {.arg = arg, .offset = with_any_loop(&q->found->summary[m], x), .size = x->size};
@@ -134,7 +143,8 @@ static place *find_place(meter *q, uint32_t m, uint32_t arg, const pass_access *
     while (same && !(same->arg == arg && same->family == p.family && same->size == p.size &&
                      has_same_terms(&same->offset, &p.offset)))
         same = same->chain;
-    if (same) return same;
+    if (same) return in_phase(q, same);
+    p.phase = q->phase;
     p.chain = first;
     same = ir_dup(q->scratch, &p, sizeof p);
     ir_map_set(q->scratch, &q->places, hash, same);
@@ -224,6 +234,7 @@ void pass_find_traffic(const pass_findings *found, ir_arena *scratch, pass_fuse_
     for (uint32_t m = 0; m < found->request->nmembers; m++) {
         count_member(&q, m);
         finish_member(&q);
+        q.phase += found->wait[m] == PASS_WAIT_GRID;
     }
     for (uint32_t a = 0; a < r->nargs; a++)
         if (r->args[a].state == PASS_ARG_PROMOTED) r->buffers[a].fused = (pass_traffic){0};

@@ -467,6 +467,20 @@ Test(bytes, same_elements_in_loops, .fini = tear_down) {
     expect_traffic(10, 6);
 }
 
+/* All work-groups wait between the members: the next ones read and write memory anew. */
+Test(bytes, phases, .init = set_up, .fini = tear_down) {
+    for (uint32_t k = 0; k < 4; k++) {
+        add_member(k % 2 ? "next" : "scale");
+        if (k) add_identity(k - 1, k % 2 ? 2 : 1, k, 0);
+        if (k) add_identity(k - 1, 0, k, k % 2 ? 1 : 2);
+    }
+    request.phases = true;
+    explain(true);
+    cr_expect(has_rule("fuse.phase"));
+    cr_expect_eq(report->fused_bytes, report->unfused_bytes);
+    expect_sums();
+}
+
 /* The second reads another element of the group: nothing is saved. */
 Test(bytes, other_elements, .init = set_up, .fini = tear_down) {
     follow_add("turned");
