@@ -1,7 +1,7 @@
 /* demand.c — how many registers are needed at every place, and how far away the next uses are.
  *
  * Pads turn what an instruction asks for into numbers: of the registers of a class, so many cannot
- * hold a value in front of it, across it, or behind it, because it clobbers them, or wants operands
+ * hold a value in front of it, across it, or after it, because it clobbers them, or wants operands
  * or its result there.  A fixed operand that may stay where it is wanted does not count twice.
  *
  * Distances are found backwards over the blocks, a few times when there are loops; they are for
@@ -131,7 +131,7 @@ static void raise_loop(spill_state *p, const ir_loop *l, const spill_count *by) 
         if (by->n[c] > most->n[c]) most->n[c] = by->n[c];
 }
 
-/* Headers of inner loops come behind those of outer ones. */
+/* Headers of inner loops come after those of outer ones. */
 static void raise_loops(spill_state *p) {
     foreach_block (b, p->s->f) raise_loop(p, p->loops->of[b->id], &p->pressure[b->id]);
     for (uint32_t k = p->order->n; k-- > 0;) {

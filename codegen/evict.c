@@ -1,4 +1,4 @@
-/* evict.c — values that found no register live in slots: one store behind the definition, and a
+/* evict.c — values that found no register live in slots: one store after the definition, and a
  * reload in front of every use.  What may be repeated is repeated instead.
  */
 #include "codegen/ra.h"

@@ -130,7 +130,7 @@ static ir_inst *narrow_clz(cg_legalizer *l, ir_inst *i) {
     return cut_to(l, i, op2(l, IR_OP_sub, count, number(l, count, 32 - w)));
 }
 
-/* Trailing zeros: a bit behind the last one ends the count. */
+/* Trailing zeros: a bit above the highest one ends the count. */
 static ir_inst *narrow_ctz(cg_legalizer *l, ir_inst *i) {
     ir_inst *wide = extend(l, ir_arg(i, 0), IR_I32, false);
     wide = op2(l, IR_OP_or, wide, number(l, wide, UINT64_C(1) << width(l, i)));

@@ -12,7 +12,7 @@ typedef struct {
     ir_inst *safe;    /* the last division that was built: the machine does not stop there */
 } cg_legalizer;
 
-/* Instructions that become several blocks; the walk goes on behind them.  (legalize_flow.c) */
+/* Instructions that become several blocks; the walk goes on after them.  (legalize_flow.c) */
 void cg_legalize_flow(cg_legalizer *l);
 
 #endif

@@ -265,7 +265,7 @@ static void lower(cg_legalizer *l, ir_inst *i) {
         lower_update(l, i);
 }
 
-/* New blocks hold nothing that has to be lowered, and what is split off is behind what is known. */
+/* New blocks hold nothing that has to be lowered, and what is split off is after what is known. */
 void cg_legalize_flow(cg_legalizer *l) {
     ir_vec(ir_inst *) found = {0};
     foreach_block (b, l->f) {

@@ -71,7 +71,7 @@ static uint32_t fixed_bit(cg_place p) {
     return p.class < CG_MAX_CLASSES && p.fixed != CG_ANY_REG ? ra_bit(p.fixed) : 0;
 }
 
-/* What lives behind the instruction, its result aside, has kept out of its way. */
+/* What lives after the instruction, its result aside, has kept out of its way. */
 static void limit_others(limits_state *l, const cg_needs *needs) {
     for (unsigned c = 0; c < l->s->t->nclasses; c++) forbid(l, c, needs->clobbers[c], NULL);
     if (needs->result.class < CG_MAX_CLASSES)

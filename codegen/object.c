@@ -219,7 +219,7 @@ static void add_symbol_table(elf_writer *w) {
 
 /* ------------------------------------------------------------------------------------ the whole */
 
-/* The headers of relocations name the symbol table, which comes behind them and one more. */
+/* The headers of relocations name the symbol table, which comes after them and one more. */
 static void add_all_relocs(elf_writer *w) {
     uint32_t symtab = w->nheaders + 1;
     for (unsigned s = 0; s < OBJ_SECTIONS; s++) symtab += has_relocs(w, s);

@@ -1,7 +1,7 @@
 /* place.c — the moves that follow from where values live.
  *
  * An operand that an instruction wants in another register is moved there in front of it, a result
- * behind it to where it lives.  The limits have kept those registers free, so these moves need no
+ * after it to where it lives.  The limits have kept those registers free, so these moves need no
  * order.  Phis get their values at the ends of the predecessors, all at once (parcopy.c).
  */
 #include "codegen/ra.h"

@@ -35,7 +35,7 @@ void check_complain(checker *c, const ir_inst *i, const char *fmt, ...) {
 
 /* ------------------------------------------------------------------------------------------ places
  *
- * A register (class * CG_MAX_REGS + number), or a slot, behind all registers. */
+ * A register (class * CG_MAX_REGS + number), or a slot, after all registers. */
 
 enum { FIRST_SLOT = CG_MAX_CLASSES * CG_MAX_REGS };
 

@@ -30,7 +30,7 @@ struct cg_snapshot {
     saved_block *block;
 };
 
-/* Just before the instruction at position `at` of block b, which may be behind its last one, a
+/* Just before the instruction at position `at` of block b, which may be after its last one, a
  * place holds a value, because `reader` needs it. */
 typedef struct {
     const ir_block *b;

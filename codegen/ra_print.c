@@ -1,4 +1,4 @@
-/* ra_print.c — allocated code as text: the function as it is always written, and behind every
+/* ra_print.c — allocated code as text: the function as it is always written, and after every
  * instruction the registers that it writes and reads.
  *
  *   %7: i32 = mach %5, %6 4                 ; r3 <- r3 r1

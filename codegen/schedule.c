@@ -21,7 +21,7 @@ enum { WINDOW = 4 }; /* instructions among which one is chosen */
 typedef struct {
     spill_state *p;
     uint8_t *class;  /* by value id */
-    uint32_t *waits; /* by id: what has to stand behind it and is not placed, + 1; 0: it stays */
+    uint32_t *waits; /* by id: what has to follow it and is not placed, + 1; 0: it stays */
     ir_inst **above; /* by id: of those that keep their order, the one in front */
     ir_live_here here;
     spill_count n;   /* live values */

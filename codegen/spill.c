@@ -8,7 +8,7 @@
  * for.  Where the edges do not agree, reloads make them (spill_code.c).
  *
  * A value that leaves W costs nothing there: what is reloaded somewhere has been stored once,
- * behind its definition.  A phi that is not in W where it stands lives in memory from the start:
+ * after its definition.  A phi that is not in W where it stands lives in memory from the start:
  * its operands are in the same slot already (webs.c).  What may be repeated is repeated instead of
  * reloaded.
  *
@@ -210,7 +210,7 @@ static void push_use(spill_state *p, const ir_inst *v) {
     *ir_push(&p->s->scratch, &p->uses) = spill_distance(p, v);
 }
 
-/* The next use behind every mention of a value in the block, last instruction first. */
+/* The next use after every mention of a value in the block, last instruction first. */
 static void find_uses(spill_state *p, const ir_block *b) {
     uint32_t at = 0;
     for (const ir_inst *i = b->last; i && i->op != IR_OP_phi; i = i->prev) at++;
@@ -231,7 +231,7 @@ typedef struct {
     uint32_t at;
     cg_needs needs;
     ir_inst *v[CG_MAX_NEEDS];    /* operands as they were */
-    uint32_t next[CG_MAX_NEEDS]; /* behind the instruction */
+    uint32_t next[CG_MAX_NEEDS]; /* after the instruction */
     bool lives_on[CG_MAX_NEEDS];
     uint32_t next_result;
 } spill_inst;

@@ -17,7 +17,7 @@ enum { SPILL_LOOP_EXIT = 100000, SPILL_MOST_NEAR = 128 };
 #define SPILL_FAR (UINT32_MAX / 2)
 
 /* Registers of a class that are not there for others: in front of an instruction, when its operands
- * are in registers too; across it; and behind it, the result among those that count. */
+ * are in registers too; across it; and after it, the result among those that count. */
 typedef struct {
     uint8_t before, across, behind;
 } spill_pads;
@@ -49,7 +49,7 @@ typedef struct {
     ir_inst *inst, *v;
 } spill_reload;
 
-/* A phi that moves keep apart, and the one behind it. */
+/* A phi that moves keep apart, and the one after it. */
 typedef struct {
     ir_inst *phi, *move;
 } spill_isolated;

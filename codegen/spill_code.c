@@ -4,7 +4,7 @@
  * reloaded at the end of the predecessor, whose only successor it is, since critical edges are
  * split. Names: reloads are new values, so what was one value has several definitions; ir/ssa.c
  * finds the one that each use means. Stores: what is reloaded, or read by a phi in memory, is
- * stored once, behind its definition.
+ * stored once, after its definition.
  */
 #include "codegen/spill.h"
 

@@ -6,7 +6,7 @@
  * somebody of the other is defined; in SSA form it is enough to look at the nearest member that
  * dominates (Budimlić, Cooper, Harvey, Kennedy, Oberg and Reeves, "Fast copy coalescing and
  * live-range identification", 2002).  A phi that cannot be joined gets a web of its own: its
- * operands are moved at the ends of predecessors, its result behind the phis (Sreedhar et al.
+ * operands are moved at the ends of predecessors, its result after the phis (Sreedhar et al.
  * 1999).
  *
  * Then webs whose lives do not meet share slots: a life is the interval of code, in the order of
@@ -57,7 +57,7 @@ static bool dominates(const web_state *w, const ir_inst *a, const ir_inst *b) {
     return ir_block_dominates(w->dom, a->block, b->block);
 }
 
-/* Does v, whose definition dominates that of d, live behind the latter? */
+/* Does v, whose definition dominates that of d, live after the latter? */
 static bool lives_behind(const web_state *w, const ir_inst *v, const ir_inst *d) {
     unsigned looked = 0;
     if (ir_is_live(w->p->live, &w->p->live->out[d->block->id], v)) return true;

@@ -142,7 +142,7 @@ static void read_inst(reader *r, bool *code) {
     if (!row) refuse_unknown(r);
     if (row->place == PLACE_LINE) return;
     if (row->lack) spv_refuse_inst(r, row->lack);
-    if (r->in.opcode == SPV_OP_Phi && *code) spv_fail(r, "OpPhi stands behind other instructions");
+    if (r->in.opcode == SPV_OP_Phi && *code) spv_fail(r, "OpPhi follows other instructions");
     if (r->in.opcode != SPV_OP_Phi && row->place != PLACE_SKIP && !is_no_code(r)) *code = true;
     row->read(r);
     if (row->place == PLACE_ACT || is_ext_inst(r->in.opcode)) r->writes++;

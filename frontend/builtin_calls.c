@@ -357,7 +357,7 @@ void spv_call_nothing(reader *r, const spv_builtin *b, const char *key) {
 
 void spv_call_plain(reader *r, const spv_builtin *b, const char *key) {
     spv_want_args(r, key, ir_ops[b->data].nargs);
-    r->in.n = ir_ops[b->data].nargs; /* some intrinsics have flags behind their operands */
+    r->in.n = ir_ops[b->data].nargs; /* some intrinsics have flags after their operands */
     spv_plain(r, (ir_op)b->data);
 }
 

@@ -411,7 +411,7 @@ void spv_read_function_call(reader *r) {
     ir_inst *memory = f->sret ? spv_temporary(r, f->type->elem) : NULL;
     if (memory) args[n++] = memory;
     for (uint32_t i = 0; i < f->nparams; i++) n += pass(r, f, i, args + n);
-    r->writes++; /* behind the loads of the arguments, before that of the result */
+    r->writes++; /* after the loads of the arguments, before that of the result */
     define_result(r, f, ir_build_call(&r->b, f->ir, n, args), memory);
     r->writes++;
 }

@@ -65,7 +65,7 @@ void spv_note_arg_string(reader *r, const char *text) {
     note_arg_string(r, &r->arg_quals, text, "kernel_arg_type_qual.");
 }
 
-/* The text before the next comma that is not inside brackets; moves behind the comma. */
+/* The text before the next comma that is not inside brackets; moves after the comma. */
 static size_t next_item(const char **list) {
     const char *s = *list;
     int depth = 0;

@@ -6,7 +6,7 @@
  */
 #include "frontend/reader.h"
 
-/* What the optional memory operands at operand k say; *k moves behind them. */
+/* What the optional memory operands at operand k say; *k moves after them. */
 typedef struct {
     uint32_t align; /* 0: not given */
     uint32_t flags; /* IR_MEM_… */

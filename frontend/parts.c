@@ -70,7 +70,7 @@ static void store_scalar(reader *r, spv_type *t, ir_inst *v, ir_inst *p, uint32_
 
 /* -------------------------------------------------------------------------------- pending loads */
 
-/* Loads one leaf behind the place where the whole value was loaded. */
+/* Loads one leaf after the place where the whole value was loaded. */
 static ir_inst *load_leaf(reader *r, spv_type *t, const spv_parts *p, uint32_t leaf) {
     spv_place_of_leaf place = spv_find_leaf(r, t, leaf);
     uint64_t offset = p->offset + place.offset;
@@ -199,7 +199,7 @@ void spv_store_const(reader *r, const spv_const *c, ir_inst *p, uint32_t align, 
     }
 }
 
-/* A load that nothing has written behind: the bytes can be copied as they are. */
+/* A load that nothing has written after: the bytes can be copied as they are. */
 static bool may_copy(const reader *r, const spv_parts *p, uint32_t flags) {
     return p->pointer && p->block == r->b.block && p->writes == r->writes &&
            !((p->flags | flags) & IR_MEM_VOLATILE);

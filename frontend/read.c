@@ -140,7 +140,7 @@ static void note_shape(reader *r, const char *why, bool fits) {
     }
     if (!why && !fits)
         why = ir_sprintf(&r->scratch, "%s stands %s", spv_op_name(r),
-                         r->first_function ? "behind the first function" : "outside a function");
+                         r->first_function ? "after the first function" : "outside a function");
     if (!why) return;
     if (r->in.opcode == SPV_OP_MemoryModel) spv_give_up(r, "%s", why);
     spv_report_malformed(r, why);
@@ -173,7 +173,7 @@ static void note_fault(reader *r, spv_function *f, const char *why) {
     f->lack = why;
 }
 
-/* Notes one function's extent and parameters; returns the word behind it. */
+/* Notes one function's extent and parameters; returns the word after it. */
 static uint32_t scan_function(reader *r, uint32_t at, uint32_t gap) {
     spv_function *f = ir_new(&r->scratch, spv_function);
     ir_vec(uint32_t) params = {0};

@@ -38,7 +38,7 @@ typedef struct spv_named spv_named;
 enum {
     SPV_MAX_LEAVES = 4096,   /* parts of one struct or array value */
     SPV_MAX_INIT = 64 << 20, /* bytes of all initializers together */
-    SPV_FIRST_WORD = 5       /* behind the header */
+    SPV_FIRST_WORD = 5       /* after the header */
 };
 
 /* ------------------------------------------------------------------------ the instruction table */
@@ -115,7 +115,7 @@ const spv_ext_row *spv_ext_row_of(uint32_t number); /* NULL: unknown */
 #include "frontend/opencl_std.def"
 #undef EXT
 
-/* The instruction at work.  Operands are those behind the result type and id. */
+/* The instruction at work.  Operands are those after the result type and id. */
 typedef struct {
     uint32_t at; /* word offset */
     uint32_t opcode;
@@ -334,7 +334,7 @@ struct spv_caller {
 };
 
 struct spv_function {
-    uint32_t gap;    /* behind the function before */
+    uint32_t gap;    /* after the function before */
     uint32_t id, at; /* OpFunction */
     uint32_t body;   /* first OpLabel, or 0 */
     uint32_t end;    /* OpFunctionEnd */
@@ -591,7 +591,7 @@ ir_inst *spv_variable_address(reader *r, spv_variable *v);
 spv_variable *spv_variable_of(reader *r, const ir_inst *p); /* whose address p is, or NULL */
 void spv_hoist_variables(reader *r, const uint32_t *at, uint32_t n);
 ir_inst *spv_temporary(reader *r, const spv_type *t); /* an alloca for a value of this type */
-void spv_at_head(reader *r, ir_builder *b); /* a builder behind the allocas of the function */
+void spv_at_head(reader *r, ir_builder *b); /* a builder after the allocas of the function */
 uint32_t spv_power_of_two(reader *r, uint32_t align);
 uint32_t spv_linkage(reader *r, uint32_t id); /* IR_FUNC_EXPORT, _IMPORT, _ODR */
 
@@ -620,7 +620,7 @@ void spv_refuse_function(reader *r, spv_function *f, const char *why);
 void spv_order_blocks(reader *r);
 void spv_fill_phis(reader *r);
 void spv_check_dominance(reader *r);
-/* Clustered operations without a constant size (clusters.c): noted, expanded behind the body. */
+/* Clustered operations without a constant size (clusters.c): noted, expanded after the body. */
 void spv_note_cluster(reader *r, ir_inst *op);
 void spv_expand_clusters(reader *r);
 

@@ -18,7 +18,7 @@ struct ir_chunk {
 };
 
 enum { FIRST_CHUNK = 16 << 10, LAST_CHUNK = 1 << 20, HEADER = 16, ALIGN = 16 };
-_Static_assert(sizeof(ir_chunk) <= HEADER, "blocks start behind the header");
+_Static_assert(sizeof(ir_chunk) <= HEADER, "blocks start after the header");
 
 void ir_arena_init(ir_arena *a, ir_ctx *cx) { *a = (ir_arena){.cx = cx}; }
 

@@ -85,14 +85,14 @@ typedef struct {
 ir_inst *ir_clone_body(ir_func *to, const ir_func *from, ir_inst *const *args, ir_block *after,
                        ir_block **entry);
 /* Puts a copy of body's body in place of `at`, with arguments for its parameters.  What comes
- * before `at` stays in its block; the rest moves to a new one behind the copy. (splice.c) */
+ * before `at` stays in its block; the rest moves to a new one after the copy. (splice.c) */
 void ir_splice(ir_inst *at, const ir_func *body, ir_inst *const *args);
 /* Moves the body of `from` to `to`, which has the same parameters and loses its own body; `from` is
  * left a declaration. */
 void ir_take_body(ir_func *to, ir_func *from);
 /* Copies a set of blocks of one function within it; edges and uses inside the set follow the copy,
  * others stay.  Edges into the set lead to the originals only; the copies' phis have arguments for
- * the edges inside.  Phis behind the set may move in memory.  The caller provides map->value and
+ * the edges inside.  Phis after the set may move in memory.  The caller provides map->value and
  * map->block with f->next_id and f->next_block entries of NULL, and as many in map->edge as blocks.
  */
 void ir_clone_region(ir_func *f, ir_block *const *blocks, uint32_t n, ir_clone_map *map);

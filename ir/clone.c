@@ -292,7 +292,7 @@ static void follow_copies(copier *c, const ir_block *b) {
         }
 }
 
-/* Blocks behind the region have got new predecessors at the end of their lists. */
+/* Blocks after the region have got new predecessors at the end of their lists. */
 static void extend_phis(copier *c, const ir_block *b) {
     for (uint32_t s = 0; s < b->nsucc; s++) {
         ir_block *to = b->succ[s];

@@ -72,7 +72,7 @@ static const char *const rule_text[] = {
     [R_CUSTOM] = "as described",
 };
 
-/* What is written behind the operands. */
+/* What is written after the operands. */
 static const char *const imm_text[] = {
     [I_DIM] = "`DIM`",          [I_MEM] = "`align N` *mem*",
     [I_VAR] = "`TYPE align N`", [I_MASK] = "`[LANE, …]`",

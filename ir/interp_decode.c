@@ -1,6 +1,6 @@
 /* interp_decode.c — a function in the flat form that the interpreter runs.
  *
- * Blocks are laid out in reverse postorder with the exits of a loop behind its body, so that of two
+ * Blocks are laid out in reverse postorder with the exits of a loop after its body, so that of two
  * work-items that may still meet, the one with the smaller step is behind (ir_interp_order).  Only
  * blocks that the entry reaches are decoded.  Each value gets slots, each instruction but phi a
  * step, each edge the moves of its phis.

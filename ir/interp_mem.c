@@ -1,6 +1,6 @@
 /* interp_mem.c — steps that touch memory: load, store, copy, fill, atomics, variables.
  *
- * Memory is little-endian bytes behind the host's read and write, each byte with its undefined
+ * Memory is little-endian bytes that the host reads and writes, each byte with its undefined
  * flag.  An undefined address is reported and then used with the bits it happens to have.  Work-
  * items are never interrupted inside a step, so an atomic is a read and a write marked as such.
  */

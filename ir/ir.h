@@ -725,7 +725,7 @@ void ir_func_rename(ir_func *f, const char *name); /* a taken name gets a suffix
 /* Names of values are kept for reading, and made unique when printed. */
 void ir_set_name(ir_func *f, const ir_inst *i, const char *name);
 const char *ir_name_of(const ir_func *f, const ir_inst *i);
-/* One more parameter, behind the others; nothing may call f. */
+/* One more parameter, after the others; nothing may call f. */
 ir_inst *ir_add_param(ir_func *f, ir_type t, const char *name);
 /* Drops parameters whose keep[i] is false and that have no uses left. */
 void ir_keep_params(ir_func *f, const bool *keep);

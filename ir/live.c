@@ -97,7 +97,7 @@ static void clear(ir_func *f, live_cache *c) {
     c->taken = 0;
 }
 
-/* Another chunk behind `now`, twice as large. */
+/* Another chunk after `now`, twice as large. */
 static void add_chunk(live_walk *w, uint32_t n) {
     live_cache *c = w->c;
     chunk *fresh = ir_new(w->arena, chunk);

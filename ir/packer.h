@@ -22,7 +22,7 @@ typedef struct packer packer;
 
 /* Where formats differ. */
 typedef struct {
-    void (*type)(packer *p, ir_type t);                /* behind the kind of one in the table */
+    void (*type)(packer *p, ir_type t);                /* after the kind of one in the table */
     uint32_t (*global)(packer *p, const ir_global *g); /* its number */
     void (*imm)(packer *p, const ir_inst *i); /* of other kinds than arithmetic and memory */
 } pack_format;

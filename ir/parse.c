@@ -139,7 +139,7 @@ uint64_t text_expect_number(text_parser *p, uint64_t max, const char *what) {
     return v;
 }
 
-/* The byte that an escape stands for; *s moves behind it. */
+/* The byte that an escape stands for; *s moves after it. */
 static char unescape(text_parser *p, const text_token *t, const char **s) {
     char c = *(*s)++;
     if (c == 'n') return '\n';

@@ -5,7 +5,7 @@
  * functions, each list as it stands.  Locations are left out unless IR_PRINT_LOC asks for them.
  *
  * Initializers print leaf by leaf as the type nests; a part of zeros is `zero`, an array of
- * characters a string, an address `&@g+n`.  An address that lies across leaves stands behind the
+ * characters a string, an address `&@g+n`.  An address that lies across leaves follows the
  * value, as `at OFFSET &@g+n`.  Padding is no part of the language and reads back as zeros.
  */
 #include "ir/text.h"
@@ -28,7 +28,7 @@ typedef struct {
     ir_vec(const ir_reloc *) rest; /* those that no leaf can show */
 } init_printer;
 
-/* The address that stands at this offset or behind it; those before it were not shown. */
+/* The address that stands at this offset or after it; those before it were not shown. */
 static const ir_reloc *next_reloc(init_printer *p, uint64_t offset) {
     const ir_global *g = p->g;
     for (; p->reloc < g->nreloc; p->reloc++) {

@@ -12,7 +12,7 @@ static void move_variables(ir_func *f, ir_block *from) {
         if (i->op == IR_OP_alloca) ir_move_before(i, where);
 }
 
-/* Puts the blocks after `last`, which have just been copied, behind b. */
+/* Puts the blocks after `last`, which have just been copied, after b. */
 static void place_blocks(ir_block *b, ir_block *last) {
     while (last->next) {
         ir_block *copy = last->next;

@@ -78,7 +78,7 @@ static void check_relocs(verifier *v, const ir_global *g) {
     for (uint32_t n = 0; n < g->nreloc; n++) {
         const ir_reloc *r = &g->reloc[n];
         if (r->offset > size || size - r->offset < bytes)
-            verify_fail(v, "@%s: the address at byte %llu ends behind the global", g->name,
+            verify_fail(v, "@%s: the address at byte %llu ends after the global", g->name,
                         (unsigned long long)r->offset);
         else if (r->offset < end)
             verify_fail(v, "@%s: the address at byte %llu overlaps the one before it", g->name,

@@ -241,7 +241,7 @@ static void print_extent(ir_text *out, const pass_access *x) {
 
 /* Does: writes the access summary of a kernel, a line each with the bytes that can be touched; on
  *       the range of the options, where there is one.
- * Needs: nothing; it says most of values that are not in variables, behind `simplify`.
+ * Needs: nothing; it says most of values that are not in variables, after `simplify`.
  * Leaves: everything as it is.
  * Gives up: on nothing; an address that is not understood is written as such. */
 void pass_show_access(ir_func *f, pass_ctx *cx, ir_text *out) {

@@ -86,7 +86,7 @@ static void store_leaf(filling *q, ir_type t, uint64_t offset) {
     ir_build_store(&q->b, read_constant(f, t, q->bytes + offset), address, (unsigned)align, 0);
 }
 
-/* Bytes behind the third lane of a vector of three are padding; pointers go byte by byte. */
+/* Bytes after the third lane of a vector of three are padding; pointers go byte by byte. */
 static void fill(filling *q, ir_type t, uint64_t size) {
     const ir_module *m = q->b.f->module;
     for (uint64_t offset = 0, step; offset < size; offset += step) {

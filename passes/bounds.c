@@ -75,7 +75,7 @@ bool pass_known_number(const pass_launch *l, const ir_inst *v, int64_t *n) {
 
 /* ----------------------------------------------------------------------------------- own bounds */
 
-/* A test in the header is reached once more than the rest of the loop, and by what lies behind. */
+/* A test in the header is reached once more than the rest of the loop, and by what follows. */
 static bool counter_bounds(const pass_launch *l, const ir_inst *phi, const ir_block *at,
                            int64_t *high) {
     const ir_loops *loops = ir_loop_tree(l->kernel);

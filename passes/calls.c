@@ -15,7 +15,7 @@
  *
  * So a target calls functions of one pointer only, whatever types the arguments have.  A caller has
  * one frame for all of its calls, as large as the largest: the callee reads all of it at its start,
- * and the result is read right behind the call.
+ * and the result is read right after the call.
  *
  * Truth values lie in memory as i8.  Assumptions have been made use of, and are removed.
  */

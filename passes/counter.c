@@ -3,7 +3,7 @@
  * A counter begins with what the one edge into its loop brings and grows by a constant in each
  * iteration, modulo its width.  The exit test compares it, or its next value, with a constant.  For
  * orders the values that pass are an interval of numbers, signed or unsigned; the count is exact
- * when the first value behind the interval does not wrap into it again.  For equality it is exact
+ * when the first value after the interval does not wrap into it again.  For equality it is exact
  * when the step leads to the constant at all.
  */
 #include "passes/analysis.h"

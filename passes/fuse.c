@@ -44,7 +44,7 @@ typedef struct {
     ir_map owner;        /* local variable -> the first member that uses it */
     ir_map copies;       /* (local variable, member) -> the copy that the member's body uses */
     ir_map shared;       /* local variables that are promoted buffers: of all bodies */
-    pass_wait *wait;     /* behind each member */
+    pass_wait *wait;     /* after each member */
     pass_cost length;    /* of the bodies since the last barrier */
     pass_promotions promotions;
     ir_inst **memory;  /* by argument: what it became, or NULL */
@@ -318,7 +318,7 @@ static ir_inst **arguments_of(const fusion *q, uint32_t m, ir_builder *b, ir_are
     return args;
 }
 
-/* A block for the ids of a remapped member, behind its guard; NULL when it keeps its ids. */
+/* A block for the ids of a remapped member, after its guard; NULL when it keeps its ids. */
 static ir_block *begin_ids(fusion *q, uint32_t m, pass_remap *remap) {
     ir_builder b;
     bool computed = !pass_same_ids(&q->members[m].range, &q->result->range);
@@ -341,7 +341,7 @@ static void end_ids(ir_block *ids, ir_block *body) {
     ir_build_jmp(&b, body);
 }
 
-/* Copies body m behind b's block; b is then at the end of its join. */
+/* Copies body m after b's block; b is then at the end of its join. */
 static void add_body(fusion *q, uint32_t m, ir_builder *b) {
     ir_func *f = q->result->kernel;
     ir_inst **args = arguments_of(q, m, b, &q->scratch);

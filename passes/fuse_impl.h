@@ -96,7 +96,7 @@ bool pass_find_item_layout(const pass_side *sides, uint32_t n, pass_layout *out)
 /* "offset - 4*global_id.0", with ", 2 blocks of 4 bytes from every 2048" when there are several. */
 void pass_print_layout(ir_text *out, const pass_layout *l);
 
-/* The same as one number of bytes: blocks lie behind each other, from place `low` of the first. */
+/* The same as one number of bytes: blocks follow each other, from place `low` of the first. */
 bool pass_find_position(const pass_layout *l, const pass_side *s, pass_affine *position);
 /* How many bytes that makes in all. */
 uint64_t pass_layout_bytes(const pass_layout *l);
@@ -160,7 +160,7 @@ typedef struct {
     pass_side first, second;
 } pass_dependence;
 
-/* Memory of no argument has places behind those of the arguments. */
+/* Memory of no argument has places after those of the arguments. */
 enum { PASS_PROGRAM, PASS_ANYWHERE, PASS_OTHERS };
 /* Keeps the worse dependence at each argument of the fused kernel, or place, of the two sides. */
 void pass_keep_worse(pass_dependence *by_arg, const pass_dependence *d);
@@ -169,7 +169,7 @@ void pass_keep_worse(pass_dependence *by_arg, const pass_dependence *d);
 pass_dependence pass_find_dependence(const pass_summary *a, const pass_summary *b,
                                      pass_dependence *by_arg);
 
-/* Decides whether the members may be fused, and behind which of them items have to wait.  False
+/* Decides whether the members may be fused, and after which of them items have to wait.  False
  * after a refusal, which is the last decision, also when that was before. (fuse_legal.c) */
 bool pass_fuse_legal(const pass_fuse_request *request, const pass_summary *summaries,
                      ir_arena *scratch, ir_arena *out, pass_fuse_result *result, pass_wait *wait);

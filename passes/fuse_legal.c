@@ -22,7 +22,7 @@ typedef struct {
     const pass_summary *summary; /* by member */
     ir_arena *scratch, *out;
     pass_fuse_result *result;
-    pass_wait *wait;              /* behind each member but the last */
+    pass_wait *wait;              /* after each member but the last */
     pass_dependence *by_gap;      /* there: what the barrier is for, or the worst that needs none */
     pass_dependence *by_arg;      /* the worst between any two members */
     pass_dependence *pair_by_arg; /* between two of them */

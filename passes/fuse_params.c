@@ -5,7 +5,7 @@
  * class becomes one parameter, in the order of the representatives.
  *
  * Names: <kernel>_<parameter>, or <kernel>_arg<N> when the parameter has none.  The second and
- * further occurrences of a kernel get _1, _2 … behind that; a name that is still taken gets the
+ * further occurrences of a kernel get _1, _2 … after that; a name that is still taken gets the
  * first free _N.
  *
  * Facts about a parameter describe one body; of the fused kernel they must hold for all of them:

@@ -1,6 +1,6 @@
 /* hammock.c — triangles and diamonds of a few cheap instructions become selects.
  *
- * What stands in the arms moves above the branch, and what meets behind them is chosen there, so
+ * What stands in the arms moves above the branch, and what meets after them is chosen there, so
  * that all ways bring the same.  Arms have only what is pure and cannot trap.
  */
 #include "passes/passes.h"

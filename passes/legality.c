@@ -1,7 +1,7 @@
 /* legality.c — may the bodies of two members run one after the other in each work-item?
  *
  * Unfused, all of A ends before B begins.  Fused, an item knows only that its own A has ended, and
- * behind a barrier that its work-group's has.  So for each pair of accesses, one in A and one in B,
+ * after a barrier that its work-group's has.  So for each pair of accesses, one in A and one in B,
  * at least one a write, that may touch the same byte:
  *   item   only one and the same item can touch it from both sides: nothing is needed
  *   group  only items of one work-group can: a barrier is needed

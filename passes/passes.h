@@ -103,7 +103,7 @@ typedef struct {
 } pass_options;
 
 /* Lists of passes that have a name, which may stand in a list themselves: "standard".  Code for a
- * CPU takes all of them, with `phases` and `regions` behind the second. (pipeline.c) */
+ * CPU takes all of them, with `phases` and `regions` after the second. (pipeline.c) */
 extern const char pass_standard[];       /* "standard" */
 extern const char pass_widening[];       /* "widening": before kernels are code of groups */
 extern const char pass_group_pipeline[]; /* "groups": what pays on code of groups */

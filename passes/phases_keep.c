@@ -26,7 +26,7 @@ typedef struct {
 /* Addresses in kept memory, made where they are first asked for in a row of instructions. */
 typedef struct {
     ir_builder b;
-    ir_inst *base, *group; /* behind all that belongs to groups; what belongs to this one */
+    ir_inst *base, *group; /* after all that belongs to groups; what belongs to this one */
     ir_inst *items, *item; /* how many; the linear id */
 } spot;
 

@@ -78,7 +78,7 @@ const char pass_group_pipeline[] =
     "licm,"        /* what is the same for a row, a group or a launch is computed before its loop */
     "reassociate," /* addresses become sums of what is the same and of what changes */
     "gvn,"         /* sums that are one now */
-    "licm,"
+    "licm,"        /* those of them that are the same for a row, a group or a launch */
     "strength,"    /* products of counters with what is computed before loops now */
     "simplify,"    /* phis of values that have left the loop they were in */
     "dce,"         /* counters and values without uses */

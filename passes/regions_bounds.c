@@ -1,10 +1,10 @@
 /* regions_bounds.c — guards become bounds of loops.
  *
  *   if (id < n) …, with nothing else in the region:  the loop over ids ends before n
- *   if (id > n) …                                    it begins behind n
+ *   if (id > n) …                                    it begins after n
  *   if (n > 0) …                                     there is no loop where that does not hold
  *
- * A guard stands where a region begins, behind nothing that has an effect; items that it turns away
+ * A guard stands where a region begins, after nothing that has an effect; items that it turns away
  * leave the region at once.  It is a comparison of an id with what is the same for the group, a
  * test that is the same for the group, or several of them, all of which must hold.  The tests that
  * have become bounds are left out; others stay.  Ids do not wrap, so for an id that is base +
@@ -220,7 +220,7 @@ static bool take_guard(bounder *c, ir_block *b) {
     return !rest;
 }
 
-/* The block behind one that only leads on. */
+/* The block after one that only leads on. */
 static ir_block *next_block(const bounder *c, const ir_block *b) {
     ir_block *next = b->succ[0];
     bool plain = b->last->op == IR_OP_jmp && !leaves(c, next) && next->npred == 1;

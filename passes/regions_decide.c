@@ -3,7 +3,7 @@
  *
  * Of other branches all ways come together again before the next meeting, or lead to one meeting:
  * by postdominators, in a graph that ends at every meeting.  It is built the other way round, as a
- * function without instructions whose entry is behind all meetings, so that postdominators are its
+ * function without instructions whose entry is after all meetings, so that postdominators are its
  * dominators.  Ways that never end, or are unreachable in defined programs, do not count.
  */
 #include "passes/regions_impl.h"

@@ -1,7 +1,7 @@
 /* regions_ids.c — what the queries of a kernel become in the code of a group.
  *
  * What is the same for the launch stands in the entry block, what is the same for the group in the
- * block behind it.  Ids of items are sums of such values and of g->id, the local ids, which regions
+ * block after it.  Ids of items are sums of such values and of g->id, the local ids, which regions
  * replace by their loop counters.
  *
  * Kernels like to count in 32 bits.  Where an id is small, cutting it to 32 bits and widening it

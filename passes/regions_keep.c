@@ -2,15 +2,15 @@
  *
  * A value that is live where another region begins is
  *   the same for all items   kept once, in a variable of the function, which becomes a value again;
- *                            it is read in front of the loops over items, so that what an item
- *                            writes there at its end is not seen by the next one
+ *                            it is read before the loops over items, so that the next item does
+ *                            not see what one writes there at its end
  *   cheap                    computed again from ids, arguments and values of the first sort
- *   else                     kept in scratch memory, where each item has an element: behind each
- *                            other in the order of items, one array for each value
+ *   anything else            kept in scratch memory: one array for each value, an element for each
+ *                            item, in the order of items
  * Phis at the heads of regions are kept in the same way, and written by the regions in front.
  *
- * Variables stay variables of the function when one region has all that is done with them, and is
- * not come to again; else they have a place in scratch memory for each item.
+ * A variable stays a variable of the function when one region has all of its uses and is not
+ * entered again; otherwise it has a place in scratch memory for each item.
  *
  * Reads stand at the head of a region, one for each value.  Where that would not be right, because
  * the region makes the value anew or shares the reading block with others, each use reads.
@@ -152,7 +152,7 @@ ir_inst *pass_group_storage(pass_grouping *g, uint64_t bytes) {
     return ir_build_ptradd(&g->entry, scratch(g), ir_const(g->f, IR_I64, before), true);
 }
 
-/* `bytes` for each item, behind what the group has: the address of item 0's.  Items count in
+/* `bytes` for each item, after what the group has: the address of item 0's.  Items count in
  * multiples of 64, and so does what stands before. */
 static ir_inst *item_storage(pass_grouping *g, uint64_t bytes, uint64_t align) {
     uint64_t *need = &g->out->need.scratch_item;

@@ -182,7 +182,7 @@ void pass_place_locals(pass_grouping *g) {
 /* ----------------------------------------------------------------------------------- the groups */
 
 /* A loop of which `inside` is the first block and `last`, without terminator, the last one.  Leaves
- * the block in front in *inside, without terminator, and the one behind in *last. */
+ * the block in front in *inside, without terminator, and the one after it in *last. */
 static void loop_over(pass_grouping *g, unsigned d, ir_block **inside, ir_block **last) {
     ir_inst *first = pass_group_id(g, d), *end = pass_info_size(g, FIELD(group_end), d);
     ir_block *before = ir_block_new(g->f, NULL), *after = ir_block_new(g->f, NULL);

@@ -9,7 +9,7 @@
  * no loops at all.
  *
  * What a region leaves by becomes a jump to the innermost latch.  Where it may go on at several
- * places, the items write down which, all of them the same; behind the loops the last word counts.
+ * places, the items write down which, all of them the same; after the loops the last word counts.
  */
 #include "passes/regions_impl.h"
 
@@ -58,7 +58,7 @@ static bool runs_once(const looper *l, const pass_region *r) {
 
 /* ---------------------------------------------------------------------------------------- exits */
 
-/* The branch that says where to go on stands behind the loops; its operand comes there through a
+/* The branch that says where to go on follows the loops; its operand comes there through a
  * variable, unless it is there already. */
 static ir_inst *move_decision(looper *l, const pass_region *r, ir_block *latch, ir_inst *chosen) {
     ir_block *from = r->decider;
@@ -168,7 +168,7 @@ static ir_inst *end_of(const looper *l, const pass_region *r, unsigned d) {
     return r->bound[d] ? r->bound[d] : l->g->count[d];
 }
 
-/* Begins the loop of dimension d behind `from`; its header. */
+/* Begins the loop of dimension d after `from`; its header. */
 static ir_block *begin_loop(looper *l, pass_region *r, unsigned d, ir_block *from) {
     l->before[d] = from;
     if (is_single(l, r, d)) {

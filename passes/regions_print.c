@@ -29,7 +29,7 @@ static uint64_t room_for(const pass_grouping *g, const ir_inst *v) {
     return (ir_access_size(g->f->module, v->type) + 7) & ~UINT64_C(7);
 }
 
-/* Puts the arguments behind each other; *bytes is their room. */
+/* Puts the arguments one after the other; *bytes is their room. */
 static ir_inst *store_arguments(pass_grouping *g, ir_builder *b, const ir_inst *i,
                                 uint64_t *bytes) {
     uint64_t at = 0;

@@ -6,7 +6,7 @@
  * question of heads:
  *   - no head has two values of a place coming in;
  *   - a region makes at most one value of a place, and none that comes in where it leads to is
- *     another one; a phi there is written behind it, on the way.
+ *     another one; a phi there is written after it, on the way.
  * The phi need not be written then where the place has its argument.
  *
  * Places join one by one, phi by phi, as long as they are needed at few heads.

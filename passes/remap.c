@@ -93,7 +93,7 @@ static ir_inst *take_id(ir_builder *b, ir_inst **rest, uint64_t *limit, uint64_t
     return ir_build2(b, IR_OP_sub, whole->type, whole, rounded);
 }
 
-/* Items beyond the member's range are behind its guard, so that range is the limit. */
+/* Items beyond the member's range do not pass its guard, so that range is the limit. */
 static void compute_ids(pass_remap *r, ir_builder *b) {
     ir_type size = ir_size_type(b->f->module);
     unsigned last = r->own->dims - 1, d = 0;

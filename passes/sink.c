@@ -3,10 +3,10 @@
  * Instructions are met in postorder, users before operands, so that whole expressions follow.  A
  * pure one goes down the dominator tree, to the last block that dominates all its uses and is in no
  * loop that it is not in already, if a branch on the way there, outside of other loops, may lead
- * elsewhere.  Out of a loop counts as such a branch.  Its operands are still what they were: who
- * passes them again on the way to a use passes the old place again, too.
+ * elsewhere.  Out of a loop counts as such a branch.  Its operands are still what they were: a
+ * path that computes them anew on the way to a use passes the old place as well.
  *
- * A load goes no further than behind the branch that ends its block, and only past instructions
+ * A load goes no further than just after the branch that ends its block, and past instructions
  * without effects.
  */
 #include "passes/passes.h"
@@ -49,7 +49,7 @@ static ir_block *find_place(const sinker *s, const ir_inst *i) {
     return chosen ? place : NULL;
 }
 
-/* The block on the way to `place` that comes next behind a load's own, when the load may pass all
+/* The block on the way to `place` that comes next after a load's own, when the load may pass all
  * that is in between. */
 static ir_block *find_place_of_load(const sinker *s, const ir_inst *load, ir_block *place) {
     unsigned steps = 0;

@@ -165,7 +165,7 @@ static uint32_t common_lane(const splitter *s, const split_var *v, uint32_t from
     return lane;
 }
 
-/* Lanes of a vector with the bytes of a t: a fourth lane stands behind vectors of three, so that
+/* Lanes of a vector with the bytes of a t: a fourth lane follows vectors of three, so that
  * there is a type of that size. */
 static uint32_t padded_lanes(const splitter *s, ir_type t, uint32_t lane) {
     uint32_t bytes = (uint32_t)ir_access_size(s->m, t);

@@ -2,13 +2,13 @@
  *
  * A loop qualifies when a branch that is reached once in each iteration goes on a known number of
  * times, `passes`, and then leaves (passes/counter.c).  Its iterations 0 to `passes` become copies
- * of its blocks, one behind the other: in all but the last that branch is a jump onwards, in the
+ * of its blocks, one after the other: in all but the last that branch is a jump onwards, in the
  * last a jump out.  With fewer copies than that, u of them, iteration k runs in copy k modulo u and
  * the last copy jumps back to the first.  The branch stays in copy `passes` modulo u, the only one
  * in which it can ever leave; so any u is right, without a remainder.  Other exits stay as they
  * are in every copy.
  *
- * Values that are used behind the loop get a phi in the block that all exits lead to, first, so
+ * Values that are used after the loop get a phi in the block that all exits lead to, first, so
  * that copies only have to extend phis.  Constants are folded at once: inner loops may become
  * countable by that, and outer ones are estimated as what they will be.
  *
@@ -151,11 +151,11 @@ static void make_plans(unroller *u) {
     }
 }
 
-/* ------------------------------------------------------------------ values used behind the loop */
+/* ------------------------------------------------------------------ values used after the loop */
 
 static bool is_inside(const unroller *u, const ir_block *b) { return b->mark == u->mark; }
 
-/* A phi behind the loop uses its argument at the end of the loop. */
+/* A phi after the loop uses its argument at the end of the loop. */
 static bool is_used_behind(const unroller *u, const ir_use *use) {
     const ir_inst *user = use->user;
     if (user->op == IR_OP_phi) return !is_inside(u, user->block->pred[use - user->arg]);
@@ -374,7 +374,7 @@ static uint64_t count_instructions(const ir_func *f) {
     return n;
 }
 
-/* Does:  copies the bodies of loops with a known number of iterations one behind the other, and
+/* Does:  copies the bodies of loops with a known number of iterations one after the other, and
  *        those of small innermost loops a few times; folds constants in the copies.
  * Needs: counters as phis (mem2reg), comparisons in one form (simplify).
  * Leaves: what is left of branches, for simplifycfg; variables with constant indices, for sroa.

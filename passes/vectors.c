@@ -223,7 +223,7 @@ static void split_select(vectors *s, ir_inst *i) {
         vec_set_pieces(s, i, out, n);
 }
 
-/* Lanes behind the last one of the value say what changes nothing. */
+/* Lanes after the last one of the value say what changes nothing. */
 static ir_inst *settle_rest(vectors *s, ir_inst *m, unsigned known, bool any) {
     uint64_t lane[IR_MAX_LANES] = {0}, all = ir_zext(UINT64_MAX, ir_bits(s->f->module, m->type));
     if (known >= ir_lanes(m->type)) return m;

@@ -1,7 +1,7 @@
 /* vectors.h — vectors in pieces: what the files of passes `vectors` and `scalarize` share.
  *
  * A vector value is an array of pieces of `unit` lanes, a power of two: as many as fit the
- * registers of the target, or 1.  Lanes behind the last one of the value mean nothing.  Where a
+ * registers of the target, or 1.  Lanes after the last one of the value mean nothing.  Where a
  * value was made lane by lane its scalars are known besides.
  *
  * Vectors of i1 are themselves where the target has masks; elsewhere integers, 0 or -1 in each

@@ -12,7 +12,7 @@ typedef struct {
     unsigned size; /* of a lane */
 } access;
 
-/* The alignment of what lies `offset` bytes behind an address that is aligned to 1 << log. */
+/* The alignment of what lies `offset` bytes after an address that is aligned to 1 << log. */
 static unsigned align_at(unsigned log, uint64_t offset) {
     uint64_t both = (UINT64_C(1) << log) | offset;
     return (unsigned)(both & -both);

@@ -66,7 +66,7 @@ static ir_inst *leaf_piece(vec_state *s, const ir_inst *v, ir_type elem, unsigne
     return n == 1 ? ir_const(s->f, t, bits[0]) : ir_const_lanes(s->f, t, bits);
 }
 
-/* Two vectors, one behind the other. */
+/* Two vectors, one after the other. */
 static ir_inst *join(vec_state *s, ir_inst *x, ir_inst *y) {
     uint8_t mask[IR_MAX_LANES];
     unsigned n = ir_lanes(x->type);

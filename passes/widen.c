@@ -44,7 +44,7 @@ static unsigned count_varying(const widener *w, const ir_inst *x, unsigned depth
     return varies(w, x);
 }
 
-/* In front of what comes behind x. */
+/* In front of what comes after x. */
 static void build_behind(widener *w, ir_inst *x) {
     if (!x->block)
         ir_before(&w->b, ir_first_non_phi(w->f->first));

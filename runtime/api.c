@@ -117,7 +117,7 @@ typedef struct {
     size_t n;
 } read_job;
 
-/* Reads to the end, so that pipes work, or one byte too many; the text gets a 0 behind it. */
+/* Reads to the end, so that pipes work, or one byte too many; the text gets a 0 after it. */
 static void read_all(void *arg) {
     read_job *j = arg;
     size_t room = 0, got = 1;

@@ -1,7 +1,7 @@
 /* emit.c — a module as bytes for somebody else: IR text, SPIR-V, an object file or assembly for
  * x86-64.
  *
- * A target is a name, for x86-64 followed by ":v2" to ":v4" and by options, each behind a comma.
+ * A target is a name, for x86-64 followed by ":v2" to ":v4" and by options, each after a comma.
  * Kernels are compiled together for x86-64; if that fails, each is tried by itself, and those that
  * cannot be made are left out.
  */

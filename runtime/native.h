@@ -57,7 +57,7 @@ static inline void *rt_code_symbol(const rt_code *c, const cg_object *o, uint32_
 
 /* ----------------------------------------------------------------------------- options (options.c)
  *
- * A list of options with commas between them, behind the name of a target or device. */
+ * A list of options with commas between them, after the name of a target or device. */
 
 /* Does the list begin with this option?  Then *s moves to the next one. */
 bool rt_take_option(const char **s, const char *option);

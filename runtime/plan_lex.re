@@ -1,6 +1,6 @@
 /* plan_lex.re — tokens of the plan language.
  *
- * The text ends with a 0 byte that stands behind its last character; a 0 byte inside is an error.
+ * The text ends with a 0 byte that follows its last character; a 0 byte inside is an error.
  * A newline is a token, because it ends a statement; comments run from # to the end of the line.
  */
 #include "runtime/runtime.h"

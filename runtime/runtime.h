@@ -88,7 +88,7 @@ pass_range rt_pass_range(const spvf_range *r);
 void rt_copy_options(void *to, const void *from, size_t size);
 /* Was their size set?  Otherwise says that it was not. */
 bool rt_are_options(spvf_context *context, const char *call, const void *options);
-/* The bytes of a file in `arena`, at most SPVF_MAX_FILE_SIZE, with a 0 behind them; throws after a
+/* The bytes of a file in `arena`, at most SPVF_MAX_FILE_SIZE, with a 0 after them; throws after a
  * message. */
 char *rt_read_file(spvf_context *context, ir_arena *arena, const char *path, size_t *size);
 uint64_t rt_now_ns(void);
@@ -103,7 +103,7 @@ extern const char rt_system_folders[];
 /* A file without a name, with these bytes, for a program to read or write; it is gone when all have
  * closed it.  -1: there is no memory. */
 int rt_memory_file(const void *data, size_t size);
-/* All that is in it, with a 0 behind; throws after a message. */
+/* All that is in it, with a 0 after it; throws after a message. */
 char *rt_read_memory_file(spvf_context *context, ir_arena *arena, int file, size_t *size);
 
 /* A program, argv[0] is its path, and its streams; -1: it reads nothing, writes where we do. */

@@ -208,7 +208,7 @@ SPVF_API void spvf_blob_destroy(spvf_blob *blob);
  * "x86_64" with ":v2" (SSE4.2), ":v3" (AVX2 and FMA; the default) or ":v4" (AVX-512): a linkable
  * ELF object with all kernels and a table of them, see spvf_native_kernel; a kernel that cannot run
  * on a CPU is left out, with a warning (SPVF_ERROR_REFUSED when none is left).  Options of x86_64,
- * each behind a comma: "text" (assembly, to be read), "lines" (debug information), "abi=nativecpu"
+ * each after a comma: "text" (assembly, to be read), "lines" (debug information), "abi=nativecpu"
  * (the functions and the table of DPC++'s Native CPU), "calls" (functions that each work-item can
  * run alone are called, not inlined), "regalloc=stack" (every value in memory), "time" (notes of the
  * nanoseconds that each pass and stage took). */

@@ -63,7 +63,7 @@ static void outcome(bool ok, const char *name, const char *producer, const char 
         printf("FAIL %s %s: %s: %s\n", name, producer, step, why), failed++;
 }
 
-/* What the next line that begins with the name says behind it; NULL: there is none. */
+/* What the next line that begins with the name says after it; NULL: there is none. */
 static const char *next_entry(const char **text, const char *name) {
     size_t n = strlen(name);
     while (**text) {

@@ -1,7 +1,8 @@
 #!/bin/sh
 # docs.sh BUILD: the generated parts of docs/ are current, no link between the pages is broken, the
-# table of rules is that of the code, what follows "<!-- output of: spvfuse … -->" is what the command
-# prints, the words of the glossary are used, and no comment goes on with the sentence of another.
+# tables of rules and pipelines are those of the code, what follows "<!-- output of: spvfuse … -->" is
+# what the command prints, the words of the glossary are used, and no comment goes on with the
+# sentence of another.
 set -u
 status=0
 fail() {
@@ -31,6 +32,18 @@ for id in $(grep -ohE '"(fuse|promote)\.[a-z-]+"' passes/*.c runtime/*.c | sort 
 done
 for id in $(grep -oE '"(fuse|promote)\.[a-z-]+"' passes/fuse_rules.def); do
     grep -q "$id" passes/*.c runtime/*.c || fail "passes/fuse_rules.def: nothing says $id"
+done
+
+# The passes of a pipeline with their reasons, as rows of the page.
+pipeline() {
+    sed -n "/^const char $1\[\] =/,/^\$/p" passes/pipeline.c |
+        sed -n 's/^ *"\([a-z0-9]*\),*";* *\/\* \(.*\) \*\/.*$/| `\1` | \2 |/p'
+}
+for name in pass_standard pass_group_pipeline; do
+    case $(cat docs/PASSES.md) in
+    *"$(pipeline $name)"*) ;;
+    *) fail "docs/PASSES.md: the reasons are not those of $name in passes/pipeline.c" ;;
+    esac
 done
 
 # White space aside, the block that follows the marker in line $1 is in what the command prints.
@@ -68,5 +81,5 @@ ellipses=$(grep -rnE '(/\*|^;) *(…|\.\.\.)' --include='*.[ch]' --include='*.re
 [ -z "$ellipses" ] || fail "comments without a sentence of their own:
 $ellipses"
 
-[ $status = 0 ] && echo "7 passed, 0 failed"
+[ $status = 0 ] && echo "8 passed, 0 failed"
 exit $status

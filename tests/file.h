@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* With a 0 behind it, to be freed; NULL when it cannot be read.  `size` may be NULL. */
+/* With a 0 after it, to be freed; NULL when it cannot be read.  `size` may be NULL. */
 static inline char *read_file(const char *path, size_t *size) {
     FILE *f = fopen(path, "rb");
     if (size) *size = 0;

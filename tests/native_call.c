@@ -1,7 +1,7 @@
 /* native_call.c — a function of the IR compiled for this machine and called.
  *
  * It becomes part of a function `entry` in a module of its own, which reads the arguments from a
- * buffer and writes the result behind them, 512 bytes for each, so that values of any type pass.
+ * buffer and writes the result after them, 512 bytes for each, so that values of any type pass.
  */
 #include "tests/native_call.h"
 

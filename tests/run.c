@@ -68,7 +68,7 @@ typedef struct {
 
 static bool is_function(line l) { return starts_with(l, "func @") || starts_with(l, "kernel @"); }
 
-/* The line behind the function that begins on line i. */
+/* The line after the function that begins on line i. */
 static uint32_t end_of_function(const part *p, uint32_t i) {
     line head = trim(p->lines.data[i]);
     if (!head.n || head.s[head.n - 1] != '{') return i + 1;

@@ -92,7 +92,7 @@ const ir_inst *sw_narrowing(const sw_writer *w, const ir_inst *store) {
 
 /* ----------------------------------------------------------------------------- loads and stores */
 
-/* The halves as their address: those of a vector lie behind the first. */
+/* The halves as their address: those of a vector follow the first. */
 static uint32_t half_pointer(sw_func *fn, ir_inst *p, unsigned lanes) {
     return lanes == 1 ? sw_access_pointer(fn, p, IR_F16) : sw_pointer(fn, p, IR_F16);
 }

@@ -1,7 +1,7 @@
 /* phi.c — phis, and the edges that they belong to.
  *
  * A phi gets room for its operands and is filled when the function is complete, since they may be
- * defined behind it.  A pointer that flows into a phi of another pointee is cast at the end of its
+ * defined after it.  A pointer that flows into a phi of another pointee is cast at the end of its
  * block.
  *
  * SPIR-V wants one pair of operands for each predecessor, LLVM one for each edge: a switch with
@@ -67,7 +67,7 @@ static uint32_t last_label(const sw_func *fn, const ir_block *from, const ir_blo
 
 /* ----------------------------------------------------------------------------------------- phis */
 
-/* Casts pointers for the phis behind the edges of this block. */
+/* Casts pointers for the phis of this block's successors. */
 void sw_cast_for_phis(sw_func *fn, const ir_block *b) {
     for (uint32_t n = 0; n < b->nsucc; n++)
         foreach_phi (phi, b->succ[n]) {

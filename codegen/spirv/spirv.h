@@ -8,7 +8,7 @@
  *                 live in ops.c, convert.c, memory.c, atomic.c, special.c, query.c, groups.c and
  *                 images.c
  *   3. entry.c    entry points, their interfaces and execution modes
- *   4. write.c    puts the sections behind each other
+ *   4. write.c    puts the sections one after the other
  * Types, constants, module-scope variables, capabilities and extensions are made when something
  * first asks for them (types.c, constants.c, globals.c, words.c), so a module holds only what it
  * uses.
@@ -181,7 +181,7 @@ void sw_put_result(sw_writer *w, sw_section s, SpvOp op, uint32_t type, uint32_t
                    sw_list operands);
 /* An instruction with a string among its operands, at the end. */
 void sw_put_string(sw_writer *w, sw_section s, SpvOp op, sw_list operands, const char *string);
-/* As sw_put_string, with more words behind the string. */
+/* As sw_put_string, with more words after the string. */
 void sw_put_string_and(sw_writer *w, sw_section s, SpvOp op, const uint32_t first[2],
                        const char *string, const sw_words *behind);
 /* The id of a type (type 0) or constant with these operands; equal ones are one. */
@@ -318,7 +318,7 @@ void sw_write_loop_merge(sw_func *fn, ir_block *b);
 /* ----------------------------------------------------------------------- phis and edges (phi.c) */
 
 void sw_emit_phi(sw_func *fn, const ir_inst *i);
-/* Casts pointers for the phis behind the edges of this block. */
+/* Casts pointers for the phis of this block's successors. */
 void sw_cast_for_phis(sw_func *fn, const ir_block *b);
 void sw_fill_phis(sw_func *fn);
 /* Makes joints for the block's edges that go to one block with phis; after the terminator

@@ -1,5 +1,5 @@
 /* write.c — the entry of the SPIR-V writer: plans all functions, writes them, and puts the sections
- * behind each other.
+ * one after the other.
  *
  * Left out: kernels that the reader refused (with a warning) and imports that nothing calls.
  */

@@ -39,7 +39,7 @@ static const ir_inst *find_largest(const ir_func *f) {
     return largest;
 }
 
-/* A kernel's function for blocks of work-groups has its name, and ".block" behind it. */
+/* A kernel's function for blocks of work-groups has its name, and ".block" after it. */
 static int length_of_name(const ir_func *f) {
     const char *end = strrchr(f->name, '.');
     return (int)(end && strcmp(end, ".block") == 0 ? (size_t)(end - f->name) : strlen(f->name));

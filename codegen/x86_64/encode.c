@@ -218,7 +218,7 @@ static bool is_short_disp(const encoder *e, int32_t disp) {
     return disp % unit == 0 && disp / unit >= INT8_MIN && disp / unit <= INT8_MAX;
 }
 
-/* Bytes of displacement behind a base: 0, 1 or 4. */
+/* Bytes of displacement after a base: 0, 1 or 4. */
 static unsigned disp_bytes(const encoder *e, const x86_operand *m) {
     if (!m->disp && (m->reg & 7) != DISP_ONLY) return 0;
     return is_short_disp(e, m->disp) ? 1 : 4;

@@ -2,7 +2,7 @@
  *
  * A row of encodings.def names a form of an instruction; operands fill it.  encode.c makes the
  * bytes of one instruction, layout.c keeps the code of a function: a growing buffer, labels that
- * jumps and addresses refer to, constants behind the code.  print.c writes one instruction as GNU
+ * jumps and addresses refer to, constants after the code.  print.c writes one instruction as GNU
  * objdump does (Intel syntax).  forms.c holds the tables, made from the rows by rowgen.c.
  *
  * Prefixes are the shortest that the operands allow: no REX where none is needed, two bytes of VEX
@@ -226,7 +226,7 @@ bool x86_finish(x86_code *c, x86_image *out);
 
 /* ------------------------------------------------------------------------------- text (print.c) */
 
-/* One instruction as objdump -M intel prints it, but with one space behind the mnemonic.  `target`:
+/* One instruction as objdump -M intel prints it, but with one space after the mnemonic.  `target`:
  * the address that stands for the label of a jump. */
 void x86_print(ir_text *out, x86_row row, const x86_operands *o, uint64_t target);
 

@@ -12,7 +12,7 @@
  * Then the bytes are copied around the gaps.  What is to stay together is as long as it was in the
  * round before, so it may be cut after all where the last round made jumps longer.
  *
- * Constants go behind the code, the largest first, so that each is aligned without holes.
+ * Constants go after the code, the largest first, so that each is aligned without holes.
  */
 #include "codegen/x86_64/encode.h"
 
@@ -34,7 +34,7 @@ typedef struct {
 enum { ROUNDS = 8, LARGEST = 64, FIELD = 4, LINE = 64 };
 
 typedef struct {
-    uint32_t at, gaps; /* a place in the buffer, behind so many gaps; at: UNBOUND */
+    uint32_t at, gaps; /* a place in the buffer, after so many gaps; at: UNBOUND */
 } place;
 
 typedef struct {
@@ -222,7 +222,7 @@ static uint32_t largest_constant(const x86_code *c) {
     return size;
 }
 
-/* Binds the labels of the constants, which begin behind `at` in the image; gives where they end. */
+/* Binds the labels of the constants, which begin after `at` in the image; gives where they end. */
 static uint32_t place_constants(x86_code *c, uint32_t at) {
     uint32_t largest = largest_constant(c), shift = c->gaps.data[c->gaps.n - 1].start;
     if (largest) at = (at + largest - 1) & ~(largest - 1);

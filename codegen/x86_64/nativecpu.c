@@ -1,7 +1,7 @@
 /* nativecpu.c — kernels as DPC++'s Native CPU calls them.
  *
  * Its runtime calls K(args, state) for each work-group; the state says which one.  The function
- * made here puts an ir_group_info on the stack, with local memory and scratch behind it, and calls
+ * made here puts an ir_group_info on the stack, with local memory and scratch after it, and calls
  * the kernel:
  *
  *   rsp -> ir_group_info · args, when some are local memory · local memory · scratch · (old frame)

@@ -205,7 +205,7 @@ bool x86_fold_reload(const cg_target *t, ir_inst *i, unsigned n, uint32_t slot) 
 
 /* ------------------------------------------------------------------------------------ constants */
 
-/* The argument that i reads from behind the code where a register might be; -1: there is none. */
+/* The argument that i reads as a constant after the code but could have in a register; -1: none. */
 static int constant_operand(const ir_inst *i) {
     x86_binding bound[X86_MAX_ARGS];
     bool has_row = i->op == IR_OP_mach || i->op == IR_OP_mach_br;

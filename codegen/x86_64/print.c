@@ -154,7 +154,7 @@ static const char *const float_predicates[32] = {
     "eq_us", "nge_uq", "ngt_uq", "false_os", "neq_os", "ge_oq",  "gt_oq",  "true_us"};
 static const char *const int_predicates[8] = {"eq", "lt", "le", NULL, "neq", "nlt", "nle", NULL};
 
-/* A comparison by immediate: the name of its predicate, which goes behind the first `stem` letters
+/* A comparison by immediate: the name of its predicate, which goes after the first `stem` letters
  * of the mnemonic; NULL: the immediate stays an operand. */
 static const char *predicate(const x86_form *f, const x86_operands *o, size_t *stem) {
     const char *name = x86_mnemonics[f->mnemonic];

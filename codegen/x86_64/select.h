@@ -39,7 +39,7 @@ ir_inst *x86_build(ir_builder *b, const x86_draft *d);
  * through. */
 void x86_add_reg(ir_builder *b, x86_draft *d, ir_inst *x);
 /* x as the operand that may be memory: a load that v alone uses and that can be read at v, or a
- * constant that stands behind the code, if the row reads as many bytes; else in a register. */
+ * constant that follows the code, if the row reads as many bytes; else in a register. */
 void x86_add_rm(ir_builder *b, x86_draft *d, const ir_inst *v, ir_inst *x);
 /* Does x load the same at v?  Not if they are in different blocks or far from each other. */
 bool x86_can_read_later(const ir_inst *v, const ir_inst *x);
@@ -48,7 +48,7 @@ bool x86_is_foldable(const ir_builder *b, x86_row row, const ir_inst *v, ir_inst
 /* The memory at address p. */
 void x86_add_memory(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *p);
 void x86_add_int(ir_builder *b, x86_draft *d, ir_type t, uint64_t bits);
-/* Is x, an operand of v, needed behind v: by others, or by v in the next round of its loop? */
+/* Is x, an operand of v, needed after v: by others, or by v in the next round of its loop? */
 bool x86_lives_on(const ir_builder *b, const ir_inst *v, const ir_inst *x);
 /* x as an operand in a register: itself, or what makes it. */
 ir_inst *x86_in_register(ir_builder *b, ir_inst *x);
@@ -76,7 +76,7 @@ x86_cc x86_negate(x86_cc cc);
 /* The immediate of ROUNDSS and ROUNDPS for rint, floor, ceil and trunc_f: no exception for results
  * that are not exact. */
 int x86_rounding_of(ir_op op);
-/* Relations of CMPSS and CMPPS; those behind ORD came with VEX. */
+/* Relations of CMPSS and CMPPS; those after ORD came with VEX. */
 enum {
     X86_CMP_EQ,
     X86_CMP_LT,

@@ -107,7 +107,7 @@ static ir_inst *build_int(ir_builder *b, ir_inst *c) {
     return x86_build(b, &d);
 }
 
-/* A float or vector, from behind the code. */
+/* A float or vector, a constant after the code. */
 static ir_inst *build_float(ir_builder *b, ir_inst *c) {
     x86_draft d = {.type = c->type, .mode = MACH_MEMORY};
     d.row = (uint16_t)x86_constant_load(x86_ctx_of(b)->target, b->f, &c);
@@ -121,7 +121,7 @@ static ir_inst *build_address(ir_builder *b, ir_inst *what) {
     return x86_build(b, &d);
 }
 
-/* A mask, from behind the code, too: so it is one instruction, which may be repeated. */
+/* A mask, a constant after the code, too: so it is one instruction, which may be repeated. */
 static ir_inst *build_mask(ir_builder *b, ir_inst *c) {
     uint64_t bits = 0;
     for (unsigned k = 0; k < ir_lanes(c->type); k++) bits |= ir_lane_bits(c, k) << k;

@@ -25,7 +25,7 @@ static uint32_t slot_of(const cg_target *t, ir_type type) {
 
 static bool is_constant_operand(const ir_inst *x) { return ir_is_leaf(x) || x->op == IR_OP_alloca; }
 
-/* Zeros, immediates, addresses of places, constants behind the code. */
+/* Zeros, immediates, addresses of places, constants after the code. */
 static bool may_repeat(const cg_target *t, const ir_inst *i) {
     (void)t;
     if (i->op != IR_OP_mach || i->type == IR_VOID) return false;

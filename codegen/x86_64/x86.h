@@ -7,10 +7,10 @@
  *   a register that is only written    nothing: it is the result
  *   memory (MACH_MEMORY in mach.mode)  its base, and with MACH_INDEX its index; the displacement is
  *                                      mach.disp.  A base is a value, a variable of the frame, a
- *                                      global, or a constant that stands behind the code; undef
+ *                                      global, or a constant that follows the code; undef
  *                                      stands for the slot of the frame of number mach.disp
  *   an immediate                       a constant
- * and behind them registers that the row reads without naming them (rax of cmpxchg), in the order
+ * and after them registers that the row reads without naming them (rax of cmpxchg), in the order
  * rax, rcx, rdx, and what the kind of the instruction asks for.
  *
  * Flags are never values: who needs them (jump, setcc, cmov) is one instruction with the comparison
@@ -42,7 +42,7 @@ typedef enum {
     MACH_CMOV,   /* a comparison, then two arguments: the result is the second when mach.aux holds,
                     else the first, which is tied to it */
     MACH_ZERO,   /* the row with one register as all of its operands: makes 0 */
-    MACH_MASKED, /* the row under the mask that is the argument behind its own */
+    MACH_MASKED, /* the row under the mask that is the argument after its own */
     MACH_CALL /* CALL_rm64: argument 0 is the address of a C function; CALL_rel32: mach.disp is the
                     number of a function (ir_func.number).  Then its arguments */
 } x86_mach_kind;
@@ -93,7 +93,7 @@ x86_row x86_vector_store(const x86_cpu *t, unsigned bytes);
  * that is in a general register. */
 x86_row x86_broadcast_row(ir_type t, unsigned element);
 x86_row x86_general_broadcast_row(ir_type t);
-/* Loads the constant *c of f from behind the code, or what it repeats, which is *c then. */
+/* Loads the constant *c of f, which follows the code, or what it repeats, which is *c then. */
 x86_row x86_constant_load(const x86_cpu *t, ir_func *f, ir_inst **c);
 
 /* ------------------------------------------------------------------------ operands (operands.c) */
@@ -153,8 +153,8 @@ typedef struct {
     x86_code *code;
     cg_object *object;
     ir_arena *arena;
-    ir_map label_of;  /* of functions and globals, by address: label + 1 */
-    ir_map symbol_of; /* of the same: symbol + 1 */
+    ir_map label_of;                   /* of functions and globals, by address: label + 1 */
+    ir_map symbol_of;                  /* of the same: symbol + 1 */
     ir_vec(const ir_func *) functions; /* of the module, by number */
     ir_vec(x86_frame) frames;
     ir_vec(const ir_func *) calls; /* callees, by caller; NULL: a function of the launch's */

@@ -31,7 +31,7 @@ bool rt_cache_path(char *path, size_t size) {
     return n > 0 && (size_t)n < size;
 }
 
-/* Bytes, or as many times 2^10, 2^20, 2^30 with K, M, G behind the number. */
+/* Bytes, or as many times 2^10, 2^20, 2^30 with K, M, G after the number. */
 static uint64_t read_limit(const char *text) {
     static const char units[] = "KMG";
     char *end;

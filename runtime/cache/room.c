@@ -23,7 +23,7 @@ static uint64_t whole_pages(uint64_t bytes) { return (bytes + PAGE - 1) / PAGE *
 
 /* ----------------------------------------------------------------------------- all of the files */
 
-/* Digits of a key, and ".new" behind them while it is written. */
+/* Digits of a key, and ".new" after them while it is written. */
 static bool is_name(const char *name) {
     size_t n = strspn(name, "0123456789abcdef");
     return n == RT_NAME_BYTES && (!name[n] || !strcmp(name + n, ".new"));

@@ -104,7 +104,7 @@ typedef struct {
     ir_severity severity;
     const char *kernel;
     const char *headline; /* one line, no position */
-    const char *details;  /* the other lines, each behind a newline */
+    const char *details;  /* the other lines, each after a newline */
     const char *text;     /* all of it: position, severity, headline, details */
     check_party here;
     bool has_other;

@@ -16,7 +16,7 @@
  * the group:
  *   slice = first slice of the group + round * (items + 1) + item
  * so a slice alone says which work-item it was, and comparing it with the slice of the last barrier
- * says whether it is ordered before now.  A group that goes on behind a barrier of all groups
+ * says whether it is ordered before now.  A group that goes on after a barrier of all groups
  * starts a new run of slices; what was before it is ordered.
  */
 #ifndef SPVFUSE_CHECK_IMPL_H

@@ -10,7 +10,7 @@
  *
  * Order between work-groups, or without barrier, comes from atomics only.  An atomic read with
  * acquire semantics, or followed by an acquire fence, that sees an atomic write with release
- * semantics or behind a release fence orders everything before that write.  "Everything" is taken
+ * semantics or after a release fence orders everything before that write.  "Everything" is taken
  * by time and not by work-item, so a race of third parties with an acquiring work-item can go
  * unseen; what is reported is never ordered.
  */

@@ -131,7 +131,7 @@ static void *aligned_copy(ir_arena *a, const void *bytes, uint64_t size) {
     return copy;
 }
 
-/* Its place behind what has been given away. */
+/* Its place after what has been given away. */
 static void *take_local(launch *l, size_t n) {
     uint64_t at = aligned(l->work.local), bytes = l->what->args[n].size;
     if (bytes == 0) refuse(l, "argument %zu: local memory of 0 bytes", n);

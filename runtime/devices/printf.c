@@ -43,7 +43,7 @@ static const char *parse_length(const char *s, rt_conversion *p) {
     return s + (s[1] == 'l' ? 2 : 1);
 }
 
-/* Reads a conversion behind its '%'; NULL: malformed. */
+/* Reads a conversion after its '%'; NULL: malformed. */
 static const char *parse_spec(const char *s, rt_conversion *p) {
     *p = (rt_conversion){.lanes = 1};
     s = parse_flags(s, p);

@@ -71,7 +71,7 @@ typedef struct {
 bool ocl_begin_build(ocl_build *b);
 /* Gives back everything but the context when `keep`; *log is a copy, or NULL. */
 void ocl_end_build(ocl_build *b, bool keep, char **log);
-/* Puts a text behind the log, when there is memory for it. */
+/* Puts a text after the log, when there is memory for it. */
 void ocl_say(ocl_build *b, const char *text);
 /* Runs a step: CL_SUCCESS, CL_OUT_OF_HOST_MEMORY, or `failure` when it has thrown otherwise. */
 cl_int ocl_step(ocl_build *b, void (*step)(void *arg), void *arg, cl_int failure);

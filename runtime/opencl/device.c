@@ -19,7 +19,7 @@ static facts host;
 
 /* --------------------------------------------------------------------------- the system's facts */
 
-/* The value behind "key : " in a line, or NULL. */
+/* The value after "key : " in a line, or NULL. */
 static const char *value_of(const char *line, const char *key) {
     size_t n = strlen(key);
     const char *colon = strchr(line, ':');

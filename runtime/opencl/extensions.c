@@ -67,7 +67,7 @@ enum {
 static struct {
     cl_name_version list[EXTENSIONS];
     size_t count;
-    char names[NAMES], words[NAMES]; /* with spaces behind; of -cl-ext */
+    char names[NAMES], words[NAMES]; /* with spaces after; of -cl-ext */
 } announced;
 
 /* Is the name in the list, between spaces or commas? */

@@ -70,7 +70,7 @@ void ocl_prepare_fused(const ocl_launch *l, ir_ctx *cx) {
     cpu_prepare_launch(&what);
 }
 
-/* Room behind the command for arguments. */
+/* Room after the command for arguments. */
 static size_t room_for(size_t count, size_t value_bytes) {
     size_t each = sizeof(rt_arg) + sizeof(rt_memory) + sizeof(cl_mem);
     return sizeof(ocl_launch) + count * each + value_bytes + OCL_VALUE_ALIGN;
@@ -293,7 +293,7 @@ static cl_int CL_API_CALL suggest_local_size(cl_command_queue q, cl_kernel k, cl
 
 /* ------------------------------------------------------------------------ functions of the host */
 
-/* Its buffers stand behind its arguments. */
+/* Its buffers follow its arguments. */
 typedef struct {
     struct _cl_event event; /* the first member */
     void(CL_CALLBACK *function)(void *args);

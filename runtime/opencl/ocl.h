@@ -211,7 +211,7 @@ void ocl_release_queue(cl_command_queue q);
 
 /* --------------------------------------------------------------------------------------- events */
 
-/* A command is an event.  What a kind of command adds stands behind it, in the same block of
+/* A command is an event.  What a kind of command adds follows it, in the same block of
  * memory; `drop` gives back what that holds. */
 struct _cl_event {
     ocl_object object;
@@ -225,7 +225,7 @@ static inline cl_event ocl_event_of(rt_event *e) {
     return (cl_event)(void *)((char *)e - offsetof(struct _cl_event, event));
 }
 
-/* Starts a command of a queue: `size` bytes, zeros behind the event.  NULL: there is no memory. */
+/* Starts a command of a queue: `size` bytes, zeros after the event.  NULL: there is no memory. */
 cl_event ocl_new_command(cl_command_queue q, cl_command_type type, size_t size, rt_command *run,
                          void (*drop)(cl_event e));
 /* Checks a wait list: CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_CONTEXT. */
@@ -425,7 +425,7 @@ uint64_t ocl_local_memory(cl_kernel k);
 
 /* ----------------------------------------------------------------------- launches (launch.c) */
 
-/* The command, with a copy of the arguments behind it. */
+/* The command, with a copy of the arguments after it. */
 typedef struct {
     struct _cl_event event; /* the first member; without `run` when the range is empty */
     ocl_built *built;       /* with a reference; NULL: of a command buffer, as `info` */

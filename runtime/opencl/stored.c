@@ -41,7 +41,7 @@ static bool find_facts(const char *path, facts *f) {
     return true;
 }
 
-/* A path behind it, with its end. */
+/* A path after it, with its end. */
 typedef struct {
     facts facts;
     uint8_t hash[RT_HASH_BYTES];
@@ -68,7 +68,7 @@ static bool read_all(int file, char *to, size_t size) {
     return true;
 }
 
-/* A regular file with as many bytes; a 0 is put behind them.  NULL: it is none, or not read. */
+/* A regular file with as many bytes; a 0 is put after them.  NULL: it is none, or not read. */
 static const char *read_file(ir_arena *a, const char *path, size_t size) {
     char *bytes = ir_alloc(a, size + 1);
     struct stat s;

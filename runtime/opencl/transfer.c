@@ -9,7 +9,7 @@
 
 enum { MAX_PATTERN = 128 };
 
-/* What the commands here and in the files that use them have behind their event. */
+/* What the commands here and in the files that use them have after their event. */
 typedef struct {
     struct _cl_event event; /* the first member */
     ocl_box to, from;

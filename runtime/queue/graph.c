@@ -212,7 +212,7 @@ static const internal *find_internal(const spvf_graph *g, const spvf_buffer *b) 
 
 static const char host_memory; /* the one that all addresses belong to */
 
-/* Of a buffer everything behind the offset can be reached.  What lies nowhere yet is memory of its
+/* From its offset on all of a buffer can be reached.  What lies nowhere yet is memory of its
  * own. */
 static rt_chain_arg chain_arg(const spvf_graph *g, const spvf_argument *a) {
     if (!a->buffer) return (rt_chain_arg){.bytes = a->bytes, .size = a->size};

@@ -267,7 +267,7 @@ static void copy_args(launch *l, const spvf_launch *w) {
     }
 }
 
-/* Arguments and values stand behind the command. */
+/* Arguments and values follow the command. */
 static launch *new_launch(spvf_queue *q, const spvf_launch *w, const spvf_kernel_info *info) {
     size_t args = sizeof(launch), shifted = args + w->arg_count * sizeof(rt_arg);
     size_t end = shifted + w->arg_count * sizeof(rt_memory);

@@ -134,7 +134,7 @@ void graph_each_launch(const spvf_graph *g, void (*visit)(const spvf_launch *l, 
 void graph_leave_unfused(spvf_graph *g);
 void graph_may_be_refused(spvf_graph *g); /* whatever its options say */
 
-/* What a command adds stands behind it in the same block. */
+/* What a command adds follows it in the same block. */
 struct spvf_event {
     rt_event event; /* the first member */
     spvf_device *device;

@@ -103,7 +103,7 @@ static void free_memory(memory *m) {
     }
 }
 
-/* A copy of all buffers behind each other. */
+/* A copy of all buffers one after the other. */
 static uint8_t *snapshot(const memory *m, size_t *bytes) {
     *bytes = 0;
     for (unsigned k = 0; k < ARGS; k++) *bytes += m->bytes[k];

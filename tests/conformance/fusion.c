@@ -202,7 +202,7 @@ static void keep_buffer(void *user, const char *name, const char *element, const
             memcpy(r->elsewhere ? r->buffers[k].there : r->buffers[k].fused, data, size);
 }
 
-/* All buffers before the group, then all behind it. */
+/* All buffers before the group, then all after it. */
 static void keep_print(void *user, const char *text) {
     runner *r = user;
     unsigned k = r->prints++;

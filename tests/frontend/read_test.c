@@ -298,7 +298,7 @@ Test(read, every_allocation_may_fail) {
     long n = 0;
     small_kernel();
     for (uint32_t i = 0; i < 3000; i++) OPS("a name to make room for", SPV_OP_Name, 10);
-    nwords -= 3000 * 8; /* the names are behind the functions, where they would be an error */
+    nwords -= 3000 * 8; /* the names are after the functions, where they would be an error */
     for (; !m && n < 1000; n++) {
         count_memory(n);
         m = read_words();

@@ -9,7 +9,7 @@
 enum { MAX_WORDS = 1 << 16 };
 static uint32_t words[MAX_WORDS], nwords;
 
-/* An instruction: its opcode and operands; with a string behind them. */
+/* An instruction: its opcode and operands; with a string after them. */
 #define OP(...) put((const uint32_t[]){__VA_ARGS__, END})
 #define OPS(s, ...) put_string((const uint32_t[]){__VA_ARGS__, END}, s)
 #define END 0xdeadbeefu

@@ -81,7 +81,7 @@ static size_t mutate(uint8_t *data, size_t size) {
 }
 
 static void run_copy(const uint8_t *data, size_t size) {
-    uint8_t *exact = malloc(size ? size : 1); /* so that a sanitizer sees reads behind the end */
+    uint8_t *exact = malloc(size ? size : 1); /* so that a sanitizer sees reads past the end */
     if (size) memcpy(exact, data, size);
     LLVMFuzzerTestOneInput(exact, size);
     free(exact);

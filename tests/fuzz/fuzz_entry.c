@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ir_ctx cx = {.limit = 64u << 20};
     ir_arena arena;
     if (size < sizeof(rt_entry_head)) return 0;
-    uint8_t *file = malloc(size); /* as large as it is, so that what lies behind is noticed */
+    uint8_t *file = malloc(size); /* as large as it is, so that what follows is noticed */
     memcpy(file, data, size);
     (void)rt_entry_check(file, size, &((const rt_entry_head *)(const void *)file)->key);
     ir_arena_init(&arena, &cx);

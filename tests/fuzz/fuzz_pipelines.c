@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The contents of all buffers, one behind the other. */
+/* The contents of all buffers, one after the other. */
 struct buffers {
     uint8_t bytes[1 << 16];
     size_t n;

@@ -193,7 +193,7 @@ static void check_region(graph *g, const ir_clone_map *map, ir_block *const *set
     }
 }
 
-/* Phis behind the region: the argument for the copy's edge is the copy of that for the original. */
+/* Phis after the region: the argument for the copy's edge is the copy of that for the original. */
 static void check_behind(graph *g, const ir_clone_map *map) {
     for (uint32_t k = 0; k < g->n; k++) {
         ir_block *b = g->block[k];

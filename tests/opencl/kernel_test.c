@@ -175,7 +175,7 @@ Test(kernel, wrong_arguments) {
     const cl_mem wrong = (cl_mem)(void *)ocl.queue;
     const cl_float4 v = {{0}};
     const size_t local = 1 << 30;
-    cl_int *n = calloc(1, sizeof *n); /* no byte behind it may be read */
+    cl_int *n = calloc(1, sizeof *n); /* no byte after it may be read */
     cl_kernel k = new_kernel("all");
     FAILS(CL_INVALID_KERNEL, set(NULL, 3, sizeof *n, n));
     FAILS(CL_INVALID_KERNEL, set(WRONG_KERNEL, 3, sizeof *n, n));

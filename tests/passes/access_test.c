@@ -144,7 +144,7 @@ Test(access, copies_and_fills) {
           "writes some bytes at %x + 0, always\n");
 }
 
-/* Inside, %k goes up to 127; behind the loop it is -128. */
+/* Inside, %k goes up to 127; after the loop it is -128. */
 Test(access, a_counter_behind_its_loop_has_reached_the_limit) {
     check("kernel @k(%x: ptr.global) {\nentry:\n  jmp loop\n"
           "loop:\n  %k: i8 = phi [entry: 0, body: %m]\n  %c: i1 = ne %k, i8 -128\n"

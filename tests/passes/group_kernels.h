@@ -1,7 +1,7 @@
 /* group_kernels.h — kernels in which the items of a group meet, of all shapes: their names and
  * bodies.
  *
- * A body stands behind HEAD, which gives each item its number in the launch %g and in the group %l,
+ * A body follows HEAD, which gives each item its number in the launch %g and in the group %l,
  * the number of items %items, a number of its own %v, places %po in %out (96 bytes) and %pt in
  * %tile (4 bytes; %pn is the next item's), the parameter %n below 2^31, %m = %n & 7, and a number
  * %u that is the same for all items, though nobody knows.  `B` is a barrier.

@@ -105,7 +105,7 @@ Test(pipeline, standard_keeps_the_facts_of_order) {
     }
 }
 
-/* The lists that make code for a CPU, in order: a place counts behind those in front. */
+/* The lists that make code for a CPU, in order: a place counts after those in front. */
 static long place_in_native(const char *name) {
     const char *const lists[] = {pass_standard, pass_widening,       "phases",
                                  "regions",     pass_group_pipeline, pass_lowering};

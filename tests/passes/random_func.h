@@ -334,7 +334,7 @@ static inline void random_vector_types(random_maker *r) {
     memcpy(r->type, types, sizeof types);
 }
 
-/* What a block leaves behind for the phis of the next. */
+/* What a block leaves for the phis of the next. */
 static inline void random_finish_block(random_maker *r, unsigned b, ir_inst *visits) {
     for (unsigned t = 0; t < RANDOM_TYPES; t++) {
         bool keep = b && random_below(r, 2);

@@ -4,7 +4,7 @@
  *
  * Loops nest; they are tested at the head, at the end or between, by every comparison, on the
  * counter or its next value, with counters of every width that may start anywhere and wrap.  They
- * break, carry a sum, use an array on the stack by index, and their values are used behind them.
+ * break, carry a sum, use an array on the stack by index, and their values are used after them.
  * Most numbers of iterations are constants, some come from a parameter.  Every function ends, and
  * has one answer.
  */

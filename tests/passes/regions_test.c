@@ -25,7 +25,7 @@ typedef struct {
     const char *body;       /* NULL: a random kernel */
     const char *name;       /* for messages */
     bool known;             /* the code is for this range only */
-    bool optimize, improve; /* the standard passes before, those for groups behind */
+    bool optimize, improve; /* the standard passes before, those for groups after */
     bool cut;               /* all groups wait for each other: they run in phases */
     uint8_t *want, *got, *same;
     ir_phases phases;

@@ -32,7 +32,7 @@ static void close_module(void) {
     memset(&w, 0, sizeof w);
 }
 
-/* What the launch leaves behind, to be freed. */
+/* What the launch leaves, to be freed. */
 static unsigned char *run(const char *kernel, const unsigned char *in) {
     const reference *r = &expected;
     size_t size = (size_t)r->n * r->steps * r->type->bytes;

@@ -271,7 +271,7 @@ Test(explain, lines_of_what_is_called) {
     cr_assert_eq(report->refusal->why.second->source_line, 4);
 }
 
-/* The dependences behind the first refusal are known, too. */
+/* The dependences after the first refusal are known, too. */
 Test(explain, all_buffers_of_a_refused_group) {
     follow_add("next");
     add_member("turned");

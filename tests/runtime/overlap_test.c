@@ -75,7 +75,7 @@ Test(overlap, offsets_and_buffers_that_begin_elsewhere_are_one_address) {
     for (int n = 0; n < COUNT; n++) cr_assert_eq(t.back[n], n + 110);
 }
 
-/* What the kernel does behind the end of the shorter one is known to later commands. */
+/* What the kernel does after the end of the shorter one is known to later commands. */
 Test(overlap, the_longer_of_two_buffers_tells_what_is_used) {
     spvf_buffer *first = view(t.device, here, 4), *last = view(t.device, here + COUNT - 4, 4);
     const spvf_argument nothing = {.bytes = &(int32_t){0}, .size = 4};

@@ -2,7 +2,7 @@
  *
  *   one block of n instructions
  *   a chain of n / 10 small blocks, some of which jump over the next one
- *   loops in loops, with n / 16 instructions before and behind each
+ *   loops in loops, with n / 16 instructions before and after each
  *   n / 10 blocks that all lead to one, with phis for values of each
  *
  * Each instruction reads recent values mostly, so some are live at once; now and then one that was

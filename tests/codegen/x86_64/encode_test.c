@@ -12,7 +12,7 @@ typedef struct {
     ir_ctx cx;
     ir_arena arena;
     x86_cases cases;
-    uint32_t *address; /* by case, and behind the last */
+    uint32_t *address; /* by case, and after the last */
     uint8_t *bytes;
 } file;
 

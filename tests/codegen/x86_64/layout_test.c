@@ -191,7 +191,7 @@ Test(layout, a_short_jump_that_was_asked_for) {
 
 /* ---------------------------------------------------------------------- alignment and constants */
 
-/* A loop of `bytes` and a jump back, behind `before` others: where it begins. */
+/* A loop of `bytes` and a jump back, after `before` others: where it begins. */
 static uint32_t place_loop(unsigned before, unsigned bytes) {
     program p;
     begin(&p);
