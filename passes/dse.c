@@ -34,19 +34,30 @@ typedef struct {
     ir_inst *write;
     const ir_inst *address;
     range range;
-    const ir_block *newest; /* find_newest: of all that the address is made of; NULL: leaves only */
 } candidate;
 
-/* The bits of addresses on one line. */
+/* Bytes that some of the writes write, and their bits. */
+typedef struct {
+    range range;
+    uint64_t bits;
+} spot;
+
+/* What is on one line. */
 typedef struct {
     uint32_t line;
     const candidate *first;
-    uint64_t bits;
+    uint64_t bits, spots; /* the latter as bits of their numbers */
     uint64_t most;        /* bytes of the longest */
     bool is_sorted;       /* their constants are small, and the sizes, and so: */
-    uint8_t sorted[WORD]; /* bits by constant */
+    uint8_t sorted[WORD]; /* spots by constant */
     unsigned n;
 } group;
+
+/* The bits of addresses whose newest part is made in one block. */
+typedef struct {
+    const ir_block *block;
+    uint64_t bits;
+} origin;
 
 typedef struct {
     ir_func *f;
@@ -58,8 +69,10 @@ typedef struct {
     ir_vec(ir_inst *) writes; /* that may get a bit */
     pass_lines lines;
     candidate *candidates;
+    spot spots[WORD];
     group groups[WORD];
-    unsigned n, ngroups;
+    origin origins[WORD];
+    unsigned n, nspots, ngroups, norigins;
     uint64_t anywhere;  /* bits of addresses that are made of leaves only */
     uint64_t variables; /* bits of addresses that lead to variables */
     uint64_t *dead;     /* by block id: dead at its start */
@@ -128,20 +141,20 @@ static bool is_small(const range *r) {
 
 static int64_t place_of(const range *r) { return (int64_t)r->on.at; }
 
-/* The bits of those that may meet the range, and perhaps others. */
+/* The spots that may meet the range, and perhaps others. */
 static uint64_t find_near(const dse *d, const group *g, const pass_relation *r, const range *with) {
-    if (!g->is_sorted || !r->exact || !is_small(with)) return g->bits;
+    if (!g->is_sorted || !r->exact || !is_small(with)) return g->spots;
     unsigned low = 0, high = g->n;
     int64_t from = place_of(with) - (int64_t)g->most, to = place_of(with) + (int64_t)with->size;
     while (low < high) {
         unsigned mid = (low + high) / 2;
-        if (place_of(&d->candidates[g->sorted[mid]].range) <= from)
+        if (place_of(&d->spots[g->sorted[mid]].range) <= from)
             low = mid + 1;
         else
             high = mid;
     }
     uint64_t near = 0;
-    for (; low < g->n && place_of(&d->candidates[g->sorted[low]].range) < to; low++)
+    for (; low < g->n && place_of(&d->spots[g->sorted[low]].range) < to; low++)
         near |= bit(g->sorted[low]);
     return near;
 }
@@ -151,9 +164,9 @@ static uint64_t find_covered(dse *d, const touch *t, const group *g) {
     uint64_t covered = 0;
     if (r.how != PASS_AT_DISTANCE || !r.exact) return 0;
     for (uint64_t left = find_near(d, g, &r, &t->written); left; left &= left - 1) {
-        const range *c = &d->candidates[__builtin_ctzll(left)].range;
-        uint64_t distance = c->on.at - t->written.on.at;
-        if (pass_covers_at(&r, distance, t->written.size, c->size)) covered |= left & -left;
+        const spot *c = &d->spots[__builtin_ctzll(left)];
+        uint64_t distance = c->range.on.at - t->written.on.at;
+        if (pass_covers_at(&r, distance, t->written.size, c->range.size)) covered |= c->bits;
     }
     return covered;
 }
@@ -166,9 +179,9 @@ static uint64_t find_read(dse *d, const touch *t, const group *g) {
     uint64_t read = 0;
     if (r.how != PASS_AT_DISTANCE) return r.how == PASS_UNKNOWN_PLACE ? g->bits : 0;
     for (uint64_t left = find_near(d, g, &r, &t->read); left; left &= left - 1) {
-        const range *c = &d->candidates[__builtin_ctzll(left)].range;
-        uint64_t distance = c->on.at - t->read.on.at;
-        if (pass_may_overlap_at(&r, distance, t->read.size, c->size)) read |= left & -left;
+        const spot *c = &d->spots[__builtin_ctzll(left)];
+        uint64_t distance = c->range.on.at - t->read.on.at;
+        if (pass_may_overlap_at(&r, distance, t->read.size, c->range.size)) read |= c->bits;
     }
     return read;
 }
@@ -182,7 +195,8 @@ static void describe(dse *d, touch *t) {
     }
 }
 
-/* The blocks of all that the address is made of dominate the write: the one closest to it. */
+/* The blocks of all that the address is made of dominate the write: the one closest to it; NULL:
+ * it is made of leaves only. */
 static const ir_block *find_newest(const dse *d, const ir_inst *address) {
     const pass_place p = pass_find_place(&d->alias, address);
     const ir_block *newest = p.base->block;
@@ -193,17 +207,13 @@ static const ir_block *find_newest(const dse *d, const ir_inst *address) {
     return newest;
 }
 
-/* Is all that the address is made of there at b?  `but`: and not made in that block. */
-static bool is_made_above(const dse *d, const candidate *c, const ir_block *b,
-                          const ir_block *but) {
-    return !c->newest || (c->newest != but && ir_block_dominates(d->dom, c->newest, b));
-}
-
-/* The bits of addresses that can be computed at b. */
+/* The bits of addresses all of whose parts are there at b.  `but`: and not made in that block. */
 static uint64_t made_above(const dse *d, const ir_block *b, const ir_block *but) {
     uint64_t above = d->anywhere;
-    for (unsigned k = 0; k < d->n && ~above; k++)
-        if (!(above & bit(k)) && is_made_above(d, &d->candidates[k], b, but)) above |= bit(k);
+    for (unsigned k = 0; k < d->norigins; k++) {
+        const origin *o = &d->origins[k];
+        if (o->block != but && ir_block_dominates(d->dom, o->block, b)) above |= o->bits;
+    }
     return above;
 }
 
@@ -278,34 +288,59 @@ static bool sweep(dse *d, uint32_t place) {
 
 /* ------------------------------------------------------------------------------------- the pass */
 
-static void add_to_group(dse *d, unsigned k) {
-    const candidate *c = &d->candidates[k];
+static group *group_of(dse *d, const candidate *c) {
     unsigned g = 0;
     while (g < d->ngroups && d->groups[g].line != c->range.on.line) g++;
     if (g == d->ngroups)
         d->groups[d->ngroups++] = (group){.line = c->range.on.line, .first = c, .is_sorted = true};
-    group *to = &d->groups[g];
+    return &d->groups[g];
+}
+
+static void insert_sorted(const dse *d, group *to, unsigned s) {
     unsigned at = to->n++;
+    int64_t place = place_of(&d->spots[s].range);
+    for (; at && place_of(&d->spots[to->sorted[at - 1]].range) > place; at--)
+        to->sorted[at] = to->sorted[at - 1];
+    to->sorted[at] = (uint8_t)s;
+}
+
+/* To the spot of the same bytes, or a new one. */
+static void add_to_group(dse *d, unsigned k) {
+    const candidate *c = &d->candidates[k];
+    group *to = group_of(d, c);
     to->bits |= bit(k);
+    for (unsigned n = 0; n < to->n; n++) {
+        spot *s = &d->spots[to->sorted[n]];
+        if (s->range.on.at != c->range.on.at || s->range.size != c->range.size) continue;
+        s->bits |= bit(k);
+        return;
+    }
+    d->spots[d->nspots] = (spot){c->range, bit(k)};
+    to->spots |= bit(d->nspots);
     to->is_sorted &= is_small(&c->range);
     if (c->range.size > to->most) to->most = c->range.size;
-    for (; at && place_of(&d->candidates[to->sorted[at - 1]].range) > place_of(&c->range); at--)
-        to->sorted[at] = to->sorted[at - 1];
-    to->sorted[at] = (uint8_t)k;
+    insert_sorted(d, to, d->nspots++);
+}
+
+static void add_origin(dse *d, const ir_block *newest, unsigned k) {
+    unsigned n = 0;
+    if (!newest) d->anywhere |= bit(k);
+    while (n < d->norigins && d->origins[n].block != newest) n++;
+    if (newest && n == d->norigins) d->origins[d->norigins++] = (origin){newest, 0};
+    if (newest) d->origins[n].bits |= bit(k);
 }
 
 static void choose(dse *d, uint32_t from, unsigned n) {
     if (!d->candidates) d->candidates = ir_new_array(d->scratch, candidate, n);
     d->n = n;
-    d->ngroups = 0;
+    d->nspots = d->ngroups = d->norigins = 0;
     d->anywhere = d->variables = 0;
     for (unsigned k = 0; k < n; k++) {
         candidate *c = &d->candidates[k];
         *c = (candidate){.write = d->writes.data[from + k]};
         c->address = pass_written(&d->alias, c->write, &c->range.size);
         c->range.on = pass_find_line(&d->alias, &d->lines, c->address);
-        c->newest = find_newest(d, c->address);
-        if (!c->newest) d->anywhere |= bit(k);
+        add_origin(d, find_newest(d, c->address), k);
         if (pass_is_variable(d->f, pass_object_of(&d->alias, c->address))) d->variables |= bit(k);
         add_to_group(d, k);
     }

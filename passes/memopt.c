@@ -19,123 +19,43 @@
  * it is the same address in every iteration of the loops in between.  How far a load looks is
  * limited.
  */
-#include "passes/alias.h"
 #include "passes/pieces.h"
+#include "passes/versions.h"
 
 enum { MAX_STEPS = 100, MAX_MEETINGS = 8, MAX_WAYS = 48 };
-
-typedef struct version version;
-struct version {
-    ir_inst *by;     /* what writes; NULL: a meeting, the state at entry, or a store that is gone */
-    version *before; /* what it writes over; NULL: a meeting or the state at entry */
-    ir_block *block;
-    uint32_t number;
-    bool is_range; /* it writes these bytes, and no others: */
-    pass_on_line on;
-    uint64_t size;
-};
 
 typedef struct {
     ir_func *f;
     const ir_module *m;
-    const ir_dom *dom;
     ir_arena *scratch;
-    pass_alias alias;
-    pass_lines lines;
-    version **head, **end; /* by block id */
-    version **made;        /* by id of a writing instruction */
-    uint32_t nversions;
-    ir_map known; /* address and version -> the value there */
+    pass_versions of; /* memory */
+    ir_map known;     /* address and version -> the value there */
     ir_places places;
 } memopt;
-
-/* ------------------------------------------------------------------------------------- versions */
-
-static version *new_version(memopt *w, ir_block *b, ir_inst *by, version *before) {
-    version *v = ir_new(w->scratch, version);
-    *v = (version){.by = by, .before = before, .block = b, .number = w->nversions++};
-    const ir_inst *to = by ? pass_written(&w->alias, by, &v->size) : NULL;
-    v->is_range = to;
-    if (to) v->on = pass_find_line(&w->alias, &w->lines, to);
-    return v;
-}
-
-static bool has_write(const ir_block *b) {
-    for (const ir_inst *i = b->first; i; i = i->next)
-        if (pass_writes(i)) return true;
-    return false;
-}
-
-static void place_meetings(memopt *w) {
-    const ir_order *order = &w->dom->order;
-    ir_block_list writers = {0}, joins = {0};
-    for (uint32_t k = 0; k < order->n; k++)
-        if (has_write(order->rpo[k])) *ir_push(w->scratch, &writers) = order->rpo[k];
-    ir_iterated_frontier(w->f, &writers, NULL, w->scratch, &joins);
-    for (uint32_t k = 0; k < joins.n; k++)
-        w->head[joins.data[k]->id] = new_version(w, joins.data[k], NULL, NULL);
-}
-
-static void number_block(memopt *w, ir_block *b) {
-    ir_block *up = w->dom->idom[b->id];
-    version *now = w->head[b->id];
-    if (!now) now = up ? w->end[up->id] : new_version(w, b, NULL, NULL);
-    w->head[b->id] = now;
-    foreach_inst (i, b)
-        if (pass_writes(i)) now = w->made[i->id] = new_version(w, b, i, now);
-    w->end[b->id] = now;
-}
-
-static void number_versions(memopt *w) {
-    const ir_order *order = &w->dom->order;
-    w->head = ir_new_array(w->scratch, version *, w->f->next_block);
-    w->end = ir_new_array(w->scratch, version *, w->f->next_block);
-    w->made = ir_new_array(w->scratch, version *, w->f->next_id);
-    place_meetings(w);
-    for (uint32_t k = 0; k < order->n; k++) number_block(w, order->rpo[k]);
-}
 
 /* -------------------------------------------------------------------------------------- queries */
 
 /* What stands at an address, as a value of some type, just before an instruction? */
 typedef struct {
-    ir_inst *address;
     ir_type type;
-    uint64_t size;
-    unsigned steps; /* still to be taken */
-    pass_on_line on;
-    bool is_constant; /* nothing writes there */
+    pass_bytes at;
 } query;
 
 static query begin_query(memopt *w, ir_inst *address, ir_type type) {
-    return (query){.address = address,
-                   .type = type,
-                   .size = ir_access_size(w->m, type),
-                   .steps = MAX_STEPS,
-                   .on = pass_find_line(&w->alias, &w->lines, address),
-                   .is_constant = pass_is_constant(&w->alias, address)};
+    uint64_t size = ir_access_size(w->m, type);
+    return (query){type, pass_begin_search(&w->of, address, size, MAX_STEPS)};
 }
 
-static bool may_write(memopt *w, const version *v, const query *q) {
-    if (!v->by || q->is_constant) return false;
-    if (!v->is_range) return pass_may_write(&w->alias, v->by, q->address, q->size);
-    const pass_relation r = pass_relate_lines(&w->alias, &w->lines, v->on.line, q->on.line);
-    return pass_may_overlap_at(&r, q->on.at - v->on.at, v->size, q->size);
+static pass_version *last_writer(memopt *w, query *q, pass_version *v) {
+    return pass_last_writer(&w->of, &q->at, v);
 }
 
-static bool is_meeting(const version *v) { return !v->by && !v->before && v->block->npred; }
-
-/* Passes over the writes that leave the bytes alone. */
-static version *last_writer(memopt *w, query *q, version *v) {
-    for (; v->before && q->steps; v = v->before, q->steps--)
-        if (may_write(w, v, q)) break;
-    return v;
-}
+static bool is_meeting(const pass_version *v) { return !v->by && !v->before && v->block->npred; }
 
 static bool is_volatile(const ir_inst *access) { return access->imm.mem.flags & IR_MEM_VOLATILE; }
 
-static uint64_t key_of(const query *q, const version *v) {
-    return (uint64_t)q->address->id << 32 | v->number;
+static uint64_t key_of(const query *q, const pass_version *v) {
+    return (uint64_t)q->at.address->id << 32 | v->number;
 }
 
 /* Bytes of a value, from `at` on; no value: they are not known. */
@@ -150,24 +70,24 @@ static const part unknown = {NULL, 0};
 static bool has_part(const memopt *w, const query *q, const part *p) {
     pass_pieces pieces = {0};
     if (p->at == 0 && ir_can_reinterpret(w->m, p->value->type, q->type)) return true;
-    if (q->size > PASS_MAX_BYTES) return false;
-    pass_add_piece(&pieces, p->value, p->at, 0, q->size);
+    if (q->at.size > PASS_MAX_BYTES) return false;
+    pass_add_piece(&pieces, p->value, p->at, 0, q->at.size);
     return pass_can_join(w->m, &pieces, q->type);
 }
 
 /* Does a store that may be forwarded write the first of q's bytes, *step bytes behind its own? */
 static bool is_stored(const memopt *w, const query *q, const ir_inst *by, int64_t *step) {
     return by && by->op == IR_OP_store && !is_volatile(by) &&
-           pass_find_step(&w->alias, ir_arg(by, 1), q->address, step);
+           pass_find_step(&w->of.alias, ir_arg(by, 1), q->at.address, step);
 }
 
 /* What version v holds there, usable just before `at`. */
-static part held(const memopt *w, const query *q, const version *v, const ir_inst *at) {
+static part held(const memopt *w, const query *q, const pass_version *v, const ir_inst *at) {
     int64_t step;
     if (is_stored(w, q, v->by, &step) && step >= 0) {
         const part p = {ir_arg(v->by, 0), (uint64_t)step};
         uint64_t size = ir_access_size(w->m, p.value->type);
-        if (p.at + q->size <= size && has_part(w, q, &p)) return p;
+        if (p.at + q->at.size <= size && has_part(w, q, &p)) return p;
     }
     const part p = {ir_map_get(&w->known, key_of(q, v)), 0};
     bool usable = p.value && ir_can_reinterpret(w->m, p.value->type, q->type) &&
@@ -179,32 +99,32 @@ static part held(const memopt *w, const query *q, const version *v, const ir_ins
 
 /* An edge into a meeting, and the last version that wrote there on it. */
 typedef struct {
-    version *from;
+    pass_version *from;
     ir_block *pred;
 } way;
 
 /* A meeting, those that lead to it, and all the ways into them, in the order of edges. */
 typedef struct {
-    version *meeting[MAX_MEETINGS];
+    pass_version *meeting[MAX_MEETINGS];
     ir_inst *phi[MAX_MEETINGS];
     way way[MAX_WAYS];
     unsigned nmeetings, nways;
 } crossing;
 
 /* The place of v among the meetings of c, or their number. */
-static unsigned find_meeting(const crossing *c, const version *v) {
+static unsigned find_meeting(const crossing *c, const pass_version *v) {
     unsigned k = 0;
     while (k < c->nmeetings && c->meeting[k] != v) k++;
     return k;
 }
 
 static bool is_older(const memopt *w, const ir_inst *v, const ir_block *b) {
-    return !v->block || (v->block != b && ir_block_dominates(w->dom, v->block, b));
+    return !v->block || (v->block != b && ir_block_dominates(w->of.dom, v->block, b));
 }
 
 /* Was all that the address is made of there before control got to b for the first time? */
 static bool is_fixed(const memopt *w, const query *q, const ir_block *b) {
-    const pass_place p = pass_find_place(&w->alias, q->address);
+    const pass_place p = pass_find_place(&w->of.alias, q->at.address);
     bool fixed = is_older(w, p.base, b);
     for (uint32_t k = 0; k < p.offset.n; k++)
         fixed = fixed && is_older(w, p.offset.term[k].of.value, b);
@@ -212,7 +132,7 @@ static bool is_fixed(const memopt *w, const query *q, const ir_block *b) {
 }
 
 static bool add_way(memopt *w, query *q, crossing *c, ir_block *pred) {
-    version *v = last_writer(w, q, w->end[pred->id]);
+    pass_version *v = last_writer(w, q, w->of.end[pred->id]);
     if (c->nways == MAX_WAYS) return false;
     c->way[c->nways++] = (way){v, pred};
     if (!is_meeting(v) || find_meeting(c, v) < c->nmeetings) return true;
@@ -222,7 +142,7 @@ static bool add_way(memopt *w, query *q, crossing *c, ir_block *pred) {
 }
 
 /* False: too many ways, or not the same address on all. */
-static bool find_ways(memopt *w, query *q, version *meeting, crossing *c) {
+static bool find_ways(memopt *w, query *q, pass_version *meeting, crossing *c) {
     c->nmeetings = c->nways = 0;
     if (!is_fixed(w, q, meeting->block)) return false;
     c->meeting[c->nmeetings++] = meeting;
@@ -235,10 +155,10 @@ static bool find_ways(memopt *w, query *q, version *meeting, crossing *c) {
 }
 
 /* The one version that all ways come from, or NULL. */
-static version *only_version(const crossing *c) {
-    version *only = NULL;
+static pass_version *only_version(const crossing *c) {
+    pass_version *only = NULL;
     for (unsigned k = 0; k < c->nways; k++) {
-        version *v = c->way[k].from;
+        pass_version *v = c->way[k].from;
         if (v == only || find_meeting(c, v) < c->nmeetings) continue;
         if (only) return NULL;
         only = v;
@@ -264,7 +184,7 @@ static ir_inst *build_part(memopt *w, const query *q, const part *p, ir_inst *be
     b.loc = before->loc;
     if (ir_can_reinterpret(w->m, p->value->type, q->type))
         return ir_place_before(&w->places, ir_build_reinterpret(&b, p->value, q->type), before);
-    pass_add_piece(&pieces, p->value, p->at, 0, q->size);
+    pass_add_piece(&pieces, p->value, p->at, 0, q->at.size);
     return ir_place_before(&w->places, pass_join(&b, &pieces, q->type), before);
 }
 
@@ -295,12 +215,13 @@ static ir_inst *build_phis(memopt *w, const query *q, crossing *c) {
 
 /* The value at the address, usable just before `at`, where memory is `now`.  *last is the version
  * that it depends on. */
-static part find_value(memopt *w, query *q, version *now, const ir_inst *at, version **last) {
-    version *v = *last = last_writer(w, q, now);
+static part find_value(memopt *w, query *q, pass_version *now, const ir_inst *at,
+                       pass_version **last) {
+    pass_version *v = *last = last_writer(w, q, now);
     crossing c;
     const part found = held(w, q, v, at);
     if (found.value || !is_meeting(v) || !find_ways(w, q, v, &c)) return found;
-    version *only = only_version(&c);
+    pass_version *only = only_version(&c);
     if (only) return held(w, q, *last = only, at);
     return are_all_held(w, q, &c) ? (part){build_phis(w, q, &c), 0} : unknown;
 }
@@ -310,22 +231,22 @@ static part find_value(memopt *w, query *q, version *now, const ir_inst *at, ver
 /* Stores that have written parts of what a load reads. */
 typedef struct {
     pass_pieces pieces;
-    uint64_t missing; /* bytes that none of them has written */
-    version *oldest;  /* of the stores */
+    uint64_t missing;     /* bytes that none of them has written */
+    pass_version *oldest; /* of the stores */
 } gathering;
 
 /* From version v back.  False: something else has written some of the bytes, or it is not known
  * which. */
-static bool gather(memopt *w, query *q, version *v, gathering *g) {
+static bool gather(memopt *w, query *q, pass_version *v, gathering *g) {
     int64_t step;
-    *g = (gathering){.missing = q->size};
-    for (; g->missing && q->steps; v = v->before, q->steps--) {
+    *g = (gathering){.missing = q->at.size};
+    for (; g->missing && q->at.steps; v = v->before, q->at.steps--) {
         v = last_writer(w, q, v);
         if (!v->by) return g->oldest != NULL;
         if (!is_stored(w, q, v->by, &step)) return false;
         ir_inst *value = ir_arg(v->by, 0);
         int64_t size = (int64_t)ir_access_size(w->m, value->type), to = step < 0 ? -step : 0;
-        int64_t end = size - step < (int64_t)q->size ? size - step : (int64_t)q->size;
+        int64_t end = size - step < (int64_t)q->at.size ? size - step : (int64_t)q->at.size;
         if (to >= end || end - to > PASS_MAX_BYTES) return false;
         g->missing -= pass_add_piece(&g->pieces, value, (uint64_t)(to + step), (uint64_t)to,
                                      (uint64_t)(end - to));
@@ -345,9 +266,9 @@ static ir_inst *find_address(memopt *w, const query *q, ir_inst *at) {
     ir_inst *known = ir_arg(at, 1);
     int64_t step;
     ir_builder b;
-    if (ir_precedes(&w->places, q->address, at)) return q->address;
-    if (known->type != q->address->type) return NULL;
-    pass_find_step(&w->alias, known, q->address, &step);
+    if (ir_precedes(&w->places, q->at.address, at)) return q->at.address;
+    if (known->type != q->at.address->type) return NULL;
+    pass_find_step(&w->of.alias, known, q->at.address, &step);
     ir_builder_init(&b, w->f);
     ir_before(&b, at);
     b.loc = at->loc;
@@ -369,27 +290,27 @@ static ir_inst *load_before(memopt *w, const query *q, ir_inst *load, ir_inst *s
 /* What the stores have not written was there before the oldest of them. */
 static bool find_rest(memopt *w, query *q, gathering *g, ir_inst *load) {
     ir_inst *store = g->oldest->by;
-    version *last;
+    pass_version *last;
     if (!g->missing) return true;
     part rest = find_value(w, q, g->oldest->before, store, &last);
     if (!rest.value) rest = (part){load_before(w, q, load, store), 0};
     if (!rest.value) return false;
-    pass_add_piece(&g->pieces, rest.value, rest.at, 0, q->size);
+    pass_add_piece(&g->pieces, rest.value, rest.at, 0, q->at.size);
     return true;
 }
 
 /* Can a value be made of the parts and some other of the same type? */
 static bool can_join_with(const memopt *w, const query *q, const gathering *g, ir_inst *other) {
     pass_pieces whole = g->pieces;
-    if (g->missing) pass_add_piece(&whole, other, 0, 0, q->size);
+    if (g->missing) pass_add_piece(&whole, other, 0, 0, q->at.size);
     return pass_can_join(w->m, &whole, q->type);
 }
 
 /* The value that stores of parts have left for a load; NULL: it cannot be put together. */
-static ir_inst *join_parts(memopt *w, query *q, version *now, ir_inst *load) {
+static ir_inst *join_parts(memopt *w, query *q, pass_version *now, ir_inst *load) {
     gathering g;
     ir_builder b;
-    if (q->size > PASS_MAX_BYTES || !gather(w, q, now, &g)) return NULL;
+    if (q->at.size > PASS_MAX_BYTES || !gather(w, q, now, &g)) return NULL;
     if (!can_join_with(w, q, &g, load) || !find_rest(w, q, &g, load)) return NULL;
     if (!pass_can_join(w->m, &g.pieces, q->type)) return NULL;
     ir_builder_init(&b, w->f);
@@ -400,9 +321,9 @@ static ir_inst *join_parts(memopt *w, query *q, version *now, ir_inst *load) {
 
 /* ----------------------------------------------------------------------------- loads and stores */
 
-static bool visit_load(memopt *w, ir_inst *load, version *now) {
+static bool visit_load(memopt *w, ir_inst *load, pass_version *now) {
     query q = begin_query(w, ir_arg(load, 0), load->type);
-    version *last;
+    pass_version *last;
     if (is_volatile(load)) return false;
     const part found = find_value(w, &q, now, load, &last);
     ir_inst *value = found.value ? build_part(w, &q, &found, load) : NULL;
@@ -418,7 +339,7 @@ static bool visit_load(memopt *w, ir_inst *load, version *now) {
 static bool visit_store(memopt *w, ir_inst *store) {
     ir_inst *value = ir_arg(store, 0);
     query q = begin_query(w, ir_arg(store, 1), value->type);
-    version *v = w->made[store->id];
+    pass_version *v = w->of.made[store->id];
     if (is_volatile(store)) return false;
     const part there = held(w, &q, last_writer(w, &q, v->before), store);
     if (there.value != value || there.at) return false;
@@ -428,10 +349,10 @@ static bool visit_store(memopt *w, ir_inst *store) {
 }
 
 static bool visit_block(memopt *w, ir_block *b) {
-    version *now = w->head[b->id];
+    pass_version *now = w->of.head[b->id];
     bool changed = false;
     foreach_inst (i, b) {
-        if (pass_writes(i)) now = w->made[i->id];
+        if (pass_writes(i)) now = w->of.made[i->id];
         if (i->op == IR_OP_load) changed |= visit_load(w, i, now);
         if (i->op == IR_OP_store) changed |= visit_store(w, i);
     }
@@ -439,30 +360,29 @@ static bool visit_block(memopt *w, ir_block *b) {
 }
 
 static void begin(memopt *w, ir_func *f, ir_arena *scratch) {
-    *w = (memopt){.f = f, .m = f->module, .dom = ir_dominators(f), .scratch = scratch};
-    pass_alias_begin(&w->alias, f, scratch);
-    number_versions(w);
+    *w = (memopt){.f = f, .m = f->module, .scratch = scratch};
+    pass_find_versions(&w->of, f, scratch);
     ir_number_places(&w->places, f, scratch);
 }
 
 /* Does it read bytes that a store has just written in part? */
-static bool waits_for_store(memopt *w, ir_inst *load, version *now) {
+static bool waits_for_store(memopt *w, ir_inst *load, pass_version *now) {
     query q = begin_query(w, ir_arg(load, 0), load->type);
-    const version *v = last_writer(w, &q, now);
+    const pass_version *v = last_writer(w, &q, now);
     int64_t step;
     if (!is_stored(w, &q, v->by, &step)) return false;
     int64_t size = (int64_t)ir_access_size(w->m, ir_arg(v->by, 0)->type);
-    return q.steps && (step < 0 || step + (int64_t)q.size > size);
+    return q.at.steps && (step < 0 || step + (int64_t)q.at.size > size);
 }
 
 uint32_t pass_count_waits(ir_func *f, ir_arena *scratch) {
     uint32_t n = 0;
     memopt w;
     begin(&w, f, scratch);
-    for (uint32_t k = 0; k < w.dom->order.n; k++) {
-        version *now = w.head[w.dom->order.rpo[k]->id];
-        foreach_inst (i, w.dom->order.rpo[k]) {
-            if (pass_writes(i)) now = w.made[i->id];
+    for (uint32_t k = 0; k < w.of.dom->order.n; k++) {
+        pass_version *now = w.of.head[w.of.dom->order.rpo[k]->id];
+        foreach_inst (i, w.of.dom->order.rpo[k]) {
+            if (pass_writes(i)) now = w.of.made[i->id];
             n += i->op == IR_OP_load && waits_for_store(&w, i, now);
         }
     }
@@ -479,6 +399,7 @@ bool pass_memopt(ir_func *f, pass_ctx *cx) {
     bool changed = ir_remove_unreachable(f);
     memopt w;
     begin(&w, f, cx->scratch);
-    for (uint32_t k = 0; k < w.dom->order.n; k++) changed |= visit_block(&w, w.dom->order.rpo[k]);
+    for (uint32_t k = 0; k < w.of.dom->order.n; k++)
+        changed |= visit_block(&w, w.of.dom->order.rpo[k]);
     return changed;
 }

@@ -18,7 +18,7 @@ check() {
 
 check ir ir/
 check frontend ir/ frontend/
-check passes ir/ passes/passes. passes/analysis.h passes/alias.h passes/fuse passes/words.h passes/simplify_rules.inc passes/expand passes/inline passes/latency. passes/phases passes/pieces passes/regions passes/vectors
+check passes ir/ passes/passes. passes/analysis.h passes/alias.h passes/fuse passes/words.h passes/simplify_rules.inc passes/expand passes/inline passes/latency. passes/phases passes/pieces passes/regions passes/vectors passes/versions
 check codegen ir/ codegen/
 # public headers find each other where they are installed
 check runtime ir/ frontend/frontend.h passes/fuse.h passes/regions.h codegen/codegen.h \
