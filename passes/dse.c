@@ -27,6 +27,7 @@ typedef struct {
     ir_inst *inst;
     bool is_write, is_read; /* of a range that is known: */
     range written, read;
+    uint32_t number; /* among the writes that may get a bit, + 1; 0: it is none of them */
     uint64_t reads, covers;
 } touch;
 
@@ -49,6 +50,7 @@ typedef struct {
     uint64_t bits, spots; /* the latter as bits of their numbers */
     uint64_t most;        /* bytes of the longest */
     bool is_sorted;       /* their constants are small, and the sizes, and so: */
+    int64_t low, high;    /* all bytes are between these */
     uint8_t sorted[WORD]; /* spots by constant */
     unsigned n;
 } group;
@@ -120,11 +122,12 @@ static void find_writes(dse *d) {
         if (is_plain_write(d->touches.data[k].inst))
             count[written_object(d, d->touches.data[k].inst)->id]++;
     for (uint32_t k = 0; k < d->touches.n; k++) {
-        ir_inst *i = d->touches.data[k].inst;
-        if (!is_plain_write(i)) continue;
-        const ir_inst *object = written_object(d, i);
-        if (pass_is_variable(d->alias.f, object) || count[object->id] > 1)
-            *ir_push(d->scratch, &d->writes) = i;
+        touch *t = &d->touches.data[k];
+        if (!is_plain_write(t->inst)) continue;
+        const ir_inst *object = written_object(d, t->inst);
+        if (!pass_is_variable(d->alias.f, object) && count[object->id] <= 1) continue;
+        *ir_push(d->scratch, &d->writes) = t->inst;
+        t->number = d->writes.n;
     }
 }
 
@@ -144,6 +147,7 @@ static int64_t place_of(const range *r) { return (int64_t)r->on.at; }
 /* The spots that may meet the range, and perhaps others. */
 static uint64_t find_near(const dse *d, const group *g, const pass_relation *r, const range *with) {
     if (!g->is_sorted || !r->exact || !is_small(with)) return g->spots;
+    if (place_of(with) >= g->high || place_of(with) + (int64_t)with->size <= g->low) return 0;
     unsigned low = 0, high = g->n;
     int64_t from = place_of(with) - (int64_t)g->most, to = place_of(with) + (int64_t)with->size;
     while (low < high) {
@@ -264,22 +268,17 @@ static bool find_dead(dse *d) {
     return true;
 }
 
-static unsigned number_of(const dse *d, const ir_inst *i) {
-    unsigned k = 0;
-    while (k < d->n && d->candidates[k].write != i) k++;
-    return k;
-}
-
-/* Removes the dead writes of one block; they stay in the list of touches as if they were there. */
-static bool sweep(dse *d, uint32_t place) {
+/* Removes the dead writes of one block, of those from `from` on that have a bit; they stay in the
+ * list of touches as if they were there. */
+static bool sweep(dse *d, uint32_t place, uint32_t from) {
     uint64_t dead = dead_at_end(d, d->dom->order.rpo[place]);
     bool changed = false;
     for (uint32_t k = d->first[place + 1]; k-- > d->first[place];) {
         touch *t = &d->touches.data[k];
-        unsigned n = number_of(d, t->inst);
+        uint32_t n = t->number - 1 - from; /* large for what has no bit */
         uint64_t behind = dead;
         dead = dead_before(t, dead);
-        if (n == d->n || !(behind & bit(n))) continue;
+        if (n >= d->n || !(behind & bit(n))) continue;
         ir_remove(t->inst);
         changed = true;
     }
@@ -292,7 +291,11 @@ static group *group_of(dse *d, const candidate *c) {
     unsigned g = 0;
     while (g < d->ngroups && d->groups[g].line != c->range.on.line) g++;
     if (g == d->ngroups)
-        d->groups[d->ngroups++] = (group){.line = c->range.on.line, .first = c, .is_sorted = true};
+        d->groups[d->ngroups++] = (group){.line = c->range.on.line,
+                                          .first = c,
+                                          .is_sorted = true,
+                                          .low = INT64_MAX,
+                                          .high = INT64_MIN};
     return &d->groups[g];
 }
 
@@ -302,6 +305,13 @@ static void insert_sorted(const dse *d, group *to, unsigned s) {
     for (; at && place_of(&d->spots[to->sorted[at - 1]].range) > place; at--)
         to->sorted[at] = to->sorted[at - 1];
     to->sorted[at] = (uint8_t)s;
+}
+
+static void widen(group *to, const range *by) {
+    int64_t end = place_of(by) + (int64_t)by->size;
+    if (by->size > to->most) to->most = by->size;
+    if (place_of(by) < to->low) to->low = place_of(by);
+    if (end > to->high) to->high = end;
 }
 
 /* To the spot of the same bytes, or a new one. */
@@ -318,7 +328,7 @@ static void add_to_group(dse *d, unsigned k) {
     d->spots[d->nspots] = (spot){c->range, bit(k)};
     to->spots |= bit(d->nspots);
     to->is_sorted &= is_small(&c->range);
-    if (c->range.size > to->most) to->most = c->range.size;
+    if (to->is_sorted) widen(to, &c->range);
     insert_sorted(d, to, d->nspots++);
 }
 
@@ -350,7 +360,7 @@ static bool run_word(dse *d, uint32_t from, unsigned n) {
     bool changed = false;
     choose(d, from, n);
     if (!find_dead(d)) return false;
-    for (uint32_t k = 0; k < d->dom->order.n; k++) changed |= sweep(d, k);
+    for (uint32_t k = 0; k < d->dom->order.n; k++) changed |= sweep(d, k, from);
     return changed;
 }
 

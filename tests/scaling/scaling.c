@@ -6,9 +6,10 @@
  * and goes the whole way: IR text is read, written as SPIR-V, read again, optimized and compiled
  * for x86-64.  Cost is what count.c counts, so it is the same each time, on a busy machine too;
  * memory is the most that the context holds at once.  The exponent of a cost is the slope of its
- * logarithm from one size to the next, and the largest of these counts: a limit that makes the last
- * ones small does not hide what came before.  Exponents above 1.3 fail: twice the input may cost
- * 2.46 times as much.  Stages that have less than a quarter of the cost are left out.
+ * logarithm from one size to the next, of memory to the next but one, and the largest counts: a
+ * limit that makes the last ones small does not hide what came before.  Exponents above 1.3 fail:
+ * twice the input may cost 2.46 times as much.  Stages that have less than a quarter of the cost
+ * are left out.
  *
  * With --passes, prints the passes, stages of native code and analyses that cost most, and their
  * shares of optimizing and making code.
@@ -139,10 +140,11 @@ static double exponent(uint64_t before, uint64_t after) {
     return before && after ? log2((double)after / (double)before) : 0;
 }
 
-/* From one size to the next. */
-static void look_at(growth *g, const cost *a, const cost *b) {
+/* From one size to the next.  Memory comes in blocks, each larger than the one before, so its
+ * exponent is that of two doublings: from `older`. */
+static void look_at(growth *g, size_t older, const cost *a, const cost *b) {
     g->all = fmax(g->all, exponent(a->all, b->all));
-    g->memory = fmax(g->memory, exponent(a->memory, b->memory));
+    g->memory = fmax(g->memory, exponent(older, b->memory) / 2);
     for (int s = 0; s < STAGES; s++) {
         double e = exponent(a->steps[s], b->steps[s]);
         if (e <= g->stage || (double)b->steps[s] < least_share * (double)b->all) continue;
@@ -182,13 +184,15 @@ static void report_passes(cost *c) {
 
 static bool run(const shape *s, unsigned sizes, bool passes) {
     cost before = {0}, now = {0};
+    size_t older = 0;
     growth g = {0};
     uint32_t n = s->first;
     for (unsigned k = 0; k < sizes && !now.failed; k++) {
         n = s->first << k;
+        older = before.memory;
         before = now;
         now = measure(s, n);
-        look_at(&g, &before, &now);
+        look_at(&g, older, &before, &now);
     }
     bool ok = report(s, &now, &g, n);
     if (passes) report_passes(&now);
