@@ -39,31 +39,7 @@ typedef struct {
     unsigned passed, failed;
 } bench;
 
-/* --------------------------------------------------------------------------------------- values */
-
-static uint64_t some_real(uint64_t *state, ir_kind k) {
-    static const double edges[] = {0, -0.0, 1, -1, 65504, 0x1p-24, 0x1p-149, 3.4e38};
-    uint64_t r = splitmix64(state);
-    if (r % 16 == 0) return ir_fp_from_double(k, edges[r >> 8 & 7]);
-    if (r % 16 == 1) return r & 256 ? ir_fp_nan(k) : ir_fp_inf(k, r & 512);
-    return ir_fp_from_double(k, (double)((int64_t)(r >> 50) - 8192) * 0.125);
-}
-
-static uint64_t some_int(uint64_t *state, unsigned bits) {
-    uint64_t r = splitmix64(state);
-    switch (r % 8) {
-    case 0: return (r >> 8 & 7) - 4;
-    case 1: return (UINT64_C(1) << (bits - 1)) + (r >> 8 & 1) - 1;
-    default: return splitmix64(state);
-    }
-}
-
-/* Divisors are small and positive, and some operands equal. */
-static uint64_t some_lane(uint64_t *state, const lane_type *t, bool divides) {
-    if (ir_is_float(ir_scalar(t->kind))) return some_real(state, t->kind);
-    return divides ? 1 + splitmix64(state) % 100
-                   : some_int(state, ir_bits(NULL, ir_scalar(t->kind)));
-}
+/* --------------------------------------------------------------------------------------- tables */
 
 static uint64_t read_lane(const table *t, const uint8_t *from, unsigned lane) {
     uint64_t x = 0;
@@ -79,17 +55,16 @@ static uint8_t *place_at(const table *t, uint8_t *places, unsigned n) {
     return places + n * t->element + t->at;
 }
 
-static bool divides(unsigned row) {
-    return operator_rows[row].op == OP_DIV || operator_rows[row].op == OP_REM;
-}
-
+/* Some operands are equal. */
 static void fill(table *t) {
     uint64_t state = t->lanes * 100 + t->place;
     memset(t->a, FILLING, sizeof t->a);
     memset(t->b, FILLING, sizeof t->b);
     for (unsigned n = 0; n < operator_row_count * ITEMS; n++)
         for (unsigned k = 0; k < t->lanes; k++) {
-            uint64_t y = some_lane(&state, t->type, divides(n / ITEMS));
+            uint64_t y = t->place == FROM_PROGRAM
+                             ? program_lane(t->type, t->lanes, n, k)
+                             : some_lane(&state, t->type, has_divisor(&operator_rows[n / ITEMS]));
             bool same = splitmix64(&state) % 8 == 0;
             write_lane(t, t->b + n * t->right, k, y);
             write_lane(t, place_at(t, t->a, n), k, same ? y : some_lane(&state, t->type, false));

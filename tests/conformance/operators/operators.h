@@ -60,6 +60,7 @@ typedef enum {
     IN_LOCAL,
     IN_PRIVATE,
     FROM_CONSTANT, /* global, with the right operand in constant memory */
+    FROM_PROGRAM,  /* the same, in a constant array of the program */
     IN_STRUCT,
     IN_SWIZZLE,
     IN_ARRAY, /* of the work-item, with an index that varies */
@@ -81,5 +82,10 @@ const char *swizzle_of(unsigned lanes);
 void write_source(const lane_type *t);
 /* A lane of the result; `scalar`: the element has one lane. (operators_lane.c) */
 uint64_t compute_lane(const lane_type *t, operation op, bool scalar, uint64_t x, uint64_t y);
+/* A random lane.  Divisors are small and positive. */
+uint64_t some_lane(uint64_t *state, const lane_type *t, bool divides);
+bool has_divisor(const operator_row *row);
+/* A lane of the n-th right operand in the program's array for so many lanes. */
+uint64_t program_lane(const lane_type *t, unsigned lanes, unsigned n, unsigned lane);
 
 #endif

@@ -1,4 +1,4 @@
-/* operators_lane.c — what an operator of OpenCL C gives for one lane, computed in C.
+/* operators_lane.c — what an operator of OpenCL C gives for one lane, computed in C; operands.
  *
  * Scalars of less than 32 bits are promoted to int, lanes of vectors are not: that decides how far
  * they are shifted.  Truth is 1 for scalars; in vectors it is -1, in integers of the lanes' width.
@@ -7,6 +7,7 @@
 #include "tests/conformance/operators/operators.h"
 
 #include "ir/eval.h"
+#include "tests/random.h"
 
 static unsigned bits_of(const lane_type *t) { return ir_bits(NULL, ir_scalar(t->kind)); }
 
@@ -133,4 +134,36 @@ uint64_t compute_lane(const lane_type *t, operation op, bool scalar, uint64_t x,
     else
         r = !scalar ? UINT64_MAX : real ? ir_fp_from_double(t->kind, 1) : 1;
     return ir_zext(r, bits_of(t));
+}
+
+/* --------------------------------------------------------------------------------------- values */
+
+static uint64_t some_real(uint64_t *state, ir_kind k) {
+    static const double edges[] = {0, -0.0, 1, -1, 65504, 0x1p-24, 0x1p-149, 3.4e38};
+    uint64_t r = splitmix64(state);
+    if (r % 16 == 0) return ir_fp_from_double(k, edges[r >> 8 & 7]);
+    if (r % 16 == 1) return r & 256 ? ir_fp_nan(k) : ir_fp_inf(k, r & 512);
+    return ir_fp_from_double(k, (double)((int64_t)(r >> 50) - 8192) * 0.125);
+}
+
+static uint64_t some_int(uint64_t *state, unsigned bits) {
+    uint64_t r = splitmix64(state);
+    switch (r % 8) {
+    case 0: return (r >> 8 & 7) - 4;
+    case 1: return (UINT64_C(1) << (bits - 1)) + (r >> 8 & 1) - 1;
+    default: return splitmix64(state);
+    }
+}
+
+uint64_t some_lane(uint64_t *state, const lane_type *t, bool divides) {
+    if (ir_is_float(ir_scalar(t->kind))) return some_real(state, t->kind);
+    return divides ? 1 + splitmix64(state) % 100
+                   : some_int(state, ir_bits(NULL, ir_scalar(t->kind)));
+}
+
+bool has_divisor(const operator_row *row) { return row->op == OP_DIV || row->op == OP_REM; }
+
+uint64_t program_lane(const lane_type *t, unsigned lanes, unsigned n, unsigned lane) {
+    uint64_t state = (uint64_t)(lanes * MAX_LANES + lane) << 32 | n;
+    return some_lane(&state, t, has_divisor(&operator_rows[n / ITEMS]));
 }

@@ -3,6 +3,8 @@
  */
 #include "tests/conformance/operators/operators.h"
 
+#include "ir/eval.h"
+
 #include <stdio.h>
 
 const operator_row operator_rows[] = {
@@ -49,7 +51,7 @@ const lane_type lane_types[] = {
 };
 const unsigned lane_type_count = sizeof lane_types / sizeof *lane_types;
 
-const char *const place_names[PLACES] = {"global", "local",   "private", "constant",
+const char *const place_names[PLACES] = {"global", "local",   "private", "constant", "program",
                                          "struct", "swizzle", "array",   "volatile"};
 const unsigned widths[WIDTHS] = {1, 2, 3, 4, 8, 16};
 
@@ -145,7 +147,16 @@ static void put_copies(const kernel *k, bool back) {
            back ? a : t, back ? t : a);
 }
 
+static void put_program_pointer(const kernel *k) {
+    printf("    constant ");
+    put_type(k, k->lanes);
+    printf(" *b = (constant ");
+    put_type(k, k->lanes);
+    printf(" *)right%u;\n", k->lanes);
+}
+
 static void put_variables(const kernel *k) {
+    if (k->place == FROM_PROGRAM) put_program_pointer(k);
     if (k->place != IN_LOCAL && k->place != IN_ARRAY) return;
     printf(k->place == IN_LOCAL ? "    local " : "    ");
     put_type(k, k->lanes);
@@ -162,11 +173,34 @@ static void put_kernel(const kernel *k) {
         put_type(k, k->lanes);
     printf(" *a, %s ", k->place == FROM_CONSTANT ? "constant" : "global const");
     put_type(k, k->lanes);
-    printf(" *b, int j) {\n    size_t i = get_global_id(0);\n");
+    printf(" *%s, int j) {\n    size_t i = get_global_id(0);\n",
+           k->place == FROM_PROGRAM ? "unused" : "b");
     put_variables(k);
     for (unsigned row = 0; row < operator_row_count; row++) put_row(k, row);
     if (k->place == IN_LOCAL || k->place == IN_ARRAY) put_copies(k, true);
     printf("}\n");
+}
+
+/* The right operands as integers of the same size, since not every number has a literal. */
+static void put_program_array(const lane_type *t, unsigned lanes) {
+    unsigned bits = ir_bits(NULL, ir_scalar(t->kind));
+    const lane_type same = {.name = bits == 8    ? "uchar"
+                                    : bits == 16 ? "ushort"
+                                    : bits == 32 ? "uint"
+                                                 : "ulong"};
+    const kernel k = {.type = &same, .lanes = lanes};
+    printf("constant ");
+    put_type(&k, lanes);
+    printf(" right%u[] = {\n", lanes);
+    for (unsigned n = 0; n < operator_row_count * ITEMS; n++) {
+        printf("    (");
+        put_type(&k, lanes);
+        for (unsigned lane = 0; lane < lanes; lane++)
+            printf("%s%lluUL", lane ? ", " : ")(",
+                   (unsigned long long)ir_zext(program_lane(t, lanes, n, lane), bits));
+        printf("),\n");
+    }
+    printf("};\n");
 }
 
 void write_source(const lane_type *t) {
@@ -176,6 +210,7 @@ void write_source(const lane_type *t) {
         printf("struct s%u { char before; ", k.lanes);
         put_type(&k, k.lanes);
         printf(" v; char behind; };\n");
+        put_program_array(t, k.lanes);
         for (unsigned p = 0; p < PLACES; p++) {
             k.place = (place)p;
             if (k.place != IN_SWIZZLE || k.lanes > 1) put_kernel(&k);
