@@ -1,19 +1,19 @@
 /* assign.c — a register for every value, in one walk over the blocks in the order of dominance.
  *
  * In SSA form values interfere as the subtrees of a tree do (Hack, Grund and Goos, "Register
- * allocation for programs in SSA-form", 2006): whoever goes down the dominator tree and gives every
- * definition a register that is free there needs no more registers than values live at once.
- * Values that may not have all registers (limits.c) break that: then one of those in the way is
- * chosen, the cheapest to keep in memory, the walk goes on as if it were gone, and all that were
- * chosen are evicted before the next try.
+ * allocation for programs in SSA-form", 2006): a walk down the dominator tree that gives every
+ * definition a free register needs no more registers than values live at once.  Values that may not
+ * have all registers (limits.c) break that.  Then one of the values in the way is chosen, the
+ * cheapest to keep in memory, the walk goes on as if it were gone, and all that were chosen are
+ * evicted before the next try.
  *
  * A value lives in one register.  What an instruction wants elsewhere is not decided here, but room
  * is left for it: the limits keep fixed registers free, and a tied operand that lives on gets a
  * copy in the register that the result has got.
  *
- * A register is chosen from what is free and not forbidden, by the first of these that is there:
- * the operand's that the result is tied to, the one that an instruction wants it in, the one that
- * its group has, the one that somebody in its group is wanted in, a cheap one, any.
+ * Of the registers that are free and not forbidden the first of these is taken: the one of the
+ * operand that the result is tied to, one that an instruction wants the value in, the one that its
+ * group has, one that an instruction wants another value of its group in, a cheap one, any.
  */
 #include "codegen/ra.h"
 

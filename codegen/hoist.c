@@ -41,7 +41,7 @@ static bool has_room(const hoister *h, const ir_loop *l, const ir_block *before,
     return most + h->hoisted.n[class] < h->p->registers[class];
 }
 
-/* In front of the outermost loop around b that has room; NULL: there is none. */
+/* In front of the outermost loop around b that has room; NULL: none has. */
 static ir_block *find_place(const hoister *h, const ir_block *b, unsigned class) {
     const ir_loop *l = h->p->loops->of[b->id];
     ir_block *place = NULL;

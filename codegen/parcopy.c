@@ -1,9 +1,10 @@
 /* parcopy.c — copies that happen at once, made one after another.
  *
  * At the end of a predecessor all phis of a block get their values together.  A register whose old
- * content no other copy still reads can be written: such chains come first, from their ends.  What
- * is left are cycles; one register of each is put aside, in a register that is free or, when there
- * is none, in a slot.  Constants are written last, as nobody reads the registers they go to then.
+ * content no other copy still reads can be written: such chains come first, from their ends.  Only
+ * cycles are left then; one register of each is put aside, in a free register, or in a slot when no
+ * register is free.  Constants are written last: no copy reads the registers that they go to any
+ * more.
  */
 #include "codegen/ra.h"
 

@@ -69,7 +69,7 @@ ir_inst *ra_repeat(ra_state *s, const ir_inst *v, ir_block *b, ir_inst *at);
 void ra_note_brief(ra_state *s, ir_inst *v);
 /* In front of what something can be done with a value for the first time. */
 ir_inst *ra_place_behind(const ir_inst *v);
-/* Removes phis of which no code is left. */
+/* Removes phis that need no code any more. */
 void ra_remove_phi(ir_inst *phi);
 
 /* --------------------------------------------------------------------------- copies (parcopy.c) */

@@ -75,7 +75,7 @@ typedef struct {
     spill_state *p;
     ir_ssa ssa;
     uint32_t *first, *next; /* by value id: its first reload + 1; by reload: the next one + 1 */
-    bool placed;            /* places for phis of the value at work are known */
+    bool placed;            /* places for phis of the current value are known */
 } name_state;
 
 static void list_reloads(name_state *n, uint32_t values) {

@@ -1,13 +1,13 @@
 /* webs.c — values that share a slot of the frame.
  *
- * A phi and its operands are one web, so that a phi can live in memory and needs no code: whoever
- * is stored writes the slot that the phi is read from.  That is right only when no two members are
- * live at once.  Two sets of values that do not interfere are joined when nobody of one lives where
- * somebody of the other is defined; in SSA form it is enough to look at the nearest member that
- * dominates (Budimlić, Cooper, Harvey, Kennedy, Oberg and Reeves, "Fast copy coalescing and
- * live-range identification", 2002).  A phi that cannot be joined gets a web of its own: its
- * operands are moved at the ends of predecessors, its result after the phis (Sreedhar et al.
- * 1999).
+ * A phi and its operands are one web, so that a phi can live in memory and needs no code: its
+ * operands are stored to the slot that the phi is read from.  That is right only when no two
+ * members are live at once.  Two sets of values that do not interfere are joined when no member of
+ * one is live where a member of the other is defined; in SSA form it is enough to look at the
+ * nearest member that dominates (Budimlić, Cooper, Harvey, Kennedy, Oberg and Reeves, "Fast copy
+ * coalescing and live-range identification", 2002).  A phi that cannot be joined gets a web of its
+ * own: its operands are moved at the ends of predecessors, its result after the phis (Sreedhar et
+ * al.  1999).
  *
  * Then webs whose lives do not meet share slots: a life is the interval of code, in the order of
  * blocks, in which some member is live.

@@ -127,7 +127,7 @@ spv_type *spv_type_of(reader *r, uint32_t id) {
     return e->type;
 }
 
-/* Constants and variables become leaves of the function at work, once. */
+/* Constants and variables become leaves of the current function, once. */
 static ir_inst *cached_leaf(reader *r, spv_id *e) {
     if (e->cached_in == r->serial) return e->cached;
     e->cached =

@@ -220,7 +220,7 @@ static void scan_functions(reader *r, uint32_t at) {
 
 /* ------------------------------------------------------------------------------------ the entry */
 
-/* Who gets a name that several want: entry points, then what has linkage, then all others. */
+/* The first of these gets a name that several have: entry points, those with linkage, others. */
 static int rank_of(reader *r, const spv_function *f) {
     return f->entry ? 0 : spv_has(r, f->id, D_LINKAGE) ? 1 : 2;
 }

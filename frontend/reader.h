@@ -115,7 +115,7 @@ const spv_ext_row *spv_ext_row_of(uint32_t number); /* NULL: unknown */
 #include "frontend/opencl_std.def"
 #undef EXT
 
-/* The instruction at work.  Operands are those after the result type and id. */
+/* The current instruction.  Operands are those after the result type and id. */
 typedef struct {
     uint32_t at; /* word offset */
     uint32_t opcode;

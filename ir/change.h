@@ -53,7 +53,7 @@ typedef ir_vec(ir_var_use) ir_var_uses;
 /* Appends all uses of what an alloca makes, seen through constant offsets and casts of the address.
  * False when its address goes elsewhere: to a call, an atomic, memory, a phi, an unknown offset. */
 bool ir_find_var_uses(const ir_inst *alloca, ir_arena *scratch, ir_var_uses *out);
-/* Removes an alloca of which only computed addresses, themselves unused, are left. */
+/* Removes an alloca whose only uses are computed addresses, which are unused themselves. */
 void ir_remove_var(ir_inst *alloca, ir_arena *scratch);
 /* Can a value be written as one type and read as the other? */
 bool ir_can_reinterpret(const ir_module *m, ir_type from, ir_type to);

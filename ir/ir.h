@@ -513,7 +513,7 @@ struct ir_inst {
     ir_use *uses;
     ir_imm imm;
     uint32_t flags;
-    uint32_t mark; /* scratch of the pass at work; any value between passes */
+    uint32_t mark; /* scratch of the running pass; any value between passes */
     ir_use arg[];
 };
 
@@ -540,7 +540,7 @@ void ir_insert(ir_inst *i, ir_block *b, ir_inst *before); /* before NULL: at the
 /* May operand n be undef?  Only where the value is passed on as it is. */
 bool ir_may_be_undef(ir_op op, unsigned n);
 /* v as operand n: zero for an undef that may not stand there.  The builder, copies and
- * ir_replace_uses do this; who sets operands himself must. */
+ * ir_replace_uses do this; code that sets operands in another way must do it, too. */
 ir_inst *ir_settle(ir_func *f, ir_op op, unsigned n, ir_inst *v);
 void ir_set_arg(ir_inst *i, unsigned n, ir_inst *val);
 /* Appends to a variadic instruction; it may move, so the result replaces i everywhere. */

@@ -1,4 +1,4 @@
-/* launch.h — the contract between the code of a work-group and whoever runs it on this machine.
+/* launch.h — the contract between the code of a work-group and its caller on this machine.
  *
  * A kernel becomes two functions with C linkage and the same parameters:
  *   void k(const ir_group_info *g, void *const *args)        runs the work-group g->group_id

@@ -29,7 +29,7 @@ typedef struct {
     ir_builder b;
     ir_ssa ssa;
     uint32_t *place; /* by value id; 0: in an unreachable block */
-    /* of the variable at work */
+    /* of the current variable */
     ir_type type;
     ir_var_uses uses;
     access_list accesses;

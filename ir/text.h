@@ -93,7 +93,7 @@ struct text_name {
     size_t n;
     bool numbered;
     bool defined;
-    text_token place; /* of the definition, else of the first use */
+    text_token place; /* of the definition, or of the first use until there is one */
     void *what;       /* ir_inst or ir_block */
     text_name *next;  /* the next one with an equal hash */
     text_name *later; /* the next one in order of appearance */

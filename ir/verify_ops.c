@@ -2,7 +2,7 @@
  * the op table.  imm, flags and R_CUSTOM are in verify_imm.c.
  *
  * A rule reports its first violation and leaves it at that.  Rules see operands that exist and as
- * many as the op takes; who the operands are is the business of verify.c.
+ * many as the op takes; which values the operands are is checked by verify.c.
  */
 #include "ir/verify.h"
 

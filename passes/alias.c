@@ -12,8 +12,8 @@
  * have one relation, but for the constants, so a pass that compares many addresses relates their
  * lines once, and then compares constants.
  *
- * Distances compare values as they are at one moment.  Who asks about accesses that different
- * iterations of a loop make must know that the addresses do not change there.
+ * Distances compare values as they are at one moment.  A pass that asks about accesses of different
+ * iterations of a loop must know that the addresses do not change there.
  */
 #include "passes/alias.h"
 

@@ -19,7 +19,7 @@ typedef struct {
     int64_t step;
 } pass_counter;
 
-/* False when phi is none. */
+/* False: phi is no counter. */
 bool pass_find_counter(const ir_loops *l, const ir_inst *phi, pass_counter *c);
 
 #define PASS_MAX_ROUNDS INT64_C(0xffffffff)
@@ -128,7 +128,7 @@ typedef struct {
 
 typedef struct {
     ir_vec(pass_guard) list;
-    bool exact; /* every item of which all this holds gets there, in all rounds of counted loops */
+    bool exact; /* every item that meets all guards gets there, in all rounds of counted loops */
 } pass_guards;
 
 /* Control comes to b from a branch alone, when this test comes out as `holds`; NULL: not so. */
@@ -169,13 +169,13 @@ void pass_find_accesses(const pass_launch *l, ir_arena *a, pass_accesses *out);
 
 /* The argument that x goes to, as symbols number them; false: to something else. */
 bool pass_argument_of(const pass_launch *l, const pass_access *x, uint32_t *arg);
-/* Does it go to local memory?  To a variable there, of which each body has its own? */
+/* Does it go to local memory?  To a variable there, which each body has for itself? */
 bool pass_is_local(const pass_access *x);
 bool pass_is_local_variable(const pass_access *x);
 /* Are all ids and values in its offset bounded, so that what is not proved is probably so? */
 bool pass_is_understood(const pass_access *x);
 
-/* An access, for those who read about it. */
+/* An access, as messages and reports show it. */
 typedef struct {
     uint32_t member;
     const char *kernel;

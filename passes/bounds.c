@@ -354,7 +354,7 @@ static bounds condition_bounds(const pass_launch *l, const pass_symbol *s, ir_in
     return b;
 }
 
-/* Guarded by every branch of which one edge leads to a dominator of `at` and nowhere else. */
+/* Guarded by every branch with an edge that leads to a dominator of `at` and nowhere else. */
 static bounds guarded_bounds(const pass_launch *l, const pass_symbol *s, const ir_block *at) {
     const ir_dom *dom = ir_dominators(l->kernel);
     bounds b = own_bounds(l, s, at);

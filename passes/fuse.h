@@ -30,8 +30,8 @@ typedef struct {
 /* What a buffer may become whose contents nobody needs before or after the fused kernel. */
 typedef enum {
     PASS_PROMOTE_AUTO,    /* private memory where that is proved to be right */
-    PASS_PROMOTE_PRIVATE, /* private memory, else refuse */
-    PASS_PROMOTE_LOCAL    /* local memory, else refuse */
+    PASS_PROMOTE_PRIVATE, /* private memory, otherwise refuse */
+    PASS_PROMOTE_LOCAL    /* local memory, otherwise refuse */
 } pass_promote;
 
 typedef struct {
@@ -103,7 +103,7 @@ typedef struct {
 
 /* ---------------------------------------------------------------------------------- dependences */
 
-/* Who can touch the same byte from both sides, with at least one write. */
+/* Which items can touch the same byte from both sides, with at least one write. */
 typedef enum {
     PASS_DEP_NONE,    /* nobody */
     PASS_DEP_ITEM,    /* an item, with itself */
@@ -120,7 +120,7 @@ typedef struct {
 /* "@a (a.cl:3) writes …; @b reads …" (fuse_report.c) */
 void pass_print_dependence(ir_text *out, const pass_dependence_info *d);
 
-/* Who waits for whom between two members. */
+/* Which items wait for each other between two members. */
 typedef enum { PASS_WAIT_NONE, PASS_WAIT_GROUP, PASS_WAIT_GRID } pass_wait;
 
 /* Between a member and the next. */

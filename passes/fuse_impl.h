@@ -149,7 +149,7 @@ bool pass_fuse_promote(ir_ctx *cx, const pass_fuse_request *request, pass_summar
 /* Changes the bodies: their parameters become pointers to that memory. (promote_rewrite.c) */
 void pass_promote_bodies(const pass_promotions *list, const pass_summary *summaries,
                          uint32_t nmembers, const pass_fuse_result *result, ir_arena *scratch);
-/* Makes it, for a kernel at the beginning of which b stands. */
+/* Makes it, for a kernel; b is at its beginning. */
 ir_inst *pass_promoted_memory(const pass_promoted *p, const char *name, ir_builder *b);
 
 /* ---------------------------------------------------------- legality (legality.c, fuse_legal.c) */

@@ -125,7 +125,7 @@ static bool is_local(const judge *j, uint32_t arg) {
     return a->kind == PASS_ARG_LOCAL || (a->state == PASS_ARG_PROMOTED && a->memory == IR_LOCAL);
 }
 
-/* Does the barrier of the request order the memory of an argument, or of what is none? */
+/* Does the barrier of the request order the memory of this argument, or variable? */
 static bool policy_orders(const judge *j, uint32_t arg) {
     bool known = arg < j->result->nargs + PASS_ANYWHERE;
     bool local = arg < j->result->nargs && is_local(j, arg);
@@ -211,7 +211,7 @@ static bool refuse_grid(judge *j, const pass_dependence *d) {
     return refuse(j, "fuse.unknown", "not proved to be independent", d);
 }
 
-/* Of work-groups that depend on each other, or of which it is not known. */
+/* Of work-groups that depend on each other, or may. */
 static bool judge_grid(judge *j, const pass_dependence *d, pass_wait *wait) {
     if (may_have_phases(j)) {
         *wait = PASS_WAIT_GRID;

@@ -35,8 +35,8 @@ static bool can_avoid(finder *q, ir_block *from, const ir_block *avoid) {
     return false;
 }
 
-/* Does the branch at the end of b alone decide when its loop ends, after a known number of rounds,
- * of which `inside` sees every one?  Behind a test in the header there may be none to see. */
+/* Does the branch at the end of b alone decide when its loop ends, after a known number of rounds
+ * that all pass `inside`?  After a test in the header there may be no round at all. */
 static bool counts_rounds(const finder *q, const ir_block *b, const ir_block *inside) {
     const ir_loops *loops = ir_loop_tree(q->launch->kernel);
     const ir_loop *loop = loops->of[b->id];

@@ -34,7 +34,7 @@ static source scalar_source(const ir_inst *s) {
     return lane ? (source){ir_arg(s, 0), (unsigned)ir_arg(s, 1)->imm.bits} : (source){s, 0};
 }
 
-/* One step back; the same when there is none. */
+/* One step back; the same value when there is no further step. */
 static source step_back(source at) {
     const ir_inst *v = at.value;
     if (v->op == IR_OP_insert && has_number(ir_arg(v, 2), ir_lanes(v->type))) {

@@ -5,11 +5,12 @@
  * the block that enters it, which is made when the edge comes from a branch.  So what stands inside
  * several loops moves once.
  *
- * What moves may run although its place would not have been reached.  Cheap operations may.
- * Expensive ones must stand where every iteration passes.  Loads and operations that may trap must
- * stand where whoever enters the loop gets: every way out and every way back passes there, and no
- * inner loop or call can hold up what is on the way.  A load also needs that nothing in the loop
- * writes what it reads; at barriers and atomics other work-items may.
+ * An instruction that has moved may run although its old place would not have been reached.  Cheap
+ * operations may do so always.  Expensive ones must be in a block that every iteration passes.
+ * Loads and operations that may trap must be in a block that is reached whenever the loop is
+ * entered: every way out and every way back passes there, and no inner loop or call before it can
+ * go on forever.  A load also needs that nothing in the loop writes what it reads; at barriers and
+ * atomics other work-items may write.
  *
  * Nothing moves out of an irreducible loop, or one that several edges enter.
  */

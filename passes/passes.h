@@ -14,7 +14,7 @@
 typedef struct {
     unsigned dims; /* 1 to 3 */
     uint64_t global[3], local[3], offset[3];
-    bool has_local; /* false: whoever launches the kernel chooses */
+    bool has_local; /* false: the launch chooses */
 } pass_range;
 
 static inline uint64_t pass_global_size(const pass_range *r, unsigned d) {

@@ -3,8 +3,8 @@
  *
  *   a barrier device b barrier device c    =>    switch phase: a ret, b ret, c ret
  *
- * Whoever launches it runs all groups for phase 0, then all for phase 1, … (ir_phases in launch.h):
- * no group has to stay anywhere while others run.  What a phase leaves to later ones is in memory
+ * The launch runs all groups for phase 0, then all groups for phase 1, and so on (ir_phases in
+ * launch.h): no group has to wait while others run.  What a phase leaves to later ones is in memory
  * that the launch provides (phases_keep.c).
  *
  * Each phase must begin where all work-items of the launch come, once, and end where the next one

@@ -35,7 +35,7 @@ typedef struct {
     ir_vec(object) objects;
     ir_vec(ir_inst *) values; /* that are kept */
     uint64_t *place;          /* by value id, of values: bytes in front, plus 1; 0: not kept */
-    ir_map read;              /* by phase and value: what it is there */
+    ir_map read;              /* by phase and value: the value in that phase */
     spot *start;              /* by phase */
     const char *refusal;
 } keeper;
@@ -207,7 +207,7 @@ static bool is_everywhere(const keeper *k, const ir_inst *v) {
     return !v->block || !phase_of(k, v->block);
 }
 
-/* Can it be computed in any phase, from what is there? */
+/* Can it be computed in any phase, from what every phase has? */
 static bool is_again(const keeper *k, const ir_inst *v, unsigned *left) {
     if (is_everywhere(k, v) || k->place[v->id] || ir_info(v)->rule == R_QUERY) return true;
     if (v->op == IR_OP_phi || !ir_is_cheap(v) || !*left) return false;

@@ -45,7 +45,7 @@ const char pass_standard[] =
     "simplify,"    /* canonical forms, so that equal things look equal */
     "sccp,"        /* branches on constants, also around loops; what they hide goes away */
     "simplifycfg," /* straight-line code again, larger blocks, fewer phis */
-    "unroll,"      /* loops of which all is known; their counters become constants */
+    "unroll,"      /* loops with a known number of rounds; their counters become constants */
     "simplify,"    /* what those constants and merged blocks have uncovered */
     "sroa,"        /* arrays whose indices have become constants become values now */
     "ptrvars,"     /* addresses in loops: a base that is known, and a count */

@@ -14,7 +14,7 @@
 
 enum { MAX_LEVELS = 4, MAX_CHAIN = 16 };
 
-/* An address that is there at some instruction and wherever that dominates. */
+/* An address that is available at some instruction and wherever that dominates. */
 typedef struct {
     pass_place place;
     ir_inst *address;
@@ -150,7 +150,7 @@ static void build_at(const reassociation *r, ir_builder *b, ir_inst *where) {
 /* --------------------------------------------------------------------------------------- levels */
 
 /* The terms of an address by the loops in which they change: level 0 does in the innermost, level n
- * in the n-th around it but in none inside that, the last one wherever else. */
+ * in the n-th around it but in none inside that, the last one anywhere else. */
 typedef struct {
     pass_affine own;
     pass_place sum;        /* of this level and those above */
@@ -248,7 +248,7 @@ static bool cancels(const ir_inst *p, const pass_place *place) {
     return false;
 }
 
-/* Is more than is there already added before the loop, and one term left inside? */
+/* Is more added before the loop than is available there already, and one term left inside? */
 static bool leaves_loop(const reassociation *r, const ir_inst *p, const levels *l) {
     if (l->n < 2 || l->level[0].own.n != 1 || !l->level[1].sum.offset.n) return false;
     const ir_inst *base = l->level[0].sum.base;

@@ -29,7 +29,7 @@ typedef struct {
     ir_inst *left, *right;
 } test;
 
-/* --------------------------------------------------------------- what is there before the loops */
+/* ----------------------------------------------------------- what is available before the loops */
 
 static bool is_before(const bounder *c, const ir_inst *v) {
     const pass_grouping *g = c->g;

@@ -21,7 +21,7 @@
 enum { MAX_AGAIN = 4, MAX_EXITS = 4 };
 
 typedef enum {
-    KEEP_NOT, /* one region has it all, or it is there everywhere */
+    KEEP_NOT, /* one region has all uses, or the value is available everywhere */
     KEEP_ONCE,
     KEEP_AGAIN,
     KEEP_EACH,
@@ -38,7 +38,7 @@ typedef struct {
     ir_vec(ir_inst *) values; /* that cross heads */
     bool *each;               /* by value id: KEEP_EACH, and not mixed */
     pass_kept kept;           /* which of them share places */
-    ir_map read;              /* by region and value: what it is there */
+    ir_map read;              /* by region and value: the value in that region */
     ir_inst **first_store;    /* by block id: where phis of the next region are written */
 } keeper;
 
@@ -118,7 +118,7 @@ static void find_variables(keeper *k) {
 
 /* ------------------------------------------------------------------------------------ repeating */
 
-/* Can it be computed at any head, from what is there? */
+/* Can it be computed at any head, from what is available there? */
 static bool is_again(const keeper *k, const ir_inst *v, unsigned *left) {
     uint8_t how = is_known(k, v) ? k->how[v->id] : KEEP_NOT;
     if (how == KEEP_ONCE || how == KEEP_PLACE || is_everywhere(k, v)) return true;

@@ -181,7 +181,7 @@ void pass_place_locals(pass_grouping *g) {
 
 /* ----------------------------------------------------------------------------------- the groups */
 
-/* A loop of which `inside` is the first block and `last`, without terminator, the last one.  Leaves
+/* A loop whose first block is `inside` and whose last one, without terminator, is `last`.  Leaves
  * the block in front in *inside, without terminator, and the one after it in *last. */
 static void loop_over(pass_grouping *g, unsigned d, ir_block **inside, ir_block **last) {
     ir_inst *first = pass_group_id(g, d), *end = pass_info_size(g, FIELD(group_end), d);

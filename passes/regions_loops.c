@@ -18,7 +18,7 @@ typedef struct {
     ir_builder b;
     uint32_t *region;    /* by block id: to whose loops it belongs */
     uint32_t nblocks;    /* entries of it */
-    ir_block *after;     /* of the region at work */
+    ir_block *after;     /* of the current region */
     ir_block *before[3]; /* its loops */
 } looper;
 
@@ -212,7 +212,8 @@ static ir_inst *find_row(looper *l, const pass_region *r) {
     return count[0] ? pass_build_plain(&l->b, IR_OP_mul, row, count[0]) : row;
 }
 
-/* Past all loops when no item has something to do; what stands in front of them else. */
+/* The block before the loops; with a guard, a new block that is skipped, as the loops are, when no
+ * item has something to do. */
 static ir_block *begin_guarded(looper *l, const pass_region *r) {
     if (!r->guard) return r->before;
     ir_block *to = ir_block_new(l->g->f, NULL);

@@ -6,8 +6,8 @@
  *
  * Pointers of one space become pointers of that space: offsets, selects and phis change their type,
  * casts are looked through.  Accesses and comparisons then name the space, and questions about it
- * are answered.  Who needs a generic pointer all the same (a store of it, an integer made of it, a
- * phi of several spaces) gets it by a cast.
+ * are answered.  Users that need a generic pointer all the same (a store of it, an integer made of
+ * it, a phi of several spaces) get it by a cast.
  */
 #include "passes/alias.h"
 
@@ -16,7 +16,7 @@ enum { NONE = -1, SEVERAL = -2 };
 typedef struct {
     ir_func *f;
     int8_t *space;     /* by value id, of generic pointers: an ir_space, NONE or SEVERAL */
-    ir_inst **generic; /* by value id: the cast back, when somebody needs one */
+    ir_inst **generic; /* by value id: the cast back, when a user needs one */
     ir_vec(ir_inst *) work;
     ir_arena *scratch;
     uint32_t n; /* values with an entry */
@@ -117,7 +117,7 @@ static ir_inst *raise(spaces *s, ir_inst *v) {
     return s->generic[v->id] = ir_build1(&b, IR_OP_ptrcast, ir_ptr(IR_GENERIC), v);
 }
 
-/* Casts from a space stay, for those who need a generic pointer. */
+/* Casts from a space stay, for users that need a generic pointer. */
 static void retype(const spaces *s, ir_inst *v) {
     if (is_known(s, v) && !is_cast(v)) v->type = ir_ptr((ir_space)s->space[v->id]);
 }

@@ -56,7 +56,7 @@ typedef struct {
     ir_builder b;
     ir_vec(split_var) vars;
     ir_vec(transfer) transfers;
-    bool changed; /* by the round of cutting at work */
+    bool changed; /* by the current round of cutting */
 } splitter;
 
 /* ------------------------------------------------------------------------------------ selection */
@@ -402,7 +402,7 @@ static void split_copy(splitter *s, const transfer *t) {
         write_part(s, t, at, part[n++]);
 }
 
-/* A value of type t of which every byte is `byte`. */
+/* A value of type t whose bytes are all `byte`. */
 static ir_inst *repeat_byte(splitter *s, ir_inst *byte, ir_type t) {
     if (byte->op == IR_OP_undef) return ir_undef(s->f, t);
     if (ir_is_const(byte)) return ir_const(s->f, t, byte->imm.bits * UINT64_C(0x0101010101010101));

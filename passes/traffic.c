@@ -15,7 +15,7 @@
  */
 #include "passes/fuse_impl.h"
 
-/* Who touches the same place is the same item. */
+/* Only one and the same item touches a place. */
 typedef struct place place;
 struct place {
     place *chain; /* of the same hash */
@@ -41,8 +41,8 @@ typedef struct {
     pass_fuse_result *result;
     ir_arena *scratch;
     ir_map places;
-    tally (*unfused)[2], (*fused)[2]; /* by argument: of the member at work */
-    ir_vec(uint32_t) touched;         /* arguments of the member at work */
+    tally (*unfused)[2], (*fused)[2]; /* by argument: of the current member */
+    ir_vec(uint32_t) touched;         /* arguments of the current member */
     uint32_t phase;                   /* of the fused kernel, with that member */
 } meter;
 

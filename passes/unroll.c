@@ -48,7 +48,7 @@ typedef struct {
     ir_clone_map map;
     uint32_t values, blocks; /* entries of the map */
     uint64_t room;           /* instructions by which the function may still grow */
-    uint32_t mark;           /* of the blocks of the loop at work; of copies when all are made */
+    uint32_t mark;           /* of the blocks of the current loop; of copies when all are made */
     ir_block **block;        /* its blocks, copy after copy */
 } unroller;
 

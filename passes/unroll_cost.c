@@ -1,10 +1,10 @@
 /* unroll_cost.c — what copies of a loop's body would cost, with what folds away in them.
  *
  * Each value of the loop is one of four things in a single iteration.  KNOWN: a constant, once the
- * number of the iteration is; PLACE: the address of a stack variable plus something known, so that
- * loads and stores there become values; FIXED: the same in all iterations, so that one copy
- * remains; VARYING: all else.  A phi of the header is assumed to be what it begins as, until its
- * next value contradicts; after a few rounds of that all phis count as varying.
+ * number of the iteration is one; PLACE: the address of a stack variable plus something known, so
+ * that loads and stores there become values; FIXED: the same in all iterations, so that one copy
+ * remains; VARYING: anything else.  A phi of the header is assumed to stay what it begins as, until
+ * its next value contradicts; after a few rounds of that all phis count as varying.
  *
  * Definitions come before uses in the blocks of a loop, except around inner loops; what is met too
  * early counts as varying there.

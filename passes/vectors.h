@@ -50,7 +50,7 @@ unsigned vec_mask_bits(const vec_state *s, unsigned bits);
 ir_inst *vec_mask(vec_state *s, ir_inst *v, unsigned first, unsigned n, unsigned bits);
 /* The low bits of integers: lanes of the narrower ones that they are made of. */
 ir_inst *vec_narrow(vec_state *s, ir_inst *x, ir_type elem);
-/* n lanes of which the first `known` are given. */
+/* n lanes; the first `known` are given. */
 ir_inst *vec_of_lanes(vec_state *s, ir_type elem, ir_inst *const *lane, unsigned known, unsigned n);
 /* The mask as what decides a choice, and asks for any or all. */
 ir_inst *vec_truth(vec_state *s, ir_inst *mask);

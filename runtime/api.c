@@ -157,7 +157,7 @@ void rt_write_file(spvf_context *context, const char *path, const void *data, si
 
 /* -------------------------------------------------------------------------------------- context */
 
-/* Gives a message without a place that of the statement at work. */
+/* Gives a message without a place that of the current statement. */
 static ir_message place_message(const spvf_context *context, ir_message m) {
     if (m.file) return m;
     m.file = context->place.file;
@@ -166,7 +166,7 @@ static ir_message place_message(const spvf_context *context, ir_message m) {
     return m;
 }
 
-/* An error about no place but the request, kept for whoever says it with more. */
+/* An error about no place but the request, kept for a caller that says more about it. */
 static bool catch_message(const spvf_context *context, const ir_message *m) {
     if (!context->caught || context->caught[0] || m->severity != IR_ERROR || m->file) return false;
     snprintf(context->caught, RT_CAUGHT_SIZE, "%s", m->text);
@@ -270,7 +270,7 @@ static bool is_blank(const char *bytes, size_t size) {
     return size == 0;
 }
 
-/* A text without anything would be a module without anything; who gives that has lost something. */
+/* An empty text would be an empty module; most likely a program gives it by mistake. */
 static void refuse_blank(const load_job *j) {
     if (!is_blank(j->bytes, j->size)) return;
     ir_ctx *cx = &j->context->cx;

@@ -1,4 +1,4 @@
-/* emit.c — a module as bytes for somebody else: IR text, SPIR-V, an object file or assembly for
+/* emit.c — a module as bytes for another program: IR text, SPIR-V, an object file or assembly for
  * x86-64.
  *
  * A target is a name, for x86-64 followed by ":v2" to ":v4" and by options, each after a comma.

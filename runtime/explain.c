@@ -13,7 +13,7 @@ typedef struct {
     const spvf_fuse_options *options;
     const pass_fuse_request *request;
     const pass_fuse_result *result;
-    const char **value; /* by argument: of a constant, else NULL */
+    const char **value; /* by argument: of a constant, or NULL */
     uint32_t *index;    /* by argument: parameter of the fused kernel */
 } explainer;
 

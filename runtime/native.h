@@ -116,9 +116,9 @@ void rt_run_groups(rt_block *run, ir_group_info *g, void *const *args, uint64_t 
 
 /* ------------------------------------------------------------------------------- launches (pool.c)
  *
- * A pool has threads that help; whoever launches works too.  Any thread may launch at any time; all
- * launches share the helpers, and no more threads run groups at once than the pool has, or callers
- * when these are more. */
+ * A pool has threads that help; the thread that launches works, too.  Any thread may launch at any
+ * time; all launches share the helpers, and no more threads run groups at once than the pool has,
+ * or callers when these are more. */
 
 typedef struct rt_pool rt_pool;
 
@@ -164,7 +164,7 @@ void rt_pool_free(rt_pool *p); /* nobody launches any more; ends the helpers */
 ir_status rt_pool_run(rt_pool *p, const rt_work *work);
 unsigned rt_pool_threads(const rt_pool *p);
 
-/* The pool of this process, made for the first who asks and freed by the last who gives it back. */
+/* The pool of this process: the first call makes it, the last one that gives it back frees it. */
 rt_pool *rt_pool_share(void);
 void rt_pool_give_back(rt_pool *p);
 /* Around a fork: it does not change meanwhile.  In the child it has no threads yet. */
@@ -182,8 +182,8 @@ typedef struct {
 
 typedef struct {
     pass_group_shape shape; /* of the launches that the code is for */
-    bool only_blocks;       /* no function runs a single group: entry is that of the block; and who
-                               launches it knows of phases */
+    bool only_blocks;       /* no function runs a single group: entry is that of the block; and the
+                               launch knows of phases */
     cg_x86_64_options code;
     const rt_values *values; /* that the code is for; NULL: for all */
     bool keep_calls;         /* as in pass_options */

@@ -1,4 +1,4 @@
-/* plan_run.c — plans at work: load, run on a device, compare, print, write.
+/* plan_run.c — running plans: load, run on a device, compare, print, write.
  *
  * Statements run in order.  A fuse group is fused and launched as one kernel; when that is refused
  * its members are launched one by one, with the same results, unless strict was asked for.

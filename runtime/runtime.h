@@ -11,7 +11,7 @@
 
 /* ---------------------------------------------------------------------------- handles (api.c …) */
 
-/* Where messages belong that have no place of their own: the statement of the plan at work. */
+/* Where messages belong that have no place of their own: the statement of the plan that runs. */
 typedef struct {
     const char *file; /* NULL: nowhere */
     uint32_t line, column;
@@ -269,7 +269,7 @@ void rt_parse_plan(spvf_plan *plan, const char *text, size_t size);
 /* A file of the plan, relative to the plan's folder. */
 const char *rt_plan_path(const spvf_plan *plan, ir_arena *a, const char *path);
 
-/* ----------------------------------------------------------------- plans at work (plan_run.c …) */
+/* ----------------------------------------------------------------- running plans (plan_run.c …) */
 
 /* Modules of a plan, loaded and optimized once per file and set of spec values. */
 typedef struct {
@@ -298,7 +298,7 @@ typedef struct {
 /* An argument checked against the kernel's parameter. */
 typedef struct {
     const rt_plan_arg *arg;
-    const void *bytes; /* by value, else NULL */
+    const void *bytes; /* by value, or NULL */
     size_t size;       /* of bytes, or of local memory */
 } rt_bound_arg;
 

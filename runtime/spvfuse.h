@@ -135,7 +135,7 @@ typedef enum {
 
 typedef struct {
     const char *name;      /* NULL when the module has none */
-    const char *type_name; /* OpenCL C spelling when the module has it, else NULL */
+    const char *type_name; /* OpenCL C spelling when the module has it, or NULL */
     spvf_arg_kind kind;
     uint64_t size;  /* bytes of a value; 0 for the others */
     uint32_t align; /* bytes; of the value, or what the pointer promises; 0: unknown */
@@ -328,7 +328,7 @@ typedef struct {
     const char *value; /* of a CONSTANT: "2.5", "1, 2" for a vector, "0x…" bytes of a struct */
 } spvf_param_info;
 
-/* Who can touch the same byte in both of two members, at least one of which writes it. */
+/* Which items can touch the same byte in two members, at least one of which writes it. */
 typedef enum {
     SPVF_DEPENDENCE_NONE,    /* nobody */
     SPVF_DEPENDENCE_ITEM,    /* an item, with itself */
@@ -491,7 +491,7 @@ typedef struct {
     uint64_t unfused_cpu_ns, fused_cpu_ns; /* processor time of all threads of the process */
 } spvf_timing;
 
-/* The device for those who do not say one: "cpu", or "check" where no native code can be made; then
+/* The device of calls that name none: "cpu", or "check" where no native code can be made; then
  * *why_not (or NULL) tells why. */
 SPVF_API const char *spvf_default_device(const char **why_not);
 
@@ -611,7 +611,7 @@ typedef struct {
     void *user;
 } spvf_group_info;
 
-/* Memory of whoever runs a group, besides the arguments. */
+/* Memory that the caller of a group provides, besides the arguments. */
 typedef struct {
     uint64_t local;        /* bytes of the kernel's own local variables */
     uint64_t scratch;      /* bytes of scratch memory, whatever the local size */

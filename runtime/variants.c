@@ -5,14 +5,14 @@
  * for its shape, which is less work than code for any: many kernels never see another one.  The
  * second shape makes code for any.  A shape whose launches have taken PATIENCE times as long as
  * that compilation gets code of its own: a gain of a tenth would have paid for it by then, and what
- * ran so long runs on.  Who comes while it is compiled takes the code for any shape, once there is
- * some; code that many wait for is compiled by one.  An eager compiler makes code for each shape,
- * and its values, at once.
+ * ran so long is likely to run on.  A launch that comes while code is being compiled takes the code
+ * for any shape, as soon as there is some; code that several launches wait for is compiled once.
+ * An eager compiler makes code for each shape, and its values, at once.
  *
- * The same once more with values: when launches of a shape have run its own code for so long, and
+ * Values are treated likewise: when launches of a shape have run its own code for so long, and
  * integers among their arguments were the same all the time, these become constants of one more
- * code.  Launches with other values run the one without; after as long with other values in common
- * it is made again, for these.
+ * code.  Launches with other values run the code without constants; when those have had values in
+ * common for as long, the code with constants is made again for theirs.
  *
  * A kernel remembers a bounded number of shapes; a new one replaces the one that was used longest
  * ago, with its code, unless it is in use.  So there are at most 2 * RT_MAX_SHAPES + 1 codes, and

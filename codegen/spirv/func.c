@@ -1,9 +1,9 @@
 /* func.c — functions: parameters, blocks in reverse post-order, values, terminators.
  *
- * The function at work is written into three buffers: its head with the variables of the entry
- * block, casts of what is known from the start, and the rest; so a variable or a cast may still be
- * asked for while the body is written.  In reverse post-order definitions come before uses, except
- * for arguments of phis, which are filled in when the function is complete (phi.c).
+ * A function is written into three buffers: its head with the variables of the entry block, casts
+ * of what is known from the start, and the rest; so a variable or a cast may still be asked for
+ * while the body is written.  In reverse post-order definitions come before uses, except for
+ * arguments of phis, which are filled in when the function is complete (phi.c).
  */
 #include "codegen/spirv/spirv.h"
 

@@ -18,7 +18,7 @@ typedef struct {
     sw_writer *w;
     const ir_global *g;
     const ir_reloc *reloc; /* ascending by offset */
-    uint32_t next;         /* first that stands at or after the leaf at work */
+    uint32_t next;         /* the first one at or after the current leaf */
 } initializer;
 
 static uint32_t constant_expression(sw_writer *w, SpvOp op, uint32_t type, uint32_t a, uint32_t b) {

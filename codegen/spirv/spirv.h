@@ -26,7 +26,7 @@
 
 /* ----------------------------------------------------------------------------------- the writer */
 
-/* Sections in the order of a module; the last three hold the function at work. */
+/* Sections in the order of a module; the last three hold the function that is being written. */
 typedef enum {
     SEC_ENTRY,
     SEC_MODE,
@@ -285,7 +285,7 @@ ir_type sw_param_pointee(const sw_info *info, unsigned n);
 
 /* v as a pointer to `pointee`, cast when it is not. */
 uint32_t sw_pointer(sw_func *fn, ir_inst *v, ir_type pointee);
-/* The same for an access of a `pointee` at v, and for nothing else. */
+/* The same for an access of a `pointee` at v only. */
 uint32_t sw_access_pointer(sw_func *fn, ir_inst *v, ir_type pointee);
 void sw_emit_ptradd(sw_func *fn, const ir_inst *i);
 
@@ -307,7 +307,7 @@ void sw_set_value(sw_func *fn, const ir_inst *i, uint32_t id);
 void sw_emit(sw_func *fn, SpvOp op, sw_list operands);
 uint32_t sw_emit_result(sw_func *fn, SpvOp op, uint32_t type, sw_list operands);
 uint32_t sw_emit_ext(sw_func *fn, uint32_t number, uint32_t type, sw_list operands);
-/* Ends the SPIR-V block at work with a jump and begins another one. */
+/* Ends the current SPIR-V block with a jump and begins another one. */
 void sw_begin_block(sw_func *fn, uint32_t label);
 /* A variable for what an instruction returns through a pointer; one for each type. */
 uint32_t sw_scratch(sw_func *fn, ir_type t);

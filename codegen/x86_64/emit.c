@@ -187,7 +187,7 @@ static void put_epilogue(emitter *e) {
 
 /* ------------------------------------------------------------------------------------- operands */
 
-/* A constant that repeats itself is there once, where the row of i has broadcasts. */
+/* A constant that repeats itself is stored once, where the row of i has broadcasts. */
 static x86_operand at_constant(emitter *e, const ir_inst *i, const ir_inst *c, bool *broadcast) {
     uint8_t bytes[64] = {0};
     unsigned size = ir_bits(NULL, c->type) / 8, lanes = ir_lanes(c->type), all = size * lanes;

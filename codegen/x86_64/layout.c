@@ -7,10 +7,10 @@
  *
  * x86_finish gives the gaps their sizes.  All jumps begin short; in each round those that do not
  * reach become long, until none does.  Jumps only grow, so this ends and is the shortest solution
- * where nothing is aligned.  A chain of jumps of which each pushes the next could take a round per
- * jump: after ROUNDS, every jump that would not reach if all others grew becomes long at once.
- * Then the bytes are copied around the gaps.  What is to stay together is as long as it was in the
- * round before, so it may be cut after all where the last round made jumps longer.
+ * where nothing is aligned.  A chain of jumps in which each makes the next one longer could take a
+ * round per jump: after ROUNDS, every jump that would not reach if all others grew becomes long at
+ * once.  Then the bytes are copied around the gaps.  The length of code that is to stay together is
+ * that of the round before, so it may be cut after all if the last round made jumps longer.
  *
  * Constants go after the code, the largest first, so that each is aligned without holes.
  */

@@ -159,7 +159,7 @@ ir_inst *x86_mix_bytes(x86_mix m);
 /* x in the order that a constant says, which has 0x80 for bytes that become 0; x | y. */
 ir_inst *x86_mix_order(const x86_mix *m, ir_inst *x, ir_inst *order);
 ir_inst *x86_mix_either(const x86_mix *m, ir_inst *x, ir_inst *y);
-/* The units of `bytes` of which n are made; false: they are no units. */
+/* The units that the `bytes` of n are made of; false: they are not made of units. */
 bool x86_find_units(const int8_t *from, unsigned n, unsigned bytes, int *out);
 /* Two bits for each of four units, counted from `base`; those that do not matter stay. */
 int x86_order_of(const int *unit, int base);

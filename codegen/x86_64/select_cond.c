@@ -1,4 +1,4 @@
-/* select_cond.c — comparisons and who needs them: branches, choices, truth values.
+/* select_cond.c — comparisons and their users: branches, choices, truth values.
  *
  * A comparison is repeated where it is needed, as part of the instruction that asks for its flags,
  * when it stands in the same block or is asked for nowhere else; otherwise its truth value is kept

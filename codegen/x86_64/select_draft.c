@@ -1,8 +1,8 @@
 /* select_draft.c — operands of machine instructions: registers, constants, memory.
  *
- * Selection goes from the end of a block to its start, so who uses a value is decided before the
- * value itself.  A load or an address that its user has taken in loses that use; when nothing else
- * uses it, it is not selected at all.
+ * Selection goes from the end of a block to its start, so the users of a value are selected before
+ * the value itself.  A load or an address that a user has folded in loses that use; when it has no
+ * other use, it is not selected at all.
  *
  * Constants that have to be in registers are made in the block that needs them, once; when one is
  * needed again further up, what makes it moves up.
@@ -10,7 +10,7 @@
 #include "codegen/x86_64/select.h"
 #include "ir/eval.h"
 
-/* Instructions between a load and who reads the memory in its place. */
+/* Instructions between a load and the user that reads the memory in its place. */
 enum { LOAD_WINDOW = 40, ADDRESS_STEPS = 16 };
 
 /* --------------------------------------------------------------------------------- sizes, casts */

@@ -73,7 +73,7 @@ static unsigned fused_row(const fused_rows r, ir_type t) {
     return r[ir_is_vector(t) ? width : 0][ir_kind_of(t) == IR_F64];
 }
 
-/* z + x * y: where z ends here the sum takes its register, else the product takes x's. */
+/* z + x * y: where z ends here the sum takes its register, otherwise the product that of x. */
 static ir_inst *build_fma(ir_builder *b, ir_inst *v, const fused_rows tied_x,
                           const fused_rows tied_z, ir_inst *x, ir_inst *y, ir_inst *z) {
     if (!x86_has(b, X86_V3)) return NULL;

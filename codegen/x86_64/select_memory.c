@@ -96,7 +96,7 @@ static x86_row memory_row(const memory_rows *r, const ir_inst *y, int64_t *n, bo
     return (x86_row)(!*immediate ? r->reg[size] : *n == (int8_t)*n ? r->imm8[size] : r->imm[size]);
 }
 
-/* memory at p = memory op y; `user`: who asks for the address. */
+/* memory at p = memory op y; `user`: the instruction that asks for the address. */
 static void build_update(ir_builder *b, const memory_rows *r, const ir_inst *user, ir_inst *p,
                          ir_inst *y, unsigned mode) {
     int64_t n = 0;

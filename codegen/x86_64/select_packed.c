@@ -118,7 +118,7 @@ static bool takes_shift(const ir_inst *i, unsigned level) {
     return known && has_forms(shift_of(i), level);
 }
 
-/* Constants of 64 bits, no lane of which has more than 32. */
+/* Constants of 64 bits whose lanes all have at most 32. */
 static bool is_half(const ir_inst *x) {
     bool small = ir_is_const(x) && ir_kind_of(x->type) == IR_I64;
     for (unsigned k = 0; small && k < ir_lanes(x->type); k++)

@@ -13,8 +13,8 @@
  * and after them registers that the row reads without naming them (rax of cmpxchg), in the order
  * rax, rcx, rdx, and what the kind of the instruction asks for.
  *
- * Flags are never values: who needs them (jump, setcc, cmov) is one instruction with the comparison
- * that makes them.  So nothing has to be kept between two instructions but registers.
+ * Flags are never values: a jump, setcc or cmov is one instruction with the comparison that makes
+ * its flags.  So only registers have to be kept between two instructions.
  */
 #ifndef SPVFUSE_CODEGEN_X86_64_X86_H
 #define SPVFUSE_CODEGEN_X86_64_X86_H

@@ -6,7 +6,7 @@
  *   object.c    code as the bytes of an entry
  *   place.c     the folder, and what the environment says
  *   store.c     entries: found, claimed, written
- *   room.c      how much the folder may hold, and who leaves it
+ *   room.c      how much the folder may hold, and which entries leave it
  *   inspect.c   spvf_cache
  *
  * A cache is a folder of files, an entry each, named by its key.  Nothing that can happen to it is
@@ -93,7 +93,7 @@ typedef struct {
 /* Bytes of the largest file that is an entry. */
 enum { RT_MOST_OF_ENTRY = 64 << 20 };
 
-/* An entry that somebody is at; zeros are none. */
+/* An entry that has been found or claimed; zeros: neither. */
 typedef struct {
     const rt_cache *cache;
     rt_key key;

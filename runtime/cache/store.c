@@ -1,11 +1,10 @@
 /* store.c — entries of the cache: one file each, named by its key.
  *
- * A file is written under another name and renamed, so whoever opens an entry sees all of it or
+ * A file is written under another name and then renamed, so a reader of an entry sees all of it or
  * nothing.  The file that is being written is also the claim to write it: it is locked, and the
- * system takes the lock away from a process that ends, however it ends.  Who finds it locked waits
- * for the entry.  What a writer has left that was killed is locked and written again by the next
- * one.  A writer that was stopped is waited for a second by each of the others, which then compile
- * for themselves.
+ * system gives up the lock when the process ends, however it ends.  A process that finds it locked
+ * waits for the entry.  If a writer was killed, the next one locks its file and writes it again.
+ * If a writer was stopped, each of the others waits for a second, and then compiles for itself.
  *
  * Nothing is flushed to the disk: what a machine that stops makes of a file, its checksum says.
  */
@@ -130,7 +129,7 @@ static void let_go(rt_entry *e, bool remove) {
     e->claimed = false;
 }
 
-/* Between a look and a claim somebody else may have finished. */
+/* Between a look and a claim another process may have finished. */
 static bool find_or_claim(rt_entry *e) {
     if (find(e)) return true;
     claim_state state = claim(e);

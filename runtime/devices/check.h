@@ -75,7 +75,7 @@ typedef enum {
     CHECK_RACE,
     CHECK_DIVERGENCE,
     CHECK_GROUP_OPERAND, /* work-items of a group give different operands where they must agree */
-    CHECK_ASYNC,         /* an async copy that nobody waited for, or an event that is none */
+    CHECK_ASYNC,         /* an async copy that was not waited for, or a wait for no event */
     CHECK_DIVISION,
     CHECK_ASSUME,
     CHECK_UNREACHABLE,
@@ -144,7 +144,7 @@ typedef struct {
     bool strict_undefined;  /* any undefined byte stored to global memory is an error */
     void (*report)(void *user, const check_report *r);     /* after the launch, in order */
     void (*print)(void *user, const char *text, size_t n); /* printf, as it happens */
-    /* After the launch, if it has written to some of `watch_size` bytes: the last one who did. */
+    /* After the launch, if it has written to some of `watch_size` bytes: the last one that did. */
     void (*wrote)(void *user, const check_party *p);
     const check_buffer *watch; /* NULL: nothing is watched */
     uint64_t watch_offset, watch_size;

@@ -1,7 +1,7 @@
 /* check_async.c — async copies between global and local memory, and waiting for them.
  *
  * The bytes move when the group starts the copy, on behalf of the group as a whole.  Until the
- * group waits for the event, the copy is in flight: whoever writes what it reads, or touches what
+ * group waits for the event, the copy is in flight: a write of what it reads, or an access of what
  * it writes, races with it.  A copy that is still in flight when the group ends is reported.
  */
 #include "runtime/devices/check_impl.h"

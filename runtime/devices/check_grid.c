@@ -22,7 +22,7 @@ static const ir_inst *place_of(const check_parked *p) {
     return ir_interp_at(find_waiting(p->items, p->group.nitems)->run);
 }
 
-/* check_meet leaves a group in which somebody waits only for this. */
+/* check_meet leaves a group with a work-item that waits only for this. */
 bool check_park(check_state *l) {
     if (l->stop || !find_waiting(l->items, l->group.nitems)) return false;
     *ir_push(&l->arena, &l->parked) = (check_parked){l->group, l->items};

@@ -1,11 +1,11 @@
 /* check_groups.c — work-items that wait for each other.
  *
  * When no work-item of a sub-group (of the work-group) can run, those that wait at the same place
- * meet: the same instruction, reached through the same calls.  Operations that need everybody wait
- * until everybody is there.  Non-uniform ones take who is there; of several places, the one that is
- * behind in the program is first, so that work-items which parted come together again.  When
- * nothing can meet, or somebody has finished while others wait, the program is wrong: that is
- * reported as divergence, and those who are behind go on without the others.
+ * meet: the same instruction, reached through the same calls.  Operations that need all work-items
+ * wait until all are there.  Non-uniform ones take those that are there; of several places, the
+ * earliest in the program is first, so that work-items which parted come together again.  When
+ * nothing can meet, or a work-item has finished while others wait, the program is wrong: that is
+ * reported as divergence, and those that are behind go on without the others.
  */
 #include "runtime/devices/check_impl.h"
 
@@ -173,7 +173,7 @@ static bool meet_in(check_state *l, const party *p) {
     return true;
 }
 
-/* Nobody can go on: somebody has to. */
+/* When no work-item can go on, the one that is farthest behind is let go on. */
 static void break_tie(check_state *l, const party *group) {
     check_item *leader = find_last(l, group, any_place);
     party p = *group;

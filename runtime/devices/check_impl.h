@@ -184,7 +184,7 @@ typedef struct {
     ir_map variable_names;        /* by alloca */
     ir_value *operands, *results; /* of a group operation, by work-item; NULL until the first one */
     check_item *items;
-    check_item **members; /* room for those who meet */
+    check_item **members; /* room for those that meet */
     check_item *item;     /* the one that runs; NULL: the group as a whole */
     check_group group;
     uint64_t slice, next_slice;

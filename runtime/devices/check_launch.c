@@ -1,8 +1,8 @@
 /* check_launch.c — runs an nd-range: groups one after another, the work-items of a group in rounds.
  *
  * In a round every work-item that can run does so until it waits, ends, or has used up its turn; a
- * turn is long, and exists so that a work-item which spins on an atomic lets the others come. After
- * the round those who wait may meet.  An interpreter is only held by a work-item between its first
+ * turn is long, and exists so that a work-item which spins on an atomic lets the others run.  After
+ * the round those that wait may meet.  An interpreter is only held by a work-item between its first
  * step and its last, so a kernel without barriers needs one for all.
  */
 #include "runtime/devices/check_impl.h"

@@ -111,7 +111,7 @@ typedef struct {
 
 /* May throw after a message. */
 void cpu_run_launch(const cpu_launch *l);
-/* Makes the code that it needs, so that the first run does not; throws as that one. */
+/* Makes the code that it needs, so that the first run does not; throws as the run would. */
 void cpu_prepare_launch(const cpu_launch *l);
 /* Finds or makes code for launches of a shape, with such values; rt_kernel_end follows.
  * (cpu_program.c) */
@@ -136,7 +136,7 @@ typedef struct {
 
 /* Of device cpu; NULL: it is another one. */
 const cpu_machine *rt_cpu_machine(const rt_device *d);
-/* runtime.h's rt_cpu_open, for those who bring a compiler. */
+/* runtime.h's rt_cpu_open, with a compiler that the caller brings. */
 rt_device *rt_cpu_open_with(spvf_context *context, const rt_cpu_options *options);
 
 /* ------------------------------------------------------------------------- printf (cpu_print.c) */

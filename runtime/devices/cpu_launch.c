@@ -102,7 +102,7 @@ static pass_group_shape shape_of(const launch *l) {
 
 /* ------------------------------------------------------------------------------------ arguments */
 
-/* Integers by value, of which code can be made. */
+/* Integers by value, which may become constants of code. */
 static rt_values values_of(const launch *l) {
     const ir_func *f = function_of(l);
     rt_values v = {0};

@@ -64,7 +64,7 @@ typedef struct {
     ir_arena log_arena;
     ir_text log;
     bool silent; /* warnings are not wanted */
-    bool has_il; /* who builds can change the SPIR-V: what is odd about it is in the log */
+    bool has_il; /* the user can change the SPIR-V: what is odd about it is in the log */
 } ocl_build;
 
 /* False: there is no memory. */

@@ -241,7 +241,7 @@ void ocl_free_fusion(ocl_fusion *f) {
     free(f);
 }
 
-/* Everything is there again as it was while recording. */
+/* Everything is as it was while recording. */
 static void undo(cl_command_buffer_khr b) {
     ocl_free_fusion(b->fusion);
     free(b->steps);

@@ -158,7 +158,7 @@ static cl_int CL_API_CALL get_device_info(cl_device_id d, cl_device_info what, s
     }
 }
 
-/* There are no sub-devices: whoever has one has the device. */
+/* There are no sub-devices: a handle is that of the device. */
 static cl_int CL_API_CALL create_sub_devices(cl_device_id d,
                                              const cl_device_partition_property *how, cl_uint room,
                                              cl_device_id *list, cl_uint *count) {

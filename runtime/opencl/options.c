@@ -34,7 +34,7 @@ static char *take_word(char **text) {
 /* ---------------------------------------------------------------------------------------- table */
 
 enum {
-    READ = OCL_FOR_BUILD | OCL_FOR_COMPILE, /* they mean something to who reads the source */
+    READ = OCL_FOR_BUILD | OCL_FOR_COMPILE, /* they mean something to the compiler of a source */
     ANY = OCL_FOR_BUILD | OCL_FOR_COMPILE | OCL_FOR_LINK,
     LINK = OCL_FOR_LINK
 };

@@ -11,7 +11,7 @@
 /* What a kernel is given. */
 typedef struct {
     /* A buffer: some memory, an address in it, and the addresses that can be reached from there. */
-    const void *memory; /* NULL: it is none */
+    const void *memory; /* NULL: it is no buffer */
     uintptr_t address, begin, end;
     bool internal;        /* the contents are not needed before or after the chain */
     spvf_promote promote; /* internal: what the buffer may become */

@@ -5,7 +5,7 @@
 
 /* --------------------------------------------------------------------------------------- events */
 
-/* Buffers know who used them last: an event that has ended may not hold them. */
+/* Buffers know the commands that used them last: an event that has ended may not hold them. */
 static void drop_uses(rt_event *event) {
     spvf_event *e = (spvf_event *)event;
     if (e->drop) e->drop(e);

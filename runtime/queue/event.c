@@ -1,8 +1,8 @@
 /* event.c — events: what they wait for, who waits for them, and how they end.
  *
- * Whoever waits has an edge for each event that it waits for; the edges lie in one block that the
- * waiting event owns, and are linked into lists of those that it waits for.  So submitting is the
- * only place where memory can be missing.
+ * A waiting event has an edge for each event that it waits for.  The edges are one block that the
+ * waiting event owns, and are linked into lists of the events that it waits for.  So submitting is
+ * the only place where memory can be missing.
  */
 #include "runtime/queue/queue.h"
 
@@ -148,8 +148,8 @@ void rt_event_give_up(rt_event *e) {
     if (e->queue) rt_queue_remove(e->queue, e);
 }
 
-/* Whoever has waited, or a callback, may give back the last reference while there are callbacks to
- * be called. */
+/* A thread that has waited, or a callback, may give back the last reference while there are still
+ * callbacks to call. */
 bool rt_event_end(rt_event *e, int32_t status) {
     rt_scheduler *s = e->scheduler;
     pthread_mutex_lock(&s->lock);

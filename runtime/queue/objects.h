@@ -16,8 +16,8 @@
 #include "runtime/queue/queue.h"
 #include "runtime/spvfuse_queue.h"
 
-/* Queues that are fusing and may need each other: those of one device, or of all that work in the
- * memory of this process. */
+/* Queues that are fusing and may need each other: those of one device, or of all devices that use
+ * the memory of this process. */
 typedef struct {
     rt_lock lock;       /* recursive */
     uint32_t queues;    /* that are fusing */
@@ -109,7 +109,7 @@ struct spvf_queue {
 };
 void queue_release(spvf_queue *q);
 
-/* Fusion ends when somebody needs what is being fused (fusing.c): the lock is held from fus_begin
+/* Fusion ends when a caller needs what is being fused (fusing.c): the lock is held from fus_begin
  * to fus_end, around whatever enqueues a command. */
 void fus_begin(spvf_device *d);
 void fus_end(spvf_device *d);
