@@ -537,8 +537,8 @@ typedef struct {
 SPVF_API spvf_status spvf_plan_run(spvf_plan *plan, const spvf_run_options *options,
                                    spvf_run_result *result);
 SPVF_API size_t spvf_plan_group_count(const spvf_plan *plan);
-/* Fuses group `index` of the plan without running anything, for any device.  The reason of a refusal is a warning,
- * as in a run that goes on without, unless the group is strict. */
+/* Fuses group `index` of the plan without running anything, for any device.  The reason of a
+ * refusal is a warning, as in a run that goes on without, unless the group is strict. */
 SPVF_API spvf_status spvf_plan_fuse(spvf_plan *plan, size_t index, spvf_fusion **out);
 /* Explains what spvf_default_device would do with group `index`, as spvf_explain does; strict when
  * the group is.  What that device cannot run of what would be fused is refused. */

@@ -6,15 +6,16 @@
  * Sub-groups are consecutive work-items in linear local order, the last one may be smaller.
  *
  * What is reported, and when the launch goes on (it does unless said otherwise):
- *   memory      out of bounds, misaligned, null, no object, object that has ended, private memory
- * of another work-item, write to read-only memory, pointer of the wrong address space. A failed
- * read gives undefined zeros, a failed write is dropped. undefined   an undefined value decides a
- * branch, an address, a size, a divisor, an atomic or printed text, or a value of which no byte is
- * defined is stored to global memory. Copies, also of padding, carry undefined bytes along
- * silently. races       two accesses of a byte by different work-items, not both atomic, at least
- * one a write, and nothing orders them.  Order comes from barriers for the memory that their
- *               semantics name, and from an atomic read that sees an atomic write where acquire
- *               and release semantics or fences ask for it.  Equal values written twice are a note.
+ *   memory      out of bounds, misaligned, null, no object, object that has ended, private memory of
+ *               another work-item, write to read-only memory, pointer of the wrong address space.
+ *               A failed read gives undefined zeros, a failed write is dropped.
+ *   undefined   an undefined value decides a branch, an address, a size, a divisor, an atomic or
+ *               printed text, or a value without any defined byte is stored to global memory.
+ *               Copies, also of padding, carry undefined bytes along silently.
+ *   races       two accesses of a byte by different work-items, not both atomic, at least one a
+ *               write, and nothing orders them.  Order comes from barriers for the memory that their
+ *               semantics name, and from an atomic read that sees an atomic write where acquire and
+ *               release semantics or fences ask for it.  Equal values written twice are a note.
  *   divergence  work-items of a group wait at different places, or finished while others wait; the
  *               ones that are behind in the program go on.
  *   the rest    division by zero (warning; result 0), false assumption (warning), unreachable code,
