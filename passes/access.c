@@ -5,8 +5,8 @@
  * and whether every item gets there.  The address is followed through offsets and casts; one that
  * comes from a phi, a select, memory or an integer has no object, and may be anywhere.
  *
- * An item gets to a block for certain when the block dominates every way out of the kernel.  Behind
- * a branch that numbers known at launch decide, nothing counts that the branch does not lead to.
+ * An item surely gets to a block that dominates every way out of the kernel.  Where numbers that
+ * are known at launch decide a branch, accesses on the side that is never taken do not count.
  */
 #include "passes/alias.h"
 

@@ -1,11 +1,11 @@
 /* assigned.c — is every byte of a promoted buffer written before it is read?
  *
  * All accesses have places in the part of an item or of a group (layout.c).  A write counts for a
- * read when every item that gets to the read has made the write: it is in an earlier member, which
- * runs on at least as many items, or it dominates the read in the same member; and its guards hold
- * for all items, or are among the guards of the read.  What such writes fill without gaps has to
- * contain what is read.  A write in a loop fills what all iterations do: the loop ends by counting
- * only, and the read is not inside.
+ * read when every item that gets to the read has made the write: the write is in an earlier member,
+ * which runs on at least as many items, or it dominates the read in the same member; and its guards
+ * hold for all items, or are among the guards of the read.  The bytes that such writes fill without
+ * gaps have to contain the bytes that are read.  A write in a loop fills what all iterations write,
+ * if the loop ends only by counting and the read is not inside it.
  *
  * Memory of a group is filled by all its items together, so there the member has to run whole
  * groups.  Guards may tell items apart when each compares one local id with a number: those that

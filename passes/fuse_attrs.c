@@ -2,7 +2,7 @@
  *
  *   required work-group size, sub-group size, number of sub-groups: the one that is given; an error
  *     when two differ
- *   float controls: the same in all members, also "none" the same as "none"; else an error
+ *   float controls: the same in all members, none in all of them included; otherwise an error
  *   work-group size hint, vector type hint: the one that is given; none when two differ
  *
  * Whether operations may be contracted is a flag of each operation and needs no merging here.

@@ -2,8 +2,8 @@
  *
  * What a body asks must have the same answer there.
  *   - A member whose ids are computed has work-groups of single items: it cannot work as a group.
- *   - A member that runs on some of the items may lie across a work-group, or the local size is not
- *     known: it cannot ask about its group or wait for it.
+ *   - A member that runs on some items only may end inside a work-group, or the local size is
+ *     not known: then it cannot ask about its group or wait for it.
  *   - Variables of the program in global memory stay with their program: a kernel that uses them
  *     can only be fused into their module.
  *   - Calls that could not be inlined have no place in a body (fuse_stage.c).

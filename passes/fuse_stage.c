@@ -1,10 +1,10 @@
 /* fuse_stage.c — the bodies that fusion works with.
  *
- * Fusion wants bodies without calls, and addresses that can be understood: with ids in values, not
- * in stack variables, and pointers that do not step through loops.  Kernels that are so already are
- * taken as they are.  Otherwise all are copied into a module of their own, all of them, so that
- * what they share stays shared, and simplified there.  Promotion changes bodies too, each in its
- * own way; then each member gets a copy of what has been simplified once.
+ * Fusion needs bodies without calls, and addresses that can be understood: ids are in values, not
+ * in stack variables, and pointers do not step through loops.  If all kernels are like that, they
+ * are taken as they are.  Otherwise all of them are copied into one module, so that what they share
+ * stays shared, and simplified there.  Promotion changes bodies, each in its own way; then each
+ * member gets its own copy of the simplified body.
  */
 #include "passes/fuse_impl.h"
 

@@ -1,11 +1,12 @@
 /* guards.c — under which conditions a work-item gets to a block.
  *
- * From the block up the dominator tree, each step is one of three: every way on from the dominator
- * leads to the block, so the two run equally often; a branch at the end of the dominator decides,
- * and is a guard; or something else decides, and the guards say less than there is to say.
+ * The search goes from the block up the dominator tree.  Each step is one of three: every way on
+ * from the dominator leads to the block, so the two run equally often; a branch at the end of the
+ * dominator decides, and is a guard; or something else decides, and the guards are not all there is
+ * to know.
  *
- * The only exit of a loop whose iterations are counted (bounds.c) is no guard: the block runs once
- * in every iteration.
+ * The only exit of a loop with a known number of iterations (bounds.c) is no guard: the block runs
+ * once in every iteration.
  */
 #include "passes/analysis.h"
 

@@ -1,7 +1,7 @@
 /* hammock.c — triangles and diamonds of a few cheap instructions become selects.
  *
- * What stands in the arms moves above the branch, and what meets after them is chosen there, so
- * that all ways bring the same.  Arms have only what is pure and cannot trap.
+ * The instructions in the arms move above the branch, and the phis after them become selects.  Arms
+ * have only instructions that are pure and cannot trap.
  */
 #include "passes/passes.h"
 

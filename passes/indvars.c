@@ -1,20 +1,19 @@
 /* indvars.c — fewer and wider loop counters.
  *
- * Merging: two counters of a loop that have one type and constant starts, and of which one steps by
- * the other's step or a power of two times it, run in step; the one becomes a sum or shift of the
- * other.  Equal ones are one.
+ * Merging: two counters of a loop that have one type and constant starts run in step when one steps
+ * by the other's step or a power of two times it; that one becomes a sum or shift of the other.
+ * Equal counters become one.
  *
- * Widening: a counter of which all uses are extensions to one type and comparisons with what the
- * loop does not change counts in that type, when extension and step may be swapped: when nothing
- * wraps, by a promise (nsw for sext, nuw for zext) or because the number of iterations says so.
- * A counter that is never negative is extended by sext, which zext is as well.
- * That takes an extension out of each iteration.  What it is compared with is extended in front of
- * the loop.
+ * Widening: a counter whose uses are all extensions to one type, and comparisons with what the loop
+ * does not change, counts in that type.  That takes an extension out of each iteration.  Extension
+ * and step must be exchangeable: nothing wraps, by a promise (nsw for sext, nuw for zext) or
+ * because the number of iterations says so.  A counter that is never negative is extended by sext,
+ * which zext is as well.  What the counter is compared with is extended before the loop.
  *
  * A promise not to wrap is about values that are used.  A counter that gains uses keeps it only if
  * a test looks at it in every iteration anyway.
  *
- * The counters that are left over feed themselves only; dce removes them.
+ * Counters that nothing else uses any more are removed by dce.
  */
 #include "passes/analysis.h"
 

@@ -1,8 +1,8 @@
 /* phases_keep.c — what is left to later phases of a kernel.
  *
- *   values       what is cheap is computed again; else stored where their phase ends, and loaded
- *                where one begins that uses them
- *   variables    that one phase has all of stay; else every work-item has a place for each
+ *   values       cheap ones are computed again; others are stored where their phase ends, and
+ *                loaded where a phase begins that uses them
+ *   variables    one that only one phase uses stays; of others every work-item has a place
  *   local memory likewise, with a place for each work-group
  *
  * Places are in the memory that the launch provides: first what belongs to groups, in their linear

@@ -1,10 +1,10 @@
 /* profit.c — is a fused kernel likely to be faster than its members?
  *
- * A model in bytes of memory traffic.  Fusion saves launches, each worth as much as LAUNCH bytes,
- * and the traffic that the accesses say (traffic.c).  It costs where more values live at once than
- * registers hold: each word above REGISTERS, and above what the members need themselves, is stored
- * and loaded once per item.  It also costs where chains of operations that took turns become one
- * chain (delay.c).
+ * The model counts bytes of memory traffic.  Fusion saves launches, each worth as much as LAUNCH
+ * bytes, and the traffic that the accesses say (traffic.c).  It costs where more values live at
+ * once than registers hold: each word beyond REGISTERS, and beyond what the members need
+ * themselves, is stored and loaded once per item.  It also costs where two chains of operations,
+ * which the processor worked on one after the other, become one chain (delay.c).
  *
  * The model need not be exact, as fusion rarely loses: a kernel is declined only when what it costs
  * is more than all that it saves.

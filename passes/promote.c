@@ -6,11 +6,12 @@
  *   - no two items (groups) use the same byte, which a layout proves (layout.c); every offset
  *     becomes a position in the item's (group's) own part, and
  *   - everything is written before it is read (assigned.c).
- * In place of the second, the caller may assert that items use the elements i, i + n, i + 2n …
- * of n per item, counted modulo n: the offset is then taken modulo the size of the part.
+ * Instead of the proof that a layout is, the caller may assert that items use the elements i, i +
+ * n, i + 2n and so on of n per item, counted modulo n: the offset is then taken modulo the size of
+ * the part.
  *
- * What was asked for by name and cannot be done refuses the fusion.  A buffer that may be promoted
- * but need not (auto) stays where it is, and the report says why.
+ * A promotion that was asked for by name and cannot be done refuses the fusion.  A buffer that may
+ * be promoted but need not (auto) stays where it is, and the report says why.
  */
 #include "passes/fuse_impl.h"
 

@@ -1,6 +1,6 @@
 /* promote_uses.c — where the address of a buffer goes.
  *
- * Offsets and casts of it are followed.  What must be left are accesses: then all of them are
+ * Offsets and casts of the address are followed.  If all other uses are accesses, all accesses are
  * known, and the buffer can be moved.
  */
 #include "passes/alias.h"

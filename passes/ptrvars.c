@@ -1,8 +1,8 @@
 /* ptrvars.c — pointers that step through a loop become a base and the number of the iteration.
  *
- * Producers like to keep an address in a phi and add to it in each iteration.  Such a pointer is
- * base + step * iteration: written so, its object is known, and its offset has a form (affine.c).
- * What is gained is knowledge, not speed.
+ * Compilers often keep an address in a phi and add to it in each iteration.  Such a pointer is base
+ * + step * iteration: written so, its object is known, and its offset has a form (affine.c).  The
+ * pass is there for what other passes learn from that, not for speed.
  */
 #include "passes/analysis.h"
 

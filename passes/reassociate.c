@@ -1,10 +1,11 @@
 /* reassociate.c — addresses of accesses, put together anew.
  *
  * Blocks are walked in reverse postorder.  The address of an access is a base and a sum of values
- * with a constant (alias.c).  An address that an earlier access has is taken from there, and one
- * at a constant distance from it is computed by that distance: so neighbours share all but a
- * constant, however each of them was written.  What accesses have done before is true, so what
- * their addresses promise (nsw, inbounds) may be relied on; the new steps promise only inbounds.
+ * with a constant (alias.c).  If an earlier access has the same address, it is taken from there; if
+ * an earlier one has an address at a constant distance, it is computed by that distance.  So
+ * neighbours differ by a constant, however each of them was written.  An earlier access has been
+ * made, so what its address promises (nsw, inbounds) is true and may be relied on; the new steps
+ * promise only inbounds.
  *
  * The first address of its sort is put together anew where that saves something: when terms cancel,
  * and when only one of its terms changes in the innermost loop.  Then the others are added up

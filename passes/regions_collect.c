@@ -12,17 +12,17 @@
  *               store neutral, total                            store neutral, total
  *               barrier                                         barrier
  *
- * What stands between barriers does the same for all items, and so runs once as a rule.  Floats are
- * combined in the order of linear ids.  The neutral operands are exact: -0 for sums, NaN for fmin
- * and fmax; what exclusive scans give the first item is another number then.
+ * Code between two of these barriers does the same for all items, and so runs once as a rule.
+ * Floats are combined in the order of linear ids.  The neutral operands are exact: -0 for sums, NaN
+ * for fmin and fmax; the result of an exclusive scan for the first item is a number of its own.
  *
  * An async copy is made by the last item to come there; waiting for it is a barrier, and events are
  * null.
  *
  * A sub-group is one item, for which all operations are simple, wherever they stand.
  *
- * The variables stand for themselves until regions have been made: addresses that are the same for
- * all items, or, where items take turns, that nobody knows to be.
+ * Until regions have been made, the variables are represented by addresses that are the same for
+ * all items, or, where items take turns, by addresses of which that is not known.
  */
 #include "ir/interp.h"
 #include "passes/regions_impl.h"

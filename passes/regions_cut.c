@@ -6,9 +6,9 @@
  *   soft   the targets of branches that are taken alike and before which it is open what comes
  *          next, and the places where regions would meet (the iterated dominance frontier of the
  *          heads)
- * All items of a region must go on at the same head.  They do when there is one only, when one
- * branch leads to all, and that is taken alike, or when all are hard.  Else the soft ones are given
- * up as heads, and the search starts again; hard ones alone are always right.
+ * All items of a region must go on at the same head.  They do when there is only one, when one
+ * branch that is taken alike leads to all of them, or when all are hard.  Otherwise the soft ones
+ * are given up as heads, and the search starts again; hard ones alone are always right.
  *
  * Then a block may be in several regions, which get copies of it.
  */

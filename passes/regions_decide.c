@@ -1,10 +1,11 @@
 /* regions_decide.c — at which branches it is open where the items meet next, and stays so until
  * they do.
  *
- * Of other branches all ways come together again before the next meeting, or lead to one meeting:
- * by postdominators, in a graph that ends at every meeting.  It is built the other way round, as a
- * function without instructions whose entry is after all meetings, so that postdominators are its
- * dominators.  Ways that never end, or are unreachable in defined programs, do not count.
+ * At all other branches, the paths come together again before the next meeting, or lead to one
+ * meeting.  That is a question of postdominators in a graph that ends at every meeting.  The graph
+ * is built reversed, as a function without instructions whose entry comes after all meetings, so
+ * that postdominators are its dominators.  Paths that never end, or are unreachable in defined
+ * programs, do not count.
  */
 #include "passes/regions_impl.h"
 

@@ -2,14 +2,14 @@
  *
  *   before -> z -> y -> x -> the region's blocks -> next x -> next y -> next z -> after
  *
- * Every loop has a counter from 0, one block that jumps back, and at least one round, or is passed
- * by in front, if guards have become its start or its bound (regions_bounds.c).  A dimension of one
- * item has
- * none; a region in which all items do the same, and which writes nothing but values kept once, has
- * no loops at all.
+ * Every loop has a counter from 0, one block that jumps back, and at least one round; if guards
+ * have become its start or its bound (regions_bounds.c), it may be skipped.  A dimension of one
+ * item has no loop.  A region in which all items do the same, and which writes nothing but values
+ * kept once, has no loops at all.
  *
- * What a region leaves by becomes a jump to the innermost latch.  Where it may go on at several
- * places, the items write down which, all of them the same; after the loops the last word counts.
+ * An exit of a region becomes a jump to the innermost latch.  If the region may go on at several
+ * places, each item writes down which one; all of them write the same, and after the loops the last
+ * one counts.
  */
 #include "passes/regions_impl.h"
 

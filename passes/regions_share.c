@@ -1,13 +1,9 @@
 /* regions_share.c — which values that are kept for each item have one place in memory.
  *
- * A phi at the head of a region and what it is on the way there would be two places, and a loop
- * over all items that copies one to the other.  They share a place when they are never needed at
- * the same time.  Places are read at heads only, before anything is written there, so that is a
- * question of heads:
- *   - no head has two values of a place coming in;
- *   - a region makes at most one value of a place, and none that comes in where it leads to is
- *     another one; a phi there is written after it, on the way.
- * The phi need not be written then where the place has its argument.
+ * A phi at the head of a region and its argument would have two places, and a loop over all items
+ * would copy one to the other.  They share a place when they are never needed at the same time.
+ * Places are read at heads only, before anything is written there, so only heads have to be looked
+ * at:
  *
  * Places join one by one, phi by phi, as long as they are needed at few heads.
  */

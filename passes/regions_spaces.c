@@ -1,7 +1,8 @@
 /* regions_spaces.c — what remains of questions where a generic pointer leads.
  *
- * An address of this machine does not tell, but the memory of an item is known: local memory is one
- * piece, whose size the launch says, and private memory are its variables.  All else is global.
+ * An address alone does not tell its space, but the memory of an item is known: local memory is one
+ * piece, whose size the launch says, and private memory is the item's variables.  Anything else is
+ * global.
  */
 #include "passes/regions_impl.h"
 

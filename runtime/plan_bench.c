@@ -1,8 +1,8 @@
 /* plan_bench.c — how long a group of a plan takes, fused and kernel by kernel.
  *
- * Both ways run by turns, so that what else the machine does falls on both; the medians count.
- * What the first fused launch takes more than the median is the time of compiling.  The limit is
- * what the device needs to copy as many bytes as the fused kernel moves, with a kernel that does
+ * Both ways run by turns, so that other load of the machine falls on both; the medians count.  The
+ * time of compiling is what the first fused launch takes beyond the median.  The limit is the time
+ * that the device needs to copy as many bytes as the fused kernel moves, with a kernel that does
  * nothing else.
  */
 #include "runtime/runtime.h"

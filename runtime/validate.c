@@ -1,10 +1,10 @@
 /* validate.c — does a fused group do what its members do one by one?
  *
- * Both ways start from the same contents of all buffers, bytes and what of them is undefined; first
- * the members run, then the fused kernel, whose results stay.  The first element that differs is
- * reported.  Both ways then run once more, silently, while that element is watched, so that the
- * report can name who wrote it: with the instruction, or on devices that do not know, with the
- * group of work-items.
+ * Both ways start from the same contents of all buffers, including which bytes are undefined.  The
+ * members run first, then the fused kernel, whose results stay.  The first element that differs is
+ * reported.  Then both ways run once more, silently, while that element is watched, so that the
+ * report can name the instruction that wrote it, or on devices that do not know that, the group of
+ * work-items.
  *
  * Equal are equal bits, two NaNs, and two elements without a value.  Internal buffers may hold
  * anything afterwards, unless the fused kernel does not know them at all: then they are as before.

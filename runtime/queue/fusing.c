@@ -1,11 +1,11 @@
 /* fusing.c — queues that fuse what is launched on them.
  *
- * What is kept is recorded in a graph.  Its event stands for it: a command of no queue, which ends
- * when the last command of the graph does.  Buffers and events know the queue that has launches
- * which use them; a call that needs one, or memory of one, cancels the fusion of that queue first.
- * All of this happens under one lock per device, but one for all devices cpu, since buffers of two
- * may be the same memory.  It is also held while what was kept is enqueued, so that nothing that
- * needs it comes before.
+ * Launches that are kept back are recorded in a graph.  The graph has one event, a command of no
+ * queue, which ends when the last command of the graph does.  Buffers and events know the queue
+ * that keeps launches which use them; a call that needs one of them, or its memory, ends the fusion
+ * of that queue first.  All of this happens under one lock per device, but one for all devices cpu,
+ * since buffers of two may be the same memory.  The lock is also held while the launches are
+ * enqueued, so that no command that needs them comes before.
  */
 #include "runtime/queue/objects.h"
 

@@ -1,5 +1,5 @@
 /* opencl.c — what an OpenCL program waits for: launches of empty kernels, a chain of kernels, also
- * recorded in a command buffer, and a process that starts, next to PoCL.
+ * recorded in a command buffer, builds from OpenCL C, and a process that starts, next to PoCL.
  *
  *   opencl SPVFUSE.icd POCL.icd VADD.spv
  *
@@ -18,7 +18,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LAUNCHES = 2001, CHAINS = 501, CHAIN = 8, STARTS = 21, ITEMS = 64, LARGE = 1 << 20 };
+enum {
+    LAUNCHES = 2001,
+    CHAINS = 501,
+    CHAIN = 8,
+    STARTS = 21,
+    ITEMS = 64,
+    LARGE = 1 << 20,
+    BUILDS = 101
+};
 
 typedef struct {
     cl_context context;
@@ -149,9 +157,46 @@ static double run_recorded(const session *s, const chain *c) {
     return ok ? median(v, CHAINS) : 0;
 }
 
-/* Of an empty kernel, several of them, a chain of few items and of many, and recorded; 0: there is
- * no such implementation. */
-enum { EMPTY, SEVERAL, FEW, MANY, FEW_RECORDED, MANY_RECORDED, TIMES };
+/* --------------------------------------------------------------------------------------- builds */
+
+/* CPU time of this process and those that it has waited for. */
+static double cpu_time(void) {
+    double sum = 0;
+    static const int whose[] = {RUSAGE_SELF, RUSAGE_CHILDREN};
+    for (unsigned k = 0; k < 2; k++) {
+        struct rusage u;
+        getrusage(whose[k], &u);
+        sum += (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e6 +
+               (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+    }
+    return sum;
+}
+
+static double build(const session *s, const char *source) {
+    double start = cpu_time();
+    cl_program p = clCreateProgramWithSource(s->context, 1, &source, NULL, NULL);
+    clBuildProgram(p, 1, &s->device, "", NULL, NULL);
+    clReleaseProgram(p);
+    return cpu_time() - start;
+}
+
+/* Of a source that nobody has built before; then of the same one. */
+static void time_builds(const session *s, double *compiled, double *kept) {
+    char source[200];
+    double v[BUILDS];
+    snprintf(source, sizeof source,
+             "kernel void scale(global float *x) { x[get_global_id(0)] *= %.0f.0f; }",
+             now() + (double)getpid());
+    *compiled = build(s, source);
+    for (unsigned n = 0; n < BUILDS; n++) v[n] = build(s, source);
+    *kept = median(v, BUILDS);
+}
+
+/* ------------------------------------------------------------------------------------------ all */
+
+/* Of an empty kernel, several of them, a chain of few items and of many, and recorded; of builds; 0:
+ * there is no such implementation. */
+enum { EMPTY, SEVERAL, FEW, MANY, FEW_RECORDED, MANY_RECORDED, COMPILED, KEPT, TIMES };
 
 static void time_all(double t[TIMES]) {
     session s;
@@ -167,16 +212,10 @@ static void time_all(double t[TIMES]) {
     t[MANY] = run_chain(&s, &many);
     t[FEW_RECORDED] = run_recorded(&s, &few);
     t[MANY_RECORDED] = run_recorded(&s, &many);
+    time_builds(&s, &t[COMPILED], &t[KEPT]);
 }
 
 /* --------------------------------------------------------------------------------------- starts */
-
-static double cpu_time(void) {
-    struct rusage u;
-    getrusage(RUSAGE_SELF, &u);
-    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e6 +
-           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
-}
 
 static cl_program load_vadd(const session *s, file code) {
     const char *source = "kernel void vadd(global const float *a, global const float *b,"
@@ -268,6 +307,8 @@ int main(int argc, char **argv) {
     print_both("  recorded", ours[FEW_RECORDED], peer[FEW_RECORDED]);
     print_both("a chain of eight, 2^20 items", ours[MANY], peer[MANY]);
     print_both("  recorded", ours[MANY_RECORDED], peer[MANY_RECORDED]);
+    print_both("a build from OpenCL C, CPU", ours[COMPILED], peer[COMPILED]);
+    print_both("  of the same source again", ours[KEPT], peer[KEPT]);
     printf("  %-38s %7.2f ms  PoCL %8.2f ms  %6.1f x (asked: 5 ms)\n",
            "a process to a result, code kept, CPU", start, peers_start,
            start ? peers_start / start : 0);
