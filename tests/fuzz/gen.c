@@ -134,6 +134,18 @@ static ir_inst *known_nan(gen *g, ir_inst *x) {
     return ir_build3(&g->b, IR_OP_select, x->type, is_nan, nan, x);
 }
 
+/* Nor is it defined which of two zeros some operations give. */
+static ir_inst *known_zero(gen *g, ir_inst *x) {
+    switch (x->op) {
+    case IR_OP_fmin:
+    case IR_OP_fmax:
+    case IR_OP_fclamp:
+    case IR_OP_maxmag:
+    case IR_OP_minmag: return ir_build2(&g->b, IR_OP_fadd, x->type, x, ir_const(g->f, x->type, 0));
+    default: return x;
+    }
+}
+
 static void plain_operation(gen *g) {
     ir_type t = any_type(g);
     unsigned draw = byte(g);
@@ -146,7 +158,8 @@ static void plain_operation(gen *g) {
     if (op == IR_OP_signbit) args[0] = known_nan(g, args[0]);
     if (op == IR_OP_copysign) args[1] = known_nan(g, args[1]);
     bool same = o->rule == R_INT || o->rule == R_FLT;
-    keep(g, build(g, op, same ? t : ir_with_elem(t, IR_I1), (ir_imm){0}, o->nargs, args));
+    ir_type to = same ? t : ir_with_elem(t, IR_I1);
+    keep(g, known_zero(g, build(g, op, to, (ir_imm){0}, o->nargs, args)));
 }
 
 static ir_op conversion_op(ir_type from, ir_type to, gen *g) {
@@ -267,7 +280,7 @@ static void change_in_place(gen *g) {
     ir_op op = ir_is_float(t) ? floats[below(g, 4)] : ints[below(g, 8)];
     bool swap = byte(g) & 1;
     ir_inst *args[] = {swap ? y : x, swap ? x : y};
-    ir_inst *r = build(g, op, t, (ir_imm){0}, 2, args);
+    ir_inst *r = known_zero(g, build(g, op, t, (ir_imm){0}, 2, args));
     bool atomic = t == IR_I32 || t == IR_I64;
     if (how >> 2 & 1 && atomic) change_atomically(g, t, how >> 3 & 1 ? place : slot(g, v));
     ir_build_store(&g->b, r, place, align, flags);
