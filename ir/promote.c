@@ -8,6 +8,9 @@
  * its replacement is known by then.  Reading bits as another type and back gives the first value
  * again, so a replacement may be a waiting load too.  Loads before any store give undef.
  *
+ * Where one block has all stores and dominates all loads outside of it, its value is theirs: nothing
+ * has to be found.  Such variables are many where values are kept over barriers.
+ *
  * Variables are taken last to first: a variable that holds the address of another one usually
  * comes after it, and the other qualifies when this one is gone.
  */
@@ -135,8 +138,32 @@ static void name_phis(promoter *p, const char *name) {
         ir_set_name(p->f, p->ssa.head[p->ssa.phis.data[k]->id], name);
 }
 
+/* The value of the only block that stores, if it dominates all blocks of waiting loads. */
+static ir_inst *find_only_value(const promoter *p) {
+    if (p->ssa.defs.n != 1) return NULL;
+    const ir_dom *d = ir_dominators(p->f);
+    const ir_block *b = p->ssa.defs.data[0];
+    for (uint32_t k = 0; k < p->waiting.n; k++) {
+        const ir_block *at = p->waiting.data[k]->block;
+        if (at == b || !ir_block_dominates(d, b, at)) return NULL;
+    }
+    return p->ssa.end[b->id];
+}
+
+static void use_only_value(promoter *p, ir_inst *v) {
+    for (uint32_t k = 0; k < p->waiting.n; k++) {
+        ir_inst *load = p->waiting.data[k];
+        replace_load(load, convert(p, v, load->type, load));
+    }
+}
+
 static void serve_waiting(promoter *p, const char *name) {
     if (!p->waiting.n) return;
+    ir_inst *only = find_only_value(p);
+    if (only) {
+        use_only_value(p, only);
+        return;
+    }
     ir_ssa_place(&p->ssa, NULL);
     for (uint32_t k = 0; k < p->waiting.n; k++) {
         ir_inst *load = p->waiting.data[k];

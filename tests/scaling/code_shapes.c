@@ -453,15 +453,20 @@ void shape_loop_barriers(FILE *out, uint32_t n) {
     shape_end(out, "%i");
 }
 
-/* n values that live over 16 barriers. */
-void shape_kept_values(FILE *out, uint32_t n) {
+static void keep_values(FILE *out, uint32_t values, uint32_t barriers) {
     shape_begin(out, "k", "");
-    for (uint32_t k = 0; k < n; k++) {
+    for (uint32_t k = 0; k < values; k++) {
         element(out, k, k + 7);
         shape_put(out, k, "  %l#: i32 = load %p# align 4 volatile\n");
     }
-    for (uint32_t k = 0; k < 16; k++)
-        shape_put(out, k, "  store %g, %p# align 4 volatile\n" BARRIER);
-    fold(out, n, "l");
-    end_series(out, n);
+    for (uint32_t k = 0; k < barriers; k++) {
+        shape_put(out, k, "  %w#: ptr.global = ptradd %a, {} inbounds\n", 4 * k);
+        shape_put(out, k, "  store %g, %w# align 4 volatile\n" BARRIER);
+    }
+    fold(out, values, "l");
+    end_series(out, values);
 }
+
+void shape_kept_values(FILE *out, uint32_t n) { keep_values(out, n, 16); }
+/* As many barriers as values. */
+void shape_kept_over_all(FILE *out, uint32_t n) { keep_values(out, n, n); }

@@ -205,6 +205,7 @@ const shape shapes[] = {
     {"barriers", "barriers", shape_barriers, 64, INLINED},
     {"loop-barriers", "barriers in a loop", shape_loop_barriers, 32, INLINED},
     {"kept-values", "values that live over barriers", shape_kept_values, 250, INLINED},
+    {"kept-over-all", "barriers, and values that live over all", shape_kept_over_all, 64, INLINED},
     {"kernels", "kernels", write_kernels, 125, INLINED},
     {"functions", "functions, each called once", write_functions, 250, INLINED},
     {"callers", "calls of one function", write_callers, 250, INLINED},
