@@ -1,7 +1,7 @@
 /* chunk.c — work-groups by number: a range of numbers is a few boxes.
  *
- * With x fastest, what is left of a row, then whole rows, whole planes, and the same on the way
- * down: at most five boxes, whatever the range.
+ * Groups are numbered with x fastest.  A range of numbers is the rest of a row, whole rows, whole
+ * planes, again whole rows, and the start of a row: at most five boxes, whatever the range.
  */
 #include "runtime/native.h"
 

@@ -1,8 +1,8 @@
 /* explain.c — what became of a group of kernels, in the terms of spvfuse.h.
  *
  * A report is filled once, from the request and from what the passes found (pass_fuse_result), for
- * groups that were fused and for groups that were refused at any stage: what had not been found by
- * then is empty.  All of it lies in the report's own arena and refers to no module.
+ * groups that were fused and for groups that were refused at any stage: what had not been found
+ * until then is empty.  All of it lies in the report's own arena and refers to no module.
  */
 #include "ir/eval.h"
 #include "runtime/runtime.h"

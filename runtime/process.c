@@ -1,12 +1,12 @@
 /* process.c — the environment, and other programs: finding them, running them, one as a filter.
  *
- * A process that has more rights than its user (setuid) does not listen to its environment.  A
- * program is looked for in the system's folders first, then in those of PATH: one that was left in
- * a folder of PATH does not take the place of an installed one.
+ * A process that has more rights than its user (setuid) ignores its environment.  A program is
+ * looked for in the system's folders first, then in those of PATH: so a program that was left in a
+ * folder of PATH does not replace an installed one.
  *
- * What a program reads and writes are files without a name, in memory: nothing is left behind,
- * however it ends, or we do.  A program ends with the thread that has started it, and when its time
- * is over; programs that it has started are of its process group and end with it then.
+ * A program reads and writes files in memory that have no name: nothing is left behind, however it
+ * ends, or this process does.  It ends with the thread that has started it, or when its time is
+ * over; programs that it has started are in its process group and are ended then, too.
  *
  * It is started with vfork, since a host may be large, and between vfork and exec nothing is called
  * but the system.

@@ -6,8 +6,9 @@
  * report can name the instruction that wrote it, or on devices that do not know that, the group of
  * work-items.
  *
- * Equal are equal bits, two NaNs, and two elements without a value.  Internal buffers may hold
- * anything afterwards, unless the fused kernel does not know them at all: then they are as before.
+ * Two elements are equal when their bits are, when both are NaN, and when neither has a value.
+ * Internal buffers may hold anything afterwards, unless the fused kernel does not know them at all:
+ * then they are as before.
  */
 #include "ir/eval.h"
 #include "runtime/runtime.h"

@@ -1,8 +1,8 @@
 /* key.c — what a variant of a kernel is known by: all that decides what its code is.
  *
- * That is what the kernel says, with the name that profiles show; what is known of its launches;
- * the options of code; and the compiler itself, so that a changed one never meets what it would
- * not have made.  Code for values is not kept.
+ * The key is made of what the kernel says, with the name that profiles show; what is known of its
+ * launches; the options of code; and the compiler itself, so that a changed compiler never finds
+ * code of the old one.  Code for values is not kept.
  */
 #include "runtime/cache/cache.h"
 

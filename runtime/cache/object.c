@@ -2,10 +2,11 @@
  *
  *   head · relocations · symbols · bytes of the sections
  *
- * Kept is what loading and launching need, so no lines, no frames and no names.  Relocations and
+ * Only what loading and launching need is kept: no lines, no frames and no names.  Relocations and
  * sections stay where they are when an entry is read.  The names by which globals are bound to
- * those of the program are the program's: an entry has their numbers, since another module may name
- * them otherwise.  A symbol that is no global of the kernel gets a name that nothing has.
+ * those of the program belong to the program: an entry has numbers instead, since another module
+ * may name them otherwise.  A symbol that is no global of the kernel gets a name that nothing else
+ * has.
  *
  * Entries come with a checksum; still, nothing here trusts what it reads.
  */

@@ -1,7 +1,7 @@
 /* place.c — where the cache is, and whether there is one: what the environment says.
  *
- * Entries are code that this process will run, so the folder must be the user's own, and nobody
- * else may write to it.
+ * Entries are code that this process will run, so the folder must belong to the user, and no other
+ * user may write to it.
  */
 #include "runtime/cache/cache.h"
 

@@ -1,9 +1,9 @@
 /* check_grid.c — work-groups that wait for each other, at a barrier whose scope is the device.
  *
- * Groups run one after another.  One whose work-items all wait for the other groups is put aside
- * with its items and its local memory, and the next begins.  When all have come so far they go on
- * in the same order, each as a new visit with slices of its own.  A group that has ended never
- * comes: that is divergence, and the others go on without it.
+ * Groups run one after another.  A group whose work-items all wait for the other groups is put
+ * aside with its items and its local memory, and the next group begins.  When all groups have come
+ * to such a barrier they go on in the same order, each as a new visit with slices of its own.  If a
+ * group ends before, that is divergence, and the others go on without it.
  */
 #include "runtime/devices/check_impl.h"
 

@@ -1,10 +1,10 @@
 /* cpu_range.c — the local size of a launch that says none.
  *
- * What the kernel requires; else some 256 items, fewer where that would leave less than 64 groups,
- * and not below 16; x takes as many as there are, what it leaves goes to y, then to z.  A kernel
- * that cannot tell how its items are grouped may have smaller groups at the ends; any other gets a
- * divisor of the global size.  The number of threads has no part in it: the same launch has the
- * same groups everywhere.
+ * What the kernel requires; otherwise some 256 items, fewer where that would leave less than 64
+ * groups, and not below 16.  Dimension x takes as many as it has, what it leaves goes to y, then to
+ * z.  A kernel that cannot tell how its items are grouped may have smaller groups at the ends; any
+ * other gets a divisor of the global size.  The number of threads plays no part: the same launch
+ * has the same groups everywhere.
  */
 #include "runtime/devices/cpu.h"
 

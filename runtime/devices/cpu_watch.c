@@ -1,8 +1,8 @@
 /* cpu_watch.c — a launch that looks for who gave some bytes their value.
  *
  * Native code does not say what it stores.  So groups run one after the other, on one thread, and
- * after each of them the bytes are looked at: the last group that changed them is named.  One that
- * wrote what was there already is not seen.
+ * after each of them the bytes are compared with what they were: the last group that changed them
+ * is named.  A group that wrote the same value again is not seen.
  */
 #include "runtime/devices/cpu.h"
 

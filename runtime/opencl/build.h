@@ -5,7 +5,7 @@
  *   build.c      the entries that build, compile and link
  *   steps.c      what they have in common: the log, the steps, the result
  *   options.c    the words of clBuildProgram, clCompileProgram and clLinkProgram
- *   toolchain.c  which clang is there
+ *   toolchain.c  which clang is installed
  *   source.c     OpenCL C to SPIR-V
  *   stored.c     SPIR-V of a source that is in the cache
  *   prelude.c    what is put in front of a source

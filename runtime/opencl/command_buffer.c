@@ -1,10 +1,10 @@
 /* command_buffer.c — commands that are recorded once and run as often as the program wants, as
  * version 0.9.8 of cl_khr_command_buffer says.
  *
- * What is recorded is the command that would have been enqueued; it never gets to a queue, but its
- * function is called.  A run is one command: it does all that was recorded, in that order, by the
- * thread that runs it, and a launch is for all threads.  So there is nothing to do for what waits
- * for something recorded before it.
+ * A command is recorded as it would be enqueued; it never gets to a queue, but its function is
+ * called.  A run is one command: the thread that runs it does all that was recorded, in that order,
+ * and each launch uses all threads.  So a command that waits for something recorded before it needs
+ * nothing special.
  */
 #include "runtime/opencl/ocl.h"
 #include "runtime/spvfuse_opencl.h"

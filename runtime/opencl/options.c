@@ -2,8 +2,8 @@
  *
  * Words are separated by blanks; quotes hold them together and \ takes the next character as it is,
  * so that -DNAME=\"text\" and -I "a folder" mean what they mean in a shell.  Words that clang knows
- * go on to it as they are.  What only some drivers know, and means nothing here, is left out with a
- * warning; programs write it all the same.
+ * go on to it as they are.  Words that only other drivers know have no meaning here, and are left
+ * out with a warning.
  */
 #include "runtime/opencl/build.h"
 

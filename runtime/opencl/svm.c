@@ -1,7 +1,7 @@
 /* svm.c — shared virtual memory: all memory is, so there is nothing to share, to map, to migrate.
  *
- * What was allocated is known for those who ask for the size: a tree of regions, which do not
- * overlap; a key is equal to the region that it lies in.
+ * Allocations are kept in a tree of regions, which do not overlap, for callers that ask for the
+ * size of one; a key is equal to the region that it lies in.
  */
 #include "runtime/opencl/ocl.h"
 

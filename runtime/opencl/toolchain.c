@@ -1,7 +1,8 @@
-/* toolchain.c — which clang is there.
+/* toolchain.c — which clang is installed.
  *
- * A compiler is there when it has compiled something: then its headers, its target and what
- * translates for it are there as well.  These are tried, the first that works is taken:
+ * A compiler counts when it has compiled a small kernel: then its headers, its target and the
+ * programs that translate for it are installed as well.  These are tried, and the first that works
+ * is taken:
  *
  *     SPVF_CLANG, when it is set, and nothing else
  *     clang-N with llvm-spirv-N, newest first

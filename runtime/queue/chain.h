@@ -1,8 +1,8 @@
 /* chain.h — launches that follow each other, and which of them can be one kernel.
  *
- * What is recorded in whatever way is a chain in the end: the graphs of spvfuse_queue.h and the
- * command buffers of OpenCL.  It is divided from the first link to the last: those that follow are
- * taken together as long as the whole can be fused. */
+ * The graphs of spvfuse_queue.h and the command buffers of OpenCL are both chains of launches.  A
+ * chain is divided from the first link to the last: links that follow each other are taken together
+ * as long as the whole can be fused. */
 #ifndef SPVFUSE_RUNTIME_CHAIN_H
 #define SPVFUSE_RUNTIME_CHAIN_H
 

@@ -1,9 +1,10 @@
 /* queue.c — queues: which commands wait for which because of their places, and of the memory that
  * they use.
  *
- * In order, each waits for the one before it.  Out of order, a barrier waits for all that has not
- * ended, and what follows waits for the barrier.  What waits for all waits for the last one that
- * did so, and for what came after it: each command is waited for once.
+ * A command of a queue that is in order waits for the one before it.  Out of order, a barrier waits
+ * for all commands that have not ended, and what follows waits for the barrier.  A command that
+ * waits for all waits only for the last one that did so, and for those that came after that: so
+ * each command is waited for once.
  */
 #include "runtime/queue/queue.h"
 

@@ -5,9 +5,9 @@
  *   queue.c      commands in order, or in any order between barriers
  *   resource.c   memory that commands use: which of it is the same
  *
- * A command is an event with something to run.  When all that it waits for has ended it is ready;
- * a ready command is run by a thread of the scheduler, or by one that waits for its queue: so a
- * launch that is waited for at once never changes threads.
+ * A command is an event with something to run.  It is ready when all that it waits for has ended;
+ * then a thread of the scheduler runs it, or a thread that waits for its queue: so a launch that is
+ * waited for at once never changes threads.
  *
  * Everything may be called by any thread, but not for an object whose last reference is given back
  * meanwhile. */

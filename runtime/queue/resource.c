@@ -1,7 +1,7 @@
 /* resource.c — memory that commands use, and which of it is the same.
  *
- * Most memory is one resource's alone.  Memory of the user may be that of several: resources that
- * may share bytes are in a tree, by the addresses at which they begin.  Each node knows the
+ * Most memory belongs to one resource alone.  Memory of the user may belong to several: resources
+ * that may share bytes are in a tree, by the addresses at which they begin.  Each node knows the
  * farthest end below it, so those that overlap a range are found without a look at the others (an
  * interval tree).  It is balanced by random ranks that fall from the root to the leaves (a treap:
  * Seidel and Aragon 1996), so that nothing is allocated: a resource can always be placed.
