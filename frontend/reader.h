@@ -363,7 +363,7 @@ struct spv_block {
     uint32_t nsucc;
     const uint32_t *succ; /* first successor label in the words */
     uint32_t stride;      /* words from one successor label to the next */
-    uint32_t other;       /* switch: default label, which comes first; else 0 */
+    uint32_t other;       /* switch: default label, which comes first; or 0 */
     bool reached;
     uint32_t pair;    /* the operand pair that the phi pair_of has from this block */
     uint32_t pair_of; /* the last phi that was filled in and has such a pair */

@@ -103,7 +103,7 @@ static bool is_normal(ir_kind k, uint64_t a) {
     return magnitude(k, a) >= least && magnitude(k, a) < inf;
 }
 
-/* A NaN of the arguments, if there is one, as a result; else a zero with the sign of a. */
+/* A NaN of the arguments, if there is one, as a result; otherwise a zero with the sign of a. */
 static uint64_t nan_or_zero(ir_kind k, uint64_t a) {
     return ir_fp_is_nan(k, a) ? ir_fp_nan(k) : a & float_sign(k);
 }

@@ -52,7 +52,7 @@ static bool is_whole_access(const promoter *p, const ir_var_use *u, const ir_ins
     return ir_can_reinterpret(p->f->module, access_type(u->inst), access_type(first));
 }
 
-/* The type of all accesses, or else the variable's own type when that fits. */
+/* The type of all accesses, otherwise the variable's own type when that fits. */
 static ir_type choose_type(const promoter *p, const ir_inst *alloca) {
     const ir_var_uses *uses = &p->uses;
     ir_type own = alloca->imm.var->type, first = access_type(uses->data[0].inst);

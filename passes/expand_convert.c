@@ -158,7 +158,7 @@ static ir_inst *f32_of_u64(ir_builder *b, ir_inst *x) {
     return expand_select(b, large, expand_2(b, IR_OP_fadd, r, r), r);
 }
 
-/* To nearest, where one of the formulas does it with one rounding; else NULL. */
+/* To nearest, where one of the formulas does it with one rounding; otherwise NULL. */
 static ir_inst *nearest_unsigned(ir_builder *b, ir_inst *x, ir_kind to) {
     if (ir_kind_of(x->type) == IR_I32)
         return to == IR_F64 ? f64_of_u32(b, x) : to == IR_F32 ? f32_of_u32(b, x) : NULL;

@@ -114,8 +114,8 @@ void pass_unshare_regions(pass_grouping *g);
 
 /* --------------------------------------------------------------------- context (regions_keep.c) */
 
-/* Values that regions hand on go through memory: of the function when they are the same for all
- * items, else one for each. */
+/* Values that regions hand on go through memory: a variable of the function when they are the same
+ * for all items, otherwise an element for each item. */
 void pass_keep_values(pass_grouping *g);
 
 /* A value and the number of a region that it comes into, or that makes it. */

@@ -263,8 +263,8 @@ typedef struct {
 
 void rt_kernel_init(rt_kernel *k);
 void rt_kernel_free(rt_kernel *k); /* no launch runs */
-/* Finds or compiles code; when that fails, its status.  Else rt_kernel_end comes after the launch,
- * which took `ns`. */
+/* Finds or compiles code; when that fails, its status.  Otherwise rt_kernel_end comes after the
+ * launch, which took `ns`. */
 ir_status rt_kernel_begin(rt_kernel *k, const pass_group_shape *shape, const rt_values *values,
                           const rt_compiler *compiler, rt_use *use);
 void rt_kernel_end(rt_kernel *k, const rt_use *use, uint64_t ns);

@@ -240,7 +240,7 @@ typedef struct {
  * each work-item or of each work-group, which the fused kernel has itself.  Its parameter is gone
  * then, and the buffer is not touched; it need not exist. */
 typedef enum {
-    SPVF_PROMOTE_AUTO,    /* private memory, or values, where that is proved right; else nothing */
+    SPVF_PROMOTE_AUTO,    /* private memory, or values, where that is proved right; or nothing */
     SPVF_PROMOTE_PRIVATE, /* private memory; refuse where it is not proved right */
     SPVF_PROMOTE_LOCAL    /* local memory; the same */
 } spvf_promote;
@@ -323,7 +323,7 @@ typedef struct {
     const char *kernel; /* the member's name */
     const char *name;   /* the parameter's, or NULL */
     spvf_param_use use;
-    uint32_t arg; /* index of the fused argument, for USED and SAME; else UINT32_MAX */
+    uint32_t arg; /* index of the fused argument, for USED and SAME; or UINT32_MAX */
     spvf_arg_kind kind;
     const char *value; /* of a CONSTANT: "2.5", "1, 2" for a vector, "0x…" bytes of a struct */
 } spvf_param_info;

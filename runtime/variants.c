@@ -127,7 +127,7 @@ static bool is_worth_fixing(const rt_launches *l, bool eager) {
     return eager || l->alike_ns > l->own.ns * PATIENCE;
 }
 
-/* The code for its values, if there is some or it pays now; else the one for all. */
+/* The code for its values, if there is some or it pays now; otherwise the one for all. */
 static const rt_variant *choose_own(rt_kernel *k, rt_launches *l, const rt_values *values,
                                     const rt_compiler *compiler) {
     if (is_fixed_to(l, values)) return &l->fixed.variant;

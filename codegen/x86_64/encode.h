@@ -70,7 +70,7 @@ typedef struct {
     x86_operand arg[X86_MAX_ARGS]; /* in the order of the row, the fixed ones (cl) included */
     uint8_t mask;                  /* k1 to k7; 0: none */
     uint8_t round;                 /* x86_round: for this instruction, exceptions suppressed */
-    bool zero;                     /* masked lanes become 0; else they stay */
+    bool zero;                     /* masked lanes become 0; otherwise they stay */
     bool broadcast;                /* memory is one element for all lanes */
     bool lock;
 } x86_operands;

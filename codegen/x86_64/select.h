@@ -39,7 +39,7 @@ ir_inst *x86_build(ir_builder *b, const x86_draft *d);
  * through. */
 void x86_add_reg(ir_builder *b, x86_draft *d, ir_inst *x);
 /* x as the operand that may be memory: a load that v alone uses and that can be read at v, or a
- * constant that follows the code, if the row reads as many bytes; else in a register. */
+ * constant that follows the code, if the row reads as many bytes; otherwise in a register. */
 void x86_add_rm(ir_builder *b, x86_draft *d, const ir_inst *v, ir_inst *x);
 /* Does x load the same at v?  Not if they are in different blocks or far from each other. */
 bool x86_can_read_later(const ir_inst *v, const ir_inst *x);
@@ -173,7 +173,7 @@ static inline ir_type x86_mask_of(ir_type t) {
 }
 /* Where x and y are in a relation of VCMPPS. */
 ir_inst *x86_mask_relation(ir_builder *b, int relation, ir_inst *x, ir_inst *y);
-/* Lanes of x where the mask is set, else of y. */
+/* Lanes of x where the mask is set, otherwise of y. */
 ir_inst *x86_mask_choose(ir_builder *b, ir_type t, ir_inst *mask, ir_inst *x, ir_inst *y);
 /* As x86_add_condition: some lane of a mask is set, or all are. */
 x86_cc x86_add_mask_any(ir_builder *b, x86_draft *d, const ir_inst *c);

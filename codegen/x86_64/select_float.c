@@ -167,7 +167,7 @@ ir_inst *mach_copysign(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     return build_both(b, v, ors, size, sign);
 }
 
-/* x where the mask is set, else y. */
+/* x where the mask is set, otherwise y. */
 static ir_inst *build_blend(ir_builder *b, ir_inst *v, ir_inst *mask, ir_inst *x, ir_inst *y) {
     if (x86_has(b, X86_V4)) return x86_mask_choose(b, v->type, mask, x, y);
     if (!x86_has(b, X86_V3))

@@ -47,7 +47,7 @@
 
 typedef struct {
     uint16_t op;
-    uint8_t from, to; /* from: of a conversion, else 0 */
+    uint8_t from, to; /* from: of a conversion, otherwise 0 */
     x86_widths forms;
 } packed_row;
 
@@ -386,7 +386,7 @@ ir_inst *mach_packed_mask(ir_builder *b, ir_inst *v, ir_inst *c) {
 
 /* -------------------------------------------------------------------------------------- choices */
 
-/* x where the mask is set, else y. */
+/* x where the mask is set, otherwise y. */
 static ir_inst *build_blend(ir_builder *b, ir_inst *v, ir_inst *mask, ir_inst *x, ir_inst *y) {
     if (!x86_has(b, X86_V3)) {
         mask = x86_in_register(b, mask);

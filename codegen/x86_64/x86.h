@@ -38,7 +38,7 @@ enum {
 
 typedef enum {
     MACH_PLAIN,
-    MACH_SET,    /* a comparison, and a result that is 1 when mach.aux holds, else 0 */
+    MACH_SET,    /* a comparison, and a result that is 1 when mach.aux holds, otherwise 0 */
     MACH_CMOV,   /* a comparison, then two arguments: the result is the second when mach.aux holds,
                     else the first, which is tied to it */
     MACH_ZERO,   /* the row with one register as all of its operands: makes 0 */
