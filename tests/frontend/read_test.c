@@ -40,6 +40,15 @@ static void finish(void) {
     OP(SPV_OP_FunctionEnd);
 }
 
+/* @f40, which takes what the kernel takes and does nothing. */
+static void second_function(void) {
+    OP(SPV_OP_Function, VOID, 40, 0, FN);
+    OP(SPV_OP_FunctionParameter, P_F32, 41);
+    OP(SPV_OP_FunctionParameter, U32, 42);
+    OP(SPV_OP_Label, 43);
+    finish();
+}
+
 /* -------------------------------------------------------------------------------------- reading */
 
 static ir_ctx cx;
@@ -208,11 +217,7 @@ Test(read, lines_before_a_function_are_its_own) {
     finish();
     OP(SPV_OP_Line, 12, 50, 1);
     uint32_t at = nwords;
-    OP(SPV_OP_Function, VOID, 40, 0, FN);
-    OP(SPV_OP_FunctionParameter, P_F32, 41);
-    OP(SPV_OP_FunctionParameter, U32, 42);
-    OP(SPV_OP_Label, 43);
-    finish();
+    second_function();
     ir_module *m = read_words();
     cr_assert_not_null(m);
     const ir_line *line = ir_line_of(m, at);
@@ -245,11 +250,7 @@ Test(read, an_unknown_instruction_refuses_its_function_only) {
     kernel();
     OP(7777, 1, 2);
     finish();
-    OP(SPV_OP_Function, VOID, 40, 0, FN);
-    OP(SPV_OP_FunctionParameter, P_F32, 41);
-    OP(SPV_OP_FunctionParameter, U32, 42);
-    OP(SPV_OP_Label, 43);
-    finish();
+    second_function();
     ir_module *m = read_words();
     cr_assert(m && ir_verify_module(m));
     const ir_func *k = ir_func_find(m, "k");

@@ -135,13 +135,21 @@ Test(dom, random_graphs) {
     }
 }
 
+/* a -> b -> c, and a -> c. */
+static void open_triangle(graph *g, ir_block **a, ir_block **b, ir_block **c) {
+    graph_open(g);
+    *a = graph_add(g);
+    *b = graph_add(g);
+    *c = graph_add(g);
+    graph_end(g, *a, 2, (ir_block *[]){*b, *c});
+    graph_end(g, *b, 1, c);
+    graph_end(g, *c, 0, NULL);
+}
+
 Test(dom, values) {
     graph g;
-    graph_open(&g);
-    ir_block *a = graph_add(&g), *b = graph_add(&g), *c = graph_add(&g);
-    graph_end(&g, a, 2, (ir_block *[]){b, c});
-    graph_end(&g, b, 1, &c);
-    graph_end(&g, c, 0, NULL);
+    ir_block *a, *b, *c;
+    open_triangle(&g, &a, &b, &c);
     ir_inst *in_b[3];
     for (unsigned k = 0; k < 3; k++) {
         ir_before(&g.b, b->last);
@@ -160,11 +168,8 @@ Test(dom, values) {
 /* Versions: a changed edge gives new dominators, the same struct and no unbounded growth. */
 Test(dom, recomputed_when_stale) {
     graph g;
-    graph_open(&g);
-    ir_block *a = graph_add(&g), *b = graph_add(&g), *c = graph_add(&g);
-    graph_end(&g, a, 2, (ir_block *[]){b, c});
-    graph_end(&g, b, 1, &c);
-    graph_end(&g, c, 0, NULL);
+    ir_block *a, *b, *c;
+    open_triangle(&g, &a, &b, &c);
     const ir_dom *d = ir_dominators(g.f);
     cr_assert_eq(d->idom[c->id], a);
     ir_make_jmp(a, 0);
