@@ -152,13 +152,14 @@ Test(run, running_again_holds_no_more) {
                                 "  launch \"k.ir\":put global 64 args x, 3\n"
                                 "}\n"
                                 "print x[0..100]\nexpect x[0..63] = 3\n");
-    size_t before = bytes_held;
-    for (int i = 0; i < 3; i++) {
+    size_t held = 0; /* after the first run: the context keeps some memory for the next ones */
+    for (int i = 0; i < 4; i++) {
         spvf_fusion *f;
         cr_assert_eq(spvf_plan_run(p, NULL, NULL), SPVF_OK, "%s", messages);
         cr_assert_eq(spvf_plan_fuse(p, 0, &f), SPVF_OK);
         spvf_fusion_destroy(f);
-        cr_expect_eq(bytes_held, before);
+        if (i == 0) held = bytes_held;
+        cr_expect_eq(bytes_held, held);
     }
     spvf_plan_destroy(p);
     spvf_context_destroy(c);
