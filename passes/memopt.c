@@ -5,14 +5,15 @@
  * at an address is decided by the last version that touched it: writes that alias.c knows to be
  * apart are passed over, and so are meetings all of whose ways come from one version.  A load that
  * finds a store there, or another load that dominates it and found the same version, is that value;
- * where every way into a meeting has a value, a phi collects them.  A store of what is there
- * already goes away.
+ * where every way into a meeting has a value, a phi collects them.  A store of what is there already
+ * goes away.
  *
  * A load of a part of what was stored is that part.  A load of more than a store has written is put
  * together (pieces.c) from the last stores of its bytes, back to a version that is not a store of
  * some of them; the other bytes are those of that version, loaded in front of the oldest of these
- * stores where control that comes there also comes to the load.  For a processor that matters: a
- * load that finds some of its bytes in a store that is still under way waits for it.
+ * stores where control that comes there also comes to the load.  A value is put together in the same
+ * way for a phi, of stores of all its bytes.  For a processor that matters: a load that finds some
+ * of its bytes in a store that is still under way waits for it.
  *
  * Versions do not change when loads go, and of stores only those that change nothing go, so all are
  * made once.  A meeting is looked through only when all that the address is made of is older: then
@@ -22,7 +23,7 @@
 #include "passes/pieces.h"
 #include "passes/versions.h"
 
-enum { MAX_STEPS = 100, MAX_MEETINGS = 8, MAX_WAYS = 48 };
+enum { MAX_STEPS = 100, MAX_MEETINGS = 8, MAX_WAYS = 48, MAX_JOINS = 4 };
 
 typedef struct {
     ir_func *f;
@@ -95,137 +96,6 @@ static part held(const memopt *w, const query *q, const pass_version *v, const i
     return usable ? p : unknown;
 }
 
-/* ------------------------------------------------------------------------------------- meetings */
-
-/* An edge into a meeting, and the last version that wrote there on it. */
-typedef struct {
-    pass_version *from;
-    ir_block *pred;
-} way;
-
-/* A meeting, those that lead to it, and all the ways into them, in the order of edges. */
-typedef struct {
-    pass_version *meeting[MAX_MEETINGS];
-    ir_inst *phi[MAX_MEETINGS];
-    way way[MAX_WAYS];
-    unsigned nmeetings, nways;
-} crossing;
-
-/* The place of v among the meetings of c, or their number. */
-static unsigned find_meeting(const crossing *c, const pass_version *v) {
-    unsigned k = 0;
-    while (k < c->nmeetings && c->meeting[k] != v) k++;
-    return k;
-}
-
-static bool is_older(const memopt *w, const ir_inst *v, const ir_block *b) {
-    return !v->block || (v->block != b && ir_block_dominates(w->of.dom, v->block, b));
-}
-
-/* Was all that the address is made of there before control got to b for the first time? */
-static bool is_fixed(const memopt *w, const query *q, const ir_block *b) {
-    const pass_place p = pass_find_place(&w->of.alias, q->at.address);
-    bool fixed = is_older(w, p.base, b);
-    for (uint32_t k = 0; k < p.offset.n; k++)
-        fixed = fixed && is_older(w, p.offset.term[k].of.value, b);
-    return fixed;
-}
-
-static bool add_way(memopt *w, query *q, crossing *c, ir_block *pred) {
-    pass_version *v = last_writer(w, q, w->of.end[pred->id]);
-    if (c->nways == MAX_WAYS) return false;
-    c->way[c->nways++] = (way){v, pred};
-    if (!is_meeting(v) || find_meeting(c, v) < c->nmeetings) return true;
-    if (c->nmeetings == MAX_MEETINGS || !is_fixed(w, q, v->block)) return false;
-    c->meeting[c->nmeetings++] = v;
-    return true;
-}
-
-/* False: too many ways, or not the same address on all. */
-static bool find_ways(memopt *w, query *q, pass_version *meeting, crossing *c) {
-    c->nmeetings = c->nways = 0;
-    if (!is_fixed(w, q, meeting->block)) return false;
-    c->meeting[c->nmeetings++] = meeting;
-    for (unsigned k = 0; k < c->nmeetings; k++) {
-        const ir_block *b = c->meeting[k]->block;
-        for (uint32_t e = 0; e < b->npred; e++)
-            if (!add_way(w, q, c, b->pred[e])) return false;
-    }
-    return true;
-}
-
-/* The one version that all ways come from, or NULL. */
-static pass_version *only_version(const crossing *c) {
-    pass_version *only = NULL;
-    for (unsigned k = 0; k < c->nways; k++) {
-        pass_version *v = c->way[k].from;
-        if (v == only || find_meeting(c, v) < c->nmeetings) continue;
-        if (only) return NULL;
-        only = v;
-    }
-    return only;
-}
-
-static bool are_all_held(const memopt *w, const query *q, const crossing *c) {
-    for (unsigned k = 0; k < c->nways; k++) {
-        const way *from = &c->way[k];
-        bool inner = find_meeting(c, from->from) < c->nmeetings;
-        if (!inner && !held(w, q, from->from, from->pred->last).value) return false;
-    }
-    return true;
-}
-
-static ir_inst *build_part(memopt *w, const query *q, const part *p, ir_inst *before) {
-    ir_builder b;
-    pass_pieces pieces = {0};
-    if (p->value->type == q->type) return p->value;
-    ir_builder_init(&b, w->f);
-    ir_before(&b, before);
-    b.loc = before->loc;
-    if (ir_can_reinterpret(w->m, p->value->type, q->type))
-        return ir_place_before(&w->places, ir_build_reinterpret(&b, p->value, q->type), before);
-    pass_add_piece(&pieces, p->value, p->at, 0, q->at.size);
-    return ir_place_before(&w->places, pass_join(&b, &pieces, q->type), before);
-}
-
-/* What comes on edge e of a phi's block, at the end of the predecessor; the same on equal edges. */
-static ir_inst *incoming(memopt *w, const query *q, const crossing *c, const way *from,
-                         const ir_inst *phi, uint32_t e) {
-    unsigned inner = find_meeting(c, from->from);
-    uint32_t first = ir_pred_index(phi->block, from->pred);
-    if (inner < c->nmeetings) return c->phi[inner];
-    if (first < e) return ir_arg(phi, first);
-    const part p = held(w, q, from->from, from->pred->last);
-    return build_part(w, q, &p, from->pred->last);
-}
-
-/* A phi for every meeting; the first is what stands at the address there. */
-static ir_inst *build_phis(memopt *w, const query *q, crossing *c) {
-    const way *from = c->way;
-    for (unsigned k = 0; k < c->nmeetings; k++)
-        c->phi[k] = ir_build_phi(c->meeting[k]->block, q->type);
-    for (unsigned k = 0; k < c->nmeetings; k++)
-        for (uint32_t e = 0; e < c->meeting[k]->block->npred; e++, from++)
-            c->phi[k] = ir_append_arg(c->phi[k], incoming(w, q, c, from, c->phi[k], e));
-    for (unsigned k = 0; k < c->nmeetings; k++) ir_place_phi(&w->places, c->phi[k]);
-    return c->phi[0];
-}
-
-/* -------------------------------------------------------------------------------- whole values */
-
-/* The value at the address, usable just before `at`, where memory is `now`.  *last is the version
- * that it depends on. */
-static part find_value(memopt *w, query *q, pass_version *now, const ir_inst *at,
-                       pass_version **last) {
-    pass_version *v = *last = last_writer(w, q, now);
-    crossing c;
-    const part found = held(w, q, v, at);
-    if (found.value || !is_meeting(v) || !find_ways(w, q, v, &c)) return found;
-    pass_version *only = only_version(&c);
-    if (only) return held(w, q, *last = only, at);
-    return are_all_held(w, q, &c) ? (part){build_phis(w, q, &c), 0} : unknown;
-}
-
 /* ---------------------------------------------------------------------------------------- parts */
 
 /* Stores that have written parts of what a load reads. */
@@ -255,11 +125,168 @@ static bool gather(memopt *w, query *q, pass_version *v, gathering *g) {
     return !g->missing;
 }
 
+static ir_inst *join_before(memopt *w, const query *q, const pass_pieces *pieces, ir_inst *before) {
+    ir_builder b;
+    ir_builder_init(&b, w->f);
+    ir_before(&b, before);
+    b.loc = before->loc;
+    return ir_place_before(&w->places, pass_join(&b, pieces, q->type), before);
+}
+
+/* ------------------------------------------------------------------------------------- meetings */
+
+/* An edge into a meeting, and the last version that wrote there on it. */
+typedef struct {
+    pass_version *from;
+    ir_block *pred;
+} way;
+
+/* A meeting, those that lead to it, and all the ways into them, in the order of edges. */
+typedef struct {
+    pass_version *meeting[MAX_MEETINGS];
+    ir_inst *phi[MAX_MEETINGS];
+    way way[MAX_WAYS];
+    const pass_pieces *parts[MAX_WAYS]; /* what stores on a way have left together, or NULL */
+    unsigned nmeetings, nways, njoins;
+} crossing;
+
+/* The place of v among the meetings of c, or their number. */
+static unsigned find_meeting(const crossing *c, const pass_version *v) {
+    unsigned k = 0;
+    while (k < c->nmeetings && c->meeting[k] != v) k++;
+    return k;
+}
+
+static bool is_older(const memopt *w, const ir_inst *v, const ir_block *b) {
+    return !v->block || (v->block != b && ir_block_dominates(w->of.dom, v->block, b));
+}
+
+/* Was all that the address is made of there before control got to b for the first time? */
+static bool is_fixed(const memopt *w, const query *q, const ir_block *b) {
+    const pass_place p = pass_find_place(&w->of.alias, q->at.address);
+    bool fixed = is_older(w, p.base, b);
+    for (uint32_t k = 0; k < p.offset.n; k++)
+        fixed = fixed && is_older(w, p.offset.term[k].of.value, b);
+    return fixed;
+}
+
+static bool add_way(memopt *w, query *q, crossing *c, ir_block *pred) {
+    pass_version *v = last_writer(w, q, w->of.end[pred->id]);
+    if (c->nways == MAX_WAYS) return false;
+    c->parts[c->nways] = NULL;
+    c->way[c->nways++] = (way){v, pred};
+    if (!is_meeting(v) || find_meeting(c, v) < c->nmeetings) return true;
+    if (c->nmeetings == MAX_MEETINGS || !is_fixed(w, q, v->block)) return false;
+    c->meeting[c->nmeetings++] = v;
+    return true;
+}
+
+/* False: too many ways, or not the same address on all. */
+static bool find_ways(memopt *w, query *q, pass_version *meeting, crossing *c) {
+    c->nmeetings = c->nways = c->njoins = 0;
+    if (!is_fixed(w, q, meeting->block)) return false;
+    c->meeting[c->nmeetings++] = meeting;
+    for (unsigned k = 0; k < c->nmeetings; k++) {
+        const ir_block *b = c->meeting[k]->block;
+        for (uint32_t e = 0; e < b->npred; e++)
+            if (!add_way(w, q, c, b->pred[e])) return false;
+    }
+    return true;
+}
+
+/* The one version that all ways come from, or NULL. */
+static pass_version *only_version(const crossing *c) {
+    pass_version *only = NULL;
+    for (unsigned k = 0; k < c->nways; k++) {
+        pass_version *v = c->way[k].from;
+        if (v == only || find_meeting(c, v) < c->nmeetings) continue;
+        if (only) return NULL;
+        only = v;
+    }
+    return only;
+}
+
 /* Does control that comes to `from` get to `to` without a branch? */
 static bool leads_to(const ir_block *from, const ir_block *to) {
     while (from != to && from->nsucc == 1) from = from->succ[0];
     return from == to;
 }
+
+/* Have stores left all the bytes on a way, from which control comes to `to` for certain? */
+static bool find_parts(memopt *w, query *q, crossing *c, unsigned k, const ir_block *to) {
+    gathering g;
+    if (!leads_to(c->way[k].pred, to)) return false;
+    if (q->at.size > PASS_MAX_BYTES || c->njoins++ == MAX_JOINS) return false;
+    if (!gather(w, q, c->way[k].from, &g) || g.missing) return false;
+    if (!pass_can_join(w->m, &g.pieces, q->type)) return false;
+    c->parts[k] = ir_dup(w->scratch, &g.pieces, sizeof g.pieces);
+    return true;
+}
+
+static bool are_all_held(memopt *w, query *q, crossing *c, const ir_block *to) {
+    for (unsigned k = 0; k < c->nways; k++) {
+        const way *from = &c->way[k];
+        if (find_meeting(c, from->from) < c->nmeetings) continue;
+        if (held(w, q, from->from, from->pred->last).value) continue;
+        if (!find_parts(w, q, c, k, to)) return false;
+    }
+    return true;
+}
+
+static ir_inst *build_part(memopt *w, const query *q, const part *p, ir_inst *before) {
+    ir_builder b;
+    pass_pieces pieces = {0};
+    if (p->value->type == q->type) return p->value;
+    ir_builder_init(&b, w->f);
+    ir_before(&b, before);
+    b.loc = before->loc;
+    if (ir_can_reinterpret(w->m, p->value->type, q->type))
+        return ir_place_before(&w->places, ir_build_reinterpret(&b, p->value, q->type), before);
+    pass_add_piece(&pieces, p->value, p->at, 0, q->at.size);
+    return join_before(w, q, &pieces, before);
+}
+
+/* What comes on edge e of a phi's block, at the end of the predecessor; the same on equal edges. */
+static ir_inst *incoming(memopt *w, const query *q, const crossing *c, const way *from,
+                         const ir_inst *phi, uint32_t e) {
+    unsigned inner = find_meeting(c, from->from);
+    uint32_t first = ir_pred_index(phi->block, from->pred);
+    if (inner < c->nmeetings) return c->phi[inner];
+    if (first < e) return ir_arg(phi, first);
+    const pass_pieces *parts = c->parts[from - c->way];
+    if (parts) return join_before(w, q, parts, from->pred->last);
+    const part p = held(w, q, from->from, from->pred->last);
+    return build_part(w, q, &p, from->pred->last);
+}
+
+/* A phi for every meeting; the first is what stands at the address there. */
+static ir_inst *build_phis(memopt *w, const query *q, crossing *c) {
+    const way *from = c->way;
+    for (unsigned k = 0; k < c->nmeetings; k++)
+        c->phi[k] = ir_build_phi(c->meeting[k]->block, q->type);
+    for (unsigned k = 0; k < c->nmeetings; k++)
+        for (uint32_t e = 0; e < c->meeting[k]->block->npred; e++, from++)
+            c->phi[k] = ir_append_arg(c->phi[k], incoming(w, q, c, from, c->phi[k], e));
+    for (unsigned k = 0; k < c->nmeetings; k++) ir_place_phi(&w->places, c->phi[k]);
+    return c->phi[0];
+}
+
+/* -------------------------------------------------------------------------------- whole values */
+
+/* The value at the address, usable just before `at`, where memory is `now`.  *last is the version
+ * that it depends on. */
+static part find_value(memopt *w, query *q, pass_version *now, const ir_inst *at,
+                       pass_version **last) {
+    pass_version *v = *last = last_writer(w, q, now);
+    crossing c;
+    const part found = held(w, q, v, at);
+    if (found.value || !is_meeting(v) || !find_ways(w, q, v, &c)) return found;
+    pass_version *only = only_version(&c);
+    if (only) return held(w, q, *last = only, at);
+    return are_all_held(w, q, &c, at->block) ? (part){build_phis(w, q, &c), 0} : unknown;
+}
+
+/* ------------------------------------------------------------------------------- joined parts */
 
 /* The same address, made before `at`; NULL: not possible. */
 static ir_inst *find_address(memopt *w, const query *q, ir_inst *at) {
@@ -309,14 +336,10 @@ static bool can_join_with(const memopt *w, const query *q, const gathering *g, i
 /* The value that stores of parts have left for a load; NULL: it cannot be put together. */
 static ir_inst *join_parts(memopt *w, query *q, pass_version *now, ir_inst *load) {
     gathering g;
-    ir_builder b;
     if (q->at.size > PASS_MAX_BYTES || !gather(w, q, now, &g)) return NULL;
     if (!can_join_with(w, q, &g, load) || !find_rest(w, q, &g, load)) return NULL;
     if (!pass_can_join(w->m, &g.pieces, q->type)) return NULL;
-    ir_builder_init(&b, w->f);
-    ir_before(&b, load);
-    b.loc = load->loc;
-    return ir_place_before(&w->places, pass_join(&b, &g.pieces, q->type), load);
+    return join_before(w, q, &g.pieces, load);
 }
 
 /* ----------------------------------------------------------------------------- loads and stores */

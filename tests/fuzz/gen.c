@@ -2,12 +2,11 @@
  *
  * The generator keeps the values that may be used at the place where it builds (those of the blocks
  * that dominate it) and picks operands by type from the newest ones.  Statements are operations
- * from the op table, chosen by type rule; loads, stores and changes in place of stack variables of
- * scalars and vectors, which were initialised at entry; branches with phis; loops with a counter;
- * switches.  Division gets divisors that are positive, indices are cut to the array, so a run is
- * always defined and two runs must agree bit by bit, whatever passes and writers did in between.
- * Bytes are taken statement by statement, never twice within one expression, so that they give the
- * same program with every compiler.
+ * from the op table, chosen by type rule; loads, stores, also of parts, and changes in place of
+ * stack variables of scalars and vectors, which were initialised at entry; branches with phis; loops
+ * with a counter; switches.  Division gets divisors that are positive, indices are cut to the array,
+ * so a run is always defined and two runs must agree bit by bit, whatever passes and writers did.
+ * No expression takes bytes twice, so that they give the same program with every compiler.
  */
 #include "ir/eval.h"
 #include "tests/fuzz/gen.h"
@@ -372,10 +371,43 @@ static void loop(gen *g, unsigned depth) {
     ir_at_end(&g->b, next);
 }
 
+/* Stores the bytes of a place, 4 at least, in parts of one size, sometimes all but one. */
+static void store_parts(gen *g, ir_inst *place, uint64_t bytes) {
+    static const ir_type ints[] = {IR_I8, IR_I16, IR_I32, IR_I64};
+    unsigned log = below(g, bytes > 4 ? 4 : 3);
+    unsigned n = (unsigned)(bytes >> log), at = below(g, n), some = n - (byte(g) % 8 == 0);
+    for (; some--; at = (at + 1) % n) {
+        ir_inst *part = operand(g, ints[log]),
+                *offset = ir_const(g->f, IR_I64, (uint64_t)at << log);
+        ir_build_store(&g->b, part, ir_build_ptradd(&g->b, place, offset, true), 1, 0);
+    }
+}
+
+/* A place is written in the arms of a branch, as a whole or in parts, and then read. */
+static void parts_of_place(gen *g) {
+    static const uint8_t of_integers[] = {0, 3, 5, 6, 7, 8};
+    unsigned v = of_integers[below(g, sizeof of_integers)];
+    ir_type t = slot_types[v];
+    ir_inst *place = slot(g, v);
+    ir_block *arms[2] = {ir_block_new(g->f, NULL), ir_block_new(g->f, NULL)};
+    ir_block *next = ir_block_new(g->f, NULL);
+    ir_build_br(&g->b, operand(g, IR_I1), arms[0], arms[1]);
+    for (int k = 0; k < 2; k++) {
+        ir_at_end(&g->b, arms[k]);
+        if (byte(g) % 4 == 0)
+            ir_build_store(&g->b, operand(g, t), place, 1, 0);
+        else
+            store_parts(g, place, ir_sizeof(g->f->module, t));
+        ir_build_jmp(&g->b, next);
+    }
+    ir_at_end(&g->b, next);
+    keep(g, ir_build_load(&g->b, t, place, 1, 0));
+}
+
 /* ----------------------------------------------------------------------------------- statements */
 
 static void statement(gen *g, unsigned depth) {
-    unsigned what = below(g, 26);
+    unsigned what = below(g, 27);
     if (depth < MAX_DEPTH && what == 0) {
         branch(g, depth);
     } else if (depth < MAX_DEPTH && what == 1) {
@@ -394,6 +426,8 @@ static void statement(gen *g, unsigned depth) {
         selection(g);
     } else if (what < 16) {
         vector_operation(g);
+    } else if (what == 26) {
+        parts_of_place(g);
     } else {
         plain_operation(g);
     }
