@@ -130,9 +130,10 @@ static const loop_facts *effects_of(const mover *m, const ir_loop *loop) {
 static bool is_written(const mover *m, const ir_inst *load, const ir_loop *loop) {
     const loop_facts *facts = effects_of(m, loop);
     uint64_t size = ir_access_size(m->f->module, load->type);
-    for (uint32_t k = 0; k < facts->writes.n; k++)
-        if (pass_may_write(&m->alias, facts->writes.data[k], ir_arg(load, 0), size)) return true;
-    return facts->many_writes;
+    bool written = facts->many_writes;
+    for (uint32_t k = 0; k < facts->writes.n && !written; k++)
+        written = pass_may_write(&m->alias, facts->writes.data[k], ir_arg(load, 0), size);
+    return written;
 }
 
 /* --------------------------------------------------------------------------------------- moving */

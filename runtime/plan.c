@@ -145,14 +145,26 @@ static value_list take_values(parser *p, rt_elem e) {
 
 /* --------------------------------------------------------------------------------- declarations */
 
+static uint64_t hash_name(rt_token t) { return ir_hash(0, t.text, t.n); }
+
+/* Names of one hash: the map has the first, and all are looked at. */
+static void note_name(spvf_plan *plan, ir_map *names, rt_token t, uint32_t n) {
+    if (!ir_map_get(names, hash_name(t)))
+        ir_map_set(&plan->arena, names, hash_name(t), (void *)((uintptr_t)n + 1));
+}
+
+static uint32_t first_of_hash(const ir_map *names, rt_token t) {
+    return (uint32_t)(uintptr_t)ir_map_get(names, hash_name(t)) - 1;
+}
+
 static int64_t find_buffer(const spvf_plan *plan, rt_token t) {
-    for (uint32_t i = 0; i < plan->buffers.n; i++)
+    for (uint32_t i = first_of_hash(&plan->buffer_of, t); i < plan->buffers.n; i++)
         if (is_word(t, plan->buffers.data[i].name)) return i;
     return -1;
 }
 
 static int64_t find_scalar(const spvf_plan *plan, rt_token t) {
-    for (uint32_t i = 0; i < plan->scalars.n; i++)
+    for (uint32_t i = first_of_hash(&plan->scalar_of, t); i < plan->scalars.n; i++)
         if (is_word(t, plan->scalars.data[i].name)) return i;
     return -1;
 }
@@ -219,6 +231,7 @@ static void parse_buffer(parser *p) {
     b.count = take_length(p, b.elem);
     if (accept(p, '=')) parse_init(p, &b);
     b.internal = parse_internal(p);
+    note_name(p->plan, &p->plan->buffer_of, b.at, p->plan->buffers.n);
     *ir_push(&p->plan->arena, &p->plan->buffers) = b;
 }
 
@@ -238,6 +251,7 @@ static void parse_scalar(parser *p) {
     for (uint32_t i = 0; i < v.n; i++) memcpy(bytes + i * size, &v.data[i], size);
     s.bytes = bytes;
     s.size = v.n * size;
+    note_name(p->plan, &p->plan->scalar_of, s.at, p->plan->scalars.n);
     *ir_push(&p->plan->arena, &p->plan->scalars) = s;
 }
 

@@ -253,6 +253,7 @@ struct spvf_plan {
     const char *file, *folder;
     ir_vec(rt_buffer_decl) buffers;
     ir_vec(rt_scalar) scalars;
+    ir_map buffer_of, scalar_of; /* by hash of the name: the first, + 1 */
     ir_vec(rt_stmt) stmts;
 };
 

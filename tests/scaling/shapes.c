@@ -152,6 +152,24 @@ static void write_array(FILE *out, uint32_t n, bool dynamic) {
     shape_put(out, n, "  store %x#, %q align 4\n  ret\n}\n");
 }
 
+/* A struct in a buffer, with n members, all changed. */
+static void write_struct(FILE *out, uint32_t n) {
+    fputs("kernel @k(%a: ptr.global of i32, %b: ptr.global of {", out);
+    for (uint32_t k = 0; k < n; k++) fputs(k ? ", i32" : "i32", out);
+    fputs("}) {\n"
+          "entry:\n"
+          "  %v: i32 = load %a align 4\n",
+          out);
+    for (uint32_t k = 0; k < n; k++)
+        shape_put(out, k,
+                  "  %p#: ptr.global = ptradd %b, {} inbounds\n"
+                  "  %l#: i32 = load %p# align 4\n"
+                  "  %x#: i32 = add $, %l#\n"
+                  "  store %x#, %p# align 4\n",
+                  4 * k);
+    shape_put(out, n, "  store $, %a align 4\n  ret\n}\n");
+}
+
 static void write_elements(FILE *out, uint32_t n) { write_array(out, n, false); }
 static void write_indexed(FILE *out, uint32_t n) { write_array(out, n, true); }
 
@@ -201,7 +219,8 @@ const shape shapes[] = {
     {"nest", "depth of loops", shape_nest, 16, INLINED},
     {"phis", "phis of a loop", shape_phis, 250, INLINED},
     {"loop-body", "accesses in a loop", shape_loop_body, 250, INLINED},
-    {"blocks-values", "blocks, and values that live through", shape_blocks_and_values, 250, INLINED},
+    {"blocks-values", "blocks, and values that live through", shape_blocks_and_values, 250,
+     INLINED},
     {"barriers", "barriers", shape_barriers, 64, INLINED},
     {"loop-barriers", "barriers in a loop", shape_loop_barriers, 32, INLINED},
     {"kept-values", "values that live over barriers", shape_kept_values, 250, INLINED},
@@ -215,6 +234,11 @@ const shape shapes[] = {
     {"kept-depth", "depth of calls that stay", write_depth, 500, CALLED},
     {"kept-callers", "calls of a function that stays", write_callers, 250, CALLED},
     {"tree", "calls of a tree of functions", write_tree, 256, INLINED},
+    {"launches", "launches of a kernel, fused", shape_launches, 16, PAIRED},
+    {"members", "fused kernels with buffers of their own", shape_members, 8, PAIRED},
+    {"arguments", "arguments of two fused launches", shape_arguments, 4, PAIRED},
+    {"buffers", "buffers of a plan", shape_buffers, 500, FUSED},
+    {"struct", "members of a struct", write_struct, 64, INLINED},
     {"params", "parameters", write_params, 64, INLINED},
     {"variables", "variables", write_variables, 250, INLINED},
     {"elements", "elements of an array, as values", write_elements, 60, INLINED},

@@ -12,7 +12,9 @@ typedef void shape_fn(FILE *out, uint32_t n);
 /* The way that it goes. */
 typedef enum {
     INLINED, /* optimized, then native code */
-    CALLED   /* functions stay functions: native code at once */
+    CALLED,  /* functions stay functions: native code at once */
+    FUSED,   /* the text has a plan, whose group is explained and fused, then native code */
+    PAIRED   /* the same, and each two of what is doubled are compared: exponents up to 2 */
 } shape_way;
 
 typedef struct {
