@@ -144,7 +144,7 @@ static uint32_t inherited(color_state *c, const ir_inst *i, const cg_needs *need
     return set & ra_bit(reg) & ~c->value[i->id].forbidden;
 }
 
-/* The result takes over the operand's register, or gets one that nobody uses before. */
+/* The result takes over the operand's register, or gets one that no earlier instruction uses. */
 static void choose_tied(color_state *c, ir_inst *i, const cg_needs *needs, uint32_t set) {
     uint32_t same = inherited(c, i, needs, set);
     if (same) {
@@ -203,7 +203,7 @@ static bool has_place(const color_state *c, const ir_inst *phi) {
     return reg != CG_ANY_REG && usable(c, class) & ra_bit(reg) & ~closed;
 }
 
-/* Phis are there together: one that nobody reads has a register as the others.  Those that can be
+/* Phis are there together: one without uses has a register like the others.  Those that can be
  * where their group is go first. */
 static void color_phis(color_state *c, ir_block *b) {
     foreach_phi (phi, b) ra_set_reg(c->s, phi, CG_ANY_REG);

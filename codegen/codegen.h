@@ -86,7 +86,7 @@ typedef struct {
     ir_phases phases;       /* their two arguments are not among `arg` */
     uint32_t local_size[3]; /* that the code is made for; all 0: for any */
     uint64_t stack;         /* bytes that a call of it needs at most */
-    uint32_t item_steps;    /* instructions of an item; 0: it loops, nobody knows */
+    uint32_t item_steps;    /* instructions of an item; 0: it loops, so the number is not known */
 } cg_kernel;
 
 typedef struct {

@@ -86,7 +86,7 @@ static void take_max(pressure_walk *w, unsigned class, uint32_t pad) {
     if (w->n.n[class] + pad > w->max.n[class]) w->max.n[class] = w->n.n[class] + pad;
 }
 
-/* A result that nobody reads needs a register all the same. */
+/* A result without uses needs a register all the same. */
 static void pass_result(pressure_walk *w, const ir_inst *i) {
     uint8_t class = ra_class(w->p->s->t, i);
     if (class == CG_NO_CLASS) return;

@@ -1,14 +1,14 @@
-/* hoist.c — constants stand in registers in front of loops, as long as there are registers.
+/* hoist.c — constants go to registers in front of loops, as long as there are free ones.
  *
- * Selection makes a constant in the block that needs it, or reads it from memory as an operand, in
- * each round again.  Memory is read that often only because nobody knew how many registers there
- * are; here it is known (demand.c).  What may be repeated moves in front of the outermost loop
- * through which a register is free for all of it; equal ones in there are one.  The operand in
- * memory becomes a register for that (`unfold`).
+ * Selection makes a constant in the block that needs it, or reads it from memory as an operand; in
+ * a loop that happens in each round.  Selection does not know how many registers are free; here it
+ * is known (demand.c).  An instruction that may be repeated moves in front of the outermost loop
+ * through which a register is free; equal ones in the loop become one.  An operand in memory
+ * becomes a register for that (`unfold`).
  *
- * A constant for a phi stays, and so does one that is only overwritten: they would be copied.  Room
- * is what there was before anything has moved, less all that has moved, wherever: kernels are one
- * nest of loops.
+ * A constant for a phi stays, and so does one that is only overwritten: they would be copied.  The
+ * room for constants is what was free before anything has moved, less all that has moved, wherever:
+ * kernels are one nest of loops.
  */
 #include "codegen/spill.h"
 

@@ -5,7 +5,7 @@
  * something else: because it clobbers it, writes its result there, or wants another operand in it.
  * Wishes are the fixed registers of operands and results; groups are values that would save a move
  * by sharing a register: phis with their operands, tied operands, and moves.  Groups are wishes
- * only, so nobody asks whether their members live at the same time.
+ * only, so it is not asked whether their members live at the same time.
  *
  * The walk visits all live values at instructions that have fixed registers or clobbers only, so it
  * is linear in code and live values as long as spilling has left no more of these than there are

@@ -189,7 +189,7 @@ static void add_section_symbols(elf_writer *w) {
             add_symbol(w, NULL, ELF64_ST_INFO(STB_LOCAL, STT_SECTION), w->part_header[s], 0, 0);
 }
 
-/* Names that nobody looks for begin with .L, as everywhere. */
+/* Names that are not for the linker begin with .L, as everywhere. */
 static bool is_hidden(const cg_symbol *s) { return strncmp(s->name, ".L", 2) == 0; }
 
 static void add_symbols(elf_writer *w, bool exported) {

@@ -16,7 +16,7 @@ typedef struct {
 
 typedef struct {
     copy_reg reg[CG_MAX_REGS];
-    uint8_t ready[CG_MAX_REGS]; /* registers to be written that nobody reads any more */
+    uint8_t ready[CG_MAX_REGS]; /* registers to be written that no copy reads any more */
     unsigned nready;
     ra_step *out;
     unsigned n;

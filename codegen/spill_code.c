@@ -162,7 +162,7 @@ static void finish_values(spill_state *p) {
             if (i->id < p->old_ids) finish_value(p, i);
 }
 
-/* Takes away a move that nobody stores. */
+/* Removes a move that is never stored. */
 static void join_move(const spill_state *p, ir_inst *m) {
     if (m->op != IR_OP_move || p->stored[m->id]) return;
     ir_replace_uses(m, ir_arg(m, 0));

@@ -177,7 +177,7 @@ static bool can_join(web_state *w, const ir_inst *phi) {
     return true;
 }
 
-/* A phi that nobody reads but a move, with operands that nobody reads but it. */
+/* A phi whose only use is a move, with operands whose only use is the phi. */
 static void isolate(spill_state *p, ir_inst *phi) {
     ra_state *s = p->s;
     ir_block *b = phi->block;

@@ -1,7 +1,7 @@
 /* link.c — several modules become one.
  *
  * Names are given in this order: kernels and what is exported, under the names that others know;
- * then imports that nobody defines, for a later link; what is left belongs to its module, comes
+ * then imports that no module defines, for a later link; what is left belongs to its module, comes
  * along with those that use it, and gets another name where its own is taken.  Bodies are copied
  * when everything has its place, so that modules may need each other.
  *

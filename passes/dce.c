@@ -25,7 +25,7 @@ struct pending {
 typedef struct {
     ir_func *f;
     ir_arena *scratch;
-    bool owns_local;    /* nobody else knows the variables in local memory */
+    bool owns_local;    /* no other kernel can reach the variables in local memory */
     ir_inst **variable; /* by value id: the variable that a pointer points into, or NULL */
     pending **writes;   /* by value id of a variable */
     ir_vec(ir_inst *) work;

@@ -27,7 +27,7 @@ typedef struct {
     size_t size;
 } pass_constant;
 
-/* What a buffer may become whose contents nobody needs before or after the fused kernel. */
+/* What a buffer may become whose contents are not needed before or after the fused kernel. */
 typedef enum {
     PASS_PROMOTE_AUTO,    /* private memory where that is proved to be right */
     PASS_PROMOTE_PRIVATE, /* private memory, otherwise refuse */
@@ -105,7 +105,7 @@ typedef struct {
 
 /* Which items can touch the same byte from both sides, with at least one write. */
 typedef enum {
-    PASS_DEP_NONE,    /* nobody */
+    PASS_DEP_NONE,    /* no items */
     PASS_DEP_ITEM,    /* an item, with itself */
     PASS_DEP_GROUP,   /* items of one work-group */
     PASS_DEP_UNKNOWN, /* not understood */

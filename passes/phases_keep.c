@@ -122,7 +122,7 @@ static uint64_t take_items(keeper *k, uint64_t size, uint64_t align) {
 
 /* ------------------------------------------------------------------------------------ variables */
 
-/* The phase that has all of it, plus 1; 0: several have, or nobody knows. */
+/* The phase that has all of it, plus 1; 0: several have, or it is not known. */
 static uint32_t home_of(keeper *k, object *o) {
     uint32_t home = 0;
     if (!pass_follow_address(o->address, k->p->scratch, &o->uses)) return 0;

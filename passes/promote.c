@@ -1,6 +1,6 @@
 /* promote.c — buffers that need not be memory of the device.
  *
- * A request may say of a buffer that nobody needs its contents before or after the fused kernel.
+ * A request may say that the contents of a buffer are not needed before or after the fused kernel.
  * Then it can be memory of each work-item (private) or of each work-group (local), when
  *   - its address goes nowhere but into accesses (promote_uses.c),
  *   - no two items (groups) use the same byte, which a layout proves (layout.c); every offset

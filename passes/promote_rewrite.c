@@ -32,7 +32,7 @@ static ir_inst *count_rounds(const rewriter *w, const pass_counter *c, ir_block 
     ir_inst *round = ir_build_phi(header, w->size);
     ir_builder_init(&latch, w->f);
     ir_before(&latch, c->latch->last);
-    unsigned flags = w->size == IR_I64 ? IR_NSW | IR_NUW : 0; /* nobody counts so far */
+    unsigned flags = w->size == IR_I64 ? IR_NSW | IR_NUW : 0; /* no loop counts so far */
     ir_inst *next = ir_build_raw(&latch, IR_OP_add, w->size, flags, (ir_imm){0}, 2,
                                  (ir_inst *[]){round, number(w, 1)});
     for (uint32_t p = 0; p < header->npred; p++)

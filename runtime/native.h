@@ -49,7 +49,7 @@ typedef struct {
 ir_status rt_code_load(const cg_object *o, const rt_variables *shared, rt_code *out);
 /* The constants and variables of a loaded object, which stay as long as it; the list is in `a`. */
 rt_variables rt_code_variables(const rt_code *c, const cg_object *o, ir_arena *a);
-/* Nobody may be in it.  Gdb forgets it. */
+/* No thread may be in it.  Gdb forgets it. */
 void rt_code_unload(rt_code *c);
 static inline void *rt_code_symbol(const rt_code *c, const cg_object *o, uint32_t symbol) {
     return c->at[o->symbols.data[symbol].section] + o->symbols.data[symbol].at;
@@ -140,7 +140,7 @@ typedef struct {
     uint64_t local, scratch; /* bytes that each thread needs */
     uint64_t stack;          /* bytes that a call of `run` needs */
     rt_cost *cost;           /* of the kernel, or NULL */
-    uint64_t guess;          /* picoseconds of a group that has never run; 0: nobody knows */
+    uint64_t guess;          /* picoseconds of a group that has never run; 0: not known */
 } rt_work;
 
 /* Memory of one thread, for local memory and scratch, and a stack; zeros: none. (seat.c) */
@@ -158,7 +158,7 @@ void rt_seat_place(const rt_seat *s, const rt_work *w, ir_group_info *g);
 
 /* NULL: no memory.  Helpers start when they are needed first. */
 rt_pool *rt_pool_new(const rt_pool_options *options);
-void rt_pool_free(rt_pool *p); /* nobody launches any more; ends the helpers */
+void rt_pool_free(rt_pool *p); /* after the last launch; ends the helpers */
 /* Returns when all groups have run.  IR_ERR_MEMORY: there is no room for local memory and scratch,
  * and none has. */
 ir_status rt_pool_run(rt_pool *p, const rt_work *work);

@@ -415,7 +415,7 @@ static void run_statement(run_job *j, const rt_stmt *s) {
     ir_arena_free(&j->scratch);
 }
 
-/* Hands the final contents of every buffer to the caller, those aside that nobody needs. */
+/* Hands the final contents of every buffer to the caller, except those that are not needed. */
 static void show_buffers(run_job *j) {
     for (uint32_t i = 0; j->options.buffer && i < j->plan->buffers.n; i++) {
         const rt_buffer_decl *b = &j->plan->buffers.data[i];

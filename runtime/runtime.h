@@ -352,7 +352,7 @@ typedef struct {
 typedef struct {
     const rt_memory *memory;
     uint64_t offset, bytes;
-    const char *writer; /* in the device's memory; NULL: nobody yet */
+    const char *writer; /* in the device's memory; NULL: nothing has written there */
     bool by_change;     /* only changes are seen: another may have written the same bytes again */
 } rt_watch;
 
@@ -364,7 +364,7 @@ struct rt_device {
     rt_memory *(*allocate)(rt_device *d, const char *name, uint64_t bytes, const void *data);
     void (*read)(rt_device *d, rt_memory *m, uint64_t offset, void *to, uint64_t bytes);
     void (*write)(rt_device *d, rt_memory *m, uint64_t offset, const void *from, uint64_t bytes);
-    /* How many of these bytes nobody has given a value; NULL when the device does not know. */
+    /* How many of these bytes have no value yet; NULL when the device does not know. */
     uint64_t (*undefined)(rt_device *d, const rt_memory *m, uint64_t offset, uint64_t bytes);
     /* Contents of a memory of the same size; NULL when the device does not do that. */
     void (*copy)(rt_device *d, rt_memory *to, const rt_memory *from);

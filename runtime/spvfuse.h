@@ -236,9 +236,9 @@ typedef struct {
     size_t size;
 } spvf_constant;
 
-/* What a buffer may become whose contents nobody needs before or after the fused kernel: memory of
- * each work-item or of each work-group, which the fused kernel has itself.  Its parameter is gone
- * then, and the buffer is not touched; it need not exist. */
+/* What a buffer may become whose contents are not needed before or after the fused kernel: memory
+ * of each work-item or of each work-group, which the fused kernel has itself.  The kernel has no
+ * parameter for it then, and the buffer is not touched; it need not exist. */
 typedef enum {
     SPVF_PROMOTE_AUTO,    /* private memory, or values, where that is proved right; or nothing */
     SPVF_PROMOTE_PRIVATE, /* private memory; refuse where it is not proved right */
@@ -330,7 +330,7 @@ typedef struct {
 
 /* Which items can touch the same byte in two members, at least one of which writes it. */
 typedef enum {
-    SPVF_DEPENDENCE_NONE,    /* nobody */
+    SPVF_DEPENDENCE_NONE,    /* no items */
     SPVF_DEPENDENCE_ITEM,    /* an item, with itself */
     SPVF_DEPENDENCE_GROUP,   /* items of one work-group */
     SPVF_DEPENDENCE_UNKNOWN, /* not understood */

@@ -121,11 +121,11 @@ void rt_stack_run(const rt_stack *s, void (*run)(void *arg), void *arg) {
 }
 #endif
 
-/* -------------------------------------------------------------------------- stacks for compiling */
+/* ------------------------------------------------------------------------- stacks for compiling */
 
 enum { DEEP = 8 << 20 };
 
-static _Atomic(uint8_t *) kept; /* the base of a stack of DEEP bytes that nobody runs on, or NULL */
+static _Atomic(uint8_t *) kept; /* the base of a stack of DEEP bytes that no thread uses, or NULL */
 
 bool rt_stack_run_deep(void (*run)(void *arg), void *arg) {
     uint8_t *base = atomic_exchange(&kept, NULL), *none = NULL;

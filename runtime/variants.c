@@ -29,7 +29,7 @@ void rt_kernel_init(rt_kernel *k) {
     k->forks = rt_forks();
 }
 
-/* Nobody runs its code. */
+/* No launch runs its code. */
 static void forget(rt_launches *l) {
     rt_code_unload(&l->own.variant.code);
     rt_code_unload(&l->fixed.variant.code);

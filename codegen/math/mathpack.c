@@ -223,7 +223,7 @@ static void keep_zero(ir_func *f) {
     }
 }
 
-/* lgamma_r, whose second result nobody asked for. */
+/* lgamma_r, whose second result is not used. */
 static ir_func *import_lgamma(tool *t, ir_importer *im, const char *name, ir_kind kind) {
     const char *mangled = kind == IR_F64 ? "_Z8lgamma_rdPi" : "_Z8lgamma_rfPi";
     const ir_func *f = ir_func_find(t->libclc, mangled);

@@ -1,7 +1,7 @@
 /* cache.h — private to runtime/cache/ and those who compile kernels: code that outlives the
  * process.
  *
- *   blake2b.c   a hash that nobody finds equal ones of
+ *   blake2b.c   a cryptographic hash: equal ones cannot be found
  *   key.c       what a variant of a kernel is known by
  *   object.c    code as the bytes of an entry
  *   place.c     the folder, and what the environment says
@@ -110,7 +110,7 @@ typedef struct {
 /* Finds an entry, or claims it for the caller.  While another process or thread has claimed it,
  * this waits for what it writes, but no longer than a second: then the entry is neither. */
 void rt_entry_begin(const rt_cache *c, const rt_key *key, rt_entry *e);
-/* Writes a claimed entry.  Nobody ever sees a part of it. */
+/* Writes a claimed entry.  No reader ever sees a part of it. */
 void rt_entry_write(rt_entry *e, const void *bytes, size_t size, ir_ctx *cx);
 /* An entry that was found is out of date: the caller claims it, to write another in its place. */
 void rt_entry_replace(rt_entry *e);

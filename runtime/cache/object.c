@@ -122,7 +122,7 @@ static void place_sections(const head *h, const uint8_t *bytes, cg_object *out) 
     for (int s = 0; s < CG_SECTIONS; s++) {
         out->size[s] = h->size[s];
         out->align[s] = h->align[s];
-        out->bytes[s] = (uint8_t *)(uintptr_t)bytes; /* which nobody changes */
+        out->bytes[s] = (uint8_t *)(uintptr_t)bytes; /* which are never changed */
         bytes += h->size[s];
     }
 }

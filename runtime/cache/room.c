@@ -82,7 +82,7 @@ static uint64_t sum_of(const rt_file_list *files) {
     return sum;
 }
 
-/* What is being written stays, unless nobody does any more.  The bytes that are left. */
+/* Entries that are being written stay, unless their writer has ended.  The bytes that are left. */
 static uint64_t remove_oldest(const rt_cache *c, const rt_file_list *files) {
     uint64_t sum = sum_of(files), enough = sum > c->limit ? c->limit - c->limit / 4 : sum;
     int64_t now = (int64_t)time(NULL);

@@ -110,7 +110,7 @@ static int dispatch(int argc, char **argv) {
     return CLI_USAGE;
 }
 
-/* What was printed has arrived, or the command has failed: nobody reads half of an answer. */
+/* Either all that was printed has arrived, or the command has failed. */
 int main(int argc, char **argv) {
     int rc = dispatch(argc, argv);
     bool arrived = fflush(stdout) == 0 && !ferror(stdout);

@@ -133,7 +133,7 @@ typedef struct {
     uint64_t first, step, size, count;
 } check_pieces;
 
-/* An async copy that nobody has waited for. */
+/* An async copy that has not been waited for. */
 typedef struct {
     uint64_t event, slice;
     const ir_inst *at;

@@ -2,7 +2,7 @@
  *
  * A build reads its options, claims the program, makes a binary and an executable from that, and
  * puts the results in.  It has ended when the entry returns; a callback is called before that.  The
- * program is not locked while the build is at work, but nobody else builds it then.
+ * program is not locked while the build is at work, but no other build of it can begin then.
  */
 #include "runtime/opencl/build.h"
 
@@ -112,7 +112,7 @@ static cl_int end(job *j, cl_int status) {
     return status;
 }
 
-/* Nobody else builds the program until it is given back; CL_INVALID_OPERATION. */
+/* No other build of the program begins until it is given back; CL_INVALID_OPERATION. */
 static cl_int claim(job *j) {
     cl_program p = j->program;
     cl_int status = CL_SUCCESS;

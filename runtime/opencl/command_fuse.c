@@ -3,7 +3,7 @@
  * Launches that follow each other, with nothing but barriers between, are a chain (queue/chain.h).
  * Memory is told apart by its addresses: they are those of the host, so buffers, sub-buffers and
  * shared memory are all alike, and an address of which nothing is known can reach everything.  A
- * buffer that nobody else has a reference to is internal: nobody can ask what is in it.
+ * buffer without other references is internal: the program cannot ask what is in it.
  */
 #include "runtime/opencl/ocl.h"
 #include "runtime/queue/chain.h"

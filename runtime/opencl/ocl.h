@@ -275,7 +275,7 @@ void *ocl_allocate(size_t size);
 bool ocl_are_access_flags(cl_mem_flags flags);
 bool ocl_are_map_flags(cl_map_flags flags);
 bool ocl_are_migration_flags(cl_mem_migration_flags flags);
-/* Of a buffer that nobody has any more: its regions are not mapped. */
+/* Of a buffer without references: its regions are not mapped. */
 void ocl_forget_mappings(cl_mem m);
 
 /* The allocation of shared virtual memory that has a byte in it; NULL and 0: there is none.  It is
@@ -381,7 +381,7 @@ struct _cl_program {
     char *source;
     void *il; /* SPIR-V that the user gave */
     size_t il_size;
-    ocl_spec *specs; /* the IL's; NULL: nobody has asked for them */
+    ocl_spec *specs; /* the IL's; NULL: they have not been asked for */
     size_t spec_count;
     cl_build_status status;
     cl_program_binary_type binary_type;

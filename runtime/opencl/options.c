@@ -41,7 +41,7 @@ enum {
 
 typedef enum {
     PASS,     /* clang has it too */
-    DROP,     /* it is a permission that nobody makes use of, or the rule here anyway */
+    DROP,     /* it is a permission that is never used, or the rule here anyway */
     PREFIX,   /* more follows: at once or as the next word */
     ASK,      /* a word that begins so asks clang for warnings */
     IGNORE,   /* a word that begins so is left out */

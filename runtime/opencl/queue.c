@@ -16,7 +16,7 @@ void ocl_release_queue(cl_command_queue q) {
 
 enum { HOST_FLAGS = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE };
 
-/* CL_INVALID_VALUE: what nobody knows; CL_INVALID_QUEUE_PROPERTIES: what is not here. */
+/* CL_INVALID_VALUE: unknown ones; CL_INVALID_QUEUE_PROPERTIES: those that are not supported. */
 static cl_int check_flags(cl_command_queue_properties flags) {
     const cl_command_queue_properties known =
         HOST_FLAGS | CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT;

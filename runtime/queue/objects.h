@@ -78,7 +78,7 @@ struct spvf_buffer {
     _Atomic uint32_t refs;
     spvf_device *device;
     size_t size;
-    rt_memory *memory; /* of the device, &host on device cpu; NULL: nobody has used it yet */
+    rt_memory *memory; /* of the device, &host on device cpu; NULL: it has not been used yet */
     rt_memory host;
     bool owned; /* the host's bytes */
     rt_resource resource;

@@ -183,7 +183,7 @@ void rt_queue_fail(rt_queue *q, int32_t status);
 bool rt_enqueue(rt_queue *q, rt_event *e, const rt_order *order);
 /* Where the memory lies: commands that use other resources with bytes of it are ordered, too. */
 void rt_resource_place(rt_scheduler *s, rt_resource *r, const void *begin, size_t size);
-/* Nobody uses the memory any more, or will. */
+/* No command uses the memory any more, or will. */
 void rt_resource_free(rt_resource *r);
 /* With the lock held: the resource, and all that share memory with it. */
 typedef void rt_visit_resource(rt_resource *r, void *user);
