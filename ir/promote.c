@@ -8,8 +8,8 @@
  * its replacement is known by then.  Reading bits as another type and back gives the first value
  * again, so a replacement may be a waiting load too.  Loads before any store give undef.
  *
- * Where one block has all stores and dominates all loads outside of it, its value is theirs: nothing
- * has to be found.  Such variables are many where values are kept over barriers.
+ * Where one block has all stores and dominates all loads outside of it, its value is theirs:
+ * nothing has to be found.  Such variables are many where values are kept over barriers.
  *
  * Variables are taken last to first: a variable that holds the address of another one usually
  * comes after it, and the other qualifies when this one is gone.

@@ -11,7 +11,7 @@
  */
 #include "passes/versions.h"
 
-/* ------------------------------------------------------------------------------------- numbering */
+/* ------------------------------------------------------------------------------------ numbering */
 
 /* Constants and sizes up to this can be compared without wrapping. */
 enum { SMALL = 1 << 28 };
@@ -90,7 +90,7 @@ void pass_find_versions(pass_versions *m, ir_func *f, ir_arena *scratch) {
     for (uint32_t k = 0; k < m->dom->order.n; k++) number_block(m, m->dom->order.rpo[k]);
 }
 
-/* --------------------------------------------------------------------------------------- searches */
+/* ------------------------------------------------------------------------------------- searches */
 
 pass_bytes pass_begin_search(pass_versions *m, ir_inst *address, uint64_t size, unsigned steps) {
     return (pass_bytes){.address = address,

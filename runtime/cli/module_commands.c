@@ -49,8 +49,8 @@ static bool complete_target(const char *target, char *out, size_t size) {
     const char *abi = cli_get("--abi"), *regalloc = cli_get("--regalloc");
     bool time = cli_has("-time") && strncmp(target, "x86_64", 6) == 0;
     int n = snprintf(out, size, "%s%s%s%s%s%s%s%s", target, cli_has("-S") ? ",text" : "",
-                     cli_has("-g") ? ",lines" : "", time ? ",time" : "", abi ? ",abi=" : "", abi ? abi : "",
-                     regalloc ? ",regalloc=" : "", regalloc ? regalloc : "");
+                     cli_has("-g") ? ",lines" : "", time ? ",time" : "", abi ? ",abi=" : "",
+                     abi ? abi : "", regalloc ? ",regalloc=" : "", regalloc ? regalloc : "");
     return n >= 0 && (size_t)n < size;
 }
 
