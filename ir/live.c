@@ -234,10 +234,35 @@ static ir_live_set share(live_walk *w, ir_live_set fresh, const ir_live_set *kno
 
 /* --------------------------------------------------------------------------------------- blocks */
 
+/* Does a have all that b has? */
+static bool contains(const ir_live_set *a, const ir_live_set *b) {
+    uint32_t at = 0;
+    if (a->n < b->n) return false;
+    for (uint32_t k = 0; a->word != b->word && k < b->n; k++, at++) {
+        const ir_live_word *w = &b->word[k];
+        while (at < a->n && a->word[at].index < w->index) at++;
+        if (at == a->n || a->word[at].index != w->index || w->bits & ~a->word[at].bits)
+            return false;
+    }
+    return true;
+}
+
+/* The successor at whose start lives what does at those of all; NULL: none. */
+static const ir_block *find_largest(const live_walk *w, const ir_block *b) {
+    const ir_live_set *in = w->c->live.in;
+    const ir_block *largest = b->nsucc ? b->succ[0] : NULL;
+    for (uint32_t n = 1; n < b->nsucc; n++)
+        if (in[b->succ[n]->id].n > in[largest->id].n) largest = b->succ[n];
+    for (uint32_t n = 0; largest && n < b->nsucc; n++)
+        if (!contains(&in[largest->id], &in[b->succ[n]->id])) return NULL;
+    return largest;
+}
+
 static ir_live_set find_out(live_walk *w, const ir_block *b) {
     live_cache *c = w->c;
     uint32_t use = c->first_use[b->id];
-    if (b->nsucc == 1 && !use) return c->live.in[b->succ[0]->id];
+    const ir_block *largest = use ? NULL : find_largest(w, b);
+    if (largest) return c->live.in[largest->id];
     begin_set(c);
     for (uint32_t n = 0; n < b->nsucc; n++) add_set(c, &c->live.in[b->succ[n]->id]);
     for (; use; use = c->uses.data[use - 1].next) add_value(c, c->uses.data[use - 1].v);

@@ -219,7 +219,7 @@ const shape shapes[] = {
     {"nest", "depth of loops", shape_nest, 16, INLINED},
     {"phis", "phis of a loop", shape_phis, 250, INLINED},
     {"loop-body", "accesses in a loop", shape_loop_body, 250, INLINED},
-    {"blocks-values", "blocks, and values that live through", shape_blocks_and_values, 250,
+    {"blocks-values", "blocks, and values that live through", shape_blocks_and_values, 125,
      INLINED},
     {"barriers", "barriers", shape_barriers, 64, INLINED},
     {"loop-barriers", "barriers in a loop", shape_loop_barriers, 32, INLINED},
