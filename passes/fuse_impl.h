@@ -56,6 +56,8 @@ typedef struct {
     bool one_group, one_item; /* the fused kernel runs as no more than that */
     uint32_t nargs;           /* of the fused kernel */
     uint64_t objects;         /* a bit for each, by its number modulo 64; all: one is unknown */
+    uint64_t written;         /* those of them that are written to */
+    uint32_t like;            /* the first member with these accesses to these arguments */
 } pass_summary;
 
 /* An access of a member. */

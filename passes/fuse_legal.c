@@ -6,7 +6,8 @@
  * work-groups needs a barrier somewhere between the two; barriers are placed as late as possible,
  * so that one serves as many pairs as it can, and all others are left out.
  *
- * The first reason refuses; the other pairs are looked at all the same, for the report.
+ * The first reason refuses; the other pairs are looked at all the same, for the report.  Members
+ * that launch one kernel with the same arguments are alike, and pairs of such are compared once.
  *
  * The proof takes different arguments for different memory, so the fused kernel may rely on it too.
  * Where all accesses of an argument have one layout by items (layout.c), no two items share a byte
@@ -16,10 +17,19 @@
 
 /* Of accesses of two members, and of one argument; more are not looked at. */
 enum { MAX_PAIRS = 1 << 16, MAX_OWN_SIDES = 256 };
+enum { MAX_BACK = 64 }; /* members that are compared with one, to find one that is alike */
+
+/* What has been found out about two members. */
+typedef struct {
+    pass_dependence worst;
+    bool is_unordered; /* memory that no barrier orders is why a work-group would have to wait */
+    pass_dependence unordered;
+} verdict;
 
 typedef struct {
     const pass_fuse_request *request;
     const pass_summary *summary; /* by member */
+    ir_map verdicts;             /* by the two members that a pair is like */
     ir_arena *scratch, *out;
     pass_fuse_result *result;
     pass_wait *wait;              /* after each member but the last */
@@ -64,17 +74,51 @@ static bool is_one_group(const pass_range *r) {
     return one;
 }
 
-/* Members without a common bit have nothing to do with each other. */
-static uint64_t objects_of(const pass_summary *s) {
-    uint64_t bits = 0;
+static uint64_t object_bit(const pass_summary *s, const pass_access *x) {
+    uint32_t arg;
+    if (!x->object) return UINT64_MAX;
+    bool param = pass_argument_of(&s->launch, x, &arg);
+    return UINT64_C(1) << (param ? arg : ir_mix((uintptr_t)x->object->imm.global, 0)) % 64;
+}
+
+static void note_objects(pass_summary *s) {
     for (uint32_t k = 0; k < s->accesses.n; k++) {
         const pass_access *x = &s->accesses.data[k];
-        uint32_t arg;
-        if (!x->object) return UINT64_MAX;
-        bool param = pass_argument_of(&s->launch, x, &arg);
-        bits |= UINT64_C(1) << (param ? arg : ir_mix((uintptr_t)x->object->imm.global, 0)) % 64;
+        uint64_t bit = object_bit(s, x);
+        s->objects |= bit;
+        if (x->kind & PASS_WRITES) s->written |= bit;
     }
-    return bits;
+}
+
+static bool are_ranges_equal(const pass_range *a, const pass_range *b) {
+    bool equal = a->dims == b->dims && a->has_local == b->has_local;
+    for (unsigned d = 0; d < a->dims; d++) {
+        equal = equal && a->global[d] == b->global[d] && a->offset[d] == b->offset[d];
+        equal = equal && (!a->has_local || a->local[d] == b->local[d]);
+    }
+    return equal;
+}
+
+static bool are_values_equal(const int64_t *a, const int64_t *b) {
+    return a && b ? *a == *b : a == b;
+}
+
+/* Do two launches of one kernel read and write the same? */
+static bool are_alike(const pass_summary *a, const pass_summary *b) {
+    const pass_launch *x = &a->launch, *y = &b->launch;
+    bool alike = a->accesses.n == b->accesses.n && are_ranges_equal(x->range, y->range);
+    for (uint32_t p = 0; p < x->kernel->nparams && alike; p++)
+        alike = x->argument[p] == y->argument[p] && are_values_equal(x->value[p], y->value[p]);
+    return alike;
+}
+
+/* Members that are alike mostly follow each other, or take turns. */
+static uint32_t find_like(const pass_fuse_request *request, const pass_summary *all, uint32_t m) {
+    uint32_t first = m > MAX_BACK ? m - MAX_BACK : 0;
+    for (uint32_t k = m; k-- > first;)
+        if (request->members[k].kernel == request->members[m].kernel && are_alike(&all[k], &all[m]))
+            return all[k].like;
+    return m;
 }
 
 pass_summary *pass_fuse_summaries(const pass_fuse_request *request, const pass_fuse_member *members,
@@ -92,7 +136,8 @@ pass_summary *pass_fuse_summaries(const pass_fuse_request *request, const pass_f
                                       .argument = result->arg_of[m],
                                       .value = known_values(request, f, m, scratch)};
         pass_find_accesses(&all[m].launch, scratch, &all[m].accesses);
-        all[m].objects = objects_of(&all[m]);
+        note_objects(&all[m]);
+        all[m].like = find_like(request, all, m);
     }
     return all;
 }
@@ -167,7 +212,8 @@ static uint64_t count_pairs(const pass_accesses *a, const pass_accesses *b) {
 static pass_dependence find_dependence(const judge *j, uint32_t a, uint32_t b,
                                        pass_dependence *by_arg) {
     const pass_summary *x = &j->summary[a], *y = &j->summary[b];
-    if (!(x->objects & y->objects)) return (pass_dependence){.kind = PASS_DEP_NONE};
+    bool meets = (x->written & y->objects) || (x->objects & y->written);
+    if (!meets) return (pass_dependence){.kind = PASS_DEP_NONE};
     if (count_pairs(&x->accesses, &y->accesses) > MAX_PAIRS) return give_up(x, y, by_arg);
     return pass_find_dependence(x, y, by_arg);
 }
@@ -184,6 +230,36 @@ static bool find_unordered(const judge *j, uint32_t a, uint32_t b, pass_dependen
         return true;
     }
     return false;
+}
+
+/* The same accesses of other members. */
+static void change_members(const judge *j, uint32_t a, uint32_t b, pass_dependence *d) {
+    pass_side *const sides[] = {&d->first, &d->second};
+    const pass_summary *const now[] = {&j->summary[a], &j->summary[b]};
+    for (unsigned n = 0; n < 2 && d->first.of; n++) {
+        size_t k = (size_t)(sides[n]->access - sides[n]->of->accesses.data);
+        *sides[n] = (pass_side){now[n], &now[n]->accesses.data[k]};
+    }
+}
+
+static const verdict *compare_members(judge *j, uint32_t a, uint32_t b) {
+    verdict *v = ir_new(j->scratch, verdict);
+    v->worst = find_dependence(j, a, b, j->by_arg);
+    v->is_unordered = v->worst.kind >= PASS_DEP_GROUP && find_unordered(j, a, b, &v->unordered);
+    return v;
+}
+
+static verdict find_verdict(judge *j, uint32_t a, uint32_t b) {
+    uint64_t key = (uint64_t)j->summary[a].like << 32 | j->summary[b].like;
+    const verdict *known = ir_map_get(&j->verdicts, key);
+    if (!known) {
+        known = compare_members(j, a, b);
+        ir_map_set(j->scratch, &j->verdicts, key, (void *)(uintptr_t)known);
+    }
+    verdict v = *known;
+    change_members(j, a, b, &v.worst);
+    change_members(j, a, b, &v.unordered);
+    return v;
 }
 
 static void place_barrier(judge *j, uint32_t a, uint32_t b, const pass_dependence *d,
@@ -223,12 +299,14 @@ static bool judge_grid(judge *j, const pass_dependence *d, pass_wait *wait) {
 }
 
 static bool judge_pair(judge *j, uint32_t a, uint32_t b) {
-    pass_dependence d = find_dependence(j, a, b, j->by_arg);
+    const verdict v = find_verdict(j, a, b);
+    pass_dependence d = v.worst;
     pass_wait wait = d.kind == PASS_DEP_GROUP ? PASS_WAIT_GROUP : PASS_WAIT_NONE;
     bool legal = true;
     if (d.kind == PASS_DEP_GRID || d.kind == PASS_DEP_UNKNOWN) legal = judge_grid(j, &d, &wait);
     bool proved = d.kind == PASS_DEP_GROUP || wait == PASS_WAIT_GRID;
-    if (proved && find_unordered(j, a, b, &d)) {
+    if (proved && v.is_unordered) {
+        d = v.unordered;
         legal = refuse(j, "fuse.needs-barrier",
                        "a work-group has to wait, and no barrier is allowed", &d);
         wait = PASS_WAIT_NONE;

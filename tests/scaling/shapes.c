@@ -234,7 +234,7 @@ const shape shapes[] = {
     {"kept-depth", "depth of calls that stay", write_depth, 500, CALLED},
     {"kept-callers", "calls of a function that stays", write_callers, 250, CALLED},
     {"tree", "calls of a tree of functions", write_tree, 256, INLINED},
-    {"launches", "launches of a kernel, fused", shape_launches, 16, PAIRED},
+    {"launches", "launches of a kernel, fused", shape_launches, 16, FUSED},
     {"members", "fused kernels with buffers of their own", shape_members, 8, PAIRED},
     {"arguments", "arguments of two fused launches", shape_arguments, 4, PAIRED},
     {"buffers", "buffers of a plan", shape_buffers, 500, FUSED},
