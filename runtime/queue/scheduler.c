@@ -11,7 +11,7 @@
 
 #include <signal.h>
 
-enum { MOST_THREADS = 4, STACK = 8 << 20, PATIENCE_NS = 200000000 };
+enum { MOST_THREADS = 4, STACK = 8 << 20, PATIENCE_NS = 2000000000 };
 
 static struct {
     rt_scheduler scheduler;
