@@ -121,6 +121,41 @@ static uint32_t find_like(const pass_fuse_request *request, const pass_summary *
     return m;
 }
 
+typedef struct {
+    ir_vec(pass_side) sides;
+    uint32_t members;
+    bool is_written;
+} used_argument;
+
+static void add_sides(const pass_summary *s, used_argument *by_arg, ir_arena *scratch) {
+    for (uint32_t k = 0; k < s->accesses.n; k++) {
+        const pass_side side = {s, &s->accesses.data[k]};
+        uint32_t arg;
+        if (!pass_argument_of(&s->launch, side.access, &arg)) continue;
+        used_argument *u = &by_arg[arg];
+        u->members += !u->sides.n || u->sides.data[u->sides.n - 1].of != s;
+        u->is_written |= (side.access->kind & PASS_WRITES) != 0;
+        *ir_push(scratch, &u->sides) = side;
+    }
+}
+
+/* Of an argument that many members use, one proof for all is found first: there are many pairs. */
+static void find_own(pass_summary *all, uint32_t n, uint32_t nargs, ir_arena *scratch) {
+    enum { MANY = 4 };
+    used_argument *by_arg = ir_new_array(scratch, used_argument, nargs);
+    bool *own = ir_new_array(scratch, bool, nargs);
+    for (uint32_t m = 0; m < n; m++) {
+        add_sides(&all[m], by_arg, scratch);
+        all[m].own = own;
+    }
+    for (uint32_t k = 0; k < nargs; k++) {
+        const used_argument *u = &by_arg[k];
+        pass_layout layout;
+        own[k] = u->members >= MANY && u->is_written &&
+                 pass_find_item_layout(u->sides.data, u->sides.n, &layout);
+    }
+}
+
 pass_summary *pass_fuse_summaries(const pass_fuse_request *request, const pass_fuse_member *members,
                                   ir_arena *scratch, const pass_fuse_result *result) {
     pass_summary *all = ir_new_array(scratch, pass_summary, request->nmembers);
@@ -139,6 +174,7 @@ pass_summary *pass_fuse_summaries(const pass_fuse_request *request, const pass_f
         note_objects(&all[m]);
         all[m].like = find_like(request, all, m);
     }
+    find_own(all, request->nmembers, result->nargs, scratch);
     return all;
 }
 

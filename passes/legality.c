@@ -26,6 +26,8 @@
 
 static bool is_item_local(const pass_side *a, const pass_side *b) {
     pass_layout layout;
+    uint32_t arg;
+    if (pass_argument_of(&a->of->launch, a->access, &arg) && a->of->own[arg]) return true;
     return pass_find_item_layout((const pass_side[]){*a, *b}, 2, &layout);
 }
 
