@@ -138,6 +138,7 @@ cl_int ocl_record(const ocl_recording *r, cl_event command) {
     rt_lock_take(&b->lock);
     cl_int bad = append(b, command);
     if (!bad && r->point) *r->point = b->count;
+    if (!bad && r->form) b->form = r->form;
     rt_lock_release(&b->lock);
     if (bad && command) ocl_give_up(command);
     return bad;

@@ -18,6 +18,13 @@
  *              of the loader's table of entries, a list of properties with 0 or the number of a
  *              property.  So the form is older if slot 0 is an object, and newer if slot 1 is one;
  *              if neither is, the call is refused.
+ *   Memory     The own arguments of copies and fills of shared virtual memory begin with an
+ *              address, another one, and a size.  So slot 2 is a size in the older form and an
+ *              address in the newer one, where memory is mapped.  In programs at fixed addresses a
+ *              size of some megabytes can be both.  Then the form is older if the two addresses
+ *              before it lead to that much memory, and count, list and point can follow it.  If
+ *              slot 0 is NULL and slot 2 is no address, the call is refused: it has an address
+ *              that is NULL in either form.
  *   Barriers   There are no own arguments.  The form is that of earlier calls for the command
  *              buffer, as far as one of those told.  Otherwise both forms are tried: the count says
  *              whether there is a list, it is at most the number of commands, addresses are aligned
@@ -28,8 +35,11 @@
  *                - A number is a count in one form and an address in the other.  The call is
  *                  refused; this takes a command buffer with 4096 commands or more.
  *
- * Commands of other sorts have one form.  The variable SPVF_COMMAND_BUFFER_VERSION, if it is set,
- * says the form for the whole process (docs/USAGE.md).
+ * The form of the first call that is recorded and tells it by its own arguments is that of all
+ * calls for the command buffer from then on.  A call that is refused tells nothing.
+ *
+ * Kernels have one form: older headers have the list of properties, too.  The variable
+ * SPVF_COMMAND_BUFFER_VERSION, if it is set, says the form for the whole process (docs/USAGE.md).
  */
 #include "runtime/opencl/ocl.h"
 
@@ -63,13 +73,18 @@ static ocl_form known_form(cl_command_buffer_khr b) {
     return wanted_form ? wanted_form : b->form;
 }
 
-/* -------------------------------------------------------------------------------------- buffers */
+/* ------------------------------------------------------------------------------- what slots are */
 
 static bool is_address(ocl_slot s, size_t align) { return s >= FIRST_PAGE && s % align == 0; }
 
 static bool is_mapped(ocl_slot s) {
     ocl_slot page = s & ~(ocl_slot)(FIRST_PAGE - 1);
-    return msync((void *)page, 1, MS_ASYNC) == 0;
+    return is_address(s, 1) && msync((void *)page, 1, MS_ASYNC) == 0;
+}
+
+/* The ends are looked at, and nothing between. */
+static bool is_range(ocl_slot s, ocl_slot size) {
+    return is_mapped(s) && is_mapped(size ? s + size - 1 : s);
 }
 
 /* The slot may be any number, and may lead to less memory than an object has: eight aligned bytes
@@ -79,18 +94,6 @@ __attribute__((no_sanitize("address"))) static bool is_object(ocl_slot s) {
            ((const ocl_object *)s)->dispatch == ocl_platform()->object.dispatch;
 }
 
-ocl_form ocl_form_of_buffers(cl_command_buffer_khr b, const ocl_slot *s, unsigned buffers) {
-    ocl_form form = known_form(b);
-    if (form) return form;
-    if (is_object(s[0]))
-        form = OCL_FORM_OLDER;
-    else if (is_object(s[1]) && (buffers < 2 || is_object(s[2])))
-        form = OCL_FORM_NEWER;
-    return b->form = form;
-}
-
-/* ------------------------------------------------------------------------------------- barriers */
-
 /* Can these be count, list and point? */
 static bool can_be_order(cl_uint commands, const ocl_slot *s) {
     cl_uint count = (cl_uint)s[0];
@@ -99,6 +102,25 @@ static bool can_be_order(cl_uint commands, const ocl_slot *s) {
 }
 
 static bool can_be_properties(ocl_slot s) { return !s || is_address(s, _Alignof(cl_properties)); }
+
+/* --------------------------------------------------------------------------- the form of a call */
+
+ocl_form ocl_form_of_buffers(cl_command_buffer_khr b, const ocl_slot *s, unsigned buffers) {
+    ocl_form form = known_form(b);
+    if (form) return form;
+    if (is_object(s[0])) return OCL_FORM_OLDER;
+    bool newer = is_object(s[1]) && (buffers < 2 || is_object(s[2]));
+    return newer ? OCL_FORM_NEWER : OCL_FORM_UNKNOWN;
+}
+
+ocl_form ocl_form_of_memory(cl_command_buffer_khr b, const ocl_slot *s, unsigned own) {
+    ocl_form form = known_form(b);
+    if (form) return form;
+    if (!is_mapped(s[2])) return s[0] ? OCL_FORM_OLDER : OCL_FORM_UNKNOWN;
+    bool older = is_range(s[0], s[2]) && is_range(s[1], s[2]) &&
+                 can_be_order(ocl_count_commands(b), s + own);
+    return older ? OCL_FORM_OLDER : OCL_FORM_NEWER;
+}
 
 ocl_form ocl_form_of_barrier(cl_command_buffer_khr b, const ocl_slot *s) {
     ocl_form known = known_form(b);

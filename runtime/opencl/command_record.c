@@ -35,31 +35,30 @@ static cl_int read_slots(cl_command_buffer_khr b, ocl_form form, const ocl_slot 
     return ocl_is_finalized(b) ? CL_INVALID_OPERATION : CL_SUCCESS;
 }
 
+/* A call whose own arguments have told its form. */
+static cl_int read_told(cl_command_buffer_khr b, ocl_form form, const ocl_slot *s, unsigned own,
+                        call *out) {
+    cl_int bad = read_slots(b, form, s, own, out);
+    out->to.form = form;
+    return bad;
+}
+
 /* A call whose own arguments begin with one or two buffers. */
 static cl_int read_buffers(cl_command_buffer_khr b, cl_command_queue q, const ocl_slot *s,
                            unsigned buffers, unsigned own, call *out) {
     cl_int bad = check_target(b, q);
     if (bad) return bad;
     ocl_form form = ocl_form_of_buffers(b, s, buffers);
-    return form ? read_slots(b, form, s, own, out) : CL_INVALID_MEM_OBJECT;
+    return form ? read_told(b, form, s, own, out) : CL_INVALID_MEM_OBJECT;
 }
 
-/* Properties, count, list, point and handle of a call that has one form. */
-#define SLOTS(p, n, list, point, handle)                                                           \
-    ((const ocl_slot[]){(ocl_slot)(p), n, (ocl_slot)(list), (ocl_slot)(point), (ocl_slot)(handle)})
-
-static cl_int read_rest(cl_command_buffer_khr b, cl_command_queue q, const ocl_slot *s, call *out) {
-    cl_int bad = check_target(b, q);
-    return bad ? bad : read_slots(b, OCL_FORM_NEWER, s, 0, out);
-}
-
-/* The same for a function that only newer headers have, which tells the form of other calls. */
-static cl_int read_newer(cl_command_buffer_khr b, cl_command_queue q, const ocl_slot *s,
-                         call *out) {
+/* A call whose own arguments begin with two addresses and a size. */
+static cl_int read_memory(cl_command_buffer_khr b, cl_command_queue q, const ocl_slot *s,
+                          unsigned own, call *out) {
     cl_int bad = check_target(b, q);
     if (bad) return bad;
-    b->form = OCL_FORM_NEWER;
-    return read_slots(b, OCL_FORM_NEWER, s, 0, out);
+    ocl_form form = ocl_form_of_memory(b, s, own);
+    return form ? read_told(b, form, s, own, out) : CL_INVALID_VALUE;
 }
 
 static ocl_request request(const call *c, cl_command_type type, const cl_mem *mems, size_t count) {
@@ -131,7 +130,32 @@ static cl_int CL_API_CALL record_fill(cl_command_buffer_khr b, cl_command_queue 
     return ocl_fill(&r, (const void *)c.own[1], c.own[2], c.own[3], c.own[4]);
 }
 
-/* --------------------------------------------------------------------------- entries of one form */
+/* Own: target, source, size. */
+static cl_int CL_API_CALL record_memcpy(cl_command_buffer_khr b, cl_command_queue q, ocl_slot s0,
+                                        ocl_slot s1, ocl_slot s2, ocl_slot s3, ocl_slot s4,
+                                        ocl_slot s5, ocl_slot s6, ocl_slot s7) {
+    const ocl_slot s[] = {s0, s1, s2, s3, s4, s5, s6, s7};
+    call c;
+    cl_int bad = read_memory(b, q, s, 3, &c);
+    if (bad) return bad;
+    const ocl_request r = request(&c, CL_COMMAND_SVM_MEMCPY, NULL, 0);
+    return ocl_copy_svm(&r, (void *)c.own[0], (const void *)c.own[1], c.own[2]);
+}
+
+/* Own: target, pattern, size of the pattern, size. */
+static cl_int CL_API_CALL record_memfill(cl_command_buffer_khr b, cl_command_queue q, ocl_slot s0,
+                                         ocl_slot s1, ocl_slot s2, ocl_slot s3, ocl_slot s4,
+                                         ocl_slot s5, ocl_slot s6, ocl_slot s7, ocl_slot s8) {
+    const ocl_slot s[] = {s0, s1, s2, s3, s4, s5, s6, s7, s8};
+    call c;
+    cl_int bad = read_memory(b, q, s, 4, &c);
+    if (bad) return bad;
+    const rt_memory to = {(void *)c.own[0], c.own[3]};
+    const ocl_request r = request(&c, CL_COMMAND_SVM_MEMFILL, NULL, 0);
+    return ocl_fill_svm_memory(&r, to, (const void *)c.own[1], c.own[2]);
+}
+
+/* ------------------------------------------------------------------------ the entry of one form */
 
 /* Older headers have the list of properties, too. */
 static cl_int CL_API_CALL record_kernel(cl_command_buffer_khr b, cl_command_queue q,
@@ -140,34 +164,13 @@ static cl_int CL_API_CALL record_kernel(cl_command_buffer_khr b, cl_command_queu
                                         const size_t *local, cl_uint n,
                                         const cl_sync_point_khr *list, cl_sync_point_khr *point,
                                         cl_mutable_command_khr *handle) {
+    const ocl_slot s[] = {(ocl_slot)p, n, (ocl_slot)list, (ocl_slot)point, (ocl_slot)handle};
     call c;
-    cl_int bad = read_rest(b, q, SLOTS(p, n, list, point, handle), &c);
+    cl_int bad = check_target(b, q);
+    if (!bad) bad = read_slots(b, OCL_FORM_NEWER, s, 0, &c);
     if (bad) return bad;
     const ocl_request r = request(&c, CL_COMMAND_NDRANGE_KERNEL, NULL, 0);
     return ocl_launch_kernel(&r, k, dims, offset, global, local);
-}
-
-static cl_int CL_API_CALL record_memcpy(cl_command_buffer_khr b, cl_command_queue q,
-                                        const cl_properties *p, void *target, const void *source,
-                                        size_t size, cl_uint n, const cl_sync_point_khr *list,
-                                        cl_sync_point_khr *point, cl_mutable_command_khr *handle) {
-    call c;
-    cl_int bad = read_newer(b, q, SLOTS(p, n, list, point, handle), &c);
-    if (bad) return bad;
-    const ocl_request r = request(&c, CL_COMMAND_SVM_MEMCPY, NULL, 0);
-    return ocl_copy_svm(&r, target, source, size);
-}
-
-static cl_int CL_API_CALL record_memfill(cl_command_buffer_khr b, cl_command_queue q,
-                                         const cl_properties *p, void *bytes, const void *pattern,
-                                         size_t pattern_size, size_t size, cl_uint n,
-                                         const cl_sync_point_khr *list, cl_sync_point_khr *point,
-                                         cl_mutable_command_khr *handle) {
-    call c;
-    cl_int bad = read_newer(b, q, SLOTS(p, n, list, point, handle), &c);
-    if (bad) return bad;
-    const ocl_request r = request(&c, CL_COMMAND_SVM_MEMFILL, NULL, 0);
-    return ocl_fill_svm_memory(&r, (rt_memory){bytes, size}, pattern, pattern_size);
 }
 
 void ocl_fill_command_record(ocl_entries *e) {

@@ -286,12 +286,16 @@ void ocl_free_svm(cl_context c);
 
 /* -------------------------------------------------------------------- moving bytes (transfer.c) */
 
+/* How calls that record are made: with a list of properties, or without (command_form.c). */
+typedef enum { OCL_FORM_UNKNOWN, OCL_FORM_OLDER, OCL_FORM_NEWER } ocl_form;
+
 /* Where a command goes that is recorded, and what it waits for there. */
 typedef struct {
     cl_command_buffer_khr buffer;
     cl_uint wait_count;
     const cl_sync_point_khr *wait;
     cl_sync_point_khr *point;
+    ocl_form form; /* that the command buffer has once this is recorded; unknown: as it has now */
 } ocl_recording;
 
 /* A command to be: what it has in common with others.  Its buffers are kept until it is gone. */
@@ -451,11 +455,11 @@ cl_int ocl_launch_kernel(const ocl_request *r, cl_kernel k, cl_uint dims, const 
 
 /* ------------------------------------------------------- command buffers (command_buffer.c, …) */
 
-/* How calls that record are made: with a list of properties, or without (command_form.c). */
-typedef enum { OCL_FORM_UNKNOWN, OCL_FORM_OLDER, OCL_FORM_NEWER } ocl_form;
 typedef uintptr_t ocl_slot; /* an integer or pointer, as a call passes it */
 /* The form of a call whose own arguments begin with one or two buffers.  Unknown: some are none. */
 ocl_form ocl_form_of_buffers(cl_command_buffer_khr b, const ocl_slot *s, unsigned buffers);
+/* The same where so many begin with two addresses and a size.  Unknown: an address is NULL. */
+ocl_form ocl_form_of_memory(cl_command_buffer_khr b, const ocl_slot *s, unsigned own);
 /* The form of a call without own arguments.  Unknown: it can be either. */
 ocl_form ocl_form_of_barrier(cl_command_buffer_khr b, const ocl_slot *s);
 /* The process asks for what headers of version 0.9.6 and newer have. */

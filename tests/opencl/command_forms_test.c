@@ -1,7 +1,10 @@
 /* command_forms_test.c — the entries that record commands as version 0.9.5 and newer of
  * cl_khr_command_buffer have them, with a list of properties, beside the form without it that
  * command_buffer_test.c uses: each call is read as it was meant. */
+#define _GNU_SOURCE /* MAP_FIXED_NOREPLACE */
 #include "tests/opencl/command_buffer.h"
+
+#include <sys/mman.h>
 
 typedef const cl_properties *properties;
 typedef cl_uint count;
@@ -29,6 +32,9 @@ static struct {
                                 ORDER);
     cl_int(CL_API_CALL *memfill)(TARGET, properties p, void *to, const void *pattern,
                                  size_t pattern_size, size_t size, ORDER);
+    cl_int(CL_API_CALL *o_memcpy)(TARGET, void *to, const void *from, size_t size, ORDER);
+    cl_int(CL_API_CALL *o_memfill)(TARGET, void *to, const void *pattern, size_t pattern_size,
+                                   size_t size, ORDER);
 } form;
 
 static void begin(void) {
@@ -42,6 +48,8 @@ static void begin(void) {
     find_entry("clCommandFillBufferKHR", &form.o_fill);
     find_entry("clCommandSVMMemcpyKHR", &form.memcpy);
     find_entry("clCommandSVMMemFillKHR", &form.memfill);
+    find_entry("clCommandSVMMemcpyKHR", &form.o_memcpy);
+    find_entry("clCommandSVMMemFillKHR", &form.o_memfill);
 }
 
 TestSuite(command_forms, .init = begin, .fini = end_commands);
@@ -119,15 +127,89 @@ Test(command_forms, beside_each_other) {
     SUCCEEDS(khr.clReleaseCommandBufferKHR(new));
 }
 
+/* Copies and fills of shared memory, each as the first call of a command buffer. */
+typedef struct {
+    bool newer;
+    properties p;
+    count n;
+    bool wants_point;
+} memory_case;
+
+static const cl_sync_point_khr three[] = {1, 2, 3};
+
+static void check_memcpy(const memory_case *c, int *memory, size_t size) {
+    cl_sync_point_khr at[3], got = 77, *point = c->wants_point ? &got : NULL;
+    cl_command_buffer_khr b = with_three(at);
+    points wait = c->n ? three : NULL;
+    int *to = memory + size / 4;
+    memset(to, 0, size);
+    for (size_t k = 0; k < size / 4; k++) memory[k] = (int)k + 1;
+    SUCCEEDS(c->newer ? form.memcpy(b, NULL, c->p, to, memory, size, c->n, wait, point, NULL)
+                      : form.o_memcpy(b, NULL, to, memory, size, c->n, wait, point, NULL));
+    cr_expect(got == (c->wants_point ? 4 : 77));
+    finalize(b);
+    run(b);
+    cr_expect(memcmp(to, memory, size) == 0, "%s, %s, %u, %d, %zu", c->newer ? "newer" : "older",
+              c->p ? "a list" : "none", c->n, c->wants_point, size);
+    SUCCEEDS(khr.clReleaseCommandBufferKHR(b));
+}
+
+static void check_memfill(const memory_case *c, int *memory, size_t size) {
+    cl_sync_point_khr at[3], got = 77, *point = c->wants_point ? &got : NULL;
+    cl_command_buffer_khr b = with_three(at);
+    points wait = c->n ? three : NULL;
+    const int pattern = 9;
+    memset(memory, 0, size + 4);
+    SUCCEEDS(c->newer
+                 ? form.memfill(b, NULL, c->p, memory, &pattern, 4, size, c->n, wait, point, NULL)
+                 : form.o_memfill(b, NULL, memory, &pattern, 4, size, c->n, wait, point, NULL));
+    cr_expect(got == (c->wants_point ? 4 : 77));
+    finalize(b);
+    run(b);
+    for (size_t k = 0; k <= size / 4; k++)
+        cr_assert(memory[k] == (k < size / 4 ? 9 : 0), "%zu of %zu: %d", k, size / 4, memory[k]);
+    SUCCEEDS(khr.clReleaseCommandBufferKHR(b));
+}
+
+/* A page whose address a size can be, as the code of programs at fixed addresses has. */
+enum { LOW = 1 << 19, MOST = LOW };
+
 Test(command_forms, shared_memory) {
+    static const size_t sizes[] = {4, 4096, 12288, LOW};
+    int *memory = clSVMAlloc(ocl.context, 0, 2 * MOST + 4, 0);
+    void *low = mmap((void *)LOW, 4096, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    cr_assert((uintptr_t)low == LOW);
+    for (unsigned k = 0; k < 4; k++)
+        for (count n = 0; n < 4; n++)
+            for (int which = 0; which < 6; which++) {
+                const bool newer = which >= 2;
+                const properties p = which >= 4 ? no_properties : NULL;
+                const memory_case c = {newer, p, n, which % 2};
+                check_memcpy(&c, memory, sizes[k]);
+                check_memfill(&c, memory, sizes[k]);
+            }
+    clSVMFree(ocl.context, memory);
+    munmap(low, 4096);
+}
+
+/* What the calls for shared memory tell holds for the barriers after them. */
+Test(command_forms, shared_memory_tells) {
     int *p = clSVMAlloc(ocl.context, 0, 64, 0), pattern = 9;
+    cl_mutable_command_khr handle;
     cl_sync_point_khr at;
     for (int n = 0; n < 16; n++) p[n] = n;
     SUCCEEDS(form.memfill(commands, NULL, NULL, p + 2, &pattern, 4, 8, 0, NULL, &at, NULL));
     SUCCEEDS(form.memcpy(commands, NULL, no_properties, p + 8, p, 32, 1, &at, NULL, NULL));
+    FAILS(CL_INVALID_VALUE, form.barrier(commands, NULL, NULL, 0, NULL, NULL, &handle));
     finalize(commands);
     run(commands);
     cr_expect(p[1] == 1 && p[2] == 9 && p[3] == 9 && p[4] == 4 && p[10] == 9 && p[15] == 7);
+    cl_command_buffer_khr old = new_commands(NULL);
+    SUCCEEDS(form.o_memfill(old, NULL, p + 2, &pattern, 4, 8, 0, NULL, &at, NULL));
+    SUCCEEDS(form.o_memcpy(old, NULL, p + 8, p, 32, 1, &at, NULL, NULL));
+    FAILS(CL_INVALID_VALUE, form.o_barrier(old, NULL, 0, NULL, NULL, &handle));
+    SUCCEEDS(khr.clReleaseCommandBufferKHR(old));
     clSVMFree(ocl.context, p);
 }
 
@@ -156,6 +238,38 @@ Test(command_forms, errors_of_others) {
     CHECK_RECORDING(form.memcpy(b, q, NULL, p + 8, p, 32, n, list, point, handle));
     renew();
     CHECK_RECORDING(form.memfill(b, q, NULL, p, &pattern, 4, 32, n, list, point, handle));
+    renew();
+    CHECK_RECORDING(form.o_memcpy(b, q, p + 8, p, 32, n, list, point, handle));
+    renew();
+    CHECK_RECORDING(form.o_memfill(b, q, p, &pattern, 4, 32, n, list, point, handle));
+    clSVMFree(ocl.context, p);
+}
+
+/* Nothing is learned from them: a barrier with a handle in the newer form is still one without it
+ * in the older form. */
+Test(command_forms, refused_calls) {
+    int *p = clSVMAlloc(ocl.context, 0, 64, 0), pattern = 9;
+    cl_mutable_command_khr handle;
+    cl_sync_point_khr wrong = 9;
+    FAILS(CL_INVALID_VALUE, form.memcpy(commands, NULL, NULL, p, NULL, 4, 0, NULL, NULL, NULL));
+    FAILS(CL_INVALID_VALUE, form.memcpy(commands, NULL, NULL, NULL, p, 4, 0, NULL, NULL, NULL));
+    FAILS(CL_INVALID_VALUE, form.memcpy(commands, NULL, NULL, p, p + 4, 4, 0, NULL, NULL, &handle));
+    FAILS(CL_MEM_COPY_OVERLAP, form.memcpy(commands, NULL, NULL, p, p, 4, 0, NULL, NULL, NULL));
+    FAILS(CL_INVALID_VALUE,
+          form.memfill(commands, NULL, NULL, p, &pattern, 3, 9, 0, NULL, NULL, NULL));
+    FAILS(CL_INVALID_VALUE,
+          form.memfill(commands, NULL, some_properties, p, &pattern, 4, 8, 0, NULL, NULL, NULL));
+    FAILS(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR,
+          form.memfill(commands, NULL, NULL, p, &pattern, 4, 8, 1, &wrong, NULL, NULL));
+    FAILS(CL_INVALID_VALUE, form.copy(commands, NULL, NULL, buffers[0], buffers[1], 0, BYTES, 4, 0,
+                                      NULL, NULL, NULL));
+    FAILS(CL_INVALID_VALUE, form.o_memcpy(commands, NULL, NULL, p, 4, 0, NULL, NULL, NULL));
+    SUCCEEDS(form.barrier(commands, NULL, NULL, 0, NULL, NULL, &handle));
+    FAILS(CL_INVALID_VALUE, form.o_memfill(commands, NULL, NULL, p, 4, 8, 0, NULL, NULL, NULL));
+    FAILS(CL_INVALID_VALUE, form.o_memcpy(commands, NULL, p, NULL, 8192, 0, NULL, NULL, NULL));
+    FAILS(CL_INVALID_VALUE, form.o_memfill(commands, NULL, p, NULL, 4, 8, 0, NULL, NULL, NULL));
+    FAILS(CL_INVALID_VALUE,
+          form.o_memfill(commands, NULL, p, &pattern, 8192, 8192, 0, NULL, NULL, NULL));
     clSVMFree(ocl.context, p);
 }
 
@@ -254,4 +368,10 @@ Test(command_forms_told, older, .init = begin_older, .fini = end_commands) {
     FAILS(CL_INVALID_VALUE, form.o_barrier(commands, NULL, 0, NULL, NULL, &handle));
     FAILS(CL_INVALID_MEM_OBJECT,
           form.o_copy(commands, NULL, NULL, buffers[0], 0, 0, 4, 0, NULL, NULL, NULL));
+    int *p = clSVMAlloc(ocl.context, 0, 64, 0), pattern = 9;
+    SUCCEEDS(form.o_memcpy(commands, NULL, p, p + 8, 32, 1, &got, &got, NULL));
+    cr_expect(got == 2);
+    SUCCEEDS(form.o_memfill(commands, NULL, p, &pattern, 4, 64, 1, &got, &got, NULL));
+    cr_expect(got == 3);
+    clSVMFree(ocl.context, p);
 }
