@@ -169,8 +169,10 @@ static cl_int build(job *j, cl_int failure) {
 static cl_int run(job *j, cl_int bad_options, cl_int failure) {
     if (!ocl_begin_build(&j->build)) return CL_OUT_OF_HOST_MEMORY;
     cl_int status = ocl_step(&j->build, read_options, j, bad_options);
-    if (!status && j->program->origin == OCL_FROM_SOURCE && !ocl_has_compiler())
+    if (!status && j->program->origin == OCL_FROM_SOURCE && !ocl_has_compiler()) {
+        ocl_say(&j->build, ocl_log_of_search());
         status = CL_COMPILER_NOT_AVAILABLE;
+    }
     if (!status) status = claim(j);
     return status ? end(j, status) : build(j, failure);
 }

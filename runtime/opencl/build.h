@@ -63,8 +63,9 @@ typedef struct {
     ir_ctx log_memory;
     ir_arena log_arena;
     ir_text log;
-    bool silent; /* warnings are not wanted */
-    bool has_il; /* the user can change the SPIR-V: what is odd about it is in the log */
+    bool silent;         /* warnings are not wanted */
+    bool has_il;         /* the user can change the SPIR-V: what is odd about it is in the log */
+    const char *useless; /* a program that has not ended in time, or cannot be started */
 } ocl_build;
 
 /* False: there is no memory. */
@@ -100,6 +101,8 @@ typedef struct {
 
 /* The one that is used; NULL: there is none.  It is looked for once. */
 const ocl_toolchain *ocl_find_toolchain(void);
+/* Why there is none. */
+const char *ocl_log_of_search(void);
 
 typedef struct {
     const char *name, *text; /* as #include has it */

@@ -156,6 +156,8 @@ static bool run(compilation *c, arguments *words, int in, int out) {
     empty(out);
     rt_outcome outcome = rt_run_program(&p);
     take_messages(c);
+    bool has_ended = outcome == RT_PROGRAM_RAN || outcome == RT_PROGRAM_FAILED;
+    if (!has_ended) c->build->useless = program;
     if (outcome == RT_PROGRAM_MISSING)
         rt_throw(c->build->context, IR_ERR_DEVICE, "%s: cannot be started", program);
     if (outcome == RT_PROGRAM_TOO_SLOW)

@@ -12,6 +12,9 @@
  * All but the first are looked for where the system has its programs, and only then in the folders
  * of PATH.
  *
+ * A program that has not ended in time, or cannot be started, is not tried again with others.  If
+ * none works, the log of the search is that of every build that needs a compiler.
+ *
  * Translated modules come first: they have the names and types of kernel arguments, and fewer
  * mistakes.
  */
@@ -25,6 +28,7 @@ typedef struct {
     ocl_build *build;
     const char *folders; /* to look in; NULL: all */
     ocl_toolchain found;
+    ir_vec(const char *) useless; /* programs that hang, or cannot be started */
 } search;
 
 /* -------------------------------------------------------------------------------------- a trial */
@@ -48,9 +52,22 @@ static void compile_something(void *arg) {
     spvf_module_destroy(ocl_load(s->build, "program", &code));
 }
 
+static bool is_useless(const search *s, const char *program) {
+    for (uint32_t k = 0; k < s->useless.n; k++)
+        if (program && strcmp(s->useless.data[k], program) == 0) return true;
+    return false;
+}
+
 static bool is_found(search *s, ocl_toolchain tools) {
+    ocl_build *b = s->build;
+    if (is_useless(s, tools.clang) || is_useless(s, tools.translator)) return false;
+    const char *with = tools.translator ? ir_sprintf(&b->arena, " with %s", tools.translator) : "";
+    ocl_say(b, ir_sprintf(&b->arena, "Trial of %s%s:\n", tools.clang, with));
     s->found = tools;
-    return ocl_step(s->build, compile_something, s, CL_COMPILER_NOT_AVAILABLE) == CL_SUCCESS;
+    b->useless = NULL;
+    bool ok = ocl_step(b, compile_something, s, CL_COMPILER_NOT_AVAILABLE) == CL_SUCCESS;
+    if (b->useless) *ir_push(&b->arena, &s->useless) = b->useless;
+    return ok;
 }
 
 /* Older ones do not know all extensions, and refuse to hear of them. */
@@ -114,6 +131,7 @@ static void search_all(void *arg) {
 /* ----------------------------------------------------------------------------------- the result */
 
 static ocl_toolchain toolchain; /* clang NULL: there is none */
+static char *search_log;        /* if there is none; NULL: there was no memory */
 
 static void keep(const ocl_toolchain *found) {
     char *clang = strdup(found->clang);
@@ -131,9 +149,13 @@ static void find_toolchain(void) {
     char *log;
     if (!ocl_begin_build(&build)) return;
     search s = {.build = &build};
+    ocl_say(&build, "error: no clang was found that compiles OpenCL C; SPVF_CLANG can name one\n");
     if (ocl_step(&build, search_all, &s, CL_COMPILER_NOT_AVAILABLE) == CL_SUCCESS) keep(&s.found);
     ocl_end_build(&build, false, &log);
-    free(log);
+    if (toolchain.clang)
+        free(log);
+    else
+        search_log = log;
 }
 
 const ocl_toolchain *ocl_find_toolchain(void) {
@@ -143,3 +165,8 @@ const ocl_toolchain *ocl_find_toolchain(void) {
 }
 
 bool ocl_has_compiler(void) { return ocl_find_toolchain() != NULL; }
+
+const char *ocl_log_of_search(void) {
+    ocl_find_toolchain();
+    return search_log ? search_log : "";
+}

@@ -32,19 +32,21 @@ static void rest(long milliseconds) {
     nanosleep(&(struct timespec){milliseconds / 1000, milliseconds % 1000 * 1000000}, NULL);
 }
 
-/* With -DHANG it never ends; with -DCHILD another program does not. */
+/* With -DHANG, or where there is a file "hangs", it never ends; with -DCHILD another program does
+ * not. */
 static void write_compiler(const char *comment) {
     char text[2048];
     snprintf(
         text, sizeof text,
         "#!/bin/sh\n# %s\n"
         "echo run >>%s/runs\n"
+        "test -e %s/hangs && { echo $$ >>%s/pids; exec sleep 1000; }\n"
         "case \"$*\" in\n"
         "*-DHANG*) echo $$ >>%s/pids; exec sleep 1000;;\n"
         "*-DCHILD*) sleep 1000 & echo $! >>%s/pids; wait;;\n"
         "esac\n"
         "for c in clang-15 clang-22 clang; do command -v $c >/dev/null && exec $c \"$@\"; done\n",
-        comment, folder, folder, folder);
+        comment, folder, folder, folder, folder, folder);
     write_file("compiler", text);
     chmod(path_of("compiler"), 0700);
 }
@@ -360,6 +362,24 @@ Test(compiler_alone, time_limit, .init = begin_hanging, .fini = end_folder) {
     }
     expect(4, 1, KERNEL("4"), NULL);
     cr_expect(files_in(path_of("tmp")) == 0);
+    end_opencl();
+}
+
+/* The trial costs the limit once, and each build says why there is no compiler. */
+Test(compiler_alone, trial_hangs, .init = begin_hanging, .fini = end_folder) {
+    setenv("SPVF_COMPILER_SECONDS", "1", 1);
+    write_file("hangs", "");
+    begin_opencl();
+    TELLS(cl_bool, CL_FALSE, clGetDeviceInfo, ocl.device, CL_DEVICE_COMPILER_AVAILABLE);
+    for (int n = 0; n < 2; n++) {
+        cl_program p = make_program(KERNEL("1"));
+        FAILS(CL_COMPILER_NOT_AVAILABLE, clBuildProgram(p, 0, NULL, NULL, NULL, NULL));
+        cr_expect(log_has(p, path_of("compiler")));
+        cr_expect(log_has(p, "has not ended after 1 seconds (SPVF_COMPILER_SECONDS)"));
+        SUCCEEDS(clReleaseProgram(p));
+    }
+    cr_expect(count_runs() == 1, "%d", count_runs());
+    cr_expect(last_pid() > 0 && comes_true(is_gone, NULL));
     end_opencl();
 }
 

@@ -395,6 +395,7 @@ Test(no_compiler, is_said, .init = begin_without_compiler, .fini = end_opencl) {
     cr_expect(!has_compiler());
     cl_program p = make_program(KERNEL("1"));
     FAILS(CL_COMPILER_NOT_AVAILABLE, clBuildProgram(p, 0, NULL, NULL, NULL, NULL));
+    cr_expect(log_has(p, "/nonexistent/clang: cannot be started"));
     FAILS(CL_COMPILER_NOT_AVAILABLE, clCompileProgram(p, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL));
     SUCCEEDS(clReleaseProgram(p));
 }
