@@ -425,10 +425,12 @@ Test(subgroup, info_errors) {
 
 /* ------------------------------------------------------------------------- what kernels ask for */
 
-/* kernel void k() { }, for six sub-groups */
+/* kernel void k(global uint *out) { *out = get_num_sub_groups() + 16 × get_enqueued_…(); }, for six
+ * sub-groups */
 static cl_program make_six(void) {
-    enum { VOID = 1, FUNCTION, KERNEL, LABEL };
-    memcpy(words, (const uint32_t[]){SpvMagicNumber, 0x00010100, 0, LABEL + 1, 0}, 20);
+    enum { VOID = 1, UINT, OUT, IN, FUNCTION, SIXTEEN, NUMBER, FULL, KERNEL, PARAM, LABEL, A, B };
+    enum { C = B + 1, D, BOUND };
+    memcpy(words, (const uint32_t[]){SpvMagicNumber, 0x00010100, 0, BOUND, 0}, 20);
     nwords = 5;
     OP(SpvOpCapability, SpvCapabilityAddresses);
     OP(SpvOpCapability, SpvCapabilityKernel);
@@ -436,13 +438,37 @@ static cl_program make_six(void) {
     OP(SpvOpMemoryModel, SpvAddressingModelPhysical64, SpvMemoryModelOpenCL);
     OPS("k", SpvOpEntryPoint, SpvExecutionModelKernel, KERNEL);
     OP(SpvOpExecutionMode, KERNEL, SpvExecutionModeSubgroupsPerWorkgroup, 6);
+    OP(SpvOpDecorate, NUMBER, SpvDecorationBuiltIn, SpvBuiltInNumSubgroups);
+    OP(SpvOpDecorate, FULL, SpvDecorationBuiltIn, SpvBuiltInNumEnqueuedSubgroups);
     OP(SpvOpTypeVoid, VOID);
-    OP(SpvOpTypeFunction, FUNCTION, VOID);
+    OP(SpvOpTypeInt, UINT, 32, 0);
+    OP(SpvOpTypePointer, OUT, SpvStorageClassCrossWorkgroup, UINT);
+    OP(SpvOpTypePointer, IN, SpvStorageClassInput, UINT);
+    OP(SpvOpTypeFunction, FUNCTION, VOID, OUT);
+    OP(SpvOpConstant, UINT, SIXTEEN, 16);
+    OP(SpvOpVariable, IN, NUMBER, SpvStorageClassInput);
+    OP(SpvOpVariable, IN, FULL, SpvStorageClassInput);
     OP(SpvOpFunction, VOID, KERNEL, SpvFunctionControlMaskNone, FUNCTION);
+    OP(SpvOpFunctionParameter, OUT, PARAM);
     OP(SpvOpLabel, LABEL);
+    OP(SpvOpLoad, UINT, A, NUMBER);
+    OP(SpvOpLoad, UINT, B, FULL);
+    OP(SpvOpIMul, UINT, C, B, SIXTEEN);
+    OP(SpvOpIAdd, UINT, D, A, C);
+    OP(SpvOpStore, PARAM, D);
     OP(SpvOpReturn);
     OP(SpvOpFunctionEnd);
     return MAKE(clCreateProgramWithIL(ocl.context, words, nwords * 4, &error));
+}
+
+static cl_kernel with_output(cl_program p, cl_mem out) {
+    cl_kernel k = MAKE(clCreateKernel(p, "k", &error));
+    SUCCEEDS(clSetKernelArg(k, 0, sizeof out, &out));
+    return k;
+}
+
+static cl_mem make_output(void) {
+    return MAKE(clCreateBuffer(ocl.context, 0, sizeof(cl_uint), NULL, &error));
 }
 
 Test(subgroup, required_number) {
@@ -450,7 +476,8 @@ Test(subgroup, required_number) {
     size_t n;
     cl_program p = make_six();
     build(p, NULL);
-    cl_kernel k = MAKE(clCreateKernel(p, "k", &error));
+    cl_mem out = make_output();
+    cl_kernel k = with_output(p, out);
     SUCCEEDS(clGetKernelSubGroupInfo(k, NULL, CL_KERNEL_COMPILE_NUM_SUB_GROUPS, 0, NULL, sizeof n,
                                      &n, NULL));
     cr_expect(n == 6);
@@ -459,7 +486,41 @@ Test(subgroup, required_number) {
           clEnqueueNDRangeKernel(ocl.queue, k, 1, NULL, &global, &four, 0, NULL, NULL));
     SUCCEEDS(clEnqueueNDRangeKernel(ocl.queue, k, 1, NULL, &global, NULL, 0, NULL, NULL));
     SUCCEEDS(clReleaseKernel(k));
+    SUCCEEDS(clReleaseMemObject(out));
     SUCCEEDS(clReleaseProgram(p));
+}
+
+/* What the sub-groups of the only group of a launch count; it has fewer items than are required. */
+static void check_counts(cl_kernel k, cl_mem out, const size_t *local) {
+    const size_t four = 4;
+    cl_uint got;
+    SUCCEEDS(clEnqueueNDRangeKernel(ocl.queue, k, 1, NULL, &four, local, 0, NULL, NULL));
+    SUCCEEDS(clEnqueueReadBuffer(ocl.queue, out, CL_TRUE, 0, sizeof got, &got, 0, NULL, NULL));
+    cr_expect(got == 4 + 16 * 6, "%u of %u", got % 16, got / 16);
+}
+
+/* A range that is smaller than a group is one group that is not full, and no error; of a program
+ * that has full groups only, it is one. */
+Test(subgroup, range_below_required_number) {
+    const size_t four = 4, six = 6;
+    cl_program whole = make_six(), any = make_six();
+    build(any, NULL);
+    build(whole, "-cl-uniform-work-group-size");
+    cl_mem out = make_output();
+    cl_kernel k = with_output(any, out), w = with_output(whole, out);
+    check_counts(k, out, &six);
+    check_counts(k, out, NULL);
+    FAILS(CL_INVALID_WORK_GROUP_SIZE,
+          clEnqueueNDRangeKernel(ocl.queue, k, 1, NULL, &four, &four, 0, NULL, NULL));
+    FAILS(CL_INVALID_WORK_GROUP_SIZE,
+          clEnqueueNDRangeKernel(ocl.queue, w, 1, NULL, &four, &six, 0, NULL, NULL));
+    FAILS(CL_INVALID_WORK_GROUP_SIZE,
+          clEnqueueNDRangeKernel(ocl.queue, w, 1, NULL, &four, NULL, 0, NULL, NULL));
+    SUCCEEDS(clReleaseKernel(k));
+    SUCCEEDS(clReleaseKernel(w));
+    SUCCEEDS(clReleaseMemObject(out));
+    SUCCEEDS(clReleaseProgram(any));
+    SUCCEEDS(clReleaseProgram(whole));
 }
 
 typedef cl_int CL_API_CALL suggest(cl_command_queue q, cl_kernel k, cl_uint dims,
@@ -477,8 +538,8 @@ Test(subgroup, chosen_number) {
     find_entry("clGetKernelSuggestedLocalWorkSizeKHR", &f);
     build(any, NULL);
     build(whole, "-cl-uniform-work-group-size");
-    cl_kernel k = MAKE(clCreateKernel(any, "k", &error));
-    cl_kernel w = MAKE(clCreateKernel(whole, "k", &error));
+    cl_mem out = make_output();
+    cl_kernel k = with_output(any, out), w = with_output(whole, out);
     for (int n = 0; n < 6; n++) {
         const size_t *global = rows[n].global;
         SUCCEEDS(clEnqueueNDRangeKernel(ocl.queue, k, 3, NULL, global, NULL, 0, NULL, NULL));
@@ -492,6 +553,7 @@ Test(subgroup, chosen_number) {
     SUCCEEDS(clFinish(ocl.queue));
     SUCCEEDS(clReleaseKernel(k));
     SUCCEEDS(clReleaseKernel(w));
+    SUCCEEDS(clReleaseMemObject(out));
     SUCCEEDS(clReleaseProgram(any));
     SUCCEEDS(clReleaseProgram(whole));
 }
