@@ -111,20 +111,34 @@ static const spv_const *result_of(reader *r, spv_id *e) {
 }
 
 static bool has_zero_lane(const ir_inst *v) {
-    if (!ir_is_const(v)) return false;
     for (unsigned i = 0; i < ir_lanes(v->type); i++)
         if (ir_lane_bits(v, i) == 0) return true;
     return false;
 }
 
-/* An integer division by 0, whose result is undefined. */
-static bool divides_by_zero(reader *r) {
+/* Is a lane the quotient of the least number and -1, which is one more than the greatest? */
+static bool has_overflow_lane(const reader *r, const ir_inst *a, const ir_inst *b) {
+    const unsigned bits = ir_bits(r->m, a->type);
+    const uint64_t least = UINT64_C(1) << (bits - 1), minus_one = least | (least - 1);
+    for (unsigned i = 0; i < ir_lanes(a->type); i++)
+        if (ir_lane_bits(a, i) == least && ir_lane_bits(b, i) == minus_one) return true;
+    return false;
+}
+
+static bool has_no_quotient(reader *r, bool is_signed) {
+    const ir_inst *a = spv_arg(r, 0), *b = spv_arg(r, 1);
+    if (!ir_is_const(a) || !ir_is_const(b)) return false;
+    return has_zero_lane(b) || (is_signed && has_overflow_lane(r, a, b));
+}
+
+/* A division of integers whose result is undefined. */
+static bool is_undefined(reader *r) {
     switch (r->in.opcode) {
     case SPV_OP_UDiv:
+    case SPV_OP_UMod: return has_no_quotient(r, false);
     case SPV_OP_SDiv:
-    case SPV_OP_UMod:
     case SPV_OP_SRem:
-    case SPV_OP_SMod: return has_zero_lane(spv_arg(r, 1));
+    case SPV_OP_SMod: return has_no_quotient(r, true);
     default: return false;
     }
 }
@@ -140,7 +154,7 @@ static void fold(reader *r) {
     spv_id *e = spv_find(r, r->in.id);
     r->in.row->read(r);
     if (e->kind == ID_BUILTIN) return;
-    const spv_const *c = divides_by_zero(r) ? undef_of(r, e->type) : result_of(r, e);
+    const spv_const *c = is_undefined(r) ? undef_of(r, e->type) : result_of(r, e);
     if (!c) spv_fail(r, "%s: the result is not constant", spv_op_name(r));
     e->kind = ID_CONST;
     e->konst = c;

@@ -2,8 +2,8 @@
  * x86-64.
  *
  * A target is a name, for x86-64 followed by ":v2" to ":v4" and by options, each after a comma.
- * Kernels are compiled together for x86-64; if that fails, each is tried by itself, and those that
- * cannot be made are left out.
+ * Kernels are made together; if that fails, each is tried by itself, and those that cannot be made
+ * are left out.
  */
 #include "ir/change.h"
 #include "runtime/devices/cpu.h"
@@ -18,6 +18,133 @@ typedef struct {
     size_t size;
 } emit_job;
 
+/* ------------------------------------------------------------------------- kernels of a module */
+
+typedef struct {
+    const ir_func *func;
+    bool left_out;
+} one_kernel;
+
+/* A try to make code, of all kernels that are not left out or of one. */
+typedef struct emit_try emit_try;
+struct emit_try {
+    emit_job *job;
+    bool (*make)(emit_try *t, ir_module *m); /* code of a module */
+    const void *options;                     /* of make */
+    bool keeps_exports;                      /* of functions and variables */
+    ir_vec(one_kernel) kernels;
+    const one_kernel *only; /* or NULL */
+    ir_text said;           /* what is wrong with the kernels */
+    bool ok;
+    void (*report)(void *user, const ir_message *m); /* the user's */
+    void *report_user;
+};
+
+static void note_error(void *user, const ir_message *m) {
+    emit_try *t = user;
+    if (m->severity == IR_ERROR)
+        ir_putf(&t->said, "%s%s", t->said.n ? "; " : "", m->text);
+    else if (t->report)
+        t->report(t->report_user, m);
+}
+
+static void copy_exports(ir_importer *importer, const ir_module *from) {
+    foreach_func (f, from)
+        if (f->flags & IR_FUNC_EXPORT && !(f->flags & IR_FUNC_KERNEL) && !ir_is_declaration(f))
+            ir_importer_copy(importer, f, f->name);
+    foreach_global (g, from)
+        if (g->flags & IR_FUNC_EXPORT) ir_importer_global(importer, g);
+}
+
+static void make_copies(void *user, ir_module *m) {
+    emit_try *t = user;
+    const ir_module *from = t->job->module->ir;
+    ir_importer importer = {.m = m};
+    m->source_language = from->source_language;
+    m->source_version = from->source_version;
+    foreach_in (const one_kernel, k, t->kernels)
+        if (!k->left_out && (!t->only || t->only == k))
+            ir_importer_copy(&importer, k->func, k->func->name);
+    if (t->keeps_exports && !t->only) copy_exports(&importer, from);
+    t->ok = t->make(t, m);
+}
+
+static void make_in_new_module(void *user) {
+    const ir_module *m = ((emit_try *)user)->job->module->ir;
+    rt_in_new_module(m->cx, m, make_copies, user);
+}
+
+static void make_in_place(void *user) {
+    emit_try *t = user;
+    t->ok = t->make(t, t->job->module->ir);
+}
+
+/* Errors are no messages, but text. */
+static void try_to_make(emit_try *t, void (*body)(void *user)) {
+    ir_ctx *cx = t->job->module->ir->cx;
+    t->said = (ir_text){.arena = t->job->scratch};
+    ir_put(&t->said, "");
+    t->report = cx->report;
+    t->report_user = cx->report_user;
+    cx->report = note_error;
+    cx->report_user = t;
+    bool finished = ir_try(cx, body, t);
+    cx->report = t->report;
+    cx->report_user = t->report_user;
+    if (!finished && cx->status == IR_ERR_MEMORY) ir_throw(cx, cx->status);
+    t->ok &= finished;
+    if (!finished && !t->said.n) ir_put(&t->said, "it is beyond a limit");
+}
+
+/* What is said about a kernel may begin with its name. */
+static const char *without_name(const emit_try *t, const one_kernel *k) {
+    static const char *const kinds[] = {"kernel", "function"};
+    for (unsigned n = 0; n < 2; n++) {
+        const char *name = ir_sprintf(t->job->scratch, "%s '%s'", kinds[n], k->func->name);
+        const char *rest = t->said.data + strlen(name);
+        if (strncmp(t->said.data, name, strlen(name)) != 0) continue;
+        return *rest == ':' ? rest + 2 : ir_sprintf(t->job->scratch, "it%s", rest);
+    }
+    return t->said.data;
+}
+
+static void leave_out(one_kernel *k, const char *why) {
+    const ir_module *m = k->func->module;
+    k->left_out = true;
+    ir_report(m->cx, (ir_message){.severity = IR_WARNING, .file = m->name},
+              "kernel '%s' is left out: %s", k->func->name, why);
+}
+
+static void list_kernels(emit_try *t) {
+    foreach_func (f, t->job->module->ir)
+        if (f->flags & IR_FUNC_KERNEL)
+            *ir_push(t->job->scratch, &t->kernels) = (one_kernel){.func = f};
+}
+
+static void try_each(emit_try *t) {
+    foreach_in (one_kernel, k, t->kernels) {
+        if (k->left_out) continue;
+        t->only = k;
+        try_to_make(t, make_in_new_module);
+        if (!t->ok) leave_out(k, without_name(t, k));
+    }
+    t->only = NULL;
+}
+
+static bool is_any_left(const emit_try *t) {
+    bool any = false;
+    foreach_in (const one_kernel, k, t->kernels) any |= !k->left_out;
+    return any;
+}
+
+/* A module with kernels has one at the end. */
+static void check_kernels(const emit_try *t) {
+    spvf_context *c = t->job->module->context;
+    bool any = is_any_left(t);
+    if (t->kernels.n && !any) rt_throw(c, IR_ERR_REFUSED, "no kernel is left");
+    if (!t->ok) rt_throw(c, IR_ERR_REFUSED, "%s", t->said.data);
+}
+
 /* --------------------------------------------------------------------------------------- SPIR-V */
 
 /* The version word of "spirv:1.N", 0 for "spirv"; false for anything else. */
@@ -30,13 +157,25 @@ static bool spirv_target(const char *target, unsigned *version) {
     return true;
 }
 
-static void emit_spirv(emit_job *j, const cg_spirv_options *o) {
-    spvf_context *context = j->module->context;
+static bool write_spirv(emit_try *t, ir_module *m) {
     uint32_t *words;
-    if (!cg_spirv_write(j->module->ir, o, j->scratch, &words, &j->size))
-        ir_throw(&context->cx, context->cx.status);
-    j->data = words;
-    j->size *= 4;
+    if (!cg_spirv_write(m, t->options, t->job->scratch, &words, &t->job->size)) return false;
+    t->job->data = words;
+    t->job->size *= 4;
+    return true;
+}
+
+/* The writer itself says which kernels without a body it leaves out. */
+static void emit_spirv(emit_job *j, const cg_spirv_options *o) {
+    emit_try t = {.job = j, .make = write_spirv, .options = o, .keeps_exports = true};
+    list_kernels(&t);
+    foreach_in (one_kernel, k, t.kernels) k->left_out = ir_is_declaration(k->func);
+    try_to_make(&t, make_in_place);
+    if (!t.ok && is_any_left(&t)) {
+        try_each(&t);
+        if (is_any_left(&t)) try_to_make(&t, make_in_new_module);
+    }
+    check_kernels(&t);
 }
 
 /* --------------------------------------------------------------------------------------- x86-64 */
@@ -44,6 +183,7 @@ static void emit_spirv(emit_job *j, const cg_spirv_options *o) {
 typedef struct {
     rt_native_options native;
     bool text, lines, nativecpu;
+    ir_text *listing;
 } x86_job;
 
 static bool take_option(const char **s, x86_job *x) {
@@ -76,119 +216,36 @@ static void write_object(emit_job *j, const x86_job *x, cg_object *o) {
     j->data = bytes;
 }
 
-typedef struct {
-    const ir_func *func;
-    bool left_out;
-} x86_kernel;
-
-/* A try to make code, of all kernels that are not left out or of one. */
-typedef struct {
-    emit_job *job;
-    const x86_job *x86;
-    ir_vec(x86_kernel) kernels;
-    const x86_kernel *only; /* or NULL */
-    ir_text text, said;     /* the listing; what is wrong with the kernels */
-    bool ok;
-    void (*report)(void *user, const ir_message *m); /* the user's */
-    void *report_user;
-} x86_try;
-
-static void note_error(void *user, const ir_message *m) {
-    x86_try *t = user;
-    if (m->severity == IR_ERROR)
-        ir_putf(&t->said, "%s%s", t->said.n ? "; " : "", m->text);
-    else if (t->report)
-        t->report(t->report_user, m);
-}
-
-static void compile_kernels(void *user, ir_module *m) {
-    x86_try *t = user;
-    rt_native_options o = t->x86->native;
-    ir_importer importer = {.m = m};
+static bool compile_x86(emit_try *t, ir_module *m) {
+    const x86_job *x = t->options;
+    rt_native_options o = x->native;
     cg_object object; /* the names in it are the module's */
-    foreach_in (const x86_kernel, k, t->kernels)
-        if (!k->left_out && (!t->only || t->only == k))
-            ir_importer_copy(&importer, k->func, k->func->name);
-    if (t->x86->text) o.code.listing = &t->text;
-    o.code.lines = t->x86->lines;
-    t->ok = rt_native_compile(m, NULL, &o, t->job->scratch, &object);
-    if (t->ok && !t->only && !t->x86->text) write_object(t->job, t->x86, &object);
+    *x->listing = (ir_text){.arena = t->job->scratch};
+    ir_put(x->listing, "");
+    if (x->text) o.code.listing = x->listing;
+    o.code.lines = x->lines;
+    bool ok = rt_native_compile(m, NULL, &o, t->job->scratch, &object);
+    if (ok && !t->only && !x->text) write_object(t->job, x, &object);
+    return ok;
 }
 
-static void compile_in_module(void *user) {
-    const ir_module *m = ((x86_try *)user)->job->module->ir;
-    rt_in_new_module(m->cx, m, compile_kernels, user);
-}
-
-/* Errors are no messages, but text. */
-static void try_kernels(x86_try *t) {
-    ir_ctx *cx = t->job->module->ir->cx;
-    t->text = t->said = (ir_text){.arena = t->job->scratch};
-    ir_put(&t->text, "");
-    ir_put(&t->said, "");
-    t->report = cx->report;
-    t->report_user = cx->report_user;
-    cx->report = note_error;
-    cx->report_user = t;
-    bool finished = ir_try(cx, compile_in_module, t);
-    cx->report = t->report;
-    cx->report_user = t->report_user;
-    if (!finished && cx->status == IR_ERR_MEMORY) ir_throw(cx, cx->status);
-    t->ok &= finished;
-    if (!finished && !t->said.n) ir_put(&t->said, "it is beyond a limit");
-}
-
-/* What is said about a kernel may begin with its name. */
-static const char *without_name(const x86_try *t, const x86_kernel *k) {
-    const char *said = t->said.data,
-               *name = ir_sprintf(t->job->scratch, "kernel '%s'", k->func->name);
-    size_t n = strlen(name);
-    if (strncmp(said, name, n) != 0) return said;
-    return said[n] == ':' ? said + n + 2 : ir_sprintf(t->job->scratch, "it%s", said + n);
-}
-
-static void leave_out(x86_kernel *k, const char *why) {
-    const ir_module *m = k->func->module;
-    k->left_out = true;
-    ir_report(m->cx, (ir_message){.severity = IR_WARNING, .file = m->name},
-              "kernel @%s is left out: %s", k->func->name, why);
-}
-
-/* Kernels without a body cannot be made. */
-static void list_kernels(x86_try *t) {
-    foreach_func (f, t->job->module->ir) {
-        if (!(f->flags & IR_FUNC_KERNEL)) continue;
-        x86_kernel *k = ir_push(t->job->scratch, &t->kernels);
-        *k = (x86_kernel){.func = f};
-        if (ir_is_declaration(f)) leave_out(k, f->refusal ? f->refusal : "it has no body");
-    }
-}
-
-static void try_each(x86_try *t) {
-    foreach_in (x86_kernel, k, t->kernels) {
-        if (k->left_out) continue;
-        t->only = k;
-        try_kernels(t);
-        if (!t->ok) leave_out(k, without_name(t, k));
-    }
-    t->only = NULL;
-}
-
-static void emit_x86(emit_job *j, const x86_job *x86) {
-    x86_try t = {.job = j, .x86 = x86};
-    bool any = false;
+static void emit_x86(emit_job *j, x86_job *x86) {
+    ir_text listing;
+    emit_try t = {.job = j, .make = compile_x86, .options = x86};
+    x86->listing = &listing;
     list_kernels(&t);
-    try_kernels(&t);
+    foreach_in (one_kernel, k, t.kernels)
+        if (ir_is_declaration(k->func))
+            leave_out(k, k->func->refusal ? k->func->refusal : "it has no body");
+    try_to_make(&t, make_in_new_module);
     if (!t.ok) {
         try_each(&t);
-        try_kernels(&t);
+        try_to_make(&t, make_in_new_module);
     }
-    foreach_in (const x86_kernel, k, t.kernels) any |= !k->left_out;
-    if (!t.ok || (t.kernels.n && !any))
-        rt_throw(j->module->context, IR_ERR_REFUSED, "%s", any ? t.said.data : "no kernel is left");
+    check_kernels(&t);
     if (!x86->text) return;
-    j->data = t.text.data;
-    j->size = t.text.n;
+    j->data = listing.data;
+    j->size = listing.n;
 }
 
 /* ----------------------------------------------------------------------------------- the choice */

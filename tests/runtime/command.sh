@@ -162,11 +162,36 @@ entry:
 }
 IR
 refused() { { echo 'buffer x i32[64] = 0' && echo "launch \"refused.ir\":$*"; } >refused.plan; }
-expect 1 '' "*kernel @calls is left out: it calls 'far'*kernel @waits is left out: it cannot run*\
-*kernel @large is left out: private memory has more than *no kernel is left" \
+expect 1 '' "*kernel 'calls' is left out: it calls 'far'*kernel 'waits' is left out: it cannot run*\
+*kernel 'large' is left out: private memory has more than *no kernel is left" \
     "$spvfuse" compile refused.ir -t x86_64 -o none.o
 expect 0 '' "*kernel 'calls' is left out: it calls 'far'*" \
     "$spvfuse" compile refused.ir -t spirv -o some.spv
+cat >initial.ir <<'IR'
+target 64
+@used: local i32 align 4 = 9
+@table: const i32 align 4 export = 7
+kernel @k(%p: ptr.global of i32) {
+entry:
+  %v: i32 = load @used align 4
+  store %v, %p align 4
+  ret
+}
+kernel @j(%p: ptr.global of i32) {
+entry:
+  store i32 9, %p align 4
+  ret
+}
+func @f(%x: i32): i32 export {
+entry:
+  ret %x
+}
+IR
+expect 0 '' "*kernel 'k' is left out: variable 'used': local memory has no initial value" \
+    "$spvfuse" compile initial.ir -p dce -t spirv -o some.spv
+sed '/^kernel @j/,/^}/d' initial.ir >initial_only.ir
+expect 1 '' "*kernel 'k' is left out: *error: no kernel is left" \
+    "$spvfuse" compile initial_only.ir -p dce -t spirv -o none.spv
 for kernel in 'calls global 64' 'large global 64 args x'; do
     refused "$kernel"
     expect 1 '' "*refused.plan:2:8: error: kernel '${kernel%% *}'*" "$spvfuse" run refused.plan

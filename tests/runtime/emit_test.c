@@ -127,7 +127,7 @@ Test(emit, what_cannot_run_there) {
                                   "}\n");
     spvf_blob blob;
     cr_expect_eq(spvf_module_emit(m, "x86_64", &blob), SPVF_ERROR_REFUSED);
-    cr_expect_str_eq(messages, "k.ir: warning: kernel @k is left out: @away is imported and has no "
+    cr_expect_str_eq(messages, "k.ir: warning: kernel 'k' is left out: @away is imported and has no "
                                "definition\nerror: no kernel is left\n");
     cr_expect_null(blob.data);
     cr_expect_eq(spvf_module_emit(m, "x86_64:v5", &blob), SPVF_ERROR_ARGUMENT);
@@ -156,7 +156,7 @@ Test(emit, times) {
 
 /* What a launch of one kernel would refuse does not keep the others from being compiled. */
 Test(emit, kernels_that_cannot_be_made_are_left_out) {
-    static const char warning[] = "k.ir: warning: kernel @all is left out: it cannot run on a CPU: "
+    static const char warning[] = "k.ir: warning: kernel 'all' is left out: it cannot run on a CPU: "
                                   "it has a barrier for more than a work-group\n";
     spvf_context *c = new_context();
     spvf_module *m = load_text(c, "target 64\n"
@@ -204,7 +204,7 @@ Test(emit, private_memory_that_is_too_large_has_a_line) {
                                   "}\n");
     spvf_blob blob;
     cr_expect_eq(spvf_module_emit(m, "x86_64", &blob), SPVF_ERROR_REFUSED);
-    cr_expect_str_eq(messages, "k.ir: warning: kernel @k is left out: private memory has more than "
+    cr_expect_str_eq(messages, "k.ir: warning: kernel 'k' is left out: private memory has more than "
                                "6291456 bytes: one variable has 9000000 (k.cl:7)\n"
                                "error: no kernel is left\n");
     spvf_module_destroy(m);
