@@ -34,6 +34,8 @@ const char *rt_cpu_missing(void);
 
 /* ---------------------------------------------------------------------------------- local sizes */
 
+/* Groups of so many items: whole ones, wherever there are any. */
+void rt_cpu_groups_of(uint64_t items, const spvf_range *range, uint64_t local[3]);
 /* The local size of a launch that says none. */
 void rt_cpu_local_size(const ir_func *kernel, const spvf_range *range, uint64_t local[3],
                        ir_arena *scratch);

@@ -74,13 +74,14 @@ static bool has_local_size(const spvf_range *r) {
 
 static void take_local_size(launch *l) {
     uint64_t *local = l->info.local_size, items = 1;
+    const ir_kernel_attrs *attrs = &function_of(l)->attrs;
     if (has_local_size(l->what->range)) {
         for (unsigned d = 0; d < 3; d++)
             local[d] = d < l->what->range->dims ? l->what->range->local[d] : 1;
         check_local_size(l);
     } else {
         rt_cpu_local_size(function_of(l), l->what->range, local, &l->arena);
-        if (function_of(l)->attrs.local_size[0]) check_local_size(l);
+        if (attrs->local_size[0] || attrs->subgroups) check_local_size(l);
     }
     for (unsigned d = 0; d < 3; d++) {
         if (local[d] > MOST_ITEMS / items)
@@ -88,9 +89,9 @@ static void take_local_size(launch *l) {
         items *= local[d];
         l->info.num_groups[d] = (l->info.global_size[d] + local[d] - 1) / local[d];
     }
-    uint32_t required = function_of(l)->attrs.subgroups;
-    if (required && items != required) /* a sub-group is one item */
-        refuse(l, "it requires %u sub-groups, not %llu", required, (unsigned long long)items);
+    if (attrs->subgroups && items != attrs->subgroups) /* a sub-group is one item */
+        refuse(l, "it requires %u sub-groups, not %llu", attrs->subgroups,
+               (unsigned long long)items);
 }
 
 static pass_group_shape shape_of(const launch *l) {

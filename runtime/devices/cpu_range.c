@@ -1,10 +1,11 @@
 /* cpu_range.c — the local size of a launch that says none.
  *
- * What the kernel requires; otherwise some 256 items, fewer where that would leave less than 64
- * groups, and not below 16.  Dimension x takes as many as it has, what it leaves goes to y, then to
- * z.  A kernel that cannot tell how its items are grouped may have smaller groups at the ends; any
- * other gets a divisor of the global size.  The number of threads plays no part: the same launch
- * has the same groups everywhere.
+ * What the kernel requires, as a size or as a number of sub-groups, which have one item each: for
+ * a number, a shape of that many items that divides the range, if there is one.  Otherwise some 256
+ * items, fewer where that would leave less than 64 groups, and not below 16.  Dimension x takes as
+ * many as it has, what it leaves goes to y, then to z.  A kernel that cannot tell how its items are
+ * grouped may have smaller groups at the ends; any other gets a divisor of the global size.  The
+ * number of threads plays no part: the same launch has the same groups everywhere.
  */
 #include "runtime/devices/cpu.h"
 
@@ -81,9 +82,24 @@ static uint64_t items_of_group(const spvf_range *r) {
     return room;
 }
 
+void rt_cpu_groups_of(uint64_t items, const spvf_range *range, uint64_t local[3]) {
+    uint64_t left = items;
+    for (unsigned d = 0; d < 3; d++) {
+        local[d] = d < range->dims ? ir_common_divisor(left, range->global[d]) : 1;
+        left /= local[d];
+    }
+    if (left == 1) return;
+    local[0] = items;
+    local[1] = local[2] = 1;
+}
+
 void rt_cpu_local_size(const ir_func *kernel, const spvf_range *range, uint64_t local[3],
                        ir_arena *scratch) {
     const uint32_t *required = kernel->attrs.local_size;
+    if (kernel->attrs.subgroups && !required[0]) {
+        rt_cpu_groups_of(kernel->attrs.subgroups, range, local);
+        return;
+    }
     uint64_t room = items_of_group(range);
     bool divides = can_tell_groups(kernel, scratch);
     for (unsigned d = 0; d < 3; d++) {

@@ -182,18 +182,6 @@ static cl_int check_local(const struct _cl_kernel *k, const spvf_range *r, bool 
     return items > OCL_MAX_GROUP ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
 }
 
-/* Groups of as many items as the kernel requires: whole ones, wherever there are any. */
-static void choose_local(spvf_range *r, uint64_t items) {
-    uint64_t left = items;
-    for (unsigned d = 0; d < r->dims; d++) {
-        r->local[d] = ir_common_divisor(left, r->global[d]);
-        left /= r->local[d];
-    }
-    if (left == 1) return;
-    r->local[0] = items;
-    for (unsigned d = 1; d < r->dims; d++) r->local[d] = 1;
-}
-
 static spvf_range make_range(cl_uint dims, const size_t *offset, const size_t *global,
                              const size_t *local) {
     spvf_range r = {.dims = dims};
@@ -213,7 +201,7 @@ static cl_int check_range(const struct _cl_kernel *k, cl_uint dims, const size_t
     cl_int bad = check_global(out);
     const uint32_t subgroups = k->native->function->attrs.subgroups;
     bool required = k->info->required_local_size[0], chosen = !local && !required && subgroups;
-    if (!bad && chosen) choose_local(out, subgroups);
+    if (!bad && chosen) rt_cpu_groups_of(subgroups, out, out->local);
     return bad || (!local && !required && !chosen) ? bad : check_local(k, out, local || chosen);
 }
 

@@ -229,6 +229,8 @@ Test(cpu, local_sizes_that_nobody_says) {
         const char *kernel;
         uint64_t global[3], local[3];
     } rows[] = {
+        {"six", {12, 1, 1}, {6, 1, 1}},           {"six", {4, 9, 1}, {2, 3, 1}},
+        {"six", {5, 7, 12}, {1, 1, 6}},           {"six", {35, 1, 1}, {6, 1, 1}},
         {"look", {1 << 20, 1, 1}, {256, 1, 1}},   {"look", {1000003, 1, 1}, {256, 1, 1}},
         {"asks", {1 << 20, 1, 1}, {256, 1, 1}},   {"asks", {1000003, 1, 1}, {1, 1, 1}},
         {"asks", {1000000, 1, 1}, {250, 1, 1}},   {"look", {2048, 1, 1}, {32, 1, 1}},
@@ -277,13 +279,16 @@ Test(cpu, launches_that_are_refused) {
                zero = {.dims = 2, .global = {4, 4}, .local = {4}};
     spvf_range large = {.dims = 1, .global = {1 << 20}, .local = {1 << 20}};
     spvf_range huge = {.dims = 2, .global = {UINT64_C(1) << 32, UINT64_C(1) << 31}};
-    spvf_range flat = {.dims = 0};
+    spvf_range flat = {.dims = 0}, few = {.dims = 1, .global = {4}};
     need = (ir_group_need){0};
     expect_refused(&b, "nobody", &one, NULL, 0, "error: no kernel @nobody\n");
     expect_refused(&b, "required", &one, NULL, 0,
                    "error: kernel @required: it requires local size 2 in dimension 1, not 1\n");
     expect_refused(&b, "six", &one, NULL, 0,
                    "error: kernel @six: it requires 6 sub-groups, not 4\n");
+    expect_refused(&b, "six", &few, NULL, 0,
+                   "error: kernel @six: global size 4 is not a multiple of local size 6 in "
+                   "dimension 0\n");
     expect_refused(&b, "asks", &odd, &buffer, 1,
                    "error: kernel @asks: global size 5 is not a multiple of local size 4 in "
                    "dimension 0\n");
