@@ -30,8 +30,9 @@
  *              whether there is a list, it is at most the number of commands, addresses are aligned
  *              and not in the first page, and the handle of the older form is NULL.
  *              If both forms fit, there are two cases:
- *                - All slots are 0.  Both forms mean the same, but the newer one has a handle in the
- *                  last slot.  It is taken in processes that asked for a query of version 0.9.6.
+ *                - All slots are 0.  Both forms mean the same, but the newer one has a handle in
+ *                  the last slot.  It is taken in processes that asked for a query of version
+ *                  0.9.6.
  *                - A number is a count in one form and an address in the other.  The call is
  *                  refused; this takes a command buffer with 4096 commands or more.
  *

@@ -69,7 +69,7 @@ static ocl_request request(const call *c, cl_command_type type, const cl_mem *me
                          .recording = &c->to};
 }
 
-/* -------------------------------------------------------------------------- entries of two forms */
+/* ------------------------------------------------------------------------- entries of two forms */
 
 static cl_int CL_API_CALL record_barrier(cl_command_buffer_khr b, cl_command_queue q, ocl_slot s0,
                                          ocl_slot s1, ocl_slot s2, ocl_slot s3, ocl_slot s4) {

@@ -4,9 +4,10 @@
  *     command_random [-n PROGRAMS] [-s SEED] tests/opencl/command_kernels.cl
  *
  * Memory is a few blocks of one type each, and places in them: buffers and their parts, buffers
- * that share memory of the host, addresses of shared virtual memory.  A launch is given places with
- * which its result does not depend on the order of its items; anything else may overlap.  Blocks
- * that are let go before fusing are internal, and only the others are compared. */
+ * that share memory of the host, addresses of shared virtual memory.  Copies and fills of memory
+ * that has an address are recorded by it.  A launch is given places with which its result does not
+ * depend on the order of its items; anything else may overlap.  Blocks that are let go before
+ * fusing are internal, and only the others are compared. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_ENABLE_BETA_EXTENSIONS
 #include "runtime/spvfuse_opencl.h"
@@ -31,6 +32,15 @@ static clCommandCopyBufferKHR_fn record_copy;
 static clCommandFillBufferKHR_fn record_fill;
 static clCommandBarrierWithWaitListKHR_fn record_barrier;
 static clGetCommandBufferInfoKHR_fn get_info;
+
+/* In the form of version 0.9.4, as the others here, since Debian 12's headers lack them. */
+#define MEMORY_ORDER                                                                               \
+    cl_uint n, const cl_sync_point_khr *wait, cl_sync_point_khr *point, void *handle
+static cl_int(CL_API_CALL *record_memcpy)(cl_command_buffer_khr b, cl_command_queue q, void *to,
+                                          const void *from, size_t size, MEMORY_ORDER);
+static cl_int(CL_API_CALL *record_memfill)(cl_command_buffer_khr b, cl_command_queue q, void *to,
+                                           const void *pattern, size_t pattern_size, size_t size,
+                                           MEMORY_ORDER);
 
 /* Ends the test when a call fails. */
 static void need(cl_int status, const char *what) {
@@ -107,24 +117,40 @@ static void launch(const execution *x, const command *c) {
         NEED(clEnqueueNDRangeKernel(queue, k, c->dims, c->offset, c->global, local, 0, NULL, NULL));
 }
 
+/* Where a place begins, if it is memory that the host can address, too. */
+static unsigned char *address_of(const execution *x, unsigned n) {
+    const place *p = &x->program->places[n];
+    bool is_buffer = x->program->blocks[p->block].kind == BUFFER;
+    return is_buffer ? NULL : x->host[p->block] + p->at;
+}
+
+/* What is recorded for memory that has an address uses it. */
 static void copy(const execution *x, const command *c) {
     cl_mem from = x->mem[c->places[0]], to = x->mem[c->places[1]];
-    if (x->commands)
-        NEED(record_copy(x->commands, NULL, from, to, c->at, 8, c->size, 0, NULL, NULL, NULL));
-    else
+    const unsigned char *source = address_of(x, c->places[0]);
+    unsigned char *target = address_of(x, c->places[1]);
+    if (!x->commands)
         NEED(clEnqueueCopyBuffer(queue, from, to, c->at, 8, c->size, 0, NULL, NULL));
+    else if (source && target)
+        NEED(record_memcpy(x->commands, NULL, target + 8, source + c->at, c->size, 0, NULL, NULL,
+                           NULL));
+    else
+        NEED(record_copy(x->commands, NULL, from, to, c->at, 8, c->size, 0, NULL, NULL, NULL));
 }
 
 static void fill(const execution *x, const command *c) {
-    unsigned char pattern[BYTES];
+    unsigned char pattern[BYTES], *target = address_of(x, c->places[0]);
     cl_mem to = x->mem[c->places[0]];
     const size_t size = width(type_of(x->program, c->places[0]));
     fill_block(pattern, (unsigned)c->value, type_of(x->program, c->places[0]));
-    if (x->commands)
+    if (!x->commands)
+        NEED(clEnqueueFillBuffer(queue, to, pattern, size, c->at, c->size, 0, NULL, NULL));
+    else if (target)
+        NEED(record_memfill(x->commands, NULL, target + c->at, pattern, size, c->size, 0, NULL,
+                            NULL, NULL));
+    else
         NEED(
             record_fill(x->commands, NULL, to, pattern, size, c->at, c->size, 0, NULL, NULL, NULL));
-    else
-        NEED(clEnqueueFillBuffer(queue, to, pattern, size, c->at, c->size, 0, NULL, NULL));
 }
 
 static void perform(const execution *x) {
@@ -223,6 +249,8 @@ static void find_entries(void) {
     find("clCommandNDRangeKernelKHR", &record_launch);
     find("clCommandCopyBufferKHR", &record_copy);
     find("clCommandFillBufferKHR", &record_fill);
+    find("clCommandSVMMemcpyKHR", &record_memcpy);
+    find("clCommandSVMMemFillKHR", &record_memfill);
     find("clCommandBarrierWithWaitListKHR", &record_barrier);
     find("clGetCommandBufferInfoKHR", &get_info);
 }
