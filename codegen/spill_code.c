@@ -73,9 +73,10 @@ static void feed_memory_phis(spill_state *p) {
 
 typedef struct {
     spill_state *p;
+    ir_inst *v; /* the current value */
     ir_ssa ssa;
     uint32_t *first, *next; /* by value id: its first reload + 1; by reload: the next one + 1 */
-    bool placed;            /* places for phis of the current value are known */
+    bool placed;            /* places for phis of v are known */
 } name_state;
 
 static void list_reloads(name_state *n, uint32_t values) {
@@ -94,8 +95,24 @@ static ir_inst *find_near(const name_state *n, const ir_block *b) {
     return n->ssa.end[b->id];
 }
 
+/* The block of the use, or in front of it if a phi uses; NULL: the use keeps its name. */
+static ir_block *find_read(const name_state *n, const ir_use *u) {
+    const spill_state *p = n->p;
+    const ir_inst *user = u->user;
+    if (user->op != IR_OP_phi)
+        return user->block != n->v->block || p->in_memory[n->v->id] ? user->block : NULL;
+    return user->id < p->old_ids && p->in_memory[user->id] ? NULL : ir_use_block(u);
+}
+
+/* What is reloaded lives in few blocks, which have registers for it. */
 static void place_phis(name_state *n) {
-    if (!n->placed) ir_ssa_place(&n->ssa, NULL);
+    if (n->placed) return;
+    foreach_use (u, n->v) {
+        ir_block *b = find_read(n, u);
+        bool at_end = u->user->op == IR_OP_phi;
+        if (b && !(at_end && n->ssa.end[b->id])) ir_ssa_announce(&n->ssa, b);
+    }
+    ir_ssa_place(&n->ssa, n->ssa.live);
     n->placed = true;
 }
 
@@ -112,19 +129,16 @@ static ir_inst *at_head(name_state *n, ir_block *b) {
     return ir_ssa_at_head(&n->ssa, b);
 }
 
-static void rename_use(name_state *n, ir_inst *v, ir_use *u) {
-    ir_inst *user = u->user;
-    unsigned arg = (unsigned)(u - user->arg);
-    bool phi = user->op == IR_OP_phi;
-    if (phi && user->id < n->p->old_ids && n->p->in_memory[user->id]) return;
-    if (phi)
-        ir_set_arg(user, arg, at_end(n, user->block->pred[arg]));
-    else if (user->block != v->block || n->p->in_memory[v->id])
-        ir_set_arg(user, arg, at_head(n, user->block));
+static void rename_use(name_state *n, ir_use *u) {
+    ir_block *b = find_read(n, u);
+    unsigned arg = (unsigned)(u - u->user->arg);
+    if (!b) return;
+    ir_set_arg(u->user, arg, u->user->op == IR_OP_phi ? at_end(n, b) : at_head(n, b));
 }
 
 /* Uses that a reload of the same block serves name it already. */
 static void rename_value(name_state *n, ir_inst *v) {
+    n->v = v;
     n->placed = false;
     ir_ssa_begin(&n->ssa, n->p->s->f, &n->p->s->scratch, v->type);
     if (!n->p->in_memory[v->id]) ir_ssa_def(&n->ssa, v->block, v);
@@ -132,7 +146,7 @@ static void rename_value(name_state *n, ir_inst *v) {
         ir_inst *i = n->p->reloads.data[k - 1].inst;
         ir_ssa_def(&n->ssa, i->block, i);
     }
-    foreach_use (u, v) rename_use(n, v, u);
+    foreach_use (u, v) rename_use(n, u);
     ir_ssa_finish(&n->ssa);
 }
 

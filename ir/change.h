@@ -26,17 +26,23 @@ typedef struct {
     ir_inst **end;  /* by block id: value defined in the block, or NULL */
     ir_inst **head; /* by block id: phi made there, or cached value, or NULL */
     bool *join;     /* by block id: a phi may be needed */
-    ir_block_list defs, joins, cached, phis;
+    bool *live;     /* by block id: live at the head, as far as reads have been announced */
+    ir_block_list defs, joins, cached, phis, lived;
 } ir_ssa;
 void ir_ssa_begin(ir_ssa *s, ir_func *f, ir_arena *scratch, ir_type type);
 void ir_ssa_def(ir_ssa *s, ir_block *b, ir_inst *value);
-/* live_in: by block id, true where it may be read before it is written; NULL: everywhere. */
+/* After all definitions: there will be a read at the head of b.  Marks where the variable is live
+ * for that. */
+void ir_ssa_announce(ir_ssa *s, ir_block *b);
+/* live_in: by block id, true where it may be read before it is written, as s->live is when all
+ * reads have been announced; NULL: everywhere. */
 void ir_ssa_place(ir_ssa *s, const bool *live_in);
 ir_inst *ir_ssa_at_head(ir_ssa *s, ir_block *b);
 ir_inst *ir_ssa_at_end(ir_ssa *s, ir_block *b);
 void ir_ssa_finish(ir_ssa *s);
 /* Appends to `out` the iterated dominance frontier of the blocks in `in`, as far as live_in allows
- * (NULL: all of it).  Sreedhar and Gao 1995. */
+ * (NULL: all of it).  With a block, live_in has its predecessors that are not in `in`.  Sreedhar
+ * and Gao 1995. */
 void ir_iterated_frontier(ir_func *f, const ir_block_list *in, const bool *live_in,
                           ir_arena *scratch, ir_block_list *out);
 

@@ -10,7 +10,9 @@
  * edge u -> v where u is not the immediate dominator of v is a join edge.  Blocks are taken from a
  * heap deepest first; the join edges that leave the dominator subtree of x and go to a place no
  * deeper than x lead to the frontier of x.  No subtree is walked twice, and none that has no such
- * edge: `lowest` knows the least depth that join edges of a subtree go to.
+ * edge: `lowest` knows the least depth that join edges of a subtree go to.  If only blocks count
+ * where a variable is live, others are not walked into: from there, a block where it is live can
+ * only be reached through a definition or a phi in between, from which the walk starts again.
  *
  * The result is kept in the function and recomputed when cfg_version has moved on; its arrays live
  * in the module's arena and are used again, so recomputing does not grow memory.
@@ -303,7 +305,7 @@ static void walk_subtree(frontier *q, ir_block *root) {
             if (is_join_edge(&c->dom, b, b->succ[s]) && c->depth[b->succ[s]->id] <= depth)
                 add_join(q, b->succ[s]);
         for (ir_block *k = c->dom.child[b->id]; k; k = c->dom.sibling[k->id])
-            walk_into(q, k, depth);
+            if (!q->live_in || q->live_in[k->id]) walk_into(q, k, depth);
     }
 }
 

@@ -6,7 +6,8 @@
  * only when a read arrives: the value at the head of a block without a phi is the value at the end
  * of its immediate dominator.  Filling a phi reads at the ends of its predecessors and may make
  * further phis.  So the result is pruned (no phi without a reader) although nothing about liveness
- * is known.
+ * is known.  Where a variable lives at few places in a large function, as what the spiller reloads
+ * does, announcing the reads first keeps the search for the frontier to those places.
  *
  * Values found on the way up are cached, so that all reads together cost no more than one walk over
  * the dominator tree.  Before the first definition, and in unreachable blocks, the value is undef.
@@ -19,7 +20,8 @@ static void forget_last(ir_ssa *s) {
     for (uint32_t i = 0; i < s->defs.n; i++) s->end[s->defs.data[i]->id] = NULL;
     for (uint32_t i = 0; i < s->cached.n; i++) s->head[s->cached.data[i]->id] = NULL;
     for (uint32_t i = 0; i < s->joins.n; i++) s->join[s->joins.data[i]->id] = false;
-    s->defs.n = s->cached.n = s->joins.n = s->phis.n = 0;
+    for (uint32_t i = 0; i < s->lived.n; i++) s->live[s->lived.data[i]->id] = false;
+    s->defs.n = s->cached.n = s->joins.n = s->phis.n = s->lived.n = 0;
 }
 
 static void make_tables(ir_ssa *s, ir_func *f, ir_arena *scratch) {
@@ -27,6 +29,7 @@ static void make_tables(ir_ssa *s, ir_func *f, ir_arena *scratch) {
     s->end = ir_new_array(scratch, ir_inst *, s->cap);
     s->head = ir_new_array(scratch, ir_inst *, s->cap);
     s->join = ir_new_array(scratch, bool, s->cap);
+    s->live = ir_new_array(scratch, bool, s->cap);
 }
 
 void ir_ssa_begin(ir_ssa *s, ir_func *f, ir_arena *scratch, ir_type type) {
@@ -43,6 +46,21 @@ void ir_ssa_def(ir_ssa *s, ir_block *b, ir_inst *value) {
     assert(value->type == s->type);
     if (!s->end[b->id]) *ir_push(s->scratch, &s->defs) = b;
     s->end[b->id] = value;
+}
+
+static void mark_live(ir_ssa *s, ir_block *b) {
+    if (s->live[b->id]) return;
+    s->live[b->id] = true;
+    *ir_push(s->scratch, &s->lived) = b;
+}
+
+void ir_ssa_announce(ir_ssa *s, ir_block *b) {
+    uint32_t k = s->lived.n;
+    for (mark_live(s, b); k < s->lived.n; k++) {
+        b = s->lived.data[k];
+        for (uint32_t p = 0; p < b->npred; p++)
+            if (!s->end[b->pred[p]->id]) mark_live(s, b->pred[p]);
+    }
 }
 
 void ir_ssa_place(ir_ssa *s, const bool *live_in) {

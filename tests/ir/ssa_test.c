@@ -157,7 +157,10 @@ Test(ssa, live_in_restricts_nothing_that_is_read) {
             bool seen[MAX_BLOCKS] = {0};
             live_in[k] = may_be_read(&q, q.g.block[k], reads, seen);
         }
-        ir_ssa_place(&q.ssa, live_in);
+        for (uint32_t k = 0; k < q.g.n; k++)
+            if (reads[k]) ir_ssa_announce(&q.ssa, q.g.block[k]);
+        cr_assert_arr_eq(q.ssa.live, live_in, q.g.n * sizeof *live_in);
+        ir_ssa_place(&q.ssa, q.ssa.live);
         for (uint32_t k = 0; k < q.g.n; k++)
             if (reads[k]) q.at_head[k] = ir_ssa_at_head(&q.ssa, q.g.block[k]);
         ir_ssa_finish(&q.ssa);
