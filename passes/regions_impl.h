@@ -124,7 +124,7 @@ typedef struct {
     const ir_inst *value;
 } pass_arrival;
 
-/* Of a place in memory, ascending. */
+/* Of a place in memory, ascending; `in` is not all if it is more than can be joined. */
 typedef struct {
     ir_vec(pass_arrival) in, made;
 } pass_kept_place;
@@ -142,7 +142,8 @@ typedef struct {
 /* (regions_share.c) */
 void pass_share_places(pass_grouping *g, const pass_kept *kept);
 /* Is v in phi's place already, where the region ends? */
-bool pass_has_place(const pass_kept *kept, const ir_inst *v, const ir_inst *phi, uint32_t region);
+bool pass_has_place(const pass_grouping *g, const pass_kept *kept, const ir_inst *v,
+                    const ir_inst *phi, uint32_t region);
 
 /* ---------------------------------------------------------------------- loops (regions_loops.c) */
 

@@ -322,7 +322,7 @@ static void write_value(keeper *k, ir_inst *v) {
 static bool is_there(const keeper *k, const ir_inst *phi, uint32_t p) {
     uint32_t region = region_of(k, phi->block->pred[p]);
     if (region >= k->g->nregions || k->how[phi->id] != KEEP_EACH) return false;
-    return pass_has_place(&k->kept, ir_arg(phi, p), phi, region);
+    return pass_has_place(k->g, &k->kept, ir_arg(phi, p), phi, region);
 }
 
 /* The blocks in front of a head write what its phis will be. */

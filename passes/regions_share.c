@@ -3,9 +3,11 @@
  * A phi at the head of a region and its argument would have two places, and a loop over all items
  * would copy one to the other.  They share a place when they are never needed at the same time.
  * Places are read at heads only, before anything is written there, so only heads have to be looked
- * at:
+ * at.
  *
- * Places join one by one, phi by phi, as long as they are needed at few heads.
+ * Places join one by one, phi by phi, as long as they are needed at few heads.  Values that no phi
+ * takes, and heads beyond so many, are not listed: lists of all would take as much memory as there
+ * are values times heads.
  */
 #include "passes/regions_impl.h"
 
@@ -14,6 +16,7 @@ enum { MAX_HEADS = 256 };
 typedef struct {
     pass_grouping *g;
     const pass_kept *kept;
+    bool *paired; /* by value id: a phi, or the argument of one, that may share its place */
 } sharer;
 
 static uint32_t find(const sharer *s, const ir_inst *v) {
@@ -26,15 +29,24 @@ static bool is_candidate(const sharer *s, const ir_inst *v) {
     return v->block && v->id < s->kept->n && s->kept->each[v->id];
 }
 
+static void pair_up(const sharer *s, const ir_inst *phi) {
+    for (unsigned n = 0; is_candidate(s, phi) && n < phi->nargs; n++)
+        if (is_candidate(s, ir_arg(phi, n)))
+            s->paired[phi->id] = s->paired[ir_arg(phi, n)->id] = true;
+}
+
+/* One head too many is enough to know that a place cannot be joined. */
+static void add_arrival(const sharer *s, uint32_t region, ir_inst *v) {
+    if (!is_candidate(s, v) || !s->paired[v->id]) return;
+    pass_kept_place *p = &s->kept->place[v->id];
+    if (p->in.n <= MAX_HEADS) *ir_push(s->g->scratch, &p->in) = (pass_arrival){region, v};
+}
+
 static void add_arrivals(const sharer *s, uint32_t region) {
     const ir_block *head = s->g->regions[region].head;
     const ir_live *live = s->kept->live;
-    foreach_live (w, live, &live->in[head->id])
-        if (is_candidate(s, w.v))
-            *ir_push(s->g->scratch, &s->kept->place[w.v->id].in) = (pass_arrival){region, w.v};
-    foreach_phi (phi, head)
-        if (is_candidate(s, phi))
-            *ir_push(s->g->scratch, &s->kept->place[phi->id].in) = (pass_arrival){region, phi};
+    foreach_live (w, live, &live->in[head->id]) add_arrival(s, region, w.v);
+    foreach_phi (phi, head) add_arrival(s, region, phi);
 }
 
 static void add_made(const sharer *s, const ir_inst *v) {
@@ -98,8 +110,10 @@ static void join(const sharer *s, const ir_inst *phi, const ir_inst *arg) {
 }
 
 void pass_share_places(pass_grouping *g, const pass_kept *kept) {
-    const sharer s = {g, kept};
+    const sharer s = {g, kept, ir_new_array(g->scratch, bool, kept->n)};
     for (uint32_t v = 0; v < kept->n; v++) kept->same[v] = v;
+    for (uint32_t r = 0; r < g->nregions; r++)
+        foreach_phi (phi, g->regions[r].head) pair_up(&s, phi);
     for (uint32_t r = 0; r < g->nregions; r++) add_arrivals(&s, r);
     for (uint32_t k = 0; k < kept->nvalues; k++)
         if (is_candidate(&s, kept->values[k])) add_made(&s, kept->values[k]);
@@ -111,9 +125,14 @@ void pass_share_places(pass_grouping *g, const pass_kept *kept) {
         kept->same[kept->values[k]->id] = find(&s, kept->values[k]);
 }
 
-bool pass_has_place(const pass_kept *kept, const ir_inst *v, const ir_inst *phi, uint32_t region) {
-    if (!v->block || v->id >= kept->n || kept->same[v->id] != kept->same[phi->id]) return false;
+bool pass_has_place(const pass_grouping *g, const pass_kept *kept, const ir_inst *v,
+                    const ir_inst *phi, uint32_t region) {
+    if (!v->block || v->id >= kept->n || !kept->each[v->id]) return false;
+    if (kept->same[v->id] != kept->same[phi->id]) return false;
     const pass_kept_place *p = &kept->place[kept->same[v->id]];
     const ir_inst *made = value_at(p->made.data, p->made.n, region);
-    return made ? made == v : value_at(p->in.data, p->in.n, region) == v;
+    if (made) return made == v;
+    const ir_block *head = g->regions[region].head;
+    bool begins = v->op == IR_OP_phi && v->block == head;
+    return begins || ir_is_live(kept->live, &kept->live->in[head->id], v);
 }
