@@ -163,6 +163,7 @@ static void count_word(const spill_state *p, uint32_t index, uint32_t bits, spil
 
 /* The set that was counted last mostly differs in few words. */
 spill_count spill_count_live(spill_state *p, const ir_live_set *set) {
+    if (set->word == p->counted_set.word && set->n == p->counted_set.n) return p->counted;
     const ir_live_word *w = set->word, *end = set->word + set->n;
     const ir_live_word *old = p->counted_set.word, *old_end = old + p->counted_set.n;
     spill_count more = {0}, less = {0};
@@ -341,7 +342,7 @@ static void make_room_for(spill_state *p, const ir_block *b) {
     spill_near *near = &p->near[b->id];
     const ir_live_set *in = &p->live->in[b->id];
     uint32_t n = 0;
-    for (uint32_t k = 0; k < in->n; k++) n += count(in->word[k].bits);
+    for (uint32_t k = 0; k < in->n && n <= SPILL_MOST_NEAR; k++) n += count(in->word[k].bits);
     near->cut = n > SPILL_MOST_NEAR;
     p->is_cut |= near->cut;
     near->e = ir_new_array(&p->s->scratch, spill_entry, near->cut ? SPILL_MOST_NEAR : n);

@@ -49,11 +49,17 @@ typedef struct {
     uint32_t *word, *used, low, high;
 } live_cache;
 
+/* Of a set and what lives in all of a loop. */
+typedef struct {
+    ir_live_set set, loop, both;
+} last_join;
+
 typedef struct {
     ir_func *f;
     live_cache *c;
     const ir_order *order;
     ir_arena *arena;
+    last_join joined;
 } live_walk;
 
 /* ----------------------------------------------------------------------------------------- room */
@@ -312,10 +318,22 @@ static bool look_at_all(live_walk *w) {
 /* ---------------------------------------------------------------------------------------- loops */
 
 static ir_live_set join(live_walk *w, const ir_live_set *a, const ir_live_set *b) {
+    if (contains(b, a)) return *b;
     begin_set(w->c);
     add_set(w->c, a);
     add_set(w->c, b);
     return share(w, finish_set(w), a);
+}
+
+static bool is_same(const ir_live_set *a, const ir_live_set *b) {
+    return a->word == b->word && a->n == b->n;
+}
+
+/* Adds what lives in all of the loop.  Neighbours often had one set, and have one again. */
+static void add_loop(live_walk *w, ir_live_set *set, const ir_live_set *loop) {
+    if (!is_same(set, &w->joined.set) || !is_same(loop, &w->joined.loop))
+        w->joined = (last_join){*set, *loop, join(w, set, loop)};
+    *set = w->joined.both;
 }
 
 /* What lives at the start of headers lives in all of their loops; outer ones come first. */
@@ -325,9 +343,9 @@ static void spread_over_loops(live_walk *w, const ir_loops *loops) {
         uint32_t b = w->order->rpo[k]->id;
         const ir_loop *l = loops->of[b], *around = l;
         if (l && l->header->id == b) around = l->parent;
-        if (around) live->in[b] = join(w, &live->in[b], &w->c->loop[around->header->id]);
+        if (around) add_loop(w, &live->in[b], &w->c->loop[around->header->id]);
         if (l != around) w->c->loop[b] = live->in[b];
-        if (l) live->out[b] = join(w, &live->out[b], &w->c->loop[l->header->id]);
+        if (l) add_loop(w, &live->out[b], &w->c->loop[l->header->id]);
     }
 }
 
