@@ -433,9 +433,7 @@ void shape_barriers(FILE *out, uint32_t n) {
     shape_end(out, "%v");
 }
 
-/* n barriers in a loop, each with a value of its own that lives over it. */
-void shape_loop_barriers(FILE *out, uint32_t n) {
-    shape_begin(out, "k", ", %m: i32");
+static void open_waiting_loop(FILE *out) {
     fputs("  jmp h\n"
           "h:\n"
           "  %i: i32 = phi [entry: 0, b: %j]\n"
@@ -443,14 +441,41 @@ void shape_loop_barriers(FILE *out, uint32_t n) {
           "  br %c, b, x\n"
           "b:\n",
           out);
+}
+
+static void close_waiting_loop(FILE *out) {
+    fputs("  %j: i32 = add %i, 1\n  jmp h\nx:\n", out);
+    shape_end(out, "%i");
+}
+
+/* n barriers in a loop, each with a value of its own that lives over it. */
+void shape_loop_barriers(FILE *out, uint32_t n) {
+    shape_begin(out, "k", ", %m: i32");
+    open_waiting_loop(out);
     for (uint32_t k = 0; k < n; k++) {
         element(out, k, k);
         shape_put(out, k,
                   "  store %g, %p# align 4\n" BARRIER "  %l#: i32 = load %p# align 4\n"
                   "  %x#: i32 = add $, %l#\n");
     }
-    fputs("  %j: i32 = add %i, 1\n  jmp h\nx:\n", out);
-    shape_end(out, "%i");
+    close_waiting_loop(out);
+}
+
+/* n barriers in a loop, each with a load from an address that does not change in the loop. */
+void shape_loop_addresses(FILE *out, uint32_t n) {
+    shape_begin(out, "k", ", %m: i32");
+    open_waiting_loop(out);
+    for (uint32_t k = 0; k < n; k++)
+        shape_put(out, k,
+                  "  store %g, %q align 4\n" BARRIER "  %y#: i32 = xor %g, {}\n"
+                  "  %w#: i64 = zext %y#\n"
+                  "  %o#: i64 = shl %w#, 2\n"
+                  "  %p#: ptr.global = ptradd %a, %o# inbounds\n"
+                  "  %l#: i32 = load %p# align 4\n"
+                  "  %x#: i32 = add $, %l#\n",
+                  k + 1);
+    shape_put(out, n, "  store $, %q align 4 volatile\n");
+    close_waiting_loop(out);
 }
 
 static void keep_values(FILE *out, uint32_t values, uint32_t barriers) {

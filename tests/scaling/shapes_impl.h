@@ -23,7 +23,7 @@ shape_fn shape_chain, shape_loads, shape_address, shape_stores, shape_alias, sha
     shape_math, shape_constants, shape_atomics, shape_diamonds, shape_meetings, shape_nested_ifs,
     shape_exits, shape_switch, shape_irreducible, shape_loops, shape_nest, shape_phis,
     shape_loop_body, shape_blocks_and_values, shape_barriers, shape_loop_barriers,
-    shape_kept_values, shape_kept_over_all;
+    shape_loop_addresses, shape_kept_values, shape_kept_over_all;
 
 /* plan_shapes.c */
 shape_fn shape_launches, shape_members, shape_arguments, shape_buffers;
