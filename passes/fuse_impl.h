@@ -58,6 +58,7 @@ typedef struct {
     uint64_t objects;         /* a bit for each, by its number modulo 64; all: one is unknown */
     uint64_t written;         /* those of them that are written to */
     uint32_t like;            /* the first member with these accesses to these arguments */
+    bool repeated;            /* another member is like it */
     const bool *own;          /* by argument: no two items share a byte of it; else not known */
 } pass_summary;
 

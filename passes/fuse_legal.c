@@ -99,26 +99,29 @@ static bool are_ranges_equal(const pass_range *a, const pass_range *b) {
     return equal;
 }
 
-static bool are_values_equal(const int64_t *a, const int64_t *b) {
-    return a && b ? *a == *b : a == b;
+/* Is what parameter p says about addresses the same?  Floats say nothing. */
+static bool is_param_alike(const pass_launch *x, const pass_launch *y, uint32_t p) {
+    if (ir_is_float(x->kernel->param_val[p]->type)) return true;
+    const int64_t *a = x->value[p], *b = y->value[p];
+    return a && b ? *a == *b : !a && !b && x->argument[p] == y->argument[p];
 }
 
 /* Do two launches of one kernel read and write the same? */
 static bool are_alike(const pass_summary *a, const pass_summary *b) {
     const pass_launch *x = &a->launch, *y = &b->launch;
     bool alike = a->accesses.n == b->accesses.n && are_ranges_equal(x->range, y->range);
-    for (uint32_t p = 0; p < x->kernel->nparams && alike; p++)
-        alike = x->argument[p] == y->argument[p] && are_values_equal(x->value[p], y->value[p]);
+    for (uint32_t p = 0; p < x->kernel->nparams && alike; p++) alike = is_param_alike(x, y, p);
     return alike;
 }
 
 /* Members that are alike mostly follow each other, or take turns. */
-static uint32_t find_like(const pass_fuse_request *request, const pass_summary *all, uint32_t m) {
-    uint32_t first = m > MAX_BACK ? m - MAX_BACK : 0;
-    for (uint32_t k = m; k-- > first;)
-        if (request->members[k].kernel == request->members[m].kernel && are_alike(&all[k], &all[m]))
-            return all[k].like;
-    return m;
+static void find_like(const pass_fuse_request *request, pass_summary *all, uint32_t m) {
+    uint32_t first = m > MAX_BACK ? m - MAX_BACK : 0, k = m;
+    const ir_func *kernel = request->members[m].kernel;
+    while (k > first && all[m].like == m)
+        if (request->members[--k].kernel == kernel && are_alike(&all[k], &all[m]))
+            all[m].like = all[k].like;
+    if (all[m].like != m) all[m].repeated = all[all[m].like].repeated = true;
 }
 
 typedef struct {
@@ -172,7 +175,8 @@ pass_summary *pass_fuse_summaries(const pass_fuse_request *request, const pass_f
                                       .value = known_values(request, f, m, scratch)};
         pass_find_accesses(&all[m].launch, scratch, &all[m].accesses);
         note_objects(&all[m]);
-        all[m].like = find_like(request, all, m);
+        all[m].like = m;
+        find_like(request, all, m);
     }
     find_own(all, request->nmembers, result->nargs, scratch);
     return all;
@@ -245,11 +249,13 @@ static uint64_t count_pairs(const pass_accesses *a, const pass_accesses *b) {
     return writes_a * b->n + a->n * writes_b;
 }
 
+static bool have_common_objects(const pass_summary *x, const pass_summary *y) {
+    return (x->written & y->objects) || (x->objects & y->written);
+}
+
 static pass_dependence find_dependence(const judge *j, uint32_t a, uint32_t b,
                                        pass_dependence *by_arg) {
     const pass_summary *x = &j->summary[a], *y = &j->summary[b];
-    bool meets = (x->written & y->objects) || (x->objects & y->written);
-    if (!meets) return (pass_dependence){.kind = PASS_DEP_NONE};
     if (count_pairs(&x->accesses, &y->accesses) > MAX_PAIRS) return give_up(x, y, by_arg);
     return pass_find_dependence(x, y, by_arg);
 }
@@ -278,18 +284,22 @@ static void change_members(const judge *j, uint32_t a, uint32_t b, pass_dependen
     }
 }
 
-static const verdict *compare_members(judge *j, uint32_t a, uint32_t b) {
-    verdict *v = ir_new(j->scratch, verdict);
-    v->worst = find_dependence(j, a, b, j->by_arg);
-    v->is_unordered = v->worst.kind >= PASS_DEP_GROUP && find_unordered(j, a, b, &v->unordered);
+static verdict compare_members(judge *j, uint32_t a, uint32_t b) {
+    verdict v = {.worst = find_dependence(j, a, b, j->by_arg)};
+    v.is_unordered = v.worst.kind >= PASS_DEP_GROUP && find_unordered(j, a, b, &v.unordered);
     return v;
 }
 
+/* Of pairs that come again, what was found is kept. */
 static verdict find_verdict(judge *j, uint32_t a, uint32_t b) {
-    uint64_t key = (uint64_t)j->summary[a].like << 32 | j->summary[b].like;
+    const pass_summary *x = &j->summary[a], *y = &j->summary[b];
+    uint64_t key = (uint64_t)x->like << 32 | y->like;
+    if (!have_common_objects(x, y)) return (verdict){.worst.kind = PASS_DEP_NONE};
+    if (!x->repeated && !y->repeated) return compare_members(j, a, b);
     const verdict *known = ir_map_get(&j->verdicts, key);
     if (!known) {
-        known = compare_members(j, a, b);
+        verdict found = compare_members(j, a, b);
+        known = ir_dup(j->scratch, &found, sizeof found);
         ir_map_set(j->scratch, &j->verdicts, key, (void *)(uintptr_t)known);
     }
     verdict v = *known;
