@@ -448,7 +448,7 @@ static void find_order(emitter *e) {
     }
 }
 
-/* A loop that has no other in it is fetched faster when it lies in one line. */
+/* A loop that has no other in it lies in as few lines as possible. */
 static void place_loop(emitter *e, const ir_loops *loops, uint32_t n) {
     const ir_loop *l = loops->of[e->order[n]->id];
     if (!l || l->header != e->order[n] || l->child) return;

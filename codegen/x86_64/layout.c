@@ -157,8 +157,8 @@ static int64_t distance(const x86_code *c, const gap *g) {
 /* Nops at g; what has to stay together is `length` bytes long. */
 static unsigned padding(const gap *g, int64_t length) {
     unsigned gives = (0 - gap_place(g)) & (g->most - 1u);
-    bool fits = length <= gives || length > g->most;
-    return g->kind == GAP_TOGETHER && fits ? 0 : gives;
+    bool is_together = g->kind == GAP_TOGETHER && length <= gives;
+    return is_together ? 0 : gives;
 }
 
 static void place_gaps(x86_code *c) {
