@@ -141,8 +141,8 @@ bool cg_x86_64_compile(ir_module *m, const cg_x86_64_options *options, ir_arena 
 
 /* What an object file says of a machine. */
 typedef struct {
-    uint16_t elf;                /* e_machine, and of relocations: */
-    uint32_t pc32, abs32, abs64; /* their types */
+    uint16_t elf;                /* e_machine */
+    uint32_t pc32, abs32, abs64; /* types of relocations */
     uint32_t unwind;             /* type of the section .eh_frame */
     uint8_t sp, fp, ra;          /* DWARF's numbers of registers */
     uint8_t push, move;          /* bytes of the instructions that keep fp, and set it to sp */

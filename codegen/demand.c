@@ -195,7 +195,6 @@ void spill_look(spill_state *p) {
 bool spill_find_pressure(spill_state *p) {
     pressure_walk w = {.p = p};
     bool too_much = false;
-    spill_look(p);
     w.here = (ir_live_here){.live = p->live,
                             .seen = ir_new_array(&p->s->scratch, uint32_t, p->s->f->next_id)};
     p->pressure = ir_new_array(&p->s->scratch, spill_count, p->s->f->next_block);

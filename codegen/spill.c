@@ -343,6 +343,7 @@ static void make_tables(spill_state *p) {
 
 void ra_arrange(ra_state *s) {
     spill_state p = {.s = s};
+    spill_look(&p);
     bool too_few = spill_find_pressure(&p);
     spill_hoist(&p);
     if (!too_few && !s->random)
@@ -356,13 +357,12 @@ void ra_spill_values(ra_state *s) {
     ir_ctx *cx = s->f->module->cx;
     if (s->room == RA_ENOUGH) return;
     ir_enter_stage(cx, "pressure");
-    if (s->room == RA_TOO_FEW)
-        spill_look(&p);
-    else if (!spill_find_pressure(&p))
-        return;
+    spill_look(&p);
+    if (s->room != RA_TOO_FEW && !spill_find_pressure(&p)) return;
     ir_enter_stage(cx, "webs");
     spill_find_webs(&p);
     ir_enter_stage(cx, "pressure");
+    spill_look(&p);
     spill_find_pressure(&p);
     ir_enter_stage(cx, "distances");
     spill_find_distances(&p);

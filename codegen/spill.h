@@ -70,7 +70,9 @@ typedef struct {
     ir_vec(spill_entry) nearest;        /* while they are chosen */
     const ir_live_set *far;             /* those that are far when they are not; or NULL */
     uint32_t *of_class[CG_MAX_CLASSES]; /* bits of the numbers of its values */
-    ir_live_set counted_set;            /* whose values were counted last: */
+    /* The set that was counted last, and its count.  Its words are those of `live`, so liveness must
+     * not be computed anew before the next spill_look. */
+    ir_live_set counted_set;
     spill_count counted;
     spill_count *pressure, *loop_pressure; /* by block id; loops: by that of their header */
     unsigned registers[CG_MAX_CLASSES];
@@ -97,12 +99,12 @@ typedef struct {
 /* demand.c */
 void spill_find_pads(const spill_state *p, const cg_needs *needs, const bool *lives_on,
                      spill_pads out[CG_MAX_CLASSES]);
-/* What is known of the graph and the target. */
+/* Looks at the graph and the target, after each change of the graph. */
 void spill_look(spill_state *p);
 /* Values of a set that need registers. */
 spill_count spill_count_live(spill_state *p, const ir_live_set *set);
-/* Looks at the graph and the target again, and finds how many registers each block and each loop
- * needs at once; true: more than there are, somewhere. */
+/* Finds how many registers each block and each loop needs at once, after spill_look; true: more
+ * than there are, somewhere. */
 bool spill_find_pressure(spill_state *p);
 void spill_find_distances(spill_state *p);
 /* Sets next[] for what is live at the end of b, counted from its start. */

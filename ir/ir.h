@@ -105,10 +105,10 @@ typedef struct {
     void *report_user;
     size_t limit; /* bytes that may be allocated at once; 0: none */
     size_t used;
-    size_t keep;   /* freed bytes that may stay in `spare` until ir_ctx_trim; 0: none do */
-    size_t spared; /* bytes there, which `used` does not count */
-    struct ir_chunk *spare;
-    ir_status status; /* why the last ir_try failed */
+    size_t keep;            /* freed bytes that may stay in `spare` until ir_ctx_trim; 0: none do */
+    size_t spared;          /* bytes there, which `used` does not count */
+    struct ir_chunk *spare; /* poisoned for the address sanitizer */
+    ir_status status;       /* why the last ir_try failed */
     jmp_buf *trap;
     const char *pass, *func; /* that runs, and its function; for messages; or NULL */
     ir_clock *clock;         /* or NULL */
@@ -126,9 +126,9 @@ bool ir_error(ir_ctx *cx, const char *fmt, ...) IR_PRINTF(2, 3);
 const char *ir_enter_stage(ir_ctx *cx, const char *name);
 /* The same for an analysis, which counts as a stage for the clock only. */
 const char *ir_enter_analysis(ir_ctx *cx, const char *name);
-/* A note for each stage; `file` is what they are about. */
-void ir_report_clock(ir_ctx *cx, const ir_clock *c, const char *file);
-int64_t ir_nanoseconds(void);
+/* A note for each stage, "WHAT: STAGE: N ns"; `file` is what they are about. */
+void ir_report_clock(ir_ctx *cx, const ir_clock *c, const char *file, const char *what);
+int64_t ir_nanoseconds(void); /* of a clock that is never set */
 /* Formats one message as "file: word 0x1a3, saxpy.cl:12: error: text" into out (always ended). */
 void ir_format_message(const ir_message *m, char *out, size_t size);
 

@@ -52,8 +52,8 @@ typedef struct {
  * memory that lasts as long as the launch, aligned to IR_LOCAL_ALIGN, and a uint32_t, the phase. */
 typedef struct {
     uint64_t n; /* 0: it has none, and no such arguments */
-    uint64_t
-        item; /* bytes of that memory for each work-item; their number is rounded up as above */
+    /* Bytes of that memory for each work-item; their number is rounded up as above. */
+    uint64_t item;
     uint64_t group; /* bytes of it for each work-group */
 } ir_phases;
 

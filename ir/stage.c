@@ -11,12 +11,12 @@
 
 int64_t ir_nanoseconds(void) {
     struct timespec now;
-    timespec_get(&now, TIME_UTC);
+    clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* What has no place is counted with the last. */
-static unsigned find(ir_clock *c, const char *name) {
+/* When the table is full, further names share its last row. */
+static unsigned find_stage(ir_clock *c, const char *name) {
     unsigned k = 0;
     while (k < c->n && strcmp(c->stage[k].name, name) != 0) k++;
     if (k == IR_MAX_STAGES) return k - 1;
@@ -26,8 +26,8 @@ static unsigned find(ir_clock *c, const char *name) {
 
 static void switch_clock(ir_clock *c, const char *to) {
     int64_t now = ir_nanoseconds();
-    if (c->now) c->stage[find(c, c->now)].ns += now - c->since;
-    if (to) find(c, to);
+    if (c->now) c->stage[find_stage(c, c->now)].ns += now - c->since;
+    if (to) find_stage(c, to);
     c->now = to;
     c->since = now;
 }
@@ -43,8 +43,8 @@ const char *ir_enter_analysis(ir_ctx *cx, const char *name) {
     return cx->clock ? ir_enter_stage(cx, name) : cx->pass;
 }
 
-void ir_report_clock(ir_ctx *cx, const ir_clock *c, const char *file) {
+void ir_report_clock(ir_ctx *cx, const ir_clock *c, const char *file, const char *what) {
     for (unsigned k = 0; k < c->n; k++)
-        ir_report(cx, (ir_message){.severity = IR_NOTE, .file = file}, "%s: %lld ns",
+        ir_report(cx, (ir_message){.severity = IR_NOTE, .file = file}, "%s: %s: %lld ns", what,
                   c->stage[k].name, (long long)c->stage[k].ns);
 }

@@ -1,8 +1,8 @@
-/* dse.c — writes that nobody reads.
+/* dse.c — removes writes that are never read.
  *
  * Backward data flow.  Bytes are *dead* at a place when on every path from there they are
  * overwritten before anything can read them, or the function ends whose variable they belong to.  A
- * write of bytes that are dead behind it goes away.  One bit stands for the bytes of one write, and
+ * write of bytes that are dead after it goes away.  One bit stands for the bytes of one write, and
  * a word of them is looked at together; how many words is limited by the queries that they cost:
  * for each instruction that touches memory, one for each line (alias.c) of addresses, and what the
  * word itself costs.
@@ -25,7 +25,7 @@ typedef struct {
 /* An instruction that touches memory, and what it does to the bytes of each bit. */
 typedef struct {
     ir_inst *inst;
-    bool is_write, is_read; /* of a range that is known: */
+    bool is_write, is_read; /* of `written`, `read`, which are known then */
     range written, read;
     uint32_t number; /* among the writes that may get a bit, + 1; 0: it is none of them */
     uint64_t reads, covers;
@@ -49,8 +49,8 @@ typedef struct {
     const candidate *first;
     uint64_t bits, spots; /* the latter as bits of their numbers */
     uint64_t most;        /* bytes of the longest */
-    bool is_sorted;       /* their constants are small, and the sizes, and so: */
-    int64_t low, high;    /* all bytes are between these */
+    bool is_sorted;       /* their constants and sizes are small, and low and high are set */
+    int64_t low, high;    /* all their bytes are between these */
     uint8_t sorted[WORD]; /* spots by constant */
     unsigned n;
 } group;
@@ -221,7 +221,7 @@ static uint64_t made_above(const dse *d, const ir_block *b, const ir_block *but)
     return above;
 }
 
-/* What is dead behind b's last instruction. */
+/* What is dead after b's last instruction. */
 static uint64_t dead_at_end(const dse *d, const ir_block *b) {
     uint64_t dead = UINT64_MAX;
     for (uint32_t n = 0; n < b->nsucc; n++) dead &= d->dead[b->succ[n]->id];
@@ -276,9 +276,9 @@ static bool sweep(dse *d, uint32_t place, uint32_t from) {
     for (uint32_t k = d->first[place + 1]; k-- > d->first[place];) {
         touch *t = &d->touches.data[k];
         uint32_t n = t->number - 1 - from; /* large for what has no bit */
-        uint64_t behind = dead;
+        uint64_t after = dead;
         dead = dead_before(t, dead);
-        if (n >= d->n || !(behind & bit(n))) continue;
+        if (n >= d->n || !(after & bit(n))) continue;
         ir_remove(t->inst);
         changed = true;
     }
@@ -364,7 +364,7 @@ static bool run_word(dse *d, uint32_t from, unsigned n) {
     return changed;
 }
 
-/* Does: removes writes that are overwritten, or whose variable ends, before anybody reads them.
+/* Does: removes writes that are overwritten, or whose variable ends, before they are read.
  * Needs: nothing; gvn and simplify make addresses comparable.
  * Leaves: the control flow graph; values and addresses without uses.
  * Gives up: on volatile writes, on writes that are overwritten in part, and on those that come last

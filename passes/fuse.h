@@ -95,7 +95,7 @@ typedef struct {
     pass_arg_kind kind;
     pass_arg_state state;
     uint32_t index; /* parameter of the fused kernel; PASS_NO_PARAM unless used */
-    /* When promoted: */
+    /* The fields below are set when it is promoted. */
     ir_space memory;
     uint64_t bytes;  /* of each work-item, or work-group */
     const char *map; /* "offset - 4*global_linear_id": where its bytes are among those */

@@ -59,7 +59,7 @@ typedef struct {
     uint64_t written;         /* those of them that are written to */
     uint32_t like;            /* the first member with these accesses to these arguments */
     bool repeated;            /* another member is like it */
-    const bool *own;          /* by argument: no two items share a byte of it; else not known */
+    const bool *own; /* by argument; true: no two items share a byte of it; false: not proved */
 } pass_summary;
 
 /* An access of a member. */

@@ -1,8 +1,8 @@
 /* memopt.c — values that memory is known to hold.
  *
  * Memory as a whole is one variable in SSA form: every instruction that may write makes a version
- * of it, and so does a block where several versions meet (Novillo 2007, "Memory SSA").  What stands
- * at an address is decided by the last version that touched it: writes that alias.c knows to be
+ * of it, and so does a block where several versions meet (Novillo 2007, "Memory SSA").  What memory
+ * holds at an address is decided by the last version that touched it: writes that alias.c knows to be
  * apart are passed over, and so are meetings all of whose ways come from one version.  A load that
  * finds a store there, or another load that dominates it and found the same version, is that value;
  * where every way into a meeting has a value, a phi collects them.  A store of what is there already
@@ -36,7 +36,7 @@ typedef struct {
 
 /* -------------------------------------------------------------------------------------- queries */
 
-/* What stands at an address, as a value of some type, just before an instruction? */
+/* What does memory hold at an address, as a value of some type, just before an instruction? */
 typedef struct {
     ir_type type;
     pass_bytes at;
@@ -76,7 +76,8 @@ static bool has_part(const memopt *w, const query *q, const part *p) {
     return pass_can_join(w->m, &pieces, q->type);
 }
 
-/* Does a store that may be forwarded write the first of q's bytes, *step bytes behind its own? */
+/* Does a store that may be forwarded write the first of q's bytes?  Then it lies *step bytes after
+ * the first byte of the store. */
 static bool is_stored(const memopt *w, const query *q, const ir_inst *by, int64_t *step) {
     return by && by->op == IR_OP_store && !is_volatile(by) &&
            pass_find_step(&w->of.alias, ir_arg(by, 1), q->at.address, step);
@@ -259,7 +260,7 @@ static ir_inst *incoming(memopt *w, const query *q, const crossing *c, const way
     return build_part(w, q, &p, from->pred->last);
 }
 
-/* A phi for every meeting; the first is what stands at the address there. */
+/* A phi for every meeting; the first is what memory holds at the address there. */
 static ir_inst *build_phis(memopt *w, const query *q, crossing *c) {
     const way *from = c->way;
     for (unsigned k = 0; k < c->nmeetings; k++)

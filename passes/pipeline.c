@@ -59,7 +59,7 @@ const char pass_standard[] =
     "simplify,"    /* x - x, x & x … exist only once values are merged */
     "gvn,"         /* what blocks that were joined compute twice */
     "licm,"        /* the loads that memopt has left, before their loops */
-    "dce,"         /* what merging and folding left unused, stores nobody reads, dead phi cycles */
+    "dce,"         /* what merging and folding left unused, unread stores, dead phi cycles */
     "simplifycfg," /* blocks that became empty */
     "sink";        /* what only one side of a branch needs is computed on that side */
 

@@ -14,13 +14,13 @@ struct pass_version {
     pass_version *before; /* what it writes over; NULL: a meeting or the state at entry */
     ir_block *block;
     uint32_t number;
-    bool is_range; /* it writes these bytes, and no others: */
+    bool is_range; /* it writes `size` bytes from `on`, and no others */
     pass_on_line on;
     uint64_t size;
     const ir_inst *variable; /* that they are of, or NULL */
     uint32_t run;            /* how many, with this one, write to one line, one after the other */
-    pass_version *skip;      /* before the last PASS_RUN of them, or NULL; these write within: */
-    int64_t low, high;
+    pass_version *skip;      /* the version before the last PASS_RUN of them, or NULL */
+    int64_t low, high;       /* all that these PASS_RUN write is between these places */
 };
 enum { PASS_RUN = 8 };
 

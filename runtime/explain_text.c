@@ -127,7 +127,7 @@ static void print_buffer(FILE *f, const spvf_explanation *e, const spvf_explaine
     static const char *const kinds[] = {"buffer", "local memory", "value", "image", "sampler"};
     static const char *const uses[] = {"not accessed", "read", "written", "read and written"};
     static const char *const classes[] = {
-        [SPVF_DEPENDENCE_NONE] = "nobody depends on it",
+        [SPVF_DEPENDENCE_NONE] = "no member depends on it",
         [SPVF_DEPENDENCE_ITEM] = "items depend on themselves",
         [SPVF_DEPENDENCE_GROUP] = "items of a work-group depend on each other",
         [SPVF_DEPENDENCE_UNKNOWN] = "not understood",

@@ -161,7 +161,7 @@ bool rt_native_compile(ir_module *m, const char *name, const rt_native_options *
     if (o->time) m->cx->clock = &clock;
     bool ok = compile(m, name, o, arena, out);
     m->cx->clock = NULL;
-    if (o->time) ir_report_clock(m->cx, &clock, m->name);
+    if (o->time) ir_report_clock(m->cx, &clock, m->name, "native code");
     return ok;
 }
 

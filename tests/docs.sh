@@ -2,20 +2,24 @@
 # docs.sh BUILD: the generated parts of docs/ are current, no link between the pages is broken, the
 # tables of rules and pipelines are those of the code, what follows "<!-- output of: spvfuse … -->" is
 # what the command prints, the words of the glossary are used, and no comment goes on with the
-# sentence of another.
+# sentence of another, or in another declaration.
 set -u
-status=0
-fail() {
-    echo "$1"
-    status=1
+# shellcheck source=tests/count.sh
+. tests/count.sh
+
+# same WANTED FOUND WHY…: a test that passes when the two are the same text.
+same() {
+    wanted=$1 found=$2
+    shift 2
+    if [ "$wanted" = "$found" ]; then passed; else failed "$*"; fi
 }
 
-"$1/docgen" --check docs/IR.md || status=1
+check docs/IR.md "$1/docgen" --check docs/IR.md
 
 for page in README.md docs/*.md; do
     folder=$(dirname "$page")
     for link in $(grep -oE '\]\([^)#:]+\)' "$page" | sed 's/^](//; s/)$//'); do
-        [ -e "$folder/$link" ] || fail "$page: $link does not exist"
+        check "$page: $link does not exist" [ -e "$folder/$link" ]
     done
 done
 
@@ -26,12 +30,12 @@ rules() {
         sed 's/" "//g; s/^| "\([^"]*\)" /| `\1` /; s/"//g; s/| NULL |$/| |/'
 }
 shown=$(grep -E '^\| `(fuse|promote)\.' docs/USAGE.md)
-[ "$(rules)" = "$shown" ] || fail "docs/USAGE.md: the rules are not those of passes/fuse_rules.def"
+same "$(rules)" "$shown" "docs/USAGE.md: the rules are not those of passes/fuse_rules.def"
 for id in $(grep -ohE '"(fuse|promote)\.[a-z-]+"' passes/*.c runtime/*.c | sort -u); do
-    grep -q "RULE($id" passes/fuse_rules.def || fail "passes/fuse_rules.def: no rule $id"
+    check "passes/fuse_rules.def: no rule $id" grep -q "RULE($id" passes/fuse_rules.def
 done
 for id in $(grep -oE '"(fuse|promote)\.[a-z-]+"' passes/fuse_rules.def); do
-    grep -q "$id" passes/*.c runtime/*.c || fail "passes/fuse_rules.def: nothing says $id"
+    check "passes/fuse_rules.def: nothing says $id" grep -q "$id" passes/*.c runtime/*.c
 done
 
 # The passes of a pipeline with their reasons, as rows of the page.
@@ -41,8 +45,8 @@ pipeline() {
 }
 for name in pass_standard pass_group_pipeline; do
     case $(cat docs/PASSES.md) in
-    *"$(pipeline $name)"*) ;;
-    *) fail "docs/PASSES.md: the reasons are not those of $name in passes/pipeline.c" ;;
+    *"$(pipeline $name)"*) passed ;;
+    *) failed "docs/PASSES.md: the reasons are not those of $name in passes/pipeline.c" ;;
     esac
 done
 
@@ -54,8 +58,8 @@ example() {
     # shellcheck disable=SC2086
     output=$("$2/spvfuse" $command | tr -d '[:space:]')
     case $output in
-    *"$block"*) [ -n "$block" ] || fail "docs/USAGE.md:$1: no example" ;;
-    *) fail "docs/USAGE.md:$1: not what spvfuse $command prints" ;;
+    *"$block"*) check "docs/USAGE.md:$1: no example" [ -n "$block" ] ;;
+    *) failed "docs/USAGE.md:$1: not what spvfuse $command prints" ;;
     esac
 }
 for line in $(grep -n '^<!-- output of: ' docs/USAGE.md | cut -d: -f1); do
@@ -64,22 +68,27 @@ done
 
 # Terms are in order, each section by itself, and occur in the sources.
 sources="ir frontend passes codegen runtime tests"
-awk -F '|' '
+# shellcheck disable=SC2016
+check "docs/GLOSSARY.md" awk -F '|' '
     /^\| term / { last = ""; next }
     /^\| / { if (tolower($2) < last) { print "docs/GLOSSARY.md: not in order:" $2; bad = 1 } last = tolower($2) }
-    END { exit bad }' docs/GLOSSARY.md || status=1
+    END { exit bad }' docs/GLOSSARY.md
 for term in $(sed -n 's/^| \([^|]*\) | .*/\1/p' docs/GLOSSARY.md | sed 's/, /,/g; s/ /_/g' | tr ',' '\n'); do
     term=$(echo "$term" | tr _ ' ')
     # shellcheck disable=SC2086
-    [ "$term" = term ] || grep -rqiwE --include='*.[ch]' --include='*.def' --include='*.sh' \
-        "${term}s?" $sources || fail "docs/GLOSSARY.md: '$term' is not in the sources"
+    [ "$term" = term ] || check "docs/GLOSSARY.md: '$term' is not in the sources" \
+        grep -rqiwE --include='*.[ch]' --include='*.def' --include='*.sh' "${term}s?" $sources
 done
 
 # shellcheck disable=SC2086
 ellipses=$(grep -rnE '(/\*|^;) *(…|\.\.\.)' --include='*.[ch]' --include='*.re' --include='*.def' \
     --include='*.ir' $sources)
-[ -z "$ellipses" ] || fail "comments without a sentence of their own:
+same "$ellipses" "" "comments without a sentence of their own:
 $ellipses"
 
-[ $status = 0 ] && echo "8 passed, 0 failed"
-exit $status
+# shellcheck disable=SC2086
+open_ended=$(grep -rnE '; +/\*.*: \*/$' --include='*.[ch]' $sources)
+same "$open_ended" "" "comments that go on in the next declaration:
+$open_ended"
+
+finish

@@ -6,8 +6,8 @@
 
 typedef struct {
     const char *text; /* of the rule */
-    ir_op op;         /* its root, of which a family has several: */
-    unsigned member;
+    ir_op op;         /* its root */
+    unsigned member;  /* the number of that operation in its family; 0: it is in none */
     ir_type from, to; /* operand 0, or what the root works on; what it gives or writes */
     unsigned attempt; /* other constants, other lanes */
     bool keeps;       /* parameters live on, so that they are in registers, not in operands */

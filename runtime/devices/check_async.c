@@ -175,7 +175,7 @@ void check_async_end(check_state *l) {
     l->item = NULL;
     for (uint32_t k = 0; k < l->group.copies.n; k++) {
         check_finding f = finding_at(l, CHECK_ASYNC, l->group.copies.data[k].at);
-        check_find(l, &f, "nobody waits for this async copy");
+        check_find(l, &f, "no work-item waits for this async copy");
     }
     l->group.copies.n = 0;
 }

@@ -4,6 +4,9 @@
 #include <criterion/criterion.h>
 #include <limits.h>
 #include <stdlib.h>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
 
 static ir_ctx cx;
 static ir_module *m;
@@ -99,6 +102,24 @@ Test(core, a_context_keeps_freed_memory) {
     cr_assert_eq(n.held, 0);
     cr_assert_eq(keeping.spared, 0);
 }
+
+/* Of freed memory that a context keeps, the sanitizer still sees every use. */
+#if defined(__SANITIZE_ADDRESS__)
+Test(core, kept_memory_is_poisoned) {
+    ir_ctx keeping = {.keep = 1 << 20};
+    ir_arena a;
+    ir_arena_init(&a, &keeping);
+    char *first = ir_alloc(&a, 100), *last = ir_alloc(&a, 100);
+    ir_arena_free(&a);
+    cr_expect(__asan_address_is_poisoned(first));
+    cr_expect(__asan_address_is_poisoned(last + 99));
+    cr_assert_eq(ir_alloc(&a, 100), (void *)first, "the chunk was kept");
+    cr_expect_not(__asan_address_is_poisoned(first));
+    cr_expect_not(__asan_address_is_poisoned(last + 99));
+    ir_arena_free(&a);
+    ir_ctx_trim(&keeping);
+}
+#endif
 
 static void format(void *arg) {
     ir_text t = {.arena = arg};

@@ -252,7 +252,7 @@ Test(check_groups, async_copies_without_wait) {
          "  and an async copy of group (0, 0, 0): %e: event = async_copy @tmp, %x, i64 4, %stride, "
          "event null, i64 4 workgroup\n"
          "  4 times\n"
-         "t.spv: error: nobody waits for this async copy\n"
+         "t.spv: error: no work-item waits for this async copy\n"
          "  an async copy of group (0, 0, 0) in kernel @k: %e: event = async_copy @tmp, %x, i64 4, "
          "%stride, event null, i64 4 workgroup\n");
     close_all();

@@ -107,7 +107,7 @@ expect 0 '; after access*; @put on {64/16}*writes 4 bytes at %p + 0, always: byt
 expect 2 '' "*'64/' is no range*" "$spvfuse" opt k.ir -p access --range 64/
 expect 1 '' '*an nd-range has 1 to 3 dimensions of whole work-groups*' \
     "$spvfuse" opt k.ir -p access --range 64/3
-expect 0 '' '*note: memopt: * ns*note: select: * ns*note: spill: * ns*' \
+expect 0 '' '*note: memopt: * ns*note: native code: select: * ns*note: native code: spill: * ns*' \
     "$spvfuse" compile -time -t x86_64 k.ir -o k.o
 
 # ---- files that do not end, and that come in pieces

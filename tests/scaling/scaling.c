@@ -4,12 +4,12 @@
  *
  * Each shape of shapes.c is made with sizes that double, four times, or five times with --long,
  * and goes the whole way: IR text is read, written as SPIR-V, read again, optimized and compiled
- * for x86-64; plans are read, and their group explained, fused and compiled.  Cost is what count.c counts, so it is the same each time, on a busy machine too;
- * memory is the most that the context holds at once.  The exponent of a cost is the slope of its
- * logarithm from one size to the next, of memory to the next but one, and the largest counts: a
- * limit that makes the last ones small does not hide what came before.  Exponents above 1.3 fail:
- * twice the input may cost 2.46 times as much.  Stages that have less than a quarter of the cost
- * are left out.
+ * for x86-64; plans are read, and their group explained, fused and compiled.  Cost is what count.c
+ * counts, so it is the same each time, on a busy machine too; memory is the most that the context
+ * holds at once.  The exponent of a cost is the slope of its logarithm from one size to the next,
+ * of memory to the next but one, and the largest counts: a limit that makes the last ones small
+ * does not hide what came before.  Exponents above 1.3 fail: twice the input may cost 2.46 times as
+ * much.  Stages that have less than a quarter of the cost are left out.
  *
  * With --passes, prints the passes, stages of native code and analyses that cost most, and their
  * shares of optimizing and making code.
@@ -23,7 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SHORT = 4, LONG = 5, MAX_NAME = 40, MAX_PASSES = 80, WORST = 4 };
+enum { SHORT = 4, LONG = 5, MAX_NAME = 40, MAX_PASSES = 100, WORST = 4 };
 static const double most = 1.3, most_of_pairs = 2.05, least_share = 0.25;
 
 typedef enum { READ_TEXT, WRITE_SPIRV, READ_SPIRV, PASSES, EXPLAIN, FUSE, NATIVE, STAGES } stage;
@@ -54,14 +54,17 @@ static pass_cost *find_pass(cost *c, const char *name) {
     return &c->pass[k];
 }
 
-/* Notes are "PASS: N ns", in steps. */
+/* Notes are "PASS: N ns" and "native code: STAGE: N ns", in steps. */
 static void take_message(void *user, const spvf_message *m) {
     cost *c = user;
+    const char *end = strrchr(m->text, ':');
     char name[MAX_NAME];
     unsigned long long steps;
     if (m->severity == SPVF_ERROR) fprintf(stderr, "%s\n", m->formatted);
-    if (m->severity != SPVF_NOTE || c->npasses == MAX_PASSES) return;
-    if (sscanf(m->text, "%39[^:]: %llu ns", name, &steps) == 2) find_pass(c, name)->steps += steps;
+    if (m->severity != SPVF_NOTE || c->npasses == MAX_PASSES || !end) return;
+    if (sscanf(end, ": %llu ns", &steps) != 1) return;
+    snprintf(name, sizeof name, "%.*s", (int)(end - m->text), m->text);
+    find_pass(c, name)->steps += steps;
 }
 
 static bool load(spvf_context *context, cost *c, stage s, const void *bytes, size_t size,
@@ -257,14 +260,30 @@ static void leave_folder(const char *name) {
     if (chdir("/") == 0) rmdir(name);
 }
 
+static bool is_shape(const char *name) {
+    unsigned s = 0;
+    while (s < shape_count && strcmp(shapes[s].name, name) != 0) s++;
+    return s < shape_count;
+}
+
+static int refuse(const char *argument) {
+    fprintf(stderr, "scaling: there is no shape or option '%s'\n", argument);
+    return 2;
+}
+
 int main(int argc, char **argv) {
     char folder[] = "/tmp/scaling-XXXXXX";
     unsigned sizes = SHORT, passed = 0, failed = 0;
     bool passes = false, chosen = false;
     for (int k = 1; k < argc; k++) {
-        if (strcmp(argv[k], "--long") == 0) sizes = LONG;
-        if (strcmp(argv[k], "--passes") == 0) passes = true;
-        chosen |= argv[k][0] != '-';
+        if (strcmp(argv[k], "--long") == 0)
+            sizes = LONG;
+        else if (strcmp(argv[k], "--passes") == 0)
+            passes = true;
+        else if (is_shape(argv[k]))
+            chosen = true;
+        else
+            return refuse(argv[k]);
     }
     enter_folder(folder);
     puts("| shape           | what is doubled                          |       n | steps/n | steps "
