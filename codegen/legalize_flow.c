@@ -2,8 +2,8 @@
  * copies and fills of many bytes.
  *
  * A switch becomes a search: halves by "less than", then one comparison for each case.  An update
- * that has no instruction of its own reads, computes and tries to exchange until nobody has written
- * in between; memory that one thread has for itself is just read and written.
+ * that has no instruction of its own reads, computes and tries to exchange until there was no
+ * other write in between; memory that one thread has for itself is just read and written.
  */
 #include "codegen/legalize.h"
 #include "ir/interp.h"

@@ -192,7 +192,7 @@ static void problem(void *user, ir_problem what, const ir_inst *i, unsigned oper
 
 static void fence(void *user, const ir_inst *i) { (void)user, (void)i; }
 
-/* Barriers do not wait for anybody here. */
+/* A single item runs: its barriers do not wait. */
 static bool run_alone(call *c, ir_interp *w) {
     c->budget = BUDGET;
     while (!c->failed) {

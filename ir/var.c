@@ -3,8 +3,8 @@
  *
  * The address of an alloca may be moved by constants and cast between spaces before it is used.
  * ir_find_var_uses follows it there; a use that it does not know (a call, an atomic, a comparison,
- * the value operand of a store) means that the variable must stay in memory, unless nobody needs
- * its result.
+ * the value operand of a store) means that the variable must stay in memory, unless its
+ * result is not needed.
  *
  * ir_build_reinterpret is a store followed by a load of another type, without memory.  Memory is
  * little-endian, so bitcast's rule (lane 0 in the low bits) is memory's rule.  A boolean is a byte

@@ -1,4 +1,4 @@
-/* fuse_legal.c — which members depend on each other, and where the barriers stand.
+/* fuse_legal.c — which members depend on each other, and where barriers are placed.
  *
  * Every pair of members is looked at (legality.c).  A dependence between work-groups, or one that
  * is not understood, refuses the group unless the request forces it, or the device can make all
@@ -7,22 +7,25 @@
  * so that one serves as many pairs as it can, and all others are left out.
  *
  * The first reason refuses; the other pairs are looked at all the same, for the report.  Members
- * that launch one kernel with the same arguments are alike, and pairs of such are compared once.
+ * that launch one kernel on the same range with the same arguments are alike.  What was found out
+ * about two members holds for every pair of members that are like these two.
  *
  * The proof takes different arguments for different memory, so the fused kernel may rely on it too.
  * Where all accesses of an argument have one layout by items (layout.c), no two items share a byte
- * of it, so the values that an item has put there outlive its waiting at barriers.
+ * of it, so a barrier does not change what an item has put there.
  */
 #include "passes/fuse_impl.h"
 
-/* Of accesses of two members, and of one argument; more are not looked at. */
-enum { MAX_PAIRS = 1 << 16, MAX_OWN_SIDES = 256 };
-enum { MAX_BACK = 64 }; /* members that are compared with one, to find one that is alike */
+enum {
+    MAX_PAIRS = 1 << 16, /* of accesses of two members; of more, nothing is known */
+    MAX_OWN_SIDES = 256, /* accesses of one argument; with more, no layout is looked for */
+    MAX_BACK = 64        /* earlier members among which one that is alike is looked for */
+};
 
 /* What has been found out about two members. */
 typedef struct {
     pass_dependence worst;
-    bool is_unordered; /* memory that no barrier orders is why a work-group would have to wait */
+    bool is_unordered; /* a work-group would have to wait for memory that no barrier orders */
     pass_dependence unordered;
 } verdict;
 
@@ -32,10 +35,10 @@ typedef struct {
     ir_map verdicts;             /* by the two members that a pair is like */
     ir_arena *scratch, *out;
     pass_fuse_result *result;
-    pass_wait *wait;              /* after each member but the last */
-    pass_dependence *by_gap;      /* there: what the barrier is for, or the worst that needs none */
-    pass_dependence *by_arg;      /* the worst between any two members */
-    pass_dependence *pair_by_arg; /* between two of them */
+    pass_wait *wait;         /* after each member but the last */
+    pass_dependence *by_gap; /* the same: what the barrier is for, or the worst that needs none */
+    pass_dependence *by_arg; /* the worst between any two members */
+    pass_dependence *pair_by_arg; /* the worst between the two that are compared */
     bool refused;
 } judge;
 
@@ -114,7 +117,8 @@ static bool are_alike(const pass_summary *a, const pass_summary *b) {
     return alike;
 }
 
-/* Members that are alike mostly follow each other, or take turns. */
+/* Finds the first member that is like m: members that are alike mostly follow each other, or take
+ * turns. */
 static void find_like(const pass_fuse_request *request, pass_summary *all, uint32_t m) {
     uint32_t first = m > MAX_BACK ? m - MAX_BACK : 0, k = m;
     const ir_func *kernel = request->members[m].kernel;
@@ -126,7 +130,7 @@ static void find_like(const pass_fuse_request *request, pass_summary *all, uint3
 
 typedef struct {
     ir_vec(pass_side) sides;
-    uint32_t members;
+    uint32_t members; /* how many use it */
     bool is_written;
 } used_argument;
 
@@ -142,7 +146,7 @@ static void add_sides(const pass_summary *s, used_argument *by_arg, ir_arena *sc
     }
 }
 
-/* Of an argument that many members use, one proof for all is found first: there are many pairs. */
+/* For an argument that many members use, one proof for all of them saves one for each pair. */
 static void find_own(pass_summary *all, uint32_t n, uint32_t nargs, ir_arena *scratch) {
     enum { MANY = 4 };
     used_argument *by_arg = ir_new_array(scratch, used_argument, nargs);
@@ -188,7 +192,7 @@ static pass_findings findings(const judge *j) {
     return (pass_findings){j->request, j->summary, j->by_arg, j->by_gap, j->wait, j->scratch};
 }
 
-/* A group is refused once, for the first reason; false then. */
+/* A group is refused once, for the first reason, unless the request forces it: then true. */
 static bool refuse(judge *j, const char *rule, const char *why, const pass_dependence *d) {
     ir_text t = {.arena = j->out};
     const pass_findings found = findings(j);
@@ -229,7 +233,7 @@ static bool has_wait(const judge *j, uint32_t a, uint32_t b, pass_wait wait) {
     return false;
 }
 
-/* Of too many pairs nothing is known, whatever arguments they go to. */
+/* There are too many pairs: nothing is known of any argument that the two members access. */
 static pass_dependence give_up(const pass_summary *a, const pass_summary *b,
                                pass_dependence *by_arg) {
     pass_dependence d = {PASS_DEP_UNKNOWN, {a, a->accesses.data}, {b, b->accesses.data}};
@@ -241,7 +245,7 @@ static pass_dependence give_up(const pass_summary *a, const pass_summary *b,
     return d;
 }
 
-/* Two reads are no pair. */
+/* Pairs of accesses, of which at least one writes. */
 static uint64_t count_pairs(const pass_accesses *a, const pass_accesses *b) {
     uint64_t writes_a = 0, writes_b = 0;
     for (uint32_t k = 0; k < a->n; k++) writes_a += (a->data[k].kind & PASS_WRITES) != 0;
@@ -260,8 +264,8 @@ static pass_dependence find_dependence(const judge *j, uint32_t a, uint32_t b,
     return pass_find_dependence(x, y, by_arg);
 }
 
-/* What the items of a work-group do to each other in memory that no barrier orders; false: nothing.
- * What is no argument may be in any memory. */
+/* A dependence between the items of a work-group in memory that no barrier orders; false: there is
+ * none.  What is no argument may be in any memory. */
 static bool find_unordered(const judge *j, uint32_t a, uint32_t b, pass_dependence *out) {
     uint32_t n = j->result->nargs + PASS_OTHERS;
     memset(j->pair_by_arg, 0, n * sizeof *j->pair_by_arg);
@@ -274,7 +278,7 @@ static bool find_unordered(const judge *j, uint32_t a, uint32_t b, pass_dependen
     return false;
 }
 
-/* The same accesses of other members. */
+/* The same dependence between members a and b, which are like those it was found between. */
 static void change_members(const judge *j, uint32_t a, uint32_t b, pass_dependence *d) {
     pass_side *const sides[] = {&d->first, &d->second};
     const pass_summary *const now[] = {&j->summary[a], &j->summary[b]};
@@ -333,7 +337,7 @@ static bool refuse_grid(judge *j, const pass_dependence *d) {
     return refuse(j, "fuse.unknown", "not proved to be independent", d);
 }
 
-/* Of work-groups that depend on each other, or may. */
+/* Decides about work-groups that depend on each other, or may do so. */
 static bool judge_grid(judge *j, const pass_dependence *d, pass_wait *wait) {
     if (may_have_phases(j)) {
         *wait = PASS_WAIT_GRID;
@@ -374,7 +378,7 @@ static bool has_known_objects(const judge *j) {
     return true;
 }
 
-/* Different arguments are different memory: that is what the proof stands on. */
+/* Different arguments are different memory: the proof relies on it. */
 static void mark_noalias(const judge *j) {
     ir_func *f = j->result->kernel;
     for (uint32_t p = 0; p < f->nparams; p++) {
@@ -384,8 +388,8 @@ static void mark_noalias(const judge *j) {
     }
 }
 
-/* Do all members touch bytes of an argument that no two items share?  Then a barrier changes
- * nothing in them for the item that waits. */
+/* Is every byte of an argument touched by one item only, by all members together?  Then an item
+ * finds its bytes after a barrier as it has left them. */
 static bool is_own(const judge *j, uint32_t arg) {
     ir_vec(pass_side) sides = {0};
     pass_layout layout;

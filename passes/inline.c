@@ -90,7 +90,7 @@ static bool is_inlined_when_large(pass_inliner *n, const ir_inst *call) {
     return !pass_callee_of(n, call->imm.func)->stays;
 }
 
-/* Does f nothing but pass its parameters on to a function that nobody else calls?  So front ends
+/* Does f nothing but pass its parameters on to a function that has no other call?  So front ends
  * write every kernel. */
 static bool is_wrapper(pass_inliner *n, const ir_func *f) {
     const ir_inst *call = f->first->first;

@@ -5,7 +5,7 @@
  * nothing is left.  The caller begins at once; helpers join when they are awake, each of them
  * waking two more, as long as the launch wants more.  How many it wants follows from what earlier
  * launches of the kernel took, or else from a guess: what the caller does alone before a helper
- * would have come wakes nobody.  A caller that believes so begins with few groups, and calls for
+ * would have come wakes no helper.  A caller that believes so begins with few groups, and calls for
  * help when they take longer than all of them should.
  *
  * A helper joins while fewer threads run groups than the pool has, and leaves between two chunks
@@ -39,7 +39,7 @@ enum {
 typedef struct launch {
     const rt_work *work;
     uint64_t total;
-    _Atomic uint64_t next;    /* the first group that nobody has taken */
+    _Atomic uint64_t next;    /* the first group that no thread has taken */
     uint64_t least;           /* groups of a chunk */
     uint64_t parts;           /* a chunk is what is left divided by this */
     unsigned wanted;          /* helpers that may still join */

@@ -17,7 +17,7 @@ typedef struct {
 } compilation;
 
 /* Constants of the compiler's own may be called as a variable of the program that the kernel does
- * not use: nobody is to find that one in their place. */
+ * not use: that one must not be found in their place. */
 static void hide_own_constants(const compilation *c, const ir_importer *im) {
     foreach_in (cg_symbol, s, c->out->symbols) {
         if (s->section == CG_TEXT) continue;
