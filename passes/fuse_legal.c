@@ -7,8 +7,8 @@
  * so that one serves as many pairs as it can, and all others are left out.
  *
  * The first reason refuses; the other pairs are looked at all the same, for the report.  Members
- * that launch one kernel on the same range with the same arguments are alike.  What was found out
- * about two members holds for every pair of members that are like these two.
+ * that launch one kernel on the same range with the same arguments, but for floats, are alike.
+ * What was found out about two members holds for every pair of members that are like these two.
  *
  * The proof takes different arguments for different memory, so the fused kernel may rely on it too.
  * Where all accesses of an argument have one layout by items (layout.c), no two items share a byte
@@ -35,9 +35,9 @@ typedef struct {
     ir_map verdicts;             /* by the two members that a pair is like */
     ir_arena *scratch, *out;
     pass_fuse_result *result;
-    pass_wait *wait;         /* after each member but the last */
-    pass_dependence *by_gap; /* the same: what the barrier is for, or the worst that needs none */
-    pass_dependence *by_arg; /* the worst between any two members */
+    pass_wait *wait;              /* after each member but the last */
+    pass_dependence *by_gap;      /* there: what the barrier is for, or the worst that needs none */
+    pass_dependence *by_arg;      /* the worst between any two members */
     pass_dependence *pair_by_arg; /* the worst between the two that are compared */
     bool refused;
 } judge;
