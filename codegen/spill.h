@@ -70,8 +70,8 @@ typedef struct {
     ir_vec(spill_entry) nearest;        /* while they are chosen */
     const ir_live_set *far;             /* those that are far when they are not; or NULL */
     uint32_t *of_class[CG_MAX_CLASSES]; /* bits of the numbers of its values */
-    /* The set that was counted last, and its count.  Its words are those of `live`, so liveness must
-     * not be computed anew before the next spill_look. */
+    /* The set that was counted last, and its count.  Its words are those of `live`, so liveness
+     * must not be computed anew before the next spill_look. */
     ir_live_set counted_set;
     spill_count counted;
     spill_count *pressure, *loop_pressure; /* by block id; loops: by that of their header */

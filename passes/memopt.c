@@ -2,18 +2,18 @@
  *
  * Memory as a whole is one variable in SSA form: every instruction that may write makes a version
  * of it, and so does a block where several versions meet (Novillo 2007, "Memory SSA").  What memory
- * holds at an address is decided by the last version that touched it: writes that alias.c knows to be
- * apart are passed over, and so are meetings all of whose ways come from one version.  A load that
- * finds a store there, or another load that dominates it and found the same version, is that value;
- * where every way into a meeting has a value, a phi collects them.  A store of what is there already
- * goes away.
+ * holds at an address is decided by the last version that touched it: writes that alias.c knows to
+ * be apart are passed over, and so are meetings all of whose ways come from one version.  A load
+ * that finds a store there, or another load that dominates it and found the same version, is that
+ * value; where every way into a meeting has a value, a phi collects them.  A store of what is there
+ * already goes away.
  *
  * A load of a part of what was stored is that part.  A load of more than a store has written is put
  * together (pieces.c) from the last stores of its bytes, back to a version that is not a store of
  * some of them; the other bytes are those of that version, loaded in front of the oldest of these
- * stores where control that comes there also comes to the load.  A value is put together in the same
- * way for a phi, of stores of all its bytes.  For a processor that matters: a load that finds some
- * of its bytes in a store that is still under way waits for it.
+ * stores where control that comes there also comes to the load.  A value is put together in the
+ * same way for a phi, of stores of all its bytes.  For a processor that matters: a load that finds
+ * some of its bytes in a store that is still under way waits for it.
  *
  * Versions do not change when loads go, and of stores only those that change nothing go, so all are
  * made once.  A meeting is looked through only when all that the address is made of is older: then

@@ -195,8 +195,8 @@ static void time_builds(const session *s, double *compiled, double *kept) {
 
 /* ------------------------------------------------------------------------------------------ all */
 
-/* Of an empty kernel, several of them, a chain of few items and of many, and recorded; of builds; 0:
- * there is no such implementation. */
+/* Of an empty kernel, several of them, a chain of few items and of many, and recorded; of builds;
+ * 0: there is no such implementation. */
 enum { EMPTY, SEVERAL, FEW, MANY, FEW_RECORDED, MANY_RECORDED, COMPILED, KEPT, TIMES };
 
 static void time_all(double t[TIMES]) {
