@@ -168,6 +168,11 @@ spill_count spill_count_live(spill_state *p, const ir_live_set *set) {
     const ir_live_word *old = p->counted_set.word, *old_end = old + p->counted_set.n;
     spill_count more = {0}, less = {0};
     while (w != end || old != old_end) {
+        if (w != end && old != old_end && w->index == old->index && w->bits == old->bits) {
+            w++;
+            old++;
+            continue;
+        }
         bool new_only = old == old_end || (w != end && w->index < old->index);
         bool old_only = w == end || (old != old_end && old->index < w->index);
         uint32_t bits = old_only ? 0 : w->bits, old_bits = new_only ? 0 : old->bits;

@@ -317,12 +317,31 @@ static bool look_at_all(live_walk *w) {
 
 /* ---------------------------------------------------------------------------------------- loops */
 
+static void append_rest(ir_live_set *to, const ir_live_word *from, const ir_live_word *end) {
+    if (from != end) memcpy(to->word + to->n, from, (size_t)(end - from) * sizeof *from);
+    to->n += (uint32_t)(end - from);
+}
+
+/* Merges both into words that are taken, and gives back what is not needed of them. */
 static ir_live_set join(live_walk *w, const ir_live_set *a, const ir_live_set *b) {
-    if (contains(b, a)) return *b;
-    begin_set(w->c);
-    add_set(w->c, a);
-    add_set(w->c, b);
-    return share(w, finish_set(w), a);
+    const ir_live_word *x = a->word, *y = b->word, *x_end = x + a->n, *y_end = y + b->n;
+    ir_live_set both = {0, take_words(w, a->n + b->n)};
+    uint32_t more_than_a = 0, more_than_b = 0;
+    while (x != x_end && y != y_end) {
+        ir_live_word *to = &both.word[both.n++];
+        if (x->index == y->index) {
+            *to = (ir_live_word){x->index, x->bits | y->bits};
+            more_than_a |= to->bits ^ x++->bits;
+            more_than_b |= to->bits ^ y++->bits;
+        } else {
+            *to = x->index < y->index ? *x++ : *y++;
+        }
+    }
+    append_rest(&both, x, x_end);
+    append_rest(&both, y, y_end);
+    bool is_a = both.n == a->n && !more_than_a, is_b = both.n == b->n && !more_than_b;
+    w->c->taken -= is_a || is_b ? a->n + b->n : a->n + b->n - both.n;
+    return is_a ? *a : is_b ? *b : both;
 }
 
 static bool is_same(const ir_live_set *a, const ir_live_set *b) {

@@ -16,7 +16,8 @@ enum { MAX_HEADS = 256 };
 typedef struct {
     pass_grouping *g;
     const pass_kept *kept;
-    bool *paired; /* by value id: a phi, or the argument of one, that may share its place */
+    bool *paired;   /* by value id: a phi, or the argument of one, that may share its place */
+    uint32_t *bits; /* of the numbers of those that are live somewhere */
 } sharer;
 
 static uint32_t find(const sharer *s, const ir_inst *v) {
@@ -35,9 +36,17 @@ static void pair_up(const sharer *s, const ir_inst *phi) {
             s->paired[phi->id] = s->paired[ir_arg(phi, n)->id] = true;
 }
 
+static void find_pairs(const sharer *s) {
+    for (uint32_t r = 0; r < s->g->nregions; r++)
+        foreach_phi (phi, s->g->regions[r].head) pair_up(s, phi);
+    for (uint32_t k = 0; k < s->kept->nvalues; k++) {
+        uint32_t id = s->kept->values[k]->id, number = s->kept->live->number[id];
+        if (s->paired[id] && number) s->bits[(number - 1) / 32] |= UINT32_C(1) << (number - 1) % 32;
+    }
+}
+
 /* One head too many is enough to know that a place cannot be joined. */
 static void add_arrival(const sharer *s, uint32_t region, ir_inst *v) {
-    if (!is_candidate(s, v) || !s->paired[v->id]) return;
     pass_kept_place *p = &s->kept->place[v->id];
     if (p->in.n <= MAX_HEADS) *ir_push(s->g->scratch, &p->in) = (pass_arrival){region, v};
 }
@@ -45,8 +54,14 @@ static void add_arrival(const sharer *s, uint32_t region, ir_inst *v) {
 static void add_arrivals(const sharer *s, uint32_t region) {
     const ir_block *head = s->g->regions[region].head;
     const ir_live *live = s->kept->live;
-    foreach_live (w, live, &live->in[head->id]) add_arrival(s, region, w.v);
-    foreach_phi (phi, head) add_arrival(s, region, phi);
+    const ir_live_set *in = &live->in[head->id];
+    for (uint32_t k = 0; k < in->n; k++) {
+        const ir_live_word *w = &in->word[k];
+        for (uint32_t left = w->bits & s->bits[w->index]; left; left &= left - 1)
+            add_arrival(s, region, live->value[32 * w->index + (uint32_t)__builtin_ctz(left)]);
+    }
+    foreach_phi (phi, head)
+        if (is_candidate(s, phi) && s->paired[phi->id]) add_arrival(s, region, phi);
 }
 
 static void add_made(const sharer *s, const ir_inst *v) {
@@ -110,10 +125,12 @@ static void join(const sharer *s, const ir_inst *phi, const ir_inst *arg) {
 }
 
 void pass_share_places(pass_grouping *g, const pass_kept *kept) {
-    const sharer s = {g, kept, ir_new_array(g->scratch, bool, kept->n)};
+    const sharer s = {.g = g,
+                      .kept = kept,
+                      .paired = ir_new_array(g->scratch, bool, kept->n),
+                      .bits = ir_new_array(g->scratch, uint32_t, kept->live->nvalues / 32 + 1)};
     for (uint32_t v = 0; v < kept->n; v++) kept->same[v] = v;
-    for (uint32_t r = 0; r < g->nregions; r++)
-        foreach_phi (phi, g->regions[r].head) pair_up(&s, phi);
+    find_pairs(&s);
     for (uint32_t r = 0; r < g->nregions; r++) add_arrivals(&s, r);
     for (uint32_t k = 0; k < kept->nvalues; k++)
         if (is_candidate(&s, kept->values[k])) add_made(&s, kept->values[k]);
