@@ -1,11 +1,11 @@
-/* fork.c — what a fork leaves whole.
+/* fork.c — keeps the state of the library usable in a child of a fork.
  *
  * The thread that forks takes the locks of the process, which any call may need: so nothing that
  * they protect is half changed in the child.  There the threads of the library are gone.  The
  * scheduler gives up what had not ended, and both it and the pool start threads of their own when
  * they need some.  Locks of objects are looked at when they are taken (lock.h).
  *
- * The order of the locks is that in which the library takes them where it has two.
+ * Locks are taken here in the order in which the library nests them.
  */
 #include "runtime/native.h"
 #include "runtime/queue/queue.h"

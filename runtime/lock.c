@@ -3,7 +3,8 @@
  * A lock has the number of forks of the process that it was made for.  In a child that number is
  * another one, so the first call makes the mutex anew.  `depth` and `waiting` tell whether a thread
  * of the parent was between taking and releasing the lock when the process was forked.  Both change
- * only under the mutex; the fence keeps what the lock protects from changing before them.
+ * only under the mutex.  The fences keep what the lock protects from changing before them, and one
+ * of them above 0 around a wait.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "runtime/lock.h"
@@ -77,11 +78,15 @@ void rt_lock_release(rt_lock *l) {
 
 void rt_lock_wait(rt_lock *l, pthread_cond_t *c) {
     l->waiting++;
+    atomic_thread_fence(memory_order_release);
     l->depth--;
     pthread_cond_wait(c, &l->mutex);
     l->depth++;
+    atomic_thread_fence(memory_order_release);
     l->waiting--;
 }
+
+void rt_fork_fence(void) { atomic_thread_fence(memory_order_release); }
 
 void rt_cond_init(pthread_cond_t *c) {
     pthread_condattr_t a;

@@ -30,15 +30,15 @@ void rt_lock_release(rt_lock *l);
 /* Releases the lock, which was taken once, while it waits. */
 void rt_lock_wait(rt_lock *l, pthread_cond_t *c);
 
-/* Condition variables of threads of the library that end when nobody calls them for a while. */
+/* Condition variables of threads of the library that end when no call comes for a while. */
 void rt_cond_init(pthread_cond_t *c);
-/* False: nobody has called for RT_IDLE_S seconds. */
+/* False: no call has come for RT_IDLE_S seconds. */
 enum { RT_IDLE_S = 2 };
 bool rt_cond_wait_idle(pthread_cond_t *c, pthread_mutex_t *held);
 /* No thread of this process waits; threads of its parent that did are forgotten. */
 void rt_cond_free(pthread_cond_t *c);
 
-/* Counts forks from the first call on; for whoever makes what a fork may cut off (fork.c). */
+/* Counts forks from the first call on; for code that makes what a fork may cut off (fork.c). */
 void rt_watch_forks(void);
 extern _Atomic uint32_t rt_fork_count;
 
@@ -47,6 +47,8 @@ static inline uint32_t rt_forks(void) {
     return atomic_load_explicit(&rt_fork_count, memory_order_relaxed);
 }
 
+/* A child that sees what this thread changes later sees what it has changed so far. */
+void rt_fork_fence(void);
 /* Around a fork: no lock is made anew meanwhile. */
 void rt_lock_before_fork(void);
 void rt_lock_after_fork(bool in_child);

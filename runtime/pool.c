@@ -1,8 +1,8 @@
 /* pool.c — threads that run the work-groups of launches.
  *
- * A launch is a counter of groups.  Whoever works on it takes a chunk, a part of what is left that
- * shrinks as the end comes near (guided self-scheduling, Polychronopoulos and Kuck 1987), until
- * nothing is left.  The caller begins at once; helpers join when they are awake, each of them
+ * A launch is a counter of groups.  A thread that works on it takes a chunk, a part of what is
+ * left that shrinks as the end comes near (guided self-scheduling, Polychronopoulos and Kuck 1987),
+ * until nothing is left.  The caller begins at once; helpers join when they are awake, each of them
  * waking two more, as long as the launch wants more.  How many it wants follows from what earlier
  * launches of the kernel took, or else from a guess: what the caller does alone before a helper
  * would have come wakes no helper.  A caller that believes so begins with few groups, and calls for
@@ -159,9 +159,7 @@ static uint64_t run_short(launch *l, const rt_seat *s, uint64_t start) {
     return done;
 }
 
-/* ----------------------------------------------------------------------------------------- helpers
- *
- * With the lock held. */
+/* ------------------------------------------------------------------ helpers, with the lock held */
 
 static bool has_work(const launch *l) {
     return atomic_load_explicit(&l->next, memory_order_relaxed) < l->total;
@@ -187,10 +185,10 @@ static helper *find_place(rt_pool *p) {
 }
 
 static bool start_helper(rt_pool *p) {
-    helper *h = find_place(p);
     pthread_attr_t attr;
     sigset_t all, before;
     if (p->stop || p->owner != getpid() || pthread_attr_init(&attr) != 0) return false;
+    helper *h = find_place(p);
     pthread_attr_setstacksize(&attr, STACK);
     sigfillset(&all); /* signals of the program are not for helpers */
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -231,7 +229,7 @@ static void look_out(rt_pool *p) {
     p->looking--;
 }
 
-/* False: nobody has called for a while. */
+/* False: no call has come for a while. */
 static bool sleep_until_called(rt_pool *p) {
     p->idle++;
     bool called = rt_cond_wait_idle(&p->work, &p->lock) || p->called;
@@ -337,7 +335,7 @@ static void open_launch(rt_pool *p, launch *l) {
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Nobody can join any more; waits until those who have are done. */
+/* No helper can join any more; waits until those that have are done. */
 static void close_launch(rt_pool *p, launch *l) {
     pthread_mutex_lock(&p->lock);
     *(l->newer ? &l->newer->older : &p->newest) = l->older;
@@ -413,11 +411,14 @@ static void end_helpers(rt_pool *p, bool if_idle) {
     pthread_mutex_lock(&p->lock);
     bool stops = p->stop |= !if_idle || p->running == 0;
     pthread_cond_broadcast(&p->work);
-    pthread_mutex_unlock(&p->lock);
     for (unsigned n = 0; n < p->limit && stops; n++) {
-        if (p->helpers[n].there) pthread_join(p->helpers[n].thread, NULL);
+        const helper h = p->helpers[n];
         p->helpers[n].there = false;
+        pthread_mutex_unlock(&p->lock);
+        if (h.there) pthread_join(h.thread, NULL);
+        pthread_mutex_lock(&p->lock);
     }
+    pthread_mutex_unlock(&p->lock);
 }
 
 void rt_pool_free(rt_pool *p) {
@@ -482,8 +483,7 @@ void rt_pool_before_fork(void) {
 /* No thread of the child runs groups or sleeps.  Helpers may have been changing their memory. */
 static void forget_threads(rt_pool *p) {
     p->newest = NULL;
-    p->running = 0;
-    p->looking = p->idle = p->called = p->started = 0;
+    p->running = p->looking = p->idle = p->called = p->started = 0;
     p->owner = getpid();
     for (unsigned n = 0; n < p->limit; n++) p->helpers[n] = (helper){.there = false};
     rt_cond_init(&p->work);

@@ -1,4 +1,4 @@
-/* event.c — events: what they wait for, who waits for them, and how they end.
+/* event.c — events: what they wait for, what waits for them, and how they end.
  *
  * A waiting event has an edge for each event that it waits for.  The edges are one block that the
  * waiting event owns, and are linked into lists of the events that it waits for.  So submitting is
@@ -80,13 +80,14 @@ static rt_callback *change_status(rt_event *e, int32_t status) {
     return take_due(e, status);
 }
 
+/* In a child, those that were given up need not run any more. */
 static void unblock(rt_event *e, bool failed) {
     rt_scheduler *s = e->scheduler;
     for (rt_edge *g = e->waiting, *next; g; g = next) {
         next = g->next; /* the waiter may be gone once it is ready */
         rt_event *w = g->waiter;
         w->failed |= failed && g->fails;
-        if (--w->blockers == 0) rt_scheduler_add(s, w);
+        if (--w->blockers == 0 && rt_event_now(w) > RT_COMPLETE) rt_scheduler_add(s, w);
     }
     e->waiting = NULL;
 }
@@ -119,8 +120,13 @@ static void finish(rt_event *e, int32_t status) {
     unblock(e, status < 0);
     if (e->queue) rt_queue_remove(e->queue, e);
     if (s->waiting) pthread_cond_broadcast(&s->done);
+    if (due) rt_scheduler_begin_callbacks(s);
     pthread_mutex_unlock(&s->lock);
+    if (!due) return;
     call(e, due, status);
+    pthread_mutex_lock(&s->lock);
+    rt_scheduler_end_callbacks(s);
+    pthread_mutex_unlock(&s->lock);
 }
 
 void rt_event_execute(rt_event *e) {
@@ -183,7 +189,7 @@ bool rt_event_submit(rt_event *e, const rt_blocker *blockers, uint32_t n) {
     e->edges = edges;
     for (uint32_t k = 0; k < n; k++) add_edge(e, &edges[k], &blockers[k]);
     rt_callback *due = change_status(e, RT_SUBMITTED);
-    assert(!due && "nobody knows it yet");
+    assert(!due && "it has no callbacks yet");
     (void)due;
     become_live(e);
     if (e->blockers == 0) rt_scheduler_add(e->scheduler, e);

@@ -80,10 +80,13 @@ static void forget_waits(spvf_queue *q) {
     while (q->nwaits) spvf_event_destroy(q->waits[--q->nwaits]);
 }
 
-/* From here on nothing is kept any more: what needs a launch finds it enqueued. */
+/* From here on nothing is kept any more: what needs a launch finds it enqueued.  A child of a fork
+ * that comes in between counts one queue too many, which only makes searches longer. */
 static void stop(spvf_queue *q) {
+    bool counts = q->is_fusing;
     q->is_fusing = false;
-    q->device->fusing->queues--;
+    rt_fork_fence();
+    q->device->fusing->queues -= counts;
     q->placeholder->fusing = NULL;
     graph_each_launch(q->graph, mark_buffers, NULL);
 }
@@ -104,6 +107,7 @@ static spvf_status end_fusion(spvf_queue *q, bool fused) {
     fus_domain *f = q->device->fusing;
     spvf_status status = SPVF_OK;
     f->ending = q;
+    rt_fork_fence();
     stop(q);
     if (!fused) graph_leave_unfused(q->graph);
     if (graph_is_empty(q->graph))
@@ -114,13 +118,16 @@ static spvf_status end_fusion(spvf_queue *q, bool fused) {
     return status;
 }
 
-/* In a child: the thread that was ending a fusion is not there, so its launches have failed. */
+/* In a child: the thread that was ending a fusion is not there, so its launches have failed; those
+ * that it had enqueued have told the queue. */
 static void give_up_ending(fus_domain *f) {
     spvf_queue *q = f->ending;
     if (!q) return;
+    rt_event *e = &q->placeholder->event;
     f->ending = NULL;
-    graph_each_launch(q->graph, mark_buffers, NULL);
-    rt_event_end(&q->placeholder->event, q->placeholder->event.why_not);
+    stop(q);
+    if (rt_event_end(e, e->why_not)) rt_queue_fail(&q->queue, e->why_not);
+    forget_waits(q);
 }
 
 static void warn(spvf_device *d, const char *text) {
@@ -272,13 +279,16 @@ static spvf_status start(spvf_queue *q, const spvf_graph_options *options) {
         return SPVF_ERROR_MEMORY;
     }
     graph_may_be_refused(g);
-    spvf_graph_destroy(q->graph);
-    spvf_event_destroy(q->placeholder);
+    spvf_graph *old_graph = q->graph;
+    spvf_event *old_placeholder = q->placeholder;
     q->graph = g;
     q->placeholder = e;
     e->fusing = q;
-    q->is_fusing = true;
     q->device->fusing->queues++;
+    rt_fork_fence();
+    q->is_fusing = true;
+    spvf_graph_destroy(old_graph);
+    spvf_event_destroy(old_placeholder);
     return SPVF_OK;
 }
 

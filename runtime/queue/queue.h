@@ -1,6 +1,6 @@
 /* queue.h — commands that wait for each other, and the threads that run them.
  *
- *   event.c      an event: what it waits for, who waits for it, how it ends
+ *   event.c      an event: what it waits for, what waits for it, how it ends
  *   scheduler.c  the threads
  *   queue.c      commands in order, or in any order between barriers
  *   resource.c   memory that commands use: which of it is the same
@@ -113,6 +113,9 @@ void rt_scheduler_add(rt_scheduler *s, rt_event *e);
  * far as its place in the queue tells (event NULL: any of the queue), or returns when something has
  * happened. */
 void rt_scheduler_wait(rt_scheduler *s, const rt_queue *queue, const rt_event *event);
+/* With the lock held: this thread begins to call functions of the user, or has called them. */
+void rt_scheduler_begin_callbacks(rt_scheduler *s);
+void rt_scheduler_end_callbacks(rt_scheduler *s);
 /* Around a fork: no event changes meanwhile; what has not ended has failed in the child. */
 void rt_scheduler_before_fork(void);
 void rt_scheduler_after_fork(bool in_child);

@@ -5,7 +5,7 @@
  * not count: what it waits for may need a thread, and there is one more until it goes on.  After
  * fork the child has none, and what had not ended then has failed there; its threads are started
  * as they are needed.  A thread that is idle for a while ends.  When the program ends, threads that
- * are idle end before it.
+ * are idle, or will be soon, end before it; those in callbacks do not.
  */
 #include "runtime/queue/queue.h"
 
@@ -36,7 +36,8 @@ rt_scheduler *rt_scheduler_get(void) {
  * there may be none, when it is looked at first. */
 struct rt_worker {
     pthread_t thread;
-    bool idle, joined; /* joined: end_idle_threads waits for its end */
+    bool idle, joined;  /* joined: end_idle_threads waits for its end */
+    unsigned callbacks; /* of events that it has ended, one amid another */
     rt_worker *next;
 };
 
@@ -44,14 +45,32 @@ struct rt_worker {
 
 static void start_thread(rt_scheduler *s);
 
-/* Is this thread the scheduler's? */
-static bool is_worker(const rt_scheduler *s) {
-    const rt_worker *w = s->workers;
-    while (w && !pthread_equal(w->thread, pthread_self())) w = w->next;
+static bool is_this_thread(const rt_worker *w) { return pthread_equal(w->thread, pthread_self()); }
+
+/* This thread, if it is the scheduler's, or NULL. */
+static rt_worker *find_worker(const rt_scheduler *s) {
+    rt_worker *w = s->workers;
+    while (w && !is_this_thread(w)) w = w->next;
     return w;
 }
 
-/* Does it help whoever waits? */
+/* What keeps the end of the program waiting may have changed. */
+static void tell_end(rt_scheduler *s) {
+    if (process.ending) pthread_cond_broadcast(&s->done);
+}
+
+void rt_scheduler_begin_callbacks(rt_scheduler *s) {
+    rt_worker *w = find_worker(s);
+    if (w) w->callbacks++;
+    tell_end(s);
+}
+
+void rt_scheduler_end_callbacks(rt_scheduler *s) {
+    rt_worker *w = find_worker(s);
+    if (w) w->callbacks--;
+}
+
+/* Does it help the thread that waits? */
 static bool is_wanted(const rt_event *e, const rt_queue *queue, const rt_event *awaited) {
     if (e == awaited) return true;
     if (!queue || e->queue != queue) return false;
@@ -86,7 +105,7 @@ void rt_scheduler_wait(rt_scheduler *s, const rt_queue *queue, const rt_event *e
         run_one(s, e);
         return;
     }
-    bool blocked = is_worker(s);
+    bool blocked = find_worker(s) != NULL;
     s->waiting++;
     s->blocked += blocked;
     if (s->first && !s->idle) start_thread(s);
@@ -97,11 +116,14 @@ void rt_scheduler_wait(rt_scheduler *s, const rt_queue *queue, const rt_event *e
 
 static bool are_too_many(const rt_scheduler *s) { return s->started - s->blocked > MOST_THREADS; }
 
+/* In a child that it has forked itself, the scheduler has forgotten it already. */
 static void forget(rt_scheduler *s, const rt_worker *w) {
     rt_worker **at = &s->workers;
-    while (*at != w) at = &(*at)->next;
+    while (*at && *at != w) at = &(*at)->next;
+    if (!*at) return;
     *at = w->next;
     s->started--;
+    tell_end(s);
 }
 
 static void *work(void *arg) {
@@ -114,7 +136,7 @@ static void *work(void *arg) {
         if (are_too_many(s) || me.joined || !wanted) break;
         s->idle++;
         me.idle = true;
-        if (process.ending) pthread_cond_broadcast(&s->done);
+        tell_end(s);
         wanted = rt_cond_wait_idle(&s->work, &s->lock);
         me.idle = false;
         s->idle--;
@@ -147,20 +169,27 @@ void rt_scheduler_add(rt_scheduler *s, rt_event *e) {
         pthread_cond_signal(&s->work);
     else
         start_thread(s);
-    if (s->waiting) pthread_cond_broadcast(&s->done); /* somebody may want to run it */
+    if (s->waiting) pthread_cond_broadcast(&s->done); /* one may run it */
 }
 
 /* ----------------------------------------------------------------------------------------- ends */
 
-/* Threads that have no command to run are idle soon, unless a function of the user keeps one. */
+/* Threads that need not be waited for. */
+static unsigned count_settled(const rt_scheduler *s) {
+    unsigned n = 0;
+    for (const rt_worker *w = s->workers; w; w = w->next)
+        n += w->idle || w->callbacks || is_this_thread(w);
+    return n;
+}
+
+/* The other threads are idle soon when no command is left. */
 static void await_idle(rt_scheduler *s) {
     struct timespec end;
-    const unsigned busy = is_worker(s);
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_nsec += PATIENCE_NS;
     end.tv_sec += end.tv_nsec / 1000000000;
     end.tv_nsec %= 1000000000;
-    while (!s->live && s->idle + busy < s->started &&
+    while (!s->live && count_settled(s) < s->started &&
            pthread_cond_timedwait(&s->done, &s->lock, &end) == 0) {
     }
 }

@@ -110,7 +110,10 @@ static spvf_event *held, *waiting;
 
 static bool has_failed_commands(void *arg) {
     bench *t = arg;
-    return spvf_event_wait(waiting) != SPVF_OK && launches_on(t, t->other);
+    if (spvf_event_wait(waiting) == SPVF_OK || spvf_event_end(held, SPVF_OK) != SPVF_OK)
+        return false;
+    return launches_on(t, t->other) && spvf_queue_finish(t->q) != SPVF_OK && launches_on(t, t->q) &&
+           spvf_event_wait(waiting) != SPVF_OK;
 }
 
 Test(fork, what_had_not_ended_has_failed_in_the_child) {
@@ -129,17 +132,25 @@ Test(fork, what_had_not_ended_has_failed_in_the_child) {
 
 /* --------------------------------------------------------------------------------------- fusing */
 
-/* Both sides of a message: the thread that says it, with the locks that it has, and the test. */
-static pthread_barrier_t said;
+/* Both sides of a call: the thread that makes it, with the locks that it has, and the test. */
+static pthread_barrier_t called;
+
+static void stay(void) {
+    pthread_barrier_wait(&called);
+    pthread_barrier_wait(&called);
+}
 
 static void say_slowly(void *user, const spvf_message *m) {
     (void)user;
     (void)m;
-    pthread_barrier_wait(&said);
-    pthread_barrier_wait(&said);
+    stay();
 }
 
-static void *cancel_fusion(void *q) { return spvf_queue_cancel_fusion(q) == SPVF_OK ? q : NULL; }
+static void end_slowly(void *user, spvf_status status) {
+    (void)user;
+    (void)status;
+    stay();
+}
 
 static bool fuses(bench *t, spvf_queue *q) {
     return spvf_queue_start_fusion(q, NULL) == SPVF_OK &&
@@ -151,26 +162,64 @@ static bool fuses(bench *t, spvf_queue *q) {
 static bool fuses_on_all_queues(void *arg) {
     bench *t = arg;
     t->device->message = NULL;
-    spvf_queue_finish(t->q);
-    return fuses(t, t->other) && fuses(t, t->q) && uses_old_queues(t);
+    return fuses(t, t->other) && spvf_queue_finish(t->q) == SPVF_OK && fuses(t, t->q) &&
+           uses_old_queues(t);
 }
 
-Test(fork, a_child_made_while_a_thread_ends_a_fusion_fuses) {
+static void *finish_queue(void *q) { return spvf_queue_finish(q) == SPVF_OK ? q : NULL; }
+
+/* That the fusion is cancelled is said with the lock of all that fuses. */
+Test(fork, a_child_made_while_a_thread_cancels_a_fusion_fuses) {
     bench t;
     begin(&t);
     pthread_t thread;
     void *ok;
-    pthread_barrier_init(&said, NULL, 2);
+    pthread_barrier_init(&called, NULL, 2);
     t.device->message = say_slowly;
-    /* There is nothing to cancel, which is said with the lock of all that fuses. */
-    cr_assert_eq(pthread_create(&thread, NULL, cancel_fusion, t.q), 0);
-    pthread_barrier_wait(&said);
+    cr_assert_eq(spvf_queue_start_fusion(t.q, NULL), SPVF_OK);
+    cr_assert_eq(enqueue_add(&t, t.q, 3, 0, 1, NULL, NULL), SPVF_OK);
+    cr_assert_eq(pthread_create(&thread, NULL, finish_queue, t.q), 0);
+    pthread_barrier_wait(&called);
     cr_expect(holds_in_child(fuses_on_all_queues, &t));
-    pthread_barrier_wait(&said);
+    pthread_barrier_wait(&called);
     pthread_join(thread, &ok);
     cr_expect_eq(ok, t.q);
-    t.device->message = NULL;
     cr_expect(fuses_on_all_queues(&t));
+    end(&t);
+}
+
+static void *complete_fusion(void *q) {
+    return spvf_queue_complete_fusion(q, NULL) == SPVF_OK ? q : NULL;
+}
+
+static bool fuses_after_a_failure(void *arg) {
+    bench *t = arg;
+    return spvf_queue_finish(t->q) == SPVF_ERROR_DEVICE && fuses_on_all_queues(t);
+}
+
+/* The queue has the last reference to the second event, whose callback is called while the first
+ * one is still in the queue's list. */
+Test(fork, a_child_made_while_a_thread_ends_a_fusion_fuses) {
+    bench t;
+    begin(&t);
+    pthread_t thread;
+    spvf_event *events[2];
+    void *ok;
+    pthread_barrier_init(&called, NULL, 2);
+    for (int n = 0; n < 2; n++) cr_assert_eq(spvf_event_create(t.device, &events[n]), SPVF_OK);
+    cr_assert_eq(spvf_event_on_end(events[1], end_slowly, NULL), SPVF_OK);
+    cr_assert_eq(spvf_queue_start_fusion(t.q, NULL), SPVF_OK);
+    cr_assert_eq(enqueue_add(&t, t.q, 3, 0, 1, &(spvf_wait){events, 2}, NULL), SPVF_OK);
+    spvf_event_destroy(events[1]);
+    cr_assert_eq(pthread_create(&thread, NULL, complete_fusion, t.q), 0);
+    pthread_barrier_wait(&called);
+    cr_expect(holds_in_child(fuses_after_a_failure, &t));
+    pthread_barrier_wait(&called);
+    pthread_join(thread, &ok);
+    cr_expect_eq(ok, t.q);
+    cr_expect_eq(spvf_event_end(events[0], SPVF_OK), SPVF_OK);
+    spvf_event_destroy(events[0]);
+    cr_expect(fuses_after_a_failure(&t), "the second event has failed");
     end(&t);
 }
 
@@ -191,31 +240,63 @@ Test(fork, a_child_goes_on_with_what_is_being_fused) {
     end(&t);
 }
 
-/* The event of a fusion that another thread is ending, or has ended. */
+/* A fusion that another thread is ending, or has ended: its event, what it waits for, and what it
+ * adds to numbers. */
 static spvf_event *_Atomic kept;
+static spvf_event *_Atomic awaited;
+static _Atomic int32_t added;
 
 static void *fuse_always(void *arg) {
     launcher *l = arg;
     bench *t = l->bench;
-    while (!l->stop) {
-        spvf_event *e = NULL;
+    for (int32_t n = 1; !l->stop; n++) {
+        spvf_event *first, *e = NULL;
+        spvf_event_create(t->device, &first);
         spvf_queue_start_fusion(t->q, NULL);
-        enqueue_add(t, t->q, 4, 0, 1, NULL, &e);
-        enqueue_add(t, t->q, 5, 4, 1, NULL, NULL);
+        enqueue_add(t, t->q, 4, 0, n, &(spvf_wait){&first, 1}, &e);
+        enqueue_add(t, t->q, 5, 4, n, NULL, NULL);
+        added = 2 * n;
+        awaited = first;
         kept = e;
         spvf_queue_complete_fusion(t->q, NULL);
+        spvf_event_end(first, SPVF_OK);
         spvf_queue_finish(t->q);
         kept = NULL;
+        spvf_event_destroy(first);
         spvf_event_destroy(e);
     }
     return NULL;
 }
 
+static bool has_sum(const spvf_buffer *b, int32_t n) {
+    const int32_t *numbers = (const int32_t *)b->host.bytes;
+    for (int32_t k = 0; numbers && k < COUNT; k++)
+        if (numbers[k] != k + n) return false;
+    return numbers;
+}
+
+static bool is_ok_or_lost(spvf_status s) { return s == SPVF_OK || s == SPVF_ERROR_DEVICE; }
+
+/* The device may be lost, but nothing else fails, and nothing waits. */
+static bool may_fuse_again(bench *t) {
+    spvf_status start = spvf_queue_start_fusion(t->q, NULL);
+    spvf_status first = enqueue_add(t, t->q, 4, 0, 1, NULL, NULL);
+    spvf_status second = enqueue_add(t, t->q, 5, 4, 1, NULL, NULL);
+    spvf_status complete = spvf_queue_complete_fusion(t->q, NULL);
+    spvf_status finish = spvf_queue_finish(t->q);
+    return start == SPVF_OK && first == SPVF_OK && second == SPVF_OK && is_ok_or_lost(complete) &&
+           finish == complete && (finish != SPVF_OK || has_sum(t->b[5], 2));
+}
+
+/* What no thread was ending is not lost, and waits for its event. */
 static bool ends_what_was_kept(void *arg) {
     bench *t = arg;
-    if (kept) spvf_event_wait(kept);
-    spvf_queue_finish(t->q);
-    return makes_its_own(t);
+    if (!kept) return true;
+    if (!t->device->fusing->ending) spvf_event_end(awaited, SPVF_OK);
+    spvf_status wait = spvf_event_wait(kept), finish = spvf_queue_finish(t->q);
+    if (!is_ok_or_lost(wait) || !is_ok_or_lost(finish)) return false;
+    if ((wait == SPVF_OK || finish == SPVF_OK) && !has_sum(t->b[5], added)) return false;
+    return may_fuse_again(t) && makes_its_own(t);
 }
 
 Test(fork, a_child_made_while_a_fusion_is_compiled_waits_for_nothing) {
@@ -228,7 +309,7 @@ Test(fork, a_child_made_while_a_fusion_is_compiled_waits_for_nothing) {
     pthread_t thread;
     cr_assert_eq(pthread_create(&thread, NULL, fuse_always, &l), 0);
     int ended = 0;
-    for (int n = 0; n < FORKS; n++) {
+    for (int n = 0; n < FORKS && ended == n; n++) {
         while (!kept) sched_yield();
         ended += holds_in_child(ends_what_was_kept, &t);
     }

@@ -10,6 +10,14 @@ unload=$build/tests/runtime/unload
 check "opened and closed" timeout 60 "$unload" "$build/libspvfuse.so"
 check "the main thread leaves" \
     env SPVF_THREADS=4 timeout -s KILL 20 "$unload" "$build/libspvfuse.so" leave
+# On a machine with other work one of three is in time.
+exits_at_once() {
+    for _ in 1 2 3; do
+        timeout -s KILL 1.6 "$unload" "$build/libspvfuse.so" block && return
+    done
+    return 1
+}
+check "an end amid a callback that never returns" exits_at_once
 if command -v valgrind >/dev/null 2>&1; then
     # The dynamic linker compares strings by whole words.
     printf '{\n  words\n  Memcheck:Addr8\n  obj:*/ld-linux-*.so*\n  ...\n}\n' >"$work/words"

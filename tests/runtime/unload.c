@@ -1,15 +1,18 @@
-/* unload.c LIBRARY [leave] — opens the library, launches on a queue, gives everything back and closes
- * the library, many times; then its threads have time to do harm.  Run as it is, and under valgrind,
- * which is to find nothing lost.  With `leave` it launches once, gives nothing back, and its main
- * thread leaves with pthread_exit: the process ends when the library's threads do. */
+/* unload.c LIBRARY [leave | block] — opens the library, launches on a queue, gives everything back
+ * and closes the library, many times; then its threads have time to do harm.  Run as it is, and
+ * under valgrind, which is to find nothing lost.  With `leave` it launches once, gives nothing
+ * back, and its main thread leaves with pthread_exit: the process ends when the library's threads
+ * do.  With `block` it exits while a thread of the library is in a callback that never returns. */
 #include "runtime/spvfuse_queue.h"
 #include "tests/runtime/add_kernel.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { ROUNDS = 10, COUNT = 1 << 16, PAUSE_NS = 20000000 };
 
@@ -78,8 +81,40 @@ static bool leave(const char *name) {
     return false;
 }
 
+static _Atomic bool blocked;
+
+static void never_return(void *user, spvf_status status) {
+    (void)user;
+    (void)status;
+    for (blocked = true;;) pause();
+}
+
+/* The event is kept back until it has the callback, so that a thread of the library calls that. */
+static bool block(const char *name) {
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!library) return false;
+    FIND(spvf_context_create);
+    FIND(spvf_device_open);
+    FIND(spvf_queue_create);
+    FIND(spvf_queue_marker);
+    FIND(spvf_event_create);
+    FIND(spvf_event_on_end);
+    FIND(spvf_event_end);
+    spvf_context *c;
+    spvf_device *d;
+    spvf_queue *q;
+    spvf_event *first, *last;
+    bool ok = !p_spvf_context_create(NULL, &c) && !p_spvf_device_open(c, "cpu", &d) &&
+              !p_spvf_queue_create(d, NULL, &q) && !p_spvf_event_create(d, &first) &&
+              !p_spvf_queue_marker(q, &(spvf_wait){&first, 1}, &last) &&
+              !p_spvf_event_on_end(last, never_return, NULL) && !p_spvf_event_end(first, SPVF_OK);
+    while (ok && !blocked) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    return ok;
+}
+
 int main(int argc, char **argv) {
     if (argc == 3 && strcmp(argv[2], "leave") == 0) return !leave(argv[1]);
+    if (argc == 3 && strcmp(argv[2], "block") == 0) return !block(argv[1]);
     for (int n = 0; argc == 2 && n < ROUNDS; n++) {
         void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
         if (!library || !use(library, false) || dlclose(library) != 0) return 1;
