@@ -145,7 +145,7 @@ Test(emit, times) {
     cr_assert_eq(spvf_module_emit(m, "x86_64,time", &blob), SPVF_OK, "%s", messages);
     for (unsigned k = 0; k < sizeof stages / sizeof *stages; k++) {
         char start[64];
-        snprintf(start, sizeof start, "note: %s: ", stages[k]);
+        snprintf(start, sizeof start, "note: native code: %s: ", stages[k]);
         const char *note = strstr(messages, start);
         cr_expect(note && !strstr(note + 1, start), "%s in %s", stages[k], messages);
     }
