@@ -42,6 +42,7 @@
  * Kernels have one form: older headers have the list of properties, too.  The variable
  * SPVF_COMMAND_BUFFER_VERSION, if it is set, says the form for the whole process (docs/USAGE.md).
  */
+#define _GNU_SOURCE
 #include "runtime/opencl/ocl.h"
 
 #include <stdlib.h>
@@ -80,7 +81,8 @@ static bool is_address(ocl_slot s, size_t align) { return s >= FIRST_PAGE && s %
 
 static bool is_mapped(ocl_slot s) {
     ocl_slot page = s & ~(ocl_slot)(FIRST_PAGE - 1);
-    return is_address(s, 1) && msync((void *)page, 1, MS_ASYNC) == 0;
+    unsigned char resident;
+    return is_address(s, 1) && mincore((void *)page, 1, &resident) == 0;
 }
 
 /* The ends are looked at, and nothing between. */

@@ -27,7 +27,7 @@ if command -v valgrind >/dev/null 2>&1; then
     check "nothing is lost by queues" $lost "$build/tests/runtime/queue_random" -n 5 \
         "$build/tests/command_kernels.spv"
     check "nothing is lost by OpenCL" env SPVFUSE_CACHE=0 $lost \
-        "$build/tests/opencl/command_random" -n 5 tests/opencl/command_kernels.cl
+        "$build/tests/opencl/command_random" -n 20 tests/opencl/command_kernels.cl
 fi
 
 # Names: exported ones begin with spvf_, but for the two that the OpenCL loader asks for.
