@@ -64,12 +64,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void rt_code_before_fork(void) { pthread_mutex_lock(&lock); }
 
-void rt_code_after_fork(bool in_child) {
-    if (in_child)
-        pthread_mutex_init(&lock, NULL);
-    else
-        pthread_mutex_unlock(&lock);
-}
+void rt_code_after_fork(bool in_child) { rt_mutex_after_fork(&lock, in_child); }
 
 static void notify(announced *e, uint32_t action) {
     __jit_debug_descriptor.relevant = e;

@@ -12,6 +12,13 @@
 #include <errno.h>
 #include <time.h>
 
+void rt_mutex_after_fork(pthread_mutex_t *m, bool in_child) {
+    if (in_child)
+        pthread_mutex_init(m, NULL);
+    else
+        pthread_mutex_unlock(m);
+}
+
 static void init_mutex(rt_lock *l) {
     pthread_mutexattr_t a;
     pthread_mutexattr_init(&a);
@@ -34,12 +41,7 @@ static pthread_mutex_t renewing = PTHREAD_MUTEX_INITIALIZER;
 
 void rt_lock_before_fork(void) { pthread_mutex_lock(&renewing); }
 
-void rt_lock_after_fork(bool in_child) {
-    if (in_child)
-        pthread_mutex_init(&renewing, NULL);
-    else
-        pthread_mutex_unlock(&renewing);
-}
+void rt_lock_after_fork(bool in_child) { rt_mutex_after_fork(&renewing, in_child); }
 
 /* One thread after the other; only the first one finds a lock of the parent. */
 static bool renew(rt_lock *l) {

@@ -38,6 +38,10 @@ bool rt_cond_wait_idle(pthread_cond_t *c, pthread_mutex_t *held);
 /* No thread of this process waits; threads of its parent that did are forgotten. */
 void rt_cond_free(pthread_cond_t *c);
 
+/* A mutex of the whole process that was locked before a fork: unlocked, and made anew in the child,
+ * where no thread waits for it. */
+void rt_mutex_after_fork(pthread_mutex_t *m, bool in_child);
+
 /* Counts forks from the first call on; for code that makes what a fork may cut off (fork.c). */
 void rt_watch_forks(void);
 extern _Atomic uint32_t rt_fork_count;

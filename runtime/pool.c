@@ -493,8 +493,5 @@ static void forget_threads(rt_pool *p) {
 void rt_pool_after_fork(bool in_child) {
     if (shared.pool && in_child) forget_threads(shared.pool);
     if (shared.pool && !in_child) pthread_mutex_unlock(&shared.pool->lock);
-    if (in_child)
-        pthread_mutex_init(&shared.lock, NULL);
-    else
-        pthread_mutex_unlock(&shared.lock);
+    rt_mutex_after_fork(&shared.lock, in_child);
 }

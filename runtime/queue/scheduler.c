@@ -227,11 +227,7 @@ static void forget_threads(rt_scheduler *s) {
 
 void rt_scheduler_after_fork(bool in_child) {
     rt_scheduler *s = &process.scheduler;
-    if (in_child) {
-        forget_threads(s);
-        while (s->live) rt_event_give_up(s->live);
-        pthread_mutex_init(&s->lock, NULL);
-    } else {
-        pthread_mutex_unlock(&s->lock);
-    }
+    if (in_child) forget_threads(s);
+    while (in_child && s->live) rt_event_give_up(s->live);
+    rt_mutex_after_fork(&s->lock, in_child);
 }

@@ -168,22 +168,28 @@ static bool fuses_on_all_queues(void *arg) {
 
 static void *finish_queue(void *q) { return spvf_queue_finish(q) == SPVF_OK ? q : NULL; }
 
+/* A thread runs body(queue) as far as the first wait for `called`, goes on when a child has been made
+ * and has ended, and succeeds. */
+static void fork_amid(bench *t, void *(*body)(void *queue), bool (*in_child)(void *bench)) {
+    pthread_t thread;
+    void *ok;
+    cr_assert_eq(pthread_create(&thread, NULL, body, t->q), 0);
+    pthread_barrier_wait(&called);
+    cr_expect(holds_in_child(in_child, t));
+    pthread_barrier_wait(&called);
+    pthread_join(thread, &ok);
+    cr_expect_eq(ok, t->q);
+}
+
 /* That the fusion is cancelled is said with the lock of all that fuses. */
 Test(fork, a_child_made_while_a_thread_cancels_a_fusion_fuses) {
     bench t;
     begin(&t);
-    pthread_t thread;
-    void *ok;
     pthread_barrier_init(&called, NULL, 2);
     t.device->message = say_slowly;
     cr_assert_eq(spvf_queue_start_fusion(t.q, NULL), SPVF_OK);
     cr_assert_eq(enqueue_add(&t, t.q, 3, 0, 1, NULL, NULL), SPVF_OK);
-    cr_assert_eq(pthread_create(&thread, NULL, finish_queue, t.q), 0);
-    pthread_barrier_wait(&called);
-    cr_expect(holds_in_child(fuses_on_all_queues, &t));
-    pthread_barrier_wait(&called);
-    pthread_join(thread, &ok);
-    cr_expect_eq(ok, t.q);
+    fork_amid(&t, finish_queue, fuses_on_all_queues);
     cr_expect(fuses_on_all_queues(&t));
     end(&t);
 }
@@ -202,21 +208,14 @@ static bool fuses_after_a_failure(void *arg) {
 Test(fork, a_child_made_while_a_thread_ends_a_fusion_fuses) {
     bench t;
     begin(&t);
-    pthread_t thread;
     spvf_event *events[2];
-    void *ok;
     pthread_barrier_init(&called, NULL, 2);
     for (int n = 0; n < 2; n++) cr_assert_eq(spvf_event_create(t.device, &events[n]), SPVF_OK);
     cr_assert_eq(spvf_event_on_end(events[1], end_slowly, NULL), SPVF_OK);
     cr_assert_eq(spvf_queue_start_fusion(t.q, NULL), SPVF_OK);
     cr_assert_eq(enqueue_add(&t, t.q, 3, 0, 1, &(spvf_wait){events, 2}, NULL), SPVF_OK);
     spvf_event_destroy(events[1]);
-    cr_assert_eq(pthread_create(&thread, NULL, complete_fusion, t.q), 0);
-    pthread_barrier_wait(&called);
-    cr_expect(holds_in_child(fuses_after_a_failure, &t));
-    pthread_barrier_wait(&called);
-    pthread_join(thread, &ok);
-    cr_expect_eq(ok, t.q);
+    fork_amid(&t, complete_fusion, fuses_after_a_failure);
     cr_expect_eq(spvf_event_end(events[0], SPVF_OK), SPVF_OK);
     spvf_event_destroy(events[0]);
     cr_expect(fuses_after_a_failure(&t), "the second event has failed");
