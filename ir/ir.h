@@ -115,6 +115,9 @@ typedef struct {
     unsigned warnings;
 } ir_ctx;
 
+/* What a context may keep: as much as fusing a few kernels takes. */
+enum { IR_SPARE_BYTES = 512 << 10 };
+
 /* Runs body(arg); true when it returned, false when it left through ir_throw. */
 bool ir_try(ir_ctx *cx, void (*body)(void *arg), void *arg);
 IR_NORETURN void ir_throw(ir_ctx *cx, ir_status status);

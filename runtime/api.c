@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { SPARE_BYTES = 512 << 10 }; /* that a context keeps: what fusing a few kernels needs */
-
 /* --------------------------------------------------------------------------------------- status */
 
 const char *spvf_status_name(spvf_status status) {
@@ -214,7 +212,7 @@ spvf_status spvf_context_create(const spvf_context_options *options, spvf_contex
     spvf_context *c = o.allocate ? o.allocate(o.alloc_user, sizeof *c) : malloc(sizeof *c);
     if (!c) return SPVF_ERROR_MEMORY;
     rt_context_init(c, &o);
-    c->cx.keep = SPARE_BYTES;
+    c->cx.keep = IR_SPARE_BYTES;
     *out = c;
     return SPVF_OK;
 }

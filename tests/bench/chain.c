@@ -59,7 +59,7 @@ static void fuse_chain(void *arg) {
 static double time_chain(const ir_module *from, uint32_t n) {
     static const char *const stages[STAGES] = {"fuse", "optimize", "write"};
     static double v[STAGES + 1][RUNS];
-    chain_job j = {.cx = {.report = print_error, .keep = 512 << 10}, .from = from, .n = n};
+    chain_job j = {.cx = {.report = print_error, .keep = IR_SPARE_BYTES}, .from = from, .n = n};
     for (int i = 0; i < RUNS; i++) {
         if (!ir_try(&j.cx, fuse_chain, &j)) exit(1);
         for (int s = 0; s < STAGES; s++) v[s][i] = j.at[s + 1] - j.at[s];
