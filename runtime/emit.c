@@ -79,6 +79,13 @@ static void make_in_place(void *user) {
     t->ok = t->make(t, t->job->module->ir);
 }
 
+/* Reports what is wrong with the kernels as an error of the module, and throws. */
+IR_NORETURN static void say_all(emit_try *t, ir_status status) {
+    const ir_module *m = t->job->module->ir;
+    ir_report(m->cx, (ir_message){.severity = IR_ERROR, .file = m->name}, "%s", t->said.data);
+    ir_throw(m->cx, status);
+}
+
 /* Errors are no messages, but text. */
 static void try_to_make(emit_try *t, void (*body)(void *user)) {
     ir_ctx *cx = t->job->module->ir->cx;
@@ -91,8 +98,9 @@ static void try_to_make(emit_try *t, void (*body)(void *user)) {
     bool finished = ir_try(cx, body, t);
     cx->report = t->report;
     cx->report_user = t->report_user;
-    if (!finished && cx->status == IR_ERR_MEMORY) ir_throw(cx, cx->status);
     t->ok &= finished;
+    if (!t->ok && cx->status == IR_ERR_MEMORY) ir_throw(cx, cx->status);
+    if (!t->ok && cx->status == IR_ERR_INTERNAL) say_all(t, cx->status);
     if (!finished && !t->said.n) ir_put(&t->said, "it is beyond a limit");
 }
 
@@ -138,11 +146,10 @@ static bool is_any_left(const emit_try *t) {
 }
 
 /* A module with kernels has one at the end. */
-static void check_kernels(const emit_try *t) {
-    spvf_context *c = t->job->module->context;
-    bool any = is_any_left(t);
-    if (t->kernels.n && !any) rt_throw(c, IR_ERR_REFUSED, "no kernel is left");
-    if (!t->ok) rt_throw(c, IR_ERR_REFUSED, "%s", t->said.data);
+static void check_kernels(emit_try *t) {
+    if (t->kernels.n && !is_any_left(t))
+        rt_throw(t->job->module->context, IR_ERR_REFUSED, "no kernel is left");
+    if (!t->ok) say_all(t, IR_ERR_REFUSED);
 }
 
 /* --------------------------------------------------------------------------------------- SPIR-V */

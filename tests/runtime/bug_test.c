@@ -37,3 +37,29 @@ Test(bug, the_message_names_the_place) {
 Test(bug, the_message_names_the_pass) {
     expect_internal(break_a_rule_in_a_pass, "internal error in pass licm of @saxpy (");
 }
+
+/* Once, as a bug of the compiler while it makes code: passes warn there of what is not complete. */
+static void break_a_rule_when_warned(void *user, const spvf_message *m) {
+    static bool broken;
+    bool breaks = !broken && m->severity == SPVF_WARNING;
+    keep_message(user, m);
+    broken |= breaks;
+    assert(!breaks);
+}
+
+Test(bug, a_kernel_with_a_bug_is_not_just_left_out) {
+    static const char text[] = "target 64\nfunc @far() import\nkernel @k() {\nentry:\n"
+                               "  call @far()\n  ret\n}\nkernel @j() {\nentry:\n  ret\n}\n";
+    spvf_context *c = new_context();
+    unsetenv("SPVF_ABORT");
+    spvf_module *m = load_text(c, text);
+    spvf_blob blob;
+    c->message = break_a_rule_when_warned;
+    cr_expect_eq(spvf_module_emit(m, "x86_64", &blob), SPVF_ERROR_INTERNAL);
+    cr_expect(strstr(messages, "internal error"), "%s", messages);
+    cr_expect_null(blob.data);
+    spvf_blob_destroy(&blob);
+    spvf_module_destroy(m);
+    spvf_context_destroy(c);
+    cr_expect_eq(bytes_held, 0);
+}

@@ -189,6 +189,7 @@ entry:
 IR
 expect 0 '' "*kernel 'k' is left out: variable 'used': local memory has no initial value" \
     "$spvfuse" compile initial.ir -p dce -t spirv -o some.spv
+expect 0 '*@table: const i32*kernel @j(*func @f(*' '' "$spvfuse" compile some.spv -O0 -t ir
 sed '/^kernel @j/,/^}/d' initial.ir >initial_only.ir
 expect 1 '' "*kernel 'k' is left out: *error: no kernel is left" \
     "$spvfuse" compile initial_only.ir -p dce -t spirv -o none.spv
