@@ -123,8 +123,7 @@ bool pass_is_variable(const ir_func *f, const ir_inst *object) {
            (object->op == IR_OP_param && f->param[object->imm.index].attrs & IR_PARAM_BYVAL);
 }
 
-/* Does every address that leads there show it? */
-static bool is_closed(const pass_alias *a, const ir_inst *object) {
+bool pass_is_closed(const pass_alias *a, const ir_inst *object) {
     return (object->op == IR_OP_alloca || is_noalias(a, object)) && object->id < a->n &&
            !a->escapes[object->id];
 }
@@ -141,7 +140,7 @@ static bool are_spaces_apart(const pass_alias *a, const ir_inst *p, const ir_ins
 
 /* Two different objects: does no address lead to both? */
 static bool are_apart(const pass_alias *a, const ir_inst *x, const ir_inst *y) {
-    if (is_closed(a, x) || is_closed(a, y)) return true;
+    if (pass_is_closed(a, x) || pass_is_closed(a, y)) return true;
     if (is_variable(x) && is_variable(y)) return true;
     bool known_x = x->op == IR_OP_param || is_variable(x);
     bool known_y = y->op == IR_OP_param || is_variable(y);
@@ -267,7 +266,7 @@ const ir_inst *pass_read(const pass_alias *a, const ir_inst *i, uint64_t *size) 
 /* Can a callee know its address? */
 static bool may_call_reach(const pass_alias *a, const ir_inst *p) {
     const ir_inst *object = pass_object_of(a, p);
-    return !pass_is_variable(a->f, object) || !is_closed(a, object);
+    return !pass_is_variable(a->f, object) || !pass_is_closed(a, object);
 }
 
 /* Is i a wait for items of the work-group, and are p's bytes used by no other item?  A wait of all

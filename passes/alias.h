@@ -33,6 +33,8 @@ pass_place pass_find_place(const pass_alias *a, const ir_inst *p);
 const ir_inst *pass_object_of(const pass_alias *a, const ir_inst *p);
 /* A stack variable or a struct by value: memory that ends with the function. */
 bool pass_is_variable(const ir_func *f, const ir_inst *object);
+/* Does every address that leads to the object show it? */
+bool pass_is_closed(const pass_alias *a, const ir_inst *object);
 /* How many bytes after p is q?  False: that is not known, or not one number. */
 bool pass_find_step(const pass_alias *a, const ir_inst *p, const ir_inst *q, int64_t *bytes);
 /* Does the first range of bytes certainly contain the second?  A size of UINT64_MAX is unknown. */

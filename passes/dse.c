@@ -4,8 +4,8 @@
  * overwritten before anything can read them, or the function ends whose variable they belong to.  A
  * write of bytes that are dead after it goes away.  One bit stands for the bytes of one write, and
  * a word of them is looked at together; how many words is limited by the queries that they cost:
- * for each instruction that touches memory, one for each line (alias.c) of addresses, and what the
- * word itself costs.
+ * for each instruction that touches memory, one for each line (alias.c) of addresses that it may
+ * meet, and what the word itself costs.
  *
  * A bit is about an address.  It is carried up into a block only when all that the address is made
  * of is computed before that block: so it never speaks of the address that another iteration has.
@@ -74,7 +74,9 @@ typedef struct {
     spot spots[WORD];
     group groups[WORD];
     origin origins[WORD];
+    uint64_t by_object[WORD]; /* groups, as bits, by id of their object modulo 64 */
     unsigned n, nspots, ngroups, norigins;
+    uint64_t queries;
     uint64_t anywhere;  /* bits of addresses that are made of leaves only */
     uint64_t variables; /* bits of addresses that lead to variables */
     uint64_t *dead;     /* by block id: dead at its start */
@@ -190,13 +192,27 @@ static uint64_t find_read(dse *d, const touch *t, const group *g) {
     return read;
 }
 
-/* What has been removed touches nothing any more. */
+static uint64_t all_groups(const dse *d) {
+    return d->ngroups == WORD ? UINT64_MAX : bit(d->ngroups) - 1;
+}
+
+/* The groups that the range may meet: of a closed object, those of the object itself. */
+static uint64_t find_groups(const dse *d, const range *r) {
+    const ir_inst *object = pass_object_of(&d->alias, d->lines.list.data[r->on.line].first);
+    return pass_is_closed(&d->alias, object) ? d->by_object[object->id % WORD] : all_groups(d);
+}
+
+/* What has been removed touches nothing any more, and a store reads nothing. */
 static void describe(dse *d, touch *t) {
     t->reads = t->covers = 0;
-    for (unsigned k = 0; k < d->ngroups && t->inst->block; k++) {
-        if (t->is_write) t->covers |= find_covered(d, t, &d->groups[k]);
-        t->reads |= find_read(d, t, &d->groups[k]);
-    }
+    if (!t->inst->block) return;
+    uint64_t written = t->is_write ? find_groups(d, &t->written) : 0;
+    uint64_t read = t->is_read ? find_groups(d, &t->read) : all_groups(d);
+    if (t->inst->op == IR_OP_store || t->inst->op == IR_OP_fill) read = 0;
+    for (; written; written &= written - 1, d->queries++)
+        t->covers |= find_covered(d, t, &d->groups[__builtin_ctzll(written)]);
+    for (; read; read &= read - 1, d->queries++)
+        t->reads |= find_read(d, t, &d->groups[__builtin_ctzll(read)]);
 }
 
 /* The blocks of all that the address is made of dominate the write: the one closest to it; NULL:
@@ -287,16 +303,21 @@ static bool sweep(dse *d, uint32_t place, uint32_t from) {
 
 /* ------------------------------------------------------------------------------------- the pass */
 
+static group *add_group(dse *d, const candidate *c) {
+    const ir_inst *object = pass_object_of(&d->alias, c->address);
+    d->by_object[object->id % WORD] |= bit(d->ngroups);
+    d->groups[d->ngroups] = (group){.line = c->range.on.line,
+                                    .first = c,
+                                    .is_sorted = true,
+                                    .low = INT64_MAX,
+                                    .high = INT64_MIN};
+    return &d->groups[d->ngroups++];
+}
+
 static group *group_of(dse *d, const candidate *c) {
     unsigned g = 0;
     while (g < d->ngroups && d->groups[g].line != c->range.on.line) g++;
-    if (g == d->ngroups)
-        d->groups[d->ngroups++] = (group){.line = c->range.on.line,
-                                          .first = c,
-                                          .is_sorted = true,
-                                          .low = INT64_MAX,
-                                          .high = INT64_MIN};
-    return &d->groups[g];
+    return g < d->ngroups ? &d->groups[g] : add_group(d, c);
 }
 
 static void insert_sorted(const dse *d, group *to, unsigned s) {
@@ -344,6 +365,7 @@ static void choose(dse *d, uint32_t from, unsigned n) {
     if (!d->candidates) d->candidates = ir_new_array(d->scratch, candidate, n);
     d->n = n;
     d->nspots = d->ngroups = d->norigins = 0;
+    memset(d->by_object, 0, sizeof d->by_object);
     d->anywhere = d->variables = 0;
     for (unsigned k = 0; k < n; k++) {
         candidate *c = &d->candidates[k];
@@ -377,11 +399,10 @@ bool pass_dse(ir_func *f, pass_ctx *cx) {
     find_writes(&d);
     d.dead = ir_new_array(cx->scratch, uint64_t, f->next_block);
     d.older = ir_new_array(cx->scratch, uint64_t, f->next_block);
-    uint64_t queries = 0;
-    for (uint32_t k = 0, n; k < d.writes.n && queries < MAX_QUERIES; k += n) {
+    for (uint32_t k = 0, n; k < d.writes.n && d.queries < MAX_QUERIES; k += n) {
         n = d.writes.n - k < WORD ? d.writes.n - k : WORD;
         changed |= run_word(&d, k, n);
-        queries += (uint64_t)(d.ngroups + WORD_COST) * d.touches.n;
+        d.queries += (uint64_t)WORD_COST * d.touches.n;
     }
     return changed;
 }

@@ -46,20 +46,35 @@ bool pass_fuse_fit(const pass_fuse_request *request, const pass_fuse_member *mem
 bool pass_fuse_params(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out,
                       pass_fuse_result *result);
 
-/* --------------------------------------------------------------------- summaries (fuse_legal.c) */
+/* ------------------------------------------------------------------- summaries (fuse_summary.c) */
+
+/* Accesses sorted by object, and those of one object as they come in the kernel. */
+typedef struct {
+    uint64_t object; /* pass_number_of_object */
+    const pass_access *access;
+    uint32_t writes_before; /* in the sorted list */
+} pass_object_access;
+
+/* Those of one object: [at, end). */
+typedef struct {
+    const pass_object_access *at, *end;
+} pass_object_span;
 
 /* All that is known of a member's memory. */
 typedef struct {
     pass_launch launch; /* argument numbers are those of the fused kernel */
     pass_accesses accesses;
+    const pass_object_access *sorted; /* nsorted, and one that ends them */
+    uint32_t nsorted;
+    bool has_unknown; /* an access of an object that is not known */
     bool remapped;
     bool one_group, one_item; /* the fused kernel runs as no more than that */
+    bool repeated;            /* another member is like it */
+    uint32_t like;            /* the first member with these accesses to these arguments */
     uint32_t nargs;           /* of the fused kernel */
+    const bool *own;          /* by argument: see pass_is_own */
     uint64_t objects;         /* a bit for each, by its number modulo 64; all: one is unknown */
     uint64_t written;         /* those of them that are written to */
-    uint32_t like;            /* the first member with these accesses to these arguments */
-    bool repeated;            /* another member is like it */
-    const bool *own; /* by argument; true: no two items share a byte of it; false: not proved */
 } pass_summary;
 
 /* An access of a member. */
@@ -71,6 +86,15 @@ typedef struct {
 /* What the members read and write. */
 pass_summary *pass_fuse_summaries(const pass_fuse_request *request, const pass_fuse_member *members,
                                   ir_arena *scratch, const pass_fuse_result *result);
+/* What the known object of an access is to the fused kernel: the number of its argument, or a
+ * larger number for a variable of the program. */
+uint64_t pass_number_of_object(const pass_launch *l, const pass_access *x);
+/* A member's accesses of an object. */
+pass_object_span pass_find_object(const pass_summary *s, uint64_t object);
+/* Is it proved that no two items share a byte of this argument?  Tried for those that are written
+ * to and that many members use. */
+bool pass_is_own(const pass_summary *s, uint64_t object);
+static inline bool pass_is_write(const pass_access *x) { return (x->kind & PASS_WRITES) != 0; }
 
 /* ------------------------------------------------------------------ layouts (layout.c, assigned.c)
  *
@@ -172,6 +196,11 @@ void pass_keep_worse(pass_dependence *by_arg, const pass_dependence *d);
 /* The worst dependence of b on a, which comes before it, and of each argument (pass_keep_worse). */
 pass_dependence pass_find_dependence(const pass_summary *a, const pass_summary *b,
                                      pass_dependence *by_arg);
+/* The first dependence of the accesses in y, of member b, on those in x, of member a. */
+pass_dependence pass_find_first_dependence(const pass_summary *a, pass_object_span x,
+                                           const pass_summary *b, pass_object_span y);
+/* Pairs of accesses that this compares, of which at least one writes. */
+uint64_t pass_count_pairs(const pass_summary *a, const pass_summary *b);
 
 /* Decides whether the members may be fused, and after which of them items have to wait.  False
  * after a refusal, which is the last decision, also when that was before. (fuse_legal.c) */

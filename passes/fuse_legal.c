@@ -6,9 +6,10 @@
  * work-groups needs a barrier somewhere between the two; barriers are placed as late as possible,
  * so that one serves as many pairs as it can, and all others are left out.
  *
- * The first reason refuses; the other pairs are looked at all the same, for the report.  Members
- * that launch one kernel on the same range with the same arguments, but for floats, are alike.
- * What was found out about two members holds for every pair of members that are like these two.
+ * The first reason refuses; the other pairs are looked at all the same, for the report.  What was
+ * found out about two members holds for every pair of members that are like these two
+ * (fuse_summary.c).  An argument that is own to items needs no barrier: each member that uses it is
+ * compared with the next one before it only, for the report.
  *
  * The proof takes different arguments for different memory, so the fused kernel may rely on it too.
  * Where all accesses of an argument have one layout by items (layout.c), no two items share a byte
@@ -18,8 +19,7 @@
 
 enum {
     MAX_PAIRS = 1 << 16, /* of accesses of two members; of more, nothing is known */
-    MAX_OWN_SIDES = 256, /* accesses of one argument; with more, no layout is looked for */
-    MAX_BACK = 64        /* earlier members among which one that is alike is looked for */
+    MAX_OWN_SIDES = 256  /* accesses of one argument; with more, no layout is looked for */
 };
 
 /* What has been found out about two members. */
@@ -41,150 +41,6 @@ typedef struct {
     pass_dependence *pair_by_arg; /* the worst between the two that are compared */
     bool refused;
 } judge;
-
-/* ------------------------------------------------------------------------------------ summaries */
-
-/* The values of parameters that are given constants of up to 64 bits. */
-static const int64_t *const *known_values(const pass_fuse_request *request, const ir_func *f,
-                                          uint32_t m, ir_arena *scratch) {
-    const int64_t **value = ir_new_array(scratch, const int64_t *, f->nparams + 1);
-    for (uint32_t k = 0; k < request->nconstants; k++) {
-        const pass_constant *c = &request->constants[k];
-        if (c->member != m || c->param >= f->nparams || c->size > 8) continue;
-        ir_type t = f->param_val[c->param]->type;
-        if (!ir_is_int(t) || ir_is_vector(t)) continue;
-        uint64_t bits = 0;
-        memcpy(&bits, c->bytes, c->size);
-        int64_t whole = ir_sext(bits, ir_bits(f->module, t));
-        value[c->param] = ir_dup(scratch, &whole, sizeof whole);
-    }
-    return value;
-}
-
-/* The range that the member runs on, in the work-groups of the fused kernel. */
-static const pass_range *range_of(const pass_range *own, const pass_range *fused, bool remapped,
-                                  ir_arena *scratch) {
-    pass_range *r = ir_dup(scratch, own, sizeof *r);
-    if (remapped || !fused->has_local) return r;
-    r->has_local = true;
-    memcpy(r->local, fused->local, sizeof r->local);
-    return r;
-}
-
-static bool is_one_group(const pass_range *r) {
-    bool one = r->has_local;
-    for (unsigned d = 0; d < r->dims; d++) one = one && pass_local_size(r, d) >= r->global[d];
-    return one;
-}
-
-static uint64_t object_bit(const pass_summary *s, const pass_access *x) {
-    uint32_t arg;
-    if (!x->object) return UINT64_MAX;
-    bool param = pass_argument_of(&s->launch, x, &arg);
-    return UINT64_C(1) << (param ? arg : ir_mix((uintptr_t)x->object->imm.global, 0)) % 64;
-}
-
-static void note_objects(pass_summary *s) {
-    for (uint32_t k = 0; k < s->accesses.n; k++) {
-        const pass_access *x = &s->accesses.data[k];
-        uint64_t bit = object_bit(s, x);
-        s->objects |= bit;
-        if (x->kind & PASS_WRITES) s->written |= bit;
-    }
-}
-
-static bool are_ranges_equal(const pass_range *a, const pass_range *b) {
-    bool equal = a->dims == b->dims && a->has_local == b->has_local;
-    for (unsigned d = 0; d < a->dims; d++) {
-        equal = equal && a->global[d] == b->global[d] && a->offset[d] == b->offset[d];
-        equal = equal && (!a->has_local || a->local[d] == b->local[d]);
-    }
-    return equal;
-}
-
-/* Is what parameter p says about addresses the same?  Floats say nothing. */
-static bool is_param_alike(const pass_launch *x, const pass_launch *y, uint32_t p) {
-    if (ir_is_float(x->kernel->param_val[p]->type)) return true;
-    const int64_t *a = x->value[p], *b = y->value[p];
-    return a && b ? *a == *b : !a && !b && x->argument[p] == y->argument[p];
-}
-
-/* Do two launches of one kernel read and write the same? */
-static bool are_alike(const pass_summary *a, const pass_summary *b) {
-    const pass_launch *x = &a->launch, *y = &b->launch;
-    bool alike = a->accesses.n == b->accesses.n && are_ranges_equal(x->range, y->range);
-    for (uint32_t p = 0; p < x->kernel->nparams && alike; p++) alike = is_param_alike(x, y, p);
-    return alike;
-}
-
-/* Finds the first member that is like m: members that are alike mostly follow each other, or take
- * turns. */
-static void find_like(const pass_fuse_request *request, pass_summary *all, uint32_t m) {
-    uint32_t first = m > MAX_BACK ? m - MAX_BACK : 0, k = m;
-    const ir_func *kernel = request->members[m].kernel;
-    while (k > first && all[m].like == m)
-        if (request->members[--k].kernel == kernel && are_alike(&all[k], &all[m]))
-            all[m].like = all[k].like;
-    if (all[m].like != m) all[m].repeated = all[all[m].like].repeated = true;
-}
-
-typedef struct {
-    ir_vec(pass_side) sides;
-    uint32_t members; /* how many use it */
-    bool is_written;
-} used_argument;
-
-static void add_sides(const pass_summary *s, used_argument *by_arg, ir_arena *scratch) {
-    for (uint32_t k = 0; k < s->accesses.n; k++) {
-        const pass_side side = {s, &s->accesses.data[k]};
-        uint32_t arg;
-        if (!pass_argument_of(&s->launch, side.access, &arg)) continue;
-        used_argument *u = &by_arg[arg];
-        u->members += !u->sides.n || u->sides.data[u->sides.n - 1].of != s;
-        u->is_written |= (side.access->kind & PASS_WRITES) != 0;
-        *ir_push(scratch, &u->sides) = side;
-    }
-}
-
-/* For an argument that many members use, one proof for all of them saves one for each pair. */
-static void find_own(pass_summary *all, uint32_t n, uint32_t nargs, ir_arena *scratch) {
-    enum { MANY = 4 };
-    used_argument *by_arg = ir_new_array(scratch, used_argument, nargs);
-    bool *own = ir_new_array(scratch, bool, nargs);
-    for (uint32_t m = 0; m < n; m++) {
-        add_sides(&all[m], by_arg, scratch);
-        all[m].own = own;
-    }
-    for (uint32_t k = 0; k < nargs; k++) {
-        const used_argument *u = &by_arg[k];
-        pass_layout layout;
-        own[k] = u->members >= MANY && u->is_written &&
-                 pass_find_item_layout(u->sides.data, u->sides.n, &layout);
-    }
-}
-
-pass_summary *pass_fuse_summaries(const pass_fuse_request *request, const pass_fuse_member *members,
-                                  ir_arena *scratch, const pass_fuse_result *result) {
-    pass_summary *all = ir_new_array(scratch, pass_summary, request->nmembers);
-    for (uint32_t m = 0; m < request->nmembers; m++) {
-        const pass_range *own = &members[m].range, *fused = &result->range;
-        ir_func *f = (ir_func *)(uintptr_t)members[m].kernel;
-        all[m].remapped = !pass_same_ids(own, fused);
-        all[m].one_group = is_one_group(fused);
-        all[m].one_item = pass_range_items(fused) == 1;
-        all[m].nargs = result->nargs;
-        all[m].launch = (pass_launch){.kernel = f,
-                                      .range = range_of(own, fused, all[m].remapped, scratch),
-                                      .argument = result->arg_of[m],
-                                      .value = known_values(request, f, m, scratch)};
-        pass_find_accesses(&all[m].launch, scratch, &all[m].accesses);
-        note_objects(&all[m]);
-        all[m].like = m;
-        find_like(request, all, m);
-    }
-    find_own(all, request->nmembers, result->nargs, scratch);
-    return all;
-}
 
 /* ------------------------------------------------------------------------------------ decisions */
 
@@ -245,14 +101,6 @@ static pass_dependence give_up(const pass_summary *a, const pass_summary *b,
     return d;
 }
 
-/* Pairs of accesses, of which at least one writes. */
-static uint64_t count_pairs(const pass_accesses *a, const pass_accesses *b) {
-    uint64_t writes_a = 0, writes_b = 0;
-    for (uint32_t k = 0; k < a->n; k++) writes_a += (a->data[k].kind & PASS_WRITES) != 0;
-    for (uint32_t k = 0; k < b->n; k++) writes_b += (b->data[k].kind & PASS_WRITES) != 0;
-    return writes_a * b->n + a->n * writes_b;
-}
-
 static bool have_common_objects(const pass_summary *x, const pass_summary *y) {
     return (x->written & y->objects) || (x->objects & y->written);
 }
@@ -260,7 +108,7 @@ static bool have_common_objects(const pass_summary *x, const pass_summary *y) {
 static pass_dependence find_dependence(const judge *j, uint32_t a, uint32_t b,
                                        pass_dependence *by_arg) {
     const pass_summary *x = &j->summary[a], *y = &j->summary[b];
-    if (count_pairs(&x->accesses, &y->accesses) > MAX_PAIRS) return give_up(x, y, by_arg);
+    if (pass_count_pairs(x, y) > MAX_PAIRS) return give_up(x, y, by_arg);
     return pass_find_dependence(x, y, by_arg);
 }
 
@@ -365,6 +213,43 @@ static bool judge_pair(judge *j, uint32_t a, uint32_t b) {
     return legal;
 }
 
+/* -------------------------------------------------------------------------------- own arguments */
+
+/* Members so far that use an argument, and those of them that write to it. */
+typedef struct {
+    ir_vec(uint32_t) users, writers;
+} earlier_members;
+
+/* The dependence of member b, whose accesses these are, on the last of the others that has one. */
+static void compare_own(judge *j, uint32_t b, pass_object_span accesses, earlier_members *m) {
+    bool writes = accesses.end->writes_before != accesses.at->writes_before;
+    const uint32_t *others = writes ? m->users.data : m->writers.data;
+    uint32_t left = writes ? m->users.n : m->writers.n;
+    pass_dependence d = {0};
+    while (left-- > 0 && d.kind == PASS_DEP_NONE) {
+        const pass_summary *a = &j->summary[others[left]];
+        d = pass_find_first_dependence(a, pass_find_object(a, accesses.at->object), &j->summary[b],
+                                       accesses);
+        if (d.kind != PASS_DEP_NONE) place_barrier(j, others[left], b, &d, PASS_WAIT_NONE);
+    }
+    if (d.kind != PASS_DEP_NONE) pass_keep_worse(j->by_arg, &d);
+    *ir_push(j->scratch, &m->users) = b;
+    if (writes) *ir_push(j->scratch, &m->writers) = b;
+}
+
+static void judge_own(judge *j) {
+    earlier_members *by_arg = ir_new_array(j->scratch, earlier_members, j->result->nargs);
+    for (uint32_t b = 0; b < j->request->nmembers; b++) {
+        const pass_summary *s = &j->summary[b];
+        for (uint32_t k = 0; k < s->nsorted;) {
+            pass_object_span span = pass_find_object(s, s->sorted[k].object);
+            if (pass_is_own(s, s->sorted[k].object))
+                compare_own(j, b, span, &by_arg[s->sorted[k].object]);
+            k = (uint32_t)(span.end - s->sorted);
+        }
+    }
+}
+
 /* --------------------------------------------------------------------------------- what follows */
 
 /* Does every access go to a parameter, or to a variable in local memory, which no parameter is? */
@@ -419,6 +304,7 @@ static bool waits_anywhere(const judge *j) {
 
 static bool judge_all(judge *j) {
     bool legal = true;
+    judge_own(j);
     for (uint32_t b = 1; b < j->request->nmembers; b++)
         for (uint32_t a = b; a-- > 0;) legal &= judge_pair(j, a, b);
     return legal;

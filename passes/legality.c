@@ -26,8 +26,7 @@
 
 static bool is_item_local(const pass_side *a, const pass_side *b) {
     pass_layout layout;
-    uint32_t arg;
-    if (pass_argument_of(&a->of->launch, a->access, &arg) && a->of->own[arg]) return true;
+    if (pass_is_own(a->of, pass_number_of_object(&a->of->launch, a->access))) return true;
     return pass_find_item_layout((const pass_side[]){*a, *b}, 2, &layout);
 }
 
@@ -64,17 +63,12 @@ static pass_dependence_kind classify(const pass_side *a, const pass_side *b) {
     return understood ? PASS_DEP_GRID : PASS_DEP_UNKNOWN;
 }
 
-/* What an object is to the fused kernel: its argument, or a variable of the program. */
-static uint64_t identity_of(const pass_side *s) {
-    uint32_t arg;
-    if (pass_argument_of(&s->of->launch, s->access, &arg)) return arg;
-    return (uintptr_t)s->access->object->imm.global;
-}
-
 static bool may_meet(const pass_side *a, const pass_side *b) {
-    if (!((a->access->kind | b->access->kind) & PASS_WRITES)) return false;
+    if (!pass_is_write(a->access) && !pass_is_write(b->access)) return false;
     if (pass_is_local_variable(a->access) || pass_is_local_variable(b->access)) return false;
-    return !a->access->object || !b->access->object || identity_of(a) == identity_of(b);
+    return !a->access->object || !b->access->object ||
+           pass_number_of_object(&a->of->launch, a->access) ==
+               pass_number_of_object(&b->of->launch, b->access);
 }
 
 static void keep_worse(pass_dependence *worst, const pass_dependence *d) {
@@ -91,17 +85,66 @@ void pass_keep_worse(pass_dependence *by_arg, const pass_dependence *d) {
     }
 }
 
+/* Compares one access with another; false: they do not depend on each other. */
+static bool compare(const pass_side *x, const pass_side *y, pass_dependence *d) {
+    *d = (pass_dependence){PASS_DEP_NONE, *x, *y};
+    if (may_meet(x, y)) d->kind = classify(x, y);
+    return d->kind != PASS_DEP_NONE;
+}
+
+typedef struct {
+    pass_dependence worst, *by_arg;
+} findings;
+
+static void note(findings *f, const pass_side *x, const pass_side *y) {
+    pass_dependence d;
+    if (!compare(x, y, &d)) return;
+    keep_worse(&f->worst, &d);
+    pass_keep_worse(f->by_arg, &d);
+}
+
+/* Compares an access with those of b that may be of the same object. */
+static void compare_access(findings *f, const pass_side *x, const pass_summary *b) {
+    if (!x->access->object || b->has_unknown) {
+        for (uint32_t k = 0; k < b->accesses.n; k++)
+            note(f, x, &(pass_side){b, &b->accesses.data[k]});
+        return;
+    }
+    pass_object_span span = pass_find_object(b, pass_number_of_object(&x->of->launch, x->access));
+    for (; span.at < span.end; span.at++) note(f, x, &(pass_side){b, span.at->access});
+}
+
 pass_dependence pass_find_dependence(const pass_summary *a, const pass_summary *b,
                                      pass_dependence *by_arg) {
-    pass_dependence worst = {.kind = PASS_DEP_NONE};
-    for (uint32_t i = 0; i < a->accesses.n; i++)
-        for (uint32_t k = 0; k < b->accesses.n; k++) {
-            pass_dependence d = {.first = {a, &a->accesses.data[i]},
-                                 .second = {b, &b->accesses.data[k]}};
-            if (!may_meet(&d.first, &d.second)) continue;
-            d.kind = classify(&d.first, &d.second);
-            keep_worse(&worst, &d);
-            pass_keep_worse(by_arg, &d);
-        }
-    return worst;
+    findings f = {.by_arg = by_arg};
+    for (uint32_t k = 0; k < a->accesses.n; k++)
+        compare_access(&f, &(pass_side){a, &a->accesses.data[k]}, b);
+    return f.worst;
+}
+
+pass_dependence pass_find_first_dependence(const pass_summary *a, pass_object_span x,
+                                           const pass_summary *b, pass_object_span y) {
+    pass_dependence d = {0};
+    for (; x.at < x.end; x.at++)
+        for (const pass_object_access *at = y.at; at < y.end; at++)
+            if (compare(&(pass_side){a, x.at->access}, &(pass_side){b, at->access}, &d)) return d;
+    return (pass_dependence){0};
+}
+
+static uint64_t count_all_pairs(const pass_accesses *a, const pass_accesses *b) {
+    uint64_t writes_a = 0, writes_b = 0;
+    for (uint32_t k = 0; k < a->n; k++) writes_a += pass_is_write(&a->data[k]);
+    for (uint32_t k = 0; k < b->n; k++) writes_b += pass_is_write(&b->data[k]);
+    return writes_a * b->n + a->n * writes_b;
+}
+
+uint64_t pass_count_pairs(const pass_summary *a, const pass_summary *b) {
+    uint64_t pairs = 0;
+    if (a->has_unknown || b->has_unknown) return count_all_pairs(&a->accesses, &b->accesses);
+    for (uint32_t k = 0; k < a->nsorted; k++) {
+        pass_object_span y = pass_find_object(b, a->sorted[k].object);
+        pairs += pass_is_write(a->sorted[k].access) ? (uint64_t)(y.end - y.at)
+                                                    : y.end->writes_before - y.at->writes_before;
+    }
+    return pairs;
 }

@@ -20,10 +20,12 @@ static bool is_small(pass_on_line on, uint64_t size) {
     return size <= SMALL && on.at + SMALL <= 2 * (uint64_t)SMALL;
 }
 
-/* The variable that an address leads to, if that is known; two of them are apart. */
-static const ir_inst *variable_of(const pass_versions *m, const ir_inst *address) {
+/* The object that an address leads to, if it is one of those of which two are apart: a variable, or
+ * what no other address leads to. */
+static const ir_inst *known_object_of(const pass_versions *m, const ir_inst *address) {
     const ir_inst *object = pass_object_of(&m->alias, address);
-    return object->op == IR_OP_alloca || object->op == IR_OP_address ? object : NULL;
+    bool variable = object->op == IR_OP_alloca || object->op == IR_OP_address;
+    return variable || pass_is_closed(&m->alias, object) ? object : NULL;
 }
 
 /* Counts the writes to one line, and sums up the last of them. */
@@ -49,7 +51,7 @@ static pass_version *new_version(pass_versions *m, ir_block *b, ir_inst *by, pas
     if (!to) return v;
     v->is_range = true;
     v->on = pass_find_line(&m->alias, &m->lines, to);
-    v->variable = variable_of(m, to);
+    v->object = known_object_of(m, to);
     extend_run(v);
     return v;
 }
@@ -98,7 +100,7 @@ pass_bytes pass_begin_search(pass_versions *m, ir_inst *address, uint64_t size, 
                         .steps = steps,
                         .on = pass_find_line(&m->alias, &m->lines, address),
                         .is_constant = pass_is_constant(&m->alias, address),
-                        .variable = variable_of(m, address)};
+                        .object = known_object_of(m, address)};
 }
 
 /* How the bytes lie to a line; neighbours mostly ask about the same one. */
@@ -113,7 +115,7 @@ static const pass_relation *relate(pass_versions *m, pass_bytes *q, uint32_t lin
 static bool may_write(pass_versions *m, const pass_version *v, pass_bytes *q) {
     if (!v->by || q->is_constant) return false;
     if (!v->is_range) return pass_may_write(&m->alias, v->by, q->address, q->size);
-    if (v->variable && q->variable && v->variable != q->variable) return false;
+    if (v->object && q->object && v->object != q->object) return false;
     const pass_relation *r = relate(m, q, v->on.line);
     return pass_may_overlap_at(r, q->on.at - v->on.at, v->size, q->size);
 }

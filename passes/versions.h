@@ -17,10 +17,11 @@ struct pass_version {
     bool is_range; /* it writes `size` bytes from `on`, and no others */
     pass_on_line on;
     uint64_t size;
-    const ir_inst *variable; /* that they are of, or NULL */
-    uint32_t run;            /* how many, with this one, write to one line, one after the other */
-    pass_version *skip;      /* the version before the last PASS_RUN of them, or NULL */
-    int64_t low, high;       /* all that these PASS_RUN write is between these places */
+    const ir_inst
+        *object;        /* that they are of, if two such objects are apart; NULL: it is not known */
+    uint32_t run;       /* how many, with this one, write to one line, one after the other */
+    pass_version *skip; /* the version before the last PASS_RUN of them, or NULL */
+    int64_t low, high;  /* all that these PASS_RUN write is between these places */
 };
 enum { PASS_RUN = 8 };
 
@@ -41,10 +42,11 @@ typedef struct {
     uint64_t size;
     unsigned steps; /* still to be taken */
     pass_on_line on;
-    bool is_constant;        /* nothing writes there */
-    const ir_inst *variable; /* that they are of, or NULL */
-    uint32_t line;           /* + 1: the one that was asked about last; 0: none was */
-    pass_relation relation;  /* how `on` lies to that line */
+    bool is_constant; /* nothing writes there */
+    const ir_inst
+        *object;   /* that they are of, if two such objects are apart; NULL: it is not known */
+    uint32_t line; /* + 1: the one that was asked about last; 0: none was */
+    pass_relation relation; /* how `on` lies to that line */
 } pass_bytes;
 
 void pass_find_versions(pass_versions *m, ir_func *f, ir_arena *scratch);

@@ -159,7 +159,11 @@ static ir_status compile_variant(void *user, const pass_group_shape *shape, cons
     const cpu_launch *l = user;
     compilation c = {
         .launch = l,
-        .options = {*shape, true, l->machine->options.code, values, l->machine->options.keep_calls},
+        .options = {.shape = *shape,
+                    .only_blocks = true,
+                    .code = l->machine->options.code,
+                    .values = values,
+                    .keep_calls = l->machine->options.keep_calls},
         .out = out};
     c.options.code.lines = l->machine->tools.gdb;
     ir_arena_init(&c.arena, l->cx);

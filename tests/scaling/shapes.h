@@ -14,7 +14,7 @@ typedef enum {
     INLINED, /* optimized, then native code */
     CALLED,  /* functions stay functions: native code at once */
     FUSED,   /* the text has a plan, whose group is explained and fused, then native code */
-    PAIRED   /* the same, and each two of what is doubled are compared: exponents up to 2 */
+    STEPPED  /* the same, and one doubling reaches a limit beyond which a stage has more to do */
 } shape_way;
 
 typedef struct {
