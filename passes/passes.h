@@ -8,7 +8,7 @@
 #include "ir/change.h"
 #include "ir/pack.h"
 
-/* -------------------------------------------------------------------------- nd-ranges (range.c) */
+/* -------------------------------------------------------------------------- nd-ranges (analysis/range.c) */
 
 /* An nd-range, x first; beyond `dims` sizes count as 1 and offsets as 0. */
 typedef struct {

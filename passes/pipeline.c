@@ -13,7 +13,7 @@
  * execution.  Lack of memory leaves the pass through ir_throw and ends here as `false`; a module
  * that was left in this way is good for nothing but being freed.
  */
-#include "passes/regions.h"
+#include "passes/passes.h"
 
 const pass_info passes[] = {
 #define PASS(pass, kind, text) {.name = #pass, .doc = text, .on_##kind = pass_##pass},

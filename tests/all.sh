@@ -39,28 +39,29 @@ suite reader-plans sh tests/frontend/run.sh "$release"
 suite docs sh tests/docs.sh "$release"
 suite scaling "$release/count/tests/scaling/scaling"
 suite shapes sh tests/fused/shapes.sh "$release"
-suite command sh tests/runtime/command.sh "$release"
-suite cache sh tests/runtime/cache.sh "$release"
+suite command sh tests/runtime/cli/command.sh "$release"
+suite cache sh tests/runtime/cache/cache.sh "$release"
 suite library sh tests/runtime/library.sh "$release"
-suite objects sh tests/runtime/objects.sh "$release"
+suite objects sh tests/runtime/cli/objects.sh "$release"
 suite programs sh tests/conformance/short.sh "$release"
 for variant in $sanitized $release; do
     short=${variant##*/}
-    for source in tests/*/*_test.c tests/*/*/*_test.c; do
-        suite "$short-$(basename "$source" .c)" "$variant/${source%.c}"
+    for source in $(find tests -name '*_test.c' | sort); do
+        name=${source#tests/}
+        suite "$short-$(echo "${name%.c}" | tr / -)" "$variant/${source%.c}"
     done
     suite "$short-golden" "$variant/tests/run" $isel tests/ir tests/passes tests/codegen/x86_64
     suite "$short-fusion" "$variant/tests/conformance/fusion" $native tests/conformance/fusion
     suite "$short-reader-errors" "$variant/tests/frontend/errors" tests/frontend "$release/reader"
     suite "$short-reader-widths" "$variant/tests/frontend/widths" "$release/reader"
-    suite "$short-pool-stress" "$variant/tests/runtime/pool_stress"
-    suite "$short-queue-stress" "$variant/tests/runtime/queue_stress"
+    suite "$short-pool-stress" "$variant/tests/runtime/native/pool_stress"
+    suite "$short-queue-stress" "$variant/tests/runtime/queue/queue_stress"
     suite "$short-memory-stress" "$variant/tests/opencl/memory_stress"
     suite "$short-command-stress" "$variant/tests/opencl/command_stress"
     suite "$short-opencl-stress" "$variant/tests/opencl/stress"
     suite "$short-command-random" "$variant/tests/opencl/command_random" -n 3000 \
         tests/opencl/command_kernels.cl
-    suite "$short-queue-random" "$variant/tests/runtime/queue_random" -n 500 \
+    suite "$short-queue-random" "$variant/tests/runtime/queue/queue_random" -n 500 \
         "$release/tests/command_kernels.spv"
     for target in spirv text plan gen entry regalloc; do
         suite "$short-fuzz-$target" "$variant/tests/fuzz/$target" -n 1500 -s 1 "$release/seeds/$target"
@@ -130,7 +131,7 @@ awk -F '\t' '{ print $1 }' "$list" | while read -r name; do
     [ "$rc" != 0 ] && [ "$fail" = 0 ] && fail=1
     [ "$rc" = 0 ] && [ "$pass" = 0 ] && { fail=1; echo "no test was run" >>"$work/$name.out"; }
     [ "$fail" != 0 ] && tail -n 40 "$work/$name.out" >&2
-    printf '%-32s %6d passed %4d failed %5d s\n' "$name" "$pass" "$fail" "$seconds"
+    printf '%-48s %6d passed %4d failed %5d s\n' "$name" "$pass" "$fail" "$seconds"
     echo "$pass $fail" >>"$work/sum"
 done
 awk '{ p += $1; f += $2 } END { printf "%d passed, %d failed\n", p, f; exit f != 0 }' "$work/sum"

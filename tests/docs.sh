@@ -26,16 +26,16 @@ done
 # Every row of fuse_rules.def as a row of the page.
 rules() {
     printf '%s\n' '#define RULE(id, refuses, cause, cure) | id | cause | cure |' \
-        '#include "passes/fuse_rules.def"' | gcc -E -P -I. - |
+        '#include "passes/fusion/fuse_rules.def"' | gcc -E -P -I. - |
         sed 's/" "//g; s/^| "\([^"]*\)" /| `\1` /; s/"//g; s/| NULL |$/| |/'
 }
 shown=$(grep -E '^\| `(fuse|promote)\.' docs/USAGE.md)
-same "$(rules)" "$shown" "docs/USAGE.md: the rules are not those of passes/fuse_rules.def"
-for id in $(grep -ohE '"(fuse|promote)\.[a-z-]+"' passes/*.c runtime/*.c | sort -u); do
-    check "passes/fuse_rules.def: no rule $id" grep -q "RULE($id" passes/fuse_rules.def
+same "$(rules)" "$shown" "docs/USAGE.md: the rules are not those of passes/fusion/fuse_rules.def"
+for id in $(grep -ohE '"(fuse|promote)\.[a-z-]+"' passes/*/*.c runtime/*/*.c | sort -u); do
+    check "passes/fusion/fuse_rules.def: no rule $id" grep -q "RULE($id" passes/fusion/fuse_rules.def
 done
-for id in $(grep -oE '"(fuse|promote)\.[a-z-]+"' passes/fuse_rules.def); do
-    check "passes/fuse_rules.def: nothing says $id" grep -q "$id" passes/*.c runtime/*.c
+for id in $(grep -oE '"(fuse|promote)\.[a-z-]+"' passes/fusion/fuse_rules.def); do
+    check "passes/fusion/fuse_rules.def: nothing says $id" grep -q "$id" passes/*/*.c runtime/*/*.c
 done
 
 # The passes of a pipeline with their reasons, as rows of the page.

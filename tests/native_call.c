@@ -7,7 +7,7 @@
 
 #include "ir/change.h"
 #include "passes/passes.h"
-#include "runtime/native.h"
+#include "runtime/native/native.h"
 
 enum { PLACE = IR_MAX_LANES * 8 };
 

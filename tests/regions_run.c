@@ -1,4 +1,4 @@
-/* regions_run.c — the corpus as code of work-groups: what passes/regions.c makes of every kernel
+/* regions_run.c — the corpus as code of work-groups: what passes/workgroup/regions.c makes of every kernel
  * gives the same bytes as the work-items of the kernel do.
  *
  *   regions_run PLANS MODULES [--shard I/N] [NAME…]
@@ -9,9 +9,9 @@
  */
 #include "ir/eval.h"
 #include "runtime/devices/printf.h"
-#include "runtime/runtime.h"
+#include "runtime/api/runtime.h"
 #include "tests/file.h"
-#include "tests/passes/groups.h"
+#include "tests/passes/workgroup/groups.h"
 #include "tests/random.h"
 
 #include <dirent.h>

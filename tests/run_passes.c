@@ -6,7 +6,7 @@
  *
  * Machine code is told in the same way.
  */
-#include "runtime/native.h"
+#include "runtime/native/native.h"
 #include "tests/passes/ranges.h"
 #include "tests/run.h"
 

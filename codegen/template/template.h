@@ -9,7 +9,7 @@
 #ifndef SPVFUSE_CODEGEN_TEMPLATE_H
 #define SPVFUSE_CODEGEN_TEMPLATE_H
 
-#include "codegen/native.h"
+#include "codegen/native/native.h"
 
 enum { TEMPLATE_R, TEMPLATE_V, TEMPLATE_M, TEMPLATE_CLASSES };
 

@@ -10,7 +10,7 @@
  * is an argument comes as a pointer, and is handed on as what leads to it from our own.  The stack
  * is touched page by page on the way down, so that a thread's guard page is met.
  */
-#include "codegen/object.h"
+#include "codegen/object/object.h"
 #include "codegen/x86_64/encode.h"
 
 /* Offsets in the state. */

@@ -20,7 +20,7 @@
 #define SPVFUSE_CODEGEN_X86_64_X86_H
 
 #include "codegen/codegen.h"
-#include "codegen/native.h"
+#include "codegen/native/native.h"
 #include "codegen/x86_64/encode.h"
 
 enum { CLASS_GENERAL, CLASS_VECTOR, CLASS_MASK };

@@ -15,7 +15,7 @@
 #ifndef SPVFUSE_RUNTIME_CACHE_H
 #define SPVFUSE_RUNTIME_CACHE_H
 
-#include "runtime/native.h"
+#include "runtime/native/native.h"
 
 /* --------------------------------------------------------------------------- hashes (blake2b.c) */
 

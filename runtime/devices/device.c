@@ -1,5 +1,5 @@
 /* device.c — devices by name, the list of them, and whether one can run a kernel. */
-#include "runtime/runtime.h"
+#include "runtime/api/runtime.h"
 
 rt_device *rt_device_open(spvf_context *context, const char *name) {
     if (strcmp(name, "check") == 0) return rt_check_open(context);

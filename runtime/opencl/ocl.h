@@ -41,7 +41,7 @@
 #define CL_USE_DEPRECATED_OPENCL_2_0_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
-#include "runtime/devices/cpu.h"
+#include "runtime/devices/cpu/cpu.h"
 #include "runtime/queue/queue.h"
 
 #include <CL/cl_icd.h>

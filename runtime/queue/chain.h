@@ -6,7 +6,7 @@
 #ifndef SPVFUSE_RUNTIME_CHAIN_H
 #define SPVFUSE_RUNTIME_CHAIN_H
 
-#include "runtime/runtime.h"
+#include "runtime/api/runtime.h"
 
 /* What a kernel is given. */
 typedef struct {

@@ -6,7 +6,7 @@
  */
 #include "runtime/queue/queue.h"
 
-#include "runtime/runtime.h"
+#include "runtime/api/runtime.h"
 
 #include <stdlib.h>
 

@@ -12,7 +12,7 @@
 #ifndef SPVFUSE_RUNTIME_OBJECTS_H
 #define SPVFUSE_RUNTIME_OBJECTS_H
 
-#include "runtime/devices/cpu.h"
+#include "runtime/devices/cpu/cpu.h"
 #include "runtime/queue/queue.h"
 #include "runtime/spvfuse_queue.h"
 

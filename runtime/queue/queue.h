@@ -14,7 +14,7 @@
 #ifndef SPVFUSE_RUNTIME_QUEUE_H
 #define SPVFUSE_RUNTIME_QUEUE_H
 
-#include "runtime/lock.h"
+#include "runtime/system/lock.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

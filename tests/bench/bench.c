@@ -9,7 +9,7 @@
  */
 #include "codegen/codegen.h"
 #include "frontend/frontend.h"
-#include "passes/fuse.h"
+#include "passes/fusion/fuse.h"
 #include "tests/bench/bench.h"
 
 enum { RUNS = 201, STAGES = 5, PEER_RUNS = 9 };

@@ -3,7 +3,7 @@
  */
 #include "codegen/codegen.h"
 #include "frontend/frontend.h"
-#include "passes/fuse.h"
+#include "passes/fusion/fuse.h"
 #include "tests/bench/bench.h"
 
 enum { RUNS = 101, STAGES = 3, KERNELS = 8, LONGEST = 64 };

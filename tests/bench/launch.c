@@ -7,7 +7,7 @@
  * below it, whose groups count: the time of one thread by the time of all, times their number; 1 is
  * what cannot be beaten.  Groups of three kinds: equal, ever longer, and one in 64 long.
  */
-#include "runtime/native.h"
+#include "runtime/native/native.h"
 #include "tests/bench/bench.h"
 
 enum { RUNS = 30 };

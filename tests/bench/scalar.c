@@ -7,7 +7,7 @@
  * but for the last bits.
  */
 #include "frontend/frontend.h"
-#include "runtime/native.h"
+#include "runtime/native/native.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/scalar_peer.h"
 

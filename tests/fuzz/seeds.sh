@@ -12,8 +12,8 @@ find "$corpus" -path '*clang*' -name '*.spv' -size -8k | grep -v '\.out/' | sort
 for f in tests/frontend/malformed/[a-m]*.spvasm tests/frontend/lenient/[a-m]*.spvasm; do
     spirv-as --target-env spv1.4 "$f" -o "$out/spirv/$(basename "$f" asm)" 2>/dev/null || true
 done
-cp tests/*/*.ir "$out/text/"
-for f in tests/ir/*.ir tests/passes/*.ir; do
+find tests -name '*.ir' | while read -r f; do cp "$f" "$out/text/"; done
+for f in tests/ir/*.ir tests/passes/*/*.ir; do
     head -c 3000 "$f" >"$out/text/head_$(basename "$f")"
 done
 cp tests/corpus/*.plan docs/demo/*.plan "$out/plan/"

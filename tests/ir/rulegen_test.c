@@ -37,7 +37,7 @@ static void expect_error(const char *rules, const char *message) {
 Test(rulegen, accepts_the_rules_in_use) {
     char line[300];
     int status;
-    run_on("passes/simplify.rules", line, sizeof line, &status);
+    run_on("passes/scalar/simplify.rules", line, sizeof line, &status);
     cr_expect_eq(status, 0, "%s", line);
     run_on("codegen/x86_64/isel.rules", line, sizeof line, &status);
     cr_expect_eq(status, 0, "%s", line);

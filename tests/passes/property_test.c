@@ -1,6 +1,6 @@
 /* property_test.c — passes keep the meaning of random functions: the interpreter gives the same
  * answer before and after.  Every failure names the pass and the seed. */
-#include "passes/fuse.h"
+#include "passes/fusion/fuse.h"
 #include "tests/passes/items.h"
 #include "tests/passes/random_func.h"
 #include "tests/random.h"

@@ -9,7 +9,7 @@
 #ifndef SPVFUSE_TESTS_WORLD_H
 #define SPVFUSE_TESTS_WORLD_H
 
-#include "passes/fuse.h"
+#include "passes/fusion/fuse.h"
 #include "tests/passes/ranges.h"
 
 #include <criterion/criterion.h>

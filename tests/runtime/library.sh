@@ -24,7 +24,7 @@ if command -v valgrind >/dev/null 2>&1; then
     lost="timeout 300 valgrind -q --suppressions=$work/words --error-exitcode=1 --leak-check=full
           --errors-for-leak-kinds=definite,indirect,possible"
     check "nothing is lost" $lost "$unload" "$build/libspvfuse.so"
-    check "nothing is lost by queues" $lost "$build/tests/runtime/queue_random" -n 5 \
+    check "nothing is lost by queues" $lost "$build/tests/runtime/queue/queue_random" -n 5 \
         "$build/tests/command_kernels.spv"
     check "nothing is lost by OpenCL" env SPVFUSE_CACHE=0 $lost \
         "$build/tests/opencl/command_random" -n 20 tests/opencl/command_kernels.cl

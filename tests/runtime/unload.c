@@ -4,7 +4,7 @@
  * back, and its main thread leaves with pthread_exit: the process ends when the library's threads
  * do.  With `block` it exits while a thread of the library is in a callback that never returns. */
 #include "runtime/spvfuse_queue.h"
-#include "tests/runtime/add_kernel.h"
+#include "tests/runtime/queue/add_kernel.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -14,7 +14,7 @@
 #include "codegen/codegen.h"
 #include "ir/interp.h"
 #include "passes/passes.h"
-#include "runtime/native.h"
+#include "runtime/native/native.h"
 #include "tests/codegen/math/edges.h"
 #include "tests/native_call.h"
 #include "tests/report.h"

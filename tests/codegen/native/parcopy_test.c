@@ -1,7 +1,7 @@
 /* parcopy_test.c — the order of copies that happen at once, by exhaustion: each of up to five
  * registers gets nothing, a constant, or what any of them holds, with a spare register and without.
  */
-#include "codegen/ra.h"
+#include "codegen/regalloc/ra.h"
 
 #include <criterion/criterion.h>
 

@@ -1,0 +1,279 @@
+/* legalize_flow.c — instructions that become control flow: switches, updates of shared memory,
+ * copies and fills of many bytes.
+ *
+ * A switch becomes a search: halves by "less than", then one comparison for each case.  An update
+ * that has no instruction of its own reads, computes and tries to exchange until there was no
+ * other write in between; memory that one thread has for itself is just read and written.
+ */
+#include "codegen/native/legalize.h"
+#include "ir/interp.h"
+
+#include <stdlib.h>
+
+/* ------------------------------------------------------------------------------------- switches */
+
+typedef struct {
+    uint64_t value;
+    ir_inst *constant;
+    ir_block *to;
+} switch_case;
+
+enum { CHAIN = 4 }; /* so many cases are compared one after another */
+
+static int by_value(const void *a, const void *b) {
+    uint64_t x = ((const switch_case *)a)->value, y = ((const switch_case *)b)->value;
+    return x < y ? -1 : x > y;
+}
+
+/* Ends block b with a search in n cases, ascending. */
+static void build_search(cg_legalizer *l, ir_block *b, ir_inst *on, const switch_case *c,
+                         uint32_t n, ir_block *other) {
+    while (n > CHAIN) {
+        uint32_t half = n / 2;
+        ir_block *low = ir_block_new(l->f, NULL), *high = ir_block_new(l->f, NULL);
+        ir_at_end(&l->b, b);
+        ir_inst *less = ir_build2(&l->b, IR_OP_ult, IR_I1, on, c[half].constant);
+        ir_build_br(&l->b, less, low, high);
+        build_search(l, low, on, c, half, other); /* depth: log2 of the number of cases */
+        c += half;
+        n -= half;
+        b = high;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        ir_block *next = k + 1 < n ? ir_block_new(l->f, NULL) : other;
+        ir_at_end(&l->b, b);
+        ir_build_br(&l->b, ir_build2(&l->b, IR_OP_eq, IR_I1, on, c[k].constant), c[k].to, next);
+        b = next;
+    }
+}
+
+/* Every edge gets a block of its own first, so that phis do not notice. */
+static void lower_switch(cg_legalizer *l, ir_inst *sw) {
+    ir_block *b = sw->block;
+    ir_inst *on = ir_arg(sw, 0);
+    uint32_t n = b->nsucc - 1;
+    for (unsigned k = 0; k < b->nsucc; k++) ir_split_edge(b, k);
+    ir_block *other = b->succ[0];
+    switch_case *cases = ir_new_array(l->scratch, switch_case, n + 1);
+    for (uint32_t k = 0; k < n; k++) {
+        ir_inst *c = ir_arg(sw, k + 1);
+        cases[k] = (switch_case){c->imm.bits, c, b->succ[k + 1]};
+    }
+    qsort(cases, n, sizeof *cases, by_value);
+    if (!n) {
+        ir_make_jmp(b, 0);
+        return;
+    }
+    ir_make_unreachable(b);
+    ir_remove(b->last);
+    build_search(l, b, on, cases, n, other);
+}
+
+/* -------------------------------------------------------------------------------------- updates */
+
+static bool is_update(const ir_inst *i) {
+    return ir_info(i)->rule == R_ATOMIC && i->op != IR_OP_atomic_load &&
+           i->op != IR_OP_atomic_cmpxchg;
+}
+
+/* Only the thread that runs the work-group sees such memory. */
+static bool is_own(const ir_inst *p) {
+    return ir_space_of(p->type) == IR_LOCAL || ir_space_of(p->type) == IR_PRIVATE;
+}
+
+static ir_inst *combine(cg_legalizer *l, const ir_inst *i, ir_inst *old) {
+    ir_op op = ir_combining_op((ir_op)i->op);
+    if (op == IR_OP_const) return ir_arg(i, 1);
+    return ir_build2(&l->b, op, i->type, old, ir_arg(i, 1));
+}
+
+static unsigned natural_align(const ir_module *m, ir_type t) { return (unsigned)ir_sizeof(m, t); }
+
+static void update_own(cg_legalizer *l, ir_inst *i) {
+    unsigned align = natural_align(l->f->module, i->type);
+    ir_before(&l->b, i);
+    ir_inst *p = ir_arg(i, 0), *old = ir_build_load(&l->b, i->type, p, align, 0);
+    ir_inst *sum = combine(l, i, old);
+    ir_build_store(&l->b, sum, p, align, 0);
+    ir_replace_uses(i, old);
+    ir_remove(i);
+}
+
+static ir_type bits_type(const ir_module *m, ir_type t) {
+    return ir_scalar(ir_bits(m, t) == 64 ? IR_I64 : ir_bits(m, t) == 16 ? IR_I16 : IR_I32);
+}
+
+static ir_inst *as_type(cg_legalizer *l, ir_inst *x, ir_type t) {
+    return x->type == t ? x : ir_build1(&l->b, IR_OP_bitcast, t, x);
+}
+
+/* old = *p; do new = f(old) while another value than old was there when new was to be stored */
+static void update_shared(cg_legalizer *l, ir_inst *i) {
+    ir_block *before = i->block, *after = ir_split_block(before, i);
+    ir_block *loop = ir_block_new(l->f, NULL);
+    ir_module *m = l->f->module;
+    ir_type bits = ir_is_float(i->type) ? bits_type(m, i->type) : i->type;
+    ir_inst *p = ir_arg(i, 0);
+    ir_at_end(&l->b, before);
+    ir_inst *first = ir_build_load(&l->b, bits, p, natural_align(m, bits), IR_MEM_VOLATILE);
+    ir_build_jmp(&l->b, loop);
+    ir_inst *old = ir_build_phi(loop, bits);
+    ir_at_end(&l->b, loop);
+    ir_inst *sum = as_type(l, combine(l, i, as_type(l, old, i->type)), bits);
+    ir_inst *seen =
+        ir_build_raw(&l->b, IR_OP_atomic_cmpxchg, bits, 0, i->imm, 3, (ir_inst *[]){p, sum, old});
+    ir_inst *equal = ir_build2(&l->b, IR_OP_eq, IR_I1, seen, old);
+    ir_inst *result = as_type(l, old, i->type);
+    ir_build_br(&l->b, equal, after, loop);
+    old = ir_append_arg(old, first);
+    ir_append_arg(old, seen);
+    ir_replace_uses(i, result);
+    ir_remove(i);
+}
+
+static void subtract_shared(cg_legalizer *l, ir_inst *i) {
+    ir_before(&l->b, i);
+    ir_inst *zero = ir_const(l->f, i->type, 0);
+    ir_inst *minus = ir_build2(&l->b, IR_OP_sub, i->type, zero, ir_arg(i, 1));
+    ir_inst *add = ir_build_raw(&l->b, IR_OP_atomic_add, i->type, 0, i->imm, 2,
+                                (ir_inst *[]){ir_arg(i, 0), minus});
+    ir_replace_uses(i, add);
+    ir_remove(i);
+}
+
+/* An exchange orders what a store alone does not. */
+static void store_in_order(cg_legalizer *l, ir_inst *i) {
+    ir_before(&l->b, i);
+    ir_inst *p = ir_arg(i, 0), *x = ir_arg(i, 1);
+    if (ir_is_float(x->type)) x = as_type(l, x, bits_type(l->f->module, x->type));
+    ir_build_raw(&l->b, IR_OP_atomic_xchg, x->type, 0, i->imm, 2, (ir_inst *[]){p, x});
+    ir_remove(i);
+}
+
+static void exchange_float(cg_legalizer *l, ir_inst *i) {
+    ir_before(&l->b, i);
+    ir_type bits = bits_type(l->f->module, i->type);
+    ir_inst *x = as_type(l, ir_arg(i, 1), bits);
+    ir_inst *old =
+        ir_build_raw(&l->b, IR_OP_atomic_xchg, bits, 0, i->imm, 2, (ir_inst *[]){ir_arg(i, 0), x});
+    ir_replace_uses(i, as_type(l, old, i->type));
+    ir_remove(i);
+}
+
+static void lower_update(cg_legalizer *l, ir_inst *i) {
+    if (is_own(ir_arg(i, 0)))
+        update_own(l, i);
+    else if (i->op == IR_OP_atomic_sub)
+        subtract_shared(l, i);
+    else if (i->op == IR_OP_atomic_xchg && ir_is_float(i->type))
+        exchange_float(l, i);
+    else if (i->op != IR_OP_atomic_add && i->op != IR_OP_atomic_xchg)
+        update_shared(l, i);
+}
+
+/* -------------------------------------------------------------------------------- copies, fills */
+
+enum { UNROLLED = 128 }; /* bytes that are copied without a loop */
+
+typedef struct {
+    ir_inst *to, *from; /* addresses; from: NULL for a fill */
+    ir_inst *byte;      /* what a fill writes, as i8 */
+    unsigned flags;
+} transfer;
+
+static ir_inst *offset(cg_legalizer *l, ir_inst *p, ir_inst *n) {
+    return ir_build_ptradd(&l->b, p, n, false);
+}
+
+/* The byte in all bytes of an integer. */
+static ir_inst *spread(cg_legalizer *l, ir_inst *byte, ir_type t) {
+    if (t == IR_I8) return byte;
+    ir_inst *wide = ir_build1(&l->b, IR_OP_zext, t, byte);
+    return ir_build2(&l->b, IR_OP_mul, t, wide, ir_const(l->f, t, UINT64_C(0x0101010101010101)));
+}
+
+static void move_one(cg_legalizer *l, const transfer *t, ir_inst *at, ir_type type) {
+    ir_inst *x = t->from ? ir_build_load(&l->b, type, offset(l, t->from, at), 1, t->flags)
+                         : spread(l, t->byte, type);
+    ir_build_store(&l->b, x, offset(l, t->to, at), 1, t->flags);
+}
+
+static void move_few(cg_legalizer *l, const transfer *t, uint64_t bytes) {
+    static const ir_kind kinds[] = {IR_I64, IR_I32, IR_I16, IR_I8};
+    ir_type size = ir_size_type(l->f->module);
+    uint64_t at = 0;
+    for (unsigned k = 0, step = 8; k < 4; k++, step /= 2)
+        for (; bytes - at >= step; at += step)
+            move_one(l, t, ir_const(l->f, size, at), ir_scalar(kinds[k]));
+}
+
+/* for (at = from; at < end; at += step), from `before` to `after`; gives the last value of at. */
+static ir_inst *move_loop(cg_legalizer *l, const transfer *t, ir_block *before, ir_block *after,
+                          ir_inst *from, ir_inst *end, ir_type type) {
+    ir_block *head = ir_block_new(l->f, NULL), *body = ir_block_new(l->f, NULL);
+    ir_type size = end->type;
+    ir_at_end(&l->b, before);
+    ir_build_jmp(&l->b, head);
+    ir_inst *at = ir_build_phi(head, size);
+    ir_at_end(&l->b, body);
+    move_one(l, t, at, type);
+    ir_inst *step = ir_const(l->f, size, ir_sizeof(l->f->module, type));
+    ir_inst *next = ir_build2(&l->b, IR_OP_add, size, at, step);
+    ir_build_jmp(&l->b, head);
+    at = ir_append_arg(at, from);
+    at = ir_append_arg(at, next);
+    ir_at_end(&l->b, head);
+    ir_build_br(&l->b, ir_build2(&l->b, IR_OP_ult, IR_I1, at, end), body, after);
+    return at;
+}
+
+static void lower_transfer(cg_legalizer *l, ir_inst *i) {
+    transfer t = {.to = ir_arg(i, 0), .flags = i->imm.mem.flags};
+    if (i->op == IR_OP_copy)
+        t.from = ir_arg(i, 1);
+    else
+        t.byte = ir_arg(i, 1);
+    ir_inst *bytes = ir_arg(i, 2);
+    if (ir_is_const(bytes) && bytes->imm.bits <= UNROLLED) {
+        ir_before(&l->b, i);
+        move_few(l, &t, bytes->imm.bits);
+        ir_remove(i);
+        return;
+    }
+    ir_block *before = i->block, *after = ir_split_block(before, i);
+    ir_block *rest = ir_block_new(l->f, NULL);
+    ir_at_end(&l->b, before);
+    ir_inst *zero = ir_const(l->f, bytes->type, 0);
+    ir_inst *words =
+        ir_build2(&l->b, IR_OP_and, bytes->type, bytes, ir_const(l->f, bytes->type, ~UINT64_C(7)));
+    ir_inst *at = move_loop(l, &t, before, rest, zero, words, IR_I64);
+    move_loop(l, &t, rest, after, at, bytes, IR_I8);
+    ir_remove(i);
+}
+
+/* ----------------------------------------------------------------------------------------- walk */
+
+static void lower(cg_legalizer *l, ir_inst *i) {
+    l->b.loc = i->loc;
+    if (i->op == IR_OP_switch)
+        lower_switch(l, i);
+    else if (i->op == IR_OP_copy || i->op == IR_OP_fill)
+        lower_transfer(l, i);
+    else if (i->op == IR_OP_atomic_store && (i->imm.sync.semantics & IR_SEM_SEQ_CST))
+        store_in_order(l, i);
+    else if (is_update(i) && i->op != IR_OP_atomic_store)
+        lower_update(l, i);
+}
+
+/* New blocks hold nothing that has to be lowered, and what is split off is after what is known. */
+void cg_legalize_flow(cg_legalizer *l) {
+    ir_vec(ir_inst *) found = {0};
+    foreach_block (b, l->f) {
+        foreach_inst (i, b) {
+            bool own = ir_info(i)->rule == R_ATOMIC || ir_info(i)->rule == R_ATOMIC_STORE ||
+                       i->op == IR_OP_switch || i->op == IR_OP_copy || i->op == IR_OP_fill;
+            if (own) *ir_push(l->scratch, &found) = i;
+        }
+    }
+    for (uint32_t n = 0; n < found.n; n++) lower(l, found.data[n]);
+}

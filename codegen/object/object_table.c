@@ -1,0 +1,97 @@
+/* object_table.c — data of an object that lists its kernels: ir_kernel_entry, one per kernel.
+ *
+ * A program that is linked with the object finds there what it needs to launch them.
+ */
+#include "codegen/object/object.h"
+
+#include <stdalign.h>
+
+/* Room for `end` bytes, twice as much as was there when it is not enough. */
+static void make_room(cg_object *o, ir_arena *a, cg_section s, uint32_t end) {
+    if (end <= o->room[s]) return;
+    uint64_t room = (uint64_t)end + o->size[s];
+    uint8_t *grown = ir_alloc(a, room);
+    if (o->size[s]) memcpy(grown, o->bytes[s], o->size[s]);
+    o->bytes[s] = grown;
+    o->room[s] = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
+}
+
+/* The end of a section; what is added begins at a multiple of `align`. */
+static uint32_t grow(cg_object *o, ir_arena *a, cg_section s, uint32_t bytes, uint32_t align) {
+    uint32_t at = (o->size[s] + align - 1) & ~(align - 1);
+    if (at < o->size[s] || bytes > INT32_MAX - at) ir_throw(a->cx, IR_ERR_LIMIT);
+    make_room(o, a, s, at + bytes);
+    o->size[s] = at + bytes;
+    if (o->align[s] < align) o->align[s] = align;
+    return at;
+}
+
+uint32_t obj_add_symbol(cg_object *o, ir_arena *a, cg_symbol s) {
+    *ir_push(a, &o->symbols) = s;
+    return o->symbols.n - 1;
+}
+
+uint32_t obj_add_data(cg_object *o, ir_arena *a, cg_section s, const char *name, const void *data,
+                      uint32_t bytes, uint32_t align) {
+    uint32_t at = grow(o, a, s, bytes, align);
+    if (bytes) memcpy(o->bytes[s] + at, data, bytes);
+    return obj_add_symbol(o, a, (cg_symbol){.name = name, .section = s, .at = at, .size = bytes});
+}
+
+void obj_point(cg_object *o, ir_arena *a, uint32_t from, size_t offset, uint32_t to) {
+    const cg_symbol *s = &o->symbols.data[from];
+    *ir_push(a, &o->relocs) = (cg_reloc){
+        .section = s->section, .kind = CG_ABS64, .at = s->at + (uint32_t)offset, .symbol = to};
+}
+
+void obj_point_string(cg_object *o, ir_arena *a, uint32_t from, size_t offset, const char *string) {
+    if (!string) return;
+    uint32_t to = obj_add_data(o, a, CG_RODATA, ir_sprintf(a, ".Lstring%u", o->symbols.n), string,
+                               (uint32_t)strlen(string) + 1, 1);
+    obj_point(o, a, from, offset, to);
+}
+
+/* ------------------------------------------------------------------------------------ the table */
+
+static_assert((int)IR_ARG_POINTER == (int)CG_ARG_POINTER &&
+                  (int)IR_ARG_LOCAL == (int)CG_ARG_LOCAL && (int)IR_ARG_VALUE == (int)CG_ARG_VALUE,
+              "kinds of arguments");
+
+static uint32_t add_args(cg_object *o, ir_arena *a, const cg_kernel *k) {
+    ir_arg_entry *list = ir_new_array(a, ir_arg_entry, k->nargs);
+    for (uint32_t n = 0; n < k->nargs; n++)
+        list[n] = (ir_arg_entry){
+            .kind = k->arg[n].kind, .size = k->arg[n].size, .align = k->arg[n].align};
+    uint32_t args = obj_add_data(o, a, CG_DATA, ir_sprintf(a, "%s.args", k->name), list,
+                                 k->nargs * (uint32_t)sizeof *list, alignof(ir_arg_entry));
+    for (uint32_t n = 0; n < k->nargs; n++)
+        obj_point_string(o, a, args, n * sizeof *list + offsetof(ir_arg_entry, name),
+                         k->arg[n].name);
+    return args;
+}
+
+static void fill_entry(const cg_kernel *k, ir_kernel_entry *e) {
+    e->nargs = k->nargs;
+    e->need = k->need;
+    e->stack = k->stack < UINT32_MAX ? (uint32_t)k->stack : UINT32_MAX;
+    memcpy(e->local_size, k->local_size, sizeof e->local_size);
+}
+
+static void point_entry(cg_object *o, ir_arena *a, uint32_t table, uint32_t n) {
+    const cg_kernel *k = &o->kernels.data[n];
+    size_t at = n * sizeof(ir_kernel_entry);
+    obj_point_string(o, a, table, at + offsetof(ir_kernel_entry, name), k->name);
+    obj_point(o, a, table, at + offsetof(ir_kernel_entry, run), k->entry);
+    obj_point(o, a, table, at + offsetof(ir_kernel_entry, run_block), k->block);
+    obj_point(o, a, table, at + offsetof(ir_kernel_entry, args), add_args(o, a, k));
+}
+
+void cg_add_kernel_table(cg_object *o, const char *name, ir_arena *arena) {
+    uint32_t n = o->kernels.n;
+    ir_kernel_entry *list = ir_new_array(arena, ir_kernel_entry, n + 1);
+    for (uint32_t k = 0; k < n; k++) fill_entry(&o->kernels.data[k], &list[k]);
+    uint32_t table = obj_add_data(o, arena, CG_DATA, name, list, (n + 1) * (uint32_t)sizeof *list,
+                                  alignof(ir_kernel_entry));
+    o->symbols.data[table].exported = true;
+    for (uint32_t k = 0; k < n; k++) point_entry(o, arena, table, k);
+}

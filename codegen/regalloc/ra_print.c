@@ -1,0 +1,84 @@
+/* ra_print.c — allocated code as text: the function as it is always written, and after every
+ * instruction the registers that it writes and reads.
+ *
+ *   %7: i32 = mach %5, %6 4                 ; r3 <- r3 r1
+ *   spill %7 0                              ; slot 0 <- r3
+ */
+#include "codegen/regalloc/ra.h"
+
+enum { COLUMN = 44 }; /* of the registers */
+
+typedef struct {
+    ir_text *out;
+    const cg_target *t;
+    const cg_allocation *a;
+} printer;
+
+static void put_reg(printer *p, const ir_inst *v) {
+    uint8_t class = ra_class(p->t, v);
+    unsigned reg = v->id < p->a->nregs ? p->a->reg[v->id] : CG_ANY_REG;
+    if (class == CG_NO_CLASS)
+        ir_put(p->out, "-");
+    else if (reg == CG_ANY_REG)
+        ir_put(p->out, "?");
+    else if (p->t->reg_name)
+        ir_put(p->out, p->t->reg_name(p->t, class, reg));
+    else
+        ir_putf(p->out, "%s%u", p->t->class[class].name, reg);
+}
+
+static void put_slot(printer *p, uint64_t slot) { ir_putf(p->out, "slot %u", (unsigned)slot); }
+
+static void put_written(printer *p, const ir_inst *i) {
+    if (i->op == IR_OP_spill)
+        put_slot(p, i->imm.bits);
+    else
+        put_reg(p, i);
+}
+
+static void put_read(printer *p, const ir_inst *i) {
+    cg_needs needs;
+    cg_describe(p->t, i, &needs);
+    ir_put(p->out, " <-");
+    if (i->op == IR_OP_reload) {
+        ir_put(p->out, " ");
+        put_slot(p, i->imm.bits);
+    }
+    for (unsigned n = 0; n < needs.nargs; n++) {
+        ir_put(p->out, " ");
+        if (needs.arg[n].class == CG_IN_SLOT)
+            put_slot(p, needs.slot);
+        else
+            put_reg(p, ir_arg(i, n));
+    }
+}
+
+static void put_registers(printer *p, const ir_inst *i, size_t width) {
+    ir_putf(p->out, "%*s; ", width < COLUMN ? (int)(COLUMN - width) : 1, "");
+    put_written(p, i);
+    put_read(p, i);
+}
+
+/* The next instruction in the order of the text. */
+static const ir_inst *next_inst(const ir_func *f, const ir_inst *i) {
+    const ir_block *b = i ? i->block : f->first;
+    if (!i || i->next) return i ? i->next : b->first;
+    return b->next ? b->next->first : NULL;
+}
+
+/* Instructions are the lines that are indented. */
+void cg_print_allocation(ir_text *out, const cg_target *t, const ir_func *f,
+                         const cg_allocation *a) {
+    printer p = {out, t, a};
+    ir_text text = {.arena = out->arena};
+    const ir_inst *i = NULL;
+    ir_print_func(&text, f, 0);
+    for (const char *line = text.data, *end; *line; line = end + (*end == '\n')) {
+        end = line + strcspn(line, "\n");
+        ir_putn(out, line, (size_t)(end - line));
+        if (line[0] == ' ') i = next_inst(f, i);
+        if (line[0] == ' ' && (i->type != IR_VOID || i->nargs))
+            put_registers(&p, i, (size_t)(end - line));
+        ir_put(out, "\n");
+    }
+}

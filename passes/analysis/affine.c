@@ -1,0 +1,331 @@
+/* affine.c — integers as sums over what a work-item knows.
+ *
+ * The form of a value is constant + sum of factor * symbol, equal to the value modulo 2^width.
+ * Symbols are ids, by-value parameters, iteration numbers of loops, and whatever is not looked
+ * into.  Sums, products and shifts by constants, and truncations keep that congruence; an `or` of
+ * bits that the other operand leaves 0 is a sum.  An extension needs more: the form must be the
+ * value itself, as the extension reads it.  It is when the bounds of its symbols (bounds.c) keep it
+ * within the narrow type, or when it is made of whole values by operations that do not wrap.
+ *
+ * A shift down by C: let 2^B divide all factors and the constant, C <= B, and g be the form divided
+ * by 2^B.  The value is 2^B * u modulo 2^width with u = g modulo 2^(width - B).  If the bounds of g
+ * lie within a number of width - B bits, signed for ashr, then u read as such a number is g, and
+ * the shifted value is 2^(B - C) * g, without a remainder.  So an index that compilers keep in the
+ * upper half of a word, and shift down as the last thing, is understood, whatever was done to it
+ * there.  A mask without its lowest t bits is one with them, where the form is a multiple of 2^t.
+ *
+ * Where the range is known, a linear id is written with ids, and group * local size + local id is
+ * the global id less its offset, so that equal places have equal forms.
+ *
+ * How deep and how far expressions are followed is limited; what lies beyond is a symbol.
+ */
+#include "passes/analysis/analysis.h"
+
+enum { MAX_DEPTH = 24, MAX_STEPS = 1000 };
+
+/* ----------------------------------------------------------------------------------------- sums */
+
+bool pass_is_same_symbol(const pass_symbol *a, const pass_symbol *b) {
+    return a->kind == b->kind && a->index == b->index && a->value == b->value;
+}
+
+static void drop_zeros(pass_affine *f) {
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < f->n; k++)
+        if (f->term[k].factor) f->term[kept++] = f->term[k];
+    f->n = kept;
+}
+
+bool pass_affine_add(pass_affine *to, const pass_affine *f, int64_t factor) {
+    for (uint32_t k = 0; k < f->n; k++) {
+        uint32_t at = 0;
+        while (at < to->n && !pass_is_same_symbol(&to->term[at].of, &f->term[k].of)) at++;
+        if (at == PASS_MAX_TERMS) return false;
+        if (at == to->n) to->term[to->n++] = (pass_term){f->term[k].of, 0};
+        int64_t part = ir_wrap_mul(f->term[k].factor, factor);
+        to->term[at].factor = ir_wrap_add(to->term[at].factor, part);
+    }
+    to->constant = ir_wrap_add(to->constant, ir_wrap_mul(f->constant, factor));
+    drop_zeros(to);
+    return true;
+}
+
+bool pass_is_same_form(const pass_affine *a, const pass_affine *b) {
+    pass_affine difference = *a;
+    return pass_affine_add(&difference, b, -1) && !difference.n && !difference.constant;
+}
+
+static int64_t *factor_of(pass_affine *f, ir_op kind, unsigned d) {
+    for (uint32_t k = 0; k < f->n; k++)
+        if (f->term[k].of.kind == kind && f->term[k].of.index == d) return &f->term[k].factor;
+    return NULL;
+}
+
+void pass_join_ids(const pass_launch *l, pass_affine *f) {
+    const pass_range *r = l->range;
+    for (unsigned d = 0; r && r->has_local && d < r->dims; d++) {
+        int64_t *group = factor_of(f, IR_OP_group_id, d), *local = factor_of(f, IR_OP_local_id, d);
+        if (!group || !local || *group != ir_wrap_mul(*local, (int64_t)r->local[d])) continue;
+        const pass_affine id = {
+            .term = {{{IR_OP_global_id, d, NULL}, 1}}, .n = 1, .constant = -(int64_t)r->offset[d]};
+        int64_t factor = *local;
+        *group = *local = 0;
+        drop_zeros(f);
+        pass_affine_add(f, &id, factor);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------- forms */
+
+typedef struct {
+    const pass_launch *launch;
+    const ir_block *at; /* where the value is wanted */
+    unsigned steps;     /* taken so far: shared expressions are followed again */
+} finder;
+
+static void find(finder *q, ir_inst *v, unsigned depth, pass_affine *out);
+
+static const ir_loops *loops_of(const finder *q) { return ir_loop_tree(q->launch->kernel); }
+
+static void put_symbol(pass_affine *out, ir_op kind, uint32_t index, const ir_inst *value) {
+    *out = (pass_affine){.term = {{{kind, index, value}, 1}}, .n = 1};
+}
+
+static void put_constant(pass_affine *out, int64_t n) { *out = (pass_affine){.constant = n}; }
+
+static void find_param(finder *q, const ir_inst *v, pass_affine *out) {
+    const pass_launch *l = q->launch;
+    put_symbol(out, IR_OP_param, l->argument ? l->argument[v->imm.index] : v->imm.index, NULL);
+}
+
+/* Linear ids count x fastest, from 0 on. */
+static void find_linear(const pass_range *r, ir_op id, pass_affine *out) {
+    uint64_t stride = 1;
+    *out = (pass_affine){0};
+    for (unsigned d = 0; d < r->dims; d++) {
+        bool global = id == IR_OP_global_id;
+        const pass_affine part = {
+            .term = {{{id, d, NULL}, 1}}, .n = 1, .constant = global ? -(int64_t)r->offset[d] : 0};
+        pass_affine_add(out, &part, (int64_t)stride);
+        stride *= global ? r->global[d] : pass_local_size(r, d);
+    }
+}
+
+static void find_query(finder *q, const ir_inst *v, pass_affine *out) {
+    const pass_range *r = q->launch->range;
+    if (r && v->op == IR_OP_global_linear_id)
+        find_linear(r, IR_OP_global_id, out);
+    else if (r && r->has_local && v->op == IR_OP_local_linear_id)
+        find_linear(r, IR_OP_local_id, out);
+    else
+        put_symbol(out, (ir_op)v->op, ir_info(v)->imm == I_DIM ? v->imm.dim : 0, NULL);
+}
+
+static bool is_within(finder *q, const pass_affine *f, int64_t low, int64_t high) {
+    int64_t from, to;
+    return pass_affine_own_bounds(q->launch, f, q->at, &from, &to) && from >= low && to <= high;
+}
+
+static bool fits(finder *q, const pass_affine *f, unsigned bits, bool is_signed) {
+    if (bits >= 64) return true;
+    int64_t half = INT64_C(1) << (bits - 1);
+    return is_signed ? is_within(q, f, -half, half - 1) : is_within(q, f, 0, half - 1 + half);
+}
+
+/* Is the form of v its value as a signed number? */
+static bool is_whole(finder *q, ir_inst *v, unsigned depth) {
+    pass_affine form;
+    pass_counter c;
+    if (ir_is_const(v) || v->op == IR_OP_param) return true;
+    if (depth >= MAX_DEPTH || ++q->steps > MAX_STEPS) return false;
+    find(q, v, depth, &form);
+    if (fits(q, &form, ir_bits(q->launch->kernel->module, v->type), true)) return true;
+    if (form.n == 1 && form.term[0].of.kind == IR_OP_COUNT && form.term[0].of.value == v)
+        return true;
+    if (v->op == IR_OP_phi)
+        return pass_counts_whole(loops_of(q), v, true) && pass_find_counter(loops_of(q), v, &c) &&
+               is_whole(q, c.init, depth + 1);
+    bool sums =
+        v->op == IR_OP_add || v->op == IR_OP_sub || v->op == IR_OP_mul || v->op == IR_OP_shl;
+    return sums && v->flags & IR_NSW && is_whole(q, ir_arg(v, 0), depth + 1) &&
+           is_whole(q, ir_arg(v, 1), depth + 1);
+}
+
+/* An extension of the low `bits` of x; false: the form of x does not survive it. */
+static bool find_extension(finder *q, ir_inst *x, unsigned bits, bool is_signed, unsigned depth,
+                           pass_affine *out) {
+    find(q, x, depth + 1, out);
+    if (fits(q, out, bits, is_signed)) return true;
+    bool narrow = ir_bits(q->launch->kernel->module, x->type) == bits;
+    if (!is_signed) return narrow && pass_counts_whole(loops_of(q), x, false);
+    return narrow && is_whole(q, x, depth + 1);
+}
+
+static bool find_sum(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
+    pass_affine second;
+    find(q, ir_arg(v, 0), depth + 1, out);
+    find(q, ir_arg(v, 1), depth + 1, &second);
+    if (!pass_affine_add(out, &second, v->op == IR_OP_sub ? -1 : 1)) return false;
+    pass_join_ids(q->launch, out);
+    return true;
+}
+
+/* x | C where all that x is made of leaves the bits of C 0. */
+static bool find_joined(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
+    const ir_inst *c = ir_arg(v, 1);
+    if (!ir_is_const(c)) return false;
+    find(q, ir_arg(v, 0), depth + 1, out);
+    uint64_t bits = (uint64_t)out->constant, room = c->imm.bits;
+    for (uint32_t k = 0; k < out->n; k++) bits |= (uint64_t)out->term[k].factor;
+    while (room & (room - 1)) room &= room - 1; /* the highest bit */
+    if (bits & (2 * room - 1)) return false;
+    out->constant = ir_wrap_add(out->constant, (int64_t)c->imm.bits);
+    return true;
+}
+
+static bool find_product(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
+    pass_affine x, y;
+    find(q, ir_arg(v, 0), depth + 1, &x);
+    find(q, ir_arg(v, 1), depth + 1, &y);
+    *out = (pass_affine){0};
+    if (y.n == 0) return pass_affine_add(out, &x, y.constant);
+    return x.n == 0 && pass_affine_add(out, &y, x.constant);
+}
+
+/* How often 2 divides all factors and the constant; at most 62. */
+static unsigned even_bits(const pass_affine *f) {
+    uint64_t bits = (uint64_t)f->constant | UINT64_C(1) << 62;
+    unsigned n = 0;
+    for (uint32_t k = 0; k < f->n; k++) bits |= (uint64_t)f->term[k].factor;
+    while (!(bits >> n & 1)) n++;
+    return n;
+}
+
+/* Shifted down, where that leaves no remainder and nothing wraps. */
+static bool find_shifted_down(finder *q, const ir_inst *v, unsigned by, unsigned depth,
+                              pass_affine *out) {
+    pass_affine x;
+    unsigned width = ir_bits(q->launch->kernel->module, v->type);
+    find(q, ir_arg(v, 0), depth + 1, &x);
+    unsigned even = even_bits(&x);
+    if (by > even || even >= width) return false;
+    for (uint32_t k = 0; k < x.n; k++) x.term[k].factor /= INT64_C(1) << even;
+    x.constant /= INT64_C(1) << even;
+    if (!fits(q, &x, width - even, v->op == IR_OP_ashr)) return false;
+    *out = (pass_affine){0};
+    return pass_affine_add(out, &x, INT64_C(1) << (even - by));
+}
+
+/* Shifts by constants; up and down again is an extension. */
+static bool find_shift(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
+    ir_inst *x = ir_arg(v, 0), *by = ir_arg(v, 1);
+    unsigned width = ir_bits(q->launch->kernel->module, v->type);
+    pass_affine form;
+    *out = (pass_affine){0};
+    if (!ir_is_const(by) || by->imm.bits >= width || by->imm.bits > 62) return false;
+    if (v->op == IR_OP_shl) {
+        find(q, x, depth + 1, &form);
+        return pass_affine_add(out, &form, INT64_C(1) << by->imm.bits);
+    }
+    if (find_shifted_down(q, v, (unsigned)by->imm.bits, depth, out)) return true;
+    if (x->op != IR_OP_shl || !ir_is_const(ir_arg(x, 1))) return false;
+    uint64_t up = ir_arg(x, 1)->imm.bits, down = by->imm.bits;
+    if (up < down || up >= width) return false;
+    if (!find_extension(q, ir_arg(x, 0), width - (unsigned)up, v->op == IR_OP_ashr, depth, &form))
+        return false;
+    return pass_affine_add(out, &form, INT64_C(1) << (up - down));
+}
+
+static bool find_counted(finder *q, ir_inst *v, unsigned depth, pass_affine *out) {
+    pass_counter c;
+    pass_affine rounds;
+    if (!pass_find_counter(loops_of(q), v, &c)) return false;
+    find(q, c.init, depth + 1, out);
+    put_symbol(&rounds, IR_OP_phi, 0, v);
+    return pass_affine_add(out, &rounds, c.step);
+}
+
+/* The low bits of x, as x & mask, without some that are 0 already. */
+static bool find_masked(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
+    const ir_inst *mask = ir_arg(v, 1);
+    unsigned width = ir_bits(q->launch->kernel->module, v->type), low = 0;
+    if (!ir_is_const(mask) || !mask->imm.bits) return false;
+    uint64_t bits = ir_zext(mask->imm.bits, width);
+    while (!(bits >> low & 1)) low++;
+    unsigned high = low;
+    while (high < width && bits >> high & 1) high++;
+    if (high < width && bits >> high) return false;
+    if (!find_extension(q, ir_arg(v, 0), high, false, depth, out) && high < width) return false;
+    return even_bits(out) >= low;
+}
+
+/* ~x is -x - 1. */
+static bool find_inverted(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
+    int64_t ones;
+    pass_affine x;
+    if (!pass_known_number(q->launch, ir_arg(v, 1), &ones) || ones != -1) return false;
+    find(q, ir_arg(v, 0), depth + 1, &x);
+    put_constant(out, -1);
+    return pass_affine_add(out, &x, -1);
+}
+
+/* False: v is a symbol. */
+static bool find_op(finder *q, ir_inst *v, unsigned depth, pass_affine *out) {
+    unsigned bits = v->nargs ? ir_bits(q->launch->kernel->module, ir_arg(v, 0)->type) : 0;
+    switch (v->op) {
+    case IR_OP_add:
+    case IR_OP_sub: return find_sum(q, v, depth, out);
+    case IR_OP_mul: return find_product(q, v, depth, out);
+    case IR_OP_shl:
+    case IR_OP_ashr:
+    case IR_OP_lshr: return find_shift(q, v, depth, out);
+    case IR_OP_and: return find_masked(q, v, depth, out);
+    case IR_OP_or: return find_joined(q, v, depth, out);
+    case IR_OP_xor: return find_inverted(q, v, depth, out);
+    case IR_OP_trunc: find(q, ir_arg(v, 0), depth + 1, out); return true;
+    case IR_OP_sext: return find_extension(q, ir_arg(v, 0), bits, true, depth, out);
+    case IR_OP_zext: return find_extension(q, ir_arg(v, 0), bits, false, depth, out);
+    case IR_OP_phi: return find_counted(q, v, depth, out);
+    default: return false;
+    }
+}
+
+static void find(finder *q, ir_inst *v, unsigned depth, pass_affine *out) {
+    int64_t n;
+    if (pass_known_number(q->launch, v, &n))
+        put_constant(out, n);
+    else if (v->op == IR_OP_param)
+        find_param(q, v, out);
+    else if (ir_info(v)->rule == R_QUERY)
+        find_query(q, v, out);
+    else if (depth >= MAX_DEPTH || ++q->steps > MAX_STEPS || !find_op(q, v, depth, out))
+        put_symbol(out, IR_OP_COUNT, 0, v);
+}
+
+void pass_find_affine(const pass_launch *l, ir_inst *v, const ir_block *at, pass_affine *out) {
+    finder q = {.launch = l, .at = at};
+    find(&q, v, 0, out);
+}
+
+/* ------------------------------------------------------------------------------------- printing */
+
+static void print_symbol(ir_text *out, const pass_launch *l, const pass_symbol *s) {
+    if (s->value)
+        ir_putf(out, "%%%s",
+                ir_name_of(l->kernel, s->value) ? ir_name_of(l->kernel, s->value)
+                                                : ir_ops[s->value->op].name);
+    else if (s->kind == IR_OP_param)
+        ir_putf(out, "argument %u", s->index);
+    else if (ir_ops[s->kind].imm == I_DIM)
+        ir_putf(out, "%s.%u", ir_ops[s->kind].name, s->index);
+    else
+        ir_put(out, ir_ops[s->kind].name);
+}
+
+void pass_print_affine(ir_text *out, const pass_launch *l, const pass_affine *f) {
+    for (uint32_t k = 0; k < f->n; k++) {
+        ir_putf(out, "%s%lld*", k ? " + " : "", (long long)f->term[k].factor);
+        print_symbol(out, l, &f->term[k].of);
+    }
+    if (f->constant || !f->n) ir_putf(out, "%s%lld", f->n ? " + " : "", (long long)f->constant);
+}

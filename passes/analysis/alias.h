@@ -1,0 +1,105 @@
+/* alias.h — which addresses of one function may lead to the same memory (alias.c).
+ *
+ * An address is an object, the parameter, variable or other value that is left of it without steps
+ * and casts, and a sum of bytes.  Two addresses are compared by their sums when they have a base in
+ * common, and by what is known of their objects otherwise.  Answers hold as long as the code is as
+ * it was; nothing here changes IR. */
+#ifndef SPVFUSE_ALIAS_H
+#define SPVFUSE_ALIAS_H
+
+#include "passes/analysis/analysis.h"
+
+/* --------------------------------------------------------------------------------------- places */
+
+/* Where an address leads to. */
+typedef struct {
+    const ir_inst *object; /* what is left of it without steps and casts */
+    const ir_inst *base;   /* the object, or an address on the way beyond which sums are too long */
+    pass_affine offset;    /* in bytes, from base */
+} pass_place;
+
+/* Values that come after pass_alias_begin are objects of their own, of which nothing is known; the
+ * function may gain no other uses of addresses. */
+typedef struct {
+    const ir_func *f;
+    ir_arena *scratch;
+    const pass_place **place; /* by value id; NULL: the value is its own object */
+    bool *escapes;            /* by value id of an object: other addresses may be made from it */
+    uint32_t n;
+} pass_alias;
+
+void pass_alias_begin(pass_alias *a, ir_func *f, ir_arena *scratch);
+pass_place pass_find_place(const pass_alias *a, const ir_inst *p);
+const ir_inst *pass_object_of(const pass_alias *a, const ir_inst *p);
+/* A stack variable or a struct by value: memory that ends with the function. */
+bool pass_is_variable(const ir_func *f, const ir_inst *object);
+/* Does every address that leads to the object show it? */
+bool pass_is_closed(const pass_alias *a, const ir_inst *object);
+/* How many bytes after p is q?  False: that is not known, or not one number. */
+bool pass_find_step(const pass_alias *a, const ir_inst *p, const ir_inst *q, int64_t *bytes);
+/* Does the first range of bytes certainly contain the second?  A size of UINT64_MAX is unknown. */
+bool pass_covers(const pass_alias *a, const ir_inst *p, uint64_t p_size, const ir_inst *q,
+                 uint64_t q_size);
+
+/* ------------------------------------------------------------------------- relations and lines */
+
+/* How an address q lies to an address p, whatever constants are added to both. */
+typedef enum {
+    PASS_UNRELATED, /* not looked for yet */
+    PASS_APART,
+    PASS_UNKNOWN_PLACE,
+    PASS_AT_DISTANCE /* the low `bits` of q - p are those of the constants' difference */
+} pass_how_related;
+typedef struct {
+    uint8_t how;  /* pass_how_related */
+    uint8_t bits; /* above them, multiples of a power of two may be added, unless it is exact */
+    bool exact;
+} pass_relation;
+pass_relation pass_relate(const pass_alias *a, const ir_inst *p, const ir_inst *q);
+/* For a difference of the constants, q's less p's. */
+bool pass_may_overlap_at(const pass_relation *r, uint64_t distance, uint64_t p_size,
+                         uint64_t q_size);
+bool pass_covers_at(const pass_relation *r, uint64_t distance, uint64_t p_size, uint64_t q_size);
+
+/* Addresses that differ by constants are on one line, so that many addresses need few relations. */
+enum { PASS_MOST_RELATED = 64 }; /* lines whose relations are kept */
+typedef struct {
+    const ir_inst *first;
+    uint32_t next; /* of the same hash, + 1 */
+    /* When it is a base and multiples of one symbol, and no generic pointer; NULL: it is not. */
+    const ir_inst *base, *symbol;
+    uint8_t zeros; /* low bits of the factor */
+} pass_line;
+typedef struct {
+    ir_vec(pass_line) list;
+    ir_map by_hash;
+    pass_relation *known; /* by two lines */
+} pass_lines;
+typedef struct {
+    uint32_t line;
+    uint64_t at; /* the constant */
+} pass_on_line;
+pass_on_line pass_find_line(const pass_alias *a, pass_lines *l, const ir_inst *p);
+pass_relation pass_relate_lines(const pass_alias *a, pass_lines *l, uint32_t x, uint32_t y);
+
+/* --------------------------------------------------------------------------------- instructions */
+
+/* Is operand `arg` of i, a load, store, copy, fill or atomic, an address that it accesses? */
+bool pass_is_accessed(const ir_inst *i, unsigned arg);
+/* Appends all uses of an address and of addresses that are made from it.  False: one of them is
+ * handed on, stored, or made a number. */
+typedef ir_vec(const ir_use *) pass_use_list;
+bool pass_follow_address(const ir_inst *address, ir_arena *scratch, pass_use_list *out);
+/* The range that a store, copy or fill writes; NULL: another op. */
+const ir_inst *pass_written(const pass_alias *a, const ir_inst *i, uint64_t *size);
+/* The range that a load or copy reads; NULL: another op. */
+const ir_inst *pass_read(const pass_alias *a, const ir_inst *i, uint64_t *size);
+/* May i change memory at all, by itself or by what others do meanwhile? */
+bool pass_writes(const ir_inst *i);
+/* Is it memory that nothing writes? */
+bool pass_is_constant(const pass_alias *a, const ir_inst *p);
+/* May i, or other work-items that it waits for, write these bytes?  Read them? */
+bool pass_may_write(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size);
+bool pass_may_read(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint64_t size);
+
+#endif

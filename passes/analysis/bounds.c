@@ -1,0 +1,385 @@
+/* bounds.c — which values the symbols of affine forms can have.
+ *
+ * Ids are bounded by the nd-range, iteration numbers by an exit test against a known number, other
+ * values by what their operation makes of the bounds of its operands: an index that is clamped or
+ * masked has ends wherever it comes from.  Guards tighten what a form of one symbol is compared
+ * with on the way to a block.  A number is known when it is a constant, a parameter whose value the
+ * launch gives, a size that the range gives, or what a few operations make of such numbers.
+ *
+ * A guard is an edge of a branch that every path to the block takes.  What it compares is read as a
+ * form (affine.c) whose own bounds, guards aside, make it the value itself; so guards never ask
+ * about guards, and each question looks at a limited number of them.
+ *
+ * Not here: relations between symbols.
+ */
+#include "ir/eval.h"
+#include "passes/analysis/analysis.h"
+
+enum { MAX_GUARDS = 8, MAX_DOMINATORS = 64, MAX_DEPTH = 6, MAX_OPERATIONS = 4 };
+
+/* -------------------------------------------------------------------------------- known numbers */
+
+static bool known_query(const pass_range *r, const ir_inst *v, int64_t *n) {
+    if (!r) return false;
+    unsigned d = ir_info(v)->imm == I_DIM ? v->imm.dim : 0;
+    switch (v->op) {
+    case IR_OP_global_size: *n = (int64_t)pass_global_size(r, d); return true;
+    case IR_OP_global_offset: *n = (int64_t)pass_global_offset(r, d); return true;
+    case IR_OP_work_dim: *n = r->dims; return true;
+    case IR_OP_local_size:
+    case IR_OP_enqueued_local_size: *n = (int64_t)pass_local_size(r, d); return r->has_local;
+    case IR_OP_num_groups:
+        *n = r->has_local ? (int64_t)(pass_global_size(r, d) / pass_local_size(r, d)) : 0;
+        return r->has_local;
+    default: return false;
+    }
+}
+
+static bool known_leaf(const pass_launch *l, const ir_inst *v, int64_t *n) {
+    if (ir_is_const(v)) *n = ir_signed_const(v);
+    if (ir_is_const(v)) return true;
+    if (ir_info(v)->rule == R_QUERY) return known_query(l->range, v, n);
+    if (v->op != IR_OP_param || !l->value || !l->value[v->imm.index]) return false;
+    *n = *l->value[v->imm.index];
+    return true;
+}
+
+static bool known_number(const pass_launch *l, const ir_inst *v, unsigned depth, int64_t *n);
+
+/* What an operation makes of known numbers. */
+static bool known_result(const pass_launch *l, const ir_inst *v, unsigned depth, int64_t *n) {
+    uint64_t value[3], result, *args[3];
+    bool pure = ir_has_flag(v, F_PURE) && v->nargs >= 1 && v->nargs <= 3;
+    if (!pure || depth == 0) return false;
+    for (unsigned k = 0; k < v->nargs; k++) {
+        const ir_inst *x = ir_arg(v, k);
+        if (!known_number(l, x, depth - 1, n)) return false;
+        value[k] = ir_zext((uint64_t)*n, ir_bits(l->kernel->module, x->type));
+        args[k] = &value[k];
+    }
+    if (!ir_eval(l->kernel->module, v, args, &result, false)) return false;
+    *n = ir_sext(result, ir_bits(l->kernel->module, v->type));
+    return true;
+}
+
+static bool known_number(const pass_launch *l, const ir_inst *v, unsigned depth, int64_t *n) {
+    if (!ir_is_int(v->type) || ir_is_vector(v->type)) return false;
+    if (!known_leaf(l, v, n) && !known_result(l, v, depth, n)) return false;
+    *n = ir_sext((uint64_t)*n, ir_bits(l->kernel->module, v->type));
+    return true;
+}
+
+bool pass_known_number(const pass_launch *l, const ir_inst *v, int64_t *n) {
+    return known_number(l, v, MAX_OPERATIONS, n);
+}
+
+/* ----------------------------------------------------------------------------------- own bounds */
+
+/* A test in the header is reached once more than the rest of the loop, and by what follows. */
+static bool counter_bounds(const pass_launch *l, const ir_inst *phi, const ir_block *at,
+                           int64_t *high) {
+    const ir_loops *loops = ir_loop_tree(l->kernel);
+    pass_counter c;
+    if (!pass_find_counter(loops, phi, &c)) return false;
+    int64_t latch = pass_count_launched(l, c.loop, c.latch);
+    int64_t header = pass_count_launched(l, c.loop, phi->block);
+    bool behind_test = at && at != phi->block && ir_in_loop(loops, at, c.loop);
+    *high = latch >= 0 ? latch : header - behind_test;
+    return *high >= 0;
+}
+
+static unsigned count_exits(const ir_loops *loops, const ir_loop *loop) {
+    unsigned exits = 0;
+    for (uint32_t k = 0; k < loop->nblocks; k++)
+        for (uint32_t s = 0; s < loop->block[k]->nsucc; s++)
+            exits += !ir_in_loop(loops, loop->block[k]->succ[s], loop);
+    return exits;
+}
+
+bool pass_is_counted(const pass_launch *l, const ir_loop *loop) {
+    int64_t high;
+    bool counted = false;
+    foreach_phi (phi, loop->header) counted |= counter_bounds(l, phi, loop->header, &high);
+    return counted && count_exits(ir_loop_tree(l->kernel), loop) == 1;
+}
+
+typedef struct {
+    int64_t low, high; /* INT64_MIN, INT64_MAX: unknown */
+} bounds;
+
+static const bounds unbounded = {INT64_MIN, INT64_MAX};
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static bounds meet(bounds a, bounds b) {
+    return (bounds){most(a.low, b.low), least(a.high, b.high)};
+}
+
+static bool is_bounded(const bounds *b) { return b->low > INT64_MIN && b->high < INT64_MAX; }
+
+static bounds first_of(uint64_t count, int64_t low) {
+    int64_t high = (int64_t)((uint64_t)low + count - 1);
+    return count && low >= 0 && high >= low ? (bounds){low, high} : unbounded;
+}
+
+static bounds id_bounds(const pass_range *r, const pass_symbol *s) {
+    uint64_t size = pass_global_size(r, s->index);
+    switch (s->kind) {
+    case IR_OP_global_id: return first_of(size, (int64_t)pass_global_offset(r, s->index));
+    case IR_OP_local_id: return first_of(r->has_local ? pass_local_size(r, s->index) : size, 0);
+    case IR_OP_group_id:
+        return first_of(r->has_local ? (size - 1) / pass_local_size(r, s->index) + 1 : size, 0);
+    case IR_OP_global_linear_id:
+    case IR_OP_local_linear_id: return first_of(pass_range_items(r), 0);
+    default: return unbounded;
+    }
+}
+
+/* --------------------------------------------------------------------- comparisons with numbers */
+
+/* `x op number`, or with left false `number op x`. */
+typedef struct {
+    ir_inst *x;
+    ir_op op;
+    bool left;
+    int64_t number;
+} limit;
+
+/* How a comparison with a known number has come out. */
+static bool find_limit(const pass_launch *l, const ir_inst *test, bool outcome, limit *out) {
+    int64_t n;
+    bool left = pass_known_number(l, ir_arg(test, 1), &n);
+    if (!left && !pass_known_number(l, ir_arg(test, 0), &n)) return false;
+    ir_op op = outcome ? (ir_op)test->op : pass_opposite((ir_op)test->op);
+    bool first = outcome || op == IR_OP_eq || op == IR_OP_ne ? left : !left;
+    *out = (limit){ir_arg(test, !left), op, first, n};
+    if (n < 0 && (op == IR_OP_ult || op == IR_OP_ule)) return false;
+    return n <= INT64_MAX / 2 && n >= INT64_MIN / 2;
+}
+
+/* Does it compare unsigned numbers? */
+static bool is_unsigned(const limit *t) { return t->op == IR_OP_ult || t->op == IR_OP_ule; }
+
+/* What it says about x, as a signed number; unsigned: that is no negative one, or the smaller. */
+static bounds limit_bounds(const limit *t) {
+    int64_t n = t->number, least = is_unsigned(t) ? 0 : INT64_MIN;
+    switch (t->op) {
+    case IR_OP_ult:
+    case IR_OP_slt: return t->left ? (bounds){least, n - 1} : (bounds){n + 1, INT64_MAX};
+    case IR_OP_ule:
+    case IR_OP_sle: return t->left ? (bounds){least, n} : (bounds){n, INT64_MAX};
+    case IR_OP_eq: return (bounds){n, n};
+    default: return unbounded;
+    }
+}
+
+/* -------------------------------------------------------------------------- values by operation */
+
+/* Something that is known where a value is taken: how a comparison has come out; NULL: nothing. */
+typedef struct {
+    const ir_inst *test;
+    bool holds;
+} fact;
+
+static bounds number_bounds(const pass_launch *l, const ir_inst *v, fact known, unsigned depth);
+
+/* The bounds of a number, unless it does not fit the type of v, which then has another one. */
+static bounds fitting(const ir_inst *v, ir_i128 low, ir_i128 high) {
+    ir_i128 half = (ir_i128)1 << (ir_bits(NULL, v->type) - 1);
+    if (low < -half || high >= half) return unbounded;
+    return (bounds){(int64_t)low, (int64_t)high};
+}
+
+static bounds query_bounds(const pass_launch *l, const ir_inst *v) {
+    const pass_symbol s = {(ir_op)v->op, ir_info(v)->imm == I_DIM ? v->imm.dim : 0, NULL};
+    bounds b = l->range ? id_bounds(l->range, &s) : unbounded;
+    return fitting(v, b.low, b.high);
+}
+
+static bounds product_bounds(const ir_inst *v, bounds a, int64_t factor) {
+    ir_i128 x = (ir_i128)a.low * factor, y = (ir_i128)a.high * factor;
+    return x < y ? fitting(v, x, y) : fitting(v, y, x);
+}
+
+static bounds smaller(bounds a, bounds b) {
+    return (bounds){least(a.low, b.low), least(a.high, b.high)};
+}
+
+static bounds greater(bounds a, bounds b) {
+    return (bounds){most(a.low, b.low), most(a.high, b.high)};
+}
+
+/* One of two unsigned numbers, or bits of both: no more than either, where that has no sign. */
+static bounds unsigned_smaller(bounds a, bounds b) {
+    if (a.low < 0) a = b;
+    if (b.low < 0) b = a;
+    return a.low < 0 ? unbounded : (bounds){0, least(a.high, b.high)};
+}
+
+static bounds binary_bounds(const ir_inst *v, bounds a, bounds b) {
+    bool known = b.low == b.high, natural = a.low >= 0 && b.low >= 0;
+    switch (v->op) {
+    case IR_OP_add: return fitting(v, (ir_i128)a.low + b.low, (ir_i128)a.high + b.high);
+    case IR_OP_sub: return fitting(v, (ir_i128)a.low - b.high, (ir_i128)a.high - b.low);
+    case IR_OP_mul: return known ? product_bounds(v, a, b.low) : unbounded;
+    case IR_OP_shl:
+        return known && b.low >= 0 && b.low < 63 ? product_bounds(v, a, INT64_C(1) << b.low)
+                                                 : unbounded;
+    case IR_OP_smin: return smaller(a, b);
+    case IR_OP_smax: return greater(a, b);
+    case IR_OP_and:
+    case IR_OP_umin: return unsigned_smaller(a, b);
+    case IR_OP_umax: return natural ? greater(a, b) : unbounded;
+    case IR_OP_urem: return b.low > 0 ? (bounds){0, b.high - 1} : unbounded;
+    default: return unbounded;
+    }
+}
+
+/* Of what an operation of v makes wider or narrower. */
+static bounds converted_bounds(const ir_inst *v, bounds b) {
+    if (v->op == IR_OP_trunc) return fitting(v, b.low, b.high);
+    return v->op == IR_OP_sext || b.low >= 0 ? b : unbounded;
+}
+
+/* A chosen value is bounded by what the choice says about it. */
+static bounds select_bounds(const pass_launch *l, const ir_inst *v, unsigned depth) {
+    const ir_inst *test = ir_arg(v, 0);
+    bounds a = number_bounds(l, ir_arg(v, 1), (fact){test, true}, depth);
+    bounds b = number_bounds(l, ir_arg(v, 2), (fact){test, false}, depth);
+    return (bounds){least(a.low, b.low), most(a.high, b.high)};
+}
+
+static bounds operation_bounds(const pass_launch *l, const ir_inst *v, fact known, unsigned depth) {
+    switch (v->op) {
+    case IR_OP_select: return select_bounds(l, v, depth);
+    case IR_OP_trunc:
+    case IR_OP_sext:
+    case IR_OP_zext: return converted_bounds(v, number_bounds(l, ir_arg(v, 0), known, depth));
+    default: break;
+    }
+    if (v->nargs != 2 || ir_info(v)->rule != R_INT) return unbounded;
+    return binary_bounds(v, number_bounds(l, ir_arg(v, 0), known, depth),
+                         number_bounds(l, ir_arg(v, 1), known, depth));
+}
+
+/* What is known about v because of how a test has come out. */
+static bounds fact_bounds(const pass_launch *l, const ir_inst *v, fact known, bool natural) {
+    limit t;
+    if (!known.test || !pass_is_comparison(known.test)) return unbounded;
+    if (!find_limit(l, known.test, known.holds, &t) || t.x != v) return unbounded;
+    return natural || t.left || !is_unsigned(&t) ? limit_bounds(&t) : unbounded;
+}
+
+/* As a signed number of its type. */
+static bounds number_bounds(const pass_launch *l, const ir_inst *v, fact known, unsigned depth) {
+    int64_t n;
+    if (pass_known_number(l, v, &n)) return (bounds){n, n};
+    bounds b = ir_info(v)->rule == R_QUERY ? query_bounds(l, v) : unbounded;
+    if (depth > 0) b = meet(b, operation_bounds(l, v, known, depth - 1));
+    return meet(b, fact_bounds(l, v, known, b.low >= 0));
+}
+
+/* Guards aside. */
+static bounds own_bounds(const pass_launch *l, const pass_symbol *s, const ir_block *at) {
+    int64_t high;
+    if (s->kind == IR_OP_phi)
+        return counter_bounds(l, s->value, at, &high) ? (bounds){0, high} : unbounded;
+    if (s->value) return number_bounds(l, s->value, (fact){0}, MAX_DEPTH);
+    return l->range ? id_bounds(l->range, s) : unbounded;
+}
+
+typedef bounds bounds_fn(const pass_launch *l, const pass_symbol *s, const ir_block *at);
+
+static bool is_moderate(ir_i128 x) { return x >= INT64_MIN / 2 && x <= INT64_MAX / 2; }
+
+static bool form_bounds(const pass_launch *l, const pass_affine *f, const ir_block *at,
+                        bounds_fn *symbol_bounds, int64_t *low, int64_t *high) {
+    *low = *high = f->constant;
+    for (uint32_t k = 0; k < f->n; k++) {
+        int64_t factor = f->term[k].factor;
+        bounds b = symbol_bounds(l, &f->term[k].of, at);
+        if (!is_bounded(&b)) return false;
+        ir_i128 from = *low + (ir_i128)factor * (factor < 0 ? b.high : b.low);
+        ir_i128 to = *high + (ir_i128)factor * (factor < 0 ? b.low : b.high);
+        if (!is_moderate(from) || !is_moderate(to)) return false;
+        *low = (int64_t)from;
+        *high = (int64_t)to;
+    }
+    return is_moderate(f->constant);
+}
+
+bool pass_affine_own_bounds(const pass_launch *l, const pass_affine *f, const ir_block *at,
+                            int64_t *low, int64_t *high) {
+    return form_bounds(l, f, at, own_bounds, low, high);
+}
+
+/* --------------------------------------------------------------------------------------- guards */
+
+/* Is the form of x, one symbol and a constant, the value that the comparison sees? */
+static bool sees_form(const pass_launch *l, const pass_affine *x, const limit *t) {
+    unsigned bits = ir_bits(NULL, t->x->type);
+    int64_t low, high, half = bits > 62 ? INT64_MAX / 2 : (INT64_C(1) << (bits - 1)) - 1;
+    bool natural = is_unsigned(t);
+    if (bits == 64 && x->constant == 0 && (!natural || t->left)) return true;
+    return pass_affine_own_bounds(l, x, NULL, &low, &high) && low >= (natural ? 0 : -half) &&
+           high <= half;
+}
+
+/* What a comparison that is true, or false, says about s. */
+static bounds compare_bounds(const pass_launch *l, const pass_symbol *s, const ir_inst *test,
+                             bool outcome) {
+    limit t;
+    pass_affine x;
+    if (!find_limit(l, test, outcome, &t)) return unbounded;
+    pass_find_affine(l, t.x, NULL, &x);
+    if (x.n != 1 || x.term[0].factor != 1 || !pass_is_same_symbol(&x.term[0].of, s))
+        return unbounded;
+    if (!sees_form(l, &x, &t)) return unbounded;
+    bounds b = limit_bounds(&t);
+    if (b.low > INT64_MIN) b.low = ir_wrap_add(b.low, -x.constant);
+    if (b.high < INT64_MAX) b.high = ir_wrap_add(b.high, -x.constant);
+    return b;
+}
+
+/* The same of a condition. */
+static bounds condition_bounds(const pass_launch *l, const pass_symbol *s, ir_inst *test,
+                               bool outcome) {
+    ir_inst *part[PASS_MAX_PARTS];
+    unsigned n = pass_split_test(test, outcome, part);
+    bounds b = unbounded;
+    for (unsigned k = 0; k < n; k++)
+        if (pass_is_comparison(part[k])) b = meet(b, compare_bounds(l, s, part[k], outcome));
+    return b;
+}
+
+/* Guarded by every branch with an edge that leads to a dominator of `at` and nowhere else. */
+static bounds guarded_bounds(const pass_launch *l, const pass_symbol *s, const ir_block *at) {
+    const ir_dom *dom = ir_dominators(l->kernel);
+    bounds b = own_bounds(l, s, at);
+    unsigned guards = 0;
+    for (unsigned n = 0; n < MAX_DOMINATORS && guards < MAX_GUARDS; n++) {
+        const ir_block *from = dom->idom[at->id];
+        if (!from) break;
+        bool holds;
+        ir_inst *test = pass_test_before(at, &holds);
+        if (test) b = meet(b, condition_bounds(l, s, test, holds));
+        guards += test != NULL;
+        at = from;
+    }
+    return b;
+}
+
+bool pass_symbol_bounds(const pass_launch *l, const pass_symbol *s, const ir_block *at,
+                        int64_t *low, int64_t *high) {
+    bounds b = guarded_bounds(l, s, at);
+    *low = b.low;
+    *high = b.high;
+    return is_bounded(&b);
+}
+
+bool pass_affine_bounds(const pass_launch *l, const pass_affine *f, const ir_block *at,
+                        int64_t *low, int64_t *high) {
+    return form_bounds(l, f, at, guarded_bounds, low, high);
+}

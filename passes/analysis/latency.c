@@ -1,0 +1,51 @@
+/* latency.c — what one operation takes, by the table of latency.def. */
+#include "passes/analysis/analysis.h"
+
+typedef enum {
+#define LATENCY(class, instructions, cycles, what) CLASS_##class,
+#include "passes/analysis/latency.def"
+#undef LATENCY
+} latency_class;
+
+static const pass_cost costs[] = {
+#define LATENCY(class, instructions, cycles, what) {instructions, cycles},
+#include "passes/analysis/latency.def"
+#undef LATENCY
+};
+
+static latency_class class_of_function(const ir_inst *i) {
+    switch (i->op) {
+    case IR_OP_pow:
+    case IR_OP_powr:
+    case IR_OP_tgamma: return CLASS_POWER;
+    case IR_OP_rsqrt: return CLASS_RSQRT;
+    default: break;
+    }
+    return i->op >= IR_OP_half_cos && i->op <= IR_OP_native_tan ? CLASS_RELAXED : CLASS_FUNCTION;
+}
+
+static latency_class class_of(const ir_inst *i) {
+    if (ir_has_flag(i, F_NOFOLD)) return class_of_function(i);
+    if (ir_has_flag(i, F_TERMINATOR)) return CLASS_CONTROL;
+    if (ir_info(i)->rule == R_QUERY) return CLASS_QUERY;
+    switch (i->op) {
+    case IR_OP_phi:
+    case IR_OP_ptradd: return CLASS_NOTHING;
+    case IR_OP_load: return CLASS_LOAD;
+    case IR_OP_store: return CLASS_STORE;
+    case IR_OP_mul: return CLASS_PRODUCT;
+    case IR_OP_fdiv:
+    case IR_OP_sqrt:
+    case IR_OP_udiv:
+    case IR_OP_sdiv:
+    case IR_OP_urem:
+    case IR_OP_srem: return CLASS_DIVISION;
+    case IR_OP_fptosi:
+    case IR_OP_fptoui: return CLASS_TO_INTEGER;
+    default: break;
+    }
+    bool is_float = ir_is_float(i->type) || (i->nargs && ir_is_float(ir_arg(i, 0)->type));
+    return is_float ? CLASS_FLOAT : CLASS_INTEGER;
+}
+
+pass_cost pass_cost_of(const ir_inst *i) { return costs[class_of(i)]; }

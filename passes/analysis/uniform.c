@@ -1,0 +1,397 @@
+/* uniform.c — which values are the same for all items of a work-group, and which branches they take
+ * alike.
+ *
+ * Values vary because an operand does, because each item has its own (ids, variables, atomics), or
+ * because of the way that items took: a branch on what varies *splits* the items, and a phi at
+ * which paths from it join first sees different arguments.  Such joins are found as LLVM and
+ * Karrenberg and Hack do ("Improving performance of OpenCL on CPUs", 2012): every successor of the
+ * branch is a label, labels flow along edges in reverse postorder, and a block that two of them
+ * reach is a join and a label itself.  Labels stop where only one block is left that they all lead
+ * to.
+ *
+ * Loops are taken level by level.  When paths from the branch come both to the header and out of
+ * the loop, items leave in different rounds: the loop *sheds* items.  What is made in it is the
+ * same for all items of a round, and yet not outside; and its exits are labels of the next level.
+ *
+ * A branch is taken alike in every program that is defined when its successors lead to different
+ * meeting places (barriers and operations of the whole group, and the end): each to one that no
+ * other leads to in the same round of all loops; one successor may lead to several.  So loops
+ * around barriers and conditions around them do not split, whatever decides them.
+ *
+ * Loads are as uniform as their address: items that see different values there race, unless they
+ * are volatile or atomic.
+ */
+#include "passes/analysis/analysis.h"
+
+enum { NOTHING_AHEAD = 0, MANY_AHEAD = 1, THE_END = 2, FIRST_AHEAD = 3 };
+enum { STEPS_PER_BLOCK = 64, MAX_WAYS = 8 };
+
+typedef struct {
+    pass_uniformity *u;
+    ir_func *f;
+    ir_arena *scratch;
+    const ir_loops *loops;
+    const ir_dom *dom;
+    const ir_order *order;
+    ir_block **meeting;     /* by value id: the block of a meeting */
+    ir_vec(ir_inst *) work; /* values that vary and branches that split, users not seen */
+    uint32_t *stamp;        /* by block id: of the branch that labelled it */
+    ir_block **label;       /* by block id */
+    ir_block_list pending, next;
+    uint32_t branch;
+    uint64_t steps; /* that are left */
+    bool lost;      /* too many: everything may vary */
+} finder;
+
+/* -------------------------------------------------------------------------------- what is ahead */
+
+bool pass_is_meeting(const ir_inst *i) {
+    if (i->op == IR_OP_barrier) return i->imm.sync.exec <= IR_SCOPE_WORKGROUP;
+    if (i->op == IR_OP_call) return !(i->imm.func->flags & IR_FUNC_SHARED);
+    return ir_has_flag(i, F_CONVERGENT) && i->imm.group.scope <= IR_SCOPE_WORKGROUP;
+}
+
+static uint32_t first_ahead(const finder *s, ir_block *b) {
+    for (const ir_inst *i = b->first; i; i = i->next) {
+        if (!pass_is_meeting(i)) continue;
+        s->meeting[i->id] = b;
+        return FIRST_AHEAD + i->id;
+    }
+    return b->last->op == IR_OP_ret ? THE_END : NOTHING_AHEAD;
+}
+
+static uint32_t join_ahead(uint32_t a, uint32_t b) {
+    return a == b || b == NOTHING_AHEAD ? a : a == NOTHING_AHEAD ? b : MANY_AHEAD;
+}
+
+/* Each block changes twice at most. */
+static void find_ahead(finder *s) {
+    uint32_t *ahead = s->u->ahead;
+    ir_block_list *work = &s->pending;
+    for (uint32_t k = 0; k < s->order->n; k++) {
+        ir_block *b = s->order->rpo[k];
+        if ((ahead[b->id] = first_ahead(s, b)) != NOTHING_AHEAD) *ir_push(s->scratch, work) = b;
+        s->label[b->id] = ahead[b->id] ? b : NULL; /* these stay as they are */
+    }
+    while (work->n) {
+        ir_block *b = work->data[--work->n];
+        for (uint32_t p = 0; p < b->npred; p++) {
+            ir_block *pred = b->pred[p];
+            uint32_t joined = join_ahead(ahead[pred->id], ahead[b->id]);
+            if (s->label[pred->id] == pred || joined == ahead[pred->id]) continue;
+            ahead[pred->id] = joined;
+            *ir_push(s->scratch, work) = pred;
+        }
+    }
+}
+
+/* Does it lead to a meeting place that no other way leads to, in the same round of all loops? */
+static bool is_own_way(const finder *s, const ir_block *from, const ir_block *to) {
+    uint32_t ahead = s->u->ahead[to->id];
+    if (ahead < FIRST_AHEAD || to->npred != 1) return false;
+    const ir_block *place = s->meeting[ahead - FIRST_AHEAD];
+    return ir_loop_contains(s->loops->of[from->id], s->loops->of[place->id]) &&
+           ir_block_dominates(s->dom, to, place);
+}
+
+/* Does nothing else lead to the place that this successor leads to? */
+static bool is_apart(const finder *s, const ir_block *b, uint32_t n) {
+    const uint32_t *ahead = s->u->ahead, own = ahead[b->succ[n]->id];
+    if (own == NOTHING_AHEAD) return false;
+    for (uint32_t m = 0; m < b->nsucc; m++) {
+        uint32_t other = ahead[b->succ[m]->id];
+        if (m == n || (other > MANY_AHEAD && own > MANY_AHEAD && other != own)) continue;
+        if (other == NOTHING_AHEAD || other == own || !is_own_way(s, b, b->succ[n])) return false;
+    }
+    return true;
+}
+
+/* Do its successors lead to meeting places of their own?  One may lead to several others. */
+static bool decides(const finder *s, const ir_block *b) {
+    unsigned others = 0;
+    if (b->nsucc > MAX_WAYS) return false;
+    for (uint32_t n = 0; n < b->nsucc; n++) others += !is_apart(s, b, n);
+    return others < 2 && b->nsucc > 1;
+}
+
+/* ---------------------------------------------------------------------------------------- marks */
+
+static bool is_seen(const finder *s, const ir_block *b) {
+    return s->order->index[b->id] != UINT32_MAX;
+}
+
+static void mark_value(finder *s, ir_inst *v) {
+    if (s->u->varies[v->id]) return;
+    s->u->varies[v->id] = true;
+    *ir_push(s->scratch, &s->work) = v;
+}
+
+static bool follows_operands(const ir_inst *i) {
+    return ir_has_flag(i, F_PURE) || i->op == IR_OP_load || i->op == IR_OP_phi;
+}
+
+static void mark_user(finder *s, ir_inst *i) {
+    if (!is_seen(s, i->block)) return;
+    if (follows_operands(i) || (ir_is_terminator(i) && i->block->nsucc > 1)) mark_value(s, i);
+}
+
+static void mark_join(finder *s, ir_block *b) {
+    foreach_phi (phi, b) mark_value(s, phi);
+}
+
+static void mark_shed(finder *s, const ir_loop *loop) {
+    if (s->u->sheds[loop->header->id]) return;
+    s->u->sheds[loop->header->id] = true;
+    for (uint32_t k = 0; k < loop->nblocks; k++)
+        foreach_inst (i, loop->block[k])
+            foreach_use (use, i)
+                if (!ir_in_loop(s->loops, use->user->block, loop)) mark_user(s, use->user);
+}
+
+/* ---------------------------------------------------------------------------------------- joins */
+
+/* `pending` is a heap by place in reverse postorder. */
+static bool is_before(const finder *s, const ir_block *a, const ir_block *b) {
+    return s->order->index[a->id] < s->order->index[b->id];
+}
+
+static void push_pending(finder *s, ir_block *b) {
+    *ir_push(s->scratch, &s->pending) = b;
+    ir_block **heap = s->pending.data;
+    uint32_t k = s->pending.n - 1;
+    for (; k && is_before(s, b, heap[(k - 1) / 2]); k = (k - 1) / 2) heap[k] = heap[(k - 1) / 2];
+    heap[k] = b;
+}
+
+static ir_block *pop_pending(finder *s) {
+    ir_block **heap = s->pending.data, *top = heap[0], *last = heap[--s->pending.n];
+    uint32_t k = 0, n = s->pending.n;
+    for (uint32_t c; (c = 2 * k + 1) < n; k = c) {
+        c += c + 1 < n && is_before(s, heap[c + 1], heap[c]);
+        if (!is_before(s, heap[c], last)) break;
+        heap[k] = heap[c];
+    }
+    heap[k] = last;
+    return top;
+}
+
+/* A label reaches b; false: b had one already. */
+static bool give_label(finder *s, ir_block *b, ir_block *label) {
+    if (s->stamp[b->id] != s->branch) {
+        s->stamp[b->id] = s->branch;
+        s->label[b->id] = label;
+        return true;
+    }
+    if (s->label[b->id] != label) {
+        s->label[b->id] = b;
+        mark_join(s, b);
+    }
+    return false;
+}
+
+/* Where labels stand that have not been followed yet, in one loop. */
+typedef struct {
+    const ir_loop *loop; /* NULL: around all loops */
+    bool again;          /* some have come to the header */
+} level;
+
+static void send_label(finder *s, level *l, ir_block *to, ir_block *label) {
+    bool inside = !l->loop || ir_in_loop(s->loops, to, l->loop);
+    bool header = inside && l->loop && to == l->loop->header;
+    if (!give_label(s, to, label)) return;
+    l->again |= header;
+    if (!inside) *ir_push(s->scratch, &s->next) = to;
+    if (inside && !header) push_pending(s, to);
+}
+
+/* Follows labels until they leave the loop or come to its header; false: they have met. */
+static bool follow_labels(finder *s, level *l) {
+    while (s->pending.n) {
+        ir_block *b = pop_pending(s);
+        if (!s->pending.n && !s->next.n && !l->again) return false;
+        for (uint32_t n = 0; n < b->nsucc; n++)
+            if (is_before(s, b, b->succ[n]) || (l->loop && b->succ[n] == l->loop->header))
+                send_label(s, l, b->succ[n], s->label[b->id]);
+        if (s->steps < 1 + b->nsucc) s->lost = true;
+        if (s->lost) return false;
+        s->steps -= 1 + b->nsucc;
+    }
+    return s->next.n > 0;
+}
+
+/* Items leave the loop in different rounds, by any way out. */
+static void label_exits(finder *s, const ir_loop *loop) {
+    for (uint32_t k = 0; k < loop->nblocks; k++) {
+        const ir_block *b = loop->block[k];
+        for (uint32_t n = 0; n < b->nsucc; n++) {
+            ir_block *to = b->succ[n];
+            if (ir_in_loop(s->loops, to, loop)) continue;
+            bool first = s->stamp[to->id] != s->branch;
+            if (first) *ir_push(s->scratch, &s->next) = to;
+            if (!first && s->label[to->id] == to) mark_join(s, to);
+            s->stamp[to->id] = s->branch;
+            s->label[to->id] = to;
+        }
+    }
+}
+
+static void start_level(finder *s, level *l, const ir_loop *loop) {
+    ir_block_list from = s->next;
+    *l = (level){.loop = loop};
+    s->next = (ir_block_list){0};
+    for (uint32_t k = 0; k < from.n; k++) {
+        ir_block *b = from.data[k];
+        bool inside = !loop || ir_in_loop(s->loops, b, loop);
+        bool header = inside && loop && b == loop->header;
+        l->again |= header;
+        if (!inside) *ir_push(s->scratch, &s->next) = b;
+        if (inside && !header) push_pending(s, b);
+    }
+}
+
+/* The branch that ends b sends items different ways. */
+static void split(finder *s, ir_block *b) {
+    const ir_loop *loop = s->loops->of[b->id];
+    level l;
+    if (decides(s, b)) return;
+    s->u->splits[b->id] = true;
+    s->branch++;
+    s->pending.n = s->next.n = 0;
+    for (uint32_t n = 0; n < b->nsucc; n++)
+        if (give_label(s, b->succ[n], b->succ[n])) *ir_push(s->scratch, &s->next) = b->succ[n];
+    for (; s->next.n > 1 || (loop && s->next.n); loop = loop->parent) {
+        start_level(s, &l, loop);
+        if (!follow_labels(s, &l) || !loop) return;
+        if (l.again) mark_shed(s, loop);
+        if (l.again) label_exits(s, loop);
+        if (s->next.n < 2) return;
+    }
+}
+
+/* --------------------------------------------------------------------------------------- values */
+
+static bool is_own(const ir_inst *i) {
+    switch (i->op) {
+    case IR_OP_global_id:
+    case IR_OP_local_id:
+    case IR_OP_global_linear_id:
+    case IR_OP_local_linear_id:
+    case IR_OP_subgroup_size:
+    case IR_OP_subgroup_id:
+    case IR_OP_subgroup_local_id:
+    case IR_OP_subgroup_mask:
+    case IR_OP_alloca: return true;
+    case IR_OP_load: return i->imm.mem.flags & IR_MEM_VOLATILE;
+    case IR_OP_group_all:
+    case IR_OP_group_any:
+    case IR_OP_group_broadcast: return i->imm.group.scope > IR_SCOPE_WORKGROUP;
+    case IR_OP_async_copy: return false;
+    default: break;
+    }
+    if (ir_info(i)->imm == I_GROUP)
+        return i->imm.group.scope > IR_SCOPE_WORKGROUP || i->imm.group.op != IR_GROUP_REDUCE;
+    return !follows_operands(i) && i->type != IR_VOID;
+}
+
+static void mark_own(finder *s) {
+    const ir_func *f = s->f;
+    for (uint32_t p = 0; p < f->nparams; p++)
+        if (f->param[p].attrs & IR_PARAM_BYVAL) mark_value(s, f->param_val[p]);
+    for (uint32_t k = 0; k < s->order->n; k++)
+        foreach_inst (i, s->order->rpo[k])
+            if (is_own(i)) mark_value(s, i);
+}
+
+/* Items leave all loops in different rounds: what is used outside of its own loop varies there. */
+static void mark_leaving(finder *s, const ir_block *b) {
+    const ir_loop *loop = s->loops->of[b->id];
+    if (!loop) return;
+    if (loop->header == b) s->u->sheds[b->id] = true;
+    foreach_inst (i, b)
+        foreach_use (use, i)
+            if (!ir_in_loop(s->loops, use->user->block, loop)) mark_user(s, use->user);
+}
+
+/* Without an order of rounds nothing is known of what comes by edges. */
+static void mark_all(finder *s) {
+    for (uint32_t k = 0; k < s->order->n; k++) {
+        ir_block *b = s->order->rpo[k];
+        mark_join(s, b);
+        if (b->nsucc > 1 && !decides(s, b)) s->u->splits[b->id] = true;
+        mark_leaving(s, b);
+    }
+}
+
+static bool has_irreducible(const finder *s) {
+    for (uint32_t k = 0; k < s->order->n; k++) {
+        const ir_loop *loop = s->loops->of[s->order->rpo[k]->id];
+        if (loop && loop->irreducible) return true;
+    }
+    return false;
+}
+
+static void follow_work(finder *s) {
+    while (s->work.n) {
+        ir_inst *v = s->work.data[--s->work.n];
+        if (ir_is_terminator(v) && !s->lost) split(s, v->block);
+        foreach_use (use, v) mark_user(s, use->user);
+    }
+}
+
+void pass_find_uniform(ir_func *f, ir_arena *a, pass_uniformity *out) {
+    finder s = {.u = out, .f = f, .scratch = a};
+    s.loops = ir_loop_tree(f);
+    s.dom = ir_dominators(f);
+    s.order = &s.dom->order;
+    s.meeting = ir_new_array(a, ir_block *, f->next_id);
+    *out = (pass_uniformity){.loops = s.loops,
+                             .varies = ir_new_array(a, bool, f->next_id),
+                             .splits = ir_new_array(a, bool, f->next_block),
+                             .sheds = ir_new_array(a, bool, f->next_block),
+                             .ahead = ir_new_array(a, uint32_t, f->next_block)};
+    s.stamp = ir_new_array(a, uint32_t, f->next_block);
+    s.label = ir_new_array(a, ir_block *, f->next_block);
+    s.steps = (uint64_t)STEPS_PER_BLOCK * s.order->n + 1000;
+    find_ahead(&s);
+    s.lost = has_irreducible(&s);
+    mark_own(&s);
+    follow_work(&s);
+    if (s.lost) mark_all(&s);
+    follow_work(&s);
+}
+
+bool pass_is_uniform(const pass_uniformity *u, const ir_inst *v, const ir_block *at) {
+    if (u->varies[v->id]) return false;
+    if (!v->block) return true;
+    for (const ir_loop *l = u->loops->of[v->block->id]; l; l = l->parent)
+        if (u->sheds[l->header->id] && !ir_in_loop(u->loops, at, l)) return false;
+    return true;
+}
+
+bool pass_goes_alike(const pass_uniformity *u, const ir_block *b) { return !u->splits[b->id]; }
+
+/* ------------------------------------------------------------------------------------- printing */
+
+static void print_varying(ir_text *out, const pass_uniformity *u, const ir_block *b) {
+    const char *separator = " varies: ";
+    foreach_inst (i, b) {
+        if (!u->varies[i->id] || i->type == IR_VOID) continue;
+        const char *name = ir_name_of(b->func, i);
+        ir_putf(out, "%s%%%s", separator, name ? name : "?");
+        separator = ", ";
+    }
+}
+
+/* Does:  says for each block what varies between the items of a group, whether its branch splits
+ *        them, and whether the loop that it heads sheds them.
+ * Needs: names, to be of use. */
+void pass_show_uniform(ir_func *f, pass_ctx *cx, ir_text *out) {
+    pass_uniformity u;
+    pass_find_uniform(f, cx->scratch, &u);
+    ir_putf(out, "; @%s\n", f->name);
+    foreach_block (b, f) {
+        ir_putf(out, ";   %s:", b->name ? b->name : "?");
+        print_varying(out, &u, b);
+        ir_putf(out, "%s%s\n", u.splits[b->id] ? " splits" : "", u.sheds[b->id] ? " sheds" : "");
+    }
+}

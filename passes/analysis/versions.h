@@ -1,0 +1,57 @@
+/* versions.h — memory as one variable in SSA form (versions.c).
+ *
+ * Every instruction that may write makes a version of memory, and so does a block where several
+ * versions meet (Novillo 2007, "Memory SSA").  The versions of a function are made once, and hold
+ * as long as nothing is added that writes. */
+#ifndef SPVFUSE_VERSIONS_H
+#define SPVFUSE_VERSIONS_H
+
+#include "passes/analysis/alias.h"
+
+typedef struct pass_version pass_version;
+struct pass_version {
+    ir_inst *by; /* what writes; NULL: a meeting, the state at entry, or a store that is gone */
+    pass_version *before; /* what it writes over; NULL: a meeting or the state at entry */
+    ir_block *block;
+    uint32_t number;
+    bool is_range; /* it writes `size` bytes from `on`, and no others */
+    pass_on_line on;
+    uint64_t size;
+    const ir_inst
+        *object;        /* that they are of, if two such objects are apart; NULL: it is not known */
+    uint32_t run;       /* how many, with this one, write to one line, one after the other */
+    pass_version *skip; /* the version before the last PASS_RUN of them, or NULL */
+    int64_t low, high;  /* all that these PASS_RUN write is between these places */
+};
+enum { PASS_RUN = 8 };
+
+typedef struct {
+    ir_func *f;
+    const ir_dom *dom;
+    ir_arena *scratch;
+    pass_alias alias;
+    pass_lines lines;
+    pass_version **head, **end; /* by block id */
+    pass_version **made;        /* by id of a writing instruction */
+    uint32_t n;
+} pass_versions;
+
+/* Bytes that are looked for. */
+typedef struct {
+    ir_inst *address;
+    uint64_t size;
+    unsigned steps; /* still to be taken */
+    pass_on_line on;
+    bool is_constant; /* nothing writes there */
+    const ir_inst
+        *object;   /* that they are of, if two such objects are apart; NULL: it is not known */
+    uint32_t line; /* + 1: the one that was asked about last; 0: none was */
+    pass_relation relation; /* how `on` lies to that line */
+} pass_bytes;
+
+void pass_find_versions(pass_versions *m, ir_func *f, ir_arena *scratch);
+pass_bytes pass_begin_search(pass_versions *m, ir_inst *address, uint64_t size, unsigned steps);
+/* Passes over the writes that leave the bytes alone, from v back. */
+pass_version *pass_last_writer(pass_versions *m, pass_bytes *q, pass_version *v);
+
+#endif

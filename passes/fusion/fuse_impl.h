@@ -1,0 +1,250 @@
+/* fuse_impl.h — private to the files of fusion: what they find out and hand on.
+ *
+ * It stands in the order in which pass_fuse (fuse.c) needs it. */
+#ifndef SPVFUSE_FUSE_IMPL_H
+#define SPVFUSE_FUSE_IMPL_H
+
+#include "passes/fusion/fuse.h"
+
+/* ------------------------------------------------------------ ranges and ids (range.c, remap.c) */
+
+/* The nd-range of the fused kernel; false after a reported error. */
+bool pass_fuse_range(ir_ctx *cx, const pass_fuse_member *members, uint32_t n, ir_arena *scratch,
+                     pass_range *fused);
+/* Do the fused work-groups lie inside or outside of the member's range as a whole? */
+bool pass_has_whole_groups(const pass_range *member, const pass_range *fused);
+
+/* What the queries of a member become in the fused kernel. */
+typedef struct {
+    const pass_range *own, *fused;
+    bool computed;  /* ids come from the linear id, and work-groups are single items */
+    ir_inst *id[3]; /* then: global ids */
+} pass_remap;
+
+/* The linear id of the item in the fused range; every item has it. */
+ir_inst *pass_linear_id(const pass_remap *r, ir_builder *b);
+/* Builds what the queries need, at a place that only the member's items reach. */
+void pass_remap_begin(pass_remap *r, ir_builder *b);
+/* The answer to a query of the member; NULL: the same as in the fused kernel. */
+ir_inst *pass_remap_query(const pass_remap *r, ir_func *f, ir_inst *query);
+
+/* --------------------------------------------------------------------- members (fuse_attrs.c …) */
+
+/* The attributes that hold for all members; false after a reported error. (fuse_attrs.c) */
+bool pass_fuse_attrs(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out,
+                     pass_fuse_result *result, ir_kernel_attrs *into);
+/* Replaces members by bodies without calls, and with few variables.  Copies are in *stage, which is
+ * set when there are any; to be freed by the caller. (fuse_stage.c) */
+void pass_fuse_stage(ir_ctx *cx, const pass_fuse_request *request, pass_fuse_member *members,
+                     ir_arena *scratch, ir_module **stage);
+/* Can their bodies be taken as they are?  False after a refusal.  `staged`: they are copies.
+ * (fuse_fit.c) */
+bool pass_fuse_fit(const pass_fuse_request *request, const pass_fuse_member *members, bool staged,
+                   ir_arena *out, pass_fuse_result *result);
+/* Declares the fused kernel in result->module: one parameter per class of identical ones, with the
+ * facts that hold for all of the class.  Fills args and arg_of. (fuse_params.c) */
+bool pass_fuse_params(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out,
+                      pass_fuse_result *result);
+
+/* ------------------------------------------------------------------- summaries (fuse_summary.c) */
+
+/* Accesses sorted by object, and those of one object as they come in the kernel. */
+typedef struct {
+    uint64_t object; /* pass_number_of_object */
+    const pass_access *access;
+    uint32_t writes_before; /* in the sorted list */
+} pass_object_access;
+
+/* Those of one object: [at, end). */
+typedef struct {
+    const pass_object_access *at, *end;
+} pass_object_span;
+
+/* All that is known of a member's memory. */
+typedef struct {
+    pass_launch launch; /* argument numbers are those of the fused kernel */
+    pass_accesses accesses;
+    const pass_object_access *sorted; /* nsorted, and one that ends them */
+    uint32_t nsorted;
+    bool has_unknown; /* an access of an object that is not known */
+    bool remapped;
+    bool one_group, one_item; /* the fused kernel runs as no more than that */
+    bool repeated;            /* another member is like it */
+    uint32_t like;            /* the first member with these accesses to these arguments */
+    uint32_t nargs;           /* of the fused kernel */
+    const bool *own;          /* by argument: see pass_is_own */
+    uint64_t objects;         /* a bit for each, by its number modulo 64; all: one is unknown */
+    uint64_t written;         /* those of them that are written to */
+} pass_summary;
+
+/* An access of a member. */
+typedef struct {
+    const pass_summary *of;
+    const pass_access *access;
+} pass_side;
+
+/* What the members read and write. */
+pass_summary *pass_fuse_summaries(const pass_fuse_request *request, const pass_fuse_member *members,
+                                  ir_arena *scratch, const pass_fuse_result *result);
+/* What the known object of an access is to the fused kernel: the number of its argument, or a
+ * larger number for a variable of the program. */
+uint64_t pass_number_of_object(const pass_launch *l, const pass_access *x);
+/* A member's accesses of an object. */
+pass_object_span pass_find_object(const pass_summary *s, uint64_t object);
+/* Is it proved that no two items share a byte of this argument?  Tried for those that are written
+ * to and that many members use. */
+bool pass_is_own(const pass_summary *s, uint64_t object);
+static inline bool pass_is_write(const pass_access *x) { return (x->kind & PASS_WRITES) != 0; }
+
+/* ------------------------------------------------------------------ layouts (layout.c, assigned.c)
+ *
+ * Accesses of a buffer touch the bytes base(ids) + block * stride + place, and no other item (or
+ * work-group) touches those that one does. */
+
+typedef enum { PASS_BY_ITEM, PASS_BY_LINEAR_ID, PASS_BY_GROUP } pass_basis;
+
+typedef struct {
+    pass_basis basis;
+    int64_t factor[3]; /* of global ids, the linear id, or group ids; in bytes */
+    uint64_t size[3];  /* how many of these ids there are */
+    pass_affine arguments;
+    int64_t origin;      /* the base is all this together */
+    int64_t stride;      /* 0: one block */
+    int64_t first, last; /* blocks */
+    int64_t low, high;   /* low <= place, place + size of the access <= high */
+    uint64_t align;      /* the greatest of all accesses */
+} pass_layout;
+
+/* What the address of an access is a multiple of, in bytes. */
+uint64_t pass_access_align(const pass_access *x);
+/* The layout of n > 0 accesses of one buffer; false: not proved. */
+bool pass_find_layout(const pass_side *sides, uint32_t n, pass_basis basis, pass_layout *out);
+/* That of items: by linear id, or where that is not proved by ids. */
+bool pass_find_item_layout(const pass_side *sides, uint32_t n, pass_layout *out);
+/* "offset - 4*global_id.0", with ", 2 blocks of 4 bytes from every 2048" when there are several. */
+void pass_print_layout(ir_text *out, const pass_layout *l);
+
+/* The same as one number of bytes: blocks follow each other, from place `low` of the first. */
+bool pass_find_position(const pass_layout *l, const pass_side *s, pass_affine *position);
+/* How many bytes that makes in all. */
+uint64_t pass_layout_bytes(const pass_layout *l);
+/* A read of the layout's accesses before which not all it reads has been written by the same item
+ * (or group), or NULL.  The sides of one member have one summary, and those of earlier members
+ * summaries at lower addresses. (assigned.c) */
+const pass_side *pass_find_unassigned(const pass_layout *l, const pass_side *sides, uint32_t n,
+                                      ir_arena *scratch);
+
+/* Of a load, the lanes that something is made of, a bit each; the others are only stored where they
+ * were.  Of a store, the lanes that are not what was there.  UINT64_MAX: no vector. (lanes.c) */
+uint64_t pass_used_lanes(const pass_side *s);
+uint64_t pass_changed_lanes(const pass_side *s);
+uint64_t pass_all_lanes(ir_type t);
+
+/* ----------------------------------------------------------------------- promotion (promote*.c) */
+
+typedef struct {
+    bool atomics; /* in: they are allowed */
+    ir_value_list addresses;
+    const char *rule, *why; /* "promote.stored", "stores its address in memory" */
+} pass_address_uses;
+
+/* Lists an address and all that offsets and casts make of it.  False with a reason: it is used for
+ * something else than accesses of memory. */
+bool pass_find_address_uses(ir_inst *address, ir_arena *scratch, pass_address_uses *u);
+
+/* A buffer that has become memory of its own. */
+typedef struct {
+    uint32_t arg;
+    ir_space space; /* IR_PRIVATE, IR_LOCAL */
+    pass_side *sides;
+    uint32_t nsides;
+    uint64_t bytes; /* of each item, or group */
+    pass_layout layout;
+    bool assumed;      /* the caller asserts what a layout would prove (promote.c) */
+    uint64_t elements; /* of each item, or group; assumed: an index counts modulo these */
+} pass_promoted;
+
+typedef struct {
+    ir_vec(pass_promoted) all;
+    bool ok; /* false: an error was reported */
+} pass_promotions;
+
+/* Decides what becomes of the buffers that the request names.  False after a refusal or an error.
+ * Accesses with an asserted map get offsets that say so. */
+bool pass_fuse_promote(ir_ctx *cx, const pass_fuse_request *request, pass_summary *summaries,
+                       ir_arena *scratch, ir_arena *out, pass_fuse_result *result,
+                       pass_promotions *list);
+/* Changes the bodies: their parameters become pointers to that memory. (promote_rewrite.c) */
+void pass_promote_bodies(const pass_promotions *list, const pass_summary *summaries,
+                         uint32_t nmembers, const pass_fuse_result *result, ir_arena *scratch);
+/* Makes it, for a kernel; b is at its beginning. */
+ir_inst *pass_promoted_memory(const pass_promoted *p, const char *name, ir_builder *b);
+
+/* ---------------------------------------------------------- legality (legality.c, fuse_legal.c) */
+
+/* The pair of accesses that makes it so, of two members; NULL for none. */
+typedef struct {
+    pass_dependence_kind kind;
+    pass_side first, second;
+} pass_dependence;
+
+/* Memory of no argument has places after those of the arguments. */
+enum { PASS_PROGRAM, PASS_ANYWHERE, PASS_OTHERS };
+/* Keeps the worse dependence at each argument of the fused kernel, or place, of the two sides. */
+void pass_keep_worse(pass_dependence *by_arg, const pass_dependence *d);
+
+/* The worst dependence of b on a, which comes before it, and of each argument (pass_keep_worse). */
+pass_dependence pass_find_dependence(const pass_summary *a, const pass_summary *b,
+                                     pass_dependence *by_arg);
+/* The first dependence of the accesses in y, of member b, on those in x, of member a. */
+pass_dependence pass_find_first_dependence(const pass_summary *a, pass_object_span x,
+                                           const pass_summary *b, pass_object_span y);
+/* Pairs of accesses that this compares, of which at least one writes. */
+uint64_t pass_count_pairs(const pass_summary *a, const pass_summary *b);
+
+/* Decides whether the members may be fused, and after which of them items have to wait.  False
+ * after a refusal, which is the last decision, also when that was before. (fuse_legal.c) */
+bool pass_fuse_legal(const pass_fuse_request *request, const pass_summary *summaries,
+                     ir_arena *scratch, ir_arena *out, pass_fuse_result *result, pass_wait *wait);
+
+/* ------------------------------------------------------------------------------ loops (split.c) */
+
+/* What an item of a body takes, but for addresses, loads and stores; zeros: the body has loops. */
+pass_cost pass_find_length(ir_func *f, ir_arena *scratch);
+/* Should a body that waits for those before it run in another loop over the items? */
+bool pass_should_split(const pass_range *r, const pass_cost *before, const pass_cost *next);
+
+/* ----------------------------------------------------------- reports (fuse_report.c, traffic.c) */
+
+/* All that legality has found out. */
+typedef struct {
+    const pass_fuse_request *request;
+    const pass_summary *summary;   /* by member */
+    const pass_dependence *by_arg; /* by argument: the worst between two members */
+    const pass_dependence *by_gap; /* by member, the last aside: the worst of the next one */
+    const pass_wait *wait;         /* by member */
+    ir_arena *scratch;
+} pass_findings;
+
+/* What the dependences found are to the user: fills buffers and gaps. (fuse_report.c) */
+void pass_fuse_report(const pass_findings *found, ir_arena *out, pass_fuse_result *result);
+/* A side of the members with these summaries as a report shows it, and in words. */
+pass_access_info *pass_describe_side(const pass_fuse_request *request, const pass_summary *all,
+                                     const pass_side *s, ir_arena *out);
+void pass_print_side(ir_text *out, const pass_access_info *x);
+pass_dependence_info pass_describe_dependence(const pass_findings *found, const pass_dependence *d,
+                                              ir_arena *out);
+/* The bytes that each buffer moves, fused and not. (traffic.c) */
+void pass_find_traffic(const pass_findings *found, ir_arena *scratch, pass_fuse_result *result);
+
+/* ---------------------------------------------------- the built kernel (fuse_params.c, known.c) */
+
+/* Gives parameter `index` of f a value: `size` bytes in memory form.  The parameter stays, without
+ * uses.  False after a reported error: it is no value, or has another size. (argconst.c) */
+bool pass_fold_argument(ir_func *f, uint32_t index, const void *bytes, size_t size);
+/* Applies the constants of the request to the built kernel and drops their parameters. */
+bool pass_fuse_constants(ir_ctx *cx, const pass_fuse_request *request, pass_fuse_result *result);
+/* Simplifies what the range of the launch decides; true when anything was. (known.c) */
+bool pass_apply_range(const pass_launch *l);
+
+#endif

@@ -1,0 +1,337 @@
+/* fuse_legal.c — which members depend on each other, and where barriers are placed.
+ *
+ * Every pair of members is looked at (legality.c).  A dependence between work-groups, or one that
+ * is not understood, refuses the group unless the request forces it, or the device can make all
+ * work-groups wait for each other: then the members are phases of the kernel.  A dependence within
+ * work-groups needs a barrier somewhere between the two; barriers are placed as late as possible,
+ * so that one serves as many pairs as it can, and all others are left out.
+ *
+ * The first reason refuses; the other pairs are looked at all the same, for the report.  What was
+ * found out about two members holds for every pair of members that are like these two
+ * (fuse_summary.c).  An argument that is own to items needs no barrier: each member that uses it is
+ * compared with the next one before it only, for the report.
+ *
+ * The proof takes different arguments for different memory, so the fused kernel may rely on it too.
+ * Where all accesses of an argument have one layout by items (layout.c), no two items share a byte
+ * of it, so a barrier does not change what an item has put there.
+ */
+#include "passes/fusion/fuse_impl.h"
+
+enum {
+    MAX_PAIRS = 1 << 16, /* of accesses of two members; of more, nothing is known */
+    MAX_OWN_SIDES = 256  /* accesses of one argument; with more, no layout is looked for */
+};
+
+/* What has been found out about two members. */
+typedef struct {
+    pass_dependence worst;
+    bool is_unordered; /* a work-group would have to wait for memory that no barrier orders */
+    pass_dependence unordered;
+} verdict;
+
+typedef struct {
+    const pass_fuse_request *request;
+    const pass_summary *summary; /* by member */
+    ir_map verdicts;             /* by the two members that a pair is like */
+    ir_arena *scratch, *out;
+    pass_fuse_result *result;
+    pass_wait *wait;              /* after each member but the last */
+    pass_dependence *by_gap;      /* there: what the barrier is for, or the worst that needs none */
+    pass_dependence *by_arg;      /* the worst between any two members */
+    pass_dependence *pair_by_arg; /* the worst between the two that are compared */
+    bool refused;
+} judge;
+
+/* ------------------------------------------------------------------------------------ decisions */
+
+static pass_findings findings(const judge *j) {
+    return (pass_findings){j->request, j->summary, j->by_arg, j->by_gap, j->wait, j->scratch};
+}
+
+/* A group is refused once, for the first reason, unless the request forces it: then true. */
+static bool refuse(judge *j, const char *rule, const char *why, const pass_dependence *d) {
+    ir_text t = {.arena = j->out};
+    const pass_findings found = findings(j);
+    bool forced = j->request->force;
+    if (j->refused) return false;
+    pass_decision decision = {.rule = forced ? "fuse.forced" : rule,
+                              .refusal = !forced,
+                              .why = pass_describe_dependence(&found, d, j->out)};
+    ir_putf(&t, "%s: ", why);
+    pass_print_dependence(&t, &decision.why);
+    decision.text = t.data;
+    *ir_push(j->out, &j->result->decisions) = decision;
+    j->refused = !forced;
+    return forced;
+}
+
+static bool is_local(const judge *j, uint32_t arg) {
+    const pass_fuse_arg *a = &j->result->args[arg];
+    return a->kind == PASS_ARG_LOCAL || (a->state == PASS_ARG_PROMOTED && a->memory == IR_LOCAL);
+}
+
+/* Does the barrier of the request order the memory of this argument, or variable? */
+static bool policy_orders(const judge *j, uint32_t arg) {
+    bool known = arg < j->result->nargs + PASS_ANYWHERE;
+    bool local = arg < j->result->nargs && is_local(j, arg);
+    switch (j->request->barrier) {
+    case PASS_BARRIER_BOTH: return true;
+    case PASS_BARRIER_LOCAL: return local;
+    case PASS_BARRIER_GLOBAL: return known && !local;
+    case PASS_BARRIER_NONE: return false;
+    }
+    return false;
+}
+
+static bool has_wait(const judge *j, uint32_t a, uint32_t b, pass_wait wait) {
+    for (uint32_t m = b; m-- > a;)
+        if (j->wait[m] >= wait) return true;
+    return false;
+}
+
+/* There are too many pairs: nothing is known of any argument that the two members access. */
+static pass_dependence give_up(const pass_summary *a, const pass_summary *b,
+                               pass_dependence *by_arg) {
+    pass_dependence d = {PASS_DEP_UNKNOWN, {a, a->accesses.data}, {b, b->accesses.data}};
+    for (uint32_t k = 0; k < a->accesses.n || k < b->accesses.n; k++) {
+        if (k < a->accesses.n) d.first.access = &a->accesses.data[k];
+        if (k < b->accesses.n) d.second.access = &b->accesses.data[k];
+        pass_keep_worse(by_arg, &d);
+    }
+    return d;
+}
+
+static bool have_common_objects(const pass_summary *x, const pass_summary *y) {
+    return (x->written & y->objects) || (x->objects & y->written);
+}
+
+static pass_dependence find_dependence(const judge *j, uint32_t a, uint32_t b,
+                                       pass_dependence *by_arg) {
+    const pass_summary *x = &j->summary[a], *y = &j->summary[b];
+    if (pass_count_pairs(x, y) > MAX_PAIRS) return give_up(x, y, by_arg);
+    return pass_find_dependence(x, y, by_arg);
+}
+
+/* A dependence between the items of a work-group in memory that no barrier orders; false: there is
+ * none.  What is no argument may be in any memory. */
+static bool find_unordered(const judge *j, uint32_t a, uint32_t b, pass_dependence *out) {
+    uint32_t n = j->result->nargs + PASS_OTHERS;
+    memset(j->pair_by_arg, 0, n * sizeof *j->pair_by_arg);
+    find_dependence(j, a, b, j->pair_by_arg);
+    for (uint32_t k = 0; k < n; k++) {
+        if (j->pair_by_arg[k].kind < PASS_DEP_GROUP || policy_orders(j, k)) continue;
+        *out = j->pair_by_arg[k];
+        return true;
+    }
+    return false;
+}
+
+/* The same dependence between members a and b, which are like those it was found between. */
+static void change_members(const judge *j, uint32_t a, uint32_t b, pass_dependence *d) {
+    pass_side *const sides[] = {&d->first, &d->second};
+    const pass_summary *const now[] = {&j->summary[a], &j->summary[b]};
+    for (unsigned n = 0; n < 2 && d->first.of; n++) {
+        size_t k = (size_t)(sides[n]->access - sides[n]->of->accesses.data);
+        *sides[n] = (pass_side){now[n], &now[n]->accesses.data[k]};
+    }
+}
+
+static verdict compare_members(judge *j, uint32_t a, uint32_t b) {
+    verdict v = {.worst = find_dependence(j, a, b, j->by_arg)};
+    v.is_unordered = v.worst.kind >= PASS_DEP_GROUP && find_unordered(j, a, b, &v.unordered);
+    return v;
+}
+
+/* Of pairs that come again, what was found is kept. */
+static verdict find_verdict(judge *j, uint32_t a, uint32_t b) {
+    const pass_summary *x = &j->summary[a], *y = &j->summary[b];
+    uint64_t key = (uint64_t)x->like << 32 | y->like;
+    if (!have_common_objects(x, y)) return (verdict){.worst.kind = PASS_DEP_NONE};
+    if (!x->repeated && !y->repeated) return compare_members(j, a, b);
+    const verdict *known = ir_map_get(&j->verdicts, key);
+    if (!known) {
+        verdict found = compare_members(j, a, b);
+        known = ir_dup(j->scratch, &found, sizeof found);
+        ir_map_set(j->scratch, &j->verdicts, key, (void *)(uintptr_t)known);
+    }
+    verdict v = *known;
+    change_members(j, a, b, &v.worst);
+    change_members(j, a, b, &v.unordered);
+    return v;
+}
+
+static void place_barrier(judge *j, uint32_t a, uint32_t b, const pass_dependence *d,
+                          pass_wait wait) {
+    pass_dependence *why = &j->by_gap[b - 1];
+    bool place = !has_wait(j, a, b, wait);
+    if (place || (!j->wait[b - 1] && d->kind > why->kind)) *why = *d;
+    if (place) j->wait[b - 1] = wait;
+}
+
+/* A barrier of all work-groups orders global memory. */
+static bool may_have_phases(const judge *j) {
+    pass_barrier policy = j->request->barrier;
+    return j->request->phases && (policy == PASS_BARRIER_BOTH || policy == PASS_BARRIER_GLOBAL);
+}
+
+static bool is_of_call(const pass_side *s) { return s->access && s->access->at->op == IR_OP_call; }
+
+static bool refuse_grid(judge *j, const pass_dependence *d) {
+    if (d->kind == PASS_DEP_GRID)
+        return refuse(j, "fuse.grid", "work-groups depend on each other", d);
+    if (is_of_call(&d->first) || is_of_call(&d->second))
+        return refuse(j, "fuse.function",
+                      "a member keeps a function, since inlining would make it too large", d);
+    return refuse(j, "fuse.unknown", "not proved to be independent", d);
+}
+
+/* Decides about work-groups that depend on each other, or may do so. */
+static bool judge_grid(judge *j, const pass_dependence *d, pass_wait *wait) {
+    if (may_have_phases(j)) {
+        *wait = PASS_WAIT_GRID;
+        return true;
+    }
+    bool legal = refuse_grid(j, d);
+    if (legal && j->request->barrier != PASS_BARRIER_NONE) *wait = PASS_WAIT_GROUP;
+    return legal;
+}
+
+static bool judge_pair(judge *j, uint32_t a, uint32_t b) {
+    const verdict v = find_verdict(j, a, b);
+    pass_dependence d = v.worst;
+    pass_wait wait = d.kind == PASS_DEP_GROUP ? PASS_WAIT_GROUP : PASS_WAIT_NONE;
+    bool legal = true;
+    if (d.kind == PASS_DEP_GRID || d.kind == PASS_DEP_UNKNOWN) legal = judge_grid(j, &d, &wait);
+    bool proved = d.kind == PASS_DEP_GROUP || wait == PASS_WAIT_GRID;
+    if (proved && v.is_unordered) {
+        d = v.unordered;
+        legal = refuse(j, "fuse.needs-barrier",
+                       "a work-group has to wait, and no barrier is allowed", &d);
+        wait = PASS_WAIT_NONE;
+    }
+    place_barrier(j, a, b, &d, wait);
+    return legal;
+}
+
+/* -------------------------------------------------------------------------------- own arguments */
+
+/* Members so far that use an argument, and those of them that write to it. */
+typedef struct {
+    ir_vec(uint32_t) users, writers;
+} earlier_members;
+
+/* The dependence of member b, whose accesses these are, on the last of the others that has one. */
+static void compare_own(judge *j, uint32_t b, pass_object_span accesses, earlier_members *m) {
+    bool writes = accesses.end->writes_before != accesses.at->writes_before;
+    const uint32_t *others = writes ? m->users.data : m->writers.data;
+    uint32_t left = writes ? m->users.n : m->writers.n;
+    pass_dependence d = {0};
+    while (left-- > 0 && d.kind == PASS_DEP_NONE) {
+        const pass_summary *a = &j->summary[others[left]];
+        d = pass_find_first_dependence(a, pass_find_object(a, accesses.at->object), &j->summary[b],
+                                       accesses);
+        if (d.kind != PASS_DEP_NONE) place_barrier(j, others[left], b, &d, PASS_WAIT_NONE);
+    }
+    if (d.kind != PASS_DEP_NONE) pass_keep_worse(j->by_arg, &d);
+    *ir_push(j->scratch, &m->users) = b;
+    if (writes) *ir_push(j->scratch, &m->writers) = b;
+}
+
+static void judge_own(judge *j) {
+    earlier_members *by_arg = ir_new_array(j->scratch, earlier_members, j->result->nargs);
+    for (uint32_t b = 0; b < j->request->nmembers; b++) {
+        const pass_summary *s = &j->summary[b];
+        for (uint32_t k = 0; k < s->nsorted;) {
+            pass_object_span span = pass_find_object(s, s->sorted[k].object);
+            if (pass_is_own(s, s->sorted[k].object))
+                compare_own(j, b, span, &by_arg[s->sorted[k].object]);
+            k = (uint32_t)(span.end - s->sorted);
+        }
+    }
+}
+
+/* --------------------------------------------------------------------------------- what follows */
+
+/* Does every access go to a parameter, or to a variable in local memory, which no parameter is? */
+static bool has_known_objects(const judge *j) {
+    for (uint32_t m = 0; m < j->request->nmembers; m++)
+        for (uint32_t k = 0; k < j->summary[m].accesses.n; k++) {
+            const pass_access *x = &j->summary[m].accesses.data[k];
+            bool param = x->object && x->object->op == IR_OP_param;
+            if (!param && !pass_is_local_variable(x)) return false;
+        }
+    return true;
+}
+
+/* Different arguments are different memory: the proof relies on it. */
+static void mark_noalias(const judge *j) {
+    ir_func *f = j->result->kernel;
+    for (uint32_t p = 0; p < f->nparams; p++) {
+        ir_type t = f->param_val[p]->type;
+        if (ir_is_ptr(t) && (ir_space_of(t) == IR_GLOBAL || ir_space_of(t) == IR_LOCAL))
+            f->param[p].attrs |= IR_PARAM_NOALIAS;
+    }
+}
+
+/* Is every byte of an argument touched by one item only, by all members together?  Then an item
+ * finds its bytes after a barrier as it has left them. */
+static bool is_own(const judge *j, uint32_t arg) {
+    ir_vec(pass_side) sides = {0};
+    pass_layout layout;
+    for (uint32_t m = 0; m < j->request->nmembers; m++)
+        for (uint32_t k = 0; k < j->summary[m].accesses.n; k++) {
+            const pass_side s = {&j->summary[m], &j->summary[m].accesses.data[k]};
+            uint32_t to;
+            if (!pass_argument_of(&s.of->launch, s.access, &to) || to != arg) continue;
+            if (s.access->kind & PASS_ATOMIC || sides.n == MAX_OWN_SIDES) return false;
+            *ir_push(j->scratch, &sides) = s;
+        }
+    return sides.n && pass_find_item_layout(sides.data, sides.n, &layout);
+}
+
+static void mark_own(const judge *j) {
+    ir_func *f = j->result->kernel;
+    for (uint32_t k = 0; k < j->result->nargs; k++) {
+        const pass_fuse_arg *a = &j->result->args[k];
+        bool buffer = a->kind == PASS_ARG_BUFFER && a->index < f->nparams;
+        if (buffer && is_own(j, k)) f->param[a->index].attrs |= IR_PARAM_OWN;
+    }
+}
+
+static bool waits_anywhere(const judge *j) {
+    return has_wait(j, 0, j->request->nmembers, PASS_WAIT_GROUP);
+}
+
+static bool judge_all(judge *j) {
+    bool legal = true;
+    judge_own(j);
+    for (uint32_t b = 1; b < j->request->nmembers; b++)
+        for (uint32_t a = b; a-- > 0;) legal &= judge_pair(j, a, b);
+    return legal;
+}
+
+static bool is_refused(const pass_fuse_result *r) {
+    return r->decisions.n && r->decisions.data[r->decisions.n - 1].refusal;
+}
+
+bool pass_fuse_legal(const pass_fuse_request *request, const pass_summary *summaries,
+                     ir_arena *scratch, ir_arena *out, pass_fuse_result *result, pass_wait *wait) {
+    judge j = {.request = request,
+               .summary = summaries,
+               .scratch = scratch,
+               .out = out,
+               .result = result,
+               .wait = wait,
+               .refused = is_refused(result)};
+    j.by_gap = ir_new_array(scratch, pass_dependence, request->nmembers);
+    j.by_arg = ir_new_array(scratch, pass_dependence, result->nargs + PASS_OTHERS);
+    j.pair_by_arg = ir_new_array(scratch, pass_dependence, result->nargs + PASS_OTHERS);
+    bool legal = judge_all(&j);
+    const pass_findings found = findings(&j);
+    pass_fuse_report(&found, out, result);
+    if (legal && request->nmembers > 1 && has_known_objects(&j)) {
+        mark_noalias(&j);
+        if (waits_anywhere(&j)) mark_own(&j);
+    }
+    return legal && !j.refused;
+}

@@ -1,0 +1,167 @@
+/* inline_keep.c — chooses the functions that stay functions.
+ *
+ * Inlining multiplies: in a chain of functions, each of which calls the next one four times, there
+ * are 4^n copies of the last one.  Path tracers are made so.  A kernel that would have more
+ * instructions than its share (FREE_SIZE, and GROWTH times what it is made of) keeps calls.
+ *
+ * A function stays when copying it would cost more than a threshold: its size, times its calls but
+ * for one.  The threshold is halved until the kernel has its share, with the functions that it
+ * keeps.  A round is a walk over the call graph, and there are LOG_MOST of them at most, so the
+ * choice takes linear time.  Functions that stay have their other callees inlined.
+ *
+ * A function stays only when each work-item can run it alone.  Barriers, operations of a group and
+ * what asks where memory lies need all of a kernel in one body.  So the function, and all that it
+ * calls, has none of them; what has is inlined, whatever its size.
+ *
+ * What was chosen once is kept: such functions have the flag IR_FUNC_SHARED.  So a second run finds
+ * nothing to do, though the first one has changed all sizes.
+ */
+#include "ir/launch.h"
+#include "passes/inline/inline_impl.h"
+
+enum { FREE_SIZE = 1 << 16, GROWTH = 4, LOG_MOST = 22 };
+
+/* ------------------------------------------------------------------------ functions of one item */
+
+static bool uses_local_variable(const ir_inst *i) {
+    for (unsigned k = 0; k < i->nargs; k++) {
+        const ir_inst *v = ir_arg(i, k);
+        if (v->op == IR_OP_address && v->imm.global->space == IR_LOCAL) return true;
+    }
+    return false;
+}
+
+static bool works_alone(const ir_inst *i) {
+    switch (i->op) {
+    case IR_OP_call: return true; /* the callee is looked at by itself */
+    case IR_OP_printf:
+    case IR_OP_ptr_space:
+    case IR_OP_ptrcast_to: return false;
+    case IR_OP_alloca:
+        if (i->imm.var->align > IR_LOCAL_ALIGN) return false;
+        break;
+    default: break;
+    }
+    if (ir_is_opaque(i->type) || ir_has_flag(i, F_CONVERGENT) || ir_asks_subgroup(i)) return false;
+    return !uses_local_variable(i);
+}
+
+static bool has_plain_signature(const ir_func *f) {
+    for (uint32_t k = 0; k < f->nparams; k++)
+        if (ir_is_opaque(f->param_val[k]->type)) return false;
+    return !ir_is_opaque(f->ret);
+}
+
+static bool body_works_alone(const ir_func *f) {
+    foreach_block (b, f)
+        foreach_inst (i, b)
+            if (!works_alone(i)) return false;
+    return true;
+}
+
+/* Callees come first. */
+static void find_alone(const pass_inliner *n) {
+    for (uint32_t k = 0; k < n->order.n; k++) {
+        pass_callee *x = n->order.data[k];
+        x->alone = !ir_is_declaration(x->f) && !x->recursive && !pass_is_kernel(x->f) &&
+                   has_plain_signature(x->f);
+        for (uint32_t c = 0; c < x->calls.n; c++) x->alone &= x->calls.data[c].to->alone;
+        x->alone = x->alone && body_works_alone(x->f);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------- sizes */
+
+/* The size of each function, callees first, with calls of functions that stay left as they are. */
+static void measure(const pass_inliner *n) {
+    for (uint32_t k = 0; k < n->order.n; k++) {
+        pass_callee *x = n->order.data[k];
+        x->size = x->own;
+        for (uint32_t c = 0; c < x->calls.n; c++) {
+            const pass_callee *to = x->calls.data[c].to;
+            if (!to->stays) x->size += to->size;
+            if (x->size > UINT64_MAX / 4) x->size = UINT64_MAX / 4;
+        }
+    }
+}
+
+/* What a kernel is made of, and the code that it becomes: its own, and the functions that stay. */
+typedef struct {
+    uint64_t source, code;
+} kernel_size;
+
+static kernel_size size_of_kernel(pass_inliner *n, pass_callee *kernel, uint32_t stamp) {
+    kernel_size s = {.code = kernel->size};
+    pass_callee_list *work = &n->path;
+    kernel->stamp = stamp;
+    *ir_push(n->cx->scratch, work) = kernel;
+    while (work->n) {
+        const pass_callee *x = work->data[--work->n];
+        s.source += x->own;
+        for (uint32_t c = 0; c < x->calls.n; c++) {
+            pass_callee *to = x->calls.data[c].to;
+            if (to->stamp == stamp) continue;
+            to->stamp = stamp;
+            if (to->stays) s.code += to->size;
+            *ir_push(n->cx->scratch, work) = to;
+        }
+    }
+    return s;
+}
+
+static bool is_within_share(kernel_size s) { return s.code <= FREE_SIZE + GROWTH * s.source; }
+
+/* --------------------------------------------------------------------------------------- choice */
+
+static bool is_complete(const pass_callee *x) {
+    return !ir_is_declaration(x->f) && !x->bad && !x->recursive;
+}
+
+/* For tests: all that may stay does. */
+static void keep_all(const pass_inliner *n) {
+    for (uint32_t k = 0; k < n->order.n; k++) {
+        pass_callee *x = n->order.data[k];
+        x->stays |= x->alone;
+        x->large = pass_is_kernel(x->f) && is_complete(x);
+    }
+}
+
+static bool find_large(pass_inliner *n, uint32_t *stamp) {
+    bool any = false;
+    for (uint32_t k = 0; k < n->order.n; k++) {
+        pass_callee *x = n->order.data[k];
+        if (!pass_is_kernel(x->f) || !is_complete(x) || x->size <= FREE_SIZE) continue;
+        x->large = !is_within_share(size_of_kernel(n, x, ++*stamp));
+        any |= x->large;
+    }
+    return any;
+}
+
+static void keep_above(const pass_inliner *n, uint64_t threshold) {
+    for (uint32_t k = 0; k < n->order.n; k++) {
+        pass_callee *x = n->order.data[k];
+        if (x->alone && x->callers > 1 && x->size > threshold / (x->callers - 1)) x->stays = true;
+    }
+}
+
+static bool all_are_within(pass_inliner *n, uint32_t *stamp) {
+    for (uint32_t k = 0; k < n->order.n; k++) {
+        pass_callee *x = n->order.data[k];
+        if (x->large && !is_within_share(size_of_kernel(n, x, ++*stamp))) return false;
+    }
+    return true;
+}
+
+void pass_choose_functions(pass_inliner *n) {
+    uint32_t stamp = 0;
+    for (uint32_t k = 0; k < n->order.n; k++)
+        n->order.data[k]->stays = (n->order.data[k]->f->flags & IR_FUNC_SHARED) != 0;
+    measure(n);
+    if (!n->cx->keep_calls && !find_large(n, &stamp)) return;
+    find_alone(n);
+    if (n->cx->keep_calls) keep_all(n);
+    for (unsigned log = LOG_MOST; log-- && !all_are_within(n, &stamp);) {
+        keep_above(n, UINT64_C(1) << log);
+        measure(n);
+    }
+}

@@ -1,0 +1,493 @@
+/* vectors.c — vectors become pieces that the target has registers for, or scalars.
+ *
+ * Instructions are met in reverse postorder, so operands come before users, but for phis, whose
+ * pieces are made empty and filled at the end.  An operation is done in pieces of as many lanes as
+ * all of its operands and its result come in; for what the target has no instruction it goes lane
+ * by lane.  A lane whose number is not known is chosen by comparisons.  A bitcast between lanes
+ * goes through the bits: wider lanes are put together from narrower ones, or taken apart.
+ *
+ * Where the target has no masks, truth values of vectors are made in two ways only: `sext` of a
+ * comparison of lanes as wide as the result, and `slt mask, 0`, which select, any and all ask for.
+ */
+#include "passes/lower/vectors.h"
+
+typedef vec_state vectors;
+
+static void set_masks(vectors *s, ir_inst *i, ir_inst **piece, unsigned n, unsigned bits) {
+    s->of[i->id] = (vec_parts){.unit = n, .bits = bits, .piece = piece};
+}
+
+/* ------------------------------------------------------------------------------------- bitcasts */
+
+/* Bytes of the pieces of a type, or of one lane. */
+static unsigned piece_bytes(const vectors *s, ir_type t) {
+    return vec_unit(s, t) * ir_bits(s->f->module, t) / 8;
+}
+
+/* Do both sides come in pieces of as many bytes, and are not both scalars? */
+static bool casts_pieces(const vectors *s, const ir_inst *i) {
+    ir_type from = ir_arg(i, 0)->type, to = i->type;
+    bool both = vec_unit(s, from) > 1 && vec_unit(s, to) > 1;
+    bool into = vec_unit(s, from) > 1 && !ir_is_vector(to) && ir_bits(s->f->module, to) >= 32;
+    bool out_of = vec_unit(s, to) > 1 && !ir_is_vector(from) && ir_bits(s->f->module, from) >= 32;
+    return (both || into || out_of) && piece_bytes(s, from) == piece_bytes(s, to);
+}
+
+static ir_inst *cast_piece(vectors *s, const ir_inst *i, unsigned k) {
+    ir_inst *v = ir_arg(i, 0);
+    unsigned n = vec_unit(s, v->type);
+    return vec_cast(s, ir_vector(ir_elem(i->type), vec_unit(s, i->type)),
+                    vec_piece(s, v, k * n, n));
+}
+
+static void split_bitcast(vectors *s, ir_inst *i) {
+    unsigned lanes = ir_lanes(i->type), unit = vec_unit(s, i->type);
+    ir_inst **out = vec_room(s, lanes);
+    if (casts_pieces(s, i)) {
+        for (unsigned k = 0; k < vec_count(lanes, unit); k++) out[k] = cast_piece(s, i, k);
+        vec_set_pieces(s, i, out, unit);
+    } else {
+        for (unsigned k = 0; k < lanes; k++) out[k] = vec_cast_lane(s, i, k);
+        vec_set_lanes(s, i, out);
+    }
+}
+
+/* ------------------------------------------------------------------------------- piece by piece */
+
+static bool is_lanewise(const ir_inst *i) {
+    return ir_has_flag(i, F_LANEWISE) || i->op == IR_OP_select;
+}
+
+static bool takes(const vectors *s, const ir_inst *i) {
+    return s->target && s->target->takes(i, s->target->level);
+}
+
+/* What an operation is done in: so many lanes, the narrowest of so many bits. */
+typedef struct {
+    unsigned lanes, bits;
+} width;
+
+static void meet(width *w, unsigned lanes, unsigned bits) {
+    if (lanes < w->lanes) w->lanes = lanes;
+    if (bits < w->bits) w->bits = bits;
+}
+
+static void meet_value(width *w, const vectors *s, const ir_inst *v) {
+    meet(w, vec_unit(s, v->type), ir_bits(s->f->module, v->type));
+}
+
+/* Bits of the masks that a vector of truth values is made of; 0: it is scalars. */
+static unsigned mask_bits(const vectors *s, const ir_inst *v) {
+    const vec_parts *p = vec_parts_of(s, v);
+    return p ? p->bits : 0;
+}
+
+/* The mask v will be widened or narrowed; masks of one bit are joined or taken apart as one likes,
+ * but where only they are. */
+static void meet_mask(width *w, const vectors *s, const ir_inst *v) {
+    unsigned bits = mask_bits(s, v);
+    if (bits > 1 || (bits && bits == w->bits)) meet(w, s->of[v->id].unit, bits);
+}
+
+/* 1: there are no pieces that small. */
+static unsigned lanes_of(const width *w) {
+    return w->bits > 1 && w->lanes * w->bits < 32 ? 1 : w->lanes;
+}
+
+static void split_lanewise(vectors *s, ir_inst *i) {
+    unsigned lanes = ir_lanes(i->type);
+    ir_inst *args[8], **out = vec_room(s, lanes);
+    width w = {IR_MAX_LANES, 64};
+    meet_value(&w, s, i);
+    for (unsigned k = 0; k < i->nargs; k++) meet_value(&w, s, ir_arg(i, k));
+    unsigned n = lanes_of(&w);
+    bool direct = takes(s, i);
+    if (n == 1 || (!direct && !vec_goes_instead(s, i))) {
+        vec_by_lanes(s, i);
+        return;
+    }
+    for (unsigned first = 0; first < lanes; first += n) {
+        for (unsigned k = 0; k < i->nargs; k++) args[k] = vec_piece(s, ir_arg(i, k), first, n);
+        out[first / n] = direct ? vec_build_like(s, i, ir_vector(ir_elem(i->type), n), args)
+                                : vec_build_instead(s, i, args);
+    }
+    vec_set_pieces(s, i, out, n);
+}
+
+static void split_trunc(vectors *s, ir_inst *i) {
+    ir_inst *x = ir_arg(i, 0), **out = vec_room(s, ir_lanes(i->type));
+    width w = {IR_MAX_LANES, 64};
+    meet_value(&w, s, x);
+    meet_value(&w, s, i);
+    unsigned n = lanes_of(&w);
+    if (n == 1 || takes(s, i)) {
+        split_lanewise(s, i);
+        return;
+    }
+    for (unsigned first = 0; first < ir_lanes(i->type); first += n)
+        out[first / n] = vec_narrow(s, vec_piece(s, x, first, n), ir_elem(i->type));
+    vec_set_pieces(s, i, out, n);
+}
+
+/* A number from a truth value: the mask, or its lowest bit. */
+static void split_extension(vectors *s, ir_inst *i) {
+    ir_inst *c = ir_arg(i, 0), **out = vec_room(s, ir_lanes(i->type));
+    unsigned bits = ir_bits(s->f->module, i->type);
+    width w = {vec_unit(s, i->type), bits};
+    meet_mask(&w, s, c);
+    unsigned n = lanes_of(&w);
+    if (n == 1 || !mask_bits(s, c)) {
+        vec_by_lanes(s, i);
+        return;
+    }
+    for (unsigned first = 0; first < ir_lanes(i->type); first += n) {
+        ir_inst *m = vec_mask(s, c, first, n, bits);
+        if (i->op == IR_OP_zext)
+            m = ir_build2(&s->b, IR_OP_and, m->type, m, ir_const(s->f, m->type, 1));
+        out[first / n] = m;
+    }
+    vec_set_pieces(s, i, out, n);
+}
+
+static void split_comparison(vectors *s, ir_inst *i) {
+    ir_inst *x = ir_arg(i, 0), **out = vec_room(s, ir_lanes(i->type));
+    unsigned bits = vec_mask_bits(s, ir_bits(s->f->module, x->type)), n = vec_unit(s, x->type);
+    if (n == 1 || !takes(s, i)) {
+        vec_by_lanes(s, i);
+        return;
+    }
+    for (unsigned first = 0; first < ir_lanes(i->type); first += n) {
+        ir_inst *args[] = {vec_piece(s, x, first, n), vec_piece(s, ir_arg(i, 1), first, n)};
+        ir_inst *c = vec_build_like(s, i, ir_vector(IR_I1, n), args);
+        if (bits > 1) c = ir_build1(&s->b, IR_OP_sext, ir_vector(vec_bits_type(bits), n), c);
+        out[first / n] = c;
+    }
+    set_masks(s, i, out, n, bits);
+}
+
+static void split_logic(vectors *s, ir_inst *i) {
+    ir_inst *x = ir_arg(i, 0), *y = ir_arg(i, 1), **out = vec_room(s, ir_lanes(i->type));
+    unsigned bits = mask_bits(s, x) ? mask_bits(s, x) : mask_bits(s, y);
+    width w = {vec_mask_unit(s, ir_lanes(i->type), bits), bits};
+    meet_mask(&w, s, x);
+    meet_mask(&w, s, y);
+    unsigned n = lanes_of(&w);
+    if (n == 1) {
+        vec_by_lanes(s, i);
+        return;
+    }
+    for (unsigned first = 0; first < ir_lanes(i->type); first += n) {
+        ir_inst *m = vec_mask(s, x, first, n, bits);
+        out[first / n] = ir_build2(&s->b, (ir_op)i->op, m->type, m, vec_mask(s, y, first, n, bits));
+    }
+    set_masks(s, i, out, n, bits);
+}
+
+/* One value for each bit of a mask that is known: a shuffle. */
+static ir_inst *choose_by_constant(vectors *s, const ir_inst *m, ir_inst *x, ir_inst *y) {
+    uint8_t from[IR_MAX_LANES];
+    unsigned n = ir_lanes(m->type);
+    for (unsigned k = 0; k < n; k++) from[k] = (uint8_t)(ir_lane_bits(m, k) ? k : k + n);
+    return ir_build_shuffle(&s->b, x, y, n, from);
+}
+
+static ir_inst *choose_by_mask(vectors *s, ir_inst *m, ir_inst *x, ir_inst *y, unsigned flags) {
+    if (m->op == IR_OP_undef) return x;
+    if (ir_is_const(m)) return choose_by_constant(s, m, x, y);
+    return ir_build(&s->b, IR_OP_select, x->type, flags, (ir_imm){0}, 3,
+                    (ir_inst *[]){vec_truth(s, m), x, y});
+}
+
+static void split_select(vectors *s, ir_inst *i) {
+    ir_inst *c = ir_arg(i, 0), **out = vec_room(s, ir_lanes(i->type));
+    bool truth = ir_is_bool(i->type);
+    unsigned bits = truth ? mask_bits(s, c) : ir_bits(s->f->module, i->type);
+    width w = {truth ? vec_mask_unit(s, ir_lanes(i->type), bits) : vec_unit(s, i->type), bits};
+    for (unsigned k = 0; k < 3; k++) meet_mask(&w, s, ir_arg(i, k));
+    unsigned n = lanes_of(&w);
+    if (n == 1) {
+        vec_by_lanes(s, i);
+        return;
+    }
+    for (unsigned first = 0; first < ir_lanes(i->type); first += n) {
+        ir_inst *arm[2];
+        for (unsigned k = 0; k < 2; k++)
+            arm[k] = truth ? vec_mask(s, ir_arg(i, k + 1), first, n, bits)
+                           : vec_piece(s, ir_arg(i, k + 1), first, n);
+        out[first / n] = choose_by_mask(s, vec_mask(s, c, first, n, vec_mask_bits(s, bits)), arm[0],
+                                        arm[1], i->flags);
+    }
+    if (truth)
+        set_masks(s, i, out, n, bits);
+    else
+        vec_set_pieces(s, i, out, n);
+}
+
+/* Lanes after the last one of the value say what changes nothing. */
+static ir_inst *settle_rest(vectors *s, ir_inst *m, unsigned known, bool any) {
+    uint64_t lane[IR_MAX_LANES] = {0}, all = ir_zext(UINT64_MAX, ir_bits(s->f->module, m->type));
+    if (known >= ir_lanes(m->type)) return m;
+    for (unsigned k = 0; k < ir_lanes(m->type); k++) lane[k] = (k < known) == any ? all : 0;
+    return ir_build2(&s->b, any ? IR_OP_and : IR_OP_or, m->type, m,
+                     ir_const_lanes(s->f, m->type, lane));
+}
+
+static ir_inst *reduce(vectors *s, const ir_inst *i) {
+    ir_inst *c = ir_arg(i, 0), *sum = NULL;
+    unsigned lanes = ir_lanes(c->type), bits = mask_bits(s, c);
+    bool any = i->op == IR_OP_any;
+    if (!bits) return vec_reduce_lanes(s, i);
+    unsigned n = s->of[c->id].unit;
+    for (unsigned first = 0; first < lanes; first += n) {
+        ir_inst *m = settle_rest(s, vec_mask(s, c, first, n, bits), lanes - first, any);
+        sum = sum ? ir_build2(&s->b, any ? IR_OP_or : IR_OP_and, m->type, sum, m) : m;
+    }
+    return ir_build1(&s->b, (ir_op)i->op, IR_I1, vec_truth(s, sum));
+}
+
+/* ------------------------------------------------------------------------- vec, insert, shuffle */
+
+static void split_insert(vectors *s, ir_inst *i) {
+    unsigned unit = vec_unit(s, i->type), lanes = ir_lanes(i->type);
+    ir_inst *index = ir_arg(i, 2), **out = vec_room(s, lanes);
+    if (unit == 1 || !ir_is_const(index) || index->imm.bits >= lanes) {
+        vec_insert_lane(s, i);
+        return;
+    }
+    for (unsigned first = 0; first < lanes; first += unit) {
+        ir_inst *p = vec_piece(s, ir_arg(i, 0), first, unit);
+        bool here = index->imm.bits / unit == first / unit;
+        out[first / unit] =
+            here ? ir_build_insert(&s->b, p, ir_arg(i, 1), (unsigned)index->imm.bits % unit) : p;
+    }
+    vec_set_pieces(s, i, out, unit);
+}
+
+/* Pieces of the operands that one piece of a shuffle takes lanes from. */
+typedef struct {
+    unsigned n, first[IR_MAX_LANES], operand[IR_MAX_LANES];
+    uint8_t mask[IR_MAX_LANES]; /* counted over these pieces */
+} sources;
+
+static unsigned add_source(sources *a, unsigned operand, unsigned first) {
+    for (unsigned k = 0; k < a->n; k++)
+        if (a->operand[k] == operand && a->first[k] == first) return k;
+    a->operand[a->n] = operand;
+    a->first[a->n] = first;
+    return a->n++;
+}
+
+static void find_sources(const ir_inst *i, unsigned at, unsigned n, unsigned unit, sources *out) {
+    unsigned lanes = ir_lanes(ir_arg(i, 0)->type);
+    out->n = 0;
+    for (unsigned k = 0; k < n; k++) {
+        unsigned from = at + k < ir_lanes(i->type) ? i->imm.mask[at + k] : 255;
+        out->mask[k] = 255;
+        if (from == 255) continue;
+        bool second = from >= lanes;
+        from -= second ? lanes : 0;
+        if (ir_arg(i, second)->op == IR_OP_undef) continue;
+        unsigned piece = add_source(out, second, from / unit * unit);
+        out->mask[k] = (uint8_t)(piece * unit + from % unit);
+    }
+}
+
+static ir_inst *shuffle_piece(vectors *s, const ir_inst *i, const sources *from, unsigned n,
+                              unsigned unit) {
+    ir_inst *x[2];
+    for (unsigned k = 0; k < 2; k++)
+        x[k] = k < from->n ? vec_piece(s, ir_arg(i, from->operand[k]), from->first[k], unit)
+                           : ir_undef(s->f, ir_vector(ir_elem(i->type), unit));
+    return ir_build_shuffle(&s->b, x[0], x[1], n, from->mask);
+}
+
+static void split_shuffle(vectors *s, ir_inst *i) {
+    unsigned n = vec_unit(s, i->type), unit = vec_unit(s, ir_arg(i, 0)->type);
+    ir_inst **out = vec_room(s, ir_lanes(i->type));
+    sources from;
+    bool fits = n > 1 && unit > 1;
+    for (unsigned at = 0; fits && at < ir_lanes(i->type); at += n) {
+        find_sources(i, at, n, unit, &from);
+        fits = from.n <= 2;
+        if (fits) out[at / n] = shuffle_piece(s, i, &from, n, unit);
+    }
+    if (fits)
+        vec_set_pieces(s, i, out, n);
+    else
+        vec_shuffle_lanes(s, i);
+}
+
+/* ----------------------------------------------------------------------------------------- walk */
+
+/* Masks come in pieces as for lanes of 32 bits: what asks for them is not known. */
+static unsigned phi_unit(const vectors *s, const ir_inst *i) {
+    if (!ir_is_bool(i->type) || !vec_has_masks(s)) return vec_unit(s, i->type);
+    return vec_mask_unit(s, ir_lanes(i->type), 32);
+}
+
+static void split_phi(vectors *s, ir_inst *i) {
+    unsigned unit = phi_unit(s, i), count = vec_count(ir_lanes(i->type), unit);
+    ir_type t = ir_vector(ir_elem(i->type), unit);
+    ir_inst *none = ir_undef(s->f, t), **out = vec_room(s, count);
+    for (unsigned k = 0; k < count; k++) {
+        out[k] = ir_build_phi(i->block, t);
+        for (unsigned n = 0; n < i->nargs; n++) out[k] = ir_append_arg(out[k], none);
+    }
+    bool masks = ir_is_bool(i->type) && unit > 1;
+    s->of[i->id] =
+        (vec_parts){.unit = unit, .bits = masks, .piece = out, .lane = unit == 1 ? out : NULL};
+    *ir_push(s->scratch, &s->phis) = i;
+}
+
+static void split_load(vectors *s, ir_inst *i) {
+    unsigned unit = vec_unit(s, i->type);
+    ir_inst **out = vec_room(s, vec_count(ir_lanes(i->type), unit));
+    vec_load(s, i, unit, out);
+    s->of[i->id] = (vec_parts){.unit = unit, .piece = out, .lane = unit == 1 ? out : NULL};
+}
+
+static void split_vec(vectors *s, ir_inst *i) {
+    ir_inst **lane = vec_room(s, i->nargs);
+    for (unsigned k = 0; k < i->nargs; k++) lane[k] = ir_arg(i, k);
+    vec_set_lanes(s, i, lane);
+}
+
+static void split_operation(vectors *s, ir_inst *i) {
+    bool truth = ir_is_bool(i->type);
+    bool extends = i->op == IR_OP_zext || i->op == IR_OP_sext;
+    if (i->op == IR_OP_select)
+        split_select(s, i);
+    else if (truth && (ir_info(i)->rule == R_CMPI || ir_info(i)->rule == R_CMPF))
+        split_comparison(s, i);
+    else if (truth && ir_info(i)->rule == R_INT)
+        split_logic(s, i);
+    else if (extends && ir_is_bool(ir_arg(i, 0)->type))
+        split_extension(s, i);
+    else if (i->op == IR_OP_trunc && !truth)
+        split_trunc(s, i);
+    else
+        split_lanewise(s, i);
+}
+
+/* A vector that is made here; false: it stays. */
+static bool split_vector(vectors *s, ir_inst *i) {
+    switch (i->op) {
+    case IR_OP_phi: split_phi(s, i); return true;
+    case IR_OP_load: split_load(s, i); return true;
+    case IR_OP_insert: split_insert(s, i); return true;
+    case IR_OP_shuffle: split_shuffle(s, i); return true;
+    case IR_OP_vec: split_vec(s, i); return true;
+    case IR_OP_bitcast: split_bitcast(s, i); return true;
+    default:
+        if (is_lanewise(i)) split_operation(s, i);
+        return is_lanewise(i);
+    }
+}
+
+/* What asks for vectors and makes none; NULL: nothing to do. */
+static ir_inst *scalar_result(vectors *s, const ir_inst *i) {
+    if (!i->nargs || !ir_is_vector(ir_arg(i, 0)->type)) return NULL;
+    switch (i->op) {
+    case IR_OP_extract: return vec_pick_lane(s, i);
+    case IR_OP_any:
+    case IR_OP_all: return reduce(s, i);
+    case IR_OP_bitcast: return casts_pieces(s, i) ? cast_piece(s, i, 0) : vec_cast_lane(s, i, 0);
+    default: return NULL;
+    }
+}
+
+static void split(vectors *s, ir_inst *i) {
+    ir_before(&s->b, i->op == IR_OP_phi ? ir_first_non_phi(i->block) : i);
+    s->b.loc = i->loc;
+    if (i->op == IR_OP_store && ir_is_vector(ir_arg(i, 0)->type)) {
+        vec_store(s, i, vec_unit(s, ir_arg(i, 0)->type));
+        ir_remove(i);
+    } else if (ir_is_vector(i->type) && i->id < s->n) {
+        if (split_vector(s, i)) *ir_push(s->scratch, &s->dead) = i;
+    } else if (i->id < s->n) {
+        ir_inst *r = scalar_result(s, i);
+        if (!r) return;
+        ir_replace_uses(i, r);
+        ir_remove(i);
+    }
+}
+
+/* The argument of one edge; the block that it comes from, where it has several edges to here, gives
+ * the same for all. */
+static void fill_phi(vectors *s, ir_inst *phi, unsigned edge) {
+    const vec_parts *p = &s->of[phi->id];
+    ir_block *pred = phi->block->pred[edge];
+    ir_before(&s->b, pred->last);
+    for (unsigned k = 0; k < vec_count(ir_lanes(phi->type), p->unit); k++) {
+        ir_inst *v = ir_arg(phi, edge), *x;
+        if (pred->mark < edge)
+            x = ir_arg(p->piece[k], pred->mark);
+        else
+            x = p->bits ? vec_mask(s, v, k * p->unit, p->unit, 1)
+                        : vec_piece(s, v, k * p->unit, p->unit);
+        ir_set_arg(p->piece[k], edge, x);
+    }
+}
+
+static void fill_phis(vectors *s) {
+    for (uint32_t n = 0; n < s->phis.n; n++) {
+        ir_inst *phi = s->phis.data[n];
+        for (unsigned edge = phi->nargs; edge-- > 0;) phi->block->pred[edge]->mark = edge;
+        for (unsigned edge = 0; edge < phi->nargs; edge++) fill_phi(s, phi, edge);
+        for (unsigned edge = 0; edge < phi->nargs; edge++)
+            ir_set_arg(phi, edge, ir_undef(s->f, phi->type));
+    }
+}
+
+/* Vectors that something still asks for, as a call does, are put together again. */
+static void drop_vectors(vectors *s) {
+    for (uint32_t n = s->dead.n; n-- > 0;) {
+        ir_inst *i = s->dead.data[n], *lane[IR_MAX_LANES];
+        if (i->uses) {
+            ir_before(&s->b, i->op == IR_OP_phi ? ir_first_non_phi(i->block) : i->next);
+            unsigned lanes = ir_lanes(i->type);
+            for (unsigned k = 0; k < lanes; k++) lane[k] = vec_lane(s, i, k);
+            ir_replace_uses(i, vec_of_lanes(s, ir_elem(i->type), lane, lanes, lanes));
+        }
+        ir_remove(i);
+    }
+}
+
+static bool has_vectors(const ir_func *f) {
+    foreach_block (b, f) {
+        foreach_inst (i, b) {
+            if (ir_is_vector(i->type)) return true;
+            if (i->nargs && ir_is_vector(ir_arg(i, 0)->type)) return true;
+        }
+    }
+    return false;
+}
+
+static bool run(ir_func *f, pass_ctx *cx, const pass_target *target) {
+    if (!has_vectors(f)) return false;
+    ir_remove_unreachable(f);
+    vectors s = {.f = f, .scratch = cx->scratch, .target = target, .n = f->next_id};
+    const ir_dom *dom = ir_dominators(f);
+    s.of = ir_new_array(s.scratch, vec_parts, s.n);
+    ir_builder_init(&s.b, f);
+    for (uint32_t n = 0; n < dom->order.n; n++)
+        foreach_inst (i, dom->order.rpo[n]) split(&s, i);
+    fill_phis(&s);
+    drop_vectors(&s);
+    return true;
+}
+
+/* Does: makes vectors as wide as the registers of the target: wider ones become several, odd ones
+ * are padded (in memory only their lanes are touched), and what the target has no instruction for
+ * goes lane by lane.  Truth values of vectors become integers, 0 or -1 in each lane.
+ * Needs: nothing.
+ * Leaves: vectors that the target takes; any as parameters, results of functions, operands of
+ * calls.
+ * Gives up when: never. */
+bool pass_vectors(ir_func *f, pass_ctx *cx) { return run(f, cx, cx->target); }
+
+/* Does: replaces vector values by scalars, one per lane; loads and stores go lane by lane.
+ * Needs: nothing.
+ * Leaves: vectors as parameters, results of functions, and operands of calls.
+ * Gives up when: never. */
+bool pass_scalarize(ir_func *f, pass_ctx *cx) { return run(f, cx, NULL); }

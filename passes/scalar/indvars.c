@@ -1,0 +1,266 @@
+/* indvars.c — fewer and wider loop counters.
+ *
+ * Merging: two counters of a loop that have one type and constant starts run in step when one steps
+ * by the other's step or a power of two times it; that one becomes a sum or shift of the other.
+ * Equal counters become one.
+ *
+ * Widening: a counter whose uses are all extensions to one type, and comparisons with what the loop
+ * does not change, counts in that type.  That takes an extension out of each iteration.  Extension
+ * and step must be exchangeable: nothing wraps, by a promise (nsw for sext, nuw for zext) or
+ * because the number of iterations says so.  A counter that is never negative is extended by sext,
+ * which zext is as well.  What the counter is compared with is extended before the loop.
+ *
+ * A promise not to wrap is about values that are used.  A counter that gains uses keeps it only if
+ * a test looks at it in every iteration anyway.
+ *
+ * Counters that nothing else uses any more are removed by dce.
+ */
+#include "passes/analysis/analysis.h"
+
+enum { MAX_COUNTERS = 16 };
+
+typedef struct {
+    pass_counter c;
+    ir_inst *phi;
+    bool gone; /* replaced by another one */
+} variable;
+
+typedef struct {
+    ir_func *f;
+    const ir_loops *loops;
+    const ir_loop *loop;
+    ir_builder b;
+    variable var[MAX_COUNTERS];
+    unsigned n;
+    bool changed;
+} rewriter;
+
+static bool is_inside(const rewriter *r, const ir_inst *v) {
+    return v->block && ir_in_loop(r->loops, v->block, r->loop);
+}
+
+/* -------------------------------------------------------------------------------------- merging */
+
+/* Does a test look at each value of the counter, as soon as it has it? */
+static bool is_tested_by(const ir_block *b, const ir_inst *x) {
+    const ir_inst *test = b->last->op == IR_OP_br ? ir_arg(b->last, 0) : NULL;
+    if (!test || ir_info(test)->rule != R_CMPI) return false;
+    return ir_arg(test, 0) == x || ir_arg(test, 1) == x;
+}
+
+static bool is_tested(const rewriter *r, const variable *v) {
+    const ir_block *h = r->loop->header;
+    return is_tested_by(h, v->phi) || is_tested_by(h, v->c.next) ||
+           is_tested_by(v->c.latch, v->c.next);
+}
+
+/* Those that a test looks at come first: they are the ones to keep. */
+static void find_variables(rewriter *r) {
+    unsigned tested = 0;
+    r->n = 0;
+    foreach_phi (phi, r->loop->header) {
+        variable v = {.phi = phi};
+        if (r->n == MAX_COUNTERS || !pass_find_counter(r->loops, phi, &v.c)) continue;
+        r->var[r->n++] = v;
+        if (!is_tested(r, &v)) continue;
+        r->var[r->n - 1] = r->var[tested];
+        r->var[tested++] = v;
+    }
+}
+
+/* v = (by << shift) + offset in every iteration? */
+static bool find_relation(const variable *v, const variable *by, unsigned *shift,
+                          uint64_t *offset) {
+    unsigned bits = ir_bits(NULL, v->phi->type);
+    if (v->phi->type != by->phi->type || v->c.step == 0) return false;
+    *shift = 0;
+    while (*shift < bits &&
+           ir_zext((uint64_t)by->c.step << *shift, bits) != ir_zext((uint64_t)v->c.step, bits))
+        ++*shift;
+    *offset = 0;
+    if (*shift == bits) return false;
+    if (v->c.init == by->c.init && *shift == 0) return true;
+    if (!ir_is_const(v->c.init) || !ir_is_const(by->c.init)) return false;
+    *offset = ir_zext(v->c.init->imm.bits - (by->c.init->imm.bits << *shift), bits);
+    return *shift == 0 || *offset == 0;
+}
+
+static void settle_promises(const rewriter *r, const variable *v, const variable *by) {
+    bool equal = v->c.init == by->c.init && v->c.step == by->c.step;
+    uint32_t kept = is_tested(r, by) ? UINT32_MAX : equal ? v->c.next->flags : 0;
+    by->c.next->flags &= kept;
+}
+
+static void merge(rewriter *r, variable *v, const variable *by) {
+    unsigned shift;
+    uint64_t offset;
+    if (v->gone || by->gone || !find_relation(v, by, &shift, &offset)) return;
+    if ((shift || offset) && is_tested(r, v)) return;
+    ir_type t = v->phi->type;
+    ir_inst *x = by->phi;
+    settle_promises(r, v, by);
+    ir_before(&r->b, ir_first_non_phi(r->loop->header));
+    if (shift) x = ir_build2(&r->b, IR_OP_shl, t, x, ir_const(r->f, t, shift));
+    if (offset) x = ir_build2(&r->b, IR_OP_add, t, x, ir_const(r->f, t, offset));
+    ir_replace_uses(v->phi, x);
+    ir_remove(v->phi);
+    if (!v->c.next->uses) ir_remove(v->c.next);
+    v->gone = r->changed = true;
+}
+
+static void merge_variables(rewriter *r) {
+    for (unsigned k = 0; k < r->n; k++)
+        for (unsigned n = 0; n < r->n; n++)
+            if (n != k) merge(r, &r->var[n], &r->var[k]);
+}
+
+/* ------------------------------------------------------------------------------------- widening */
+
+/* How a counter may be extended. */
+typedef struct {
+    variable *v;
+    ir_op op; /* IR_OP_sext or IR_OP_zext */
+    ir_type type;
+    bool counted; /* the number of iterations keeps it in range */
+    bool either;  /* sext and zext are the same */
+    ir_inst *phi, *next;
+} extension;
+
+static bool is_extension(const ir_inst *i) { return i->op == IR_OP_sext || i->op == IR_OP_zext; }
+
+/* The first extension among the uses, which all others must agree with. */
+static const ir_inst *find_extension(const variable *v) {
+    const ir_inst *const of[] = {v->phi, v->c.next};
+    for (unsigned k = 0; k < 2; k++)
+        for (const ir_use *u = of[k]->uses; u; u = u->next)
+            if (is_extension(u->user)) return u->user;
+    return NULL;
+}
+
+/* All values that the counter and its next value take lie in the range of its type. */
+static bool is_counted(const rewriter *r, const extension *e) {
+    const pass_counter *c = &e->v->c;
+    int64_t passes_latch = pass_count_passes(r->loops, r->loop, c->latch);
+    int64_t passes_header = pass_count_passes(r->loops, r->loop, r->loop->header);
+    int64_t n = passes_latch >= 0 ? passes_latch : passes_header;
+    unsigned bits = ir_bits(NULL, e->v->phi->type);
+    if (n < 0 || !ir_is_const(c->init)) return false;
+    bool is_signed = e->op == IR_OP_sext;
+    ir_i128 first = is_signed ? (ir_i128)ir_signed_const(c->init) : (ir_i128)c->init->imm.bits;
+    ir_i128 last = first + ((ir_i128)n + 1) * c->step;
+    ir_i128 low = is_signed ? -((ir_i128)1 << (bits - 1)) : 0;
+    ir_i128 high = low + ((ir_i128)1 << bits) - 1;
+    return last >= low && last <= high;
+}
+
+/* It counts upwards from 0 or more, and does not wrap. */
+static bool is_never_negative(const variable *v) {
+    bool from = ir_is_const(v->c.init) && ir_signed_const(v->c.init) >= 0;
+    return from && v->c.step >= 0 && v->c.next->flags & IR_NSW;
+}
+
+static bool may_extend(const rewriter *r, extension *e) {
+    e->counted = is_counted(r, e);
+    return e->counted || e->v->c.next->flags & (e->op == IR_OP_sext ? IR_NSW : IR_NUW);
+}
+
+/* Sign extension keeps the order of unsigned numbers, too. */
+static bool is_order_of(ir_op compare, ir_op extension_op) {
+    bool is_signed = compare == IR_OP_slt || compare == IR_OP_sle;
+    return extension_op == IR_OP_sext || !is_signed;
+}
+
+/* Is this use one that the wide counter can serve? */
+static bool is_served(const rewriter *r, const extension *e, const ir_use *u) {
+    const ir_inst *i = u->user;
+    if (i == e->v->phi || i == e->v->c.next) return true;
+    if (is_extension(i)) return (i->op == e->op || e->either) && i->type == e->type;
+    if (!i->uses && ir_is_dead_safe(i)) return true;
+    if (ir_info(i)->rule != R_CMPI || !is_order_of((ir_op)i->op, e->op)) return false;
+    return is_inside(r, i) && !is_inside(r, ir_arg(i, u == &i->arg[0]));
+}
+
+static bool is_all_served(const rewriter *r, const extension *e) {
+    const ir_inst *const of[] = {e->v->phi, e->v->c.next};
+    for (unsigned k = 0; k < 2; k++)
+        for (const ir_use *u = of[k]->uses; u; u = u->next)
+            if (!is_served(r, e, u)) return false;
+    return true;
+}
+
+/* v, which the loop does not change, extended in front of it. */
+static ir_inst *extend(rewriter *r, const extension *e, ir_inst *v) {
+    const ir_block *h = r->loop->header;
+    ir_before(&r->b, h->pred[h->pred[0] == e->v->c.latch]->last);
+    return ir_build1(&r->b, e->op, e->type, v);
+}
+
+static void build_wide(rewriter *r, extension *e) {
+    const pass_counter *c = &e->v->c;
+    ir_block *h = r->loop->header;
+    bool as_unsigned = e->op == IR_OP_zext && !e->counted;
+    unsigned bits = ir_bits(NULL, e->v->phi->type);
+    uint64_t step = as_unsigned ? ir_zext((uint64_t)c->step, bits) : (uint64_t)c->step;
+    ir_inst *init = extend(r, e, c->init), *by = ir_const(r->f, e->type, step);
+    e->phi = ir_inst_new(r->f, IR_OP_phi, e->type, 2);
+    ir_before(&r->b, c->next);
+    r->b.loc = c->next->loc;
+    e->next = ir_build_raw(&r->b, IR_OP_add, e->type, as_unsigned ? IR_NUW : IR_NSW, (ir_imm){0}, 2,
+                           (ir_inst *[]){e->phi, by});
+    for (unsigned p = 0; p < 2; p++) ir_set_arg(e->phi, p, h->pred[p] == c->latch ? e->next : init);
+    ir_insert(e->phi, h, h->first);
+}
+
+static void widen_test(rewriter *r, const extension *e, ir_inst *test, unsigned n, ir_inst *wide) {
+    ir_set_arg(test, !n, extend(r, e, ir_arg(test, !n)));
+    ir_set_arg(test, n, wide);
+}
+
+static void serve_uses(rewriter *r, const extension *e, ir_inst *narrow, ir_inst *wide) {
+    foreach_use (u, narrow) {
+        ir_inst *i = u->user;
+        if (is_extension(i)) {
+            ir_replace_uses(i, wide);
+            ir_remove(i);
+        } else if (ir_info(i)->rule == R_CMPI) {
+            widen_test(r, e, i, (unsigned)(u - i->arg), wide);
+        }
+    }
+}
+
+static void widen(rewriter *r, variable *v) {
+    const ir_inst *first = find_extension(v);
+    if (!first) return;
+    extension e = {.v = v, .op = (ir_op)first->op, .type = first->type};
+    e.either = is_never_negative(v);
+    if (e.either) e.op = IR_OP_sext;
+    if (!may_extend(r, &e) || !is_all_served(r, &e)) return;
+    build_wide(r, &e);
+    serve_uses(r, &e, v->phi, e.phi);
+    serve_uses(r, &e, v->c.next, e.next);
+    r->changed = true;
+}
+
+/* ---------------------------------------------------------------------------------------- entry */
+
+/* Does:  expresses loop counters by others that run in step; widens those that are only extended
+ *        and compared.
+ * Needs: counters as phis (mem2reg), steps in one form (simplify).
+ * Leaves: counters that only feed themselves, for dce; extensions in front of loops.
+ * Gives up: on loops that several edges enter or that have several back edges; on starts that are
+ *        not constant, for merging; on uses that need the narrow value, for widening. */
+bool pass_indvars(ir_func *f, pass_ctx *cx) {
+    (void)cx;
+    rewriter r = {.f = f, .loops = ir_loop_tree(f)};
+    ir_builder_init(&r.b, f);
+    foreach_block (b, f) {
+        const ir_loop *loop = r.loops->n ? r.loops->of[b->id] : NULL;
+        if (!loop || loop->header != b) continue;
+        r.loop = loop;
+        find_variables(&r);
+        for (unsigned k = 0; k < r.n; k++) widen(&r, &r.var[k]);
+        find_variables(&r);
+        merge_variables(&r);
+    }
+    return r.changed;
+}

@@ -1,0 +1,429 @@
+/* memopt.c — values that memory is known to hold.
+ *
+ * Memory as a whole is one variable in SSA form: every instruction that may write makes a version
+ * of it, and so does a block where several versions meet (Novillo 2007, "Memory SSA").  What memory
+ * holds at an address is decided by the last version that touched it: writes that alias.c knows to
+ * be apart are passed over, and so are meetings all of whose ways come from one version.  A load
+ * that finds a store there, or another load that dominates it and found the same version, is that
+ * value; where every way into a meeting has a value, a phi collects them.  A store of what is there
+ * already goes away.
+ *
+ * A load of a part of what was stored is that part.  A load of more than a store has written is put
+ * together (pieces.c) from the last stores of its bytes, back to a version that is not a store of
+ * some of them; the other bytes are those of that version, loaded in front of the oldest of these
+ * stores where control that comes there also comes to the load.  A value is put together in the
+ * same way for a phi, of stores of all its bytes.  For a processor that matters: a load that finds
+ * some of its bytes in a store that is still under way waits for it.
+ *
+ * Versions do not change when loads go, and of stores only those that change nothing go, so all are
+ * made once.  A meeting is looked through only when all that the address is made of is older: then
+ * it is the same address in every iteration of the loops in between.  How far a load looks is
+ * limited.
+ */
+#include "passes/scalar/pieces.h"
+#include "passes/analysis/versions.h"
+
+enum { MAX_STEPS = 100, MAX_MEETINGS = 8, MAX_WAYS = 48, MAX_JOINS = 4 };
+
+typedef struct {
+    ir_func *f;
+    const ir_module *m;
+    ir_arena *scratch;
+    pass_versions of; /* memory */
+    ir_map known;     /* address and version -> the value there */
+    ir_places places;
+} memopt;
+
+/* -------------------------------------------------------------------------------------- queries */
+
+/* What does memory hold at an address, as a value of some type, just before an instruction? */
+typedef struct {
+    ir_type type;
+    pass_bytes at;
+} query;
+
+static query begin_query(memopt *w, ir_inst *address, ir_type type) {
+    uint64_t size = ir_access_size(w->m, type);
+    return (query){type, pass_begin_search(&w->of, address, size, MAX_STEPS)};
+}
+
+static pass_version *last_writer(memopt *w, query *q, pass_version *v) {
+    return pass_last_writer(&w->of, &q->at, v);
+}
+
+static bool is_meeting(const pass_version *v) { return !v->by && !v->before && v->block->npred; }
+
+static bool is_volatile(const ir_inst *access) { return access->imm.mem.flags & IR_MEM_VOLATILE; }
+
+static uint64_t key_of(const query *q, const pass_version *v) {
+    return (uint64_t)q->at.address->id << 32 | v->number;
+}
+
+/* Bytes of a value, from `at` on; no value: they are not known. */
+typedef struct {
+    ir_inst *value;
+    uint64_t at;
+} part;
+
+static const part unknown = {NULL, 0};
+
+/* Can what the query asks for be taken out of the value? */
+static bool has_part(const memopt *w, const query *q, const part *p) {
+    pass_pieces pieces = {0};
+    if (p->at == 0 && ir_can_reinterpret(w->m, p->value->type, q->type)) return true;
+    if (q->at.size > PASS_MAX_BYTES) return false;
+    pass_add_piece(&pieces, p->value, p->at, 0, q->at.size);
+    return pass_can_join(w->m, &pieces, q->type);
+}
+
+/* Does a store that may be forwarded write the first of q's bytes?  Then it lies *step bytes after
+ * the first byte of the store. */
+static bool is_stored(const memopt *w, const query *q, const ir_inst *by, int64_t *step) {
+    return by && by->op == IR_OP_store && !is_volatile(by) &&
+           pass_find_step(&w->of.alias, ir_arg(by, 1), q->at.address, step);
+}
+
+/* What version v holds there, usable just before `at`. */
+static part held(const memopt *w, const query *q, const pass_version *v, const ir_inst *at) {
+    int64_t step;
+    if (is_stored(w, q, v->by, &step) && step >= 0) {
+        const part p = {ir_arg(v->by, 0), (uint64_t)step};
+        uint64_t size = ir_access_size(w->m, p.value->type);
+        if (p.at + q->at.size <= size && has_part(w, q, &p)) return p;
+    }
+    const part p = {ir_map_get(&w->known, key_of(q, v)), 0};
+    bool usable = p.value && ir_can_reinterpret(w->m, p.value->type, q->type) &&
+                  ir_precedes(&w->places, p.value, at);
+    return usable ? p : unknown;
+}
+
+/* ---------------------------------------------------------------------------------------- parts */
+
+/* Stores that have written parts of what a load reads. */
+typedef struct {
+    pass_pieces pieces;
+    uint64_t missing;     /* bytes that none of them has written */
+    pass_version *oldest; /* of the stores */
+} gathering;
+
+/* From version v back.  False: something else has written some of the bytes, or it is not known
+ * which. */
+static bool gather(memopt *w, query *q, pass_version *v, gathering *g) {
+    int64_t step;
+    *g = (gathering){.missing = q->at.size};
+    for (; g->missing && q->at.steps; v = v->before, q->at.steps--) {
+        v = last_writer(w, q, v);
+        if (!v->by) return g->oldest != NULL;
+        if (!is_stored(w, q, v->by, &step)) return false;
+        ir_inst *value = ir_arg(v->by, 0);
+        int64_t size = (int64_t)ir_access_size(w->m, value->type), to = step < 0 ? -step : 0;
+        int64_t end = size - step < (int64_t)q->at.size ? size - step : (int64_t)q->at.size;
+        if (to >= end || end - to > PASS_MAX_BYTES) return false;
+        g->missing -= pass_add_piece(&g->pieces, value, (uint64_t)(to + step), (uint64_t)to,
+                                     (uint64_t)(end - to));
+        g->oldest = v;
+    }
+    return !g->missing;
+}
+
+static ir_inst *join_before(memopt *w, const query *q, const pass_pieces *pieces, ir_inst *before) {
+    ir_builder b;
+    ir_builder_init(&b, w->f);
+    ir_before(&b, before);
+    b.loc = before->loc;
+    return ir_place_before(&w->places, pass_join(&b, pieces, q->type), before);
+}
+
+/* ------------------------------------------------------------------------------------- meetings */
+
+/* An edge into a meeting, and the last version that wrote there on it. */
+typedef struct {
+    pass_version *from;
+    ir_block *pred;
+} way;
+
+/* A meeting, those that lead to it, and all the ways into them, in the order of edges. */
+typedef struct {
+    pass_version *meeting[MAX_MEETINGS];
+    ir_inst *phi[MAX_MEETINGS];
+    way way[MAX_WAYS];
+    const pass_pieces *parts[MAX_WAYS]; /* what stores on a way have left together, or NULL */
+    unsigned nmeetings, nways, njoins;
+} crossing;
+
+/* The place of v among the meetings of c, or their number. */
+static unsigned find_meeting(const crossing *c, const pass_version *v) {
+    unsigned k = 0;
+    while (k < c->nmeetings && c->meeting[k] != v) k++;
+    return k;
+}
+
+static bool is_older(const memopt *w, const ir_inst *v, const ir_block *b) {
+    return !v->block || (v->block != b && ir_block_dominates(w->of.dom, v->block, b));
+}
+
+/* Was all that the address is made of there before control got to b for the first time? */
+static bool is_fixed(const memopt *w, const query *q, const ir_block *b) {
+    const pass_place p = pass_find_place(&w->of.alias, q->at.address);
+    bool fixed = is_older(w, p.base, b);
+    for (uint32_t k = 0; k < p.offset.n; k++)
+        fixed = fixed && is_older(w, p.offset.term[k].of.value, b);
+    return fixed;
+}
+
+static bool add_way(memopt *w, query *q, crossing *c, ir_block *pred) {
+    pass_version *v = last_writer(w, q, w->of.end[pred->id]);
+    if (c->nways == MAX_WAYS) return false;
+    c->parts[c->nways] = NULL;
+    c->way[c->nways++] = (way){v, pred};
+    if (!is_meeting(v) || find_meeting(c, v) < c->nmeetings) return true;
+    if (c->nmeetings == MAX_MEETINGS || !is_fixed(w, q, v->block)) return false;
+    c->meeting[c->nmeetings++] = v;
+    return true;
+}
+
+/* False: too many ways, or not the same address on all. */
+static bool find_ways(memopt *w, query *q, pass_version *meeting, crossing *c) {
+    c->nmeetings = c->nways = c->njoins = 0;
+    if (!is_fixed(w, q, meeting->block)) return false;
+    c->meeting[c->nmeetings++] = meeting;
+    for (unsigned k = 0; k < c->nmeetings; k++) {
+        const ir_block *b = c->meeting[k]->block;
+        for (uint32_t e = 0; e < b->npred; e++)
+            if (!add_way(w, q, c, b->pred[e])) return false;
+    }
+    return true;
+}
+
+/* The one version that all ways come from, or NULL. */
+static pass_version *only_version(const crossing *c) {
+    pass_version *only = NULL;
+    for (unsigned k = 0; k < c->nways; k++) {
+        pass_version *v = c->way[k].from;
+        if (v == only || find_meeting(c, v) < c->nmeetings) continue;
+        if (only) return NULL;
+        only = v;
+    }
+    return only;
+}
+
+/* Does control that comes to `from` get to `to` without a branch? */
+static bool leads_to(const ir_block *from, const ir_block *to) {
+    while (from != to && from->nsucc == 1) from = from->succ[0];
+    return from == to;
+}
+
+/* Have stores left all the bytes on a way, from which control comes to `to` for certain? */
+static bool find_parts(memopt *w, query *q, crossing *c, unsigned k, const ir_block *to) {
+    gathering g;
+    if (!leads_to(c->way[k].pred, to)) return false;
+    if (q->at.size > PASS_MAX_BYTES || c->njoins++ == MAX_JOINS) return false;
+    if (!gather(w, q, c->way[k].from, &g) || g.missing) return false;
+    if (!pass_can_join(w->m, &g.pieces, q->type)) return false;
+    c->parts[k] = ir_dup(w->scratch, &g.pieces, sizeof g.pieces);
+    return true;
+}
+
+static bool are_all_held(memopt *w, query *q, crossing *c, const ir_block *to) {
+    for (unsigned k = 0; k < c->nways; k++) {
+        const way *from = &c->way[k];
+        if (find_meeting(c, from->from) < c->nmeetings) continue;
+        if (held(w, q, from->from, from->pred->last).value) continue;
+        if (!find_parts(w, q, c, k, to)) return false;
+    }
+    return true;
+}
+
+static ir_inst *build_part(memopt *w, const query *q, const part *p, ir_inst *before) {
+    ir_builder b;
+    pass_pieces pieces = {0};
+    if (p->value->type == q->type) return p->value;
+    ir_builder_init(&b, w->f);
+    ir_before(&b, before);
+    b.loc = before->loc;
+    if (ir_can_reinterpret(w->m, p->value->type, q->type))
+        return ir_place_before(&w->places, ir_build_reinterpret(&b, p->value, q->type), before);
+    pass_add_piece(&pieces, p->value, p->at, 0, q->at.size);
+    return join_before(w, q, &pieces, before);
+}
+
+/* What comes on edge e of a phi's block, at the end of the predecessor; the same on equal edges. */
+static ir_inst *incoming(memopt *w, const query *q, const crossing *c, const way *from,
+                         const ir_inst *phi, uint32_t e) {
+    unsigned inner = find_meeting(c, from->from);
+    uint32_t first = ir_pred_index(phi->block, from->pred);
+    if (inner < c->nmeetings) return c->phi[inner];
+    if (first < e) return ir_arg(phi, first);
+    const pass_pieces *parts = c->parts[from - c->way];
+    if (parts) return join_before(w, q, parts, from->pred->last);
+    const part p = held(w, q, from->from, from->pred->last);
+    return build_part(w, q, &p, from->pred->last);
+}
+
+/* A phi for every meeting; the first is what memory holds at the address there. */
+static ir_inst *build_phis(memopt *w, const query *q, crossing *c) {
+    const way *from = c->way;
+    for (unsigned k = 0; k < c->nmeetings; k++)
+        c->phi[k] = ir_build_phi(c->meeting[k]->block, q->type);
+    for (unsigned k = 0; k < c->nmeetings; k++)
+        for (uint32_t e = 0; e < c->meeting[k]->block->npred; e++, from++)
+            c->phi[k] = ir_append_arg(c->phi[k], incoming(w, q, c, from, c->phi[k], e));
+    for (unsigned k = 0; k < c->nmeetings; k++) ir_place_phi(&w->places, c->phi[k]);
+    return c->phi[0];
+}
+
+/* -------------------------------------------------------------------------------- whole values */
+
+/* The value at the address, usable just before `at`, where memory is `now`.  *last is the version
+ * that it depends on. */
+static part find_value(memopt *w, query *q, pass_version *now, const ir_inst *at,
+                       pass_version **last) {
+    pass_version *v = *last = last_writer(w, q, now);
+    crossing c;
+    const part found = held(w, q, v, at);
+    if (found.value || !is_meeting(v) || !find_ways(w, q, v, &c)) return found;
+    pass_version *only = only_version(&c);
+    if (only) return held(w, q, *last = only, at);
+    return are_all_held(w, q, &c, at->block) ? (part){build_phis(w, q, &c), 0} : unknown;
+}
+
+/* ------------------------------------------------------------------------------- joined parts */
+
+/* The same address, made before `at`; NULL: not possible. */
+static ir_inst *find_address(memopt *w, const query *q, ir_inst *at) {
+    ir_inst *known = ir_arg(at, 1);
+    int64_t step;
+    ir_builder b;
+    if (ir_precedes(&w->places, q->at.address, at)) return q->at.address;
+    if (known->type != q->at.address->type) return NULL;
+    pass_find_step(&w->of.alias, known, q->at.address, &step);
+    ir_builder_init(&b, w->f);
+    ir_before(&b, at);
+    b.loc = at->loc;
+    ir_inst *bytes = ir_const(w->f, ir_size_type(w->m), (uint64_t)step);
+    return ir_build_ptradd(&b, known, bytes, true);
+}
+
+/* A load like this one, before the store; NULL: it might not have run there. */
+static ir_inst *load_before(memopt *w, const query *q, ir_inst *load, ir_inst *store) {
+    ir_builder b;
+    ir_inst *address = leads_to(store->block, load->block) ? find_address(w, q, store) : NULL;
+    if (!address) return NULL;
+    ir_builder_init(&b, w->f);
+    ir_before(&b, store);
+    b.loc = load->loc;
+    return ir_build_raw(&b, IR_OP_load, load->type, load->flags, load->imm, 1, &address);
+}
+
+/* What the stores have not written was there before the oldest of them. */
+static bool find_rest(memopt *w, query *q, gathering *g, ir_inst *load) {
+    ir_inst *store = g->oldest->by;
+    pass_version *last;
+    if (!g->missing) return true;
+    part rest = find_value(w, q, g->oldest->before, store, &last);
+    if (!rest.value) rest = (part){load_before(w, q, load, store), 0};
+    if (!rest.value) return false;
+    pass_add_piece(&g->pieces, rest.value, rest.at, 0, q->at.size);
+    return true;
+}
+
+/* Can a value be made of the parts and some other of the same type? */
+static bool can_join_with(const memopt *w, const query *q, const gathering *g, ir_inst *other) {
+    pass_pieces whole = g->pieces;
+    if (g->missing) pass_add_piece(&whole, other, 0, 0, q->at.size);
+    return pass_can_join(w->m, &whole, q->type);
+}
+
+/* The value that stores of parts have left for a load; NULL: it cannot be put together. */
+static ir_inst *join_parts(memopt *w, query *q, pass_version *now, ir_inst *load) {
+    gathering g;
+    if (q->at.size > PASS_MAX_BYTES || !gather(w, q, now, &g)) return NULL;
+    if (!can_join_with(w, q, &g, load) || !find_rest(w, q, &g, load)) return NULL;
+    if (!pass_can_join(w->m, &g.pieces, q->type)) return NULL;
+    return join_before(w, q, &g.pieces, load);
+}
+
+/* ----------------------------------------------------------------------------- loads and stores */
+
+static bool visit_load(memopt *w, ir_inst *load, pass_version *now) {
+    query q = begin_query(w, ir_arg(load, 0), load->type);
+    pass_version *last;
+    if (is_volatile(load)) return false;
+    const part found = find_value(w, &q, now, load, &last);
+    ir_inst *value = found.value ? build_part(w, &q, &found, load) : NULL;
+    if (!value) value = join_parts(w, &q, now, load);
+    ir_map_set(w->scratch, &w->known, key_of(&q, last), value ? value : load);
+    if (!value) return false;
+    ir_replace_uses(load, value);
+    ir_remove(load);
+    return true;
+}
+
+/* Does it write what is there already? */
+static bool visit_store(memopt *w, ir_inst *store) {
+    ir_inst *value = ir_arg(store, 0);
+    query q = begin_query(w, ir_arg(store, 1), value->type);
+    pass_version *v = w->of.made[store->id];
+    if (is_volatile(store)) return false;
+    const part there = held(w, &q, last_writer(w, &q, v->before), store);
+    if (there.value != value || there.at) return false;
+    v->by = NULL;
+    ir_remove(store);
+    return true;
+}
+
+static bool visit_block(memopt *w, ir_block *b) {
+    pass_version *now = w->of.head[b->id];
+    bool changed = false;
+    foreach_inst (i, b) {
+        if (pass_writes(i)) now = w->of.made[i->id];
+        if (i->op == IR_OP_load) changed |= visit_load(w, i, now);
+        if (i->op == IR_OP_store) changed |= visit_store(w, i);
+    }
+    return changed;
+}
+
+static void begin(memopt *w, ir_func *f, ir_arena *scratch) {
+    *w = (memopt){.f = f, .m = f->module, .scratch = scratch};
+    pass_find_versions(&w->of, f, scratch);
+    ir_number_places(&w->places, f, scratch);
+}
+
+/* Does it read bytes that a store has just written in part? */
+static bool waits_for_store(memopt *w, ir_inst *load, pass_version *now) {
+    query q = begin_query(w, ir_arg(load, 0), load->type);
+    const pass_version *v = last_writer(w, &q, now);
+    int64_t step;
+    if (!is_stored(w, &q, v->by, &step)) return false;
+    int64_t size = (int64_t)ir_access_size(w->m, ir_arg(v->by, 0)->type);
+    return q.at.steps && (step < 0 || step + (int64_t)q.at.size > size);
+}
+
+uint32_t pass_count_waits(ir_func *f, ir_arena *scratch) {
+    uint32_t n = 0;
+    memopt w;
+    begin(&w, f, scratch);
+    for (uint32_t k = 0; k < w.of.dom->order.n; k++) {
+        pass_version *now = w.of.head[w.of.dom->order.rpo[k]->id];
+        foreach_inst (i, w.of.dom->order.rpo[k]) {
+            if (pass_writes(i)) now = w.of.made[i->id];
+            n += i->op == IR_OP_load && waits_for_store(&w, i, now);
+        }
+    }
+    return n;
+}
+
+/* Does: replaces loads by what was stored or loaded before at the same address, on every path, and
+ *       by what stores of parts of it, or of more than it, have left; removes stores of what is
+ *       there already.
+ * Needs: equal addresses to be one value (gvn).
+ * Leaves: every block reachable; other stores; the control flow graph.
+ * Gives up: where one path does not know the value, and after a number of steps. */
+bool pass_memopt(ir_func *f, pass_ctx *cx) {
+    bool changed = ir_remove_unreachable(f);
+    memopt w;
+    begin(&w, f, cx->scratch);
+    for (uint32_t k = 0; k < w.of.dom->order.n; k++)
+        changed |= visit_block(&w, w.of.dom->order.rpo[k]);
+    return changed;
+}

@@ -1,0 +1,391 @@
+/* unroll.c — loops whose number of iterations is known become straight code, or fewer iterations.
+ *
+ * A loop qualifies when a branch that is reached once in each iteration goes on a known number of
+ * times, `passes`, and then leaves (passes/analysis/counter.c).  Its iterations 0 to `passes` become copies
+ * of its blocks, one after the other: in all but the last that branch is a jump onwards, in the
+ * last a jump out.  With fewer copies than that, u of them, iteration k runs in copy k modulo u and
+ * the last copy jumps back to the first.  The branch stays in copy `passes` modulo u, the only one
+ * in which it can ever leave; so any u is right, without a remainder.  Other exits stay as they
+ * are in every copy.
+ *
+ * Values that are used after the loop get a phi in the block that all exits lead to, first, so
+ * that copies only have to extend phis.  Constants are folded at once: inner loops may become
+ * countable by that, and outer ones are estimated as what they will be.
+ *
+ * Loops are planned inside out, in rounds: first all that hold no other candidate, then those
+ * around them, by a new loop tree.  Plans are made before anything is changed and hold no
+ * instructions, because phis move when they grow.
+ */
+#include "ir/eval.h"
+#include "passes/analysis/analysis.h"
+
+enum {
+    MAX_ROUNDS = 8,     /* nesting of loops that disappear */
+    MAX_BLOCKS = 256,   /* of a loop */
+    MAX_SIZE = 1 << 10, /* instructions of a loop */
+    MAX_COPIES = 256,
+    MAX_COPIED = 1 << 14, /* instructions of all copies, before folding */
+    LIMIT = 256,          /* instructions of all copies, after folding */
+    GREAT_LIMIT = 4096,   /* the same where variables become values, or the source asks for it */
+    PARTIAL_SIZE = 10,    /* greatest body that is copied a few times */
+    PARTIAL_COPIES = 4
+};
+
+typedef struct {
+    const ir_loop *loop;
+    uint32_t test; /* place among the loop's blocks of the block whose branch counts */
+    unsigned stay; /* the edge of it that goes on */
+    uint32_t passes, copies;
+    bool whole; /* nothing of the loop remains */
+} plan;
+
+typedef struct {
+    ir_func *f;
+    ir_arena *scratch;
+    const ir_loops *loops;
+    const ir_dom *dom;
+    ir_vec(plan) plans;
+    ir_clone_map map;
+    uint32_t values, blocks; /* entries of the map */
+    uint64_t room;           /* instructions by which the function may still grow */
+    uint32_t mark;           /* of the blocks of the current loop; of copies when all are made */
+    ir_block **block;        /* its blocks, copy after copy */
+} unroller;
+
+/* ------------------------------------------------------------------------------------- planning */
+
+static bool leaves(const unroller *u, const ir_block *b, const ir_loop *loop) {
+    for (uint32_t n = 0; n < b->nsucc; n++)
+        if (!ir_in_loop(u->loops, b->succ[n], loop)) return true;
+    return false;
+}
+
+/* Finds the exit that is taken first, and how many blocks can be left through. */
+static bool find_test(const unroller *u, plan *p, uint32_t *exits) {
+    const ir_loop *loop = p->loop;
+    int64_t least = -1;
+    *exits = 0;
+    for (uint32_t k = 0; k < loop->nblocks; k++) {
+        const ir_block *b = loop->block[k];
+        if (!leaves(u, b, loop)) continue;
+        ++*exits;
+        int64_t n = pass_count_passes(u->loops, loop, b);
+        if (n < 0 || (least >= 0 && n >= least)) continue;
+        least = n;
+        p->test = k;
+        p->stay = ir_in_loop(u->loops, b->succ[0], loop) ? 0 : 1;
+    }
+    p->passes = (uint32_t)least;
+    return least >= 0;
+}
+
+/* Is the test reached in every iteration? */
+static bool is_always_reached(const unroller *u, const plan *p) {
+    const ir_block *h = p->loop->header;
+    for (uint32_t n = 0; n < h->npred; n++)
+        if (ir_in_loop(u->loops, h->pred[n], p->loop) &&
+            !ir_block_dominates(u->dom, p->loop->block[p->test], h->pred[n]))
+            return false;
+    return true;
+}
+
+static bool plan_whole(const unroller *u, plan *p, const pass_loop_cost *cost) {
+    uint64_t copies = (uint64_t)p->passes + 1, growth = copies * cost->copied;
+    bool asked = p->loop->header->loop_hint & IR_LOOP_UNROLL || cost->indexed;
+    p->copies = (uint32_t)copies;
+    p->whole = copies <= MAX_COPIES && copies * cost->size <= MAX_COPIED && growth <= u->room &&
+               growth <= (asked ? GREAT_LIMIT : LIMIT);
+    return p->whole;
+}
+
+/* Copies so that the test keeps its place at the head or at the end of the loop. */
+static bool plan_part(const unroller *u, plan *p, const pass_loop_cost *cost) {
+    const ir_block *test = p->loop->block[p->test];
+    uint32_t iterations = p->passes + (test != p->loop->header || p->loop->nblocks == 1);
+    if (p->loop->child || cost->convergent) return false;
+    if (!cost->copied || cost->copied > PARTIAL_SIZE) return false;
+    if (cost->copied * PARTIAL_COPIES > u->room) return false;
+    for (p->copies = PARTIAL_COPIES; p->copies > 1; p->copies--)
+        if (iterations % p->copies == 0) return true;
+    return false;
+}
+
+static bool make_plan(unroller *u, plan *p) {
+    const ir_loop *loop = p->loop;
+    uint32_t exits;
+    pass_loop_cost cost;
+    if (loop->irreducible || loop->nblocks > MAX_BLOCKS) return false;
+    if (loop->header->loop_hint & IR_LOOP_NO_UNROLL) return false;
+    if (!find_test(u, p, &exits) || !is_always_reached(u, p)) return false;
+    if (!pass_estimate_copies(u->loops, loop, MAX_SIZE, &cost)) return false;
+    if (cost.convergent && exits > 1) return false;
+    if (!plan_whole(u, p, &cost) && !plan_part(u, p, &cost)) return false;
+    u->room -= (uint64_t)p->copies * cost.copied;
+    return true;
+}
+
+/* All loops in an order in which inner ones come first. */
+static void list_loops(const unroller *u, const ir_loop **list) {
+    uint32_t n = u->loops->n;
+    const ir_loop *l = u->loops->first;
+    while (l) {
+        list[--n] = l;
+        const ir_loop *next = l->child;
+        for (; l && !next; l = l->parent) next = l->sibling;
+        l = next;
+    }
+}
+
+/* Blocks that are marked already are headers around a loop that has a plan. */
+static void make_plans(unroller *u) {
+    const ir_loop **list = ir_new_array(u->scratch, const ir_loop *, u->loops->n);
+    list_loops(u, list);
+    u->plans.n = 0;
+    foreach_block (b, u->f) b->mark = 0;
+    for (uint32_t k = 0; k < u->loops->n; k++) {
+        plan p = {.loop = list[k]};
+        bool waits = list[k]->header->mark;
+        if (!waits && !make_plan(u, &p)) continue;
+        if (!waits) *ir_push(u->scratch, &u->plans) = p;
+        if (list[k]->parent) list[k]->parent->header->mark = 1;
+    }
+}
+
+/* ------------------------------------------------------------------ values used after the loop */
+
+static bool is_inside(const unroller *u, const ir_block *b) { return b->mark == u->mark; }
+
+/* A phi after the loop uses its argument at the end of the loop. */
+static bool is_used_behind(const unroller *u, const ir_use *use) {
+    const ir_inst *user = use->user;
+    if (user->op == IR_OP_phi) return !is_inside(u, user->block->pred[use - user->arg]);
+    return !is_inside(u, user->block);
+}
+
+static bool has_use_behind(const unroller *u, const ir_inst *v) {
+    for (const ir_use *use = v->uses; use; use = use->next)
+        if (is_used_behind(u, use)) return true;
+    return false;
+}
+
+/* Is everything that leads to b in the loop? */
+static bool is_behind_only(const unroller *u, const ir_block *b) {
+    for (uint32_t p = 0; p < b->npred; p++)
+        if (!is_inside(u, b->pred[p])) return false;
+    return true;
+}
+
+/* The block that all edges out of the loop lead to, and nothing else; NULL: there is none. */
+static ir_block *find_exit(const unroller *u, const plan *p) {
+    ir_block *from = NULL;
+    uint32_t edge = 0, edges = 0;
+    for (uint32_t k = 0; k < p->loop->nblocks; k++) {
+        ir_block *b = p->loop->block[k];
+        for (uint32_t n = 0; n < b->nsucc; n++) {
+            if (is_inside(u, b->succ[n])) continue;
+            if (from && from->succ[edge] != b->succ[n]) return NULL;
+            from = b;
+            edge = n;
+            edges++;
+        }
+    }
+    if (is_behind_only(u, from->succ[edge])) return from->succ[edge];
+    return edges == 1 ? ir_split_edge(from, edge) : NULL;
+}
+
+static void close_value(const unroller *u, ir_inst *v, ir_block *exit) {
+    ir_inst *phi = ir_inst_new(u->f, IR_OP_phi, v->type, exit->npred);
+    foreach_use (use, v)
+        if (is_used_behind(u, use)) ir_set_arg(use->user, (unsigned)(use - use->user->arg), phi);
+    for (uint32_t n = 0; n < exit->npred; n++) ir_set_arg(phi, n, v);
+    ir_insert(phi, exit, exit->first);
+}
+
+/* False when a value would need a phi that cannot be. */
+static bool close_loop(const unroller *u, const plan *p) {
+    ir_value_list behind = {0};
+    bool opaque = false;
+    for (uint32_t k = 0; k < p->loop->nblocks; k++)
+        foreach_inst (i, p->loop->block[k]) {
+            if (!has_use_behind(u, i)) continue;
+            *ir_push(u->scratch, &behind) = i;
+            opaque |= ir_is_opaque(i->type);
+        }
+    ir_block *exit = behind.n && !opaque ? find_exit(u, p) : NULL;
+    for (uint32_t k = 0; k < behind.n && exit; k++) close_value(u, behind.data[k], exit);
+    return exit || !behind.n;
+}
+
+/* --------------------------------------------------------------------------------------- copies */
+
+static ir_block *copied(const unroller *u, const plan *p, uint32_t copy, uint32_t place) {
+    return u->block[(size_t)copy * p->loop->nblocks + place];
+}
+
+static void make_room(unroller *u) {
+    if (u->values >= u->f->next_id && u->blocks >= u->f->next_block) return;
+    u->values = 2 * u->f->next_id;
+    u->blocks = 2 * u->f->next_block;
+    u->map = (ir_clone_map){.value = ir_new_array(u->scratch, ir_inst *, u->values),
+                            .block = ir_new_array(u->scratch, ir_block *, u->blocks),
+                            .edge = ir_new_array(u->scratch, uint32_t, u->blocks)};
+}
+
+static void forget_copy(const unroller *u, const plan *p) {
+    for (uint32_t k = 0; k < p->loop->nblocks; k++) {
+        u->map.block[p->loop->block[k]->id] = NULL;
+        foreach_inst (i, p->loop->block[k]) u->map.value[i->id] = NULL;
+    }
+}
+
+static void make_copies(unroller *u, const plan *p) {
+    uint32_t n = p->loop->nblocks;
+    u->block = ir_new_array(u->scratch, ir_block *, (size_t)p->copies * n);
+    memcpy(u->block, p->loop->block, n * sizeof *u->block);
+    for (uint32_t c = 1; c < p->copies; c++) {
+        make_room(u);
+        ir_clone_region(u->f, p->loop->block, n, &u->map);
+        for (uint32_t k = 0; k < n; k++) {
+            ir_block *copy = u->map.block[p->loop->block[k]->id];
+            ir_block_move_after(copy, u->block[(size_t)c * n + k - 1]);
+            u->block[(size_t)c * n + k] = copy;
+        }
+        forget_copy(u, p);
+    }
+}
+
+/* Edge n of `from` leads to the header `to` instead of its own, which has the same phis. */
+static void move_back_edge(ir_block *from, unsigned n, ir_block *to) {
+    const ir_block *own = from->succ[n];
+    unsigned place = ir_pred_index(own, from);
+    const ir_inst *phi = own->first;
+    foreach_phi (next, to) {
+        ir_append_arg(next, ir_arg(phi, place));
+        phi = phi->next;
+    }
+    ir_redirect_edge(from, n, to);
+}
+
+/* The back edges of a copy; nothing else leads to its header yet but, in the first, the entry. */
+static void move_back_edges(const unroller *u, const plan *p, uint32_t copy, ir_block *to) {
+    ir_block *header = copied(u, p, copy, 0);
+    for (uint32_t k = 0; k < p->loop->nblocks; k++) {
+        ir_block *b = copied(u, p, copy, k);
+        for (uint32_t n = 0; n < b->nsucc; n++)
+            if (b->succ[n] == header) move_back_edge(b, n, to);
+    }
+}
+
+/* The last copy is left by its test: what would jump back is not reached. */
+static void end_last_copy(const unroller *u, const plan *p) {
+    ir_block *header = copied(u, p, p->copies - 1, 0);
+    ir_make_jmp(copied(u, p, p->copies - 1, p->test), !p->stay);
+    for (uint32_t k = 0; k < p->loop->nblocks; k++) {
+        ir_block *b = copied(u, p, p->copies - 1, k);
+        for (uint32_t n = 0; n < b->nsucc; n++)
+            if (b->succ[n] == header) ir_make_unreachable(b);
+    }
+}
+
+static void link_copies(const unroller *u, const plan *p) {
+    if (p->whole)
+        end_last_copy(u, p);
+    else
+        move_back_edges(u, p, p->copies - 1, copied(u, p, 0, 0));
+    for (uint32_t c = p->copies - 1; c-- > 0;) move_back_edges(u, p, c, copied(u, p, c + 1, 0));
+    for (uint32_t c = 0; c < p->copies; c++)
+        if (c != p->passes % p->copies) ir_make_jmp(copied(u, p, c, p->test), p->stay);
+}
+
+/* -------------------------------------------------------------------------------------- folding */
+
+static void fold_phis(ir_block *header) {
+    if (header->npred != 1) return;
+    foreach_phi (phi, header) {
+        ir_replace_uses(phi, ir_arg(phi, 0));
+        ir_remove(phi);
+    }
+}
+
+static void fold_block(ir_func *f, ir_block *b) {
+    foreach_inst (i, b) {
+        ir_inst *c = ir_has_flag(i, F_PURE) && i->op != IR_OP_phi ? ir_fold(f, i) : NULL;
+        if (!c) continue;
+        ir_replace_uses(i, c);
+        ir_remove(i);
+    }
+    if (b->last->op == IR_OP_br && ir_is_const(ir_arg(b->last, 0)))
+        ir_make_jmp(b, ir_arg(b->last, 0)->imm.bits & 1 ? 0 : 1);
+}
+
+static void fold_copies(const unroller *u, const plan *p) {
+    for (uint32_t c = 0; c < p->copies; c++) {
+        ir_block *header = copied(u, p, c, 0);
+        header->loop_hint = p->whole || c ? 0 : IR_LOOP_NO_UNROLL;
+        fold_phis(header);
+        for (uint32_t k = 0; k < p->loop->nblocks; k++) fold_block(u->f, copied(u, p, c, k));
+    }
+}
+
+/* -------------------------------------------------------------------------------------- joining */
+
+static bool may_join(const unroller *u, const ir_block *b) {
+    const ir_block *tail = b->last->op == IR_OP_jmp ? b->succ[0] : b;
+    return tail != b && tail->npred == 1 && is_inside(u, tail) && tail->first->op != IR_OP_phi;
+}
+
+/* Copies that follow each other become one block; what has been taken in is empty. */
+static void join_copies(const unroller *u, const plan *p) {
+    size_t n = (size_t)p->copies * p->loop->nblocks;
+    for (size_t k = 0; k < n; k++) u->block[k]->mark = u->mark;
+    for (size_t k = 0; k < n; k++)
+        while (u->block[k]->first && may_join(u, u->block[k])) ir_merge_block(u->block[k]);
+}
+
+/* ---------------------------------------------------------------------------------------- entry */
+
+static bool unroll(unroller *u, const plan *p) {
+    u->mark++;
+    for (uint32_t k = 0; k < p->loop->nblocks; k++) p->loop->block[k]->mark = u->mark;
+    if (!close_loop(u, p)) return false;
+    make_copies(u, p);
+    link_copies(u, p);
+    fold_copies(u, p);
+    join_copies(u, p);
+    return true;
+}
+
+static bool unroll_round(unroller *u) {
+    bool changed = false;
+    u->loops = ir_loop_tree(u->f);
+    u->dom = ir_dominators(u->f);
+    if (!u->loops->n) return false;
+    make_plans(u);
+    u->mark = 1;
+    for (uint32_t k = 0; k < u->plans.n; k++) changed |= unroll(u, &u->plans.data[k]);
+    ir_remove_unreachable(u->f);
+    return changed;
+}
+
+static uint64_t count_instructions(const ir_func *f) {
+    uint64_t n = 0;
+    foreach_block (b, f)
+        foreach_inst (i, b) n += i != NULL;
+    return n;
+}
+
+/* Does:  copies the bodies of loops with a known number of iterations one after the other, and
+ *        those of small innermost loops a few times; folds constants in the copies.
+ * Needs: counters as phis (mem2reg), comparisons in one form (simplify).
+ * Leaves: what is left of branches, for simplifycfg; variables with constant indices, for sroa.
+ * Gives up: on loops that would become too large, that are asked not to be unrolled, or that are
+ *        left to several places with values that have no phi there; on convergent operations in
+ *        loops with several exits. */
+bool pass_unroll(ir_func *f, pass_ctx *cx) {
+    if (!ir_loop_tree(f)->n) return false;
+    bool changed = ir_remove_unreachable(f);
+    unroller u = {.f = f, .scratch = cx->scratch};
+    u.room = 8 * count_instructions(f) + GREAT_LIMIT;
+    for (unsigned round = 0; round < MAX_ROUNDS && unroll_round(&u); round++) changed = true;
+    return changed;
+}

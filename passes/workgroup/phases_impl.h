@@ -1,0 +1,29 @@
+/* phases_impl.h — private to phases*.c. */
+#ifndef SPVFUSE_PHASES_IMPL_H
+#define SPVFUSE_PHASES_IMPL_H
+
+#include "passes/analysis/analysis.h"
+#include "passes/workgroup/regions_impl.h"
+
+typedef struct {
+    ir_block *start; /* begins with a barrier, but for the first one */
+    ir_block *end;   /* leads to the start of the next phase; NULL: it is the last one */
+} pass_phase;
+
+typedef struct {
+    ir_func *kernel;
+    ir_arena *scratch;
+    ir_phases *out;
+    ir_inst *kept, *number; /* the parameters that are added: memory, the phase */
+    ir_vec(pass_phase) phases;
+    uint32_t *phase_of; /* by block id, plus 1; 0: the entry, where variables are */
+    uint32_t nblocks;   /* ids are below */
+} pass_phasing;
+
+/* Is it a barrier of all work-groups? */
+bool pass_waits_for_all(const ir_inst *i);
+/* Values and variables that several phases use lie in `kept`.  Gives NULL, or why they cannot; the
+ * kernel does what it did then.  (phases_keep.c) */
+const char *pass_keep_over_phases(pass_phasing *p);
+
+#endif

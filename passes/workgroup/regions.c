@@ -1,0 +1,249 @@
+/* regions.c — the code of a work-item becomes the code of a work-group, for processors that run one
+ * thread per group.
+ *
+ * Barriers cut the graph into regions; each region is put into loops over the items of the group
+ * (Stratton, Stone and Hwu, "MCUDA", 2008; Jääskeläinen et al., "pocl", 2015; Karrenberg and Hack
+ * 2012).  In steps, each a file:
+ *   regions_launch.c   a copy of the kernel that finds its parameters as launch.h says
+ *   regions_ids.c      its ids and sizes
+ *   regions_collect.c  operations of the whole group, by barriers and shared variables
+ *   regions_print.c    printf, by a call
+ *   regions_spaces.c   where generic pointers lead
+ *   regions_decide.c   at which branches it is open where the items meet next
+ *   regions_cut.c      the regions, and which of their branches are decided once for the group
+ *   regions_keep.c     values that are needed across regions: once, again, or one for each item
+ *   regions_share.c    which of the last have one place
+ *   regions_bounds.c   guards that become bounds of the loops over items
+ *   regions_loops.c    the loops, and what leads from region to region
+ */
+#include "passes/workgroup/regions_impl.h"
+
+/* --------------------------------------------------------------------------------- what may not */
+
+/* Is a variable of i, in private or local memory, aligned to more than memory of a launch is? */
+static bool is_over_aligned(const ir_inst *i) {
+    if (i->op == IR_OP_alloca) return i->imm.var->align > IR_LOCAL_ALIGN;
+    for (unsigned n = 0; n < i->nargs; n++) {
+        const ir_inst *v = ir_arg(i, n);
+        bool local = v->op == IR_OP_address && v->imm.global->space == IR_LOCAL;
+        if (local && v->imm.global->align > IR_LOCAL_ALIGN) return true;
+    }
+    return false;
+}
+
+static const char *refuse_op(const ir_inst *i) {
+    if (i->op == IR_OP_barrier && i->imm.sync.exec < IR_SCOPE_WORKGROUP)
+        return "it has a barrier for more than a work-group";
+    if (i->op == IR_OP_call)
+        return i->imm.func->level == L_VECTOR ? NULL : "it calls a function that asks for ids";
+    if (is_over_aligned(i)) return "a variable asks for more alignment than launches give";
+    if (ir_info(i)->imm == I_GROUP) return pass_refuse_collective(i);
+    if (i->op == IR_OP_printf) return NULL;
+    if (ir_info(i)->levels & L_VECTOR || ir_info(i)->rule == R_QUERY) return NULL;
+    if (i->op == IR_OP_barrier || i->op == IR_OP_subgroup_mask || i->op == IR_OP_assume)
+        return NULL;
+    return ir_info(i)->name;
+}
+
+static const char *find_refusal(const ir_func *kernel) {
+    if (ir_is_declaration(kernel)) return "it has no body";
+    if (kernel->module->pointer_bits != 64) return "its pointers are not those of this machine";
+    foreach_block (b, kernel)
+        foreach_inst (i, b) {
+            const char *why = refuse_op(i);
+            if (why) return why;
+            if (kernel->attrs.subgroup_size > 1 && ir_asks_subgroup(i))
+                return "it requires sub-groups of more than one work-item";
+        }
+    return NULL;
+}
+
+/* ----------------------------------------------------------------------------------- what helps */
+
+pass_group_shape pass_shape_of(const pass_range *r) {
+    pass_group_shape s = {
+        .whole_groups = r->has_local, .no_offset = true, .small_ids = true, .dims = r->dims};
+    for (unsigned d = 0; d < 3; d++) {
+        uint64_t size = pass_global_size(r, d), offset = pass_global_offset(r, d);
+        s.no_offset &= !offset;
+        s.small_ids &= size <= INT32_MAX && offset <= INT32_MAX - size;
+        if (!r->has_local) continue;
+        s.local[d] = pass_local_size(r, d);
+        s.whole_groups &= size % s.local[d] == 0;
+    }
+    return s;
+}
+
+static void complete_shape(pass_group_shape *s, const ir_func *kernel) {
+    for (unsigned d = 0; d < 3; d++) {
+        if (kernel->attrs.local_size[d]) s->local[d] = kernel->attrs.local_size[d];
+        if (s->dims && d >= s->dims) s->local[d] = 1;
+    }
+}
+
+/* Behind a barrier; of the group's in a region of its own, once for all items. */
+static void add_fence(pass_grouping *g, const ir_inst *barrier) {
+    ir_builder b;
+    ir_imm imm = barrier->imm;
+    imm.sync.exec = 0;
+    ir_builder_init(&b, g->f);
+    ir_before(&b, barrier->next);
+    ir_build_raw(&b, IR_OP_fence, IR_VOID, 0, imm, 0, NULL);
+    if (pass_is_meeting(barrier))
+        ir_build_barrier(&b, IR_SCOPE_WORKGROUP, IR_SCOPE_WORKGROUP, IR_SEM_SEQ_CST | IR_SEM_LOCAL);
+}
+
+/* Barriers of fewer items than a group are of one item; what they say about memory of other groups
+ * stays as a fence.  Assumptions have been made use of. */
+static void remove_minor(pass_grouping *g) {
+    foreach_block (block, g->f)
+        foreach_inst (i, block) {
+            bool barrier = i->op == IR_OP_barrier;
+            if (barrier && i->imm.sync.scope < IR_SCOPE_WORKGROUP) add_fence(g, i);
+            if (i->op == IR_OP_assume || (barrier && !pass_is_meeting(i))) ir_remove(i);
+        }
+}
+
+static void remove_leftovers(pass_grouping *g) {
+    ir_remove_unreachable(g->f);
+    ir_promote_vars(g->f, g->scratch);
+}
+
+/* -------------------------------------------------------------------------------- the functions */
+
+static ir_func *new_func(const pass_grouping *g, const char *name) {
+    const ir_type types[] = {ir_ptr(IR_CONST), ir_ptr(IR_CONST)};
+    ir_func *f = ir_func_new(g->kernel->module, name, IR_VOID, 2, types);
+    f->flags = IR_FUNC_EXPORT;
+    f->level = L_VECTOR;
+    ir_set_name(f, f->param_val[0], "info");
+    ir_set_name(f, f->param_val[1], "args");
+    return f;
+}
+
+/* A copy of info whose box is one group. */
+static ir_inst *build_box(ir_builder *b, ir_inst *info) {
+    ir_module *m = b->f->module;
+    ir_type bytes = ir_array_type(m, ir_scalar(IR_I8), sizeof(ir_group_info));
+    ir_inst *box = ir_build_alloca(b, bytes, sizeof(void *));
+    ir_inst *args[] = {box, info, ir_const(b->f, IR_I64, sizeof(ir_group_info))};
+    ir_build_raw(b, IR_OP_copy, IR_VOID, 0, ir_mem_imm(sizeof(void *), 0), 3, args);
+    for (unsigned d = 0; d < 3; d++) {
+        uint64_t from = offsetof(ir_group_info, group_id) + d * sizeof(uint64_t);
+        uint64_t to = offsetof(ir_group_info, group_end) + d * sizeof(uint64_t);
+        ir_inst *at = ir_build_ptradd(b, info, ir_const(b->f, IR_I64, from), true);
+        ir_inst *id = ir_build_load(b, IR_I64, at, sizeof(uint64_t), 0);
+        ir_inst *end = ir_build2(b, IR_OP_add, IR_I64, id, ir_const(b->f, IR_I64, 1));
+        at = ir_build_ptradd(b, box, ir_const(b->f, IR_I64, to), true);
+        ir_build_store(b, end, at, sizeof(uint64_t), 0);
+    }
+    return ir_build1(b, IR_OP_inttoptr, info->type, ir_build1(b, IR_OP_ptrtoint, IR_I64, box));
+}
+
+static void build_wrapper(pass_grouping *g, ir_func *f) {
+    ir_builder b;
+    ir_builder_init(&b, f);
+    ir_at_end(&b, ir_block_new(f, "entry"));
+    ir_inst *args[] = {build_box(&b, f->param_val[0]), f->param_val[1]};
+    ir_build_call(&b, g->f, 2, args);
+    ir_build_ret(&b, NULL);
+}
+
+/* The wrapper takes the kernel's name and place. */
+static void replace_kernel(pass_grouping *g) {
+    const char *name = g->kernel->name;
+    ir_func_remove(g->kernel);
+    g->out->one = new_func(g, name);
+    build_wrapper(g, g->out->one);
+}
+
+/* Instructions of straight code; 0: with loops or calls, how many run is not known. */
+static uint32_t count_steps(ir_func *kernel) {
+    uint32_t n = 0;
+    if (ir_loop_tree(kernel)->n) return 0;
+    foreach_block (b, kernel)
+        foreach_inst (i, b) {
+            if (i->op == IR_OP_call) return 0;
+            n++;
+        }
+    return n;
+}
+
+static void make(pass_grouping *g) {
+    g->out->item_steps = count_steps(g->kernel);
+    g->f = g->out->block = new_func(g, ir_sprintf(g->scratch, "%s.block", g->kernel->name));
+    g->f->level = L_SPMD; /* until it is done */
+    pass_take_kernel(g);
+    remove_minor(g);
+    pass_answer_spaces(g);
+    pass_place_locals(g);
+    pass_answer_queries(g);
+    pass_expand_collectives(g);
+    pass_expand_prints(g);
+    if (!pass_find_regions(g)) {
+        ir_func_remove(g->f);
+        return;
+    }
+    pass_keep_values(g);
+    pass_unshare_regions(g);
+    pass_loop_over_items(g);
+    pass_make_shared(g);
+    pass_loop_over_groups(g);
+    remove_leftovers(g);
+    g->f->level = L_VECTOR;
+    replace_kernel(g);
+}
+
+void pass_make_group(ir_func *kernel, const pass_group_shape *shape, ir_arena *arena,
+                     pass_group_code *out) {
+    pass_grouping g = {.kernel = kernel, .scratch = arena, .shape = *shape, .out = out};
+    *out = (pass_group_code){.refusal = find_refusal(kernel)};
+    if (out->refusal) return;
+    complete_shape(&g.shape, kernel);
+    make(&g);
+}
+
+/* ------------------------------------------------------------------------------------- the pass */
+
+static bool make_group(ir_func *kernel, const pass_group_shape *shape, pass_ctx *cx) {
+    pass_group_code out;
+    ir_message place = {.severity = IR_WARNING, .file = kernel->module->name};
+    pass_make_group(kernel, shape, cx->scratch, &out);
+    if (out.refusal)
+        ir_report(cx->cx, place, "no code for work-groups of @%s: %s", kernel->name, out.refusal);
+    return !out.refusal;
+}
+
+/* Variables in local memory have become offsets. */
+static void remove_locals(ir_module *m, ir_arena *scratch) {
+    ir_map used = {0};
+    foreach_func (f, m)
+        foreach_block (b, f)
+            foreach_inst (i, b)
+                for (unsigned n = 0; n < i->nargs; n++) {
+                    ir_inst *v = ir_arg(i, n);
+                    if (v->op == IR_OP_address)
+                        ir_map_set(scratch, &used, (uintptr_t)v->imm.global, v->imm.global);
+                }
+    foreach_global (g, m)
+        if (g->space == IR_LOCAL && !ir_map_get(&used, (uintptr_t)g)) ir_global_remove(g);
+}
+
+/* Does:  makes k.block and k of each kernel (launch.h): loops over groups, over the regions of
+ *        each, and over the items in them.
+ * Needs: no calls; as little memory of its own as can be (the standard pipeline).
+ * Leaves: no barriers, queries or group operations; values that regions share in SSA form or in
+ *        scratch memory.
+ * Gives up: on barriers of more than a work-group, larger sub-groups, images, 32-bit pointers, and
+ *        control flow that needs too many copies of blocks; a warning says why, and the kernel
+ *        stays. */
+bool pass_regions(ir_module *m, pass_ctx *cx) {
+    const pass_group_shape any = {0}, shape = cx->range ? pass_shape_of(cx->range) : any;
+    bool changed = false;
+    ir_vec(ir_func *) kernels = {0};
+    foreach_func (f, m)
+        if (f->flags & IR_FUNC_KERNEL) *ir_push(cx->scratch, &kernels) = f;
+    for (uint32_t k = 0; k < kernels.n; k++) changed |= make_group(kernels.data[k], &shape, cx);
+    if (changed) remove_locals(m, cx->scratch);
+    return changed;
+}

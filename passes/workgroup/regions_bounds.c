@@ -1,0 +1,239 @@
+/* regions_bounds.c — guards become bounds of loops.
+ *
+ *   if (id < n) …, with nothing else in the region:  the loop over ids ends before n
+ *   if (id > n) …                                    it begins after n
+ *   if (n > 0) …                                     there is no loop where that does not hold
+ *
+ * A guard stands where a region begins, after nothing that has an effect; items that it turns away
+ * leave the region at once.  It is a comparison of an id with what is the same for the group, a
+ * test that is the same for the group, or several of them, all of which must hold.  The tests that
+ * have become bounds are left out; others stay.  Ids do not wrap, so for an id that is base +
+ * counter, and counts from 0,
+ *   id < n   is   counter < n - base, or none when n is less than base
+ * A loop begins with the first id for which the opposite, id < n, does not hold.  A test for local
+ * id 0 is a bound, too.
+ */
+#include "passes/workgroup/regions_impl.h"
+
+enum { MAX_TESTS = 8, MAX_HOIST = 4 };
+
+typedef struct {
+    pass_grouping *g;
+    pass_region *r;
+    ir_builder b; /* in front of the loops */
+} bounder;
+
+/* A comparison that must hold. */
+typedef struct {
+    ir_op op;
+    ir_inst *left, *right;
+} test;
+
+/* ----------------------------------------------------------- what is available before the loops */
+
+static bool is_before(const bounder *c, const ir_inst *v) {
+    const pass_grouping *g = c->g;
+    return !v->block || v->block == g->entry.block || v->block == g->group.block ||
+           v->block == c->r->before;
+}
+
+static bool may_hoist(const bounder *c, const ir_inst *v, unsigned *left) {
+    if (is_before(c, v)) return true;
+    if (v->op == IR_OP_phi || v->nargs > 3 || !ir_is_cheap(v) || !*left) return false;
+    if (ir_info(v)->rule == R_QUERY) return false;
+    --*left;
+    for (unsigned n = 0; n < v->nargs; n++)
+        if (!may_hoist(c, ir_arg(v, n), left)) return false;
+    return true;
+}
+
+/* Recursion is bounded by MAX_HOIST. */
+static ir_inst *hoist(bounder *c, ir_inst *v) {
+    ir_inst *args[3];
+    if (is_before(c, v)) return v;
+    for (unsigned n = 0; n < v->nargs; n++) args[n] = hoist(c, ir_arg(v, n));
+    return ir_build(&c->b, v->op, v->type, v->flags, v->imm, v->nargs, args);
+}
+
+/* ------------------------------------------------------------------------------- tests of an id */
+
+static bool is_global_id(const bounder *c, const ir_inst *v) {
+    for (uint32_t k = 0; k < c->g->global_ids.n; k++)
+        if (c->g->global_ids.data[k] == v) return true;
+    return false;
+}
+
+/* The dimension of the id that v is, or -1; *base: its first value in this group, NULL for 0. */
+static int find_id(const bounder *c, ir_inst *v, ir_inst **base) {
+    bool small = c->g->shape.small_ids, cut = v->op == IR_OP_trunc && v->type == IR_I32;
+    if (cut) v = ir_arg(v, 0);
+    *base = NULL;
+    for (int d = 0; d < 3; d++) {
+        const ir_inst *id = c->g->id[d];
+        if (v == id && !ir_is_leaf(v)) return d;
+        if (v->op != IR_OP_add || ir_is_leaf(id) || (cut && !small)) continue;
+        bool first = ir_arg(v, 0) == id;
+        if (!(first || ir_arg(v, 1) == id) || !is_global_id(c, v)) continue;
+        *base = ir_arg(v, first);
+        return d;
+    }
+    return -1;
+}
+
+static ir_inst *build(bounder *c, ir_op op, ir_inst *x, ir_inst *y) {
+    return ir_build2(&c->b, op, IR_I64, x, y);
+}
+
+/* The number that an id must be below for the test to hold. */
+static ir_inst *find_limit(bounder *c, const test *t) {
+    ir_inst *n = hoist(c, t->right), *one = pass_number(c->g, 1), *zero = pass_number(c->g, 0);
+    bool is_signed = t->op == IR_OP_slt || t->op == IR_OP_sle;
+    if (n->type != IR_I64) n = ir_build1(&c->b, is_signed ? IR_OP_sext : IR_OP_zext, IR_I64, n);
+    switch (t->op) {
+    case IR_OP_slt: return build(c, IR_OP_smax, n, zero);
+    case IR_OP_sle:
+        return build(c, IR_OP_add, build(c, IR_OP_smax, n, pass_number(c->g, UINT64_MAX)), one);
+    case IR_OP_ule: return build(c, IR_OP_uaddsat, n, one);
+    case IR_OP_ult: return n;
+    default: return one; /* equal to 0 */
+    }
+}
+
+static bool is_bound(const bounder *c, const test *t, int *d, ir_inst **base) {
+    unsigned left = MAX_HOIST;
+    *d = find_id(c, t->left, base);
+    if (*d < 0) return false;
+    bool less =
+        t->op == IR_OP_ult || t->op == IR_OP_ule || t->op == IR_OP_slt || t->op == IR_OP_sle;
+    bool zero = t->op == IR_OP_eq && !*base && ir_is_const(t->right) && t->right->imm.bits == 0;
+    return (zero || less) && may_hoist(c, t->right, &left);
+}
+
+/* How often the loop runs that the test bounds; its counter starts at `base`. */
+static ir_inst *find_count(bounder *c, const test *t, ir_inst *base) {
+    ir_inst *limit = find_limit(c, t);
+    return base ? build(c, IR_OP_usubsat, limit, base) : limit;
+}
+
+static bool has_const_bound(const bounder *c, int d) {
+    return c->r->bound[d] && ir_is_const(c->r->bound[d]);
+}
+
+static bool make_bound(bounder *c, const test *t) {
+    int d;
+    ir_inst *base;
+    bool zero = t->op == IR_OP_eq;
+    if (!is_bound(c, t, &d, &base)) return false;
+    if (has_const_bound(c, d) || (zero && c->r->start[d])) return false;
+    ir_inst *count = find_count(c, t, base), **bound = &c->r->bound[d];
+    if (zero) /* there is one at least */
+        *bound = count;
+    else
+        *bound = build(c, IR_OP_umin, *bound ? *bound : c->g->count[d], count);
+    return true;
+}
+
+static bool make_start(bounder *c, const test *t) {
+    test below = {pass_opposite(t->op), t->right, t->left};
+    int d;
+    ir_inst *base;
+    if (!is_bound(c, &below, &d, &base) || has_const_bound(c, d)) return false;
+    ir_inst *first = find_count(c, &below, base), **start = &c->r->start[d];
+    *start = *start ? build(c, IR_OP_umax, *start, first) : first;
+    return true;
+}
+
+static bool make_guard(bounder *c, ir_inst *condition, bool holds) {
+    unsigned left = MAX_HOIST;
+    if (!may_hoist(c, condition, &left)) return false;
+    ir_inst *x = hoist(c, condition), **guard = &c->r->guard;
+    if (!holds) x = ir_build2(&c->b, IR_OP_xor, IR_I1, x, ir_const(c->g->f, IR_I1, 1));
+    *guard = *guard ? ir_build2(&c->b, IR_OP_and, IR_I1, *guard, x) : x;
+    return true;
+}
+
+/* --------------------------------------------------------------------------------------- guards */
+
+static bool has_no_effect(const ir_block *b) {
+    for (const ir_inst *i = b->first; i != b->last; i = i->next) {
+        bool load = i->op == IR_OP_load && !(i->imm.mem.flags & IR_MEM_VOLATILE);
+        if (!load && !ir_has_flag(i, F_PURE)) return false;
+    }
+    return true;
+}
+
+/* Does the edge to b lead out of the region, without anything on the way? */
+static bool leaves(const bounder *c, const ir_block *b) {
+    for (uint32_t k = 0; k < c->r->blocks.n; k++) {
+        if (b->id < c->g->nblocks && c->g->is_head[b->id]) return true;
+        if (b->first->op != IR_OP_jmp) return false;
+        b = b->succ[0];
+    }
+    return false;
+}
+
+/* Appends what must hold for the branch to go on; false: something else than comparisons. */
+static unsigned list_tests(ir_inst *condition, bool holds, ir_inst *list[MAX_TESTS]) {
+    ir_op joint = holds ? IR_OP_and : IR_OP_or;
+    unsigned n = 1;
+    list[0] = condition;
+    for (unsigned k = 0; k < n;) {
+        ir_inst *i = list[k];
+        if (i->op != joint || n == MAX_TESTS) {
+            k++;
+            continue;
+        }
+        list[k] = ir_arg(i, 0);
+        list[n++] = ir_arg(i, 1);
+    }
+    return n;
+}
+
+static bool becomes_bound(bounder *c, ir_inst *i, bool holds) {
+    if (make_guard(c, i, holds)) return true;
+    if (ir_info(i)->rule != R_CMPI || !pass_is_comparison(i)) return false;
+    test t = {(ir_op)i->op, ir_arg(i, 0), ir_arg(i, 1)};
+    if (!holds) t = (test){pass_opposite(t.op), ir_arg(i, 1), ir_arg(i, 0)};
+    if (!holds && (i->op == IR_OP_eq || i->op == IR_OP_ne))
+        t.left = ir_arg(i, 0), t.right = ir_arg(i, 1);
+    return make_bound(c, &t) || make_start(c, &t);
+}
+
+/* Takes bounds out of the branch that ends b; true when nothing is left of it. */
+static bool take_guard(bounder *c, ir_block *b) {
+    ir_inst *list[MAX_TESTS], *rest = NULL;
+    bool holds = leaves(c, b->succ[1]);
+    ir_builder at;
+    if (b->succ[0] == b->succ[1] || (!holds && !leaves(c, b->succ[0]))) return false;
+    unsigned n = list_tests(ir_arg(b->last, 0), holds, list);
+    ir_builder_init(&at, c->g->f);
+    ir_before(&at, b->last);
+    for (unsigned k = 0; k < n; k++) {
+        if (becomes_bound(c, list[k], holds)) continue;
+        ir_op joint = holds ? IR_OP_and : IR_OP_or;
+        rest = rest ? ir_build2(&at, joint, IR_I1, rest, list[k]) : list[k];
+    }
+    if (rest)
+        ir_set_arg(b->last, 0, rest);
+    else
+        ir_make_jmp(b, !holds);
+    return !rest;
+}
+
+/* The block after one that only leads on. */
+static ir_block *next_block(const bounder *c, const ir_block *b) {
+    ir_block *next = b->succ[0];
+    bool plain = b->last->op == IR_OP_jmp && !leaves(c, next) && next->npred == 1;
+    return plain && next->first->op != IR_OP_phi ? next : NULL;
+}
+
+void pass_find_bounds(pass_grouping *g, pass_region *r) {
+    bounder c = {.g = g, .r = r};
+    if (r->targets.n > 1) return;
+    ir_builder_init(&c.b, g->f);
+    ir_at_end(&c.b, r->before);
+    for (ir_block *b = r->head; b && has_no_effect(b);) {
+        if (b->last->op == IR_OP_br && !take_guard(&c, b)) return;
+        b = b->nsucc == 1 ? next_block(&c, b) : NULL;
+    }
+}

@@ -1,0 +1,376 @@
+/* api.c — contexts, modules, and the one door through which every call enters the library.
+ *
+ * rt_guard runs a body under ir_try and turns how it ended into a status; below it only arenas are
+ * alive, so leaving early leaks nothing.  Objects are made inside a guard and handed out when the
+ * guard has succeeded.
+ */
+#include "runtime/api/runtime.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* --------------------------------------------------------------------------------------- status */
+
+const char *spvf_status_name(spvf_status status) {
+    switch (status) {
+    case SPVF_OK: return "success";
+    case SPVF_ERROR_INPUT: return "malformed input";
+    case SPVF_ERROR_MEMORY: return "out of memory";
+    case SPVF_ERROR_LIMIT: return "a limit of the library was exceeded";
+    case SPVF_ERROR_ARGUMENT: return "invalid argument";
+    case SPVF_ERROR_REFUSED: return "refused";
+    case SPVF_ERROR_DEVICE: return "device failure";
+    case SPVF_ERROR_IO: return "input or output failed";
+    case SPVF_ERROR_INTERNAL: return "internal error";
+    }
+    return "unknown status";
+}
+
+spvf_status rt_status(ir_status status) {
+    switch (status) {
+    case IR_OK: return SPVF_OK;
+    case IR_ERR_INPUT: return SPVF_ERROR_INPUT;
+    case IR_ERR_MEMORY: return SPVF_ERROR_MEMORY;
+    case IR_ERR_LIMIT: return SPVF_ERROR_LIMIT;
+    case IR_ERR_REFUSED: return SPVF_ERROR_REFUSED;
+    case IR_ERR_DEVICE: return SPVF_ERROR_DEVICE;
+    case IR_ERR_IO: return SPVF_ERROR_IO;
+    case IR_ERR_ARGUMENT: return SPVF_ERROR_ARGUMENT;
+    case IR_ERR_INTERNAL: return SPVF_ERROR_INTERNAL;
+    }
+    return SPVF_ERROR_INPUT;
+}
+
+void rt_say_failure(spvf_context *context, ir_status status) {
+    ir_message m = {.severity = IR_ERROR};
+    if (status == IR_ERR_MEMORY) ir_report(&context->cx, m, "out of memory");
+    if (status == IR_ERR_LIMIT) ir_report(&context->cx, m, "a limit of the library was exceeded");
+}
+
+/* What the body set about messages ends with it, however it ends. */
+spvf_status rt_guard(spvf_context *context, void (*body)(void *arg), void *arg) {
+    rt_place place = context->place;
+    bool ok = ir_try(&context->cx, body, arg);
+    context->place = place;
+    context->caught = NULL;
+    context->explanation = NULL;
+    if (ok) return SPVF_OK;
+    rt_say_failure(context, context->cx.status);
+    return rt_status(context->cx.status);
+}
+
+void rt_throw(spvf_context *context, ir_status status, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    ir_vreport(&context->cx, (ir_message){.severity = IR_ERROR}, fmt, ap);
+    va_end(ap);
+    ir_throw(&context->cx, status);
+}
+
+spvf_status rt_vrefuse_call(spvf_context *context, const char *call, const char *fmt, va_list ap) {
+    char text[RT_CAUGHT_SIZE];
+    if (!context) return SPVF_ERROR_ARGUMENT;
+    vsnprintf(text, sizeof text, fmt, ap);
+    ir_report(&context->cx, (ir_message){.severity = IR_ERROR}, "%s: %s", call, text);
+    return SPVF_ERROR_ARGUMENT;
+}
+
+spvf_status rt_refuse_call(spvf_context *context, const char *call, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    spvf_status status = rt_vrefuse_call(context, call, fmt, ap);
+    va_end(ap);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------ utilities */
+
+void rt_copy_options(void *to, const void *from, size_t size) {
+    size_t theirs;
+    memset(to, 0, size);
+    if (!from) return;
+    memcpy(&theirs, from, sizeof theirs);
+    memcpy(to, from, theirs < size ? theirs : size);
+}
+
+bool rt_are_options(spvf_context *context, const char *call, const void *options) {
+    size_t size = sizeof size;
+    if (options) memcpy(&size, options, sizeof size);
+    if (size >= sizeof size) return true;
+    rt_refuse_call(context, call, "options: size is %zu, not that of the struct", size);
+    return false;
+}
+
+uint64_t rt_now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+typedef struct {
+    ir_arena *arena;
+    FILE *file;
+    char *data;
+    size_t n;
+} read_job;
+
+/* Reads to the end, so that pipes work, or one byte too many; the text gets a 0 after it. */
+static void read_all(void *arg) {
+    read_job *j = arg;
+    size_t room = 0, got = 1;
+    while (got && j->n <= SPVF_MAX_FILE_SIZE) {
+        if (j->n == room) {
+            room = room ? room * 4 : 1 << 16;
+            if (room > SPVF_MAX_FILE_SIZE) room = SPVF_MAX_FILE_SIZE + 1;
+            char *larger = ir_alloc(j->arena, room + 1);
+            if (j->n) memcpy(larger, j->data, j->n);
+            j->data = larger;
+        }
+        got = fread(j->data + j->n, 1, room - j->n, j->file);
+        j->n += got;
+    }
+    j->data[j->n] = 0;
+}
+
+char *rt_read_file(spvf_context *context, ir_arena *arena, const char *path, size_t *size) {
+    read_job j = {.arena = arena, .file = fopen(path, "rb")};
+    if (!j.file) rt_throw(context, IR_ERR_IO, "%s: cannot be opened", path);
+    bool ok = ir_try(&context->cx, read_all, &j), broken = ferror(j.file) != 0;
+    fclose(j.file);
+    if (!ok) ir_throw(&context->cx, context->cx.status);
+    if (broken) rt_throw(context, IR_ERR_IO, "%s: cannot be read", path);
+    if (j.n > SPVF_MAX_FILE_SIZE)
+        rt_throw(context, IR_ERR_IO, "%s: has more than %zu bytes", path, SPVF_MAX_FILE_SIZE);
+    *size = j.n;
+    return j.data;
+}
+
+void rt_write_file(spvf_context *context, const char *path, const void *data, size_t size) {
+    FILE *f = fopen(path, "wb");
+    bool ok = f && fwrite(data, 1, size, f) == size;
+    if (f) ok = fclose(f) == 0 && ok;
+    if (!ok) rt_throw(context, IR_ERR_IO, "%s: cannot be written", path);
+}
+
+/* -------------------------------------------------------------------------------------- context */
+
+/* Gives a message without a place that of the current statement. */
+static ir_message place_message(const spvf_context *context, ir_message m) {
+    if (m.file) return m;
+    m.file = context->place.file;
+    m.line = context->place.line;
+    m.column = context->place.column;
+    return m;
+}
+
+/* An error about no place but the request, kept for a caller that says more about it. */
+static bool catch_message(const spvf_context *context, const ir_message *m) {
+    if (!context->caught || context->caught[0] || m->severity != IR_ERROR || m->file) return false;
+    snprintf(context->caught, RT_CAUGHT_SIZE, "%s", m->text);
+    return true;
+}
+
+static void forward_message(void *user, const ir_message *message) {
+    spvf_context *context = user;
+    char formatted[1400];
+    if (catch_message(context, message) || !context->message) return;
+    const ir_message placed = place_message(context, *message), *m = &placed;
+    ir_format_message(m, formatted, sizeof formatted);
+    spvf_message out = {.severity = (spvf_severity)m->severity,
+                        .file = m->file,
+                        .line = m->line,
+                        .column = m->column,
+                        .word = m->word,
+                        .source_file = m->source,
+                        .source_line = m->source_line,
+                        .text = m->text,
+                        .formatted = formatted,
+                        .explanation = context->explanation};
+    context->message(context->message_user, &out);
+}
+
+void rt_context_init(spvf_context *c, const spvf_context_options *options) {
+    spvf_context_options o;
+    rt_copy_options(&o, options, sizeof o);
+    *c = (spvf_context){.message = o.message, .message_user = o.message_user};
+    c->cx = (ir_ctx){.allocate = o.allocate,
+                     .release = o.release,
+                     .alloc_user = o.alloc_user,
+                     .report = forward_message,
+                     .report_user = c,
+                     .limit = o.memory_limit};
+}
+
+spvf_status spvf_context_create(const spvf_context_options *options, spvf_context **out) {
+    spvf_context_options o;
+    if (!out) return SPVF_ERROR_ARGUMENT;
+    *out = NULL;
+    if (!rt_are_options(NULL, __func__, options)) return SPVF_ERROR_ARGUMENT;
+    rt_copy_options(&o, options, sizeof o);
+    if (!o.allocate != !o.release) return SPVF_ERROR_ARGUMENT;
+    spvf_context *c = o.allocate ? o.allocate(o.alloc_user, sizeof *c) : malloc(sizeof *c);
+    if (!c) return SPVF_ERROR_MEMORY;
+    rt_context_init(c, &o);
+    c->cx.keep = IR_SPARE_BYTES;
+    *out = c;
+    return SPVF_OK;
+}
+
+void spvf_context_destroy(spvf_context *c) {
+    if (!c) return;
+    ir_ctx_trim(&c->cx);
+    if (c->cx.allocate)
+        c->cx.release(c->cx.alloc_user, c);
+    else
+        free(c);
+}
+
+/* -------------------------------------------------------------------------------------- modules */
+
+spvf_module *rt_module_new(spvf_context *context) {
+    ir_arena arena;
+    ir_arena_init(&arena, &context->cx);
+    spvf_module *m = ir_new(&arena, spvf_module);
+    *m = (spvf_module){.context = context, .arena = arena};
+    return m;
+}
+
+void spvf_module_destroy(spvf_module *m) {
+    if (!m) return;
+    ir_arena arena = m->arena;
+    ir_module_free(m->ir);
+    ir_arena_free(&arena);
+}
+
+static bool is_spirv(const void *bytes, size_t size) {
+    static const unsigned char magic[4] = {0x03, 0x02, 0x23, 0x07};
+    const unsigned char *b = bytes;
+    if (size < 4) return false;
+    return memcmp(b, magic, 4) == 0 ||
+           (b[0] == magic[3] && b[1] == magic[2] && b[2] == magic[1] && b[3] == magic[0]);
+}
+
+typedef struct {
+    spvf_context *context;
+    spvf_module *module;
+    const char *name;
+    const void *bytes;
+    size_t size;
+    spvf_module_options options;
+} load_job;
+
+/* The API's pairs and the reader's are the same two members. */
+_Static_assert(sizeof(spvf_spec_value) == sizeof(spv_spec_value), "spec values are passed through");
+
+static bool is_blank(const char *bytes, size_t size) {
+    while (size && memchr(" \t\r\n", bytes[size - 1], 4)) size--;
+    return size == 0;
+}
+
+/* An empty text would be an empty module; most likely a program gives it by mistake. */
+static void refuse_blank(const load_job *j) {
+    if (!is_blank(j->bytes, j->size)) return;
+    ir_ctx *cx = &j->context->cx;
+    ir_report(cx, (ir_message){.severity = IR_ERROR, .file = j->name}, "the module is empty");
+    ir_throw(cx, IR_ERR_INPUT);
+}
+
+static void load_module(void *arg) {
+    load_job *j = arg;
+    ir_ctx *cx = &j->context->cx;
+    refuse_blank(j);
+    j->module = rt_module_new(j->context);
+    spv_read_options o = {.file = j->name,
+                          .specs = (const spv_spec_value *)(const void *)j->options.specs,
+                          .nspecs = j->options.spec_count};
+    j->module->ir = is_spirv(j->bytes, j->size) ? spv_read(cx, j->bytes, j->size, &o)
+                                                : ir_parse(cx, j->name, j->bytes, j->size);
+    if (!j->module->ir) ir_throw(cx, cx->status == IR_OK ? IR_ERR_INPUT : cx->status);
+    if (!ir_verify_module(j->module->ir)) ir_throw(cx, IR_ERR_INPUT);
+    rt_module_describe(j->module);
+}
+
+spvf_status spvf_module_load(spvf_context *context, const char *name, const void *bytes,
+                             size_t size, const spvf_module_options *options, spvf_module **out) {
+    if (out) *out = NULL;
+    if (!context || !out || (!bytes && size))
+        return rt_refuse_call(context, __func__, "%s is NULL",
+                              !context ? "context"
+                              : out    ? "bytes"
+                                       : "out");
+    if (!rt_are_options(context, __func__, options)) return SPVF_ERROR_ARGUMENT;
+    load_job j = {.context = context, .bytes = bytes, .size = size};
+    j.name = name ? name : "<module>";
+    rt_copy_options(&j.options, options, sizeof j.options);
+    if (j.options.spec_count && !j.options.specs)
+        return rt_refuse_call(context, __func__, "%zu specs at NULL", j.options.spec_count);
+    spvf_status status = rt_guard(context, load_module, &j);
+    if (status == SPVF_OK)
+        *out = j.module;
+    else
+        spvf_module_destroy(j.module);
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------- optimizing */
+
+static long bisect_limit(const spvf_pass_options *o) {
+    if (!o->bisect) return -1;
+    return o->bisect_limit < LONG_MAX ? (long)o->bisect_limit : LONG_MAX;
+}
+
+pass_options rt_pass_options(const spvf_pass_options *options) {
+    spvf_pass_options o;
+    rt_copy_options(&o, options, sizeof o);
+    return (pass_options){.passes = o.passes,
+                          .verify_each = o.verify_each,
+                          .dump_after = o.dump_after,
+                          .dump_changed = o.dump_changed,
+                          .stop_after = o.stop_after,
+                          .bisect = bisect_limit(&o),
+                          .time = o.time,
+                          .dump = o.dump,
+                          .dump_user = o.dump_user,
+                          .trace_rules = o.trace_rules,
+                          .library = &cg_math_library};
+}
+
+typedef struct {
+    spvf_module *module;
+    pass_options options;
+    pass_range range;
+} optimize_job;
+
+static void check_range(spvf_context *context, const pass_range *r) {
+    bool empty = r->dims < 1 || r->dims > 3;
+    for (unsigned d = 0; d < r->dims && !empty; d++)
+        empty = !r->global[d] || (r->has_local && (!r->local[d] || r->global[d] % r->local[d]));
+    if (empty)
+        rt_throw(context, IR_ERR_ARGUMENT,
+                 "an nd-range has 1 to 3 dimensions of whole work-groups");
+}
+
+static void optimize_module(void *arg) {
+    optimize_job *j = arg;
+    ir_ctx *cx = &j->module->context->cx;
+    if (j->options.range) check_range(j->module->context, j->options.range);
+    if (!pass_run(j->module->ir, &j->options)) ir_throw(cx, cx->status);
+    rt_module_describe(j->module);
+}
+
+spvf_status spvf_module_optimize(spvf_module *module, const spvf_pass_options *options) {
+    if (!module || !rt_are_options(module->context, __func__, options)) return SPVF_ERROR_ARGUMENT;
+    spvf_pass_options o;
+    rt_copy_options(&o, options, sizeof o);
+    optimize_job j = {.module = module, .options = rt_pass_options(&o)};
+    if (o.range) j.range = rt_pass_range(o.range);
+    if (o.range) j.options.range = &j.range;
+    return rt_guard(module->context, optimize_module, &j);
+}
+
+const char *spvf_pass_name(size_t index, const char **description) {
+    if (index >= pass_count) return NULL;
+    if (description) *description = passes[index].doc;
+    return passes[index].name;
+}

@@ -1,0 +1,99 @@
+/* describe.c — kernels as the API shows them: arguments, attributes, local memory, refusals. */
+#include "runtime/api/runtime.h"
+
+static spvf_arg_kind arg_kind(ir_type t, const ir_param *p) {
+    if (ir_kind_of(t) == IR_IMAGE || ir_kind_of(t) == IR_SAMPLED_IMAGE) return SPVF_ARG_IMAGE;
+    if (ir_kind_of(t) == IR_SAMPLER) return SPVF_ARG_SAMPLER;
+    if (!ir_is_ptr(t) || (p->attrs & IR_PARAM_BYVAL)) return SPVF_ARG_VALUE;
+    return ir_space_of(t) == IR_LOCAL ? SPVF_ARG_LOCAL : SPVF_ARG_BUFFER;
+}
+
+spvf_arg_info rt_arg_info(const ir_module *m, ir_type t, const ir_param *p) {
+    spvf_arg_info info = {.name = p->name, .type_name = p->type_name, .kind = arg_kind(t, p)};
+    if (info.kind == SPVF_ARG_VALUE) {
+        bool byval = ir_is_ptr(t);
+        info.size = byval ? p->byval_size : ir_sizeof(m, t);
+        info.align = byval ? p->align : (uint32_t)ir_alignof(m, t);
+    } else {
+        info.align = p->align;
+    }
+    info.constant = ir_is_ptr(t) && ir_space_of(t) == IR_CONST;
+    info.read_only = info.constant || (p->attrs & IR_PARAM_READONLY);
+    info.no_alias = (p->attrs & IR_PARAM_NOALIAS) != 0;
+    return info;
+}
+
+static void describe_kernel(spvf_module *m, const ir_func *f, rt_local_use *local,
+                            spvf_kernel_info *k) {
+    spvf_arg_info *args = ir_new_array(&m->arena, spvf_arg_info, f->nparams);
+    for (uint32_t i = 0; i < f->nparams; i++)
+        args[i] = rt_arg_info(m->ir, f->param_val[i]->type, &f->param[i]);
+    *k = (spvf_kernel_info){.name = f->name,
+                            .args = args,
+                            .arg_count = f->nparams,
+                            .required_subgroup_size = f->attrs.subgroup_size,
+                            .local_memory = rt_local_memory(local, f),
+                            .refusal = f->refusal};
+    memcpy(k->required_local_size, f->attrs.local_size, sizeof k->required_local_size);
+    memcpy(k->local_size_hint, f->attrs.hint, sizeof k->local_size_hint);
+}
+
+typedef struct {
+    spvf_module *module;
+    ir_arena scratch;
+} description;
+
+/* What the kernel calls decides whether it can be used as much as what it is. */
+static void note_refusal(void *user, const ir_func *kernel, const char *why) {
+    spvf_module *m = user;
+    for (size_t i = 0; i < m->kernel_count; i++)
+        if (strcmp(m->kernels[i].name, kernel->name) == 0)
+            m->kernels[i].refusal = ir_strdup(&m->arena, why);
+}
+
+static void describe_kernels(void *arg) {
+    description *d = arg;
+    spvf_module *m = d->module;
+    rt_local_use *local = rt_local_use_new(m->ir, &d->scratch);
+    spvf_kernel_info *next = m->kernels;
+    foreach_func (f, m->ir)
+        if (f->flags & IR_FUNC_KERNEL) describe_kernel(m, f, local, next++);
+    pass_find_refusals(m->ir, &d->scratch, note_refusal, m);
+}
+
+void rt_module_describe(spvf_module *m) {
+    description d = {.module = m};
+    m->kernel_count = 0;
+    foreach_func (f, m->ir) m->kernel_count += (f->flags & IR_FUNC_KERNEL) != 0;
+    m->kernels = ir_new_array(&m->arena, spvf_kernel_info, m->kernel_count);
+    ir_arena_init(&d.scratch, &m->context->cx);
+    bool ok = ir_try(&m->context->cx, describe_kernels, &d);
+    ir_arena_free(&d.scratch);
+    if (!ok) ir_throw(&m->context->cx, m->context->cx.status);
+}
+
+size_t spvf_module_kernel_count(const spvf_module *m) { return m ? m->kernel_count : 0; }
+
+const spvf_kernel_info *spvf_module_kernel(const spvf_module *m, size_t index) {
+    return m && index < m->kernel_count ? &m->kernels[index] : NULL;
+}
+
+const spvf_kernel_info *spvf_module_find_kernel(const spvf_module *m, const char *name) {
+    for (size_t i = 0; m && name && i < m->kernel_count; i++)
+        if (strcmp(m->kernels[i].name, name) == 0) return &m->kernels[i];
+    return NULL;
+}
+
+size_t spvf_module_spec_count(const spvf_module *m) { return m ? m->ir->specs.n : 0; }
+
+spvf_status spvf_module_spec(const spvf_module *m, size_t index, spvf_spec_value *value,
+                             uint32_t *bits) {
+    if (!m || !value) return rt_refuse_call(m ? m->context : NULL, __func__, "value is NULL");
+    if (index >= m->ir->specs.n)
+        return rt_refuse_call(m->context, __func__, "there is no constant %zu among %u", index,
+                              m->ir->specs.n);
+    const ir_spec *s = &m->ir->specs.data[index];
+    *value = (spvf_spec_value){s->id, s->value};
+    if (bits) *bits = ir_bits(m->ir, s->type);
+    return SPVF_OK;
+}

@@ -1,0 +1,315 @@
+/* emit.c — a module as bytes for another program: IR text, SPIR-V, an object file or assembly for
+ * x86-64.
+ *
+ * A target is a name, for x86-64 followed by ":v2" to ":v4" and by options, each after a comma.
+ * Kernels are made together; if that fails, each is tried by itself, and those that cannot be made
+ * are left out.
+ */
+#include "ir/change.h"
+#include "runtime/devices/cpu/cpu.h"
+
+#include <stdlib.h>
+
+typedef struct {
+    const spvf_module *module;
+    const char *target;
+    ir_arena *scratch;
+    const void *data;
+    size_t size;
+} emit_job;
+
+/* ------------------------------------------------------------------------- kernels of a module */
+
+typedef struct {
+    const ir_func *func;
+    bool left_out;
+} one_kernel;
+
+/* A try to make code, of all kernels that are not left out or of one. */
+typedef struct emit_try emit_try;
+struct emit_try {
+    emit_job *job;
+    bool (*make)(emit_try *t, ir_module *m); /* code of a module */
+    const void *options;                     /* of make */
+    bool keeps_exports;                      /* of functions and variables */
+    ir_vec(one_kernel) kernels;
+    const one_kernel *only; /* or NULL */
+    ir_text said;           /* what is wrong with the kernels */
+    bool ok;
+    void (*report)(void *user, const ir_message *m); /* the user's */
+    void *report_user;
+};
+
+static void note_error(void *user, const ir_message *m) {
+    emit_try *t = user;
+    if (m->severity == IR_ERROR)
+        ir_putf(&t->said, "%s%s", t->said.n ? "; " : "", m->text);
+    else if (t->report)
+        t->report(t->report_user, m);
+}
+
+static void copy_exports(ir_importer *importer, const ir_module *from) {
+    foreach_func (f, from)
+        if (f->flags & IR_FUNC_EXPORT && !(f->flags & IR_FUNC_KERNEL) && !ir_is_declaration(f))
+            ir_importer_copy(importer, f, f->name);
+    foreach_global (g, from)
+        if (g->flags & IR_FUNC_EXPORT) ir_importer_global(importer, g);
+}
+
+static void make_copies(void *user, ir_module *m) {
+    emit_try *t = user;
+    const ir_module *from = t->job->module->ir;
+    ir_importer importer = {.m = m};
+    m->source_language = from->source_language;
+    m->source_version = from->source_version;
+    foreach_in (const one_kernel, k, t->kernels)
+        if (!k->left_out && (!t->only || t->only == k))
+            ir_importer_copy(&importer, k->func, k->func->name);
+    if (t->keeps_exports && !t->only) copy_exports(&importer, from);
+    t->ok = t->make(t, m);
+}
+
+static void make_in_new_module(void *user) {
+    const ir_module *m = ((emit_try *)user)->job->module->ir;
+    rt_in_new_module(m->cx, m, make_copies, user);
+}
+
+static void make_in_place(void *user) {
+    emit_try *t = user;
+    t->ok = t->make(t, t->job->module->ir);
+}
+
+/* Reports what is wrong with the kernels as an error of the module, and throws. */
+IR_NORETURN static void say_all(emit_try *t, ir_status status) {
+    const ir_module *m = t->job->module->ir;
+    ir_report(m->cx, (ir_message){.severity = IR_ERROR, .file = m->name}, "%s", t->said.data);
+    ir_throw(m->cx, status);
+}
+
+/* Errors are no messages, but text. */
+static void try_to_make(emit_try *t, void (*body)(void *user)) {
+    ir_ctx *cx = t->job->module->ir->cx;
+    t->said = (ir_text){.arena = t->job->scratch};
+    ir_put(&t->said, "");
+    t->report = cx->report;
+    t->report_user = cx->report_user;
+    cx->report = note_error;
+    cx->report_user = t;
+    bool finished = ir_try(cx, body, t);
+    cx->report = t->report;
+    cx->report_user = t->report_user;
+    t->ok &= finished;
+    if (!t->ok && cx->status == IR_ERR_MEMORY) ir_throw(cx, cx->status);
+    if (!t->ok && cx->status == IR_ERR_INTERNAL) say_all(t, cx->status);
+    if (!finished && !t->said.n) ir_put(&t->said, "it is beyond a limit");
+}
+
+/* What is said about a kernel may begin with its name. */
+static const char *without_name(const emit_try *t, const one_kernel *k) {
+    static const char *const kinds[] = {"kernel", "function"};
+    for (unsigned n = 0; n < 2; n++) {
+        const char *name = ir_sprintf(t->job->scratch, "%s '%s'", kinds[n], k->func->name);
+        const char *rest = t->said.data + strlen(name);
+        if (strncmp(t->said.data, name, strlen(name)) != 0) continue;
+        return *rest == ':' ? rest + 2 : ir_sprintf(t->job->scratch, "it%s", rest);
+    }
+    return t->said.data;
+}
+
+static void leave_out(one_kernel *k, const char *why) {
+    const ir_module *m = k->func->module;
+    k->left_out = true;
+    ir_report(m->cx, (ir_message){.severity = IR_WARNING, .file = m->name},
+              "kernel '%s' is left out: %s", k->func->name, why);
+}
+
+static void list_kernels(emit_try *t) {
+    foreach_func (f, t->job->module->ir)
+        if (f->flags & IR_FUNC_KERNEL)
+            *ir_push(t->job->scratch, &t->kernels) = (one_kernel){.func = f};
+}
+
+static void try_each(emit_try *t) {
+    foreach_in (one_kernel, k, t->kernels) {
+        if (k->left_out) continue;
+        t->only = k;
+        try_to_make(t, make_in_new_module);
+        if (!t->ok) leave_out(k, without_name(t, k));
+    }
+    t->only = NULL;
+}
+
+static bool is_any_left(const emit_try *t) {
+    bool any = false;
+    foreach_in (const one_kernel, k, t->kernels) any |= !k->left_out;
+    return any;
+}
+
+/* A module with kernels has one at the end. */
+static void check_kernels(emit_try *t) {
+    if (t->kernels.n && !is_any_left(t))
+        rt_throw(t->job->module->context, IR_ERR_REFUSED, "no kernel is left");
+    if (!t->ok) say_all(t, IR_ERR_REFUSED);
+}
+
+/* --------------------------------------------------------------------------------------- SPIR-V */
+
+/* The version word of "spirv:1.N", 0 for "spirv"; false for anything else. */
+static bool spirv_target(const char *target, unsigned *version) {
+    *version = 0;
+    if (strcmp(target, "spirv") == 0) return true;
+    if (strncmp(target, "spirv:1.", 8) != 0 || target[8] < '0' || target[8] > '4' || target[9])
+        return false;
+    *version = 0x00010000u + ((unsigned)(target[8] - '0') << 8);
+    return true;
+}
+
+static bool write_spirv(emit_try *t, ir_module *m) {
+    uint32_t *words;
+    if (!cg_spirv_write(m, t->options, t->job->scratch, &words, &t->job->size)) return false;
+    t->job->data = words;
+    t->job->size *= 4;
+    return true;
+}
+
+/* The writer itself says which kernels without a body it leaves out. */
+static void emit_spirv(emit_job *j, const cg_spirv_options *o) {
+    emit_try t = {.job = j, .make = write_spirv, .options = o, .keeps_exports = true};
+    list_kernels(&t);
+    foreach_in (one_kernel, k, t.kernels) k->left_out = ir_is_declaration(k->func);
+    try_to_make(&t, make_in_place);
+    if (!t.ok && is_any_left(&t)) {
+        try_each(&t);
+        if (is_any_left(&t)) try_to_make(&t, make_in_new_module);
+    }
+    check_kernels(&t);
+}
+
+/* --------------------------------------------------------------------------------------- x86-64 */
+
+typedef struct {
+    rt_native_options native;
+    bool text, lines, nativecpu;
+    ir_text *listing;
+} x86_job;
+
+static bool take_option(const char **s, x86_job *x) {
+    if (rt_take_option(s, "text")) return x->text = true;
+    if (rt_take_option(s, "lines")) return x->lines = true;
+    if (rt_take_option(s, "abi=nativecpu")) return x->nativecpu = true;
+    if (rt_take_option(s, "calls")) return x->native.keep_calls = true;
+    if (rt_take_option(s, "time")) return x->native.time = true;
+    return rt_take_code_option(s, &x->native.code);
+}
+
+/* "x86_64[:v2|:v3|:v4]{,text|,lines|,abi=nativecpu|,calls|,regalloc=stack|,time}" */
+static bool x86_target(const char *s, x86_job *x) {
+    *x = (x86_job){.native.code.level = CG_X86_64_V3};
+    if (strncmp(s, "x86_64", 6) != 0) return false;
+    s += 6;
+    if (*s && ((*s != ':' && *s != ',') || !*++s)) return false;
+    while (*s && take_option(&s, x)) continue;
+    return !*s;
+}
+
+static void write_object(emit_job *j, const x86_job *x, cg_object *o) {
+    cg_file_options file = {.machine = &cg_x86_64_machine, .lines = x->lines};
+    uint8_t *bytes;
+    if (x->nativecpu)
+        cg_x86_64_add_nativecpu(o, j->scratch);
+    else
+        cg_add_kernel_table(o, "spvf_kernels", j->scratch);
+    cg_write_object(o, &file, j->scratch, &bytes, &j->size);
+    j->data = bytes;
+}
+
+static bool compile_x86(emit_try *t, ir_module *m) {
+    const x86_job *x = t->options;
+    rt_native_options o = x->native;
+    cg_object object; /* the names in it are the module's */
+    *x->listing = (ir_text){.arena = t->job->scratch};
+    ir_put(x->listing, "");
+    if (x->text) o.code.listing = x->listing;
+    o.code.lines = x->lines;
+    bool ok = rt_native_compile(m, NULL, &o, t->job->scratch, &object);
+    if (ok && !t->only && !x->text) write_object(t->job, x, &object);
+    return ok;
+}
+
+static void emit_x86(emit_job *j, x86_job *x86) {
+    ir_text listing;
+    emit_try t = {.job = j, .make = compile_x86, .options = x86};
+    x86->listing = &listing;
+    list_kernels(&t);
+    foreach_in (one_kernel, k, t.kernels)
+        if (ir_is_declaration(k->func))
+            leave_out(k, k->func->refusal ? k->func->refusal : "it has no body");
+    try_to_make(&t, make_in_new_module);
+    if (!t.ok) {
+        try_each(&t);
+        try_to_make(&t, make_in_new_module);
+    }
+    check_kernels(&t);
+    if (!x86->text) return;
+    j->data = listing.data;
+    j->size = listing.n;
+}
+
+/* ----------------------------------------------------------------------------------- the choice */
+
+static void emit_module(void *arg) {
+    emit_job *j = arg;
+    cg_spirv_options spirv = {0};
+    x86_job x86;
+    if (strcmp(j->target, "ir") == 0) {
+        ir_text text = {.arena = j->scratch};
+        ir_print_module(&text, j->module->ir, 0);
+        j->data = text.data;
+        j->size = text.n;
+    } else if (spirv_target(j->target, &spirv.version)) {
+        emit_spirv(j, &spirv);
+    } else if (x86_target(j->target, &x86)) {
+        emit_x86(j, &x86);
+    } else {
+        rt_throw(j->module->context, IR_ERR_ARGUMENT,
+                 "unknown target '%s': ir, spirv, spirv:1.0 … spirv:1.4, x86_64[:v2|:v3|:v4]",
+                 j->target);
+    }
+}
+
+static spvf_status copy_out(spvf_context *context, const void *data, size_t size, spvf_blob *out) {
+    ir_ctx *cx = &context->cx;
+    void *copy = cx->allocate ? cx->allocate(cx->alloc_user, size + 1) : malloc(size + 1);
+    if (!copy) {
+        rt_say_failure(context, IR_ERR_MEMORY);
+        return SPVF_ERROR_MEMORY;
+    }
+    if (size) memcpy(copy, data, size);
+    ((char *)copy)[size] = 0;
+    *out = (spvf_blob){copy, size, context};
+    return SPVF_OK;
+}
+
+spvf_status spvf_module_emit(const spvf_module *module, const char *target, spvf_blob *out) {
+    if (out) *out = (spvf_blob){0};
+    if (!module || !target || !out)
+        return rt_refuse_call(module ? module->context : NULL, __func__, "%s is NULL",
+                              target ? "out" : "target");
+    ir_arena scratch;
+    ir_arena_init(&scratch, &module->context->cx);
+    emit_job j = {.module = module, .target = target, .scratch = &scratch};
+    spvf_status status = rt_guard(module->context, emit_module, &j);
+    if (status == SPVF_OK) status = copy_out(module->context, j.data, j.size, out);
+    ir_arena_free(&scratch);
+    return status;
+}
+
+void spvf_blob_destroy(spvf_blob *blob) {
+    if (!blob || !blob->data) return;
+    const ir_ctx *cx = &blob->context->cx;
+    if (cx->allocate)
+        cx->release(cx->alloc_user, blob->data);
+    else
+        free(blob->data);
+    *blob = (spvf_blob){0};
+}

@@ -1,0 +1,39 @@
+/* options.c — options of code for x86-64, as names of targets and devices have them:
+ * "v2,text", "v3,regalloc=stack".
+ */
+#include "runtime/native/native.h"
+
+#include <stdlib.h>
+
+/* *s moves to `end` and over the comma there; false when nothing or no comma follows. */
+static bool take_to(const char **s, const char *end) {
+    if (*end && (*end != ',' || !end[1])) return false;
+    *s = *end ? end + 1 : end;
+    return true;
+}
+
+bool rt_take_option(const char **s, const char *option) {
+    size_t n = strlen(option);
+    return strncmp(*s, option, n) == 0 && take_to(s, *s + n);
+}
+
+/* "seed=N", N > 0 */
+static bool take_seed(const char **s, uint64_t *seed) {
+    char *end;
+    if (strncmp(*s, "seed=", 5) != 0 || (*s)[5] < '1' || (*s)[5] > '9') return false;
+    *seed = strtoull(*s + 5, &end, 10);
+    return take_to(s, end);
+}
+
+bool rt_take_code_option(const char **s, cg_x86_64_options *code) {
+    static const char *const levels[] = {"v2", "v3", "v4"};
+    for (unsigned n = 0; n < 3; n++) {
+        if (!rt_take_option(s, levels[n])) continue;
+        code->level = CG_X86_64_V2 + n;
+        return true;
+    }
+    if (take_seed(s, &code->regalloc.seed)) return true;
+    if (!rt_take_option(s, "regalloc=stack")) return false;
+    code->regalloc.how = CG_REGALLOC_STACK;
+    return true;
+}

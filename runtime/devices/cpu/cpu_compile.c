@@ -1,0 +1,62 @@
+/* cpu_compile.c — from a kernel to an object.
+ *
+ * A kernel is copied to a module of its own, with what it calls and refers to.  Program-scope
+ * variables belong to the program, not to a kernel: they are an object by themselves, and those of
+ * kernels are bound to it by name.
+ */
+#include "runtime/devices/cpu/cpu.h"
+
+const char *rt_cpu_missing(void) { return NULL; }
+
+typedef struct {
+    const ir_module *from;
+    const ir_func *kernel; /* NULL: all globals */
+    const rt_native_options *options;
+    ir_arena *arena;
+    cg_object *out;
+} compilation;
+
+/* Constants of the compiler's own may be called as a variable of the program that the kernel does
+ * not use: that one must not be found in their place. */
+static void hide_own_constants(const compilation *c, const ir_importer *im) {
+    foreach_in (cg_symbol, s, c->out->symbols) {
+        if (s->section == CG_TEXT) continue;
+        const ir_global *g = ir_global_find(c->from, s->name);
+        if (g && !ir_map_get(&im->done, (uintptr_t)g)) s->name = "";
+    }
+}
+
+static void use_values(ir_func *f, const rt_values *v) {
+    for (uint32_t n = 0; v && n < RT_MAX_VALUES; n++)
+        if (v->known >> n & 1)
+            ir_replace_uses(f->param_val[n], ir_const(f, f->param_val[n]->type, v->value[n]));
+}
+
+static void compile_kernel(void *user, ir_module *m) {
+    const compilation *c = user;
+    ir_importer im = {.m = m};
+    use_values(ir_importer_copy(&im, c->kernel, c->kernel->name), c->options->values);
+    if (!rt_native_compile(m, c->kernel->name, c->options, c->arena, c->out))
+        ir_throw(m->cx, IR_ERR_DEVICE);
+    hide_own_constants(c, &im);
+}
+
+static void compile_globals(void *user, ir_module *m) {
+    const compilation *c = user;
+    ir_importer im = {.m = m};
+    foreach_global (g, c->from)
+        if (g->space != IR_LOCAL && !(g->flags & IR_FUNC_IMPORT)) ir_importer_global(&im, g);
+    if (!cg_x86_64_compile(m, &c->options->code, c->arena, c->out)) ir_throw(m->cx, IR_ERR_DEVICE);
+}
+
+void rt_cpu_compile(const ir_func *kernel, const rt_native_options *o, ir_arena *arena,
+                    cg_object *out) {
+    compilation c = {kernel->module, kernel, o, arena, out};
+    rt_in_new_module(arena->cx, kernel->module, compile_kernel, &c);
+}
+
+void rt_cpu_compile_globals(const ir_module *m, const rt_native_options *o, ir_arena *arena,
+                            cg_object *out) {
+    compilation c = {m, NULL, o, arena, out};
+    rt_in_new_module(arena->cx, m, compile_globals, &c);
+}

@@ -1,0 +1,292 @@
+/* cpu_launch.c — a launch: its range, its arguments, its run.
+ *
+ * Local memory of a group: the kernel's own variables, then what each parameter that points to
+ * local memory was given, each at a multiple of IR_LOCAL_ALIGN.
+ *
+ * A kernel of several phases is run once for each: all groups of one have ended before the next
+ * begins.  None follows on one that has failed.
+ */
+#include "runtime/devices/cpu/cpu.h"
+
+#include <stdlib.h>
+
+enum { MOST_ITEMS = 1 << 16 };                        /* of a work-group */
+static const uint64_t most_bytes = UINT64_C(1) << 30; /* of a thread: local memory, scratch */
+
+typedef struct {
+    const cpu_launch *what;
+    ir_arena arena;
+    ir_group_info info;
+    rt_use use;
+    rt_work work;
+    void **args;
+    void *kept;     /* what phases leave to later ones */
+    uint32_t phase; /* that is running */
+    cpu_output output;
+} launch;
+
+static const ir_func *function_of(const launch *l) { return l->what->kernel->function; }
+
+void cpu_refuse(ir_ctx *cx, const ir_func *kernel, const char *fmt, ...) {
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    ir_error(cx, "kernel @%s: %s", kernel->name, text);
+    ir_throw(cx, IR_ERR_DEVICE);
+}
+
+#define refuse(l, ...) cpu_refuse((l)->what->cx, function_of(l), __VA_ARGS__)
+
+/* ---------------------------------------------------------------------------------------- range */
+
+static void take_global_size(launch *l) {
+    const spvf_range *r = l->what->range;
+    uint64_t items = 1;
+    if (r->dims < 1 || r->dims > 3) refuse(l, "an nd-range has 1 to 3 dimensions, not %u", r->dims);
+    l->info.work_dim = r->dims;
+    for (unsigned d = 0; d < 3; d++) {
+        uint64_t n = l->info.global_size[d] = d < r->dims ? r->global[d] : 1;
+        l->info.global_offset[d] = d < r->dims ? r->offset[d] : 0;
+        if (n && items > INT64_MAX / n) refuse(l, "the nd-range has 2^63 work-items or more");
+        items *= n ? n : 1;
+    }
+}
+
+static void check_local_size(const launch *l) {
+    const uint32_t *required = function_of(l)->attrs.local_size;
+    for (unsigned d = 0; d < 3; d++) {
+        uint64_t local = l->info.local_size[d], global = l->info.global_size[d];
+        if (local == 0) refuse(l, "local size is 0 in dimension %u", d);
+        if (required[0] && required[d] != local)
+            refuse(l, "it requires local size %u in dimension %u, not %llu", required[d], d,
+                   (unsigned long long)local);
+        if (global % local && !l->what->uneven)
+            refuse(l, "global size %llu is not a multiple of local size %llu in dimension %u",
+                   (unsigned long long)global, (unsigned long long)local, d);
+    }
+}
+
+static bool has_local_size(const spvf_range *r) {
+    return r->local[0] || (r->dims > 1 && r->local[1]) || (r->dims > 2 && r->local[2]);
+}
+
+static void take_local_size(launch *l) {
+    uint64_t *local = l->info.local_size, items = 1;
+    const ir_kernel_attrs *attrs = &function_of(l)->attrs;
+    if (has_local_size(l->what->range)) {
+        for (unsigned d = 0; d < 3; d++)
+            local[d] = d < l->what->range->dims ? l->what->range->local[d] : 1;
+        check_local_size(l);
+    } else {
+        rt_cpu_local_size(function_of(l), l->what->range, local, &l->arena);
+        if (attrs->local_size[0] || attrs->subgroups) check_local_size(l);
+    }
+    for (unsigned d = 0; d < 3; d++) {
+        if (local[d] > MOST_ITEMS / items)
+            refuse(l, "a work-group has more than %d work-items", MOST_ITEMS);
+        items *= local[d];
+        l->info.num_groups[d] = (l->info.global_size[d] + local[d] - 1) / local[d];
+    }
+    if (attrs->subgroups && items != attrs->subgroups) /* a sub-group is one item */
+        refuse(l, "it requires %u sub-groups, not %llu", attrs->subgroups,
+               (unsigned long long)items);
+}
+
+static pass_group_shape shape_of(const launch *l) {
+    pass_range r = rt_pass_range(l->what->range);
+    r.has_local = true;
+    memcpy(r.local, l->info.local_size, sizeof r.local);
+    return pass_shape_of(&r);
+}
+
+/* ------------------------------------------------------------------------------------ arguments */
+
+/* Integers by value, which may become constants of code. */
+static rt_values values_of(const launch *l) {
+    const ir_func *f = function_of(l);
+    rt_values v = {0};
+    for (size_t n = 0; n < RT_MAX_VALUES && n < f->nparams && n < l->what->count; n++) {
+        const rt_arg *a = &l->what->args[n];
+        ir_type t = f->param_val[n]->type;
+        if (!ir_is_int(t) || ir_is_vector(t) || !a->bytes || a->size != ir_sizeof(f->module, t))
+            continue;
+        memcpy(&v.value[n], a->bytes, a->size);
+        v.known |= UINT32_C(1) << n;
+    }
+    return v;
+}
+
+static uint64_t aligned(uint64_t bytes) {
+    return (bytes + IR_LOCAL_ALIGN - 1) & ~(uint64_t)(IR_LOCAL_ALIGN - 1);
+}
+
+void *cpu_aligned(ir_arena *a, uint64_t size) {
+    return (void *)(uintptr_t)aligned((uintptr_t)ir_alloc(a, size + IR_LOCAL_ALIGN));
+}
+
+static void *aligned_copy(ir_arena *a, const void *bytes, uint64_t size) {
+    void *copy = cpu_aligned(a, size);
+    if (size) memcpy(copy, bytes, size);
+    return copy;
+}
+
+/* Its place after what has been given away. */
+static void *take_local(launch *l, size_t n) {
+    uint64_t at = aligned(l->work.local), bytes = l->what->args[n].size;
+    if (bytes == 0) refuse(l, "argument %zu: local memory of 0 bytes", n);
+    if (at > most_bytes || bytes > most_bytes - at)
+        refuse(l, "argument %zu: %llu bytes of local memory are too many: device cpu has %llu", n,
+               (unsigned long long)bytes, (unsigned long long)most_bytes);
+    l->work.local = at + bytes;
+    return (void *)(uintptr_t)at;
+}
+
+static void *take_argument(launch *l, size_t n) {
+    const rt_arg *a = &l->what->args[n];
+    ir_type t = function_of(l)->param_val[n]->type;
+    bool is_local = ir_is_ptr(t) && ir_space_of(t) == IR_LOCAL;
+    if (ir_is_opaque(t)) refuse(l, "argument %zu: images are not supported by device cpu", n);
+    if (is_local != (!a->buffer && !a->bytes))
+        refuse(l, "argument %zu: wants %s", n, is_local ? "local memory" : "a value or a buffer");
+    if (a->buffer) return a->buffer->bytes;
+    return a->bytes ? aligned_copy(&l->arena, a->bytes, a->size) : take_local(l, n);
+}
+
+static void take_arguments(launch *l) {
+    const ir_func *f = function_of(l);
+    if (f->nparams != l->what->count)
+        refuse(l, "it takes %u arguments, not %zu", f->nparams, l->what->count);
+    l->args = ir_new_array(&l->arena, void *, l->what->count + 2);
+    for (size_t n = 0; n < l->what->count; n++) l->args[n] = take_argument(l, n);
+}
+
+static uint64_t volume(const uint64_t size[3]) { return size[0] * size[1] * size[2]; }
+
+/* What phases leave to later ones, and which one it is. */
+static void take_phases(launch *l) {
+    const ir_phases *p = &l->use.variant->phases;
+    uint64_t items = (volume(l->info.global_size) + 63) & ~UINT64_C(63);
+    uint64_t groups = volume(l->info.num_groups);
+    if (!p->n) return;
+    if ((p->item && items > SIZE_MAX / 4 / p->item) ||
+        (p->group && groups > SIZE_MAX / 4 / p->group))
+        refuse(l, "what its phases leave to later ones does not fit into memory");
+    l->kept = aligned_alloc(IR_LOCAL_ALIGN, aligned(p->group * groups + p->item * items + 1));
+    if (!l->kept) ir_throw(l->what->cx, IR_ERR_MEMORY);
+    l->args[l->what->count] = l->kept;
+    l->args[l->what->count + 1] = &l->phase;
+}
+
+static void take_memory(launch *l) {
+    const ir_group_need *need = &l->use.variant->need;
+    const uint64_t *local = l->info.local_size;
+    uint64_t items = (volume(local) + 63) / 64 * 64;
+    if (need->local > most_bytes)
+        refuse(l, "its local variables have %llu bytes, device cpu has %llu",
+               (unsigned long long)need->local, (unsigned long long)most_bytes);
+    if (need->scratch > most_bytes ||
+        (need->scratch_item && items > (most_bytes - need->scratch) / need->scratch_item))
+        refuse(l, "what %llu work-items of a group keep over barriers has more than %llu bytes",
+               (unsigned long long)items, (unsigned long long)most_bytes);
+    l->work.local = need->local;
+    l->work.scratch = need->scratch + need->scratch_item * items;
+    l->work.stack = l->use.variant->stack;
+}
+
+/* ------------------------------------------------------------------------------------------ run */
+
+static void deliver(const launch *l) {
+    const cpu_launch *what = l->what;
+    bool wanted = what->output && !what->watch;
+    if (l->output.text.n && wanted) what->output(what->output_user, l->output.text.data);
+}
+
+static void run_groups(launch *l) {
+    const cpu_launch *what = l->what;
+    if (what->watch) {
+        cpu_run_watched(what, &l->work, &l->arena);
+    } else if (rt_pool_run(what->machine->pool, &l->work) != IR_OK) {
+        ir_error(what->cx, "kernel @%s: no memory for its work-groups", function_of(l)->name);
+        ir_throw(what->cx, IR_ERR_MEMORY);
+    }
+}
+
+/* An instruction takes half a nanosecond, if it is not repeated; and all phases are alike. */
+static uint64_t guess_cost(const launch *l) {
+    const rt_variant *v = l->use.variant;
+    return v->item_steps * volume(l->info.local_size) * 500 / (v->phases.n ? v->phases.n : 1);
+}
+
+static void run(launch *l) {
+    l->info.local_bytes = (uint32_t)l->work.local; /* which is below 2^31 */
+    l->info.print = cpu_print;
+    l->info.user = &l->output;
+    l->work.run = l->use.variant->run;
+    l->work.info = &l->info;
+    l->work.args = l->args;
+    l->work.cost = l->use.launches ? &l->use.launches->cost : NULL;
+    l->work.guess = guess_cost(l);
+    do run_groups(l);
+    while (++l->phase < l->use.variant->phases.n);
+    deliver(l);
+}
+
+static void look_at_limits(void *arg) {
+    launch *l = arg;
+    take_memory(l);
+    take_arguments(l);
+    take_phases(l);
+}
+
+static void launch_with_code(void *arg) {
+    launch *l = arg;
+    look_at_limits(l);
+    run(l);
+}
+
+static void find_code(launch *l) {
+    take_global_size(l);
+    take_local_size(l);
+    pass_group_shape shape = shape_of(l);
+    rt_values values = values_of(l);
+    cpu_find_code(l->what, &shape, &values, &l->use);
+}
+
+static void prepare_kernel(void *arg) {
+    launch *l = arg;
+    find_code(l);
+    bool ok = ir_try(l->what->cx, look_at_limits, l);
+    rt_kernel_end(&l->what->kernel->code, &l->use, 0);
+    if (!ok) ir_throw(l->what->cx, l->what->cx->status);
+}
+
+static void launch_kernel(void *arg) {
+    launch *l = arg;
+    find_code(l);
+    uint64_t start = rt_now_ns();
+    bool ok = ir_try(l->what->cx, launch_with_code, l);
+    rt_kernel_end(&l->what->kernel->code, &l->use, rt_now_ns() - start);
+    if (!ok) ir_throw(l->what->cx, l->what->cx->status);
+}
+
+static void do_with_launch(const cpu_launch *what, void (*body)(void *arg)) {
+    ir_ctx *cx = what->cx;
+    launch l = {.what = what};
+    ir_arena_init(&l.arena, cx);
+    ir_arena_init(&l.output.arena, cx);
+    l.output.text.arena = l.output.string.arena = &l.output.arena;
+    pthread_mutex_init(&l.output.lock, NULL);
+    bool ok = ir_try(cx, body, &l);
+    ir_status status = cx->status;
+    pthread_mutex_destroy(&l.output.lock);
+    ir_arena_free(&l.output.arena);
+    ir_arena_free(&l.arena);
+    free(l.kept);
+    if (!ok) ir_throw(cx, status);
+}
+
+void cpu_run_launch(const cpu_launch *what) { do_with_launch(what, launch_kernel); }
+
+void cpu_prepare_launch(const cpu_launch *what) { do_with_launch(what, prepare_kernel); }

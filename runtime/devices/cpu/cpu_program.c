@@ -1,0 +1,185 @@
+/* cpu_program.c — programs of device cpu: their variables, their kernels, and the code of those,
+ * which is made when a launch asks for it.
+ */
+#include "runtime/devices/cpu/cpu.h"
+
+/* ------------------------------------------------------------------------------------- programs */
+
+static bool has_globals(const ir_module *m) {
+    foreach_global (g, m)
+        if (g->space != IR_LOCAL) return true;
+    return false;
+}
+
+typedef struct {
+    const cpu_machine *machine;
+    rt_program *program;
+} loading;
+
+/* The program's constants and variables come to be, and last as long as it does. */
+static void load_globals(void *arg) {
+    const loading *l = arg;
+    rt_program *p = l->program;
+    rt_native_options options = {.code = l->machine->options.code};
+    cg_object object;
+    rt_code code;
+    rt_cpu_compile_globals(p->module, &options, &p->arena, &object);
+    ir_status status = rt_code_load(&object, NULL, &code);
+    if (status != IR_OK) {
+        ir_error(p->arena.cx, "cpu: '%s': there is no room for its variables", p->module->name);
+        ir_throw(p->arena.cx, status);
+    }
+    p->globals.code = code;
+    p->globals = rt_code_variables(&code, &object, &p->arena);
+}
+
+rt_program *cpu_program_new(const cpu_machine *machine, const ir_module *m) {
+    ir_arena arena;
+    ir_arena_init(&arena, m->cx);
+    if (m->pointer_bits != 64) {
+        ir_error(m->cx, "cpu: '%s' has pointers of %u bits, the device of 64", m->name,
+                 m->pointer_bits);
+        ir_throw(m->cx, IR_ERR_DEVICE);
+    }
+    rt_program *p = ir_new(&arena, rt_program);
+    *p = (rt_program){.arena = arena, .module = m};
+    if (!has_globals(m) || ir_try(m->cx, load_globals, &(loading){machine, p})) return p;
+    cpu_program_free(p);
+    ir_throw(m->cx, m->cx->status);
+}
+
+void cpu_program_free(rt_program *p) {
+    for (cpu_kernel *k = p->kernels; k; k = k->next) rt_kernel_free(&k->code);
+    rt_code_unload(&p->globals.code);
+    ir_arena arena = p->arena;
+    ir_arena_free(&arena);
+}
+
+cpu_kernel *cpu_find_kernel(rt_program *p, const char *name) {
+    ir_ctx *cx = p->arena.cx;
+    for (cpu_kernel *k = p->kernels; k; k = k->next)
+        if (strcmp(k->function->name, name) == 0) return k;
+    const ir_func *f = ir_func_find(p->module, name);
+    if (!f || !(f->flags & IR_FUNC_KERNEL)) {
+        ir_error(cx, "no kernel @%s", name);
+        ir_throw(cx, IR_ERR_DEVICE);
+    }
+    if (ir_is_declaration(f))
+        cpu_refuse(cx, f, "it has no body%s%s", f->refusal ? ": " : "",
+                   f->refusal ? f->refusal : "");
+    cpu_kernel *k = ir_new(&p->arena, cpu_kernel);
+    k->function = f;
+    k->program = p;
+    rt_kernel_init(&k->code);
+    k->next = p->kernels;
+    p->kernels = k;
+    return k;
+}
+
+/* ----------------------------------------------------------------------------------------- code */
+
+typedef struct {
+    const cpu_launch *launch;
+    rt_native_options options;
+    ir_arena arena;
+    rt_variant *out;
+    rt_entry entry;         /* of the cache */
+    ir_global_list globals; /* of the kernel, which the entry counts */
+    bool done;
+} compilation;
+
+static void load(compilation *c, const cg_object *o) {
+    const cpu_kernel *k = c->launch->kernel;
+    const rt_variables *globals = &k->program->globals;
+    ir_status status = rt_code_load(o, globals->n ? globals : NULL, &c->out->code);
+    if (status != IR_OK) {
+        ir_error(c->arena.cx, "kernel @%s: there is no room for its code", k->function->name);
+        ir_throw(c->arena.cx, status);
+    }
+    const rt_tools *tools = &c->launch->machine->tools;
+    if (tools->gdb || tools->perf) rt_code_announce(&c->out->code, o, tools, c->arena.cx);
+}
+
+/* Debuggers and profiles want names, which entries do not have; values are those of this run. */
+static bool is_cached(const compilation *c) {
+    const cpu_machine *m = c->launch->machine;
+    return m->cache.folder >= 0 && !m->tools.gdb && !m->tools.perf && !c->options.values;
+}
+
+static bool find_object(compilation *c, cg_object *o) {
+    const cpu_machine *m = c->launch->machine;
+    if (!is_cached(c)) return false;
+    rt_key key = rt_key_of(c->launch->kernel->function, &c->options, &c->arena, &c->globals);
+    rt_entry_begin(&m->cache, &key, &c->entry);
+    return c->entry.bytes &&
+           rt_object_read(c->entry.bytes, c->entry.size, &c->globals, &c->arena, o);
+}
+
+static void keep_object(compilation *c, const cg_object *o) {
+    ir_text bytes = {.arena = &c->arena};
+    if (!c->entry.claimed) return;
+    rt_object_write(o, &c->globals, &bytes);
+    rt_entry_write(&c->entry, bytes.data, bytes.n, c->arena.cx);
+}
+
+static void make_object(compilation *c, cg_object *o) {
+    if (find_object(c, o)) return;
+    c->launch->machine->options.compile(c->launch->kernel->function, &c->options, &c->arena, o);
+    keep_object(c, o);
+}
+
+static void compile(void *arg) {
+    compilation *c = arg;
+    cg_object object = {0};
+    make_object(c, &object);
+    load(c, &object);
+    const cg_kernel *k = &object.kernels.data[0];
+    void *block = rt_code_symbol(&c->out->code, &object, k->block);
+    memcpy(&c->out->run, &block, sizeof block); /* ISO C has no cast */
+    c->out->need = k->need;
+    c->out->stack = k->stack;
+    c->out->phases = k->phases;
+    c->out->item_steps = k->item_steps;
+    c->out->shape = c->options.shape;
+}
+
+static void try_to_compile(void *arg) {
+    compilation *c = arg;
+    c->done = ir_try(c->arena.cx, compile, c);
+}
+
+/* Compiling goes deeper than a launch, and the thread may have little stack. */
+static ir_status compile_on_own_stack(compilation *c) {
+    if (!rt_stack_run_deep(try_to_compile, c)) return IR_ERR_MEMORY;
+    return c->done ? IR_OK : c->arena.cx->status;
+}
+
+static ir_status compile_variant(void *user, const pass_group_shape *shape, const rt_values *values,
+                                 rt_variant *out) {
+    const cpu_launch *l = user;
+    compilation c = {.launch = l,
+                     .options = {.shape = *shape,
+                                 .only_blocks = true,
+                                 .code = l->machine->options.code,
+                                 .values = values,
+                                 .keep_calls = l->machine->options.keep_calls},
+                     .out = out};
+    c.options.code.lines = l->machine->tools.gdb;
+    ir_arena_init(&c.arena, l->cx);
+    ir_status status = compile_on_own_stack(&c);
+    rt_entry_end(&c.entry);
+    ir_arena_free(&c.arena);
+    if (status != IR_OK) {
+        rt_code_unload(&out->code);
+        *out = (rt_variant){0};
+    }
+    return status;
+}
+
+void cpu_find_code(const cpu_launch *l, const pass_group_shape *shape, const rt_values *values,
+                   rt_use *use) {
+    void *user = (void *)(uintptr_t)l; /* which stays as it is */
+    rt_compiler compiler = {compile_variant, user, l->machine->options.eager};
+    ir_status status = rt_kernel_begin(&l->kernel->code, shape, values, &compiler, use);
+    if (status != IR_OK) ir_throw(l->cx, status);
+}

@@ -1,0 +1,187 @@
+/* native_compile.c — a kernel as code of this machine: the passes and the target, in order.
+ *
+ * What the standard pipeline leaves becomes the code of a work-group, which is improved and
+ * lowered; the lists of passes stand in passes/pipeline.c.  The target does the rest.
+ */
+#include "passes/workgroup/regions.h"
+#include "runtime/native/native.h"
+
+pass_target rt_native_target(unsigned level) {
+    bool modern = level >= CG_X86_64_V3;
+    return (pass_target){.has_fma = modern,
+                         .has_f16c = modern,
+                         .has_unsigned = level >= CG_X86_64_V4,
+                         .vector_bytes = cg_x86_64_vector_bytes(level),
+                         .has_masks = cg_x86_64_has_masks(level),
+                         .takes = cg_x86_64_takes,
+                         .level = level};
+}
+
+static bool run(ir_module *m, const char *list, const rt_native_options *o) {
+    const pass_target target = rt_native_target(o->code.level);
+    const pass_options options = {.passes = list,
+                                  .bisect = -1,
+                                  .target = &target,
+                                  .library = &cg_math_library,
+                                  .keep_calls = o->keep_calls};
+    bool ok = pass_run(m, &options);
+    if (!ok && m->cx->status == IR_ERR_MEMORY) ir_throw(m->cx, IR_ERR_MEMORY);
+    return ok;
+}
+
+static cg_arg describe_arg(const ir_func *f, uint32_t n) {
+    const ir_module *m = f->module;
+    const ir_param *p = &f->param[n];
+    ir_type t = f->param_val[n]->type;
+    cg_arg a = {.name = p->name, .align = p->align ? p->align : 1};
+    if (p->attrs & IR_PARAM_BYVAL) {
+        a.kind = CG_ARG_VALUE;
+        a.size = (uint32_t)p->byval_size;
+    } else if (ir_is_ptr(t) && ir_space_of(t) == IR_LOCAL) {
+        a.kind = CG_ARG_LOCAL;
+    } else if (!ir_is_ptr(t) && !ir_is_opaque(t)) {
+        a.kind = CG_ARG_VALUE;
+        a.size = (uint32_t)ir_sizeof(m, t);
+        a.align = (uint32_t)ir_alignof(m, t);
+    }
+    return a;
+}
+
+static void describe_args(const ir_func *f, ir_arena *arena, cg_kernel *k) {
+    cg_arg *args = ir_new_array(arena, cg_arg, f->nparams + 1);
+    for (uint32_t n = 0; n < f->nparams; n++) args[n] = describe_arg(f, n);
+    k->nargs = f->nparams;
+    k->arg = args;
+}
+
+/* Symbols by the hash of their names, + 1; of equal hashes, the first. */
+static ir_map list_symbols(const cg_object *o, ir_arena *scratch) {
+    ir_map symbols = {0};
+    for (uint32_t n = 0; n < o->symbols.n; n++) {
+        const char *name = o->symbols.data[n].name;
+        uint64_t hash = ir_hash(0, name, strlen(name));
+        if (!ir_map_get(&symbols, hash))
+            ir_map_set(scratch, &symbols, hash, (void *)((uintptr_t)n + 1));
+    }
+    return symbols;
+}
+
+static uint32_t symbol_of(const cg_object *o, const ir_map *symbols, const char *name) {
+    uintptr_t first = (uintptr_t)ir_map_get(symbols, ir_hash(0, name, strlen(name)));
+    for (uint32_t n = (uint32_t)first - 1; n < o->symbols.n; n++)
+        if (!strcmp(o->symbols.data[n].name, name)) return n;
+    assert(false && "a function that was compiled has a symbol");
+    return 0;
+}
+
+/* A kernel on its way. */
+typedef struct {
+    cg_kernel kernel;
+    pass_group_code code;
+} progress;
+
+static bool refuse(const cg_kernel *k, ir_ctx *cx, const char *why) {
+    return ir_error(cx, "kernel '%s' cannot run on a CPU: %s", k->name, why);
+}
+
+static bool make_group(ir_func *f, const rt_native_options *o, ir_arena *arena, progress *p) {
+    ir_ctx *cx = f->module->cx;
+    ir_enter_stage(cx, "regions");
+    p->kernel.name = ir_strdup(arena, f->name);
+    describe_args(f, arena, &p->kernel);
+    for (unsigned d = 0; d < 3; d++) {
+        uint32_t required = f->attrs.local_size[d];
+        p->kernel.local_size[d] = required ? required : (uint32_t)o->shape.local[d];
+    }
+    const char *refusal = o->only_blocks ? pass_cut_phases(f, arena, &p->kernel.phases) : NULL;
+    if (refusal) return refuse(&p->kernel, cx, refusal);
+    pass_make_group(f, &o->shape, arena, &p->code);
+    if (p->code.refusal) return refuse(&p->kernel, cx, p->code.refusal);
+    if (o->only_blocks) ir_func_remove(p->code.one);
+    if (o->only_blocks) p->code.one = p->code.block;
+    return true;
+}
+
+static uint32_t count_kernels(const ir_module *m) {
+    uint32_t n = 0;
+    foreach_func (f, m) n += (f->flags & IR_FUNC_KERNEL) != 0;
+    return n;
+}
+
+/* What kernels are looked up in, when all is compiled. */
+typedef struct {
+    ir_map symbols;
+    uint64_t *stack; /* by symbol: bytes */
+} made;
+
+static made look_up(const cg_object *o, ir_arena *scratch) {
+    made m = {list_symbols(o, scratch), ir_new_array(scratch, uint64_t, o->symbols.n + 1)};
+    foreach_in (const cg_frame, f, o->frames) m.stack[f->symbol] = f->stack;
+    return m;
+}
+
+static void finish(const progress *p, const made *m, ir_arena *arena, cg_object *out) {
+    cg_kernel *k = ir_push(arena, &out->kernels);
+    *k = p->kernel;
+    k->need = p->code.need;
+    k->item_steps = p->code.item_steps;
+    k->entry = symbol_of(out, &m->symbols, p->code.one->name);
+    k->block = symbol_of(out, &m->symbols, p->code.block->name);
+    uint64_t one = m->stack[k->entry], block = m->stack[k->block];
+    k->stack = one > block ? one : block;
+}
+
+static bool check_imports(const ir_module *m) {
+    foreach_global (g, m)
+        if (g->flags & IR_FUNC_IMPORT)
+            return ir_error(m->cx, "@%s is imported and has no definition", g->name);
+    return true;
+}
+
+static bool compile(ir_module *m, const char *name, const rt_native_options *o, ir_arena *arena,
+                    cg_object *out) {
+    if (!check_imports(m) || !run(m, pass_standard, o) || !run(m, pass_widening, o)) return false;
+    progress *kernels = ir_new_array(arena, progress, count_kernels(m) + 1);
+    uint32_t n = 0;
+    foreach_func (f, m) {
+        bool wanted = f->flags & IR_FUNC_KERNEL && (!name || !strcmp(f->name, name));
+        if (wanted && !make_group(f, o, arena, &kernels[n++])) return false;
+    }
+    if (name && !n) return ir_error(m->cx, "there is no kernel '%s'", name);
+    if (!run(m, pass_group_pipeline, o) || !run(m, pass_lowering, o)) return false;
+    if (!cg_x86_64_compile(m, &o->code, arena, out)) return false;
+    const made all = look_up(out, &m->arena);
+    for (uint32_t k = 0; k < n; k++) finish(&kernels[k], &all, arena, out);
+    return true;
+}
+
+bool rt_native_compile(ir_module *m, const char *name, const rt_native_options *o, ir_arena *arena,
+                       cg_object *out) {
+    ir_clock clock = {0};
+    if (o->time) m->cx->clock = &clock;
+    bool ok = compile(m, name, o, arena, out);
+    m->cx->clock = NULL;
+    if (o->time) ir_report_clock(m->cx, &clock, m->name, "native code");
+    return ok;
+}
+
+/* ------------------------------------------------------------------------ modules to be used up */
+
+typedef struct {
+    rt_module_body *body;
+    void *user;
+    ir_module *module;
+} module_job;
+
+static void run_body(void *arg) {
+    module_job *j = arg;
+    j->body(j->user, j->module);
+}
+
+void rt_in_new_module(ir_ctx *cx, const ir_module *from, rt_module_body *body, void *user) {
+    module_job j = {body, user, ir_module_new(cx, from->name, from->pointer_bits)};
+    bool ok = ir_try(cx, run_body, &j);
+    ir_status status = cx->status;
+    ir_module_free(j.module);
+    if (!ok) ir_throw(cx, status);
+}

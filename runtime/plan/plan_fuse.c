@@ -1,0 +1,330 @@
+/* plan_fuse.c — what a plan's launches mean: modules, argument bytes, and the fuse request of a
+ * group.  Equal buffer names in a group are identities; numbers and scalars are constants.
+ */
+#include "runtime/api/runtime.h"
+
+/* -------------------------------------------------------------------------------------- library */
+
+static bool same_specs(const rt_launch *a, const rt_launch *b) {
+    if (a->specs.n != b->specs.n) return false;
+    for (uint32_t i = 0; i < a->specs.n; i++)
+        if (a->specs.data[i].id != b->specs.data[i].id ||
+            a->specs.data[i].value != b->specs.data[i].value)
+            return false;
+    return true;
+}
+
+static void load(rt_library *lib, const rt_launch *l) {
+    spvf_plan *plan = lib->plan;
+    size_t size;
+    uint64_t start = rt_now_ns();
+    const char *path = rt_plan_path(plan, lib->arena, l->path);
+    char *bytes = rt_read_file(plan->context, lib->arena, path, &size);
+    spvf_module_options o = {sizeof o, l->specs.data, l->specs.n};
+    rt_loaded *known = ir_new(lib->arena, rt_loaded);
+    *known = (rt_loaded){.path = l->path, .first = l};
+    *ir_push(lib->arena, &lib->loaded) = known;
+    spvf_status status = spvf_module_load(plan->context, path, bytes, size, &o, &known->module);
+    if (status == SPVF_OK && !lib->no_optimize)
+        status = spvf_module_optimize(known->module, lib->passes);
+    if (status == SPVF_ERROR_MEMORY) ir_throw(&plan->context->cx, IR_ERR_MEMORY);
+    if (status != SPVF_OK) rt_plan_fail(plan, l->at, "'%s' cannot be used", l->path);
+    lib->read_ns += rt_now_ns() - start;
+}
+
+rt_loaded *rt_library_get(rt_library *lib, const rt_launch *l) {
+    for (uint32_t i = 0; i < lib->loaded.n; i++) {
+        rt_loaded *known = lib->loaded.data[i];
+        if (strcmp(known->path, l->path) == 0 && same_specs(known->first, l)) return known;
+    }
+    load(lib, l);
+    return lib->loaded.data[lib->loaded.n - 1];
+}
+
+void rt_library_free(rt_library *lib) {
+    for (uint32_t i = 0; i < lib->loaded.n; i++) spvf_module_destroy(lib->loaded.data[i]->module);
+    lib->loaded.n = 0;
+}
+
+/* ------------------------------------------------------------------------------------ arguments */
+
+static const ir_func *kernel_of(const rt_library *lib, const rt_launch *l, const spvf_module *m) {
+    const ir_func *f = ir_func_find(m->ir, l->kernel);
+    if (!f || !(f->flags & IR_FUNC_KERNEL))
+        rt_plan_fail(lib->plan, l->at, "'%s' has no kernel '%s'", l->path, l->kernel);
+    if (f->refusal) rt_plan_fail(lib->plan, l->at, "kernel '%s': %s", l->kernel, f->refusal);
+    if (f->nparams != l->args.n)
+        rt_plan_fail(lib->plan, l->at, "kernel '%s' has %u arguments, %u are given", l->kernel,
+                     f->nparams, l->args.n);
+    return f;
+}
+
+static rt_elem elem_of(ir_type t, bool negative) {
+    return (rt_elem){ir_kind_of(t), negative,
+                     ir_is_float(t) ? "the parameter's type" : "the parameter's integer type"};
+}
+
+/* A literal as the bytes of a scalar parameter; booleans take a byte. */
+static void literal_bytes(const spvf_plan *plan, const rt_plan_arg *a, ir_type t, void *bytes) {
+    if (ir_is_ptr(t) || ir_is_vector(t))
+        rt_plan_fail(plan, a->at,
+                     "this parameter takes a vector or a struct: declare a scalar "
+                     "with its elements and pass that");
+    uint64_t bits = rt_literal(plan, a->at, a->negative, elem_of(t, a->negative));
+    memcpy(bytes, &bits, sizeof bits);
+}
+
+static void scalar_bytes(const spvf_plan *plan, const rt_plan_arg *a, const rt_value_type *want,
+                         void *bytes) {
+    const rt_scalar *s = &plan->scalars.data[a->index];
+    if (s->size != want->size && s->size != want->packed_size)
+        rt_plan_fail(plan, a->at, "'%s' has %zu bytes, the parameter has %llu", s->name, s->size,
+                     (unsigned long long)want->size);
+    memcpy(bytes, s->bytes, s->size);
+}
+
+/* The bytes of a by-value argument, in the run's arena. */
+static const void *value_bytes(const rt_library *lib, const rt_plan_arg *a, const ir_func *f,
+                               uint32_t param, size_t *size) {
+    ir_type t = f->param_val[param]->type;
+    spvf_arg_info info = rt_arg_info(f->module, t, &f->param[param]);
+    rt_value_type want = {info.size, ir_is_ptr(t) ? info.size : ir_access_size(f->module, t)};
+    void *bytes = ir_alloc(lib->arena, info.size + sizeof(uint64_t));
+    if (a->kind == RT_ARG_SCALAR)
+        scalar_bytes(lib->plan, a, &want, bytes);
+    else
+        literal_bytes(lib->plan, a, t, bytes);
+    *size = info.size;
+    return bytes;
+}
+
+static bool fits_kind(const rt_plan_arg *a, spvf_arg_kind kind) {
+    switch (kind) {
+    case SPVF_ARG_BUFFER: return a->kind == RT_ARG_BUFFER;
+    case SPVF_ARG_LOCAL: return a->kind == RT_ARG_LOCAL;
+    case SPVF_ARG_VALUE: return a->kind == RT_ARG_SCALAR || a->kind == RT_ARG_LITERAL;
+    default: return false;
+    }
+}
+
+static void check_kind(const spvf_plan *plan, const rt_plan_arg *a, spvf_arg_kind kind) {
+    static const char *const wants[] = {"a buffer", "'local' and a size", "a value",
+                                        "an image, which plans cannot make",
+                                        "a sampler, which plans cannot make"};
+    if (!fits_kind(a, kind)) rt_plan_fail(plan, a->at, "the kernel takes %s here", wants[kind]);
+}
+
+rt_bound_launch rt_bind(rt_library *lib, const rt_launch *l) {
+    rt_plan_at(lib->plan, l->at);
+    rt_loaded *loaded = rt_library_get(lib, l);
+    rt_bound_launch b = {.launch = l, .loaded = loaded};
+    b.kernel = kernel_of(lib, l, loaded->module);
+    b.args = ir_new_array(lib->arena, rt_bound_arg, l->args.n);
+    for (uint32_t i = 0; i < l->args.n; i++) {
+        const rt_plan_arg *a = &l->args.data[i];
+        spvf_arg_info info =
+            rt_arg_info(loaded->module->ir, b.kernel->param_val[i]->type, &b.kernel->param[i]);
+        check_kind(lib->plan, a, info.kind);
+        b.args[i].arg = a;
+        b.args[i].size = a->bytes;
+        if (info.kind == SPVF_ARG_VALUE)
+            b.args[i].bytes = value_bytes(lib, a, b.kernel, i, &b.args[i].size);
+    }
+    return b;
+}
+
+/* -------------------------------------------------------------------------------------- request */
+
+typedef struct {
+    ir_vec(spvf_member) members;
+    ir_vec(spvf_identity) identities;
+    ir_vec(spvf_constant) constants;
+    ir_vec(spvf_promotion) promotions;
+} request;
+
+typedef struct {
+    uint32_t member, param;
+} place;
+
+/* The first place in the group where a buffer is an argument. */
+static place first_use(const rt_group *g, uint32_t buffer) {
+    for (uint32_t m = 0; m < g->launches.n; m++) {
+        const rt_launch *l = &g->launches.data[m];
+        for (uint32_t p = 0; p < l->args.n; p++)
+            if (l->args.data[p].kind == RT_ARG_BUFFER && l->args.data[p].index == buffer)
+                return (place){m, p};
+    }
+    return (place){0, 0};
+}
+
+/* What the plan says of a buffer, or of one argument that is the buffer. */
+static void add_promotion(rt_library *lib, request *r, place at, const rt_plan_arg *a,
+                          bool accessor) {
+    const rt_buffer_decl *b = &lib->plan->buffers.data[a->index];
+    const rt_internal *i = accessor ? &a->internal : &b->internal;
+    spvf_promotion p = {.member = at.member,
+                        .param = at.param,
+                        .kind = i->kind,
+                        .accessor = accessor,
+                        .assume = i->assume,
+                        .elements = b->count,
+                        .element_size = (uint32_t)rt_elem_size(b->elem)};
+    if (i->given) *ir_push(lib->arena, &r->promotions) = p;
+}
+
+static void add_arg(rt_library *lib, request *r, const rt_group *g, place at,
+                    const rt_bound_arg *a) {
+    ir_arena *arena = lib->arena;
+    if (a->arg->kind == RT_ARG_BUFFER) {
+        place first = first_use(g, a->arg->index);
+        if (first.member != at.member || first.param != at.param)
+            *ir_push(arena, &r->identities) =
+                (spvf_identity){first.member, first.param, at.member, at.param};
+        else
+            add_promotion(lib, r, at, a->arg, false);
+        add_promotion(lib, r, at, a->arg, true);
+    } else if (a->bytes) {
+        *ir_push(arena, &r->constants) = (spvf_constant){at.member, at.param, a->bytes, a->size};
+    }
+}
+
+static void add_launch(rt_library *lib, request *r, const rt_group *g, uint32_t member,
+                       const rt_bound_launch *b) {
+    const rt_launch *l = b->launch;
+    *ir_push(lib->arena, &r->members) = (spvf_member){b->loaded->module, l->kernel, l->range};
+    for (uint32_t p = 0; p < l->args.n; p++) add_arg(lib, r, g, (place){member, p}, &b->args[p]);
+}
+
+spvf_status rt_fuse_group(rt_library *lib, const rt_group_request *to, rt_group_result *out) {
+    request r = {0};
+    const rt_group *g = to->group;
+    *out = (rt_group_result){ir_new_array(lib->arena, rt_bound_launch, g->launches.n), NULL, NULL};
+    for (uint32_t m = 0; m < g->launches.n; m++) {
+        out->bound[m] = rt_bind(lib, &g->launches.data[m]);
+        add_launch(lib, &r, g, m, &out->bound[m]);
+    }
+    spvf_fuse_options o = {.size = sizeof o,
+                           .name = g->name,
+                           .members = r.members.data,
+                           .member_count = r.members.n,
+                           .identities = r.identities.data,
+                           .identity_count = r.identities.n,
+                           .constants = r.constants.data,
+                           .constant_count = r.constants.n,
+                           .promotions = r.promotions.data,
+                           .promotion_count = r.promotions.n,
+                           .barrier = g->barrier,
+                           .force = g->force,
+                           .known_range = true,
+                           .phases = g->phases && to->phases,
+                           .serial = to->serial,
+                           .strict = to->strict,
+                           .no_optimize = lib->no_optimize,
+                           .passes = lib->passes};
+    rt_plan_at(lib->plan, g->at);
+    return rt_fuse(lib->plan->context, &o, &out->fusion, to->explains ? &out->refusal : NULL);
+}
+
+/* ----------------------------------------------------------------------------- groups of a plan */
+
+static const rt_group *group_at(const spvf_plan *plan, size_t index) {
+    for (uint32_t i = 0; i < plan->stmts.n; i++)
+        if (plan->stmts.data[i].kind == RT_GROUP && index-- == 0) return &plan->stmts.data[i].group;
+    return NULL;
+}
+
+size_t spvf_plan_group_count(const spvf_plan *plan) {
+    size_t n = 0;
+    for (uint32_t i = 0; plan && i < plan->stmts.n; i++) n += plan->stmts.data[i].kind == RT_GROUP;
+    return n;
+}
+
+/* A group that is fused by itself, while its plan does not run. */
+typedef struct {
+    rt_group_request request;
+    rt_library *library;
+    rt_device *device; /* that would run it; NULL: any may */
+    rt_group_result result;
+    spvf_status status;
+} single_group;
+
+/* Any memory does for buffers: only what is not in them is looked at. */
+static const rt_arg *trial_args(const single_group *s) {
+    const spvf_fusion_info *info = spvf_fusion_get_info(s->result.fusion);
+    rt_arg *args = ir_new_array(s->library->arena, rt_arg, info->arg_count);
+    rt_memory *some = s->device->allocate(s->device, "any", 1, NULL);
+    for (size_t n = 0; n < info->arg_count; n++) {
+        const spvf_fused_arg *from = &info->args[n];
+        const rt_bound_arg *a = &s->result.bound[from->member].args[from->param];
+        if (a->arg->kind == RT_ARG_BUFFER)
+            args[n].buffer = some;
+        else
+            args[n] = (rt_arg){.bytes = a->bytes, .size = a->size};
+    }
+    return args;
+}
+
+/* Would the device run what was fused?  Otherwise the fusion becomes a refusal. */
+static void try_on_device(single_group *s) {
+    spvf_context *c = s->library->plan->context;
+    if (rt_build_fusion(s->device, s->result.fusion, trial_args(s)) || !s->request.strict) return;
+    rt_say_refusal(c, spvf_fusion_explanation(s->result.fusion), true);
+    s->status = SPVF_ERROR_REFUSED;
+}
+
+static void fuse_single(void *arg) {
+    single_group *s = arg;
+    if (s->request.explains) {
+        s->device = rt_device_open(s->library->plan->context, spvf_default_device(NULL));
+        s->request.phases = s->device->phases;
+        s->request.serial = s->device->serial;
+    }
+    s->status = rt_fuse_group(s->library, &s->request, &s->result);
+    if (s->device && s->result.fusion) try_on_device(s);
+}
+
+/* After an error there is no result. */
+static spvf_status fuse_by_index(spvf_plan *plan, size_t index, const char *call, bool explains,
+                                 rt_group_result *out) {
+    spvf_context *c = plan->context;
+    const rt_group *g = group_at(plan, index);
+    *out = (rt_group_result){0};
+    if (!g)
+        return rt_refuse_call(c, call, "the plan has %zu groups, no %zu",
+                              spvf_plan_group_count(plan), index);
+    ir_arena arena;
+    ir_arena_init(&arena, &c->cx);
+    rt_library library = {.plan = plan, .arena = &arena};
+    single_group s = {
+        .request = {.group = g, .strict = g->strict, .explains = explains, .phases = true},
+        .library = &library};
+    spvf_status status = rt_guard(c, fuse_single, &s);
+    if (s.device) s.device->close(s.device);
+    rt_library_free(&library);
+    ir_arena_free(&arena);
+    *out = s.result;
+    out->bound = NULL;
+    if (status == SPVF_OK) return s.status;
+    spvf_fusion_destroy(out->fusion);
+    spvf_explanation_destroy(out->refusal);
+    *out = (rt_group_result){0};
+    return status;
+}
+
+spvf_status spvf_plan_fuse(spvf_plan *plan, size_t index, spvf_fusion **out) {
+    rt_group_result result;
+    if (out) *out = NULL;
+    if (!plan || !out) return rt_refuse_call(plan ? plan->context : NULL, __func__, "out is NULL");
+    spvf_status status = fuse_by_index(plan, index, __func__, false, &result);
+    *out = result.fusion;
+    return status;
+}
+
+spvf_status spvf_plan_explain(spvf_plan *plan, size_t index, spvf_explanation **out) {
+    rt_group_result result;
+    if (out) *out = NULL;
+    if (!plan || !out) return rt_refuse_call(plan ? plan->context : NULL, __func__, "out is NULL");
+    spvf_status status = fuse_by_index(plan, index, __func__, true, &result);
+    *out = result.fusion ? rt_fusion_end(result.fusion) : result.refusal;
+    return status;
+}

@@ -1,0 +1,110 @@
+/* lock.c — locks that survive a fork (lock.h).
+ *
+ * A lock has the number of forks of the process that it was made for.  In a child that number is
+ * another one, so the first call makes the mutex anew.  `depth` and `waiting` tell whether a thread
+ * of the parent was between taking and releasing the lock when the process was forked.  Both change
+ * only under the mutex.  The fences keep what the lock protects from changing before them, and one
+ * of them above 0 around a wait.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "runtime/system/lock.h"
+
+#include <errno.h>
+#include <time.h>
+
+void rt_mutex_after_fork(pthread_mutex_t *m, bool in_child) {
+    if (in_child)
+        pthread_mutex_init(m, NULL);
+    else
+        pthread_mutex_unlock(m);
+}
+
+static void init_mutex(rt_lock *l) {
+    pthread_mutexattr_t a;
+    pthread_mutexattr_init(&a);
+    if (l->recursive) pthread_mutexattr_settype(&a, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&l->mutex, &a);
+    pthread_mutexattr_destroy(&a);
+}
+
+void rt_lock_init(rt_lock *l, bool recursive) {
+    rt_watch_forks();
+    *l = (rt_lock){.recursive = recursive, .forks = rt_forks()};
+    init_mutex(l);
+}
+
+void rt_lock_free(rt_lock *l) {
+    if (l->forks == rt_forks()) pthread_mutex_destroy(&l->mutex);
+}
+
+static pthread_mutex_t renewing = PTHREAD_MUTEX_INITIALIZER;
+
+void rt_lock_before_fork(void) { pthread_mutex_lock(&renewing); }
+
+void rt_lock_after_fork(bool in_child) { rt_mutex_after_fork(&renewing, in_child); }
+
+/* One thread after the other; only the first one finds a lock of the parent. */
+static bool renew(rt_lock *l) {
+    bool lost = false;
+    pthread_mutex_lock(&renewing);
+    if (l->forks != rt_forks()) {
+        lost = l->depth || l->waiting;
+        l->depth = l->waiting = 0;
+        init_mutex(l);
+        atomic_store_explicit(&l->forks, rt_forks(), memory_order_release);
+    }
+    pthread_mutex_unlock(&renewing);
+    return lost;
+}
+
+static bool is_of_parent(rt_lock *l) {
+    return atomic_load_explicit(&l->forks, memory_order_acquire) != rt_forks();
+}
+
+bool rt_lock_take(rt_lock *l) {
+    bool lost = is_of_parent(l) && renew(l);
+    pthread_mutex_lock(&l->mutex);
+    l->depth++;
+    atomic_thread_fence(memory_order_release);
+    return !lost;
+}
+
+/* A thread that forks while it has a lock does not have it in the child. */
+void rt_lock_release(rt_lock *l) {
+    if (is_of_parent(l)) renew(l);
+    if (!l->depth) return;
+    atomic_thread_fence(memory_order_release);
+    l->depth--;
+    pthread_mutex_unlock(&l->mutex);
+}
+
+void rt_lock_wait(rt_lock *l, pthread_cond_t *c) {
+    l->waiting++;
+    atomic_thread_fence(memory_order_release);
+    l->depth--;
+    pthread_cond_wait(c, &l->mutex);
+    l->depth++;
+    atomic_thread_fence(memory_order_release);
+    l->waiting--;
+}
+
+void rt_fork_fence(void) { atomic_thread_fence(memory_order_release); }
+
+void rt_cond_init(pthread_cond_t *c) {
+    pthread_condattr_t a;
+    pthread_condattr_init(&a);
+    pthread_condattr_setclock(&a, CLOCK_MONOTONIC);
+    pthread_cond_init(c, &a);
+    pthread_condattr_destroy(&a);
+}
+
+bool rt_cond_wait_idle(pthread_cond_t *c, pthread_mutex_t *held) {
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += RT_IDLE_S;
+    return pthread_cond_timedwait(c, held, &end) != ETIMEDOUT;
+}
+
+void rt_cond_free(pthread_cond_t *c) {
+    if (rt_forks() == 0) pthread_cond_destroy(c);
+}

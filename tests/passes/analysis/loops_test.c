@@ -1,0 +1,121 @@
+/* loops_test.c — passes on loops keep the meaning of random counted loops, and counts of iterations
+ * are those that running the loop gives. */
+#include "ir/interp.h"
+#include "passes/analysis/analysis.h"
+#include "tests/passes/random_loops.h"
+#include "tests/passes/world.h"
+
+enum { SEEDS = 1500, ARGUMENTS = 3 };
+
+typedef struct {
+    world w;
+    ir_text text;
+    uint64_t seed;
+} subject;
+
+static void make(void *user) {
+    subject *s = user;
+    loops_make(&s->text, s->seed);
+    world_parse(&s->w, s->text.data, s->text.data);
+}
+
+static void answer(const subject *s, const char *list, uint64_t *answers) {
+    for (unsigned k = 0; k < ARGUMENTS; k++) {
+        ir_value args[2] = {{.bits = {s->seed + 5 * k}}, {.bits = {7 * k}}}, result = {0};
+        cr_assert(ir_interp_call(s->w.m->first_func, args, &result), "%s, seed %llu runs: %s", list,
+                  (unsigned long long)s->seed, s->w.message);
+        answers[k] = result.bits[0];
+    }
+}
+
+static void check(const char *list, uint64_t seed) {
+    subject s = {.seed = seed};
+    uint64_t before[ARGUMENTS], after[ARGUMENTS];
+    const pass_options options = {.passes = list, .verify_each = true, .bisect = -1};
+    world_begin(&s.w);
+    s.text.arena = &s.w.arena;
+    cr_assert(ir_try(&s.w.cx, make, &s));
+    answer(&s, "before", before);
+    cr_assert(pass_run(s.w.m, &options), "%s, seed %llu: %s", list ? list : "standard",
+              (unsigned long long)seed, s.w.message);
+    answer(&s, list, after);
+    cr_assert_arr_eq(before, after, sizeof before, "%s changes the answer of seed %llu",
+                     list ? list : "standard", (unsigned long long)seed);
+    world_end(&s.w);
+}
+
+static void check_all(const char *list) {
+    for (uint64_t seed = 0; seed < SEEDS; seed++) check(list, seed);
+}
+
+Test(loops, unroll) { check_all("unroll"); }
+Test(loops, unroll_twice) { check_all("simplify,unroll,simplifycfg,simplify,unroll"); }
+Test(loops, indvars) { check_all("indvars"); }
+Test(loops, strength) { check_all("strength"); }
+Test(loops, licm) { check_all("licm"); }
+Test(loops, sink) { check_all("sink"); }
+Test(loops, standard) { check_all(NULL); }
+
+/* ------------------------------------------------------------------------------------- counting */
+
+static const char form[] = "func @f(): i8 export {\nentry:\n  jmp loop\nloop:\n"
+                           "  %%i: i8 = phi [entry: %d, loop: %%n]\n  %%n: i8 = add %%i, %d\n"
+                           "  %%c: i1 = %s\n  br %%c, %s\nexit:\n  ret %%i\n}\n";
+
+typedef struct {
+    ir_ctx cx;
+    char text[400];
+    int64_t count;
+} counted;
+
+static void count(void *user) {
+    counted *q = user;
+    ir_module *m = ir_parse(&q->cx, "count.ir", q->text, strlen(q->text));
+    const ir_loops *l = ir_loop_tree(m->first_func);
+    q->count = pass_count_passes(l, l->first, l->first->header);
+    ir_module_free(m);
+}
+
+/* What a computer does: how often the test goes on, or -1 for ever. */
+static int64_t run(const loops_counter *c) {
+    uint64_t x = c->init;
+    for (int64_t n = 0; n < 256; n++, x += c->step)
+        if (!loops_goes_on(c, x)) return n;
+    return -1;
+}
+
+/* 1 when the loop ends and its count is found; never a wrong one. */
+static bool is_counted(const loops_counter *c, int64_t want) {
+    counted q = {.count = -2};
+    char test[64], limit[16];
+    const char *x = c->on_next ? "%n" : "%i";
+    snprintf(limit, sizeof limit, "i8 %d", (int)ir_sext(c->limit, 8));
+    snprintf(test, sizeof test, "%s %s, %s", c->op, c->left ? x : limit, c->left ? limit : x);
+    snprintf(q.text, sizeof q.text, form, (int)ir_sext(c->init, 8), (int)ir_sext(c->step, 8), test,
+             c->stay ? "loop, exit" : "exit, loop");
+    cr_assert(ir_try(&q.cx, count, &q));
+    cr_assert(q.count == want || q.count == -1, "%lld, not %lld:\n%s", (long long)q.count,
+              (long long)want, q.text);
+    return q.count >= 0;
+}
+
+static void check_counts(const char *op) {
+    static const uint8_t numbers[] = {0,   1,   2,   3,   5,   16,  17, 100,
+                                      126, 127, 128, 129, 200, 253, 255};
+    unsigned ending = 0, counts = 0;
+    for (unsigned n = 0; n < 15 * 15 * 15 * 8; n += 7) {
+        loops_counter c = {.bits = 8, .op = op, .left = n & 1, .stay = n & 2, .on_next = n & 4};
+        c.init = numbers[n / 8 % 15];
+        c.step = numbers[1 + n / 120 % 14];
+        c.limit = numbers[n / 1800];
+        int64_t want = run(&c);
+        ending += want >= 0;
+        counts += is_counted(&c, want);
+    }
+    cr_assert_gt(counts, ending * 3 / 4, "%s: %u of %u", op, counts, ending);
+}
+
+Test(loops, counts_are_exact) {
+    static const char *const ops[] = {"ult", "ule", "slt", "sle", "eq", "ne"};
+    for (unsigned k = 0; k < 6; k++) check_counts(ops[k]);
+}

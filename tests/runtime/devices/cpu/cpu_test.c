@@ -1,0 +1,439 @@
+/* cpu_test.c — device cpu with kernels that are functions of this program: what a launch makes of
+ * its range and arguments, what it refuses, and when it compiles.
+ */
+#include "runtime/devices/cpu/cpu.h"
+#include "tests/codegen/sample.h"
+#include "tests/runtime/bench.h"
+
+#include <stdatomic.h>
+
+static const char kernels[] =
+    "target 64\n"
+    "kernel @look(%p: ptr.global of i32, %v: v4f32, %n: i8) {\n"
+    "entry:\n"
+    "  %i: i64 = global_id 0\n"
+    "  %q: ptr.global = ptradd %p, %i\n"
+    "  store %n, %q align 1\n"
+    "  ret\n"
+    "}\n"
+    "kernel @groups(%p: ptr.global of i32, %a: ptr.local of i32, %b: ptr.local of i32) {\n"
+    "entry:\n"
+    "  %x: i32 = load %a align 4\n"
+    "  store %x, %p align 4\n"
+    "  ret\n"
+    "}\n"
+    "kernel @asks(%p: ptr.global of i32) {\n"
+    "entry:\n"
+    "  call @helper(%p)\n"
+    "  ret\n"
+    "}\n"
+    "func @helper(%p: ptr.global) {\n"
+    "entry:\n"
+    "  %l: i32 = local_id 0\n"
+    "  store %l, %p align 4\n"
+    "  ret\n"
+    "}\n"
+    "kernel @six() subgroups 6 {\n"
+    "entry:\n"
+    "  ret\n"
+    "}\n"
+    "kernel @required() local_size 4 2 1 {\n"
+    "entry:\n"
+    "  ret\n"
+    "}\n";
+
+/* The public header says the same as ir/launch.h, under other names. */
+#define SAME(ours, theirs, member)                                                                 \
+    static_assert(offsetof(ours, member) == offsetof(theirs, member), #member)
+static_assert(sizeof(ir_group_info) == sizeof(spvf_group_info), "groups");
+static_assert(sizeof(ir_group_need) == sizeof(spvf_group_need), "needs");
+static_assert(sizeof(ir_arg_entry) == sizeof(spvf_native_arg), "arguments");
+static_assert(sizeof(ir_kernel_entry) == sizeof(spvf_native_kernel), "kernels");
+SAME(ir_group_info, spvf_group_info, group_end);
+SAME(ir_group_info, spvf_group_info, local_size);
+SAME(ir_group_info, spvf_group_info, work_dim);
+SAME(ir_group_info, spvf_group_info, local_bytes);
+SAME(ir_group_info, spvf_group_info, local);
+SAME(ir_group_info, spvf_group_info, user);
+SAME(ir_arg_entry, spvf_native_arg, align);
+SAME(ir_kernel_entry, spvf_native_kernel, run_block);
+SAME(ir_kernel_entry, spvf_native_kernel, need);
+SAME(ir_kernel_entry, spvf_native_kernel, local_size);
+SAME(ir_kernel_entry, spvf_native_kernel, stack);
+
+/* ------------------------------------------------------------------- a compiler of this program */
+
+static _Atomic int groups_seen;
+static ir_group_info seen; /* of the last group */
+static void *seen_args[8];
+static float seen_value[4];
+static unsigned nargs;
+static bool has_value; /* the second of three is a v4f32 */
+static ir_group_need need;
+static int compiled;
+static rt_native_options facts;
+static const char *fault; /* not NULL: compiling fails */
+
+static void look(const ir_group_info *g, void *const *args) {
+    seen = *g;
+    memcpy(seen_args, args, nargs * sizeof *args);
+    if (nargs == 3 && has_value) memcpy(seen_value, seen_args[1], sizeof seen_value);
+    groups_seen += (int)((g->group_end[0] - g->group_id[0]) * (g->group_end[1] - g->group_id[1]) *
+                         (g->group_end[2] - g->group_id[2]));
+}
+
+static void say(const ir_group_info *g, void *const *args) {
+    (void)args;
+    for (uint64_t x = g->group_id[0]; x < g->group_end[0]; x++) {
+        uint64_t list[6] = {x, 0, 0, 0, (uint64_t)(uintptr_t) "text", 'c'};
+        const double number = 0.5;
+        const float lanes[3] = {1, 2, 3};
+        memcpy(&list[1], &number, 8);
+        memcpy(&list[2], lanes, 12);
+        int32_t ok = g->print(g->user, "%d %g %v3hlg %s %c\n", list, sizeof list);
+        int32_t missing = g->print(g->user, "%d%d", list, 8);
+        if (ok != 0 || missing != -1) groups_seen = -1;
+    }
+}
+
+static sample_function *body = look;
+
+static void compile(const ir_func *kernel, const rt_native_options *f, ir_arena *arena,
+                    cg_object *out) {
+    compiled++;
+    facts = *f;
+    nargs = kernel->nparams;
+    has_value = strcmp(kernel->name, "look") == 0;
+    if (fault) {
+        ir_error(arena->cx, "%s", fault);
+        ir_throw(arena->cx, IR_ERR_REFUSED);
+    }
+    sample_add_call(arena, out, kernel->name, body, body);
+    out->kernels.data[0].need = need;
+}
+
+/* ------------------------------------------------------------------------------------- launches */
+
+typedef struct {
+    spvf_context *context;
+    spvf_module *module;
+    rt_device *device;
+    rt_program *program;
+    rt_memory *memory;
+    const char *kernel;
+    spvf_range range;
+    const rt_arg *args;
+    size_t count;
+} bench;
+
+static void open_device(void *arg) {
+    bench *b = arg;
+    b->device = rt_cpu_open_with(b->context, &(rt_cpu_options){.compile = compile});
+    b->memory = b->device->allocate(b->device, "p", 100, NULL);
+    b->program = b->device->build(b->device, b->module->ir);
+}
+
+static void begin(bench *b) {
+    *b = (bench){.context = new_context()};
+    b->module = load_text(b->context, kernels);
+    cr_assert_eq(rt_guard(b->context, open_device, b), SPVF_OK, "%s", messages);
+}
+
+static void end(bench *b) {
+    b->device->close(b->device);
+    spvf_module_destroy(b->module);
+    spvf_context_destroy(b->context);
+    cr_expect_eq(bytes_held, 0);
+}
+
+static void launch_one(void *arg) {
+    bench *b = arg;
+    b->device->launch(b->device, b->program, b->kernel, &b->range, b->args, b->count);
+}
+
+static spvf_status launch(bench *b, const char *kernel, const spvf_range *range, const rt_arg *args,
+                          size_t count) {
+    messages[0] = 0;
+    groups_seen = 0;
+    b->kernel = kernel;
+    b->range = *range;
+    b->args = args;
+    b->count = count;
+    return rt_guard(b->context, launch_one, b);
+}
+
+Test(cpu, arguments_and_sizes) {
+    bench b;
+    begin(&b);
+    const float value[4] = {1, 2, 3, 4};
+    const uint8_t n = 7;
+    const rt_arg args[] = {
+        {.buffer = b.memory}, {.bytes = value, .size = 16}, {.bytes = &n, .size = 1}};
+    spvf_range r = {.dims = 2, .global = {12, 10}, .local = {4, 5}, .offset = {3, 100}};
+    need = (ir_group_need){.scratch = 1000, .scratch_item = 64};
+    cr_assert_eq(launch(&b, "look", &r, args, 3), SPVF_OK, "%s", messages);
+    cr_expect_eq(groups_seen, 6);
+    const uint64_t groups[] = {3, 2, 1}, local[] = {4, 5, 1}, global[] = {12, 10, 1},
+                   offset[] = {3, 100, 0};
+    cr_expect_arr_eq(seen.num_groups, groups, sizeof groups);
+    cr_expect_arr_eq(seen.local_size, local, sizeof local);
+    cr_expect_arr_eq(seen.global_size, global, sizeof global);
+    cr_expect_arr_eq(seen.global_offset, offset, sizeof offset);
+    cr_expect_eq(seen.work_dim, 2);
+    cr_expect_eq(seen_args[0], b.memory->bytes);
+    cr_expect_eq((uintptr_t)seen_args[0] % 128, 0);
+    cr_expect_eq((uintptr_t)seen_args[1] % 16, 0);
+    cr_expect_arr_eq(seen_value, value, sizeof value);
+    end(&b);
+}
+
+Test(cpu, local_memory_lies_behind_the_kernels_own) {
+    bench b;
+    begin(&b);
+    const rt_arg args[] = {{.buffer = b.memory}, {.size = 10}, {.size = 1}};
+    spvf_range r = {.dims = 1, .global = {4}, .local = {4}};
+    need = (ir_group_need){.local = 130};
+    cr_assert_eq(launch(&b, "groups", &r, args, 3), SPVF_OK, "%s", messages);
+    cr_expect_eq((uintptr_t)seen_args[1], 256);
+    cr_expect_eq((uintptr_t)seen_args[2], 384);
+    cr_expect_eq((uintptr_t)seen.local % IR_LOCAL_ALIGN, 0);
+    end(&b);
+}
+
+Test(cpu, no_groups) {
+    bench b;
+    begin(&b);
+    spvf_range r = {.dims = 2, .global = {0, 7}};
+    rt_arg buffer = {.buffer = b.memory};
+    cr_expect_eq(launch(&b, "asks", &r, &buffer, 1), SPVF_OK, "%s", messages);
+    cr_expect_eq(groups_seen, 0);
+    end(&b);
+}
+
+/* ---------------------------------------------------------------------------------- local sizes */
+
+static void expect_local(bench *b, const char *kernel, const uint64_t global[3],
+                         const uint64_t want[3]) {
+    uint64_t local[3];
+    ir_arena scratch;
+    ir_arena_init(&scratch, &b->context->cx);
+    spvf_range r = {.dims = 3, .global = {global[0], global[1], global[2]}};
+    rt_cpu_local_size(ir_func_find(b->module->ir, kernel), &r, local, &scratch);
+    ir_arena_free(&scratch);
+    cr_expect_arr_eq(local, want, sizeof local, "%s on %d,%d,%d: %d,%d,%d", kernel, (int)global[0],
+                     (int)global[1], (int)global[2], (int)local[0], (int)local[1], (int)local[2]);
+}
+
+Test(cpu, local_sizes_that_nobody_says) {
+    static const struct {
+        const char *kernel;
+        uint64_t global[3], local[3];
+    } rows[] = {
+        {"six", {12, 1, 1}, {6, 1, 1}},           {"six", {4, 9, 1}, {2, 3, 1}},
+        {"six", {5, 7, 12}, {1, 1, 6}},           {"six", {35, 1, 1}, {6, 1, 1}},
+        {"look", {1 << 20, 1, 1}, {256, 1, 1}},   {"look", {1000003, 1, 1}, {256, 1, 1}},
+        {"asks", {1 << 20, 1, 1}, {256, 1, 1}},   {"asks", {1000003, 1, 1}, {1, 1, 1}},
+        {"asks", {1000000, 1, 1}, {250, 1, 1}},   {"look", {2048, 1, 1}, {32, 1, 1}},
+        {"look", {100, 1, 1}, {16, 1, 1}},        {"look", {3, 1, 1}, {3, 1, 1}},
+        {"look", {8, 100000, 1}, {8, 32, 1}},     {"groups", {8, 99999, 1}, {8, 9, 1}},
+        {"look", {1, 1, 1024}, {1, 1, 16}},       {"look", {0, 5, 5}, {1, 5, 3}},
+        {"required", {1 << 20, 2, 1}, {4, 2, 1}},
+    };
+    bench b;
+    begin(&b);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        expect_local(&b, rows[i].kernel, rows[i].global, rows[i].local);
+    end(&b);
+}
+
+Test(cpu, the_local_size_can_be_asked_for) {
+    bench b;
+    begin(&b);
+    uint64_t local[3];
+    spvf_range r = {.dims = 1, .global = {1 << 20}};
+    cr_expect_eq(spvf_cpu_local_size(b.module, "look", &r, local), SPVF_OK);
+    cr_expect_eq(local[0], 256);
+    cr_expect_eq(spvf_cpu_local_size(b.module, "helper", &r, local), SPVF_ERROR_ARGUMENT);
+    cr_expect_str_eq(messages, "error: no kernel @helper\n");
+    r.dims = 4;
+    cr_expect_eq(spvf_cpu_local_size(b.module, "look", &r, local), SPVF_ERROR_ARGUMENT);
+    end(&b);
+}
+
+/* ------------------------------------------------------------------------------ what is refused */
+
+static void expect_refused(bench *b, const char *kernel, const spvf_range *r, const rt_arg *args,
+                           size_t count, const char *why) {
+    cr_expect_neq(launch(b, kernel, r, args, count), SPVF_OK);
+    cr_expect_str_eq(messages, why);
+    cr_expect_eq(groups_seen, 0);
+}
+
+Test(cpu, launches_that_are_refused) {
+    bench b;
+    begin(&b);
+    const rt_arg none = {.size = 0}, much = {.size = UINT64_C(1) << 40}, some = {.size = 8};
+    const rt_arg buffer = {.buffer = b.memory};
+    spvf_range one = {.dims = 1, .global = {4}, .local = {4}};
+    spvf_range odd = {.dims = 1, .global = {5}, .local = {4}},
+               zero = {.dims = 2, .global = {4, 4}, .local = {4}};
+    spvf_range large = {.dims = 1, .global = {1 << 20}, .local = {1 << 20}};
+    spvf_range huge = {.dims = 2, .global = {UINT64_C(1) << 32, UINT64_C(1) << 31}};
+    spvf_range flat = {.dims = 0}, few = {.dims = 1, .global = {4}};
+    need = (ir_group_need){0};
+    expect_refused(&b, "nobody", &one, NULL, 0, "error: no kernel @nobody\n");
+    expect_refused(&b, "required", &one, NULL, 0,
+                   "error: kernel @required: it requires local size 2 in dimension 1, not 1\n");
+    expect_refused(&b, "six", &one, NULL, 0,
+                   "error: kernel @six: it requires 6 sub-groups, not 4\n");
+    expect_refused(&b, "six", &few, NULL, 0,
+                   "error: kernel @six: global size 4 is not a multiple of local size 6 in "
+                   "dimension 0\n");
+    expect_refused(&b, "asks", &odd, &buffer, 1,
+                   "error: kernel @asks: global size 5 is not a multiple of local size 4 in "
+                   "dimension 0\n");
+    expect_refused(&b, "asks", &zero, &buffer, 1,
+                   "error: kernel @asks: local size is 0 in dimension 1\n");
+    expect_refused(&b, "asks", &large, &buffer, 1,
+                   "error: kernel @asks: a work-group has more than 65536 work-items\n");
+    expect_refused(&b, "asks", &huge, &buffer, 1,
+                   "error: kernel @asks: the nd-range has 2^63 work-items or more\n");
+    expect_refused(&b, "asks", &flat, &buffer, 1,
+                   "error: kernel @asks: an nd-range has 1 to 3 dimensions, not 0\n");
+    expect_refused(&b, "asks", &one, NULL, 0, "error: kernel @asks: it takes 1 arguments, not 0\n");
+    expect_refused(&b, "asks", &one, &some, 1,
+                   "error: kernel @asks: argument 0: wants a value or a buffer\n");
+    expect_refused(&b, "groups", &one, (rt_arg[]){buffer, buffer, some}, 3,
+                   "error: kernel @groups: argument 1: wants local memory\n");
+    expect_refused(&b, "groups", &one, (rt_arg[]){buffer, none, some}, 3,
+                   "error: kernel @groups: argument 1: local memory of 0 bytes\n");
+    expect_refused(&b, "groups", &one, (rt_arg[]){buffer, some, much}, 3,
+                   "error: kernel @groups: argument 2: 1099511627776 bytes of local memory are too "
+                   "many: device cpu has 1073741824\n");
+    end(&b);
+}
+
+Test(cpu, needs_that_are_too_much) {
+    bench b;
+    begin(&b);
+    const rt_arg buffer = {.buffer = b.memory};
+    spvf_range r = {.dims = 1, .global = {640}, .local = {640}};
+    need = (ir_group_need){.scratch_item = 1 << 21};
+    expect_refused(
+        &b, "asks", &r, &buffer, 1,
+        "error: kernel @asks: what 640 work-items of a group keep over barriers has more "
+        "than 1073741824 bytes\n");
+    end(&b);
+    begin(&b);
+    need = (ir_group_need){.local = UINT64_MAX};
+    expect_refused(&b, "asks", &r, (rt_arg[]){{.buffer = b.memory}}, 1,
+                   "error: kernel @asks: its local variables have 18446744073709551615 bytes, "
+                   "device cpu has 1073741824\n");
+    end(&b);
+}
+
+/* ------------------------------------------------------------------------------------ compiling */
+
+Test(cpu, kernels_are_compiled_once) {
+    bench b;
+    begin(&b);
+    spvf_range r = {.dims = 1, .global = {64}, .local = {8}};
+    rt_arg buffer = {.buffer = b.memory};
+    for (int i = 0; i < 3; i++) cr_expect_eq(launch(&b, "asks", &r, &buffer, 1), SPVF_OK);
+    cr_expect_eq(compiled, 1);
+    cr_expect_eq(facts.shape.local[0], 8);
+    cr_expect(facts.shape.whole_groups && facts.shape.no_offset && facts.shape.small_ids);
+    r.offset[0] = INT32_MAX - 63;
+    cr_expect_eq(launch(&b, "asks", &r, &buffer, 1), SPVF_OK);
+    cr_expect_eq(compiled, 2);
+    cr_expect_eq(facts.shape.local[0], 0);
+    cr_expect_eq(facts.code.level, rt_cpu_level());
+    end(&b);
+}
+
+Test(cpu, a_compiler_that_refuses) {
+    bench b;
+    begin(&b);
+    spvf_range r = {.dims = 1, .global = {64}};
+    rt_arg buffer = {.buffer = b.memory};
+    fault = "no such instruction";
+    cr_expect_eq(launch(&b, "asks", &r, &buffer, 1), SPVF_ERROR_REFUSED);
+    cr_expect_str_eq(messages, "error: no such instruction\n");
+    fault = NULL;
+    cr_expect_eq(launch(&b, "asks", &r, &buffer, 1), SPVF_OK);
+    end(&b);
+}
+
+/* --------------------------------------------------------------------------------------- printf */
+
+static char printed[4096];
+
+static void keep_output(void *user, const char *text) {
+    (void)user;
+    strcat(printed, text);
+}
+
+Test(cpu, kernels_print) {
+    bench b;
+    begin(&b);
+    body = say;
+    b.device->output = keep_output;
+    spvf_range r = {.dims = 1, .global = {4}, .local = {4}};
+    rt_arg buffer = {.buffer = b.memory};
+    cr_expect_eq(launch(&b, "asks", &r, &buffer, 1), SPVF_OK);
+    cr_expect_str_eq(printed, "0 0.5 1,2,3 text c\n0");
+    cr_expect_eq(groups_seen, 0);
+    end(&b);
+}
+
+/* --------------------------------------------------------------------------------------- levels */
+
+static void open_by_name(void *arg) {
+    bench *b = arg;
+    b->device = rt_cpu_open(b->context, b->kernel);
+}
+
+static void expect_unknown(const char *list, const char *option) {
+    char want[200];
+    bench b = {.context = new_context(), .kernel = list};
+    snprintf(want, sizeof want,
+             "error: unknown option '%s' of device cpu: v2, v3, v4, regalloc=stack, seed=N, eager, "
+             "cache, calls\n",
+             option);
+    cr_expect_eq(rt_guard(b.context, open_by_name, &b), SPVF_ERROR_ARGUMENT, "%s", list);
+    cr_expect_str_eq(messages, want);
+    spvf_context_destroy(b.context);
+}
+
+Test(cpu, options_by_name) {
+    bench b = {.context = new_context(), .kernel = "v2,eager,regalloc=stack,seed=12"};
+    cr_expect_eq(rt_guard(b.context, open_by_name, &b), SPVF_OK, "%s", messages);
+    const cg_x86_64_options *o = &((cpu_device *)b.device)->machine.options.code;
+    cr_expect(o->level == 2 && o->regalloc.how == CG_REGALLOC_STACK && o->regalloc.seed == 12);
+    cr_expect(((cpu_device *)b.device)->machine.options.eager);
+    b.device->close(b.device);
+    spvf_context_destroy(b.context);
+    expect_unknown("v5", "v5");
+    expect_unknown("v2,", "v2,");
+    expect_unknown("v2,seed=0", "seed=0");
+    expect_unknown("v2,regalloc=stacks", "regalloc=stacks");
+}
+
+static void open_too_high(void *arg) {
+    bench *b = arg;
+    b->device =
+        rt_cpu_open_with(b->context, &(rt_cpu_options){.code.level = 9, .compile = compile});
+}
+
+Test(cpu, the_level_is_the_machines) {
+    cr_expect_eq(rt_cpu_level() >= CG_X86_64_V2, __builtin_cpu_supports("x86-64-v2") != 0);
+    cr_expect_eq(rt_cpu_level() >= CG_X86_64_V3, __builtin_cpu_supports("x86-64-v3") != 0);
+    cr_expect_eq(rt_cpu_level() >= CG_X86_64_V4, __builtin_cpu_supports("x86-64-v4") != 0);
+}
+
+Test(cpu, levels_that_the_machine_lacks) {
+    bench b = {.context = new_context()};
+    cr_expect_eq(rt_guard(b.context, open_too_high, &b), SPVF_ERROR_DEVICE);
+    cr_expect_str_eq(messages, "error: cpu: this machine is no x86-64-v9\n");
+    spvf_context_destroy(b.context);
+}

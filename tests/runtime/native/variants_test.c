@@ -1,0 +1,207 @@
+/* variants_test.c — what is compiled for which launches, and how often. */
+#include "runtime/native/native.h"
+
+#include <criterion/criterion.h>
+#include <time.h>
+
+typedef struct {
+    int compiled; /* how often */
+    ir_status status;
+    long ns; /* that it takes */
+} fake;
+
+static const rt_values none;
+
+/* Code for values has so many steps as arguments are known, one bit each. */
+static ir_status compile(void *user, const pass_group_shape *shape, const rt_values *values,
+                         rt_variant *out) {
+    fake *f = user;
+    f->compiled++;
+    nanosleep(&(struct timespec){0, f->ns}, NULL);
+    if (f->status != IR_OK) return f->status;
+    out->shape = *shape;
+    out->item_steps = values ? values->known : 0;
+    return IR_OK;
+}
+
+/* One launch that takes so many times as long as compiling did; the size that its code is for. */
+static uint64_t launch(rt_kernel *k, fake *f, uint64_t x, unsigned times) {
+    const pass_group_shape shape = {.local = {x, 1, 1}};
+    rt_use use;
+    cr_assert_eq(rt_kernel_begin(k, &shape, &none, &(rt_compiler){compile, f}, &use), IR_OK);
+    uint64_t made_for = use.variant->shape.local[0];
+    rt_kernel_end(k, &use, k->any.ns * times);
+    return made_for;
+}
+
+Test(variants, the_first_size_gets_its_own_code_and_another_one_when_it_is_launched_often) {
+    rt_kernel k;
+    fake f = {.ns = 1000};
+    rt_kernel_init(&k);
+    cr_expect_eq(launch(&k, &f, 64, 2), 64);
+    for (int i = 0; i < 6; i++) cr_expect_eq(launch(&k, &f, 32, 2), 0);
+    cr_expect_eq(launch(&k, &f, 32, 2), 32);
+    cr_expect_eq(launch(&k, &f, 16, 100), 0, "a third one");
+    cr_expect_eq(launch(&k, &f, 16, 1), 16);
+    cr_expect_eq(launch(&k, &f, 64, 1), 64);
+    cr_expect_eq(launch(&k, &f, 32, 1), 32);
+    cr_expect_eq(f.compiled, 4);
+    rt_kernel_free(&k);
+}
+
+Test(variants, eager_code_is_made_at_once) {
+    rt_kernel k;
+    rt_use use;
+    fake f = {0};
+    const pass_group_shape shape = {.local = {8, 1, 1}};
+    rt_kernel_init(&k);
+    for (int i = 0; i < 2; i++) {
+        rt_kernel_begin(&k, &shape, &none, &(rt_compiler){compile, &f, .eager = true}, &use);
+        cr_expect_eq(use.variant->shape.local[0], 8);
+        rt_kernel_end(&k, &use, 0);
+    }
+    cr_expect_eq(f.compiled, 1);
+    const rt_values values = {.known = 1, .value = {3}};
+    for (int i = 0; i < 2; i++) {
+        rt_kernel_begin(&k, &shape, &values, &(rt_compiler){compile, &f, .eager = true}, &use);
+        cr_expect_eq(use.variant->item_steps, 1);
+        rt_kernel_end(&k, &use, 0);
+    }
+    cr_expect_eq(f.compiled, 2);
+    rt_kernel_free(&k);
+}
+
+Test(variants, all_of_a_shape_counts) {
+    static const pass_group_shape shapes[] = {
+        {.local = {8, 1, 1}},
+        {.local = {8, 1, 1}, .whole_groups = true},
+        {.local = {8, 1, 1}, .no_offset = true},
+        {.local = {8, 1, 1}, .small_ids = true},
+        {.local = {8, 1, 1}, .dims = 1},
+        {.local = {8, 1, 2}},
+    };
+    rt_kernel k;
+    rt_launches *known[6];
+    fake f = {0};
+    rt_kernel_init(&k);
+    for (int i = 0; i < 12; i++) {
+        rt_use use;
+        rt_kernel_begin(&k, &shapes[i % 6], &none, &(rt_compiler){compile, &f}, &use);
+        if (i >= 6) cr_expect_eq(use.launches, known[i % 6]);
+        for (int n = 0; n < i && i < 6; n++) cr_expect_neq(use.launches, known[n]);
+        known[i % 6] = use.launches;
+        rt_kernel_end(&k, &use, 0);
+    }
+    rt_kernel_free(&k);
+}
+
+Test(variants, the_number_of_sizes_is_bounded) {
+    rt_kernel k;
+    fake f = {.ns = 1000};
+    rt_kernel_init(&k);
+    for (uint64_t x = 1; x <= RT_MAX_SHAPES; x++) launch(&k, &f, x, 100);
+    for (uint64_t x = 1; x <= RT_MAX_SHAPES; x++) cr_expect_eq(launch(&k, &f, x, 0), x);
+    launch(&k, &f, 100, 0); /* in place of 1 */
+    cr_expect_eq(launch(&k, &f, 2, 0), 2);
+    cr_expect_eq(launch(&k, &f, 1, 0), 0);
+    rt_kernel_free(&k);
+}
+
+Test(variants, sizes_in_use_stay) {
+    rt_kernel k;
+    rt_use use[RT_MAX_SHAPES + 1];
+    fake f = {0};
+    rt_kernel_init(&k);
+    for (uint64_t x = 0; x <= RT_MAX_SHAPES; x++)
+        rt_kernel_begin(&k, &(pass_group_shape){.local = {x + 1, 1, 1}}, &none,
+                        &(rt_compiler){compile, &f}, &use[x]);
+    cr_expect_null(use[RT_MAX_SHAPES].launches);
+    cr_expect_not_null(use[RT_MAX_SHAPES].variant);
+    for (uint64_t x = 0; x <= RT_MAX_SHAPES; x++) rt_kernel_end(&k, &use[x], 1);
+    rt_kernel_free(&k);
+}
+
+Test(variants, a_failure_is_not_kept) {
+    rt_kernel k;
+    rt_use use;
+    fake f = {.status = IR_ERR_MEMORY};
+    rt_kernel_init(&k);
+    for (uint64_t x = 8; x < 10; x++) { /* code of its own, then code for any */
+        const pass_group_shape shape = {.local = {x, 1, 1}};
+        f.status = IR_ERR_MEMORY;
+        cr_expect_eq(rt_kernel_begin(&k, &shape, &none, &(rt_compiler){compile, &f}, &use),
+                     IR_ERR_MEMORY);
+        f.status = IR_OK;
+        cr_expect_eq(launch(&k, &f, x, 100), x == 8 ? 8 : 0);
+    }
+    f.status = IR_ERR_MEMORY;
+    cr_expect_eq(launch(&k, &f, 9, 1), 0, "what there is goes on to be used");
+    cr_expect_eq(launch(&k, &f, 9, 1), 0);
+    cr_expect_eq(f.compiled, 5);
+    rt_kernel_free(&k);
+}
+
+/* ------------------------------------------------------------------------------------- values */
+
+/* One launch that takes so many times as long as compiling its own code did; the arguments that its
+ * code knows. */
+static uint32_t launch_with(rt_kernel *k, fake *f, uint64_t first, uint64_t second,
+                            unsigned times) {
+    const pass_group_shape shape = {.local = {4, 1, 1}};
+    const rt_values values = {.known = 5, .value = {first, 0, second}};
+    rt_use use;
+    cr_assert_eq(rt_kernel_begin(k, &shape, &values, &(rt_compiler){compile, f}, &use), IR_OK);
+    uint32_t known = use.variant->item_steps;
+    rt_kernel_end(k, &use, use.launches->own.ns * times);
+    return known;
+}
+
+Test(variants, values_that_stay_become_constants) {
+    rt_kernel k;
+    fake f = {.ns = 1000};
+    rt_kernel_init(&k);
+    for (int i = 0; i < 6; i++) cr_expect_eq(launch_with(&k, &f, 7, 8, 2), 0);
+    cr_expect_eq(launch_with(&k, &f, 7, 8, 2), 5);
+    cr_expect_eq(launch_with(&k, &f, 7, 9, 2), 0, "for other values there is the other code");
+    cr_expect_eq(launch_with(&k, &f, 7, 8, 2), 5);
+    cr_expect_eq(f.compiled, 2);
+    rt_kernel_free(&k);
+}
+
+Test(variants, values_that_change_do_not) {
+    rt_kernel k;
+    fake f = {.ns = 1000};
+    rt_kernel_init(&k);
+    for (uint64_t i = 0; i < 6; i++) cr_expect_eq(launch_with(&k, &f, i, 8, 2), 0);
+    cr_expect_eq(launch_with(&k, &f, 100, 8, 2), 4, "but this one has stayed");
+    cr_expect_eq(launch_with(&k, &f, 101, 8, 2), 4);
+    for (uint64_t i = 0; i < 50; i++) cr_expect_eq(launch_with(&k, &f, i, 10 + i, 9), 0);
+    cr_expect_eq(f.compiled, 2);
+    rt_kernel_free(&k);
+}
+
+/* One code for values at a time: for those of late. */
+Test(variants, other_values_take_their_place) {
+    rt_kernel k;
+    rt_use use;
+    fake f = {.ns = 1000};
+    const pass_group_shape shape = {.local = {4, 1, 1}};
+    const rt_values old = {.known = 5, .value = {7, 0, 8}};
+    rt_kernel_init(&k);
+    launch_with(&k, &f, 7, 8, 100);
+    cr_expect_eq(launch_with(&k, &f, 7, 8, 1), 5);
+    launch_with(&k, &f, 1, 2, 100);
+    cr_assert_eq(rt_kernel_begin(&k, &shape, &old, &(rt_compiler){compile, &f}, &use), IR_OK);
+    cr_expect_eq(use.variant->item_steps, 5);
+    cr_expect_eq(launch_with(&k, &f, 1, 2, 1), 0, "not while it runs");
+    rt_kernel_end(&k, &use, 1);
+    cr_expect_eq(launch_with(&k, &f, 1, 2, 1), 5);
+    cr_expect_eq(launch_with(&k, &f, 7, 8, 1), 0);
+    cr_expect_eq(f.compiled, 3);
+    f.status = IR_ERR_MEMORY;
+    launch_with(&k, &f, 3, 4, 100);
+    cr_expect_eq(launch_with(&k, &f, 3, 4, 100), 0, "what fails is not tried again");
+    cr_expect_eq(launch_with(&k, &f, 3, 4, 100), 0);
+    cr_expect_eq(f.compiled, 4);
+    rt_kernel_free(&k);
+}
