@@ -1,6 +1,6 @@
 /* rules_test.c — every rule of simplify.rules fires somewhere, and keeps what functions compute.
  *
- * The functions are those of tests/passes/simplify_*.ir.  Each is run by the interpreter on edge
+ * The functions are those of tests/passes/scalar/simplify_*.ir.  Each is run by the interpreter on edge
  * values and random ones, simplified, verified and run again: the results must be the same bit for
  * bit (any NaN being as good as another).  Where flags of a function promise something of its
  * operands ("flag" in its name), it is run on tame values only and floats may differ by rounding.
@@ -102,7 +102,7 @@ static void check_function(bench *t, ir_func *f, ir_arena *scratch) {
 static void check_file(bench *t, const char *name) {
     char path[512];
     size_t n;
-    snprintf(path, sizeof path, "tests/passes/%s", name);
+    snprintf(path, sizeof path, "tests/passes/scalar/%s", name);
     char *text = read_file(path, &n);
     cr_assert_not_null(text, "%s", path);
     ir_module *m = ir_parse(&t->cx, name, text, n);
@@ -120,7 +120,7 @@ static void check_file(bench *t, const char *name) {
 
 static void check_files(void *user) {
     bench *t = user;
-    DIR *dir = opendir("tests/passes");
+    DIR *dir = opendir("tests/passes/scalar");
     cr_assert_not_null(dir, "runs in the root of the repository");
     for (struct dirent *e; (e = readdir(dir));)
         if (!strncmp(e->d_name, "simplify_", 9) && strstr(e->d_name, ".ir"))
