@@ -131,7 +131,7 @@ unsigned cg_x86_64_vector_bytes(unsigned level);
 bool cg_x86_64_has_masks(unsigned level);
 bool cg_x86_64_takes(const ir_inst *i, unsigned level);
 
-/* Compiles the functions of level `vector`, which are good for nothing else afterwards.  Kernels
+/* Compiles the functions of level `group`, which are good for nothing else afterwards.  Kernels
  * are for the caller to fill in.  False after a reported error. */
 bool cg_x86_64_compile(ir_module *m, const cg_x86_64_options *options, ir_arena *arena,
                        cg_object *out);

@@ -144,7 +144,7 @@ static void put_facts(text *t, unsigned flags) {
 }
 
 static void put_operation(text *t, const ir_op_info *op) {
-    const char *level = op->levels & L_SPMD ? op->levels & L_VECTOR ? "" : " ¹" : " ²";
+    const char *level = op->levels & L_SPMD ? op->levels & L_GROUP ? "" : " ¹" : " ²";
     char cell[200];
     snprintf(cell, sizeof cell, "| `%s`%s | %u%s", op->name, level, op->nargs,
              op->flags & F_VARIADIC ? "+" : "");

@@ -387,8 +387,8 @@ enum {
 };
 
 /* Levels: where an op is legal, and what a function claims to be: code of one work-item (spmd), of
- * a work-group (vector), of a target (machine), and with registers (allocated). */
-enum { L_SPMD = 1, L_VECTOR = 2, L_MACHINE = 4, L_ALLOCATED = 8 };
+ * a work-group (group), of a target (machine), and with registers (allocated). */
+enum { L_SPMD = 1, L_GROUP = 2, L_MACHINE = 4, L_ALLOCATED = 8 };
 
 typedef struct {
     const char *name;

@@ -98,7 +98,7 @@ const text_word text_rounds[] = {
     {"rte", IR_RTE}, {"rtz", IR_RTZ}, {"rtp", IR_RTP}, {"rtn", IR_RTN}, {NULL, 0},
 };
 const text_word text_levels[] = {
-    {"spmd", L_SPMD}, {"vector", L_VECTOR}, {"machine", L_MACHINE}, {"allocated", L_ALLOCATED},
+    {"spmd", L_SPMD}, {"group", L_GROUP}, {"machine", L_MACHINE}, {"allocated", L_ALLOCATED},
     {NULL, 0},
 };
 const text_word text_spaces[] = {

@@ -47,7 +47,7 @@ static void build_entry(ir_module *m, ir_func *f) {
 static bool is_native(const ir_func *f) {
     foreach_block (b, f) {
         foreach_inst (i, b) {
-            if (!(ir_info(i)->levels & L_VECTOR)) return false;
+            if (!(ir_info(i)->levels & L_GROUP)) return false;
             for (unsigned n = 0; n < i->nargs; n++)
                 if (ir_arg(i, n)->op == IR_OP_address) return false;
         }
@@ -122,7 +122,7 @@ static native_outcome compile_and_run(ir_module *m, ir_func *f, const native_way
     if (!pass_run(m, &list)) return NATIVE_FAILED;
     ir_func *entry = ir_func_find(m, "entry");
     if (!entry || !all_native(m)) return NATIVE_CANNOT;
-    entry->level = L_VECTOR;
+    entry->level = L_GROUP;
     ir_arena_init(&arena, m->cx);
     if (cg_x86_64_compile(m, &way->code, &arena, &object))
         outcome = execute(f, &object, args, result);

@@ -50,7 +50,7 @@ bool run_compiler(runner *r, ir_module *m, const char *level, ir_text *said) {
     cg_object object;
     *said = (ir_text){.arena = &r->arena};
     ir_put(&listing, "");
-    foreach_func (f, m) f->level = L_VECTOR;
+    foreach_func (f, m) f->level = L_GROUP;
     bool ok = pass_run(m, &list) && cg_x86_64_compile(m, &o, &r->arena, &object);
     if (ok) say_code(&listing, said);
     return ok;

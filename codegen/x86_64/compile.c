@@ -239,7 +239,7 @@ bool cg_x86_64_compile(ir_module *m, const cg_x86_64_options *options, ir_arena 
     *out = (cg_object){.align = {16, 1, 1}};
     number_functions(&w, m);
     foreach_func (f, m)
-        if (!ir_is_declaration(f) && f->level == L_VECTOR && !compile_func(&w, f, options))
+        if (!ir_is_declaration(f) && f->level == L_GROUP && !compile_func(&w, f, options))
             return false;
     ir_enter_stage(m->cx, "object");
     if (!x86_finish(w.code, &image)) return ir_error(m->cx, "the code is too large");

@@ -130,7 +130,7 @@ ir_inst *x86_unfold(const cg_target *t, ir_inst *i);
 
 /* ------------------------------------------------------------------------- selection (select.c) */
 
-/* From level `vector`, after cg_legalize, to `machine`. */
+/* From level `group`, after cg_legalize, to `machine`. */
 bool x86_select(const x86_cpu *t, ir_func *f, const cg_x86_64_options *o, ir_arena *scratch);
 
 /* ----------------------------------------------------------------------------- writing (emit.c) */

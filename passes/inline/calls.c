@@ -210,7 +210,7 @@ static void answer_questions(const callee *c) {
                 ir_replace_uses(i, c->answers[number_of_question(c, question_of(i))]);
             if (is_question(i) || i->op == IR_OP_assume) ir_remove(i);
         }
-    c->new->level = L_VECTOR;
+    c->new->level = L_GROUP;
 }
 
 /* ---------------------------------------------------------------------------------------- entry */
@@ -220,7 +220,7 @@ static void answer_questions(const callee *c) {
 static void collect(lowering *l, pass_inliner *n) {
     for (uint32_t k = 0; k < n->order.n; k++) {
         ir_func *f = n->order.data[k]->f;
-        if (!(f->flags & IR_FUNC_SHARED) || ir_is_declaration(f) || f->level == L_VECTOR) continue;
+        if (!(f->flags & IR_FUNC_SHARED) || ir_is_declaration(f) || f->level == L_GROUP) continue;
         callee *c = ir_new(l->scratch, callee);
         *c = (callee){.old = f, .align = 1};
         ir_map_set(l->scratch, &l->callees, (uintptr_t)f, c);
@@ -232,7 +232,7 @@ static void collect(lowering *l, pass_inliner *n) {
 
 /* Does: gives functions that stay one parameter, a frame; their callers answer what they ask.
  * Needs: pass inline.
- * Leaves: such functions at level vector, without queries.  Gives up: never. */
+ * Leaves: such functions at level group, without queries.  Gives up: never. */
 bool pass_calls(ir_module *m, pass_ctx *cx) {
     pass_inliner n = {.m = m, .cx = cx};
     lowering l = {.m = m, .scratch = cx->scratch};

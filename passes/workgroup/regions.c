@@ -35,11 +35,11 @@ static const char *refuse_op(const ir_inst *i) {
     if (i->op == IR_OP_barrier && i->imm.sync.exec < IR_SCOPE_WORKGROUP)
         return "it has a barrier for more than a work-group";
     if (i->op == IR_OP_call)
-        return i->imm.func->level == L_VECTOR ? NULL : "it calls a function that asks for ids";
+        return i->imm.func->level == L_GROUP ? NULL : "it calls a function that asks for ids";
     if (is_over_aligned(i)) return "a variable asks for more alignment than launches give";
     if (ir_info(i)->imm == I_GROUP) return pass_refuse_collective(i);
     if (i->op == IR_OP_printf) return NULL;
-    if (ir_info(i)->levels & L_VECTOR || ir_info(i)->rule == R_QUERY) return NULL;
+    if (ir_info(i)->levels & L_GROUP || ir_info(i)->rule == R_QUERY) return NULL;
     if (i->op == IR_OP_barrier || i->op == IR_OP_subgroup_mask || i->op == IR_OP_assume)
         return NULL;
     return ir_info(i)->name;
@@ -115,7 +115,7 @@ static ir_func *new_func(const pass_grouping *g, const char *name) {
     const ir_type types[] = {ir_ptr(IR_CONST), ir_ptr(IR_CONST)};
     ir_func *f = ir_func_new(g->kernel->module, name, IR_VOID, 2, types);
     f->flags = IR_FUNC_EXPORT;
-    f->level = L_VECTOR;
+    f->level = L_GROUP;
     ir_set_name(f, f->param_val[0], "info");
     ir_set_name(f, f->param_val[1], "args");
     return f;
@@ -190,7 +190,7 @@ static void make(pass_grouping *g) {
     pass_make_shared(g);
     pass_loop_over_groups(g);
     remove_leftovers(g);
-    g->f->level = L_VECTOR;
+    g->f->level = L_GROUP;
     replace_kernel(g);
 }
 

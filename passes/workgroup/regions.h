@@ -20,7 +20,7 @@ typedef struct {
 pass_group_shape pass_shape_of(const pass_range *r);
 
 typedef struct {
-    ir_func *block, *one; /* k.block and k of launch.h, at level vector */
+    ir_func *block, *one; /* k.block and k of launch.h, at level group */
     ir_group_need need;
     uint32_t item_steps; /* instructions of an item; 0: it loops, so the number is not known */
     const char *refusal; /* why there is no code, in the arena that was given; NULL: there is */

@@ -327,7 +327,7 @@ Test(verify, case_that_is_no_constant) {
 /* --------------------------------------------------------------------------- functions, globals */
 
 Test(verify, function_facts) {
-    f->level = L_SPMD | L_VECTOR;
+    f->level = L_SPMD | L_GROUP;
     f->flags |= 1u << 20;
     f->attrs.float_controls[1] = 0x80;
     f->param[0].attrs = 1u << 20;

@@ -75,7 +75,7 @@ static void interpret(void *user, const uint64_t *const in[2], uint64_t *out, un
 
 /* A loop over places of 8 bytes. */
 static const char loop_text[] =
-    "func @run(%%a: ptr.global, %%b: ptr.global, %%c: ptr.global) level vector {\n"
+    "func @run(%%a: ptr.global, %%b: ptr.global, %%c: ptr.global) level group {\n"
     "entry:\n"
     "  jmp body\n"
     "body:\n"
