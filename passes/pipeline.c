@@ -64,17 +64,17 @@ const char pass_standard[] =
     "sink";        /* what only one side of a branch needs is computed on that side */
 
 const char pass_widening[] =
-    "calls,"   /* functions that stay get ids from their callers: kernels ask for all of them */
-    "widen,"   /* while ids are queries: those that are small are not cut and extended again */
-    "indvars," /* counters of loops, too, now that nothing else asks for 32 bits of them */
-    "gvn,"     /* parts of several indices are one */
-    "dce";     /* the sums that they were */
+    "calls," /* functions that stay get ids from their callers: kernels ask for all of them */
+    "extend_indices," /* while ids are queries: those that are small are not cut and extended again */
+    "indvars,"        /* counters of loops, too, now that nothing else asks for 32 bits of them */
+    "gvn,"            /* parts of several indices are one */
+    "dce";            /* the sums that they were */
 
 const char pass_group_pipeline[] =
-    "simplify,"    /* what ids and sizes are now */
-    "simplifycfg," /* blocks that only led to a meeting */
-    "gvn,"         /* fields of info and ids, read for several reasons */
-    "widen,"       /* ids are 64 bits wide: indices, too, where nothing wraps */
+    "simplify,"       /* what ids and sizes are now */
+    "simplifycfg,"    /* blocks that only led to a meeting */
+    "gvn,"            /* fields of info and ids, read for several reasons */
+    "extend_indices," /* ids are 64 bits wide: indices, too, where nothing wraps */
     "licm,"        /* what is the same for a row, a group or a launch is computed before its loop */
     "reassociate," /* addresses become sums of what is the same and of what changes */
     "gvn,"         /* sums that are one now */
@@ -86,12 +86,12 @@ const char pass_group_pipeline[] =
 
 /* From here on rules are not used any more: they put together what is expanded. */
 const char pass_lowering[] =
-    "expand,"      /* only operations that the target has, and functions, are left */
-    "builtins,"    /* functions become code of a library */
-    "simplifycfg," /* the edges of that code */
-    "vectors,"     /* vectors as wide as the target has them */
-    "gvn,"         /* what the pieces of a vector share */
-    "licm,"        /* constants that expansions use, before loops */
+    "expand,"           /* only operations that the target has, and functions, are left */
+    "builtins,"         /* functions become code of a library */
+    "simplifycfg,"      /* the edges of that code */
+    "legalize_vectors," /* vectors as wide as the target has them */
+    "gvn,"              /* what the pieces of a vector share */
+    "licm,"             /* constants that expansions use, before loops */
     "dce";
 
 /* ----------------------------------------------------------------------------------- a pipeline */

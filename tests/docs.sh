@@ -41,7 +41,7 @@ done
 # The passes of a pipeline with their reasons, as rows of the page.
 pipeline() {
     sed -n "/^const char $1\[\] =/,/^\$/p" passes/pipeline.c |
-        sed -n 's/^ *"\([a-z0-9]*\),*";* *\/\* \(.*\) \*\/.*$/| `\1` | \2 |/p'
+        sed -n 's/^ *"\([a-z0-9_]*\),*";* *\/\* \(.*\) \*\/.*$/| `\1` | \2 |/p'
 }
 for name in pass_standard pass_group_pipeline; do
     case $(cat docs/PASSES.md) in

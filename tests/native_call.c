@@ -103,7 +103,7 @@ static bool all_native(const ir_module *m) {
     return true;
 }
 
-#define LOWERING "expand,builtins,simplifycfg,vectors,dce"
+#define LOWERING "expand,builtins,simplifycfg,legalize_vectors,dce"
 
 static native_outcome compile_and_run(ir_module *m, ir_func *f, const native_way *way,
                                       const ir_value *args, ir_value *result) {

@@ -46,7 +46,7 @@ bool run_compiler(runner *r, ir_module *m, const char *level, ir_text *said) {
     o.regalloc.check = true;
     const pass_target target = rt_native_target(o.level);
     const pass_options list = {
-        .passes = "vectors,gvn,dce", .verify_each = true, .bisect = -1, .target = &target};
+        .passes = "legalize_vectors,gvn,dce", .verify_each = true, .bisect = -1, .target = &target};
     cg_object object;
     *said = (ir_text){.arena = &r->arena};
     ir_put(&listing, "");

@@ -127,7 +127,7 @@ Test(pipeline, native_keeps_the_facts_of_order) {
     }
 }
 
-/* `scalarize` is `vectors` for a target that has none. */
+/* `scalarize` is `legalize_vectors` for a target that has none. */
 Test(pipeline, every_pass_is_used) {
     for (unsigned n = 0; n < pass_count; n++)
         cr_assert(passes[n].print || !strcmp(passes[n].name, "scalarize") ||

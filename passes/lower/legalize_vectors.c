@@ -1,4 +1,4 @@
-/* vectors.c — vectors become pieces that the target has registers for, or scalars.
+/* legalize_vectors.c — vectors become pieces that the target has registers for, or scalars.
  *
  * Instructions are met in reverse postorder, so operands come before users, but for phis, whose
  * pieces are made empty and filled at the end.  An operation is done in pieces of as many lanes as
@@ -484,7 +484,7 @@ static bool run(ir_func *f, pass_ctx *cx, const pass_target *target) {
  * Leaves: vectors that the target takes; any as parameters, results of functions, operands of
  * calls.
  * Gives up when: never. */
-bool pass_vectors(ir_func *f, pass_ctx *cx) { return run(f, cx, cx->target); }
+bool pass_legalize_vectors(ir_func *f, pass_ctx *cx) { return run(f, cx, cx->target); }
 
 /* Does: replaces vector values by scalars, one per lane; loads and stores go lane by lane.
  * Needs: nothing.

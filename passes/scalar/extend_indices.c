@@ -1,0 +1,121 @@
+/* extend_indices.c — extensions move from sums to what is added.
+ *
+ * An index that is computed in 32 bits is extended before it becomes an address.  Where nothing in
+ * the computation wraps (nsw for sext, nuw for zext), extending the parts gives the same: those
+ * that do not change in the loop are extended in front of it, constants are free and can be a part
+ * of the address, and parts that have been 64 bits wide before need no extension at all.
+ *
+ * A sum that is used more than once is counted and extended once, so the cost is linear.
+ */
+#include "passes/analysis/analysis.h"
+
+enum { MAX_DEPTH = 12 };
+
+typedef struct {
+    ir_func *f;
+    const ir_loops *loops;
+    ir_arena *scratch;
+    ir_builder b;
+    ir_map extended; /* what shared sums have become, by key_of */
+    /* The extension at hand. */
+    const ir_loop *loop; /* around it */
+    ir_op op;            /* IR_OP_sext or IR_OP_zext */
+    ir_type wide;
+    ir_map varying; /* by id of a shared sum: its parts that vary, + 1 */
+} extender;
+
+static uint32_t promise(const extender *w) { return w->op == IR_OP_sext ? IR_NSW : IR_NUW; }
+
+/* A product with a power of two? */
+static bool is_shift(const ir_inst *x) {
+    const ir_inst *by = x->op == IR_OP_shl ? ir_arg(x, 1) : NULL;
+    return by && ir_is_const(by) && by->imm.bits < ir_bits(NULL, x->type);
+}
+
+static bool is_sum(const extender *w, const ir_inst *x) {
+    bool known = is_shift(x) || x->op == IR_OP_add || x->op == IR_OP_sub || x->op == IR_OP_mul;
+    return known && (x->flags & promise(w));
+}
+
+/* Does x change while the loop runs? */
+static bool varies(const extender *w, const ir_inst *x) {
+    return x->block && w->loop && ir_in_loop(w->loops, x->block, w->loop);
+}
+
+static bool is_shared(const ir_inst *x) { return x->uses && x->uses->next; }
+
+/* Parts that would have to be extended in every round; of many, 2. */
+static unsigned count_varying(extender *w, const ir_inst *x, unsigned depth) {
+    if (!is_sum(w, x) || depth >= MAX_DEPTH) return varies(w, x);
+    uintptr_t known = is_shared(x) ? (uintptr_t)ir_map_get(&w->varying, x->id) : 0;
+    if (known) return (unsigned)known - 1;
+    unsigned n = count_varying(w, ir_arg(x, 0), depth + 1);
+    if (n < 2) n += count_varying(w, ir_arg(x, 1), depth + 1);
+    if (n > 2) n = 2;
+    if (is_shared(x)) ir_map_set(w->scratch, &w->varying, x->id, (void *)(uintptr_t)(n + 1));
+    return n;
+}
+
+/* In front of what comes after x. */
+static void build_behind(extender *w, ir_inst *x) {
+    if (!x->block)
+        ir_before(&w->b, ir_first_non_phi(w->f->first));
+    else
+        ir_before(&w->b, x->op == IR_OP_phi ? ir_first_non_phi(x->block) : x->next);
+}
+
+static uint64_t key_of(const extender *w, const ir_inst *x) {
+    return (uint64_t)x->id << 32 | (uint64_t)w->wide << 1 | (w->op == IR_OP_sext);
+}
+
+static ir_inst *extend(extender *w, ir_inst *x, unsigned depth);
+
+static ir_inst *extend_sum(extender *w, ir_inst *x, unsigned depth) {
+    ir_inst *args[] = {NULL, NULL};
+    for (unsigned n = 0; n < 2; n++) args[n] = extend(w, ir_arg(x, n), depth + 1);
+    build_behind(w, x);
+    return ir_build(&w->b, (ir_op)x->op, w->wide, promise(w), (ir_imm){0}, 2, args);
+}
+
+static ir_inst *extend(extender *w, ir_inst *x, unsigned depth) {
+    if (!is_sum(w, x) || depth >= MAX_DEPTH) {
+        build_behind(w, x);
+        return ir_build1(&w->b, w->op, w->wide, x);
+    }
+    if (!is_shared(x)) return extend_sum(w, x, depth);
+    ir_inst *known = ir_map_get(&w->extended, key_of(w, x));
+    if (!known) {
+        known = extend_sum(w, x, depth);
+        ir_map_set(w->scratch, &w->extended, key_of(w, x), known);
+    }
+    return known;
+}
+
+static bool visit(extender *w, ir_inst *i) {
+    ir_inst *x = ir_arg(i, 0);
+    w->op = (ir_op)i->op;
+    if (ir_is_vector(i->type) || ir_is_bool(x->type) || !is_sum(w, x)) return false;
+    w->loop = w->loops->of[i->block->id];
+    w->varying = (ir_map){0};
+    if (count_varying(w, x, 0) > 1) return false;
+    w->wide = i->type;
+    w->b.loc = i->loc;
+    ir_replace_uses(i, extend(w, x, 0));
+    ir_remove(i);
+    return true;
+}
+
+/* Does: extends the operands of sums, differences, products and shifts by constants that do not
+ * wrap, in place of their results.
+ * Needs: reachable blocks only.
+ * Leaves: sums in 32 bits that are used otherwise, too.
+ * Gives up when: more than one part changes in the loop. */
+bool pass_extend_indices(ir_func *f, pass_ctx *cx) {
+    extender w = {.f = f, .loops = ir_loop_tree(f), .scratch = cx->scratch};
+    bool changed = false;
+    ir_builder_init(&w.b, f);
+    foreach_block (b, f)
+        foreach_inst (i, b)
+            if (i->op == IR_OP_sext || i->op == IR_OP_zext) changed |= visit(&w, i);
+    return changed;
+}
