@@ -1,8 +1,8 @@
 /* select_packed.c — vectors in vector registers: arithmetic, comparisons, choices, conversions.
  *
  * A vector takes 4 to 64 bytes of a register, from lane 0 on; what follows it is not known.
- * Pass `legalize_vectors` has left lanes of 8 bits and more, as many as a power of two, and truth values as
- * masks: 0 or -1 in every lane, or (v4, select_mask.c) in registers of their own.
+ * Pass `legalize_vectors` has left lanes of 8 bits and more, as many as a power of two, and truth
+ * values as masks: 0 or -1 in every lane, or (v4, select_mask.c) in registers of their own.
  *
  * Which operations there are is said by packed.def, and by x86_takes for those that need more than
  * one instruction.

@@ -1,4 +1,4 @@
-/* vectors.h — vectors in pieces: what the files of passes `legalize_vectors` and `scalarize` share.
+/* vectors.h — vectors in pieces, for passes `legalize_vectors` and `scalarize`.
  *
  * A vector value is an array of pieces of `unit` lanes, a power of two: as many as fit the
  * registers of the target, or 1.  Lanes after the last one of the value mean nothing.  Where a
