@@ -1,27 +1,14 @@
 #!/bin/sh
-# all.sh RELEASE SANITIZED: runs every test program of both variants, two at a time, and adds up
-# what they say.  Shows the output of those that fail; the last line is the sum.
+# all.sh RELEASE SANITIZED: runs every test program of both variants, as many at a time as there are
+# processors, and adds up what they say.  Shows the output of those that fail; the last line is the
+# sum.
 set -u
 release=$1
 sanitized=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-# What is tested is compiled, whatever was compiled before.
-export SPVFUSE_CACHE=0
-# A broken assertion of the library ends the test.
-export SPVF_ABORT=1
-
-# suite NAME COMMAND…: one line of the list; its output goes to a file of that name.
-list=$work/list
-suite() {
-    name=$1
-    shift
-    printf '%s\t%s\n' "$name" "$*" >>"$list"
-}
+. tests/suites.sh
 
 # Native code, of every level that this machine has.
-level=$("$release/spvfuse" devices | sed -n 's/^cpu .*x86-64-v\([2-4]\).*/\1/p')
+level=$(machine_level "$release")
 native=${level:+--device cpu:eager}
 isel=
 [ "${level:-0}" -lt 4 ] || isel=--isel
@@ -47,8 +34,7 @@ suite programs sh tests/conformance/short.sh "$release"
 for variant in $sanitized $release; do
     short=${variant##*/}
     for source in $(find tests -name '*_test.c' | sort); do
-        name=${source#tests/}
-        suite "$short-$(echo "${name%.c}" | tr / -)" "$variant/${source%.c}"
+        suite "$short-$(suite_of "$source")" "$variant/${source%.c}"
     done
     suite "$short-golden" "$variant/tests/run" $isel tests/ir tests/passes tests/codegen/x86_64
     suite "$short-fusion" "$variant/tests/conformance/fusion" $native tests/conformance/fusion
@@ -74,7 +60,8 @@ for shard in 0 1; do
 done
 [ -z "$level" ] || suite operators "$release/tests/conformance/operators/operators" run \
     "$release"/operators/clang*
-barrier=$(grep -c . "$list")
+# The plans of the corpus take what stage `modules` has written.
+run_suites
 for shard in 0 1; do
     suite "corpus-plans-$shard" "$release/tests/corpus_run" tests/corpus "$release/corpus" \
         --stage plans --shard $shard/2
@@ -107,31 +94,5 @@ if [ -n "$level" ] && [ "$level" -lt 3 ] && command -v qemu-x86_64 >/dev/null; t
         "$release/corpus" --stage oracle --oracle cpu:v3 --bounds tests/corpus/cpu_bounds.txt
 fi
 
-# Lines $1 to $2 of the list, two at a time.
-export work list
-run_lines() {
-    seq "$1" "$2" | xargs -P 2 -I NUMBER sh -c '
-        line=$(sed -n NUMBERp "$list")
-        name=${line%%	*}
-        start=$(date +%s)
-        sh -c "${line#*	}" >"$work/$name.out" 2>&1
-        echo "$? $(($(date +%s) - start))" >"$work/$name.rc"'
-}
-run_lines 1 "$barrier"
-run_lines $((barrier + 1)) "$(grep -c . "$list")"
-
-awk -F '\t' '{ print $1 }' "$list" | while read -r name; do
-    read -r rc seconds <"$work/$name.rc"
-    counts=$(sed -n \
-        -e 's/.*Tested: [^0-9]*\([0-9]*\).*Passing: [^0-9]*\([0-9]*\).*Failing: [^0-9]*\([0-9]*\).*/\2 \3/p' \
-        -e 's/\(^\|.* \)\([0-9]*\) passed, \([0-9]*\) failed.*/\2 \3/p' "$work/$name.out" | tail -n 1)
-    set -- ${counts:-0 0}
-    pass=$1 fail=$2
-    # A program that ends badly without counting a failure has failed once.
-    [ "$rc" != 0 ] && [ "$fail" = 0 ] && fail=1
-    [ "$rc" = 0 ] && [ "$pass" = 0 ] && { fail=1; echo "no test was run" >>"$work/$name.out"; }
-    [ "$fail" != 0 ] && tail -n 40 "$work/$name.out" >&2
-    printf '%-48s %6d passed %4d failed %5d s\n' "$name" "$pass" "$fail" "$seconds"
-    echo "$pass $fail" >>"$work/sum"
-done
-awk '{ p += $1; f += $2 } END { printf "%d passed, %d failed\n", p, f; exit f != 0 }' "$work/sum"
+run_suites
+sum_up

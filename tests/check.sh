@@ -1,0 +1,28 @@
+#!/bin/sh
+# check.sh RELEASE: the tests of every day, below a minute: golden files, unit tests, tables, the
+# command, the docs, and some random programs; the sum is the last line.  all.sh runs everything.
+set -u
+release=$1
+. tests/suites.sh
+
+level=$(machine_level "$release")
+isel=
+[ "${level:-0}" -lt 4 ] || isel=--isel
+
+# The slowest first.
+slow='regions_test|expand_test|opencl_std_test|subgroup_test|source_test|compiler_test|link_test|loops_test|native_test|regalloc_test|cache_test|pool_test|fork_test'
+suite fusion "$release/tests/conformance/fusion" tests/conformance/fusion
+suite command sh tests/runtime/cli/command.sh "$release"
+suite golden "$release/tests/run" $isel tests/ir tests/passes tests/codegen/x86_64
+suite docs sh tests/docs.sh "$release"
+suite arrows sh tests/arrows.sh
+suite reader-errors "$release/tests/frontend/errors" tests/frontend "$release/reader"
+suite reader-widths "$release/tests/frontend/widths" "$release/reader"
+for source in $(find tests -name '*_test.c' | sort | grep -vE "/($slow)\.c\$"); do
+    suite "$(suite_of "$source")" "$release/${source%.c}"
+done
+for target in gen pipelines spirv text plan regalloc; do
+    suite "random-$target" "$release/tests/fuzz/$target" -n 100 -s 1 "$release/seeds/$target"
+done
+run_suites
+sum_up

@@ -1,0 +1,22 @@
+#!/bin/sh
+# suite.sh WORK NAME COMMAND: runs a suite, a line for sh, and says how it went when it ends:
+# what it prints goes to WORK/NAME.out, and is shown if it fails; its numbers go to WORK/sums.
+work=$1
+name=$2
+out=$work/$name.out
+start=$(date +%s)
+sh -c "$3" >"$out" 2>&1
+rc=$?
+seconds=$(($(date +%s) - start))
+# The last line with a sum: Criterion's, or "N passed, M failed".
+counts=$(sed -n \
+    -e 's/.*Tested: [^0-9]*\([0-9]*\).*Passing: [^0-9]*\([0-9]*\).*Failing: [^0-9]*\([0-9]*\).*/\2 \3/p' \
+    -e 's/\(^\|.* \)\([0-9]*\) passed, \([0-9]*\) failed.*/\2 \3/p' "$out" | tail -n 1)
+passed=${counts% *} failed=${counts#* }
+: "${passed:=0}" "${failed:=0}"
+# A program that ends badly without counting a failure has failed once.
+[ "$rc" != 0 ] && [ "$failed" = 0 ] && failed=1
+[ "$rc" = 0 ] && [ "$passed" = 0 ] && { failed=1; echo "no test was run" >>"$out"; }
+echo "$passed $failed" >>"$work/sums"
+[ "$failed" = 0 ] || tail -n 40 "$out" >&2
+printf '%-48s %6d passed %4d failed %5d s\n' "$name" "$passed" "$failed" "$seconds"

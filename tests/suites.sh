@@ -1,0 +1,46 @@
+# suites.sh: lists of suites and how they are run; read by all.sh and check.sh.
+#
+#   suite NAME COMMAND…   adds a line to the list
+#   run_suites            runs what was added since the last call, on all processors; a line for each
+#                         as it ends
+#   sum_up                prints "N passed, M failed"; true when nothing failed
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+: >"$work/sums"
+: >"$work/list"
+
+# What is tested is compiled, whatever was compiled before.
+export SPVFUSE_CACHE=0
+# A broken assertion of the library ends the test.
+export SPVF_ABORT=1
+
+suite() {
+    suite_name=$1
+    shift
+    printf '%s\t%s\n' "$suite_name" "$*" >>"$work/list"
+}
+
+# The name of a test program: its path below tests/, with "-" for "/".
+suite_of() {
+    path=${1#tests/}
+    echo "${path%.c}" | tr / -
+}
+
+run_suites() {
+    export work
+    seq "$(grep -c . "$work/list")" | xargs -P "$(nproc)" -I NUMBER sh -c '
+        line=$(sed -n NUMBERp "$work/list")
+        name=${line%%	*}
+        sh tests/suite.sh "$work" "$name" "${line#*	}"'
+    : >"$work/list"
+}
+
+sum_up() {
+    awk '{ p += $1; f += $2 } END { printf "%d passed, %d failed\n", p, f; exit f != 0 }' "$work/sums"
+}
+
+# The level of this machine, 2 to 4; empty when it cannot run native code.
+machine_level() {
+    "$1/spvfuse" devices | sed -n 's/^cpu .*x86-64-v\([2-4]\).*/\1/p'
+}
