@@ -355,7 +355,7 @@ typedef struct {
     const char *text; /* "@a (a.cl:3) writes …; @b (b.cl:7) reads …", or NULL */
 } spvf_dependence;
 
-/* One decision, with a stable rule id ("fuse.guard", "fuse.hint" …; docs/USAGE.md). */
+/* One decision, with a stable rule id ("fuse.guard", "fuse.hint" …; docs/EXPLAIN.md). */
 typedef struct {
     const char *rule;
     const char *text;
@@ -469,7 +469,7 @@ SPVF_API void spvf_explanation_destroy(spvf_explanation *explanation);
 /* ------------------------------------------------------------------------------------------- plans
  *
  * A plan is a small host program in a text file: buffers, launches, what to fuse, what to expect
- * (docs/USAGE.md).  Files that it names are relative to its own folder. */
+ * (docs/PLANS.md).  Files that it names are relative to its own folder. */
 
 SPVF_API spvf_status spvf_plan_load(spvf_context *context, const char *file, const char *text,
                                     size_t size, spvf_plan **out);
@@ -559,13 +559,13 @@ SPVF_API spvf_status spvf_devices(spvf_context *context,
                                   void (*each)(void *user, const spvf_device_info *info),
                                   void *user);
 
-/* The local size that device cpu gives to a launch whose range says none (docs/USAGE.md). */
+/* The local size that device cpu gives to a launch whose range says none (docs/DEVICES.md). */
 SPVF_API spvf_status spvf_cpu_local_size(const spvf_module *module, const char *kernel,
                                          const spvf_range *range, uint64_t local[3]);
 
 /* ------------------------------------------------------------------------------------------- cache
  *
- * Device cpu keeps compiled kernels in files when it is asked to (docs/USAGE.md); programs need
+ * Device cpu keeps compiled kernels in files when it is asked to (docs/DEVICES.md); programs need
  * nothing of this. */
 
 typedef enum {
@@ -589,7 +589,7 @@ SPVF_API spvf_status spvf_cache(spvf_context *context, spvf_cache_action action,
 /* ---------------------------------------------------------------------------------- native objects
  *
  * What a program is linked with that launches kernels of object files itself.  The object has an
- * array of spvf_native_kernel, ended by one without a name; docs/USAGE.md shows a program.
+ * array of spvf_native_kernel, ended by one without a name; docs/COMMAND.md shows a program.
  *
  * args, one entry per parameter: pointers to global and constant memory as they are; pointers to
  * local memory as byte offsets from `local`; of anything else the address of its value. */

@@ -1,8 +1,8 @@
 #!/bin/sh
 # docs.sh BUILD: the generated parts of docs/ are current, no link between the pages is broken, the
 # tables of rules and pipelines are those of the code, what follows "<!-- output of: spvfuse … -->" is
-# what the command prints, the words of the glossary are used, and no comment goes on with the
-# sentence of another, or in another declaration.
+# what the command prints, the plans, programs and commands of the pages run, the words of the glossary
+# are used, and no comment goes on with the sentence of another, or in another declaration.
 set -u
 # shellcheck source=tests/count.sh
 . tests/count.sh
@@ -29,8 +29,8 @@ rules() {
         '#include "passes/fusion/fuse_rules.def"' | gcc -E -P -I. - |
         sed 's/" "//g; s/^| "\([^"]*\)" /| `\1` /; s/"//g; s/| NULL |$/| |/'
 }
-shown=$(grep -E '^\| `(fuse|promote)\.' docs/USAGE.md)
-same "$(rules)" "$shown" "docs/USAGE.md: the rules are not those of passes/fusion/fuse_rules.def"
+shown=$(grep -E '^\| `(fuse|promote)\.' docs/EXPLAIN.md)
+same "$(rules)" "$shown" "docs/EXPLAIN.md: the rules are not those of passes/fusion/fuse_rules.def"
 for id in $(grep -ohE '"(fuse|promote)\.[a-z-]+"' passes/*/*.c runtime/*/*.c | sort -u); do
     check "passes/fusion/fuse_rules.def: no rule $id" grep -q "RULE($id" passes/fusion/fuse_rules.def
 done
@@ -50,20 +50,72 @@ for name in pass_standard pass_group_pipeline; do
     esac
 done
 
-# White space aside, the block that follows the marker in line $1 is in what the command prints.
+# fenced PAGE LINE: the fenced block that follows this line of the page.
+fenced() {
+    sed -n "$2,\$p" "$1" | awk '/^```/ { n++; next } n == 1 { print } n == 2 { exit }'
+}
+
+# White space aside, the block that follows the marker in line $2 of page $1 is in what the command prints.
 example() {
-    command=$(sed -n "$1s/^<!-- output of: spvfuse \(.*\) -->$/\1/p" docs/USAGE.md)
-    block=$(sed -n "$1,\$p" docs/USAGE.md |
-        awk '/^```/ { n++; next } n == 1 { print } n == 2 { exit }' | tr -d '[:space:]')
+    command=$(sed -n "$2s/^<!-- output of: spvfuse \(.*\) -->$/\1/p" "$1")
+    block=$(fenced "$1" "$2" | tr -d '[:space:]')
     # shellcheck disable=SC2086
-    output=$("$2/spvfuse" $command | tr -d '[:space:]')
+    output=$("$3/spvfuse" $command | tr -d '[:space:]')
     case $output in
-    *"$block"*) check "docs/USAGE.md:$1: no example" [ -n "$block" ] ;;
-    *) failed "docs/USAGE.md:$1: not what spvfuse $command prints" ;;
+    *"$block"*) check "$1:$2: no example" [ -n "$block" ] ;;
+    *) failed "$1:$2: not what spvfuse $command prints" ;;
     esac
 }
-for line in $(grep -n '^<!-- output of: ' docs/USAGE.md | cut -d: -f1); do
-    example "$line" "$1"
+
+# run_plan PAGE LINE BUILD MODULE…: the plan that follows the marker runs and meets its expectations.
+run_plan() {
+    page=$1 line=$2 build=$3
+    shift 3
+    fenced "$page" "$line" >"$work/page.plan"
+    for module; do cp "$build/bench/$module" "$work"; done
+    for device in check cpu; do
+        check "$page:$line: the plan on $device" "$build/spvfuse" run --strict -d "$device" "$work/page.plan"
+    done
+}
+
+# run_program PAGE LINE BUILD ARGUMENT: the program that follows the marker compiles, links, runs and prints.
+run_program() {
+    fenced "$1" "$2" >"$work/page.c"
+    check "$1:$2: the program does not build" gcc -std=c17 -Wall -Werror -I. "$work/page.c" \
+        "$3/libspvfuse.a" -lm -o "$work/page"
+    check "$1:$2: the program does not run" "$work/page" "$4"
+    check "$1:$2: the program prints nothing" sh -c "$work/page $4 | grep -q ."
+}
+
+# Marked lines of the pages: "PAGE LINE REST".
+marked() {
+    grep -n "^<!-- $1: " README.md docs/*.md |
+        sed "s/^\([^:]*\):\([0-9]*\):<!-- $1: \(.*\) -->\$/\1 \2 \3/"
+}
+while read -r page line _; do
+    example "$page" "$line" "$1"
+done <<EOF
+$(marked 'output of')
+EOF
+while read -r page line modules; do
+    # shellcheck disable=SC2086
+    run_plan "$page" "$line" "$1" $modules
+done <<EOF
+$(marked 'a plan that runs with')
+EOF
+while read -r page line argument; do
+    run_program "$page" "$line" "$1" "$argument"
+done <<EOF
+$(marked 'a program that runs with')
+EOF
+
+# Each command in a block of sh runs, from this folder; what it writes goes elsewhere, and ninja has run.
+for page in README.md docs/*.md; do
+    awk '/^```sh$/ { on = 1; next } /^```/ { on = 0 } on' "$page" | grep -v -e '^ninja ' -e '^sh setup.sh' |
+        sed "s|build/|$1/|g; s|-o |-o $work/|g" >"$work/commands"
+    while read -r command; do
+        check "$page: $command" env SPVFUSE_CACHE_DIR="$work/cache" sh -c "$command"
+    done <"$work/commands"
 done
 
 # Terms are in order, each section by itself, and occur in the sources.

@@ -1,4 +1,4 @@
-/* explain_json.c — an explanation as JSON; docs/USAGE.md lists the keys.
+/* explain_json.c — an explanation as JSON; docs/EXPLAIN.md lists the keys.
  *
  * Keys are always there, in the same order; what is absent is null.  A number of 64 bits that a
  * double cannot hold is written as a string.

@@ -40,7 +40,7 @@
  * calls for the command buffer from then on.  A call that is refused tells nothing.
  *
  * Kernels have one form: older headers have the list of properties, too.  The variable
- * SPVF_COMMAND_BUFFER_VERSION, if it is set, says the form for the whole process (docs/USAGE.md).
+ * SPVF_COMMAND_BUFFER_VERSION, if it is set, says the form for the whole process (docs/OPENCL.md).
  */
 #define _GNU_SOURCE
 #include "runtime/opencl/ocl.h"

@@ -1,6 +1,6 @@
 /* device.c — the one device: the processors of this machine.  What it says of itself is device.def.
  *
- * SPVF_CPU has options of device cpu (docs/USAGE.md).
+ * SPVF_CPU has options of device cpu (docs/DEVICES.md).
  */
 #include "runtime/opencl/ocl.h"
 

@@ -28,7 +28,7 @@ static const char kernels[] =
     "  ret\n"
     "}\n";
 
-/* The program of docs/USAGE.md. */
+/* The program of docs/COMMAND.md. */
 static const char program[] =
     "#include <stdio.h>\n"
     "#include <string.h>\n"

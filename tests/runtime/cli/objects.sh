@@ -1,5 +1,5 @@
 #!/bin/sh
-# objects.sh BUILD: object files of `spvfuse compile` in C programs: the one that docs/USAGE.md
+# objects.sh BUILD: object files of `spvfuse compile` in C programs: the one that docs/COMMAND.md
 # shows, and one that calls kernels as the runtime of Native CPU does.
 set -u
 spvfuse=$PWD/$1/spvfuse
@@ -27,8 +27,8 @@ IR
 
 # The page's program, and what calls it.
 { echo '#include "runtime/spvfuse.h"'
-    awk '/^### Object files/ { on = 1 } on && /^```/ { n++; next } on && n == 1' \
-        "$tree/docs/USAGE.md"
+    awk '/^## Object files/ { on = 1 } on && /^```/ { n++; next } on && n == 1' \
+        "$tree/docs/COMMAND.md"
     cat <<'C'
 int main(void) {
     static float x[1000], y[1001];
