@@ -5,7 +5,7 @@
  * rounds once (pack).  A significand has at most 53 bits, so 64 bits leave 11 below the last one
  * that counts: more than the two (guard and sticky) that rounding needs.  Products, quotients and
  * square roots pass through 128-bit integers.  See Muller et al., "Handbook of Floating-Point
- * Arithmetic", 2nd edition, chapters 7 and 8.
+ * Arithmetic" (2nd edition, 2018), chapters 7 and 8.
  *
  * Only integers decide: the host's rounding mode, its treatment of denormals and its float unit
  * have no part in any bit.  Rounding is to nearest, ties to even, unless a mode is given; denormals

@@ -2,7 +2,8 @@
 # docs.sh BUILD: the generated parts of docs/ are current, no link between the pages is broken, the
 # tables of rules and pipelines are those of the code, what follows "<!-- output of: spvfuse … -->" is
 # what the command prints, the plans, programs and commands of the pages run, the words of the glossary
-# are used, and no comment goes on with the sentence of another, or in another declaration.
+# are used, the papers that are cited are listed, and no comment goes on with the sentence of another,
+# or in another declaration.
 set -u
 # shellcheck source=tests/count.sh
 . tests/count.sh
@@ -117,6 +118,14 @@ for page in README.md docs/*.md; do
         check "$page: $command" env SPVFUSE_CACHE_DIR="$work/cache" sh -c "$command"
     done <"$work/commands"
 done
+
+# The papers that are cited are those of the list.
+# shellcheck disable=SC2046
+cited=$(awk -f tests/references.awk docs/REFERENCES.md $(find ir frontend passes codegen runtime tests docs README.md \
+    -name '*.[ch]' -o -name '*.def' -o -name '*.rules' -o -name '*.re' -o -name '*.sh' -o -name '*.md' \
+    ! -name REFERENCES.md -o -path 'codegen/math/*.ir'))
+same "$cited" "" "citations:
+$cited"
 
 # Terms are in order, each section by itself, and occur in the sources.
 sources="ir frontend passes codegen runtime tests"

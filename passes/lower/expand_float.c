@@ -193,8 +193,8 @@ ir_inst *expand_round_odd(ir_builder *b, ir_inst *r, ir_inst *above, ir_inst *be
     return expand_as_float(b, expand_select(b, wrong, next, bits), r->type);
 }
 
-/* The error of a sum is a float (Knuth's two-sum); comparisons fail when the sum is infinite or
- * NaN. */
+/* The error of a sum is a float (Knuth 1997, two-sum); comparisons fail when the sum is infinite
+ * or NaN. */
 ir_inst *expand_add_odd(ir_builder *b, ir_inst *x, ir_inst *y) {
     ir_inst *sum = expand_2(b, IR_OP_fadd, x, y), *zero = expand_number(b, x, 0);
     ir_inst *y_part = expand_2(b, IR_OP_fsub, sum, x);

@@ -1,0 +1,65 @@
+# references.awk — awk -f references.awk docs/REFERENCES.md FILE…: are the papers that files cite those of the page?
+#
+# A citation is the name of the first author and, at most 220 characters later, the year, however comments and
+# titles come between: `Havlak's ("Nesting …", 1997)`.  Prints each entry of the page that no file cites, and each
+# year that stands where a citation has it without an entry for an author before it.
+function flat(line) {
+    sub(/^[ \t]*(\/\*|\*|;|#|\/\/)+ ?/, "", line)
+    gsub(/[ \t]+/, " ", line)
+    return line
+}
+
+function cites(text, name, year,    at, from) {
+    for (from = 1; (at = index(substr(text, from), name)) > 0; from += at)
+        if (index(substr(text, from + at, 220), year)) return 1
+    return 0
+}
+
+# Is there an entry of the year with its first author in the text before?
+function listed(before, year,    i, entry) {
+    for (i = 1; i <= entries; i++)
+        if (years[i] == year && index(before, names[i])) return 1
+    return 0
+}
+
+function look(file, text,    i, at, from, year, before) {
+    for (i = 1; i <= entries; i++)
+        if (!used[i]) used[i] = years[i] ? cites(text, names[i], years[i]) : index(text, names[i])
+    for (from = 1; match(substr(text, from), /(19[5-9]|20[0-2])[0-9][^0-9A-Za-z_-]/); from += RSTART + 3) {
+        at = from + RSTART - 1
+        year = substr(text, at, 4)
+        before = substr(text, at > 220 ? at - 220 : 1, at > 220 ? 220 : at - 1)
+        if (before ~ /([A-Z][a-z]+( et al\.)?|"|POPL|PLDI|TOPLAS)[ ,]*\(?$/ &&
+            before !~ /(January|February|March|April|May|June|July|August|September|October|November|December) $/ &&
+            !listed(before, year))
+            print file ": not in docs/REFERENCES.md: " substr(before, length(before) - 60) year
+    }
+}
+
+FILENAME == ARGV[1] {
+    if (/^- [^:]+:/) {
+        key = substr($0, 3, index($0, ":") - 3)
+        entries++
+        names[entries] = key
+        if (match(key, / (19|20)[0-9][0-9]$/)) {
+            years[entries] = substr(key, RSTART + 1)
+            names[entries] = substr(key, 1, RSTART - 1)
+        }
+        keys[entries] = key
+    }
+    next
+}
+
+FNR == 1 {
+    if (file) look(file, text)
+    file = FILENAME
+    text = ""
+}
+
+{ text = text flat($0) " " }
+
+END {
+    look(file, text)
+    for (i = 1; i <= entries; i++)
+        if (!used[i]) print "docs/REFERENCES.md: nothing cites " keys[i]
+}
