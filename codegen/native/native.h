@@ -1,21 +1,26 @@
-/* native.h — what the stages of native code share: from instructions of a target to registers.
+/* native.h — what the stages of native code generation share.
+ *
+ * The stages lead from instructions of a target to registers:
  *
  *   legalize -> select -> schedule -> spill -> assign -> encode
  *
- * All of them work on ir_func in SSA form.  Selection leaves level `machine`: every instruction
- * that needs a register is one of
- *   mach, mach_br    the target's; imm.mach is its business
- *   reg_in           a value that arrives in register imm.bits; at the head of the entry block
- *   phi, move        as everywhere
- * besides jmp, ret, unreachable, and alloca, which names a place in the frame and is in no
- * register: target instructions have it as operand.  Constants, globals and undef are operands too;
- * the target encodes them into the instruction.
+ * All stages work on ir_func in SSA form.
+ *
+ * Selection produces level `machine`, in which the instructions with a register result are:
+ *   mach, mach_br    an instruction of the target; only the target interprets imm.mach
+ *   reg_in           a value that arrives in register imm.bits; at the start of the entry block
+ *   phi, move        as on every level
+ * Further instructions are jmp, ret, unreachable and alloca.  An alloca is a place in the frame: it
+ * needs no register, and target instructions have it as an operand.  Constants, globals and undef
+ * are operands, too; the target encodes them into the instruction.
  *
  * Spilling adds spill and reload, whose imm.bits is a slot of the frame, and copies of instructions
- * that are cheap to repeat.  Assignment gives every value one register for all its life; what must
- * be elsewhere for an instruction is a move, made before.  Then phis have all their arguments in
- * their own register (moves at the ends of predecessors see to that), and the function is at level
- * `allocated`: code can be written from top to bottom.
+ * that are cheaper to repeat than to reload.
+ *
+ * Assignment gives every value one register for its whole live range.  An operand that an
+ * instruction needs in another register is moved there before the instruction.  Moves at the ends
+ * of predecessors put all arguments of a phi into the register of the phi.  The function is then at
+ * level `allocated`, and can be encoded from top to bottom.
  *
  * A register is a class and a number below 32.  Sets of registers are masks of 32 bits per class.
  */

@@ -1,24 +1,25 @@
-/* layout.c — which bytes of a buffer belong to which work-item, or to which work-group.
+/* layout.c — proves which bytes of a buffer belong to which work-item or work-group.
  *
- * Take some accesses of one buffer whose offsets (affine.c) depend on ids and by-value arguments in
- * the same way.  Then each of them touches the bytes
+ * The accesses of one buffer are compared if their offsets (affine.c) depend in the same way on ids
+ * and by-value arguments.  Each of them then touches the bytes
  *
  *     base(ids) + block * stride + place,     low <= place < high
  *
- * where block and place come from constants, loops and whatever else has bounds.  Two different
- * items have no byte in common when
- *   - their bases are at least W = high - low apart: if the smallest factor of an id is at least W,
- *     and each greater one at least W more than all smaller ones together can reach, they are (ids
- *     are the digits of a mixed-radix number), and
- *   - with several blocks: bases and places together stay within one stride.
- * Nothing may reach around the end of the address space, modulo whose size offsets are equal.
+ * where block and place consist of constants, loop counters and other bounded values.  Let W be
+ * high - low.  Two different items have no byte in common if
+ *   - their bases are at least W apart.  This holds if the smallest factor of an id is at least W,
+ *     and each larger factor exceeds the reach of all smaller ones together by at least W (the ids
+ *     are the digits of a mixed-radix number); and
+ *   - in the case of several blocks, bases and places together stay within one stride.
+ * Offsets are equal modulo the size of the address space, so no access may wrap around its end.
  *
- * The same holds for work-groups with group ids in place of ids; local ids are then among what has
- * bounds.  By linear id, items are compared that count their dimensions in different ways.
+ * The same proof with group ids in place of ids separates work-groups; local ids then belong to the
+ * bounded values.  The proof with the linear id compares items of members whose ranges differ in
+ * shape.
  *
- * An id that has one value in an access, c, because the range has no other or guards let no other
- * through, may have any factor there: f * id = F * id + (f - F) * c for each F.  So it takes the
- * factor that other accesses have, and the rest goes to the constant.
+ * An id may have a single value c in an access, because the range or a guard admits no other.  Then
+ * it may be given any factor F, since f * id = F * id + (f - F) * c.  It gets the factor that the
+ * other accesses have, and the difference is added to the constant.
  */
 #include "passes/fusion/fuse_impl.h"
 

@@ -1,24 +1,24 @@
-/* inline.c — calls become the callee's body; what nothing reaches is dropped.
+/* inline.c — replaces calls by the body of the callee, and removes unreachable functions.
  *
- * A module with kernels is compiled kernel by kernel, so every kernel takes in all that it calls,
- * whatever the callee's hints say, unless it would grow out of proportion (inline_keep.c).  A call
- * in copied code is met when the walk over the kernel's blocks gets there, so each kernel costs its
- * final size, and the callees stay as they are; but a kernel that only wraps a function takes over
- * its body.  Then functions that no kernel calls are removed, exported ones too, with all globals
- * that nothing refers to.
+ * Kernels.  A module with kernels is compiled kernel by kernel, so every kernel inlines all that it
+ * calls, whatever the hints of the callee say, unless that would make it disproportionately large
+ * (inline_keep.c).  The walk over the blocks of a kernel also visits inlined code, and inlines the
+ * calls in it.  So the callees remain unchanged, and the cost is linear in the final size of the
+ * kernels.  A kernel that only wraps a function takes over its body without a copy.  Afterwards
+ * functions that no kernel calls are removed, exported ones too, and so are unused globals.
  *
- * A kernel that cannot be complete is refused, with a warning and the chain of calls in its
- * refusal: one that reaches recursion (a strongly connected part of the call graph, Tarjan 1972), a
- * function without a definition, a function that the reader has refused, or more than
- * PASS_MOST_INSTRUCTIONS (inline_refuse.c).
+ * Refusals (inline_refuse.c).  A kernel is refused, with a warning and the chain of calls, if it
+ * reaches recursion (a strongly connected component of the call graph, Tarjan 1972), a function
+ * without a definition, a function that the reader has refused, or if it would have more than
+ * PASS_MOST_INSTRUCTIONS.
  *
- * A module without kernels is a library: its functions and calls stay, but a call of a tiny
- * function of one block is not worth a call.  Only what is neither exported nor used is removed,
- * and nothing when the module exports nothing at all.
+ * Libraries.  A module without kernels keeps its functions and calls; only calls of tiny functions
+ * of one block are inlined.  Functions that are neither exported nor used are removed, unless the
+ * module exports nothing.
  *
- * Variables of the callee move to the caller's entry.  In a loop they are then shared by all
- * rounds; that is right because a variable's contents are undefined when its activation starts.  A
- * by-value argument is copied, since the callee owns what it points to.
+ * Variables of the callee move to the entry block of the caller.  If the call is in a loop, all
+ * iterations share them; this is correct because the contents of a variable are undefined when its
+ * function starts.  A by-value argument is copied, since the callee may change it.
  */
 #include "passes/inline/inline_impl.h"
 

@@ -1,17 +1,20 @@
-/* dse.c — removes writes that are never read.
+/* dse.c — dead store elimination: removes writes that are never read.
  *
- * Backward data flow.  Bytes are *dead* at a place when on every path from there they are
- * overwritten before anything can read them, or the function ends whose variable they belong to.  A
- * write of bytes that are dead after it goes away.  One bit stands for the bytes of one write, and
- * a word of them is looked at together; how many words is limited by the queries that they cost:
- * for each instruction that touches memory, one for each line (alias.c) of addresses that it may
- * meet, and what the word itself costs.
+ * Backward data flow.  Bytes are *dead* at a point if on every path from there they are overwritten
+ * before anything can read them, or the function whose variable they belong to returns.  A write is
+ * removed if its bytes are dead after it.
  *
- * A bit is about an address.  It is carried up into a block only when all that the address is made
- * of is computed before that block: so it never speaks of the address that another iteration has.
+ * One bit represents the bytes of one write, and 64 bits are solved together as a word.  The number
+ * of words is limited by their cost, in alias queries: for each instruction that accesses memory,
+ * one query per line of addresses (alias.c) that it may overlap, and a constant for the word.
  *
- * Only writes that can be dead get a bit: to variables, and to objects that something else writes
- * as well.  Who can read what, and which writes cover others, is alias.c's answer.
+ * A bit refers to the value of an address.  It is propagated into a block only if all operands of
+ * the address are computed before that block, so it never refers to the address of another
+ * iteration.
+ *
+ * Only writes that can be dead get a bit: writes to variables, and to objects that another
+ * instruction writes as well.  alias.c decides which instructions may read the bytes, and which
+ * writes cover others.
  */
 #include "passes/analysis/alias.h"
 

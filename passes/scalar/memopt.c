@@ -1,24 +1,29 @@
-/* memopt.c — values that memory is known to hold.
+/* memopt.c — replaces loads by values that memory is known to hold, and removes redundant stores.
  *
- * Memory as a whole is one variable in SSA form: every instruction that may write makes a version
- * of it, and so does a block where several versions meet (Novillo 2007, "Memory SSA").  What memory
- * holds at an address is decided by the last version that touched it: writes that alias.c knows to
- * be apart are passed over, and so are meetings all of whose ways come from one version.  A load
- * that finds a store there, or another load that dominates it and found the same version, is that
- * value; where every way into a meeting has a value, a phi collects them.  A store of what is there
- * already goes away.
+ * Memory as a whole is one variable in SSA form (Novillo 2007, "Memory SSA"): every instruction
+ * that may write defines a version of it, and so does every join of different versions.  The value
+ * at an address is determined by the last version that may have changed it.  The search for that
+ * version skips writes that alias.c proves to be apart, and joins whose incoming paths all lead to
+ * one version.
  *
- * A load of a part of what was stored is that part.  A load of more than a store has written is put
- * together (pieces.c) from the last stores of its bytes, back to a version that is not a store of
- * some of them; the other bytes are those of that version, loaded in front of the oldest of these
- * stores where control that comes there also comes to the load.  A value is put together in the
- * same way for a phi, of stores of all its bytes.  For a processor that matters: a load that finds
- * some of its bytes in a store that is still under way waits for it.
+ * Loads.  A load is replaced by the value that its version stored at the address, or by a
+ * dominating load of the same address and version.  At a join where every incoming path has a
+ * value, a phi merges the values.
  *
- * Versions do not change when loads go, and of stores only those that change nothing go, so all are
- * made once.  A meeting is looked through only when all that the address is made of is older: then
- * it is the same address in every iteration of the loops in between.  How far a load looks is
- * limited.
+ * Partial overlap (pieces.c).  A load of a part of a stored value is an extract of it.  A load of
+ * more bytes than a store has written is assembled from the last stores of its bytes, back to a
+ * version that is not such a store.  The remaining bytes have their value of that version: they
+ * are loaded before the oldest of these stores, if every path from there reaches the load.  The
+ * argument of a phi is assembled in the same way if stores have written all its bytes.  This pays
+ * because a processor delays a load some of whose bytes are in a store that has not reached the
+ * cache.
+ *
+ * Stores.  A store of the value that memory already holds is removed.
+ *
+ * Removing loads changes no version, and only stores that change nothing are removed, so the
+ * versions are computed once.  The search passes a join only if all operands of the address are
+ * computed before it: then the address is the same in every iteration of the loops in between.  The
+ * number of steps is limited.
  */
 #include "passes/scalar/pieces.h"
 #include "passes/analysis/versions.h"

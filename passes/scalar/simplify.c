@@ -1,17 +1,17 @@
 /* simplify.c — folds constants and applies the rewrite rules until nothing changes.
  *
- *   does        constants to the right of commutative ops, constant folding, the rules of
- *               simplify.rules, phis whose arguments are all one value, instructions that nothing
- *               uses
- *   needs       valid SSA; best after mem2reg, because the rules look at values, not at memory
+ *   does        moves constants to the right of commutative operations; folds constants; applies
+ *               the rules of simplify.rules; replaces phis whose arguments are all the same
+ *               value; removes unused instructions
+ *   needs       valid SSA form; finds more after mem2reg, because the rules do not look at memory
  *   leaves      the control flow graph as it is
- *   gives up    when the work exceeds a multiple of the function's size: rules are meant to end,
- *               and if some do not together, the function is still correct
+ *   gives up    when the number of steps exceeds a multiple of the function's size.  Rules are
+ *               meant to terminate; if a combination of them does not, the result is still correct
  *
- * A worklist of instructions, in program order at first.  When an instruction is replaced, its
- * users and whatever was built for the replacement are looked at again, and its operands too,
- * because they may have lost their last use.  Unreachable blocks are left alone: there a value may
- * depend on itself without a phi.
+ * The worklist holds all instructions in program order at first.  When an instruction is replaced,
+ * its users and the new instructions are added again, and so are its operands, which may have lost
+ * their last use.  Unreachable blocks are ignored, because a value there may depend on itself
+ * without a phi.
  */
 #include "ir/eval.h"
 #include "passes/passes.h"

@@ -1,15 +1,15 @@
-/* regions_loops.c — each region runs in loops over the items of the group, x innermost.
+/* regions_loops.c — puts each region into loops over the items of the work-group, x innermost.
  *
  *   before -> z -> y -> x -> the region's blocks -> next x -> next y -> next z -> after
  *
- * Every loop has a counter from 0, one block that jumps back, and at least one round; if guards
- * have become its start or its bound (regions_bounds.c), it may be skipped.  A dimension of one
- * item has no loop.  A region in which all items do the same, and which writes nothing but values
- * kept once, has no loops at all.
+ * Every loop has a counter that starts at 0, a single latch, and at least one iteration.  If guards
+ * have become the start or the bound of the counter (regions_bounds.c), the loop may be skipped.  A
+ * dimension of one item gets no loop.  A region gets no loops at all if all items do the same in it
+ * and it writes only values that are kept once for the group.
  *
- * An exit of a region becomes a jump to the innermost latch.  If the region may go on at several
- * places, each item writes down which one; all of them write the same, and after the loops the last
- * one counts.
+ * An exit of a region becomes a jump to the innermost latch.  If a region has several successors,
+ * each item stores the number of the one that it takes.  All items store the same number, and the
+ * block after the loops branches on it.
  */
 #include "passes/workgroup/regions_impl.h"
 

@@ -1,11 +1,13 @@
 /* scheduler.c — the threads that run commands.
  *
- * Few: a command that needs many processors takes them from the pool.  A thread is started when a
- * command is ready and no thread is idle.  One that waits itself, in a function of the user, does
- * not count: what it waits for may need a thread, and there is one more until it goes on.  After
- * fork the child has none, and what had not ended then has failed there; its threads are started
- * as they are needed.  A thread that is idle for a while ends.  When the program ends, threads that
- * are idle, or will be soon, end before it; those in callbacks do not.
+ * There are few of them: a command that needs many processors uses the pool.  A thread is started
+ * when a command is ready and no thread is idle.  A thread that waits in a function of the user
+ * does not count towards the limit, because the command that it waits for may need a thread; one
+ * more may run until it continues.  A thread that is idle for two seconds ends.
+ *
+ * After a fork the child has no threads, and the commands that had not ended have failed there; new
+ * threads are started when they are needed.  When the program ends, threads that are idle or about
+ * to be idle end first; threads in callbacks do not.
  */
 #include "runtime/queue/queue.h"
 

@@ -1,10 +1,14 @@
 /* lock.c — locks that survive a fork (lock.h).
  *
- * A lock has the number of forks of the process that it was made for.  In a child that number is
- * another one, so the first call makes the mutex anew.  `depth` and `waiting` tell whether a thread
- * of the parent was between taking and releasing the lock when the process was forked.  Both change
- * only under the mutex.  The fences keep what the lock protects from changing before them, and one
- * of them above 0 around a wait.
+ * A lock records how many forks led to the process in which its mutex was made.  In a child the
+ * number of forks is different, so the first call that uses the lock makes the mutex again.
+ * `depth` counts how often the lock is held, `waiting` the waits on a condition; both change only
+ * under the mutex.  If one of them is above 0 in the child, a thread of the parent held the lock
+ * at the time of the fork, and the data that it protects may be half changed: rt_lock_take
+ * reports that once.
+ *
+ * The fences order `depth` and `waiting` with the protected data: no change of the data happens
+ * before the lock is marked as held, and one of the two stays above 0 during a wait.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "runtime/system/lock.h"

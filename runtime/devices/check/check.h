@@ -1,30 +1,32 @@
-/* check.h — the check device: runs kernels of an ir_module work-item by work-item and says what is
- * wrong with them.
+/* check.h — device check: runs the kernels of an ir_module item by item and reports their faults.
  *
- * Execution.  Work-groups run one after another in linear order; the work-items of a group in
- * linear order, each until it waits for others.  Every run of the same launch is the same.
- * Sub-groups are consecutive work-items in linear local order, the last one may be smaller.
+ * Execution.  Work-groups run one after the other in linear order.  The work-items of a group run
+ * in linear order, each until it waits for others.  So every run of the same launch is the same.
+ * Sub-groups are consecutive work-items in linear local order; the last one may be smaller.
  *
- * What is reported, and when the launch goes on (it does unless said otherwise):
- *   memory      out of bounds, misaligned, null, no object, object that has ended, private memory of
- *               another work-item, write to read-only memory, pointer of the wrong address space.
- *               A failed read gives undefined zeros, a failed write is dropped.
- *   undefined   an undefined value decides a branch, an address, a size, a divisor, an atomic or
- *               printed text, or a value without any defined byte is stored to global memory.
- *               Copies, also of padding, carry undefined bytes along silently.
- *   races       two accesses of a byte by different work-items, not both atomic, at least one a
- *               write, and nothing orders them.  Order comes from barriers for the memory that their
- *               semantics name, and from an atomic read that sees an atomic write where acquire and
- *               release semantics or fences ask for it.  Equal values written twice are a note.
- *   divergence  work-items of a group wait at different places, or finished while others wait; the
- *               ones that are behind in the program go on.
- *   the rest    division by zero (warning; result 0), false assumption (warning), unreachable code,
- *               call of a function without body, too deep calls (all three end the work-item), a
- *               work-group that does not end (this ends the launch).
- * Reports that agree in kind and instructions are merged and counted.
+ * Reports.  The launch continues after a report unless the list says otherwise.
  *
- * Memory comes from the device's context.  One thread at a time per device.  Modules must belong to
- * the device's context; they are not changed, and must outlive their programs.
+ *   memory      An access out of bounds, misaligned, to null, to no object, to an object that has
+ *               ended, to private memory of another work-item, by a pointer of the wrong address
+ *               space, or a write to read-only memory.  A failed read gives undefined zeros, a
+ *               failed write has no effect.
+ *   undefined   An undefined value determines a branch, an address, a size, a divisor, an atomic
+ *               operation or printed text, or a value without any defined byte is stored to global
+ *               memory.  Copies, also of padding, propagate undefined bytes without a report.
+ *   races       Two accesses to a byte by different work-items, not both atomic and at least one a
+ *               write, that nothing orders.  They are ordered by barriers for the memory that their
+ *               semantics name, and by an atomic read that sees an atomic write, with acquire and
+ *               release semantics or fences.  Two writes of equal values are a note.
+ *   divergence  Work-items of a group wait at different places, or some have finished while others
+ *               wait.  Those at the earlier place in the program continue.
+ *   other       Division by zero (a warning; the result is 0) and a false assumption (a warning).
+ *               Unreachable code, a call of a function without body, and too deep calls: these end
+ *               the work-item.  A work-group that does not end: this ends the launch.
+ *
+ * Reports of the same kind and the same instructions are merged and counted.
+ *
+ * Memory comes from the device's context.  A device belongs to one thread at a time.  Modules must
+ * belong to the device's context and outlive their programs; they are not changed.
  */
 #ifndef SPVFUSE_CHECK_H
 #define SPVFUSE_CHECK_H
