@@ -6,6 +6,7 @@
 #include "ir/launch.h"
 #include "ir/pack.h"
 #include "ir/rule_types.h"
+#include "ir/target.h"
 
 typedef struct {
     unsigned version; /* as in SPIR-V's header, 0x00010000 (1.0) to 0x00010400; 0: 1.2, or newer
@@ -113,45 +114,32 @@ typedef struct {
     bool check;    /* prove the result */
 } cg_regalloc_options;
 
-enum { CG_X86_64_V2 = 2, CG_X86_64_V3, CG_X86_64_V4 };
 typedef struct {
-    unsigned level; /* CG_X86_64_V2 (SSE4.2, POPCNT), V3 (AVX2, FMA, BMI, F16C), V4 (AVX-512) */
+    unsigned level; /* of the machine (cg_level) */
     cg_regalloc_options regalloc;
-    /* For each rule of isel.rules and type that it met (ir/rule_types.h), as a bit each the types
+    /* For each rule of selection and type that it met (ir/rule_types.h), as a bit each the types
      * that it was used for; or NULL. */
     uint32_t (*rule_hits)[IR_TYPE_NUMBERS];
     bool trace_rules; /* a note for every rule that is used */
     bool lines;       /* fill cg_object.lines */
     ir_text *listing; /* gets the code as text, a function after the other; or NULL */
-} cg_x86_64_options;
+} cg_options;
 
-/* What passes that make vectors legal ask: the bytes of the widest one, whether vectors of i1 are
- * values, and whether there is an instruction for an operation on vectors with such lanes. */
-unsigned cg_x86_64_vector_bytes(unsigned level);
-bool cg_x86_64_has_masks(unsigned level);
-bool cg_x86_64_takes(const ir_inst *i, unsigned level);
-
-/* Compiles the functions of level `group`, which are good for nothing else afterwards.  Kernels
- * are for the caller to fill in.  False after a reported error. */
-bool cg_x86_64_compile(ir_module *m, const cg_x86_64_options *options, ir_arena *arena,
-                       cg_object *out);
 /* ------------------------------------------------------------------------ object files (object*.c)
  *
  * A linkable ELF file of an object: same object and options, same bytes. */
 
 /* What an object file says of a machine. */
 typedef struct {
-    uint16_t elf;                /* e_machine */
+    uint16_t machine;            /* e_machine */
     uint32_t pc32, abs32, abs64; /* types of relocations */
     uint32_t unwind;             /* type of the section .eh_frame */
     uint8_t sp, fp, ra;          /* DWARF's numbers of registers */
     uint8_t push, move;          /* bytes of the instructions that keep fp, and set it to sp */
-} cg_machine;
-
-extern const cg_machine cg_x86_64_machine;
+} cg_elf;
 
 typedef struct {
-    const cg_machine *machine;
+    const cg_elf *elf;
     bool lines; /* .debug_line, and what makes debuggers read it */
     /* Not NULL: the sections are in memory, at these addresses: a file for a debugger to look at,
      * whose sections are placed and whose contents are not relocated. */
@@ -165,10 +153,56 @@ void cg_write_object(const cg_object *o, const cg_file_options *options, ir_aren
 /* Adds to the data an exported array `name`: an ir_kernel_entry per kernel, and an empty one. */
 void cg_add_kernel_table(cg_object *o, const char *name, ir_arena *arena);
 
-/* Makes of an object one for DPC++'s Native CPU: for each kernel K a function K (also K.SYCLNCPU)
- * with the parameters (void *const *args, state *), which runs the work-group of the state, and the
- * exported array `__sycl_native_cpu_decls` of {name, function}, ended by {"__nativecpu_end", 0}.
- * What was K is local then, as K.group. */
-void cg_x86_64_add_nativecpu(cg_object *o, ir_arena *arena);
+/* ------------------------------------------------------------------ machines (targets.def, targets.c)
+ *
+ * Everything that the library knows of a machine that code is made for: a row of targets.def names
+ * it, a file in the machine's folder fills it in. */
+
+/* What processors of a kind have in common; later ones have all that earlier ones have. */
+typedef struct {
+    const char *name; /* "v3", in lists of options */
+    unsigned number;  /* cg_options.level */
+} cg_level;
+
+/* The machine that this process runs on. */
+typedef struct {
+    /* The highest level that processor and system have; 0: none.  Any thread may ask. */
+    unsigned (*detect)(void);
+    /* Gives kernels the rounding and the denormals that they expect, whatever the caller's are, and
+     * sets what was there before again. */
+    unsigned (*enter_float)(void);
+    void (*leave_float)(unsigned before);
+    void (*relax)(void); /* in loops that wait for another thread */
+    /* Calls run(arg) with the stack pointer at `top`. */
+    void (*call_on_stack)(void *top, void (*run)(void *arg), void *arg);
+} cg_host;
+
+typedef struct {
+    const char *name;       /* of the target: "x86_64" */
+    const char *title;      /* in messages: "x86-64" */
+    const cg_level *levels; /* nlevels, ascending */
+    unsigned nlevels;
+    unsigned default_level; /* of what is made for other machines */
+    ir_target (*describe)(unsigned level);
+    /* Compiles the functions of level `group`, which are good for nothing else afterwards.  Kernels
+     * are for the caller to fill in.  False after a reported error. */
+    bool (*compile)(ir_module *m, const cg_options *options, ir_arena *arena, cg_object *out);
+    const cg_elf *elf;
+    /* Makes of an object one for DPC++'s Native CPU: for each kernel K a function K (also
+     * K.SYCLNCPU) with the parameters (void *const *args, state *), which runs the work-group of the
+     * state, and the exported array `__sycl_native_cpu_decls` of {name, function}, ended by
+     * {"__nativecpu_end", 0}.  What was K is local then, as K.group.  NULL: there is no such ABI. */
+    void (*add_nativecpu)(cg_object *o, ir_arena *arena);
+    const cg_host *host; /* NULL: this library does not run there */
+} cg_machine;
+
+extern const cg_machine *const cg_machines[];
+extern const unsigned cg_machine_count;
+/* The machine whose name is the first n characters; NULL: there is none. */
+const cg_machine *cg_find_machine(const char *name, size_t n);
+/* The machine that this process runs on; NULL: code is not made for it. */
+const cg_machine *cg_host_machine(void);
+/* "v3"; "?" for a number that no level has. */
+const char *cg_level_name(const cg_machine *m, unsigned level);
 
 #endif

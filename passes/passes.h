@@ -7,6 +7,7 @@
 
 #include "ir/change.h"
 #include "ir/pack.h"
+#include "ir/target.h"
 
 /* -------------------------------------------------------------------------- nd-ranges (analysis/range.c) */
 
@@ -34,28 +35,16 @@ const char *pass_range_text(ir_arena *a, const pass_range *r);
 
 /* -------------------------------------------------------------- passes (passes.def, pipeline.c) */
 
-/* What a CPU has beyond the basic operations of docs/PASSES.md. */
-typedef struct {
-    bool has_fma;          /* of f32 and f64 */
-    bool has_f16c;         /* f16 to f32 and back */
-    bool has_unsigned;     /* floats from unsigned i32 and i64, and back with saturation */
-    unsigned vector_bytes; /* of its widest vectors; 0: it has none */
-    bool has_masks;        /* truth values of vectors are values of their own */
-    /* Has it an instruction that does i, which works on vectors, with lanes of these types? */
-    bool (*takes)(const ir_inst *i, unsigned level);
-    unsigned level; /* of the target, for `takes` */
-} pass_target;
-
 /* What passes share while a pipeline runs.  `scratch` is emptied between passes. */
 typedef struct {
     ir_ctx *cx;
     ir_arena *scratch;
-    uint32_t *rule_hits;       /* counts by rule number, or NULL */
-    bool trace_rules;          /* report each rewrite as a note */
-    const pass_range *range;   /* that kernels are launched on, for printers; NULL: unknown */
-    const pass_target *target; /* that code is made for; NULL: the basic operations only */
-    const ir_pack *library;    /* functions that pass builtins takes; NULL: none */
-    bool keep_calls;           /* every function that may stay a function does */
+    uint32_t *rule_hits;     /* counts by rule number, or NULL */
+    bool trace_rules;        /* report each rewrite as a note */
+    const pass_range *range; /* that kernels are launched on, for printers; NULL: unknown */
+    const ir_target *target; /* that code is made for; NULL: the basic operations only */
+    const ir_pack *library;  /* functions that pass builtins takes; NULL: none */
+    bool keep_calls;         /* every function that may stay a function does */
 } pass_ctx;
 
 /* A pass says whether it changed anything.  Function passes run on functions with a body. */
@@ -96,10 +85,10 @@ typedef struct {
     void *dump_user;
     bool trace_rules;
     uint32_t *rule_hits;
-    const pass_range *range;   /* that kernels are launched on, for printers; NULL: unknown */
-    const pass_target *target; /* that code is made for; NULL: the basic operations only */
-    const ir_pack *library;    /* functions that pass builtins takes; NULL: none */
-    bool keep_calls;           /* every function that may stay a function does: for tests */
+    const pass_range *range; /* that kernels are launched on, for printers; NULL: unknown */
+    const ir_target *target; /* that code is made for; NULL: the basic operations only */
+    const ir_pack *library;  /* functions that pass builtins takes; NULL: none */
+    bool keep_calls;         /* every function that may stay a function does: for tests */
 } pass_options;
 
 /* Lists of passes that have a name, which may stand in a list themselves: "standard".  Code for a

@@ -3,6 +3,7 @@
  * It becomes part of a function `entry` in a module of its own, which reads the arguments from a
  * buffer and writes the result after them, 512 bytes for each, so that values of any type pass.
  */
+#include "codegen/x86_64/levels.h"
 #include "tests/native_call.h"
 
 #include "ir/change.h"
@@ -13,8 +14,8 @@ enum { PLACE = IR_MAX_LANES * 8 };
 
 bool native_has_level(unsigned level) {
     switch (level) {
-    case CG_X86_64_V4: return __builtin_cpu_supports("avx512dq") && native_has_level(3);
-    case CG_X86_64_V3: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    case X86_64_V4: return __builtin_cpu_supports("avx512dq") && native_has_level(3);
+    case X86_64_V3: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     default: return __builtin_cpu_supports("sse4.2");
     }
 }
@@ -107,7 +108,7 @@ static bool all_native(const ir_module *m) {
 
 static native_outcome compile_and_run(ir_module *m, ir_func *f, const native_way *way,
                                       const ir_value *args, ir_value *result) {
-    const pass_target target = rt_native_target(way->code.level);
+    const ir_target target = cg_host_machine()->describe(way->code.level);
     pass_options list = {.passes = way->is_plain ? "inline,calls," LOWERING
                                                  : "inline,calls,simplify," LOWERING,
                          .verify_each = true,
@@ -124,7 +125,7 @@ static native_outcome compile_and_run(ir_module *m, ir_func *f, const native_way
     if (!entry || !all_native(m)) return NATIVE_CANNOT;
     entry->level = L_GROUP;
     ir_arena_init(&arena, m->cx);
-    if (cg_x86_64_compile(m, &way->code, &arena, &object))
+    if (cg_host_machine()->compile(m, &way->code, &arena, &object))
         outcome = execute(f, &object, args, result);
     ir_arena_free(&arena);
     return outcome;

@@ -14,7 +14,7 @@ typedef enum {
 /* Does this machine have what CG_X86_64_V… says? */
 bool native_has_level(unsigned level);
 typedef struct {
-    cg_x86_64_options code;
+    cg_options code;
     bool is_called; /* the function stays one, if it may; otherwise it is inlined */
     bool is_plain;  /* nothing is simplified before */
 } native_way;

@@ -19,7 +19,7 @@ typedef struct {
     bool bless;
     const char *filter;
     unsigned passed, failed;
-    /* The types that each rule of isel.rules was used for, as in cg_x86_64_options; or NULL. */
+    /* The types that each rule of isel.rules was used for, as in cg_options; or NULL. */
     uint32_t (*isel_hits)[IR_TYPE_NUMBERS];
 } runner;
 

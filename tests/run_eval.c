@@ -5,6 +5,7 @@
  * returns; so it is written here as it is written there.  What the interpreter says is said again
  * by machine code, where a function can be called as such.
  */
+#include "codegen/x86_64/levels.h"
 #include "ir/eval.h"
 #include "ir/interp.h"
 #include "tests/native_call.h"
@@ -132,7 +133,7 @@ static const char *run_one_way(runner *r, ir_func *f, const native_way *way, con
 static const char *run_native(runner *r, ir_func *f, bool is_plain, const ir_value *args,
                               const ir_value *want) {
     const char *why = NULL;
-    for (unsigned level = CG_X86_64_V2; level <= CG_X86_64_V4 && !why; level++) {
+    for (unsigned level = X86_64_V2; level <= X86_64_V4 && !why; level++) {
         native_way way = {
             .code = {.level = level, .regalloc.check = true, .rule_hits = r->isel_hits},
             .is_plain = is_plain};

@@ -42,16 +42,16 @@ static void say_code(const ir_text *listing, ir_text *said) {
 
 bool run_compiler(runner *r, ir_module *m, const char *level, ir_text *said) {
     ir_text listing = {.arena = &r->arena};
-    cg_x86_64_options o = {.level = (unsigned)(level[1] - '0'), .listing = &listing};
+    cg_options o = {.level = (unsigned)(level[1] - '0'), .listing = &listing};
     o.regalloc.check = true;
-    const pass_target target = rt_native_target(o.level);
+    const ir_target target = cg_host_machine()->describe(o.level);
     const pass_options list = {
         .passes = "legalize_vectors,gvn,dce", .verify_each = true, .bisect = -1, .target = &target};
     cg_object object;
     *said = (ir_text){.arena = &r->arena};
     ir_put(&listing, "");
     foreach_func (f, m) f->level = L_GROUP;
-    bool ok = pass_run(m, &list) && cg_x86_64_compile(m, &o, &r->arena, &object);
+    bool ok = pass_run(m, &list) && cg_host_machine()->compile(m, &o, &r->arena, &object);
     if (ok) say_code(&listing, said);
     return ok;
 }

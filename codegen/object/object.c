@@ -54,17 +54,17 @@ static void add_reloc(obj_file *f, unsigned in, uint32_t type, unsigned section,
 }
 
 void obj_address(obj_file *f, unsigned in, unsigned section, uint64_t at) {
-    add_reloc(f, in, f->machine->abs64, section, at);
+    add_reloc(f, in, f->elf->abs64, section, at);
     obj_u64(&f->part[in].bytes, 0);
 }
 
 void obj_offset(obj_file *f, unsigned in, unsigned section, uint32_t at) {
-    add_reloc(f, in, f->machine->abs32, section, at);
+    add_reloc(f, in, f->elf->abs32, section, at);
     obj_u32(&f->part[in].bytes, 0);
 }
 
 void obj_distance(obj_file *f, unsigned in, unsigned section, uint32_t at) {
-    add_reloc(f, in, f->machine->pc32, section, at);
+    add_reloc(f, in, f->elf->pc32, section, at);
     obj_u32(&f->part[in].bytes, 0);
 }
 
@@ -77,7 +77,7 @@ static void take_sections(obj_file *f) {
     if (f->options->address) return;
     foreach_in (const cg_reloc, r, o->relocs) {
         const cg_symbol *to = &o->symbols.data[r->symbol];
-        uint32_t type = r->kind == CG_PC32 ? f->machine->pc32 : f->machine->abs64;
+        uint32_t type = r->kind == CG_PC32 ? f->elf->pc32 : f->elf->abs64;
         *ir_push(f->arena, &f->part[r->section].relocs) =
             (obj_reloc){r->at, type, to->section, to->at + r->addend};
     }
@@ -137,7 +137,7 @@ static void add_part(elf_writer *w, unsigned s) {
     const obj_file *f = w->f;
     bool relro = s == CG_RODATA && has_relocs(w, s);
     uint64_t align = is_loaded(s) ? f->object->align[s] : s == OBJ_FRAME ? 8 : 1;
-    uint32_t type = s == OBJ_FRAME ? f->machine->unwind : facts[s].type;
+    uint32_t type = s == OBJ_FRAME ? f->elf->unwind : facts[s].type;
     w->part_header[s] = w->nheaders;
     Elf64_Shdr *h = add_header(w, relro ? ".data.rel.ro" : facts[s].name, type, align ? align : 1);
     h->sh_flags = facts[s].flags | (relro ? SHF_WRITE : 0);
@@ -237,7 +237,7 @@ static void finish_file(elf_writer *w) {
     Elf64_Ehdr e = {
         .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
         .e_type = ET_REL,
-        .e_machine = w->f->machine->elf,
+        .e_machine = w->f->elf->machine,
         .e_version = EV_CURRENT,
         .e_shoff = w->out.n,
         .e_ehsize = sizeof(Elf64_Ehdr),
@@ -265,7 +265,7 @@ static void write_file(elf_writer *w) {
 
 void cg_write_object(const cg_object *o, const cg_file_options *options, ir_arena *out,
                      uint8_t **bytes, size_t *size) {
-    obj_file f = {.object = o, .options = options, .machine = options->machine, .arena = out};
+    obj_file f = {.object = o, .options = options, .elf = options->elf, .arena = out};
     elf_writer w = {.f = &f};
     w.out.arena = w.names.arena = w.strings.arena = w.symbols.arena = out;
     for (int s = 0; s < OBJ_SECTIONS; s++) f.part[s].bytes.arena = out;

@@ -44,7 +44,7 @@ typedef struct {
 typedef struct {
     const cg_object *object;
     const cg_file_options *options;
-    const cg_machine *machine;
+    const cg_elf *elf;
     ir_arena *arena;
     obj_part part[OBJ_SECTIONS];
 } obj_file;

@@ -44,7 +44,7 @@ static void advance(obj_bytes *b, uint32_t bytes) {
 static bool is_apart(const obj_file *f) { return f->options->address != NULL; }
 
 static void write_cie(obj_file *f) {
-    const cg_machine *m = f->machine;
+    const cg_elf *m = f->elf;
     obj_bytes *b = &f->part[OBJ_FRAME].bytes;
     size_t start = begin_entry(b);
     obj_u32(b, 0);       /* this is a CIE */
@@ -62,7 +62,7 @@ static void write_cie(obj_file *f) {
     end_entry(b, start);
 }
 
-static void write_changes(const cg_machine *m, obj_bytes *b, const cg_frame *frame) {
+static void write_changes(const cg_elf *m, obj_bytes *b, const cg_frame *frame) {
     enum { FP_SLOTS = 2 }; /* the return address and the caller's frame pointer */
     unsigned set = frame->before + m->push + m->move;
     assert(frame->prologue >= set);
@@ -93,7 +93,7 @@ static void write_fde(obj_file *f, const cg_frame *frame) {
         obj_u32(b, s->size);
     }
     obj_uleb(b, 0);
-    write_changes(f->machine, b, frame);
+    write_changes(f->elf, b, frame);
     end_entry(b, start);
 }
 

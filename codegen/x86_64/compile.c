@@ -64,7 +64,7 @@ void x86_refuse_frame(const ir_func *f, uint32_t most) {
 typedef struct {
     x86_writer *w;
     ir_func *f;
-    const cg_x86_64_options *options;
+    const cg_options *options;
     ir_arena scratch;
     bool ok;
 } func_job;
@@ -86,7 +86,7 @@ static void run_stages(void *arg) {
 }
 
 /* False after a reported error; what has no memory throws, with its scratch freed. */
-static bool compile_func(x86_writer *w, ir_func *f, const cg_x86_64_options *o) {
+static bool compile_func(x86_writer *w, ir_func *f, const cg_options *o) {
     ir_ctx *cx = f->module->cx;
     func_job j = {.w = w, .f = f, .options = o};
     ir_arena_init(&j.scratch, cx);
@@ -227,8 +227,7 @@ static void number_functions(x86_writer *w, ir_module *m) {
     }
 }
 
-bool cg_x86_64_compile(ir_module *m, const cg_x86_64_options *options, ir_arena *arena,
-                       cg_object *out) {
+bool x86_compile(ir_module *m, const cg_options *options, ir_arena *arena, cg_object *out) {
     x86_image image;
     x86_writer w = {.target = x86_cpu_of((x86_level)options->level),
                     .code = x86_code_new(arena),

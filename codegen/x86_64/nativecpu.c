@@ -11,7 +11,7 @@
  * is touched page by page on the way down, so that a thread's guard page is met.
  */
 #include "codegen/object/object.h"
-#include "codegen/x86_64/encode.h"
+#include "codegen/x86_64/x86.h"
 
 /* Offsets in the state. */
 enum {
@@ -24,8 +24,6 @@ enum {
     PAGE = 4096,
     ENDBR = 4 /* bytes of endbr64 */
 };
-
-enum { RAX = 0, RCX = 1, RSP = 4, RBP = 5, RSI = 6, RDI = 7 };
 
 typedef struct {
     cg_object *object;
@@ -190,10 +188,8 @@ static uint32_t add_function(glue *g, const char *name) {
                                                         .at = symbol->at + image.relocs[0].at,
                                                         .symbol = g->kernel->entry,
                                                         .addend = image.relocs[0].addend};
-    *ir_push(g->arena, &g->object->frames) =
-        (cg_frame){.symbol = s,
-                   .before = ENDBR,
-                   .prologue = (unsigned)ENDBR + cg_x86_64_machine.push + cg_x86_64_machine.move};
+    *ir_push(g->arena, &g->object->frames) = (cg_frame){
+        .symbol = s, .before = ENDBR, .prologue = (unsigned)ENDBR + x86_elf.push + x86_elf.move};
     return s;
 }
 
@@ -213,7 +209,7 @@ static uint32_t add_kernel(cg_object *o, ir_arena *arena, const cg_kernel *k) {
     return s;
 }
 
-void cg_x86_64_add_nativecpu(cg_object *o, ir_arena *arena) {
+void x86_add_nativecpu(cg_object *o, ir_arena *arena) {
     enum { ENTRY = 16 };
     uint32_t n = o->kernels.n;
     uint8_t *zeros = ir_alloc(arena, ENTRY * ((size_t)n + 1));

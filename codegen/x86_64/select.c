@@ -68,7 +68,7 @@ static void note_hit(uint32_t hits[IR_TYPE_NUMBERS], const ir_inst *v) {
 }
 
 static ir_inst *fire(const x86_ctx *cx, const ir_inst *v, unsigned rule, ir_inst *r) {
-    const cg_x86_64_options *o = cx->options;
+    const cg_options *o = cx->options;
     if (o->rule_hits) note_hit(o->rule_hits[rule], v);
     if (o->trace_rules)
         ir_report(v->block->func->module->cx, (ir_message){.severity = IR_NOTE}, "%s: %s",
@@ -142,7 +142,7 @@ static bool stays(const ir_inst *i) {
 static bool is_selectable(const x86_select_ctx *s, const ir_inst *i) {
     bool truth = i->nargs && ir_is_bool(ir_arg(i, 0)->type);
     if (!ir_is_vector(i->type) || !ir_has_flag(i, F_LANEWISE) || truth) return true;
-    return cg_x86_64_takes(i, s->target->level) || x86_is_product_of_halves(i);
+    return x86_takes(i, s->target->level) || x86_is_product_of_halves(i);
 }
 
 /* r is in the register that i would be in, perhaps as another type, which phis look at. */
@@ -178,7 +178,7 @@ static bool select_inst(x86_select_ctx *s, ir_inst *i) {
     return true;
 }
 
-bool x86_select(const x86_cpu *t, ir_func *f, const cg_x86_64_options *o, ir_arena *scratch) {
+bool x86_select(const x86_cpu *t, ir_func *f, const cg_options *o, ir_arena *scratch) {
     x86_select_ctx s = {.target = t, .options = o, .f = f, .scratch = scratch};
     const ir_dom *dom = ir_dominators(f);
     ir_builder_init(&s.b, f);

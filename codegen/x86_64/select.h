@@ -11,7 +11,7 @@
 typedef struct {
     ir_builder b; /* first: rules hand it around */
     const x86_cpu *target;
-    const cg_x86_64_options *options;
+    const cg_options *options;
     ir_func *f;
     ir_arena *scratch;
     const ir_loops *loops;

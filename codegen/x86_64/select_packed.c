@@ -148,7 +148,7 @@ ir_inst *mach_packed_halves(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
 }
 
 /* Products of 64 bits are asked about with constants: others are those that look the same. */
-bool cg_x86_64_takes(const ir_inst *i, unsigned level) {
+bool x86_takes(const ir_inst *i, unsigned level) {
     ir_type from = i->nargs ? ir_arg(i, 0)->type : i->type;
     const uint16_t *forms = forms_of((ir_op)i->op, from, i->type);
     switch (i->op) {
@@ -174,11 +174,6 @@ bool cg_x86_64_takes(const ir_inst *i, unsigned level) {
     if (ir_info(i)->rule == R_CMPI) return forms_of(IR_OP_slt, from, from) != NULL;
     return has_forms(forms, level) && takes_conversion(i);
 }
-
-unsigned cg_x86_64_vector_bytes(unsigned level) {
-    return level >= X86_V4 ? 64 : level == X86_V3 ? 32 : 16;
-}
-bool cg_x86_64_has_masks(unsigned level) { return level >= X86_V4; }
 
 /* ----------------------------------------------------------------------------------- arithmetic */
 

@@ -84,6 +84,13 @@ typedef struct {
 /* For a level from X86_V2 on. */
 const x86_cpu *x86_cpu_of(x86_level level);
 
+/* The entries of the registry (machine.c). */
+extern const cg_elf x86_elf;
+extern const cg_host x86_host;
+bool x86_takes(const ir_inst *i, unsigned level);
+bool x86_compile(ir_module *m, const cg_options *options, ir_arena *arena, cg_object *out);
+void x86_add_nativecpu(cg_object *o, ir_arena *arena);
+
 /* Bytes of a vector or float. */
 static inline unsigned x86_bytes_of(ir_type t) { return ir_lanes(t) * ir_bits(NULL, t) / 8; }
 /* Moves of 4 to 64 bytes between memory, aligned or not, and a vector register. */
@@ -131,7 +138,7 @@ ir_inst *x86_unfold(const cg_target *t, ir_inst *i);
 /* ------------------------------------------------------------------------- selection (select.c) */
 
 /* From level `group`, after cg_legalize, to `machine`. */
-bool x86_select(const x86_cpu *t, ir_func *f, const cg_x86_64_options *o, ir_arena *scratch);
+bool x86_select(const x86_cpu *t, ir_func *f, const cg_options *o, ir_arena *scratch);
 
 /* ----------------------------------------------------------------------------- writing (emit.c) */
 

@@ -81,7 +81,7 @@ ir_inst *expand_add_odd(ir_builder *b, ir_inst *x, ir_inst *y);
 /* --------------------------------------------------------------- conversions (expand_convert.c) */
 
 /* What conversion v becomes, or NULL: it is one that CPUs have. */
-ir_inst *expand_conversion(ir_builder *b, const ir_inst *v, const pass_target *target);
+ir_inst *expand_conversion(ir_builder *b, const ir_inst *v, const ir_target *target);
 /* An operation on f16 or bf16, done in f32 or f64; NULL: it is none, or must be written otherwise.
  */
 ir_inst *expand_narrow_float(ir_builder *b, ir_inst *v);

@@ -101,7 +101,7 @@ static ir_inst *narrowed(ir_builder *b, ir_inst *x, ir_kind to, ir_round mode, b
                : expand_round_directed(b, mode, r, above, below);
 }
 
-static ir_inst *expand_fpcast(ir_builder *b, const ir_inst *v, const pass_target *target) {
+static ir_inst *expand_fpcast(ir_builder *b, const ir_inst *v, const ir_target *target) {
     ir_inst *x = ir_arg(v, 0);
     ir_kind from = ir_kind_of(x->type), to = ir_kind_of(v->type);
     ir_round mode = v->imm.round.mode;
@@ -276,7 +276,7 @@ static ir_inst *expand_float_to_int(ir_builder *b, const ir_inst *v, bool has_un
     return sat ? saturated_unsigned(b, x, to, width) : wide_unsigned(b, x, to, width);
 }
 
-ir_inst *expand_conversion(ir_builder *b, const ir_inst *v, const pass_target *target) {
+ir_inst *expand_conversion(ir_builder *b, const ir_inst *v, const ir_target *target) {
     bool has_unsigned = target && target->has_unsigned;
     switch (v->op) {
     case IR_OP_fpcast: return expand_fpcast(b, v, target);

@@ -463,7 +463,7 @@ static bool has_vectors(const ir_func *f) {
     return false;
 }
 
-static bool run(ir_func *f, pass_ctx *cx, const pass_target *target) {
+static bool run(ir_func *f, pass_ctx *cx, const ir_target *target) {
     if (!has_vectors(f)) return false;
     ir_remove_unreachable(f);
     vectors s = {.f = f, .scratch = cx->scratch, .target = target, .n = f->next_id};

@@ -24,7 +24,7 @@ typedef struct {
 typedef struct {
     ir_func *f;
     ir_arena *scratch;
-    const pass_target *target; /* NULL: everything becomes scalars */
+    const ir_target *target; /* NULL: everything becomes scalars */
     ir_builder b;
     vec_parts *of; /* by value id */
     uint32_t n;    /* entries */

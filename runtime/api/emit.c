@@ -1,7 +1,7 @@
-/* emit.c — a module as bytes for another program: IR text, SPIR-V, an object file or assembly for
- * x86-64.
+/* emit.c — a module as bytes for another program: IR text, SPIR-V, an object file or assembly.
  *
- * A target is a name, for x86-64 followed by ":v2" to ":v4" and by options, each after a comma.
+ * A target is a name, for native code one of codegen/targets.def, followed by ":" and options with
+ * commas between them.
  * Kernels are made together; if that fails, each is tried by itself, and those that cannot be made
  * are left out.
  */
@@ -185,46 +185,48 @@ static void emit_spirv(emit_job *j, const cg_spirv_options *o) {
     check_kernels(&t);
 }
 
-/* --------------------------------------------------------------------------------------- x86-64 */
+/* ---------------------------------------------------------------------------------- native code */
 
 typedef struct {
     rt_native_options native;
     bool text, lines, nativecpu;
     ir_text *listing;
-} x86_job;
+} native_job;
 
-static bool take_option(const char **s, x86_job *x) {
+static bool take_option(const char **s, native_job *x) {
     if (rt_take_option(s, "text")) return x->text = true;
     if (rt_take_option(s, "lines")) return x->lines = true;
     if (rt_take_option(s, "abi=nativecpu")) return x->nativecpu = true;
     if (rt_take_option(s, "calls")) return x->native.keep_calls = true;
     if (rt_take_option(s, "time")) return x->native.time = true;
-    return rt_take_code_option(s, &x->native.code);
+    return rt_take_code_option(s, x->native.machine, &x->native.code);
 }
 
-/* "x86_64[:v2|:v3|:v4]{,text|,lines|,abi=nativecpu|,calls|,regalloc=stack|,time}" */
-static bool x86_target(const char *s, x86_job *x) {
-    *x = (x86_job){.native.code.level = CG_X86_64_V3};
-    if (strncmp(s, "x86_64", 6) != 0) return false;
-    s += 6;
-    if (*s && ((*s != ':' && *s != ',') || !*++s)) return false;
+/* "MACHINE[:LEVEL]{,text|,lines|,abi=nativecpu|,calls|,regalloc=stack|,time}" */
+static bool native_target(const char *s, native_job *x) {
+    size_t n = strcspn(s, ":,");
+    const cg_machine *machine = cg_find_machine(s, n);
+    if (!machine) return false;
+    *x = (native_job){.native.machine = machine, .native.code.level = machine->default_level};
+    s += n;
+    if (*s && !*++s) return false;
     while (*s && take_option(&s, x)) continue;
-    return !*s;
+    return !*s && (!x->nativecpu || machine->add_nativecpu);
 }
 
-static void write_object(emit_job *j, const x86_job *x, cg_object *o) {
-    cg_file_options file = {.machine = &cg_x86_64_machine, .lines = x->lines};
+static void write_object(emit_job *j, const native_job *x, cg_object *o) {
+    cg_file_options file = {.elf = x->native.machine->elf, .lines = x->lines};
     uint8_t *bytes;
     if (x->nativecpu)
-        cg_x86_64_add_nativecpu(o, j->scratch);
+        x->native.machine->add_nativecpu(o, j->scratch);
     else
         cg_add_kernel_table(o, "spvf_kernels", j->scratch);
     cg_write_object(o, &file, j->scratch, &bytes, &j->size);
     j->data = bytes;
 }
 
-static bool compile_x86(emit_try *t, ir_module *m) {
-    const x86_job *x = t->options;
+static bool compile_native(emit_try *t, ir_module *m) {
+    const native_job *x = t->options;
     rt_native_options o = x->native;
     cg_object object; /* the names in it are the module's */
     *x->listing = (ir_text){.arena = t->job->scratch};
@@ -236,10 +238,10 @@ static bool compile_x86(emit_try *t, ir_module *m) {
     return ok;
 }
 
-static void emit_x86(emit_job *j, x86_job *x86) {
+static void emit_native(emit_job *j, native_job *x) {
     ir_text listing;
-    emit_try t = {.job = j, .make = compile_x86, .options = x86};
-    x86->listing = &listing;
+    emit_try t = {.job = j, .make = compile_native, .options = x};
+    x->listing = &listing;
     list_kernels(&t);
     foreach_in (one_kernel, k, t.kernels)
         if (ir_is_declaration(k->func))
@@ -250,17 +252,31 @@ static void emit_x86(emit_job *j, x86_job *x86) {
         try_to_make(&t, make_in_new_module);
     }
     check_kernels(&t);
-    if (!x86->text) return;
+    if (!x->text) return;
     j->data = listing.data;
     j->size = listing.n;
 }
 
 /* ----------------------------------------------------------------------------------- the choice */
 
+/* ", x86_64[:v2|:v3|:v4]" */
+static const char *list_machines(ir_arena *scratch) {
+    ir_text t = {.arena = scratch};
+    ir_put(&t, "");
+    for (unsigned k = 0; k < cg_machine_count; k++) {
+        const cg_machine *m = cg_machines[k];
+        ir_putf(&t, ", %s", m->name);
+        for (unsigned n = 0; n < m->nlevels; n++)
+            ir_putf(&t, "%s:%s", n ? "|" : "[", m->levels[n].name);
+        if (m->nlevels) ir_put(&t, "]");
+    }
+    return t.data;
+}
+
 static void emit_module(void *arg) {
     emit_job *j = arg;
     cg_spirv_options spirv = {0};
-    x86_job x86;
+    native_job native;
     if (strcmp(j->target, "ir") == 0) {
         ir_text text = {.arena = j->scratch};
         ir_print_module(&text, j->module->ir, 0);
@@ -268,12 +284,12 @@ static void emit_module(void *arg) {
         j->size = text.n;
     } else if (spirv_target(j->target, &spirv.version)) {
         emit_spirv(j, &spirv);
-    } else if (x86_target(j->target, &x86)) {
-        emit_x86(j, &x86);
+    } else if (native_target(j->target, &native)) {
+        emit_native(j, &native);
     } else {
         rt_throw(j->module->context, IR_ERR_ARGUMENT,
-                 "unknown target '%s': ir, spirv, spirv:1.0 … spirv:1.4, x86_64[:v2|:v3|:v4]",
-                 j->target);
+                 "unknown target '%s': ir, spirv, spirv:1.0 … spirv:1.4%s", j->target,
+                 list_machines(j->scratch));
     }
 }
 

@@ -1,4 +1,4 @@
-/* options.c — options of code for x86-64, as names of targets and devices have them:
+/* options.c — options of native code, as names of targets and devices have them:
  * "v2,text", "v3,regalloc=stack".
  */
 #include "runtime/native/native.h"
@@ -25,11 +25,10 @@ static bool take_seed(const char **s, uint64_t *seed) {
     return take_to(s, end);
 }
 
-bool rt_take_code_option(const char **s, cg_x86_64_options *code) {
-    static const char *const levels[] = {"v2", "v3", "v4"};
-    for (unsigned n = 0; n < 3; n++) {
-        if (!rt_take_option(s, levels[n])) continue;
-        code->level = CG_X86_64_V2 + n;
+bool rt_take_code_option(const char **s, const cg_machine *machine, cg_options *code) {
+    for (unsigned n = 0; machine && n < machine->nlevels; n++) {
+        if (!rt_take_option(s, machine->levels[n].name)) continue;
+        code->level = machine->levels[n].number;
         return true;
     }
     if (take_seed(s, &code->regalloc.seed)) return true;

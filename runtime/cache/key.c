@@ -6,7 +6,7 @@
  */
 #include "runtime/cache/cache.h"
 
-static_assert(sizeof(void *) != 8 || sizeof(rt_native_options) == 112,
+static_assert(sizeof(void *) != 8 || sizeof(rt_native_options) == 120,
               "a new option belongs in the key");
 
 static void add_number(rt_hash *h, uint64_t n) { rt_hash_add(h, &n, sizeof n); }
@@ -28,6 +28,7 @@ static void add_options(rt_hash *h, const rt_native_options *o) {
     add_shape(h, &o->shape);
     add_number(h, o->only_blocks);
     add_number(h, o->keep_calls);
+    add_text(h, o->machine->name, strlen(o->machine->name));
     add_number(h, o->code.level);
     add_number(h, o->code.regalloc.how);
     add_number(h, o->code.regalloc.seed);

@@ -47,7 +47,8 @@ static int run_opt(const char *const *files) {
 /* Options of the command that are part of a target's name. */
 static bool complete_target(const char *target, char *out, size_t size) {
     const char *abi = cli_get("--abi"), *regalloc = cli_get("--regalloc");
-    bool time = cli_has("-time") && strncmp(target, "x86_64", 6) == 0;
+    bool native = strcmp(target, "ir") != 0 && strncmp(target, "spirv", 5) != 0;
+    bool time = cli_has("-time") && native;
     int n = snprintf(out, size, "%s%s%s%s%s%s%s%s", target, cli_has("-S") ? ",text" : "",
                      cli_has("-g") ? ",lines" : "", time ? ",time" : "", abi ? ",abi=" : "",
                      abi ? abi : "", regalloc ? ",regalloc=" : "", regalloc ? regalloc : "");

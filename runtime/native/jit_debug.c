@@ -100,7 +100,7 @@ static void tell_gdb(rt_code *c, const cg_object *o, ir_arena *a) {
     size_t size;
     for (int s = 0; s < CG_SECTIONS; s++) address[s] = (uint64_t)(uintptr_t)c->at[s];
     cg_file_options options = {
-        .machine = &cg_x86_64_machine, .lines = o->lines.n != 0, .address = address};
+        .elf = cg_host_machine()->elf, .lines = o->lines.n != 0, .address = address};
     cg_write_object(o, &options, a, &file, &size);
     size_t mapped = sizeof(announced) + size;
     announced *e = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

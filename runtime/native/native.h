@@ -61,9 +61,9 @@ static inline void *rt_code_symbol(const rt_code *c, const cg_object *o, uint32_
 
 /* Does the list begin with this option?  Then *s moves to the next one. */
 bool rt_take_option(const char **s, const char *option);
-/* One of v2, v3, v4, regalloc=stack, seed=N (choices of register allocation that do not matter are
- * made at random). */
-bool rt_take_code_option(const char **s, cg_x86_64_options *code);
+/* A level of the machine, regalloc=stack, seed=N (choices of register allocation that do not matter
+ * are made at random). */
+bool rt_take_code_option(const char **s, const cg_machine *machine, cg_options *code);
 
 /* -------------------------------------------------------------------------- tools (jit_debug.c) */
 
@@ -184,14 +184,13 @@ typedef struct {
     pass_group_shape shape; /* of the launches that the code is for */
     bool only_blocks;       /* no function runs a single group: entry is that of the block; and the
                                launch knows of phases */
-    cg_x86_64_options code;
+    const cg_machine *machine;
+    cg_options code;
     const rt_values *values; /* that the code is for; NULL: for all */
     bool keep_calls;         /* as in pass_options */
     bool time;               /* notes say how long each pass and stage took */
 } rt_native_options;
 
-/* What passes are told of the machine, by CG_X86_64_V…. */
-pass_target rt_native_target(unsigned level);
 /* Compiling uses up a module: runs `body` with an empty one like `from`, for copies, in a context
  * that may be another one.  It is freed, however `body` ends. */
 typedef void rt_module_body(void *user, ir_module *m);

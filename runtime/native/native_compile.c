@@ -6,19 +6,8 @@
 #include "passes/workgroup/regions.h"
 #include "runtime/native/native.h"
 
-pass_target rt_native_target(unsigned level) {
-    bool modern = level >= CG_X86_64_V3;
-    return (pass_target){.has_fma = modern,
-                         .has_f16c = modern,
-                         .has_unsigned = level >= CG_X86_64_V4,
-                         .vector_bytes = cg_x86_64_vector_bytes(level),
-                         .has_masks = cg_x86_64_has_masks(level),
-                         .takes = cg_x86_64_takes,
-                         .level = level};
-}
-
 static bool run(ir_module *m, const char *list, const rt_native_options *o) {
-    const pass_target target = rt_native_target(o->code.level);
+    const ir_target target = o->machine->describe(o->code.level);
     const pass_options options = {.passes = list,
                                   .bisect = -1,
                                   .target = &target,
@@ -149,7 +138,7 @@ static bool compile(ir_module *m, const char *name, const rt_native_options *o, 
     }
     if (name && !n) return ir_error(m->cx, "there is no kernel '%s'", name);
     if (!run(m, pass_group_pipeline, o) || !run(m, pass_lowering, o)) return false;
-    if (!cg_x86_64_compile(m, &o->code, arena, out)) return false;
+    if (!o->machine->compile(m, &o->code, arena, out)) return false;
     const made all = look_up(out, &m->arena);
     for (uint32_t k = 0; k < n; k++) finish(&kernels[k], &all, arena, out);
     return true;

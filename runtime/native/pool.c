@@ -99,19 +99,6 @@ static bool take_chunk(launch *l, uint64_t *at, uint64_t *count) {
     return true;
 }
 
-/* Kernels expect the default rounding and denormals, whatever the caller's. */
-#if defined(__x86_64__)
-static unsigned enter_float(void) {
-    unsigned before = __builtin_ia32_stmxcsr();
-    __builtin_ia32_ldmxcsr(0x1f80);
-    return before;
-}
-static void leave_float(unsigned before) { __builtin_ia32_ldmxcsr(before); }
-#else
-static unsigned enter_float(void) { return 0; }
-static void leave_float(unsigned before) { (void)before; }
-#endif
-
 static bool is_crowded(rt_pool *p) {
     return atomic_load_explicit(&p->running, memory_order_relaxed) > p->limit + 1;
 }
@@ -130,10 +117,11 @@ static void run_chunk(void *arg) {
 static void run_groups(const launch *l, const rt_seat *s, uint64_t at, uint64_t count) {
     const rt_work *w = l->work;
     ir_group_info g = *w->info;
-    unsigned before = enter_float();
+    const cg_host *host = cg_host_machine()->host;
+    unsigned before = host->enter_float();
     rt_seat_place(s, w, &g);
     rt_stack_run(&s->stack, run_chunk, &(chunk){w, &g, at, count});
-    leave_float(before);
+    host->leave_float(before);
 }
 
 /* Takes chunks until none is left, or a helper has to go; gives how many groups were run. */
@@ -211,12 +199,6 @@ static void call_helpers(rt_pool *p, unsigned n) {
     }
 }
 
-static void relax(void) {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-}
-
 /* Without the lock, until there is another launch or it has taken too long. */
 static void look_out(rt_pool *p) {
     unsigned opened = p->opened;
@@ -224,7 +206,7 @@ static void look_out(rt_pool *p) {
     pthread_mutex_unlock(&p->lock);
     uint64_t end = rt_now_ns() + IDLE_NS;
     while (atomic_load_explicit(&p->opened, memory_order_relaxed) == opened && rt_now_ns() < end)
-        for (int n = 0; n < 8; n++) relax();
+        for (int n = 0; n < 8; n++) cg_host_machine()->host->relax();
     pthread_mutex_lock(&p->lock);
     p->looking--;
 }
@@ -343,7 +325,7 @@ static void close_launch(rt_pool *p, launch *l) {
     pthread_mutex_unlock(&p->lock);
     for (unsigned n = 0; n < DONE_SPINS && atomic_load_explicit(&l->helpers, memory_order_relaxed);
          n++)
-        relax();
+        cg_host_machine()->host->relax();
     pthread_mutex_lock(&p->lock);
     while (l->helpers) pthread_cond_wait(&l->done, &p->lock);
     pthread_mutex_unlock(&p->lock);

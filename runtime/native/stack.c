@@ -48,32 +48,7 @@ void rt_stack_free(rt_stack *s) {
     *s = (rt_stack){0};
 }
 
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-
-/* Calls run(arg) with rsp at `top`. */
-void rt_stack_switch(void *top, void (*run)(void *arg), void *arg)
-    __attribute__((visibility("hidden")));
-__asm__(".pushsection .text\n"
-        ".globl rt_stack_switch\n"
-        ".hidden rt_stack_switch\n"
-        ".type rt_stack_switch, @function\n"
-        "rt_stack_switch:\n"
-        ".cfi_startproc\n"
-        "endbr64\n"
-        "push %rbp\n"
-        ".cfi_def_cfa_offset 16\n"
-        ".cfi_offset %rbp, -16\n"
-        "mov %rsp, %rbp\n"
-        ".cfi_def_cfa_register %rbp\n"
-        "mov %rdi, %rsp\n"
-        "mov %rdx, %rdi\n"
-        "call *%rsi\n"
-        "leave\n"
-        ".cfi_def_cfa %rsp, 8\n"
-        "ret\n"
-        ".cfi_endproc\n"
-        ".size rt_stack_switch, .-rt_stack_switch\n"
-        ".popsection\n");
+#if !defined(__SANITIZE_THREAD__)
 
 #if defined(__SANITIZE_ADDRESS__)
 void __sanitizer_start_switch_fiber(void **from, const void *bottom, size_t bytes);
@@ -98,17 +73,17 @@ static void switch_to(const rt_stack *s, void (*run)(void *arg), void *arg) {
     told t = {.run = run, .arg = arg};
     void *here;
     __sanitizer_start_switch_fiber(&here, s->base, s->bytes);
-    rt_stack_switch(s->base + s->bytes, run_told, &t);
+    cg_host_machine()->host->call_on_stack(s->base + s->bytes, run_told, &t);
     __sanitizer_finish_switch_fiber(here, NULL, NULL);
 }
 #else
 static void switch_to(const rt_stack *s, void (*run)(void *arg), void *arg) {
-    rt_stack_switch(s->base + s->bytes, run, arg);
+    cg_host_machine()->host->call_on_stack(s->base + s->bytes, run, arg);
 }
 #endif
 
 void rt_stack_run(const rt_stack *s, void (*run)(void *arg), void *arg) {
-    if (s->base)
+    if (s->base && cg_host_machine())
         switch_to(s, run, arg);
     else
         run(arg);

@@ -49,12 +49,17 @@ static cl_ulong cache_size(void) {
 }
 
 static void read_facts(facts *h) {
-    copy_line(h->name, sizeof h->name, "x86-64");
+    copy_line(h->name, sizeof h->name, cg_host_machine() ? cg_host_machine()->title : "CPU");
     copy_line(h->vendor, sizeof h->vendor, "unknown");
     read_processor(h);
     h->memory = (cl_ulong)sysconf(_SC_PHYS_PAGES) * (cl_ulong)sysconf(_SC_PAGESIZE);
     h->cache = cache_size();
     h->constants = h->memory / 2 < OCL_CONSTANT_MEMORY ? h->memory / 2 : OCL_CONSTANT_MEMORY;
+}
+
+static cl_uint vector_bytes(void) {
+    if (!device.usable) return 0;
+    return cg_host_machine()->describe(device.machine.options.code.level).vector_bytes;
 }
 
 static void open_device(void) {
@@ -65,7 +70,7 @@ static void open_device(void) {
                     o.code.level <= rt_cpu_level() && rt_cpu_level() &&
                     cpu_machine_open(&o, &device.machine);
     read_facts(&host);
-    host.vector_bytes = cg_x86_64_vector_bytes(device.machine.options.code.level);
+    host.vector_bytes = vector_bytes();
 }
 
 cl_device_id ocl_device(void) {

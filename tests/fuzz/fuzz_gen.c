@@ -2,6 +2,7 @@
  * text form, SPIR-V, or, if it is exact, as native code of any level with registers by chance.  The
  * interpreter is the judge.
  */
+#include "codegen/x86_64/levels.h"
 #include "codegen/codegen.h"
 #include "frontend/frontend.h"
 #include "passes/passes.h"
@@ -85,7 +86,7 @@ static void check_native(job *j) {
     for (unsigned run = 0; run < RUNS; run++) {
         bool stack = seed % 8 == 0;
         native_way way = {
-            {.level = CG_X86_64_V2 + run,
+            {.level = X86_64_V2 + run,
              .regalloc = {stack ? CG_REGALLOC_STACK : CG_REGALLOC_FAST, seed | 1, true}},
             .is_called = seed / 8 % 2};
         if (!j->runs[run] || !native_has_level(way.code.level)) continue;

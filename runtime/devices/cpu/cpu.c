@@ -72,6 +72,18 @@ static void launch(rt_device *d, rt_program *p, const char *kernel, const spvf_r
 
 /* ----------------------------------------------------------------------------- opening, closing */
 
+unsigned rt_cpu_level(void) {
+    const cg_machine *m = cg_host_machine();
+    return m ? m->host->detect() : 0;
+}
+
+/* "x86-64-v3" */
+static const char *level_text(unsigned level, char room[40]) {
+    const cg_machine *m = cg_host_machine();
+    snprintf(room, 40, "%s-%s", m ? m->title : "?", m ? cg_level_name(m, level) : "?");
+    return room;
+}
+
 static bool says(const char *list, const char *word) { return list && strstr(list, word); }
 
 bool cpu_machine_open(const rt_cpu_options *options, cpu_machine *out) {
@@ -107,7 +119,8 @@ static void close_device(rt_device *d) {
 rt_device *rt_cpu_open_with(spvf_context *context, const rt_cpu_options *options) {
     ir_arena arena;
     if (options->code.level > rt_cpu_level())
-        rt_throw(context, IR_ERR_DEVICE, "cpu: this machine is no x86-64-v%u", options->code.level);
+        rt_throw(context, IR_ERR_DEVICE, "cpu: this machine is no %s",
+                 level_text(options->code.level, (char[40]){0}));
     ir_arena_init(&arena, &context->cx);
     cpu_device *c = ir_new(&arena, cpu_device);
     *c = (cpu_device){.arena = arena,
@@ -132,7 +145,7 @@ rt_device *rt_cpu_open_with(spvf_context *context, const rt_cpu_options *options
 
 /* Why it cannot be used, or NULL. */
 static const char *why_not_usable(void) {
-    return rt_cpu_level() ? rt_cpu_missing() : "the processor is no x86-64-v2";
+    return rt_cpu_level() ? rt_cpu_missing() : "no code is made for this processor";
 }
 
 static bool take_flag(const char **list, rt_cpu_options *o) {
@@ -142,7 +155,9 @@ static bool take_flag(const char **list, rt_cpu_options *o) {
 }
 
 const char *rt_cpu_take_options(const char *list, rt_cpu_options *o) {
-    while (list && *list && (rt_take_code_option(&list, &o->code) || take_flag(&list, o))) continue;
+    while (list && *list &&
+           (rt_take_code_option(&list, cg_host_machine(), &o->code) || take_flag(&list, o)))
+        continue;
     return list && *list ? list : NULL;
 }
 
@@ -174,8 +189,8 @@ void rt_cpu_list(void (*each)(void *user, const spvf_device_info *info), void *u
                              .takes_spirv = true,
                              .usable = !why_not_usable(),
                              .why_not = why_not_usable()};
-    snprintf(text, sizeof text, "native code for x86-64-v%u, %u threads", rt_cpu_level(),
-             rt_default_threads());
+    snprintf(text, sizeof text, "native code for %s, %u threads",
+             level_text(rt_cpu_level(), (char[40]){0}), rt_default_threads());
     each(user, &info);
 }
 

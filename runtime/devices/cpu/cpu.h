@@ -16,7 +16,7 @@
 
 /* ---------------------------------------------------------------------- the machine (…features) */
 
-/* CG_X86_64_V2 and up; 0: there is nothing that code is made for. */
+/* The level of this machine (cg_host.detect); 0: there is nothing that code is made for. */
 unsigned rt_cpu_level(void);
 
 /* ------------------------------------------------------------------------- code (cpu_compile.c) */
@@ -43,10 +43,10 @@ void rt_cpu_local_size(const ir_func *kernel, const spvf_range *range, uint64_t 
 /* ---------------------------------------------------------------------------------- the machine */
 
 typedef struct {
-    cg_x86_64_options code; /* level 0: the machine's */
-    bool eager;             /* as in rt_compiler */
-    bool cache;             /* code is kept for other processes */
-    bool keep_calls;        /* as in pass_options */
+    cg_options code; /* level 0: the machine's */
+    bool eager;      /* as in rt_compiler */
+    bool cache;      /* code is kept for other processes */
+    bool keep_calls; /* as in pass_options */
     rt_cpu_compiler *compile;
 } rt_cpu_options;
 

@@ -46,7 +46,8 @@ static void compile_globals(void *user, ir_module *m) {
     ir_importer im = {.m = m};
     foreach_global (g, c->from)
         if (g->space != IR_LOCAL && !(g->flags & IR_FUNC_IMPORT)) ir_importer_global(&im, g);
-    if (!cg_x86_64_compile(m, &c->options->code, c->arena, c->out)) ir_throw(m->cx, IR_ERR_DEVICE);
+    if (!c->options->machine->compile(m, &c->options->code, c->arena, c->out))
+        ir_throw(m->cx, IR_ERR_DEVICE);
 }
 
 void rt_cpu_compile(const ir_func *kernel, const rt_native_options *o, ir_arena *arena,

@@ -20,7 +20,7 @@ typedef struct {
 static void load_globals(void *arg) {
     const loading *l = arg;
     rt_program *p = l->program;
-    rt_native_options options = {.code = l->machine->options.code};
+    rt_native_options options = {.machine = cg_host_machine(), .code = l->machine->options.code};
     cg_object object;
     rt_code code;
     rt_cpu_compile_globals(p->module, &options, &p->arena, &object);
@@ -160,6 +160,7 @@ static ir_status compile_variant(void *user, const pass_group_shape *shape, cons
     compilation c = {.launch = l,
                      .options = {.shape = *shape,
                                  .only_blocks = true,
+                                 .machine = cg_host_machine(),
                                  .code = l->machine->options.code,
                                  .values = values,
                                  .keep_calls = l->machine->options.keep_calls},

@@ -11,6 +11,7 @@
  * where there is no code for the machine, it is the interpreter, on what passes expand and builtins
  * make of vectors of 16 lanes, with as many edges as points at most.
  */
+#include "codegen/x86_64/levels.h"
 #include "codegen/codegen.h"
 #include "ir/interp.h"
 #include "passes/passes.h"
@@ -33,8 +34,8 @@ typedef void batch(void *user, const uint64_t *const in[2], uint64_t *out, unsig
 
 /* ------------------------------------------------------------------------------ the interpreter */
 
-static const pass_target *target_of(bool rich) {
-    static const pass_target plain = {0}, all = {.has_fma = true, .has_f16c = true};
+static const ir_target *target_of(bool rich) {
+    static const ir_target plain = {0}, all = {.has_fma = true, .has_f16c = true};
     return rich ? &all : &plain;
 }
 
@@ -199,11 +200,11 @@ static bool check_interpreted(job *j, worst *w) {
 
 static bool check_level(job *j, worst *w, unsigned level) {
     ir_module *m = make_loop(&j->cx, j->s.f->op, j->s.k);
-    const cg_x86_64_options o = {.level = level};
+    const cg_options o = {.level = level};
     cg_object object;
     rt_code code;
-    if (!m || !lower(m, level >= CG_X86_64_V3)) return false;
-    if (!cg_x86_64_compile(m, &o, &m->arena, &object)) return false;
+    if (!m || !lower(m, level >= X86_64_V3)) return false;
+    if (!cg_host_machine()->compile(m, &o, &m->arena, &object)) return false;
     if (rt_code_load(&object, NULL, &code) != IR_OK) return false;
     uint32_t n = 0; /* tables come first */
     while (strcmp(object.symbols.data[n].name, "run") != 0) n++;
@@ -216,7 +217,7 @@ static bool check_level(job *j, worst *w, unsigned level) {
 
 static bool check_native(job *j, worst *w) {
     bool highest = true;
-    for (unsigned level = CG_X86_64_V4; level >= CG_X86_64_V2; level--) {
+    for (unsigned level = X86_64_V4; level >= X86_64_V2; level--) {
         if (!native_has_level(level)) continue;
         if (!check_level(j, w, level)) return false;
         if (highest) j->s.least /= 4;
@@ -244,7 +245,7 @@ static bool check_function(const math_function *f, ir_kind k, unsigned long poin
 
 int main(int argc, char **argv) {
     static const ir_kind kinds[] = {IR_F32, IR_F64, IR_F16};
-    bool native = native_has_level(CG_X86_64_V2);
+    bool native = native_has_level(X86_64_V2);
     if (argc > 1 && !strcmp(argv[1], "-i")) native = false, argc--, argv++;
     unsigned long points = argc > 1 ? strtoul(argv[1], NULL, 10) : 2000;
     unsigned passed = 0, failed = 0;

@@ -34,7 +34,7 @@ static void save(const char *name, const void *bytes, size_t n) {
 static void save_object(bench *b, bool lines) {
     uint8_t *bytes, *again;
     size_t size, size_again;
-    cg_file_options o = {.machine = &cg_x86_64_machine, .lines = lines};
+    cg_file_options o = {.elf = cg_host_machine()->elf, .lines = lines};
     cg_write_object(&b->object, &o, &b->arena, &bytes, &size);
     cg_write_object(&b->object, &o, &b->arena, &again, &size_again);
     cr_expect(size == size_again && memcmp(bytes, again, size) == 0, "the same bytes each time");
@@ -170,7 +170,7 @@ static const char nativecpu[] =
 Test(object, native_cpu_calls_it) {
     bench b;
     begin(&b);
-    cg_x86_64_add_nativecpu(&b.object, &b.arena);
+    cg_host_machine()->add_nativecpu(&b.object, &b.arena);
     save_object(&b, false);
     save_text("main.c", nativecpu);
     expect_program(&b, "gcc -O1 main.c k.o -o main",
@@ -210,7 +210,7 @@ Test(object, native_cpu_describes_the_group) {
     bench b;
     begin(&b);
     sample_add_hook(&b.arena, &b.object, "look", "hook");
-    cg_x86_64_add_nativecpu(&b.object, &b.arena);
+    cg_host_machine()->add_nativecpu(&b.object, &b.arena);
     save_object(&b, false);
     save_text("main.c", group);
     expect_program(&b, "gcc -O1 main.c k.o -o main",

@@ -4,6 +4,7 @@
  * What machines may do as they like is taken out first: NaN becomes one NaN wherever it is made, a
  * zero that is the minimum or maximum of two becomes +0, mad rounds once.
  */
+#include "codegen/x86_64/levels.h"
 #include "tests/native_call.h"
 #include "tests/passes/random_func.h"
 #include "tests/report.h"
@@ -69,7 +70,7 @@ static void make(void *user) {
 
 static void run(subject *s, const ir_value *args, const ir_value *want, native_way way) {
     ir_value got = {0};
-    const cg_x86_64_options o = way.code;
+    const cg_options o = way.code;
     native_outcome outcome = native_call(s->f, &way, args, &got);
     cr_assert_neq(outcome, NATIVE_FAILED, "seed %llu has no code", (unsigned long long)s->seed);
     if (outcome == NATIVE_DONE)
@@ -100,9 +101,9 @@ static void check_all(unsigned level, bool vectors) {
         check(seed, level, vectors);
 }
 
-Test(native, v2) { check_all(CG_X86_64_V2, false); }
-Test(native, v3) { check_all(CG_X86_64_V3, false); }
-Test(native, v4) { check_all(CG_X86_64_V4, false); }
-Test(native, vectors_v2) { check_all(CG_X86_64_V2, true); }
-Test(native, vectors_v3) { check_all(CG_X86_64_V3, true); }
-Test(native, vectors_v4) { check_all(CG_X86_64_V4, true); }
+Test(native, v2) { check_all(X86_64_V2, false); }
+Test(native, v3) { check_all(X86_64_V3, false); }
+Test(native, v4) { check_all(X86_64_V4, false); }
+Test(native, vectors_v2) { check_all(X86_64_V2, true); }
+Test(native, vectors_v3) { check_all(X86_64_V3, true); }
+Test(native, vectors_v4) { check_all(X86_64_V4, true); }

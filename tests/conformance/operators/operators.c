@@ -8,6 +8,7 @@
  * Each row of the table works on elements of its own, so that a difference names the operator.
  * Lanes that a statement does not name, and what lies around the member of a struct, stay.
  */
+#include "codegen/x86_64/levels.h"
 #include "tests/conformance/operators/operators.h"
 
 #include "ir/eval.h"
@@ -249,7 +250,7 @@ static void run_device(bench *b, const char *device, const char *folder) {
 /* Levels that the machine has, as a device is named. */
 static void run_folder(bench *b, const char *folder, bool all) {
     static const char *const ways[] = {"", ",eager", ",regalloc=stack", ",seed=3"};
-    for (unsigned level = CG_X86_64_V2; level <= CG_X86_64_V4; level++)
+    for (unsigned level = X86_64_V2; level <= X86_64_V4; level++)
         for (unsigned way = 0; native_has_level(level) && way < (all ? 4 : 1); way++) {
             char device[40];
             snprintf(device, sizeof device, "cpu:v%u%s", level, ways[way]);

@@ -21,7 +21,7 @@ enum { MAX_CALLS = 4096 };
 
 typedef struct {
     ir_ctx cx;
-    const pass_target *target;
+    const ir_target *target;
     uint64_t state;
     unsigned checked;
 } bench;
@@ -50,7 +50,7 @@ static bool is_float_of_16_bits(ir_type t) {
     return ir_kind_of(t) == IR_F16 || ir_kind_of(t) == IR_BF16;
 }
 
-static bool is_basic_conversion(const ir_inst *i, const pass_target *t) {
+static bool is_basic_conversion(const ir_inst *i, const ir_target *t) {
     ir_kind from = ir_kind_of(ir_arg(i, 0)->type), to = ir_kind_of(i->type);
     switch (i->op) {
     case IR_OP_fptosi:
@@ -92,7 +92,7 @@ static bool is_among(const ir_inst *i, const ir_op *list, size_t n) {
     return n > 0;
 }
 
-static bool is_basic(const ir_inst *i, const pass_target *t) {
+static bool is_basic(const ir_inst *i, const ir_target *t) {
     if (is_among(i, basic, sizeof basic / sizeof *basic)) return true;
     if (ir_info(i)->rule == R_FTOI || ir_info(i)->rule == R_ITOF || ir_info(i)->rule == R_FTOF)
         return is_basic_conversion(i, t);
@@ -289,8 +289,8 @@ static void check_lanewise(void *user) {
     for (ir_op op = 0; op < IR_OP_COUNT; op++) check_op(user, op);
 }
 
-static const pass_target plain = {0},
-                         rich = {.has_fma = true, .has_f16c = true, .has_unsigned = true};
+static const ir_target plain = {0},
+                       rich = {.has_fma = true, .has_f16c = true, .has_unsigned = true};
 
 Test(expand, keeps_the_bits_on_a_plain_target) {
     bench t = {.target = &plain};

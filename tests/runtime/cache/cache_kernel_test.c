@@ -62,8 +62,11 @@ static const char *edit(const char *from, const char *to) {
 
 /* ----------------------------------------------------------------------------------------- keys */
 
-static const rt_native_options options = {
-    .shape = {.local = {64, 1, 1}, .whole_groups = true}, .only_blocks = true, .code.level = 3};
+static const cg_machine machine = {.name = "one"}, other_machine = {.name = "other"};
+static const rt_native_options options = {.shape = {.local = {64, 1, 1}, .whole_groups = true},
+                                          .only_blocks = true,
+                                          .machine = &machine,
+                                          .code.level = 3};
 
 /* The first edge into each block becomes the last. */
 static void turn_edges(const ir_func *f) {
@@ -172,7 +175,7 @@ Test(cache, code_is_in_the_key) {
 
 Test(cache, launches_and_options_are_in_the_key) {
     rt_native_options o[] = {options, options, options, options, options,
-                             options, options, options, options};
+                             options, options, options, options, options};
     o[0].shape.local[0] = 32;
     o[1].shape.local[2] = 2;
     o[2].shape.whole_groups = false;
@@ -182,6 +185,7 @@ Test(cache, launches_and_options_are_in_the_key) {
     o[6].code.level = 2;
     o[7].code.regalloc.how = CG_REGALLOC_STACK;
     o[8].code.regalloc.seed = 1;
+    o[9].machine = &other_machine;
     rt_key key = key_of(kernels, &options);
     for (unsigned n = 0; n < sizeof o / sizeof *o; n++)
         cr_expect_not(is_same_key(key, key_of(kernels, &o[n])), "%u", n);

@@ -4,6 +4,7 @@
  * the library runs has to end well, whatever the stack of the thread that launches it.
  */
 #define _GNU_SOURCE
+#include "codegen/x86_64/levels.h"
 #include "runtime/devices/cpu/cpu.h"
 #include "runtime/spvfuse_queue.h"
 #include "tests/native_call.h"
@@ -66,9 +67,9 @@ static void say(void *user, const ir_message *m) {
     fprintf(stderr, "%s\n", m->text);
 }
 
-static void make_code(deep_code *d, uint64_t words, unsigned align, const cg_x86_64_options *code) {
+static void make_code(deep_code *d, uint64_t words, unsigned align, const cg_options *code) {
     const char *text = kernel_text(words, align);
-    const rt_native_options o = {.only_blocks = true, .code = *code};
+    const rt_native_options o = {.only_blocks = true, .machine = cg_host_machine(), .code = *code};
     *d = (deep_code){.cx.report = say};
     ir_arena_init(&d->arena, &d->cx);
     d->module = ir_parse(&d->cx, "deep", text, strlen(text));
@@ -86,10 +87,10 @@ static void free_code(deep_code *d) {
 }
 
 /* All levels of this machine, both ways to allocate registers: number n, or false. */
-static bool choose_code(unsigned n, cg_x86_64_options *o) {
-    *o = (cg_x86_64_options){.level = CG_X86_64_V2 + n / 2,
-                             .regalloc = {.how = n % 2 ? CG_REGALLOC_STACK : CG_REGALLOC_FAST}};
-    return o->level <= CG_X86_64_V4 && native_has_level(o->level);
+static bool choose_code(unsigned n, cg_options *o) {
+    *o = (cg_options){.level = X86_64_V2 + n / 2,
+                      .regalloc = {.how = n % 2 ? CG_REGALLOC_STACK : CG_REGALLOC_FAST}};
+    return o->level <= X86_64_V4 && native_has_level(o->level);
 }
 
 static const uint64_t pages[] = {1, 2, 4, 5, 6, 17, 250, 1500};
@@ -136,7 +137,7 @@ static void check_groups(const groups *g, const char *what) {
 }
 
 Test(stack, the_smallest_threads_run_kernels_of_any_frame) {
-    cg_x86_64_options o;
+    cg_options o;
     groups g = {.pool = rt_pool_new(&(rt_pool_options){.threads = 2})};
     for (unsigned n = 0; choose_code(n, &o); n++)
         for (size_t p = 0; p < sizeof pages / sizeof *pages; p++)
@@ -285,7 +286,7 @@ static bool is_zero(const uint8_t *at, size_t n) {
 }
 
 Test(stack, a_frame_that_does_not_fit_meets_the_guard_page) {
-    cg_x86_64_options o;
+    cg_options o;
     uint8_t *at = map_neighbours();
     for (unsigned n = 0; choose_code(n, &o); n++)
         for (size_t p = 0; p < sizeof pages / sizeof *pages; p++)

@@ -1,6 +1,7 @@
 /* cpu_test.c — device cpu with kernels that are functions of this program: what a launch makes of
  * its range and arguments, what it refuses, and when it compiles.
  */
+#include "codegen/x86_64/levels.h"
 #include "runtime/devices/cpu/cpu.h"
 #include "tests/codegen/sample.h"
 #include "tests/runtime/bench.h"
@@ -408,7 +409,7 @@ static void expect_unknown(const char *list, const char *option) {
 Test(cpu, options_by_name) {
     bench b = {.context = new_context(), .kernel = "v2,eager,regalloc=stack,seed=12"};
     cr_expect_eq(rt_guard(b.context, open_by_name, &b), SPVF_OK, "%s", messages);
-    const cg_x86_64_options *o = &((cpu_device *)b.device)->machine.options.code;
+    const cg_options *o = &((cpu_device *)b.device)->machine.options.code;
     cr_expect(o->level == 2 && o->regalloc.how == CG_REGALLOC_STACK && o->regalloc.seed == 12);
     cr_expect(((cpu_device *)b.device)->machine.options.eager);
     b.device->close(b.device);
@@ -426,14 +427,14 @@ static void open_too_high(void *arg) {
 }
 
 Test(cpu, the_level_is_the_machines) {
-    cr_expect_eq(rt_cpu_level() >= CG_X86_64_V2, __builtin_cpu_supports("x86-64-v2") != 0);
-    cr_expect_eq(rt_cpu_level() >= CG_X86_64_V3, __builtin_cpu_supports("x86-64-v3") != 0);
-    cr_expect_eq(rt_cpu_level() >= CG_X86_64_V4, __builtin_cpu_supports("x86-64-v4") != 0);
+    cr_expect_eq(rt_cpu_level() >= X86_64_V2, __builtin_cpu_supports("x86-64-v2") != 0);
+    cr_expect_eq(rt_cpu_level() >= X86_64_V3, __builtin_cpu_supports("x86-64-v3") != 0);
+    cr_expect_eq(rt_cpu_level() >= X86_64_V4, __builtin_cpu_supports("x86-64-v4") != 0);
 }
 
 Test(cpu, levels_that_the_machine_lacks) {
     bench b = {.context = new_context()};
     cr_expect_eq(rt_guard(b.context, open_too_high, &b), SPVF_ERROR_DEVICE);
-    cr_expect_str_eq(messages, "error: cpu: this machine is no x86-64-v9\n");
+    cr_expect_str_eq(messages, "error: cpu: this machine is no x86-64-?\n");
     spvf_context_destroy(b.context);
 }

@@ -1,0 +1,19 @@
+/* target.h — what a target has, for the passes that make code ready for it. */
+#ifndef SPVFUSE_IR_TARGET_H
+#define SPVFUSE_IR_TARGET_H
+
+#include "ir/ir.h"
+
+/* What a CPU has beyond the basic operations of docs/PASSES.md. */
+typedef struct {
+    bool has_fma;          /* of f32 and f64 */
+    bool has_f16c;         /* f16 to f32 and back */
+    bool has_unsigned;     /* floats from unsigned i32 and i64, and back with saturation */
+    unsigned vector_bytes; /* of its widest vectors; 0: it has none */
+    bool has_masks;        /* truth values of vectors are values of their own */
+    /* Has it an instruction that does i, which works on vectors, with lanes of these types? */
+    bool (*takes)(const ir_inst *i, unsigned level);
+    unsigned level; /* of the machine (codegen/codegen.h), for `takes` */
+} ir_target;
+
+#endif
