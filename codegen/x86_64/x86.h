@@ -1,20 +1,24 @@
 /* x86.h — what the files of the x86-64 target share.
  *
- * A machine instruction names a row of encodings.def in mach.row.  Its arguments stand in the order
+ * A machine instruction names a row of encodings.def in mach.row.  Its arguments are in the order
  * of the row's operands:
+ *
+ *   operand of the row                 arguments of the instruction
  *   a register that is read            the value
  *   a register that is also written    the value, which is tied to the result
- *   a register that is only written    nothing: it is the result
- *   memory (MACH_MEMORY in mach.mode)  its base, and with MACH_INDEX its index; the displacement is
- *                                      mach.disp.  A base is a value, a variable of the frame, a
- *                                      global, or a constant that follows the code; undef
- *                                      stands for the slot of the frame of number mach.disp
+ *   a register that is only written    none: it is the result
+ *   memory (MACH_MEMORY in mach.mode)  the base, and with MACH_INDEX the index; the displacement is
+ *                                      mach.disp
  *   an immediate                       a constant
- * and after them registers that the row reads without naming them (rax of cmpxchg), in the order
- * rax, rcx, rdx, and what the kind of the instruction asks for.
  *
- * Flags are never values: a jump, setcc or cmov is one instruction with the comparison that makes
- * its flags.  So only registers have to be kept between two instructions.
+ * The base of a memory operand is a value, a variable of the frame, a global, or a constant that is
+ * placed after the code.  An undef base denotes the slot of the frame with the number mach.disp.
+ *
+ * After these come the registers that the row reads implicitly (such as rax of cmpxchg), in the
+ * order rax, rcx, rdx, and the arguments that the kind of the instruction requires.
+ *
+ * Flags are never values: a jump, setcc or cmov is one instruction together with the comparison
+ * that sets its flags.  So nothing but registers is live between two instructions.
  */
 #ifndef SPVFUSE_CODEGEN_X86_64_X86_H
 #define SPVFUSE_CODEGEN_X86_64_X86_H

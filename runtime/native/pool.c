@@ -1,23 +1,26 @@
-/* pool.c — threads that run the work-groups of launches.
+/* pool.c — the pool of threads that run the work-groups of launches.
  *
- * A launch is a counter of groups.  A thread that works on it takes a chunk, a part of what is
- * left that shrinks as the end comes near (guided self-scheduling, Polychronopoulos and Kuck 1987),
- * until nothing is left.  The caller begins at once; helpers join when they are awake, each of them
- * waking two more, as long as the launch wants more.  How many it wants follows from what earlier
- * launches of the kernel took, or else from a guess: what the caller does alone before a helper
- * would have come wakes no helper.  A caller that believes so begins with few groups, and calls for
- * help when they take longer than all of them should.
+ * Chunks.  A launch is a counter of work-groups.  Each thread takes chunks from it until none is
+ * left; a chunk is a share of the remaining groups, so chunks become smaller towards the end
+ * (guided self-scheduling, Polychronopoulos and Kuck 1987).
  *
- * A helper joins while fewer threads run groups than the pool has, and leaves between two chunks
- * when callers have come that make them more.  One that has nothing to do looks out for the next
- * launch a while before it sleeps: launches often follow each other closely, and a thread that
- * sleeps takes longer to come than a small launch lasts.  After a while it ends, and its place is
- * free: a process whose main thread has left goes on until the last thread ends.
+ * Helpers.  The calling thread starts at once.  Helpers join as they wake up, and each of them
+ * wakes two more while the launch needs more.  The number of helpers is derived from the times of
+ * earlier launches of the kernel, or from a guess for the first.  If the caller would finish
+ * before a helper could wake up, it wakes none; it then begins with few groups, and wakes helpers
+ * if these take longer than the whole launch should.
  *
- * Each thread has a seat, with memory of its own (seat.c); callers borrow theirs.
+ * The pool has a fixed number of running threads.  A helper joins a launch while fewer are running,
+ * and leaves between two chunks if callers have exceeded the number.  An idle helper polls for the
+ * next launch for a while before it sleeps, because launches often follow each other closely and
+ * waking a thread takes longer than a small launch.  After a longer time it ends, which frees its
+ * place.
  *
- * When the program ends, helpers of the shared pool end before it, unless groups run.  After fork,
- * the child has no helpers, and starts its own; only the pool that is shared may be used there.
+ * Each thread has a seat, with memory of its own (seat.c); callers borrow one.
+ *
+ * When the program ends, the helpers of the shared pool end first, unless groups are running.  A
+ * process whose main thread has ended continues until its last thread ends.  After a fork the child
+ * has no helpers and starts new ones; only the shared pool may be used there.
  */
 #define _GNU_SOURCE
 #include "runtime/native/native.h"
