@@ -34,7 +34,7 @@ typedef struct {
 
 /* Jumps name blocks, where objdump has addresses; constants are told by their label. */
 static void list(emitter *e, x86_row row, const x86_operands *o) {
-    ir_text *out = e->w->listing;
+    ir_text *out = e->w->unit.listing;
     ir_put(out, "    ");
     if (o->arg[0].kind == X86_LABEL)
         ir_putf(out, "%s .L%u", x86_mnemonics[x86_forms[row].mnemonic], (unsigned)o->arg[0].value);
@@ -46,12 +46,12 @@ static void list(emitter *e, x86_row row, const x86_operands *o) {
 static void put(emitter *e, x86_row row, const x86_operands *o) {
     row = x86_row_for(row, o);
     if (!x86_encode(e->w->code, row, o)) e->failed = true;
-    if (e->w->listing) list(e, row, o);
+    if (e->w->unit.listing) list(e, row, o);
 }
 
 static void put_label(emitter *e, uint32_t label) {
     x86_bind(e->w->code, label);
-    if (e->w->listing) ir_putf(e->w->listing, ".L%u:\n", label);
+    if (e->w->unit.listing) ir_putf(e->w->unit.listing, ".L%u:\n", label);
 }
 
 static void put1(emitter *e, x86_row row, x86_operand x) {
@@ -77,7 +77,7 @@ static uint32_t reserve(emitter *e, uint64_t bytes, uint32_t align) {
     if (align > e->align) e->align = align;
     uint64_t at = ((uint64_t)e->frame + align - 1) / align * align;
     if (bytes > MOST_BYTES || at > MOST_BYTES - bytes) {
-        if (!e->failed) x86_refuse_frame(e->f, MOST_BYTES);
+        if (!e->failed) cg_refuse_frame(e->f, MOST_BYTES);
         e->failed = true;
         return 0;
     }
@@ -86,7 +86,7 @@ static uint32_t reserve(emitter *e, uint64_t bytes, uint32_t align) {
 }
 
 static void plan_frame(emitter *e) {
-    ir_arena *arena = e->w->arena;
+    ir_arena *arena = e->w->unit.arena;
     e->place = ir_new_array(arena, uint32_t, e->f->next_id);
     e->slot_place = ir_new_array(arena, uint32_t, e->a->slots.n + 1);
     e->align = 16;
@@ -164,10 +164,10 @@ static void put_prologue(emitter *e) {
 }
 
 static void note_frame(const emitter *e) {
-    x86_frame *x = ir_push(e->w->arena, &e->w->frames);
-    *x = (x86_frame){e->f,
-                     {.before = e->before, .prologue = e->prologue, .nsaved = e->nsaved},
-                     .calls = e->w->calls.n};
+    cg_open_frame *x = ir_push(e->w->unit.arena, &e->w->unit.frames);
+    *x = (cg_open_frame){e->f,
+                         {.before = e->before, .prologue = e->prologue, .nsaved = e->nsaved},
+                         .calls = e->w->unit.calls.n};
     x->bytes = 2 * PUSHED + PUSHED * e->nsaved + e->frame + e->align;
     for (unsigned n = 0; n < e->nsaved; n++) {
         x->frame.saved[n].reg = dwarf_number(e->saved[n]);
@@ -208,7 +208,7 @@ static x86_operand memory_operand(emitter *e, const ir_inst *i, unsigned arg, bo
     unsigned mode = i->imm.mach.mode;
     if (x86_reads_slot(i, arg)) return at_rsp(e->slot_place[disp]);
     unsigned index = mode & MACH_INDEX ? reg_of(e, ir_arg(i, arg + 1)) : X86_NO_REG;
-    if (base->op == IR_OP_address) return x86_at(x86_symbol_label(e->w, base->imm.global), disp);
+    if (base->op == IR_OP_address) return x86_at(cg_label_of(&e->w->unit, base->imm.global), disp);
     if (ir_is_const(base)) return at_constant(e, i, base, broadcast);
     bool frame = base->op == IR_OP_alloca;
     if (frame) disp += (int32_t)e->place[base->id];
@@ -279,13 +279,13 @@ static void leave_wide(emitter *e) {
 static void put_call(emitter *e, const ir_inst *i) {
     leave_wide(e);
     if (i->imm.mach.row == X86_CALL_rm64) {
-        *ir_push(e->w->arena, &e->w->calls) = NULL;
+        *ir_push(e->w->unit.arena, &e->w->unit.calls) = NULL;
         put1(e, X86_CALL_rm64, r64(reg_of(e, ir_arg(i, 0))));
         return;
     }
-    const ir_func *callee = e->w->functions.data[i->imm.mach.disp];
-    *ir_push(e->w->arena, &e->w->calls) = callee;
-    put1(e, X86_CALL_rel32, x86_target(x86_symbol_label(e->w, callee)));
+    const ir_func *callee = e->w->unit.functions.data[i->imm.mach.disp];
+    *ir_push(e->w->unit.arena, &e->w->unit.calls) = callee;
+    put1(e, X86_CALL_rel32, x86_target(cg_label_of(&e->w->unit, callee)));
 }
 
 /* A copy of a register to itself. */
@@ -307,7 +307,7 @@ static void put_mach(emitter *e, const ir_inst *i) {
 
 /* The kind of register that holds v: X86_R64 to X86_K. */
 static x86_kind kind_of(const emitter *e, const ir_inst *v) {
-    const cg_target *t = &e->w->target->base;
+    const cg_target *t = &e->w->cpu->base;
     switch (t->class_of(t, v->type)) {
     case CLASS_GENERAL: return X86_R64;
     case CLASS_MASK: return X86_K;
@@ -324,14 +324,14 @@ static void put_move(emitter *e, const ir_inst *i) {
                                     [X86_ZMM] = X86_VMOVAPS_z_zm_e,
                                     [X86_K] = X86_KMOVQ_k_km64};
     x86_kind kind = kind_of(e, i);
-    bool old = kind == X86_XMM && e->w->target->level < X86_V3;
+    bool old = kind == X86_XMM && e->w->cpu->level < X86_V3;
     put2(e, old ? X86_MOVAPS_x_xm : (x86_row)rows[kind], x86_reg(kind, reg_of(e, i)),
          x86_reg(kind, reg_of(e, ir_arg(i, 0))));
 }
 
 /* The row that stores a register, or loads it. */
 static x86_row transfer_row(const emitter *e, const ir_inst *v, bool back) {
-    const x86_cpu *t = e->w->target;
+    const x86_cpu *t = e->w->cpu;
     switch (kind_of(e, v)) {
     case X86_R64: return back ? X86_MOV_r64_rm64 : X86_MOV_rm64_r64;
     case X86_K: return back ? X86_KMOVQ_k_km64 : X86_KMOVQ_m64_k;
@@ -397,11 +397,11 @@ static uint32_t first_loc(const emitter *e) {
 /* Code from here on was made of what stands at loc. */
 static void note_line(emitter *e, uint32_t loc) {
     x86_writer *w = e->w;
-    if (!w->notes_lines || !loc) return;
-    if (w->lines.n && w->lines.data[w->lines.n - 1].loc == loc) return;
+    if (!w->unit.notes_lines || !loc) return;
+    if (w->unit.lines.n && w->unit.lines.data[w->unit.lines.n - 1].loc == loc) return;
     uint32_t here = x86_label_new(w->code);
     x86_bind(w->code, here);
-    *ir_push(w->arena, &w->lines) = (x86_line){here, loc};
+    *ir_push(w->unit.arena, &w->unit.lines) = (cg_open_line){here, loc};
 }
 
 static void put_inst(emitter *e, const ir_inst *i, const ir_block *next) {
@@ -434,8 +434,8 @@ static bool is_passage(const emitter *e, const ir_block *b) {
 /* Blocks that only lead on are left out; a ring of them is an endless loop, and stays. */
 static void find_order(emitter *e) {
     const ir_order *order = &ir_dominators((ir_func *)e->f)->order;
-    e->order = ir_new_array(e->w->arena, ir_block *, order->n);
-    e->target = ir_new_array(e->w->arena, ir_block *, e->f->next_block);
+    e->order = ir_new_array(e->w->unit.arena, ir_block *, order->n);
+    e->target = ir_new_array(e->w->unit.arena, ir_block *, e->f->next_block);
     for (uint32_t n = order->n; n-- > 0;) {
         ir_block *b = order->rpo[n], *to = is_passage(e, b) ? b->succ[0] : b;
         ir_block *end = e->target[to->id]; /* NULL: to comes before b, or is b */
@@ -478,19 +478,20 @@ static bool uses_wide(const ir_func *f) {
     return false;
 }
 
-bool x86_emit(x86_writer *w, ir_func *f, const cg_allocation *a) {
+bool x86_emit(cg_unit *u, ir_func *f, const cg_allocation *a) {
+    x86_writer *w = (x86_writer *)u;
     emitter e = {.w = w, .f = f, .a = a, .wide = uses_wide(f)};
     find_order(&e);
-    e.label = ir_new_array(w->arena, uint32_t, f->next_block);
+    e.label = ir_new_array(w->unit.arena, uint32_t, f->next_block);
     for (uint32_t n = 0; n < e.nblocks; n++) e.label[e.order[n]->id] = x86_label_new(w->code);
     plan_frame(&e);
     x86_align(w->code, 16);
-    x86_bind(w->code, x86_symbol_label(w, f));
-    if (w->listing) ir_putf(w->listing, "%s:\n", f->name);
-    if (w->notes_lines) note_line(&e, first_loc(&e));
+    x86_bind(w->code, cg_label_of(u, f));
+    if (w->unit.listing) ir_putf(w->unit.listing, "%s:\n", f->name);
+    if (w->unit.notes_lines) note_line(&e, first_loc(&e));
     put_prologue(&e);
     note_frame(&e);
     put_blocks(&e);
-    w->frames.data[w->frames.n - 1].end = w->calls.n;
+    w->unit.frames.data[w->unit.frames.n - 1].end = w->unit.calls.n;
     return !e.failed;
 }

@@ -16,6 +16,7 @@
 #ifndef SPVFUSE_CODEGEN_X86_64_ENCODE_H
 #define SPVFUSE_CODEGEN_X86_64_ENCODE_H
 
+#include "codegen/native/image.h"
 #include "ir/ir.h"
 
 /* ------------------------------------------------------------------------------------- operands */
@@ -192,21 +193,6 @@ unsigned x86_length(x86_row row, const x86_operands *o);
 
 typedef struct x86_code x86_code;
 
-/* A field of four bytes that holds the distance to a label which the code does not bind:
- * label + addend - place of the field. */
-typedef struct {
-    uint32_t at, label;
-    int64_t addend;
-} x86_reloc;
-
-typedef struct {
-    uint8_t *bytes; /* code, then constants */
-    uint32_t n, code_bytes, alignment;
-    x86_reloc *relocs;
-    uint32_t nrelocs;
-    uint32_t *labels; /* by label: where it is; UINT32_MAX: not bound */
-} x86_image;
-
 x86_code *x86_code_new(ir_arena *arena);
 /* False: the operands do not fit.  Labels are of this code; rip needs one, since code moves. */
 bool x86_encode(x86_code *c, x86_row row, const x86_operands *o);
@@ -223,7 +209,7 @@ void x86_keep_together(x86_code *c, uint32_t end);
 uint32_t x86_constant(x86_code *c, const void *data, unsigned bytes);
 /* Once, at the end: chooses the lengths of jumps and resolves labels.  The image lies in the arena.
  * False when a rel8 that the caller insisted on does not reach. */
-bool x86_finish(x86_code *c, x86_image *out);
+bool x86_finish(x86_code *c, cg_image *out);
 
 /* ------------------------------------------------------------------------------- text (print.c) */
 

@@ -266,14 +266,14 @@ static void put_distance(uint8_t *to, int64_t d, unsigned bytes) {
 }
 
 /* The field gets what leads from the end of its instruction, `tail` bytes on, to the label. */
-static void put_field(const x86_code *c, x86_image *out, const gap *g, uint32_t at, unsigned tail) {
+static void put_field(const x86_code *c, cg_image *out, const gap *g, uint32_t at, unsigned tail) {
     int64_t addend = (int64_t)g->disp - tail;
     bool bound = is_bound(c, g->label);
-    if (!bound) out->relocs[out->nrelocs++] = (x86_reloc){at, g->label, addend};
+    if (!bound) out->relocs[out->nrelocs++] = (cg_label_reloc){at, g->label, addend};
     put_distance(out->bytes + at, bound ? label_place(c, g->label) + addend - at : 0, FIELD);
 }
 
-static bool put_jump(const x86_code *c, x86_image *out, const gap *g) {
+static bool put_jump(const x86_code *c, cg_image *out, const gap *g) {
     x86_operands o = {.arg = {x86_target(g->label)}};
     x86_patch patch;
     x86_row row = is_short(g) ? x86_forms[g->row].shorter : g->row;
@@ -288,7 +288,7 @@ static bool put_jump(const x86_code *c, x86_image *out, const gap *g) {
     return true;
 }
 
-static bool fill_gap(const x86_code *c, x86_image *out, const gap *g) {
+static bool fill_gap(const x86_code *c, cg_image *out, const gap *g) {
     switch (g->kind) {
     case GAP_JUMP: return put_jump(c, out, g);
     case GAP_ALIGN:
@@ -308,7 +308,7 @@ static void copy_code(const x86_code *c, uint8_t *to) {
     }
 }
 
-static void list_labels(const x86_code *c, x86_image *out) {
+static void list_labels(const x86_code *c, cg_image *out) {
     out->labels = ir_new_array(c->arena, uint32_t, c->labels.n);
     for (uint32_t i = 0; i < c->labels.n; i++)
         out->labels[i] = is_bound(c, i) ? label_place(c, i) : UNBOUND;
@@ -321,15 +321,15 @@ static uint32_t alignment(const x86_code *c) {
     return most ? most : 1;
 }
 
-bool x86_finish(x86_code *c, x86_image *out) {
+bool x86_finish(x86_code *c, cg_image *out) {
     reserve(c, X86_MAX_BYTES);
     add_gap(c, GAP_END, c->n);
     relax(c);
     uint32_t code_bytes = gap_place(&c->gaps.data[c->gaps.n - 1]);
     uint32_t n = place_constants(c, code_bytes);
-    *out = (x86_image){.n = n, .code_bytes = code_bytes, .alignment = alignment(c)};
+    *out = (cg_image){.n = n, .code_bytes = code_bytes, .alignment = alignment(c)};
     out->bytes = ir_alloc(c->arena, n + X86_MAX_BYTES);
-    out->relocs = ir_new_array(c->arena, x86_reloc, c->gaps.n);
+    out->relocs = ir_new_array(c->arena, cg_label_reloc, c->gaps.n);
     copy_code(c, out->bytes);
     bool reached = true;
     foreach_in (const gap, g, c->gaps) reached &= fill_gap(c, out, g);

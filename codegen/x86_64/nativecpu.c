@@ -176,7 +176,7 @@ static void place(glue *g) {
 }
 
 static uint32_t add_function(glue *g, const char *name) {
-    x86_image image;
+    cg_image image;
     bool ok = x86_finish(g->code, &image);
     assert(ok && image.nrelocs == 1);
     (void)ok;

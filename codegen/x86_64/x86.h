@@ -24,7 +24,7 @@
 #define SPVFUSE_CODEGEN_X86_64_X86_H
 
 #include "codegen/codegen.h"
-#include "codegen/native/native.h"
+#include "codegen/native/unit.h"
 #include "codegen/x86_64/encode.h"
 
 enum { CLASS_GENERAL, CLASS_VECTOR, CLASS_MASK };
@@ -146,41 +146,13 @@ bool x86_select(const x86_cpu *t, ir_func *f, const cg_options *o, ir_arena *scr
 
 /* ----------------------------------------------------------------------------- writing (emit.c) */
 
-/* A frame whose symbol is not known yet. */
 typedef struct {
-    const ir_func *func;
-    cg_frame frame;
-    uint64_t bytes;      /* of stack, without what it calls */
-    uint32_t calls, end; /* its part of x86_writer.calls */
-} x86_frame;
-
-/* Code from a label on was made of what stands at the module's `loc`. */
-typedef struct {
-    uint32_t label, loc;
-} x86_line;
-
-typedef struct {
-    const x86_cpu *target;
+    cg_unit unit;
+    const x86_cpu *cpu;
     x86_code *code;
-    cg_object *object;
-    ir_arena *arena;
-    ir_map label_of;                   /* of functions and globals, by address: label + 1 */
-    ir_map symbol_of;                  /* of the same: symbol + 1 */
-    ir_vec(const ir_func *) functions; /* of the module, by number */
-    ir_vec(x86_frame) frames;
-    ir_vec(const ir_func *) calls; /* callees, by caller; NULL: a function of the launch's */
-    bool notes_lines;
-    ir_vec(x86_line) lines;
-    ir_text *listing; /* or NULL */
 } x86_writer;
 
-/* Appends the code of an allocated function. */
-bool x86_emit(x86_writer *w, ir_func *f, const cg_allocation *a);
-/* Says that private memory has more than `most` bytes, and where the source asks for them. */
-void x86_refuse_frame(const ir_func *f, uint32_t most);
-/* Fills in cg_frame.stack of all frames. (call_depth.c) */
-void x86_measure_stacks(x86_writer *w);
-/* The label of a function or global. */
-uint32_t x86_symbol_label(x86_writer *w, const void *what);
+/* cg_native.emit. */
+bool x86_emit(cg_unit *u, ir_func *f, const cg_allocation *a);
 
 #endif

@@ -53,7 +53,7 @@ static void begin_function(writer *w) {
 static uint32_t end_function(writer *w, const char *name, cg_frame frame) {
     static const uint8_t nops[16] = {0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
                                      0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90};
-    x86_image image;
+    cg_image image;
     emit1(w, X86_POP_r64, r64(RBP));
     emit(w, X86_RET, (x86_operand){0}, (x86_operand){0});
     bool ok = x86_finish(w->code, &image);
@@ -61,7 +61,7 @@ static uint32_t end_function(writer *w, const char *name, cg_frame frame) {
     (void)ok;
     uint32_t s = symbol(w, name, CG_TEXT, true, image.bytes, image.n);
     for (uint32_t i = 0; i < image.nrelocs; i++) {
-        const x86_reloc *r = &image.relocs[i];
+        const cg_label_reloc *r = &image.relocs[i];
         *ir_push(w->arena, &w->object->relocs) =
             (cg_reloc){CG_TEXT, CG_PC32, w->object->symbols.data[s].at + r->at,
                        r->label - w->label[0], r->addend};

@@ -14,7 +14,7 @@ typedef struct {
     ir_arena arena;
     x86_code *code;
     ir_vec(uint32_t) references; /* labels, in the order of the code */
-    x86_image image;
+    cg_image image;
     unsigned jumps, long_jumps, wasted; /* wasted: long, but would reach */
 } program;
 
@@ -263,7 +263,7 @@ Test(layout, labels_from_outside_become_relocations) {
     put(&p, X86_JE_rel32, x86_target(outside), (x86_operand){0});
     put(&p, X86_MOV_rm32_imm32, x86_at(outside, 8), x86_imm(1));
     cr_assert(x86_finish(p.code, &p.image));
-    const x86_reloc want[] = {{1, outside, -4}, {7, outside, -4}, {13, outside, 8 - 8}};
+    const cg_label_reloc want[] = {{1, outside, -4}, {7, outside, -4}, {13, outside, 8 - 8}};
     cr_assert_eq(p.image.nrelocs, 3);
     for (unsigned i = 0; i < 3; i++) {
         cr_expect_eq(p.image.relocs[i].at, want[i].at);

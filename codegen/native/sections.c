@@ -1,0 +1,142 @@
+/* sections.c — the sections of an object: globals by what may be done to them, then the code, with
+ * the symbols, relocations, frames and lines that belong to it.
+ */
+#include "codegen/native/unit.h"
+
+/* The object outlives the module, and its names. */
+static void add_symbol(cg_unit *u, const void *what, cg_symbol s) {
+    s.name = ir_strdup(u->arena, s.name);
+    *ir_push(u->arena, &u->object->symbols) = s;
+    uintptr_t n = u->object->symbols.n;
+    ir_map_set(u->arena, &u->symbol_of, (uintptr_t)what, (void *)n);
+}
+
+static uint32_t symbol_of(const cg_unit *u, const void *what) {
+    uintptr_t n = (uintptr_t)ir_map_get(&u->symbol_of, (uintptr_t)what);
+    assert(n && "every function and global has a symbol");
+    return (uint32_t)n - 1;
+}
+
+static void place_global(cg_unit *u, const ir_global *g) {
+    cg_object *o = u->object;
+    cg_section section = g->constant || g->space == IR_CONST ? CG_RODATA : CG_DATA;
+    uint64_t bytes = ir_sizeof(g->module, g->type);
+    uint32_t align = g->align ? g->align : 1, at = (o->size[section] + align - 1) / align * align;
+    if (at > INT32_MAX || bytes > INT32_MAX - at) ir_throw(g->module->cx, IR_ERR_LIMIT);
+    o->size[section] = at + (uint32_t)bytes;
+    if (align > o->align[section]) o->align[section] = align;
+    add_symbol(u, g, (cg_symbol){g->name, section, at, (uint32_t)bytes, false, false});
+}
+
+/* Globals have symbols, in their order, before anything else does. */
+static void fill_globals(cg_unit *u, const ir_module *m) {
+    cg_object *o = u->object;
+    uint32_t n = 0;
+    for (int s = CG_RODATA; s <= CG_DATA; s++) o->bytes[s] = ir_alloc(u->arena, o->size[s]);
+    foreach_global (g, m) {
+        if (g->space == IR_LOCAL) continue;
+        const cg_symbol *s = &o->symbols.data[n++];
+        if (g->init) memcpy(o->bytes[s->section] + s->at, g->init, s->size);
+    }
+}
+
+static void add_reloc(cg_unit *u, cg_reloc r) { *ir_push(u->arena, &u->object->relocs) = r; }
+
+/* Addresses in the initializers of globals. */
+static void place_relocs(cg_unit *u, const ir_global *g) {
+    cg_symbol s = u->object->symbols.data[symbol_of(u, g)];
+    for (uint32_t n = 0; n < g->nreloc; n++) {
+        const ir_reloc *r = &g->reloc[n];
+        uint32_t to = symbol_of(u, r->global);
+        add_reloc(u, (cg_reloc){s.section, CG_ABS64, s.at + (uint32_t)r->offset, to, r->addend});
+    }
+}
+
+/* By label: the symbol of the global that it stands for. */
+static const uint32_t *list_labels(const cg_unit *u, const ir_module *m) {
+    uint32_t most = 0;
+    foreach_global (g, m) {
+        uintptr_t label = (uintptr_t)ir_map_get(&u->label_of, (uintptr_t)g);
+        if (label > most) most = (uint32_t)label;
+    }
+    uint32_t *symbols = ir_new_array(u->arena, uint32_t, most + 1);
+    foreach_global (g, m) {
+        uintptr_t label = (uintptr_t)ir_map_get(&u->label_of, (uintptr_t)g);
+        if (label && g->space != IR_LOCAL) symbols[label - 1] = symbol_of(u, g);
+    }
+    return symbols;
+}
+
+/* Functions that were compiled have one. */
+static uint32_t known_label(const cg_unit *u, const ir_func *f) {
+    return (uint32_t)(uintptr_t)ir_map_get(&u->label_of, (uintptr_t)f) - 1;
+}
+
+static void place_code(cg_unit *u, const ir_module *m, const cg_image *image) {
+    cg_object *o = u->object;
+    o->bytes[CG_TEXT] = image->bytes;
+    o->size[CG_TEXT] = image->n;
+    o->align[CG_TEXT] = image->alignment < 16 ? 16 : image->alignment;
+    foreach_func (f, m) {
+        if (ir_is_declaration(f) || f->level != L_ALLOCATED) continue;
+        uint32_t at = image->labels[known_label(u, f)];
+        bool exported = !(f->flags & IR_FUNC_SHARED);
+        add_symbol(u, f, (cg_symbol){f->name, CG_TEXT, at, 0, true, exported});
+    }
+    cg_measure_stacks(u);
+    for (uint32_t n = 0; n < u->frames.n; n++) {
+        cg_open_frame *x = &u->frames.data[n];
+        x->frame.symbol = symbol_of(u, x->func);
+        *ir_push(u->arena, &o->frames) = x->frame;
+    }
+    const uint32_t *symbols = list_labels(u, m);
+    for (uint32_t n = 0; n < image->nrelocs; n++) {
+        const cg_label_reloc *r = &image->relocs[n];
+        add_reloc(u, (cg_reloc){CG_TEXT, CG_PC32, r->at, symbols[r->label], r->addend});
+    }
+}
+
+/* Files get numbers as they are met. */
+static uint32_t number_file(cg_unit *u, ir_map *numbers, const char *name) {
+    cg_object *o = u->object;
+    uintptr_t known = (uintptr_t)ir_map_get(numbers, (uintptr_t)name);
+    if (known) return (uint32_t)known - 1;
+    *ir_push(u->arena, &o->files) = ir_strdup(u->arena, name);
+    ir_map_set(u->arena, numbers, (uintptr_t)name, (void *)(uintptr_t)o->files.n);
+    return o->files.n - 1;
+}
+
+static void place_lines(cg_unit *u, const ir_module *m, const cg_image *image) {
+    ir_map numbers = {0};
+    for (uint32_t n = 0; n < u->lines.n; n++) {
+        const ir_line *from = ir_line_of(m, u->lines.data[n].loc);
+        cg_line *to = ir_push(u->arena, &u->object->lines);
+        *to = (cg_line){.at = image->labels[u->lines.data[n].label]};
+        if (!from) continue;
+        to->file = number_file(u, &numbers, m->files.data[from->file]);
+        to->line = from->line;
+        to->column = from->column;
+    }
+}
+
+/* A function ends where the next one begins, or the constants do. */
+static void measure_functions(cg_object *o, uint32_t code_bytes) {
+    uint32_t end = code_bytes;
+    for (uint32_t n = o->symbols.n; n-- > 0;) {
+        cg_symbol *s = &o->symbols.data[n];
+        if (!s->function) continue;
+        s->size = end - s->at;
+        end = s->at;
+    }
+}
+
+void cg_place_module(cg_unit *u, const ir_module *m, const cg_image *image) {
+    foreach_global (g, m)
+        if (g->space != IR_LOCAL) place_global(u, g);
+    fill_globals(u, m);
+    foreach_global (g, m)
+        if (g->space != IR_LOCAL) place_relocs(u, g);
+    place_code(u, m, image);
+    place_lines(u, m, image);
+    measure_functions(u->object, image->code_bytes);
+}

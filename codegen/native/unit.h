@@ -1,0 +1,74 @@
+/* unit.h — a module on its way to an object: what the stages of native code do with each function,
+ * and what they leave for the sections.
+ *
+ * All functions of a module share one piece of code and its constants, so that they reach each
+ * other by distances.  Globals lie in sections of their own, which the code refers to by symbols.
+ *
+ *   compile.c      the stages, in order
+ *   call_depth.c   how much stack functions need
+ *   sections.c     globals, code, symbols, relocations and lines
+ */
+#ifndef SPVFUSE_CODEGEN_NATIVE_UNIT_H
+#define SPVFUSE_CODEGEN_NATIVE_UNIT_H
+
+#include "codegen/native/image.h"
+#include "codegen/native/native.h"
+
+/* A frame whose symbol is not known yet. */
+typedef struct {
+    const ir_func *func;
+    cg_frame frame;
+    uint64_t bytes;      /* of stack, without what it calls */
+    uint32_t calls, end; /* its part of cg_unit.calls */
+} cg_open_frame;
+
+/* Code from a label on was made of what stands at the module's `loc`. */
+typedef struct {
+    uint32_t label, loc;
+} cg_open_line;
+
+typedef struct cg_unit cg_unit;
+
+/* A native target, at one of its levels. */
+typedef struct {
+    const cg_target *registers;
+    bool lacks_count; /* see cg_legalize */
+    /* From level `group` to `machine`. */
+    bool (*select)(const cg_target *t, ir_func *f, const cg_options *o, ir_arena *scratch);
+    /* Appends the code of an allocated function. */
+    bool (*emit)(cg_unit *u, ir_func *f, const cg_allocation *a);
+    /* A new label of the code. */
+    uint32_t (*new_label)(cg_unit *u);
+    /* The bytes of all code; false: it is too large. */
+    bool (*finish)(cg_unit *u, cg_image *out);
+} cg_native;
+
+/* The target's writer begins with one. */
+struct cg_unit {
+    const cg_native *target;
+    cg_object *object;
+    ir_arena *arena;
+    ir_map label_of;                   /* of functions and globals, by address: label + 1 */
+    ir_map symbol_of;                  /* of the same: symbol + 1 */
+    ir_vec(const ir_func *) functions; /* of the module, by number */
+    ir_vec(cg_open_frame) frames;
+    ir_vec(const ir_func *) calls; /* callees, by caller; NULL: a function of the launch's */
+    bool notes_lines;
+    ir_vec(cg_open_line) lines;
+    ir_text *listing; /* or NULL */
+};
+
+/* cg_machine.compile: false after a reported error.  What the target adds to *u is set. */
+bool cg_compile_unit(cg_unit *u, ir_module *m, const cg_options *options);
+/* The label of a function or global. */
+uint32_t cg_label_of(cg_unit *u, const void *what);
+/* Says that private memory has more than `most` bytes, and where the source asks for them. */
+void cg_refuse_frame(const ir_func *f, uint32_t most);
+
+/* Fills in cg_frame.stack of all frames. (call_depth.c) */
+void cg_measure_stacks(cg_unit *u);
+
+/* Puts a module's globals and code into the sections of the object. (sections.c) */
+void cg_place_module(cg_unit *u, const ir_module *m, const cg_image *image);
+
+#endif
