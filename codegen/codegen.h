@@ -50,7 +50,7 @@ typedef struct {
     int64_t addend;
 } cg_reloc;
 
-/* Code from `at` on was made of what stands there in file `file` of the object; ascending. */
+/* Code from `at` on was made of that place in file `file` of the object; ascending. */
 typedef struct {
     uint32_t at, file, line, column; /* line 0: not known */
 } cg_line;

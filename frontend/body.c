@@ -79,13 +79,13 @@ static void scan_inst(reader *r, scan *s) {
         return;
     }
     if (row->place == PLACE_NOTE || row->place == PLACE_DECL || row->place == PLACE_SHAPE)
-        spv_fail(r, "%s stands inside a function body", spv_op_name(r));
+        spv_fail(r, "%s is inside a function body", spv_op_name(r));
     if (row->place == PLACE_LINE) {
         spv_line(r);
         return;
     }
     if (!s->block && row->place != PLACE_SKIP)
-        spv_fail(r, "%s stands between blocks", spv_op_name(r));
+        spv_fail(r, "%s is between blocks", spv_op_name(r));
     note_result(r);
     if (is_variable(r->in.opcode))
         note_variable(r, s);
@@ -129,14 +129,14 @@ static void refuse_unknown(reader *r) {
     spv_refuse_inst(r, family ? family : "unknown");
 }
 
-/* May stand before the phis of a block: debug information, and merges that producers misplace. */
+/* May it come before the phis of a block: debug information, and merges that producers misplace. */
 static bool is_no_code(reader *r) {
     if (r->in.opcode == SPV_OP_LoopMerge || r->in.opcode == SPV_OP_SelectionMerge) return true;
     return is_ext_inst(r->in.opcode) && spv_find(r, r->in.arg[0])->kind == ID_SET &&
            spv_find(r, r->in.arg[0])->set != SET_OPENCL;
 }
 
-/* Reads the instruction; *code: something other than phis stands before it in the block. */
+/* Reads the instruction; *code: something other than phis precedes it in the block. */
 static void read_inst(reader *r, bool *code) {
     const spv_row *row = r->in.row;
     if (!row) refuse_unknown(r);

@@ -134,7 +134,7 @@ void spv_call_shuffle(reader *r, const spv_builtin *b, const char *key) {
     define_result(r, ir_build_raw(&r->b, (ir_op)b->data, args[0]->type, 0, imm, 2, args));
 }
 
-/* async_work_group_copy(dst, src, n, event): data is 1 where a stride stands before the event */
+/* async_work_group_copy(dst, src, n, event): data is 1 where a stride precedes the event */
 void spv_call_async_copy(reader *r, const spv_builtin *b, const char *key) {
     spv_want_args(r, key, 4 + b->data);
     const spv_type *p = spv_arg_type(r, 0);

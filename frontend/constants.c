@@ -209,7 +209,7 @@ void spv_read_constant_lacking(reader *r) {
 
 /* ----------------------------------------------------------------------------------- composites */
 
-/* Part i, which must be a constant of the type that stands there. */
+/* Part i, which must be a constant of the type of that part. */
 static const spv_const *take_part(reader *r, spv_const *whole, uint32_t id, uint32_t i) {
     const spv_const *part = spv_constant(r, id);
     const spv_type *want = spv_member(r, whole->type, i);

@@ -72,7 +72,7 @@ static void apply_flag(reader *r, spv_decor *d, uint32_t decoration) {
     }
 }
 
-/* Applies the decoration that stands at operand k. */
+/* Applies the decoration at operand k. */
 static void apply(reader *r, spv_decor *d, uint32_t k) {
     uint32_t decoration = r->in.arg[k];
     switch (decoration) {

@@ -23,7 +23,7 @@ static void read_debug(reader *r) {
 
 static void read_opencl(reader *r) {
     const spv_ext_row *row = spv_ext_row_of(r->in.arg[1]);
-    if (!r->f) spv_fail(r, "OpExtInst of OpenCL.std stands outside a function");
+    if (!r->f) spv_fail(r, "OpExtInst of OpenCL.std is outside a function");
     if (!row) spv_fail(r, "OpenCL.std has no instruction %u", r->in.arg[1]);
     r->in.ext = row;
     r->in.arg += 2;

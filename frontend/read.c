@@ -115,7 +115,7 @@ static void read_declarations(void *arg) {
     }
 }
 
-/* Reads what stands before the first function, once for notes and once for declarations. */
+/* Reads what precedes the first function, once for notes and once for declarations. */
 static void read_head(reader *r, uint32_t end, spv_place place) {
     r->head = SPV_FIRST_WORD;
     r->head_end = end;
@@ -139,7 +139,7 @@ static void note_shape(reader *r, const char *why, bool fits) {
         return;
     }
     if (!why && !fits)
-        why = ir_sprintf(&r->scratch, "%s stands %s", spv_op_name(r),
+        why = ir_sprintf(&r->scratch, "%s is %s", spv_op_name(r),
                          r->first_function ? "after the first function" : "outside a function");
     if (!why) return;
     if (r->in.opcode == SPV_OP_MemoryModel) spv_give_up(r, "%s", why);

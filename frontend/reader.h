@@ -381,13 +381,13 @@ typedef struct {
 /* ------------------------------------------------------------------------------ values in parts */
 
 /* A struct or array value.  A load is put off: when the value is only stored again nothing but a
- * copy is needed, and leaves are loaded where the load stood, one by one, when asked for. */
+ * copy is needed, and leaves are loaded at the place of the load, one by one, when asked for. */
 struct spv_parts {
     ir_inst **part;   /* by leaf; with a pending load NULL or holding NULLs */
     ir_inst *pointer; /* where a pending load reads; NULL: no load is pending */
     uint64_t offset;  /* bytes from the pointer */
     uint32_t align, flags;
-    ir_block *block; /* where the load stood */
+    ir_block *block; /* the block of the load */
     ir_inst *after;  /* the load comes after this one; NULL: at the head of the block */
     uint32_t loc;
     uint64_t writes; /* reader.writes when it was loaded */

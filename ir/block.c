@@ -6,7 +6,7 @@
  *
  * The order of predecessors means nothing, and removing one may change it.
  *
- * A block that leads to the same target by two edges stands twice in its predecessors, with the
+ * A block that leads to the same target by two edges is twice in its predecessors, with the
  * same phi argument, so it never matters which of the two entries is taken away.
  */
 #include "ir/ir.h"

@@ -10,7 +10,7 @@
  *
  * One variable at a time: name its definitions, ask for its value anywhere.
  *   ir_ssa s = {0}; ir_ssa_begin(&s, f, scratch, type);
- *   ir_ssa_def(&s, block, value) …   the value at the end of that block; the last one stands
+ *   ir_ssa_def(&s, block, value) …   the value at the end of that block; the last one applies
  *   ir_ssa_place(&s, live_in)         finds where phis may be needed
  *   ir_ssa_at_head(&s, block), ir_ssa_at_end(&s, block) …
  *   ir_ssa_finish(&s)                 fills the phis

@@ -6,7 +6,7 @@
  * instructions, of a body in reverse postorder, so that definitions come first.  A region's blocks
  * come in any order: there an operand without a copy is the original, and a second look replaces
  * it.  At last phis get their arguments, matched by the block that each predecessor is a copy of.
- * A parameter may be replaced by undef; where undef may not stand the copy gets zero.
+ * A parameter may be replaced by undef; where undef is not allowed the copy gets zero.
  */
 #include "ir/clone.h"
 

@@ -28,7 +28,7 @@ static const row rows[IR_OP_COUNT] = {
 
 /* What a type rule says, for readers. */
 static const char *const rule_text[] = {
-    [R_LEAF] = "stands as an operand only",
+    [R_LEAF] = "an operand only, in no block",
     [R_INT] = "integers, all of one type",
     [R_FLT] = "floats, all of one type",
     [R_CMPI] = "i1 per lane, from two integers or pointers of one type",

@@ -1,5 +1,5 @@
 /* ir.h — the language: memory, types, values, blocks, functions, modules, how they are built,
- * written as text, read and verified.  Next to it stand
+ * written as text, read and verified.  Further headers are
  *   ir/flow.h    what the graph of a function says: order, dominators, loops, liveness
  *   ir/change.h  larger changes: SSA construction, stack variables, copies of code
  *   ir/eval.h    arithmetic on constants
@@ -79,7 +79,7 @@ typedef struct {
     const char *file; /* the input: "k.spv", "plan.txt" */
     uint32_t line, column;
     uint32_t word;
-    const char *inst;   /* what stands there: "OpFMul %57" */
+    const char *inst;   /* the instruction there: "OpFMul %57" */
     const char *source; /* the OpLine file, "saxpy.cl", with source_line */
     uint32_t source_line;
     const char *text;
@@ -542,7 +542,7 @@ void ir_insert(ir_inst *i, ir_block *b, ir_inst *before); /* before NULL: at the
 
 /* May operand n be undef?  Only where the value is passed on as it is. */
 bool ir_may_be_undef(ir_op op, unsigned n);
-/* v as operand n: zero for an undef that may not stand there.  The builder, copies and
+/* v as operand n: zero for an undef that is not allowed there.  The builder, copies and
  * ir_replace_uses do this; code that sets operands in another way must do it, too. */
 ir_inst *ir_settle(ir_func *f, ir_op op, unsigned n, ir_inst *v);
 void ir_set_arg(ir_inst *i, unsigned n, ir_inst *val);
@@ -738,7 +738,7 @@ void ir_keep_params(ir_func *f, const bool *keep);
 
 /* ----------------------------------------------------------------------------- modules (func.c) */
 
-/* An address inside an initializer: at byte `offset` stands &global + addend. */
+/* An address inside an initializer: the value at byte `offset` is &global + addend. */
 typedef struct {
     uint64_t offset;
     ir_global *global;

@@ -33,7 +33,7 @@ typedef struct {
     uint32_t local_bytes; /* of local memory: where generic pointers lead is asked */
     void *local;          /* see above */
     void *scratch;        /* at least what ir_group_need asks for, aligned to IR_LOCAL_ALIGN */
-    /* printf of a kernel: arguments stand one after the other at multiples of 8 bytes, vectors lane
+    /* printf of a kernel: arguments are one after the other at multiples of 8 bytes, vectors lane
      * by lane without gaps; scalar floats are f64, strings are addresses.  Gives 0, or -1 when it
      * could not.  May be NULL: nothing is printed. */
     int32_t (*print)(void *user, const char *format, const void *arguments, uint64_t bytes);

@@ -27,7 +27,7 @@ typedef struct {
 typedef struct {
     ir_loops loops;
     uint32_t room;   /* entries of the arrays by block id or preorder number */
-    uint32_t *place; /* by block id: where the block stands in `slice` */
+    uint32_t *place; /* by block id: the index of the block in `slice` */
     ir_block **slice;
     ir_loop *pool;
     uint32_t *last;    /* by preorder number: last descendant */

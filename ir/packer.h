@@ -10,7 +10,7 @@
  * Numbers are LEB128, signed ones zigzag.  Values are numbered: parameters, leaves, instructions in
  * the order of the text.  What is in front of a block's instructions lets a reader make all edges
  * first; the arguments of a phi name their block, since the order of predecessors is the reader's,
- * and stand in the order of blocks: that of predecessors says how the function came to be, not what
+ * and are in the order of blocks: that of predecessors says how the function came to be, not what
  * it does.
  */
 #ifndef SPVFUSE_IR_PACKER_H

@@ -48,7 +48,7 @@ const char *text_show(text_parser *p, const text_token *t) {
     return ir_sprintf(&p->scratch, "'%s'%s", shown, n > SHOWN ? "…" : "");
 }
 
-/* In an instruction, a token of the next line is not what stands in the wrong place. */
+/* In an instruction, a token of the next line is not the one in the wrong place. */
 void text_expected(text_parser *p, const char *what) {
     bool ended = p->in_inst && p->tok.first;
     text_fail(p, ended ? &p->behind : &p->tok, "expected %s, found %s", what,

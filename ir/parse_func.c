@@ -3,7 +3,7 @@
  * Any textual order of blocks works.  A label that is used first makes its block, which takes its
  * place in the function when it is defined.  A value that is used first leaves a fixup; operands
  * are patched when the function has been read.  Then the phis are matched with the edges: the first
- * phi of a block says in which order its predecessors stand, because the text shows their order
+ * phi of a block says the order of its predecessors, because the text shows their order
  * nowhere else, and the arguments of the others are put into that order.
  */
 #include "ir/text.h"
@@ -217,7 +217,7 @@ static void check_labels(text_parser *p) {
             text_fail(p, &n->place, "label %s is not defined", text_show(p, &n->place));
 }
 
-/* A case of a switch whose selector stood further down. */
+/* A case of a switch whose selector comes later in the text. */
 static ir_inst *late_case(text_parser *p, const text_fixup *u) {
     ir_type t = ir_arg(u->user, 0)->type;
     return ir_const(p->b.f, t, text_lane_of_token(p, &u->place, t));

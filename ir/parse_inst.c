@@ -86,7 +86,7 @@ static ir_inst *parse_operand(text_parser *p, ir_type known) {
     }
     if (written != IR_VOID && p->tok.kind == T_VALUE) return parse_value(p, written);
     if (known == IR_VOID)
-        text_fail(p, &at, "the type of a literal must stand before it here, as in 'i32 0'");
+        text_fail(p, &at, "the type of a literal must come before it here, as in 'i32 0'");
     return parse_literal(p, known);
 }
 

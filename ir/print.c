@@ -2,7 +2,7 @@
  *
  * The text is exact: ir_parse gives back a module that prints as the same bytes.  It depends on the
  * module alone, so equal modules have equal text.  Order: target and facts of the module, globals,
- * functions, each list as it stands.  Locations are left out unless IR_PRINT_LOC asks for them.
+ * functions, each list in its order.  Locations are left out unless IR_PRINT_LOC asks for them.
  *
  * Initializers print leaf by leaf as the type nests; a part of zeros is `zero`, an array of
  * characters a string, an address `&@g+n`.  An address that lies across leaves follows the
@@ -28,7 +28,7 @@ typedef struct {
     ir_vec(const ir_reloc *) rest; /* those that no leaf can show */
 } init_printer;
 
-/* The address that stands at this offset or after it; those before it were not shown. */
+/* The address at this offset or after it; those before it were not shown. */
 static const ir_reloc *next_reloc(init_printer *p, uint64_t offset) {
     const ir_global *g = p->g;
     for (; p->reloc < g->nreloc; p->reloc++) {

@@ -4,7 +4,7 @@
  * first value of a name keeps it, later ones get the first free "name.N"; unnamed values are
  * numbered in the order in which they print.  Blocks likewise, in a name space of their own.
  *
- * Literals stand without a type where text_operand_type knows it.  Constants print so that they
+ * Literals have no type where text_operand_type knows it.  Constants print so that they
  * read back to the same bits; equal lanes print as splat(x).
  */
 #include "ir/eval.h"

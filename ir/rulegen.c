@@ -23,7 +23,7 @@
  * names an inner one, `b` is the builder.  `...` ends the operands of a variadic op early.
  *
  * A family (a|b|c) makes one rule per member; all families of a rule vary together.  Commutative
- * operands match in both orders; constants stand on their right, where the builder puts them.
+ * operands match in both orders; constants are on their right, where the builder puts them.
  *
  * Types after a pattern are those that v works on (ir/rule_types.h), `vi32` being vectors of i32;
  * conversions and choices say the type of operand 0 and, after an arrow, that of v.  In a file that

@@ -114,7 +114,7 @@ static void check_result(rule_file *f, const rule *r, const node *n) {
 static void check_pattern(rule_file *f, const rule *r, const node *n) {
     bool commutes = n->kind == N_OP && (rulegen_ops[n->op[0]].flags & F_COMMUTES);
     if (commutes && rulegen_is_constant(n->arg[0]) && !rulegen_is_constant(n->arg[1]))
-        rulegen_fail(f, r->line, "constants stand on the right of %s", rulegen_ops[n->op[0]].name);
+        rulegen_fail(f, r->line, "constants belong on the right of %s", rulegen_ops[n->op[0]].name);
     if (n->text && n->kind != N_BOOL && rulegen_is_reserved(n->text))
         rulegen_fail(f, r->line, "\"%s\" cannot be bound", n->text);
     for (unsigned i = 0; i < n->nargs; i++) check_pattern(f, r, n->arg[i]);

@@ -1,5 +1,5 @@
 /* text.c — what the printer and the parser of the text form agree on: the words for flags, scopes
- * and modes, which names need quotes, and which literals stand without a type.
+ * and modes, which names need quotes, and which literals have no type.
  *
  * Each table below is read in both directions, so a flag that can be printed can be parsed.  A name
  * is plain when it reads as one token: letters, digits and _ $ . and no digit in front.  Every

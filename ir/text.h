@@ -31,8 +31,8 @@ void text_put_quoted(ir_text *out, const char *s, size_t n);
 void text_put_name(ir_text *out, char sigil, const char *name);
 void text_put_number(ir_text *out, uint64_t n);
 
-/* The type of operand n where it follows from the op and its result: a literal stands there without
- * its type.  IR_VOID: it does not follow. */
+/* The type of operand n where it follows from the op and its result: a literal there has no
+ * type.  IR_VOID: it does not follow. */
 ir_type text_operand_type(const ir_module *m, ir_op op, ir_type result, unsigned n);
 /* May a leaf of this type hold the address of a global in an initializer? */
 bool text_holds_address(const ir_module *m, ir_type t);
@@ -104,8 +104,8 @@ typedef struct {
     text_name *first, *last;
 } text_names;
 
-/* An operand that was not known where it stood; without value and symbol it is a case of a switch
- * whose selector was not known. */
+/* An operand that was not known when it was read; without value and symbol it is a case of a
+ * switch whose selector was not known. */
 typedef struct {
     ir_inst *user;
     unsigned arg;
@@ -150,7 +150,7 @@ typedef struct {
     ir_vec(text_reloc) relocs;  /* of the module; those of a global are together */
     /* of the function being read */
     ir_builder b;
-    ir_inst *dummy; /* stands where a fixup will put the operand */
+    ir_inst *dummy; /* takes the place of the operand until a fixup puts it there */
     text_names values, labels;
     ir_vec(text_fixup) fixups;
     ir_vec(text_phi) phis;
@@ -199,7 +199,7 @@ uint32_t text_parse_loc(text_parser *p);                   /* !12; 0: none */
 void text_hash_ops(text_parser *p);
 /* `at`: the first token of the instruction; a word has been read already. */
 void text_parse_inst(text_parser *p, const text_token *at);
-/* Fails when the value has not the type that stands before it. */
+/* Fails when the value has not the type that precedes it. */
 void text_check_operand(text_parser *p, const text_token *at, const ir_inst *v, ir_type written);
 void text_resolve_symbols(text_parser *p);
 

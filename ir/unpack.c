@@ -1,8 +1,8 @@
-/* unpack.c — reads functions from the bytes that pack.c writes; the format stands there.
+/* unpack.c — reads functions from the bytes that pack.c writes; pack.c describes the format.
  *
  * Names are found by bisection, and nothing is read but the function that is asked for and the
  * globals that it names.  Edges come first, then instructions without operands, then operands,
- * which may stand later in the text than their use.
+ * which may come later in the text than their use.
  */
 #include "ir/pack.h"
 

@@ -5,7 +5,7 @@
  *   lists   blocks and instructions are linked both ways, belong to each other, have their own ids
  *   edges   phis first, one terminator last, as many successors as it takes; predecessors mirror
  *           successors; phis have an argument for each, equal ones for an edge that occurs twice
- *   uses    operands are values of the function, undef only where it may stand; each operand is in
+ *   uses    operands are values of the function, undef only where it is allowed; each operand is in
  *           the use list of its value once, and nothing else is
  *   types   verify_ops.c and verify_imm.c
  *   order   definitions dominate uses, in code that can be reached

@@ -39,7 +39,7 @@ static ir_type bools_like(ir_type t) { return ir_with_elem(t, IR_I1); }
 /* -------------------------------------------------------------------- arithmetic and comparison */
 
 static void check_leaf(verifier *v, const ir_inst *i) {
-    verify_fail(v, "a %s stands in no block", ir_info(i)->name);
+    verify_fail(v, "a %s belongs to no block", ir_info(i)->name);
 }
 
 static void check_int(verifier *v, const ir_inst *i) {
@@ -252,7 +252,7 @@ static void check_alloca(verifier *v, const ir_inst *i) {
         verify_fail(v, "an alloca needs a type of memory");
     else if (!verify_is_align(var->align))
         verify_fail(v, "alignment %u is no power of 2 up to 2^31", var->align);
-    if (i->block != v->f->first) verify_fail(v, "an alloca stands in the entry block");
+    if (i->block != v->f->first) verify_fail(v, "an alloca must be in the entry block");
 }
 
 static void check_load(verifier *v, const ir_inst *i) {

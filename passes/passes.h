@@ -1,6 +1,6 @@
 /* passes.h — what turns IR into IR: nd-ranges, the registry, the pipeline, and rules.
  *
- * Next to it stand analysis.h, what passes ask about code, and fuse.h, which makes one kernel of
+ * Further headers are analysis.h, the analyses of passes, and fuse.h, which makes one kernel of
  * several.  No pass includes a header of another: what two need is in ir/, or an analysis. */
 #ifndef SPVFUSE_PASSES_H
 #define SPVFUSE_PASSES_H
@@ -91,7 +91,7 @@ typedef struct {
     bool keep_calls;         /* every function that may stay a function does: for tests */
 } pass_options;
 
-/* Lists of passes that have a name, which may stand in a list themselves: "standard".  Code for a
+/* Lists of passes that have a name, which may be entries of a list: "standard".  Code for a
  * CPU takes all of them, with `phases` and `regions` after the second. (pipeline.c) */
 extern const char pass_standard[];       /* "standard" */
 extern const char pass_widening[];       /* "widening": before kernels are code of groups */

@@ -2,7 +2,7 @@
  * them.
  *
  * passes.def is the registry: its rows become the table `passes` and the facts of order
- * `pass_orders`.  A pipeline is a list of names; the standard one stands below with a reason for
+ * `pass_orders`.  A pipeline is a list of names; the standard one is listed below with a reason for
  * each entry, and a test holds it against the facts of order.
  *
  * One *execution* is one pass over one function (or over the module, for a module pass). Executions

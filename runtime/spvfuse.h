@@ -289,7 +289,7 @@ typedef struct {
      * follows from them become constants. */
     bool known_range;
     /* The device can make all work-groups of a launch wait for each other: where they depend on
-     * each other such a barrier stands (OpControlBarrier of scope Device), in place of a refusal.
+     * each other such a barrier is made (OpControlBarrier of scope Device), in place of a refusal.
      * Few devices can; devices cpu and check are two. */
     bool phases;
     /* The message of a refusal is an error.  Otherwise it is a warning: the kernels can still be
@@ -380,7 +380,7 @@ typedef struct {
  * No kernel can wait for all of its work-groups.  So where a member touches what an earlier member
  * wrote (or writes what it read) in another work-group, or where that cannot be excluded, the group
  * is refused, and the decision names the two accesses.  Within a work-group a barrier makes it
- * right, and stands only where it is needed.  Parameters that no identity joins and that no overlap
+ * right, and is made only where it is needed.  Parameters that no identity joins and no overlap
  * names are taken to be different memory. */
 SPVF_API spvf_status spvf_fuse(spvf_context *context, const spvf_fuse_options *options,
                                spvf_fusion **out);
@@ -548,7 +548,7 @@ SPVF_API spvf_status spvf_plan_explain(spvf_plan *plan, size_t index, spvf_expla
 
 typedef struct {
     const char *name;        /* as spvf_run_options.device takes it */
-    const char *description; /* what stands behind it */
+    const char *description; /* the hardware or implementation that it uses */
     bool takes_spirv;        /* false: through an external translator, or not at all */
     bool usable;
     const char *why_not; /* when not usable */
@@ -605,7 +605,7 @@ typedef struct {
     uint32_t local_bytes; /* of `local`; asked for by casts of generic pointers only */
     void *local;          /* aligned to 128: what `need` says, then what parameters point to */
     void *scratch;        /* aligned to 128: what `need` says */
-    /* printf, or NULL: arguments stand at multiples of 8 bytes, lanes of vectors without gaps;
+    /* printf, or NULL: arguments are at multiples of 8 bytes, lanes of vectors without gaps;
      * scalar floats are doubles, strings are addresses. */
     int32_t (*print)(void *user, const char *format, const void *arguments, uint64_t bytes);
     void *user;

@@ -1,6 +1,6 @@
 /* json.c — is standard input one JSON value (RFC 8259)?  Says where it is not.
  *
- * A list of open brackets in place of recursion; a value may stand where `wants` says so. */
+ * A list of open brackets in place of recursion; a value is allowed where `wants` says so. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>

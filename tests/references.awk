@@ -2,7 +2,7 @@
 #
 # A citation is the name of the first author and, at most 220 characters later, the year, however comments and
 # titles come between: `Havlak's ("Nesting …", 1997)`.  Prints each entry of the page that no file cites, and each
-# year that stands where a citation has it without an entry for an author before it.
+# year in the place of a citation that has no entry with an author in the text before it.
 function flat(line) {
     sub(/^[ \t]*(\/\*|\*|;|#|\/\/)+ ?/, "", line)
     gsub(/[ \t]+/, " ", line)

@@ -16,7 +16,7 @@
  *   ;---                       ends a part: each is a module of its own, whose lines count from 1;
  *                              what the first part says about passes and errors holds for all
  *
- * A function without expected text must print back as it stands (`parse`), must have no message
+ * A function without expected text must print back unchanged (`parse`), must have no message
  * (`verify`), or is there for its eval lines.  Every part that can be read is also printed, read
  * and printed again: the same bytes.  --bless writes what came out into the file, for functions
  * that have expected text or no eval line.  A file without a `; run:` line is only read and
@@ -307,7 +307,7 @@ static bool run_listed(runner *r, part *p, ir_module *m) {
     return ok;
 }
 
-/* Functions stand in the module as in the text; passes may then remove or move them. */
+/* Functions are in the order of the text; passes may then remove or move them. */
 static void take_names(runner *r, part *p, const ir_module *m) {
     uint32_t n = 0;
     foreach_func (f, m) {

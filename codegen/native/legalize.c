@@ -204,7 +204,7 @@ static ir_inst *legal(cg_legalizer *l, ir_inst *i) {
     }
 }
 
-/* What is built stands before i and is looked at again. */
+/* New instructions come before i and are looked at again. */
 static void legalize_block(cg_legalizer *l, ir_block *b) {
     for (ir_inst *i = b->first; i; i = i->next) {
         ir_inst *before = i->prev;

@@ -68,7 +68,7 @@ static uint64_t key_of(const ir_inst *i, const ir_block *place) {
     return key;
 }
 
-/* The same, in front of one of the loops around i.  What stood there may have become another,
+/* The same, in front of one of the loops around i.  The value there may have become another,
  * farther out, when its own block was looked at. */
 static ir_inst *find_known(const hoister *h, const ir_inst *i) {
     const ir_loop *l = h->p->loops->of[i->block->id];

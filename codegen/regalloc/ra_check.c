@@ -1,7 +1,7 @@
 /* ra_check.c — proof that an allocation is right, which knows nothing of how it was made.
  *
  * What an instruction said before allocation must hold for the registers that it has now: at every
- * operand stands a demand, "just before here, this register or slot holds that value".  A demand is
+ * operand makes a demand, "just before here, this register or slot holds that value".  A demand is
  * followed backwards to the last instruction that wrote the place:
  *   the definition of the value, or a copy of an instruction that may be repeated: met;
  *   a move, spill or reload: a demand for what it copies, just before it;
@@ -263,7 +263,7 @@ static void check_arrival(checker *c, const ir_inst *i) {
     for (const ir_inst *p = i->prev; p; p = p->prev) {
         if (p->op == IR_OP_reg_in) return;
         if (p->op == IR_OP_alloca || p->op == IR_OP_spill) continue;
-        check_complain(c, i, "something stands before it");
+        check_complain(c, i, "something comes before it");
         return;
     }
 }

@@ -1,5 +1,5 @@
 /* ra_check.h — what a function said before it was allocated (ra_snapshot.c), and where the proof of
- * the allocation stands (ra_check.c).
+ * the allocation is right (ra_check.c).
  */
 #ifndef SPVFUSE_CODEGEN_RA_CHECK_H
 #define SPVFUSE_CODEGEN_RA_CHECK_H

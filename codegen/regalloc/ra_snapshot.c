@@ -2,8 +2,8 @@
  * there afterwards.
  *
  * Allocation may add moves, spills, reloads, phis, blocks on edges, and copies of instructions that
- * may be repeated; it may take away phis and instructions of the last sort.  Everything else stands
- * where it stood.
+ * may be repeated; it may take away phis and instructions of the last sort.  Everything else is
+ * where it was.
  */
 #include "codegen/regalloc/ra_check.h"
 

@@ -8,7 +8,7 @@
  * for.  Where the edges do not agree, reloads make them (spill_code.c).
  *
  * A value that leaves W costs nothing there: what is reloaded somewhere has been stored once,
- * after its definition.  A phi that is not in W where it stands lives in memory from the start:
+ * after its definition.  A phi that is not in W at its place lives in memory from the start:
  * its operands are in the same slot already (webs.c).  What may be repeated is repeated instead of
  * reloaded.
  *

@@ -193,7 +193,7 @@ static void join_isolated(const spill_state *p, const spill_isolated *x) {
     join_move(p, x->move);
 }
 
-/* Do only other reloads stand between a reload and the one instruction that it is for? */
+/* Are there only other reloads between a reload and the one instruction that it is for? */
 static bool is_at_use(const ir_inst *reload) {
     const ir_use *u = reload->uses;
     const ir_inst *i = reload->next;

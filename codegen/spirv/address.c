@@ -179,7 +179,7 @@ static bool enter(path *p, ir_type *at) {
     return t->count > 0 && enter_member(p, at, t);
 }
 
-/* Walks from `base` to something of type `wanted` that stands exactly at the offset. */
+/* Walks from `base` to something of type `wanted` exactly at the offset. */
 static bool find_path(path *p, ir_type base, ir_type *wanted) {
     uint64_t size = ir_sizeof(p->w->m, base);
     ir_type at = base;

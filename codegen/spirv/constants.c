@@ -1,6 +1,6 @@
 /* constants.c — constants of scalar and vector type, null and undef.
  *
- * Bits travel as they are: narrow integers and halves stand in the low bits of a word, 64-bit ones
+ * Bits travel as they are: narrow integers and halves are in the low bits of a word, 64-bit ones
  * take two words, low one first.  A vector with the same 0 in every lane is OpConstantNull.
  */
 #include "codegen/spirv/spirv.h"

@@ -213,7 +213,7 @@ static void put_return(sw_func *fn, const ir_inst *i) {
     sw_emit(fn, SpvOpReturnValue, SW_LIST(id));
 }
 
-/* Whatever the terminator needs stands before a merge instruction. */
+/* Whatever the terminator needs comes before a merge instruction. */
 static void put_terminator(sw_func *fn, const ir_inst *i) {
     uint32_t condition = i->op == IR_OP_switch ? switch_selector(fn, i)
                          : i->op == IR_OP_br   ? sw_arg(fn, i, 0)

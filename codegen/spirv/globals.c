@@ -1,6 +1,6 @@
 /* globals.c — module-scope variables and their initializers.
  *
- * A variable is written when something first asks for it, after those whose addresses stand in its
+ * A variable is written when something first asks for it, after those whose addresses are in its
  * initializer (an explicit stack, since such chains are input).  Initializers are made from bytes
  * along the type; an address is a constant expression: the variable as a pointer to bytes, plus the
  * addend, in the space of the leaf.  Exported variables are written even when nothing uses them.

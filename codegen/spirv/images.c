@@ -1,5 +1,5 @@
 /* images.c — images and samplers: the same operands as in SPIR-V, with a mask in front of the image
- * operands.  OpSampledImage must stand in the block of its use, so it is written with each use.
+ * operands.  OpSampledImage must be in the block of its use, so it is written with each use.
  */
 #include "codegen/spirv/spirv.h"
 

@@ -2,7 +2,7 @@
  *
  * Kernels need no structured control flow; OpLoopMerge only carries the hint.  It is written where
  * it tells the truth: a reducible loop with one latch and one block outside that its edges leave
- * to, which is no merge block yet, and a header that ends in a branch.  The instruction stands in
+ * to, which is no merge block yet, and a header that ends in a branch.  The instruction is in
  * the header and names the latch, so neither of them may have become several SPIR-V blocks.
  * Elsewhere the hint is left out.
  */

@@ -2,7 +2,7 @@
  *
  * A cast is written where it is first needed and found again where that place dominates.  Casts of
  * parameters, variables and globals go to the head of the function, so there is one for each type.
- * Where the wanted type stands at the beginning of what a pointer points to, the cast for an access
+ * Where the wanted type is at the beginning of what a pointer points to, the cast for an access
  * is a chain of zeros, which says more than a bit cast; a pointer that goes on to somewhere else is
  * cast, because consumers take a chain to stay in the member where it arrives.
  */

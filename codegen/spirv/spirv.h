@@ -107,7 +107,7 @@ struct sw_cast {
     ir_type pointee;
     bool inside; /* by stepping into what it points to: for accesses alone */
     uint32_t id;
-    ir_block *block; /* where the cast stands */
+    ir_block *block; /* the block of the cast */
     sw_cast *next;
 };
 

@@ -394,7 +394,7 @@ static uint32_t first_loc(const emitter *e) {
     return 0;
 }
 
-/* Code from here on was made of what stands at loc. */
+/* Code from here on was made of the source at loc. */
 static void note_line(emitter *e, uint32_t loc) {
     x86_writer *w = e->w;
     if (!w->unit.notes_lines || !loc) return;

@@ -126,7 +126,7 @@ typedef enum {
     X86_RESOURCES
 } x86_resource;
 
-/* What stands at one operand. */
+/* One operand of an instruction. */
 typedef struct {
     uint8_t kind;  /* of register, X86_IMM, X86_LABEL; X86_NONE: memory only */
     uint8_t bytes; /* of memory (X86_ADDRESS: of no size), immediate or displacement */

@@ -299,7 +299,7 @@ static bool fill_gap(const x86_code *c, cg_image *out, const gap *g) {
     return true;
 }
 
-/* What stands between the gaps; the last one is the end. */
+/* The code between the gaps; the last one is the end. */
 static void copy_code(const x86_code *c, uint8_t *to) {
     uint32_t from = 0;
     foreach_in (const gap, g, c->gaps) {

@@ -49,7 +49,7 @@ unsigned x86_bind_operands(const ir_inst *i, x86_binding out[X86_MAX_ARGS]) {
 
 static cg_place in_class(uint8_t class) { return (cg_place){class, CG_ANY_REG}; }
 
-/* Does v stand in a register when it is part of an address? */
+/* Is v in a register when it is part of an address? */
 static bool is_in_register(const ir_inst *v) { return !ir_is_leaf(v) && v->op != IR_OP_alloca; }
 
 static void need_memory(const ir_inst *i, unsigned arg, cg_needs *out) {

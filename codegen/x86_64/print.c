@@ -81,7 +81,7 @@ static bool differs_in_memory(const x86_form *a, const x86_form *b) {
     return true;
 }
 
-/* Forms of one mnemonic stand together, in the order of their lengths. */
+/* Forms of one mnemonic are together, in the order of their lengths. */
 static bool is_ambiguous(const x86_form *f) {
     return differs_in_memory(f, f - 1) || differs_in_memory(f, f + 1);
 }

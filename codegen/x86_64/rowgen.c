@@ -380,7 +380,7 @@ static bool is_renamed(const char *vex, const char *evex) {
     return is(vex, evex);
 }
 
-/* Do the same registers stand at the same places? */
+/* Are the same registers at the same places? */
 static bool has_same_registers(const x86_shape *a, const x86_shape *b) {
     bool same = a->nargs == b->nargs;
     for (unsigned i = 0; same && i < a->nargs; i++) {
@@ -406,7 +406,7 @@ static void share_shape(row *r, x86_shape *shapes, unsigned *n) {
     r->form.shape = (uint16_t)i;
 }
 
-/* Rows of one mnemonic stand together, mostly: only the one before is looked at. */
+/* Rows of one mnemonic are together, mostly: only the one before is looked at. */
 static void print_mnemonics(FILE *out, row *all) {
     unsigned n = 0;
     fputs("const char x86_mnemonics[][X86_MNEMONIC] = {", out);

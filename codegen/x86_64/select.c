@@ -2,7 +2,7 @@
  *
  * Rules (isel.rules) say what an instruction becomes; they see its operands as they were, because
  * those come later.  What a rule takes in loses its use and, when that was the last one, is not
- * selected at all.  Machine instructions stand in the place of what they are made of.
+ * selected at all.  Machine instructions take the place of what they are made of.
  *
  * Blocks are met in reverse order of the graph, so that users outside of loops come before what
  * they use.  Constants in phis are made at the ends of predecessors.

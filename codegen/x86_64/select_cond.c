@@ -1,7 +1,7 @@
 /* select_cond.c — comparisons and their users: branches, choices, truth values.
  *
  * A comparison is repeated where it is needed, as part of the instruction that asks for its flags,
- * when it stands in the same block or is asked for nowhere else; otherwise its truth value is kept
+ * when it is in the same block or has no other use; otherwise its truth value is kept
  * in a register and tested.  Whether lanes of a vector are true is a comparison as well.
  *
  * Floats are compared with ucomis, which sets the carry for "less", the zero flag for "equal" and

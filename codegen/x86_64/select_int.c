@@ -1,6 +1,6 @@
 /* select_int.c — integers: arithmetic, logic, shifts, divisions, counting, widths.
  *
- * Bytes and words are computed in registers of 32 bits; what stands in front of their bits is not
+ * Bytes and words are computed in registers of 32 bits; the contents of the upper bits are not
  * known.  Where it would matter (right shifts, divisions, extensions, comparisons) the operand is
  * extended, or the instruction of that width taken.  i1 is 0 or 1 in all bits of a register.
  */
@@ -165,7 +165,7 @@ ir_inst *mach_smulh(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     return build_high(b, v, X86_IMUL_rm64, x, y);
 }
 
-/* What stands in front of a dividend: zeros, or its sign. */
+/* The upper half of a dividend: zeros, or its sign. */
 static ir_inst *build_front(ir_builder *b, ir_inst *x, bool sign) {
     if (!sign) return x86_in_register(b, ir_const(b->f, x->type, 0));
     x86_draft d = {.row = x86_size_of(x) == 3 ? X86_CQO : X86_CDQ, .type = x->type};
@@ -248,7 +248,7 @@ ir_inst *mach_rotl(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
 
 static ir_inst *build_extension(ir_builder *b, ir_type t, ir_inst *v, ir_inst *x, bool sign);
 
-/* Right shifts bring in what stands in front of a byte or a word. */
+/* Right shifts bring in the bits above a byte or a word. */
 static ir_inst *build_right_shift(ir_builder *b, ir_inst *v, const shift *f, ir_inst *x, ir_inst *y,
                                   bool sign) {
     if (x86_size_of(v) < 2) x = build_extension(b, IR_I32, v, x, sign);

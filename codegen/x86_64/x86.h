@@ -118,7 +118,7 @@ typedef enum {
     X86_AS_FIXED     /* said by the row */
 } x86_role;
 
-/* What stands at an operand of the row. */
+/* The argument for an operand of the row. */
 typedef struct {
     x86_role as;
     uint8_t arg; /* the first argument that it takes */

@@ -36,7 +36,7 @@ bool pass_find_counter(const ir_loops *l, const ir_inst *phi, pass_counter *c) {
 typedef struct {
     ir_op op;
     unsigned bits;
-    bool left; /* the counter stands on the left */
+    bool left; /* the counter is the left operand */
     bool stay;
     pass_counter counter;
     const ir_inst *counted, *limit; /* counted: the counter, or its next value */

@@ -189,7 +189,7 @@ static bool give_label(finder *s, ir_block *b, ir_block *label) {
     return false;
 }
 
-/* Where labels stand that have not been followed yet, in one loop. */
+/* Blocks with labels that have not been followed yet, in one loop. */
 typedef struct {
     const ir_loop *loop; /* NULL: around all loops */
     bool again;          /* some have come to the header */

@@ -9,7 +9,7 @@
  *   join 1: ret
  *
  * A body is a copy of the member without calls; where the member returned, early or late, the copy
- * jumps to its join.  Every work-item reaches every join, so the barriers stand outside all guards
+ * jumps to its join.  Every work-item reaches every join, so the barriers are outside all guards
  * and all items of a group execute them.
  *
  * Guards.  A member with a smaller range than the fused one runs on the items with linear id < N.
@@ -25,7 +25,7 @@
  * same one, each gets a copy of its own.
  *
  * Which bodies can be taken at all is decided in fuse_fit.c; whether they may follow each other,
- * and where a barrier has to stand, in fuse_legal.c; which buffers become private or local memory,
+ * and where a barrier is needed, in fuse_legal.c; which buffers become private or local memory,
  * in promote.c.
  */
 #include "passes/fusion/fuse_impl.h"
@@ -294,7 +294,7 @@ static void hoist_variables(fusion *q, ir_block *body) {
         if (i->op == IR_OP_alloca) ir_move_before(i, q->after_vars);
 }
 
-/* A copy of the struct that `param` points to, made where b stands. */
+/* A copy of the struct that `param` points to, made at the position of b. */
 static ir_inst *copy_struct(const fusion *q, ir_builder *b, ir_inst *param) {
     const ir_param *info = &q->result->kernel->param[param->imm.index];
     ir_builder vars = *b;

@@ -1,6 +1,6 @@
 /* fuse_impl.h — private to the files of fusion: what they find out and hand on.
  *
- * It stands in the order in which pass_fuse (fuse.c) needs it. */
+ * It is in the order in which pass_fuse (fuse.c) needs it. */
 #ifndef SPVFUSE_FUSE_IMPL_H
 #define SPVFUSE_FUSE_IMPL_H
 

@@ -108,7 +108,7 @@ typedef struct {
     bool is_signed;
 } widener;
 
-/* Does v fit in so many bits, where `at` stands? */
+/* Does v fit in so many bits at `at`? */
 static bool fits(const knower *k, ir_inst *v, const ir_block *at, unsigned bits, bool is_signed) {
     pass_affine form;
     int64_t low, high;

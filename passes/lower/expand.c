@@ -10,7 +10,7 @@
  *               remquo_q, and fma of f64 where the target has none
  *   gives up    on nothing
  *
- * Every operation is a rule of expand.rules or a function of expand_*.c.  What is made stands
+ * Every operation is a rule of expand.rules or a function of expand_*.c.  The new code is
  * before the instruction and is visited next, so that rules may be written with operations that are
  * to be expanded themselves; each is simpler than what it came from, so the pass ends.  Results are
  * those of the eval column of ops.def bit for bit, NaN payloads aside, functions that libm decides

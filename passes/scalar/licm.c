@@ -2,7 +2,7 @@
  *
  * Instructions are met in reverse postorder, so that operands have moved before their users.  A
  * pure instruction goes in front of the outermost loop in which no operand is made: to the end of
- * the block that enters it, which is made when the edge comes from a branch.  So what stands inside
+ * the block that enters it, which is made when the edge comes from a branch.  So the code inside
  * several loops moves once.
  *
  * An instruction that has moved may run although its old place would not have been reached.  Cheap

@@ -252,7 +252,7 @@ static bool may_bypass(const ir_block *p, const ir_block *via, const ir_block *t
 }
 
 /* Makes every edge from p to `via` one to `to`.  The new arguments of phis come first, while those
- * of `via` are still there; a phi that grows may move, so each is read where it stands then. */
+ * of `via` are still there; a phi that grows may move, so each is read from its current place. */
 static void bypass(simplifier *s, ir_block *p, ir_block *via, ir_block *to) {
     for (unsigned n = 0; n < p->nsucc; n++) {
         if (p->succ[n] != via) continue;

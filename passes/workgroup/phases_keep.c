@@ -257,7 +257,7 @@ static ir_inst *read_in(keeper *k, ir_inst *v, uint32_t phase) {
     return known;
 }
 
-/* Does the use stand in a later phase than what it uses? */
+/* Is the use in a later phase than the value? */
 static bool crosses(const keeper *k, const ir_use *u) {
     if (is_everywhere(k, u->val)) return false;
     return phase_of(k, u->val->block) != phase_of(k, ir_use_block(u));

@@ -4,7 +4,7 @@
  *   if (id > n) …                                    it begins after n
  *   if (n > 0) …                                     there is no loop where that does not hold
  *
- * A guard stands where a region begins, after nothing that has an effect; items that it turns away
+ * A guard is where a region begins, after nothing that has an effect; items that it turns away
  * leave the region at once.  It is a comparison of an id with what is the same for the group, a
  * test that is the same for the group, or several of them, all of which must hold.  The tests that
  * have become bounds are left out; others stay.  Ids do not wrap, so for an id that is base +

@@ -19,7 +19,7 @@
  * An async copy is made by the last item to come there; waiting for it is a barrier, and events are
  * null.
  *
- * A sub-group is one item, for which all operations are simple, wherever they stand.
+ * A sub-group is one item, for which all operations are simple, in any control flow.
  *
  * Until regions have been made, the variables are represented by addresses that are the same for
  * all items, or, where items take turns, by addresses of which that is not known.

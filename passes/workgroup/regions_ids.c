@@ -1,6 +1,6 @@
 /* regions_ids.c — what the queries of a kernel become in the code of a group.
  *
- * What is the same for the launch stands in the entry block, what is the same for the group in the
+ * What is the same for the launch is in the entry block, what is the same for the group in the
  * block after it.  Ids of items are sums of such values and of g->id, the local ids, which regions
  * replace by their loop counters.
  *

@@ -1,6 +1,6 @@
 /* regions_impl.h — private to the files of regions: what they find out and hand on.
  *
- * It stands in the order in which pass_make_group (regions.c) needs it. */
+ * It is in the order in which pass_make_group (regions.c) needs it. */
 #ifndef SPVFUSE_REGIONS_IMPL_H
 #define SPVFUSE_REGIONS_IMPL_H
 

@@ -12,7 +12,7 @@
  * A variable stays a variable of the function when one region has all of its uses and is not
  * entered again; otherwise it has a place in scratch memory for each item.
  *
- * Reads stand at the head of a region, one for each value.  Where that would not be right, because
+ * Reads are at the head of a region, one for each value.  Where that would not be right, because
  * the region makes the value anew or shares the reading block with others, each use reads.
  */
 #include "passes/analysis/alias.h"
@@ -153,7 +153,7 @@ ir_inst *pass_group_storage(pass_grouping *g, uint64_t bytes) {
 }
 
 /* `bytes` for each item, after what the group has: the address of item 0's.  Items count in
- * multiples of 64, and so does what stands before. */
+ * multiples of 64, and so does what precedes it. */
 static ir_inst *item_storage(pass_grouping *g, uint64_t bytes, uint64_t align) {
     uint64_t *need = &g->out->need.scratch_item;
     *need = round_up(*need, align > 64 ? align / 64 : 1);

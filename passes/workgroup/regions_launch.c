@@ -83,7 +83,7 @@ void pass_keep_name(pass_grouping *g, const ir_inst *from, const ir_inst *v) {
     if (name && v->block && !ir_name_of(g->f, v)) ir_set_name(g->f, v, name);
 }
 
-/* Variables stand in the entry block of the function. */
+/* Variables are in the entry block of the function. */
 static void move_variables(pass_grouping *g) {
     foreach_block (b, g->f)
         foreach_inst (i, b)

@@ -1,5 +1,5 @@
 /* regions_print.c — printf becomes a call of the function that info names (ir/launch.h): arguments
- * stand in scratch memory, each at a multiple of 8 bytes, and the result is -1 where there is no
+ * are in scratch memory, each at a multiple of 8 bytes, and the result is -1 where there is no
  * such function.
  *
  * A float alone is passed as a double, as C does.  The format is a constant of the module.

@@ -84,7 +84,7 @@ static void print_param(FILE *f, const spvf_param_info *p) {
     }
 }
 
-/* Parameters stand member by member; `next` is the first of this one. */
+/* Parameters are listed member by member; `next` is the first of this one. */
 static void print_member(FILE *f, const spvf_explanation *e, size_t m, size_t *next) {
     const spvf_explained_member *k = &e->members[m];
     fprintf(f, "  %zu: @%s on ", m, k->kernel);

@@ -9,7 +9,7 @@
 
 typedef struct {
     FILE *f;
-    bool comma; /* something stands before, on this level */
+    bool comma; /* something precedes, on this level */
 } json;
 
 /* What follows is a member of that name, or an element when it is NULL. */

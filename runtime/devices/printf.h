@@ -31,7 +31,7 @@ typedef struct {
 
 bool rt_is_float_conversion(const rt_conversion *c);
 /* Appends the text; string: for one %s, its room is used again.  False when a conversion is
- * malformed or lacks its argument; what stands before it has been appended. */
+ * malformed or lacks its argument; the text before it has been appended. */
 bool rt_print(ir_text *out, ir_text *string, const char *format, const rt_print_source *source);
 
 #endif

@@ -1,7 +1,7 @@
 /* native_compile.c — a kernel as code of this machine: the passes and the target, in order.
  *
  * What the standard pipeline leaves becomes the code of a work-group, which is improved and
- * lowered; the lists of passes stand in passes/pipeline.c.  The target does the rest.
+ * lowered; the lists of passes are in passes/pipeline.c.  The target does the rest.
  */
 #include "passes/workgroup/regions.h"
 #include "runtime/native/native.h"

@@ -1,4 +1,4 @@
-/* prelude.c — what stands before a source of OpenCL C, so that it finds the language of the device:
+/* prelude.c — the text before a source of OpenCL C, so that it finds the language of the device:
  * names that headers of clang define although the device lacks what they stand for are undefined,
  * and functions that the device has and these headers do not know are declared.
  *

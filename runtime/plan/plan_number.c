@@ -1,7 +1,7 @@
 /* plan_number.c — numbers of the plan language as bits of an element type.
  *
  * A number is spelled as in C: decimal or hexadecimal, floats also with a binary exponent, with an
- * optional suffix that says nothing here: the type is that of the place where the number stands.
+ * optional suffix that says nothing here: the type is that of the place of the number.
  * What does not fit is an error at the number.
  */
 #include "ir/eval.h"

@@ -6,7 +6,7 @@
  *
  *   add@512/64(a, b, t) mul@512/64(t, c, o) => {512/64} ; 5 args ; fuse.no-barrier
  *
- * Before the arrow stand options of the group (`no_barriers`, `force` …), buffers that are internal
+ * Before the arrow are options of the group (`no_barriers`, `force` …), buffers that are internal
  * (`internal NAME [private|local [assume]]`) and launches: a kernel of kernels.ir, its range
  * (sizes, /local sizes, +offset), its arguments, which may also be internal (`NAME internal
  * [private …]`).  Names are buffers of 1024 random ints, unless a line `scalar …` or `buffer NAME

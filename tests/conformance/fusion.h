@@ -35,7 +35,7 @@ typedef struct {
     bool right;
 } runner;
 
-/* Behind a word and its space, or NULL when another one stands here. */
+/* Behind a word and its space, or NULL when another one is here. */
 const char *row_word(const char *s, const char *word);
 void row_append(char *to, const char *text);
 /* Reads the row up to its arrow. */

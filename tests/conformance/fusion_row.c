@@ -1,4 +1,4 @@
-/* fusion_row.c — what stands before the arrow of a row (fusion.c), as a plan.
+/* fusion_row.c — the part before the arrow of a row (fusion.c), as a plan.
  *
  * The plan declares the buffers of the row, random ones, prints them, fuses, and prints them again.
  */

@@ -1,7 +1,7 @@
 // cl: -cl-std=CL2.0
 // Program-scope pointers: one that starts at an element of an array and moves, one to a struct
 // member, and a table of pointers, all with constant initialisers.
-// skip: clang22-O2 miscompiles: byte offsets stand as array indices in constant access chains
+// skip: clang22-O2 miscompiles: byte offsets are array indices in constant access chains
 typedef struct {
     short head;
     int items[3];

@@ -15,7 +15,7 @@ static uint swap_bytes(uint x) {
     return (rotate(x, 8u) & 0x00ff00ffu) | (rotate(x, 24u) & 0xff00ff00u);
 }
 
-// Each message is 55 bytes at most and stands in a slot of 56 bytes with its length in the last
+// Each message is 55 bytes at most and is in a slot of 56 bytes with its length in the last
 // byte.
 kernel void sha256(global const uchar *messages, global uint *digests) {
     size_t i = get_global_id(0);

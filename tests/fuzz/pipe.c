@@ -116,7 +116,7 @@ static void assign_in_round(pipe *p, unsigned to, unsigned n, unsigned k) {
         ir_putf(p->out, "  jmp turn%u\n", n);
 }
 
-/* Each element of a strip, forwards or backwards.  The test stands at the end, or at the head. */
+/* Each element of a strip, forwards or backwards.  The test is at the end, or at the head. */
 static void assign_strip(pipe *p, unsigned to) {
     unsigned n = p->labels++, k = p->values++, next = p->values++;
     unsigned strip = p->now->params[to].at.strip;

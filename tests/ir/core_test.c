@@ -314,7 +314,7 @@ Test(core, builder_folds_and_numbers) {
     ir_inst *two = ir_build2(&b, IR_OP_add, IR_I32, ir_const(f, IR_I32, 1), ir_const(f, IR_I32, 1));
     cr_assert_eq(two, ir_const(f, IR_I32, 2));
     ir_inst *sum = ir_build2(&b, IR_OP_add, IR_I32, two, x);
-    cr_assert_eq(ir_arg(sum, 1), two, "constants stand on the right");
+    cr_assert_eq(ir_arg(sum, 1), two, "constants are on the right");
     cr_assert_eq(ir_build2(&b, IR_OP_add, IR_I32, x, two), sum);
     cr_assert_neq(ir_build2(&b, IR_OP_sub, IR_I32, x, two), sum);
     ir_at_end(&b, ir_block_new(f, "other"));

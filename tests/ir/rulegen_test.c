@@ -61,7 +61,7 @@ Test(rulegen, knows_what_a_rule_can_build) {
     expect_error("(add x y) => (load x)\n", "1: error: a rule cannot build load; a helper can");
     expect_error("(add x y) => (vec x y)\n", "1: error: a rule cannot build vec; a helper can");
     expect_error("(ult x y) => (ult 1 2)\n", "1: error: the type of \"1\" is not known");
-    expect_error("(eq (add 1 x) y) => true\n", "1: error: constants stand on the right of add");
+    expect_error("(eq (add 1 x) y) => true\n", "1: error: constants belong on the right of add");
 }
 
 Test(rulegen, finds_rules_that_never_fire) {

@@ -129,7 +129,7 @@ Test(verify, parameter_index) {
 
 Test(verify, leaf_in_a_block) {
     ir_insert(ir_inst_new(f, IR_OP_undef, IR_I32, 0), entry, add);
-    expect("a undef stands in no block");
+    expect("a undef belongs to no block");
 }
 
 /* ---------------------------------------------------------------------------------------- edges */

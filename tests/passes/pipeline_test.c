@@ -69,7 +69,7 @@ static unsigned count_instructions(const char *name) {
 
 /* --------------------------------------------------------------------------- registry and order */
 
-/* Where `name` stands in a list, the first time; -1: nowhere. */
+/* The first index of `name` in a list; -1: none. */
 static long place_of(const char *list, const char *name) {
     size_t n = strlen(name);
     for (const char *s = list; (s = strstr(s, name)) != NULL; s += n)

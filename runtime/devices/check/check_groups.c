@@ -157,7 +157,7 @@ static check_item *find_other(const check_state *l, const party *p, const check_
     return done;
 }
 
-/* Lets work-items of a party that stands still go on, if its members can settle that alone. */
+/* Lets work-items of a party that is stuck go on, if its members can settle that alone. */
 static bool meet_in(check_state *l, const party *p) {
     check_item *leader = find_last(l, p, any_place);
     if (!leader) return false;

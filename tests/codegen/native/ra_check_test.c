@@ -59,7 +59,7 @@ static bool swap_registers(machine *w) {
     return true;
 }
 
-/* A phi is no code, wherever it stands. */
+/* A phi is no code, in any place. */
 static bool drop_copy(machine *w) {
     ir_inst *i = find(w, is_copy);
     if (i) i->op = IR_OP_phi;

@@ -1,4 +1,4 @@
-/* fuse_test.c — fusion of kernels: the range of several, bodies and what stands between them. */
+/* fuse_test.c — fusion of kernels: the range of several, bodies and what is between them. */
 #include "tests/passes/fusion/fusing.h"
 
 /* --------------------------------------------------------------------------------------- ranges */

@@ -150,7 +150,7 @@ static inline int32_t groups_print(void *user, const ir_interp *w, const ir_inst
                     (const uint8_t *)(uintptr_t)arguments.bits[0]);
 }
 
-/* Never called: it stands in info. */
+/* Never called: it is a member of info. */
 static inline int32_t groups_printer(void *user, const char *format, const void *arguments,
                                      uint64_t bytes) {
     (void)user;

@@ -492,7 +492,7 @@ Test(bytes, other_elements, .init = set_up, .fini = tear_down) {
 Test(explain, rules_have_cures) {
     for (unsigned k = 0; k < pass_fuse_rule_count; k++) {
         const pass_fuse_rule *r = &pass_fuse_rules[k];
-        cr_expect_eq(pass_find_fuse_rule(r->id), r, "%s stands once", r->id);
+        cr_expect_eq(pass_find_fuse_rule(r->id), r, "%s is listed once", r->id);
         cr_expect(!r->refuses || r->cure, "%s has a cure", r->id);
     }
     cr_assert_null(pass_find_fuse_rule("fuse.nothing"));
