@@ -912,6 +912,8 @@ enum { IR_PRINT_LOC = 1 /* trailing !word and the line table */ };
 void ir_print_module(ir_text *out, const ir_module *m, unsigned flags);
 void ir_print_func(ir_text *out, const ir_func *f, unsigned flags);
 void ir_print_inst(ir_text *out, const ir_inst *i); /* one line, for messages and dumps */
+/* The control flow graphs of all functions, in the language of Graphviz. (print_dot.c) */
+void ir_print_dot(ir_text *out, const ir_module *m);
 /* NULL after errors have been reported as file:line:column. */
 ir_module *ir_parse(ir_ctx *cx, const char *file, const char *text, size_t n);
 

@@ -248,7 +248,7 @@ static void put_func_attrs(ir_text *out, const ir_func *f) {
     put_kernel_attrs(out, &f->attrs);
 }
 
-static void put_block(text_printer *p, ir_text *out, const ir_block *b, unsigned flags) {
+void text_print_block(text_printer *p, ir_text *out, const ir_block *b, unsigned flags) {
     text_print_label(p, b);
     ir_put(out, ":");
     text_put_bits(out, text_loop_hints, b->loop_hint);
@@ -277,6 +277,6 @@ void ir_print_func(ir_text *out, const ir_func *f, unsigned flags) {
         return;
     }
     ir_put(out, " {\n");
-    foreach_block (b, f) put_block(p, out, b, flags);
+    foreach_block (b, f) text_print_block(p, out, b, flags);
     ir_put(out, "}\n");
 }

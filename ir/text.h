@@ -51,6 +51,8 @@ text_printer *text_printer_new(ir_text *out, const ir_func *f);
 void text_print_value_name(text_printer *p, const ir_inst *i);
 void text_print_label(text_printer *p, const ir_block *b);
 void text_print_inst(text_printer *p, const ir_inst *i);
+/* With its label; out is the printer's. */
+void text_print_block(text_printer *p, ir_text *out, const ir_block *b, unsigned flags);
 
 /* ------------------------------------------------------------------------------ tokens (lex.re) */
 

@@ -194,6 +194,9 @@ typedef struct {
 SPVF_API spvf_status spvf_module_optimize(spvf_module *module, const spvf_pass_options *options);
 /* Names and one-line descriptions of the passes; NULL from `index` out of range. */
 SPVF_API const char *spvf_pass_name(size_t index, const char **description);
+/* Facts of order: the pass that is returned runs before *second runs for the first time, for the
+ * reason *why; NULL from `index` out of range. */
+SPVF_API const char *spvf_pass_order(size_t index, const char **second, const char **why);
 
 /* Bytes made by the library; released with spvf_blob_destroy. */
 typedef struct {
@@ -203,7 +206,7 @@ typedef struct {
 } spvf_blob;
 SPVF_API void spvf_blob_destroy(spvf_blob *blob);
 
-/* Writes a module.  Targets: "ir" (text); "spirv" (SPIR-V 1.2, or newer when the module uses what
+/* Writes a module.  Targets: "ir" (text); "dot" (control flow graphs, for Graphviz); "spirv" (SPIR-V 1.2, or newer when the module uses what
  * 1.2 does not have); "spirv:1.0" … "spirv:1.4" (SPVF_ERROR_INPUT when that version cannot say it);
  * "x86_64" with ":v2" (SSE4.2), ":v3" (AVX2 and FMA; the default) or ":v4" (AVX-512): a linkable
  * ELF object with all kernels and a table of them, see spvf_native_kernel; a kernel that cannot run

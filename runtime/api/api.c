@@ -374,3 +374,10 @@ const char *spvf_pass_name(size_t index, const char **description) {
     if (description) *description = passes[index].doc;
     return passes[index].name;
 }
+
+const char *spvf_pass_order(size_t index, const char **second, const char **why) {
+    if (index >= pass_order_count) return NULL;
+    if (second) *second = pass_orders[index].second;
+    if (why) *why = pass_orders[index].why;
+    return pass_orders[index].first;
+}

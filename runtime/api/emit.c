@@ -1,4 +1,5 @@
-/* emit.c — a module as bytes for another program: IR text, SPIR-V, an object file or assembly.
+/* emit.c — a module as bytes for another program: IR text, graphs, SPIR-V, an object file or
+ * assembly.
  *
  * A target is a name, for native code one of codegen/targets.def, followed by ":" and options with
  * commas between them.
@@ -277,9 +278,13 @@ static void emit_module(void *arg) {
     emit_job *j = arg;
     cg_spirv_options spirv = {0};
     native_job native;
-    if (strcmp(j->target, "ir") == 0) {
+    bool dot = strcmp(j->target, "dot") == 0;
+    if (dot || strcmp(j->target, "ir") == 0) {
         ir_text text = {.arena = j->scratch};
-        ir_print_module(&text, j->module->ir, 0);
+        if (dot)
+            ir_print_dot(&text, j->module->ir);
+        else
+            ir_print_module(&text, j->module->ir, 0);
         j->data = text.data;
         j->size = text.n;
     } else if (spirv_target(j->target, &spirv.version)) {
@@ -288,7 +293,7 @@ static void emit_module(void *arg) {
         emit_native(j, &native);
     } else {
         rt_throw(j->module->context, IR_ERR_ARGUMENT,
-                 "unknown target '%s': ir, spirv, spirv:1.0 … spirv:1.4%s", j->target,
+                 "unknown target '%s': ir, dot, spirv, spirv:1.0 … spirv:1.4%s", j->target,
                  list_machines(j->scratch));
     }
 }

@@ -76,5 +76,9 @@ static const cli_option bench_options[] = {
     {"-d", "DEVICE", "cpu (default), cpu:OPTIONS, check, opencl, opencl:N"},
     {"--json", NULL, "for programs"},
     {NULL, NULL, NULL}};
-const cli_command cli_bench = {
-    "bench", "PLAN", "times each group, fused and kernel by kernel", bench_options, 1, run_bench};
+const cli_command cli_bench = {.name = "bench",
+                               .arguments = "PLAN",
+                               .help = "times each group, fused and kernel by kernel",
+                               .options = bench_options,
+                               .nfiles = 1,
+                               .run = run_bench};

@@ -50,5 +50,9 @@ static int run_cache(const char *const *files) {
 }
 
 static const cli_option cache_options[] = {{"--json", NULL, "for programs"}, {NULL, NULL, NULL}};
-const cli_command cli_cache = {
-    "cache", "stats|verify|clear", "the cache of compiled kernels", cache_options, 1, run_cache};
+const cli_command cli_cache = {.name = "cache",
+                               .arguments = "stats|verify|clear",
+                               .help = "the cache of compiled kernels",
+                               .options = cache_options,
+                               .nfiles = 1,
+                               .run = run_cache};

@@ -24,6 +24,7 @@ typedef struct {
     const cli_option *options; /* ended by a NULL name */
     int nfiles;                /* positional arguments wanted */
     int (*run)(const char *const *files);
+    const char *alone; /* an option with which no argument is needed, or NULL */
 } cli_command;
 
 extern const cli_command cli_info, cli_opt, cli_compile, cli_fuse, cli_explain, cli_run, cli_bench,

@@ -42,5 +42,9 @@ static int run_devices(const char *const *files) {
 }
 
 static const cli_option device_options[] = {{"--json", NULL, "for programs"}, {NULL, NULL, NULL}};
-const cli_command cli_devices = {"devices",      "", "what this machine offers",
-                                 device_options, 0,  run_devices};
+const cli_command cli_devices = {.name = "devices",
+                                 .arguments = "",
+                                 .help = "what this machine offers",
+                                 .options = device_options,
+                                 .nfiles = 0,
+                                 .run = run_devices};

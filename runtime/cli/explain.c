@@ -45,5 +45,9 @@ static int run_explain(const char *const *files) { return cli_with_plan(files[0]
 static const cli_option options[] = {{"--json", NULL, "for programs"},
                                      {"--strict", NULL, "a group that is refused is an error"},
                                      {NULL, NULL, NULL}};
-const cli_command cli_explain = {"explain", "PLAN", "what fuses, what does not, and why",
-                                 options,   1,      run_explain};
+const cli_command cli_explain = {.name = "explain",
+                                 .arguments = "PLAN",
+                                 .help = "what fuses, what does not, and why",
+                                 .options = options,
+                                 .nfiles = 1,
+                                 .run = run_explain};

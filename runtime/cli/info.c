@@ -105,5 +105,9 @@ static int run_info(const char *const *files) {
 }
 
 static const cli_option options[] = {{"--json", NULL, "for programs"}, {NULL, NULL, NULL}};
-const cli_command cli_info = {"info",  "FILE.spv", "kernels, arguments and attributes of a module",
-                              options, 1,          run_info};
+const cli_command cli_info = {.name = "info",
+                              .arguments = "FILE.spv",
+                              .help = "kernels, arguments and attributes of a module",
+                              .options = options,
+                              .nfiles = 1,
+                              .run = run_info};

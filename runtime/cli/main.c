@@ -94,7 +94,8 @@ static int run_command(const cli_command *c, char **argv) {
         if (!ok) return CLI_USAGE;
         if (!argv[i]) break;
     }
-    if (n < c->nfiles) return print_command(stderr, c), CLI_USAGE;
+    if (n < c->nfiles && !(c->alone && cli_has(c->alone)))
+        return print_command(stderr, c), CLI_USAGE;
     return c->run(files);
 }
 

@@ -35,11 +35,22 @@ static int transform(const char *file, const char *target, bool optimize, const 
     return ok ? CLI_OK : CLI_FAILED;
 }
 
+static int list_passes(void) {
+    const char *name, *doc, *second;
+    for (size_t n = 0; (name = spvf_pass_name(n, &doc)) != NULL; n++)
+        printf("%-18s%s\n", name, doc);
+    printf("\nOf two passes in a pipeline, the first runs before the second:\n");
+    for (size_t n = 0; (name = spvf_pass_order(n, &second, &doc)) != NULL; n++)
+        printf("%-18s%-18s%s\n", name, second, doc);
+    return CLI_OK;
+}
+
 static int run_opt(const char *const *files) {
-    const char *text = cli_get("--range");
+    const char *text = cli_get("--range"), *target = cli_has("--cfg") ? "dot" : "ir";
     spvf_range range;
+    if (cli_has("--list-passes")) return list_passes();
     if (!text || cli_range(text, &range))
-        return transform(files[0], "ir", true, text ? &range : NULL);
+        return transform(files[0], target, true, text ? &range : NULL);
     fprintf(stderr, "spvfuse opt: '%s' is no range: 512, 512/64, 64,32/16,4 …\n", text);
     return CLI_USAGE;
 }
@@ -47,7 +58,8 @@ static int run_opt(const char *const *files) {
 /* Options of the command that are part of a target's name. */
 static bool complete_target(const char *target, char *out, size_t size) {
     const char *abi = cli_get("--abi"), *regalloc = cli_get("--regalloc");
-    bool native = strcmp(target, "ir") != 0 && strncmp(target, "spirv", 5) != 0;
+    bool native =
+        strcmp(target, "ir") != 0 && strcmp(target, "dot") != 0 && strncmp(target, "spirv", 5) != 0;
     bool time = cli_has("-time") && native;
     int n = snprintf(out, size, "%s%s%s%s%s%s%s%s", target, cli_has("-S") ? ",text" : "",
                      cli_has("-g") ? ",lines" : "", time ? ",time" : "", abi ? ",abi=" : "",
@@ -59,8 +71,9 @@ static int run_compile(const char *const *files) {
     const char *target = cli_get("-t");
     char whole[200];
     if (!target || !complete_target(target, whole, sizeof whole)) {
-        fprintf(stderr, "spvfuse compile: -t TARGET is needed: ir, spirv, spirv:1.0 … spirv:1.4, "
-                        "x86_64[:v2|:v3|:v4]\n");
+        fprintf(stderr,
+                "spvfuse compile: -t TARGET is needed: ir, dot, spirv, spirv:1.0 … spirv:1.4, "
+                "x86_64[:v2|:v3|:v4]\n");
         return CLI_USAGE;
     }
     return transform(files[0], whole, !cli_has("-O0"), NULL);
@@ -69,13 +82,21 @@ static int run_compile(const char *const *files) {
 static const cli_option opt_options[] = {
     CLI_PASS_OPTIONS,
     {"--range", "N/L", "sizes and local sizes of launches, for -p access and -p regions"},
+    {"--cfg", NULL, "control flow graphs instead of text, for Graphviz"},
+    {"--list-passes", NULL, "the passes, and which runs before which"},
     {"-o", "FILE", "output (default: standard output)"},
     {NULL, NULL, NULL}};
-const cli_command cli_opt = {"opt",  "FILE.spv|FILE.ir", "IR text after the passes", opt_options, 1,
-                             run_opt};
+const cli_command cli_opt = {.name = "opt",
+                             .arguments = "FILE.spv|FILE.ir",
+                             .help = "IR text after the passes",
+                             .options = opt_options,
+                             .nfiles = 1,
+                             .run = run_opt,
+                             .alone = "--list-passes"};
 
 static const cli_option compile_options[] = {
-    {"-t", "TARGET", "ir, spirv (1.2), spirv:1.0 … spirv:1.4, x86_64[:v2|:v3|:v4] (an object)"},
+    {"-t", "TARGET",
+     "ir, dot, spirv (1.2), spirv:1.0 … spirv:1.4, x86_64[:v2|:v3|:v4] (an object)"},
     {"-S", NULL, "x86_64: assembly, to be read"},
     {"-g", NULL, "x86_64: debug information"},
     {"--abi", "nativecpu", "x86_64: functions and table of DPC++'s Native CPU"},
@@ -84,5 +105,9 @@ static const cli_option compile_options[] = {
     {"-o", "FILE", "output (default: standard output)"},
     CLI_PASS_OPTIONS,
     {NULL, NULL, NULL}};
-const cli_command cli_compile = {
-    "compile", "FILE.spv|FILE.ir", "a module for a target", compile_options, 1, run_compile};
+const cli_command cli_compile = {.name = "compile",
+                                 .arguments = "FILE.spv|FILE.ir",
+                                 .help = "a module for a target",
+                                 .options = compile_options,
+                                 .nfiles = 1,
+                                 .run = run_compile};

@@ -42,8 +42,12 @@ static const cli_option fuse_options[] = {
     {"--explain", NULL, "what was fused and why, on standard error"},
     {"--strict", NULL, "a later group that is refused is an error, too"},
     {NULL, NULL, NULL}};
-const cli_command cli_fuse = {"fuse",       "PLAN", "the fused kernel of a plan's first group",
-                              fuse_options, 1,      run_fuse};
+const cli_command cli_fuse = {.name = "fuse",
+                              .arguments = "PLAN",
+                              .help = "the fused kernel of a plan's first group",
+                              .options = fuse_options,
+                              .nfiles = 1,
+                              .run = run_fuse};
 
 /* ------------------------------------------------------------------------------------------ run */
 
@@ -125,5 +129,9 @@ static const cli_option run_options[] = {
     {"-O0", NULL, "no optimization"},
     CLI_PASS_OPTIONS,
     {NULL, NULL, NULL}};
-const cli_command cli_run = {"run",       "PLAN", "runs a plan and checks what it expects",
-                             run_options, 1,      run_run};
+const cli_command cli_run = {.name = "run",
+                             .arguments = "PLAN",
+                             .help = "runs a plan and checks what it expects",
+                             .options = run_options,
+                             .nfiles = 1,
+                             .run = run_run};
