@@ -1,7 +1,8 @@
-/* print_dot.c — the control flow graphs of functions in the language of Graphviz: a cluster for each
- * function, a node for each block with its instructions, an edge for each way out.  Loops are seen
- * by their edges back; of a branch, the edge that is taken when the condition holds comes first and
- * is marked T, the other F; the edges of a switch are numbered.
+/* print_dot.c — control flow graphs in the language of Graphviz.
+ *
+ * Each function is a cluster, each block a node with its instructions, and each successor of a
+ * block an edge.  Of a branch, the edge that is taken when the condition holds is marked T, the
+ * other one F; the edges of a switch are numbered.
  */
 #include "ir/text.h"
 

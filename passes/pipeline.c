@@ -65,7 +65,7 @@ const char pass_standard[] =
 
 const char pass_widening[] =
     "calls," /* functions that stay get ids from their callers: kernels ask for all of them */
-    "extend_indices," /* while ids are queries: those that are small are not cut and extended again */
+    "extend_indices," /* while ids are queries: small ones are not cut and extended again */
     "indvars,"        /* counters of loops, too, now that nothing else asks for 32 bits of them */
     "gvn,"            /* parts of several indices are one */
     "dce";            /* the sums that they were */

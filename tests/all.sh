@@ -18,6 +18,7 @@ for v in 2 3 4; do
 done
 
 suite arrows sh tests/arrows.sh
+suite size sh tests/size.sh
 suite libclc sh tests/libclc.sh "$release"
 suite math-ulp "$release/tests/codegen/math/ulp" 40000
 suite math-ulp-interpreted "$release/tests/codegen/math/ulp" -i 700

@@ -1,8 +1,8 @@
 /* regalloc.c — register allocation: the order of its steps, and the changes to a function that they
  * share.
  *
- * Before: level `machine`, as codegen/native/native.h says.  After: level `allocated`, every value in one
- * register for all its life, and a table of registers by value id.
+ * Before: level `machine`, as codegen/native/native.h says.  After: level `allocated`, every value
+ * in one register for all its life, and a table of registers by value id.
  */
 #include "codegen/regalloc/ra.h"
 

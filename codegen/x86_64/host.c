@@ -11,7 +11,7 @@
 #if defined(__x86_64__)
 #include <sys/platform/x86.h>
 
-/* ---------------------------------------------------------------------------------------- levels */
+/* --------------------------------------------------------------------------------------- levels */
 
 typedef enum { EAX, EBX, ECX, EDX } cpuid_register;
 
@@ -51,7 +51,7 @@ static unsigned detect(void) {
     return level;
 }
 
-/* -------------------------------------------------------------------------------- floating point */
+/* ------------------------------------------------------------------------------- floating point */
 
 enum { DEFAULT_MXCSR = 0x1f80 }; /* to nearest, denormals as they are, no traps */
 
@@ -65,7 +65,7 @@ static void leave_float(unsigned before) { __builtin_ia32_ldmxcsr(before); }
 
 static void relax(void) { __builtin_ia32_pause(); }
 
-/* ---------------------------------------------------------------------------------------- stacks */
+/* --------------------------------------------------------------------------------------- stacks */
 
 /* Calls run(arg) with rsp at `top`. */
 void x86_call_on_stack(void *top, void (*run)(void *arg), void *arg)

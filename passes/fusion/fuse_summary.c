@@ -114,7 +114,7 @@ static void note_objects(pass_summary *s, bool all_known) {
     }
 }
 
-/* ------------------------------------------------------------------------------- alike members */
+/* -------------------------------------------------------------------------------- alike members */
 
 static bool are_ranges_equal(const pass_range *a, const pass_range *b) {
     bool equal = a->dims == b->dims && a->has_local == b->has_local;
@@ -151,7 +151,7 @@ static void find_like(const pass_fuse_request *request, pass_summary *all, uint3
     if (all[m].like != m) all[m].repeated = all[all[m].like].repeated = true;
 }
 
-/* ------------------------------------------------------------------------------- own arguments */
+/* -------------------------------------------------------------------------------- own arguments */
 
 typedef struct {
     ir_vec(pass_side) sides;
@@ -192,7 +192,7 @@ bool pass_is_own(const pass_summary *s, uint64_t object) {
     return object < s->nargs && s->own[object];
 }
 
-/* ------------------------------------------------------------------------------------- summaries */
+/* ------------------------------------------------------------------------------------ summaries */
 
 static void summarize(const pass_fuse_request *request, const pass_fuse_member *members, uint32_t m,
                       const pass_fuse_result *result, ir_arena *scratch, pass_summary *s) {

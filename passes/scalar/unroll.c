@@ -1,9 +1,9 @@
 /* unroll.c — loops whose number of iterations is known become straight code, or fewer iterations.
  *
  * A loop qualifies when a branch that is reached once in each iteration goes on a known number of
- * times, `passes`, and then leaves (passes/analysis/counter.c).  Its iterations 0 to `passes` become copies
- * of its blocks, one after the other: in all but the last that branch is a jump onwards, in the
- * last a jump out.  With fewer copies than that, u of them, iteration k runs in copy k modulo u and
+ * times, `passes`, and then leaves (counter.c).  Its iterations 0 to `passes` become copies of its
+ * blocks, one after the other: in all but the last that branch is a jump onwards, in the last a
+ * jump out.  With fewer copies than that, u of them, iteration k runs in copy k modulo u and
  * the last copy jumps back to the first.  The branch stays in copy `passes` modulo u, the only one
  * in which it can ever leave; so any u is right, without a remainder.  Other exits stay as they
  * are in every copy.

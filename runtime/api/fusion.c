@@ -1,9 +1,9 @@
 /* fusion.c — spvf_fuse, spvf_explain: from handles to a fuse request, through the passes, to an
  * argument map.
  *
- * The work is done by passes/fusion/fuse.c; here its request is put together and checked, the pipeline is
- * run over the fused kernel, arguments that nothing uses any more are dropped, and the result is
- * described in the terms of spvfuse.h.  How it ends is explained in a report either way
+ * The work is done by passes/fusion/fuse.c; here its request is put together and checked, the
+ * pipeline is run over the fused kernel, arguments that nothing uses any more are dropped, and the
+ * result is described in the terms of spvfuse.h.  How it ends is explained in a report either way
  * (explain.c); everything but the module lies in that report's arena.
  */
 #include "runtime/api/runtime.h"
