@@ -366,7 +366,7 @@ void spv_call_memcpy(reader *r, const spv_builtin *b, const char *key) {
     (void)b;
     spv_want_args(r, key, 3);
     ir_inst *to = spv_arg_pointer(r, 0), *from = spv_arg_pointer(r, 1);
-    spv_copy(r, to, from, spv_arg_size(r, 2), 1, 0);
+    spv_copy(r, to, from, spv_arg_size(r, 2), (spv_access){.align = 1});
 }
 
 /* llvm.memset(dst, byte, bytes, volatile) */

@@ -330,6 +330,10 @@ void spv_read_return(reader *r) {
     ir_build_ret(&r->b, NULL);
 }
 
+static spv_access natural_access(const reader *r, const spv_type *t) {
+    return (spv_access){.align = (uint32_t)ir_alignof(r->m, t->memory)};
+}
+
 void spv_read_return_value(reader *r) {
     const spv_type *t = r->f->type->elem;
     if (t->form == T_VOID) spv_fail(r, "OpReturnValue in a function that returns void");
@@ -338,9 +342,7 @@ void spv_read_return_value(reader *r) {
         ir_build_ret(&r->b, spv_low_value(r, r->in.arg[0], t));
         return;
     }
-    if (r->f->sret)
-        spv_store_any(r, r->in.arg[0], r->f->ir->param_val[0],
-                      (uint32_t)ir_alignof(r->m, t->memory), 0);
+    if (r->f->sret) spv_store_any(r, r->in.arg[0], r->f->ir->param_val[0], natural_access(r, t));
     ir_build_ret(&r->b, NULL);
 }
 
@@ -348,7 +350,7 @@ void spv_read_return_value(reader *r) {
 
 static ir_inst *pass_by_pointer(reader *r, const spv_type *t, uint32_t id) {
     ir_inst *copy = spv_temporary(r, t);
-    spv_store_any(r, id, copy, (uint32_t)ir_alignof(r->m, t->memory), 0);
+    spv_store_any(r, id, copy, natural_access(r, t));
     return copy;
 }
 

@@ -7,13 +7,8 @@
 #include "frontend/reader.h"
 
 /* What the optional memory operands at operand k say; *k moves after them. */
-typedef struct {
-    uint32_t align; /* 0: not given */
-    uint32_t flags; /* IR_MEM_… */
-} access;
-
-static access take_access(reader *r, uint32_t *k) {
-    access a = {0};
+static spv_access take_access(reader *r, uint32_t *k) {
+    spv_access a = {0};
     if (*k >= r->in.n) return a;
     uint32_t mask = r->in.arg[(*k)++];
     if (mask & SpvMemoryAccessVolatileMask) a.flags |= IR_MEM_VOLATILE;
@@ -41,7 +36,7 @@ static void align_variable(reader *r, ir_inst *p, uint32_t align) {
     }
 }
 
-static uint32_t align_of(reader *r, access a, const spv_type *t, ir_inst *p) {
+static uint32_t align_of(reader *r, spv_access a, const spv_type *t, ir_inst *p) {
     uint32_t align = a.align ? a.align : (uint32_t)ir_alignof(r->m, t->memory);
     align_variable(r, p, align);
     return align;
@@ -84,7 +79,7 @@ void spv_read_load(reader *r) {
     uint32_t k = 1;
     check_pointee(r, 0, t);
     if (load_builtin(r, e, t) || load_opaque_variable(r, e)) return;
-    access a = take_access(r, &k);
+    spv_access a = take_access(r, &k);
     ir_inst *p = spv_arg_pointer(r, 0);
     spv_define_load(r, t, p, align_of(r, a, t, p), a.flags | variable_flags(r, r->in.arg[0]));
 }
@@ -93,25 +88,26 @@ void spv_read_store(reader *r) {
     spv_type *t = spv_value_type(r, spv_arg_type(r, 1));
     uint32_t k = 2;
     check_pointee(r, 0, t);
-    access a = take_access(r, &k);
+    spv_access a = take_access(r, &k);
     ir_inst *p = spv_arg_pointer(r, 0);
-    spv_store_any(r, r->in.arg[1], p, align_of(r, a, t, p),
-                  a.flags | variable_flags(r, r->in.arg[0]));
+    a.align = align_of(r, a, t, p);
+    a.flags |= variable_flags(r, r->in.arg[0]);
+    spv_store_any(r, r->in.arg[1], p, a);
 }
 
 /* --------------------------------------------------------------------------------------- copies */
 
 /* Compilers write memset as a copy from a constant of equal bytes. */
-static bool fill(reader *r, ir_inst *to, const ir_inst *from, ir_inst *bytes, access a) {
+static bool fill(reader *r, ir_inst *to, const ir_inst *from, ir_inst *bytes, spv_access a) {
     const spv_variable *v = spv_variable_of(r, from);
     if (!v || v->fill < 0 || !ir_is_const(bytes)) return false;
     if (bytes->imm.bits > ir_sizeof(r->m, v->global->type)) return false;
-    spv_fill(r, to, (uint8_t)v->fill, bytes, a.align, a.flags);
+    spv_fill(r, to, (uint8_t)v->fill, bytes, a);
     return true;
 }
 
 static void copy(reader *r, ir_inst *bytes, uint32_t k, uint32_t natural) {
-    access to = take_access(r, &k), from = k < r->in.n ? take_access(r, &k) : to;
+    spv_access to = take_access(r, &k), from = k < r->in.n ? take_access(r, &k) : to;
     ir_inst *target = spv_arg_pointer(r, 0), *source = spv_arg_pointer(r, 1);
     if (!to.align) to.align = natural;
     if (!from.align) from.align = natural;
@@ -119,7 +115,8 @@ static void copy(reader *r, ir_inst *bytes, uint32_t k, uint32_t natural) {
     align_variable(r, target, to.align);
     if (fill(r, target, source, bytes, to)) return;
     align_variable(r, source, from.align);
-    spv_copy(r, target, source, bytes, to.align < from.align ? to.align : from.align, to.flags);
+    if (from.align < to.align) to.align = from.align;
+    spv_copy(r, target, source, bytes, to);
 }
 
 void spv_read_copy_memory(reader *r) {

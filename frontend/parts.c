@@ -47,6 +47,10 @@ static uint32_t align_at(uint32_t align, uint64_t offset) {
     return low && low < align ? (uint32_t)low : align;
 }
 
+static spv_access access_at(spv_access a, uint64_t offset) {
+    return (spv_access){align_at(a.align, offset), a.flags};
+}
+
 ir_inst *spv_step(reader *r, ir_inst *p, uint64_t bytes) {
     return ir_build_ptradd(&r->b, p, ir_const(r->b.f, ir_size_type(r->m), bytes), true);
 }
@@ -62,10 +66,9 @@ static ir_inst *load_scalar(ir_builder *b, const spv_type *t, ir_inst *p, uint32
                      ir_const(b->f, t->value, ir_zext(UINT64_MAX, t->bits)));
 }
 
-static void store_scalar(reader *r, spv_type *t, ir_inst *v, ir_inst *p, uint32_t align,
-                         uint32_t flags) {
+static void store_scalar(reader *r, spv_type *t, ir_inst *v, ir_inst *p, spv_access a) {
     if (ir_elem(t->value) == IR_I1) v = spv_op1(r, IR_OP_zext, t->memory, v);
-    ir_build_store(&r->b, v, p, align, flags);
+    ir_build_store(&r->b, v, p, a.align, a.flags);
 }
 
 /* -------------------------------------------------------------------------------- pending loads */
@@ -147,32 +150,30 @@ spv_parts *spv_parts_of(reader *r, uint32_t id) {
 
 /* -------------------------------------------------------------------------------------- storing */
 
-void spv_copy(reader *r, ir_inst *to, ir_inst *from, ir_inst *bytes, uint32_t align,
-              uint32_t flags) {
+void spv_copy(reader *r, ir_inst *to, ir_inst *from, ir_inst *bytes, spv_access a) {
     if (ir_is_const(bytes) && bytes->imm.bits == 0) return;
-    ir_build_raw(&r->b, IR_OP_copy, IR_VOID, 0, ir_mem_imm(align, flags), 3,
+    ir_build_raw(&r->b, IR_OP_copy, IR_VOID, 0, ir_mem_imm(a.align, a.flags), 3,
                  (ir_inst *[]){to, from, bytes});
 }
 
-void spv_fill(reader *r, ir_inst *to, uint8_t byte, ir_inst *bytes, uint32_t align,
-              uint32_t flags) {
+void spv_fill(reader *r, ir_inst *to, uint8_t byte, ir_inst *bytes, spv_access a) {
     if (ir_is_const(bytes) && bytes->imm.bits == 0) return;
-    ir_build_raw(&r->b, IR_OP_fill, IR_VOID, 0, ir_mem_imm(align, flags), 3,
+    ir_build_raw(&r->b, IR_OP_fill, IR_VOID, 0, ir_mem_imm(a.align, a.flags), 3,
                  (ir_inst *[]){to, ir_const(r->b.f, IR_I8, byte), bytes});
 }
 
 /* One node of a constant: nothing, zeros, or a scalar. */
-static void store_node(reader *r, const spv_const *c, ir_inst *p, uint32_t align, uint32_t flags) {
+static void store_node(reader *r, const spv_const *c, ir_inst *p, spv_access a) {
     if (c->form == C_UNDEF) return;
     if (c->form == C_LACKING) spv_refuse(r, "%s", c->reason);
     ir_inst *bytes = ir_const(r->b.f, ir_size_type(r->m), ir_sizeof(r->m, c->type->memory));
     if (spv_is_aggregate(c->type))
-        spv_fill(r, p, 0, bytes, align, flags);
+        spv_fill(r, p, 0, bytes, a);
     else
-        store_scalar(r, c->type, spv_const_value(r, c), p, align, flags);
+        store_scalar(r, c->type, spv_const_value(r, c), p, a);
 }
 
-void spv_store_const(reader *r, const spv_const *c, ir_inst *p, uint32_t align, uint32_t flags) {
+void spv_store_const(reader *r, const spv_const *c, ir_inst *p, spv_access a) {
     struct {
         const spv_const *c;
         uint64_t offset;
@@ -187,7 +188,7 @@ void spv_store_const(reader *r, const spv_const *c, ir_inst *p, uint32_t align, 
         uint64_t offset = stack[depth - 1].offset;
         bool whole = top->form != C_PARTS || !spv_is_aggregate(top->type);
         uint32_t i = stack[depth - 1].next++;
-        if (whole) store_node(r, top, spv_step(r, p, offset), align_at(align, offset), flags);
+        if (whole) store_node(r, top, spv_step(r, p, offset), access_at(a, offset));
         if (whole || i == top->type->count) {
             depth--;
             continue;
@@ -205,12 +206,13 @@ static bool may_copy(const reader *r, const spv_parts *p, uint32_t flags) {
            !((p->flags | flags) & IR_MEM_VOLATILE);
 }
 
-static void store_parts(reader *r, const spv_id *e, ir_inst *p, uint32_t align, uint32_t flags) {
+static void store_parts(reader *r, const spv_id *e, ir_inst *p, spv_access a) {
     spv_parts *v = e->parts;
-    if (may_copy(r, v, flags)) {
+    if (may_copy(r, v, a.flags)) {
         uint32_t both = align_at(v->align, v->offset);
         ir_inst *bytes = ir_const(r->b.f, ir_size_type(r->m), ir_sizeof(r->m, e->type->memory));
-        spv_copy(r, p, spv_step(r, v->pointer, v->offset), bytes, both < align ? both : align, 0);
+        spv_copy(r, p, spv_step(r, v->pointer, v->offset), bytes,
+                 (spv_access){.align = both < a.align ? both : a.align});
         return;
     }
     check_leaves(r, e->type);
@@ -218,20 +220,19 @@ static void store_parts(reader *r, const spv_id *e, ir_inst *p, uint32_t align, 
     for (uint32_t i = 0; i < e->type->leaves; i++) {
         spv_place_of_leaf place = spv_find_leaf(r, e->type, i);
         ir_inst *to = spv_step(r, p, place.offset);
-        store_scalar(r, place.type, leaf_of(r, e->type, v, i), to, align_at(align, place.offset),
-                     flags);
+        store_scalar(r, place.type, leaf_of(r, e->type, v, i), to, access_at(a, place.offset));
     }
 }
 
-void spv_store_any(reader *r, uint32_t id, ir_inst *p, uint32_t align, uint32_t flags) {
+void spv_store_any(reader *r, uint32_t id, ir_inst *p, spv_access a) {
     spv_type *t = spv_type_of(r, id);
     if (!spv_is_aggregate(t)) {
-        store_scalar(r, t, spv_value(r, id), p, align, flags);
+        store_scalar(r, t, spv_value(r, id), p, a);
         return;
     }
     const spv_id *e = aggregate(r, id);
     if (e->kind == ID_CONST)
-        spv_store_const(r, e->konst, p, align, flags);
+        spv_store_const(r, e->konst, p, a);
     else
-        store_parts(r, e, p, align, flags);
+        store_parts(r, e, p, a);
 }

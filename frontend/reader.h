@@ -399,11 +399,15 @@ spv_parts *spv_parts_of(reader *r, uint32_t id); /* with every leaf at hand */
 void spv_define_parts(reader *r, spv_parts *p);
 /* The value of type t in memory, as the result of this instruction. */
 void spv_define_load(reader *r, spv_type *t, ir_inst *p, uint32_t align, uint32_t flags);
-void spv_store_any(reader *r, uint32_t id, ir_inst *p, uint32_t align, uint32_t flags);
-void spv_store_const(reader *r, const spv_const *c, ir_inst *p, uint32_t align, uint32_t flags);
-void spv_fill(reader *r, ir_inst *to, uint8_t byte, ir_inst *bytes, uint32_t align, uint32_t flags);
-void spv_copy(reader *r, ir_inst *to, ir_inst *from, ir_inst *bytes, uint32_t align,
-              uint32_t flags);
+/* How memory is accessed. */
+typedef struct {
+    uint32_t align; /* in bytes; 0: not given */
+    uint32_t flags; /* IR_MEM_… */
+} spv_access;
+void spv_store_any(reader *r, uint32_t id, ir_inst *p, spv_access a);
+void spv_store_const(reader *r, const spv_const *c, ir_inst *p, spv_access a);
+void spv_fill(reader *r, ir_inst *to, uint8_t byte, ir_inst *bytes, spv_access a);
+void spv_copy(reader *r, ir_inst *to, ir_inst *from, ir_inst *bytes, spv_access a);
 ir_inst *spv_step(reader *r, ir_inst *p, uint64_t bytes); /* p + bytes, in bounds */
 ir_inst *spv_times(reader *r, ir_inst *i, uint64_t size); /* i * size; a shift where it can be */
 ir_inst *spv_lane(reader *r, ir_inst *v, ir_inst *index); /* undef where there is none */

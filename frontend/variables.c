@@ -260,7 +260,7 @@ static void initialize_alloca(reader *r, spv_type *t, ir_inst *p, uint32_t align
     if (c->form != C_LACKING && !spv_same_type(c->type, t))
         spv_fail(r, "the initializer has type %s, want %s", spv_type_name(r, c->type),
                  spv_type_name(r, t));
-    spv_store_const(r, c, p, align, 0);
+    spv_store_const(r, c, p, (spv_access){.align = align});
 }
 
 void spv_at_head(reader *r, ir_builder *b) {
