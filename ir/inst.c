@@ -292,6 +292,10 @@ ir_inst *ir_address(ir_func *f, ir_global *g) {
     return intern(f, IR_OP_address, ir_ptr(g->space), &(uint64_t){(uintptr_t)g});
 }
 
+ir_inst *ir_slot(ir_func *f, uint32_t number) {
+    return intern(f, IR_OP_slot, ir_ptr(IR_PRIVATE), &(uint64_t){number});
+}
+
 bool ir_is_splat(const ir_inst *c, uint64_t *bits) {
     for (unsigned i = 1; i < ir_lanes(c->type); i++)
         if (ir_lane_bits(c, i) != ir_lane_bits(c, 0)) return false;

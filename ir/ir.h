@@ -307,7 +307,7 @@ typedef enum {
 
 /* Which operand and result types an op takes; each is one check in verify.c. */
 typedef enum {
-    R_LEAF,     /* const, undef, param, address: checked one by one */
+    R_LEAF,     /* const, undef, param, address, slot: checked one by one */
     R_INT,      /* all integer, all the same type (i1 too for and, or, xor) */
     R_FLT,      /* all float, all the same type */
     R_CMPI,     /* i1 per lane from two equal integer or pointer operands */
@@ -705,7 +705,6 @@ struct ir_func {
     ir_inst **param_val; /* the values */
     ir_kernel_attrs attrs;
     const char *refusal; /* why it was refused, or NULL */
-    uint32_t number;     /* by which code refers to it, while code is made of its module */
     uint32_t loc;
     ir_block *first, *last; /* no blocks: a declaration */
     uint32_t next_id, next_block;
@@ -813,6 +812,7 @@ ir_inst *ir_const_lanes(ir_func *f, ir_type t, const uint64_t *lanes);
 ir_inst *ir_const_float(ir_func *f, ir_type t, double value); /* rounded to nearest even */
 ir_inst *ir_undef(ir_func *f, ir_type t);
 ir_inst *ir_address(ir_func *f, ir_global *g);
+ir_inst *ir_slot(ir_func *f, uint32_t number);
 static inline uint64_t ir_lane_bits(const ir_inst *c, unsigned lane) {
     return ir_is_vector(c->type) ? c->imm.lanes[lane] : c->imm.bits;
 }

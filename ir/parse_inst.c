@@ -79,6 +79,8 @@ static ir_inst *parse_operand(text_parser *p, ir_type known) {
     text_token at = p->tok;
     if (at.kind == T_VALUE) return parse_value(p, IR_VOID);
     if (at.kind == T_SYMBOL) return parse_global_address(p);
+    if (text_accept_word(p, "slot"))
+        return ir_slot(p->b.f, (uint32_t)text_expect_number(p, UINT32_MAX, "a slot"));
     if (!text_at_literal(p)) {
         if (at.kind != T_WORD || (at.first && p->args.n == 0)) text_expected(p, "an operand");
         known = written = text_parse_type(p);
@@ -224,7 +226,8 @@ static void parse_form(text_parser *p, statement *s) {
     switch (s->op) {
     case IR_OP_alloca: parse_alloca(p, s); break;
     case IR_OP_phi: parse_phi(p, s); break;
-    case IR_OP_call: parse_call(p, s); break;
+    case IR_OP_call:
+    case IR_OP_mach_call: parse_call(p, s); break;
     case IR_OP_printf: parse_printf(p, s); break;
     case IR_OP_jmp: push_label(p, s); break;
     case IR_OP_br: parse_br(p, s); break;

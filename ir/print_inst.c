@@ -195,6 +195,8 @@ static void put_operand(text_printer *p, const ir_inst *v, ir_type known) {
         ir_put(p->out, "undef");
     else if (v->op == IR_OP_address)
         text_put_name(p->out, '@', v->imm.global->name);
+    else if (v->op == IR_OP_slot)
+        ir_putf(p->out, "slot %u", (unsigned)v->imm.bits);
     else
         text_print_value_name(p, v);
 }
@@ -354,7 +356,8 @@ static void put_body(text_printer *p, const ir_inst *i) {
     switch (i->op) {
     case IR_OP_phi: put_phi(p, i); return;
     case IR_OP_switch: put_switch(p, i); return;
-    case IR_OP_call: put_call(p, i); return;
+    case IR_OP_call:
+    case IR_OP_mach_call: put_call(p, i); return;
     case IR_OP_printf: put_string_and_operands(p, i); return;
     case IR_OP_mach_br:
         put_labels(p, b, " ");

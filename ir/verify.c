@@ -302,6 +302,8 @@ static void check_operands(verifier *v, const ir_inst *i) {
             verify_fail(v, "operand %u is no value of this function", n);
         else if (val->type == IR_VOID)
             verify_fail(v, "operand %u has no result", n);
+        else if (!(ir_info(val)->levels & v->f->level) && ir_is_leaf(val))
+            verify_fail(v, "operand %u is not legal at this level", n);
         else if (i->arg[n].user != i)
             verify_fail(v, "operand %u names another user", n);
         else if (val->op == IR_OP_undef && !ir_may_be_undef((ir_op)i->op, n) &&

@@ -251,6 +251,14 @@ static void check_host_call(verifier *v, const ir_inst *i) {
         verify_operand_is(v, 0, ir_is_ptr(arg_type(i, 0)), "a pointer");
 }
 
+/* Operands are in the registers or slots in which the target passes them. */
+static void check_mach_call(verifier *v, const ir_inst *i) {
+    bool fits = i->type == IR_VOID || verify_is_value(i->type);
+    if (!verify_result_is(v, fits, "a value type or nothing")) return;
+    if (!i->imm.func || i->imm.func->module != v->m)
+        verify_fail(v, "the callee is no function of this module");
+}
+
 /* What targets have: describe() of the target says more. */
 static void check_in_register(verifier *v, const ir_inst *i) {
     if (i->op == IR_OP_spill) {
@@ -296,6 +304,7 @@ void verify_custom(verifier *v, const ir_inst *i) {
     case IR_OP_printf: check_printf(v, i); break;
     case IR_OP_assume: check_assume(v, i); break;
     case IR_OP_host_call: check_host_call(v, i); break;
+    case IR_OP_mach_call: check_mach_call(v, i); break;
     case IR_OP_mach:
     case IR_OP_reg_in:
     case IR_OP_move:

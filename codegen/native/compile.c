@@ -93,17 +93,9 @@ static bool compile_func(func_job j, ir_func *f) {
     return j.ok;
 }
 
-static void number_functions(cg_unit *u, ir_module *m) {
-    foreach_func (f, m) {
-        f->number = u->functions.n;
-        *ir_push(u->arena, &u->functions) = f;
-    }
-}
-
 bool cg_compile_unit(cg_unit *u, ir_module *m, const cg_options *options) {
     const func_job job = {.unit = u, .options = options};
     cg_image image;
-    number_functions(u, m);
     foreach_func (f, m)
         if (!ir_is_declaration(f) && f->level == L_GROUP && !compile_func(job, f)) return false;
     ir_enter_stage(m->cx, "object");

@@ -6,16 +6,18 @@
  *
  * All stages work on ir_func in SSA form.
  *
- * Selection produces level `machine`, in which the instructions with a register result are:
+ * Selection produces level `machine`, which has the instructions
  *   mach, mach_br    an instruction of the target; only the target interprets imm.mach
- *   reg_in           a value that arrives in register imm.bits; at the start of the entry block
+ *   mach_call        a call of a function of the module
+ *   reg_in           a value that arrives in a register; at the start of the entry block
  *   phi, move        as on every level
- * Further instructions are jmp, ret, unreachable and alloca.  An alloca is a place in the frame: it
- * needs no register, and target instructions have it as an operand.  Constants, globals and undef
- * are operands, too; the target encodes them into the instruction.
+ *   jmp, ret, unreachable
+ *   alloca           a place in the frame: it needs no register, and instructions of the target
+ *                    have it as an operand
+ * Constants, globals and undef are operands, too; the target encodes them into the instruction.
  *
- * Spilling adds spill and reload, whose imm.bits is a slot of the frame, and copies of instructions
- * that are cheaper to repeat than to reload.
+ * Spilling adds spill and reload, operands that are read from a slot of the frame (the leaf slot),
+ * and copies of instructions that are cheaper to repeat than to reload.
  *
  * Assignment gives every value one register for its whole live range.  An operand that an
  * instruction needs in another register is moved there before the instruction.  Moves at the ends
@@ -40,12 +42,16 @@ void cg_legalize(ir_func *f, bool lacks_count, ir_arena *scratch);
 /* ----------------------------------------------------------------- what a target says of itself */
 
 enum { CG_MAX_CLASSES = 3, CG_MAX_REGS = 32, CG_MAX_NEEDS = 12 };
-enum { CG_NO_CLASS = 0xff, CG_IN_SLOT = 0xfe, CG_ANY_REG = 0xff };
+enum { CG_NO_CLASS = 0xff, CG_ANY_REG = 0xff };
+
+/* The number of the slot: of a leaf `slot`, a spill or a reload. */
+static inline uint32_t cg_slot_of(const ir_inst *i) { return (uint32_t)i->imm.bits; }
+/* The register of a reg_in. */
+static inline uint8_t cg_register_of(const ir_inst *i) { return (uint8_t)i->imm.bits; }
 
 /* Where a value has to be. */
 typedef struct {
-    uint8_t class; /* CG_NO_CLASS: in no register (a constant, a place in the frame, no result);
-                      CG_IN_SLOT: an argument that fold_reload has put into the frame */
+    uint8_t class; /* CG_NO_CLASS: in no register (a constant, a place in the frame, no result) */
     uint8_t fixed; /* number of the register, or CG_ANY_REG */
 } cg_place;
 
@@ -56,7 +62,6 @@ typedef struct {
     bool early;  /* the result is written before all arguments have been read */
     uint8_t nargs;
     cg_place arg[CG_MAX_NEEDS]; /* a constant where a register is asked for is moved into one */
-    uint32_t slot;              /* what an argument of class CG_IN_SLOT is read from */
     /* Registers that hold something else afterwards.  Arguments may be in them, a result only when
      * it is fixed there. */
     uint32_t clobbers[CG_MAX_CLASSES];
@@ -74,7 +79,7 @@ struct cg_target {
     const char *name;
     unsigned nclasses;
     cg_class class[CG_MAX_CLASSES];
-    /* Of mach, mach_br and a ret with operands; the shared part knows the others.  It is asked with
+    /* Of mach, mach_br, mach_call and a ret with operands; the shared part knows the others.  It is asked with
      * all places at CG_NO_CLASS and any register, and nothing tied. */
     void (*describe)(const cg_target *t, const ir_inst *i, cg_needs *out);
     /* The class that holds values of a type. */
@@ -88,10 +93,10 @@ struct cg_target {
     /* Of a mach: may its first two operands, both in registers and the first one tied, change
      * places?  May be NULL. */
     bool (*commutes)(const cg_target *t, const ir_inst *i);
-    /* Makes i read argument n from its slot in the frame instead of a register: the operand becomes
-     * a leaf, and describe() says CG_IN_SLOT from then on.  False, and i as it was, when there is
-     * no such form or the change is not worth it.  May be NULL. */
-    bool (*fold_reload)(const cg_target *t, ir_inst *i, unsigned n, uint32_t slot);
+    /* Makes i read argument n from a slot of the frame instead of a register; the caller replaces
+     * the argument by the slot.  False, and i is as it was, if there is no such form or the change
+     * is not worth it.  May be NULL. */
+    bool (*fold_reload)(const cg_target *t, ir_inst *i, unsigned n);
     /* Of a mach: does it read or write memory that changes, or do more than give its result? */
     bool (*has_effect)(const cg_target *t, const ir_inst *i);
     /* The type of the constant that i reads from memory and could have in a register, or IR_VOID;

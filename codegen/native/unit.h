@@ -48,9 +48,8 @@ struct cg_unit {
     const cg_native *target;
     cg_object *object;
     ir_arena *arena;
-    ir_map label_of;                   /* of functions and globals, by address: label + 1 */
-    ir_map symbol_of;                  /* of the same: symbol + 1 */
-    ir_vec(const ir_func *) functions; /* of the module, by number */
+    ir_map label_of;  /* of functions and globals, by address: label + 1 */
+    ir_map symbol_of; /* of the same: symbol + 1 */
     ir_vec(cg_open_frame) frames;
     ir_vec(const ir_func *) calls; /* callees, by caller; NULL: a function of the launch's */
     bool notes_lines;

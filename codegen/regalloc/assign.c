@@ -20,6 +20,7 @@
 typedef struct {
     ra_state *s;
     ra_value *value;
+    const uint32_t *last_use;
     uint32_t taken[CG_MAX_CLASSES];    /* registers in which something lives here */
     uint32_t arriving[CG_MAX_CLASSES]; /* registers in which values come from outside */
     ir_inst *holder[CG_MAX_CLASSES][CG_MAX_REGS];
@@ -114,11 +115,15 @@ static uint32_t fixed_operands(const cg_needs *needs, unsigned class) {
     return set;
 }
 
-static bool dies(const ir_inst *i, unsigned n) { return (i->mark & ra_bit(n)) != 0; }
+static bool dies(const color_state *c, const ir_inst *i, unsigned n) {
+    return c->last_use[i->id] & ra_bit(n);
+}
+
+static bool is_unread(const color_state *c, const ir_inst *v) { return c->value[v->id].unread; }
 
 static void release_operands(color_state *c, const ir_inst *i, const cg_needs *needs) {
     for (unsigned n = 0; n < needs->nargs; n++)
-        if (dies(i, n)) release(c, ir_arg(i, n));
+        if (dies(c, i, n)) release(c, ir_arg(i, n));
 }
 
 /* Is the value operand n and no other one? */
@@ -129,10 +134,11 @@ static bool is_read_once(const ir_inst *i, unsigned n) {
 }
 
 /* The last use of the value, so that the result may take its place? */
-static bool ends_in(const ir_inst *i, const cg_needs *needs, unsigned n) {
-    if (is_read_once(i, n)) return dies(i, n);
+static bool ends_in(const color_state *c, const ir_inst *i, const cg_needs *needs, unsigned n) {
+    if (is_read_once(i, n)) return dies(c, i, n);
     bool any = false;
-    for (unsigned k = 0; k < needs->nargs; k++) any |= ir_arg(i, k) == ir_arg(i, n) && dies(i, k);
+    for (unsigned k = 0; k < needs->nargs; k++)
+        any |= ir_arg(i, k) == ir_arg(i, n) && dies(c, i, k);
     return any && !needs->early;
 }
 
@@ -140,7 +146,7 @@ static bool ends_in(const ir_inst *i, const cg_needs *needs, unsigned n) {
 static uint32_t inherited(color_state *c, const ir_inst *i, const cg_needs *needs, uint32_t set) {
     const ir_inst *v = ir_arg(i, (unsigned)needs->tied);
     unsigned reg = ra_reg(c->s, v);
-    if (reg == CG_ANY_REG || !ends_in(i, needs, (unsigned)needs->tied)) return 0;
+    if (reg == CG_ANY_REG || !ends_in(c, i, needs, (unsigned)needs->tied)) return 0;
     return set & ra_bit(reg) & ~c->value[i->id].forbidden;
 }
 
@@ -162,7 +168,7 @@ static void choose_fixed(color_state *c, ir_inst *i, const cg_needs *needs) {
     uint32_t set = usable(c, class);
     bool may_stay = set & ra_bit(reg) & ~c->value[i->id].forbidden & ~c->taken[class];
     if (i->op == IR_OP_reg_in) set &= ~c->arriving[class];
-    if (may_stay || i->mark & RA_UNREAD)
+    if (may_stay || is_unread(c, i))
         give(c, i, reg);
     else
         choose(c, i, set);
@@ -183,7 +189,7 @@ static void color_result(color_state *c, ir_inst *i, const cg_needs *needs) {
         release_operands(c, i, needs);
         choose(c, i, set);
     }
-    if (!(i->mark & RA_UNREAD)) occupy(c, i);
+    if (!is_unread(c, i)) occupy(c, i);
 }
 
 static void color_inst(color_state *c, ir_inst *i) {
@@ -214,7 +220,7 @@ static void color_phis(color_state *c, ir_block *b) {
             occupy(c, phi);
         }
     foreach_phi (phi, b)
-        if (phi->mark & RA_UNREAD) release(c, phi);
+        if (is_unread(c, phi)) release(c, phi);
 }
 
 static void color_block(color_state *c, ir_block *b, const ir_live *live) {
@@ -226,12 +232,13 @@ static void color_block(color_state *c, ir_block *b, const ir_live *live) {
 
 static void find_arriving(color_state *c) {
     foreach_inst (i, c->s->f->first)
-        if (i->op == IR_OP_reg_in && !(i->mark & RA_UNREAD))
-            c->arriving[ra_class(c->s->t, i)] |= ra_bit((unsigned)i->imm.bits);
+        if (i->op == IR_OP_reg_in && !is_unread(c, i))
+            c->arriving[ra_class(c->s->t, i)] |= ra_bit(cg_register_of(i));
 }
 
 bool ra_color(ra_state *s, ra_values *evicted) {
-    color_state c = {.s = s, .evicted = evicted, .value = ra_find_limits(s)};
+    const ra_limits l = ra_find_limits(s);
+    color_state c = {.s = s, .value = l.value, .last_use = l.last_use, .evicted = evicted};
     const ir_live *live = ir_liveness(s->f);
     const ir_order *o = &ir_dominators(s->f)->order;
     find_arriving(&c);

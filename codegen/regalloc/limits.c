@@ -16,6 +16,7 @@
 typedef struct {
     ra_state *s;
     ra_value *value; /* by id */
+    uint32_t *last_use;
     uint32_t *place; /* by id: index in `live` + 1; 0: not live */
     ra_values live;
 } limits_state;
@@ -90,26 +91,25 @@ static void limit_operands(limits_state *l, const ir_inst *i, const cg_needs *ne
                needs->tied >= 0 ? ir_arg(i, (unsigned)needs->tied) : NULL);
 }
 
-static void pass_operands(limits_state *l, ir_inst *i, const cg_needs *needs, float weight) {
+static void pass_operands(limits_state *l, const ir_inst *i, const cg_needs *needs, float weight) {
     for (unsigned n = 0; n < needs->nargs; n++) {
         ir_inst *v = ir_arg(i, n);
         if (needs->arg[n].class >= CG_MAX_CLASSES) continue;
         l->value[v->id].cost += weight;
         if (is_live(l, v)) continue;
-        i->mark |= ra_bit(n);
+        l->last_use[i->id] |= ra_bit(n);
         add_live(l, v);
     }
 }
 
-static void pass_inst(limits_state *l, ir_inst *i, float weight) {
+static void pass_inst(limits_state *l, const ir_inst *i, float weight) {
     cg_needs needs;
     ra_describe(l->s->t, i, &needs);
-    i->mark = 0;
     if (needs.result.class < CG_MAX_CLASSES) {
         if (is_live(l, i))
             remove_live(l, i);
         else
-            i->mark |= RA_UNREAD;
+            l->value[i->id].unread = true;
         wish(l, i, needs.result);
         l->value[i->id].cost += weight;
     }
@@ -120,8 +120,8 @@ static void pass_inst(limits_state *l, ir_inst *i, float weight) {
     if (i->op == IR_OP_move && needs.arg[0].class != CG_NO_CLASS) join(l, ir_arg(i, 0), i);
 }
 
-static void pass_phi(limits_state *l, ir_inst *phi, float weight) {
-    phi->mark = is_live(l, phi) ? 0 : RA_UNREAD;
+static void pass_phi(limits_state *l, const ir_inst *phi, float weight) {
+    l->value[phi->id].unread = !is_live(l, phi);
     if (is_live(l, phi)) remove_live(l, phi);
     l->value[phi->id].cost += weight;
     for (unsigned n = 0; n < phi->nargs; n++)
@@ -150,14 +150,15 @@ static void pass_block(limits_state *l, ir_block *b, const ir_live *live) {
     while (l->live.n) remove_live(l, l->live.data[l->live.n - 1]);
 }
 
-ra_value *ra_find_limits(ra_state *s) {
+ra_limits ra_find_limits(ra_state *s) {
     limits_state l = {.s = s};
     uint32_t n = s->f->next_id;
     const ir_live *live = ir_liveness(s->f);
     l.value = ir_new_array(&s->scratch, ra_value, n);
+    l.last_use = ir_new_array(&s->scratch, uint32_t, n);
     l.place = ir_new_array(&s->scratch, uint32_t, n);
     for (uint32_t id = 0; id < n; id++)
         l.value[id] = (ra_value){.group = id, .wish = CG_ANY_REG, .group_reg = CG_ANY_REG};
     foreach_block (b, s->f) pass_block(&l, b, live);
-    return l.value;
+    return (ra_limits){l.value, l.last_use};
 }

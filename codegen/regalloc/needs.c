@@ -32,7 +32,7 @@ void cg_describe(const cg_target *t, const ir_inst *i, cg_needs *out) {
     for (unsigned n = 0; n < CG_MAX_NEEDS; n++) out->arg[n] = nowhere;
     switch (i->op) {
     case IR_OP_phi: out->result.class = ra_class(t, i); return;
-    case IR_OP_reg_in: out->result = (cg_place){ra_class(t, i), (uint8_t)i->imm.bits}; return;
+    case IR_OP_reg_in: out->result = (cg_place){ra_class(t, i), cg_register_of(i)}; return;
     case IR_OP_move:
     case IR_OP_spill:
     case IR_OP_reload: describe_copy(t, i, out); return;

@@ -92,24 +92,24 @@ typedef struct {
  * is a register that is free, or becomes it, or CG_ANY_REG: then the slot is used. */
 unsigned ra_order_copies(const ra_copy *copies, unsigned n, unsigned spare, ra_step *out);
 
-/* -------------------------------------------------------------------- limits and wishes (limits.c)
- *
- * While code is being looked at, i->mark of an instruction says which operands are read for the
- * last time: bit n for operand n (one of them, should a value be there twice), and RA_UNREAD when
- * the result is read nowhere. */
-
-enum { RA_UNREAD = 1 << 30 };
+/* -------------------------------------------------------------------- limits and wishes (limits.c) */
 
 typedef struct {
     uint32_t forbidden; /* registers that hold something else at some time in its life */
     uint32_t group;     /* union-find: values that would like to share a register */
     uint8_t wish;       /* register that some instruction wants it in, or CG_ANY_REG */
     uint8_t group_reg;  /* of the root: what a member has got, or CG_ANY_REG */
+    bool unread;        /* read nowhere */
     float cost;         /* of being in memory: accesses, weighted by loops */
 } ra_value;
 
-/* A table by value id, and marks. */
-ra_value *ra_find_limits(ra_state *s);
+typedef struct {
+    ra_value *value;    /* by id */
+    uint32_t *last_use; /* by id of an instruction: the operands that are read for the last time
+                           there, as bits; one of them if the value is there twice */
+} ra_limits;
+
+ra_limits ra_find_limits(ra_state *s);
 uint32_t ra_group(ra_value *table, uint32_t id);
 
 /* ------------------------------------------------------------------------------ the other steps */

@@ -51,8 +51,8 @@ static uint32_t place_of(const checker *c, const ir_inst *v) {
     return none ? CHECK_NOWHERE : class * (uint32_t)CG_MAX_REGS + reg;
 }
 
-/* Of the slot that a spill or reload names. */
-static uint32_t slot_of(const ir_inst *i) { return FIRST_SLOT + (uint32_t)i->imm.bits; }
+/* Of the slot that a spill, a reload or an operand names. */
+static uint32_t slot_of(const ir_inst *i) { return FIRST_SLOT + cg_slot_of(i); }
 
 static const char *name_place(const checker *c, uint32_t place, char out[40]) {
     unsigned class = place / CG_MAX_REGS, reg = place % CG_MAX_REGS;
@@ -88,7 +88,7 @@ static void note_inst(checker *c, const ir_inst *i) {
     if (i->op == IR_OP_phi) return;
     cg_describe(c->t, i, &needs);
     note_write(c, place_of(c, i), at);
-    if (i->op == IR_OP_spill && i->imm.bits < c->a->slots.n) note_write(c, slot_of(i), at);
+    if (i->op == IR_OP_spill && cg_slot_of(i) < c->a->slots.n) note_write(c, slot_of(i), at);
     for (unsigned k = 0; k < c->t->nclasses; k++) note_clobbers(c, k, needs.clobbers[k], at);
     note_fixed(c, needs.result);
     for (unsigned n = 0; n < needs.nargs; n++) note_fixed(c, needs.arg[n]);
@@ -212,10 +212,11 @@ static void check_operand(checker *c, const ir_inst *i, const cg_needs *needs, u
     cg_place p = needs->arg[n];
     check_demand d = {.b = i->block, .reader = i, .at = c->at[i->id]};
     uint32_t value = c->before->inst[i->id].arg[n];
-    if (p.class == CG_IN_SLOT && needs->slot >= c->a->slots.n)
+    bool in_slot = ir_arg(i, n)->op == IR_OP_slot;
+    if (in_slot && cg_slot_of(ir_arg(i, n)) >= c->a->slots.n)
         check_complain(c, i, "operand %u is in no slot", n);
-    else if (p.class == CG_IN_SLOT)
-        demand(c, d, FIRST_SLOT + needs->slot, value);
+    else if (in_slot)
+        demand(c, d, slot_of(ir_arg(i, n)), value);
     else if (p.class != CG_NO_CLASS && ra_class(c->t, ir_arg(i, n)) != p.class)
         check_complain(c, i, "operand %u is of another class", n);
     else if (p.class != CG_NO_CLASS)
@@ -251,9 +252,10 @@ static void check_result(checker *c, const ir_inst *i, const cg_needs *needs) {
 static void check_slot(checker *c, const ir_inst *i) {
     const ir_inst *v = i->op == IR_OP_spill ? ir_arg(i, 0) : i;
     uint8_t class = ra_class(c->t, v);
-    if (i->imm.bits >= c->a->slots.n)
+    if (cg_slot_of(i) >= c->a->slots.n)
         check_complain(c, i, "there is no such slot");
-    else if (class == CG_NO_CLASS || c->a->slots.data[i->imm.bits].size < ra_slot_of(c->t, v->type))
+    else if (class == CG_NO_CLASS ||
+             c->a->slots.data[cg_slot_of(i)].size < ra_slot_of(c->t, v->type))
         check_complain(c, i, "the slot is too small");
 }
 

@@ -27,11 +27,11 @@ static void put_reg(printer *p, const ir_inst *v) {
         ir_putf(p->out, "%s%u", p->t->class[class].name, reg);
 }
 
-static void put_slot(printer *p, uint64_t slot) { ir_putf(p->out, "slot %u", (unsigned)slot); }
+static void put_slot(printer *p, const ir_inst *i) { ir_putf(p->out, "slot %u", cg_slot_of(i)); }
 
 static void put_written(printer *p, const ir_inst *i) {
     if (i->op == IR_OP_spill)
-        put_slot(p, i->imm.bits);
+        put_slot(p, i);
     else
         put_reg(p, i);
 }
@@ -42,12 +42,12 @@ static void put_read(printer *p, const ir_inst *i) {
     ir_put(p->out, " <-");
     if (i->op == IR_OP_reload) {
         ir_put(p->out, " ");
-        put_slot(p, i->imm.bits);
+        put_slot(p, i);
     }
     for (unsigned n = 0; n < needs.nargs; n++) {
         ir_put(p->out, " ");
-        if (needs.arg[n].class == CG_IN_SLOT)
-            put_slot(p, needs.slot);
+        if (ir_arg(i, n)->op == IR_OP_slot)
+            put_slot(p, ir_arg(i, n));
         else
             put_reg(p, ir_arg(i, n));
     }

@@ -66,9 +66,9 @@ bool check_repeats(const checker *c, const ir_inst *i, uint32_t id) {
 }
 
 /* An operand that has been folded into the instruction changes what that says. */
-static bool is_folded(const cg_needs *needs) {
-    for (unsigned n = 0; n < needs->nargs; n++)
-        if (needs->arg[n].class == CG_IN_SLOT) return true;
+static bool is_folded(const ir_inst *i) {
+    for (unsigned n = 0; n < i->nargs; n++)
+        if (ir_arg(i, n)->op == IR_OP_slot) return true;
     return false;
 }
 
@@ -77,13 +77,14 @@ static void check_same(checker *c, const ir_inst *i) {
     cg_needs needs;
     cg_describe(c->t, i, &needs);
     bool same = i->op == old->op && i->type == old->type && i->nargs == old->nargs &&
-                (i->imm.bits == old->imm.bits || is_folded(&needs));
+                (i->imm.bits == old->imm.bits || is_folded(i));
     if (!same) {
         check_complain(c, i, "it was another instruction");
         return;
     }
     for (unsigned n = 0; n < i->nargs; n++) {
         bool none = n >= needs.nargs || needs.arg[n].class == CG_NO_CLASS;
+        if (ir_arg(i, n)->op == IR_OP_slot) continue;
         if (none && i->op != IR_OP_phi && ir_arg(i, n)->id != old->arg[n])
             check_complain(c, i, "operand %u was another", n);
     }

@@ -203,12 +203,15 @@ static bool is_at_use(const ir_inst *reload) {
 
 static void fold(const cg_target *t, ir_inst *reload) {
     cg_needs needs;
-    ir_use *u = reload->uses;
-    unsigned n = (unsigned)(u - u->user->arg);
-    ra_describe(t, u->user, &needs);
+    const ir_use *u = reload->uses;
+    ir_inst *user = u->user;
+    unsigned n = (unsigned)(u - user->arg);
+    ra_describe(t, user, &needs);
     bool free = n < needs.nargs && needs.arg[n].fixed == CG_ANY_REG && needs.tied != (int)n &&
                 needs.arg[n].class < CG_MAX_CLASSES;
-    if (free && t->fold_reload(t, u->user, n, (uint32_t)reload->imm.bits)) ir_remove(reload);
+    if (!free || !t->fold_reload(t, user, n)) return;
+    ir_set_arg(user, n, ir_slot(user->block->func, cg_slot_of(reload)));
+    ir_remove(reload);
 }
 
 /* Reloads know their slots now, and may vanish in the instruction that they are for. */

@@ -17,10 +17,9 @@
 #include <stdlib.h>
 
 enum {
-    MAX_USES = 64,      /* that are looked at for one answer; with more, values interfere */
-    MAX_ROUNDS = 3,     /* then all phis are isolated */
-    MANY_OPERANDS = 16, /* of a phi that joins all or none */
-    IS_ISOLATED = 1     /* mark of a phi */
+    MAX_USES = 64,     /* that are looked at for one answer; with more, values interfere */
+    MAX_ROUNDS = 3,    /* then all phis are isolated */
+    MANY_OPERANDS = 16 /* of a phi that joins all or none */
 };
 
 /* A value, and the place of its definition in the order of dominance. */
@@ -37,6 +36,7 @@ typedef struct {
     ra_values merged, stack;
     ir_vec(web_key) keys;
     uint32_t *listed, now; /* by web: listed for the join `now` */
+    bool *isolated;        /* by id, of phis */
 } web_state;
 
 uint32_t spill_web(spill_state *p, const ir_inst *v) {
@@ -178,8 +178,8 @@ static bool can_join(web_state *w, const ir_inst *phi) {
 }
 
 /* A phi whose only use is a move, with operands whose only use is the phi. */
-static void isolate(spill_state *p, ir_inst *phi) {
-    ra_state *s = p->s;
+static void isolate(web_state *w, ir_inst *phi) {
+    ra_state *s = w->p->s;
     ir_block *b = phi->block;
     for (unsigned n = 0; n < phi->nargs; n++)
         if (!ir_is_leaf(ir_arg(phi, n)))
@@ -188,8 +188,8 @@ static void isolate(spill_state *p, ir_inst *phi) {
     ir_replace_uses(phi, m);
     ir_set_arg(m, 0, phi);
     ir_insert(m, b, ir_first_non_phi(b));
-    phi->mark = IS_ISOLATED;
-    *ir_push(&s->scratch, &p->isolated) = (spill_isolated){phi, m};
+    w->isolated[phi->id] = true;
+    *ir_push(&s->scratch, &w->p->isolated) = (spill_isolated){phi, m};
 }
 
 /* Those that cannot be joined, or all that can be isolated; true when the code has changed. */
@@ -197,10 +197,10 @@ static bool join_phis(web_state *w, bool all) {
     ra_values apart = {0};
     foreach_block (b, w->p->s->f)
         foreach_phi (phi, b) {
-            if (ra_class(w->p->s->t, phi) == CG_NO_CLASS || phi->mark == IS_ISOLATED) continue;
+            if (ra_class(w->p->s->t, phi) == CG_NO_CLASS || w->isolated[phi->id]) continue;
             if (all || !can_join(w, phi)) *ir_push(&w->p->s->scratch, &apart) = phi;
         }
-    for (uint32_t k = 0; k < apart.n; k++) isolate(w->p, apart.data[k]);
+    for (uint32_t k = 0; k < apart.n; k++) isolate(w, apart.data[k]);
     return apart.n > 0;
 }
 
@@ -208,13 +208,7 @@ static bool join_phis(web_state *w, bool all) {
 static void join_isolated(web_state *w) {
     foreach_block (b, w->p->s->f)
         foreach_phi (phi, b)
-            if (phi->mark == IS_ISOLATED && ra_class(w->p->s->t, phi) != CG_NO_CLASS)
-                can_join(w, phi);
-}
-
-static void clear_marks(ir_func *f) {
-    foreach_block (b, f)
-        foreach_phi (phi, b) phi->mark = 0;
+            if (w->isolated[phi->id] && ra_class(w->p->s->t, phi) != CG_NO_CLASS) can_join(w, phi);
 }
 
 /* ---------------------------------------------------------------------------------------- lives */
@@ -284,8 +278,8 @@ static void measure(spill_state *p) {
 
 void spill_find_webs(spill_state *p) {
     web_state w = {.p = p};
-    clear_marks(p->s->f);
-    p->own_ids = p->s->f->next_id;
+    p->own_ids = p->s->f->next_id; /* phis are below */
+    w.isolated = ir_new_array(&p->s->scratch, bool, p->own_ids);
     for (unsigned round = 0;; round++) {
         p->live = ir_liveness(p->s->f);
         w.dom = ir_dominators(p->s->f);

@@ -50,7 +50,6 @@ ir_type template_result(template_row row) { return type_of(rows[row].result); }
 ir_type template_operand(template_row row, unsigned n) { return type_of(rows[row].arg[n]); }
 unsigned template_operands(template_row row) { return rows[row].nargs; }
 
-/* imm.mach.aux: the operand that is in a slot, + 1; mode is not used. */
 static void describe(const cg_target *t, const ir_inst *i, cg_needs *out) {
     (void)t;
     if (i->op == IR_OP_ret) {
@@ -58,10 +57,9 @@ static void describe(const cg_target *t, const ir_inst *i, cg_needs *out) {
         out->arg[0] = (cg_place)AT(R, 0);
         return;
     }
-    *out = rows[i->imm.mach.row];
-    if (!i->imm.mach.aux) return;
-    out->arg[i->imm.mach.aux - 1] = (cg_place){CG_IN_SLOT, CG_ANY_REG};
-    out->slot = (uint32_t)i->imm.mach.disp;
+    *out = rows[template_row_of(i)];
+    for (unsigned n = 0; n < i->nargs; n++)
+        if (ir_arg(i, n)->op == IR_OP_slot) out->arg[n] = (cg_place)NOWHERE;
 }
 
 static uint8_t class_of(const cg_target *t, ir_type type) {
@@ -71,28 +69,24 @@ static uint8_t class_of(const cg_target *t, ir_type type) {
 
 static bool may_repeat(const cg_target *t, const ir_inst *i) {
     (void)t;
-    return i->imm.mach.row == TEMPLATE_SET;
+    return template_row_of(i) == TEMPLATE_SET;
 }
 
 static bool commutes(const cg_target *t, const ir_inst *i) {
     (void)t;
-    return i->imm.mach.row == TEMPLATE_ADD;
+    return template_row_of(i) == TEMPLATE_ADD;
 }
 
 static bool has_effect(const cg_target *t, const ir_inst *i) {
     (void)t;
-    return i->imm.mach.row == TEMPLATE_CALL;
+    return template_row_of(i) == TEMPLATE_CALL;
 }
 
-static bool fold_reload(const cg_target *t, ir_inst *i, unsigned n, uint32_t slot) {
+/* Nothing changes but the operand, which the caller replaces. */
+static bool fold_reload(const cg_target *t, ir_inst *i, unsigned n) {
     (void)t;
-    bool has_form = i->op == IR_OP_mach && n == 1 && !i->imm.mach.aux &&
-                    (i->imm.mach.row == TEMPLATE_ADD || i->imm.mach.row == TEMPLATE_VADD);
-    if (!has_form) return false;
-    i->imm.mach.aux = (uint8_t)(n + 1);
-    i->imm.mach.disp = (int32_t)slot;
-    ir_set_arg(i, n, ir_const(i->block->func, ir_arg(i, n)->type, 0));
-    return true;
+    template_row row = template_row_of(i);
+    return i->op == IR_OP_mach && n == 1 && (row == TEMPLATE_ADD || row == TEMPLATE_VADD);
 }
 
 const cg_target template_target = {

@@ -13,9 +13,8 @@
 
 enum { TEMPLATE_R, TEMPLATE_V, TEMPLATE_M, TEMPLATE_CLASSES };
 
-/* imm.mach.row */
 typedef enum {
-    TEMPLATE_SET,    /* r: imm.mach.disp */
+    TEMPLATE_SET,    /* r: the number of the instruction */
     TEMPLATE_ADD,    /* r: tied, r, which may be in a slot; they commute */
     TEMPLATE_SUB,    /* r: r, r, in three registers */
     TEMPLATE_SHL,    /* r: tied, count in r1 */
@@ -39,6 +38,15 @@ typedef enum {
     TEMPLATE_LOOP,   /* branch: r in r1; r2 is lost */
     TEMPLATE_ROWS
 } template_row;
+
+/* The fields of a mach or mach_br. */
+static inline ir_imm template_imm(template_row row, int32_t number) {
+    return (ir_imm){.mach = {.row = (uint16_t)row, .disp = number}};
+}
+static inline template_row template_row_of(const ir_inst *i) {
+    return (template_row)i->imm.mach.row;
+}
+static inline int32_t template_number_of(const ir_inst *i) { return i->imm.mach.disp; }
 
 extern const cg_target template_target;
 /* i32 in r, f32 in v, i1 in m; mach_br and what has no result: IR_VOID. */

@@ -191,7 +191,7 @@ static void put_epilogue(emitter *e) {
 static x86_operand at_constant(emitter *e, const ir_inst *i, const ir_inst *c, bool *broadcast) {
     uint8_t bytes[64] = {0};
     unsigned size = ir_bits(NULL, c->type) / 8, lanes = ir_lanes(c->type), all = size * lanes;
-    unsigned element = x86_forms[i->imm.mach.row].broadcast;
+    unsigned element = x86_forms[x86_row_of(i)].broadcast;
     assert(all <= sizeof bytes);
     for (unsigned n = 0; n < lanes; n++) {
         uint64_t bits = ir_lane_bits(c, n);
@@ -199,20 +199,19 @@ static x86_operand at_constant(emitter *e, const ir_inst *i, const ir_inst *c, b
     }
     *broadcast = element && element < all && !memcmp(bytes, bytes + element, all - element);
     uint32_t label = x86_constant(e->w->code, bytes, *broadcast ? element : all);
-    return x86_at(label, i->imm.mach.disp);
+    return x86_at(label, x86_disp_of(i));
 }
 
 static x86_operand memory_operand(emitter *e, const ir_inst *i, unsigned arg, bool *broadcast) {
     const ir_inst *base = ir_arg(i, arg);
-    int32_t disp = i->imm.mach.disp;
-    unsigned mode = i->imm.mach.mode;
-    if (x86_reads_slot(i, arg)) return at_rsp(e->slot_place[disp]);
-    unsigned index = mode & MACH_INDEX ? reg_of(e, ir_arg(i, arg + 1)) : X86_NO_REG;
+    int32_t disp = x86_disp_of(i);
+    if (base->op == IR_OP_slot) return at_rsp(e->slot_place[cg_slot_of(base)]);
+    unsigned index = x86_has_index(i) ? reg_of(e, ir_arg(i, arg + 1)) : X86_NO_REG;
     if (base->op == IR_OP_address) return x86_at(cg_label_of(&e->w->unit, base->imm.global), disp);
     if (ir_is_const(base)) return at_constant(e, i, base, broadcast);
     bool frame = base->op == IR_OP_alloca;
     if (frame) disp += (int32_t)e->place[base->id];
-    return x86_mem(frame ? RSP : reg_of(e, base), index, mode / MACH_SCALE & 3, disp);
+    return x86_mem(frame ? RSP : reg_of(e, base), index, x86_scale_of(i), disp);
 }
 
 static x86_operand operand_of(emitter *e, const ir_inst *i, const x86_slot *s, x86_binding b,
@@ -229,9 +228,9 @@ static x86_operand operand_of(emitter *e, const ir_inst *i, const x86_slot *s, x
 /* Returns the number of arguments that the row has taken. */
 static unsigned put_row(emitter *e, const ir_inst *i) {
     x86_binding bound[X86_MAX_ARGS];
-    x86_row row = (x86_row)i->imm.mach.row;
+    x86_row row = x86_row_of(i);
     const x86_shape *shape = x86_shape_of(row);
-    x86_operands o = {.lock = (i->imm.mach.mode & MACH_LOCK) != 0};
+    x86_operands o = {.lock = x86_has_lock(i)};
     unsigned taken = x86_bind_operands(i, bound);
     for (unsigned n = 0; n < shape->nargs; n++)
         o.arg[n] = operand_of(e, i, &shape->slot[n], bound[n], &o.broadcast);
@@ -255,7 +254,7 @@ static void put_set(emitter *e, const ir_inst *i) {
     static const uint16_t rows[] = BY_CC(SET, _rm8);
     unsigned r = reg_of(e, i);
     put_row(e, i);
-    put1(e, (x86_row)rows[i->imm.mach.aux], x86_reg(X86_R8, r));
+    put1(e, rows[x86_cc_of(i)], x86_reg(X86_R8, r));
     put2(e, X86_MOVZX_r32_rm8, x86_reg(X86_R32, r), x86_reg(X86_R8, r));
 }
 
@@ -266,9 +265,9 @@ static void put_cmov(emitter *e, const ir_inst *i) {
     const uint16_t *rows = bits == 64 ? wide : narrow;
     x86_operand to = x86_reg(kind, reg_of(e, i));
     x86_operand from = x86_reg(kind, reg_of(e, ir_arg(i, taken + 1)));
-    bool either = i->imm.mach.aux == CC_NE_P;
-    put2(e, (x86_row)rows[either ? CC_NE : i->imm.mach.aux], to, from);
-    if (either) put2(e, (x86_row)rows[CC_P], to, from);
+    bool either = x86_cc_of(i) == CC_NE_P;
+    put2(e, rows[either ? CC_NE : x86_cc_of(i)], to, from);
+    if (either) put2(e, rows[CC_P], to, from);
 }
 
 /* Code without VEX is slow as long as upper halves are not clear. */
@@ -276,23 +275,23 @@ static void leave_wide(emitter *e) {
     if (e->wide) put(e, X86_VZEROUPPER, &(x86_operands){0});
 }
 
+static void put_host_call(emitter *e, const ir_inst *i) {
+    leave_wide(e);
+    *ir_push(e->w->unit.arena, &e->w->unit.calls) = NULL;
+    put1(e, X86_CALL_rm64, r64(reg_of(e, ir_arg(i, 0))));
+}
+
 static void put_call(emitter *e, const ir_inst *i) {
     leave_wide(e);
-    if (i->imm.mach.row == X86_CALL_rm64) {
-        *ir_push(e->w->unit.arena, &e->w->unit.calls) = NULL;
-        put1(e, X86_CALL_rm64, r64(reg_of(e, ir_arg(i, 0))));
-        return;
-    }
-    const ir_func *callee = e->w->unit.functions.data[i->imm.mach.disp];
-    *ir_push(e->w->unit.arena, &e->w->unit.calls) = callee;
-    put1(e, X86_CALL_rel32, x86_target(cg_label_of(&e->w->unit, callee)));
+    *ir_push(e->w->unit.arena, &e->w->unit.calls) = i->imm.func;
+    put1(e, X86_CALL_rel32, x86_target(cg_label_of(&e->w->unit, i->imm.func)));
 }
 
 /* A copy of a register to itself. */
 static bool is_nothing(const emitter *e, const ir_inst *i) {
     bool copy = i->op == IR_OP_move;
     if (i->op == IR_OP_mach && x86_kind_of(i) == MACH_PLAIN)
-        copy = i->imm.mach.row == X86_MOV_r64_rm64 && !(i->imm.mach.mode & MACH_MEMORY);
+        copy = x86_row_of(i) == X86_MOV_r64_rm64 && !x86_has_memory(i);
     return copy && reg_of(e, i) == reg_of(e, ir_arg(i, 0));
 }
 
@@ -300,7 +299,7 @@ static void put_mach(emitter *e, const ir_inst *i) {
     switch (x86_kind_of(i)) {
     case MACH_SET: put_set(e, i); break;
     case MACH_CMOV: put_cmov(e, i); break;
-    case MACH_CALL: put_call(e, i); break;
+    case MACH_CALL: put_host_call(e, i); break;
     default: put_row(e, i);
     }
 }
@@ -325,7 +324,7 @@ static void put_move(emitter *e, const ir_inst *i) {
                                     [X86_K] = X86_KMOVQ_k_km64};
     x86_kind kind = kind_of(e, i);
     bool old = kind == X86_XMM && e->w->cpu->level < X86_V3;
-    put2(e, old ? X86_MOVAPS_x_xm : (x86_row)rows[kind], x86_reg(kind, reg_of(e, i)),
+    put2(e, old ? X86_MOVAPS_x_xm : rows[kind], x86_reg(kind, reg_of(e, i)),
          x86_reg(kind, reg_of(e, ir_arg(i, 0))));
 }
 
@@ -370,16 +369,16 @@ static void put_branch(emitter *e, const ir_inst *i, const ir_block *next) {
     static const uint16_t rows[] = BY_CC(J, _rel32);
     const ir_block *taken = e->target[i->block->succ[0]->id];
     const ir_block *other = e->target[i->block->succ[1]->id];
-    unsigned cc = i->imm.mach.aux;
+    x86_cc cc = x86_cc_of(i);
     put_row(e, i);
     if (cc == CC_NE_P) {
         put_double_branch(e, taken, other, next);
     } else if (cc == CC_E_NP) {
         put_double_branch(e, other, taken, next);
     } else if (taken == next) {
-        put_jump(e, (x86_row)rows[cc ^ 1u], other);
+        put_jump(e, rows[x86_negate(cc)], other);
     } else {
-        put_jump(e, (x86_row)rows[cc], taken);
+        put_jump(e, rows[cc], taken);
         put_jmp(e, other, next);
     }
 }
@@ -409,10 +408,11 @@ static void put_inst(emitter *e, const ir_inst *i, const ir_block *next) {
     note_line(e, i->loc);
     switch (i->op) {
     case IR_OP_mach: put_mach(e, i); break;
+    case IR_OP_mach_call: put_call(e, i); break;
     case IR_OP_mach_br: put_branch(e, i, next); break;
     case IR_OP_move: put_move(e, i); break;
-    case IR_OP_spill: put_transfer(e, ir_arg(i, 0), (uint32_t)i->imm.bits, false); break;
-    case IR_OP_reload: put_transfer(e, i, (uint32_t)i->imm.bits, true); break;
+    case IR_OP_spill: put_transfer(e, ir_arg(i, 0), cg_slot_of(i), false); break;
+    case IR_OP_reload: put_transfer(e, i, cg_slot_of(i), true); break;
     case IR_OP_jmp: put_jmp(e, i->block->succ[0], next); break;
     case IR_OP_ret:
         leave_wide(e);

@@ -18,7 +18,7 @@ static x86_binding bind_register(const x86_slot *s, unsigned next) {
 }
 
 static x86_binding bind_slot(const ir_inst *i, const x86_slot *s, unsigned next) {
-    bool memory = s->index != X86_NONE && (i->imm.mach.mode & MACH_MEMORY);
+    bool memory = s->index != X86_NONE && x86_has_memory(i);
     if (memory || s->kind == X86_NONE) return (x86_binding){X86_AS_MEMORY, (uint8_t)next};
     if (s->kind == X86_IMM && s->place == X86_IN_NOTHING) return (x86_binding){X86_AS_FIXED, 0};
     if (s->kind == X86_IMM) return (x86_binding){X86_AS_CONSTANT, (uint8_t)next};
@@ -27,7 +27,7 @@ static x86_binding bind_slot(const ir_inst *i, const x86_slot *s, unsigned next)
 
 static unsigned arguments_of(const ir_inst *i, x86_binding b) {
     switch (b.as) {
-    case X86_AS_MEMORY: return i->imm.mach.mode & MACH_INDEX ? 2 : 1;
+    case X86_AS_MEMORY: return x86_has_index(i) ? 2 : 1;
     case X86_AS_RESULT:
     case X86_AS_FIXED: return 0;
     default: return 1;
@@ -35,7 +35,7 @@ static unsigned arguments_of(const ir_inst *i, x86_binding b) {
 }
 
 unsigned x86_bind_operands(const ir_inst *i, x86_binding out[X86_MAX_ARGS]) {
-    const x86_shape *shape = x86_shape_of((x86_row)i->imm.mach.row);
+    const x86_shape *shape = x86_shape_of(x86_row_of(i));
     bool zero = x86_kind_of(i) == MACH_ZERO;
     unsigned next = 0;
     for (unsigned n = 0; n < shape->nargs; n++) {
@@ -53,11 +53,7 @@ static cg_place in_class(uint8_t class) { return (cg_place){class, CG_ANY_REG}; 
 static bool is_in_register(const ir_inst *v) { return !ir_is_leaf(v) && v->op != IR_OP_alloca; }
 
 static void need_memory(const ir_inst *i, unsigned arg, cg_needs *out) {
-    unsigned n = i->imm.mach.mode & MACH_INDEX ? 2 : 1;
-    if (x86_reads_slot(i, arg)) {
-        out->arg[arg].class = CG_IN_SLOT;
-        out->slot = (uint32_t)i->imm.mach.disp;
-    }
+    unsigned n = x86_has_index(i) ? 2 : 1;
     for (unsigned k = arg; k < arg + n; k++)
         if (is_in_register(ir_arg(i, k))) out->arg[k] = in_class(CLASS_GENERAL);
 }
@@ -72,14 +68,14 @@ static void need_slot(const ir_inst *i, const x86_slot *s, x86_binding b, cg_nee
 }
 
 /* Registers that the row touches without naming them.  Where several are written and no operand is,
- * mach.aux says which one is the result. */
+ * x86_gives_high says which one is the result. */
 static void need_implied(const ir_inst *i, unsigned next, cg_needs *out) {
-    const x86_form *f = &x86_forms[i->imm.mach.row];
+    const x86_form *f = &x86_forms[x86_row_of(i)];
     static const struct {
         uint16_t bit;
         uint8_t reg;
     } implied[] = {{1u << X86_RAX, RAX}, {1u << X86_RCX, RCX}, {1u << X86_RDX, RDX}};
-    unsigned wanted = i->imm.mach.aux == MACH_HIGH ? RDX : RAX;
+    unsigned wanted = x86_gives_high(i) ? RDX : RAX;
     for (unsigned n = 0; n < sizeof implied / sizeof *implied; n++) {
         if (f->reads & implied[n].bit) out->arg[next++] = (cg_place){CLASS_GENERAL, implied[n].reg};
         if (!(f->writes & implied[n].bit)) continue;
@@ -90,11 +86,9 @@ static void need_implied(const ir_inst *i, unsigned next, cg_needs *out) {
     }
 }
 
-/* System V: six integers or pointers in registers, a result in rax. */
-static void need_call(const ir_inst *i, cg_needs *out) {
+/* System V: six integers or pointers in registers, from argument `first` on; a result in rax. */
+static void need_call(const ir_inst *i, unsigned first, cg_needs *out) {
     static const uint8_t order[] = {RDI, RSI, RDX, RCX, R8, R9};
-    unsigned first = i->imm.mach.row == X86_CALL_rm64;
-    if (first) out->arg[0] = in_class(CLASS_GENERAL);
     for (unsigned n = first; n < i->nargs; n++)
         out->arg[n] = (cg_place){CLASS_GENERAL, order[n - first]};
     if (i->type != IR_VOID) out->result = (cg_place){CLASS_GENERAL, RAX};
@@ -110,11 +104,16 @@ void x86_describe(const cg_target *t, const ir_inst *i, cg_needs *out) {
     *out = (cg_needs){.result = in_class(CG_NO_CLASS), .tied = -1, .nargs = (uint8_t)i->nargs};
     assert(i->nargs <= CG_MAX_NEEDS);
     for (unsigned n = 0; n < i->nargs; n++) out->arg[n] = in_class(CG_NO_CLASS);
-    if (x86_kind_of(i) == MACH_CALL) {
-        need_call(i, out);
+    if (i->op == IR_OP_mach_call) {
+        need_call(i, 0, out);
         return;
     }
-    const x86_shape *shape = x86_shape_of((x86_row)i->imm.mach.row);
+    if (x86_kind_of(i) == MACH_CALL) {
+        out->arg[0] = in_class(CLASS_GENERAL);
+        need_call(i, 1, out);
+        return;
+    }
+    const x86_shape *shape = x86_shape_of(x86_row_of(i));
     unsigned next = x86_bind_operands(i, bound);
     for (unsigned n = 0; n < shape->nargs; n++) need_slot(i, &shape->slot[n], bound[n], out);
     need_implied(i, next, out);
@@ -132,7 +131,7 @@ static bool broken(const ir_inst *i, const char *what) {
     ir_text text = {.arena = &i->block->func->module->arena};
     ir_print_inst(&text, i);
     return ir_error(cx, "internal error: selection for x86-64: %s '%s': %s",
-                    x86_mnemonics[x86_forms[i->imm.mach.row].mnemonic], text.data, what);
+                    x86_mnemonics[x86_forms[x86_row_of(i)].mnemonic], text.data, what);
 }
 
 static bool fits(const cg_target *t, const ir_inst *v, cg_place place) {
@@ -142,7 +141,7 @@ static bool fits(const cg_target *t, const ir_inst *v, cg_place place) {
 
 static bool check_row(const x86_cpu *t, const ir_inst *i) {
     cg_needs needs;
-    if (x86_forms[i->imm.mach.row].level > t->level) return broken(i, "the level lacks it");
+    if (x86_forms[x86_row_of(i)].level > t->level) return broken(i, "the level lacks it");
     x86_describe(&t->base, i, &needs);
     for (unsigned n = 0; n < i->nargs; n++)
         if (!fits(&t->base, ir_arg(i, n), needs.arg[n]))
@@ -154,7 +153,7 @@ static bool check_row(const x86_cpu *t, const ir_inst *i) {
 bool x86_check_rows(const x86_cpu *t, const ir_func *f) {
     foreach_block (b, f)
         foreach_inst (i, b)
-            if ((i->op == IR_OP_mach || i->op == IR_OP_mach_br) && !check_row(t, i)) return false;
+            if (x86_is_mach(i) && !check_row(t, i)) return false;
     return true;
 }
 
@@ -168,11 +167,11 @@ static bool is_access(const ir_inst *i, const x86_slot *s, x86_binding b) {
 bool x86_has_effect(const cg_target *t, const ir_inst *i) {
     (void)t;
     x86_binding bound[X86_MAX_ARGS];
-    const x86_form *f = &x86_forms[i->imm.mach.row];
+    const x86_form *f = &x86_forms[x86_row_of(i)];
     const unsigned more = 1u << X86_MEMORY | 1u << X86_MXCSR;
     if (x86_kind_of(i) == MACH_CALL || ((f->reads | f->writes) & more)) return true;
-    if (!(i->imm.mach.mode & MACH_MEMORY)) return false;
-    const x86_shape *shape = x86_shape_of((x86_row)i->imm.mach.row);
+    if (!x86_has_memory(i)) return false;
+    const x86_shape *shape = x86_shape_of(x86_row_of(i));
     bool accesses = false;
     x86_bind_operands(i, bound);
     for (unsigned n = 0; n < shape->nargs; n++) accesses |= is_access(i, &shape->slot[n], bound[n]);
@@ -186,20 +185,17 @@ static bool may_be_slot(const x86_slot *s, x86_binding b, unsigned n, uint32_t b
     return b.as == X86_AS_ARG && b.arg == n && s->index != X86_NONE && s->bytes <= bytes;
 }
 
-bool x86_fold_reload(const cg_target *t, ir_inst *i, unsigned n, uint32_t slot) {
+bool x86_fold_reload(const cg_target *t, ir_inst *i, unsigned n) {
     x86_binding bound[X86_MAX_ARGS];
-    bool has_row = i->op == IR_OP_mach || i->op == IR_OP_mach_br;
-    if (!has_row || x86_kind_of(i) == MACH_CALL) return false;
-    const x86_shape *shape = x86_shape_of((x86_row)i->imm.mach.row);
-    ir_inst *v = ir_arg(i, n);
+    if (!x86_is_mach(i) || x86_kind_of(i) == MACH_CALL) return false;
+    const x86_shape *shape = x86_shape_of(x86_row_of(i));
+    uint32_t bytes = t->slot_of(t, ir_arg(i, n)->type);
     bool can = false;
     x86_bind_operands(i, bound);
     for (unsigned k = 0; k < shape->nargs; k++)
-        can |= may_be_slot(&shape->slot[k], bound[k], n, t->slot_of(t, v->type));
-    if (!can || i->imm.mach.mode & MACH_MEMORY) return false;
-    i->imm.mach.mode |= MACH_MEMORY;
-    i->imm.mach.disp = (int32_t)slot;
-    ir_set_arg(i, n, ir_undef(i->block->func, v->type));
+        can |= may_be_slot(&shape->slot[k], bound[k], n, bytes);
+    if (!can || x86_has_memory(i)) return false;
+    x86_set_memory(i, true);
     return true;
 }
 
@@ -208,9 +204,8 @@ bool x86_fold_reload(const cg_target *t, ir_inst *i, unsigned n, uint32_t slot) 
 /* The argument that i reads as a constant after the code but could have in a register; -1: none. */
 static int constant_operand(const ir_inst *i) {
     x86_binding bound[X86_MAX_ARGS];
-    bool has_row = i->op == IR_OP_mach || i->op == IR_OP_mach_br;
-    if (!has_row || !(i->imm.mach.mode & MACH_MEMORY) || i->imm.mach.disp) return -1;
-    const x86_shape *shape = x86_shape_of((x86_row)i->imm.mach.row);
+    if (!x86_is_mach(i) || !x86_has_memory(i) || x86_disp_of(i)) return -1;
+    const x86_shape *shape = x86_shape_of(x86_row_of(i));
     x86_bind_operands(i, bound);
     for (unsigned n = 0; n < shape->nargs; n++) {
         bool reads = bound[n].as == X86_AS_MEMORY && ir_is_const(ir_arg(i, bound[n].arg));
@@ -230,12 +225,12 @@ ir_inst *x86_unfold(const cg_target *t, ir_inst *i) {
     unsigned n = (unsigned)constant_operand(i);
     ir_func *f = i->block->func;
     ir_inst *c = ir_arg(i, n), *load = ir_inst_new(f, IR_OP_mach, c->type, 1);
-    load->imm.mach.row = (uint16_t)x86_constant_load((const x86_cpu *)t, f, &c);
-    load->imm.mach.mode = MACH_MEMORY;
+    x86_draft d = {.row = x86_constant_load((const x86_cpu *)t, f, &c), .memory = true};
+    load->imm = x86_imm_of(&d);
     load->loc = i->loc;
     ir_set_arg(load, 0, c);
     ir_insert(load, i->block, i);
     ir_set_arg(i, n, load);
-    i->imm.mach.mode &= (uint8_t)~MACH_MEMORY;
+    x86_set_memory(i, false);
     return load;
 }

@@ -96,20 +96,18 @@ static void select_params(x86_select_ctx *s) {
 static void select_br(x86_select_ctx *s, ir_inst *br) {
     ir_inst *c = ir_arg(br, 0);
     x86_draft d = {.type = IR_VOID};
-    d.aux = (uint8_t)x86_add_condition(&s->b, &d, br, c);
-    ir_imm imm = {.mach = {d.row, d.aux, d.mode, d.disp}};
-    ir_build_raw(&s->b, IR_OP_mach_br, IR_VOID, 0, imm, d.n, d.arg);
+    d.cc = x86_add_condition(&s->b, &d, br, c);
+    ir_build_raw(&s->b, IR_OP_mach_br, IR_VOID, 0, x86_imm_of(&d), d.n, d.arg);
     ir_remove(br);
 }
 
-/* A call of a C function, or of a function of the module, whose address is not a value. */
+/* A call of a function of the module, or of a C function whose address is operand 0. */
 static void select_call(x86_select_ctx *s, ir_inst *i) {
-    bool known = i->op == IR_OP_call;
-    x86_draft d = {.type = i->type, .mode = MACH_CALL * MACH_KIND};
-    d.row = known ? X86_CALL_rel32 : X86_CALL_rm64;
-    d.disp = known ? (int32_t)i->imm.func->number : 0;
+    x86_draft d = {.row = X86_CALL_rm64, .kind = MACH_CALL, .type = i->type};
     for (unsigned n = 0; n < i->nargs; n++) x86_add_reg(&s->b, &d, ir_arg(i, n));
-    ir_inst *r = x86_build(&s->b, &d);
+    ir_inst *r = i->op == IR_OP_host_call
+                     ? x86_build(&s->b, &d)
+                     : ir_build_raw(&s->b, IR_OP_mach_call, i->type, 0, i->imm, d.n, d.arg);
     if (i->type != IR_VOID) ir_replace_uses(i, r);
     ir_remove(i);
 }
@@ -133,8 +131,8 @@ static bool refuse(x86_select_ctx *s, const ir_inst *i) {
 }
 
 static bool stays(const ir_inst *i) {
-    return i->op == IR_OP_phi || i->op == IR_OP_alloca || i->op == IR_OP_mach ||
-           i->op == IR_OP_reg_in || i->op == IR_OP_mach_br ||
+    return i->op == IR_OP_phi || i->op == IR_OP_alloca || x86_is_mach(i) ||
+           i->op == IR_OP_mach_call || i->op == IR_OP_reg_in ||
            (ir_is_terminator(i) && i->op != IR_OP_br);
 }
 

@@ -8,6 +8,12 @@
 
 #include "codegen/x86_64/x86.h"
 
+/* What makes a constant in a register, and the instruction selected when it was asked for last. */
+typedef struct {
+    ir_inst *inst;
+    uint32_t user; /* id */
+} x86_made;
+
 typedef struct {
     ir_builder b; /* first: rules hand it around */
     const x86_cpu *target;
@@ -15,22 +21,13 @@ typedef struct {
     ir_func *f;
     ir_arena *scratch;
     const ir_loops *loops;
-    ir_map constants; /* leaf -> the instruction of this block that makes it */
+    ir_map constants; /* leaf -> x86_made: the last instruction that makes it */
 } x86_select_ctx;
 
 static inline x86_select_ctx *x86_ctx_of(const ir_builder *b) { return (x86_select_ctx *)b; }
 static inline bool x86_has(const ir_builder *b, x86_level level) {
     return ((const x86_select_ctx *)b)->target->level >= level;
 }
-
-typedef struct {
-    uint16_t row;
-    uint8_t aux, mode; /* as in mach */
-    int32_t disp;
-    ir_type type; /* of the result; IR_VOID: none */
-    unsigned n;
-    ir_inst *arg[CG_MAX_NEEDS];
-} x86_draft;
 
 /* ---------------------------------------------------------------------- drafts (select_draft.c) */
 
@@ -69,7 +66,6 @@ unsigned x86_word_of(const ir_inst *x);
 
 /* Adds the comparison that decides c, which `user` asks for; gives the flags that tell. */
 x86_cc x86_add_condition(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *c);
-x86_cc x86_negate(x86_cc cc);
 
 /* ------------------------------------------------ what scalars and lanes share (select_float.c) */
 

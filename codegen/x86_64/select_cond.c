@@ -10,11 +10,6 @@
  */
 #include "codegen/x86_64/select.h"
 
-x86_cc x86_negate(x86_cc cc) {
-    if (cc >= CC_E_NP) return cc == CC_E_NP ? CC_NE_P : CC_E_NP;
-    return (x86_cc)((unsigned)cc ^ 1u);
-}
-
 /* ---------------------------------------------------------------------------------- comparisons */
 
 typedef struct {
@@ -179,14 +174,14 @@ static ir_inst *build_equal(ir_builder *b, ir_inst *v) {
 ir_inst *mach_set(ir_builder *b, ir_inst *v, ir_inst *x) {
     (void)x;
     if (v->op == IR_OP_foeq || v->op == IR_OP_fune) return build_equal(b, v);
-    x86_draft d = {.type = v->type, .mode = MACH_SET * MACH_KIND};
-    d.aux = (uint8_t)add_test(b, &d, v);
+    x86_draft d = {.type = v->type, .kind = MACH_SET};
+    d.cc = add_test(b, &d, v);
     return x86_build(b, &d);
 }
 
 /* c ? x : y, in general registers */
 ir_inst *mach_choose(ir_builder *b, ir_inst *v, ir_inst *c, ir_inst *x, ir_inst *y) {
-    x86_draft d = {.type = v->type, .mode = MACH_CMOV * MACH_KIND};
+    x86_draft d = {.type = v->type, .kind = MACH_CMOV};
     x86_cc cc = x86_add_condition(b, &d, v, c);
     if (cc == CC_E_NP) {
         ir_inst *t = x;
@@ -194,7 +189,7 @@ ir_inst *mach_choose(ir_builder *b, ir_inst *v, ir_inst *c, ir_inst *x, ir_inst 
         y = t;
         cc = CC_NE_P;
     }
-    d.aux = (uint8_t)cc;
+    d.cc = cc;
     x86_add_reg(b, &d, y);
     x86_add_reg(b, &d, x);
     return x86_build(b, &d);

@@ -74,8 +74,7 @@ bool x86_lives_on(const ir_builder *b, const ir_inst *v, const ir_inst *x) {
 /* ------------------------------------------------------------------------------------- building */
 
 ir_inst *x86_build(ir_builder *b, const x86_draft *d) {
-    ir_imm imm = {.mach = {d->row, d->aux, d->mode, d->disp}};
-    return ir_build_raw(b, IR_OP_mach, d->type, 0, imm, d->n, d->arg);
+    return ir_build_raw(b, IR_OP_mach, d->type, 0, x86_imm_of(d), d->n, d->arg);
 }
 
 void x86_add_int(ir_builder *b, x86_draft *d, ir_type t, uint64_t bits) {
@@ -91,8 +90,7 @@ static x86_row zero_row(const x86_cpu *t, ir_type type) {
 }
 
 static ir_inst *build_zero(ir_builder *b, ir_type t) {
-    x86_draft d = {.row = (uint16_t)zero_row(x86_ctx_of(b)->target, t), .type = t};
-    d.mode = MACH_ZERO * MACH_KIND;
+    x86_draft d = {.row = zero_row(x86_ctx_of(b)->target, t), .kind = MACH_ZERO, .type = t};
     return x86_build(b, &d);
 }
 
@@ -109,14 +107,14 @@ static ir_inst *build_int(ir_builder *b, ir_inst *c) {
 
 /* A float or vector, a constant after the code. */
 static ir_inst *build_float(ir_builder *b, ir_inst *c) {
-    x86_draft d = {.type = c->type, .mode = MACH_MEMORY};
-    d.row = (uint16_t)x86_constant_load(x86_ctx_of(b)->target, b->f, &c);
+    x86_draft d = {.type = c->type, .memory = true};
+    d.row = x86_constant_load(x86_ctx_of(b)->target, b->f, &c);
     d.arg[d.n++] = c;
     return x86_build(b, &d);
 }
 
 static ir_inst *build_address(ir_builder *b, ir_inst *what) {
-    x86_draft d = {.row = X86_LEA_r64_m, .type = what->type, .mode = MACH_MEMORY};
+    x86_draft d = {.row = X86_LEA_r64_m, .type = what->type, .memory = true};
     d.arg[d.n++] = what;
     return x86_build(b, &d);
 }
@@ -125,7 +123,7 @@ static ir_inst *build_address(ir_builder *b, ir_inst *what) {
 static ir_inst *build_mask(ir_builder *b, ir_inst *c) {
     uint64_t bits = 0;
     for (unsigned k = 0; k < ir_lanes(c->type); k++) bits |= ir_lane_bits(c, k) << k;
-    x86_draft d = {.row = X86_KMOVQ_k_km64, .type = c->type, .mode = MACH_MEMORY};
+    x86_draft d = {.row = X86_KMOVQ_k_km64, .type = c->type, .memory = true};
     d.arg[d.n++] = ir_const(b->f, IR_I64, bits);
     return x86_build(b, &d);
 }
@@ -145,16 +143,19 @@ ir_inst *x86_in_register(ir_builder *b, ir_inst *x) {
     if (!ir_is_leaf(x)) return x;
     assert(x->op != IR_OP_param);
     x86_select_ctx *s = x86_ctx_of(b);
-    ir_inst *made = ir_map_get(&s->constants, (uintptr_t)x);
-    bool here = made && made->block == b->block;
-    if (here && made->mark == b->before->id) return made; /* something in front of v uses it */
+    x86_made *made = ir_map_get(&s->constants, (uintptr_t)x);
+    if (!made) {
+        made = ir_new(s->scratch, x86_made);
+        ir_map_set(s->scratch, &s->constants, (uintptr_t)x, made);
+    }
+    bool here = made->inst && made->inst->block == b->block;
+    if (here && made->user == b->before->id) return made->inst; /* it has users before `before` */
     if (here)
-        ir_move_before(made, b->before);
+        ir_move_before(made->inst, b->before);
     else
-        made = build_leaf(b, x);
-    made->mark = b->before->id;
-    ir_map_set(s->scratch, &s->constants, (uintptr_t)x, made);
-    return made;
+        made->inst = build_leaf(b, x);
+    made->user = b->before->id;
+    return made->inst;
 }
 
 void x86_add_reg(ir_builder *b, x86_draft *d, ir_inst *x) {
@@ -162,7 +163,7 @@ void x86_add_reg(ir_builder *b, x86_draft *d, ir_inst *x) {
 }
 
 ir_inst *x86_build_regs(ir_builder *b, ir_type t, x86_row row, ir_inst *x, ir_inst *y, int imm) {
-    x86_draft d = {.row = (uint16_t)row, .type = t};
+    x86_draft d = {.row = row, .type = t};
     x86_add_reg(b, &d, x);
     if (y) x86_add_reg(b, &d, y);
     if (imm >= 0) x86_add_int(b, &d, IR_I8, (uint64_t)imm);
@@ -236,11 +237,12 @@ static bool is_place(const address *a) {
 void x86_add_memory(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *p) {
     address a = find_address(user, p);
     d->arg[d->n++] = is_place(&a) ? a.base : x86_in_register(b, a.base);
-    d->mode |= MACH_MEMORY;
+    d->memory = true;
     d->disp = (int32_t)a.disp;
     if (!a.index) return;
     d->arg[d->n++] = x86_in_register(b, a.index);
-    d->mode |= (uint8_t)(MACH_INDEX | a.scale * MACH_SCALE);
+    d->index = true;
+    d->scale = a.scale;
 }
 
 /* ---------------------------------------------------------------------------- loads in operands */
@@ -287,10 +289,10 @@ bool x86_is_foldable(const ir_builder *b, x86_row row, const ir_inst *v, ir_inst
 }
 
 void x86_add_rm(ir_builder *b, x86_draft *d, const ir_inst *v, ir_inst *x) {
-    if (!x86_is_foldable(b, (x86_row)d->row, v, x)) {
+    if (!x86_is_foldable(b, d->row, v, x)) {
         x86_add_reg(b, d, x);
     } else if (ir_is_const(x)) {
-        d->mode |= MACH_MEMORY;
+        d->memory = true;
         d->arg[d->n++] = x;
     } else {
         x86_add_memory(b, d, x, ir_arg(x, 0));

@@ -37,11 +37,11 @@ static x86_row row_of(const ir_builder *b, ir_op op, const ir_inst *v) {
     };
     unsigned n = 0;
     while (scalars[n].op != op) n++;
-    return (x86_row)pick(b, scalars[n].rows, v);
+    return pick(b, scalars[n].rows, v);
 }
 
 static ir_inst *build_binary(ir_builder *b, ir_inst *v, x86_row row, ir_inst *x, ir_inst *y) {
-    x86_draft d = {.row = (uint16_t)row, .type = v->type};
+    x86_draft d = {.row = row, .type = v->type};
     x86_add_reg(b, &d, x);
     x86_add_rm(b, &d, v, y);
     return x86_build(b, &d);
@@ -78,8 +78,8 @@ static ir_inst *build_fma(ir_builder *b, ir_inst *v, const fused_rows tied_x,
                           const fused_rows tied_z, ir_inst *x, ir_inst *y, ir_inst *z) {
     if (!x86_has(b, X86_V3)) return NULL;
     bool ends = !ir_is_leaf(z) && (!z->uses->next || z->op == IR_OP_phi);
-    x86_draft d = {.row = (uint16_t)fused_row(ends ? tied_z : tied_x, v->type), .type = v->type};
-    bool swap = x86_is_foldable(b, (x86_row)d.row, v, x) && ends;
+    x86_draft d = {.row = fused_row(ends ? tied_z : tied_x, v->type), .type = v->type};
+    bool swap = x86_is_foldable(b, d.row, v, x) && ends;
     x86_add_reg(b, &d, ends ? z : x);
     x86_add_reg(b, &d, ends && !swap ? x : y);
     x86_add_rm(b, &d, v, !ends ? z : swap ? x : y);
@@ -127,7 +127,7 @@ int x86_rounding_of(ir_op op) {
 ir_inst *mach_round(ir_builder *b, ir_inst *v, ir_inst *x) {
     static const rows r = {{X86_ROUNDSS_x_xm_imm8, X86_ROUNDSD_x_xm_imm8},
                            {X86_VROUNDSS_x_x_xm_imm8, X86_VROUNDSD_x_x_xm_imm8}};
-    x86_row row = (x86_row)pick(b, r, v);
+    x86_row row = pick(b, r, v);
     return x86_build_regs(b, v->type, row, x, x, x86_rounding_of((ir_op)v->op));
 }
 
@@ -144,7 +144,7 @@ static ir_inst *sign_mask(ir_builder *b, const ir_inst *v, bool others) {
 }
 
 static ir_inst *build_masked(ir_builder *b, ir_inst *v, const rows r, ir_inst *x, ir_inst *mask) {
-    x86_draft d = {.row = pick(b, r, v), .type = v->type, .mode = MACH_MEMORY};
+    x86_draft d = {.row = pick(b, r, v), .type = v->type, .memory = true};
     x86_add_reg(b, &d, x);
     d.arg[d.n++] = mask;
     return x86_build(b, &d);
@@ -158,7 +158,7 @@ ir_inst *mach_fabs(ir_builder *b, ir_inst *v, ir_inst *x) {
 }
 
 static ir_inst *build_both(ir_builder *b, ir_inst *v, const rows r, ir_inst *x, ir_inst *y) {
-    return x86_build_regs(b, v->type, (x86_row)pick(b, r, v), x, y, -1);
+    return x86_build_regs(b, v->type, pick(b, r, v), x, y, -1);
 }
 
 ir_inst *mach_copysign(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
@@ -187,7 +187,7 @@ static ir_inst *build_mask(ir_builder *b, const ir_inst *like, int relation, ir_
     static const rows r = {{X86_CMPSS_x_xm_imm8, X86_CMPSD_x_xm_imm8},
                            {X86_VCMPSS_x_x_xm_imm8, X86_VCMPSD_x_x_xm_imm8}};
     if (x86_has(b, X86_V4)) return x86_mask_relation(b, relation, x, y);
-    return x86_build_regs(b, like->type, (x86_row)pick(b, r, like), x, y, relation);
+    return x86_build_regs(b, like->type, pick(b, r, like), x, y, relation);
 }
 
 bool x86_find_relation(const ir_builder *b, ir_op op, int *relation, bool *swap) {
@@ -340,5 +340,5 @@ ir_inst *mach_fpcast(ir_builder *b, ir_inst *v, ir_inst *x) {
     static const rows r = {{X86_CVTSD2SS_x_xm, X86_CVTSS2SD_x_xm},
                            {X86_VCVTSD2SS_x_x_xm, X86_VCVTSS2SD_x_x_xm}};
     if (v->imm.round.mode != IR_RTE) return NULL;
-    return build_merging(b, v, (x86_row)pick(b, r, v), x);
+    return build_merging(b, v, pick(b, r, v), x);
 }

@@ -23,7 +23,7 @@ static const family adds = FAMILY(ADD), subs = FAMILY(SUB), ands = FAMILY(AND), 
                     xors = FAMILY(XOR);
 
 static x86_draft draft_of(const ir_inst *v, x86_row row) {
-    return (x86_draft){.row = (uint16_t)row, .type = v->type};
+    return (x86_draft){.row = row, .type = v->type};
 }
 
 static bool is_imm8(int64_t n) { return n == (int8_t)n; }
@@ -32,7 +32,7 @@ static bool is_imm8(int64_t n) { return n == (int8_t)n; }
 static ir_inst *build_binary(ir_builder *b, ir_inst *v, const family *f, ir_inst *x, ir_inst *y) {
     unsigned size = x86_word_of(v);
     int64_t n;
-    x86_draft d = draft_of(v, (x86_row)f->r_rm[size]);
+    x86_draft d = draft_of(v, f->r_rm[size]);
     bool immediate = x86_is_imm32(y, &n);
     if (immediate) d.row = is_imm8(n) ? f->rm_imm8[size] : f->rm_imm[size];
     x86_add_reg(b, &d, x);
@@ -46,7 +46,7 @@ static ir_inst *build_binary(ir_builder *b, ir_inst *v, const family *f, ir_inst
 /* The operand that can be memory comes second. */
 static ir_inst *build_commuting(ir_builder *b, ir_inst *v, const family *f, ir_inst *x,
                                 ir_inst *y) {
-    x86_row row = (x86_row)f->r_rm[x86_word_of(v)];
+    x86_row row = f->r_rm[x86_word_of(v)];
     bool swap = x86_is_foldable(b, row, v, x) && !x86_is_foldable(b, row, v, y);
     return swap && !ir_is_const(y) ? build_binary(b, v, f, y, x) : build_binary(b, v, f, x, y);
 }
@@ -71,18 +71,19 @@ static ir_inst *build_lea(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y, int
                           unsigned scale) {
     x86_draft d = draft_of(v, x86_word_of(v) == 3 ? X86_LEA_r64_m : X86_LEA_r32_m);
     x86_add_reg(b, &d, x);
-    d.mode = MACH_MEMORY;
+    d.memory = true;
     d.disp = disp;
     if (y) {
         x86_add_reg(b, &d, y);
-        d.mode |= (uint8_t)(MACH_INDEX | scale * MACH_SCALE);
+        d.index = true;
+        d.scale = scale;
     }
     return x86_build(b, &d);
 }
 
 ir_inst *mach_add(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     int64_t n;
-    x86_row row = (x86_row)adds.r_rm[x86_word_of(v)];
+    x86_row row = adds.r_rm[x86_word_of(v)];
     if (x86_is_imm32(y, &n)) {
         if (x86_lives_on(b, v, x)) return build_lea(b, v, x, NULL, (int32_t)n, 0);
     } else if (x86_lives_on(b, v, x) && x86_lives_on(b, v, y) && !x86_is_foldable(b, row, v, y)) {
@@ -133,7 +134,7 @@ ir_inst *mach_mul(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     int64_t n;
     x86_draft d = draft_of(v, wide ? X86_IMUL_r64_rm64 : X86_IMUL_r32_rm32);
     if (!x86_is_imm32(y, &n)) {
-        bool swap = x86_is_foldable(b, (x86_row)d.row, v, x);
+        bool swap = x86_is_foldable(b, d.row, v, x);
         x86_add_reg(b, &d, swap ? y : x);
         x86_add_rm(b, &d, v, swap ? x : y);
         return x86_build(b, &d);
@@ -152,7 +153,7 @@ ir_inst *mach_mul(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
 /* The high half of a product, in rdx. */
 static ir_inst *build_high(ir_builder *b, ir_inst *v, x86_row row, ir_inst *x, ir_inst *y) {
     x86_draft d = draft_of(v, row);
-    d.aux = MACH_HIGH;
+    d.high = true;
     x86_add_rm(b, &d, v, y);
     x86_add_reg(b, &d, x);
     return x86_build(b, &d);
@@ -169,16 +170,16 @@ ir_inst *mach_smulh(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
 static ir_inst *build_front(ir_builder *b, ir_inst *x, bool sign) {
     if (!sign) return x86_in_register(b, ir_const(b->f, x->type, 0));
     x86_draft d = {.row = x86_size_of(x) == 3 ? X86_CQO : X86_CDQ, .type = x->type};
-    d.aux = MACH_HIGH;
+    d.high = true;
     x86_add_reg(b, &d, x);
     return x86_build(b, &d);
 }
 
 /* Quotient and remainder come in rax and rdx. */
-static ir_inst *build_division(ir_builder *b, ir_inst *v, x86_row row32, x86_row row64,
-                               unsigned half, ir_inst *x, ir_inst *y) {
+static ir_inst *build_division(ir_builder *b, ir_inst *v, x86_row row32, x86_row row64, bool high,
+                               ir_inst *x, ir_inst *y) {
     x86_draft d = draft_of(v, x86_size_of(v) == 3 ? row64 : row32);
-    d.aux = (uint8_t)half;
+    d.high = high;
     x = x86_in_register(b, x);
     ir_inst *front = build_front(b, x, row32 == X86_IDIV_rm32);
     x86_add_rm(b, &d, v, y);
@@ -188,16 +189,16 @@ static ir_inst *build_division(ir_builder *b, ir_inst *v, x86_row row32, x86_row
 }
 
 ir_inst *mach_udiv(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    return build_division(b, v, X86_DIV_rm32, X86_DIV_rm64, MACH_LOW, x, y);
+    return build_division(b, v, X86_DIV_rm32, X86_DIV_rm64, false, x, y);
 }
 ir_inst *mach_urem(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    return build_division(b, v, X86_DIV_rm32, X86_DIV_rm64, MACH_HIGH, x, y);
+    return build_division(b, v, X86_DIV_rm32, X86_DIV_rm64, true, x, y);
 }
 ir_inst *mach_sdiv(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    return build_division(b, v, X86_IDIV_rm32, X86_IDIV_rm64, MACH_LOW, x, y);
+    return build_division(b, v, X86_IDIV_rm32, X86_IDIV_rm64, false, x, y);
 }
 ir_inst *mach_srem(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    return build_division(b, v, X86_IDIV_rm32, X86_IDIV_rm64, MACH_HIGH, x, y);
+    return build_division(b, v, X86_IDIV_rm32, X86_IDIV_rm64, true, x, y);
 }
 
 /* ------------------------------------------------------------------------------------------ shifts
@@ -267,9 +268,9 @@ ir_inst *mach_ashr(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
 static ir_inst *build_choice(ir_builder *b, ir_inst *v, x86_cc cc, ir_inst *x, ir_inst *y) {
     static const uint16_t compares[] = {X86_CMP_r8_rm8, X86_CMP_r16_rm16, X86_CMP_r32_rm32,
                                         X86_CMP_r64_rm64};
-    x86_draft d = draft_of(v, (x86_row)compares[x86_size_of(v)]);
-    d.aux = (uint8_t)cc;
-    d.mode = MACH_CMOV * MACH_KIND;
+    x86_draft d = draft_of(v, compares[x86_size_of(v)]);
+    d.kind = MACH_CMOV;
+    d.cc = cc;
     x86_add_reg(b, &d, x);
     x86_add_reg(b, &d, y);
     x86_add_reg(b, &d, x);
@@ -332,7 +333,7 @@ static ir_inst *build_extension(ir_builder *b, ir_type t, ir_inst *v, ir_inst *x
 /* The low bytes that a mask keeps. */
 ir_inst *mach_low_part(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *mask) {
     uint64_t m = mask->imm.bits;
-    x86_draft d = draft_of(v, (x86_row)zero_rows[m == 0xff ? 0 : m == 0xffff ? 1 : 2]);
+    x86_draft d = draft_of(v, zero_rows[m == 0xff ? 0 : m == 0xffff ? 1 : 2]);
     x86_add_reg(b, &d, x);
     return x86_build(b, &d);
 }
@@ -341,7 +342,7 @@ ir_inst *mach_low_part(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *mask) {
 ir_inst *mach_sign_copy(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *by) {
     bool wide = x86_size_of(v) == 3;
     uint64_t narrow = (wide ? 64 : 32) - by->imm.bits;
-    x86_draft d = draft_of(v, (x86_row)sign_rows[wide][narrow == 8 ? 0 : narrow == 16 ? 1 : 2]);
+    x86_draft d = draft_of(v, sign_rows[wide][narrow == 8 ? 0 : narrow == 16 ? 1 : 2]);
     x86_add_reg(b, &d, x);
     return x86_build(b, &d);
 }

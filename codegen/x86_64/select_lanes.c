@@ -43,15 +43,15 @@ static ir_inst *take_int(ir_builder *b, ir_inst *v, ir_inst *x, unsigned lane) {
                                         {X86_VPEXTRB_r32m8_x_imm8, X86_VPEXTRW_r32_x_imm8,
                                          X86_VPEXTRD_rm32_x_imm8, X86_VPEXTRQ_rm64_x_imm8}};
     bool vex = x86_has(b, X86_V3), wide = lane_bytes(v->type) == 8;
-    if (lane == 0) return x86_build_regs(b, v->type, (x86_row)first[vex][wide], x, NULL, -1);
-    return x86_build_regs(b, v->type, (x86_row)rows[vex][log_bytes(v->type)], x, NULL, (int)lane);
+    if (lane == 0) return x86_build_regs(b, v->type, first[vex][wide], x, NULL, -1);
+    return x86_build_regs(b, v->type, rows[vex][log_bytes(v->type)], x, NULL, (int)lane);
 }
 
 static ir_inst *take_float(ir_builder *b, ir_inst *v, ir_inst *x, unsigned lane) {
     static const x86_widths shuffle = {X86_PSHUFD_x_xm_imm8, X86_VPSHUFD_x_xm_imm8, 0};
     int order = lane_bytes(v->type) == 8 ? 0xee : 0xe4 + (int)lane;
     if (lane == 0) return x86_in_register(b, x);
-    return x86_build_regs(b, v->type, (x86_row)shuffle[x86_has(b, X86_V3)], x, NULL, order);
+    return x86_build_regs(b, v->type, shuffle[x86_has(b, X86_V3)], x, NULL, order);
 }
 
 ir_inst *mach_extract(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *index) {
@@ -70,7 +70,7 @@ static ir_inst *enter(ir_builder *b, ir_type t, ir_inst *x) {
                                         {X86_VMOVD_x_rm32, X86_VMOVQ_x_rm64}};
     if (is_float_lane(t)) return x86_in_register(b, x);
     bool wide = lane_bytes(t) == 8;
-    return x86_build_regs(b, t, (x86_row)rows[x86_has(b, X86_V3)][wide], x, NULL, -1);
+    return x86_build_regs(b, t, rows[x86_has(b, X86_V3)][wide], x, NULL, -1);
 }
 
 typedef struct {
@@ -94,7 +94,7 @@ static placing placing_of(const ir_builder *b, ir_type t, unsigned lane) {
 
 static ir_inst *put_lane(ir_builder *b, ir_type t, ir_inst *into, ir_inst *x, unsigned lane) {
     placing p = placing_of(b, t, lane);
-    return x86_build_regs(b, t, (x86_row)p.row, into, x, p.imm);
+    return x86_build_regs(b, t, p.row, into, x, p.imm);
 }
 
 /* Like put_lane, for v; x may be a load that is folded into v. */
@@ -180,7 +180,7 @@ static ir_inst *build_splat(ir_builder *b, ir_inst *v) {
     ir_inst *x = ir_arg(v, 0);
     if (!x86_has(b, X86_V3)) return build_old_splat(b, v->type, enter(b, v->type, x));
     x86_row row = x86_broadcast_row(v->type, lane_bytes(v->type));
-    x86_draft d = {.row = (uint16_t)row, .type = v->type};
+    x86_draft d = {.row = row, .type = v->type};
     bool foldable = x86_is_foldable(b, row, v, x);
     if (!foldable && !is_float_lane(x->type) && x86_has(b, X86_V4))
         return x86_build_regs(b, v->type, x86_general_broadcast_row(v->type), x, NULL, -1);

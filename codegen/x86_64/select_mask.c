@@ -27,7 +27,7 @@ static unsigned width_of(ir_type t) {
 }
 
 static x86_row row_of(const lane_rows rows, ir_type t) {
-    return (x86_row)rows[__builtin_ctz(lane_bytes(t))][width_of(t)];
+    return rows[__builtin_ctz(lane_bytes(t))][width_of(t)];
 }
 
 /* ---------------------------------------------------------------------------- masks and numbers */
@@ -72,7 +72,7 @@ static x86_row relation_row(ir_type t) {
                                          X86_VCMPPS_k_y_ym_imm8_e, X86_VCMPPS_k_z_zm_imm8_e},
                                         {X86_VCMPSD_k_x_xm_imm8_e, X86_VCMPPD_k_x_xm_imm8_e,
                                          X86_VCMPPD_k_y_ym_imm8_e, X86_VCMPPD_k_z_zm_imm8_e}};
-    return (x86_row)rows[lane_bytes(t) == 8][ir_is_vector(t) ? 1 + width_of(t) : 0];
+    return rows[lane_bytes(t) == 8][ir_is_vector(t) ? 1 + width_of(t) : 0];
 }
 
 static comparison compare_floats(const ir_builder *b, const ir_inst *c) {
@@ -95,7 +95,7 @@ static comparison find_comparison(const ir_builder *b, const ir_inst *c) {
 /* One operand may be memory.  It is faster to join two masks than to make one under the other. */
 static ir_inst *build_compare(ir_builder *b, const ir_inst *v, comparison c) {
     bool swap = x86_is_foldable(b, c.row, v, c.x) && !x86_is_foldable(b, c.row, v, c.y);
-    x86_draft d = {.row = (uint16_t)c.row, .type = v->type};
+    x86_draft d = {.row = c.row, .type = v->type};
     x86_add_reg(b, &d, swap ? c.y : c.x);
     x86_add_rm(b, &d, v, swap ? c.x : c.y);
     x86_add_int(b, &d, IR_I8, (uint64_t)(swap ? c.opposite : c.relation));
@@ -125,7 +125,7 @@ ir_inst *mach_mask_compare(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
 
 ir_inst *x86_mask_choose(ir_builder *b, ir_type t, ir_inst *mask, ir_inst *x, ir_inst *y) {
     static const lane_rows rows = BY_LANE(BLEND);
-    x86_draft d = {.row = (uint16_t)row_of(rows, t), .type = t, .mode = MACH_MASKED * MACH_KIND};
+    x86_draft d = {.row = row_of(rows, t), .kind = MACH_MASKED, .type = t};
     x86_add_reg(b, &d, y);
     x86_add_reg(b, &d, x);
     x86_add_reg(b, &d, mask);
@@ -191,7 +191,7 @@ ir_inst *mach_mask_shuffle(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
         if (v->imm.mask[k] != 255 && v->imm.mask[k] != first + k) return NULL;
     bool joins = first + n > lanes && y->op != IR_OP_undef;
     if (joins && (first || lanes < 8)) return NULL;
-    if (joins) return x86_build_regs(b, v->type, (x86_row)rows[__builtin_ctz(lanes) - 3], y, x, -1);
+    if (joins) return x86_build_regs(b, v->type, rows[__builtin_ctz(lanes) - 3], y, x, -1);
     if (first == 0) return x86_in_register(b, x);
     return x86_build_regs(b, v->type, X86_KSHIFTRQ_k_k_imm8, x, NULL, (int)first);
 }

@@ -26,7 +26,7 @@ static x86_row load_row(const ir_builder *b, ir_type t) {
 }
 
 ir_inst *mach_load(ir_builder *b, ir_inst *v, ir_inst *p) {
-    x86_draft d = {.row = (uint16_t)load_row(b, v->type), .type = v->type};
+    x86_draft d = {.row = load_row(b, v->type), .type = v->type};
     x86_add_memory(b, &d, v, p);
     return x86_build(b, &d);
 }
@@ -48,7 +48,7 @@ ir_inst *mach_store(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *p) {
     }
     x86_draft d = {.row = immediate ? imms[size] : regs[size]};
     if (!immediate && is_in_vector(x->type))
-        d.row = (uint16_t)x86_vector_store(x86_ctx_of(b)->target, x86_bytes_of(x->type));
+        d.row = x86_vector_store(x86_ctx_of(b)->target, x86_bytes_of(x->type));
     x86_add_memory(b, &d, v, p);
     if (immediate)
         x86_add_int(b, &d, IR_I64, (uint64_t)n);
@@ -60,7 +60,7 @@ ir_inst *mach_store(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *p) {
 
 /* Effects have no value: rules get the instruction itself, which then vanishes. */
 ir_inst *mach_packed_store(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *p) {
-    x86_draft d = {.row = (uint16_t)x86_vector_store(x86_ctx_of(b)->target, x86_bytes_of(x->type))};
+    x86_draft d = {.row = x86_vector_store(x86_ctx_of(b)->target, x86_bytes_of(x->type))};
     x86_add_memory(b, &d, v, p);
     x86_add_reg(b, &d, x);
     x86_build(b, &d);
@@ -98,10 +98,10 @@ static x86_row memory_row(const memory_rows *r, const ir_inst *y, int64_t *n, bo
 
 /* memory at p = memory op y; `user`: the instruction that asks for the address. */
 static void build_update(ir_builder *b, const memory_rows *r, const ir_inst *user, ir_inst *p,
-                         ir_inst *y, unsigned mode) {
+                         ir_inst *y, bool lock) {
     int64_t n = 0;
     bool immediate;
-    x86_draft d = {.row = (uint16_t)memory_row(r, y, &n, &immediate), .mode = (uint8_t)mode};
+    x86_draft d = {.row = memory_row(r, y, &n, &immediate), .lock = lock};
     x86_add_memory(b, &d, user, p);
     if (immediate)
         x86_add_int(b, &d, IR_I64, (uint64_t)n);
@@ -122,7 +122,7 @@ static bool is_update(const ir_inst *v, const ir_inst *x) {
     ir_inst *mach_store_##name(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {                \
         static const memory_rows r = TO_MEMORY(N);                                                 \
         if (!is_update(v, x)) return NULL;                                                         \
-        build_update(b, &r, v, ir_arg(v, 1), y, 0);                                                \
+        build_update(b, &r, v, ir_arg(v, 1), y, false);                                            \
         return v;                                                                                  \
     }
 STORE_OP(add, ADD)
@@ -134,14 +134,14 @@ STORE_OP(xor, XOR)
 
 /* -------------------------------------------------------------------------------------- atomics */
 
-static unsigned lock_of(const ir_inst *p) {
-    return ir_space_of(p->type) == IR_LOCAL || ir_space_of(p->type) == IR_PRIVATE ? 0 : MACH_LOCK;
+static bool is_shared(const ir_inst *p) {
+    return ir_space_of(p->type) != IR_LOCAL && ir_space_of(p->type) != IR_PRIVATE;
 }
 
 /* The old value comes back in the register that held the operand. */
 static ir_inst *build_exchange(ir_builder *b, ir_inst *v, const uint16_t rows[4], ir_inst *y,
-                               ir_inst *p, unsigned mode) {
-    x86_draft d = {.row = rows[x86_size_of(v)], .type = v->type, .mode = (uint8_t)mode};
+                               ir_inst *p, bool lock) {
+    x86_draft d = {.row = rows[x86_size_of(v)], .type = v->type, .lock = lock};
     x86_add_memory(b, &d, v, p);
     x86_add_reg(b, &d, y);
     return x86_build(b, &d);
@@ -152,22 +152,22 @@ ir_inst *mach_xadd(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     static const uint16_t xadds[] = {X86_XADD_rm8_r8, X86_XADD_rm16_r16, X86_XADD_rm32_r32,
                                      X86_XADD_rm64_r64};
     static const memory_rows adds = TO_MEMORY(ADD);
-    if (v->uses) return build_exchange(b, v, xadds, y, x, lock_of(x));
-    build_update(b, &adds, v, x, y, lock_of(x));
+    if (v->uses) return build_exchange(b, v, xadds, y, x, is_shared(x));
+    build_update(b, &adds, v, x, y, is_shared(x));
     return v;
 }
 
 ir_inst *mach_xchg(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     static const uint16_t xchgs[] = {X86_XCHG_rm8_r8, X86_XCHG_rm16_r16, X86_XCHG_rm32_r32,
                                      X86_XCHG_rm64_r64};
-    return build_exchange(b, v, xchgs, y, x, 0);
+    return build_exchange(b, v, xchgs, y, x, false);
 }
 
 /* x: the pointer, y: the new value, z: what is expected */
 ir_inst *mach_cmpxchg(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y, ir_inst *z) {
     static const uint16_t rows[] = {X86_CMPXCHG_rm8_r8, X86_CMPXCHG_rm16_r16, X86_CMPXCHG_rm32_r32,
                                     X86_CMPXCHG_rm64_r64};
-    x86_draft d = {.row = rows[x86_size_of(v)], .type = v->type, .mode = (uint8_t)lock_of(x)};
+    x86_draft d = {.row = rows[x86_size_of(v)], .type = v->type, .lock = is_shared(x)};
     x86_add_memory(b, &d, v, x);
     x86_add_reg(b, &d, y);
     x86_add_reg(b, &d, z);

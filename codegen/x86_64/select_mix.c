@@ -6,7 +6,7 @@
 #include "codegen/x86_64/select.h"
 
 static ir_inst *build(const x86_mix *m, const x86_widths forms, ir_inst *x, ir_inst *y, int imm) {
-    return x86_build_regs(m->b, m->type, (x86_row)forms[m->form], x, y, imm);
+    return x86_build_regs(m->b, m->type, forms[m->form], x, y, imm);
 }
 
 /* The unit of `bytes` that the bytes from `at` on are; X86_NO_BYTE: any; -2: no unit. */
@@ -59,7 +59,7 @@ static ir_inst *bytes_constant(const x86_mix *m, const int8_t *from, int first) 
 
 ir_inst *x86_mix_order(const x86_mix *m, ir_inst *x, ir_inst *order) {
     static const x86_widths forms = X86_BINARY(PSHUFB);
-    x86_draft d = {.row = forms[m->form], .type = m->type, .mode = MACH_MEMORY};
+    x86_draft d = {.row = forms[m->form], .type = m->type, .memory = true};
     x86_add_reg(m->b, &d, x);
     d.arg[d.n++] = order;
     return x86_build(m->b, &d);
@@ -97,7 +97,7 @@ static ir_inst *choose_bytes(const x86_mix *m) {
         if (m->from[k] != X86_NO_BYTE && m->from[k] % X86_PART != k) return NULL;
     for (unsigned k = 0; k < bytes_of(m); k++)
         lane[k] = m->from[k % X86_PART] >= X86_PART ? 0xff : 0;
-    x86_draft d = {.row = forms[m->form], .type = m->type, .mode = MACH_MEMORY};
+    x86_draft d = {.row = forms[m->form], .type = m->type, .memory = true};
     x86_add_reg(m->b, &d, m->x);
     x86_add_reg(m->b, &d, m->y);
     d.arg[d.n++] = ir_const_lanes(m->b->f, ir_vector(IR_I8, bytes_of(m)), lane);

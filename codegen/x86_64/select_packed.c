@@ -183,7 +183,7 @@ static const x86_widths pands = BITWISE(PAND), pandns = BITWISE(PANDN), pors = B
 
 static ir_inst *build_rows(ir_builder *b, ir_type t, const x86_widths forms, ir_inst *x,
                            ir_inst *y) {
-    return x86_build_regs(b, t, (x86_row)forms[x86_form_of(b, t)], x, y, -1);
+    return x86_build_regs(b, t, forms[x86_form_of(b, t)], x, y, -1);
 }
 
 /* One operand may be memory. */
@@ -192,8 +192,8 @@ ir_inst *mach_packed(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     x86_draft d = {.type = v->type};
     if (!forms || !forms[x86_form_of(b, v->type)]) return NULL;
     d.row = forms[x86_form_of(b, v->type)];
-    bool swap = ir_has_flag(v, F_COMMUTES) && x86_is_foldable(b, (x86_row)d.row, v, x) &&
-                !x86_is_foldable(b, (x86_row)d.row, v, y);
+    bool swap = ir_has_flag(v, F_COMMUTES) && x86_is_foldable(b, d.row, v, x) &&
+                !x86_is_foldable(b, d.row, v, y);
     x86_add_reg(b, &d, swap ? y : x);
     x86_add_rm(b, &d, v, swap ? x : y);
     return x86_build(b, &d);
@@ -218,13 +218,13 @@ ir_inst *mach_packed_fptoui(ir_builder *b, ir_inst *v, ir_inst *x) {
 /* Its result is what may be memory. */
 ir_inst *mach_packed_trunc(ir_builder *b, ir_inst *v, ir_inst *x) {
     const uint16_t *forms = forms_of(IR_OP_trunc, x->type, v->type);
-    return x86_build_regs(b, v->type, (x86_row)forms[x86_form_of(b, x->type)], x, NULL, -1);
+    return x86_build_regs(b, v->type, forms[x86_form_of(b, x->type)], x, NULL, -1);
 }
 
 /* Rounded as the immediate says: to nearest. */
 ir_inst *mach_packed_half(ir_builder *b, ir_inst *v, ir_inst *x) {
     const uint16_t *forms = forms_of(IR_OP_fpcast, x->type, v->type);
-    return x86_build_regs(b, v->type, (x86_row)forms[x86_form_of(b, x->type)], x, NULL, 0);
+    return x86_build_regs(b, v->type, forms[x86_form_of(b, x->type)], x, NULL, 0);
 }
 
 /* ~x & y */
@@ -269,7 +269,7 @@ ir_inst *mach_packed_shift(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     bool known = ir_is_const(y) && ir_is_splat(y, &by);
     if (!known || !forms) return mach_packed(b, v, x, y);
     int imm = v->op == IR_OP_rotl ? (int)(by % ir_bits(NULL, v->type)) : by < 255 ? (int)by : 255;
-    return x86_build_regs(b, v->type, (x86_row)forms[x86_form_of(b, v->type)], x, NULL, imm);
+    return x86_build_regs(b, v->type, forms[x86_form_of(b, v->type)], x, NULL, imm);
 }
 
 ir_inst *mach_packed_round(ir_builder *b, ir_inst *v, ir_inst *x) {
@@ -278,7 +278,7 @@ ir_inst *mach_packed_round(ir_builder *b, ir_inst *v, ir_inst *x) {
     static const x86_widths doubles = {X86_ROUNDPD_x_xm_imm8, X86_VROUNDPD_x_xm_imm8,
                                        X86_VROUNDPD_y_ym_imm8, X86_VRNDSCALEPD_z_zm_imm8_e};
     const uint16_t *forms = ir_kind_of(v->type) == IR_F64 ? doubles : singles;
-    return x86_build_regs(b, v->type, (x86_row)forms[x86_form_of(b, v->type)], x, NULL,
+    return x86_build_regs(b, v->type, forms[x86_form_of(b, v->type)], x, NULL,
                           x86_rounding_of((ir_op)v->op));
 }
 
@@ -356,7 +356,7 @@ static ir_inst *build_relation(ir_builder *b, ir_inst *v, int relation, ir_inst 
     static const x86_widths doubles = {X86_CMPPD_x_xm_imm8, X86_VCMPPD_x_x_xm_imm8,
                                        X86_VCMPPD_y_y_ym_imm8};
     const uint16_t *forms = ir_bits(NULL, v->type) == 64 ? doubles : singles;
-    return x86_build_regs(b, v->type, (x86_row)forms[x86_form_of(b, v->type)], x, y, relation);
+    return x86_build_regs(b, v->type, forms[x86_form_of(b, v->type)], x, y, relation);
 }
 
 /* Where one relation is not enough, the masks of two are joined. */
@@ -435,8 +435,7 @@ x86_cc x86_add_packed_any(ir_builder *b, x86_draft *d, const ir_inst *c) {
     ir_inst *mask = ir_arg(ir_arg(c, 0), 0);
     unsigned bytes = x86_bytes_of(mask->type);
     uint64_t bits = bytes == 32 ? UINT32_MAX : (UINT64_C(1) << bytes) - 1;
-    ir_inst *signs =
-        x86_build_regs(b, IR_I32, (x86_row)forms[x86_form_of(b, mask->type)], mask, NULL, -1);
+    ir_inst *signs = x86_build_regs(b, IR_I32, forms[x86_form_of(b, mask->type)], mask, NULL, -1);
     if (c->op == IR_OP_all && bytes < 16)
         signs = x86_build_regs(b, IR_I32, X86_AND_rm32_imm32, signs, NULL, (int)bits);
     d->row = c->op == IR_OP_any ? X86_TEST_rm32_imm32 : X86_CMP_rm32_imm32;

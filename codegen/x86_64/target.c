@@ -33,7 +33,7 @@ static bool may_repeat(const cg_target *t, const ir_inst *i) {
     if (x86_kind_of(i) != MACH_PLAIN) return false;
     for (unsigned n = 0; n < i->nargs; n++)
         if (!is_constant_operand(ir_arg(i, n))) return false;
-    bool reads = i->imm.mach.mode & MACH_MEMORY && i->imm.mach.row != X86_LEA_r64_m;
+    bool reads = x86_has_memory(i) && x86_row_of(i) != X86_LEA_r64_m;
     return !reads || ir_is_const(ir_arg(i, 0));
 }
 
@@ -51,7 +51,7 @@ static bool may_repeat(const cg_target *t, const ir_inst *i) {
 static bool commutes(const cg_target *t, const ir_inst *i) {
     (void)t;
     if (x86_kind_of(i) != MACH_PLAIN) return false;
-    switch (i->imm.mach.row) {
+    switch (x86_row_of(i)) {
         FUSED(VFMADD213)
         FUSED(VFMSUB213)
         FUSED(VFNMADD213)
@@ -66,7 +66,7 @@ static bool commutes(const cg_target *t, const ir_inst *i) {
     case X86_XOR_r32_rm32:
     case X86_XOR_r64_rm64:
     case X86_IMUL_r32_rm32:
-    case X86_IMUL_r64_rm64: return !(i->imm.mach.mode & MACH_MEMORY);
+    case X86_IMUL_r64_rm64: return !x86_has_memory(i);
     default: return false;
     }
 }
@@ -105,7 +105,7 @@ x86_row x86_vector_load(const x86_cpu *t, unsigned bytes) {
         {X86_MOVSS_x_m32, X86_MOVSD_x_m64, X86_MOVUPS_x_xm, X86_ROWS, X86_ROWS},
         {X86_VMOVSS_x_m32, X86_VMOVSD_x_m64, X86_VMOVUPS_x_xm, X86_VMOVUPS_y_ym,
          X86_VMOVUPS_z_zm_e}};
-    return (x86_row)rows[t->level >= X86_V3][__builtin_ctz(bytes) - 2];
+    return rows[t->level >= X86_V3][__builtin_ctz(bytes) - 2];
 }
 
 x86_row x86_vector_store(const x86_cpu *t, unsigned bytes) {
@@ -113,13 +113,13 @@ x86_row x86_vector_store(const x86_cpu *t, unsigned bytes) {
         {X86_MOVSS_m32_x, X86_MOVSD_m64_x, X86_MOVUPS_xm_x, X86_ROWS, X86_ROWS},
         {X86_VMOVSS_m32_x, X86_VMOVSD_m64_x, X86_VMOVUPS_xm_x, X86_VMOVUPS_ym_y,
          X86_VMOVUPS_zm_z_e}};
-    return (x86_row)rows[t->level >= X86_V3][__builtin_ctz(bytes) - 2];
+    return rows[t->level >= X86_V3][__builtin_ctz(bytes) - 2];
 }
 
 /* Broadcasts, by width and log2 of the bytes of an element. */
 static x86_row pick_broadcast(const uint16_t rows[3][4], ir_type t, unsigned element) {
     unsigned bytes = x86_bytes_of(t), width = bytes > 32 ? 2 : bytes > 16;
-    return (x86_row)rows[width][__builtin_ctz(element)];
+    return rows[width][__builtin_ctz(element)];
 }
 
 x86_row x86_broadcast_row(ir_type t, unsigned element) {

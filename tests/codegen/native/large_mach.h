@@ -40,9 +40,8 @@ static inline void large_inst(large_maker *k) {
     ir_inst *args[CG_MAX_NEEDS];
     if (k->made.n == 0) row = TEMPLATE_SET;
     for (unsigned n = 0; n < template_operands(row); n++) args[n] = large_operand(k);
-    ir_inst *i =
-        ir_build_raw(&k->b, IR_OP_mach, template_result(row), 0,
-                     (ir_imm){.mach = {.row = (uint16_t)row}}, template_operands(row), args);
+    ir_inst *i = ir_build_raw(&k->b, IR_OP_mach, template_result(row), 0, template_imm(row, 0),
+                              template_operands(row), args);
     if (i->type != IR_VOID) *ir_push(&k->f->module->arena, &k->made) = i;
 }
 
@@ -57,7 +56,7 @@ static inline void large_end(large_maker *k, ir_block *to, ir_block *other) {
     unsigned n = other ? 2 : 0;
     ir_inst *i = ir_inst_new(k->f, other ? IR_OP_mach_br : IR_OP_jmp, IR_VOID, n);
     for (unsigned a = 0; a < n; a++) ir_set_arg(i, a, args[a]);
-    if (other) i->imm.mach.row = TEMPLATE_BR;
+    if (other) i->imm = template_imm(TEMPLATE_BR, 0);
     ir_insert(i, b, NULL);
     ir_set_succs(b, other ? 2 : 1, (ir_block *[]){to, other});
     ir_at_end(&k->b, to);

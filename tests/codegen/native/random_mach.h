@@ -61,10 +61,9 @@ static inline ir_inst *mach_leaf(mach_maker *k, ir_type t) {
 /* --------------------------------------------------------------------------------- instructions */
 
 static inline ir_inst *mach_build(mach_maker *k, template_row row, ir_inst *const *args) {
-    ir_imm imm = {.mach = {.row = (uint16_t)row}};
-    if (row == TEMPLATE_SET) imm.mach.disp = (int32_t)mach_below(k->src, 256);
-    return mach_offer(k, ir_build_raw(&k->b, IR_OP_mach, template_result(row), 0, imm,
-                                      template_operands(row), args));
+    int32_t number = row == TEMPLATE_SET ? (int32_t)mach_below(k->src, 256) : 0;
+    return mach_offer(k, ir_build_raw(&k->b, IR_OP_mach, template_result(row), 0,
+                                      template_imm(row, number), template_operands(row), args));
 }
 
 /* Often something recent, sometimes something old. */
@@ -150,7 +149,7 @@ static inline void mach_terminate(mach_maker *k, ir_block *b) {
     for (unsigned n = 0; n < nargs; n++) args[n] = mach_operand(k, IR_I32);
     ir_inst *i = ir_inst_new(k->f, op, IR_VOID, nargs);
     for (unsigned n = 0; n < nargs; n++) ir_set_arg(i, n, args[n]);
-    if (op == IR_OP_mach_br) i->imm.mach.row = (uint16_t)row;
+    if (op == IR_OP_mach_br) i->imm = template_imm(row, 0);
     ir_insert(i, b, NULL);
 }
 

@@ -36,7 +36,7 @@ Test(regalloc, fast_at_random) {
 /* -------------------------------------------------------------------------------- few registers */
 
 static bool needs_five(const ir_inst *i) {
-    return i->op == IR_OP_mach && i->imm.mach.row == TEMPLATE_SUM;
+    return i->op == IR_OP_mach && template_row_of(i) == TEMPLATE_SUM;
 }
 
 static bool has_large_need(const machine *w) {

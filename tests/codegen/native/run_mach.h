@@ -29,6 +29,7 @@ static inline unsigned run_class(const ir_inst *v) {
 
 static inline uint32_t run_read(const mach_run *r, const ir_inst *v) {
     if (ir_is_const(v)) return (uint32_t)v->imm.bits;
+    if (v->op == IR_OP_slot) return r->slot[cg_slot_of(v)];
     return r->a ? r->reg[run_class(v)][r->a->reg[v->id] % CG_MAX_REGS] : r->value[v->id];
 }
 
@@ -59,19 +60,16 @@ static inline void run_operands(mach_run *r, const ir_inst *i, uint32_t *out) {
     cg_describe(&template_target, i, &needs);
     if (needs.tied >= 0) out[needs.tied] = run_read(r, ir_arg(i, (unsigned)needs.tied));
     if (r->a && needs.early) run_write(r, i, run_rubbish(r));
-    for (unsigned n = 0; n < i->nargs; n++) {
-        bool in_slot = needs.arg[n].class == CG_IN_SLOT;
-        if ((int)n != needs.tied)
-            out[n] = in_slot ? r->slot[needs.slot] : run_read(r, ir_arg(i, n));
-    }
+    for (unsigned n = 0; n < i->nargs; n++)
+        if ((int)n != needs.tied) out[n] = run_read(r, ir_arg(i, n));
 }
 
 /* What a mach or mach_br computes; that of a branch is a condition. */
 static inline uint32_t run_meaning(const ir_inst *i, const uint32_t *x) {
-    uint64_t h = i->imm.mach.row;
-    if (i->imm.mach.row == TEMPLATE_SET) return (uint32_t)i->imm.mach.disp;
-    if (i->imm.mach.row == TEMPLATE_PICK) return x[0] ? x[1] : x[2];
-    if (i->imm.mach.row == TEMPLATE_ADD) return (x[0] + x[1]) * 0x9e3779b1;
+    uint64_t h = template_row_of(i);
+    if (template_row_of(i) == TEMPLATE_SET) return (uint32_t)template_number_of(i);
+    if (template_row_of(i) == TEMPLATE_PICK) return x[0] ? x[1] : x[2];
+    if (template_row_of(i) == TEMPLATE_ADD) return (x[0] + x[1]) * 0x9e3779b1;
     for (unsigned n = 0; n < i->nargs; n++) h = ir_mix(h, x[n]);
     return (uint32_t)(h >> 7);
 }
@@ -90,10 +88,10 @@ static inline void run_inst(mach_run *r, const ir_inst *i) {
     switch (i->op) {
     case IR_OP_mach: run_mach(r, i); return;
     case IR_OP_move: run_write(r, i, run_read(r, ir_arg(i, 0))); return;
-    case IR_OP_spill: r->slot[i->imm.bits] = run_read(r, ir_arg(i, 0)); return;
-    case IR_OP_reload: run_write(r, i, r->slot[i->imm.bits]); return;
+    case IR_OP_spill: r->slot[cg_slot_of(i)] = run_read(r, ir_arg(i, 0)); return;
+    case IR_OP_reload: run_write(r, i, r->slot[cg_slot_of(i)]); return;
     case IR_OP_reg_in:
-        if (!r->a) r->value[i->id] = r->reg[run_class(i)][i->imm.bits];
+        if (!r->a) r->value[i->id] = r->reg[run_class(i)][cg_register_of(i)];
         return;
     default: return;
     }
