@@ -19,6 +19,7 @@ done
 
 suite arrows sh tests/arrows.sh
 suite size sh tests/size.sh
+suite golden-cases sh tests/golden.sh
 suite state sh tests/state.sh "$release"
 suite libclc sh tests/libclc.sh "$release"
 suite math-ulp "$release/tests/codegen/math/ulp" 40000

@@ -17,6 +17,7 @@ suite golden "$release/tests/run" $isel tests/ir tests/passes tests/codegen/x86_
 suite docs sh tests/docs.sh "$release"
 suite arrows sh tests/arrows.sh
 suite size sh tests/size.sh
+suite golden-cases sh tests/golden.sh
 suite state sh tests/state.sh "$release"
 suite reader-errors "$release/tests/frontend/errors" tests/frontend "$release/reader"
 suite reader-widths "$release/tests/frontend/widths" "$release/reader"

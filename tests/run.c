@@ -8,6 +8,8 @@
  *                              `parse`: only print back · `verify`: the verifier's messages
  *                              `x86_64:v3`: the code of functions that are code of groups
  *   ; range: 512/64            of launches, for printers such as `access`; in each part its own
+ *   ; machine: v3              what vectors and operations passes prepare code for; in each part
+ *                              its own
  *   ; errors                   anywhere in a part: the messages of parsing or of a pass
  *   ; eval: @f(1, 2.0) == 3.0  interpreted before and after the passes; literals take the types of
  *                              the signature; `nan` is any NaN, `undef` any value; no `==`: it ends
@@ -57,8 +59,7 @@ typedef struct {
     const char *path;
     line_list lines;
     uint32_t first, end; /* of the part */
-    const char *passes;  /* NULL: only the round trip */
-    const char *range;   /* of launches, or NULL */
+    run_setting setting; /* without passes: only the round trip */
     bool errors;
     ir_vec(unit) units;
     line_list evals;
@@ -103,7 +104,7 @@ static void find_units(runner *r, part *p) {
     for (uint32_t i = p->first; i < p->end && !whole; i++)
         if (is_function(p->lines.data[i]))
             add_unit(r, p, function_name(r, p->lines.data[i]), i, end_of_function(p, i));
-    if (p->units.n == 0 && p->passes) add_unit(r, p, NULL, p->first, end_of_text(p));
+    if (p->units.n == 0 && p->setting.passes) add_unit(r, p, NULL, p->first, end_of_text(p));
 }
 
 static void read_expected(part *p) {
@@ -119,21 +120,22 @@ static void read_expected(part *p) {
     }
 }
 
+/* The rest of a line after n characters. */
+static const char *directive(runner *r, line l, size_t n) {
+    l = trim(rest_of(l, n));
+    return ir_strndup(&r->arena, l.s, l.n);
+}
+
 static void read_directives(runner *r, part *p) {
     for (uint32_t i = p->first; i < p->end; i++) {
         line l = p->lines.data[i];
-        if (starts_with(l, "; run:")) {
-            l = trim(rest_of(l, 6));
-            p->passes = ir_strndup(&r->arena, l.s, l.n);
-        } else if (starts_with(l, "; range:")) {
-            l = trim(rest_of(l, 8));
-            p->range = ir_strndup(&r->arena, l.s, l.n);
-        } else if (starts_with(l, "; eval:")) {
-            *ir_push(&r->arena, &p->evals) = trim(rest_of(l, 7));
-            *ir_push(&r->arena, &p->eval_lines) = i;
-        } else if (starts_with(l, "; errors")) {
-            p->errors = true;
-        }
+        if (starts_with(l, "; run:")) p->setting.passes = directive(r, l, 6);
+        if (starts_with(l, "; range:")) p->setting.range = directive(r, l, 8);
+        if (starts_with(l, "; machine:")) p->setting.level = directive(r, l, 10);
+        if (starts_with(l, "; errors")) p->errors = true;
+        if (!starts_with(l, "; eval:")) continue;
+        *ir_push(&r->arena, &p->evals) = trim(rest_of(l, 7));
+        *ir_push(&r->arena, &p->eval_lines) = i;
     }
 }
 
@@ -165,14 +167,15 @@ static void print_place(runner *r, const part *p, uint32_t at, const char *what)
 /* -------------------------------------------------------------------------------------- judging */
 
 static bool is_mode(const part *p, const char *mode) {
-    return p->passes && strcmp(p->passes, mode) == 0;
+    return p->setting.passes && strcmp(p->setting.passes, mode) == 0;
 }
 
 /* "v3" of "x86_64:v3", or NULL. */
 static const char *machine_level(const part *p) {
     static const char prefix[] = "x86_64:";
     size_t n = sizeof prefix - 1;
-    return p->passes && strncmp(p->passes, prefix, n) == 0 ? p->passes + n : NULL;
+    return p->setting.passes && strncmp(p->setting.passes, prefix, n) == 0 ? p->setting.passes + n
+                                                                           : NULL;
 }
 
 static bool is_selected(const runner *r, const part *p, const unit *u) {
@@ -295,13 +298,12 @@ static void run_evals(runner *r, part *p, ir_module *m, const char *when) {
 }
 
 static bool run_listed(runner *r, part *p, ir_module *m) {
-    if (!p->passes || is_mode(p, "parse") || is_mode(p, "verify")) return true;
+    if (!p->setting.passes || is_mode(p, "parse") || is_mode(p, "verify")) return true;
     listen(r, &p->messages);
     const char *level = machine_level(p);
-    bool ok = level ? run_compiler(r, m, level, &p->said)
-                    : run_passes(r, m, p->passes, p->range, &p->said);
+    bool ok = level ? run_compiler(r, m, level, &p->said) : run_passes(r, m, &p->setting, &p->said);
     if (!p->errors && !ok) {
-        print_place(r, p, p->first, p->passes);
+        print_place(r, p, p->first, p->setting.passes);
         printf("%s", text_of(&p->messages));
     }
     return ok;
@@ -322,7 +324,7 @@ static void run_module(runner *r, part *p, ir_module *m) {
     check_round_trip(r, p, m);
     run_evals(r, p, m, "eval before the passes");
     if (!run_listed(r, p, m) || p->errors) return;
-    if (p->passes) judge_units(r, p, m);
+    if (p->setting.passes) judge_units(r, p, m);
     bool runs = !is_mode(p, "parse") && !is_mode(p, "verify") && !machine_level(p);
     if (runs) run_evals(r, p, m, "eval after the passes");
 }
@@ -407,12 +409,12 @@ static void run_file(void *arg) {
     bool errors = false;
     run_split(r, text, n, &p.lines);
     for (uint32_t i = 0; i < p.lines.n; i = p.end + 1) {
-        p = (part){.path = p.path, .lines = p.lines, .first = i, .passes = of_file};
+        p = (part){.path = p.path, .lines = p.lines, .first = i, .setting.passes = of_file};
         p.errors = errors;
         for (p.end = i; p.end < p.lines.n && !starts_with(p.lines.data[p.end], ";---");) p.end++;
         read_directives(r, &p);
         if (i == 0) {
-            of_file = p.passes;
+            of_file = p.setting.passes;
             errors = p.errors;
         }
         find_units(r, &p);

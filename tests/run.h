@@ -35,9 +35,15 @@ const char *run_as_is(runner *r, ir_func *f, const ir_value *args);
 /* Programs for all rules and types of isel.rules; then each must have been used. */
 void run_rules(runner *r);
 
-/* Runs passes, with the range of launches in the form of ranges.h, or NULL.  What printers write
- * goes to `said`, as it comes: a section for each function. */
-bool run_passes(runner *r, ir_module *m, const char *list, const char *range, ir_text *said);
+/* What passes run under.  What is not said is NULL. */
+typedef struct {
+    const char *passes;
+    const char *range; /* of launches, in the form of ranges.h */
+    const char *level; /* of the machine that passes prepare code for: "v2", "v3" or "v4" */
+} run_setting;
+
+/* Runs passes.  What printers write goes to `said`, as it comes: a section for each function. */
+bool run_passes(runner *r, ir_module *m, const run_setting *setting, ir_text *said);
 /* Makes machine code of functions, for the level v2, v3 or v4, which are good for nothing else
  * then: `said` gets it, as from a printer. */
 bool run_compiler(runner *r, ir_module *m, const char *level, ir_text *said);

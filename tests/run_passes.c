@@ -15,15 +15,21 @@ static void keep_text(void *user, const char *pass, const char *text) {
     ir_put(user, text);
 }
 
-bool run_passes(runner *r, ir_module *m, const char *list, const char *range, ir_text *said) {
-    pass_range launched;
-    pass_options o = {.passes = list, .verify_each = true, .bisect = -1};
+static unsigned number_of_level(const char *level) { return (unsigned)(level[1] - '0'); }
+
+bool run_passes(runner *r, ir_module *m, const run_setting *setting, ir_text *said) {
+    pass_range range;
+    ir_target target;
+    pass_options o = {.passes = setting->passes, .verify_each = true, .bisect = -1};
     *said = (ir_text){.arena = &r->arena};
     o.dump = keep_text;
     o.library = &cg_math_library;
     o.dump_user = said;
-    if (range) launched = parse_range(range);
-    if (range) o.range = &launched;
+    if (setting->range) range = parse_range(setting->range), o.range = &range;
+    if (setting->level) {
+        target = cg_host_machine()->describe(number_of_level(setting->level));
+        o.target = &target;
+    }
     return pass_run(m, &o);
 }
 
@@ -42,7 +48,7 @@ static void say_code(const ir_text *listing, ir_text *said) {
 
 bool run_compiler(runner *r, ir_module *m, const char *level, ir_text *said) {
     ir_text listing = {.arena = &r->arena};
-    cg_options o = {.level = (unsigned)(level[1] - '0'), .listing = &listing};
+    cg_options o = {.level = number_of_level(level), .listing = &listing};
     o.regalloc.check = true;
     const ir_target target = cg_host_machine()->describe(o.level);
     const pass_options list = {

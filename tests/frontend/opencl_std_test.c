@@ -348,5 +348,5 @@ static void check_all(void *user) {
 Test(opencl_std, every_instruction_for_every_type) {
     bench t = {.cx = {.report = print_message}};
     cr_assert(ir_try(&t.cx, check_all, &t));
-    cr_expect_gt(t.checked, 2500, "%u", t.checked);
+    cr_expect_eq(t.checked, 3151, "%u", t.checked);
 }

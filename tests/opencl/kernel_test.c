@@ -523,7 +523,7 @@ Test(kernel, work_groups) {
     cr_expect(!required[0] && !required[1] && !required[2]);
     cr_expect_eq(size_of(k, CL_KERNEL_WORK_GROUP_SIZE), 8);
     cr_expect_eq(size_of(all, CL_KERNEL_WORK_GROUP_SIZE), most);
-    cr_expect_geq(size_of(all, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE), 1);
+    cr_expect_eq(size_of(all, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE), 16);
     cr_expect_eq(size_of(all, CL_KERNEL_LOCAL_MEM_SIZE), 0);
     cr_expect_eq(size_of(shares, CL_KERNEL_LOCAL_MEM_SIZE), 400);
     size_of(all, CL_KERNEL_PRIVATE_MEM_SIZE);
