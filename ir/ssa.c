@@ -1,16 +1,19 @@
 /* ssa.c — SSA form for one variable at a time.
  *
- * Shared by everything that turns memory into values or gives a value several definitions: mem2reg,
- * unrolling, linearization, spilling.  The caller names the definitions; phis may be needed on
- * their iterated dominance frontier (Cytron et al. 1991, computed as in dom.c) and are made there
- * only when a read arrives: the value at the head of a block without a phi is the value at the end
- * of its immediate dominator.  Filling a phi reads at the ends of its predecessors and may make
- * further phis.  So the result is pruned (no phi without a reader) although nothing about liveness
- * is known.  Where a variable lives at few places in a large function, as what the spiller reloads
- * does, announcing the reads first keeps the search for the frontier to those places.
+ * Shared by all passes that turn memory into values or give a value several definitions: mem2reg,
+ * unrolling, spilling.  Before: the caller names the definitions.  After: each read has the value
+ * that reaches it, through phis that are pruned (each has a reader).
  *
- * Values found on the way up are cached, so that all reads together cost no more than one walk over
- * the dominator tree.  Before the first definition, and in unreachable blocks, the value is undef.
+ * A phi may be needed in the iterated dominance frontier of the definitions (Cytron et al. 1991,
+ * computed as in dom.c).  It is made when a read arrives there; the value at the head of any other
+ * block is the value at the end of its immediate dominator.  Filling a phi reads at the ends of its
+ * predecessors, which may make further phis.  The method of Braun et al. 2013 needs no frontier,
+ * but recurses over the graph, as deep as untrusted input makes it.
+ *
+ * If a variable is live in few blocks of a large function, such as one that the spiller reloads,
+ * announcing the reads first limits the search for the frontier to those blocks.  Values found on
+ * the way up are cached, so all reads together cost no more than one walk over the dominator tree.
+ * Before the first definition, and in unreachable blocks, the value is undef.
  */
 #include "ir/change.h"
 

@@ -1,8 +1,9 @@
-# references.awk — awk -f references.awk docs/REFERENCES.md FILE…: are the papers that files cite those of the page?
+# references.awk: awk -f references.awk docs/REFERENCES.md FILE… compares the papers of the page with citations.
 #
-# A citation is the name of the first author and, at most 220 characters later, the year, however comments and
-# titles come between: `Havlak's ("Nesting …", 1997)`.  Prints each entry of the page that no file cites, and each
-# year in the place of a citation that has no entry with an author in the text before it.
+# A citation is the name of the first author and, at most 220 characters later, the year, whatever titles and signs
+# of comments come between: `Havlak's ("Nesting …", 1997)`.  Prints each entry of the page that no source cites
+# (pages are not sources), and each citation in a source or page that has no entry.  A year is a citation if it
+# follows a name, a quoted title or a conference.
 function flat(line) {
     sub(/^[ \t]*(\/\*|\*|;|#|\/\/)+ ?/, "", line)
     gsub(/[ \t]+/, " ", line)
@@ -15,16 +16,16 @@ function cites(text, name, year,    at, from) {
     return 0
 }
 
-# Is there an entry of the year with its first author in the text before?
+# True if an entry has this year, and its first author is in the text before the year.
 function listed(before, year,    i, entry) {
     for (i = 1; i <= entries; i++)
         if (years[i] == year && index(before, names[i])) return 1
     return 0
 }
 
-function look(file, text,    i, at, from, year, before) {
+function compare(file, text,    i, at, from, year, before) {
     for (i = 1; i <= entries; i++)
-        if (!used[i]) used[i] = years[i] ? cites(text, names[i], years[i]) : index(text, names[i])
+        if (!used[i] && file !~ /\.md$/) used[i] = years[i] ? cites(text, names[i], years[i]) : index(text, names[i])
     for (from = 1; match(substr(text, from), /(19[5-9]|20[0-2])[0-9][^0-9A-Za-z_-]/); from += RSTART + 3) {
         at = from + RSTART - 1
         year = substr(text, at, 4)
@@ -51,7 +52,7 @@ FILENAME == ARGV[1] {
 }
 
 FNR == 1 {
-    if (file) look(file, text)
+    if (file) compare(file, text)
     file = FILENAME
     text = ""
 }
@@ -59,7 +60,7 @@ FNR == 1 {
 { text = text flat($0) " " }
 
 END {
-    look(file, text)
+    compare(file, text)
     for (i = 1; i <= entries; i++)
-        if (!used[i]) print "docs/REFERENCES.md: nothing cites " keys[i]
+        if (!used[i]) print "docs/REFERENCES.md: no source cites " keys[i]
 }
