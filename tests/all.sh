@@ -17,7 +17,7 @@ for v in 2 3 4; do
     [ "$v" -gt "${level:-0}" ] || cpus="$cpus --oracle cpu:v$v --oracle cpu:v$v,eager"
 done
 
-suite arrows sh tests/arrows.sh
+suite arrows sh tests/arrows.sh "$release"
 suite size sh tests/size.sh
 suite golden-cases sh tests/golden.sh
 suite state sh tests/state.sh "$release"

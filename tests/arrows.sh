@@ -1,6 +1,8 @@
 #!/bin/sh
-# arrows.sh: the #include arrows between the folders, as docs/ARCHITECTURE.md states them.
+# arrows.sh BUILD: the #include arrows between the folders, as docs/ARCHITECTURE.md states them, and the
+# symbols that the objects of one folder of passes/ use of another.
 set -u
+build=$1
 passed=0
 failed=0
 
@@ -59,6 +61,28 @@ check runtime/queue runtime/spvfuse_queue.h runtime/api/runtime.h runtime/system
     runtime/devices/cpu/cpu.h
 check runtime/opencl ir/ runtime/spvfuse_opencl.h runtime/queue/ runtime/devices/cpu/cpu.h
 
+# Edges "FROM TO SYMBOL FILE" between folders of passes/: FROM's FILE uses a symbol that TO defines.
+edges=$(for object in "$build"/passes/*/*.o "$build/passes/pipeline.o"; do
+    folder=$(basename "$(dirname "$object")")
+    nm -g "$object" | awk -v folder="$folder" -v file="$(basename "$object" .o).c" '{ print $(NF - 1), $NF, folder, file }'
+done | awk '
+    $1 != "U" { at[$2] = $3; next }
+    { used[++n] = $0 }
+    END { for (k = 1; k <= n; k++) {
+        split(used[k], use)
+        to = at[use[2]]
+        if (to != "" && to != use[3]) print use[3], to, use[2], use[4]
+    } }')
+
+# The driver calls passes; fusion calls the driver; all use analyses.
+bad=$(echo "$edges" | grep -vE '^(passes [a-z]+|[a-z]+ analysis|fusion passes) ')
+if [ -n "$edges" ] && [ -z "$bad" ]; then
+    passed=$((passed + 1))
+else
+    failed=$((failed + 1))
+    printf 'a folder of passes/ uses a symbol of another:\n%s\n' "$bad"
+fi
+
 # Machines are known to their folder and to the registry; elsewhere they are names in text.
 named=$(grep -rniE 'x86' ir frontend passes runtime --include='*.[ch]' |
     grep -vE ':[0-9]+: ?(/\*| \*)|"[^"]*(x86)[^"]*"|/\*[^*]*(x86)')
@@ -77,5 +101,5 @@ for folder in $(git ls-files ir frontend passes codegen runtime | sed -n 's|/[^/
     failed=$((failed + 1))
     echo "$folder: has no line in tests/arrows.sh or docs/ARCHITECTURE.md"
 done
-echo "include arrows: $passed passed, $failed failed"
+echo "arrows: $passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -15,7 +15,7 @@ suite fusion "$release/tests/conformance/fusion" tests/conformance/fusion
 suite command sh tests/runtime/cli/command.sh "$release"
 suite golden "$release/tests/run" $isel tests/ir tests/passes tests/codegen/x86_64
 suite docs sh tests/docs.sh "$release"
-suite arrows sh tests/arrows.sh
+suite arrows sh tests/arrows.sh "$release"
 suite size sh tests/size.sh
 suite golden-cases sh tests/golden.sh
 suite state sh tests/state.sh "$release"

@@ -195,8 +195,8 @@ void pass_print_access(ir_text *out, const pass_access_info *x);
 void pass_print_accesses(ir_text *out, const pass_launch *l, const pass_accesses *list);
 
 /* How many loads read bytes that an item has just stored in part, so that a processor waits until
- * the store has reached its cache; the function has no unreachable blocks. (memopt.c) */
-uint32_t pass_count_waits(ir_func *f, ir_arena *scratch);
+ * the store has reached its cache; the function has no unreachable blocks. (stalls.c) */
+uint32_t pass_count_stalls(ir_func *f, ir_arena *scratch);
 
 /* ------------------------------------------------------------------------- latency (delay.c) */
 

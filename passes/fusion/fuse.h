@@ -172,7 +172,7 @@ typedef struct {
     uint64_t bytes;    /* of memory traffic that are saved */
     uint32_t pressure; /* words of 32 bits that live at once in an item of the fused kernel */
     uint32_t excess;   /* how many of them no register may hold, and that members did not need */
-    uint32_t waits;    /* loads of more than the item has just stored, which members had not */
+    uint32_t stalls;   /* loads of more than the item has just stored, which members had not */
     uint32_t cycles;   /* that an item takes longer, as one chain of operations (delay.c) */
     bool worth;
 } pass_profit;

@@ -15,7 +15,7 @@ enum {
     LAUNCH = 65536,  /* bytes that a device moves in the time of a launch, about 5 µs */
     REGISTERS = 128, /* words of 32 bits for each item; GPUs have up to 255, CPUs spill to L1 */
     SPILL = 8,       /* bytes per word: out and in again */
-    WAIT = 160,      /* bytes that a processor moves while a load waits for a store */
+    STALL = 160,     /* bytes that a processor moves while a load waits for a store */
     CYCLE = 4        /* bytes that a processor moves in a cycle */
 };
 
@@ -74,7 +74,7 @@ typedef struct {
     const pass_fuse_request *request;
     ir_ctx *cx;
     ir_module *m;
-    uint32_t most, waits;
+    uint32_t most, stalls;
     uint64_t cycles;
     bool estimated; /* the cycles of all members are known */
 } member_job;
@@ -91,8 +91,8 @@ static void add_cycles(member_job *j, const ir_map *known) {
     }
 }
 
-/* The greatest pressure of the members, all their waits and cycles, when they have gone through the
- * passes as the fused kernel has. */
+/* The greatest pressure of the members, and the sums of their stalls and cycles, after the passes
+ * that the fused kernel has gone through. */
 static void look_at_members(void *arg) {
     member_job *j = arg;
     const pass_fuse_request *r = j->request;
@@ -107,7 +107,7 @@ static void look_at_members(void *arg) {
     foreach_func (f, j->m) {
         uint32_t here = ir_is_declaration(f) ? 0 : find_pressure(f, &j->m->arena);
         if (here > j->most) j->most = here;
-        if (!ir_is_declaration(f)) j->waits += pass_count_waits(f, &j->m->arena);
+        if (!ir_is_declaration(f)) j->stalls += pass_count_stalls(f, &j->m->arena);
     }
     add_cycles(j, &known);
 }
@@ -116,12 +116,12 @@ static void look_at_members(void *arg) {
 static void compare_members(const pass_fuse_request *request, const pass_fuse_result *r,
                             pass_profit *p) {
     member_job j = {.request = request, .cx = r->module->cx, .most = REGISTERS};
-    if (p->pressure <= REGISTERS && !p->waits && !p->cycles) return;
+    if (p->pressure <= REGISTERS && !p->stalls && !p->cycles) return;
     bool found = ir_try(j.cx, look_at_members, &j);
     ir_module_free(j.m);
     if (!found) ir_throw(j.cx, j.cx->status);
     p->excess = p->pressure > j.most ? p->pressure - j.most : 0;
-    p->waits = p->waits > j.waits ? p->waits - j.waits : 0;
+    p->stalls = p->stalls > j.stalls ? p->stalls - j.stalls : 0;
     p->cycles = j.estimated && p->cycles > j.cycles ? (uint32_t)(p->cycles - j.cycles) : 0;
 }
 
@@ -136,11 +136,11 @@ void pass_find_profit(const pass_fuse_request *request, pass_fuse_result *r, ir_
     }
     ir_u128 saved = before > after ? before - after : 0;
     p->bytes = saved > UINT64_MAX ? UINT64_MAX : (uint64_t)saved;
-    p->waits = pass_count_waits(r->kernel, scratch);
+    p->stalls = pass_count_stalls(r->kernel, scratch);
     if (request->serial && pass_may_be_delayed(r->kernel))
         p->cycles = pass_estimate_cycles(r->kernel, scratch);
     compare_members(request, r, p);
     ir_u128 each =
-        (ir_u128)p->excess * SPILL + (ir_u128)p->waits * WAIT + (ir_u128)p->cycles * CYCLE;
+        (ir_u128)p->excess * SPILL + (ir_u128)p->stalls * STALL + (ir_u128)p->cycles * CYCLE;
     p->worth = each * pass_range_items(&r->range) <= saved + (ir_u128)p->launches * LAUNCH;
 }

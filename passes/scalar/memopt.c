@@ -81,11 +81,9 @@ static bool has_part(const memopt *w, const query *q, const part *p) {
     return pass_can_join(w->m, &pieces, q->type);
 }
 
-/* Does a store that may be forwarded write the first of q's bytes?  Then it lies *step bytes after
- * the first byte of the store. */
+/* Is `by` a store a known number of bytes before what the query asks for? */
 static bool is_stored(const memopt *w, const query *q, const ir_inst *by, int64_t *step) {
-    return by && by->op == IR_OP_store && !is_volatile(by) &&
-           pass_find_step(&w->of.alias, ir_arg(by, 1), q->at.address, step);
+    return pass_is_store_near(&w->of, by, q->at.address, step);
 }
 
 /* What version v holds there, usable just before `at`. */
@@ -388,36 +386,6 @@ static bool visit_block(memopt *w, ir_block *b) {
     return changed;
 }
 
-static void begin(memopt *w, ir_func *f, ir_arena *scratch) {
-    *w = (memopt){.f = f, .m = f->module, .scratch = scratch};
-    pass_find_versions(&w->of, f, scratch);
-    ir_number_places(&w->places, f, scratch);
-}
-
-/* Does it read bytes that a store has just written in part? */
-static bool waits_for_store(memopt *w, ir_inst *load, pass_version *now) {
-    query q = begin_query(w, ir_arg(load, 0), load->type);
-    const pass_version *v = last_writer(w, &q, now);
-    int64_t step;
-    if (!is_stored(w, &q, v->by, &step)) return false;
-    int64_t size = (int64_t)ir_access_size(w->m, ir_arg(v->by, 0)->type);
-    return q.at.steps && (step < 0 || step + (int64_t)q.at.size > size);
-}
-
-uint32_t pass_count_waits(ir_func *f, ir_arena *scratch) {
-    uint32_t n = 0;
-    memopt w;
-    begin(&w, f, scratch);
-    for (uint32_t k = 0; k < w.of.dom->order.n; k++) {
-        pass_version *now = w.of.head[w.of.dom->order.rpo[k]->id];
-        foreach_inst (i, w.of.dom->order.rpo[k]) {
-            if (pass_writes(i)) now = w.of.made[i->id];
-            n += i->op == IR_OP_load && waits_for_store(&w, i, now);
-        }
-    }
-    return n;
-}
-
 /* Does: replaces loads by what was stored or loaded before at the same address, on every path, and
  *       by what stores of parts of it, or of more than it, have left; removes stores of what is
  *       there already.
@@ -426,8 +394,9 @@ uint32_t pass_count_waits(ir_func *f, ir_arena *scratch) {
  * Gives up: where one path does not know the value, and after a number of steps. */
 bool pass_memopt(ir_func *f, pass_ctx *cx) {
     bool changed = ir_remove_unreachable(f);
-    memopt w;
-    begin(&w, f, cx->scratch);
+    memopt w = {.f = f, .m = f->module, .scratch = cx->scratch};
+    pass_find_versions(&w.of, f, w.scratch);
+    ir_number_places(&w.places, f, w.scratch);
     for (uint32_t k = 0; k < w.of.dom->order.n; k++)
         changed |= visit_block(&w, w.of.dom->order.rpo[k]);
     return changed;

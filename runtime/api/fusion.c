@@ -286,7 +286,7 @@ static void check_profit(fuse_job *j) {
         "for stores of a part of them; %u cycles of an item are spent in longer chains; %u "
         "launches "
         "and %llu bytes of traffic would be saved",
-        p->pressure, p->excess, p->waits, p->cycles, p->launches, (unsigned long long)p->bytes);
+        p->pressure, p->excess, p->stalls, p->cycles, p->launches, (unsigned long long)p->bytes);
 }
 
 static void optimize_fused(fuse_job *j) {
