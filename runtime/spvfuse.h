@@ -549,12 +549,27 @@ SPVF_API spvf_status spvf_plan_explain(spvf_plan *plan, size_t index, spvf_expla
 
 /* -------------------------------------------------------------------------------------- devices */
 
+/* What a device can do. */
+typedef struct {
+    bool phases;            /* all work-groups of a launch can wait for each other */
+    bool serial;            /* it runs the work-items of a group one after the other */
+    bool print;             /* what kernels print goes to spvf_device_on_print */
+    bool images;            /* kernels may have images and samplers as arguments */
+    bool atomics64;         /* atomic operations on 64 bits */
+    bool host_memory;       /* it works in memory of the program: SPVF_USE_HOST, addresses */
+    bool offsets;           /* arguments may begin within a buffer */
+    bool concurrent;        /* launches of several queues run at the same time */
+    bool watch;             /* it can tell what wrote some bytes (`validate`) */
+    uint32_t subgroup_size; /* work-items, where a kernel requires no size; 0: it varies */
+} spvf_capabilities;
+
 typedef struct {
     const char *name;        /* as spvf_run_options.device takes it */
     const char *description; /* the hardware or implementation that it uses */
     bool takes_spirv;        /* false: through an external translator, or not at all */
     bool usable;
     const char *why_not; /* when not usable */
+    spvf_capabilities can;
 } spvf_device_info;
 
 /* Calls `each` for every device of this machine. */

@@ -49,17 +49,20 @@ check runtime spvfuse.h
 check runtime/cli runtime/spvfuse.h
 check runtime/api ir/ frontend/frontend.h passes/fusion/fuse.h codegen/codegen.h runtime/spvfuse.h \
     runtime/native/native.h runtime/devices/cpu/cpu.h
-check runtime/plan ir/ runtime/api/runtime.h
-check runtime/native passes/workgroup/regions.h runtime/api/runtime.h runtime/system/lock.h
+check runtime/plan ir/ runtime/devices/device.h
+check runtime/native passes/workgroup/regions.h runtime/api/runtime.h runtime/system/
 check runtime/system runtime/api/runtime.h runtime/native/native.h runtime/queue/queue.h
-check runtime/cache runtime/native/native.h
-check runtime/devices ir/ runtime/api/runtime.h
-check runtime/devices/check ir/ runtime/api/runtime.h runtime/devices/printf.h
-check runtime/devices/cpu ir/ runtime/cache/cache.h runtime/devices/printf.h
-check runtime/devices/opencl runtime/api/runtime.h
-check runtime/queue runtime/spvfuse_queue.h runtime/api/runtime.h runtime/system/lock.h \
-    runtime/devices/cpu/cpu.h
-check runtime/opencl ir/ runtime/spvfuse_opencl.h runtime/queue/ runtime/devices/cpu/cpu.h
+check runtime/cache runtime/native/native.h runtime/system/
+check runtime/devices ir/ runtime/api/runtime.h runtime/system/
+check runtime/devices/check ir/ runtime/devices/device.h runtime/devices/printf.h
+check runtime/devices/cpu ir/ runtime/cache/cache.h runtime/devices/device.h \
+    runtime/devices/printf.h runtime/system/
+check runtime/devices/opencl runtime/devices/device.h runtime/system/
+# Queues know devices by their interface only.
+check runtime/queue runtime/spvfuse_queue.h runtime/api/runtime.h runtime/system/ \
+    runtime/devices/device.h runtime/devices/shared.h
+check runtime/opencl ir/ runtime/spvfuse_opencl.h runtime/queue/ runtime/devices/shared.h \
+    runtime/devices/cpu/cpu.h runtime/cache/cache.h runtime/system/
 
 # Edges "FROM TO SYMBOL FILE" between folders of passes/: FROM's FILE uses a symbol that TO defines.
 edges=$(for object in "$build"/passes/*/*.o "$build/passes/pipeline.o"; do

@@ -9,7 +9,7 @@
  */
 #include "ir/eval.h"
 #include "runtime/devices/printf.h"
-#include "runtime/api/runtime.h"
+#include "runtime/plan/plan.h"
 #include "tests/file.h"
 #include "tests/passes/workgroup/groups.h"
 #include "tests/random.h"
@@ -65,13 +65,13 @@ static void make_buffer(job *j, uint32_t n) {
     }
     j->size[n] = bytes;
     j->start[n] = data;
-    j->memory[n] =
-        j->device->allocate(j->device, b->name, bytes, b->init == RT_INIT_NONE ? NULL : data);
+    j->memory[n] = j->device->driver->allocate(j->device, b->name, bytes,
+                                               b->init == RT_INIT_NONE ? NULL : data);
 }
 
 static void read_buffers(job *j) {
     for (uint32_t n = 0; n < j->plan->buffers.n; n++)
-        j->device->read(j->device, j->memory[n], 0, j->start[n], j->size[n]);
+        rt_device_read(j->device, j->memory[n], 0, j->start[n], j->size[n]);
 }
 
 /* Bytes that nobody gave a value may be anything. */
@@ -79,7 +79,8 @@ static bool is_same(job *j, uint32_t n, const uint8_t *got) {
     const uint8_t *want = j->start[n];
     if (memcmp(got, want, j->size[n]) == 0) return true;
     for (uint64_t k = 0; k < j->size[n]; k++) {
-        if (got[k] == want[k] || j->device->undefined(j->device, j->memory[n], k, 1)) continue;
+        if (got[k] == want[k] || j->device->driver->undefined(j->device, j->memory[n], k, 1))
+            continue;
         snprintf(why, sizeof why, "%s differs at byte %llu: %02x, not %02x",
                  j->plan->buffers.data[n].name, (unsigned long long)k, got[k], want[k]);
         return false;
@@ -147,7 +148,7 @@ static uint64_t bind(const attempt *t, groups *q, const pass_group_code *code, v
     uint64_t local = code->need.local, before = local;
     for (uint32_t k = 0; k < l->launch->args.n; k++) {
         const rt_bound_arg *a = &l->args[k];
-        if (a->arg->kind == RT_ARG_BUFFER) {
+        if (a->arg->kind == RT_PLAN_BUFFER) {
             args[k] = t->after[a->arg->index];
             groups_add(q, args[k], t->j->size[a->arg->index], IR_GLOBAL);
         } else if (a->bytes) {
@@ -217,15 +218,14 @@ static void try_code(attempt *t) {
     ir_arena_free(&scratch);
 }
 
-static void launch(job *j, const rt_launch *l) {
+static void launch(job *j, const rt_plan_launch *l) {
     rt_bound_launch b = rt_bind(&j->library, l);
     attempt t[2] = {{.j = j, .launch = &b, .known = true}, {.j = j, .launch = &b}};
     rt_arg *args = ir_new_array(&j->arena, rt_arg, l->args.n);
     spvf_range range = choose_range(&b);
     for (uint32_t k = 0; k < l->args.n; k++) {
-        args[k] = (rt_arg){.bytes = b.args[k].bytes, .size = b.args[k].size};
-        if (b.args[k].arg->kind == RT_ARG_BUFFER)
-            args[k] = (rt_arg){.buffer = j->memory[b.args[k].arg->index]};
+        const rt_plan_arg *a = b.args[k].arg;
+        args[k] = rt_device_arg(&b.args[k], a->kind == RT_PLAN_BUFFER ? j->memory[a->index] : NULL);
     }
     read_buffers(j);
     for (unsigned k = 0; k < 2; k++) {
@@ -243,8 +243,10 @@ static void launch(job *j, const rt_launch *l) {
     }
     j->printed.n = 0;
     ir_put(&j->printed, "");
-    if (!b.loaded->program) b.loaded->program = j->device->build(j->device, b.loaded->module->ir);
-    j->device->launch(j->device, b.loaded->program, l->kernel, &range, args, l->args.n);
+    if (!b.loaded->program)
+        b.loaded->program = j->device->driver->build(j->device, b.loaded->module->ir);
+    rt_function *f = j->device->driver->find(j->device, b.loaded->program, l->kernel);
+    rt_device_launch(j->device, &(rt_launch){f, &range, args, l->args.n, false});
     read_buffers(j);
     for (unsigned k = 0; k < 2 && !j->refused && !j->failed; k++) compare(&t[k]);
 }
@@ -289,7 +291,7 @@ static void run_plan(const char *name, const char *producer, const char *text) {
     failed += j.failed;
     refused += !j.failed && j.refused;
     passed += !j.failed && !j.refused;
-    if (j.device) j.device->close(j.device);
+    rt_device_close(j.device);
     rt_library_free(&j.library);
     ir_arena_free(&j.arena);
     spvf_plan_destroy(j.plan);

@@ -4,6 +4,7 @@
  * user may write to it.
  */
 #include "runtime/cache/cache.h"
+#include "runtime/system/process.h"
 
 #include <fcntl.h>
 #include <limits.h>

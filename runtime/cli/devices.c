@@ -9,6 +9,27 @@ const char *cli_device(void) {
     return device;
 }
 
+/* What a device can do, in words, with a separator before each but the first. */
+static void print_capabilities(const spvf_capabilities *c, const char *quote) {
+    const struct {
+        const char *name;
+        bool is;
+    } list[] = {{"phases", c->phases},
+                {"printf", c->print},
+                {"images", c->images},
+                {"64-bit atomics", c->atomics64},
+                {"host memory", c->host_memory},
+                {"offsets", c->offsets},
+                {"concurrent launches", c->concurrent},
+                {"validation", c->watch}};
+    const char *before = "";
+    for (size_t n = 0; n < sizeof list / sizeof *list; n++) {
+        if (!list[n].is) continue;
+        printf("%s%s%s%s", before, quote, list[n].name, quote);
+        before = *quote ? "," : ", ";
+    }
+}
+
 static bool first_device;
 
 static void print_device(void *user, const spvf_device_info *d) {
@@ -22,11 +43,18 @@ static void print_device(void *user, const spvf_device_info *d) {
         printf(",\"takes_spirv\":%s,\"usable\":%s,\"why_not\":", d->takes_spirv ? "true" : "false",
                d->usable ? "true" : "false");
         cli_json_string(stdout, d->why_not);
-        putchar('}');
+        fputs(",\"can\":[", stdout);
+        print_capabilities(&d->can, "\"");
+        printf("],\"subgroup_size\":%u}", (unsigned)d->can.subgroup_size);
         return;
     }
     printf("%-10s %s", d->name, d->description);
     if (!d->usable) printf(" (not usable: %s)", d->why_not);
+    fputs("\n           ", stdout);
+    print_capabilities(&d->can, "");
+    if (d->can.subgroup_size)
+        printf("; sub-groups of %u work-item%s", (unsigned)d->can.subgroup_size,
+               d->can.subgroup_size == 1 ? "" : "s");
     putchar('\n');
 }
 

@@ -1,16 +1,28 @@
-/* device.c — devices by name, the list of them, and whether one can run a kernel. */
-#include "runtime/api/runtime.h"
+/* device.c — devices by name, running one command, and what drivers share.
+ *
+ * A submission that is pending ends on a thread of its device; whoever runs a single command here
+ * waits for that.
+ */
+#include "runtime/devices/device.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+static const rt_driver *const drivers[] = {
+#define DEVICE(name) &rt_##name##_driver,
+#include "runtime/devices/devices.def"
+#undef DEVICE
+};
+enum { DRIVERS = sizeof drivers / sizeof *drivers };
+
+/* ----------------------------------------------------------------------------- opening, listing */
 
 rt_device *rt_device_open(spvf_context *context, const char *name) {
-    if (strcmp(name, "check") == 0) return rt_check_open(context);
-    if (strcmp(name, "cpu") == 0) return rt_cpu_open(context, NULL);
-    if (strncmp(name, "cpu:", 4) == 0) return rt_cpu_open(context, name + 4);
-    if (strcmp(name, "opencl") == 0) return rt_opencl_open(context, 0);
-    if (strncmp(name, "opencl:", 7) == 0 && name[7] >= '0' && name[7] <= '9') {
-        unsigned index = 0;
-        const char *s = name + 7;
-        while (*s >= '0' && *s <= '9' && index < 10000) index = index * 10 + (unsigned)(*s++ - '0');
-        if (!*s) return rt_opencl_open(context, index);
+    for (unsigned n = 0; n < DRIVERS; n++) {
+        size_t length = strlen(drivers[n]->name);
+        if (strncmp(name, drivers[n]->name, length) != 0) continue;
+        if (!name[length]) return drivers[n]->open(context, NULL);
+        if (name[length] == ':') return drivers[n]->open(context, name + length + 1);
     }
     rt_throw(context, IR_ERR_ARGUMENT, "unknown device '%s': check, cpu, opencl, opencl:N", name);
 }
@@ -22,13 +34,70 @@ typedef struct {
 } list_job;
 
 static void list_devices(void *arg) {
-    list_job *j = arg;
-    spvf_device_info check = {"check", "the interpreter: slow, and reports every fault", true, true,
-                              NULL};
-    j->each(j->user, &check);
-    rt_cpu_list(j->each, j->user);
-    rt_opencl_list(j->context, j->each, j->user);
+    const list_job *j = arg;
+    for (unsigned n = 0; n < DRIVERS; n++) drivers[n]->list(j->context, j->each, j->user);
 }
+
+spvf_status spvf_devices(spvf_context *context,
+                         void (*each)(void *user, const spvf_device_info *info), void *user) {
+    if (!context || !each) return rt_refuse_call(context, __func__, "each is NULL");
+    list_job j = {context, each, user};
+    return rt_guard(context, list_devices, &j);
+}
+
+/* ---------------------------------------------------------------------------------- one command */
+
+typedef struct {
+    rt_submission submission; /* the first member */
+    pthread_mutex_t lock;
+    pthread_cond_t change;
+    bool has_ended;
+    ir_status status;
+    char why[RT_CAUGHT_SIZE];
+} waiting;
+
+static void note_end(rt_submission *s, ir_status status, const char *why) {
+    waiting *w = (waiting *)s;
+    pthread_mutex_lock(&w->lock);
+    w->status = status;
+    snprintf(w->why, sizeof w->why, "%s", why ? why : "");
+    w->has_ended = true;
+    pthread_cond_signal(&w->change);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void await_end(waiting *w) {
+    pthread_mutex_lock(&w->lock);
+    while (!w->has_ended) pthread_cond_wait(&w->change, &w->lock);
+    pthread_mutex_unlock(&w->lock);
+    pthread_cond_destroy(&w->change);
+    pthread_mutex_destroy(&w->lock);
+    if (w->status != IR_OK) rt_throw(w->submission.context, w->status, "%s", w->why);
+}
+
+void rt_device_run(rt_device *d, const rt_command *command) {
+    waiting w = {.submission = {d->context, command, 1, note_end},
+                 .lock = PTHREAD_MUTEX_INITIALIZER,
+                 .change = PTHREAD_COND_INITIALIZER};
+    if (d->driver->submit(d, &w.submission) == RT_PENDING) await_end(&w);
+}
+
+void rt_device_launch(rt_device *d, const rt_launch *l) {
+    rt_device_run(d, &(rt_command){.kind = RT_COMMAND_LAUNCH, .launch = *l});
+}
+
+void rt_device_copy(rt_device *d, rt_memory *to, rt_memory *from, uint64_t bytes) {
+    const rt_copy copy = {.from = {.memory = from}, .to = {.memory = to}, .region = {bytes, 1, 1}};
+    rt_device_run(d, &(rt_command){.kind = RT_COMMAND_COPY, .copy = copy});
+}
+
+void rt_device_read(rt_device *d, rt_memory *from, uint64_t offset, void *to, uint64_t bytes) {
+    const rt_copy copy = {
+        .from = {.memory = from, .offset = offset}, .to = {.bytes = to}, .region = {bytes, 1, 1}};
+    rt_device_run(d, &(rt_command){.kind = RT_COMMAND_COPY, .copy = copy});
+}
+
+/* ------------------------------------------------------------------ whether a device can run it */
 
 bool rt_can_run(spvf_context *c, void (*prepare)(void *arg), void *arg, char *why) {
     why[0] = 0;
@@ -47,28 +116,89 @@ typedef struct {
     rt_device *device;
     const spvf_fusion *fusion;
     const rt_arg *args;
-    rt_program *program;
+    rt_function *function;
 } building;
 
 static void build(void *arg) {
     building *b = arg;
     rt_device *d = b->device;
     const spvf_fusion_info *i = spvf_fusion_get_info(b->fusion);
-    b->program = d->build(d, spvf_fusion_module(b->fusion)->ir);
-    if (d->prepare) d->prepare(d, b->program, i->name, &i->range, b->args, i->arg_count);
+    rt_program *p = d->driver->build(d, spvf_fusion_module(b->fusion)->ir);
+    b->function = d->driver->find(d, p, i->name);
+    const rt_launch l = {b->function, &i->range, b->args, i->arg_count, false};
+    if (d->driver->prepare) d->driver->prepare(d, d->context, &l);
 }
 
-rt_program *rt_build_fusion(rt_device *d, spvf_fusion *f, const rt_arg *args) {
+rt_function *rt_build_fusion(rt_device *d, spvf_fusion *f, const rt_arg *args) {
     char why[RT_CAUGHT_SIZE];
     building b = {d, f, args, NULL};
-    if (rt_can_run(d->context, build, &b, why)) return b.program;
+    if (rt_can_run(d->context, build, &b, why)) return b.function;
     rt_fusion_refuse(f, why);
     return NULL;
 }
 
-spvf_status spvf_devices(spvf_context *context,
-                         void (*each)(void *user, const spvf_device_info *info), void *user) {
-    if (!context || !each) return rt_refuse_call(context, __func__, "each is NULL");
-    list_job j = {context, each, user};
-    return rt_guard(context, list_devices, &j);
+/* ------------------------------------------------------------------------------------ arguments */
+
+size_t rt_arg_block_size(size_t count, size_t value_bytes) {
+    return count * sizeof(rt_arg) + value_bytes + RT_VALUE_ALIGN;
+}
+
+rt_arg_block rt_place_args(void *at, size_t count) {
+    rt_arg *args = at;
+    uintptr_t end = (uintptr_t)(args + count);
+    uintptr_t values = (end + RT_VALUE_ALIGN - 1) & ~(uintptr_t)(RT_VALUE_ALIGN - 1);
+    return (rt_arg_block){args, (unsigned char *)values};
+}
+
+/* -------------------------------------------------------------------------- objects of a device */
+
+void rt_own(rt_owned **list, rt_owned *o) {
+    o->next = *list;
+    o->at = list;
+    if (o->next) o->next->at = &o->next;
+    *list = o;
+}
+
+void rt_disown(rt_owned *o) {
+    *o->at = o->next;
+    if (o->next) o->next->at = o->at;
+}
+
+void *rt_new_owned(spvf_context *c, rt_owned **list, size_t size) {
+    rt_owned *o = calloc(1, size);
+    if (!o) ir_throw(&c->cx, IR_ERR_MEMORY);
+    rt_own(list, o);
+    return o;
+}
+
+/* ------------------------------------------------------------------------------- bytes in boxes */
+
+static uint64_t row_offset(const rt_box *b, const size_t region[3], size_t row) {
+    return row / region[1] * b->slice + row % region[1] * b->row;
+}
+
+void rt_each_row(const rt_copy *c, void (*each)(void *user, uint64_t to, uint64_t from),
+                 void *user) {
+    const size_t *region = c->region;
+    for (size_t n = 0; n < region[1] * region[2]; n++)
+        each(user, row_offset(&c->to, region, n), row_offset(&c->from, region, n));
+}
+
+void rt_copy_rows(char *to, const char *from, const rt_copy *c) {
+    const size_t *region = c->region;
+    for (size_t n = 0; n < region[1] * region[2]; n++)
+        memmove(to + row_offset(&c->to, region, n), from + row_offset(&c->from, region, n),
+                region[0]);
+}
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+/* What has been filled is copied on, in pieces that a first-level cache holds. */
+void rt_repeat_pattern(char *to, const rt_fill *f) {
+    enum { PIECE = 4096 };
+    if (f->size) memcpy(to, f->pattern, f->pattern_size);
+    for (size_t n, done = f->pattern_size; done < f->size; done += n) {
+        n = smaller(smaller(done, PIECE), f->size - done);
+        memcpy(to + done, to, n);
+    }
 }

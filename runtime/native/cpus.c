@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "runtime/native/native.h"
+#include "runtime/system/process.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -24,6 +24,7 @@
  */
 #define _GNU_SOURCE
 #include "runtime/native/native.h"
+#include "runtime/system/process.h"
 
 #include <signal.h>
 #include <stdatomic.h>

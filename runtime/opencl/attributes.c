@@ -75,7 +75,7 @@ static void add_hint(list *to, uint32_t literal, bool is_unsigned) {
 }
 
 cl_int ocl_give_attributes(const ocl_answer *a, cl_kernel k) {
-    const ir_kernel_attrs *attrs = &k->native->function->attrs;
+    const ir_kernel_attrs *attrs = &k->ir->attrs;
     const cl_program p = k->program;
     list to = {"", 0};
     if (p->origin == OCL_FROM_IL || p->origin == OCL_FROM_BINARY) return ocl_give_string(a, "");

@@ -5,6 +5,7 @@
  * program is not locked while the build is at work, but no other build of it can begin then.
  */
 #include "runtime/opencl/build.h"
+#include "runtime/system/process.h"
 
 #include <stdlib.h>
 

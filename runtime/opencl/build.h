@@ -20,6 +20,7 @@
 #ifndef SPVFUSE_RUNTIME_OCL_BUILD_H
 #define SPVFUSE_RUNTIME_OCL_BUILD_H
 
+#include "runtime/cache/cache.h"
 #include "runtime/opencl/ocl.h"
 
 /* -------------------------------------------------------------------------- binaries (binary.c) */

@@ -82,13 +82,15 @@ static void make(void *arg) {
     spvf_module *module = m->built->module = ocl_load(m->build, "program", m->code);
     if (spvf_module_optimize(module, NULL) != SPVF_OK) ir_throw(cx, cx->status);
     drop_refused(m->build, module);
-    m->built->native = cpu_program_new(&ocl_device()->machine, module->ir);
+    rt_shared_device *d = &ocl_device()->shared;
+    m->built->native = rt_shared_build(m->build->context, d, module->ir);
+    m->built->functions = ir_new_array(&module->arena, rt_function *, module->kernel_count);
     for (size_t n = 0; (k = spvf_module_kernel(module, n)); n++)
-        cpu_find_kernel(m->built->native, k->name);
+        m->built->functions[n] = rt_shared_find(m->build->context, d, m->built->native, k->name);
 }
 
 static void drop(ocl_built *b) {
-    if (b->native) cpu_program_free(b->native);
+    rt_shared_discard(&ocl_device()->shared, b->native);
     spvf_module_destroy(b->module);
     free(b);
 }

@@ -83,6 +83,7 @@ static void drop_reference(cl_command_buffer_khr b) {
     rt_lock_free(&b->lock);
     free(b->commands);
     free(b->steps);
+    free(b->run);
     free(b->report);
     free(b);
 }
@@ -158,16 +159,20 @@ static cl_int CL_API_CALL finalize(cl_command_buffer_khr b) {
 typedef struct {
     struct _cl_event event; /* the first member */
     cl_command_buffer_khr buffer;
+    rt_submission submission;
 } run;
 
-static int32_t run_steps(rt_event *event) {
-    cl_command_buffer_khr b = ((run *)ocl_event_of(event))->buffer;
-    int32_t status = RT_COMPLETE;
-    for (cl_uint n = 0; n < b->step_count && status >= 0; n++) {
-        rt_event *step = &b->steps[n]->event;
-        status = step->run(step);
-    }
-    return status;
+static void end_run(rt_submission *s, ir_status status, const char *why) {
+    run *r = (run *)(void *)((char *)s - offsetof(run, submission));
+    if (status != IR_OK) ocl_tell(r->event.context, why);
+    rt_event_continue(&r->event.event, ocl_status_of(rt_status(status)));
+}
+
+static int32_t submit_steps(rt_event *event) {
+    run *r = (run *)ocl_event_of(event);
+    cl_command_buffer_khr b = r->buffer;
+    r->submission = (rt_submission){.commands = b->run, .count = b->step_count, .ended = end_run};
+    return ocl_submit_to_device(r->event.context, &r->submission);
 }
 
 static void drop_run(cl_event e) { drop_reference(((run *)e)->buffer); }
@@ -195,7 +200,7 @@ static cl_int CL_API_CALL enqueue(cl_uint count, cl_command_queue *queues, cl_co
     if (!bad) bad = begin_run(b);
     if (bad) return bad;
     run *r =
-        (run *)ocl_new_command(q, CL_COMMAND_COMMAND_BUFFER_KHR, sizeof *r, run_steps, drop_run);
+        (run *)ocl_new_command(q, CL_COMMAND_COMMAND_BUFFER_KHR, sizeof *r, submit_steps, drop_run);
     if (r) {
         r->buffer = b;
         return ocl_enqueue(&r->event, RT_ENQUEUE_COMMAND, false, n, list, out);

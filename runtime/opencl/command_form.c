@@ -44,6 +44,7 @@
  */
 #define _GNU_SOURCE
 #include "runtime/opencl/ocl.h"
+#include "runtime/system/process.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -38,7 +38,11 @@ static ocl_launch *launch_of(const job *j, cl_uint n) {
     return (ocl_launch *)j->buffer->commands[j->chain[n]];
 }
 
-static void add_step(const job *j, cl_event e) { j->buffer->steps[j->buffer->step_count++] = e; }
+static void add_step(const job *j, cl_event e) {
+    cl_command_buffer_khr b = j->buffer;
+    b->run[b->step_count] = ((const ocl_command *)e)->command;
+    b->steps[b->step_count++] = e;
+}
 
 /* --------------------------------------------------------------------------------------- chains */
 
@@ -50,7 +54,7 @@ static void note_uses(job *j) {
     j->uses = (ir_map){0};
     for (cl_uint k = 0; k < j->count; k++) {
         const ocl_launch *l = launch_of(j, k);
-        for (size_t n = 0; n < l->count; n++)
+        for (size_t n = 0; n < ocl_arg_count(l); n++)
             if (l->mems[n])
                 ir_map_set(&j->arena, &j->uses, (uintptr_t)l->mems[n],
                            (void *)(count_uses(j, l->mems[n]) + 1));
@@ -62,19 +66,20 @@ static bool is_internal(const job *j, cl_mem m) {
 }
 
 /* What can be reached from an address that is no buffer's. */
-static rt_memory reach(const job *j, void *address) {
-    const rt_memory all = {NULL, UINTPTR_MAX};
-    if (!address) return (rt_memory){NULL, 0};
-    rt_memory m = ocl_find_svm(j->buffer->queue->context, address);
+static ocl_area reach(const job *j, void *address) {
+    const ocl_area all = {NULL, UINTPTR_MAX};
+    if (!address) return (ocl_area){NULL, 0};
+    ocl_area m = ocl_find_svm(j->buffer->queue->context, address);
     return m.bytes ? m : all;
 }
 
 static rt_chain_arg chain_arg(const job *j, const ocl_launch *l, size_t n) {
-    if (!l->args[n].buffer)
-        return (rt_chain_arg){.bytes = l->args[n].bytes, .size = l->args[n].size};
-    void *address = l->pointers[n].bytes;
+    const rt_arg *a = &l->block.args[n];
+    if (a->kind == RT_ARG_LOCAL) return (rt_chain_arg){.size = a->size};
+    if (a->kind == RT_ARG_VALUE) return (rt_chain_arg){.bytes = a->bytes, .size = a->size};
+    void *address = a->address;
     cl_mem m = l->mems[n];
-    rt_memory area = m ? m->memory : reach(j, address);
+    ocl_area area = m ? m->memory : reach(j, address);
     return (rt_chain_arg){.memory = &host_memory,
                           .address = (uintptr_t)address,
                           .begin = (uintptr_t)area.bytes,
@@ -99,8 +104,8 @@ static bool has_whole_groups(const spvf_range *r) {
 }
 
 static rt_chain_link chain_link(job *j, const ocl_launch *l) {
-    rt_chain_arg *args = ir_new_array(&j->arena, rt_chain_arg, l->count);
-    for (size_t n = 0; n < l->count; n++) args[n] = chain_arg(j, l, n);
+    rt_chain_arg *args = ir_new_array(&j->arena, rt_chain_arg, ocl_arg_count(l));
+    for (size_t n = 0; n < ocl_arg_count(l); n++) args[n] = chain_arg(j, l, n);
     spvf_range range = chain_range(l);
     return (rt_chain_link){.module = l->built->module,
                            .kernel = l->info,
@@ -116,15 +121,16 @@ static void take_args(const job *j, const rt_chain_kernel *k, ocl_launch *to) {
     const spvf_fusion_info *info = spvf_fusion_get_info(k->fusion);
     for (size_t n = 0; n < info->arg_count; n++) {
         const spvf_fused_arg *a = &info->args[n];
-        to->args[n] = launch_of(j, k->first + a->member)->args[a->param];
+        to->block.args[n] = launch_of(j, k->first + a->member)->block.args[a->param];
     }
 }
 
 static void make_launch(const job *j, const rt_chain_kernel *k, ready_kernel *to) {
     const spvf_fusion_info *info = spvf_fusion_get_info(k->fusion);
     const ir_module *m = spvf_fusion_module(k->fusion)->ir;
-    to->program = cpu_program_new(&ocl_device()->machine, m);
-    cpu_kernel *code = cpu_find_kernel(to->program, info->name);
+    rt_shared_device *d = &ocl_device()->shared;
+    to->program = rt_shared_build(j->fusion->context, d, m);
+    rt_function *code = rt_shared_find(j->fusion->context, d, to->program, info->name);
     to->launch = ocl_new_launch(j->buffer->queue, code, info->arg_count, 0, &info->range);
     if (!to->launch) ir_throw(m->cx, IR_ERR_MEMORY);
     take_args(j, k, to->launch);
@@ -132,8 +138,8 @@ static void make_launch(const job *j, const rt_chain_kernel *k, ready_kernel *to
 
 static void drop_kernel(void *made) {
     ready_kernel *r = made;
-    if (r->launch) ocl_give_up(&r->launch->event);
-    if (r->program) cpu_program_free(r->program);
+    if (r->launch) ocl_give_up(&r->launch->command.event);
+    rt_shared_discard(&ocl_device()->shared, r->program);
     free(r);
 }
 
@@ -143,7 +149,8 @@ static void make_kernel(void *user, rt_chain_kernel *k) {
     ready_kernel *ready = k->made = calloc(1, sizeof *ready);
     if (!ready) ir_throw(j->arena.cx, IR_ERR_MEMORY);
     make_launch(j, k, ready);
-    ocl_prepare_fused(ready->launch, j->arena.cx);
+    rt_shared_prepare(j->fusion->context, &ocl_device()->shared,
+                      &ready->launch->command.command.launch);
 }
 
 static void tell(const job *j, const spvf_explanation *e, cl_uint first, cl_uint count) {
@@ -168,9 +175,9 @@ static void finish_kernel(job *j, const rt_chain_kernel *k) {
     const ready_kernel *r = k->made;
     tell_both(j, k);
     if (r)
-        add_step(j, &r->launch->event);
+        add_step(j, &r->launch->command.event);
     else
-        add_step(j, &launch_of(j, k->first)->event);
+        add_step(j, &launch_of(j, k->first)->command.event);
 }
 
 /* What has been divided is in kernels from `first` on, and is the fusion's. */
@@ -198,7 +205,7 @@ static void flush(job *j) {
     take_kernels(j, kernels, n);
     if (status == SPVF_ERROR_MEMORY) ir_throw(j->arena.cx, IR_ERR_MEMORY);
     for (uint32_t k = 0; k < n; k++) done += kernels[k].count;
-    for (; done < j->count; done++) add_step(j, &launch_of(j, done)->event);
+    for (; done < j->count; done++) add_step(j, &launch_of(j, done)->command.event);
     j->count = 0;
 }
 
@@ -245,9 +252,11 @@ void ocl_free_fusion(ocl_fusion *f) {
 static void undo(cl_command_buffer_khr b) {
     ocl_free_fusion(b->fusion);
     free(b->steps);
+    free(b->run);
     free(b->report);
     b->fusion = NULL;
     b->steps = NULL;
+    b->run = NULL;
     b->report = NULL;
     b->step_count = 0;
 }
@@ -256,7 +265,8 @@ static cl_int fuse(cl_command_buffer_khr b, FILE *report) {
     const spvf_context_options o = {.size = sizeof o, .message = note, .message_user = report};
     ocl_fusion *f = b->fusion = calloc(1, sizeof *f + b->count * sizeof *f->kernels);
     b->steps = calloc(b->count + 1, sizeof *b->steps);
-    if (!f || !b->steps || spvf_context_create(&o, &f->context) != SPVF_OK)
+    b->run = calloc(b->count + 1, sizeof *b->run);
+    if (!f || !b->steps || !b->run || spvf_context_create(&o, &f->context) != SPVF_OK)
         return CL_OUT_OF_HOST_MEMORY;
     job j = {.buffer = b, .fusion = f, .report = report};
     ir_arena_init(&j.arena, &f->context->cx);

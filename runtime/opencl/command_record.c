@@ -150,7 +150,7 @@ static cl_int CL_API_CALL record_memfill(cl_command_buffer_khr b, cl_command_que
     call c;
     cl_int bad = read_memory(b, q, s, 4, &c);
     if (bad) return bad;
-    const rt_memory to = {(void *)c.own[0], c.own[3]};
+    const ocl_area to = {(void *)c.own[0], c.own[3]};
     const ocl_request r = request(&c, CL_COMMAND_SVM_MEMFILL, NULL, 0);
     return ocl_fill_svm_memory(&r, to, (const void *)c.own[1], c.own[2]);
 }

@@ -81,7 +81,7 @@ static cl_context CL_API_CALL create_context(const cl_context_properties *proper
     cl_int bad = check(properties, notify, user);
     if (!bad && (!devices || !count)) bad = CL_INVALID_VALUE;
     if (!bad) bad = ocl_check_devices(count, devices);
-    if (!bad && !ocl_device()->usable) bad = CL_DEVICE_NOT_AVAILABLE;
+    if (!bad && !ocl_device()->shared.base) bad = CL_DEVICE_NOT_AVAILABLE;
     return bad ? ocl_fail(error, bad) : new_context(properties, notify, user, error);
 }
 

@@ -2,7 +2,9 @@
  *
  * SPVF_CPU has options of device cpu (docs/DEVICES.md).
  */
+#include "runtime/devices/cpu/cpu.h"
 #include "runtime/opencl/ocl.h"
+#include "runtime/system/process.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -58,17 +60,30 @@ static void read_facts(facts *h) {
 }
 
 static cl_uint vector_bytes(void) {
-    if (!device.usable) return 0;
-    return cg_host_machine()->describe(device.machine.options.code.level).vector_bytes;
+    if (!device.shared.base) return 0;
+    return cg_host_machine()
+        ->describe(rt_cpu_machine(device.shared.base)->options.code.level)
+        .vector_bytes;
+}
+
+static void print(void *user, const char *text) {
+    (void)user;
+    fputs(text, stdout);
+}
+
+static void open_base(void *arg) {
+    device.shared.base = rt_cpu_open_with(&device.shared.context, arg);
+    device.shared.base->output = print;
 }
 
 static void open_device(void) {
+    const spvf_context_options silent = {.size = sizeof silent};
     rt_cpu_options o = {.compile = rt_cpu_compile, .cache = rt_cache_wanted(true)};
     ocl_platform();
     device.object = ocl_new_object(OCL_DEVICE);
-    device.usable = !rt_cpu_take_options(rt_environment("SPVF_CPU"), &o) &&
-                    o.code.level <= rt_cpu_level() && rt_cpu_level() &&
-                    cpu_machine_open(&o, &device.machine);
+    rt_shared_init(&device.shared, &silent);
+    if (!rt_cpu_take_options(rt_environment("SPVF_CPU"), &o) && rt_cpu_level())
+        rt_shared_run(&device.shared, open_base, &o);
     read_facts(&host);
     host.vector_bytes = vector_bytes();
 }
@@ -122,7 +137,7 @@ cl_int ocl_check_device_type(cl_device_type type) {
     const cl_device_type known =
         ours | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM;
     if (type != CL_DEVICE_TYPE_ALL && (!type || type & ~known)) return CL_INVALID_DEVICE_TYPE;
-    return type & ours && ocl_device()->usable ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
+    return type & ours && ocl_device()->shared.base ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
 }
 
 static cl_int CL_API_CALL get_devices(cl_platform_id p, cl_device_type type, cl_uint room,

@@ -28,7 +28,7 @@ static void destroy(rt_event *event) {
     free(e);
 }
 
-static cl_event new_event(cl_context c, cl_command_type type, size_t size, rt_command *run) {
+static cl_event new_event(cl_context c, cl_command_type type, size_t size, rt_run *run) {
     cl_event e = calloc(1, size);
     if (!e) return NULL;
     e->object = ocl_new_object(OCL_EVENT);
@@ -43,7 +43,7 @@ static cl_event new_event(cl_context c, cl_command_type type, size_t size, rt_co
 
 /* ------------------------------------------------------------------------------------- commands */
 
-cl_event ocl_new_command(cl_command_queue q, cl_command_type type, size_t size, rt_command *run,
+cl_event ocl_new_command(cl_command_queue q, cl_command_type type, size_t size, rt_run *run,
                          void (*drop)(cl_event e)) {
     cl_event e = new_event(q->context, type, size, run);
     if (!e) return NULL;
@@ -51,6 +51,40 @@ cl_event ocl_new_command(cl_command_queue q, cl_command_type type, size_t size, 
     e->queue = q;
     e->drop = drop;
     return e;
+}
+
+static void tell(void *user, const spvf_message *m) {
+    if (m->severity == SPVF_ERROR) ocl_tell(user, m->formatted);
+}
+
+void ocl_open_context(cl_context c, spvf_context *out) {
+    const spvf_context_options o = {.size = sizeof o, .message = tell, .message_user = c};
+    rt_context_init(out, &o);
+}
+
+cl_int ocl_status_of(spvf_status status) {
+    if (status == SPVF_OK) return CL_SUCCESS;
+    return status == SPVF_ERROR_MEMORY ? CL_OUT_OF_HOST_MEMORY : CL_OUT_OF_RESOURCES;
+}
+
+int32_t ocl_submit_to_device(cl_context c, rt_submission *s) {
+    spvf_context own;
+    rt_progress progress;
+    ocl_open_context(c, &own);
+    spvf_status status = rt_shared_submit(&ocl_device()->shared, &own, s, &progress);
+    return status == SPVF_OK && progress == RT_PENDING ? RT_RUNNING : ocl_status_of(status);
+}
+
+static void end_command(rt_submission *s, ir_status status, const char *why) {
+    ocl_command *c = (ocl_command *)(void *)((char *)s - offsetof(ocl_command, submission));
+    if (status != IR_OK) ocl_tell(c->event.context, why);
+    rt_event_continue(&c->event.event, ocl_status_of(rt_status(status)));
+}
+
+int32_t ocl_run_on_device(rt_event *e) {
+    ocl_command *c = ocl_command_of(e);
+    c->submission = (rt_submission){.commands = &c->command, .count = 1, .ended = end_command};
+    return ocl_submit_to_device(c->event.context, &c->submission);
 }
 
 void ocl_give_up(cl_event e) {

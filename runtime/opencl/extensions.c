@@ -5,6 +5,7 @@
  * are not announced then, and OpenCL C does not define them.
  */
 #include "runtime/opencl/ocl.h"
+#include "runtime/system/process.h"
 
 #include <stdlib.h>
 

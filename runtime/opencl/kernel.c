@@ -46,12 +46,6 @@ static size_t place_values(cl_kernel k) {
     return at;
 }
 
-static cpu_kernel *find_native(const ocl_built *b, const char *name) {
-    cpu_kernel *k = b->native->kernels;
-    while (k && strcmp(k->function->name, name) != 0) k = k->next;
-    return k;
-}
-
 static cl_kernel alloc_kernel(const spvf_kernel_info *info) {
     cl_kernel k = calloc(1, sizeof *k);
     if (!k) return NULL;
@@ -72,7 +66,8 @@ static cl_kernel new_kernel(cl_program p, ocl_built *built, const spvf_kernel_in
     if (!k) return NULL;
     k->program = p;
     k->built = built;
-    k->native = find_native(built, info->name);
+    k->native = built->functions[info - built->module->kernels];
+    k->ir = ir_func_find(built->module->ir, info->name);
     ocl_retain_program(p);
     ocl_retain_built(built);
     p->kernels++;
@@ -165,7 +160,7 @@ static cl_int set_buffer(cl_kernel k, ocl_arg *arg, size_t size, const void *val
     if (m) ocl_observe_mem(m);
     if (arg->mem) ocl_forget_mem(arg->mem);
     arg->mem = m;
-    arg->pointer = (rt_memory){0};
+    arg->pointer = NULL;
     return CL_SUCCESS;
 }
 
@@ -207,7 +202,7 @@ static cl_int CL_API_CALL set_kernel_arg_svm(cl_kernel k, cl_uint n, const void 
     ocl_arg *arg = &k->args[n];
     if (arg->mem) ocl_forget_mem(arg->mem);
     arg->mem = NULL;
-    arg->pointer = (rt_memory){.bytes = (void *)(uintptr_t)value, .size = SIZE_MAX};
+    arg->pointer = (void *)(uintptr_t)value;
     arg->set = true;
     return CL_SUCCESS;
 }
@@ -278,7 +273,7 @@ static cl_int CL_API_CALL get_arg_info(cl_kernel k, cl_uint n, cl_kernel_arg_inf
     case CL_KERNEL_ARG_ACCESS_QUALIFIER: return ocl_give_uint(&a, CL_KERNEL_ARG_ACCESS_NONE);
     case CL_KERNEL_ARG_TYPE_NAME: return give_if_known(&a, info->type_name);
     case CL_KERNEL_ARG_TYPE_QUALIFIER:
-        return ocl_give_ulong(&a, qualifiers_of(info, k->native->function->param[n].attrs));
+        return ocl_give_ulong(&a, qualifiers_of(info, k->ir->param[n].attrs));
     case CL_KERNEL_ARG_NAME: return give_if_known(&a, info->name);
     default: return CL_INVALID_VALUE;
     }
@@ -363,8 +358,7 @@ static cl_int CL_API_CALL get_subgroup_info(cl_kernel k, cl_device_id d,
     case CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT:
         return give_size_for_count(&a, in, in_size, k->info);
     case CL_KERNEL_MAX_NUM_SUB_GROUPS: return ocl_give_size(&a, largest_group(k->info));
-    case CL_KERNEL_COMPILE_NUM_SUB_GROUPS:
-        return ocl_give_size(&a, k->native->function->attrs.subgroups);
+    case CL_KERNEL_COMPILE_NUM_SUB_GROUPS: return ocl_give_size(&a, k->ir->attrs.subgroups);
     default: return CL_INVALID_VALUE;
     }
 }

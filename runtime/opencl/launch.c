@@ -2,6 +2,7 @@
  *
  * A command has a copy of the arguments, and references to the buffers.
  */
+#include "runtime/devices/cpu/cpu.h"
 #include "runtime/opencl/ocl.h"
 
 #include <stdlib.h>
@@ -10,106 +11,56 @@
 
 static void drop_launch(cl_event e) {
     const ocl_launch *l = (const ocl_launch *)e;
-    for (size_t n = 0; n < l->count; n++)
+    for (size_t n = 0; n < ocl_arg_count(l); n++)
         if (l->mems[n]) ocl_release_mem(l->mems[n]);
     if (l->built) ocl_release_built(l->built);
 }
 
-static void print(void *user, const char *text) {
-    (void)user;
-    fputs(text, stdout);
-}
-
-static void tell(void *user, const ir_message *m) {
-    const ocl_launch *l = user;
-    char text[1024];
-    if (m->severity != IR_ERROR) return;
-    ir_format_message(m, text, sizeof text);
-    ocl_tell(l->event.context, text);
-}
-
 typedef struct {
     const ocl_launch *launch;
-    void (*body)(const cpu_launch *what);
-    ir_ctx cx;
+    spvf_context context;
 } attempt;
 
-static cpu_launch describe(const ocl_launch *l, ir_ctx *cx) {
-    return (cpu_launch){.cx = cx,
-                        .machine = &ocl_device()->machine,
-                        .kernel = l->kernel,
-                        .range = &l->range,
-                        .args = l->args,
-                        .count = l->count,
-                        .uneven = l->built && !l->built->uniform,
-                        .output = print};
-}
-
-static void call_body(void *arg) {
+static void prepare(void *arg) {
     attempt *a = arg;
-    const cpu_launch what = describe(a->launch, &a->cx);
-    a->body(&what);
+    rt_shared_prepare(&a->context, &ocl_device()->shared, &a->launch->command.command.launch);
 }
 
-static cl_int try_body(attempt a) {
-    if (ir_try(&a.cx, call_body, &a)) return CL_SUCCESS;
-    return a.cx.status == IR_ERR_MEMORY ? CL_OUT_OF_HOST_MEMORY : CL_OUT_OF_RESOURCES;
+cl_int ocl_prepare_launch(const ocl_launch *l) {
+    attempt a = {.launch = l};
+    ocl_open_context(l->command.event.context, &a.context);
+    return ocl_status_of(rt_guard(&a.context, prepare, &a));
 }
 
-static int32_t run(rt_event *event) {
-    ocl_launch *l = (ocl_launch *)ocl_event_of(event);
-    return try_body((attempt){l, cpu_run_launch, {.report = tell, .report_user = l}});
-}
-
-cl_int ocl_prepare_launch(ocl_launch *l) {
-    return try_body((attempt){l, cpu_prepare_launch, {.report = tell, .report_user = l}});
-}
-
-void ocl_prepare_fused(const ocl_launch *l, ir_ctx *cx) {
-    const cpu_launch what = describe(l, cx);
-    cpu_prepare_launch(&what);
-}
-
-/* Room after the command for arguments. */
-static size_t room_for(size_t count, size_t value_bytes) {
-    size_t each = sizeof(rt_arg) + sizeof(rt_memory) + sizeof(cl_mem);
-    return sizeof(ocl_launch) + count * each + value_bytes + OCL_VALUE_ALIGN;
-}
-
-static void place_args(ocl_launch *l) {
-    l->args = (rt_arg *)(void *)(l + 1);
-    l->pointers = (rt_memory *)(void *)(l->args + l->count);
-    l->mems = (cl_mem *)(void *)(l->pointers + l->count);
-    uintptr_t end = (uintptr_t)(l->mems + l->count);
-    l->values = (unsigned char *)((end + OCL_VALUE_ALIGN - 1) & ~(uintptr_t)(OCL_VALUE_ALIGN - 1));
-}
-
-ocl_launch *ocl_new_launch(cl_command_queue q, cpu_kernel *kernel, size_t count, size_t value_bytes,
-                           const spvf_range *range) {
-    const size_t room = room_for(count, value_bytes);
-    ocl_launch *l =
-        (ocl_launch *)ocl_new_command(q, CL_COMMAND_NDRANGE_KERNEL, room, run, drop_launch);
+/* Buffers and arguments follow the command. */
+ocl_launch *ocl_new_launch(cl_command_queue q, rt_function *kernel, size_t count,
+                           size_t value_bytes, const spvf_range *range) {
+    const size_t size =
+        sizeof(ocl_launch) + count * sizeof(cl_mem) + rt_arg_block_size(count, value_bytes);
+    ocl_launch *l = (ocl_launch *)ocl_new_command(q, CL_COMMAND_NDRANGE_KERNEL, size,
+                                                  ocl_run_on_device, drop_launch);
     if (!l) return NULL;
-    l->kernel = kernel;
     l->range = *range;
-    l->count = count;
-    place_args(l);
+    l->mems = (cl_mem *)(void *)(l + 1);
+    l->block = rt_place_args(l->mems + count, count);
+    l->command.command = (rt_command){
+        .kind = RT_COMMAND_LAUNCH,
+        .launch = {.function = kernel, .range = &l->range, .args = l->block.args, .count = count}};
     return l;
 }
 
 /* False: the buffer is gone. */
 static bool copy_arg(ocl_launch *l, size_t n, const struct _cl_kernel *k) {
     const ocl_arg *from = &k->args[n];
-    rt_arg *to = &l->args[n];
+    rt_arg *to = &l->block.args[n];
     switch (k->info->args[n].kind) {
     case SPVF_ARG_BUFFER:
         if (from->mem && !ocl_revive_mem(from->mem)) return false;
         l->mems[n] = from->mem;
-        l->pointers[n] = from->mem ? from->mem->memory : from->pointer;
-        to->buffer = &l->pointers[n];
+        *to = rt_address_arg(from->mem ? from->mem->memory.bytes : from->pointer);
         break;
-    case SPVF_ARG_LOCAL: to->size = from->size; break;
-    default: to->bytes = l->values + from->at; to->size = from->size;
+    case SPVF_ARG_LOCAL: *to = rt_local_arg(from->size); break;
+    default: *to = rt_value_arg(l->block.values + from->at, from->size);
     }
     return true;
 }
@@ -119,14 +70,15 @@ static cl_int make_launch(const ocl_request *r, cl_kernel k, const spvf_range *r
                           ocl_launch **out) {
     ocl_launch *l = ocl_new_launch(r->queue, k->native, k->info->arg_count, k->value_bytes, range);
     if (!l) return CL_OUT_OF_HOST_MEMORY;
-    l->event.type = r->type;
+    l->command.event.type = r->type;
     l->built = k->built;
     l->info = k->info;
+    l->command.command.launch.uneven = !k->built->uniform;
     ocl_retain_built(k->built);
-    memcpy(l->values, k->values, k->value_bytes);
+    memcpy(l->block.values, k->values, k->value_bytes);
     bool ok = true;
-    for (size_t n = 0; n < l->count && ok; n++) ok = copy_arg(l, n, k);
-    if (!ok) ocl_give_up(&l->event);
+    for (size_t n = 0; n < ocl_arg_count(l) && ok; n++) ok = copy_arg(l, n, k);
+    if (!ok) ocl_give_up(&l->command.event);
     *out = l;
     return ok ? CL_SUCCESS : CL_INVALID_KERNEL_ARGS;
 }
@@ -168,7 +120,7 @@ static uint64_t local_size(const struct _cl_kernel *k, const spvf_range *r, bool
 
 static cl_int check_local(const struct _cl_kernel *k, const spvf_range *r, bool given) {
     const uint32_t *required = k->info->required_local_size;
-    const uint32_t subgroups = k->native->function->attrs.subgroups; /* of one item each */
+    const uint32_t subgroups = k->ir->attrs.subgroups; /* of one item each */
     uint64_t items = 1;
     for (unsigned d = 0; d < 3; d++) {
         uint64_t size = local_size(k, r, given, d), global = d < r->dims ? r->global[d] : 1;
@@ -199,7 +151,7 @@ static cl_int check_range(const struct _cl_kernel *k, cl_uint dims, const size_t
     if (dims < 1 || dims > 3) return CL_INVALID_WORK_DIMENSION;
     *out = make_range(dims, offset, global, local);
     cl_int bad = check_global(out);
-    const uint32_t subgroups = k->native->function->attrs.subgroups;
+    const uint32_t subgroups = k->ir->attrs.subgroups;
     bool required = k->info->required_local_size[0], chosen = !local && !required && subgroups;
     if (!bad && chosen) rt_cpu_groups_of(subgroups, out, out->local);
     return bad || (!local && !required && !chosen) ? bad : check_local(k, out, local || chosen);
@@ -227,8 +179,8 @@ cl_int ocl_launch_kernel(const ocl_request *r, cl_kernel k, cl_uint dims, const 
     ocl_launch *l;
     bad = make_launch(r, k, &range, &l);
     if (bad) return bad;
-    if (is_empty(&range)) l->event.event.run = NULL;
-    return ocl_submit(r, &l->event);
+    if (is_empty(&range)) l->command.event.event.run = NULL;
+    return ocl_submit(r, &l->command.event);
 }
 
 static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel k, cl_uint dims,
@@ -271,7 +223,7 @@ static cl_int CL_API_CALL suggest_local_size(cl_command_queue q, cl_kernel k, cl
     if (bad) return bad;
     if (is_empty(&range)) return CL_INVALID_GLOBAL_WORK_SIZE;
     if (!out) return CL_INVALID_VALUE;
-    suggestion s = {.kernel = k->native->function, .range = &range, .local = local};
+    suggestion s = {.kernel = k->ir, .range = &range, .local = local};
     ir_arena_init(&s.scratch, &cx);
     bool ok = ir_try(&cx, choose_size, &s);
     ir_arena_free(&s.scratch);

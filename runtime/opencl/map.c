@@ -10,12 +10,12 @@
 
 struct ocl_mapping {
     cl_mem mem;
-    rt_memory region;
+    ocl_area region;
     bool writes;
     ocl_mapping *next;
 };
 
-static bool overlap(const rt_memory *a, const rt_memory *b) {
+static bool overlap(const ocl_area *a, const ocl_area *b) {
     const char *x = a->bytes, *y = b->bytes;
     return x < y + b->size && y < x + a->size;
 }
@@ -88,7 +88,7 @@ static void *CL_API_CALL map_buffer(cl_command_queue q, cl_mem m, cl_bool blocki
     const ocl_request r = {q, CL_COMMAND_MAP_BUFFER, blocking, n, list, out, &m, 1, NULL};
     cl_int bad = check_map(&r, flags, offset, size);
     if (bad) return ocl_fail(error, bad);
-    const rt_memory region = {(char *)m->memory.bytes + offset, size};
+    const ocl_area region = {(char *)m->memory.bytes + offset, size};
     ocl_mapping *p = malloc(sizeof *p);
     if (!p) return ocl_fail(error, CL_OUT_OF_HOST_MEMORY);
     *p = (ocl_mapping){m, region, flags & ~(cl_map_flags)CL_MAP_READ, NULL};

@@ -57,7 +57,7 @@ static cl_mem_flags inherit(cl_mem_flags parent, cl_mem_flags flags) {
 
 /* -------------------------------------------------------------------------------------- objects */
 
-static cl_mem new_mem(cl_context c, cl_mem_flags flags, rt_memory memory) {
+static cl_mem new_mem(cl_context c, cl_mem_flags flags, ocl_area memory) {
     cl_mem m = calloc(1, sizeof *m);
     if (!m) return NULL;
     m->object = ocl_new_object(OCL_MEM);
@@ -110,14 +110,14 @@ static cl_int check_host_pointer(cl_context c, cl_mem_flags flags, size_t size, 
     bool wanted = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
     if (wanted != (host != NULL)) return CL_INVALID_HOST_PTR;
     if (!(flags & CL_MEM_USE_HOST_PTR)) return CL_SUCCESS;
-    rt_memory svm = ocl_find_svm(c, host);
+    ocl_area svm = ocl_find_svm(c, host);
     return svm.bytes && size > svm.size - (size_t)(host - (char *)svm.bytes)
                ? CL_INVALID_BUFFER_SIZE
                : CL_SUCCESS;
 }
 
 static cl_mem use_memory(cl_context c, cl_mem_flags flags, size_t size, void *host, cl_int *error) {
-    cl_mem m = new_mem(c, flags, (rt_memory){host, size});
+    cl_mem m = new_mem(c, flags, (ocl_area){host, size});
     if (!m) return ocl_fail(error, CL_OUT_OF_HOST_MEMORY);
     m->host = host;
     ocl_succeed(error);
@@ -128,7 +128,7 @@ static cl_mem allocate_memory(cl_context c, cl_mem_flags flags, size_t size, con
                               cl_int *error) {
     void *bytes = ocl_allocate(size);
     if (!bytes) return ocl_fail(error, CL_MEM_OBJECT_ALLOCATION_FAILURE);
-    cl_mem m = new_mem(c, flags, (rt_memory){bytes, size});
+    cl_mem m = new_mem(c, flags, (ocl_area){bytes, size});
     if (!m) {
         free(bytes);
         return ocl_fail(error, CL_OUT_OF_HOST_MEMORY);
@@ -167,7 +167,7 @@ static cl_int check_region(cl_mem parent, const cl_buffer_region *r) {
 
 static cl_mem new_sub_buffer(cl_mem parent, cl_mem_flags flags, const cl_buffer_region *r,
                              cl_int *error) {
-    const rt_memory part = {(char *)parent->memory.bytes + r->origin, r->size};
+    const ocl_area part = {(char *)parent->memory.bytes + r->origin, r->size};
     cl_mem m = new_mem(parent->context, inherit(parent->flags, flags), part);
     if (!m) return ocl_fail(error, CL_OUT_OF_HOST_MEMORY);
     m->host = parent->host ? part.bytes : NULL;

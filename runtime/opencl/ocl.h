@@ -41,7 +41,7 @@
 #define CL_USE_DEPRECATED_OPENCL_2_0_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
-#include "runtime/devices/cpu/cpu.h"
+#include "runtime/devices/shared.h"
 #include "runtime/queue/queue.h"
 
 #include <CL/cl_icd.h>
@@ -127,10 +127,15 @@ struct _cl_platform_id {
     ocl_object object;
 };
 
+/* Some memory of this process. */
+typedef struct {
+    void *bytes;
+    uint64_t size;
+} ocl_area;
+
 struct _cl_device_id {
     ocl_object object;
-    cpu_machine machine;
-    bool usable;
+    rt_shared_device shared; /* without a base when it is not usable */
 };
 
 #define OCL_VERSION_TEXT "0.1"
@@ -226,8 +231,25 @@ static inline cl_event ocl_event_of(rt_event *e) {
 }
 
 /* Starts a command of a queue: `size` bytes, zeros after the event.  NULL: there is no memory. */
-cl_event ocl_new_command(cl_command_queue q, cl_command_type type, size_t size, rt_command *run,
+cl_event ocl_new_command(cl_command_queue q, cl_command_type type, size_t size, rt_run *run,
                          void (*drop)(cl_event e));
+/* A command of the device; its kind of event begins with this. */
+typedef struct {
+    struct _cl_event event; /* the first member */
+    rt_submission submission;
+    rt_command command;
+} ocl_command;
+static inline ocl_command *ocl_command_of(rt_event *e) {
+    return (ocl_command *)(void *)ocl_event_of(e);
+}
+/* Gives the command to the device: an rt_run. */
+int32_t ocl_run_on_device(rt_event *e);
+/* The same for several: RT_COMPLETE, RT_RUNNING, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES.  What
+ * is wrong is told to the context. */
+int32_t ocl_submit_to_device(cl_context c, rt_submission *s);
+cl_int ocl_status_of(spvf_status status);
+/* A context of this thread, whose errors are told to the program's. */
+void ocl_open_context(cl_context c, spvf_context *out);
 /* Checks a wait list: CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_CONTEXT. */
 cl_int ocl_check_wait_list(cl_context c, cl_uint n, const cl_event *list);
 /* Gives a command to its queue, hands it out, waits when `blocking`.  It is given up when that
@@ -248,7 +270,7 @@ struct _cl_mem {
     cl_context context;
     cl_mem_flags flags;
     ocl_properties properties;
-    rt_memory memory;
+    ocl_area memory;
     void *host; /* CL_MEM_USE_HOST_PTR: what was given */
     bool owned; /* the bytes are the object's */
     cl_mem parent;
@@ -280,7 +302,7 @@ void ocl_forget_mappings(cl_mem m);
 
 /* The allocation of shared virtual memory that has a byte in it; NULL and 0: there is none.  It is
  * good until it is freed. */
-rt_memory ocl_find_svm(cl_context c, const void *byte);
+ocl_area ocl_find_svm(cl_context c, const void *byte);
 /* Those that were not freed. */
 void ocl_free_svm(cl_context c);
 
@@ -315,12 +337,6 @@ cl_int ocl_check_order(const ocl_request *r);
 /* Enqueues the command, as ocl_enqueue, or records it; it is given up when that fails. */
 cl_int ocl_submit(const ocl_request *r, cl_event command);
 
-/* Rows of bytes: where the first is, and how far it is to the next one and to the next slice. */
-typedef struct {
-    char *bytes;
-    size_t row, slice;
-} ocl_box;
-
 /* CL_INVALID_COMMAND_QUEUE, CL_INVALID_MEM_OBJECT, CL_INVALID_CONTEXT. */
 cl_int ocl_check_buffer(cl_command_queue q, cl_mem m);
 /* CL_INVALID_OPERATION: what the host does is not what the buffer was made for. */
@@ -329,14 +345,14 @@ static inline bool ocl_is_inside(cl_mem m, size_t offset, size_t size) {
     return offset <= m->memory.size && size <= m->memory.size - offset;
 }
 /* Do boxes of some bytes × rows × slices have bytes in common?  Rows of one box do not. */
-bool ocl_overlap(const ocl_box *a, const ocl_box *b, const size_t region[3]);
+bool ocl_overlap(const rt_box *a, const rt_box *b, const size_t region[3]);
 /* CL_INVALID_VALUE: a fill wants another pattern, or place. */
 cl_int ocl_check_pattern(const void *pattern, size_t pattern_size, size_t offset, size_t size);
 
 /* These submit the command.  What it waits for has been checked. */
-cl_int ocl_request_copy(const ocl_request *r, const ocl_box *to, const ocl_box *from,
+cl_int ocl_request_copy(const ocl_request *r, const rt_box *to, const rt_box *from,
                         const size_t region[3]);
-cl_int ocl_request_fill(const ocl_request *r, rt_memory to, const void *pattern,
+cl_int ocl_request_fill(const ocl_request *r, ocl_area to, const void *pattern,
                         size_t pattern_size);
 cl_int ocl_request_nothing(const ocl_request *r);
 
@@ -353,7 +369,7 @@ cl_int ocl_fill(const ocl_request *r, const void *pattern, size_t pattern_size, 
                 size_t size);
 /* Copies and fills of shared virtual memory (svm.c) */
 cl_int ocl_copy_svm(const ocl_request *r, void *target, const void *source, size_t size);
-cl_int ocl_fill_svm_memory(const ocl_request *r, rt_memory to, const void *pattern,
+cl_int ocl_fill_svm_memory(const ocl_request *r, ocl_area to, const void *pattern,
                            size_t pattern_size);
 
 /* ------------------------------------------------------------------------- programs and kernels */
@@ -373,8 +389,9 @@ typedef struct {
     spvf_context *context; /* of the module; used by the thread that builds */
     spvf_module *module;
     rt_program *native;
-    bool uniform;  /* no launch has groups that are smaller at the ends */
-    bool arg_info; /* what the source says of arguments may be asked for */
+    rt_function **functions; /* by kernel of the module */
+    bool uniform;            /* no launch has groups that are smaller at the ends */
+    bool arg_info;           /* what the source says of arguments may be asked for */
 } ocl_built;
 
 struct _cl_program {
@@ -402,13 +419,13 @@ static inline void ocl_retain_built(ocl_built *b) {
 }
 void ocl_release_built(ocl_built *b);
 
-/* An argument that has been set: exactly as rt_arg says, with its own copy of the bytes. */
+/* An argument that has been set. */
 typedef struct {
     bool set;
-    cl_mem mem;        /* a buffer, which is observed; may be NULL */
-    rt_memory pointer; /* shared virtual memory */
-    uint64_t size;     /* of the value, or of local memory */
-    uint32_t at;       /* of the value in `values` */
+    cl_mem mem;    /* a buffer, which is observed; may be NULL */
+    void *pointer; /* shared virtual memory */
+    uint64_t size; /* of the value, or of local memory */
+    uint32_t at;   /* of the value in `values` */
 } ocl_arg;
 
 struct _cl_kernel {
@@ -416,12 +433,12 @@ struct _cl_kernel {
     cl_program program;
     ocl_built *built;
     const spvf_kernel_info *info;
-    cpu_kernel *native;
+    const ir_func *ir; /* in the module */
+    rt_function *native;
     ocl_arg *args; /* info->arg_count */
     unsigned char *values;
     size_t value_bytes;
 };
-enum { OCL_VALUE_ALIGN = 128 }; /* the largest alignment of a type */
 void ocl_retain_kernel(cl_kernel k);
 void ocl_release_kernel(cl_kernel k);
 /* Of a work-group, as the arguments are set. */
@@ -429,26 +446,21 @@ uint64_t ocl_local_memory(cl_kernel k);
 
 /* ----------------------------------------------------------------------- launches (launch.c) */
 
-/* The command, with a copy of the arguments after it. */
+/* The command, with a copy of the arguments after it.  Buffers are given by their addresses. */
 typedef struct {
-    struct _cl_event event; /* the first member; without `run` when the range is empty */
-    ocl_built *built;       /* with a reference; NULL: of a command buffer, as `info` */
+    ocl_command command; /* the first member; without `run` when the range is empty */
+    ocl_built *built;    /* with a reference; NULL: of a command buffer, as `info` */
     const spvf_kernel_info *info;
-    cpu_kernel *kernel;
     spvf_range range;
-    size_t count;
-    rt_arg *args;
-    rt_memory *pointers; /* what `args` have for buffers; their size is SIZE_MAX for an address */
-    cl_mem *mems;        /* with references; NULL: the argument is no buffer */
-    unsigned char *values;
+    cl_mem *mems; /* by argument, with references; NULL: the argument is no buffer */
+    rt_arg_block block;
 } ocl_launch;
+static inline size_t ocl_arg_count(const ocl_launch *l) { return l->command.command.launch.count; }
 /* With room for arguments, which are to be filled in.  NULL: there is no memory. */
-ocl_launch *ocl_new_launch(cl_command_queue q, cpu_kernel *kernel, size_t count, size_t value_bytes,
-                           const spvf_range *range);
+ocl_launch *ocl_new_launch(cl_command_queue q, rt_function *kernel, size_t count,
+                           size_t value_bytes, const spvf_range *range);
 /* Makes the code that it needs: CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES. */
-cl_int ocl_prepare_launch(ocl_launch *l);
-/* The same for a launch of a command buffer's fused kernel: throws after a message. */
-void ocl_prepare_fused(const ocl_launch *l, ir_ctx *cx);
+cl_int ocl_prepare_launch(const ocl_launch *l);
 /* Checks all but the queue, and submits a launch. */
 cl_int ocl_launch_kernel(const ocl_request *r, cl_kernel k, cl_uint dims, const size_t *offset,
                          const size_t *global, const size_t *local);
@@ -477,6 +489,7 @@ struct _cl_command_buffer_khr {
     bool finalized;
     cl_event *commands; /* as recorded; NULL: a barrier */
     cl_event *steps;    /* to run, one after the other: of these, or of `fusion` */
+    rt_command *run;    /* the same, as a run gives them to the device */
     cl_uint count, room, step_count;
     ocl_fusion *fusion;
     char *report; /* what was fused, and what was not */

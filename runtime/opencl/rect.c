@@ -13,9 +13,9 @@ static bool add_product(size_t *sum, size_t a, size_t b) {
 }
 
 /* Finds the box that begins somewhere in an area and ends in it; false: it is wrong. */
-static bool find_box(rt_memory area, ocl_shape s, const size_t region[3], ocl_box *box) {
+static bool find_box(ocl_area area, ocl_shape s, const size_t region[3], rt_box *box) {
     size_t begin = s.origin[0], size = region[0], slice = 0;
-    box->row = s.row ? s.row : region[0];
+    *box = (rt_box){.row = s.row ? s.row : region[0]};
     if (box->row < region[0] || !add_product(&slice, box->row, region[1])) return false;
     box->slice = s.slice ? s.slice : slice;
     if (box->slice < slice) return false;
@@ -36,7 +36,7 @@ static bool is_region(const size_t *region) {
 /* ----------------------------------------------------------------------------- reads and writes */
 
 typedef struct {
-    ocl_box buffer, host;
+    rt_box buffer, host;
 } boxes;
 
 /* What lies on the host goes to the end of all memory. */
@@ -45,7 +45,7 @@ static cl_int find_boxes(const ocl_request *r, const size_t *region, ocl_shape b
     cl_mem m = r->mems[0];
     cl_int bad = ocl_check_buffer(r->queue, m);
     if (bad) return bad;
-    const rt_memory host_area = {(void *)bytes, UINTPTR_MAX - (uintptr_t)bytes};
+    const ocl_area host_area = {(void *)bytes, UINTPTR_MAX - (uintptr_t)bytes};
     if (!bytes || !is_region(region) || !buffer.origin || !host.origin ||
         !find_box(m->memory, buffer, region, &out->buffer) ||
         !find_box(host_area, host, region, &out->host))
@@ -82,13 +82,13 @@ static cl_int CL_API_CALL write_rect(cl_command_queue q, cl_mem m, cl_bool block
 /* --------------------------------------------------------------------------------------- copies */
 
 /* Like find_box; false, too, when a slice is no whole number of rows. */
-static bool find_even_box(cl_mem m, ocl_shape s, const size_t region[3], ocl_box *box) {
+static bool find_even_box(cl_mem m, ocl_shape s, const size_t region[3], rt_box *box) {
     return s.origin && find_box(m->memory, s, region, box) && box->slice % box->row == 0;
 }
 
 cl_int ocl_copy_rect(const ocl_request *r, ocl_shape source, ocl_shape target,
                      const size_t *region) {
-    ocl_box from, to;
+    rt_box from, to;
     cl_int bad = ocl_check_buffer(r->queue, r->mems[0]);
     if (!bad) bad = ocl_check_buffer(r->queue, r->mems[1]);
     if (bad) return bad;

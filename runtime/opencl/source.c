@@ -9,6 +9,7 @@
  * the source is compiled again without it.
  */
 #include "runtime/opencl/build.h"
+#include "runtime/system/process.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

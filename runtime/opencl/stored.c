@@ -9,7 +9,9 @@
  * A file whose facts are those of the entry is not read again, unless it was so young then that a
  * change might not show.  Sources that use the date, or ask whether files exist, are not kept.
  */
+#include "runtime/devices/cpu/cpu.h"
 #include "runtime/opencl/build.h"
+#include "runtime/system/process.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -177,7 +179,7 @@ static bool is_up_to_date(ocl_stored *s) {
 
 bool ocl_find_stored(ocl_stored *s, const ocl_stored_input *in) {
     *s = (ocl_stored){.build = in->build, .input = in, .start = now_ns()};
-    const rt_cache *cache = &ocl_device()->machine.cache;
+    const rt_cache *cache = &rt_cpu_machine(ocl_device()->shared.base)->cache;
     if (cache->folder < 0) return false;
     rt_key key = key_of(in);
     rt_entry_begin(cache, &key, &s->entry);

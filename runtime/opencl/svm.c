@@ -11,34 +11,34 @@
 /* ---------------------------------------------------------------------------------- allocations */
 
 static int compare(const void *left, const void *right) {
-    const rt_memory *x = left, *y = right;
+    const ocl_area *x = left, *y = right;
     const uintptr_t a = (uintptr_t)x->bytes, b = (uintptr_t)y->bytes;
     return a + x->size <= b ? -1 : b + y->size <= a ? 1 : 0;
 }
 
 /* With the context's lock held. */
-static rt_memory *find(cl_context c, const void *byte) {
-    const rt_memory key = {(void *)byte, 1};
-    rt_memory *const *found = tfind(&key, &c->svm, compare);
+static ocl_area *find(cl_context c, const void *byte) {
+    const ocl_area key = {(void *)byte, 1};
+    ocl_area *const *found = tfind(&key, &c->svm, compare);
     return found ? *found : NULL;
 }
 
-rt_memory ocl_find_svm(cl_context c, const void *byte) {
+ocl_area ocl_find_svm(cl_context c, const void *byte) {
     rt_lock_take(&c->lock);
-    const rt_memory *found = find(c, byte);
-    const rt_memory m = found ? *found : (rt_memory){NULL, 0};
+    const ocl_area *found = find(c, byte);
+    const ocl_area m = found ? *found : (ocl_area){NULL, 0};
     rt_lock_release(&c->lock);
     return m;
 }
 
-static bool add(cl_context c, const rt_memory *m) {
+static bool add(cl_context c, const ocl_area *m) {
     rt_lock_take(&c->lock);
     bool ok = tsearch(m, &c->svm, compare) != NULL;
     rt_lock_release(&c->lock);
     return ok;
 }
 
-static void free_allocation(rt_memory *m) {
+static void free_allocation(ocl_area *m) {
     free(m->bytes);
     free(m);
 }
@@ -53,9 +53,9 @@ static void *CL_API_CALL allocate(cl_context c, cl_svm_mem_flags flags, size_t s
     if (!ocl_is(c, OCL_CONTEXT) || !are_flags(flags)) return NULL;
     if (!size || size > ocl_max_allocation()) return NULL;
     if (align > IR_LOCAL_ALIGN || align & (align - 1)) return NULL;
-    rt_memory *m = malloc(sizeof *m);
+    ocl_area *m = malloc(sizeof *m);
     if (!m) return NULL;
-    *m = (rt_memory){ocl_allocate(size), size};
+    *m = (ocl_area){ocl_allocate(size), size};
     if (m->bytes && add(c, m)) return m->bytes;
     free_allocation(m);
     return NULL;
@@ -65,7 +65,7 @@ static void *CL_API_CALL allocate(cl_context c, cl_svm_mem_flags flags, size_t s
 static void CL_API_CALL release(cl_context c, void *bytes) {
     if (!ocl_is(c, OCL_CONTEXT) || !bytes) return;
     rt_lock_take(&c->lock);
-    rt_memory *m = find(c, bytes);
+    ocl_area *m = find(c, bytes);
     if (m && m->bytes == bytes)
         tdelete(m, &c->svm, compare);
     else
@@ -75,7 +75,7 @@ static void CL_API_CALL release(cl_context c, void *bytes) {
 }
 
 void ocl_free_svm(cl_context c) {
-    while (c->svm) release(c, (*(rt_memory *const *)c->svm)->bytes);
+    while (c->svm) release(c, (*(ocl_area *const *)c->svm)->bytes);
 }
 
 /* --------------------------------------------------------------------------- commands that free */
@@ -121,7 +121,7 @@ static cl_int CL_API_CALL enqueue_free(cl_command_queue q, cl_uint count, void *
 /* ----------------------------------------------------------------------------- copies and fills */
 
 cl_int ocl_copy_svm(const ocl_request *r, void *target, const void *source, size_t size) {
-    const ocl_box from = {.bytes = (char *)(uintptr_t)source}, to = {.bytes = target};
+    const rt_box from = {.bytes = (char *)(uintptr_t)source}, to = {.bytes = target};
     const size_t region[3] = {size, 1, 1};
     cl_int bad = ocl_check_order(r);
     if (bad) return bad;
@@ -130,7 +130,7 @@ cl_int ocl_copy_svm(const ocl_request *r, void *target, const void *source, size
     return ocl_request_copy(r, &to, &from, region);
 }
 
-cl_int ocl_fill_svm_memory(const ocl_request *r, rt_memory to, const void *pattern,
+cl_int ocl_fill_svm_memory(const ocl_request *r, ocl_area to, const void *pattern,
                            size_t pattern_size) {
     if (!to.bytes) return CL_INVALID_VALUE;
     cl_int bad = ocl_check_pattern(pattern, pattern_size, (uintptr_t)to.bytes, to.size);
@@ -151,7 +151,7 @@ static cl_int CL_API_CALL enqueue_fill(cl_command_queue q, void *bytes, const vo
                                        const cl_event *list, cl_event *out) {
     const ocl_request r = {q, CL_COMMAND_SVM_MEMFILL, false, n, list, out, NULL, 0, NULL};
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
-    return ocl_fill_svm_memory(&r, (rt_memory){bytes, size}, pattern, pattern_size);
+    return ocl_fill_svm_memory(&r, (ocl_area){bytes, size}, pattern, pattern_size);
 }
 
 /* ------------------------------------------------------------------ commands with nothing to do */
@@ -177,7 +177,7 @@ static cl_int CL_API_CALL enqueue_unmap(cl_command_queue q, void *bytes, cl_uint
 
 /* Is a range, or the allocation that holds its first byte, of shared virtual memory? */
 static bool is_range(cl_context c, const char *bytes, size_t size) {
-    const rt_memory m = ocl_find_svm(c, bytes);
+    const ocl_area m = ocl_find_svm(c, bytes);
     return m.bytes && size <= m.size - (size_t)(bytes - (char *)m.bytes);
 }
 

@@ -19,6 +19,7 @@
  * mistakes.
  */
 #include "runtime/opencl/build.h"
+#include "runtime/system/process.h"
 
 #include <stdlib.h>
 

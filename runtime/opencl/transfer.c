@@ -5,71 +5,47 @@
  */
 #include "runtime/opencl/ocl.h"
 
-#include <stdlib.h>
-
-enum { MAX_PATTERN = 128 };
-
-/* What the commands here and in the files that use them have after their event. */
+/* Commands that move bytes, or none; the buffers are kept until the command is gone. */
 typedef struct {
-    struct _cl_event event; /* the first member */
-    ocl_box to, from;
-    size_t region[3];
-    size_t pattern_size;
-    unsigned char pattern[MAX_PATTERN];
+    ocl_command command; /* the first member */
     size_t mem_count;
     cl_mem mems[];
 } transfer;
-
-static transfer *transfer_of(rt_event *e) { return (transfer *)(void *)ocl_event_of(e); }
 
 static void drop(cl_event e) {
     transfer *t = (transfer *)(void *)e;
     for (size_t n = 0; n < t->mem_count; n++) ocl_release_mem(t->mems[n]);
 }
 
-static transfer *new_transfer(const ocl_request *r, rt_command *run) {
+static cl_int request(const ocl_request *r, rt_run *run, const rt_command *command) {
     transfer *t;
     const size_t size = sizeof *t + r->mem_count * sizeof *t->mems;
     t = (transfer *)(void *)ocl_new_command(r->queue, r->type, size, run, drop);
-    if (!t) return NULL;
+    if (!t) return CL_OUT_OF_HOST_MEMORY;
     for (size_t n = 0; n < r->mem_count; n++) ocl_retain_mem(t->mems[n] = r->mems[n]);
     t->mem_count = r->mem_count;
-    return t;
+    if (command) t->command.command = *command;
+    return ocl_submit(r, &t->command.event);
 }
 
-cl_int ocl_request_nothing(const ocl_request *r) {
-    transfer *t = new_transfer(r, NULL);
-    return t ? ocl_submit(r, &t->event) : CL_OUT_OF_HOST_MEMORY;
-}
+cl_int ocl_request_nothing(const ocl_request *r) { return request(r, NULL, NULL); }
 
 /* ---------------------------------------------------------------------------------------- boxes */
 
-static char *row_at(const ocl_box *b, const size_t region[3], size_t row) {
-    return b->bytes + row / region[1] * b->slice + row % region[1] * b->row;
-}
-
-/* Both may be the same bytes. */
-static int32_t run_copy(rt_event *e) {
-    const transfer *t = transfer_of(e);
-    const size_t *region = t->region;
-    for (size_t n = 0; n < region[1] * region[2]; n++)
-        memmove(row_at(&t->to, region, n), row_at(&t->from, region, n), region[0]);
-    return RT_COMPLETE;
-}
-
-cl_int ocl_request_copy(const ocl_request *r, const ocl_box *to, const ocl_box *from,
+cl_int ocl_request_copy(const ocl_request *r, const rt_box *to, const rt_box *from,
                         const size_t region[3]) {
-    transfer *t = new_transfer(r, run_copy);
-    if (!t) return CL_OUT_OF_HOST_MEMORY;
-    t->to = *to;
-    t->from = *from;
-    memcpy(t->region, region, sizeof t->region);
-    return ocl_submit(r, &t->event);
+    const rt_command command = {.kind = RT_COMMAND_COPY,
+                                .copy = {*to, *from, {region[0], region[1], region[2]}}};
+    return request(r, ocl_run_on_device, &command);
+}
+
+static const char *row_at(const rt_box *b, const size_t region[3], size_t row) {
+    return b->bytes + row / region[1] * b->slice + row % region[1] * b->row;
 }
 
 /* The rows of each are sorted by address: the first of two that are apart meets no row of the other
  * any more. */
-bool ocl_overlap(const ocl_box *a, const ocl_box *b, const size_t region[3]) {
+bool ocl_overlap(const rt_box *a, const rt_box *b, const size_t region[3]) {
     const size_t rows = region[1] * region[2];
     for (size_t i = 0, k = 0; i < rows && k < rows;) {
         const uintptr_t x = (uintptr_t)row_at(a, region, i), y = (uintptr_t)row_at(b, region, k);
@@ -81,35 +57,15 @@ bool ocl_overlap(const ocl_box *a, const ocl_box *b, const size_t region[3]) {
 
 /* ---------------------------------------------------------------------------------------- fills */
 
-static size_t min_size(size_t a, size_t b) { return a < b ? a : b; }
-
-/* What has been filled is copied on: pieces that a first-level cache holds. */
-static int32_t run_fill(rt_event *e) {
-    enum { PIECE = 4096 };
-    const transfer *t = transfer_of(e);
-    char *to = t->to.bytes;
-    const size_t size = t->region[0];
-    if (size) memcpy(to, t->pattern, t->pattern_size);
-    for (size_t n, done = t->pattern_size; done < size; done += n) {
-        n = min_size(min_size(done, PIECE), size - done);
-        memcpy(to + done, to, n);
-    }
-    return RT_COMPLETE;
-}
-
-cl_int ocl_request_fill(const ocl_request *r, rt_memory to, const void *pattern,
+cl_int ocl_request_fill(const ocl_request *r, ocl_area to, const void *pattern,
                         size_t pattern_size) {
-    transfer *t = new_transfer(r, run_fill);
-    if (!t) return CL_OUT_OF_HOST_MEMORY;
-    t->to.bytes = to.bytes;
-    t->region[0] = to.size;
-    t->pattern_size = pattern_size;
-    memcpy(t->pattern, pattern, pattern_size);
-    return ocl_submit(r, &t->event);
+    rt_fill fill = {.to = {.bytes = to.bytes}, .size = to.size, .pattern_size = pattern_size};
+    memcpy(fill.pattern, pattern, pattern_size);
+    return request(r, ocl_run_on_device, &(rt_command){.kind = RT_COMMAND_FILL, .fill = fill});
 }
 
 cl_int ocl_check_pattern(const void *pattern, size_t pattern_size, size_t offset, size_t size) {
-    if (!pattern || !pattern_size || pattern_size > MAX_PATTERN ||
+    if (!pattern || !pattern_size || pattern_size > RT_MAX_PATTERN ||
         pattern_size & (pattern_size - 1))
         return CL_INVALID_VALUE;
     return offset % pattern_size || size % pattern_size ? CL_INVALID_VALUE : CL_SUCCESS;
@@ -131,8 +87,8 @@ cl_int ocl_check_host_access(cl_mem m, bool reads, bool writes) {
 
 /* -------------------------------------------------------------------------------------- entries */
 
-static ocl_box bytes_of(cl_mem m, size_t offset) {
-    return (ocl_box){.bytes = (char *)m->memory.bytes + offset};
+static rt_box bytes_of(cl_mem m, size_t offset) {
+    return (rt_box){.bytes = (char *)m->memory.bytes + offset};
 }
 
 static cl_int check_transfer(const ocl_request *r, size_t offset, size_t size, const void *host) {
@@ -151,7 +107,7 @@ static cl_int CL_API_CALL read_buffer(cl_command_queue q, cl_mem m, cl_bool bloc
     const ocl_request r = {q, CL_COMMAND_READ_BUFFER, blocking, n, list, out, &m, 1, NULL};
     cl_int bad = check_transfer(&r, offset, size, host);
     if (bad) return bad;
-    const ocl_box from = bytes_of(m, offset), to = {.bytes = host};
+    const rt_box from = bytes_of(m, offset), to = {.bytes = host};
     return ocl_request_copy(&r, &to, &from, (size_t[]){size, 1, 1});
 }
 
@@ -161,7 +117,7 @@ static cl_int CL_API_CALL write_buffer(cl_command_queue q, cl_mem m, cl_bool blo
     const ocl_request r = {q, CL_COMMAND_WRITE_BUFFER, blocking, n, list, out, &m, 1, NULL};
     cl_int bad = check_transfer(&r, offset, size, host);
     if (bad) return bad;
-    const ocl_box from = {.bytes = (char *)host}, to = bytes_of(m, offset);
+    const rt_box from = {.bytes = (char *)host}, to = bytes_of(m, offset);
     return ocl_request_copy(&r, &to, &from, (size_t[]){size, 1, 1});
 }
 
@@ -174,7 +130,7 @@ cl_int ocl_copy(const ocl_request *r, size_t source_offset, size_t target_offset
         return CL_INVALID_VALUE;
     bad = ocl_check_order(r);
     if (bad) return bad;
-    const ocl_box from = bytes_of(source, source_offset), to = bytes_of(target, target_offset);
+    const rt_box from = bytes_of(source, source_offset), to = bytes_of(target, target_offset);
     const size_t region[3] = {size, 1, 1};
     if (ocl_root(source) == ocl_root(target) && ocl_overlap(&from, &to, region))
         return CL_MEM_COPY_OVERLAP;
@@ -198,7 +154,7 @@ cl_int ocl_fill(const ocl_request *r, const void *pattern, size_t pattern_size, 
     bad = ocl_check_pattern(pattern, pattern_size, offset, size);
     if (!bad) bad = ocl_check_order(r);
     if (bad) return bad;
-    return ocl_request_fill(r, (rt_memory){bytes_of(m, offset).bytes, size}, pattern, pattern_size);
+    return ocl_request_fill(r, (ocl_area){bytes_of(m, offset).bytes, size}, pattern, pattern_size);
 }
 
 static cl_int CL_API_CALL fill_buffer(cl_command_queue q, cl_mem m, const void *pattern,

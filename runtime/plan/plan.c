@@ -20,7 +20,7 @@
  * Everything that can be checked without the kernels is checked here; errors name line and column.
  */
 #include "ir/eval.h"
-#include "runtime/api/runtime.h"
+#include "runtime/plan/plan.h"
 
 typedef struct {
     spvf_plan *plan;
@@ -269,13 +269,13 @@ static uint32_t parse_sizes(parser *p, uint64_t out[3], const char *what) {
 static rt_plan_arg parse_arg(parser *p) {
     rt_plan_arg a = {.at = p->token};
     if (accept_word(p, "local")) {
-        a.kind = RT_ARG_LOCAL;
+        a.kind = RT_PLAN_LOCAL;
         a.bytes = take_count(p, "a number of bytes");
         return a;
     }
     int64_t buffer = find_buffer(p->plan, p->token), scalar = find_scalar(p->plan, p->token);
     if (buffer >= 0 || scalar >= 0) {
-        a.kind = buffer >= 0 ? RT_ARG_BUFFER : RT_ARG_SCALAR;
+        a.kind = buffer >= 0 ? RT_PLAN_BUFFER : RT_PLAN_SCALAR;
         a.index = (uint32_t)(buffer >= 0 ? buffer : scalar);
         advance(p);
         if (buffer >= 0) a.internal = parse_internal(p);
@@ -283,7 +283,7 @@ static rt_plan_arg parse_arg(parser *p) {
     }
     if (p->token.kind == RT_NAME && !starts_value(p))
         rt_plan_fail(p->plan, p->token, "'%.*s' is not declared", (int)p->token.n, p->token.text);
-    a.kind = RT_ARG_LITERAL;
+    a.kind = RT_PLAN_LITERAL;
     a.negative = accept(p, '-');
     a.at = p->token;
     if (!starts_value(p)) expected(p, "an argument");
@@ -291,14 +291,14 @@ static rt_plan_arg parse_arg(parser *p) {
     return a;
 }
 
-static void parse_args(parser *p, rt_launch *l) {
+static void parse_args(parser *p, rt_plan_launch *l) {
     do {
         skip_newlines(p);
         *ir_push(&p->plan->arena, &l->args) = parse_arg(p);
     } while (accept(p, ','));
 }
 
-static void parse_spec(parser *p, rt_launch *l) {
+static void parse_spec(parser *p, rt_plan_launch *l) {
     spvf_spec_value v = {0};
     rt_token at = p->token;
     v.id = (uint32_t)rt_literal(p->plan, take(p, RT_NUMBER, "a SpecId"), false,
@@ -314,7 +314,7 @@ static void parse_spec(parser *p, rt_launch *l) {
     *ir_push(&p->plan->arena, &l->specs) = v;
 }
 
-static void check_range(parser *p, const rt_launch *l, const uint32_t n[3]) {
+static void check_range(parser *p, const rt_plan_launch *l, const uint32_t n[3]) {
     if (!n[0]) rt_plan_fail(p->plan, l->at, "launch needs 'global' and its sizes");
     if ((n[1] && n[1] != n[0]) || (n[2] && n[2] != n[0]))
         rt_plan_fail(p->plan, l->at, "global, local and offset must have the same number of sizes");
@@ -328,8 +328,8 @@ static void check_range(parser *p, const rt_launch *l, const uint32_t n[3]) {
     }
 }
 
-static rt_launch parse_launch(parser *p) {
-    rt_launch l = {.at = p->token};
+static rt_plan_launch parse_launch(parser *p) {
+    rt_plan_launch l = {.at = p->token};
     uint32_t n[3] = {0};
     l.path = take_string(p, "a SPIR-V file name in quotes");
     take(p, ':', "':' and a kernel name");

@@ -5,7 +5,7 @@
  * that the device needs to copy as many bytes as the fused kernel moves, with a kernel that does
  * nothing else.
  */
-#include "runtime/api/runtime.h"
+#include "runtime/plan/plan.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -75,15 +75,17 @@ static void time_copies(const rt_bench *b, const ir_module *m, spvf_timing *t) {
     if (items < LEAST_BYTES / ITEM) items = LEAST_BYTES / ITEM;
     void *zeros = calloc(items, ITEM / 2);
     if (!zeros) ir_throw(&b->context->cx, IR_ERR_MEMORY);
-    rt_arg args[] = {{.buffer = d->allocate(d, "from", items * ITEM / 2, zeros)},
-                     {.buffer = d->allocate(d, "to", items * ITEM / 2, zeros)}};
+    const rt_arg args[] = {
+        rt_memory_arg(d->driver->allocate(d, "from", items * ITEM / 2, zeros), 0),
+        rt_memory_arg(d->driver->allocate(d, "to", items * ITEM / 2, zeros), 0)};
     free(zeros);
-    rt_program *p = d->build(d, m);
+    rt_program *p = d->driver->build(d, m);
     const spvf_range range = {.dims = 1, .global = {items}};
-    d->launch(d, p, "copy", &range, args, 2);
+    const rt_launch copy = {d->driver->find(d, p, "copy"), &range, args, 2, false};
+    rt_device_launch(d, &copy);
     for (uint32_t n = 0; n < LEAST_RUNS; n++) {
         uint64_t start = rt_now_ns();
-        d->launch(d, p, "copy", &range, args, 2);
+        rt_device_launch(d, &copy);
         ns[n] = rt_now_ns() - start;
     }
     t->copy_bytes = items * ITEM;

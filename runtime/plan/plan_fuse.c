@@ -1,11 +1,11 @@
 /* plan_fuse.c — what a plan's launches mean: modules, argument bytes, and the fuse request of a
  * group.  Equal buffer names in a group are identities; numbers and scalars are constants.
  */
-#include "runtime/api/runtime.h"
+#include "runtime/plan/plan.h"
 
 /* -------------------------------------------------------------------------------------- library */
 
-static bool same_specs(const rt_launch *a, const rt_launch *b) {
+static bool same_specs(const rt_plan_launch *a, const rt_plan_launch *b) {
     if (a->specs.n != b->specs.n) return false;
     for (uint32_t i = 0; i < a->specs.n; i++)
         if (a->specs.data[i].id != b->specs.data[i].id ||
@@ -14,7 +14,7 @@ static bool same_specs(const rt_launch *a, const rt_launch *b) {
     return true;
 }
 
-static void load(rt_library *lib, const rt_launch *l) {
+static void load(rt_library *lib, const rt_plan_launch *l) {
     spvf_plan *plan = lib->plan;
     size_t size;
     uint64_t start = rt_now_ns();
@@ -32,7 +32,7 @@ static void load(rt_library *lib, const rt_launch *l) {
     lib->read_ns += rt_now_ns() - start;
 }
 
-rt_loaded *rt_library_get(rt_library *lib, const rt_launch *l) {
+rt_loaded *rt_library_get(rt_library *lib, const rt_plan_launch *l) {
     for (uint32_t i = 0; i < lib->loaded.n; i++) {
         rt_loaded *known = lib->loaded.data[i];
         if (strcmp(known->path, l->path) == 0 && same_specs(known->first, l)) return known;
@@ -48,7 +48,8 @@ void rt_library_free(rt_library *lib) {
 
 /* ------------------------------------------------------------------------------------ arguments */
 
-static const ir_func *kernel_of(const rt_library *lib, const rt_launch *l, const spvf_module *m) {
+static const ir_func *kernel_of(const rt_library *lib, const rt_plan_launch *l,
+                                const spvf_module *m) {
     const ir_func *f = ir_func_find(m->ir, l->kernel);
     if (!f || !(f->flags & IR_FUNC_KERNEL))
         rt_plan_fail(lib->plan, l->at, "'%s' has no kernel '%s'", l->path, l->kernel);
@@ -90,7 +91,7 @@ static const void *value_bytes(const rt_library *lib, const rt_plan_arg *a, cons
     spvf_arg_info info = rt_arg_info(f->module, t, &f->param[param]);
     rt_value_type want = {info.size, ir_is_ptr(t) ? info.size : ir_access_size(f->module, t)};
     void *bytes = ir_alloc(lib->arena, info.size + sizeof(uint64_t));
-    if (a->kind == RT_ARG_SCALAR)
+    if (a->kind == RT_PLAN_SCALAR)
         scalar_bytes(lib->plan, a, &want, bytes);
     else
         literal_bytes(lib->plan, a, t, bytes);
@@ -100,9 +101,9 @@ static const void *value_bytes(const rt_library *lib, const rt_plan_arg *a, cons
 
 static bool fits_kind(const rt_plan_arg *a, spvf_arg_kind kind) {
     switch (kind) {
-    case SPVF_ARG_BUFFER: return a->kind == RT_ARG_BUFFER;
-    case SPVF_ARG_LOCAL: return a->kind == RT_ARG_LOCAL;
-    case SPVF_ARG_VALUE: return a->kind == RT_ARG_SCALAR || a->kind == RT_ARG_LITERAL;
+    case SPVF_ARG_BUFFER: return a->kind == RT_PLAN_BUFFER;
+    case SPVF_ARG_LOCAL: return a->kind == RT_PLAN_LOCAL;
+    case SPVF_ARG_VALUE: return a->kind == RT_PLAN_SCALAR || a->kind == RT_PLAN_LITERAL;
     default: return false;
     }
 }
@@ -114,7 +115,7 @@ static void check_kind(const spvf_plan *plan, const rt_plan_arg *a, spvf_arg_kin
     if (!fits_kind(a, kind)) rt_plan_fail(plan, a->at, "the kernel takes %s here", wants[kind]);
 }
 
-rt_bound_launch rt_bind(rt_library *lib, const rt_launch *l) {
+rt_bound_launch rt_bind(rt_library *lib, const rt_plan_launch *l) {
     rt_plan_at(lib->plan, l->at);
     rt_loaded *loaded = rt_library_get(lib, l);
     rt_bound_launch b = {.launch = l, .loaded = loaded};
@@ -149,9 +150,9 @@ typedef struct {
 /* The first place in the group where a buffer is an argument. */
 static place first_use(const rt_group *g, uint32_t buffer) {
     for (uint32_t m = 0; m < g->launches.n; m++) {
-        const rt_launch *l = &g->launches.data[m];
+        const rt_plan_launch *l = &g->launches.data[m];
         for (uint32_t p = 0; p < l->args.n; p++)
-            if (l->args.data[p].kind == RT_ARG_BUFFER && l->args.data[p].index == buffer)
+            if (l->args.data[p].kind == RT_PLAN_BUFFER && l->args.data[p].index == buffer)
                 return (place){m, p};
     }
     return (place){0, 0};
@@ -175,7 +176,7 @@ static void add_promotion(rt_library *lib, request *r, place at, const rt_plan_a
 static void add_arg(rt_library *lib, request *r, const rt_group *g, place at,
                     const rt_bound_arg *a) {
     ir_arena *arena = lib->arena;
-    if (a->arg->kind == RT_ARG_BUFFER) {
+    if (a->arg->kind == RT_PLAN_BUFFER) {
         place first = first_use(g, a->arg->index);
         if (first.member != at.member || first.param != at.param)
             *ir_push(arena, &r->identities) =
@@ -190,7 +191,7 @@ static void add_arg(rt_library *lib, request *r, const rt_group *g, place at,
 
 static void add_launch(rt_library *lib, request *r, const rt_group *g, uint32_t member,
                        const rt_bound_launch *b) {
-    const rt_launch *l = b->launch;
+    const rt_plan_launch *l = b->launch;
     *ir_push(lib->arena, &r->members) = (spvf_member){b->loaded->module, l->kernel, l->range};
     for (uint32_t p = 0; p < l->args.n; p++) add_arg(lib, r, g, (place){member, p}, &b->args[p]);
 }
@@ -239,6 +240,14 @@ size_t spvf_plan_group_count(const spvf_plan *plan) {
     return n;
 }
 
+rt_arg rt_device_arg(const rt_bound_arg *a, rt_memory *buffer) {
+    switch (a->arg->kind) {
+    case RT_PLAN_BUFFER: return rt_memory_arg(buffer, 0);
+    case RT_PLAN_LOCAL: return rt_local_arg(a->size);
+    default: return rt_value_arg(a->bytes, a->size);
+    }
+}
+
 /* A group that is fused by itself, while its plan does not run. */
 typedef struct {
     rt_group_request request;
@@ -252,14 +261,11 @@ typedef struct {
 static const rt_arg *trial_args(const single_group *s) {
     const spvf_fusion_info *info = spvf_fusion_get_info(s->result.fusion);
     rt_arg *args = ir_new_array(s->library->arena, rt_arg, info->arg_count);
-    rt_memory *some = s->device->allocate(s->device, "any", 1, NULL);
+    rt_memory *some = s->device->driver->allocate(s->device, "any", 1, NULL);
     for (size_t n = 0; n < info->arg_count; n++) {
         const spvf_fused_arg *from = &info->args[n];
         const rt_bound_arg *a = &s->result.bound[from->member].args[from->param];
-        if (a->arg->kind == RT_ARG_BUFFER)
-            args[n].buffer = some;
-        else
-            args[n] = (rt_arg){.bytes = a->bytes, .size = a->size};
+        args[n] = rt_device_arg(a, some);
     }
     return args;
 }
@@ -276,8 +282,8 @@ static void fuse_single(void *arg) {
     single_group *s = arg;
     if (s->request.explains) {
         s->device = rt_device_open(s->library->plan->context, spvf_default_device(NULL));
-        s->request.phases = s->device->phases;
-        s->request.serial = s->device->serial;
+        s->request.phases = s->device->can.phases;
+        s->request.serial = s->device->can.serial;
     }
     s->status = rt_fuse_group(s->library, &s->request, &s->result);
     if (s->device && s->result.fusion) try_on_device(s);
@@ -299,7 +305,7 @@ static spvf_status fuse_by_index(spvf_plan *plan, size_t index, const char *call
         .request = {.group = g, .strict = g->strict, .explains = explains, .phases = true},
         .library = &library};
     spvf_status status = rt_guard(c, fuse_single, &s);
-    if (s.device) s.device->close(s.device);
+    rt_device_close(s.device);
     rt_library_free(&library);
     ir_arena_free(&arena);
     *out = s.result;

@@ -3,7 +3,7 @@
  * The text ends with a 0 byte that follows its last character; a 0 byte inside is an error.
  * A newline is a token, because it ends a statement; comments run from # to the end of the line.
  */
-#include "runtime/api/runtime.h"
+#include "runtime/plan/plan.h"
 
 static rt_token make(const rt_lexer *l, rt_token_kind kind, const char *start) {
     return (rt_token){.kind = kind,

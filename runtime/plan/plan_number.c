@@ -5,7 +5,7 @@
  * What does not fit is an error at the number.
  */
 #include "ir/eval.h"
-#include "runtime/api/runtime.h"
+#include "runtime/plan/plan.h"
 
 unsigned rt_elem_bits(rt_elem e) {
     switch (e.kind) {

@@ -4,7 +4,7 @@
  * its members are launched one by one, with the same results, unless strict was asked for.
  */
 #include "ir/eval.h"
-#include "runtime/api/runtime.h"
+#include "runtime/plan/plan.h"
 
 typedef struct {
     spvf_plan *plan;
@@ -125,7 +125,7 @@ static void make_buffers(run_job *j) {
         rt_plan_at(plan, b->at);
         const void *data = initial_bytes(plan, &j->scratch, b);
         j->memory[i] =
-            j->device->allocate(j->device, b->name, b->count * rt_elem_size(b->elem), data);
+            j->device->driver->allocate(j->device, b->name, b->count * rt_elem_size(b->elem), data);
         ir_arena_free(&j->scratch);
     }
 }
@@ -133,24 +133,24 @@ static void make_buffers(run_job *j) {
 /* ------------------------------------------------------------------------------------- launches */
 
 static rt_arg to_arg(const run_job *j, const rt_bound_arg *a) {
-    if (a->arg->kind == RT_ARG_BUFFER) return (rt_arg){.buffer = j->memory[a->arg->index]};
-    return (rt_arg){.bytes = a->bytes, .size = a->size};
+    return rt_device_arg(a, a->arg->kind == RT_PLAN_BUFFER ? j->memory[a->arg->index] : NULL);
 }
 
-static void launch(run_job *j, rt_program *program, const char *kernel, const spvf_range *range,
-                   const rt_arg *args, size_t count) {
+static void launch(run_job *j, const rt_launch *l) {
     uint64_t start = rt_now_ns();
-    j->device->launch(j->device, program, kernel, range, args, count);
+    rt_device_launch(j->device, l);
     j->result->run_ns += rt_now_ns() - start;
     j->result->launches++;
 }
 
-static void launch_single(run_job *j, const rt_launch *l) {
+static void launch_single(run_job *j, const rt_plan_launch *l) {
     rt_bound_launch b = rt_bind(&j->library, l);
     rt_arg *args = ir_new_array(&j->scratch, rt_arg, l->args.n);
     for (uint32_t i = 0; i < l->args.n; i++) args[i] = to_arg(j, &b.args[i]);
-    if (!b.loaded->program) b.loaded->program = j->device->build(j->device, b.loaded->module->ir);
-    launch(j, b.loaded->program, l->kernel, &l->range, args, l->args.n);
+    const rt_driver *driver = j->device->driver;
+    if (!b.loaded->program) b.loaded->program = driver->build(j->device, b.loaded->module->ir);
+    rt_function *f = driver->find(j->device, b.loaded->program, l->kernel);
+    launch(j, &(rt_launch){f, &l->range, args, l->args.n, false});
 }
 
 static void run_members(run_job *j, const rt_group *g) {
@@ -163,8 +163,8 @@ typedef struct {
     const rt_group *group;
     spvf_fusion *fusion; /* NULL: there is none */
     const rt_bound_launch *bound;
-    rt_program *program; /* of the fusion */
-    uint64_t prepare_ns; /* that compiling took */
+    rt_function *function; /* of the fusion */
+    uint64_t prepare_ns;   /* that compiling took */
 } fused_group;
 
 static const rt_arg *fused_args(const fused_group *g) {
@@ -177,7 +177,7 @@ static const rt_arg *fused_args(const fused_group *g) {
 
 static void launch_fused(fused_group *g) {
     const spvf_fusion_info *info = spvf_fusion_get_info(g->fusion);
-    launch(g->job, g->program, info->name, &info->range, fused_args(g), info->arg_count);
+    launch(g->job, &(rt_launch){g->function, &info->range, fused_args(g), info->arg_count, false});
 }
 
 static void launch_either(void *user, bool fused) {
@@ -196,7 +196,7 @@ static const bool *unknown_buffers(const fused_group *g) {
     memset(unknown, true, n);
     for (size_t i = 0; i < info->arg_count; i++) {
         const rt_bound_arg *a = &g->bound[info->args[i].member].args[info->args[i].param];
-        if (a->arg->kind == RT_ARG_BUFFER) unknown[a->arg->index] = false;
+        if (a->arg->kind == RT_PLAN_BUFFER) unknown[a->arg->index] = false;
     }
     return unknown;
 }
@@ -256,10 +256,10 @@ static bool make_ready(fused_group *g, bool may_refuse) {
     run_job *j = g->job;
     const rt_arg *args = fused_args(g);
     uint64_t start = rt_now_ns();
-    g->program = rt_build_fusion(j->device, g->fusion, args);
+    g->function = rt_build_fusion(j->device, g->fusion, args);
     g->prepare_ns = rt_now_ns() - start;
     j->result->run_ns += g->prepare_ns;
-    if (g->program) return true;
+    if (g->function) return true;
     rt_say_refusal(j->plan->context, spvf_fusion_explanation(g->fusion), !may_refuse);
     return false;
 }
@@ -280,8 +280,8 @@ static void run_group(run_job *j, const rt_group *g) {
     bool may_refuse = !j->options.strict && !g->strict;
     const rt_group_request request = {.group = g,
                                       .strict = !may_refuse,
-                                      .phases = j->device->phases,
-                                      .serial = j->device->serial};
+                                      .phases = j->device->can.phases,
+                                      .serial = j->device->can.serial};
     spvf_fusion **fusion = ir_push(&j->arena, &j->fusions);
     rt_group_result result;
     *fusion = NULL;
@@ -309,7 +309,7 @@ static char *read_elements(run_job *j, const rt_range_stmt *r) {
     const rt_buffer_decl *b = &j->plan->buffers.data[r->buffer];
     uint64_t size = rt_elem_size(b->elem), n = r->last - r->first + 1;
     char *data = ir_alloc(&j->scratch, n * size);
-    j->device->read(j->device, j->memory[r->buffer], r->first * size, data, n * size);
+    rt_device_read(j->device, j->memory[r->buffer], r->first * size, data, n * size);
     return data;
 }
 
@@ -337,7 +337,7 @@ static bool matches(rt_elem e, uint64_t got, uint64_t want, double tolerance) {
 }
 
 static bool is_undefined(const run_job *j, const rt_range_stmt *r, uint64_t index) {
-    const rt_device *d = j->device;
+    const rt_driver *d = j->device->driver;
     uint64_t size = rt_elem_size(j->plan->buffers.data[r->buffer].elem);
     if (!d->undefined) return false;
     return d->undefined(j->device, j->memory[r->buffer], index * size, size) != 0;
@@ -434,7 +434,7 @@ static void run_plan(void *arg) {
     j->device->output = j->options.output;
     j->device->output_user = j->options.output_user;
     j->device->instruction_limit = j->options.instruction_limit;
-    if (j->options.validate && !j->device->copy)
+    if (j->options.validate && !j->device->can.watch)
         rt_throw(j->plan->context, IR_ERR_ARGUMENT, "device %s cannot validate: check and cpu can",
                  name);
     if (j->options.validate && j->options.unfused)
@@ -451,7 +451,7 @@ static void close_run(run_job *j) {
         j->result->loads = d->counts.loads;
         j->result->stores = d->counts.stores;
         j->result->reports = d->counts.reports;
-        d->close(d);
+        rt_device_close(d);
     }
     j->result->read_ns = j->library.read_ns;
     for (uint32_t i = 0; i < j->fusions.n; i++) spvf_fusion_destroy(j->fusions.data[i]);

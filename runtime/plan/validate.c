@@ -11,7 +11,7 @@
  * then they are as before.
  */
 #include "ir/eval.h"
-#include "runtime/api/runtime.h"
+#include "runtime/plan/plan.h"
 
 typedef struct {
     rt_validation *v;
@@ -29,13 +29,14 @@ static rt_memory **make_copies(rt_validation *v) {
     rt_memory **m = ir_new_array(v->arena, rt_memory *, buffers(v));
     for (uint32_t i = 0; i < buffers(v); i++) {
         const rt_buffer_decl *b = &v->plan->buffers.data[i];
-        m[i] = v->device->allocate(v->device, b->name, bytes_of(b), NULL);
+        m[i] = v->device->driver->allocate(v->device, b->name, bytes_of(b), NULL);
     }
     return m;
 }
 
 static void copy_all(const rt_validation *v, rt_memory *const *to, rt_memory *const *from) {
-    for (uint32_t i = 0; i < buffers(v); i++) v->device->copy(v->device, to[i], from[i]);
+    for (uint32_t i = 0; i < buffers(v); i++)
+        rt_device_copy(v->device, to[i], from[i], bytes_of(&v->plan->buffers.data[i]));
 }
 
 static void run(const rt_validation *v, bool fused) {
@@ -47,13 +48,13 @@ static void run(const rt_validation *v, bool fused) {
 
 static bool is_undefined(const rt_validation *v, const rt_memory *m, rt_elem e, uint64_t index) {
     uint64_t size = rt_elem_size(e);
-    const rt_device *d = v->device;
+    const rt_driver *d = v->device->driver;
     return d->undefined && d->undefined(v->device, m, index * size, size) != 0;
 }
 
 static uint64_t read_element(const rt_validation *v, rt_memory *m, rt_elem e, uint64_t index) {
     uint64_t bits = 0;
-    v->device->read(v->device, m, index * rt_elem_size(e), &bits, rt_elem_size(e));
+    rt_device_read(v->device, m, index * rt_elem_size(e), &bits, rt_elem_size(e));
     return bits;
 }
 
@@ -69,9 +70,9 @@ static bool is_same(const rt_validation *v, rt_memory *a, rt_memory *b, rt_elem 
 static bool is_internal(const rt_validation *v, uint32_t buffer) {
     bool internal = v->plan->buffers.data[buffer].internal.given;
     for (uint32_t m = 0; m < v->group->launches.n; m++) {
-        const rt_launch *l = &v->group->launches.data[m];
+        const rt_plan_launch *l = &v->group->launches.data[m];
         for (uint32_t p = 0; p < l->args.n; p++)
-            if (l->args.data[p].kind == RT_ARG_BUFFER && l->args.data[p].index == buffer)
+            if (l->args.data[p].kind == RT_PLAN_BUFFER && l->args.data[p].index == buffer)
                 internal |= l->args.data[p].internal.given;
     }
     return internal;

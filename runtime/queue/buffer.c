@@ -1,16 +1,15 @@
-/* buffer.c — buffers: memory of this process on device cpu, the device's elsewhere. */
+/* buffer.c — buffers: memory of a device, which may be memory of this process. */
 #include "runtime/queue/objects.h"
 
 #include <stdlib.h>
 
 void buf_retain(spvf_buffer *b) { atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed); }
 
-/* Memory of other devices is theirs until they are closed. */
 void buf_release(spvf_buffer *b) {
     if (atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) != 1) return;
     spvf_device *d = b->device;
     rt_resource_free(&b->resource);
-    if (b->owned) free(b->host.bytes);
+    rt_shared_release(&d->shared, b->memory);
     free(b);
     dev_release(d);
 }
@@ -19,11 +18,14 @@ spvf_buffer *buf_of(rt_resource *r) {
     return (spvf_buffer *)(void *)((char *)r - offsetof(spvf_buffer, resource));
 }
 
-rt_memory buf_place(const spvf_buffer *b) { return b->host; }
+void *buf_place(const spvf_buffer *b) {
+    const rt_driver *driver = b->device->shared.base->driver;
+    return b->memory && driver->address ? driver->address(b->memory) : NULL;
+}
 
 /* From here on the program may know the address, and make other buffers of that memory. */
 static void show(spvf_buffer *b) {
-    rt_resource_place(rt_scheduler_get(), &b->resource, b->host.bytes, b->size);
+    rt_resource_place(rt_scheduler_get(), &b->resource, buf_place(b), b->size);
 }
 
 /* ------------------------------------------------------------------------------------------ making
@@ -36,40 +38,28 @@ typedef struct {
     const void *data;
 } making;
 
-static size_t whole_lines(size_t size) {
-    return size ? (size + IR_LOCAL_ALIGN - 1) / IR_LOCAL_ALIGN * IR_LOCAL_ALIGN : IR_LOCAL_ALIGN;
-}
-
-static void allocate_here(spvf_buffer *b, const void *data) {
-    void *bytes = aligned_alloc(IR_LOCAL_ALIGN, whole_lines(b->size));
-    if (!bytes) ir_throw(&b->device->context.cx, IR_ERR_MEMORY);
-    if (data) memcpy(bytes, data, b->size);
-    b->host = (rt_memory){bytes, b->size};
-    b->owned = true;
-    b->memory = &b->host;
-}
-
 /* With the device's lock held. */
 static void allocate(void *arg) {
     const making *m = arg;
     spvf_buffer *b = m->buffer;
-    rt_device *d = b->device->base;
-    if (b->memory) return;
-    if (b->device->machine)
-        allocate_here(b, m->data);
-    else
-        b->memory = d->allocate(d, "buffer", b->size, m->data);
+    rt_device *d = b->device->shared.base;
+    if (!b->memory) b->memory = d->driver->allocate(d, "buffer", b->size, m->data);
+}
+
+static void wrap(void *arg) {
+    const making *m = arg;
+    rt_device *d = m->buffer->device->shared.base;
+    m->buffer->memory = d->driver->wrap(d, (void *)(uintptr_t)m->data, m->buffer->size);
 }
 
 spvf_status buf_prepare(spvf_buffer *b) { return dev_run(b->device, allocate, &(making){b, NULL}); }
 
 static spvf_status fill(spvf_buffer *b, void *host, uint32_t flags) {
-    if (flags != SPVF_USE_HOST)
-        return host ? dev_run(b->device, allocate, &(making){b, host}) : SPVF_OK;
-    b->host = (rt_memory){host, b->size};
-    b->memory = &b->host;
-    show(b);
-    return SPVF_OK;
+    making m = {b, host};
+    if (flags != SPVF_USE_HOST) return host ? dev_run(b->device, allocate, &m) : SPVF_OK;
+    spvf_status status = dev_run(b->device, wrap, &m);
+    if (status == SPVF_OK) show(b);
+    return status;
 }
 
 static spvf_status check_memory(spvf_device *d, size_t size, const void *host, uint32_t flags) {
@@ -85,8 +75,8 @@ static spvf_status check_memory(spvf_device *d, size_t size, const void *host, u
     if ((uintptr_t)host > UINTPTR_MAX - size)
         return dev_refuse(d, call, "SPVF_USE_HOST: %zu bytes at %p go beyond all memory", size,
                           host);
-    if (d->machine) return SPVF_OK;
-    dev_refuse(d, call, "SPVF_USE_HOST: only device cpu works in memory of the program");
+    if (d->shared.base->can.host_memory) return SPVF_OK;
+    dev_refuse(d, call, "SPVF_USE_HOST: this device does not work in memory of the program");
     return SPVF_ERROR_REFUSED;
 }
 
@@ -129,42 +119,7 @@ size_t spvf_buffer_size(const spvf_buffer *b) { return b ? b->size : 0; }
 
 void *spvf_buffer_address(spvf_buffer *b) {
     if (b) need(b, "the program wants the address of a buffer");
-    if (!b || !b->device->machine || buf_prepare(b) != SPVF_OK) return NULL;
+    if (!b || !b->device->shared.base->can.host_memory || buf_prepare(b) != SPVF_OK) return NULL;
     show(b);
-    return b->host.bytes;
-}
-
-/* ----------------------------------------------------------------------------- reading, writing */
-
-typedef struct {
-    spvf_buffer *buffer;
-    size_t offset, size;
-    void *to;
-    const void *from;
-} transfer;
-
-static void read_there(void *arg) {
-    const transfer *t = arg;
-    rt_device *d = t->buffer->device->base;
-    d->read(d, t->buffer->memory, t->offset, t->to, t->size);
-}
-
-static void write_there(void *arg) {
-    const transfer *t = arg;
-    rt_device *d = t->buffer->device->base;
-    d->write(d, t->buffer->memory, t->offset, t->from, t->size);
-}
-
-int32_t buf_read(spvf_buffer *b, size_t offset, void *to, size_t size) {
-    transfer t = {.buffer = b, .offset = offset, .size = size, .to = to};
-    if (!b->host.bytes) return cmd_result(dev_run(b->device, read_there, &t));
-    if (size) memmove(to, (const char *)b->host.bytes + offset, size);
-    return RT_COMPLETE;
-}
-
-int32_t buf_write(spvf_buffer *b, size_t offset, const void *from, size_t size) {
-    transfer t = {.buffer = b, .offset = offset, .size = size, .from = from};
-    if (!b->host.bytes) return cmd_result(dev_run(b->device, write_there, &t));
-    if (size) memmove((char *)b->host.bytes + offset, from, size);
-    return RT_COMPLETE;
+    return buf_place(b);
 }

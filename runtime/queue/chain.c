@@ -7,6 +7,8 @@
  */
 #include "runtime/queue/chain.h"
 
+#include "runtime/devices/device.h"
+
 #include <stdlib.h>
 
 enum { MOST_MEMBERS = 64 }; /* what a try costs grows faster than they do */

@@ -23,7 +23,7 @@ static void destroy_event(rt_event *event) {
     dev_release(d);
 }
 
-spvf_event *event_new(spvf_device *d, size_t size, rt_command *run) {
+spvf_event *event_new(spvf_device *d, size_t size, rt_run *run) {
     spvf_event *e = calloc(1, size);
     if (!e) return NULL;
     rt_event_init(&e->event, rt_scheduler_get(), run, destroy_event);
@@ -173,7 +173,7 @@ spvf_status cmd_check_wait(spvf_device *d, const char *call, const spvf_wait *w)
     return SPVF_OK;
 }
 
-spvf_event *cmd_new(spvf_queue *q, size_t size, uint32_t uses, rt_command *run) {
+spvf_event *cmd_new(spvf_queue *q, size_t size, uint32_t uses, rt_run *run) {
     size_t at = (size + sizeof(spvf_use) - 1) / sizeof(spvf_use) * sizeof(spvf_use);
     spvf_event *e = event_new(q->device, at + uses * sizeof(spvf_use), run);
     if (!e) return NULL;
@@ -181,6 +181,22 @@ spvf_event *cmd_new(spvf_queue *q, size_t size, uint32_t uses, rt_command *run) 
     e->use = (spvf_use *)(void *)((char *)e + at);
     atomic_fetch_add_explicit(&q->refs, 1, memory_order_relaxed);
     return e;
+}
+
+static void end_command(rt_submission *s, ir_status status, const char *why) {
+    spvf_command *c = (spvf_command *)(void *)((char *)s - offsetof(spvf_command, submission));
+    spvf_context context;
+    dev_context(c->event.device, &context);
+    if (status != IR_OK) ir_error(&context.cx, "%s", why);
+    rt_event_continue(&c->event.event, cmd_result(rt_status(status)));
+}
+
+int32_t cmd_run_on_device(rt_event *e) {
+    spvf_command *c = (spvf_command *)e;
+    rt_progress progress;
+    c->submission = (rt_submission){.commands = &c->command, .count = 1, .ended = end_command};
+    spvf_status status = dev_submit(c->event.device, &c->submission, &progress);
+    return status == SPVF_OK && progress == RT_PENDING ? RT_RUNNING : cmd_result(status);
 }
 
 void cmd_use(spvf_event *e, spvf_buffer *b, bool writes) {

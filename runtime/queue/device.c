@@ -1,7 +1,5 @@
-/* device.c — devices that any thread may use, and programs on them.
- *
- * A device has a context of its own, so that it depends on no other; its lock makes it one thread's
- * at a time.  On device cpu launches run without: each has a context for its messages and memory.
+/* device.c — devices that any thread may use (devices/shared.h), with their messages, and programs
+ * on them.
  */
 #include "runtime/queue/objects.h"
 
@@ -29,33 +27,16 @@ void dev_context(spvf_device *d, spvf_context *out) {
     rt_context_init(out, &o);
 }
 
-static void say_lost(void *arg) {
-    const spvf_device *d = arg;
-    rt_throw((spvf_context *)(uintptr_t)&d->context, IR_ERR_DEVICE,
-             "another thread was using this device when the process was forked: the child "
-             "has to open its own");
-}
+/* ------------------------------------------------------------------------------------- commands */
 
 spvf_status dev_run(spvf_device *d, void (*body)(void *arg), void *arg) {
-    d->lost |= !rt_lock_take(&d->lock);
-    spvf_status status = rt_guard(&d->context, d->lost ? say_lost : body, d->lost ? d : arg);
-    rt_lock_release(&d->lock);
-    return status;
+    return rt_shared_run(&d->shared, body, arg);
 }
 
-void dev_run_for(spvf_context *c, spvf_device *d, void (*body)(void *arg), void *arg) {
-    ir_ctx *cx = &d->context.cx;
-    char why[RT_CAUGHT_SIZE];
-    why[0] = 0;
-    d->lost |= !rt_lock_take(&d->lock);
-    d->context.caught = why;
-    bool ok = ir_try(cx, d->lost ? say_lost : body, d->lost ? d : arg);
-    ir_status status = cx->status;
-    d->context.caught = NULL;
-    rt_lock_release(&d->lock);
-    if (ok) return;
-    if (why[0]) rt_throw(c, status, "%s", why);
-    ir_throw(&c->cx, status);
+spvf_status dev_submit(spvf_device *d, rt_submission *s, rt_progress *progress) {
+    spvf_context own;
+    dev_context(d, &own);
+    return rt_shared_submit(&d->shared, &own, s, progress);
 }
 
 spvf_status dev_refuse(spvf_device *d, const char *call, const char *fmt, ...) {
@@ -81,13 +62,7 @@ void dev_retain(spvf_device *d) { atomic_fetch_add_explicit(&d->refs, 1, memory_
 
 void dev_release(spvf_device *d) {
     if (atomic_fetch_sub_explicit(&d->refs, 1, memory_order_acq_rel) != 1) return;
-    if (d->base) d->base->close(d->base);
-    for (spvf_program *p = d->ended, *next; p; p = next) {
-        next = p->next;
-        spvf_module_destroy(p->module);
-        free(p);
-    }
-    rt_lock_free(&d->lock);
+    rt_shared_close(&d->shared);
     fus_domain_free(&d->own);
     rt_lock_free(&d->speaking);
     free(d);
@@ -97,43 +72,49 @@ static spvf_device *new_device(const spvf_context *context) {
     spvf_device *d = calloc(1, sizeof *d);
     if (!d) return NULL;
     atomic_init(&d->refs, 1);
-    rt_lock_init(&d->lock, false);
     fus_domain_init(&d->own);
     d->fusing = &d->own;
     rt_lock_init(&d->speaking, true);
     d->message = context->message;
     d->message_user = context->message_user;
-    dev_context(d, &d->context);
+    const spvf_context_options o = {.size = sizeof o, .message = speak, .message_user = d};
+    rt_shared_init(&d->shared, &o);
     return d;
 }
 
 typedef struct {
     spvf_device *device;
+    dev_opener *open;
     const char *name;
 } opening;
 
 static void open_base(void *arg) {
     const opening *o = arg;
-    o->device->base = rt_device_open(&o->device->context, o->name);
-    o->device->machine = rt_cpu_machine(o->device->base);
-    if (o->device->machine) o->device->fusing = fus_host_domain();
-    o->device->base->output = dev_print;
-    o->device->base->output_user = o->device;
+    spvf_device *d = o->device;
+    rt_device *base = d->shared.base = o->open(&d->shared.context, o->name);
+    if (base->can.host_memory) d->fusing = fus_host_domain();
+    base->output = dev_print;
+    base->output_user = d;
 }
 
-spvf_status spvf_device_open(spvf_context *context, const char *name, spvf_device **out) {
-    if (out) *out = NULL;
-    if (!context || !out)
-        return rt_refuse_call(context, __func__, "%s is NULL", context ? "out" : "context");
+spvf_status dev_open_with(spvf_context *context, dev_opener *open, const char *name,
+                          spvf_device **out) {
     spvf_device *d = new_device(context);
     if (!d) return SPVF_ERROR_MEMORY;
-    opening o = {d, name ? name : spvf_default_device(NULL)};
+    opening o = {d, open, name};
     spvf_status status = dev_run(d, open_base, &o);
     if (status == SPVF_OK)
         *out = d;
     else
         dev_release(d);
     return status;
+}
+
+spvf_status spvf_device_open(spvf_context *context, const char *name, spvf_device **out) {
+    if (out) *out = NULL;
+    if (!context || !out)
+        return rt_refuse_call(context, __func__, "%s is NULL", context ? "out" : "context");
+    return dev_open_with(context, rt_device_open, name ? name : spvf_default_device(NULL), out);
 }
 
 void spvf_device_on_print(spvf_device *d, void (*output)(void *user, const char *text),
@@ -160,7 +141,7 @@ typedef struct {
 
 /* The kernels in a module of the program's. */
 static void copy_kernels(spvf_program *p, const spvf_module *from) {
-    spvf_context *c = &p->device->context;
+    spvf_context *c = &p->device->shared.context;
     spvf_module *m = p->module = rt_module_new(c);
     m->ir = ir_module_new(&c->cx, from->ir->name, from->ir->pointer_bits);
     ir_importer im = {.m = m->ir};
@@ -172,31 +153,20 @@ static void copy_kernels(spvf_program *p, const spvf_module *from) {
 static void build(void *arg) {
     const building *b = arg;
     spvf_program *p = b->program;
-    spvf_device *d = p->device;
+    rt_device *d = p->device->shared.base;
     copy_kernels(p, b->from);
-    p->program = d->machine ? cpu_program_new(d->machine, p->module->ir)
-                            : d->base->build(d->base, p->module->ir);
-}
-
-/* What other devices have made of a program stays with them until they are closed. */
-static void unbuild(spvf_program *p) {
-    spvf_device *d = p->device;
-    if (!d->machine) {
-        p->next = d->ended;
-        d->ended = p;
-        return;
-    }
-    if (p->program) cpu_program_free(p->program);
-    spvf_module_destroy(p->module);
-    free(p);
+    p->functions = ir_new_array(&p->module->arena, rt_function * _Atomic, p->module->kernel_count);
+    p->program = d->driver->build(d, p->module->ir);
 }
 
 void prog_release(spvf_program *p) {
     if (atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) != 1) return;
     spvf_device *d = p->device;
-    rt_lock_take(&d->lock);
-    unbuild(p);
-    rt_lock_release(&d->lock);
+    rt_shared_discard(&d->shared, p->program);
+    rt_lock_take(&d->shared.lock);
+    spvf_module_destroy(p->module);
+    rt_lock_release(&d->shared.lock);
+    free(p);
     dev_release(d);
 }
 
@@ -210,7 +180,7 @@ spvf_program *prog_new(spvf_device *d) {
 }
 
 void prog_build(spvf_context *c, spvf_program *p, const spvf_module *from) {
-    dev_run_for(c, p->device, build, &(building){p, from});
+    rt_shared_run_for(c, &p->device->shared, build, &(building){p, from});
 }
 
 spvf_status spvf_program_create(spvf_device *device, const spvf_module *module,

@@ -23,7 +23,7 @@ struct rt_callback {
     rt_callback *next;
 };
 
-void rt_event_init(rt_event *e, rt_scheduler *s, rt_command *run, void (*destroy)(rt_event *e)) {
+void rt_event_init(rt_event *e, rt_scheduler *s, rt_run *run, void (*destroy)(rt_event *e)) {
     *e = (rt_event){.scheduler = s, .run = run, .destroy = destroy, .why_not = -1};
     atomic_init(&e->refs, 1);
     atomic_init(&e->status, RT_QUEUED);
@@ -129,17 +129,44 @@ static void finish(rt_event *e, int32_t status) {
     pthread_mutex_unlock(&s->lock);
 }
 
+/* Gives RT_RUNNING when the command goes on elsewhere: the event may be gone. */
+static int32_t run(rt_event *e) {
+    rt_scheduler *s = e->scheduler;
+    pthread_mutex_lock(&s->lock);
+    e->runner = pthread_self();
+    e->is_called = true;
+    rt_callback *due = change_status(e, RT_RUNNING);
+    pthread_mutex_unlock(&s->lock);
+    call(e, due, RT_RUNNING);
+    int32_t status = e->run(e);
+    if (status != RT_RUNNING) return status;
+    pthread_mutex_lock(&s->lock);
+    e->is_called = false;
+    if (e->has_outcome) status = e->outcome;
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}
+
+/* It is ready: for the first time, or because what it began has ended. */
+static int32_t status_to_end_with(rt_event *e) {
+    if (e->has_outcome) return e->outcome;
+    if (e->failed) return e->why_not;
+    return e->run ? run(e) : RT_COMPLETE;
+}
+
+void rt_event_continue(rt_event *e, int32_t outcome) {
+    rt_scheduler *s = e->scheduler;
+    pthread_mutex_lock(&s->lock);
+    e->outcome = outcome;
+    e->has_outcome = true;
+    if (!e->is_called) rt_scheduler_add(s, e);
+    pthread_mutex_unlock(&s->lock);
+}
+
 void rt_event_execute(rt_event *e) {
     rt_scheduler *s = e->scheduler;
-    int32_t status = e->failed ? e->why_not : RT_COMPLETE;
-    if (status == RT_COMPLETE && e->run) {
-        pthread_mutex_lock(&s->lock);
-        e->runner = pthread_self();
-        rt_callback *due = change_status(e, RT_RUNNING);
-        pthread_mutex_unlock(&s->lock);
-        call(e, due, RT_RUNNING);
-        status = e->run(e);
-    }
+    int32_t status = status_to_end_with(e);
+    if (status == RT_RUNNING) return;
     if (e->ended) e->ended(e);
     pthread_mutex_lock(&s->lock);
     finish(e, status);
@@ -197,7 +224,8 @@ bool rt_event_submit(rt_event *e, const rt_blocker *blockers, uint32_t n) {
 }
 
 bool rt_event_is_own(rt_event *e) {
-    return rt_event_now(e) == RT_RUNNING && pthread_equal(e->runner, pthread_self());
+    return rt_event_now(e) == RT_RUNNING && e->is_called &&
+           pthread_equal(e->runner, pthread_self());
 }
 
 int32_t rt_event_wait(rt_event *e) {

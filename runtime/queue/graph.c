@@ -217,8 +217,7 @@ static const char host_memory; /* the one that all addresses belong to */
 static rt_chain_arg chain_arg(const spvf_graph *g, const spvf_argument *a) {
     if (!a->buffer) return (rt_chain_arg){.bytes = a->bytes, .size = a->size};
     const internal *i = find_internal(g, a->buffer);
-    const rt_memory place = buf_place(a->buffer);
-    const uintptr_t base = (uintptr_t)place.bytes;
+    const uintptr_t base = (uintptr_t)buf_place(a->buffer);
     return (rt_chain_arg){.memory = base ? &host_memory : (const void *)a->buffer,
                           .address = base + a->offset,
                           .begin = base + a->offset,
@@ -291,8 +290,8 @@ static spvf_status divide(spvf_graph *g, const committing *c) {
                             .options = {.barrier = o->barrier,
                                         .force = o->force,
                                         .strict = o->strict,
-                                        .phases = o->phases && g->device->base->phases,
-                                        .serial = g->device->base->serial,
+                                        .phases = o->phases && g->device->shared.base->can.phases,
+                                        .serial = g->device->shared.base->can.serial,
                                         .known_range = true},
                             .constants = o->constants,
                             .unfused = o->unfused,
@@ -393,7 +392,7 @@ typedef struct {
 } exchange;
 
 static bool share_memory(const spvf_buffer *a, const spvf_buffer *b) {
-    const uintptr_t x = (uintptr_t)buf_place(a).bytes, y = (uintptr_t)buf_place(b).bytes;
+    const uintptr_t x = (uintptr_t)buf_place(a), y = (uintptr_t)buf_place(b);
     return a == b || (x && y && x < y + b->size && y < x + a->size);
 }
 

@@ -1,142 +1,37 @@
-/* launches.c — kernels that run.
- *
- * A command has a copy of the arguments.  Device cpu is given addresses, other devices their
- * memory; what a buffer is offset by only device cpu can add.
- */
+/* launches.c — kernels that run: a command of a launch has copies of its values. */
 #include "runtime/queue/objects.h"
 
-#include <stdlib.h>
+/* ------------------------------------------------------------------------------------ functions */
 
-enum { VALUE_ALIGN = 128 };
-
-typedef struct {
-    spvf_event event; /* the first member */
-    spvf_program *program;
-    const spvf_kernel_info *info;
-    spvf_range range;
-    rt_arg *args;
-    rt_memory *shifted; /* buffers from their offsets on */
-    unsigned char *values;
-} launch;
-
-/* ------------------------------------------------------------------------------------ execution */
-
-/* What device check reports has been said; the launch has failed all the same. */
-static void launch_there(void *arg) {
-    const launch *l = arg;
-    rt_device *d = l->event.device->base;
-    uint64_t reports = d->counts.reports;
-    d->launch(d, l->program->program, l->info->name, &l->range, l->args, l->info->arg_count);
-    if (d->counts.reports != reports) ir_throw(&d->context->cx, IR_ERR_INPUT);
+static rt_function *_Atomic *slot_of(const spvf_program *p, const spvf_kernel_info *info) {
+    return &p->functions[info - p->module->kernels];
 }
 
-/* On device cpu a thread launches without the device's lock, in a context of its own; but programs
- * look for their kernels with the lock. */
-typedef struct {
-    const spvf_program *program;
-    const char *name;
-    cpu_kernel *found;
-} search;
-
-static void find_kernel(void *arg) {
-    search *s = arg;
-    s->found = cpu_find_kernel(s->program->program, s->name);
+/* A program looks for a kernel when it is launched first.  Throws in this thread's context. */
+static rt_function *find_function(spvf_context *c, const spvf_program *p,
+                                  const spvf_kernel_info *info) {
+    rt_function *f = rt_shared_find(c, &p->device->shared, p->program, info->name);
+    atomic_store_explicit(slot_of(p, info), f, memory_order_release);
+    return f;
 }
-
-static cpu_kernel *find_kernel_for(spvf_context *c, const spvf_program *p, const char *name) {
-    search s = {p, name, NULL};
-    dev_run_for(c, p->device, find_kernel, &s);
-    return s.found;
-}
-
-typedef struct {
-    const launch *launch;
-    spvf_context context;
-} attempt;
-
-static void launch_here(void *arg) {
-    attempt *a = arg;
-    const launch *l = a->launch;
-    const cpu_launch what = {.cx = &a->context.cx,
-                             .machine = l->event.device->machine,
-                             .kernel = find_kernel_for(&a->context, l->program, l->info->name),
-                             .range = &l->range,
-                             .args = l->args,
-                             .count = l->info->arg_count,
-                             .output = dev_print,
-                             .output_user = l->event.device};
-    cpu_run_launch(&what);
-}
-
-static int32_t run(rt_event *e) {
-    launch *l = (launch *)e;
-    spvf_device *d = l->event.device;
-    if (!d->machine) return cmd_result(dev_run(d, launch_there, l));
-    attempt a = {.launch = l};
-    dev_context(d, &a.context);
-    return cmd_result(rt_guard(&a.context, launch_here, &a));
-}
-
-static void drop(spvf_event *e) { prog_release(((launch *)e)->program); }
 
 /* ---------------------------------------------------------------------------------- preparation */
 
-/* Arguments of a launch that does not happen yet. */
-typedef struct {
-    const spvf_launch *launch;
-    rt_arg *args;
-    rt_memory nowhere; /* any buffer on device cpu: only what is not in it is looked at */
-    bool known;        /* all buffers are somewhere */
-} preparation;
-
-static rt_memory *memory_of(preparation *p, const spvf_buffer *b) {
-    return b->device->machine ? &p->nowhere : b->memory;
-}
-
-static void take_args(preparation *p) {
-    const spvf_launch *w = p->launch;
-    p->known = true;
-    for (size_t n = 0; n < w->arg_count; n++) {
-        const spvf_argument *a = &w->args[n];
-        rt_memory *memory = a->buffer ? memory_of(p, a->buffer) : NULL;
-        p->args[n] = (rt_arg){.buffer = memory, .bytes = a->bytes, .size = a->size};
-        p->known &= !a->buffer || memory;
-    }
-}
-
-static void prepare_there(void *arg) {
-    preparation *p = arg;
-    const spvf_launch *w = p->launch;
-    rt_device *d = w->program->device->base;
-    take_args(p);
-    if (d->prepare && p->known)
-        d->prepare(d, w->program->program, w->kernel, &w->range, p->args, w->arg_count);
-}
-
-static void prepare_here(spvf_context *c, preparation *p) {
-    const spvf_launch *w = p->launch;
-    const cpu_launch what = {.cx = &c->cx,
-                             .machine = w->program->device->machine,
-                             .kernel = find_kernel_for(c, w->program, w->kernel),
-                             .range = &w->range,
-                             .args = p->args,
-                             .count = w->arg_count};
-    take_args(p);
-    cpu_prepare_launch(&what);
+static rt_arg to_arg(const spvf_argument *a) {
+    if (a->buffer) return rt_memory_arg(a->buffer->memory, a->offset);
+    return a->bytes ? rt_value_arg(a->bytes, a->size) : rt_local_arg(a->size);
 }
 
 void launch_prepare(spvf_context *c, const spvf_launch *w, ir_arena *scratch) {
     spvf_device *d = w->program->device;
-    preparation p = {.launch = w, .args = ir_new_array(scratch, rt_arg, w->arg_count)};
-    if (d->machine)
-        prepare_here(c, &p);
-    else
-        dev_run_for(c, d, prepare_there, &p);
+    rt_arg *args = ir_new_array(scratch, rt_arg, w->arg_count);
+    for (size_t n = 0; n < w->arg_count; n++) args[n] = to_arg(&w->args[n]);
+    rt_function *f = find_function(c, w->program, spvf_program_kernel(w->program, w->kernel));
+    const rt_launch l = {f, &w->range, args, w->arg_count, false};
+    rt_shared_prepare(c, &d->shared, &l);
 }
 
 /* ------------------------------------------------------------------------------------ arguments */
-
-static size_t aligned(size_t at) { return (at + VALUE_ALIGN - 1) / VALUE_ALIGN * VALUE_ALIGN; }
 
 /* What a launch is refused for. */
 typedef struct {
@@ -166,7 +61,7 @@ static spvf_status check_buffer(const checking *c, size_t n) {
     if (a->offset > a->buffer->size)
         return refuse_arg(c, n, "offset %zu is not in the buffer, which has %zu bytes", a->offset,
                           a->buffer->size);
-    if (a->offset && !c->device->machine)
+    if (a->offset && !c->device->shared.base->can.offsets)
         return refuse_arg(c, n, "this device takes no offset but 0");
     return SPVF_OK;
 }
@@ -237,6 +132,43 @@ static bool prepare(const spvf_launch *w) {
     return true;
 }
 
+/* ------------------------------------------------------------------------------------- commands */
+
+typedef struct {
+    spvf_command command; /* the first member */
+    spvf_program *program;
+    const spvf_kernel_info *info;
+    spvf_range range;
+} launch;
+
+static void drop(spvf_event *e) { prog_release(((launch *)e)->program); }
+
+typedef struct {
+    launch *launch;
+    spvf_context context;
+} search;
+
+static void find(void *arg) {
+    search *s = arg;
+    launch *l = s->launch;
+    l->command.command.launch.function = find_function(&s->context, l->program, l->info);
+}
+
+static int32_t run(rt_event *e) {
+    launch *l = (launch *)e;
+    rt_function *f = atomic_load_explicit(slot_of(l->program, l->info), memory_order_acquire);
+    l->command.command.launch.function = f;
+    if (f) return cmd_run_on_device(e);
+    search s = {.launch = l};
+    dev_context(l->command.event.device, &s.context);
+    spvf_status status = rt_guard(&s.context, find, &s);
+    return status == SPVF_OK ? cmd_run_on_device(e) : cmd_result(status);
+}
+
+static size_t aligned(size_t n) {
+    return (n + RT_VALUE_ALIGN - 1) / RT_VALUE_ALIGN * RT_VALUE_ALIGN;
+}
+
 static size_t value_bytes(const spvf_launch *w) {
     size_t bytes = 0;
     for (size_t n = 0; n < w->arg_count; n++)
@@ -244,24 +176,15 @@ static size_t value_bytes(const spvf_launch *w) {
     return bytes;
 }
 
-static rt_memory *shift(launch *l, size_t n, const spvf_argument *a) {
-    if (!a->offset) return a->buffer->memory;
-    char *bytes = a->buffer->host.bytes;
-    l->shifted[n] = (rt_memory){bytes + a->offset, a->buffer->size - a->offset};
-    return &l->shifted[n];
-}
-
-static void copy_args(launch *l, const spvf_launch *w) {
-    size_t at = 0;
+static void copy_args(launch *l, const spvf_launch *w, rt_arg_block block) {
+    unsigned char *at = block.values;
     for (size_t n = 0; n < w->arg_count; n++) {
         const spvf_argument *a = &w->args[n];
-        rt_arg *to = &l->args[n];
-        to->size = a->size;
+        block.args[n] = to_arg(a);
         if (a->buffer) {
-            to->buffer = shift(l, n, a);
-            cmd_use(&l->event, a->buffer, !l->info->args[n].read_only);
+            cmd_use(&l->command.event, a->buffer, !l->info->args[n].read_only);
         } else if (a->bytes) {
-            to->bytes = memcpy(l->values + at, a->bytes, a->size);
+            block.args[n].bytes = memcpy(at, a->bytes, a->size);
             at += aligned(a->size);
         }
     }
@@ -269,20 +192,19 @@ static void copy_args(launch *l, const spvf_launch *w) {
 
 /* Arguments and values follow the command. */
 static launch *new_launch(spvf_queue *q, const spvf_launch *w, const spvf_kernel_info *info) {
-    size_t args = sizeof(launch), shifted = args + w->arg_count * sizeof(rt_arg);
-    size_t end = shifted + w->arg_count * sizeof(rt_memory);
-    size_t size = end + VALUE_ALIGN + value_bytes(w);
+    const size_t size = sizeof(launch) + rt_arg_block_size(w->arg_count, value_bytes(w));
     launch *l = (launch *)cmd_new(q, size, (uint32_t)w->arg_count, run);
     if (!l) return NULL;
     l->program = w->program;
     l->info = info;
     l->range = w->range;
-    l->args = (rt_arg *)(void *)((char *)l + args);
-    l->shifted = (rt_memory *)(void *)((char *)l + shifted);
-    l->values = (unsigned char *)aligned((uintptr_t)l + end);
-    l->event.drop = drop;
+    l->command.event.drop = drop;
     prog_retain(w->program);
-    copy_args(l, w);
+    const rt_arg_block block = rt_place_args(l + 1, w->arg_count);
+    copy_args(l, w, block);
+    l->command.command =
+        (rt_command){.kind = RT_COMMAND_LAUNCH,
+                     .launch = {.range = &l->range, .args = block.args, .count = w->arg_count}};
     return l;
 }
 
@@ -301,5 +223,5 @@ spvf_status spvf_queue_launch(spvf_queue *q, const spvf_launch *w, const spvf_wa
     if (taken) return status;
     if (!prepare(w)) return SPVF_ERROR_MEMORY;
     launch *l = new_launch(q, w, spvf_program_kernel(w->program, w->kernel));
-    return l ? cmd_submit(&l->event, RT_ENQUEUE_COMMAND, wait, out) : SPVF_ERROR_MEMORY;
+    return l ? cmd_submit(&l->command.event, RT_ENQUEUE_COMMAND, wait, out) : SPVF_ERROR_MEMORY;
 }

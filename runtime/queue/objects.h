@@ -12,7 +12,7 @@
 #ifndef SPVFUSE_RUNTIME_OBJECTS_H
 #define SPVFUSE_RUNTIME_OBJECTS_H
 
-#include "runtime/devices/cpu/cpu.h"
+#include "runtime/devices/shared.h"
 #include "runtime/queue/queue.h"
 #include "runtime/spvfuse_queue.h"
 
@@ -25,31 +25,29 @@ typedef struct {
 } fus_domain;
 void fus_domain_init(fus_domain *f);
 void fus_domain_free(fus_domain *f);
-/* That of device cpu, whichever. */
+/* That of all devices that work in memory of this process. */
 fus_domain *fus_host_domain(void);
 
 struct spvf_device {
     _Atomic uint32_t refs;
-    /* The rest of a device is for one thread at a time, but launches on device cpu. */
-    rt_lock lock;
-    spvf_context context; /* its own: messages go where those of the first one went */
-    rt_device *base;
-    const cpu_machine *machine; /* NULL: not device cpu */
-    spvf_program *ended;        /* programs that the device may not be without */
-    fus_domain own, *fusing;    /* its own, or that of the host */
-    bool lost;                  /* it was half changed when the process was forked */
-    rt_lock speaking;           /* recursive: one message at a time, or one amid another */
+    rt_shared_device shared; /* messages go where those of the first context went */
+    fus_domain own, *fusing; /* its own, or that of the host */
+    rt_lock speaking;        /* recursive: one message at a time, or one amid another */
     void (*message)(void *user, const spvf_message *message);
     void *message_user;
     void (*output)(void *user, const char *text); /* printf of kernels, or NULL */
     void *output_user;
 };
+/* Opens a device that need not be in the list of drivers. */
+typedef rt_device *dev_opener(spvf_context *context, const char *name);
+spvf_status dev_open_with(spvf_context *context, dev_opener *open, const char *name,
+                          spvf_device **out);
 void dev_retain(spvf_device *d);
 void dev_release(spvf_device *d);
 /* Runs the body with the device's lock, and its context's error handling. */
 spvf_status dev_run(spvf_device *d, void (*body)(void *arg), void *arg);
-/* The same for a thread with a context of its own, in which it throws what the body has thrown. */
-void dev_run_for(spvf_context *c, spvf_device *d, void (*body)(void *arg), void *arg);
+/* rt_shared_submit, with messages that are the device's. */
+spvf_status dev_submit(spvf_device *d, rt_submission *s, rt_progress *progress);
 /* What kernels print; user: the device. */
 void dev_print(void *user, const char *text);
 /* Was their size set?  Otherwise says that it was not. */
@@ -65,7 +63,7 @@ struct spvf_program {
     spvf_device *device;
     spvf_module *module; /* a copy, in the device's context */
     rt_program *program;
-    spvf_program *next; /* that has ended */
+    rt_function *_Atomic *functions; /* by kernel of the module; NULL: it has not been launched */
 };
 /* A program that is not built yet; NULL: no memory. */
 spvf_program *prog_new(spvf_device *d);
@@ -78,9 +76,7 @@ struct spvf_buffer {
     _Atomic uint32_t refs;
     spvf_device *device;
     size_t size;
-    rt_memory *memory; /* of the device, &host on device cpu; NULL: it has not been used yet */
-    rt_memory host;
-    bool owned; /* the host's bytes */
+    rt_memory *memory; /* NULL: it has not been used yet */
     rt_resource resource;
     spvf_queue *fusing; /* that has launches which use it; the lock of the domain is for this */
 };
@@ -88,13 +84,11 @@ void buf_retain(spvf_buffer *b);
 void buf_release(spvf_buffer *b);
 /* The buffer whose resource it is: those of others are never placed. */
 spvf_buffer *buf_of(rt_resource *r);
-/* Where it lies; zeros: it is not there yet, or not in this memory.  The device's lock is held. */
-rt_memory buf_place(const spvf_buffer *b);
+/* Where it lies; NULL: it is not there yet, or not in memory of this process.  The device's lock is
+ * held. */
+void *buf_place(const spvf_buffer *b);
 /* Sees to it that there is memory. */
 spvf_status buf_prepare(spvf_buffer *b);
-/* Reads, writes: for commands; other devices than cpu are given by their lock. */
-int32_t buf_read(spvf_buffer *b, size_t offset, void *to, size_t size);
-int32_t buf_write(spvf_buffer *b, size_t offset, const void *from, size_t size);
 
 struct spvf_queue {
     _Atomic uint32_t refs;
@@ -148,9 +142,17 @@ struct spvf_event {
 };
 
 /* An event of no queue.  NULL: no memory. */
-spvf_event *event_new(spvf_device *d, size_t size, rt_command *run);
+spvf_event *event_new(spvf_device *d, size_t size, rt_run *run);
 /* Room for a command that uses so many buffers, `size` bytes in all.  NULL: no memory. */
-spvf_event *cmd_new(spvf_queue *q, size_t size, uint32_t uses, rt_command *run);
+spvf_event *cmd_new(spvf_queue *q, size_t size, uint32_t uses, rt_run *run);
+/* A command of the device; its kind of event begins with this. */
+typedef struct {
+    spvf_event event; /* the first member */
+    rt_submission submission;
+    rt_command command;
+} spvf_command;
+/* Gives the command to its device: an rt_run. */
+int32_t cmd_run_on_device(rt_event *e);
 /* Another use: of one buffer the uses are joined.  The buffer is prepared. */
 void cmd_use(spvf_event *e, spvf_buffer *b, bool writes);
 /* Enqueues and hands out, or frees it when there is no memory. */

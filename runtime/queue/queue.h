@@ -34,8 +34,9 @@ typedef struct rt_resource rt_resource;
 /* Where an event is; it only goes down.  Below 0: it failed.  The numbers are OpenCL's. */
 typedef enum { RT_COMPLETE, RT_RUNNING, RT_SUBMITTED, RT_QUEUED, RT_STATUS_COUNT } rt_event_status;
 
-/* Gives RT_COMPLETE or a number below 0. */
-typedef int32_t rt_command(rt_event *e);
+/* Gives RT_COMPLETE or a number below 0.  RT_RUNNING: it goes on elsewhere, and rt_event_continue
+ * tells of its end. */
+typedef int32_t rt_run(rt_event *e);
 /* Called when the event has come to `status` or below, by the thread that brought it there. */
 typedef void rt_notify(rt_event *e, int32_t status, void *user);
 
@@ -44,7 +45,7 @@ struct rt_event {
     _Atomic int32_t status;
     rt_scheduler *scheduler;
     rt_queue *queue;                /* NULL: of no queue */
-    rt_command *run;                /* NULL: there is nothing to do */
+    rt_run *run;                    /* NULL: there is nothing to do */
     void (*ended)(rt_event *e);     /* it has run: what it used is not needed any more; or NULL */
     void (*destroy)(rt_event *e);   /* the last reference has been given back */
     int32_t why_not;                /* its status when something failed that it waited for */
@@ -53,9 +54,12 @@ struct rt_event {
     /* The scheduler's lock is for all that follows. */
     uint32_t blockers; /* that have not ended */
     bool failed;       /* one of them has */
-    pthread_t runner;  /* that runs it, or has */
-    rt_edge *edges;    /* room for what it waits for */
-    rt_edge *waiting;  /* those that wait for it */
+    bool is_called;    /* `run` is, by `runner` */
+    bool has_outcome;  /* `run` gave RT_RUNNING, or will, and what it began has ended */
+    int32_t outcome;   /* its status then */
+    pthread_t runner;
+    rt_edge *edges;   /* room for what it waits for */
+    rt_edge *waiting; /* those that wait for it */
     rt_callback *callbacks;
     rt_event *next;                     /* that is ready */
     rt_event *older, *newer;            /* of its queue, not ended */
@@ -64,7 +68,7 @@ struct rt_event {
 };
 
 /* With one reference.  A user event has no command and ends by rt_event_end. */
-void rt_event_init(rt_event *e, rt_scheduler *s, rt_command *run, void (*destroy)(rt_event *e));
+void rt_event_init(rt_event *e, rt_scheduler *s, rt_run *run, void (*destroy)(rt_event *e));
 void rt_event_retain(rt_event *e);
 /* A user event that has not ended fails with its last reference. */
 void rt_event_release(rt_event *e);
@@ -78,6 +82,9 @@ typedef struct {
 /* With the scheduler's lock held.  The event waits for others, and runs then; until it has ended
  * the scheduler has a reference.  False: there is no memory, and nothing has happened. */
 bool rt_event_submit(rt_event *e, const rt_blocker *blockers, uint32_t n);
+/* What `run` began has ended: with RT_COMPLETE, or a number below 0.  Called once, by any thread,
+ * perhaps before `run` returns; a thread of the scheduler ends the event. */
+void rt_event_continue(rt_event *e, int32_t outcome);
 /* Ends a user event; false: it has ended. */
 bool rt_event_end(rt_event *e, int32_t status);
 /* Returns when it has ended, with its status; RT_RUNNING: this thread runs it, and would wait for

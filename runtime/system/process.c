@@ -12,7 +12,7 @@
  * but the system.
  */
 #define _GNU_SOURCE /* memfd_create, vfork, execve and its environment, secure_getenv */
-#include "runtime/api/runtime.h"
+#include "runtime/system/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,6 +7,7 @@
  * below it, whose groups count: the time of one thread by the time of all, times their number; 1 is
  * what cannot be beaten.  Groups of three kinds: equal, ever longer, and one in 64 long.
  */
+#include "runtime/devices/device.h"
 #include "runtime/native/native.h"
 #include "tests/bench/bench.h"
 
@@ -32,14 +33,15 @@ typedef struct {
     double us[LAUNCHES]; /* a launch */
 } device_job;
 
-static double time_launches(rt_device *d, rt_program *p, unsigned n) {
+static double time_launches(rt_device *d, rt_function *f, unsigned n) {
     const spvf_range range = {.dims = 1,
                               .global = {launches[n].groups * launches[n].local},
                               .local = {launches[n].local}};
     double best = 1e9;
     for (int i = 0; i < RUNS; i++) {
         double start = now();
-        for (unsigned k = 0; k < launches[n].often; k++) d->launch(d, p, "empty", &range, NULL, 0);
+        for (unsigned k = 0; k < launches[n].often; k++)
+            rt_device_launch(d, &(rt_launch){.function = f, .range = &range});
         double t = (now() - start) / launches[n].often;
         if (t < best) best = t;
     }
@@ -51,9 +53,10 @@ static void time_device(void *arg) {
     ir_module *m = ir_parse(&j->context->cx, "empty", empty_text, sizeof empty_text - 1);
     if (!m) exit(1);
     rt_device *d = rt_device_open(j->context, "cpu");
-    rt_program *p = d->build(d, m);
-    for (unsigned n = 0; n < LAUNCHES; n++) j->us[n] = time_launches(d, p, n);
-    d->close(d);
+    rt_program *p = d->driver->build(d, m);
+    rt_function *f = d->driver->find(d, p, "empty");
+    for (unsigned n = 0; n < LAUNCHES; n++) j->us[n] = time_launches(d, f, n);
+    rt_device_close(d);
     ir_module_free(m);
 }
 

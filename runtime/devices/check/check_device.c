@@ -4,25 +4,35 @@
  * of the run, which then fails.
  */
 #include "runtime/devices/check/check.h"
-#include "runtime/api/runtime.h"
+
+#include "runtime/devices/device.h"
+
+#include <stdlib.h>
 
 struct rt_memory {
+    rt_owned owned; /* the first member */
     check_buffer *buffer;
-    rt_memory *next;
+};
+
+struct rt_function {
+    const rt_program *program;
+    const char *name; /* of the kernel */
+    rt_function *next;
 };
 
 struct rt_program {
+    rt_owned owned; /* the first member */
     check_program *program;
-    const char *name; /* of its module */
-    rt_program *next;
+    const ir_module *module;
+    ir_arena arena;
+    rt_function *functions; /* that have been asked for */
 };
 
 typedef struct {
     rt_device base;
     ir_arena arena;
     check_device *device;
-    rt_memory *memories;
-    rt_program *programs;
+    rt_owned *memories, *programs;
     const char *running; /* name of the module whose kernel is running */
 } check;
 
@@ -36,26 +46,80 @@ IR_NORETURN static void fail_launch(const check *c) {
     ir_throw(cx, cx->status == IR_ERR_MEMORY ? IR_ERR_MEMORY : IR_ERR_DEVICE);
 }
 
+/* --------------------------------------------------------------------------------------- memory */
+
+static void release(rt_device *d, rt_memory *m) {
+    (void)d;
+    rt_disown(&m->owned);
+    if (m->buffer) check_buffer_free(m->buffer);
+    free(m);
+}
+
 static rt_memory *allocate(rt_device *d, const char *name, uint64_t bytes, const void *data) {
     check *c = (check *)d;
-    rt_memory *m = ir_new(&c->arena, rt_memory);
+    rt_memory *m = rt_new_owned(d->context, &c->memories, sizeof *m);
     (void)name;
     m->buffer = check_buffer_new(c->device, bytes, data, 0);
-    if (!m->buffer) out_of_memory(c);
-    m->next = c->memories;
-    c->memories = m;
-    return m;
+    if (m->buffer) return m;
+    release(d, m);
+    out_of_memory(c);
 }
 
-static void read_memory(rt_device *d, rt_memory *m, uint64_t offset, void *to, uint64_t bytes) {
-    if (!check_buffer_read(m->buffer, offset, bytes, to))
-        rt_throw(d->context, IR_ERR_DEVICE, "check: a read outside of a buffer");
+typedef struct {
+    const rt_copy *what;
+    char *row; /* room for one */
+} copying;
+
+static void copy_row(void *user, uint64_t to, uint64_t from) {
+    const copying *c = user;
+    const rt_box *target = &c->what->to, *source = &c->what->from;
+    size_t size = c->what->region[0];
+    const void *row = source->memory ? c->row : source->bytes + from;
+    if (source->memory)
+        check_buffer_read(source->memory->buffer, source->offset + from, size, c->row);
+    if (target->memory)
+        check_buffer_write(target->memory->buffer, target->offset + to, size, row);
+    else
+        memmove(target->bytes + to, row, size);
 }
 
-static void write_memory(rt_device *d, rt_memory *m, uint64_t offset, const void *from,
-                         uint64_t bytes) {
-    if (!check_buffer_write(m->buffer, offset, bytes, from))
-        rt_throw(d->context, IR_ERR_DEVICE, "check: a write outside of a buffer");
+static void check_box(const rt_device *d, const rt_box *b, const size_t region[3]) {
+    if (!b->memory) return;
+    uint64_t size = check_buffer_size(b->memory->buffer);
+    uint64_t extent = region[0] + (region[1] - 1) * b->row + (region[2] - 1) * b->slice;
+    if (b->offset > size || extent > size - b->offset)
+        rt_throw(d->context, IR_ERR_DEVICE, "check: bytes outside of a buffer");
+}
+
+static bool is_whole(const rt_copy *c) {
+    const rt_memory *to = c->to.memory, *from = c->from.memory;
+    return to && from && !c->to.offset && !c->from.offset && c->region[1] * c->region[2] == 1 &&
+           check_buffer_size(to->buffer) == c->region[0] &&
+           check_buffer_size(from->buffer) == c->region[0];
+}
+
+/* Of whole buffers what is undefined is copied, too. */
+static void copy(const rt_device *d, const rt_copy *what) {
+    if (is_whole(what)) {
+        check_buffer_copy(what->to.memory->buffer, what->from.memory->buffer);
+        return;
+    }
+    if (!what->region[0]) return;
+    check_box(d, &what->to, what->region);
+    check_box(d, &what->from, what->region);
+    copying c = {what, malloc(what->region[0])};
+    if (!c.row) ir_throw(&d->context->cx, IR_ERR_MEMORY);
+    rt_each_row(what, copy_row, &c);
+    free(c.row);
+}
+
+static void fill(const rt_device *d, const rt_fill *f) {
+    check_box(d, &f->to, (size_t[]){f->size, 1, 1});
+    char *bytes = malloc(f->size + f->pattern_size);
+    if (!bytes) ir_throw(&d->context->cx, IR_ERR_MEMORY);
+    rt_repeat_pattern(bytes, f);
+    check_buffer_write(f->to.memory->buffer, f->to.offset, f->size, bytes);
+    free(bytes);
 }
 
 static uint64_t undefined(rt_device *d, const rt_memory *m, uint64_t offset, uint64_t bytes) {
@@ -63,20 +127,35 @@ static uint64_t undefined(rt_device *d, const rt_memory *m, uint64_t offset, uin
     return check_buffer_undefined(m->buffer, offset, bytes);
 }
 
-static void copy_memory(rt_device *d, rt_memory *to, const rt_memory *from) {
+/* ------------------------------------------------------------------------------------- programs */
+
+static void discard(rt_device *d, rt_program *p) {
     (void)d;
-    check_buffer_copy(to->buffer, from->buffer);
+    rt_disown(&p->owned);
+    if (p->program) check_program_free(p->program);
+    ir_arena_free(&p->arena);
+    free(p);
 }
 
 static rt_program *build(rt_device *d, const ir_module *m) {
     check *c = (check *)d;
-    rt_program *p = ir_new(&c->arena, rt_program);
+    rt_program *p = rt_new_owned(d->context, &c->programs, sizeof *p);
+    ir_arena_init(&p->arena, &d->context->cx);
+    p->module = m;
     p->program = check_program_new(c->device, (ir_module *)(uintptr_t)m);
-    if (!p->program) out_of_memory(c);
-    p->name = m->name;
-    p->next = c->programs;
-    c->programs = p;
-    return p;
+    if (p->program) return p;
+    discard(d, p);
+    out_of_memory(c);
+}
+
+/* Whether there is such a kernel, a launch says. */
+static rt_function *find(rt_device *d, rt_program *p, const char *kernel) {
+    (void)d;
+    for (rt_function *f = p->functions; f; f = f->next)
+        if (strcmp(f->name, kernel) == 0) return f;
+    rt_function *f = ir_new(&p->arena, rt_function);
+    *f = (rt_function){p, ir_strdup(&p->arena, kernel), p->functions};
+    return p->functions = f;
 }
 
 /* ------------------------------------------------------------------------------------- launches */
@@ -108,9 +187,14 @@ static void print(void *user, const char *text, size_t n) {
 }
 
 static check_arg to_arg(const rt_arg *a) {
-    if (a->buffer) return (check_arg){.kind = CHECK_ARG_BUFFER, .buffer = a->buffer->buffer};
-    if (a->bytes) return (check_arg){.kind = CHECK_ARG_BYTES, .bytes = a->bytes, .size = a->size};
-    return (check_arg){.kind = CHECK_ARG_LOCAL, .size = a->size};
+    switch (a->kind) {
+    case RT_ARG_VALUE:
+        return (check_arg){.kind = CHECK_ARG_BYTES, .bytes = a->bytes, .size = a->size};
+    case RT_ARG_LOCAL: return (check_arg){.kind = CHECK_ARG_LOCAL, .size = a->size};
+    default:
+        return (check_arg){
+            .kind = CHECK_ARG_BUFFER, .buffer = a->memory->buffer, .offset = a->offset};
+    }
 }
 
 static check_range to_range(const spvf_range *r) {
@@ -139,64 +223,74 @@ static void watch(const rt_watch *w, check_options *o) {
 }
 
 /* With messages when it is refused. */
-static check_result run(check *c, const rt_program *p, check_launch *l, const rt_arg *args) {
+static check_result run(check *c, const rt_launch *l, const check_options *options) {
+    const rt_program *p = l->function->program;
     check_result result;
-    check_arg *list = ir_new_array(&c->arena, check_arg, l->nargs);
-    for (size_t i = 0; i < l->nargs; i++) list[i] = to_arg(&args[i]);
-    l->args = list;
-    if (!check_run(p->program, l, &result)) fail_launch(c);
+    check_arg *args = ir_new_array(&c->arena, check_arg, l->count);
+    for (size_t i = 0; i < l->count; i++) args[i] = to_arg(&l->args[i]);
+    const check_launch what = {.kernel = l->function->name,
+                               .range = to_range(l->range),
+                               .args = args,
+                               .nargs = (unsigned)l->count,
+                               .options = *options};
+    if (!check_run(p->program, &what, &result)) fail_launch(c);
     return result;
 }
 
-static void prepare(rt_device *d, rt_program *p, const char *kernel, const spvf_range *range,
-                    const rt_arg *args, size_t n) {
-    check_launch l = {.kernel = kernel,
-                      .range = to_range(range),
-                      .nargs = (unsigned)n,
-                      .options = {.only_prepare = true}};
-    run((check *)d, p, &l, args);
+/* Nothing is known of a launch without the sizes of its buffers. */
+static void prepare(rt_device *d, spvf_context *context, const rt_launch *l) {
+    (void)context;
+    for (size_t n = 0; n < l->count; n++)
+        if (l->args[n].kind == RT_ARG_MEMORY && !l->args[n].memory) return;
+    run((check *)d, l, &(check_options){.only_prepare = true});
 }
 
-static void launch(rt_device *d, rt_program *p, const char *kernel, const spvf_range *range,
-                   const rt_arg *args, size_t n) {
-    check *c = (check *)d;
-    check_launch l = {
-        .kernel = kernel,
-        .range = to_range(range),
-        .nargs = (unsigned)n,
-        .options = {
-            .step_limit = d->instruction_limit, .report = report, .print = print, .user = c}};
-    if (d->watch) watch(d->watch, &l.options);
-    c->running = p->name;
-    const check_result result = run(c, p, &l, args);
-    if (!d->watch) count(&c->base.counts, &result);
+static void launch(check *c, const rt_launch *l) {
+    check_options options = {
+        .step_limit = c->base.instruction_limit, .report = report, .print = print, .user = c};
+    if (c->base.watch) watch(c->base.watch, &options);
+    c->running = l->function->program->module->name;
+    const check_result result = run(c, l, &options);
+    if (!c->base.watch) count(&c->base.counts, &result);
 }
+
+static rt_progress submit(rt_device *d, rt_submission *s) {
+    for (size_t n = 0; n < s->count; n++) {
+        const rt_command *c = &s->commands[n];
+        switch (c->kind) {
+        case RT_COMMAND_LAUNCH: launch((check *)d, &c->launch); break;
+        case RT_COMMAND_COPY: copy(d, &c->copy); break;
+        case RT_COMMAND_FILL: fill(d, &c->fill); break;
+        }
+    }
+    return RT_ENDED;
+}
+
+/* ----------------------------------------------------------------------------- opening, closing */
 
 static void close_device(rt_device *d) {
     check *c = (check *)d;
-    for (rt_program *p = c->programs; p; p = p->next) check_program_free(p->program);
-    for (rt_memory *m = c->memories; m; m = m->next) check_buffer_free(m->buffer);
+    while (c->programs) discard(d, (rt_program *)c->programs);
+    while (c->memories) release(d, (rt_memory *)c->memories);
     if (c->device) check_device_free(c->device);
     ir_arena arena = c->arena;
     ir_arena_free(&arena);
 }
 
-rt_device *rt_check_open(spvf_context *context) {
+static const spvf_capabilities capabilities = {.phases = true,
+                                               .print = true,
+                                               .atomics64 = true,
+                                               .offsets = true,
+                                               .watch = true,
+                                               .subgroup_size = 8};
+
+static rt_device *open_device(spvf_context *context, const char *options) {
     ir_arena arena;
+    if (options) rt_throw(context, IR_ERR_ARGUMENT, "device check has no options");
     ir_arena_init(&arena, &context->cx);
     check *c = ir_new(&arena, check);
     c->arena = arena;
-    c->base = (rt_device){.context = context,
-                          .close = close_device,
-                          .allocate = allocate,
-                          .read = read_memory,
-                          .write = write_memory,
-                          .undefined = undefined,
-                          .copy = copy_memory,
-                          .build = build,
-                          .phases = true,
-                          .prepare = prepare,
-                          .launch = launch};
+    c->base = (rt_device){.driver = &rt_check_driver, .context = context, .can = capabilities};
     c->device = check_device_new(&context->cx);
     if (!c->device) {
         close_device(&c->base);
@@ -204,3 +298,27 @@ rt_device *rt_check_open(spvf_context *context) {
     }
     return &c->base;
 }
+
+static void list_devices(spvf_context *context,
+                         void (*each)(void *user, const spvf_device_info *info), void *user) {
+    const spvf_device_info info = {.name = "check",
+                                   .description = "the interpreter: slow, and reports every fault",
+                                   .takes_spirv = true,
+                                   .usable = true,
+                                   .can = capabilities};
+    (void)context;
+    each(user, &info);
+}
+
+const rt_driver rt_check_driver = {.name = "check",
+                                   .open = open_device,
+                                   .list = list_devices,
+                                   .close = close_device,
+                                   .allocate = allocate,
+                                   .release = release,
+                                   .undefined = undefined,
+                                   .build = build,
+                                   .find = find,
+                                   .discard = discard,
+                                   .prepare = prepare,
+                                   .submit = submit};

@@ -1,73 +1,135 @@
 /* cpu.c — the device that runs native code on this machine's processors.
  *
- * Buffers are memory of the process; programs keep one rt_kernel per kernel, compiled when it is
- * launched first.  Threads are those of the process's pool.
+ * Memory is memory of the process.  A kernel is compiled when it is launched first.  A submission
+ * runs on the thread that submits it, and launches use the threads of the process's pool.
  */
 #include "runtime/devices/cpu/cpu.h"
 
+#include "runtime/system/process.h"
+
 #include <stdlib.h>
 
-static rt_memory *allocate(rt_device *d, const char *name, uint64_t bytes, const void *data) {
-    cpu_device *c = (cpu_device *)d;
-    rt_memory *m = ir_new(&c->arena, rt_memory);
-    (void)name;
-    if (bytes > SIZE_MAX / 2) ir_throw(c->arena.cx, IR_ERR_MEMORY);
-    m->bytes = cpu_aligned(&c->arena, bytes);
+/* --------------------------------------------------------------------------------------- memory */
+
+static size_t whole_lines(uint64_t size) {
+    return size ? (size + IR_LOCAL_ALIGN - 1) / IR_LOCAL_ALIGN * IR_LOCAL_ALIGN : IR_LOCAL_ALIGN;
+}
+
+static rt_memory *wrap(rt_device *d, void *host, uint64_t bytes) {
+    rt_memory *m = rt_new_owned(d->context, &((cpu_device *)d)->memories, sizeof *m);
+    m->bytes = host;
     m->size = bytes;
+    return m;
+}
+
+static void release(rt_device *d, rt_memory *m) {
+    (void)d;
+    rt_disown(&m->owned);
+    if (m->allocated) free(m->bytes);
+    free(m);
+}
+
+static rt_memory *allocate(rt_device *d, const char *name, uint64_t bytes, const void *data) {
+    (void)name;
+    if (bytes > SIZE_MAX / 2) ir_throw(&d->context->cx, IR_ERR_MEMORY);
+    rt_memory *m = wrap(d, NULL, bytes);
+    m->bytes = aligned_alloc(IR_LOCAL_ALIGN, whole_lines(bytes));
+    m->allocated = true;
+    if (!m->bytes) {
+        release(d, m);
+        ir_throw(&d->context->cx, IR_ERR_MEMORY);
+    }
     if (data && bytes) memcpy(m->bytes, data, bytes);
     return m;
 }
 
-static void read_memory(rt_device *d, rt_memory *m, uint64_t offset, void *to, uint64_t bytes) {
-    if (offset > m->size || bytes > m->size - offset)
-        rt_throw(d->context, IR_ERR_DEVICE, "cpu: a read outside of a buffer");
-    if (bytes) memcpy(to, (const char *)m->bytes + offset, bytes);
-}
+static void *address(const rt_memory *m) { return m->bytes; }
 
-static void write_memory(rt_device *d, rt_memory *m, uint64_t offset, const void *from,
-                         uint64_t bytes) {
-    if (offset > m->size || bytes > m->size - offset)
-        rt_throw(d->context, IR_ERR_DEVICE, "cpu: a write outside of a buffer");
-    if (bytes) memcpy((char *)m->bytes + offset, from, bytes);
-}
+/* ------------------------------------------------------------------------------------- programs */
 
-static void copy_memory(rt_device *d, rt_memory *to, const rt_memory *from) {
+static void discard(rt_device *d, rt_program *p) {
     (void)d;
-    if (from->size) memcpy(to->bytes, from->bytes, from->size);
+    rt_disown(&p->owned);
+    cpu_program_clear(p);
+    free(p);
+}
+
+typedef struct {
+    const cpu_machine *machine;
+    const ir_module *module;
+    rt_program *program;
+} building;
+
+static void init_program(void *arg) {
+    const building *b = arg;
+    cpu_program_init(b->program, b->machine, b->module);
 }
 
 static rt_program *build(rt_device *d, const ir_module *m) {
     cpu_device *c = (cpu_device *)d;
-    rt_program *p = cpu_program_new(&c->machine, m);
-    p->next = c->programs;
-    return c->programs = p;
+    building b = {&c->machine, m, rt_new_owned(d->context, &c->programs, sizeof(rt_program))};
+    if (ir_try(m->cx, init_program, &b)) return b.program;
+    discard(d, b.program);
+    ir_throw(m->cx, m->cx->status);
 }
 
-static void prepare(rt_device *d, rt_program *p, const char *kernel, const spvf_range *range,
-                    const rt_arg *args, size_t count) {
-    const cpu_launch l = {.cx = &d->context->cx,
-                          .machine = &((cpu_device *)d)->machine,
-                          .kernel = cpu_find_kernel(p, kernel),
-                          .range = range,
-                          .args = args,
-                          .count = count};
-    cpu_prepare_launch(&l);
+static rt_function *find(rt_device *d, rt_program *p, const char *kernel) {
+    (void)d;
+    return cpu_find_function(p, kernel);
 }
 
-static void launch(rt_device *d, rt_program *p, const char *kernel, const spvf_range *range,
-                   const rt_arg *args, size_t count) {
-    cpu_device *c = (cpu_device *)d;
-    const cpu_launch l = {.cx = &d->context->cx,
-                          .machine = &c->machine,
-                          .kernel = cpu_find_kernel(p, kernel),
-                          .range = range,
-                          .args = args,
-                          .count = count,
-                          .output = d->output,
-                          .output_user = d->output_user,
-                          .watch = d->watch,
-                          .notes = &c->arena};
-    cpu_run_launch(&l);
+/* ------------------------------------------------------------------------------------- commands */
+
+static cpu_launch describe(rt_device *d, spvf_context *context, const rt_launch *l) {
+    return (cpu_launch){.cx = &context->cx,
+                        .machine = &((cpu_device *)d)->machine,
+                        .launch = l,
+                        .output = d->output,
+                        .output_user = d->output_user,
+                        .watch = d->watch,
+                        .notes = &((cpu_device *)d)->arena};
+}
+
+static void prepare(rt_device *d, spvf_context *context, const rt_launch *l) {
+    const cpu_launch what = describe(d, context, l);
+    cpu_prepare_launch(&what);
+}
+
+/* The address of `size` bytes of a box. */
+static char *reach(spvf_context *c, const rt_box *b, uint64_t size) {
+    if (!b->memory) return b->bytes;
+    if (b->offset > b->memory->size || size > b->memory->size - b->offset)
+        rt_throw(c, IR_ERR_DEVICE, "cpu: bytes outside of a buffer");
+    return (char *)b->memory->bytes + b->offset;
+}
+
+static uint64_t extent(const rt_box *b, const size_t region[3]) {
+    return region[0] + (region[1] - 1) * b->row + (region[2] - 1) * b->slice;
+}
+
+static void copy(spvf_context *c, const rt_copy *what) {
+    if (!what->region[0]) return;
+    char *to = reach(c, &what->to, extent(&what->to, what->region));
+    rt_copy_rows(to, reach(c, &what->from, extent(&what->from, what->region)), what);
+}
+
+static void run(rt_device *d, spvf_context *context, const rt_command *c) {
+    switch (c->kind) {
+    case RT_COMMAND_LAUNCH: {
+        const cpu_launch what = describe(d, context, &c->launch);
+        cpu_run_launch(&what);
+        break;
+    }
+    case RT_COMMAND_COPY: copy(context, &c->copy); break;
+    case RT_COMMAND_FILL:
+        rt_repeat_pattern(reach(context, &c->fill.to, c->fill.size), &c->fill);
+        break;
+    }
+}
+
+static rt_progress submit(rt_device *d, rt_submission *s) {
+    for (size_t n = 0; n < s->count; n++) run(d, s->context, &s->commands[n]);
+    return RT_ENDED;
 }
 
 /* ----------------------------------------------------------------------------- opening, closing */
@@ -101,20 +163,26 @@ void cpu_machine_close(cpu_machine *m) {
     rt_pool_give_back(m->pool);
 }
 
-const cpu_machine *rt_cpu_machine(const rt_device *d) {
-    return d->launch == launch ? &((const cpu_device *)d)->machine : NULL;
-}
+const cpu_machine *rt_cpu_machine(const rt_device *d) { return &((const cpu_device *)d)->machine; }
 
 static void close_device(rt_device *d) {
     cpu_device *c = (cpu_device *)d;
-    for (rt_program *p = c->programs, *next; p; p = next) {
-        next = p->next;
-        cpu_program_free(p);
-    }
+    while (c->programs) discard(d, (rt_program *)c->programs);
+    while (c->memories) release(d, (rt_memory *)c->memories);
     cpu_machine_close(&c->machine);
     ir_arena arena = c->arena;
     ir_arena_free(&arena);
 }
+
+static const spvf_capabilities capabilities = {.phases = true,
+                                               .serial = true,
+                                               .print = true,
+                                               .atomics64 = true,
+                                               .host_memory = true,
+                                               .offsets = true,
+                                               .concurrent = true,
+                                               .watch = true,
+                                               .subgroup_size = 1};
 
 rt_device *rt_cpu_open_with(spvf_context *context, const rt_cpu_options *options) {
     ir_arena arena;
@@ -124,17 +192,7 @@ rt_device *rt_cpu_open_with(spvf_context *context, const rt_cpu_options *options
     ir_arena_init(&arena, &context->cx);
     cpu_device *c = ir_new(&arena, cpu_device);
     *c = (cpu_device){.arena = arena,
-                      .base = {.context = context,
-                               .phases = true,
-                               .serial = true,
-                               .close = close_device,
-                               .allocate = allocate,
-                               .read = read_memory,
-                               .write = write_memory,
-                               .copy = copy_memory,
-                               .build = build,
-                               .prepare = prepare,
-                               .launch = launch}};
+                      .base = {.driver = &rt_cpu_driver, .context = context, .can = capabilities}};
     if (!cpu_machine_open(options, &c->machine)) {
         arena = c->arena;
         ir_arena_free(&arena);
@@ -175,24 +233,45 @@ const char *spvf_default_device(const char **why_not) {
     return why_not_usable() ? "check" : "cpu";
 }
 
-rt_device *rt_cpu_open(spvf_context *context, const char *list) {
+/* list: options of rt_take_code_option, or NULL: what SPVF_CPU says.  Without a level, the
+ * machine's. */
+static rt_device *open_named(spvf_context *context, const char *list) {
     rt_cpu_options o = {.compile = rt_cpu_compile, .cache = rt_cache_wanted(false)};
     take_options(context, list, &o);
     if (why_not_usable()) rt_throw(context, IR_ERR_DEVICE, "device cpu: %s", why_not_usable());
     return rt_cpu_open_with(context, &o);
 }
 
-void rt_cpu_list(void (*each)(void *user, const spvf_device_info *info), void *user) {
+static void list_devices(spvf_context *context,
+                         void (*each)(void *user, const spvf_device_info *info), void *user) {
     char text[80];
+    (void)context;
     spvf_device_info info = {.name = "cpu",
                              .description = text,
                              .takes_spirv = true,
                              .usable = !why_not_usable(),
-                             .why_not = why_not_usable()};
+                             .why_not = why_not_usable(),
+                             .can = capabilities};
     snprintf(text, sizeof text, "native code for %s, %u threads",
              level_text(rt_cpu_level(), (char[40]){0}), rt_default_threads());
     each(user, &info);
 }
+
+const rt_driver rt_cpu_driver = {.name = "cpu",
+                                 .open = open_named,
+                                 .list = list_devices,
+                                 .close = close_device,
+                                 .allocate = allocate,
+                                 .wrap = wrap,
+                                 .address = address,
+                                 .release = release,
+                                 .build = build,
+                                 .find = find,
+                                 .discard = discard,
+                                 .prepare = prepare,
+                                 .submit = submit};
+
+/* ----------------------------------------------------------------------------------- local size */
 
 typedef struct {
     const spvf_module *module;

@@ -13,6 +13,7 @@
 #define SPVFUSE_RUNTIME_CPU_H
 
 #include "runtime/cache/cache.h"
+#include "runtime/devices/device.h"
 
 /* ---------------------------------------------------------------------- the machine (…features) */
 
@@ -67,49 +68,47 @@ void cpu_machine_close(cpu_machine *m);
 
 /* --------------------------------------------------------------------- programs (cpu_program.c) */
 
-typedef struct cpu_kernel cpu_kernel;
-struct cpu_kernel {
-    const ir_func *function;
+struct rt_function {
+    const ir_func *ir;
     const rt_program *program;
     rt_kernel code;
-    cpu_kernel *next;
+    rt_function *next;
 };
 
-/* Belongs to one thread at a time, but for launches of kernels that have been found. */
+/* Belongs to one thread at a time, but for launches of functions that have been found. */
 struct rt_program {
+    rt_owned owned; /* the first member */
     ir_arena arena;
     const ir_module *module;
     rt_variables globals; /* of all its kernels */
-    cpu_kernel *kernels;
-    rt_program *next;
+    rt_function *functions;
 };
 
-/* The module outlives the program; it may throw after a message, as the next one. */
-rt_program *cpu_program_new(const cpu_machine *machine, const ir_module *m);
-void cpu_program_free(rt_program *p); /* no launch runs */
-cpu_kernel *cpu_find_kernel(rt_program *p, const char *name);
+/* Makes the program's constants and variables; throws after a message. */
+void cpu_program_init(rt_program *p, const cpu_machine *machine, const ir_module *m);
+void cpu_program_clear(rt_program *p); /* no launch runs */
+rt_function *cpu_find_function(rt_program *p, const char *name);
 
 /* ------------------------------------------------------------------------------------- launches */
 
 struct rt_memory {
+    rt_owned owned; /* the first member */
     void *bytes;
     uint64_t size;
+    bool allocated; /* by the device */
 };
 
 /* A launch by the thread that calls; others may launch the kernel at the same time. */
 typedef struct {
     ir_ctx *cx; /* of this thread: memory and messages */
     const cpu_machine *machine;
-    cpu_kernel *kernel;
-    const spvf_range *range;
-    const rt_arg *args;
-    size_t count;
-    bool uneven; /* groups may be smaller at the ends though the range says a local size */
+    const rt_launch *launch;
     void (*output)(void *user, const char *text); /* printf; or NULL */
     void *output_user;
     rt_watch *watch; /* or NULL; then there is no output */
     ir_arena *notes; /* for what watch is told */
 } cpu_launch;
+static inline const ir_func *cpu_kernel_of(const cpu_launch *l) { return l->launch->function->ir; }
 
 /* May throw after a message. */
 void cpu_run_launch(const cpu_launch *l);
@@ -133,12 +132,12 @@ typedef struct {
     rt_device base;
     ir_arena arena;
     cpu_machine machine;
-    rt_program *programs;
+    rt_owned *memories, *programs;
 } cpu_device;
 
-/* Of device cpu; NULL: it is another one. */
+/* Of a device that was opened here. */
 const cpu_machine *rt_cpu_machine(const rt_device *d);
-/* runtime.h's rt_cpu_open, with a compiler that the caller brings. */
+/* Opens the device with options that the caller brings; throws after a message. */
 rt_device *rt_cpu_open_with(spvf_context *context, const rt_cpu_options *options);
 
 /* ------------------------------------------------------------------------- printf (cpu_print.c) */

@@ -25,7 +25,7 @@ typedef struct {
     cpu_output output;
 } launch;
 
-static const ir_func *function_of(const launch *l) { return l->what->kernel->function; }
+static const ir_func *function_of(const launch *l) { return l->what->launch->function->ir; }
 
 void cpu_refuse(ir_ctx *cx, const ir_func *kernel, const char *fmt, ...) {
     char text[512];
@@ -42,7 +42,7 @@ void cpu_refuse(ir_ctx *cx, const ir_func *kernel, const char *fmt, ...) {
 /* ---------------------------------------------------------------------------------------- range */
 
 static void take_global_size(launch *l) {
-    const spvf_range *r = l->what->range;
+    const spvf_range *r = l->what->launch->range;
     uint64_t items = 1;
     if (r->dims < 1 || r->dims > 3) refuse(l, "an nd-range has 1 to 3 dimensions, not %u", r->dims);
     l->info.work_dim = r->dims;
@@ -62,7 +62,7 @@ static void check_local_size(const launch *l) {
         if (required[0] && required[d] != local)
             refuse(l, "it requires local size %u in dimension %u, not %llu", required[d], d,
                    (unsigned long long)local);
-        if (global % local && !l->what->uneven)
+        if (global % local && !l->what->launch->uneven)
             refuse(l, "global size %llu is not a multiple of local size %llu in dimension %u",
                    (unsigned long long)global, (unsigned long long)local, d);
     }
@@ -75,12 +75,12 @@ static bool has_local_size(const spvf_range *r) {
 static void take_local_size(launch *l) {
     uint64_t *local = l->info.local_size, items = 1;
     const ir_kernel_attrs *attrs = &function_of(l)->attrs;
-    if (has_local_size(l->what->range)) {
+    if (has_local_size(l->what->launch->range)) {
         for (unsigned d = 0; d < 3; d++)
-            local[d] = d < l->what->range->dims ? l->what->range->local[d] : 1;
+            local[d] = d < l->what->launch->range->dims ? l->what->launch->range->local[d] : 1;
         check_local_size(l);
     } else {
-        rt_cpu_local_size(function_of(l), l->what->range, local, &l->arena);
+        rt_cpu_local_size(function_of(l), l->what->launch->range, local, &l->arena);
         if (attrs->local_size[0] || attrs->subgroups) check_local_size(l);
     }
     for (unsigned d = 0; d < 3; d++) {
@@ -95,7 +95,7 @@ static void take_local_size(launch *l) {
 }
 
 static pass_group_shape shape_of(const launch *l) {
-    pass_range r = rt_pass_range(l->what->range);
+    pass_range r = rt_pass_range(l->what->launch->range);
     r.has_local = true;
     memcpy(r.local, l->info.local_size, sizeof r.local);
     return pass_shape_of(&r);
@@ -107,10 +107,11 @@ static pass_group_shape shape_of(const launch *l) {
 static rt_values values_of(const launch *l) {
     const ir_func *f = function_of(l);
     rt_values v = {0};
-    for (size_t n = 0; n < RT_MAX_VALUES && n < f->nparams && n < l->what->count; n++) {
-        const rt_arg *a = &l->what->args[n];
+    for (size_t n = 0; n < RT_MAX_VALUES && n < f->nparams && n < l->what->launch->count; n++) {
+        const rt_arg *a = &l->what->launch->args[n];
         ir_type t = f->param_val[n]->type;
-        if (!ir_is_int(t) || ir_is_vector(t) || !a->bytes || a->size != ir_sizeof(f->module, t))
+        if (!ir_is_int(t) || ir_is_vector(t) || a->kind != RT_ARG_VALUE ||
+            a->size != ir_sizeof(f->module, t))
             continue;
         memcpy(&v.value[n], a->bytes, a->size);
         v.known |= UINT32_C(1) << n;
@@ -134,7 +135,7 @@ static void *aligned_copy(ir_arena *a, const void *bytes, uint64_t size) {
 
 /* Its place after what has been given away. */
 static void *take_local(launch *l, size_t n) {
-    uint64_t at = aligned(l->work.local), bytes = l->what->args[n].size;
+    uint64_t at = aligned(l->work.local), bytes = l->what->launch->args[n].size;
     if (bytes == 0) refuse(l, "argument %zu: local memory of 0 bytes", n);
     if (at > most_bytes || bytes > most_bytes - at)
         refuse(l, "argument %zu: %llu bytes of local memory are too many: device cpu has %llu", n,
@@ -143,23 +144,32 @@ static void *take_local(launch *l, size_t n) {
     return (void *)(uintptr_t)at;
 }
 
+/* Memory that is not there yet has no address. */
+static void *address_of(const rt_arg *a) {
+    if (a->kind == RT_ARG_ADDRESS) return a->address;
+    return a->memory ? (char *)a->memory->bytes + a->offset : NULL;
+}
+
 static void *take_argument(launch *l, size_t n) {
-    const rt_arg *a = &l->what->args[n];
+    const rt_arg *a = &l->what->launch->args[n];
     ir_type t = function_of(l)->param_val[n]->type;
     bool is_local = ir_is_ptr(t) && ir_space_of(t) == IR_LOCAL;
     if (ir_is_opaque(t)) refuse(l, "argument %zu: images are not supported by device cpu", n);
-    if (is_local != (!a->buffer && !a->bytes))
+    if (is_local != (a->kind == RT_ARG_LOCAL))
         refuse(l, "argument %zu: wants %s", n, is_local ? "local memory" : "a value or a buffer");
-    if (a->buffer) return a->buffer->bytes;
-    return a->bytes ? aligned_copy(&l->arena, a->bytes, a->size) : take_local(l, n);
+    switch (a->kind) {
+    case RT_ARG_LOCAL: return take_local(l, n);
+    case RT_ARG_VALUE: return aligned_copy(&l->arena, a->bytes, a->size);
+    default: return address_of(a);
+    }
 }
 
 static void take_arguments(launch *l) {
     const ir_func *f = function_of(l);
-    if (f->nparams != l->what->count)
-        refuse(l, "it takes %u arguments, not %zu", f->nparams, l->what->count);
-    l->args = ir_new_array(&l->arena, void *, l->what->count + 2);
-    for (size_t n = 0; n < l->what->count; n++) l->args[n] = take_argument(l, n);
+    if (f->nparams != l->what->launch->count)
+        refuse(l, "it takes %u arguments, not %zu", f->nparams, l->what->launch->count);
+    l->args = ir_new_array(&l->arena, void *, l->what->launch->count + 2);
+    for (size_t n = 0; n < l->what->launch->count; n++) l->args[n] = take_argument(l, n);
 }
 
 static uint64_t volume(const uint64_t size[3]) { return size[0] * size[1] * size[2]; }
@@ -175,8 +185,8 @@ static void take_phases(launch *l) {
         refuse(l, "what its phases leave to later ones does not fit into memory");
     l->kept = aligned_alloc(IR_LOCAL_ALIGN, aligned(p->group * groups + p->item * items + 1));
     if (!l->kept) ir_throw(l->what->cx, IR_ERR_MEMORY);
-    l->args[l->what->count] = l->kept;
-    l->args[l->what->count + 1] = &l->phase;
+    l->args[l->what->launch->count] = l->kept;
+    l->args[l->what->launch->count + 1] = &l->phase;
 }
 
 static void take_memory(launch *l) {
@@ -258,7 +268,7 @@ static void prepare_kernel(void *arg) {
     launch *l = arg;
     find_code(l);
     bool ok = ir_try(l->what->cx, look_at_limits, l);
-    rt_kernel_end(&l->what->kernel->code, &l->use, 0);
+    rt_kernel_end(&l->what->launch->function->code, &l->use, 0);
     if (!ok) ir_throw(l->what->cx, l->what->cx->status);
 }
 
@@ -267,7 +277,7 @@ static void launch_kernel(void *arg) {
     find_code(l);
     uint64_t start = rt_now_ns();
     bool ok = ir_try(l->what->cx, launch_with_code, l);
-    rt_kernel_end(&l->what->kernel->code, &l->use, rt_now_ns() - start);
+    rt_kernel_end(&l->what->launch->function->code, &l->use, rt_now_ns() - start);
     if (!ok) ir_throw(l->what->cx, l->what->cx->status);
 }
 

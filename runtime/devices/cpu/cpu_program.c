@@ -11,16 +11,9 @@ static bool has_globals(const ir_module *m) {
     return false;
 }
 
-typedef struct {
-    const cpu_machine *machine;
-    rt_program *program;
-} loading;
-
 /* The program's constants and variables come to be, and last as long as it does. */
-static void load_globals(void *arg) {
-    const loading *l = arg;
-    rt_program *p = l->program;
-    rt_native_options options = {.machine = cg_host_machine(), .code = l->machine->options.code};
+static void load_globals(const cpu_machine *machine, rt_program *p) {
+    rt_native_options options = {.machine = cg_host_machine(), .code = machine->options.code};
     cg_object object;
     rt_code code;
     rt_cpu_compile_globals(p->module, &options, &p->arena, &object);
@@ -33,47 +26,42 @@ static void load_globals(void *arg) {
     p->globals = rt_code_variables(&code, &object, &p->arena);
 }
 
-rt_program *cpu_program_new(const cpu_machine *machine, const ir_module *m) {
-    ir_arena arena;
-    ir_arena_init(&arena, m->cx);
+void cpu_program_init(rt_program *p, const cpu_machine *machine, const ir_module *m) {
+    p->module = m;
+    ir_arena_init(&p->arena, m->cx);
     if (m->pointer_bits != 64) {
         ir_error(m->cx, "cpu: '%s' has pointers of %u bits, the device of 64", m->name,
                  m->pointer_bits);
         ir_throw(m->cx, IR_ERR_DEVICE);
     }
-    rt_program *p = ir_new(&arena, rt_program);
-    *p = (rt_program){.arena = arena, .module = m};
-    if (!has_globals(m) || ir_try(m->cx, load_globals, &(loading){machine, p})) return p;
-    cpu_program_free(p);
-    ir_throw(m->cx, m->cx->status);
+    if (has_globals(m)) load_globals(machine, p);
 }
 
-void cpu_program_free(rt_program *p) {
-    for (cpu_kernel *k = p->kernels; k; k = k->next) rt_kernel_free(&k->code);
+void cpu_program_clear(rt_program *p) {
+    for (rt_function *f = p->functions; f; f = f->next) rt_kernel_free(&f->code);
     rt_code_unload(&p->globals.code);
-    ir_arena arena = p->arena;
-    ir_arena_free(&arena);
+    ir_arena_free(&p->arena);
 }
 
-cpu_kernel *cpu_find_kernel(rt_program *p, const char *name) {
-    ir_ctx *cx = p->arena.cx;
-    for (cpu_kernel *k = p->kernels; k; k = k->next)
-        if (strcmp(k->function->name, name) == 0) return k;
-    const ir_func *f = ir_func_find(p->module, name);
-    if (!f || !(f->flags & IR_FUNC_KERNEL)) {
+rt_function *cpu_find_function(rt_program *p, const char *name) {
+    ir_ctx *cx = p->module->cx;
+    for (rt_function *f = p->functions; f; f = f->next)
+        if (strcmp(f->ir->name, name) == 0) return f;
+    const ir_func *ir = ir_func_find(p->module, name);
+    if (!ir || !(ir->flags & IR_FUNC_KERNEL)) {
         ir_error(cx, "no kernel @%s", name);
         ir_throw(cx, IR_ERR_DEVICE);
     }
-    if (ir_is_declaration(f))
-        cpu_refuse(cx, f, "it has no body%s%s", f->refusal ? ": " : "",
-                   f->refusal ? f->refusal : "");
-    cpu_kernel *k = ir_new(&p->arena, cpu_kernel);
-    k->function = f;
-    k->program = p;
-    rt_kernel_init(&k->code);
-    k->next = p->kernels;
-    p->kernels = k;
-    return k;
+    if (ir_is_declaration(ir))
+        cpu_refuse(cx, ir, "it has no body%s%s", ir->refusal ? ": " : "",
+                   ir->refusal ? ir->refusal : "");
+    rt_function *f = ir_new(&p->arena, rt_function);
+    f->ir = ir;
+    f->program = p;
+    rt_kernel_init(&f->code);
+    f->next = p->functions;
+    p->functions = f;
+    return f;
 }
 
 /* ----------------------------------------------------------------------------------------- code */
@@ -89,11 +77,11 @@ typedef struct {
 } compilation;
 
 static void load(compilation *c, const cg_object *o) {
-    const cpu_kernel *k = c->launch->kernel;
+    const rt_function *k = c->launch->launch->function;
     const rt_variables *globals = &k->program->globals;
     ir_status status = rt_code_load(o, globals->n ? globals : NULL, &c->out->code);
     if (status != IR_OK) {
-        ir_error(c->arena.cx, "kernel @%s: there is no room for its code", k->function->name);
+        ir_error(c->arena.cx, "kernel @%s: there is no room for its code", k->ir->name);
         ir_throw(c->arena.cx, status);
     }
     const rt_tools *tools = &c->launch->machine->tools;
@@ -109,7 +97,7 @@ static bool is_cached(const compilation *c) {
 static bool find_object(compilation *c, cg_object *o) {
     const cpu_machine *m = c->launch->machine;
     if (!is_cached(c)) return false;
-    rt_key key = rt_key_of(c->launch->kernel->function, &c->options, &c->arena, &c->globals);
+    rt_key key = rt_key_of(cpu_kernel_of(c->launch), &c->options, &c->arena, &c->globals);
     rt_entry_begin(&m->cache, &key, &c->entry);
     return c->entry.bytes &&
            rt_object_read(c->entry.bytes, c->entry.size, &c->globals, &c->arena, o);
@@ -124,7 +112,7 @@ static void keep_object(compilation *c, const cg_object *o) {
 
 static void make_object(compilation *c, cg_object *o) {
     if (find_object(c, o)) return;
-    c->launch->machine->options.compile(c->launch->kernel->function, &c->options, &c->arena, o);
+    c->launch->machine->options.compile(cpu_kernel_of(c->launch), &c->options, &c->arena, o);
     keep_object(c, o);
 }
 
@@ -181,6 +169,6 @@ void cpu_find_code(const cpu_launch *l, const pass_group_shape *shape, const rt_
                    rt_use *use) {
     void *user = (void *)(uintptr_t)l; /* which stays as it is */
     rt_compiler compiler = {compile_variant, user, l->machine->options.eager};
-    ir_status status = rt_kernel_begin(&l->kernel->code, shape, values, &compiler, use);
+    ir_status status = rt_kernel_begin(&l->launch->function->code, shape, values, &compiler, use);
     if (status != IR_OK) ir_throw(l->cx, status);
 }

@@ -8,8 +8,8 @@
 
 static void name_group(const cpu_launch *l, const uint64_t id[3]) {
     ir_text t = {.arena = l->notes};
-    ir_putf(&t, "@%s, group (%llu, %llu, %llu)", l->kernel->function->name,
-            (unsigned long long)id[0], (unsigned long long)id[1], (unsigned long long)id[2]);
+    ir_putf(&t, "@%s, group (%llu, %llu, %llu)", cpu_kernel_of(l)->name, (unsigned long long)id[0],
+            (unsigned long long)id[1], (unsigned long long)id[2]);
     l->watch->writer = t.data;
 }
 

@@ -283,21 +283,22 @@ typedef struct {
 static void launch_once(void *arg) {
     const launching *l = arg;
     const int32_t n = 3;
-    const rt_arg args[] = {{.buffer = l->memory}, {.bytes = &n, .size = sizeof n}};
-    l->device->launch(l->device, l->program, "k", &l->job->range, args, 2);
+    const rt_arg args[] = {rt_memory_arg(l->memory, 0), rt_value_arg(&n, sizeof n)};
+    rt_function *f = l->device->driver->find(l->device, l->program, "k");
+    rt_device_launch(l->device, &(rt_launch){f, &l->job->range, args, 2, false});
 }
 
 static void run_job(void *arg) {
     job *j = arg;
     const rt_cpu_options o = {.compile = compile, .cache = true, .eager = true};
     rt_device *d = rt_cpu_open_with(j->context, &o);
-    rt_memory *m = d->allocate(d, "p", sizeof j->out, NULL);
-    rt_program *p = d->build(d, j->module->ir);
+    rt_memory *m = d->driver->allocate(d, "p", sizeof j->out, NULL);
+    rt_program *p = d->driver->build(d, j->module->ir);
     launching l = {j, d, p, m};
     launch_once(&l);
     launch_once(&l);
-    d->read(d, m, 0, j->out, sizeof j->out);
-    d->close(d);
+    rt_device_read(d, m, 0, j->out, sizeof j->out);
+    rt_device_close(d);
 }
 
 /* While memory is limited, nothing but the device is to be given back. */
@@ -305,13 +306,13 @@ static void run_limited(void *arg) {
     job *j = arg;
     rt_device *d =
         rt_cpu_open_with(j->context, &(rt_cpu_options){.compile = compile, .cache = true});
-    rt_memory *m = d->allocate(d, "p", sizeof j->out, NULL);
-    rt_program *p = d->build(d, j->module->ir);
+    rt_memory *m = d->driver->allocate(d, "p", sizeof j->out, NULL);
+    rt_program *p = d->driver->build(d, j->module->ir);
     launching l = {j, d, p, m};
     j->context->cx.limit = j->context->cx.used + j->room;
     j->ended = rt_guard(j->context, launch_once, &l);
     j->context->cx.limit = 0;
-    d->close(d);
+    rt_device_close(d);
 }
 
 /* How often a new device compiled for two launches, with what the kernel should give. */

@@ -1,5 +1,5 @@
 /* plan_test.c — the plan language: every error with its place and text, and what is accepted. */
-#include "runtime/api/runtime.h"
+#include "runtime/plan/plan.h"
 
 #include <criterion/criterion.h>
 
@@ -163,7 +163,7 @@ Test(plan, reads_every_construct) {
     cr_assert_eq(p->stmts.n, 4);
     const rt_group *g = &p->stmts.data[0].group;
     cr_assert(g->force && g->strict && g->barrier == SPVF_BARRIER_NONE);
-    const rt_launch *l = &g->launches.data[0];
+    const rt_plan_launch *l = &g->launches.data[0];
     cr_assert_eq(l->range.dims, 3);
     cr_assert_eq(l->range.local[1], 2);
     cr_assert_eq(l->range.offset[2], 3);

@@ -3,6 +3,7 @@
 #include "tests/runtime/bench.h"
 
 #include "runtime/api/runtime.h"
+#include "runtime/system/process.h"
 
 #include <signal.h>
 #include <sys/stat.h>

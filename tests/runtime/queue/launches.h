@@ -59,14 +59,14 @@ typedef struct {
     int32_t back[COUNT];
 } bench;
 
-static inline void begin(bench *t) {
+static inline void begin_with(bench *t, dev_opener *open, const char *name) {
     spvf_context *c = new_context();
     spvf_module *m = load_text(c, kernels);
     const spvf_queue_options o = {.size = sizeof o, .out_of_order = true};
     int32_t data[COUNT];
     for (int k = 0; k < COUNT; k++) data[k] = k;
     *t = (bench){.device = NULL};
-    cr_assert_eq(spvf_device_open(c, "cpu", &t->device), SPVF_OK, "%s", messages);
+    cr_assert_eq(dev_open_with(c, open, name, &t->device), SPVF_OK, "%s", messages);
     cr_assert_eq(spvf_program_create(t->device, m, &t->program), SPVF_OK, "%s", messages);
     for (int k = 0; k < BUFFERS; k++)
         cr_assert_eq(spvf_buffer_create(t->device, BYTES, k ? NULL : data, 0, &t->b[k]), SPVF_OK);
@@ -75,6 +75,8 @@ static inline void begin(bench *t) {
     spvf_module_destroy(m);
     spvf_context_destroy(c);
 }
+
+static inline void begin(bench *t) { begin_with(t, rt_device_open, "cpu"); }
 
 static inline void end(bench *t) {
     spvf_queue_destroy(t->q);

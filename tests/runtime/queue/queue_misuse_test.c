@@ -94,7 +94,7 @@ Test(queue_misuse, buffers) {
     FAILS(spvf_buffer_create(t.device, SIZE_MAX, NULL, 0, &b), SPVF_ERROR_MEMORY,
           "error: spvf_buffer_create: 18446744073709551615 bytes are too many\n");
     FAILS(spvf_buffer_create(check, 4, &value, SPVF_USE_HOST, &b), SPVF_ERROR_REFUSED,
-          "error: spvf_buffer_create: SPVF_USE_HOST: only device cpu works in memory of the "
+          "error: spvf_buffer_create: SPVF_USE_HOST: this device does not work in memory of the "
           "program\n");
     cr_expect_null(b);
     cr_expect_eq(spvf_buffer_size(NULL), 0);
@@ -205,9 +205,6 @@ Test(queue_misuse, launches) {
     spvf_graph_destroy(g);
     set_launch();
     what.program = other_program;
-    args[0] = args[1] = (spvf_argument){.buffer = theirs, .offset = 4};
-    REFUSED(spvf_queue_launch(other_queue, &what, NULL, &e),
-            "spvf_queue_launch: kernel 'add', argument 0 (out): this device takes no offset but 0");
 }
 
 /* ------------------------------------------------------------------------------------ transfers */

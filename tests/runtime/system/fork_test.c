@@ -268,7 +268,7 @@ static void *fuse_always(void *arg) {
 }
 
 static bool has_sum(const spvf_buffer *b, int32_t n) {
-    const int32_t *numbers = (const int32_t *)b->host.bytes;
+    const int32_t *numbers = buf_place(b);
     for (int32_t k = 0; numbers && k < COUNT; k++)
         if (numbers[k] != k + n) return false;
     return numbers;

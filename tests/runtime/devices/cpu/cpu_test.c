@@ -130,8 +130,8 @@ typedef struct {
 static void open_device(void *arg) {
     bench *b = arg;
     b->device = rt_cpu_open_with(b->context, &(rt_cpu_options){.compile = compile});
-    b->memory = b->device->allocate(b->device, "p", 100, NULL);
-    b->program = b->device->build(b->device, b->module->ir);
+    b->memory = b->device->driver->allocate(b->device, "p", 100, NULL);
+    b->program = b->device->driver->build(b->device, b->module->ir);
 }
 
 static void begin(bench *b) {
@@ -141,7 +141,7 @@ static void begin(bench *b) {
 }
 
 static void end(bench *b) {
-    b->device->close(b->device);
+    rt_device_close(b->device);
     spvf_module_destroy(b->module);
     spvf_context_destroy(b->context);
     cr_expect_eq(bytes_held, 0);
@@ -149,7 +149,8 @@ static void end(bench *b) {
 
 static void launch_one(void *arg) {
     bench *b = arg;
-    b->device->launch(b->device, b->program, b->kernel, &b->range, b->args, b->count);
+    rt_function *f = b->device->driver->find(b->device, b->program, b->kernel);
+    rt_device_launch(b->device, &(rt_launch){f, &b->range, b->args, b->count, false});
 }
 
 static spvf_status launch(bench *b, const char *kernel, const spvf_range *range, const rt_arg *args,
@@ -168,8 +169,8 @@ Test(cpu, arguments_and_sizes) {
     begin(&b);
     const float value[4] = {1, 2, 3, 4};
     const uint8_t n = 7;
-    const rt_arg args[] = {
-        {.buffer = b.memory}, {.bytes = value, .size = 16}, {.bytes = &n, .size = 1}};
+    const rt_arg args[] = {rt_memory_arg(b.memory, 0), rt_value_arg(value, 16),
+                           rt_value_arg(&n, 1)};
     spvf_range r = {.dims = 2, .global = {12, 10}, .local = {4, 5}, .offset = {3, 100}};
     need = (ir_group_need){.scratch = 1000, .scratch_item = 64};
     cr_assert_eq(launch(&b, "look", &r, args, 3), SPVF_OK, "%s", messages);
@@ -191,7 +192,7 @@ Test(cpu, arguments_and_sizes) {
 Test(cpu, local_memory_lies_behind_the_kernels_own) {
     bench b;
     begin(&b);
-    const rt_arg args[] = {{.buffer = b.memory}, {.size = 10}, {.size = 1}};
+    const rt_arg args[] = {rt_memory_arg(b.memory, 0), rt_local_arg(10), rt_local_arg(1)};
     spvf_range r = {.dims = 1, .global = {4}, .local = {4}};
     need = (ir_group_need){.local = 130};
     cr_assert_eq(launch(&b, "groups", &r, args, 3), SPVF_OK, "%s", messages);
@@ -205,7 +206,7 @@ Test(cpu, no_groups) {
     bench b;
     begin(&b);
     spvf_range r = {.dims = 2, .global = {0, 7}};
-    rt_arg buffer = {.buffer = b.memory};
+    rt_arg buffer = rt_memory_arg(b.memory, 0);
     cr_expect_eq(launch(&b, "asks", &r, &buffer, 1), SPVF_OK, "%s", messages);
     cr_expect_eq(groups_seen, 0);
     end(&b);
@@ -273,8 +274,9 @@ static void expect_refused(bench *b, const char *kernel, const spvf_range *r, co
 Test(cpu, launches_that_are_refused) {
     bench b;
     begin(&b);
-    const rt_arg none = {.size = 0}, much = {.size = UINT64_C(1) << 40}, some = {.size = 8};
-    const rt_arg buffer = {.buffer = b.memory};
+    const rt_arg none = rt_local_arg(0), much = rt_local_arg(UINT64_C(1) << 40),
+                 some = rt_local_arg(8);
+    const rt_arg buffer = rt_memory_arg(b.memory, 0);
     spvf_range one = {.dims = 1, .global = {4}, .local = {4}};
     spvf_range odd = {.dims = 1, .global = {5}, .local = {4}},
                zero = {.dims = 2, .global = {4, 4}, .local = {4}};
@@ -317,7 +319,7 @@ Test(cpu, launches_that_are_refused) {
 Test(cpu, needs_that_are_too_much) {
     bench b;
     begin(&b);
-    const rt_arg buffer = {.buffer = b.memory};
+    const rt_arg buffer = rt_memory_arg(b.memory, 0);
     spvf_range r = {.dims = 1, .global = {640}, .local = {640}};
     need = (ir_group_need){.scratch_item = 1 << 21};
     expect_refused(
@@ -327,7 +329,7 @@ Test(cpu, needs_that_are_too_much) {
     end(&b);
     begin(&b);
     need = (ir_group_need){.local = UINT64_MAX};
-    expect_refused(&b, "asks", &r, (rt_arg[]){{.buffer = b.memory}}, 1,
+    expect_refused(&b, "asks", &r, (rt_arg[]){rt_memory_arg(b.memory, 0)}, 1,
                    "error: kernel @asks: its local variables have 18446744073709551615 bytes, "
                    "device cpu has 1073741824\n");
     end(&b);
@@ -339,7 +341,7 @@ Test(cpu, kernels_are_compiled_once) {
     bench b;
     begin(&b);
     spvf_range r = {.dims = 1, .global = {64}, .local = {8}};
-    rt_arg buffer = {.buffer = b.memory};
+    rt_arg buffer = rt_memory_arg(b.memory, 0);
     for (int i = 0; i < 3; i++) cr_expect_eq(launch(&b, "asks", &r, &buffer, 1), SPVF_OK);
     cr_expect_eq(compiled, 1);
     cr_expect_eq(facts.shape.local[0], 8);
@@ -356,7 +358,7 @@ Test(cpu, a_compiler_that_refuses) {
     bench b;
     begin(&b);
     spvf_range r = {.dims = 1, .global = {64}};
-    rt_arg buffer = {.buffer = b.memory};
+    rt_arg buffer = rt_memory_arg(b.memory, 0);
     fault = "no such instruction";
     cr_expect_eq(launch(&b, "asks", &r, &buffer, 1), SPVF_ERROR_REFUSED);
     cr_expect_str_eq(messages, "error: no such instruction\n");
@@ -380,7 +382,7 @@ Test(cpu, kernels_print) {
     body = say;
     b.device->output = keep_output;
     spvf_range r = {.dims = 1, .global = {4}, .local = {4}};
-    rt_arg buffer = {.buffer = b.memory};
+    rt_arg buffer = rt_memory_arg(b.memory, 0);
     cr_expect_eq(launch(&b, "asks", &r, &buffer, 1), SPVF_OK);
     cr_expect_str_eq(printed, "0 0.5 1,2,3 text c\n0");
     cr_expect_eq(groups_seen, 0);
@@ -391,7 +393,7 @@ Test(cpu, kernels_print) {
 
 static void open_by_name(void *arg) {
     bench *b = arg;
-    b->device = rt_cpu_open(b->context, b->kernel);
+    b->device = rt_cpu_driver.open(b->context, b->kernel);
 }
 
 static void expect_unknown(const char *list, const char *option) {
@@ -412,7 +414,7 @@ Test(cpu, options_by_name) {
     const cg_options *o = &((cpu_device *)b.device)->machine.options.code;
     cr_expect(o->level == 2 && o->regalloc.how == CG_REGALLOC_STACK && o->regalloc.seed == 12);
     cr_expect(((cpu_device *)b.device)->machine.options.eager);
-    b.device->close(b.device);
+    rt_device_close(b.device);
     spvf_context_destroy(b.context);
     expect_unknown("v5", "v5");
     expect_unknown("v2,", "v2,");

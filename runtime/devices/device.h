@@ -1,0 +1,248 @@
+/* device.h — the interface of devices: what has memory, and runs kernels.
+ *
+ * A device is a driver, which is a table of functions (devices.def lists the drivers), and data that
+ * says what the device can do.  Users of devices ask for capabilities and never for a name.
+ *
+ * Commands are given to a device as submissions.  Submitting may run the commands, or only begin
+ * them: then the device calls back when the last one has ended.  So a command for another processor
+ * keeps no thread of this one waiting.
+ *
+ * Threads: a device belongs to one thread at a time, except that `submit` and `prepare` of a device
+ * that is concurrent may be called by any number of threads at once.
+ *
+ * Errors: all functions but close, discard and release may throw, after a message, in the context
+ * of the device; submit and prepare throw in the context that the caller gives. */
+#ifndef SPVFUSE_RUNTIME_DEVICE_H
+#define SPVFUSE_RUNTIME_DEVICE_H
+
+#include "runtime/api/runtime.h"
+
+typedef struct rt_driver rt_driver;
+typedef struct rt_device rt_device;
+typedef struct rt_memory rt_memory;     /* memory of a device */
+typedef struct rt_program rt_program;   /* a module made ready */
+typedef struct rt_function rt_function; /* a kernel of a program */
+
+/* ------------------------------------------------------------------------------------- commands */
+
+typedef enum {
+    RT_ARG_MEMORY,  /* memory of the device, from an offset on */
+    RT_ARG_ADDRESS, /* an address of this process, on devices that have host memory */
+    RT_ARG_VALUE,
+    RT_ARG_LOCAL /* local memory of every work-group */
+} rt_arg_kind;
+
+/* An argument of a launch. */
+typedef struct {
+    rt_arg_kind kind;
+    uint64_t size; /* in bytes; of a value, or of local memory */
+    union {
+        struct {
+            rt_memory *memory;
+            uint64_t offset;
+        };
+        void *address;
+        const void *bytes; /* of the value */
+    };
+} rt_arg;
+
+static inline rt_arg rt_memory_arg(rt_memory *m, uint64_t offset) {
+    return (rt_arg){.kind = RT_ARG_MEMORY, .memory = m, .offset = offset};
+}
+static inline rt_arg rt_address_arg(void *address) {
+    return (rt_arg){.kind = RT_ARG_ADDRESS, .address = address};
+}
+static inline rt_arg rt_value_arg(const void *bytes, uint64_t size) {
+    return (rt_arg){.kind = RT_ARG_VALUE, .bytes = bytes, .size = size};
+}
+static inline rt_arg rt_local_arg(uint64_t size) {
+    return (rt_arg){.kind = RT_ARG_LOCAL, .size = size};
+}
+
+/* Arguments, and copies of their values, in one block of memory. */
+enum { RT_VALUE_ALIGN = 128 }; /* the largest alignment of a type */
+typedef struct {
+    rt_arg *args;
+    unsigned char *values; /* at a multiple of RT_VALUE_ALIGN */
+} rt_arg_block;
+size_t rt_arg_block_size(size_t count, size_t value_bytes);
+/* at: as many bytes as that, at any alignment of an object. */
+rt_arg_block rt_place_args(void *at, size_t count);
+
+typedef struct {
+    rt_function *function;
+    const spvf_range *range;
+    const rt_arg *args;
+    size_t count;
+    bool uneven; /* groups may be smaller at the ends although the range gives a local size */
+} rt_launch;
+
+/* One side of a copy: where its first byte is, and the distances, in bytes, between rows and between
+ * slices.  A side without memory is the host's. */
+typedef struct {
+    rt_memory *memory;
+    union {
+        uint64_t offset; /* in the memory */
+        char *bytes;     /* of the host */
+    };
+    size_t row, slice;
+} rt_box;
+
+/* Bytes × rows × slices.  The sides may be the same bytes, but no others of them overlap. */
+typedef struct {
+    rt_box to, from;
+    size_t region[3];
+} rt_copy;
+
+enum { RT_MAX_PATTERN = 128 };
+
+/* `size` bytes from the first one of `to` on become repetitions of the pattern, whose size divides
+ * theirs. */
+typedef struct {
+    rt_box to;
+    size_t size, pattern_size;
+    unsigned char pattern[RT_MAX_PATTERN];
+} rt_fill;
+
+typedef enum { RT_COMMAND_LAUNCH, RT_COMMAND_COPY, RT_COMMAND_FILL } rt_command_kind;
+
+typedef struct {
+    rt_command_kind kind;
+    union {
+        rt_launch launch;
+        rt_copy copy;
+        rt_fill fill;
+    };
+} rt_command;
+
+/* ---------------------------------------------------------------------------------- submissions */
+
+typedef enum {
+    RT_ENDED,  /* the commands have run */
+    RT_PENDING /* they have begun; `ended` will be called, or is being called already */
+} rt_progress;
+
+/* Commands that a device runs in this order.  It and all that it points to lives until they have
+ * ended. */
+typedef struct rt_submission rt_submission;
+struct rt_submission {
+    /* Of the thread that submits: messages and memory.  The device's, unless that is concurrent. */
+    spvf_context *context;
+    const rt_command *commands;
+    size_t count;
+    /* Called once by a thread of the device when submitting has given RT_PENDING.  IR_OK, or the
+     * commands have failed and `why` says so in words. */
+    void (*ended)(rt_submission *s, ir_status status, const char *why);
+};
+
+/* -------------------------------------------------------------------------------------- devices */
+
+/* What a driver provides.  A function that may be NULL says so. */
+struct rt_driver {
+    const char *name; /* of its devices, as users say it: "cpu"; ":OPTIONS" may follow */
+    /* options: what follows "NAME:", or NULL. */
+    rt_device *(*open)(spvf_context *context, const char *options);
+    /* Tells of the devices that this machine has. */
+    void (*list)(spvf_context *context, void (*each)(void *user, const spvf_device_info *info),
+                 void *user);
+    /* Gives back all memory and all programs. */
+    void (*close)(rt_device *d);
+    /* data: contents, or NULL.  The memory has a name in reports of faults. */
+    rt_memory *(*allocate)(rt_device *d, const char *name, uint64_t bytes, const void *data);
+    /* Memory of this process, which outlives it.  NULL: the device has no host memory. */
+    rt_memory *(*wrap)(rt_device *d, void *host, uint64_t bytes);
+    /* Where it lies in this process.  NULL as above. */
+    void *(*address)(const rt_memory *m);
+    void (*release)(rt_device *d, rt_memory *m); /* no command uses it */
+    /* How many of these bytes have no value yet.  NULL: the device does not know. */
+    uint64_t (*undefined)(rt_device *d, const rt_memory *m, uint64_t offset, uint64_t bytes);
+    /* The module outlives the program. */
+    rt_program *(*build)(rt_device *d, const ir_module *m);
+    /* The function belongs to the program.  Throws when there is no kernel of the name, or when it
+     * has no body. */
+    rt_function *(*find)(rt_device *d, rt_program *p, const char *kernel);
+    void (*discard)(rt_device *d, rt_program *p); /* no launch of it runs */
+    /* Does what the launch would do short of running, and throws what that would.  The contents of
+     * memory do not matter, and `any` stands for memory that is not there yet.  NULL: nothing is
+     * known before. */
+    void (*prepare)(rt_device *d, spvf_context *context, const rt_launch *l);
+    /* Throws when a command fails; then none is pending. */
+    rt_progress (*submit)(rt_device *d, rt_submission *s);
+};
+
+typedef struct {
+    uint64_t instructions, loads, stores, reports;
+} rt_counts;
+
+/* Bytes that are watched while launches run, and what wrote there last: "@k, k.cl:12: store …", or
+ * "@k, group (1, 0, 0)" from devices that only see changes. */
+typedef struct {
+    const rt_memory *memory;
+    uint64_t offset, bytes;
+    const char *writer; /* in the device's memory; NULL: nothing has written there */
+    bool by_change;     /* only changes are seen: another may have written the same bytes again */
+} rt_watch;
+
+/* What all devices have in common; each driver adds its own state after it. */
+struct rt_device {
+    const rt_driver *driver;
+    spvf_context *context;
+    spvf_capabilities can;
+    rt_counts counts;
+    void (*output)(void *user, const char *text); /* printf of kernels, or NULL */
+    void *output_user;
+    uint64_t instruction_limit; /* of a work-group; 0: the device's own */
+    rt_watch *watch;            /* while there is one, launches are silent; where can.watch */
+};
+
+/* ---------------------------------------------------------------- for users of devices (device.c) */
+
+/* Opens "check", "cpu", "cpu:OPTION,OPTION …", "opencl" or "opencl:N"; throws when there is no such
+ * device. */
+rt_device *rt_device_open(spvf_context *context, const char *name);
+static inline void rt_device_close(rt_device *d) {
+    if (d) d->driver->close(d);
+}
+/* One command by the thread that owns the device; returns when it has ended, or throws. */
+void rt_device_run(rt_device *d, const rt_command *command);
+void rt_device_launch(rt_device *d, const rt_launch *l);
+/* Contents of a memory of the same size. */
+void rt_device_copy(rt_device *d, rt_memory *to, rt_memory *from, uint64_t bytes);
+void rt_device_read(rt_device *d, rt_memory *from, uint64_t offset, void *to, uint64_t bytes);
+
+/* Can a device run something?  `prepare` does all that has to be done before the first launch: it
+ * builds, compiles, compares what is needed with what the device has, and throws in this context
+ * when one of these fails.  False: the device cannot run it, and `why`, which has room for
+ * RT_CAUGHT_SIZE bytes, says so; nothing else was said.  Throws when memory is exhausted and after
+ * an internal error, which are no answers. */
+bool rt_can_run(spvf_context *c, void (*prepare)(void *arg), void *arg, char *why);
+/* Builds what was fused, and prepares its launch with these arguments.  NULL: the device cannot run
+ * it, and the fusion has become a refusal.  Throws as rt_can_run. */
+rt_function *rt_build_fusion(rt_device *d, spvf_fusion *f, const rt_arg *args);
+
+/* ------------------------------------------------------------------------ for drivers (device.c) */
+
+#define DEVICE(name) extern const rt_driver rt_##name##_driver;
+#include "runtime/devices/devices.def"
+#undef DEVICE
+
+/* An object that a device has given out: a list, which closing the device walks.  The first member
+ * of rt_memory and rt_program. */
+typedef struct rt_owned rt_owned;
+struct rt_owned {
+    rt_owned *next, **at;
+};
+void rt_own(rt_owned **list, rt_owned *o);
+void rt_disown(rt_owned *o);
+/* Zeros, and owned; throws in the context. */
+void *rt_new_owned(spvf_context *c, rt_owned **list, size_t size);
+
+/* Copies and fills where both sides lie in this process. */
+void rt_copy_rows(char *to, const char *from, const rt_copy *shape);
+void rt_repeat_pattern(char *to, const rt_fill *fill);
+
+/* Calls `each` for every row of a copy: how far its first bytes are from those of the sides. */
+void rt_each_row(const rt_copy *c, void (*each)(void *user, uint64_t to, uint64_t from),
+                 void *user);
+
+#endif
