@@ -76,9 +76,11 @@ static void await_end(waiting *w) {
 }
 
 void rt_device_run(rt_device *d, const rt_command *command) {
-    waiting w = {.submission = {d->context, command, 1, note_end},
-                 .lock = PTHREAD_MUTEX_INITIALIZER,
-                 .change = PTHREAD_COND_INITIALIZER};
+    waiting w; /* which is large: what has an initial value is set here */
+    w.submission = (rt_submission){d->context, command, 1, note_end};
+    w.has_ended = false;
+    w.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    w.change = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     if (d->driver->submit(d, &w.submission) == RT_PENDING) await_end(&w);
 }
 

@@ -101,7 +101,7 @@ enum { RT_MAX_PATTERN = 128 };
 typedef struct {
     rt_box to;
     size_t size, pattern_size;
-    unsigned char pattern[RT_MAX_PATTERN];
+    const void *pattern;
 } rt_fill;
 
 typedef enum { RT_COMMAND_LAUNCH, RT_COMMAND_COPY, RT_COMMAND_FILL } rt_command_kind;

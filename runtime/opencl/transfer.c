@@ -9,6 +9,7 @@
 typedef struct {
     ocl_command command; /* the first member */
     size_t mem_count;
+    unsigned char pattern[RT_MAX_PATTERN];
     cl_mem mems[];
 } transfer;
 
@@ -25,6 +26,10 @@ static cl_int request(const ocl_request *r, rt_run *run, const rt_command *comma
     for (size_t n = 0; n < r->mem_count; n++) ocl_retain_mem(t->mems[n] = r->mems[n]);
     t->mem_count = r->mem_count;
     if (command) t->command.command = *command;
+    if (command && command->kind == RT_COMMAND_FILL) {
+        rt_fill *fill = &t->command.command.fill;
+        fill->pattern = memcpy(t->pattern, fill->pattern, fill->pattern_size);
+    }
     return ocl_submit(r, &t->command.event);
 }
 
@@ -59,8 +64,10 @@ bool ocl_overlap(const rt_box *a, const rt_box *b, const size_t region[3]) {
 
 cl_int ocl_request_fill(const ocl_request *r, ocl_area to, const void *pattern,
                         size_t pattern_size) {
-    rt_fill fill = {.to = {.bytes = to.bytes}, .size = to.size, .pattern_size = pattern_size};
-    memcpy(fill.pattern, pattern, pattern_size);
+    const rt_fill fill = {.to = {.bytes = to.bytes},
+                          .size = to.size,
+                          .pattern = pattern,
+                          .pattern_size = pattern_size};
     return request(r, ocl_run_on_device, &(rt_command){.kind = RT_COMMAND_FILL, .fill = fill});
 }
 

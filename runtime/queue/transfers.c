@@ -64,8 +64,8 @@ static rt_command command_of(const transfer *t) {
         const rt_copy copy = {to, box_of(&t->from, t->host), {t->size, 1, 1}};
         return (rt_command){.kind = RT_COMMAND_COPY, .copy = copy};
     }
-    rt_fill fill = {.to = to, .size = t->size, .pattern_size = t->pattern_size};
-    memcpy(fill.pattern, t->pattern, t->pattern_size);
+    const rt_fill fill = {
+        .to = to, .size = t->size, .pattern = t->pattern, .pattern_size = t->pattern_size};
     return (rt_command){.kind = RT_COMMAND_FILL, .fill = fill};
 }
 
@@ -73,10 +73,12 @@ static spvf_status enqueue(const call *c, const transfer *t) {
     spvf_status status = check(c, t);
     if (status != SPVF_OK) return status;
     if (!prepare(&t->from) || !prepare(&t->to)) return SPVF_ERROR_MEMORY;
-    spvf_command *command =
-        (spvf_command *)cmd_new(c->queue, sizeof *command, 2, cmd_run_on_device);
+    const size_t size = sizeof(spvf_command) + t->pattern_size;
+    spvf_command *command = (spvf_command *)cmd_new(c->queue, size, 2, cmd_run_on_device);
     if (!command) return SPVF_ERROR_MEMORY;
     command->command = command_of(t);
+    if (t->pattern)
+        command->command.fill.pattern = memcpy(command + 1, t->pattern, t->pattern_size);
     if (t->from.buffer) cmd_use(&command->event, t->from.buffer, false);
     if (t->to.buffer) cmd_use(&command->event, t->to.buffer, true);
     return cmd_submit(&command->event, RT_ENQUEUE_COMMAND, c->wait, c->out);

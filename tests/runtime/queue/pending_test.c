@@ -189,8 +189,10 @@ static void launch_and_read(void *arg) {
     rt_device *d = base();
     int32_t *back = arg;
     rt_memory *m = d->driver->allocate(d, "m", 12, (int32_t[]){1, 2, 3});
-    const rt_fill fill = {
-        .to = {.memory = m, .offset = 4}, .size = 8, .pattern_size = 2, .pattern = {1, 0}};
+    const rt_fill fill = {.to = {.memory = m, .offset = 4},
+                          .size = 8,
+                          .pattern = (unsigned char[]){1, 0},
+                          .pattern_size = 2};
     rt_device_run(d, &(rt_command){.kind = RT_COMMAND_FILL, .fill = fill});
     rt_device_read(d, m, 0, back, 12);
     d->driver->release(d, m);
