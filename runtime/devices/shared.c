@@ -90,7 +90,7 @@ void rt_shared_release(rt_shared_device *d, rt_memory *memory) {
     rt_lock_release(&d->lock);
 }
 
-/* ------------------------------------------------------------------------- without it, if allowed */
+/* ----------------------------------------------------------------------- without it, if allowed */
 
 typedef struct {
     rt_device *device;
