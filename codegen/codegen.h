@@ -70,11 +70,10 @@ typedef struct {
     } saved[16];
 } cg_frame;
 
-typedef enum { CG_ARG_POINTER, CG_ARG_LOCAL, CG_ARG_VALUE } cg_arg_kind;
 typedef struct {
-    cg_arg_kind kind; /* how args[n] is read, see ir/launch.h */
+    ir_arg_kind kind; /* how args[n] is read, see ir/launch.h */
     uint32_t size,
-        align;        /* CG_ARG_VALUE: bytes; CG_ARG_LOCAL: what the address must be aligned to */
+        align;        /* IR_ARG_VALUE: bytes; IR_ARG_LOCAL: what the address must be aligned to */
     const char *name; /* or NULL */
 } cg_arg;
 

@@ -27,6 +27,8 @@
 #ifndef SPVFUSE_IR_H
 #define SPVFUSE_IR_H
 
+#include "ir/launch.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -656,6 +658,14 @@ typedef struct {
     uint32_t attrs;        /* IR_PARAM_… */
     uint64_t byval_size;
 } ir_param;
+
+/* What a launch gives to a parameter of this type. */
+static inline ir_arg_kind ir_arg_kind_of(ir_type t, const ir_param *p) {
+    if (ir_kind_of(t) == IR_SAMPLER) return IR_ARG_SAMPLER;
+    if (ir_is_opaque(t)) return IR_ARG_IMAGE;
+    if (!ir_is_ptr(t) || (p->attrs & IR_PARAM_BYVAL)) return IR_ARG_VALUE;
+    return ir_space_of(t) == IR_LOCAL ? IR_ARG_LOCAL : IR_ARG_POINTER;
+}
 
 enum {
     IR_FUNC_KERNEL = 1,

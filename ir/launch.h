@@ -57,8 +57,16 @@ typedef struct {
     uint64_t group; /* bytes of it for each work-group */
 } ir_phases;
 
+/* What a parameter of a kernel is given. */
+typedef enum {
+    IR_ARG_POINTER, /* to global or constant memory */
+    IR_ARG_LOCAL,   /* a pointer to local memory; a launch gives its size */
+    IR_ARG_VALUE,   /* a scalar, a vector, or a struct by value */
+    IR_ARG_IMAGE,
+    IR_ARG_SAMPLER
+} ir_arg_kind;
+
 /* How object files list their kernels: an array of entries, ended by one without a name. */
-typedef enum { IR_ARG_POINTER, IR_ARG_LOCAL, IR_ARG_VALUE } ir_arg_kind;
 typedef struct {
     const char *name; /* or NULL */
     uint32_t kind;    /* ir_arg_kind: how args[n] is read, see above */

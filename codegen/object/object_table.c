@@ -53,10 +53,6 @@ void obj_point_string(cg_object *o, ir_arena *a, uint32_t from, size_t offset, c
 
 /* ------------------------------------------------------------------------------------ the table */
 
-static_assert((int)IR_ARG_POINTER == (int)CG_ARG_POINTER &&
-                  (int)IR_ARG_LOCAL == (int)CG_ARG_LOCAL && (int)IR_ARG_VALUE == (int)CG_ARG_VALUE,
-              "kinds of arguments");
-
 static uint32_t add_args(cg_object *o, ir_arena *a, const cg_kernel *k) {
     ir_arg_entry *list = ir_new_array(a, ir_arg_entry, k->nargs);
     for (uint32_t n = 0; n < k->nargs; n++)

@@ -69,7 +69,7 @@ static void store_sum(glue *g, int32_t offset, size_t disp) { /* rsp + offset */
 
 static bool has_local_args(const cg_kernel *k) {
     for (uint32_t n = 0; n < k->nargs; n++)
-        if (k->arg[n].kind == CG_ARG_LOCAL) return true;
+        if (k->arg[n].kind == IR_ARG_LOCAL) return true;
     return false;
 }
 
@@ -139,7 +139,7 @@ static void emit_info(glue *g) {
 static void emit_args(glue *g) {
     for (uint32_t n = 0; n < g->kernel->nargs; n++) {
         load(g, RAX, RDI, 8 * (int32_t)n);
-        if (g->kernel->arg[n].kind == CG_ARG_LOCAL) {
+        if (g->kernel->arg[n].kind == IR_ARG_LOCAL) {
             emit(g, X86_LEA_r64_m, r64(RCX), at(RSP, g->local));
             emit(g, X86_SUB_r64_rm64, r64(RAX), r64(RCX));
         }

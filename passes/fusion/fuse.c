@@ -242,7 +242,7 @@ static const unsigned barrier_memory[] = {IR_SEM_LOCAL | IR_SEM_GLOBAL, IR_SEM_L
 static unsigned ordered_memory(const fusion *q) {
     unsigned memory = barrier_memory[q->request->barrier];
     for (uint32_t a = 0; a < q->result->nargs && memory & IR_SEM_GLOBAL; a++)
-        if (q->result->args[a].kind == PASS_ARG_IMAGE) memory |= IR_SEM_IMAGE;
+        if (q->result->args[a].kind == IR_ARG_IMAGE) memory |= IR_SEM_IMAGE;
     return memory;
 }
 

@@ -72,14 +72,6 @@ typedef struct {
 /* ------------------------------------------------------------------------------------ arguments */
 
 typedef enum {
-    PASS_ARG_BUFFER,
-    PASS_ARG_VALUE, /* a scalar, a vector, or a struct by value */
-    PASS_ARG_LOCAL, /* local memory: the argument is a size */
-    PASS_ARG_IMAGE,
-    PASS_ARG_SAMPLER
-} pass_arg_kind;
-
-typedef enum {
     PASS_ARG_USED,
     PASS_ARG_UNUSED,  /* dropped by pass_fuse_trim */
     PASS_ARG_FOLDED,  /* became a constant */
@@ -92,7 +84,7 @@ typedef struct {
     uint32_t member, param; /* the first of the parameters that became this argument */
     uint32_t nparams;       /* how many did */
     const char *name;       /* <kernel>_<parameter> */
-    pass_arg_kind kind;
+    ir_arg_kind kind;
     pass_arg_state state;
     uint32_t index; /* parameter of the fused kernel; PASS_NO_PARAM unless used */
     /* The fields below are set when it is promoted. */

@@ -67,7 +67,7 @@ static bool refuse(judge *j, const char *rule, const char *why, const pass_depen
 
 static bool is_local(const judge *j, uint32_t arg) {
     const pass_fuse_arg *a = &j->result->args[arg];
-    return a->kind == PASS_ARG_LOCAL || (a->state == PASS_ARG_PROMOTED && a->memory == IR_LOCAL);
+    return a->kind == IR_ARG_LOCAL || (a->state == PASS_ARG_PROMOTED && a->memory == IR_LOCAL);
 }
 
 /* Does the barrier of the request order the memory of this argument, or variable? */
@@ -293,7 +293,7 @@ static void mark_own(const judge *j) {
     ir_func *f = j->result->kernel;
     for (uint32_t k = 0; k < j->result->nargs; k++) {
         const pass_fuse_arg *a = &j->result->args[k];
-        bool buffer = a->kind == PASS_ARG_BUFFER && a->index < f->nparams;
+        bool buffer = a->kind == IR_ARG_POINTER && a->index < f->nparams;
         if (buffer && is_own(j, k)) f->param[a->index].attrs |= IR_PARAM_OWN;
     }
 }

@@ -194,14 +194,6 @@ static ir_param first_facts(const merging *q, const place *p) {
 
 /* ------------------------------------------------------------------------------------ arguments */
 
-static pass_arg_kind kind_of(const place *p, const ir_param *info) {
-    ir_kind kind = ir_kind_of(p->type);
-    if (kind == IR_SAMPLER) return PASS_ARG_SAMPLER;
-    if (ir_is_opaque(p->type)) return PASS_ARG_IMAGE;
-    if (kind != IR_PTR || info->attrs & IR_PARAM_BYVAL) return PASS_ARG_VALUE;
-    return ir_space_of(p->type) == IR_LOCAL ? PASS_ARG_LOCAL : PASS_ARG_BUFFER;
-}
-
 static void add_argument(merging *q, const place *p, const char *name) {
     pass_fuse_result *r = q->result;
     ir_param facts = first_facts(q, p);
@@ -210,7 +202,7 @@ static void add_argument(merging *q, const place *p, const char *name) {
     r->args[r->nargs] = (pass_fuse_arg){.member = p->member,
                                         .param = p->param,
                                         .name = name,
-                                        .kind = kind_of(p, &facts),
+                                        .kind = ir_arg_kind_of(p->type, &facts),
                                         .nparams = 1,
                                         .index = r->nargs};
     r->nargs++;

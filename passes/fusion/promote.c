@@ -253,7 +253,7 @@ static bool fits_memory(candidate *c) {
 }
 
 static bool may_promote(candidate *c) {
-    if (c->arg->kind != PASS_ARG_BUFFER) return stop(c, "promote.no-buffer", "it is no buffer");
+    if (c->arg->kind != IR_ARG_POINTER) return stop(c, "promote.no-buffer", "it is no buffer");
     if (!uses_are_plain(c)) return false;
     if (!has_groups(c) || !fits_elements(c)) return false;
     return (c->wish->assume ? assume_layout(c) : prove_layout(c)) && fits_memory(c);

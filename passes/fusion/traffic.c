@@ -193,7 +193,7 @@ static void count_access(meter *q, uint32_t m, const pass_access *x, place *p, u
 
 static bool is_counted(const meter *q, const pass_summary *s, const pass_access *x, uint32_t *arg) {
     if (!pass_argument_of(&s->launch, x, arg)) return false;
-    return q->result->args[*arg].kind == PASS_ARG_BUFFER && x->size;
+    return q->result->args[*arg].kind == IR_ARG_POINTER && x->size;
 }
 
 static void count_member(meter *q, uint32_t m) {

@@ -260,9 +260,6 @@ typedef struct {
     spvf_module_options options;
 } load_job;
 
-/* The API's pairs and the reader's are the same two members. */
-_Static_assert(sizeof(spvf_spec_value) == sizeof(spv_spec_value), "spec values are passed through");
-
 static bool is_blank(const char *bytes, size_t size) {
     while (size && memchr(" \t\r\n", bytes[size - 1], 4)) size--;
     return size == 0;

@@ -1,15 +1,9 @@
 /* describe.c — kernels as the API shows them: arguments, attributes, local memory, refusals. */
 #include "runtime/api/runtime.h"
 
-static spvf_arg_kind arg_kind(ir_type t, const ir_param *p) {
-    if (ir_kind_of(t) == IR_IMAGE || ir_kind_of(t) == IR_SAMPLED_IMAGE) return SPVF_ARG_IMAGE;
-    if (ir_kind_of(t) == IR_SAMPLER) return SPVF_ARG_SAMPLER;
-    if (!ir_is_ptr(t) || (p->attrs & IR_PARAM_BYVAL)) return SPVF_ARG_VALUE;
-    return ir_space_of(t) == IR_LOCAL ? SPVF_ARG_LOCAL : SPVF_ARG_BUFFER;
-}
-
 spvf_arg_info rt_arg_info(const ir_module *m, ir_type t, const ir_param *p) {
-    spvf_arg_info info = {.name = p->name, .type_name = p->type_name, .kind = arg_kind(t, p)};
+    spvf_arg_info info = {
+        .name = p->name, .type_name = p->type_name, .kind = (spvf_arg_kind)ir_arg_kind_of(t, p)};
     if (info.kind == SPVF_ARG_VALUE) {
         bool byval = ir_is_ptr(t);
         info.size = byval ? p->byval_size : ir_sizeof(m, t);

@@ -17,14 +17,6 @@ typedef struct {
     uint32_t *index;    /* by argument: parameter of the fused kernel */
 } explainer;
 
-_Static_assert((int)SPVF_DEPENDENCE_GRID == (int)PASS_DEP_GRID, "dependences are numbered alike");
-
-static const spvf_arg_kind kinds[] = {[PASS_ARG_BUFFER] = SPVF_ARG_BUFFER,
-                                      [PASS_ARG_VALUE] = SPVF_ARG_VALUE,
-                                      [PASS_ARG_LOCAL] = SPVF_ARG_LOCAL,
-                                      [PASS_ARG_IMAGE] = SPVF_ARG_IMAGE,
-                                      [PASS_ARG_SAMPLER] = SPVF_ARG_SAMPLER};
-
 /* --------------------------------------------------------------------------------------- ranges */
 
 spvf_range rt_range(const pass_range *p) {
@@ -178,7 +170,7 @@ static spvf_param_info explain_param(const explainer *e, uint32_t member, uint32
                              .name = name ? ir_strdup(e->arena, name) : NULL,
                              .use = use_of(e, member, param, arg),
                              .arg = e->index[arg],
-                             .kind = kinds[e->result->args[arg].kind],
+                             .kind = (spvf_arg_kind)e->result->args[arg].kind,
                              .value = e->value[arg]};
 }
 
@@ -198,7 +190,7 @@ static void explain_params(explainer *e) {
 /* -------------------------------------------------------------------------------------- buffers */
 
 static bool is_memory(const pass_fuse_arg *a) {
-    return a->kind != PASS_ARG_VALUE && a->kind != PASS_ARG_SAMPLER;
+    return a->kind != IR_ARG_VALUE && a->kind != IR_ARG_SAMPLER;
 }
 
 static spvf_promoted promoted_to(const pass_fuse_arg *a) {
@@ -210,7 +202,7 @@ static spvf_explained_buffer explain_buffer(const explainer *e, uint32_t arg) {
     const pass_fuse_arg *a = &e->result->args[arg];
     const pass_fuse_buffer *b = &e->result->buffers[arg];
     return (spvf_explained_buffer){.name = a->name,
-                                   .kind = kinds[a->kind],
+                                   .kind = (spvf_arg_kind)a->kind,
                                    .arg = e->index[arg],
                                    .read = b->read,
                                    .written = b->written,

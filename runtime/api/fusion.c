@@ -191,12 +191,7 @@ static void refuse_overlaps(fuse_job *j) {
     }
 }
 
-/* These pairs of structs have the same members in the same order; the API's are passed through. */
-_Static_assert(sizeof(spvf_identity) == sizeof(pass_identity), "identities");
-_Static_assert(sizeof(spvf_constant) == sizeof(pass_constant), "constants");
-_Static_assert(sizeof(spvf_promotion) == sizeof(pass_promotion), "promotions");
-_Static_assert((int)SPVF_BARRIER_NONE == (int)PASS_BARRIER_NONE, "barrier policies");
-
+/* Lists are passed through as they are (mirror.def). */
 static void make_request(fuse_job *j) {
     const spvf_fuse_options *o = &j->options;
     check_options(j->context, o);

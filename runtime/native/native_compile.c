@@ -22,17 +22,12 @@ static cg_arg describe_arg(const ir_func *f, uint32_t n) {
     const ir_module *m = f->module;
     const ir_param *p = &f->param[n];
     ir_type t = f->param_val[n]->type;
-    cg_arg a = {.name = p->name, .align = p->align ? p->align : 1};
-    if (p->attrs & IR_PARAM_BYVAL) {
-        a.kind = CG_ARG_VALUE;
-        a.size = (uint32_t)p->byval_size;
-    } else if (ir_is_ptr(t) && ir_space_of(t) == IR_LOCAL) {
-        a.kind = CG_ARG_LOCAL;
-    } else if (!ir_is_ptr(t) && !ir_is_opaque(t)) {
-        a.kind = CG_ARG_VALUE;
-        a.size = (uint32_t)ir_sizeof(m, t);
-        a.align = (uint32_t)ir_alignof(m, t);
-    }
+    cg_arg a = {.kind = ir_arg_kind_of(t, p), .name = p->name, .align = p->align ? p->align : 1};
+    if (ir_is_opaque(t)) a.kind = IR_ARG_POINTER; /* to the object */
+    if (a.kind != IR_ARG_VALUE) return a;
+    bool byval = p->attrs & IR_PARAM_BYVAL;
+    a.size = byval ? (uint32_t)p->byval_size : (uint32_t)ir_sizeof(m, t);
+    if (!byval) a.align = (uint32_t)ir_alignof(m, t);
     return a;
 }
 

@@ -127,7 +127,7 @@ void sample_object(ir_arena *arena, cg_object *out) {
     static const int32_t bias = SAMPLE_BIAS;
     static const uint8_t zeros[8];
     static const cg_arg args[] = {
-        {CG_ARG_POINTER, 8, 8, "out"}, {CG_ARG_VALUE, 4, 4, "value"}, {CG_ARG_LOCAL, 0, 4, "part"}};
+        {IR_ARG_POINTER, 8, 8, "out"}, {IR_ARG_VALUE, 4, 4, "value"}, {IR_ARG_LOCAL, 0, 4, "part"}};
     writer w = {.arena = arena, .object = out};
     *out = (cg_object){.align = {16, 4, 8}};
     symbol(&w, "bias", CG_RODATA, false, &bias, 4);
@@ -169,7 +169,7 @@ void sample_add_call(ir_arena *arena, cg_object *o, const char *name, sample_fun
 }
 
 void sample_add_hook(ir_arena *arena, cg_object *o, const char *name, const char *hook) {
-    static const cg_arg args[] = {{CG_ARG_POINTER, 8, 8, NULL}};
+    static const cg_arg args[] = {{IR_ARG_POINTER, 8, 8, NULL}};
     static const uint8_t zeros[8];
     writer w = {.arena = arena, .object = o};
     uint32_t variable = symbol(&w, hook, CG_DATA, true, zeros, 8);

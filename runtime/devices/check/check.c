@@ -363,7 +363,7 @@ static void name_args(check_state *l) {
 static void name_buffer(check_state *l, uint32_t p, check_object *o) {
     const check_arg *arg = &l->info->args[p];
     for (uint32_t k = 0; k < p; k++)
-        if (l->info->args[k].kind == CHECK_ARG_BUFFER && l->info->args[k].buffer == arg->buffer) {
+        if (l->info->args[k].buffer == arg->buffer) {
             o->name = ir_sprintf(&l->arena, "%s/%s", o->name, l->arg_names[p]);
             return;
         }
@@ -403,8 +403,8 @@ static void bind_pointer(check_state *l, uint32_t p) {
     bool takes_local = space == IR_LOCAL;
     if (space == IR_PRIVATE)
         refuse(l, "%s: a pointer to private memory cannot be an argument", l->arg_names[p]);
-    if (arg->kind == CHECK_ARG_NULL) return;
-    if (arg->kind != (takes_local ? CHECK_ARG_LOCAL : CHECK_ARG_BUFFER))
+    if (arg->kind == IR_ARG_POINTER && !arg->buffer) return; /* NULL */
+    if (arg->kind != (takes_local ? IR_ARG_LOCAL : IR_ARG_POINTER))
         refuse(l, "%s: wants %s", l->arg_names[p], takes_local ? "local memory" : "a buffer");
     if (takes_local)
         bind_local(l, p);
@@ -417,7 +417,7 @@ static void bind_value(check_state *l, uint32_t p) {
     const ir_module *m = l->program->module;
     ir_type t = l->kernel->param_val[p]->type;
     uint64_t size = ir_access_size(m, t), whole = ir_sizeof(m, t);
-    if (arg->kind != CHECK_ARG_BYTES || (arg->size != size && arg->size != whole))
+    if (arg->kind != IR_ARG_VALUE || (arg->size != size && arg->size != whole))
         refuse(l, "%s: wants a value of %llu bytes", l->arg_names[p], (unsigned long long)whole);
     unsigned lanes = ir_lanes(t), bytes = (unsigned)(size / lanes);
     for (unsigned lane = 0; lane < lanes; lane++)
@@ -432,7 +432,7 @@ static void bind_arg(check_state *l, uint32_t p) {
     ir_type t = l->kernel->param_val[p]->type;
     if (ir_is_opaque(t)) refuse(l, "%s: images are not supported by device check", l->arg_names[p]);
     if (ir_is_ptr(t) && param->attrs & IR_PARAM_BYVAL) {
-        if (arg->kind != CHECK_ARG_BYTES || arg->size != param->byval_size)
+        if (arg->kind != IR_ARG_VALUE || arg->size != param->byval_size)
             refuse(l, "%s: wants a struct of %llu bytes", l->arg_names[p],
                    (unsigned long long)param->byval_size);
     } else if (ir_is_ptr(t)) {
@@ -456,7 +456,7 @@ static void bind_args(check_state *l) {
 static void unname_buffers(const check_state *l) {
     for (unsigned k = 0; k < l->info->nargs; k++) {
         const check_arg *arg = &l->info->args[k];
-        check_object *o = arg->kind == CHECK_ARG_BUFFER ? arg->buffer->object[l->wide] : NULL;
+        check_object *o = arg->buffer ? arg->buffer->object[l->wide] : NULL;
         if (!o) continue;
         o->name = "a buffer that is no argument";
         o->named_from = 0;

@@ -129,14 +129,12 @@ typedef struct {
     bool allow_non_uniform; /* smaller groups at the end of the range */
 } check_range;
 
-typedef enum { CHECK_ARG_BUFFER, CHECK_ARG_BYTES, CHECK_ARG_LOCAL, CHECK_ARG_NULL } check_arg_kind;
-
 typedef struct {
-    check_arg_kind kind;
-    check_buffer *buffer; /* BUFFER, from `offset` on */
+    ir_arg_kind kind;
+    check_buffer *buffer; /* IR_ARG_POINTER: from `offset` on; NULL: a null pointer */
     uint64_t offset;
-    const void *bytes; /* BYTES: little-endian, as in memory */
-    uint64_t size;     /* BYTES and LOCAL */
+    const void *bytes; /* IR_ARG_VALUE: little-endian, as in memory */
+    uint64_t size;     /* IR_ARG_VALUE and IR_ARG_LOCAL */
 } check_arg;
 
 typedef struct {

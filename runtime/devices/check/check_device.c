@@ -188,12 +188,11 @@ static void print(void *user, const char *text, size_t n) {
 
 static check_arg to_arg(const rt_arg *a) {
     switch (a->kind) {
-    case RT_ARG_VALUE:
-        return (check_arg){.kind = CHECK_ARG_BYTES, .bytes = a->bytes, .size = a->size};
-    case RT_ARG_LOCAL: return (check_arg){.kind = CHECK_ARG_LOCAL, .size = a->size};
+    case RT_ARG_VALUE: return (check_arg){.kind = IR_ARG_VALUE, .bytes = a->bytes, .size = a->size};
+    case RT_ARG_LOCAL: return (check_arg){.kind = IR_ARG_LOCAL, .size = a->size};
     default:
         return (check_arg){
-            .kind = CHECK_ARG_BUFFER, .buffer = a->memory->buffer, .offset = a->offset};
+            .kind = IR_ARG_POINTER, .buffer = a->memory->buffer, .offset = a->offset};
     }
 }
 

@@ -200,7 +200,7 @@ static void start_item(check_state *l) {
     for (uint32_t p = 0; p < f->nparams; p++) {
         if (f->param[p].attrs & IR_PARAM_BYVAL)
             l->args[p].bits[0] = copy_by_value(l, p, &l->info->args[p]);
-        else if (l->info->args[p].kind == CHECK_ARG_LOCAL)
+        else if (l->info->args[p].kind == IR_ARG_LOCAL)
             l->args[p].bits[0] = l->group.locals[l->program->globals.n + p]->base;
     }
     i->run = l->idle.n ? l->idle.data[--l->idle.n]
@@ -269,7 +269,7 @@ static void place_items(check_state *l) {
 static void make_local_args(check_state *l) {
     for (uint32_t p = 0; p < l->kernel->nparams; p++) {
         const check_arg *arg = &l->info->args[p];
-        if (arg->kind != CHECK_ARG_LOCAL) continue;
+        if (arg->kind != IR_ARG_LOCAL) continue;
         uint64_t align = align_of(l->kernel->param[p].align);
         if (align < CHECK_BUFFER_ALIGN) align = CHECK_BUFFER_ALIGN;
         check_object *o = check_make(l, IR_LOCAL, arg->size, align);

@@ -15,9 +15,9 @@ Test(fuse, kinds_and_names_of_arguments) {
     ir_module *m = parse(kinds);
     const pass_fuse_member members[] = {member(m, "k", "4"), member(m, "w", "4")};
     const pass_fuse_request q = {.name = "f", .members = members, .nmembers = 2};
-    static const pass_arg_kind want[] = {PASS_ARG_BUFFER, PASS_ARG_VALUE,   PASS_ARG_VALUE,
-                                         PASS_ARG_LOCAL,  PASS_ARG_SAMPLER, PASS_ARG_IMAGE,
-                                         PASS_ARG_BUFFER, PASS_ARG_BUFFER};
+    static const ir_arg_kind want[] = {IR_ARG_POINTER, IR_ARG_VALUE,   IR_ARG_VALUE,
+                                       IR_ARG_LOCAL,   IR_ARG_SAMPLER, IR_ARG_IMAGE,
+                                       IR_ARG_POINTER, IR_ARG_POINTER};
     assert_fuses(&q);
     cr_assert_str_eq(fused.args[0].name, "k_arg0");
     cr_assert_str_eq(fused.args[3].name, "k_l");

@@ -78,7 +78,7 @@ Test(fuse, add_then_mul) {
         cr_assert_str_eq(fused.args[a].name, names[a]);
         cr_assert_str_eq(fused.kernel->param[a].name, names[a]);
         cr_assert_eq(fused.args[a].index, a);
-        cr_assert_eq(fused.args[a].kind, PASS_ARG_BUFFER);
+        cr_assert_eq(fused.args[a].kind, IR_ARG_POINTER);
     }
     cr_assert_eq(fused.arg_of[1][0], 2, "the identical parameter is add_z");
     cr_assert(fused.kernel->param[0].attrs & IR_PARAM_NOALIAS, "arguments are different memory");
@@ -250,7 +250,7 @@ Test(fuse, tangled_bodies) {
         .name = "t", .members = members, .nmembers = 3, .identities = same, .nidentities = 2};
     const uint64_t args[][8] = {{1024, 30}, {1024, 4096}, {4096, 7}};
     assert_fuses(&q);
-    cr_assert_eq(fused.args[1].kind, PASS_ARG_VALUE);
+    cr_assert_eq(fused.args[1].kind, IR_ARG_VALUE);
     assert_same_result(&q, args);
     assert_optimizes();
     assert_same_result(&q, args);

@@ -54,10 +54,10 @@ static void run_items(void *user) {
     check_buffer *same = check_buffer_new(d, ITEMS * 4, s->same, 0);
     check_program *p = check_program_new(d, s->m);
     const uint32_t n = (uint32_t)s->seed * 77;
-    const check_arg args[] = {{.kind = CHECK_ARG_BUFFER, .buffer = out},
-                              {.kind = CHECK_ARG_BUFFER, .buffer = same},
-                              {.kind = CHECK_ARG_LOCAL, .size = RG_TILE * 4},
-                              {.kind = CHECK_ARG_BYTES, .bytes = &n, .size = 4}};
+    const check_arg args[] = {{.kind = IR_ARG_POINTER, .buffer = out},
+                              {.kind = IR_ARG_POINTER, .buffer = same},
+                              {.kind = IR_ARG_LOCAL, .size = RG_TILE * 4},
+                              {.kind = IR_ARG_VALUE, .bytes = &n, .size = 4}};
     check_launch l = {
         .kernel = "k", .args = args, .nargs = 4, .options = {.report = say, .user = s}};
     l.range = (check_range){.dims = s->range.dims, .allow_non_uniform = true};

@@ -93,13 +93,13 @@ static inline int32_t int_at(const check_buffer *b, unsigned k) {
 }
 
 static inline check_arg arg_buffer(check_buffer *b) {
-    return (check_arg){.kind = CHECK_ARG_BUFFER, .buffer = b};
+    return (check_arg){.kind = IR_ARG_POINTER, .buffer = b};
 }
 static inline check_arg arg_bytes(const void *bytes, uint64_t size) {
-    return (check_arg){.kind = CHECK_ARG_BYTES, .bytes = bytes, .size = size};
+    return (check_arg){.kind = IR_ARG_VALUE, .bytes = bytes, .size = size};
 }
 static inline check_arg arg_local(uint64_t size) {
-    return (check_arg){.kind = CHECK_ARG_LOCAL, .size = size};
+    return (check_arg){.kind = IR_ARG_LOCAL, .size = size};
 }
 #define INT(v) arg_bytes(&(const int32_t){v}, 4)
 

@@ -207,7 +207,7 @@ Test(check_groups, different_operands_where_they_must_agree) {
               "  %i: i32 = local_id 0\n"
               "  %v: i32 = group_broadcast %i, %i workgroup\n  ret\n}\n");
     set_range(2, 2);
-    RUN((check_arg){.kind = CHECK_ARG_NULL});
+    RUN((check_arg){.kind = IR_ARG_POINTER});
     SAYS("t.spv: error: work-items give different ids to group_broadcast\n"
          "  work-item (1, 0, 0) of group (0, 0, 0) in kernel @k: %v: i32 = group_broadcast %i, %i "
          "workgroup\n"

@@ -37,7 +37,7 @@ Test(check_memory, out_of_bounds_counts_from_the_argument) {
               "  store i32 1, %p align 4\n  ret\n}\n");
     check_buffer *x = zeros(8);
     set_range(1, 1);
-    RUN((check_arg){.kind = CHECK_ARG_BUFFER, .buffer = x, .offset = 8});
+    RUN((check_arg){.kind = IR_ARG_POINTER, .buffer = x, .offset = 8});
     SAYS("t.spv: error: write of 4 bytes at x + 1000000 is out of bounds: x has 24 bytes\n"
          "  work-item (0, 0, 0) of group (0, 0, 0) in kernel @k: store i32 1, %p align 4\n");
     close_all();
@@ -79,7 +79,7 @@ Test(check_memory, null_and_nothing) {
               "  %v: i32 = load %q align 4\n"
               "  ret\n}\n");
     set_range(1, 1);
-    RUN((check_arg){.kind = CHECK_ARG_NULL});
+    RUN((check_arg){.kind = IR_ARG_POINTER});
     SAYS("t.spv: error: write of 4 bytes through a null pointer (address 0x10)\n"
          "  work-item (0, 0, 0) of group (0, 0, 0) in kernel @k: store i32 1, %p align 4\n"
          "t.spv: error: read of 4 bytes through a pointer to nothing (address 0x7fffffffffff0)\n"
@@ -97,7 +97,7 @@ Test(check_memory, private_memory_of_a_function_that_returned) {
                     "  store i32 1, %a align 4 !30\n"
                     "  ret %a\n}\n");
     set_range(1, 1);
-    RUN((check_arg){.kind = CHECK_ARG_NULL});
+    RUN((check_arg){.kind = IR_ARG_POINTER});
     SAYS(
         "t.spv: word 0x14, k.cl:7: error: read of 4 bytes at %a + 0 after the end of its lifetime\n"
         "  work-item (0, 0, 0) of group (0, 0, 0) in kernel @k: %v: i32 = load %p align 4\n");
@@ -208,7 +208,7 @@ Test(check_memory, freed_buffers) {
     RUN(arg_buffer(x), arg_buffer(y));
     cr_assert(strstr(w.reports, "null pointer"));
     check_buffer_free(y);
-    RUN(arg_buffer(x), (check_arg){.kind = CHECK_ARG_NULL});
+    RUN(arg_buffer(x), (check_arg){.kind = IR_ARG_POINTER});
     SAYS("t.spv: error: read of 4 bytes at a freed buffer + 0 after the end of its lifetime\n"
          "  work-item (0, 0, 0) of group (0, 0, 0) in kernel @k: %v: i32 = load %old align 4\n");
     close_all();

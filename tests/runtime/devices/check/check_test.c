@@ -359,7 +359,7 @@ Test(check, refuses_what_it_does_not_have) {
 
 Test(check, refuses_arguments_that_do_not_fit) {
     const char *text = "kernel @k(%x: ptr.global, %n: i32, %t: ptr.local) {\nentry:\n  ret\n}\n";
-    const check_arg null = {.kind = CHECK_ARG_NULL};
+    const check_arg null = {.kind = IR_ARG_POINTER};
     set_range(4, 2);
     refused(text, &null, 1, "error: kernel @k takes 3 arguments, not 1");
     refused(text, (const check_arg[]){INT(0), INT(0), arg_local(4)}, 3, "error: x: wants a buffer");
@@ -390,7 +390,7 @@ Test(check, refuses_ranges_that_do_not_fit) {
 Test(check, sub_groups_are_as_the_kernel_requires) {
     const char *text = "kernel @k(%x: ptr.global of i32) subgroup_size 4 subgroups 3 {\nentry:\n"
                        "  %s: i32 = subgroup_max_size\n  store %s, %x align 4\n  ret\n}\n";
-    const check_arg null = {.kind = CHECK_ARG_NULL};
+    const check_arg null = {.kind = IR_ARG_POINTER};
     set_range(16, 8);
     refused(text, &null, 1, "error: kernel @k requires 3 sub-groups, not 2");
     memset(&w, 0, sizeof w);
@@ -414,7 +414,7 @@ Test(check, distinct_reports_are_limited) {
               "  %c: i32 = load %x align 4\n  ret\n}\n");
     w.options.max_reports = 2;
     set_range(2, 1);
-    RUN((check_arg){.kind = CHECK_ARG_NULL});
+    RUN((check_arg){.kind = IR_ARG_POINTER});
     cr_assert_eq(w.result.errors, 2);
     cr_assert_eq(w.result.unreported, 2);
     close_all();

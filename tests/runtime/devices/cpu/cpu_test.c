@@ -43,25 +43,6 @@ static const char kernels[] =
     "  ret\n"
     "}\n";
 
-/* The public header says the same as ir/launch.h, under other names. */
-#define SAME(ours, theirs, member)                                                                 \
-    static_assert(offsetof(ours, member) == offsetof(theirs, member), #member)
-static_assert(sizeof(ir_group_info) == sizeof(spvf_group_info), "groups");
-static_assert(sizeof(ir_group_need) == sizeof(spvf_group_need), "needs");
-static_assert(sizeof(ir_arg_entry) == sizeof(spvf_native_arg), "arguments");
-static_assert(sizeof(ir_kernel_entry) == sizeof(spvf_native_kernel), "kernels");
-SAME(ir_group_info, spvf_group_info, group_end);
-SAME(ir_group_info, spvf_group_info, local_size);
-SAME(ir_group_info, spvf_group_info, work_dim);
-SAME(ir_group_info, spvf_group_info, local_bytes);
-SAME(ir_group_info, spvf_group_info, local);
-SAME(ir_group_info, spvf_group_info, user);
-SAME(ir_arg_entry, spvf_native_arg, align);
-SAME(ir_kernel_entry, spvf_native_kernel, run_block);
-SAME(ir_kernel_entry, spvf_native_kernel, need);
-SAME(ir_kernel_entry, spvf_native_kernel, local_size);
-SAME(ir_kernel_entry, spvf_native_kernel, stack);
-
 /* ------------------------------------------------------------------- a compiler of this program */
 
 static _Atomic int groups_seen;

@@ -1,0 +1,31 @@
+/* mirror.c — the public names of things mean what layers below the library mean by theirs, so that
+ * requests and tables are passed through as they are (mirror.def).
+ *
+ * A struct is made of the listed members first: if the list lacks one, it is too small.
+ */
+#include "ir/launch.h"
+#include "runtime/api/runtime.h"
+
+#define STRUCT(public, inner) typedef struct {
+#define MEMBER(public, inner, a, b) __typeof__(((inner *)0)->b) b;
+#define END(public, inner)                                                                         \
+    }                                                                                              \
+    listed_##inner;
+#define VALUE(public, inner)
+#include "runtime/api/mirror.def"
+#undef STRUCT
+#undef MEMBER
+#undef END
+#undef VALUE
+
+#define SIZE(type, member) sizeof(((type *)0)->member)
+
+#define STRUCT(public, inner)                                                                      \
+    _Static_assert(sizeof(listed_##inner) == sizeof(inner), "the list lacks a member of " #inner); \
+    _Static_assert(sizeof(public) == sizeof(inner), #public " and " #inner);
+#define MEMBER(public, inner, a, b)                                                                \
+    _Static_assert(offsetof(public, a) == offsetof(inner, b), #inner "." #b);                      \
+    _Static_assert(SIZE(public, a) == SIZE(inner, b), #inner "." #b);
+#define END(public, inner)
+#define VALUE(public, inner) _Static_assert((int)(public) == (int)(inner), #inner);
+#include "runtime/api/mirror.def"
