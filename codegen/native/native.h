@@ -41,11 +41,12 @@ void cg_legalize(ir_func *f, bool lacks_count, ir_arena *scratch);
 
 /* ----------------------------------------------------------------- what a target says of itself */
 
-enum { CG_MAX_CLASSES = 3, CG_MAX_REGS = 32, CG_MAX_NEEDS = 12 };
+enum { CG_MAX_CLASSES = 3, CG_MAX_REGS = 32, CG_MAX_ARGS = 12 };
 enum { CG_NO_CLASS = 0xff, CG_ANY_REG = 0xff };
 
 /* The number of the slot: of a leaf `slot`, a spill or a reload. */
 static inline uint32_t cg_slot_of(const ir_inst *i) { return (uint32_t)i->imm.bits; }
+static inline void cg_set_slot(ir_inst *i, uint32_t slot) { i->imm.bits = slot; }
 /* The register of a reg_in. */
 static inline uint8_t cg_register_of(const ir_inst *i) { return (uint8_t)i->imm.bits; }
 
@@ -53,19 +54,19 @@ static inline uint8_t cg_register_of(const ir_inst *i) { return (uint8_t)i->imm.
 typedef struct {
     uint8_t class; /* CG_NO_CLASS: in no register (a constant, a place in the frame, no result) */
     uint8_t fixed; /* number of the register, or CG_ANY_REG */
-} cg_place;
+} cg_constraint;
 
 /* What one instruction asks of registers. */
 typedef struct {
-    cg_place result;
+    cg_constraint result;
     int8_t tied; /* the argument whose register becomes the result's; -1: none */
     bool early;  /* the result is written before all arguments have been read */
     uint8_t nargs;
-    cg_place arg[CG_MAX_NEEDS]; /* a constant where a register is asked for is moved into one */
+    cg_constraint arg[CG_MAX_ARGS]; /* a constant where a register is asked for is moved into one */
     /* Registers that hold something else afterwards.  Arguments may be in them, a result only when
      * it is fixed there. */
     uint32_t clobbers[CG_MAX_CLASSES];
-} cg_needs;
+} cg_constraints;
 
 typedef struct {
     const char *name; /* "xmm"; register N of it is printed as the target likes */
@@ -81,7 +82,7 @@ struct cg_target {
     cg_class class[CG_MAX_CLASSES];
     /* Of mach, mach_br, mach_call and a ret with operands; the shared part knows the others.  It is asked with
      * all places at CG_NO_CLASS and any register, and nothing tied. */
-    void (*describe)(const cg_target *t, const ir_inst *i, cg_needs *out);
+    void (*describe)(const cg_target *t, const ir_inst *i, cg_constraints *out);
     /* The class that holds values of a type. */
     uint8_t (*class_of)(const cg_target *t, ir_type type);
     /* Bytes of a frame slot that holds values of a type, a power of two; NULL: as its
@@ -111,7 +112,7 @@ struct cg_target {
 /* describe() for every instruction.  Operands of phis say nothing: they are where the phi is.  A
  * constant or address as operand of a phi or a move is in no register; the target encodes a move of
  * it. */
-void cg_describe(const cg_target *t, const ir_inst *i, cg_needs *out);
+void cg_describe(const cg_target *t, const ir_inst *i, cg_constraints *out);
 
 /* -------------------------------------------------------------------------- register allocation */
 

@@ -1,247 +1,230 @@
 /* assign.c — a register for every value, in one walk over the blocks in the order of dominance.
  *
- * In SSA form values interfere as the subtrees of a tree do (Hack, Grund and Goos, "Register
- * allocation for programs in SSA-form", 2006): a walk down the dominator tree that gives every
- * definition a free register needs no more registers than values live at once.  Values that may not
- * have all registers (limits.c) break that.  Then one of the values in the way is chosen, the
- * cheapest to keep in memory, the walk goes on as if it were gone, and all that were chosen are
- * evicted before the next try.
+ * In SSA form the interference graph is chordal (Hack, Grund and Goos, "Register allocation for
+ * programs in SSA-form", 2006): a walk down the dominator tree that gives every definition a free
+ * register needs no more registers than values are live at once.  Values that cannot have all
+ * registers (ranges.c) break that.  Then the cheapest of the values that occupy the registers, or
+ * the new one, is chosen for eviction, the walk continues as if it were gone, and all that were
+ * chosen are evicted before the next attempt.
  *
- * A value lives in one register.  What an instruction wants elsewhere is not decided here, but room
- * is left for it: the limits keep fixed registers free, and a tied operand that lives on gets a
- * copy in the register that the result has got.
+ * A value is in one register for its whole live range.  This step does not move values to the
+ * registers that instructions require, but it keeps these free: they are excluded for others.  A
+ * tied operand that survives is copied to the register of the result.
  *
- * Of the registers that are free and not forbidden the first of these is taken: the one of the
- * operand that the result is tied to, one that an instruction wants the value in, the one that its
- * group has, one that an instruction wants another value of its group in, a cheap one, any.
+ * Of the registers that are free and not excluded, the first of these is chosen: that of the
+ * operand to which the result is tied, the hint, the one that ranges of the same set share, the
+ * hint of their root, a cheap one, any.
  */
 #include "codegen/regalloc/ra.h"
 
 typedef struct {
     ra_state *s;
-    ra_value *value;
-    const uint32_t *last_use;
-    uint32_t taken[CG_MAX_CLASSES];    /* registers in which something lives here */
-    uint32_t arriving[CG_MAX_CLASSES]; /* registers in which values come from outside */
+    ra_range *range;                   /* by value id */
+    const uint32_t *last_use;          /* see ra_ranges */
+    uint32_t occupied[CG_MAX_CLASSES]; /* registers of live values */
+    uint32_t arriving[CG_MAX_CLASSES]; /* registers of values that the function receives */
     ir_inst *holder[CG_MAX_CLASSES][CG_MAX_REGS];
     ra_values *evicted;
     bool failed;
-} color_state;
+} assigner;
 
 /* ------------------------------------------------------------------------------------ occupancy */
 
-static void occupy(color_state *c, ir_inst *v) {
-    uint8_t class = ra_class(c->s->t, v);
-    unsigned reg = ra_reg(c->s, v);
+static void occupy(assigner *a, ir_inst *v) {
+    uint8_t class = ra_class(a->s->t, v);
+    unsigned reg = ra_reg(a->s, v);
     if (class == CG_NO_CLASS || reg == CG_ANY_REG) return;
-    c->taken[class] |= ra_bit(reg);
-    c->holder[class][reg] = v;
+    a->occupied[class] |= ra_bit(reg);
+    a->holder[class][reg] = v;
 }
 
-static void release(color_state *c, const ir_inst *v) {
-    uint8_t class = ra_class(c->s->t, v);
-    unsigned reg = ra_reg(c->s, v);
-    if (reg != CG_ANY_REG && c->holder[class][reg] == v) c->taken[class] &= ~ra_bit(reg);
+static void release_value(assigner *a, const ir_inst *v) {
+    uint8_t class = ra_class(a->s->t, v);
+    unsigned reg = ra_reg(a->s, v);
+    if (reg != CG_ANY_REG && a->holder[class][reg] == v) a->occupied[class] &= ~ra_bit(reg);
 }
 
-static uint32_t usable(const color_state *c, unsigned class) {
-    return c->s->t->class[class].usable;
-}
+static uint32_t usable(const assigner *a, unsigned class) { return a->s->t->class[class].usable; }
+
+static bool is_unused(const assigner *a, const ir_inst *v) { return a->range[v->id].unused; }
 
 /* ------------------------------------------------------------------------------------- choosing */
 
-static unsigned prefer(color_state *c, const ir_inst *v, uint32_t set) {
-    const ra_value *own = &c->value[v->id], *group = &c->value[ra_group(c->value, v->id)];
-    unsigned wishes[] = {own->wish, group->group_reg, group->wish};
-    uint32_t cheap = set & c->s->t->class[ra_class(c->s->t, v)].cheap;
-    for (unsigned k = 0; k < 3 && !c->s->random; k++)
-        if (wishes[k] != CG_ANY_REG && set & ra_bit(wishes[k])) return wishes[k];
-    return ra_pick(c->s, cheap && !c->s->random ? cheap : set);
+static unsigned choose_preferred(assigner *a, const ir_inst *v, uint32_t set) {
+    const ra_range *own = &a->range[v->id], *root = &a->range[ra_range_root(a->range, v->id)];
+    unsigned preferred[] = {own->hint, root->shared, root->hint};
+    uint32_t cheap = set & a->s->t->class[ra_class(a->s->t, v)].cheap;
+    for (unsigned k = 0; k < 3 && !a->s->random; k++)
+        if (preferred[k] != CG_ANY_REG && set & ra_bit(preferred[k])) return preferred[k];
+    return ra_pick(a->s, cheap && !a->s->random ? cheap : set);
 }
 
-static void give(color_state *c, ir_inst *v, unsigned reg) {
-    ra_value *group = &c->value[ra_group(c->value, v->id)];
-    ra_set_reg(c->s, v, reg);
-    if (v->op == IR_OP_phi || group->group_reg == CG_ANY_REG) group->group_reg = (uint8_t)reg;
+static void give_register(assigner *a, ir_inst *v, unsigned reg) {
+    ra_range *root = &a->range[ra_range_root(a->range, v->id)];
+    ra_set_reg(a->s, v, reg);
+    if (v->op == IR_OP_phi || root->shared == CG_ANY_REG) root->shared = (uint8_t)reg;
 }
 
-static bool is_brief(const color_state *c, const ir_inst *v) {
-    return ir_map_get(&c->s->brief, v->id) != NULL;
-}
-
-/* The cheapest of v and what lives in the registers of the set. */
-static ir_inst *find_victim(const color_state *c, ir_inst *v, unsigned class, uint32_t set) {
-    ir_inst *best = is_brief(c, v) ? NULL : v;
+/* The cheapest of v and the values in the registers of the set; NULL: none can be evicted. */
+static ir_inst *find_victim(const assigner *a, ir_inst *v, unsigned class, uint32_t set) {
+    ir_inst *best = ra_is_minimal(a->s, v) ? NULL : v;
     for (; set; set &= set - 1) {
-        ir_inst *h = c->holder[class][__builtin_ctz(set)];
-        if (is_brief(c, h)) continue;
-        if (!best || c->value[h->id].cost < c->value[best->id].cost) best = h;
+        ir_inst *holder = a->holder[class][__builtin_ctz(set)];
+        if (ra_is_minimal(a->s, holder)) continue;
+        if (!best || a->range[holder->id].cost < a->range[best->id].cost) best = holder;
     }
     return best;
 }
 
-/* Nothing is free for v: something gives way, and v may have its register. */
-static void make_way(color_state *c, ir_inst *v, unsigned class, uint32_t set) {
-    ir_inst *victim = find_victim(c, v, class, set & c->taken[class]);
+/* No register of the set is free for v: evicts a value, whose register v gets, or v itself. */
+static void evict_for(assigner *a, ir_inst *v, unsigned class, uint32_t set) {
+    ir_inst *victim = find_victim(a, v, class, set & a->occupied[class]);
     if (!victim) {
-        c->failed = true;
+        a->failed = true;
         return;
     }
-    *ir_push(&c->s->scratch, c->evicted) = victim;
+    *ir_push(&a->s->scratch, a->evicted) = victim;
     if (victim == v)
-        ra_set_reg(c->s, v, CG_ANY_REG);
+        ra_set_reg(a->s, v, CG_ANY_REG);
     else
-        give(c, v, ra_reg(c->s, victim));
+        give_register(a, v, ra_reg(a->s, victim));
 }
 
-/* A register for v from a set, less those in which others live. */
-static void choose(color_state *c, ir_inst *v, uint32_t set) {
-    uint8_t class = ra_class(c->s->t, v);
-    set &= ~c->value[v->id].forbidden;
-    uint32_t open = set & ~c->taken[class];
-    if (open)
-        give(c, v, prefer(c, v, open));
+/* Chooses a register for v from a set. */
+static void choose(assigner *a, ir_inst *v, uint32_t set) {
+    uint8_t class = ra_class(a->s->t, v);
+    set &= ~a->range[v->id].excluded;
+    uint32_t free = set & ~a->occupied[class];
+    if (free)
+        give_register(a, v, choose_preferred(a, v, free));
     else
-        make_way(c, v, class, set);
+        evict_for(a, v, class, set);
 }
 
-/* --------------------------------------------------------------------------------- instructions */
+/* ------------------------------------------------------------------------------------- operands */
 
-static uint32_t fixed_operands(const cg_needs *needs, unsigned class) {
+static uint32_t fixed_operands(const cg_constraints *constraints, unsigned class) {
     uint32_t set = 0;
-    for (unsigned n = 0; n < needs->nargs; n++)
-        if (needs->arg[n].class == class && needs->arg[n].fixed != CG_ANY_REG)
-            set |= ra_bit(needs->arg[n].fixed);
+    for (unsigned n = 0; n < constraints->nargs; n++)
+        if (constraints->arg[n].class == class && constraints->arg[n].fixed != CG_ANY_REG)
+            set |= ra_bit(constraints->arg[n].fixed);
     return set;
 }
 
-static bool dies(const color_state *c, const ir_inst *i, unsigned n) {
-    return c->last_use[i->id] & ra_bit(n);
+static bool is_last_use(const assigner *a, const ir_inst *i, unsigned n) {
+    return a->last_use[i->id] & ra_bit(n);
 }
 
-static bool is_unread(const color_state *c, const ir_inst *v) { return c->value[v->id].unread; }
-
-static void release_operands(color_state *c, const ir_inst *i, const cg_needs *needs) {
-    for (unsigned n = 0; n < needs->nargs; n++)
-        if (dies(c, i, n)) release(c, ir_arg(i, n));
+static void release_operands(assigner *a, const ir_inst *i, const cg_constraints *constraints) {
+    for (unsigned n = 0; n < constraints->nargs; n++)
+        if (is_last_use(a, i, n)) release_value(a, ir_arg(i, n));
 }
 
-/* Is the value operand n and no other one? */
-static bool is_read_once(const ir_inst *i, unsigned n) {
+static bool is_only_mention(const ir_inst *i, unsigned n) {
     for (unsigned k = 0; k < i->nargs; k++)
         if (k != n && ir_arg(i, k) == ir_arg(i, n)) return false;
     return true;
 }
 
-/* The last use of the value, so that the result may take its place? */
-static bool ends_in(const color_state *c, const ir_inst *i, const cg_needs *needs, unsigned n) {
-    if (is_read_once(i, n)) return dies(c, i, n);
-    bool any = false;
-    for (unsigned k = 0; k < needs->nargs; k++)
-        any |= ir_arg(i, k) == ir_arg(i, n) && dies(c, i, k);
-    return any && !needs->early;
+/* Does the range of operand n end here, so that the result may have its register? */
+static bool ends_at(const assigner *a, const ir_inst *i, const cg_constraints *constraints,
+                    unsigned n) {
+    if (is_only_mention(i, n)) return is_last_use(a, i, n);
+    bool ends = false;
+    for (unsigned k = 0; k < constraints->nargs; k++)
+        ends |= ir_arg(i, k) == ir_arg(i, n) && is_last_use(a, i, k);
+    return ends && !constraints->early;
 }
 
-/* Where a tied operand that ends here lives, if the result may live there. */
-static uint32_t inherited(color_state *c, const ir_inst *i, const cg_needs *needs, uint32_t set) {
-    const ir_inst *v = ir_arg(i, (unsigned)needs->tied);
-    unsigned reg = ra_reg(c->s, v);
-    if (reg == CG_ANY_REG || !ends_in(c, i, needs, (unsigned)needs->tied)) return 0;
-    return set & ra_bit(reg) & ~c->value[i->id].forbidden;
+/* -------------------------------------------------------------------------------------- results */
+
+/* The result gets the register of the operand if the range of that ends here, otherwise one that no
+ * operand is in. */
+static void choose_tied(assigner *a, ir_inst *i, const cg_constraints *constraints, uint32_t set) {
+    unsigned n = (unsigned)constraints->tied, reg = ra_reg(a->s, ir_arg(i, n));
+    uint32_t same = reg == CG_ANY_REG ? 0 : set & ra_bit(reg) & ~a->range[i->id].excluded;
+    bool inherits = same && ends_at(a, i, constraints, n);
+    if (!inherits) choose(a, i, set & ~fixed_operands(constraints, constraints->result.class));
+    release_operands(a, i, constraints);
+    if (inherits) give_register(a, i, reg);
 }
 
-/* The result takes over the operand's register, or gets one that no earlier instruction uses. */
-static void choose_tied(color_state *c, ir_inst *i, const cg_needs *needs, uint32_t set) {
-    uint32_t same = inherited(c, i, needs, set);
-    if (same) {
-        release_operands(c, i, needs);
-        give(c, i, (unsigned)__builtin_ctz(same));
-        return;
-    }
-    choose(c, i, set & ~fixed_operands(needs, needs->result.class));
-    release_operands(c, i, needs);
-}
-
-static void choose_fixed(color_state *c, ir_inst *i, const cg_needs *needs) {
-    unsigned reg = needs->result.fixed;
-    uint8_t class = needs->result.class;
-    uint32_t set = usable(c, class);
-    bool may_stay = set & ra_bit(reg) & ~c->value[i->id].forbidden & ~c->taken[class];
-    if (i->op == IR_OP_reg_in) set &= ~c->arriving[class];
-    if (may_stay || is_unread(c, i))
-        give(c, i, reg);
+/* The register in which the result appears, or another one to which it is moved. */
+static void choose_fixed(assigner *a, ir_inst *i, cg_constraint result) {
+    uint32_t set = usable(a, result.class);
+    bool may_stay =
+        set & ra_bit(result.fixed) & ~a->range[i->id].excluded & ~a->occupied[result.class];
+    if (i->op == IR_OP_reg_in) set &= ~a->arriving[result.class];
+    if (may_stay || is_unused(a, i))
+        give_register(a, i, result.fixed);
     else
-        choose(c, i, set);
+        choose(a, i, set);
 }
 
-static void color_result(color_state *c, ir_inst *i, const cg_needs *needs) {
-    uint8_t class = needs->result.class;
-    uint32_t set = usable(c, class) & ~needs->clobbers[class];
-    if (needs->result.fixed != CG_ANY_REG) {
-        release_operands(c, i, needs);
-        choose_fixed(c, i, needs);
-    } else if (needs->tied >= 0) {
-        choose_tied(c, i, needs, set);
-    } else if (needs->early) {
-        choose(c, i, set & ~fixed_operands(needs, class));
-        release_operands(c, i, needs);
+static void assign_result(assigner *a, ir_inst *i, const cg_constraints *constraints) {
+    uint8_t class = constraints->result.class;
+    uint32_t set = usable(a, class) & ~constraints->clobbers[class];
+    if (constraints->result.fixed != CG_ANY_REG) {
+        release_operands(a, i, constraints);
+        choose_fixed(a, i, constraints->result);
+    } else if (constraints->tied >= 0) {
+        choose_tied(a, i, constraints, set);
+    } else if (constraints->early) {
+        choose(a, i, set & ~fixed_operands(constraints, class));
+        release_operands(a, i, constraints);
     } else {
-        release_operands(c, i, needs);
-        choose(c, i, set);
+        release_operands(a, i, constraints);
+        choose(a, i, set);
     }
-    if (!is_unread(c, i)) occupy(c, i);
+    if (!is_unused(a, i)) occupy(a, i);
 }
 
-static void color_inst(color_state *c, ir_inst *i) {
-    cg_needs needs;
-    ra_describe(c->s->t, i, &needs);
-    if (needs.result.class == CG_NO_CLASS)
-        release_operands(c, i, &needs);
-    else
-        color_result(c, i, &needs);
+/* --------------------------------------------------------------------------------------- blocks */
+
+/* Can the phi have the register that its set shares? */
+static bool can_share(const assigner *a, const ir_inst *phi) {
+    unsigned reg = a->range[ra_range_root(a->range, phi->id)].shared;
+    uint8_t class = ra_class(a->s->t, phi);
+    uint32_t closed = a->occupied[class] | a->range[phi->id].excluded;
+    return reg != CG_ANY_REG && usable(a, class) & ra_bit(reg) & ~closed;
 }
 
-/* Can the phi have what its group has? */
-static bool has_place(const color_state *c, const ir_inst *phi) {
-    unsigned reg = c->value[ra_group(c->value, phi->id)].group_reg;
-    uint8_t class = ra_class(c->s->t, phi);
-    uint32_t closed = c->taken[class] | c->value[phi->id].forbidden;
-    return reg != CG_ANY_REG && usable(c, class) & ra_bit(reg) & ~closed;
-}
-
-/* Phis are there together: one without uses has a register like the others.  Those that can be
- * where their group is go first. */
-static void color_phis(color_state *c, ir_block *b) {
-    foreach_phi (phi, b) ra_set_reg(c->s, phi, CG_ANY_REG);
+/* All phis of a block are live at once, those without uses, too.  The first round is for those that
+ * can have the register of their set. */
+static void assign_phis(assigner *a, ir_block *b) {
+    foreach_phi (phi, b) ra_set_reg(a->s, phi, CG_ANY_REG);
     for (unsigned round = 0; round < 2; round++)
         foreach_phi (phi, b) {
-            if (ra_reg(c->s, phi) != CG_ANY_REG || (round == 0 && !has_place(c, phi))) continue;
-            choose(c, phi, usable(c, ra_class(c->s->t, phi)));
-            occupy(c, phi);
+            if (ra_reg(a->s, phi) != CG_ANY_REG || (round == 0 && !can_share(a, phi))) continue;
+            choose(a, phi, usable(a, ra_class(a->s->t, phi)));
+            occupy(a, phi);
         }
     foreach_phi (phi, b)
-        if (is_unread(c, phi)) release(c, phi);
+        if (is_unused(a, phi)) release_value(a, phi);
 }
 
-static void color_block(color_state *c, ir_block *b, const ir_live *live) {
-    memset(c->taken, 0, sizeof c->taken);
-    foreach_live (w, live, &live->in[b->id]) occupy(c, w.v);
-    color_phis(c, b);
-    for (ir_inst *i = ir_first_non_phi(b); i; i = i->next) color_inst(c, i);
+static void assign_block(assigner *a, ir_block *b, const ir_live *live) {
+    memset(a->occupied, 0, sizeof a->occupied);
+    foreach_live (w, live, &live->in[b->id]) occupy(a, w.v);
+    assign_phis(a, b);
+    for (ir_inst *i = ir_first_non_phi(b); i; i = i->next) {
+        cg_constraints constraints;
+        ra_describe(a->s->t, i, &constraints);
+        if (constraints.result.class == CG_NO_CLASS)
+            release_operands(a, i, &constraints);
+        else
+            assign_result(a, i, &constraints);
+    }
 }
 
-static void find_arriving(color_state *c) {
-    foreach_inst (i, c->s->f->first)
-        if (i->op == IR_OP_reg_in && !is_unread(c, i))
-            c->arriving[ra_class(c->s->t, i)] |= ra_bit(cg_register_of(i));
-}
-
-bool ra_color(ra_state *s, ra_values *evicted) {
-    const ra_limits l = ra_find_limits(s);
-    color_state c = {.s = s, .value = l.value, .last_use = l.last_use, .evicted = evicted};
+bool ra_assign(ra_state *s, ra_values *evicted) {
+    const ra_ranges ranges = ra_find_ranges(s);
+    assigner a = {.s = s, .range = ranges.of, .last_use = ranges.last_use, .evicted = evicted};
     const ir_live *live = ir_liveness(s->f);
-    const ir_order *o = &ir_dominators(s->f)->order;
-    find_arriving(&c);
-    for (uint32_t n = 0; n < o->n && !c.failed; n++) color_block(&c, o->rpo[n], live);
-    return !c.failed;
+    const ir_order *order = &ir_dominators(s->f)->order;
+    foreach_inst (i, s->f->first)
+        if (i->op == IR_OP_reg_in && !is_unused(&a, i))
+            a.arriving[ra_class(s->t, i)] |= ra_bit(cg_register_of(i));
+    for (uint32_t n = 0; n < order->n && !a.failed; n++) assign_block(&a, order->rpo[n], live);
+    return !a.failed;
 }

@@ -1,179 +1,193 @@
-/* schedule.c — another order for blocks in which too many values live at once.
+/* schedule.c — another order for blocks in which too many values are live at once.
  *
- * Machines of today find what can run early by themselves; what they cannot do is to need fewer
- * registers.  So only blocks are looked at in which registers do not suffice, and their order
- * changes only when it gets better: by the sum, over all places, of the values for which there is
- * no register.
+ * Processors find by themselves what can be executed early; what they cannot do is to need fewer
+ * registers.  So only blocks whose pressure exceeds the registers are scheduled, and a new order is
+ * kept only if it is better: by the excess, the sum over all places of live values without a
+ * register.
  *
- * From the end of the block to its start, one instruction after the other is put in front of those
- * that are placed.  It is one whose users are all placed, and of the few that became so last the
- * one that lets most values end, or fewest begin.  Taking what became ready last keeps the parts of
- * one expression together, as Sethi and Ullman (1970) do with trees.
+ * From the end of the block to its start, one instruction after the other is placed before those
+ * that are placed.  It is ready when all its users are placed.  Of the few instructions that became
+ * ready last, one is chosen that ends most live ranges, or begins fewest.  Taking what became ready
+ * last keeps the parts of an expression together, as Sethi and Ullman (1970) do for trees.
  *
- * What reads or writes memory, or does more than give a result, keeps its order.
+ * Instructions that read or write memory, or have another effect, keep their order.
  */
-#include "codegen/regalloc/spill.h"
+#include "codegen/regalloc/ra.h"
 
 #include <limits.h>
 
 enum { WINDOW = 4 }; /* instructions among which one is chosen */
 
 typedef struct {
-    spill_state *p;
-    uint8_t *class;  /* by value id */
-    uint32_t *waits; /* by id: what has to follow it and is not placed, + 1; 0: it stays */
-    ir_inst **above; /* by id: of those that keep their order, the one in front */
+    ra_state *s;
+    const ra_graph *g;
+    const ra_pressure *pressure;
+    ra_counter *counter;
+    uint8_t *class; /* by value id */
     ir_live_here here;
-    spill_count n;   /* live values */
-    uint64_t excess; /* live values for which there is no register, summed over places */
+    ra_count live;
+    uint64_t excess;     /* live values without a register, summed over places */
+    uint32_t *waits_for; /* by id: instructions that have to follow and are not placed, + 1; 0: it
+                            is not scheduled */
+    ir_inst **above;     /* by id: of those that keep their order, the one before */
     ra_values ready, placed;
 } scheduler;
 
-/* --------------------------------------------------------------------------------------- values */
+/* --------------------------------------------------------------------------------------- excess */
 
 static bool is_live(const scheduler *k, const ir_inst *v) {
     return k->class[v->id] != CG_NO_CLASS && ir_live_has(&k->here, v);
 }
 
-static void add_live(scheduler *k, const ir_inst *v) {
+static void use_value(scheduler *k, const ir_inst *v) {
     uint8_t class = k->class[v->id];
     if (class == CG_NO_CLASS || is_live(k, v)) return;
     ir_live_mark(&k->here, v, true);
-    k->n.n[class]++;
+    k->live.n[class]++;
 }
 
-static void begin_at_end(scheduler *k, const ir_block *b) {
+static void start_at_end(scheduler *k, const ir_block *b) {
     ir_live_begin(&k->here, b);
-    k->n = spill_count_live(k->p, &k->p->live->out[b->id]);
+    k->live = ra_count_live(k->counter, &k->g->live->out[b->id]);
     k->excess = 0;
-    for (unsigned n = 0; n < b->last->nargs; n++) add_live(k, ir_arg(b->last, n));
+    for (unsigned n = 0; n < b->last->nargs; n++) use_value(k, ir_arg(b->last, n));
 }
 
-static void pass_inst(scheduler *k, const ir_inst *i) {
-    if (is_live(k, i)) k->n.n[k->class[i->id]]--;
+/* Goes from the place after i to that before it. */
+static void step_over(scheduler *k, const ir_inst *i) {
+    const ra_count *registers = &k->pressure->registers;
+    if (is_live(k, i)) k->live.n[k->class[i->id]]--;
     ir_live_mark(&k->here, i, false);
-    for (unsigned n = 0; n < i->nargs; n++) add_live(k, ir_arg(i, n));
-    for (unsigned c = 0; c < k->p->s->t->nclasses; c++)
-        if (k->n.n[c] > k->p->registers[c]) k->excess += k->n.n[c] - k->p->registers[c];
+    for (unsigned n = 0; n < i->nargs; n++) use_value(k, ir_arg(i, n));
+    for (unsigned c = 0; c < k->s->t->nclasses; c++)
+        if (k->live.n[c] > registers->n[c]) k->excess += k->live.n[c] - registers->n[c];
+}
+
+static uint64_t measure_excess(scheduler *k, const ir_block *b, const ir_inst *first) {
+    start_at_end(k, b);
+    for (const ir_inst *i = b->last; i != first;) step_over(k, i = i->prev);
+    return k->excess;
 }
 
 /* ---------------------------------------------------------------------------------------- order */
 
 static bool keeps_order(const scheduler *k, const ir_inst *i) {
-    const cg_target *t = k->p->s->t;
-    return i->type == IR_VOID || (i->op == IR_OP_mach && t->has_effect(t, i));
+    const cg_target *t = k->s->t;
+    if (i->type == IR_VOID || i->op == IR_OP_mach_call) return true;
+    return i->op == IR_OP_mach && t->has_effect(t, i);
 }
 
 static void count_waits(scheduler *k, ir_inst *first, const ir_inst *end) {
     ir_inst *above = NULL;
     for (ir_inst *i = first; i != end; i = i->next) {
-        k->waits[i->id] = 1;
-        for (unsigned n = 0; n < i->nargs; n++)
-            k->waits[ir_arg(i, n)->id] += k->waits[ir_arg(i, n)->id] > 0;
+        k->waits_for[i->id] = 1;
+        for (unsigned n = 0; n < i->nargs; n++) {
+            uint32_t *waits = &k->waits_for[ir_arg(i, n)->id];
+            *waits += *waits > 0;
+        }
         if (!keeps_order(k, i)) continue;
-        if (above) k->waits[above->id]++;
+        if (above) k->waits_for[above->id]++;
         k->above[i->id] = above;
         above = i;
     }
 }
 
-static void release(scheduler *k, ir_inst *v) {
-    if (v && k->waits[v->id] && --k->waits[v->id] == 1) *ir_push(&k->p->s->scratch, &k->ready) = v;
+static void release_inst(scheduler *k, ir_inst *i) {
+    if (!i || !k->waits_for[i->id]) return;
+    if (--k->waits_for[i->id] == 1) *ir_push(&k->s->scratch, &k->ready) = i;
 }
 
-static bool is_repeated(const ir_inst *i, unsigned n) {
+static bool is_earlier_operand(const ir_inst *i, unsigned n) {
     for (unsigned m = 0; m < n; m++)
         if (ir_arg(i, m) == ir_arg(i, n)) return true;
     return false;
 }
 
-/* Values that begin to live when i is placed, less its result. */
-static int growth(const scheduler *k, const ir_inst *i) {
-    int n = is_live(k, i) ? -1 : 0;
-    for (unsigned m = 0; m < i->nargs; m++) {
-        const ir_inst *v = ir_arg(i, m);
-        n += !is_live(k, v) && k->class[v->id] != CG_NO_CLASS && !is_repeated(i, m);
+/* The live ranges that begin, seen from below, if i is placed, less that of its result. */
+static int find_growth(const scheduler *k, const ir_inst *i) {
+    int growth = is_live(k, i) ? -1 : 0;
+    for (unsigned n = 0; n < i->nargs; n++) {
+        const ir_inst *v = ir_arg(i, n);
+        growth += !is_live(k, v) && k->class[v->id] != CG_NO_CLASS && !is_earlier_operand(i, n);
     }
-    return n;
+    return growth;
 }
 
-/* Takes one of those that became ready last. */
-static ir_inst *choose(scheduler *k) {
+/* Takes one of the instructions that became ready last. */
+static ir_inst *take_ready(scheduler *k) {
     uint32_t n = k->ready.n, end = n > WINDOW ? n - WINDOW : 0, best = n - 1;
     int least = INT_MAX;
     for (uint32_t m = n; m-- > end && n > 1;) {
-        int now = growth(k, k->ready.data[m]);
-        if (now < least) best = m;
-        if (now < least) least = now;
+        int growth = find_growth(k, k->ready.data[m]);
+        if (growth < least) best = m;
+        if (growth < least) least = growth;
     }
-    if (k->p->s->random) best = ra_random(k->p->s, n);
+    if (k->s->random) best = ra_random(k->s, n);
     ir_inst *i = k->ready.data[best];
     for (; best + 1 < n; best++) k->ready.data[best] = k->ready.data[best + 1];
     k->ready.n--;
     return i;
 }
 
-static void place_all(scheduler *k, ir_inst *first, const ir_inst *end) {
+/* Lists the instructions in their new order, the last one first. */
+static void find_order(scheduler *k, const ir_block *b, ir_inst *first) {
+    count_waits(k, first, b->last);
+    start_at_end(k, b);
     k->placed.n = 0;
-    for (ir_inst *i = first; i != end; i = i->next)
-        if (k->waits[i->id] == 1) *ir_push(&k->p->s->scratch, &k->ready) = i;
+    for (ir_inst *i = first; i != b->last; i = i->next)
+        if (k->waits_for[i->id] == 1) *ir_push(&k->s->scratch, &k->ready) = i;
     while (k->ready.n) {
-        ir_inst *i = choose(k);
-        *ir_push(&k->p->s->scratch, &k->placed) = i;
-        pass_inst(k, i);
-        for (unsigned n = 0; n < i->nargs; n++) release(k, ir_arg(i, n));
-        release(k, k->above[i->id]);
+        ir_inst *i = take_ready(k);
+        *ir_push(&k->s->scratch, &k->placed) = i;
+        step_over(k, i);
+        for (unsigned n = 0; n < i->nargs; n++) release_inst(k, ir_arg(i, n));
+        release_inst(k, k->above[i->id]);
     }
+    for (ir_inst *i = first; i != b->last; i = i->next) k->waits_for[i->id] = 0;
 }
 
 /* --------------------------------------------------------------------------------------- blocks */
 
-static ir_inst *first_movable(const ir_block *b) {
+static ir_inst *find_first_movable(const ir_block *b) {
     ir_inst *i = ir_first_non_phi(b);
     while (i->op == IR_OP_reg_in || i->op == IR_OP_alloca) i = i->next;
     return i;
 }
 
-static uint64_t excess_of(scheduler *k, const ir_block *b, const ir_inst *first) {
-    begin_at_end(k, b);
-    for (const ir_inst *i = b->last; i != first;) pass_inst(k, i = i->prev);
-    return k->excess;
+static bool is_exceeded(const scheduler *k, const ir_block *b) {
+    bool exceeded = k->s->random;
+    for (unsigned c = 0; c < k->s->t->nclasses; c++)
+        exceeded |= k->pressure->block[b->id].n[c] > k->pressure->registers.n[c];
+    return exceeded;
 }
 
-/* Does it need too many registers all the same?  Not for values alone, when there is no excess. */
-static bool pass_block(scheduler *k, ir_block *b) {
-    ir_inst *first = first_movable(b);
-    uint64_t before = excess_of(k, b, first);
-    if (!before && !k->p->s->random) return true;
-    count_waits(k, first, b->last);
-    begin_at_end(k, b);
-    place_all(k, first, b->last);
-    for (ir_inst *i = first; i != b->last; i = i->next) k->waits[i->id] = 0;
-    if (k->excess >= before && !k->p->s->random) return true;
+/* Does the block need too many registers nevertheless?  Without excess, it does because of
+ * registers that instructions reserve. */
+static bool schedule_block(scheduler *k, ir_block *b) {
+    ir_inst *first = find_first_movable(b);
+    uint64_t before = measure_excess(k, b, first);
+    if (!before && !k->s->random) return true;
+    find_order(k, b, first);
+    if (k->excess >= before && !k->s->random) return true;
     for (uint32_t n = k->placed.n; n-- > 0;) ir_move_before(k->placed.data[n], b->last);
     return k->excess > 0;
 }
 
-static bool has_too_few(const spill_state *p, const ir_block *b) {
-    bool too_few = p->s->random;
-    for (unsigned c = 0; c < p->s->t->nclasses; c++)
-        too_few |= p->pressure[b->id].n[c] > p->registers[c];
-    return too_few;
-}
-
-bool spill_schedule(spill_state *p) {
-    uint32_t values = p->s->f->next_id;
-    scheduler k = {.p = p};
-    bool still = false;
-    k.class = ir_alloc(&p->s->scratch, values);
+bool ra_schedule(ra_state *s, const ra_graph *g, ra_counter *c, const ra_pressure *p) {
+    uint32_t values = s->f->next_id;
+    scheduler k = {.s = s,
+                   .g = g,
+                   .pressure = p,
+                   .counter = c,
+                   .class = ir_alloc(&s->scratch, values),
+                   .waits_for = ir_new_array(&s->scratch, uint32_t, values),
+                   .above = ir_new_array(&s->scratch, ir_inst *, values)};
+    bool exceeds = false;
+    k.here = (ir_live_here){.live = g->live, .seen = ir_new_array(&s->scratch, uint32_t, values)};
     memset(k.class, CG_NO_CLASS, values);
-    foreach_block (b, p->s->f)
-        foreach_inst (i, b) k.class[i->id] = ra_class(p->s->t, i);
-    k.waits = ir_new_array(&p->s->scratch, uint32_t, values);
-    k.above = ir_new_array(&p->s->scratch, ir_inst *, values);
-    k.here =
-        (ir_live_here){.live = p->live, .seen = ir_new_array(&p->s->scratch, uint32_t, values)};
-    foreach_block (b, p->s->f)
-        if (has_too_few(p, b)) still |= pass_block(&k, b);
-    return still;
+    foreach_block (b, s->f)
+        foreach_inst (i, b) k.class[i->id] = ra_class(s->t, i);
+    foreach_block (b, s->f)
+        if (is_exceeded(&k, b)) exceeds |= schedule_block(&k, b);
+    return exceeds;
 }

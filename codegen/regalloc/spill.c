@@ -1,227 +1,244 @@
-/* spill.c — which values are in registers at every place, so that registers suffice.
+/* spill.c — which values are in registers at every place, so that the registers suffice.
  *
- * Braun and Hack, "Register spilling and live-range splitting for SSA-form programs" (2009): go
- * through each block with the set W of values that are in registers.  An operand that is not there
- * is reloaded; when there are too many, those go whose next uses are farthest.  At the start of a
- * block W is what all predecessors have in registers, and more of what some have; at the header of
- * a loop it is what the loop uses, and of what only passes through as much as the loop leaves room
- * for.  Where the edges do not agree, reloads make them (spill_code.c).
+ * Braun and Hack, "Register spilling and live-range splitting for SSA-form programs" (2009): each
+ * block is visited with the set W of values that are in registers.  An operand that is not in W is
+ * reloaded; if there are too many values, those with the farthest next uses leave W.  At the start
+ * of a block W contains what is in registers at the ends of all predecessors, and some of what is
+ * in registers at the ends of some.  At the header of a loop it contains what the loop uses, and as
+ * many values that are live through the loop as its pressure permits.  Where edges do not agree,
+ * reloads are inserted (reload.c).
  *
- * A value that leaves W costs nothing there: what is reloaded somewhere has been stored once,
- * after its definition.  A phi that is not in W at its place lives in memory from the start:
- * its operands are in the same slot already (webs.c).  What may be repeated is repeated instead of
- * reloaded.
+ * A value that leaves W costs nothing there: what is reloaded somewhere has been stored once, after
+ * its definition.  A phi that is not in W at the start of its block is in memory from there on: its
+ * operands are in the same slot (congruence.c).  Values that may be repeated are computed again
+ * instead of reloaded.
  *
- * Room counts in numbers of registers (demand.c); which register is not decided here.
+ * This step only counts registers (constraints.c, pressure.c).  Which ones are used is decided by
+ * assignment.
  */
 #include "codegen/regalloc/spill.h"
 
+/* The values of one class that are in registers. */
+typedef struct {
+    unsigned n;
+    spill_use use[2 * CG_MAX_REGS];
+} w_set;
+
+typedef struct {
+    ra_state *s;
+    const ra_graph *g;
+    const ra_pressure *pressure;
+    const spill_next_uses *uses;
+    ra_counter *counter;
+    spill_distances *distance;
+    w_set w[CG_MAX_CLASSES];
+    ir_vec(uint32_t) next; /* of the block: next uses of all values it mentions, from its end */
+    /* By value id: at the ends of how many predecessors of block number `counted_in` - 1 that have
+     * been visited it is in a register. */
+    uint32_t *exits, *counted_in;
+    /* By value id: its last reload, and the id + 1 of the block of that. */
+    ir_inst **reload;
+    uint32_t *reloaded_in;
+    spill_plan plan;
+} spiller;
+
+static unsigned registers_left(const spiller *p, unsigned class, unsigned reserved) {
+    uint32_t registers = p->pressure->registers.n[class];
+    return registers > reserved ? registers - reserved : 0;
+}
+
 /* -------------------------------------------------------------------------------------------- W */
 
-static spill_entry *find(spill_set *w, const ir_inst *v) {
+static spill_use *find_in(w_set *w, const ir_inst *v) {
     for (unsigned k = 0; k < w->n; k++)
-        if (w->e[k].v == v) return &w->e[k];
+        if (w->use[k].v == v) return &w->use[k];
     return NULL;
 }
 
-static void add(spill_set *w, ir_inst *v, uint32_t next) {
+static void add_to(w_set *w, ir_inst *v, uint32_t next) {
     assert(w->n < 2 * CG_MAX_REGS);
-    w->e[w->n++] = (spill_entry){v, next};
+    w->use[w->n++] = (spill_use){v, next};
 }
 
-static void drop(spill_set *w, spill_entry *e) { *e = w->e[--w->n]; }
+static void remove_from(w_set *w, spill_use *e) { *e = w->use[--w->n]; }
 
-/* How little is lost when a value leaves W.  To repeat it costs less than to reload it, and that
- * less than to store it too. */
-static uint64_t worth_leaving(const spill_state *p, const spill_entry *e, uint32_t at) {
+/* How little is lost if a value leaves W.  To repeat it costs less than to reload it, and that less
+ * than to store it, too. */
+static uint64_t gain_of_leaving(const spiller *p, const spill_use *e, uint32_t at) {
     uint64_t distance = e->next - at;
     if (p->s->random) return 1 + ra_random(p->s, 100);
     if (ra_may_repeat(p->s->t, e->v)) return distance * 4;
-    return p->stored[e->v->id] ? distance + distance / 2 : distance;
+    return p->plan.stored[e->v->id] ? distance + distance / 2 : distance;
 }
 
-/* At most `max` values of a class in registers; those that are needed at `at` stay. */
-static void make_room(spill_state *p, unsigned class, unsigned max, uint32_t at) {
-    spill_set *w = &p->w[class];
-    while (w->n > max) {
-        spill_entry *best = NULL;
-        uint64_t most = 0;
+/* Leaves at most `most` values of a class in registers, if so many are not needed at `at`. */
+static void limit(spiller *p, unsigned class, unsigned most, uint32_t at) {
+    w_set *w = &p->w[class];
+    while (w->n > most) {
+        spill_use *best = NULL;
+        uint64_t highest = 0;
         for (unsigned k = 0; k < w->n; k++) {
-            uint64_t worth = w->e[k].next > at ? worth_leaving(p, &w->e[k], at) : 0;
-            if (worth > most) best = &w->e[k];
-            if (worth > most) most = worth;
+            uint64_t gain = w->use[k].next > at ? gain_of_leaving(p, &w->use[k], at) : 0;
+            if (gain > highest) best = &w->use[k];
+            if (gain > highest) highest = gain;
         }
         if (!best) return;
-        drop(w, best);
+        remove_from(w, best);
     }
-}
-
-static unsigned room(const spill_state *p, unsigned class, unsigned pad) {
-    return p->registers[class] > pad ? p->registers[class] - pad : 0;
 }
 
 /* ------------------------------------------------------------------------------ start of blocks */
 
-/* The best `n` of a set by next use, best first. */
+/* The best values by next use, best first. */
 typedef struct {
-    unsigned n, max;
-    spill_entry e[CG_MAX_REGS];
+    unsigned n, most;
+    spill_use use[CG_MAX_REGS];
 } best_list;
 
 static void offer(best_list *l, ir_inst *v, uint32_t next) {
-    unsigned k = l->n < l->max ? l->n++ : l->max;
-    for (; k > 0 && l->e[k - 1].next > next; k--)
-        if (k < l->max) l->e[k] = l->e[k - 1];
-    if (k < l->max) l->e[k] = (spill_entry){v, next};
+    unsigned k = l->n < l->most ? l->n++ : l->most;
+    for (; k > 0 && l->use[k - 1].next > next; k--)
+        if (k < l->most) l->use[k] = l->use[k - 1];
+    if (k < l->most) l->use[k] = (spill_use){v, next};
 }
 
-static bool has(const ra_values *set, const ir_inst *v) {
-    for (uint32_t k = 0; k < set->n; k++)
-        if (set->data[k] == v) return true;
-    return false;
+static bool is_visited(const spiller *p, const ir_block *b, const ir_block *pred) {
+    return p->g->order->index[pred->id] < p->g->order->index[b->id];
 }
 
-static bool is_done(const spill_state *p, const ir_block *b, const ir_block *pred) {
-    return p->order->index[pred->id] < p->order->index[b->id];
-}
-
-/* At the ends of how many predecessors that have been looked at is each value in a register? */
-static uint32_t count_exits(spill_state *p, const ir_block *b) {
-    uint32_t done = 0;
-    p->now++;
+/* Counts the visited predecessors, and at the ends of how many each value is in a register. */
+static uint32_t count_exits(spiller *p, const ir_block *b) {
+    uint32_t visited = 0;
     for (uint32_t n = 0; n < b->npred; n++) {
-        const ra_values *exit = &p->exit[b->pred[n]->id];
-        done += is_done(p, b, b->pred[n]);
+        const ra_values *exit = &p->plan.exit[b->pred[n]->id];
+        visited += is_visited(p, b, b->pred[n]);
         for (uint32_t k = 0; k < exit->n; k++) {
             uint32_t id = exit->data[k]->id;
-            if (p->with_epoch[id] != p->now) p->with[id] = 0;
-            p->with_epoch[id] = p->now;
-            p->with[id]++;
+            if (p->counted_in[id] != b->id + 1) p->exits[id] = 0;
+            p->counted_in[id] = b->id + 1;
+            p->exits[id]++;
         }
     }
-    return done;
+    return visited;
 }
 
-/* The predecessors that have been looked at and have the phi's operand in a register. */
-static uint32_t count_operands(const spill_state *p, const ir_block *b, const ir_inst *phi) {
-    uint32_t with = 0;
+/* The visited predecessors at whose ends the operand of a phi of b is in a register. */
+static uint32_t exits_with_operand(const spiller *p, const ir_block *b, const ir_inst *phi) {
+    uint32_t count = 0;
     for (uint32_t n = 0; n < b->npred; n++) {
-        bool done = is_done(p, b, b->pred[n]);
-        const ir_inst *x = ir_arg(phi, n);
-        with += done && (ir_is_leaf(x) || has(&p->exit[b->pred[n]->id], x));
+        const ir_inst *v = ir_arg(phi, n);
+        bool available = ir_is_leaf(v) || spill_lists(&p->plan.exit[b->pred[n]->id], v);
+        count += available && is_visited(p, b, b->pred[n]);
     }
-    return with;
+    return count;
 }
 
-static uint32_t count_with(const spill_state *p, const ir_block *b, const ir_inst *v) {
-    if (v->op == IR_OP_phi && v->block == b) return count_operands(p, b, v);
-    return p->with_epoch[v->id] == p->now ? p->with[v->id] : 0;
-}
-
-/* What is chosen first, second, and not at all. */
+/* Candidates for W at the start of a block: those that are taken first, and after them. */
 typedef struct {
-    spill_state *p;
+    spiller *p;
     ir_block *b;
-    uint32_t done; /* predecessors that have been looked at */
-    bool loops;    /* not all have been: b is the header of a loop */
+    uint32_t visited; /* predecessors */
+    bool is_header;   /* not all of them are visited: b is the header of a loop */
     best_list first[CG_MAX_CLASSES], second[CG_MAX_CLASSES];
-    spill_count through; /* values that a loop does not use */
+    ra_count through; /* values that the loop does not use */
 } entry_choice;
 
 static void consider(entry_choice *c, ir_inst *v, uint32_t distance) {
-    uint8_t class = ra_class(c->p->s->t, v);
+    const spiller *p = c->p;
+    uint8_t class = ra_class(p->s->t, v);
     if (class == CG_NO_CLASS) return;
-    uint32_t with = count_with(c->p, c->b, v);
-    bool near = distance < SPILL_LOOP_EXIT, everywhere = with == c->done;
-    if (v->op == IR_OP_phi && v->block == c->b)
+    bool is_own_phi = v->op == IR_OP_phi && v->block == c->b;
+    uint32_t exits = p->counted_in[v->id] == c->b->id + 1 ? p->exits[v->id] : 0;
+    if (is_own_phi) exits = exits_with_operand(p, c->b, v);
+    bool near = distance < SPILL_LOOP_EXIT, everywhere = exits == c->visited;
+    if (is_own_phi)
         c->through.n[class] += !near;
     else
         c->through.n[class] -= near;
-    if (c->loops ? near : everywhere)
+    if (c->is_header ? near : everywhere)
         offer(&c->first[class], v, distance);
-    else if (c->loops ? everywhere : near && with)
+    else if (c->is_header ? everywhere : near && exits)
         offer(&c->second[class], v, distance);
 }
 
-/* What predecessors have in registers, although it is far. */
+/* What is in registers at the ends of predecessors, although its use is too far to be known. */
 static void consider_far(entry_choice *c) {
-    spill_state *p = c->p;
-    const spill_near *near = &p->near[c->b->id];
-    p->far = NULL; /* count_exits has begun anew */
-    for (uint32_t k = 0; k < near->n; k++) spill_set_distance(p, near->e[k].v, 0);
+    spiller *p = c->p;
+    const spill_live_in *in = &p->uses->in[c->b->id];
+    spill_clear_distances(p->distance); /* a distance means: has been considered */
+    for (uint32_t k = 0; k < in->n; k++) spill_set_distance(p->distance, in->use[k].v, 0);
     for (uint32_t n = 0; n < c->b->npred; n++) {
-        const ra_values *exit = &p->exit[c->b->pred[n]->id];
+        const ra_values *exit = &p->plan.exit[c->b->pred[n]->id];
         for (uint32_t k = 0; k < exit->n; k++) {
             ir_inst *v = exit->data[k];
-            bool listed = spill_distance(p, v) != SPILL_NEVER;
-            if (listed || !ir_is_live(p->live, &p->live->in[c->b->id], v)) continue;
-            spill_set_distance(p, v, 0);
+            bool considered = spill_distance(p->distance, v) != SPILL_NEVER;
+            if (considered || !ir_is_live(p->g->live, &p->g->live->in[c->b->id], v)) continue;
+            spill_set_distance(p->distance, v, 0);
             consider(c, v, SPILL_FAR);
         }
     }
 }
 
-/* How many values that a loop does not use may stay in registers while it runs. */
-static unsigned room_through(const entry_choice *c, unsigned class) {
-    const ir_loop *l = c->p->loops->of[c->b->id];
-    uint32_t used = l ? c->p->loop_pressure[l->header->id].n[class] : 0;
-    uint32_t own = used > c->through.n[class] ? used - c->through.n[class] : 0;
-    return room(c->p, class, own < 255 ? own : 255);
+/* How many values that a loop does not use can be in registers throughout the loop. */
+static unsigned registers_through(const entry_choice *c, unsigned class) {
+    const ir_loop *l = c->p->g->loops->of[c->b->id];
+    uint32_t needed = l ? c->p->pressure->loop[l->header->id].n[class] : 0;
+    uint32_t own = needed > c->through.n[class] ? needed - c->through.n[class] : 0;
+    return registers_left(c->p, class, own < 255 ? own : 255);
 }
 
-static void enter_list(spill_state *p, ir_block *b, spill_set *w, const best_list *l,
-                       unsigned max) {
-    for (unsigned k = 0; k < l->n && k < max; k++) {
-        add(w, l->e[k].v, l->e[k].next);
-        *ir_push(&p->s->scratch, &p->entry[b->id]) = l->e[k].v;
+static void take(entry_choice *c, const best_list *l, unsigned class, unsigned most) {
+    spiller *p = c->p;
+    for (unsigned k = 0; k < l->n && k < most; k++) {
+        add_to(&p->w[class], l->use[k].v, l->use[k].next);
+        *ir_push(&p->s->scratch, &p->plan.entry[c->b->id]) = l->use[k].v;
     }
 }
 
-static void enter_class(entry_choice *c, unsigned class) {
-    spill_state *p = c->p;
-    spill_set *w = &p->w[class];
-    w->n = 0;
-    enter_list(p, c->b, w, &c->first[class], p->registers[class]);
-    unsigned rest = p->registers[class] - w->n;
-    if (c->loops && room_through(c, class) < rest) rest = room_through(c, class);
-    enter_list(p, c->b, w, &c->second[class], rest);
+static void take_class(entry_choice *c, unsigned class) {
+    unsigned registers = c->p->pressure->registers.n[class];
+    c->p->w[class].n = 0;
+    take(c, &c->first[class], class, registers);
+    unsigned rest = registers - c->p->w[class].n;
+    if (c->is_header && registers_through(c, class) < rest) rest = registers_through(c, class);
+    take(c, &c->second[class], class, rest);
 }
 
-static void enter_block(spill_state *p, ir_block *b) {
-    entry_choice c = {.p = p, .b = b, .done = count_exits(p, b)};
-    c.loops = c.done < b->npred;
-    const spill_near *near = &p->near[b->id];
-    c.through = spill_count_live(p, &p->live->in[b->id]);
-    for (unsigned k = 0; k < p->s->t->nclasses; k++)
-        c.first[k].max = c.second[k].max = p->registers[k];
-    foreach_phi (phi, b) consider(&c, phi, p->phi_distance[phi->id]);
-    for (uint32_t k = 0; k < near->n; k++) consider(&c, near->e[k].v, near->e[k].next);
-    if (near->cut) consider_far(&c);
-    for (unsigned k = 0; k < p->s->t->nclasses; k++) enter_class(&c, k);
+static void enter_block(spiller *p, ir_block *b) {
+    entry_choice c = {.p = p, .b = b, .visited = count_exits(p, b)};
+    const spill_live_in *in = &p->uses->in[b->id];
+    unsigned nclasses = p->s->t->nclasses;
+    c.is_header = c.visited < b->npred;
+    c.through = ra_count_live(p->counter, &p->g->live->in[b->id]);
+    for (unsigned k = 0; k < nclasses; k++)
+        c.first[k].most = c.second[k].most = p->pressure->registers.n[k];
+    foreach_phi (phi, b) consider(&c, phi, p->uses->phi[phi->id]);
+    for (uint32_t k = 0; k < in->n; k++) consider(&c, in->use[k].v, in->use[k].next);
+    if (in->cut) consider_far(&c);
+    for (unsigned k = 0; k < nclasses; k++) take_class(&c, k);
     foreach_phi (phi, b)
-        if (ra_class(p->s->t, phi) != CG_NO_CLASS && !has(&p->entry[b->id], phi))
-            p->in_memory[phi->id] = true;
+        if (ra_class(p->s->t, phi) != CG_NO_CLASS && !spill_lists(&p->plan.entry[b->id], phi))
+            p->plan.in_memory[phi->id] = true;
 }
 
 /* --------------------------------------------------------------------------------- instructions */
 
-static uint32_t pop_use(spill_state *p) { return p->uses.data[--p->uses.n]; }
-static void push_use(spill_state *p, const ir_inst *v) {
-    *ir_push(&p->s->scratch, &p->uses) = spill_distance(p, v);
+static void push_next(spiller *p, const ir_inst *v) {
+    *ir_push(&p->s->scratch, &p->next) = spill_distance(p->distance, v);
 }
+static uint32_t pop_next(spiller *p) { return p->next.data[--p->next.n]; }
 
-/* The next use after every mention of a value in the block, last instruction first. */
-static void find_uses(spill_state *p, const ir_block *b) {
-    uint32_t at = 0;
-    for (const ir_inst *i = b->last; i && i->op != IR_OP_phi; i = i->prev) at++;
-    spill_load_distances(p, b, at);
-    p->uses.n = 0;
+/* For each mention of a value in the block, pushes the next use after it, last instruction
+ * first. */
+static void push_next_uses(spiller *p, const ir_block *b) {
+    uint32_t at = spill_load_distances(p->distance, p->uses, b);
+    p->next.n = 0;
     for (const ir_inst *i = b->last; i && i->op != IR_OP_phi; i = i->prev) {
         at--;
-        push_use(p, i);
+        push_next(p, i);
         for (unsigned n = 0; n < i->nargs; n++) {
-            push_use(p, ir_arg(i, n));
-            if (!ir_is_leaf(ir_arg(i, n))) spill_set_distance(p, ir_arg(i, n), at);
+            push_next(p, ir_arg(i, n));
+            if (!ir_is_leaf(ir_arg(i, n))) spill_set_distance(p->distance, ir_arg(i, n), at);
         }
     }
 }
@@ -229,145 +246,147 @@ static void find_uses(spill_state *p, const ir_block *b) {
 typedef struct {
     ir_inst *i;
     uint32_t at;
-    cg_needs needs;
-    ir_inst *v[CG_MAX_NEEDS];    /* operands as they were */
-    uint32_t next[CG_MAX_NEEDS]; /* after the instruction */
-    bool lives_on[CG_MAX_NEEDS];
+    cg_constraints constraints;
+    ir_inst *v[CG_MAX_ARGS];    /* operands as they were */
+    uint32_t next[CG_MAX_ARGS]; /* their next uses after the instruction */
+    bool survives[CG_MAX_ARGS];
     uint32_t next_result;
 } spill_inst;
 
 static bool is_in_register(const spill_inst *x, unsigned n) {
-    return n < x->needs.nargs && x->needs.arg[n].class < CG_MAX_CLASSES;
-}
-
-static void look_at(spill_state *p, spill_inst *x) {
-    ra_describe(p->s->t, x->i, &x->needs);
-    for (unsigned n = x->i->nargs; n > 0; n--) {
-        uint32_t next = pop_use(p);
-        if (!is_in_register(x, n - 1)) continue;
-        x->v[n - 1] = ir_arg(x->i, n - 1);
-        x->next[n - 1] = next;
-    }
-    x->next_result = pop_use(p);
+    return n < x->constraints.nargs && x->constraints.arg[n].class < CG_MAX_CLASSES;
 }
 
 /* All mentions of a value in one instruction have the same next use. */
-static void settle_uses(spill_inst *x) {
-    for (unsigned n = 0; n < x->needs.nargs; n++)
+static void unite_uses(spill_inst *x) {
+    for (unsigned n = 0; n < x->constraints.nargs; n++)
         for (unsigned k = 0; k < n; k++) {
             if (!is_in_register(x, n) || !is_in_register(x, k) || x->v[k] != x->v[n]) continue;
             uint32_t next = x->next[k] > x->next[n] ? x->next[k] : x->next[n];
             x->next[k] = x->next[n] = next;
         }
-    for (unsigned n = 0; n < x->needs.nargs; n++) x->lives_on[n] = x->next[n] != SPILL_NEVER;
 }
 
-/* Operands into W, reloaded when they are not there. */
-static void need_operands(spill_state *p, const spill_inst *x, spill_count *missing) {
-    for (unsigned n = 0; n < x->needs.nargs; n++) {
+static void read_inst(spiller *p, spill_inst *x) {
+    ra_describe(p->s->t, x->i, &x->constraints);
+    for (unsigned n = x->i->nargs; n > 0; n--) {
+        uint32_t next = pop_next(p);
+        if (!is_in_register(x, n - 1)) continue;
+        x->v[n - 1] = ir_arg(x->i, n - 1);
+        x->next[n - 1] = next;
+    }
+    x->next_result = pop_next(p);
+    unite_uses(x);
+    for (unsigned n = 0; n < x->constraints.nargs; n++) x->survives[n] = x->next[n] != SPILL_NEVER;
+}
+
+/* Adds the operands to W; those that are not there are reloaded. */
+static void add_operands(spiller *p, const spill_inst *x) {
+    for (unsigned n = 0; n < x->constraints.nargs; n++) {
         if (!is_in_register(x, n)) continue;
-        spill_set *w = &p->w[x->needs.arg[n].class];
-        spill_entry *e = find(w, x->v[n]);
+        ir_inst *v = x->v[n];
+        w_set *w = &p->w[x->constraints.arg[n].class];
+        spill_use *e = find_in(w, v);
         if (e) {
             e->next = x->at;
             continue;
         }
-        add(w, x->v[n], x->at);
-        missing->n[x->needs.arg[n].class]++;
-        p->name[x->v[n]->id] = spill_fetch(p, x->v[n], x->i->block, x->i);
-        p->named[x->v[n]->id] = x->i->block->id + 1;
+        add_to(w, v, x->at);
+        p->reload[v->id] = spill_insert_reload(p->s, &p->plan, v, ra_before(x->i));
+        p->reloaded_in[v->id] = x->i->block->id + 1;
     }
 }
 
-static void name_operands(spill_state *p, const spill_inst *x) {
-    for (unsigned n = 0; n < x->needs.nargs; n++)
-        if (is_in_register(x, n) && p->named[x->v[n]->id] == x->i->block->id + 1)
-            ir_set_arg(x->i, n, p->name[x->v[n]->id]);
+/* Makes the instruction use the last reloads of this block. */
+static void use_reloads(spiller *p, const spill_inst *x) {
+    for (unsigned n = 0; n < x->constraints.nargs; n++)
+        if (is_in_register(x, n) && p->reloaded_in[x->v[n]->id] == x->i->block->id + 1)
+            ir_set_arg(x->i, n, p->reload[x->v[n]->id]);
 }
 
-static void pass_operands(spill_state *p, const spill_inst *x) {
-    for (unsigned n = 0; n < x->needs.nargs; n++) {
+/* Operands that do not survive leave W. */
+static void leave_operands(spiller *p, const spill_inst *x) {
+    for (unsigned n = 0; n < x->constraints.nargs; n++) {
         if (!is_in_register(x, n)) continue;
-        spill_set *w = &p->w[x->needs.arg[n].class];
-        spill_entry *e = find(w, x->v[n]);
+        w_set *w = &p->w[x->constraints.arg[n].class];
+        spill_use *e = find_in(w, x->v[n]);
         if (e) e->next = x->next[n];
-        if (e && !x->lives_on[n]) drop(w, e);
+        if (e && !x->survives[n]) remove_from(w, e);
     }
 }
 
-static void pass_inst(spill_state *p, ir_inst *i, uint32_t at) {
+static void spill_at(spiller *p, ir_inst *i, uint32_t at) {
     spill_inst x = {.i = i, .at = at};
-    spill_pads pads[CG_MAX_CLASSES];
-    spill_count missing = {0};
-    look_at(p, &x);
-    settle_uses(&x);
-    spill_find_pads(p, &x.needs, x.lives_on, pads);
-    need_operands(p, &x, &missing);
-    name_operands(p, &x);
-    unsigned n = p->s->t->nclasses;
-    for (unsigned c = 0; c < n; c++) make_room(p, c, room(p, c, pads[c].before), at);
-    pass_operands(p, &x);
-    for (unsigned c = 0; c < n; c++) make_room(p, c, room(p, c, pads[c].across), at);
-    uint8_t class = x.needs.result.class;
+    ra_reserved reserved[CG_MAX_CLASSES];
+    unsigned nclasses = p->s->t->nclasses;
+    read_inst(p, &x);
+    ra_find_reserved(p->s->t, &x.constraints, x.survives, reserved);
+    add_operands(p, &x);
+    use_reloads(p, &x);
+    for (unsigned c = 0; c < nclasses; c++)
+        limit(p, c, registers_left(p, c, reserved[c].before), at);
+    leave_operands(p, &x);
+    for (unsigned c = 0; c < nclasses; c++)
+        limit(p, c, registers_left(p, c, reserved[c].across), at);
+    uint8_t class = x.constraints.result.class;
     if (class == CG_NO_CLASS) return;
-    make_room(p, class, room(p, class, pads[class].behind + 1u), at);
-    if (x.next_result != SPILL_NEVER) add(&p->w[class], i, x.next_result);
+    limit(p, class, registers_left(p, class, reserved[class].after + 1u), at);
+    if (x.next_result != SPILL_NEVER) add_to(&p->w[class], i, x.next_result);
 }
 
-static void pass_block(spill_state *p, ir_block *b) {
+static void spill_block(spiller *p, ir_block *b) {
     uint32_t at = 0;
     enter_block(p, b);
-    find_uses(p, b);
+    push_next_uses(p, b);
     for (ir_inst *i = ir_first_non_phi(b), *next; i; i = next) {
         next = i->next;
-        pass_inst(p, i, at++);
+        spill_at(p, i, at++);
     }
     for (unsigned c = 0; c < p->s->t->nclasses; c++)
         for (unsigned k = 0; k < p->w[c].n; k++)
-            *ir_push(&p->s->scratch, &p->exit[b->id]) = p->w[c].e[k].v;
+            *ir_push(&p->s->scratch, &p->plan.exit[b->id]) = p->w[c].use[k].v;
 }
 
 /* ---------------------------------------------------------------------------------------- entry */
 
-static void make_tables(spill_state *p) {
+static void make_tables(spiller *p) {
+    ir_arena *scratch = &p->s->scratch;
     uint32_t values = p->s->f->next_id, blocks = p->s->f->next_block;
-    p->entry = ir_new_array(&p->s->scratch, ra_values, blocks);
-    p->exit = ir_new_array(&p->s->scratch, ra_values, blocks);
-    p->with = ir_new_array(&p->s->scratch, uint32_t, values);
-    p->with_epoch = ir_new_array(&p->s->scratch, uint32_t, values);
-    p->name = ir_new_array(&p->s->scratch, ir_inst *, values);
-    p->named = ir_new_array(&p->s->scratch, uint32_t, values);
-    p->in_memory = ir_new_array(&p->s->scratch, bool, values);
-    p->stored = ir_new_array(&p->s->scratch, bool, values);
+    p->exits = ir_new_array(scratch, uint32_t, values);
+    p->counted_in = ir_new_array(scratch, uint32_t, values);
+    p->reload = ir_new_array(scratch, ir_inst *, values);
+    p->reloaded_in = ir_new_array(scratch, uint32_t, values);
+    p->plan.entry = ir_new_array(scratch, ra_values, blocks);
+    p->plan.exit = ir_new_array(scratch, ra_values, blocks);
+    p->plan.in_memory = ir_new_array(scratch, bool, values);
+    p->plan.stored = ir_new_array(scratch, bool, values);
 }
 
-void ra_arrange(ra_state *s) {
-    spill_state p = {.s = s};
-    spill_look(&p);
-    bool too_few = spill_find_pressure(&p);
-    spill_hoist(&p);
-    if (!too_few && !s->random)
-        s->room = RA_ENOUGH;
-    else if (spill_schedule(&p))
-        s->room = RA_TOO_FEW;
+static bool is_exceeding(ra_state *s) {
+    const ra_graph g = ra_find_graph(s);
+    ra_counter counter = ra_new_counter(s, g.live);
+    return ra_find_pressure(s, &g, &counter).exceeds;
 }
 
-void ra_spill_values(ra_state *s) {
-    spill_state p = {.s = s};
+void ra_spill_values(ra_state *s, bool exceeds) {
     ir_ctx *cx = s->f->module->cx;
-    if (s->room == RA_ENOUGH) return;
     ir_enter_stage(cx, "pressure");
-    spill_look(&p);
-    if (s->room != RA_TOO_FEW && !spill_find_pressure(&p)) return;
-    ir_enter_stage(cx, "webs");
-    spill_find_webs(&p);
+    if (!exceeds && !is_exceeding(s)) return;
+    ir_enter_stage(cx, "congruence");
+    const spill_classes classes = spill_find_classes(s);
+    const ra_graph g = ra_find_graph(s);
+    const spill_intervals intervals = spill_find_intervals(s, g.live, &classes);
     ir_enter_stage(cx, "pressure");
-    spill_look(&p);
-    spill_find_pressure(&p);
+    ra_counter counter = ra_new_counter(s, g.live);
+    const ra_pressure pressure = ra_find_pressure(s, &g, &counter);
     ir_enter_stage(cx, "distances");
-    spill_find_distances(&p);
+    spill_distances distance = spill_new_distances(s, &g);
+    const spill_next_uses uses = spill_find_next_uses(&distance);
     ir_enter_stage(cx, "spill");
+    spiller p = {.s = s, .g = &g, .pressure = &pressure, .uses = &uses};
+    p.counter = &counter;
+    p.distance = &distance;
     make_tables(&p);
-    for (uint32_t k = 0; k < p.order->n; k++) pass_block(&p, p.order->rpo[k]);
-    spill_write_code(&p);
+    for (uint32_t n = 0; n < g.order->n; n++) spill_block(&p, g.order->rpo[n]);
+    spill_write_code(s, g.order, &classes, &intervals, &p.plan);
 }

@@ -1,32 +1,34 @@
-/* stack.c — every value in a slot of its own: the simplest allocation that is right.
+/* stack.c — every value in a slot of its own: the simplest correct allocation.
  *
- * Each instruction reads its operands from their slots into registers of their own and writes its
- * result back.  A phi has a second slot, which the ends of the predecessors write and the head of
- * the block copies from: so phis that read each other need no order.
+ * Each instruction reads its operands from their slots into registers and writes its result back.
+ * A phi has a second slot, which the ends of the predecessors write and from which the head of the
+ * block copies: so phis that are operands of each other need no order.
  *
- * It is what the allocator falls back to when it finds no way, and the other side of comparisons.
+ * The allocator falls back to this if it finds no assignment, and tests compare it with the other
+ * one.
  */
 #include "codegen/regalloc/ra.h"
 
 typedef struct {
     ra_state *s;
     uint32_t *slot;     /* by value id: its slot + 1 */
-    uint32_t *incoming; /* phis: where the predecessors leave the value, + 1 */
-    uint32_t old_ids;   /* instructions from here on are new */
+    uint32_t *incoming; /* by id of a phi: the slot that predecessors write, + 1 */
+    uint32_t nold;      /* values from here on are new */
     bool failed;
-} stack_state;
+} stack_allocator;
 
 /* The registers of one instruction. */
 typedef struct {
-    cg_needs needs;
+    const ir_inst *i;
+    cg_constraints constraints;
     uint32_t taken[CG_MAX_CLASSES]; /* by operands, or by a result that is written early */
-    unsigned reg[CG_MAX_NEEDS];
-} stack_regs;
+    unsigned reg[CG_MAX_ARGS];
+} stack_registers;
 
 /* ---------------------------------------------------------------------------------------- slots */
 
-static void give_slots(stack_state *k) {
-    uint32_t n = k->old_ids = k->s->f->next_id;
+static void make_slots(stack_allocator *k) {
+    uint32_t n = k->nold = k->s->f->next_id;
     k->slot = ir_new_array(&k->s->scratch, uint32_t, n);
     k->incoming = ir_new_array(&k->s->scratch, uint32_t, n);
     foreach_block (b, k->s->f)
@@ -38,22 +40,20 @@ static void give_slots(stack_state *k) {
         }
 }
 
-/* v in a register, just before `at`. */
-static ir_inst *fetch(stack_state *k, ir_inst *v, unsigned reg, ir_inst *at) {
-    bool leaf = ir_is_leaf(v);
-    ir_inst *i = leaf ? ra_move(k->s, v, at->block, at)
-                      : ra_reload(k->s, v->type, k->slot[v->id] - 1, at->block, at);
+static ir_inst *load_value(stack_allocator *k, ir_inst *v, unsigned reg, ra_point at) {
+    ir_inst *i =
+        ir_is_leaf(v) ? ra_move(k->s, v, at) : ra_reload(k->s, v->type, k->slot[v->id] - 1, at);
     ra_set_reg(k->s, i, reg);
     return i;
 }
 
-static unsigned any_register(stack_state *k, ir_type type) {
+static unsigned any_register(stack_allocator *k, ir_type type) {
     return ra_pick(k->s, k->s->t->class[k->s->t->class_of(k->s->t, type)].usable);
 }
 
 /* ------------------------------------------------------------------------------------ registers */
 
-static bool refuse(stack_state *k, const ir_inst *i) {
+static bool refuse(stack_allocator *k, const ir_inst *i) {
     ir_text t = {.arena = &k->s->scratch};
     ir_print_inst(&t, i);
     k->failed = true;
@@ -61,101 +61,101 @@ static bool refuse(stack_state *k, const ir_inst *i) {
 }
 
 /* A register from the set that no operand has. */
-static bool take(stack_state *k, stack_regs *r, const ir_inst *i, unsigned class, uint32_t set,
-                 unsigned *reg) {
+static bool take_register(stack_allocator *k, stack_registers *r, unsigned class, uint32_t set,
+                          unsigned *reg) {
     set &= ~r->taken[class];
-    if (!set) return refuse(k, i);
+    if (!set) return refuse(k, r->i);
     *reg = ra_pick(k->s, set);
     r->taken[class] |= ra_bit(*reg);
     return true;
 }
 
-static uint32_t allowed(const stack_state *k, const stack_regs *r, unsigned n) {
-    cg_place p = r->needs.arg[n];
-    if (p.fixed != CG_ANY_REG) return ra_bit(p.fixed);
-    uint32_t usable = k->s->t->class[p.class].usable;
-    return r->needs.tied == (int)n ? usable & ~r->needs.clobbers[p.class] : usable;
+static uint32_t registers_for(const stack_allocator *k, const stack_registers *r, unsigned n) {
+    cg_constraint c = r->constraints.arg[n];
+    if (c.fixed != CG_ANY_REG) return ra_bit(c.fixed);
+    uint32_t usable = k->s->t->class[c.class].usable;
+    return r->constraints.tied == (int)n ? usable & ~r->constraints.clobbers[c.class] : usable;
 }
 
-/* Registers for operands: the fixed ones first. */
-static bool take_operands(stack_state *k, stack_regs *r, const ir_inst *i, bool fixed) {
-    for (unsigned n = 0; n < r->needs.nargs; n++) {
-        cg_place p = r->needs.arg[n];
-        bool in_register = p.class < CG_MAX_CLASSES && (p.fixed != CG_ANY_REG) == fixed;
-        if (in_register && !take(k, r, i, p.class, allowed(k, r, n), &r->reg[n])) return false;
+/* Registers for operands, either those that are fixed or the others. */
+static bool take_operands(stack_allocator *k, stack_registers *r, bool fixed) {
+    for (unsigned n = 0; n < r->constraints.nargs; n++) {
+        cg_constraint c = r->constraints.arg[n];
+        if (c.class >= CG_MAX_CLASSES || (c.fixed != CG_ANY_REG) != fixed) continue;
+        if (!take_register(k, r, c.class, registers_for(k, r, n), &r->reg[n])) return false;
     }
     return true;
 }
 
-static bool take_result(stack_state *k, stack_regs *r, const ir_inst *i) {
-    cg_place p = r->needs.result;
-    if (p.class == CG_NO_CLASS) return true;
-    unsigned reg = p.fixed;
-    if (r->needs.tied >= 0)
-        reg = r->reg[r->needs.tied];
-    else if (reg == CG_ANY_REG) {
-        if (!r->needs.early) r->taken[p.class] = 0;
-        uint32_t set = k->s->t->class[p.class].usable & ~r->needs.clobbers[p.class];
-        if (!take(k, r, i, p.class, set, &reg)) return false;
+static bool take_result(stack_allocator *k, stack_registers *r) {
+    const cg_constraints *constraints = &r->constraints;
+    cg_constraint c = constraints->result;
+    if (c.class == CG_NO_CLASS) return true;
+    unsigned reg = c.fixed;
+    if (constraints->tied >= 0) {
+        reg = r->reg[constraints->tied];
+    } else if (reg == CG_ANY_REG) {
+        uint32_t set = k->s->t->class[c.class].usable & ~constraints->clobbers[c.class];
+        if (!constraints->early) r->taken[c.class] = 0;
+        if (!take_register(k, r, c.class, set, &reg)) return false;
     }
-    ra_set_reg(k->s, i, reg);
+    ra_set_reg(k->s, r->i, reg);
     return true;
 }
 
-static bool choose(stack_state *k, stack_regs *r, const ir_inst *i) {
-    cg_needs *needs = &r->needs;
-    ra_describe(k->s->t, i, needs);
-    memset(r->taken, 0, sizeof r->taken);
-    cg_place p = needs->result;
-    if (needs->early && needs->tied < 0 && p.fixed != CG_ANY_REG)
-        r->taken[p.class] = ra_bit(p.fixed);
-    return take_operands(k, r, i, true) && take_operands(k, r, i, false) && take_result(k, r, i);
+static bool take_registers(stack_allocator *k, stack_registers *r) {
+    const cg_constraints *constraints = &r->constraints;
+    ra_describe(k->s->t, r->i, &r->constraints);
+    cg_constraint c = constraints->result;
+    if (constraints->early && constraints->tied < 0 && c.fixed != CG_ANY_REG)
+        r->taken[c.class] = ra_bit(c.fixed);
+    return take_operands(k, r, true) && take_operands(k, r, false) && take_result(k, r);
 }
 
 /* ------------------------------------------------------------------------------------ rewriting */
 
-/* Phis: from the slots that the predecessors have written to their own. */
-static void rewrite_phis(stack_state *k, ir_block *b) {
-    ir_inst *at = ir_first_non_phi(b);
+/* Copies phis from the slots that the predecessors have written to their own. */
+static void copy_incoming(stack_allocator *k, ir_block *b) {
+    ra_point at = {b, ir_first_non_phi(b)};
     foreach_phi (phi, b) {
-        ir_inst *v = ra_reload(k->s, phi->type, k->incoming[phi->id] - 1, b, at);
+        ir_inst *v = ra_reload(k->s, phi->type, k->incoming[phi->id] - 1, at);
         ra_set_reg(k->s, v, any_register(k, phi->type));
-        ra_spill(k->s, v, k->slot[phi->id] - 1, b, at);
+        ra_spill(k->s, v, k->slot[phi->id] - 1, at);
     }
 }
 
-static void leave_for_phis(stack_state *k, const ir_block *to, uint32_t edge) {
-    ir_block *b = to->pred[edge];
+static void write_incoming(stack_allocator *k, const ir_block *to, uint32_t edge) {
+    ra_point at = ra_end_of(to->pred[edge]);
     foreach_phi (phi, to) {
         ir_inst *v = ir_arg(phi, edge);
         if (v->op == IR_OP_undef) continue;
-        ir_inst *copy = fetch(k, v, any_register(k, v->type), b->last);
-        ra_spill(k->s, copy, k->incoming[phi->id] - 1, b, b->last);
+        ir_inst *copy = load_value(k, v, any_register(k, v->type), at);
+        ra_spill(k->s, copy, k->incoming[phi->id] - 1, at);
     }
 }
 
-static void rewrite(stack_state *k, ir_inst *i) {
-    stack_regs r;
-    if (!choose(k, &r, i)) return;
-    for (unsigned n = 0; n < r.needs.nargs; n++)
-        if (r.needs.arg[n].class < CG_MAX_CLASSES)
-            ir_set_arg(i, n, fetch(k, ir_arg(i, n), r.reg[n], i));
-    if (k->slot[i->id]) ra_spill(k->s, i, k->slot[i->id] - 1, i->block, i->next);
+static void rewrite_inst(stack_allocator *k, ir_inst *i) {
+    stack_registers r = {.i = i};
+    if (!take_registers(k, &r)) return;
+    for (unsigned n = 0; n < r.constraints.nargs; n++)
+        if (r.constraints.arg[n].class < CG_MAX_CLASSES)
+            ir_set_arg(i, n, load_value(k, ir_arg(i, n), r.reg[n], ra_before(i)));
+    if (k->slot[i->id]) ra_spill(k->s, i, k->slot[i->id] - 1, (ra_point){i->block, i->next});
 }
 
-static void rewrite_block(stack_state *k, ir_block *b) {
+static void rewrite_block(stack_allocator *k, ir_block *b) {
     for (ir_inst *i = ir_first_non_phi(b), *next; i && !k->failed; i = next) {
         next = i->next;
-        if (i->id < k->old_ids) rewrite(k, i);
+        if (i->id < k->nold) rewrite_inst(k, i);
     }
-    rewrite_phis(k, b);
+    copy_incoming(k, b);
 }
 
-bool ra_stack(ra_state *s) {
-    stack_state k = {.s = s};
-    give_slots(&k);
+bool ra_allocate_slots(ra_state *s) {
+    stack_allocator k = {.s = s};
+    make_slots(&k);
     foreach_block (b, s->f)
-        for (uint32_t n = 0; n < b->npred; n++) leave_for_phis(&k, b, n);
+        for (uint32_t n = 0; n < b->npred; n++) write_incoming(&k, b, n);
     foreach_block (b, s->f)
         if (!k.failed) rewrite_block(&k, b);
     if (k.failed) return false;

@@ -11,7 +11,7 @@
 
 enum { CALL_LOSES_R = 7, CALL_LOSES_V = 15, CALL_LOSES_M = 7 };
 
-static const cg_needs rows[TEMPLATE_ROWS] = {
+static const cg_constraints rows[TEMPLATE_ROWS] = {
     [TEMPLATE_SET] = {IN(R), UNTIED},
     [TEMPLATE_ADD] = {IN(R), .tied = 0, .nargs = 2, .arg = {IN(R), IN(R)}},
     [TEMPLATE_SUB] = {IN(R), UNTIED, .nargs = 2, .arg = {IN(R), IN(R)}},
@@ -41,7 +41,7 @@ static const cg_needs rows[TEMPLATE_ROWS] = {
                        .clobbers = {[TEMPLATE_R] = 4}},
 };
 
-static ir_type type_of(cg_place p) {
+static ir_type type_of(cg_constraint p) {
     static const ir_type types[TEMPLATE_CLASSES] = {IR_I32, IR_F32, IR_I1};
     return p.class == CG_NO_CLASS ? IR_VOID : types[p.class];
 }
@@ -50,16 +50,16 @@ ir_type template_result(template_row row) { return type_of(rows[row].result); }
 ir_type template_operand(template_row row, unsigned n) { return type_of(rows[row].arg[n]); }
 unsigned template_operands(template_row row) { return rows[row].nargs; }
 
-static void describe(const cg_target *t, const ir_inst *i, cg_needs *out) {
+static void describe(const cg_target *t, const ir_inst *i, cg_constraints *out) {
     (void)t;
     if (i->op == IR_OP_ret) {
         out->nargs = 1;
-        out->arg[0] = (cg_place)AT(R, 0);
+        out->arg[0] = (cg_constraint)AT(R, 0);
         return;
     }
     *out = rows[template_row_of(i)];
     for (unsigned n = 0; n < i->nargs; n++)
-        if (ir_arg(i, n)->op == IR_OP_slot) out->arg[n] = (cg_place)NOWHERE;
+        if (ir_arg(i, n)->op == IR_OP_slot) out->arg[n] = (cg_constraint)NOWHERE;
 }
 
 static uint8_t class_of(const cg_target *t, ir_type type) {

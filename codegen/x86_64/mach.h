@@ -80,7 +80,7 @@ typedef struct {
     int32_t disp;   /* of the address */
     ir_type type;   /* of the result; IR_VOID: none */
     unsigned n;     /* arguments */
-    ir_inst *arg[CG_MAX_NEEDS];
+    ir_inst *arg[CG_MAX_ARGS];
 } x86_draft;
 
 /* Bits of imm.mach.aux and imm.mach.mode. */

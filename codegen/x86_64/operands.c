@@ -47,19 +47,19 @@ unsigned x86_bind_operands(const ir_inst *i, x86_binding out[X86_MAX_ARGS]) {
 
 /* ----------------------------------------------------------------------------- what it asks for */
 
-static cg_place in_class(uint8_t class) { return (cg_place){class, CG_ANY_REG}; }
+static cg_constraint in_class(uint8_t class) { return (cg_constraint){class, CG_ANY_REG}; }
 
 /* Is v in a register when it is part of an address? */
 static bool is_in_register(const ir_inst *v) { return !ir_is_leaf(v) && v->op != IR_OP_alloca; }
 
-static void need_memory(const ir_inst *i, unsigned arg, cg_needs *out) {
+static void need_memory(const ir_inst *i, unsigned arg, cg_constraints *out) {
     unsigned n = x86_has_index(i) ? 2 : 1;
     for (unsigned k = arg; k < arg + n; k++)
         if (is_in_register(ir_arg(i, k))) out->arg[k] = in_class(CLASS_GENERAL);
 }
 
-static void need_slot(const ir_inst *i, const x86_slot *s, x86_binding b, cg_needs *out) {
-    cg_place place = in_class(class_of_kind((x86_kind)s->kind));
+static void need_slot(const ir_inst *i, const x86_slot *s, x86_binding b, cg_constraints *out) {
+    cg_constraint place = in_class(class_of_kind((x86_kind)s->kind));
     if (s->place == X86_IN_NOTHING) place.fixed = s->fixed;
     if (b.as == X86_AS_MEMORY) need_memory(i, b.arg, out);
     if (b.as == X86_AS_RESULT || b.as == X86_AS_TIED) out->result = place;
@@ -69,7 +69,7 @@ static void need_slot(const ir_inst *i, const x86_slot *s, x86_binding b, cg_nee
 
 /* Registers that the row touches without naming them.  Where several are written and no operand is,
  * x86_gives_high says which one is the result. */
-static void need_implied(const ir_inst *i, unsigned next, cg_needs *out) {
+static void need_implied(const ir_inst *i, unsigned next, cg_constraints *out) {
     const x86_form *f = &x86_forms[x86_row_of(i)];
     static const struct {
         uint16_t bit;
@@ -77,32 +77,34 @@ static void need_implied(const ir_inst *i, unsigned next, cg_needs *out) {
     } implied[] = {{1u << X86_RAX, RAX}, {1u << X86_RCX, RCX}, {1u << X86_RDX, RDX}};
     unsigned wanted = x86_gives_high(i) ? RDX : RAX;
     for (unsigned n = 0; n < sizeof implied / sizeof *implied; n++) {
-        if (f->reads & implied[n].bit) out->arg[next++] = (cg_place){CLASS_GENERAL, implied[n].reg};
+        if (f->reads & implied[n].bit)
+            out->arg[next++] = (cg_constraint){CLASS_GENERAL, implied[n].reg};
         if (!(f->writes & implied[n].bit)) continue;
         if (i->type != IR_VOID && implied[n].reg == wanted)
-            out->result = (cg_place){CLASS_GENERAL, implied[n].reg};
+            out->result = (cg_constraint){CLASS_GENERAL, implied[n].reg};
         else
             out->clobbers[CLASS_GENERAL] |= 1u << implied[n].reg;
     }
 }
 
 /* System V: six integers or pointers in registers, from argument `first` on; a result in rax. */
-static void need_call(const ir_inst *i, unsigned first, cg_needs *out) {
+static void need_call(const ir_inst *i, unsigned first, cg_constraints *out) {
     static const uint8_t order[] = {RDI, RSI, RDX, RCX, R8, R9};
     for (unsigned n = first; n < i->nargs; n++)
-        out->arg[n] = (cg_place){CLASS_GENERAL, order[n - first]};
-    if (i->type != IR_VOID) out->result = (cg_place){CLASS_GENERAL, RAX};
+        out->arg[n] = (cg_constraint){CLASS_GENERAL, order[n - first]};
+    if (i->type != IR_VOID) out->result = (cg_constraint){CLASS_GENERAL, RAX};
     out->clobbers[CLASS_GENERAL] = 1u << RAX | 1u << RCX | 1u << RDX | 1u << RSI | 1u << RDI |
                                    1u << R8 | 1u << R9 | 1u << R10 | 1u << R11;
     out->clobbers[CLASS_VECTOR] = UINT32_MAX;
     out->clobbers[CLASS_MASK] = UINT32_MAX;
 }
 
-void x86_describe(const cg_target *t, const ir_inst *i, cg_needs *out) {
+void x86_describe(const cg_target *t, const ir_inst *i, cg_constraints *out) {
     (void)t;
     x86_binding bound[X86_MAX_ARGS];
-    *out = (cg_needs){.result = in_class(CG_NO_CLASS), .tied = -1, .nargs = (uint8_t)i->nargs};
-    assert(i->nargs <= CG_MAX_NEEDS);
+    *out =
+        (cg_constraints){.result = in_class(CG_NO_CLASS), .tied = -1, .nargs = (uint8_t)i->nargs};
+    assert(i->nargs <= CG_MAX_ARGS);
     for (unsigned n = 0; n < i->nargs; n++) out->arg[n] = in_class(CG_NO_CLASS);
     if (i->op == IR_OP_mach_call) {
         need_call(i, 0, out);
@@ -134,19 +136,19 @@ static bool broken(const ir_inst *i, const char *what) {
                     x86_mnemonics[x86_forms[x86_row_of(i)].mnemonic], text.data, what);
 }
 
-static bool fits(const cg_target *t, const ir_inst *v, cg_place place) {
+static bool fits(const cg_target *t, const ir_inst *v, cg_constraint place) {
     if (place.class >= CG_MAX_CLASSES || !is_in_register(v)) return true;
     return v->type != IR_VOID && t->class_of(t, v->type) == place.class;
 }
 
 static bool check_row(const x86_cpu *t, const ir_inst *i) {
-    cg_needs needs;
+    cg_constraints constraints;
     if (x86_forms[x86_row_of(i)].level > t->level) return broken(i, "the level lacks it");
-    x86_describe(&t->base, i, &needs);
+    x86_describe(&t->base, i, &constraints);
     for (unsigned n = 0; n < i->nargs; n++)
-        if (!fits(&t->base, ir_arg(i, n), needs.arg[n]))
+        if (!fits(&t->base, ir_arg(i, n), constraints.arg[n]))
             return broken(i, "an operand of a wrong type");
-    if (!fits(&t->base, i, needs.result)) return broken(i, "a result of a wrong type");
+    if (!fits(&t->base, i, constraints.result)) return broken(i, "a result of a wrong type");
     return true;
 }
 

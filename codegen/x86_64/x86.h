@@ -67,7 +67,7 @@ typedef struct {
 
 /* Fills one binding per operand; gives the number of arguments that they take. */
 unsigned x86_bind_operands(const ir_inst *i, x86_binding out[X86_MAX_ARGS]);
-void x86_describe(const cg_target *t, const ir_inst *i, cg_needs *out);
+void x86_describe(const cg_target *t, const ir_inst *i, cg_constraints *out);
 /* Has every value a register of the class that the row wants at its place, and has the machine
  * every row?  Otherwise false, after a message: selection broke its own rules. */
 bool x86_check_rows(const x86_cpu *t, const ir_func *f);

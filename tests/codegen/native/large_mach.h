@@ -37,7 +37,7 @@ static inline void large_inst(large_maker *k) {
                                         TEMPLATE_SHL, TEMPLATE_OUT, TEMPLATE_MULH, TEMPLATE_SET};
     template_row row = k->made.n < 4 ? TEMPLATE_SET : rows[large_below(k, 8)];
     if (large_below(k, 400) == 0) row = TEMPLATE_BUSY;
-    ir_inst *args[CG_MAX_NEEDS];
+    ir_inst *args[CG_MAX_ARGS];
     if (k->made.n == 0) row = TEMPLATE_SET;
     for (unsigned n = 0; n < template_operands(row); n++) args[n] = large_operand(k);
     ir_inst *i = ir_build_raw(&k->b, IR_OP_mach, template_result(row), 0, template_imm(row, 0),

@@ -80,7 +80,7 @@ static inline ir_inst *mach_operand(mach_maker *k, ir_type t) {
 }
 
 static inline ir_inst *mach_random(mach_maker *k) {
-    ir_inst *args[CG_MAX_NEEDS];
+    ir_inst *args[CG_MAX_ARGS];
     uint32_t what = mach_below(k->src, TEMPLATE_BR + 8);
     if (what >= TEMPLATE_BR + 6) {
         ir_inst *v = mach_operand(k, mach_type(mach_below(k->src, TEMPLATE_CLASSES)));

@@ -48,20 +48,21 @@ static inline uint32_t run_rubbish(mach_run *r) {
 }
 
 static inline void run_clobber(mach_run *r, const ir_inst *i) {
-    cg_needs needs;
-    cg_describe(&template_target, i, &needs);
+    cg_constraints constraints;
+    cg_describe(&template_target, i, &constraints);
     for (unsigned c = 0; r->a && c < TEMPLATE_CLASSES; c++)
         for (unsigned n = 0; n < CG_MAX_REGS; n++)
-            if (needs.clobbers[c] >> n & 1) r->reg[c][n] = run_rubbish(r);
+            if (constraints.clobbers[c] >> n & 1) r->reg[c][n] = run_rubbish(r);
 }
 
 static inline void run_operands(mach_run *r, const ir_inst *i, uint32_t *out) {
-    cg_needs needs;
-    cg_describe(&template_target, i, &needs);
-    if (needs.tied >= 0) out[needs.tied] = run_read(r, ir_arg(i, (unsigned)needs.tied));
-    if (r->a && needs.early) run_write(r, i, run_rubbish(r));
+    cg_constraints constraints;
+    cg_describe(&template_target, i, &constraints);
+    if (constraints.tied >= 0)
+        out[constraints.tied] = run_read(r, ir_arg(i, (unsigned)constraints.tied));
+    if (r->a && constraints.early) run_write(r, i, run_rubbish(r));
     for (unsigned n = 0; n < i->nargs; n++)
-        if ((int)n != needs.tied) out[n] = run_read(r, ir_arg(i, n));
+        if ((int)n != constraints.tied) out[n] = run_read(r, ir_arg(i, n));
 }
 
 /* What a mach or mach_br computes; that of a branch is a condition. */
@@ -75,7 +76,7 @@ static inline uint32_t run_meaning(const ir_inst *i, const uint32_t *x) {
 }
 
 static inline void run_mach(mach_run *r, const ir_inst *i) {
-    uint32_t x[CG_MAX_NEEDS];
+    uint32_t x[CG_MAX_ARGS];
     run_operands(r, i, x);
     run_clobber(r, i);
     if (i->type != IR_VOID)
@@ -108,7 +109,7 @@ static inline void run_phis(mach_run *r, const ir_block *from, const ir_block *t
 
 static inline const ir_block *run_leave(mach_run *r, const ir_block *b) {
     const ir_inst *i = b->last;
-    uint32_t x[CG_MAX_NEEDS];
+    uint32_t x[CG_MAX_ARGS];
     if (i->op == IR_OP_jmp) return b->succ[0];
     run_operands(r, i, x);
     if (i->op == IR_OP_ret) {

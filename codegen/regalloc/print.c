@@ -1,4 +1,4 @@
-/* ra_print.c — allocated code as text: the function as it is always written, and after every
+/* print.c — allocated code as text: the function as it is always written, and after every
  * instruction the registers that it writes and reads.
  *
  *   %7: i32 = mach %5, %6 4                 ; r3 <- r3 r1
@@ -37,14 +37,14 @@ static void put_written(printer *p, const ir_inst *i) {
 }
 
 static void put_read(printer *p, const ir_inst *i) {
-    cg_needs needs;
-    cg_describe(p->t, i, &needs);
+    cg_constraints constraints;
+    cg_describe(p->t, i, &constraints);
     ir_put(p->out, " <-");
     if (i->op == IR_OP_reload) {
         ir_put(p->out, " ");
         put_slot(p, i);
     }
-    for (unsigned n = 0; n < needs.nargs; n++) {
+    for (unsigned n = 0; n < constraints.nargs; n++) {
         ir_put(p->out, " ");
         if (ir_arg(i, n)->op == IR_OP_slot)
             put_slot(p, ir_arg(i, n));

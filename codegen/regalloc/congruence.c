@@ -1,0 +1,227 @@
+/* congruence.c — congruence classes: values that share a slot of the frame.
+ *
+ * A phi and its operands form one class.  So a phi can be in memory and needs no code: its operands
+ * are stored to the slot from which the phi is read.  This is correct only if no two members of a
+ * class are live at once.  Two classes that do not interfere are merged if no member of one is live
+ * where a member of the other is defined; in SSA form it suffices to look at the nearest member
+ * that dominates (Budimlić, Cooper, Harvey, Kennedy, Oberg and Reeves, "Fast copy coalescing and
+ * live-range identification", 2002).  A phi that cannot be merged with its operands is isolated:
+ * its operands are moved at the ends of predecessors, and its result after the phis (Sreedhar et
+ * al. 1999).
+ */
+#include "codegen/regalloc/spill.h"
+
+#include <stdlib.h>
+
+enum {
+    MAX_USES = 64,     /* that one answer visits; with more, values interfere */
+    MAX_ROUNDS = 3,    /* then all phis are isolated */
+    MANY_OPERANDS = 16 /* of a phi that is merged with all of them or none */
+};
+
+/* A value, and the place of its definition in preorder of the dominator tree. */
+typedef struct {
+    uint64_t place;
+    ir_inst *v;
+} class_member;
+
+typedef struct {
+    ra_state *s;
+    const ir_live *live;
+    const ir_dom *dom;
+    uint32_t *at;       /* by value id: position in its block */
+    ra_values *members; /* by root: sorted by place of definition */
+    bool *isolated;     /* by id, of phis */
+    spill_classes out;
+    /* While classes are merged: */
+    ra_values merged, dominating;
+    ir_vec(class_member) keys;
+    uint32_t *listed, now; /* by root: the number of the merge that has listed it */
+} class_builder;
+
+uint32_t spill_root(const spill_classes *c, const ir_inst *v) {
+    uint32_t id = v->id;
+    while (c->parent[id] != id) id = c->parent[id] = c->parent[c->parent[id]];
+    return id;
+}
+
+/* --------------------------------------------------------------------------------- interference */
+
+static bool is_defined_before(const class_builder *k, const ir_inst *a, const ir_inst *b) {
+    if (a->block == b->block) return k->at[a->id] < k->at[b->id];
+    return k->dom->enter[a->block->id] < k->dom->enter[b->block->id];
+}
+
+static bool dominates(const class_builder *k, const ir_inst *a, const ir_inst *b) {
+    if (a->block == b->block) return k->at[a->id] <= k->at[b->id];
+    return ir_block_dominates(k->dom, a->block, b->block);
+}
+
+/* Is v, whose definition dominates that of d, live after the latter? */
+static bool is_live_after(const class_builder *k, const ir_inst *v, const ir_inst *d) {
+    unsigned visited = 0;
+    if (ir_is_live(k->live, &k->live->out[d->block->id], v)) return true;
+    foreach_use (u, v) {
+        if (++visited > MAX_USES) return true;
+        bool here = u->user->block == d->block && u->user->op != IR_OP_phi;
+        if (here && k->at[u->user->id] > k->at[d->id]) return true;
+    }
+    return false;
+}
+
+/* Visits `merged` in preorder of the dominator tree, with the members that dominate on a stack. */
+static bool is_interfering(class_builder *k) {
+    ra_values *stack = &k->dominating;
+    stack->n = 0;
+    for (uint32_t n = 0; n < k->merged.n; n++) {
+        ir_inst *v = k->merged.data[n];
+        while (stack->n && !dominates(k, stack->data[stack->n - 1], v)) stack->n--;
+        if (stack->n && is_live_after(k, stack->data[stack->n - 1], v)) return true;
+        *ir_push(&k->s->scratch, stack) = v;
+    }
+    return false;
+}
+
+/* -------------------------------------------------------------------------------------- merging */
+
+static void merge_members(class_builder *k, const ra_values *a, const ra_values *b) {
+    uint32_t i = 0, j = 0;
+    k->merged.n = 0;
+    while (i < a->n || j < b->n) {
+        bool left = j == b->n || (i < a->n && is_defined_before(k, a->data[i], b->data[j]));
+        *ir_push(&k->s->scratch, &k->merged) = left ? a->data[i++] : b->data[j++];
+    }
+}
+
+/* What was merged becomes the members of a class. */
+static void set_members(class_builder *k, uint32_t root) {
+    ra_values *to = &k->members[root];
+    to->n = 0;
+    for (uint32_t n = 0; n < k->merged.n; n++) *ir_push(&k->s->scratch, to) = k->merged.data[n];
+}
+
+static bool merge(class_builder *k, const ir_inst *x, const ir_inst *y) {
+    uint32_t a = spill_root(&k->out, x), b = spill_root(&k->out, y);
+    if (a == b) return true;
+    merge_members(k, &k->members[a], &k->members[b]);
+    if (is_interfering(k)) return false;
+    k->out.parent[b] = a;
+    set_members(k, a);
+    k->members[b] = (ra_values){0};
+    return true;
+}
+
+static int compare_members(const void *a, const void *b) {
+    const class_member *x = a, *y = b;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static void list_members(class_builder *k, const ir_inst *v) {
+    uint32_t root = spill_root(&k->out, v);
+    if (k->listed[root] == k->now) return;
+    k->listed[root] = k->now;
+    for (uint32_t n = 0; n < k->members[root].n; n++) {
+        ir_inst *m = k->members[root].data[n];
+        uint64_t place = (uint64_t)k->dom->enter[m->block->id] << 32 | k->at[m->id];
+        *ir_push(&k->s->scratch, &k->keys) = (class_member){place, m};
+    }
+}
+
+/* The members of the classes of a phi and its operands, sorted, to `merged`. */
+static void merge_operands(class_builder *k, const ir_inst *phi) {
+    k->now++;
+    k->keys.n = k->merged.n = 0;
+    list_members(k, phi);
+    for (unsigned n = 0; n < phi->nargs; n++)
+        if (!ir_is_leaf(ir_arg(phi, n))) list_members(k, ir_arg(phi, n));
+    qsort(k->keys.data, k->keys.n, sizeof *k->keys.data, compare_members);
+    foreach_in (const class_member, m, k->keys) *ir_push(&k->s->scratch, &k->merged) = m->v;
+}
+
+/* One class for all of them, or none: one by one, each would be merged with all before it. */
+static bool merge_at_once(class_builder *k, const ir_inst *phi) {
+    uint32_t to = spill_root(&k->out, phi);
+    merge_operands(k, phi);
+    if (is_interfering(k)) return false;
+    for (unsigned n = 0; n < phi->nargs; n++) {
+        const ir_inst *v = ir_arg(phi, n);
+        uint32_t root = ir_is_leaf(v) ? to : spill_root(&k->out, v);
+        k->members[root].n = 0;
+        k->out.parent[root] = to;
+    }
+    set_members(k, to);
+    return true;
+}
+
+static bool merge_phi(class_builder *k, const ir_inst *phi) {
+    if (phi->nargs > MANY_OPERANDS) return merge_at_once(k, phi);
+    for (unsigned n = 0; n < phi->nargs; n++)
+        if (!ir_is_leaf(ir_arg(phi, n)) && !merge(k, phi, ir_arg(phi, n))) return false;
+    return true;
+}
+
+/* ----------------------------------------------------------------------------------------- phis */
+
+/* Every value is in a class of its own. */
+static void start_classes(class_builder *k) {
+    ir_arena *scratch = &k->s->scratch;
+    uint32_t nvalues = k->s->f->next_id;
+    k->live = ir_liveness(k->s->f);
+    k->dom = ir_dominators(k->s->f);
+    k->out.parent = ir_new_array(scratch, uint32_t, nvalues);
+    k->members = ir_new_array(scratch, ra_values, nvalues);
+    k->at = ir_new_array(scratch, uint32_t, nvalues);
+    k->listed = ir_new_array(scratch, uint32_t, nvalues);
+    for (uint32_t id = 0; id < nvalues; id++) k->out.parent[id] = id;
+    foreach_block (b, k->s->f) {
+        uint32_t at = 0;
+        foreach_inst (i, b) {
+            k->at[i->id] = ++at;
+            *ir_push(scratch, &k->members[i->id]) = i;
+        }
+    }
+}
+
+/* Leaves a phi whose only use is a move, with operands whose only use is the phi. */
+static void isolate(class_builder *k, ir_inst *phi) {
+    ra_state *s = k->s;
+    ir_block *b = phi->block;
+    for (unsigned n = 0; n < phi->nargs; n++)
+        if (!ir_is_leaf(ir_arg(phi, n)))
+            ir_set_arg(phi, n, ra_move(s, ir_arg(phi, n), ra_end_of(b->pred[n])));
+    ir_inst *move = ir_inst_new(s->f, IR_OP_move, phi->type, 1);
+    ir_replace_uses(phi, move);
+    ir_set_arg(move, 0, phi);
+    ir_insert(move, b, ir_first_non_phi(b));
+    k->isolated[phi->id] = true;
+    *ir_push(&s->scratch, &k->out.isolated) = (spill_isolated){phi, move};
+}
+
+/* Isolates phis that cannot be merged with their operands, or all; true: the code has changed. */
+static bool merge_or_isolate(class_builder *k, bool all) {
+    ra_values apart = {0};
+    foreach_block (b, k->s->f)
+        foreach_phi (phi, b) {
+            if (ra_class(k->s->t, phi) == CG_NO_CLASS || k->isolated[phi->id]) continue;
+            if (all || !merge_phi(k, phi)) *ir_push(&k->s->scratch, &apart) = phi;
+        }
+    for (uint32_t n = 0; n < apart.n; n++) isolate(k, apart.data[n]);
+    return apart.n > 0;
+}
+
+static void merge_isolated(class_builder *k) {
+    foreach_block (b, k->s->f)
+        foreach_phi (phi, b)
+            if (k->isolated[phi->id] && ra_class(k->s->t, phi) != CG_NO_CLASS) merge_phi(k, phi);
+}
+
+spill_classes spill_find_classes(ra_state *s) {
+    class_builder k = {.s = s, .out.nold = s->f->next_id};
+    k.isolated = ir_new_array(&s->scratch, bool, k.out.nold);
+    unsigned round = 0;
+    do start_classes(&k);
+    while (merge_or_isolate(&k, round++ == MAX_ROUNDS));
+    merge_isolated(&k);
+    k.out.nvalues = s->f->next_id;
+    return k.out;
+}
