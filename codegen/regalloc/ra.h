@@ -25,7 +25,6 @@
 #define SPVFUSE_CODEGEN_RA_H
 
 #include "codegen/native/native.h"
-#include "ir/flow.h"
 
 typedef ir_vec(ir_inst *) ra_values;
 
