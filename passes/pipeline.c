@@ -72,7 +72,7 @@ const char pass_widening[] =
 
 const char pass_group_pipeline[] =
     "simplify,"       /* what ids and sizes are now */
-    "simplifycfg,"    /* blocks that only led to a meeting */
+    "simplifycfg,"    /* blocks that only led to a barrier */
     "gvn,"            /* fields of info and ids, read for several reasons */
     "extend_indices," /* ids are 64 bits wide: indices, too, where nothing wraps */
     "licm,"        /* what is the same for a row, a group or a launch is computed before its loop */

@@ -219,23 +219,21 @@ uint32_t pass_estimate_cycles(ir_func *f, ir_arena *scratch);
 
 /* -------------------------------------------------------------------------- uniformity (uniform.c)
  *
- * What is the same for all items of a work-group that get there in the same round of all loops. */
+ * What is the same for all items of a work-group that get there in the same iteration of all loops. */
 
 typedef struct {
     const ir_loops *loops;
-    bool *varies;    /* by value id: a value that is not the same */
-    bool *splits;    /* by block id: items take the branch that ends it different ways */
-    bool *sheds;     /* by block id of its header: items leave the loop in different rounds */
-    uint32_t *ahead; /* by block id: the one meeting place that all ways from its start lead to */
+    bool *varies;    /* by value id: it is not the same */
+    bool *divergent; /* by block id: items take the branch that ends it to different successors */
+    bool *
+        divergent_exits; /* by block id of its header: items leave the loop in different iterations */
 } pass_uniformity;
 
 /* Values and blocks that come later are not known. */
 void pass_find_uniform(ir_func *f, ir_arena *a, pass_uniformity *out);
 /* Is v, made before, the same for all items that come to `at`? */
 bool pass_is_uniform(const pass_uniformity *u, const ir_inst *v, const ir_block *at);
-/* Do all items that get to b's end go on alike? */
-bool pass_goes_alike(const pass_uniformity *u, const ir_block *b);
-/* Does the whole work-group meet there? */
-bool pass_is_meeting(const ir_inst *i);
+/* Is i a synchronization point: does the whole work-group execute it together? */
+bool pass_synchronizes(const ir_inst *i);
 
 #endif

@@ -1,30 +1,32 @@
-/* uniform.c — which values are the same for all items of a work-group, and which branches they take
- * alike.
+/* uniform.c — which values are the same for all items of a work-group, and which branches do not
+ * diverge.
  *
- * Values vary because an operand does, because each item has its own (ids, variables, atomics), or
- * because of the way that items took: a branch on what varies *splits* the items, and a phi at
- * which paths from it join first sees different arguments.  Such joins are found as LLVM and
- * Karrenberg and Hack do ("Improving performance of OpenCL on CPUs", 2012): every successor of the
- * branch is a label, labels flow along edges in reverse postorder, and a block that two of them
- * reach is a join and a label itself.  Labels stop where only one block is left that they all lead
- * to.
+ * A value varies because an operand does, because each item has its own (ids, variables, atomics),
+ * or because of control flow.  A branch on a varying value is divergent: a phi at which paths from
+ * the branch first join sees different arguments.  Such joins are found as LLVM and Karrenberg and
+ * Hack do ("Improving performance of OpenCL on CPUs", 2012): every successor of the branch is a
+ * label, labels flow along edges in reverse postorder, and a block that two of them reach is a join
+ * and a label itself.  Labels stop where only one block is left that they all lead to.
  *
- * Loops are taken level by level.  When paths from the branch come both to the header and out of
- * the loop, items leave in different rounds: the loop *sheds* items.  What is made in it is the
- * same for all items of a round, and yet not outside; and its exits are labels of the next level.
+ * Loops are taken level by level.  If paths from the branch lead both to the header and out of the
+ * loop, items leave the loop in different iterations: its exits are divergent.  A value of the loop
+ * is then the same for all items of an iteration, and yet varies after the loop.  The exits are
+ * labels of the next level.
  *
- * A branch is taken alike in every program that is defined when its successors lead to different
- * meeting places (barriers and operations of the whole group, and the end): each to one that no
- * other leads to in the same round of all loops; one successor may lead to several.  So loops
- * around barriers and conditions around them do not split, whatever decides them.
+ * A branch on a varying value is uniform in every defined program if its successors lead to different
+ * synchronization points (barriers, operations of the whole group, and the end): each to one that no
+ * other leads to in the same iteration of all loops; one successor may lead to several.  So loops
+ * around barriers, and conditions around them, do not diverge whatever decides them.
  *
  * Loads are as uniform as their address: items that see different values there race, unless they
  * are volatile or atomic.
  */
 #include "passes/analysis/analysis.h"
 
-enum { NOTHING_AHEAD = 0, MANY_AHEAD = 1, THE_END = 2, FIRST_AHEAD = 3 };
-enum { STEPS_PER_BLOCK = 64, MAX_WAYS = 8 };
+/* The synchronization point that all paths from a block lead to: none, several, the end of the
+ * kernel, or FIRST_SYNC and the id of the instruction. */
+enum { NO_SYNC = 0, SEVERAL_SYNCS = 1, END_SYNC = 2, FIRST_SYNC = 3 };
+enum { STEPS_PER_BLOCK = 64, MAX_SUCCS = 8 };
 
 typedef struct {
     pass_uniformity *u;
@@ -33,8 +35,9 @@ typedef struct {
     const ir_loops *loops;
     const ir_dom *dom;
     const ir_order *order;
-    ir_block **meeting;     /* by value id: the block of a meeting */
-    ir_vec(ir_inst *) work; /* values that vary and branches that split, users not seen */
+    uint32_t *next_sync;    /* by block id */
+    ir_block **sync_block;  /* by id of a synchronization point */
+    ir_vec(ir_inst *) work; /* varying values and divergent branches, users not visited */
     uint32_t *stamp;        /* by block id: of the branch that labelled it */
     ir_block **label;       /* by block id */
     ir_block_list pending, next;
@@ -43,74 +46,75 @@ typedef struct {
     bool lost;      /* too many: everything may vary */
 } finder;
 
-/* -------------------------------------------------------------------------------- what is ahead */
+/* ------------------------------------------------------------------------ synchronization points */
 
-bool pass_is_meeting(const ir_inst *i) {
+bool pass_synchronizes(const ir_inst *i) {
     if (i->op == IR_OP_barrier) return i->imm.sync.exec <= IR_SCOPE_WORKGROUP;
     if (i->op == IR_OP_call) return !(i->imm.func->flags & IR_FUNC_SHARED);
     return ir_has_flag(i, F_CONVERGENT) && i->imm.group.scope <= IR_SCOPE_WORKGROUP;
 }
 
-static uint32_t first_ahead(const finder *s, ir_block *b) {
+static uint32_t first_sync(const finder *s, ir_block *b) {
     for (const ir_inst *i = b->first; i; i = i->next) {
-        if (!pass_is_meeting(i)) continue;
-        s->meeting[i->id] = b;
-        return FIRST_AHEAD + i->id;
+        if (!pass_synchronizes(i)) continue;
+        s->sync_block[i->id] = b;
+        return FIRST_SYNC + i->id;
     }
-    return b->last->op == IR_OP_ret ? THE_END : NOTHING_AHEAD;
+    return b->last->op == IR_OP_ret ? END_SYNC : NO_SYNC;
 }
 
-static uint32_t join_ahead(uint32_t a, uint32_t b) {
-    return a == b || b == NOTHING_AHEAD ? a : a == NOTHING_AHEAD ? b : MANY_AHEAD;
+static uint32_t join_syncs(uint32_t a, uint32_t b) {
+    return a == b || b == NO_SYNC ? a : a == NO_SYNC ? b : SEVERAL_SYNCS;
 }
 
 /* Each block changes twice at most. */
-static void find_ahead(finder *s) {
-    uint32_t *ahead = s->u->ahead;
+static void find_next_syncs(finder *s) {
+    uint32_t *sync = s->next_sync;
     ir_block_list *work = &s->pending;
     for (uint32_t k = 0; k < s->order->n; k++) {
         ir_block *b = s->order->rpo[k];
-        if ((ahead[b->id] = first_ahead(s, b)) != NOTHING_AHEAD) *ir_push(s->scratch, work) = b;
-        s->label[b->id] = ahead[b->id] ? b : NULL; /* these stay as they are */
+        if ((sync[b->id] = first_sync(s, b)) != NO_SYNC) *ir_push(s->scratch, work) = b;
+        s->label[b->id] = sync[b->id] ? b : NULL; /* these stay as they are */
     }
     while (work->n) {
         ir_block *b = work->data[--work->n];
         for (uint32_t p = 0; p < b->npred; p++) {
             ir_block *pred = b->pred[p];
-            uint32_t joined = join_ahead(ahead[pred->id], ahead[b->id]);
-            if (s->label[pred->id] == pred || joined == ahead[pred->id]) continue;
-            ahead[pred->id] = joined;
+            uint32_t joined = join_syncs(sync[pred->id], sync[b->id]);
+            if (s->label[pred->id] == pred || joined == sync[pred->id]) continue;
+            sync[pred->id] = joined;
             *ir_push(s->scratch, work) = pred;
         }
     }
 }
 
-/* Does it lead to a meeting place that no other way leads to, in the same round of all loops? */
-static bool is_own_way(const finder *s, const ir_block *from, const ir_block *to) {
-    uint32_t ahead = s->u->ahead[to->id];
-    if (ahead < FIRST_AHEAD || to->npred != 1) return false;
-    const ir_block *place = s->meeting[ahead - FIRST_AHEAD];
-    return ir_loop_contains(s->loops->of[from->id], s->loops->of[place->id]) &&
-           ir_block_dominates(s->dom, to, place);
+/* Does it lead to a synchronization point that no other path leads to, in the same iteration of all
+ * loops? */
+static bool is_only_path(const finder *s, const ir_block *from, const ir_block *to) {
+    uint32_t sync = s->next_sync[to->id];
+    if (sync < FIRST_SYNC || to->npred != 1) return false;
+    const ir_block *at = s->sync_block[sync - FIRST_SYNC];
+    return ir_loop_contains(s->loops->of[from->id], s->loops->of[at->id]) &&
+           ir_block_dominates(s->dom, to, at);
 }
 
-/* Does nothing else lead to the place that this successor leads to? */
-static bool is_apart(const finder *s, const ir_block *b, uint32_t n) {
-    const uint32_t *ahead = s->u->ahead, own = ahead[b->succ[n]->id];
-    if (own == NOTHING_AHEAD) return false;
+/* Does nothing else lead to the synchronization point that this successor leads to? */
+static bool has_own_sync(const finder *s, const ir_block *b, uint32_t n) {
+    const uint32_t *sync = s->next_sync, own = sync[b->succ[n]->id];
+    if (own == NO_SYNC) return false;
     for (uint32_t m = 0; m < b->nsucc; m++) {
-        uint32_t other = ahead[b->succ[m]->id];
-        if (m == n || (other > MANY_AHEAD && own > MANY_AHEAD && other != own)) continue;
-        if (other == NOTHING_AHEAD || other == own || !is_own_way(s, b, b->succ[n])) return false;
+        uint32_t other = sync[b->succ[m]->id];
+        if (m == n || (other > SEVERAL_SYNCS && own > SEVERAL_SYNCS && other != own)) continue;
+        if (other == NO_SYNC || other == own || !is_only_path(s, b, b->succ[n])) return false;
     }
     return true;
 }
 
-/* Do its successors lead to meeting places of their own?  One may lead to several others. */
-static bool decides(const finder *s, const ir_block *b) {
+/* Do its successors lead to synchronization points of their own?  One may lead to several others. */
+static bool is_uniform_by_syncs(const finder *s, const ir_block *b) {
     unsigned others = 0;
-    if (b->nsucc > MAX_WAYS) return false;
-    for (uint32_t n = 0; n < b->nsucc; n++) others += !is_apart(s, b, n);
+    if (b->nsucc > MAX_SUCCS) return false;
+    for (uint32_t n = 0; n < b->nsucc; n++) others += !has_own_sync(s, b, n);
     return others < 2 && b->nsucc > 1;
 }
 
@@ -139,9 +143,9 @@ static void mark_join(finder *s, ir_block *b) {
     foreach_phi (phi, b) mark_value(s, phi);
 }
 
-static void mark_shed(finder *s, const ir_loop *loop) {
-    if (s->u->sheds[loop->header->id]) return;
-    s->u->sheds[loop->header->id] = true;
+static void mark_divergent_exits(finder *s, const ir_loop *loop) {
+    if (s->u->divergent_exits[loop->header->id]) return;
+    s->u->divergent_exits[loop->header->id] = true;
     for (uint32_t k = 0; k < loop->nblocks; k++)
         foreach_inst (i, loop->block[k])
             foreach_use (use, i)
@@ -204,7 +208,7 @@ static void send_label(finder *s, level *l, ir_block *to, ir_block *label) {
     if (inside && !header) push_pending(s, to);
 }
 
-/* Follows labels until they leave the loop or come to its header; false: they have met. */
+/* Follows labels until they leave the loop or come to its header; false: only one is left. */
 static bool follow_labels(finder *s, level *l) {
     while (s->pending.n) {
         ir_block *b = pop_pending(s);
@@ -219,7 +223,7 @@ static bool follow_labels(finder *s, level *l) {
     return s->next.n > 0;
 }
 
-/* Items leave the loop in different rounds, by any way out. */
+/* Every exit is a label: items leave the loop in different iterations. */
 static void label_exits(finder *s, const ir_loop *loop) {
     for (uint32_t k = 0; k < loop->nblocks; k++) {
         const ir_block *b = loop->block[k];
@@ -249,12 +253,12 @@ static void start_level(finder *s, level *l, const ir_loop *loop) {
     }
 }
 
-/* The branch that ends b sends items different ways. */
-static void split(finder *s, ir_block *b) {
+/* Marks what varies because the branch that ends b diverges. */
+static void diverge(finder *s, ir_block *b) {
     const ir_loop *loop = s->loops->of[b->id];
     level l;
-    if (decides(s, b)) return;
-    s->u->splits[b->id] = true;
+    if (is_uniform_by_syncs(s, b)) return;
+    s->u->divergent[b->id] = true;
     s->branch++;
     s->pending.n = s->next.n = 0;
     for (uint32_t n = 0; n < b->nsucc; n++)
@@ -262,7 +266,7 @@ static void split(finder *s, ir_block *b) {
     for (; s->next.n > 1 || (loop && s->next.n); loop = loop->parent) {
         start_level(s, &l, loop);
         if (!follow_labels(s, &l) || !loop) return;
-        if (l.again) mark_shed(s, loop);
+        if (l.again) mark_divergent_exits(s, loop);
         if (l.again) label_exits(s, loop);
         if (s->next.n < 2) return;
     }
@@ -302,23 +306,23 @@ static void mark_own(finder *s) {
             if (is_own(i)) mark_value(s, i);
 }
 
-/* Items leave all loops in different rounds: what is used outside of its own loop varies there. */
-static void mark_leaving(finder *s, const ir_block *b) {
+/* All loops have divergent exits: what is used outside of its own loop varies there. */
+static void mark_live_outs(finder *s, const ir_block *b) {
     const ir_loop *loop = s->loops->of[b->id];
     if (!loop) return;
-    if (loop->header == b) s->u->sheds[b->id] = true;
+    if (loop->header == b) s->u->divergent_exits[b->id] = true;
     foreach_inst (i, b)
         foreach_use (use, i)
             if (!ir_in_loop(s->loops, use->user->block, loop)) mark_user(s, use->user);
 }
 
-/* Without an order of rounds nothing is known of what comes by edges. */
+/* Without an order of blocks in loops, all phis vary and all branches diverge. */
 static void mark_all(finder *s) {
     for (uint32_t k = 0; k < s->order->n; k++) {
         ir_block *b = s->order->rpo[k];
         mark_join(s, b);
-        if (b->nsucc > 1 && !decides(s, b)) s->u->splits[b->id] = true;
-        mark_leaving(s, b);
+        if (b->nsucc > 1 && !is_uniform_by_syncs(s, b)) s->u->divergent[b->id] = true;
+        mark_live_outs(s, b);
     }
 }
 
@@ -333,7 +337,7 @@ static bool has_irreducible(const finder *s) {
 static void follow_work(finder *s) {
     while (s->work.n) {
         ir_inst *v = s->work.data[--s->work.n];
-        if (ir_is_terminator(v) && !s->lost) split(s, v->block);
+        if (ir_is_terminator(v) && !s->lost) diverge(s, v->block);
         foreach_use (use, v) mark_user(s, use->user);
     }
 }
@@ -343,16 +347,16 @@ void pass_find_uniform(ir_func *f, ir_arena *a, pass_uniformity *out) {
     s.loops = ir_loop_tree(f);
     s.dom = ir_dominators(f);
     s.order = &s.dom->order;
-    s.meeting = ir_new_array(a, ir_block *, f->next_id);
+    s.sync_block = ir_new_array(a, ir_block *, f->next_id);
+    s.next_sync = ir_new_array(a, uint32_t, f->next_block);
     *out = (pass_uniformity){.loops = s.loops,
                              .varies = ir_new_array(a, bool, f->next_id),
-                             .splits = ir_new_array(a, bool, f->next_block),
-                             .sheds = ir_new_array(a, bool, f->next_block),
-                             .ahead = ir_new_array(a, uint32_t, f->next_block)};
+                             .divergent = ir_new_array(a, bool, f->next_block),
+                             .divergent_exits = ir_new_array(a, bool, f->next_block)};
     s.stamp = ir_new_array(a, uint32_t, f->next_block);
     s.label = ir_new_array(a, ir_block *, f->next_block);
     s.steps = (uint64_t)STEPS_PER_BLOCK * s.order->n + 1000;
-    find_ahead(&s);
+    find_next_syncs(&s);
     s.lost = has_irreducible(&s);
     mark_own(&s);
     follow_work(&s);
@@ -364,11 +368,9 @@ bool pass_is_uniform(const pass_uniformity *u, const ir_inst *v, const ir_block 
     if (u->varies[v->id]) return false;
     if (!v->block) return true;
     for (const ir_loop *l = u->loops->of[v->block->id]; l; l = l->parent)
-        if (u->sheds[l->header->id] && !ir_in_loop(u->loops, at, l)) return false;
+        if (u->divergent_exits[l->header->id] && !ir_in_loop(u->loops, at, l)) return false;
     return true;
 }
-
-bool pass_goes_alike(const pass_uniformity *u, const ir_block *b) { return !u->splits[b->id]; }
 
 /* ------------------------------------------------------------------------------------- printing */
 
@@ -382,8 +384,8 @@ static void print_varying(ir_text *out, const pass_uniformity *u, const ir_block
     }
 }
 
-/* Does:  says for each block what varies between the items of a group, whether its branch splits
- *        them, and whether the loop that it heads sheds them.
+/* Does:  prints for each block what varies between the items of a group, whether its branch
+ *        diverges, and whether exits of the loop that it heads do.
  * Needs: names, to be of use. */
 void pass_show_uniform(ir_func *f, pass_ctx *cx, ir_text *out) {
     pass_uniformity u;
@@ -392,6 +394,7 @@ void pass_show_uniform(ir_func *f, pass_ctx *cx, ir_text *out) {
     foreach_block (b, f) {
         ir_putf(out, ";   %s:", b->name ? b->name : "?");
         print_varying(out, &u, b);
-        ir_putf(out, "%s%s\n", u.splits[b->id] ? " splits" : "", u.sheds[b->id] ? " sheds" : "");
+        ir_putf(out, "%s%s\n", u.divergent[b->id] ? " diverges" : "",
+                u.divergent_exits[b->id] ? " exits diverge" : "");
     }
 }

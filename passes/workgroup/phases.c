@@ -5,7 +5,7 @@
  *
  * The launch runs all groups for phase 0, then all groups for phase 1, and so on (ir_phases in
  * launch.h): no group has to wait while others run.  What a phase leaves to later ones is in memory
- * that the launch provides (phases_keep.c).
+ * that the launch provides (phases_context.c).
  *
  * Each phase must begin where all work-items of the launch come, once, and end where the next one
  * begins: what can be reached from a start without passing one is a phase, no two of them have a

@@ -23,7 +23,7 @@ typedef struct {
 /* Is it a barrier of all work-groups? */
 bool pass_waits_for_all(const ir_inst *i);
 /* Values and variables that several phases use lie in `kept`.  Gives NULL, or why they cannot; the
- * kernel does what it did then.  (phases_keep.c) */
+ * kernel does what it did then.  (phases_context.c) */
 const char *pass_keep_over_phases(pass_phasing *p);
 
 #endif

@@ -4,15 +4,15 @@
  * Barriers cut the graph into regions; each region is put into loops over the items of the group
  * (Stratton, Stone and Hwu, "MCUDA", 2008; Jääskeläinen et al., "pocl", 2015; Karrenberg and Hack
  * 2012).  In steps, each a file:
- *   regions_launch.c   a copy of the kernel that finds its parameters as launch.h says
+ *   regions_params.c   a copy of the kernel that finds its parameters as launch.h says
  *   regions_ids.c      its ids and sizes
- *   regions_collect.c  operations of the whole group, by barriers and shared variables
+ *   regions_collective.c  operations of the whole group, by barriers and shared variables
  *   regions_print.c    printf, by a call
  *   regions_spaces.c   where generic pointers lead
- *   regions_decide.c   at which branches it is open where the items meet next
+ *   regions_branches.c   at which branches it is open where the items meet next
  *   regions_cut.c      the regions, and which of their branches are decided once for the group
- *   regions_keep.c     values that are needed across regions: once, again, or one for each item
- *   regions_share.c    which of the last have one place
+ *   regions_context.c     values that are needed across regions: once, again, or one for each item
+ *   regions_coalesce.c    which of the last have one place
  *   regions_bounds.c   guards that become bounds of the loops over items
  *   regions_loops.c    the loops, and what leads from region to region
  */
@@ -74,46 +74,43 @@ pass_group_shape pass_shape_of(const pass_range *r) {
     return s;
 }
 
-static void complete_shape(pass_group_shape *s, const ir_func *kernel) {
+static pass_group_shape complete_shape(const pass_group_shape *known, const ir_func *kernel) {
+    pass_group_shape s = *known;
     for (unsigned d = 0; d < 3; d++) {
-        if (kernel->attrs.local_size[d]) s->local[d] = kernel->attrs.local_size[d];
-        if (s->dims && d >= s->dims) s->local[d] = 1;
+        if (kernel->attrs.local_size[d]) s.local[d] = kernel->attrs.local_size[d];
+        if (s.dims && d >= s.dims) s.local[d] = 1;
     }
+    return s;
 }
 
 /* Behind a barrier; of the group's in a region of its own, once for all items. */
-static void add_fence(pass_grouping *g, const ir_inst *barrier) {
+static void add_fence(pass_group_builder *g, const ir_inst *barrier) {
     ir_builder b;
     ir_imm imm = barrier->imm;
     imm.sync.exec = 0;
     ir_builder_init(&b, g->f);
     ir_before(&b, barrier->next);
     ir_build_raw(&b, IR_OP_fence, IR_VOID, 0, imm, 0, NULL);
-    if (pass_is_meeting(barrier))
+    if (pass_synchronizes(barrier))
         ir_build_barrier(&b, IR_SCOPE_WORKGROUP, IR_SCOPE_WORKGROUP, IR_SEM_SEQ_CST | IR_SEM_LOCAL);
 }
 
 /* Barriers of fewer items than a group are of one item; what they say about memory of other groups
  * stays as a fence.  Assumptions have been made use of. */
-static void remove_minor(pass_grouping *g) {
+static void remove_minor(pass_group_builder *g) {
     foreach_block (block, g->f)
         foreach_inst (i, block) {
             bool barrier = i->op == IR_OP_barrier;
             if (barrier && i->imm.sync.scope < IR_SCOPE_WORKGROUP) add_fence(g, i);
-            if (i->op == IR_OP_assume || (barrier && !pass_is_meeting(i))) ir_remove(i);
+            if (i->op == IR_OP_assume || (barrier && !pass_synchronizes(i))) ir_remove(i);
         }
-}
-
-static void remove_leftovers(pass_grouping *g) {
-    ir_remove_unreachable(g->f);
-    ir_promote_vars(g->f, g->scratch);
 }
 
 /* -------------------------------------------------------------------------------- the functions */
 
-static ir_func *new_func(const pass_grouping *g, const char *name) {
+static ir_func *new_func(ir_module *m, const char *name) {
     const ir_type types[] = {ir_ptr(IR_CONST), ir_ptr(IR_CONST)};
-    ir_func *f = ir_func_new(g->kernel->module, name, IR_VOID, 2, types);
+    ir_func *f = ir_func_new(m, name, IR_VOID, 2, types);
     f->flags = IR_FUNC_EXPORT;
     f->level = L_GROUP;
     ir_set_name(f, f->param_val[0], "info");
@@ -140,21 +137,19 @@ static ir_inst *build_box(ir_builder *b, ir_inst *info) {
     return ir_build1(b, IR_OP_inttoptr, info->type, ir_build1(b, IR_OP_ptrtoint, IR_I64, box));
 }
 
-static void build_wrapper(pass_grouping *g, ir_func *f) {
+/* k, which takes the kernel's name: a call of k.block for a box of one group. */
+static ir_func *replace_kernel(ir_func *kernel, ir_func *block) {
+    ir_module *m = kernel->module;
+    const char *name = kernel->name;
     ir_builder b;
+    ir_func_remove(kernel);
+    ir_func *f = new_func(m, name);
     ir_builder_init(&b, f);
     ir_at_end(&b, ir_block_new(f, "entry"));
     ir_inst *args[] = {build_box(&b, f->param_val[0]), f->param_val[1]};
-    ir_build_call(&b, g->f, 2, args);
+    ir_build_call(&b, block, 2, args);
     ir_build_ret(&b, NULL);
-}
-
-/* The wrapper takes the kernel's name and place. */
-static void replace_kernel(pass_grouping *g) {
-    const char *name = g->kernel->name;
-    ir_func_remove(g->kernel);
-    g->out->one = new_func(g, name);
-    build_wrapper(g, g->out->one);
+    return f;
 }
 
 /* Instructions of straight code; 0: with loops or calls, how many run is not known. */
@@ -169,38 +164,48 @@ static uint32_t count_steps(ir_func *kernel) {
     return n;
 }
 
-static void make(pass_grouping *g) {
-    g->out->item_steps = count_steps(g->kernel);
-    g->f = g->out->block = new_func(g, ir_sprintf(g->scratch, "%s.block", g->kernel->name));
-    g->f->level = L_SPMD; /* until it is done */
-    pass_take_kernel(g);
+/* Fills g->f with the code of a group.  NULL, or why there is none. */
+static const char *build_group(pass_group_builder *g) {
+    pass_item_ids ids = {0};
+    pass_group_variables variables = {0};
+    pass_region_graph graph = {0};
+    pass_copy_kernel(g);
     remove_minor(g);
     pass_answer_spaces(g);
     pass_place_locals(g);
-    pass_answer_queries(g);
-    pass_expand_collectives(g);
+    pass_answer_queries(g, &ids);
+    pass_expand_collectives(g, &ids, &variables);
     pass_expand_prints(g);
-    if (!pass_find_regions(g)) {
-        ir_func_remove(g->f);
-        return;
-    }
-    pass_keep_values(g);
-    pass_unshare_regions(g);
-    pass_loop_over_items(g);
-    pass_make_shared(g);
+    const char *refusal = pass_find_regions(g, &graph);
+    if (refusal) return refusal;
+    pass_build_context(g, &ids, &graph);
+    pass_unshare_regions(g, &graph);
+    pass_loop_over_items(g, &ids, &graph);
+    pass_make_variables(g, &variables);
     pass_loop_over_groups(g);
-    remove_leftovers(g);
-    g->f->level = L_GROUP;
-    replace_kernel(g);
+    ir_remove_unreachable(g->f);
+    ir_promote_vars(g->f, g->scratch);
+    return NULL;
 }
 
 void pass_make_group(ir_func *kernel, const pass_group_shape *shape, ir_arena *arena,
                      pass_group_code *out) {
-    pass_grouping g = {.kernel = kernel, .scratch = arena, .shape = *shape, .out = out};
     *out = (pass_group_code){.refusal = find_refusal(kernel)};
     if (out->refusal) return;
-    complete_shape(&g.shape, kernel);
-    make(&g);
+    const pass_group_shape completed = complete_shape(shape, kernel);
+    const char *name = ir_sprintf(arena, "%s.block", kernel->name);
+    pass_group_builder g = {
+        .kernel = kernel, .shape = &completed, .scratch = arena, .need = &out->need};
+    out->item_steps = count_steps(kernel);
+    out->block = g.f = new_func(kernel->module, name);
+    g.f->level = L_SPMD; /* until it is done */
+    out->refusal = build_group(&g);
+    if (out->refusal) {
+        ir_func_remove(g.f);
+        return;
+    }
+    g.f->level = L_GROUP;
+    out->one = replace_kernel(kernel, g.f);
 }
 
 /* ------------------------------------------------------------------------------------- the pass */

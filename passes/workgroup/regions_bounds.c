@@ -18,9 +18,12 @@
 enum { MAX_TESTS = 8, MAX_HOIST = 4 };
 
 typedef struct {
-    pass_grouping *g;
-    pass_region *r;
-    ir_builder b; /* in front of the loops */
+    const pass_group_builder *g;
+    const pass_item_ids *ids;
+    const pass_region_graph *graph;
+    const pass_region *r;
+    pass_item_loops *out;
+    ir_builder b; /* in the preheader */
 } bounder;
 
 /* A comparison that must hold. */
@@ -32,9 +35,9 @@ typedef struct {
 /* ----------------------------------------------------------- what is available before the loops */
 
 static bool is_before(const bounder *c, const ir_inst *v) {
-    const pass_grouping *g = c->g;
+    const pass_group_builder *g = c->g;
     return !v->block || v->block == g->entry.block || v->block == g->group.block ||
-           v->block == c->r->before;
+           v->block == c->r->preheader;
 }
 
 static bool may_hoist(const bounder *c, const ir_inst *v, unsigned *left) {
@@ -58,18 +61,18 @@ static ir_inst *hoist(bounder *c, ir_inst *v) {
 /* ------------------------------------------------------------------------------- tests of an id */
 
 static bool is_global_id(const bounder *c, const ir_inst *v) {
-    for (uint32_t k = 0; k < c->g->global_ids.n; k++)
-        if (c->g->global_ids.data[k] == v) return true;
+    for (uint32_t k = 0; k < c->ids->global_id.n; k++)
+        if (c->ids->global_id.data[k] == v) return true;
     return false;
 }
 
 /* The dimension of the id that v is, or -1; *base: its first value in this group, NULL for 0. */
 static int find_id(const bounder *c, ir_inst *v, ir_inst **base) {
-    bool small = c->g->shape.small_ids, cut = v->op == IR_OP_trunc && v->type == IR_I32;
+    bool small = c->g->shape->small_ids, cut = v->op == IR_OP_trunc && v->type == IR_I32;
     if (cut) v = ir_arg(v, 0);
     *base = NULL;
     for (int d = 0; d < 3; d++) {
-        const ir_inst *id = c->g->id[d];
+        const ir_inst *id = c->ids->id[d];
         if (v == id && !ir_is_leaf(v)) return d;
         if (v->op != IR_OP_add || ir_is_leaf(id) || (cut && !small)) continue;
         bool first = ir_arg(v, 0) == id;
@@ -116,7 +119,7 @@ static ir_inst *find_count(bounder *c, const test *t, ir_inst *base) {
 }
 
 static bool has_const_bound(const bounder *c, int d) {
-    return c->r->bound[d] && ir_is_const(c->r->bound[d]);
+    return c->out->bound[d] && ir_is_const(c->out->bound[d]);
 }
 
 static bool make_bound(bounder *c, const test *t) {
@@ -124,12 +127,12 @@ static bool make_bound(bounder *c, const test *t) {
     ir_inst *base;
     bool zero = t->op == IR_OP_eq;
     if (!is_bound(c, t, &d, &base)) return false;
-    if (has_const_bound(c, d) || (zero && c->r->start[d])) return false;
-    ir_inst *count = find_count(c, t, base), **bound = &c->r->bound[d];
+    if (has_const_bound(c, d) || (zero && c->out->start[d])) return false;
+    ir_inst *count = find_count(c, t, base), **bound = &c->out->bound[d];
     if (zero) /* there is one at least */
         *bound = count;
     else
-        *bound = build(c, IR_OP_umin, *bound ? *bound : c->g->count[d], count);
+        *bound = build(c, IR_OP_umin, *bound ? *bound : c->ids->count[d], count);
     return true;
 }
 
@@ -138,7 +141,7 @@ static bool make_start(bounder *c, const test *t) {
     int d;
     ir_inst *base;
     if (!is_bound(c, &below, &d, &base) || has_const_bound(c, d)) return false;
-    ir_inst *first = find_count(c, &below, base), **start = &c->r->start[d];
+    ir_inst *first = find_count(c, &below, base), **start = &c->out->start[d];
     *start = *start ? build(c, IR_OP_umax, *start, first) : first;
     return true;
 }
@@ -146,7 +149,7 @@ static bool make_start(bounder *c, const test *t) {
 static bool make_guard(bounder *c, ir_inst *condition, bool holds) {
     unsigned left = MAX_HOIST;
     if (!may_hoist(c, condition, &left)) return false;
-    ir_inst *x = hoist(c, condition), **guard = &c->r->guard;
+    ir_inst *x = hoist(c, condition), **guard = &c->out->guard;
     if (!holds) x = ir_build2(&c->b, IR_OP_xor, IR_I1, x, ir_const(c->g->f, IR_I1, 1));
     *guard = *guard ? ir_build2(&c->b, IR_OP_and, IR_I1, *guard, x) : x;
     return true;
@@ -165,7 +168,7 @@ static bool has_no_effect(const ir_block *b) {
 /* Does the edge to b lead out of the region, without anything on the way? */
 static bool leaves(const bounder *c, const ir_block *b) {
     for (uint32_t k = 0; k < c->r->blocks.n; k++) {
-        if (b->id < c->g->nblocks && c->g->is_head[b->id]) return true;
+        if (b->id < c->graph->nblocks && c->graph->is_head[b->id]) return true;
         if (b->first->op != IR_OP_jmp) return false;
         b = b->succ[0];
     }
@@ -227,11 +230,12 @@ static ir_block *next_block(const bounder *c, const ir_block *b) {
     return plain && next->first->op != IR_OP_phi ? next : NULL;
 }
 
-void pass_find_bounds(pass_grouping *g, pass_region *r) {
-    bounder c = {.g = g, .r = r};
+void pass_find_bounds(const pass_group_builder *g, const pass_item_ids *ids,
+                      const pass_region_graph *graph, const pass_region *r, pass_item_loops *out) {
+    bounder c = {.g = g, .ids = ids, .graph = graph, .r = r, .out = out};
     if (r->targets.n > 1) return;
     ir_builder_init(&c.b, g->f);
-    ir_at_end(&c.b, r->before);
+    ir_at_end(&c.b, r->preheader);
     for (ir_block *b = r->head; b && has_no_effect(b);) {
         if (b->last->op == IR_OP_br && !take_guard(&c, b)) return;
         b = b->nsucc == 1 ? next_block(&c, b) : NULL;

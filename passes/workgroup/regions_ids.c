@@ -1,8 +1,8 @@
 /* regions_ids.c — what the queries of a kernel become in the code of a group.
  *
  * What is the same for the launch is in the entry block, what is the same for the group in the
- * block after it.  Ids of items are sums of such values and of g->id, the local ids, which regions
- * replace by their loop counters.
+ * block after it.  Ids of items are sums of such values and of local ids, which regions replace by the
+ * counters of their loops.
  *
  * Kernels like to count in 32 bits.  Where an id is small, cutting it to 32 bits and widening it
  * again is the id itself, so that addresses are seen to follow the counters.  Local ids always are.
@@ -13,30 +13,29 @@
 
 /* ------------------------------------------------------------------------------ sizes of groups */
 
-ir_inst *pass_group_id(pass_grouping *g, unsigned d) {
-    if (!g->first_group[d]) g->first_group[d] = pass_info_size(g, FIELD(group_id), d);
-    return g->first_group[d];
+ir_inst *pass_group_id(pass_group_builder *g, unsigned d) {
+    return pass_info_size(g, FIELD(group_id), d);
 }
 
-bool pass_is_flat(const pass_grouping *g, unsigned d) {
-    return g->shape.dims && d >= g->shape.dims;
+bool pass_is_flat(const pass_group_builder *g, unsigned d) {
+    return g->shape->dims && d >= g->shape->dims;
 }
 
-static ir_inst *local_size(pass_grouping *g, unsigned d) {
-    if (g->shape.local[d]) return pass_number(g, g->shape.local[d]);
+static ir_inst *local_size(pass_group_builder *g, unsigned d) {
+    if (g->shape->local[d]) return pass_number(g, g->shape->local[d]);
     return pass_info_size(g, FIELD(local_size), d);
 }
 
 /* The id of the group's first item, without offset. */
-static ir_inst *first_item(pass_grouping *g, unsigned d) {
+static ir_inst *first_item(pass_group_builder *g, unsigned d) {
     if (pass_is_flat(g, d)) return pass_number(g, 0);
     return pass_build_plain(&g->group, IR_OP_mul, pass_group_id(g, d), local_size(g, d));
 }
 
 /* Items of this group. */
-static ir_inst *actual_size(pass_grouping *g, unsigned d) {
+static ir_inst *actual_size(pass_group_builder *g, unsigned d) {
     ir_inst *size = local_size(g, d);
-    if (g->shape.whole_groups || (ir_is_const(size) && size->imm.bits == 1)) return size;
+    if (g->shape->whole_groups || (ir_is_const(size) && size->imm.bits == 1)) return size;
     ir_inst *all = pass_info_size(g, FIELD(global_size), d);
     ir_inst *rest = pass_build_plain(&g->group, IR_OP_sub, all, first_item(g, d));
     return ir_build2(&g->group, IR_OP_umin, IR_I64, size, rest);
@@ -50,40 +49,41 @@ static ir_inst *multiply_all(ir_builder *b, ir_inst *const factor[3]) {
     return product ? product : ir_const(b->f, IR_I64, 1);
 }
 
-/* Items of a full group, a multiple of 64. */
-static void find_rounded(pass_grouping *g) {
-    const uint64_t *local = g->shape.local;
+/* Items of a full group. */
+static ir_inst *full_size(pass_group_builder *g) {
     ir_inst *size[3];
-    if (local[0] && local[1] && local[2]) {
-        g->items64 = (local[0] * local[1] * local[2] + 63) & ~UINT64_C(63);
-        g->rounded = pass_number(g, g->items64);
-        return;
-    }
     for (unsigned d = 0; d < 3; d++) size[d] = local_size(g, d);
-    ir_inst *items = multiply_all(&g->entry, size);
-    items = pass_build_plain(&g->entry, IR_OP_add, items, pass_number(g, 63));
-    g->rounded = ir_build2(&g->entry, IR_OP_and, IR_I64, items, pass_number(g, ~UINT64_C(63)));
+    return multiply_all(&g->entry, size);
+}
+
+/* The same, rounded up to a multiple of 64. */
+static ir_inst *find_rounded(pass_group_builder *g) {
+    const uint64_t *local = g->shape->local;
+    if (local[0] && local[1] && local[2])
+        return pass_number(g, (local[0] * local[1] * local[2] + 63) & ~UINT64_C(63));
+    ir_inst *items = pass_build_plain(&g->entry, IR_OP_add, full_size(g), pass_number(g, 63));
+    return ir_build2(&g->entry, IR_OP_and, IR_I64, items, pass_number(g, ~UINT64_C(63)));
 }
 
 /* -------------------------------------------------------------------------------------- queries */
 
-static ir_inst *offset_of(pass_grouping *g, unsigned d) {
-    if (g->shape.no_offset || pass_is_flat(g, d)) return pass_number(g, 0);
+static ir_inst *offset_of(pass_group_builder *g, unsigned d) {
+    if (g->shape->no_offset || pass_is_flat(g, d)) return pass_number(g, 0);
     return pass_info_size(g, FIELD(global_offset), d);
 }
 
-static ir_inst *global_id(pass_grouping *g, ir_builder *b, unsigned d) {
+static ir_inst *global_id(pass_group_builder *g, pass_item_ids *ids, ir_builder *b, unsigned d) {
     ir_inst *base = pass_build_plain(&g->group, IR_OP_add, first_item(g, d), offset_of(g, d));
-    ir_inst *id = pass_build_plain(b, IR_OP_add, base, g->id[d]);
-    *ir_push(g->scratch, &g->global_ids) = id;
+    ir_inst *id = pass_build_plain(b, IR_OP_add, base, ids->id[d]);
+    *ir_push(g->scratch, &ids->global_id) = id;
     return id;
 }
 
 /* x fastest, without offset. */
-static ir_inst *global_linear_id(pass_grouping *g, ir_builder *b) {
+static ir_inst *global_linear_id(pass_group_builder *g, const pass_item_ids *ids, ir_builder *b) {
     ir_inst *sum = pass_number(g, 0);
     for (unsigned d = 3; d-- > 0;) {
-        ir_inst *id = pass_build_plain(b, IR_OP_add, first_item(g, d), g->id[d]);
+        ir_inst *id = pass_build_plain(b, IR_OP_add, first_item(g, d), ids->id[d]);
         if (d < 2 && !pass_is_flat(g, d + 1))
             sum = pass_build_plain(b, IR_OP_mul, sum, pass_info_size(g, FIELD(global_size), d));
         sum = pass_build_plain(b, IR_OP_add, sum, id);
@@ -91,40 +91,36 @@ static ir_inst *global_linear_id(pass_grouping *g, ir_builder *b) {
     return sum;
 }
 
-static ir_inst *full_size(pass_grouping *g) {
-    ir_inst *size[3];
-    for (unsigned d = 0; d < 3; d++) size[d] = local_size(g, d);
-    return multiply_all(&g->entry, size);
-}
-
 /* One item is a sub-group. */
-static ir_inst *answer_subgroup(pass_grouping *g, const ir_inst *query) {
+static ir_inst *answer_subgroup(pass_group_builder *g, const pass_item_ids *ids,
+                                const ir_inst *query) {
     switch (query->op) {
-    case IR_OP_num_subgroups: return multiply_all(&g->group, g->count);
+    case IR_OP_num_subgroups: return multiply_all(&g->group, ids->count);
     case IR_OP_enqueued_num_subgroups: return full_size(g);
-    case IR_OP_subgroup_id: return g->item;
+    case IR_OP_subgroup_id: return ids->item;
     case IR_OP_subgroup_local_id: return pass_number(g, 0);
     default: return pass_number(g, 1);
     }
 }
 
-static ir_inst *answer(pass_grouping *g, ir_builder *b, const ir_inst *query) {
+static ir_inst *answer(pass_group_builder *g, pass_item_ids *ids, ir_builder *b,
+                       const ir_inst *query) {
     unsigned d = ir_info(query)->imm == I_DIM ? query->imm.dim : 0;
     switch (query->op) {
-    case IR_OP_global_id: return global_id(g, b, d);
-    case IR_OP_local_id: return g->id[d];
+    case IR_OP_global_id: return global_id(g, ids, b, d);
+    case IR_OP_local_id: return ids->id[d];
     case IR_OP_group_id: return pass_is_flat(g, d) ? pass_number(g, 0) : pass_group_id(g, d);
     case IR_OP_global_size:
         return pass_is_flat(g, d) ? pass_number(g, 1) : pass_info_size(g, FIELD(global_size), d);
-    case IR_OP_local_size: return g->count[d] ? g->count[d] : pass_number(g, 1);
+    case IR_OP_local_size: return ids->count[d] ? ids->count[d] : pass_number(g, 1);
     case IR_OP_enqueued_local_size: return local_size(g, d);
     case IR_OP_num_groups:
         return pass_is_flat(g, d) ? pass_number(g, 1) : pass_info_size(g, FIELD(num_groups), d);
     case IR_OP_global_offset: return offset_of(g, d);
     case IR_OP_work_dim: return pass_info_field(g, FIELD(work_dim), IR_I32);
-    case IR_OP_global_linear_id: return global_linear_id(g, b);
-    case IR_OP_local_linear_id: return g->item;
-    default: return answer_subgroup(g, query);
+    case IR_OP_global_linear_id: return global_linear_id(g, ids, b);
+    case IR_OP_local_linear_id: return ids->item;
+    default: return answer_subgroup(g, ids, query);
     }
 }
 
@@ -134,16 +130,18 @@ static ir_inst *fit(ir_builder *b, ir_inst *v, ir_type t) {
 }
 
 /* Lanes of a sub-group of one item: equal, ge, gt, le, lt. */
-static ir_inst *answer_mask(pass_grouping *g, const ir_inst *query) {
+static ir_inst *answer_mask(pass_group_builder *g, const ir_inst *query) {
     uint64_t lanes[4] = {query->imm.bits == 2 || query->imm.bits == 4 ? 0 : 1};
     return ir_const_lanes(g->f, query->type, lanes);
 }
 
-static void replace_query(pass_grouping *g, ir_builder *b, ir_inst *query) {
+static void replace_query(pass_group_builder *g, pass_item_ids *ids, ir_builder *b,
+                          ir_inst *query) {
     ir_before(b, query);
-    ir_inst *value = query->op == IR_OP_subgroup_mask ? answer_mask(g, query)
-                                                      : fit(b, answer(g, b, query), query->type);
-    pass_keep_name(g, query, value);
+    ir_inst *value = query->op == IR_OP_subgroup_mask
+                         ? answer_mask(g, query)
+                         : fit(b, answer(g, ids, b, query), query->type);
+    pass_copy_name(g, query, value);
     ir_replace_uses(query, value);
     ir_remove(query);
 }
@@ -172,40 +170,44 @@ static void use_as_it_is(ir_inst *id) {
     }
 }
 
-static void use_small_ids(pass_grouping *g) {
-    for (unsigned d = 0; d < 3; d++) use_as_it_is(g->id[d]);
-    for (uint32_t k = 0; g->shape.small_ids && k < g->global_ids.n; k++)
-        use_as_it_is(g->global_ids.data[k]);
+static void use_small_ids(const pass_group_builder *g, const pass_item_ids *ids) {
+    for (unsigned d = 0; d < 3; d++) use_as_it_is(ids->id[d]);
+    for (uint32_t k = 0; g->shape->small_ids && k < ids->global_id.n; k++)
+        use_as_it_is(ids->global_id.data[k]);
 }
 
 /* ------------------------------------------------------------------------------------ the whole */
 
-static bool is_item_id(const pass_grouping *g, const ir_inst *i) {
-    return i == g->id[0] || i == g->id[1] || i == g->id[2] || i == g->item;
+bool pass_is_item_id(const pass_item_ids *ids, const ir_inst *v) {
+    return v == ids->id[0] || v == ids->id[1] || v == ids->id[2] || v == ids->item;
 }
 
-static void make_ids(pass_grouping *g) {
+/* Queries of this function, which regions replace by counters of their loops. */
+static void make_ids(pass_group_builder *g, pass_item_ids *ids) {
     ir_builder b;
     ir_builder_init(&b, g->f);
     ir_before(&b, g->start->first);
     for (unsigned d = 0; d < 3; d++) {
         ir_inst *count = actual_size(g, d);
         bool one = ir_is_const(count) && count->imm.bits == 1;
-        g->count[d] = one ? NULL : count;
-        g->id[d] = one ? pass_number(g, 0) : ir_build_query(&b, IR_OP_local_id, IR_I64, d);
+        ids->count[d] = one ? NULL : count;
+        ids->id[d] = one ? pass_number(g, 0) : ir_build_query(&b, IR_OP_local_id, IR_I64, d);
     }
-    bool line = !g->count[1] && !g->count[2];
-    g->item = line ? g->id[0] : ir_build_query(&b, IR_OP_local_linear_id, IR_I64, 0);
+    bool line = !ids->count[1] && !ids->count[2];
+    ids->item = line ? ids->id[0] : ir_build_query(&b, IR_OP_local_linear_id, IR_I64, 0);
 }
 
-void pass_answer_queries(pass_grouping *g) {
+static bool is_query(const ir_inst *i) {
+    return ir_info(i)->rule == R_QUERY || i->op == IR_OP_subgroup_mask;
+}
+
+void pass_answer_queries(pass_group_builder *g, pass_item_ids *out) {
     ir_builder b;
     ir_builder_init(&b, g->f);
-    find_rounded(g);
-    make_ids(g);
+    out->rounded = find_rounded(g);
+    make_ids(g, out);
     foreach_block (block, g->f)
         foreach_inst (i, block)
-            if ((ir_info(i)->rule == R_QUERY || i->op == IR_OP_subgroup_mask) && !is_item_id(g, i))
-                replace_query(g, &b, i);
-    use_small_ids(g);
+            if (is_query(i) && !pass_is_item_id(out, i)) replace_query(g, out, &b, i);
+    use_small_ids(g, out);
 }

@@ -1,156 +1,172 @@
-/* regions_impl.h — private to the files of regions: what they find out and hand on.
- *
- * It is in the order in which pass_make_group (regions.c) needs it. */
+/* regions_impl.h — private to the files of regions: the steps in the order in which regions.c takes
+ * them, and what each hands to the next ones. */
 #ifndef SPVFUSE_REGIONS_IMPL_H
 #define SPVFUSE_REGIONS_IMPL_H
 
 #include "passes/analysis/analysis.h"
 #include "passes/workgroup/regions.h"
 
-/* What all items of a group execute before they meet again: the blocks that can be reached from the
- * head without passing another head. */
+/* ----------------------------------------------------------- the new function (regions_params.c) */
+
+/* The function k.block in the making.  Its blocks run in this order: entry, group, start (the first
+ * one of the code of an item), the rest of that code, end (where all items have finished). */
+typedef struct {
+    const ir_func *kernel;
+    const pass_group_shape *shape;
+    ir_arena *scratch;
+    ir_func *f;
+    ir_builder entry; /* where values of the launch are computed */
+    ir_builder group; /* where values of the group are computed */
+    ir_block *start, *end;
+    ir_map fields;       /* of info that have been loaded, by offset and type */
+    ir_group_need *need; /* grows with the memory that the function uses */
+} pass_group_builder;
+
+/* Begins the function and copies the kernel into it: parameters are read from args. */
+void pass_copy_kernel(pass_group_builder *g);
+/* Is a struct that is passed by value only read? */
+bool pass_is_only_read(const ir_inst *param, ir_arena *scratch);
+/* A field of info, at its offset; an element of an array of sizes or ids. */
+ir_inst *pass_info_field(pass_group_builder *g, size_t offset, ir_type t);
+ir_inst *pass_info_size(pass_group_builder *g, size_t array, unsigned d);
+ir_inst *pass_number(const pass_group_builder *g, uint64_t n);
+/* A sum or product of sizes or ids, which does not wrap. */
+ir_inst *pass_build_plain(ir_builder *b, ir_op op, ir_inst *x, ir_inst *y);
+/* Gives v, a value of the function, the name of a value of the kernel. */
+void pass_copy_name(pass_group_builder *g, const ir_inst *from, const ir_inst *v);
+/* `bytes` of scratch memory for the group, in front of what items have. */
+ir_inst *pass_group_storage(pass_group_builder *g, uint64_t bytes);
+/* Replaces variables in local memory by addresses of the launch's local memory. */
+void pass_place_locals(pass_group_builder *g);
+/* Are all sizes of the dimension 1, whatever the launch? */
+bool pass_is_flat(const pass_group_builder *g, unsigned d);
+/* The id of the first group; of the current one, once there are loops over groups. */
+ir_inst *pass_group_id(pass_group_builder *g, unsigned d);
+/* Puts all that depends on the group into loops over the groups that info asks for. */
+void pass_loop_over_groups(pass_group_builder *g);
+
+/* Comparisons of addresses instead of questions about spaces. (regions_spaces.c) */
+void pass_answer_spaces(pass_group_builder *g);
+
+/* -------------------------------------------------------------- ids of items (regions_ids.c) */
+
+/* What queries have become. */
+typedef struct {
+    ir_inst *count[3];       /* items of this group; NULL: one */
+    ir_inst *id[3], *item;   /* local ids and linear id, until there are counters of loops */
+    ir_inst *rounded;        /* items of a full group, rounded up to a multiple of 64 */
+    ir_value_list global_id; /* sums of a value of the group and an id */
+} pass_item_ids;
+
+/* Replaces the queries of the kernel. */
+void pass_answer_queries(pass_group_builder *g, pass_item_ids *out);
+bool pass_is_item_id(const pass_item_ids *ids, const ir_inst *v);
+
+/* ------------------------- collective operations (regions_collective.c), printf (…_print.c) */
+
+/* A variable of the group, represented by an address until the regions have their loops. */
+typedef struct {
+    ir_inst *placeholder;
+    ir_type type;
+} pass_group_variable;
+
+typedef ir_vec(pass_group_variable) pass_group_variables;
+
+/* Why i, an operation of several items, cannot be expanded; NULL: it can. */
+const char *pass_refuse_collective(const ir_inst *i);
+/* Replaces operations of the group by barriers and variables of the group. */
+void pass_expand_collectives(pass_group_builder *g, const pass_item_ids *ids,
+                             pass_group_variables *out);
+/* Replaces the placeholders by variables. */
+void pass_make_variables(pass_group_builder *g, const pass_group_variables *variables);
+/* Replaces printf by calls. */
+void pass_expand_prints(pass_group_builder *g);
+
+/* ------------------------------------------------------------------- regions (regions_cut.c) */
+
+/* What all items of a group execute between two synchronization points: the blocks that can be
+ * reached from the head without passing another head. */
 typedef struct {
     ir_block *head;
     ir_block_list blocks;  /* head first */
     ir_block_list targets; /* the heads, or the end, that come next, each once */
-    ir_block_list exits;   /* blocks that lead there */
-    ir_block *decider; /* its branch says which target: all exits are its; NULL: several blocks */
-    ir_inst *first;    /* of the head, phis aside; values that come in are read before it */
-    ir_block *before;  /* runs once for the group, in front of the loops */
-    ir_inst *start[3]; /* where the loops begin; NULL: at 0 */
-    ir_inst *bound[3]; /* where they end, below the number of items; NULL: at that number */
-    ir_inst *guard;    /* does any item have something to do?  NULL: it is not known */
-    ir_inst *id[3], *item; /* of the item that the loops are at: local ids, and in linear order */
+    ir_block_list exiting; /* blocks that lead there */
+    ir_block *chooser;   /* the only exiting block, if its branch is uniform; NULL: there is none */
+    ir_inst *first;      /* of the head, phis aside; values that come in are read before it */
+    ir_block *preheader; /* runs once for the group, in front of the loops */
 } pass_region;
 
 #define PASS_NO_REGION UINT32_MAX
 #define PASS_SHARED (UINT32_MAX - 1)
 
 typedef struct {
-    ir_inst *stands; /* an address that is used until there is the variable */
-    ir_type type;
-} pass_shared;
-
-/* A group function in the making.  Its blocks run in this order: entry, group, start (the first one
- * of the items' code), the rest of that code, end (where all items have finished). */
-typedef struct {
-    ir_func *kernel, *f;
-    ir_arena *scratch;
-    pass_group_shape shape;
-    pass_group_code *out;
-    ir_builder entry; /* where values of the launch are computed */
-    ir_builder group; /* where values of the group are computed */
-    ir_block *start, *end;
-    ir_inst *info, *args;
-    ir_map known; /* what has been loaded from info, by offset */
-
-    ir_inst *first_group[3]; /* the group that the function is at, until there are loops */
-    ir_inst *count[3];       /* items of this group; NULL: one */
-    ir_inst *id[3], *item;   /* stand for the counters of the loops that there will be */
-
-    ir_vec(ir_inst *) global_ids;
-
-    ir_vec(pass_shared) shared;
-    ir_vec(ir_block *) meetings; /* blocks that begin with a meeting */
-    pass_uniformity uniform;
-    uint32_t nblocks;     /* ids of blocks are below, until regions have loops */
-    bool *is_head, *hard; /* by block id; hard: in every program all items come there, or none */
-    pass_region *regions;
-    uint32_t nregions;
+    pass_region *region;
+    uint32_t n;
     uint32_t *region_of; /* by block id: the one that has it, PASS_NO_REGION or PASS_SHARED */
-    uint64_t items64;    /* items of a group, rounded up; 0: known at launch */
-    ir_inst *rounded;    /* the same as a value */
-} pass_grouping;
+    bool *is_head;       /* by block id */
+    uint32_t nblocks;    /* ids of blocks are below, until regions have loops */
+    ir_block_list syncs; /* blocks that begin with a synchronization point */
+    pass_uniformity uniform;
+} pass_region_graph;
 
-/* ------------------------------------------ arguments and ids (regions_launch.c, regions_ids.c) */
-
-/* Begins out->block and copies the kernel into it: parameters are read from args. */
-void pass_take_kernel(pass_grouping *g);
-/* Is a struct that is passed by value only read? */
-bool pass_is_only_read(const ir_inst *param, ir_arena *scratch);
-/* A field of info, at its offset; an element of an array of sizes or ids. */
-ir_inst *pass_info_field(pass_grouping *g, size_t offset, ir_type t);
-ir_inst *pass_info_size(pass_grouping *g, size_t array, unsigned d);
-ir_inst *pass_number(pass_grouping *g, uint64_t n);
-/* A sum or product of sizes or ids: it does not wrap. */
-ir_inst *pass_build_plain(ir_builder *b, ir_op op, ir_inst *x, ir_inst *y);
-/* The name of a value of the kernel, for one of the function. */
-void pass_keep_name(pass_grouping *g, const ir_inst *from, const ir_inst *v);
-/* Replaces queries, by fields of info and by g->id and g->item. (regions_ids.c) */
-void pass_answer_queries(pass_grouping *g);
-/* Are all sizes of the dimension 1, whatever the launch? */
-bool pass_is_flat(const pass_grouping *g, unsigned d);
-ir_inst *pass_group_id(pass_grouping *g, unsigned d);
-/* Gives variables in local memory their place. */
-void pass_place_locals(pass_grouping *g);
-/* Loops over all groups that info asks for, around all that depends on the group. */
-void pass_loop_over_groups(pass_grouping *g);
-
-/* --------------------------------- collective operations, printf (regions_collect.c, …_print.c) */
-
-/* Why i, an operation of several items, cannot be expanded; NULL: it can. */
-const char *pass_refuse_collective(const ir_inst *i);
-/* Barriers and shared variables instead of operations of the group. */
-void pass_expand_collectives(pass_grouping *g);
-/* A new variable of the group: an address that stands for it until there is the variable. */
-ir_inst *pass_shared_variable(pass_grouping *g, ir_type t);
-/* Makes those variables, once the regions have their loops. */
-void pass_make_shared(pass_grouping *g);
-void pass_expand_prints(pass_grouping *g);
-/* Comparisons of addresses instead of questions about spaces. (regions_spaces.c) */
-void pass_answer_spaces(pass_grouping *g);
-/* `bytes` of scratch memory for the group, until items have theirs. (regions_keep.c) */
-ir_inst *pass_group_storage(pass_grouping *g, uint64_t bytes);
-
-/* ---------------------------------------------------------------------- regions (regions_cut.c) */
-
-/* By block id: where items meet after the branch that ends it is open until they do.
- * (regions_decide.c) */
-bool *pass_find_open(pass_grouping *g);
-/* Cuts blocks in front of meetings, and finds regions.  False: refused. */
-bool pass_find_regions(pass_grouping *g);
+/* By block id: the branch that ends it chooses where the items synchronize next.  `sync`, by block
+ * id: all items come there, or none. (regions_branches.c) */
+bool *pass_find_choices(const pass_group_builder *g, const pass_region_graph *graph,
+                        const bool *sync);
+/* Cuts blocks in front of synchronization points, and finds regions.  NULL, or why it gives up. */
+const char *pass_find_regions(const pass_group_builder *g, pass_region_graph *out);
 /* Gives each region blocks of its own. */
-void pass_unshare_regions(pass_grouping *g);
+void pass_unshare_regions(const pass_group_builder *g, pass_region_graph *graph);
 
-/* --------------------------------------------------------------------- context (regions_keep.c) */
+/* ------------------------------------- values that cross regions (regions_context.c, …_coalesce.c) */
 
-/* Values that regions hand on go through memory: a variable of the function when they are the same
- * for all items, otherwise an element for each item. */
-void pass_keep_values(pass_grouping *g);
+/* Values that cross heads go through memory: a variable of the function if they are the same for
+ * all items, otherwise a slot for each item.  Makes the preheaders of regions. */
+void pass_build_context(pass_group_builder *g, const pass_item_ids *ids, pass_region_graph *graph);
 
-/* A value and the number of a region that it comes into, or that makes it. */
+/* A value, and the number of a region that it comes into or that defines it. */
 typedef struct {
     uint32_t region;
     const ir_inst *value;
 } pass_arrival;
 
-/* Of a place in memory, ascending; `in` is not all if it is more than can be joined. */
+/* The values of a slot, by ascending regions; `in` is incomplete if it is more than can be joined. */
 typedef struct {
-    ir_vec(pass_arrival) in, made;
-} pass_kept_place;
+    ir_vec(pass_arrival) in, defined;
+} pass_slot;
 
-/* Values that cross heads, and which of them have one place for each item. */
+/* The values that cross heads, and their slots. */
 typedef struct {
     const ir_live *live;
     ir_inst *const *values;
-    uint32_t nvalues, n;    /* n: value ids are below */
-    const bool *each;       /* by value id: kept for each item, read at heads only */
-    uint32_t *same;         /* by value id: of a value with the same place; found */
-    pass_kept_place *place; /* by that id; found */
-} pass_kept;
+    uint32_t nvalues, n;  /* n: value ids are below */
+    const bool *has_slot; /* by value id: kept for each item, and read at heads only */
+    uint32_t *same;       /* out, by value id: the value that represents those of its slot */
+    pass_slot *slot;      /* out, by that id */
+} pass_context;
 
-/* (regions_share.c) */
-void pass_share_places(pass_grouping *g, const pass_kept *kept);
-/* Is v in phi's place already, where the region ends? */
-bool pass_has_place(const pass_grouping *g, const pass_kept *kept, const ir_inst *v,
-                    const ir_inst *phi, uint32_t region);
+void pass_coalesce_slots(const pass_group_builder *g, const pass_region_graph *graph,
+                         const pass_context *context);
+/* Is v in phi's slot already, at the end of the region? */
+bool pass_is_in_slot(const pass_region_graph *graph, const pass_context *context, const ir_inst *v,
+                     const ir_inst *phi, uint32_t region);
 
-/* ---------------------------------------------------------------------- loops (regions_loops.c) */
+/* ------------------------------------------------- loops (regions_loops.c, regions_bounds.c) */
 
-/* Finds bounds of the loops in what the region begins with. (regions_bounds.c) */
-void pass_find_bounds(pass_grouping *g, pass_region *r);
-/* Removes what is left of the meetings, puts each region into loops over the items and links the
+/* The loops of a region over items, x first. */
+typedef struct {
+    ir_inst *start[3]; /* the first value of the counter; NULL: 0 */
+    ir_inst *bound[3]; /* where the loop ends before the number of items; NULL: at that number */
+    ir_inst *guard;    /* does any item have something to do?  NULL: it is not known */
+    ir_inst *id[3], *item; /* of the current item: local ids, and the linear id */
+} pass_item_loops;
+
+/* Finds bounds and the guard of the loops in what the region begins with. */
+void pass_find_bounds(const pass_group_builder *g, const pass_item_ids *ids,
+                      const pass_region_graph *graph, const pass_region *r, pass_item_loops *out);
+/* Removes the remaining barriers, puts each region into loops over the items and links the
  * regions. */
-void pass_loop_over_items(pass_grouping *g);
+void pass_loop_over_items(pass_group_builder *g, const pass_item_ids *ids,
+                          const pass_region_graph *graph);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define FIELD(name) offsetof(ir_group_info, name)
 
-static ir_inst *make_format(pass_grouping *g, const char *format) {
+static ir_inst *make_format(pass_group_builder *g, const char *format) {
     ir_module *m = g->f->module;
     size_t n = strlen(format) + 1;
     ir_type bytes = ir_array_type(m, IR_I8, (uint32_t)n);
@@ -25,12 +25,12 @@ static ir_inst *widen(ir_builder *b, ir_inst *v) {
     return ir_build1(b, IR_OP_fpcast, IR_F64, v);
 }
 
-static uint64_t room_for(const pass_grouping *g, const ir_inst *v) {
+static uint64_t room_for(const pass_group_builder *g, const ir_inst *v) {
     return (ir_access_size(g->f->module, v->type) + 7) & ~UINT64_C(7);
 }
 
 /* Puts the arguments one after the other; *bytes is their room. */
-static ir_inst *store_arguments(pass_grouping *g, ir_builder *b, const ir_inst *i,
+static ir_inst *store_arguments(pass_group_builder *g, ir_builder *b, const ir_inst *i,
                                 uint64_t *bytes) {
     uint64_t at = 0;
     *bytes = 0;
@@ -44,7 +44,7 @@ static ir_inst *store_arguments(pass_grouping *g, ir_builder *b, const ir_inst *
     return room;
 }
 
-static void replace_print(pass_grouping *g, ir_inst *i) {
+static void replace_print(pass_group_builder *g, ir_inst *i) {
     ir_builder b;
     uint64_t bytes;
     ir_block *before = i->block, *after = ir_split_block(before, i);
@@ -68,7 +68,7 @@ static void replace_print(pass_grouping *g, ir_inst *i) {
     ir_remove(i);
 }
 
-void pass_expand_prints(pass_grouping *g) {
+void pass_expand_prints(pass_group_builder *g) {
     ir_vec(ir_inst *) list = {0};
     foreach_block (b, g->f)
         foreach_inst (i, b)

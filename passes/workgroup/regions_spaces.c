@@ -13,13 +13,13 @@ static ir_inst *is_within(ir_builder *b, ir_inst *at, ir_inst *start, ir_inst *b
     return ir_build2(b, IR_OP_ult, IR_I1, ir_build2(b, IR_OP_sub, IR_I64, at, start), bytes);
 }
 
-static ir_inst *is_local(pass_grouping *g, ir_builder *b, ir_inst *at) {
+static ir_inst *is_local(pass_group_builder *g, ir_builder *b, ir_inst *at) {
     ir_inst *bytes = pass_info_field(g, FIELD(local_bytes), IR_I32);
     return is_within(b, at, pass_info_field(g, FIELD(local), ir_ptr(IR_LOCAL)),
                      ir_build1(b, IR_OP_zext, IR_I64, bytes));
 }
 
-static ir_inst *is_private(pass_grouping *g, ir_builder *b, ir_inst *at) {
+static ir_inst *is_private(pass_group_builder *g, ir_builder *b, ir_inst *at) {
     ir_inst *any = ir_const(g->f, IR_I1, 0);
     foreach_inst (i, g->entry.block) {
         if (i->op != IR_OP_alloca) continue;
@@ -29,7 +29,7 @@ static ir_inst *is_private(pass_grouping *g, ir_builder *b, ir_inst *at) {
     return any;
 }
 
-static ir_inst *answer(pass_grouping *g, ir_builder *b, const ir_inst *question) {
+static ir_inst *answer(pass_group_builder *g, ir_builder *b, const ir_inst *question) {
     ir_inst *p = ir_arg(question, 0), *at = ir_build1(b, IR_OP_ptrtoint, IR_I64, p);
     ir_inst *local = is_local(g, b, at), *private = is_private(g, b, at);
     ir_type t = question->type;
@@ -47,7 +47,7 @@ static ir_inst *answer(pass_grouping *g, ir_builder *b, const ir_inst *question)
     }
 }
 
-void pass_answer_spaces(pass_grouping *g) {
+void pass_answer_spaces(pass_group_builder *g) {
     ir_builder b;
     ir_builder_init(&b, g->f);
     foreach_block (block, g->f)

@@ -1,4 +1,4 @@
-/* regions_launch.c — where the code of a group finds what a kernel is given: parameters in args,
+/* regions_params.c — where the code of a group finds what a kernel is given: parameters in args,
  * sizes in info (ir/launch.h), variables of local memory at offsets from info->local.
  *
  * The loops over groups are built last, around everything but the entry: until then the function
@@ -8,7 +8,7 @@
 
 #define FIELD(name) offsetof(ir_group_info, name)
 
-ir_inst *pass_number(pass_grouping *g, uint64_t n) { return ir_const(g->f, IR_I64, n); }
+ir_inst *pass_number(const pass_group_builder *g, uint64_t n) { return ir_const(g->f, IR_I64, n); }
 
 ir_inst *pass_build_plain(ir_builder *b, ir_op op, ir_inst *x, ir_inst *y) {
     return ir_build(b, op, IR_I64, IR_NSW | IR_NUW, (ir_imm){0}, 2, (ir_inst *[]){x, y});
@@ -18,17 +18,17 @@ static ir_inst *address_of(ir_builder *b, ir_inst *base, uint64_t offset) {
     return ir_build_ptradd(b, base, ir_const(b->f, IR_I64, offset), true);
 }
 
-ir_inst *pass_info_field(pass_grouping *g, size_t offset, ir_type t) {
+ir_inst *pass_info_field(pass_group_builder *g, size_t offset, ir_type t) {
     uint64_t key = (uint64_t)offset << 32 | t;
-    ir_inst *known = ir_map_get(&g->known, key);
+    ir_inst *known = ir_map_get(&g->fields, key);
     if (known) return known;
     unsigned size = (unsigned)ir_sizeof(g->f->module, t);
-    known = ir_build_load(&g->entry, t, address_of(&g->entry, g->info, offset), size, 0);
-    ir_map_set(g->scratch, &g->known, key, known);
+    known = ir_build_load(&g->entry, t, address_of(&g->entry, g->f->param_val[0], offset), size, 0);
+    ir_map_set(g->scratch, &g->fields, key, known);
     return known;
 }
 
-ir_inst *pass_info_size(pass_grouping *g, size_t array, unsigned d) {
+ir_inst *pass_info_size(pass_group_builder *g, size_t array, unsigned d) {
     return pass_info_field(g, array + d * sizeof(uint64_t), IR_I64);
 }
 
@@ -49,7 +49,7 @@ bool pass_is_only_read(const ir_inst *param, ir_arena *scratch) {
 }
 
 /* Items own what they are passed by value: those that write to it get a copy. */
-static ir_inst *take_struct(pass_grouping *g, ir_inst *param, ir_inst *given) {
+static ir_inst *take_struct(pass_group_builder *g, ir_inst *param, ir_inst *given) {
     const ir_param *p = &g->kernel->param[param->imm.index];
     if (pass_is_only_read(param, g->scratch)) return given;
     ir_builder b;
@@ -60,9 +60,9 @@ static ir_inst *take_struct(pass_grouping *g, ir_inst *param, ir_inst *given) {
     return own;
 }
 
-static ir_inst *take_param(pass_grouping *g, ir_inst *param) {
+static ir_inst *take_param(pass_group_builder *g, ir_inst *param) {
     const ir_param *info = &g->kernel->param[param->imm.index];
-    ir_inst *at = address_of(&g->entry, g->args, param->imm.index * sizeof(void *));
+    ir_inst *at = address_of(&g->entry, g->f->param_val[1], param->imm.index * sizeof(void *));
     ir_type t = param->type, pointer = ir_ptr(IR_CONST);
     if (!param->uses) return ir_undef(g->f, t);
     if (ir_is_ptr(t) && ir_space_of(t) == IR_LOCAL) {
@@ -78,13 +78,13 @@ static ir_inst *take_param(pass_grouping *g, ir_inst *param) {
     return ir_build_load(&g->entry, t, place, align, 0);
 }
 
-void pass_keep_name(pass_grouping *g, const ir_inst *from, const ir_inst *v) {
+void pass_copy_name(pass_group_builder *g, const ir_inst *from, const ir_inst *v) {
     const char *name = ir_name_of(g->kernel, from);
     if (name && v->block && !ir_name_of(g->f, v)) ir_set_name(g->f, v, name);
 }
 
 /* Variables are in the entry block of the function. */
-static void move_variables(pass_grouping *g) {
+static void move_variables(pass_group_builder *g) {
     foreach_block (b, g->f)
         foreach_inst (i, b)
             if (i->op == IR_OP_alloca && b != g->entry.block)
@@ -97,10 +97,8 @@ static ir_block *link(ir_builder *b, const char *name) {
     return next;
 }
 
-static void begin(pass_grouping *g) {
+static void begin(pass_group_builder *g) {
     ir_func *f = g->f;
-    g->info = f->param_val[0];
-    g->args = f->param_val[1];
     ir_builder_init(&g->entry, f);
     ir_builder_init(&g->group, f);
     ir_at_end(&g->entry, ir_block_new(f, "entry"));
@@ -109,12 +107,12 @@ static void begin(pass_grouping *g) {
     g->end = ir_block_new(f, "end");
 }
 
-void pass_take_kernel(pass_grouping *g) {
+void pass_copy_kernel(pass_group_builder *g) {
     begin(g);
     ir_inst **args = ir_new_array(g->scratch, ir_inst *, g->kernel->nparams);
     for (uint32_t p = 0; p < g->kernel->nparams; p++) {
         args[p] = take_param(g, g->kernel->param_val[p]);
-        pass_keep_name(g, g->kernel->param_val[p], args[p]);
+        pass_copy_name(g, g->kernel->param_val[p], args[p]);
     }
     ir_block *body;
     ir_builder b;
@@ -136,7 +134,7 @@ static bool is_zero(const ir_module *m, const ir_global *v) {
 }
 
 /* The address of a constant with the initial value of v. */
-static ir_inst *make_initial(pass_grouping *g, const ir_global *v) {
+static ir_inst *make_initial(pass_group_builder *g, const ir_global *v) {
     ir_module *m = g->f->module;
     const char *name = ir_sprintf(&m->arena, "%s.%s.initial", g->f->name, v->name);
     ir_global *initial = ir_global_new(m, name, IR_CONST, v->type);
@@ -148,7 +146,7 @@ static ir_inst *make_initial(pass_grouping *g, const ir_global *v) {
 }
 
 /* Each group finds v as its initializer says. */
-static void initialize(pass_grouping *g, const ir_global *v, ir_inst *place, unsigned align) {
+static void initialize(pass_group_builder *g, const ir_global *v, ir_inst *place, unsigned align) {
     ir_inst *bytes = pass_number(g, ir_sizeof(g->f->module, v->type));
     bool zero = is_zero(g->f->module, v);
     ir_inst *from = zero ? ir_const(g->f, IR_I8, 0) : make_initial(g, v);
@@ -156,19 +154,19 @@ static void initialize(pass_grouping *g, const ir_global *v, ir_inst *place, uns
                  (ir_inst *[]){place, from, bytes});
 }
 
-static ir_inst *place_of(pass_grouping *g, ir_map *places, const ir_global *v) {
+static ir_inst *place_of(pass_group_builder *g, ir_map *places, const ir_global *v) {
     ir_inst *place = ir_map_get(places, (uintptr_t)v);
     if (place) return place;
     uint64_t align = v->align ? v->align : ir_alignof(g->f->module, v->type);
-    uint64_t at = (g->out->need.local + align - 1) / align * align;
-    g->out->need.local = at + ir_sizeof(g->f->module, v->type);
+    uint64_t at = (g->need->local + align - 1) / align * align;
+    g->need->local = at + ir_sizeof(g->f->module, v->type);
     place = address_of(&g->entry, pass_info_field(g, FIELD(local), ir_ptr(IR_LOCAL)), at);
     ir_map_set(g->scratch, places, (uintptr_t)v, place);
     if (v->init) initialize(g, v, place, (unsigned)align);
     return place;
 }
 
-void pass_place_locals(pass_grouping *g) {
+void pass_place_locals(pass_group_builder *g) {
     ir_map places = {0};
     foreach_block (b, g->f)
         foreach_inst (i, b)
@@ -183,7 +181,7 @@ void pass_place_locals(pass_grouping *g) {
 
 /* A loop whose first block is `inside` and whose last one, without terminator, is `last`.  Leaves
  * the block in front in *inside, without terminator, and the one after it in *last. */
-static void loop_over(pass_grouping *g, unsigned d, ir_block **inside, ir_block **last) {
+static void loop_over(pass_group_builder *g, unsigned d, ir_block **inside, ir_block **last) {
     ir_inst *first = pass_group_id(g, d), *end = pass_info_size(g, FIELD(group_end), d);
     ir_block *before = ir_block_new(g->f, NULL), *after = ir_block_new(g->f, NULL);
     ir_builder b;
@@ -202,7 +200,7 @@ static void loop_over(pass_grouping *g, unsigned d, ir_block **inside, ir_block 
 }
 
 /* Is there a group at all? */
-static ir_inst *build_any(pass_grouping *g) {
+static ir_inst *build_any(pass_group_builder *g) {
     ir_inst *any = ir_const(g->f, IR_I1, 1);
     for (unsigned d = 0; d < 3; d++) {
         if (pass_is_flat(g, d)) continue;
@@ -213,7 +211,7 @@ static ir_inst *build_any(pass_grouping *g) {
     return any;
 }
 
-void pass_loop_over_groups(pass_grouping *g) {
+void pass_loop_over_groups(pass_group_builder *g) {
     ir_block *inside = g->group.block, *last = g->end;
     ir_remove(last->last);
     ir_make_unreachable(g->entry.block);

@@ -1,4 +1,4 @@
-/* phases_keep.c — what is left to later phases of a kernel.
+/* phases_context.c — what is left to later phases of a kernel.
  *
  *   values       cheap ones are computed again; others are stored where their phase ends, and
  *                loaded where a phase begins that uses them

@@ -1,4 +1,4 @@
-/* regions_collect.c — operations of the whole group, written with barriers and variables that the
+/* regions_collective.c — operations of the whole group, written with barriers and variables that the
  * group shares.
  *
  * Items run one after another, in linear order.  So an operation that combines values is a variable
@@ -30,52 +30,55 @@
 #include <math.h>
 
 typedef struct {
-    pass_grouping *g;
+    pass_group_builder *g;
+    const pass_item_ids *ids;
+    pass_group_variables *variables;
     ir_builder b;
-} collector;
+} expander;
 
-/* ----------------------------------------------------------------------------- shared variables */
+/* ------------------------------------------------------------------------ variables of the group */
 
-ir_inst *pass_shared_variable(pass_grouping *g, ir_type t) {
+static ir_inst *new_variable(expander *c, ir_type t) {
+    pass_group_builder *g = c->g;
     ir_inst *size = ir_const(g->f, IR_I64, ir_sizeof(g->f->module, t));
-    ir_inst *stands = ir_build_raw(&g->entry, IR_OP_inttoptr, ir_ptr(IR_PRIVATE), 0, (ir_imm){0}, 1,
-                                   (ir_inst *[]){size});
-    *ir_push(g->scratch, &g->shared) = (pass_shared){stands, t};
-    return stands;
+    ir_inst *placeholder = ir_build_raw(&g->entry, IR_OP_inttoptr, ir_ptr(IR_PRIVATE), 0,
+                                        (ir_imm){0}, 1, (ir_inst *[]){size});
+    *ir_push(g->scratch, c->variables) = (pass_group_variable){placeholder, t};
+    return placeholder;
 }
 
 /* The same address, at an item's turn. */
-static ir_inst *at_turn(collector *c, ir_inst *variable) {
-    ir_inst *offset = c->g->item;
+static ir_inst *at_turn(expander *c, ir_inst *variable) {
+    ir_inst *offset = c->ids->item;
     return ir_build_raw(&c->b, IR_OP_ptradd, variable->type, 0, (ir_imm){0}, 2,
                         (ir_inst *[]){variable, offset});
 }
 
-void pass_make_shared(pass_grouping *g) {
-    for (uint32_t k = 0; k < g->shared.n; k++) {
-        const pass_shared *s = &g->shared.data[k];
-        unsigned align = (unsigned)ir_alignof(g->f->module, s->type);
-        ir_inst *variable = ir_build_alloca(&g->entry, s->type, align);
-        foreach_use (u, s->stands) {
+void pass_make_variables(pass_group_builder *g, const pass_group_variables *variables) {
+    for (uint32_t k = 0; k < variables->n; k++) {
+        const pass_group_variable *v = &variables->data[k];
+        unsigned align = (unsigned)ir_alignof(g->f->module, v->type);
+        ir_inst *variable = ir_build_alloca(&g->entry, v->type, align);
+        foreach_use (u, v->placeholder) {
             ir_inst *turn = u->user;
             if (turn->op != IR_OP_ptradd) continue;
             ir_replace_uses(turn, variable);
             ir_remove(turn);
         }
-        ir_replace_uses(s->stands, variable);
-        ir_remove(s->stands);
+        ir_replace_uses(v->placeholder, variable);
+        ir_remove(v->placeholder);
     }
 }
 
-static ir_inst *read(collector *c, ir_inst *at, ir_type t) {
+static ir_inst *read(expander *c, ir_inst *at, ir_type t) {
     return ir_build_load(&c->b, t, at, (unsigned)ir_alignof(c->g->f->module, t), 0);
 }
 
-static void write(collector *c, ir_inst *at, ir_inst *v) {
+static void write(expander *c, ir_inst *at, ir_inst *v) {
     ir_build_store(&c->b, v, at, (unsigned)ir_alignof(c->g->f->module, v->type), 0);
 }
 
-static void meet(collector *c) {
+static void synchronize(expander *c) {
     ir_build_barrier(&c->b, IR_SCOPE_WORKGROUP, IR_SCOPE_WORKGROUP, IR_SEM_SEQ_CST | IR_SEM_LOCAL);
 }
 
@@ -114,41 +117,41 @@ static ir_inst *first_of_scan(ir_func *f, const ir_inst *i) {
     }
 }
 
-static ir_inst *combine(collector *c, const ir_inst *i, ir_inst *x, ir_inst *y) {
+static ir_inst *combine(expander *c, const ir_inst *i, ir_inst *x, ir_inst *y) {
     ir_op op = ir_combining_op((ir_op)i->op);
     if (i->op == IR_OP_group_any) op = IR_OP_or;
     if (i->op == IR_OP_group_all) op = IR_OP_and;
     return ir_build2(&c->b, op, x->type, x, y);
 }
 
-static ir_inst *is_item(collector *c, ir_inst *number) {
-    return ir_build2(&c->b, IR_OP_eq, IR_I1, c->g->item, number);
+static ir_inst *is_item(expander *c, ir_inst *number) {
+    return ir_build2(&c->b, IR_OP_eq, IR_I1, c->ids->item, number);
 }
 
-static ir_inst *choose(collector *c, ir_inst *test, ir_inst *yes, ir_inst *no) {
+static ir_inst *choose(expander *c, ir_inst *test, ir_inst *yes, ir_inst *no) {
     return ir_build3(&c->b, IR_OP_select, yes->type, test, yes, no);
 }
 
 /* --------------------------------------------------------------------------- of the whole group */
 
 /* After all have had their turn: what the variable holds.  It is `next` when all have seen it. */
-static ir_inst *finish(collector *c, ir_inst *variable, ir_inst *next) {
-    meet(c);
+static ir_inst *finish(expander *c, ir_inst *variable, ir_inst *next) {
+    synchronize(c);
     ir_inst *result = read(c, variable, next->type);
-    meet(c);
+    synchronize(c);
     write(c, variable, next);
-    meet(c);
+    synchronize(c);
     return result;
 }
 
-static ir_inst *begin(collector *c, ir_inst *first) {
-    ir_inst *variable = pass_shared_variable(c->g, first->type);
+static ir_inst *begin(expander *c, ir_inst *first) {
+    ir_inst *variable = new_variable(c, first->type);
     unsigned align = (unsigned)ir_alignof(c->g->f->module, first->type);
     ir_build_store(&c->g->group, first, variable, align, 0);
     return variable;
 }
 
-static ir_inst *reduce_or_scan(collector *c, const ir_inst *i) {
+static ir_inst *reduce_or_scan(expander *c, const ir_inst *i) {
     ir_inst *none = neutral(c->g->f, i), *first = first_of_scan(c->g->f, i);
     ir_inst *variable = begin(c, none), *turn = at_turn(c, variable);
     ir_inst *before = read(c, turn, none->type);
@@ -163,7 +166,7 @@ static ir_inst *reduce_or_scan(collector *c, const ir_inst *i) {
 }
 
 /* Operand 0 of the item with that number. */
-static ir_inst *take_from(collector *c, const ir_inst *i, ir_inst *number) {
+static ir_inst *take_from(expander *c, const ir_inst *i, ir_inst *number) {
     ir_inst *v = ir_arg(i, 0), *variable = begin(c, ir_const(c->g->f, v->type, 0));
     ir_inst *turn = at_turn(c, variable);
     write(c, turn, choose(c, is_item(c, number), v, read(c, turn, v->type)));
@@ -171,15 +174,15 @@ static ir_inst *take_from(collector *c, const ir_inst *i, ir_inst *number) {
 }
 
 /* The linear id that operand 1 of a broadcast means. */
-static ir_inst *find_source(collector *c, const ir_inst *i) {
+static ir_inst *find_source(expander *c, const ir_inst *i) {
     ir_inst *id = ir_arg(i, 1), *linear = NULL;
     for (unsigned d = ir_lanes(id->type); d-- > 0;) {
         ir_inst *part = ir_is_vector(id->type) ? ir_build_extract(&c->b, id, d) : id;
         if (part->type != IR_I64)
             part = ir_build1(&c->b, ir_bits(NULL, part->type) < 64 ? IR_OP_zext : IR_OP_trunc,
                              IR_I64, part);
-        if (linear && c->g->count[d])
-            linear = ir_build2(&c->b, IR_OP_mul, IR_I64, linear, c->g->count[d]);
+        if (linear && c->ids->count[d])
+            linear = ir_build2(&c->b, IR_OP_mul, IR_I64, linear, c->ids->count[d]);
         linear = linear ? ir_build2(&c->b, IR_OP_add, IR_I64, linear, part) : part;
     }
     return linear;
@@ -187,7 +190,7 @@ static ir_inst *find_source(collector *c, const ir_inst *i) {
 
 /* ---------------------------------------------------------------------------- of one item alone */
 
-static ir_inst *one_bit(collector *c, ir_inst *ballot, ir_inst *index) {
+static ir_inst *one_bit(expander *c, ir_inst *ballot, ir_inst *index) {
     ir_inst *word =
         ir_build2(&c->b, IR_OP_lshr, index->type, index, ir_const(c->g->f, index->type, 5));
     ir_inst *bit =
@@ -200,19 +203,19 @@ static ir_inst *one_bit(collector *c, ir_inst *ballot, ir_inst *index) {
 }
 
 /* Only NaN differs from itself. */
-static ir_inst *is_own_equal(collector *c, ir_inst *v) {
+static ir_inst *is_own_equal(expander *c, ir_inst *v) {
     if (!ir_is_float(v->type)) return ir_const(c->g->f, IR_I1, 1);
     ir_inst *same = ir_build2(&c->b, IR_OP_foeq, ir_with_elem(v->type, IR_I1), v, v);
     return ir_is_vector(v->type) ? ir_build1(&c->b, IR_OP_all, IR_I1, same) : same;
 }
 
-static ir_inst *count_ballot(collector *c, const ir_inst *i) {
+static ir_inst *count_ballot(expander *c, const ir_inst *i) {
     ir_inst *bit = one_bit(c, ir_arg(i, 0), ir_const(c->g->f, IR_I32, 0));
     if (i->imm.group.op == IR_GROUP_EXCLUSIVE) return ir_const(c->g->f, i->type, 0);
     return ir_build1(&c->b, IR_OP_zext, i->type, bit);
 }
 
-static ir_inst *answer_alone(collector *c, const ir_inst *i) {
+static ir_inst *answer_alone(expander *c, const ir_inst *i) {
     ir_func *f = c->g->f;
     switch (i->op) {
     case IR_OP_group_elect: return ir_const(f, IR_I1, 1);
@@ -237,7 +240,7 @@ static ir_inst *answer_alone(collector *c, const ir_inst *i) {
 
 enum { TO, FROM, ELEMENTS, STRIDE, EVENT, ELEMENT_SIZE };
 
-static ir_inst *to_size(collector *c, ir_inst *v) {
+static ir_inst *to_size(expander *c, ir_inst *v) {
     if (v->type == IR_I64) return v;
     return ir_build1(&c->b, IR_OP_zext, IR_I64, v);
 }
@@ -248,14 +251,14 @@ static unsigned align_of(const ir_inst *size) {
     return align == 0 ? 1 : align > 16 ? 16 : (unsigned)align;
 }
 
-static void copy_bytes(collector *c, ir_inst *to, ir_inst *from, ir_inst *bytes, unsigned align) {
+static void copy_bytes(expander *c, ir_inst *to, ir_inst *from, ir_inst *bytes, unsigned align) {
     ir_build_raw(&c->b, IR_OP_copy, IR_VOID, 0, ir_mem_imm(align, 0), 3,
                  (ir_inst *[]){to, from, bytes});
 }
 
 /* for (k = 0; k < n; k++) copy(to + k * to_step, from + k * from_step, size); ends in a new block,
  * which leads to `after`. */
-static void copy_elements(collector *c, const ir_inst *i, ir_inst *n, ir_inst *size,
+static void copy_elements(expander *c, const ir_inst *i, ir_inst *n, ir_inst *size,
                           ir_block *after) {
     ir_func *f = c->g->f;
     ir_block *head = ir_block_new(f, NULL), *body = ir_block_new(f, NULL);
@@ -274,15 +277,15 @@ static void copy_elements(collector *c, const ir_inst *i, ir_inst *n, ir_inst *s
     ir_build_jmp(&c->b, head);
 }
 
-static ir_inst *last_item(collector *c) {
+static ir_inst *last_item(expander *c) {
     ir_func *f = c->g->f;
     ir_inst *n = ir_const(f, IR_I64, 1);
     for (unsigned d = 0; d < 3; d++)
-        if (c->g->count[d]) n = ir_build2(&c->b, IR_OP_mul, IR_I64, n, c->g->count[d]);
+        if (c->ids->count[d]) n = ir_build2(&c->b, IR_OP_mul, IR_I64, n, c->ids->count[d]);
     return ir_build2(&c->b, IR_OP_sub, IR_I64, n, ir_const(f, IR_I64, 1));
 }
 
-static ir_inst *copy_async(collector *c, ir_inst *i) {
+static ir_inst *copy_async(expander *c, ir_inst *i) {
     ir_block *before = i->block, *after = ir_split_block(before, i);
     ir_block *copies = ir_block_new(c->g->f, NULL);
     ir_inst *stride = ir_arg(i, STRIDE);
@@ -302,7 +305,7 @@ static ir_inst *copy_async(collector *c, ir_inst *i) {
 
 /* ------------------------------------------------------------------------------------ the whole */
 
-static ir_inst *answer_group(collector *c, const ir_inst *i) {
+static ir_inst *answer_group(expander *c, const ir_inst *i) {
     if (i->op == IR_OP_group_broadcast) return take_from(c, i, find_source(c, i));
     return reduce_or_scan(c, i);
 }
@@ -312,15 +315,15 @@ static void replace(ir_inst *i, ir_inst *by) {
     ir_remove(i);
 }
 
-static void expand(collector *c, ir_inst *i) {
+static void expand(expander *c, ir_inst *i) {
     ir_before(&c->b, i);
     if (i->op == IR_OP_async_copy) {
         replace(i, copy_async(c, i));
     } else if (i->op == IR_OP_wait_events) {
-        meet(c);
+        synchronize(c);
         ir_remove(i);
     } else {
-        replace(i, pass_is_meeting(i) ? answer_group(c, i) : answer_alone(c, i));
+        replace(i, pass_synchronizes(i) ? answer_group(c, i) : answer_alone(c, i));
     }
 }
 
@@ -335,7 +338,7 @@ static void forget_events(ir_func *f) {
 }
 
 const char *pass_refuse_collective(const ir_inst *i) {
-    bool whole = pass_is_meeting(i);
+    bool whole = pass_synchronizes(i);
     if (whole && i->imm.group.scope < IR_SCOPE_WORKGROUP)
         return "it has an operation of more than a work-group";
     if (!whole || i->op == IR_OP_async_copy || i->op == IR_OP_wait_events) return NULL;
@@ -346,8 +349,9 @@ const char *pass_refuse_collective(const ir_inst *i) {
     return NULL;
 }
 
-void pass_expand_collectives(pass_grouping *g) {
-    collector c = {.g = g};
+void pass_expand_collectives(pass_group_builder *g, const pass_item_ids *ids,
+                             pass_group_variables *out) {
+    expander c = {.g = g, .ids = ids, .variables = out};
     ir_vec(ir_inst *) list = {0};
     ir_builder_init(&c.b, g->f);
     foreach_block (b, g->f)
