@@ -198,7 +198,7 @@ void pass_print_accesses(ir_text *out, const pass_launch *l, const pass_accesses
  * the store has reached its cache; the function has no unreachable blocks. (stalls.c) */
 uint32_t pass_count_stalls(ir_func *f, ir_arena *scratch);
 
-/* ------------------------------------------------------------------------- latency (delay.c) */
+/* ---------------------------------------------------------------------------- latency (delay.c) */
 
 /* What an instruction, or straight code, takes: operations, and cycles until the result of a chain
  * of those that wait for each other. */
@@ -219,7 +219,8 @@ uint32_t pass_estimate_cycles(ir_func *f, ir_arena *scratch);
 
 /* -------------------------------------------------------------------------- uniformity (uniform.c)
  *
- * What is the same for all items of a work-group that get there in the same iteration of all loops. */
+ * What is the same for all items of a work-group that get there in the same iteration of all loops.
+ * */
 
 typedef struct {
     const ir_loops *loops;

@@ -13,10 +13,10 @@
  * is then the same for all items of an iteration, and yet varies after the loop.  The exits are
  * labels of the next level.
  *
- * A branch on a varying value is uniform in every defined program if its successors lead to different
- * synchronization points (barriers, operations of the whole group, and the end): each to one that no
- * other leads to in the same iteration of all loops; one successor may lead to several.  So loops
- * around barriers, and conditions around them, do not diverge whatever decides them.
+ * A branch on a varying value is uniform in every defined program if its successors lead to
+ * different synchronization points (barriers, operations of the whole group, and the end): each to
+ * one that no other leads to in the same iteration of all loops; one successor may lead to several.
+ * So loops around barriers, and conditions around them, do not diverge whatever decides them.
  *
  * Loads are as uniform as their address: items that see different values there race, unless they
  * are volatile or atomic.
@@ -46,7 +46,7 @@ typedef struct {
     bool lost;      /* too many: everything may vary */
 } finder;
 
-/* ------------------------------------------------------------------------ synchronization points */
+/* ----------------------------------------------------------------------- synchronization points */
 
 bool pass_synchronizes(const ir_inst *i) {
     if (i->op == IR_OP_barrier) return i->imm.sync.exec <= IR_SCOPE_WORKGROUP;
@@ -110,7 +110,8 @@ static bool has_own_sync(const finder *s, const ir_block *b, uint32_t n) {
     return true;
 }
 
-/* Do its successors lead to synchronization points of their own?  One may lead to several others. */
+/* Do its successors lead to synchronization points of their own?  One may lead to several others.
+ * */
 static bool is_uniform_by_syncs(const finder *s, const ir_block *b) {
     unsigned others = 0;
     if (b->nsucc > MAX_SUCCS) return false;

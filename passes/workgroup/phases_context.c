@@ -1,42 +1,43 @@
-/* phases_context.c — what is left to later phases of a kernel.
+/* phases_context.c — what a phase of a kernel leaves to later ones.
  *
- *   values       cheap ones are computed again; others are stored where their phase ends, and
- *                loaded where a phase begins that uses them
- *   variables    one that only one phase uses stays; of others every work-item has a place
- *   local memory likewise, with a place for each work-group
+ *   values         cheap ones are computed again; others are stored at the end of their phase, and
+ *                  loaded at the start of each phase that uses them
+ *   variables      a variable that only one phase uses stays; any other has memory for each item
+ *   local memory   likewise, with memory for each work-group
  *
- * Places are in the memory that the launch provides: first what belongs to groups, in their linear
- * order, then for each value or variable an array of all work-items, in theirs, whose number counts
- * in multiples of 64.  So a place has the same address in every phase, and pointers may be kept.
+ * The memory is that of the launch: first what belongs to groups, in their linear order, then an
+ * array of all work-items for each value or variable.  Arrays have a multiple of 64 elements.  An
+ * element has the same address in every phase, so pointers to it may be kept.
  */
 #include "passes/analysis/alias.h"
 #include "passes/workgroup/phases_impl.h"
 
-enum { MAX_AGAIN = 32 }; /* instructions, which cost less than a trip to memory */
+enum { MAX_REPEATED = 32 }; /* instructions, which cost less than a trip to memory */
 
 /* A piece of memory that the kernel calls its own. */
 typedef struct {
     ir_inst *address; /* a variable's, or that of a global in local memory */
     bool is_local;
-    uint64_t place, size; /* bytes in front of it, for an item or a group; its own */
-    ir_inst **moved;      /* by phase; NULL: not used there */
+    uint64_t offset, size; /* offset: bytes in front of it, for an item or a group */
+    ir_inst **moved;       /* by phase; NULL: not used there */
     pass_use_list uses;
 } object;
 
-/* Addresses in kept memory, made where they are first asked for in a row of instructions. */
+/* Builds addresses in that memory at one point of the kernel; values that several of them need are
+ * built once. */
 typedef struct {
     ir_builder b;
-    ir_inst *base, *group; /* after all that belongs to groups; what belongs to this one */
-    ir_inst *items, *item; /* how many; the linear id */
-} spot;
+    ir_inst *base, *group; /* the end of what belongs to groups; the part of this group */
+    ir_inst *items, *item; /* how many there are; the linear id */
+} addresser;
 
 typedef struct {
     pass_phasing *p;
     ir_vec(object) objects;
     ir_vec(ir_inst *) values; /* that are kept */
-    uint64_t *place;          /* by value id, of values: bytes in front, plus 1; 0: not kept */
+    uint64_t *offset;         /* by value id: bytes in front of it, plus 1; 0: not kept */
     ir_map read;              /* by phase and value: the value in that phase */
-    spot *start;              /* by phase */
+    addresser *start;         /* by phase */
     const char *refusal;
 } keeper;
 
@@ -46,35 +47,35 @@ static uint32_t phase_of(const keeper *k, const ir_block *b) {
 
 /* ------------------------------------------------------------------------------------ addresses */
 
-static ir_inst *combine(spot *s, ir_op op, ir_inst *x, ir_inst *y) {
+static ir_inst *combine(addresser *s, ir_op op, ir_inst *x, ir_inst *y) {
     return ir_build(&s->b, op, x->type, IR_NSW | IR_NUW, (ir_imm){0}, 2, (ir_inst *[]){x, y});
 }
 
-static ir_inst *number(spot *s, uint64_t n) {
+static ir_inst *number(addresser *s, uint64_t n) {
     return ir_const(s->b.f, ir_size_type(s->b.f->module), n);
 }
 
-static ir_inst *ask(spot *s, ir_op query, unsigned d) {
-    return ir_build_query(&s->b, query, ir_size_type(s->b.f->module), d);
+static ir_inst *query(addresser *s, ir_op op, unsigned d) {
+    return ir_build_query(&s->b, op, ir_size_type(s->b.f->module), d);
 }
 
-static ir_inst *product(spot *s, ir_op query) {
-    ir_inst *n = ask(s, query, 0);
-    for (unsigned d = 1; d < 3; d++) n = combine(s, IR_OP_mul, n, ask(s, query, d));
+static ir_inst *product(addresser *s, ir_op op) {
+    ir_inst *n = query(s, op, 0);
+    for (unsigned d = 1; d < 3; d++) n = combine(s, IR_OP_mul, n, query(s, op, d));
     return n;
 }
 
-static ir_inst *linear_group(spot *s) {
-    ir_inst *id = ask(s, IR_OP_group_id, 2);
+static ir_inst *linear_group(addresser *s) {
+    ir_inst *id = query(s, IR_OP_group_id, 2);
     for (unsigned d = 2; d-- > 0;) {
-        id = combine(s, IR_OP_mul, id, ask(s, IR_OP_num_groups, d));
-        id = combine(s, IR_OP_add, id, ask(s, IR_OP_group_id, d));
+        id = combine(s, IR_OP_mul, id, query(s, IR_OP_num_groups, d));
+        id = combine(s, IR_OP_add, id, query(s, IR_OP_group_id, d));
     }
     return id;
 }
 
-/* What belongs to groups lies in front of it. */
-static ir_inst *items_part(const keeper *k, spot *s) {
+/* Where the arrays of items begin. */
+static ir_inst *begin_items(const keeper *k, addresser *s) {
     uint64_t group = k->p->out->group;
     if (!s->base && group) {
         ir_inst *bytes = combine(s, IR_OP_mul, product(s, IR_OP_num_groups), number(s, group));
@@ -84,25 +85,25 @@ static ir_inst *items_part(const keeper *k, spot *s) {
 }
 
 /* The number of items, rounded up. */
-static ir_inst *all_items(spot *s) {
+static ir_inst *all_items(addresser *s) {
     if (s->items) return s->items;
     ir_inst *items = combine(s, IR_OP_add, product(s, IR_OP_global_size), number(s, 63));
     return s->items = ir_build2(&s->b, IR_OP_and, items->type, items, number(s, ~UINT64_C(63)));
 }
 
 /* The element of this item, of those that have `size` bytes. */
-static ir_inst *item_place(const keeper *k, spot *s, uint64_t before, uint64_t size) {
-    ir_inst *array = items_part(k, s);
+static ir_inst *element_of_item(const keeper *k, addresser *s, uint64_t before, uint64_t size) {
+    ir_inst *array = begin_items(k, s);
     if (before) {
         ir_inst *bytes = combine(s, IR_OP_mul, all_items(s), number(s, before));
         array = ir_build_ptradd(&s->b, array, bytes, true);
     }
-    if (!s->item) s->item = ask(s, IR_OP_global_linear_id, 0);
+    if (!s->item) s->item = query(s, IR_OP_global_linear_id, 0);
     ir_inst *element = combine(s, IR_OP_mul, s->item, number(s, size));
     return ir_build_ptradd(&s->b, array, element, true);
 }
 
-static ir_inst *group_place(const keeper *k, spot *s, uint64_t before) {
+static ir_inst *part_of_group(const keeper *k, addresser *s, uint64_t before) {
     if (!s->group) {
         ir_inst *bytes = combine(s, IR_OP_mul, linear_group(s), number(s, k->p->out->group));
         s->group = ir_build_ptradd(&s->b, k->p->kept, bytes, true);
@@ -112,8 +113,8 @@ static ir_inst *group_place(const keeper *k, spot *s, uint64_t before) {
 
 static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
-/* Room in the arrays of items; what comes before it counts 64 times. */
-static uint64_t take_items(keeper *k, uint64_t size, uint64_t align) {
+/* Reserves an array of items.  What comes before it counts 64 times. */
+static uint64_t reserve(keeper *k, uint64_t size, uint64_t align) {
     uint64_t *item = &k->p->out->item;
     uint64_t at = round_up(*item, align > 64 ? align / 64 : 1);
     *item = at + size;
@@ -122,19 +123,19 @@ static uint64_t take_items(keeper *k, uint64_t size, uint64_t align) {
 
 /* ------------------------------------------------------------------------------------ variables */
 
-/* The phase that has all of it, plus 1; 0: several have, or it is not known. */
-static uint32_t home_of(keeper *k, object *o) {
-    uint32_t home = 0;
+/* The phase that has all uses, plus 1; 0: several have some, or not all are known. */
+static uint32_t only_phase(keeper *k, object *o) {
+    uint32_t only = 0;
     if (!pass_follow_address(o->address, k->p->scratch, &o->uses)) return 0;
     for (uint32_t n = 0; n < o->uses.n; n++) {
         uint32_t phase = phase_of(k, ir_use_block(o->uses.data[n]));
-        if (home && home != phase) return 0;
-        home = phase;
+        if (only && only != phase) return 0;
+        only = phase;
     }
-    return home;
+    return only;
 }
 
-static void place_object(keeper *k, object *o) {
+static void reserve_object(keeper *k, object *o) {
     const ir_module *m = k->p->kernel->module;
     const ir_inst *a = o->address;
     ir_type t = o->is_local ? a->imm.global->type : a->imm.var->type;
@@ -146,22 +147,22 @@ static void place_object(keeper *k, object *o) {
     if (o->is_local && a->imm.global->init)
         k->refusal = "several phases use local memory that has an initial value";
     if (o->is_local) {
-        o->place = round_up(k->p->out->group, align);
-        k->p->out->group = o->place + o->size;
+        o->offset = round_up(k->p->out->group, align);
+        k->p->out->group = o->offset + o->size;
     } else {
-        o->place = take_items(k, o->size, align);
+        o->offset = reserve(k, o->size, align);
     }
     o->moved = ir_new_array(k->p->scratch, ir_inst *, k->p->phases.n);
     *ir_push(k->p->scratch, &k->objects) = *o;
 }
 
-static void look_at(keeper *k, ir_inst *address) {
+static void visit_object(keeper *k, ir_inst *address) {
     object o = {.address = address, .is_local = address->op == IR_OP_address};
-    if (!address->uses || home_of(k, &o)) return;
+    if (!address->uses || only_phase(k, &o)) return;
     if (address->op == IR_OP_param)
         k->refusal = "several phases use local memory whose size the launch says";
     else
-        place_object(k, &o);
+        reserve_object(k, &o);
 }
 
 static bool is_local_address(const ir_inst *v) {
@@ -172,23 +173,24 @@ static bool is_local_address(const ir_inst *v) {
 static void find_objects(keeper *k) {
     ir_map seen = {0};
     foreach_inst (i, k->p->kernel->first)
-        if (i->op == IR_OP_alloca) look_at(k, i);
+        if (i->op == IR_OP_alloca) visit_object(k, i);
     foreach_block (b, k->p->kernel)
         foreach_inst (i, b)
             for (unsigned n = 0; n < i->nargs; n++) {
                 ir_inst *v = ir_arg(i, n);
                 if (!is_local_address(v) || ir_map_get(&seen, (uintptr_t)v)) continue;
                 ir_map_set(k->p->scratch, &seen, (uintptr_t)v, v);
-                look_at(k, v);
+                visit_object(k, v);
             }
     k->p->out->group = round_up(k->p->out->group, IR_LOCAL_ALIGN);
 }
 
-/* An address of kept memory is a number first: it changes its space. */
+/* By way of an integer, because the space changes. */
 static ir_inst *moved_to(keeper *k, object *o, uint32_t phase) {
-    spot *s = &k->start[phase];
+    addresser *s = &k->start[phase];
     if (o->moved[phase]) return o->moved[phase];
-    ir_inst *at = o->is_local ? group_place(k, s, o->place) : item_place(k, s, o->place, o->size);
+    ir_inst *at =
+        o->is_local ? part_of_group(k, s, o->offset) : element_of_item(k, s, o->offset, o->size);
     at = ir_build1(&s->b, IR_OP_ptrtoint, ir_size_type(k->p->kernel->module), at);
     return o->moved[phase] = ir_build1(&s->b, IR_OP_inttoptr, o->address->type, at);
 }
@@ -208,12 +210,12 @@ static bool is_everywhere(const keeper *k, const ir_inst *v) {
 }
 
 /* Can it be computed in any phase, from what every phase has? */
-static bool is_again(const keeper *k, const ir_inst *v, unsigned *left) {
-    if (is_everywhere(k, v) || k->place[v->id] || ir_info(v)->rule == R_QUERY) return true;
+static bool is_repeatable(const keeper *k, const ir_inst *v, unsigned *left) {
+    if (is_everywhere(k, v) || k->offset[v->id] || ir_info(v)->rule == R_QUERY) return true;
     if (v->op == IR_OP_phi || !ir_is_cheap(v) || !*left) return false;
     --*left;
     for (unsigned n = 0; n < v->nargs; n++)
-        if (!is_again(k, ir_arg(v, n), left)) return false;
+        if (!is_repeatable(k, ir_arg(v, n), left)) return false;
     return true;
 }
 
@@ -229,29 +231,29 @@ static unsigned align_of(const keeper *k, const ir_inst *v) {
     return (unsigned)ir_alignof(k->p->kernel->module, v->type);
 }
 
-static ir_inst *value_place(const keeper *k, spot *s, const ir_inst *v) {
-    return item_place(k, s, k->place[v->id] - 1, ir_sizeof(k->p->kernel->module, v->type));
+static ir_inst *element_of_value(const keeper *k, addresser *s, const ir_inst *v) {
+    return element_of_item(k, s, k->offset[v->id] - 1, ir_sizeof(k->p->kernel->module, v->type));
 }
 
-static void place_value(keeper *k, ir_inst *v) {
-    if (k->place[v->id]) return;
-    k->place[v->id] = take_items(k, ir_sizeof(k->p->kernel->module, v->type), align_of(k, v)) + 1;
+static void reserve_value(keeper *k, ir_inst *v) {
+    if (k->offset[v->id]) return;
+    k->offset[v->id] = reserve(k, ir_sizeof(k->p->kernel->module, v->type), align_of(k, v)) + 1;
     *ir_push(k->p->scratch, &k->values) = v;
 }
 
 /* v as it is when a phase begins. */
 static ir_inst *read_in(keeper *k, ir_inst *v, uint32_t phase) {
     uint64_t key = (uint64_t)(phase + 1) << 32 | v->id;
-    unsigned left = MAX_AGAIN;
+    unsigned left = MAX_REPEATED;
     if (is_everywhere(k, v)) return v;
     ir_inst *known = ir_map_get(&k->read, key);
     if (known) return known;
-    if (!k->place[v->id] && is_again(k, v, &left)) {
+    if (!k->offset[v->id] && is_repeatable(k, v, &left)) {
         known = copy_in(k, v, phase);
     } else {
-        spot *s = &k->start[phase];
-        place_value(k, v);
-        known = ir_build_load(&s->b, v->type, value_place(k, s, v), align_of(k, v), 0);
+        addresser *s = &k->start[phase];
+        reserve_value(k, v);
+        known = ir_build_load(&s->b, v->type, element_of_value(k, s, v), align_of(k, v), 0);
     }
     ir_map_set(k->p->scratch, &k->read, key, known);
     return known;
@@ -290,23 +292,23 @@ static bool has_opaque(const keeper *k) {
 }
 
 static void store_values(keeper *k) {
-    spot *end = ir_new_array(k->p->scratch, spot, k->p->phases.n);
+    addresser *end = ir_new_array(k->p->scratch, addresser, k->p->phases.n);
     for (uint32_t n = 0; n < k->values.n; n++) {
         ir_inst *v = k->values.data[n];
         uint32_t phase = phase_of(k, v->block) - 1;
-        spot *s = &end[phase];
+        addresser *s = &end[phase];
         if (!s->b.f) {
             ir_builder_init(&s->b, k->p->kernel);
             ir_before(&s->b, k->p->phases.data[phase].end->last);
         }
-        ir_build_store(&s->b, v, value_place(k, s, v), align_of(k, v), 0);
+        ir_build_store(&s->b, v, element_of_value(k, s, v), align_of(k, v), 0);
     }
 }
 
 /* ------------------------------------------------------------------------------------ the whole */
 
-/* An address of this machine does not tell that it leads to what has been moved. */
-static bool asks_where(const ir_func *f) {
+/* An address does not tell whether it leads to a variable that has been moved. */
+static bool asks_for_space(const ir_func *f) {
     foreach_block (b, f)
         foreach_inst (i, b)
             if (i->op == IR_OP_ptr_space || i->op == IR_OP_ptrcast_to) return true;
@@ -329,9 +331,9 @@ static void own_structs(const pass_phasing *p) {
     }
 }
 
-/* New spots, in front of all that phases begin with. */
+/* Addresses are built in front of all that phases begin with. */
 static void begin_starts(keeper *k) {
-    k->start = ir_new_array(k->p->scratch, spot, k->p->phases.n);
+    k->start = ir_new_array(k->p->scratch, addresser, k->p->phases.n);
     for (uint32_t n = 0; n < k->p->phases.n; n++) {
         ir_inst *first = k->p->phases.data[n].start->first;
         ir_builder_init(&k->start[n].b, k->p->kernel);
@@ -351,12 +353,12 @@ const char *pass_keep_over_phases(pass_phasing *p) {
     keeper k = {.p = p};
     own_structs(p);
     find_objects(&k);
-    if (k.objects.n && asks_where(p->kernel))
+    if (k.objects.n && asks_for_space(p->kernel))
         k.refusal = "it asks where addresses lead, and several phases use one variable";
     if (has_opaque(&k)) k.refusal = "several phases use an image or event";
     if (k.refusal) return k.refusal;
     add_params(p);
-    k.place = ir_new_array(p->scratch, uint64_t, p->kernel->next_id);
+    k.offset = ir_new_array(p->scratch, uint64_t, p->kernel->next_id);
     begin_starts(&k);
     keep_values(&k);
     store_values(&k);

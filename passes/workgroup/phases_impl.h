@@ -14,7 +14,7 @@ typedef struct {
     ir_func *kernel;
     ir_arena *scratch;
     ir_phases *out;
-    ir_inst *kept, *number; /* the parameters that are added: memory, the phase */
+    ir_inst *kept, *number; /* the parameters that are added: memory, and the phase */
     ir_vec(pass_phase) phases;
     uint32_t *phase_of; /* by block id, plus 1; 0: the entry, where variables are */
     uint32_t nblocks;   /* ids are below */

@@ -1,20 +1,22 @@
 /* regions.c — the code of a work-item becomes the code of a work-group, for processors that run one
  * thread per group.
  *
- * Barriers cut the graph into regions; each region is put into loops over the items of the group
- * (Stratton, Stone and Hwu, "MCUDA", 2008; Jääskeläinen et al., "pocl", 2015; Karrenberg and Hack
- * 2012).  In steps, each a file:
- *   regions_params.c   a copy of the kernel that finds its parameters as launch.h says
- *   regions_ids.c      its ids and sizes
- *   regions_collective.c  operations of the whole group, by barriers and shared variables
- *   regions_print.c    printf, by a call
- *   regions_spaces.c   where generic pointers lead
- *   regions_branches.c   at which branches it is open where the items meet next
- *   regions_cut.c      the regions, and which of their branches are decided once for the group
- *   regions_context.c     values that are needed across regions: once, again, or one for each item
- *   regions_coalesce.c    which of the last have one place
- *   regions_bounds.c   guards that become bounds of the loops over items
- *   regions_loops.c    the loops, and what leads from region to region
+ * Barriers cut the control flow graph into regions, and each region is put into loops over the
+ * items of the group (Stratton, Stone and Hwu, "MCUDA", 2008; Jääskeläinen et al., "pocl", 2015;
+ * Karrenberg and Hack 2012).  The steps, each in a file:
+ *   regions_params.c       a copy of the kernel that finds its parameters as launch.h says; the
+ *                          loops over groups
+ *   regions_spaces.c       where generic pointers lead
+ *   regions_ids.c          ids and sizes
+ *   regions_collective.c   operations of the whole group, by barriers and variables of the group
+ *   regions_print.c        printf, by a call
+ *   regions_branches.c     branches that choose the next synchronization point
+ *   regions_cut.c          regions, and which of their branches are taken once for the group
+ *   regions_context.c      values that are needed across regions: uniform ones are kept once, cheap
+ *                          ones computed again, others kept for each item
+ *   regions_coalesce.c     which of the last share a slot
+ *   regions_bounds.c       guards that become bounds of the loops over items
+ *   regions_loops.c        the loops, and the jumps from region to region
  */
 #include "passes/workgroup/regions_impl.h"
 

@@ -5,9 +5,9 @@
  * are read at heads only, before anything is written there, so interference has to be checked at
  * heads only.
  *
- * Slots are joined phi by phi.  Values that no phi uses are not listed, and a slot whose values come
- * into more than MAX_HEADS regions is not joined: complete lists would take memory for each value
- * and head.
+ * Slots are joined phi by phi.  Values that no phi uses are not listed, and a slot whose values
+ * come into more than MAX_HEADS regions is not joined: complete lists would take memory for each
+ * value and head.
  */
 #include "passes/workgroup/regions_impl.h"
 

@@ -1,5 +1,5 @@
-/* regions_collective.c — operations of the whole group, written with barriers and variables that the
- * group shares.
+/* regions_collective.c — operations of the whole group, written with barriers and variables that
+ * the group shares.
  *
  * Items run one after another, in linear order.  So an operation that combines values is a variable
  * of the group, to which each item adds its own at its turn, and which is read once all have done
@@ -36,7 +36,7 @@ typedef struct {
     ir_builder b;
 } expander;
 
-/* ------------------------------------------------------------------------ variables of the group */
+/* ----------------------------------------------------------------------- variables of the group */
 
 static ir_inst *new_variable(expander *c, ir_type t) {
     pass_group_builder *g = c->g;

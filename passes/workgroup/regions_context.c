@@ -6,7 +6,8 @@
  *                   one writes at the end of the region
  *   cheap           computed again, from ids, arguments and values of the first sort
  *   anything else   kept in scratch memory, in an array with an element for each item
- * Phis at the heads of regions are kept in the same way, and written by the regions that lead there.
+ * Phis at the heads of regions are kept in the same way, and written by the regions that lead
+ * there.
  *
  * A variable of the kernel stays one if a single region has all of its uses and is not entered
  * again.  Otherwise it has an element for each item in scratch memory.

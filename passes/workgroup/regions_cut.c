@@ -2,15 +2,15 @@
  *
  * A region has a head, and all that can be reached from the head without passing another one.
  * Heads are
- *   synchronization points   the first block, the end, and what begins with a barrier: of these, all
- *                            items of a group come to the same next one, in every defined program
+ *   synchronization points   the start, the end, and what begins with a barrier: all items of a
+ *                            group come to the same next one, in every defined program
  *   further heads            the targets of uniform branches that choose the next synchronization
  *                            point (regions_branches.c), and the blocks where regions would join
  *                            (the iterated dominance frontier of the heads)
- * All items of a region must leave it to the same head.  They do if there is only one target, if one
- * uniform branch leads to all of them, or if all are synchronization points.  Otherwise the targets
- * that are no synchronization points are given up as heads, and the search starts again.  With
- * synchronization points alone, the regions are always right.
+ * All items of a region must leave it to the same head.  They do if there is only one target, if
+ * one uniform branch leads to all of them, or if all are synchronization points.  Otherwise the
+ * targets that are no synchronization points are given up as heads, and the search starts again.
+ * With synchronization points alone, the regions are always right.
  *
  * After that a block may be in several regions.  They get copies of it.
  */
@@ -18,7 +18,7 @@
 
 enum { MAX_ROUNDS = 8, GROWTH = 8, SMALL = 1000 };
 
-/* ---------------------------------------------------------------------------------------- blocks */
+/* --------------------------------------------------------------------------------------- blocks */
 
 /* Critical edges to phis. */
 static void split_edges(ir_block *b) {

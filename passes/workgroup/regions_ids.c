@@ -1,8 +1,8 @@
 /* regions_ids.c — what the queries of a kernel become in the code of a group.
  *
  * What is the same for the launch is in the entry block, what is the same for the group in the
- * block after it.  Ids of items are sums of such values and of local ids, which regions replace by the
- * counters of their loops.
+ * block after it.  Ids of items are sums of such values and of local ids, which regions replace by
+ * the counters of their loops.
  *
  * Kernels like to count in 32 bits.  Where an id is small, cutting it to 32 bits and widening it
  * again is the id itself, so that addresses are seen to follow the counters.  Local ids always are.

@@ -6,7 +6,7 @@
 #include "passes/analysis/analysis.h"
 #include "passes/workgroup/regions.h"
 
-/* ----------------------------------------------------------- the new function (regions_params.c) */
+/* ---------------------------------------------------------- the new function (regions_params.c) */
 
 /* The function k.block in the making.  Its blocks run in this order: entry, group, start (the first
  * one of the code of an item), the rest of that code, end (where all items have finished). */
@@ -48,7 +48,7 @@ void pass_loop_over_groups(pass_group_builder *g);
 /* Comparisons of addresses instead of questions about spaces. (regions_spaces.c) */
 void pass_answer_spaces(pass_group_builder *g);
 
-/* -------------------------------------------------------------- ids of items (regions_ids.c) */
+/* ----------------------------------------------------------------- ids of items (regions_ids.c) */
 
 /* What queries have become. */
 typedef struct {
@@ -62,7 +62,7 @@ typedef struct {
 void pass_answer_queries(pass_group_builder *g, pass_item_ids *out);
 bool pass_is_item_id(const pass_item_ids *ids, const ir_inst *v);
 
-/* ------------------------- collective operations (regions_collective.c), printf (…_print.c) */
+/* ----------------------------- collective operations (regions_collective.c), printf (…_print.c) */
 
 /* A variable of the group, represented by an address until the regions have their loops. */
 typedef struct {
@@ -82,7 +82,7 @@ void pass_make_variables(pass_group_builder *g, const pass_group_variables *vari
 /* Replaces printf by calls. */
 void pass_expand_prints(pass_group_builder *g);
 
-/* ------------------------------------------------------------------- regions (regions_cut.c) */
+/* ---------------------------------------------------------------------- regions (regions_cut.c) */
 
 /* What all items of a group execute between two synchronization points: the blocks that can be
  * reached from the head without passing another head. */
@@ -118,7 +118,7 @@ const char *pass_find_regions(const pass_group_builder *g, pass_region_graph *ou
 /* Gives each region blocks of its own. */
 void pass_unshare_regions(const pass_group_builder *g, pass_region_graph *graph);
 
-/* ------------------------------------- values that cross regions (regions_context.c, …_coalesce.c) */
+/* ---------------------------------- values that cross regions (regions_context.c, …_coalesce.c) */
 
 /* Values that cross heads go through memory: a variable of the function if they are the same for
  * all items, otherwise a slot for each item.  Makes the preheaders of regions. */
@@ -130,7 +130,8 @@ typedef struct {
     const ir_inst *value;
 } pass_arrival;
 
-/* The values of a slot, by ascending regions; `in` is incomplete if it is more than can be joined. */
+/* The values of a slot, by ascending regions; `in` is incomplete if it is more than can be joined.
+ * */
 typedef struct {
     ir_vec(pass_arrival) in, defined;
 } pass_slot;
@@ -151,7 +152,7 @@ void pass_coalesce_slots(const pass_group_builder *g, const pass_region_graph *g
 bool pass_is_in_slot(const pass_region_graph *graph, const pass_context *context, const ir_inst *v,
                      const ir_inst *phi, uint32_t region);
 
-/* ------------------------------------------------- loops (regions_loops.c, regions_bounds.c) */
+/* ---------------------------------------------------- loops (regions_loops.c, regions_bounds.c) */
 
 /* The loops of a region over items, x first. */
 typedef struct {

@@ -3,9 +3,9 @@
  *   preheader -> z -> y -> x -> the blocks of the region -> next x -> next y -> next z -> after
  *
  * Each loop has one counter, one latch, and at least one iteration.  If guards have become bounds
- * of the counter (regions_bounds.c), the loop may be skipped.  A dimension of one item gets no loop.
- * A region gets no loops at all if all items do the same in it and it writes only values that are
- * kept once for the group.
+ * of the counter (regions_bounds.c), the loop may be skipped.  A dimension of one item gets no
+ * loop. A region gets no loops at all if all items do the same in it and it writes only values that
+ * are kept once for the group.
  *
  * An edge that leaves the region becomes a jump to the innermost latch.  If the region has several
  * targets, each item stores the number of its own.  All items store the same number, and the block
@@ -29,7 +29,7 @@ static ir_block *preheader_of(const looper *l, ir_block *target) {
     return l->graph->region[l->graph->region_of[target->id]].preheader;
 }
 
-/* ---------------------------------------------------------------------- regions without loops */
+/* ------------------------------------------------------------------------ regions without loops */
 
 static bool is_kept_once(const looper *l, const ir_inst *address) {
     bool variable = address->op == IR_OP_alloca ||

@@ -19,29 +19,29 @@ static ir_inst *make_format(pass_group_builder *g, const char *format) {
     return ir_address(g->f, text);
 }
 
-/* What stands for an argument in memory. */
+/* An argument as it is in memory. */
 static ir_inst *widen(ir_builder *b, ir_inst *v) {
     if (!ir_is_float(v->type) || ir_is_vector(v->type) || v->type == IR_F64) return v;
     return ir_build1(b, IR_OP_fpcast, IR_F64, v);
 }
 
-static uint64_t room_for(const pass_group_builder *g, const ir_inst *v) {
+static uint64_t size_in_memory(const pass_group_builder *g, const ir_inst *v) {
     return (ir_access_size(g->f->module, v->type) + 7) & ~UINT64_C(7);
 }
 
-/* Puts the arguments one after the other; *bytes is their room. */
+/* Puts the arguments one after the other; *bytes is their size. */
 static ir_inst *store_arguments(pass_group_builder *g, ir_builder *b, const ir_inst *i,
                                 uint64_t *bytes) {
     uint64_t at = 0;
     *bytes = 0;
-    for (unsigned n = 0; n < i->nargs; n++) *bytes += room_for(g, ir_arg(i, n));
-    ir_inst *room = pass_group_storage(g, *bytes);
+    for (unsigned n = 0; n < i->nargs; n++) *bytes += size_in_memory(g, ir_arg(i, n));
+    ir_inst *arguments = pass_group_storage(g, *bytes);
     for (unsigned n = 0; n < i->nargs; n++) {
         ir_inst *v = widen(b, ir_arg(i, n)), *offset = ir_const(g->f, IR_I64, at);
-        ir_build_store(b, v, ir_build_ptradd(b, room, offset, true), 1, 0);
-        at += room_for(g, v);
+        ir_build_store(b, v, ir_build_ptradd(b, arguments, offset, true), 1, 0);
+        at += size_in_memory(g, v);
     }
-    return room;
+    return arguments;
 }
 
 static void replace_print(pass_group_builder *g, ir_inst *i) {
@@ -56,8 +56,8 @@ static void replace_print(pass_group_builder *g, ir_inst *i) {
     ir_inst *there = ir_build2(&b, IR_OP_ne, IR_I1, print, ir_const(g->f, print->type, 0));
     ir_build_br(&b, there, calls, after);
     ir_at_end(&b, calls);
-    ir_inst *room = store_arguments(g, &b, i, &bytes);
-    ir_inst *args[] = {print, user, make_format(g, i->imm.string), room,
+    ir_inst *arguments = store_arguments(g, &b, i, &bytes);
+    ir_inst *args[] = {print, user, make_format(g, i->imm.string), arguments,
                        ir_const(g->f, IR_I64, bytes)};
     ir_inst *call = ir_build_raw(&b, IR_OP_host_call, IR_I32, 0, (ir_imm){0}, 5, args);
     ir_build_jmp(&b, after);
