@@ -42,7 +42,6 @@ check codegen/native ir/ codegen/codegen.h
 check codegen/regalloc codegen/native/native.h
 check codegen/object codegen/codegen.h
 check codegen/x86_64 ir/ codegen/codegen.h codegen/native/ codegen/object/
-check codegen/template codegen/native/native.h
 
 # Public headers find each other where they are installed.
 check runtime spvfuse.h

@@ -1,4 +1,4 @@
-/* fuzz_regalloc.c — bytes as a function of the template target: each way to allocate registers must
+/* fuzz_regalloc.c — bytes as a function of the target of shapes: each way to allocate registers must
  * succeed, be proved, and leave what the function does.  The last bytes choose the way.
  */
 #include "tests/codegen/native/random_mach.h"
@@ -25,7 +25,7 @@ static void to_stderr(void *user, const ir_message *m) {
 
 static void fail(const job *j, const ir_func *f, const cg_allocation *a, const char *what) {
     ir_text t = {.arena = &j->m->arena};
-    cg_print_allocation(&t, &template_target, f, a);
+    cg_print_allocation(&t, &shapes_target, f, a);
     fprintf(stderr, "%s\n%s", t.data, what);
     abort();
 }
@@ -39,7 +39,7 @@ static void check(void *user) {
     uint32_t old_blocks = f->next_block;
     if (!ir_verify_func(f)) fail(j, f, &a, "generate");
     for (unsigned k = 0; k < RUNS; k++) want[k] = run_func(&j->m->arena, f, NULL, old_blocks, k);
-    if (!cg_allocate(&template_target, f, &j->options, &j->m->arena, &a))
+    if (!cg_allocate(&shapes_target, f, &j->options, &j->m->arena, &a))
         fail(j, f, &a, "allocate");
     if (!ir_verify_func(f)) fail(j, f, &a, "verify");
     for (unsigned k = 0; k < RUNS; k++)

@@ -1,7 +1,7 @@
 /* golden_test.c — what allocation makes of the functions of allocate.ir, as text: allocate.txt.
  * With BLESS=1 in the environment the text is written anew.
  */
-#include "codegen/template/template.h"
+#include "tests/codegen/native/shapes.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -33,9 +33,9 @@ static void allocate_all(void *user) {
     ir_text t = {.arena = &g->m->arena};
     foreach_func (f, g->m) {
         cg_allocation a;
-        cr_assert(cg_allocate(&template_target, f, &(cg_regalloc_options){.check = true},
+        cr_assert(cg_allocate(&shapes_target, f, &(cg_regalloc_options){.check = true},
                               &g->m->arena, &a));
-        cg_print_allocation(&t, &template_target, f, &a);
+        cg_print_allocation(&t, &shapes_target, f, &a);
         ir_put(&t, "\n");
     }
     snprintf(g->got, sizeof g->got, "%s", t.data);

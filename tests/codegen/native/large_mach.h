@@ -1,4 +1,4 @@
-/* large_mach.h — large functions of the template target, in four shapes:
+/* large_mach.h — large functions of the target of shapes, in four shapes:
  *
  *   one block of n instructions
  *   a chain of n / 10 small blocks, some of which jump over the next one
@@ -11,7 +11,7 @@
 #ifndef SPVFUSE_TESTS_LARGE_MACH_H
 #define SPVFUSE_TESTS_LARGE_MACH_H
 
-#include "codegen/template/template.h"
+#include "tests/codegen/native/shapes.h"
 #include "tests/random.h"
 
 enum { LARGE_SHAPES = 4, LARGE_DEPTH = 8, LARGE_FAR = 500, LARGE_PHIS = 3 };
@@ -33,15 +33,15 @@ static inline ir_inst *large_operand(large_maker *k) {
 }
 
 static inline void large_inst(large_maker *k) {
-    static const template_row rows[] = {TEMPLATE_ADD, TEMPLATE_SUB, TEMPLATE_ADD,  TEMPLATE_SUB,
-                                        TEMPLATE_SHL, TEMPLATE_OUT, TEMPLATE_MULH, TEMPLATE_SET};
-    template_row row = k->made.n < 4 ? TEMPLATE_SET : rows[large_below(k, 8)];
-    if (large_below(k, 400) == 0) row = TEMPLATE_BUSY;
+    static const shape_row rows[] = {SHAPE_ADD, SHAPE_SUB, SHAPE_ADD,  SHAPE_SUB,
+                                        SHAPE_SHL, SHAPE_OUT, SHAPE_MULH, SHAPE_SET};
+    shape_row row = k->made.n < 4 ? SHAPE_SET : rows[large_below(k, 8)];
+    if (large_below(k, 400) == 0) row = SHAPE_BUSY;
     ir_inst *args[CG_MAX_ARGS];
-    if (k->made.n == 0) row = TEMPLATE_SET;
-    for (unsigned n = 0; n < template_operands(row); n++) args[n] = large_operand(k);
-    ir_inst *i = ir_build_raw(&k->b, IR_OP_mach, template_result(row), 0, template_imm(row, 0),
-                              template_operands(row), args);
+    if (k->made.n == 0) row = SHAPE_SET;
+    for (unsigned n = 0; n < shape_operands(row); n++) args[n] = large_operand(k);
+    ir_inst *i = ir_build_raw(&k->b, IR_OP_mach, shape_result(row), 0, shape_imm(row, 0),
+                              shape_operands(row), args);
     if (i->type != IR_VOID) *ir_push(&k->f->module->arena, &k->made) = i;
 }
 
@@ -56,7 +56,7 @@ static inline void large_end(large_maker *k, ir_block *to, ir_block *other) {
     unsigned n = other ? 2 : 0;
     ir_inst *i = ir_inst_new(k->f, other ? IR_OP_mach_br : IR_OP_jmp, IR_VOID, n);
     for (unsigned a = 0; a < n; a++) ir_set_arg(i, a, args[a]);
-    if (other) i->imm = template_imm(TEMPLATE_BR, 0);
+    if (other) i->imm = shape_imm(SHAPE_BR, 0);
     ir_insert(i, b, NULL);
     ir_set_succs(b, other ? 2 : 1, (ir_block *[]){to, other});
     ir_at_end(&k->b, to);

@@ -1,4 +1,4 @@
-/* machine.h — a random function of the template target, allocated and run.
+/* machine.h — a random function of the target of shapes, allocated and run.
  *
  *   machine w;
  *   machine_begin(&w, seed, options);     a function, what it does, its allocation
@@ -44,13 +44,13 @@ static inline void machine_make(void *user) {
     w->old_blocks = w->f->next_block;
     for (unsigned k = 0; k < MACHINE_RUNS; k++)
         w->want[k] = run_func(&w->m->arena, w->f, NULL, w->old_blocks, k);
-    w->before = cg_take_snapshot(&template_target, w->f, &w->m->arena);
+    w->before = cg_take_snapshot(&shapes_target, w->f, &w->m->arena);
     w->ok = cg_allocate(&w->target, w->f, &w->options, &w->m->arena, &w->a);
 }
 
 static inline void machine_show(const machine *w) {
     ir_text t = {.arena = &w->m->arena};
-    cg_print_allocation(&t, &template_target, w->f, &w->a);
+    cg_print_allocation(&t, &shapes_target, w->f, &w->a);
     fputs(t.data, stderr);
 }
 
@@ -62,7 +62,7 @@ static inline void machine_allocate(machine *w, const cg_target *t, uint64_t see
 }
 
 static inline void machine_begin(machine *w, uint64_t seed, cg_regalloc_options options) {
-    machine_allocate(w, &template_target, seed, options);
+    machine_allocate(w, &shapes_target, seed, options);
     if (!w->ok) machine_show(w);
     cr_assert(w->ok, "seed %lu: %s", seed, w->message);
     cr_assert(ir_verify_func(w->f), "seed %lu: %s", seed, w->message);

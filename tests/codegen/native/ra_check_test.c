@@ -35,7 +35,7 @@ static bool is_behind_phis(const ir_inst *i) {
 static unsigned class_of(const ir_inst *v) { return mach_class(v->type); }
 
 static unsigned any_register(const ir_inst *v) {
-    uint32_t set = template_target.class[class_of(v)].usable;
+    uint32_t set = shapes_target.class[class_of(v)].usable;
     unsigned r;
     do r = mach_below(&dice, CG_MAX_REGS);
     while (!(set >> r & 1));
@@ -105,14 +105,14 @@ static bool overwrite(machine *w) {
 
 static void try_damage(const char *what, bool (*damage)(machine *w), cg_regalloc how) {
     unsigned done = 0, found = 0;
-    cg_target target = template_target;
+    cg_target target = shapes_target;
     target.commutes = NULL; /* the snapshot is older */
     dice = (mach_source){.state = 7};
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         machine w;
         machine_allocate(&w, &target, seed, (cg_regalloc_options){.how = how});
         if (damage(&w)) {
-            bool passes = cg_check_allocation(&template_target, w.before, w.f, &w.a);
+            bool passes = cg_check_allocation(&shapes_target, w.before, w.f, &w.a);
             done++;
             found += !passes;
             if (passes && !machine_same(&w)) machine_show(&w);

@@ -1,4 +1,4 @@
-/* random_mach.h — small random functions of the template target.
+/* random_mach.h — small random functions of the target of shapes.
  *
  *   random_mach(m, source) -> func @f at level machine
  *
@@ -11,7 +11,7 @@
 #ifndef SPVFUSE_TESTS_RANDOM_MACH_H
 #define SPVFUSE_TESTS_RANDOM_MACH_H
 
-#include "codegen/template/template.h"
+#include "tests/codegen/native/shapes.h"
 #include "tests/random.h"
 
 enum { MACH_BLOCKS = 16, MACH_PHIS = 6, MACH_BODY = 24 };
@@ -30,7 +30,7 @@ typedef struct {
     ir_builder b;
     unsigned nblocks, body; /* the most instructions of a block */
     ir_block *block[MACH_BLOCKS];
-    mach_pool pool[MACH_BLOCKS][TEMPLATE_CLASSES]; /* by block id: what is there at its end */
+    mach_pool pool[MACH_BLOCKS][SHAPE_CLASSES]; /* by block id: what is there at its end */
     mach_pool *here;
 } mach_maker;
 
@@ -45,7 +45,7 @@ static inline ir_type mach_type(unsigned class) {
 }
 
 static inline unsigned mach_class(ir_type t) {
-    return template_target.class_of(&template_target, t);
+    return shapes_target.class_of(&shapes_target, t);
 }
 
 static inline ir_inst *mach_offer(mach_maker *k, ir_inst *i) {
@@ -60,10 +60,10 @@ static inline ir_inst *mach_leaf(mach_maker *k, ir_type t) {
 
 /* --------------------------------------------------------------------------------- instructions */
 
-static inline ir_inst *mach_build(mach_maker *k, template_row row, ir_inst *const *args) {
-    int32_t number = row == TEMPLATE_SET ? (int32_t)mach_below(k->src, 256) : 0;
-    return mach_offer(k, ir_build_raw(&k->b, IR_OP_mach, template_result(row), 0,
-                                      template_imm(row, number), template_operands(row), args));
+static inline ir_inst *mach_build(mach_maker *k, shape_row row, ir_inst *const *args) {
+    int32_t number = row == SHAPE_SET ? (int32_t)mach_below(k->src, 256) : 0;
+    return mach_offer(k, ir_build_raw(&k->b, IR_OP_mach, shape_result(row), 0,
+                                      shape_imm(row, number), shape_operands(row), args));
 }
 
 /* Often something recent, sometimes something old. */
@@ -74,25 +74,25 @@ static inline ir_inst *mach_operand(mach_maker *k, ir_type t) {
         uint32_t range = mach_below(k->src, 2) && p->n > 6 ? 6 : p->n;
         return p->data[p->n - 1 - mach_below(k->src, range)];
     }
-    ir_inst *set = mach_build(k, TEMPLATE_SET, NULL);
-    if (ir_is_float(t)) return mach_build(k, TEMPLATE_TO_V, &set);
-    return ir_is_bool(t) ? mach_build(k, TEMPLATE_LESS, (ir_inst *[]){set, set}) : set;
+    ir_inst *set = mach_build(k, SHAPE_SET, NULL);
+    if (ir_is_float(t)) return mach_build(k, SHAPE_TO_V, &set);
+    return ir_is_bool(t) ? mach_build(k, SHAPE_LESS, (ir_inst *[]){set, set}) : set;
 }
 
 static inline ir_inst *mach_random(mach_maker *k) {
     ir_inst *args[CG_MAX_ARGS];
-    uint32_t what = mach_below(k->src, TEMPLATE_BR + 8);
-    if (what >= TEMPLATE_BR + 6) {
-        ir_inst *v = mach_operand(k, mach_type(mach_below(k->src, TEMPLATE_CLASSES)));
+    uint32_t what = mach_below(k->src, SHAPE_BR + 8);
+    if (what >= SHAPE_BR + 6) {
+        ir_inst *v = mach_operand(k, mach_type(mach_below(k->src, SHAPE_CLASSES)));
         return mach_offer(k, ir_build_raw(&k->b, IR_OP_move, v->type, 0, (ir_imm){0}, 1, &v));
     }
-    static const template_row plain[] = {TEMPLATE_SET, TEMPLATE_ADD, TEMPLATE_SUB,
-                                         TEMPLATE_OUT, TEMPLATE_ADD, TEMPLATE_VADD};
-    template_row row = what < TEMPLATE_BR ? (template_row)what : plain[what - TEMPLATE_BR];
-    bool rare = row == TEMPLATE_CALL || row == TEMPLATE_BUSY;
-    if (rare && mach_below(k->src, 3)) row = TEMPLATE_SUB;
-    for (unsigned n = 0; n < template_operands(row); n++)
-        args[n] = mach_operand(k, template_operand(row, n));
+    static const shape_row plain[] = {SHAPE_SET, SHAPE_ADD, SHAPE_SUB,
+                                         SHAPE_OUT, SHAPE_ADD, SHAPE_VADD};
+    shape_row row = what < SHAPE_BR ? (shape_row)what : plain[what - SHAPE_BR];
+    bool rare = row == SHAPE_CALL || row == SHAPE_BUSY;
+    if (rare && mach_below(k->src, 3)) row = SHAPE_SUB;
+    for (unsigned n = 0; n < shape_operands(row); n++)
+        args[n] = mach_operand(k, shape_operand(row, n));
     return mach_build(k, row, args);
 }
 
@@ -142,21 +142,21 @@ static inline void mach_edges(mach_maker *k) {
 /* The terminator of a block whose edges are there already. */
 static inline void mach_terminate(mach_maker *k, ir_block *b) {
     bool loop = mach_below(k->src, 2);
-    template_row row = loop ? TEMPLATE_LOOP : TEMPLATE_BR;
+    shape_row row = loop ? SHAPE_LOOP : SHAPE_BR;
     ir_op op = b->nsucc == 2 ? IR_OP_mach_br : b->nsucc == 1 ? IR_OP_jmp : IR_OP_ret;
-    unsigned nargs = b->nsucc == 2 ? template_operands(row) : b->nsucc == 0;
+    unsigned nargs = b->nsucc == 2 ? shape_operands(row) : b->nsucc == 0;
     ir_inst *args[2];
     for (unsigned n = 0; n < nargs; n++) args[n] = mach_operand(k, IR_I32);
     ir_inst *i = ir_inst_new(k->f, op, IR_VOID, nargs);
     for (unsigned n = 0; n < nargs; n++) ir_set_arg(i, n, args[n]);
-    if (op == IR_OP_mach_br) i->imm = template_imm(row, 0);
+    if (op == IR_OP_mach_br) i->imm = shape_imm(row, 0);
     ir_insert(i, b, NULL);
 }
 
 static inline void mach_phis(mach_maker *k, ir_block *b) {
     ir_inst *args[2 * MACH_BLOCKS];
     for (unsigned n = b->npred ? mach_below(k->src, MACH_PHIS) : 0; n > 0; n--) {
-        ir_type t = mach_type(mach_below(k->src, TEMPLATE_CLASSES));
+        ir_type t = mach_type(mach_below(k->src, SHAPE_CLASSES));
         for (uint32_t p = 0; p < b->npred; p++) args[p] = ir_const(k->f, t, 0);
         mach_offer(k, ir_build_raw(&k->b, IR_OP_phi, t, 0, (ir_imm){0}, b->npred, args));
     }
@@ -165,7 +165,7 @@ static inline void mach_phis(mach_maker *k, ir_block *b) {
 static inline void mach_block(mach_maker *k, ir_block *b) {
     const ir_block *up = ir_dominators(k->f)->idom[b->id];
     k->here = k->pool[b->id];
-    for (unsigned c = 0; up && c < TEMPLATE_CLASSES; c++) {
+    for (unsigned c = 0; up && c < SHAPE_CLASSES; c++) {
         const mach_pool *from = &k->pool[up->id][c];
         for (uint32_t n = 0; n < from->n; n++)
             *ir_push(&k->f->module->arena, &k->here[c]) = from->data[n];

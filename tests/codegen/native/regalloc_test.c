@@ -1,4 +1,4 @@
-/* regalloc_test.c — register allocation on random functions of the template target, and on large
+/* regalloc_test.c — register allocation on random functions of the target of shapes, and on large
  * ones: the result is proved, and does what the function did before.
  */
 #include "tests/codegen/native/large_mach.h"
@@ -36,7 +36,7 @@ Test(regalloc, fast_at_random) {
 /* -------------------------------------------------------------------------------- few registers */
 
 static bool needs_five(const ir_inst *i) {
-    return i->op == IR_OP_mach && template_row_of(i) == TEMPLATE_SUM;
+    return i->op == IR_OP_mach && shape_row_of(i) == SHAPE_SUM;
 }
 
 static bool has_large_need(const machine *w) {
@@ -50,9 +50,9 @@ static bool has_large_need(const machine *w) {
  * one. */
 static void try_tight(uint64_t seed, cg_regalloc_options options) {
     machine w;
-    cg_target t = template_target;
-    t.class[TEMPLATE_R].usable = seed % 2 ? 15 : 7;
-    t.class[TEMPLATE_V].usable = 7;
+    cg_target t = shapes_target;
+    t.class[SHAPE_R].usable = seed % 2 ? 15 : 7;
+    t.class[SHAPE_V].usable = 7;
     if (seed % 3 == 0) t.fold_reload = NULL;
     machine_allocate(&w, &t, seed, options);
     if (w.ok && !machine_same(&w)) machine_show(&w);
@@ -83,7 +83,7 @@ static void allocate_large(void *user) {
     ir_func *f = large_mach(m, w->shape, 20000, w->reach);
     w->ok =
         ir_verify_func(f) &&
-        cg_allocate(&template_target, f, &(cg_regalloc_options){.check = true}, &m->arena, &a) &&
+        cg_allocate(&shapes_target, f, &(cg_regalloc_options){.check = true}, &m->arena, &a) &&
         ir_verify_func(f);
     ir_module_free(m);
 }
@@ -103,7 +103,7 @@ static void allocate_small(void *user) {
     mach_source src = {.state = w->seed};
     w->m = ir_module_new(&w->cx, "random", 64);
     w->f = random_mach(w->m, &src);
-    w->ok = cg_allocate(&template_target, w->f, &w->options, &w->m->arena, &w->a);
+    w->ok = cg_allocate(&shapes_target, w->f, &w->options, &w->m->arena, &w->a);
 }
 
 /* Every allocation of memory fails in turn: an error, and nothing leaks. */

@@ -1,4 +1,4 @@
-/* run_mach.h — runs functions of the template target: in SSA form, or with registers and slots.
+/* run_mach.h — runs functions of the target of shapes: in SSA form, or with registers and slots.
  *
  * What can be seen of a run is one number: the effects, the blocks of the original function in the
  * order in which they were entered, and what is returned.  Runs end after so many blocks.
@@ -8,7 +8,7 @@
 #ifndef SPVFUSE_TESTS_RUN_MACH_H
 #define SPVFUSE_TESTS_RUN_MACH_H
 
-#include "codegen/template/template.h"
+#include "tests/codegen/native/shapes.h"
 
 enum { MACH_VISITS = 200 };
 
@@ -24,7 +24,7 @@ typedef struct {
 } mach_run;
 
 static inline unsigned run_class(const ir_inst *v) {
-    return template_target.class_of(&template_target, v->type);
+    return shapes_target.class_of(&shapes_target, v->type);
 }
 
 static inline uint32_t run_read(const mach_run *r, const ir_inst *v) {
@@ -49,15 +49,15 @@ static inline uint32_t run_rubbish(mach_run *r) {
 
 static inline void run_clobber(mach_run *r, const ir_inst *i) {
     cg_constraints constraints;
-    cg_describe(&template_target, i, &constraints);
-    for (unsigned c = 0; r->a && c < TEMPLATE_CLASSES; c++)
+    cg_describe(&shapes_target, i, &constraints);
+    for (unsigned c = 0; r->a && c < SHAPE_CLASSES; c++)
         for (unsigned n = 0; n < CG_MAX_REGS; n++)
             if (constraints.clobbers[c] >> n & 1) r->reg[c][n] = run_rubbish(r);
 }
 
 static inline void run_operands(mach_run *r, const ir_inst *i, uint32_t *out) {
     cg_constraints constraints;
-    cg_describe(&template_target, i, &constraints);
+    cg_describe(&shapes_target, i, &constraints);
     if (constraints.tied >= 0)
         out[constraints.tied] = run_read(r, ir_arg(i, (unsigned)constraints.tied));
     if (r->a && constraints.early) run_write(r, i, run_rubbish(r));
@@ -67,10 +67,10 @@ static inline void run_operands(mach_run *r, const ir_inst *i, uint32_t *out) {
 
 /* What a mach or mach_br computes; that of a branch is a condition. */
 static inline uint32_t run_meaning(const ir_inst *i, const uint32_t *x) {
-    uint64_t h = template_row_of(i);
-    if (template_row_of(i) == TEMPLATE_SET) return (uint32_t)template_number_of(i);
-    if (template_row_of(i) == TEMPLATE_PICK) return x[0] ? x[1] : x[2];
-    if (template_row_of(i) == TEMPLATE_ADD) return (x[0] + x[1]) * 0x9e3779b1;
+    uint64_t h = shape_row_of(i);
+    if (shape_row_of(i) == SHAPE_SET) return (uint32_t)shape_number_of(i);
+    if (shape_row_of(i) == SHAPE_PICK) return x[0] ? x[1] : x[2];
+    if (shape_row_of(i) == SHAPE_ADD) return (x[0] + x[1]) * 0x9e3779b1;
     for (unsigned n = 0; n < i->nargs; n++) h = ir_mix(h, x[n]);
     return (uint32_t)(h >> 7);
 }
@@ -126,9 +126,9 @@ static inline uint64_t run_func(ir_arena *arena, const ir_func *f, const cg_allo
     unsigned visits = 0;
     r.value = ir_new_array(arena, uint32_t, f->next_id);
     if (a) r.slot = ir_new_array(arena, uint32_t, a->slots.n);
-    for (unsigned c = 0; c < TEMPLATE_CLASSES; c++)
+    for (unsigned c = 0; c < SHAPE_CLASSES; c++)
         for (unsigned n = 0; n < CG_MAX_REGS; n++)
-            r.reg[c][n] = (uint32_t)ir_mix(seed, c * 100 + n) & (c == TEMPLATE_M ? 1 : UINT32_MAX);
+            r.reg[c][n] = (uint32_t)ir_mix(seed, c * 100 + n) & (c == SHAPE_M ? 1 : UINT32_MAX);
     for (const ir_block *from = NULL, *b = f->first; b;) {
         bool is_old = b->id < old_blocks;
         if (is_old && visits++ == MACH_VISITS) break;
