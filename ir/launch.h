@@ -18,6 +18,7 @@
 #ifndef SPVFUSE_IR_LAUNCH_H
 #define SPVFUSE_IR_LAUNCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { IR_LOCAL_ALIGN = 128 };
@@ -56,6 +57,16 @@ typedef struct {
     uint64_t item;
     uint64_t group; /* bytes of it for each work-group */
 } ir_phases;
+
+/* An nd-range: what a kernel is launched on.  Sizes are in work-items, x first. */
+typedef struct {
+    uint32_t dims;                           /* 1 to 3 */
+    uint64_t global[3], local[3], offset[3]; /* local all 0: the launch chooses */
+} ir_range;
+
+static inline bool ir_has_local_size(const ir_range *r) {
+    return r->local[0] || (r->dims > 1 && r->local[1]) || (r->dims > 2 && r->local[2]);
+}
 
 /* What a parameter of a kernel is given. */
 typedef enum {

@@ -11,27 +11,21 @@
 
 /* -------------------------------------------------------------------------- nd-ranges (analysis/range.c) */
 
-/* An nd-range, x first; beyond `dims` sizes count as 1 and offsets as 0. */
-typedef struct {
-    unsigned dims; /* 1 to 3 */
-    uint64_t global[3], local[3], offset[3];
-    bool has_local; /* false: the launch chooses */
-} pass_range;
-
-static inline uint64_t pass_global_size(const pass_range *r, unsigned d) {
+/* Beyond `dims`, sizes count as 1 and offsets as 0. */
+static inline uint64_t pass_global_size(const ir_range *r, unsigned d) {
     return d < r->dims ? r->global[d] : 1;
 }
 /* Of a range with a local size. */
-static inline uint64_t pass_local_size(const pass_range *r, unsigned d) {
+static inline uint64_t pass_local_size(const ir_range *r, unsigned d) {
     return d < r->dims ? r->local[d] : 1;
 }
-static inline uint64_t pass_global_offset(const pass_range *r, unsigned d) {
+static inline uint64_t pass_global_offset(const ir_range *r, unsigned d) {
     return d < r->dims ? r->offset[d] : 0;
 }
-uint64_t pass_range_items(const pass_range *r);
+uint64_t pass_range_items(const ir_range *r);
 /* "{64,4/16,1}", with " offset 8,0" where there is one. */
-void pass_print_range(ir_text *out, const pass_range *r);
-const char *pass_range_text(ir_arena *a, const pass_range *r);
+void pass_print_range(ir_text *out, const ir_range *r);
+const char *pass_range_text(ir_arena *a, const ir_range *r);
 
 /* -------------------------------------------------------------- passes (passes.def, pipeline.c) */
 
@@ -41,7 +35,7 @@ typedef struct {
     ir_arena *scratch;
     uint32_t *rule_hits;     /* counts by rule number, or NULL */
     bool trace_rules;        /* report each rewrite as a note */
-    const pass_range *range; /* that kernels are launched on, for printers; NULL: unknown */
+    const ir_range *range;   /* that kernels are launched on, for printers; NULL: unknown */
     const ir_target *target; /* that code is made for; NULL: the basic operations only */
     const ir_pack *library;  /* functions that pass builtins takes; NULL: none */
     bool keep_calls;         /* every function that may stay a function does */
@@ -85,7 +79,7 @@ typedef struct {
     void *dump_user;
     bool trace_rules;
     uint32_t *rule_hits;
-    const pass_range *range; /* that kernels are launched on, for printers; NULL: unknown */
+    const ir_range *range;   /* that kernels are launched on, for printers; NULL: unknown */
     const ir_target *target; /* that code is made for; NULL: the basic operations only */
     const ir_pack *library;  /* functions that pass builtins takes; NULL: none */
     bool keep_calls;         /* every function that may stay a function does: for tests */

@@ -137,7 +137,7 @@ static void keep_output(void *user, const char *text) { ir_put(&((job *)user)->p
 typedef struct {
     job *j;
     const rt_bound_launch *launch;
-    pass_range range;
+    ir_range range;
     uint8_t **after;
     const char *printed;
     bool known;
@@ -229,7 +229,7 @@ static void launch(job *j, const rt_plan_launch *l) {
     }
     read_buffers(j);
     for (unsigned k = 0; k < 2; k++) {
-        t[k].range = rt_pass_range(&range);
+        t[k].range = rt_inner_range(&range);
         t[k].after = ir_new_array(&j->arena, uint8_t *, j->plan->buffers.n);
         for (uint32_t n = 0; n < j->plan->buffers.n; n++) {
             uintptr_t at = (uintptr_t)ir_alloc(&j->arena, j->size[n] + 256);

@@ -18,7 +18,7 @@ static void keep_text(void *user, const char *pass, const char *text) {
 static unsigned number_of_level(const char *level) { return (unsigned)(level[1] - '0'); }
 
 bool run_passes(runner *r, ir_module *m, const run_setting *setting, ir_text *said) {
-    pass_range range;
+    ir_range range;
     ir_target target;
     pass_options o = {.passes = setting->passes, .verify_each = true, .bisect = -1};
     *said = (ir_text){.arena = &r->arena};

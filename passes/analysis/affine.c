@@ -62,8 +62,8 @@ static int64_t *factor_of(pass_affine *f, ir_op kind, unsigned d) {
 }
 
 void pass_join_ids(const pass_launch *l, pass_affine *f) {
-    const pass_range *r = l->range;
-    for (unsigned d = 0; r && r->has_local && d < r->dims; d++) {
+    const ir_range *r = l->range;
+    for (unsigned d = 0; r && ir_has_local_size(r) && d < r->dims; d++) {
         int64_t *group = factor_of(f, IR_OP_group_id, d), *local = factor_of(f, IR_OP_local_id, d);
         if (!group || !local || *group != ir_wrap_mul(*local, (int64_t)r->local[d])) continue;
         const pass_affine id = {
@@ -99,7 +99,7 @@ static void find_param(finder *q, const ir_inst *v, pass_affine *out) {
 }
 
 /* Linear ids count x fastest, from 0 on. */
-static void find_linear(const pass_range *r, ir_op id, pass_affine *out) {
+static void find_linear(const ir_range *r, ir_op id, pass_affine *out) {
     uint64_t stride = 1;
     *out = (pass_affine){0};
     for (unsigned d = 0; d < r->dims; d++) {
@@ -112,10 +112,10 @@ static void find_linear(const pass_range *r, ir_op id, pass_affine *out) {
 }
 
 static void find_query(finder *q, const ir_inst *v, pass_affine *out) {
-    const pass_range *r = q->launch->range;
+    const ir_range *r = q->launch->range;
     if (r && v->op == IR_OP_global_linear_id)
         find_linear(r, IR_OP_global_id, out);
-    else if (r && r->has_local && v->op == IR_OP_local_linear_id)
+    else if (r && ir_has_local_size(r) && v->op == IR_OP_local_linear_id)
         find_linear(r, IR_OP_local_id, out);
     else
         put_symbol(out, (ir_op)v->op, ir_info(v)->imm == I_DIM ? v->imm.dim : 0, NULL);

@@ -75,7 +75,7 @@ static inline uint64_t pass_magnitude(int64_t x) { return x < 0 ? 0 - (uint64_t)
 /* A kernel and what is known about its launch. */
 typedef struct {
     ir_func *kernel;             /* without calls */
-    const pass_range *range;     /* NULL: unknown */
+    const ir_range *range;       /* NULL: unknown */
     const uint32_t *argument;    /* by parameter: its name in symbols; NULL: its index */
     const int64_t *const *value; /* by parameter: its value, where one is known; may be NULL */
 } pass_launch;

@@ -19,7 +19,7 @@ enum { MAX_GUARDS = 8, MAX_DOMINATORS = 64, MAX_DEPTH = 6, MAX_OPERATIONS = 4 };
 
 /* -------------------------------------------------------------------------------- known numbers */
 
-static bool known_query(const pass_range *r, const ir_inst *v, int64_t *n) {
+static bool known_query(const ir_range *r, const ir_inst *v, int64_t *n) {
     if (!r) return false;
     unsigned d = ir_info(v)->imm == I_DIM ? v->imm.dim : 0;
     switch (v->op) {
@@ -27,10 +27,12 @@ static bool known_query(const pass_range *r, const ir_inst *v, int64_t *n) {
     case IR_OP_global_offset: *n = (int64_t)pass_global_offset(r, d); return true;
     case IR_OP_work_dim: *n = r->dims; return true;
     case IR_OP_local_size:
-    case IR_OP_enqueued_local_size: *n = (int64_t)pass_local_size(r, d); return r->has_local;
+    case IR_OP_enqueued_local_size:
+        *n = (int64_t)pass_local_size(r, d);
+        return ir_has_local_size(r);
     case IR_OP_num_groups:
-        *n = r->has_local ? (int64_t)(pass_global_size(r, d) / pass_local_size(r, d)) : 0;
-        return r->has_local;
+        *n = ir_has_local_size(r) ? (int64_t)(pass_global_size(r, d) / pass_local_size(r, d)) : 0;
+        return ir_has_local_size(r);
     default: return false;
     }
 }
@@ -124,13 +126,15 @@ static bounds first_of(uint64_t count, int64_t low) {
     return count && low >= 0 && high >= low ? (bounds){low, high} : unbounded;
 }
 
-static bounds id_bounds(const pass_range *r, const pass_symbol *s) {
+static bounds id_bounds(const ir_range *r, const pass_symbol *s) {
     uint64_t size = pass_global_size(r, s->index);
     switch (s->kind) {
     case IR_OP_global_id: return first_of(size, (int64_t)pass_global_offset(r, s->index));
-    case IR_OP_local_id: return first_of(r->has_local ? pass_local_size(r, s->index) : size, 0);
+    case IR_OP_local_id:
+        return first_of(ir_has_local_size(r) ? pass_local_size(r, s->index) : size, 0);
     case IR_OP_group_id:
-        return first_of(r->has_local ? (size - 1) / pass_local_size(r, s->index) + 1 : size, 0);
+        return first_of(ir_has_local_size(r) ? (size - 1) / pass_local_size(r, s->index) + 1 : size,
+                        0);
     case IR_OP_global_linear_id:
     case IR_OP_local_linear_id: return first_of(pass_range_items(r), 0);
     default: return unbounded;

@@ -1,7 +1,7 @@
 /* range.c — what can be said of one nd-range: how many work-items it has, and its text form. */
 #include "passes/passes.h"
 
-uint64_t pass_range_items(const pass_range *r) {
+uint64_t pass_range_items(const ir_range *r) {
     return pass_global_size(r, 0) * pass_global_size(r, 1) * pass_global_size(r, 2);
 }
 
@@ -10,18 +10,18 @@ static void put_numbers(ir_text *out, const uint64_t *n, unsigned dims) {
         ir_putf(out, "%s%llu", d ? "," : "", (unsigned long long)n[d]);
 }
 
-void pass_print_range(ir_text *out, const pass_range *r) {
+void pass_print_range(ir_text *out, const ir_range *r) {
     ir_put(out, "{");
     put_numbers(out, r->global, r->dims);
-    if (r->has_local) ir_put(out, "/");
-    if (r->has_local) put_numbers(out, r->local, r->dims);
+    if (ir_has_local_size(r)) ir_put(out, "/");
+    if (ir_has_local_size(r)) put_numbers(out, r->local, r->dims);
     ir_put(out, "}");
     if (!pass_global_offset(r, 0) && !pass_global_offset(r, 1) && !pass_global_offset(r, 2)) return;
     ir_put(out, " offset ");
     put_numbers(out, r->offset, r->dims);
 }
 
-const char *pass_range_text(ir_arena *a, const pass_range *r) {
+const char *pass_range_text(ir_arena *a, const ir_range *r) {
     ir_text t = {.arena = a};
     pass_print_range(&t, r);
     return t.data;

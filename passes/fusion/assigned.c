@@ -41,7 +41,7 @@ typedef struct {
     int64_t first[3], last[3];
 } box;
 
-static box whole_group(const pass_range *r) {
+static box whole_group(const ir_range *r) {
     box b = {{0}, {0}};
     for (unsigned d = 0; d < 3; d++) b.last[d] = (int64_t)pass_local_size(r, d) - 1;
     return b;
@@ -189,15 +189,15 @@ static bool is_implied(const question *q, uint32_t w, uint32_t r, const pass_gua
     return pass_has_guard(&q->guards[r], g);
 }
 
-static bool has_whole_groups(const pass_range *r) {
+static bool has_whole_groups(const ir_range *r) {
     for (unsigned d = 0; d < r->dims; d++)
-        if (!r->has_local || r->global[d] % r->local[d]) return false;
+        if (!ir_has_local_size(r) || r->global[d] % r->local[d]) return false;
     return true;
 }
 
 /* Does the member of w, an earlier one, run on all items (or in all groups) of r's? */
 static bool runs_everywhere(const question *q, const pass_side *w, const pass_side *r) {
-    const pass_range *writer = w->of->launch.range, *reader = r->of->launch.range;
+    const ir_range *writer = w->of->launch.range, *reader = r->of->launch.range;
     if (pass_range_items(writer) < pass_range_items(reader)) return false;
     return !is_group(q) || has_whole_groups(writer);
 }

@@ -83,24 +83,23 @@ static bool have_kernels(fusion *q) {
 
 /* A required work-group size is an explicit local size. */
 static bool require_local_size(fusion *q, uint32_t m) {
-    pass_range *r = &q->members[m].range;
+    ir_range *r = &q->members[m].range;
     const uint32_t *size = kernel(q, m)->attrs.local_size;
     if (!size[0]) return true;
     for (unsigned d = 0; d < 3; d++) {
         uint64_t local = pass_local_size(r, d);
-        bool given = r->has_local || d >= r->dims;
+        bool given = ir_has_local_size(r) || d >= r->dims;
         if (given && local != size[d])
             return ir_error(q->cx, "@%s requires work-groups of %u,%u,%u: %s", kernel(q, m)->name,
                             size[0], size[1], size[2], pass_range_text(q->out, r));
     }
     for (unsigned d = 0; d < r->dims && d < 3; d++) r->local[d] = size[d];
-    r->has_local = true;
     return true;
 }
 
 static bool resolve_range(fusion *q) {
     const pass_fuse_request *r = q->request;
-    pass_range *fused = &q->result->range;
+    ir_range *fused = &q->result->range;
     q->members = ir_dup(&q->scratch, r->members, r->nmembers * sizeof *r->members);
     for (uint32_t m = 0; m < r->nmembers; m++)
         if (!require_local_size(q, m)) return false;
@@ -192,7 +191,7 @@ static void fix_copy(fusion *q, uint32_t m, const pass_remap *remap, ir_block *b
 
 /* Are the item's id and group in dimension d inside the range of body m? */
 static ir_inst *is_inside(const fusion *q, uint32_t m, ir_builder *b, unsigned d) {
-    const pass_range *own = &q->members[m].range, *fused = &q->result->range;
+    const ir_range *own = &q->members[m].range, *fused = &q->result->range;
     ir_type t = ir_size_type(b->f->module);
     bool groups = has_whole_groups(q, m);
     uint64_t end = pass_global_size(own, d);

@@ -12,7 +12,7 @@
 /* The kernels may live in different modules; one may occur several times. */
 typedef struct {
     const ir_func *kernel;
-    pass_range range;
+    ir_range range;
 } pass_fuse_member;
 
 /* Two parameters that are given the same argument. */
@@ -172,7 +172,7 @@ typedef struct {
 typedef struct {
     ir_module *module; /* holds the kernel; when fresh, to be freed by the caller */
     ir_func *kernel;   /* NULL: refused, and the last decision says why */
-    pass_range range;  /* to launch it with */
+    ir_range range;    /* to launch it with */
     pass_fuse_arg *args;
     uint32_t nargs;
     uint32_t **arg_of;         /* arg_of[member][param]: the element of args it became */
@@ -198,8 +198,8 @@ void pass_find_profit(const pass_fuse_request *request, pass_fuse_result *result
                       ir_arena *scratch);
 
 /* Do the ids that a member's items had equal those of the fused items of the same linear id? */
-bool pass_same_ids(const pass_range *member, const pass_range *fused);
+bool pass_same_ids(const ir_range *member, const ir_range *fused);
 /* Does it run on some of the fused items only? */
-bool pass_needs_guard(const pass_range *member, const pass_range *fused);
+bool pass_needs_guard(const ir_range *member, const ir_range *fused);
 
 #endif

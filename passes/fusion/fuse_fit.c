@@ -127,7 +127,7 @@ static bool keeps_its_program(fitter *q, uint32_t m, const ir_inst *i) {
 }
 
 static bool fits(fitter *q, uint32_t m) {
-    const pass_range *own = &q->members[m].range, *fused = &q->result->range;
+    const ir_range *own = &q->members[m].range, *fused = &q->result->range;
     const ir_func *body = q->members[m].kernel;
     bool remapped = !pass_same_ids(own, fused);
     bool partial = !remapped && pass_needs_guard(own, fused) && !pass_has_whole_groups(own, fused);

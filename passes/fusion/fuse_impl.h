@@ -10,13 +10,13 @@
 
 /* The nd-range of the fused kernel; false after a reported error. */
 bool pass_fuse_range(ir_ctx *cx, const pass_fuse_member *members, uint32_t n, ir_arena *scratch,
-                     pass_range *fused);
+                     ir_range *fused);
 /* Do the fused work-groups lie inside or outside of the member's range as a whole? */
-bool pass_has_whole_groups(const pass_range *member, const pass_range *fused);
+bool pass_has_whole_groups(const ir_range *member, const ir_range *fused);
 
 /* What the queries of a member become in the fused kernel. */
 typedef struct {
-    const pass_range *own, *fused;
+    const ir_range *own, *fused;
     bool computed;  /* ids come from the linear id, and work-groups are single items */
     ir_inst *id[3]; /* then: global ids */
 } pass_remap;
@@ -212,7 +212,7 @@ bool pass_fuse_legal(const pass_fuse_request *request, const pass_summary *summa
 /* What an item of a body takes, but for addresses, loads and stores; zeros: the body has loops. */
 pass_cost pass_find_length(ir_func *f, ir_arena *scratch);
 /* Should a body that waits for those before it run in another loop over the items? */
-bool pass_should_split(const pass_range *r, const pass_cost *before, const pass_cost *next);
+bool pass_should_split(const ir_range *r, const pass_cost *before, const pass_cost *next);
 
 /* ----------------------------------------------------------- reports (fuse_report.c, traffic.c) */
 

@@ -24,7 +24,7 @@
 
 /* ---------------------------------------------------------------- a member in the fused range */
 
-bool pass_same_ids(const pass_range *member, const pass_range *fused) {
+bool pass_same_ids(const ir_range *member, const ir_range *fused) {
     unsigned d = 0;
     while (d < 3 && pass_global_size(member, d) == pass_global_size(fused, d)) d++;
     if (d == 3) return true;
@@ -35,13 +35,14 @@ bool pass_same_ids(const pass_range *member, const pass_range *fused) {
 }
 
 /* With as many items as the fused kernel a member runs on all of them. */
-bool pass_needs_guard(const pass_range *member, const pass_range *fused) {
+bool pass_needs_guard(const ir_range *member, const ir_range *fused) {
     return pass_range_items(member) != pass_range_items(fused);
 }
 
-bool pass_has_whole_groups(const pass_range *member, const pass_range *fused) {
+bool pass_has_whole_groups(const ir_range *member, const ir_range *fused) {
     for (unsigned d = 0; d < fused->dims; d++)
-        if (!fused->has_local || pass_global_size(member, d) % fused->local[d]) return false;
+        if (!ir_has_local_size(fused) || pass_global_size(member, d) % fused->local[d])
+            return false;
     return true;
 }
 
@@ -65,8 +66,8 @@ static bool fail_pair(const ranges *q, const char *what, uint32_t a, uint32_t b)
     return ir_error(q->cx, "%s: %s, %s", what, text_of(q, a), text_of(q, b));
 }
 
-static bool fail_groups(const ranges *q, const pass_range *global, const pass_range *local,
-                        unsigned d, uint32_t m) {
+static bool fail_groups(const ranges *q, const ir_range *global, const ir_range *local, unsigned d,
+                        uint32_t m) {
     return ir_error(q->cx, "work-groups would not be uniform (%llu %% %llu): %s",
                     (unsigned long long)pass_global_size(global, d),
                     (unsigned long long)pass_local_size(local, d), text_of(q, m));
@@ -75,7 +76,7 @@ static bool fail_groups(const ranges *q, const pass_range *global, const pass_ra
 /* ------------------------------------------------------------------------------------ the rules */
 
 static bool is_sound(const ranges *q, uint32_t m) {
-    const pass_range *r = &q->member[m].range;
+    const ir_range *r = &q->member[m].range;
     uint64_t product = 1;
     if (r->dims < 1 || r->dims > 3)
         return ir_error(q->cx, "@%s: an nd-range has 1 to 3 dimensions, not %u",
@@ -87,7 +88,7 @@ static bool is_sound(const ranges *q, uint32_t m) {
         product *= r->global[d];
         if (r->offset[d] > UINT64_MAX - r->global[d])
             return ir_error(q->cx, "global ids would wrap: %s", text_of(q, m));
-        if (!r->has_local) continue;
+        if (!ir_has_local_size(r)) continue;
         if (r->local[d] == 0) return ir_error(q->cx, "local size 0: %s", text_of(q, m));
         if (r->global[d] % r->local[d]) return fail_groups(q, r, r, d, m);
     }
@@ -107,7 +108,7 @@ static bool have_equal_offsets(const ranges *q) {
 static bool have_equal_locals(const ranges *q, uint32_t *source) {
     *source = q->n;
     for (uint32_t m = 0; m < q->n; m++) {
-        if (!q->member[m].range.has_local) continue;
+        if (!ir_has_local_size(&q->member[m].range)) continue;
         if (*source == q->n) *source = m;
         for (unsigned d = 0; d < 3; d++)
             if (pass_local_size(&q->member[m].range, d) !=
@@ -118,15 +119,15 @@ static bool have_equal_locals(const ranges *q, uint32_t *source) {
 }
 
 static int compare_sizes(const void *a, const void *b) {
-    const pass_range *x = a, *y = b;
+    const ir_range *x = a, *y = b;
     for (unsigned d = 0; d < 3; d++)
         if (x->global[d] != y->global[d]) return x->global[d] < y->global[d] ? -1 : 1;
     return 0;
 }
 
 /* A copy of all ranges with three explicit sizes each, in lexicographic order. */
-static pass_range *sorted_sizes(const ranges *q) {
-    pass_range *sizes = ir_new_array(q->scratch, pass_range, q->n);
+static ir_range *sorted_sizes(const ranges *q) {
+    ir_range *sizes = ir_new_array(q->scratch, ir_range, q->n);
     for (uint32_t m = 0; m < q->n; m++) {
         sizes[m].dims = 3;
         for (unsigned d = 0; d < 3; d++)
@@ -137,8 +138,8 @@ static pass_range *sorted_sizes(const ranges *q) {
 }
 
 /* Equal sizes are neighbours, and the lexicographically greatest come last. */
-static pass_range choose_size(const ranges *q) {
-    const pass_range *sizes = sorted_sizes(q), *best = sizes;
+static ir_range choose_size(const ranges *q) {
+    const ir_range *sizes = sorted_sizes(q), *best = sizes;
     uint32_t best_count = 0;
     for (uint32_t m = 0, end; m < q->n; m = end) {
         for (end = m + 1; end < q->n && compare_sizes(&sizes[m], &sizes[end]) == 0;) end++;
@@ -151,31 +152,30 @@ static pass_range choose_size(const ranges *q) {
     return *best;
 }
 
-static void copy_group(pass_range *fused, const ranges *q, uint32_t source) {
-    const pass_range *first = &q->member[0].range;
+static void copy_group(ir_range *fused, const ranges *q, uint32_t source) {
+    const ir_range *first = &q->member[0].range;
     fused->dims = 1;
     for (uint32_t m = 0; m < q->n; m++)
         if (q->member[m].range.dims > fused->dims) fused->dims = q->member[m].range.dims;
-    fused->has_local = source < q->n;
     for (unsigned d = 0; d < 3; d++) {
         fused->offset[d] = pass_global_offset(first, d);
-        fused->local[d] = fused->has_local ? pass_local_size(&q->member[source].range, d) : 0;
+        fused->local[d] = source < q->n ? pass_local_size(&q->member[source].range, d) : 0;
     }
 }
 
-static bool has_uniform_groups(const ranges *q, const pass_range *fused, uint32_t source) {
-    for (unsigned d = 0; fused->has_local && d < fused->dims; d++)
+static bool has_uniform_groups(const ranges *q, const ir_range *fused, uint32_t source) {
+    for (unsigned d = 0; ir_has_local_size(fused) && d < fused->dims; d++)
         if (fused->global[d] % fused->local[d]) return fail_groups(q, fused, fused, d, source);
     return true;
 }
 
-static bool can_remap(const ranges *q, const pass_range *fused) {
+static bool can_remap(const ranges *q, const ir_range *fused) {
     for (uint32_t m = 0; m < q->n; m++) {
-        const pass_range *r = &q->member[m].range;
+        const ir_range *r = &q->member[m].range;
         if (pass_same_ids(r, fused)) continue;
         if (pass_global_offset(r, 0) || pass_global_offset(r, 1) || pass_global_offset(r, 2))
             return ir_error(q->cx, "remap with non-zero offset: %s", text_of(q, m));
-        if (r->has_local)
+        if (ir_has_local_size(r))
             return ir_error(
                 q->cx, "explicit local size and id remap would break groups (restriction 3): %s",
                 text_of(q, m));
@@ -184,7 +184,7 @@ static bool can_remap(const ranges *q, const pass_range *fused) {
 }
 
 bool pass_fuse_range(ir_ctx *cx, const pass_fuse_member *members, uint32_t n, ir_arena *scratch,
-                     pass_range *fused) {
+                     ir_range *fused) {
     ranges q = {.cx = cx, .member = members, .n = n, .scratch = scratch};
     uint32_t source;
     if (n == 0) return ir_error(cx, "nothing to fuse");

@@ -35,17 +35,16 @@ static const int64_t *const *known_values(const pass_fuse_request *request, cons
 }
 
 /* The range that the member runs on, in the work-groups of the fused kernel. */
-static const pass_range *range_of(const pass_range *own, const pass_range *fused, bool remapped,
-                                  ir_arena *scratch) {
-    pass_range *r = ir_dup(scratch, own, sizeof *r);
-    if (remapped || !fused->has_local) return r;
-    r->has_local = true;
+static const ir_range *range_of(const ir_range *own, const ir_range *fused, bool remapped,
+                                ir_arena *scratch) {
+    ir_range *r = ir_dup(scratch, own, sizeof *r);
+    if (remapped || !ir_has_local_size(fused)) return r;
     memcpy(r->local, fused->local, sizeof r->local);
     return r;
 }
 
-static bool is_one_group(const pass_range *r) {
-    bool one = r->has_local;
+static bool is_one_group(const ir_range *r) {
+    bool one = ir_has_local_size(r);
     for (unsigned d = 0; d < r->dims; d++) one = one && pass_local_size(r, d) >= r->global[d];
     return one;
 }
@@ -116,11 +115,11 @@ static void note_objects(pass_summary *s, bool all_known) {
 
 /* -------------------------------------------------------------------------------- alike members */
 
-static bool are_ranges_equal(const pass_range *a, const pass_range *b) {
-    bool equal = a->dims == b->dims && a->has_local == b->has_local;
+static bool are_ranges_equal(const ir_range *a, const ir_range *b) {
+    bool equal = a->dims == b->dims && ir_has_local_size(a) == ir_has_local_size(b);
     for (unsigned d = 0; d < a->dims; d++) {
         equal = equal && a->global[d] == b->global[d] && a->offset[d] == b->offset[d];
-        equal = equal && (!a->has_local || a->local[d] == b->local[d]);
+        equal = equal && (!ir_has_local_size(a) || a->local[d] == b->local[d]);
     }
     return equal;
 }
@@ -196,7 +195,7 @@ bool pass_is_own(const pass_summary *s, uint64_t object) {
 
 static void summarize(const pass_fuse_request *request, const pass_fuse_member *members, uint32_t m,
                       const pass_fuse_result *result, ir_arena *scratch, pass_summary *s) {
-    const pass_range *own = &members[m].range, *fused = &result->range;
+    const ir_range *own = &members[m].range, *fused = &result->range;
     ir_func *f = (ir_func *)(uintptr_t)members[m].kernel;
     s->remapped = !pass_same_ids(own, fused);
     s->one_group = is_one_group(fused);

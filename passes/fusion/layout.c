@@ -90,8 +90,8 @@ static bool split_by_linear_id(const pass_summary *s, based *b) {
 
 /* False: the work-groups are not known. */
 static bool split_by_group(const pass_summary *s, based *b) {
-    const pass_range *r = s->launch.range;
-    if (!r->has_local || s->remapped) return false;
+    const ir_range *r = s->launch.range;
+    if (!ir_has_local_size(r) || s->remapped) return false;
     for (unsigned d = 0; d < 3; d++) {
         int64_t size = (int64_t)pass_local_size(r, d), start = (int64_t)pass_global_offset(r, d);
         int64_t global = take_term(&b->rest, IR_OP_global_id, d);

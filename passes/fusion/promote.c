@@ -171,7 +171,7 @@ static bool stop_for_layout(candidate *c) {
 static bool has_groups(candidate *c) {
     const promoter *q = c->q;
     if (!is_group(c)) return true;
-    if (!q->result->range.has_local)
+    if (!ir_has_local_size(&q->result->range))
         return stop(c, "promote.work-group", "the size of work-groups is not specified");
     for (uint32_t k = 0; k < c->to->nsides; k++)
         if (c->to->sides[k].of->remapped)
@@ -183,15 +183,15 @@ static bool has_groups(candidate *c) {
 
 /* ------------------------------------------------------------------------------------- elements */
 
-static uint64_t count_groups(const pass_range *r) {
+static uint64_t count_groups(const ir_range *r) {
     uint64_t n = 1;
-    for (unsigned d = 0; d < r->dims && r->has_local; d++) n *= r->global[d] / r->local[d];
+    for (unsigned d = 0; d < r->dims && ir_has_local_size(r); d++) n *= r->global[d] / r->local[d];
     return n;
 }
 
 /* What the caller says about the buffer has to fit. */
 static bool fits_elements(candidate *c) {
-    const pass_range *range = &c->q->result->range;
+    const ir_range *range = &c->q->result->range;
     uint64_t owners = is_group(c) ? count_groups(range) : pass_range_items(range);
     uint64_t n = c->wish->elements;
     if (!n || c->wish->kind == PASS_PROMOTE_AUTO) return true;
@@ -310,7 +310,7 @@ static bool promote(promoter *q, uint32_t arg, const pass_promotion *wish, pass_
 /* Legality takes an asserted map from here on: accesses are somewhere in the owner's part, items of
  * a group perhaps at different places. */
 static void assert_offsets(promoter *q, const pass_promoted *p) {
-    const pass_range *r = &q->result->range;
+    const ir_range *r = &q->result->range;
     bool group = p->space == IR_LOCAL;
     pass_affine own = {0};
     int64_t stride = (int64_t)p->bytes;

@@ -119,7 +119,7 @@ static ir_inst *number(ir_func *f, const ir_inst *query, uint64_t n) {
 
 /* Of a member that keeps its ids. */
 static ir_inst *answer_size(const pass_remap *r, ir_func *f, const ir_inst *query) {
-    const pass_range *own = r->own, *fused = r->fused;
+    const ir_range *own = r->own, *fused = r->fused;
     if (query->op == IR_OP_work_dim)
         return own->dims == fused->dims ? NULL : number(f, query, own->dims);
     if (query->op != IR_OP_global_size && query->op != IR_OP_num_groups) return NULL;

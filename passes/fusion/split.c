@@ -42,9 +42,10 @@ pass_cost pass_find_length(ir_func *f, ir_arena *scratch) {
 
 /* ------------------------------------------------------------------------------------- decision */
 
-bool pass_should_split(const pass_range *r, const pass_cost *before, const pass_cost *next) {
+bool pass_should_split(const ir_range *r, const pass_cost *before, const pass_cost *next) {
     uint64_t items = 1;
-    for (unsigned d = 0; d < r->dims && r->has_local; d++) items *= r->local[d];
-    if (!before->cycles || !next->cycles || (r->has_local && items < LEAST_ITEMS)) return false;
+    for (unsigned d = 0; d < r->dims && ir_has_local_size(r); d++) items *= r->local[d];
+    if (!before->cycles || !next->cycles || (ir_has_local_size(r) && items < LEAST_ITEMS))
+        return false;
     return before->cycles * next->operations + next->cycles * before->operations > GAIN;
 }

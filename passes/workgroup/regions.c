@@ -62,14 +62,16 @@ static const char *find_refusal(const ir_func *kernel) {
 
 /* ----------------------------------------------------------------------------------- what helps */
 
-pass_group_shape pass_shape_of(const pass_range *r) {
-    pass_group_shape s = {
-        .whole_groups = r->has_local, .no_offset = true, .small_ids = true, .dims = r->dims};
+pass_group_shape pass_shape_of(const ir_range *r) {
+    pass_group_shape s = {.whole_groups = ir_has_local_size(r),
+                          .no_offset = true,
+                          .small_ids = true,
+                          .dims = r->dims};
     for (unsigned d = 0; d < 3; d++) {
         uint64_t size = pass_global_size(r, d), offset = pass_global_offset(r, d);
         s.no_offset &= !offset;
         s.small_ids &= size <= INT32_MAX && offset <= INT32_MAX - size;
-        if (!r->has_local) continue;
+        if (!ir_has_local_size(r)) continue;
         s.local[d] = pass_local_size(r, d);
         s.whole_groups &= size % s.local[d] == 0;
     }

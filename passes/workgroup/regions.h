@@ -17,7 +17,7 @@ typedef struct {
 } pass_group_shape;
 
 /* What is known of launches on a range. */
-pass_group_shape pass_shape_of(const pass_range *r);
+pass_group_shape pass_shape_of(const ir_range *r);
 
 typedef struct {
     ir_func *block, *one; /* k.block and k of launch.h, at level group */

@@ -336,13 +336,14 @@ pass_options rt_pass_options(const spvf_pass_options *options) {
 typedef struct {
     spvf_module *module;
     pass_options options;
-    pass_range range;
+    ir_range range;
 } optimize_job;
 
-static void check_range(spvf_context *context, const pass_range *r) {
+static void check_range(spvf_context *context, const ir_range *r) {
     bool empty = r->dims < 1 || r->dims > 3;
     for (unsigned d = 0; d < r->dims && !empty; d++)
-        empty = !r->global[d] || (r->has_local && (!r->local[d] || r->global[d] % r->local[d]));
+        empty =
+            !r->global[d] || (ir_has_local_size(r) && (!r->local[d] || r->global[d] % r->local[d]));
     if (empty)
         rt_throw(context, IR_ERR_ARGUMENT,
                  "an nd-range has 1 to 3 dimensions of whole work-groups");
@@ -361,7 +362,7 @@ spvf_status spvf_module_optimize(spvf_module *module, const spvf_pass_options *o
     spvf_pass_options o;
     rt_copy_options(&o, options, sizeof o);
     optimize_job j = {.module = module, .options = rt_pass_options(&o)};
-    if (o.range) j.range = rt_pass_range(o.range);
+    if (o.range) j.range = rt_inner_range(o.range);
     if (o.range) j.options.range = &j.range;
     return rt_guard(module->context, optimize_module, &j);
 }

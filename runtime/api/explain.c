@@ -17,28 +17,10 @@ typedef struct {
     uint32_t *index;    /* by argument: parameter of the fused kernel */
 } explainer;
 
-/* --------------------------------------------------------------------------------------- ranges */
-
-spvf_range rt_range(const pass_range *p) {
-    spvf_range r = {.dims = p->dims};
-    memcpy(r.global, p->global, sizeof r.global);
-    memcpy(r.offset, p->offset, sizeof r.offset);
-    if (p->has_local) memcpy(r.local, p->local, sizeof r.local);
-    return r;
-}
-
-pass_range rt_pass_range(const spvf_range *r) {
-    pass_range p = {.dims = r->dims, .has_local = r->local[0] != 0};
-    memcpy(p.global, r->global, sizeof p.global);
-    memcpy(p.local, r->local, sizeof p.local);
-    memcpy(p.offset, r->offset, sizeof p.offset);
-    return p;
-}
-
 /* -------------------------------------------------------------------------------------- members */
 
 static spvf_explained_member explain_member(const explainer *e, const spvf_member *m) {
-    const pass_range own = rt_pass_range(&m->range), *fused = &e->result->range;
+    const ir_range own = rt_inner_range(&m->range), *fused = &e->result->range;
     spvf_explained_member out = {.kernel = ir_strdup(e->arena, m->kernel), .range = m->range};
     if (!fused->dims) return out;
     out.guarded = pass_needs_guard(&own, fused);
@@ -280,7 +262,7 @@ void rt_explain(rt_report *report, const spvf_fuse_options *options,
     explainer e = {&report->arena, &report->info, options, request, result, NULL, NULL};
     report->info = (spvf_explanation){.name = ir_strdup(e.arena, request->name),
                                       .fused = result->kernel != NULL};
-    if (result->range.dims) report->info.range = rt_range(&result->range);
+    if (result->range.dims) report->info.range = rt_public_range(&result->range);
     explain_members(&e);
     explain_gaps(&e);
     explain_params(&e);

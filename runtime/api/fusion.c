@@ -155,7 +155,7 @@ static const pass_fuse_member *make_members(fuse_job *j) {
     pass_fuse_member *m = ir_new_array(arena_of(j), pass_fuse_member, o->member_count);
     for (size_t i = 0; i < o->member_count; i++) {
         m[i].kernel = find_kernel(&o->members[i]);
-        m[i].range = rt_pass_range(&o->members[i].range);
+        m[i].range = rt_inner_range(&o->members[i].range);
         const char *why = m[i].kernel->refusal;
         if (why) refuse(j, "fuse.kernel", "kernel '%s': %s", o->members[i].kernel, why);
     }

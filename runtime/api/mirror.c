@@ -29,3 +29,15 @@
 #define END(public, inner)
 #define VALUE(public, inner) _Static_assert((int)(public) == (int)(inner), #inner);
 #include "runtime/api/mirror.def"
+
+ir_range rt_inner_range(const spvf_range *r) {
+    ir_range inner;
+    memcpy(&inner, r, sizeof inner);
+    return inner;
+}
+
+spvf_range rt_public_range(const ir_range *r) {
+    spvf_range public;
+    memcpy(&public, r, sizeof public);
+    return public;
+}

@@ -52,7 +52,6 @@ typedef struct {
  * result->kernel is NULL for a refusal, and as much of the rest as was found. (explain.c) */
 void rt_explain(rt_report *report, const spvf_fuse_options *options,
                 const pass_fuse_request *request, const pass_fuse_result *result);
-spvf_range rt_range(const pass_range *r);
 /* spvf_fuse and spvf_explain; one of the results is NULL. */
 spvf_status rt_fuse(spvf_context *context, const spvf_fuse_options *options, spvf_fusion **fusion,
                     spvf_explanation **explanation);
@@ -82,8 +81,10 @@ rt_local_use *rt_local_use_new(const ir_module *m, ir_arena *a);
 uint64_t rt_local_memory(rt_local_use *u, const ir_func *kernel);
 /* One kernel parameter as the API shows it. */
 spvf_arg_info rt_arg_info(const ir_module *m, ir_type t, const ir_param *p);
+/* The same range under the other name (mirror.c). */
+ir_range rt_inner_range(const spvf_range *r);
+spvf_range rt_public_range(const ir_range *r);
 pass_options rt_pass_options(const spvf_pass_options *options);
-pass_range rt_pass_range(const spvf_range *r);
 /* Options of another version: the members that the caller's struct has, zeros for the rest. */
 void rt_copy_options(void *to, const void *from, size_t size);
 /* Was their size set?  Otherwise says that it was not. */

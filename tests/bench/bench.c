@@ -36,7 +36,7 @@ static void fuse_pair(void *arg) {
     j->at[1] = now();
     if (!ir_verify_module(a) || !ir_verify_module(b)) abort();
     j->at[2] = now();
-    pass_range range = {.dims = 1, .global = {1048576}, .local = {64}, .has_local = true};
+    ir_range range = {.dims = 1, .global = {1048576}, .local = {64}};
     pass_fuse_member members[] = {{ir_func_find(a, "saxpy"), range},
                                   {ir_func_find(b, "scale"), range}};
     pass_identity same = {0, 3, 1, 0};

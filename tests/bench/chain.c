@@ -22,7 +22,7 @@ typedef struct {
 
 static void fuse_chain(void *arg) {
     chain_job *j = arg;
-    const pass_range range = {.dims = 1, .global = {1048576}};
+    const ir_range range = {.dims = 1, .global = {1048576}};
     pass_fuse_member members[LONGEST];
     pass_identity same[LONGEST];
     pass_promotion dead[LONGEST];

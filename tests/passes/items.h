@@ -18,7 +18,7 @@ typedef struct {
     uint32_t faults, barriers; /* barriers: that a whole group has passed */
     ir_map globals;            /* global -> address */
     uint64_t next_local, next_variable;
-    pass_range range;
+    ir_range range;
     uint64_t group[3], item[3]; /* ids of the running item */
     ir_arena arena;
 } items;
@@ -79,13 +79,13 @@ static inline int items_space(void *user, uint64_t address) {
     return address < ITEMS_LOCALS ? IR_GLOBAL : address < ITEMS_STACK ? IR_LOCAL : IR_PRIVATE;
 }
 
-static inline uint64_t items_local(const pass_range *r, unsigned d) {
-    return d >= r->dims ? 1 : r->has_local ? r->local[d] : r->global[d];
+static inline uint64_t items_local(const ir_range *r, unsigned d) {
+    return d >= r->dims ? 1 : ir_has_local_size(r) ? r->local[d] : r->global[d];
 }
 
 static inline uint64_t items_query(void *user, const ir_inst *i, unsigned lane) {
     const items *q = user;
-    const pass_range *r = &q->range;
+    const ir_range *r = &q->range;
     unsigned d = i->imm.dim;
     uint64_t id[3];
     (void)lane;
@@ -125,7 +125,7 @@ static inline void items_problem(void *user, ir_problem what, const ir_inst *i, 
     ((items *)user)->faults++;
 }
 
-static inline void items_split(uint64_t n, const pass_range *r, bool groups, uint64_t id[3]) {
+static inline void items_split(uint64_t n, const ir_range *r, bool groups, uint64_t id[3]) {
     for (unsigned d = 0; d < 3; d++) {
         uint64_t size = items_local(r, d);
         if (groups) size = pass_global_size(r, d) / size;
@@ -173,11 +173,10 @@ static inline ir_interp_host items_host(items *q) {
 
 /* Runs the item with these global ids alone, past all barriers. */
 static inline void items_run_one(items *q, ir_func *kernel, const ir_value *args,
-                                 const pass_range *range, const uint64_t id[3]) {
+                                 const ir_range *range, const uint64_t id[3]) {
     const ir_interp_host host = items_host(q);
     uint64_t budget = 1000000;
     q->range = *range;
-    q->range.has_local = true;
     for (unsigned d = 0; d < 3; d++) {
         q->range.local[d] = 1;
         q->group[d] = id[d];
@@ -194,7 +193,7 @@ static inline void items_run_one(items *q, ir_func *kernel, const ir_value *args
 }
 
 static inline void items_run(items *q, ir_func *kernel, const ir_value *args,
-                             const pass_range *range) {
+                             const ir_range *range) {
     const ir_interp_host host = items_host(q);
     ir_interp *item[ITEMS_MAX];
     uint64_t n = items_local(range, 0) * items_local(range, 1) * items_local(range, 2);

@@ -98,12 +98,11 @@ static ir_func *make_kernel(ir_module *m, ir_func *callee) {
 }
 
 /* "32/8" and "10" are all that is needed here. */
-static pass_range parse_range(const char *s) {
-    pass_range r = {.dims = 1};
+static ir_range parse_range(const char *s) {
+    ir_range r = {.dims = 1};
     char *end;
     r.global[0] = strtoull(s, &end, 10);
-    r.has_local = *end == '/';
-    if (r.has_local) r.local[0] = strtoull(end + 1, NULL, 10);
+    if (*end == '/') r.local[0] = strtoull(end + 1, NULL, 10);
     return r;
 }
 

@@ -15,11 +15,10 @@ static inline unsigned parse_numbers(const char **s, uint64_t out[3]) {
     return n;
 }
 
-static inline pass_range parse_range(const char *s) {
-    pass_range r = {0};
+static inline ir_range parse_range(const char *s) {
+    ir_range r = {0};
     r.dims = parse_numbers(&s, r.global);
-    r.has_local = *s == '/';
-    if (r.has_local) s++, parse_numbers(&s, r.local);
+    if (*s == '/') s++, parse_numbers(&s, r.local);
     if (*s == '+') s++, parse_numbers(&s, r.offset);
     return r;
 }

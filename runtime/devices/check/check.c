@@ -290,10 +290,10 @@ static void choose_local_size(check_state *l) {
 }
 
 static void take_local_size(check_state *l) {
-    const check_range *r = &l->info->range;
+    const ir_range *r = &l->info->range;
     const uint32_t *required = l->kernel->attrs.local_size;
     for (unsigned d = 0; d < 3; d++) l->local[d] = d < r->dims ? r->local[d] : 1;
-    if (r->local[0] == 0 && r->local[1] == 0 && r->local[2] == 0) {
+    if (!ir_has_local_size(r)) {
         choose_local_size(l);
         return;
     }
@@ -329,7 +329,7 @@ static void check_group_size(const check_state *l) {
 }
 
 static void take_range(check_state *l) {
-    const check_range *r = &l->info->range;
+    const ir_range *r = &l->info->range;
     if (r->dims < 1 || r->dims > 3) refuse(l, "an nd-range has 1 to 3 dimensions, not %u", r->dims);
     uint64_t total = 1;
     for (unsigned d = 0; d < 3; d++) {
@@ -343,7 +343,7 @@ static void take_range(check_state *l) {
     check_group_size(l);
     for (unsigned d = 0; d < 3; d++) {
         l->groups[d] = (l->global[d] + l->local[d] - 1) / l->local[d];
-        if (l->global[d] % l->local[d] && !r->allow_non_uniform)
+        if (l->global[d] % l->local[d] && !l->options.allow_non_uniform)
             refuse(l, "global size %llu is not a multiple of local size %llu in dimension %u",
                    (unsigned long long)l->global[d], (unsigned long long)l->local[d], d);
     }

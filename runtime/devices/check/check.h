@@ -122,14 +122,6 @@ typedef struct {
 /* ------------------------------------------------------------------------------------- launches */
 
 typedef struct {
-    unsigned dims; /* 1 to 3; the other sizes are 1 */
-    uint64_t global[3], offset[3];
-    uint64_t local[3]; /* all 0: the kernel's required size, or the largest divisors with at most
-                          64 work-items */
-    bool allow_non_uniform; /* smaller groups at the end of the range */
-} check_range;
-
-typedef struct {
     ir_arg_kind kind;
     check_buffer *buffer; /* IR_ARG_POINTER: from `offset` on; NULL: a null pointer */
     uint64_t offset;
@@ -141,6 +133,7 @@ typedef struct {
     unsigned subgroup_size; /* 0: 8; at most 128 */
     uint64_t step_limit;    /* instructions of one work-group; 0: 150 million */
     unsigned max_reports;   /* distinct ones; 0: 100 */
+    bool allow_non_uniform; /* smaller groups at the end of the range */
     bool strict_races;      /* equal values written twice are an error */
     bool strict_undefined;  /* any undefined byte stored to global memory is an error */
     void (*report)(void *user, const check_report *r);     /* after the launch, in order */
@@ -155,7 +148,8 @@ typedef struct {
 
 typedef struct {
     const char *kernel;
-    check_range range;
+    ir_range range; /* without local size: the kernel's required one, or the largest divisors with
+                       at most 64 work-items */
     const check_arg *args;
     unsigned nargs;
     check_options options;

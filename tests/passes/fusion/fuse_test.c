@@ -12,7 +12,7 @@ typedef struct {
 static const range_row rows[] = {
     {{"10/4"}, ":work-groups would not be uniform (10 % 4)"},
     {{"0"}, ":empty nd-range"},
-    {{"8/0"}, ":local size 0"},
+    {{"8,8/8,0"}, ":local size 0"},
     {{"4294967296,4294967296"}, ":too many work-items"},
     {{"30,67", "76,55", "64,64"}, "{76,55}"},
 };
@@ -21,7 +21,7 @@ static void check_row(const range_row *row, const ir_module *m) {
     static const char *const names[] = {"a", "b", "c"};
     pass_fuse_member members[3];
     uint32_t n = 0;
-    pass_range r;
+    ir_range r;
     for (; n < 3 && row->range[n]; n++) {
         members[n].kernel = ir_func_find(m, names[n]);
         members[n].range = parse_range(row->range[n]);
@@ -40,10 +40,10 @@ static void check_row(const range_row *row, const ir_module *m) {
 Test(fuse, range_table) {
     ir_module *m = parse(three);
     for (unsigned n = 0; n < sizeof rows / sizeof *rows; n++) check_row(&rows[n], m);
-    cr_assert(!pass_fuse_range(&cx, NULL, 0, &arena, &(pass_range){0}));
-    pass_range bad = {.dims = 4};
+    cr_assert(!pass_fuse_range(&cx, NULL, 0, &arena, &(ir_range){0}));
+    ir_range bad = {.dims = 4};
     cr_assert(!pass_fuse_range(&cx, &(pass_fuse_member){ir_func_find(m, "a"), bad}, 1, &arena,
-                               &(pass_range){0}));
+                               &(ir_range){0}));
 }
 
 Test(fuse, ids_agree_when_one_range_is_a_prefix_of_the_other) {
@@ -55,7 +55,7 @@ Test(fuse, ids_agree_when_one_range_is_a_prefix_of_the_other) {
                  {"5", "10,10", true},   {"2,2,2", "2,2,8", true}, {"2,1,2", "2,2,2", false},
                  {"1,1,1", "7,5", true}, {"3,1,1", "3,4,5", true}};
     for (unsigned n = 0; n < sizeof pairs / sizeof *pairs; n++) {
-        pass_range a = parse_range(pairs[n].member), b = parse_range(pairs[n].fused);
+        ir_range a = parse_range(pairs[n].member), b = parse_range(pairs[n].fused);
         cr_expect_eq(pass_same_ids(&a, &b), pairs[n].same, "%s in %s", pairs[n].member,
                      pairs[n].fused);
     }

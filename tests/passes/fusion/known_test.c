@@ -91,7 +91,7 @@ static const char *result_of(world *w) {
 static void apply(void *user) {
     const row *r = ((trial *)user)->row;
     world *w = &((trial *)user)->w;
-    const pass_range range = parse_range(r->range);
+    const ir_range range = parse_range(r->range);
     world_parse(w, r->what,
                 ir_sprintf(&w->arena,
                            "kernel @k(%%p: ptr.global) {\ne:\n %%g: i64 = global_id 0\n%s"

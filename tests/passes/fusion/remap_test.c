@@ -28,7 +28,7 @@ enum { QUERIES = sizeof queries / sizeof *queries, PROBED = 3 * QUERIES, SMALL =
 typedef struct {
     world w;
     ir_func *probe, *empty;
-    pass_range own, other;
+    ir_range own, other;
     bool whole; /* each item has its place in memory; else all store at 0 */
     items *memory;
 } trial;
@@ -85,14 +85,14 @@ static void fuse(void *user) {
 
 /* --------------------------------------------------------------------------------- expectations */
 
-static void split(uint64_t linear, const pass_range *r, uint64_t id[3]) {
+static void split(uint64_t linear, const ir_range *r, uint64_t id[3]) {
     for (unsigned d = 0; d < 3; d++) {
         id[d] = d < 2 ? linear % pass_global_size(r, d) : linear;
         linear /= pass_global_size(r, d);
     }
 }
 
-static uint64_t expected(const pass_range *own, uint64_t linear, ir_op op, unsigned d) {
+static uint64_t expected(const ir_range *own, uint64_t linear, ir_op op, unsigned d) {
     uint64_t id[3];
     split(linear, own, id);
     switch (op) {
@@ -149,7 +149,7 @@ static void run_some(void *user) {
     for (unsigned k = 0; k < 200; k++) run_item(t, splitmix64(&state) % (k % 4 ? mine : all));
 }
 
-static void check(pass_range own, pass_range other, bool whole) {
+static void check(ir_range own, ir_range other, bool whole) {
     trial t = {.own = own, .other = other, .whole = whole};
     world_begin(&t.w);
     t.memory = calloc(1, sizeof *t.memory);
@@ -165,8 +165,8 @@ static void check(pass_range own, pass_range other, bool whole) {
 
 /* ---------------------------------------------------------------------------------------- tests */
 
-static pass_range shape(unsigned dims, uint64_t x, uint64_t y, uint64_t z) {
-    return (pass_range){.dims = dims, .global = {x, y, z}};
+static ir_range shape(unsigned dims, uint64_t x, uint64_t y, uint64_t z) {
+    return (ir_range){.dims = dims, .global = {x, y, z}};
 }
 
 Test(remap, shapes_of_the_reference) {
@@ -181,13 +181,13 @@ Test(remap, shapes_of_the_reference) {
 Test(remap, random_ranges, .timeout = 60) {
     uint64_t state = 7;
     for (unsigned n = 0; n < 120;) {
-        pass_range r[2];
+        ir_range r[2];
         for (unsigned k = 0; k < 2; k++) {
             r[k] = shape(1 + draw_below(&state, 3), 1, 1, 1);
             for (unsigned d = 0; d < r[k].dims; d++)
                 r[k].global[d] = 1 + draw_below(&state, r[k].dims == 1 ? SMALL : 7);
         }
-        const pass_range *larger = &r[pass_range_items(&r[1]) > pass_range_items(&r[0])];
+        const ir_range *larger = &r[pass_range_items(&r[1]) > pass_range_items(&r[0])];
         if (pass_same_ids(&r[0], larger)) continue;
         check(r[0], r[1], true);
         n++;

@@ -192,7 +192,7 @@ static inline void groups_call(groups *q, ir_func *f, const ir_group_info *info,
 
 /* A launch in one go, or one group after another; `local` are the bytes that parameters ask for.
  * The args are areas already, by-value ones and what they lead to. */
-static inline void groups_run(groups *q, const pass_group_code *code, const pass_range *r,
+static inline void groups_run(groups *q, const pass_group_code *code, const ir_range *r,
                               void *const *args, unsigned nargs, uint64_t local, bool whole) {
     ir_group_info info = {.work_dim = r->dims, .print = q->print ? groups_printer : NULL};
     uint64_t items = 1, groups_in[3];

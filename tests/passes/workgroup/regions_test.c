@@ -20,7 +20,7 @@ typedef struct {
     ir_arena arena, scratch;
     ir_module *m;
     ir_func *kernel;
-    pass_range range;
+    ir_range range;
     uint64_t seed;
     const char *body;       /* NULL: a random kernel */
     const char *name;       /* for messages */
@@ -58,12 +58,11 @@ static void run_items(void *user) {
                               {.kind = IR_ARG_POINTER, .buffer = same},
                               {.kind = IR_ARG_LOCAL, .size = RG_TILE * 4},
                               {.kind = IR_ARG_VALUE, .bytes = &n, .size = 4}};
-    check_launch l = {
-        .kernel = "k", .args = args, .nargs = 4, .options = {.report = say, .user = s}};
-    l.range = (check_range){.dims = s->range.dims, .allow_non_uniform = true};
-    memcpy(l.range.global, s->range.global, sizeof l.range.global);
-    memcpy(l.range.local, s->range.local, sizeof l.range.local);
-    memcpy(l.range.offset, s->range.offset, sizeof l.range.offset);
+    check_launch l = {.kernel = "k",
+                      .range = s->range,
+                      .args = args,
+                      .nargs = 4,
+                      .options = {.allow_non_uniform = true, .report = say, .user = s}};
     cr_assert(check_run(p, &l, &s->result));
     check_buffer_read(out, 0, OUT, s->want);
     check_program_free(p);

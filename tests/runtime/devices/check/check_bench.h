@@ -18,7 +18,7 @@ static struct {
     check_program *p;
     check_buffer *buffers[16];
     unsigned nbuffers;
-    check_range range;
+    ir_range range;
     check_options options;
     check_result result;
     check_report last; /* its pointers are stale */
@@ -104,7 +104,7 @@ static inline check_arg arg_local(uint64_t size) {
 #define INT(v) arg_bytes(&(const int32_t){v}, 4)
 
 static inline void set_range(uint64_t global, uint64_t local) {
-    w.range = (check_range){.dims = 1, .global = {global}, .local = {local}};
+    w.range = (ir_range){.dims = 1, .global = {global}, .local = {local}};
 }
 
 /* Runs the kernel @k of w.range. */

@@ -65,8 +65,8 @@ static void compare(const char *kernel) {
 }
 
 static void run_types(const group_kernel *k, uint32_t n, uint32_t local, uint32_t most) {
-    w.range = (check_range){
-        .dims = 1, .global = {n}, .local = {local}, .allow_non_uniform = n % local != 0};
+    w.range = (ir_range){.dims = 1, .global = {n}, .local = {local}};
+    w.options.allow_non_uniform = n % local != 0;
     w.options.subgroup_size = most;
     for (int t = 0; t < NUMBERS; t++) {
         char kernel[32];

@@ -80,11 +80,9 @@ static void check_ids(check_buffer *b, unsigned item, const int32_t *expected) {
 Test(check, answers_queries) {
     open_text(queries);
     check_buffer *b = zeros(5 * 4 * 2 * 16);
-    w.range = (check_range){.dims = 3,
-                            .global = {5, 4, 2},
-                            .local = {3, 2, 2},
-                            .offset = {100, 10, 1},
-                            .allow_non_uniform = true};
+    w.range =
+        (ir_range){.dims = 3, .global = {5, 4, 2}, .local = {3, 2, 2}, .offset = {100, 10, 1}};
+    w.options.allow_non_uniform = true;
     RUN(arg_buffer(b));
     SAYS_NOTHING();
     check_ids(b, 0, (const int32_t[]){100, 10, 1, 0, 0, 2, 3, 3, 5, 10, 3, 0, 8, 0, 0, 2});
@@ -329,7 +327,7 @@ Test(check, what_must_not_happen) {
 /* ------------------------------------------------------------------------------------- refusals */
 
 static void refused(const char *text, const check_arg *args, unsigned n, const char *message) {
-    check_range range = w.range;
+    ir_range range = w.range;
     memset(&w, 0, sizeof w);
     w.range = range;
     open_text(text);
