@@ -1,6 +1,6 @@
 #!/bin/sh
 # arrows.sh BUILD: the #include arrows between the folders, as docs/ARCHITECTURE.md states them, and the
-# symbols that the objects of one folder of passes/ use of another.
+# symbols that the objects of one folder of passes/ use of another, and files of codegen/ of each other.
 set -u
 build=$1
 passed=0
@@ -84,6 +84,24 @@ else
     failed=$((failed + 1))
     printf 'a folder of passes/ uses a symbol of another:\n%s\n' "$bad"
 fi
+
+# Files of these folders use each other's symbols in one direction: drivers use helpers, and no two
+# files use each other, not even through others.
+for folder in codegen/native codegen/regalloc; do
+    circle=$(for object in "$build/$folder"/*.o; do
+        nm -g "$object" | awk -v file="$(basename "$object" .o).c" '{ print $(NF - 1), $NF, file }'
+    done | awk '
+        $1 != "U" { at[$2] = $3; next }
+        { used[++n] = $2; by[n] = $3 }
+        END { for (k = 1; k <= n; k++)
+            if (at[used[k]] != "" && at[used[k]] != by[k]) print by[k], at[used[k]] }' | tsort 2>&1 >/dev/null)
+    if [ -z "$circle" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf '%s: files use each other in a circle:\n%s\n' "$folder" "$circle"
+    fi
+done
 
 # Machines are known to their folder and to the registry; elsewhere they are names in text.
 named=$(grep -rniE 'x86' ir frontend passes runtime --include='*.[ch]' |

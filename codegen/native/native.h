@@ -80,8 +80,8 @@ struct cg_target {
     const char *name;
     unsigned nclasses;
     cg_class class[CG_MAX_CLASSES];
-    /* Of mach, mach_br, mach_call and a ret with operands; the shared part knows the others.  It is asked with
-     * all places at CG_NO_CLASS and any register, and nothing tied. */
+    /* Of mach, mach_br, mach_call and a ret with operands; the shared part knows the others.  *out
+     * says at first that nothing is in a register and nothing is tied. */
     void (*describe)(const cg_target *t, const ir_inst *i, cg_constraints *out);
     /* The class that holds values of a type. */
     uint8_t (*class_of)(const cg_target *t, ir_type type);

@@ -2,10 +2,10 @@
  *
  * In SSA form the interference graph is chordal (Hack, Grund and Goos, "Register allocation for
  * programs in SSA-form", 2006): a walk down the dominator tree that gives every definition a free
- * register needs no more registers than values are live at once.  Values that cannot have all
- * registers (ranges.c) break that.  Then the cheapest of the values that occupy the registers, or
- * the new one, is chosen for eviction, the walk continues as if it were gone, and all that were
- * chosen are evicted before the next attempt.
+ * register needs no more registers than values are live at once.  This does not hold if values
+ * cannot have all registers (ranges.c).  So a definition may find no register free.  Then one value
+ * is chosen for eviction: the cheapest of the new one and those that occupy the registers.  The
+ * walk continues as if it were gone, and all chosen values are evicted before the next attempt.
  *
  * A value is in one register for its whole live range.  This step does not move values to the
  * registers that instructions require, but it keeps these free: they are excluded for others.  A
@@ -120,20 +120,18 @@ static void release_operands(assigner *a, const ir_inst *i, const cg_constraints
         if (is_last_use(a, i, n)) release_value(a, ir_arg(i, n));
 }
 
-static bool is_only_mention(const ir_inst *i, unsigned n) {
-    for (unsigned k = 0; k < i->nargs; k++)
-        if (k != n && ir_arg(i, k) == ir_arg(i, n)) return false;
-    return true;
-}
-
-/* Does the range of operand n end here, so that the result may have its register? */
+/* Does the range of operand n end here, so that the result may have its register?  An early result
+ * may not if the value is another operand, too. */
 static bool ends_at(const assigner *a, const ir_inst *i, const cg_constraints *constraints,
                     unsigned n) {
-    if (is_only_mention(i, n)) return is_last_use(a, i, n);
+    unsigned mentions = 0;
     bool ends = false;
-    for (unsigned k = 0; k < constraints->nargs; k++)
-        ends |= ir_arg(i, k) == ir_arg(i, n) && is_last_use(a, i, k);
-    return ends && !constraints->early;
+    for (unsigned k = 0; k < i->nargs; k++) {
+        if (ir_arg(i, k) != ir_arg(i, n)) continue;
+        ends |= k < constraints->nargs && is_last_use(a, i, k);
+        mentions++;
+    }
+    return ends && (mentions == 1 || !constraints->early);
 }
 
 /* -------------------------------------------------------------------------------------- results */

@@ -3,6 +3,8 @@
  * A result overwrites the operand that it is tied to.  If that operand is live after the
  * instruction, it has to be copied first.  If the other operand is not, and the target says that
  * the two may be exchanged, the other one is overwritten instead.
+ *
+ * This takes place before the snapshot for the proof, which would find operands in another order.
  */
 #include "codegen/regalloc/ra.h"
 

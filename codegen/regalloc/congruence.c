@@ -2,12 +2,13 @@
  *
  * A phi and its operands form one class.  So a phi can be in memory and needs no code: its operands
  * are stored to the slot from which the phi is read.  This is correct only if no two members of a
- * class are live at once.  Two classes that do not interfere are merged if no member of one is live
- * where a member of the other is defined; in SSA form it suffices to look at the nearest member
- * that dominates (Budimlić, Cooper, Harvey, Kennedy, Oberg and Reeves, "Fast copy coalescing and
- * live-range identification", 2002).  A phi that cannot be merged with its operands is isolated:
- * its operands are moved at the ends of predecessors, and its result after the phis (Sreedhar et
- * al. 1999).
+ * class are live at once.  Two classes are merged if no member of one is live where a member of the
+ * other is defined.  In SSA form it suffices to compare each member with the nearest one that
+ * dominates it (Budimlić, Cooper, Harvey, Kennedy, Oberg and Reeves, "Fast copy coalescing and
+ * live-range identification", 2002); members are sorted by the dominator tree, so that one walk
+ * with a stack finds all of these (Boissinot et al. 2009).  A phi that cannot be merged with its
+ * operands is isolated: its operands are moved at the ends of predecessors, and its result after
+ * the phis (Sreedhar et al. 1999).
  */
 #include "codegen/regalloc/spill.h"
 
@@ -25,18 +26,27 @@ typedef struct {
     ir_inst *v;
 } class_member;
 
+/* What is known of the code; it changes when phis are isolated. */
 typedef struct {
-    ra_state *s;
     const ir_live *live;
     const ir_dom *dom;
-    uint32_t *at;       /* by value id: position in its block */
-    ra_values *members; /* by root: sorted by place of definition */
-    bool *isolated;     /* by id, of phis */
-    spill_classes out;
-    /* While classes are merged: */
+    uint32_t *at; /* by value id: position in its block */
+} class_input;
+
+/* What one merge writes and reads: kept, so that its memory is used again. */
+typedef struct {
     ra_values merged, dominating;
     ir_vec(class_member) keys;
     uint32_t *listed, now; /* by root: the number of the merge that has listed it */
+} merge_scratch;
+
+typedef struct {
+    ra_state *s;
+    class_input in;
+    ra_values *members; /* by root: sorted by place of definition */
+    bool *isolated;     /* by id, of phis */
+    merge_scratch m;
+    spill_classes out;
 } class_builder;
 
 uint32_t spill_root(const spill_classes *c, const ir_inst *v) {
@@ -48,33 +58,33 @@ uint32_t spill_root(const spill_classes *c, const ir_inst *v) {
 /* --------------------------------------------------------------------------------- interference */
 
 static bool is_defined_before(const class_builder *k, const ir_inst *a, const ir_inst *b) {
-    if (a->block == b->block) return k->at[a->id] < k->at[b->id];
-    return k->dom->enter[a->block->id] < k->dom->enter[b->block->id];
+    if (a->block == b->block) return k->in.at[a->id] < k->in.at[b->id];
+    return k->in.dom->enter[a->block->id] < k->in.dom->enter[b->block->id];
 }
 
 static bool dominates(const class_builder *k, const ir_inst *a, const ir_inst *b) {
-    if (a->block == b->block) return k->at[a->id] <= k->at[b->id];
-    return ir_block_dominates(k->dom, a->block, b->block);
+    if (a->block == b->block) return k->in.at[a->id] <= k->in.at[b->id];
+    return ir_block_dominates(k->in.dom, a->block, b->block);
 }
 
 /* Is v, whose definition dominates that of d, live after the latter? */
 static bool is_live_after(const class_builder *k, const ir_inst *v, const ir_inst *d) {
     unsigned visited = 0;
-    if (ir_is_live(k->live, &k->live->out[d->block->id], v)) return true;
+    if (ir_is_live(k->in.live, &k->in.live->out[d->block->id], v)) return true;
     foreach_use (u, v) {
         if (++visited > MAX_USES) return true;
         bool here = u->user->block == d->block && u->user->op != IR_OP_phi;
-        if (here && k->at[u->user->id] > k->at[d->id]) return true;
+        if (here && k->in.at[u->user->id] > k->in.at[d->id]) return true;
     }
     return false;
 }
 
 /* Visits `merged` in preorder of the dominator tree, with the members that dominate on a stack. */
 static bool is_interfering(class_builder *k) {
-    ra_values *stack = &k->dominating;
+    ra_values *stack = &k->m.dominating;
     stack->n = 0;
-    for (uint32_t n = 0; n < k->merged.n; n++) {
-        ir_inst *v = k->merged.data[n];
+    for (uint32_t n = 0; n < k->m.merged.n; n++) {
+        ir_inst *v = k->m.merged.data[n];
         while (stack->n && !dominates(k, stack->data[stack->n - 1], v)) stack->n--;
         if (stack->n && is_live_after(k, stack->data[stack->n - 1], v)) return true;
         *ir_push(&k->s->scratch, stack) = v;
@@ -86,10 +96,10 @@ static bool is_interfering(class_builder *k) {
 
 static void merge_members(class_builder *k, const ra_values *a, const ra_values *b) {
     uint32_t i = 0, j = 0;
-    k->merged.n = 0;
+    k->m.merged.n = 0;
     while (i < a->n || j < b->n) {
         bool left = j == b->n || (i < a->n && is_defined_before(k, a->data[i], b->data[j]));
-        *ir_push(&k->s->scratch, &k->merged) = left ? a->data[i++] : b->data[j++];
+        *ir_push(&k->s->scratch, &k->m.merged) = left ? a->data[i++] : b->data[j++];
     }
 }
 
@@ -97,7 +107,7 @@ static void merge_members(class_builder *k, const ra_values *a, const ra_values 
 static void set_members(class_builder *k, uint32_t root) {
     ra_values *to = &k->members[root];
     to->n = 0;
-    for (uint32_t n = 0; n < k->merged.n; n++) *ir_push(&k->s->scratch, to) = k->merged.data[n];
+    for (uint32_t n = 0; n < k->m.merged.n; n++) *ir_push(&k->s->scratch, to) = k->m.merged.data[n];
 }
 
 static bool merge(class_builder *k, const ir_inst *x, const ir_inst *y) {
@@ -118,24 +128,24 @@ static int compare_members(const void *a, const void *b) {
 
 static void list_members(class_builder *k, const ir_inst *v) {
     uint32_t root = spill_root(&k->out, v);
-    if (k->listed[root] == k->now) return;
-    k->listed[root] = k->now;
+    if (k->m.listed[root] == k->m.now) return;
+    k->m.listed[root] = k->m.now;
     for (uint32_t n = 0; n < k->members[root].n; n++) {
         ir_inst *m = k->members[root].data[n];
-        uint64_t place = (uint64_t)k->dom->enter[m->block->id] << 32 | k->at[m->id];
-        *ir_push(&k->s->scratch, &k->keys) = (class_member){place, m};
+        uint64_t place = (uint64_t)k->in.dom->enter[m->block->id] << 32 | k->in.at[m->id];
+        *ir_push(&k->s->scratch, &k->m.keys) = (class_member){place, m};
     }
 }
 
 /* The members of the classes of a phi and its operands, sorted, to `merged`. */
 static void merge_operands(class_builder *k, const ir_inst *phi) {
-    k->now++;
-    k->keys.n = k->merged.n = 0;
+    k->m.now++;
+    k->m.keys.n = k->m.merged.n = 0;
     list_members(k, phi);
     for (unsigned n = 0; n < phi->nargs; n++)
         if (!ir_is_leaf(ir_arg(phi, n))) list_members(k, ir_arg(phi, n));
-    qsort(k->keys.data, k->keys.n, sizeof *k->keys.data, compare_members);
-    foreach_in (const class_member, m, k->keys) *ir_push(&k->s->scratch, &k->merged) = m->v;
+    qsort(k->m.keys.data, k->m.keys.n, sizeof *k->m.keys.data, compare_members);
+    foreach_in (const class_member, m, k->m.keys) *ir_push(&k->s->scratch, &k->m.merged) = m->v;
 }
 
 /* One class for all of them, or none: one by one, each would be merged with all before it. */
@@ -166,17 +176,17 @@ static bool merge_phi(class_builder *k, const ir_inst *phi) {
 static void start_classes(class_builder *k) {
     ir_arena *scratch = &k->s->scratch;
     uint32_t nvalues = k->s->f->next_id;
-    k->live = ir_liveness(k->s->f);
-    k->dom = ir_dominators(k->s->f);
+    k->in.live = ir_liveness(k->s->f);
+    k->in.dom = ir_dominators(k->s->f);
     k->out.parent = ir_new_array(scratch, uint32_t, nvalues);
     k->members = ir_new_array(scratch, ra_values, nvalues);
-    k->at = ir_new_array(scratch, uint32_t, nvalues);
-    k->listed = ir_new_array(scratch, uint32_t, nvalues);
+    k->in.at = ir_new_array(scratch, uint32_t, nvalues);
+    k->m.listed = ir_new_array(scratch, uint32_t, nvalues);
     for (uint32_t id = 0; id < nvalues; id++) k->out.parent[id] = id;
     foreach_block (b, k->s->f) {
         uint32_t at = 0;
         foreach_inst (i, b) {
-            k->at[i->id] = ++at;
+            k->in.at[i->id] = ++at;
             *ir_push(scratch, &k->members[i->id]) = i;
         }
     }
@@ -209,19 +219,15 @@ static bool merge_or_isolate(class_builder *k, bool all) {
     return apart.n > 0;
 }
 
-static void merge_isolated(class_builder *k) {
-    foreach_block (b, k->s->f)
-        foreach_phi (phi, b)
-            if (k->isolated[phi->id] && ra_class(k->s->t, phi) != CG_NO_CLASS) merge_phi(k, phi);
-}
-
 spill_classes spill_find_classes(ra_state *s) {
     class_builder k = {.s = s, .out.nold = s->f->next_id};
     k.isolated = ir_new_array(&s->scratch, bool, k.out.nold);
     unsigned round = 0;
     do start_classes(&k);
     while (merge_or_isolate(&k, round++ == MAX_ROUNDS));
-    merge_isolated(&k);
+    foreach_block (b, s->f)
+        foreach_phi (phi, b)
+            if (k.isolated[phi->id] && ra_class(s->t, phi) != CG_NO_CLASS) merge_phi(&k, phi);
     k.out.nvalues = s->f->next_id;
     return k.out;
 }

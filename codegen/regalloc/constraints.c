@@ -34,12 +34,6 @@ bool ra_may_repeat(const cg_target *t, const ir_inst *i) {
 
 /* --------------------------------------------------------------------------------- descriptions */
 
-static void describe_copy(const cg_target *t, const ir_inst *i, cg_constraints *out) {
-    out->result.class = ra_class(t, i);
-    out->nargs = (uint8_t)i->nargs;
-    for (unsigned n = 0; n < i->nargs; n++) out->arg[n].class = ra_class(t, ir_arg(i, n));
-}
-
 void cg_describe(const cg_target *t, const ir_inst *i, cg_constraints *out) {
     memset(out, 0, sizeof *out);
     out->result = no_constraint;
@@ -50,7 +44,11 @@ void cg_describe(const cg_target *t, const ir_inst *i, cg_constraints *out) {
     case IR_OP_reg_in: out->result = (cg_constraint){ra_class(t, i), cg_register_of(i)}; return;
     case IR_OP_move:
     case IR_OP_spill:
-    case IR_OP_reload: describe_copy(t, i, out); return;
+    case IR_OP_reload:
+        out->result.class = ra_class(t, i);
+        out->nargs = (uint8_t)i->nargs;
+        for (unsigned n = 0; n < i->nargs; n++) out->arg[n].class = ra_class(t, ir_arg(i, n));
+        return;
     case IR_OP_alloca:
     case IR_OP_jmp:
     case IR_OP_unreachable: return;

@@ -1,5 +1,10 @@
-/* evict.c — values for which assignment has found no register go to slots: one store after the
- * definition, and a reload before every use.  Values that may be repeated are repeated instead.
+/* evict.c — values for which assignment has found no register go to slots.
+ *
+ * A value is stored once, after its definition, and reloaded before every use; operands of one
+ * instruction share a reload.  A value that may be repeated is repeated instead.  What is inserted
+ * is live for one instruction only, so it is never chosen again (ra_note_minimal).
+ *
+ * In contrast to spilling (spill.c), no slot is shared, and phis stay in registers.
  */
 #include "codegen/regalloc/ra.h"
 

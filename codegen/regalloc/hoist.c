@@ -4,11 +4,13 @@
  * operand; in a loop this is repeated in every iteration.  Selection does not know how many
  * registers are free; here it is known (pressure.c).  An instruction that may be repeated moves
  * before the outermost loop throughout which a register is free; equal ones in the loop become one.
- * An operand in memory becomes a register for that (`unfold`).
+ * For that, an operand in memory becomes an operand in a register (`unfold`).
  *
- * A constant operand of a phi stays, and so does one that is only overwritten: they would be
- * copied. Pressure is that before the first change, plus all that has been hoisted, wherever to:
- * kernels are one nest of loops.
+ * A constant stays if it is an operand of a phi, or if results overwrite it wherever it is used: it
+ * would be copied there.
+ *
+ * Pressure is measured before the first change, and every hoisted value counts as one more in all
+ * loops.  That is exact for one nest of loops, and too much for a second one.
  */
 #include "codegen/regalloc/ra.h"
 

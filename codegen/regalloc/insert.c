@@ -1,5 +1,7 @@
-/* insert.c — what all steps of register allocation do to a function: they give registers to
- * values, make slots, and insert moves, spills, reloads and repeated instructions.
+/* insert.c — the changes that all steps of register allocation make: registers of values, slots of
+ * the frame, and new moves, spills, reloads and repeated instructions.
+ *
+ * All random choices are made here, too: with a seed, steps choose at random among what is correct.
  */
 #include "codegen/regalloc/ra.h"
 

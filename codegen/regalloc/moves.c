@@ -1,9 +1,12 @@
 /* moves.c — the moves that follow from registers and constraints.
  *
  * An operand that an instruction requires in another register is moved there before it, and a fixed
- * result to its own register after it.  Those registers are excluded for other values (ranges.c),
- * so these moves need no order.  Phis get their values at the ends of predecessors, by parallel
- * copies (parcopy.c).
+ * result is moved to its own register after it.  Those registers are excluded for other values
+ * (ranges.c), so these moves need no order.  Phis get their values at the ends of predecessors, by
+ * parallel copies (parcopy.c).
+ *
+ * After this, every operand is in the register that its user reads, and a phi and all its operands
+ * are in one register.
  */
 #include "codegen/regalloc/ra.h"
 
@@ -23,18 +26,13 @@ static ir_inst *move_to(mover *m, ir_inst *v, unsigned reg, ra_point at) {
 
 /* ---------------------------------------------------------------------------------- constraints */
 
-static unsigned required_register(const mover *m, const ir_inst *i,
-                                  const cg_constraints *constraints, unsigned n) {
-    if (constraints->arg[n].fixed != CG_ANY_REG) return constraints->arg[n].fixed;
-    return ra_reg(m->s, constraints->tied == (int)n ? i : ir_arg(i, n));
-}
-
 static void move_operands(mover *m, ir_inst *i, const cg_constraints *constraints) {
     for (unsigned n = 0; n < constraints->nargs; n++) {
         ir_inst *v = ir_arg(i, n);
+        unsigned required = constraints->arg[n].fixed;
         if (constraints->arg[n].class >= CG_MAX_CLASSES) continue;
-        unsigned reg = required_register(m, i, constraints, n);
-        if (reg != ra_reg(m->s, v)) ir_set_arg(i, n, move_to(m, v, reg, ra_before(i)));
+        if (required == CG_ANY_REG) required = ra_reg(m->s, constraints->tied == (int)n ? i : v);
+        if (required != ra_reg(m->s, v)) ir_set_arg(i, n, move_to(m, v, required, ra_before(i)));
     }
 }
 

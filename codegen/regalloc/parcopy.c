@@ -1,9 +1,12 @@
 /* parcopy.c — parallel copies as a sequence of moves.
  *
- * At the end of a predecessor, all phis of a block get their values at once.  A register can be
- * written when no other copy reads its old content any more: such chains come first, from their
- * ends. What is left is cycles.  One register of each is saved in a free register, or in a slot if
- * none is free.  Constants are written last: no copy reads the registers that they go to any more.
+ * At the end of a predecessor, all phis of a block get their values at once.  The order follows
+ * Boissinot, Darte, Rastello, Dupont de Dinechin and Guillon, "Revisiting out-of-SSA translation
+ * for correctness, code quality, and efficiency" (2009): a register can be written when no copy
+ * reads its old content any more, which frees the register that was read.  Such chains come first,
+ * from their ends.  All that remains is cycles.  One register of each is saved in a free register,
+ * or in a slot if none is free, and the rest of the cycle is a chain.  Constants are written last:
+ * no copy reads the registers that they go to any more.
  */
 #include "codegen/regalloc/ra.h"
 

@@ -2,6 +2,9 @@
  *
  * A walk from the end of each block to its start counts live values, together with the registers
  * that instructions reserve (constraints.c).  Of a block and of a loop, the maximum is kept.
+ *
+ * The result holds for the function as it is; a step that changes the function
+ * measures it anew, or accounts for its own changes.
  */
 #include "codegen/regalloc/ra.h"
 

@@ -1,5 +1,5 @@
 /* print.c — allocated code as text: the function as it is always written, and after every
- * instruction the registers that it writes and reads.
+ * instruction the registers and slots that it writes and reads.
  *
  *   %7: i32 = mach %5, %6 4                 ; r3 <- r3 r1
  *   spill %7 0                              ; slot 0 <- r3
@@ -29,16 +29,14 @@ static void put_reg(printer *p, const ir_inst *v) {
 
 static void put_slot(printer *p, const ir_inst *i) { ir_putf(p->out, "slot %u", cg_slot_of(i)); }
 
-static void put_written(printer *p, const ir_inst *i) {
+/* What the instruction writes, and what it reads. */
+static void put_registers(printer *p, const ir_inst *i) {
+    cg_constraints constraints;
+    cg_describe(p->t, i, &constraints);
     if (i->op == IR_OP_spill)
         put_slot(p, i);
     else
         put_reg(p, i);
-}
-
-static void put_read(printer *p, const ir_inst *i) {
-    cg_constraints constraints;
-    cg_describe(p->t, i, &constraints);
     ir_put(p->out, " <-");
     if (i->op == IR_OP_reload) {
         ir_put(p->out, " ");
@@ -51,12 +49,6 @@ static void put_read(printer *p, const ir_inst *i) {
         else
             put_reg(p, ir_arg(i, n));
     }
-}
-
-static void put_registers(printer *p, const ir_inst *i, size_t width) {
-    ir_putf(p->out, "%*s; ", width < COLUMN ? (int)(COLUMN - width) : 1, "");
-    put_written(p, i);
-    put_read(p, i);
 }
 
 /* The next instruction in the order of the text. */
@@ -75,10 +67,13 @@ void cg_print_allocation(ir_text *out, const cg_target *t, const ir_func *f,
     ir_print_func(&text, f, 0);
     for (const char *line = text.data, *end; *line; line = end + (*end == '\n')) {
         end = line + strcspn(line, "\n");
-        ir_putn(out, line, (size_t)(end - line));
+        size_t width = (size_t)(end - line);
+        ir_putn(out, line, width);
         if (line[0] == ' ') i = next_inst(f, i);
-        if (line[0] == ' ' && (i->type != IR_VOID || i->nargs))
-            put_registers(&p, i, (size_t)(end - line));
+        if (line[0] == ' ' && (i->type != IR_VOID || i->nargs)) {
+            ir_putf(out, "%*s; ", width < COLUMN ? (int)(COLUMN - width) : 1, "");
+            put_registers(&p, i);
+        }
         ir_put(out, "\n");
     }
 }

@@ -56,14 +56,13 @@ unsigned ra_count_bits(uint32_t set);
 uint8_t ra_class(const cg_target *t, const ir_inst *v);
 /* As cg_describe; a tied operand and its result are fixed alike. */
 void ra_describe(const cg_target *t, const ir_inst *i, cg_constraints *out);
-/* Can the value be rematerialized: its instruction be repeated where the value is needed? */
+/* Can the value be rematerialized, by repeating its instruction where the value is needed? */
 bool ra_may_repeat(const cg_target *t, const ir_inst *i);
 /* Bytes that a value needs in a slot of the frame. */
 uint32_t ra_slot_bytes(const cg_target *t, ir_type type);
 
-/* Registers of a class that no live value can have although nothing lives in them: before an
- * instruction, where its operands are live, too; across it; and after it, where the result is live,
- * too. */
+/* How many registers of a class no live value can have, although no value is in them: before an
+ * instruction, where its operands are live; across it; and after it, where its result is live. */
 typedef struct {
     uint8_t before, across, after;
 } ra_reserved;
@@ -112,7 +111,7 @@ void ra_remove_phi(ir_inst *phi);
 
 /* ------------------------------------------------------------------------ pressure (pressure.c) */
 
-/* What analyses say of the function, until it changes. */
+/* Analyses of the function, valid until it changes. */
 typedef struct {
     const ir_live *live;
     const ir_order *order;
@@ -121,7 +120,7 @@ typedef struct {
 ra_graph ra_find_graph(ra_state *s);
 
 /* Counts the values of live sets by class.  Consecutive sets mostly differ in few words, so the
- * last one is kept; its words are those of `live`, which must not be computed anew. */
+ * last one is kept; it points into `live`, which must not be computed anew. */
 typedef struct {
     const ir_live *live;
     unsigned nclasses;
@@ -143,7 +142,7 @@ ra_pressure ra_find_pressure(ra_state *s, const ra_graph *g, ra_counter *c);
 
 /* ----------------------------------------------------------------------- live ranges (ranges.c) */
 
-/* What is known of the live range of a value before it has a register. */
+/* What is known about the live range of a value before it has a register. */
 typedef struct {
     uint32_t excluded; /* registers that hold something else at some time in the range */
     uint32_t parent;   /* union-find: ranges that save a move if they share a register */
@@ -160,7 +159,7 @@ typedef struct {
 } ra_ranges;
 
 ra_ranges ra_find_ranges(ra_state *s);
-/* The root of the ranges that would like to share a register with this one. */
+/* The root of the ranges that save moves if they share a register with this one. */
 uint32_t ra_range_root(ra_range *of, uint32_t id);
 
 /* ------------------------------------------------------------------ parallel copies (parcopy.c) */

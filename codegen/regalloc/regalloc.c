@@ -1,13 +1,17 @@
 /* regalloc.c — register allocation: the order of its steps.
  *
- * Hoisting, scheduling and commuting change the function within its semantics and make it easier to
- * allocate.  Then spilling leaves at every place no more values than there are registers,
- * assignment chooses a register for each of them, and moves connect what does not fit together
- * (Hack's decoupled allocation in SSA form).  If assignment fails several times, every value gets a
- * slot.
+ * Hoisting, scheduling and commuting change the function within its semantics, so that it is easier
+ * to allocate.  Then spilling leaves at every place no more live values than there are registers,
+ * assignment gives each of them one register, and moves connect registers that differ.  Spilling
+ * first and then assigning without further spills is possible in SSA form (Hack, Grund and Goos
+ * 2006).  Fixed registers are the exception: assignment may fail on them, evicts a value then, and
+ * is repeated.  If it has failed MAX_ATTEMPTS times, every value gets a slot instead (stack.c).
  *
  * Before: level `machine`, as codegen/native/native.h says.  After: level `allocated`; every value
  * is in one register for its whole live range, and a table has the registers by value id.
+ *
+ * Live ranges are split only by spilling, where a value is reloaded.  Moves are not coalesced
+ * afterwards: assignment prefers registers that save them.
  */
 #include "codegen/regalloc/ra.h"
 
@@ -18,7 +22,7 @@ typedef enum { UNKNOWN, SUFFICIENT, EXCEEDED } sufficiency;
 
 /* ---------------------------------------------------------------------------------- preparation */
 
-static sufficiency arrange(ra_state *s) {
+static sufficiency hoist_and_schedule(ra_state *s) {
     const ra_graph g = ra_find_graph(s);
     ra_counter counter = ra_new_counter(s, g.live);
     const ra_pressure pressure = ra_find_pressure(s, &g, &counter);
@@ -105,7 +109,7 @@ static void run_allocation(void *user) {
     sufficiency known = UNKNOWN;
     ir_enter_stage(s->f->module->cx, "schedule");
     ir_remove_unreachable(s->f);
-    if (fast) known = arrange(s);
+    if (fast) known = hoist_and_schedule(s);
     if (fast) ra_commute(s);
     const cg_snapshot *before =
         job->options->check ? cg_take_snapshot(s->t, s->f, &s->scratch) : NULL;

@@ -31,24 +31,24 @@ ir_inst *spill_insert_reload(ra_state *s, spill_plan *plan, ir_inst *v, ra_point
 }
 
 /* Puts v into a register at the end of a block. */
-static void provide(ra_state *s, spill_plan *plan, ir_block *b, ir_inst *v) {
-    if (ra_class(s->t, v) == CG_NO_CLASS || spill_lists(&plan->exit[b->id], v)) return;
+static void reload_at_end(ra_state *s, spill_plan *plan, ir_block *b, ir_inst *v) {
+    if (ra_class(s->t, v) == CG_NO_CLASS || spill_contains(&plan->exit[b->id], v)) return;
     assert(b->nsucc == 1);
     spill_insert_reload(s, plan, v, ra_end_of(b));
     *ir_push(&s->scratch, &plan->exit[b->id]) = v;
 }
 
-static void join_edge(ra_state *s, spill_plan *plan, const ir_block *to, unsigned edge) {
+static void reload_on_edge(ra_state *s, spill_plan *plan, const ir_block *to, unsigned edge) {
     const ra_values *entry = &plan->entry[to->id];
     for (uint32_t k = 0; k < entry->n; k++) {
         ir_inst *v = entry->data[k];
         bool is_phi = v->op == IR_OP_phi && v->block == to;
-        provide(s, plan, to->pred[edge], is_phi ? ir_arg(v, edge) : v);
+        reload_at_end(s, plan, to->pred[edge], is_phi ? ir_arg(v, edge) : v);
     }
 }
 
 /* The operand of a phi in memory is in the slot already, unless it is a constant. */
-static void provide_in_memory(reload_writer *w, ir_block *b, const ir_inst *phi, ir_inst *v) {
+static void store_operand(reload_writer *w, ir_block *b, const ir_inst *phi, ir_inst *v) {
     if (v->op == IR_OP_undef) return;
     if (!ir_is_leaf(v)) {
         w->plan->stored[v->id] = true;
@@ -59,12 +59,12 @@ static void provide_in_memory(reload_writer *w, ir_block *b, const ir_inst *phi,
     ra_spill(w->s, move, w->slot[spill_root(w->classes, phi)], ra_end_of(b));
 }
 
-static void provide_phis_in_memory(reload_writer *w) {
+static void store_operands_of_phis(reload_writer *w) {
     for (uint32_t k = 0; k < w->order->n; k++) {
         const ir_block *b = w->order->rpo[k];
         foreach_phi (phi, b)
             for (uint32_t n = 0; w->plan->in_memory[phi->id] && n < b->npred; n++)
-                provide_in_memory(w, b->pred[n], phi, ir_arg(phi, n));
+                store_operand(w, b->pred[n], phi, ir_arg(phi, n));
     }
 }
 
@@ -215,11 +215,12 @@ static void finish_reload(const reload_writer *w, const spill_reload *r) {
 void spill_write_code(ra_state *s, const ir_order *order, const spill_classes *c,
                       const spill_intervals *intervals, spill_plan *plan) {
     for (uint32_t k = 0; k < order->n; k++)
-        for (uint32_t n = 0; n < order->rpo[k]->npred; n++) join_edge(s, plan, order->rpo[k], n);
+        for (uint32_t n = 0; n < order->rpo[k]->npred; n++)
+            reload_on_edge(s, plan, order->rpo[k], n);
     for (uint32_t k = 0; k < order->n; k++)
         foreach_phi (phi, order->rpo[k]) plan->stored[phi->id] |= plan->in_memory[phi->id];
     reload_writer w = {s, order, c, spill_find_slots(s, c, intervals, plan->stored), plan};
-    provide_phis_in_memory(&w);
+    store_operands_of_phis(&w);
     repair_values(&w);
     foreach_in (const spill_isolated, x, c->isolated) unite_isolated(&w, x);
     for (uint32_t k = 0; k < order->n; k++)

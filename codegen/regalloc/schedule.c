@@ -18,55 +18,66 @@
 
 enum { WINDOW = 4 }; /* instructions among which one is chosen */
 
+/* A walk from the end of a block to its start. */
+typedef struct {
+    ir_live_here here;
+    ra_count live;
+    uint64_t excess; /* live values without a register, summed over places */
+} schedule_walk;
+
+/* The new order of a block, the last instruction first. */
+typedef struct {
+    uint32_t *waits_for; /* by id: instructions that have to follow and are not placed, + 1; 0: it
+                            is not scheduled */
+    ir_inst **above;     /* by id: of those that keep their order, the one before */
+    ra_values ready, placed;
+} schedule_order;
+
 typedef struct {
     ra_state *s;
     const ra_graph *g;
     const ra_pressure *pressure;
     ra_counter *counter;
-    uint8_t *class; /* by value id */
-    ir_live_here here;
-    ra_count live;
-    uint64_t excess;     /* live values without a register, summed over places */
-    uint32_t *waits_for; /* by id: instructions that have to follow and are not placed, + 1; 0: it
-                            is not scheduled */
-    ir_inst **above;     /* by id: of those that keep their order, the one before */
-    ra_values ready, placed;
+    const uint8_t *class; /* by value id */
+    schedule_walk walk;
+    schedule_order order;
 } scheduler;
 
 /* --------------------------------------------------------------------------------------- excess */
 
 static bool is_live(const scheduler *k, const ir_inst *v) {
-    return k->class[v->id] != CG_NO_CLASS && ir_live_has(&k->here, v);
+    return k->class[v->id] != CG_NO_CLASS && ir_live_has(&k->walk.here, v);
 }
 
 static void use_value(scheduler *k, const ir_inst *v) {
     uint8_t class = k->class[v->id];
     if (class == CG_NO_CLASS || is_live(k, v)) return;
-    ir_live_mark(&k->here, v, true);
-    k->live.n[class]++;
+    ir_live_mark(&k->walk.here, v, true);
+    k->walk.live.n[class]++;
 }
 
 static void start_at_end(scheduler *k, const ir_block *b) {
-    ir_live_begin(&k->here, b);
-    k->live = ra_count_live(k->counter, &k->g->live->out[b->id]);
-    k->excess = 0;
+    ir_live_begin(&k->walk.here, b);
+    k->walk.live = ra_count_live(k->counter, &k->g->live->out[b->id]);
+    k->walk.excess = 0;
     for (unsigned n = 0; n < b->last->nargs; n++) use_value(k, ir_arg(b->last, n));
 }
 
 /* Goes from the place after i to that before it. */
 static void step_over(scheduler *k, const ir_inst *i) {
     const ra_count *registers = &k->pressure->registers;
-    if (is_live(k, i)) k->live.n[k->class[i->id]]--;
-    ir_live_mark(&k->here, i, false);
+    if (is_live(k, i)) k->walk.live.n[k->class[i->id]]--;
+    ir_live_mark(&k->walk.here, i, false);
     for (unsigned n = 0; n < i->nargs; n++) use_value(k, ir_arg(i, n));
     for (unsigned c = 0; c < k->s->t->nclasses; c++)
-        if (k->live.n[c] > registers->n[c]) k->excess += k->live.n[c] - registers->n[c];
+        if (k->walk.live.n[c] > registers->n[c])
+            k->walk.excess += k->walk.live.n[c] - registers->n[c];
 }
 
 static uint64_t measure_excess(scheduler *k, const ir_block *b, const ir_inst *first) {
     start_at_end(k, b);
     for (const ir_inst *i = b->last; i != first;) step_over(k, i = i->prev);
-    return k->excess;
+    return k->walk.excess;
 }
 
 /* ---------------------------------------------------------------------------------------- order */
@@ -80,21 +91,21 @@ static bool keeps_order(const scheduler *k, const ir_inst *i) {
 static void count_waits(scheduler *k, ir_inst *first, const ir_inst *end) {
     ir_inst *above = NULL;
     for (ir_inst *i = first; i != end; i = i->next) {
-        k->waits_for[i->id] = 1;
+        k->order.waits_for[i->id] = 1;
         for (unsigned n = 0; n < i->nargs; n++) {
-            uint32_t *waits = &k->waits_for[ir_arg(i, n)->id];
+            uint32_t *waits = &k->order.waits_for[ir_arg(i, n)->id];
             *waits += *waits > 0;
         }
         if (!keeps_order(k, i)) continue;
-        if (above) k->waits_for[above->id]++;
-        k->above[i->id] = above;
+        if (above) k->order.waits_for[above->id]++;
+        k->order.above[i->id] = above;
         above = i;
     }
 }
 
 static void release_inst(scheduler *k, ir_inst *i) {
-    if (!i || !k->waits_for[i->id]) return;
-    if (--k->waits_for[i->id] == 1) *ir_push(&k->s->scratch, &k->ready) = i;
+    if (!i || !k->order.waits_for[i->id]) return;
+    if (--k->order.waits_for[i->id] == 1) *ir_push(&k->s->scratch, &k->order.ready) = i;
 }
 
 static bool is_earlier_operand(const ir_inst *i, unsigned n) {
@@ -115,17 +126,17 @@ static int find_growth(const scheduler *k, const ir_inst *i) {
 
 /* Takes one of the instructions that became ready last. */
 static ir_inst *take_ready(scheduler *k) {
-    uint32_t n = k->ready.n, end = n > WINDOW ? n - WINDOW : 0, best = n - 1;
+    uint32_t n = k->order.ready.n, end = n > WINDOW ? n - WINDOW : 0, best = n - 1;
     int least = INT_MAX;
     for (uint32_t m = n; m-- > end && n > 1;) {
-        int growth = find_growth(k, k->ready.data[m]);
+        int growth = find_growth(k, k->order.ready.data[m]);
         if (growth < least) best = m;
         if (growth < least) least = growth;
     }
     if (k->s->random) best = ra_random(k->s, n);
-    ir_inst *i = k->ready.data[best];
-    for (; best + 1 < n; best++) k->ready.data[best] = k->ready.data[best + 1];
-    k->ready.n--;
+    ir_inst *i = k->order.ready.data[best];
+    for (; best + 1 < n; best++) k->order.ready.data[best] = k->order.ready.data[best + 1];
+    k->order.ready.n--;
     return i;
 }
 
@@ -133,17 +144,17 @@ static ir_inst *take_ready(scheduler *k) {
 static void find_order(scheduler *k, const ir_block *b, ir_inst *first) {
     count_waits(k, first, b->last);
     start_at_end(k, b);
-    k->placed.n = 0;
+    k->order.placed.n = 0;
     for (ir_inst *i = first; i != b->last; i = i->next)
-        if (k->waits_for[i->id] == 1) *ir_push(&k->s->scratch, &k->ready) = i;
-    while (k->ready.n) {
+        if (k->order.waits_for[i->id] == 1) *ir_push(&k->s->scratch, &k->order.ready) = i;
+    while (k->order.ready.n) {
         ir_inst *i = take_ready(k);
-        *ir_push(&k->s->scratch, &k->placed) = i;
+        *ir_push(&k->s->scratch, &k->order.placed) = i;
         step_over(k, i);
         for (unsigned n = 0; n < i->nargs; n++) release_inst(k, ir_arg(i, n));
-        release_inst(k, k->above[i->id]);
+        release_inst(k, k->order.above[i->id]);
     }
-    for (ir_inst *i = first; i != b->last; i = i->next) k->waits_for[i->id] = 0;
+    for (ir_inst *i = first; i != b->last; i = i->next) k->order.waits_for[i->id] = 0;
 }
 
 /* --------------------------------------------------------------------------------------- blocks */
@@ -168,25 +179,23 @@ static bool schedule_block(scheduler *k, ir_block *b) {
     uint64_t before = measure_excess(k, b, first);
     if (!before && !k->s->random) return true;
     find_order(k, b, first);
-    if (k->excess >= before && !k->s->random) return true;
-    for (uint32_t n = k->placed.n; n-- > 0;) ir_move_before(k->placed.data[n], b->last);
-    return k->excess > 0;
+    if (k->walk.excess >= before && !k->s->random) return true;
+    for (uint32_t n = k->order.placed.n; n-- > 0;) ir_move_before(k->order.placed.data[n], b->last);
+    return k->walk.excess > 0;
 }
 
 bool ra_schedule(ra_state *s, const ra_graph *g, ra_counter *c, const ra_pressure *p) {
     uint32_t values = s->f->next_id;
-    scheduler k = {.s = s,
-                   .g = g,
-                   .pressure = p,
-                   .counter = c,
-                   .class = ir_alloc(&s->scratch, values),
-                   .waits_for = ir_new_array(&s->scratch, uint32_t, values),
-                   .above = ir_new_array(&s->scratch, ir_inst *, values)};
+    uint8_t *class = ir_alloc(&s->scratch, values);
     bool exceeds = false;
-    k.here = (ir_live_here){.live = g->live, .seen = ir_new_array(&s->scratch, uint32_t, values)};
-    memset(k.class, CG_NO_CLASS, values);
+    memset(class, CG_NO_CLASS, values);
     foreach_block (b, s->f)
-        foreach_inst (i, b) k.class[i->id] = ra_class(s->t, i);
+        foreach_inst (i, b) class[i->id] = ra_class(s->t, i);
+    scheduler k = {.s = s, .g = g, .pressure = p, .counter = c, .class = class};
+    k.walk.here =
+        (ir_live_here){.live = g->live, .seen = ir_new_array(&s->scratch, uint32_t, values)};
+    k.order.waits_for = ir_new_array(&s->scratch, uint32_t, values);
+    k.order.above = ir_new_array(&s->scratch, ir_inst *, values);
     foreach_block (b, s->f)
         if (is_exceeded(&k, b)) exceeds |= schedule_block(&k, b);
     return exceeds;

@@ -1,8 +1,10 @@
 /* slots.c — a slot of the frame for every congruence class that has members in memory.
  *
  * The live range of a class is taken as an interval: in the order of blocks, from the first place
- * to the last one at which a member is live.  Classes whose intervals do not overlap share slots
- * (linear scan: intervals in the order of their starts, with the slots that are in use in a heap).
+ * to the last one at which a member is live.  Classes whose intervals do not overlap share slots.
+ * Intervals are visited in the order of their starts, with the slots that are in use in a heap, as
+ * linear scan does it with registers (Poletto and Sarkar 1999).  Slots do not run out, so nothing
+ * has to be chosen.
  */
 #include "codegen/regalloc/spill.h"
 

@@ -1,4 +1,9 @@
-/* snapshot.c — what a function says before it is allocated. */
+/* snapshot.c — what a function says before it is allocated, for the proof (check.c).
+ *
+ * Allocation changes operands in place, so the proof needs a copy: each instruction with the ids of
+ * its operands, and the edges of each block.  Ids stay what they are: an instruction that allocation
+ * inserts has an id that the snapshot does not contain.
+ */
 #include "codegen/regalloc/check.h"
 
 static void save_operands(cg_snapshot *s, const ir_inst *i, ir_arena *arena) {

@@ -13,8 +13,9 @@
  * operands are in the same slot (congruence.c).  Values that may be repeated are computed again
  * instead of reloaded.
  *
- * This step only counts registers (constraints.c, pressure.c).  Which ones are used is decided by
- * assignment.
+ * Before: critical edges are split.  After: at every place, live values and registers that
+ * instructions reserve (constraints.c) are no more than the registers of each class.  Which
+ * register a value gets is not decided here but by assignment.
  */
 #include "codegen/regalloc/spill.h"
 
@@ -24,26 +25,40 @@ typedef struct {
     spill_use use[2 * CG_MAX_REGS];
 } w_set;
 
+/* What is known before the walk. */
 typedef struct {
-    ra_state *s;
     const ra_graph *g;
     const ra_pressure *pressure;
     const spill_next_uses *uses;
+} spill_input;
+
+/* By value id: at the ends of how many visited predecessors it is in a register, of block `block`
+ * - 1. */
+typedef struct {
+    uint32_t *count, *block;
+} exit_counts;
+
+/* By value id: its last reload, and the id + 1 of the block of that. */
+typedef struct {
+    ir_inst **inst;
+    uint32_t *block;
+} last_reloads;
+
+/* The walk over the blocks. */
+typedef struct {
+    ra_state *s;
+    spill_input in;
     ra_counter *counter;
     spill_distances *distance;
     w_set w[CG_MAX_CLASSES];
     ir_vec(uint32_t) next; /* of the block: next uses of all values it mentions, from its end */
-    /* By value id: at the ends of how many predecessors of block number `counted_in` - 1 that have
-     * been visited it is in a register. */
-    uint32_t *exits, *counted_in;
-    /* By value id: its last reload, and the id + 1 of the block of that. */
-    ir_inst **reload;
-    uint32_t *reloaded_in;
-    spill_plan plan;
+    exit_counts exits;
+    last_reloads reloads;
+    spill_plan plan; /* the output */
 } spiller;
 
 static unsigned registers_left(const spiller *p, unsigned class, unsigned reserved) {
-    uint32_t registers = p->pressure->registers.n[class];
+    uint32_t registers = p->in.pressure->registers.n[class];
     return registers > reserved ? registers - reserved : 0;
 }
 
@@ -103,7 +118,7 @@ static void offer(best_list *l, ir_inst *v, uint32_t next) {
 }
 
 static bool is_visited(const spiller *p, const ir_block *b, const ir_block *pred) {
-    return p->g->order->index[pred->id] < p->g->order->index[b->id];
+    return p->in.g->order->index[pred->id] < p->in.g->order->index[b->id];
 }
 
 /* Counts the visited predecessors, and at the ends of how many each value is in a register. */
@@ -114,9 +129,9 @@ static uint32_t count_exits(spiller *p, const ir_block *b) {
         visited += is_visited(p, b, b->pred[n]);
         for (uint32_t k = 0; k < exit->n; k++) {
             uint32_t id = exit->data[k]->id;
-            if (p->counted_in[id] != b->id + 1) p->exits[id] = 0;
-            p->counted_in[id] = b->id + 1;
-            p->exits[id]++;
+            if (p->exits.block[id] != b->id + 1) p->exits.count[id] = 0;
+            p->exits.block[id] = b->id + 1;
+            p->exits.count[id]++;
         }
     }
     return visited;
@@ -127,13 +142,15 @@ static uint32_t exits_with_operand(const spiller *p, const ir_block *b, const ir
     uint32_t count = 0;
     for (uint32_t n = 0; n < b->npred; n++) {
         const ir_inst *v = ir_arg(phi, n);
-        bool available = ir_is_leaf(v) || spill_lists(&p->plan.exit[b->pred[n]->id], v);
+        bool available = ir_is_leaf(v) || spill_contains(&p->plan.exit[b->pred[n]->id], v);
         count += available && is_visited(p, b, b->pred[n]);
     }
     return count;
 }
 
-/* Candidates for W at the start of a block: those that are taken first, and after them. */
+/* Candidates for W at the start of a block: those that are taken first, and after them.  For the
+ * header of a loop, values that the loop uses come first; for other blocks, those that are in
+ * registers at the ends of all predecessors. */
 typedef struct {
     spiller *p;
     ir_block *b;
@@ -148,7 +165,7 @@ static void consider(entry_choice *c, ir_inst *v, uint32_t distance) {
     uint8_t class = ra_class(p->s->t, v);
     if (class == CG_NO_CLASS) return;
     bool is_own_phi = v->op == IR_OP_phi && v->block == c->b;
-    uint32_t exits = p->counted_in[v->id] == c->b->id + 1 ? p->exits[v->id] : 0;
+    uint32_t exits = p->exits.block[v->id] == c->b->id + 1 ? p->exits.count[v->id] : 0;
     if (is_own_phi) exits = exits_with_operand(p, c->b, v);
     bool near = distance < SPILL_LOOP_EXIT, everywhere = exits == c->visited;
     if (is_own_phi)
@@ -164,7 +181,7 @@ static void consider(entry_choice *c, ir_inst *v, uint32_t distance) {
 /* What is in registers at the ends of predecessors, although its use is too far to be known. */
 static void consider_far(entry_choice *c) {
     spiller *p = c->p;
-    const spill_live_in *in = &p->uses->in[c->b->id];
+    const spill_live_in *in = &p->in.uses->in[c->b->id];
     spill_clear_distances(p->distance); /* a distance means: has been considered */
     for (uint32_t k = 0; k < in->n; k++) spill_set_distance(p->distance, in->use[k].v, 0);
     for (uint32_t n = 0; n < c->b->npred; n++) {
@@ -172,7 +189,7 @@ static void consider_far(entry_choice *c) {
         for (uint32_t k = 0; k < exit->n; k++) {
             ir_inst *v = exit->data[k];
             bool considered = spill_distance(p->distance, v) != SPILL_NEVER;
-            if (considered || !ir_is_live(p->g->live, &p->g->live->in[c->b->id], v)) continue;
+            if (considered || !ir_is_live(p->in.g->live, &p->in.g->live->in[c->b->id], v)) continue;
             spill_set_distance(p->distance, v, 0);
             consider(c, v, SPILL_FAR);
         }
@@ -181,8 +198,8 @@ static void consider_far(entry_choice *c) {
 
 /* How many values that a loop does not use can be in registers throughout the loop. */
 static unsigned registers_through(const entry_choice *c, unsigned class) {
-    const ir_loop *l = c->p->g->loops->of[c->b->id];
-    uint32_t needed = l ? c->p->pressure->loop[l->header->id].n[class] : 0;
+    const ir_loop *l = c->p->in.g->loops->of[c->b->id];
+    uint32_t needed = l ? c->p->in.pressure->loop[l->header->id].n[class] : 0;
     uint32_t own = needed > c->through.n[class] ? needed - c->through.n[class] : 0;
     return registers_left(c->p, class, own < 255 ? own : 255);
 }
@@ -196,7 +213,7 @@ static void take(entry_choice *c, const best_list *l, unsigned class, unsigned m
 }
 
 static void take_class(entry_choice *c, unsigned class) {
-    unsigned registers = c->p->pressure->registers.n[class];
+    unsigned registers = c->p->in.pressure->registers.n[class];
     c->p->w[class].n = 0;
     take(c, &c->first[class], class, registers);
     unsigned rest = registers - c->p->w[class].n;
@@ -206,18 +223,18 @@ static void take_class(entry_choice *c, unsigned class) {
 
 static void enter_block(spiller *p, ir_block *b) {
     entry_choice c = {.p = p, .b = b, .visited = count_exits(p, b)};
-    const spill_live_in *in = &p->uses->in[b->id];
+    const spill_live_in *in = &p->in.uses->in[b->id];
     unsigned nclasses = p->s->t->nclasses;
     c.is_header = c.visited < b->npred;
-    c.through = ra_count_live(p->counter, &p->g->live->in[b->id]);
+    c.through = ra_count_live(p->counter, &p->in.g->live->in[b->id]);
     for (unsigned k = 0; k < nclasses; k++)
-        c.first[k].most = c.second[k].most = p->pressure->registers.n[k];
-    foreach_phi (phi, b) consider(&c, phi, p->uses->phi[phi->id]);
+        c.first[k].most = c.second[k].most = p->in.pressure->registers.n[k];
+    foreach_phi (phi, b) consider(&c, phi, p->in.uses->phi[phi->id]);
     for (uint32_t k = 0; k < in->n; k++) consider(&c, in->use[k].v, in->use[k].next);
     if (in->cut) consider_far(&c);
     for (unsigned k = 0; k < nclasses; k++) take_class(&c, k);
     foreach_phi (phi, b)
-        if (ra_class(p->s->t, phi) != CG_NO_CLASS && !spill_lists(&p->plan.entry[b->id], phi))
+        if (ra_class(p->s->t, phi) != CG_NO_CLASS && !spill_contains(&p->plan.entry[b->id], phi))
             p->plan.in_memory[phi->id] = true;
 }
 
@@ -231,7 +248,7 @@ static uint32_t pop_next(spiller *p) { return p->next.data[--p->next.n]; }
 /* For each mention of a value in the block, pushes the next use after it, last instruction
  * first. */
 static void push_next_uses(spiller *p, const ir_block *b) {
-    uint32_t at = spill_load_distances(p->distance, p->uses, b);
+    uint32_t at = spill_load_distances(p->distance, p->in.uses, b);
     p->next.n = 0;
     for (const ir_inst *i = b->last; i && i->op != IR_OP_phi; i = i->prev) {
         at--;
@@ -292,16 +309,16 @@ static void add_operands(spiller *p, const spill_inst *x) {
             continue;
         }
         add_to(w, v, x->at);
-        p->reload[v->id] = spill_insert_reload(p->s, &p->plan, v, ra_before(x->i));
-        p->reloaded_in[v->id] = x->i->block->id + 1;
+        p->reloads.inst[v->id] = spill_insert_reload(p->s, &p->plan, v, ra_before(x->i));
+        p->reloads.block[v->id] = x->i->block->id + 1;
     }
 }
 
 /* Makes the instruction use the last reloads of this block. */
 static void use_reloads(spiller *p, const spill_inst *x) {
     for (unsigned n = 0; n < x->constraints.nargs; n++)
-        if (is_in_register(x, n) && p->reloaded_in[x->v[n]->id] == x->i->block->id + 1)
-            ir_set_arg(x->i, n, p->reload[x->v[n]->id]);
+        if (is_in_register(x, n) && p->reloads.block[x->v[n]->id] == x->i->block->id + 1)
+            ir_set_arg(x->i, n, p->reloads.inst[x->v[n]->id]);
 }
 
 /* Operands that do not survive leave W. */
@@ -349,17 +366,22 @@ static void spill_block(spiller *p, ir_block *b) {
 
 /* ---------------------------------------------------------------------------------------- entry */
 
-static void make_tables(spiller *p) {
-    ir_arena *scratch = &p->s->scratch;
-    uint32_t values = p->s->f->next_id, blocks = p->s->f->next_block;
-    p->exits = ir_new_array(scratch, uint32_t, values);
-    p->counted_in = ir_new_array(scratch, uint32_t, values);
-    p->reload = ir_new_array(scratch, ir_inst *, values);
-    p->reloaded_in = ir_new_array(scratch, uint32_t, values);
-    p->plan.entry = ir_new_array(scratch, ra_values, blocks);
-    p->plan.exit = ir_new_array(scratch, ra_values, blocks);
-    p->plan.in_memory = ir_new_array(scratch, bool, values);
-    p->plan.stored = ir_new_array(scratch, bool, values);
+/* Decides about all blocks, and inserts reloads before the instructions that need them. */
+static spill_plan plan_spills(ra_state *s, const spill_input *in, ra_counter *counter,
+                              spill_distances *distance) {
+    ir_arena *scratch = &s->scratch;
+    uint32_t values = s->f->next_id, blocks = s->f->next_block;
+    spiller p = {.s = s, .in = *in, .counter = counter, .distance = distance};
+    p.exits.count = ir_new_array(scratch, uint32_t, values);
+    p.exits.block = ir_new_array(scratch, uint32_t, values);
+    p.reloads.inst = ir_new_array(scratch, ir_inst *, values);
+    p.reloads.block = ir_new_array(scratch, uint32_t, values);
+    p.plan.entry = ir_new_array(scratch, ra_values, blocks);
+    p.plan.exit = ir_new_array(scratch, ra_values, blocks);
+    p.plan.in_memory = ir_new_array(scratch, bool, values);
+    p.plan.stored = ir_new_array(scratch, bool, values);
+    for (uint32_t n = 0; n < in->g->order->n; n++) spill_block(&p, in->g->order->rpo[n]);
+    return p.plan;
 }
 
 static bool is_exceeding(ra_state *s) {
@@ -383,10 +405,7 @@ void ra_spill_values(ra_state *s, bool exceeds) {
     spill_distances distance = spill_new_distances(s, &g);
     const spill_next_uses uses = spill_find_next_uses(&distance);
     ir_enter_stage(cx, "spill");
-    spiller p = {.s = s, .g = &g, .pressure = &pressure, .uses = &uses};
-    p.counter = &counter;
-    p.distance = &distance;
-    make_tables(&p);
-    for (uint32_t n = 0; n < g.order->n; n++) spill_block(&p, g.order->rpo[n]);
-    spill_write_code(s, g.order, &classes, &intervals, &p.plan);
+    const spill_input in = {.g = &g, .pressure = &pressure, .uses = &uses};
+    spill_plan plan = plan_spills(s, &in, &counter, &distance);
+    spill_write_code(s, g.order, &classes, &intervals, &plan);
 }

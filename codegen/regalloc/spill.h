@@ -112,7 +112,7 @@ typedef struct {
     ir_vec(spill_reload) reloads;
 } spill_plan;
 
-static inline bool spill_lists(const ra_values *list, const ir_inst *v) {
+static inline bool spill_contains(const ra_values *list, const ir_inst *v) {
     for (uint32_t k = 0; k < list->n; k++)
         if (list->data[k] == v) return true;
     return false;
