@@ -1,8 +1,8 @@
 /* snapshot.c — what a function says before it is allocated, for the proof (check.c).
  *
  * Allocation changes operands in place, so the proof needs a copy: each instruction with the ids of
- * its operands, and the edges of each block.  Ids stay what they are: an instruction that allocation
- * inserts has an id that the snapshot does not contain.
+ * its operands, and the edges of each block.  Instructions keep their ids, and those that
+ * allocation inserts have ids that the snapshot does not contain.
  */
 #include "codegen/regalloc/check.h"
 
