@@ -186,6 +186,8 @@ typedef struct {
     /* Compiles the functions of level `group`, which are good for nothing else afterwards.  Kernels
      * are for the caller to fill in.  False after a reported error. */
     bool (*compile)(ir_module *m, const cg_options *options, ir_arena *arena, cg_object *out);
+    /* Rule n of instruction selection; NULL: there are fewer. */
+    const ir_rule_info *(*rule_info)(unsigned n);
     const cg_elf *elf;
     /* Makes of an object one for DPC++'s Native CPU: for each kernel K a function K (also
      * K.SYCLNCPU) with the parameters (void *const *args, state *), which runs the work-group of the

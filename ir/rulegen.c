@@ -40,11 +40,11 @@
  * or a name is unknown, an operand count is wrong, a type is one that the op does not have, or a
  * rule can never fire because an earlier one without conditions matches all that it does.
  *
- * The output is PREFIX_apply_rules(builder, v, PREFIX_ctx *), PREFIX_rule_count,
- * PREFIX_rule_place(rule) and, with types, PREFIX_rule_info(rule), to be included by the file that
- * defines the predicates and helpers, operand, matches_int, matches_float, matches_bool,
- * int_literal, float_literal, bool_like and what makes the types after colons (i32_like …), and
- * fire, which every rewrite goes through.
+ * The output is PREFIX_apply_rules(builder, v, PREFIX_ctx *) and PREFIX_rule_info(rule), which
+ * gives NULL after the last rule (ir/rule_types.h).  It is included by the file that defines the
+ * predicates and helpers, operand, matches_int, matches_float, matches_bool, int_literal,
+ * float_literal, bool_like and what makes the types after colons (i32_like …), and fire, which
+ * every rewrite goes through.
  */
 #include "ir/rulegen.h"
 

@@ -304,17 +304,10 @@ static void emit_places(printer *p) {
         fprintf(p->out, ", 0x%x, 0x%x},\n", r->from, r->to);
     }
     const char *prefix = p->file->prefix;
-    fprintf(p->out, "};\n\nconst unsigned %s_rule_count = %u;\n", prefix, p->file->numbers);
     fprintf(p->out,
-            "\nconst char *%s_rule_place(unsigned rule) {\n"
-            "    assert(rule < %s_rule_count);\n    return rules[rule].place;\n}\n",
-            prefix, prefix);
-    fprintf(p->out, "\nstatic const char *rule_text(unsigned rule) { return rules[rule].text; }\n");
-    if (!p->file->sets) return;
-    fprintf(p->out,
-            "\nconst ir_rule_info *%s_rule_info(unsigned rule) {\n"
-            "    assert(rule < %s_rule_count);\n    return &rules[rule];\n}\n",
-            prefix, prefix);
+            "};\n\nconst ir_rule_info *%s_rule_info(unsigned rule) {\n"
+            "    return rule < %u ? &rules[rule] : NULL;\n}\n",
+            prefix, p->file->numbers);
 }
 
 static void emit_dispatch(printer *p) {

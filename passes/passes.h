@@ -7,6 +7,7 @@
 
 #include "ir/change.h"
 #include "ir/pack.h"
+#include "ir/rule_types.h"
 #include "ir/target.h"
 
 /* -------------------------------------------------------------------------- nd-ranges (analysis/range.c) */
@@ -115,8 +116,7 @@ extern const unsigned pass_order_count;
 
 /* The generated rules of simplify.rules. */
 ir_inst *pass_apply_rules(ir_builder *b, ir_inst *i, pass_ctx *cx);
-extern const unsigned pass_rule_count;
-const char *pass_rule_place(unsigned rule); /* "simplify.rules:17" */
+const ir_rule_info *pass_rule_info(unsigned rule); /* NULL: there are fewer */
 /* The rules for builders: keep it as long as the module's `simplifier` points to it. */
 ir_simplifier pass_simplifier(pass_ctx *cx);
 

@@ -10,8 +10,6 @@ sanitized=$2
 # Native code, of every level that this machine has.
 level=$(machine_level "$release")
 native=${level:+--device cpu:eager}
-isel=
-[ "${level:-0}" -lt 4 ] || isel=--isel
 cpus="--oracle cpu:v2,regalloc=stack --oracle cpu:v2,seed=3"
 for v in 2 3 4; do
     [ "$v" -gt "${level:-0}" ] || cpus="$cpus --oracle cpu:v$v --oracle cpu:v$v,eager"
@@ -39,7 +37,7 @@ for variant in $sanitized $release; do
     for source in $(find tests -name '*_test.c' | sort); do
         suite "$short-$(suite_of "$source")" "$variant/${source%.c}"
     done
-    suite "$short-golden" "$variant/tests/run" $isel tests/ir tests/passes tests/codegen/x86_64
+    suite "$short-golden" "$variant/tests/run" --isel tests/ir tests/passes tests/codegen/x86_64
     suite "$short-fusion" "$variant/tests/conformance/fusion" $native tests/conformance/fusion
     suite "$short-reader-errors" "$variant/tests/frontend/errors" tests/frontend "$release/reader"
     suite "$short-reader-widths" "$variant/tests/frontend/widths" "$release/reader"

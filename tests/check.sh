@@ -5,15 +5,11 @@ set -u
 release=$1
 . tests/suites.sh
 
-level=$(machine_level "$release")
-isel=
-[ "${level:-0}" -lt 4 ] || isel=--isel
-
 # The slowest first.
 slow='regions_test|expand_test|opencl_std_test|subgroup_test|source_test|compiler_test|link_test|loops_test|native_test|regalloc_test|cache_test|pool_test|fork_test'
 suite fusion "$release/tests/conformance/fusion" tests/conformance/fusion
 suite command sh tests/runtime/cli/command.sh "$release"
-suite golden "$release/tests/run" $isel tests/ir tests/passes tests/codegen/x86_64
+suite golden "$release/tests/run" --isel tests/ir tests/passes tests/codegen/x86_64
 suite docs sh tests/docs.sh "$release"
 suite arrows sh tests/arrows.sh "$release"
 suite size sh tests/size.sh

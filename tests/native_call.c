@@ -1,23 +1,18 @@
-/* native_call.c — a function of the IR compiled for this machine and called.
+/* native_call.c — a function of the IR compiled for a machine and called.
  *
  * It becomes part of a function `entry` in a module of its own, which reads the arguments from a
  * buffer and writes the result after them, 512 bytes for each, so that values of any type pass.
  */
-#include "codegen/x86_64/levels.h"
 #include "tests/native_call.h"
 
 #include "ir/change.h"
 #include "passes/passes.h"
-#include "runtime/native/native.h"
 
 enum { PLACE = IR_MAX_LANES * 8 };
 
 bool native_has_level(unsigned level) {
-    switch (level) {
-    case X86_64_V4: return __builtin_cpu_supports("avx512dq") && native_has_level(3);
-    case X86_64_V3: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    default: return __builtin_cpu_supports("sse4.2");
-    }
+    const test_machine *here = test_host();
+    return here && level <= here->most;
 }
 
 static bool is_passable(ir_type t) {
@@ -76,24 +71,18 @@ static void read_value(const uint8_t *from, ir_type t, ir_value *v) {
     }
 }
 
-static void *find_entry(const rt_code *code, const cg_object *o) {
+static uint32_t find_entry(const cg_object *o) {
     uint32_t n = 0;
     while (strcmp(o->symbols.data[n].name, "entry") != 0) n++;
-    return rt_code_symbol(code, o, n);
+    return n;
 }
 
-static native_outcome execute(ir_func *f, const cg_object *o, const ir_value *args,
-                              ir_value *result) {
+static native_outcome execute(ir_func *f, const cg_object *o, const test_machine *on,
+                              const ir_value *args, ir_value *result) {
     static uint8_t buffer[33 * PLACE];
-    rt_code code;
     for (uint32_t n = 0; n < f->nparams; n++)
         write_value(buffer + n * PLACE, f->param_val[n]->type, &args[n]);
-    if (rt_code_load(o, NULL, &code) != IR_OK) return NATIVE_FAILED;
-    void (*entry)(void *);
-    void *symbol = find_entry(&code, o);
-    memcpy(&entry, &symbol, sizeof entry);
-    entry(buffer);
-    rt_code_unload(&code);
+    if (!on->call(o, find_entry(o), buffer)) return NATIVE_FAILED;
     if (f->ret != IR_VOID) read_value(buffer + f->nparams * PLACE, f->ret, result);
     return NATIVE_DONE;
 }
@@ -108,7 +97,8 @@ static bool all_native(const ir_module *m) {
 
 static native_outcome compile_and_run(ir_module *m, ir_func *f, const native_way *way,
                                       const ir_value *args, ir_value *result) {
-    const ir_target target = cg_host_machine()->describe(way->code.level);
+    const test_machine *on = way->on ? way->on : test_host();
+    const ir_target target = on->machine->describe(way->code.level);
     pass_options list = {.passes = way->is_plain ? "inline,calls," LOWERING
                                                  : "inline,calls,simplify," LOWERING,
                          .verify_each = true,
@@ -125,8 +115,9 @@ static native_outcome compile_and_run(ir_module *m, ir_func *f, const native_way
     if (!entry || !all_native(m)) return NATIVE_CANNOT;
     entry->level = L_GROUP;
     ir_arena_init(&arena, m->cx);
-    if (cg_host_machine()->compile(m, &way->code, &arena, &object))
-        outcome = execute(f, &object, args, result);
+    if (on->machine->compile(m, &way->code, &arena, &object))
+        outcome =
+            way->code.level > on->most ? NATIVE_CANNOT : execute(f, &object, on, args, result);
     ir_arena_free(&arena);
     return outcome;
 }

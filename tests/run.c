@@ -6,9 +6,10 @@
  *                              rule that neither this nor eval lines used for a type is a failure
  *   ; run: simplify,dce        the passes, on the first line; a part may begin with its own.
  *                              `parse`: only print back · `verify`: the verifier's messages
- *                              `x86_64:v3`: the code of functions that are code of groups
+ *                              `x86_64:v3`, a machine: the code of functions that are code of
+ *                              groups
  *   ; range: 512/64            of launches, for printers such as `access`; in each part its own
- *   ; machine: v3              what vectors and operations passes prepare code for; in each part
+ *   ; machine: x86_64:v3       what vectors and operations passes prepare code for; in each part
  *                              its own
  *   ; errors                   anywhere in a part: the messages of parsing or of a pass
  *   ; eval: @f(1, 2.0) == 3.0  interpreted before and after the passes; literals take the types of
@@ -24,7 +25,7 @@
  * that have expected text or no eval line.  A file without a `; run:` line is only read and
  * printed.
  */
-#include "codegen/x86_64/select.h"
+#include "tests/machines.h"
 #include "tests/run.h"
 
 #include <dirent.h>
@@ -170,12 +171,10 @@ static bool is_mode(const part *p, const char *mode) {
     return p->setting.passes && strcmp(p->setting.passes, mode) == 0;
 }
 
-/* "v3" of "x86_64:v3", or NULL. */
-static const char *machine_level(const part *p) {
-    static const char prefix[] = "x86_64:";
-    size_t n = sizeof prefix - 1;
-    return p->setting.passes && strncmp(p->setting.passes, prefix, n) == 0 ? p->setting.passes + n
-                                                                           : NULL;
+/* Is code made, for a machine, rather than passes run? */
+static bool is_compiled(const part *p) {
+    unsigned level;
+    return p->setting.passes && test_find_level(p->setting.passes, &level);
 }
 
 static bool is_selected(const runner *r, const part *p, const unit *u) {
@@ -300,8 +299,8 @@ static void run_evals(runner *r, part *p, ir_module *m, const char *when) {
 static bool run_listed(runner *r, part *p, ir_module *m) {
     if (!p->setting.passes || is_mode(p, "parse") || is_mode(p, "verify")) return true;
     listen(r, &p->messages);
-    const char *level = machine_level(p);
-    bool ok = level ? run_compiler(r, m, level, &p->said) : run_passes(r, m, &p->setting, &p->said);
+    bool ok = is_compiled(p) ? run_compiler(r, m, p->setting.passes, &p->said)
+                             : run_passes(r, m, &p->setting, &p->said);
     if (!p->errors && !ok) {
         print_place(r, p, p->first, p->setting.passes);
         printf("%s", text_of(&p->messages));
@@ -325,7 +324,7 @@ static void run_module(runner *r, part *p, ir_module *m) {
     run_evals(r, p, m, "eval before the passes");
     if (!run_listed(r, p, m) || p->errors) return;
     if (p->setting.passes) judge_units(r, p, m);
-    bool runs = !is_mode(p, "parse") && !is_mode(p, "verify") && !machine_level(p);
+    bool runs = !is_mode(p, "parse") && !is_mode(p, "verify") && !is_compiled(p);
     if (runs) run_evals(r, p, m, "eval after the passes");
 }
 
@@ -480,7 +479,7 @@ int main(int argc, char **argv) {
         else if (strcmp(argv[i], "--filter") == 0 && i + 1 < argc)
             r.filter = argv[++i];
         else if (strcmp(argv[i], "--isel") == 0)
-            r.isel_hits = calloc(x86_rule_count, sizeof *r.isel_hits);
+            run_count_rules(&r);
         else
             break;
     }
@@ -490,7 +489,6 @@ int main(int argc, char **argv) {
     }
     for (; i < argc; i++) run_path(&r, argv[i]);
     if (r.isel_hits) run_rules(&r);
-    free(r.isel_hits);
     printf("%u passed, %u failed\n", r.passed, r.failed);
     return r.failed != 0;
 }

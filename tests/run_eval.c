@@ -5,7 +5,6 @@
  * returns; so it is written here as it is written there.  What the interpreter says is said again
  * by machine code, where a function can be called as such.
  */
-#include "codegen/x86_64/levels.h"
 #include "ir/eval.h"
 #include "ir/interp.h"
 #include "tests/native_call.h"
@@ -115,35 +114,47 @@ static bool is_near(ir_type t, const ir_value *want, const ir_value *got) {
     return true;
 }
 
-/* The same as machine code, by every way to allocate registers and every level that runs here. */
+/* The same as machine code, by one way. */
 static const char *run_one_way(runner *r, ir_func *f, const native_way *way, const ir_value *args,
                                const ir_value *want) {
     ir_value got = {0};
-    if (!native_has_level(way->code.level)) return NULL;
     native_outcome outcome = native_call(f, way, args, &got);
     if (outcome == NATIVE_CANNOT) return NULL;
     if (outcome == NATIVE_FAILED) return "no machine code";
     if (same_value(f->ret, want, &got)) return NULL;
     if (asks_library(f->module) && is_near(f->ret, want, &got)) return NULL;
-    return ir_sprintf(&r->arena, "machine code (v%u, %s%s) gives %s", way->code.level,
+    const cg_machine *m = way->on->machine;
+    return ir_sprintf(&r->arena, "machine code (%s:%s, %s%s) gives %s", m->name,
+                      cg_level_name(m, way->code.level),
                       way->code.regalloc.how == CG_REGALLOC_STACK ? "stack" : "fast",
                       way->is_called ? ", called" : "", show_value(r, f, &got));
 }
 
+/* By every way to allocate registers. */
+static const char *run_level(runner *r, ir_func *f, native_way way, const ir_value *args,
+                             const ir_value *want) {
+    way.code.regalloc.how = CG_REGALLOC_STACK;
+    const char *why = run_one_way(r, f, &way, args, want);
+    way.code.regalloc.how = CG_REGALLOC_FAST;
+    if (!why) why = run_one_way(r, f, &way, args, want);
+    way.is_called = true;
+    return why ? why : run_one_way(r, f, &way, args, want);
+}
+
+/* On every level of every machine. */
 static const char *run_native(runner *r, ir_func *f, bool is_plain, const ir_value *args,
                               const ir_value *want) {
     const char *why = NULL;
-    for (unsigned level = X86_64_V2; level <= X86_64_V4 && !why; level++) {
-        native_way way = {
-            .code = {.level = level, .regalloc.check = true, .rule_hits = r->isel_hits},
-            .is_plain = is_plain};
-        way.code.regalloc.how = CG_REGALLOC_STACK;
-        why = run_one_way(r, f, &way, args, want);
-        way.code.regalloc.how = CG_REGALLOC_FAST;
-        if (!why) why = run_one_way(r, f, &way, args, want);
-        way.is_called = true;
-        if (!why) why = run_one_way(r, f, &way, args, want);
-    }
+    const test_machine *on;
+    for (unsigned n = 0; (on = test_machine_at(n)) && !why; n++)
+        for (unsigned k = 0; k < on->machine->nlevels && !why; k++) {
+            const native_way way = {.code = {.level = on->machine->levels[k].number,
+                                             .regalloc.check = true,
+                                             .rule_hits = r->isel_hits ? r->isel_hits[n] : NULL},
+                                    .is_plain = is_plain,
+                                    .on = on};
+            why = run_level(r, f, way, args, want);
+        }
     return why;
 }
 

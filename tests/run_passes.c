@@ -6,7 +6,7 @@
  *
  * Machine code is told in the same way.
  */
-#include "runtime/native/native.h"
+#include "tests/machines.h"
 #include "tests/passes/ranges.h"
 #include "tests/run.h"
 
@@ -14,8 +14,6 @@ static void keep_text(void *user, const char *pass, const char *text) {
     (void)pass;
     ir_put(user, text);
 }
-
-static unsigned number_of_level(const char *level) { return (unsigned)(level[1] - '0'); }
 
 bool run_passes(runner *r, ir_module *m, const run_setting *setting, ir_text *said) {
     ir_range range;
@@ -27,7 +25,10 @@ bool run_passes(runner *r, ir_module *m, const run_setting *setting, ir_text *sa
     o.dump_user = said;
     if (setting->range) range = parse_range(setting->range), o.range = &range;
     if (setting->level) {
-        target = cg_host_machine()->describe(number_of_level(setting->level));
+        unsigned level = 0;
+        const test_machine *t = test_find_level(setting->level, &level);
+        if (!t) return ir_error(&r->cx, "there is no machine %s", setting->level);
+        target = t->machine->describe(level);
         o.target = &target;
     }
     return pass_run(m, &o);
@@ -48,16 +49,16 @@ static void say_code(const ir_text *listing, ir_text *said) {
 
 bool run_compiler(runner *r, ir_module *m, const char *level, ir_text *said) {
     ir_text listing = {.arena = &r->arena};
-    cg_options o = {.level = number_of_level(level), .listing = &listing};
-    o.regalloc.check = true;
-    const ir_target target = cg_host_machine()->describe(o.level);
+    cg_options o = {.regalloc.check = true, .listing = &listing};
+    const cg_machine *machine = test_find_level(level, &o.level)->machine;
+    const ir_target target = machine->describe(o.level);
     const pass_options list = {
         .passes = "legalize_vectors,gvn,dce", .verify_each = true, .bisect = -1, .target = &target};
     cg_object object;
     *said = (ir_text){.arena = &r->arena};
     ir_put(&listing, "");
     foreach_func (f, m) f->level = L_GROUP;
-    bool ok = pass_run(m, &list) && cg_host_machine()->compile(m, &o, &r->arena, &object);
+    bool ok = pass_run(m, &list) && machine->compile(m, &o, &r->arena, &object);
     if (ok) say_code(&listing, said);
     return ok;
 }

@@ -8,10 +8,12 @@
  */
 #include "tests/run_rules.h"
 
-#include "codegen/x86_64/select.h"
 #include "ir/eval.h"
+#include "tests/machines.h"
 #include "tests/random.h"
 #include "tests/run.h"
+
+#include <stdlib.h>
 
 enum { BIT = 1, ATTEMPTS = 11, RUNS = 2 };
 
@@ -150,8 +152,7 @@ static void run_pair(runner *r, rule_program p, unsigned from, unsigned to, uint
     }
 }
 
-static void run_rule(runner *r, unsigned rule, uint64_t *state) {
-    const ir_rule_info *info = x86_rule_info(rule);
+static void run_rule(runner *r, const ir_rule_info *info, uint64_t *state) {
     ir_op ops[16];
     unsigned n = read_members(info->text, ops);
     for (unsigned from = 0; from < IR_TYPE_NUMBERS; from++)
@@ -175,31 +176,50 @@ static const char *name_of(unsigned n, char out[16]) {
     return out;
 }
 
-static void expect_pair(runner *r, unsigned rule, unsigned from, unsigned to) {
+static void expect_pair(runner *r, const ir_rule_info *info, uint32_t used, unsigned from,
+                        unsigned to) {
     char a[16], b[16];
-    bool used = has(r->isel_hits[rule][from], to);
-    r->passed += used;
-    r->failed += !used;
-    if (!used)
-        printf("%s: this rule is never used for %s -> %s\n", x86_rule_place(rule), name_of(from, a),
+    r->passed += has(used, to);
+    r->failed += !has(used, to);
+    if (!has(used, to))
+        printf("%s: this rule is never used for %s -> %s\n", info->place, name_of(from, a),
                name_of(to, b));
 }
 
-static void expect_types(runner *r, unsigned rule) {
-    const ir_rule_info *info = x86_rule_info(rule);
+static void expect_types(runner *r, const ir_rule_info *info,
+                         const uint32_t used[IR_TYPE_NUMBERS]) {
     ir_op ops[16];
     read_members(info->text, ops);
     for (unsigned from = 0; from < IR_TYPE_NUMBERS; from++)
         for (unsigned to = 0; to < IR_TYPE_NUMBERS; to++)
             if (has(info->from, from) && has(info->to, to) &&
                 is_pair(ir_ops[ops[0]].rule, from, to))
-                expect_pair(r, rule, from, to);
+                expect_pair(r, info, used[from], from, to);
+}
+
+/* --------------------------------------------------------------------------------- all machines */
+
+static unsigned count_rules(const cg_machine *m) {
+    unsigned n = 0;
+    while (m->rule_info(n)) n++;
+    return n;
+}
+
+void run_count_rules(runner *r) {
+    unsigned n = 0;
+    while (test_machine_at(n)) n++;
+    r->isel_hits = calloc(n, sizeof *r->isel_hits);
+    while (n-- > 0)
+        r->isel_hits[n] = calloc(count_rules(test_machine_at(n)->machine), sizeof **r->isel_hits);
 }
 
 static void run_all(void *arg) {
     runner *r = arg;
     uint64_t state = 1;
-    for (unsigned rule = 0; rule < x86_rule_count; rule++) run_rule(r, rule, &state);
+    const test_machine *t;
+    for (unsigned n = 0; (t = test_machine_at(n)); n++)
+        for (unsigned rule = 0; t->machine->rule_info(rule); rule++)
+            run_rule(r, t->machine->rule_info(rule), &state);
 }
 
 static void print_message(void *user, const ir_message *m) {
@@ -217,5 +237,13 @@ void run_rules(runner *r) {
         r->failed++;
     }
     ir_arena_free(&r->arena);
-    for (unsigned rule = 0; rule < x86_rule_count; rule++) expect_types(r, rule);
+    const test_machine *t;
+    for (unsigned n = 0; (t = test_machine_at(n)); n++) {
+        const cg_machine *m = t->machine;
+        bool all = t->most >= m->levels[m->nlevels - 1].number;
+        for (unsigned rule = 0; all && m->rule_info(rule); rule++)
+            expect_types(r, m->rule_info(rule), r->isel_hits[n][rule]);
+        free(r->isel_hits[n]);
+    }
+    free(r->isel_hits);
 }

@@ -5,6 +5,9 @@
  * other by distances.  Globals lie in sections of their own, which the code refers to by symbols.
  *
  *   compile.c      the stages, in order
+ *   select.c       instruction selection: the walk (select.h)
+ *   blocks.c       the order of blocks, lines of the source (emit.h)
+ *   frame.c        places in the frame (emit.h)
  *   call_depth.c   how much stack functions need
  *   sections.c     globals, code, symbols, relocations and lines
  */
@@ -37,8 +40,9 @@ typedef struct {
     bool (*select)(const cg_target *t, ir_func *f, const cg_options *o, ir_arena *scratch);
     /* Appends the code of an allocated function. */
     bool (*emit)(cg_unit *u, ir_func *f, const cg_allocation *a);
-    /* A new label of the code. */
+    /* A new label of the code; binds one to the place that the code has reached. */
     uint32_t (*new_label)(cg_unit *u);
+    void (*bind)(cg_unit *u, uint32_t label);
     /* The bytes of all code; false: it is too large. */
     bool (*finish)(cg_unit *u, cg_image *out);
 } cg_native;

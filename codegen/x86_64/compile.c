@@ -1,11 +1,9 @@
 /* compile.c — x86-64 as the stages of native code see it (codegen/native/unit.h). */
 #include "codegen/x86_64/x86.h"
 
-static bool select(const cg_target *t, ir_func *f, const cg_options *o, ir_arena *scratch) {
-    return x86_select((const x86_cpu *)t, f, o, scratch);
-}
-
 static uint32_t new_label(cg_unit *u) { return x86_label_new(((x86_writer *)u)->code); }
+
+static void bind(cg_unit *u, uint32_t label) { x86_bind(((x86_writer *)u)->code, label); }
 
 static bool finish(cg_unit *u, cg_image *out) { return x86_finish(((x86_writer *)u)->code, out); }
 
@@ -13,9 +11,10 @@ bool x86_compile(ir_module *m, const cg_options *options, ir_arena *arena, cg_ob
     const x86_cpu *cpu = x86_cpu_of((x86_level)options->level);
     const cg_native target = {.registers = &cpu->base,
                               .lacks_count = cpu->level < X86_V3,
-                              .select = select,
+                              .select = x86_select,
                               .emit = x86_emit,
                               .new_label = new_label,
+                              .bind = bind,
                               .finish = finish};
     x86_writer w = {.unit = {.target = &target,
                              .object = out,

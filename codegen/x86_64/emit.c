@@ -6,22 +6,18 @@
  * is known to be.  Each page of a frame is touched on the way down, so that a frame on a stack
  * which is too small meets the guard page and steps over nothing.
  *
- * Blocks are in reverse postorder; a jump to the next one is left out, a branch to it inverted.
+ * A jump to the next block is left out, a branch to it inverted.
  */
+#include "codegen/native/emit.h"
 #include "codegen/x86_64/x86.h"
 
 typedef struct {
     x86_writer *w;
     const ir_func *f;
     const cg_allocation *a;
-    uint32_t *label;  /* by block id */
-    ir_block **order; /* of the blocks that have code */
-    uint32_t nblocks;
-    ir_block **target; /* by block id: where a jump there leads in the end */
-    uint32_t frame;    /* bytes below the saved registers */
-    uint32_t align;
-    uint32_t *place;      /* by value id: of a variable, from rsp */
-    uint32_t *slot_place; /* by slot */
+    cg_code_order order;
+    cg_frame_places places; /* from rsp */
+    uint32_t frame;         /* bytes below the saved registers */
     uint8_t saved[16];
     unsigned nsaved;
     uint32_t prologue; /* bytes of code */
@@ -64,44 +60,19 @@ static void put2(emitter *e, x86_row row, x86_operand x, x86_operand y) {
 static x86_operand r64(unsigned n) { return x86_reg(X86_R64, n); }
 static x86_operand at_rsp(uint32_t offset) { return x86_mem(RSP, X86_NO_REG, 0, (int32_t)offset); }
 
-static unsigned reg_of(const emitter *e, const ir_inst *v) {
-    assert(v->id < e->a->nregs && e->a->reg[v->id] != CG_ANY_REG);
-    return e->a->reg[v->id];
-}
+static unsigned reg_of(const emitter *e, const ir_inst *v) { return cg_reg_of(e->a, v); }
 
 /* ---------------------------------------------------------------------------------------- frame */
 
 enum { MOST_BYTES = 6 << 20, PAGE = 4096, UNROLLED_PAGES = 4, LARGE_ALIGN = 64, PUSHED = 8 };
 
-static uint32_t reserve(emitter *e, uint64_t bytes, uint32_t align) {
-    if (align > e->align) e->align = align;
-    uint64_t at = ((uint64_t)e->frame + align - 1) / align * align;
-    if (bytes > MOST_BYTES || at > MOST_BYTES - bytes) {
-        if (!e->failed) cg_refuse_frame(e->f, MOST_BYTES);
-        e->failed = true;
-        return 0;
-    }
-    e->frame = (uint32_t)(at + bytes);
-    return (uint32_t)at;
-}
-
 static void plan_frame(emitter *e) {
-    ir_arena *arena = e->w->unit.arena;
-    e->place = ir_new_array(arena, uint32_t, e->f->next_id);
-    e->slot_place = ir_new_array(arena, uint32_t, e->a->slots.n + 1);
-    e->align = 16;
-    for (uint32_t n = 0; n < e->a->slots.n; n++)
-        e->slot_place[n] = reserve(e, e->a->slots.data[n].size, e->a->slots.data[n].size);
-    foreach_inst (i, e->f->first) {
-        if (i->op != IR_OP_alloca) continue;
-        uint32_t align = i->imm.var->align ? i->imm.var->align : 1;
-        e->place[i->id] = reserve(e, ir_sizeof(e->f->module, i->imm.var->type), align);
-    }
     static const uint8_t kept[] = {RBX, R12, R13, R14, R15};
+    if (!cg_place_frame(&e->w->unit, e->f, e->a, MOST_BYTES, &e->places)) e->failed = true;
     for (unsigned n = 0; n < sizeof kept; n++)
         if (e->a->used[CLASS_GENERAL] >> kept[n] & 1) e->saved[e->nsaved++] = kept[n];
     uint32_t above = 8 * e->nsaved; /* rbp and the return address are 16 together */
-    e->frame = (e->frame + above + 15) / 16 * 16 - above;
+    e->frame = (e->places.bytes + above + 15) / 16 * 16 - above;
 }
 
 static uint8_t dwarf_number(uint8_t reg) {
@@ -145,11 +116,12 @@ static void put_descent(emitter *e, uint32_t bytes, uint32_t more) {
 
 /* Aligning lowers rsp once more; where that may be far, room for it is touched before. */
 static void put_frame(emitter *e) {
-    bool far = e->align > LARGE_ALIGN;
-    uint32_t more = PUSHED + (e->align > 16 && !far ? e->align : 0);
-    put_descent(e, e->frame + (far ? e->align : 0), more);
-    if (far) put2(e, X86_ADD_rm64_imm32, r64(RSP), x86_imm(e->align));
-    if (e->align > 16) put2(e, X86_AND_rm64_imm32, r64(RSP), x86_imm(-(int64_t)e->align));
+    bool far = e->places.align > LARGE_ALIGN;
+    uint32_t more = PUSHED + (e->places.align > 16 && !far ? e->places.align : 0);
+    put_descent(e, e->frame + (far ? e->places.align : 0), more);
+    if (far) put2(e, X86_ADD_rm64_imm32, r64(RSP), x86_imm(e->places.align));
+    if (e->places.align > 16)
+        put2(e, X86_AND_rm64_imm32, r64(RSP), x86_imm(-(int64_t)e->places.align));
 }
 
 static void put_prologue(emitter *e) {
@@ -168,7 +140,7 @@ static void note_frame(const emitter *e) {
     *x = (cg_open_frame){e->f,
                          {.before = e->before, .prologue = e->prologue, .nsaved = e->nsaved},
                          .calls = e->w->unit.calls.n};
-    x->bytes = 2 * PUSHED + PUSHED * e->nsaved + e->frame + e->align;
+    x->bytes = 2 * PUSHED + PUSHED * e->nsaved + e->frame + e->places.align;
     for (unsigned n = 0; n < e->nsaved; n++) {
         x->frame.saved[n].reg = dwarf_number(e->saved[n]);
         x->frame.saved[n].below = 8 * (int32_t)(n + 1);
@@ -176,7 +148,7 @@ static void note_frame(const emitter *e) {
 }
 
 static void put_epilogue(emitter *e) {
-    if (e->frame || e->align > 16) {
+    if (e->frame || e->places.align > 16) {
         x86_operand top = x86_mem(RBP, X86_NO_REG, 0, -8 * (int32_t)e->nsaved);
         put2(e, X86_LEA_r64_m, r64(RSP), top);
     }
@@ -205,12 +177,12 @@ static x86_operand at_constant(emitter *e, const ir_inst *i, const ir_inst *c, b
 static x86_operand memory_operand(emitter *e, const ir_inst *i, unsigned arg, bool *broadcast) {
     const ir_inst *base = ir_arg(i, arg);
     int32_t disp = x86_disp_of(i);
-    if (base->op == IR_OP_slot) return at_rsp(e->slot_place[cg_slot_of(base)]);
+    if (base->op == IR_OP_slot) return at_rsp(e->places.slot[cg_slot_of(base)]);
     unsigned index = x86_has_index(i) ? reg_of(e, ir_arg(i, arg + 1)) : X86_NO_REG;
     if (base->op == IR_OP_address) return x86_at(cg_label_of(&e->w->unit, base->imm.global), disp);
     if (ir_is_const(base)) return at_constant(e, i, base, broadcast);
     bool frame = base->op == IR_OP_alloca;
-    if (frame) disp += (int32_t)e->place[base->id];
+    if (frame) disp += (int32_t)e->places.variable[base->id];
     return x86_mem(frame ? RSP : reg_of(e, base), index, x86_scale_of(i), disp);
 }
 
@@ -288,11 +260,11 @@ static void put_call(emitter *e, const ir_inst *i) {
 }
 
 /* A copy of a register to itself. */
-static bool is_nothing(const emitter *e, const ir_inst *i) {
+static bool is_nothing(const cg_allocation *a, const ir_inst *i) {
     bool copy = i->op == IR_OP_move;
     if (i->op == IR_OP_mach && x86_kind_of(i) == MACH_PLAIN)
         copy = x86_row_of(i) == X86_MOV_r64_rm64 && !x86_has_memory(i);
-    return copy && reg_of(e, i) == reg_of(e, ir_arg(i, 0));
+    return copy && cg_reg_of(a, i) == cg_reg_of(a, ir_arg(i, 0));
 }
 
 static void put_mach(emitter *e, const ir_inst *i) {
@@ -342,18 +314,18 @@ static x86_row transfer_row(const emitter *e, const ir_inst *v, bool back) {
 
 /* A value to its slot, or back. */
 static void put_transfer(emitter *e, const ir_inst *v, uint32_t slot, bool back) {
-    x86_operand memory = at_rsp(e->slot_place[slot]), reg = x86_reg(kind_of(e, v), reg_of(e, v));
+    x86_operand memory = at_rsp(e->places.slot[slot]), reg = x86_reg(kind_of(e, v), reg_of(e, v));
     put2(e, transfer_row(e, v, back), back ? reg : memory, back ? memory : reg);
 }
 
 /* ---------------------------------------------------------------------------------------- jumps */
 
 static void put_jump(emitter *e, x86_row row, const ir_block *to) {
-    put1(e, row, x86_target(e->label[to->id]));
+    put1(e, row, x86_target(e->order.label[to->id]));
 }
 
 static void put_jmp(emitter *e, const ir_block *to, const ir_block *next) {
-    to = e->target[to->id];
+    to = e->order.target[to->id];
     if (to != next) put_jump(e, X86_JMP_rel32, to);
 }
 
@@ -367,8 +339,8 @@ static void put_double_branch(emitter *e, const ir_block *taken, const ir_block 
 
 static void put_branch(emitter *e, const ir_inst *i, const ir_block *next) {
     static const uint16_t rows[] = BY_CC(J, _rel32);
-    const ir_block *taken = e->target[i->block->succ[0]->id];
-    const ir_block *other = e->target[i->block->succ[1]->id];
+    const ir_block *taken = e->order.target[i->block->succ[0]->id];
+    const ir_block *other = e->order.target[i->block->succ[1]->id];
     x86_cc cc = x86_cc_of(i);
     put_row(e, i);
     if (cc == CC_NE_P) {
@@ -385,27 +357,9 @@ static void put_branch(emitter *e, const ir_inst *i, const ir_block *next) {
 
 /* ------------------------------------------------------------------------------------- function */
 
-/* The prologue belongs to the first line of the function. */
-static uint32_t first_loc(const emitter *e) {
-    for (uint32_t n = 0; n < e->nblocks; n++)
-        foreach_inst (i, e->order[n])
-            if (i->loc) return i->loc;
-    return 0;
-}
-
-/* Code from here on was made of the source at loc. */
-static void note_line(emitter *e, uint32_t loc) {
-    x86_writer *w = e->w;
-    if (!w->unit.notes_lines || !loc) return;
-    if (w->unit.lines.n && w->unit.lines.data[w->unit.lines.n - 1].loc == loc) return;
-    uint32_t here = x86_label_new(w->code);
-    x86_bind(w->code, here);
-    *ir_push(w->unit.arena, &w->unit.lines) = (cg_open_line){here, loc};
-}
-
 static void put_inst(emitter *e, const ir_inst *i, const ir_block *next) {
-    if (is_nothing(e, i)) return;
-    note_line(e, i->loc);
+    if (is_nothing(e->a, i)) return;
+    cg_note_line(&e->w->unit, i->loc);
     switch (i->op) {
     case IR_OP_mach: put_mach(e, i); break;
     case IR_OP_mach_call: put_call(e, i); break;
@@ -423,45 +377,21 @@ static void put_inst(emitter *e, const ir_inst *i, const ir_block *next) {
     }
 }
 
-/* Nothing but a jump: edges that were split for moves which turned out to move nothing. */
-static bool is_passage(const emitter *e, const ir_block *b) {
-    if (b == e->f->first || b->last->op != IR_OP_jmp) return false;
-    for (const ir_inst *i = b->first; i != b->last; i = i->next)
-        if (i->op != IR_OP_phi && !is_nothing(e, i)) return false;
-    return true;
-}
-
-/* Blocks that only lead on are left out; a ring of them is an endless loop, and stays. */
-static void find_order(emitter *e) {
-    const ir_order *order = &ir_dominators((ir_func *)e->f)->order;
-    e->order = ir_new_array(e->w->unit.arena, ir_block *, order->n);
-    e->target = ir_new_array(e->w->unit.arena, ir_block *, e->f->next_block);
-    for (uint32_t n = order->n; n-- > 0;) {
-        ir_block *b = order->rpo[n], *to = is_passage(e, b) ? b->succ[0] : b;
-        ir_block *end = e->target[to->id]; /* NULL: to comes before b, or is b */
-        e->target[b->id] = to == b || !end ? to : end;
-    }
-    for (uint32_t n = 0; n < order->n; n++) {
-        ir_block *b = order->rpo[n], *to = e->target[b->id];
-        if (to != b && e->target[to->id] != to) e->target[b->id] = b;
-        if (e->target[b->id] == b) e->order[e->nblocks++] = b;
-    }
-}
-
 /* A loop that has no other in it lies in as few lines as possible. */
 static void place_loop(emitter *e, const ir_loops *loops, uint32_t n) {
-    const ir_loop *l = loops->of[e->order[n]->id];
-    if (!l || l->header != e->order[n] || l->child) return;
-    while (n < e->nblocks && ir_in_loop(loops, e->order[n], l)) n++;
-    if (n < e->nblocks) x86_keep_together(e->w->code, e->label[e->order[n]->id]);
+    const ir_loop *l = loops->of[e->order.block[n]->id];
+    if (!l || l->header != e->order.block[n] || l->child) return;
+    while (n < e->order.n && ir_in_loop(loops, e->order.block[n], l)) n++;
+    if (n < e->order.n) x86_keep_together(e->w->code, e->order.label[e->order.block[n]->id]);
 }
 
 static void put_blocks(emitter *e) {
     const ir_loops *loops = ir_loop_tree((ir_func *)e->f);
-    for (uint32_t n = 0; n < e->nblocks; n++) {
-        const ir_block *b = e->order[n], *next = n + 1 < e->nblocks ? e->order[n + 1] : NULL;
+    for (uint32_t n = 0; n < e->order.n; n++) {
+        const ir_block *b = e->order.block[n],
+                       *next = n + 1 < e->order.n ? e->order.block[n + 1] : NULL;
         place_loop(e, loops, n);
-        put_label(e, e->label[b->id]);
+        put_label(e, e->order.label[b->id]);
         foreach_inst (i, b) put_inst(e, i, next);
     }
 }
@@ -481,14 +411,12 @@ static bool uses_wide(const ir_func *f) {
 bool x86_emit(cg_unit *u, ir_func *f, const cg_allocation *a) {
     x86_writer *w = (x86_writer *)u;
     emitter e = {.w = w, .f = f, .a = a, .wide = uses_wide(f)};
-    find_order(&e);
-    e.label = ir_new_array(w->unit.arena, uint32_t, f->next_block);
-    for (uint32_t n = 0; n < e.nblocks; n++) e.label[e.order[n]->id] = x86_label_new(w->code);
+    e.order = cg_order_blocks(u, f, a, is_nothing);
     plan_frame(&e);
     x86_align(w->code, 16);
     x86_bind(w->code, cg_label_of(u, f));
     if (w->unit.listing) ir_putf(w->unit.listing, "%s:\n", f->name);
-    if (w->unit.notes_lines) note_line(&e, first_loc(&e));
+    cg_note_first_line(u, &e.order);
     put_prologue(&e);
     note_frame(&e);
     put_blocks(&e);

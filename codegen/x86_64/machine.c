@@ -39,6 +39,7 @@ const cg_machine cg_machine_x86_64 = {
     .default_level = X86_64_V3,
     .describe = describe,
     .compile = x86_compile,
+    .rule_info = x86_rule_info,
     .elf = &x86_elf,
     .add_nativecpu = x86_add_nativecpu,
 #if defined(__x86_64__)

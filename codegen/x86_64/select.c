@@ -1,15 +1,10 @@
-/* select.c — instruction selection: from the last instruction of a function to its first.
- *
- * Rules (isel.rules) say what an instruction becomes; they see its operands as they were, because
- * those come later.  What a rule takes in loses its use and, when that was the last one, is not
- * selected at all.  Machine instructions take the place of what they are made of.
- *
- * Blocks are met in reverse order of the graph, so that users outside of loops come before what
- * they use.  Constants in phis are made at the ends of predecessors.
+/* select.c — instruction selection for x86-64: the rules of isel.rules with the predicates that
+ * they ask, and what has no rule: branches and calls.  codegen/native/select.c walks over the
+ * function; the other files of select.h have the words of the rules.
  */
 #include "codegen/x86_64/select.h"
 
-typedef x86_select_ctx x86_ctx;
+typedef cg_selection x86_ctx;
 
 /* -------------------------------------------------------------------------- predicates of rules */
 
@@ -57,22 +52,8 @@ static bool contract(const ir_inst *v, const ir_inst *m) {
 
 static bool is_relaxed(const ir_inst *v) { return !(v->imm.sync.semantics & IR_SEM_SEQ_CST); }
 
-static const char *rule_text(unsigned rule);
-
-/* Notes that the rule was used, and for which types. */
-static void note_hit(uint32_t hits[IR_TYPE_NUMBERS], const ir_inst *v) {
-    int n = ir_typed_operand(ir_info(v)->rule);
-    unsigned from = ir_type_number(n < 0 ? v->type : ir_arg(v, (unsigned)n)->type);
-    unsigned to = ir_has_two_types(ir_info(v)->rule) ? ir_type_number(v->type) : from;
-    hits[from] |= UINT32_C(1) << to;
-}
-
 static ir_inst *fire(const x86_ctx *cx, const ir_inst *v, unsigned rule, ir_inst *r) {
-    const cg_options *o = cx->options;
-    if (o->rule_hits) note_hit(o->rule_hits[rule], v);
-    if (o->trace_rules)
-        ir_report(v->block->func->module->cx, (ir_message){.severity = IR_NOTE}, "%s: %s",
-                  x86_rule_place(rule), rule_text(rule));
+    cg_note_rule(cx, v, rule, x86_rule_info(rule));
     return r;
 }
 
@@ -80,116 +61,37 @@ static ir_inst *fire(const x86_ctx *cx, const ir_inst *v, unsigned rule, ir_inst
 
 /* ----------------------------------------------------------------------------- what has no rule */
 
-/* The copy of a parameter's register, at the head of the entry block. */
-static void select_params(x86_select_ctx *s) {
-    static const uint8_t order[] = {RDI, RSI, RDX, RCX, R8, R9};
-    assert(s->f->nparams <= sizeof order);
-    ir_before(&s->b, s->f->first->first);
-    for (uint32_t n = 0; n < s->f->nparams; n++) {
-        ir_inst *p = s->f->param_val[n];
-        if (!p->uses) continue;
-        ir_imm reg = {.bits = order[n]};
-        ir_replace_uses(p, ir_build_raw(&s->b, IR_OP_reg_in, p->type, 0, reg, 0, NULL));
-    }
-}
-
-static void select_br(x86_select_ctx *s, ir_inst *br) {
-    ir_inst *c = ir_arg(br, 0);
+static ir_inst *select_br(ir_builder *b, ir_inst *br) {
     x86_draft d = {.type = IR_VOID};
-    d.cc = x86_add_condition(&s->b, &d, br, c);
-    ir_build_raw(&s->b, IR_OP_mach_br, IR_VOID, 0, x86_imm_of(&d), d.n, d.arg);
-    ir_remove(br);
+    d.cc = x86_add_condition(b, &d, br, ir_arg(br, 0));
+    ir_build_raw(b, IR_OP_mach_br, IR_VOID, 0, x86_imm_of(&d), d.n, d.arg);
+    return br;
 }
 
-/* A call of a function of the module, or of a C function whose address is operand 0. */
-static void select_call(x86_select_ctx *s, ir_inst *i) {
+/* A call of a C function whose address is operand 0. */
+static ir_inst *select_host_call(ir_builder *b, ir_inst *i) {
     x86_draft d = {.row = X86_CALL_rm64, .kind = MACH_CALL, .type = i->type};
-    for (unsigned n = 0; n < i->nargs; n++) x86_add_reg(&s->b, &d, ir_arg(i, n));
-    ir_inst *r = i->op == IR_OP_host_call
-                     ? x86_build(&s->b, &d)
-                     : ir_build_raw(&s->b, IR_OP_mach_call, i->type, 0, i->imm, d.n, d.arg);
-    if (i->type != IR_VOID) ir_replace_uses(i, r);
-    ir_remove(i);
-}
-
-static void select_phi_constants(x86_select_ctx *s, ir_block *b) {
-    foreach_phi (phi, b) {
-        for (unsigned n = 0; n < phi->nargs; n++) {
-            ir_block *from = b->pred[n];
-            ir_before(&s->b, from->last);
-            ir_inst *x = ir_arg(phi, n);
-            if (ir_is_leaf(x) || x->op == IR_OP_alloca)
-                ir_set_arg(phi, n, x86_in_register(&s->b, x));
-        }
-    }
-}
-
-static bool refuse(x86_select_ctx *s, const ir_inst *i) {
-    ir_text text = {.arena = s->scratch};
-    ir_print_inst(&text, i);
-    return ir_error(s->f->module->cx, "x86-64 has no instruction for '%s'", text.data);
-}
-
-static bool stays(const ir_inst *i) {
-    return i->op == IR_OP_phi || i->op == IR_OP_alloca || x86_is_mach(i) ||
-           i->op == IR_OP_mach_call || i->op == IR_OP_reg_in ||
-           (ir_is_terminator(i) && i->op != IR_OP_br);
+    for (unsigned n = 0; n < i->nargs; n++) x86_add_reg(b, &d, ir_arg(i, n));
+    return x86_build(b, &d);
 }
 
 /* Rules say nothing of levels: operations on lanes that the level has not do not get that far. */
-static bool is_selectable(const x86_select_ctx *s, const ir_inst *i) {
+static bool is_selectable(const cg_selection *s, const ir_inst *i) {
     bool truth = i->nargs && ir_is_bool(ir_arg(i, 0)->type);
     if (!ir_is_vector(i->type) || !ir_has_flag(i, F_LANEWISE) || truth) return true;
-    return x86_takes(i, s->target->level) || x86_is_product_of_halves(i);
+    return x86_takes(i, ((const x86_cpu *)s->target)->level) || x86_is_product_of_halves(i);
 }
 
-/* r is in the register that i would be in, perhaps as another type, which phis look at. */
-static void replace(x86_select_ctx *s, ir_inst *i, ir_inst *r) {
-    ir_inst *same = r->type == i->type ? r : NULL;
-    foreach_use (u, i) {
-        bool looks = u->user->op == IR_OP_phi;
-        if (looks && !same) same = ir_build_raw(&s->b, IR_OP_move, i->type, 0, (ir_imm){0}, 1, &r);
-        ir_set_arg(u->user, (unsigned)(u - u->user->arg), looks ? same : r);
-    }
-}
-
-static bool select_inst(x86_select_ctx *s, ir_inst *i) {
-    if (stays(i)) return true;
-    if (!i->uses && ir_is_dead_safe(i)) {
-        ir_remove(i);
-        return true;
-    }
-    ir_before(&s->b, i);
-    s->b.loc = i->loc;
-    if (i->op == IR_OP_br) {
-        select_br(s, i);
-        return true;
-    }
-    if (i->op == IR_OP_call || i->op == IR_OP_host_call) {
-        select_call(s, i);
-        return true;
-    }
-    ir_inst *r = is_selectable(s, i) ? x86_apply_rules(&s->b, i, s) : NULL;
-    if (!r) return refuse(s, i);
-    if (r != i) replace(s, i, r);
-    ir_remove(i);
-    return true;
-}
-
-bool x86_select(const x86_cpu *t, ir_func *f, const cg_options *o, ir_arena *scratch) {
-    x86_select_ctx s = {.target = t, .options = o, .f = f, .scratch = scratch};
-    const ir_dom *dom = ir_dominators(f);
-    ir_builder_init(&s.b, f);
-    s.loops = ir_loop_tree(f);
-    select_params(&s);
-    uint32_t n = dom->order.n;
-    ir_block **order = ir_dup(scratch, dom->order.rpo, n * sizeof *order);
-    for (uint32_t k = 0; k < n; k++) select_phi_constants(&s, order[k]);
-    for (uint32_t k = n; k-- > 0;)
-        for (ir_inst *i = order[k]->last, *before; i; i = before) {
-            before = i->prev;
-            if (!select_inst(&s, i)) return false;
-        }
-    f->level = L_MACHINE;
-    return x86_check_rows(t, f);
+bool x86_select(const cg_target *t, ir_func *f, const cg_options *o, ir_arena *scratch) {
+    static const uint8_t params[] = {RDI, RSI, RDX, RCX, R8, R9};
+    static const cg_selector selector = {.title = "x86-64",
+                                         .params = params,
+                                         .nparams = sizeof params,
+                                         .rules = x86_apply_rules,
+                                         .constant = x86_build_leaf,
+                                         .branch = select_br,
+                                         .host_call = select_host_call,
+                                         .strip = x86_strip,
+                                         .is_selectable = is_selectable};
+    return cg_select(&selector, t, f, o, scratch) && x86_check_rows((const x86_cpu *)t, f);
 }

@@ -6,27 +6,15 @@
 #ifndef SPVFUSE_CODEGEN_X86_64_SELECT_H
 #define SPVFUSE_CODEGEN_X86_64_SELECT_H
 
+#include "codegen/native/select.h"
 #include "codegen/x86_64/x86.h"
 
-/* What makes a constant in a register, and the instruction selected when it was asked for last. */
-typedef struct {
-    ir_inst *inst;
-    uint32_t user; /* id */
-} x86_made;
-
-typedef struct {
-    ir_builder b; /* first: rules hand it around */
-    const x86_cpu *target;
-    const cg_options *options;
-    ir_func *f;
-    ir_arena *scratch;
-    const ir_loops *loops;
-    ir_map constants; /* leaf -> x86_made: the last instruction that makes it */
-} x86_select_ctx;
-
-static inline x86_select_ctx *x86_ctx_of(const ir_builder *b) { return (x86_select_ctx *)b; }
+/* The processor that code is selected for; has it a level? */
+static inline const x86_cpu *x86_cpu_for(const ir_builder *b) {
+    return (const x86_cpu *)cg_selection_of(b)->target;
+}
 static inline bool x86_has(const ir_builder *b, x86_level level) {
-    return ((const x86_select_ctx *)b)->target->level >= level;
+    return x86_cpu_for(b)->level >= level;
 }
 
 /* ---------------------------------------------------------------------- drafts (select_draft.c) */
@@ -47,8 +35,8 @@ void x86_add_memory(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *p
 void x86_add_int(ir_builder *b, x86_draft *d, ir_type t, uint64_t bits);
 /* Is x, an operand of v, needed after v: by others, or by v in the next round of its loop? */
 bool x86_lives_on(const ir_builder *b, const ir_inst *v, const ir_inst *x);
-/* x as an operand in a register: itself, or what makes it. */
-ir_inst *x86_in_register(ir_builder *b, ir_inst *x);
+/* What puts a constant, or the address of a global or variable, into a register. */
+ir_inst *x86_build_leaf(ir_builder *b, ir_inst *x);
 /* Without casts that cost nothing here. */
 ir_inst *x86_strip(ir_inst *x);
 /* A constant float none of whose lanes is NaN. */
@@ -176,11 +164,6 @@ x86_cc x86_add_mask_any(ir_builder *b, x86_draft *d, const ir_inst *c);
 /* A mask as a number, and the other way round. */
 ir_inst *x86_mask_bits(ir_builder *b, ir_type t, ir_inst *mask);
 ir_inst *x86_mask_of_bits(ir_builder *b, ir_type t, ir_inst *bits);
-
-/* How many rules isel.rules has, the place of each ("isel.rules:12"), and the types it takes. */
-extern const unsigned x86_rule_count;
-const char *x86_rule_place(unsigned rule);
-const ir_rule_info *x86_rule_info(unsigned rule);
 
 #define MACH1(name) ir_inst *mach_##name(ir_builder *b, ir_inst *v, ir_inst *x);
 #define MACH2(name) ir_inst *mach_##name(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y);

@@ -1,11 +1,7 @@
 /* select_draft.c — operands of machine instructions: registers, constants, memory.
  *
- * Selection goes from the end of a block to its start, so the users of a value are selected before
- * the value itself.  A load or an address that a user has folded in loses that use; when it has no
- * other use, it is not selected at all.
- *
- * Constants that have to be in registers are made in the block that needs them, once; when one is
- * needed again further up, what makes it moves up.
+ * A load or an address that a user has folded in loses that use, and is not selected if it has no
+ * other one (codegen/native/select.h).
  */
 #include "codegen/x86_64/select.h"
 #include "ir/eval.h"
@@ -66,7 +62,7 @@ bool x86_is_number(const ir_inst *x) {
 }
 
 bool x86_lives_on(const ir_builder *b, const ir_inst *v, const ir_inst *x) {
-    const ir_loops *loops = ((const x86_select_ctx *)b)->loops;
+    const ir_loops *loops = cg_selection_of(b)->loops;
     if (!x->block) return false;
     return x->uses->next || loops->of[x->block->id] != loops->of[v->block->id];
 }
@@ -90,7 +86,7 @@ static x86_row zero_row(const x86_cpu *t, ir_type type) {
 }
 
 static ir_inst *build_zero(ir_builder *b, ir_type t) {
-    x86_draft d = {.row = zero_row(x86_ctx_of(b)->target, t), .kind = MACH_ZERO, .type = t};
+    x86_draft d = {.row = zero_row(x86_cpu_for(b), t), .kind = MACH_ZERO, .type = t};
     return x86_build(b, &d);
 }
 
@@ -108,7 +104,7 @@ static ir_inst *build_int(ir_builder *b, ir_inst *c) {
 /* A float or vector, a constant after the code. */
 static ir_inst *build_float(ir_builder *b, ir_inst *c) {
     x86_draft d = {.type = c->type, .memory = true};
-    d.row = x86_constant_load(x86_ctx_of(b)->target, b->f, &c);
+    d.row = x86_constant_load(x86_cpu_for(b), b->f, &c);
     d.arg[d.n++] = c;
     return x86_build(b, &d);
 }
@@ -128,8 +124,8 @@ static ir_inst *build_mask(ir_builder *b, ir_inst *c) {
     return x86_build(b, &d);
 }
 
-static ir_inst *build_leaf(ir_builder *b, ir_inst *x) {
-    if (x->op == IR_OP_address) return build_address(b, x);
+ir_inst *x86_build_leaf(ir_builder *b, ir_inst *x) {
+    if (x->op == IR_OP_address || x->op == IR_OP_alloca) return build_address(b, x);
     uint64_t bits;
     if (x->op == IR_OP_undef || (ir_is_splat(x, &bits) && bits == 0)) return build_zero(b, x->type);
     if (ir_is_vector(x->type) && ir_is_bool(x->type)) return build_mask(b, x);
@@ -137,30 +133,7 @@ static ir_inst *build_leaf(ir_builder *b, ir_inst *x) {
     return general ? build_int(b, x) : build_float(b, x);
 }
 
-ir_inst *x86_in_register(ir_builder *b, ir_inst *x) {
-    x = x86_strip(x);
-    if (x->op == IR_OP_alloca) return build_address(b, x);
-    if (!ir_is_leaf(x)) return x;
-    assert(x->op != IR_OP_param);
-    x86_select_ctx *s = x86_ctx_of(b);
-    x86_made *made = ir_map_get(&s->constants, (uintptr_t)x);
-    if (!made) {
-        made = ir_new(s->scratch, x86_made);
-        ir_map_set(s->scratch, &s->constants, (uintptr_t)x, made);
-    }
-    bool here = made->inst && made->inst->block == b->block;
-    if (here && made->user == b->before->id) return made->inst; /* it has users before `before` */
-    if (here)
-        ir_move_before(made->inst, b->before);
-    else
-        made->inst = build_leaf(b, x);
-    made->user = b->before->id;
-    return made->inst;
-}
-
-void x86_add_reg(ir_builder *b, x86_draft *d, ir_inst *x) {
-    d->arg[d->n++] = x86_in_register(b, x);
-}
+void x86_add_reg(ir_builder *b, x86_draft *d, ir_inst *x) { d->arg[d->n++] = cg_in_register(b, x); }
 
 ir_inst *x86_build_regs(ir_builder *b, ir_type t, x86_row row, ir_inst *x, ir_inst *y, int imm) {
     x86_draft d = {.row = row, .type = t};
@@ -236,11 +209,11 @@ static bool is_place(const address *a) {
 
 void x86_add_memory(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *p) {
     address a = find_address(user, p);
-    d->arg[d->n++] = is_place(&a) ? a.base : x86_in_register(b, a.base);
+    d->arg[d->n++] = is_place(&a) ? a.base : cg_in_register(b, a.base);
     d->memory = true;
     d->disp = (int32_t)a.disp;
     if (!a.index) return;
-    d->arg[d->n++] = x86_in_register(b, a.index);
+    d->arg[d->n++] = cg_in_register(b, a.index);
     d->index = true;
     d->scale = a.scale;
 }

@@ -236,8 +236,8 @@ ir_inst *mach_extreme(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     if (v->flags & (IR_NNAN | IR_FAST)) return mach_scalar(b, v, x, y);
     x86_row row = row_of(b, (ir_op)v->op, v);
     if (x86_is_number(y)) return build_binary(b, v, row, x, y);
-    x = x86_in_register(b, x);
-    y = x86_in_register(b, y);
+    x = cg_in_register(b, x);
+    y = cg_in_register(b, y);
     ir_inst *least = x86_build_regs(b, v->type, row, x, y, -1);
     return build_blend(b, v, build_mask(b, v, X86_CMP_UNORD, y, y), x, least);
 }
@@ -311,7 +311,7 @@ ir_inst *mach_to_general(ir_builder *b, ir_inst *v, ir_inst *x) {
 /* What is in a vector register under another type. */
 ir_inst *mach_view(ir_builder *b, ir_inst *v, ir_inst *x) {
     (void)v;
-    return x86_in_register(b, x);
+    return cg_in_register(b, x);
 }
 
 /* f16 goes through the low word of a vector register. */

@@ -168,7 +168,7 @@ ir_inst *mach_smulh(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
 
 /* The upper half of a dividend: zeros, or its sign. */
 static ir_inst *build_front(ir_builder *b, ir_inst *x, bool sign) {
-    if (!sign) return x86_in_register(b, ir_const(b->f, x->type, 0));
+    if (!sign) return cg_in_register(b, ir_const(b->f, x->type, 0));
     x86_draft d = {.row = x86_size_of(x) == 3 ? X86_CQO : X86_CDQ, .type = x->type};
     d.high = true;
     x86_add_reg(b, &d, x);
@@ -180,7 +180,7 @@ static ir_inst *build_division(ir_builder *b, ir_inst *v, x86_row row32, x86_row
                                ir_inst *x, ir_inst *y) {
     x86_draft d = draft_of(v, x86_size_of(v) == 3 ? row64 : row32);
     d.high = high;
-    x = x86_in_register(b, x);
+    x = cg_in_register(b, x);
     ir_inst *front = build_front(b, x, row32 == X86_IDIV_rm32);
     x86_add_rm(b, &d, v, y);
     x86_add_reg(b, &d, x);

@@ -15,7 +15,7 @@ static ir_type part_of(ir_type t) { return ir_vector(ir_elem(t), PART / lane_byt
 ir_inst *x86_part(ir_builder *b, ir_type t, ir_inst *x, unsigned n) {
     bool widest = x86_bytes_of(t) > 2 * PART;
     x86_row row = widest ? X86_VEXTRACTI32X4_xm_z_imm8_e : X86_VEXTRACTI128_xm_y_imm8;
-    return n ? x86_build_regs(b, part_of(t), row, x, NULL, (int)n) : x86_in_register(b, x);
+    return n ? x86_build_regs(b, part_of(t), row, x, NULL, (int)n) : cg_in_register(b, x);
 }
 
 /* A blend is faster than putting in, but takes no register above 15. */
@@ -50,7 +50,7 @@ static ir_inst *take_int(ir_builder *b, ir_inst *v, ir_inst *x, unsigned lane) {
 static ir_inst *take_float(ir_builder *b, ir_inst *v, ir_inst *x, unsigned lane) {
     static const x86_widths shuffle = {X86_PSHUFD_x_xm_imm8, X86_VPSHUFD_x_xm_imm8, 0};
     int order = lane_bytes(v->type) == 8 ? 0xee : 0xe4 + (int)lane;
-    if (lane == 0) return x86_in_register(b, x);
+    if (lane == 0) return cg_in_register(b, x);
     return x86_build_regs(b, v->type, shuffle[x86_has(b, X86_V3)], x, NULL, order);
 }
 
@@ -68,7 +68,7 @@ ir_inst *mach_extract(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *index) {
 static ir_inst *enter(ir_builder *b, ir_type t, ir_inst *x) {
     static const uint16_t rows[2][2] = {{X86_MOVD_x_rm32, X86_MOVQ_x_rm64},
                                         {X86_VMOVD_x_rm32, X86_VMOVQ_x_rm64}};
-    if (is_float_lane(t)) return x86_in_register(b, x);
+    if (is_float_lane(t)) return cg_in_register(b, x);
     bool wide = lane_bytes(t) == 8;
     return x86_build_regs(b, t, rows[x86_has(b, X86_V3)][wide], x, NULL, -1);
 }
@@ -114,7 +114,7 @@ ir_inst *mach_insert(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y, ir_inst 
     if (index->imm.bits >= ir_lanes(t)) return NULL;
     if (x->op == IR_OP_undef && is_lane_0(index)) return enter(b, t, y);
     if (x86_bytes_of(t) <= PART) return put_operand(b, v, t, x, y, lane);
-    x = x86_in_register(b, x);
+    x = cg_in_register(b, x);
     ir_inst *part = x86_part(b, t, x, lane / lanes);
     part = put_operand(b, v, part_of(t), part, y, lane % lanes);
     return x86_with_part(b, t, x, part, lane / lanes);
@@ -139,7 +139,7 @@ static ir_inst *known_lanes(ir_builder *b, const ir_inst *v, unsigned first, uns
 static ir_inst *put_together(ir_builder *b, ir_inst *v, unsigned first, unsigned n) {
     ir_type t = ir_vector(ir_elem(v->type), n);
     ir_inst *sum = known_lanes(b, v, first, n);
-    if (sum) sum = x86_in_register(b, sum);
+    if (sum) sum = cg_in_register(b, sum);
     for (unsigned k = 0; k < n; k++) {
         ir_inst *x = ir_arg(v, first + k);
         if (ir_is_const(x) || x->op == IR_OP_undef) continue;
@@ -166,7 +166,7 @@ static ir_inst *build_old_splat(ir_builder *b, ir_type t, ir_inst *x) {
     ir_inst *zero;
     switch (lane_bytes(t)) {
     case 1:
-        zero = x86_in_register(b, ir_const(b->f, ir_vector(IR_I8, 16), 0));
+        zero = cg_in_register(b, ir_const(b->f, ir_vector(IR_I8, 16), 0));
         return x86_build_regs(b, t, X86_PSHUFB_x_xm, x, zero, -1);
     case 2:
         x = x86_build_regs(b, t, X86_PSHUFLW_x_xm_imm8, x, NULL, 0);
@@ -195,7 +195,7 @@ ir_inst *mach_vec(ir_builder *b, ir_inst *v, ir_inst *x) {
     unsigned lanes = ir_lanes(v->type), some = PART / lane_bytes(v->type);
     if (is_splat(v)) return build_splat(b, v);
     ir_inst *sum = put_together(b, v, 0, lanes < some ? lanes : some);
-    if (!sum) sum = x86_in_register(b, ir_undef(b->f, v->type));
+    if (!sum) sum = cg_in_register(b, ir_undef(b->f, v->type));
     for (unsigned first = some; first < lanes; first += some) {
         ir_inst *part = put_together(b, v, first, some);
         if (part) sum = x86_with_part(b, v->type, sum, part, first / some);

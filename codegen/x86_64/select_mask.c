@@ -134,7 +134,7 @@ ir_inst *x86_mask_choose(ir_builder *b, ir_type t, ir_inst *mask, ir_inst *x, ir
 
 ir_inst *mach_mask_blend(ir_builder *b, ir_inst *v, ir_inst *c, ir_inst *x, ir_inst *y) {
     if (!ir_is_bool(v->type)) return x86_mask_choose(b, v->type, c, x, y);
-    c = x86_in_register(b, c);
+    c = cg_in_register(b, c);
     ir_inst *yes = x86_build_regs(b, v->type, X86_KANDQ_k_k_k, c, x, -1);
     ir_inst *no = x86_build_regs(b, v->type, X86_KANDNQ_k_k_k, c, y, -1);
     return x86_build_regs(b, v->type, X86_KORQ_k_k_k, yes, no, -1);
@@ -192,6 +192,6 @@ ir_inst *mach_mask_shuffle(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     bool joins = first + n > lanes && y->op != IR_OP_undef;
     if (joins && (first || lanes < 8)) return NULL;
     if (joins) return x86_build_regs(b, v->type, rows[__builtin_ctz(lanes) - 3], y, x, -1);
-    if (first == 0) return x86_in_register(b, x);
+    if (first == 0) return cg_in_register(b, x);
     return x86_build_regs(b, v->type, X86_KSHIFTRQ_k_k_imm8, x, NULL, (int)first);
 }

@@ -11,10 +11,10 @@ enum { NO_ROW = X86_ROWS };
 static bool is_in_vector(ir_type t) { return t == IR_F32 || t == IR_F64; }
 
 static x86_row load_row(const ir_builder *b, ir_type t) {
-    if (ir_is_vector(t)) return x86_vector_load(x86_ctx_of(b)->target, x86_bytes_of(t));
+    if (ir_is_vector(t)) return x86_vector_load(x86_cpu_for(b), x86_bytes_of(t));
     switch (ir_kind_of(t)) {
     case IR_F32:
-    case IR_F64: return x86_vector_load(x86_ctx_of(b)->target, x86_bytes_of(t));
+    case IR_F64: return x86_vector_load(x86_cpu_for(b), x86_bytes_of(t));
     case IR_I1:
     case IR_I8: return X86_MOVZX_r32_rm8;
     case IR_I16:
@@ -48,7 +48,7 @@ ir_inst *mach_store(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *p) {
     }
     x86_draft d = {.row = immediate ? imms[size] : regs[size]};
     if (!immediate && is_in_vector(x->type))
-        d.row = x86_vector_store(x86_ctx_of(b)->target, x86_bytes_of(x->type));
+        d.row = x86_vector_store(x86_cpu_for(b), x86_bytes_of(x->type));
     x86_add_memory(b, &d, v, p);
     if (immediate)
         x86_add_int(b, &d, IR_I64, (uint64_t)n);
@@ -60,7 +60,7 @@ ir_inst *mach_store(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *p) {
 
 /* Effects have no value: rules get the instruction itself, which then vanishes. */
 ir_inst *mach_packed_store(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *p) {
-    x86_draft d = {.row = x86_vector_store(x86_ctx_of(b)->target, x86_bytes_of(x->type))};
+    x86_draft d = {.row = x86_vector_store(x86_cpu_for(b), x86_bytes_of(x->type))};
     x86_add_memory(b, &d, v, p);
     x86_add_reg(b, &d, x);
     x86_build(b, &d);

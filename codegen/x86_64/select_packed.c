@@ -331,8 +331,8 @@ static ir_inst *build_less(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
 /* Unsigned: x is the smaller one; where there is no minimum, signs are turned around. */
 static ir_inst *build_below_or_equal(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     const uint16_t *least = forms_of(IR_OP_umin, v->type, v->type);
-    x = x86_in_register(b, x);
-    if (has_forms(least, x86_ctx_of(b)->target->level))
+    x = cg_in_register(b, x);
+    if (has_forms(least, x86_cpu_for(b)->level))
         return build_equal(b, v, build_rows(b, v->type, least, x, y), x);
     x = build_with_constant(b, v, pxors, x, sign_of(v->type));
     y = build_with_constant(b, v, pxors, y, sign_of(v->type));
@@ -374,7 +374,7 @@ static ir_inst *build_float_mask(ir_builder *b, ir_inst *v, ir_op op, ir_inst *x
 ir_inst *mach_packed_mask(ir_builder *b, ir_inst *v, ir_inst *c) {
     bool floats = ir_info(c)->rule == R_CMPF;
     if (!floats && ir_info(c)->rule != R_CMPI) return NULL;
-    ir_inst *x = x86_in_register(b, ir_arg(c, 0)), *y = x86_in_register(b, ir_arg(c, 1));
+    ir_inst *x = cg_in_register(b, ir_arg(c, 0)), *y = cg_in_register(b, ir_arg(c, 1));
     return floats ? build_float_mask(b, v, (ir_op)c->op, x, y)
                   : build_int_mask(b, v, (ir_op)c->op, x, y);
 }
@@ -384,7 +384,7 @@ ir_inst *mach_packed_mask(ir_builder *b, ir_inst *v, ir_inst *c) {
 /* x where the mask is set, otherwise y. */
 static ir_inst *build_blend(ir_builder *b, ir_inst *v, ir_inst *mask, ir_inst *x, ir_inst *y) {
     if (!x86_has(b, X86_V3)) {
-        mask = x86_in_register(b, mask);
+        mask = cg_in_register(b, mask);
         return build_rows(b, v->type, pors, build_rows(b, v->type, pands, mask, x),
                           build_rows(b, v->type, pandns, mask, y));
     }
@@ -422,8 +422,8 @@ ir_inst *mach_packed_most(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
 ir_inst *mach_packed_extreme(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     if (v->flags & (IR_NNAN | IR_FAST)) return mach_packed(b, v, x, y);
     if (x86_is_number(y)) return build_least(b, v, x, y);
-    x = x86_in_register(b, x);
-    y = x86_in_register(b, y);
+    x = cg_in_register(b, x);
+    y = cg_in_register(b, y);
     ir_inst *least = build_rows(b, v->type, forms_of((ir_op)v->op, v->type, v->type), x, y);
     if (x86_has(b, X86_V4))
         return x86_mask_choose(b, v->type, x86_mask_relation(b, X86_CMP_UNORD, y, y), x, least);

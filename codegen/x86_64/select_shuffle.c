@@ -65,13 +65,13 @@ static ir_inst *gather(const shuffle *s, ir_type t, const int8_t *from) {
 
 static ir_inst *shuffle_narrow(const shuffle *s) {
     ir_inst *r = gather(s, s->type, s->from);
-    return r ? r : x86_in_register(s->b, ir_undef(s->b->f, s->type));
+    return r ? r : cg_in_register(s->b, ir_undef(s->b->f, s->type));
 }
 
 static ir_inst *shuffle_by_halves(const shuffle *s) {
     ir_type half = ir_vector(ir_elem(s->type), X86_PART * 8 / ir_bits(NULL, s->type));
     ir_inst *low = gather(s, half, s->from), *high = gather(s, half, s->from + X86_PART);
-    if (!low) low = x86_in_register(s->b, ir_undef(s->b->f, half));
+    if (!low) low = cg_in_register(s->b, ir_undef(s->b->f, half));
     return high ? x86_with_part(s->b, s->type, low, high, 1) : low;
 }
 
@@ -232,7 +232,7 @@ static ir_inst *shuffle_widest(const shuffle *s) {
     unsigned bytes = x86_bytes_of(s->type);
     bool one = !takes_whole(s, true);
     ir_inst *r = NULL;
-    if (is_run(s->from, bytes, 0)) return x86_in_register(s->b, s->x);
+    if (is_run(s->from, bytes, 0)) return cg_in_register(s->b, s->x);
     if (bytes <= X86_PART && count_parts(s) <= 2) return shuffle_narrow(s);
     if (is_alike(s, alike))
         return x86_mix_bytes(
@@ -278,8 +278,8 @@ static bool is_splat(const ir_inst *v) {
 ir_inst *mach_shuffle(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     shuffle s = {.b = b, .type = v->type, .source = x->type, .x = x, .y = y};
     if (!ir_is_vector(v->type) || !ir_is_vector(x->type)) return NULL;
-    if (x->op != IR_OP_undef) s.x = x86_in_register(b, x);
-    if (y->op != IR_OP_undef) s.y = x86_in_register(b, y);
+    if (x->op != IR_OP_undef) s.x = cg_in_register(b, x);
+    if (y->op != IR_OP_undef) s.y = cg_in_register(b, y);
     if (x86_has(b, X86_V3) && is_splat(v)) return x86_broadcast(b, v->type, s.x);
     find_bytes(&s, v);
     prefer_first(&s);

@@ -34,6 +34,8 @@ extern const cg_elf x86_elf;
 extern const cg_host x86_host;
 bool x86_takes(const ir_inst *i, unsigned level);
 bool x86_compile(ir_module *m, const cg_options *options, ir_arena *arena, cg_object *out);
+/* Rule n of isel.rules; NULL: there are fewer. */
+const ir_rule_info *x86_rule_info(unsigned n);
 void x86_add_nativecpu(cg_object *o, ir_arena *arena);
 
 /* Bytes of a vector or float. */
@@ -78,8 +80,8 @@ ir_inst *x86_unfold(const cg_target *t, ir_inst *i);
 
 /* ------------------------------------------------------------------------- selection (select.c) */
 
-/* From level `group`, after cg_legalize, to `machine`. */
-bool x86_select(const x86_cpu *t, ir_func *f, const cg_options *o, ir_arena *scratch);
+/* cg_native.select. */
+bool x86_select(const cg_target *t, ir_func *f, const cg_options *o, ir_arena *scratch);
 
 /* ----------------------------------------------------------------------------- writing (emit.c) */
 

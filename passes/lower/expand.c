@@ -150,15 +150,13 @@ static ir_inst *smooth_step(ir_builder *b, ir_inst *low, ir_inst *high, ir_inst 
     return expand_2(b, IR_OP_fmul, expand_2(b, IR_OP_fmul, t, t), line);
 }
 
-static const char *rule_text(unsigned rule);
-
 /* What becomes of v: r, by `rule`. */
 static ir_inst *fire(const pass_ctx *cx, const ir_inst *v, unsigned rule, ir_inst *r) {
     assert(r != v && r->type == v->type);
     (void)v; /* only asserted about */
     if (cx->trace_rules)
-        ir_report(cx->cx, (ir_message){.severity = IR_NOTE}, "%s: %s", expand_rule_place(rule),
-                  rule_text(rule));
+        ir_report(cx->cx, (ir_message){.severity = IR_NOTE}, "%s: %s",
+                  expand_rule_info(rule)->place, expand_rule_info(rule)->text);
     return r;
 }
 

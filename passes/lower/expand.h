@@ -11,7 +11,7 @@
 /* What the rules are applied with. */
 typedef pass_ctx expand_ctx;
 ir_inst *expand_apply_rules(ir_builder *b, ir_inst *v, expand_ctx *cx);
-const char *expand_rule_place(unsigned rule);
+const ir_rule_info *expand_rule_info(unsigned rule);
 
 /* --------------------------------------------------------------------------- writing operations */
 

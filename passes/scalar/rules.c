@@ -431,16 +431,14 @@ static ir_inst *simpler_shuffle(ir_builder *b, const ir_inst *v) {
 
 /* ------------------------------------------------------------------------------------ the rules */
 
-static const char *rule_text(unsigned rule);
-
 /* What becomes of v: r, by `rule`. */
 static ir_inst *fire(const pass_ctx *cx, const ir_inst *v, unsigned rule, ir_inst *r) {
     assert(r != v && r->type == v->type);
     (void)v; /* only asserted about */
     if (cx && cx->rule_hits) cx->rule_hits[rule]++;
     if (cx && cx->trace_rules)
-        ir_report(cx->cx, (ir_message){.severity = IR_NOTE}, "%s: %s", pass_rule_place(rule),
-                  rule_text(rule));
+        ir_report(cx->cx, (ir_message){.severity = IR_NOTE}, "%s: %s", pass_rule_info(rule)->place,
+                  pass_rule_info(rule)->text);
     return r;
 }
 

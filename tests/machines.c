@@ -1,0 +1,48 @@
+/* machines.c — the machines that tests make code for, and how it is called. */
+#include "tests/machines.h"
+
+#include "runtime/native/native.h"
+
+static bool call_here(const cg_object *o, uint32_t symbol, void *argument) {
+    rt_code code;
+    void (*entry)(void *);
+    if (rt_code_load(o, NULL, &code) != IR_OK) return false;
+    void *address = rt_code_symbol(&code, o, symbol);
+    memcpy(&entry, &address, sizeof entry);
+    entry(argument);
+    rt_code_unload(&code);
+    return true;
+}
+
+static test_machine listed_machine(const cg_machine *m) {
+    if (m != cg_host_machine()) return (test_machine){.machine = m};
+    return (test_machine){m, m->host->detect(), call_here};
+}
+
+const test_machine *test_machine_at(unsigned n) {
+    enum { MOST = 16 };
+    static test_machine machines[MOST];
+    assert(cg_machine_count <= MOST);
+    if (n >= cg_machine_count) return NULL;
+    if (!machines[n].machine) machines[n] = listed_machine(cg_machines[n]);
+    return &machines[n];
+}
+
+const test_machine *test_host(void) {
+    unsigned n = 0;
+    while (n < cg_machine_count && cg_machines[n] != cg_host_machine()) n++;
+    return test_machine_at(n);
+}
+
+const test_machine *test_find_level(const char *name, unsigned *level) {
+    size_t length = strcspn(name, ":");
+    const test_machine *t = NULL;
+    for (unsigned n = 0; (t = test_machine_at(n)); n++)
+        if (strlen(t->machine->name) == length && !memcmp(t->machine->name, name, length)) break;
+    for (unsigned k = 0; t && name[length] && k < t->machine->nlevels; k++)
+        if (strcmp(t->machine->levels[k].name, name + length + 1) == 0) {
+            *level = t->machine->levels[k].number;
+            return t;
+        }
+    return NULL;
+}
