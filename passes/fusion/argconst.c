@@ -10,7 +10,7 @@
  */
 #include "passes/fusion/fuse_impl.h"
 
-IR_PRINTF(3, 4) static bool refuse(const ir_func *f, uint32_t index, const char *fmt, ...) {
+IR_PRINTF(3, 4) static bool fail(const ir_func *f, uint32_t index, const char *fmt, ...) {
     char text[256];
     const char *name = f->param[index].name;
     va_list ap;
@@ -117,11 +117,11 @@ bool pass_fold_argument(ir_func *f, uint32_t index, const void *bytes, size_t si
     const ir_param *p = &f->param[index];
     ir_inst *v = f->param_val[index];
     bool copy = (p->attrs & IR_PARAM_BYVAL) != 0;
-    if (!copy && !is_value(v->type)) return refuse(f, index, "is not passed by value");
+    if (!copy && !is_value(v->type)) return fail(f, index, "is not passed by value");
     uint64_t want = copy ? p->byval_size : ir_sizeof(f->module, v->type);
     if (size != want)
-        return refuse(f, index, "takes %llu bytes, the constant has %zu", (unsigned long long)want,
-                      size);
+        return fail(f, index, "takes %llu bytes, the constant has %zu", (unsigned long long)want,
+                    size);
     if (v->uses)
         ir_replace_uses(v, copy ? make_copy(f, p, bytes) : read_constant(f, v->type, bytes));
     return true;

@@ -1,4 +1,4 @@
-/* assigned.c — is every byte of a promoted buffer written before it is read?
+/* assigned.c — definite assignment: is every byte of a promoted buffer written before it is read?
  *
  * All accesses have places in the part of an item or of a group (layout.c).  A write counts for a
  * read when every item that gets to the read has made the write: the write is in an earlier member,
@@ -30,9 +30,9 @@ typedef struct {
     uint32_t n;
     pass_guards *guards; /* by side */
     ir_arena *a;
-} question;
+} assignment;
 
-static bool is_group(const question *q) { return q->layout->basis == PASS_BY_GROUP; }
+static bool is_by_group(const assignment *q) { return q->layout->basis == PASS_BY_GROUP; }
 
 /* ------------------------------------------------------------------------------ boxes of items */
 
@@ -88,7 +88,7 @@ static bool limit_box(const box *all, const pass_guard *g, box *b) {
 }
 
 /* The items of each group that guards of local ids let through; false: none. */
-static bool find_box(const question *q, uint32_t w, box *out) {
+static bool find_box(const assignment *q, uint32_t w, box *out) {
     const box all = whole_group(q->sides[w].of->launch.range);
     bool any = true;
     *out = all;
@@ -113,11 +113,16 @@ static bool ends_before(const pass_side *w, const pass_side *r, const ir_inst *c
            ir_block_dominates(ir_dominators(l->kernel), w->access->at->block, c.latch);
 }
 
-/* Has the term counted through all its values before an item gets to r? */
-static bool is_complete(const question *q, const pass_side *w, const pass_side *r,
-                        const pass_symbol *s) {
-    if (s->kind == IR_OP_phi) return ends_before(w, r, s->value);
-    return s->kind == IR_OP_local_id && !s->value && is_group(q);
+/* A write, by the items of a box, and a later read. */
+typedef struct {
+    const pass_side *write, *read;
+    box items;
+} filling;
+
+/* Has the term counted through all its values before an item gets to the read? */
+static bool is_complete(const assignment *q, const filling *f, const pass_symbol *s) {
+    if (s->kind == IR_OP_phi) return ends_before(f->write, f->read, s->value);
+    return s->kind == IR_OP_local_id && !s->value && is_by_group(q);
 }
 
 /* The symbol of f that is not yet used and has the least factor; f->n: none. */
@@ -133,29 +138,28 @@ static uint32_t least_term(const pass_affine *f, const bool *used) {
 }
 
 /* The values that a symbol has in all the items that write. */
-static bool find_values(const question *q, const pass_side *w, const box *b, const pass_symbol *s,
+static bool find_values(const assignment *q, const filling *f, const pass_symbol *s,
                         interval *out) {
-    if (s->kind == IR_OP_local_id && !s->value && is_group(q)) {
-        *out = (interval){b->first[s->index], b->last[s->index]};
+    const pass_side *w = f->write;
+    if (s->kind == IR_OP_local_id && !s->value && is_by_group(q)) {
+        *out = (interval){f->items.first[s->index], f->items.last[s->index]};
         return true;
     }
     return pass_symbol_bounds(&w->of->launch, s, w->access->at->block, &out->from, &out->to);
 }
 
-/* What a write of a part of its bytes, by the items of a box, has filled before r; false: it leaves
- * gaps. */
-static bool find_filled(const question *q, const pass_side *w, const pass_side *r, const box *b,
-                        interval part, interval *out) {
+/* What a write of a part of its bytes has filled before the read; false: it leaves gaps. */
+static bool find_filled(const assignment *q, const filling *f, interval part, interval *out) {
     bool used[PASS_MAX_TERMS] = {false};
-    pass_affine f;
+    pass_affine at;
     interval of;
     ir_i128 least, reach = part.to - part.from;
-    if (!pass_find_position(q->layout, w, &f)) return false;
-    least = (ir_i128)f.constant + part.from;
-    for (uint32_t k; (k = least_term(&f, used)) < f.n; used[k] = true) {
-        int64_t factor = f.term[k].factor, step = (int64_t)pass_magnitude(factor);
-        if (step < 0 || !find_values(q, w, b, &f.term[k].of, &of)) return false;
-        if (of.to > of.from && (!is_complete(q, w, r, &f.term[k].of) || step > reach)) return false;
+    if (!pass_find_position(q->layout, f->write, &at)) return false;
+    least = (ir_i128)at.constant + part.from;
+    for (uint32_t k; (k = least_term(&at, used)) < at.n; used[k] = true) {
+        int64_t factor = at.term[k].factor, step = (int64_t)pass_magnitude(factor);
+        if (step < 0 || !find_values(q, f, &at.term[k].of, &of)) return false;
+        if (of.to > of.from && (!is_complete(q, f, &at.term[k].of) || step > reach)) return false;
         reach += step * ((ir_i128)of.to - of.from);
         least += (ir_i128)factor * (factor < 0 ? of.to : of.from);
         if (reach > INT64_MAX / 2 || least > INT64_MAX / 2 || least < INT64_MIN / 2) return false;
@@ -166,7 +170,7 @@ static bool find_filled(const question *q, const pass_side *w, const pass_side *
 
 /* ------------------------------------------------------------------------------- happens before */
 
-static bool is_uniform(const pass_affine *f) {
+static bool is_group_uniform(const pass_affine *f) {
     for (uint32_t k = 0; k < f->n; k++) {
         const pass_symbol *s = &f->term[k].of;
         if (s->value || (s->kind != IR_OP_group_id && s->kind != IR_OP_param)) return false;
@@ -174,32 +178,24 @@ static bool is_uniform(const pass_affine *f) {
     return true;
 }
 
-/* Do all items of a group agree about a guard? */
-static bool is_uniform_guard(const pass_guard *g) {
-    return g->compares && is_uniform(&g->left) && is_uniform(&g->right);
-}
-
-static bool is_implied(const question *q, uint32_t w, uint32_t r, const pass_guard *g) {
+static bool is_implied(const assignment *q, uint32_t w, uint32_t r, const pass_guard *g) {
     const pass_summary *a = q->sides[w].of, *b = q->sides[r].of;
     if (pass_is_always_true(&a->launch, g)) return true;
     const box all = whole_group(a->launch.range);
     box some = all;
-    if (is_group(q) && limit_box(&all, g, &some)) return true; /* the items of find_box */
-    if (a->remapped || b->remapped || (is_group(q) && !is_uniform_guard(g))) return false;
+    if (is_by_group(q) && limit_box(&all, g, &some)) return true; /* the items of find_box */
+    bool uniform = g->compares && is_group_uniform(&g->left) && is_group_uniform(&g->right);
+    if (a->remapped || b->remapped || (is_by_group(q) && !uniform)) return false;
     return pass_has_guard(&q->guards[r], g);
 }
 
-static bool has_whole_groups(const ir_range *r) {
-    for (unsigned d = 0; d < r->dims; d++)
-        if (!ir_has_local_size(r) || r->global[d] % r->local[d]) return false;
-    return true;
-}
-
 /* Does the member of w, an earlier one, run on all items (or in all groups) of r's? */
-static bool runs_everywhere(const question *q, const pass_side *w, const pass_side *r) {
+static bool runs_everywhere(const assignment *q, const pass_side *w, const pass_side *r) {
     const ir_range *writer = w->of->launch.range, *reader = r->of->launch.range;
     if (pass_range_items(writer) < pass_range_items(reader)) return false;
-    return !is_group(q) || has_whole_groups(writer);
+    for (unsigned d = 0; d < writer->dims && is_by_group(q); d++)
+        if (!ir_has_local_size(writer) || writer->global[d] % writer->local[d]) return false;
+    return true;
 }
 
 static bool dominates(const pass_side *w, const pass_side *r) {
@@ -207,11 +203,11 @@ static bool dominates(const pass_side *w, const pass_side *r) {
 }
 
 /* Has every item that gets to r made the write w? */
-static bool is_before(const question *q, uint32_t w, uint32_t r) {
+static bool is_before(const assignment *q, uint32_t w, uint32_t r) {
     const pass_side *x = &q->sides[w], *y = &q->sides[r];
     if (x->of > y->of || !q->guards[w].exact) return false;
     if (x->of == y->of && !dominates(x, y)) return false;
-    if (x->of == y->of && !is_group(q)) return true;
+    if (x->of == y->of && !is_by_group(q)) return true;
     if (!runs_everywhere(q, x, y)) return false;
     for (uint32_t k = 0; k < q->guards[w].list.n; k++)
         if (!is_implied(q, w, r, &q->guards[w].list.data[k])) return false;
@@ -222,22 +218,22 @@ static bool is_before(const question *q, uint32_t w, uint32_t r) {
 
 /* Are both at the same place whenever the item gets from w to r?  What the place is made of
  * dominates w, so when it changes the item passes w again before r. */
-static bool is_same_place(const question *q, uint32_t w, uint32_t r) {
+static bool is_same_place(const assignment *q, uint32_t w, uint32_t r) {
     const pass_side *x = &q->sides[w], *y = &q->sides[r];
     pass_affine a, b;
-    if (x->of != y->of || is_group(q) || x->access->size < y->access->size) return false;
+    if (x->of != y->of || is_by_group(q) || x->access->size < y->access->size) return false;
     if (!pass_find_position(q->layout, x, &a) || !pass_find_position(q->layout, y, &b))
         return false;
     return pass_is_same_form(&a, &b) && dominates(x, y);
 }
 
 /* Do local ids alone say where both are, and the same?  Then a group has written what it reads. */
-static bool is_same_set(const question *q, uint32_t w, uint32_t r) {
+static bool is_same_set(const assignment *q, uint32_t w, uint32_t r) {
     const pass_side *x = &q->sides[w], *y = &q->sides[r];
     pass_affine a, b;
     const box all = whole_group(x->of->launch.range);
     box some;
-    if (!is_group(q) || x->access->size < y->access->size || !is_before(q, w, r)) return false;
+    if (!is_by_group(q) || x->access->size < y->access->size || !is_before(q, w, r)) return false;
     if (!find_box(q, w, &some) || memcmp(&some, &all, sizeof all) != 0) return false;
     if (!pass_find_position(q->layout, x, &a) || !pass_find_position(q->layout, y, &b))
         return false;
@@ -266,7 +262,7 @@ static bool writes(const pass_side *s) {
 }
 
 /* The bytes of the lanes with a bit, in runs; all bytes of an access that is no vector. */
-static void find_parts(const question *q, const pass_side *s, uint64_t lanes, intervals *out) {
+static void find_parts(const assignment *q, const pass_side *s, uint64_t lanes, intervals *out) {
     const ir_inst *i = s->access->at;
     unsigned n = ir_lanes(i->op == IR_OP_store ? ir_arg(i, 0)->type : i->type);
     int64_t size = (int64_t)s->access->size / n;
@@ -279,31 +275,27 @@ static void find_parts(const question *q, const pass_side *s, uint64_t lanes, in
 }
 
 /* Adds what a write has filled before r. */
-static void add_filled(const question *q, uint32_t w, uint32_t r, intervals *filled) {
+static void add_filled(const assignment *q, uint32_t w, uint32_t r, intervals *filled) {
     intervals parts = {0};
     interval part;
-    box some = {{0}, {0}};
-    if (!is_before(q, w, r) || (is_group(q) && !find_box(q, w, &some))) return;
+    filling f = {.write = &q->sides[w], .read = &q->sides[r]};
+    if (!is_before(q, w, r) || (is_by_group(q) && !find_box(q, w, &f.items))) return;
     find_parts(q, &q->sides[w], pass_changed_lanes(&q->sides[w]), &parts);
     for (uint32_t k = 0; k < parts.n; k++)
-        if (find_filled(q, &q->sides[w], &q->sides[r], &some, parts.data[k], &part))
-            *ir_push(q->a, filled) = part;
+        if (find_filled(q, &f, parts.data[k], &part)) *ir_push(q->a, filled) = part;
 }
 
-static bool changes_all(const pass_side *s) {
-    uint64_t lanes = pass_changed_lanes(s);
-    return lanes == UINT64_MAX || lanes == pass_all_lanes(ir_arg(s->access->at, 0)->type);
-}
-
-static bool is_assigned(const question *q, uint32_t r) {
+static bool is_assigned(const assignment *q, uint32_t r) {
     const pass_side *read = &q->sides[r];
     intervals filled = {0}, parts = {0};
     pass_affine f;
     int64_t low, high;
     for (uint32_t w = 0; w < q->n; w++) {
         if (!writes(&q->sides[w])) continue;
-        if (changes_all(&q->sides[w]) && (is_same_place(q, w, r) || is_same_set(q, w, r)))
-            return true;
+        uint64_t lanes = pass_changed_lanes(&q->sides[w]);
+        bool all =
+            lanes == UINT64_MAX || lanes == pass_all_lanes(ir_arg(q->sides[w].access->at, 0)->type);
+        if (all && (is_same_place(q, w, r) || is_same_set(q, w, r))) return true;
         add_filled(q, w, r, &filled);
     }
     if (!pass_find_position(q->layout, read, &f)) return false;
@@ -318,7 +310,7 @@ static bool is_assigned(const question *q, uint32_t r) {
 
 const pass_side *pass_find_unassigned(const pass_layout *l, const pass_side *sides, uint32_t n,
                                       ir_arena *scratch) {
-    question q = {l, sides, n, ir_new_array(scratch, pass_guards, n), scratch};
+    assignment q = {l, sides, n, ir_new_array(scratch, pass_guards, n), scratch};
     for (uint32_t k = 0; k < n && n <= MAX_SIDES; k++)
         pass_find_guards(&sides[k].of->launch, sides[k].access->at->block, scratch, &q.guards[k]);
     for (uint32_t k = 0; k < n; k++)

@@ -11,15 +11,6 @@
  */
 #include "passes/fusion/fuse_impl.h"
 
-typedef struct {
-    const pass_fuse_request *request;
-    const pass_fuse_member *members; /* without calls */
-    bool staged;                     /* they are copies in a module of their own */
-    ir_arena *out;
-    pass_fuse_result *result;
-    const pass_fuse_member *printer; /* the member that prints, if there is one */
-} fitter;
-
 /* -------------------------------------------------------------------------------- what is asked */
 
 /* Does i need to know, or to wait for, the other items of its work-group? */
@@ -36,17 +27,21 @@ static bool is_program_variable(const ir_global *g) {
     return g->space == IR_GLOBAL && !g->constant;
 }
 
-/* Does v lead to a variable of the program?  Of tables of tables it is assumed. */
-static bool has_program_variable(const ir_inst *v) {
-    if (v->op != IR_OP_address) return false;
-    const ir_global *g = v->imm.global;
-    bool found = is_program_variable(g);
-    for (uint32_t k = 0; k < g->nreloc; k++)
-        found |= is_program_variable(g->reloc[k].global) || g->reloc[k].global->nreloc;
-    return found;
+/* The variable of its program that i refers to, or NULL.  A table of tables is taken to lead to
+ * one. */
+static const ir_global *find_program_variable(const ir_inst *i) {
+    for (unsigned n = 0; n < i->nargs; n++) {
+        if (ir_arg(i, n)->op != IR_OP_address) continue;
+        const ir_global *g = ir_arg(i, n)->imm.global;
+        bool found = is_program_variable(g);
+        for (uint32_t k = 0; k < g->nreloc; k++)
+            found |= is_program_variable(g->reloc[k].global) || g->reloc[k].global->nreloc;
+        if (found) return g;
+    }
+    return NULL;
 }
 
-/* A remapped member must not meet others: its work-groups are single items. */
+/* Does i need other items of its work-group?  Those of a remapped member are single items. */
 static bool needs_group(const ir_inst *i) {
     for (unsigned n = 0; n < i->nargs; n++)
         if (ir_is_ptr(ir_arg(i, n)->type) && ir_space_of(ir_arg(i, n)->type) == IR_LOCAL)
@@ -56,96 +51,86 @@ static bool needs_group(const ir_inst *i) {
 
 /* ------------------------------------------------------------------------------------- refusals */
 
-static bool refuse(fitter *q, const char *rule, const char *text) {
-    *ir_push(q->out, &q->result->decisions) =
-        (pass_decision){.rule = rule, .text = text, .refusal = true};
-    return false;
+static const char *name_of(const pass_fuse_input *in, uint32_t m) {
+    return in->request->members[m].kernel->name;
 }
 
-static const char *name_of(const fitter *q, uint32_t m) {
-    return q->request->members[m].kernel->name;
+static const char *own_range(const pass_fuse_input *in, uint32_t m) {
+    return pass_range_text(in->out, &in->members[m].range);
 }
 
-static const char *own_range(const fitter *q, uint32_t m) {
-    return pass_range_text(q->out, &q->members[m].range);
+static bool refuse_remapped(const pass_fuse_input *in, uint32_t m, const ir_inst *i,
+                            pass_fuse_result *r) {
+    return pass_refuse(
+        in, r, "fuse.remap-group",
+        ir_sprintf(in->out,
+                   "the ids of @%s have to be remapped, from %s to %s, but it works as a group: %s",
+                   name_of(in, m), own_range(in, m), pass_range_text(in->out, &r->range),
+                   ir_info(i)->name));
 }
 
-static const char *fused_range(const fitter *q) {
-    return pass_range_text(q->out, &q->result->range);
+static bool refuse_partial(const pass_fuse_input *in, uint32_t m, const ir_inst *i,
+                           pass_fuse_result *r) {
+    return pass_refuse(
+        in, r, "fuse.partial-group",
+        ir_sprintf(in->out,
+                   "@%s uses %s, but runs on %s, which need not be whole work-groups of %s",
+                   name_of(in, m), ir_info(i)->name, own_range(in, m),
+                   pass_range_text(in->out, &r->range)));
 }
 
-static bool refuse_program(fitter *q, uint32_t m, const ir_global *variable) {
-    return refuse(q, "fuse.program-variable",
-                  ir_sprintf(q->out, "@%s uses @%s, which belongs to its program", name_of(q, m),
-                             variable->name));
+static bool refuse_call(const pass_fuse_input *in, uint32_t m, pass_fuse_result *r) {
+    const char *why = in->members[m].kernel->refusal;
+    return pass_refuse(in, r, "fuse.call",
+                       ir_sprintf(in->out, "the calls of @%s cannot be inlined: %s", name_of(in, m),
+                                  why ? why : "it has no body"));
 }
 
-static bool refuse_remapped(fitter *q, uint32_t m, const ir_inst *i) {
-    return refuse(q, "fuse.remap-group",
-                  ir_sprintf(q->out,
-                             "the ids of @%s have to be remapped, from %s to %s, but it works as a "
-                             "group: %s",
-                             name_of(q, m), own_range(q, m), fused_range(q), ir_info(i)->name));
+static bool refuse_program(const pass_fuse_input *in, uint32_t m, const ir_global *variable,
+                           pass_fuse_result *r) {
+    return pass_refuse(in, r, "fuse.program-variable",
+                       ir_sprintf(in->out, "@%s uses @%s, which belongs to its program",
+                                  name_of(in, m), variable->name));
 }
 
-static bool refuse_partial(fitter *q, uint32_t m, const ir_inst *i) {
-    return refuse(q, "fuse.partial-group",
-                  ir_sprintf(q->out,
-                             "@%s uses %s, but runs on %s, which need not be whole work-groups of "
-                             "%s",
-                             name_of(q, m), ir_info(i)->name, own_range(q, m), fused_range(q)));
+static bool refuse_printer(const pass_fuse_input *in, uint32_t first, uint32_t m,
+                           pass_fuse_result *r) {
+    return pass_refuse(in, r, "fuse.printf",
+                       ir_sprintf(in->out,
+                                  "@%s and @%s print: what @%s prints would not all come first",
+                                  name_of(in, first), name_of(in, m), name_of(in, first)));
 }
 
-static bool refuse_call(fitter *q, uint32_t m) {
-    const char *why = q->members[m].kernel->refusal;
-    return refuse(q, "fuse.call",
-                  ir_sprintf(q->out, "the calls of @%s cannot be inlined: %s", name_of(q, m),
-                             why ? why : "it has no body"));
-}
+/* ---------------------------------------------------------------------------------------- entry */
 
-static bool refuse_printer(fitter *q, uint32_t m) {
-    return refuse(q, "fuse.printf",
-                  ir_sprintf(q->out, "@%s and @%s print: what @%s prints would not all come first",
-                             q->printer->kernel->name, name_of(q, m), q->printer->kernel->name));
-}
+#define NO_MEMBER UINT32_MAX
 
-/* ------------------------------------------------------------------------------------ judgement */
-
-static bool prints_alone(fitter *q, uint32_t m) {
-    const pass_fuse_member *printer = &q->members[m];
-    if (q->printer && q->printer != printer && !q->request->force) return refuse_printer(q, m);
-    q->printer = printer;
-    return true;
-}
-
-static bool keeps_its_program(fitter *q, uint32_t m, const ir_inst *i) {
-    bool same_program = q->request->into == q->request->members[m].kernel->module && !q->staged;
-    for (unsigned n = 0; n < i->nargs && !same_program; n++)
-        if (has_program_variable(ir_arg(i, n)))
-            return refuse_program(q, m, ir_arg(i, n)->imm.global);
-    return true;
-}
-
-static bool fits(fitter *q, uint32_t m) {
-    const ir_range *own = &q->members[m].range, *fused = &q->result->range;
-    const ir_func *body = q->members[m].kernel;
+/* *printer: the member that prints, among this one and those before it. */
+static bool fits(const pass_fuse_input *in, uint32_t m, bool staged, uint32_t *printer,
+                 pass_fuse_result *r) {
+    const ir_range *own = &in->members[m].range, *fused = &r->range;
+    const ir_func *body = in->members[m].kernel;
     bool remapped = !pass_same_ids(own, fused);
     bool partial = !remapped && pass_needs_guard(own, fused) && !pass_has_whole_groups(own, fused);
-    if (ir_is_declaration(body)) return refuse_call(q, m);
+    bool same_program = in->request->into == in->request->members[m].kernel->module && !staged;
+    if (ir_is_declaration(body)) return refuse_call(in, m, r);
     foreach_block (b, body)
         foreach_inst (i, b) {
-            if (remapped && needs_group(i)) return refuse_remapped(q, m, i);
-            if (partial && asks_about_group(i)) return refuse_partial(q, m, i);
-            if (!keeps_its_program(q, m, i)) return false;
-            if (i->op == IR_OP_printf && !prints_alone(q, m)) return false;
+            const ir_global *variable = same_program ? NULL : find_program_variable(i);
+            if (remapped && needs_group(i)) return refuse_remapped(in, m, i, r);
+            if (partial && asks_about_group(i)) return refuse_partial(in, m, i, r);
+            if (variable) return refuse_program(in, m, variable, r);
+            if (i->op != IR_OP_printf) continue;
+            if (*printer != NO_MEMBER && *printer != m && !in->request->force)
+                return refuse_printer(in, *printer, m, r);
+            *printer = m;
         }
     return true;
 }
 
-bool pass_fuse_fit(const pass_fuse_request *request, const pass_fuse_member *members, bool staged,
-                   ir_arena *out, pass_fuse_result *result) {
-    fitter q = {request, members, staged, out, result, NULL};
-    for (uint32_t m = 0; m < request->nmembers; m++)
-        if (!fits(&q, m)) return false;
+bool pass_fuse_fit(const pass_fuse_input *in, bool staged, pass_fuse_result *result) {
+    uint32_t printer = NO_MEMBER;
+    for (uint32_t m = 0; m < in->request->nmembers; m++)
+        if (!fits(in, m, staged, &printer, result)) return false;
     return true;
 }

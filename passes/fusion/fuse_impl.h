@@ -1,17 +1,34 @@
-/* fuse_impl.h — private to the files of fusion: what they find out and hand on.
+/* fuse_impl.h — private to the files of fusion: the steps of pass_fuse, in the order in which fuse.c
+ * calls them, and what each hands on to the next.
  *
- * It is in the order in which pass_fuse (fuse.c) needs it. */
+ * A step reads pass_fuse_input and the outputs of earlier steps, which are const to it.  Its own
+ * output is its return value or its last parameter.  Steps that decide add to result->decisions. */
 #ifndef SPVFUSE_FUSE_IMPL_H
 #define SPVFUSE_FUSE_IMPL_H
 
 #include "passes/fusion/fuse.h"
 
-/* ------------------------------------------------------------ ranges and ids (range.c, remap.c) */
+/* What all steps are given. */
+typedef struct {
+    ir_ctx *cx;
+    const pass_fuse_request *request;
+    const pass_fuse_member *members; /* the bodies to fuse, and their ranges in full */
+    ir_arena *scratch;               /* as long as the fusion runs */
+    ir_arena *out;                   /* as long as the result */
+} pass_fuse_input;
+
+/* Adds a decision, or a refusal, to the result; the latter returns false. (fuse_report.c) */
+void pass_decide(const pass_fuse_input *in, pass_fuse_result *result, const char *rule,
+                 const char *text);
+bool pass_refuse(const pass_fuse_input *in, pass_fuse_result *result, const char *rule,
+                 const char *text);
+
+/* ------------------------------------------------------- ranges and ids (fuse_range.c, remap.c) */
 
 /* The nd-range of the fused kernel; false after a reported error. */
 bool pass_fuse_range(ir_ctx *cx, const pass_fuse_member *members, uint32_t n, ir_arena *scratch,
                      ir_range *fused);
-/* Do the fused work-groups lie inside or outside of the member's range as a whole? */
+/* Is each fused work-group inside the member's range as a whole, or outside of it? */
 bool pass_has_whole_groups(const ir_range *member, const ir_range *fused);
 
 /* What the queries of a member become in the fused kernel. */
@@ -31,20 +48,17 @@ ir_inst *pass_remap_query(const pass_remap *r, ir_func *f, ir_inst *query);
 /* --------------------------------------------------------------------- members (fuse_attrs.c …) */
 
 /* The attributes that hold for all members; false after a reported error. (fuse_attrs.c) */
-bool pass_fuse_attrs(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out,
-                     pass_fuse_result *result, ir_kernel_attrs *into);
-/* Replaces members by bodies without calls, and with few variables.  Copies are in *stage, which is
- * set when there are any; to be freed by the caller. (fuse_stage.c) */
-void pass_fuse_stage(ir_ctx *cx, const pass_fuse_request *request, pass_fuse_member *members,
-                     ir_arena *scratch, ir_module **stage);
+bool pass_fuse_attrs(const pass_fuse_input *in, pass_fuse_result *result, ir_kernel_attrs *into);
+/* Replaces the members by bodies without calls, and with few variables.  Copies are made in
+ * *stage, which is to be freed by the caller; NULL: no member was replaced. (fuse_stage.c) */
+void pass_fuse_stage(const pass_fuse_input *in, pass_fuse_member *members, ir_module **stage);
 /* Can their bodies be taken as they are?  False after a refusal.  `staged`: they are copies.
  * (fuse_fit.c) */
-bool pass_fuse_fit(const pass_fuse_request *request, const pass_fuse_member *members, bool staged,
-                   ir_arena *out, pass_fuse_result *result);
+bool pass_fuse_fit(const pass_fuse_input *in, bool staged, pass_fuse_result *result);
 /* Declares the fused kernel in result->module: one parameter per class of identical ones, with the
- * facts that hold for all of the class.  Fills args and arg_of. (fuse_params.c) */
-bool pass_fuse_params(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out,
-                      pass_fuse_result *result);
+ * facts that hold for all of the class.  Fills args and arg_of.  False after a reported error.
+ * (fuse_params.c) */
+bool pass_fuse_params(const pass_fuse_input *in, pass_fuse_result *result);
 
 /* ------------------------------------------------------------------- summaries (fuse_summary.c) */
 
@@ -60,21 +74,31 @@ typedef struct {
     const pass_object_access *at, *end;
 } pass_object_span;
 
-/* All that is known of a member's memory. */
+/* The accesses of a member by object.  A set of objects has one bit for each, by its number modulo
+ * 64, and all bits if one is unknown. */
+typedef struct {
+    const pass_object_access *list; /* n, and one that ends them */
+    uint32_t n;
+    bool has_unknown; /* an access of an object that is not known */
+    uint64_t used, written;
+} pass_object_index;
+
+/* What is the same for all members. */
+typedef struct {
+    uint32_t nargs;           /* of the fused kernel */
+    const bool *own;          /* by argument: see pass_is_own */
+    bool one_group, one_item; /* the fused kernel runs as no more than that */
+} pass_fused_facts;
+
+/* The memory that a member uses. */
 typedef struct {
     pass_launch launch; /* argument numbers are those of the fused kernel */
     pass_accesses accesses;
-    const pass_object_access *sorted; /* nsorted, and one that ends them */
-    uint32_t nsorted;
-    bool has_unknown; /* an access of an object that is not known */
+    pass_object_index objects;
+    const pass_fused_facts *fused;
     bool remapped;
-    bool one_group, one_item; /* the fused kernel runs as no more than that */
-    bool repeated;            /* another member is like it */
-    uint32_t like;            /* the first member with these accesses to these arguments */
-    uint32_t nargs;           /* of the fused kernel */
-    const bool *own;          /* by argument: see pass_is_own */
-    uint64_t objects;         /* a bit for each, by its number modulo 64; all: one is unknown */
-    uint64_t written;         /* those of them that are written to */
+    bool repeated; /* another member is like it */
+    uint32_t like; /* the first member with these accesses to these arguments */
 } pass_summary;
 
 /* An access of a member. */
@@ -84,8 +108,7 @@ typedef struct {
 } pass_side;
 
 /* What the members read and write. */
-pass_summary *pass_fuse_summaries(const pass_fuse_request *request, const pass_fuse_member *members,
-                                  ir_arena *scratch, const pass_fuse_result *result);
+pass_summary *pass_fuse_summaries(const pass_fuse_input *in, const pass_fuse_result *result);
 /* What the known object of an access is to the fused kernel: the number of its argument, or a
  * larger number for a variable of the program. */
 uint64_t pass_number_of_object(const pass_launch *l, const pass_access *x);
@@ -164,25 +187,21 @@ typedef struct {
     uint64_t elements; /* of each item, or group; assumed: an index counts modulo these */
 } pass_promoted;
 
-typedef struct {
-    ir_vec(pass_promoted) all;
-    bool ok; /* false: an error was reported */
-} pass_promotions;
+typedef ir_vec(pass_promoted) pass_promotions;
 
-/* Decides what becomes of the buffers that the request names.  False after a refusal or an error.
- * Accesses with an asserted map get offsets that say so. */
-bool pass_fuse_promote(ir_ctx *cx, const pass_fuse_request *request, pass_summary *summaries,
-                       ir_arena *scratch, ir_arena *out, pass_fuse_result *result,
+/* Decides what becomes of the buffers that the request names; a refusal is the last decision.
+ * Accesses with an asserted map get offsets that say so.  False after a reported error. */
+bool pass_fuse_promote(const pass_fuse_input *in, pass_summary *summaries, pass_fuse_result *result,
                        pass_promotions *list);
 /* Changes the bodies: their parameters become pointers to that memory. (promote_rewrite.c) */
-void pass_promote_bodies(const pass_promotions *list, const pass_summary *summaries,
-                         uint32_t nmembers, const pass_fuse_result *result, ir_arena *scratch);
+void pass_promote_bodies(const pass_fuse_input *in, const pass_promotions *list,
+                         const pass_summary *summaries, const pass_fuse_result *result);
 /* Makes it, for a kernel; b is at its beginning. */
 ir_inst *pass_promoted_memory(const pass_promoted *p, const char *name, ir_builder *b);
 
-/* ---------------------------------------------------------- legality (legality.c, fuse_legal.c) */
+/* ---------------------------------------------------------- legality (dependence.c, legality.c) */
 
-/* The pair of accesses that makes it so, of two members; NULL for none. */
+/* Of one member on another, with the pair of accesses that is why; NULL for none. */
 typedef struct {
     pass_dependence_kind kind;
     pass_side first, second;
@@ -202,10 +221,10 @@ pass_dependence pass_find_first_dependence(const pass_summary *a, pass_object_sp
 /* Pairs of accesses that this compares, of which at least one writes. */
 uint64_t pass_count_pairs(const pass_summary *a, const pass_summary *b);
 
-/* Decides whether the members may be fused, and after which of them items have to wait.  False
- * after a refusal, which is the last decision, also when that was before. (fuse_legal.c) */
-bool pass_fuse_legal(const pass_fuse_request *request, const pass_summary *summaries,
-                     ir_arena *scratch, ir_arena *out, pass_fuse_result *result, pass_wait *wait);
+/* Decides whether the members may be fused, and after which of them items wait, and fills buffers
+ * and gaps.  False if the last decision is a refusal, of this step or an earlier one. (legality.c) */
+bool pass_fuse_legal(const pass_fuse_input *in, const pass_summary *summaries,
+                     pass_fuse_result *result);
 
 /* ------------------------------------------------------------------------------ loops (split.c) */
 
@@ -216,35 +235,43 @@ bool pass_should_split(const ir_range *r, const pass_cost *before, const pass_co
 
 /* ----------------------------------------------------------- reports (fuse_report.c, traffic.c) */
 
-/* All that legality has found out. */
+/* Between a member and the next one: what items wait for, or the worst that needs no waiting. */
 typedef struct {
-    const pass_fuse_request *request;
-    const pass_summary *summary;   /* by member */
-    const pass_dependence *by_arg; /* by argument: the worst between two members */
-    const pass_dependence *by_gap; /* by member, the last aside: the worst of the next one */
-    const pass_wait *wait;         /* by member */
-    ir_arena *scratch;
+    pass_wait wait;
+    pass_dependence why;
+} pass_gap;
+
+/* What legality has found out. */
+typedef struct {
+    const pass_fuse_input *in;
+    const pass_summary *summary; /* by member */
+    pass_dependence *by_arg;     /* by argument: the worst between two members */
+    pass_gap *gap;               /* by member, the last aside */
 } pass_findings;
 
-/* What the dependences found are to the user: fills buffers and gaps. (fuse_report.c) */
-void pass_fuse_report(const pass_findings *found, ir_arena *out, pass_fuse_result *result);
+/* Fills the buffers and gaps of the result: what the dependences are to the user.
+ * (fuse_report.c) */
+void pass_fuse_report(const pass_findings *found, pass_fuse_result *result);
 /* A side of the members with these summaries as a report shows it, and in words. */
-pass_access_info *pass_describe_side(const pass_fuse_request *request, const pass_summary *all,
-                                     const pass_side *s, ir_arena *out);
+pass_access_info *pass_describe_side(const pass_fuse_input *in, const pass_summary *all,
+                                     const pass_side *s);
 void pass_print_side(ir_text *out, const pass_access_info *x);
-pass_dependence_info pass_describe_dependence(const pass_findings *found, const pass_dependence *d,
-                                              ir_arena *out);
+pass_dependence_info pass_describe_dependence(const pass_findings *found, const pass_dependence *d);
 /* The bytes that each buffer moves, fused and not. (traffic.c) */
-void pass_find_traffic(const pass_findings *found, ir_arena *scratch, pass_fuse_result *result);
+void pass_find_traffic(const pass_findings *found, pass_fuse_result *result);
 
-/* ---------------------------------------------------- the built kernel (fuse_params.c, known.c) */
+/* ------------------------------------- the kernel (fuse_build.c, fuse_params.c, specialize.c) */
+
+/* Builds the fused kernel from the bodies, with guards, and barriers where gaps wait. */
+void pass_fuse_build(const pass_fuse_input *in, const pass_promotions *list,
+                     pass_fuse_result *result);
 
 /* Gives parameter `index` of f a value: `size` bytes in memory form.  The parameter stays, without
  * uses.  False after a reported error: it is no value, or has another size. (argconst.c) */
 bool pass_fold_argument(ir_func *f, uint32_t index, const void *bytes, size_t size);
 /* Applies the constants of the request to the built kernel and drops their parameters. */
-bool pass_fuse_constants(ir_ctx *cx, const pass_fuse_request *request, pass_fuse_result *result);
-/* Simplifies what the range of the launch decides; true when anything was. (known.c) */
+bool pass_fuse_constants(const pass_fuse_input *in, pass_fuse_result *result);
+/* Simplifies what the range of the launch decides; true when anything was. (specialize.c) */
 bool pass_apply_range(const pass_launch *l);
 
 #endif

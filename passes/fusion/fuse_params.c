@@ -13,7 +13,7 @@
  *   align                                  the greatest: each is a promise about the same pointer
  *   noalias, restrict                      dropped, except for a single member: one body may use
  *                                          through another parameter what this one promises alone;
- *                                          fuse_legal.c gives them back where it can
+ *                                          legality.c gives them back where it can
  *   readonly, noaccess, nocapture          if they hold in every body that uses the parameter
  *   volatile                               if it holds in one
  *   all other attributes                   if they hold in all
@@ -26,14 +26,13 @@ typedef struct {
     uint32_t member, param;
     uint32_t parent; /* union-find: a place of the same class, not after this one */
     ir_type type;    /* in the fused module */
-} place;
+} member_param;
 
+/* All parameters of all members, and the kernel that is declared. */
 typedef struct {
-    ir_ctx *cx;
-    const pass_fuse_request *request;
-    ir_arena *out;
+    const pass_fuse_input *in;
     pass_fuse_result *result;
-    place *places;
+    member_param *places;
     uint32_t *first; /* by member: its first place */
     uint32_t n;
     ir_param *facts; /* by argument */
@@ -41,27 +40,27 @@ typedef struct {
 
 /* --------------------------------------------------------------------------------------- places */
 
-static const ir_func *kernel_of(const merging *q, const place *p) {
-    return q->request->members[p->member].kernel;
+static const ir_func *kernel_of(const merging *q, const member_param *p) {
+    return q->in->request->members[p->member].kernel;
 }
 
-static const ir_param *param_of(const merging *q, const place *p) {
+static const ir_param *param_of(const merging *q, const member_param *p) {
     return &kernel_of(q, p)->param[p->param];
 }
 
 static void list_places(merging *q) {
-    uint32_t members = q->request->nmembers;
-    q->first = ir_new_array(q->out, uint32_t, members);
+    uint32_t members = q->in->request->nmembers;
+    q->first = ir_new_array(q->in->out, uint32_t, members);
     for (uint32_t m = 0; m < members; m++) {
         q->first[m] = q->n;
-        q->n += q->request->members[m].kernel->nparams;
+        q->n += q->in->request->members[m].kernel->nparams;
     }
-    q->places = ir_new_array(q->out, place, q->n);
+    q->places = ir_new_array(q->in->out, member_param, q->n);
     for (uint32_t m = 0, at = 0; m < members; m++) {
-        const ir_func *k = q->request->members[m].kernel;
+        const ir_func *k = q->in->request->members[m].kernel;
         for (uint32_t p = 0; p < k->nparams; p++, at++) {
             ir_type t = ir_import_type(q->result->module, k->module, k->param_val[p]->type);
-            q->places[at] = (place){m, p, at, t};
+            q->places[at] = (member_param){m, p, at, t};
         }
     }
 }
@@ -81,8 +80,8 @@ static bool is_place(const pass_fuse_request *r, uint32_t member, uint32_t param
 /* ----------------------------------------------------------------------------------- identities */
 
 /* "@k parameter 2 x (ptr.global)" */
-static const char *describe(const merging *q, const place *p) {
-    ir_text t = {.arena = q->out};
+static const char *describe(const merging *q, const member_param *p) {
+    ir_text t = {.arena = q->in->out};
     const ir_param *info = param_of(q, p);
     ir_putf(&t, "@%s parameter %u%s%s (", kernel_of(q, p)->name, p->param, info->name ? " " : "",
             info->name ? info->name : "");
@@ -94,7 +93,7 @@ static const char *describe(const merging *q, const place *p) {
     return t.data;
 }
 
-static bool have_same_kind(const merging *q, const place *a, const place *b) {
+static bool have_same_kind(const merging *q, const member_param *a, const member_param *b) {
     const ir_param *x = param_of(q, a), *y = param_of(q, b);
     return a->type == b->type && !((x->attrs ^ y->attrs) & IR_PARAM_BYVAL) &&
            x->byval_size == y->byval_size;
@@ -104,7 +103,7 @@ static bool unite(merging *q, const pass_identity *i) {
     uint32_t a = find_class(q, q->first[i->member_a] + i->param_a);
     uint32_t b = find_class(q, q->first[i->member_b] + i->param_b);
     if (!have_same_kind(q, &q->places[a], &q->places[b]))
-        return ir_error(q->cx, "parameters declared identical differ in type: %s, %s",
+        return ir_error(q->in->cx, "parameters declared identical differ in type: %s, %s",
                         describe(q, &q->places[q->first[i->member_a] + i->param_a]),
                         describe(q, &q->places[q->first[i->member_b] + i->param_b]));
     q->places[a < b ? b : a].parent = a < b ? a : b;
@@ -112,11 +111,11 @@ static bool unite(merging *q, const pass_identity *i) {
 }
 
 static bool unite_all(merging *q) {
-    const pass_fuse_request *r = q->request;
+    const pass_fuse_request *r = q->in->request;
     for (uint32_t n = 0; n < r->nidentities; n++) {
         const pass_identity *i = &r->identities[n];
         if (!is_place(r, i->member_a, i->param_a) || !is_place(r, i->member_b, i->param_b))
-            return ir_error(q->cx,
+            return ir_error(q->in->cx,
                             "identity (%u, %u) = (%u, %u) names a parameter that does not exist",
                             i->member_a, i->param_a, i->member_b, i->param_b);
         if (!unite(q, i)) return false;
@@ -131,26 +130,26 @@ static uint64_t key_of(uint64_t seed, const char *s) { return ir_hash(seed, s, s
 /* By member: how many members before it run a kernel of the same name. */
 static uint32_t *number_instances(const merging *q) {
     ir_map seen = {0}; /* kernel name -> its latest member's number, which is counted on */
-    uint32_t *number = ir_new_array(q->out, uint32_t, q->request->nmembers);
-    for (uint32_t m = 0; m < q->request->nmembers; m++) {
-        uint64_t key = key_of(0, q->request->members[m].kernel->name);
+    uint32_t *number = ir_new_array(q->in->out, uint32_t, q->in->request->nmembers);
+    for (uint32_t m = 0; m < q->in->request->nmembers; m++) {
+        uint64_t key = key_of(0, q->in->request->members[m].kernel->name);
         const uint32_t *before = ir_map_get(&seen, key);
         number[m] = before ? *before + 1 : 0;
-        ir_map_set(q->out, &seen, key, &number[m]);
+        ir_map_set(q->in->out, &seen, key, &number[m]);
     }
     return number;
 }
 
-static const char *name_argument(const merging *q, const place *p, uint32_t instance,
+static const char *name_argument(const merging *q, const member_param *p, uint32_t instance,
                                  ir_map *taken) {
     const char *kernel = kernel_of(q, p)->name, *param = param_of(q, p)->name;
-    char *name = param ? ir_sprintf(q->out, "%s_%s", kernel, param)
-                       : ir_sprintf(q->out, "%s_arg%u", kernel, p->param);
-    if (instance) name = ir_sprintf(q->out, "%s_%u", name, instance);
+    char *name = param ? ir_sprintf(q->in->out, "%s_%s", kernel, param)
+                       : ir_sprintf(q->in->out, "%s_arg%u", kernel, p->param);
+    if (instance) name = ir_sprintf(q->in->out, "%s_%u", name, instance);
     const char *base = name;
     for (unsigned n = 1; ir_map_get(taken, key_of(1, name)); n++)
-        name = ir_sprintf(q->out, "%s_%u", base, n);
-    ir_map_set(q->out, taken, key_of(1, name), name);
+        name = ir_sprintf(q->in->out, "%s_%u", base, n);
+    ir_map_set(q->in->out, taken, key_of(1, name), name);
     return name;
 }
 
@@ -162,39 +161,35 @@ enum {
 };
 
 /* What a body promises about its access; without any use of the parameter, everything. */
-static uint32_t access_of(const merging *q, const place *p) {
+static uint32_t access_of(const merging *q, const member_param *p) {
     uint32_t attrs = param_of(q, p)->attrs;
     if (!kernel_of(q, p)->param_val[p->param]->uses) return ACCESS;
     return attrs & IR_PARAM_NOACCESS ? attrs | IR_PARAM_READONLY : attrs;
 }
 
-static uint32_t merge_attrs(uint32_t a, uint32_t b, uint32_t access) {
-    uint32_t one = (a | b) & IR_PARAM_VOLATILE;
-    return (a & b & ~(uint32_t)(ACCESS | NO_ALIAS)) | (access & ACCESS) | one;
-}
-
-static bool is_same_string(const char *a, const char *b) { return a && b && strcmp(a, b) == 0; }
-
-static void merge_facts(const merging *q, ir_param *into, uint32_t *access, const place *p) {
+static void merge_facts(const merging *q, ir_param *into, uint32_t *access, const member_param *p) {
     const ir_param *from = param_of(q, p);
     *access &= access_of(q, p);
-    into->attrs = merge_attrs(into->attrs, from->attrs, *access);
+    uint32_t in_all = into->attrs & from->attrs & ~(uint32_t)(ACCESS | NO_ALIAS);
+    uint32_t in_one = (into->attrs | from->attrs) & IR_PARAM_VOLATILE;
+    into->attrs = in_all | in_one | (*access & ACCESS);
     if (from->align > into->align) into->align = from->align;
-    if (!is_same_string(into->type_name, from->type_name)) into->type_name = NULL;
+    const char *name = into->type_name;
+    if (name && !(from->type_name && strcmp(name, from->type_name) == 0)) into->type_name = NULL;
 }
 
-static ir_param first_facts(const merging *q, const place *p) {
+static ir_param first_facts(const merging *q, const member_param *p) {
     ir_module *m = q->result->module;
     ir_param facts = *param_of(q, p);
     facts.pointee = ir_import_type(m, kernel_of(q, p)->module, facts.pointee);
     if (facts.type_name) facts.type_name = ir_strdup(&m->arena, facts.type_name);
-    if (q->request->nmembers > 1) facts.attrs &= ~(uint32_t)NO_ALIAS;
+    if (q->in->request->nmembers > 1) facts.attrs &= ~(uint32_t)NO_ALIAS;
     return facts;
 }
 
 /* ------------------------------------------------------------------------------------ arguments */
 
-static void add_argument(merging *q, const place *p, const char *name) {
+static void add_argument(merging *q, const member_param *p, const char *name) {
     pass_fuse_result *r = q->result;
     ir_param facts = first_facts(q, p);
     facts.name = ir_strdup(&r->module->arena, name);
@@ -212,15 +207,16 @@ static void add_argument(merging *q, const place *p, const char *name) {
 static void make_arguments(merging *q) {
     pass_fuse_result *r = q->result;
     const uint32_t *instance = number_instances(q);
-    uint32_t *access = ir_new_array(q->out, uint32_t, q->n);
+    uint32_t *access = ir_new_array(q->in->out, uint32_t, q->n);
     ir_map taken = {0};
-    q->facts = ir_new_array(q->out, ir_param, q->n);
-    r->args = ir_new_array(q->out, pass_fuse_arg, q->n);
-    r->arg_of = ir_new_array(q->out, uint32_t *, q->request->nmembers);
-    for (uint32_t m = 0; m < q->request->nmembers; m++)
-        r->arg_of[m] = ir_new_array(q->out, uint32_t, q->request->members[m].kernel->nparams);
+    q->facts = ir_new_array(q->in->out, ir_param, q->n);
+    r->args = ir_new_array(q->in->out, pass_fuse_arg, q->n);
+    r->arg_of = ir_new_array(q->in->out, uint32_t *, q->in->request->nmembers);
+    for (uint32_t m = 0; m < q->in->request->nmembers; m++)
+        r->arg_of[m] =
+            ir_new_array(q->in->out, uint32_t, q->in->request->members[m].kernel->nparams);
     for (uint32_t at = 0; at < q->n; at++) {
-        const place *p = &q->places[at], *head = &q->places[find_class(q, at)];
+        const member_param *p = &q->places[at], *head = &q->places[find_class(q, at)];
         uint32_t arg = p == head ? r->nargs : r->arg_of[head->member][head->param];
         r->arg_of[p->member][p->param] = arg;
         if (p != head) {
@@ -235,10 +231,10 @@ static void make_arguments(merging *q) {
 
 static bool declare(merging *q) {
     pass_fuse_result *r = q->result;
-    const char *name = q->request->name ? q->request->name : "fused";
-    ir_type *types = ir_new_array(q->out, ir_type, r->nargs);
+    const char *name = q->in->request->name ? q->in->request->name : "fused";
+    ir_type *types = ir_new_array(q->in->out, ir_type, r->nargs);
     if (ir_func_find(r->module, name) || ir_global_find(r->module, name))
-        return ir_error(q->cx, "there is already a @%s in %s", name, r->module->name);
+        return ir_error(q->in->cx, "there is already a @%s in %s", name, r->module->name);
     for (uint32_t a = 0; a < r->nargs; a++)
         types[a] = q->places[q->first[r->args[a].member] + r->args[a].param].type;
     r->kernel = ir_func_new(r->module, name, IR_VOID, r->nargs, types);
@@ -247,9 +243,8 @@ static bool declare(merging *q) {
     return true;
 }
 
-bool pass_fuse_params(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out,
-                      pass_fuse_result *result) {
-    merging q = {.cx = cx, .request = request, .out = out, .result = result};
+bool pass_fuse_params(const pass_fuse_input *in, pass_fuse_result *result) {
+    merging q = {.in = in, .result = result};
     list_places(&q);
     if (!unite_all(&q)) return false;
     make_arguments(&q);
@@ -258,7 +253,7 @@ bool pass_fuse_params(ir_ctx *cx, const pass_fuse_request *request, ir_arena *ou
 
 /* ----------------------------------------------------------------------- arguments that go away */
 
-/* Takes away the parameters of all arguments in `state`, which nothing uses. */
+/* Takes away the parameters of all arguments that are not used any more. */
 static void drop_params(pass_fuse_result *r) {
     bool *keep = ir_new_array(&r->module->arena, bool, r->kernel->nparams);
     uint32_t left = 0;
@@ -280,12 +275,6 @@ static bool is_referred_to(const ir_module *m, ir_global *g) {
     return false;
 }
 
-/* Promoted buffers among them. */
-static void drop_local_memory(ir_module *m) {
-    foreach_global (g, m)
-        if (g->space == IR_LOCAL && !is_referred_to(m, g)) ir_global_remove(g);
-}
-
 void pass_fuse_trim(pass_fuse_result *r) {
     for (uint32_t a = 0; a < r->nargs; a++) {
         pass_fuse_arg *arg = &r->args[a];
@@ -293,11 +282,8 @@ void pass_fuse_trim(pass_fuse_result *r) {
             arg->state = PASS_ARG_UNUSED;
     }
     drop_params(r);
-    drop_local_memory(r->module);
-}
-
-static bool is_same_constant(const pass_constant *a, const pass_constant *b) {
-    return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
+    foreach_global (g, r->module)
+        if (g->space == IR_LOCAL && !is_referred_to(r->module, g)) ir_global_remove(g);
 }
 
 /* by_arg: the constant that an argument already has, or NULL. */
@@ -305,22 +291,25 @@ static bool fold_constant(ir_ctx *cx, pass_fuse_result *r, const pass_constant *
                           const pass_constant **by_arg) {
     uint32_t at = r->arg_of[c->member][c->param];
     pass_fuse_arg *arg = &r->args[at];
-    if (by_arg[at] && !is_same_constant(by_arg[at], c))
+    const pass_constant *other = by_arg[at];
+    if (other && (other->size != c->size || memcmp(other->bytes, c->bytes, c->size) != 0))
         return ir_error(cx, "argument %s is given two different constants", arg->name);
-    if (by_arg[at]) return true;
+    if (other) return true;
     by_arg[at] = c;
     arg->state = PASS_ARG_FOLDED;
     return pass_fold_argument(r->kernel, arg->index, c->bytes, c->size);
 }
 
-bool pass_fuse_constants(ir_ctx *cx, const pass_fuse_request *request, pass_fuse_result *result) {
+bool pass_fuse_constants(const pass_fuse_input *in, pass_fuse_result *result) {
+    const pass_fuse_request *r = in->request;
     ir_arena *a = &result->module->arena;
     const pass_constant **by_arg = ir_new_array(a, const pass_constant *, result->nargs);
-    for (uint32_t n = 0; n < request->nconstants; n++) {
-        const pass_constant *c = &request->constants[n];
-        if (!is_place(request, c->member, c->param))
-            return ir_error(cx, "constant for (%u, %u), which does not exist", c->member, c->param);
-        if (!fold_constant(cx, result, c, by_arg)) return false;
+    for (uint32_t n = 0; n < r->nconstants; n++) {
+        const pass_constant *c = &r->constants[n];
+        if (!is_place(r, c->member, c->param))
+            return ir_error(in->cx, "constant for (%u, %u), which does not exist", c->member,
+                            c->param);
+        if (!fold_constant(in->cx, result, c, by_arg)) return false;
     }
     drop_params(result);
     return true;

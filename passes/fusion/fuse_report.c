@@ -21,22 +21,36 @@ const pass_fuse_rule *pass_find_fuse_rule(const char *id) {
     return NULL;
 }
 
-/* ---------------------------------------------------------------------------------- dependences */
+/* ------------------------------------------------------------------------------------ decisions */
 
-pass_access_info *pass_describe_side(const pass_fuse_request *request, const pass_summary *all,
-                                     const pass_side *s, ir_arena *out) {
-    pass_access_info info = pass_describe_access(&s->of->launch, s->access, out);
-    info.member = (uint32_t)(s->of - all);
-    info.kernel = ir_strdup(out, request->members[info.member].kernel->name);
-    return ir_dup(out, &info, sizeof info);
+void pass_decide(const pass_fuse_input *in, pass_fuse_result *result, const char *rule,
+                 const char *text) {
+    *ir_push(in->out, &result->decisions) = (pass_decision){.rule = rule, .text = text};
 }
 
-pass_dependence_info pass_describe_dependence(const pass_findings *found, const pass_dependence *d,
-                                              ir_arena *out) {
+bool pass_refuse(const pass_fuse_input *in, pass_fuse_result *result, const char *rule,
+                 const char *text) {
+    *ir_push(in->out, &result->decisions) =
+        (pass_decision){.rule = rule, .text = text, .refusal = true};
+    return false;
+}
+
+/* ---------------------------------------------------------------------------------- dependences */
+
+pass_access_info *pass_describe_side(const pass_fuse_input *in, const pass_summary *all,
+                                     const pass_side *s) {
+    pass_access_info info = pass_describe_access(&s->of->launch, s->access, in->out);
+    info.member = (uint32_t)(s->of - all);
+    info.kernel = ir_strdup(in->out, in->request->members[info.member].kernel->name);
+    return ir_dup(in->out, &info, sizeof info);
+}
+
+pass_dependence_info pass_describe_dependence(const pass_findings *found,
+                                              const pass_dependence *d) {
     pass_dependence_info info = {.kind = d->kind};
     if (d->kind == PASS_DEP_NONE) return info;
-    info.first = pass_describe_side(found->request, found->summary, &d->first, out);
-    info.second = pass_describe_side(found->request, found->summary, &d->second, out);
+    info.first = pass_describe_side(found->in, found->summary, &d->first);
+    info.second = pass_describe_side(found->in, found->summary, &d->second);
     return info;
 }
 
@@ -64,30 +78,30 @@ static void mark_accesses(const pass_summary *s, pass_fuse_result *r) {
     }
 }
 
-static bool is_same_pair(const pass_dependence *a, const pass_dependence *b) {
-    return a->first.access == b->first.access && a->second.access == b->second.access;
-}
-
-/* Mostly that of a buffer, which is described already. */
+/* The dependence of a gap is in most cases that of a buffer, which is described already. */
 static pass_dependence_info describe_gap(const pass_findings *found, const pass_dependence *d,
-                                         ir_arena *out, const pass_fuse_result *r) {
+                                         const pass_fuse_result *r) {
     uint32_t arg;
     if (d->kind == PASS_DEP_NONE) return (pass_dependence_info){0};
-    bool has_row = pass_argument_of(&d->first.of->launch, d->first.access, &arg);
-    if (has_row && is_same_pair(d, &found->by_arg[arg])) return r->buffers[arg].dependence;
-    return pass_describe_dependence(found, d, out);
+    if (pass_argument_of(&d->first.of->launch, d->first.access, &arg)) {
+        const pass_dependence *of_buffer = &found->by_arg[arg];
+        if (d->first.access == of_buffer->first.access &&
+            d->second.access == of_buffer->second.access)
+            return r->buffers[arg].dependence;
+    }
+    return pass_describe_dependence(found, d);
 }
 
-void pass_fuse_report(const pass_findings *found, ir_arena *out, pass_fuse_result *r) {
-    uint32_t members = found->request->nmembers;
-    r->buffers = ir_new_array(out, pass_fuse_buffer, r->nargs);
-    r->gaps = ir_new_array(out, pass_fuse_gap, members);
+void pass_fuse_report(const pass_findings *found, pass_fuse_result *r) {
+    uint32_t members = found->in->request->nmembers;
+    r->buffers = ir_new_array(found->in->out, pass_fuse_buffer, r->nargs);
+    r->gaps = ir_new_array(found->in->out, pass_fuse_gap, members);
     for (uint32_t m = 0; m < members; m++) mark_accesses(&found->summary[m], r);
     for (uint32_t a = 0; a < r->nargs; a++)
-        r->buffers[a].dependence = pass_describe_dependence(found, &found->by_arg[a], out);
+        r->buffers[a].dependence = pass_describe_dependence(found, &found->by_arg[a]);
     for (uint32_t m = 0; m + 1 < members; m++) {
-        r->gaps[m].wait = found->wait[m];
-        r->gaps[m].why = describe_gap(found, &found->by_gap[m], out, r);
+        r->gaps[m].wait = found->gap[m].wait;
+        r->gaps[m].why = describe_gap(found, &found->gap[m].why, r);
     }
-    pass_find_traffic(found, found->scratch, r);
+    pass_find_traffic(found, r);
 }

@@ -43,12 +43,6 @@ static const ir_range *range_of(const ir_range *own, const ir_range *fused, bool
     return r;
 }
 
-static bool is_one_group(const ir_range *r) {
-    bool one = ir_has_local_size(r);
-    for (unsigned d = 0; d < r->dims; d++) one = one && pass_local_size(r, d) >= r->global[d];
-    return one;
-}
-
 /* -------------------------------------------------------------------------------------- objects */
 
 uint64_t pass_number_of_object(const pass_launch *l, const pass_access *x) {
@@ -57,7 +51,7 @@ uint64_t pass_number_of_object(const pass_launch *l, const pass_access *x) {
     return (uintptr_t)x->object->imm.global;
 }
 
-static int by_object(const void *a, const void *b) {
+static int compare_objects(const void *a, const void *b) {
     const pass_object_access *x = a, *y = b;
     if (x->object != y->object) return x->object < y->object ? -1 : 1;
     return x->access < y->access ? -1 : x->access > y->access;
@@ -65,22 +59,24 @@ static int by_object(const void *a, const void *b) {
 
 /* Local variables are left out, since those of two members are never one object. */
 static void sort_by_object(pass_summary *s, ir_arena *scratch) {
-    pass_object_access *sorted = ir_new_array(scratch, pass_object_access, s->accesses.n + 1);
+    pass_object_access *list = ir_new_array(scratch, pass_object_access, s->accesses.n + 1);
+    uint32_t n = 0;
     for (uint32_t k = 0; k < s->accesses.n; k++) {
         const pass_access *x = &s->accesses.data[k];
-        s->has_unknown |= !x->object;
+        s->objects.has_unknown |= !x->object;
         if (!x->object || pass_is_local_variable(x)) continue;
-        sorted[s->nsorted++] =
+        list[n++] =
             (pass_object_access){.object = pass_number_of_object(&s->launch, x), .access = x};
     }
-    qsort(sorted, s->nsorted, sizeof *sorted, by_object);
-    for (uint32_t k = 0; k < s->nsorted; k++)
-        sorted[k + 1].writes_before = sorted[k].writes_before + pass_is_write(sorted[k].access);
-    s->sorted = sorted;
+    qsort(list, n, sizeof *list, compare_objects);
+    for (uint32_t k = 0; k < n; k++)
+        list[k + 1].writes_before = list[k].writes_before + pass_is_write(list[k].access);
+    s->objects.list = list;
+    s->objects.n = n;
 }
 
 pass_object_span pass_find_object(const pass_summary *s, uint64_t object) {
-    const pass_object_access *at = s->sorted, *end = s->sorted + s->nsorted;
+    const pass_object_access *at = s->objects.list, *last = at + s->objects.n, *end = last;
     for (const pass_object_access *middle; at < end;) {
         middle = at + (end - at) / 2;
         if (middle->object < object)
@@ -88,28 +84,25 @@ pass_object_span pass_find_object(const pass_summary *s, uint64_t object) {
         else
             end = middle;
     }
-    while (end < s->sorted + s->nsorted && end->object == object) end++;
+    while (end < last && end->object == object) end++;
     return (pass_object_span){at, end};
 }
 
-static uint64_t bit_of_object(const pass_summary *s, uint64_t object) {
-    return UINT64_C(1) << (object < s->nargs ? object : ir_mix(object, 0)) % 64;
-}
-
-/* What a member accesses, in 64 bits.  Where all objects are known, own arguments have none: their
- * dependences are found by argument, and not by pairs of members (fuse_legal.c). */
-static void note_objects(pass_summary *s, bool all_known) {
-    for (uint32_t k = 0; k < s->nsorted; k++) {
-        const pass_object_access *x = &s->sorted[k];
+/* The sets of objects.  Where all objects of all members are known, own arguments are in none:
+ * their dependences are found by argument, and not by pairs of members (legality.c). */
+static void find_sets(pass_summary *s, bool all_known) {
+    pass_object_index *o = &s->objects;
+    for (uint32_t k = 0; k < o->n; k++) {
+        const pass_object_access *x = &o->list[k];
         if (all_known && pass_is_own(s, x->object)) continue;
-        uint64_t bit = bit_of_object(s, x->object);
-        s->objects |= bit;
-        if (pass_is_write(x->access)) s->written |= bit;
+        uint64_t number = x->object < s->fused->nargs ? x->object : ir_mix(x->object, 0);
+        o->used |= UINT64_C(1) << number % 64;
+        if (pass_is_write(x->access)) o->written |= UINT64_C(1) << number % 64;
     }
-    for (uint32_t k = 0; k < s->accesses.n && s->has_unknown; k++) {
+    for (uint32_t k = 0; k < s->accesses.n && o->has_unknown; k++) {
         if (s->accesses.data[k].object) continue;
-        s->objects = UINT64_MAX;
-        if (pass_is_write(&s->accesses.data[k])) s->written = UINT64_MAX;
+        o->used = UINT64_MAX;
+        if (pass_is_write(&s->accesses.data[k])) o->written = UINT64_MAX;
     }
 }
 
@@ -172,54 +165,60 @@ static void add_sides(const pass_summary *s, used_argument *by_arg, ir_arena *sc
     }
 }
 
-static void find_own(pass_summary *all, uint32_t n, uint32_t nargs, ir_arena *scratch) {
+/* By argument: is it own to items? */
+static bool *find_own(const pass_summary *all, uint32_t n, uint32_t nargs, ir_arena *scratch) {
     used_argument *by_arg = ir_new_array(scratch, used_argument, nargs);
     bool *own = ir_new_array(scratch, bool, nargs);
-    for (uint32_t m = 0; m < n; m++) {
-        add_sides(&all[m], by_arg, scratch);
-        all[m].own = own;
-    }
+    for (uint32_t m = 0; m < n; m++) add_sides(&all[m], by_arg, scratch);
     for (uint32_t k = 0; k < nargs; k++) {
         const used_argument *u = &by_arg[k];
         pass_layout layout;
         own[k] = u->members >= MANY && u->is_written && u->has_sizes &&
                  pass_find_item_layout(u->sides.data, u->sides.n, &layout);
     }
+    return own;
 }
 
 bool pass_is_own(const pass_summary *s, uint64_t object) {
-    return object < s->nargs && s->own[object];
+    return object < s->fused->nargs && s->fused->own[object];
 }
 
 /* ------------------------------------------------------------------------------------ summaries */
 
-static void summarize(const pass_fuse_request *request, const pass_fuse_member *members, uint32_t m,
-                      const pass_fuse_result *result, ir_arena *scratch, pass_summary *s) {
-    const ir_range *own = &members[m].range, *fused = &result->range;
-    ir_func *f = (ir_func *)(uintptr_t)members[m].kernel;
-    s->remapped = !pass_same_ids(own, fused);
-    s->one_group = is_one_group(fused);
-    s->one_item = pass_range_items(fused) == 1;
-    s->nargs = result->nargs;
+static void summarize(const pass_fuse_input *in, uint32_t m, const pass_fuse_result *result,
+                      pass_summary *s) {
+    const ir_range *own = &in->members[m].range;
+    ir_func *f = (ir_func *)(uintptr_t)in->members[m].kernel;
+    s->remapped = !pass_same_ids(own, &result->range);
     s->like = m;
     s->launch = (pass_launch){.kernel = f,
-                              .range = range_of(own, fused, s->remapped, scratch),
+                              .range = range_of(own, &result->range, s->remapped, in->scratch),
                               .argument = result->arg_of[m],
-                              .value = known_values(request, f, m, scratch)};
-    pass_find_accesses(&s->launch, scratch, &s->accesses);
-    sort_by_object(s, scratch);
+                              .value = known_values(in->request, f, m, in->scratch)};
+    pass_find_accesses(&s->launch, in->scratch, &s->accesses);
+    sort_by_object(s, in->scratch);
 }
 
-pass_summary *pass_fuse_summaries(const pass_fuse_request *request, const pass_fuse_member *members,
-                                  ir_arena *scratch, const pass_fuse_result *result) {
-    pass_summary *all = ir_new_array(scratch, pass_summary, request->nmembers);
+static pass_fused_facts *find_facts(const ir_range *r, uint32_t nargs, ir_arena *scratch) {
+    pass_fused_facts facts = {.nargs = nargs, .one_item = pass_range_items(r) == 1};
+    facts.one_group = ir_has_local_size(r);
+    for (unsigned d = 0; d < r->dims; d++)
+        facts.one_group = facts.one_group && pass_local_size(r, d) >= r->global[d];
+    return ir_dup(scratch, &facts, sizeof facts);
+}
+
+pass_summary *pass_fuse_summaries(const pass_fuse_input *in, const pass_fuse_result *result) {
+    uint32_t n = in->request->nmembers;
+    pass_summary *all = ir_new_array(in->scratch, pass_summary, n);
+    pass_fused_facts *facts = find_facts(&result->range, result->nargs, in->scratch);
     bool all_known = true;
-    for (uint32_t m = 0; m < request->nmembers; m++) {
-        summarize(request, members, m, result, scratch, &all[m]);
-        all_known &= !all[m].has_unknown;
-        find_like(request, all, m);
+    for (uint32_t m = 0; m < n; m++) {
+        all[m].fused = facts;
+        summarize(in, m, result, &all[m]);
+        all_known &= !all[m].objects.has_unknown;
+        find_like(in->request, all, m);
     }
-    find_own(all, request->nmembers, result->nargs, scratch);
-    for (uint32_t m = 0; m < request->nmembers; m++) note_objects(&all[m], all_known);
+    facts->own = find_own(all, n, result->nargs, in->scratch);
+    for (uint32_t m = 0; m < n; m++) find_sets(&all[m], all_known);
     return all;
 }

@@ -83,13 +83,11 @@ static bool may_write(const ir_inst *i, const ir_inst *object) {
     return !to || to == object || (to->op != IR_OP_param && to->op != IR_OP_alloca);
 }
 
-static bool is_plain(const ir_inst *i) { return !(i->imm.mem.flags & IR_MEM_VOLATILE); }
-
 /* Does the store, in the same block, go to where the load reads, and nothing before it? */
 static bool is_stored_back(const pass_summary *s, const ir_inst *load, const ir_inst *store) {
     const pass_access *x = find_access(s, load, 0), *y = find_access(s, store, 1);
-    if (!x || !y || !x->object || x->object != y->object || !is_plain(load) || !is_plain(store))
-        return false;
+    if (!x || !y || !x->object || x->object != y->object) return false;
+    if ((load->imm.mem.flags | store->imm.mem.flags) & IR_MEM_VOLATILE) return false;
     if (load->type != ir_arg(store, 0)->type || !pass_is_same_form(&x->offset, &y->offset))
         return false;
     const ir_inst *i = load->next;

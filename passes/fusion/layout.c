@@ -168,8 +168,9 @@ static bool take_base(const pass_layout *l, const pass_side *s, pass_affine *res
     return pass_is_same_form(&arguments, &l->arguments);
 }
 
-/* Ids that reach from the least to the greatest of two sides. */
-static void widen_ids(pass_layout *l, int64_t first[3], const based *b, bool empty) {
+/* Makes the ids of the layout reach from the least to the greatest, including those of one more
+ * access. */
+static void extend_ids(pass_layout *l, int64_t first[3], const based *b, bool empty) {
     for (unsigned d = 0; d < 3; d++) {
         int64_t end = first[d] + (int64_t)l->size[d], other = b->first[d] + (int64_t)b->size[d];
         if (empty || b->first[d] < first[d]) first[d] = b->first[d];
@@ -199,7 +200,7 @@ static bool find_base(const pass_side *sides, uint32_t n, pass_layout *l) {
     for (uint32_t k = 0; k < n; k++) {
         based b;
         if (!split(&sides[k], l->basis, &b)) return false;
-        widen_ids(l, first, &b, k == 0);
+        extend_ids(l, first, &b, k == 0);
         if (!take_ids(l, &b)) return false;
         pass_affine arguments = take_arguments(&b.rest);
         if (k == 0) {
@@ -260,8 +261,8 @@ static void count_blocks(const pass_layout *l, const pass_affine *f, pass_affine
     }
 }
 
-static bool find_place(const pass_layout *l, const pass_side *s, pass_affine *block,
-                       pass_affine *place) {
+static bool find_block_and_place(const pass_layout *l, const pass_side *s, pass_affine *block,
+                                 pass_affine *place) {
     pass_affine rest;
     if (!take_base(l, s, &rest)) return false;
     count_blocks(l, &rest, block, place);
@@ -277,7 +278,7 @@ static bool include(pass_layout *l, const pass_side *s, bool first) {
     int64_t low, high, from, to;
     const ir_block *at = s->access->at->block;
     if (!s->access->size || s->access->size > INT32_MAX) return false;
-    if (!find_place(l, s, &block, &place)) return false;
+    if (!find_block_and_place(l, s, &block, &place)) return false;
     if (!pass_affine_bounds(&s->of->launch, &place, at, &low, &high)) return false;
     if (!pass_affine_bounds(&s->of->launch, &block, at, &from, &to)) return false;
     high += (int64_t)s->access->size;
@@ -354,7 +355,7 @@ static int64_t block_bytes(const pass_layout *l) {
 
 bool pass_find_position(const pass_layout *l, const pass_side *s, pass_affine *position) {
     pass_affine block, place;
-    if (!find_place(l, s, &block, &place)) return false;
+    if (!find_block_and_place(l, s, &block, &place)) return false;
     *position = place;
     int64_t start = ir_wrap_add(l->low, ir_wrap_mul(l->first, block_bytes(l)));
     position->constant = ir_wrap_add(position->constant, ir_wrap_mul(start, -1));

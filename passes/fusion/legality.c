@@ -1,150 +1,311 @@
-/* legality.c — may the bodies of two members run one after the other in each work-item?
+/* legality.c — which members depend on each other, and where barriers are placed.
  *
- * Unfused, all of A ends before B begins.  Fused, an item knows only that its own A has ended, and
- * after a barrier that its work-group's has.  So for each pair of accesses, one in A and one in B,
- * at least one a write, that may touch the same byte:
- *   item   only one and the same item can touch it from both sides: nothing is needed
- *   group  only items of one work-group can: a barrier is needed
- *   grid   items of different work-groups can: not fused
- *   unknown  the addresses are not understood: not fused, unless the caller knows better
+ * Every pair of members is looked at (dependence.c).  A dependence between work-groups, or one that
+ * is not understood, refuses the group unless the request forces it, or the device can make all
+ * work-groups wait for each other: then the members are phases of the kernel.  A dependence within
+ * work-groups needs a barrier somewhere between the two; barriers are placed as late as possible,
+ * so that one serves as many pairs as it can, and all others are left out.
  *
- * The proof is a layout (layout.c): by ids or linear id for items, by group ids for groups.  Where
- * the fused kernel runs as one work-group, it does not matter which items touch what: all are of
- * that group, wherever addresses lead.  Images are not meant: within a kernel, no barrier makes
- * what was written to one visible to reads of it.
+ * The first reason refuses; the other pairs are looked at all the same, for the report.  What was
+ * found out about two members holds for every pair of members that are like these two
+ * (fuse_summary.c).  An argument that is own to items needs no barrier: each member that uses it is
+ * compared with the next one before it only, for the report.
  *
- * That two items at one place would have raced within a kernel alone proves nothing: when all write
- * the same value there, programs rely on it.
- *
- * Arguments that are not identical are different memory.  A remapped member is compared by the
- * linear id, where its offset is a multiple of that.
+ * The proof takes different arguments for different memory, so the fused kernel may rely on it too.
+ * Where all accesses of an argument have one layout by items (layout.c), no two items share a byte
+ * of it, so a barrier does not change what an item has put there.
  */
-#include "passes/analysis/alias.h"
 #include "passes/fusion/fuse_impl.h"
 
-/* ---------------------------------------------------------------------------------------- proof */
+enum {
+    MAX_PAIRS = 1 << 16, /* of accesses of two members; of more, nothing is known */
+    MAX_OWN_SIDES = 256  /* accesses of one argument; with more, no layout is looked for */
+};
 
-static bool is_item_local(const pass_side *a, const pass_side *b) {
-    pass_layout layout;
-    if (pass_is_own(a->of, pass_number_of_object(&a->of->launch, a->access))) return true;
-    return pass_find_item_layout((const pass_side[]){*a, *b}, 2, &layout);
-}
-
-static bool is_group_local(const pass_side *a, const pass_side *b) {
-    pass_layout layout;
-    return pass_find_layout((const pass_side[]){*a, *b}, 2, PASS_BY_GROUP, &layout);
-}
-
-/* ---------------------------------------------------------------------------------- dependences */
-
-/* Do the two sides touch different parts of the object, whatever the items? */
-static bool never_meet(const pass_side *a, const pass_side *b) {
-    const pass_access *x = a->access, *y = b->access;
-    if (!pass_is_understood(x) || !pass_is_understood(y)) return false;
-    ir_i128 space = (ir_i128)1 << a->of->launch.kernel->module->pointer_bits;
-    ir_i128 end_x = (ir_i128)x->high + x->size, end_y = (ir_i128)y->high + y->size;
-    if (end_x > y->low && end_y > x->low) return false;
-    return (end_x > end_y ? end_x : end_y) - (x->low < y->low ? x->low : y->low) <= space;
-}
-
-static bool is_known_place(const pass_side *s) { return s->access->object && s->access->size; }
-
-/* Is it memory that a barrier orders? */
-static bool is_memory(const pass_side *s) {
-    return pass_is_accessed(s->access->at, s->access->arg);
-}
-
-static pass_dependence_kind classify(const pass_side *a, const pass_side *b) {
-    bool known = is_known_place(a) && is_known_place(b), memory = is_memory(a) && is_memory(b);
-    if (known && never_meet(a, b)) return PASS_DEP_NONE;
-    if ((a->of->one_item && memory) || (known && is_item_local(a, b))) return PASS_DEP_ITEM;
-    if ((a->of->one_group && memory) || (known && is_group_local(a, b))) return PASS_DEP_GROUP;
-    bool understood = known && pass_is_understood(a->access) && pass_is_understood(b->access);
-    return understood ? PASS_DEP_GRID : PASS_DEP_UNKNOWN;
-}
-
-static bool may_meet(const pass_side *a, const pass_side *b) {
-    if (!pass_is_write(a->access) && !pass_is_write(b->access)) return false;
-    if (pass_is_local_variable(a->access) || pass_is_local_variable(b->access)) return false;
-    return !a->access->object || !b->access->object ||
-           pass_number_of_object(&a->of->launch, a->access) ==
-               pass_number_of_object(&b->of->launch, b->access);
-}
-
-static void keep_worse(pass_dependence *worst, const pass_dependence *d) {
-    if (d->kind > worst->kind) *worst = *d;
-}
-
-void pass_keep_worse(pass_dependence *by_arg, const pass_dependence *d) {
-    const pass_side *const sides[] = {&d->first, &d->second};
-    for (unsigned n = 0; n < 2; n++) {
-        uint32_t arg = sides[n]->of->nargs;
-        arg += sides[n]->access->object ? PASS_PROGRAM : PASS_ANYWHERE;
-        pass_argument_of(&sides[n]->of->launch, sides[n]->access, &arg);
-        keep_worse(&by_arg[arg], d);
-    }
-}
-
-/* Compares one access with another; false: they do not depend on each other. */
-static bool compare(const pass_side *x, const pass_side *y, pass_dependence *d) {
-    *d = (pass_dependence){PASS_DEP_NONE, *x, *y};
-    if (may_meet(x, y)) d->kind = classify(x, y);
-    return d->kind != PASS_DEP_NONE;
-}
+/* What has been found out about two members. */
+typedef struct {
+    pass_dependence worst;
+    bool is_unordered; /* a work-group would have to wait for memory that no barrier orders */
+    pass_dependence unordered;
+} verdict;
 
 typedef struct {
-    pass_dependence worst, *by_arg;
-} findings;
+    pass_findings found;
+    pass_fuse_result *result;
+    ir_map verdicts;              /* by the two members that a pair is like */
+    pass_dependence *pair_by_arg; /* the worst between the two that are compared */
+    bool refused;
+} legality;
 
-static void note(findings *f, const pass_side *x, const pass_side *y) {
-    pass_dependence d;
-    if (!compare(x, y, &d)) return;
-    keep_worse(&f->worst, &d);
-    pass_keep_worse(f->by_arg, &d);
+/* ------------------------------------------------------------------------------------ decisions */
+
+/* A group is refused once, for the first reason, unless the request forces it: then true. */
+static bool refuse_dependence(legality *j, const char *rule, const char *why,
+                              const pass_dependence *d) {
+    ir_arena *out = j->found.in->out;
+    ir_text t = {.arena = out};
+    bool forced = j->found.in->request->force;
+    if (j->refused) return false;
+    pass_decision decision = {.rule = forced ? "fuse.forced" : rule,
+                              .refusal = !forced,
+                              .why = pass_describe_dependence(&j->found, d)};
+    ir_putf(&t, "%s: ", why);
+    pass_print_dependence(&t, &decision.why);
+    decision.text = t.data;
+    *ir_push(out, &j->result->decisions) = decision;
+    j->refused = !forced;
+    return forced;
 }
 
-/* Compares an access with those of b that may be of the same object. */
-static void compare_access(findings *f, const pass_side *x, const pass_summary *b) {
-    if (!x->access->object || b->has_unknown) {
-        for (uint32_t k = 0; k < b->accesses.n; k++)
-            note(f, x, &(pass_side){b, &b->accesses.data[k]});
-        return;
+/* Does the barrier of the request order the memory of this argument, or variable? */
+static bool policy_orders(const legality *j, uint32_t arg) {
+    bool known = arg < j->result->nargs + PASS_ANYWHERE, local = false;
+    if (arg < j->result->nargs) {
+        const pass_fuse_arg *a = &j->result->args[arg];
+        local = a->kind == IR_ARG_LOCAL || (a->state == PASS_ARG_PROMOTED && a->memory == IR_LOCAL);
     }
-    pass_object_span span = pass_find_object(b, pass_number_of_object(&x->of->launch, x->access));
-    for (; span.at < span.end; span.at++) note(f, x, &(pass_side){b, span.at->access});
+    switch (j->found.in->request->barrier) {
+    case PASS_BARRIER_BOTH: return true;
+    case PASS_BARRIER_LOCAL: return local;
+    case PASS_BARRIER_GLOBAL: return known && !local;
+    case PASS_BARRIER_NONE: return false;
+    }
+    return false;
 }
 
-pass_dependence pass_find_dependence(const pass_summary *a, const pass_summary *b,
-                                     pass_dependence *by_arg) {
-    findings f = {.by_arg = by_arg};
-    for (uint32_t k = 0; k < a->accesses.n; k++)
-        compare_access(&f, &(pass_side){a, &a->accesses.data[k]}, b);
-    return f.worst;
+static bool has_wait(const legality *j, uint32_t a, uint32_t b, pass_wait wait) {
+    for (uint32_t m = b; m-- > a;)
+        if (j->found.gap[m].wait >= wait) return true;
+    return false;
 }
 
-pass_dependence pass_find_first_dependence(const pass_summary *a, pass_object_span x,
-                                           const pass_summary *b, pass_object_span y) {
+/* There are too many pairs: nothing is known of any argument that the two members access. */
+static pass_dependence give_up(const pass_summary *a, const pass_summary *b,
+                               pass_dependence *by_arg) {
+    pass_dependence d = {PASS_DEP_UNKNOWN, {a, a->accesses.data}, {b, b->accesses.data}};
+    for (uint32_t k = 0; k < a->accesses.n || k < b->accesses.n; k++) {
+        if (k < a->accesses.n) d.first.access = &a->accesses.data[k];
+        if (k < b->accesses.n) d.second.access = &b->accesses.data[k];
+        pass_keep_worse(by_arg, &d);
+    }
+    return d;
+}
+
+static pass_dependence find_dependence(const legality *j, uint32_t a, uint32_t b,
+                                       pass_dependence *by_arg) {
+    const pass_summary *x = &j->found.summary[a], *y = &j->found.summary[b];
+    if (pass_count_pairs(x, y) > MAX_PAIRS) return give_up(x, y, by_arg);
+    return pass_find_dependence(x, y, by_arg);
+}
+
+/* A dependence between the items of a work-group in memory that no barrier orders; false: there is
+ * none.  What is no argument may be in any memory. */
+static bool find_unordered(const legality *j, uint32_t a, uint32_t b, pass_dependence *out) {
+    uint32_t n = j->result->nargs + PASS_OTHERS;
+    memset(j->pair_by_arg, 0, n * sizeof *j->pair_by_arg);
+    find_dependence(j, a, b, j->pair_by_arg);
+    for (uint32_t k = 0; k < n; k++) {
+        if (j->pair_by_arg[k].kind < PASS_DEP_GROUP || policy_orders(j, k)) continue;
+        *out = j->pair_by_arg[k];
+        return true;
+    }
+    return false;
+}
+
+/* The same dependence between members a and b, which are like those it was found between. */
+static void change_members(const legality *j, uint32_t a, uint32_t b, pass_dependence *d) {
+    pass_side *const sides[] = {&d->first, &d->second};
+    const pass_summary *const now[] = {&j->found.summary[a], &j->found.summary[b]};
+    for (unsigned n = 0; n < 2 && d->first.of; n++) {
+        size_t k = (size_t)(sides[n]->access - sides[n]->of->accesses.data);
+        *sides[n] = (pass_side){now[n], &now[n]->accesses.data[k]};
+    }
+}
+
+static verdict compare_pair(legality *j, uint32_t a, uint32_t b) {
+    verdict v = {.worst = find_dependence(j, a, b, j->found.by_arg)};
+    v.is_unordered = v.worst.kind >= PASS_DEP_GROUP && find_unordered(j, a, b, &v.unordered);
+    return v;
+}
+
+/* What has been found about a pair of members is kept for pairs that are like it. */
+static verdict find_verdict(legality *j, uint32_t a, uint32_t b) {
+    const pass_summary *x = &j->found.summary[a], *y = &j->found.summary[b];
+    uint64_t key = (uint64_t)x->like << 32 | y->like;
+    bool conflict =
+        (x->objects.written & y->objects.used) || (x->objects.used & y->objects.written);
+    if (!conflict) return (verdict){.worst.kind = PASS_DEP_NONE};
+    if (!x->repeated && !y->repeated) return compare_pair(j, a, b);
+    const verdict *known = ir_map_get(&j->verdicts, key);
+    if (!known) {
+        verdict found = compare_pair(j, a, b);
+        known = ir_dup(j->found.in->scratch, &found, sizeof found);
+        ir_map_set(j->found.in->scratch, &j->verdicts, key, (void *)(uintptr_t)known);
+    }
+    verdict v = *known;
+    change_members(j, a, b, &v.worst);
+    change_members(j, a, b, &v.unordered);
+    return v;
+}
+
+static void place_barrier(legality *j, uint32_t a, uint32_t b, const pass_dependence *d,
+                          pass_wait wait) {
+    pass_gap *gap = &j->found.gap[b - 1];
+    bool place = !has_wait(j, a, b, wait);
+    if (place || (!gap->wait && d->kind > gap->why.kind)) gap->why = *d;
+    if (place) gap->wait = wait;
+}
+
+static bool is_of_call(const pass_side *s) { return s->access && s->access->at->op == IR_OP_call; }
+
+static bool refuse_grid(legality *j, const pass_dependence *d) {
+    if (d->kind == PASS_DEP_GRID)
+        return refuse_dependence(j, "fuse.grid", "work-groups depend on each other", d);
+    if (is_of_call(&d->first) || is_of_call(&d->second))
+        return refuse_dependence(
+            j, "fuse.function", "a member keeps a function, since inlining would make it too large",
+            d);
+    return refuse_dependence(j, "fuse.unknown", "not proved to be independent", d);
+}
+
+/* Decides about work-groups that depend on each other, or may do so. */
+static bool check_grid(legality *j, const pass_dependence *d, pass_wait *wait) {
+    const pass_fuse_request *r = j->found.in->request;
+    /* A barrier of all work-groups orders global memory. */
+    if (r->phases && (r->barrier == PASS_BARRIER_BOTH || r->barrier == PASS_BARRIER_GLOBAL)) {
+        *wait = PASS_WAIT_GRID;
+        return true;
+    }
+    bool legal = refuse_grid(j, d);
+    if (legal && r->barrier != PASS_BARRIER_NONE) *wait = PASS_WAIT_GROUP;
+    return legal;
+}
+
+static bool check_pair(legality *j, uint32_t a, uint32_t b) {
+    const verdict v = find_verdict(j, a, b);
+    pass_dependence d = v.worst;
+    pass_wait wait = d.kind == PASS_DEP_GROUP ? PASS_WAIT_GROUP : PASS_WAIT_NONE;
+    bool legal = true;
+    if (d.kind == PASS_DEP_GRID || d.kind == PASS_DEP_UNKNOWN) legal = check_grid(j, &d, &wait);
+    bool proved = d.kind == PASS_DEP_GROUP || wait == PASS_WAIT_GRID;
+    if (proved && v.is_unordered) {
+        d = v.unordered;
+        legal = refuse_dependence(j, "fuse.needs-barrier",
+                                  "a work-group has to wait, and no barrier is allowed", &d);
+        wait = PASS_WAIT_NONE;
+    }
+    place_barrier(j, a, b, &d, wait);
+    return legal;
+}
+
+/* -------------------------------------------------------------------------------- own arguments */
+
+/* Members so far that use an argument, and those of them that write to it. */
+typedef struct {
+    ir_vec(uint32_t) users, writers;
+} earlier_members;
+
+/* The dependence of member b, whose accesses these are, on the last of the others that has one. */
+static void compare_own(legality *j, uint32_t b, pass_object_span accesses, earlier_members *m) {
+    bool writes = accesses.end->writes_before != accesses.at->writes_before;
+    const uint32_t *others = writes ? m->users.data : m->writers.data;
+    uint32_t left = writes ? m->users.n : m->writers.n;
     pass_dependence d = {0};
-    for (; x.at < x.end; x.at++)
-        for (const pass_object_access *at = y.at; at < y.end; at++)
-            if (compare(&(pass_side){a, x.at->access}, &(pass_side){b, at->access}, &d)) return d;
-    return (pass_dependence){0};
-}
-
-static uint64_t count_all_pairs(const pass_accesses *a, const pass_accesses *b) {
-    uint64_t writes_a = 0, writes_b = 0;
-    for (uint32_t k = 0; k < a->n; k++) writes_a += pass_is_write(&a->data[k]);
-    for (uint32_t k = 0; k < b->n; k++) writes_b += pass_is_write(&b->data[k]);
-    return writes_a * b->n + a->n * writes_b;
-}
-
-uint64_t pass_count_pairs(const pass_summary *a, const pass_summary *b) {
-    uint64_t pairs = 0;
-    if (a->has_unknown || b->has_unknown) return count_all_pairs(&a->accesses, &b->accesses);
-    for (uint32_t k = 0; k < a->nsorted; k++) {
-        pass_object_span y = pass_find_object(b, a->sorted[k].object);
-        pairs += pass_is_write(a->sorted[k].access) ? (uint64_t)(y.end - y.at)
-                                                    : y.end->writes_before - y.at->writes_before;
+    while (left-- > 0 && d.kind == PASS_DEP_NONE) {
+        const pass_summary *a = &j->found.summary[others[left]];
+        d = pass_find_first_dependence(a, pass_find_object(a, accesses.at->object),
+                                       &j->found.summary[b], accesses);
+        if (d.kind != PASS_DEP_NONE) place_barrier(j, others[left], b, &d, PASS_WAIT_NONE);
     }
-    return pairs;
+    if (d.kind != PASS_DEP_NONE) pass_keep_worse(j->found.by_arg, &d);
+    *ir_push(j->found.in->scratch, &m->users) = b;
+    if (writes) *ir_push(j->found.in->scratch, &m->writers) = b;
+}
+
+static void check_own_arguments(legality *j) {
+    earlier_members *by_arg = ir_new_array(j->found.in->scratch, earlier_members, j->result->nargs);
+    for (uint32_t b = 0; b < j->found.in->request->nmembers; b++) {
+        const pass_summary *s = &j->found.summary[b];
+        for (uint32_t k = 0; k < s->objects.n;) {
+            pass_object_span span = pass_find_object(s, s->objects.list[k].object);
+            if (pass_is_own(s, s->objects.list[k].object))
+                compare_own(j, b, span, &by_arg[s->objects.list[k].object]);
+            k = (uint32_t)(span.end - s->objects.list);
+        }
+    }
+}
+
+/* --------------------------------------------------------------------------------- what follows */
+
+/* Does every access go to a parameter, or to a variable in local memory, which no parameter is? */
+static bool has_known_objects(const legality *j) {
+    for (uint32_t m = 0; m < j->found.in->request->nmembers; m++)
+        for (uint32_t k = 0; k < j->found.summary[m].accesses.n; k++) {
+            const pass_access *x = &j->found.summary[m].accesses.data[k];
+            bool param = x->object && x->object->op == IR_OP_param;
+            if (!param && !pass_is_local_variable(x)) return false;
+        }
+    return true;
+}
+
+/* Different arguments are different memory: the proof relies on it. */
+static void mark_noalias(const legality *j) {
+    ir_func *f = j->result->kernel;
+    for (uint32_t p = 0; p < f->nparams; p++) {
+        ir_type t = f->param_val[p]->type;
+        if (ir_is_ptr(t) && (ir_space_of(t) == IR_GLOBAL || ir_space_of(t) == IR_LOCAL))
+            f->param[p].attrs |= IR_PARAM_NOALIAS;
+    }
+}
+
+/* Is every byte of an argument touched by one item only, by all members together?  Then an item
+ * finds its bytes after a barrier as it has left them. */
+static bool is_own_to_items(const legality *j, uint32_t arg) {
+    ir_vec(pass_side) sides = {0};
+    pass_layout layout;
+    for (uint32_t m = 0; m < j->found.in->request->nmembers; m++)
+        for (uint32_t k = 0; k < j->found.summary[m].accesses.n; k++) {
+            const pass_side s = {&j->found.summary[m], &j->found.summary[m].accesses.data[k]};
+            uint32_t to;
+            if (!pass_argument_of(&s.of->launch, s.access, &to) || to != arg) continue;
+            if (s.access->kind & PASS_ATOMIC || sides.n == MAX_OWN_SIDES) return false;
+            *ir_push(j->found.in->scratch, &sides) = s;
+        }
+    return sides.n && pass_find_item_layout(sides.data, sides.n, &layout);
+}
+
+static void mark_own(const legality *j) {
+    ir_func *f = j->result->kernel;
+    for (uint32_t k = 0; k < j->result->nargs; k++) {
+        const pass_fuse_arg *a = &j->result->args[k];
+        bool buffer = a->kind == IR_ARG_POINTER && a->index < f->nparams;
+        if (buffer && is_own_to_items(j, k)) f->param[a->index].attrs |= IR_PARAM_OWN;
+    }
+}
+
+/* Is the last decision of an earlier step a refusal? */
+static bool is_refused(const pass_fuse_result *r) {
+    return r->decisions.n && r->decisions.data[r->decisions.n - 1].refusal;
+}
+
+bool pass_fuse_legal(const pass_fuse_input *in, const pass_summary *summaries,
+                     pass_fuse_result *result) {
+    uint32_t members = in->request->nmembers, nargs = result->nargs + PASS_OTHERS;
+    legality j = {.found = {.in = in,
+                            .summary = summaries,
+                            .by_arg = ir_new_array(in->scratch, pass_dependence, nargs),
+                            .gap = ir_new_array(in->scratch, pass_gap, members)},
+                  .result = result,
+                  .pair_by_arg = ir_new_array(in->scratch, pass_dependence, nargs),
+                  .refused = is_refused(result)};
+    bool legal = true;
+    check_own_arguments(&j);
+    for (uint32_t b = 1; b < members; b++)
+        for (uint32_t a = b; a-- > 0;) legal &= check_pair(&j, a, b);
+    pass_fuse_report(&j.found, result);
+    if (legal && members > 1 && has_known_objects(&j)) {
+        mark_noalias(&j);
+        if (has_wait(&j, 0, members, PASS_WAIT_GROUP)) mark_own(&j);
+    }
+    return legal && !j.refused;
 }

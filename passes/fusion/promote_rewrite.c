@@ -6,8 +6,8 @@
  *     parameter + position        position: an affine form of loop counters, local ids and values
  *
  * which the layout gives (layout.c), or the old offset modulo the part's size where the caller
- * asserts that.  A loop whose counter is not its iteration number gets one that is.  Where a member
- * orders its accesses of global memory, it then orders those of local memory, too.
+ * asserts that.  A loop whose counter is not the number of its iteration gets one that is.  Where a
+ * member orders its accesses of global memory, it then orders those of local memory, too.
  */
 #include "passes/fusion/fuse_impl.h"
 
@@ -21,7 +21,7 @@ typedef struct {
     ir_arena *scratch;
 } rewriter;
 
-static ir_inst *number(const rewriter *w, int64_t n) {
+static ir_inst *size_const(const rewriter *w, int64_t n) {
     return ir_const(w->f, w->size, (uint64_t)n);
 }
 
@@ -34,9 +34,9 @@ static ir_inst *count_rounds(const rewriter *w, const pass_counter *c, ir_block 
     ir_before(&latch, c->latch->last);
     unsigned flags = w->size == IR_I64 ? IR_NSW | IR_NUW : 0; /* no loop counts so far */
     ir_inst *next = ir_build_raw(&latch, IR_OP_add, w->size, flags, (ir_imm){0}, 2,
-                                 (ir_inst *[]){round, number(w, 1)});
+                                 (ir_inst *[]){round, size_const(w, 1)});
     for (uint32_t p = 0; p < header->npred; p++)
-        round = ir_append_arg(round, header->pred[p] == c->latch ? next : number(w, 0));
+        round = ir_append_arg(round, header->pred[p] == c->latch ? next : size_const(w, 0));
     return round;
 }
 
@@ -59,36 +59,33 @@ static ir_inst *resize(rewriter *w, ir_inst *v) {
     return ir_build1(&w->b, from < to ? IR_OP_sext : IR_OP_trunc, w->size, v);
 }
 
-static ir_inst *build_symbol(rewriter *w, const pass_symbol *s) {
+static ir_inst *build_position_symbol(rewriter *w, const pass_symbol *s) {
     ir_inst *value = (ir_inst *)(uintptr_t)s->value;
     if (value) return s->kind == IR_OP_phi ? find_round(w, value) : resize(w, value);
     return ir_build_query(&w->b, s->kind, w->size, s->index);
 }
 
-/* Also gives what certainly divides it. */
-static ir_inst *build_form(rewriter *w, const pass_affine *f, uint64_t *divisor) {
+/* The value of a position, and in *divisor a number with as many trailing zeros. */
+static ir_inst *build_position(rewriter *w, const pass_affine *f, uint64_t *divisor) {
     ir_inst *sum = NULL;
     *divisor = pass_magnitude(f->constant);
     for (uint32_t k = 0; k < f->n; k++) {
-        ir_inst *symbol = build_symbol(w, &f->term[k].of);
-        ir_inst *term = ir_build2(&w->b, IR_OP_mul, w->size, symbol, number(w, f->term[k].factor));
+        ir_inst *symbol = build_position_symbol(w, &f->term[k].of);
+        ir_inst *term =
+            ir_build2(&w->b, IR_OP_mul, w->size, symbol, size_const(w, f->term[k].factor));
         sum = sum ? ir_build2(&w->b, IR_OP_add, w->size, sum, term) : term;
         *divisor |= pass_magnitude(f->term[k].factor);
     }
-    if (!sum) return number(w, f->constant);
-    return ir_build2(&w->b, IR_OP_add, w->size, sum, number(w, f->constant));
+    if (!sum) return size_const(w, f->constant);
+    return ir_build2(&w->b, IR_OP_add, w->size, sum, size_const(w, f->constant));
 }
 
 /* The byte offset of an address in its object. */
 static ir_inst *build_offset(rewriter *w, const ir_inst *p) {
-    ir_inst *sum = number(w, 0);
+    ir_inst *sum = size_const(w, 0);
     for (; p->op != IR_OP_param; p = ir_arg(p, 0)) {
         if (p->op != IR_OP_ptradd) continue;
-        ir_inst *step = ir_arg(p, 1);
-        unsigned from = ir_bits(w->f->module, step->type), to = ir_bits(w->f->module, w->size);
-        if (from != to)
-            step = ir_build1(&w->b, from < to ? IR_OP_sext : IR_OP_trunc, w->size, step);
-        sum = ir_build2(&w->b, IR_OP_add, w->size, sum, step);
+        sum = ir_build2(&w->b, IR_OP_add, w->size, sum, resize(w, ir_arg(p, 1)));
     }
     return sum;
 }
@@ -98,7 +95,7 @@ static ir_inst *build_modulo(rewriter *w, uint64_t *divisor) {
     const pass_access *x = w->side.access;
     ir_inst *offset = build_offset(w, ir_arg(x->at, x->arg));
     *divisor = 1;
-    return ir_build2(&w->b, IR_OP_urem, w->size, offset, number(w, (int64_t)w->to->bytes));
+    return ir_build2(&w->b, IR_OP_urem, w->size, offset, size_const(w, (int64_t)w->to->bytes));
 }
 
 /* ------------------------------------------------------------------------------------- accesses */
@@ -123,7 +120,7 @@ static void move_access(rewriter *w) {
         position = build_modulo(w, &divisor);
     } else {
         pass_find_position(&w->to->layout, &w->side, &form);
-        position = build_form(w, &form, &divisor);
+        position = build_position(w, &form, &divisor);
     }
     limit_align(access, divisor);
     ir_inst *memory = w->f->param_val[x->object->imm.index];
@@ -181,12 +178,12 @@ static void move_in_body(const pass_promoted *const *by_arg, const pass_summary 
     }
 }
 
-void pass_promote_bodies(const pass_promotions *list, const pass_summary *summaries,
-                         uint32_t nmembers, const pass_fuse_result *result, ir_arena *scratch) {
-    const pass_promoted **by_arg = ir_new_array(scratch, const pass_promoted *, result->nargs);
-    for (uint32_t k = 0; k < list->all.n; k++) by_arg[list->all.data[k].arg] = &list->all.data[k];
-    for (uint32_t m = 0; m < nmembers && list->all.n; m++)
-        move_in_body(by_arg, &summaries[m], result->arg_of[m], scratch);
+void pass_promote_bodies(const pass_fuse_input *in, const pass_promotions *list,
+                         const pass_summary *summaries, const pass_fuse_result *result) {
+    const pass_promoted **by_arg = ir_new_array(in->scratch, const pass_promoted *, result->nargs);
+    for (uint32_t k = 0; k < list->n; k++) by_arg[list->data[k].arg] = &list->data[k];
+    for (uint32_t m = 0; m < in->request->nmembers && list->n; m++)
+        move_in_body(by_arg, &summaries[m], result->arg_of[m], in->scratch);
 }
 
 /* --------------------------------------------------------------------------------------- memory */

@@ -7,9 +7,9 @@
  * before and after fusion: with sizes S, x fastest,
  *     id.x = L % S.x    id.y = L / S.x % S.y    id.z = L / (S.x * S.y)
  * Dimensions in which both ranges agree, up to the first that differs, need no arithmetic.  Such a
- * member has no explicit local size (range.c), so the choice is free: its work-groups are single
- * items.  Then its local ids are 0, its group ids are its global ids, and whatever it does in a
- * work-group it does alone; members that wait for others or use local memory are refused by fuse.c.
+ * member has no explicit local size (fuse_range.c), so its work-groups may be of any size: they are
+ * single items.  Local ids are then 0, and group ids are global ids.  Members that wait for other
+ * items or use local memory are refused (fuse_fit.c).
  *
  * Sizes are known, so division is multiplication by a rounded-up reciprocal (Granlund and
  * Montgomery 1994), made exact for the ids that occur: for x <= limit, with M = ceil(2^k / d),
@@ -113,7 +113,7 @@ void pass_remap_begin(pass_remap *r, ir_builder *b) {
 
 /* -------------------------------------------------------------------------------------- queries */
 
-static ir_inst *number(ir_func *f, const ir_inst *query, uint64_t n) {
+static ir_inst *answer_const(ir_func *f, const ir_inst *query, uint64_t n) {
     return ir_const(f, query->type, n);
 }
 
@@ -121,12 +121,12 @@ static ir_inst *number(ir_func *f, const ir_inst *query, uint64_t n) {
 static ir_inst *answer_size(const pass_remap *r, ir_func *f, const ir_inst *query) {
     const ir_range *own = r->own, *fused = r->fused;
     if (query->op == IR_OP_work_dim)
-        return own->dims == fused->dims ? NULL : number(f, query, own->dims);
+        return own->dims == fused->dims ? NULL : answer_const(f, query, own->dims);
     if (query->op != IR_OP_global_size && query->op != IR_OP_num_groups) return NULL;
     unsigned d = query->imm.dim;
     if (pass_global_size(own, d) == pass_global_size(fused, d)) return NULL;
     uint64_t local = query->op == IR_OP_num_groups && d < fused->dims ? fused->local[d] : 1;
-    return number(f, query, pass_global_size(own, d) / local);
+    return answer_const(f, query, pass_global_size(own, d) / local);
 }
 
 /* An id in the type that is asked for. */
@@ -145,13 +145,13 @@ static ir_inst *answer_alone(const pass_remap *r, ir_func *f, ir_inst *query) {
     case IR_OP_global_id:
     case IR_OP_group_id: return answer_id(r, f, query);
     case IR_OP_global_size:
-    case IR_OP_num_groups: return number(f, query, pass_global_size(r->own, query->imm.dim));
+    case IR_OP_num_groups: return answer_const(f, query, pass_global_size(r->own, query->imm.dim));
     case IR_OP_local_size:
-    case IR_OP_enqueued_local_size: return number(f, query, 1);
+    case IR_OP_enqueued_local_size: return answer_const(f, query, 1);
     case IR_OP_local_id:
     case IR_OP_local_linear_id:
-    case IR_OP_global_offset: return number(f, query, 0);
-    case IR_OP_work_dim: return number(f, query, r->own->dims);
+    case IR_OP_global_offset: return answer_const(f, query, 0);
+    case IR_OP_work_dim: return answer_const(f, query, r->own->dims);
     default: return NULL; /* global_linear_id is what it was */
     }
 }

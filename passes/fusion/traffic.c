@@ -39,16 +39,15 @@ enum { READ, WRITTEN };
 typedef struct {
     const pass_findings *found;
     pass_fuse_result *result;
-    ir_arena *scratch;
     ir_map places;
     tally (*unfused)[2], (*fused)[2]; /* by argument: of the current member */
     ir_vec(uint32_t) touched;         /* arguments of the current member */
     uint32_t phase;                   /* of the fused kernel, with that member */
-} meter;
+} traffic;
 
-static uint64_t add(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
+static uint64_t add_saturated(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
 
-static uint64_t times(uint64_t a, uint64_t b) {
+static uint64_t multiply_saturated(uint64_t a, uint64_t b) {
     ir_u128 product = (ir_u128)a * b;
     return product > UINT64_MAX ? UINT64_MAX : (uint64_t)product;
 }
@@ -58,7 +57,7 @@ static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 /* --------------------------------------------------------------------------------------- places */
 
 /* Is it the same for all items?  Then it adds no elements. */
-static bool is_uniform(const pass_symbol *s) {
+static bool is_uniform_symbol(const pass_symbol *s) {
     switch (s->kind) {
     case IR_OP_param:
     case IR_OP_global_size:
@@ -100,21 +99,21 @@ static bool has_same_terms(const pass_affine *a, const pass_affine *b) {
 }
 
 /* How many bytes all items touch. */
-static uint64_t bytes_of(meter *q, const pass_summary *s, const pass_access *x) {
+static uint64_t bytes_of(traffic *q, const pass_summary *s, const pass_access *x) {
     uint64_t items = pass_range_items(s->launch.range), ids = 1, rounds = 1;
     for (uint32_t k = 0; k < x->offset.n; k++) {
         const pass_symbol *of = &x->offset.term[k].of;
         int64_t low, high;
-        if (is_uniform(of)) continue;
+        if (is_uniform_symbol(of)) continue;
         bool bounded = pass_symbol_bounds(&s->launch, of, x->at->block, &low, &high);
         if (!bounded) q->result->exact_traffic = false;
         uint64_t count = !bounded ? items : high < low ? 0 : (uint64_t)(high - low) + 1;
         if (bounded && of->kind == IR_OP_phi)
-            rounds = times(rounds, count);
+            rounds = multiply_saturated(rounds, count);
         else
-            ids = times(ids, count);
+            ids = multiply_saturated(ids, count);
     }
-    return times(times(least(ids, items), rounds), x->size);
+    return multiply_saturated(multiply_saturated(least(ids, items), rounds), x->size);
 }
 
 /* The same for equal sums, whatever the order of their terms. */
@@ -128,14 +127,8 @@ static uint64_t hash_place(const place *p) {
     return ir_mix(ir_mix(ir_mix(p->arg, p->family), p->size), terms);
 }
 
-static place *in_phase(const meter *q, place *p) {
-    if (p->phase != q->phase) memset(p->counted, 0, sizeof p->counted);
-    p->phase = q->phase;
-    return p;
-}
-
 /* The place of an access, which other accesses may share. */
-static place *find_place(meter *q, uint32_t m, uint32_t arg, const pass_access *x) {
+static place *find_place(traffic *q, uint32_t m, uint32_t arg, const pass_access *x) {
     place p = {.arg = arg, .offset = with_any_loop(&q->found->summary[m], x), .size = x->size};
     if (q->found->summary[m].remapped) p.family = m + 1; /* its ids are other numbers */
     uint64_t hash = hash_place(&p);
@@ -143,11 +136,15 @@ static place *find_place(meter *q, uint32_t m, uint32_t arg, const pass_access *
     while (same && !(same->arg == arg && same->family == p.family && same->size == p.size &&
                      has_same_terms(&same->offset, &p.offset)))
         same = same->chain;
-    if (same) return in_phase(q, same);
+    if (same && same->phase != q->phase) {
+        memset(same->counted, 0, sizeof same->counted);
+        same->phase = q->phase;
+    }
+    if (same) return same;
     p.phase = q->phase;
     p.chain = first;
-    same = ir_dup(q->scratch, &p, sizeof p);
-    ir_map_set(q->scratch, &q->places, hash, same);
+    same = ir_dup(q->found->in->scratch, &p, sizeof p);
+    ir_map_set(q->found->in->scratch, &q->places, hash, same);
     return same;
 }
 
@@ -157,7 +154,7 @@ static void tally_bytes(tally *t, uint64_t bytes, const pass_summary *s, const p
     int64_t low, high;
     bool first = t->sum == 0;
     if (!bytes) return;
-    t->sum = add(t->sum, bytes);
+    t->sum = add_saturated(t->sum, bytes);
     if (!pass_affine_bounds(&s->launch, &x->offset, x->at->block, &low, &high)) {
         t->unbounded = true;
         return;
@@ -171,37 +168,31 @@ static uint64_t total(const tally *t) {
     return least(t->sum, (uint64_t)(t->high - t->low));
 }
 
-static void note_touched(meter *q, uint32_t arg) {
-    const tally *t = q->unfused[arg];
-    if (!t[READ].sum && !t[WRITTEN].sum) *ir_push(q->scratch, &q->touched) = arg;
-}
-
 /* One direction of an access: 0 reads, 1 writes. */
-static void count_access(meter *q, uint32_t m, const pass_access *x, place *p, unsigned direction) {
+static void count_access(traffic *q, uint32_t m, const pass_access *x, place *p,
+                         unsigned direction) {
     const pass_summary *s = &q->found->summary[m];
     uint64_t bytes = bytes_of(q, s, x), before = p->counted[direction];
     bool again = p->member[direction] == m + 1;
     if (direction == READ && p->counted[WRITTEN] > before) before = p->counted[WRITTEN];
     if (direction == READ) again |= p->member[WRITTEN] == m + 1;
     if (again) return;
-    note_touched(q, p->arg);
+    const tally *t = q->unfused[p->arg];
+    if (!t[READ].sum && !t[WRITTEN].sum) *ir_push(q->found->in->scratch, &q->touched) = p->arg;
     tally_bytes(&q->unfused[p->arg][direction], bytes, s, x);
     tally_bytes(&q->fused[p->arg][direction], bytes > before ? bytes - before : 0, s, x);
     p->member[direction] = m + 1;
     if (bytes > p->counted[direction]) p->counted[direction] = bytes;
 }
 
-static bool is_counted(const meter *q, const pass_summary *s, const pass_access *x, uint32_t *arg) {
-    if (!pass_argument_of(&s->launch, x, arg)) return false;
-    return q->result->args[*arg].kind == IR_ARG_POINTER && x->size;
-}
-
-static void count_member(meter *q, uint32_t m) {
+static void count_member(traffic *q, uint32_t m) {
     const pass_summary *s = &q->found->summary[m];
     for (uint32_t k = 0; k < s->accesses.n; k++) {
         const pass_access *x = &s->accesses.data[k];
         uint32_t arg;
-        if (!is_counted(q, s, x, &arg)) {
+        bool counts = pass_argument_of(&s->launch, x, &arg) && x->size &&
+                      q->result->args[arg].kind == IR_ARG_POINTER;
+        if (!counts) {
             if (!pass_is_local(x)) q->result->exact_traffic = false;
             continue;
         }
@@ -212,29 +203,29 @@ static void count_member(meter *q, uint32_t m) {
 }
 
 /* Takes the member's tallies over into the buffers. */
-static void finish_member(meter *q) {
+static void finish_member(traffic *q) {
     for (uint32_t k = 0; k < q->touched.n; k++) {
         uint32_t arg = q->touched.data[k];
         pass_fuse_buffer *b = &q->result->buffers[arg];
-        b->unfused.read = add(b->unfused.read, total(&q->unfused[arg][READ]));
-        b->unfused.written = add(b->unfused.written, total(&q->unfused[arg][WRITTEN]));
-        b->fused.read = add(b->fused.read, total(&q->fused[arg][READ]));
-        b->fused.written = add(b->fused.written, total(&q->fused[arg][WRITTEN]));
+        b->unfused.read = add_saturated(b->unfused.read, total(&q->unfused[arg][READ]));
+        b->unfused.written = add_saturated(b->unfused.written, total(&q->unfused[arg][WRITTEN]));
+        b->fused.read = add_saturated(b->fused.read, total(&q->fused[arg][READ]));
+        b->fused.written = add_saturated(b->fused.written, total(&q->fused[arg][WRITTEN]));
         memset(q->unfused[arg], 0, sizeof q->unfused[arg]);
         memset(q->fused[arg], 0, sizeof q->fused[arg]);
     }
     q->touched.n = 0;
 }
 
-void pass_find_traffic(const pass_findings *found, ir_arena *scratch, pass_fuse_result *r) {
-    meter q = {.found = found, .result = r, .scratch = scratch};
-    q.unfused = ir_alloc(scratch, r->nargs * sizeof *q.unfused);
-    q.fused = ir_alloc(scratch, r->nargs * sizeof *q.fused);
+void pass_find_traffic(const pass_findings *found, pass_fuse_result *r) {
+    traffic q = {.found = found, .result = r};
+    q.unfused = ir_alloc(found->in->scratch, r->nargs * sizeof *q.unfused);
+    q.fused = ir_alloc(found->in->scratch, r->nargs * sizeof *q.fused);
     r->exact_traffic = true;
-    for (uint32_t m = 0; m < found->request->nmembers; m++) {
+    for (uint32_t m = 0; m < found->in->request->nmembers; m++) {
         count_member(&q, m);
         finish_member(&q);
-        q.phase += found->wait[m] == PASS_WAIT_GRID;
+        q.phase += found->gap[m].wait == PASS_WAIT_GRID;
     }
     for (uint32_t a = 0; a < r->nargs; a++)
         if (r->args[a].state == PASS_ARG_PROMOTED) r->buffers[a].fused = (pass_traffic){0};

@@ -1,4 +1,4 @@
-/* known_test.c — what a kernel becomes when the nd-range of its launch is known.
+/* specialize_test.c — what a kernel becomes when the nd-range of its launch is known.
  *
  * Each row has lines of IR in which %g is the id and %v the value looked at, the range, and what %v
  * has become: its instruction as text, without its name.
@@ -106,7 +106,7 @@ static void apply(void *user) {
     cr_expect_eq(changed, strcmp(before, got) != 0, "%s", r->what);
 }
 
-Test(known, rows) {
+Test(specialize, rows) {
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         trial t = {.row = &rows[k]};
         world_begin(&t.w);
