@@ -2,8 +2,8 @@
 #
 # A citation is the name of the first author and, at most 220 characters later, the year, whatever titles and signs
 # of comments come between: `Havlak's ("Nesting …", 1997)`.  Prints each entry of the page that no source cites
-# (pages are not sources), and each citation in a source or page that has no entry.  A year is a citation if it
-# follows a name, a quoted title or a conference.
+# (of the pages, only the one of a planned stage is a source), and each citation in a source or page that has no
+# entry.  A year is a citation if it follows a name, a quoted title or a conference.
 function flat(line) {
     sub(/^[ \t]*(\/\*|\*|;|#|\/\/)+ ?/, "", line)
     gsub(/[ \t]+/, " ", line)
@@ -23,9 +23,11 @@ function listed(before, year,    i, entry) {
     return 0
 }
 
-function compare(file, text,    i, at, from, year, before) {
+function compare(file, text,    i, at, from, year, before, is_source) {
+    is_source = file !~ /\.md$/ || file ~ /VECTORIZER\.md$/
     for (i = 1; i <= entries; i++)
-        if (!used[i] && file !~ /\.md$/) used[i] = years[i] ? cites(text, names[i], years[i]) : index(text, names[i])
+        if (!used[i] && is_source)
+            used[i] = years[i] ? cites(text, names[i], years[i]) : index(text, names[i])
     for (from = 1; match(substr(text, from), /(19[5-9]|20[0-2])[0-9][^0-9A-Za-z_-]/); from += RSTART + 3) {
         at = from + RSTART - 1
         year = substr(text, at, 4)
