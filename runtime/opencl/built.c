@@ -100,14 +100,14 @@ ocl_built *ocl_make_built(ocl_build *b, const ocl_code *code) {
     if (!m.built) ir_throw(&b->context->cx, IR_ERR_MEMORY);
     *m.built =
         (ocl_built){.context = b->context, .uniform = code->uniform, .arg_info = code->arg_info};
-    atomic_init(&m.built->refs, 1);
+    rt_refs_init(&m.built->refs);
     if (ir_try(&b->context->cx, make, &m)) return m.built;
     drop(m.built);
     ir_throw(&b->context->cx, b->context->cx.status);
 }
 
 void ocl_release_built(ocl_built *b) {
-    if (atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) != 1) return;
+    if (!rt_release(&b->refs)) return;
     spvf_context *context = b->context;
     drop(b);
     spvf_context_destroy(context);

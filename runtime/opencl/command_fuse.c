@@ -62,7 +62,7 @@ static void note_uses(job *j) {
 }
 
 static bool is_internal(const job *j, cl_mem m) {
-    return !m->parent && !m->host && !m->maps && m->object.refs == count_uses(j, m);
+    return !m->parent && !m->host && !m->maps && rt_ref_count(&m->object.refs) == count_uses(j, m);
 }
 
 /* What can be reached from an address that is no buffer's. */

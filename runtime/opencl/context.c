@@ -110,7 +110,7 @@ static cl_int CL_API_CALL get_context_info(cl_context c, cl_context_info what, s
     const ocl_answer a = {room, to, size};
     if (!ocl_is(c, OCL_CONTEXT)) return CL_INVALID_CONTEXT;
     switch (what) {
-    case CL_CONTEXT_REFERENCE_COUNT: return ocl_give_uint(&a, c->object.refs);
+    case CL_CONTEXT_REFERENCE_COUNT: return ocl_give_uint(&a, rt_ref_count(&c->object.refs));
     case CL_CONTEXT_NUM_DEVICES: return ocl_give_uint(&a, 1);
     case CL_CONTEXT_DEVICES: return ocl_give_pointer(&a, ocl_device());
     case CL_CONTEXT_PROPERTIES: return ocl_give_properties(&a, &c->properties);

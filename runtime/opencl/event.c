@@ -177,7 +177,7 @@ static cl_int CL_API_CALL get_event_info(cl_event e, cl_event_info what, size_t 
         cl_int status = rt_event_now(&e->event);
         return ocl_give(&a, &status, sizeof status);
     }
-    case CL_EVENT_REFERENCE_COUNT: return ocl_give_uint(&a, e->object.refs);
+    case CL_EVENT_REFERENCE_COUNT: return ocl_give_uint(&a, rt_ref_count(&e->object.refs));
     default: return CL_INVALID_VALUE;
     }
 }

@@ -230,7 +230,7 @@ static cl_int CL_API_CALL get_kernel_info(cl_kernel k, cl_kernel_info what, size
     switch (what) {
     case CL_KERNEL_FUNCTION_NAME: return ocl_give_string(&a, k->info->name);
     case CL_KERNEL_NUM_ARGS: return ocl_give_uint(&a, (cl_uint)k->info->arg_count);
-    case CL_KERNEL_REFERENCE_COUNT: return ocl_give_uint(&a, k->object.refs);
+    case CL_KERNEL_REFERENCE_COUNT: return ocl_give_uint(&a, rt_ref_count(&k->object.refs));
     case CL_KERNEL_CONTEXT: return ocl_give_pointer(&a, k->program->context);
     case CL_KERNEL_PROGRAM: return ocl_give_pointer(&a, k->program);
     case CL_KERNEL_ATTRIBUTES: return ocl_give_attributes(&a, k);

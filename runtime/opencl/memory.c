@@ -64,26 +64,20 @@ static cl_mem new_mem(cl_context c, cl_mem_flags flags, ocl_area memory) {
     m->context = c;
     m->flags = flags;
     m->memory = memory;
-    atomic_init(&m->observers, 1);
+    rt_refs_init(&m->observers);
     ocl_retain_context(c);
     return m;
 }
 
 void ocl_retain_mem(cl_mem m) { ocl_retain(&m->object); }
 
-void ocl_observe_mem(cl_mem m) {
-    atomic_fetch_add_explicit(&m->observers, 1, memory_order_relaxed);
-}
+void ocl_observe_mem(cl_mem m) { rt_retain(&m->observers); }
 
 void ocl_forget_mem(cl_mem m) {
-    if (atomic_fetch_sub_explicit(&m->observers, 1, memory_order_acq_rel) == 1) free(m);
+    if (rt_release(&m->observers)) free(m);
 }
 
-bool ocl_revive_mem(cl_mem m) {
-    uint32_t refs = atomic_load_explicit(&m->object.refs, memory_order_relaxed);
-    while (refs && !atomic_compare_exchange_weak(&m->object.refs, &refs, refs + 1)) continue;
-    return refs;
-}
+bool ocl_revive_mem(cl_mem m) { return rt_retain_found(&m->object.refs); }
 
 /* The handle is invalid from here on; the memory of the object stays while it is observed. */
 static void free_mem(cl_mem m) {
@@ -214,7 +208,7 @@ static cl_int CL_API_CALL get_mem_info(cl_mem m, cl_mem_info what, size_t room, 
     case CL_MEM_SIZE: return ocl_give_size(&a, m->memory.size);
     case CL_MEM_HOST_PTR: return ocl_give_pointer(&a, m->host);
     case CL_MEM_MAP_COUNT: return ocl_give_uint(&a, m->maps);
-    case CL_MEM_REFERENCE_COUNT: return ocl_give_uint(&a, m->object.refs);
+    case CL_MEM_REFERENCE_COUNT: return ocl_give_uint(&a, rt_ref_count(&m->object.refs));
     case CL_MEM_CONTEXT: return ocl_give_pointer(&a, m->context);
     case CL_MEM_ASSOCIATED_MEMOBJECT: return ocl_give_pointer(&a, m->parent);
     case CL_MEM_OFFSET: return ocl_give_size(&a, m->origin);

@@ -106,18 +106,14 @@ typedef enum {
 typedef struct {
     const cl_icd_dispatch *dispatch;
     ocl_kind kind;
-    _Atomic uint32_t refs;
+    rt_refs refs;
 } ocl_object;
 
 /* With one reference. */
 ocl_object ocl_new_object(ocl_kind kind);
-static inline void ocl_retain(ocl_object *o) {
-    atomic_fetch_add_explicit(&o->refs, 1, memory_order_relaxed);
-}
+static inline void ocl_retain(ocl_object *o) { rt_retain(&o->refs); }
 /* True: that was the last reference. */
-static inline bool ocl_release(ocl_object *o) {
-    return atomic_fetch_sub_explicit(&o->refs, 1, memory_order_acq_rel) == 1;
-}
+static inline bool ocl_release(ocl_object *o) { return rt_release(&o->refs); }
 /* Small numbers are no objects, although programs pass some in the place of one. */
 static inline bool ocl_is(const void *handle, ocl_kind kind) {
     return (uintptr_t)handle >= 4096 && ((const ocl_object *)handle)->kind == kind;
@@ -278,7 +274,7 @@ struct _cl_mem {
     _Atomic uint32_t maps;
     ocl_mapping *mappings; /* of it and its sub-buffers; the context's lock is for them */
     ocl_destructor *_Atomic destructors;
-    _Atomic uint32_t observers; /* arguments of kernels, and one for all references */
+    rt_refs observers; /* arguments of kernels, and one for all references */
 };
 void ocl_retain_mem(cl_mem m);
 void ocl_release_mem(cl_mem m);
@@ -385,7 +381,7 @@ typedef struct {
 
 /* A built program: its module does not change.  Kernels keep the one that they were made from. */
 typedef struct {
-    _Atomic uint32_t refs;
+    rt_refs refs;
     spvf_context *context; /* of the module; used by the thread that builds */
     spvf_module *module;
     rt_program *native;
@@ -414,9 +410,7 @@ struct _cl_program {
 };
 void ocl_retain_program(cl_program p);
 void ocl_release_program(cl_program p);
-static inline void ocl_retain_built(ocl_built *b) {
-    atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed);
-}
+static inline void ocl_retain_built(ocl_built *b) { rt_retain(&b->refs); }
 void ocl_release_built(ocl_built *b);
 
 /* An argument that has been set. */

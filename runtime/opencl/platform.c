@@ -15,7 +15,7 @@ void ocl_add_extension(ocl_entries *e, const char *name, ocl_function function) 
 
 ocl_object ocl_new_object(ocl_kind kind) {
     ocl_object o = {.dispatch = &entries.core, .kind = kind};
-    atomic_init(&o.refs, 1);
+    rt_refs_init(&o.refs);
     return o;
 }
 

@@ -187,7 +187,7 @@ static cl_int give_built(const ocl_answer *a, const ocl_built *b, cl_program_inf
 
 static cl_int give_info(const ocl_answer *a, cl_program p, cl_program_info what) {
     switch (what) {
-    case CL_PROGRAM_REFERENCE_COUNT: return ocl_give_uint(a, p->object.refs);
+    case CL_PROGRAM_REFERENCE_COUNT: return ocl_give_uint(a, rt_ref_count(&p->object.refs));
     case CL_PROGRAM_CONTEXT: return ocl_give_pointer(a, p->context);
     case CL_PROGRAM_NUM_DEVICES: return ocl_give_uint(a, 1);
     case CL_PROGRAM_DEVICES: return ocl_give_pointer(a, ocl_device());

@@ -92,7 +92,7 @@ static cl_int CL_API_CALL get_queue_info(cl_command_queue q, cl_command_queue_in
     switch (what) {
     case CL_QUEUE_CONTEXT: return ocl_give_pointer(&a, q->context);
     case CL_QUEUE_DEVICE: return ocl_give_pointer(&a, ocl_device());
-    case CL_QUEUE_REFERENCE_COUNT: return ocl_give_uint(&a, q->object.refs);
+    case CL_QUEUE_REFERENCE_COUNT: return ocl_give_uint(&a, rt_ref_count(&q->object.refs));
     case CL_QUEUE_PROPERTIES: return ocl_give(&a, &q->flags, sizeof q->flags);
     case CL_QUEUE_PROPERTIES_ARRAY: return ocl_give_properties(&a, &q->properties);
     case CL_QUEUE_DEVICE_DEFAULT: return ocl_give_pointer(&a, NULL);

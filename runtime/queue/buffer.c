@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-void buf_retain(spvf_buffer *b) { atomic_fetch_add_explicit(&b->refs, 1, memory_order_relaxed); }
+void buf_retain(spvf_buffer *b) { rt_retain(&b->refs); }
 
 void buf_release(spvf_buffer *b) {
-    if (atomic_fetch_sub_explicit(&b->refs, 1, memory_order_acq_rel) != 1) return;
+    if (!rt_release(&b->refs)) return;
     spvf_device *d = b->device;
     rt_resource_free(&b->resource);
     rt_shared_release(&d->shared, b->memory);
@@ -89,7 +89,7 @@ spvf_status spvf_buffer_create(spvf_device *device, size_t size, void *host, uin
     if (status != SPVF_OK) return status;
     spvf_buffer *b = calloc(1, sizeof *b);
     if (!b) return SPVF_ERROR_MEMORY;
-    atomic_init(&b->refs, 1);
+    rt_refs_init(&b->refs);
     b->device = device;
     b->size = size;
     dev_retain(device);

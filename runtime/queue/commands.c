@@ -126,7 +126,7 @@ spvf_status spvf_queue_create(spvf_device *device, const spvf_queue_options *opt
     rt_copy_options(&o, options, sizeof o);
     spvf_queue *q = calloc(1, sizeof *q);
     if (!q) return SPVF_ERROR_MEMORY;
-    atomic_init(&q->refs, 1);
+    rt_refs_init(&q->refs);
     q->device = device;
     dev_retain(device);
     rt_queue_init(&q->queue, rt_scheduler_get(), !o.out_of_order);
@@ -135,7 +135,7 @@ spvf_status spvf_queue_create(spvf_device *device, const spvf_queue_options *opt
 }
 
 void queue_release(spvf_queue *q) {
-    if (atomic_fetch_sub_explicit(&q->refs, 1, memory_order_acq_rel) != 1) return;
+    if (!rt_release(&q->refs)) return;
     dev_release(q->device);
     free(q);
 }
@@ -179,7 +179,7 @@ spvf_event *cmd_new(spvf_queue *q, size_t size, uint32_t uses, rt_run *run) {
     if (!e) return NULL;
     e->queue = q;
     e->use = (spvf_use *)(void *)((char *)e + at);
-    atomic_fetch_add_explicit(&q->refs, 1, memory_order_relaxed);
+    rt_retain(&q->refs);
     return e;
 }
 

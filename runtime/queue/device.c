@@ -58,10 +58,10 @@ bool dev_are_options(spvf_device *d, const char *call, const void *options) {
 
 /* -------------------------------------------------------------------------------------- devices */
 
-void dev_retain(spvf_device *d) { atomic_fetch_add_explicit(&d->refs, 1, memory_order_relaxed); }
+void dev_retain(spvf_device *d) { rt_retain(&d->refs); }
 
 void dev_release(spvf_device *d) {
-    if (atomic_fetch_sub_explicit(&d->refs, 1, memory_order_acq_rel) != 1) return;
+    if (!rt_release(&d->refs)) return;
     rt_shared_close(&d->shared);
     fus_domain_free(&d->own);
     rt_lock_free(&d->speaking);
@@ -71,7 +71,7 @@ void dev_release(spvf_device *d) {
 static spvf_device *new_device(const spvf_context *context) {
     spvf_device *d = calloc(1, sizeof *d);
     if (!d) return NULL;
-    atomic_init(&d->refs, 1);
+    rt_refs_init(&d->refs);
     fus_domain_init(&d->own);
     d->fusing = &d->own;
     rt_lock_init(&d->speaking, true);
@@ -132,7 +132,7 @@ void spvf_device_destroy(spvf_device *d) {
 
 /* ------------------------------------------------------------------------------------- programs */
 
-void prog_retain(spvf_program *p) { atomic_fetch_add_explicit(&p->refs, 1, memory_order_relaxed); }
+void prog_retain(spvf_program *p) { rt_retain(&p->refs); }
 
 typedef struct {
     spvf_program *program;
@@ -160,7 +160,7 @@ static void build(void *arg) {
 }
 
 void prog_release(spvf_program *p) {
-    if (atomic_fetch_sub_explicit(&p->refs, 1, memory_order_acq_rel) != 1) return;
+    if (!rt_release(&p->refs)) return;
     spvf_device *d = p->device;
     rt_shared_discard(&d->shared, p->program);
     rt_lock_take(&d->shared.lock);
@@ -173,7 +173,7 @@ void prog_release(spvf_program *p) {
 spvf_program *prog_new(spvf_device *d) {
     spvf_program *p = calloc(1, sizeof *p);
     if (!p) return NULL;
-    atomic_init(&p->refs, 1);
+    rt_refs_init(&p->refs);
     p->device = d;
     dev_retain(d);
     return p;

@@ -25,19 +25,15 @@ struct rt_callback {
 
 void rt_event_init(rt_event *e, rt_scheduler *s, rt_run *run, void (*destroy)(rt_event *e)) {
     *e = (rt_event){.scheduler = s, .run = run, .destroy = destroy, .why_not = -1};
-    atomic_init(&e->refs, 1);
+    rt_refs_init(&e->refs);
     atomic_init(&e->status, RT_QUEUED);
     e->time[RT_QUEUED] = rt_now_ns();
 }
 
-void rt_event_retain(rt_event *e) { atomic_fetch_add_explicit(&e->refs, 1, memory_order_relaxed); }
-
-static bool is_last_reference(rt_event *e) {
-    return atomic_fetch_sub_explicit(&e->refs, 1, memory_order_acq_rel) == 1;
-}
+void rt_event_retain(rt_event *e) { rt_retain(&e->refs); }
 
 void rt_event_release(rt_event *e) {
-    if (!is_last_reference(e)) return;
+    if (!rt_release(&e->refs)) return;
     if (rt_event_now(e) > RT_COMPLETE) { /* a user event, destroyed when it has been ended */
         rt_event_end(e, e->why_not);
         return;

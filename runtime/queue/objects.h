@@ -29,7 +29,7 @@ void fus_domain_free(fus_domain *f);
 fus_domain *fus_host_domain(void);
 
 struct spvf_device {
-    _Atomic uint32_t refs;
+    rt_refs refs;
     rt_shared_device shared; /* messages go where those of the first context went */
     fus_domain own, *fusing; /* its own, or that of the host */
     rt_lock speaking;        /* recursive: one message at a time, or one amid another */
@@ -59,7 +59,7 @@ void dev_context(spvf_device *d, spvf_context *out);
 spvf_status dev_refuse(spvf_device *d, const char *call, const char *fmt, ...) IR_PRINTF(3, 4);
 
 struct spvf_program {
-    _Atomic uint32_t refs;
+    rt_refs refs;
     spvf_device *device;
     spvf_module *module; /* a copy, in the device's context */
     rt_program *program;
@@ -73,7 +73,7 @@ void prog_retain(spvf_program *p);
 void prog_release(spvf_program *p);
 
 struct spvf_buffer {
-    _Atomic uint32_t refs;
+    rt_refs refs;
     spvf_device *device;
     size_t size;
     rt_memory *memory; /* NULL: it has not been used yet */
@@ -91,7 +91,7 @@ void *buf_place(const spvf_buffer *b);
 spvf_status buf_prepare(spvf_buffer *b);
 
 struct spvf_queue {
-    _Atomic uint32_t refs;
+    rt_refs refs;
     spvf_device *device;
     rt_queue queue;
     /* Fusion; the lock of the device's domain is for these. */

@@ -15,6 +15,7 @@
 #define SPVFUSE_RUNTIME_QUEUE_H
 
 #include "runtime/system/lock.h"
+#include "runtime/system/ref.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -41,7 +42,7 @@ typedef int32_t rt_run(rt_event *e);
 typedef void rt_notify(rt_event *e, int32_t status, void *user);
 
 struct rt_event {
-    _Atomic uint32_t refs;
+    rt_refs refs;
     _Atomic int32_t status;
     rt_scheduler *scheduler;
     rt_queue *queue;                /* NULL: of no queue */
