@@ -240,7 +240,8 @@ static cl_int CL_API_CALL get_info(cl_command_buffer_khr b, cl_command_buffer_in
     case CL_COMMAND_BUFFER_NUM_QUEUES_KHR: return ocl_give_uint(&a, 1);
     case OCL_COMMAND_BUFFER_CONTEXT: return ocl_give_pointer(&a, b->queue->context);
     case CL_COMMAND_BUFFER_QUEUES_KHR: return ocl_give_pointer(&a, b->queue);
-    case CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR: return ocl_give_uint(&a, rt_ref_count(&b->object.refs));
+    case CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR:
+        return ocl_give_uint(&a, rt_ref_count(&b->object.refs));
     case CL_COMMAND_BUFFER_STATE_KHR: return ocl_give_uint(&a, state_of(b));
     case CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR: return ocl_give_properties(&a, &b->properties);
     case CL_COMMAND_BUFFER_FUSION_REPORT_SPVF: return give_report(&a, b);

@@ -109,14 +109,14 @@ void check_async_copy(check_state *l, check_item *const *member, uint32_t n) {
     const ir_inst *at = ir_interp_at(member[0]->run);
     uint64_t operand[OPERANDS];
     for (unsigned k = 0; k < OPERANDS; k++) operand[k] = agreed(l, member, n, k);
-    l->slice = l->group.round_slice + l->group.nitems;
-    check_copy c = {.at = at, .slice = l->slice};
+    l->clock.slice = l->group.round_slice + l->group.nitems;
+    check_copy c = {.at = at, .slice = l->clock.slice};
     c.event = operand[EVENT] ? operand[EVENT] : ++l->group.last_event;
     if (move(l, at, ir_interp_site_at(member[0]->run), operand, &c))
-        *ir_push(&l->arena, &l->group.copies) = c;
+        *ir_push(l->arena, &l->group.copies) = c;
     for (uint32_t k = 0; k < n; k++) {
-        l->results[member[k]->index].bits[0] = c.event;
-        l->results[member[k]->index].undef[0] = 0;
+        l->scratch.results[member[k]->index].bits[0] = c.event;
+        l->scratch.results[member[k]->index].undef[0] = 0;
     }
 }
 
@@ -149,7 +149,7 @@ static void wait_of(check_state *l, check_item *item) {
     ir_access a = {.at = at,
                    .site = ir_interp_site_at(item->run),
                    .address = list.bits[0],
-                   .size = l->kernel->module->pointer_bits / 8,
+                   .size = l->setup->kernel->module->pointer_bits / 8,
                    .space = ir_space_of(ir_arg(at, 1)->type),
                    .kind = IR_ACCESS_READ};
     for (a.align = a.size; count.bits[0]; count.bits[0]--, a.address += a.size) {

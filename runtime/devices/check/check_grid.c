@@ -25,7 +25,7 @@ static const ir_inst *place_of(const check_parked *p) {
 /* check_meet leaves a group with a work-item that waits only for this. */
 bool check_park(check_state *l) {
     if (l->stop || !find_waiting(l->items, l->group.nitems)) return false;
-    *ir_push(&l->arena, &l->parked) = (check_parked){l->group, l->items};
+    *ir_push(l->arena, &l->parked) = (check_parked){l->group, l->items};
     check_make_items(l);
     return true;
 }
@@ -34,9 +34,9 @@ bool check_park(check_state *l) {
 static void unpark(check_state *l, const check_parked *p) {
     l->group = p->group;
     l->items = p->items;
-    l->group.first_slice = l->next_slice;
+    l->group.first_slice = l->clock.next;
     for (unsigned memory = 0; memory < 2; memory++) l->group.fence[memory] = 0;
-    *ir_push(&l->arena, &l->visits) = (check_visit){l->next_slice, l->group.index};
+    *ir_push(l->arena, &l->clock.visits) = (check_visit){l->clock.next, l->group.index};
     for (uint32_t k = 0; k < l->group.nitems; k++) {
         if (l->items[k].state != CHECK_WAITING) continue;
         ir_interp_resume(l->items[k].run, NULL);
@@ -56,7 +56,7 @@ static void report_missing(check_state *l, const check_parked *here, uint64_t ot
 
 /* Groups wait in the order of their numbers. */
 static void check_everybody(check_state *l) {
-    uint64_t n = l->groups[0] * l->groups[1] * l->groups[2];
+    uint64_t n = l->setup->groups[0] * l->setup->groups[1] * l->setup->groups[2];
     if (l->parked.n == n) return;
     uint64_t missing = 0;
     while (missing < l->parked.n && l->parked.data[missing].group.index == missing) missing++;
@@ -67,9 +67,9 @@ static void check_everybody(check_state *l) {
 static void begin_phase(check_state *l) {
     const ir_inst *at = place_of(&l->parked.data[0]);
     unsigned semantics = at->imm.sync.scope == IR_SCOPE_ITEM ? 0 : at->imm.sync.semantics;
-    if (semantics & IR_SEM_LOCAL) l->phase_slice[0] = l->next_slice;
-    if (semantics & IR_SEM_GLOBAL) l->phase_slice[1] = l->next_slice;
-    l->result->barriers++;
+    if (semantics & IR_SEM_LOCAL) l->clock.phase[0] = l->clock.next;
+    if (semantics & IR_SEM_GLOBAL) l->clock.phase[1] = l->clock.next;
+    l->findings.result->barriers++;
 }
 
 void check_go_on(check_state *l) {

@@ -57,9 +57,9 @@ static void report_divergence(check_state *l, const check_item *here, const chec
 
 static void count_meeting(check_state *l, const ir_inst *i, uint32_t n) {
     if (i->op == IR_OP_barrier)
-        l->result->barriers += n;
+        l->findings.result->barriers += n;
     else
-        l->result->group_ops += n;
+        l->findings.result->group_ops += n;
 }
 
 static unsigned memory_of(const ir_inst *barrier) {
@@ -79,10 +79,10 @@ static void order_memory(check_state *l, const party *p, const ir_inst *barrier)
 }
 
 static void make_room(check_state *l) {
-    if (l->operands) return;
-    uint64_t n = l->local[0] * l->local[1] * l->local[2];
-    l->operands = ir_new_array(&l->arena, ir_value, n);
-    l->results = ir_new_array(&l->arena, ir_value, n);
+    if (l->scratch.operands) return;
+    uint64_t n = l->setup->local[0] * l->setup->local[1] * l->setup->local[2];
+    l->scratch.operands = ir_new_array(l->arena, ir_value, n);
+    l->scratch.results = ir_new_array(l->arena, ir_value, n);
 }
 
 static void meet_at(check_state *l, const party *p, check_item *const *member, uint32_t n) {
@@ -99,7 +99,7 @@ static void meet_at(check_state *l, const party *p, check_item *const *member, u
     else
         check_group_op(l, member, n, p->first);
     for (uint32_t k = 0; k < n; k++) {
-        ir_interp_resume(member[k]->run, has_result ? &l->results[member[k]->index] : NULL);
+        ir_interp_resume(member[k]->run, has_result ? &l->scratch.results[member[k]->index] : NULL);
         member[k]->state = CHECK_READY;
     }
 }
@@ -114,7 +114,7 @@ static uint32_t find_members(check_state *l, const party *p, const check_item *l
 }
 
 static void meet(check_state *l, const party *p, const check_item *leader) {
-    check_item **member = l->members;
+    check_item **member = l->scratch.members;
     uint32_t n = find_members(l, p, leader, member);
     meet_at(l, p, member, n);
 }

@@ -1,6 +1,7 @@
 /* check_impl.h — private to check_*.c: memory, work-items, one launch.
  *
- *   check.c          devices, buffers, programs; checks a launch before it starts
+ *   check.c          devices, buffers, programs, and the way into a launch
+ *   check_setup.c    kernel, range and arguments of a launch, checked before it starts
  *   check_launch.c   nd-range, work-groups, scheduling of work-items, the interpreter's host
  *   check_memory.c   address spaces, objects, every access
  *   check_grid.c     work-groups that wait for each other
@@ -164,44 +165,67 @@ typedef struct {
     uint64_t group;
 } check_visit;
 
+/* What runs on which range with which arguments (check_setup.c).  It does not change while groups
+ * run. */
 typedef struct {
     check_program *program;
     const check_launch *info;
-    check_result *result;
-    check_device *device;
-    ir_arena arena;
+    ir_arena *arena;
+    check_options options;
     ir_func *kernel;
     unsigned wide; /* index of the address space */
-    check_options options;
     uint64_t global[3], local[3], offset[3], groups[3];
-    uint64_t local_args; /* bytes of local memory that arguments ask for */
-    uint64_t number;     /* of the launch */
+    const ir_value *args;   /* by parameter; pointers to memory of groups and items are missing */
+    const char **arg_names; /* by parameter */
+} check_setup;
 
-    ir_interp_host host;
+/* Time, in slices. */
+typedef struct {
+    uint64_t slice, next; /* that runs; that has not begun */
+    uint64_t phase[2];    /* local, global: slices before are ordered by a barrier of all groups */
+    ir_vec(check_visit) visits; /* of groups, in the order of time */
+} check_clock;
+
+typedef struct {
+    check_result *result;
+    ir_vec(check_report *) reports;
+    ir_map by_key;         /* reports, by what makes findings equal */
+    ir_map variable_names; /* by alloca */
+    check_who last_write;  /* to what is watched; no instruction: none yet */
+} check_findings;
+
+/* Memory that one step leaves for the next one of its kind. */
+typedef struct {
     ir_vec(ir_interp *) idle;
     ir_value *args;               /* of the work-item that starts, by parameter */
-    const char **arg_names;       /* by parameter */
-    ir_map variable_names;        /* by alloca */
+    check_item **members;         /* that meet */
     ir_value *operands, *results; /* of a group operation, by work-item; NULL until the first one */
-    check_item *items;
-    check_item **members; /* room for those that meet */
-    check_item *item;     /* the one that runs; NULL: the group as a whole */
-    check_group group;
-    uint64_t slice, next_slice;
-    uint64_t *budget;           /* of the run in progress */
-    ir_vec(check_visit) visits; /* of groups, in the order of time */
+    ir_text printed, string;      /* of one printf, one %s */
+    check_storage *storage[CHECK_CLASSES];
+} check_scratch;
+
+/* A launch while its groups run. */
+typedef struct {
+    const check_setup *setup;
+    check_device *device;
+    ir_arena *arena;
+    uint64_t number; /* of the launch */
+    ir_interp_host host;
+    check_group group; /* the one that runs */
+    check_item *items; /* of the group */
+    check_item *item;  /* the one that runs; NULL: the group as a whole */
     ir_vec(check_parked) parked;
-    uint64_t
-        phase_slice[2]; /* local, global: slices before are ordered by a barrier of all groups */
     bool stop;
-    ir_text printed, string; /* of one printf, one %s; the room is used again */
-
-    check_storage *pool[CHECK_CLASSES];
-
-    ir_vec(check_report *) reports;
-    ir_map report_of;
-    check_who last_write; /* to what is watched; no instruction: none yet */
+    check_clock clock;
+    check_findings findings;
+    check_scratch scratch;
 } check_state;
+
+/* check_setup.c: what a launch asks for, in the setup's arena.  Throws, after a message, when the
+ * device cannot run it, or when range or arguments do not fit the kernel. */
+void check_set_up(check_setup *s);
+/* Names of arguments end with the launch. */
+void check_unname_buffers(const check_setup *s);
 
 /* check_memory.c */
 check_object *check_object_new(check_device *d, unsigned wide, uint64_t size, uint64_t align);
@@ -277,6 +301,6 @@ void check_run_groups(check_state *l);
 void check_make_items(check_state *l); /* room for a group */
 void check_run_group(check_state *l);  /* until it ends or waits for others */
 void check_end_group(check_state *l);
-void check_group_shape(const check_state *l, uint64_t index, uint64_t id[3], uint64_t size[3]);
+void check_group_shape(const check_setup *s, uint64_t index, uint64_t id[3], uint64_t size[3]);
 
 #endif

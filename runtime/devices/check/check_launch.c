@@ -14,53 +14,59 @@ static const uint64_t STEP_LIMIT = 150u * 1000 * 1000;
 
 /* ---------------------------------------------------------------------------------------- shape */
 
-void check_group_shape(const check_state *l, uint64_t index, uint64_t id[3], uint64_t size[3]) {
-    for (unsigned d = 0; d < 3; index /= l->groups[d++]) {
-        id[d] = index % l->groups[d];
-        uint64_t left = l->global[d] - id[d] * l->local[d];
-        size[d] = left < l->local[d] ? left : l->local[d];
+void check_group_shape(const check_setup *s, uint64_t index, uint64_t id[3], uint64_t size[3]) {
+    for (unsigned d = 0; d < 3; index /= s->groups[d++]) {
+        id[d] = index % s->groups[d];
+        uint64_t left = s->global[d] - id[d] * s->local[d];
+        size[d] = left < s->local[d] ? left : s->local[d];
     }
 }
 
-static uint32_t subgroups_of(const check_state *l, uint64_t items) {
-    return (uint32_t)((items + l->options.subgroup_size - 1) / l->options.subgroup_size);
+static uint32_t subgroups_of(const check_setup *s, uint64_t items) {
+    uint32_t size = s->options.subgroup_size;
+    return (uint32_t)((items + size - 1) / size);
 }
+
+/* The work-items of a group that is not cut off at the end of the range. */
+static uint64_t full_group(const check_setup *s) { return s->local[0] * s->local[1] * s->local[2]; }
 
 /* -------------------------------------------------------------------------------------- queries */
 
 static uint64_t linear_global_id(const check_state *l) {
-    const uint64_t *id = l->item->global_id, *o = l->offset;
-    return ((id[2] - o[2]) * l->global[1] + id[1] - o[1]) * l->global[0] + id[0] - o[0];
+    const check_setup *s = l->setup;
+    const uint64_t *id = l->item->global_id, *o = s->offset;
+    return ((id[2] - o[2]) * s->global[1] + id[1] - o[1]) * s->global[0] + id[0] - o[0];
 }
 
 static uint64_t query_dim(const check_state *l, ir_op op, unsigned d) {
+    const check_setup *s = l->setup;
     bool there = d < 3;
     switch (op) {
     case IR_OP_global_id: return there ? l->item->global_id[d] : 0;
     case IR_OP_local_id: return there ? l->item->local_id[d] : 0;
     case IR_OP_group_id: return there ? l->group.id[d] : 0;
-    case IR_OP_global_size: return there ? l->global[d] : 1;
+    case IR_OP_global_size: return there ? s->global[d] : 1;
     case IR_OP_local_size: return there ? l->group.size[d] : 1;
-    case IR_OP_enqueued_local_size: return there ? l->local[d] : 1;
-    case IR_OP_num_groups: return there ? l->groups[d] : 1;
-    default: return there ? l->offset[d] : 0; /* global_offset */
+    case IR_OP_enqueued_local_size: return there ? s->local[d] : 1;
+    case IR_OP_num_groups: return there ? s->groups[d] : 1;
+    default: return there ? s->offset[d] : 0; /* global_offset */
     }
 }
 
 static uint64_t query(void *user, const ir_inst *i, unsigned lane) {
     const check_state *l = user;
+    const check_setup *s = l->setup;
     uint32_t item = l->item->index;
     switch (i->op) {
-    case IR_OP_work_dim: return l->info->range.dims;
+    case IR_OP_work_dim: return s->info->range.dims;
     case IR_OP_global_linear_id: return linear_global_id(l);
     case IR_OP_local_linear_id: return item;
     case IR_OP_subgroup_size: return check_subgroup_count(l, item);
-    case IR_OP_subgroup_max_size: return l->options.subgroup_size;
+    case IR_OP_subgroup_max_size: return s->options.subgroup_size;
     case IR_OP_num_subgroups: return l->group.nsubgroups;
-    case IR_OP_enqueued_num_subgroups:
-        return subgroups_of(l, l->local[0] * l->local[1] * l->local[2]);
-    case IR_OP_subgroup_id: return item / l->options.subgroup_size;
-    case IR_OP_subgroup_local_id: return item % l->options.subgroup_size;
+    case IR_OP_enqueued_num_subgroups: return subgroups_of(s, full_group(s));
+    case IR_OP_subgroup_id: return item / s->options.subgroup_size;
+    case IR_OP_subgroup_local_id: return item % s->options.subgroup_size;
     case IR_OP_subgroup_mask: return check_subgroup_mask(l, i, lane);
     default: return query_dim(l, (ir_op)i->op, i->imm.dim);
     }
@@ -73,14 +79,14 @@ static uint64_t align_of(uint32_t align) { return align ? align : 1; }
 static check_object *make_private(check_state *l, uint64_t size, uint64_t align) {
     check_object *o = check_make(l, IR_PRIVATE, size, align);
     o->owner = l->item->index;
-    *ir_push(&l->arena, &l->item->variables) = o;
+    *ir_push(l->arena, &l->item->variables) = o;
     return o;
 }
 
 static uint64_t make_variable(void *user, const ir_inst *alloca) {
     check_state *l = user;
     const ir_var *v = alloca->imm.var;
-    uint64_t size = ir_sizeof(l->kernel->module, v->type);
+    uint64_t size = ir_sizeof(l->setup->kernel->module, v->type);
     check_object *o = make_private(l, size, align_of(v->align));
     o->variable = alloca;
     return o->base;
@@ -92,7 +98,7 @@ static void end_variables(void *user, uint32_t n) {
 }
 
 static check_object *make_global(check_state *l, const check_global *g) {
-    uint64_t size = ir_sizeof(l->kernel->module, g->global->type);
+    uint64_t size = ir_sizeof(l->setup->kernel->module, g->global->type);
     check_object *o = check_make(l, g->global->space, size, align_of(g->global->align));
     o->name = g->name;
     if (l->item) o->owner = l->item->index;
@@ -106,7 +112,7 @@ static check_object *make_global(check_state *l, const check_global *g) {
 static check_object *private_global(check_state *l, const check_global *g) {
     check_item *i = l->item;
     if (!i->private_globals)
-        i->private_globals = ir_new_array(&l->arena, check_object *, l->program->globals.n);
+        i->private_globals = ir_new_array(l->arena, check_object *, l->setup->program->globals.n);
     if (!i->private_globals[g->index]) i->private_globals[g->index] = make_global(l, g);
     return i->private_globals[g->index];
 }
@@ -119,7 +125,7 @@ static check_object *local_global(check_state *l, const check_global *g) {
 
 static uint64_t address_of(void *user, const ir_global *global) {
     check_state *l = user;
-    const check_global *g = ir_map_get(&l->program->global_of, (uint64_t)(uintptr_t)global);
+    const check_global *g = ir_map_get(&l->setup->program->global_of, (uint64_t)(uintptr_t)global);
     if (g->object) return g->object->base;
     return (global->space == IR_LOCAL ? local_global(l, g) : private_global(l, g))->base;
 }
@@ -186,9 +192,9 @@ static void problem(void *user, ir_problem what, const ir_inst *i, unsigned oper
 
 /* A by-value struct: memory of the work-item's own, with the bytes of the argument. */
 static uint64_t copy_by_value(check_state *l, uint32_t p, const check_arg *arg) {
-    const ir_param *param = &l->kernel->param[p];
+    const ir_param *param = &l->setup->kernel->param[p];
     check_object *o = make_private(l, arg->size, align_of(param->align ? param->align : 16));
-    o->name = l->arg_names[p];
+    o->name = l->setup->arg_names[p];
     memcpy(o->store->bytes, arg->bytes, arg->size);
     memset(o->store->undef, 0, arg->size);
     return o->base;
@@ -196,28 +202,28 @@ static uint64_t copy_by_value(check_state *l, uint32_t p, const check_arg *arg) 
 
 static void start_item(check_state *l) {
     check_item *i = l->item;
-    const ir_func *f = l->kernel;
+    const ir_func *f = l->setup->kernel;
     for (uint32_t p = 0; p < f->nparams; p++) {
         if (f->param[p].attrs & IR_PARAM_BYVAL)
-            l->args[p].bits[0] = copy_by_value(l, p, &l->info->args[p]);
-        else if (l->info->args[p].kind == IR_ARG_LOCAL)
-            l->args[p].bits[0] = l->group.locals[l->program->globals.n + p]->base;
+            l->scratch.args[p].bits[0] = copy_by_value(l, p, &l->setup->info->args[p]);
+        else if (l->setup->info->args[p].kind == IR_ARG_LOCAL)
+            l->scratch.args[p].bits[0] = l->group.locals[l->setup->program->globals.n + p]->base;
     }
-    i->run = l->idle.n ? l->idle.data[--l->idle.n]
-                       : ir_interp_new(&l->arena, l->program->code, &l->host);
-    ir_interp_start(i->run, l->kernel, l->args);
+    i->run = l->scratch.idle.n ? l->scratch.idle.data[--l->scratch.idle.n]
+                               : ir_interp_new(l->arena, l->setup->program->code, &l->host);
+    ir_interp_start(i->run, l->setup->kernel, l->scratch.args);
 }
 
 static void end_item(check_state *l, check_item_state state) {
     check_item *i = l->item;
     i->state = state;
-    if (state == CHECK_TRAPPED) l->result->ended_early = true;
+    if (state == CHECK_TRAPPED) l->findings.result->ended_early = true;
     end_variables(l, i->variables.n);
-    for (uint32_t g = 0; i->private_globals && g < l->program->globals.n; g++) {
+    for (uint32_t g = 0; i->private_globals && g < l->setup->program->globals.n; g++) {
         if (i->private_globals[g]) check_end(l, i->private_globals[g]);
         i->private_globals[g] = NULL;
     }
-    *ir_push(&l->arena, &l->idle) = i->run;
+    *ir_push(l->arena, &l->scratch.idle) = i->run;
     i->run = NULL;
 }
 
@@ -232,14 +238,14 @@ static void stop_endless(check_state *l, uint64_t limit) {
 
 /* One turn of one work-item. */
 static void run_item(check_state *l, check_item *i) {
-    uint64_t limit = l->options.step_limit ? l->options.step_limit : STEP_LIMIT;
+    uint64_t limit = l->setup->options.step_limit ? l->setup->options.step_limit : STEP_LIMIT;
     uint64_t rest = limit - l->group.steps, turn = rest < TURN ? rest : TURN, left = turn;
     l->item = i;
-    l->slice = l->group.round_slice + i->index;
+    l->clock.slice = l->group.round_slice + i->index;
     if (!i->run) start_item(l);
     ir_run state = ir_interp_run(i->run, &left);
     l->group.steps += turn - left;
-    l->result->instructions += turn - left;
+    l->findings.result->instructions += turn - left;
     switch (state) {
     case IR_RUN_DONE: end_item(l, CHECK_DONE); break;
     case IR_RUN_TRAPPED: end_item(l, CHECK_TRAPPED); break;
@@ -262,19 +268,19 @@ static void place_items(check_state *l) {
         i->local_id[1] = k / g->size[0] % g->size[1];
         i->local_id[2] = k / g->size[0] / g->size[1];
         for (unsigned d = 0; d < 3; d++)
-            i->global_id[d] = l->offset[d] + g->id[d] * l->local[d] + i->local_id[d];
+            i->global_id[d] = l->setup->offset[d] + g->id[d] * l->setup->local[d] + i->local_id[d];
     }
 }
 
 static void make_local_args(check_state *l) {
-    for (uint32_t p = 0; p < l->kernel->nparams; p++) {
-        const check_arg *arg = &l->info->args[p];
+    for (uint32_t p = 0; p < l->setup->kernel->nparams; p++) {
+        const check_arg *arg = &l->setup->info->args[p];
         if (arg->kind != IR_ARG_LOCAL) continue;
-        uint64_t align = align_of(l->kernel->param[p].align);
+        uint64_t align = align_of(l->setup->kernel->param[p].align);
         if (align < CHECK_BUFFER_ALIGN) align = CHECK_BUFFER_ALIGN;
         check_object *o = check_make(l, IR_LOCAL, arg->size, align);
-        o->name = l->arg_names[p];
-        l->group.locals[l->program->globals.n + p] = o;
+        o->name = l->setup->arg_names[p];
+        l->group.locals[l->setup->program->globals.n + p] = o;
     }
 }
 
@@ -282,11 +288,11 @@ static void begin_group(check_state *l, uint64_t index) {
     check_group *g = &l->group;
     g->index = index;
     g->steps = 0;
-    check_group_shape(l, index, g->id, g->size);
+    check_group_shape(l->setup, index, g->id, g->size);
     g->nitems = (uint32_t)(g->size[0] * g->size[1] * g->size[2]);
-    g->nsubgroups = subgroups_of(l, g->nitems);
-    g->first_slice = l->next_slice;
-    *ir_push(&l->arena, &l->visits) = (check_visit){g->first_slice, index};
+    g->nsubgroups = subgroups_of(l->setup, g->nitems);
+    g->first_slice = l->clock.next;
+    *ir_push(l->arena, &l->clock.visits) = (check_visit){g->first_slice, index};
     g->fence[0] = g->fence[1] = 0;
     memset(g->sub_fence, 0, g->nsubgroups * sizeof *g->sub_fence);
     l->item = NULL;
@@ -302,30 +308,31 @@ void check_end_group(check_state *l) {
     }
     if (!l->stop) check_async_end(l);
     l->group.copies.n = 0;
-    for (uint32_t k = 0; k < l->program->globals.n + l->kernel->nparams; k++) {
+    for (uint32_t k = 0; k < l->setup->program->globals.n + l->setup->kernel->nparams; k++) {
         if (l->group.locals[k]) check_end(l, l->group.locals[k]);
         l->group.locals[k] = NULL;
     }
 }
 
 static void run_round(check_state *l) {
-    l->group.round_slice = l->next_slice;
-    l->next_slice += l->group.nitems + 1;
+    l->group.round_slice = l->clock.next;
+    l->clock.next += l->group.nitems + 1;
     for (uint32_t k = 0; k < l->group.nitems && !l->stop; k++)
         if (l->items[k].state == CHECK_READY) run_item(l, &l->items[k]);
 }
 
 void check_make_items(check_state *l) {
-    uint64_t room = l->local[0] * l->local[1] * l->local[2];
-    l->items = ir_new_array(&l->arena, check_item, room);
+    uint64_t room = full_group(l->setup);
+    l->items = ir_new_array(l->arena, check_item, room);
     l->group = (check_group){0};
-    l->group.sub_fence = ir_alloc(&l->arena, subgroups_of(l, room) * sizeof *l->group.sub_fence);
-    l->group.locals =
-        ir_new_array(&l->arena, check_object *, l->program->globals.n + l->kernel->nparams);
+    l->group.sub_fence =
+        ir_alloc(l->arena, subgroups_of(l->setup, room) * sizeof *l->group.sub_fence);
+    l->group.locals = ir_new_array(l->arena, check_object *,
+                                   l->setup->program->globals.n + l->setup->kernel->nparams);
 }
 
 static void set_up(check_state *l) {
-    uint64_t room = l->local[0] * l->local[1] * l->local[2];
+    uint64_t room = full_group(l->setup);
     l->host = (ir_interp_host){.user = l,
                                .read = check_read,
                                .write = check_write,
@@ -337,8 +344,10 @@ static void set_up(check_state *l) {
                                .print = check_print,
                                .fence = check_fence,
                                .problem = problem};
-    l->members = ir_new_array(&l->arena, check_item *, room);
-    l->next_slice = 1;
+    l->scratch.members = ir_new_array(l->arena, check_item *, room);
+    l->scratch.args = ir_new_array(l->arena, ir_value, l->setup->kernel->nparams);
+    memcpy(l->scratch.args, l->setup->args, l->setup->kernel->nparams * sizeof *l->scratch.args);
+    l->clock.next = 1;
     check_make_items(l);
 }
 
@@ -349,12 +358,12 @@ void check_run_group(check_state *l) {
 
 void check_run_groups(check_state *l) {
     set_up(l);
-    uint64_t n = l->groups[0] * l->groups[1] * l->groups[2];
+    uint64_t n = l->setup->groups[0] * l->setup->groups[1] * l->setup->groups[2];
     for (uint64_t g = 0; g < n && !l->stop; g++) {
         begin_group(l, g);
         check_run_group(l);
         if (!check_park(l)) check_end_group(l);
     }
     while (l->parked.n) check_go_on(l);
-    if (l->stop) l->result->ended_early = true;
+    if (l->stop) l->findings.result->ended_early = true;
 }

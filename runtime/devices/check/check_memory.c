@@ -99,7 +99,7 @@ void check_forget_temporary(check_device *d, unsigned wide) {
 }
 
 check_object *check_object_at(const check_state *l, uint64_t address) {
-    const check_space *s = &l->device->space[l->wide];
+    const check_space *s = &l->device->space[l->setup->wide];
     uint64_t e = address >> s->shift;
     return e < s->n ? s->table[e] : NULL;
 }
@@ -110,14 +110,14 @@ static check_storage *take_storage(check_state *l, uint64_t size) {
     unsigned class = 4;
     while (class < CHECK_CLASSES && UINT64_C(1) << class < size) class ++;
     if (class >= CHECK_CLASSES) ir_throw(l->device->cx, IR_ERR_MEMORY);
-    check_storage *s = l->pool[class];
+    check_storage *s = l->scratch.storage[class];
     if (s) {
-        l->pool[class] = s->next;
+        l->scratch.storage[class] = s->next;
     } else {
-        s = ir_new(&l->arena, check_storage);
+        s = ir_new(l->arena, check_storage);
         s->cap = UINT64_C(1) << class;
-        s->bytes = ir_alloc(&l->arena, s->cap);
-        s->undef = ir_alloc(&l->arena, s->cap);
+        s->bytes = ir_alloc(l->arena, s->cap);
+        s->undef = ir_alloc(l->arena, s->cap);
     }
     memset(s->bytes, 0, size);
     memset(s->undef, 1, size);
@@ -127,13 +127,13 @@ static check_storage *take_storage(check_state *l, uint64_t size) {
 static void give_storage(check_state *l, check_storage *s) {
     unsigned class = 0;
     while (UINT64_C(1) << class < s->cap) class ++;
-    s->next = l->pool[class];
-    l->pool[class] = s;
+    s->next = l->scratch.storage[class];
+    l->scratch.storage[class] = s;
 }
 
 check_object *check_make(check_state *l, ir_space space, uint64_t size, uint64_t align) {
     check_storage *store = take_storage(l, size);
-    check_object *o = check_object_new(l->device, l->wide, size, align);
+    check_object *o = check_object_new(l->device, l->setup->wide, size, align);
     o->temporary = true;
     o->store = store;
     o->launch = l->number;
@@ -234,7 +234,7 @@ static check_object *locate(check_state *l, const ir_access *a) {
 
 /* An exchange is a read and a write; it counts once. */
 static void count_access(check_state *l, const ir_access *a, const check_object *o) {
-    check_traffic *t = &l->result->memory[o->space];
+    check_traffic *t = &l->findings.result->memory[o->space];
     bool writes = (a->kind & IR_ACCESS_WRITE) != 0;
     if (!(a->kind & IR_ACCESS_ATOMIC)) {
         t->loads += !writes;
@@ -275,7 +275,7 @@ static void check_defined(check_state *l, const ir_access *a, const check_object
                           const uint8_t *undef) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < a->size; k++) n += undef[k];
-    if (n == 0 || (n < a->size && !l->options.strict_undefined)) return;
+    if (n == 0 || (n < a->size && !l->setup->options.strict_undefined)) return;
     check_finding f = finding_of(l, CHECK_UNDEFINED, a, o);
     check_find(l, &f, "%s stored to %s",
                n == a->size ? "undefined value" : "partly undefined value",
@@ -283,11 +283,11 @@ static void check_defined(check_state *l, const ir_access *a, const check_object
 }
 
 static void note_watched(check_state *l, const ir_access *a, const check_object *o) {
-    const check_options *w = &l->options;
+    const check_options *w = &l->setup->options;
     uint64_t offset = a->address - o->base;
     if (!w->watch || o->store != &w->watch->store) return;
     if (offset >= w->watch_offset + w->watch_size || w->watch_offset >= offset + a->size) return;
-    l->last_write = check_current(l, a->at);
+    l->findings.last_write = check_current(l, a->at);
 }
 
 bool check_write(void *user, const ir_access *a, const uint8_t *bytes, const uint8_t *undef) {

@@ -53,7 +53,7 @@ static bool take_operand(void *user, const rt_conversion *s, rt_print_value *out
         out->lane[lane] = ir_is_float(elem) ? double_bits(elem, v.bits[lane]) : v.bits[lane];
         undef |= v.undef[lane] != 0;
     }
-    out->width = ir_bits(p->l->kernel->module, elem);
+    out->width = ir_bits(p->l->setup->kernel->module, elem);
     if (ir_is_ptr(t)) p->space = ir_space_of(t);
     if (undef) p->l->host.problem(p->l, IR_PROBLEM_UNDEFINED, p->at, n);
     return true;
@@ -63,10 +63,11 @@ int32_t check_print(void *user, const ir_interp *w, const ir_inst *i) {
     check_state *l = user;
     printer p = {.l = l, .run = w, .at = i};
     rt_print_source source = {take_operand, read_char, &p};
-    l->printed.arena = l->string.arena = &l->arena;
-    l->printed.n = 0;
-    bool ok = rt_print(&l->printed, &l->string, i->imm.string, &source);
-    if (l->options.print && l->printed.n)
-        l->options.print(l->options.user, l->printed.data, l->printed.n);
+    l->scratch.printed.arena = l->scratch.string.arena = l->arena;
+    l->scratch.printed.n = 0;
+    bool ok = rt_print(&l->scratch.printed, &l->scratch.string, i->imm.string, &source);
+    if (l->setup->options.print && l->scratch.printed.n)
+        l->setup->options.print(l->setup->options.user, l->scratch.printed.data,
+                                l->scratch.printed.n);
     return ok ? 0 : -1;
 }

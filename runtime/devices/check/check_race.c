@@ -42,19 +42,19 @@ bool check_is_shared(const check_object *o) {
 static check_page *page_of(check_state *l, check_object *o, uint64_t offset) {
     if (o->launch != l->number || !o->store->pages) {
         uint64_t room = o->temporary ? o->store->cap : o->size;
-        o->store->pages = ir_new_array(&l->arena, check_page *, room / PAGE + 1);
+        o->store->pages = ir_new_array(l->arena, check_page *, room / PAGE + 1);
         o->launch = l->number;
     }
     check_page **p = &o->store->pages[offset / PAGE];
     if (*p) return *p;
-    *p = ir_new(&l->arena, check_page);
+    *p = ir_new(l->arena, check_page);
     (*p)->shift = CELL_SHIFT;
-    (*p)->cells = ir_new_array(&l->arena, cell, PAGE >> CELL_SHIFT);
+    (*p)->cells = ir_new_array(l->arena, cell, PAGE >> CELL_SHIFT);
     return *p;
 }
 
 static void split_page(check_state *l, check_page *p) {
-    cell *cells = ir_new_array(&l->arena, cell, PAGE);
+    cell *cells = ir_new_array(l->arena, cell, PAGE);
     for (uint32_t k = 0; k < PAGE; k++) cells[k] = p->cells[k >> CELL_SHIFT];
     p->cells = cells;
     p->shift = 0;
@@ -65,7 +65,7 @@ static void split_page(check_state *l, check_page *p) {
 static uint64_t slice_of(uint64_t stamp) { return stamp >> SLICE_SHIFT; }
 
 static const ir_inst *inst_of(const check_state *l, uint64_t stamp) {
-    return ir_interp_site(l->program->code, (uint32_t)(stamp & ((1u << SITE_BITS) - 1)));
+    return ir_interp_site(l->setup->program->code, (uint32_t)(stamp & ((1u << SITE_BITS) - 1)));
 }
 
 static bool is_write(uint64_t stamp) { return stamp >> WRITE_BIT & 1; }
@@ -85,7 +85,7 @@ static bool in_this_group(const check_state *l, uint64_t stamp) {
 }
 
 static bool same_subgroup(const check_state *l, uint32_t a, uint32_t b) {
-    return a / l->options.subgroup_size == b / l->options.subgroup_size;
+    return a / l->setup->options.subgroup_size == b / l->setup->options.subgroup_size;
 }
 
 /* Within the group; copies are ordered by their events, which check_async.c looks after. */
@@ -96,12 +96,12 @@ static bool is_ordered_in_group(const check_state *l, uint64_t slice, unsigned m
     uint32_t here = l->item->index;
     if (item == here || slice <= l->item->acquired[memory]) return true;
     return same_subgroup(l, item, here) &&
-           slice < l->group.sub_fence[here / l->options.subgroup_size][memory];
+           slice < l->group.sub_fence[here / l->setup->options.subgroup_size][memory];
 }
 
 static bool is_ordered(const check_state *l, uint64_t stamp, const check_object *o) {
     unsigned memory = o->space == IR_LOCAL ? LOCAL : GLOBAL;
-    if (slice_of(stamp) < l->phase_slice[memory]) return true;
+    if (slice_of(stamp) < l->clock.phase[memory]) return true;
     if (in_this_group(l, stamp)) return is_ordered_in_group(l, slice_of(stamp), memory);
     return memory == LOCAL || (l->item && slice_of(stamp) <= l->item->acquired[GLOBAL]);
 }
@@ -163,11 +163,11 @@ static void order_one_memory(check_state *l, uint32_t first, uint32_t n, unsigne
 /* A barrier is an acquire and a release fence of everybody, and passes on what anybody knows. */
 void check_order(check_state *l, uint32_t first, uint32_t n, bool whole_group, unsigned semantics) {
     uint64_t *fence =
-        whole_group ? l->group.fence : l->group.sub_fence[first / l->options.subgroup_size];
+        whole_group ? l->group.fence : l->group.sub_fence[first / l->setup->options.subgroup_size];
     const unsigned flag[2] = {IR_SEM_LOCAL, IR_SEM_GLOBAL};
     for (unsigned memory = LOCAL; memory <= GLOBAL; memory++) {
         if (!(semantics & flag[memory])) continue;
-        fence[memory] = l->next_slice;
+        fence[memory] = l->clock.next;
         order_one_memory(l, first, n, memory);
     }
 }
@@ -238,7 +238,8 @@ static uint64_t stamp_of(const check_state *l, const ir_access *a) {
     uint64_t writes = (a->kind & IR_ACCESS_WRITE) != 0, released = 0;
     if (writes && is_atomic_op(a->at))
         released = releases(a->at->imm.sync.semantics) | (l->item ? l->item->released : 0);
-    return l->slice << SLICE_SHIFT | writes << WRITE_BIT | released << RELEASE_SHIFT | a->site;
+    return l->clock.slice << SLICE_SHIFT | writes << WRITE_BIT | released << RELEASE_SHIFT |
+           a->site;
 }
 
 static const char *verb(const ir_inst *i, bool writes) {
@@ -277,5 +278,6 @@ void check_race_read(check_state *l, check_object *o, const ir_access *a) {
 
 void check_race_write(check_state *l, check_object *o, const ir_access *a, bool same_value) {
     uint64_t race = touch(l, o, a, touch_write, stamp_of(l, a));
-    if (race) report(l, o, a, race, same_value && is_write(race) && !l->options.strict_races);
+    if (race)
+        report(l, o, a, race, same_value && is_write(race) && !l->setup->options.strict_races);
 }

@@ -46,17 +46,17 @@ check_who check_current(const check_state *l, const ir_inst *at) {
 }
 
 check_who check_who_of(const check_state *l, uint64_t slice, const ir_inst *at) {
-    uint32_t low = 0, high = l->visits.n;
+    uint32_t low = 0, high = l->clock.visits.n;
     while (low < high) {
         uint32_t mid = low + (high - low) / 2;
-        if (l->visits.data[mid].slice <= slice)
+        if (l->clock.visits.data[mid].slice <= slice)
             low = mid + 1;
         else
             high = mid;
     }
-    const check_visit *visit = &l->visits.data[low - 1];
+    const check_visit *visit = &l->clock.visits.data[low - 1];
     uint64_t id[3], size[3], group = visit->group;
-    check_group_shape(l, group, id, size);
+    check_group_shape(l->setup, group, id, size);
     uint64_t n = size[0] * size[1] * size[2];
     uint32_t item = (uint32_t)((slice - visit->slice) % (n + 1));
     return (check_who){.inst = at, .group = group, .item = item};
@@ -65,14 +65,14 @@ check_who check_who_of(const check_state *l, uint64_t slice, const ir_inst *at) 
 /* "%v", as the function prints it.  Printing a function is slow, so names are kept. */
 static const char *variable_name(check_state *l, const ir_inst *i) {
     uint64_t key = (uint64_t)(uintptr_t)i;
-    char *name = ir_map_get(&l->variable_names, key);
+    char *name = ir_map_get(&l->findings.variable_names, key);
     if (name) return name;
-    ir_text t = {.arena = &l->arena};
+    ir_text t = {.arena = l->arena};
     ir_print_inst(&t, i);
     const char *end = t.n ? strchr(t.data, ':') : NULL;
-    name = end ? ir_strndup(&l->arena, t.data, (size_t)(end - t.data))
-               : ir_strdup(&l->arena, "a variable");
-    ir_map_set(&l->arena, &l->variable_names, key, name);
+    name = end ? ir_strndup(l->arena, t.data, (size_t)(end - t.data))
+               : ir_strdup(l->arena, "a variable");
+    ir_map_set(l->arena, &l->findings.variable_names, key, name);
     return name;
 }
 
@@ -97,19 +97,19 @@ static void locate_source(check_party *p, const ir_module *m) {
 }
 
 static check_party party_of(check_state *l, const check_who *who) {
-    check_party p = {.inst = who->inst, .function = l->kernel->name, .text = ""};
+    check_party p = {.inst = who->inst, .function = l->setup->kernel->name, .text = ""};
     uint64_t size[3];
-    check_group_shape(l, who->group, p.group_id, size);
+    check_group_shape(l->setup, who->group, p.group_id, size);
     uint64_t item = who->item;
     p.is_copy = item == size[0] * size[1] * size[2];
     for (unsigned d = 0; d < 3 && !p.is_copy; item /= size[d++])
-        p.global_id[d] = l->offset[d] + p.group_id[d] * l->local[d] + item % size[d];
+        p.global_id[d] = l->setup->offset[d] + p.group_id[d] * l->setup->local[d] + item % size[d];
     if (!who->inst) return p;
-    ir_text text = {.arena = &l->arena};
+    ir_text text = {.arena = l->arena};
     ir_print_inst(&text, who->inst);
     p.text = text.n ? text.data : "";
     if (who->inst->block) p.function = who->inst->block->func->name;
-    locate_source(&p, l->kernel->module);
+    locate_source(&p, l->setup->kernel->module);
     return p;
 }
 
@@ -149,7 +149,7 @@ static void put_other(ir_text *t, const check_report *r) {
 }
 
 static const char *details_of(check_state *l, const check_report *r) {
-    ir_text t = {.arena = &l->arena};
+    ir_text t = {.arena = l->arena};
     put_here(&t, r);
     if (r->has_other) put_other(&t, r);
     if (r->count > 1) ir_putf(&t, "\n  %llu times", (unsigned long long)r->count);
@@ -160,13 +160,13 @@ static const char *text_of(check_state *l, const check_report *r) {
     char head[1024];
     const ir_inst *i = r->here.inst;
     ir_message m = {.severity = r->severity,
-                    .file = l->kernel->module->name,
+                    .file = l->setup->kernel->module->name,
                     .word = i ? ir_word_of(i->loc) : 0,
                     .source = r->here.file,
                     .source_line = r->here.line,
                     .text = r->headline};
     ir_format_message(&m, head, sizeof head);
-    return ir_sprintf(&l->arena, "%s%s", head, r->details);
+    return ir_sprintf(l->arena, "%s%s", head, r->details);
 }
 
 /* -------------------------------------------------------------------------------------- merging */
@@ -185,35 +185,36 @@ static void count_severity(check_result *r, ir_severity s) {
 }
 
 static check_report *add_report(check_state *l, const check_finding *f) {
-    check_report *r = ir_new(&l->arena, check_report);
+    check_report *r = ir_new(l->arena, check_report);
     *r = (check_report){.kind = f->kind,
                         .severity = f->severity,
-                        .kernel = l->kernel->name,
+                        .kernel = l->setup->kernel->name,
                         .has_other = f->has_other,
                         .size = f->size,
                         .count = 1};
     r->here = party_of(l, &f->here);
     if (f->has_other) r->other = party_of(l, &f->other);
     if (f->object) {
-        r->object = ir_strdup(&l->arena, check_name(l, f->object));
+        r->object = ir_strdup(l->arena, check_name(l, f->object));
         r->object_size = f->object->size - f->object->named_from;
         r->offset = (int64_t)(f->address - f->object->base - f->object->named_from);
     }
-    *ir_push(&l->arena, &l->reports) = r;
-    count_severity(l->result, r->severity);
+    *ir_push(l->arena, &l->findings.reports) = r;
+    count_severity(l->findings.result, r->severity);
     return r;
 }
 
 void check_find(check_state *l, const check_finding *f, const char *fmt, ...) {
     uint64_t key = key_of(f);
-    check_report *r = ir_map_get(&l->report_of, key);
+    check_report *r = ir_map_get(&l->findings.by_key, key);
     if (r) {
         r->count++;
         return;
     }
-    unsigned limit = l->options.max_reports ? l->options.max_reports : DEFAULT_REPORTS;
-    if (l->reports.n >= limit) {
-        l->result->unreported++;
+    unsigned limit =
+        l->setup->options.max_reports ? l->setup->options.max_reports : DEFAULT_REPORTS;
+    if (l->findings.reports.n >= limit) {
+        l->findings.result->unreported++;
         return;
     }
     char headline[512];
@@ -222,23 +223,23 @@ void check_find(check_state *l, const check_finding *f, const char *fmt, ...) {
     vsnprintf(headline, sizeof headline, fmt, ap);
     va_end(ap);
     r = add_report(l, f);
-    r->headline = ir_strdup(&l->arena, headline);
-    ir_map_set(&l->arena, &l->report_of, key, r);
+    r->headline = ir_strdup(l->arena, headline);
+    ir_map_set(l->arena, &l->findings.by_key, key, r);
 }
 
 static void deliver_watched(check_state *l) {
-    if (!l->options.wrote || !l->last_write.inst) return;
-    const check_party p = party_of(l, &l->last_write);
-    l->options.wrote(l->options.user, &p);
+    if (!l->setup->options.wrote || !l->findings.last_write.inst) return;
+    const check_party p = party_of(l, &l->findings.last_write);
+    l->setup->options.wrote(l->setup->options.user, &p);
 }
 
 void check_deliver(check_state *l) {
     deliver_watched(l);
-    if (!l->options.report) return;
-    for (uint32_t k = 0; k < l->reports.n; k++) {
-        check_report *r = l->reports.data[k];
+    if (!l->setup->options.report) return;
+    for (uint32_t k = 0; k < l->findings.reports.n; k++) {
+        check_report *r = l->findings.reports.data[k];
         r->details = details_of(l, r);
         r->text = text_of(l, r);
-        l->options.report(l->options.user, r);
+        l->setup->options.report(l->setup->options.user, r);
     }
 }

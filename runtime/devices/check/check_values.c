@@ -19,25 +19,27 @@ typedef struct {
 } meeting;
 
 uint32_t check_subgroup_first(const check_state *l, uint32_t item) {
-    return item / l->options.subgroup_size * l->options.subgroup_size;
+    return item / l->setup->options.subgroup_size * l->setup->options.subgroup_size;
 }
 
 uint32_t check_subgroup_count(const check_state *l, uint32_t item) {
     uint32_t left = l->group.nitems - check_subgroup_first(l, item);
-    return left < l->options.subgroup_size ? left : l->options.subgroup_size;
+    return left < l->setup->options.subgroup_size ? left : l->setup->options.subgroup_size;
 }
 
 static ir_value *operand(const meeting *m, uint32_t k) {
-    return &m->l->operands[m->member[k]->index];
+    return &m->l->scratch.operands[m->member[k]->index];
 }
 
 static ir_value *result(const meeting *m, uint32_t k) {
-    return &m->l->results[m->member[k]->index];
+    return &m->l->scratch.results[m->member[k]->index];
 }
 
 static uint32_t id_of(const meeting *m, uint32_t k) { return m->member[k]->index - m->first; }
 
-static unsigned width_of(const meeting *m, ir_type t) { return ir_bits(m->l->kernel->module, t); }
+static unsigned width_of(const meeting *m, ir_type t) {
+    return ir_bits(m->l->setup->kernel->module, t);
+}
 
 static uint8_t full_mask(const meeting *m, ir_type t) {
     return (uint8_t)((1u << (width_of(m, t) + 7) / 8) - 1);
@@ -190,7 +192,7 @@ static void take_from(const meeting *m, uint32_t k, uint32_t from, bool undef) {
 }
 
 static uint64_t rotated(const meeting *m, uint32_t id, uint64_t delta) {
-    uint64_t size = m->at->imm.group.scope == IR_SCOPE_SUBGROUP ? m->l->options.subgroup_size
+    uint64_t size = m->at->imm.group.scope == IR_SCOPE_SUBGROUP ? m->l->setup->options.subgroup_size
                                                                 : m->l->group.nitems;
     if (m->at->imm.group.op == IR_GROUP_CLUSTERED) size = UINT64_C(1) << m->at->imm.group.log_size;
     return id - id % size + (id + delta) % size;
