@@ -87,7 +87,7 @@ static cpu_launch describe(rt_device *d, spvf_context *context, const rt_launch 
                         .output = d->output,
                         .output_user = d->output_user,
                         .watch = d->watch,
-                        .notes = &((cpu_device *)d)->arena};
+                        .notes = &((cpu_device *)d)->notes};
 }
 
 static void prepare(rt_device *d, spvf_context *context, const rt_launch *l) {
@@ -170,8 +170,8 @@ static void close_device(rt_device *d) {
     while (c->programs) discard(d, (rt_program *)c->programs);
     while (c->memories) release(d, (rt_memory *)c->memories);
     cpu_machine_close(&c->machine);
-    ir_arena arena = c->arena;
-    ir_arena_free(&arena);
+    ir_arena_free(&c->notes);
+    free(c);
 }
 
 static const spvf_capabilities capabilities = {.phases = true,
@@ -185,19 +185,17 @@ static const spvf_capabilities capabilities = {.phases = true,
                                                .subgroup_size = 1};
 
 rt_device *rt_cpu_open_with(spvf_context *context, const rt_cpu_options *options) {
-    ir_arena arena;
     if (options->code.level > rt_cpu_level())
         rt_throw(context, IR_ERR_DEVICE, "cpu: this machine is no %s",
                  level_text(options->code.level, (char[40]){0}));
-    ir_arena_init(&arena, &context->cx);
-    cpu_device *c = ir_new(&arena, cpu_device);
-    *c = (cpu_device){.arena = arena,
-                      .base = {.driver = &rt_cpu_driver, .context = context, .can = capabilities}};
+    cpu_device *c = calloc(1, sizeof *c);
+    if (!c) ir_throw(&context->cx, IR_ERR_MEMORY);
+    c->base = (rt_device){.driver = &rt_cpu_driver, .context = context, .can = capabilities};
     if (!cpu_machine_open(options, &c->machine)) {
-        arena = c->arena;
-        ir_arena_free(&arena);
+        free(c);
         ir_throw(&context->cx, IR_ERR_MEMORY);
     }
+    ir_arena_init(&c->notes, &context->cx);
     return &c->base;
 }
 

@@ -130,7 +130,7 @@ void cpu_run_watched(const cpu_launch *l, const rt_work *work, ir_arena *scratch
 
 typedef struct {
     rt_device base;
-    ir_arena arena;
+    ir_arena notes; /* what watches are told */
     cpu_machine machine;
     rt_owned *memories, *programs;
 } cpu_device;

@@ -87,10 +87,10 @@ Test(pending, independent_commands_are_pending_together) {
 }
 
 Test(pending, transfers) {
-    int32_t seven = 7, back[COUNT];
+    int32_t seven = 7, nine = 9, back[COUNT];
     cr_assert_eq(spvf_queue_fill(t.q, t.b[1], 0, BYTES, &seven, 4, NULL, NULL), SPVF_OK);
     cr_assert_eq(spvf_queue_copy(t.q, t.b[0], 40, t.b[1], 80, 400, NULL, NULL), SPVF_OK);
-    cr_assert_eq(spvf_queue_write(t.q, t.b[1], 0, &(int32_t){9}, 4, NULL, NULL), SPVF_OK);
+    cr_assert_eq(spvf_queue_write(t.q, t.b[1], 0, &nine, 4, NULL, NULL), SPVF_OK);
     cr_assert_eq(spvf_queue_read(t.q, t.b[1], 0, back, BYTES, NULL, NULL), SPVF_OK);
     cr_assert_eq(spvf_queue_finish(t.q), SPVF_OK, "%s", messages);
     for (int k = 0; k < COUNT; k++) {
