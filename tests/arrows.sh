@@ -87,9 +87,9 @@ fi
 
 # Files of these folders use each other's symbols in one direction: drivers use helpers, and no two
 # files use each other, not even through others.
-for folder in codegen/native codegen/regalloc; do
-    circle=$(for object in "$build/$folder"/*.o; do
-        nm -g "$object" | awk -v file="$(basename "$object" .o).c" '{ print $(NF - 1), $NF, file }'
+for folder in codegen/native codegen/object codegen/regalloc codegen/spirv; do
+    circle=$(git ls-files "$folder/*.c" | while read -r source; do
+        nm -g "$build/${source%.c}.o" | awk -v file="${source##*/}" '{ print $(NF - 1), $NF, file }'
     done | awk '
         $1 != "U" { at[$2] = $3; next }
         { used[++n] = $2; by[n] = $3 }

@@ -1,73 +1,21 @@
-/* object.c — an object as a linkable ELF file.
+/* object.c — an object as a linkable ELF file (System V ABI, ELF-64).
  *
- *   header · sections' bytes · relocations · symbols · strings · section headers
+ *   header · bytes of sections · relocations · symbols · strings · section headers
  *
  * All symbols of an object are its own, so each relocation names a section and a place in it: the
- * linker has nothing to look up, and an exported function may be called by its neighbours also in a
- * shared library.  (A program that uses exported data of such a library is compiled with -fPIC: a
- * copy in the program would not be what the library uses.)  Constants that hold addresses are in
- * .data.rel.ro, where a program that is placed anywhere may relocate them before they become read
- * only.
+ * linker has nothing to look up, and a function calls an exported one directly, also in a shared
+ * library.  (A program that uses exported data of such a library must be compiled with -fPIC: if
+ * the linker copied the data to the program, the library would use another copy.)  Constants that
+ * contain addresses are in .data.rel.ro, where they are relocated before they become read-only.
+ *
+ * A file for a debugger describes sections that are in memory already: they have addresses, and
+ * their contents are not relocated.
  */
 #include "codegen/object/object.h"
 
 #include <elf.h>
 
-/* ---------------------------------------------------------------------------------------- bytes */
-
-static void put_number(obj_bytes *b, uint64_t v, unsigned bytes) {
-    char field[8];
-    for (unsigned i = 0; i < bytes; i++) field[i] = (char)(v >> 8 * i);
-    ir_putn(b, field, bytes);
-}
-
-void obj_u8(obj_bytes *b, unsigned v) { put_number(b, v, 1); }
-void obj_u16(obj_bytes *b, unsigned v) { put_number(b, v, 2); }
-void obj_u32(obj_bytes *b, uint32_t v) { put_number(b, v, 4); }
-void obj_u64(obj_bytes *b, uint64_t v) { put_number(b, v, 8); }
-
-void obj_uleb(obj_bytes *b, uint64_t v) {
-    for (; v >= 0x80; v >>= 7) obj_u8(b, 0x80 | (unsigned)(v & 0x7f));
-    obj_u8(b, (unsigned)v);
-}
-
-void obj_sleb(obj_bytes *b, int64_t v) {
-    for (; v < -0x40 || v >= 0x40; v >>= 7) obj_u8(b, 0x80 | (unsigned)(v & 0x7f));
-    obj_u8(b, (unsigned)(v & 0x7f));
-}
-
-void obj_string(obj_bytes *b, const char *s) { ir_putn(b, s, strlen(s) + 1); }
-
-void obj_align(obj_bytes *b, unsigned multiple, uint8_t fill) {
-    while (b->n % multiple) obj_u8(b, fill);
-}
-
-void obj_set_u32(obj_bytes *b, size_t at, uint32_t v) {
-    for (unsigned i = 0; i < 4; i++) b->data[at + i] = (char)(v >> 8 * i);
-}
-
-/* ------------------------------------------------------------------------------------ addresses */
-
-static void add_reloc(obj_file *f, unsigned in, uint32_t type, unsigned section, uint64_t at) {
-    obj_part *p = &f->part[in];
-    *ir_push(f->arena, &p->relocs) = (obj_reloc){(uint32_t)p->bytes.n, type, section, (int64_t)at};
-}
-
-void obj_address(obj_file *f, unsigned in, unsigned section, uint64_t at) {
-    add_reloc(f, in, f->elf->abs64, section, at);
-    obj_u64(&f->part[in].bytes, 0);
-}
-
-void obj_offset(obj_file *f, unsigned in, unsigned section, uint32_t at) {
-    add_reloc(f, in, f->elf->abs32, section, at);
-    obj_u32(&f->part[in].bytes, 0);
-}
-
-void obj_distance(obj_file *f, unsigned in, unsigned section, uint32_t at) {
-    add_reloc(f, in, f->elf->pc32, section, at);
-    obj_u32(&f->part[in].bytes, 0);
-}
-
+/* The bytes and relocations of the object, as the first parts of the file. */
 static void take_sections(obj_file *f) {
     const cg_object *o = f->object;
     for (int s = 0; s < CG_SECTIONS; s++) {
@@ -83,10 +31,11 @@ static void take_sections(obj_file *f) {
     }
 }
 
-/* --------------------------------------------------------------------------------- the file itself
+/* ---------------------------------------------------------------------------------------- sections
  *
- * Section headers: none, the parts, their relocations (where there are any), .note.GNU-stack,
- * .symtab, .strtab, .shstrtab.  Symbols: none, the parts, what is local, what is exported. */
+ * The order of section headers: an empty one, the parts, relocations of those that have any,
+ * .note.GNU-stack, .symtab, .strtab, .shstrtab.  The order of symbols: an empty one, the parts,
+ * local ones, exported ones. */
 
 enum { MAX_HEADERS = 2 * OBJ_SECTIONS + 5 };
 
@@ -101,7 +50,7 @@ static const struct {
     const char *name;
     uint32_t type;
     uint64_t flags;
-} facts[OBJ_SECTIONS] = {
+} section_facts[OBJ_SECTIONS] = {
     [CG_TEXT] = {".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR},
     [CG_RODATA] = {".rodata", SHT_PROGBITS, SHF_ALLOC},
     [CG_DATA] = {".data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE},
@@ -137,24 +86,20 @@ static void add_part(elf_writer *w, unsigned s) {
     const obj_file *f = w->f;
     bool relro = s == CG_RODATA && has_relocs(w, s);
     uint64_t align = is_loaded(s) ? f->object->align[s] : s == OBJ_FRAME ? 8 : 1;
-    uint32_t type = s == OBJ_FRAME ? f->elf->unwind : facts[s].type;
+    uint32_t type = s == OBJ_FRAME ? f->elf->unwind : section_facts[s].type;
     w->part_header[s] = w->nheaders;
-    Elf64_Shdr *h = add_header(w, relro ? ".data.rel.ro" : facts[s].name, type, align ? align : 1);
-    h->sh_flags = facts[s].flags | (relro ? SHF_WRITE : 0);
+    Elf64_Shdr *h =
+        add_header(w, relro ? ".data.rel.ro" : section_facts[s].name, type, align ? align : 1);
+    h->sh_flags = section_facts[s].flags | (relro ? SHF_WRITE : 0);
     if (is_loaded(s) && f->options->address) h->sh_addr = f->options->address[s];
     add_bytes(w, h, &f->part[s].bytes);
 }
 
 static bool is_present(const obj_file *f, unsigned s) { return is_loaded(s) || f->part[s].bytes.n; }
 
-static uint64_t reloc_info(const elf_writer *w, const obj_reloc *r) {
-    return ELF64_R_INFO((uint64_t)w->part_header[r->section], r->type);
-}
-
 static void add_relocs(elf_writer *w, unsigned s, uint32_t symtab) {
     obj_part *p = &w->f->part[s];
-    const char *name = facts[s].name;
-    if (s == CG_RODATA) name = ".data.rel.ro";
+    const char *name = s == CG_RODATA ? ".data.rel.ro" : section_facts[s].name;
     Elf64_Shdr *h = add_header(w, ir_sprintf(w->f->arena, ".rela%s", name), SHT_RELA, 8);
     h->sh_flags = SHF_INFO_LINK;
     h->sh_link = symtab;
@@ -163,33 +108,37 @@ static void add_relocs(elf_writer *w, unsigned s, uint32_t symtab) {
     h->sh_size = p->relocs.n * sizeof(Elf64_Rela);
     foreach_in (const obj_reloc, r, p->relocs) {
         obj_u64(&w->out, r->at);
-        obj_u64(&w->out, reloc_info(w, r));
+        obj_u64(&w->out, ELF64_R_INFO((uint64_t)w->part_header[r->section], r->type));
         obj_u64(&w->out, (uint64_t)r->addend);
     }
 }
 
 /* -------------------------------------------------------------------------------------- symbols */
 
-static void add_symbol(elf_writer *w, const char *name, unsigned info, unsigned section,
-                       uint64_t value, uint64_t size) {
+/* The name is filled in here. */
+static void add_symbol(elf_writer *w, const char *name, Elf64_Sym s) {
     obj_u32(&w->symbols, name ? (uint32_t)w->strings.n : 0);
-    obj_u8(&w->symbols, info);
-    obj_u8(&w->symbols, STV_DEFAULT);
-    obj_u16(&w->symbols, section);
-    obj_u64(&w->symbols, value);
-    obj_u64(&w->symbols, size);
+    obj_u8(&w->symbols, s.st_info);
+    obj_u8(&w->symbols, s.st_other);
+    obj_u16(&w->symbols, s.st_shndx);
+    obj_u64(&w->symbols, s.st_value);
+    obj_u64(&w->symbols, s.st_size);
     if (name) obj_string(&w->strings, name);
 }
 
-/* Those of the parts come first, so that their numbers are those of the headers. */
+/* Symbols of sections come first, so that their numbers are those of the headers. */
 static void add_section_symbols(elf_writer *w) {
-    add_symbol(w, NULL, 0, SHN_UNDEF, 0, 0);
-    for (unsigned s = 0; s < OBJ_SECTIONS; s++)
-        if (is_present(w->f, s))
-            add_symbol(w, NULL, ELF64_ST_INFO(STB_LOCAL, STT_SECTION), w->part_header[s], 0, 0);
+    Elf64_Sym symbol = {.st_shndx = SHN_UNDEF};
+    add_symbol(w, NULL, symbol);
+    symbol.st_info = ELF64_ST_INFO(STB_LOCAL, STT_SECTION);
+    for (unsigned s = 0; s < OBJ_SECTIONS; s++) {
+        if (!is_present(w->f, s)) continue;
+        symbol.st_shndx = (Elf64_Section)w->part_header[s];
+        add_symbol(w, NULL, symbol);
+    }
 }
 
-/* Names that are not for the linker begin with .L, as everywhere. */
+/* Names that begin with .L are not for the linker, as in assembly. */
 static bool is_hidden(const cg_symbol *s) { return strncmp(s->name, ".L", 2) == 0; }
 
 static void add_symbols(elf_writer *w, bool exported) {
@@ -198,8 +147,11 @@ static void add_symbols(elf_writer *w, bool exported) {
         if (s->exported != exported || is_hidden(s)) continue;
         unsigned type = s->function ? STT_FUNC : STT_OBJECT;
         unsigned bind = exported ? STB_GLOBAL : STB_LOCAL;
-        add_symbol(w, s->name, ELF64_ST_INFO(bind, type), w->part_header[s->section], s->at,
-                   s->size);
+        add_symbol(w, s->name,
+                   (Elf64_Sym){.st_info = (unsigned char)ELF64_ST_INFO(bind, type),
+                               .st_shndx = (Elf64_Section)w->part_header[s->section],
+                               .st_value = s->at,
+                               .st_size = s->size});
     }
 }
 
@@ -217,7 +169,7 @@ static void add_symbol_table(elf_writer *w) {
     add_bytes(w, add_header(w, ".strtab", SHT_STRTAB, 1), &w->strings);
 }
 
-/* ------------------------------------------------------------------------------------ the whole */
+/* ------------------------------------------------------------------------------------- the file */
 
 /* The headers of relocations name the symbol table, which comes after them and one more. */
 static void add_all_relocs(elf_writer *w) {
@@ -225,11 +177,6 @@ static void add_all_relocs(elf_writer *w) {
     for (unsigned s = 0; s < OBJ_SECTIONS; s++) symtab += has_relocs(w, s);
     for (unsigned s = 0; s < OBJ_SECTIONS; s++)
         if (has_relocs(w, s)) add_relocs(w, s, symtab);
-}
-
-static void add_names(elf_writer *w) {
-    Elf64_Shdr *h = add_header(w, ".shstrtab", SHT_STRTAB, 1);
-    add_bytes(w, h, &w->names);
 }
 
 static void finish_file(elf_writer *w) {
@@ -259,7 +206,8 @@ static void write_file(elf_writer *w) {
     add_all_relocs(w);
     add_header(w, ".note.GNU-stack", SHT_PROGBITS, 1);
     add_symbol_table(w);
-    add_names(w);
+    Elf64_Shdr *names = add_header(w, ".shstrtab", SHT_STRTAB, 1);
+    add_bytes(w, names, &w->names);
     finish_file(w);
 }
 

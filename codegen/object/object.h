@@ -1,16 +1,17 @@
-/* object.h — private to the writer of object files: growing bytes, the parts that are made apart.
+/* object.h — what the files of the writer of object files share.
  *
  *   object.c        the file: headers, symbols, relocations
- *   object_frame.c  .eh_frame: how to leave a function
- *   object_line.c   .debug_*: which line code was made of
- *   object_table.c  data that lists an object's kernels
- *
- * Numbers are little-endian, as are all machines that we write code for.
+ *   object_frame.c  .eh_frame: how to unwind a function
+ *   object_line.c   .debug_*: which source line code was made of
+ *   object_bytes.c  numbers, strings and addresses, appended
+ *   object_table.c  data that lists the kernels of an object
  */
 #ifndef SPVFUSE_CODEGEN_OBJECT_H
 #define SPVFUSE_CODEGEN_OBJECT_H
 
 #include "codegen/codegen.h"
+
+/* ----------------------------------------------------------------------- bytes (object_bytes.c) */
 
 typedef ir_text obj_bytes;
 
@@ -24,10 +25,12 @@ void obj_string(obj_bytes *b, const char *s); /* with its 0 */
 void obj_align(obj_bytes *b, unsigned multiple, uint8_t fill);
 void obj_set_u32(obj_bytes *b, size_t at, uint32_t v);
 
-/* The sections of a file: those of an object (cg_section), and */
+/* The sections of a file: those of an object (cg_section), and these. */
 enum { OBJ_FRAME = CG_SECTIONS, OBJ_INFO, OBJ_ABBREV, OBJ_LINE, OBJ_SECTIONS };
 
-/* A field that is filled when sections have addresses: target section + addend. */
+/* ------------------------------------------------------------------------------ parts of a file */
+
+/* A field that the linker fills with the address of a section, + addend. */
 typedef struct {
     uint32_t at;
     uint32_t type; /* ELF's number */
@@ -40,7 +43,7 @@ typedef struct {
     ir_vec(obj_reloc) relocs;
 } obj_part;
 
-/* What is being made of an object. */
+/* A file in the making. */
 typedef struct {
     const cg_object *object;
     const cg_file_options *options;
@@ -62,10 +65,15 @@ void obj_write_lines(obj_file *f);
 /* ----------------------------------------------------------- data of an object (object_table.c) */
 
 uint32_t obj_add_symbol(cg_object *o, ir_arena *a, cg_symbol s);
-/* A symbol for bytes at the end of a section. */
-uint32_t obj_add_data(cg_object *o, ir_arena *a, cg_section s, const char *name, const void *data,
-                      uint32_t bytes, uint32_t align);
-/* At `offset` of what symbol `from` stands for is the address of another symbol, or of a string. */
+typedef struct {
+    const char *name;
+    const void *bytes;
+    uint32_t size, align;
+} obj_data;
+
+/* Appends data to a section, and returns its symbol. */
+uint32_t obj_add_data(cg_object *o, ir_arena *a, cg_section s, obj_data d);
+/* Puts the address of another symbol, or of a string, at `offset` of what symbol `from` names. */
 void obj_point(cg_object *o, ir_arena *a, uint32_t from, size_t offset, uint32_t to);
 void obj_point_string(cg_object *o, ir_arena *a, uint32_t from, size_t offset, const char *string);
 

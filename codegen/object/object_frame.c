@@ -1,9 +1,12 @@
-/* object_frame.c — .eh_frame: from any instruction of a function, where its caller is.
+/* object_frame.c — .eh_frame: how to find the caller from any instruction of a function.
  *
- * One CIE says what holds when a function is entered; each function has an FDE with three changes:
- * the frame pointer is pushed, it takes over from the stack pointer, the other registers are saved.
- * Where a function leaves again nothing is said: between its last pop and the return, unwinding is
- * off by what was popped.
+ * The section is in the form of DWARF's call frame information, as the Linux Standard Base extends
+ * it.  One CIE says what holds when a function is entered.  Each function has an FDE with three
+ * changes: the frame pointer is pushed, the canonical frame address (CFA) is computed from it
+ * instead of from the stack pointer, and the other registers have been saved.
+ *
+ * The end of a function is not described: between its last pop and its return, unwinding is off by
+ * what was popped.
  */
 #include "codegen/object/object.h"
 
@@ -18,7 +21,7 @@ enum {
     SLOT = 8 /* bytes that a push takes; registers are saved at multiples */
 };
 
-/* Length field first, filled when the entry is over. */
+/* An entry begins with its length, which is known at its end. */
 static size_t begin_entry(obj_bytes *b) {
     obj_u32(b, 0);
     return b->n;
@@ -40,7 +43,7 @@ static void advance(obj_bytes *b, uint32_t bytes) {
     obj_u32(b, bytes);
 }
 
-/* What a debugger looks at lies anywhere, far from the code. */
+/* A file for a debugger may be far from the code, so it has whole addresses. */
 static bool is_apart(const obj_file *f) { return f->options->address != NULL; }
 
 static void write_cie(obj_file *f) {

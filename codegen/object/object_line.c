@@ -1,7 +1,9 @@
-/* object_line.c — .debug_line, and as much of .debug_info as makes debuggers read it.
+/* object_line.c — .debug_line, and as much of .debug_info as debuggers need to read it.
  *
- * DWARF 4.  The unit holds a name and a range per function and nothing about values.  Code
- * whose line is not known gets line 0.
+ * DWARF 4.  .debug_info has one unit, with the name and the range of each function and nothing
+ * about values.  .debug_line is a program for a machine with a few registers: each of its rows says
+ * which place of the source the code from an address on was made of.  Code whose line is not known
+ * gets line 0.
  */
 #include "codegen/object/object.h"
 
@@ -104,7 +106,7 @@ enum {
     LNS_SET_COLUMN,
     LNE_END_SEQUENCE = 1,
     LNE_SET_ADDRESS,
-    /* A special opcode advances the line by -5 to 8, and the address as the rest of it says. */
+    /* A special opcode advances the line by -5 to 8, and the address by the quotient. */
     LINE_BASE = -5,
     LINE_RANGE = 14,
     OPCODE_BASE = 13 /* the first special opcode */
@@ -136,7 +138,7 @@ static void write_line_header(obj_file *f, obj_bytes *b) {
     obj_set_u32(b, length, (uint32_t)(b->n - length - 4));
 }
 
-/* The registers of the machine that reads the table. */
+/* The registers of the machine that runs the program. */
 typedef struct {
     uint32_t at, file, line, column;
 } line_state;

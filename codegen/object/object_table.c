@@ -1,12 +1,15 @@
-/* object_table.c — data of an object that lists its kernels: ir_kernel_entry, one per kernel.
+/* object_table.c — data that is added to an object after its code was made, and the table of its
+ * kernels.
  *
- * A program that is linked with the object finds there what it needs to launch them.
+ * The table is an array of ir_kernel_entry, one for each kernel (ir/launch.h), with an empty one at
+ * the end.  A program that is linked with the object finds there what it needs to launch them.
+ * Pointers in the data are relocations.
  */
 #include "codegen/object/object.h"
 
 #include <stdalign.h>
 
-/* Room for `end` bytes, twice as much as was there when it is not enough. */
+/* Makes room for `end` bytes; a section that grows at least doubles. */
 static void make_room(cg_object *o, ir_arena *a, cg_section s, uint32_t end) {
     if (end <= o->room[s]) return;
     uint64_t room = (uint64_t)end + o->size[s];
@@ -31,11 +34,11 @@ uint32_t obj_add_symbol(cg_object *o, ir_arena *a, cg_symbol s) {
     return o->symbols.n - 1;
 }
 
-uint32_t obj_add_data(cg_object *o, ir_arena *a, cg_section s, const char *name, const void *data,
-                      uint32_t bytes, uint32_t align) {
-    uint32_t at = grow(o, a, s, bytes, align);
-    if (bytes) memcpy(o->bytes[s] + at, data, bytes);
-    return obj_add_symbol(o, a, (cg_symbol){.name = name, .section = s, .at = at, .size = bytes});
+uint32_t obj_add_data(cg_object *o, ir_arena *a, cg_section s, obj_data d) {
+    uint32_t at = grow(o, a, s, d.size, d.align);
+    if (d.size) memcpy(o->bytes[s] + at, d.bytes, d.size);
+    return obj_add_symbol(o, a,
+                          (cg_symbol){.name = d.name, .section = s, .at = at, .size = d.size});
 }
 
 void obj_point(cg_object *o, ir_arena *a, uint32_t from, size_t offset, uint32_t to) {
@@ -46,9 +49,9 @@ void obj_point(cg_object *o, ir_arena *a, uint32_t from, size_t offset, uint32_t
 
 void obj_point_string(cg_object *o, ir_arena *a, uint32_t from, size_t offset, const char *string) {
     if (!string) return;
-    uint32_t to = obj_add_data(o, a, CG_RODATA, ir_sprintf(a, ".Lstring%u", o->symbols.n), string,
-                               (uint32_t)strlen(string) + 1, 1);
-    obj_point(o, a, from, offset, to);
+    const obj_data d = {ir_sprintf(a, ".Lstring%u", o->symbols.n), string,
+                        (uint32_t)strlen(string) + 1, 1};
+    obj_point(o, a, from, offset, obj_add_data(o, a, CG_RODATA, d));
 }
 
 /* ------------------------------------------------------------------------------------ the table */
@@ -58,8 +61,9 @@ static uint32_t add_args(cg_object *o, ir_arena *a, const cg_kernel *k) {
     for (uint32_t n = 0; n < k->nargs; n++)
         list[n] = (ir_arg_entry){
             .kind = k->arg[n].kind, .size = k->arg[n].size, .align = k->arg[n].align};
-    uint32_t args = obj_add_data(o, a, CG_DATA, ir_sprintf(a, "%s.args", k->name), list,
-                                 k->nargs * (uint32_t)sizeof *list, alignof(ir_arg_entry));
+    const obj_data d = {ir_sprintf(a, "%s.args", k->name), list, k->nargs * (uint32_t)sizeof *list,
+                        alignof(ir_arg_entry)};
+    uint32_t args = obj_add_data(o, a, CG_DATA, d);
     for (uint32_t n = 0; n < k->nargs; n++)
         obj_point_string(o, a, args, n * sizeof *list + offsetof(ir_arg_entry, name),
                          k->arg[n].name);
@@ -86,8 +90,8 @@ void cg_add_kernel_table(cg_object *o, const char *name, ir_arena *arena) {
     uint32_t n = o->kernels.n;
     ir_kernel_entry *list = ir_new_array(arena, ir_kernel_entry, n + 1);
     for (uint32_t k = 0; k < n; k++) fill_entry(&o->kernels.data[k], &list[k]);
-    uint32_t table = obj_add_data(o, arena, CG_DATA, name, list, (n + 1) * (uint32_t)sizeof *list,
-                                  alignof(ir_kernel_entry));
+    const obj_data d = {name, list, (n + 1) * (uint32_t)sizeof *list, alignof(ir_kernel_entry)};
+    uint32_t table = obj_add_data(o, arena, CG_DATA, d);
     o->symbols.data[table].exported = true;
     for (uint32_t k = 0; k < n; k++) point_entry(o, arena, table, k);
 }

@@ -1,17 +1,17 @@
 /* address.c — from byte offsets back to indices.
  *
- * Addresses are bytes in the IR; consumers of SPIR-V want access chains over typed pointers.  A
- * byte offset is seen as a sum of value * factor and a constant (sw_linearize).  From the pointee
- * of the base a plan steps down into arrays, vectors and structs, and at each level takes the terms
- * whose factor is a multiple of the element's size.  A plan of this kind is exact: it computes the
- * same address modulo the width of a pointer.  It is marked in-bounds only when the offset was, and
- * no multiplication on the way could wrap.
+ * Addresses are bytes in the IR; consumers of SPIR-V optimize access chains over typed pointers
+ * better.  A byte offset is seen as a sum of value * factor and a constant (sw_linearize).  From
+ * the pointee of the base a plan steps down into arrays, vectors and structs, and at each level
+ * takes the terms whose factor is a multiple of the element's size.  A plan of this kind is exact:
+ * it computes the same address modulo the width of a pointer.  It is marked in-bounds only if the
+ * offset was, and no multiplication on the way can wrap.
  *
- * In an array of arrays a constant row with a variable column is not used, because consumers take
- * columns to stay in their row and the IR does not say so; such an offset is indexed as elements.
- * An address that adds to one inside an aggregate is counted from the aggregate, for the same
- * reason.  Where there is no path the base is cast to the wanted type, or as a last resort to
- * bytes.
+ * Consumers assume that an index into a row of an array of arrays stays in the row, and that a
+ * chain from a member of an aggregate stays in the member.  The IR does not promise that.  So an
+ * offset with a constant row and a variable column is written as an index of elements, and an
+ * address that adds to one inside an aggregate is counted from the start of the aggregate.  If
+ * there is no path, the base is cast to a pointer to the wanted type, or as a last resort to bytes.
  */
 #include "codegen/spirv/spirv.h"
 
@@ -246,7 +246,7 @@ static bool add_offset(sw_linear *l, const sw_linear *more) {
 /* The same place counted from the root of its base, when that is an address inside an aggregate: a
  * chain from there could leave the member, which consumers take for impossible. */
 static void count_from_aggregate(const sw_info *info, place *at) {
-    const sw_plan *inner = at->root->op == IR_OP_ptradd ? info->plan[at->root->id] : NULL;
+    const sw_plan *inner = at->root->op == IR_OP_ptradd ? info->typing.plan[at->root->id] : NULL;
     if (!inner || inner->n < 2 || !add_offset(&at->offset, &inner->offset)) return;
     at->root = inner->root;
     at->inbounds &= inner->inbounds;

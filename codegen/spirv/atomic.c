@@ -1,4 +1,10 @@
-/* atomic.c — atomics, fences and barriers. */
+/* atomic.c — atomic operations, fences and barriers.
+ *
+ * Scope and memory semantics are operands in SPIR-V, and are constants here.  Float atomics need
+ * capabilities and extensions of their own, by operation and width.
+ *
+ * Refused: atomic operations on pointers, and on integers of less than 32 bits.
+ */
 #include "codegen/spirv/spirv.h"
 
 /* Which capability and extension a float atomic needs: by operation, then f16, f32, f64. */
@@ -34,10 +40,8 @@ static void emit_exchange(sw_func *fn, const ir_inst *i, uint32_t p) {
     sw_writer *w = fn->w;
     uint32_t scope = sw_u32(w, i->imm.sync.scope), equal = sw_u32(w, i->imm.sync.semantics);
     uint32_t unequal = sw_u32(w, i->imm.sync.unequal);
-    sw_set_value(
-        fn, i,
-        sw_emit_result(fn, SpvOpAtomicCompareExchange, sw_type(w, i->type),
-                       SW_LIST(p, scope, equal, unequal, sw_arg(fn, i, 1), sw_arg(fn, i, 2))));
+    sw_emit_value(fn, i, SpvOpAtomicCompareExchange,
+                  SW_LIST(p, scope, equal, unequal, sw_arg(fn, i, 1), sw_arg(fn, i, 2)));
 }
 
 void sw_emit_atomic(sw_func *fn, const ir_inst *i) {

@@ -1,20 +1,22 @@
 /* entry.c — entry points: interfaces and execution modes.
  *
- * The interface lists the built-in variables that the kernel or what it calls uses; from 1.4 on all
- * module-scope variables, also those that only initializers point to.  Contraction of a
- * multiplication and an addition is allowed in Kernel modules unless ContractionOff forbids it for
- * the whole entry point, so it is forbidden as soon as one addition or multiplication must not take
- * part.
+ * The interface lists the built-in variables that the kernel or its callees use; since 1.4 all
+ * module-scope variables, including those that only initializers point to.
+ *
+ * Consumers of Kernel modules may contract a multiplication and an addition, unless ContractionOff
+ * forbids it for the whole entry point.  So that mode is set if any addition or multiplication that
+ * the kernel reaches must not be contracted, and there are both to contract.
  */
 #include "codegen/spirv/spirv.h"
 
 typedef struct {
     sw_writer *w;
-    uint32_t *seen; /* by id: number of the entry point that has it in its interface */
-    uint32_t stamp;
+    uint32_t
+        *seen; /* by id of a variable or function: number of the last entry point that uses it */
+    uint32_t stamp; /* number of this entry point */
     sw_words interface;
     ir_vec(sw_info *) work;
-    bool adds, muls, strict;
+    sw_arithmetic arithmetic; /* of all functions that it reaches */
 } entry;
 
 /* ------------------------------------------------------------------------------ what is reached */
@@ -30,7 +32,7 @@ static void add_variables(entry *e, const uint32_t *ids, uint32_t n) {
 /* Adds what the initializers of the variables point to, and theirs in turn. */
 static void add_initializers(entry *e) {
     for (uint32_t k = 0; k < e->interface.n; k++) {
-        const ir_global *g = ir_map_get(&e->w->written, e->interface.data[k]);
+        const ir_global *g = ir_map_get(&e->w->globals.of_id, e->interface.data[k]);
         for (uint32_t i = 0; g && i < g->nreloc; i++) {
             uint32_t id = sw_global(e->w, g->reloc[i].global);
             add_variables(e, &id, 1);
@@ -39,23 +41,23 @@ static void add_initializers(entry *e) {
 }
 
 static void reach(entry *e, sw_info *info) {
-    if (info->visit == e->stamp) return;
-    info->visit = e->stamp;
+    if (e->seen[info->id] == e->stamp) return;
+    e->seen[info->id] = e->stamp;
     *ir_push(e->w->arena, &e->work) = info;
 }
 
-static void collect(entry *e, sw_info *kernel) {
+static void collect_reached(entry *e, sw_info *kernel) {
     e->stamp++;
     e->interface.n = 0;
-    e->adds = e->muls = e->strict = false;
+    e->arithmetic = (sw_arithmetic){0};
     reach(e, kernel);
     while (e->work.n) {
         sw_info *f = e->work.data[--e->work.n];
-        e->adds |= f->adds;
-        e->muls |= f->muls;
-        e->strict |= f->strict;
+        e->arithmetic.adds |= f->arithmetic.adds;
+        e->arithmetic.muls |= f->arithmetic.muls;
+        e->arithmetic.strict |= f->arithmetic.strict;
         add_variables(e, f->inputs.data, f->inputs.n);
-        if (e->w->version >= 0x00010400) add_variables(e, f->variables.data, f->variables.n);
+        if (e->w->out.version >= 0x00010400) add_variables(e, f->variables.data, f->variables.n);
         for (uint32_t i = 0; i < f->callees.n; i++) reach(e, f->callees.data[i]);
     }
     add_initializers(e);
@@ -87,16 +89,16 @@ static void put_float_controls(sw_writer *w, uint32_t id, unsigned bits, uint32_
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (!(bits & rows[i].bit)) continue;
         sw_capability(w, rows[i].capability);
-        if (w->version < 0x00010400) sw_extension(w, "SPV_KHR_float_controls");
+        if (w->out.version < 0x00010400) sw_extension(w, "SPV_KHR_float_controls");
         put_mode(w, id, rows[i].mode, SW_LIST(width));
     }
 }
 
 static void put_subgroups(sw_writer *w, uint32_t id, const ir_kernel_attrs *a) {
     if (!a->subgroup_size && !a->subgroups) return;
-    if (w->version < 0x00010100)
+    if (w->out.version < 0x00010100)
         sw_refuse_module(w, "a required sub-group size needs SPIR-V 1.1, not %s",
-                         sw_version_name(w->version));
+                         sw_version_name(w->out.version));
     sw_capability(w, SpvCapabilitySubgroupDispatch);
     if (a->subgroup_size) put_mode(w, id, SpvExecutionModeSubgroupSize, SW_LIST(a->subgroup_size));
     if (a->subgroups) put_mode(w, id, SpvExecutionModeSubgroupsPerWorkgroup, SW_LIST(a->subgroups));
@@ -112,7 +114,8 @@ static void put_modes(entry *e, const sw_info *info) {
     if (a->has_vec_hint) put_mode(w, id, SpvExecutionModeVecTypeHint, SW_LIST(a->vec_hint));
     put_subgroups(w, id, a);
     for (unsigned k = 0; k < 3; k++) put_float_controls(w, id, a->float_controls[k], 16u << k);
-    bool off = info->f->flags & IR_FUNC_CONTRACTION_OFF || (e->adds && e->muls && e->strict);
+    const sw_arithmetic *x = &e->arithmetic;
+    bool off = info->f->flags & IR_FUNC_CONTRACTION_OFF || (x->adds && x->muls && x->strict);
     if (off) put_mode(w, id, SpvExecutionModeContractionOff, SW_NONE);
 }
 
@@ -122,7 +125,8 @@ static void put_arg_string(sw_writer *w, const ir_func *f, const char *what,
     ir_text t = {.arena = w->arena};
     ir_putf(&t, "%s.%s.", what, f->name);
     for (uint32_t i = 0; i < f->nparams; i++) ir_putf(&t, "%s,", about(w, &f->param[i]));
-    sw_put_string(w, SEC_STRING, SpvOpString, SW_LIST(sw_new_id(w)), t.data);
+    sw_put_string(w, SEC_STRING, SpvOpString,
+                  (sw_text){.before = SW_LIST(sw_new_id(w)), .string = t.data});
 }
 
 static const char *type_name(sw_writer *w, const ir_param *p) {
@@ -150,16 +154,17 @@ static void put_arg_strings(sw_writer *w, const ir_func *f) {
 }
 
 static void put_entry_point(entry *e, sw_info *info) {
-    collect(e, info);
-    sw_put_string_and(e->w, SEC_ENTRY, SpvOpEntryPoint,
-                      (const uint32_t[]){SpvExecutionModelKernel, info->entry}, info->f->name,
-                      &e->interface);
+    collect_reached(e, info);
+    sw_put_string(e->w, SEC_ENTRY, SpvOpEntryPoint,
+                  (sw_text){.before = SW_LIST(SpvExecutionModelKernel, info->entry),
+                            .string = info->f->name,
+                            .after = {e->interface.n, e->interface.data}});
     put_modes(e, info);
     put_arg_strings(e->w, info->f);
 }
 
 void sw_write_entry_points(sw_writer *w) {
-    entry e = {.w = w, .seen = ir_new_array(w->arena, uint32_t, w->bound)};
+    entry e = {.w = w, .seen = ir_new_array(w->arena, uint32_t, w->out.bound)};
     bool any = false;
     for (uint32_t i = 0; i < w->functions.n; i++) {
         sw_info *info = w->functions.data[i];

@@ -1,17 +1,16 @@
-/* func.c — functions: parameters, blocks in reverse post-order, values, terminators.
+/* func.c — functions: parameters, blocks in reverse post-order, lines, terminators.
  *
- * A function is written into three buffers: its head with the variables of the entry block, casts
- * of what is known from the start, and the rest; so a variable or a cast may still be asked for
- * while the body is written.  In reverse post-order definitions come before uses, except for
- * arguments of phis, which are filled in when the function is complete (phi.c).
+ * A function is written into three sections: its head with the variables of the entry block, casts
+ * of what is known from the start, and the rest.  So variables and casts can still be added while
+ * the body is written.  In reverse post-order, definitions come before uses, except for operands of
+ * phis, which are filled in when the function is complete (phi.c).
+ *
+ * SPIR-V forbids calls of entry points.  A kernel that is called is written as a function, and its
+ * entry point is a second function that calls it.
  */
 #include "codegen/spirv/spirv.h"
 
 /* ----------------------------------------------------------------------------------- signatures */
-
-sw_info *sw_info_of(const sw_writer *w, const ir_func *f) {
-    return ir_map_get(&w->infos, (uint64_t)(uintptr_t)f);
-}
 
 static uint32_t function_control(const ir_func *f) {
     uint32_t mask = 0;
@@ -24,7 +23,8 @@ static uint32_t function_control(const ir_func *f) {
 
 void sw_begin_function(sw_writer *w, const sw_info *info, sw_section s, uint32_t id) {
     uint32_t type = sw_function_type(w, info), ret = sw_type(w, info->f->ret);
-    sw_put_result(w, s, SpvOpFunction, ret, id, SW_LIST(function_control(info->f), type));
+    sw_put_result(w, s, SpvOpFunction, (sw_result){ret, id},
+                  SW_LIST(function_control(info->f), type));
 }
 
 static void decorate_param(sw_writer *w, uint32_t id, const ir_param *p) {
@@ -57,86 +57,10 @@ void sw_write_params(sw_writer *w, const sw_info *info, sw_section s, uint32_t *
                             ? sw_pointer_type(w, ir_space_of(p->type), sw_param_pointee(info, n))
                             : sw_type(w, p->type);
         ids[n] = sw_new_id(w);
-        sw_put_result(w, s, SpvOpFunctionParameter, type, ids[n], SW_NONE);
+        sw_put_result(w, s, SpvOpFunctionParameter, (sw_result){type, ids[n]}, SW_NONE);
         sw_name(w, ids[n], name ? name : ir_name_of(f, p));
         decorate_param(w, ids[n], &f->param[n]);
     }
-}
-
-/* --------------------------------------------------------------------------------------- values */
-
-void sw_set_value(sw_func *fn, const ir_inst *i, uint32_t id) {
-    bool named = fn->id[i->id] == 0;
-    fn->id[i->id] = id;
-    if (named && i->op != IR_OP_address) sw_name(fn->w, id, ir_name_of(fn->f, i));
-}
-
-static uint32_t leaf_value(sw_func *fn, const ir_inst *v) {
-    uint32_t type;
-    if (v->op == IR_OP_address) {
-        uint32_t id = sw_global(fn->w, v->imm.global);
-        *ir_push(fn->w->arena, &fn->info->variables) = id;
-        return id;
-    }
-    if (v->op == IR_OP_const && !ir_is_ptr(v->type)) return sw_constant(fn->w, v);
-    type = sw_type(fn->w, v->type);
-    return v->op == IR_OP_const ? sw_null(fn->w, type) : sw_undef(fn->w, type);
-}
-
-uint32_t sw_value(sw_func *fn, ir_inst *v) {
-    uint32_t *id = &fn->id[v->id];
-    if (!*id) *id = leaf_value(fn, v);
-    return *id;
-}
-
-void sw_emit(sw_func *fn, SpvOp op, sw_list operands) { sw_put(fn->w, SEC_BODY, op, operands); }
-
-uint32_t sw_emit_result(sw_func *fn, SpvOp op, uint32_t type, sw_list operands) {
-    uint32_t id = sw_new_id(fn->w);
-    sw_put_result(fn->w, SEC_BODY, op, type, id, operands);
-    return id;
-}
-
-uint32_t sw_emit_ext(sw_func *fn, uint32_t number, uint32_t type, sw_list operands) {
-    uint32_t *all = ir_new_array(fn->w->arena, uint32_t, operands.n + 2);
-    all[0] = sw_import_std(fn->w);
-    all[1] = number;
-    if (operands.n) memcpy(all + 2, operands.word, operands.n * sizeof *all);
-    return sw_emit_result(fn, SpvOpExtInst, type, (sw_list){operands.n + 2, all});
-}
-
-uint32_t sw_scratch(sw_func *fn, ir_type t) {
-    for (uint32_t i = 0; i < fn->scratch.n; i++)
-        if (fn->scratch.data[i].type == t) return fn->scratch.data[i].id;
-    uint32_t id = sw_new_id(fn->w);
-    sw_put_result(fn->w, SEC_HEAD, SpvOpVariable, sw_pointer_type(fn->w, IR_PRIVATE, t), id,
-                  SW_LIST(SpvStorageClassFunction));
-    *ir_push(fn->w->arena, &fn->scratch) = (sw_scratch_variable){t, id};
-    return id;
-}
-
-/* --------------------------------------------------------------------------------------- errors */
-
-void sw_refuse(sw_func *fn, const char *fmt, ...) {
-    ir_text text = {.arena = fn->w->arena};
-    char why[512];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(why, sizeof why, fmt, ap);
-    va_end(ap);
-    if (fn->inst) ir_print_inst(&text, fn->inst);
-    sw_refuse_module(fn->w, "function '%s': %s%s%s", fn->f->name, why, fn->inst ? ": " : "",
-                     fn->inst ? text.data : "");
-}
-
-/* A module whose version was left open becomes as new as it must. */
-void sw_need_version(sw_func *fn, uint32_t version, const char *what) {
-    sw_writer *w = fn->w;
-    if (w->version >= version) return;
-    if (w->options.version)
-        sw_refuse(fn, "%s needs SPIR-V %s, and this module is to be %s", what,
-                  sw_version_name(version), sw_version_name(w->version));
-    w->version = version;
 }
 
 /* ---------------------------------------------------------------------------------------- lines */
@@ -145,7 +69,9 @@ static uint32_t file_id(sw_writer *w, uint32_t file) {
     if (!w->file) w->file = ir_new_array(w->arena, uint32_t, w->m->files.n);
     if (!w->file[file]) {
         w->file[file] = sw_new_id(w);
-        sw_put_string(w, SEC_STRING, SpvOpString, SW_LIST(w->file[file]), w->m->files.data[file]);
+        sw_put_string(
+            w, SEC_STRING, SpvOpString,
+            (sw_text){.before = SW_LIST(w->file[file]), .string = w->m->files.data[file]});
     }
     return w->file[file];
 }
@@ -165,16 +91,10 @@ static void put_line(sw_func *fn, const ir_inst *i) {
 
 /* --------------------------------------------------------------------------------------- blocks */
 
-void sw_begin_block(sw_func *fn, uint32_t label) {
-    sw_emit(fn, SpvOpLabel, SW_LIST(label));
-    fn->exit[fn->block->id] = label;
-    fn->line = NULL;
-}
-
 static void put_switch(sw_func *fn, const ir_inst *i, uint32_t selector) {
     const ir_block *b = fn->block;
     bool wide = ir_kind_of(ir_arg(i, 0)->type) == IR_I64;
-    sw_join_edges(fn, b);
+    sw_make_edge_blocks(fn, b);
     uint32_t *operands = ir_new_array(fn->w->arena, uint32_t, 2 + 3 * (size_t)b->nsucc), n = 0;
     operands[n++] = selector;
     operands[n++] = sw_edge_label(fn, b, b->succ[0]);
@@ -185,7 +105,7 @@ static void put_switch(sw_func *fn, const ir_inst *i, uint32_t selector) {
         operands[n++] = sw_edge_label(fn, b, b->succ[k]);
     }
     sw_emit(fn, SpvOpSwitch, (sw_list){n, operands});
-    sw_write_joints(fn, b);
+    sw_write_edge_blocks(fn, b);
 }
 
 static uint32_t switch_selector(sw_func *fn, const ir_inst *i) {
@@ -196,11 +116,12 @@ static uint32_t switch_selector(sw_func *fn, const ir_inst *i) {
 }
 
 static void put_branch(sw_func *fn, const ir_block *b, uint32_t condition) {
-    uint32_t taken = fn->label[b->succ[0]->id];
+    uint32_t taken = fn->blocks.label[b->succ[0]->id];
     if (b->nsucc == 1 || b->succ[0] == b->succ[1])
         sw_emit(fn, SpvOpBranch, SW_LIST(taken));
     else
-        sw_emit(fn, SpvOpBranchConditional, SW_LIST(condition, taken, fn->label[b->succ[1]->id]));
+        sw_emit(fn, SpvOpBranchConditional,
+                SW_LIST(condition, taken, fn->blocks.label[b->succ[1]->id]));
 }
 
 static void put_return(sw_func *fn, const ir_inst *i) {
@@ -208,9 +129,7 @@ static void put_return(sw_func *fn, const ir_inst *i) {
         sw_emit(fn, SpvOpReturn, SW_NONE);
         return;
     }
-    ir_inst *v = ir_arg(i, 0);
-    uint32_t id = ir_is_ptr(v->type) ? sw_pointer(fn, v, IR_I8) : sw_value(fn, v);
-    sw_emit(fn, SpvOpReturnValue, SW_LIST(id));
+    sw_emit(fn, SpvOpReturnValue, SW_LIST(sw_value_as(fn, ir_arg(i, 0), IR_I8)));
 }
 
 /* Whatever the terminator needs comes before a merge instruction. */
@@ -231,10 +150,11 @@ static void put_terminator(sw_func *fn, const ir_inst *i) {
 static void write_block(sw_func *fn, ir_block *b) {
     fn->block = b;
     fn->line = NULL;
-    sw_put(fn->w, b == fn->f->first ? SEC_HEAD : SEC_BODY, SpvOpLabel, SW_LIST(fn->label[b->id]));
-    sw_name(fn->w, fn->label[b->id], b->name);
+    sw_put(fn->w, b == fn->f->first ? SEC_HEAD : SEC_BODY, SpvOpLabel,
+           SW_LIST(fn->blocks.label[b->id]));
+    sw_name(fn->w, fn->blocks.label[b->id], b->name);
     foreach_inst (i, b) {
-        if (!fn->info->needed[i->id]) continue;
+        if (!fn->info->typing.needed[i->id]) continue;
         fn->inst = i;
         put_line(fn, i);
         if (ir_is_terminator(i))
@@ -248,9 +168,9 @@ static void write_block(sw_func *fn, ir_block *b) {
 /* ------------------------------------------------------------------------------------ functions */
 
 static void append_section(sw_writer *w, sw_section to, sw_section from) {
-    for (uint32_t i = 0; i < w->section[from].n; i++)
-        *ir_push(w->arena, &w->section[to]) = w->section[from].data[i];
-    w->section[from].n = 0;
+    for (uint32_t i = 0; i < w->out.section[from].n; i++)
+        *ir_push(w->arena, &w->out.section[to]) = w->out.section[from].data[i];
+    w->out.section[from].n = 0;
 }
 
 static void end_function(sw_writer *w) {
@@ -260,26 +180,25 @@ static void end_function(sw_writer *w) {
     sw_put(w, SEC_FUNCTION, SpvOpFunctionEnd, SW_NONE);
 }
 
-static void prepare(sw_func *fn, sw_writer *w, sw_info *info) {
+static void prepare_function(sw_func *fn, sw_writer *w, sw_info *info) {
     ir_func *f = info->f;
-    *fn = (sw_func){.w = w, .f = f, .info = info, .dom = ir_dominators(f), .stamp = 1};
+    *fn = (sw_func){.w = w, .f = f, .info = info, .dom = ir_dominators(f), .visits.now = 1};
     fn->id = ir_new_array(w->arena, uint32_t, f->next_id);
     fn->cast = ir_new_array(w->arena, sw_cast *, f->next_id);
-    fn->label = ir_new_array(w->arena, uint32_t, f->next_block);
-    fn->exit = ir_new_array(w->arena, uint32_t, f->next_block);
-    fn->met = ir_new_array(w->arena, uint32_t, f->next_block);
-    fn->edge = ir_new_array(w->arena, sw_edge_casts, f->next_block);
-    fn->is_merge = ir_new_array(w->arena, bool, f->next_block);
+    fn->blocks.label = ir_new_array(w->arena, uint32_t, f->next_block);
+    fn->blocks.exit = ir_new_array(w->arena, uint32_t, f->next_block);
+    fn->visits.walk = ir_new_array(w->arena, uint32_t, f->next_block);
+    fn->blocks.is_merge = ir_new_array(w->arena, bool, f->next_block);
     for (uint32_t k = 0; k < fn->dom->order.n; k++) {
         uint32_t block = fn->dom->order.rpo[k]->id;
-        fn->label[block] = fn->exit[block] = sw_new_id(w);
+        fn->blocks.label[block] = fn->blocks.exit[block] = sw_new_id(w);
     }
 }
 
 static void write_body(sw_writer *w, sw_info *info) {
     sw_func fn;
     uint32_t *params = ir_new_array(w->arena, uint32_t, info->f->nparams);
-    prepare(&fn, w, info);
+    prepare_function(&fn, w, info);
     sw_begin_function(w, info, SEC_HEAD, info->id);
     sw_write_params(w, info, SEC_HEAD, params);
     for (uint32_t n = 0; n < info->f->nparams; n++) fn.id[info->f->param_val[n]->id] = params[n];
@@ -296,7 +215,7 @@ static void write_wrapper(sw_writer *w, const sw_info *info) {
     sw_begin_function(w, info, SEC_FUNCTION, info->entry);
     sw_write_params(w, info, SEC_FUNCTION, operands + 1);
     sw_put(w, SEC_FUNCTION, SpvOpLabel, SW_LIST(sw_new_id(w)));
-    sw_put_result(w, SEC_FUNCTION, SpvOpFunctionCall, type, sw_new_id(w),
+    sw_put_result(w, SEC_FUNCTION, SpvOpFunctionCall, (sw_result){type, sw_new_id(w)},
                   (sw_list){info->f->nparams + 1, operands});
     sw_put(w, SEC_FUNCTION, SpvOpReturn, SW_NONE);
     sw_put(w, SEC_FUNCTION, SpvOpFunctionEnd, SW_NONE);
@@ -306,7 +225,7 @@ void sw_write_function(sw_writer *w, sw_info *info) {
     const ir_func *f = info->f;
     bool kernel = (f->flags & IR_FUNC_KERNEL) != 0, split = kernel && info->entry != info->id;
     sw_name(w, info->id, split ? ir_sprintf(w->arena, "%s.body", f->name) : f->name);
-    if (!kernel && f->flags & IR_FUNC_EXPORT) sw_link(w, info->id, f->name, false);
+    if (!kernel && f->flags & IR_FUNC_EXPORT) sw_decorate_linkage(w, info->id, f->name, false);
     write_body(w, info);
     if (!split) return;
     sw_name(w, info->entry, f->name);
@@ -316,7 +235,7 @@ void sw_write_function(sw_writer *w, sw_info *info) {
 void sw_declare_function(sw_writer *w, sw_info *info) {
     uint32_t *params = ir_new_array(w->arena, uint32_t, info->f->nparams);
     sw_name(w, info->id, info->f->name);
-    sw_link(w, info->id, info->f->name, true);
+    sw_decorate_linkage(w, info->id, info->f->name, true);
     sw_begin_function(w, info, SEC_DECLARATION, info->id);
     sw_write_params(w, info, SEC_DECLARATION, params);
     sw_put(w, SEC_DECLARATION, SpvOpFunctionEnd, SW_NONE);

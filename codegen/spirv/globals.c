@@ -1,9 +1,10 @@
 /* globals.c — module-scope variables and their initializers.
  *
- * A variable is written when something first asks for it, after those whose addresses are in its
- * initializer (an explicit stack, since such chains are input).  Initializers are made from bytes
- * along the type; an address is a constant expression: the variable as a pointer to bytes, plus the
- * addend, in the space of the leaf.  Exported variables are written even when nothing uses them.
+ * A variable is written when it is first used, after those whose addresses are in its initializer
+ * (with an explicit stack: such chains are as long as the input makes them).  Initializers are made
+ * from bytes along the type; an address is a constant expression: the variable as a pointer to
+ * bytes, plus the addend, in the address space of the leaf.  Exported variables are written even if
+ * they are not used.
  *
  * Refused: private and generic variables, local ones whose initial value is not zero, variables
  * whose initializers need each other's address.
@@ -109,7 +110,8 @@ static uint32_t initializer_of(sw_writer *w, const ir_global *g) {
 static uint32_t write_variable(sw_writer *w, SpvStorageClass storage, uint32_t type,
                                uint32_t init) {
     uint32_t id = sw_new_id(w);
-    sw_put_result(w, SEC_GLOBAL, SpvOpVariable, sw_pointer_type_of(w, storage, type), id,
+    sw_put_result(w, SEC_GLOBAL, SpvOpVariable,
+                  (sw_result){sw_pointer_type_of(w, storage, type), id},
                   (sw_list){init ? 2 : 1, (const uint32_t[]){(uint32_t)storage, init}});
     return id;
 }
@@ -137,14 +139,14 @@ static void write_global(sw_writer *w, ir_global *g) {
     sw_name(w, id, g->name);
     if (g->constant || g->space == IR_CONST) sw_decorate0(w, id, SpvDecorationConstant);
     if (g->align) sw_decorate(w, id, SpvDecorationAlignment, SW_LIST(g->align));
-    if (g->flags & IR_FUNC_IMPORT) sw_link(w, id, g->name, true);
-    if (g->flags & IR_FUNC_EXPORT) sw_link(w, id, g->name, false);
-    ir_map_set(w->arena, &w->globals, (uint64_t)(uintptr_t)g, (void *)(uintptr_t)id);
-    ir_map_set(w->arena, &w->written, id, g);
+    if (g->flags & IR_FUNC_IMPORT) sw_decorate_linkage(w, id, g->name, true);
+    if (g->flags & IR_FUNC_EXPORT) sw_decorate_linkage(w, id, g->name, false);
+    ir_map_set(w->arena, &w->globals.ids, (uint64_t)(uintptr_t)g, (void *)(uintptr_t)id);
+    ir_map_set(w->arena, &w->globals.of_id, id, g);
 }
 
 static uint32_t find_global(const sw_writer *w, const ir_global *g) {
-    return (uint32_t)(uintptr_t)ir_map_get(&w->globals, (uint64_t)(uintptr_t)g);
+    return (uint32_t)(uintptr_t)ir_map_get(&w->globals.ids, (uint64_t)(uintptr_t)g);
 }
 
 /* Variables on the way: each waits for those that its initializer points to. */
@@ -186,7 +188,7 @@ uint32_t sw_global(sw_writer *w, ir_global *g) {
     return find_global(w, g);
 }
 
-void sw_exported_globals(sw_writer *w) {
+void sw_write_exported_globals(sw_writer *w) {
     foreach_global (g, w->m)
         if (g->flags & IR_FUNC_EXPORT) sw_global(w, g);
 }
@@ -223,18 +225,18 @@ static uint32_t write_string(sw_writer *w, const char *text) {
 
 uint32_t sw_format_string(sw_writer *w, const char *text) {
     uint64_t key = ir_hash(1, text, strlen(text));
-    format *newest = ir_map_get(&w->strings, key), *f = newest;
+    format *newest = ir_map_get(&w->globals.strings, key), *f = newest;
     while (f && strcmp(f->text, text) != 0) f = f->next;
     if (f) return f->id;
     f = ir_new(w->arena, format);
     *f = (format){.text = text, .id = write_string(w, text), .next = newest};
-    ir_map_set(w->arena, &w->strings, key, f);
+    ir_map_set(w->arena, &w->globals.strings, key, f);
     return f->id;
 }
 
 uint32_t sw_constant_bytes(sw_writer *w, uint32_t n, uint8_t byte, uint32_t align) {
     uint64_t key = (uint64_t)n << 32 | (uint64_t)align << 8 | byte;
-    const void *known = ir_map_get(&w->byte_arrays, key);
+    const void *known = ir_map_get(&w->globals.byte_arrays, key);
     if (known) return (uint32_t)(uintptr_t)known;
     uint32_t type = byte_array_type(w, n), init = sw_null(w, type);
     if (byte) {
@@ -243,6 +245,6 @@ uint32_t sw_constant_bytes(sw_writer *w, uint32_t n, uint8_t byte, uint32_t alig
         init = sw_intern(w, SpvOpConstantComposite, type, (sw_list){n, bytes});
     }
     uint32_t id = write_constant_bytes(w, type, init, align);
-    ir_map_set(w->arena, &w->byte_arrays, key, (void *)(uintptr_t)id);
+    ir_map_set(w->arena, &w->globals.byte_arrays, key, (void *)(uintptr_t)id);
     return id;
 }

@@ -1,8 +1,8 @@
 /* groups.c — operations of work-groups and sub-groups.
  *
- * Uniform ones, which all work-items of the scope reach, exist since 1.0 (products and logic
- * through SPV_KHR_uniform_group_instructions); the others came with 1.3 as GroupNonUniform
- * instructions.
+ * Uniform ones, which all work-items of the scope reach, exist since 1.0; products and logical
+ * operations need SPV_KHR_uniform_group_instructions.  All others are GroupNonUniform instructions,
+ * which exist since 1.3.
  */
 #include "codegen/spirv/spirv.h"
 
@@ -50,10 +50,6 @@ static uint32_t cluster_size(sw_func *fn, const ir_inst *i) {
     return sw_u32(fn->w, 1u << i->imm.group.log_size);
 }
 
-static void put(sw_func *fn, const ir_inst *i, SpvOp op, sw_list operands) {
-    sw_set_value(fn, i, sw_emit_result(fn, op, sw_type(fn->w, i->type), operands));
-}
-
 /* ----------------------------------------------------------------------------------- arithmetic */
 
 static bool is_khr(ir_op op) {
@@ -68,7 +64,7 @@ static void emit_uniform(sw_func *fn, const ir_inst *i, const group_row *row) {
         sw_capability(fn->w, SpvCapabilityGroupUniformArithmeticKHR);
         sw_extension(fn->w, "SPV_KHR_uniform_group_instructions");
     }
-    put(fn, i, op, SW_LIST(scope_of(fn, i), i->imm.group.op, sw_arg(fn, i, 0)));
+    sw_emit_value(fn, i, op, SW_LIST(scope_of(fn, i), i->imm.group.op, sw_arg(fn, i, 0)));
 }
 
 static void emit_nonuniform(sw_func *fn, const ir_inst *i, const group_row *row) {
@@ -78,7 +74,7 @@ static void emit_nonuniform(sw_func *fn, const ir_inst *i, const group_row *row)
                                   : SpvCapabilityGroupNonUniformArithmetic);
     uint32_t operands[4] = {scope_of(fn, i), i->imm.group.op, sw_arg(fn, i, 0), 0};
     if (clustered) operands[3] = cluster_size(fn, i);
-    put(fn, i, op, (sw_list){clustered ? 4 : 3, operands});
+    sw_emit_value(fn, i, op, (sw_list){clustered ? 4 : 3, operands});
 }
 
 static bool emit_arithmetic(sw_func *fn, const ir_inst *i) {
@@ -102,7 +98,7 @@ static void emit_vote(sw_func *fn, const ir_inst *i) {
         need_nonuniform(fn, SpvCapabilityGroupNonUniformVote);
         op = all ? SpvOpGroupNonUniformAll : SpvOpGroupNonUniformAny;
     }
-    put(fn, i, op, SW_LIST(scope_of(fn, i), sw_arg(fn, i, 0)));
+    sw_emit_value(fn, i, op, SW_LIST(scope_of(fn, i), sw_arg(fn, i, 0)));
 }
 
 static void emit_broadcast(sw_func *fn, const ir_inst *i) {
@@ -113,7 +109,7 @@ static void emit_broadcast(sw_func *fn, const ir_inst *i) {
         need_nonuniform(fn, SpvCapabilityGroupNonUniformBallot);
         op = SpvOpGroupNonUniformBroadcast;
     }
-    put(fn, i, op, SW_LIST(scope_of(fn, i), sw_arg(fn, i, 0), sw_arg(fn, i, 1)));
+    sw_emit_value(fn, i, op, SW_LIST(scope_of(fn, i), sw_arg(fn, i, 0), sw_arg(fn, i, 1)));
 }
 
 /* ----------------------------------------------------------------------- the non-uniform others */
@@ -140,7 +136,7 @@ static void emit_other(sw_func *fn, const ir_inst *i) {
     if (counts) operands[n++] = i->imm.group.op;
     for (unsigned k = 0; k < i->nargs; k++) operands[n++] = sw_arg(fn, i, k);
     if (!counts && i->imm.group.op == IR_GROUP_CLUSTERED) operands[n++] = cluster_size(fn, i);
-    put(fn, i, (SpvOp)sw_opcode_of(ir_info(i)->spirv), (sw_list){n, operands});
+    sw_emit_value(fn, i, (SpvOp)sw_opcode_of(ir_info(i)->spirv), (sw_list){n, operands});
 }
 
 /* --------------------------------------------------------------------------------- async copies */
@@ -167,7 +163,8 @@ static ir_type element_type(sw_func *fn, const ir_inst *i) {
 static void emit_async_copy(sw_func *fn, const ir_inst *i) {
     ir_type t = element_type(fn, i);
     uint32_t to = sw_pointer(fn, ir_arg(i, 0), t), from = sw_pointer(fn, ir_arg(i, 1), t);
-    put(fn, i, SpvOpGroupAsyncCopy,
+    sw_emit_value(
+        fn, i, SpvOpGroupAsyncCopy,
         SW_LIST(scope_of(fn, i), to, from, sw_arg(fn, i, 2), sw_arg(fn, i, 3), sw_arg(fn, i, 4)));
 }
 

@@ -1,5 +1,7 @@
-/* images.c — images and samplers: the same operands as in SPIR-V, with a mask in front of the image
- * operands.  OpSampledImage must be in the block of its use, so it is written with each use.
+/* images.c — images and samplers.
+ *
+ * Operands are the same as in SPIR-V, with a mask in front of the image operands.  OpSampledImage
+ * must be in the block of its use, so it is written again for each use.
  */
 #include "codegen/spirv/spirv.h"
 
@@ -30,11 +32,12 @@ static uint32_t mask_of(sw_func *fn, const ir_inst *i) {
     uint32_t mask = i->imm.image.operands;
     if (mask & (SpvImageOperandsSignExtendMask | SpvImageOperandsZeroExtendMask))
         sw_need_version(fn, 0x00010400, "the sign of texels");
-    if (fn->w->version < 0x00010600) mask &= ~(uint32_t)SpvImageOperandsNontemporalMask;
+    if (fn->w->out.version < 0x00010600) mask &= ~(uint32_t)SpvImageOperandsNontemporalMask;
     return mask;
 }
 
-static uint32_t collect(sw_func *fn, const ir_inst *i, unsigned fixed, uint32_t *operands) {
+static uint32_t collect_operands(sw_func *fn, const ir_inst *i, unsigned fixed,
+                                 uint32_t *operands) {
     uint32_t n = 0, mask = mask_of(fn, i);
     for (unsigned k = 0; k < i->nargs; k++) {
         if (k == fixed && mask) operands[n++] = mask;
@@ -46,21 +49,19 @@ static uint32_t collect(sw_func *fn, const ir_inst *i, unsigned fixed, uint32_t 
 
 static void emit_access(sw_func *fn, const ir_inst *i) {
     uint32_t *operands = ir_new_array(fn->w->arena, uint32_t, i->nargs + 1u);
-    uint32_t n = collect(fn, i, ir_info(i)->nargs, operands);
+    uint32_t n = collect_operands(fn, i, ir_info(i)->nargs, operands);
     SpvOp op = (SpvOp)sw_opcode_of(ir_info(i)->spirv);
     if (i->op == IR_OP_image_write)
         sw_emit(fn, op, (sw_list){n, operands});
     else
-        sw_set_value(fn, i,
-                     sw_emit_result(fn, op, sw_type(fn->w, i->type), (sw_list){n, operands}));
+        sw_emit_value(fn, i, op, (sw_list){n, operands});
 }
 
 static void emit_simple(sw_func *fn, const ir_inst *i) {
     uint32_t operands[2];
     for (unsigned k = 0; k < i->nargs; k++) operands[k] = sw_arg(fn, i, k);
     SpvOp op = (SpvOp)sw_opcode_of(ir_info(i)->spirv);
-    sw_set_value(fn, i,
-                 sw_emit_result(fn, op, sw_type(fn->w, i->type), (sw_list){i->nargs, operands}));
+    sw_emit_value(fn, i, op, (sw_list){i->nargs, operands});
 }
 
 void sw_emit_image(sw_func *fn, const ir_inst *i) {

@@ -1,10 +1,10 @@
-/* loop.c — loop merge instructions, for loops that ask to be unrolled or not to be.
+/* loop.c — loop merge instructions, for loops with a hint to unroll them or not.
  *
- * Kernels need no structured control flow; OpLoopMerge only carries the hint.  It is written where
- * it tells the truth: a reducible loop with one latch and one block outside that its edges leave
- * to, which is no merge block yet, and a header that ends in a branch.  The instruction is in
- * the header and names the latch, so neither of them may have become several SPIR-V blocks.
- * Elsewhere the hint is left out.
+ * Kernels need no structured control flow, so OpLoopMerge only carries the hint.  It is written
+ * where its operands are true: the loop is reducible, has one latch and one block outside to which
+ * its edges leave, this is no merge block yet, and the header ends in a branch.  The instruction is
+ * in the header and names the latch, so neither of them may have become several SPIR-V blocks.  For
+ * all other loops the hint is left out.
  */
 #include "codegen/spirv/spirv.h"
 
@@ -54,13 +54,14 @@ static uint32_t control_of(const ir_block *b) {
 
 void sw_write_loop_merge(sw_func *fn, ir_block *b) {
     ir_op op = (ir_op)b->last->op;
-    bool split = fn->exit[b->id] != fn->label[b->id];
+    bool split = fn->blocks.exit[b->id] != fn->blocks.label[b->id];
     if (!b->loop_hint || split || (op != IR_OP_jmp && op != IR_OP_br)) return;
     const ir_loop *l = loop_of_header(fn, b);
     if (!l) return;
     const ir_loops *loops = ir_loop_tree(fn->f);
     ir_block *merge = only_exit(loops, l), *latch = only_latch(loops, l);
-    if (!merge || !latch || fn->is_merge[merge->id] || !goes_back_at_once(latch, b)) return;
-    fn->is_merge[merge->id] = true;
-    sw_emit(fn, SpvOpLoopMerge, SW_LIST(fn->label[merge->id], fn->label[latch->id], control_of(b)));
+    if (!merge || !latch || fn->blocks.is_merge[merge->id] || !goes_back_at_once(latch, b)) return;
+    fn->blocks.is_merge[merge->id] = true;
+    sw_emit(fn, SpvOpLoopMerge,
+            SW_LIST(fn->blocks.label[merge->id], fn->blocks.label[latch->id], control_of(b)));
 }

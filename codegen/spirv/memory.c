@@ -1,21 +1,14 @@
 /* memory.c — variables, loads, stores, copies and fills.
  *
- * A bool in memory is a byte: its lowest bit is tested when it is loaded, and it is chosen from 1
- * and 0 when stored.  A fill copies from a constant array of bytes when its size is known and
- * small, and is a loop otherwise.
+ * A bool in memory is a byte: a load tests its lowest bit, and a store chooses between 1 and 0.
+ * SPIR-V has copies but no fills.  A fill of known and small size copies from a constant array of
+ * equal bytes; any other one is a loop.
  */
 #include "codegen/spirv/spirv.h"
 
 enum { MAX_CONSTANT_FILL = 4096, MAX_CONSTANT_ALIGN = 128 };
 
 /* -------------------------------------------------------------------------------- loads, stores */
-
-sw_access sw_access_of(const ir_inst *i) {
-    sw_access a = {SpvMemoryAccessAlignedMask, 1u << i->imm.mem.align};
-    if (i->imm.mem.flags & IR_MEM_VOLATILE) a.mask |= SpvMemoryAccessVolatileMask;
-    if (i->imm.mem.flags & IR_MEM_NONTEMPORAL) a.mask |= SpvMemoryAccessNontemporalMask;
-    return a;
-}
 
 static uint32_t lowest_bit(sw_func *fn, uint32_t id, ir_type held) {
     uint32_t one = sw_splat(fn->w, held, 1), zero = sw_splat(fn->w, held, 0);
@@ -36,8 +29,7 @@ static void emit_load(sw_func *fn, const ir_inst *i) {
 }
 
 static uint32_t stored_value(sw_func *fn, ir_inst *v, ir_type held) {
-    if (ir_is_ptr(v->type)) return sw_pointer(fn, v, IR_I8);
-    uint32_t id = sw_value(fn, v);
+    uint32_t id = sw_value_as(fn, v, IR_I8);
     if (held == v->type) return id;
     uint32_t one = sw_splat(fn->w, held, 1), zero = sw_splat(fn->w, held, 0);
     return sw_emit_result(fn, SpvOpSelect, sw_type(fn->w, held), SW_LIST(id, one, zero));
@@ -59,7 +51,8 @@ static void emit_variable(sw_func *fn, const ir_inst *i) {
     const ir_var *var = i->imm.var;
     uint32_t type = sw_pointer_type(fn->w, IR_PRIVATE, sw_pointee(fn->info, i));
     uint32_t id = sw_new_id(fn->w);
-    sw_put_result(fn->w, SEC_HEAD, SpvOpVariable, type, id, SW_LIST(SpvStorageClassFunction));
+    sw_put_result(fn->w, SEC_HEAD, SpvOpVariable, (sw_result){type, id},
+                  SW_LIST(SpvStorageClassFunction));
     if (var->align > ir_alignof(fn->w->m, var->type))
         sw_decorate(fn->w, id, SpvDecorationAlignment, SW_LIST(var->align));
     sw_set_value(fn, i, id);
@@ -106,7 +99,7 @@ static void fill_in_loop(sw_func *fn, const ir_inst *i) {
     ir_type size = ir_size_type(w->m);
     sw_access a = sw_access_of(i);
     uint32_t p = sw_pointer(fn, ir_arg(i, 0), IR_I8), byte = sw_arg(fn, i, 1), n = sw_arg(fn, i, 2);
-    uint32_t before = fn->exit[fn->block->id], head = sw_new_id(w), body = sw_new_id(w);
+    uint32_t before = fn->blocks.exit[fn->block->id], head = sw_new_id(w), body = sw_new_id(w);
     uint32_t done = sw_new_id(w), next = sw_new_id(w);
     sw_emit(fn, SpvOpBranch, SW_LIST(head));
     sw_begin_block(fn, head);
@@ -119,7 +112,8 @@ static void fill_in_loop(sw_func *fn, const ir_inst *i) {
         sw_emit_result(fn, SpvOpInBoundsPtrAccessChain,
                        sw_pointer_type(w, ir_space_of(ir_arg(i, 0)->type), IR_I8), SW_LIST(p, k));
     sw_emit(fn, SpvOpStore, SW_LIST(at, byte, a.mask, 1));
-    sw_put_result(w, SEC_BODY, SpvOpIAdd, sw_type(w, size), next, SW_LIST(k, sw_size(w, 1)));
+    sw_put_result(w, SEC_BODY, SpvOpIAdd, (sw_result){sw_type(w, size), next},
+                  SW_LIST(k, sw_size(w, 1)));
     sw_emit(fn, SpvOpBranch, SW_LIST(head));
     sw_begin_block(fn, done);
 }

@@ -1,8 +1,8 @@
-/* names.c — from the spirv column of the op table to numbers.
+/* names.c — from names to numbers of SPIR-V instructions, and names of versions.
  *
- * The names of SPIR-V instructions are strings in ir/ops.def, which knows no SPIR-V headers; here
- * they are found by bisection in the sorted lists of names.def.  The writer remembers the answer
- * for each op, so a module asks once for each op that it contains.
+ * The names of instructions are strings in ir/ops.def, which does not depend on SPIR-V headers.
+ * They are found by bisection in the sorted lists of names.def.  The writer remembers the answer
+ * for each operation (ops.c), so a module asks once for each operation that it contains.
  */
 #include "codegen/spirv/spirv.h"
 
@@ -45,4 +45,9 @@ int sw_opcode_of(const char *spirv) {
     if (strncmp(spirv, prefix, skip) == 0)
         return find_row(ext_rows, sizeof ext_rows / sizeof *ext_rows, spirv + skip);
     return find_row(core_rows, sizeof core_rows / sizeof *core_rows, spirv);
+}
+
+const char *sw_version_name(uint32_t version) {
+    static const char *const names[] = {"1.0", "1.1", "1.2", "1.3", "1.4", "1.5", "1.6"};
+    return names[(version >> 8 & 255) % 7];
 }

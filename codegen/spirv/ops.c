@@ -1,5 +1,8 @@
-/* ops.c — finds out how an instruction is written.  What has the same operands in SPIR-V comes from
- * the spirv column of the op table; the rest has functions of its own.
+/* ops.c — how each instruction is written.
+ *
+ * Operations with the same operands in SPIR-V are written by the spirv column of the op table.  The
+ * others have functions here or in the file of their kind.  Vectors are here, too, and integer
+ * operations on i1, which are logical ones in SPIR-V.
  */
 #include "codegen/spirv/spirv.h"
 
@@ -39,7 +42,7 @@ static void decorate_result(sw_func *fn, const ir_inst *i, uint32_t id) {
     uint32_t mask = fast_math(i);
     if (mask && takes_fast_math(i))
         sw_decorate(fn->w, id, SpvDecorationFPFastMathMode, SW_LIST(mask));
-    if (fn->w->version < 0x00010400) return;
+    if (fn->w->out.version < 0x00010400) return;
     if (i->flags & IR_NSW) sw_decorate0(fn->w, id, SpvDecorationNoSignedWrap);
     if (i->flags & IR_NUW) sw_decorate0(fn->w, id, SpvDecorationNoUnsignedWrap);
 }
@@ -112,8 +115,7 @@ static void emit_extract(sw_func *fn, const ir_inst *i) {
     bool known = ir_is_const(index);
     uint32_t lane = known ? (uint32_t)index->imm.bits : sw_arg(fn, i, 1);
     SpvOp op = known ? SpvOpCompositeExtract : SpvOpVectorExtractDynamic;
-    sw_set_value(fn, i,
-                 sw_emit_result(fn, op, sw_type(fn->w, i->type), SW_LIST(sw_arg(fn, i, 0), lane)));
+    sw_emit_value(fn, i, op, SW_LIST(sw_arg(fn, i, 0), lane));
 }
 
 static void emit_insert(sw_func *fn, const ir_inst *i) {
@@ -132,9 +134,7 @@ static void emit_shuffle(sw_func *fn, const ir_inst *i) {
     unsigned lanes = ir_lanes(i->type);
     for (unsigned n = 0; n < lanes; n++)
         operands[n + 2] = i->imm.mask[n] == 255 ? UINT32_MAX : i->imm.mask[n];
-    sw_set_value(fn, i,
-                 sw_emit_result(fn, SpvOpVectorShuffle, sw_type(fn->w, i->type),
-                                (sw_list){lanes + 2, operands}));
+    sw_emit_value(fn, i, SpvOpVectorShuffle, (sw_list){lanes + 2, operands});
 }
 
 /* Are these the three dimensions of one query, as the reader takes a built-in variable apart? */
@@ -153,16 +153,6 @@ static bool is_splat(const ir_inst *i) {
     return true;
 }
 
-static uint32_t insert_lane(sw_func *fn, uint32_t type, uint32_t lane, uint32_t v, uint32_t n) {
-    return sw_emit_result(fn, SpvOpCompositeInsert, type, SW_LIST(lane, v, n));
-}
-
-uint32_t sw_spread(sw_func *fn, uint32_t lane, ir_type t) {
-    uint32_t type = sw_type(fn->w, t), v = sw_undef(fn->w, type);
-    uint32_t operands[IR_MAX_LANES + 2] = {insert_lane(fn, type, lane, v, 0), v};
-    return sw_emit_result(fn, SpvOpVectorShuffle, type, (sw_list){ir_lanes(t) + 2, operands});
-}
-
 /* Lane by lane, and one lane spread out: not every consumer takes OpCompositeConstruct for
  * vectors. */
 static void emit_vec(sw_func *fn, const ir_inst *i) {
@@ -172,10 +162,11 @@ static void emit_vec(sw_func *fn, const ir_inst *i) {
         return;
     }
     if (is_splat(i)) {
-        v = sw_spread(fn, sw_arg(fn, i, 0), i->type);
+        v = sw_emit_splat(fn, sw_arg(fn, i, 0), i->type);
     } else {
         for (unsigned n = 0; n < i->nargs; n++)
-            if (ir_arg(i, n)->op != IR_OP_undef) v = insert_lane(fn, type, sw_arg(fn, i, n), v, n);
+            if (ir_arg(i, n)->op != IR_OP_undef)
+                v = sw_emit_result(fn, SpvOpCompositeInsert, type, SW_LIST(sw_arg(fn, i, n), v, n));
     }
     sw_set_value(fn, i, v);
 }
@@ -186,9 +177,7 @@ static void emit_dot(sw_func *fn, const ir_inst *i) {
         emit_plain(fn, i);
         return;
     }
-    sw_set_value(fn, i,
-                 sw_emit_result(fn, SpvOpFMul, sw_type(fn->w, i->type),
-                                SW_LIST(sw_arg(fn, i, 0), sw_arg(fn, i, 1))));
+    sw_emit_value(fn, i, SpvOpFMul, SW_LIST(sw_arg(fn, i, 0), sw_arg(fn, i, 1)));
 }
 
 static void emit_assume(sw_func *fn, const ir_inst *i) {

@@ -1,10 +1,13 @@
-/* pointer.c — pointers with the type that a use wants, and access chains.
+/* pointer.c — pointers with the pointee that a use wants, and access chains.
  *
- * A cast is written where it is first needed and found again where that place dominates.  Casts of
- * parameters, variables and globals go to the head of the function, so there is one for each type.
- * Where the wanted type is at the beginning of what a pointer points to, the cast for an access
- * is a chain of zeros, which says more than a bit cast; a pointer that goes on to somewhere else is
- * cast, because consumers take a chain to stay in the member where it arrives.
+ * A cast is written where it is first needed, and used again where that place dominates.  Casts of
+ * parameters, variables and globals are in the head of the function, so each is cast once for each
+ * pointee.
+ *
+ * If the wanted type is at the beginning of what a pointer points to, the cast for an access is an
+ * access chain of zeros, from which consumers learn more than from a bit cast.  A pointer that is
+ * used for more than an access is cast by OpBitcast, because consumers assume that what is computed
+ * from a chain stays in the member to which it leads.
  */
 #include "codegen/spirv/spirv.h"
 
@@ -36,12 +39,12 @@ static uint32_t put_chain(sw_func *fn, sw_section s, const sw_plan *plan, uint32
     operands[0] = base;
     for (unsigned i = 0; i < plan->n; i++) operands[i + 1] = index_value(fn, &plan->index[i]);
     uint32_t id = sw_new_id(fn->w);
-    sw_put_result(fn->w, s, op, type, id, (sw_list){plan->n + 1, operands});
+    sw_put_result(fn->w, s, op, (sw_result){type, id}, (sw_list){plan->n + 1, operands});
     return id;
 }
 
 void sw_emit_ptradd(sw_func *fn, const ir_inst *i) {
-    const sw_plan *plan = fn->info->plan[i->id];
+    const sw_plan *plan = fn->info->typing.plan[i->id];
     uint32_t type = sw_pointer_type(fn->w, ir_space_of(i->type), plan->pointee);
     uint32_t base = sw_pointer(fn, plan->root, plan->base);
     sw_set_value(fn, i, put_chain(fn, SEC_BODY, plan, type, base));
@@ -67,7 +70,7 @@ static uint32_t put_cast(sw_func *fn, const ir_inst *v, uint32_t id, const sw_pl
     uint32_t type = sw_pointer_type(fn->w, ir_space_of(v->type), pointee);
     if (descent) return put_chain(fn, s, descent, type, id);
     uint32_t cast = sw_new_id(fn->w);
-    sw_put_result(fn->w, s, SpvOpBitcast, type, cast, SW_LIST(id));
+    sw_put_result(fn->w, s, SpvOpBitcast, (sw_result){type, cast}, SW_LIST(id));
     return cast;
 }
 
@@ -97,6 +100,10 @@ static uint32_t pointer_to(sw_func *fn, ir_inst *v, ir_type pointee, bool access
 
 uint32_t sw_pointer(sw_func *fn, ir_inst *v, ir_type pointee) {
     return pointer_to(fn, v, pointee, false);
+}
+
+uint32_t sw_value_as(sw_func *fn, ir_inst *v, ir_type pointee) {
+    return ir_is_ptr(v->type) ? sw_pointer(fn, v, pointee) : sw_value(fn, v);
 }
 
 uint32_t sw_access_pointer(sw_func *fn, ir_inst *v, ir_type pointee) {

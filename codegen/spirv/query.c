@@ -1,7 +1,7 @@
-/* query.c — work-item queries: built-in input variables, loaded once in a block.
+/* query.c — work-item queries: built-in variables, loaded once in a block.
  *
- * The variables are declared when first asked for, with the names that other producers give them.
- * Those with a dimension are vectors of three sizes; sub-group ones and the number of dimensions
+ * A variable is declared when it is first used, with the name that other producers give it.  Those
+ * with a dimension are vectors of three sizes; those of sub-groups and the number of dimensions
  * have 32 bits.  A query of another width is converted.
  */
 #include "codegen/spirv/spirv.h"
@@ -39,8 +39,9 @@ static const query_row rows[IR_OP_COUNT] = {
 
 static uint32_t declare(sw_writer *w, uint32_t type, uint32_t builtin, const char *name) {
     uint32_t id = sw_new_id(w);
-    sw_put_result(w, SEC_GLOBAL, SpvOpVariable, sw_pointer_type_of(w, SpvStorageClassInput, type),
-                  id, SW_LIST(SpvStorageClassInput));
+    sw_put_result(w, SEC_GLOBAL, SpvOpVariable,
+                  (sw_result){sw_pointer_type_of(w, SpvStorageClassInput, type), id},
+                  SW_LIST(SpvStorageClassInput));
     sw_name(w, id, ir_sprintf(w->arena, "__spirv_BuiltIn%s", name));
     sw_decorate(w, id, SpvDecorationBuiltIn, SW_LIST(builtin));
     sw_decorate0(w, id, SpvDecorationConstant);
@@ -48,7 +49,7 @@ static uint32_t declare(sw_writer *w, uint32_t type, uint32_t builtin, const cha
 }
 
 static uint32_t variable_of(sw_func *fn, const query_row *q, uint32_t type) {
-    uint32_t *id = &fn->w->builtin[q->builtin];
+    uint32_t *id = &fn->w->builtins.variable[q->builtin];
     if (!*id) *id = declare(fn->w, type, (uint32_t)q->builtin, q->name);
     *ir_push(fn->w->arena, &fn->info->inputs) = *id;
     return *id;
@@ -76,7 +77,7 @@ static void emit_mask(sw_func *fn, const ir_inst *i) {
     uint64_t n = i->imm.bits;
     sw_need_version(fn, 0x00010300, "a sub-group mask");
     sw_capability(fn->w, SpvCapabilityGroupNonUniformBallot);
-    uint32_t type = sw_type(fn->w, i->type), *id = &fn->w->masks[n];
+    uint32_t type = sw_type(fn->w, i->type), *id = &fn->w->builtins.mask[n];
     if (!*id) *id = declare(fn->w, type, (uint32_t)masks[n].builtin, masks[n].name);
     *ir_push(fn->w->arena, &fn->info->inputs) = *id;
     sw_set_value(fn, i, sw_emit_result(fn, SpvOpLoad, type, SW_LIST(*id)));

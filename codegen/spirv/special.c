@@ -1,6 +1,8 @@
-/* special.c — operations that SPIR-V says otherwise: shifts by too much, bit reversal (whose own
- * instruction is not for kernels), functions that return a second result through a pointer, calls,
- * printf.
+/* special.c — operations that are several instructions in SPIR-V, calls and printf.
+ *
+ * Shifts by the width or more are undefined there and have a result in the IR.  OpBitReverse is not
+ * for kernels.  Functions with a second result store it through a pointer, to a variable of the
+ * function; each result is an operation of its own in the IR, and is written as a call of its own.
  */
 #include "codegen/spirv/spirv.h"
 
@@ -114,13 +116,10 @@ void sw_emit_call(sw_func *fn, const ir_inst *i) {
                   callee->f->refusal ? callee->f->refusal : "it is not imported either");
     operands[0] = callee->id;
     for (unsigned n = 0; n < i->nargs; n++) {
-        ir_inst *a = ir_arg(i, n);
-        operands[n + 1] =
-            ir_is_ptr(a->type) ? sw_pointer(fn, a, sw_param_pointee(callee, n)) : sw_value(fn, a);
+        ir_type pointee = ir_is_ptr(ir_arg(i, n)->type) ? sw_param_pointee(callee, n) : IR_VOID;
+        operands[n + 1] = sw_value_as(fn, ir_arg(i, n), pointee);
     }
-    sw_set_value(fn, i,
-                 sw_emit_result(fn, SpvOpFunctionCall, sw_type(fn->w, i->type),
-                                (sw_list){i->nargs + 1u, operands}));
+    sw_emit_value(fn, i, SpvOpFunctionCall, (sw_list){i->nargs + 1u, operands});
 }
 
 /* The address of the first character of a format string. */
@@ -134,10 +133,7 @@ static uint32_t format_pointer(sw_func *fn, const char *format) {
 void sw_emit_printf(sw_func *fn, const ir_inst *i) {
     uint32_t *operands = ir_new_array(fn->w->arena, uint32_t, i->nargs + 1u);
     operands[0] = format_pointer(fn, i->imm.string);
-    for (unsigned n = 0; n < i->nargs; n++) {
-        ir_inst *a = ir_arg(i, n);
-        operands[n + 1] = ir_is_ptr(a->type) ? sw_pointer(fn, a, IR_I8) : sw_value(fn, a);
-    }
+    for (unsigned n = 0; n < i->nargs; n++) operands[n + 1] = sw_value_as(fn, ir_arg(i, n), IR_I8);
     sw_set_value(fn, i,
                  sw_emit_ext(fn, OpenCLstd_Printf, sw_type(fn->w, IR_I32),
                              (sw_list){i->nargs + 1u, operands}));

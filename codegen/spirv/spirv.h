@@ -1,19 +1,29 @@
-/* spirv.h — what the files of codegen/spirv/ share: the SPIR-V writer.
+/* spirv.h — what the files of the SPIR-V writer share.
  *
- * One `sw_writer` lives while a module is written; one `sw_func` for each function.  Writing goes
- * in four steps:
- *   1. typing.c   gives every pointer one pointee type, chooses how each ptradd becomes an access
- *                 chain (address.c), and marks the instructions that are still needed
- *   2. func.c     writes functions block by block in reverse post-order; the kinds of instructions
- *                 live in ops.c, convert.c, memory.c, atomic.c, special.c, query.c, groups.c and
- *                 images.c
- *   3. entry.c    entry points, their interfaces and execution modes
- *   4. write.c    puts the sections one after the other
- * Types, constants, module-scope variables, capabilities and extensions are made when something
- * first asks for them (types.c, constants.c, globals.c, words.c), so a module holds only what it
- * uses.
+ * One `sw_writer` lives while a module is written, one `sw_func` while a function is.  The steps:
  *
- * What cannot be said leaves through sw_refuse, which names the function and the instruction.
+ *   write.c        the driver: plans all functions, writes them, and puts the sections together
+ *   typing.c       gives every pointer one pointee type, chooses how each ptradd becomes an access
+ *                  chain (address.c), and finds the instructions that are still needed
+ *   func.c         functions, block by block in reverse post-order (loop.c: loop merges, phi.c:
+ *                  phis)
+ *   ops.c          the instructions; their kinds are in convert.c, memory.c, half_access.c,
+ *                  atomic.c, special.c, query.c, groups.c and images.c
+ *   entry.c        entry points, their interfaces and execution modes
+ *
+ * What all of them use:
+ *   words.c        sections, ids, and what a module declares
+ *   names.c        numbers of instructions, names of versions
+ *   types.c        types and constants
+ *   globals.c      module-scope variables
+ *   half.c         which modules only store halves
+ *   emit.c         instructions of the function that is being written
+ *   pointer.c      pointers with the pointee that a use wants
+ *
+ * Types, constants, module-scope variables, capabilities and extensions are made when they are
+ * first asked for, so a module contains only what it uses.
+ *
+ * What SPIR-V cannot express ends the writing by sw_refuse, which names function and instruction.
  */
 #ifndef SPVFUSE_CODEGEN_SPIRV_H
 #define SPVFUSE_CODEGEN_SPIRV_H
@@ -54,50 +64,84 @@ typedef struct sw_plan sw_plan;
 typedef struct sw_info sw_info;
 typedef struct sw_cast sw_cast;
 
+/* Types and constants that are in SEC_GLOBAL: an open hash table of places there, + 1. */
+typedef struct {
+    uint32_t *place;
+    uint32_t n, capacity;
+} sw_interned;
+
+/* The module that is being made. (words.c) */
+typedef struct {
+    uint32_t version; /* 0x000MMmm00 */
+    uint32_t bound;   /* next id */
+    uint32_t std;     /* id of the import of OpenCL.std, or 0 */
+    sw_words capabilities;
+    sw_strings extensions;
+    sw_words section[SEC_ALL];
+    sw_interned interned;
+} sw_module;
+
+/* Ids of types. (types.c) */
+typedef struct {
+    uint32_t *plain; /* by ir_type below SW_PLAIN_TYPES */
+    uint32_t *table; /* by index in the module's table */
+    ir_map pointers; /* (pointee, storage class) -> id */
+    bool has_halves; /* the type of halves is declared */
+} sw_types;
+
+/* Module-scope variables. (globals.c) */
+typedef struct {
+    ir_map ids;         /* ir_global -> id */
+    ir_map of_id;       /* id -> ir_global */
+    ir_map strings;     /* hash of a format -> the newest with it */
+    ir_map byte_arrays; /* (count, alignment, byte) -> id */
+} sw_globals;
+
+/* Ids of built-in variables; 0: not declared yet. (query.c) */
+typedef struct {
+    uint32_t variable[SW_BUILTINS];
+    uint32_t mask[5]; /* masks of sub-groups */
+} sw_builtins;
+
 typedef struct {
     const ir_module *m;
     ir_ctx *cx;
     ir_arena *arena; /* everything but the result */
     cg_spirv_options options;
-    uint32_t version; /* 0x000MMmm00 */
-    uint32_t bound;   /* next id */
-    sw_words section[SEC_ALL];
-    sw_words capabilities;
-    sw_strings extensions;
-    uint32_t std;       /* id of the import of OpenCL.std, or 0 */
-    bool has_halves;    /* the type of halves is declared */
     bool stores_halves; /* halves are only in memory: no value has the type (half.c) */
-    uint16_t *opcode;   /* by ir_op: number of its spirv column + 1, or 0 */
-    uint32_t *interned; /* open hash table: place in SEC_GLOBAL + 1 */
-    uint32_t ninterned, interned_cap;
-    uint32_t *plain_type; /* by ir_type below SW_PLAIN_TYPES: id */
-    uint32_t *table_type; /* by index in the module's table: id */
-    ir_map pointer_types; /* (pointee, storage class) -> id */
-    ir_map infos;         /* ir_func -> sw_info */
-    ir_map globals;       /* ir_global -> id */
-    ir_map written;       /* id -> ir_global */
-    ir_map strings;       /* hash of a format -> the newest with it */
-    ir_map byte_arrays;   /* (count, alignment, byte) -> id */
-    uint32_t *file;       /* by index in the module's files: id of its OpString */
-    uint32_t builtin[SW_BUILTINS];
-    uint32_t masks[5]; /* sub-group mask variables */
+    sw_module out;
+    sw_types types;
+    sw_globals globals;
+    sw_builtins builtins;
+    uint16_t *opcode; /* by ir_op: number of its spirv column + 1, or 0 */
+    uint32_t *file;   /* by index in the module's files: id of its OpString */
+    ir_map infos;     /* ir_func -> sw_info */
     ir_vec(sw_info *) functions;
 } sw_writer;
+
+/* What typing.c finds, by value id. */
+typedef struct {
+    ir_type *pointee; /* what a pointer points to, as memory type */
+    sw_plan **plan;   /* of ptradd */
+    bool *needed;     /* instructions that are written */
+} sw_typing;
+
+/* What decides on contraction: what a function contains. */
+typedef struct {
+    bool adds, muls; /* float additions; multiplications that these could swallow */
+    bool strict;     /* one of them must not be contracted */
+} sw_arithmetic;
 
 /* What is known about a function of the module. */
 struct sw_info {
     ir_func *f;
-    uint32_t id;      /* of the OpFunction that is called; 0: not written */
-    uint32_t entry;   /* kernels: of the OpFunction that is the entry point; may equal id */
-    bool written;     /* has a body to write */
-    bool called;      /* by a written function */
-    bool declared;    /* as an import */
-    bool adds, muls;  /* contains float additions, multiplications */
-    bool strict;      /* one of these must not be contracted */
-    uint32_t visit;   /* mark of walks over the call graph */
-    ir_type *pointee; /* by value id: what a pointer points to, as memory type */
-    sw_plan **plan;   /* by value id: of ptradd */
-    uint8_t *needed;  /* by value id */
+    uint32_t id;    /* of the OpFunction that is called; 0: not written */
+    uint32_t entry; /* kernels: of the OpFunction that is the entry point; may equal id */
+    bool written;   /* has a body to write */
+    bool called;    /* by a written function */
+    bool declared;  /* as an import */
+    sw_typing typing;
+    sw_arithmetic arithmetic;
     ir_vec(sw_info *) callees;
     ir_vec(uint32_t) inputs, variables; /* used here: built-in variables, others */
 };
@@ -110,14 +154,6 @@ struct sw_cast {
     ir_block *block; /* the block of the cast */
     sw_cast *next;
 };
-
-/* The argument of a pointer phi, cast at the end of a predecessor. */
-typedef struct {
-    const ir_inst *phi;
-    uint32_t id;
-} sw_edge_cast;
-
-typedef ir_vec(sw_edge_cast) sw_edge_casts;
 
 /* A phi whose operands are written when the function is complete. */
 typedef struct {
@@ -139,25 +175,38 @@ typedef struct {
     ir_block *block;
 } sw_loaded;
 
+/* SPIR-V blocks, by id of the block. */
+typedef struct {
+    uint32_t *label;    /* 0: unreachable */
+    uint32_t *exit;     /* label of the last SPIR-V block that it became */
+    bool *is_merge;     /* merge block of a loop already */
+    ir_map edge_blocks; /* (block, successor) -> label of the block between them (phi.c) */
+} sw_blocks;
+
+/* Which blocks a walk over edges has visited. (phi.c) */
+typedef struct {
+    uint32_t *walk; /* by block id: the last walk that has visited it */
+    uint32_t now;   /* the present walk */
+} sw_visits;
+
 struct sw_func {
     sw_writer *w;
     ir_func *f;
     sw_info *info;
     const ir_dom *dom;
-    uint32_t *id;         /* by value id; 0: not written yet */
-    sw_cast **cast;       /* by value id */
-    uint32_t *label;      /* by block id; 0: unreachable */
-    uint32_t *exit;       /* by block id: label of the last SPIR-V block it became */
-    uint32_t *met, stamp; /* by block id: marks of the walk with that stamp */
-    sw_edge_casts *edge;  /* by block id */
-    ir_map joints;        /* (block, successor) -> label of the joint between them */
-    bool *is_merge;       /* by block id: merge block of a loop already */
-    ir_block *block;      /* being written */
-    const ir_inst *inst;  /* being written, or NULL */
-    const ir_line *line;  /* of the last OpLine in this block */
+    /* By value id: */
+    uint32_t *id; /* 0: not written yet */
+    sw_cast **cast;
+    sw_blocks blocks;
+    sw_visits visits;
+    /* Being written: */
+    ir_block *block;
+    const ir_inst *inst; /* or NULL */
+    const ir_line *line; /* of the last OpLine in this block */
     sw_loaded query[SW_BUILTINS];
     ir_vec(sw_scratch_variable) scratch;
     ir_vec(sw_open_phi) phis;
+    ir_map edge_casts; /* (phi, predecessor) -> id of the operand, cast there */
 };
 
 /* ------------------------------------------------------------------------- words and ids (words.c)
@@ -173,17 +222,25 @@ typedef struct {
                (const uint32_t[]){__VA_ARGS__}})
 #define SW_NONE ((sw_list){0, NULL})
 
+/* The type and the id of a result. */
+typedef struct {
+    uint32_t type, id;
+} sw_result;
+
+/* Operands before a string, the string, and operands after it. */
+typedef struct {
+    sw_list before;
+    const char *string;
+    sw_list after;
+} sw_text;
+
 uint32_t sw_new_id(sw_writer *w);
 /* Writes an instruction without result; the operands are all its words. */
 void sw_put(sw_writer *w, sw_section s, SpvOp op, sw_list operands);
 /* Writes an instruction with type and result. */
-void sw_put_result(sw_writer *w, sw_section s, SpvOp op, uint32_t type, uint32_t id,
-                   sw_list operands);
-/* An instruction with a string among its operands, at the end. */
-void sw_put_string(sw_writer *w, sw_section s, SpvOp op, sw_list operands, const char *string);
-/* As sw_put_string, with more words after the string. */
-void sw_put_string_and(sw_writer *w, sw_section s, SpvOp op, const uint32_t first[2],
-                       const char *string, const sw_words *behind);
+void sw_put_result(sw_writer *w, sw_section s, SpvOp op, sw_result result, sw_list operands);
+/* Writes an instruction with a string among its operands. */
+void sw_put_string(sw_writer *w, sw_section s, SpvOp op, sw_text operands);
 /* The id of a type (type 0) or constant with these operands; equal ones are one. */
 uint32_t sw_intern(sw_writer *w, SpvOp op, uint32_t type, sw_list operands);
 void sw_capability(sw_writer *w, SpvCapability c);
@@ -192,7 +249,7 @@ void sw_extension(sw_writer *w, const char *name); /* a string literal */
 void sw_name(sw_writer *w, uint32_t id, const char *name);
 void sw_decorate(sw_writer *w, uint32_t id, SpvDecoration d, sw_list operands);
 #define sw_decorate0(w, id, d) sw_decorate((w), (id), (d), SW_NONE)
-void sw_link(sw_writer *w, uint32_t id, const char *name, bool import);
+void sw_decorate_linkage(sw_writer *w, uint32_t id, const char *name, bool import);
 uint32_t sw_import_std(sw_writer *w);
 IR_NORETURN void sw_refuse_module(sw_writer *w, const char *fmt, ...) IR_PRINTF(2, 3);
 
@@ -213,9 +270,13 @@ uint32_t sw_pointer_type_of(sw_writer *w, SpvStorageClass storage, uint32_t type
 uint32_t sw_function_type(sw_writer *w, const sw_info *info);
 SpvStorageClass sw_storage_class(sw_writer *w, ir_space space);
 uint32_t sw_bool_type(sw_writer *w, ir_type shape);
+/* What a pointer points to, after typing; IR_VOID for null and undef: anything. */
+ir_type sw_pointee(const sw_info *info, const ir_inst *v);
+ir_type sw_param_pointee(const sw_info *info, unsigned n);
+/* The type of an instruction, after typing. */
+uint32_t sw_value_type(sw_writer *w, const sw_info *info, const ir_inst *v);
 
-/* ---------------------------------------------------------------------- constants (constants.c) */
-
+/* Constants. */
 uint32_t sw_int(sw_writer *w, ir_type t, uint64_t value); /* scalar integer */
 uint32_t sw_u32(sw_writer *w, uint32_t value);
 uint32_t sw_size(sw_writer *w, uint64_t value); /* of the pointer's width */
@@ -234,7 +295,7 @@ uint32_t sw_global(sw_writer *w, ir_global *g);
 uint32_t sw_format_string(sw_writer *w, const char *string);
 /* A constant variable: an array of n bytes, all of them `byte`; align is below 1 << 24. */
 uint32_t sw_constant_bytes(sw_writer *w, uint32_t n, uint8_t byte, uint32_t align);
-void sw_exported_globals(sw_writer *w);
+void sw_write_exported_globals(sw_writer *w);
 
 /* ---------------------------------------------------- pointers (typing.c, address.c, pointer.c) */
 
@@ -280,23 +341,16 @@ sw_plan *sw_plan_address(sw_writer *w, const sw_info *info, const ir_inst *ptrad
 sw_plan *sw_plan_descent(sw_writer *w, ir_type base, ir_type wanted);
 
 void sw_type_pointers(sw_writer *w, sw_info *info);
-ir_type sw_pointee(const sw_info *info, const ir_inst *v); /* IR_VOID: null and undef, anything */
-ir_type sw_param_pointee(const sw_info *info, unsigned n);
 
-/* v as a pointer to `pointee`, cast when it is not. */
+/* v as a pointer to `pointee`, by a cast if necessary. */
 uint32_t sw_pointer(sw_func *fn, ir_inst *v, ir_type pointee);
-/* The same for an access of a `pointee` at v only. */
+/* v; a pointer as one to `pointee`. */
+uint32_t sw_value_as(sw_func *fn, ir_inst *v, ir_type pointee);
+/* v as a pointer for an access of a `pointee` only. */
 uint32_t sw_access_pointer(sw_func *fn, ir_inst *v, ir_type pointee);
 void sw_emit_ptradd(sw_func *fn, const ir_inst *i);
 
-/* ------------------------------------------------------------------------------ bodies (func.c) */
-
-void sw_write_function(sw_writer *w, sw_info *info);
-void sw_declare_function(sw_writer *w, sw_info *info);
-sw_info *sw_info_of(const sw_writer *w, const ir_func *f);
-/* Parameters, with names and decorations, of the function `id`; their ids into `ids`. */
-void sw_write_params(sw_writer *w, const sw_info *info, sw_section s, uint32_t *ids);
-void sw_begin_function(sw_writer *w, const sw_info *info, sw_section s, uint32_t id);
+/* ------------------------------------------------ instructions of the present function (emit.c) */
 
 uint32_t sw_value(sw_func *fn, ir_inst *v); /* a pointer: with the pointee that it has */
 static inline uint32_t sw_arg(sw_func *fn, const ir_inst *i, unsigned n) {
@@ -306,33 +360,45 @@ void sw_set_value(sw_func *fn, const ir_inst *i, uint32_t id);
 /* Writes an instruction into the body. */
 void sw_emit(sw_func *fn, SpvOp op, sw_list operands);
 uint32_t sw_emit_result(sw_func *fn, SpvOp op, uint32_t type, sw_list operands);
+/* The same, whose result is the value of i. */
+void sw_emit_value(sw_func *fn, const ir_inst *i, SpvOp op, sw_list operands);
 uint32_t sw_emit_ext(sw_func *fn, uint32_t number, uint32_t type, sw_list operands);
-/* Ends the current SPIR-V block with a jump and begins another one. */
+/* A vector of type t with the same value in every lane. */
+uint32_t sw_emit_splat(sw_func *fn, uint32_t lane, ir_type t);
+/* Begins a SPIR-V block within the present block of the IR; a jump has ended the one before. */
 void sw_begin_block(sw_func *fn, uint32_t label);
 /* A variable for what an instruction returns through a pointer; one for each type. */
 uint32_t sw_scratch(sw_func *fn, ir_type t);
-IR_NORETURN void sw_refuse(sw_func *fn, const char *fmt, ...) IR_PRINTF(2, 3);
-void sw_need_version(sw_func *fn, uint32_t version, const char *what);
-void sw_write_loop_merge(sw_func *fn, ir_block *b);
-
-/* ----------------------------------------------------------------------- phis and edges (phi.c) */
-
-void sw_emit_phi(sw_func *fn, const ir_inst *i);
-/* Casts pointers for the phis of this block's successors. */
-void sw_cast_for_phis(sw_func *fn, const ir_block *b);
-void sw_fill_phis(sw_func *fn);
-/* Makes joints for the block's edges that go to one block with phis; after the terminator
- * sw_write_joints writes them. */
-void sw_join_edges(sw_func *fn, const ir_block *b);
-void sw_write_joints(sw_func *fn, const ir_block *b);
-/* Where a jump from one block to the other goes first. */
-uint32_t sw_edge_label(const sw_func *fn, const ir_block *from, const ir_block *to);
-
 /* The memory operands of an access. */
 typedef struct {
     uint32_t mask, align;
 } sw_access;
 sw_access sw_access_of(const ir_inst *i);
+IR_NORETURN void sw_refuse(sw_func *fn, const char *fmt, ...) IR_PRINTF(2, 3);
+/* Makes the module as new as `version`, or refuses if its version was asked for. */
+void sw_need_version(sw_func *fn, uint32_t version, const char *what);
+
+/* ------------------------------------------------------------- functions and blocks (func.c, …) */
+
+static inline sw_info *sw_info_of(const sw_writer *w, const ir_func *f) {
+    return ir_map_get(&w->infos, (uintptr_t)f);
+}
+void sw_write_function(sw_writer *w, sw_info *info);
+void sw_declare_function(sw_writer *w, sw_info *info);
+/* A loop merge before the terminator of b, if b is the header of a loop with a hint. (loop.c) */
+void sw_write_loop_merge(sw_func *fn, ir_block *b);
+
+/* Phis and edges. (phi.c) */
+void sw_emit_phi(sw_func *fn, const ir_inst *i);
+/* Casts pointers for the phis of this block's successors. */
+void sw_cast_for_phis(sw_func *fn, const ir_block *b);
+void sw_fill_phis(sw_func *fn);
+/* Makes edge blocks where several edges of a block lead to one with phis; they are written after
+ * the terminator. */
+void sw_make_edge_blocks(sw_func *fn, const ir_block *b);
+void sw_write_edge_blocks(sw_func *fn, const ir_block *b);
+/* Where a jump from one block to the other goes first. */
+uint32_t sw_edge_label(const sw_func *fn, const ir_block *from, const ir_block *to);
 
 /* ------------------------------------------------------------------------------ halves (half.c) */
 
@@ -342,36 +408,43 @@ bool sw_only_stores_halves(const ir_module *m);
 bool sw_is_half_access(const sw_writer *w, const ir_inst *i);
 /* The conversion to half that becomes part of this store, or NULL. */
 const ir_inst *sw_narrowing(const sw_writer *w, const ir_inst *store);
-void sw_emit_half_load(sw_func *fn, const ir_inst *i);
-void sw_emit_half_store(sw_func *fn, const ir_inst *i);
-void sw_emit_half_widening(sw_func *fn, const ir_inst *i);
 
-/* Instructions by kind; each sets the value of its result. */
-void sw_emit_inst(sw_func *fn, const ir_inst *i);       /* ops.c: finds the right one */
-void sw_emit_conversion(sw_func *fn, const ir_inst *i); /* convert.c */
+/* -------------------------------------------------------------- instructions by kind (ops.c, …)
+ *
+ * Each sets the value of its result. */
+
+void sw_emit_inst(sw_func *fn, const ir_inst *i); /* finds the right one */
+/* convert.c */
+void sw_emit_conversion(sw_func *fn, const ir_inst *i);
 void sw_emit_compare(sw_func *fn, const ir_inst *i);
 void sw_emit_select(sw_func *fn, const ir_inst *i);
 void sw_emit_bitcast(sw_func *fn, const ir_inst *i);
-void sw_emit_memory(sw_func *fn, const ir_inst *i); /* memory.c */
+/* memory.c, half_access.c */
+void sw_emit_memory(sw_func *fn, const ir_inst *i);
 void sw_emit_copy(sw_func *fn, const ir_inst *i);
 void sw_emit_fill(sw_func *fn, const ir_inst *i);
-bool sw_fills_in_loop(const ir_inst *i);            /* needs more than one SPIR-V block */
-void sw_emit_atomic(sw_func *fn, const ir_inst *i); /* atomic.c */
+bool sw_fills_in_loop(const ir_inst *i); /* the fill becomes several SPIR-V blocks */
+void sw_emit_half_load(sw_func *fn, const ir_inst *i);
+void sw_emit_half_store(sw_func *fn, const ir_inst *i);
+void sw_emit_half_widening(sw_func *fn, const ir_inst *i);
+/* atomic.c */
+void sw_emit_atomic(sw_func *fn, const ir_inst *i);
 void sw_emit_sync(sw_func *fn, const ir_inst *i);
-void sw_emit_shift(sw_func *fn, const ir_inst *i); /* special.c */
+/* special.c */
+void sw_emit_shift(sw_func *fn, const ir_inst *i);
 void sw_emit_bitrev(sw_func *fn, const ir_inst *i);
 void sw_emit_part(sw_func *fn, const ir_inst *i);
-void sw_emit_query(sw_func *fn, const ir_inst *i); /* query.c */
-/* All three dimensions of a query as a vector of sizes. */
-uint32_t sw_load_query(sw_func *fn, const ir_inst *i);
-/* A vector of type t with the same value in every lane. */
-uint32_t sw_spread(sw_func *fn, uint32_t lane, ir_type t);
-void sw_emit_group(sw_func *fn, const ir_inst *i); /* groups.c */
-void sw_emit_image(sw_func *fn, const ir_inst *i); /* images.c */
 void sw_emit_call(sw_func *fn, const ir_inst *i);
 void sw_emit_printf(sw_func *fn, const ir_inst *i);
+/* query.c */
+void sw_emit_query(sw_func *fn, const ir_inst *i);
+/* All three dimensions of a query as a vector of sizes. */
+uint32_t sw_load_query(sw_func *fn, const ir_inst *i);
+/* groups.c, images.c */
+void sw_emit_group(sw_func *fn, const ir_inst *i);
+void sw_emit_image(sw_func *fn, const ir_inst *i);
 
-/* -------------------------------------------------------------------------------------- entry.c */
+/* ---------------------------------------------------------------------- entry points (entry.c) */
 
 void sw_write_entry_points(sw_writer *w);
 

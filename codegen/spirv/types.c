@@ -1,10 +1,14 @@
-/* types.c — from IR types to the ids of SPIR-V types.
+/* types.c — types, the pointees of pointers, and constants.
  *
  * Integers have no sign.  i1 is OpTypeBool as a value and i8 in memory, where a bool has no size.
- * Pointers are opaque in the IR: a pointer in memory is written as a pointer to bytes, other ones
- * get their pointee from typing.c.  Declaring a type is what asks for Int8, Int64, Vector16,
- * ImageBasic and the like; Float16 is for values alone.  Nesting of types is bounded
- * (IR_MAX_TYPE_DEPTH), so the walk over members may recurse.
+ * Pointers are opaque in the IR: a pointer in memory is written as a pointer to bytes, all others
+ * have the pointee that typing.c has chosen.  Declaring a type adds the capabilities that it needs:
+ * Int8, Int64, Vector16, ImageBasic and the like; Float16 is needed for values only.  Nesting of
+ * types is bounded (IR_MAX_TYPE_DEPTH), so the walk over members may recurse.
+ *
+ * Types and constants are in one file because the type of an array has a constant as its length.
+ * Narrow integers and halves are in the low bits of a word, 64-bit constants take two words, low
+ * one first.  A vector with 0 in every lane is OpConstantNull.
  */
 #include "codegen/spirv/spirv.h"
 
@@ -18,7 +22,7 @@ static uint32_t int_type(sw_writer *w, uint32_t bits) {
 }
 
 static uint32_t float_type(sw_writer *w, uint32_t bits) {
-    if (bits == 16) w->has_halves = true;
+    if (bits == 16) w->types.has_halves = true;
     if (bits == 64) sw_capability(w, SpvCapabilityFloat64);
     return sw_intern(w, SpvOpTypeFloat, 0, SW_LIST(bits));
 }
@@ -104,7 +108,7 @@ uint32_t sw_held_type(sw_writer *w, ir_type t) {
     ir_kind k = ir_kind_of(t);
     bool in_table = ir_is_aggregate(t) || k == IR_IMAGE || k == IR_SAMPLED_IMAGE;
     const ir_type_info *info = in_table ? ir_type_get(w->m, t) : NULL;
-    uint32_t *id = info ? &w->table_type[info->index] : &w->plain_type[t];
+    uint32_t *id = info ? &w->types.table[info->index] : &w->types.plain[t];
     if (!*id)
         *id = info ? table_type(w, info) : ir_is_vector(t) ? vector_type(w, t) : plain_type(w, t);
     return *id;
@@ -141,12 +145,32 @@ uint32_t sw_pointer_type_of(sw_writer *w, SpvStorageClass storage, uint32_t type
 
 uint32_t sw_pointer_type(sw_writer *w, ir_space space, ir_type pointee) {
     uint64_t key = (uint64_t)pointee << 3 | (uint64_t)space;
-    const void *known = ir_map_get(&w->pointer_types, key);
+    const void *known = ir_map_get(&w->types.pointers, key);
     if (known) return (uint32_t)(uintptr_t)known;
     uint32_t to = sw_held_type(w, pointee);
     uint32_t id = sw_pointer_type_of(w, sw_storage_class(w, space), to);
-    ir_map_set(w->arena, &w->pointer_types, key, (void *)(uintptr_t)id);
+    ir_map_set(w->arena, &w->types.pointers, key, (void *)(uintptr_t)id);
     return id;
+}
+
+ir_type sw_pointee(const sw_info *info, const ir_inst *v) {
+    switch ((ir_op)v->op) {
+    case IR_OP_address: return sw_memory_type(v->imm.global->type);
+    case IR_OP_const:
+    case IR_OP_undef: return IR_VOID;
+    default: return info->typing.pointee[v->id];
+    }
+}
+
+ir_type sw_param_pointee(const sw_info *info, unsigned n) {
+    ir_type declared = sw_memory_type(info->f->param[n].pointee);
+    if (declared != IR_VOID) return declared;
+    return info->typing.pointee ? info->typing.pointee[info->f->param_val[n]->id] : IR_I8;
+}
+
+uint32_t sw_value_type(sw_writer *w, const sw_info *info, const ir_inst *v) {
+    return ir_is_ptr(v->type) ? sw_pointer_type(w, ir_space_of(v->type), sw_pointee(info, v))
+                              : sw_type(w, v->type);
 }
 
 uint32_t sw_function_type(sw_writer *w, const sw_info *info) {
@@ -161,3 +185,43 @@ uint32_t sw_function_type(sw_writer *w, const sw_info *info) {
     }
     return sw_intern(w, SpvOpTypeFunction, 0, (sw_list){f->nparams + 1, operands});
 }
+
+/* ------------------------------------------------------------------------------------ constants */
+
+static uint32_t scalar(sw_writer *w, ir_type t, uint64_t bits) {
+    uint32_t type = sw_type(w, t);
+    unsigned width = ir_bits(w->m, t);
+    if (ir_is_bool(t))
+        return sw_intern(w, bits & 1 ? SpvOpConstantTrue : SpvOpConstantFalse, type, SW_NONE);
+    bits = ir_zext(bits, width);
+    return sw_intern(
+        w, SpvOpConstant, type,
+        (sw_list){width == 64 ? 2 : 1, (const uint32_t[]){(uint32_t)bits, (uint32_t)(bits >> 32)}});
+}
+
+uint32_t sw_int(sw_writer *w, ir_type t, uint64_t value) { return scalar(w, t, value); }
+uint32_t sw_u32(sw_writer *w, uint32_t value) { return scalar(w, IR_I32, value); }
+uint32_t sw_size(sw_writer *w, uint64_t value) { return scalar(w, ir_size_type(w->m), value); }
+uint32_t sw_null(sw_writer *w, uint32_t type) {
+    return sw_intern(w, SpvOpConstantNull, type, SW_NONE);
+}
+uint32_t sw_undef(sw_writer *w, uint32_t type) { return sw_intern(w, SpvOpUndef, type, SW_NONE); }
+
+uint32_t sw_splat(sw_writer *w, ir_type t, uint64_t bits) {
+    if (!ir_is_vector(t)) return scalar(w, t, bits);
+    uint32_t type = sw_type(w, t), lane = scalar(w, ir_elem(t), bits), lanes[IR_MAX_LANES];
+    if (bits == 0) return sw_null(w, type);
+    for (unsigned i = 0; i < ir_lanes(t); i++) lanes[i] = lane;
+    return sw_intern(w, SpvOpConstantComposite, type, (sw_list){ir_lanes(t), lanes});
+}
+
+uint32_t sw_constant_as(sw_writer *w, const ir_inst *c, ir_type t) {
+    uint64_t bits;
+    if (ir_is_opaque(t)) return sw_null(w, sw_type(w, t));
+    if (ir_is_splat(c, &bits)) return sw_splat(w, t, bits);
+    uint32_t type = sw_type(w, t), lanes[IR_MAX_LANES];
+    for (unsigned i = 0; i < ir_lanes(t); i++) lanes[i] = scalar(w, ir_elem(t), ir_lane_bits(c, i));
+    return sw_intern(w, SpvOpConstantComposite, type, (sw_list){ir_lanes(t), lanes});
+}
+
+uint32_t sw_constant(sw_writer *w, const ir_inst *c) { return sw_constant_as(w, c, c->type); }

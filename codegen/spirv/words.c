@@ -1,13 +1,14 @@
-/* words.c — sections of words, ids, interning, and the lines that any part of the writer may ask
- * for: capabilities, extensions, names, decorations.
+/* words.c — sections of words, ids, interning, and what a module declares: capabilities,
+ * extensions, names, decorations.
  *
- * An instruction is a word with its length and opcode, then its operands.  Interned instructions
- * (types and constants) are written at the end of their section first and looked up there: the
- * hash table holds places in the section, and two are equal when all words but the result id are.
+ * An instruction is a word with its length and opcode, then its operands.  Types and constants are
+ * interned: such an instruction is written at the end of its section first and then looked up.  The
+ * hash table contains places in the section; two instructions are equal if all words but the id of
+ * the result are.  If it was there already, the end of the section is set back.
  */
 #include "codegen/spirv/spirv.h"
 
-uint32_t sw_new_id(sw_writer *w) { return w->bound++; }
+uint32_t sw_new_id(sw_writer *w) { return w->out.bound++; }
 
 static void copy_words(uint32_t *to, sw_list from) {
     if (from.n) memcpy(to, from.word, from.n * sizeof *to);
@@ -24,7 +25,7 @@ static void reserve(sw_writer *w, sw_words *to, uint32_t n) {
 
 /* Room for an instruction of n words, which the caller fills. */
 static uint32_t *extend(sw_writer *w, sw_section s, uint32_t n) {
-    sw_words *to = &w->section[s];
+    sw_words *to = &w->out.section[s];
     if (n > SW_MAX_WORDS) sw_refuse_module(w, "an instruction would have %u words", n);
     if (to->cap - to->n < n) reserve(w, to, n);
     uint32_t *at = to->data + to->n;
@@ -40,12 +41,11 @@ void sw_put(sw_writer *w, sw_section s, SpvOp op, sw_list operands) {
     copy_words(at + 1, operands);
 }
 
-void sw_put_result(sw_writer *w, sw_section s, SpvOp op, uint32_t type, uint32_t id,
-                   sw_list operands) {
+void sw_put_result(sw_writer *w, sw_section s, SpvOp op, sw_result result, sw_list operands) {
     uint32_t *at = extend(w, s, operands.n + 3);
     at[0] = first_word(op, operands.n + 3);
-    at[1] = type;
-    at[2] = id;
+    at[1] = result.type;
+    at[2] = result.id;
     copy_words(at + 3, operands);
 }
 
@@ -62,24 +62,14 @@ static void copy_string(uint32_t *to, const char *string, size_t length) {
         to[i / 4] |= (uint32_t)(unsigned char)string[i] << i % 4 * 8;
 }
 
-void sw_put_string_and(sw_writer *w, sw_section s, SpvOp op, const uint32_t first[2],
-                       const char *string, const sw_words *behind) {
-    size_t length = strlen(string);
-    uint32_t room = string_words(length), words = 3 + room + behind->n;
+void sw_put_string(sw_writer *w, sw_section s, SpvOp op, sw_text x) {
+    size_t length = strlen(x.string);
+    uint32_t room = string_words(length), words = 1 + x.before.n + room + x.after.n;
     uint32_t *at = extend(w, s, words);
     at[0] = first_word(op, words);
-    copy_words(at + 1, (sw_list){2, first});
-    copy_string(at + 3, string, length);
-    copy_words(at + 3 + room, (sw_list){behind->n, behind->data});
-}
-
-void sw_put_string(sw_writer *w, sw_section s, SpvOp op, sw_list operands, const char *string) {
-    size_t length = strlen(string);
-    uint32_t words = 1 + operands.n + string_words(length);
-    uint32_t *at = extend(w, s, words);
-    at[0] = first_word(op, words);
-    copy_words(at + 1, operands);
-    copy_string(at + 1 + operands.n, string, length);
+    copy_words(at + 1, x.before);
+    copy_string(at + 1 + x.before.n, x.string, length);
+    copy_words(at + 1 + x.before.n + room, x.after);
 }
 
 /* --------------------------------------------------------------------------------------- interning
@@ -109,67 +99,67 @@ static bool is_typed(uint32_t word) {
 }
 
 static void grow_interned(sw_writer *w) {
-    uint32_t *old = w->interned, old_cap = w->interned_cap;
-    w->interned_cap = old_cap ? old_cap * 2 : 128;
-    w->interned = ir_new_array(w->arena, uint32_t, w->interned_cap);
+    uint32_t *old = w->out.interned.place, old_cap = w->out.interned.capacity;
+    w->out.interned.capacity = old_cap ? old_cap * 2 : 128;
+    w->out.interned.place = ir_new_array(w->arena, uint32_t, w->out.interned.capacity);
     for (uint32_t i = 0; i < old_cap; i++) {
         if (!old[i]) continue;
-        const uint32_t *at = w->section[SEC_GLOBAL].data + old[i] - 1;
-        uint32_t slot = hash_words(at, is_typed(at[0])) & (w->interned_cap - 1);
-        while (w->interned[slot]) slot = (slot + 1) & (w->interned_cap - 1);
-        w->interned[slot] = old[i];
+        const uint32_t *at = w->out.section[SEC_GLOBAL].data + old[i] - 1;
+        uint32_t slot = hash_words(at, is_typed(at[0])) & (w->out.interned.capacity - 1);
+        while (w->out.interned.place[slot]) slot = (slot + 1) & (w->out.interned.capacity - 1);
+        w->out.interned.place[slot] = old[i];
     }
 }
 
 uint32_t sw_intern(sw_writer *w, SpvOp op, uint32_t type, sw_list operands) {
     bool typed = type != 0;
-    uint32_t id = typed ? 2 : 1, place = w->section[SEC_GLOBAL].n;
-    if (2 * (w->ninterned + 1) > w->interned_cap) grow_interned(w);
+    uint32_t id = typed ? 2 : 1, place = w->out.section[SEC_GLOBAL].n;
+    if (2 * (w->out.interned.n + 1) > w->out.interned.capacity) grow_interned(w);
     uint32_t *at = extend(w, SEC_GLOBAL, operands.n + 1 + id);
     at[0] = first_word(op, operands.n + 1 + id);
     at[1] = type;
     at[id] = 0;
     copy_words(at + id + 1, operands);
-    uint32_t slot = hash_words(at, typed) & (w->interned_cap - 1);
-    for (; w->interned[slot]; slot = (slot + 1) & (w->interned_cap - 1)) {
-        const uint32_t *other = w->section[SEC_GLOBAL].data + w->interned[slot] - 1;
+    uint32_t slot = hash_words(at, typed) & (w->out.interned.capacity - 1);
+    for (; w->out.interned.place[slot]; slot = (slot + 1) & (w->out.interned.capacity - 1)) {
+        const uint32_t *other = w->out.section[SEC_GLOBAL].data + w->out.interned.place[slot] - 1;
         if (!equal_words(at, other, typed)) continue;
-        w->section[SEC_GLOBAL].n = place;
+        w->out.section[SEC_GLOBAL].n = place;
         return other[id];
     }
-    w->interned[slot] = place + 1;
-    w->ninterned++;
+    w->out.interned.place[slot] = place + 1;
+    w->out.interned.n++;
     return at[id] = sw_new_id(w);
 }
 
 /* ------------------------------------------------------------------- what a module must declare */
 
 bool sw_has_capability(const sw_writer *w, SpvCapability c) {
-    for (uint32_t i = 0; i < w->capabilities.n; i++)
-        if (w->capabilities.data[i] == (uint32_t)c) return true;
+    for (uint32_t i = 0; i < w->out.capabilities.n; i++)
+        if (w->out.capabilities.data[i] == (uint32_t)c) return true;
     return false;
 }
 
 void sw_capability(sw_writer *w, SpvCapability c) {
-    if (!sw_has_capability(w, c)) *ir_push(w->arena, &w->capabilities) = (uint32_t)c;
+    if (!sw_has_capability(w, c)) *ir_push(w->arena, &w->out.capabilities) = (uint32_t)c;
 }
 
 void sw_extension(sw_writer *w, const char *name) {
-    for (uint32_t i = 0; i < w->extensions.n; i++)
-        if (strcmp(w->extensions.data[i], name) == 0) return;
-    *ir_push(w->arena, &w->extensions) = name;
+    for (uint32_t i = 0; i < w->out.extensions.n; i++)
+        if (strcmp(w->out.extensions.data[i], name) == 0) return;
+    *ir_push(w->arena, &w->out.extensions) = name;
 }
 
 uint32_t sw_import_std(sw_writer *w) {
-    if (!w->std) w->std = sw_new_id(w);
-    return w->std;
+    if (!w->out.std) w->out.std = sw_new_id(w);
+    return w->out.std;
 }
 
 /* ------------------------------------------------------------------------ names and decorations */
 
 void sw_name(sw_writer *w, uint32_t id, const char *name) {
     if (name && *name && !w->options.no_names)
-        sw_put_string(w, SEC_NAME, SpvOpName, SW_LIST(id), name);
+        sw_put_string(w, SEC_NAME, SpvOpName, (sw_text){.before = SW_LIST(id), .string = name});
 }
 
 void sw_decorate(sw_writer *w, uint32_t id, SpvDecoration d, sw_list operands) {
@@ -180,12 +170,13 @@ void sw_decorate(sw_writer *w, uint32_t id, SpvDecoration d, sw_list operands) {
     copy_words(at + 3, operands);
 }
 
-void sw_link(sw_writer *w, uint32_t id, const char *name, bool import) {
+void sw_decorate_linkage(sw_writer *w, uint32_t id, const char *name, bool import) {
     uint32_t type = import ? SpvLinkageTypeImport : SpvLinkageTypeExport;
-    const sw_words behind = {&type, 1, 1};
     sw_capability(w, SpvCapabilityLinkage);
-    sw_put_string_and(w, SEC_DECORATION, SpvOpDecorate,
-                      (const uint32_t[]){id, SpvDecorationLinkageAttributes}, name, &behind);
+    sw_put_string(w, SEC_DECORATION, SpvOpDecorate,
+                  (sw_text){.before = SW_LIST(id, SpvDecorationLinkageAttributes),
+                            .string = name,
+                            .after = SW_LIST(type)});
 }
 
 /* --------------------------------------------------------------------------------------- errors */

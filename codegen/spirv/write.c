@@ -1,7 +1,10 @@
 /* write.c — the entry of the SPIR-V writer: plans all functions, writes them, and puts the sections
  * one after the other.
  *
- * Left out: kernels that the reader refused (with a warning) and imports that nothing calls.
+ * All functions are planned before the first is written, because a call needs the id of its callee
+ * and the pointees of its parameters.
+ *
+ * Left out: kernels that the reader refused (with a warning) and imports that are not called.
  */
 #include "codegen/spirv/spirv.h"
 
@@ -15,11 +18,6 @@ typedef struct {
     size_t count;
 } job;
 
-const char *sw_version_name(uint32_t version) {
-    static const char *const names[] = {"1.0", "1.1", "1.2", "1.3", "1.4", "1.5", "1.6"};
-    return names[(version >> 8 & 255) % 7];
-}
-
 /* ------------------------------------------------------------------------------------- planning */
 
 static void make_info(sw_writer *w, ir_func *f) {
@@ -27,7 +25,7 @@ static void make_info(sw_writer *w, ir_func *f) {
     info->f = f;
     info->written = !ir_is_declaration(f);
     *ir_push(w->arena, &w->functions) = info;
-    ir_map_set(w->arena, &w->infos, (uint64_t)(uintptr_t)f, info);
+    ir_map_set(w->arena, &w->infos, (uintptr_t)f, info);
     if (f->refusal && f->flags & IR_FUNC_KERNEL)
         ir_report(w->cx, (ir_message){.severity = IR_WARNING, .file = w->m->name},
                   "kernel '%s' is left out: %s", f->name, f->refusal);
@@ -67,34 +65,36 @@ static void append(job *j, const uint32_t *words, size_t n) {
 static void put_preamble(sw_writer *w) {
     uint32_t addressing =
         w->m->pointer_bits == 32 ? SpvAddressingModelPhysical32 : SpvAddressingModelPhysical64;
-    w->section[SEC_HEAD].n = 0;
-    if (w->has_halves && !sw_has_capability(w, SpvCapabilityFloat16))
+    w->out.section[SEC_HEAD].n = 0;
+    if (w->types.has_halves && !sw_has_capability(w, SpvCapabilityFloat16))
         sw_capability(w, SpvCapabilityFloat16Buffer);
-    for (uint32_t i = 0; i < w->capabilities.n; i++)
-        sw_put(w, SEC_HEAD, SpvOpCapability, SW_LIST(w->capabilities.data[i]));
-    for (uint32_t i = 0; i < w->extensions.n; i++)
-        sw_put_string(w, SEC_HEAD, SpvOpExtension, SW_NONE, w->extensions.data[i]);
-    if (w->std) sw_put_string(w, SEC_HEAD, SpvOpExtInstImport, SW_LIST(w->std), "OpenCL.std");
+    for (uint32_t i = 0; i < w->out.capabilities.n; i++)
+        sw_put(w, SEC_HEAD, SpvOpCapability, SW_LIST(w->out.capabilities.data[i]));
+    for (uint32_t i = 0; i < w->out.extensions.n; i++)
+        sw_put_string(w, SEC_HEAD, SpvOpExtension, (sw_text){.string = w->out.extensions.data[i]});
+    if (w->out.std)
+        sw_put_string(w, SEC_HEAD, SpvOpExtInstImport,
+                      (sw_text){.before = SW_LIST(w->out.std), .string = "OpenCL.std"});
     sw_put(w, SEC_HEAD, SpvOpMemoryModel, SW_LIST(addressing, SpvMemoryModelOpenCL));
 }
 
 static void assemble(job *j, sw_writer *w) {
     put_preamble(w);
-    size_t n = HEADER_WORDS + w->section[SEC_HEAD].n;
-    for (int s = 0; s < SEC_COUNT; s++) n += w->section[s].n;
+    size_t n = HEADER_WORDS + w->out.section[SEC_HEAD].n;
+    for (int s = 0; s < SEC_COUNT; s++) n += w->out.section[s].n;
     j->words = ir_new_array(j->out, uint32_t, n);
-    append(j, (const uint32_t[]){MAGIC, w->version, 0, w->bound, 0}, HEADER_WORDS);
-    append(j, w->section[SEC_HEAD].data, w->section[SEC_HEAD].n);
-    for (int s = 0; s < SEC_COUNT; s++) append(j, w->section[s].data, w->section[s].n);
+    append(j, (const uint32_t[]){MAGIC, w->out.version, 0, w->out.bound, 0}, HEADER_WORDS);
+    append(j, w->out.section[SEC_HEAD].data, w->out.section[SEC_HEAD].n);
+    for (int s = 0; s < SEC_COUNT; s++) append(j, w->out.section[s].data, w->out.section[s].n);
 }
 
-static void prepare(sw_writer *w, const job *j) {
-    *w = (sw_writer){.m = j->m, .cx = j->m->cx, .arena = j->scratch, .bound = 1};
+static void prepare_writer(sw_writer *w, const job *j) {
+    *w = (sw_writer){.m = j->m, .cx = j->m->cx, .arena = j->scratch, .out.bound = 1};
     if (j->options) w->options = *j->options;
-    w->version = w->options.version ? w->options.version : DEFAULT_VERSION;
+    w->out.version = w->options.version ? w->options.version : DEFAULT_VERSION;
     w->opcode = ir_new_array(w->arena, uint16_t, IR_OP_COUNT);
-    w->plain_type = ir_new_array(w->arena, uint32_t, SW_PLAIN_TYPES);
-    w->table_type = ir_new_array(w->arena, uint32_t, j->m->types.n);
+    w->types.plain = ir_new_array(w->arena, uint32_t, SW_PLAIN_TYPES);
+    w->types.table = ir_new_array(w->arena, uint32_t, j->m->types.n);
     w->stores_halves = sw_only_stores_halves(w->m);
     sw_capability(w, SpvCapabilityAddresses);
     sw_capability(w, SpvCapabilityKernel);
@@ -103,12 +103,12 @@ static void prepare(sw_writer *w, const job *j) {
 static void write_module(void *arg) {
     job *j = arg;
     sw_writer w;
-    prepare(&w, j);
+    prepare_writer(&w, j);
     if (j->m->source_language)
         sw_put(&w, SEC_SOURCE, SpvOpSource, SW_LIST(j->m->source_language, j->m->source_version));
     plan_functions(&w);
     write_functions(&w);
-    sw_exported_globals(&w);
+    sw_write_exported_globals(&w);
     sw_write_entry_points(&w);
     assemble(j, &w);
 }

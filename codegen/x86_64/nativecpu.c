@@ -180,7 +180,8 @@ static uint32_t add_function(glue *g, const char *name) {
     bool ok = x86_finish(g->code, &image);
     assert(ok && image.nrelocs == 1);
     (void)ok;
-    uint32_t s = obj_add_data(g->object, g->arena, CG_TEXT, name, image.bytes, image.n, 16);
+    uint32_t s = obj_add_data(g->object, g->arena, CG_TEXT,
+                              (obj_data){name, image.bytes, image.n, 16});
     cg_symbol *symbol = &g->object->symbols.data[s];
     symbol->function = symbol->exported = true;
     *ir_push(g->arena, &g->object->relocs) = (cg_reloc){.section = CG_TEXT,
@@ -213,8 +214,8 @@ void x86_add_nativecpu(cg_object *o, ir_arena *arena) {
     enum { ENTRY = 16 };
     uint32_t n = o->kernels.n;
     uint8_t *zeros = ir_alloc(arena, ENTRY * ((size_t)n + 1));
-    uint32_t table =
-        obj_add_data(o, arena, CG_DATA, "__sycl_native_cpu_decls", zeros, ENTRY * (n + 1), 8);
+    const obj_data d = {"__sycl_native_cpu_decls", zeros, ENTRY * (n + 1), 8};
+    uint32_t table = obj_add_data(o, arena, CG_DATA, d);
     o->symbols.data[table].exported = true;
     for (uint32_t k = 0; k < n; k++) {
         obj_point_string(o, arena, table, ENTRY * k, o->kernels.data[k].name);
