@@ -64,26 +64,43 @@ typedef struct {
     uint64_t bits;
 } origin;
 
+/* What the function does to memory. */
 typedef struct {
     ir_func *f;
     const ir_dom *dom;
-    ir_arena *scratch;
     pass_alias alias;
+    pass_lines lines;
     ir_vec(touch) touches;    /* in reverse postorder */
     uint32_t *first;          /* by place in that order: its first touch; one more at the end */
     ir_vec(ir_inst *) writes; /* that may get a bit */
-    pass_lines lines;
+} accesses;
+
+/* The writes that are solved together, and their bytes by line. */
+typedef struct {
+    uint32_t from; /* the first of them in the list of writes */
+    unsigned n;
+    uint64_t variables; /* bits of addresses that lead to variables */
     candidate *candidates;
     spot spots[WORD];
     group groups[WORD];
-    origin origins[WORD];
+    unsigned nspots, ngroups;
     uint64_t by_object[WORD]; /* groups, as bits, by id of their object modulo 64 */
-    unsigned n, nspots, ngroups, norigins;
-    uint64_t queries;
-    uint64_t anywhere;  /* bits of addresses that are made of leaves only */
-    uint64_t variables; /* bits of addresses that lead to variables */
-    uint64_t *dead;     /* by block id: dead at its start */
-    uint64_t *older;    /* by block id: what is made of values from before it */
+} word;
+
+/* Where the addresses of a word are made. */
+typedef struct {
+    origin list[WORD];
+    unsigned n;
+    uint64_t anywhere; /* bits of addresses that are made of leaves only */
+} origins;
+
+typedef struct {
+    accesses of;
+    word w;
+    origins made;
+    uint64_t queries; /* so far */
+    uint64_t *dead;   /* by block id: dead at its start */
+    uint64_t *older;  /* by block id: what is made of values from before it */
 } dse;
 
 /* ----------------------------------------------------------------------------------- candidates */
@@ -93,46 +110,46 @@ static bool is_plain_write(const ir_inst *i) {
     return write && !(i->imm.mem.flags & IR_MEM_VOLATILE);
 }
 
-static const ir_inst *written_object(const dse *d, const ir_inst *i) {
+static const ir_inst *written_object(const accesses *m, const ir_inst *i) {
     uint64_t size;
-    return pass_object_of(&d->alias, pass_written(&d->alias, i, &size));
+    return pass_object_of(&m->alias, pass_written(&m->alias, i, &size));
 }
 
-static touch touch_of(dse *d, ir_inst *i) {
+static touch touch_of(accesses *m, ir_inst *i) {
     touch t = {.inst = i};
-    const ir_inst *to = is_plain_write(i) ? pass_written(&d->alias, i, &t.written.size) : NULL;
-    const ir_inst *from = pass_read(&d->alias, i, &t.read.size);
+    const ir_inst *to = is_plain_write(i) ? pass_written(&m->alias, i, &t.written.size) : NULL;
+    const ir_inst *from = pass_read(&m->alias, i, &t.read.size);
     t.is_write = to;
     t.is_read = from;
-    if (to) t.written.on = pass_find_line(&d->alias, &d->lines, to);
-    if (from) t.read.on = pass_find_line(&d->alias, &d->lines, from);
+    if (to) t.written.on = pass_find_line(&m->alias, &m->lines, to);
+    if (from) t.read.on = pass_find_line(&m->alias, &m->lines, from);
     return t;
 }
 
-static void find_touches(dse *d) {
-    const ir_order *order = &d->dom->order;
-    d->first = ir_new_array(d->scratch, uint32_t, order->n + 1);
+static void find_touches(accesses *m, ir_arena *scratch) {
+    const ir_order *order = &m->dom->order;
+    m->first = ir_new_array(scratch, uint32_t, order->n + 1);
     for (uint32_t k = 0; k < order->n; k++) {
-        d->first[k] = d->touches.n;
+        m->first[k] = m->touches.n;
         foreach_inst (i, order->rpo[k])
             if (ir_has_flag(i, F_READS | F_WRITES | F_CONVERGENT))
-                *ir_push(d->scratch, &d->touches) = touch_of(d, i);
+                *ir_push(scratch, &m->touches) = touch_of(m, i);
     }
-    d->first[order->n] = d->touches.n;
+    m->first[order->n] = m->touches.n;
 }
 
-static void find_writes(dse *d) {
-    uint32_t *count = ir_new_array(d->scratch, uint32_t, d->f->next_id);
-    for (uint32_t k = 0; k < d->touches.n; k++)
-        if (is_plain_write(d->touches.data[k].inst))
-            count[written_object(d, d->touches.data[k].inst)->id]++;
-    for (uint32_t k = 0; k < d->touches.n; k++) {
-        touch *t = &d->touches.data[k];
+static void find_writes(accesses *m, ir_arena *scratch) {
+    uint32_t *count = ir_new_array(scratch, uint32_t, m->f->next_id);
+    for (uint32_t k = 0; k < m->touches.n; k++)
+        if (is_plain_write(m->touches.data[k].inst))
+            count[written_object(m, m->touches.data[k].inst)->id]++;
+    for (uint32_t k = 0; k < m->touches.n; k++) {
+        touch *t = &m->touches.data[k];
         if (!is_plain_write(t->inst)) continue;
-        const ir_inst *object = written_object(d, t->inst);
-        if (!pass_is_variable(d->alias.f, object) && count[object->id] <= 1) continue;
-        *ir_push(d->scratch, &d->writes) = t->inst;
-        t->number = d->writes.n;
+        const ir_inst *object = written_object(m, t->inst);
+        if (!pass_is_variable(m->f, object) && count[object->id] <= 1) continue;
+        *ir_push(scratch, &m->writes) = t->inst;
+        t->number = m->writes.n;
     }
 }
 
@@ -149,31 +166,33 @@ static bool is_small(const range *r) {
 
 static int64_t place_of(const range *r) { return (int64_t)r->on.at; }
 
-/* The spots that may meet the range, and perhaps others. */
-static uint64_t find_near(const dse *d, const group *g, const pass_relation *r, const range *with) {
+/* The spots that may overlap the range, and perhaps others. */
+static uint64_t find_near_spots(const word *w, const group *g, const pass_relation *r,
+                                const range *with) {
     if (!g->is_sorted || !r->exact || !is_small(with)) return g->spots;
     if (place_of(with) >= g->high || place_of(with) + (int64_t)with->size <= g->low) return 0;
     unsigned low = 0, high = g->n;
     int64_t from = place_of(with) - (int64_t)g->most, to = place_of(with) + (int64_t)with->size;
     while (low < high) {
         unsigned mid = (low + high) / 2;
-        if (place_of(&d->spots[g->sorted[mid]].range) <= from)
+        if (place_of(&w->spots[g->sorted[mid]].range) <= from)
             low = mid + 1;
         else
             high = mid;
     }
     uint64_t near = 0;
-    for (; low < g->n && place_of(&d->spots[g->sorted[low]].range) < to; low++)
+    for (; low < g->n && place_of(&w->spots[g->sorted[low]].range) < to; low++)
         near |= bit(g->sorted[low]);
     return near;
 }
 
 static uint64_t find_covered(dse *d, const touch *t, const group *g) {
-    const pass_relation r = pass_relate_lines(&d->alias, &d->lines, t->written.on.line, g->line);
+    const pass_relation r =
+        pass_relate_lines(&d->of.alias, &d->of.lines, t->written.on.line, g->line);
     uint64_t covered = 0;
     if (r.how != PASS_AT_DISTANCE || !r.exact) return 0;
-    for (uint64_t left = find_near(d, g, &r, &t->written); left; left &= left - 1) {
-        const spot *c = &d->spots[__builtin_ctzll(left)];
+    for (uint64_t left = find_near_spots(&d->w, g, &r, &t->written); left; left &= left - 1) {
+        const spot *c = &d->w.spots[__builtin_ctzll(left)];
         uint64_t distance = c->range.on.at - t->written.on.at;
         if (pass_covers_at(&r, distance, t->written.size, c->range.size)) covered |= c->bits;
     }
@@ -183,26 +202,28 @@ static uint64_t find_covered(dse *d, const touch *t, const group *g) {
 static uint64_t find_read(dse *d, const touch *t, const group *g) {
     const candidate *first = g->first;
     if (!t->is_read)
-        return pass_may_read(&d->alias, t->inst, first->address, first->range.size) ? g->bits : 0;
-    const pass_relation r = pass_relate_lines(&d->alias, &d->lines, t->read.on.line, g->line);
+        return pass_may_read(&d->of.alias, t->inst, first->address, first->range.size) ? g->bits
+                                                                                       : 0;
+    const pass_relation r = pass_relate_lines(&d->of.alias, &d->of.lines, t->read.on.line, g->line);
     uint64_t read = 0;
     if (r.how != PASS_AT_DISTANCE) return r.how == PASS_UNKNOWN_PLACE ? g->bits : 0;
-    for (uint64_t left = find_near(d, g, &r, &t->read); left; left &= left - 1) {
-        const spot *c = &d->spots[__builtin_ctzll(left)];
+    for (uint64_t left = find_near_spots(&d->w, g, &r, &t->read); left; left &= left - 1) {
+        const spot *c = &d->w.spots[__builtin_ctzll(left)];
         uint64_t distance = c->range.on.at - t->read.on.at;
         if (pass_may_overlap_at(&r, distance, t->read.size, c->range.size)) read |= c->bits;
     }
     return read;
 }
 
-static uint64_t all_groups(const dse *d) {
-    return d->ngroups == WORD ? UINT64_MAX : bit(d->ngroups) - 1;
+static uint64_t all_groups(const word *w) {
+    return w->ngroups == WORD ? UINT64_MAX : bit(w->ngroups) - 1;
 }
 
-/* The groups that the range may meet: of a closed object, those of the object itself. */
+/* The groups that the range may overlap: of a closed object, those of the object itself. */
 static uint64_t find_groups(const dse *d, const range *r) {
-    const ir_inst *object = pass_object_of(&d->alias, d->lines.list.data[r->on.line].first);
-    return pass_is_closed(&d->alias, object) ? d->by_object[object->id % WORD] : all_groups(d);
+    const ir_inst *object = pass_object_of(&d->of.alias, d->of.lines.list.data[r->on.line].first);
+    return pass_is_closed(&d->of.alias, object) ? d->w.by_object[object->id % WORD]
+                                                : all_groups(&d->w);
 }
 
 /* What has been removed touches nothing any more, and a store reads nothing. */
@@ -210,32 +231,32 @@ static void describe(dse *d, touch *t) {
     t->reads = t->covers = 0;
     if (!t->inst->block) return;
     uint64_t written = t->is_write ? find_groups(d, &t->written) : 0;
-    uint64_t read = t->is_read ? find_groups(d, &t->read) : all_groups(d);
+    uint64_t read = t->is_read ? find_groups(d, &t->read) : all_groups(&d->w);
     if (t->inst->op == IR_OP_store || t->inst->op == IR_OP_fill) read = 0;
     for (; written; written &= written - 1, d->queries++)
-        t->covers |= find_covered(d, t, &d->groups[__builtin_ctzll(written)]);
+        t->covers |= find_covered(d, t, &d->w.groups[__builtin_ctzll(written)]);
     for (; read; read &= read - 1, d->queries++)
-        t->reads |= find_read(d, t, &d->groups[__builtin_ctzll(read)]);
+        t->reads |= find_read(d, t, &d->w.groups[__builtin_ctzll(read)]);
 }
 
 /* The blocks of all that the address is made of dominate the write: the one closest to it; NULL:
  * it is made of leaves only. */
-static const ir_block *find_newest(const dse *d, const ir_inst *address) {
-    const pass_place p = pass_find_place(&d->alias, address);
+static const ir_block *find_newest(const accesses *m, const ir_inst *address) {
+    const pass_place p = pass_find_place(&m->alias, address);
     const ir_block *newest = p.base->block;
     for (uint32_t k = 0; k < p.offset.n; k++) {
         const ir_block *from = p.offset.term[k].of.value->block;
-        if (!newest || (from && ir_block_dominates(d->dom, newest, from))) newest = from;
+        if (!newest || (from && ir_block_dominates(m->dom, newest, from))) newest = from;
     }
     return newest;
 }
 
-/* The bits of addresses all of whose parts are there at b.  `but`: and not made in that block. */
+/* The bits of addresses all of whose parts are computed before b.  `but`: and not in that block. */
 static uint64_t made_above(const dse *d, const ir_block *b, const ir_block *but) {
-    uint64_t above = d->anywhere;
-    for (unsigned k = 0; k < d->norigins; k++) {
-        const origin *o = &d->origins[k];
-        if (o->block != but && ir_block_dominates(d->dom, o->block, b)) above |= o->bits;
+    uint64_t above = d->made.anywhere;
+    for (unsigned k = 0; k < d->made.n; k++) {
+        const origin *o = &d->made.list[k];
+        if (o->block != but && ir_block_dominates(d->of.dom, o->block, b)) above |= o->bits;
     }
     return above;
 }
@@ -244,27 +265,17 @@ static uint64_t made_above(const dse *d, const ir_block *b, const ir_block *but)
 static uint64_t dead_at_end(const dse *d, const ir_block *b) {
     uint64_t dead = UINT64_MAX;
     for (uint32_t n = 0; n < b->nsucc; n++) dead &= d->dead[b->succ[n]->id];
-    return b->nsucc ? dead : d->variables & made_above(d, b, NULL);
+    return b->nsucc ? dead : d->w.variables & made_above(d, b, NULL);
 }
 
+/* The transfer function of one access. */
 static uint64_t dead_before(const touch *t, uint64_t dead) {
     return (dead | t->covers) & ~t->reads;
 }
 
-static bool flow(dse *d, uint32_t place) {
-    const ir_block *b = d->dom->order.rpo[place];
-    uint64_t dead = dead_at_end(d, b);
-    for (uint32_t k = d->first[place + 1]; k-- > d->first[place];)
-        dead = dead_before(&d->touches.data[k], dead);
-    dead &= d->older[b->id];
-    bool changed = dead != d->dead[b->id];
-    d->dead[b->id] = dead;
-    return changed;
-}
-
 static void begin_flow(dse *d) {
-    const ir_order *order = &d->dom->order;
-    for (uint32_t k = 0; k < d->touches.n; k++) describe(d, &d->touches.data[k]);
+    const ir_order *order = &d->of.dom->order;
+    for (uint32_t k = 0; k < d->of.touches.n; k++) describe(d, &d->of.touches.data[k]);
     for (uint32_t k = 0; k < order->n; k++) {
         const ir_block *b = order->rpo[k];
         d->dead[b->id] = UINT64_MAX;
@@ -272,9 +283,19 @@ static void begin_flow(dse *d) {
     }
 }
 
+/* Computes what is dead at the start of each block once; false: nothing has changed. */
 static bool flow_once(dse *d) {
+    const ir_order *order = &d->of.dom->order;
     bool changed = false;
-    for (uint32_t k = d->dom->order.n; k-- > 0;) changed |= flow(d, k);
+    for (uint32_t place = order->n; place-- > 0;) {
+        const ir_block *b = order->rpo[place];
+        uint64_t dead = dead_at_end(d, b);
+        for (uint32_t k = d->of.first[place + 1]; k-- > d->of.first[place];)
+            dead = dead_before(&d->of.touches.data[k], dead);
+        dead &= d->older[b->id];
+        changed |= dead != d->dead[b->id];
+        d->dead[b->id] = dead;
+    }
     return changed;
 }
 
@@ -287,107 +308,101 @@ static bool find_dead(dse *d) {
     return true;
 }
 
-/* Removes the dead writes of one block, of those from `from` on that have a bit; they stay in the
- * list of touches as if they were there. */
-static bool sweep(dse *d, uint32_t place, uint32_t from) {
-    uint64_t dead = dead_at_end(d, d->dom->order.rpo[place]);
+/* Removes the dead writes of one block; they remain in the list of touches, without effect. */
+static bool remove_dead(dse *d, uint32_t place) {
+    uint64_t dead = dead_at_end(d, d->of.dom->order.rpo[place]);
     bool changed = false;
-    for (uint32_t k = d->first[place + 1]; k-- > d->first[place];) {
-        touch *t = &d->touches.data[k];
-        uint32_t n = t->number - 1 - from; /* large for what has no bit */
+    for (uint32_t k = d->of.first[place + 1]; k-- > d->of.first[place];) {
+        touch *t = &d->of.touches.data[k];
+        uint32_t n = t->number - 1 - d->w.from; /* large for what has no bit */
         uint64_t after = dead;
         dead = dead_before(t, dead);
-        if (n >= d->n || !(after & bit(n))) continue;
+        if (n >= d->w.n || !(after & bit(n))) continue;
         ir_remove(t->inst);
         changed = true;
     }
     return changed;
 }
 
-/* ------------------------------------------------------------------------------------- the pass */
-
-static group *add_group(dse *d, const candidate *c) {
-    const ir_inst *object = pass_object_of(&d->alias, c->address);
-    d->by_object[object->id % WORD] |= bit(d->ngroups);
-    d->groups[d->ngroups] = (group){.line = c->range.on.line,
-                                    .first = c,
-                                    .is_sorted = true,
-                                    .low = INT64_MAX,
-                                    .high = INT64_MIN};
-    return &d->groups[d->ngroups++];
-}
+/* ---------------------------------------------------------------------------------------- words */
 
 static group *group_of(dse *d, const candidate *c) {
+    word *w = &d->w;
     unsigned g = 0;
-    while (g < d->ngroups && d->groups[g].line != c->range.on.line) g++;
-    return g < d->ngroups ? &d->groups[g] : add_group(d, c);
+    while (g < w->ngroups && w->groups[g].line != c->range.on.line) g++;
+    if (g < w->ngroups) return &w->groups[g];
+    w->by_object[pass_object_of(&d->of.alias, c->address)->id % WORD] |= bit(g);
+    w->groups[w->ngroups++] = (group){.line = c->range.on.line,
+                                      .first = c,
+                                      .is_sorted = true,
+                                      .low = INT64_MAX,
+                                      .high = INT64_MIN};
+    return &w->groups[g];
 }
 
-static void insert_sorted(const dse *d, group *to, unsigned s) {
+static void insert_sorted(const word *w, group *to, unsigned s) {
     unsigned at = to->n++;
-    int64_t place = place_of(&d->spots[s].range);
-    for (; at && place_of(&d->spots[to->sorted[at - 1]].range) > place; at--)
+    int64_t place = place_of(&w->spots[s].range);
+    for (; at && place_of(&w->spots[to->sorted[at - 1]].range) > place; at--)
         to->sorted[at] = to->sorted[at - 1];
     to->sorted[at] = (uint8_t)s;
 }
 
-static void widen(group *to, const range *by) {
+static void extend_bounds(group *to, const range *by) {
     int64_t end = place_of(by) + (int64_t)by->size;
     if (by->size > to->most) to->most = by->size;
     if (place_of(by) < to->low) to->low = place_of(by);
     if (end > to->high) to->high = end;
 }
 
-/* To the spot of the same bytes, or a new one. */
-static void add_to_group(dse *d, unsigned k) {
-    const candidate *c = &d->candidates[k];
-    group *to = group_of(d, c);
+/* Adds a candidate to the spot of the same bytes, or to a new one. */
+static void add_to_group(word *w, group *to, unsigned k) {
+    const range *r = &w->candidates[k].range;
     to->bits |= bit(k);
     for (unsigned n = 0; n < to->n; n++) {
-        spot *s = &d->spots[to->sorted[n]];
-        if (s->range.on.at != c->range.on.at || s->range.size != c->range.size) continue;
+        spot *s = &w->spots[to->sorted[n]];
+        if (s->range.on.at != r->on.at || s->range.size != r->size) continue;
         s->bits |= bit(k);
         return;
     }
-    d->spots[d->nspots] = (spot){c->range, bit(k)};
-    to->spots |= bit(d->nspots);
-    to->is_sorted &= is_small(&c->range);
-    if (to->is_sorted) widen(to, &c->range);
-    insert_sorted(d, to, d->nspots++);
+    w->spots[w->nspots] = (spot){*r, bit(k)};
+    to->spots |= bit(w->nspots);
+    to->is_sorted &= is_small(r);
+    if (to->is_sorted) extend_bounds(to, r);
+    insert_sorted(w, to, w->nspots++);
 }
 
-static void add_origin(dse *d, const ir_block *newest, unsigned k) {
+static void add_origin(origins *made, const ir_block *newest, unsigned k) {
     unsigned n = 0;
-    if (!newest) d->anywhere |= bit(k);
-    while (n < d->norigins && d->origins[n].block != newest) n++;
-    if (newest && n == d->norigins) d->origins[d->norigins++] = (origin){newest, 0};
-    if (newest) d->origins[n].bits |= bit(k);
+    if (!newest) made->anywhere |= bit(k);
+    while (n < made->n && made->list[n].block != newest) n++;
+    if (newest && n == made->n) made->list[made->n++] = (origin){newest, 0};
+    if (newest) made->list[n].bits |= bit(k);
 }
 
-static void choose(dse *d, uint32_t from, unsigned n) {
-    if (!d->candidates) d->candidates = ir_new_array(d->scratch, candidate, n);
-    d->n = n;
-    d->nspots = d->ngroups = d->norigins = 0;
-    memset(d->by_object, 0, sizeof d->by_object);
-    d->anywhere = d->variables = 0;
+/* Makes a word of n writes. */
+static void begin_word(dse *d, uint32_t from, unsigned n) {
+    word *w = &d->w;
+    w->from = from;
+    w->n = n;
+    w->variables = 0;
+    w->nspots = w->ngroups = 0;
+    memset(w->by_object, 0, sizeof w->by_object);
+    d->made.n = 0;
+    d->made.anywhere = 0;
     for (unsigned k = 0; k < n; k++) {
-        candidate *c = &d->candidates[k];
-        *c = (candidate){.write = d->writes.data[from + k]};
-        c->address = pass_written(&d->alias, c->write, &c->range.size);
-        c->range.on = pass_find_line(&d->alias, &d->lines, c->address);
-        add_origin(d, find_newest(d, c->address), k);
-        if (pass_is_variable(d->f, pass_object_of(&d->alias, c->address))) d->variables |= bit(k);
-        add_to_group(d, k);
+        candidate *c = &w->candidates[k];
+        *c = (candidate){.write = d->of.writes.data[from + k]};
+        c->address = pass_written(&d->of.alias, c->write, &c->range.size);
+        c->range.on = pass_find_line(&d->of.alias, &d->of.lines, c->address);
+        add_origin(&d->made, find_newest(&d->of, c->address), k);
+        if (pass_is_variable(d->of.f, pass_object_of(&d->of.alias, c->address)))
+            w->variables |= bit(k);
+        add_to_group(w, group_of(d, c), k);
     }
 }
 
-static bool run_word(dse *d, uint32_t from, unsigned n) {
-    bool changed = false;
-    choose(d, from, n);
-    if (!find_dead(d)) return false;
-    for (uint32_t k = 0; k < d->dom->order.n; k++) changed |= sweep(d, k, from);
-    return changed;
-}
+/* ------------------------------------------------------------------------------------- the pass */
 
 /* Does: removes writes that are overwritten, or whose variable ends, before they are read.
  * Needs: nothing; gvn and simplify make addresses comparable.
@@ -395,17 +410,21 @@ static bool run_word(dse *d, uint32_t from, unsigned n) {
  * Gives up: on volatile writes, on writes that are overwritten in part, and on those that come last
  *           in functions with very many accesses. */
 bool pass_dse(ir_func *f, pass_ctx *cx) {
-    dse d = {.f = f, .dom = ir_dominators(f), .scratch = cx->scratch};
+    dse d = {.of = {.f = f, .dom = ir_dominators(f)}};
+    accesses *m = &d.of;
     bool changed = false;
-    pass_alias_begin(&d.alias, f, cx->scratch);
-    find_touches(&d);
-    find_writes(&d);
+    pass_alias_begin(&m->alias, f, cx->scratch);
+    find_touches(m, cx->scratch);
+    find_writes(m, cx->scratch);
+    if (m->writes.n) d.w.candidates = ir_new_array(cx->scratch, candidate, WORD);
     d.dead = ir_new_array(cx->scratch, uint64_t, f->next_block);
     d.older = ir_new_array(cx->scratch, uint64_t, f->next_block);
-    for (uint32_t k = 0, n; k < d.writes.n && d.queries < MAX_QUERIES; k += n) {
-        n = d.writes.n - k < WORD ? d.writes.n - k : WORD;
-        changed |= run_word(&d, k, n);
-        d.queries += (uint64_t)WORD_COST * d.touches.n;
+    for (uint32_t k = 0, n; k < m->writes.n && d.queries < MAX_QUERIES; k += n) {
+        n = m->writes.n - k < WORD ? m->writes.n - k : WORD;
+        begin_word(&d, k, n);
+        if (find_dead(&d))
+            for (uint32_t b = 0; b < m->dom->order.n; b++) changed |= remove_dead(&d, b);
+        d.queries += (uint64_t)WORD_COST * m->touches.n;
     }
     return changed;
 }
