@@ -219,15 +219,14 @@ uint32_t pass_estimate_cycles(ir_func *f, ir_arena *scratch);
 
 /* -------------------------------------------------------------------------- uniformity (uniform.c)
  *
- * What is the same for all items of a work-group that get there in the same iteration of all loops.
- * */
+ * What is the same for all items of a work-group that get there in the same iteration of all
+ * loops. */
 
 typedef struct {
     const ir_loops *loops;
-    bool *varies;    /* by value id: it is not the same */
-    bool *divergent; /* by block id: items take the branch that ends it to different successors */
-    bool *
-        divergent_exits; /* by block id of its header: items leave the loop in different iterations */
+    bool *varies;          /* by value id: it is not the same */
+    bool *divergent;       /* by block id: items take its branch to different successors */
+    bool *divergent_exits; /* by id of a loop's header: items leave it in different iterations */
 } pass_uniformity;
 
 /* Values and blocks that come later are not known. */

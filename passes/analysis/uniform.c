@@ -29,21 +29,30 @@ enum { NO_SYNC = 0, SEVERAL_SYNCS = 1, END_SYNC = 2, FIRST_SYNC = 3 };
 enum { STEPS_PER_BLOCK = 64, MAX_SUCCS = 8 };
 
 typedef struct {
+    uint32_t *next;   /* by block id: the one that all paths lead to */
+    ir_block **block; /* by id of the instruction */
+} sync_points;
+
+/* The propagation of labels from one branch after the other. */
+typedef struct {
+    ir_block **label; /* by block id */
+    uint32_t *stamp;  /* by block id: of the branch that labelled it */
+    uint32_t branch;
+    ir_block_list pending; /* blocks of the loop whose labels have not been followed yet */
+    ir_block_list next;    /* the same outside of the loop */
+    uint64_t steps;        /* that are left */
+} label_flow;
+
+typedef struct {
     pass_uniformity *u;
-    ir_func *f;
     ir_arena *scratch;
     const ir_loops *loops;
     const ir_dom *dom;
     const ir_order *order;
-    uint32_t *next_sync;    /* by block id */
-    ir_block **sync_block;  /* by id of a synchronization point */
+    sync_points syncs;
+    label_flow labels;
     ir_vec(ir_inst *) work; /* varying values and divergent branches, users not visited */
-    uint32_t *stamp;        /* by block id: of the branch that labelled it */
-    ir_block **label;       /* by block id */
-    ir_block_list pending, next;
-    uint32_t branch;
-    uint64_t steps; /* that are left */
-    bool lost;      /* too many: everything may vary */
+    bool lost;              /* the limit of steps was reached: everything may vary */
 } finder;
 
 /* ----------------------------------------------------------------------- synchronization points */
@@ -57,7 +66,7 @@ bool pass_synchronizes(const ir_inst *i) {
 static uint32_t first_sync(const finder *s, ir_block *b) {
     for (const ir_inst *i = b->first; i; i = i->next) {
         if (!pass_synchronizes(i)) continue;
-        s->sync_block[i->id] = b;
+        s->syncs.block[i->id] = b;
         return FIRST_SYNC + i->id;
     }
     return b->last->op == IR_OP_ret ? END_SYNC : NO_SYNC;
@@ -68,22 +77,24 @@ static uint32_t join_syncs(uint32_t a, uint32_t b) {
 }
 
 /* Each block changes twice at most. */
-static void find_next_syncs(finder *s) {
-    uint32_t *sync = s->next_sync;
-    ir_block_list *work = &s->pending;
+static void find_next_syncs(finder *s, const ir_func *f) {
+    uint32_t *sync = s->syncs.next;
+    bool *is_fixed = ir_new_array(s->scratch, bool, f->next_block); /* it contains its point */
+    ir_block_list work = {0};
     for (uint32_t k = 0; k < s->order->n; k++) {
         ir_block *b = s->order->rpo[k];
-        if ((sync[b->id] = first_sync(s, b)) != NO_SYNC) *ir_push(s->scratch, work) = b;
-        s->label[b->id] = sync[b->id] ? b : NULL; /* these stay as they are */
+        sync[b->id] = first_sync(s, b);
+        is_fixed[b->id] = sync[b->id] != NO_SYNC;
+        if (is_fixed[b->id]) *ir_push(s->scratch, &work) = b;
     }
-    while (work->n) {
-        ir_block *b = work->data[--work->n];
+    while (work.n) {
+        ir_block *b = work.data[--work.n];
         for (uint32_t p = 0; p < b->npred; p++) {
             ir_block *pred = b->pred[p];
             uint32_t joined = join_syncs(sync[pred->id], sync[b->id]);
-            if (s->label[pred->id] == pred || joined == sync[pred->id]) continue;
+            if (is_fixed[pred->id] || joined == sync[pred->id]) continue;
             sync[pred->id] = joined;
-            *ir_push(s->scratch, work) = pred;
+            *ir_push(s->scratch, &work) = pred;
         }
     }
 }
@@ -91,16 +102,16 @@ static void find_next_syncs(finder *s) {
 /* Does it lead to a synchronization point that no other path leads to, in the same iteration of all
  * loops? */
 static bool is_only_path(const finder *s, const ir_block *from, const ir_block *to) {
-    uint32_t sync = s->next_sync[to->id];
+    uint32_t sync = s->syncs.next[to->id];
     if (sync < FIRST_SYNC || to->npred != 1) return false;
-    const ir_block *at = s->sync_block[sync - FIRST_SYNC];
+    const ir_block *at = s->syncs.block[sync - FIRST_SYNC];
     return ir_loop_contains(s->loops->of[from->id], s->loops->of[at->id]) &&
            ir_block_dominates(s->dom, to, at);
 }
 
 /* Does nothing else lead to the synchronization point that this successor leads to? */
 static bool has_own_sync(const finder *s, const ir_block *b, uint32_t n) {
-    const uint32_t *sync = s->next_sync, own = sync[b->succ[n]->id];
+    const uint32_t *sync = s->syncs.next, own = sync[b->succ[n]->id];
     if (own == NO_SYNC) return false;
     for (uint32_t m = 0; m < b->nsucc; m++) {
         uint32_t other = sync[b->succ[m]->id];
@@ -110,8 +121,7 @@ static bool has_own_sync(const finder *s, const ir_block *b, uint32_t n) {
     return true;
 }
 
-/* Do its successors lead to synchronization points of their own?  One may lead to several others.
- * */
+/* Do its successors lead to synchronization points of their own, where one may lead to several? */
 static bool is_uniform_by_syncs(const finder *s, const ir_block *b) {
     unsigned others = 0;
     if (b->nsucc > MAX_SUCCS) return false;
@@ -161,16 +171,16 @@ static bool is_before(const finder *s, const ir_block *a, const ir_block *b) {
 }
 
 static void push_pending(finder *s, ir_block *b) {
-    *ir_push(s->scratch, &s->pending) = b;
-    ir_block **heap = s->pending.data;
-    uint32_t k = s->pending.n - 1;
+    *ir_push(s->scratch, &s->labels.pending) = b;
+    ir_block **heap = s->labels.pending.data;
+    uint32_t k = s->labels.pending.n - 1;
     for (; k && is_before(s, b, heap[(k - 1) / 2]); k = (k - 1) / 2) heap[k] = heap[(k - 1) / 2];
     heap[k] = b;
 }
 
 static ir_block *pop_pending(finder *s) {
-    ir_block **heap = s->pending.data, *top = heap[0], *last = heap[--s->pending.n];
-    uint32_t k = 0, n = s->pending.n;
+    ir_block **heap = s->labels.pending.data, *top = heap[0], *last = heap[--s->labels.pending.n];
+    uint32_t k = 0, n = s->labels.pending.n;
     for (uint32_t c; (c = 2 * k + 1) < n; k = c) {
         c += c + 1 < n && is_before(s, heap[c + 1], heap[c]);
         if (!is_before(s, heap[c], last)) break;
@@ -182,13 +192,13 @@ static ir_block *pop_pending(finder *s) {
 
 /* A label reaches b; false: b had one already. */
 static bool give_label(finder *s, ir_block *b, ir_block *label) {
-    if (s->stamp[b->id] != s->branch) {
-        s->stamp[b->id] = s->branch;
-        s->label[b->id] = label;
+    if (s->labels.stamp[b->id] != s->labels.branch) {
+        s->labels.stamp[b->id] = s->labels.branch;
+        s->labels.label[b->id] = label;
         return true;
     }
-    if (s->label[b->id] != label) {
-        s->label[b->id] = b;
+    if (s->labels.label[b->id] != label) {
+        s->labels.label[b->id] = b;
         mark_join(s, b);
     }
     return false;
@@ -205,23 +215,23 @@ static void send_label(finder *s, level *l, ir_block *to, ir_block *label) {
     bool header = inside && l->loop && to == l->loop->header;
     if (!give_label(s, to, label)) return;
     l->again |= header;
-    if (!inside) *ir_push(s->scratch, &s->next) = to;
+    if (!inside) *ir_push(s->scratch, &s->labels.next) = to;
     if (inside && !header) push_pending(s, to);
 }
 
 /* Follows labels until they leave the loop or come to its header; false: only one is left. */
 static bool follow_labels(finder *s, level *l) {
-    while (s->pending.n) {
+    while (s->labels.pending.n) {
         ir_block *b = pop_pending(s);
-        if (!s->pending.n && !s->next.n && !l->again) return false;
+        if (!s->labels.pending.n && !s->labels.next.n && !l->again) return false;
         for (uint32_t n = 0; n < b->nsucc; n++)
             if (is_before(s, b, b->succ[n]) || (l->loop && b->succ[n] == l->loop->header))
-                send_label(s, l, b->succ[n], s->label[b->id]);
-        if (s->steps < 1 + b->nsucc) s->lost = true;
+                send_label(s, l, b->succ[n], s->labels.label[b->id]);
+        if (s->labels.steps < 1 + b->nsucc) s->lost = true;
         if (s->lost) return false;
-        s->steps -= 1 + b->nsucc;
+        s->labels.steps -= 1 + b->nsucc;
     }
-    return s->next.n > 0;
+    return s->labels.next.n > 0;
 }
 
 /* Every exit is a label: items leave the loop in different iterations. */
@@ -231,25 +241,25 @@ static void label_exits(finder *s, const ir_loop *loop) {
         for (uint32_t n = 0; n < b->nsucc; n++) {
             ir_block *to = b->succ[n];
             if (ir_in_loop(s->loops, to, loop)) continue;
-            bool first = s->stamp[to->id] != s->branch;
-            if (first) *ir_push(s->scratch, &s->next) = to;
-            if (!first && s->label[to->id] == to) mark_join(s, to);
-            s->stamp[to->id] = s->branch;
-            s->label[to->id] = to;
+            bool first = s->labels.stamp[to->id] != s->labels.branch;
+            if (first) *ir_push(s->scratch, &s->labels.next) = to;
+            if (!first && s->labels.label[to->id] == to) mark_join(s, to);
+            s->labels.stamp[to->id] = s->labels.branch;
+            s->labels.label[to->id] = to;
         }
     }
 }
 
 static void start_level(finder *s, level *l, const ir_loop *loop) {
-    ir_block_list from = s->next;
+    ir_block_list from = s->labels.next;
     *l = (level){.loop = loop};
-    s->next = (ir_block_list){0};
+    s->labels.next = (ir_block_list){0};
     for (uint32_t k = 0; k < from.n; k++) {
         ir_block *b = from.data[k];
         bool inside = !loop || ir_in_loop(s->loops, b, loop);
         bool header = inside && loop && b == loop->header;
         l->again |= header;
-        if (!inside) *ir_push(s->scratch, &s->next) = b;
+        if (!inside) *ir_push(s->scratch, &s->labels.next) = b;
         if (inside && !header) push_pending(s, b);
     }
 }
@@ -260,16 +270,17 @@ static void diverge(finder *s, ir_block *b) {
     level l;
     if (is_uniform_by_syncs(s, b)) return;
     s->u->divergent[b->id] = true;
-    s->branch++;
-    s->pending.n = s->next.n = 0;
+    s->labels.branch++;
+    s->labels.pending.n = s->labels.next.n = 0;
     for (uint32_t n = 0; n < b->nsucc; n++)
-        if (give_label(s, b->succ[n], b->succ[n])) *ir_push(s->scratch, &s->next) = b->succ[n];
-    for (; s->next.n > 1 || (loop && s->next.n); loop = loop->parent) {
+        if (give_label(s, b->succ[n], b->succ[n]))
+            *ir_push(s->scratch, &s->labels.next) = b->succ[n];
+    for (; s->labels.next.n > 1 || (loop && s->labels.next.n); loop = loop->parent) {
         start_level(s, &l, loop);
         if (!follow_labels(s, &l) || !loop) return;
         if (l.again) mark_divergent_exits(s, loop);
         if (l.again) label_exits(s, loop);
-        if (s->next.n < 2) return;
+        if (s->labels.next.n < 2) return;
     }
 }
 
@@ -298,8 +309,7 @@ static bool is_own(const ir_inst *i) {
     return !follows_operands(i) && i->type != IR_VOID;
 }
 
-static void mark_own(finder *s) {
-    const ir_func *f = s->f;
+static void mark_own(finder *s, const ir_func *f) {
     for (uint32_t p = 0; p < f->nparams; p++)
         if (f->param[p].attrs & IR_PARAM_BYVAL) mark_value(s, f->param_val[p]);
     for (uint32_t k = 0; k < s->order->n; k++)
@@ -344,22 +354,22 @@ static void follow_work(finder *s) {
 }
 
 void pass_find_uniform(ir_func *f, ir_arena *a, pass_uniformity *out) {
-    finder s = {.u = out, .f = f, .scratch = a};
+    finder s = {.u = out, .scratch = a};
     s.loops = ir_loop_tree(f);
     s.dom = ir_dominators(f);
     s.order = &s.dom->order;
-    s.sync_block = ir_new_array(a, ir_block *, f->next_id);
-    s.next_sync = ir_new_array(a, uint32_t, f->next_block);
+    s.syncs.block = ir_new_array(a, ir_block *, f->next_id);
+    s.syncs.next = ir_new_array(a, uint32_t, f->next_block);
     *out = (pass_uniformity){.loops = s.loops,
                              .varies = ir_new_array(a, bool, f->next_id),
                              .divergent = ir_new_array(a, bool, f->next_block),
                              .divergent_exits = ir_new_array(a, bool, f->next_block)};
-    s.stamp = ir_new_array(a, uint32_t, f->next_block);
-    s.label = ir_new_array(a, ir_block *, f->next_block);
-    s.steps = (uint64_t)STEPS_PER_BLOCK * s.order->n + 1000;
-    find_next_syncs(&s);
+    s.labels.stamp = ir_new_array(a, uint32_t, f->next_block);
+    s.labels.label = ir_new_array(a, ir_block *, f->next_block);
+    s.labels.steps = (uint64_t)STEPS_PER_BLOCK * s.order->n + 1000;
+    find_next_syncs(&s, f);
     s.lost = has_irreducible(&s);
-    mark_own(&s);
+    mark_own(&s, f);
     follow_work(&s);
     if (s.lost) mark_all(&s);
     follow_work(&s);

@@ -1,7 +1,7 @@
 /* versions.h — memory as one variable in SSA form (versions.c).
  *
  * Every instruction that may write makes a version of memory, and so does a block where several
- * versions meet (Novillo 2007, "Memory SSA").  The versions of a function are made once, and hold
+ * versions meet, a memory phi (Novillo 2007, "Memory SSA").  The versions of a function are made once, and hold
  * as long as nothing is added that writes. */
 #ifndef SPVFUSE_VERSIONS_H
 #define SPVFUSE_VERSIONS_H
@@ -10,18 +10,17 @@
 
 typedef struct pass_version pass_version;
 struct pass_version {
-    ir_inst *by; /* what writes; NULL: a meeting, the state at entry, or a store that is gone */
-    pass_version *before; /* what it writes over; NULL: a meeting or the state at entry */
+    ir_inst *by; /* what writes; NULL: a memory phi, the state at entry, or a store that is gone */
+    pass_version *before; /* what it writes over; NULL: a memory phi, or the state at entry */
     ir_block *block;
     uint32_t number;
     bool is_range; /* it writes `size` bytes from `on`, and no others */
     pass_on_line on;
     uint64_t size;
-    const ir_inst
-        *object;        /* that they are of, if two such objects are apart; NULL: it is not known */
-    uint32_t run;       /* how many, with this one, write to one line, one after the other */
-    pass_version *skip; /* the version before the last PASS_RUN of them, or NULL */
-    int64_t low, high;  /* all that these PASS_RUN write is between these places */
+    const ir_inst *object; /* of these bytes, if two such objects are apart; NULL: not known */
+    uint32_t run;          /* how many, with this one, write to one line, one after the other */
+    pass_version *skip;    /* the version before the last PASS_RUN of them, or NULL */
+    int64_t low, high;     /* all that these PASS_RUN write is between these places */
 };
 enum { PASS_RUN = 8 };
 
@@ -42,10 +41,9 @@ typedef struct {
     uint64_t size;
     unsigned steps; /* still to be taken */
     pass_on_line on;
-    bool is_constant; /* nothing writes there */
-    const ir_inst
-        *object;   /* that they are of, if two such objects are apart; NULL: it is not known */
-    uint32_t line; /* + 1: the one that was asked about last; 0: none was */
+    bool is_constant;       /* nothing writes there */
+    const ir_inst *object;  /* of these bytes, if two such objects are apart; NULL: not known */
+    uint32_t line;          /* + 1: the one that was asked about last; 0: none was */
     pass_relation relation; /* how `on` lies to that line */
 } pass_bytes;
 

@@ -87,7 +87,7 @@ static bool is_inlined_everywhere(pass_inliner *n, const ir_inst *call) {
 }
 
 static bool is_inlined_when_large(pass_inliner *n, const ir_inst *call) {
-    return !pass_callee_of(n, call->imm.func)->stays;
+    return !pass_callee_of(n, call->imm.func)->keep.stays;
 }
 
 /* Does f nothing but pass its parameters on to a function that has no other call?  So front ends
@@ -109,7 +109,7 @@ static void complete_kernel(pass_inliner *n, const pass_callee *x) {
         ir_take_body(kernel, kernel->first->first->imm.func);
         n->changed = true;
     }
-    inline_calls(n, kernel, x->large ? is_inlined_when_large : is_inlined_everywhere);
+    inline_calls(n, kernel, x->keep.large ? is_inlined_when_large : is_inlined_everywhere);
 }
 
 static bool tiny_call(pass_inliner *n, const ir_inst *call) {
@@ -238,7 +238,7 @@ static void inline_into_kernels(pass_inliner *n) {
     for (uint32_t k = 0; k < n->order.n; k++) {
         pass_callee *x = n->order.data[k];
         if (ir_is_declaration(x->f)) continue;
-        if (x->stays) inline_calls(n, x->f, is_inlined_when_large);
+        if (x->keep.stays) inline_calls(n, x->f, is_inlined_when_large);
         if (pass_is_kernel(x->f) && !pass_refuse_kernel(n, x)) complete_kernel(n, x);
     }
 }

@@ -9,6 +9,21 @@ pass_callee *pass_callee_of(pass_inliner *n, const ir_func *f) {
     return ir_map_get(&n->nodes, (uintptr_t)f);
 }
 
+/* A node during the search. */
+typedef struct {
+    pass_callee *callee;
+    uint32_t next_call; /* calls before this one have been followed */
+    uint32_t low;       /* the least number that is known to be reached */
+    bool open;          /* its strongly connected part is not complete */
+} visit;
+
+/* The depth-first search.  A node gets its number when it is opened. */
+typedef struct {
+    pass_inliner *n;
+    ir_vec(visit) visits;          /* by number - 1; the number is the mark of the callee */
+    ir_vec(uint32_t) path, opened; /* numbers */
+} search;
+
 /* ----------------------------------------------------------------------------------- call graph */
 
 static void add_nodes(pass_inliner *n) {
@@ -42,65 +57,68 @@ static void add_calls(pass_inliner *n, pass_callee *x) {
         if (!index || index[b->id] != UINT32_MAX) add_block(n, x, b);
 }
 
-static void open_node(pass_inliner *n, pass_callee *x) {
-    x->number = x->low = ++n->numbered;
-    x->open = true;
-    *ir_push(n->cx->scratch, &n->path) = x;
-    *ir_push(n->cx->scratch, &n->open) = x;
+static visit *visit_of(search *s, uint32_t number) { return &s->visits.data[number - 1]; }
+
+static void open_node(search *s, pass_callee *x) {
+    ir_arena *scratch = s->n->cx->scratch;
+    x->mark = s->visits.n + 1;
+    *ir_push(scratch, &s->visits) = (visit){.callee = x, .low = x->mark, .open = true};
+    *ir_push(scratch, &s->path) = x->mark;
+    *ir_push(scratch, &s->opened) = x->mark;
 }
 
-/* x is the root of a strongly connected part: all that was opened since. */
-static void close_part(pass_inliner *n, pass_callee *x) {
-    bool alone = n->open.data[n->open.n - 1] == x;
-    pass_callee *y;
+/* Node `root` is the first of a strongly connected part, which is all that was opened since. */
+static void close_part(search *s, uint32_t root) {
+    bool single = s->opened.data[s->opened.n - 1] == root;
+    uint32_t number;
     do {
-        y = n->open.data[--n->open.n];
-        y->open = false;
-        y->recursive = !alone;
+        number = s->opened.data[--s->opened.n];
+        pass_callee *y = visit_of(s, number)->callee;
+        visit_of(s, number)->open = false;
+        y->recursive = !single;
         for (uint32_t k = 0; k < y->calls.n; k++) y->recursive |= y->calls.data[k].to == y;
-        *ir_push(n->cx->scratch, &n->order) = y;
-    } while (y != x);
+        *ir_push(s->n->cx->scratch, &s->n->order) = y;
+    } while (number != root);
 }
 
-static void leave_node(pass_inliner *n, pass_callee *x) {
-    n->path.n--;
-    if (x->low == x->number) close_part(n, x);
-    if (!n->path.n) return;
-    pass_callee *caller = n->path.data[n->path.n - 1];
-    if (x->low < caller->low) caller->low = x->low;
-}
-
-static void order_from(pass_inliner *n, pass_callee *root) {
-    if (root->number) return;
-    open_node(n, root);
-    while (n->path.n) {
-        pass_callee *x = n->path.data[n->path.n - 1];
-        if (x->next_call == x->calls.n) {
-            leave_node(n, x);
+static void order_from(search *s, pass_callee *root) {
+    if (root->mark) return;
+    open_node(s, root);
+    while (s->path.n) {
+        uint32_t number = s->path.data[s->path.n - 1];
+        visit *x = visit_of(s, number);
+        if (x->next_call < x->callee->calls.n) {
+            pass_callee *y = x->callee->calls.data[x->next_call++].to;
+            if (!y->mark)
+                open_node(s, y);
+            else if (visit_of(s, y->mark)->open && y->mark < x->low)
+                x->low = y->mark;
             continue;
         }
-        pass_callee *y = x->calls.data[x->next_call++].to;
-        if (!y->number)
-            open_node(n, y);
-        else if (y->open && y->number < x->low)
-            x->low = y->number;
+        s->path.n--;
+        if (x->low == number) close_part(s, number);
+        visit *caller = s->path.n ? visit_of(s, s->path.data[s->path.n - 1]) : x;
+        if (x->low < caller->low) caller->low = x->low;
     }
 }
 
 /* ---------------------------------------------------------------------------------------- entry */
 
-static bool is_offender(const pass_callee *x) { return x->recursive || ir_is_declaration(x->f); }
-
-static void find_offender(pass_callee *x) {
+/* The callees of x are done. */
+static void find_bad_call(pass_callee *x) {
     for (uint32_t k = 0; k < x->calls.n && !x->bad; k++) {
-        const pass_call_edge *e = &x->calls.data[k];
-        if (is_offender(e->to) || e->to->bad) x->bad = e;
+        const pass_callee *to = x->calls.data[k].to;
+        if (to->recursive || to->bad || ir_is_declaration(to->f)) x->bad = &x->calls.data[k];
     }
 }
 
 void pass_find_calls(pass_inliner *n) {
+    search s = {.n = n};
     add_nodes(n);
     foreach_func (f, n->m) add_calls(n, pass_callee_of(n, f));
-    foreach_func (f, n->m) order_from(n, pass_callee_of(n, f));
-    for (uint32_t k = 0; k < n->order.n; k++) find_offender(n->order.data[k]);
+    foreach_func (f, n->m) order_from(&s, pass_callee_of(n, f));
+    for (uint32_t k = 0; k < n->order.n; k++) {
+        n->order.data[k]->mark = 0;
+        find_bad_call(n->order.data[k]);
+    }
 }

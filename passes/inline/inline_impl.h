@@ -19,18 +19,17 @@ typedef struct {
 struct pass_callee {
     ir_func *f;
     ir_vec(pass_call_edge) calls;
-    uint32_t callers;     /* calls of it */
-    uint32_t next_call;   /* the depth-first walk has followed those before */
-    uint32_t number, low; /* Tarjan's; number 0: not met */
-    bool open, recursive;
+    uint32_t callers; /* calls of it */
+    bool recursive;
     const pass_call_edge *bad; /* the first call on the way to something that cannot be inlined */
-    pass_callee *from;         /* how the search for a cycle came here */
     uint64_t own;              /* instructions of its body */
-    uint64_t size;  /* the same with calls expanded, but for those of functions that stay */
-    bool alone;     /* neither it nor its callees do anything together with other work-items */
-    bool stays;     /* calls of it are not inlined into large kernels */
-    bool large;     /* a kernel that would be too large without functions that stay */
-    uint32_t stamp; /* of the last kernel that was found to reach it */
+    uint64_t size; /* the same with calls expanded, but for those of functions that stay */
+    struct {
+        bool alone; /* neither it nor its callees do anything together with other work-items */
+        bool stays; /* calls of it are not inlined into large kernels */
+        bool large; /* a kernel that would be too large without functions that stay */
+    } keep;
+    uint32_t mark; /* of the walk that has visited it */
 };
 
 typedef ir_vec(pass_callee *) pass_callee_list;
@@ -40,9 +39,6 @@ typedef struct {
     pass_ctx *cx;
     ir_map nodes;           /* by function */
     pass_callee_list order; /* callees first */
-    pass_callee_list path;  /* of the depth-first walk */
-    pass_callee_list open;  /* nodes whose strongly connected part is not complete */
-    uint32_t numbered;
     bool has_kernels;
     bool is_open; /* neither kernels nor exports: everything may be wanted */
     bool changed;

@@ -63,10 +63,10 @@ static bool body_works_alone(const ir_func *f) {
 static void find_alone(const pass_inliner *n) {
     for (uint32_t k = 0; k < n->order.n; k++) {
         pass_callee *x = n->order.data[k];
-        x->alone = !ir_is_declaration(x->f) && !x->recursive && !pass_is_kernel(x->f) &&
-                   has_plain_signature(x->f);
-        for (uint32_t c = 0; c < x->calls.n; c++) x->alone &= x->calls.data[c].to->alone;
-        x->alone = x->alone && body_works_alone(x->f);
+        x->keep.alone = !ir_is_declaration(x->f) && !x->recursive && !pass_is_kernel(x->f) &&
+                        has_plain_signature(x->f);
+        for (uint32_t c = 0; c < x->calls.n; c++) x->keep.alone &= x->calls.data[c].to->keep.alone;
+        x->keep.alone = x->keep.alone && body_works_alone(x->f);
     }
 }
 
@@ -79,7 +79,7 @@ static void measure(const pass_inliner *n) {
         x->size = x->own;
         for (uint32_t c = 0; c < x->calls.n; c++) {
             const pass_callee *to = x->calls.data[c].to;
-            if (!to->stays) x->size += to->size;
+            if (!to->keep.stays) x->size += to->size;
             if (x->size > UINT64_MAX / 4) x->size = UINT64_MAX / 4;
         }
     }
@@ -90,20 +90,30 @@ typedef struct {
     uint64_t source, code;
 } kernel_size;
 
-static kernel_size size_of_kernel(pass_inliner *n, pass_callee *kernel, uint32_t stamp) {
+/* Walks over what kernels reach; each has a mark of its own. */
+typedef struct {
+    pass_inliner *n;
+    pass_callee_list work;
+    uint32_t mark;
+} reach;
+
+static void visit(reach *r, pass_callee *x) {
+    x->mark = r->mark;
+    *ir_push(r->n->cx->scratch, &r->work) = x;
+}
+
+static kernel_size size_of_kernel(reach *r, pass_callee *kernel) {
     kernel_size s = {.code = kernel->size};
-    pass_callee_list *work = &n->path;
-    kernel->stamp = stamp;
-    *ir_push(n->cx->scratch, work) = kernel;
-    while (work->n) {
-        const pass_callee *x = work->data[--work->n];
+    r->mark++;
+    visit(r, kernel);
+    while (r->work.n) {
+        const pass_callee *x = r->work.data[--r->work.n];
         s.source += x->own;
         for (uint32_t c = 0; c < x->calls.n; c++) {
             pass_callee *to = x->calls.data[c].to;
-            if (to->stamp == stamp) continue;
-            to->stamp = stamp;
-            if (to->stays) s.code += to->size;
-            *ir_push(n->cx->scratch, work) = to;
+            if (to->mark == r->mark) continue;
+            if (to->keep.stays) s.code += to->size;
+            visit(r, to);
         }
     }
     return s;
@@ -121,18 +131,19 @@ static bool is_complete(const pass_callee *x) {
 static void keep_all(const pass_inliner *n) {
     for (uint32_t k = 0; k < n->order.n; k++) {
         pass_callee *x = n->order.data[k];
-        x->stays |= x->alone;
-        x->large = pass_is_kernel(x->f) && is_complete(x);
+        x->keep.stays |= x->keep.alone;
+        x->keep.large = pass_is_kernel(x->f) && is_complete(x);
     }
 }
 
-static bool find_large(pass_inliner *n, uint32_t *stamp) {
+static bool find_large(reach *r) {
+    const pass_inliner *n = r->n;
     bool any = false;
     for (uint32_t k = 0; k < n->order.n; k++) {
         pass_callee *x = n->order.data[k];
         if (!pass_is_kernel(x->f) || !is_complete(x) || x->size <= FREE_SIZE) continue;
-        x->large = !is_within_share(size_of_kernel(n, x, ++*stamp));
-        any |= x->large;
+        x->keep.large = !is_within_share(size_of_kernel(r, x));
+        any |= x->keep.large;
     }
     return any;
 }
@@ -140,27 +151,29 @@ static bool find_large(pass_inliner *n, uint32_t *stamp) {
 static void keep_above(const pass_inliner *n, uint64_t threshold) {
     for (uint32_t k = 0; k < n->order.n; k++) {
         pass_callee *x = n->order.data[k];
-        if (x->alone && x->callers > 1 && x->size > threshold / (x->callers - 1)) x->stays = true;
+        if (x->keep.alone && x->callers > 1 && x->size > threshold / (x->callers - 1))
+            x->keep.stays = true;
     }
 }
 
-static bool all_are_within(pass_inliner *n, uint32_t *stamp) {
+static bool all_are_within(reach *r) {
+    const pass_inliner *n = r->n;
     for (uint32_t k = 0; k < n->order.n; k++) {
         pass_callee *x = n->order.data[k];
-        if (x->large && !is_within_share(size_of_kernel(n, x, ++*stamp))) return false;
+        if (x->keep.large && !is_within_share(size_of_kernel(r, x))) return false;
     }
     return true;
 }
 
 void pass_choose_functions(pass_inliner *n) {
-    uint32_t stamp = 0;
+    reach r = {.n = n};
     for (uint32_t k = 0; k < n->order.n; k++)
-        n->order.data[k]->stays = (n->order.data[k]->f->flags & IR_FUNC_SHARED) != 0;
+        n->order.data[k]->keep.stays = (n->order.data[k]->f->flags & IR_FUNC_SHARED) != 0;
     measure(n);
-    if (!n->cx->keep_calls && !find_large(n, &stamp)) return;
+    if (!n->cx->keep_calls && !find_large(&r)) return;
     find_alone(n);
     if (n->cx->keep_calls) keep_all(n);
-    for (unsigned log = LOG_MOST; log-- && !all_are_within(n, &stamp);) {
+    for (unsigned log = LOG_MOST; log-- && !all_are_within(&r);) {
         keep_above(n, UINT64_C(1) << log);
         measure(n);
     }

@@ -30,21 +30,32 @@ static void refuse(pass_inliner *n, ir_func *f, uint32_t word, const char *why) 
     n->changed = true;
 }
 
-/* Appends a shortest chain of calls from x back to x. */
+/* A function that a search has come to, and the number of the step before it. */
+typedef struct {
+    pass_callee *callee;
+    uint32_t before;
+} step;
+
+/* Appends a shortest chain of calls from x back to x, which a breadth-first search finds. */
 static void put_cycle(pass_inliner *n, ir_text *t, pass_callee *x) {
-    pass_callee_list work = {0}, back = {0};
-    foreach_func (f, n->m) pass_callee_of(n, f)->from = NULL;
-    *ir_push(n->cx->scratch, &work) = x;
-    for (uint32_t k = 0; !x->from; k++) {
-        pass_callee *y = work.data[k];
+    ir_arena *scratch = n->cx->scratch;
+    ir_vec(step) steps = {0};
+    pass_callee_list back = {0};
+    uint32_t last = 0;
+    bool closed = false;
+    for (uint32_t k = 0; k < n->order.n; k++) n->order.data[k]->mark = 0;
+    *ir_push(scratch, &steps) = (step){x, 0};
+    for (uint32_t k = 0; !closed; last = k++) {
+        const pass_callee *y = steps.data[k].callee;
         for (uint32_t c = 0; c < y->calls.n; c++) {
             pass_callee *to = y->calls.data[c].to;
-            if (to->from) continue;
-            to->from = y;
-            *ir_push(n->cx->scratch, &work) = to;
+            closed |= to == x;
+            if (to->mark || to == x) continue;
+            to->mark = 1;
+            *ir_push(scratch, &steps) = (step){to, k};
         }
     }
-    for (pass_callee *y = x->from; y != x; y = y->from) *ir_push(n->cx->scratch, &back) = y;
+    for (; last; last = steps.data[last].before) *ir_push(scratch, &back) = steps.data[last].callee;
     while (back.n) ir_putf(t, " -> '%s'", back.data[--back.n]->f->name);
     ir_putf(t, " -> '%s'", x->f->name);
 }

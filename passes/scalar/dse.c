@@ -95,7 +95,7 @@ typedef struct {
 } origins;
 
 typedef struct {
-    accesses of;
+    accesses mem;
     word w;
     origins made;
     uint64_t queries; /* so far */
@@ -188,7 +188,7 @@ static uint64_t find_near_spots(const word *w, const group *g, const pass_relati
 
 static uint64_t find_covered(dse *d, const touch *t, const group *g) {
     const pass_relation r =
-        pass_relate_lines(&d->of.alias, &d->of.lines, t->written.on.line, g->line);
+        pass_relate_lines(&d->mem.alias, &d->mem.lines, t->written.on.line, g->line);
     uint64_t covered = 0;
     if (r.how != PASS_AT_DISTANCE || !r.exact) return 0;
     for (uint64_t left = find_near_spots(&d->w, g, &r, &t->written); left; left &= left - 1) {
@@ -202,9 +202,10 @@ static uint64_t find_covered(dse *d, const touch *t, const group *g) {
 static uint64_t find_read(dse *d, const touch *t, const group *g) {
     const candidate *first = g->first;
     if (!t->is_read)
-        return pass_may_read(&d->of.alias, t->inst, first->address, first->range.size) ? g->bits
-                                                                                       : 0;
-    const pass_relation r = pass_relate_lines(&d->of.alias, &d->of.lines, t->read.on.line, g->line);
+        return pass_may_read(&d->mem.alias, t->inst, first->address, first->range.size) ? g->bits
+                                                                                        : 0;
+    const pass_relation r =
+        pass_relate_lines(&d->mem.alias, &d->mem.lines, t->read.on.line, g->line);
     uint64_t read = 0;
     if (r.how != PASS_AT_DISTANCE) return r.how == PASS_UNKNOWN_PLACE ? g->bits : 0;
     for (uint64_t left = find_near_spots(&d->w, g, &r, &t->read); left; left &= left - 1) {
@@ -221,9 +222,9 @@ static uint64_t all_groups(const word *w) {
 
 /* The groups that the range may overlap: of a closed object, those of the object itself. */
 static uint64_t find_groups(const dse *d, const range *r) {
-    const ir_inst *object = pass_object_of(&d->of.alias, d->of.lines.list.data[r->on.line].first);
-    return pass_is_closed(&d->of.alias, object) ? d->w.by_object[object->id % WORD]
-                                                : all_groups(&d->w);
+    const ir_inst *object = pass_object_of(&d->mem.alias, d->mem.lines.list.data[r->on.line].first);
+    return pass_is_closed(&d->mem.alias, object) ? d->w.by_object[object->id % WORD]
+                                                 : all_groups(&d->w);
 }
 
 /* What has been removed touches nothing any more, and a store reads nothing. */
@@ -256,7 +257,7 @@ static uint64_t made_above(const dse *d, const ir_block *b, const ir_block *but)
     uint64_t above = d->made.anywhere;
     for (unsigned k = 0; k < d->made.n; k++) {
         const origin *o = &d->made.list[k];
-        if (o->block != but && ir_block_dominates(d->of.dom, o->block, b)) above |= o->bits;
+        if (o->block != but && ir_block_dominates(d->mem.dom, o->block, b)) above |= o->bits;
     }
     return above;
 }
@@ -274,8 +275,8 @@ static uint64_t dead_before(const touch *t, uint64_t dead) {
 }
 
 static void begin_flow(dse *d) {
-    const ir_order *order = &d->of.dom->order;
-    for (uint32_t k = 0; k < d->of.touches.n; k++) describe(d, &d->of.touches.data[k]);
+    const ir_order *order = &d->mem.dom->order;
+    for (uint32_t k = 0; k < d->mem.touches.n; k++) describe(d, &d->mem.touches.data[k]);
     for (uint32_t k = 0; k < order->n; k++) {
         const ir_block *b = order->rpo[k];
         d->dead[b->id] = UINT64_MAX;
@@ -285,13 +286,13 @@ static void begin_flow(dse *d) {
 
 /* Computes what is dead at the start of each block once; false: nothing has changed. */
 static bool flow_once(dse *d) {
-    const ir_order *order = &d->of.dom->order;
+    const ir_order *order = &d->mem.dom->order;
     bool changed = false;
     for (uint32_t place = order->n; place-- > 0;) {
         const ir_block *b = order->rpo[place];
         uint64_t dead = dead_at_end(d, b);
-        for (uint32_t k = d->of.first[place + 1]; k-- > d->of.first[place];)
-            dead = dead_before(&d->of.touches.data[k], dead);
+        for (uint32_t k = d->mem.first[place + 1]; k-- > d->mem.first[place];)
+            dead = dead_before(&d->mem.touches.data[k], dead);
         dead &= d->older[b->id];
         changed |= dead != d->dead[b->id];
         d->dead[b->id] = dead;
@@ -310,10 +311,10 @@ static bool find_dead(dse *d) {
 
 /* Removes the dead writes of one block; they remain in the list of touches, without effect. */
 static bool remove_dead(dse *d, uint32_t place) {
-    uint64_t dead = dead_at_end(d, d->of.dom->order.rpo[place]);
+    uint64_t dead = dead_at_end(d, d->mem.dom->order.rpo[place]);
     bool changed = false;
-    for (uint32_t k = d->of.first[place + 1]; k-- > d->of.first[place];) {
-        touch *t = &d->of.touches.data[k];
+    for (uint32_t k = d->mem.first[place + 1]; k-- > d->mem.first[place];) {
+        touch *t = &d->mem.touches.data[k];
         uint32_t n = t->number - 1 - d->w.from; /* large for what has no bit */
         uint64_t after = dead;
         dead = dead_before(t, dead);
@@ -331,7 +332,7 @@ static group *group_of(dse *d, const candidate *c) {
     unsigned g = 0;
     while (g < w->ngroups && w->groups[g].line != c->range.on.line) g++;
     if (g < w->ngroups) return &w->groups[g];
-    w->by_object[pass_object_of(&d->of.alias, c->address)->id % WORD] |= bit(g);
+    w->by_object[pass_object_of(&d->mem.alias, c->address)->id % WORD] |= bit(g);
     w->groups[w->ngroups++] = (group){.line = c->range.on.line,
                                       .first = c,
                                       .is_sorted = true,
@@ -392,11 +393,11 @@ static void begin_word(dse *d, uint32_t from, unsigned n) {
     d->made.anywhere = 0;
     for (unsigned k = 0; k < n; k++) {
         candidate *c = &w->candidates[k];
-        *c = (candidate){.write = d->of.writes.data[from + k]};
-        c->address = pass_written(&d->of.alias, c->write, &c->range.size);
-        c->range.on = pass_find_line(&d->of.alias, &d->of.lines, c->address);
-        add_origin(&d->made, find_newest(&d->of, c->address), k);
-        if (pass_is_variable(d->of.f, pass_object_of(&d->of.alias, c->address)))
+        *c = (candidate){.write = d->mem.writes.data[from + k]};
+        c->address = pass_written(&d->mem.alias, c->write, &c->range.size);
+        c->range.on = pass_find_line(&d->mem.alias, &d->mem.lines, c->address);
+        add_origin(&d->made, find_newest(&d->mem, c->address), k);
+        if (pass_is_variable(d->mem.f, pass_object_of(&d->mem.alias, c->address)))
             w->variables |= bit(k);
         add_to_group(w, group_of(d, c), k);
     }
@@ -410,8 +411,8 @@ static void begin_word(dse *d, uint32_t from, unsigned n) {
  * Gives up: on volatile writes, on writes that are overwritten in part, and on those that come last
  *           in functions with very many accesses. */
 bool pass_dse(ir_func *f, pass_ctx *cx) {
-    dse d = {.of = {.f = f, .dom = ir_dominators(f)}};
-    accesses *m = &d.of;
+    dse d = {.mem = {.f = f, .dom = ir_dominators(f)}};
+    accesses *m = &d.mem;
     bool changed = false;
     pass_alias_begin(&m->alias, f, cx->scratch);
     find_touches(m, cx->scratch);
