@@ -89,7 +89,7 @@ typedef struct {
 /* Lists of passes that have a name, which may be entries of a list: "standard".  Code for a
  * CPU takes all of them, with `phases` and `regions` after the second. (pipeline.c) */
 extern const char pass_standard[];       /* "standard" */
-extern const char pass_widening[];       /* "widening": before kernels are code of groups */
+extern const char pass_index_pipeline[]; /* "indices": before kernels are code of groups */
 extern const char pass_group_pipeline[]; /* "groups": what pays on code of groups */
 extern const char pass_lowering[];       /* "lowering": what a target can select */
 

@@ -63,7 +63,7 @@ const char pass_standard[] =
     "simplifycfg," /* blocks that became empty */
     "sink";        /* what only one side of a branch needs is computed on that side */
 
-const char pass_widening[] =
+const char pass_index_pipeline[] =
     "calls," /* functions that stay get ids from their callers: kernels ask for all of them */
     "extend_indices," /* while ids are queries: small ones are not cut and extended again */
     "indvars,"        /* counters of loops, too, now that nothing else asks for 32 bits of them */
@@ -223,7 +223,7 @@ static const char *find_list(const char *s, size_t n) {
     static const struct {
         const char *name, *list;
     } lists[] = {{"standard", pass_standard},
-                 {"widening", pass_widening},
+                 {"indices", pass_index_pipeline},
                  {"groups", pass_group_pipeline},
                  {"lowering", pass_lowering}};
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)

@@ -55,7 +55,7 @@ bool pass_is_same_form(const pass_affine *a, const pass_affine *b) {
     return pass_affine_add(&difference, b, -1) && !difference.n && !difference.constant;
 }
 
-static int64_t *factor_of(pass_affine *f, ir_op kind, unsigned d) {
+static int64_t *factor_slot(pass_affine *f, ir_op kind, unsigned d) {
     for (uint32_t k = 0; k < f->n; k++)
         if (f->term[k].of.kind == kind && f->term[k].of.index == d) return &f->term[k].factor;
     return NULL;
@@ -64,7 +64,8 @@ static int64_t *factor_of(pass_affine *f, ir_op kind, unsigned d) {
 void pass_join_ids(const pass_launch *l, pass_affine *f) {
     const ir_range *r = l->range;
     for (unsigned d = 0; r && ir_has_local_size(r) && d < r->dims; d++) {
-        int64_t *group = factor_of(f, IR_OP_group_id, d), *local = factor_of(f, IR_OP_local_id, d);
+        int64_t *group = factor_slot(f, IR_OP_group_id, d),
+                *local = factor_slot(f, IR_OP_local_id, d);
         if (!group || !local || *group != ir_wrap_mul(*local, (int64_t)r->local[d])) continue;
         const pass_affine id = {
             .term = {{{IR_OP_global_id, d, NULL}, 1}}, .n = 1, .constant = -(int64_t)r->offset[d]};
@@ -236,7 +237,7 @@ static bool find_shift(finder *q, const ir_inst *v, unsigned depth, pass_affine 
     return pass_affine_add(out, &form, INT64_C(1) << (up - down));
 }
 
-static bool find_counted(finder *q, ir_inst *v, unsigned depth, pass_affine *out) {
+static bool find_counter_form(finder *q, ir_inst *v, unsigned depth, pass_affine *out) {
     pass_counter c;
     pass_affine rounds;
     if (!pass_find_counter(loops_of(q), v, &c)) return false;
@@ -285,7 +286,7 @@ static bool find_op(finder *q, ir_inst *v, unsigned depth, pass_affine *out) {
     case IR_OP_trunc: find(q, ir_arg(v, 0), depth + 1, out); return true;
     case IR_OP_sext: return find_extension(q, ir_arg(v, 0), bits, true, depth, out);
     case IR_OP_zext: return find_extension(q, ir_arg(v, 0), bits, false, depth, out);
-    case IR_OP_phi: return find_counted(q, v, depth, out);
+    case IR_OP_phi: return find_counter_form(q, v, depth, out);
     default: return false;
     }
 }

@@ -210,13 +210,13 @@ bool pass_covers_at(const pass_relation *r, uint64_t distance, uint64_t p_size, 
 }
 
 /* The constant of an address. */
-static uint64_t constant_of(const pass_alias *a, const ir_inst *p) {
+static uint64_t constant_offset(const pass_alias *a, const ir_inst *p) {
     const pass_place *known = place_of(a, p);
     return known ? (uint64_t)known->offset.constant : 0;
 }
 
 static uint64_t distance_of(const pass_alias *a, const ir_inst *p, const ir_inst *q) {
-    return constant_of(a, q) - constant_of(a, p);
+    return constant_offset(a, q) - constant_offset(a, p);
 }
 
 static bool may_overlap(const pass_alias *a, const ir_inst *p, uint64_t p_size, const ir_inst *q,
@@ -241,7 +241,9 @@ bool pass_covers(const pass_alias *a, const ir_inst *p, uint64_t p_size, const i
 
 /* ------------------------------------------------------------------------------------- accesses */
 
-static uint64_t bytes_of(const ir_inst *n) { return ir_is_const(n) ? n->imm.bits : UINT64_MAX; }
+static uint64_t constant_bytes(const ir_inst *n) {
+    return ir_is_const(n) ? n->imm.bits : UINT64_MAX;
+}
 
 const ir_inst *pass_written(const pass_alias *a, const ir_inst *i, uint64_t *size) {
     if (i->op == IR_OP_store) {
@@ -249,7 +251,7 @@ const ir_inst *pass_written(const pass_alias *a, const ir_inst *i, uint64_t *siz
         return ir_arg(i, 1);
     }
     if (i->op != IR_OP_copy && i->op != IR_OP_fill) return NULL;
-    *size = bytes_of(ir_arg(i, 2));
+    *size = constant_bytes(ir_arg(i, 2));
     return ir_arg(i, 0);
 }
 
@@ -259,7 +261,7 @@ const ir_inst *pass_read(const pass_alias *a, const ir_inst *i, uint64_t *size) 
         return ir_arg(i, 0);
     }
     if (i->op != IR_OP_copy) return NULL;
-    *size = bytes_of(ir_arg(i, 2));
+    *size = constant_bytes(ir_arg(i, 2));
     return ir_arg(i, 1);
 }
 
@@ -338,7 +340,7 @@ pass_on_line pass_find_line(const pass_alias *a, pass_lines *l, const ir_inst *p
     const pass_place at = pass_find_place(a, p);
     uint64_t hash = hash_line(&at, p->type);
     uintptr_t first = (uintptr_t)ir_map_get(&l->by_hash, hash);
-    pass_on_line on = {.at = constant_of(a, p)};
+    pass_on_line on = {.at = constant_offset(a, p)};
     for (uintptr_t k = first; k; k = l->list.data[k - 1].next) {
         const ir_inst *other = l->list.data[k - 1].first;
         const pass_place there = pass_find_place(a, other);

@@ -89,7 +89,7 @@ void pass_print_affine(ir_text *out, const pass_launch *l, const pass_affine *f)
 /* --------------------------------------------------------------------------------- sums (sum.c) */
 
 /* The form of an integer of at most 64 bits as a sum of other values, modulo 2^width.  A symbol is
- * a value as it is (kind: its op), or a narrower one that is widened (kind: IR_OP_sext,
+ * a value as it is (kind: its op), or a narrower one that is extended (kind: IR_OP_sext,
  * IR_OP_zext).  True when terms have cancelled. */
 bool pass_find_sum(ir_inst *v, pass_affine *out);
 

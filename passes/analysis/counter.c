@@ -66,8 +66,8 @@ static int64_t count_in_order(const exit_test *t, uint64_t first, int64_t step) 
         low = limit + strict;
     if (x < low || x > high) return 0;
     ir_i128 n = (step > 0 ? high - x : x - low) / (step > 0 ? step : -(ir_i128)step) + 1;
-    uint64_t behind = (uint64_t)(x + n * step);
-    ir_i128 y = number_of(behind, t->bits, is_signed);
+    uint64_t after = (uint64_t)(x + n * step);
+    ir_i128 y = number_of(after, t->bits, is_signed);
     return n > PASS_MAX_ROUNDS || (y >= low && y <= high) ? -1 : (int64_t)n;
 }
 

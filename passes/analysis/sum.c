@@ -12,7 +12,7 @@
 
 enum { MAX_OPEN = 8, MAX_STEPS = 64 };
 
-/* factor * v, or of v widened. */
+/* factor * v, or factor times v extended. */
 typedef struct {
     ir_inst *v;
     ir_op wide; /* IR_OP_sext, IR_OP_zext; IR_OP_COUNT: as it is */
@@ -31,7 +31,7 @@ static int64_t constant_of(const part *p, const ir_inst *c) {
     return p->wide == IR_OP_zext ? (int64_t)ir_zext(c->imm.bits, bits) : ir_sext(c->imm.bits, bits);
 }
 
-/* Is the widened sum the sum of the widened? */
+/* Is the extension of the sum the sum of the extensions? */
 static bool may_split(const part *p) {
     if (p->wide == IR_OP_sext) return p->v->flags & IR_NSW;
     return p->wide == IR_OP_COUNT || p->v->flags & IR_NUW;

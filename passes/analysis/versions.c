@@ -62,7 +62,7 @@ static bool has_write(const ir_block *b) {
     return false;
 }
 
-static void place_meetings(pass_versions *m) {
+static void place_memory_phis(pass_versions *m) {
     const ir_order *order = &m->dom->order;
     ir_block_list writers = {0}, joins = {0};
     for (uint32_t k = 0; k < order->n; k++)
@@ -88,7 +88,7 @@ void pass_find_versions(pass_versions *m, ir_func *f, ir_arena *scratch) {
     m->head = ir_new_array(scratch, pass_version *, f->next_block);
     m->end = ir_new_array(scratch, pass_version *, f->next_block);
     m->made = ir_new_array(scratch, pass_version *, f->next_id);
-    place_meetings(m);
+    place_memory_phis(m);
     for (uint32_t k = 0; k < m->dom->order.n; k++) number_block(m, m->dom->order.rpo[k]);
 }
 

@@ -76,7 +76,7 @@ static void inline_calls(pass_inliner *n, ir_func *f,
             any = true;
         }
     if (!any) return;
-    ir_remove_unreachable(f); /* behind calls that do not return */
+    ir_remove_unreachable(f); /* after calls that do not return */
     merge_chains(f);
     n->changed = true;
 }

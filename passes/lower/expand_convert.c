@@ -303,7 +303,7 @@ static ir_inst *sign_as_bits(ir_builder *b, ir_inst *v) {
 
 /* Is what the op gives in a wider format, rounded once more, what it gives in a narrow one?  Not
  * where it knows its format, or rounds in between. */
-static bool may_widen(const ir_inst *v) {
+static bool may_extend(const ir_inst *v) {
     switch (v->op) {
     case IR_OP_fma:
     case IR_OP_mix:
@@ -328,7 +328,7 @@ static bool may_widen(const ir_inst *v) {
 
 ir_inst *expand_narrow_float(ir_builder *b, ir_inst *v) {
     if (!v->nargs || !is_narrow(ir_arg(v, 0)->type)) return NULL;
-    if (!may_widen(v)) return NULL;
+    if (!may_extend(v)) return NULL;
     ir_inst *by_sign = sign_as_bits(b, v), *args[3];
     if (by_sign) return by_sign;
     ir_kind kind = ir_kind_of(ir_arg(v, 0)->type);

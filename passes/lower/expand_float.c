@@ -61,7 +61,7 @@ typedef struct {
     ir_inst *exponent;  /* as wide as x */
 } parts;
 
-static parts take_apart(ir_builder *b, ir_inst *x) {
+static parts unpack_float(ir_builder *b, ir_inst *x) {
     expand_format f = expand_format_of(x->type);
     int up = (int)f.fraction + 1;
     uint64_t least = UINT64_C(1) << f.fraction;
@@ -81,7 +81,7 @@ static parts take_apart(ir_builder *b, ir_inst *x) {
 }
 
 /* Sign and fraction of the parts, and the exponent field `field`. */
-static ir_inst *put_together(ir_builder *b, const parts *p, ir_inst *field, ir_type t) {
+static ir_inst *pack_float(ir_builder *b, const parts *p, ir_inst *field, ir_type t) {
     expand_format f = expand_format_of(t);
     uint64_t kept = f.sign | ((UINT64_C(1) << f.fraction) - 1);
     ir_inst *high = expand_2(b, IR_OP_shl, field, expand_bits(b, field, f.fraction));
@@ -89,9 +89,9 @@ static ir_inst *put_together(ir_builder *b, const parts *p, ir_inst *field, ir_t
 }
 
 ir_inst *expand_frexp_mantissa(ir_builder *b, ir_inst *x) {
-    parts p = take_apart(b, x);
+    parts p = unpack_float(b, x);
     ir_inst *half = expand_bits(b, p.bits, (uint64_t)(expand_format_of(x->type).bias - 1));
-    return expand_select(b, p.plain, put_together(b, &p, half, x->type), x);
+    return expand_select(b, p.plain, pack_float(b, &p, half, x->type), x);
 }
 
 static ir_inst *exponent_as_i32(ir_builder *b, const parts *p) {
@@ -99,7 +99,7 @@ static ir_inst *exponent_as_i32(ir_builder *b, const parts *p) {
 }
 
 ir_inst *expand_frexp_exponent(ir_builder *b, ir_inst *x) {
-    parts p = take_apart(b, x);
+    parts p = unpack_float(b, x);
     ir_inst *e = add_number(b, exponent_as_i32(b, &p), 1);
     return expand_select(b, p.plain, e, expand_bits(b, e, 0));
 }
@@ -109,7 +109,7 @@ static ir_inst *is_zero(ir_builder *b, const parts *p) {
 }
 
 ir_inst *expand_ilogb(ir_builder *b, ir_inst *x) {
-    parts p = take_apart(b, x);
+    parts p = unpack_float(b, x);
     ir_inst *e = exponent_as_i32(b, &p);
     ir_inst *other = expand_select(b, is_zero(b, &p), expand_bits(b, e, (uint64_t)INT32_MIN),
                                    expand_bits(b, e, INT32_MAX));
@@ -117,7 +117,7 @@ ir_inst *expand_ilogb(ir_builder *b, ir_inst *x) {
 }
 
 ir_inst *expand_logb(ir_builder *b, ir_inst *x) {
-    parts p = take_apart(b, x);
+    parts p = unpack_float(b, x);
     ir_inst *e = expand_to(b, IR_OP_sitofp, exponent_as_i32(b, &p), ir_kind_of(x->type));
     ir_inst *low = ir_const(b->f, x->type, ir_fp_inf(ir_kind_of(x->type), true));
     ir_inst *other = expand_select(b, is_zero(b, &p), low, expand_1(b, IR_OP_fabs, x));
@@ -129,7 +129,7 @@ ir_inst *expand_logb(ir_builder *b, ir_inst *x) {
 ir_inst *expand_ldexp(ir_builder *b, ir_inst *x, ir_inst *n) {
     enum { FAR = 1 << 13 }; /* beyond the distance of any two floats */
     expand_format f = expand_format_of(x->type);
-    parts p = take_apart(b, x);
+    parts p = unpack_float(b, x);
     n = expand_2(b, IR_OP_smax, n, expand_bits(b, n, (uint64_t)-FAR));
     n = expand_2(b, IR_OP_smin, n, expand_bits(b, n, FAR));
     n = expand_to(b, IR_OP_sext, n, ir_kind_of(p.bits->type));
@@ -139,7 +139,7 @@ ir_inst *expand_ldexp(ir_builder *b, ir_inst *x, ir_inst *n) {
     ir_inst *rest = expand_2(b, IR_OP_sub, to, e);
     rest = expand_2(b, IR_OP_smin, rest, expand_bits(b, to, 1));
     rest = expand_2(b, IR_OP_smax, rest, expand_bits(b, to, 0 - (uint64_t)(f.fraction + 2)));
-    ir_inst *y = put_together(b, &p, add_number(b, e, f.bias), x->type);
+    ir_inst *y = pack_float(b, &p, add_number(b, e, f.bias), x->type);
     ir_inst *power =
         expand_2(b, IR_OP_shl, add_number(b, rest, f.bias), expand_bits(b, rest, f.fraction));
     ir_inst *r = expand_2(b, IR_OP_fmul, y, expand_as_float(b, power, x->type));

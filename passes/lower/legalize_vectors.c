@@ -67,13 +67,13 @@ typedef struct {
     unsigned lanes, bits;
 } width;
 
-static void meet(width *w, unsigned lanes, unsigned bits) {
+static void join_width(width *w, unsigned lanes, unsigned bits) {
     if (lanes < w->lanes) w->lanes = lanes;
     if (bits < w->bits) w->bits = bits;
 }
 
 static void meet_value(width *w, const vectors *s, const ir_inst *v) {
-    meet(w, vec_unit(s, v->type), ir_bits(s->f->module, v->type));
+    join_width(w, vec_unit(s, v->type), ir_bits(s->f->module, v->type));
 }
 
 /* Bits of the masks that a vector of truth values is made of; 0: it is scalars. */
@@ -82,11 +82,11 @@ static unsigned mask_bits(const vectors *s, const ir_inst *v) {
     return p ? p->bits : 0;
 }
 
-/* The mask v will be widened or narrowed; masks of one bit are joined or taken apart as one likes,
+/* The mask v will be extended or truncated; masks of one bit are joined or taken apart as one likes,
  * but where only they are. */
 static void meet_mask(width *w, const vectors *s, const ir_inst *v) {
     unsigned bits = mask_bits(s, v);
-    if (bits > 1 || (bits && bits == w->bits)) meet(w, s->of[v->id].unit, bits);
+    if (bits > 1 || (bits && bits == w->bits)) join_width(w, s->of[v->id].unit, bits);
 }
 
 /* 1: there are no pieces that small. */
@@ -453,7 +453,7 @@ static void drop_vectors(vectors *s) {
     }
 }
 
-static bool has_vectors(const ir_func *f) {
+static bool uses_vectors(const ir_func *f) {
     foreach_block (b, f) {
         foreach_inst (i, b) {
             if (ir_is_vector(i->type)) return true;
@@ -464,7 +464,7 @@ static bool has_vectors(const ir_func *f) {
 }
 
 static bool run(ir_func *f, pass_ctx *cx, const ir_target *target) {
-    if (!has_vectors(f)) return false;
+    if (!uses_vectors(f)) return false;
     ir_remove_unreachable(f);
     vectors s = {.f = f, .scratch = cx->scratch, .target = target, .n = f->next_id};
     const ir_dom *dom = ir_dominators(f);

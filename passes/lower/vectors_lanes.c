@@ -93,7 +93,7 @@ static ir_inst *shift(vec_state *s, ir_op op, ir_inst *x, unsigned by) {
 }
 
 /* Lane k of type t out of narrower lanes. */
-static ir_inst *put_together(vec_state *s, ir_inst *v, ir_type t, unsigned k) {
+static ir_inst *join_lanes(vec_state *s, ir_inst *v, ir_type t, unsigned k) {
     const ir_module *m = s->f->module;
     unsigned narrow = ir_bits(m, v->type), wide = ir_bits(m, t), n = wide / narrow;
     ir_inst *sum = NULL;
@@ -105,7 +105,7 @@ static ir_inst *put_together(vec_state *s, ir_inst *v, ir_type t, unsigned k) {
     return vec_cast(s, t, sum);
 }
 
-static ir_inst *take_apart(vec_state *s, ir_inst *v, ir_type t, unsigned k) {
+static ir_inst *split_lanes(vec_state *s, ir_inst *v, ir_type t, unsigned k) {
     const ir_module *m = s->f->module;
     unsigned wide = ir_bits(m, v->type), narrow = ir_bits(m, t), n = wide / narrow;
     ir_inst *x = vec_cast(s, vec_bits_type(wide), vec_lane(s, v, k / n));
@@ -119,5 +119,5 @@ ir_inst *vec_cast_lane(vec_state *s, const ir_inst *i, unsigned k) {
     ir_type t = ir_elem(i->type);
     unsigned from = ir_bits(m, v->type), to = ir_bits(m, t);
     if (from == to) return vec_cast(s, t, vec_lane(s, v, k));
-    return from < to ? put_together(s, v, t, k) : take_apart(s, v, t, k);
+    return from < to ? join_lanes(s, v, t, k) : split_lanes(s, v, t, k);
 }

@@ -310,7 +310,7 @@ static bool find_dead(dse *d) {
 }
 
 /* Removes the dead writes of one block; they remain in the list of touches, without effect. */
-static bool remove_dead(dse *d, uint32_t place) {
+static bool remove_dead_writes(dse *d, uint32_t place) {
     uint64_t dead = dead_at_end(d, d->mem.dom->order.rpo[place]);
     bool changed = false;
     for (uint32_t k = d->mem.first[place + 1]; k-- > d->mem.first[place];) {
@@ -424,7 +424,7 @@ bool pass_dse(ir_func *f, pass_ctx *cx) {
         n = m->writes.n - k < WORD ? m->writes.n - k : WORD;
         begin_word(&d, k, n);
         if (find_dead(&d))
-            for (uint32_t b = 0; b < m->dom->order.n; b++) changed |= remove_dead(&d, b);
+            for (uint32_t b = 0; b < m->dom->order.n; b++) changed |= remove_dead_writes(&d, b);
         d.queries += (uint64_t)WORD_COST * m->touches.n;
     }
     return changed;

@@ -16,7 +16,7 @@ typedef struct {
     const ir_loops *loops;
     ir_arena *scratch;
     ir_builder b;
-    ir_map extended; /* what shared sums have become, by key_of */
+    ir_map extended; /* what shared sums have become, by extension_key */
     /* The extension at hand. */
     const ir_loop *loop; /* around it */
     ir_op op;            /* IR_OP_sext or IR_OP_zext */
@@ -56,15 +56,15 @@ static unsigned count_varying(extender *w, const ir_inst *x, unsigned depth) {
     return n;
 }
 
-/* In front of what comes after x. */
-static void build_behind(extender *w, ir_inst *x) {
+/* Moves the builder after x. */
+static void build_after(extender *w, ir_inst *x) {
     if (!x->block)
         ir_before(&w->b, ir_first_non_phi(w->f->first));
     else
         ir_before(&w->b, x->op == IR_OP_phi ? ir_first_non_phi(x->block) : x->next);
 }
 
-static uint64_t key_of(const extender *w, const ir_inst *x) {
+static uint64_t extension_key(const extender *w, const ir_inst *x) {
     return (uint64_t)x->id << 32 | (uint64_t)w->wide << 1 | (w->op == IR_OP_sext);
 }
 
@@ -73,25 +73,25 @@ static ir_inst *extend(extender *w, ir_inst *x, unsigned depth);
 static ir_inst *extend_sum(extender *w, ir_inst *x, unsigned depth) {
     ir_inst *args[] = {NULL, NULL};
     for (unsigned n = 0; n < 2; n++) args[n] = extend(w, ir_arg(x, n), depth + 1);
-    build_behind(w, x);
+    build_after(w, x);
     return ir_build(&w->b, (ir_op)x->op, w->wide, promise(w), (ir_imm){0}, 2, args);
 }
 
 static ir_inst *extend(extender *w, ir_inst *x, unsigned depth) {
     if (!is_sum(w, x) || depth >= MAX_DEPTH) {
-        build_behind(w, x);
+        build_after(w, x);
         return ir_build1(&w->b, w->op, w->wide, x);
     }
     if (!is_shared(x)) return extend_sum(w, x, depth);
-    ir_inst *known = ir_map_get(&w->extended, key_of(w, x));
+    ir_inst *known = ir_map_get(&w->extended, extension_key(w, x));
     if (!known) {
         known = extend_sum(w, x, depth);
-        ir_map_set(w->scratch, &w->extended, key_of(w, x), known);
+        ir_map_set(w->scratch, &w->extended, extension_key(w, x), known);
     }
     return known;
 }
 
-static bool visit(extender *w, ir_inst *i) {
+static bool extend_inst(extender *w, ir_inst *i) {
     ir_inst *x = ir_arg(i, 0);
     w->op = (ir_op)i->op;
     if (ir_is_vector(i->type) || ir_is_bool(x->type) || !is_sum(w, x)) return false;
@@ -116,6 +116,6 @@ bool pass_extend_indices(ir_func *f, pass_ctx *cx) {
     ir_builder_init(&w.b, f);
     foreach_block (b, f)
         foreach_inst (i, b)
-            if (i->op == IR_OP_sext || i->op == IR_OP_zext) changed |= visit(&w, i);
+            if (i->op == IR_OP_sext || i->op == IR_OP_zext) changed |= extend_inst(&w, i);
     return changed;
 }

@@ -74,27 +74,27 @@ static slot *find_slot(const gvn *g, const ir_inst *i) {
     }
 }
 
-static void replace(ir_inst *i, ir_inst *by) {
+static void replace_by(ir_inst *i, ir_inst *by) {
     ir_replace_uses(i, by);
     ir_remove(i);
 }
 
-static bool merge(const gvn *g, ir_inst *i) {
+static bool merge_equal(const gvn *g, ir_inst *i) {
     slot *s = find_slot(g, i);
     if (!s->leader || !ir_block_dominates(g->dom, s->leader->block, i->block)) {
         s->leader = i;
         return false;
     }
     s->leader->flags &= i->flags;
-    replace(i, s->leader);
+    replace_by(i, s->leader);
     return true;
 }
 
-static bool number(const gvn *g, ir_inst *i) {
-    if (i->op != IR_OP_phi) return ir_has_flag(i, F_PURE) && merge(g, i);
+static bool number_value(const gvn *g, ir_inst *i) {
+    if (i->op != IR_OP_phi) return ir_has_flag(i, F_PURE) && merge_equal(g, i);
     ir_inst *only = ir_only_argument(g->f, g->dom, i);
-    if (!only) return merge(g, i);
-    replace(i, only);
+    if (!only) return merge_equal(g, i);
+    replace_by(i, only);
     return true;
 }
 
@@ -115,6 +115,6 @@ bool pass_gvn(ir_func *f, pass_ctx *cx) {
     gvn g = {.f = f, .dom = ir_dominators(f), .mask = size - 1};
     g.table = ir_new_array(cx->scratch, slot, size);
     for (ir_block *b = f->first; b; b = next_in_tree(g.dom, b))
-        foreach_inst (i, b) changed |= number(&g, i);
+        foreach_inst (i, b) changed |= number_value(&g, i);
     return changed;
 }

@@ -4,7 +4,7 @@
  * by the other's step or a power of two times it; that one becomes a sum or shift of the other.
  * Equal counters become one.
  *
- * Widening: a counter whose uses are all extensions to one type, and comparisons with what the loop
+ * Extension: a counter whose uses are all extensions to one type, and comparisons with what the loop
  * does not change, counts in that type.  That takes an extension out of each iteration.  Extension
  * and step must be exchangeable: nothing wraps, by a promise (nsw for sext, nuw for zext) or
  * because the number of iterations says so.  A counter that is never negative is extended by sext,
@@ -35,7 +35,7 @@ typedef struct {
     bool changed;
 } rewriter;
 
-static bool is_inside(const rewriter *r, const ir_inst *v) {
+static bool is_of_loop(const rewriter *r, const ir_inst *v) {
     return v->block && ir_in_loop(r->loops, v->block, r->loop);
 }
 
@@ -91,7 +91,7 @@ static void settle_promises(const rewriter *r, const variable *v, const variable
     by->c.next->flags &= kept;
 }
 
-static void merge(rewriter *r, variable *v, const variable *by) {
+static void merge_counter(rewriter *r, variable *v, const variable *by) {
     unsigned shift;
     uint64_t offset;
     if (v->gone || by->gone || !find_relation(v, by, &shift, &offset)) return;
@@ -111,10 +111,10 @@ static void merge(rewriter *r, variable *v, const variable *by) {
 static void merge_variables(rewriter *r) {
     for (unsigned k = 0; k < r->n; k++)
         for (unsigned n = 0; n < r->n; n++)
-            if (n != k) merge(r, &r->var[n], &r->var[k]);
+            if (n != k) merge_counter(r, &r->var[n], &r->var[k]);
 }
 
-/* ------------------------------------------------------------------------------------- widening */
+/* ------------------------------------------------------------------------------------ extension */
 
 /* How a counter may be extended. */
 typedef struct {
@@ -177,7 +177,7 @@ static bool is_served(const rewriter *r, const extension *e, const ir_use *u) {
     if (is_extension(i)) return (i->op == e->op || e->either) && i->type == e->type;
     if (!i->uses && ir_is_dead_safe(i)) return true;
     if (ir_info(i)->rule != R_CMPI || !is_order_of((ir_op)i->op, e->op)) return false;
-    return is_inside(r, i) && !is_inside(r, ir_arg(i, u == &i->arg[0]));
+    return is_of_loop(r, i) && !is_of_loop(r, ir_arg(i, u == &i->arg[0]));
 }
 
 static bool is_all_served(const rewriter *r, const extension *e) {
@@ -189,7 +189,7 @@ static bool is_all_served(const rewriter *r, const extension *e) {
 }
 
 /* v, which the loop does not change, extended in front of it. */
-static ir_inst *extend(rewriter *r, const extension *e, ir_inst *v) {
+static ir_inst *extend_invariant(rewriter *r, const extension *e, ir_inst *v) {
     const ir_block *h = r->loop->header;
     ir_before(&r->b, h->pred[h->pred[0] == e->v->c.latch]->last);
     return ir_build1(&r->b, e->op, e->type, v);
@@ -201,7 +201,7 @@ static void build_wide(rewriter *r, extension *e) {
     bool as_unsigned = e->op == IR_OP_zext && !e->counted;
     unsigned bits = ir_bits(NULL, e->v->phi->type);
     uint64_t step = as_unsigned ? ir_zext((uint64_t)c->step, bits) : (uint64_t)c->step;
-    ir_inst *init = extend(r, e, c->init), *by = ir_const(r->f, e->type, step);
+    ir_inst *init = extend_invariant(r, e, c->init), *by = ir_const(r->f, e->type, step);
     e->phi = ir_inst_new(r->f, IR_OP_phi, e->type, 2);
     ir_before(&r->b, c->next);
     r->b.loc = c->next->loc;
@@ -211,8 +211,8 @@ static void build_wide(rewriter *r, extension *e) {
     ir_insert(e->phi, h, h->first);
 }
 
-static void widen_test(rewriter *r, const extension *e, ir_inst *test, unsigned n, ir_inst *wide) {
-    ir_set_arg(test, !n, extend(r, e, ir_arg(test, !n)));
+static void extend_test(rewriter *r, const extension *e, ir_inst *test, unsigned n, ir_inst *wide) {
+    ir_set_arg(test, !n, extend_invariant(r, e, ir_arg(test, !n)));
     ir_set_arg(test, n, wide);
 }
 
@@ -223,12 +223,12 @@ static void serve_uses(rewriter *r, const extension *e, ir_inst *narrow, ir_inst
             ir_replace_uses(i, wide);
             ir_remove(i);
         } else if (ir_info(i)->rule == R_CMPI) {
-            widen_test(r, e, i, (unsigned)(u - i->arg), wide);
+            extend_test(r, e, i, (unsigned)(u - i->arg), wide);
         }
     }
 }
 
-static void widen(rewriter *r, variable *v) {
+static void extend_counter(rewriter *r, variable *v) {
     const ir_inst *first = find_extension(v);
     if (!first) return;
     extension e = {.v = v, .op = (ir_op)first->op, .type = first->type};
@@ -243,12 +243,12 @@ static void widen(rewriter *r, variable *v) {
 
 /* ---------------------------------------------------------------------------------------- entry */
 
-/* Does:  expresses loop counters by others that run in step; widens those that are only extended
+/* Does:  expresses loop counters by others that run in step; extends those that are only used extended
  *        and compared.
  * Needs: counters as phis (mem2reg), steps in one form (simplify).
  * Leaves: counters that only feed themselves, for dce; extensions in front of loops.
  * Gives up: on loops that several edges enter or that have several back edges; on starts that are
- *        not constant, for merging; on uses that need the narrow value, for widening. */
+ *        not constant, for merging; on uses that need the narrow value, for extending. */
 bool pass_indvars(ir_func *f, pass_ctx *cx) {
     (void)cx;
     rewriter r = {.f = f, .loops = ir_loop_tree(f)};
@@ -258,7 +258,7 @@ bool pass_indvars(ir_func *f, pass_ctx *cx) {
         if (!loop || loop->header != b) continue;
         r.loop = loop;
         find_variables(&r);
-        for (unsigned k = 0; k < r.n; k++) widen(&r, &r.var[k]);
+        for (unsigned k = 0; k < r.n; k++) extend_counter(&r, &r.var[k]);
         find_variables(&r);
         merge_variables(&r);
     }

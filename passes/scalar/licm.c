@@ -84,7 +84,7 @@ static void find_facts(const mover *m) {
     }
 }
 
-static ir_block *block_before(const mover *m, const ir_loop *loop) {
+static ir_block *preheader_of(const mover *m, const ir_loop *loop) {
     loop_facts *facts = facts_of(m, loop);
     uint32_t entry = 0;
     if (facts->before || !find_entry(m, loop, &entry)) return facts->before;
@@ -138,13 +138,13 @@ static bool is_written(const mover *m, const ir_inst *load, const ir_loop *loop)
 
 /* --------------------------------------------------------------------------------------- moving */
 
-static bool leads_to(const mover *m, const ir_inst *i, const ir_block *b) {
+static bool dominates(const mover *m, const ir_inst *i, const ir_block *b) {
     return b && ir_block_dominates(m->dom, i->block, b);
 }
 
 static bool is_surely_reached(const mover *m, const ir_inst *i, const ir_loop *loop) {
     bool reached =
-        i->block == loop->header || (!loop->child && leads_to(m, i, facts_of(m, loop)->sure));
+        i->block == loop->header || (!loop->child && dominates(m, i, facts_of(m, loop)->sure));
     return reached && !effects_of(m, loop)->calls;
 }
 
@@ -153,7 +153,7 @@ static bool may_leave(const mover *m, const ir_inst *i, const ir_loop *loop) {
     if (ir_is_cheap(i)) return true;
     if (i->op == IR_OP_load) return is_surely_reached(m, i, loop) && !is_written(m, i, loop);
     return ir_has_flag(i, F_TRAPS) ? is_surely_reached(m, i, loop)
-                                   : leads_to(m, i, facts_of(m, loop)->each);
+                                   : dominates(m, i, facts_of(m, loop)->each);
 }
 
 static bool is_movable(const ir_inst *i) {
@@ -161,12 +161,12 @@ static bool is_movable(const ir_inst *i) {
     return i->op != IR_OP_phi && ir_has_flag(i, F_PURE) && !ir_has_flag(i, F_CONVERGENT);
 }
 
-static void visit(mover *m, ir_inst *i) {
+static void hoist_inst(mover *m, ir_inst *i) {
     const ir_loop *home = m->loops->of[i->block->id], *out = NULL;
     for (const ir_loop *l = home; l && is_movable(i) && may_leave(m, i, l); l = l->parent) out = l;
     m->home[i->id] = out ? out->parent : home;
     if (!out) return;
-    ir_move_before(i, block_before(m, out)->last);
+    ir_move_before(i, preheader_of(m, out)->last);
     m->changed = true;
 }
 
@@ -184,6 +184,6 @@ bool pass_licm(ir_func *f, pass_ctx *cx) {
     find_facts(&m);
     for (uint32_t k = 0; k < m.dom->order.n; k++)
         if (m.loops->of[m.dom->order.rpo[k]->id])
-            foreach_inst (i, m.dom->order.rpo[k]) visit(&m, i);
+            foreach_inst (i, m.dom->order.rpo[k]) hoist_inst(&m, i);
     return m.changed;
 }

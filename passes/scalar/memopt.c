@@ -28,7 +28,7 @@
 #include "passes/scalar/pieces.h"
 #include "passes/analysis/versions.h"
 
-enum { MAX_STEPS = 100, MAX_MEETINGS = 8, MAX_WAYS = 48, MAX_JOINS = 4 };
+enum { MAX_STEPS = 100, MAX_PHIS = 8, MAX_EDGES = 48, MAX_JOINS = 4 };
 
 typedef struct {
     ir_func *f;
@@ -56,11 +56,11 @@ static pass_version *last_writer(memopt *w, query *q, pass_version *v) {
     return pass_last_writer(&w->of, &q->at, v);
 }
 
-static bool is_meeting(const pass_version *v) { return !v->by && !v->before && v->block->npred; }
+static bool is_memory_phi(const pass_version *v) { return !v->by && !v->before && v->block->npred; }
 
 static bool is_volatile(const ir_inst *access) { return access->imm.mem.flags & IR_MEM_VOLATILE; }
 
-static uint64_t key_of(const query *q, const pass_version *v) {
+static uint64_t version_key(const query *q, const pass_version *v) {
     return (uint64_t)q->at.address->id << 32 | v->number;
 }
 
@@ -94,7 +94,7 @@ static part held(const memopt *w, const query *q, const pass_version *v, const i
         uint64_t size = ir_access_size(w->m, p.value->type);
         if (p.at + q->at.size <= size && has_part(w, q, &p)) return p;
     }
-    const part p = {ir_map_get(&w->known, key_of(q, v)), 0};
+    const part p = {ir_map_get(&w->known, version_key(q, v)), 0};
     bool usable = p.value && ir_can_reinterpret(w->m, p.value->type, q->type) &&
                   ir_precedes(&w->places, p.value, at);
     return usable ? p : unknown;
@@ -137,27 +137,27 @@ static ir_inst *join_before(memopt *w, const query *q, const pass_pieces *pieces
     return ir_place_before(&w->places, pass_join(&b, pieces, q->type), before);
 }
 
-/* ------------------------------------------------------------------------------------- meetings */
+/* ------------------------------------------------------------------------------------- merging */
 
-/* An edge into a meeting, and the last version that wrote there on it. */
+/* An edge to a memory phi, and the last version on it that may have changed the bytes. */
 typedef struct {
     pass_version *from;
     ir_block *pred;
-} way;
+} incoming_edge;
 
-/* A meeting, those that lead to it, and all the ways into them, in the order of edges. */
+/* A memory phi, those that lead to it, and all edges to them, in their order. */
 typedef struct {
-    pass_version *meeting[MAX_MEETINGS];
-    ir_inst *phi[MAX_MEETINGS];
-    way way[MAX_WAYS];
-    const pass_pieces *parts[MAX_WAYS]; /* what stores on a way have left together, or NULL */
-    unsigned nmeetings, nways, njoins;
-} crossing;
+    pass_version *memory[MAX_PHIS];
+    ir_inst *phi[MAX_PHIS];
+    incoming_edge edge[MAX_EDGES];
+    const pass_pieces *parts[MAX_EDGES]; /* what stores have left on an edge together, or NULL */
+    unsigned nphis, nedges, njoins;
+} merge;
 
-/* The place of v among the meetings of c, or their number. */
-static unsigned find_meeting(const crossing *c, const pass_version *v) {
+/* The place of v among the memory phis of c, or their number. */
+static unsigned find_memory_phi(const merge *c, const pass_version *v) {
     unsigned k = 0;
-    while (k < c->nmeetings && c->meeting[k] != v) k++;
+    while (k < c->nphis && c->memory[k] != v) k++;
     return k;
 }
 
@@ -165,7 +165,7 @@ static bool is_older(const memopt *w, const ir_inst *v, const ir_block *b) {
     return !v->block || (v->block != b && ir_block_dominates(w->of.dom, v->block, b));
 }
 
-/* Was all that the address is made of there before control got to b for the first time? */
+/* Are all operands of the address computed before b, and not in it? */
 static bool is_fixed(const memopt *w, const query *q, const ir_block *b) {
     const pass_place p = pass_find_place(&w->of.alias, q->at.address);
     bool fixed = is_older(w, p.base, b);
@@ -174,36 +174,36 @@ static bool is_fixed(const memopt *w, const query *q, const ir_block *b) {
     return fixed;
 }
 
-static bool add_way(memopt *w, query *q, crossing *c, ir_block *pred) {
+static bool add_edge(memopt *w, query *q, merge *c, ir_block *pred) {
     pass_version *v = last_writer(w, q, w->of.end[pred->id]);
-    if (c->nways == MAX_WAYS) return false;
-    c->parts[c->nways] = NULL;
-    c->way[c->nways++] = (way){v, pred};
-    if (!is_meeting(v) || find_meeting(c, v) < c->nmeetings) return true;
-    if (c->nmeetings == MAX_MEETINGS || !is_fixed(w, q, v->block)) return false;
-    c->meeting[c->nmeetings++] = v;
+    if (c->nedges == MAX_EDGES) return false;
+    c->parts[c->nedges] = NULL;
+    c->edge[c->nedges++] = (incoming_edge){v, pred};
+    if (!is_memory_phi(v) || find_memory_phi(c, v) < c->nphis) return true;
+    if (c->nphis == MAX_PHIS || !is_fixed(w, q, v->block)) return false;
+    c->memory[c->nphis++] = v;
     return true;
 }
 
-/* False: too many ways, or not the same address on all. */
-static bool find_ways(memopt *w, query *q, pass_version *meeting, crossing *c) {
-    c->nmeetings = c->nways = c->njoins = 0;
-    if (!is_fixed(w, q, meeting->block)) return false;
-    c->meeting[c->nmeetings++] = meeting;
-    for (unsigned k = 0; k < c->nmeetings; k++) {
-        const ir_block *b = c->meeting[k]->block;
+/* False: too many edges, or not the same address on all. */
+static bool find_edges(memopt *w, query *q, pass_version *phi, merge *c) {
+    c->nphis = c->nedges = c->njoins = 0;
+    if (!is_fixed(w, q, phi->block)) return false;
+    c->memory[c->nphis++] = phi;
+    for (unsigned k = 0; k < c->nphis; k++) {
+        const ir_block *b = c->memory[k]->block;
         for (uint32_t e = 0; e < b->npred; e++)
-            if (!add_way(w, q, c, b->pred[e])) return false;
+            if (!add_edge(w, q, c, b->pred[e])) return false;
     }
     return true;
 }
 
-/* The one version that all ways come from, or NULL. */
-static pass_version *only_version(const crossing *c) {
+/* The one version that all edges come from, or NULL. */
+static pass_version *only_version(const merge *c) {
     pass_version *only = NULL;
-    for (unsigned k = 0; k < c->nways; k++) {
-        pass_version *v = c->way[k].from;
-        if (v == only || find_meeting(c, v) < c->nmeetings) continue;
+    for (unsigned k = 0; k < c->nedges; k++) {
+        pass_version *v = c->edge[k].from;
+        if (v == only || find_memory_phi(c, v) < c->nphis) continue;
         if (only) return NULL;
         only = v;
     }
@@ -216,21 +216,21 @@ static bool leads_to(const ir_block *from, const ir_block *to) {
     return from == to;
 }
 
-/* Have stores left all the bytes on a way, from which control comes to `to` for certain? */
-static bool find_parts(memopt *w, query *q, crossing *c, unsigned k, const ir_block *to) {
+/* Have stores left all the bytes on an edge, from which control always comes to `to`? */
+static bool find_parts(memopt *w, query *q, merge *c, unsigned k, const ir_block *to) {
     gathering g;
-    if (!leads_to(c->way[k].pred, to)) return false;
+    if (!leads_to(c->edge[k].pred, to)) return false;
     if (q->at.size > PASS_MAX_BYTES || c->njoins++ == MAX_JOINS) return false;
-    if (!gather(w, q, c->way[k].from, &g) || g.missing) return false;
+    if (!gather(w, q, c->edge[k].from, &g) || g.missing) return false;
     if (!pass_can_join(w->m, &g.pieces, q->type)) return false;
     c->parts[k] = ir_dup(w->scratch, &g.pieces, sizeof g.pieces);
     return true;
 }
 
-static bool are_all_held(memopt *w, query *q, crossing *c, const ir_block *to) {
-    for (unsigned k = 0; k < c->nways; k++) {
-        const way *from = &c->way[k];
-        if (find_meeting(c, from->from) < c->nmeetings) continue;
+static bool are_all_held(memopt *w, query *q, merge *c, const ir_block *to) {
+    for (unsigned k = 0; k < c->nedges; k++) {
+        const incoming_edge *from = &c->edge[k];
+        if (find_memory_phi(c, from->from) < c->nphis) continue;
         if (held(w, q, from->from, from->pred->last).value) continue;
         if (!find_parts(w, q, c, k, to)) return false;
     }
@@ -250,28 +250,27 @@ static ir_inst *build_part(memopt *w, const query *q, const part *p, ir_inst *be
     return join_before(w, q, &pieces, before);
 }
 
-/* What comes on edge e of a phi's block, at the end of the predecessor; the same on equal edges. */
-static ir_inst *incoming(memopt *w, const query *q, const crossing *c, const way *from,
-                         const ir_inst *phi, uint32_t e) {
-    unsigned inner = find_meeting(c, from->from);
+/* The next argument of a phi, at the end of the predecessor; the same on equal edges. */
+static ir_inst *incoming(memopt *w, const query *q, const merge *c, const incoming_edge *from,
+                         const ir_inst *phi) {
+    unsigned inner = find_memory_phi(c, from->from);
     uint32_t first = ir_pred_index(phi->block, from->pred);
-    if (inner < c->nmeetings) return c->phi[inner];
-    if (first < e) return ir_arg(phi, first);
-    const pass_pieces *parts = c->parts[from - c->way];
+    if (inner < c->nphis) return c->phi[inner];
+    if (first < phi->nargs) return ir_arg(phi, first);
+    const pass_pieces *parts = c->parts[from - c->edge];
     if (parts) return join_before(w, q, parts, from->pred->last);
     const part p = held(w, q, from->from, from->pred->last);
     return build_part(w, q, &p, from->pred->last);
 }
 
-/* A phi for every meeting; the first is what memory holds at the address there. */
-static ir_inst *build_phis(memopt *w, const query *q, crossing *c) {
-    const way *from = c->way;
-    for (unsigned k = 0; k < c->nmeetings; k++)
-        c->phi[k] = ir_build_phi(c->meeting[k]->block, q->type);
-    for (unsigned k = 0; k < c->nmeetings; k++)
-        for (uint32_t e = 0; e < c->meeting[k]->block->npred; e++, from++)
-            c->phi[k] = ir_append_arg(c->phi[k], incoming(w, q, c, from, c->phi[k], e));
-    for (unsigned k = 0; k < c->nmeetings; k++) ir_place_phi(&w->places, c->phi[k]);
+/* Builds a phi for every memory phi; the first is what memory holds at the address there. */
+static ir_inst *build_phis(memopt *w, const query *q, merge *c) {
+    const incoming_edge *from = c->edge;
+    for (unsigned k = 0; k < c->nphis; k++) c->phi[k] = ir_build_phi(c->memory[k]->block, q->type);
+    for (unsigned k = 0; k < c->nphis; k++)
+        for (uint32_t e = 0; e < c->memory[k]->block->npred; e++, from++)
+            c->phi[k] = ir_append_arg(c->phi[k], incoming(w, q, c, from, c->phi[k]));
+    for (unsigned k = 0; k < c->nphis; k++) ir_place_phi(&w->places, c->phi[k]);
     return c->phi[0];
 }
 
@@ -282,9 +281,9 @@ static ir_inst *build_phis(memopt *w, const query *q, crossing *c) {
 static part find_value(memopt *w, query *q, pass_version *now, const ir_inst *at,
                        pass_version **last) {
     pass_version *v = *last = last_writer(w, q, now);
-    crossing c;
+    merge c;
     const part found = held(w, q, v, at);
-    if (found.value || !is_meeting(v) || !find_ways(w, q, v, &c)) return found;
+    if (found.value || !is_memory_phi(v) || !find_edges(w, q, v, &c)) return found;
     pass_version *only = only_version(&c);
     if (only) return held(w, q, *last = only, at);
     return are_all_held(w, q, &c, at->block) ? (part){build_phis(w, q, &c), 0} : unknown;
@@ -318,7 +317,7 @@ static ir_inst *load_before(memopt *w, const query *q, ir_inst *load, ir_inst *s
     return ir_build_raw(&b, IR_OP_load, load->type, load->flags, load->imm, 1, &address);
 }
 
-/* What the stores have not written was there before the oldest of them. */
+/* The bytes that the stores have not written are those before the oldest of them. */
 static bool find_rest(memopt *w, query *q, gathering *g, ir_inst *load) {
     ir_inst *store = g->oldest->by;
     pass_version *last;
@@ -330,18 +329,13 @@ static bool find_rest(memopt *w, query *q, gathering *g, ir_inst *load) {
     return true;
 }
 
-/* Can a value be made of the parts and some other of the same type? */
-static bool can_join_with(const memopt *w, const query *q, const gathering *g, ir_inst *other) {
-    pass_pieces whole = g->pieces;
-    if (g->missing) pass_add_piece(&whole, other, 0, 0, q->at.size);
-    return pass_can_join(w->m, &whole, q->type);
-}
-
 /* The value that stores of parts have left for a load; NULL: it cannot be put together. */
 static ir_inst *join_parts(memopt *w, query *q, pass_version *now, ir_inst *load) {
     gathering g;
     if (q->at.size > PASS_MAX_BYTES || !gather(w, q, now, &g)) return NULL;
-    if (!can_join_with(w, q, &g, load) || !find_rest(w, q, &g, load)) return NULL;
+    pass_pieces whole = g.pieces; /* with any value for the rest */
+    if (g.missing) pass_add_piece(&whole, load, 0, 0, q->at.size);
+    if (!pass_can_join(w->m, &whole, q->type) || !find_rest(w, q, &g, load)) return NULL;
     if (!pass_can_join(w->m, &g.pieces, q->type)) return NULL;
     return join_before(w, q, &g.pieces, load);
 }
@@ -355,14 +349,14 @@ static bool visit_load(memopt *w, ir_inst *load, pass_version *now) {
     const part found = find_value(w, &q, now, load, &last);
     ir_inst *value = found.value ? build_part(w, &q, &found, load) : NULL;
     if (!value) value = join_parts(w, &q, now, load);
-    ir_map_set(w->scratch, &w->known, key_of(&q, last), value ? value : load);
+    ir_map_set(w->scratch, &w->known, version_key(&q, last), value ? value : load);
     if (!value) return false;
     ir_replace_uses(load, value);
     ir_remove(load);
     return true;
 }
 
-/* Does it write what is there already? */
+/* Removes a store of what memory holds already. */
 static bool visit_store(memopt *w, ir_inst *store) {
     ir_inst *value = ir_arg(store, 0);
     query q = begin_query(w, ir_arg(store, 1), value->type);

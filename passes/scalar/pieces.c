@@ -88,14 +88,14 @@ bool pass_can_join(const ir_module *m, const pass_pieces *p, ir_type t) {
 
 /* ------------------------------------------------------------------------------------- building */
 
-static ir_inst *lane_of(ir_builder *b, ir_inst *v, unsigned lane) {
+static ir_inst *extract_lane(ir_builder *b, ir_inst *v, unsigned lane) {
     return ir_lanes(v->type) == 1 ? v : ir_build_extract(b, v, lane);
 }
 
-static ir_inst *number(ir_builder *b, ir_type t, uint64_t n) { return ir_const(b->f, t, n); }
+static ir_inst *int_const(ir_builder *b, ir_type t, uint64_t n) { return ir_const(b->f, t, n); }
 
 static ir_inst *shifted(ir_builder *b, ir_op op, ir_inst *x, uint64_t by) {
-    return by ? ir_build2(b, op, x->type, x, number(b, x->type, by)) : x;
+    return by ? ir_build2(b, op, x->type, x, int_const(b, x->type, by)) : x;
 }
 
 /* n bytes of v from `at` on, which are in one lane, as bits of t above `shift` bits of 0. */
@@ -105,13 +105,13 @@ static ir_inst *build_field(ir_builder *b, ir_inst *v, uint64_t at, uint64_t n, 
     uint64_t lane = lane_size(m, v->type), down = 8 * (at % lane), width = lane_size(m, t);
     uint64_t ones = n < 8 ? (UINT64_C(1) << 8 * n) - 1 : UINT64_MAX;
     ir_type from = int_of(lane);
-    ir_inst *x = ir_build_reinterpret(b, lane_of(b, v, (unsigned)(at / lane)), from);
+    ir_inst *x = ir_build_reinterpret(b, extract_lane(b, v, (unsigned)(at / lane)), from);
     if (lane == width && down == shift && n < width) /* it stays where it is */
-        return ir_build2(b, IR_OP_and, t, x, number(b, t, ones << shift));
+        return ir_build2(b, IR_OP_and, t, x, int_const(b, t, ones << shift));
     x = shifted(b, IR_OP_lshr, x, down);
     if (lane != width) x = ir_build1(b, lane < width ? IR_OP_zext : IR_OP_trunc, t, x);
     bool cut = n < width && at % lane + n < lane && shift + 8 * n < 8 * width;
-    if (cut) x = ir_build2(b, IR_OP_and, t, x, number(b, t, ones));
+    if (cut) x = ir_build2(b, IR_OP_and, t, x, int_const(b, t, ones));
     return shifted(b, IR_OP_shl, x, shift);
 }
 
@@ -135,8 +135,8 @@ static ir_inst *build_lane(ir_builder *b, const pass_pieces *p, uint64_t start, 
     if (seen == IR_VOID)
         x = build_fields(b, p, start, size);
     else
-        x = lane_of(b, ir_build_reinterpret(b, p->from[start], seen),
-                    (unsigned)(p->at[start] / size));
+        x = extract_lane(b, ir_build_reinterpret(b, p->from[start], seen),
+                         (unsigned)(p->at[start] / size));
     return ir_build_reinterpret(b, x, t);
 }
 

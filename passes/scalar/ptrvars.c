@@ -52,7 +52,7 @@ static ir_inst *build_round(const stepping *s) {
 }
 
 /* The phi stays, for dce: nothing but its own step uses it. */
-static void rewrite(const stepping *s, ir_inst *round) {
+static void replace_pointer(const stepping *s, ir_inst *round) {
     ir_inst *step = ir_arg(s->next, 1);
     ir_type size = ir_size_type(s->f->module);
     ir_builder b;
@@ -83,7 +83,7 @@ bool pass_ptrvars(ir_func *f, pass_ctx *cx) {
         foreach_phi (phi, b) {
             if (!find_stepping(loops, phi, &s)) continue;
             if (!round) round = build_round(&s);
-            rewrite(&s, round);
+            replace_pointer(&s, round);
             changed = true;
         }
     }

@@ -164,7 +164,7 @@ typedef struct {
 } levels;
 
 /* A block before the loop and in the loop around it; NULL: there is none. */
-static ir_block *block_before(const reassociation *r, const ir_loop *loop) {
+static ir_block *block_around(const reassociation *r, const ir_loop *loop) {
     ir_block *b = r->dom->idom[loop->header->id];
     return !loop->irreducible && b && r->loops->of[b->id] == loop->parent ? b : NULL;
 }
@@ -178,7 +178,7 @@ static void find_loops(const reassociation *r, const ir_inst *base, const ir_blo
     const ir_loop *loop = r->loops->of[at->id];
     l->n = 1;
     for (; loop && l->n < MAX_LEVELS; loop = loop->parent) {
-        const ir_block *b = block_before(r, loop);
+        const ir_block *b = block_around(r, loop);
         if (!b || !is_there(r, base, b)) return;
         l->level[l->n++].until = b;
     }
@@ -296,7 +296,7 @@ static ir_inst *build_anew(reassociation *r, const pass_place *place, ir_inst *p
     return build_address(r, &l, place->offset.constant, at);
 }
 
-static bool visit(reassociation *r, ir_inst *access, unsigned arg) {
+static bool reassociate_access(reassociation *r, ir_inst *access, unsigned arg) {
     ir_inst *p = ir_arg(access, arg), *q;
     pass_place place = pass_find_place(&r->alias, p);
     if (place.base == p) return false;
@@ -333,6 +333,6 @@ bool pass_reassociate(ir_func *f, pass_ctx *cx) {
     for (uint32_t k = 0; k < r.dom->order.n; k++)
         foreach_inst (i, r.dom->order.rpo[k])
             for (unsigned n = 0; n < 2 && n < i->nargs; n++)
-                if (is_used(i, n)) changed |= visit(&r, i, n);
+                if (is_used(i, n)) changed |= reassociate_access(&r, i, n);
     return changed;
 }

@@ -257,7 +257,7 @@ static bool decide_branch(const sccp *s, ir_block *b) {
     return true;
 }
 
-static bool rewrite(sccp *s) {
+static bool apply_constants(sccp *s) {
     bool changed = false;
     for (uint32_t n = 0; n < s->reached.n; n++) {
         changed |= replace_constants(s, s->reached.data[n]);
@@ -277,5 +277,5 @@ bool pass_sccp(ir_func *f, pass_ctx *cx) {
     s.exits = ir_new_array(cx->scratch, exits, f->next_block);
     s.probe = ir_alloc(cx->scratch, sizeof *s.probe + MAX_OPERANDS * sizeof(ir_use));
     propagate_all(&s);
-    return rewrite(&s);
+    return apply_constants(&s);
 }

@@ -72,7 +72,7 @@ static void pass_on_name(const simplifier *s, const ir_inst *i, ir_inst *with) {
     if (name && with->block && !ir_name_of(s->f, with)) ir_set_name(s->f, with, name);
 }
 
-static void replace(simplifier *s, ir_inst *i, ir_inst *with) {
+static void replace_inst(simplifier *s, ir_inst *i, ir_inst *with) {
     push_users(s, i);
     push(s, with);
     pass_on_name(s, i, with);
@@ -101,7 +101,7 @@ static ir_inst *simpler(simplifier *s, ir_inst *i) {
     return pass_apply_rules(&s->b, i, s->cx);
 }
 
-static void visit(simplifier *s, ir_inst *i) {
+static void simplify_inst(simplifier *s, ir_inst *i) {
     if (!i->uses && ir_is_dead_safe(i)) {
         remove_inst(s, i);
         return;
@@ -109,7 +109,7 @@ static void visit(simplifier *s, ir_inst *i) {
     ir_inst *before = i->prev;
     ir_inst *with = simpler(s, i);
     for (ir_inst *made = i->prev; made != before; made = made->prev) push(s, made);
-    if (with) replace(s, i, with);
+    if (with) replace_inst(s, i, with);
 }
 
 /* Everything in reachable blocks, so that the first to be taken comes first. */
@@ -128,7 +128,7 @@ bool pass_simplify(ir_func *f, pass_ctx *cx) {
     while (s.work.n && s.budget-- > 0) {
         ir_inst *i = s.work.data[--s.work.n];
         i->mark = 0;
-        if (i->block && is_reachable(&s, i->block)) visit(&s, i);
+        if (i->block && is_reachable(&s, i->block)) simplify_inst(&s, i);
     }
     return s.changed;
 }

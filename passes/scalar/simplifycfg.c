@@ -7,7 +7,7 @@
  *     targets, the other way leads to `unreachable`); cases that lead nowhere leave a switch, the
  *     last case but one makes it a branch; a branch on C < x becomes the opposite one on x < C + 1,
  *     so that a guard and its opposite are one condition;
- *   - a block and its only successor, of which it is the only predecessor, become one;
+ *   - a block and its only successor become one, if it has no other predecessor;
  *   - a block that only jumps is bypassed, as far as no predecessor would have to give two values
  *     to one phi;
  *   - a block of phis and a branch is bypassed by predecessors that know the way: the condition is
@@ -23,7 +23,7 @@
 
 enum {
     MAX_CLIMB = 8,  /* blocks without another way in, to a branch that knows */
-    MAX_ROUNDS = 32 /* of making phis readable behind their blocks; each asks for dominators */
+    MAX_ROUNDS = 32 /* of passing phis on to successors; each computes dominators */
 };
 
 /* Marks of blocks. */
@@ -35,7 +35,7 @@ typedef struct {
     ir_builder b;
     ir_block_list queue;
     uint32_t head;         /* of the queue */
-    ir_block_list waiting; /* for their phis to be readable behind them; then they are bypassed */
+    ir_block_list waiting; /* to be bypassed, once their phis are passed on to successors */
     bool changed;
 } simplifier;
 
@@ -77,7 +77,7 @@ static void remove_if_dead(simplifier *s, ir_block *b) {
 }
 
 /* Calls remove_if_dead on each of the n blocks. */
-static void remove_dead(simplifier *s, ir_block *const *blocks, uint32_t n) {
+static void remove_dead_blocks(simplifier *s, ir_block *const *blocks, uint32_t n) {
     for (uint32_t k = 0; k < n; k++) remove_if_dead(s, blocks[k]);
 }
 
@@ -109,7 +109,7 @@ static bool keep_edge(simplifier *s, ir_block *b, unsigned n) {
     ir_block **old = ir_dup(s->scratch, b->succ, b->nsucc * sizeof *b->succ);
     uint32_t count = b->nsucc;
     ir_make_jmp(b, n);
-    remove_dead(s, old, count);
+    remove_dead_blocks(s, old, count);
     return true;
 }
 
@@ -117,7 +117,7 @@ static bool keep_none(simplifier *s, ir_block *b) {
     ir_block **old = ir_dup(s->scratch, b->succ, b->nsucc * sizeof *b->succ);
     uint32_t count = b->nsucc;
     ir_make_unreachable(b);
-    remove_dead(s, old, count);
+    remove_dead_blocks(s, old, count);
     return true;
 }
 
@@ -344,7 +344,7 @@ static ir_block *only_way_to(const ir_dom *dom, const ir_block *b, const ir_use 
     return NULL;
 }
 
-/* Makes phis in b's successors that stand for `phi` behind them. */
+/* Gives each successor of b a phi for the uses of `phi` that only it leads to. */
 static void pass_on(simplifier *s, ir_inst *phi) {
     ir_block *b = phi->block;
     const ir_dom *dom = ir_dominators(s->f);
@@ -366,7 +366,7 @@ static void pass_phis_on(simplifier *s, ir_block *b) {
     if (passes_phis_on(b)) touch(s, b);
 }
 
-/* For all that wait at once: blocks and edges stay as they are meanwhile, and so do dominators. */
+/* All blocks are served at once, since blocks, edges and dominators remain the same meanwhile. */
 static void serve_waiting(simplifier *s) {
     for (uint32_t k = 0; k < s->waiting.n; k++) pass_phis_on(s, s->waiting.data[k]);
     s->waiting.n = 0;

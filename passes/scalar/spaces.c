@@ -36,7 +36,7 @@ static int space_of(const spaces *s, const ir_inst *v) {
     return v->block ? s->space[v->id] : SEVERAL;
 }
 
-static int meet(int a, int b) {
+static int meet_spaces(int a, int b) {
     if (a == NONE || b == NONE) return a == NONE ? b : a;
     return a == b ? a : SEVERAL;
 }
@@ -46,15 +46,16 @@ static int find_space(const spaces *s, const ir_inst *v) {
     switch (v->op) {
     case IR_OP_ptrcast:
     case IR_OP_ptradd: return space_of(s, ir_arg(v, 0));
-    case IR_OP_select: return meet(space_of(s, ir_arg(v, 1)), space_of(s, ir_arg(v, 2)));
+    case IR_OP_select: return meet_spaces(space_of(s, ir_arg(v, 1)), space_of(s, ir_arg(v, 2)));
     case IR_OP_phi:
-        for (unsigned n = 0; n < v->nargs; n++) found = meet(found, space_of(s, ir_arg(v, n)));
+        for (unsigned n = 0; n < v->nargs; n++)
+            found = meet_spaces(found, space_of(s, ir_arg(v, n)));
         return found;
     default: return SEVERAL;
     }
 }
 
-static void visit(spaces *s, ir_inst *v) {
+static void update_space(spaces *s, ir_inst *v) {
     int found = find_space(s, v);
     if (found == s->space[v->id]) return;
     s->space[v->id] = (int8_t)found;
@@ -63,7 +64,7 @@ static void visit(spaces *s, ir_inst *v) {
 }
 
 static void settle(spaces *s) {
-    while (s->work.n) visit(s, s->work.data[--s->work.n]);
+    while (s->work.n) update_space(s, s->work.data[--s->work.n]);
 }
 
 /* What is null or undef all around, perhaps with an offset, may be of any space in the end. */
@@ -80,7 +81,7 @@ static bool find_spaces(spaces *s) {
     memset(s->space, NONE, s->n);
     foreach_block (b, s->f)
         foreach_inst (i, b)
-            if (is_generic(i)) visit(s, i);
+            if (is_generic(i)) update_space(s, i);
     settle(s);
     foreach_block (b, s->f)
         foreach_inst (i, b)
@@ -93,7 +94,7 @@ static bool find_spaces(spaces *s) {
 /* ------------------------------------------------------------------------------------ rewriting */
 
 /* Is v, generic at first, of one space? */
-static bool is_known(const spaces *s, const ir_inst *v) {
+static bool is_of_one_space(const spaces *s, const ir_inst *v) {
     return v->block && v->id < s->n && s->space[v->id] >= 0;
 }
 
@@ -119,7 +120,7 @@ static ir_inst *raise(spaces *s, ir_inst *v) {
 
 /* Casts from a space stay, for users that need a generic pointer. */
 static void retype(const spaces *s, ir_inst *v) {
-    if (is_known(s, v) && !is_cast(v)) v->type = ir_ptr((ir_space)s->space[v->id]);
+    if (is_of_one_space(s, v) && !is_cast(v)) v->type = ir_ptr((ir_space)s->space[v->id]);
 }
 
 /* Operands of what has been retyped; the condition of a select and an offset are no pointers. */
@@ -136,7 +137,7 @@ static ir_type space_type(const spaces *s, const ir_inst *v) {
 static void adapt_operands(spaces *s, ir_inst *i) {
     for (unsigned n = 0; n < i->nargs; n++) {
         ir_inst *v = ir_arg(i, n);
-        if (!is_known(s, v)) continue;
+        if (!is_of_one_space(s, v)) continue;
         ir_set_arg(i, n, pass_is_accessed(i, n) ? lower(s, v, space_type(s, v)) : raise(s, v));
     }
 }
@@ -144,10 +145,11 @@ static void adapt_operands(spaces *s, ir_inst *i) {
 /* Pointers of one space, or null, are compared in that space. */
 static void adapt_comparison(spaces *s, ir_inst *i) {
     ir_inst *a = ir_arg(i, 0), *b = ir_arg(i, 1);
-    ir_inst *known = is_known(s, a) ? a : b;
-    bool same =
-        is_known(s, known) && (is_any(a) || is_known(s, a)) && (is_any(b) || is_known(s, b));
-    if (same && is_known(s, a) && is_known(s, b)) same = s->space[a->id] == s->space[b->id];
+    ir_inst *known = is_of_one_space(s, a) ? a : b;
+    bool same = is_of_one_space(s, known) && (is_any(a) || is_of_one_space(s, a)) &&
+                (is_any(b) || is_of_one_space(s, b));
+    if (same && is_of_one_space(s, a) && is_of_one_space(s, b))
+        same = s->space[a->id] == s->space[b->id];
     for (unsigned n = 0; n < 2 && same; n++)
         ir_set_arg(i, n, lower(s, ir_arg(i, n), space_type(s, known)));
     if (!same) adapt_operands(s, i);
@@ -156,7 +158,7 @@ static void adapt_comparison(spaces *s, ir_inst *i) {
 /* What a question about the space of its operand, or a cast to a space, gives; NULL: not known. */
 static ir_inst *find_answer(const spaces *s, const ir_inst *i) {
     ir_inst *v = ir_arg(i, 0);
-    int space = is_known(s, v) ? s->space[v->id] : SEVERAL;
+    int space = is_of_one_space(s, v) ? s->space[v->id] : SEVERAL;
     if (space == SEVERAL || space == IR_CONST) return NULL;
     if (i->op == IR_OP_ptr_space)
         return ir_const(s->f, i->type,
@@ -180,7 +182,7 @@ static void adapt_question(spaces *s, ir_inst *i) {
 static void adapt(spaces *s, ir_inst *i) {
     bool asks = is_cast(i) || i->op == IR_OP_ptrcast_to || i->op == IR_OP_ptr_space;
     if (is_cast(i) && is_generic(i)) return;
-    if (is_known(s, i))
+    if (is_of_one_space(s, i))
         lower_operands(s, i);
     else if (asks)
         adapt_question(s, i);

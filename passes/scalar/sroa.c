@@ -335,7 +335,7 @@ static ir_inst *from_lanes(splitter *s, ir_inst **lanes, uint32_t n, ir_type t) 
     return resize(s, ir_build_reinterpret(&s->b, v, whole), ir_lanes(t));
 }
 
-static ir_inst *lane_of(splitter *s, ir_inst *v, unsigned n) {
+static ir_inst *nth_lane(splitter *s, ir_inst *v, unsigned n) {
     return ir_is_vector(v->type) ? ir_build_extract(&s->b, v, n) : v;
 }
 
@@ -347,7 +347,7 @@ static void split_load(splitter *s, const split_var *v, const ir_var_use *u) {
     for (uint32_t at = from, end; at < from + size; at = end) {
         end = piece_end(v, at);
         ir_inst *part = to_lanes(s, load_piece(s, v, at), elem);
-        for (unsigned k = 0; k < (end - at) / lane; k++) lanes[n++] = lane_of(s, part, k);
+        for (unsigned k = 0; k < (end - at) / lane; k++) lanes[n++] = nth_lane(s, part, k);
     }
     ir_replace_uses(load, from_lanes(s, lanes, n, load->type));
 }
@@ -360,7 +360,7 @@ static void split_store(splitter *s, const split_var *v, const ir_var_use *u) {
     for (uint32_t at = from, end; at < from + size; at = end) {
         end = piece_end(v, at);
         unsigned count = (end - at) / lane;
-        for (unsigned k = 0; k < count; k++) lanes[k] = lane_of(s, value, done++);
+        for (unsigned k = 0; k < count; k++) lanes[k] = nth_lane(s, value, done++);
         store_piece(s, v, at, from_lanes(s, lanes, count, v->type[at]));
     }
 }
@@ -448,7 +448,7 @@ static void split_access(splitter *s, const split_var *v, const ir_var_use *u) {
     ir_remove(u->inst);
 }
 
-static bool rewrite(splitter *s) {
+static bool split_variables(splitter *s) {
     bool any = false;
     for (uint32_t k = 0; k < s->vars.n; k++)
         if (is_split(&s->vars.data[k])) make_pieces(s, &s->vars.data[k]);
@@ -473,7 +473,7 @@ static bool split_vars(ir_func *f, ir_arena *scratch) {
     collect(&s);
     if (!s.vars.n) return false;
     find_cuts(&s);
-    return rewrite(&s);
+    return split_variables(&s);
 }
 
 /* Does: splits variables into pieces and turns the pieces into values.

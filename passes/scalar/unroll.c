@@ -151,31 +151,31 @@ static void make_plans(unroller *u) {
     }
 }
 
-/* ------------------------------------------------------------------ values used after the loop */
+/* ------------------------------------------------------------------------- loop-closed SSA form */
 
 static bool is_inside(const unroller *u, const ir_block *b) { return b->mark == u->mark; }
 
 /* A phi after the loop uses its argument at the end of the loop. */
-static bool is_used_behind(const unroller *u, const ir_use *use) {
+static bool is_used_outside(const unroller *u, const ir_use *use) {
     const ir_inst *user = use->user;
     if (user->op == IR_OP_phi) return !is_inside(u, user->block->pred[use - user->arg]);
     return !is_inside(u, user->block);
 }
 
-static bool has_use_behind(const unroller *u, const ir_inst *v) {
+static bool has_use_outside(const unroller *u, const ir_inst *v) {
     for (const ir_use *use = v->uses; use; use = use->next)
-        if (is_used_behind(u, use)) return true;
+        if (is_used_outside(u, use)) return true;
     return false;
 }
 
-/* Is everything that leads to b in the loop? */
-static bool is_behind_only(const unroller *u, const ir_block *b) {
+/* Are all predecessors of b in the loop? */
+static bool is_dedicated_exit(const unroller *u, const ir_block *b) {
     for (uint32_t p = 0; p < b->npred; p++)
         if (!is_inside(u, b->pred[p])) return false;
     return true;
 }
 
-/* The block that all edges out of the loop lead to, and nothing else; NULL: there is none. */
+/* The block that all edges out of the loop lead to, and no other edge; NULL: there is none. */
 static ir_block *find_exit(const unroller *u, const plan *p) {
     ir_block *from = NULL;
     uint32_t edge = 0, edges = 0;
@@ -189,31 +189,31 @@ static ir_block *find_exit(const unroller *u, const plan *p) {
             edges++;
         }
     }
-    if (is_behind_only(u, from->succ[edge])) return from->succ[edge];
+    if (is_dedicated_exit(u, from->succ[edge])) return from->succ[edge];
     return edges == 1 ? ir_split_edge(from, edge) : NULL;
 }
 
 static void close_value(const unroller *u, ir_inst *v, ir_block *exit) {
     ir_inst *phi = ir_inst_new(u->f, IR_OP_phi, v->type, exit->npred);
     foreach_use (use, v)
-        if (is_used_behind(u, use)) ir_set_arg(use->user, (unsigned)(use - use->user->arg), phi);
+        if (is_used_outside(u, use)) ir_set_arg(use->user, (unsigned)(use - use->user->arg), phi);
     for (uint32_t n = 0; n < exit->npred; n++) ir_set_arg(phi, n, v);
     ir_insert(phi, exit, exit->first);
 }
 
-/* False when a value would need a phi that cannot be. */
+/* Gives the values that are used after the loop a phi in its exit; false: that is not possible. */
 static bool close_loop(const unroller *u, const plan *p) {
-    ir_value_list behind = {0};
+    ir_value_list live_out = {0};
     bool opaque = false;
     for (uint32_t k = 0; k < p->loop->nblocks; k++)
         foreach_inst (i, p->loop->block[k]) {
-            if (!has_use_behind(u, i)) continue;
-            *ir_push(u->scratch, &behind) = i;
+            if (!has_use_outside(u, i)) continue;
+            *ir_push(u->scratch, &live_out) = i;
             opaque |= ir_is_opaque(i->type);
         }
-    ir_block *exit = behind.n && !opaque ? find_exit(u, p) : NULL;
-    for (uint32_t k = 0; k < behind.n && exit; k++) close_value(u, behind.data[k], exit);
-    return exit || !behind.n;
+    ir_block *exit = live_out.n && !opaque ? find_exit(u, p) : NULL;
+    for (uint32_t k = 0; k < live_out.n && exit; k++) close_value(u, live_out.data[k], exit);
+    return exit || !live_out.n;
 }
 
 /* --------------------------------------------------------------------------------------- copies */

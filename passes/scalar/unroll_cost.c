@@ -23,7 +23,7 @@ typedef struct {
     pass_loop_cost *cost;
 } estimate;
 
-static bool is_inside(const estimate *e, const ir_inst *v) {
+static bool is_in_loop(const estimate *e, const ir_inst *v) {
     return v->block && ir_in_loop(e->loops, v->block, e->loop);
 }
 
@@ -33,7 +33,7 @@ static bool is_variable(const ir_inst *p) {
 }
 
 static uint32_t sort_of(const estimate *e, const ir_inst *v) {
-    if (is_inside(e, v)) return v->mark;
+    if (is_in_loop(e, v)) return v->mark;
     if (ir_is_const(v) || v->op == IR_OP_undef) return KNOWN;
     return is_variable(v) ? PLACE : FIXED;
 }
@@ -75,7 +75,7 @@ static void count(estimate *e, const ir_inst *i) {
     e->cost->size++;
     e->cost->copied += remains(e, i);
     e->cost->convergent |= ir_has_flag(i, F_CONVERGENT);
-    e->cost->indexed |= address && is_inside(e, address) && address->mark == PLACE;
+    e->cost->indexed |= address && is_in_loop(e, address) && address->mark == PLACE;
 }
 
 /* False: larger than `limit` instructions. */

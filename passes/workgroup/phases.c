@@ -56,7 +56,7 @@ static ir_block *cut_blocks(ir_func *f) {
 
 /* All of a phase, from `start` on; *next is where the next one begins.  False: it has no such
  * place, or several, or comes to blocks of others. */
-static bool collect(pass_phasing *p, ir_block *start, ir_block **next) {
+static bool collect_phase(pass_phasing *p, ir_block *start, ir_block **next) {
     uint32_t number = p->phases.n;
     ir_block_list blocks = {0};
     bool ends = false;
@@ -86,7 +86,7 @@ static const char *find_phases(pass_phasing *p, ir_block *start) {
         if (p->phases.n == MAX_PHASES) return "it has too many phases";
         pass_phase *phase = ir_push(p->scratch, &p->phases);
         *phase = (pass_phase){.start = start};
-        if (!collect(p, start, &next))
+        if (!collect_phase(p, start, &next))
             return "a barrier of all work-groups is not passed once by all work-items";
         phase->end = next ? next->pred[0] : NULL;
     }

@@ -47,7 +47,7 @@ static uint32_t phase_of(const keeper *k, const ir_block *b) {
 
 /* ------------------------------------------------------------------------------------ addresses */
 
-static ir_inst *combine(addresser *s, ir_op op, ir_inst *x, ir_inst *y) {
+static ir_inst *build_nowrap(addresser *s, ir_op op, ir_inst *x, ir_inst *y) {
     return ir_build(&s->b, op, x->type, IR_NSW | IR_NUW, (ir_imm){0}, 2, (ir_inst *[]){x, y});
 }
 
@@ -61,15 +61,15 @@ static ir_inst *query(addresser *s, ir_op op, unsigned d) {
 
 static ir_inst *product(addresser *s, ir_op op) {
     ir_inst *n = query(s, op, 0);
-    for (unsigned d = 1; d < 3; d++) n = combine(s, IR_OP_mul, n, query(s, op, d));
+    for (unsigned d = 1; d < 3; d++) n = build_nowrap(s, IR_OP_mul, n, query(s, op, d));
     return n;
 }
 
 static ir_inst *linear_group(addresser *s) {
     ir_inst *id = query(s, IR_OP_group_id, 2);
     for (unsigned d = 2; d-- > 0;) {
-        id = combine(s, IR_OP_mul, id, query(s, IR_OP_num_groups, d));
-        id = combine(s, IR_OP_add, id, query(s, IR_OP_group_id, d));
+        id = build_nowrap(s, IR_OP_mul, id, query(s, IR_OP_num_groups, d));
+        id = build_nowrap(s, IR_OP_add, id, query(s, IR_OP_group_id, d));
     }
     return id;
 }
@@ -78,7 +78,7 @@ static ir_inst *linear_group(addresser *s) {
 static ir_inst *begin_items(const keeper *k, addresser *s) {
     uint64_t group = k->p->out->group;
     if (!s->base && group) {
-        ir_inst *bytes = combine(s, IR_OP_mul, product(s, IR_OP_num_groups), number(s, group));
+        ir_inst *bytes = build_nowrap(s, IR_OP_mul, product(s, IR_OP_num_groups), number(s, group));
         s->base = ir_build_ptradd(&s->b, k->p->kept, bytes, true);
     }
     return group ? s->base : k->p->kept;
@@ -87,7 +87,7 @@ static ir_inst *begin_items(const keeper *k, addresser *s) {
 /* The number of items, rounded up. */
 static ir_inst *all_items(addresser *s) {
     if (s->items) return s->items;
-    ir_inst *items = combine(s, IR_OP_add, product(s, IR_OP_global_size), number(s, 63));
+    ir_inst *items = build_nowrap(s, IR_OP_add, product(s, IR_OP_global_size), number(s, 63));
     return s->items = ir_build2(&s->b, IR_OP_and, items->type, items, number(s, ~UINT64_C(63)));
 }
 
@@ -95,17 +95,17 @@ static ir_inst *all_items(addresser *s) {
 static ir_inst *element_of_item(const keeper *k, addresser *s, uint64_t before, uint64_t size) {
     ir_inst *array = begin_items(k, s);
     if (before) {
-        ir_inst *bytes = combine(s, IR_OP_mul, all_items(s), number(s, before));
+        ir_inst *bytes = build_nowrap(s, IR_OP_mul, all_items(s), number(s, before));
         array = ir_build_ptradd(&s->b, array, bytes, true);
     }
     if (!s->item) s->item = query(s, IR_OP_global_linear_id, 0);
-    ir_inst *element = combine(s, IR_OP_mul, s->item, number(s, size));
+    ir_inst *element = build_nowrap(s, IR_OP_mul, s->item, number(s, size));
     return ir_build_ptradd(&s->b, array, element, true);
 }
 
 static ir_inst *part_of_group(const keeper *k, addresser *s, uint64_t before) {
     if (!s->group) {
-        ir_inst *bytes = combine(s, IR_OP_mul, linear_group(s), number(s, k->p->out->group));
+        ir_inst *bytes = build_nowrap(s, IR_OP_mul, linear_group(s), number(s, k->p->out->group));
         s->group = ir_build_ptradd(&s->b, k->p->kept, bytes, true);
     }
     return ir_build_ptradd(&s->b, s->group, number(s, before), true);

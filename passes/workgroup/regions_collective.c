@@ -74,7 +74,7 @@ static ir_inst *read(expander *c, ir_inst *at, ir_type t) {
     return ir_build_load(&c->b, t, at, (unsigned)ir_alignof(c->g->f->module, t), 0);
 }
 
-static void write(expander *c, ir_inst *at, ir_inst *v) {
+static void write_slot(expander *c, ir_inst *at, ir_inst *v) {
     ir_build_store(&c->b, v, at, (unsigned)ir_alignof(c->g->f->module, v->type), 0);
 }
 
@@ -117,7 +117,7 @@ static ir_inst *first_of_scan(ir_func *f, const ir_inst *i) {
     }
 }
 
-static ir_inst *combine(expander *c, const ir_inst *i, ir_inst *x, ir_inst *y) {
+static ir_inst *combine_values(expander *c, const ir_inst *i, ir_inst *x, ir_inst *y) {
     ir_op op = ir_combining_op((ir_op)i->op);
     if (i->op == IR_OP_group_any) op = IR_OP_or;
     if (i->op == IR_OP_group_all) op = IR_OP_and;
@@ -139,12 +139,12 @@ static ir_inst *finish(expander *c, ir_inst *variable, ir_inst *next) {
     synchronize(c);
     ir_inst *result = read(c, variable, next->type);
     synchronize(c);
-    write(c, variable, next);
+    write_slot(c, variable, next);
     synchronize(c);
     return result;
 }
 
-static ir_inst *begin(expander *c, ir_inst *first) {
+static ir_inst *begin_expansion(expander *c, ir_inst *first) {
     ir_inst *variable = new_variable(c, first->type);
     unsigned align = (unsigned)ir_alignof(c->g->f->module, first->type);
     ir_build_store(&c->g->group, first, variable, align, 0);
@@ -153,10 +153,10 @@ static ir_inst *begin(expander *c, ir_inst *first) {
 
 static ir_inst *reduce_or_scan(expander *c, const ir_inst *i) {
     ir_inst *none = neutral(c->g->f, i), *first = first_of_scan(c->g->f, i);
-    ir_inst *variable = begin(c, none), *turn = at_turn(c, variable);
+    ir_inst *variable = begin_expansion(c, none), *turn = at_turn(c, variable);
     ir_inst *before = read(c, turn, none->type);
-    ir_inst *after = combine(c, i, before, ir_arg(i, 0));
-    write(c, turn, after);
+    ir_inst *after = combine_values(c, i, before, ir_arg(i, 0));
+    write_slot(c, turn, after);
     if (first != none) before = choose(c, is_item(c, ir_const(c->g->f, IR_I64, 0)), first, before);
     ir_inst *total = finish(c, variable, none);
     bool vote = i->op == IR_OP_group_any || i->op == IR_OP_group_all;
@@ -167,9 +167,9 @@ static ir_inst *reduce_or_scan(expander *c, const ir_inst *i) {
 
 /* Operand 0 of the item with that number. */
 static ir_inst *take_from(expander *c, const ir_inst *i, ir_inst *number) {
-    ir_inst *v = ir_arg(i, 0), *variable = begin(c, ir_const(c->g->f, v->type, 0));
+    ir_inst *v = ir_arg(i, 0), *variable = begin_expansion(c, ir_const(c->g->f, v->type, 0));
     ir_inst *turn = at_turn(c, variable);
-    write(c, turn, choose(c, is_item(c, number), v, read(c, turn, v->type)));
+    write_slot(c, turn, choose(c, is_item(c, number), v, read(c, turn, v->type)));
     return finish(c, variable, ir_const(c->g->f, v->type, 0));
 }
 
@@ -245,7 +245,7 @@ static ir_inst *to_size(expander *c, ir_inst *v) {
     return ir_build1(&c->b, IR_OP_zext, IR_I64, v);
 }
 
-static unsigned align_of(const ir_inst *size) {
+static unsigned alignment_of_size(const ir_inst *size) {
     uint64_t bytes = ir_is_const(size) ? size->imm.bits : 1;
     uint64_t align = bytes & (0 - bytes);
     return align == 0 ? 1 : align > 16 ? 16 : (unsigned)align;
@@ -272,7 +272,7 @@ static void copy_elements(expander *c, const ir_inst *i, ir_inst *n, ir_inst *si
     ir_inst *to = ir_build2(&c->b, IR_OP_mul, IR_I64, k, to_local ? size : wide);
     ir_inst *from = ir_build2(&c->b, IR_OP_mul, IR_I64, k, to_local ? wide : size);
     copy_bytes(c, ir_build_ptradd(&c->b, ir_arg(i, TO), to, false),
-               ir_build_ptradd(&c->b, ir_arg(i, FROM), from, false), size, align_of(size));
+               ir_build_ptradd(&c->b, ir_arg(i, FROM), from, false), size, alignment_of_size(size));
     ir_append_arg(k, ir_build2(&c->b, IR_OP_add, IR_I64, k, ir_const(f, IR_I64, 1)));
     ir_build_jmp(&c->b, head);
 }
@@ -295,7 +295,7 @@ static ir_inst *copy_async(expander *c, ir_inst *i) {
     ir_inst *n = to_size(c, ir_arg(i, ELEMENTS)), *size = to_size(c, ir_arg(i, ELEMENT_SIZE));
     if (ir_is_const(stride) && stride->imm.bits == 1) {
         ir_inst *bytes = ir_build2(&c->b, IR_OP_mul, IR_I64, n, size);
-        copy_bytes(c, ir_arg(i, TO), ir_arg(i, FROM), bytes, align_of(size));
+        copy_bytes(c, ir_arg(i, TO), ir_arg(i, FROM), bytes, alignment_of_size(size));
         ir_build_jmp(&c->b, after);
     } else {
         copy_elements(c, i, n, size, after);

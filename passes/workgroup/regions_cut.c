@@ -108,7 +108,7 @@ static void add_block(cutter *c, pass_region *r, uint32_t number, ir_block *b) {
     *ir_push(c->g->scratch, &r->blocks) = b;
 }
 
-static void collect(cutter *c, pass_region *r, uint32_t number, ir_block *head) {
+static void collect_region(cutter *c, pass_region *r, uint32_t number, ir_block *head) {
     c->stamp++;
     *r = (pass_region){.head = head};
     add_block(c, r, number, head);
@@ -130,7 +130,8 @@ static void find_members(cutter *c) {
     graph->n = c->heads.n;
     graph->region = ir_new_array(c->g->scratch, pass_region, graph->n);
     for (uint32_t b = 0; b < graph->nblocks; b++) graph->region_of[b] = PASS_NO_REGION;
-    for (uint32_t k = 0; k < graph->n; k++) collect(c, &graph->region[k], k, c->heads.data[k]);
+    for (uint32_t k = 0; k < graph->n; k++)
+        collect_region(c, &graph->region[k], k, c->heads.data[k]);
 }
 
 /* Do all items of the region go on at the same head?  If not, heads are refused. */

@@ -4,7 +4,7 @@
  * block after it.  Ids of items are sums of such values and of local ids, which regions replace by
  * the counters of their loops.
  *
- * Kernels like to count in 32 bits.  Where an id is small, cutting it to 32 bits and widening it
+ * Kernels like to count in 32 bits.  Where an id is small, truncating it to 32 bits and extending it
  * again is the id itself, so that addresses are seen to follow the counters.  Local ids always are.
  */
 #include "passes/workgroup/regions_impl.h"
@@ -157,7 +157,7 @@ static bool is_same_number(const ir_inst *i) {
     return ir_is_const(mask) && mask->imm.bits == UINT32_MAX;
 }
 
-static void replace_widened(ir_inst *id, const ir_inst *narrow) {
+static void replace_extended(ir_inst *id, const ir_inst *narrow) {
     foreach_use (u, narrow)
         if (is_same_number(u->user)) ir_replace_uses(u->user, id);
 }
@@ -165,7 +165,7 @@ static void replace_widened(ir_inst *id, const ir_inst *narrow) {
 static void use_as_it_is(ir_inst *id) {
     if (ir_is_leaf(id)) return;
     foreach_use (u, id) {
-        if (u->user->op == IR_OP_trunc) replace_widened(id, u->user);
+        if (u->user->op == IR_OP_trunc) replace_extended(id, u->user);
         if (u->user->op == IR_OP_and && is_same_number(u->user)) ir_replace_uses(u->user, id);
     }
 }

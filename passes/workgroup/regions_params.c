@@ -97,7 +97,7 @@ static ir_block *link(ir_builder *b, const char *name) {
     return next;
 }
 
-static void begin(pass_group_builder *g) {
+static void begin_group(pass_group_builder *g) {
     ir_func *f = g->f;
     ir_builder_init(&g->entry, f);
     ir_builder_init(&g->group, f);
@@ -108,7 +108,7 @@ static void begin(pass_group_builder *g) {
 }
 
 void pass_copy_kernel(pass_group_builder *g) {
-    begin(g);
+    begin_group(g);
     ir_inst **args = ir_new_array(g->scratch, ir_inst *, g->kernel->nparams);
     for (uint32_t p = 0; p < g->kernel->nparams; p++) {
         args[p] = take_param(g, g->kernel->param_val[p]);

@@ -20,7 +20,7 @@ static ir_inst *make_format(pass_group_builder *g, const char *format) {
 }
 
 /* An argument as it is in memory. */
-static ir_inst *widen(ir_builder *b, ir_inst *v) {
+static ir_inst *extend_argument(ir_builder *b, ir_inst *v) {
     if (!ir_is_float(v->type) || ir_is_vector(v->type) || v->type == IR_F64) return v;
     return ir_build1(b, IR_OP_fpcast, IR_F64, v);
 }
@@ -37,7 +37,7 @@ static ir_inst *store_arguments(pass_group_builder *g, ir_builder *b, const ir_i
     for (unsigned n = 0; n < i->nargs; n++) *bytes += size_in_memory(g, ir_arg(i, n));
     ir_inst *arguments = pass_group_storage(g, *bytes);
     for (unsigned n = 0; n < i->nargs; n++) {
-        ir_inst *v = widen(b, ir_arg(i, n)), *offset = ir_const(g->f, IR_I64, at);
+        ir_inst *v = extend_argument(b, ir_arg(i, n)), *offset = ir_const(g->f, IR_I64, at);
         ir_build_store(b, v, ir_build_ptradd(b, arguments, offset, true), 1, 0);
         at += size_in_memory(g, v);
     }

@@ -29,7 +29,7 @@ static ir_inst *is_private(pass_group_builder *g, ir_builder *b, ir_inst *at) {
     return any;
 }
 
-static ir_inst *answer(pass_group_builder *g, ir_builder *b, const ir_inst *question) {
+static ir_inst *answer_space(pass_group_builder *g, ir_builder *b, const ir_inst *question) {
     ir_inst *p = ir_arg(question, 0), *at = ir_build1(b, IR_OP_ptrtoint, IR_I64, p);
     ir_inst *local = is_local(g, b, at), *private = is_private(g, b, at);
     ir_type t = question->type;
@@ -54,7 +54,7 @@ void pass_answer_spaces(pass_group_builder *g) {
         foreach_inst (i, block) {
             if (i->op != IR_OP_ptr_space && i->op != IR_OP_ptrcast_to) continue;
             ir_before(&b, i);
-            ir_replace_uses(i, answer(g, &b, i));
+            ir_replace_uses(i, answer_space(g, &b, i));
             ir_remove(i);
         }
 }
