@@ -152,13 +152,18 @@ static bool is_whole(finder *q, ir_inst *v, unsigned depth) {
            is_whole(q, ir_arg(v, 1), depth + 1);
 }
 
-/* An extension of the low `bits` of x; false: the form of x does not survive it. */
-static bool find_extension(finder *q, ir_inst *x, unsigned bits, bool is_signed, unsigned depth,
-                           pass_affine *out) {
+/* Low bits that are extended. */
+typedef struct {
+    unsigned bits;
+    bool is_signed;
+} low_part;
+
+/* An extension of the low bits of x; false: it may change the value of the form. */
+static bool find_extension(finder *q, ir_inst *x, low_part part, unsigned depth, pass_affine *out) {
     find(q, x, depth + 1, out);
-    if (fits(q, out, bits, is_signed)) return true;
-    bool narrow = ir_bits(q->launch->kernel->module, x->type) == bits;
-    if (!is_signed) return narrow && pass_counts_whole(loops_of(q), x, false);
+    if (fits(q, out, part.bits, part.is_signed)) return true;
+    bool narrow = ir_bits(q->launch->kernel->module, x->type) == part.bits;
+    if (!part.is_signed) return narrow && pass_counts_whole(loops_of(q), x, false);
     return narrow && is_whole(q, x, depth + 1);
 }
 
@@ -232,8 +237,8 @@ static bool find_shift(finder *q, const ir_inst *v, unsigned depth, pass_affine 
     if (x->op != IR_OP_shl || !ir_is_const(ir_arg(x, 1))) return false;
     uint64_t up = ir_arg(x, 1)->imm.bits, down = by->imm.bits;
     if (up < down || up >= width) return false;
-    if (!find_extension(q, ir_arg(x, 0), width - (unsigned)up, v->op == IR_OP_ashr, depth, &form))
-        return false;
+    const low_part part = {width - (unsigned)up, v->op == IR_OP_ashr};
+    if (!find_extension(q, ir_arg(x, 0), part, depth, &form)) return false;
     return pass_affine_add(out, &form, INT64_C(1) << (up - down));
 }
 
@@ -256,7 +261,8 @@ static bool find_masked(finder *q, const ir_inst *v, unsigned depth, pass_affine
     unsigned high = low;
     while (high < width && bits >> high & 1) high++;
     if (high < width && bits >> high) return false;
-    if (!find_extension(q, ir_arg(v, 0), high, false, depth, out) && high < width) return false;
+    if (!find_extension(q, ir_arg(v, 0), (low_part){high, false}, depth, out) && high < width)
+        return false;
     return even_bits(out) >= low;
 }
 
@@ -284,8 +290,8 @@ static bool find_op(finder *q, ir_inst *v, unsigned depth, pass_affine *out) {
     case IR_OP_or: return find_joined(q, v, depth, out);
     case IR_OP_xor: return find_inverted(q, v, depth, out);
     case IR_OP_trunc: find(q, ir_arg(v, 0), depth + 1, out); return true;
-    case IR_OP_sext: return find_extension(q, ir_arg(v, 0), bits, true, depth, out);
-    case IR_OP_zext: return find_extension(q, ir_arg(v, 0), bits, false, depth, out);
+    case IR_OP_sext: return find_extension(q, ir_arg(v, 0), (low_part){bits, true}, depth, out);
+    case IR_OP_zext: return find_extension(q, ir_arg(v, 0), (low_part){bits, false}, depth, out);
     case IR_OP_phi: return find_counter_form(q, v, depth, out);
     default: return false;
     }

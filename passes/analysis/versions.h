@@ -1,8 +1,8 @@
 /* versions.h — memory as one variable in SSA form (versions.c).
  *
- * Every instruction that may write makes a version of memory, and so does a block where several
- * versions meet, a memory phi (Novillo 2007, "Memory SSA").  The versions of a function are made once, and hold
- * as long as nothing is added that writes. */
+ * Every instruction that may write makes a version of memory, and so does a memory phi, at a block
+ * where several versions join (Novillo 2007, "Memory SSA").  The versions of a function are made
+ * once, and hold as long as nothing is added that writes. */
 #ifndef SPVFUSE_VERSIONS_H
 #define SPVFUSE_VERSIONS_H
 
@@ -51,8 +51,8 @@ void pass_find_versions(pass_versions *m, ir_func *f, ir_arena *scratch);
 pass_bytes pass_begin_search(pass_versions *m, ir_inst *address, uint64_t size, unsigned steps);
 /* Passes over the writes that leave the bytes alone, from v back. */
 pass_version *pass_last_writer(pass_versions *m, pass_bytes *q, pass_version *v);
-/* Is `by`, which may be NULL, a store that is not volatile, whose address is known to be *step bytes
- * before this one? */
+/* Is `by`, which may be NULL, a store that is not volatile, and whose address is known to be *step
+ * bytes before this one? */
 bool pass_is_store_near(const pass_versions *m, const ir_inst *by, const ir_inst *address,
                         int64_t *step);
 

@@ -1,5 +1,5 @@
-/* fuse_impl.h — private to the files of fusion: the steps of pass_fuse, in the order in which fuse.c
- * calls them, and what each hands on to the next.
+/* fuse_impl.h — private to the files of fusion: the steps of pass_fuse, in the order in which
+ * fuse.c calls them, and what each hands on to the next.
  *
  * A step reads pass_fuse_input and the outputs of earlier steps, which are const to it.  Its own
  * output is its return value or its last parameter.  Steps that decide add to result->decisions. */
@@ -222,7 +222,8 @@ pass_dependence pass_find_first_dependence(const pass_summary *a, pass_object_sp
 uint64_t pass_count_pairs(const pass_summary *a, const pass_summary *b);
 
 /* Decides whether the members may be fused, and after which of them items wait, and fills buffers
- * and gaps.  False if the last decision is a refusal, of this step or an earlier one. (legality.c) */
+ * and gaps.  False if the last decision is a refusal, of this step or an earlier one.
+ * (legality.c) */
 bool pass_fuse_legal(const pass_fuse_input *in, const pass_summary *summaries,
                      pass_fuse_result *result);
 

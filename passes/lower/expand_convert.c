@@ -27,16 +27,15 @@ static ir_inst *with_bits(ir_builder *b, ir_op op, ir_inst *x, uint64_t bits) {
 
 static bool is_narrow(ir_type t) { return ir_kind_of(t) == IR_F16 || ir_kind_of(t) == IR_BF16; }
 
-/* A conversion rounded and saturated as said. */
-static ir_inst *convert(ir_builder *b, ir_op op, ir_inst *x, ir_kind kind, ir_round mode,
-                        bool sat) {
-    ir_imm imm = {.round = {.mode = (uint8_t)mode, .sat = sat}};
+/* A conversion with this rounding, not saturated. */
+static ir_inst *convert(ir_builder *b, ir_op op, ir_inst *x, ir_kind kind, ir_round mode) {
+    ir_imm imm = {.round = {.mode = (uint8_t)mode}};
     return ir_build(b, op, expand_like(x->type, kind), 0, imm, 1, &x);
 }
 
 ir_inst *expand_to(ir_builder *b, ir_op op, ir_inst *x, ir_kind kind) {
     if (ir_kind_of(x->type) == kind) return x;
-    return convert(b, op, x, kind, ir_ops[op].rule == R_FTOI ? IR_RTZ : IR_RTE, false);
+    return convert(b, op, x, kind, ir_ops[op].rule == R_FTOI ? IR_RTZ : IR_RTE);
 }
 
 /* -------------------------------------------------------------- 16 bits to 32 and back, by bits */
@@ -107,7 +106,7 @@ static ir_inst *expand_fpcast(ir_builder *b, const ir_inst *v, const ir_target *
     ir_round mode = v->imm.round.mode;
     bool has_f16c = target && target->has_f16c;
     if (is_narrow(x->type) && to != IR_F32)
-        return convert(b, IR_OP_fpcast, expand_to(b, IR_OP_fpcast, x, IR_F32), to, mode, false);
+        return convert(b, IR_OP_fpcast, expand_to(b, IR_OP_fpcast, x, IR_F32), to, mode);
     if (mode != IR_RTE)
         return from < to ? expand_to(b, IR_OP_fpcast, x, to) : narrowed(b, x, to, mode, false);
     if (from == IR_BF16) return bf16_to_f32(b, x, v->type);
@@ -175,7 +174,7 @@ static ir_inst *rounded_i64(ir_builder *b, ir_inst *x, bool is_signed, ir_kind t
     ir_inst *above = expand_test(b, IR_OP_folt, zero, error);
     ir_inst *below = expand_test(b, IR_OP_folt, error, zero);
     if (to == IR_F64) return expand_round_directed(b, mode, sum, above, below);
-    return convert(b, IR_OP_fpcast, expand_round_odd(b, sum, above, below), to, mode, false);
+    return convert(b, IR_OP_fpcast, expand_round_odd(b, sum, above, below), to, mode);
 }
 
 static ir_inst *expand_int_to_float(ir_builder *b, const ir_inst *v, bool has_unsigned) {
@@ -185,14 +184,14 @@ static ir_inst *expand_int_to_float(ir_builder *b, const ir_inst *v, bool has_un
     ir_round mode = v->imm.round.mode;
     if (from < IR_I32) {
         x = expand_to(b, is_signed ? IR_OP_sext : IR_OP_zext, x, IR_I32);
-        return convert(b, IR_OP_sitofp, x, to, mode, false);
+        return convert(b, IR_OP_sitofp, x, to, mode);
     }
     if (mode == IR_RTE && (is_signed || has_unsigned) && to >= IR_F32) return NULL;
     ir_inst *nearest = mode == IR_RTE && !is_signed ? nearest_unsigned(b, x, to) : NULL;
     if (nearest) return nearest;
     if (from == IR_I64) return rounded_i64(b, x, is_signed, to, mode);
     ir_inst *exact = expand_to(b, (ir_op)v->op, x, IR_F64);
-    return to == IR_F64 ? exact : convert(b, IR_OP_fpcast, exact, to, mode, false);
+    return to == IR_F64 ? exact : convert(b, IR_OP_fpcast, exact, to, mode);
 }
 
 /* ----------------------------------------------------------------------------- float to integer */
@@ -255,6 +254,13 @@ static ir_inst *narrow_saturated(ir_builder *b, ir_inst *x, const ir_inst *v, un
     return ir_build1(b, IR_OP_trunc, v->type, r);
 }
 
+/* The same conversion as v, of x, with this rounding. */
+static ir_inst *convert_like(ir_builder *b, const ir_inst *v, ir_inst *x, ir_round mode) {
+    ir_imm imm = v->imm;
+    imm.round.mode = (uint8_t)mode;
+    return ir_build(b, (ir_op)v->op, v->type, 0, imm, 1, &x);
+}
+
 static ir_inst *expand_float_to_int(ir_builder *b, const ir_inst *v, bool has_unsigned) {
     ir_inst *x = ir_arg(v, 0);
     ir_kind to = ir_kind_of(v->type);
@@ -262,12 +268,12 @@ static ir_inst *expand_float_to_int(ir_builder *b, const ir_inst *v, bool has_un
     bool sat = v->imm.round.sat;
     if (is_narrow(x->type)) {
         x = expand_to(b, IR_OP_fpcast, x, IR_F32);
-        return convert(b, (ir_op)v->op, x, to, mode, sat);
+        return convert_like(b, v, x, mode);
     }
     bool basic = to >= IR_I32 && (v->op == IR_OP_fptosi ? !sat : sat && has_unsigned);
     if (basic && mode == IR_RTZ) return NULL;
     x = rounded_to_integral(b, x, mode);
-    if (basic) return convert(b, (ir_op)v->op, x, to, IR_RTZ, sat);
+    if (basic) return convert_like(b, v, x, IR_RTZ);
     unsigned width = ir_bits(b->f->module, v->type);
     if (to < IR_I32 && !sat)
         return ir_build1(b, IR_OP_trunc, v->type, expand_to(b, IR_OP_fptosi, x, IR_I32));

@@ -82,9 +82,9 @@ static unsigned mask_bits(const vectors *s, const ir_inst *v) {
     return p ? p->bits : 0;
 }
 
-/* The mask v will be extended or truncated; masks of one bit are joined or taken apart as one likes,
- * but where only they are. */
-static void meet_mask(width *w, const vectors *s, const ir_inst *v) {
+/* The mask v is extended or truncated to the width.  Masks of one bit have no influence on it, unless
+ * there are only such masks. */
+static void join_mask_width(width *w, const vectors *s, const ir_inst *v) {
     unsigned bits = mask_bits(s, v);
     if (bits > 1 || (bits && bits == w->bits)) join_width(w, s->of[v->id].unit, bits);
 }
@@ -134,7 +134,7 @@ static void split_extension(vectors *s, ir_inst *i) {
     ir_inst *c = ir_arg(i, 0), **out = vec_room(s, ir_lanes(i->type));
     unsigned bits = ir_bits(s->f->module, i->type);
     width w = {vec_unit(s, i->type), bits};
-    meet_mask(&w, s, c);
+    join_mask_width(&w, s, c);
     unsigned n = lanes_of(&w);
     if (n == 1 || !mask_bits(s, c)) {
         vec_by_lanes(s, i);
@@ -169,8 +169,8 @@ static void split_logic(vectors *s, ir_inst *i) {
     ir_inst *x = ir_arg(i, 0), *y = ir_arg(i, 1), **out = vec_room(s, ir_lanes(i->type));
     unsigned bits = mask_bits(s, x) ? mask_bits(s, x) : mask_bits(s, y);
     width w = {vec_mask_unit(s, ir_lanes(i->type), bits), bits};
-    meet_mask(&w, s, x);
-    meet_mask(&w, s, y);
+    join_mask_width(&w, s, x);
+    join_mask_width(&w, s, y);
     unsigned n = lanes_of(&w);
     if (n == 1) {
         vec_by_lanes(s, i);
@@ -203,7 +203,7 @@ static void split_select(vectors *s, ir_inst *i) {
     bool truth = ir_is_bool(i->type);
     unsigned bits = truth ? mask_bits(s, c) : ir_bits(s->f->module, i->type);
     width w = {truth ? vec_mask_unit(s, ir_lanes(i->type), bits) : vec_unit(s, i->type), bits};
-    for (unsigned k = 0; k < 3; k++) meet_mask(&w, s, ir_arg(i, k));
+    for (unsigned k = 0; k < 3; k++) join_mask_width(&w, s, ir_arg(i, k));
     unsigned n = lanes_of(&w);
     if (n == 1) {
         vec_by_lanes(s, i);

@@ -101,12 +101,11 @@ static ir_inst *multiply(vec_state *s, ir_inst *x, ir_inst *y) {
     return middle ? build(s, IR_OP_add, low, build_by(s, IR_OP_shl, middle, 32)) : low;
 }
 
-/* x relation y ? yes : no */
-static ir_inst *choose_by(vec_state *s, ir_op relation, ir_inst *x, ir_inst *y, ir_inst *yes,
-                          ir_inst *no) {
-    ir_inst *c = ir_build2(&s->b, relation, ir_with_elem(x->type, IR_I1), x, y);
+/* The lesser of x and y, or the greater one. */
+static ir_inst *choose_operand(vec_state *s, ir_op less, ir_inst *x, ir_inst *y, bool lesser) {
+    ir_inst *c = ir_build2(&s->b, less, ir_with_elem(x->type, IR_I1), x, y);
     if (!vec_has_masks(s)) c = vec_truth(s, ir_build1(&s->b, IR_OP_sext, x->type, c));
-    return ir_build3(&s->b, IR_OP_select, x->type, c, yes, no);
+    return ir_build3(&s->b, IR_OP_select, x->type, c, lesser ? x : y, lesser ? y : x);
 }
 
 /* Amounts of the width or more give what the width less 1 gives. */
@@ -117,7 +116,7 @@ static ir_inst *shift_sign(vec_state *s, ir_inst *x, ir_inst *by) {
         by = ir_const(s->f, x->type, amount < 63 ? amount : 63);
     } else {
         ir_inst *last = ir_const(s->f, x->type, 63);
-        by = choose_by(s, IR_OP_ult, by, last, by, last);
+        by = choose_operand(s, IR_OP_ult, by, last, true);
     }
     sign = build(s, IR_OP_lshr, sign, by);
     r = build(s, IR_OP_lshr, x, by);
@@ -128,10 +127,10 @@ static ir_inst *do_long(vec_state *s, ir_op op, ir_inst *x, ir_inst *y) {
     switch (op) {
     case IR_OP_mul: return multiply(s, x, y);
     case IR_OP_ashr: return shift_sign(s, x, y);
-    case IR_OP_umin: return choose_by(s, IR_OP_ult, x, y, x, y);
-    case IR_OP_umax: return choose_by(s, IR_OP_ult, x, y, y, x);
-    case IR_OP_smin: return choose_by(s, IR_OP_slt, x, y, x, y);
-    default: return choose_by(s, IR_OP_slt, x, y, y, x);
+    case IR_OP_umin: return choose_operand(s, IR_OP_ult, x, y, true);
+    case IR_OP_umax: return choose_operand(s, IR_OP_ult, x, y, false);
+    case IR_OP_smin: return choose_operand(s, IR_OP_slt, x, y, true);
+    default: return choose_operand(s, IR_OP_slt, x, y, false);
     }
 }
 

@@ -1,19 +1,19 @@
 /* indvars.c — fewer and wider loop counters.
  *
- * Merging: two counters of a loop that have one type and constant starts run in step when one steps
- * by the other's step or a power of two times it; that one becomes a sum or shift of the other.
- * Equal counters become one.
+ * Merging: two counters of a loop that have one type and constant starts are merged if one of them
+ * steps by the other's step, or by a power of two times it.  That one becomes a sum or shift of the
+ * other.  Equal counters become one.
  *
- * Extension: a counter whose uses are all extensions to one type, and comparisons with what the loop
- * does not change, counts in that type.  That takes an extension out of each iteration.  Extension
- * and step must be exchangeable: nothing wraps, by a promise (nsw for sext, nuw for zext) or
- * because the number of iterations says so.  A counter that is never negative is extended by sext,
- * which zext is as well.  What the counter is compared with is extended before the loop.
+ * Extension: a counter whose uses are all extensions to one type, and comparisons with loop-invariant
+ * values, counts in that type, which saves an extension in each iteration.  Extension and step must
+ * commute: nothing wraps, because of a flag (nsw for sext, nuw for zext) or because the number of
+ * iterations proves it.  A counter that is never negative is extended by sext, which then equals
+ * zext.  What the counter is compared with is extended before the loop.
  *
- * A promise not to wrap is about values that are used.  A counter that gains uses keeps it only if
- * a test looks at it in every iteration anyway.
+ * A no-wrap flag is about values that are used.  A counter that gains uses keeps it only if a test
+ * uses the counter in every iteration anyway.
  *
- * Counters that nothing else uses any more are removed by dce.
+ * Counters without other uses are removed by dce.
  */
 #include "passes/analysis/analysis.h"
 
@@ -243,8 +243,8 @@ static void extend_counter(rewriter *r, variable *v) {
 
 /* ---------------------------------------------------------------------------------------- entry */
 
-/* Does:  expresses loop counters by others that run in step; extends those that are only used extended
- *        and compared.
+/* Does:  expresses loop counters by others whose steps fit; extends those that are only extended and
+ *        compared.
  * Needs: counters as phis (mem2reg), steps in one form (simplify).
  * Leaves: counters that only feed themselves, for dce; extensions in front of loops.
  * Gives up: on loops that several edges enter or that have several back edges; on starts that are

@@ -98,10 +98,16 @@ static ir_inst *shifted(ir_builder *b, ir_op op, ir_inst *x, uint64_t by) {
     return by ? ir_build2(b, op, x->type, x, int_const(b, x->type, by)) : x;
 }
 
-/* n bytes of v from `at` on, which are in one lane, as bits of t above `shift` bits of 0. */
-static ir_inst *build_field(ir_builder *b, ir_inst *v, uint64_t at, uint64_t n, ir_type t,
-                            uint64_t shift) {
+/* n bytes of v from `at` on, which are in one lane, as bits above `shift` bits of 0. */
+typedef struct {
+    ir_inst *v;
+    uint64_t at, n, shift;
+} field;
+
+static ir_inst *build_field(ir_builder *b, const field *f, ir_type t) {
     const ir_module *m = b->f->module;
+    ir_inst *v = f->v;
+    uint64_t at = f->at, n = f->n, shift = f->shift;
     uint64_t lane = lane_size(m, v->type), down = 8 * (at % lane), width = lane_size(m, t);
     uint64_t ones = n < 8 ? (UINT64_C(1) << 8 * n) - 1 : UINT64_MAX;
     ir_type from = int_of(lane);
@@ -120,8 +126,9 @@ static ir_inst *build_fields(ir_builder *b, const pass_pieces *p, uint64_t start
     ir_inst *all = NULL;
     for (uint64_t at = start, n; at < start + size; at += n) {
         n = run_length(b->f->module, p, at, start + size);
-        ir_inst *field = build_field(b, p->from[at], p->at[at], n, t, 8 * (at - start));
-        all = all ? ir_build2(b, IR_OP_or, t, all, field) : field;
+        const field f = {p->from[at], p->at[at], n, 8 * (at - start)};
+        ir_inst *bits = build_field(b, &f, t);
+        all = all ? ir_build2(b, IR_OP_or, t, all, bits) : bits;
     }
     return all;
 }

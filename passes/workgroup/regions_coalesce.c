@@ -73,17 +73,14 @@ static void add_definition(const coalescer *s, const ir_inst *v) {
 
 /* -------------------------------------------------------------------------------------- joining */
 
-/* All of both, by region; false when one region occurs twice. */
-static bool merge(const coalescer *s, const pass_arrival *a, uint32_t n, const pass_arrival *b,
-                  uint32_t m, pass_slot *to, bool definitions) {
-    while (n || m) {
-        if (n && m && a->region == b->region) return false;
-        bool first = n && (!m || a->region < b->region);
-        pass_arrival *next =
-            definitions ? ir_push(s->g->scratch, &to->defined) : ir_push(s->g->scratch, &to->in);
-        *next = first ? *a++ : *b++;
-        n -= first;
-        m -= !first;
+/* Both lists as one, by region; false if a region is in both. */
+static bool merge_arrivals(const coalescer *s, const pass_arrivals *a, const pass_arrivals *b,
+                           pass_arrivals *to) {
+    for (uint32_t k = 0, n = 0; k < a->n || n < b->n;) {
+        const pass_arrival *x = k < a->n ? &a->data[k] : NULL, *y = n < b->n ? &b->data[n] : NULL;
+        if (x && y && x->region == y->region) return false;
+        bool first = x && (!y || x->region < y->region);
+        *ir_push(s->g->scratch, to) = first ? a->data[k++] : b->data[n++];
     }
     return true;
 }
@@ -117,9 +114,8 @@ static void join(const coalescer *s, const ir_inst *phi, const ir_inst *arg) {
     const pass_slot *p = &s->context->slot[a], *q = &s->context->slot[b];
     pass_slot both = {0};
     if (a == b || p->in.n + q->in.n > MAX_HEADS) return;
-    if (!merge(s, p->in.data, p->in.n, q->in.data, q->in.n, &both, false)) return;
-    if (!merge(s, p->defined.data, p->defined.n, q->defined.data, q->defined.n, &both, true))
-        return;
+    if (!merge_arrivals(s, &p->in, &q->in, &both.in)) return;
+    if (!merge_arrivals(s, &p->defined, &q->defined, &both.defined)) return;
     for (uint32_t k = 0; k < both.defined.n; k++)
         if (!is_in_order(s, &both, &both.defined.data[k])) return;
     s->context->same[b] = a;

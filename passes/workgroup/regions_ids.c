@@ -1,11 +1,12 @@
 /* regions_ids.c — what the queries of a kernel become in the code of a group.
  *
- * What is the same for the launch is in the entry block, what is the same for the group in the
- * block after it.  Ids of items are sums of such values and of local ids, which regions replace by
- * the counters of their loops.
+ * Values that are the same for the launch are computed in the entry block, those that are the
+ * same for the group in the block after it.  Ids of items are sums of such values and of local
+ * ids, which regions replace by the counters of their loops.
  *
- * Kernels like to count in 32 bits.  Where an id is small, truncating it to 32 bits and extending it
- * again is the id itself, so that addresses are seen to follow the counters.  Local ids always are.
+ * Many kernels compute with ids in 32 bits.  If an id is small, truncating it to 32 bits and
+ * extending it again gives the id itself, so it is used directly, and addresses are functions of
+ * the counters.  Local ids are always small.
  */
 #include "passes/workgroup/regions_impl.h"
 

@@ -129,11 +129,12 @@ typedef struct {
     uint32_t region;
     const ir_inst *value;
 } pass_arrival;
+typedef ir_vec(pass_arrival) pass_arrivals;
 
 /* The values of a slot, by ascending regions; `in` is incomplete if it is more than can be joined.
  * */
 typedef struct {
-    ir_vec(pass_arrival) in, defined;
+    pass_arrivals in, defined;
 } pass_slot;
 
 /* The values that cross heads, and their slots. */

@@ -124,7 +124,8 @@ static bool check_imports(const ir_module *m) {
 
 static bool compile(ir_module *m, const char *name, const rt_native_options *o, ir_arena *arena,
                     cg_object *out) {
-    if (!check_imports(m) || !run(m, pass_standard, o) || !run(m, pass_index_pipeline, o)) return false;
+    if (!check_imports(m) || !run(m, pass_standard, o)) return false;
+    if (!run(m, pass_index_pipeline, o)) return false;
     progress *kernels = ir_new_array(arena, progress, count_kernels(m) + 1);
     uint32_t n = 0;
     foreach_func (f, m) {
