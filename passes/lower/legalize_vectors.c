@@ -82,8 +82,8 @@ static unsigned mask_bits(const vectors *s, const ir_inst *v) {
     return p ? p->bits : 0;
 }
 
-/* The mask v is extended or truncated to the width.  Masks of one bit have no influence on it, unless
- * there are only such masks. */
+/* The mask v is extended or truncated to the width.  Masks of one bit have no influence on it,
+ * unless there are only such masks. */
 static void join_mask_width(width *w, const vectors *s, const ir_inst *v) {
     unsigned bits = mask_bits(s, v);
     if (bits > 1 || (bits && bits == w->bits)) join_width(w, s->of[v->id].unit, bits);

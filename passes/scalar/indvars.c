@@ -4,11 +4,11 @@
  * steps by the other's step, or by a power of two times it.  That one becomes a sum or shift of the
  * other.  Equal counters become one.
  *
- * Extension: a counter whose uses are all extensions to one type, and comparisons with loop-invariant
- * values, counts in that type, which saves an extension in each iteration.  Extension and step must
- * commute: nothing wraps, because of a flag (nsw for sext, nuw for zext) or because the number of
- * iterations proves it.  A counter that is never negative is extended by sext, which then equals
- * zext.  What the counter is compared with is extended before the loop.
+ * Extension: a counter whose uses are all extensions to one type, and comparisons with
+ * loop-invariant values, counts in that type, which saves an extension in each iteration.
+ * Extension and step must commute: nothing wraps, because of a flag (nsw for sext, nuw for zext)
+ * or because the number of iterations proves it.  A counter that is never negative is extended by
+ * sext, which then equals zext.  What the counter is compared with is extended before the loop.
  *
  * A no-wrap flag is about values that are used.  A counter that gains uses keeps it only if a test
  * uses the counter in every iteration anyway.
@@ -243,8 +243,8 @@ static void extend_counter(rewriter *r, variable *v) {
 
 /* ---------------------------------------------------------------------------------------- entry */
 
-/* Does:  expresses loop counters by others whose steps fit; extends those that are only extended and
- *        compared.
+/* Does:  expresses loop counters by others whose steps fit; extends those that are extended and
+ *        compared only.
  * Needs: counters as phis (mem2reg), steps in one form (simplify).
  * Leaves: counters that only feed themselves, for dce; extensions in front of loops.
  * Gives up: on loops that several edges enter or that have several back edges; on starts that are
