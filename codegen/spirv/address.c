@@ -41,8 +41,6 @@ static void add_term(sw_linear *l, ir_inst *value, int64_t factor) {
     l->term[l->n++] = (sw_term){value, factor};
 }
 
-static bool has_room(const linearizer *z) { return z->l->n + z->n + 2 <= SW_MAX_TERMS; }
-
 static void push_part(linearizer *z, ir_inst *v, int64_t factor, bool scaled) {
     z->stack[z->n++] = (part){v, factor, scaled};
 }
@@ -78,7 +76,8 @@ static void split_sum(linearizer *z, const ir_inst *v, const part *p) {
 static void split_part(linearizer *z, part p) {
     ir_inst *v = p.value;
     int64_t scale = scale_of(z, v);
-    bool sum = (v->op == IR_OP_add || v->op == IR_OP_sub) && !p.scaled && has_room(z);
+    bool has_room = z->l->n + z->n + 2 <= SW_MAX_TERMS;
+    bool sum = (v->op == IR_OP_add || v->op == IR_OP_sub) && !p.scaled && has_room;
     if (ir_is_const(v)) {
         z->l->constant = ir_wrap_add(z->l->constant, ir_wrap_mul(constant_of(z, v), p.factor));
     } else if (sum) {
@@ -110,7 +109,7 @@ bool sw_is_multiple(const sw_linear *l, uint64_t size) {
 
 enum { MAX_PATH = IR_MAX_TYPE_DEPTH + 3 };
 
-/* A path under way. */
+/* A path that is being built. */
 typedef struct {
     sw_writer *w;
     sw_linear rest; /* of the offset */
@@ -169,7 +168,7 @@ static bool enter_member(path *p, ir_type *at, const ir_type_info *t) {
     return true;
 }
 
-/* One level down; false where the type has no levels or the offset leaves it. */
+/* One level down; false if the type has no parts, or the offset is outside of it. */
 static bool enter(path *p, ir_type *at) {
     if (p->n + 1 >= MAX_PATH) return false;
     if (ir_is_vector(*at)) return enter_elements(p, at, ir_elem(*at), ir_lanes(*at));
@@ -195,7 +194,7 @@ static bool find_path(path *p, ir_type base, ir_type *wanted) {
     return true;
 }
 
-/* The index lists of a path, as a plan. */
+/* A plan with the indices of a path. */
 static sw_plan *new_plan(sw_writer *w, ir_type base, ir_type pointee, const path *p) {
     sw_plan *plan = ir_new(w->arena, sw_plan);
     plan->base = base;
@@ -243,8 +242,8 @@ static bool add_offset(sw_linear *l, const sw_linear *more) {
     return true;
 }
 
-/* The same place counted from the root of its base, when that is an address inside an aggregate: a
- * chain from there could leave the member, which consumers take for impossible. */
+/* If the root is an address inside an aggregate, counts the place from the start of that: consumers
+ * assume that a chain from a member does not leave it. */
 static void count_from_aggregate(const sw_info *info, place *at) {
     const sw_plan *inner = at->root->op == IR_OP_ptradd ? info->typing.plan[at->root->id] : NULL;
     if (!inner || inner->n < 2 || !add_offset(&at->offset, &inner->offset)) return;
@@ -252,13 +251,7 @@ static void count_from_aggregate(const sw_info *info, place *at) {
     at->inbounds &= inner->inbounds;
 }
 
-static ir_type pointee_or(const sw_info *info, const ir_inst *v, ir_type wanted) {
-    ir_type pointee = sw_pointee(info, v);
-    if (pointee != IR_VOID) return pointee;
-    return wanted != IR_VOID ? wanted : IR_I8;
-}
-
-/* Bytes from the root.  An offset that was not added to is taken as it is, not as its sum. */
+/* Bytes from the root.  If the place is still base + offset, the offset is written as it is. */
 static sw_plan *plan_bytes(sw_writer *w, place *at, const ir_inst *ptradd) {
     ir_inst *offset = ir_arg(ptradd, 1);
     if (at->root == ir_arg(ptradd, 0) && !ir_is_const(offset))
@@ -270,7 +263,8 @@ sw_plan *sw_plan_address(sw_writer *w, const sw_info *info, const ir_inst *ptrad
     place at = {.root = ir_arg(ptradd, 0), .inbounds = (ptradd->flags & IR_INBOUNDS) != 0};
     sw_linearize(w->m, ir_arg(ptradd, 1), &at.offset);
     count_from_aggregate(info, &at);
-    ir_type base = pointee_or(info, at.root, wanted);
+    ir_type base = sw_pointee(info, at.root);
+    if (base == IR_VOID) base = wanted != IR_VOID ? wanted : IR_I8;
     sw_plan *plan = plan_path(w, &at, base, wanted);
     if (!plan && wanted != IR_VOID && sw_is_multiple(&at.offset, ir_sizeof(w->m, wanted)))
         plan = plan_elements(w, &at, wanted);

@@ -22,16 +22,6 @@ static uint64_t value_of_true(const ir_inst *i) {
     return ir_fp_from_double(k, i->op == IR_OP_uitofp ? 1.0 : -1.0);
 }
 
-static void to_bool(sw_func *fn, const ir_inst *i) {
-    ir_type t = ir_arg(i, 0)->type;
-    uint32_t one = sw_splat(fn->w, t, 1), zero = sw_splat(fn->w, t, 0);
-    if (i->op != IR_OP_trunc)
-        sw_refuse(fn, "%s to bool cannot be written as SPIR-V", ir_info(i)->name);
-    uint32_t bit =
-        sw_emit_result(fn, SpvOpBitwiseAnd, sw_type(fn->w, t), SW_LIST(sw_arg(fn, i, 0), one));
-    sw_emit_value(fn, i, SpvOpINotEqual, SW_LIST(bit, zero));
-}
-
 /* -------------------------------------------------------------------------------------- numbers */
 
 static SpvOp conversion_op(ir_op op) {
@@ -61,7 +51,9 @@ static void convert_number(sw_func *fn, const ir_inst *i) {
     if (fn->w->stores_halves && ir_elem(from) == IR_F16) {
         sw_emit_half_widening(fn, i);
     } else if (ir_is_bool(i->type)) {
-        to_bool(fn, i);
+        if (i->op != IR_OP_trunc)
+            sw_refuse(fn, "%s to bool cannot be written as SPIR-V", ir_info(i)->name);
+        sw_set_value(fn, i, sw_emit_lowest_bit(fn, sw_arg(fn, i, 0), from));
     } else if (ir_is_bool(from)) {
         sw_set_value(fn, i, select_constant(fn, i, value_of_true(i)));
     } else {
@@ -119,7 +111,7 @@ static SpvOp compare_op(ir_op op) {
     }
 }
 
-/* Pointers are compared as integers: OpPtrEqual came with 1.4. */
+/* Pointers are compared as integers: OpPtrEqual exists since 1.4 only. */
 static uint32_t comparable(sw_func *fn, ir_inst *v) {
     if (!ir_is_ptr(v->type)) return sw_value(fn, v);
     uint32_t type = sw_type(fn->w, ir_size_type(fn->w->m));
@@ -131,16 +123,12 @@ void sw_emit_compare(sw_func *fn, const ir_inst *i) {
     sw_emit_value(fn, i, compare_op((ir_op)i->op), SW_LIST(a, b));
 }
 
-/* Before 1.4 the condition has a lane for each lane of the result. */
-static uint32_t condition(sw_func *fn, const ir_inst *i) {
-    uint32_t id = sw_arg(fn, i, 0);
-    if (!ir_is_vector(i->type) || ir_is_vector(ir_arg(i, 0)->type)) return id;
-    return sw_emit_splat(fn, id, ir_with_elem(i->type, IR_I1));
-}
-
 void sw_emit_select(sw_func *fn, const ir_inst *i) {
     ir_type pointee = ir_is_ptr(i->type) ? sw_pointee(fn->info, i) : IR_VOID;
-    uint32_t c = condition(fn, i);
+    uint32_t c = sw_arg(fn, i, 0);
+    /* Before 1.4, the condition must have a lane for each lane of the result. */
+    if (ir_is_vector(i->type) && !ir_is_vector(ir_arg(i, 0)->type))
+        c = sw_emit_splat(fn, c, ir_with_elem(i->type, IR_I1));
     uint32_t a = sw_value_as(fn, ir_arg(i, 1), pointee), b = sw_value_as(fn, ir_arg(i, 2), pointee);
     sw_emit_value(fn, i, SpvOpSelect, SW_LIST(c, a, b));
 }

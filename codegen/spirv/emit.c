@@ -52,6 +52,12 @@ uint32_t sw_emit_ext(sw_func *fn, uint32_t number, uint32_t type, sw_list operan
     return sw_emit_result(fn, SpvOpExtInst, type, (sw_list){operands.n + 2, all});
 }
 
+uint32_t sw_emit_lowest_bit(sw_func *fn, uint32_t id, ir_type t) {
+    uint32_t one = sw_splat(fn->w, t, 1), zero = sw_splat(fn->w, t, 0);
+    uint32_t bit = sw_emit_result(fn, SpvOpBitwiseAnd, sw_type(fn->w, t), SW_LIST(id, one));
+    return sw_emit_result(fn, SpvOpINotEqual, sw_bool_type(fn->w, t), SW_LIST(bit, zero));
+}
+
 uint32_t sw_scratch(sw_func *fn, ir_type t) {
     for (uint32_t i = 0; i < fn->scratch.n; i++)
         if (fn->scratch.data[i].type == t) return fn->scratch.data[i].id;
@@ -97,7 +103,6 @@ void sw_refuse(sw_func *fn, const char *fmt, ...) {
                      fn->inst ? text.data : "");
 }
 
-/* A module whose version was left open becomes as new as it must. */
 void sw_need_version(sw_func *fn, uint32_t version, const char *what) {
     sw_writer *w = fn->w;
     if (w->out.version >= version) return;

@@ -11,9 +11,8 @@
 
 typedef struct {
     sw_writer *w;
-    uint32_t
-        *seen; /* by id of a variable or function: number of the last entry point that uses it */
-    uint32_t stamp; /* number of this entry point */
+    uint32_t *seen; /* by id of a variable or function: the last entry point that reaches it */
+    uint32_t now;   /* number of this entry point */
     sw_words interface;
     ir_vec(sw_info *) work;
     sw_arithmetic arithmetic; /* of all functions that it reaches */
@@ -23,13 +22,13 @@ typedef struct {
 
 static void add_variables(entry *e, const uint32_t *ids, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
-        if (e->seen[ids[i]] == e->stamp) continue;
-        e->seen[ids[i]] = e->stamp;
+        if (e->seen[ids[i]] == e->now) continue;
+        e->seen[ids[i]] = e->now;
         *ir_push(e->w->arena, &e->interface) = ids[i];
     }
 }
 
-/* Adds what the initializers of the variables point to, and theirs in turn. */
+/* Adds the variables whose addresses are in the initializers of variables, and so on. */
 static void add_initializers(entry *e) {
     for (uint32_t k = 0; k < e->interface.n; k++) {
         const ir_global *g = ir_map_get(&e->w->globals.of_id, e->interface.data[k]);
@@ -41,13 +40,13 @@ static void add_initializers(entry *e) {
 }
 
 static void reach(entry *e, sw_info *info) {
-    if (e->seen[info->id] == e->stamp) return;
-    e->seen[info->id] = e->stamp;
+    if (e->seen[info->id] == e->now) return;
+    e->seen[info->id] = e->now;
     *ir_push(e->w->arena, &e->work) = info;
 }
 
 static void collect_reached(entry *e, sw_info *kernel) {
-    e->stamp++;
+    e->now++;
     e->interface.n = 0;
     e->arithmetic = (sw_arithmetic){0};
     reach(e, kernel);
@@ -119,7 +118,7 @@ static void put_modes(entry *e, const sw_info *info) {
     if (off) put_mode(w, id, SpvExecutionModeContractionOff, SW_NONE);
 }
 
-/* A string that holds something about each parameter, ended by commas. */
+/* A string with a word about each parameter, each followed by a comma. */
 static void put_arg_string(sw_writer *w, const ir_func *f, const char *what,
                            const char *(*about)(sw_writer *, const ir_param *)) {
     ir_text t = {.arena = w->arena};
@@ -143,8 +142,8 @@ static const char *qualifiers(sw_writer *w, const ir_param *p) {
                       constant && changes ? " " : "", changes ? "volatile" : "");
 }
 
-/* "kernel_arg_type.NAME.float*,int," and "kernel_arg_type_qual.NAME.const,," are how llvm-spirv
- * carries the types and qualifiers of the source. */
+/* llvm-spirv represents the types and qualifiers of the source by the strings
+ * "kernel_arg_type.NAME.float*,int," and "kernel_arg_type_qual.NAME.const,,". */
 static void put_arg_strings(sw_writer *w, const ir_func *f) {
     for (uint32_t i = 0; i < f->nparams; i++)
         if (!f->param[i].type_name) return;

@@ -132,7 +132,7 @@ static void put_return(sw_func *fn, const ir_inst *i) {
     sw_emit(fn, SpvOpReturnValue, SW_LIST(sw_value_as(fn, ir_arg(i, 0), IR_I8)));
 }
 
-/* Whatever the terminator needs comes before a merge instruction. */
+/* A merge instruction directly precedes the terminator, after what computes the operands of that. */
 static void put_terminator(sw_func *fn, const ir_inst *i) {
     uint32_t condition = i->op == IR_OP_switch ? switch_selector(fn, i)
                          : i->op == IR_OP_br   ? sw_arg(fn, i, 0)
@@ -207,7 +207,7 @@ static void write_body(sw_writer *w, sw_info *info) {
     end_function(w);
 }
 
-/* An entry point must not be called: one that is gets this function in front. */
+/* The entry point of a kernel that is called: a function that calls it. */
 static void write_wrapper(sw_writer *w, const sw_info *info) {
     uint32_t *operands = ir_new_array(w->arena, uint32_t, info->f->nparams + 1);
     uint32_t type = sw_type(w, info->f->ret);

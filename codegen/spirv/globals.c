@@ -27,7 +27,7 @@ static uint32_t constant_expression(sw_writer *w, SpvOp op, uint32_t type, uint3
                      (sw_list){b ? 3 : 2, (const uint32_t[]){(uint32_t)op, a, b}});
 }
 
-/* &target + addend as a pointer to bytes in the target's space. */
+/* &target + addend as a pointer to bytes in the address space of the target. */
 static uint32_t byte_address(sw_writer *w, ir_global *target, int64_t addend) {
     uint32_t type = sw_pointer_type(w, target->space, IR_I8), id = sw_global(w, target);
     if (target->type != IR_I8) id = constant_expression(w, SpvOpBitcast, type, id, 0);
@@ -116,7 +116,7 @@ static uint32_t write_variable(sw_writer *w, SpvStorageClass storage, uint32_t t
     return id;
 }
 
-/* Is the initial value zero throughout?  Local memory may have that one. */
+/* Is the initial value zero throughout?  Local memory can have no other one. */
 static bool is_null(sw_writer *w, const ir_global *g) {
     initializer in = {.w = w, .g = g};
     return !g->nreloc && is_zero(&in, 0, ir_sizeof(w->m, g->type));
@@ -149,7 +149,7 @@ static uint32_t find_global(const sw_writer *w, const ir_global *g) {
     return (uint32_t)(uintptr_t)ir_map_get(&w->globals.ids, (uint64_t)(uintptr_t)g);
 }
 
-/* Variables on the way: each waits for those that its initializer points to. */
+/* Variables that are to be written: each waits for those whose addresses its initializer needs. */
 typedef struct {
     ir_global *g;
     uint32_t next; /* reloc to look at */

@@ -6,7 +6,7 @@
  */
 #include "codegen/spirv/spirv.h"
 
-/* A reduction or scan: its forms, and on i1. */
+/* The instructions of a reduction or scan; those on i1 are logical operations. */
 typedef struct {
     SpvOp uniform, nonuniform, nonuniform_bool, uniform_bool;
 } group_row;
@@ -141,7 +141,7 @@ static void emit_other(sw_func *fn, const ir_inst *i) {
 
 /* --------------------------------------------------------------------------------- async copies */
 
-/* A type of that many bytes that SPIR-V can copy. */
+/* A type with the size of an element that SPIR-V can copy. */
 static ir_type element_type(sw_func *fn, const ir_inst *i) {
     uint64_t bytes = ir_arg(i, 5)->imm.bits;
     ir_type known = sw_pointee(fn->info, ir_arg(i, 0));

@@ -6,12 +6,12 @@
  */
 #include "codegen/spirv/spirv.h"
 
-/* The halves as their address: those of a vector follow the first. */
+/* A pointer to the halves; to the first one if they are a vector. */
 static uint32_t half_pointer(sw_func *fn, ir_inst *p, unsigned lanes) {
     return lanes == 1 ? sw_access_pointer(fn, p, IR_F16) : sw_pointer(fn, p, IR_F16);
 }
 
-/* Is the access aligned as the forms with an `a` want it?  Three lanes take the room of four. */
+/* Is the access aligned as vloada_half and vstorea_half require?  Three lanes count as four. */
 static bool is_aligned(const ir_inst *access, unsigned lanes) {
     unsigned room = lanes == 3 ? 4 : lanes;
     return UINT64_C(1) << access->imm.mem.align >= UINT64_C(2) * room;
@@ -46,7 +46,7 @@ void sw_emit_half_load(sw_func *fn, const ir_inst *i) {
         if (u->user->op == IR_OP_fpcast) fn->id[u->user->id] = id;
 }
 
-/* The load has left its floats here; doubles are made of them. */
+/* The load has set its floats as the value of the widening; doubles are converted from them. */
 void sw_emit_half_widening(sw_func *fn, const ir_inst *i) {
     uint32_t id = fn->id[i->id];
     if (ir_elem(i->type) == IR_F64)
@@ -71,15 +71,13 @@ static void store_narrowed(sw_func *fn, const ir_inst *i, const ir_inst *narrowi
                 (sw_list){rounds ? 4 : 3, operands});
 }
 
-static uint32_t bits_of(sw_func *fn, ir_inst *v, ir_type bits) {
-    if (v->op == IR_OP_const) return sw_constant_as(fn->w, v, bits);
-    return v->op == IR_OP_undef ? sw_undef(fn->w, sw_type(fn->w, bits)) : sw_value(fn, v);
-}
-
 static void store_bits(sw_func *fn, const ir_inst *i) {
-    ir_type bits = ir_with_elem(ir_arg(i, 0)->type, IR_I16);
+    ir_inst *v = ir_arg(i, 0);
+    ir_type bits = ir_with_elem(v->type, IR_I16);
     sw_access a = sw_access_of(i);
-    uint32_t value = bits_of(fn, ir_arg(i, 0), bits);
+    uint32_t value = v->op == IR_OP_const   ? sw_constant_as(fn->w, v, bits)
+                     : v->op == IR_OP_undef ? sw_undef(fn->w, sw_type(fn->w, bits))
+                                            : sw_value(fn, v);
     uint32_t p = sw_access_pointer(fn, ir_arg(i, 1), bits);
     sw_emit(fn, SpvOpStore, SW_LIST(p, value, a.mask, a.align));
 }

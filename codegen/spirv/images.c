@@ -14,20 +14,17 @@ static void emit_sampler(sw_func *fn, const ir_inst *i) {
                            SW_LIST(bits & 255, bits >> 8 & 255, bits >> 16 & 255)));
 }
 
-/* The sampled image of an image: its own type. */
-static uint32_t combine(sw_func *fn, const ir_inst *i) {
-    uint32_t image = sw_type(fn->w, ir_arg(i, 0)->type);
-    uint32_t type = sw_intern(fn->w, SpvOpTypeSampledImage, 0, SW_LIST(image));
-    return sw_emit_result(fn, SpvOpSampledImage, type, SW_LIST(sw_arg(fn, i, 0), sw_arg(fn, i, 1)));
-}
-
+/* The id of an operand; a sampled image is made for it. */
 static uint32_t operand(sw_func *fn, ir_inst *v) {
-    return v->op == IR_OP_sampled_image ? combine(fn, v) : sw_value(fn, v);
+    if (v->op != IR_OP_sampled_image) return sw_value(fn, v);
+    uint32_t image = sw_type(fn->w, ir_arg(v, 0)->type);
+    uint32_t type = sw_intern(fn->w, SpvOpTypeSampledImage, 0, SW_LIST(image));
+    return sw_emit_result(fn, SpvOpSampledImage, type, SW_LIST(sw_arg(fn, v, 0), sw_arg(fn, v, 1)));
 }
 
-/* The image operands that have no value are the newest.  An extension is the only sign that texels
- * have, so the module becomes as new as it needs; nontemporal is a hint, which older ones go
- * without. */
+/* Image operands without a value are the newest ones.  SPIR-V states the sign of texels in no other
+ * way, so the module becomes as new as necessary.  Nontemporal is a hint, which older modules omit.
+ */
 static uint32_t mask_of(sw_func *fn, const ir_inst *i) {
     uint32_t mask = i->imm.image.operands;
     if (mask & (SpvImageOperandsSignExtendMask | SpvImageOperandsZeroExtendMask))
@@ -66,7 +63,7 @@ static void emit_simple(sw_func *fn, const ir_inst *i) {
 
 void sw_emit_image(sw_func *fn, const ir_inst *i) {
     switch ((ir_op)i->op) {
-    case IR_OP_sampled_image: break; /* with its uses */
+    case IR_OP_sampled_image: break; /* written with its uses */
     case IR_OP_sampler: emit_sampler(fn, i); break;
     case IR_OP_image_sample:
     case IR_OP_image_read:

@@ -48,10 +48,6 @@ static bool goes_back_at_once(const ir_block *latch, const ir_block *header) {
     return edges == 1;
 }
 
-static uint32_t control_of(const ir_block *b) {
-    return b->loop_hint & IR_LOOP_UNROLL ? SpvLoopControlUnrollMask : SpvLoopControlDontUnrollMask;
-}
-
 void sw_write_loop_merge(sw_func *fn, ir_block *b) {
     ir_op op = (ir_op)b->last->op;
     bool split = fn->blocks.exit[b->id] != fn->blocks.label[b->id];
@@ -62,6 +58,8 @@ void sw_write_loop_merge(sw_func *fn, ir_block *b) {
     ir_block *merge = only_exit(loops, l), *latch = only_latch(loops, l);
     if (!merge || !latch || fn->blocks.is_merge[merge->id] || !goes_back_at_once(latch, b)) return;
     fn->blocks.is_merge[merge->id] = true;
+    uint32_t control =
+        b->loop_hint & IR_LOOP_UNROLL ? SpvLoopControlUnrollMask : SpvLoopControlDontUnrollMask;
     sw_emit(fn, SpvOpLoopMerge,
-            SW_LIST(fn->blocks.label[merge->id], fn->blocks.label[latch->id], control_of(b)));
+            SW_LIST(fn->blocks.label[merge->id], fn->blocks.label[latch->id], control));
 }

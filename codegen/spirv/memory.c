@@ -10,12 +10,6 @@ enum { MAX_CONSTANT_FILL = 4096, MAX_CONSTANT_ALIGN = 128 };
 
 /* -------------------------------------------------------------------------------- loads, stores */
 
-static uint32_t lowest_bit(sw_func *fn, uint32_t id, ir_type held) {
-    uint32_t one = sw_splat(fn->w, held, 1), zero = sw_splat(fn->w, held, 0);
-    uint32_t bit = sw_emit_result(fn, SpvOpBitwiseAnd, sw_type(fn->w, held), SW_LIST(id, one));
-    return sw_emit_result(fn, SpvOpINotEqual, sw_bool_type(fn->w, held), SW_LIST(bit, zero));
-}
-
 static void emit_load(sw_func *fn, const ir_inst *i) {
     if (sw_is_half_access(fn->w, i)) {
         sw_emit_half_load(fn, i);
@@ -25,7 +19,7 @@ static void emit_load(sw_func *fn, const ir_inst *i) {
     sw_access a = sw_access_of(i);
     uint32_t p = sw_access_pointer(fn, ir_arg(i, 0), held);
     uint32_t id = sw_emit_result(fn, SpvOpLoad, sw_type(fn->w, held), SW_LIST(p, a.mask, a.align));
-    sw_set_value(fn, i, held == i->type ? id : lowest_bit(fn, id, held));
+    sw_set_value(fn, i, held == i->type ? id : sw_emit_lowest_bit(fn, id, held));
 }
 
 static uint32_t stored_value(sw_func *fn, ir_inst *v, ir_type held) {
@@ -79,8 +73,8 @@ void sw_emit_copy(sw_func *fn, const ir_inst *i) {
 
 /* ---------------------------------------------------------------------------------------- fills */
 
-/* Copies from an array of equal bytes, whose address as bytes is a cast of a constant variable.
- * The alignment that a copy states is that of both ends, so the array has it too. */
+/* Copies from a constant array of equal bytes, cast to a pointer to bytes.  The alignment of a copy
+ * applies to both ends, so the array has it, too. */
 static void fill_from_constant(sw_func *fn, const ir_inst *i) {
     sw_access a = sw_access_of(i);
     uint32_t n = (uint32_t)ir_arg(i, 2)->imm.bits;
@@ -118,7 +112,7 @@ static void fill_in_loop(sw_func *fn, const ir_inst *i) {
     sw_begin_block(fn, done);
 }
 
-/* A volatile one writes its bytes and reads nothing. */
+/* A volatile fill must not read other memory, so it is always a loop. */
 bool sw_fills_in_loop(const ir_inst *i) {
     const ir_inst *byte = ir_arg(i, 1), *size = ir_arg(i, 2);
     bool known = ir_is_const(byte) && ir_is_const(size) && size->imm.bits <= MAX_CONSTANT_FILL;

@@ -37,7 +37,7 @@ static bool takes_fast_math(const ir_inst *i) {
     }
 }
 
-/* Promises are decorations of the result.  Those about wrapping came with 1.4. */
+/* Flags become decorations of the result.  Those about wrapping exist since 1.4. */
 static void decorate_result(sw_func *fn, const ir_inst *i, uint32_t id) {
     uint32_t mask = fast_math(i);
     if (mask && takes_fast_math(i))
@@ -68,7 +68,7 @@ static uint32_t logical_not(sw_func *fn, const ir_inst *i, uint32_t a) {
     return sw_emit_result(fn, SpvOpLogicalNot, sw_type(fn->w, i->type), SW_LIST(a));
 }
 
-/* Integer arithmetic modulo 2, and comparisons where true is 1 unsigned and -1 signed. */
+/* Integer arithmetic modulo 2; in comparisons, true is 1 if unsigned and -1 if signed. */
 static uint32_t emit_bool(sw_func *fn, const ir_inst *i) {
     uint32_t a = sw_arg(fn, i, 0), b = i->nargs > 1 ? sw_arg(fn, i, 1) : 0;
     switch ((ir_op)i->op) {
@@ -153,8 +153,8 @@ static bool is_splat(const ir_inst *i) {
     return true;
 }
 
-/* Lane by lane, and one lane spread out: not every consumer takes OpCompositeConstruct for
- * vectors. */
+/* Inserts lane by lane, or copies one lane to all: some consumers do not accept
+ * OpCompositeConstruct for vectors. */
 static void emit_vec(sw_func *fn, const ir_inst *i) {
     uint32_t type = sw_type(fn->w, i->type), v = sw_undef(fn->w, type);
     if (is_whole_query(fn, i)) {

@@ -59,12 +59,6 @@ uint32_t sw_edge_label(const sw_func *fn, const ir_block *from, const ir_block *
     return edge_block ? edge_block : fn->blocks.label[to->id];
 }
 
-/* The label of the SPIR-V block that jumps from one block to the other. */
-static uint32_t last_label(const sw_func *fn, const ir_block *from, const ir_block *to) {
-    uint32_t edge_block = edge_block_of(fn, from, to);
-    return edge_block ? edge_block : fn->blocks.exit[from->id];
-}
-
 /* ----------------------------------------------------------------------------------------- phis */
 
 static uint64_t cast_key(const ir_inst *phi, const ir_block *pred) {
@@ -81,7 +75,7 @@ void sw_cast_for_phis(sw_func *fn, const ir_block *b) {
         }
 }
 
-/* The first argument for each block that can be reached, as (place in `pred`). */
+/* Lists the first edge from each reachable predecessor, by its index in `pred`. */
 static uint32_t live_edges(sw_func *fn, const ir_block *b, uint32_t *edge) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < b->npred; k++) {
@@ -114,7 +108,9 @@ void sw_fill_phis(sw_func *fn) {
         uint32_t *at = fn->w->out.section[SEC_BODY].data + p->at;
         for (uint32_t k = 0; k < p->n; k++) {
             at[2 * k] = phi_argument(fn, p->phi, p->edge[k]);
-            at[2 * k + 1] = last_label(fn, p->phi->block->pred[p->edge[k]], p->phi->block);
+            const ir_block *pred = p->phi->block->pred[p->edge[k]];
+            uint32_t edge_block = edge_block_of(fn, pred, p->phi->block);
+            at[2 * k + 1] = edge_block ? edge_block : fn->blocks.exit[pred->id];
         }
     }
 }

@@ -28,7 +28,8 @@ static uint32_t binary(sw_func *fn, SpvOp op, ir_type t, uint32_t a, uint32_t b)
     return sw_emit_result(fn, op, sw_type(fn->w, t), SW_LIST(a, b));
 }
 
-/* SPIR-V leaves a shift by the width or more undefined; in the IR zeros or signs are left. */
+/* A shift by the width or more is undefined in SPIR-V; in the IR all bits of its result are 0, or
+ * the sign. */
 static uint32_t guarded_shift(sw_func *fn, const ir_inst *i, uint32_t x, uint32_t by) {
     sw_writer *w = fn->w;
     unsigned width = ir_bits(w->m, ir_elem(i->type));
@@ -54,7 +55,7 @@ void sw_emit_shift(sw_func *fn, const ir_inst *i) {
     sw_set_value(fn, i, id);
 }
 
-/* Swaps neighbours of 1, 2, 4 … bits: ((x >> n) & m) | ((x & m) << n). */
+/* Exchanges adjacent groups of 1, 2, 4, … bits: ((x >> n) & m) | ((x & m) << n). */
 void sw_emit_bitrev(sw_func *fn, const ir_inst *i) {
     sw_writer *w = fn->w;
     unsigned width = ir_bits(w->m, ir_elem(i->type));

@@ -365,6 +365,8 @@ void sw_emit_value(sw_func *fn, const ir_inst *i, SpvOp op, sw_list operands);
 uint32_t sw_emit_ext(sw_func *fn, uint32_t number, uint32_t type, sw_list operands);
 /* A vector of type t with the same value in every lane. */
 uint32_t sw_emit_splat(sw_func *fn, uint32_t lane, ir_type t);
+/* Is the lowest bit of an integer of type t set, lane by lane? */
+uint32_t sw_emit_lowest_bit(sw_func *fn, uint32_t id, ir_type t);
 /* Begins a SPIR-V block within the present block of the IR; a jump has ended the one before. */
 void sw_begin_block(sw_func *fn, uint32_t label);
 /* A variable for what an instruction returns through a pointer; one for each type. */

@@ -55,7 +55,7 @@ static void hint_operands(typer *t, const ir_inst *i) {
         if (ir_is_ptr(ir_arg(i, n)->type)) add_hint(t, ir_arg(i, n), t->hint[i->id], PASSED_ON);
 }
 
-/* What the pointer of a load or store points to: vload_half takes vectors by their first lane. */
+/* What the pointer of a load or store points to: vload_half takes a pointer to the first lane. */
 static ir_type accessed_type(const typer *t, const ir_inst *i, ir_type value) {
     return sw_is_half_access(t->w, i) ? IR_F16 : value;
 }
@@ -87,7 +87,7 @@ static ir_type hinted_or_bytes(const typer *t, const ir_inst *i) {
     return t->hint[i->id] == IR_VOID ? IR_I8 : t->hint[i->id];
 }
 
-/* What all arguments point to that are decided already; IR_VOID when they differ. */
+/* The pointee of all operands that have one already; IR_VOID if they differ. */
 static ir_type common_pointee(const typer *t, const ir_inst *i) {
     ir_type common = IR_VOID;
     for (unsigned n = 0; n < i->nargs; n++) {
@@ -100,23 +100,18 @@ static ir_type common_pointee(const typer *t, const ir_inst *i) {
     return common;
 }
 
-/* A phi of one pointee keeps it unless the uses want another one: the loop then steps in it. */
+/* A phi takes the hint of its uses first: a loop then advances by elements of that type. */
 static ir_type choose_pointee(const typer *t, const ir_inst *i) {
     ir_type common = common_pointee(t, i);
     if (i->op == IR_OP_phi && t->hint[i->id] != IR_VOID) return t->hint[i->id];
     return common != IR_VOID ? common : hinted_or_bytes(t, i);
 }
 
-static ir_type plan_ptradd(typer *t, const ir_inst *i) {
-    sw_plan *plan = sw_plan_address(t->w, t->info, i, t->hint[i->id]);
-    t->info->typing.plan[i->id] = plan;
-    return plan->pointee;
-}
-
 static ir_type decide(typer *t, const ir_inst *i) {
+    sw_plan **plan = &t->info->typing.plan[i->id];
     switch ((ir_op)i->op) {
     case IR_OP_alloca: return sw_memory_type(i->imm.var->type);
-    case IR_OP_ptradd: return plan_ptradd(t, i);
+    case IR_OP_ptradd: return (*plan = sw_plan_address(t->w, t->info, i, t->hint[i->id]))->pointee;
     case IR_OP_phi:
     case IR_OP_select:
     case IR_OP_ptrcast:
@@ -142,7 +137,7 @@ static void decide_params(typer *t) {
 
 static void need(typer *t, const ir_inst *v) {
     if (!v->block || t->info->typing.needed[v->id]) return;
-    if (t->dom->order.index[v->block->id] == UINT32_MAX) return; /* a phi's, from a dead edge */
+    if (t->dom->order.index[v->block->id] == UINT32_MAX) return; /* unreachable: of a phi */
     t->info->typing.needed[v->id] = true;
     *ir_push(t->w->arena, &t->work) = v;
 }
@@ -178,7 +173,7 @@ static bool is_in_sum(const ir_inst *i) {
     return false;
 }
 
-/* Float additions, and multiplications that they could swallow, decide on contraction (entry.c). */
+/* Float additions, and multiplications that they could contract, decide on a mode (entry.c). */
 static void note_arithmetic(typer *t, const ir_inst *i) {
     bool add = is_sum(i), mul = i->op == IR_OP_fmul && is_in_sum(i);
     t->info->arithmetic.adds |= add;

@@ -23,7 +23,7 @@ static void reserve(sw_writer *w, sw_words *to, uint32_t n) {
     to->data = data;
 }
 
-/* Room for an instruction of n words, which the caller fills. */
+/* Makes room for an instruction of n words, which the caller fills in. */
 static uint32_t *extend(sw_writer *w, sw_section s, uint32_t n) {
     sw_words *to = &w->out.section[s];
     if (n > SW_MAX_WORDS) sw_refuse_module(w, "an instruction would have %u words", n);

@@ -60,8 +60,8 @@ static void append(job *j, const uint32_t *words, size_t n) {
     j->count += n;
 }
 
-/* Capabilities, extensions, the import of OpenCL.std and the memory model: small, and known
- * last. */
+/* Capabilities, extensions, the import of OpenCL.std and the memory model, which are known when all
+ * else has been written. */
 static void put_preamble(sw_writer *w) {
     uint32_t addressing =
         w->m->pointer_bits == 32 ? SpvAddressingModelPhysical32 : SpvAddressingModelPhysical64;
