@@ -132,7 +132,7 @@ static void put_return(sw_func *fn, const ir_inst *i) {
     sw_emit(fn, SpvOpReturnValue, SW_LIST(sw_value_as(fn, ir_arg(i, 0), IR_I8)));
 }
 
-/* A merge instruction directly precedes the terminator, after what computes the operands of that. */
+/* What computes the operands of the terminator precedes the merge instruction. */
 static void put_terminator(sw_func *fn, const ir_inst *i) {
     uint32_t condition = i->op == IR_OP_switch ? switch_selector(fn, i)
                          : i->op == IR_OP_br   ? sw_arg(fn, i, 0)
