@@ -55,9 +55,9 @@ typedef struct {
     uint32_t at, file, line, column; /* line 0: not known */
 } cg_line;
 
-/* How a function keeps what is its caller's.  Every function begins with the pushing of the frame
- * pointer and has it set to the stack pointer then; the registers that it saves besides lie below,
- * and are in place when the `prologue` is over. */
+/* How a function keeps what is its caller's.  Every function begins by pushing the frame pointer,
+ * below the return address, and sets it to the stack pointer then.  The other registers that it
+ * saves lie below, and are in place at the end of the `prologue`. */
 typedef struct {
     uint32_t symbol;
     uint32_t before;   /* bytes of code before that push */
@@ -134,6 +134,8 @@ typedef struct {
     uint32_t pc32, abs32, abs64; /* types of relocations */
     uint32_t unwind;             /* type of the section .eh_frame */
     uint8_t sp, fp, ra;          /* DWARF's numbers of registers */
+    bool ra_in_register;         /* a call leaves the return address in register ra, and the push of
+                                    fp keeps it above; otherwise the call pushes it */
     uint8_t push, move;          /* bytes of the instructions that keep fp, and set it to sp */
 } cg_elf;
 

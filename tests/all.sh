@@ -37,7 +37,7 @@ for variant in $sanitized $release; do
     for source in $(find tests -name '*_test.c' | sort); do
         suite "$short-$(suite_of "$source")" "$variant/${source%.c}"
     done
-    suite "$short-golden" "$variant/tests/run" --isel tests/ir tests/passes tests/codegen/x86_64
+    suite "$short-golden" "$variant/tests/run" --isel tests/ir tests/passes $(machine_folders)
     suite "$short-fusion" "$variant/tests/conformance/fusion" $native tests/conformance/fusion
     suite "$short-reader-errors" "$variant/tests/frontend/errors" tests/frontend "$release/reader"
     suite "$short-reader-widths" "$variant/tests/frontend/widths" "$release/reader"

@@ -10,11 +10,6 @@
 
 enum { PLACE = IR_MAX_LANES * 8 };
 
-bool native_has_level(unsigned level) {
-    const test_machine *here = test_host();
-    return here && level <= here->most;
-}
-
 static bool is_passable(ir_type t) {
     return t == IR_VOID || (!ir_is_ptr(t) && !ir_is_opaque(t) && !ir_is_aggregate(t));
 }
@@ -41,13 +36,9 @@ static void build_entry(ir_module *m, ir_func *f) {
 }
 
 static bool is_native(const ir_func *f) {
-    foreach_block (b, f) {
-        foreach_inst (i, b) {
+    foreach_block (b, f)
+        foreach_inst (i, b)
             if (!(ir_info(i)->levels & L_GROUP)) return false;
-            for (unsigned n = 0; n < i->nargs; n++)
-                if (ir_arg(i, n)->op == IR_OP_address) return false;
-        }
-    }
     return true;
 }
 
@@ -82,7 +73,7 @@ static native_outcome execute(ir_func *f, const cg_object *o, const test_machine
     static uint8_t buffer[33 * PLACE];
     for (uint32_t n = 0; n < f->nparams; n++)
         write_value(buffer + n * PLACE, f->param_val[n]->type, &args[n]);
-    if (!on->call(o, find_entry(o), buffer)) return NATIVE_FAILED;
+    if (!on->call(o, find_entry(o), buffer, sizeof buffer)) return NATIVE_FAILED;
     if (f->ret != IR_VOID) read_value(buffer + f->nparams * PLACE, f->ret, result);
     return NATIVE_DONE;
 }

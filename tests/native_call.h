@@ -13,8 +13,6 @@ typedef enum {
     NATIVE_FAILED  /* after a reported error */
 } native_outcome;
 
-/* Has this machine the level? */
-bool native_has_level(unsigned level);
 typedef struct {
     cg_options code;
     bool is_called;         /* the function stays one, if it may; otherwise it is inlined */

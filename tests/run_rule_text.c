@@ -215,10 +215,12 @@ static const char *operation(writer *w, const char *name, ir_type t, bool root) 
     return ir_sprintf(w->body.arena, "%%%s", name);
 }
 
-static const char *constant(const writer *w) {
-    static const char *const numbers[] = {"1",  "255", "65535", "4294967295", "31", "63",
-                                          "24", "16",  "56",    "48",         "32"};
-    return numbers[w->p->attempt % (sizeof numbers / sizeof *numbers)];
+/* Masks and amounts of shifts, cut to the type. */
+static const char *constant(const writer *w, ir_type t) {
+    static const uint32_t numbers[] = {1, 255, 65535, UINT32_MAX, 31, 63, 24, 16, 56, 48, 32};
+    uint64_t n = numbers[w->p->attempt % (sizeof numbers / sizeof *numbers)];
+    if (ir_is_int(t)) n &= UINT64_MAX >> (64 - ir_bits(NULL, ir_elem(t)));
+    return ir_sprintf(w->body.arena, "%llu", (unsigned long long)n);
 }
 
 static const char *term(writer *w, ir_type t) {
@@ -226,7 +228,7 @@ static const char *term(writer *w, ir_type t) {
     if (accept(w, "(")) return operation(w, name, t, false);
     name = word(w);
     if (accept(w, "@(")) return operation(w, name, t, false);
-    if (isupper((unsigned char)name[0])) return literal(w, t, constant(w));
+    if (isupper((unsigned char)name[0])) return literal(w, t, constant(w, t));
     if (isdigit((unsigned char)name[name[0] == '-'])) return literal(w, t, name);
     return parameter_of(w, name, t);
 }

@@ -241,6 +241,9 @@ void run_rules(runner *r) {
     for (unsigned n = 0; (t = test_machine_at(n)); n++) {
         const cg_machine *m = t->machine;
         bool all = t->most >= m->levels[m->nlevels - 1].number;
+        const char *missed = t->never_run ? t->never_run() : NULL;
+        if (missed) printf("%s: instruction %s is never run\n", m->name, missed);
+        r->failed += missed != NULL;
         for (unsigned rule = 0; all && m->rule_info(rule); rule++)
             expect_types(r, m->rule_info(rule), r->isel_hits[n][rule]);
         free(r->isel_hits[n]);

@@ -40,6 +40,13 @@ sum_up() {
     awk '{ p += $1; f += $2 } END { printf "%d passed, %d failed\n", p, f; exit f != 0 }' "$work/sums"
 }
 
+# The folders of golden files for machines: the rows of targets.def that have one, and the template.
+machine_folders() {
+    for machine in template $(sed -n 's/^MACHINE(\(.*\))$/\1/p' codegen/targets.def); do
+        [ ! -d "tests/codegen/$machine" ] || echo "tests/codegen/$machine"
+    done
+}
+
 # The level of this machine, 2 to 4; empty when it cannot run native code.
 machine_level() {
     "$1/spvfuse" devices | sed -n 's/^cpu .*x86-64-v\([2-4]\).*/\1/p'

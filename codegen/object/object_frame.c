@@ -60,8 +60,8 @@ static void write_cie(obj_file *f) {
     obj_u8(b, is_apart(f) ? PE_ABSPTR : PE_PCREL_SDATA4);
     obj_u8(b, CFA_DEF_CFA);
     obj_uleb(b, m->sp);
-    obj_uleb(b, SLOT);
-    saved_at(b, m->ra, 1);
+    obj_uleb(b, m->ra_in_register ? 0 : SLOT);
+    if (!m->ra_in_register) saved_at(b, m->ra, 1);
     end_entry(b, start);
 }
 
@@ -73,6 +73,7 @@ static void write_changes(const cg_elf *m, obj_bytes *b, const cg_frame *frame) 
     obj_u8(b, CFA_DEF_CFA_OFFSET);
     obj_uleb(b, FP_SLOTS * SLOT);
     saved_at(b, m->fp, FP_SLOTS);
+    if (m->ra_in_register) saved_at(b, m->ra, 1);
     advance(b, m->move);
     obj_u8(b, CFA_DEF_CFA_REGISTER);
     obj_uleb(b, m->fp);

@@ -1,6 +1,6 @@
 /* rowgen.c — host tool: turns the columns of encodings.def into the tables of encode.h.
  *
- *   x86rows build/gen/codegen/x86_64/forms.inc
+ *   x86rows build/codegen/x86_64/forms.inc
  *
  * The columns are text that a reader compares with the manual; here each is read once, when the
  * compiler is built.  encodings.def has the grammar.  What cannot be read, or contradicts itself

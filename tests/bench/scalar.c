@@ -6,7 +6,6 @@
  * ours in the median of these pairs, so 1 is equal and more is better.  The results must be equal
  * but for the last bits.
  */
-#include "codegen/x86_64/levels.h"
 #include "frontend/frontend.h"
 #include "runtime/native/native.h"
 #include "tests/bench/bench.h"
@@ -196,7 +195,7 @@ static void measure(job *j, block_fn *block) {
 static void compile_and_measure(void *arg) {
     job *j = arg;
     const problem *p = j->problem;
-    rt_native_options o = {.machine = cg_host_machine(), .code.level = X86_64_V3};
+    rt_native_options o = {.machine = cg_host_machine(), .code.level = cg_host_machine()->default_level};
     ir_arena arena;
     cg_object object;
     rt_code code;

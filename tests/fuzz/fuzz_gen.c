@@ -1,8 +1,7 @@
 /* fuzz_gen.c — bytes as a program (gen.c): what it computes may not change through the passes, the
- * text form, SPIR-V, or, if it is exact, as native code of any level with registers by chance.  The
+ * text form, SPIR-V, or, if it is exact, as code of any machine and level with registers by chance.  The
  * interpreter is the judge.
  */
-#include "codegen/x86_64/levels.h"
 #include "codegen/codegen.h"
 #include "frontend/frontend.h"
 #include "passes/passes.h"
@@ -77,7 +76,7 @@ static void check_spirv(job *j, const char *step) {
 
 /* A level for each run; every eighth program has its values in memory, every other one is called.
  */
-static void check_native(job *j) {
+static void check_machine(job *j, const test_machine *on) {
     static ir_value args[PARAMS], result;
     ir_func *f = ir_func_find(j->made, "f");
     uint64_t seed = 1;
@@ -86,10 +85,11 @@ static void check_native(job *j) {
     for (unsigned run = 0; run < RUNS; run++) {
         bool stack = seed % 8 == 0;
         native_way way = {
-            {.level = X86_64_V2 + run,
+            {.level = on->machine->levels[run % on->machine->nlevels].number,
              .regalloc = {stack ? CG_REGALLOC_STACK : CG_REGALLOC_FAST, seed | 1, true}},
-            .is_called = seed / 8 % 2};
-        if (!j->runs[run] || !native_has_level(way.code.level)) continue;
+            .is_called = seed / 8 % 2,
+            .on = on};
+        if (!j->runs[run]) continue;
         gen_arguments(f, run, args);
         memset(&result, 0, sizeof result);
         native_outcome outcome = native_call(f, &way, args, &result);
@@ -97,6 +97,11 @@ static void check_native(job *j) {
         if (outcome == NATIVE_DONE && exact && result.bits[0] != j->want[run])
             fail(j, "native code", run, result.bits[0]);
     }
+}
+
+static void check_native(job *j) {
+    const test_machine *on;
+    for (unsigned n = 0; (on = test_machine_at(n)); n++) check_machine(j, on);
 }
 
 static void check(void *arg) {

@@ -8,7 +8,6 @@
  * Each row of the table works on elements of its own, so that a difference names the operator.
  * Lanes that a statement does not name, and what lies around the member of a struct, stay.
  */
-#include "codegen/x86_64/levels.h"
 #include "tests/conformance/operators/operators.h"
 
 #include "ir/eval.h"
@@ -250,10 +249,11 @@ static void run_device(bench *b, const char *device, const char *folder) {
 /* Levels that the machine has, as a device is named. */
 static void run_folder(bench *b, const char *folder, bool all) {
     static const char *const ways[] = {"", ",eager", ",regalloc=stack", ",seed=3"};
-    for (unsigned level = X86_64_V2; level <= X86_64_V4; level++)
-        for (unsigned way = 0; native_has_level(level) && way < (all ? 4 : 1); way++) {
+    for (unsigned n = 0; test_host_level(n); n++)
+        for (unsigned way = 0; way < (all ? 4 : 1); way++) {
             char device[40];
-            snprintf(device, sizeof device, "cpu:v%u%s", level, ways[way]);
+            snprintf(device, sizeof device, "cpu:%s%s",
+                     cg_level_name(cg_host_machine(), test_host_level(n)), ways[way]);
             run_device(b, device, folder);
         }
     if (all) run_device(b, "check", folder);

@@ -1,7 +1,6 @@
 /* cpu_test.c — device cpu with kernels that are functions of this program: what a launch makes of
  * its range and arguments, what it refuses, and when it compiles.
  */
-#include "codegen/x86_64/levels.h"
 #include "runtime/devices/cpu/cpu.h"
 #include "tests/codegen/sample.h"
 #include "tests/runtime/bench.h"
@@ -407,12 +406,6 @@ static void open_too_high(void *arg) {
     bench *b = arg;
     b->device =
         rt_cpu_open_with(b->context, &(rt_cpu_options){.code.level = 9, .compile = compile});
-}
-
-Test(cpu, the_level_is_the_machines) {
-    cr_expect_eq(rt_cpu_level() >= X86_64_V2, __builtin_cpu_supports("x86-64-v2") != 0);
-    cr_expect_eq(rt_cpu_level() >= X86_64_V3, __builtin_cpu_supports("x86-64-v3") != 0);
-    cr_expect_eq(rt_cpu_level() >= X86_64_V4, __builtin_cpu_supports("x86-64-v4") != 0);
 }
 
 Test(cpu, levels_that_the_machine_lacks) {

@@ -1,10 +1,9 @@
-/* native_test.c — random functions as machine code: by every level that this machine has and every
- * way to give registers, the answer is the interpreter's.
+/* native_test.c — random functions as machine code: on every machine, by every level and every way to
+ * give registers, the answer is the interpreter's.
  *
  * What machines may do as they like is taken out first: NaN becomes one NaN wherever it is made, a
  * zero that is the minimum or maximum of two becomes +0, mad rounds once.
  */
-#include "codegen/x86_64/levels.h"
 #include "tests/native_call.h"
 #include "tests/passes/random_func.h"
 #include "tests/report.h"
@@ -74,12 +73,12 @@ static void run(subject *s, const ir_value *args, const ir_value *want, native_w
     native_outcome outcome = native_call(s->f, &way, args, &got);
     cr_assert_neq(outcome, NATIVE_FAILED, "seed %llu has no code", (unsigned long long)s->seed);
     if (outcome == NATIVE_DONE)
-        cr_assert_eq(got.bits[0], want->bits[0], "seed %llu, v%u, registers %d/%llu",
-                     (unsigned long long)s->seed, o.level, o.regalloc.how,
+        cr_assert_eq(got.bits[0], want->bits[0], "seed %llu, %s:%u, registers %d/%llu",
+                     (unsigned long long)s->seed, way.on->machine->name, o.level, o.regalloc.how,
                      (unsigned long long)o.regalloc.seed);
 }
 
-static void check(uint64_t seed, unsigned level, bool vectors) {
+static void check(uint64_t seed, native_way way, bool vectors) {
     subject s = {.seed = seed, .vectors = vectors, .cx.report = print_message};
     cr_assert(ir_try(&s.cx, make, &s));
     cr_assert(ir_verify_func(s.f));
@@ -88,22 +87,30 @@ static void check(uint64_t seed, unsigned level, bool vectors) {
                         {.bits = {ir_fp_from_double(IR_F32, (double)seed / 8)}}};
     ir_value want = {0};
     cr_assert(ir_interp_call(s.f, args, &want), "seed %llu runs", (unsigned long long)seed);
-    run(&s, args, &want, (native_way){{level, {CG_REGALLOC_FAST, 0, true}}, false});
-    run(&s, args, &want, (native_way){{level, {CG_REGALLOC_FAST, 0, true}}, true});
-    run(&s, args, &want, (native_way){{level, {CG_REGALLOC_FAST, seed + 1, true}}, false});
-    run(&s, args, &want, (native_way){{level, {CG_REGALLOC_STACK, 0, true}}, false});
+    way.code.regalloc = (cg_regalloc_options){CG_REGALLOC_FAST, 0, true};
+    run(&s, args, &want, way);
+    way.is_called = true;
+    run(&s, args, &want, way);
+    way.is_called = false;
+    way.code.regalloc.seed = seed + 1;
+    run(&s, args, &want, way);
+    way.code.regalloc = (cg_regalloc_options){CG_REGALLOC_STACK, 0, true};
+    run(&s, args, &want, way);
     ir_module_free(s.m);
     cr_assert_eq(s.cx.used, 0);
 }
 
-static void check_all(unsigned level, bool vectors) {
-    for (uint64_t seed = 0; native_has_level(level) && seed < SEEDS; seed++)
-        check(seed, level, vectors);
+/* On level n of each machine. */
+static void check_all(unsigned n, bool vectors) {
+    const test_machine *on;
+    for (unsigned k = 0; (on = test_machine_at(k)); k++)
+        for (uint64_t seed = 0; n < on->machine->nlevels && seed < SEEDS; seed++)
+            check(seed, (native_way){{on->machine->levels[n].number}, .on = on}, vectors);
 }
 
-Test(native, v2) { check_all(X86_64_V2, false); }
-Test(native, v3) { check_all(X86_64_V3, false); }
-Test(native, v4) { check_all(X86_64_V4, false); }
-Test(native, vectors_v2) { check_all(X86_64_V2, true); }
-Test(native, vectors_v3) { check_all(X86_64_V3, true); }
-Test(native, vectors_v4) { check_all(X86_64_V4, true); }
+Test(native, first_level) { check_all(0, false); }
+Test(native, second_level) { check_all(1, false); }
+Test(native, third_level) { check_all(2, false); }
+Test(native, vectors_first_level) { check_all(0, true); }
+Test(native, vectors_second_level) { check_all(1, true); }
+Test(native, vectors_third_level) { check_all(2, true); }
