@@ -163,8 +163,10 @@ static bool is_nothing(const cg_allocation *a, const ir_inst *i) {
 
 static void put_move(emitter *e, const ir_inst *i) {
     const bool floats = template_target.class_of(&template_target, i->type) == TEMPLATE_FLOAT;
-    put(e, (template_word){floats ? TEMPLATE_FMOV : TEMPLATE_MOV, 3, cg_reg_of(e->a, i),
-                           cg_reg_of(e->a, ir_arg(i, 0))});
+    put(e, (template_word){.row = floats ? TEMPLATE_FMOV : TEMPLATE_MOV,
+                           .width = 3,
+                           .result = cg_reg_of(e->a, i),
+                           .a = cg_reg_of(e->a, ir_arg(i, 0))});
 }
 
 static void put_jmp(emitter *e, const ir_block *to, const ir_block *next) {

@@ -43,8 +43,8 @@ static bool compile(ir_module *m, const cg_options *options, ir_arena *arena, cg
     return cg_compile_unit(&w.unit, m, options);
 }
 
-/* The numbers of relocations are the machine's own, as is the one of the machine. */
-static const cg_elf elf = {.machine = 0xf00d,
+/* The numbers of relocations are the target's own. */
+static const cg_elf elf = {.machine = EM_NONE,
                            .pc32 = 1,
                            .abs32 = 2,
                            .abs64 = 3,
