@@ -1,5 +1,5 @@
-/* code.c — instructions of the template machine as bytes and as text; labels; constants, which follow
- * the code.
+/* code.c — instructions of the template machine as bytes and as text; labels; constants, which
+ * follow the code.
  */
 #include "codegen/template/template.h"
 

@@ -1,8 +1,9 @@
 /* emit.c — allocated functions as instructions of the template machine.
  *
- * Frame, from high to low addresses: the return address, the caller's fp, registers of the caller that
- * are used here, then variables and slots, which are addressed from sp.  No page of the stack is
- * touched on the way down; a target whose stacks end in guard pages has to do that (x86_64/emit.c).
+ * Frame, from high to low addresses: the return address, the caller's fp, registers of the caller
+ * that are used here, then variables and slots, which are addressed from sp.  No page of the stack
+ * is touched on the way down; a target whose stacks end in guard pages has to do that
+ * (x86_64/emit.c).
  *
  * A jump to the next block is left out, a branch to it inverted.
  */

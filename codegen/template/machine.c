@@ -1,8 +1,8 @@
 /* machine.c — the template machine as the library sees it (cg_machine), and as the stages of native
  * code do (cg_native).
  *
- * It has one level.  It has no vectors, no fma, no halves and no conversions of unsigned numbers: the
- * passes replace all of that, and legalization the counting of leading and trailing zeros.
+ * It has one level.  It has no vectors, no fma, no halves and no conversions of unsigned numbers:
+ * the passes replace all of that, and legalization the counting of leading and trailing zeros.
  */
 #include "codegen/template/template.h"
 

@@ -1,9 +1,9 @@
-/* select.c — instruction selection for the template machine: the words of isel.rules, and what has no
- * rule: constants, branches, calls of functions outside of the module.
+/* select.c — instruction selection for the template machine: the words of isel.rules, and what has
+ * no rule: constants, branches, calls of functions outside of the module.
  *
- * A word mach_NAME makes the value of v out of what its rule matched.  A narrow integer or truth value
- * has zeros above its bits in its register, because instructions clear them; so extension by zeros is
- * no instruction, and truncation is a copy of the low bytes.
+ * A word mach_NAME makes the value of v out of what its rule matched.  A narrow integer or truth
+ * value has zeros above its bits in its register, because instructions clear them; so extension by
+ * zeros is no instruction, and truncation is a copy of the low bytes.
  */
 #include "codegen/native/select.h"
 

@@ -1,14 +1,14 @@
-/* template.h — a smallest complete target, for a machine that does not exist: built and run by tests,
- * and made to be copied (docs/ADDING.md).  The library does not list it.
+/* template.h — a smallest complete target, for a machine that does not exist: built and run by
+ * tests, and made to be copied (docs/ADDING.md).  The library does not list it.
  *
  * The machine has registers r0 to r15 and f0 to f15 of 8 bytes, and memory of bytes, the lowest one
- * first.  r13 (lr) holds the return address of the last call, r14 (fp) the frame, r15 (sp) the end of
- * the stack, which is a multiple of 16.  Arguments are in r0 to r5, a result is in r0; r9 to r12 and
- * fp belong to the caller, all other registers are lost by a call.
+ * first.  r13 (lr) holds the return address of the last call, r14 (fp) the frame, r15 (sp) the end
+ * of the stack, which is a multiple of 16.  Arguments are in r0 to r5, a result is in r0; r9 to r12
+ * and fp belong to the caller, all other registers are lost by a call.
  *
- * An instruction has 8 bytes: the opcode; width << 4 | result; b << 4 | a; c; a number of 4 bytes.  The
- * width is log2 of the bytes that it works on; a, b and c are its register operands in order.  A
- * distance counts from the start of the instruction.
+ * An instruction has 8 bytes: the opcode; width << 4 | result; b << 4 | a; c; a number of 4 bytes.
+ * The width is log2 of the bytes that it works on; a, b and c are its register operands in order.
+ * A distance counts from the start of the instruction.
  *
  *   machine.c         the target as the library sees it, and as the stages of native code do
  *   target.c          the target as register allocation sees it

@@ -110,7 +110,7 @@ static word decode(machine *m) {
     return w;
 }
 
-/* ---------------------------------------------------------------------------------------- values */
+/* --------------------------------------------------------------------------------------- values */
 
 static uint64_t low(uint64_t v, unsigned bits) {
     return bits < 64 ? v & ((UINT64_C(1) << bits) - 1) : v;
@@ -138,7 +138,7 @@ static uint64_t bits_of(double d, unsigned width) {
     return width == 2 ? narrow : wide;
 }
 
-/* ---------------------------------------------------------------------------------------- memory */
+/* --------------------------------------------------------------------------------------- memory */
 
 static void *reach(machine *m, uint64_t at, unsigned bytes) {
     for (unsigned n = 0; n < 3; n++) {
@@ -172,7 +172,7 @@ static uint64_t update(machine *m, const word *w, uint64_t at, uint64_t a, uint6
     return before;
 }
 
-/* --------------------------------------------------------------------------------------- execute */
+/* -------------------------------------------------------------------------------------- execute */
 
 static uint64_t divide(machine *m, unsigned op, uint64_t a, uint64_t b, unsigned bits) {
     int64_t x = with_sign(a, bits), y = with_sign(b, bits);
@@ -385,7 +385,7 @@ static void step(machine *m) {
     m->pc = next;
 }
 
-/* ------------------------------------------------------------------------------------------ call */
+/* ----------------------------------------------------------------------------------------- call */
 
 static bool run(machine *m, uint64_t entry, uint64_t argument) {
     machine before;

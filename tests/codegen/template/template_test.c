@@ -1,5 +1,5 @@
-/* template_test.c — what eval lines do not show of the template target: that the machine notices wrong
- * encodings, calls of C functions, and what object files say of frames.
+/* template_test.c — what eval lines do not show of the template target: that the machine notices
+ * wrong encodings, calls of C functions, and what object files say of frames.
  */
 #include "ir/ir.h"
 #include "tests/codegen/template/interpret.h"
@@ -82,8 +82,8 @@ static bool is_right(const program *p) {
     return is_right_for(p, 0x4008000000000001) && is_right_for(p, 0x7fd7654321000007);
 }
 
-/* Each bit of the code is turned, one at a time.  A few do not matter: those that make a frame larger,
- * a copy wider, or a comparison another one that gives the same here. */
+/* Each bit of the code is turned, one at a time.  A few do not matter: those that make a frame
+ * larger, a copy wider, or a comparison another one that gives the same here. */
 Test(template, every_bit_of_an_instruction_matters) {
     program p;
     compile(&p, text);
