@@ -559,6 +559,7 @@ typedef struct {
     bool host_memory;       /* it works in memory of the program: SPVF_USE_HOST, addresses */
     bool offsets;           /* arguments may begin within a buffer */
     bool concurrent;        /* launches of several queues run at the same time */
+    bool in_order;          /* it runs commands in the order in which it is given them */
     bool watch;             /* it can tell what wrote some bytes (`validate`) */
     uint32_t subgroup_size; /* work-items, where a kernel requires no size; 0: it varies */
 } spvf_capabilities;

@@ -21,6 +21,7 @@ static void print_capabilities(const spvf_capabilities *c, const char *quote) {
                 {"host memory", c->host_memory},
                 {"offsets", c->offsets},
                 {"concurrent launches", c->concurrent},
+                {"commands in order", c->in_order},
                 {"validation", c->watch}};
     const char *before = "";
     for (size_t n = 0; n < sizeof list / sizeof *list; n++) {

@@ -119,7 +119,7 @@ static int run_run(const char *const *files) {
 }
 
 static const cli_option run_options[] = {
-    {"-d", "DEVICE", "cpu (default), cpu:OPTIONS, check, opencl, opencl:N"},
+    {"-d", "DEVICE", "what `spvfuse devices` lists, as in DEVICES.md; default: cpu"},
     {"--unfused", NULL, "launch the members of groups one by one"},
     {"--strict", NULL, "a refused fusion is an error"},
     {"--validate", NULL, "run fused groups unfused too, and compare (check, the default, or cpu)"},

@@ -1,7 +1,6 @@
 /* device.c — devices by name, running one command, and what drivers share.
  *
- * A submission that is pending ends on a thread of its device; whoever runs a single command here
- * waits for that.
+ * A submission that is pending ends on a thread of its device.  `rt_device_run` waits for that.
  */
 #include "runtime/devices/device.h"
 
@@ -17,14 +16,24 @@ enum { DRIVERS = sizeof drivers / sizeof *drivers };
 
 /* ----------------------------------------------------------------------------- opening, listing */
 
+IR_NORETURN static void refuse_name(spvf_context *context, const char *name) {
+    char forms[400] = "";
+    for (unsigned n = 0; n < DRIVERS; n++) {
+        size_t at = strlen(forms);
+        snprintf(forms + at, sizeof forms - at, "%s%s", n ? ", " : "", drivers[n]->forms);
+    }
+    rt_throw(context, IR_ERR_ARGUMENT, "unknown device '%s': %s", name, forms);
+}
+
 rt_device *rt_device_open(spvf_context *context, const char *name) {
     for (unsigned n = 0; n < DRIVERS; n++) {
         size_t length = strlen(drivers[n]->name);
         if (strncmp(name, drivers[n]->name, length) != 0) continue;
-        if (!name[length]) return drivers[n]->open(context, NULL);
-        if (name[length] == ':') return drivers[n]->open(context, name + length + 1);
+        if (name[length] && name[length] != ':') continue;
+        rt_device *d = drivers[n]->open(context, name[length] ? name + length + 1 : NULL);
+        if (d) return d;
     }
-    rt_throw(context, IR_ERR_ARGUMENT, "unknown device '%s': check, cpu, opencl, opencl:N", name);
+    refuse_name(context, name);
 }
 
 typedef struct {

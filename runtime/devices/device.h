@@ -139,8 +139,9 @@ struct rt_submission {
 
 /* What a driver provides.  A function that may be NULL says so. */
 struct rt_driver {
-    const char *name; /* of its devices, as users say it: "cpu"; ":OPTIONS" may follow */
-    /* options: what follows "NAME:", or NULL. */
+    const char *name;  /* of its devices, as users say it: "cpu"; ":OPTIONS" may follow */
+    const char *forms; /* all that users may say: "opencl, opencl:N" */
+    /* options: what follows "NAME:", or NULL.  NULL: no device is called so. */
     rt_device *(*open)(spvf_context *context, const char *options);
     /* Tells of the devices that this machine has. */
     void (*list)(spvf_context *context, void (*each)(void *user, const spvf_device_info *info),
@@ -197,8 +198,7 @@ struct rt_device {
 
 /* ---------------------------------------------------------------- for users of devices (device.c) */
 
-/* Opens "check", "cpu", "cpu:OPTION,OPTION …", "opencl" or "opencl:N"; throws when there is no such
- * device. */
+/* Opens a device by the name that users say; throws when there is no such device. */
 rt_device *rt_device_open(spvf_context *context, const char *name);
 static inline void rt_device_close(rt_device *d) {
     if (d) d->driver->close(d);

@@ -28,6 +28,10 @@ void rt_shared_run_for(spvf_context *c, rt_shared_device *d, void (*body)(void *
  * SPVF_OK: they have failed, and a message has been given, unless memory is exhausted. */
 spvf_status rt_shared_submit(rt_shared_device *d, spvf_context *own, rt_submission *s,
                              rt_progress *progress);
+/* The stream that the device's commands are in (rt_event), or NULL: they may run in any order. */
+static inline const void *rt_shared_stream(const rt_shared_device *d) {
+    return d->base->can.in_order ? d->base : NULL;
+}
 /* Builds a module; the context is this thread's, as for the next ones. */
 rt_program *rt_shared_build(spvf_context *c, rt_shared_device *d, const ir_module *m);
 rt_function *rt_shared_find(spvf_context *c, rt_shared_device *d, rt_program *p,

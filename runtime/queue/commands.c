@@ -183,6 +183,12 @@ spvf_event *cmd_new(spvf_queue *q, size_t size, uint32_t uses, rt_run *run) {
     return e;
 }
 
+spvf_command *cmd_new_on_device(spvf_queue *q, size_t size, uint32_t uses, rt_run *run) {
+    spvf_event *e = cmd_new(q, size, uses, run);
+    if (e) e->event.stream = rt_shared_stream(&q->device->shared);
+    return (spvf_command *)e;
+}
+
 static void end_command(rt_submission *s, ir_status status, const char *why) {
     spvf_command *c = (spvf_command *)(void *)((char *)s - offsetof(spvf_command, submission));
     spvf_context context;

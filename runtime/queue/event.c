@@ -3,6 +3,9 @@
  * A waiting event has an edge for each event that it waits for.  The edges are one block that the
  * waiting event owns, and are linked into lists of the events that it waits for.  So submitting is
  * the only place where memory can be missing.
+ *
+ * An edge within a stream holds its waiter back only until the blocker has begun; from then on the
+ * blocker is a leader, and the edge keeps the waiter from ending before it.
  */
 #include "runtime/queue/queue.h"
 
@@ -14,6 +17,7 @@ struct rt_edge {
     rt_event *waiter;
     rt_edge *next; /* of the same blocker */
     bool fails;
+    bool leads; /* the blocker has begun and is a leader of the waiter */
 };
 
 struct rt_callback {
@@ -82,10 +86,27 @@ static void unblock(rt_event *e, bool failed) {
     for (rt_edge *g = e->waiting, *next; g; g = next) {
         next = g->next; /* the waiter may be gone once it is ready */
         rt_event *w = g->waiter;
+        bool last = --*(g->leads ? &w->leaders : &w->blockers) == 0;
         w->failed |= failed && g->fails;
-        if (--w->blockers == 0 && rt_event_now(w) > RT_COMPLETE) rt_scheduler_add(s, w);
+        bool ready = g->leads ? w->has_outcome && !w->is_called : rt_event_now(w) > RT_COMPLETE;
+        if (last && ready) rt_scheduler_add(s, w);
     }
     e->waiting = NULL;
+}
+
+static bool may_overtake(const rt_event *waiter, const rt_event *blocker, bool fails) {
+    return blocker->stream && waiter->stream == blocker->stream && !fails;
+}
+
+/* It has begun: those of its stream may begin. */
+static void let_followers_begin(rt_event *e) {
+    e->is_begun = true;
+    for (rt_edge *g = e->waiting; g; g = g->next) {
+        if (!may_overtake(g->waiter, e, g->fails)) continue;
+        g->leads = true;
+        g->waiter->leaders++;
+        if (--g->waiter->blockers == 0) rt_scheduler_add(e->scheduler, g->waiter);
+    }
 }
 
 static void become_live(rt_event *e) {
@@ -125,7 +146,23 @@ static void finish(rt_event *e, int32_t status) {
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Gives RT_RUNNING when the command goes on elsewhere: the event may be gone. */
+/* What the command does has ended with `status`, or RT_RUNNING: it goes on elsewhere.  Gives what
+ * the event ends with now, or RT_RUNNING: it may be gone. */
+static int32_t settle(rt_event *e, int32_t status) {
+    if (!e->stream && status != RT_RUNNING) return status;
+    rt_scheduler *s = e->scheduler;
+    pthread_mutex_lock(&s->lock);
+    e->is_called = false;
+    if (status != RT_RUNNING) {
+        e->outcome = status;
+        e->has_outcome = true;
+    }
+    if (!e->has_outcome) let_followers_begin(e);
+    status = e->has_outcome && !e->leaders ? e->outcome : RT_RUNNING;
+    pthread_mutex_unlock(&s->lock);
+    return status;
+}
+
 static int32_t run(rt_event *e) {
     rt_scheduler *s = e->scheduler;
     pthread_mutex_lock(&s->lock);
@@ -134,20 +171,7 @@ static int32_t run(rt_event *e) {
     rt_callback *due = change_status(e, RT_RUNNING);
     pthread_mutex_unlock(&s->lock);
     call(e, due, RT_RUNNING);
-    int32_t status = e->run(e);
-    if (status != RT_RUNNING) return status;
-    pthread_mutex_lock(&s->lock);
-    e->is_called = false;
-    if (e->has_outcome) status = e->outcome;
-    pthread_mutex_unlock(&s->lock);
-    return status;
-}
-
-/* It is ready: for the first time, or because what it began has ended. */
-static int32_t status_to_end_with(rt_event *e) {
-    if (e->has_outcome) return e->outcome;
-    if (e->failed) return e->why_not;
-    return e->run ? run(e) : RT_COMPLETE;
+    return e->run(e);
 }
 
 void rt_event_continue(rt_event *e, int32_t outcome) {
@@ -155,8 +179,15 @@ void rt_event_continue(rt_event *e, int32_t outcome) {
     pthread_mutex_lock(&s->lock);
     e->outcome = outcome;
     e->has_outcome = true;
-    if (!e->is_called) rt_scheduler_add(s, e);
+    if (!e->is_called && !e->leaders) rt_scheduler_add(s, e);
     pthread_mutex_unlock(&s->lock);
+}
+
+/* It is ready: for the first time, or because it has ended, and its leaders too. */
+static int32_t status_to_end_with(rt_event *e) {
+    if (e->has_outcome) return e->outcome;
+    if (e->failed) return settle(e, e->why_not);
+    return e->run ? settle(e, run(e)) : RT_COMPLETE;
 }
 
 void rt_event_execute(rt_event *e) {
@@ -200,9 +231,10 @@ static void add_edge(rt_event *e, rt_edge *edge, const rt_blocker *b) {
         e->failed |= b->fails && status < 0;
         return;
     }
-    *edge = (rt_edge){.waiter = e, .next = b->event->waiting, .fails = b->fails};
+    bool leads = b->event->is_begun && may_overtake(e, b->event, b->fails);
+    *edge = (rt_edge){e, b->event->waiting, b->fails, leads};
     b->event->waiting = edge;
-    e->blockers++;
+    ++*(leads ? &e->leaders : &e->blockers);
 }
 
 bool rt_event_submit(rt_event *e, const rt_blocker *blockers, uint32_t n) {

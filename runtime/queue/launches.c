@@ -193,7 +193,7 @@ static void copy_args(launch *l, const spvf_launch *w, rt_arg_block block) {
 /* Arguments and values follow the command. */
 static launch *new_launch(spvf_queue *q, const spvf_launch *w, const spvf_kernel_info *info) {
     const size_t size = sizeof(launch) + rt_arg_block_size(w->arg_count, value_bytes(w));
-    launch *l = (launch *)cmd_new(q, size, (uint32_t)w->arg_count, run);
+    launch *l = (launch *)cmd_new_on_device(q, size, (uint32_t)w->arg_count, run);
     if (!l) return NULL;
     l->program = w->program;
     l->info = info;

@@ -151,6 +151,8 @@ typedef struct {
     rt_submission submission;
     rt_command command;
 } spvf_command;
+/* The same, for such a command. */
+spvf_command *cmd_new_on_device(spvf_queue *q, size_t size, uint32_t uses, rt_run *run);
 /* Gives the command to its device: an rt_run. */
 int32_t cmd_run_on_device(rt_event *e);
 /* Another use: of one buffer the uses are joined.  The buffer is prepared. */

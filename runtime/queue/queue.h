@@ -45,18 +45,23 @@ struct rt_event {
     rt_refs refs;
     _Atomic int32_t status;
     rt_scheduler *scheduler;
-    rt_queue *queue;                /* NULL: of no queue */
-    rt_run *run;                    /* NULL: there is nothing to do */
-    void (*ended)(rt_event *e);     /* it has run: what it used is not needed any more; or NULL */
-    void (*destroy)(rt_event *e);   /* the last reference has been given back */
-    int32_t why_not;                /* its status when something failed that it waited for */
+    rt_queue *queue;              /* NULL: of no queue */
+    rt_run *run;                  /* NULL: there is nothing to do */
+    void (*ended)(rt_event *e);   /* it has run: what it used is not needed any more; or NULL */
+    void (*destroy)(rt_event *e); /* the last reference has been given back */
+    int32_t why_not;              /* its status when something failed that it waited for */
+    /* NULL, or all commands with the same stream run in the order in which they are begun.  So one
+     * may begin as soon as those before it have begun, unless it fails with them. */
+    const void *stream;
     uint64_t time[RT_STATUS_COUNT]; /* in ns, when it came there, by rt_event_status */
 
     /* The scheduler's lock is for all that follows. */
-    uint32_t blockers; /* that have not ended */
-    bool failed;       /* one of them has */
+    uint32_t blockers; /* that it waits for to begin: they have not ended, or not begun */
+    uint32_t leaders;  /* of its stream, begun before it and not ended: it ends after them */
+    bool failed;       /* a blocker has */
     bool is_called;    /* `run` is, by `runner` */
-    bool has_outcome;  /* `run` gave RT_RUNNING, or will, and what it began has ended */
+    bool is_begun;     /* `run` gave RT_RUNNING */
+    bool has_outcome;  /* what `run` did or began has ended */
     int32_t outcome;   /* its status then */
     pthread_t runner;
     rt_edge *edges;   /* room for what it waits for */

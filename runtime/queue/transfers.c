@@ -74,7 +74,7 @@ static spvf_status enqueue(const call *c, const transfer *t) {
     if (status != SPVF_OK) return status;
     if (!prepare(&t->from) || !prepare(&t->to)) return SPVF_ERROR_MEMORY;
     const size_t size = sizeof(spvf_command) + t->pattern_size;
-    spvf_command *command = (spvf_command *)cmd_new(c->queue, size, 2, cmd_run_on_device);
+    spvf_command *command = cmd_new_on_device(c->queue, size, 2, cmd_run_on_device);
     if (!command) return SPVF_ERROR_MEMORY;
     command->command = command_of(t);
     if (t->pattern)

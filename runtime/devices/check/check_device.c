@@ -277,7 +277,7 @@ static const spvf_capabilities capabilities = {.phases = true,
 
 static rt_device *open_device(spvf_context *context, const char *options) {
     ir_arena arena;
-    if (options) rt_throw(context, IR_ERR_ARGUMENT, "device check has no options");
+    if (options) return NULL;
     ir_arena_init(&arena, &context->cx);
     check *c = ir_new(&arena, check);
     c->arena = arena;
@@ -302,6 +302,7 @@ static void list_devices(spvf_context *context,
 }
 
 const rt_driver rt_check_driver = {.name = "check",
+                                   .forms = "check",
                                    .open = open_device,
                                    .list = list_devices,
                                    .close = close_device,

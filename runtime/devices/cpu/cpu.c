@@ -256,6 +256,7 @@ static void list_devices(spvf_context *context,
 }
 
 const rt_driver rt_cpu_driver = {.name = "cpu",
+                                 .forms = "cpu, cpu:OPTION,OPTION …",
                                  .open = open_named,
                                  .list = list_devices,
                                  .close = close_device,

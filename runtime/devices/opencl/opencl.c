@@ -124,6 +124,7 @@ static spvf_capabilities capabilities_of(const cl_calls *cl, cl_device_id d, ir_
     cl_bool images = CL_FALSE;
     cl->clGetDeviceInfo(d, CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, NULL);
     return (spvf_capabilities){.images = images,
+                               .in_order = true,
                                .atomics64 = strstr(extensions, "cl_khr_int64_base_atomics")};
 }
 
@@ -154,19 +155,18 @@ static void open_device(void *arg) {
     opencl_must(o, "clCreateCommandQueue", error);
 }
 
-/* "N", the number of a device; NULL: the first. */
-static unsigned device_index(spvf_context *context, const char *options) {
-    char *end = NULL;
+/* "N", the number of a device; NULL: the first.  MAX_DEVICES: it is no number, or too large. */
+static unsigned device_index(const char *options) {
+    char *end;
+    if (!options) return 0;
     unsigned long index =
-        options && *options >= '0' && *options <= '9' ? strtoul(options, &end, 10) : 0;
-    if (options && (!end || *end || index >= 10000))
-        rt_throw(context, IR_ERR_ARGUMENT,
-                 "unknown device 'opencl:%s': check, cpu, opencl, opencl:N", options);
-    return (unsigned)index;
+        *options >= '0' && *options <= '9' ? strtoul(options, &end, 10) : MAX_DEVICES;
+    return index < MAX_DEVICES && !*end ? (unsigned)index : MAX_DEVICES;
 }
 
 static rt_device *open_by_index(spvf_context *context, const char *options) {
-    open_job j = {.index = device_index(context, options)};
+    open_job j = {.index = device_index(options)};
+    if (j.index == MAX_DEVICES) return NULL;
     j.o = make_device(context);
     if (!ir_try(&context->cx, open_device, &j)) {
         ir_status status = context->cx.status;
@@ -218,6 +218,7 @@ static void list_all(spvf_context *context, void (*each)(void *user, const spvf_
 }
 
 const rt_driver rt_opencl_driver = {.name = "opencl",
+                                    .forms = "opencl, opencl:N",
                                     .open = open_by_index,
                                     .list = list_all,
                                     .close = close_device,

@@ -236,6 +236,10 @@ expect 1 '*' '*no end after 1 instructions of the work-group*' "$spvfuse" run go
 expect 1 '*' '*no end after 1 instructions of the work-group*' \
     "$spvfuse" run good.plan -d check --limit 1
 expect 1 '' "*unknown option 'v9' of device cpu*" "$spvfuse" run good.plan -d cpu:v9
+for name in gpu checks check:fast opencl:x opencl:100 opencl: cpux; do
+    expect 1 '' "*unknown device '$name': check, cpu, cpu:OPTION,OPTION …, opencl, opencl:N*" \
+        "$spvfuse" run good.plan -d "$name"
+done
 
 # ---- bench
 { buffers && first && launch k.ir 16; } >bench.plan

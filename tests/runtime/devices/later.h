@@ -1,8 +1,9 @@
 /* later.h — a device that runs nothing when it is asked to: submissions are pending until a thread
  * of the device has run them, one after the other, as another processor would.
  *
- * Its memory is its own: only commands reach it.  Kernels run on device cpu.  A test can hold the
- * thread back, and let it go on. */
+ * Kernels run on device cpu.  Its memory is its own: only commands reach it, unless the device is
+ * opened as "host".  Opened as "unordered", it does not promise to keep commands in order.  A test
+ * can hold the thread back, and let it go on. */
 #ifndef TESTS_RUNTIME_LATER_H
 #define TESTS_RUNTIME_LATER_H
 
@@ -22,6 +23,7 @@ typedef struct {
     rt_submission *pending[MOST_PENDING]; /* a ring */
     unsigned begin, end;
     bool held, closing;
+    bool refuses; /* submissions fail at once */
     unsigned submissions, most_at_once;
 } later_device;
 
@@ -73,6 +75,7 @@ static inline void later_hold(rt_device *d, bool held) {
 
 static inline rt_progress later_submit(rt_device *device, rt_submission *s) {
     later_device *d = later_of(device);
+    if (d->refuses) rt_throw(s->context, IR_ERR_DEVICE, "later: refused");
     pthread_mutex_lock(&d->lock);
     d->pending[d->end++ % MOST_PENDING] = s;
     d->submissions++;
@@ -93,14 +96,21 @@ static inline void later_release(rt_device *d, rt_memory *m) {
     cpu->driver->release(cpu, m);
 }
 
+static inline rt_memory *later_wrap(rt_device *d, void *host, uint64_t bytes) {
+    rt_device *cpu = later_of(d)->cpu;
+    return cpu->driver->wrap(cpu, host, bytes);
+}
+
+static inline void *later_address(const rt_memory *m) { return rt_cpu_driver.address(m); }
+
 static inline rt_program *later_build(rt_device *d, const ir_module *m) {
     rt_device *cpu = later_of(d)->cpu;
     return cpu->driver->build(cpu, m);
 }
 
-static inline rt_function *later_find(rt_device *d, rt_program *p, const char *kernel) {
+static inline rt_function *later_find(rt_device *d, rt_program *p, const char *name) {
     rt_device *cpu = later_of(d)->cpu;
-    return cpu->driver->find(cpu, p, kernel);
+    return cpu->driver->find(cpu, p, name);
 }
 
 static inline void later_discard(rt_device *d, rt_program *p) {
@@ -129,12 +139,27 @@ static const rt_driver later_driver = {.name = "later",
                                        .discard = later_discard,
                                        .submit = later_submit};
 
+static const rt_driver later_host_driver = {.name = "host",
+                                            .close = later_close,
+                                            .allocate = later_allocate,
+                                            .wrap = later_wrap,
+                                            .address = later_address,
+                                            .release = later_release,
+                                            .build = later_build,
+                                            .find = later_find,
+                                            .discard = later_discard,
+                                            .submit = later_submit};
+
 static inline rt_device *later_open(spvf_context *context, const char *name) {
     later_device *d = calloc(1, sizeof *d);
-    (void)name;
+    bool host = strcmp(name, "host") == 0;
     if (!d) ir_throw(&context->cx, IR_ERR_MEMORY);
-    d->base = (rt_device){
-        .driver = &later_driver, .context = context, .can = {.serial = true, .offsets = true}};
+    d->base = (rt_device){.driver = host ? &later_host_driver : &later_driver,
+                          .context = context,
+                          .can = {.serial = true,
+                                  .offsets = true,
+                                  .host_memory = host,
+                                  .in_order = strcmp(name, "unordered") != 0}};
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->change, NULL);
     d->cpu = rt_device_open(context, "cpu");

@@ -7,11 +7,13 @@
 
 static bench t;
 
-static void set_up(void) { begin_with(&t, later_open, ""); }
+static void set_up(void) { begin_with(&t, later_open, "unordered"); }
+static void set_up_in_order(void) { begin_with(&t, later_open, "later"); }
 
 static void tear_down(void) { end(&t); }
 
 TestSuite(pending, .init = set_up, .fini = tear_down);
+TestSuite(in_order, .init = set_up_in_order, .fini = tear_down);
 
 static rt_device *base(void) { return t.device->shared.base; }
 
@@ -181,6 +183,136 @@ Test(pending, a_graph_that_is_fused) {
     cr_assert_eq(spvf_graph_run(g, t.q, NULL, NULL), SPVF_OK);
     expect_numbers(t.q, 4, 4);
     spvf_graph_destroy(g);
+}
+
+/* ---------------------------------------------------------- a device that keeps commands in order */
+
+static unsigned pending_at_device(void) {
+    later_device *d = later_of(base());
+    pthread_mutex_lock(&d->lock);
+    unsigned n = d->end - d->begin;
+    pthread_mutex_unlock(&d->lock);
+    return n;
+}
+
+static unsigned pending_in_time(unsigned want) {
+    for (int wait = 0; wait < 2000 && pending_at_device() < want; wait++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    return pending_at_device();
+}
+
+/* Each needs what the one before it writes, and all are given to the device at once. */
+Test(in_order, a_chain_is_begun_at_once) {
+    hold_device();
+    for (int k = 0; k < 8; k++)
+        cr_assert_eq(enqueue_add(&t, k % 2 ? t.q : t.other, k + 1, k, 1, NULL, NULL), SPVF_OK);
+    cr_expect_eq(pending_in_time(8), 8);
+    let_device_go();
+    expect_numbers(t.q, 8, 8);
+}
+
+Test(pending, a_chain_is_begun_one_by_one) {
+    for (int k = 0; k < 8; k++)
+        cr_assert_eq(enqueue_add(&t, t.q, k + 1, k, 1, NULL, NULL), SPVF_OK);
+    expect_numbers(t.q, 8, 8);
+    cr_expect_eq(later_of(base())->most_at_once, 1);
+}
+
+/* The program writes what the next command reads. */
+static spvf_status add_one(void *user) {
+    ++*(int32_t *)user;
+    return SPVF_OK;
+}
+
+Test(in_order, functions_of_the_host_wait_for_ends) {
+    int32_t first = 0;
+    hold_device();
+    cr_assert_eq(enqueue_add(&t, t.q, 1, 0, 6, NULL, NULL), SPVF_OK);
+    cr_assert_eq(spvf_queue_read(t.q, t.b[1], 0, &first, 4, NULL, NULL), SPVF_OK);
+    cr_assert_eq(spvf_queue_host(t.q, add_one, &first, NULL, 0, NULL, NULL), SPVF_OK);
+    cr_assert_eq(spvf_queue_write(t.q, t.b[1], 0, &first, 4, NULL, NULL), SPVF_OK);
+    cr_assert_eq(enqueue_add(&t, t.q, 2, 1, 0, NULL, NULL), SPVF_OK);
+    cr_expect_eq(pending_in_time(2), 2);
+    cr_expect_eq(first, 0);
+    let_device_go();
+    cr_assert_eq(spvf_queue_read(t.q, t.b[2], 0, &first, 4, NULL, NULL), SPVF_OK);
+    cr_expect_eq(spvf_queue_finish(t.q), SPVF_OK);
+    cr_expect_eq(first, 7);
+}
+
+/* What names an event in its wait list fails with it, so it cannot begin before that has ended. */
+Test(in_order, what_may_fail_with_another_waits_for_its_end) {
+    spvf_event *e, *next;
+    hold_device();
+    cr_assert_eq(enqueue_add(&t, t.other, 1, 0, 1, NULL, &e), SPVF_OK);
+    const spvf_wait wait = {&e, 1};
+    cr_assert_eq(enqueue_add(&t, t.other, 3, 2, 1, &wait, &next), SPVF_OK);
+    cr_expect(comes_to_run(e));
+    nanosleep(&(struct timespec){0, 20000000}, NULL);
+    cr_expect_gt(state(next), RT_RUNNING);
+    let_device_go();
+    cr_expect_eq(spvf_event_wait(next), SPVF_OK);
+    spvf_event_destroy(e);
+    spvf_event_destroy(next);
+}
+
+/* When an event has ended, all before it in the queue have. */
+Test(in_order, events_end_in_order) {
+    enum { EVENTS = 100 };
+    for (int round = 0; round < 20; round++) {
+        spvf_event *e[EVENTS];
+        hold_device();
+        for (int k = 0; k < EVENTS; k++)
+            cr_assert_eq(enqueue_add(&t, t.q, 1 + k % 2, 2 - k % 2, 0, NULL, &e[k]), SPVF_OK);
+        let_device_go();
+        for (int k = EVENTS - 1; k >= 0; k--) {
+            spvf_status status;
+            if (k == EVENTS - 1 || k % 7 == 0) cr_expect_eq(spvf_event_wait(e[k]), SPVF_OK);
+            cr_expect(spvf_event_ended(e[k], &status), "%d", k);
+            spvf_event_destroy(e[k]);
+        }
+    }
+}
+
+/* A command that fails when it is given to the device ends after those that were begun before. */
+Test(in_order, a_failure_ends_in_its_turn) {
+    spvf_event *e[3];
+    const int32_t k = 1;
+    const spvf_argument args[] = {
+        {.buffer = t.b[1]}, {.buffer = t.b[0]}, {.bytes = &k, .size = sizeof k}};
+    spvf_launch wrong = launch_of(&t, "add", args, 3);
+    wrong.range.local[0] = 7;
+    hold_device();
+    cr_assert_eq(enqueue_add(&t, t.q, 1, 0, 1, NULL, &e[0]), SPVF_OK);
+    cr_assert_eq(spvf_queue_launch(t.q, &wrong, NULL, &e[1]), SPVF_OK);
+    cr_assert_eq(enqueue_add(&t, t.q, 2, 1, 1, NULL, &e[2]), SPVF_OK);
+    cr_expect(comes_to_run(e[2]));
+    for (int n = 0; n < 3; n++) cr_expect_eq(state(e[n]), RT_RUNNING);
+    let_device_go();
+    cr_expect_eq(spvf_event_wait(e[2]), SPVF_OK);
+    cr_expect_eq(state(e[0]), RT_COMPLETE);
+    cr_expect_lt(state(e[1]), RT_COMPLETE);
+    for (int n = 0; n < 3; n++) spvf_event_destroy(e[n]);
+    cr_expect_eq(spvf_queue_finish(t.q), SPVF_ERROR_DEVICE);
+    expect_numbers(t.q, 2, 2);
+}
+
+Test(in_order, a_refusal_ends_in_its_turn) {
+    spvf_event *first, *refused;
+    hold_device();
+    cr_assert_eq(enqueue_add(&t, t.q, 1, 0, 1, NULL, &first), SPVF_OK);
+    cr_expect(comes_to_run(first));
+    later_of(base())->refuses = true;
+    cr_assert_eq(enqueue_add(&t, t.q, 2, 1, 1, NULL, &refused), SPVF_OK);
+    cr_expect(comes_to_run(refused));
+    nanosleep(&(struct timespec){0, 20000000}, NULL);
+    cr_expect_eq(state(refused), RT_RUNNING);
+    let_device_go();
+    cr_expect_eq(spvf_event_wait(refused), SPVF_ERROR_DEVICE);
+    cr_expect_eq(state(first), RT_COMPLETE);
+    spvf_event_destroy(first);
+    spvf_event_destroy(refused);
+    cr_expect_eq(spvf_queue_finish(t.q), SPVF_ERROR_DEVICE);
 }
 
 /* ------------------------------------------------------------------- one command, and its thread */

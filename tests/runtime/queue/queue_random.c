@@ -5,12 +5,14 @@
  *
  * Memory is a few blocks, and places in them.  A block is a buffer, or memory of the program that
  * one or several buffers use; a place in it is an offset, or a buffer that begins there, so buffers
- * overlap as they like.  The second device has buffers of its own with the same memory.  Blocks
- * that are let go are internal to the graph that has all their users. */
+ * overlap as they like.  The second device has buffers of its own with the same memory, and its
+ * commands are pending until a thread of it has run them, in order.  Blocks that are let go are
+ * internal to the graph that has all their users. */
 #define CL_TARGET_OPENCL_VERSION 300
-#include "runtime/spvfuse_queue.h"
+#include "runtime/queue/objects.h"
 #include "tests/file.h"
 #include "tests/opencl/command_compare.h"
+#include "tests/runtime/devices/later.h"
 
 enum { RUNS = 2, DEVICES = 2, QUEUES = 2 };
 
@@ -37,9 +39,10 @@ static void print_message(void *user, const spvf_message *m) {
     if (m->severity == SPVF_ERROR) printf("%s\n", m->formatted);
 }
 
-static void begin_station(station *s, spvf_context *c, const spvf_module *m, const char *name) {
+static void begin_station(station *s, spvf_context *c, const spvf_module *m, dev_opener *open,
+                          const char *name) {
     const spvf_queue_options any_order = {.size = sizeof any_order, .out_of_order = true};
-    NEED(spvf_device_open(c, name, &s->device));
+    NEED(dev_open_with(c, open, name, &s->device));
     NEED(spvf_program_create(s->device, m, &s->program));
     for (unsigned n = 0; n < QUEUES; n++)
         NEED(spvf_queue_create(s->device, n ? &any_order : NULL, &s->queues[n]));
@@ -54,8 +57,8 @@ static void begin(const char *file) {
     need(bytes ? SPVF_OK : SPVF_ERROR_IO, file);
     NEED(spvf_context_create(&o, &c));
     NEED(spvf_module_load(c, file, bytes, size, NULL, &m));
-    begin_station(&stations[0], c, m, "cpu");
-    begin_station(&stations[1], c, m, "cpu");
+    begin_station(&stations[0], c, m, rt_device_open, "cpu");
+    begin_station(&stations[1], c, m, later_open, "host");
     spvf_module_destroy(m);
     spvf_context_destroy(c);
     free(bytes);
