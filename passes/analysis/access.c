@@ -1,12 +1,12 @@
-/* access.c — where a kernel reads and writes.
+/* access.c — where a kernel reads and writes memory that work-items share.
  *
- * Every access of memory that work-items share gets a row: the object (a pointer parameter or a
- * module-scope variable), the affine form of the byte offset in it (affine.c), the number of bytes,
- * and whether every item gets there.  The address is followed through offsets and casts; one that
- * comes from a phi, a select, memory or an integer has no object, and may be anywhere.
+ * Every access gets a row: the object (a pointer parameter or a module-scope variable), the affine
+ * form of the byte offset in it (affine.c), the number of bytes, and whether every item executes
+ * it.  Addresses are followed through offsets and casts.  An address that comes from a phi, a
+ * select, memory or an integer has no known object and may lead anywhere.
  *
- * An item surely gets to a block that dominates every way out of the kernel.  Where numbers that
- * are known at launch decide a branch, accesses on the side that is never taken do not count.
+ * Every item executes the blocks that dominate all exits of the kernel.  If numbers that are known
+ * at launch decide a branch, accesses on the side that is never taken are left out.
  */
 #include "passes/analysis/alias.h"
 

@@ -1,23 +1,24 @@
-/* affine.c — integers as sums over what a work-item knows.
+/* affine.c — affine forms of integers.
  *
  * The form of a value is constant + sum of factor * symbol, equal to the value modulo 2^width.
- * Symbols are ids, by-value parameters, iteration numbers of loops, and whatever is not looked
- * into.  Sums, products and shifts by constants, and truncations keep that congruence; an `or` of
- * bits that the other operand leaves 0 is a sum.  An extension needs more: the form must be the
- * value itself, as the extension reads it.  It is when the bounds of its symbols (bounds.c) keep it
- * within the narrow type, or when it is made of whole values by operations that do not wrap.
+ * Symbols are ids, by-value parameters, iteration numbers of loops, and values that are not
+ * analysed further.  Sums, products and shifts by constants, and truncations preserve the
+ * congruence; an `or` with bits that are 0 in the other operand is a sum.  An extension needs more:
+ * the form must be equal to the operand itself, read as the extension reads it.  It is if the
+ * bounds of its symbols (bounds.c) keep it within the narrow type, or if it consists of such values
+ * and of operations that do not wrap.
  *
- * A shift down by C: let 2^B divide all factors and the constant, C <= B, and g be the form divided
+ * Right shifts by C: let 2^B divide all factors and the constant, C <= B, and g be the form divided
  * by 2^B.  The value is 2^B * u modulo 2^width with u = g modulo 2^(width - B).  If the bounds of g
  * lie within a number of width - B bits, signed for ashr, then u read as such a number is g, and
- * the shifted value is 2^(B - C) * g, without a remainder.  So an index that compilers keep in the
- * upper half of a word, and shift down as the last thing, is understood, whatever was done to it
- * there.  A mask without its lowest t bits is one with them, where the form is a multiple of 2^t.
+ * the shifted value is 2^(B - C) * g, without a remainder.  This covers indices that compilers keep
+ * in the upper half of a word and shift down at the end.  A mask that clears the lowest t bits
+ * changes nothing if the form is a multiple of 2^t.
  *
- * Where the range is known, a linear id is written with ids, and group * local size + local id is
- * the global id less its offset, so that equal places have equal forms.
+ * If the range is known, a linear id is expressed by ids, and group * local size + local id is the
+ * global id minus its offset, so that equal places have equal forms.
  *
- * How deep and how far expressions are followed is limited; what lies beyond is a symbol.
+ * Depth and number of terms are limited; what is beyond the limit becomes a symbol.
  */
 #include "passes/analysis/analysis.h"
 

@@ -1,19 +1,20 @@
-/* alias.c — which addresses may lead to the same memory, and which instructions touch it.
+/* alias.c — which addresses may lead to the same memory, and which instructions access it.
  *
- * An address is an object and an offset: without its steps (ptradd) and casts it is a parameter, a
- * variable, or something of unknown origin; the steps add up to a sum of values (sum.c).
+ * An address is an object and an offset.  The object is what remains without steps (ptradd) and
+ * casts: a parameter, a variable, or a value of unknown origin.  The steps add up to a sum of
+ * values (sum.c).
  *
- * Different objects are apart when their spaces differ, when both are variables, when one promises
- * it (noalias), and when the address of one is used for nothing but accesses, so that no other
- * address can be made from it.  In one object accesses are apart when their distance says so: a
- * constant, or a constant plus multiples of a power of two that leave room for both.
+ * Different objects are disjoint if their spaces differ, if both are variables, if one of them is
+ * declared so (noalias), or if the address of one is used for accesses only, so that no other
+ * address can be made from it.  Two accesses of one object are disjoint if their distance is large
+ * enough for both: a constant, or a constant plus multiples of a power of two.
  *
  * Addresses whose offsets differ by constants only are on one line.  All addresses of two lines
- * have one relation, but for the constants, so a pass that compares many addresses relates their
- * lines once, and then compares constants.
+ * have the same relation, apart from the constants.  So a pass that compares many addresses relates
+ * their lines once, and then compares constants.
  *
- * Distances compare values as they are at one moment.  A pass that asks about accesses of different
- * iterations of a loop must know that the addresses do not change there.
+ * Distances compare values at one moment.  A pass that compares accesses of different iterations of
+ * a loop must know that the addresses do not change in it.
  */
 #include "passes/analysis/alias.h"
 

@@ -1,16 +1,16 @@
-/* bounds.c — which values the symbols of affine forms can have.
+/* bounds.c — interval analysis of the symbols of affine forms.
  *
- * Ids are bounded by the nd-range, iteration numbers by an exit test against a known number, other
- * values by what their operation makes of the bounds of its operands: an index that is clamped or
- * masked has ends wherever it comes from.  Guards tighten what a form of one symbol is compared
- * with on the way to a block.  A number is known when it is a constant, a parameter whose value the
- * launch gives, a size that the range gives, or what a few operations make of such numbers.
+ * Ids are bounded by the nd-range, iteration numbers by an exit test against a known number, and
+ * other values by their operation and the bounds of its operands, for example clamps and masks.
+ * Guards on the way to a block narrow the bounds of what they compare, if that is a form of one
+ * symbol.  Known numbers are constants, parameters whose value the launch gives, sizes that the
+ * range gives, and results of a few operations on such numbers.
  *
- * A guard is an edge of a branch that every path to the block takes.  What it compares is read as a
- * form (affine.c) whose own bounds, guards aside, make it the value itself; so guards never ask
- * about guards, and each question looks at a limited number of them.
+ * A guard is an edge of a branch that every path to the block takes.  It counts only if the form of
+ * what it compares equals the value itself according to the form's own bounds, without guards.  So
+ * guards never depend on guards, and each question looks at a limited number of them.
  *
- * Not here: relations between symbols.
+ * Relations between symbols are not analysed.
  */
 #include "ir/eval.h"
 #include "passes/analysis/analysis.h"

@@ -1,9 +1,9 @@
-/* guards.c — under which conditions a work-item gets to a block.
+/* guards.c — the conditions under which a work-item gets to a block.
  *
- * The search goes from the block up the dominator tree.  Each step is one of three: every way on
- * from the dominator leads to the block, so the two run equally often; a branch at the end of the
- * dominator decides, and is a guard; or something else decides, and the guards are not all there is
- * to know.
+ * The search goes from the block up the dominator tree.  Each step is one of three.  If every path
+ * from the dominator leads to the block, both are executed equally often.  If a branch at the end
+ * of the dominator decides, that is a guard.  Otherwise there are further conditions, which remain
+ * unknown.
  *
  * The only exit of a loop with a known number of iterations (bounds.c) is no guard: the block runs
  * once in every iteration.

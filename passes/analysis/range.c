@@ -1,4 +1,4 @@
-/* range.c — what can be said of one nd-range: how many work-items it has, and its text form. */
+/* range.c — the number of work-items of an nd-range, and its text form, {global/local} offset. */
 #include "passes/passes.h"
 
 uint64_t pass_range_items(const ir_range *r) {

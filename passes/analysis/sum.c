@@ -1,12 +1,12 @@
-/* sum.c — integers as sums of other values.
+/* sum.c — integers as sums of other values of one function.
  *
- * The form is constant + sum of factor * symbol, equal to the value modulo 2^width.  Sums, products
- * and shifts by constants, and `or` of what a shift has left free, are taken apart; whatever else
- * there is becomes a symbol.  A sum that is widened is taken apart where it promises not to wrap;
- * then the symbols are the narrow values, widened.
+ * The form is constant + sum of factor * symbol, equal to the value modulo 2^width.  It is found by
+ * decomposing sums, products and shifts by constants, and `or` with bits that a shift has cleared.
+ * All other values are symbols.  The extension of a sum that does not wrap (nsw for sext, nuw for
+ * zext) is decomposed as well; its symbols are the extensions of narrower values.
  *
- * This is about values of one function.  Forms over ids and iterations, which mean the same in
- * different kernels, are those of affine.c.
+ * The forms of affine.c consist of ids and iteration numbers instead, which mean the same in
+ * different kernels.
  */
 #include "passes/analysis/analysis.h"
 

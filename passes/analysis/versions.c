@@ -1,13 +1,12 @@
-/* versions.c — the versions of memory, and which of them wrote some bytes last.
+/* versions.c — memory SSA: the versions of memory, and the last one that may write some bytes.
  *
- * Meetings lie on the iterated dominance frontier of the blocks that write; a walk in reverse
- * postorder numbers the rest.
+ * Memory phis are placed on the iterated dominance frontier of the blocks that write.  A walk in
+ * reverse postorder numbers the versions.
  *
- * A search passes over writes that alias.c knows to be apart, one at a time.  Code that was
- * unrolled, or fills an array, writes to one line (alias.c) many times in a row; so every eighth
- * write of such a row knows between which constants the last eight lie, and when the bytes are
- * elsewhere on their line, all eight are passed over at once.  That counts as eight steps: what is
- * found does not depend on it.
+ * A search goes back over writes that alias.c proves to be disjoint, one at a time.  Code that was
+ * unrolled, or fills an array, writes to one line (alias.c) many times in a row.  So every eighth
+ * write of such a run records the bounds of the last eight, and if the bytes are outside of these
+ * bounds, all eight are skipped at once.  They count as eight steps, so the result is the same.
  */
 #include "passes/analysis/versions.h"
 

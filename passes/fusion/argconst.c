@@ -1,12 +1,12 @@
-/* argconst.c — an argument that is known becomes a constant of the function.
+/* argconst.c — replaces a parameter whose argument is known by a constant.
  *
- * A scalar or vector parameter is replaced by a constant.  A struct passed by value is a pointer to
- * a private copy; it becomes a variable that is filled at the start of the function, leaf by leaf
- * of the struct's type, so that sroa and mem2reg can take it apart.  Padding is not written.  Where
- * the type is not known, the copy is filled byte by byte.
+ * A scalar or vector parameter becomes a constant.  A struct passed by value is a pointer to a
+ * private copy; it becomes a variable that is filled at the start of the function, leaf by leaf of
+ * the struct's type, so that sroa and mem2reg can split it.  Padding is not written.  If the type
+ * is not known, the copy is filled byte by byte.
  *
- * The bytes come as a host lays them out for the kernel: little endian, a vector of three followed
- * by a fourth, unused element.
+ * The bytes are those that a host passes to the kernel: little endian, and a vector of three has a
+ * fourth, unused element.
  */
 #include "passes/fusion/fuse_impl.h"
 

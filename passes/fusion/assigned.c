@@ -1,18 +1,18 @@
 /* assigned.c — definite assignment: is every byte of a promoted buffer written before it is read?
  *
  * All accesses have places in the part of an item or of a group (layout.c).  A write counts for a
- * read when every item that gets to the read has made the write: the write is in an earlier member,
- * which runs on at least as many items, or it dominates the read in the same member; and its guards
- * hold for all items, or are among the guards of the read.  The bytes that such writes fill without
- * gaps have to contain the bytes that are read.  A write in a loop fills what all iterations write,
- * if the loop ends only by counting and the read is not inside it.
+ * read if every item that gets to the read has executed the write.  The write must be in an earlier
+ * member, which runs on at least as many items, or dominate the read in the same member; and its
+ * guards must hold for all items, or be among the guards of the read.  The bytes that such writes
+ * fill without gaps must contain the bytes that are read.  A write in a loop fills what all
+ * iterations write, if the loop ends only by counting and the read is not inside it.
  *
- * Memory of a group is filled by all its items together, so there the member has to run whole
- * groups.  Guards may tell items apart when each compares one local id with a number: those that
- * hold let a box of items through, [first, last] in each dimension, and every group has all of
- * them, since its local ids take all combinations of values.  If no such box is empty, what the
- * write fills is what the items of the box fill: local ids count from first to last there.  A guard
- * on anything else must be the same for all items of the group, and hold whenever the reader's do.
+ * Memory of a group is filled by all its items together, so the member must run whole groups.  Its
+ * guards may select items if each compares one local id with a number.  Those that hold select a
+ * box of items, [first, last] in each dimension, and every group has all of them, since its local
+ * ids take all combinations of values.  If the box is not empty, the write fills what the items of
+ * the box fill: local ids count from first to last there.  All other guards must be the same for
+ * all items of the group, and hold whenever those of the reader do.
  */
 #include "passes/fusion/fuse_impl.h"
 

@@ -1,23 +1,23 @@
-/* dependence.c — may the bodies of two members run one after the other in each work-item?
+/* dependence.c — dependence analysis between two members.
  *
  * Unfused, all of A ends before B begins.  Fused, an item knows only that its own A has ended, and
- * after a barrier that its work-group's has.  So for each pair of accesses, one in A and one in B,
- * at least one a write, that may touch the same byte:
- *   item   only one and the same item can touch it from both sides: nothing is needed
- *   group  only items of one work-group can: a barrier is needed
- *   grid   items of different work-groups can: not fused
- *   unknown  the addresses are not understood: not fused, unless the caller knows better
+ * after a barrier that the A of its work-group has ended.  So each pair of accesses, one in A and
+ * one in B, at least one of them a write, is classified by which items may touch the same byte:
+ *   item     only one and the same item: nothing is needed
+ *   group    only items of one work-group: a barrier is needed
+ *   grid     items of different work-groups: not fused
+ *   unknown  an address is not understood: not fused, unless the caller knows better
  *
- * The proof is a layout (layout.c): by ids or linear id for items, by group ids for groups.  Where
- * the fused kernel runs as one work-group, it does not matter which items touch what: all are of
- * that group, wherever addresses lead.  Images are not meant: within a kernel, no barrier makes
- * what was written to one visible to reads of it.
+ * The proof is a layout (layout.c), by ids or linear id for items and by group ids for groups.  If
+ * the fused kernel runs as one work-group, the class is `group` at most, wherever addresses lead.
+ * This does not hold for images: within a kernel, no barrier makes writes of an image visible to
+ * reads of it.
  *
- * That two items at one place would have raced within a kernel alone proves nothing: when all write
- * the same value there, programs rely on it.
+ * That two items at one place would be a race within a single kernel proves nothing: programs rely
+ * on all items writing the same value.
  *
  * Arguments that are not identical are different memory.  A remapped member is compared by the
- * linear id, where its offset is a multiple of that.
+ * linear id, if its offset is a multiple of that.
  */
 #include "passes/analysis/alias.h"
 #include "passes/fusion/fuse_impl.h"

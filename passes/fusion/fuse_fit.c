@@ -1,13 +1,13 @@
-/* fuse_fit.c — can the body of each member be taken into the fused kernel as it is?
+/* fuse_fit.c — refuses bodies that would not mean the same in the fused kernel.
  *
- * What a body asks must have the same answer there.
- *   - A member whose ids are computed has work-groups of single items: it cannot work as a group.
- *   - A member that runs on some items only may end inside a work-group, or the local size is
- *     not known: then it cannot ask about its group or wait for it.
- *   - Variables of the program in global memory stay with their program: a kernel that uses them
- *     can only be fused into their module.
- *   - Calls that could not be inlined have no place in a body (fuse_stage.c).
- *   - All that one member prints comes before what the next one prints, so only one may print.
+ *   - A member whose ids are computed has work-groups of single items, so it cannot work as a
+ *     group.
+ *   - A member that runs on some items only may end inside a work-group, or the local size is not
+ *     known.  Then it cannot query its group or wait for it.
+ *   - Variables of the program in global memory remain with their program: a kernel that uses them
+ *     can be fused into their module only.
+ *   - Calls that could not be inlined are not supported (fuse_stage.c).
+ *   - The output of one member precedes that of the next one, so only one member may print.
  */
 #include "passes/fusion/fuse_impl.h"
 

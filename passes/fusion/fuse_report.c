@@ -1,8 +1,8 @@
-/* fuse_report.c — what a fusion tells about itself: the rules, dependences in words, and a row for
- * every buffer and every place between two members.
+/* fuse_report.c — reports of a fusion: rules, dependences in words, and a row for every buffer and
+ * every gap between two members.
  *
- * Everything that is told lies in the caller's arena and refers to nothing of the members, so a
- * report outlives their modules.
+ * A report is in the caller's arena and refers to nothing of the members, so it outlives their
+ * modules.
  */
 #include "passes/fusion/fuse_impl.h"
 

@@ -1,10 +1,10 @@
 /* fuse_stage.c — the bodies that fusion works with.
  *
- * Fusion needs bodies without calls, and addresses that can be understood: ids are in values, not
- * in stack variables, and pointers do not step through loops.  If all kernels are like that, they
- * are taken as they are.  Otherwise all of them are copied into one module, so that what they share
- * stays shared, and simplified there.  Promotion changes bodies, each in its own way; then each
- * member gets its own copy of the simplified body.
+ * Fusion needs bodies without calls, and addresses that it can analyse: ids are values, not in
+ * stack variables, and pointers do not step through loops.  If all kernels are like that, they are
+ * used as they are.  Otherwise all of them are copied into one module, so that shared variables
+ * remain shared, and simplified there.  Promotion changes bodies, each in its own way, so each
+ * member then gets its own copy of the simplified body.
  */
 #include "passes/fusion/fuse_impl.h"
 

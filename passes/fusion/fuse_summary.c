@@ -1,10 +1,10 @@
-/* fuse_summary.c — what the members of a group read and write, each by itself.
+/* fuse_summary.c — what each member reads and writes.
  *
- * The accesses of a member are also sorted by the object they go to, so that those of two members
- * are compared object by object.  Two facts about all members save most of these comparisons.
- * Members that launch one kernel on the same range with the same arguments, but for floats, are
- * alike.  And an argument that many members use may be own to items, which is proved once for all
- * members: no two items share a byte of it.
+ * The accesses of a member are also sorted by object, so that those of two members are compared
+ * object by object.  Two facts about all members save most of these comparisons.  Members are alike
+ * if they launch one kernel on the same range with the same arguments, except for floats.  An
+ * argument that many members use may be own to items: no two items share a byte of it, which is
+ * proved once for all members.
  */
 #include "passes/fusion/fuse_impl.h"
 

@@ -1,15 +1,15 @@
 /* lanes.c — which lanes of a vector in memory a work-item uses, and which it changes.
  *
  * Compilers write `v[i].y = x` as a load of the whole vector, an insertion, and a store of the
- * whole.  The other lanes only travel: they are stored where they were read, by the same item, and
- * nothing has written there in between.  So such a store changes no more than the lanes that are
- * not what the load has read, and such a load needs no more than the lanes that something else is
- * made of; whether the others have been written before does not matter.
+ * whole.  The other lanes are stored where they were loaded, by the same item, and nothing has
+ * written there in between.  So such a store changes only the lanes that do not come from the load,
+ * and such a load uses only the lanes that have other uses.  It does not matter whether the others
+ * have been written before.
  *
  * A lane is followed back through insertions, shuffles, and vectors that are made from lanes.  Load
- * and store have to be in one block, so that both are about the same place when their offsets have
- * the same form; and between them the block may write to other arguments and variables only, which
- * fusion takes for other memory.
+ * and store must be in one block, so that equal forms of their offsets mean equal places.  Between
+ * them the block may write to other arguments and variables only, which are different memory for
+ * fusion.
  */
 #include "passes/analysis/alias.h"
 #include "passes/fusion/fuse_impl.h"

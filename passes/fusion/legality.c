@@ -1,19 +1,19 @@
-/* legality.c — which members depend on each other, and where barriers are placed.
+/* legality.c — decides whether members may be fused, and where barriers are placed.
  *
- * Every pair of members is looked at (dependence.c).  A dependence between work-groups, or one that
- * is not understood, refuses the group unless the request forces it, or the device can make all
- * work-groups wait for each other: then the members are phases of the kernel.  A dependence within
- * work-groups needs a barrier somewhere between the two; barriers are placed as late as possible,
- * so that one serves as many pairs as it can, and all others are left out.
+ * Every pair of members is compared (dependence.c).  A dependence between work-groups, or one that
+ * is not understood, refuses the fusion, unless the request forces it or the device can make all
+ * work-groups wait for each other; then the members are phases of the kernel.  A dependence within
+ * work-groups needs a barrier somewhere between the two members.  Barriers are placed as late as
+ * possible, so that one of them serves as many pairs as it can.
  *
- * The first reason refuses; the other pairs are looked at all the same, for the report.  What was
- * found out about two members holds for every pair of members that are like these two
- * (fuse_summary.c).  An argument that is own to items needs no barrier: each member that uses it is
- * compared with the next one before it only, for the report.
+ * The first reason refuses; the other pairs are still compared, for the report.  The result for two
+ * members is reused for every pair of members that are like these two (fuse_summary.c).  An
+ * argument that is own to items needs no barrier: each member that uses it is compared with the
+ * last one before it only, for the report.
  *
- * The proof takes different arguments for different memory, so the fused kernel may rely on it too.
- * Where all accesses of an argument have one layout by items (layout.c), no two items share a byte
- * of it, so a barrier does not change what an item has put there.
+ * The proof assumes that different arguments are different memory, so the fused kernel may rely on
+ * it (noalias).  If all accesses of an argument have one layout by items (layout.c), no two items
+ * share a byte of it, so barriers do not change what an item has stored there.
  */
 #include "passes/fusion/fuse_impl.h"
 

@@ -1,13 +1,13 @@
-/* profit.c — is a fused kernel likely to be faster than its members?
+/* profit.c — estimates whether a fused kernel is faster than its members.
  *
- * The model counts bytes of memory traffic.  Fusion saves launches, each worth as much as LAUNCH
- * bytes, and the traffic that the accesses say (traffic.c).  It costs where more values live at
- * once than registers hold: each word beyond REGISTERS, and beyond what the members need
- * themselves, is stored and loaded once per item.  It also costs where two chains of operations,
- * which the processor worked on one after the other, become one chain (delay.c).
+ * The model counts bytes of memory traffic.  Fusion saves launches, each worth LAUNCH bytes, and
+ * the traffic that traffic.c predicts.  It costs something if more values are live at once than
+ * registers hold: each word beyond REGISTERS, and beyond what the members need themselves, is
+ * stored and loaded once per item.  It also costs something if two chains of operations, which the
+ * processor executed one after the other, become one chain (delay.c).
  *
- * The model need not be exact, as fusion rarely loses: a kernel is declined only when what it costs
- * is more than all that it saves.
+ * The model need not be exact, since fusion rarely loses.  A kernel is declined only if it costs
+ * more than it saves.
  */
 #include "passes/fusion/fuse.h"
 

@@ -1,17 +1,16 @@
-/* promote.c — buffers that need not be memory of the device.
+/* promote.c — decides which buffers become private or local memory.
  *
  * A request may say that the contents of a buffer are not needed before or after the fused kernel.
- * Then it can be memory of each work-item (private) or of each work-group (local), when
- *   - its address goes nowhere but into accesses (promote_uses.c),
+ * Then it can be memory of each work-item (private) or of each work-group (local), if
+ *   - its address is used for accesses only (promote_uses.c),
  *   - no two items (groups) use the same byte, which a layout proves (layout.c); every offset
- *     becomes a position in the item's (group's) own part, and
+ *     becomes a position in the own part of the item (group), and
  *   - everything is written before it is read (assigned.c).
- * Instead of the proof that a layout is, the caller may assert that items use the elements i, i +
- * n, i + 2n and so on of n per item, counted modulo n: the offset is then taken modulo the size of
- * the part.
+ * In place of the layout, the caller may assert that each item uses the n elements i, i + n, i + 2n
+ * and so on, counted modulo n.  The offset is then taken modulo the size of the part.
  *
- * A promotion that was asked for by name and cannot be done refuses the fusion.  A buffer that may
- * be promoted but need not (auto) stays where it is, and the report says why.
+ * If a promotion was requested by name and is not possible, the fusion is refused.  A buffer that
+ * may be promoted but need not (auto) remains in global memory, and the report gives the reason.
  */
 #include "passes/fusion/fuse_impl.h"
 

@@ -1,20 +1,20 @@
-/* split.c — which members run in loops of their own over the items of a work-group.
+/* split.c — decides which members run in loops of their own over the items of a work-group.
  *
  * A device may run the items of a work-group one after the other, as processors do.  They overlap
  * items as far as instructions fit into the reorder buffer of WINDOW instructions.  If a body has n
  * instructions and its longest chain takes L cycles, about WINDOW / n items overlap, so an item
  * takes L * n / WINDOW cycles.  Two bodies in one loop, where the second waits for the first, take
- * (L1 + L2) * (n1 + n2) / WINDOW; in two loops they take (L1 * n1 + L2 * n2) / WINDOW and SPLIT
- * cycles more, since what the first leaves to the second goes through the nearest cache.  So a
- * barrier between two members makes two loops when
+ * (L1 + L2) * (n1 + n2) / WINDOW.  In two loops they take (L1 * n1 + L2 * n2) / WINDOW, and SPLIT
+ * cycles more, since the values between them go through the nearest cache.  So a barrier between
+ * two members, which makes two loops, pays if
  *
  *     L1 * n2 + L2 * n1 > WINDOW * SPLIT
  *
- * A chain of short steps stays one loop; pow, or a dozen operations in a row, has its own.  A body
- * with loops inside fills the buffer with its own rounds.  delay.c asks another question, whether a
- * chain makes fusion a loss, and counts memory as well.  The right side was measured as a whole
- * (GAIN), so that the best numbers of loops are chosen: 23 operations of an image pipeline took
- * 2.7 ns in one loop, 1.8 ns in three, 2.2 ns in four.
+ * A chain of short steps remains one loop; pow, or a dozen operations in a row, gets its own.  A
+ * body with inner loops fills the buffer with its own iterations, so it is not considered.  delay.c
+ * answers another question, whether a longer chain makes fusion a loss, and counts memory as well.
+ * The right side is one measured number, GAIN: 23 operations of an image pipeline took 2.7 ns in
+ * one loop, 1.8 ns in three, and 2.2 ns in four.
  */
 #include "passes/fusion/fuse_impl.h"
 

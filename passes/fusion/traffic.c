@@ -1,17 +1,16 @@
-/* traffic.c — how many bytes each buffer moves, in the members one by one and in the fused kernel.
+/* traffic.c — predicts how many bytes each buffer moves, member by member and in the fused kernel.
  *
- * A prediction, for the limit of what fusion can gain.  Every access of a buffer is a place: an
- * offset (affine.c) and a size.  All items together touch as many elements there as its ids and
- * loop counters have values, and no more than the items execute; several places of one buffer in
- * one member overlap as far as their bounds say.  Unfused, each byte that a member reads counts
- * once, and each that it writes; what an item reads at a place that it has written or read before
- * is not read again.  In the fused kernel the same holds for all members together.  Loops with as
- * many iterations pass the same places.  A buffer that is promoted moves nothing there.  Where all
- * work-groups wait, an item forgets: what comes behind reads and writes memory anew.
+ * The prediction is a limit of what fusion can gain.  Every access of a buffer has a place: an
+ * offset (affine.c) and a size.  All items together touch as many elements there as the ids and
+ * loop counters of the offset have values, and not more than the items execute.  Several places of
+ * one buffer in one member overlap as far as their bounds say.  Unfused, each byte that a member
+ * reads counts once, and each byte that it writes; a place that an item has read or written before
+ * is not read again.  In the fused kernel the same holds for all members together.  Loops with
+ * equal numbers of iterations access the same places.  A promoted buffer moves nothing in the fused
+ * kernel.  After a barrier of all work-groups, places are read and written anew.
  *
- * Conditions are taken to hold.  Memory of constants and local memory does not count.  Where an
- * offset is not understood every item is taken to touch an element of its own, and the numbers are
- * not exact.
+ * Conditions are assumed to hold.  Constant and local memory do not count.  If an offset is not
+ * understood, every item is assumed to touch an element of its own, and the numbers are not exact.
  */
 #include "passes/fusion/fuse_impl.h"
 

@@ -1,11 +1,11 @@
-/* calls.c — how kernels call the functions that stay functions (inline_keep.c).
+/* calls.c — the calling convention of functions that are not inlined (inline_keep.c).
  *
- * Code of a work-group is loops over items, and an id is a counter of such a loop.  A function
- * outside of the loops cannot ask for it.  So a function gets what it asks about its work-item from
- * its caller, which asks in its place, and so on up to the kernel.
+ * Code of a work-group is loops over items, and an id is a counter of such a loop, which a function
+ * outside of the loops cannot query.  So the caller queries what the function or its callees ask
+ * about their work-item, and passes it on, and so do its callers up to the kernel.
  *
  * A function has one parameter: the address of a frame in private memory of its caller.  The frame
- * holds the arguments, then the answers, then the result:
+ * holds the arguments, then the answers to queries, then the result:
  *
  *   func @f(%x: i32, %y: v4f32): f32      func @f(%frame: ptr.private)
  *                                           %x = load %frame
@@ -13,11 +13,11 @@
  *                                         store global_id 0, %frame + 32
  *                                         call @f(%frame); %r = load %frame + 40
  *
- * So a target calls functions of one pointer only, whatever types the arguments have.  A caller has
- * one frame for all of its calls, as large as the largest: the callee reads all of it at its start,
- * and the result is read right after the call.
+ * So targets only call functions with one pointer, whatever types the arguments have.  A caller has
+ * one frame for all of its calls, as large as the largest one requires: the callee reads all of it
+ * at its start, and the result is read right after the call.
  *
- * Truth values lie in memory as i8.  Assumptions have been made use of, and are removed.
+ * Truth values are i8 in memory.  Assumptions (assume) have been used by then, and are removed.
  */
 #include "passes/inline/inline_impl.h"
 

@@ -1,7 +1,7 @@
 /* inline_graph.c — the call graph, and what each function leads to.
  *
- * Strongly connected parts of the call graph are found as Tarjan (1972) does, without recursion on
- * the machine's stack; they come in the order that inlining wants, callees first.
+ * Tarjan's algorithm (1972), without recursion on the machine's stack, finds the strongly connected
+ * components of the call graph.  They come in the order that inlining needs, callees first.
  */
 #include "passes/inline/inline_impl.h"
 

@@ -1,20 +1,21 @@
-/* inline_keep.c — chooses the functions that stay functions.
+/* inline_keep.c — chooses the functions that are not inlined.
  *
- * Inlining multiplies: in a chain of functions, each of which calls the next one four times, there
- * are 4^n copies of the last one.  Path tracers are made so.  A kernel that would have more
- * instructions than its share (FREE_SIZE, and GROWTH times what it is made of) keeps calls.
+ * Inlining multiplies code: in a chain of functions, each of which calls the next one four times,
+ * there are 4^n copies of the last one.  Path tracers have this form.  So a kernel keeps calls if
+ * it would otherwise have more instructions than its share: FREE_SIZE, and GROWTH times what it is
+ * made of.
  *
- * A function stays when copying it would cost more than a threshold: its size, times its calls but
- * for one.  The threshold is halved until the kernel has its share, with the functions that it
- * keeps.  A round is a walk over the call graph, and there are LOG_MOST of them at most, so the
+ * A function stays if copying it costs more than a threshold: its size times the number of its
+ * calls minus one.  The threshold is halved until the kernel, with the functions that stay, fits
+ * its share.  A round is a walk over the call graph, and there are at most LOG_MOST of them, so the
  * choice takes linear time.  Functions that stay have their other callees inlined.
  *
- * A function stays only when each work-item can run it alone.  Barriers, operations of a group and
- * what asks where memory lies need all of a kernel in one body.  So the function, and all that it
- * calls, has none of them; what has is inlined, whatever its size.
+ * A function can stay only if each work-item can run it alone.  Barriers, operations of a group and
+ * queries of the space of a pointer need all of a kernel in one body.  A function with such
+ * operations, in its own code or in its callees, is inlined whatever its size.
  *
- * What was chosen once is kept: such functions have the flag IR_FUNC_SHARED.  So a second run finds
- * nothing to do, though the first one has changed all sizes.
+ * Functions that stay get the flag IR_FUNC_SHARED.  A second run keeps them, so it changes nothing,
+ * although the first one has changed all sizes.
  */
 #include "ir/launch.h"
 #include "passes/inline/inline_impl.h"

@@ -1,17 +1,18 @@
-/* builtins.c — library code in place of the operations that are functions.
+/* builtins.c — replaces operations that are functions by code of the library.
  *
  *   does        replaces the functions that libm decides, frem, remainder and remquo_q, and fma of
- *               f64 where the target has none, by code that cx->library holds for f32 and f64.  The
- *               code is expanded for the target first.  Straight code of one block is copied with
- *               its types made as wide as the operation; other code is copied once per lane
- *   needs       expand: arguments of 16 bits are those of f32 by then
- *   leaves      nothing that the library has; jumps that simplifycfg removes; values twice, for gvn
- *   gives up    on what the library has not
+ *               f64 where the target has none, by code that cx->library has for f32 and f64.  The
+ *               code is first expanded for the target.  Code of one block is copied with its types
+ *               made as wide as the operation; other code is copied once per lane
+ *   needs       expand: functions of 16 bits have become those of f32 by then
+ *   leaves      no operation for which the library has a function; jumps for simplifycfg; equal
+ *               values for gvn
+ *   gives up    on functions that the library does not have
  *
- * A library function is named after the operation and the type of its first operand, "sin.f32".  A
- * half_ or native_ function that the library does not have is the precise one.  Library code may
- * use operations that are library code themselves: they are replaced when it is loaded, which
- * happens once per pass, and library functions never lead back to themselves.
+ * A library function is named after the operation and the type of its first operand, "sin.f32".
+ * For a half_ or native_ function that the library does not have, the precise one is used.  Library
+ * code may use operations that are functions of the library themselves.  They are replaced when it
+ * is loaded, which happens once per pass.  No library function leads back to itself.
  */
 #include "passes/passes.h"
 

@@ -1,20 +1,20 @@
-/* expand.c — operations that no CPU has become simpler ones.
+/* expand.c — replaces operations that no CPU has by simpler ones.
  *
  *   does        rewrites saturating and averaging arithmetic, the common and integer functions of
  *               OpenCL.std, conversions with modes, arithmetic on f16 and bf16, functions of whole
- *               vectors, and what only classifies floats, for scalars and vectors alike
- *   needs       nothing; what it makes is best seen by gvn, and not by simplify, which would put
- *               some of it together again
- *   leaves      the control flow graph; the operations of docs/PASSES.md that are basic, and those
- *               of the library (pass builtins): functions that libm decides, frem, remainder,
- *               remquo_q, and fma of f64 where the target has none
- *   gives up    on nothing
+ *               vectors, and classification of floats, for scalars and vectors alike
+ *   needs       nothing
+ *   leaves      the control flow graph; the basic operations of docs/PASSES.md, and those of the
+ *               library (pass builtins): functions that libm decides, frem, remainder, remquo_q,
+ *               and fma of f64 where the target has none.  gvn merges equal code; simplify would
+ *               combine some of it again
+ *   gives up    never
  *
- * Every operation is a rule of expand.rules or a function of expand_*.c.  The new code is
- * before the instruction and is visited next, so that rules may be written with operations that are
- * to be expanded themselves; each is simpler than what it came from, so the pass ends.  Results are
- * those of the eval column of ops.def bit for bit, NaN payloads aside, functions that libm decides
- * within their error.  Of the promises of float flags only those stay that hold for all steps.
+ * Every operation is a rule of expand.rules or a function of expand_*.c.  The new code is placed
+ * before the instruction and visited next, so rules may use operations that are expanded
+ * themselves.  Each of them is simpler than its origin, so the pass terminates.  Results are those
+ * of the eval column of ops.def bit for bit, except for NaN payloads, and for functions that libm
+ * decides, which are within their error.  Float flags remain only if they hold for all steps.
  */
 #include "passes/lower/expand.h"
 

@@ -1,19 +1,19 @@
 /* expand_convert.c — conversions that CPUs do not have, and floats of 16 bits.
  *
- * A CPU converts i32 and i64 (signed) from and to f32 and f64, towards zero to integers and to
- * nearest even to floats; f32 to f64 and back; f16 to f32 and back where it has F16C; and with
- * AVX-512 unsigned integers, saturated ones only where they are the result.  From these are made,
- * without branches:
- *   other formats       through f32; a second rounding is prevented by rounding to odd first
- *   other roundings     the nearest float is compared with the exact value, and its neighbour taken
- *                       where it is on the wrong side
- *   unsigned integers   two halves, each of which is exact, added with one rounding
+ * A CPU converts signed i32 and i64 from and to f32 and f64, towards zero to integers and to
+ * nearest even to floats; f32 to f64 and back; f16 to f32 and back if it has F16C; and with AVX-512
+ * unsigned integers, to them with saturation only.  Other conversions are built from these, without
+ * branches:
+ *   other formats       through f32; rounding to odd first prevents double rounding
+ *   other roundings     the nearest float is compared with the exact value, and replaced by its
+ *                       neighbour if it is on the wrong side
+ *   unsigned integers   two halves, both exact, added with one rounding
  *   saturation          comparison with the ends of the range
- *   out of range        0, which is what the basic conversions give too
+ *   out of range        0, which the basic conversions give, too
  *
- * Arithmetic on f16 is done in f32, whose 24 bits are enough for sum, product, quotient and square
+ * Arithmetic on f16 is done in f32.  Its 24 bits are enough for sum, product, quotient and square
  * root to be as if rounded once (Figueroa 1995: 2p + 2 bits).  bf16 has the exponents of f32 and
- * with them its denormals, so it takes f64.
+ * with them its denormals, so it needs f64.
  */
 #include "passes/lower/expand.h"
 

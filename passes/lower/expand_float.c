@@ -1,12 +1,12 @@
-/* expand_float.c — floats by their bits: exponents, neighbours, and rounding that is made up for.
+/* expand_float.c — floats by their bits: exponents, neighbours, and rounding to odd.
  *
- * Only f32 and f64 come to the functions that take exponents (expand_convert.c sees to the narrow
- * formats), which denormals are made normal for by a multiplication.  Nothing branches: what is
- * zero, infinite or NaN goes through the same operations and is replaced at the end.
+ * Only f32 and f64 get to the functions that take exponents (expand_convert.c converts the narrow
+ * formats); denormals are first made normal by a multiplication.  There are no branches: zeros,
+ * infinities and NaNs go through the same operations, and their results are replaced at the end.
  *
- * Rounding twice is avoided by rounding to odd first (Boldo and Melquiond 2008): when the result of
- * a first rounding is not exact, it is the neighbour whose last bit is 1, which stands for "not a
- * number of any shorter format, and on this side of it".
+ * Rounding to odd prevents double rounding (Boldo and Melquiond 2008).  If the result of a first
+ * rounding is not exact, it is the neighbour whose last bit is 1.  That says that the value is not
+ * a number of any shorter format, and on which side of such numbers it is.
  */
 #include "passes/lower/expand.h"
 

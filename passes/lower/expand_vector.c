@@ -1,10 +1,10 @@
-/* expand_vector.c — functions of whole vectors: sums of products lane by lane, lengths.
+/* expand_vector.c — functions of whole vectors: dot, cross, length, distance, normalize.
  *
- * length scales its operand by a power of two so that the greatest lane is about 1: no square
- * overflows, and none that counts vanishes.  The scale is the greatest lane with its fraction
- * cleared, its reciprocal a subtraction from the exponent; both stay normal.  normalize treats
- * zero, infinite and NaN lanes as the section "Geometric Functions" of OpenCL C says.  The fast_
- * functions do without all this.
+ * length scales its operand by a power of two so that the greatest lane is about 1.  Then no square
+ * overflows, and none that matters underflows.  The scale is the greatest lane with its fraction
+ * cleared, and its reciprocal is a subtraction from the exponent; both are normal numbers.
+ * normalize treats lanes that are zero, infinite or NaN as specified in "Geometric Functions" of
+ * OpenCL C.  The fast_ functions do without all this.
  */
 #include "passes/lower/expand.h"
 

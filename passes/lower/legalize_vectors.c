@@ -1,13 +1,13 @@
-/* legalize_vectors.c — vectors become pieces that the target has registers for, or scalars.
+/* legalize_vectors.c — cuts vectors into pieces that fit registers of the target, or into scalars.
  *
- * Instructions are met in reverse postorder, so operands come before users, but for phis, whose
- * pieces are made empty and filled at the end.  An operation is done in pieces of as many lanes as
- * all of its operands and its result come in; for what the target has no instruction it goes lane
- * by lane.  A lane whose number is not known is chosen by comparisons.  A bitcast between lanes
- * goes through the bits: wider lanes are put together from narrower ones, or taken apart.
+ * Instructions are visited in reverse postorder, so operands come before users, except for phis,
+ * whose pieces are created empty and filled at the end.  An operation is done in pieces whose
+ * number of lanes fits all of its operands and its result; if the target has no instruction for it,
+ * it is done lane by lane.  A lane whose number is not known is selected by comparisons.  A bitcast
+ * that changes the width of lanes combines the bits of narrower lanes, or splits wider ones.
  *
- * Where the target has no masks, truth values of vectors are made in two ways only: `sext` of a
- * comparison of lanes as wide as the result, and `slt mask, 0`, which select, any and all ask for.
+ * On a target without masks, truth values of vectors are created in two ways only: `sext` of a
+ * comparison of lanes as wide as the result, and `slt mask, 0` for select, any and all.
  */
 #include "passes/lower/vectors.h"
 

@@ -1,11 +1,11 @@
-/* vectors_instead.c — operations that the target has no instruction for, by others that it has.
+/* vectors_instead.c — vector operations for which the target has no instruction, by others.
  *
- * Rotations are two shifts.  Of 64 bits, products are made from those of halves, the lesser and the
- * greater are chosen after a comparison, and shifts with the sign extend it by a subtraction.
- * Products and shifts of bytes are done in words of two: by an amount that is known, words are
- * shifted, and bits that came from the other byte cleared; otherwise bytes with even numbers and
- * those with odd ones are done apart, each as a word whose lower half, or upper one for high
- * products, is the result.
+ * A rotation is two shifts.  For 64 bits, products are made from those of halves, minimum and
+ * maximum from a comparison, and arithmetic right shifts extend the sign by a subtraction.
+ * Products and shifts of bytes are done in words of two bytes.  If the amount is known, words are
+ * shifted, and bits that came from the other byte are cleared.  Otherwise even and odd bytes are
+ * computed apart, each as a word whose lower half is the result, or whose upper half for high
+ * products.
  */
 #include "passes/lower/vectors.h"
 

@@ -1,6 +1,7 @@
-/* vectors_lanes.c — vectors lane by lane: what the target has no instruction for.  A lane whose
- * number is not known is chosen by comparisons; wider lanes are put together from the bits of
- * narrower ones, or taken apart. */
+/* vectors_lanes.c — vector operations lane by lane, for which the target has no instruction.
+ *
+ * A lane whose number is not known is selected by comparisons.  Wider lanes are combined from the
+ * bits of narrower ones, or split into them. */
 #include "passes/lower/vectors.h"
 
 /* i's value is made of these lanes; where values of its type come in pieces, they are put together

@@ -1,5 +1,7 @@
-/* vectors_memory.c — loads and stores of vectors, piece by piece.  A piece that is not full touches
- * its lanes only: a vector of half its lanes or more, and scalars. */
+/* vectors_memory.c — loads and stores of vectors, piece by piece.
+ *
+ * A piece that is not full accesses only its lanes: as a vector of half of its lanes if it has that
+ * many, and as scalars. */
 #include "passes/lower/vectors.h"
 
 enum { LEAST_BYTES = 4 };

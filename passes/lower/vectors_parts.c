@@ -1,4 +1,7 @@
-/* vectors_parts.c — pieces of vectors: how wide they are, and how one is had from another. */
+/* vectors_parts.c — the pieces of vectors: their width, and reading pieces of a value.
+ *
+ * A piece that is narrower than those of the value is a shuffle of one of them, and a piece of a
+ * constant is a constant.  A mask is extended or truncated to the width that is asked for. */
 #include "passes/lower/vectors.h"
 
 enum { LEAST_BYTES = 4 }; /* of a piece: what one move between registers can carry */

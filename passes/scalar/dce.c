@@ -1,18 +1,17 @@
 /* dce.c — dead code elimination.
  *
- * Everything is dead until something live needs it: marking starts at the instructions that have an
- * effect of their own and follows operands, so cycles of phis that only feed each other die
- * together.
+ * Instructions are dead until a live one needs them.  Marking begins at instructions that have an
+ * effect of their own and follows operands, so cycles of phis that only feed each other are
+ * removed together.
  *
- * Stores to stack variables are treated the same way, and those to variables in local memory of a
- * kernel without calls: what other work-items read there they read in the same kernel.  A write
- * whose address lies in one known variable, by any chain of ptradd and ptrcast, is not an effect;
- * it is *pending* on that variable and comes to life when a live instruction needs the variable for
- * anything but as the address of such a write: a load, a call, a copy out of it, its address as a
- * value.  So a variable that is only written dies with all its writes, and so does one that only
- * feeds its own next value.
+ * A write to a stack variable is not an effect.  The same holds for variables in local memory of a
+ * kernel without calls, since other work-items read them in the same kernel only.  If its address
+ * lies in one known variable, by any chain of ptradd and ptrcast, the write is *pending* on that
+ * variable.  It becomes live when a live instruction uses the variable for anything but the address
+ * of such a write: a load, a call, a copy out of it, or its address as a value.  So a variable that
+ * is only written is removed with all its writes, and so is one that only feeds its own next value.
  *
- * Control flow stays as it is: all terminators are live.  Volatile accesses are effects.
+ * All terminators are live, so control flow remains as it is.  Volatile accesses are effects.
  */
 #include "passes/passes.h"
 

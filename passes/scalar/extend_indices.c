@@ -1,11 +1,11 @@
-/* extend_indices.c — extensions move from sums to what is added.
+/* extend_indices.c — extends the operands of sums in place of their results.
  *
- * An index that is computed in 32 bits is extended before it becomes an address.  Where nothing in
- * the computation wraps (nsw for sext, nuw for zext), extending the parts gives the same: those
- * that do not change in the loop are extended in front of it, constants are free and can be a part
- * of the address, and parts that have been 64 bits wide before need no extension at all.
+ * An index that is computed in 32 bits is extended before it becomes an address.  If nothing in the
+ * computation wraps (nsw for sext, nuw for zext), the sum of the extended operands is the same.
+ * Then loop-invariant operands are extended before the loop, constants become part of the address,
+ * and operands that were truncated from 64 bits need no extension.
  *
- * A sum that is used more than once is counted and extended once, so the cost is linear.
+ * The result for a sum with several uses is memoized, so the cost is linear.
  */
 #include "passes/analysis/analysis.h"
 

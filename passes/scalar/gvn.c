@@ -2,19 +2,19 @@
  *
  * Dominator-based value numbering after Briggs, Cooper and Simpson, "Value numbering" (1997).  The
  * dominator tree is walked in preorder, children in reverse postorder, so that the operands of an
- * instruction are merged before it is looked at, and a join comes after the blocks that lead to it
- * by forward edges.  An instruction that equals an earlier one in a dominating block is replaced by
- * it; the users see the merged operand at once, so chains of equal expressions collapse in one
- * walk.
+ * instruction are merged before it is visited, and a join is visited after the blocks that lead to
+ * it by forward edges.  An instruction that equals an earlier one in a dominating block is replaced
+ * by it.  Its users have the merged operand at once, so chains of equal expressions are merged in
+ * one walk.
  *
- * One hash table holds at most one leader per expression.  No scopes are undone: once the walk has
- * left the subtree of a leader's block, that leader never dominates again, and the next instruction
- * of that kind takes its slot.  Instructions are equal by operation, type, immediate and operands;
+ * One hash table holds at most one leader per expression, without scopes: once the walk has left
+ * the subtree of a leader's block, that leader never dominates again, and the next equal
+ * instruction takes its slot.  Instructions are equal by operation, type, immediate and operands;
  * operands are compared as pointers, and constants are interned by their bits, so -0.0 is not 0.0.
  * Commutative operands are compared in the order of their ids.
  *
- * Flags are promises about (or permissions for) one instruction; the leader keeps only those that
- * all merged instructions make.
+ * Flags are promises about one instruction, or permissions for it; the leader keeps those that all
+ * merged instructions have.
  *
  * Work-item queries are pure within a work-item and merge.  Group operations and loads do not.
  * Phis merge with phis of the same block and arguments.  Cycles are numbered pessimistically: two

@@ -1,18 +1,18 @@
 /* licm.c — loop-invariant code motion.
  *
- * Instructions are met in reverse postorder, so that operands have moved before their users.  A
- * pure instruction goes in front of the outermost loop in which no operand is made: to the end of
- * the block that enters it, which is made when the edge comes from a branch.  So the code inside
- * several loops moves once.
+ * Instructions are visited in reverse postorder, so operands move before their users.  A pure
+ * instruction moves before the outermost loop in which none of its operands is computed, to the
+ * preheader, which is created if the edge into the loop comes from a branch.  So code in nested
+ * loops moves once.
  *
- * An instruction that has moved may run although its old place would not have been reached.  Cheap
- * operations may do so always.  Expensive ones must be in a block that every iteration passes.
- * Loads and operations that may trap must be in a block that is reached whenever the loop is
- * entered: every way out and every way back passes there, and no inner loop or call before it can
- * go on forever.  A load also needs that nothing in the loop writes what it reads; at barriers and
- * atomics other work-items may write.
+ * An instruction that has moved may be executed although its old place would not have been reached.
+ * That is acceptable for cheap operations.  Expensive ones are moved only from blocks that every
+ * iteration passes.  Loads and operations that may trap are moved only from blocks that are reached
+ * whenever the loop is entered: every exit and every back edge passes there, and no inner loop or
+ * call before it may run forever.  A load also requires that nothing in the loop writes what it
+ * reads; at barriers and atomics other work-items may write.
  *
- * Nothing moves out of an irreducible loop, or one that several edges enter.
+ * Nothing moves out of irreducible loops, or loops with several entries.
  */
 #include "passes/analysis/alias.h"
 

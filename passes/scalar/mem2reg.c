@@ -1,8 +1,7 @@
-/* mem2reg.c — stack variables that are only loaded and stored become values.
+/* mem2reg.c — turns stack variables that are only loaded and stored into values.
  *
- * The work is done in ir/promote.c, which sroa shares.  What is left afterwards are variables whose
- * address escapes, that are accessed in parts (sroa splits those), volatile, or never accessed
- * through a constant offset.
+ * ir/promote.c, which sroa shares, does the work.  Variables remain whose address escapes, or whose
+ * accesses are partial (sroa splits those), volatile, or not at a constant offset.
  */
 #include "passes/passes.h"
 

@@ -1,12 +1,12 @@
-/* pieces.c — a value from the bytes of others, as they lie in memory, the lowest first.
+/* pieces.c — assembles a value from bytes of other values, as they lie in memory, the lowest first.
  *
- * The value is made lane by lane.  A lane whose bytes are a lane of another value, seen with lanes
- * of that size, is extracted.  Any other is a sum of bit fields: each run of bytes that come from
- * one lane of one value is shifted down to bit 0, cut, and shifted up to its place.  Where most
- * lanes stay where they were, the value that has them is the one into which others are inserted.
+ * The value is built lane by lane.  If the bytes of a lane are a lane of another value, seen with
+ * lanes of that size, it is extracted.  Any other lane is a sum of bit fields: each run of bytes
+ * that come from one lane of one value is shifted down to bit 0, masked, and shifted up to its
+ * place.  If most lanes keep their places in one value, the others are inserted into that value.
  *
- * Bytes mean the same whatever their type, so floats go through integers without change: a bit cast
- * keeps also the payload of a NaN.
+ * Bytes mean the same in every type, so floats pass through integers unchanged, including the
+ * payload of a NaN.
  */
 #include "passes/scalar/pieces.h"
 

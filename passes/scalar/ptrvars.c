@@ -1,8 +1,8 @@
 /* ptrvars.c — pointers that step through a loop become a base and the number of the iteration.
  *
- * Compilers often keep an address in a phi and add to it in each iteration.  Such a pointer is base
- * + step * iteration: written so, its object is known, and its offset has a form (affine.c).  The
- * pass is there for what other passes learn from that, not for speed.
+ * Compilers often keep an address in a phi and add to it in each iteration.  Such a pointer equals
+ * base + step * iteration.  In that form its object is known, and its offset has an affine form
+ * (affine.c), which is what other passes need.  The code does not become faster by itself.
  */
 #include "passes/analysis/analysis.h"
 

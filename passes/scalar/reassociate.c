@@ -1,15 +1,15 @@
-/* reassociate.c — addresses of accesses, put together anew.
+/* reassociate.c — computes the addresses of accesses from their terms.
  *
- * Blocks are walked in reverse postorder.  The address of an access is a base and a sum of values
- * with a constant (alias.c).  If an earlier access has the same address, it is taken from there; if
- * an earlier one has an address at a constant distance, it is computed by that distance.  So
- * neighbours differ by a constant, however each of them was written.  An earlier access has been
- * made, so what its address promises (nsw, inbounds) is true and may be relied on; the new steps
- * promise only inbounds.
+ * Blocks are visited in reverse postorder.  The address of an access is a base, a sum of values,
+ * and a constant (alias.c).  If an earlier access has the same address, that is used.  If an
+ * earlier access has an address at a constant distance, the new one is computed from it, so
+ * neighbours differ by a constant however they were written.  An earlier access was executed, so
+ * the flags of its address (nsw, inbounds) hold and may be relied on; the new steps have at most
+ * inbounds.
  *
- * The first address of its sort is put together anew where that saves something: when terms cancel,
- * and when only one of its terms changes in the innermost loop.  Then the others are added up
- * before the loops in which they do not change.
+ * The first address of a sort is recomputed if that saves something: if terms cancel, or if only
+ * one of its terms changes in the innermost loop.  The others are then added before the loops in
+ * which they are invariant.
  */
 #include "passes/analysis/alias.h"
 

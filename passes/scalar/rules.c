@@ -1,12 +1,11 @@
-/* rules.c — the words of simplify.rules: predicates, helpers, and the functions that rulegen makes
- * of the rules themselves.
+/* rules.c — predicates and helpers of simplify.rules, and the matchers that rulegen generates.
  *
- * A predicate about a constant holds when it holds for every lane.  Names of rules are values;
- * none of these looks at more than a few instructions around them, except along chains of inserts,
+ * A predicate about a constant holds if it holds for every lane.  Arguments are the values that a
+ * rule names.  Each function looks at a few instructions only, except along chains of inserts,
  * which have at most one element per lane.
  *
- * A rule looks at an instruction v that may be placed (in pass_simplify) or a candidate of the
- * builder, which is in no block and does not count among the uses of its operands.
+ * The instruction v is in a block (in pass_simplify), or it is a candidate of the builder, which is
+ * in no block and does not count as a use of its operands.
  */
 #include "ir/eval.h"
 #include "passes/passes.h"

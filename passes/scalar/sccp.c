@@ -1,21 +1,21 @@
 /* sccp.c — sparse conditional constant propagation.
  *
- * Wegman and Zadeck, "Constant propagation with conditional branches" (1991).  Everything is
- * assumed to be constant and every block unreachable until the contrary is seen: an instruction
+ * Wegman and Zadeck, "Constant propagation with conditional branches" (1991).  All values are
+ * assumed to be constant and all blocks unreachable until the contrary is found: an instruction
  * counts only once its block can be reached, a phi argument only once its edge can be taken.  So
  * constants are found through loops and through branches that they decide themselves.
  *
- * known[v] is what value v has been seen to be: NULL, nothing yet; a leaf, always that; v itself,
- * more than one thing.  Leaves are interned, so equality of bits is equality of pointers: -0.0 and
- * 0.0 differ, a NaN equals itself, a vector is a constant like any other.  Parameters and addresses
- * of globals are leaves too and propagate through phis and selects.  Each value moves at most twice
- * down this lattice and each block once between "no edge", "one edge" and "every edge", so the work
- * is linear in uses and edges.
+ * The lattice: known[v] is NULL if nothing is known of value v yet, a leaf if v always is that
+ * leaf, and v itself if it has several values.  Leaves are interned, so equality of bits is
+ * equality of pointers: -0.0 and 0.0 differ, a NaN equals itself, and a vector is a constant like
+ * any other.  Parameters and addresses of globals are leaves, too, and are propagated through phis
+ * and selects.  Each value moves down the lattice at most twice, and each block changes once from
+ * "no edge" to "one edge" and to "every edge", so the work is linear in uses and edges.
  *
- * undef: a phi or select reads an undef argument as whatever the other arguments are.  A phi that
- * hears of nothing else is settled as zero when everything else has come to rest.
+ * An undef argument of a phi or select is taken to equal the other arguments.  A phi with no other
+ * arguments becomes zero once nothing else changes.
  *
- * Does not look into memory, and does not split vectors into lanes.
+ * Memory is not analysed, and vectors are not split into lanes.
  */
 #include "ir/eval.h"
 #include "passes/passes.h"

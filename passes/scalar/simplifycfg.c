@@ -1,23 +1,23 @@
-/* simplifycfg.c — fewer blocks and branches.
+/* simplifycfg.c — simplifies the control flow graph.
  *
- * A work list holds the blocks to look at, first all in reverse postorder, so that a block takes in
- * what follows piece by piece; every change puts the block and its neighbours back.  On one block:
- *   - a phi whose arguments are all the same is that value;
- *   - a branch or switch that can go only one way becomes a jump (constant condition, equal
- *     targets, the other way leads to `unreachable`); cases that lead nowhere leave a switch, the
- *     last case but one makes it a branch; a branch on C < x becomes the opposite one on x < C + 1,
- *     so that a guard and its opposite are one condition;
- *   - a block and its only successor become one, if it has no other predecessor;
- *   - a block that only jumps is bypassed, as far as no predecessor would have to give two values
- *     to one phi;
- *   - a block of phis and a branch is bypassed by predecessors that know the way: the condition is
- *     one of the phis, or has been branched on before;
- *   - a triangle or diamond of a few cheap instructions becomes selects (hammock.c).
+ * A work list holds the blocks to visit, at first all of them in reverse postorder.  A change puts
+ * the block and its neighbours back.  The following happens to a block:
+ *   - A phi whose arguments are all the same value becomes that value.
+ *   - A branch or switch that can go only one way becomes a jump: its condition is constant, its
+ *     targets are equal, or the other way leads to `unreachable`.  A switch loses cases that lead
+ *     to `unreachable`, and becomes a branch if one case is left.  A branch on C < x becomes the
+ *     opposite one on x < C + 1, so that a guard and its opposite are one condition.
+ *   - It is merged with its only successor, if that has no other predecessor.
+ *   - A block that only jumps is bypassed by its predecessors, unless one of them would have to
+ *     give two values to one phi.
+ *   - Jump threading: a block of phis and a branch is bypassed by predecessors that decide the
+ *     branch, because the condition is one of the phis or was branched on before.
+ *   - A triangle or diamond of a few cheap instructions becomes selects (hammock.c).
  *
- * Instructions only ever move up along a jump, or, when they are pure and cannot trap, above the
- * branch that guards them.  So convergent operations and memory accesses stay in the control flow
- * they are in, and nothing is duplicated.  Loops keep their shape: headers are not bypassed, and a
- * block that jumps to a header only if it is a lone latch.
+ * Instructions move only up along a jump, or, if they are pure and cannot trap, above the branch
+ * that guards them.  So convergent operations and memory accesses remain in their control flow, and
+ * nothing is duplicated.  Loops keep their shape: headers are not bypassed, and a block that jumps
+ * to a header is bypassed only if it is the only latch.
  */
 #include "passes/passes.h"
 

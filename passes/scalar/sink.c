@@ -1,13 +1,12 @@
-/* sink.c — computations move into the branch that needs them.
+/* sink.c — moves computations into the branch that needs them.
  *
- * Instructions are met in postorder, users before operands, so that whole expressions follow.  A
- * pure one goes down the dominator tree, to the last block that dominates all its uses and is in no
- * loop that it is not in already, if a branch on the way there, outside of other loops, may lead
- * elsewhere.  Out of a loop counts as such a branch.  Its operands are still what they were: a
- * path that computes them anew on the way to a use passes the old place as well.
+ * Instructions are visited in postorder, users before operands, so that whole expressions move.  A
+ * pure instruction moves down the dominator tree, to the last block that dominates all its uses and
+ * is in no further loop, if a branch on the way may lead elsewhere.  The exit of a loop counts as
+ * such a branch, but branches within other loops do not.  Its operands are unchanged there: a path
+ * that computes them anew on the way to a use passes the old place as well.
  *
- * A load goes no further than just after the branch that ends its block, and past instructions
- * without effects.
+ * A load moves at most past the branch that ends its block, and past instructions without effects.
  */
 #include "passes/passes.h"
 

@@ -1,13 +1,13 @@
-/* spaces.c — generic pointers whose space is known.
+/* spaces.c — address space inference: generic pointers get the space that they come from.
  *
- * Optimistic data flow: a generic pointer is of no space yet, of one, or of several.  A cast from a
- * space says which; offsets, selects and phis pass it on, and where two meet there are several;
- * null and undef fit any.  Whatever else makes a generic pointer may mean any space.
+ * Optimistic data flow: a generic pointer is of no space yet, of one space, or of several.  A cast
+ * from a space gives that space.  Offsets, selects and phis have the meet of the spaces of their
+ * operands; null and undef fit any space.  All other generic pointers may be of any space.
  *
  * Pointers of one space become pointers of that space: offsets, selects and phis change their type,
- * casts are looked through.  Accesses and comparisons then name the space, and questions about it
- * are answered.  Users that need a generic pointer all the same (a store of it, an integer made of
- * it, a phi of several spaces) get it by a cast.
+ * and casts are looked through.  Accesses and comparisons then name the space, and queries of the
+ * space are answered.  Users that still need a generic pointer (a store of it, an integer made of
+ * it, a phi of several spaces) get a cast.
  */
 #include "passes/analysis/alias.h"
 

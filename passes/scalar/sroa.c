@@ -1,23 +1,22 @@
-/* sroa.c — stack variables are split into the pieces by which they are used.
+/* sroa.c — scalar replacement: splits stack variables into the pieces in which they are used.
  *
- * A variable qualifies when all its uses are loads, stores, copies and fills at constant offsets
- * that are not volatile.  Every start and end of an access is a *cut*; pieces are what lies between
- * cuts.
- *   - A vector that is cut at all is cut at each of its lanes.
- *   - A copy between two variables gives each the cuts of the other, and its types.
- *   - A piece that no load or store takes as a whole is cut until it is an integer of 1 to 8 bytes
- *     that the copies of the variable can move aligned.
- * This is repeated until no cut is added.  Then each piece becomes a variable: an access of one
- * piece goes there; an access of several is put together from, or taken apart into, a vector of
- * lanes as small as its smallest piece requires; copies and fills become loads and stores piece by
- * piece.  A variable stays where an access would need a vector of a size that does not exist, and
- * both sides of a copy or fill of more than MAX_PIECES pieces.
+ * A variable qualifies if all its uses are loads, stores, copies and fills at constant offsets that
+ * are not volatile.  Every start and end of an access is a *cut*, and pieces lie between cuts.
+ *   - A vector with a cut is cut at each of its lanes.
+ *   - A copy between two variables gives each of them the cuts and types of the other.
+ *   - A piece that no load or store accesses as a whole is cut until it is an integer of 1 to 8
+ *     bytes that the copies of the variable can move aligned.
+ * This is repeated until no cut is added.  Then each piece becomes a variable.  An access of one
+ * piece goes to that variable.  An access of several pieces becomes a vector with lanes as small as
+ * its smallest piece requires, and copies and fills become loads and stores of pieces.  A variable
+ * remains if an access would need a vector of a size that does not exist, and so do both variables
+ * of a copy or fill of more than MAX_PIECES pieces.
  *
- * Afterwards pieces are promoted to values (ir/promote.c).  Addresses that were kept in variables
- * come to light then, as unoptimized code keeps all its pointers, and further variables qualify; so
- * both steps alternate until nothing changes.
+ * Afterwards pieces are promoted to values (ir/promote.c).  Unoptimized code keeps pointers in
+ * variables, too.  Once these are values, further variables qualify, so both steps alternate until
+ * nothing changes.
  *
- * Not split: variables with an offset that is not constant, or whose address escapes.
+ * Variables are not split if an offset is not constant or their address escapes.
  */
 #include "passes/passes.h"
 

@@ -1,11 +1,11 @@
-/* strength.c — products of loop counters become sums.
+/* strength.c — strength reduction: products of loop counters become sums.
  *
- *   k * n, where k counts and n does not change in the loop   a value of its own: it begins with
- *                                                             init * n and grows by step * n
+ * The product k * n of a counter k and a loop-invariant n becomes an induction variable of its own,
+ * which begins with init * n and grows by step * n.
  *
- * A product takes several times as long as a sum, and the counter has to be kept apart from it.  A
- * product with a constant stays: addresses have factors, and shifts are as fast as sums.  Each new
- * value lives through the whole loop, so there are few of them, in innermost loops only.
+ * A product takes several times as long as a sum, and it keeps the counter alive.  A product with a
+ * constant remains: addresses have factors, and shifts are as fast as sums.  Each new variable is
+ * live in the whole loop, so their number is limited, and only innermost loops get them.
  */
 #include "passes/analysis/analysis.h"
 

@@ -1,19 +1,20 @@
-/* unroll.c — loops whose number of iterations is known become straight code, or fewer iterations.
+/* unroll.c — unrolls loops whose number of iterations is known.
  *
- * A loop qualifies when a branch that is reached once in each iteration goes on a known number of
- * times, `passes`, and then leaves (counter.c).  Its iterations 0 to `passes` become copies of its
- * blocks, one after the other: in all but the last that branch is a jump onwards, in the last a
- * jump out.  With fewer copies than that, u of them, iteration k runs in copy k modulo u and
- * the last copy jumps back to the first.  The branch stays in copy `passes` modulo u, the only one
- * in which it can ever leave; so any u is right, without a remainder.  Other exits stay as they
- * are in every copy.
+ * A loop qualifies if a branch that each iteration executes once stays in the loop a known number
+ * of times, `passes`, and then leaves (counter.c).  The iterations 0 to `passes` become copies of
+ * its blocks, one after the other.  In all copies but the last, that branch becomes a jump to the
+ * next copy; in the last one it becomes a jump out of the loop.  If there are only u copies, fewer
+ * than iterations, iteration k runs in copy k modulo u and the last copy jumps back to the first.
+ * The branch remains in copy `passes` modulo u, the only one in which it can leave.  So every u is
+ * correct, without a remainder.  Other exits remain in every copy.
  *
- * Values that are used after the loop get a phi in the block that all exits lead to, first, so
- * that copies only have to extend phis.  Constants are folded at once: inner loops may become
- * countable by that, and outer ones are estimated as what they will be.
+ * The loop is first brought into loop-closed SSA form: values that are used after it get a phi in
+ * the block that all exits lead to, so that copies only have to extend these phis.  Constants are
+ * folded at once.  Inner loops may become countable by that, and the cost of outer ones is
+ * estimated after folding.
  *
- * Loops are planned inside out, in rounds: first all that hold no other candidate, then those
- * around them, by a new loop tree.  Plans are made before anything is changed and hold no
+ * Loops are unrolled inside out, in rounds: first those that contain no other candidate, then those
+ * around them, by a new loop tree.  Plans are made before anything is changed and contain no
  * instructions, because phis move when they grow.
  */
 #include "ir/eval.h"

@@ -1,13 +1,15 @@
-/* unroll_cost.c — what copies of a loop's body would cost, with what folds away in them.
+/* unroll_cost.c — estimates what a copy of a loop's body costs after folding.
  *
- * Each value of the loop is one of four things in a single iteration.  KNOWN: a constant, once the
- * number of the iteration is one; PLACE: the address of a stack variable plus something known, so
- * that loads and stores there become values; FIXED: the same in all iterations, so that one copy
- * remains; VARYING: anything else.  A phi of the header is assumed to stay what it begins as, until
- * its next value contradicts; after a few rounds of that all phis count as varying.
+ * Each value of the loop is of one of four sorts in a single iteration.
+ *   KNOWN    a constant, once the number of the iteration is constant
+ *   PLACE    the address of a stack variable plus a known offset: accesses there become values
+ *   FIXED    the same in all iterations, so one copy remains
+ *   VARYING  all other values
+ * A phi of the header is assumed to be of the sort of its initial value until its next value
+ * contradicts.  After a few rounds of that, all phis count as varying.
  *
- * Definitions come before uses in the blocks of a loop, except around inner loops; what is met too
- * early counts as varying there.
+ * Definitions precede uses in the blocks of a loop, except around inner loops.  A value that is
+ * used before its definition is visited counts as varying.
  */
 #include "passes/analysis/analysis.h"
 

@@ -7,12 +7,13 @@
  * launch.h): no group has to wait while others run.  What a phase leaves to later ones is in memory
  * that the launch provides (phases_context.c).
  *
- * Each phase must begin where all work-items of the launch come, once, and end where the next one
- * begins: what can be reached from a start without passing one is a phase, no two of them have a
- * block in common, and each leads to one start, or to the end of the kernel.
+ * Each phase must begin where all work-items of the launch come exactly once, and end where the
+ * next one begins.  The blocks that can be reached from a start without passing another one are a
+ * phase.  No two phases have a block in common, and each leads to one start, or to the end of the
+ * kernel.
  *
- * A barrier of the group stays at each start: so a group asks once which phase it is in, not each
- * of its items (regions_cut.c).
+ * A barrier of the group remains at each start, so that a group, and not each of its items,
+ * branches to the phase (regions_cut.c).
  */
 #include "passes/workgroup/phases_impl.h"
 

@@ -1,4 +1,4 @@
-/* phases_context.c — what a phase of a kernel leaves to later ones.
+/* phases_context.c — values, variables and local memory that later phases of a kernel need.
  *
  *   values         cheap ones are computed again; others are stored at the end of their phase, and
  *                  loaded at the start of each phase that uses them

@@ -1,17 +1,17 @@
-/* regions_bounds.c — guards become bounds of loops.
+/* regions_bounds.c — guards become bounds of the loops over items.
  *
  *   if (id < n) …, with nothing else in the region:  the loop over ids ends before n
  *   if (id > n) …                                    it begins after n
- *   if (n > 0) …                                     there is no loop where that does not hold
+ *   if (n > 0) …                                     the loop is skipped if that does not hold
  *
- * A guard is where a region begins, after nothing that has an effect; items that it turns away
- * leave the region at once.  It is a comparison of an id with what is the same for the group, a
- * test that is the same for the group, or several of them, all of which must hold.  The tests that
- * have become bounds are left out; others stay.  Ids do not wrap, so for an id that is base +
- * counter, and counts from 0,
- *   id < n   is   counter < n - base, or none when n is less than base
- * A loop begins with the first id for which the opposite, id < n, does not hold.  A test for local
- * id 0 is a bound, too.
+ * A guard is a branch at the beginning of a region, before anything with an effect; items for which
+ * it does not hold leave the region at once.  Its condition is a comparison of an id with a value
+ * that is the same for the group, a test that is the same for the group, or a conjunction of these.
+ * Tests that have become bounds are removed; others remain.  Ids do not wrap, so for an id that is
+ * base + counter, with a counter from 0,
+ *   id < n   is   counter < n - base, or no iteration if n is less than base
+ * A loop begins at the first id for which the opposite, id < n, does not hold.  A test for local id
+ * 0 is a bound, too.
  */
 #include "passes/workgroup/regions_impl.h"
 

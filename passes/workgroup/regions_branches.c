@@ -1,10 +1,10 @@
-/* regions_branches.c — at which branches it is not yet decided where the items synchronize next.
+/* regions_branches.c — finds the branches that choose the next synchronization point.
  *
- * After any other branch all paths meet again before the next synchronization point, or lead to the
- * same one.  So the branches that choose are those whose immediate postdominator, in a graph that
- * ends at every synchronization point, is the virtual exit.  The graph is built reversed, as a
- * function without instructions whose entry is that exit, so that postdominators are dominators.
- * Paths that never end, and code that no defined program reaches, do not count.
+ * After all other branches the paths join again before the next synchronization point, or lead to
+ * the same one.  So the branches that choose are those whose immediate postdominator, in a graph
+ * that ends at every synchronization point, is the virtual exit.  That graph is built reversed, as
+ * a function without instructions whose entry is the virtual exit, so postdominators are its
+ * dominators.  Endless paths, and code that no defined program reaches, are left out.
  */
 #include "passes/workgroup/regions_impl.h"
 

@@ -1,5 +1,5 @@
-/* regions_collective.c — operations of the whole group, written with barriers and variables that
- * the group shares.
+/* regions_collective.c — expands operations of the whole group into barriers and variables that the
+ * group shares.
  *
  * Items run one after another, in linear order.  So an operation that combines values is a variable
  * of the group, to which each item adds its own at its turn, and which is read once all have done
@@ -12,17 +12,17 @@
  *               store neutral, total                            store neutral, total
  *               barrier                                         barrier
  *
- * Code between two of these barriers does the same for all items, and so runs once as a rule.
+ * Code between two of these barriers does the same for all items, so in most cases it runs once.
  * Floats are combined in the order of linear ids.  The neutral operands are exact: -0 for sums, NaN
  * for fmin and fmax; the result of an exclusive scan for the first item is a number of its own.
  *
- * An async copy is made by the last item to come there; waiting for it is a barrier, and events are
- * null.
+ * The last item that gets to an async copy performs it.  Waiting for it is a barrier, and events
+ * are null.
  *
- * A sub-group is one item, for which all operations are simple, in any control flow.
+ * A sub-group has one item, for which all operations are simple, in any control flow.
  *
- * Until regions have been made, the variables are represented by addresses that are the same for
- * all items, or, where items take turns, by addresses of which that is not known.
+ * Until regions are made, the variables are represented by addresses that are the same for all
+ * items, or, if items access them in turns, by addresses that may differ.
  */
 #include "ir/interp.h"
 #include "passes/workgroup/regions_impl.h"

@@ -1,4 +1,4 @@
-/* regions_cut.c — the control flow graph is cut into regions.
+/* regions_cut.c — cuts the control flow graph into regions.
  *
  * A region has a head, and all that can be reached from the head without passing another one.
  * Heads are
@@ -10,9 +10,9 @@
  * All items of a region must leave it to the same head.  They do if there is only one target, if
  * one uniform branch leads to all of them, or if all are synchronization points.  Otherwise the
  * targets that are no synchronization points are given up as heads, and the search starts again.
- * With synchronization points alone, the regions are always right.
+ * With synchronization points as the only heads, all items leave every region to the same head.
  *
- * After that a block may be in several regions.  They get copies of it.
+ * After that a block may be in several regions, which get copies of it.
  */
 #include "passes/workgroup/regions_impl.h"
 

@@ -1,7 +1,7 @@
-/* regions_params.c — where the code of a group finds what a kernel is given: parameters in args,
- * sizes in info (ir/launch.h), variables of local memory at offsets from info->local.
+/* regions_params.c — the parameters of the code of a group (ir/launch.h): parameters of the kernel
+ * are in args, sizes in info, and variables in local memory at offsets from info->local.
  *
- * The loops over groups are built last, around everything but the entry: until then the function
+ * The loops over groups are built last, around everything but the entry.  Until then the function
  * runs the first group of the box.
  */
 #include "passes/workgroup/regions_impl.h"

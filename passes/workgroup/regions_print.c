@@ -1,8 +1,8 @@
-/* regions_print.c — printf becomes a call of the function that info names (ir/launch.h): arguments
- * are in scratch memory, each at a multiple of 8 bytes, and the result is -1 where there is no
- * such function.
+/* regions_print.c — printf becomes a call of the function that info names (ir/launch.h).
  *
- * A float alone is passed as a double, as C does.  The format is a constant of the module.
+ * The arguments are in scratch memory, each at a multiple of 8 bytes.  The result is -1 if there is
+ * no such function.  A scalar float is passed as a double, as in C.  The format is a constant of
+ * the module.
  */
 #include "passes/workgroup/regions_impl.h"
 

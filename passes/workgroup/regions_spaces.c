@@ -1,8 +1,8 @@
-/* regions_spaces.c — what remains of questions where a generic pointer leads.
+/* regions_spaces.c — answers queries of the space of a generic pointer.
  *
  * An address alone does not tell its space, but the memory of an item is known: local memory is one
- * piece, whose size the launch says, and private memory is the item's variables.  Anything else is
- * global.
+ * range, whose size the launch gives, and private memory is the variables of the item.  All other
+ * addresses are global.
  */
 #include "passes/workgroup/regions_impl.h"
 
