@@ -1,7 +1,7 @@
-/* passes.h — what turns IR into IR: nd-ranges, the registry, the pipeline, and rules.
+/* passes.h — passes: the registry, pipelines, rewrite rules, and properties of nd-ranges.
  *
- * Further headers are analysis.h, the analyses of passes, and fuse.h, which makes one kernel of
- * several.  No pass includes a header of another: what two need is in ir/, or an analysis. */
+ * Further headers are analysis.h, the analyses that passes use, and fuse.h, fusion.  No pass
+ * includes a header of another one: what two of them need is in ir/, or an analysis. */
 #ifndef SPVFUSE_PASSES_H
 #define SPVFUSE_PASSES_H
 
@@ -10,13 +10,13 @@
 #include "ir/rule_types.h"
 #include "ir/target.h"
 
-/* -------------------------------------------------------------------------- nd-ranges (analysis/range.c) */
+/* ----------------------------------------------------------------- nd-ranges (analysis/range.c) */
 
 /* Beyond `dims`, sizes count as 1 and offsets as 0. */
 static inline uint64_t pass_global_size(const ir_range *r, unsigned d) {
     return d < r->dims ? r->global[d] : 1;
 }
-/* Of a range with a local size. */
+/* The range has a local size. */
 static inline uint64_t pass_local_size(const ir_range *r, unsigned d) {
     return d < r->dims ? r->local[d] : 1;
 }
@@ -101,8 +101,8 @@ bool pass_run(ir_module *m, const pass_options *options);
 typedef void pass_refusal_fn(void *user, const ir_func *kernel, const char *why);
 void pass_find_refusals(ir_module *m, ir_arena *scratch, pass_refusal_fn *found, void *user);
 
-/* Makes selects of what is computed in the arms of a hammock that b opens, when it is little: from
- * then on edge *edge of b can be taken always. (hammock.c) */
+/* Computes the arms of a hammock that b opens before its branch, with selects, if they are small.
+ * After that, edge *edge of b may be taken always. (hammock.c) */
 bool pass_select_arms(ir_builder *at, ir_block *b, unsigned *edge);
 
 /* A fact of order: `first` must have run before `second` runs for the first time. */

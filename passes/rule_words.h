@@ -1,4 +1,4 @@
-/* rule_words.h — what the functions that rulegen makes of rules are written with, besides the predicates
+/* rule_words.h — helpers of the functions that rulegen makes of rules, besides the predicates
  * and helpers of the file that includes them. */
 #ifndef SPVFUSE_RULE_WORDS_H
 #define SPVFUSE_RULE_WORDS_H

@@ -1,9 +1,9 @@
 /* alias.h — which addresses of one function may lead to the same memory (alias.c).
  *
- * An address is an object, the parameter, variable or other value that is left of it without steps
- * and casts, and a sum of bytes.  Two addresses are compared by their sums when they have a base in
- * common, and by what is known of their objects otherwise.  Answers hold as long as the code is as
- * it was; nothing here changes IR. */
+ * An address is an object and an offset.  The object is the parameter, variable or other value that
+ * remains without steps and casts; the offset is a sum.  Two addresses with a common base are
+ * compared by their sums, all others by their objects.  Results are valid until the code changes;
+ * no analysis changes IR. */
 #ifndef SPVFUSE_ALIAS_H
 #define SPVFUSE_ALIAS_H
 
@@ -13,13 +13,13 @@
 
 /* Where an address leads to. */
 typedef struct {
-    const ir_inst *object; /* what is left of it without steps and casts */
+    const ir_inst *object; /* what remains of it without steps and casts */
     const ir_inst *base;   /* the object, or an address on the way beyond which sums are too long */
     pass_affine offset;    /* in bytes, from base */
 } pass_place;
 
-/* Values that come after pass_alias_begin are objects of their own, of which nothing is known; the
- * function may gain no other uses of addresses. */
+/* Values that are added after pass_alias_begin are objects of unknown origin.  The function must
+ * not gain other uses of addresses. */
 typedef struct {
     const ir_func *f;
     ir_arena *scratch;
@@ -33,7 +33,7 @@ pass_place pass_find_place(const pass_alias *a, const ir_inst *p);
 const ir_inst *pass_object_of(const pass_alias *a, const ir_inst *p);
 /* A stack variable or a struct by value: memory that ends with the function. */
 bool pass_is_variable(const ir_func *f, const ir_inst *object);
-/* Does every address that leads to the object show it? */
+/* Can no other address be made from the object's address, so that every access of it is known? */
 bool pass_is_closed(const pass_alias *a, const ir_inst *object);
 /* How many bytes after p is q?  False: that is not known, or not one number. */
 bool pass_find_step(const pass_alias *a, const ir_inst *p, const ir_inst *q, int64_t *bytes);
@@ -43,20 +43,20 @@ bool pass_covers(const pass_alias *a, const ir_inst *p, uint64_t p_size, const i
 
 /* ------------------------------------------------------------------------- relations and lines */
 
-/* How an address q lies to an address p, whatever constants are added to both. */
+/* The relation of an address q to an address p, whatever constants are added to both. */
 typedef enum {
-    PASS_UNRELATED, /* not looked for yet */
+    PASS_UNRELATED, /* not computed yet */
     PASS_APART,
     PASS_UNKNOWN_PLACE,
     PASS_AT_DISTANCE /* the low `bits` of q - p are those of the constants' difference */
 } pass_how_related;
 typedef struct {
     uint8_t how;  /* pass_how_related */
-    uint8_t bits; /* above them, multiples of a power of two may be added, unless it is exact */
+    uint8_t bits; /* unless exact, a multiple of 2^bits may be added to the distance */
     bool exact;
 } pass_relation;
 pass_relation pass_relate(const pass_alias *a, const ir_inst *p, const ir_inst *q);
-/* For a difference of the constants, q's less p's. */
+/* `distance` is the constant of q minus that of p. */
 bool pass_may_overlap_at(const pass_relation *r, uint64_t distance, uint64_t p_size,
                          uint64_t q_size);
 bool pass_covers_at(const pass_relation *r, uint64_t distance, uint64_t p_size, uint64_t q_size);
@@ -66,7 +66,7 @@ enum { PASS_MOST_RELATED = 64 }; /* lines whose relations are kept */
 typedef struct {
     const ir_inst *first;
     uint32_t next; /* of the same hash, + 1 */
-    /* When it is a base and multiples of one symbol, and no generic pointer; NULL: it is not. */
+    /* Set if it is a base plus multiples of one symbol, and no generic pointer; otherwise NULL. */
     const ir_inst *base, *symbol;
     uint8_t zeros; /* low bits of the factor */
 } pass_line;
@@ -87,14 +87,14 @@ pass_relation pass_relate_lines(const pass_alias *a, pass_lines *l, uint32_t x, 
 /* Is operand `arg` of i, a load, store, copy, fill or atomic, an address that it accesses? */
 bool pass_is_accessed(const ir_inst *i, unsigned arg);
 /* Appends all uses of an address and of addresses that are made from it.  False: one of them is
- * handed on, stored, or made a number. */
+ * passed on, stored, or converted to an integer. */
 typedef ir_vec(const ir_use *) pass_use_list;
 bool pass_follow_address(const ir_inst *address, ir_arena *scratch, pass_use_list *out);
 /* The range that a store, copy or fill writes; NULL: another op. */
 const ir_inst *pass_written(const pass_alias *a, const ir_inst *i, uint64_t *size);
 /* The range that a load or copy reads; NULL: another op. */
 const ir_inst *pass_read(const pass_alias *a, const ir_inst *i, uint64_t *size);
-/* May i change memory at all, by itself or by what others do meanwhile? */
+/* May i change memory, itself or by letting other work-items do so? */
 bool pass_writes(const ir_inst *i);
 /* Is it memory that nothing writes? */
 bool pass_is_constant(const pass_alias *a, const ir_inst *p);

@@ -1,9 +1,9 @@
-/* analysis.h — what passes ask about code; alias.h has what they ask about addresses.  Answers hold
- * as long as the code is as it was; nothing here changes IR.
+/* analysis.h — analyses of code that passes use; alias.h has those of addresses.
  *
- * There are two sorts of forms, sums of factors times symbols.  Those of affine.c are about ids,
- * arguments and iterations, of one kernel in its launch, and mean the same in other kernels; those
- * of sum.c are about the values of one function. */
+ * Results are valid until the code changes; no analysis changes IR.  There are two sorts of forms,
+ * sums of factors times symbols.  Those of affine.c consist of ids, arguments and iteration numbers
+ * of a kernel in its launch, and mean the same in other kernels.  Those of sum.c consist of values
+ * of one function. */
 #ifndef SPVFUSE_ANALYSIS_H
 #define SPVFUSE_ANALYSIS_H
 
@@ -19,24 +19,24 @@ typedef struct {
     int64_t step;
 } pass_counter;
 
-/* False: phi is no counter. */
+/* Describes the counter that phi is; false: it is none. */
 bool pass_find_counter(const ir_loops *l, const ir_inst *phi, pass_counter *c);
 
 #define PASS_MAX_ROUNDS INT64_C(0xffffffff)
-/* How many iterations the branch that ends b, a block of the loop itself, goes on in the loop when
- * it is reached once in each; -1: unknown, or more than PASS_MAX_ROUNDS. */
+/* In how many iterations the branch that ends b, a block of the loop itself, stays in the loop, if
+ * each iteration executes it once; -1: unknown, or more than PASS_MAX_ROUNDS. */
 int64_t pass_count_passes(const ir_loops *l, const ir_loop *loop, const ir_block *b);
-/* Does it never wrap, read as signed or unsigned, when it begins with a whole number? */
+/* Does the counter phi never wrap, as a signed or unsigned number? */
 bool pass_counts_whole(const ir_loops *l, const ir_inst *phi, bool is_signed);
 
 /* What one more copy of a loop's body costs (unroll_cost.c). */
 typedef struct {
     uint32_t size;   /* instructions of the loop */
-    uint32_t copied; /* of them, those that each copy has, when its iteration is known */
+    uint32_t copied; /* those of them that remain in each copy, once its iteration is known */
     bool convergent;
-    bool indexed; /* stack variables, by what is constant then */
+    bool indexed; /* it accesses stack variables, at indices that are constant in a copy */
 } pass_loop_cost;
-/* False: the loop has more than `limit` instructions.  Uses their marks. */
+/* False: the loop has more than `limit` instructions.  Changes their marks. */
 bool pass_estimate_copies(const ir_loops *l, const ir_loop *loop, uint32_t limit,
                           pass_loop_cost *cost);
 
@@ -44,7 +44,8 @@ bool pass_estimate_copies(const ir_loops *l, const ir_loop *loop, uint32_t limit
 
 /* What a form is made of: an id or size (kind is the query's op, index its dimension), a by-value
  * parameter (IR_OP_param, its argument), the iteration number of a loop (IR_OP_phi, value is its
- * counter), or a value that is not looked into (IR_OP_COUNT, and itself, as a signed number). */
+ * counter), or a value that is not analysed further (IR_OP_COUNT, the value, as a signed number).
+ */
 typedef struct {
     ir_op kind;
     uint32_t index;
@@ -65,9 +66,9 @@ typedef struct {
     int64_t constant;
 } pass_affine;
 
-/* to += factor * f; false when there are too many terms. */
+/* Adds factor * f to *to; false: there are too many terms. */
 bool pass_affine_add(pass_affine *to, const pass_affine *f, int64_t factor);
-/* Are they equal for all values of their symbols? */
+/* Are two forms equal for all values of their symbols? */
 bool pass_is_same_form(const pass_affine *a, const pass_affine *b);
 bool pass_is_same_symbol(const pass_symbol *a, const pass_symbol *b);
 static inline uint64_t pass_magnitude(int64_t x) { return x < 0 ? 0 - (uint64_t)x : (uint64_t)x; }
@@ -82,71 +83,73 @@ typedef struct {
 
 /* The form that an integer has in block `at`: always one, perhaps just a symbol. */
 void pass_find_affine(const pass_launch *l, ir_inst *v, const ir_block *at, pass_affine *out);
-/* Writes group id * local size + local id as what it is: the global id, less its offset. */
+/* Replaces group id * local size + local id by the global id minus its offset. */
 void pass_join_ids(const pass_launch *l, pass_affine *f);
 void pass_print_affine(ir_text *out, const pass_launch *l, const pass_affine *f);
 
 /* --------------------------------------------------------------------------------- sums (sum.c) */
 
 /* The form of an integer of at most 64 bits as a sum of other values, modulo 2^width.  A symbol is
- * a value as it is (kind: its op), or a narrower one that is extended (kind: IR_OP_sext,
- * IR_OP_zext).  True when terms have cancelled. */
+ * a value (kind: its op), or the extension of a narrower one (kind: IR_OP_sext, IR_OP_zext).
+ * Returns whether terms have cancelled. */
 bool pass_find_sum(ir_inst *v, pass_affine *out);
 
 /* ---------------------------------------------------------------------------- bounds (bounds.c) */
 
-/* The number that v is: a constant, a parameter or size that the launch gives, or made of those. */
+/* The number that v is: a constant, a parameter or size that the launch gives, or computed from
+ * those.  False: it is not known. */
 bool pass_known_number(const pass_launch *l, const ir_inst *v, int64_t *n);
-/* As pass_count_passes, with the numbers that are known at launch. (counter.c) */
+/* The same as pass_count_passes, with numbers that are known at launch. (counter.c) */
 int64_t pass_count_launched(const pass_launch *l, const ir_loop *loop, const ir_block *b);
 /* Does the loop have one exit, and a known number of iterations? */
 bool pass_is_counted(const pass_launch *l, const ir_loop *loop);
 /* The values that a symbol can have in block `at`; false: unknown. */
 bool pass_symbol_bounds(const pass_launch *l, const pass_symbol *s, const ir_block *at,
                         int64_t *low, int64_t *high);
-/* The same of a form; also false where the bounds leave 63 bits. */
+/* The values that a form can have in block `at`; false: unknown, or beyond 63 bits. */
 bool pass_affine_bounds(const pass_launch *l, const pass_affine *f, const ir_block *at,
                         int64_t *low, int64_t *high);
-/* Without what guards say; at NULL: wherever the symbols have values. */
+/* The same without guards.  `at` NULL: wherever the symbols have values. */
 bool pass_affine_own_bounds(const pass_launch *l, const pass_affine *f, const ir_block *at,
                             int64_t *low, int64_t *high);
 
 /* ---------------------------------------------------------------------------- guards (guards.c) */
 
-/* Does i compare two integers, no vectors? */
+/* Does i compare two integers that are no vectors? */
 bool pass_is_comparison(const ir_inst *i);
-/* What y, x are when x, y are not `op`: not x < y is y <= x. */
+/* The comparison of y and x that holds if `op` of x and y does not: y <= x for x < y. */
 ir_op pass_opposite(ir_op op);
 
-/* A branch that an item takes on its way. */
+/* A branch that an item takes on its way to a block. */
 typedef struct {
     const ir_inst *test; /* i1 */
-    bool holds;          /* how it has to come out */
-    bool compares;       /* two integers: left, right */
+    bool holds;          /* its value on that way */
+    bool compares;       /* it compares two integers, left and right */
     pass_affine left, right;
 } pass_guard;
 
 typedef struct {
     ir_vec(pass_guard) list;
-    bool exact; /* every item that meets all guards gets there, in all rounds of counted loops */
+    bool exact; /* items for which all guards hold get there, in all iterations of counted loops */
 } pass_guards;
 
-/* Control comes to b from a branch alone, when this test comes out as `holds`; NULL: not so. */
+/* The test of the only branch that leads to b, if its value is *holds; NULL: there is none. */
 ir_inst *pass_test_before(const ir_block *b, bool *holds);
-/* The parts of a condition that comes out as `holds`: of an `and` that is true, an `or` that is
- * false.  How many there are; a part may still be a condition of that sort. */
+/* Splits a condition whose value is `holds` into parts with the same value: an `and` that is true,
+ * an `or` that is false.  Returns their number; a part may be such a condition itself. */
 enum { PASS_MAX_PARTS = 16 };
 unsigned pass_split_test(ir_inst *test, bool holds, ir_inst *part[PASS_MAX_PARTS]);
-/* What holds for the items that get to block b. */
+/* The guards of block b. */
 void pass_find_guards(const pass_launch *l, ir_block *b, ir_arena *a, pass_guards *out);
-/* Is a guard made of ids and arguments on the list?  Both are of members that keep their ids. */
+/* Does the list have a guard that consists of ids and arguments?  Both are of members that keep
+ * their ids. */
 bool pass_has_guard(const pass_guards *list, const pass_guard *g);
 /* Does a guard hold for all items of the range? */
 bool pass_is_always_true(const pass_launch *l, const pass_guard *g);
 
 /* ----------------------------------------------------------------------------- accesses (access.c)
  *
- * Where a kernel reads and writes, as far as it can be said before it runs. */
+ * Where a kernel reads and writes, as far as it is known before it runs. */
 
 enum { PASS_READS = 1, PASS_WRITES = 2, PASS_ATOMIC = 4 };
 
@@ -157,8 +160,8 @@ typedef struct {
     uint32_t arg;          /* the operand that is the address */
     uint64_t size;         /* in bytes; 0: unknown */
     unsigned kind;         /* PASS_READS … */
-    bool always;           /* every item of the range gets there */
-    bool bounded;          /* then the offset lies between these */
+    bool always;           /* every item of the range executes it */
+    bool bounded;          /* the offset is from low to high */
     int64_t low, high;
 } pass_access;
 
@@ -167,15 +170,16 @@ typedef ir_vec(pass_access) pass_accesses;
 /* Appends all accesses of memory that items share, in program order of reachable blocks. */
 void pass_find_accesses(const pass_launch *l, ir_arena *a, pass_accesses *out);
 
-/* The argument that x goes to, as symbols number them; false: to something else. */
+/* The number of the argument that x accesses; false: it accesses something else. */
 bool pass_argument_of(const pass_launch *l, const pass_access *x, uint32_t *arg);
-/* Does it go to local memory?  To a variable there, which each body has for itself? */
+/* Is it an access of local memory?  Of a variable there, of which each body has its own? */
 bool pass_is_local(const pass_access *x);
 bool pass_is_local_variable(const pass_access *x);
-/* Are all ids and values in its offset bounded, so that what is not proved is probably so? */
+/* Are all ids and values in its offset bounded?  Then a dependence that is not disproved probably
+ * exists. */
 bool pass_is_understood(const pass_access *x);
 
-/* An access, as messages and reports show it. */
+/* The description of an access in messages and reports. */
 typedef struct {
     uint32_t member;
     const char *kernel;
@@ -187,34 +191,35 @@ typedef struct {
     uint32_t line, column;
 } pass_access_info;
 
-/* Without member and its name; lies in `a` and outlives the kernel. */
+/* Describes an access, except for the member and its name.  The result is in `a` and outlives the
+ * kernel. */
 pass_access_info pass_describe_access(const pass_launch *l, const pass_access *x, ir_arena *a);
 /* "writes 4 bytes at %out + 4*global_id.0 + 8, always" */
 void pass_print_access(ir_text *out, const pass_access_info *x);
-/* One line each. */
+/* Prints one line for each access. */
 void pass_print_accesses(ir_text *out, const pass_launch *l, const pass_accesses *list);
 
-/* How many loads read bytes that an item has just stored in part, so that a processor waits until
- * the store has reached its cache; the function has no unreachable blocks. (stalls.c) */
+/* The number of loads that read bytes of which an item has just stored some, so that a processor
+ * waits until the store has reached its cache.  The function has no unreachable blocks.
+ * (stalls.c) */
 uint32_t pass_count_stalls(ir_func *f, ir_arena *scratch);
 
 /* ---------------------------------------------------------------------------- latency (delay.c) */
 
-/* What an instruction, or straight code, takes: operations, and cycles until the result of a chain
- * of those that wait for each other. */
+/* The cost of an instruction or of code without loops: the number of operations, and the latency of
+ * the longest chain of operations that wait for each other, in cycles. */
 typedef struct {
     uint64_t operations;
     uint32_t cycles;
 } pass_cost;
-/* Of one operation, for one lane. (latency.c) */
+/* The cost of one operation, for one lane. (latency.c) */
 pass_cost pass_cost_of(const ir_inst *i);
-/* All operations, and the longest chain, by the costs of single instructions; a function without
- * loops. */
+/* The cost of a function without loops, by the costs of its instructions. */
 pass_cost pass_find_chain(ir_func *f, pass_cost (*cost)(const ir_inst *i), ir_arena *scratch);
-/* Has it chains of operations that are long enough to matter: library functions, without loops or
- * barriers around them? */
+/* Does f have chains of operations that are long enough to matter: library functions, without loops
+ * or barriers around them? */
 bool pass_may_be_delayed(ir_func *f);
-/* Cycles that a processor takes for an item of kernel f; 0: not known. */
+/* The cycles that a processor takes for an item of kernel f; 0: not known. */
 uint32_t pass_estimate_cycles(ir_func *f, ir_arena *scratch);
 
 /* -------------------------------------------------------------------------- uniformity (uniform.c)
@@ -224,14 +229,14 @@ uint32_t pass_estimate_cycles(ir_func *f, ir_arena *scratch);
 
 typedef struct {
     const ir_loops *loops;
-    bool *varies;          /* by value id: it is not the same */
+    bool *varies;          /* by value id: it differs between items */
     bool *divergent;       /* by block id: items take its branch to different successors */
     bool *divergent_exits; /* by id of a loop's header: items leave it in different iterations */
 } pass_uniformity;
 
-/* Values and blocks that come later are not known. */
+/* Computes the uniformity of f.  Values and blocks that are added later are not covered. */
 void pass_find_uniform(ir_func *f, ir_arena *a, pass_uniformity *out);
-/* Is v, made before, the same for all items that come to `at`? */
+/* Is v, which dominates `at`, the same for all items that get there? */
 bool pass_is_uniform(const pass_uniformity *u, const ir_inst *v, const ir_block *at);
 /* Is i a synchronization point: does the whole work-group execute it together? */
 bool pass_synchronizes(const ir_inst *i);

@@ -18,9 +18,9 @@ struct pass_version {
     pass_on_line on;
     uint64_t size;
     const ir_inst *object; /* of these bytes, if two such objects are apart; NULL: not known */
-    uint32_t run;          /* how many, with this one, write to one line, one after the other */
+    uint32_t run;          /* the length of the sequence of writes to one line that ends here */
     pass_version *skip;    /* the version before the last PASS_RUN of them, or NULL */
-    int64_t low, high;     /* all that these PASS_RUN write is between these places */
+    int64_t low, high;     /* the bounds of what these PASS_RUN write */
 };
 enum { PASS_RUN = 8 };
 
@@ -35,7 +35,7 @@ typedef struct {
     uint32_t n;
 } pass_versions;
 
-/* Bytes that are looked for. */
+/* The bytes of a search, and its state. */
 typedef struct {
     ir_inst *address;
     uint64_t size;
@@ -43,13 +43,13 @@ typedef struct {
     pass_on_line on;
     bool is_constant;       /* nothing writes there */
     const ir_inst *object;  /* of these bytes, if two such objects are apart; NULL: not known */
-    uint32_t line;          /* + 1: the one that was asked about last; 0: none was */
-    pass_relation relation; /* how `on` lies to that line */
+    uint32_t line;          /* that was related last, + 1; 0: none */
+    pass_relation relation; /* of `on` to that line */
 } pass_bytes;
 
 void pass_find_versions(pass_versions *m, ir_func *f, ir_arena *scratch);
 pass_bytes pass_begin_search(pass_versions *m, ir_inst *address, uint64_t size, unsigned steps);
-/* Passes over the writes that leave the bytes alone, from v back. */
+/* The last version, from v back, that may have written the bytes. */
 pass_version *pass_last_writer(pass_versions *m, pass_bytes *q, pass_version *v);
 /* Is `by`, which may be NULL, a store that is not volatile, and whose address is known to be *step
  * bytes before this one? */

@@ -29,17 +29,17 @@ typedef struct {
 
 /* What a buffer may become whose contents are not needed before or after the fused kernel. */
 typedef enum {
-    PASS_PROMOTE_AUTO,    /* private memory where that is proved to be right */
-    PASS_PROMOTE_PRIVATE, /* private memory, otherwise refuse */
-    PASS_PROMOTE_LOCAL    /* local memory, otherwise refuse */
+    PASS_PROMOTE_AUTO,    /* private memory if that is proved to be correct */
+    PASS_PROMOTE_PRIVATE, /* private memory, otherwise the fusion is refused */
+    PASS_PROMOTE_LOCAL    /* local memory, otherwise the fusion is refused */
 } pass_promote;
 
 typedef struct {
     uint32_t member, param;
     pass_promote kind;
-    bool accessor;         /* of this parameter alone: all that are the buffer have to ask */
-    bool assume;           /* no proof: elements count modulo those of one item or group */
-    uint64_t elements;     /* of the buffer; 0: not known */
+    bool accessor;     /* of this parameter alone: it counts if all those of the buffer have one */
+    bool assume;       /* without proof: elements count modulo those of one item or group */
+    uint64_t elements; /* of the buffer; 0: not known */
     uint32_t element_size; /* in bytes; 0: not known */
 } pass_promotion;
 
@@ -115,7 +115,7 @@ void pass_print_dependence(ir_text *out, const pass_dependence_info *d);
 /* Which items wait for each other between two members. */
 typedef enum { PASS_WAIT_NONE, PASS_WAIT_GROUP, PASS_WAIT_GRID } pass_wait;
 
-/* Between a member and the next. */
+/* The gap between a member and the next one. */
 typedef struct {
     pass_wait wait;
     pass_dependence_info why; /* the worst of the next member on those before it */
@@ -123,12 +123,12 @@ typedef struct {
 
 /* ---------------------------------------------------- decisions (fuse_rules.def, fuse_report.c) */
 
-/* Why the result is as it is: one line of the explain report. */
+/* A reason for the result: one line of the report. */
 typedef struct {
     const char *rule; /* "fuse.guard" … listed in fuse_rules.def */
     const char *text;
     bool refusal;
-    pass_dependence_info why; /* of what follows from accesses */
+    pass_dependence_info why; /* the accesses that it is about, if any */
 } pass_decision;
 
 /* A rule of fuse_rules.def. */
@@ -145,38 +145,38 @@ const pass_fuse_rule *pass_find_fuse_rule(const char *id); /* NULL: there is non
 
 /* -------------------------------------------------------------------------------------- results */
 
-/* Bytes that all items together read and write, those of an element that an item touches again
- * counted once. */
+/* Bytes that all items together read and write.  An element that an item accesses repeatedly counts
+ * once. */
 typedef struct {
     uint64_t read, written;
 } pass_traffic;
 
-/* The memory behind an argument. */
+/* The memory of an argument. */
 typedef struct {
     bool read, written;
     pass_dependence_info dependence; /* the worst between two members */
     pass_traffic unfused, fused;
 } pass_fuse_buffer;
 
-/* What fusing is expected to bring. */
+/* What fusion is expected to save and to cost. */
 typedef struct {
     uint32_t launches; /* that are saved */
     uint64_t bytes;    /* of memory traffic that are saved */
-    uint32_t pressure; /* words of 32 bits that live at once in an item of the fused kernel */
-    uint32_t excess;   /* how many of them no register may hold, and that members did not need */
-    uint32_t stalls;   /* loads of more than the item has just stored, which members had not */
-    uint32_t cycles;   /* that an item takes longer, as one chain of operations (delay.c) */
+    uint32_t pressure; /* words of 32 bits that are live at once in an item of the fused kernel */
+    uint32_t excess;   /* those beyond registers, and beyond the pressure of the members */
+    uint32_t stalls;   /* additional loads of more bytes than the item has just stored */
+    uint32_t cycles;   /* additional ones of an item, as one chain of operations (delay.c) */
     bool worth;
 } pass_profit;
 
 typedef struct {
     ir_module *module; /* holds the kernel; when fresh, to be freed by the caller */
-    ir_func *kernel;   /* NULL: refused, and the last decision says why */
+    ir_func *kernel;   /* NULL: refused, and the last decision is the reason */
     ir_range range;    /* to launch it with */
     pass_fuse_arg *args;
     uint32_t nargs;
     uint32_t **arg_of;         /* arg_of[member][param]: the element of args it became */
-    pass_fuse_buffer *buffers; /* by argument; NULL: refused before accesses were looked at */
+    pass_fuse_buffer *buffers; /* by argument; NULL: refused before accesses were analysed */
     pass_fuse_gap *gaps;       /* by member, the last aside; NULL: as buffers */
     bool exact_traffic;        /* all accesses were understood */
     pass_profit profit;        /* after pass_find_profit */
@@ -197,9 +197,9 @@ void pass_fuse_trim(pass_fuse_result *result);
 void pass_find_profit(const pass_fuse_request *request, pass_fuse_result *result,
                       ir_arena *scratch);
 
-/* Do the ids that a member's items had equal those of the fused items of the same linear id? */
+/* Do the ids of the member's items equal those of the fused items with the same linear ids? */
 bool pass_same_ids(const ir_range *member, const ir_range *fused);
-/* Does it run on some of the fused items only? */
+/* Does the member run on some of the fused items only? */
 bool pass_needs_guard(const ir_range *member, const ir_range *fused);
 
 #endif
