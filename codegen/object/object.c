@@ -60,7 +60,7 @@ static const struct {
     [OBJ_LINE] = {".debug_line", SHT_PROGBITS, 0},
 };
 
-/* A header for bytes that come next. */
+/* A header for the bytes that are appended next. */
 static Elf64_Shdr *add_header(elf_writer *w, const char *name, uint32_t type, uint64_t align) {
     assert(w->nheaders < MAX_HEADERS);
     Elf64_Shdr *h = &w->header[w->nheaders++];
@@ -171,7 +171,7 @@ static void add_symbol_table(elf_writer *w) {
 
 /* ------------------------------------------------------------------------------------- the file */
 
-/* The headers of relocations name the symbol table, which comes after them and one more. */
+/* The headers of relocations name the symbol table, whose header is after theirs and one more. */
 static void add_all_relocs(elf_writer *w) {
     uint32_t symtab = w->nheaders + 1;
     for (unsigned s = 0; s < OBJ_SECTIONS; s++) symtab += has_relocs(w, s);

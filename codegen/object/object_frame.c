@@ -88,7 +88,7 @@ static void write_fde(obj_file *f, const cg_frame *frame) {
     obj_bytes *b = &f->part[OBJ_FRAME].bytes;
     const cg_symbol *s = &f->object->symbols.data[frame->symbol];
     size_t start = begin_entry(b);
-    obj_u32(b, (uint32_t)b->n); /* back to the CIE, which is first */
+    obj_u32(b, (uint32_t)b->n); /* distance back to the CIE, which is first */
     if (is_apart(f)) {
         obj_address(f, OBJ_FRAME, CG_TEXT, s->at);
         obj_u64(b, s->size);

@@ -19,7 +19,7 @@ static void make_room(cg_object *o, ir_arena *a, cg_section s, uint32_t end) {
     o->room[s] = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
 }
 
-/* The end of a section; what is added begins at a multiple of `align`. */
+/* Appends room for `bytes` bytes at a multiple of `align`, and returns its place. */
 static uint32_t grow(cg_object *o, ir_arena *a, cg_section s, uint32_t bytes, uint32_t align) {
     uint32_t at = (o->size[s] + align - 1) & ~(align - 1);
     if (at < o->size[s] || bytes > INT32_MAX - at) ir_throw(a->cx, IR_ERR_LIMIT);

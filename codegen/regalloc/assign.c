@@ -147,7 +147,7 @@ static void choose_tied(assigner *a, ir_inst *i, const cg_constraints *constrain
     if (inherits) give_register(a, i, reg);
 }
 
-/* The register in which the result appears, or another one to which it is moved. */
+/* Chooses the register in which the result appears, or another one to which it is moved. */
 static void choose_fixed(assigner *a, ir_inst *i, cg_constraint result) {
     uint32_t set = usable(a, result.class);
     bool may_stay =

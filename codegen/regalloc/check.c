@@ -58,7 +58,7 @@ static unsigned register_of(const checker *c, const ir_inst *v) {
     return v->id < c->a->nregs ? c->a->reg[v->id] : CG_ANY_REG;
 }
 
-/* Of a value that is in a register. */
+/* The register of a value; CHECK_NONE: it is in none. */
 static uint32_t location_of(const checker *c, const ir_inst *v) {
     uint8_t class = ra_class(c->t, v);
     unsigned reg = register_of(c, v);
@@ -66,7 +66,7 @@ static uint32_t location_of(const checker *c, const ir_inst *v) {
     return none ? CHECK_NONE : class * (uint32_t)CG_MAX_REGS + reg;
 }
 
-/* Of the slot that a spill, a reload or an operand names. */
+/* The slot that a spill, a reload or an operand names. */
 static uint32_t slot_location(const ir_inst *i) { return FIRST_SLOT + cg_slot_of(i); }
 
 static const char *name_location(const checker *c, uint32_t location, char out[40]) {
@@ -159,7 +159,7 @@ static void fail_demand(const proof *p, const demand *d, const char *why) {
                def.data ? def.data : "a value that is gone", why);
 }
 
-/* A move of a constant is that constant, and what another move of it is. */
+/* Is the value that leaf, or was it a move of that leaf before allocation? */
 static bool is_move_of(const checker *c, const ir_inst *leaf, uint32_t value) {
     const snapshot_inst *old = &c->before->inst[value];
     return leaf->id == value || (old->op == IR_OP_move && old->arg[0] == leaf->id);
@@ -208,7 +208,8 @@ static void follow_edges(proof *p, demand d) {
     }
 }
 
-/* Where in the block before the demand the value is defined, unless by a phi; or CHECK_NONE. */
+/* The position of the definition of the value, if it is in the block before the demand, and no phi;
+ * or CHECK_NONE. */
 static uint32_t find_definition(const proof *p, const demand *d) {
     bool is_phi = p->c->before->inst[d->value].op == IR_OP_phi;
     uint32_t at = is_phi ? CHECK_NONE : p->at[d->value];

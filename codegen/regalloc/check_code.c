@@ -34,7 +34,7 @@ bool check_repeats(const checker *c, const ir_inst *i, uint32_t id) {
            i->imm.bits == old->imm.bits && same_operands(i, old);
 }
 
-/* An operand that has been folded into the instruction changes what that says. */
+/* Has an operand been folded into the instruction?  That changes its imm. */
 static bool is_folded(const ir_inst *i) {
     for (unsigned n = 0; n < i->nargs; n++)
         if (ir_arg(i, n)->op == IR_OP_slot) return true;

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 enum {
-    MAX_USES = 64,     /* that one answer visits; with more, values interfere */
+    MAX_USES = 64,     /* that one question visits; a value with more interferes */
     MAX_ROUNDS = 3,    /* then all phis are isolated */
     MANY_OPERANDS = 16 /* of a phi that is merged with all of them or none */
 };
@@ -26,14 +26,14 @@ typedef struct {
     ir_inst *v;
 } class_member;
 
-/* What is known of the code; it changes when phis are isolated. */
+/* What is known about the code; it changes when phis are isolated. */
 typedef struct {
     const ir_live *live;
     const ir_dom *dom;
     uint32_t *at; /* by value id: position in its block */
 } class_input;
 
-/* What one merge writes and reads: kept, so that its memory is used again. */
+/* Lists of one merge; they are kept so that their memory is used again. */
 typedef struct {
     ra_values merged, dominating;
     ir_vec(class_member) keys;
@@ -103,7 +103,7 @@ static void merge_members(class_builder *k, const ra_values *a, const ra_values 
     }
 }
 
-/* What was merged becomes the members of a class. */
+/* `merged` becomes the members of a class. */
 static void set_members(class_builder *k, uint32_t root) {
     ra_values *to = &k->members[root];
     to->n = 0;
@@ -137,7 +137,7 @@ static void list_members(class_builder *k, const ir_inst *v) {
     }
 }
 
-/* The members of the classes of a phi and its operands, sorted, to `merged`. */
+/* `merged` becomes the members of the classes of a phi and its operands, sorted. */
 static void merge_operands(class_builder *k, const ir_inst *phi) {
     k->m.now++;
     k->m.keys.n = k->m.merged.n = 0;
@@ -148,7 +148,7 @@ static void merge_operands(class_builder *k, const ir_inst *phi) {
     foreach_in (const class_member, m, k->m.keys) *ir_push(&k->s->scratch, &k->m.merged) = m->v;
 }
 
-/* One class for all of them, or none: one by one, each would be merged with all before it. */
+/* Merges all of them, or none.  Merging them one by one costs the square of their number. */
 static bool merge_at_once(class_builder *k, const ir_inst *phi) {
     uint32_t to = spill_root(&k->out, phi);
     merge_operands(k, phi);
@@ -192,7 +192,7 @@ static void start_classes(class_builder *k) {
     }
 }
 
-/* Leaves a phi whose only use is a move, with operands whose only use is the phi. */
+/* Afterwards the only use of the phi is a move, and the only use of each operand is the phi. */
 static void isolate(class_builder *k, ir_inst *phi) {
     ra_state *s = k->s;
     ir_block *b = phi->block;

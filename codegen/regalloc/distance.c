@@ -80,8 +80,8 @@ typedef struct {
     const ra_graph *g;
     spill_distances *d;
     spill_next_uses out;
-    /* Numbers of changes of live-in values, by block id: the last one, and the last one of any
-     * block when the block was visited. */
+    /* Changes of live-in values are numbered.  By block id: the last change of the block, and the
+     * last one of any block when this one was visited. */
     uint32_t *changed, *visited;
     uint32_t changes;
     ra_values set; /* values with a distance, if some block is cut */
@@ -139,7 +139,7 @@ static void keep_all(distance_solver *k, const ir_block *b) {
             *ir_push(&k->s->scratch, &k->kept) = (spill_use){w.v, spill_distance(k->d, w.v)};
 }
 
-/* Makes what is kept the live-in values of the block, and notes whether that is new. */
+/* `kept` becomes the live-in values of the block; if they differ, that is a change. */
 static void update_live_in(distance_solver *k, const ir_block *b) {
     spill_live_in *in = &k->out.in[b->id];
     bool same = k->changed[b->id] && in->n == k->kept.n;

@@ -14,7 +14,7 @@
  */
 #include "codegen/regalloc/ra.h"
 
-enum { MOST_LOOPS = 8 }; /* that a constant may leave */
+enum { MOST_LOOPS = 8 }; /* that a constant may be moved out of */
 
 typedef struct {
     ra_state *s;
@@ -102,7 +102,7 @@ static void hoist(hoister *h, ir_inst *i) {
 
 /* ----------------------------------------------------------------------------------- candidates */
 
-/* Is it needed in the register of its user: of a phi, or only of results that overwrite it? */
+/* Would the constant be copied: is it an operand of a phi, or only of results that overwrite it? */
 static bool is_overwritten(const hoister *h, const ir_inst *i) {
     bool all = true;
     foreach_use (u, i) {
@@ -114,8 +114,8 @@ static bool is_overwritten(const hoister *h, const ir_inst *i) {
     return all;
 }
 
-/* The instruction that makes the constant which i makes or reads; NULL: it does not, or no register
- * is free for it. */
+/* The instruction that makes the constant which i makes or reads; NULL: there is no such constant,
+ * or no register is free for it. */
 static ir_inst *find_constant(const hoister *h, ir_inst *i) {
     const cg_target *t = h->s->t;
     if (ra_may_repeat(t, i)) return is_overwritten(h, i) ? NULL : i;

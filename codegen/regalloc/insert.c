@@ -75,7 +75,7 @@ uint32_t ra_new_slot(ra_state *s, unsigned class) {
 
 ra_point ra_after_definition(const ir_inst *v) {
     ir_inst *i = v->op == IR_OP_phi ? ir_first_non_phi(v->block) : v->next;
-    bool arrives = v->op == IR_OP_reg_in; /* all others that arrive are in registers, too */
+    bool arrives = v->op == IR_OP_reg_in; /* registers of the other reg_in must stay as they are */
     for (ir_inst *at = i; arrives && at; at = at->next) {
         if (at->op != IR_OP_reg_in && at->op != IR_OP_alloca) break;
         i = at->next;

@@ -61,7 +61,7 @@ static void satisfy(mover *m, ir_inst *i) {
 /* The copies of one class on an edge. */
 typedef struct {
     ir_block *pred;
-    uint32_t edge; /* of the successor */
+    uint32_t edge; /* index among the predecessors of the block with the phis */
     unsigned n, class;
     ra_copy copy[CG_MAX_REGS];
     ir_inst *phi[CG_MAX_REGS];

@@ -73,7 +73,7 @@ static void begin_range(pressure_walk *w, const ir_inst *v) {
     w->live.n[class]++;
 }
 
-/* With so many registers more than live values. */
+/* Raises the maximum to the live values and `more` registers. */
 static void take_maximum(pressure_walk *w, unsigned class, uint32_t more) {
     if (w->live.n[class] + more > w->most.n[class]) w->most.n[class] = w->live.n[class] + more;
 }
@@ -122,7 +122,7 @@ static void raise_loop(ra_pressure *p, const ir_loop *l, const ra_count *by) {
         if (by->n[c] > most->n[c]) most->n[c] = by->n[c];
 }
 
-/* Headers of inner loops come after those of outer ones. */
+/* In reverse post-order, headers of inner loops come after those of outer ones. */
 static void measure_loops(ra_state *s, const ra_graph *g, ra_pressure *p) {
     foreach_block (b, s->f) raise_loop(p, g->loops->of[b->id], &p->block[b->id]);
     for (uint32_t k = g->order->n; k-- > 0;) {

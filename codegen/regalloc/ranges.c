@@ -79,7 +79,7 @@ static void walk_result(range_walk *w, const ir_inst *i, cg_constraint result) {
     w->out.of[i->id].cost += w->weight;
 }
 
-/* Of what is live after the instruction, its result aside. */
+/* Excludes registers for what is live after the instruction, except its result. */
 static void exclude_across(range_walk *w, const cg_constraints *constraints) {
     cg_constraint result = constraints->result;
     for (unsigned c = 0; c < w->s->t->nclasses; c++) exclude(w, c, constraints->clobbers[c], NULL);
@@ -97,7 +97,7 @@ static void walk_operands(range_walk *w, const ir_inst *i, const cg_constraints 
     }
 }
 
-/* Of what is live before the instruction, operands included. */
+/* Excludes registers for what is live before the instruction, including operands. */
 static void exclude_before(range_walk *w, const ir_inst *i, const cg_constraints *constraints) {
     for (unsigned n = 0; n < constraints->nargs; n++) {
         cg_constraint c = constraints->arg[n];

@@ -44,7 +44,7 @@ static void split_critical_edges(ir_func *f) {
             if (b->succ[n]->npred > 1 || b->succ[n]->first->op == IR_OP_phi) ir_split_edge(b, n);
 }
 
-/* Moves constants to registers where the instruction requires a register; true: there were any. */
+/* Moves constants to registers where the instruction requires registers; true: there was one. */
 static bool move_constants(ra_state *s, ir_inst *i) {
     cg_constraints constraints;
     bool moved = false;

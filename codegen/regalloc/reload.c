@@ -89,7 +89,7 @@ static void list_reloads(repair *r) {
     }
 }
 
-/* The block of the use, or the predecessor if a phi uses the value; NULL: the use stays. */
+/* The block of the use, or the predecessor if the user is a phi; NULL: the use stays as it is. */
 static ir_block *find_use_block(const repair *r, const ir_use *u) {
     const bool *in_memory = r->w->plan->in_memory;
     const ir_inst *user = u->user;
@@ -98,7 +98,7 @@ static ir_block *find_use_block(const repair *r, const ir_use *u) {
     return user->id < r->w->classes->nvalues && in_memory[user->id] ? NULL : ir_use_block(u);
 }
 
-/* A value that is reloaded is live in few blocks, which have registers for it. */
+/* Phis are placed only where v is live, which is in few blocks if it is reloaded. */
 static void place_phis(repair *r) {
     if (r->placed) return;
     foreach_use (u, r->v) {
@@ -110,7 +110,8 @@ static void place_phis(repair *r) {
     r->placed = true;
 }
 
-/* The definition that reaches the end of b; first, one without a join on the way is looked for. */
+/* The definition that reaches the end of b.  Most are found without a join on the way, which needs
+ * no phis. */
 static ir_inst *find_at_end(repair *r, ir_block *b) {
     const ir_block *up = b;
     while (!r->ssa.end[up->id] && up->npred == 1) up = up->pred[0];
@@ -132,7 +133,7 @@ static void repair_use(repair *r, ir_use *u) {
     ir_set_arg(u->user, arg, u->user->op == IR_OP_phi ? find_at_end(r, b) : find_at_start(r, b));
 }
 
-/* Uses after a reload in the same block name that reload already. */
+/* Uses after a reload in the same block already name that reload. */
 static void repair_value(repair *r, ir_inst *v) {
     r->v = v;
     r->placed = false;

@@ -114,7 +114,7 @@ static bool is_earlier_operand(const ir_inst *i, unsigned n) {
     return false;
 }
 
-/* The live ranges that begin, seen from below, if i is placed, less that of its result. */
+/* How many more values are live before i than after it, if it is placed next. */
 static int find_growth(const scheduler *k, const ir_inst *i) {
     int growth = is_live(k, i) ? -1 : 0;
     for (unsigned n = 0; n < i->nargs; n++) {
@@ -172,8 +172,8 @@ static bool is_exceeded(const scheduler *k, const ir_block *b) {
     return exceeded;
 }
 
-/* Does the block need too many registers nevertheless?  Without excess, it does because of
- * registers that instructions reserve. */
+/* Schedules a block; true: it needs too many registers nevertheless.  If there was no excess, it
+ * needs them because instructions reserve registers, and scheduling does not help. */
 static bool schedule_block(scheduler *k, ir_block *b) {
     ir_inst *first = find_first_movable(b);
     uint64_t before = measure_excess(k, b, first);

@@ -53,7 +53,7 @@ static void number_ends(const ir_func *f, uint32_t *end) {
     }
 }
 
-/* Of a value, only the first and the last place count: starts are found by a walk over the blocks,
+/* Only the first and the last place of a value matter: starts are found by a walk over the blocks,
  * ends by one in reverse. */
 spill_intervals spill_find_intervals(ra_state *s, const ir_live *live, const spill_classes *c) {
     uint32_t at = 0, nvalues = s->f->next_id, words = live->nvalues / 32 + 1;

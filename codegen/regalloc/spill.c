@@ -32,8 +32,8 @@ typedef struct {
     const spill_next_uses *uses;
 } spill_input;
 
-/* By value id: at the ends of how many visited predecessors it is in a register, of block `block`
- * - 1. */
+/* By value id: the number of visited predecessors at whose ends it is in a register, and the id + 1
+ * of the block of which these are predecessors. */
 typedef struct {
     uint32_t *count, *block;
 } exit_counts;
@@ -77,8 +77,8 @@ static void add_to(w_set *w, ir_inst *v, uint32_t next) {
 
 static void remove_from(w_set *w, spill_use *e) { *e = w->use[--w->n]; }
 
-/* How little is lost if a value leaves W.  To repeat it costs less than to reload it, and that less
- * than to store it, too. */
+/* The higher, the less is lost if a value leaves W.  Repeating it costs less than reloading it, and
+ * that less than storing it, too. */
 static uint64_t gain_of_leaving(const spiller *p, const spill_use *e, uint32_t at) {
     uint64_t distance = e->next - at;
     if (p->s->random) return 1 + ra_random(p->s, 100);
@@ -178,7 +178,7 @@ static void consider(entry_choice *c, ir_inst *v, uint32_t distance) {
         offer(&c->second[class], v, distance);
 }
 
-/* What is in registers at the ends of predecessors, although its use is too far to be known. */
+/* Considers values in registers at the ends of predecessors whose uses are too far to be listed. */
 static void consider_far(entry_choice *c) {
     spiller *p = c->p;
     const spill_live_in *in = &p->in.uses->in[c->b->id];

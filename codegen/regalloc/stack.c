@@ -77,7 +77,7 @@ static uint32_t registers_for(const stack_allocator *k, const stack_registers *r
     return r->constraints.tied == (int)n ? usable & ~r->constraints.clobbers[c.class] : usable;
 }
 
-/* Registers for operands, either those that are fixed or the others. */
+/* Takes registers for operands, either for those that are fixed or for the others. */
 static bool take_operands(stack_allocator *k, stack_registers *r, bool fixed) {
     for (unsigned n = 0; n < r->constraints.nargs; n++) {
         cg_constraint c = r->constraints.arg[n];
