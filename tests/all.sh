@@ -31,6 +31,7 @@ suite command sh tests/runtime/cli/command.sh "$release"
 suite cache sh tests/runtime/cache/cache.sh "$release"
 suite library sh tests/runtime/library.sh "$release"
 suite objects sh tests/runtime/cli/objects.sh "$release"
+suite target-recipe sh tests/codegen/template/copy.sh "$release"
 suite programs sh tests/conformance/short.sh "$release"
 for variant in $sanitized $release; do
     short=${variant##*/}

@@ -86,6 +86,12 @@ static void copy_sections(const rt_code *c, const cg_object *o) {
         if (o->size[s]) memcpy(c->at[s], o->bytes[s], o->size[s]);
 }
 
+/* Some machines fetch instructions past the memory that was written, until they are told. */
+static void flush_text(const rt_code *c, const cg_object *o) {
+    char *text = (char *)c->at[CG_TEXT];
+    __builtin___clear_cache(text, text + o->size[CG_TEXT]);
+}
+
 static bool protect(const rt_code *c, const cg_object *o) {
     for (int s = 0; s < CG_SECTIONS; s++) {
         size_t bytes = whole_pages(o->size[s]);
@@ -138,6 +144,7 @@ ir_status rt_code_load(const cg_object *o, const rt_variables *shared, rt_code *
     if (status != IR_OK) return status;
     copy_sections(out, o);
     if (!relocate_all(&l)) status = IR_ERR_LIMIT;
+    flush_text(out, o);
     if (status == IR_OK && !protect(out, o)) status = IR_ERR_MEMORY;
     if (status != IR_OK) rt_code_unload(out);
     return status;
