@@ -110,7 +110,11 @@ static int64_t value_of(const ir_inst *c) {
     return ir_sext(c->imm.bits, 8u << template_log2_of(c->type));
 }
 
-static bool is_short(const ir_inst *c) { return value_of(c) == (int32_t)value_of(c); }
+/* Does the number of an instruction hold it, also with a place in the frame added? */
+static bool is_short(const ir_inst *c) {
+    const int64_t limit = 1 << 30;
+    return value_of(c) >= -limit && value_of(c) < limit;
+}
 
 static ir_inst *build_constant(ir_builder *b, ir_inst *leaf) {
     const bool number = ir_is_const(leaf), floating = in_float(leaf->type);
