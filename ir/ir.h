@@ -67,10 +67,10 @@ typedef enum {
     IR_ERR_INPUT,
     IR_ERR_MEMORY,
     IR_ERR_LIMIT,
-    IR_ERR_REFUSED, /* this and the next ones: for the layers above */
+    IR_ERR_ARGUMENT, /* as the next three, used by the runtime only */
+    IR_ERR_REFUSED,
     IR_ERR_DEVICE,
     IR_ERR_IO,
-    IR_ERR_ARGUMENT,
     IR_ERR_INTERNAL /* the compiler broke its own rules: a bug, which has been reported */
 } ir_status;
 typedef enum { IR_NOTE, IR_WARNING, IR_ERROR } ir_severity;

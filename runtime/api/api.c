@@ -27,21 +27,6 @@ const char *spvf_status_name(spvf_status status) {
     return "unknown status";
 }
 
-spvf_status rt_status(ir_status status) {
-    switch (status) {
-    case IR_OK: return SPVF_OK;
-    case IR_ERR_INPUT: return SPVF_ERROR_INPUT;
-    case IR_ERR_MEMORY: return SPVF_ERROR_MEMORY;
-    case IR_ERR_LIMIT: return SPVF_ERROR_LIMIT;
-    case IR_ERR_REFUSED: return SPVF_ERROR_REFUSED;
-    case IR_ERR_DEVICE: return SPVF_ERROR_DEVICE;
-    case IR_ERR_IO: return SPVF_ERROR_IO;
-    case IR_ERR_ARGUMENT: return SPVF_ERROR_ARGUMENT;
-    case IR_ERR_INTERNAL: return SPVF_ERROR_INTERNAL;
-    }
-    return SPVF_ERROR_INPUT;
-}
-
 void rt_say_failure(spvf_context *context, ir_status status) {
     ir_message m = {.severity = IR_ERROR};
     if (status == IR_ERR_MEMORY) ir_report(&context->cx, m, "out of memory");
@@ -57,7 +42,7 @@ spvf_status rt_guard(spvf_context *context, void (*body)(void *arg), void *arg) 
     context->explanation = NULL;
     if (ok) return SPVF_OK;
     rt_say_failure(context, context->cx.status);
-    return rt_status(context->cx.status);
+    return (spvf_status)context->cx.status;
 }
 
 void rt_throw(spvf_context *context, ir_status status, const char *fmt, ...) {

@@ -1,7 +1,8 @@
-/* mirror.c — the public names of things mean what layers below the library mean by theirs, so that
- * requests and tables are passed through as they are (mirror.def).
+/* mirror.c — asserts that public structs and enumerators equal those of the layers below (mirror.def).
+ * Lists and tables of such structs are therefore passed through without a copy.
  *
- * A struct is made of the listed members first: if the list lacks one, it is too small.
+ * To find members that the list lacks, a third struct is declared from the listed members: it is
+ * smaller than the inner one if a member is missing.
  */
 #include "ir/launch.h"
 #include "runtime/api/runtime.h"

@@ -42,7 +42,6 @@ void rt_context_init(spvf_context *c, const spvf_context_options *options);
 spvf_status rt_guard(spvf_context *context, void (*body)(void *arg), void *arg);
 /* The message for a status that nothing has been said about, as lack of memory. */
 void rt_say_failure(spvf_context *context, ir_status status);
-spvf_status rt_status(ir_status status);
 /* An explanation and its memory. */
 typedef struct {
     spvf_explanation info; /* the first member: what the user has is the report */

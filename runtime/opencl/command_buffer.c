@@ -165,7 +165,7 @@ typedef struct {
 static void end_run(rt_submission *s, ir_status status, const char *why) {
     run *r = (run *)(void *)((char *)s - offsetof(run, submission));
     if (status != IR_OK) ocl_tell(r->event.context, why);
-    rt_event_continue(&r->event.event, ocl_status_of(rt_status(status)));
+    rt_event_continue(&r->event.event, ocl_status_of((spvf_status)status));
 }
 
 static int32_t submit_steps(rt_event *event) {

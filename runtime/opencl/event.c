@@ -78,7 +78,7 @@ int32_t ocl_submit_to_device(cl_context c, rt_submission *s) {
 static void end_command(rt_submission *s, ir_status status, const char *why) {
     ocl_command *c = (ocl_command *)(void *)((char *)s - offsetof(ocl_command, submission));
     if (status != IR_OK) ocl_tell(c->event.context, why);
-    rt_event_continue(&c->event.event, ocl_status_of(rt_status(status)));
+    rt_event_continue(&c->event.event, ocl_status_of((spvf_status)status));
 }
 
 int32_t ocl_run_on_device(rt_event *e) {

@@ -194,7 +194,7 @@ static void end_command(rt_submission *s, ir_status status, const char *why) {
     spvf_context context;
     dev_context(c->event.device, &context);
     if (status != IR_OK) ir_error(&context.cx, "%s", why);
-    rt_event_continue(&c->event.event, cmd_result(rt_status(status)));
+    rt_event_continue(&c->event.event, cmd_result((spvf_status)status));
 }
 
 int32_t cmd_run_on_device(rt_event *e) {
