@@ -42,13 +42,14 @@ static ir_imm sync(reader *r, uint32_t scope, uint32_t semantics) {
 
 /* -------------------------------------------------------------------------------------- atomics */
 
+bool spv_is_atomic_type(reader *r, ir_op op, ir_type t) {
+    const ir_type operand[] = {ir_ptr(IR_GLOBAL), t, t};
+    bool stores = op == IR_OP_atomic_store;
+    return ir_types_fit(r->m, op, stores ? IR_VOID : t, ir_ops[op].nargs, operand);
+}
+
 static void check_elem(reader *r, ir_op op, ir_type t) {
-    bool floats = op == IR_OP_atomic_fadd || op == IR_OP_atomic_fmin || op == IR_OP_atomic_fmax;
-    bool moves = op == IR_OP_atomic_load || op == IR_OP_atomic_store || op == IR_OP_atomic_xchg;
-    bool integer = spv_is_integer(t), is_float = ir_is_float(t);
-    bool pointer = ir_is_ptr(t) && (moves || op == IR_OP_atomic_cmpxchg);
-    bool fits = floats ? is_float : integer || pointer || (moves && is_float);
-    if (!fits || ir_is_vector(t))
+    if (!spv_is_atomic_type(r, op, t))
         spv_fail(r, "%s does not work on %s", spv_op_name(r), spv_ir_type_name(r, t));
 }
 

@@ -25,11 +25,7 @@ static ir_op atomic_op(reader *r, const spv_builtin *b, const char *key) {
 }
 
 static void check_atomic_type(reader *r, const char *key, ir_op op, ir_type t) {
-    bool floats = op == IR_OP_atomic_fadd || op == IR_OP_atomic_fmin || op == IR_OP_atomic_fmax;
-    bool moves = op == IR_OP_atomic_xchg || op == IR_OP_atomic_load;
-    bool integer = spv_is_integer(t);
-    bool fits = floats ? ir_is_float(t) : integer || (moves && ir_is_float(t));
-    if (!fits || ir_is_vector(t) || r->in.type->odd)
+    if (!spv_is_atomic_type(r, op, t) || r->in.type->odd)
         spv_fail(r, "%s does not work on %s", spv_key_name(key), spv_type_name(r, r->in.type));
 }
 

@@ -67,15 +67,10 @@ static bool is_uniform(uint32_t opcode) {
     return opcode < SPV_OP_GroupNonUniformElect || opcode >= SPV_OP_GroupIMulKHR;
 }
 
-static bool takes_floats(ir_op op) {
-    return op == IR_OP_group_fadd || op == IR_OP_group_fmul || op == IR_OP_group_fmin ||
-           op == IR_OP_group_fmax;
-}
-
 static void check_scan_type(reader *r, ir_op op, ir_type t) {
-    bool bits = op == IR_OP_group_and || op == IR_OP_group_or || op == IR_OP_group_xor;
-    bool fits = takes_floats(op) ? ir_is_float(t) : ir_is_int(t) && (bits || !ir_is_bool(t));
-    if (!fits) spv_fail(r, "%s does not work on %s", spv_op_name(r), spv_ir_type_name(r, t));
+    ir_type operand = op == IR_OP_group_ballot_count ? ir_vector(IR_I32, 4) : t;
+    if (!ir_types_fit(r->m, op, t, 1, &operand))
+        spv_fail(r, "%s does not work on %s", spv_op_name(r), spv_ir_type_name(r, t));
     if (r->in.type->odd) spv_refuse_inst(r, "odd integer width");
 }
 
@@ -116,35 +111,33 @@ void spv_read_group_scan(reader *r) {
                         : low  ? spv_arg_low(r, 2, r->in.type)
                                : spv_arg_of(r, 2, t)};
     ir_imm imm = group_imm(r, r->in.arg[0], is_uniform(r->in.opcode));
-    if (ballot && ir_is_vector(t)) spv_bad_type(r, 2, "an integer result");
     if (r->in.arg[1] > IR_GROUP_CLUSTERED)
         spv_refuse(r, "%s with group operation %u is not supported", spv_op_name(r), r->in.arg[1]);
     imm.group.op = (uint8_t)r->in.arg[1];
     define_scan(r, op, imm, 1, args);
 }
 
-/* ---------------------------------------------------------------------------- votes, broadcasts */
+/* ---------------------------------------------------- votes, broadcasts, ballots, and shuffles */
+
+/* The operands are those from operand k on. */
+static void emit_lanes(reader *r, ir_op op, ir_imm imm, uint32_t k) {
+    const spv_type *t = spv_value_type(r, r->in.type);
+    unsigned n = ir_ops[op].nargs;
+    ir_inst *args[2];
+    if (n > 0) args[0] = spv_low_value(r, r->in.arg[k], t);
+    if (n > 1) args[1] = spv_arg(r, k + 1);
+    spv_check_types(r, op, t->value, args, k);
+    spv_define(r, emit(r, op, t->value, imm, n, args));
+}
 
 void spv_read_group_vote(reader *r) {
-    ir_inst *x = spv_arg_of(r, 1, IR_I1);
     ir_op op = r->in.opcode == SPV_OP_GroupAll ? IR_OP_group_all : IR_OP_group_any;
-    spv_define_checked(r, emit(r, op, IR_I1, group_imm(r, r->in.arg[0], true), 1, &x));
+    emit_lanes(r, op, group_imm(r, r->in.arg[0], true), 1);
 }
 
-static void check_local_id(reader *r, uint32_t k, ir_type t) {
-    if (!ir_is_int(t) || ir_is_bool(t) || ir_lanes(t) > 3)
-        spv_bad_type(r, k, "an integer or a vector of 2 or 3");
+void spv_read_group_broadcast(reader *r) {
+    emit_lanes(r, IR_OP_group_broadcast, group_imm(r, r->in.arg[0], true), 1);
 }
-
-static void broadcast(reader *r, ir_imm imm, uint32_t value, uint32_t local_id) {
-    ir_inst *args[2] = {spv_arg(r, value), spv_arg(r, local_id)};
-    check_local_id(r, local_id, args[1]->type);
-    spv_define_checked(r, emit(r, IR_OP_group_broadcast, args[0]->type, imm, 2, args));
-}
-
-void spv_read_group_broadcast(reader *r) { broadcast(r, group_imm(r, r->in.arg[0], true), 1, 2); }
-
-/* ----------------------------------------------------------------- GroupNonUniform…, sub-groups */
 
 static ir_op lanes_op(uint32_t opcode) {
     switch (opcode) {
@@ -177,44 +170,6 @@ static ir_op lanes_op(uint32_t opcode) {
 /* Values that are moved between work-items: scalars, vectors, pointers; i1 travels as well. */
 static ir_inst *moved(reader *r, uint32_t k) {
     return spv_arg_low(r, k, spv_value_type(r, r->in.type));
-}
-
-/* Operands from k on, by what the op takes. */
-static void emit_lanes(reader *r, ir_op op, ir_imm imm, uint32_t k) {
-    ir_type ballot = ir_vector(IR_I32, 4), t = spv_value_type(r, r->in.type)->value;
-    ir_inst *args[2];
-    switch (op) {
-    case IR_OP_group_elect: spv_define_checked(r, emit(r, op, IR_I1, imm, 0, NULL)); return;
-    case IR_OP_group_all:
-    case IR_OP_group_any:
-        args[0] = spv_arg_of(r, k, IR_I1);
-        t = IR_I1;
-        break;
-    case IR_OP_group_all_equal:
-        args[0] = spv_arg(r, k);
-        t = IR_I1;
-        break;
-    case IR_OP_group_broadcast: broadcast(r, imm, k, k + 1); return;
-    case IR_OP_group_broadcast_first: args[0] = moved(r, k); break;
-    case IR_OP_group_ballot:
-        args[0] = spv_arg_of(r, k, IR_I1);
-        t = ballot;
-        break;
-    case IR_OP_group_inverse_ballot:
-    case IR_OP_group_ballot_bit:
-        args[0] = spv_arg_of(r, k, ballot);
-        t = IR_I1;
-        break;
-    case IR_OP_group_ballot_lsb:
-    case IR_OP_group_ballot_msb:
-        args[0] = spv_arg_of(r, k, ballot);
-        if (!ir_is_int(t) || ir_is_bool(t) || ir_is_vector(t))
-            spv_bad_type(r, k, "an integer result");
-        break;
-    default: args[0] = moved(r, k);
-    }
-    if (ir_ops[op].nargs > 1) args[1] = spv_arg_int(r, k + 1);
-    spv_define_checked(r, emit(r, op, t, imm, ir_ops[op].nargs, args));
 }
 
 void spv_read_group_lanes(reader *r) {

@@ -12,29 +12,10 @@ static ir_inst *arg_of_kind(reader *r, uint32_t k, ir_kind kind, const char *wan
 
 static ir_inst *image_arg(reader *r, uint32_t k) { return arg_of_kind(r, k, IR_IMAGE, "an image"); }
 
-static ir_inst *coordinate_arg(reader *r, uint32_t k) {
-    ir_inst *v = spv_arg(r, k);
-    if (!spv_is_number(v->type) || ir_lanes(v->type) > 4) spv_bad_type(r, k, "a coordinate");
-    return v;
-}
-
-static bool is_texel(ir_type t) {
-    return spv_is_number(t) && (ir_lanes(t) == 1 || ir_lanes(t) == 4);
-}
-
-static ir_type texel_result(reader *r) {
-    ir_type t = spv_value_type(r, r->in.type)->value;
-    if (!is_texel(t))
-        spv_fail(r, "%s: the result has type %s, want a texel", spv_op_name(r),
-                 spv_type_name(r, r->in.type));
-    return t;
-}
-
 void spv_read_sampled_image(reader *r) {
     ir_type t = spv_value_type(r, r->in.type)->value;
-    ir_inst *args[2] = {image_arg(r, 0), arg_of_kind(r, 1, IR_SAMPLER, "a sampler")};
-    if (ir_kind_of(t) != IR_SAMPLED_IMAGE)
-        spv_fail(r, "OpSampledImage: the result is not a sampled image");
+    ir_inst *args[2] = {spv_arg(r, 0), spv_arg(r, 1)};
+    spv_check_types(r, IR_OP_sampled_image, t, args, 0);
     spv_define(r, ir_build(&r->b, IR_OP_sampled_image, t, 0, (ir_imm){0}, 2, args));
 }
 
@@ -70,43 +51,33 @@ static unsigned take_operands(reader *r, uint32_t k, ir_inst **args, uint32_t *m
     return n;
 }
 
-static void access(reader *r, ir_op op, ir_type t, unsigned n, ir_inst **args) {
+static ir_type result_type(reader *r) { return spv_value_type(r, r->in.type)->value; }
+
+/* An op of n operands and image operands. */
+static void access(reader *r, ir_op op, ir_type t, unsigned n) {
+    ir_inst *args[16];
     ir_imm imm = {0};
+    for (unsigned k = 0; k < n; k++) args[k] = spv_arg(r, k);
+    spv_check_types(r, op, t, args, 0);
     n += take_operands(r, n, args + n, &imm.image.operands);
     ir_inst *v = ir_build_raw(&r->b, op, t, 0, imm, n, args);
     if (t != IR_VOID) spv_define(r, v);
 }
 
-void spv_read_image_sample(reader *r) {
-    ir_inst *args[16] = {arg_of_kind(r, 0, IR_SAMPLED_IMAGE, "a sampled image"),
-                         coordinate_arg(r, 1)};
-    access(r, IR_OP_image_sample, texel_result(r), 2, args);
-}
+void spv_read_image_sample(reader *r) { access(r, IR_OP_image_sample, result_type(r), 2); }
 
-void spv_read_image_read(reader *r) {
-    ir_inst *args[16] = {image_arg(r, 0), coordinate_arg(r, 1)};
-    access(r, IR_OP_image_read, texel_result(r), 2, args);
-}
+void spv_read_image_read(reader *r) { access(r, IR_OP_image_read, result_type(r), 2); }
 
-void spv_read_image_write(reader *r) {
-    ir_inst *args[16] = {image_arg(r, 0), coordinate_arg(r, 1), spv_arg(r, 2)};
-    if (!is_texel(args[2]->type)) spv_bad_type(r, 2, "a texel");
-    access(r, IR_OP_image_write, IR_VOID, 3, args);
-}
+void spv_read_image_write(reader *r) { access(r, IR_OP_image_write, IR_VOID, 3); }
 
 /* -------------------------------------------------------------------------------------- queries */
 
 void spv_read_image_query(reader *r) {
     ir_op op = spv_op_of_row(r);
-    ir_type t = spv_value_type(r, r->in.type)->value;
-    bool size = op == IR_OP_image_size || op == IR_OP_image_size_lod;
-    ir_inst *args[2] = {image_arg(r, 0)};
-    bool fits = size ? spv_is_integer(t) && ir_lanes(t) <= 4 : t == IR_I32;
-    if (!fits)
-        spv_fail(r, "%s: the result has type %s, want %s", spv_op_name(r),
-                 spv_type_name(r, r->in.type), size ? "integers" : "i32");
-    if (op == IR_OP_image_size_lod) args[1] = spv_arg_int(r, 1);
-    spv_define(r, ir_build(&r->b, op, t, 0, (ir_imm){0}, ir_ops[op].nargs, args));
+    ir_inst *args[2] = {spv_arg(r, 0)};
+    if (op == IR_OP_image_size_lod) args[1] = spv_arg(r, 1);
+    spv_check_types(r, op, result_type(r), args, 0);
+    spv_define(r, ir_build(&r->b, op, result_type(r), 0, (ir_imm){0}, ir_ops[op].nargs, args));
 }
 
 /* ---------------------------------------------------------------- image functions left as calls */
@@ -119,38 +90,48 @@ static uint32_t sign_of(const char *key) {
     return key[n - 2] == 'u' ? SpvImageOperandsZeroExtendMask : SpvImageOperandsSignExtendMask;
 }
 
-/* read_imagef(image, sampler, coordinate), read_imagef(image, coordinate) and their kin */
+/* read_imagef(image, coordinate) and its kin */
+static void call_read(reader *r, const char *key) {
+    ir_inst *args[2] = {spv_arg(r, 0), spv_arg(r, 1)};
+    ir_imm imm = {.image.operands = sign_of(key)};
+    spv_check_types(r, IR_OP_image_read, result_type(r), args, 0);
+    spv_define(r, ir_build_raw(&r->b, IR_OP_image_read, result_type(r), 0, imm, 2, args));
+}
+
+/* The sampled image of the image and the sampler that are operands 0 and 1. */
+static ir_inst *sampled_image(reader *r) {
+    ir_inst *pair[2] = {image_arg(r, 0), spv_arg(r, 1)};
+    ir_type_info info = *ir_type_get(r->m, pair[0]->type);
+    info.kind = IR_SAMPLED_IMAGE;
+    ir_type t = ir_image_type(r->m, &info);
+    spv_check_types(r, IR_OP_sampled_image, t, pair, 0);
+    return ir_build(&r->b, IR_OP_sampled_image, t, 0, (ir_imm){0}, 2, pair);
+}
+
+/* read_imagef(image, sampler, coordinate) and its kin: operand 0 of the op is operand 1 here */
+static void call_sample(reader *r, const char *key) {
+    ir_inst *args[3] = {sampled_image(r), spv_arg(r, 2), ir_const(r->b.f, IR_F32, 0)};
+    ir_imm imm = {.image.operands = SpvImageOperandsLodMask | sign_of(key)};
+    spv_check_types(r, IR_OP_image_sample, result_type(r), args, 1);
+    spv_define(r, ir_build_raw(&r->b, IR_OP_image_sample, result_type(r), 0, imm, 3, args));
+}
+
 void spv_call_read_image(reader *r, const spv_builtin *b, const char *key) {
     (void)b;
     spv_want_args(r, key, 2);
-    ir_type texel = texel_result(r);
-    ir_inst *image = image_arg(r, 0);
-    if (r->in.n == 2) {
-        ir_inst *args[2] = {image, coordinate_arg(r, 1)};
-        ir_imm imm = {.image.operands = sign_of(key)};
-        spv_define(r, ir_build_raw(&r->b, IR_OP_image_read, texel, 0, imm, 2, args));
-        return;
-    }
-    ir_type_info info = *ir_type_get(r->m, image->type);
-    info.kind = IR_SAMPLED_IMAGE;
-    ir_inst *pair[2] = {image, arg_of_kind(r, 1, IR_SAMPLER, "a sampler")};
-    ir_type sampled = ir_image_type(r->m, &info);
-    ir_inst *args[3] = {
-        ir_build(&r->b, IR_OP_sampled_image, sampled, 0, (ir_imm){0}, 2, pair),
-        coordinate_arg(r, 2),
-        ir_const(r->b.f, IR_F32, 0),
-    };
-    ir_imm lod = {.image.operands = SpvImageOperandsLodMask | sign_of(key)};
-    spv_define(r, ir_build_raw(&r->b, IR_OP_image_sample, texel, 0, lod, 3, args));
+    if (r->in.n == 2)
+        call_read(r, key);
+    else
+        call_sample(r, key);
 }
 
 /* write_imagef(image, coordinate, texel) and its kin */
 void spv_call_write_image(reader *r, const spv_builtin *b, const char *key) {
     (void)b;
     spv_want_args(r, key, 3);
-    ir_inst *args[3] = {image_arg(r, 0), coordinate_arg(r, 1), spv_arg(r, 2)};
-    if (!is_texel(args[2]->type)) spv_bad_type(r, 2, "a texel");
+    ir_inst *args[3] = {spv_arg(r, 0), spv_arg(r, 1), spv_arg(r, 2)};
     ir_imm imm = {.image.operands = sign_of(key)};
+    spv_check_types(r, IR_OP_image_write, IR_VOID, args, 0);
     ir_build_raw(&r->b, IR_OP_image_write, IR_VOID, 0, imm, 3, args);
 }
 

@@ -22,7 +22,7 @@ static ir_op find_op(reader *r, const char *prefix, const char *name) {
 
 ir_op spv_op_of_row(reader *r) {
     const spv_ext_row *ext = r->in.ext;
-    uint16_t *known = ext ? &r->plain_ext[ext - spv_ext_rows] : &r->plain[spv_row_index(r->in.row)];
+    uint16_t *known = ext ? &r->plain_ext[ext - spv_ext_rows] : &r->plain[r->in.row - spv_rows];
     if (!*known)
         *known = (uint16_t)(1 + (ext ? find_op(r, "ext ", ext->name)
                                      : find_op(r, "Op", r->in.row->name)));
@@ -33,80 +33,36 @@ ir_op spv_op_of_row(reader *r) {
 
 static ir_type like(ir_type shape, ir_type elem) { return ir_with_elem(shape, elem); }
 
-/* All operands from k on have type t. */
-static void want_all(reader *r, ir_inst *const *a, unsigned k, unsigned n, ir_type t) {
-    for (; k < n; k++)
-        if (a[k]->type != t) spv_bad_type(r, k, spv_ir_type_name(r, t));
-}
-
-static void want_result(reader *r, ir_type have, ir_type want) {
-    if (have != want)
-        spv_fail(r, "%s: the result has type %s, want %s", spv_op_name(r),
-                 spv_ir_type_name(r, have), spv_ir_type_name(r, want));
-}
-
 static void want_form(reader *r, unsigned k, bool holds, const char *want) {
     if (!holds) spv_bad_type(r, k, want);
 }
 
-static void want_result_form(reader *r, bool holds, const char *want) {
+static void want_result(reader *r, bool holds, const char *want) {
     if (!holds)
         spv_fail(r, "%s: the result has type %s, want %s", spv_op_name(r),
                  spv_type_name(r, r->in.type), want);
 }
 
-/* Checks operands and result type against the rule of the op. */
-static void check_types(reader *r, ir_op op, ir_type t, unsigned n, ir_inst *const *a) {
-    ir_type first = n ? a[0]->type : IR_VOID;
-    switch (ir_ops[op].rule) {
-    case R_INT:
-        want_result_form(r, spv_is_integer(t), "an integer");
-        want_all(r, a, 0, n, t);
-        break;
-    case R_FVEC:
-        if (op == IR_OP_cross)
-            want_result_form(r, ir_lanes(t) == 3 || ir_lanes(t) == 4, "a vector of 3 or 4");
-        /* fallthrough */
-    case R_FLT:
-        want_result_form(r, ir_is_float(t), "a float");
-        want_all(r, a, 0, n, t);
-        break;
-    case R_CMPI:
-        want_form(r, 0, spv_is_integer(first), "an integer");
-        want_all(r, a, 1, n, first);
-        want_result(r, t, like(first, IR_I1));
-        break;
-    case R_CMPF:
-    case R_TESTF:
-        want_form(r, 0, ir_is_float(first), "a float");
-        want_all(r, a, 1, n, first);
-        want_result(r, t, like(first, IR_I1));
-        break;
-    case R_FLT_INT:
-        want_result_form(r, ir_is_float(t), "a float");
-        want_all(r, a, 0, 1, t);
-        want_all(r, a, 1, 2, like(t, IR_I32));
-        break;
-    case R_FLT_TO_I:
-        want_form(r, 0, ir_is_float(first), "a float");
-        want_all(r, a, 1, n, first);
-        want_result(r, t, like(first, IR_I32));
-        break;
-    case R_INT_TO_F:
-        want_result_form(r, ir_is_float(t), "a float");
-        want_form(r, 0,
-                  spv_is_integer(first) && ir_lanes(first) == ir_lanes(t) &&
-                      ir_bits(r->m, first) == ir_bits(r->m, t),
-                  "an integer of the same width");
-        break;
-    case R_DOT:
-    case R_FVEC1:
-        want_form(r, 0, ir_is_float(first), "a float");
-        want_all(r, a, 1, n, first);
-        want_result(r, t, ir_elem(first));
-        break;
-    default: spv_refuse_inst(r, NULL);
-    }
+static IR_NORETURN void fail_types(reader *r, const ir_type_error *e, uint32_t first) {
+    const char *want = e->want == IR_VOID ? e->name : spv_ir_type_name(r, e->want);
+    want_result(r, e->operand != IR_RESULT, want);
+    spv_bad_type(r, first + (uint32_t)e->operand, want);
+}
+
+void spv_check_types(reader *r, ir_op op, ir_type t, ir_inst *const *a, uint32_t first) {
+    ir_type types[4];
+    unsigned n = ir_ops[op].nargs;
+    for (unsigned k = 0; k < n; k++) types[k] = a[k]->type;
+    if (ir_types_fit(r->m, op, t, n, types)) return;
+    ir_type_error e = ir_find_type_error(r->m, op, t, n, types);
+    fail_types(r, &e, first);
+}
+
+/* Logic and comparisons of bool and pointers are other instructions in SPIR-V. */
+static void check_plain_types(reader *r, ir_op op, ir_type t, ir_inst *const *a) {
+    bool wider = ir_ops[op].rule == R_BITS || ir_ops[op].rule == R_CMPI;
+    want_form(r, 0, !wider || spv_is_integer(a[0]->type), "an integer type");
+    spv_check_types(r, op, t, a, 0);
 }
 
 /* --------------------------------------------------------------------------------- odd integers */
@@ -231,7 +187,7 @@ static void take_args(reader *r, ir_op op, ir_inst **a) {
     for (unsigned k = 0; k < n; k++)
         a[k] = low ? spv_low_value(r, r->in.arg[k], result) : spv_arg(r, k);
     if (r->in.ext && n > 1 && ir_is_vector(t)) spread_scalars(r, t, n, a);
-    check_types(r, op, t, n, a);
+    check_plain_types(r, op, t, a);
 }
 
 static void emit_args(reader *r, ir_op op, ir_inst **a) {
@@ -312,7 +268,7 @@ static ir_op logical_op(uint32_t opcode) {
 
 void spv_read_logical(reader *r) {
     ir_type t = spv_value_type(r, r->in.type)->value;
-    want_result_form(r, ir_is_bool(t), "bool");
+    want_result(r, ir_is_bool(t), "bool");
     ir_inst *x = spv_arg_of(r, 0, t), *y = spv_arg_of(r, 1, t);
     spv_define(r, spv_op2(r, logical_op(r->in.opcode), t, x, y));
 }
@@ -321,8 +277,8 @@ void spv_read_logical(reader *r) {
 void spv_read_not(reader *r) {
     const spv_type *t = spv_value_type(r, r->in.type);
     bool logical = r->in.opcode == SPV_OP_LogicalNot;
-    want_result_form(r, ir_is_int(t->value) && ir_is_bool(t->value) == logical,
-                     logical ? "bool" : "an integer");
+    want_result(r, ir_is_int(t->value) && ir_is_bool(t->value) == logical,
+                logical ? "bool" : "an integer");
     ir_inst *x = spv_arg_low(r, 0, t), *ones = spv_splat_const(r, t->value, UINT64_MAX);
     spv_define(r, spv_mask_odd(r, t, spv_op2(r, IR_OP_xor, t->value, x, ones)));
 }

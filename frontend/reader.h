@@ -79,8 +79,14 @@ enum {
 #undef INST
 #undef LACK
 };
-const spv_row *spv_row_of(uint32_t opcode); /* NULL: unknown */
-unsigned spv_row_index(const spv_row *row);
+enum { SPV_OPCODES = 8192 }; /* above all opcodes in spirv.def */
+extern const spv_row spv_rows[SPV_ROWS];
+extern const uint16_t spv_row_numbers[SPV_OPCODES]; /* by opcode: the row + 1, or 0 */
+/* NULL: unknown */
+static inline const spv_row *spv_row_of(uint32_t opcode) {
+    unsigned row = opcode < SPV_OPCODES ? spv_row_numbers[opcode] : 0;
+    return row ? &spv_rows[row - 1] : NULL;
+}
 /* The extension that an unknown opcode belongs to, or NULL. */
 const char *spv_family_of(uint32_t opcode);
 
@@ -628,7 +634,13 @@ void spv_check_dominance(reader *r);
 void spv_note_cluster(reader *r, ir_inst *op);
 void spv_expand_clusters(reader *r);
 
+/* atomics.c: does the atomic op work on values of type t? */
+bool spv_is_atomic_type(reader *r, ir_op op, ir_type t);
+
 /* ops.c: plain operations, with types checked by the op's rule and flags from decorations */
+/* Fails unless op takes operands a of these types and gives a result of type t.  a[0] is operand
+ * `first` of the instruction, and the others follow it. */
+void spv_check_types(reader *r, ir_op op, ir_type t, ir_inst *const *a, uint32_t first);
 ir_op spv_op_of_row(reader *r);
 void spv_plain(reader *r, ir_op op);
 ir_inst *spv_emit(reader *r, ir_op op, ir_type t, unsigned n, ir_inst *const *args);

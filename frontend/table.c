@@ -5,7 +5,7 @@
  */
 #include "frontend/reader.h"
 
-static const spv_row rows[SPV_ROWS] = {
+const spv_row spv_rows[SPV_ROWS] = {
 #define INST(name, number, form, min, max, place, reader)                                          \
     {#name, spv_read_##reader, NULL, min, max, FORM_##form, PLACE_##place},
 #define LACK(name, number, form, min, what) {#name, NULL, what, min, MANY, FORM_##form, PLACE_BODY},
@@ -14,21 +14,13 @@ static const spv_row rows[SPV_ROWS] = {
 #undef LACK
 };
 
-/* Number of the row + 1 by opcode; 0: none. */
-static const uint16_t row_numbers[] = {
+const uint16_t spv_row_numbers[SPV_OPCODES] = {
 #define INST(name, number, form, min, max, place, reader) [number] = ROW_##name + 1,
 #define LACK(name, number, form, min, what) [number] = ROW_##name + 1,
 #include "frontend/spirv.def"
 #undef INST
 #undef LACK
 };
-
-const spv_row *spv_row_of(uint32_t opcode) {
-    unsigned row = opcode < sizeof row_numbers / sizeof *row_numbers ? row_numbers[opcode] : 0;
-    return row ? &rows[row - 1] : NULL;
-}
-
-unsigned spv_row_index(const spv_row *row) { return (unsigned)(row - rows); }
 
 const char *spv_family_of(uint32_t opcode) {
     static const struct {

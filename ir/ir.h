@@ -307,50 +307,11 @@ typedef enum {
     IR_OP_COUNT
 } ir_op;
 
-/* Which operand and result types an op takes; each is one check in verify.c. */
+/* Which types the operands and the result of an op have. */
 typedef enum {
-    R_LEAF,     /* const, undef, param, address, slot: checked one by one */
-    R_INT,      /* all integer, all the same type (i1 too for and, or, xor) */
-    R_FLT,      /* all float, all the same type */
-    R_CMPI,     /* i1 per lane from two equal integer or pointer operands */
-    R_CMPF,     /* i1 per lane from two equal float operands */
-    R_TESTF,    /* i1 per lane from one float operand */
-    R_TRUNC,    /* integer to narrower integer */
-    R_EXT,      /* integer to wider integer */
-    R_FTOI,     /* float to integer */
-    R_ITOF,     /* integer to float */
-    R_FTOF,     /* float to float of another width */
-    R_BITCAST,  /* same number of bits, no pointer */
-    R_PTOI,     /* pointer to integer */
-    R_ITOP,     /* integer to pointer */
-    R_PTOP,     /* pointer to pointer of another space */
-    R_PTRADD,   /* pointer, integer of pointer width -> the same pointer type */
-    R_FLT_INT,  /* float result like operand 0, i32 per lane as operand 1 */
-    R_FLT_TO_I, /* i32 per lane from floats */
-    R_INT_TO_F, /* float from an unsigned integer of the same width (nan) */
-    R_SELECT,   /* i1 or i1 per lane, then two of the result type */
-    R_EXTRACT,  /* vector, index */
-    R_INSERT,   /* vector, element, index */
-    R_VEC,      /* lanes scalars of the element type */
-    R_SHUFFLE,  /* two vectors of one type; mask of result lanes */
-    R_REDUCE,   /* i1 from a vector of i1 */
-    R_DOT,      /* element of two equal float vectors (or floats) */
-    R_FVEC,     /* whole-vector float functions: result as operands (cross, normalize …) */
-    R_FVEC1,    /* one float from float vectors (length, distance) */
-    R_QUERY,    /* i32 or i64, no operands */
-    R_ALLOCA,
-    R_LOAD,
-    R_STORE,
-    R_COPY,   /* dst, src, bytes */
-    R_FILL,   /* dst, i8, bytes */
-    R_ATOMIC, /* result, pointer, then operands of the result type */
-    R_ATOMIC_STORE,
-    R_SYNC,  /* no result, no operands */
-    R_GROUP, /* result like operand 0 */
-    R_PHI,
-    R_CALL,
-    R_TERM,
-    R_CUSTOM /* images, async copies, printf …: checked by name in verify.c */
+#define RULE(name, ...) R_##name,
+#include "ir/type_rules.def"
+#undef RULE
 } ir_rule;
 
 /* What the 8 bytes of inst->imm hold. */
@@ -404,6 +365,25 @@ typedef struct {
     const char *doc;
 } ir_op_info;
 extern const ir_op_info ir_ops[IR_OP_COUNT];
+
+/* ------------------------------------------------------- types of an operation (type_rules.c) */
+
+enum { IR_RESULT = -1 };
+
+/* A type that does not follow the type rule. */
+typedef struct {
+    int operand;        /* whose type it is; IR_RESULT: the result's */
+    ir_type have, want; /* want: the only type that fits, or IR_VOID */
+    const char *name;   /* if there are several: "an integer type"; NULL: the op has no result */
+} ir_type_error;
+
+/* Do the result and the n operands of op have types that its rule allows? */
+bool ir_types_fit(const ir_module *m, ir_op op, ir_type result, unsigned n, const ir_type *operand);
+/* The first type that does not fit, where ir_types_fit is false. */
+ir_type_error ir_find_type_error(const ir_module *m, ir_op op, ir_type result, unsigned n,
+                                 const ir_type *operand);
+/* The type of operand n, if it follows from that of the result; otherwise IR_VOID. */
+ir_type ir_operand_type(const ir_module *m, ir_op op, ir_type result, unsigned n);
 
 /* --------------------------------------------------------------------------- instructions (func.c)
  *
@@ -532,6 +512,9 @@ static inline bool ir_has_flag(const ir_inst *i, unsigned f) {
 }
 static inline bool ir_is_terminator(const ir_inst *i) { return ir_has_flag(i, F_TERMINATOR); }
 static inline bool ir_is_const(const ir_inst *i) { return i->op == IR_OP_const; }
+static inline bool ir_is_atomic(const ir_inst *i) {
+    return ir_info(i)->rule >= R_ATOMIC_INT && ir_info(i)->rule <= R_ATOMIC_STORE;
+}
 static inline bool ir_is_leaf(const ir_inst *i) { return ir_info(i)->rule == R_LEAF; }
 unsigned ir_count_uses(const ir_inst *i);
 /* Is the answer, or what is done, another one when sub-groups have another size? */

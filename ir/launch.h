@@ -48,9 +48,10 @@ typedef struct {
     uint64_t scratch_item; /* bytes for each work-item besides; their number is rounded up to 64 */
 } ir_group_need;
 
-/* What a kernel of several phases needs (passes/workgroup/phases.c): all of its groups run once for each
- * phase, before any begins the next one.  Two arguments follow those that it has: the address of
- * memory that lasts as long as the launch, aligned to IR_LOCAL_ALIGN, and a uint32_t, the phase. */
+/* What a kernel of several phases needs (passes/workgroup/phases.c): all of its groups run once for
+ * each phase, before any begins the next one.  Two arguments follow those that it has: the address
+ * of memory that lasts as long as the launch, aligned to IR_LOCAL_ALIGN, and a uint32_t, the phase.
+ */
 typedef struct {
     uint64_t n; /* 0: it has none, and no such arguments */
     /* Bytes of that memory for each work-item; their number is rounded up as above. */

@@ -2,7 +2,7 @@
  *
  * The op table says what to read: the number of operands and the layout of imm.  Only alloca, phi,
  * call, printf and the terminators have a form of their own.  A literal without a type takes the
- * type that text_operand_type derives from the op and its result.
+ * type that ir_operand_type derives from the op and its result.
  *
  * An operand that is not known yet is a dummy in the instruction and a fixup in a list: values are
  * settled at the end of the function, globals and functions at the end of the module.
@@ -98,7 +98,7 @@ static void push_arg(text_parser *p, ir_inst *v) {
 }
 
 static void parse_next_operand(text_parser *p, ir_op op, ir_type result) {
-    push_arg(p, parse_operand(p, text_operand_type(p->m, op, result, p->args.n)));
+    push_arg(p, parse_operand(p, ir_operand_type(p->m, op, result, p->args.n)));
 }
 
 static void check_count(text_parser *p, const text_token *at, ir_op op) {

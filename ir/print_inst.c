@@ -4,7 +4,7 @@
  * first value of a name keeps it, later ones get the first free "name.N"; unnamed values are
  * numbered in the order in which they print.  Blocks likewise, in a name space of their own.
  *
- * Literals have no type where text_operand_type knows it.  Constants print so that they
+ * Literals have no type where ir_operand_type knows it.  Constants print so that they
  * read back to the same bits; equal lanes print as splat(x).
  */
 #include "ir/eval.h"
@@ -203,7 +203,7 @@ static void put_operand(text_printer *p, const ir_inst *v, ir_type known) {
 
 static void put_operands(text_printer *p, const ir_inst *i, const char *separator) {
     for (unsigned n = 0; n < i->nargs; n++) {
-        ir_type known = p->m ? text_operand_type(p->m, (ir_op)i->op, i->type, n) : IR_VOID;
+        ir_type known = p->m ? ir_operand_type(p->m, (ir_op)i->op, i->type, n) : IR_VOID;
         ir_put(p->out, n ? ", " : separator);
         put_operand(p, ir_arg(i, n), known);
     }

@@ -154,7 +154,8 @@ static uint32_t possible_from(ir_rule sort) {
     case R_EXT:
     case R_ITOF:
     case R_ITOP:
-    case R_INT: return BOOLS | INTS;
+    case R_INT:
+    case R_BITS: return BOOLS | INTS;
     case R_CMPI: return BOOLS | INTS | POINTERS;
     case R_FLT:
     case R_CMPF:
@@ -162,6 +163,7 @@ static uint32_t possible_from(ir_rule sort) {
     case R_FTOI:
     case R_FTOF: return FLOATS;
     case R_PTOI:
+    case R_FROM_GENERIC:
     case R_PTOP:
     case R_PTRADD: return POINTERS;
     case R_SELECT:
@@ -181,6 +183,7 @@ static uint32_t possible_to(ir_rule sort) {
     case R_ITOF:
     case R_FTOF: return FLOATS;
     case R_ITOP:
+    case R_FROM_GENERIC:
     case R_PTOP: return POINTERS;
     default: return BOOLS | INTS | FLOATS | POINTERS;
     }

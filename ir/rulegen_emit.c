@@ -214,6 +214,7 @@ static const char *type_of_literal(printer *p, const rule *r, const node *n, uns
                                    const char *type) {
     switch (rulegen_ops[n->op[0]].rule) {
     case R_INT:
+    case R_BITS:
     case R_FLT: return type;
     case R_SELECT: return i ? type : "IR_I1";
     case R_FLT_INT: return i ? rulegen_text("ir_with_elem(%s, IR_I32)", type) : type;

@@ -190,43 +190,6 @@ void text_put_number(ir_text *out, uint64_t n) {
 
 /* ----------------------------------------------------------------------- facts about operations */
 
-static ir_type int_of_bits(unsigned bits) {
-    switch (bits) {
-    case 8: return IR_I8;
-    case 16: return IR_I16;
-    case 32: return IR_I32;
-    case 64: return IR_I64;
-    default: return IR_VOID;
-    }
-}
-
-/* An integer with the lanes of `shape`, or IR_VOID. */
-static ir_type int_like(const ir_module *m, ir_type shape) {
-    ir_type elem = int_of_bits(ir_bits(m, ir_elem(shape)));
-    return elem == IR_VOID ? elem : ir_with_elem(shape, elem);
-}
-
-ir_type text_operand_type(const ir_module *m, ir_op op, ir_type result, unsigned n) {
-    ir_rule rule = ir_ops[op].rule;
-    bool simple = !ir_is_aggregate(result) && result != IR_VOID;
-    switch (simple ? rule : R_CUSTOM) {
-    case R_INT:
-    case R_FLT:
-    case R_FVEC:
-    case R_GROUP:
-    case R_PHI: return result;
-    case R_SELECT:
-    case R_ATOMIC: return n ? result : IR_VOID;
-    case R_INSERT: return n == 0 ? result : n == 1 ? ir_elem(result) : IR_VOID;
-    case R_VEC: return ir_elem(result);
-    case R_PTRADD: return n ? ir_size_type(m) : result;
-    case R_FLT_INT:
-        return n == 0 ? result : ir_lanes(result) ? ir_with_elem(result, IR_I32) : IR_VOID;
-    case R_INT_TO_F: return ir_is_float(result) ? int_like(m, result) : IR_VOID;
-    default: return IR_VOID;
-    }
-}
-
 bool text_holds_address(const ir_module *m, ir_type t) {
     if (!ir_is_ptr(t) && (!ir_is_int(t) || ir_is_vector(t))) return false;
     return ir_bits(m, t) == m->pointer_bits;

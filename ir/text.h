@@ -31,9 +31,6 @@ void text_put_quoted(ir_text *out, const char *s, size_t n);
 void text_put_name(ir_text *out, char sigil, const char *name);
 void text_put_number(ir_text *out, uint64_t n);
 
-/* The type of operand n where it follows from the op and its result: a literal there has no
- * type.  IR_VOID: it does not follow. */
-ir_type text_operand_type(const ir_module *m, ir_op op, ir_type result, unsigned n);
 /* May a leaf of this type hold the address of a global in an initializer? */
 bool text_holds_address(const ir_module *m, ir_type t);
 /* The rounding mode that is meant when none is written. */

@@ -86,21 +86,7 @@ bool verify_result(verifier *v, ir_type want) {
                        verify_show_type(v, want));
 }
 
-bool verify_operand_is(verifier *v, unsigned n, bool holds, const char *what) {
-    if (holds) return true;
-    return verify_fail(v, "operand %u has type %s, not %s", n,
-                       verify_show_type(v, ir_arg(v->inst, n)->type), what);
-}
-
-bool verify_result_is(verifier *v, bool holds, const char *what) {
-    if (holds) return true;
-    return verify_fail(v, "the result has type %s, not %s", verify_show_type(v, v->inst->type),
-                       what);
-}
-
 bool verify_is_value(ir_type t) { return t != IR_VOID && !ir_is_aggregate(t); }
-
-bool verify_is_int_scalar(ir_type t) { return t >= IR_I8 && t <= IR_I64; }
 
 bool verify_is_align(uint64_t align) {
     return align && !(align & (align - 1)) && align <= UINT64_C(1) << 31;

@@ -24,20 +24,15 @@ bool verify_fail(verifier *v, const char *fmt, ...) IR_PRINTF(2, 3);
 
 /* The body of v->f: lists, edges, uses, types, order (verify.c). */
 void verify_body(verifier *v);
-/* What one instruction must fulfil by itself: operands and result by its type rule (verify_ops.c);
- * imm, flags and the types of R_CUSTOM (verify_imm.c). */
+/* What one instruction must fulfil by itself (verify_ops.c); its imm and flags (verify_imm.c). */
 void verify_inst(verifier *v, const ir_inst *i);
 void verify_imm(verifier *v, const ir_inst *i);
-void verify_custom(verifier *v, const ir_inst *i);
 
-/* Parts of rules; false after a report. */
+/* Parts of checks; false after a report. */
 const char *verify_show_type(verifier *v, ir_type t);
 bool verify_operand(verifier *v, unsigned n, ir_type want);
 bool verify_result(verifier *v, ir_type want);
-bool verify_operand_is(verifier *v, unsigned n, bool holds, const char *what);
-bool verify_result_is(verifier *v, bool holds, const char *what);
 bool verify_is_value(ir_type t);      /* may an instruction have this type? */
-bool verify_is_int_scalar(ir_type t); /* i8 to i64 */
 bool verify_is_align(uint64_t align); /* a power of 2, at most 2^31 */
 
 #endif

@@ -150,7 +150,7 @@ static bool is_index(ir_op op, unsigned n) {
 static bool is_address(ir_op op, unsigned n) {
     ir_rule rule = ir_ops[op].rule;
     return op == IR_OP_load || (op == IR_OP_store && n == 1) ||
-           ((rule == R_ATOMIC || rule == R_ATOMIC_STORE) && n == 0);
+           (rule >= R_ATOMIC_INT && rule <= R_ATOMIC_STORE && n == 0);
 }
 
 static const char *operand(writer *w, ir_op op, unsigned n, ir_type t, bool root) {

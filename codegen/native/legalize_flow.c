@@ -72,7 +72,7 @@ static void lower_switch(cg_legalizer *l, ir_inst *sw) {
 /* -------------------------------------------------------------------------------------- updates */
 
 static bool is_update(const ir_inst *i) {
-    return ir_info(i)->rule == R_ATOMIC && i->op != IR_OP_atomic_load &&
+    return ir_is_atomic(i) && i->op != IR_OP_atomic_load && i->op != IR_OP_atomic_store &&
            i->op != IR_OP_atomic_cmpxchg;
 }
 
@@ -270,8 +270,8 @@ void cg_legalize_flow(cg_legalizer *l) {
     ir_vec(ir_inst *) found = {0};
     foreach_block (b, l->f) {
         foreach_inst (i, b) {
-            bool own = ir_info(i)->rule == R_ATOMIC || ir_info(i)->rule == R_ATOMIC_STORE ||
-                       i->op == IR_OP_switch || i->op == IR_OP_copy || i->op == IR_OP_fill;
+            bool own = ir_is_atomic(i) || i->op == IR_OP_switch || i->op == IR_OP_copy ||
+                       i->op == IR_OP_fill;
             if (own) *ir_push(l->scratch, &found) = i;
         }
     }

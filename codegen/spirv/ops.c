@@ -105,7 +105,7 @@ static uint32_t emit_bool(sw_func *fn, const ir_inst *i) {
 
 static bool is_bool_operation(const ir_inst *i) {
     ir_rule r = ir_info(i)->rule;
-    return (r == R_INT || r == R_CMPI) && ir_is_bool(ir_arg(i, 0)->type);
+    return (r == R_INT || r == R_BITS || r == R_CMPI) && ir_is_bool(ir_arg(i, 0)->type);
 }
 
 /* -------------------------------------------------------------------------------------- vectors */
@@ -188,6 +188,10 @@ static void emit_assume(sw_func *fn, const ir_inst *i) {
 
 /* ------------------------------------------------------------------------------------- dispatch */
 
+static bool is_image_operation(const ir_inst *i) {
+    return ir_info(i)->rule >= R_SAMPLER && ir_info(i)->rule <= R_FACT;
+}
+
 static void emit_by_rule(sw_func *fn, const ir_inst *i) {
     switch (ir_info(i)->rule) {
     case R_CMPI: sw_emit_compare(fn, i); break;
@@ -198,18 +202,19 @@ static void emit_by_rule(sw_func *fn, const ir_inst *i) {
     case R_FTOF:
     case R_PTOI:
     case R_ITOP:
+    case R_FROM_GENERIC:
     case R_PTOP: sw_emit_conversion(fn, i); break;
-    case R_ATOMIC:
-    case R_ATOMIC_STORE: sw_emit_atomic(fn, i); break;
     case R_SYNC: sw_emit_sync(fn, i); break;
     case R_QUERY: sw_emit_query(fn, i); break;
     case R_ALLOCA:
     case R_LOAD:
     case R_STORE: sw_emit_memory(fn, i); break;
     default:
-        if (ir_info(i)->imm == I_GROUP)
+        if (ir_is_atomic(i))
+            sw_emit_atomic(fn, i);
+        else if (ir_info(i)->imm == I_GROUP)
             sw_emit_group(fn, i);
-        else if (ir_info(i)->rule == R_CUSTOM)
+        else if (is_image_operation(i))
             sw_emit_image(fn, i);
         else
             emit_plain(fn, i);

@@ -77,7 +77,7 @@ static void collect_hints(typer *t, const ir_inst *i) {
         if (ir_is_ptr(i->type)) hint_operands(t, i);
         break;
     default:
-        if (ir_info(i)->rule == R_ATOMIC) add_hint(t, ir_arg(i, 0), i->type, DIRECT);
+        if (ir_is_atomic(i)) add_hint(t, ir_arg(i, 0), i->type, DIRECT);
     }
 }
 

@@ -118,7 +118,7 @@ static void collect(collector *c, const ir_inst *i) {
         add_access(c, i, 0, bytes_of(c, ir_arg(i, 1)->type), PASS_WRITES | PASS_ATOMIC);
         break;
     default:
-        if (ir_info(i)->rule == R_ATOMIC)
+        if (ir_is_atomic(i))
             add_access(c, i, 0, bytes_of(c, i->type), PASS_READS | PASS_WRITES | PASS_ATOMIC);
         else
             add_other(c, i);

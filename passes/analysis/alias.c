@@ -40,8 +40,7 @@ bool pass_is_accessed(const ir_inst *i, unsigned arg) {
     case IR_OP_fill: return arg == 0;
     case IR_OP_store: return arg == 1;
     case IR_OP_copy: return arg <= 1;
-    default:
-        return arg == 0 && (ir_info(i)->rule == R_ATOMIC || ir_info(i)->rule == R_ATOMIC_STORE);
+    default: return arg == 0 && ir_is_atomic(i);
     }
 }
 

@@ -263,7 +263,8 @@ static bounds operation_bounds(const pass_launch *l, const ir_inst *v, fact know
     case IR_OP_zext: return converted_bounds(v, number_bounds(l, ir_arg(v, 0), known, depth));
     default: break;
     }
-    if (v->nargs != 2 || ir_info(v)->rule != R_INT) return unbounded;
+    bool integers = ir_info(v)->rule == R_INT || ir_info(v)->rule == R_BITS;
+    if (v->nargs != 2 || !integers) return unbounded;
     return binary_bounds(v, number_bounds(l, ir_arg(v, 0), known, depth),
                          number_bounds(l, ir_arg(v, 1), known, depth));
 }

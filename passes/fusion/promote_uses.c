@@ -13,10 +13,6 @@ static bool reject(pass_address_uses *u, const char *rule, const char *why) {
     return false;
 }
 
-static bool is_atomic(const ir_inst *i) {
-    return ir_info(i)->rule == R_ATOMIC || ir_info(i)->rule == R_ATOMIC_STORE;
-}
-
 /* Gives the reason against a use that is no access. */
 static bool reject_use(pass_address_uses *u, const ir_inst *i) {
     switch (i->op) {
@@ -30,7 +26,7 @@ static bool reject_use(pass_address_uses *u, const ir_inst *i) {
     default:
         if (ir_info(i)->rule == R_CMPI)
             return reject(u, "promote.compared", "compares its address");
-        if (i->op == IR_OP_store || is_atomic(i))
+        if (i->op == IR_OP_store || ir_is_atomic(i))
             return reject(u, "promote.stored", "stores its address in memory");
         return reject(u, "promote.use", "uses its address for something else");
     }
@@ -39,7 +35,7 @@ static bool reject_use(pass_address_uses *u, const ir_inst *i) {
 /* False with a reason: it is no access, or one that cannot be moved. */
 static bool is_movable_access(pass_address_uses *u, const ir_inst *i, unsigned n) {
     if (!pass_is_accessed(i, n)) return reject_use(u, i);
-    if (is_atomic(i) && !u->atomics) return reject(u, "promote.atomic", "updates it atomically");
+    if (ir_is_atomic(i) && !u->atomics) return reject(u, "promote.atomic", "updates it atomically");
     if (ir_info(i)->imm == I_MEM && i->imm.mem.flags & IR_MEM_VOLATILE)
         return reject(u, "promote.volatile", "has a volatile access of it");
     return true;

@@ -327,6 +327,7 @@ static bool may_extend(const ir_inst *v) {
     case R_FLT_TO_I:
     case R_DOT:
     case R_FVEC:
+    case R_CROSS:
     case R_FVEC1: return true;
     default: return false;
     }

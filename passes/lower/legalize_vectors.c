@@ -359,7 +359,7 @@ static void split_operation(vectors *s, ir_inst *i) {
         split_select(s, i);
     else if (truth && (ir_info(i)->rule == R_CMPI || ir_info(i)->rule == R_CMPF))
         split_comparison(s, i);
-    else if (truth && ir_info(i)->rule == R_INT)
+    else if (truth && ir_info(i)->rule == R_BITS)
         split_logic(s, i);
     else if (extends && ir_is_bool(ir_arg(i, 0)->type))
         split_extension(s, i);

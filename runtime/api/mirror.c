@@ -1,5 +1,5 @@
-/* mirror.c — asserts that public structs and enumerators equal those of the layers below (mirror.def).
- * Lists and tables of such structs are therefore passed through without a copy.
+/* mirror.c — asserts that public structs and enumerators equal those of the layers below, which
+ * mirror.def lists.  Lists and tables of such structs are therefore passed through without a copy.
  *
  * To find members that the list lacks, a third struct is declared from the listed members: it is
  * smaller than the inner one if a member is missing.

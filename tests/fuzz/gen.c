@@ -105,15 +105,12 @@ static ir_inst *build(gen *g, ir_op op, ir_type t, ir_imm imm, unsigned n, ir_in
 /* ----------------------------------------------------------------------------------- operations */
 
 static bool is_plain(ir_rule r) {
-    return r == R_INT || r == R_FLT || r == R_CMPI || r == R_CMPF || r == R_TESTF;
+    return r == R_INT || r == R_BITS || r == R_FLT || r == R_CMPI || r == R_CMPF || r == R_TESTF;
 }
 
 static bool takes(const ir_op_info *o, ir_type t) {
-    if (o->rule == R_INT || o->rule == R_CMPI) {
-        bool logical = strcmp(o->name, "and") == 0 || strcmp(o->name, "or") == 0 ||
-                       strcmp(o->name, "xor") == 0 || o->rule == R_CMPI;
-        return ir_is_int(t) && (logical || !ir_is_bool(t));
-    }
+    if (o->rule == R_INT) return ir_is_int(t) && !ir_is_bool(t);
+    if (o->rule == R_BITS || o->rule == R_CMPI) return ir_is_int(t);
     return ir_is_float(t);
 }
 
@@ -156,7 +153,7 @@ static void plain_operation(gen *g) {
     if (o->flags & F_TRAPS) args[1] = divisor(g, t);
     if (op == IR_OP_signbit) args[0] = known_nan(g, args[0]);
     if (op == IR_OP_copysign) args[1] = known_nan(g, args[1]);
-    bool same = o->rule == R_INT || o->rule == R_FLT;
+    bool same = o->rule == R_INT || o->rule == R_BITS || o->rule == R_FLT;
     ir_type to = same ? t : ir_with_elem(t, IR_I1);
     keep(g, known_zero(g, build(g, op, to, (ir_imm){0}, o->nargs, args)));
 }

@@ -87,7 +87,7 @@ static i128 define(ir_op op, unsigned w, uint64_t a, uint64_t b, bool *ok) {
 }
 
 static bool is_integer_op(ir_op op) {
-    return ir_ops[op].rule == R_INT || ir_ops[op].rule == R_CMPI;
+    return ir_ops[op].rule == R_INT || ir_ops[op].rule == R_BITS || ir_ops[op].rule == R_CMPI;
 }
 
 static void check_lane(ir_op op, unsigned w, uint64_t a, uint64_t b) {

@@ -112,7 +112,7 @@ Test(interp, every_lanewise_op_agrees_with_eval) {
     for (unsigned op = 0; op < IR_OP_COUNT; op++) {
         ir_rule rule = ir_ops[op].rule;
         bool floats = rule == R_FLT || rule == R_CMPF || rule == R_TESTF;
-        if (!ir_has_eval((ir_op)op) || !(floats || rule == R_INT || rule == R_CMPI)) continue;
+        if (!ir_has_eval((ir_op)op) || !(floats || rule == R_INT || rule == R_BITS || rule == R_CMPI)) continue;
         ir_kind first = floats ? IR_F16 : IR_I8, last = floats ? IR_F64 : IR_I64;
         for (ir_kind k = first; k <= last; k++)
             for (unsigned lanes = 1; lanes <= 3; lanes += 2) {

@@ -93,18 +93,18 @@ static inline bool random_is_usable(ir_op op) {
     const ir_op_info *o = &ir_ops[op];
     return o->flags & F_PURE && !(o->flags & (F_NOFOLD | F_TRAPS)) && o->nargs > 0 &&
            strcmp(o->eval, "NONE") != 0 && o->rule != R_PTOI && o->rule != R_ITOP &&
-           o->rule != R_PTOP && o->rule != R_CUSTOM;
+           o->rule != R_PTOP;
 }
 
 /* Operand and result types that the rule of an op allows, one of them at random. */
 static inline bool random_types(random_maker *r, ir_op op, ir_type *arg, ir_type *result) {
     ir_type t = r->type[random_below(r, RANDOM_TYPES)], u = r->type[random_below(r, RANDOM_TYPES)];
-    bool logic = op == IR_OP_and || op == IR_OP_or || op == IR_OP_xor;
     bool same_lanes = ir_lanes(t) == ir_lanes(u), number = ir_is_int(t) && !ir_is_bool(t);
     unsigned wt = ir_bits(r->f->module, t), wu = ir_bits(r->f->module, u);
     *arg = *result = t;
     switch (ir_ops[op].rule) {
-    case R_INT: return number || (logic && ir_is_bool(t));
+    case R_INT: return number;
+    case R_BITS: return ir_is_int(t);
     case R_FLT: return ir_is_float(t);
     case R_CMPI: *result = ir_with_elem(t, IR_I1); return number;
     case R_CMPF:

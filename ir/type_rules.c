@@ -1,0 +1,263 @@
+/* type_rules.c — which types an operation takes, as type_rules.def says.
+ *
+ * A rule has a `fit` for the result and one for each operand.  There are three kinds: a single type
+ * (T_I32), a type that follows from the result or from operand 0 (T_SAME, T_ELEM_0), and a class of
+ * types (T_INTS), which `classes` describes.
+ *
+ * Of several errors, the first in the order result, operands is reported; a result that follows
+ * from operand 0 comes last.  What depends on more than types (callees, lanes of a constant index,
+ * masks) is checked by the verifier.
+ */
+#include "ir/ir.h"
+
+typedef enum {
+    T_NONE,
+    /* single types */
+    T_I1,
+    T_I8,
+    T_I32,
+    T_PRIVATE, /* ptr.private */
+    T_GENERIC, /* ptr.generic */
+    T_EVENT,
+    T_SAMPLER,
+    T_BALLOT, /* v4i32 */
+    T_SIZE,   /* an integer as wide as a pointer */
+    /* from the result */
+    T_SAME,
+    T_ELEM,
+    T_I32_EACH,     /* i32 for each lane */
+    T_CONDITION,    /* i1, or i1 for each lane */
+    T_INTS_AS_WIDE, /* integers of the width of the result's floats */
+    /* from operand 0 */
+    T_SAME_0,
+    T_ELEM_0,
+    T_I1_EACH_0,
+    T_I32_EACH_0,
+    /* classes of types, from operand 0 */
+    T_NARROWER_0,
+    T_WIDER_0,
+    T_INTS_LIKE_0,
+    T_FLOATS_LIKE_0,
+    T_OTHER_FLOATS_0,
+    T_AS_MANY_BITS_0,
+    T_OTHER_SPACE_0,
+    T_LANES_OF_0,
+    /* classes of types */
+    T_ANY,
+    T_VOID,
+    T_VALUE,
+    T_VALUE_OR_VOID,
+    T_INT,
+    T_FLOAT,
+    T_POINTER,
+    T_INT_OR_POINTER,
+    T_SCALAR,
+    T_INTS,
+    T_INTS_OR_I1,
+    T_FLOATS,
+    T_FLOATS_3_OR_4,
+    T_NUMBERS,
+    T_COMPARABLE,
+    T_VECTOR,
+    T_VECTOR_OF_I1,
+    T_I32_OR_I64,
+    T_LOCAL_ID,
+    T_IMAGE,
+    T_SAMPLED_IMAGE,
+    T_COORDINATE,
+    T_TEXEL,
+    T_SIZES
+} fit;
+
+/* Sets of kinds. */
+#define BIT(kind) (UINT32_C(1) << IR_##kind)
+#define INTS (BIT(I8) | BIT(I16) | BIT(I32) | BIT(I64))
+#define FLOATS (BIT(F16) | BIT(BF16) | BIT(F32) | BIT(F64))
+#define VALUES (~(BIT(VOID) | BIT(STRUCT) | BIT(ARRAY)))
+
+/* Sets of numbers of lanes; bit 31 stands for 31 and more. */
+#define ANY 0
+#define LANES(n) (UINT32_C(1) << (n))
+#define VECTORS (~(LANES(0) | LANES(1)))
+#define UP_TO_4 (LANES(1) | LANES(2) | LANES(3) | LANES(4))
+
+static const struct {
+    uint32_t kinds, lanes;
+    const char *name; /* in messages; NULL: no value */
+} classes[] = {
+    [T_CONDITION] = {BIT(I1), ANY, "i1, or i1 for each lane of the result"},
+    [T_NARROWER_0] = {INTS | BIT(I1), ANY, "a narrower integer type with the lanes of operand 0"},
+    [T_WIDER_0] = {INTS | BIT(I1), ANY, "a wider integer type with the lanes of operand 0"},
+    [T_INTS_LIKE_0] = {INTS | BIT(I1), ANY, "an integer type with the lanes of operand 0"},
+    [T_FLOATS_LIKE_0] = {FLOATS, ANY, "a float type with the lanes of operand 0"},
+    [T_OTHER_FLOATS_0] = {FLOATS, ANY, "another float type with the lanes of operand 0"},
+    [T_AS_MANY_BITS_0] = {INTS | BIT(I1) | FLOATS, ANY,
+                          "an integer or float type with as many bits as operand 0"},
+    [T_OTHER_SPACE_0] = {BIT(PTR), ANY,
+                         "a pointer to another space, where one of the two is generic"},
+    [T_LANES_OF_0] = {VALUES, ANY, "of the element type of operand 0"},
+    [T_ANY] = {UINT32_MAX, ANY, "any type"},
+    [T_VOID] = {BIT(VOID), ANY, NULL},
+    [T_VALUE] = {VALUES, ANY, "a value type"},
+    [T_VALUE_OR_VOID] = {VALUES | BIT(VOID), ANY, "a value type or void"},
+    [T_INT] = {INTS, LANES(1), "an integer"},
+    [T_FLOAT] = {FLOATS, LANES(1), "a float"},
+    [T_POINTER] = {BIT(PTR), ANY, "a pointer"},
+    [T_INT_OR_POINTER] = {INTS | BIT(PTR), LANES(1), "an integer or a pointer"},
+    [T_SCALAR] = {INTS | FLOATS | BIT(PTR), LANES(1), "an integer, a float or a pointer"},
+    [T_INTS] = {INTS, ANY, "an integer type other than i1"},
+    [T_INTS_OR_I1] = {INTS | BIT(I1), ANY, "an integer type"},
+    [T_FLOATS] = {FLOATS, ANY, "a float type"},
+    [T_FLOATS_3_OR_4] = {FLOATS, LANES(3) | LANES(4), "a float type with 3 or 4 lanes"},
+    [T_NUMBERS] = {INTS | BIT(I1) | FLOATS, ANY, "an integer or float type"},
+    [T_COMPARABLE] = {INTS | BIT(I1) | BIT(PTR), ANY, "an integer type or a pointer"},
+    [T_VECTOR] = {INTS | BIT(I1) | FLOATS, VECTORS, "a vector"},
+    [T_VECTOR_OF_I1] = {BIT(I1), VECTORS, "a vector of i1"},
+    [T_I32_OR_I64] = {BIT(I32) | BIT(I64), LANES(1), "i32 or i64"},
+    [T_LOCAL_ID] = {INTS, LANES(1) | LANES(2) | LANES(3), "an integer, or a vector of 2 or 3"},
+    [T_IMAGE] = {BIT(IMAGE), ANY, "an image"},
+    [T_SAMPLED_IMAGE] = {BIT(SAMPLED_IMAGE), ANY, "a sampled image"},
+    [T_COORDINATE] = {INTS | FLOATS, UP_TO_4, "a coordinate"},
+    [T_TEXEL] = {INTS | FLOATS, LANES(1) | LANES(4), "a texel"},
+    [T_SIZES] = {INTS, UP_TO_4, "integers"},
+};
+
+enum { MAX_FITS = 7 }; /* of a rule: the result and six operands */
+
+static const uint8_t rules[][MAX_FITS + 1] = {
+#define RULE(name, doc, ...) [R_##name] = {__VA_ARGS__},
+#include "ir/type_rules.def"
+#undef RULE
+};
+
+/* The types of the instruction whose operand or result is checked. */
+typedef struct {
+    const ir_module *m;
+    ir_type result, first; /* first: of operand 0 */
+} types;
+
+/* --------------------------------------------------------------------------------- single types */
+
+static ir_type each(ir_type shape, ir_type elem) {
+    return ir_is_in_table(shape) ? IR_VOID : ir_with_elem(shape, elem);
+}
+
+static ir_type ints_as_wide(const ir_module *m, ir_type floats) {
+    unsigned bits = ir_is_float(floats) ? ir_bits(m, floats) : 0;
+    return bits ? each(floats, bits == 16 ? IR_I16 : bits == 32 ? IR_I32 : IR_I64) : IR_VOID;
+}
+
+/* The type that follows from the result, or IR_VOID. */
+static ir_type type_from_result(const ir_module *m, ir_type result, fit f) {
+    switch (f) {
+    case T_SAME: return result;
+    case T_ELEM: return ir_elem(result);
+    case T_SIZE: return ir_size_type(m);
+    case T_I32_EACH: return each(result, IR_I32);
+    case T_INTS_AS_WIDE: return ints_as_wide(m, result);
+    default: return IR_VOID;
+    }
+}
+
+/* The only type that fits; IR_VOID: the fit is a class of types. */
+static ir_type single_type(const types *t, fit f) {
+    switch (f) {
+    case T_I1: return IR_I1;
+    case T_I8: return IR_I8;
+    case T_I32: return IR_I32;
+    case T_PRIVATE: return ir_ptr(IR_PRIVATE);
+    case T_GENERIC: return ir_ptr(IR_GENERIC);
+    case T_EVENT: return IR_EVENT;
+    case T_SAMPLER: return IR_SAMPLER;
+    case T_BALLOT: return ir_vector(IR_I32, 4);
+    case T_SAME_0: return t->first;
+    case T_ELEM_0: return ir_elem(t->first);
+    case T_I1_EACH_0: return each(t->first, IR_I1);
+    case T_I32_EACH_0: return each(t->first, IR_I32);
+    default: return type_from_result(t->m, t->result, f);
+    }
+}
+
+ir_type ir_operand_type(const ir_module *m, ir_op op, ir_type result, unsigned n) {
+    const uint8_t *f = rules[ir_ops[op].rule] + 1;
+    while (n-- && f[1]) f++;
+    return result != IR_VOID && !ir_is_aggregate(result) ? type_from_result(m, result, (fit)*f)
+                                                         : IR_VOID;
+}
+
+/* -------------------------------------------------------------------------------------- classes */
+
+static bool has_lanes(fit f, ir_type t) {
+    unsigned lanes = ir_lanes(t);
+    return classes[f].lanes >> (lanes < 31 ? lanes : 31) & 1;
+}
+
+static inline bool is_in_class(fit f, ir_type t) {
+    if (!(classes[f].kinds >> ir_kind_of(t) & 1)) return false;
+    return classes[f].lanes == ANY || has_lanes(f, t);
+}
+
+static bool is_generic(ir_type t) { return ir_is_ptr(t) && ir_space_of(t) == IR_GENERIC; }
+
+/* Does t, a type of the class, also suit operand 0? */
+static bool suits_first(const types *x, fit f, ir_type t) {
+    bool same_lanes = !ir_is_in_table(x->first) && ir_lanes(t) == ir_lanes(x->first);
+    unsigned bits = ir_bits(x->m, t), first = ir_bits(x->m, x->first);
+    switch (f) {
+    case T_NARROWER_0: return same_lanes && bits < first;
+    case T_WIDER_0: return same_lanes && bits > first;
+    case T_OTHER_FLOATS_0: return same_lanes && t != x->first;
+    case T_AS_MANY_BITS_0: return bits * ir_lanes(t) == first * ir_lanes(x->first);
+    case T_OTHER_SPACE_0: return is_generic(t) != is_generic(x->first);
+    case T_LANES_OF_0: return ir_elem(t) == ir_elem(x->first);
+    default: return same_lanes; /* T_INTS_LIKE_0, T_FLOATS_LIKE_0 */
+    }
+}
+
+/* ----------------------------------------------------------------------------------------- fits */
+
+static bool fits_others(types x, fit f, ir_type t) {
+    if (f == T_CONDITION) return t == IR_I1 || (ir_is_vector(t) && t == each(x.result, IR_I1));
+    return f < T_NARROWER_0 ? t == single_type(&x, f) : is_in_class(f, t) && suits_first(&x, f, t);
+}
+
+static inline bool does_fit(types x, fit f, ir_type t) {
+    if (f == T_SAME) return t == x.result;
+    return f >= T_ANY ? is_in_class(f, t) : fits_others(x, f, t);
+}
+
+static bool do_all_fit(const types *x, const uint8_t *f, unsigned n, const ir_type *operand) {
+    if (!does_fit(*x, (fit)*f++, x->result)) return false;
+    for (unsigned k = 0; k < n; k++, f += f[1] != T_NONE)
+        if (!does_fit(*x, (fit)*f, operand[k])) return false;
+    return true;
+}
+
+/* In most instructions the result is of a class of types, and all operands are of its type. */
+bool ir_types_fit(const ir_module *m, ir_op op, ir_type result, unsigned n,
+                  const ir_type *operand) {
+    const uint8_t *rule = rules[ir_ops[op].rule];
+    if (rule[1] != T_SAME || rule[2] != T_NONE) {
+        const types x = {m, result, n ? operand[0] : IR_VOID};
+        return do_all_fit(&x, rule, n, operand);
+    }
+    while (n && operand[n - 1] == result) n--;
+    return !n && is_in_class((fit)rule[0], result);
+}
+
+static ir_type_error error_of(const types *x, fit f, int operand, ir_type t) {
+    return (ir_type_error){operand, t, single_type(x, f), classes[f].name};
+}
+
+ir_type_error ir_find_type_error(const ir_module *m, ir_op op, ir_type result, unsigned n,
+                                 const ir_type *operand) {
+    const uint8_t *rule = rules[ir_ops[op].rule], *f = rule + 1;
+    const fit of_result = (fit)rule[0];
+    const types x = {m, result, n ? operand[0] : IR_VOID};
+    bool follows_first = of_result >= T_SAME_0 && of_result <= T_LANES_OF_0;
+    if (!follows_first && !does_fit(x, of_result, result))
+        return error_of(&x, of_result, IR_RESULT, result);
+    for (unsigned k = 0; k < n; k++, f += f[1] != T_NONE)
+        if (!does_fit(x, (fit)*f, operand[k])) return error_of(&x, (fit)*f, (int)k, operand[k]);
+    return error_of(&x, of_result, IR_RESULT, result);
+}
