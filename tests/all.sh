@@ -8,11 +8,12 @@ sanitized=$2
 . tests/suites.sh
 
 # Native code, of every level that this machine has.
-level=$(machine_level "$release")
-native=${level:+--device cpu:eager}
-cpus="--oracle cpu:v2,regalloc=stack --oracle cpu:v2,seed=3"
-for v in 2 3 4; do
-    [ "$v" -gt "${level:-0}" ] || cpus="$cpus --oracle cpu:v$v --oracle cpu:v$v,eager"
+levels=$(machine_levels "$release")
+first=${levels%% *}
+native=${first:+--device cpu:eager}
+cpus="--oracle cpu:$first,regalloc=stack --oracle cpu:$first,seed=3"
+for level in $levels; do
+    cpus="$cpus --oracle cpu:$level --oracle cpu:$level,eager"
 done
 
 suite arrows sh tests/arrows.sh "$release"
@@ -60,7 +61,7 @@ for shard in 0 1; do
     suite "corpus-modules-$shard" "$release/tests/corpus_run" tests/corpus "$release/corpus" \
         --stage modules --shard $shard/2
 done
-[ -z "$level" ] || suite operators "$release/tests/conformance/operators/operators" run \
+[ -z "$first" ] || suite operators "$release/tests/conformance/operators/operators" run \
     "$release"/operators/clang*
 # The plans of the corpus take what stage `modules` has written.
 run_suites
@@ -69,8 +70,8 @@ for shard in 0 1; do
         --stage plans --shard $shard/2
 done
 # Functions that stay functions: all that may, in kernels as they were read.
-[ -z "$level" ] || suite corpus-calls "$release/tests/corpus_run" tests/corpus "$release/corpus" \
-    --stage oracle --oracle cpu:calls --oracle cpu:v2,calls,regalloc=stack \
+[ -z "$first" ] || suite corpus-calls "$release/tests/corpus_run" tests/corpus "$release/corpus" \
+    --stage oracle --oracle cpu:calls --oracle "cpu:$first,calls,regalloc=stack" \
     --bounds tests/corpus/cpu_bounds.txt
 suite "corpus-groups" "$release/tests/regions_run" tests/corpus "$release/corpus"
 for shard in 0 1; do
@@ -80,18 +81,18 @@ for shard in 0 1; do
 done
 
 # Our own implementation, as any program with the loader sees it.
-[ -z "$level" ] || suite math-modes "$release/tests/opencl/math"
-[ -z "$level" ] || suite corpus-icd env OCL_ICD_VENDORS="$PWD/$release/spvfuse.icd" \
+[ -z "$first" ] || suite math-modes "$release/tests/opencl/math"
+[ -z "$first" ] || suite corpus-icd env OCL_ICD_VENDORS="$PWD/$release/spvfuse.icd" \
     "$release/tests/corpus_run" tests/corpus "$release/corpus" --stage oracle --oracle opencl
 
 for shard in 0 1; do
-    [ -z "$level" ] || suite "corpus-cpu-$shard" "$release/tests/corpus_run" tests/corpus \
+    [ -z "$first" ] || suite "corpus-cpu-$shard" "$release/tests/corpus_run" tests/corpus \
         "$release/corpus" --stage oracle --shard $shard/2 "$cpus" \
         --bounds tests/corpus/cpu_bounds.txt
 done
 
 # AVX2 code where the machine has none: emulated.
-if [ -n "$level" ] && [ "$level" -lt 3 ] && command -v qemu-x86_64 >/dev/null; then
+if [ "$levels" = v2 ] && command -v qemu-x86_64 >/dev/null; then
     suite corpus-cpu-emulated qemu-x86_64 -cpu max "$release/tests/corpus_run" tests/corpus \
         "$release/corpus" --stage oracle --oracle cpu:v3 --bounds tests/corpus/cpu_bounds.txt
 fi

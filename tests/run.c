@@ -2,6 +2,8 @@
  *
  *   run [--bless] [--filter TEXT] [--isel] FILE.ir|DIR…
  *
+ *   run --levels               the levels that this machine has, the lowest first
+ *
  *   --isel                     also runs every rule of isel.rules with every type that it takes; a
  *                              rule that neither this nor eval lines used for a type is a failure
  *   ; run: simplify,dce        the passes, on the first line; a part may begin with its own.
@@ -470,9 +472,17 @@ static void run_path(runner *r, const char *path) {
     ir_arena_free(&r->arena);
 }
 
+static int print_levels(void) {
+    for (unsigned n = 0; test_host_level(n); n++)
+        printf("%s%s", n ? " " : "", cg_level_name(cg_host_machine(), test_host_level(n)));
+    printf("\n");
+    return 0;
+}
+
 int main(int argc, char **argv) {
     runner r = {0};
     int i = 1;
+    if (argc == 2 && strcmp(argv[1], "--levels") == 0) return print_levels();
     for (; i < argc && strncmp(argv[i], "--", 2) == 0; i++) {
         if (strcmp(argv[i], "--bless") == 0)
             r.bless = true;

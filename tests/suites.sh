@@ -47,7 +47,7 @@ machine_folders() {
     done
 }
 
-# The level of this machine, 2 to 4; empty when it cannot run native code.
-machine_level() {
-    "$1/spvfuse" devices | sed -n 's/^cpu .*x86-64-v\([2-4]\).*/\1/p'
+# The names of the levels that this machine has, the lowest first; empty when it cannot run native code.
+machine_levels() {
+    "$1/tests/run" --levels
 }
