@@ -50,6 +50,11 @@ static inline void cg_set_slot(ir_inst *i, uint32_t slot) { i->imm.bits = slot; 
 /* The register of a reg_in. */
 static inline uint8_t cg_register_of(const ir_inst *i) { return (uint8_t)i->imm.bits; }
 
+/* A constant or an address that an instruction may name without a register. */
+static inline bool cg_is_constant(const ir_inst *x) {
+    return ir_is_leaf(x) || x->op == IR_OP_alloca;
+}
+
 /* Where a value has to be. */
 typedef struct {
     uint8_t class; /* CG_NO_CLASS: in no register (a constant, a place in the frame, no result) */

@@ -52,10 +52,6 @@ bool cg_select(const cg_selector *with, const cg_target *t, ir_func *f, const cg
 /* x as an operand in a register: itself, or what makes it.  Constants are made in the block that
  * needs them, once; if one is needed again further up, what makes it moves up. */
 ir_inst *cg_in_register(ir_builder *b, ir_inst *x);
-/* A constant or an address that an instruction may name without a register. */
-static inline bool cg_is_constant(const ir_inst *x) {
-    return ir_is_leaf(x) || x->op == IR_OP_alloca;
-}
 /* Counts a use of a rule, and traces it if options ask for that. */
 void cg_note_rule(const cg_selection *s, const ir_inst *v, unsigned rule, const ir_rule_info *info);
 

@@ -1,7 +1,6 @@
 /* target.c — the template machine as register allocation sees it.  What an instruction asks of
  * registers is read off the shape of its row.
  */
-#include "codegen/native/select.h"
 #include "codegen/template/template.h"
 
 enum {

@@ -397,14 +397,10 @@ static void put_blocks(emitter *e) {
 }
 
 /* Does an instruction write a register of 32 bytes or more? */
-static bool is_wide(const ir_inst *i) {
-    return ir_is_vector(i->type) && x86_bytes_of(i->type) > 16;
-}
-
 static bool uses_wide(const ir_func *f) {
     foreach_block (b, f)
         foreach_inst (i, b)
-            if (is_wide(i)) return true;
+            if (ir_is_vector(i->type) && x86_bytes_of(i->type) > 16) return true;
     return false;
 }
 

@@ -264,7 +264,7 @@ static void put_operands(encoder *e, const uint8_t *start, x86_patch *patch) {
     put_number(e, e->imm, e->imm_bytes);
 }
 
-static unsigned put_row(uint8_t *out, const x86_form *f, const x86_operands *o, x86_patch *patch) {
+static unsigned put_form(uint8_t *out, const x86_form *f, const x86_operands *o, x86_patch *patch) {
     encoder e = {.form = f, .in = o, .out = out};
     if (!place_operands(&e)) return 0;
     *patch = (x86_patch){.arg = X86_MAX_ARGS};
@@ -289,13 +289,13 @@ unsigned x86_put(uint8_t *out, x86_row row, const x86_operands *o, x86_patch *pa
     const x86_form *f = &x86_forms[row];
     bool plain = !o->mask && !o->broadcast && !o->round;
     if (f->encoding != X86_EVEX || f->shorter == X86_ROWS || !plain)
-        return put_row(out, f, o, patch);
+        return put_form(out, f, o, patch);
     const x86_form *vex = &x86_forms[f->shorter];
-    unsigned n = put_row(out, vex, o, patch);
+    unsigned n = put_form(out, vex, o, patch);
     if (n && !may_compress(f, o)) return n;
     uint8_t other[X86_MAX_BYTES];
     x86_patch other_patch;
-    unsigned m = put_row(other, f, o, &other_patch);
+    unsigned m = put_form(other, f, o, &other_patch);
     if (n && n <= m) return n;
     memcpy(out, other, m);
     *patch = other_patch;

@@ -273,7 +273,7 @@ static void put_field(const x86_code *c, cg_image *out, const gap *g, uint32_t a
     put_distance(out->bytes + at, bound ? label_place(c, g->label) + addend - at : 0, FIELD);
 }
 
-static bool put_jump(const x86_code *c, cg_image *out, const gap *g) {
+static bool fill_jump(const x86_code *c, cg_image *out, const gap *g) {
     x86_operands o = {.arg = {x86_target(g->label)}};
     x86_patch patch;
     x86_row row = is_short(g) ? x86_forms[g->row].shorter : g->row;
@@ -290,7 +290,7 @@ static bool put_jump(const x86_code *c, cg_image *out, const gap *g) {
 
 static bool fill_gap(const x86_code *c, cg_image *out, const gap *g) {
     switch (g->kind) {
-    case GAP_JUMP: return put_jump(c, out, g);
+    case GAP_JUMP: return fill_jump(c, out, g);
     case GAP_ALIGN:
     case GAP_TOGETHER: put_nops(out->bytes + gap_place(g), g->size); break;
     case GAP_FIELD: put_field(c, out, g, gap_place(g), g->tail); break;

@@ -180,8 +180,8 @@ static uint32_t add_function(glue *g, const char *name) {
     bool ok = x86_finish(g->code, &image);
     assert(ok && image.nrelocs == 1);
     (void)ok;
-    uint32_t s = obj_add_data(g->object, g->arena, CG_TEXT,
-                              (obj_data){name, image.bytes, image.n, 16});
+    uint32_t s =
+        obj_add_data(g->object, g->arena, CG_TEXT, (obj_data){name, image.bytes, image.n, 16});
     cg_symbol *symbol = &g->object->symbols.data[s];
     symbol->function = symbol->exported = true;
     *ir_push(g->arena, &g->object->relocs) = (cg_reloc){.section = CG_TEXT,

@@ -49,13 +49,10 @@ unsigned x86_bind_operands(const ir_inst *i, x86_binding out[X86_MAX_ARGS]) {
 
 static cg_constraint in_class(uint8_t class) { return (cg_constraint){class, CG_ANY_REG}; }
 
-/* Is v in a register when it is part of an address? */
-static bool is_in_register(const ir_inst *v) { return !ir_is_leaf(v) && v->op != IR_OP_alloca; }
-
 static void need_memory(const ir_inst *i, unsigned arg, cg_constraints *out) {
     unsigned n = x86_has_index(i) ? 2 : 1;
     for (unsigned k = arg; k < arg + n; k++)
-        if (is_in_register(ir_arg(i, k))) out->arg[k] = in_class(CLASS_GENERAL);
+        if (!cg_is_constant(ir_arg(i, k))) out->arg[k] = in_class(CLASS_GENERAL);
 }
 
 static void need_slot(const ir_inst *i, const x86_slot *s, x86_binding b, cg_constraints *out) {
@@ -136,26 +133,26 @@ static bool broken(const ir_inst *i, const char *what) {
                     x86_mnemonics[x86_forms[x86_row_of(i)].mnemonic], text.data, what);
 }
 
-static bool fits(const cg_target *t, const ir_inst *v, cg_constraint place) {
-    if (place.class >= CG_MAX_CLASSES || !is_in_register(v)) return true;
+static bool has_class(const cg_target *t, const ir_inst *v, cg_constraint place) {
+    if (place.class >= CG_MAX_CLASSES || cg_is_constant(v)) return true;
     return v->type != IR_VOID && t->class_of(t, v->type) == place.class;
 }
 
-static bool check_row(const x86_cpu *t, const ir_inst *i) {
+static bool check_inst(const x86_cpu *t, const ir_inst *i) {
     cg_constraints constraints;
     if (x86_forms[x86_row_of(i)].level > t->level) return broken(i, "the level lacks it");
     x86_describe(&t->base, i, &constraints);
     for (unsigned n = 0; n < i->nargs; n++)
-        if (!fits(&t->base, ir_arg(i, n), constraints.arg[n]))
+        if (!has_class(&t->base, ir_arg(i, n), constraints.arg[n]))
             return broken(i, "an operand of a wrong type");
-    if (!fits(&t->base, i, constraints.result)) return broken(i, "a result of a wrong type");
+    if (!has_class(&t->base, i, constraints.result)) return broken(i, "a result of a wrong type");
     return true;
 }
 
 bool x86_check_rows(const x86_cpu *t, const ir_func *f) {
     foreach_block (b, f)
         foreach_inst (i, b)
-            if (x86_is_mach(i) && !check_row(t, i)) return false;
+            if (x86_is_mach(i) && !check_inst(t, i)) return false;
     return true;
 }
 

@@ -86,8 +86,8 @@ static bool is_ambiguous(const x86_form *f) {
     return differs_in_memory(f, f - 1) || differs_in_memory(f, f + 1);
 }
 
-static void put_memory(ir_text *out, const x86_form *f, const x86_operands *o, const x86_slot *s,
-                       const x86_operand *m) {
+static void print_memory(ir_text *out, const x86_form *f, const x86_operands *o, const x86_slot *s,
+                         const x86_operand *m) {
     if (o->broadcast)
         ir_putf(out, "%s BCST ", size_word(f->broadcast));
     else if (s->bytes != X86_ADDRESS)
@@ -108,7 +108,7 @@ static unsigned operand_bytes(x86_kind kind, unsigned memory) {
     }
 }
 
-static void put_imm(ir_text *out, const x86_shape *shape, const x86_slot *s, int64_t value) {
+static void print_imm(ir_text *out, const x86_shape *shape, const x86_slot *s, int64_t value) {
     const x86_slot *first = shape->slot;
     unsigned bytes = s->place == X86_IN_IMM ? s->bytes : 8;
     if (s->place == X86_IN_SIMM && first != s) bytes = operand_bytes(first->kind, first->bytes);
@@ -119,15 +119,15 @@ static void put_imm(ir_text *out, const x86_shape *shape, const x86_slot *s, int
         ir_putf(out, "0x%llx", (unsigned long long)bits);
 }
 
-static void put_operand(ir_text *out, const x86_form *f, const x86_operands *o, unsigned i,
-                        uint64_t target) {
+static void print_operand(ir_text *out, const x86_form *f, const x86_operands *o, unsigned i,
+                          uint64_t target) {
     const x86_shape *shape = &x86_shapes[f->shape];
     const x86_slot *s = &shape->slot[i];
     const x86_operand *a = &o->arg[i];
     if (a->kind == X86_MEM)
-        put_memory(out, f, o, s, a);
+        print_memory(out, f, o, s, a);
     else if (a->kind == X86_IMM)
-        put_imm(out, shape, s, a->value);
+        print_imm(out, shape, s, a->value);
     else if (a->kind == X86_LABEL)
         ir_putf(out, "0x%llx", (unsigned long long)target);
     else
@@ -183,7 +183,7 @@ void x86_print(ir_text *out, x86_row row, const x86_operands *o, uint64_t target
     unsigned n = compares ? shape->nargs - 1u : shape->nargs;
     for (unsigned i = 0; i < n; i++) {
         ir_put(out, i ? "," : " ");
-        put_operand(out, f, o, i, target);
+        print_operand(out, f, o, i, target);
         if (i == 0) put_mask(out, o);
         bool last = i + 1 == shape->nargs || shape->slot[i + 1].kind == X86_IMM;
         if (last && o->arg[i].kind != X86_IMM) put_rounding(out, o);

@@ -65,7 +65,7 @@ static x86_cc add_float_test(ir_builder *b, x86_draft *d, const ir_inst *c) {
     return t.cc;
 }
 
-static bool is_zero(const ir_inst *x) {
+static bool is_zero_int(const ir_inst *x) {
     int64_t n;
     return x86_is_imm32(x, &n) && n == 0;
 }
@@ -105,7 +105,7 @@ static x86_cc add_int_test(ir_builder *b, x86_draft *d, const ir_inst *c) {
     ir_inst *x = ir_arg(c, swap), *y = ir_arg(c, !swap);
     int64_t n;
     if (swap) cc = cc == CC_L ? CC_B : CC_BE; /* true is -1 with signs, and 1 in a register */
-    if (is_zero(y) && (cc == CC_E || cc == CC_NE || cc == CC_L))
+    if (is_zero_int(y) && (cc == CC_E || cc == CC_NE || cc == CC_L))
         return add_zero_test(b, d, x86_strip(x), cc);
     if (x86_is_imm32(x, &n)) {
         ir_inst *t = x;
@@ -149,7 +149,7 @@ x86_cc x86_add_condition(ir_builder *b, x86_draft *d, const ir_inst *user, ir_in
 /* ---------------------------------------------------------------------------------------- users */
 
 /* Two flags do not make one byte: a mask of the comparison does, and its lowest bit is kept. */
-static ir_inst *build_equal(ir_builder *b, ir_inst *v) {
+static ir_inst *build_float_equal(ir_builder *b, ir_inst *v) {
     bool wide = ir_arg(v, 0)->type == IR_F64, vex = x86_has(b, X86_V3);
     int relation = v->op == IR_OP_foeq ? X86_CMP_EQ : X86_CMP_NEQ;
     if (x86_has(b, X86_V4)) {
@@ -173,7 +173,7 @@ static ir_inst *build_equal(ir_builder *b, ir_inst *v) {
 /* The truth value of comparison v. */
 ir_inst *mach_set(ir_builder *b, ir_inst *v, ir_inst *x) {
     (void)x;
-    if (v->op == IR_OP_foeq || v->op == IR_OP_fune) return build_equal(b, v);
+    if (v->op == IR_OP_foeq || v->op == IR_OP_fune) return build_float_equal(b, v);
     x86_draft d = {.type = v->type, .kind = MACH_SET};
     d.cc = add_test(b, &d, v);
     return x86_build(b, &d);

@@ -116,7 +116,7 @@ static ir_inst *build_address(ir_builder *b, ir_inst *what) {
 }
 
 /* A mask, a constant after the code, too: so it is one instruction, which may be repeated. */
-static ir_inst *build_mask(ir_builder *b, ir_inst *c) {
+static ir_inst *build_mask_constant(ir_builder *b, ir_inst *c) {
     uint64_t bits = 0;
     for (unsigned k = 0; k < ir_lanes(c->type); k++) bits |= ir_lane_bits(c, k) << k;
     x86_draft d = {.row = X86_KMOVQ_k_km64, .type = c->type, .memory = true};
@@ -128,7 +128,7 @@ ir_inst *x86_build_leaf(ir_builder *b, ir_inst *x) {
     if (x->op == IR_OP_address || x->op == IR_OP_alloca) return build_address(b, x);
     uint64_t bits;
     if (x->op == IR_OP_undef || (ir_is_splat(x, &bits) && bits == 0)) return build_zero(b, x->type);
-    if (ir_is_vector(x->type) && ir_is_bool(x->type)) return build_mask(b, x);
+    if (ir_is_vector(x->type) && ir_is_bool(x->type)) return build_mask_constant(b, x);
     bool general = is_general(x) || (!ir_is_vector(x->type) && x86_size_of(x) == 1);
     return general ? build_int(b, x) : build_float(b, x);
 }
@@ -221,7 +221,7 @@ void x86_add_memory(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *p
 /* ---------------------------------------------------------------------------- loads in operands */
 
 /* Bytes that the row reads when its operand is memory; 0: none can be. */
-static unsigned memory_bytes(x86_row row) {
+static unsigned bytes_read(x86_row row) {
     const x86_shape *shape = x86_shape_of(row);
     for (unsigned n = 0; n < shape->nargs; n++)
         if (shape->slot[n].index != X86_NONE) return shape->slot[n].bytes;
@@ -239,7 +239,7 @@ static bool is_for(const ir_inst *v, const ir_inst *x) {
 
 /* SSE reads 16 bytes from places that are aligned to them only. */
 static bool is_aligned_for(x86_row row, const ir_inst *load) {
-    bool demands = x86_forms[row].encoding == X86_LEGACY && memory_bytes(row) == 16;
+    bool demands = x86_forms[row].encoding == X86_LEGACY && bytes_read(row) == 16;
     return !demands || load->imm.mem.align >= 4;
 }
 
@@ -254,7 +254,7 @@ bool x86_can_read_later(const ir_inst *v, const ir_inst *x) {
 }
 
 bool x86_is_foldable(const ir_builder *b, x86_row row, const ir_inst *v, ir_inst *x) {
-    unsigned bytes = memory_bytes(row);
+    unsigned bytes = bytes_read(row);
     bool far = ir_is_float(x->type) || ir_is_vector(x->type);
     if (ir_is_const(x) && far) return bytes == ir_access_size(NULL, x->type);
     if (x->op != IR_OP_load || bytes != ir_access_size(b->f->module, x->type)) return false;

@@ -19,14 +19,14 @@ typedef uint16_t rows[2][2];
         {X86_##N##PS_x_xm, X86_##N##PD_x_xm}, { X86_V##N##PS_x_x_xm, X86_V##N##PD_x_x_xm }         \
     }
 
-static bool is_wide(const ir_inst *x) { return x->type == IR_F64; }
+static bool is_f64(const ir_inst *x) { return x->type == IR_F64; }
 
 static uint16_t pick(const ir_builder *b, const rows r, const ir_inst *x) {
-    return r[x86_has(b, X86_V3)][is_wide(x)];
+    return r[x86_has(b, X86_V3)][is_f64(x)];
 }
 
 /* What one instruction does.  MINSS gives x < y ? x : y, MAXSS x > y ? x : y. */
-static x86_row row_of(const ir_builder *b, ir_op op, const ir_inst *v) {
+static x86_row scalar_row(const ir_builder *b, ir_op op, const ir_inst *v) {
     static const struct {
         ir_op op;
         rows rows;
@@ -40,7 +40,7 @@ static x86_row row_of(const ir_builder *b, ir_op op, const ir_inst *v) {
     return pick(b, scalars[n].rows, v);
 }
 
-static ir_inst *build_binary(ir_builder *b, ir_inst *v, x86_row row, ir_inst *x, ir_inst *y) {
+static ir_inst *build_scalar(ir_builder *b, ir_inst *v, x86_row row, ir_inst *x, ir_inst *y) {
     x86_draft d = {.row = row, .type = v->type};
     x86_add_reg(b, &d, x);
     x86_add_rm(b, &d, v, y);
@@ -50,19 +50,19 @@ static ir_inst *build_binary(ir_builder *b, ir_inst *v, x86_row row, ir_inst *x,
 /* ----------------------------------------------------------------------------------- arithmetic */
 
 ir_inst *mach_scalar(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    x86_row row = row_of(b, (ir_op)v->op, v);
+    x86_row row = scalar_row(b, (ir_op)v->op, v);
     bool swap = ir_has_flag(v, F_COMMUTES) && x86_is_foldable(b, row, v, x) &&
                 !x86_is_foldable(b, row, v, y);
-    return build_binary(b, v, row, swap ? y : x, swap ? x : y);
+    return build_scalar(b, v, row, swap ? y : x, swap ? x : y);
 }
 
 /* x < y ? x : y */
 ir_inst *mach_least(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    return build_binary(b, v, row_of(b, IR_OP_fmin, v), x, y);
+    return build_scalar(b, v, scalar_row(b, IR_OP_fmin, v), x, y);
 }
 /* x > y ? x : y */
 ir_inst *mach_most(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    return build_binary(b, v, row_of(b, IR_OP_fmax, v), x, y);
+    return build_scalar(b, v, scalar_row(b, IR_OP_fmax, v), x, y);
 }
 
 /* Rows of fused operations: scalars, 16 bytes, 32, 64; f32, f64. */
@@ -112,7 +112,7 @@ static ir_inst *build_merging(ir_builder *b, ir_inst *v, x86_row row, ir_inst *x
 }
 
 ir_inst *mach_sqrt(ir_builder *b, ir_inst *v, ir_inst *x) {
-    return build_merging(b, v, row_of(b, IR_OP_sqrt, v), x);
+    return build_merging(b, v, scalar_row(b, IR_OP_sqrt, v), x);
 }
 
 int x86_rounding_of(ir_op op) {
@@ -137,10 +137,10 @@ static const rows ands = PACKED(AND), andns = PACKED(ANDN), ors = PACKED(OR), xo
 
 /* The sign bit of every lane of a register, or all others. */
 static ir_inst *sign_mask(ir_builder *b, const ir_inst *v, bool others) {
-    uint64_t sign = UINT64_C(1) << (is_wide(v) ? 63 : 31);
-    unsigned lanes = is_wide(v) ? 2 : 4;
-    uint64_t bits = others ? ir_zext(~sign, is_wide(v) ? 64 : 32) : sign;
-    return ir_const(b->f, ir_vector(ir_scalar(is_wide(v) ? IR_I64 : IR_I32), lanes), bits);
+    uint64_t sign = UINT64_C(1) << (is_f64(v) ? 63 : 31);
+    unsigned lanes = is_f64(v) ? 2 : 4;
+    uint64_t bits = others ? ir_zext(~sign, is_f64(v) ? 64 : 32) : sign;
+    return ir_const(b->f, ir_vector(ir_scalar(is_f64(v) ? IR_I64 : IR_I32), lanes), bits);
 }
 
 static ir_inst *build_masked(ir_builder *b, ir_inst *v, const rows r, ir_inst *x, ir_inst *mask) {
@@ -168,12 +168,13 @@ ir_inst *mach_copysign(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
 }
 
 /* x where the mask is set, otherwise y. */
-static ir_inst *build_blend(ir_builder *b, ir_inst *v, ir_inst *mask, ir_inst *x, ir_inst *y) {
+static ir_inst *build_scalar_blend(ir_builder *b, ir_inst *v, ir_inst *mask, ir_inst *x,
+                                   ir_inst *y) {
     if (x86_has(b, X86_V4)) return x86_mask_choose(b, v->type, mask, x, y);
     if (!x86_has(b, X86_V3))
         return build_both(b, v, ors, build_both(b, v, ands, mask, x),
                           build_both(b, v, andns, mask, y));
-    x86_draft d = {.row = is_wide(v) ? X86_VBLENDVPD_x_x_xm_x : X86_VBLENDVPS_x_x_xm_x,
+    x86_draft d = {.row = is_f64(v) ? X86_VBLENDVPD_x_x_xm_x : X86_VBLENDVPS_x_x_xm_x,
                    .type = v->type};
     x86_add_reg(b, &d, y);
     x86_add_reg(b, &d, x);
@@ -182,8 +183,8 @@ static ir_inst *build_blend(ir_builder *b, ir_inst *v, ir_inst *mask, ir_inst *x
 }
 
 /* All bits set where `relation` (the immediate of CMPSS) holds, or a mask of its own. */
-static ir_inst *build_mask(ir_builder *b, const ir_inst *like, int relation, ir_inst *x,
-                           ir_inst *y) {
+static ir_inst *build_scalar_mask(ir_builder *b, const ir_inst *like, int relation, ir_inst *x,
+                                  ir_inst *y) {
     static const rows r = {{X86_CMPSS_x_xm_imm8, X86_CMPSD_x_xm_imm8},
                            {X86_VCMPSS_x_x_xm_imm8, X86_VCMPSD_x_x_xm_imm8}};
     if (x86_has(b, X86_V4)) return x86_mask_relation(b, relation, x, y);
@@ -209,7 +210,7 @@ bool x86_find_relation(const ir_builder *b, ir_op op, int *relation, bool *swap)
 
 /* A truth value as a mask: 0 or -1 in a general register, moved over; or just moved. */
 static ir_inst *build_mask_of_bool(ir_builder *b, const ir_inst *v, ir_inst *c) {
-    bool wide = is_wide(v), vex = x86_has(b, X86_V3);
+    bool wide = is_f64(v), vex = x86_has(b, X86_V3);
     if (x86_has(b, X86_V4)) return x86_mask_of_bits(b, x86_mask_of(v->type), c);
     x86_draft neg = {.row = wide ? X86_NEG_rm64 : X86_NEG_rm32,
                      .type = ir_scalar(wide ? IR_I64 : IR_I32)};
@@ -226,20 +227,20 @@ ir_inst *mach_blend(ir_builder *b, ir_inst *v, ir_inst *c, ir_inst *x, ir_inst *
     int relation;
     bool swap, direct = x86_find_relation(b, (ir_op)c->op, &relation, &swap) &&
                         ir_arg(c, 0)->type == v->type && (c->block == v->block || !c->uses->next);
-    ir_inst *mask = direct ? build_mask(b, v, relation, ir_arg(c, swap), ir_arg(c, !swap))
+    ir_inst *mask = direct ? build_scalar_mask(b, v, relation, ir_arg(c, swap), ir_arg(c, !swap))
                            : build_mask_of_bool(b, v, c);
-    return build_blend(b, v, mask, x, y);
+    return build_scalar_blend(b, v, mask, x, y);
 }
 
 /* MINSS gives its second operand when one is NaN; then the first is wanted if that one is not. */
 ir_inst *mach_extreme(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     if (v->flags & (IR_NNAN | IR_FAST)) return mach_scalar(b, v, x, y);
-    x86_row row = row_of(b, (ir_op)v->op, v);
-    if (x86_is_number(y)) return build_binary(b, v, row, x, y);
+    x86_row row = scalar_row(b, (ir_op)v->op, v);
+    if (x86_is_number(y)) return build_scalar(b, v, row, x, y);
     x = cg_in_register(b, x);
     y = cg_in_register(b, y);
     ir_inst *least = x86_build_regs(b, v->type, row, x, y, -1);
-    return build_blend(b, v, build_mask(b, v, X86_CMP_UNORD, y, y), x, least);
+    return build_scalar_blend(b, v, build_scalar_mask(b, v, X86_CMP_UNORD, y, y), x, least);
 }
 
 /* ---------------------------------------------------------------------------------- conversions */
@@ -288,7 +289,7 @@ ir_inst *mach_fptoui(ir_builder *b, ir_inst *v, ir_inst *x) {
                                {{0}, {X86_VCVTTSS2USI_r64_xm_e, X86_VCVTTSD2USI_r64_xm_e}}};
     if (!v->imm.round.sat || !x86_has(b, X86_V4)) return NULL;
     ir_inst *zero = ir_const(b->f, x->type, 0);
-    x86_row max = row_of(b, IR_OP_fmax, x);
+    x86_row max = scalar_row(b, IR_OP_fmax, x);
     return build_to_int(b, v, to, x86_build_regs(b, x->type, max, x, zero, -1));
 }
 

@@ -8,9 +8,8 @@
 
 enum { PART = 16 }; /* bytes */
 
-static unsigned lane_bytes(ir_type t) { return ir_bits(NULL, t) / 8; }
-static unsigned log_bytes(ir_type t) { return (unsigned)__builtin_ctz(lane_bytes(t)); }
-static ir_type part_of(ir_type t) { return ir_vector(ir_elem(t), PART / lane_bytes(t)); }
+static unsigned log_bytes(ir_type t) { return (unsigned)__builtin_ctz(x86_lane_bytes(t)); }
+static ir_type part_of(ir_type t) { return ir_vector(ir_elem(t), PART / x86_lane_bytes(t)); }
 
 ir_inst *x86_part(ir_builder *b, ir_type t, ir_inst *x, unsigned n) {
     bool widest = x86_bytes_of(t) > 2 * PART;
@@ -29,9 +28,7 @@ ir_inst *x86_with_part(ir_builder *b, ir_type t, ir_inst *x, ir_inst *part, unsi
 }
 
 /* Are lanes of a t, alone, in vector registers?  Floats of 16 bits are words. */
-static bool is_float_lane(ir_type t) { return ir_is_float(t) && lane_bytes(t) >= 4; }
-
-static bool is_lane_0(const ir_inst *index) { return index->imm.bits == 0; }
+static bool is_float_lane(ir_type t) { return ir_is_float(t) && x86_lane_bytes(t) >= 4; }
 
 /* ----------------------------------------------------------------------------------- taking out */
 
@@ -42,20 +39,20 @@ static ir_inst *take_int(ir_builder *b, ir_inst *v, ir_inst *x, unsigned lane) {
                                          X86_PEXTRD_rm32_x_imm8, X86_PEXTRQ_rm64_x_imm8},
                                         {X86_VPEXTRB_r32m8_x_imm8, X86_VPEXTRW_r32_x_imm8,
                                          X86_VPEXTRD_rm32_x_imm8, X86_VPEXTRQ_rm64_x_imm8}};
-    bool vex = x86_has(b, X86_V3), wide = lane_bytes(v->type) == 8;
+    bool vex = x86_has(b, X86_V3), wide = x86_lane_bytes(v->type) == 8;
     if (lane == 0) return x86_build_regs(b, v->type, first[vex][wide], x, NULL, -1);
     return x86_build_regs(b, v->type, rows[vex][log_bytes(v->type)], x, NULL, (int)lane);
 }
 
 static ir_inst *take_float(ir_builder *b, ir_inst *v, ir_inst *x, unsigned lane) {
     static const x86_widths shuffle = {X86_PSHUFD_x_xm_imm8, X86_VPSHUFD_x_xm_imm8, 0};
-    int order = lane_bytes(v->type) == 8 ? 0xee : 0xe4 + (int)lane;
+    int order = x86_lane_bytes(v->type) == 8 ? 0xee : 0xe4 + (int)lane;
     if (lane == 0) return cg_in_register(b, x);
     return x86_build_regs(b, v->type, shuffle[x86_has(b, X86_V3)], x, NULL, order);
 }
 
 ir_inst *mach_extract(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *index) {
-    unsigned lane = (unsigned)index->imm.bits, lanes = PART / lane_bytes(x->type);
+    unsigned lane = (unsigned)index->imm.bits, lanes = PART / x86_lane_bytes(x->type);
     if (index->imm.bits >= ir_lanes(x->type)) return NULL;
     x = x86_part(b, x->type, x, lane / lanes);
     lane %= lanes;
@@ -69,7 +66,7 @@ static ir_inst *enter(ir_builder *b, ir_type t, ir_inst *x) {
     static const uint16_t rows[2][2] = {{X86_MOVD_x_rm32, X86_MOVQ_x_rm64},
                                         {X86_VMOVD_x_rm32, X86_VMOVQ_x_rm64}};
     if (is_float_lane(t)) return cg_in_register(b, x);
-    bool wide = lane_bytes(t) == 8;
+    bool wide = x86_lane_bytes(t) == 8;
     return x86_build_regs(b, t, rows[x86_has(b, X86_V3)][wide], x, NULL, -1);
 }
 
@@ -86,7 +83,7 @@ static placing placing_of(const ir_builder *b, ir_type t, unsigned lane) {
                                          X86_VPINSRD_x_x_rm32_imm8, X86_VPINSRQ_x_x_rm64_imm8}};
     bool vex = x86_has(b, X86_V3);
     if (!is_float_lane(t)) return (placing){ints[vex][log_bytes(t)], (int)lane};
-    if (lane_bytes(t) == 4)
+    if (x86_lane_bytes(t) == 4)
         return (placing){vex ? X86_VINSERTPS_x_x_xm_imm8 : X86_INSERTPS_x_xm_imm8, (int)lane << 4};
     if (lane) return (placing){vex ? X86_VUNPCKLPD_x_x_xm : X86_UNPCKLPD_x_xm, -1};
     return (placing){vex ? X86_VMOVSD_x_x_x : X86_MOVSD_x_x, -1};
@@ -109,10 +106,10 @@ static ir_inst *put_operand(ir_builder *b, ir_inst *v, ir_type t, ir_inst *into,
 }
 
 ir_inst *mach_insert(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y, ir_inst *index) {
-    unsigned lane = (unsigned)index->imm.bits, lanes = PART / lane_bytes(v->type);
+    unsigned lane = (unsigned)index->imm.bits, lanes = PART / x86_lane_bytes(v->type);
     ir_type t = v->type;
     if (index->imm.bits >= ir_lanes(t)) return NULL;
-    if (x->op == IR_OP_undef && is_lane_0(index)) return enter(b, t, y);
+    if (x->op == IR_OP_undef && index->imm.bits == 0) return enter(b, t, y);
     if (x86_bytes_of(t) <= PART) return put_operand(b, v, t, x, y, lane);
     x = cg_in_register(b, x);
     ir_inst *part = x86_part(b, t, x, lane / lanes);
@@ -151,20 +148,20 @@ static ir_inst *put_together(ir_builder *b, ir_inst *v, unsigned first, unsigned
     return sum;
 }
 
-static bool is_splat(const ir_inst *v) {
+static bool is_repeated(const ir_inst *v) {
     for (unsigned k = 1; k < v->nargs; k++)
         if (ir_arg(v, k) != ir_arg(v, 0) && ir_arg(v, k)->op != IR_OP_undef) return false;
     return !ir_is_const(ir_arg(v, 0)) && ir_arg(v, 0)->op != IR_OP_undef;
 }
 
 ir_inst *x86_broadcast(ir_builder *b, ir_type t, ir_inst *x) {
-    return x86_build_regs(b, t, x86_broadcast_row(t, lane_bytes(t)), x, NULL, -1);
+    return x86_build_regs(b, t, x86_broadcast_row(t, x86_lane_bytes(t)), x, NULL, -1);
 }
 
 /* Lane 0 everywhere, without AVX2. */
 static ir_inst *build_old_splat(ir_builder *b, ir_type t, ir_inst *x) {
     ir_inst *zero;
-    switch (lane_bytes(t)) {
+    switch (x86_lane_bytes(t)) {
     case 1:
         zero = cg_in_register(b, ir_const(b->f, ir_vector(IR_I8, 16), 0));
         return x86_build_regs(b, t, X86_PSHUFB_x_xm, x, zero, -1);
@@ -179,7 +176,7 @@ static ir_inst *build_old_splat(ir_builder *b, ir_type t, ir_inst *x) {
 static ir_inst *build_splat(ir_builder *b, ir_inst *v) {
     ir_inst *x = ir_arg(v, 0);
     if (!x86_has(b, X86_V3)) return build_old_splat(b, v->type, enter(b, v->type, x));
-    x86_row row = x86_broadcast_row(v->type, lane_bytes(v->type));
+    x86_row row = x86_broadcast_row(v->type, x86_lane_bytes(v->type));
     x86_draft d = {.row = row, .type = v->type};
     bool foldable = x86_is_foldable(b, row, v, x);
     if (!foldable && !is_float_lane(x->type) && x86_has(b, X86_V4))
@@ -192,8 +189,8 @@ static ir_inst *build_splat(ir_builder *b, ir_inst *v) {
 /* v has all of its operands. */
 ir_inst *mach_vec(ir_builder *b, ir_inst *v, ir_inst *x) {
     (void)x;
-    unsigned lanes = ir_lanes(v->type), some = PART / lane_bytes(v->type);
-    if (is_splat(v)) return build_splat(b, v);
+    unsigned lanes = ir_lanes(v->type), some = PART / x86_lane_bytes(v->type);
+    if (is_repeated(v)) return build_splat(b, v);
     ir_inst *sum = put_together(b, v, 0, lanes < some ? lanes : some);
     if (!sum) sum = cg_in_register(b, ir_undef(b->f, v->type));
     for (unsigned first = some; first < lanes; first += some) {

@@ -19,15 +19,13 @@ typedef uint16_t lane_rows[4][3];
 #define BY_LANE(FORM)                                                                              \
     { BY_WIDTH(FORM, B), BY_WIDTH(FORM, W), BY_WIDTH(FORM, D), BY_WIDTH(FORM, Q) }
 
-static unsigned lane_bytes(ir_type t) { return ir_bits(NULL, t) / 8; }
-
-static unsigned width_of(ir_type t) {
+static unsigned width_index(ir_type t) {
     unsigned bytes = x86_bytes_of(t);
     return bytes > 32 ? 2 : bytes > 16;
 }
 
-static x86_row row_of(const lane_rows rows, ir_type t) {
-    return rows[__builtin_ctz(lane_bytes(t))][width_of(t)];
+static x86_row lane_row(const lane_rows rows, ir_type t) {
+    return rows[__builtin_ctz(x86_lane_bytes(t))][width_index(t)];
 }
 
 /* ---------------------------------------------------------------------------- masks and numbers */
@@ -57,7 +55,7 @@ static comparison compare_ints(const ir_inst *c) {
     enum { EQ, LT, LE, NE = 4, GE, GT };
     bool is_unsigned = c->op == IR_OP_ult || c->op == IR_OP_ule;
     ir_inst *x = ir_arg(c, 0), *y = ir_arg(c, 1);
-    x86_row row = row_of(is_unsigned ? unsigneds : rows, x->type);
+    x86_row row = lane_row(is_unsigned ? unsigneds : rows, x->type);
     switch (c->op) {
     case IR_OP_eq: return (comparison){row, x, y, EQ, EQ};
     case IR_OP_ne: return (comparison){row, x, y, NE, NE};
@@ -72,7 +70,7 @@ static x86_row relation_row(ir_type t) {
                                          X86_VCMPPS_k_y_ym_imm8_e, X86_VCMPPS_k_z_zm_imm8_e},
                                         {X86_VCMPSD_k_x_xm_imm8_e, X86_VCMPPD_k_x_xm_imm8_e,
                                          X86_VCMPPD_k_y_ym_imm8_e, X86_VCMPPD_k_z_zm_imm8_e}};
-    return rows[lane_bytes(t) == 8][ir_is_vector(t) ? 1 + width_of(t) : 0];
+    return rows[x86_lane_bytes(t) == 8][ir_is_vector(t) ? 1 + width_index(t) : 0];
 }
 
 static comparison compare_floats(const ir_builder *b, const ir_inst *c) {
@@ -106,15 +104,15 @@ ir_inst *x86_mask_relation(ir_builder *b, int relation, ir_inst *x, ir_inst *y) 
     return x86_build_regs(b, x86_mask_of(x->type), relation_row(x->type), x, y, relation);
 }
 
-static bool is_zero(const ir_inst *x) {
+static bool is_zero_vector(const ir_inst *x) {
     uint64_t bits;
     return ir_is_const(x) && ir_is_splat(x, &bits) && bits == 0;
 }
 
 ir_inst *mach_mask_compare(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     static const lane_rows signs = BY_LANE(SIGNS);
-    if (v->op == IR_OP_slt && is_zero(y))
-        return x86_build_regs(b, v->type, row_of(signs, x->type), x, NULL, -1);
+    if (v->op == IR_OP_slt && is_zero_vector(y))
+        return x86_build_regs(b, v->type, lane_row(signs, x->type), x, NULL, -1);
     return build_compare(b, v, find_comparison(b, v));
 }
 
@@ -125,7 +123,7 @@ ir_inst *mach_mask_compare(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
 
 ir_inst *x86_mask_choose(ir_builder *b, ir_type t, ir_inst *mask, ir_inst *x, ir_inst *y) {
     static const lane_rows rows = BY_LANE(BLEND);
-    x86_draft d = {.row = row_of(rows, t), .kind = MACH_MASKED, .type = t};
+    x86_draft d = {.row = lane_row(rows, t), .kind = MACH_MASKED, .type = t};
     x86_add_reg(b, &d, y);
     x86_add_reg(b, &d, x);
     x86_add_reg(b, &d, mask);
@@ -143,7 +141,7 @@ ir_inst *mach_mask_blend(ir_builder *b, ir_inst *v, ir_inst *c, ir_inst *x, ir_i
 /* All bits of the lanes where the mask is set. */
 ir_inst *mach_mask_spread(ir_builder *b, ir_inst *v, ir_inst *c) {
     static const lane_rows rows = BY_LANE(SPREAD);
-    return x86_build_regs(b, v->type, row_of(rows, v->type), c, NULL, -1);
+    return x86_build_regs(b, v->type, lane_row(rows, v->type), c, NULL, -1);
 }
 
 ir_inst *mach_mask_not(ir_builder *b, ir_inst *v, ir_inst *x) {

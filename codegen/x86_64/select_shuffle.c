@@ -77,7 +77,7 @@ static ir_inst *shuffle_by_halves(const shuffle *s) {
 
 /* -------------------------------------------------------------------------------- several parts */
 
-static unsigned width_of(const shuffle *s) {
+static unsigned wider_bytes(const shuffle *s) {
     unsigned to = x86_bytes_of(s->type), from = x86_bytes_of(s->source);
     return to > from ? to : from;
 }
@@ -164,7 +164,7 @@ static ir_inst *permute_words(const shuffle *s, int size) {
                                             {X86_VPERMT2W_y_y_ym_e, X86_VPERMT2W_z_z_zm_e}},
                                            {{X86_VPERMD_y_y_ym_e, X86_VPERMD_z_z_zm_e},
                                             {X86_VPERMT2D_y_y_ym_e, X86_VPERMT2D_z_z_zm_e}}};
-    unsigned n = width_of(s) / (unsigned)size;
+    unsigned n = wider_bytes(s) / (unsigned)size;
     int unit[X86_MOST / 2], second = SECOND / size;
     uint64_t lane[X86_MOST / 2];
     bool two = takes_whole(s, true);
@@ -173,7 +173,7 @@ static ir_inst *permute_words(const shuffle *s, int size) {
         int from = unit[k] < second ? unit[k] : unit[k] - second + (int)n;
         lane[k] = unit[k] == X86_NO_BYTE ? k : (uint64_t)from;
     }
-    x86_draft d = {.row = rows[size == 4][two][width_of(s) == X86_MOST], .type = s->type};
+    x86_draft d = {.row = rows[size == 4][two][wider_bytes(s) == X86_MOST], .type = s->type};
     if (two) x86_add_reg(s->b, &d, s->x);
     x86_add_reg(s->b, &d, ir_const_lanes(s->b->f, ir_vector(size == 4 ? IR_I32 : IR_I16, n), lane));
     x86_add_reg(s->b, &d, two ? s->y : s->x);
@@ -192,12 +192,12 @@ static ir_inst *permute_every_other(const shuffle *s, const x86_mix *m, unsigned
         order[k + !odd] = 0x80;
         order[k + odd] = from == X86_NO_BYTE ? 0x80 : (k + (unsigned)from % 2) % X86_PART;
     }
-    ir_inst *at = ir_const_lanes(s->b->f, ir_vector(IR_I8, width_of(s)), order);
+    ir_inst *at = ir_const_lanes(s->b->f, ir_vector(IR_I8, wider_bytes(s)), order);
     return x86_mix_order(m, permute_words(&words, 2), at);
 }
 
 static ir_inst *permute_bytes(const shuffle *s) {
-    unsigned form = width_of(s) == X86_MOST ? X86_EVEX_512 : X86_VEX_256;
+    unsigned form = wider_bytes(s) == X86_MOST ? X86_EVEX_512 : X86_VEX_256;
     x86_mix m = {.b = s->b, .type = s->type, .form = form};
     return x86_mix_either(&m, permute_every_other(s, &m, 0), permute_every_other(s, &m, 1));
 }
@@ -238,7 +238,7 @@ static ir_inst *shuffle_widest(const shuffle *s) {
         return x86_mix_bytes(
             (x86_mix){s->b, s->type, x86_form_of(s->b, s->type), s->x, s->y, alike});
     if (bytes > X86_PART) r = move_halves(s);
-    if (!r && one && width_of(s) == X86_MOST / 2) r = order_quads(s);
+    if (!r && one && wider_bytes(s) == X86_MOST / 2) r = order_quads(s);
     if (!r) r = permute_words(s, 4);
     if (!r) r = permute_words(s, 2);
     return r ? r : permute_bytes(s);
@@ -269,7 +269,7 @@ static void prefer_first(shuffle *s) {
 }
 
 /* Lane 0 of x everywhere? */
-static bool is_splat(const ir_inst *v) {
+static bool repeats_lane_0(const ir_inst *v) {
     for (unsigned k = 0; k < ir_lanes(v->type); k++)
         if (v->imm.mask[k] != 255 && v->imm.mask[k] != 0) return false;
     return v->imm.mask[ir_lanes(v->type) - 1] == 0;
@@ -280,9 +280,9 @@ ir_inst *mach_shuffle(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     if (!ir_is_vector(v->type) || !ir_is_vector(x->type)) return NULL;
     if (x->op != IR_OP_undef) s.x = cg_in_register(b, x);
     if (y->op != IR_OP_undef) s.y = cg_in_register(b, y);
-    if (x86_has(b, X86_V3) && is_splat(v)) return x86_broadcast(b, v->type, s.x);
+    if (x86_has(b, X86_V3) && repeats_lane_0(v)) return x86_broadcast(b, v->type, s.x);
     find_bytes(&s, v);
     prefer_first(&s);
-    if (width_of(&s) <= X86_PART) return shuffle_narrow(&s);
+    if (wider_bytes(&s) <= X86_PART) return shuffle_narrow(&s);
     return x86_has(b, X86_V4) ? shuffle_widest(&s) : shuffle_wide(&s);
 }

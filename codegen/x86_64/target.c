@@ -23,8 +23,6 @@ static uint32_t slot_of(const cg_target *t, ir_type type) {
     return x86_bytes_of(type);
 }
 
-static bool is_constant_operand(const ir_inst *x) { return ir_is_leaf(x) || x->op == IR_OP_alloca; }
-
 /* Zeros, immediates, addresses of places, constants after the code. */
 static bool may_repeat(const cg_target *t, const ir_inst *i) {
     (void)t;
@@ -32,7 +30,7 @@ static bool may_repeat(const cg_target *t, const ir_inst *i) {
     if (x86_kind_of(i) == MACH_ZERO) return true;
     if (x86_kind_of(i) != MACH_PLAIN) return false;
     for (unsigned n = 0; n < i->nargs; n++)
-        if (!is_constant_operand(ir_arg(i, n))) return false;
+        if (!cg_is_constant(ir_arg(i, n))) return false;
     bool reads = x86_has_memory(i) && x86_row_of(i) != X86_LEA_r64_m;
     return !reads || ir_is_const(ir_arg(i, 0));
 }

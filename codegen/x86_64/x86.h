@@ -38,8 +38,9 @@ bool x86_compile(ir_module *m, const cg_options *options, ir_arena *arena, cg_ob
 const ir_rule_info *x86_rule_info(unsigned n);
 void x86_add_nativecpu(cg_object *o, ir_arena *arena);
 
-/* Bytes of a vector or float. */
-static inline unsigned x86_bytes_of(ir_type t) { return ir_lanes(t) * ir_bits(NULL, t) / 8; }
+/* Bytes of a lane; of a vector or float. */
+static inline unsigned x86_lane_bytes(ir_type t) { return ir_bits(NULL, t) / 8; }
+static inline unsigned x86_bytes_of(ir_type t) { return ir_lanes(t) * x86_lane_bytes(t); }
 /* Moves of 4 to 64 bytes between memory, aligned or not, and a vector register. */
 x86_row x86_vector_load(const x86_cpu *t, unsigned bytes);
 x86_row x86_vector_store(const x86_cpu *t, unsigned bytes);
