@@ -73,12 +73,16 @@ static unsigned fused_row(const fused_rows r, ir_type t) {
     return r[ir_is_vector(t) ? width : 0][ir_kind_of(t) == IR_F64];
 }
 
-/* z + x * y: where z ends here the sum takes its register, otherwise the product that of x. */
-static ir_inst *build_fma(ir_builder *b, ir_inst *v, const fused_rows tied_x,
-                          const fused_rows tied_z, ir_inst *x, ir_inst *y, ir_inst *z) {
+enum { TIED_X, TIED_Z };
+
+/* z + x * y of `in`: where z ends here the sum takes its register, otherwise the product that of
+ * x. */
+static ir_inst *build_fma(ir_builder *b, ir_inst *v, const fused_rows tied[2],
+                          ir_inst *const in[3]) {
     if (!x86_has(b, X86_V3)) return NULL;
+    ir_inst *x = in[0], *y = in[1], *z = in[2];
     bool ends = !ir_is_leaf(z) && (!z->uses->next || z->op == IR_OP_phi);
-    x86_draft d = {.row = fused_row(ends ? tied_z : tied_x, v->type), .type = v->type};
+    x86_draft d = {.row = fused_row(tied[ends ? TIED_Z : TIED_X], v->type), .type = v->type};
     bool swap = x86_is_foldable(b, d.row, v, x) && ends;
     x86_add_reg(b, &d, ends ? z : x);
     x86_add_reg(b, &d, ends && !swap ? x : y);
@@ -95,8 +99,8 @@ static ir_inst *build_fma(ir_builder *b, ir_inst *v, const fused_rows tied_x,
     }
 #define FMA(name, N)                                                                               \
     ir_inst *mach_##name(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y, ir_inst *z) {          \
-        static const fused_rows tied_x = FUSED(N##213), tied_z = FUSED(N##231);                    \
-        return build_fma(b, v, tied_x, tied_z, x, y, z);                                           \
+        static const fused_rows tied[] = {[TIED_X] = FUSED(N##213), [TIED_Z] = FUSED(N##231)};     \
+        return build_fma(b, v, tied, (ir_inst *[]){x, y, z});                                      \
     }
 FMA(fma, VFMADD)   /* x * y + z */
 FMA(fms, VFMSUB)   /* x * y - z */

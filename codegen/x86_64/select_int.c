@@ -66,18 +66,28 @@ static ir_inst *build_from_rm(ir_builder *b, ir_inst *v, x86_row row, ir_inst *x
 
 /* ----------------------------------------------------------------------------------- arithmetic */
 
-/* Two registers into a third: where x goes on living, an addition would need a copy of it. */
-static ir_inst *build_lea(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y, int32_t disp,
-                          unsigned scale) {
+/* A sum in a third register: where x goes on living, an addition would need a copy of it. */
+static x86_draft lea_of(const ir_inst *v) {
     x86_draft d = draft_of(v, x86_word_of(v) == 3 ? X86_LEA_r64_m : X86_LEA_r32_m);
-    x86_add_reg(b, &d, x);
     d.memory = true;
-    d.disp = disp;
-    if (y) {
-        x86_add_reg(b, &d, y);
-        d.index = true;
-        d.scale = scale;
-    }
+    return d;
+}
+
+/* x + n */
+static ir_inst *build_lea_constant(ir_builder *b, ir_inst *v, ir_inst *x, int32_t n) {
+    x86_draft d = lea_of(v);
+    x86_add_reg(b, &d, x);
+    d.disp = n;
+    return x86_build(b, &d);
+}
+
+/* x + (y << scale) */
+static ir_inst *build_lea(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y, unsigned scale) {
+    x86_draft d = lea_of(v);
+    x86_add_reg(b, &d, x);
+    x86_add_reg(b, &d, y);
+    d.index = true;
+    d.scale = scale;
     return x86_build(b, &d);
 }
 
@@ -85,9 +95,9 @@ ir_inst *mach_add(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     int64_t n;
     x86_row row = adds.r_rm[x86_word_of(v)];
     if (x86_is_imm32(y, &n)) {
-        if (x86_lives_on(b, v, x)) return build_lea(b, v, x, NULL, (int32_t)n, 0);
+        if (x86_lives_on(b, v, x)) return build_lea_constant(b, v, x, (int32_t)n);
     } else if (x86_lives_on(b, v, x) && x86_lives_on(b, v, y) && !x86_is_foldable(b, row, v, y)) {
-        return build_lea(b, v, x, y, 0, 0);
+        return build_lea(b, v, x, y, 0);
     }
     return build_commuting(b, v, &adds, x, y);
 }
@@ -126,7 +136,7 @@ ir_inst *mach_not(ir_builder *b, ir_inst *v, ir_inst *x) {
 /* x times 3, 5 or 9 is x + x * 2, 4 or 8. */
 static ir_inst *build_small_product(ir_builder *b, ir_inst *v, ir_inst *x, int64_t n) {
     unsigned scale = n == 3 ? 1 : n == 5 ? 2 : n == 9 ? 3 : 0;
-    return scale ? build_lea(b, v, x, x, 0, scale) : NULL;
+    return scale ? build_lea(b, v, x, x, scale) : NULL;
 }
 
 ir_inst *mach_mul(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
@@ -176,12 +186,22 @@ static ir_inst *build_front(ir_builder *b, ir_inst *x, bool sign) {
 }
 
 /* Quotient and remainder come in rax and rdx. */
-static ir_inst *build_division(ir_builder *b, ir_inst *v, x86_row row32, x86_row row64, bool high,
-                               ir_inst *x, ir_inst *y) {
-    x86_draft d = draft_of(v, x86_size_of(v) == 3 ? row64 : row32);
-    d.high = high;
+typedef struct {
+    x86_row row32, row64;
+    bool sign, high;
+} division;
+
+static const division udivs = {X86_DIV_rm32, X86_DIV_rm64, false, false};
+static const division urems = {X86_DIV_rm32, X86_DIV_rm64, false, true};
+static const division sdivs = {X86_IDIV_rm32, X86_IDIV_rm64, true, false};
+static const division srems = {X86_IDIV_rm32, X86_IDIV_rm64, true, true};
+
+static ir_inst *build_division(ir_builder *b, ir_inst *v, const division *f, ir_inst *x,
+                               ir_inst *y) {
+    x86_draft d = draft_of(v, x86_size_of(v) == 3 ? f->row64 : f->row32);
+    d.high = f->high;
     x = cg_in_register(b, x);
-    ir_inst *front = build_front(b, x, row32 == X86_IDIV_rm32);
+    ir_inst *front = build_front(b, x, f->sign);
     x86_add_rm(b, &d, v, y);
     x86_add_reg(b, &d, x);
     x86_add_reg(b, &d, front);
@@ -189,16 +209,16 @@ static ir_inst *build_division(ir_builder *b, ir_inst *v, x86_row row32, x86_row
 }
 
 ir_inst *mach_udiv(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    return build_division(b, v, X86_DIV_rm32, X86_DIV_rm64, false, x, y);
+    return build_division(b, v, &udivs, x, y);
 }
 ir_inst *mach_urem(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    return build_division(b, v, X86_DIV_rm32, X86_DIV_rm64, true, x, y);
+    return build_division(b, v, &urems, x, y);
 }
 ir_inst *mach_sdiv(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    return build_division(b, v, X86_IDIV_rm32, X86_IDIV_rm64, false, x, y);
+    return build_division(b, v, &sdivs, x, y);
 }
 ir_inst *mach_srem(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    return build_division(b, v, X86_IDIV_rm32, X86_IDIV_rm64, true, x, y);
+    return build_division(b, v, &srems, x, y);
 }
 
 /* ------------------------------------------------------------------------------------------ shifts
@@ -208,22 +228,23 @@ ir_inst *mach_srem(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
 typedef struct {
     uint16_t imm[4], cl[4];
     uint16_t any[4]; /* the amount in any register; V3, 32 and 64 bits */
+    bool narrow;     /* bytes and words are shifted as such, otherwise as 32 bits */
 } shift;
 
-#define SHIFT(N, X32, X64)                                                                         \
+#define SHIFT(N, X32, X64, NARROW)                                                                 \
     {                                                                                              \
         {X86_##N##_rm8_imm8, X86_##N##_rm16_imm8, X86_##N##_rm32_imm8, X86_##N##_rm64_imm8},       \
             {X86_##N##_rm8_cl, X86_##N##_rm16_cl, X86_##N##_rm32_cl, X86_##N##_rm64_cl},           \
-            {0, 0, X32, X64},                                                                      \
+            {0, 0, X32, X64}, NARROW,                                                              \
     }
 
-static const shift shls = SHIFT(SHL, X86_SHLX_r32_rm32_r32, X86_SHLX_r64_rm64_r64);
-static const shift shrs = SHIFT(SHR, X86_SHRX_r32_rm32_r32, X86_SHRX_r64_rm64_r64);
-static const shift sars = SHIFT(SAR, X86_SARX_r32_rm32_r32, X86_SARX_r64_rm64_r64);
-static const shift rols = SHIFT(ROL, 0, 0);
+static const shift shls = SHIFT(SHL, X86_SHLX_r32_rm32_r32, X86_SHLX_r64_rm64_r64, false);
+static const shift shrs = SHIFT(SHR, X86_SHRX_r32_rm32_r32, X86_SHRX_r64_rm64_r64, false);
+static const shift sars = SHIFT(SAR, X86_SARX_r32_rm32_r32, X86_SARX_r64_rm64_r64, false);
+static const shift rols = SHIFT(ROL, 0, 0, true);
 
-static ir_inst *build_shift(ir_builder *b, ir_inst *v, const shift *f, unsigned size, ir_inst *x,
-                            ir_inst *y) {
+static ir_inst *build_shift(ir_builder *b, ir_inst *v, const shift *f, ir_inst *x, ir_inst *y) {
+    unsigned size = f->narrow ? x86_size_of(v) : x86_word_of(v);
     bool any = f->any[size] && x86_has(b, X86_V3) && !ir_is_const(y);
     x86_draft d = draft_of(v, (x86_row)(any ? f->any[size] : f->cl[size]));
     if (ir_is_const(y)) d.row = f->imm[size];
@@ -240,26 +261,24 @@ static ir_inst *build_shift(ir_builder *b, ir_inst *v, const shift *f, unsigned 
 
 ir_inst *mach_shl(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     if (ir_is_const(y) && y->imm.bits == 1 && x86_lives_on(b, v, x))
-        return build_lea(b, v, x, x, 0, 0);
-    return build_shift(b, v, &shls, x86_word_of(v), x, y);
+        return build_lea(b, v, x, x, 0);
+    return build_shift(b, v, &shls, x, y);
 }
 ir_inst *mach_rotl(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    return build_shift(b, v, &rols, x86_size_of(v), x, y);
+    return build_shift(b, v, &rols, x, y);
 }
 
 static ir_inst *build_extension(ir_builder *b, ir_type t, ir_inst *v, ir_inst *x, bool sign);
 
 /* Right shifts bring in the bits above a byte or a word. */
-static ir_inst *build_right_shift(ir_builder *b, ir_inst *v, const shift *f, ir_inst *x, ir_inst *y,
-                                  bool sign) {
-    if (x86_size_of(v) < 2) x = build_extension(b, IR_I32, v, x, sign);
-    return build_shift(b, v, f, x86_word_of(v), x, y);
+static ir_inst *widen(ir_builder *b, ir_inst *v, ir_inst *x, bool sign) {
+    return x86_size_of(v) < 2 ? build_extension(b, IR_I32, v, x, sign) : x;
 }
 ir_inst *mach_lshr(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    return build_right_shift(b, v, &shrs, x, y, false);
+    return build_shift(b, v, &shrs, widen(b, v, x, false), y);
 }
 ir_inst *mach_ashr(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
-    return build_right_shift(b, v, &sars, x, y, true);
+    return build_shift(b, v, &sars, widen(b, v, x, true), y);
 }
 
 /* ----------------------------------------------------------------------------- minimum, maximum */

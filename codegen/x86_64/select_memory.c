@@ -96,12 +96,18 @@ static x86_row memory_row(const memory_rows *r, const ir_inst *y, int64_t *n, bo
     return (x86_row)(!*immediate ? r->reg[size] : *n == (int8_t)*n ? r->imm8[size] : r->imm[size]);
 }
 
+/* Needs `user` a lock for the memory at p?  An exchange has it without saying so. */
+static bool is_locked(const ir_inst *user, const ir_inst *p) {
+    bool updates = user->op == IR_OP_atomic_add || user->op == IR_OP_atomic_cmpxchg;
+    return updates && ir_space_of(p->type) != IR_LOCAL && ir_space_of(p->type) != IR_PRIVATE;
+}
+
 /* memory at p = memory op y; `user`: the instruction that asks for the address. */
 static void build_update(ir_builder *b, const memory_rows *r, const ir_inst *user, ir_inst *p,
-                         ir_inst *y, bool lock) {
+                         ir_inst *y) {
     int64_t n = 0;
     bool immediate;
-    x86_draft d = {.row = memory_row(r, y, &n, &immediate), .lock = lock};
+    x86_draft d = {.row = memory_row(r, y, &n, &immediate), .lock = is_locked(user, p)};
     x86_add_memory(b, &d, user, p);
     if (immediate)
         x86_add_int(b, &d, IR_I64, (uint64_t)n);
@@ -122,7 +128,7 @@ static bool is_update(const ir_inst *v, const ir_inst *x) {
     ir_inst *mach_store_##name(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {                \
         static const memory_rows r = TO_MEMORY(N);                                                 \
         if (!is_update(v, x)) return NULL;                                                         \
-        build_update(b, &r, v, ir_arg(v, 1), y, false);                                            \
+        build_update(b, &r, v, ir_arg(v, 1), y);                                                   \
         return v;                                                                                  \
     }
 STORE_OP(add, ADD)
@@ -134,14 +140,10 @@ STORE_OP(xor, XOR)
 
 /* -------------------------------------------------------------------------------------- atomics */
 
-static bool is_shared(const ir_inst *p) {
-    return ir_space_of(p->type) != IR_LOCAL && ir_space_of(p->type) != IR_PRIVATE;
-}
-
 /* The old value comes back in the register that held the operand. */
 static ir_inst *build_exchange(ir_builder *b, ir_inst *v, const uint16_t rows[4], ir_inst *y,
-                               ir_inst *p, bool lock) {
-    x86_draft d = {.row = rows[x86_size_of(v)], .type = v->type, .lock = lock};
+                               ir_inst *p) {
+    x86_draft d = {.row = rows[x86_size_of(v)], .type = v->type, .lock = is_locked(v, p)};
     x86_add_memory(b, &d, v, p);
     x86_add_reg(b, &d, y);
     return x86_build(b, &d);
@@ -152,22 +154,22 @@ ir_inst *mach_xadd(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     static const uint16_t xadds[] = {X86_XADD_rm8_r8, X86_XADD_rm16_r16, X86_XADD_rm32_r32,
                                      X86_XADD_rm64_r64};
     static const memory_rows adds = TO_MEMORY(ADD);
-    if (v->uses) return build_exchange(b, v, xadds, y, x, is_shared(x));
-    build_update(b, &adds, v, x, y, is_shared(x));
+    if (v->uses) return build_exchange(b, v, xadds, y, x);
+    build_update(b, &adds, v, x, y);
     return v;
 }
 
 ir_inst *mach_xchg(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     static const uint16_t xchgs[] = {X86_XCHG_rm8_r8, X86_XCHG_rm16_r16, X86_XCHG_rm32_r32,
                                      X86_XCHG_rm64_r64};
-    return build_exchange(b, v, xchgs, y, x, false);
+    return build_exchange(b, v, xchgs, y, x);
 }
 
 /* x: the pointer, y: the new value, z: what is expected */
 ir_inst *mach_cmpxchg(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y, ir_inst *z) {
     static const uint16_t rows[] = {X86_CMPXCHG_rm8_r8, X86_CMPXCHG_rm16_r16, X86_CMPXCHG_rm32_r32,
                                     X86_CMPXCHG_rm64_r64};
-    x86_draft d = {.row = rows[x86_size_of(v)], .type = v->type, .lock = is_shared(x)};
+    x86_draft d = {.row = rows[x86_size_of(v)], .type = v->type, .lock = is_locked(v, x)};
     x86_add_memory(b, &d, v, x);
     x86_add_reg(b, &d, y);
     x86_add_reg(b, &d, z);
