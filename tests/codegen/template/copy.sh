@@ -9,7 +9,7 @@ tree=$work/tree
 
 # The sources, and what has been built of the library and the golden runner.
 mkdir "$work/sources"
-git ls-files -z | xargs -0 cp -p --parents -t "$work/sources"
+git ls-files -z --cached --others --exclude-standard | xargs -0 cp -p --parents -t "$work/sources"
 cp -a "$work/sources" "$tree"
 mkdir -p "$tree/build/tests"
 for part in .ninja_log .ninja_deps gen codegen frontend ir passes runtime demo rulegen mathpack x86rows; do
