@@ -64,8 +64,8 @@ static void merge_chains(ir_func *f) {
         while (!b->mark && b->last->op == IR_OP_jmp && b->succ[0]->mark) ir_merge_block(b);
 }
 
-/* From the last call of a block to the first, so that no instruction moves twice; copied blocks
- * come after their call and are met later. */
+/* Goes from the last call of a block to the first, so that no instruction moves twice.  Copied
+ * blocks come after their call and are visited later. */
 static void inline_calls(pass_inliner *n, ir_func *f,
                          bool (*wanted)(pass_inliner *n, const ir_inst *call)) {
     bool any = false;
@@ -90,8 +90,8 @@ static bool is_inlined_when_large(pass_inliner *n, const ir_inst *call) {
     return !pass_callee_of(n, call->imm.func)->keep.stays;
 }
 
-/* Does f nothing but pass its parameters on to a function that has no other call?  So front ends
- * write every kernel. */
+/* Does f only pass its parameters on to a function that has no other call?  Some front ends write
+ * every kernel in this way. */
 static bool is_wrapper(pass_inliner *n, const ir_func *f) {
     const ir_inst *call = f->first->first;
     if (call->op != IR_OP_call || call->next->op != IR_OP_ret || call->next->nargs) return false;
@@ -112,7 +112,7 @@ static void complete_kernel(pass_inliner *n, const pass_callee *x) {
     inline_calls(n, kernel, x->keep.large ? is_inlined_when_large : is_inlined_everywhere);
 }
 
-static bool tiny_call(pass_inliner *n, const ir_inst *call) {
+static bool is_tiny_call(pass_inliner *n, const ir_inst *call) {
     const ir_func *f = call->imm.func;
     if (ir_is_declaration(f) || f->first != f->last || f->flags & IR_FUNC_NOINLINE) return false;
     if (pass_callee_of(n, f)->recursive || f->first->last->op != IR_OP_ret) return false;
@@ -123,12 +123,6 @@ static bool tiny_call(pass_inliner *n, const ir_inst *call) {
 
 /* ----------------------------------------------------------------------- functions that stay */
 
-/* The caller copies what is passed by value, so that the callee's parameters are plain pointers. */
-static void copy_arguments(pass_inliner *n, ir_inst *call) {
-    ir_inst **args = arguments(n, call);
-    for (unsigned k = 0; k < call->nargs; k++) ir_set_arg(call, k, args[k]);
-}
-
 static void mark_shared(ir_func *f) {
     f->flags |= IR_FUNC_SHARED;
     f->flags &= ~(uint32_t)IR_FUNC_EXPORT;
@@ -138,12 +132,15 @@ static void mark_shared(ir_func *f) {
     }
 }
 
+/* Callers copy what is passed by value, so that parameters of callees are plain pointers. */
 static void share_functions(pass_inliner *n) {
     foreach_func (f, n->m)
         foreach_block (b, f)
-            foreach_inst (i, b)
-                if (i->op == IR_OP_call && !(i->imm.func->flags & IR_FUNC_SHARED))
-                    copy_arguments(n, i);
+            foreach_inst (i, b) {
+                if (i->op != IR_OP_call || i->imm.func->flags & IR_FUNC_SHARED) continue;
+                ir_inst **args = arguments(n, i);
+                for (unsigned k = 0; k < i->nargs; k++) ir_set_arg(i, k, args[k]);
+            }
     foreach_func (f, n->m)
         if (!ir_is_declaration(f) && !pass_is_kernel(f)) mark_shared(f);
 }
@@ -188,11 +185,6 @@ static void keep_global(pass_inliner *n, ir_map *kept, global_list *work, ir_glo
     *ir_push(n->cx->scratch, work) = g;
 }
 
-static void keep_addresses(pass_inliner *n, ir_map *kept, global_list *work, const ir_inst *i) {
-    for (unsigned k = 0; k < i->nargs; k++)
-        if (ir_arg(i, k)->op == IR_OP_address) keep_global(n, kept, work, ir_arg(i, k)->imm.global);
-}
-
 static void drop_globals(pass_inliner *n) {
     ir_map kept = {0};
     global_list work = {0};
@@ -201,7 +193,10 @@ static void drop_globals(pass_inliner *n) {
             keep_global(n, &kept, &work, g);
     foreach_func (f, n->m)
         foreach_block (b, f)
-            foreach_inst (i, b) keep_addresses(n, &kept, &work, i);
+            foreach_inst (i, b)
+                for (unsigned k = 0; k < i->nargs; k++)
+                    if (ir_arg(i, k)->op == IR_OP_address)
+                        keep_global(n, &kept, &work, ir_arg(i, k)->imm.global);
     while (work.n) {
         const ir_global *g = work.data[--work.n];
         for (uint32_t k = 0; k < g->nreloc; k++) keep_global(n, &kept, &work, g->reloc[k].global);
@@ -226,12 +221,6 @@ void pass_find_refusals(ir_module *m, ir_arena *scratch, pass_refusal_fn *found,
             pass_refuse_kernel(&n, pass_callee_of(&n, f));
 }
 
-static void inline_library(pass_inliner *n) {
-    for (uint32_t k = 0; k < n->order.n; k++)
-        if (!ir_is_declaration(n->order.data[k]->f))
-            inline_calls(n, n->order.data[k]->f, tiny_call);
-}
-
 /* Callees first, so that functions that stay are complete when a kernel copies one. */
 static void inline_into_kernels(pass_inliner *n) {
     pass_choose_functions(n);
@@ -243,19 +232,19 @@ static void inline_into_kernels(pass_inliner *n) {
     }
 }
 
-/* Does: kernels take in all that they call, except for functions that stay when a kernel would
- * become too large; unused functions and globals go.
+/* Does: inlines into kernels all that they call, except for functions that stay because a kernel
+ *       would become too large; removes unused functions and globals.
  * Needs: nothing.
- * Leaves: kernels that call nothing but functions with IR_FUNC_SHARED, or refused without a body;
- * code of the callees at their call, their variables in the entry. Gives up: on a kernel that
- * cannot be complete, which is refused. */
+ * Leaves: kernels that only call functions with IR_FUNC_SHARED, or are refused and have no body;
+ *         code of the callees at their call, their variables in the entry.
+ * Gives up: on a kernel that cannot be complete, which is refused. */
 bool pass_inline(ir_module *m, pass_ctx *cx) {
     pass_inliner n = {.m = m, .cx = cx};
     pass_find_calls(&n);
-    if (n.has_kernels)
-        inline_into_kernels(&n);
-    else
-        inline_library(&n);
+    if (n.has_kernels) inline_into_kernels(&n);
+    for (uint32_t k = 0; k < n.order.n && !n.has_kernels; k++)
+        if (!ir_is_declaration(n.order.data[k]->f))
+            inline_calls(&n, n.order.data[k]->f, is_tiny_call);
     drop_functions(&n);
     drop_globals(&n);
     if (n.has_kernels) share_functions(&n);

@@ -38,7 +38,7 @@ static void mark(dce *d, ir_inst *i) {
     *ir_push(d->scratch, &d->work) = i;
 }
 
-/* Somebody looks at a variable, if it is one. */
+/* A live instruction uses a variable: its pending writes are live. */
 static void mark_writes(dce *d, const ir_inst *variable) {
     for (const pending *p = d->writes[variable->id]; p; p = p->next) mark(d, p->write);
     d->writes[variable->id] = NULL;
@@ -59,22 +59,11 @@ static ir_inst *written_address(const ir_inst *i) {
     return ir_arg(i, i->op == IR_OP_store ? 1 : 0);
 }
 
-/* The variable that p, met before, points into; NULL: unknown. */
+/* The variable that p, visited before, points into; NULL: unknown. */
 static ir_inst *variable_of(const dce *d, ir_inst *p) {
     if (!ir_is_leaf(p)) return d->variable[p->id];
     bool local = p->op == IR_OP_address && p->imm.global->space == IR_LOCAL;
     return local && d->owns_local ? p : NULL;
-}
-
-static ir_inst *written_variable(const dce *d, const ir_inst *i) {
-    ir_inst *address = written_address(i);
-    return address ? variable_of(d, address) : NULL;
-}
-
-static void add_pending(dce *d, ir_inst *variable, ir_inst *write) {
-    pending *p = ir_new(d->scratch, pending);
-    *p = (pending){.write = write, .next = d->writes[variable->id]};
-    d->writes[variable->id] = p;
 }
 
 static ir_inst *find_variable(const dce *d, ir_inst *i) {
@@ -109,11 +98,14 @@ static void find_roots(dce *d) {
         foreach_inst (i, order->rpo[n]) {
             i->mark = 0;
             d->variable[i->id] = find_variable(d, i);
-            ir_inst *variable = written_variable(d, i);
-            if (variable)
-                add_pending(d, variable, i);
-            else if (!ir_is_dead_safe(i) && !writes_undef(i))
+            ir_inst *address = written_address(i);
+            const ir_inst *variable = address ? variable_of(d, address) : NULL;
+            if (variable) {
+                pending **list = &d->writes[variable->id], p = {.write = i, .next = *list};
+                *list = ir_dup(d->scratch, &p, sizeof p);
+            } else if (!ir_is_dead_safe(i) && !writes_undef(i)) {
                 mark(d, i);
+            }
         }
 }
 

@@ -85,12 +85,7 @@ static bool find_relation(const variable *v, const variable *by, unsigned *shift
     return *shift == 0 || *offset == 0;
 }
 
-static void settle_promises(const rewriter *r, const variable *v, const variable *by) {
-    bool equal = v->c.init == by->c.init && v->c.step == by->c.step;
-    uint32_t kept = is_tested(r, by) ? UINT32_MAX : equal ? v->c.next->flags : 0;
-    by->c.next->flags &= kept;
-}
-
+/* Expresses v by another counter, if they are related. */
 static void merge_counter(rewriter *r, variable *v, const variable *by) {
     unsigned shift;
     uint64_t offset;
@@ -98,7 +93,8 @@ static void merge_counter(rewriter *r, variable *v, const variable *by) {
     if ((shift || offset) && is_tested(r, v)) return;
     ir_type t = v->phi->type;
     ir_inst *x = by->phi;
-    settle_promises(r, v, by);
+    bool equal = v->c.init == by->c.init && v->c.step == by->c.step;
+    if (!is_tested(r, by)) by->c.next->flags &= equal ? v->c.next->flags : 0;
     ir_before(&r->b, ir_first_non_phi(r->loop->header));
     if (shift) x = ir_build2(&r->b, IR_OP_shl, t, x, ir_const(r->f, t, shift));
     if (offset) x = ir_build2(&r->b, IR_OP_add, t, x, ir_const(r->f, t, offset));
@@ -106,12 +102,6 @@ static void merge_counter(rewriter *r, variable *v, const variable *by) {
     ir_remove(v->phi);
     if (!v->c.next->uses) ir_remove(v->c.next);
     v->gone = r->changed = true;
-}
-
-static void merge_variables(rewriter *r) {
-    for (unsigned k = 0; k < r->n; k++)
-        for (unsigned n = 0; n < r->n; n++)
-            if (n != k) merge_counter(r, &r->var[n], &r->var[k]);
 }
 
 /* ------------------------------------------------------------------------------------ extension */
@@ -260,7 +250,9 @@ bool pass_indvars(ir_func *f, pass_ctx *cx) {
         find_variables(&r);
         for (unsigned k = 0; k < r.n; k++) extend_counter(&r, &r.var[k]);
         find_variables(&r);
-        merge_variables(&r);
+        for (unsigned k = 0; k < r.n; k++)
+            for (unsigned n = 0; n < r.n; n++)
+                if (n != k) merge_counter(&r, &r.var[n], &r.var[k]);
     }
     return r.changed;
 }

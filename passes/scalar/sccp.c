@@ -56,7 +56,7 @@ static ir_inst *known_choice(const sccp *s, ir_inst *v) {
     return v->op == IR_OP_undef ? NULL : known(s, v);
 }
 
-/* Lowers what is known of i by `v`, and looks at its users again. */
+/* Moves i down the lattice to the meet with v, and queues its users. */
 static void meet(sccp *s, ir_inst *i, ir_inst *v) {
     if (!v) return;
     ir_inst *old = s->known[i->id];
@@ -117,12 +117,6 @@ static ir_inst *evaluate(sccp *s, ir_inst *i) {
 
 /* --------------------------------------------------------------------------------- control flow */
 
-/* An edge that occurs twice has the same argument twice, so either place will do. */
-static void number_places(const sccp *s, const ir_block *b) {
-    for (uint32_t n = 0; n < b->npred; n++) b->pred[n]->mark = n;
-    for (edge *e = s->exits[b->id].in; e; e = e->next) e->place = e->from->mark;
-}
-
 static void list_edges(sccp *s) {
     foreach_block (b, s->f) {
         edge *out = s->exits[b->id].out = ir_new_array(s->scratch, edge, b->nsucc);
@@ -132,8 +126,12 @@ static void list_edges(sccp *s) {
             to->in = &out[n];
         }
     }
-    foreach_block (b, s->f)
-        if (b->first->op == IR_OP_phi) number_places(s, b);
+    /* An edge that occurs twice has the same argument twice, so either place may be used. */
+    foreach_block (b, s->f) {
+        if (b->first->op != IR_OP_phi) continue;
+        for (uint32_t n = 0; n < b->npred; n++) b->pred[n]->mark = n;
+        for (edge *e = s->exits[b->id].in; e; e = e->next) e->place = e->from->mark;
+    }
 }
 
 static bool is_taken(const sccp *s, const ir_block *from, const ir_block *to) {
@@ -194,11 +192,6 @@ static void reach(sccp *s, ir_block *b) {
     for (ir_inst *i = ir_first_non_phi(b); i; i = i->next) visit(s, i);
 }
 
-static void follow(sccp *s, const edge *e) {
-    foreach_phi (phi, e->to) meet(s, phi, known_choice(s, ir_arg(phi, e->place)));
-    reach(s, e->to);
-}
-
 static void revisit(sccp *s, const ir_use *u) {
     ir_inst *i = u->user;
     if (!s->exits[i->block->id].reached) return;
@@ -209,19 +202,19 @@ static void revisit(sccp *s, const ir_use *u) {
 }
 
 static void propagate(sccp *s) {
-    while (s->edges.n || s->uses.n)
-        if (s->edges.n)
-            follow(s, s->edges.data[--s->edges.n]);
-        else
+    while (s->edges.n || s->uses.n) {
+        if (!s->edges.n) {
             revisit(s, s->uses.data[--s->uses.n]);
+            continue;
+        }
+        const edge *e = s->edges.data[--s->edges.n];
+        foreach_phi (phi, e->to) meet(s, phi, known_choice(s, ir_arg(phi, e->place)));
+        reach(s, e->to);
+    }
 }
 
-/* A phi of undef only: zero, where there is such a constant. */
-static ir_inst *settled(sccp *s, ir_inst *phi) {
-    return ir_is_opaque(phi->type) ? phi : ir_const(s->f, phi->type, 0);
-}
-
-/* Blocks found while settling join the end of the list. */
+/* A phi of undef only becomes zero, if there is such a constant.  Blocks that are reached by that
+ * are appended to the list. */
 static void propagate_all(sccp *s) {
     list_edges(s);
     reach(s, s->f->first);
@@ -229,7 +222,7 @@ static void propagate_all(sccp *s) {
     for (uint32_t n = 0; n < s->reached.n; n++)
         foreach_phi (phi, s->reached.data[n]) {
             if (s->known[phi->id]) continue;
-            meet(s, phi, settled(s, phi));
+            meet(s, phi, ir_is_opaque(phi->type) ? phi : ir_const(s->f, phi->type, 0));
             propagate(s);
         }
 }
@@ -257,15 +250,6 @@ static bool decide_branch(const sccp *s, ir_block *b) {
     return true;
 }
 
-static bool apply_constants(sccp *s) {
-    bool changed = false;
-    for (uint32_t n = 0; n < s->reached.n; n++) {
-        changed |= replace_constants(s, s->reached.data[n]);
-        changed |= decide_branch(s, s->reached.data[n]);
-    }
-    return ir_remove_unreachable(s->f) || changed;
-}
-
 /* Does:  replaces values that are always the same constant, parameter or address; makes branches
  *        that always go one way into jumps; removes blocks that are then unreachable.
  * Needs: nothing.
@@ -273,9 +257,14 @@ static bool apply_constants(sccp *s) {
  * Gives up: on loads, calls and work-item queries; on operations that are not folded (libm's). */
 bool pass_sccp(ir_func *f, pass_ctx *cx) {
     sccp s = {.f = f, .scratch = cx->scratch};
+    bool changed = false;
     s.known = ir_new_array(cx->scratch, ir_inst *, f->next_id);
     s.exits = ir_new_array(cx->scratch, exits, f->next_block);
     s.probe = ir_alloc(cx->scratch, sizeof *s.probe + MAX_OPERANDS * sizeof(ir_use));
     propagate_all(&s);
-    return apply_constants(&s);
+    for (uint32_t n = 0; n < s.reached.n; n++) {
+        changed |= replace_constants(&s, s.reached.data[n]);
+        changed |= decide_branch(&s, s.reached.data[n]);
+    }
+    return ir_remove_unreachable(f) || changed;
 }

@@ -32,10 +32,6 @@ static void push(simplifier *s, ir_inst *i) {
     *ir_push(s->cx->scratch, &s->work) = i;
 }
 
-static void push_users(simplifier *s, ir_inst *i) {
-    foreach_use (u, i) push(s, u->user);
-}
-
 /* When `leaving` is gone, x may have one use only, which is what some rules wait for. */
 static void push_last_user(simplifier *s, const ir_inst *x, const ir_inst *leaving) {
     ir_inst *last = NULL;
@@ -73,7 +69,7 @@ static void pass_on_name(const simplifier *s, const ir_inst *i, ir_inst *with) {
 }
 
 static void replace_inst(simplifier *s, ir_inst *i, ir_inst *with) {
-    push_users(s, i);
+    foreach_use (u, i) push(s, u->user);
     push(s, with);
     pass_on_name(s, i, with);
     ir_replace_uses(i, with);

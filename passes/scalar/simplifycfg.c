@@ -366,23 +366,12 @@ static void pass_phis_on(simplifier *s, ir_block *b) {
     if (passes_phis_on(b)) touch(s, b);
 }
 
-/* All blocks are served at once, since blocks, edges and dominators remain the same meanwhile. */
-static void serve_waiting(simplifier *s) {
-    for (uint32_t k = 0; k < s->waiting.n; k++) pass_phis_on(s, s->waiting.data[k]);
-    s->waiting.n = 0;
-}
-
-static void wait_for_phis(simplifier *s, ir_block *b) {
-    if (b->mark & WAITING) return;
-    b->mark |= WAITING;
-    *ir_push(s->scratch, &s->waiting) = b;
-}
-
 /* Phis may be read by b's terminator, and by phis of its successors for the edge from b. */
 static bool thread(simplifier *s, ir_block *b) {
     if (!may_thread(s, b)) return false;
     if (!passes_phis_on(b)) {
-        wait_for_phis(s, b);
+        if (!(b->mark & WAITING)) *ir_push(s->scratch, &s->waiting) = b;
+        b->mark |= WAITING;
         return false;
     }
     bool any = false;
@@ -396,19 +385,13 @@ static bool thread(simplifier *s, ir_block *b) {
     return any;
 }
 
-/* -------------------------------------------------------------------------------------- selects */
-
-/* One arm stays, empty, as the only way to the join, and is merged next. */
-static bool make_selects(simplifier *s, ir_block *b) {
-    unsigned edge;
-    return pass_select_arms(&s->b, b, &edge) && keep_edge(s, b, edge);
-}
-
 /* ---------------------------------------------------------------------------------------- entry */
 
 static bool simplify_block(simplifier *s, ir_block *b) {
+    unsigned edge; /* of a hammock: it leads to an empty arm, which is merged next */
     return simplify_phis(s, b) || simplify_terminator(s, b) || merge_successor(s, b) ||
-           forward(s, b) || thread(s, b) || make_selects(s, b);
+           forward(s, b) || thread(s, b) ||
+           (pass_select_arms(&s->b, b, &edge) && keep_edge(s, b, edge));
 }
 
 static void start(simplifier *s) {
@@ -438,7 +421,9 @@ static void run(simplifier *s) {
     start(s);
     empty_queue(s);
     for (unsigned n = 0; s->waiting.n && n < MAX_ROUNDS; n++) {
-        serve_waiting(s);
+        /* All at once, since blocks, edges and dominators remain the same meanwhile. */
+        for (uint32_t k = 0; k < s->waiting.n; k++) pass_phis_on(s, s->waiting.data[k]);
+        s->waiting.n = 0;
         empty_queue(s);
     }
     s->waiting.n = 0;

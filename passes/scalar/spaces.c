@@ -118,22 +118,11 @@ static ir_inst *raise(spaces *s, ir_inst *v) {
     return s->generic[v->id] = ir_build1(&b, IR_OP_ptrcast, ir_ptr(IR_GENERIC), v);
 }
 
-/* Casts from a space stay, for users that need a generic pointer. */
-static void retype(const spaces *s, ir_inst *v) {
-    if (is_of_one_space(s, v) && !is_cast(v)) v->type = ir_ptr((ir_space)s->space[v->id]);
-}
-
-/* Operands of what has been retyped; the condition of a select and an offset are no pointers. */
-static void lower_operands(const spaces *s, ir_inst *i) {
-    for (unsigned n = 0; n < i->nargs; n++)
-        if (ir_is_ptr(ir_arg(i, n)->type)) ir_set_arg(i, n, lower(s, ir_arg(i, n), i->type));
-}
-
 static ir_type space_type(const spaces *s, const ir_inst *v) {
     return ir_ptr((ir_space)s->space[v->id]);
 }
 
-/* Operands of everything else. */
+/* Gives i operands of one space if it accesses them, and otherwise generic ones. */
 static void adapt_operands(spaces *s, ir_inst *i) {
     for (unsigned n = 0; n < i->nargs; n++) {
         ir_inst *v = ir_arg(i, n);
@@ -155,7 +144,7 @@ static void adapt_comparison(spaces *s, ir_inst *i) {
     if (!same) adapt_operands(s, i);
 }
 
-/* What a question about the space of its operand, or a cast to a space, gives; NULL: not known. */
+/* The result of a query of the space of a pointer, or of a cast to a space; NULL: not known. */
 static ir_inst *find_answer(const spaces *s, const ir_inst *i) {
     ir_inst *v = ir_arg(i, 0);
     int space = is_of_one_space(s, v) ? s->space[v->id] : SEVERAL;
@@ -169,7 +158,7 @@ static ir_inst *find_answer(const spaces *s, const ir_inst *i) {
     return i->op == IR_OP_ptrcast_to ? ir_const(s->f, i->type, 0) : NULL;
 }
 
-static void adapt_question(spaces *s, ir_inst *i) {
+static void adapt_query(spaces *s, ir_inst *i) {
     ir_inst *answer = find_answer(s, i);
     if (!answer) {
         adapt_operands(s, i);
@@ -180,12 +169,16 @@ static void adapt_question(spaces *s, ir_inst *i) {
 }
 
 static void adapt(spaces *s, ir_inst *i) {
-    bool asks = is_cast(i) || i->op == IR_OP_ptrcast_to || i->op == IR_OP_ptr_space;
+    bool queries = is_cast(i) || i->op == IR_OP_ptrcast_to || i->op == IR_OP_ptr_space;
     if (is_cast(i) && is_generic(i)) return;
-    if (is_of_one_space(s, i))
-        lower_operands(s, i);
-    else if (asks)
-        adapt_question(s, i);
+    if (is_of_one_space(s, i)) {
+        /* The condition of a select and an offset are no pointers. */
+        for (unsigned n = 0; n < i->nargs; n++)
+            if (ir_is_ptr(ir_arg(i, n)->type)) ir_set_arg(i, n, lower(s, ir_arg(i, n), i->type));
+        return;
+    }
+    if (queries)
+        adapt_query(s, i);
     else if (ir_info(i)->rule == R_CMPI)
         adapt_comparison(s, i);
     else
@@ -203,8 +196,10 @@ bool pass_spaces(ir_func *f, pass_ctx *cx) {
     s.space = ir_new_array(cx->scratch, int8_t, s.n);
     s.generic = ir_new_array(cx->scratch, ir_inst *, s.n);
     if (!find_spaces(&s)) return changed;
+    /* Casts from a space remain, for users that need a generic pointer. */
     foreach_block (b, f)
-        foreach_inst (i, b) retype(&s, i);
+        foreach_inst (i, b)
+            if (is_of_one_space(&s, i) && !is_cast(i)) i->type = space_type(&s, i);
     foreach_block (b, f)
         foreach_inst (i, b) adapt(&s, i);
     return true;

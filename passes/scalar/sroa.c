@@ -99,7 +99,7 @@ static void add_var(splitter *s, ir_inst *alloca) {
     *ir_push(s->scratch, &s->vars) = v;
 }
 
-/* The record of a copy or fill, made when its first side is met; `mark` is its number. */
+/* The record of a copy or fill, created with its first side; `mark` is its number. */
 static transfer *transfer_of(splitter *s, ir_inst *i) {
     if (i->mark < s->transfers.n && s->transfers.data[i->mark].inst == i)
         return &s->transfers.data[i->mark];
@@ -116,12 +116,6 @@ static void add_transfers(splitter *s, split_var *v) {
         if (align_of(u->inst) < v->grain) v->grain = align_of(u->inst);
         transfer_of(s, u->inst)->side[u->arg] = (place){v, (uint32_t)u->offset};
     }
-}
-
-static void collect(splitter *s) {
-    foreach_inst (i, s->f->first)
-        if (i->op == IR_OP_alloca) add_var(s, i);
-    for (uint32_t k = 0; k < s->vars.n; k++) add_transfers(s, &s->vars.data[k]);
 }
 
 /* ----------------------------------------------------------------------------------------- cuts */
@@ -469,8 +463,10 @@ static bool split_variables(splitter *s) {
 static bool split_vars(ir_func *f, ir_arena *scratch) {
     splitter s = {.f = f, .m = f->module, .scratch = scratch};
     ir_builder_init(&s.b, f);
-    collect(&s);
+    foreach_inst (i, f->first)
+        if (i->op == IR_OP_alloca) add_var(&s, i);
     if (!s.vars.n) return false;
+    for (uint32_t k = 0; k < s.vars.n; k++) add_transfers(&s, &s.vars.data[k]);
     find_cuts(&s);
     return split_variables(&s);
 }

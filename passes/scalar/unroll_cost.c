@@ -95,11 +95,6 @@ static bool walk(estimate *e, uint32_t limit) {
 
 /* --------------------------------------------------------------------------- phis of the header */
 
-static void clear_marks(const estimate *e) {
-    for (uint32_t k = 0; k < e->loop->nblocks; k++)
-        foreach_inst (i, e->loop->block[k]) i->mark = VARYING;
-}
-
 static void guess_phis(const estimate *e) {
     foreach_phi (phi, e->loop->header) {
         uint32_t sort = sort_of(e, ir_arg(phi, !e->back));
@@ -117,20 +112,17 @@ static bool correct_guesses(const estimate *e) {
     return right;
 }
 
-static void drop_guesses(const estimate *e) {
-    foreach_phi (phi, e->loop->header) phi->mark = VARYING;
-}
-
 bool pass_estimate_copies(const ir_loops *l, const ir_loop *loop, uint32_t limit,
                           pass_loop_cost *cost) {
     estimate e = {.loops = l, .loop = loop, .cost = cost};
     e.back = ir_in_loop(l, loop->header->pred[1], loop) ? 1 : 0;
-    clear_marks(&e);
+    for (uint32_t k = 0; k < loop->nblocks; k++)
+        foreach_inst (i, loop->block[k]) i->mark = VARYING;
     guess_phis(&e);
     for (unsigned n = 0; n < MAX_GUESSES; n++) {
         if (!walk(&e, limit)) return false;
         if (correct_guesses(&e)) return true;
     }
-    drop_guesses(&e);
+    foreach_phi (phi, loop->header) phi->mark = VARYING;
     return walk(&e, limit);
 }

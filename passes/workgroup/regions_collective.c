@@ -305,11 +305,6 @@ static ir_inst *copy_async(expander *c, ir_inst *i) {
 
 /* ------------------------------------------------------------------------------------ the whole */
 
-static ir_inst *answer_group(expander *c, const ir_inst *i) {
-    if (i->op == IR_OP_group_broadcast) return take_from(c, i, find_source(c, i));
-    return reduce_or_scan(c, i);
-}
-
 static void replace(ir_inst *i, ir_inst *by) {
     if (i->type != IR_VOID) ir_replace_uses(i, by);
     ir_remove(i);
@@ -322,8 +317,12 @@ static void expand(expander *c, ir_inst *i) {
     } else if (i->op == IR_OP_wait_events) {
         synchronize(c);
         ir_remove(i);
+    } else if (!pass_synchronizes(i)) {
+        replace(i, answer_alone(c, i));
+    } else if (i->op == IR_OP_group_broadcast) {
+        replace(i, take_from(c, i, find_source(c, i)));
     } else {
-        replace(i, pass_synchronizes(i) ? answer_group(c, i) : answer_alone(c, i));
+        replace(i, reduce_or_scan(c, i));
     }
 }
 

@@ -198,17 +198,15 @@ static void make_ids(pass_group_builder *g, pass_item_ids *ids) {
     ids->item = line ? ids->id[0] : ir_build_query(&b, IR_OP_local_linear_id, IR_I64, 0);
 }
 
-static bool is_query(const ir_inst *i) {
-    return ir_info(i)->rule == R_QUERY || i->op == IR_OP_subgroup_mask;
-}
-
 void pass_answer_queries(pass_group_builder *g, pass_item_ids *out) {
     ir_builder b;
     ir_builder_init(&b, g->f);
     out->rounded = find_rounded(g);
     make_ids(g, out);
     foreach_block (block, g->f)
-        foreach_inst (i, block)
-            if (is_query(i) && !pass_is_item_id(out, i)) replace_query(g, out, &b, i);
+        foreach_inst (i, block) {
+            bool queries = ir_info(i)->rule == R_QUERY || i->op == IR_OP_subgroup_mask;
+            if (queries && !pass_is_item_id(out, i)) replace_query(g, out, &b, i);
+        }
     use_small_ids(g, out);
 }
