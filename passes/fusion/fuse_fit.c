@@ -95,10 +95,10 @@ static bool refuse_program(const pass_fuse_input *in, uint32_t m, const ir_globa
 
 static bool refuse_printer(const pass_fuse_input *in, uint32_t first, uint32_t m,
                            pass_fuse_result *r) {
-    return pass_refuse(in, r, "fuse.printf",
-                       ir_sprintf(in->out,
-                                  "@%s and @%s print: what @%s prints would not all come first",
-                                  name_of(in, first), name_of(in, m), name_of(in, first)));
+    return pass_refuse(
+        in, r, "fuse.printf",
+        ir_sprintf(in->out, "@%s and @%s print: the output of @%s would not precede that of @%s",
+                   name_of(in, first), name_of(in, m), name_of(in, first), name_of(in, m)));
 }
 
 /* ---------------------------------------------------------------------------------------- entry */

@@ -174,11 +174,11 @@ static bool can_remap(const ranges *q, const ir_range *fused) {
         const ir_range *r = &q->member[m].range;
         if (pass_same_ids(r, fused)) continue;
         if (pass_global_offset(r, 0) || pass_global_offset(r, 1) || pass_global_offset(r, 2))
-            return ir_error(q->cx, "remap with non-zero offset: %s", text_of(q, m));
+            return ir_error(q->cx, "ids cannot be computed for a range with an offset: %s",
+                            text_of(q, m));
         if (ir_has_local_size(r))
-            return ir_error(
-                q->cx, "explicit local size and id remap would break groups (restriction 3): %s",
-                text_of(q, m));
+            return ir_error(q->cx, "ids cannot be computed for a range with a local size: %s",
+                            text_of(q, m));
     }
     return true;
 }

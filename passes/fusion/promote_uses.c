@@ -16,19 +16,19 @@ static bool reject(pass_address_uses *u, const char *rule, const char *why) {
 /* Gives the reason against a use that is no access. */
 static bool reject_use(pass_address_uses *u, const ir_inst *i) {
     switch (i->op) {
-    case IR_OP_ptrtoint: return reject(u, "promote.integer", "makes an integer of its address");
+    case IR_OP_ptrtoint: return reject(u, "promote.integer", "converts its address to an integer");
     case IR_OP_phi:
     case IR_OP_select:
-        return reject(u, "promote.chosen", "chooses between its address and another");
+        return reject(u, "promote.chosen", "selects between its address and another one");
     case IR_OP_ptrcast_to:
-    case IR_OP_ptr_space: return reject(u, "promote.generic", "asks where its address leads");
+    case IR_OP_ptr_space: return reject(u, "promote.generic", "queries the space of its address");
     case IR_OP_call: return reject(u, "promote.call", "passes its address to a call");
     default:
         if (ir_info(i)->rule == R_CMPI)
             return reject(u, "promote.compared", "compares its address");
         if (i->op == IR_OP_store || ir_is_atomic(i))
             return reject(u, "promote.stored", "stores its address in memory");
-        return reject(u, "promote.use", "uses its address for something else");
+        return reject(u, "promote.use", "uses its address for something other than accesses");
     }
 }
 

@@ -286,7 +286,7 @@ static const row rows[] = {
     {"a generic address that is asked where it leads", PASS_PROMOTE_PRIVATE,
      WRITE_OWN " %q: ptr.generic = ptrcast %p\n %n1: i32 = ptr_space %q\n store %n1, %y align 4\n",
      READ_OWN, LINE, "promote.generic",
-     "write_x cannot be private memory: @write asks where its address leads", 0, 0, false},
+     "write_x cannot be private memory: @write queries the space of its address", 0, 0, false},
     {"atomics on private memory", PASS_PROMOTE_PRIVATE,
      WRITE_OWN " %a: i32 = atomic_add %p, 1 device relaxed\n", READ_OWN, LINE, "promote.atomic",
      NULL, 0, 0, false},
