@@ -42,7 +42,7 @@ typedef struct {
     bool keep_calls;         /* every function that may stay a function does */
 } pass_ctx;
 
-/* A pass says whether it changed anything.  Function passes run on functions with a body. */
+/* A pass returns whether it changed anything.  Function passes run on functions with a body. */
 typedef bool pass_func_fn(ir_func *f, pass_ctx *cx);
 typedef bool pass_module_fn(ir_module *m, pass_ctx *cx);
 /* A printer changes nothing: it writes what it finds in f, as comments of the text form. */

@@ -38,12 +38,12 @@ const pass_order pass_orders[] = {
 const unsigned pass_order_count = sizeof pass_orders / sizeof *pass_orders;
 
 const char pass_standard[] =
-    "inline,"      /* one function per kernel: everything below looks at one function */
+    "inline,"      /* one function per kernel: everything below works on one function */
     "sroa,"        /* arrays and structs on the stack become scalars */
-    "mem2reg,"     /* scalars on the stack become values, which all other passes look at */
-    "spaces,"      /* generic pointers that are not: rules and aliasing know more about others */
-    "simplify,"    /* canonical forms, so that equal things look equal */
-    "sccp,"        /* branches on constants, also around loops; what they hide goes away */
+    "mem2reg,"     /* scalars on the stack become values, which all other passes work on */
+    "spaces,"      /* generic pointers get their space: rules and aliasing know more about others */
+    "simplify,"    /* canonical forms, so that equal values have equal expressions */
+    "sccp,"        /* branches on constants, also around loops; unreachable code disappears */
     "simplifycfg," /* straight-line code again, larger blocks, fewer phis */
     "unroll,"      /* loops with a known number of rounds; their counters become constants */
     "simplify,"    /* what those constants and merged blocks have uncovered */
@@ -64,9 +64,9 @@ const char pass_standard[] =
     "sink";        /* what only one side of a branch needs is computed on that side */
 
 const char pass_index_pipeline[] =
-    "calls," /* functions that stay get ids from their callers: kernels ask for all of them */
+    "calls," /* functions that stay get ids from their callers, so only kernels query them */
     "extend_indices," /* while ids are queries: small ones are not cut and extended again */
-    "indvars,"        /* counters of loops, too, now that nothing else asks for 32 bits of them */
+    "indvars,"        /* counters of loops, too, which now have no other 32-bit uses */
     "gvn,"            /* parts of several indices are one */
     "dce";            /* the sums that they were */
 

@@ -87,7 +87,7 @@ static bool touches_memory(ir_op op) {
     }
 }
 
-/* Images, and whatever else touches memory: which part of it is not said. */
+/* Images, and other accesses of memory: which part of it they access is unknown. */
 static void add_other(collector *c, const ir_inst *i) {
     unsigned kind =
         (ir_has_flag(i, F_READS) ? PASS_READS : 0u) | (ir_has_flag(i, F_WRITES) ? PASS_WRITES : 0u);
@@ -241,7 +241,7 @@ static void print_extent(ir_text *out, const pass_access *x) {
 
 /* Does: writes the access summary of a kernel, a line each with the bytes that can be touched; on
  *       the range of the options, where there is one.
- * Needs: nothing; it says most of values that are not in variables, after `simplify`.
+ * Needs: nothing; it finds most after `simplify`, when values are not in variables.
  * Leaves: everything as it is.
  * Gives up: on nothing; an address that is not understood is written as such. */
 void pass_show_access(ir_func *f, pass_ctx *cx, ir_text *out) {

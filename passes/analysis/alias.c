@@ -265,7 +265,7 @@ const ir_inst *pass_read(const pass_alias *a, const ir_inst *i, uint64_t *size) 
     return ir_arg(i, 1);
 }
 
-/* Can a callee know its address? */
+/* Can a callee access it? */
 static bool may_call_reach(const pass_alias *a, const ir_inst *p) {
     const ir_inst *object = pass_object_of(a, p);
     return !pass_is_variable(a->f, object) || !pass_is_closed(a, object);
@@ -279,7 +279,7 @@ static bool is_wait_for_others(const pass_alias *a, const ir_inst *i, const ir_i
            object->op == IR_OP_param && a->f->param[object->imm.index].attrs & IR_PARAM_OWN;
 }
 
-/* At barriers and atomics others may do what they like with memory that they can reach, and the op
+/* At barriers and atomics other items may access all memory that they can reach, and the op
  * itself with what its operands lead to. */
 static bool may_meet(const pass_alias *a, const ir_inst *i, const ir_inst *p) {
     if (!ir_has_flag(i, F_WRITES) && !ir_has_flag(i, F_CONVERGENT)) return false;

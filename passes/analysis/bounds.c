@@ -151,7 +151,7 @@ typedef struct {
     int64_t number;
 } limit;
 
-/* How a comparison with a known number has come out. */
+/* The outcome of a comparison with a known number. */
 static bool find_limit(const pass_launch *l, const ir_inst *test, bool outcome, limit *out) {
     int64_t n;
     bool left = pass_known_number(l, ir_arg(test, 1), &n);
@@ -166,7 +166,7 @@ static bool find_limit(const pass_launch *l, const ir_inst *test, bool outcome, 
 /* Does it compare unsigned numbers? */
 static bool is_unsigned(const limit *t) { return t->op == IR_OP_ult || t->op == IR_OP_ule; }
 
-/* What it says about x, as a signed number; unsigned: that is no negative one, or the smaller. */
+/* The bounds of x as a signed number that follow from it. */
 static bounds limit_bounds(const limit *t) {
     int64_t n = t->number, least = is_unsigned(t) ? 0 : INT64_MIN;
     switch (t->op) {
@@ -181,7 +181,7 @@ static bounds limit_bounds(const limit *t) {
 
 /* -------------------------------------------------------------------------- values by operation */
 
-/* Something that is known where a value is taken: how a comparison has come out; NULL: nothing. */
+/* The outcome of a comparison, which is known where a value is used; test NULL: none is. */
 typedef struct {
     const ir_inst *test;
     bool holds;
@@ -247,7 +247,7 @@ static bounds converted_bounds(const ir_inst *v, bounds b) {
     return v->op == IR_OP_sext || b.low >= 0 ? b : unbounded;
 }
 
-/* A chosen value is bounded by what the choice says about it. */
+/* The condition of a select bounds the value that is selected. */
 static bounds select_bounds(const pass_launch *l, const ir_inst *v, unsigned depth) {
     const ir_inst *test = ir_arg(v, 0);
     bounds a = number_bounds(l, ir_arg(v, 1), (fact){test, true}, depth);
@@ -269,7 +269,7 @@ static bounds operation_bounds(const pass_launch *l, const ir_inst *v, fact know
                          number_bounds(l, ir_arg(v, 1), known, depth));
 }
 
-/* What is known about v because of how a test has come out. */
+/* The bounds of v that follow from the outcome of a test. */
 static bounds fact_bounds(const pass_launch *l, const ir_inst *v, fact known, bool natural) {
     limit t;
     if (!known.test || !pass_is_comparison(known.test)) return unbounded;
@@ -336,7 +336,7 @@ static bool sees_form(const pass_launch *l, const pass_affine *x, const limit *t
            high <= half;
 }
 
-/* What a comparison that is true, or false, says about s. */
+/* The bounds of s that follow from the outcome of a comparison. */
 static bounds compare_bounds(const pass_launch *l, const pass_symbol *s, const ir_inst *test,
                              bool outcome) {
     limit t;

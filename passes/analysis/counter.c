@@ -32,7 +32,7 @@ bool pass_find_counter(const ir_loops *l, const ir_inst *phi, pass_counter *c) {
 
 /* ------------------------------------------------------------------------------------- counting */
 
-/* A comparison of a counter with something; `stay` is the outcome that goes on. */
+/* A comparison of a counter; `stay` is the outcome that stays in the loop. */
 typedef struct {
     ir_op op;
     unsigned bits;

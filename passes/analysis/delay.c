@@ -1,4 +1,4 @@
-/* delay.c — how many cycles an item takes on a processor that looks ahead.
+/* delay.c — how many cycles an item takes on an out-of-order processor.
  *
  * A processor runs items one after another.  While a chain of operations waits for its results, it
  * works on items that follow, as far as they fit in its window of WINDOW operations.  An item of n

@@ -102,7 +102,7 @@ pass_bytes pass_begin_search(pass_versions *m, ir_inst *address, uint64_t size, 
                         .object = known_object_of(m, address)};
 }
 
-/* How the bytes lie to a line; neighbours mostly ask about the same one. */
+/* The relation of the bytes to a line; neighbours in a search are mostly on the same one. */
 static const pass_relation *relate(pass_versions *m, pass_bytes *q, uint32_t line) {
     if (q->line != line + 1) {
         q->relation = pass_relate_lines(&m->alias, &m->lines, line, q->on.line);

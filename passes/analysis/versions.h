@@ -10,7 +10,7 @@
 
 typedef struct pass_version pass_version;
 struct pass_version {
-    ir_inst *by; /* what writes; NULL: a memory phi, the state at entry, or a store that is gone */
+    ir_inst *by; /* what writes; NULL: a memory phi, the state at entry, or a removed store */
     pass_version *before; /* what it writes over; NULL: a memory phi, or the state at entry */
     ir_block *block;
     uint32_t number;

@@ -101,7 +101,7 @@ static bool find_box(const assignment *q, uint32_t w, box *out) {
 /* --------------------------------------------------------------------------------------- filled */
 
 /* Has the loop of a counter made all its iterations, the write in each, before an item gets to r?
- * Of another member's write the guards say that it is in each. */
+ * For a write of another member, guards have shown that it is in each. */
 static bool ends_before(const pass_side *w, const pass_side *r, const ir_inst *counter) {
     const pass_launch *l = &w->of->launch;
     const ir_loops *loops = ir_loop_tree(l->kernel);
@@ -227,7 +227,8 @@ static bool is_same_place(const assignment *q, uint32_t w, uint32_t r) {
     return pass_is_same_form(&a, &b) && dominates(x, y);
 }
 
-/* Do local ids alone say where both are, and the same?  Then a group has written what it reads. */
+/* Are both at the same place, which depends on local ids only?  Then a group has written what it
+ * reads. */
 static bool is_same_set(const assignment *q, uint32_t w, uint32_t r) {
     const pass_side *x = &q->sides[w], *y = &q->sides[r];
     pass_affine a, b;

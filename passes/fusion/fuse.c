@@ -5,7 +5,7 @@
  *   attributes   those that hold for all members                              (fuse_attrs.c)
  *   range        one nd-range for all; smaller members get guards             (fuse_range.c)
  *   bodies       copies without calls and stack variables                     (fuse_stage.c)
- *   fit          refuses bodies that would ask for what is not theirs         (fuse_fit.c)
+ *   fit          refuses bodies that would not mean the same                  (fuse_fit.c)
  *   parameters   one for each class of identical ones                         (fuse_params.c)
  *   summaries    what each member reads and writes                            (fuse_summary.c)
  *   promotion    which buffers become private or local memory                 (promote.c)

@@ -136,7 +136,7 @@ typedef struct {
     const char *id;
     bool refuses; /* at least some of its decisions */
     const char *cause;
-    const char *cure; /* what the user can do; NULL: nothing has to be done */
+    const char *cure; /* what the user can do, or NULL */
 } pass_fuse_rule;
 
 extern const pass_fuse_rule pass_fuse_rules[];

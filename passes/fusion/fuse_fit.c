@@ -11,9 +11,9 @@
  */
 #include "passes/fusion/fuse_impl.h"
 
-/* -------------------------------------------------------------------------------- what is asked */
+/* ------------------------------------------------------------------------------------- queries */
 
-/* Does i need to know, or to wait for, the other items of its work-group? */
+/* Does i query its work-group, or wait for it? */
 static bool asks_about_group(const ir_inst *i) {
     switch (i->op) {
     case IR_OP_local_size:

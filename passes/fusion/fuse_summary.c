@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 enum {
-    MAX_BACK = 64, /* earlier members among which one that is alike is looked for */
+    MAX_BACK = 64, /* earlier members that are searched for one that is alike */
     MANY = 4       /* members that use an argument, for which one proof for all is tried */
 };
 
@@ -117,7 +117,7 @@ static bool are_ranges_equal(const ir_range *a, const ir_range *b) {
     return equal;
 }
 
-/* Is what parameter p says about addresses the same?  Floats say nothing. */
+/* Is parameter p the same for addresses?  They do not depend on floats. */
 static bool is_param_alike(const pass_launch *x, const pass_launch *y, uint32_t p) {
     if (ir_is_float(x->kernel->param_val[p]->type)) return true;
     const int64_t *a = x->value[p], *b = y->value[p];
@@ -132,8 +132,8 @@ static bool are_alike(const pass_summary *a, const pass_summary *b) {
     return alike;
 }
 
-/* Finds the first member that is like m: members that are alike mostly follow each other, or take
- * turns. */
+/* Finds the first member that is like m.  In most cases members that are alike follow each other,
+ * or alternate. */
 static void find_like(const pass_fuse_request *request, pass_summary *all, uint32_t m) {
     uint32_t first = m > MAX_BACK ? m - MAX_BACK : 0, k = m;
     const ir_func *kernel = request->members[m].kernel;

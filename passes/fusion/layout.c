@@ -347,7 +347,7 @@ bool pass_find_item_layout(const pass_side *sides, uint32_t n, pass_layout *out)
 
 /* ------------------------------------------------------------------------------------ positions */
 
-/* Of several blocks, each is aligned like the first. */
+/* The bytes of a block.  If there are several, each is aligned like the first. */
 static int64_t block_bytes(const pass_layout *l) {
     int64_t bytes = l->high - l->low, align = (int64_t)l->align;
     return l->stride ? (bytes + align - 1) / align * align : bytes;

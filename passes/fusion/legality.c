@@ -19,7 +19,7 @@
 
 enum {
     MAX_PAIRS = 1 << 16, /* of accesses of two members; of more, nothing is known */
-    MAX_OWN_SIDES = 256  /* accesses of one argument; with more, no layout is looked for */
+    MAX_OWN_SIDES = 256  /* accesses of one argument; with more, no layout is searched */
 };
 
 /* What has been found out about two members. */
@@ -112,7 +112,7 @@ static bool find_unordered(const legality *j, uint32_t a, uint32_t b, pass_depen
     return false;
 }
 
-/* The same dependence between members a and b, which are like those it was found between. */
+/* Makes a dependence that was found between two members one of a and b, which are like them. */
 static void change_members(const legality *j, uint32_t a, uint32_t b, pass_dependence *d) {
     pass_side *const sides[] = {&d->first, &d->second};
     const pass_summary *const now[] = {&j->found.summary[a], &j->found.summary[b]};
@@ -128,7 +128,7 @@ static verdict compare_pair(legality *j, uint32_t a, uint32_t b) {
     return v;
 }
 
-/* What has been found about a pair of members is kept for pairs that are like it. */
+/* The verdict about a pair of members is kept for pairs that are like it. */
 static verdict find_verdict(legality *j, uint32_t a, uint32_t b) {
     const pass_summary *x = &j->found.summary[a], *y = &j->found.summary[b];
     uint64_t key = (uint64_t)x->like << 32 | y->like;

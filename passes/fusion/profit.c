@@ -112,7 +112,7 @@ static void look_at_members(void *arg) {
     add_cycles(j, &known);
 }
 
-/* What the fused kernel has more of than its members, which are looked at only when it matters. */
+/* What the fused kernel has more of than its members, which are analysed only if it matters. */
 static void compare_members(const pass_fuse_request *request, const pass_fuse_result *r,
                             pass_profit *p) {
     member_job j = {.request = request, .cx = r->module->cx, .most = REGISTERS};

@@ -15,7 +15,7 @@
 #include "passes/fusion/fuse_impl.h"
 
 enum {
-    MAX_PRIVATE = 16384, /* bytes of each item, of each group, and of items without being asked */
+    MAX_PRIVATE = 16384, /* bytes of each item, of each group, and of each item if auto */
     MAX_LOCAL = 32768,
     MAX_AUTO = 256
 };
@@ -24,7 +24,7 @@ typedef struct {
     uint32_t member, param;
 } member_param;
 
-/* What the request says of one argument, and where it is used. */
+/* What the request says about one argument, and where it is used. */
 typedef struct {
     const pass_promotion *buffer; /* the last property of the buffer itself, or NULL */
     uint32_t accessors;           /* how many parameters have a property of their own */
@@ -79,7 +79,7 @@ static void add_uses(const pass_summary *s, uint32_t m, ir_arena *scratch, subje
     }
 }
 
-/* The promotion that is asked for; *asked is NULL for none.  A property of a buffer holds for all
+/* The promotion that is requested; *asked is NULL for none.  A property of a buffer holds for all
  * its parameters, and nothing may contradict it.  Properties of parameters count only when each has
  * one; local and private are local.  False after a reported error. */
 static bool resolve(ir_ctx *cx, const subject *s, const pass_fuse_arg *arg,
@@ -187,7 +187,7 @@ static uint64_t count_groups(const ir_range *r) {
     return n;
 }
 
-/* What the caller says about the buffer has to fit. */
+/* Can the elements of the buffer be divided among its owners? */
 static bool fits_elements(candidate *c) {
     const ir_range *range = &c->q->result->range;
     uint64_t owners = is_of_group(c) ? count_groups(range) : pass_range_items(range);
@@ -208,7 +208,7 @@ static bool stays_inside(const pass_access *x, uint64_t element, uint64_t part) 
     return x->size && (x->size <= element || (x->size <= align && part % align == 0));
 }
 
-/* The caller knows which elements an item uses: every access is somewhere in its own part. */
+/* The caller asserts which elements an item uses: every access is in its own part. */
 static bool assume_layout(candidate *c) {
     pass_promoted *to = c->to;
     if (!to->elements || !c->asked->element_size)

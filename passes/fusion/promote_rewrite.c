@@ -155,7 +155,8 @@ static void move_param(rewriter *w, const pass_summary *s, ir_inst *param) {
     drop_addresses(param, w->scratch);
 }
 
-/* What a barrier, fence or atomic says of the global memory that a buffer was holds for local. */
+/* Barriers, fences and atomics that order global memory, which the buffer was, order local memory
+ * as well. */
 static void order_local(ir_func *f) {
     foreach_block (b, f)
         foreach_inst (i, b) {

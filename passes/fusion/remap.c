@@ -129,7 +129,7 @@ static ir_inst *answer_size(const pass_remap *r, ir_func *f, const ir_inst *quer
     return answer_const(f, query, pass_global_size(own, d) / local);
 }
 
-/* An id in the type that is asked for. */
+/* An id in the type of the query. */
 static ir_inst *answer_id(const pass_remap *r, ir_func *f, ir_inst *query) {
     ir_inst *id = r->id[query->imm.dim];
     ir_builder b;

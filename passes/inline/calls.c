@@ -230,7 +230,7 @@ static void collect(lowering *l, pass_inliner *n) {
     }
 }
 
-/* Does: gives functions that stay one parameter, a frame; their callers answer what they ask.
+/* Does: gives functions that stay one parameter, a frame; their callers answer their queries.
  * Needs: pass inline.
  * Leaves: such functions at level group, without queries.  Gives up: never. */
 bool pass_calls(ir_module *m, pass_ctx *cx) {

@@ -34,7 +34,7 @@ static bool uses_local_variable(const ir_inst *i) {
 
 static bool works_alone(const ir_inst *i) {
     switch (i->op) {
-    case IR_OP_call: return true; /* the callee is looked at by itself */
+    case IR_OP_call: return true; /* the callee is analysed by itself */
     case IR_OP_printf:
     case IR_OP_ptr_space:
     case IR_OP_ptrcast_to: return false;

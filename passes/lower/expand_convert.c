@@ -90,7 +90,7 @@ static ir_inst *bf16_to_f32(ir_builder *b, ir_inst *x, ir_type to) {
 
 /* ------------------------------------------------------------------------------- float to float */
 
-/* Rounds to nearest first, then looks back. */
+/* Rounds to nearest first, then compares the result with the operand. */
 static ir_inst *narrowed(ir_builder *b, ir_inst *x, ir_kind to, ir_round mode, bool odd) {
     ir_inst *r = expand_to(b, IR_OP_fpcast, x, to);
     ir_inst *back = expand_to(b, IR_OP_fpcast, r, ir_kind_of(x->type));

@@ -223,7 +223,7 @@ static void split_select(vectors *s, ir_inst *i) {
         vec_set_pieces(s, i, out, n);
 }
 
-/* Lanes after the last one of the value say what changes nothing. */
+/* Lanes after the last one of the value get the neutral operand. */
 static ir_inst *settle_rest(vectors *s, ir_inst *m, unsigned known, bool any) {
     uint64_t lane[IR_MAX_LANES] = {0}, all = ir_zext(UINT64_MAX, ir_bits(s->f->module, m->type));
     if (known >= ir_lanes(m->type)) return m;
@@ -319,7 +319,7 @@ static void split_shuffle(vectors *s, ir_inst *i) {
 
 /* ----------------------------------------------------------------------------------------- walk */
 
-/* Masks come in pieces as for lanes of 32 bits: what asks for them is not known. */
+/* Masks come in pieces as for lanes of 32 bits, since their users are not known yet. */
 static unsigned phi_unit(const vectors *s, const ir_inst *i) {
     if (!ir_is_bool(i->type) || !vec_has_masks(s)) return vec_unit(s, i->type);
     return vec_mask_unit(s, ir_lanes(i->type), 32);
@@ -384,7 +384,7 @@ static bool split_vector(vectors *s, ir_inst *i) {
     }
 }
 
-/* What asks for vectors and makes none; NULL: nothing to do. */
+/* The replacement of an instruction that has vectors as operands only; NULL: it remains. */
 static ir_inst *scalar_result(vectors *s, const ir_inst *i) {
     if (!i->nargs || !ir_is_vector(ir_arg(i, 0)->type)) return NULL;
     switch (i->op) {
@@ -439,7 +439,7 @@ static void fill_phis(vectors *s) {
     }
 }
 
-/* Vectors that something still asks for, as a call does, are put together again. */
+/* Vectors with users that remain, for example calls, are assembled again. */
 static void drop_vectors(vectors *s) {
     for (uint32_t n = s->dead.n; n-- > 0;) {
         ir_inst *i = s->dead.data[n], *lane[IR_MAX_LANES];

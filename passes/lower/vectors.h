@@ -52,7 +52,7 @@ ir_inst *vec_mask(vec_state *s, ir_inst *v, unsigned first, unsigned n, unsigned
 ir_inst *vec_narrow(vec_state *s, ir_inst *x, ir_type elem);
 /* n lanes; the first `known` are given. */
 ir_inst *vec_of_lanes(vec_state *s, ir_type elem, ir_inst *const *lane, unsigned known, unsigned n);
-/* The mask as what decides a choice, and asks for any or all. */
+/* The mask as an operand of select, any and all. */
 ir_inst *vec_truth(vec_state *s, ir_inst *mask);
 
 ir_type vec_bits_type(unsigned bits); /* the integer of so many */

@@ -90,7 +90,7 @@ static bool is_half(const ir_inst *x) {
 static ir_inst *lower(vec_state *s, ir_inst *x) { return build_by(s, IR_OP_and, x, UINT32_MAX); }
 static ir_inst *upper(vec_state *s, ir_inst *x) { return lower(s, build_by(s, IR_OP_lshr, x, 32)); }
 
-/* Targets know a product of halves by its operands, which end with `and`. */
+/* Targets recognize a product of halves by its operands, which are results of `and`. */
 static ir_inst *multiply(vec_state *s, ir_inst *x, ir_inst *y) {
     ir_inst *low = build(s, IR_OP_mul, lower(s, x), lower(s, y)), *middle = NULL;
     if (!is_half(x)) middle = build(s, IR_OP_mul, upper(s, x), lower(s, y));

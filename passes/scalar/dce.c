@@ -52,7 +52,7 @@ static void mark_needs(dce *d, const ir_inst *i) {
     mark_writes(d, i);
 }
 
-/* The address that a write to memory goes to, or NULL when it does something else as well. */
+/* The address of a write, or NULL if it has other effects as well. */
 static ir_inst *written_address(const ir_inst *i) {
     bool write = i->op == IR_OP_store || i->op == IR_OP_copy || i->op == IR_OP_fill;
     if (!write || i->imm.mem.flags & IR_MEM_VOLATILE) return NULL;

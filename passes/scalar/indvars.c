@@ -41,7 +41,7 @@ static bool is_of_loop(const rewriter *r, const ir_inst *v) {
 
 /* -------------------------------------------------------------------------------------- merging */
 
-/* Does a test look at each value of the counter, as soon as it has it? */
+/* Does a test use each value of the counter, in the iteration in which it has it? */
 static bool is_tested_by(const ir_block *b, const ir_inst *x) {
     const ir_inst *test = b->last->op == IR_OP_br ? ir_arg(b->last, 0) : NULL;
     if (!test || ir_info(test)->rule != R_CMPI) return false;
@@ -54,7 +54,7 @@ static bool is_tested(const rewriter *r, const variable *v) {
            is_tested_by(v->c.latch, v->c.next);
 }
 
-/* Those that a test looks at come first: they are the ones to keep. */
+/* Counters that a test uses come first: these are kept. */
 static void find_variables(rewriter *r) {
     unsigned tested = 0;
     r->n = 0;

@@ -72,7 +72,7 @@ typedef struct {
 
 static const part unknown = {NULL, 0};
 
-/* Can what the query asks for be taken out of the value? */
+/* Can the value that the query is for be extracted from this one? */
 static bool has_part(const memopt *w, const query *q, const part *p) {
     pass_pieces pieces = {0};
     if (p->at == 0 && ir_can_reinterpret(w->m, p->value->type, q->type)) return true;
@@ -81,7 +81,7 @@ static bool has_part(const memopt *w, const query *q, const part *p) {
     return pass_can_join(w->m, &pieces, q->type);
 }
 
-/* Is `by` a store a known number of bytes before what the query asks for? */
+/* Is `by` a store at a known number of bytes before those of the query? */
 static bool is_stored(const memopt *w, const query *q, const ir_inst *by, int64_t *step) {
     return pass_is_store_near(&w->of, by, q->at.address, step);
 }
@@ -306,7 +306,7 @@ static ir_inst *find_address(memopt *w, const query *q, ir_inst *at) {
     return ir_build_ptradd(&b, known, bytes, true);
 }
 
-/* A load like this one, before the store; NULL: it might not have run there. */
+/* A load like this one, before the store; NULL: it might not have been executed there. */
 static ir_inst *load_before(memopt *w, const query *q, ir_inst *load, ir_inst *store) {
     ir_builder b;
     ir_inst *address = leads_to(store->block, load->block) ? find_address(w, q, store) : NULL;
@@ -385,7 +385,7 @@ static bool visit_block(memopt *w, ir_block *b) {
  *       there already.
  * Needs: equal addresses to be one value (gvn).
  * Leaves: every block reachable; other stores; the control flow graph.
- * Gives up: where one path does not know the value, and after a number of steps. */
+ * Gives up: if the value is not known on one path, and after a number of steps. */
 bool pass_memopt(ir_func *f, pass_ctx *cx) {
     bool changed = ir_remove_unreachable(f);
     memopt w = {.f = f, .m = f->module, .scratch = cx->scratch};

@@ -315,7 +315,7 @@ static bool reassociate_access(reassociation *r, ir_inst *access, unsigned arg) 
     return true;
 }
 
-/* Copies and fills of no bytes access nothing, so they say nothing about addresses. */
+/* Copies and fills of no bytes access nothing, so flags of their addresses prove nothing. */
 static bool is_used(const ir_inst *i, unsigned arg) {
     return pass_is_accessed(i, arg) && i->op != IR_OP_copy && i->op != IR_OP_fill;
 }

@@ -43,7 +43,7 @@ static bool is_float_constant(const ir_inst *x, double value) {
     return memcmp(&d, &value, sizeof d) == 0;
 }
 
-/* Most operands are no constants, and know it at once. */
+/* Most operands are no constants, so that is checked first. */
 static inline bool matches_int(const ir_inst *x, int64_t n) {
     return ir_is_const(x) && is_int_constant(x, n);
 }
@@ -368,7 +368,8 @@ static ir_inst *shuffle_of_extracts(ir_builder *b, const ir_inst *v) {
     return p.source[0] ? build_picking(b, &p, v->type) : NULL;
 }
 
-/* Picks lane `lane` of operand x, seen through x when it is a shuffle and `through` says so. */
+/* Picks lane `lane` of operand x.  If x is a shuffle and `through` allows it, picks that lane of
+ * its operand. */
 static bool pick_through(picking *p, ir_inst *x, unsigned lane, bool through) {
     if (through && x->op == IR_OP_shuffle) {
         unsigned n = ir_lanes(ir_arg(x, 0)->type), from = x->imm.mask[lane];

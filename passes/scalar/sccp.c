@@ -77,7 +77,7 @@ static bool is_absorbing(const sccp *s, ir_op op, const ir_inst *c) {
     return bits == ir_zext(UINT64_MAX, ir_bits(s->f->module, ir_elem(c->type)));
 }
 
-/* NULL: the arms do not say, or not yet. */
+/* The value of a select whose arms decide it; NULL: they do not, or not yet. */
 static ir_inst *evaluate_select(sccp *s, ir_inst *i) {
     ir_inst *cond = known(s, ir_arg(i, 0)), *yes = ir_arg(i, 1), *no = ir_arg(i, 2);
     uint64_t bits;

@@ -3,7 +3,7 @@
  *   does        moves constants to the right of commutative operations; folds constants; applies
  *               the rules of simplify.rules; replaces phis whose arguments are all the same
  *               value; removes unused instructions
- *   needs       valid SSA form; finds more after mem2reg, because the rules do not look at memory
+ *   needs       valid SSA form; finds more after mem2reg, because the rules do not apply to memory
  *   leaves      the control flow graph as it is
  *   gives up    when the number of steps exceeds a multiple of the function's size.  Rules are
  *               meant to terminate; if a combination of them does not, the result is still correct
@@ -32,7 +32,7 @@ static void push(simplifier *s, ir_inst *i) {
     *ir_push(s->cx->scratch, &s->work) = i;
 }
 
-/* When `leaving` is gone, x may have one use only, which is what some rules wait for. */
+/* Without `leaving`, x may have a single use, which some rules require. */
 static void push_last_user(simplifier *s, const ir_inst *x, const ir_inst *leaving) {
     ir_inst *last = NULL;
     for (const ir_use *u = x->uses; u; u = u->next) {

@@ -22,7 +22,7 @@
 #include "passes/passes.h"
 
 enum {
-    MAX_CLIMB = 8,  /* blocks without another way in, to a branch that knows */
+    MAX_CLIMB = 8,  /* blocks with one predecessor, up to a branch on the same condition */
     MAX_ROUNDS = 32 /* of passing phis on to successors; each computes dominators */
 };
 
@@ -121,7 +121,7 @@ static bool keep_none(simplifier *s, ir_block *b) {
     return true;
 }
 
-/* C < x, where C + 1 is no smaller, and nothing but b's branch asks. */
+/* Is c a comparison C < x, where C + 1 does not wrap, with a single use? */
 static bool is_turned(const ir_inst *c) {
     if ((c->op != IR_OP_slt && c->op != IR_OP_ult) || c->uses->next) return false;
     if (!ir_is_int(ir_arg(c, 0)->type)) return false;

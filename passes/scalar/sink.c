@@ -69,7 +69,7 @@ static bool sink(const sinker *s, ir_inst *i) {
 }
 
 /* Does:  moves pure instructions, and loads by one branch, to where they are needed.
- * Needs: nothing; last, because small branches that become selects want the opposite.
+ * Needs: nothing; last, because branches that become selects need the opposite.
  * Leaves: the control flow graph.
  * Gives up: on uses more than 64 steps up the dominator tree apart. */
 bool pass_sink(ir_func *f, pass_ctx *cx) {

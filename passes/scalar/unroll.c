@@ -27,7 +27,7 @@ enum {
     MAX_COPIES = 256,
     MAX_COPIED = 1 << 14, /* instructions of all copies, before folding */
     LIMIT = 256,          /* instructions of all copies, after folding */
-    GREAT_LIMIT = 4096,   /* the same where variables become values, or the source asks for it */
+    GREAT_LIMIT = 4096,   /* the same if variables become values, or the source has a hint */
     PARTIAL_SIZE = 10,    /* greatest body that is copied a few times */
     PARTIAL_COPIES = 4
 };
@@ -35,7 +35,7 @@ enum {
 typedef struct {
     const ir_loop *loop;
     uint32_t test; /* place among the loop's blocks of the block whose branch counts */
-    unsigned stay; /* the edge of it that goes on */
+    unsigned stay; /* the edge of it that stays in the loop */
     uint32_t passes, copies;
     bool whole; /* nothing of the loop remains */
 } plan;
@@ -379,7 +379,7 @@ static uint64_t count_instructions(const ir_func *f) {
  *        those of small innermost loops a few times; folds constants in the copies.
  * Needs: counters as phis (mem2reg), comparisons in one form (simplify).
  * Leaves: what is left of branches, for simplifycfg; variables with constant indices, for sroa.
- * Gives up: on loops that would become too large, that are asked not to be unrolled, or that are
+ * Gives up: on loops that would become too large, that have a hint against it, or that are
  *        left to several places with values that have no phi there; on convergent operations in
  *        loops with several exits. */
 bool pass_unroll(ir_func *f, pass_ctx *cx) {

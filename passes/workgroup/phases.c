@@ -155,8 +155,8 @@ const char *pass_cut_phases(ir_func *kernel, ir_arena *scratch, ir_phases *out) 
  * Needs: no calls; few values that cross such barriers (the standard pipeline).
  * Leaves: no barrier of more than a work-group.
  * Gives up: where work-items do not all pass the same barriers, once; on more than 256 phases; on
- *        local memory whose size the launch says, and images or events, that several phases use; a
- *        warning says why, and of the kernel only blocks have been cut. */
+ *        local memory whose size the launch gives, and images or events, that several phases use.
+ *        A warning gives the reason, and the kernel only has more blocks than before. */
 bool pass_phases(ir_func *f, pass_ctx *cx) {
     ir_phases out;
     if (!(f->flags & IR_FUNC_KERNEL)) return false;

@@ -4,7 +4,7 @@
  * Barriers cut the control flow graph into regions, and each region is put into loops over the
  * items of the group (Stratton, Stone and Hwu, "MCUDA", 2008; Jääskeläinen et al., "pocl", 2015;
  * Karrenberg and Hack 2012).  The steps, each in a file:
- *   regions_params.c       a copy of the kernel that finds its parameters as launch.h says; the
+ *   regions_params.c       a copy of the kernel with the parameters that launch.h specifies; the
  *                          loops over groups
  *   regions_spaces.c       where generic pointers lead
  *   regions_ids.c          ids and sizes
@@ -244,7 +244,7 @@ static void remove_locals(ir_module *m, ir_arena *scratch) {
  * Leaves: no barriers, queries or group operations; values that regions share in SSA form or in
  *        scratch memory.
  * Gives up: on barriers of more than a work-group, larger sub-groups, images, 32-bit pointers, and
- *        control flow that needs too many copies of blocks; a warning says why, and the kernel
+ *        control flow that needs too many copies of blocks.  A warning gives the reason; the kernel
  *        stays. */
 bool pass_regions(ir_module *m, pass_ctx *cx) {
     const pass_group_shape any = {0}, shape = cx->range ? pass_shape_of(cx->range) : any;

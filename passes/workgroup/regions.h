@@ -9,11 +9,11 @@
 /* What all launches of the code have in common; zeros: nothing is known.  A local size that the
  * kernel requires counts as known.  Work-groups have less than 2^31 items. */
 typedef struct {
-    uint64_t local[3]; /* work-items of a group; 0: the launch says */
+    uint64_t local[3]; /* work-items of a group; 0: the launch decides */
     bool whole_groups; /* no group is smaller */
     bool no_offset;    /* the global offset is 0 */
     bool small_ids;    /* all global ids are below 2^31 */
-    unsigned dims;     /* 1 to 3: sizes beyond are 1; 0: the launch says */
+    unsigned dims;     /* 1 to 3: sizes beyond are 1; 0: the launch decides */
 } pass_group_shape;
 
 /* What is known of launches on a range. */

@@ -175,7 +175,8 @@ static bool leaves(const bounder *c, const ir_block *b) {
     return false;
 }
 
-/* Appends what must hold for the branch to go on; false: something else than comparisons. */
+/* Appends the comparisons that must hold for the branch to stay in the region; false: there are
+ * other conditions. */
 static unsigned list_tests(ir_inst *condition, bool holds, ir_inst *list[MAX_TESTS]) {
     ir_op joint = holds ? IR_OP_and : IR_OP_or;
     unsigned n = 1;

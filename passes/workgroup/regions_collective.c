@@ -134,7 +134,7 @@ static ir_inst *choose(expander *c, ir_inst *test, ir_inst *yes, ir_inst *no) {
 
 /* --------------------------------------------------------------------------- of the whole group */
 
-/* After all have had their turn: what the variable holds.  It is `next` when all have seen it. */
+/* The value of the variable after the turns of all items.  Once they have read it, it is `next`. */
 static ir_inst *finish(expander *c, ir_inst *variable, ir_inst *next) {
     synchronize(c);
     ir_inst *result = read(c, variable, next->type);

@@ -53,7 +53,7 @@ static keeping keeping_of(const keeper *k, const ir_inst *v) {
     return v->id < k->of.n ? (keeping)k->of.how[v->id] : NOT_KEPT;
 }
 
-/* -------------------------------------------------------------------------------- where it goes */
+/* -------------------------------------------------------------------------------------- keeping */
 
 static uint32_t region_of(const keeper *k, const ir_block *b) { return k->graph->region_of[b->id]; }
 

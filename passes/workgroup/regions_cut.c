@@ -134,7 +134,7 @@ static void find_members(cutter *c) {
         collect_region(c, &graph->region[k], k, c->heads.data[k]);
 }
 
-/* Do all items of the region go on at the same head?  If not, heads are refused. */
+/* Do all items of the region continue at the same head?  If not, heads are refused. */
 static bool check_targets(cutter *c, const pass_region *r) {
     bool fine = true;
     if (r->targets.n < 2 || r->chooser) return true;

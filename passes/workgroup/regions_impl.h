@@ -42,7 +42,7 @@ void pass_place_locals(pass_group_builder *g);
 bool pass_is_flat(const pass_group_builder *g, unsigned d);
 /* The id of the first group; of the current one, once there are loops over groups. */
 ir_inst *pass_group_id(pass_group_builder *g, unsigned d);
-/* Puts all that depends on the group into loops over the groups that info asks for. */
+/* Puts all that depends on the group into loops over the groups of the box in info. */
 void pass_loop_over_groups(pass_group_builder *g);
 
 /* Comparisons of addresses instead of questions about spaces. (regions_spaces.c) */

@@ -145,7 +145,7 @@ static ir_inst *make_initial(pass_group_builder *g, const ir_global *v) {
     return ir_address(g->f, initial);
 }
 
-/* Each group finds v as its initializer says. */
+/* Initializes v at the start of each group. */
 static void initialize(pass_group_builder *g, const ir_global *v, ir_inst *place, unsigned align) {
     ir_inst *bytes = pass_number(g, ir_sizeof(g->f->module, v->type));
     bool zero = is_zero(g->f->module, v);
