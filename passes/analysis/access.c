@@ -125,14 +125,14 @@ static void collect(collector *c, const ir_inst *i) {
     }
 }
 
-/* Can control take the edge, as far as it is known at launch? */
+/* May control take the edge, by what is known at launch? */
 static bool may_take(const pass_launch *l, const ir_block *b, uint32_t edge) {
     int64_t test;
     if (b->last->op != IR_OP_br || !pass_known_number(l, ir_arg(b->last, 0), &test)) return true;
     return (edge == 0) == (test != 0);
 }
 
-/* By block id: can an item get there? */
+/* By block id: may an item get there? */
 static const bool *find_reached(const pass_launch *l, ir_arena *a) {
     bool *reached = ir_new_array(a, bool, l->kernel->next_block);
     ir_vec(ir_block *) ahead = {0};
@@ -232,18 +232,11 @@ void pass_print_accesses(ir_text *out, const pass_launch *l, const pass_accesses
 
 /* ---------------------------------------------------------------------------------- the printer */
 
-/* The bytes of its object that an access can touch. */
-static void print_extent(ir_text *out, const pass_access *x) {
-    if (!x->bounded || !x->size) return;
-    ir_putf(out, ": bytes %lld to %lld", (long long)x->low,
-            (long long)x->high + (long long)x->size - 1);
-}
-
-/* Does: writes the access summary of a kernel, a line each with the bytes that can be touched; on
- *       the range of the options, where there is one.
+/* Does: prints the accesses of a kernel, each in a line with the bytes that it may access, for the
+ *       range of the options if there is one.
  * Needs: nothing; it finds most after `simplify`, when values are not in variables.
  * Leaves: everything as it is.
- * Gives up: on nothing; an address that is not understood is written as such. */
+ * Gives up: never; an address that is not understood is printed as such. */
 void pass_show_access(ir_func *f, pass_ctx *cx, ir_text *out) {
     const pass_launch l = {.kernel = f, .range = cx->range};
     pass_accesses list = {0};
@@ -255,9 +248,12 @@ void pass_show_access(ir_func *f, pass_ctx *cx, ir_text *out) {
     ir_put(out, "\n");
     for (uint32_t k = 0; k < list.n; k++) {
         ir_put(out, ";   ");
-        const pass_access_info info = pass_describe_access(&l, &list.data[k], cx->scratch);
+        const pass_access *x = &list.data[k];
+        const pass_access_info info = pass_describe_access(&l, x, cx->scratch);
         pass_print_access(out, &info);
-        print_extent(out, &list.data[k]);
+        if (x->bounded && x->size)
+            ir_putf(out, ": bytes %lld to %lld", (long long)x->low,
+                    (long long)x->high + (long long)x->size - 1);
         if (info.file) ir_putf(out, " (%s:%u)", info.file, info.line);
         ir_put(out, "\n");
     }

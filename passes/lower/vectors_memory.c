@@ -14,12 +14,6 @@ typedef struct {
     unsigned size; /* of a lane */
 } access;
 
-/* The alignment of what lies `offset` bytes after an address that is aligned to 1 << log. */
-static unsigned align_at(unsigned log, uint64_t offset) {
-    uint64_t both = (UINT64_C(1) << log) | offset;
-    return (unsigned)(both & -both);
-}
-
 static ir_inst *address_of(access *a, unsigned lane) {
     ir_type t = ir_size_type(a->s->f->module);
     ir_inst *offset = ir_const(a->s->f, t, (uint64_t)lane * a->size);
@@ -27,7 +21,8 @@ static ir_inst *address_of(access *a, unsigned lane) {
 }
 
 static unsigned align_of(const access *a, unsigned lane) {
-    return align_at(a->imm.mem.align, (uint64_t)lane * a->size);
+    uint64_t both = (UINT64_C(1) << a->imm.mem.align) | ((uint64_t)lane * a->size);
+    return (unsigned)(both & -both);
 }
 
 static ir_inst *load_lanes(access *a, unsigned first, unsigned n) {
@@ -39,7 +34,7 @@ static void store_lanes(access *a, ir_inst *x, unsigned first) {
     ir_build_store(&a->s->b, x, address_of(a, first), align_of(a, first), a->imm.mem.flags);
 }
 
-/* Of `n` lanes, as many as one access can take: a power of two, or 1. */
+/* The number of lanes, of n, that one access takes: a power of two. */
 static unsigned block_of(const access *a, unsigned n) {
     unsigned block = 1;
     while (2 * block <= n) block *= 2;

@@ -50,12 +50,8 @@ static bool is_worth_selects(const hammock *h) {
     return true;
 }
 
-static void hoist(const ir_block *arm, ir_block *b) {
-    foreach_inst (i, arm)
-        if (i != arm->last) ir_move_before(i, b->last);
-}
-
-static ir_inst *choose(ir_builder *b, const hammock *h, const ir_inst *phi) {
+/* The value of a phi after the hammock. */
+static ir_inst *build_select(ir_builder *b, const hammock *h, const ir_inst *phi) {
     ir_inst *yes = value_on(h, phi, 0), *no = value_on(h, phi, 1);
     if (yes == no || no->op == IR_OP_undef) return yes;
     if (yes->op == IR_OP_undef) return no;
@@ -67,11 +63,12 @@ bool pass_select_arms(ir_builder *at, ir_block *b, unsigned *edge) {
     if (b->last->op != IR_OP_br || b->succ[0] == b->succ[1] || !find_hammock(b, &h)) return false;
     if (!is_worth_selects(&h)) return false;
     for (unsigned n = 0; n < 2; n++)
-        if (h.from[n] != b) hoist(h.from[n], b);
+        foreach_inst (i, h.from[n])
+            if (h.from[n] != b && i != h.from[n]->last) ir_move_before(i, b->last);
     ir_before(at, b->last);
     at->loc = b->last->loc;
     unsigned k = ir_pred_index(h.join, h.from[h.arm]);
-    foreach_phi (phi, h.join) ir_set_arg(phi, k, choose(at, &h, phi));
+    foreach_phi (phi, h.join) ir_set_arg(phi, k, build_select(at, &h, phi));
     *edge = h.arm;
     return true;
 }

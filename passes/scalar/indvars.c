@@ -149,24 +149,14 @@ static bool is_never_negative(const variable *v) {
     return from && v->c.step >= 0 && v->c.next->flags & IR_NSW;
 }
 
-static bool may_extend(const rewriter *r, extension *e) {
-    e->counted = is_counted(r, e);
-    return e->counted || e->v->c.next->flags & (e->op == IR_OP_sext ? IR_NSW : IR_NUW);
-}
-
-/* Sign extension keeps the order of unsigned numbers, too. */
-static bool is_order_of(ir_op compare, ir_op extension_op) {
-    bool is_signed = compare == IR_OP_slt || compare == IR_OP_sle;
-    return extension_op == IR_OP_sext || !is_signed;
-}
-
-/* Is this use one that the wide counter can serve? */
+/* Can the use take the wide counter?  Sign extension keeps the order of unsigned numbers, too. */
 static bool is_served(const rewriter *r, const extension *e, const ir_use *u) {
     const ir_inst *i = u->user;
     if (i == e->v->phi || i == e->v->c.next) return true;
     if (is_extension(i)) return (i->op == e->op || e->either) && i->type == e->type;
     if (!i->uses && ir_is_dead_safe(i)) return true;
-    if (ir_info(i)->rule != R_CMPI || !is_order_of((ir_op)i->op, e->op)) return false;
+    bool is_signed = i->op == IR_OP_slt || i->op == IR_OP_sle;
+    if (ir_info(i)->rule != R_CMPI || (is_signed && e->op != IR_OP_sext)) return false;
     return is_of_loop(r, i) && !is_of_loop(r, ir_arg(i, u == &i->arg[0]));
 }
 
@@ -178,7 +168,7 @@ static bool is_all_served(const rewriter *r, const extension *e) {
     return true;
 }
 
-/* v, which the loop does not change, extended in front of it. */
+/* v, which is loop-invariant, extended before the loop. */
 static ir_inst *extend_invariant(rewriter *r, const extension *e, ir_inst *v) {
     const ir_block *h = r->loop->header;
     ir_before(&r->b, h->pred[h->pred[0] == e->v->c.latch]->last);
@@ -201,11 +191,7 @@ static void build_wide(rewriter *r, extension *e) {
     ir_insert(e->phi, h, h->first);
 }
 
-static void extend_test(rewriter *r, const extension *e, ir_inst *test, unsigned n, ir_inst *wide) {
-    ir_set_arg(test, !n, extend_invariant(r, e, ir_arg(test, !n)));
-    ir_set_arg(test, n, wide);
-}
-
+/* Extensions become the wide counter, and tests compare it. */
 static void serve_uses(rewriter *r, const extension *e, ir_inst *narrow, ir_inst *wide) {
     foreach_use (u, narrow) {
         ir_inst *i = u->user;
@@ -213,7 +199,9 @@ static void serve_uses(rewriter *r, const extension *e, ir_inst *narrow, ir_inst
             ir_replace_uses(i, wide);
             ir_remove(i);
         } else if (ir_info(i)->rule == R_CMPI) {
-            extend_test(r, e, i, (unsigned)(u - i->arg), wide);
+            unsigned n = (unsigned)(u - i->arg);
+            ir_set_arg(i, !n, extend_invariant(r, e, ir_arg(i, !n)));
+            ir_set_arg(i, n, wide);
         }
     }
 }
@@ -224,7 +212,9 @@ static void extend_counter(rewriter *r, variable *v) {
     extension e = {.v = v, .op = (ir_op)first->op, .type = first->type};
     e.either = is_never_negative(v);
     if (e.either) e.op = IR_OP_sext;
-    if (!may_extend(r, &e) || !is_all_served(r, &e)) return;
+    e.counted = is_counted(r, &e);
+    bool wraps = !(v->c.next->flags & (e.op == IR_OP_sext ? IR_NSW : IR_NUW));
+    if ((wraps && !e.counted) || !is_all_served(r, &e)) return;
     build_wide(r, &e);
     serve_uses(r, &e, v->phi, e.phi);
     serve_uses(r, &e, v->c.next, e.next);

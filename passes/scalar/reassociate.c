@@ -315,11 +315,6 @@ static bool reassociate_access(reassociation *r, ir_inst *access, unsigned arg) 
     return true;
 }
 
-/* Copies and fills of no bytes access nothing, so flags of their addresses prove nothing. */
-static bool is_used(const ir_inst *i, unsigned arg) {
-    return pass_is_accessed(i, arg) && i->op != IR_OP_copy && i->op != IR_OP_fill;
-}
-
 /* Does: gives accesses addresses that share all but a constant with those of earlier accesses; adds
  *       what does not change in a loop before it; cancels terms.
  * Needs: equal values to be one (gvn).
@@ -331,8 +326,12 @@ bool pass_reassociate(ir_func *f, pass_ctx *cx) {
     r.loops = ir_loop_tree(f);
     pass_alias_begin(&r.alias, f, cx->scratch);
     for (uint32_t k = 0; k < r.dom->order.n; k++)
-        foreach_inst (i, r.dom->order.rpo[k])
+        foreach_inst (i, r.dom->order.rpo[k]) {
+            /* Copies and fills of no bytes access nothing, so flags of their addresses prove
+             * nothing. */
+            if (i->op == IR_OP_copy || i->op == IR_OP_fill) continue;
             for (unsigned n = 0; n < 2 && n < i->nargs; n++)
-                if (is_used(i, n)) changed |= reassociate_access(&r, i, n);
+                if (pass_is_accessed(i, n)) changed |= reassociate_access(&r, i, n);
+        }
     return changed;
 }

@@ -52,17 +52,13 @@ static void push_operands(simplifier *s, const ir_inst *i) {
     }
 }
 
-static bool is_reachable(const simplifier *s, const ir_block *b) {
-    return s->dom->order.index[b->id] != UINT32_MAX;
-}
-
 static void remove_inst(simplifier *s, ir_inst *i) {
     push_operands(s, i);
     ir_remove(i);
     s->changed = true;
 }
 
-/* A value made for i takes its name. */
+/* A new value takes the name of i. */
 static void pass_on_name(const simplifier *s, const ir_inst *i, ir_inst *with) {
     const char *name = ir_name_of(s->f, i);
     if (name && with->block && !ir_name_of(s->f, with)) ir_set_name(s->f, with, name);
@@ -108,7 +104,7 @@ static void simplify_inst(simplifier *s, ir_inst *i) {
     if (with) replace_inst(s, i, with);
 }
 
-/* Everything in reachable blocks, so that the first to be taken comes first. */
+/* Queues all instructions of reachable blocks; the first ones are taken first. */
 static void push_function(simplifier *s) {
     foreach_block (b, s->f)
         foreach_inst (i, b) i->mark = 0;
@@ -124,7 +120,8 @@ bool pass_simplify(ir_func *f, pass_ctx *cx) {
     while (s.work.n && s.budget-- > 0) {
         ir_inst *i = s.work.data[--s.work.n];
         i->mark = 0;
-        if (i->block && is_reachable(&s, i->block)) simplify_inst(&s, i);
+        bool reachable = i->block && s.dom->order.index[i->block->id] != UINT32_MAX;
+        if (reachable) simplify_inst(&s, i);
     }
     return s.changed;
 }
