@@ -62,14 +62,14 @@ bool pass_fuse_params(const pass_fuse_input *in, pass_fuse_result *result);
 
 /* ------------------------------------------------------------------- summaries (fuse_summary.c) */
 
-/* Accesses sorted by object, and those of one object as they come in the kernel. */
+/* An element of a list of accesses, which is sorted by object and then by order in the kernel. */
 typedef struct {
     uint64_t object; /* pass_number_of_object */
     const pass_access *access;
-    uint32_t writes_before; /* in the sorted list */
+    uint32_t writes_before; /* writes that precede it in the list */
 } pass_object_access;
 
-/* Those of one object: [at, end). */
+/* The accesses of one object: [at, end). */
 typedef struct {
     const pass_object_access *at, *end;
 } pass_object_span;
@@ -109,13 +109,13 @@ typedef struct {
 
 /* What the members read and write. */
 pass_summary *pass_fuse_summaries(const pass_fuse_input *in, const pass_fuse_result *result);
-/* What the known object of an access is to the fused kernel: the number of its argument, or a
- * larger number for a variable of the program. */
+/* The number of the known object of an access: that of the argument, or a larger one for a variable
+ * of the program. */
 uint64_t pass_number_of_object(const pass_launch *l, const pass_access *x);
-/* A member's accesses of an object. */
+/* The accesses of an object in a member. */
 pass_object_span pass_find_object(const pass_summary *s, uint64_t object);
-/* Is it proved that no two items share a byte of this argument?  Tried for those that are written
- * to and that many members use. */
+/* Is it proved that no two items share a byte of this argument?  That is tried for arguments that
+ * are written and that many members use. */
 bool pass_is_own(const pass_summary *s, uint64_t object);
 static inline bool pass_is_write(const pass_access *x) { return (x->kind & PASS_WRITES) != 0; }
 
@@ -131,34 +131,36 @@ typedef struct {
     int64_t factor[3]; /* of global ids, the linear id, or group ids; in bytes */
     uint64_t size[3];  /* how many of these ids there are */
     pass_affine arguments;
-    int64_t origin;      /* the base is all this together */
+    int64_t origin;      /* base = factors * ids + arguments + origin */
     int64_t stride;      /* 0: one block */
     int64_t first, last; /* blocks */
     int64_t low, high;   /* low <= place, place + size of the access <= high */
-    uint64_t align;      /* the greatest of all accesses */
+    uint64_t align;      /* the greatest alignment of an access */
 } pass_layout;
 
-/* What the address of an access is a multiple of, in bytes. */
+/* The alignment of an access, in bytes. */
 uint64_t pass_access_align(const pass_access *x);
 /* The layout of n > 0 accesses of one buffer; false: not proved. */
 bool pass_find_layout(const pass_side *sides, uint32_t n, pass_basis basis, pass_layout *out);
-/* That of items: by linear id, or where that is not proved by ids. */
+/* The layout by items: by linear id, or by ids if that is not proved. */
 bool pass_find_item_layout(const pass_side *sides, uint32_t n, pass_layout *out);
-/* "offset - 4*global_id.0", with ", 2 blocks of 4 bytes from every 2048" when there are several. */
+/* Prints "offset - 4*global_id.0", and ", 2 blocks of 4 bytes from every 2048" if there are several
+ * blocks. */
 void pass_print_layout(ir_text *out, const pass_layout *l);
 
-/* The same as one number of bytes: blocks follow each other, from place `low` of the first. */
+/* The position of an access in its owner's part, where blocks follow each other; false: the access
+ * does not fit the layout. */
 bool pass_find_position(const pass_layout *l, const pass_side *s, pass_affine *position);
-/* How many bytes that makes in all. */
+/* The size of an owner's part. */
 uint64_t pass_layout_bytes(const pass_layout *l);
-/* A read of the layout's accesses before which not all it reads has been written by the same item
- * (or group), or NULL.  The sides of one member have one summary, and those of earlier members
- * summaries at lower addresses. (assigned.c) */
+/* A read among the sides before which its owner may not have written all bytes that it reads, or
+ * NULL.  Sides of one member have one summary, and those of earlier members have summaries at lower
+ * addresses. (assigned.c) */
 const pass_side *pass_find_unassigned(const pass_layout *l, const pass_side *sides, uint32_t n,
                                       ir_arena *scratch);
 
-/* Of a load, the lanes that something is made of, a bit each; the others are only stored where they
- * were.  Of a store, the lanes that are not what was there.  UINT64_MAX: no vector. (lanes.c) */
+/* The lanes of a load that are used other than to be stored back, and those of a store that change
+ * memory, a bit each.  UINT64_MAX: it is no vector. (lanes.c) */
 uint64_t pass_used_lanes(const pass_side *s);
 uint64_t pass_changed_lanes(const pass_side *s);
 uint64_t pass_all_lanes(ir_type t);
@@ -166,14 +168,14 @@ uint64_t pass_all_lanes(ir_type t);
 /* ----------------------------------------------------------------------- promotion (promote*.c) */
 
 typedef struct {
-    bool atomics; /* in: they are allowed */
     ir_value_list addresses;
     const char *rule, *why; /* "promote.stored", "stores its address in memory" */
 } pass_address_uses;
 
-/* Lists an address and all that offsets and casts make of it.  False with a reason: it is used for
- * something else than accesses of memory. */
-bool pass_find_address_uses(ir_inst *address, ir_arena *scratch, pass_address_uses *u);
+/* Lists an address and those that are made from it by offsets and casts.  False with a reason: one
+ * of them is used other than for accesses, or for atomics that are not allowed. */
+bool pass_find_address_uses(ir_inst *address, bool allow_atomics, ir_arena *scratch,
+                            pass_address_uses *u);
 
 /* A buffer that has become memory of its own. */
 typedef struct {
@@ -181,10 +183,10 @@ typedef struct {
     ir_space space; /* IR_PRIVATE, IR_LOCAL */
     pass_side *sides;
     uint32_t nsides;
-    uint64_t bytes; /* of each item, or group */
+    uint64_t bytes; /* of each owner: item or group */
     pass_layout layout;
     bool assumed;      /* the caller asserts what a layout would prove (promote.c) */
-    uint64_t elements; /* of each item, or group; assumed: an index counts modulo these */
+    uint64_t elements; /* of each owner; assumed: indices count modulo these */
 } pass_promoted;
 
 typedef ir_vec(pass_promoted) pass_promotions;
@@ -193,32 +195,34 @@ typedef ir_vec(pass_promoted) pass_promotions;
  * Accesses with an asserted map get offsets that say so.  False after a reported error. */
 bool pass_fuse_promote(const pass_fuse_input *in, pass_summary *summaries, pass_fuse_result *result,
                        pass_promotions *list);
-/* Changes the bodies: their parameters become pointers to that memory. (promote_rewrite.c) */
+/* Changes the bodies: parameters become pointers to private or local memory.
+ * (promote_rewrite.c) */
 void pass_promote_bodies(const pass_fuse_input *in, const pass_promotions *list,
                          const pass_summary *summaries, const pass_fuse_result *result);
-/* Makes it, for a kernel; b is at its beginning. */
+/* Makes the memory of a promoted buffer; b is at the beginning of the kernel. */
 ir_inst *pass_promoted_memory(const pass_promoted *p, const char *name, ir_builder *b);
 
 /* ---------------------------------------------------------- legality (dependence.c, legality.c) */
 
-/* Of one member on another, with the pair of accesses that is why; NULL for none. */
+/* The dependence of a member on an earlier one, with the two accesses that are the reason; NULL for
+ * none. */
 typedef struct {
     pass_dependence_kind kind;
     pass_side first, second;
 } pass_dependence;
 
-/* Memory of no argument has places after those of the arguments. */
+/* Places in lists by argument, after the arguments, for all other memory. */
 enum { PASS_PROGRAM, PASS_ANYWHERE, PASS_OTHERS };
-/* Keeps the worse dependence at each argument of the fused kernel, or place, of the two sides. */
+/* Keeps the worse dependence in the list, for the argument or place of each of the two sides. */
 void pass_keep_worse(pass_dependence *by_arg, const pass_dependence *d);
 
-/* The worst dependence of b on a, which comes before it, and of each argument (pass_keep_worse). */
+/* The worst dependence of b on a, an earlier member; keeps the worst of each argument. */
 pass_dependence pass_find_dependence(const pass_summary *a, const pass_summary *b,
                                      pass_dependence *by_arg);
 /* The first dependence of the accesses in y, of member b, on those in x, of member a. */
 pass_dependence pass_find_first_dependence(const pass_summary *a, pass_object_span x,
                                            const pass_summary *b, pass_object_span y);
-/* Pairs of accesses that this compares, of which at least one writes. */
+/* The number of pairs of accesses that pass_find_dependence compares. */
 uint64_t pass_count_pairs(const pass_summary *a, const pass_summary *b);
 
 /* Decides whether the members may be fused, and after which of them items wait, and fills buffers
@@ -229,20 +233,21 @@ bool pass_fuse_legal(const pass_fuse_input *in, const pass_summary *summaries,
 
 /* ------------------------------------------------------------------------------ loops (split.c) */
 
-/* What an item of a body takes, but for addresses, loads and stores; zeros: the body has loops. */
+/* The cost of an item of a body, without addresses, loads and stores; zeros: the body has loops. */
 pass_cost pass_find_length(ir_func *f, ir_arena *scratch);
-/* Should a body that waits for those before it run in another loop over the items? */
+/* Should a body that depends on those before it run in another loop over the items? */
 bool pass_should_split(const ir_range *r, const pass_cost *before, const pass_cost *next);
 
 /* ----------------------------------------------------------- reports (fuse_report.c, traffic.c) */
 
-/* Between a member and the next one: what items wait for, or the worst that needs no waiting. */
+/* The dependence that items wait for between a member and the next one, or the worst that needs no
+ * waiting. */
 typedef struct {
     pass_wait wait;
     pass_dependence why;
 } pass_gap;
 
-/* What legality has found out. */
+/* The result of legality.c. */
 typedef struct {
     const pass_fuse_input *in;
     const pass_summary *summary; /* by member */
@@ -253,7 +258,7 @@ typedef struct {
 /* Fills the buffers and gaps of the result: what the dependences are to the user.
  * (fuse_report.c) */
 void pass_fuse_report(const pass_findings *found, pass_fuse_result *result);
-/* A side of the members with these summaries as a report shows it, and in words. */
+/* The description of a side in a report, and its text; `all`: the summaries of the members. */
 pass_access_info *pass_describe_side(const pass_fuse_input *in, const pass_summary *all,
                                      const pass_side *s);
 void pass_print_side(ir_text *out, const pass_access_info *x);
@@ -272,7 +277,8 @@ void pass_fuse_build(const pass_fuse_input *in, const pass_promotions *list,
 bool pass_fold_argument(ir_func *f, uint32_t index, const void *bytes, size_t size);
 /* Applies the constants of the request to the built kernel and drops their parameters. */
 bool pass_fuse_constants(const pass_fuse_input *in, pass_fuse_result *result);
-/* Simplifies what the range of the launch decides; true when anything was. (specialize.c) */
+/* Specializes a kernel for the range of its launch; returns whether anything changed.
+ * (specialize.c) */
 bool pass_apply_range(const pass_launch *l);
 
 #endif

@@ -134,8 +134,8 @@ static bool uses_are_plain(candidate *c) {
     for (uint32_t k = 0; k < x->params.n; k++) {
         const member_param *at = &x->params.data[k];
         const ir_func *f = q->summary[at->member].launch.kernel;
-        pass_address_uses uses = {.atomics = is_of_group(c)};
-        if (!pass_find_address_uses(f->param_val[at->param], q->in->scratch, &uses))
+        pass_address_uses uses;
+        if (!pass_find_address_uses(f->param_val[at->param], is_of_group(c), q->in->scratch, &uses))
             return stop(c, uses.rule,
                         ir_sprintf(q->in->out, "@%s %s",
                                    q->in->request->members[at->member].kernel->name, uses.why));

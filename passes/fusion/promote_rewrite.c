@@ -132,10 +132,10 @@ static void move_access(rewriter *w) {
 /* Only accesses that no item gets to (access.c) use the old addresses now: they are never computed,
  * and only have to lead to the same sort of memory. */
 static void drop_addresses(ir_inst *param, ir_arena *scratch) {
-    pass_address_uses u = {.atomics = true};
+    pass_address_uses u;
     ir_type t = param->type;
     ir_value_list *list = &u.addresses;
-    pass_find_address_uses(param, scratch, &u);
+    pass_find_address_uses(param, true, scratch, &u);
     for (uint32_t k = list->n; k-- > 1;) {
         if (list->data[k]->type == t) continue;
         if (list->data[k]->uses)

@@ -33,16 +33,18 @@ static bool reject_use(pass_address_uses *u, const ir_inst *i) {
 }
 
 /* False with a reason: it is no access, or one that cannot be moved. */
-static bool is_movable_access(pass_address_uses *u, const ir_inst *i, unsigned n) {
+static bool is_movable_access(pass_address_uses *u, const ir_inst *i, unsigned n,
+                              bool allow_atomics) {
     if (!pass_is_accessed(i, n)) return reject_use(u, i);
-    if (ir_is_atomic(i) && !u->atomics) return reject(u, "promote.atomic", "updates it atomically");
+    if (ir_is_atomic(i) && !allow_atomics) return reject(u, "promote.atomic", "updates it atomically");
     if (ir_info(i)->imm == I_MEM && i->imm.mem.flags & IR_MEM_VOLATILE)
         return reject(u, "promote.volatile", "has a volatile access of it");
     return true;
 }
 
-bool pass_find_address_uses(ir_inst *address, ir_arena *scratch, pass_address_uses *u) {
-    u->addresses.n = 0;
+bool pass_find_address_uses(ir_inst *address, bool allow_atomics, ir_arena *scratch,
+                            pass_address_uses *u) {
+    *u = (pass_address_uses){0};
     *ir_push(scratch, &u->addresses) = address;
     for (uint32_t k = 0; k < u->addresses.n; k++) {
         ir_inst *from = u->addresses.data[k];
@@ -51,7 +53,7 @@ bool pass_find_address_uses(ir_inst *address, ir_arena *scratch, pass_address_us
             unsigned n = (unsigned)(use - user->arg);
             if (n == 0 && (user->op == IR_OP_ptradd || user->op == IR_OP_ptrcast))
                 *ir_push(scratch, &u->addresses) = user;
-            else if (!is_movable_access(u, user, n))
+            else if (!is_movable_access(u, user, n, allow_atomics))
                 return false;
         }
     }
