@@ -49,7 +49,7 @@ static const row rows[] = {
      "work-groups depend on each other: @write writes 4 bytes at "
      "%x + 4*global_id.0, always; @read reads 4 bytes at %x + "
      "4*global_id.0 + 4, always"},
-    {"an element that nobody else has",
+    {"an element of a single item",
      "%g: i64 = global_id 0\n %o: i64 = shl %g, 3\n",
      "%g: i64 = global_id 0\n %h: i64 = shl %g, 3\n %o: i64 = add %h, 4\n",
      {"64/16", "64/16"},

@@ -20,7 +20,7 @@ static const row rows[] = {
     {"dimensions", "96,4", " %v: i32 = work_dim\n", "2"},
     {"a guard that all pass", "96", " %v: i1 = ult %g, i64 96\n", "true"},
     {"a guard that the last does not", "96", " %v: i1 = ult %g, i64 95\n", "ult %g, i64 95"},
-    {"a guard that nobody passes", "96", " %v: i1 = ult i64 95, %g\n", "false"},
+    {"a guard that holds for no item", "96", " %v: i1 = ult i64 95, %g\n", "false"},
     {"a guard as an int", "96", " %i: i32 = trunc %g\n %v: i1 = slt %i, i32 96\n", "true"},
     {"an int that wraps", "4294967296", " %i: i32 = trunc %g\n %v: i1 = sle i32 0, %i\n",
      "sle i32 0, %i"},
@@ -64,7 +64,7 @@ static const row rows[] = {
      " %i: i32 = trunc %g\n %c: i32 = trunc i64 4294967303\n %a: i32 = add %i, %c\n"
      " %v: i64 = sext %a\n",
      "add %g, 7"},
-    {"an index that somebody else needs", "96",
+    {"an index with another use", "96",
      " %i: i32 = trunc %g\n %a: i32 = add %i, 5\n store %a, %p align 4\n %v: i64 = sext %a\n",
      "sext %a"},
     {"an index with a part that is no id", "96",

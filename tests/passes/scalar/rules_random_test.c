@@ -1,7 +1,7 @@
 /* rules_random_test.c — rules in combination: random expressions mean the same once simplified.
  *
  * Expressions are built unsimplified from few values, many of them constants at the ends of ranges,
- * so that patterns meet often.  Each is interpreted on several arguments before and after, and once
+ * so that patterns match often.  Each is interpreted on several arguments before and after, and once
  * more as the builder makes it when it has the rules.  Ops that let a NaN's sign or payload be seen
  * (copysign, signbit, bitcast) stay out: float rules do not promise them.
  */

@@ -12,7 +12,7 @@ typedef struct {
     ir_module *m;
 } fixture;
 
-/* "both" leads on by what it has got from "rhs"; its phi is also read behind it. */
+/* The branch of "both" depends on the value from "rhs"; its phi is also read after it. */
 static void put_round(ir_text *t, unsigned n) {
     ir_putf(t, "m%u:\n  %%a%u: i1 = load %%b align 1 volatile\n  br %%a%u, rhs%u, both%u\n", n, n,
             n, n, n);

@@ -4,7 +4,7 @@
  *
  * Three variables of 24 bytes, filled at the start, are stored to, loaded from, copied and filled
  * at random constant places with random types, so accesses overlap in every way; addresses also
- * travel through a variable.  The traffic stands in a random structured graph of branches and
+ * travel through a variable.  The traffic is in a random structured graph of branches and
  * counted loops.  The result mixes everything that was loaded.  The interpreter must give the same
  * answer before and after the passes; no variable may be left.
  */

@@ -1,10 +1,10 @@
-/* group_kernels.h — kernels in which the items of a group meet, of all shapes: their names and
+/* group_kernels.h — kernels in which the items of a group synchronize, of all shapes: their names and
  * bodies.
  *
  * A body follows HEAD, which gives each item its number in the launch %g and in the group %l,
  * the number of items %items, a number of its own %v, places %po in %out (96 bytes) and %pt in
  * %tile (4 bytes; %pn is the next item's), the parameter %n below 2^31, %m = %n & 7, and a number
- * %u that is the same for all items, though nobody knows.  `B` is a barrier.
+ * %u that is the same for all items, which no analysis finds.  `B` is a barrier.
  */
 #ifndef SPVFUSE_TESTS_GROUP_KERNELS_H
 #define SPVFUSE_TESTS_GROUP_KERNELS_H
@@ -49,7 +49,7 @@ static const group_kernel group_kernels[] = {
      "jmp loop\nloop:\n%i: i32 = phi [entry: 0, loop: %i2]\n%x: i32 = phi [entry: %v, loop: %y]\n"
      SWAP("%t", "%x") "%y: i32 = xor %t, %i\n%i2: i32 = add %i, 1\n%c: i1 = ult %i2, %m\n"
      "br %c, loop, done\ndone:\n" PUT("%y") "ret\n"},
-    {"while nobody knows",
+    {"while, on an unknown uniform value",
      "%u7: i32 = and %u, 7\njmp loop\nloop:\n%i: i32 = phi [entry: %u7, body: %i2]\n"
      "%x: i32 = phi [entry: %v, body: %y]\n%c: i1 = ult i32 0, %i\nbr %c, body, done\nbody:\n"
      SWAP("%y", "%x") "%i2: i32 = sub %i, 1\njmp loop\ndone:\n" PUT("%x") "ret\n"},
@@ -60,14 +60,14 @@ static const group_kernel group_kernels[] = {
      "%y: i32 = phi [start: %s, body: %t]\n%d: i1 = ult %j, %i\nbr %d, body, next\nbody:\n"
      SWAP("%t", "%y") "%j2: i32 = add %j, 1\njmp inner\nnext:\n%z: i32 = add %y, 5\n"
      "%i2: i32 = add %i, 1\njmp outer\ndone:\n" PUT("%x") "ret\n"},
-    {"loop in a loop, nobody knows how often",
+    {"loop in a loop, for an unknown number of iterations",
      "%u3: i32 = and %u, 3\n%u4: i32 = or %u3, 1\njmp outer\nouter:\n"
      "%i: i32 = phi [entry: %u4, next: %i2]\n%x: i32 = phi [entry: %v, next: %y]\n"
      "%c: i1 = eq %i, i32 0\nbr %c, done, inner\ninner:\n%j: i32 = phi [outer: %u3, body: %j2]\n"
      "%y: i32 = phi [outer: %x, body: %t]\n%d: i1 = eq %j, i32 0\nbr %d, next, body\nbody:\n"
      SWAP("%t", "%y") "%j2: i32 = sub %j, 1\njmp inner\nnext:\n%i2: i32 = sub %i, 1\njmp outer\n"
      "done:\n" PUT("%x") "ret\n"},
-    {"loop behind the last barrier of a loop",
+    {"loop after the last barrier of a loop",
      "jmp outer\nouter:\n%i: i32 = phi [entry: 0, next: %i2]\n"
      "%x: i32 = phi [entry: %v, next: %y]\nstore %x, %pt align 4\n" B
      "%t: i32 = load %pn align 4\njmp inner\ninner:\n%j: i32 = phi [outer: 0, inner: %j2]\n"
@@ -80,7 +80,7 @@ static const group_kernel group_kernels[] = {
      "%c: i1 = ult %i, i32 7\nbr %c, body, done\nbody:\n%o: i1 = trunc %i\nbr %o, next, some\n"
      "some:\n" SWAP("%t", "%x") "jmp next\nnext:\n%y: i32 = phi [body: %x, some: %t]\n"
      "%i2: i32 = add %i, 1\njmp loop\ndone:\n" PUT("%x") "ret\n"},
-    {"continue, nobody knows when",
+    {"continue, on an unknown uniform value",
      "jmp loop\nloop:\n%i: i32 = phi [entry: 0, next: %i2]\n%x: i32 = phi [entry: %v, next: %y]\n"
      "%c: i1 = ult %i, i32 7\nbr %c, body, done\nbody:\n%ub: i32 = lshr %u, %i\n"
      "%o: i1 = trunc %ub\nbr %o, next, some\nsome:\n" SWAP("%t", "%x") "jmp next\nnext:\n"
@@ -99,7 +99,7 @@ static const group_kernel group_kernels[] = {
      SWAP("%t", "%x") "%ub: i32 = lshr %u, %i\n%c: i1 = trunc %ub\nbr %c, out, on\nout:\n"
      PUT("%t") "ret\non:\n%i2: i32 = add %i, 1\n%d: i1 = ult %i2, i32 6\nbr %d, loop, done\n"
      "done:\n" PUT("%i2") "ret\n"},
-    {"each item leaves when it likes, and nobody returns",
+    {"each item leaves in its own iteration, and none returns",
      "%r: i32 = and %v, 3\njmp loop\nloop:\n%i: i32 = phi [entry: 0, latch: %i2]\n"
      "%c: i1 = eq %i, %r\nbr %c, out, on\non:\n%d: i1 = eq %u, i32 123456\nbr %d, end, latch\n"
      "latch:\n%i2: i32 = add %i, 1\njmp loop\nend:\nret\nout:\n" SWAP("%t", "%i") PUT("%t")
@@ -109,7 +109,7 @@ static const group_kernel group_kernels[] = {
      "%c: i1 = eq %i, %r\nbr %c, out, on\non:\n%d: i1 = ult %m, %i\nbr %d, other, latch\nlatch:\n"
      "%i2: i32 = add %i, 1\njmp loop\nother:\njmp out\nout:\n%x: i32 = phi [loop: %i, other: 7]\n"
      SWAP("%t", "%x") PUT("%t") "ret\n"},
-    {"a barrier in a branch in a loop, nobody knows when",
+    {"a barrier in a branch in a loop, on an unknown uniform value",
      "jmp loop\nloop:\n%i: i32 = phi [entry: 0, next: %i2]\n%x: i32 = phi [entry: %v, next: %y]\n"
      "%ub: i32 = lshr %u, %i\n%c: i1 = trunc %ub\nbr %c, yes, next\nyes:\n" SWAP("%t", "%x")
      "jmp next\nnext:\n%y: i32 = phi [loop: %x, yes: %t]\n%i2: i32 = add %i, 1\n"
@@ -117,7 +117,7 @@ static const group_kernel group_kernels[] = {
     {"barrier in one arm",
      "%c: i1 = trunc %n\nbr %c, yes, join\nyes:\n" SWAP("%t", "%v") "jmp join\njoin:\n"
      "%r: i32 = phi [entry: %v, yes: %t]\n" PUT("%r") "ret\n"},
-    {"barriers in both arms, nobody knows which",
+    {"barriers in both arms, on an unknown uniform value",
      "%c: i1 = trunc %u\nbr %c, yes, no\nyes:\n" SWAP("%t", "%v") "jmp join\nno:\n"
      SWAP("%s", "%li") "jmp join\njoin:\n%r: i32 = phi [no: %s, yes: %t]\n" PUT("%r") "ret\n"},
     {"conditions in conditions",
@@ -141,7 +141,7 @@ static const group_kernel group_kernels[] = {
      "%x: i32 = phi [entry: 1, body: %x2]\n%c: i1 = ult %i, %r\nbr %c, body, done\nbody:\n"
      "%x2: i32 = mul %x, 5\n%i2: i32 = add %i, 1\njmp loop\ndone:\n" SWAP("%t", "%x")
      "%z: i32 = add %i, %t\n" PUT("%z") "ret\n"},
-    {"what rounds have in common differs behind the loop",
+    {"a value that is uniform in iterations differs after the loop",
      "%r: i32 = and %v, 3\njmp loop\nloop:\n%i: i32 = phi [entry: 0, loop: %i2]\n"
      "%sq: i32 = mul %i, %i\n%i2: i32 = add %i, 1\n%c: i1 = ult %i, %r\nbr %c, loop, done\n"
      "done:\n" B "%z: i32 = add %sq, %i2\n" PUT("%z") "ret\n"},
@@ -322,7 +322,7 @@ static const group_kernel group_kernels[] = {
      "br %a, done, more\nmore:\n%b: i1 = sle %f, %i\n%w: i32 = add %m, 20\n"
      "%c: i1 = slt %w, %i\n%nc: i1 = xor %c, true\n%bc: i1 = and %b, %nc\nbr %bc, body, done\n"
      "body:\n" PUT("%v") "jmp done\ndone:\nret\n"},
-    {"a test for all of the group, behind a barrier and in front of one",
+    {"a test of the whole group, between two barriers",
      SWAP("%t", "%v") "%a: i1 = slt %n, i32 99\n%b: i1 = slt i32 2, %li\n"
      "%c: i1 = or %a, %b\nbr %c, next, body\nbody:\n" PUT("%t") "jmp next\nnext:\n" B
      "%d: i1 = ne %m, i32 2\nbr %d, last, done\nlast:\n" PUT("%v") "jmp done\ndone:\nret\n"},

@@ -1,12 +1,13 @@
-/* random_groups.h — random kernels in which the items of a group meet: @k(out, same, tile, n).
+/* random_groups.h — random kernels in which the items of a group synchronize:
+ * @k(out, same, tile, n).
  *
- * The graph is a handful of parts between which control goes at will, all items alike, until the
- * fuel is used up; half of the branches are decided by numbers that are the same for all items
- * though nobody can know.  A part computes with variables of several types, an array and a pointer
- * among them, branches and loops as each item likes, and exchanges numbers with others through
- * local memory.  With phases, all groups wait for each other a few times, before and after these
- * parts, and local memory is the kernel's own.  In the end every item writes all its variables to
- * its own piece of out.
+ * The graph has a few parts.  Control goes between them at random, for all items alike, until the
+ * fuel is used up.  Half of the branches are decided by numbers that are the same for all items,
+ * which no analysis can find.  A part computes with variables of several types, among them an array
+ * and a pointer, has branches and loops that differ between items, and exchanges numbers with other
+ * items through local memory.  With phases, all groups wait for each other a few times, before and
+ * after these parts, and local memory is the kernel's own.  In the end every item writes all its
+ * variables to its own piece of out.
  */
 #ifndef SPVFUSE_TESTS_RANDOM_GROUPS_H
 #define SPVFUSE_TESTS_RANDOM_GROUPS_H
