@@ -40,31 +40,31 @@ typedef struct {
 /* ------------------------------------------------------------------------------------ decisions */
 
 /* A group is refused once, for the first reason, unless the request forces it: then true. */
-static bool refuse_dependence(legality *j, const char *rule, const char *why,
+static bool refuse_dependence(legality *q, const char *rule, const char *why,
                               const pass_dependence *d) {
-    ir_arena *out = j->found.in->out;
+    ir_arena *out = q->found.in->out;
     ir_text t = {.arena = out};
-    bool forced = j->found.in->request->force;
-    if (j->refused) return false;
+    bool forced = q->found.in->request->force;
+    if (q->refused) return false;
     pass_decision decision = {.rule = forced ? "fuse.forced" : rule,
                               .refusal = !forced,
-                              .why = pass_describe_dependence(&j->found, d)};
+                              .why = pass_describe_dependence(&q->found, d)};
     ir_putf(&t, "%s: ", why);
     pass_print_dependence(&t, &decision.why);
     decision.text = t.data;
-    *ir_push(out, &j->result->decisions) = decision;
-    j->refused = !forced;
+    *ir_push(out, &q->result->decisions) = decision;
+    q->refused = !forced;
     return forced;
 }
 
 /* Does the barrier of the request order the memory of this argument, or variable? */
-static bool policy_orders(const legality *j, uint32_t arg) {
-    bool known = arg < j->result->nargs + PASS_ANYWHERE, local = false;
-    if (arg < j->result->nargs) {
-        const pass_fuse_arg *a = &j->result->args[arg];
+static bool policy_orders(const legality *q, uint32_t arg) {
+    bool known = arg < q->result->nargs + PASS_ANYWHERE, local = false;
+    if (arg < q->result->nargs) {
+        const pass_fuse_arg *a = &q->result->args[arg];
         local = a->kind == IR_ARG_LOCAL || (a->state == PASS_ARG_PROMOTED && a->memory == IR_LOCAL);
     }
-    switch (j->found.in->request->barrier) {
+    switch (q->found.in->request->barrier) {
     case PASS_BARRIER_BOTH: return true;
     case PASS_BARRIER_LOCAL: return local;
     case PASS_BARRIER_GLOBAL: return known && !local;
@@ -73,9 +73,9 @@ static bool policy_orders(const legality *j, uint32_t arg) {
     return false;
 }
 
-static bool has_wait(const legality *j, uint32_t a, uint32_t b, pass_wait wait) {
+static bool has_wait(const legality *q, uint32_t a, uint32_t b, pass_wait wait) {
     for (uint32_t m = b; m-- > a;)
-        if (j->found.gap[m].wait >= wait) return true;
+        if (q->found.gap[m].wait >= wait) return true;
     return false;
 }
 
@@ -91,110 +91,110 @@ static pass_dependence give_up(const pass_summary *a, const pass_summary *b,
     return d;
 }
 
-static pass_dependence find_dependence(const legality *j, uint32_t a, uint32_t b,
+static pass_dependence find_dependence(const legality *q, uint32_t a, uint32_t b,
                                        pass_dependence *by_arg) {
-    const pass_summary *x = &j->found.summary[a], *y = &j->found.summary[b];
+    const pass_summary *x = &q->found.summary[a], *y = &q->found.summary[b];
     if (pass_count_pairs(x, y) > MAX_PAIRS) return give_up(x, y, by_arg);
     return pass_find_dependence(x, y, by_arg);
 }
 
 /* A dependence between the items of a work-group in memory that no barrier orders; false: there is
  * none.  What is no argument may be in any memory. */
-static bool find_unordered(const legality *j, uint32_t a, uint32_t b, pass_dependence *out) {
-    uint32_t n = j->result->nargs + PASS_OTHERS;
-    memset(j->pair_by_arg, 0, n * sizeof *j->pair_by_arg);
-    find_dependence(j, a, b, j->pair_by_arg);
+static bool find_unordered(const legality *q, uint32_t a, uint32_t b, pass_dependence *out) {
+    uint32_t n = q->result->nargs + PASS_OTHERS;
+    memset(q->pair_by_arg, 0, n * sizeof *q->pair_by_arg);
+    find_dependence(q, a, b, q->pair_by_arg);
     for (uint32_t k = 0; k < n; k++) {
-        if (j->pair_by_arg[k].kind < PASS_DEP_GROUP || policy_orders(j, k)) continue;
-        *out = j->pair_by_arg[k];
+        if (q->pair_by_arg[k].kind < PASS_DEP_GROUP || policy_orders(q, k)) continue;
+        *out = q->pair_by_arg[k];
         return true;
     }
     return false;
 }
 
 /* Makes a dependence that was found between two members one of a and b, which are like them. */
-static void change_members(const legality *j, uint32_t a, uint32_t b, pass_dependence *d) {
+static void change_members(const legality *q, uint32_t a, uint32_t b, pass_dependence *d) {
     pass_side *const sides[] = {&d->first, &d->second};
-    const pass_summary *const now[] = {&j->found.summary[a], &j->found.summary[b]};
+    const pass_summary *const now[] = {&q->found.summary[a], &q->found.summary[b]};
     for (unsigned n = 0; n < 2 && d->first.of; n++) {
         size_t k = (size_t)(sides[n]->access - sides[n]->of->accesses.data);
         *sides[n] = (pass_side){now[n], &now[n]->accesses.data[k]};
     }
 }
 
-static verdict compare_pair(legality *j, uint32_t a, uint32_t b) {
-    verdict v = {.worst = find_dependence(j, a, b, j->found.by_arg)};
-    v.is_unordered = v.worst.kind >= PASS_DEP_GROUP && find_unordered(j, a, b, &v.unordered);
+static verdict compare_pair(legality *q, uint32_t a, uint32_t b) {
+    verdict v = {.worst = find_dependence(q, a, b, q->found.by_arg)};
+    v.is_unordered = v.worst.kind >= PASS_DEP_GROUP && find_unordered(q, a, b, &v.unordered);
     return v;
 }
 
 /* The verdict about a pair of members is kept for pairs that are like it. */
-static verdict find_verdict(legality *j, uint32_t a, uint32_t b) {
-    const pass_summary *x = &j->found.summary[a], *y = &j->found.summary[b];
+static verdict find_verdict(legality *q, uint32_t a, uint32_t b) {
+    const pass_summary *x = &q->found.summary[a], *y = &q->found.summary[b];
     uint64_t key = (uint64_t)x->like << 32 | y->like;
     bool conflict =
         (x->objects.written & y->objects.used) || (x->objects.used & y->objects.written);
     if (!conflict) return (verdict){.worst.kind = PASS_DEP_NONE};
-    if (!x->repeated && !y->repeated) return compare_pair(j, a, b);
-    const verdict *known = ir_map_get(&j->verdicts, key);
+    if (!x->repeated && !y->repeated) return compare_pair(q, a, b);
+    const verdict *known = ir_map_get(&q->verdicts, key);
     if (!known) {
-        verdict found = compare_pair(j, a, b);
-        known = ir_dup(j->found.in->scratch, &found, sizeof found);
-        ir_map_set(j->found.in->scratch, &j->verdicts, key, (void *)(uintptr_t)known);
+        verdict found = compare_pair(q, a, b);
+        known = ir_dup(q->found.in->scratch, &found, sizeof found);
+        ir_map_set(q->found.in->scratch, &q->verdicts, key, (void *)(uintptr_t)known);
     }
     verdict v = *known;
-    change_members(j, a, b, &v.worst);
-    change_members(j, a, b, &v.unordered);
+    change_members(q, a, b, &v.worst);
+    change_members(q, a, b, &v.unordered);
     return v;
 }
 
-static void place_barrier(legality *j, uint32_t a, uint32_t b, const pass_dependence *d,
+static void place_barrier(legality *q, uint32_t a, uint32_t b, const pass_dependence *d,
                           pass_wait wait) {
-    pass_gap *gap = &j->found.gap[b - 1];
-    bool place = !has_wait(j, a, b, wait);
+    pass_gap *gap = &q->found.gap[b - 1];
+    bool place = !has_wait(q, a, b, wait);
     if (place || (!gap->wait && d->kind > gap->why.kind)) gap->why = *d;
     if (place) gap->wait = wait;
 }
 
 static bool is_of_call(const pass_side *s) { return s->access && s->access->at->op == IR_OP_call; }
 
-static bool refuse_grid(legality *j, const pass_dependence *d) {
+static bool refuse_grid(legality *q, const pass_dependence *d) {
     if (d->kind == PASS_DEP_GRID)
-        return refuse_dependence(j, "fuse.grid", "work-groups depend on each other", d);
+        return refuse_dependence(q, "fuse.grid", "work-groups depend on each other", d);
     if (is_of_call(&d->first) || is_of_call(&d->second))
         return refuse_dependence(
-            j, "fuse.function", "a member keeps a function, since inlining would make it too large",
+            q, "fuse.function", "a member keeps a function, since inlining would make it too large",
             d);
-    return refuse_dependence(j, "fuse.unknown", "not proved to be independent", d);
+    return refuse_dependence(q, "fuse.unknown", "not proved to be independent", d);
 }
 
 /* Decides about work-groups that depend on each other, or may do so. */
-static bool check_grid(legality *j, const pass_dependence *d, pass_wait *wait) {
-    const pass_fuse_request *r = j->found.in->request;
+static bool check_grid(legality *q, const pass_dependence *d, pass_wait *wait) {
+    const pass_fuse_request *r = q->found.in->request;
     /* A barrier of all work-groups orders global memory. */
     if (r->phases && (r->barrier == PASS_BARRIER_BOTH || r->barrier == PASS_BARRIER_GLOBAL)) {
         *wait = PASS_WAIT_GRID;
         return true;
     }
-    bool legal = refuse_grid(j, d);
+    bool legal = refuse_grid(q, d);
     if (legal && r->barrier != PASS_BARRIER_NONE) *wait = PASS_WAIT_GROUP;
     return legal;
 }
 
-static bool check_pair(legality *j, uint32_t a, uint32_t b) {
-    const verdict v = find_verdict(j, a, b);
+static bool check_pair(legality *q, uint32_t a, uint32_t b) {
+    const verdict v = find_verdict(q, a, b);
     pass_dependence d = v.worst;
     pass_wait wait = d.kind == PASS_DEP_GROUP ? PASS_WAIT_GROUP : PASS_WAIT_NONE;
     bool legal = true;
-    if (d.kind == PASS_DEP_GRID || d.kind == PASS_DEP_UNKNOWN) legal = check_grid(j, &d, &wait);
+    if (d.kind == PASS_DEP_GRID || d.kind == PASS_DEP_UNKNOWN) legal = check_grid(q, &d, &wait);
     bool proved = d.kind == PASS_DEP_GROUP || wait == PASS_WAIT_GRID;
     if (proved && v.is_unordered) {
         d = v.unordered;
-        legal = refuse_dependence(j, "fuse.needs-barrier",
+        legal = refuse_dependence(q, "fuse.needs-barrier",
                                   "a work-group has to wait, and no barrier is allowed", &d);
         wait = PASS_WAIT_NONE;
     }
-    place_barrier(j, a, b, &d, wait);
+    place_barrier(q, a, b, &d, wait);
     return legal;
 }
 
@@ -206,30 +206,30 @@ typedef struct {
 } earlier_members;
 
 /* The dependence of member b, whose accesses these are, on the last of the others that has one. */
-static void compare_own(legality *j, uint32_t b, pass_object_span accesses, earlier_members *m) {
+static void compare_own(legality *q, uint32_t b, pass_object_span accesses, earlier_members *m) {
     bool writes = accesses.end->writes_before != accesses.at->writes_before;
     const uint32_t *others = writes ? m->users.data : m->writers.data;
     uint32_t left = writes ? m->users.n : m->writers.n;
     pass_dependence d = {0};
     while (left-- > 0 && d.kind == PASS_DEP_NONE) {
-        const pass_summary *a = &j->found.summary[others[left]];
+        const pass_summary *a = &q->found.summary[others[left]];
         d = pass_find_first_dependence(a, pass_find_object(a, accesses.at->object),
-                                       &j->found.summary[b], accesses);
-        if (d.kind != PASS_DEP_NONE) place_barrier(j, others[left], b, &d, PASS_WAIT_NONE);
+                                       &q->found.summary[b], accesses);
+        if (d.kind != PASS_DEP_NONE) place_barrier(q, others[left], b, &d, PASS_WAIT_NONE);
     }
-    if (d.kind != PASS_DEP_NONE) pass_keep_worse(j->found.by_arg, &d);
-    *ir_push(j->found.in->scratch, &m->users) = b;
-    if (writes) *ir_push(j->found.in->scratch, &m->writers) = b;
+    if (d.kind != PASS_DEP_NONE) pass_keep_worse(q->found.by_arg, &d);
+    *ir_push(q->found.in->scratch, &m->users) = b;
+    if (writes) *ir_push(q->found.in->scratch, &m->writers) = b;
 }
 
-static void check_own_arguments(legality *j) {
-    earlier_members *by_arg = ir_new_array(j->found.in->scratch, earlier_members, j->result->nargs);
-    for (uint32_t b = 0; b < j->found.in->request->nmembers; b++) {
-        const pass_summary *s = &j->found.summary[b];
+static void check_own_arguments(legality *q) {
+    earlier_members *by_arg = ir_new_array(q->found.in->scratch, earlier_members, q->result->nargs);
+    for (uint32_t b = 0; b < q->found.in->request->nmembers; b++) {
+        const pass_summary *s = &q->found.summary[b];
         for (uint32_t k = 0; k < s->objects.n;) {
             pass_object_span span = pass_find_object(s, s->objects.list[k].object);
             if (pass_is_own(s, s->objects.list[k].object))
-                compare_own(j, b, span, &by_arg[s->objects.list[k].object]);
+                compare_own(q, b, span, &by_arg[s->objects.list[k].object]);
             k = (uint32_t)(span.end - s->objects.list);
         }
     }
@@ -238,10 +238,10 @@ static void check_own_arguments(legality *j) {
 /* --------------------------------------------------------------------------------- what follows */
 
 /* Does every access go to a parameter, or to a variable in local memory, which no parameter is? */
-static bool has_known_objects(const legality *j) {
-    for (uint32_t m = 0; m < j->found.in->request->nmembers; m++)
-        for (uint32_t k = 0; k < j->found.summary[m].accesses.n; k++) {
-            const pass_access *x = &j->found.summary[m].accesses.data[k];
+static bool has_known_objects(const legality *q) {
+    for (uint32_t m = 0; m < q->found.in->request->nmembers; m++)
+        for (uint32_t k = 0; k < q->found.summary[m].accesses.n; k++) {
+            const pass_access *x = &q->found.summary[m].accesses.data[k];
             bool param = x->object && x->object->op == IR_OP_param;
             if (!param && !pass_is_local_variable(x)) return false;
         }
@@ -249,8 +249,8 @@ static bool has_known_objects(const legality *j) {
 }
 
 /* Different arguments are different memory: the proof relies on it. */
-static void mark_noalias(const legality *j) {
-    ir_func *f = j->result->kernel;
+static void mark_noalias(const legality *q) {
+    ir_func *f = q->result->kernel;
     for (uint32_t p = 0; p < f->nparams; p++) {
         ir_type t = f->param_val[p]->type;
         if (ir_is_ptr(t) && (ir_space_of(t) == IR_GLOBAL || ir_space_of(t) == IR_LOCAL))
@@ -260,26 +260,26 @@ static void mark_noalias(const legality *j) {
 
 /* Is every byte of an argument touched by one item only, by all members together?  Then an item
  * finds its bytes after a barrier as it has left them. */
-static bool is_own_to_items(const legality *j, uint32_t arg) {
+static bool is_own_to_items(const legality *q, uint32_t arg) {
     ir_vec(pass_side) sides = {0};
     pass_layout layout;
-    for (uint32_t m = 0; m < j->found.in->request->nmembers; m++)
-        for (uint32_t k = 0; k < j->found.summary[m].accesses.n; k++) {
-            const pass_side s = {&j->found.summary[m], &j->found.summary[m].accesses.data[k]};
+    for (uint32_t m = 0; m < q->found.in->request->nmembers; m++)
+        for (uint32_t k = 0; k < q->found.summary[m].accesses.n; k++) {
+            const pass_side s = {&q->found.summary[m], &q->found.summary[m].accesses.data[k]};
             uint32_t to;
             if (!pass_argument_of(&s.of->launch, s.access, &to) || to != arg) continue;
             if (s.access->kind & PASS_ATOMIC || sides.n == MAX_OWN_SIDES) return false;
-            *ir_push(j->found.in->scratch, &sides) = s;
+            *ir_push(q->found.in->scratch, &sides) = s;
         }
     return sides.n && pass_find_item_layout(sides.data, sides.n, &layout);
 }
 
-static void mark_own(const legality *j) {
-    ir_func *f = j->result->kernel;
-    for (uint32_t k = 0; k < j->result->nargs; k++) {
-        const pass_fuse_arg *a = &j->result->args[k];
+static void mark_own(const legality *q) {
+    ir_func *f = q->result->kernel;
+    for (uint32_t k = 0; k < q->result->nargs; k++) {
+        const pass_fuse_arg *a = &q->result->args[k];
         bool buffer = a->kind == IR_ARG_POINTER && a->index < f->nparams;
-        if (buffer && is_own_to_items(j, k)) f->param[a->index].attrs |= IR_PARAM_OWN;
+        if (buffer && is_own_to_items(q, k)) f->param[a->index].attrs |= IR_PARAM_OWN;
     }
 }
 
@@ -291,7 +291,7 @@ static bool is_refused(const pass_fuse_result *r) {
 bool pass_fuse_legal(const pass_fuse_input *in, const pass_summary *summaries,
                      pass_fuse_result *result) {
     uint32_t members = in->request->nmembers, nargs = result->nargs + PASS_OTHERS;
-    legality j = {.found = {.in = in,
+    legality q = {.found = {.in = in,
                             .summary = summaries,
                             .by_arg = ir_new_array(in->scratch, pass_dependence, nargs),
                             .gap = ir_new_array(in->scratch, pass_gap, members)},
@@ -299,13 +299,13 @@ bool pass_fuse_legal(const pass_fuse_input *in, const pass_summary *summaries,
                   .pair_by_arg = ir_new_array(in->scratch, pass_dependence, nargs),
                   .refused = is_refused(result)};
     bool legal = true;
-    check_own_arguments(&j);
+    check_own_arguments(&q);
     for (uint32_t b = 1; b < members; b++)
-        for (uint32_t a = b; a-- > 0;) legal &= check_pair(&j, a, b);
-    pass_fuse_report(&j.found, result);
-    if (legal && members > 1 && has_known_objects(&j)) {
-        mark_noalias(&j);
-        if (has_wait(&j, 0, members, PASS_WAIT_GROUP)) mark_own(&j);
+        for (uint32_t a = b; a-- > 0;) legal &= check_pair(&q, a, b);
+    pass_fuse_report(&q.found, result);
+    if (legal && members > 1 && has_known_objects(&q)) {
+        mark_noalias(&q);
+        if (has_wait(&q, 0, members, PASS_WAIT_GROUP)) mark_own(&q);
     }
-    return legal && !j.refused;
+    return legal && !q.refused;
 }
