@@ -102,14 +102,14 @@ static void split_lanewise(vectors *s, ir_inst *i) {
     for (unsigned k = 0; k < i->nargs; k++) meet_value(&w, s, ir_arg(i, k));
     unsigned n = lanes_of(&w);
     bool direct = takes(s, i);
-    if (n == 1 || (!direct && !vec_goes_instead(s, i))) {
+    if (n == 1 || (!direct && !vec_is_expanded(s, i))) {
         vec_by_lanes(s, i);
         return;
     }
     for (unsigned first = 0; first < lanes; first += n) {
         for (unsigned k = 0; k < i->nargs; k++) args[k] = vec_piece(s, ir_arg(i, k), first, n);
         out[first / n] = direct ? vec_build_like(s, i, ir_vector(ir_elem(i->type), n), args)
-                                : vec_build_instead(s, i, args);
+                                : vec_build_expansion(s, i, args);
     }
     vec_set_pieces(s, i, out, n);
 }

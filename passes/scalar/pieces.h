@@ -1,4 +1,4 @@
-/* pieces.h — values that are put together from the bytes of others (pieces.c). */
+/* pieces.h — values that are assembled from bytes of other values (pieces.c). */
 #ifndef SPVFUSE_PIECES_H
 #define SPVFUSE_PIECES_H
 
@@ -11,10 +11,10 @@ typedef struct {
     uint8_t at[PASS_MAX_BYTES];    /* which byte of it */
 } pass_pieces;
 
-/* Says that `size` bytes from `to` on are those of v from `at` on, where that is not known yet;
- * how many of them were not. */
+/* Records that `size` bytes from `to` on are those of v from `at` on, except for bytes that are
+ * known already.  Returns the number of bytes that were not. */
 uint64_t pass_add_piece(pass_pieces *p, ir_inst *v, uint64_t at, uint64_t to, uint64_t size);
-/* Can a value of type t be made of them, and cheaply? */
+/* Can a value of type t be assembled from the bytes at a low cost? */
 bool pass_can_join(const ir_module *m, const pass_pieces *p, ir_type t);
 ir_inst *pass_join(ir_builder *b, const pass_pieces *p, ir_type t);
 

@@ -1,4 +1,4 @@
-/* vectors_instead.c — vector operations for which the target has no instruction, by others.
+/* vectors_expand.c — expands vector operations for which the target has no instruction.
  *
  * A rotation is two shifts.  For 64 bits, products are made from those of halves, minimum and
  * maximum from a comparison, and arithmetic right shifts extend the sign by a subtraction.
@@ -44,7 +44,7 @@ static bool goes_by_words(vec_state *s, const ir_inst *i) {
     return has(s, in_words(op), IR_I16, is_known_shift(i, ir_arg(i, 1), &amount));
 }
 
-bool vec_goes_instead(vec_state *s, const ir_inst *i) {
+bool vec_is_expanded(vec_state *s, const ir_inst *i) {
     uint64_t amount;
     if (!s->target) return false;
     if (i->op == IR_OP_rotl)
@@ -183,7 +183,7 @@ static ir_inst *do_words(vec_state *s, const ir_inst *i, ir_inst *const *args) {
                     build(s, IR_OP_or, half(s, op, x, y, false), half(s, op, x, y, true)));
 }
 
-ir_inst *vec_build_instead(vec_state *s, const ir_inst *i, ir_inst *const *args) {
+ir_inst *vec_build_expansion(vec_state *s, const ir_inst *i, ir_inst *const *args) {
     if (i->op == IR_OP_rotl) return rotate(s, args[0], args[1]);
     return ir_kind_of(i->type) == IR_I64 ? do_long(s, (ir_op)i->op, args[0], args[1])
                                          : do_words(s, i, args);
