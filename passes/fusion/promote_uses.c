@@ -36,7 +36,8 @@ static bool reject_use(pass_address_uses *u, const ir_inst *i) {
 static bool is_movable_access(pass_address_uses *u, const ir_inst *i, unsigned n,
                               bool allow_atomics) {
     if (!pass_is_accessed(i, n)) return reject_use(u, i);
-    if (ir_is_atomic(i) && !allow_atomics) return reject(u, "promote.atomic", "updates it atomically");
+    if (ir_is_atomic(i) && !allow_atomics)
+        return reject(u, "promote.atomic", "updates it atomically");
     if (ir_info(i)->imm == I_MEM && i->imm.mem.flags & IR_MEM_VOLATILE)
         return reject(u, "promote.volatile", "has a volatile access of it");
     return true;
