@@ -302,24 +302,50 @@ Test(fuse, endless_body) {
 
 /* ------------------------------------------------------------------------------- lack of memory */
 
+/* An allocator whose allocation number `fails_at`, counted from 0, fails. */
+typedef struct {
+    unsigned made, fails_at;
+} supply;
+
+static void *supply_block(void *user, size_t bytes) {
+    supply *s = user;
+    return s->made++ == s->fails_at ? NULL : malloc(bytes);
+}
+
+static void release_block(void *user, void *block) {
+    (void)user;
+    free(block);
+}
+
+static bool fuse_and_free(const pass_fuse_request *q) {
+    ir_arena out;
+    ir_arena_init(&out, &cx);
+    bool ok = pass_fuse(&cx, q, &out, &fused);
+    ir_module_free(fused.module);
+    fused.module = NULL;
+    ir_arena_free(&out);
+    return ok;
+}
+
+/* Every allocation fails in turn: that is a status, nothing is allocated after it, and everything
+ * is given back. */
 Test(fuse, every_lack_of_memory_is_a_status) {
     ir_module *m = parse(tangled);
     const pass_fuse_member members[] = {member(m, "odd", "64/16"), member(m, "shift", "32/16")};
     const pass_fuse_request q = {.name = "f", .members = members, .nmembers = 2};
     size_t before = cx.used;
-    unsigned failures = 0;
-    for (size_t extra = 1;; extra += 8192) {
-        cx.limit = before + extra;
-        ir_arena out;
-        ir_arena_init(&out, &cx);
-        bool ok = pass_fuse(&cx, &q, &out, &fused);
-        ir_module_free(fused.module);
-        fused.module = NULL;
-        ir_arena_free(&out);
-        cr_assert_eq(cx.used, before);
-        if (ok) break;
-        failures++;
+    supply all = {.fails_at = UINT32_MAX};
+    cx.allocate = supply_block;
+    cx.release = release_block;
+    cx.alloc_user = &all;
+    cr_assert(fuse_and_free(&q));
+    cr_assert_geq(all.made, 3, "a module, what the result points to, and scratch memory");
+    for (unsigned n = 0; n < all.made; n++) {
+        supply some = {.fails_at = n};
+        cx.alloc_user = &some;
+        cr_assert_not(fuse_and_free(&q), "allocation %u fails", n);
         cr_assert_eq(cx.status, IR_ERR_MEMORY);
+        cr_assert_eq(some.made, n + 1);
+        cr_assert_eq(cx.used, before);
     }
-    cr_assert_gt(failures, 2);
 }
