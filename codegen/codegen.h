@@ -99,6 +99,7 @@ typedef struct {
     ir_vec(const char *) files;
     ir_vec(cg_frame) frames;
     ir_vec(cg_kernel) kernels;
+    bool stopped; /* as cg_options.stop_after says: nothing else is known */
 } cg_object;
 
 /* How registers are given to values. */
@@ -122,7 +123,20 @@ typedef struct {
     bool trace_rules; /* a note for every rule that is used */
     bool lines;       /* fill cg_object.lines */
     ir_text *listing; /* gets the code as text, a function after the other; or NULL */
+    /* The stage after which no more is done with a function (ir_names_stage), or NULL: the listing
+     * has each as it is then, and nothing becomes an object. */
+    const char *stop_after;
 } cg_options;
+
+/* A stage of native code: what is done with each function, in the order of the table
+ * (native/stages.def). */
+typedef struct cg_func_job cg_func_job;
+typedef struct {
+    const char *name, *doc;
+    bool (*run)(cg_func_job *j); /* false after a reported error */
+} cg_stage;
+extern const cg_stage cg_stages[];
+extern const unsigned cg_stage_count;
 
 /* ------------------------------------------------------------------------ object files (object*.c)
  *

@@ -187,7 +187,7 @@ const ir_dom *ir_dominators(ir_func *f) {
         c = ir_new(&f->module->arena, dom_cache);
         f->dom = &c->dom;
     }
-    const char *stage = ir_enter_analysis(f->module->cx, "dominators");
+    const char *outer = ir_enter_part(f->module->cx, "dominators");
     c->dom.version = f->cfg_version - 1; /* not valid should an allocation fail */
     make_room(f, c);
     ir_find_order(f, &c->dom.order);
@@ -197,7 +197,7 @@ const ir_dom *ir_dominators(ir_func *f) {
     number_tree(c);
     find_lowest(f, c);
     c->dom.version = f->cfg_version;
-    ir_enter_stage(f->module->cx, stage);
+    ir_enter_part(f->module->cx, outer);
     return f->dom;
 }
 

@@ -46,9 +46,13 @@
 #endif
 
 /* In place of the one of <assert.h>, which ends the process of others. */
-#define assert(e) ((e) ? (void)0 : ir_bug(__FILE__, __LINE__, __func__, #e))
+#define assert(e) ((e) ? (void)0 : ir_bug(NULL, __FILE__, __LINE__, __func__, #e))
+/* The same about an instruction, which the message names. */
+#define assert_at(inst, e) ((e) ? (void)0 : ir_bug(inst, __FILE__, __LINE__, __func__, #e))
 #define static_assert _Static_assert
-IR_NORETURN void ir_bug(const char *file, int line, const char *function, const char *what);
+struct ir_inst;
+IR_NORETURN void ir_bug(const struct ir_inst *at, const char *file, int line, const char *function,
+                        const char *what);
 
 /* For arithmetic that 64 bits cannot hold on the way. */
 __extension__ typedef __int128 ir_i128;
@@ -75,6 +79,14 @@ typedef enum {
 } ir_status;
 typedef enum { IR_NOTE, IR_WARNING, IR_ERROR } ir_severity;
 
+/* What the compiler was doing when it broke a rule of its own; parts that are not known are NULL or
+ * 0. */
+typedef struct {
+    const char *stage; /* a pass, a stage of native code, or another part that has a name */
+    uint64_t number;   /* of the stage, counted in its context */
+    const char *function, *block, *instruction;
+} ir_fault;
+
 /* One message.  Every field but text may be absent (NULL or 0); `word` is a SPIR-V word offset. */
 typedef struct {
     ir_severity severity;
@@ -85,17 +97,34 @@ typedef struct {
     const char *source; /* the OpLine file, "saxpy.cl", with source_line */
     uint32_t source_line;
     const char *text;
+    const ir_fault *fault; /* of an internal error, otherwise NULL */
 } ir_message;
 
-/* The time that stages took, in the order in which they were entered first. (stage.c) */
-enum { IR_MAX_STAGES = 64 };
+/* What runs.  (stage.c) */
+typedef struct {
+    const char *stage;   /* "licm", "select"; NULL: nothing that has a name */
+    const ir_func *func; /* that the stage works on, or NULL */
+    const ir_inst *inst; /* that it looks at, if it says so, or NULL */
+} ir_where;
+
+/* What a context shows of the native code that it makes; switches name stages (ir_names_stage). */
+typedef struct {
+    const char *dump_after;
+    bool dump_changed; /* as in pass_options */
+    void (*dump)(void *user, const char *stage, const char *text);
+    void *dump_user;
+    bool verify_each, time, trace_rules;
+} ir_inspection;
+
+/* The time that stages and analyses took, in the order in which they were entered first. */
+enum { IR_MAX_PARTS = 64 };
 typedef struct {
     unsigned n;
     struct {
         const char *name;
         int64_t ns;
-    } stage[IR_MAX_STAGES];
-    const char *now; /* the stage that runs, or NULL */
+    } part[IR_MAX_PARTS];
+    const char *now; /* the part that runs, or NULL */
     int64_t since;   /* it was entered */
 } ir_clock;
 
@@ -112,8 +141,10 @@ typedef struct {
     struct ir_chunk *spare; /* poisoned for the address sanitizer */
     ir_status status;       /* why the last ir_try failed */
     jmp_buf *trap;
-    const char *pass, *func; /* that runs, and its function; for messages; or NULL */
-    ir_clock *clock;         /* or NULL */
+    ir_where where;
+    uint64_t stages;                 /* that have begun */
+    ir_clock *clock;                 /* or NULL */
+    const ir_inspection *inspection; /* or NULL */
     unsigned warnings;
 } ir_ctx;
 
@@ -127,13 +158,6 @@ void ir_report(ir_ctx *cx, ir_message m, const char *fmt, ...) IR_PRINTF(3, 4);
 void ir_vreport(ir_ctx *cx, ir_message m, const char *fmt, va_list ap);
 /* Reports an error without a place; false. */
 bool ir_error(ir_ctx *cx, const char *fmt, ...) IR_PRINTF(2, 3);
-/* Says what runs from here on, NULL: nothing that has a name.  Returns what ran before. */
-const char *ir_enter_stage(ir_ctx *cx, const char *name);
-/* The same for an analysis, which counts as a stage for the clock only. */
-const char *ir_enter_analysis(ir_ctx *cx, const char *name);
-/* A note for each stage, "WHAT: STAGE: N ns"; `file` is what they are about. */
-void ir_report_clock(ir_ctx *cx, const ir_clock *c, const char *file, const char *what);
-int64_t ir_nanoseconds(void); /* of a clock that is never set */
 /* Formats one message as "file: word 0x1a3, saxpy.cl:12: error: text" into out (always ended). */
 void ir_format_message(const ir_message *m, char *out, size_t size);
 
@@ -197,6 +221,27 @@ typedef struct {
 void ir_put(ir_text *t, const char *s);
 void ir_putn(ir_text *t, const char *s, size_t n);
 void ir_putf(ir_text *t, const char *fmt, ...) IR_PRINTF(2, 3);
+
+/* ------------------------------------------------------------------------------- stages (stage.c)
+ *
+ * A stage is a pass, a stage of native code, or another part of compiling that has a name.  Stages
+ * do not nest.  A context numbers them from 1 in the order in which they begin, which depends on the
+ * input alone; so a number names one stage in all runs of a command. */
+
+void ir_begin_stage(ir_ctx *cx, const char *name, const ir_func *f);
+void ir_end_stage(ir_ctx *cx);
+/* Does a switch name the stage that runs, by its name, its number or "*"?  NULL names none. */
+bool ir_names_stage(const ir_ctx *cx, const char *wanted);
+/* Does the inspection of the context want the code as the stage that runs leaves it? */
+bool ir_is_inspected(const ir_ctx *cx);
+/* What the compiler is doing; the texts lie in the arena. */
+ir_fault ir_find_fault(ir_ctx *cx, ir_arena *a);
+/* Counts time from here on for an analysis, or another part of the stage.  Returns what time was
+ * counted for before, which the caller enters again. */
+const char *ir_enter_part(ir_ctx *cx, const char *name);
+/* A note for each stage and part, "WHAT: PART: N ns"; `file` is what they are about. */
+void ir_report_clock(ir_ctx *cx, const ir_clock *c, const char *file, const char *what);
+int64_t ir_nanoseconds(void); /* of a clock that is never set */
 
 /* ---------------------------------------------------------------------------------- types (type.c)
  *

@@ -402,12 +402,12 @@ const ir_live *ir_liveness(ir_func *f) {
         c = ir_new(&f->module->arena, live_cache);
         f->live = &c->live;
     }
-    const char *stage = ir_enter_analysis(f->module->cx, "liveness");
+    const char *outer = ir_enter_part(f->module->cx, "liveness");
     c->live.cfg_version = f->cfg_version - 1; /* not valid should an allocation fail */
     compute(f, c);
     c->live.cfg_version = f->cfg_version;
     c->live.ssa_version = f->ssa_version;
-    ir_enter_stage(f->module->cx, stage);
+    ir_enter_part(f->module->cx, outer);
     return f->live;
 }
 

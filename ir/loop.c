@@ -229,7 +229,7 @@ const ir_loops *ir_loop_tree(ir_func *f) {
     loop_cache *c = (loop_cache *)(void *)f->loops;
     if (c && c->loops.version == f->cfg_version) return f->loops;
     const ir_order *o = &ir_dominators(f)->order;
-    const char *stage = ir_enter_analysis(f->module->cx, "loops");
+    const char *outer = ir_enter_part(f->module->cx, "loops");
     if (!c) {
         c = ir_new(&f->module->arena, loop_cache);
         f->loops = &c->loops;
@@ -246,7 +246,7 @@ const ir_loops *ir_loop_tree(ir_func *f) {
     link_loops(c);
     lay_out_blocks(c, o);
     c->loops.version = f->cfg_version;
-    ir_enter_stage(f->module->cx, stage);
+    ir_enter_part(f->module->cx, outer);
     return f->loops;
 }
 

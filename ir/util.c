@@ -4,10 +4,10 @@
  * leave through ir_throw, and only arenas are alive, so nothing leaks.  ir_try nests: the inner one
  * restores the outer one's landing place.
  *
- * A broken assertion does not know the context: it leaves to the nearest ir_try of its thread.  The
- * variable that finds it is in memory that each thread has from its start, so that looking at it
- * cannot fail.  SPVF_ABORT in the environment stops the process instead, where a debugger or a
- * test sees it.
+ * A failed assertion does not know the context: it reports to the nearest ir_try of its thread, and
+ * leaves there.  The variable that finds it is in memory that each thread has from its start, so
+ * that looking at it cannot fail.  With SPVF_ABORT in the environment the process stops instead,
+ * where a debugger or a test sees it.
  */
 #define _GNU_SOURCE
 #include "ir/ir.h"
@@ -24,7 +24,7 @@ bool ir_try(ir_ctx *cx, void (*body)(void *arg), void *arg) {
     jmp_buf here;
     jmp_buf *volatile outer = cx->trap;
     ir_ctx *volatile outer_context = nearest;
-    const char *volatile outer_pass = cx->pass, *volatile outer_func = cx->func;
+    const ir_where outer_where = cx->where;
     ir_clock *volatile outer_clock = cx->clock;
     volatile bool ok = true;
     nearest = cx;
@@ -35,8 +35,7 @@ bool ir_try(ir_ctx *cx, void (*body)(void *arg), void *arg) {
     else
         ok = false;
     cx->trap = outer;
-    cx->pass = outer_pass;
-    cx->func = outer_func;
+    cx->where = outer_where;
     cx->clock = outer_clock;
     nearest = outer_context;
     return ok;
@@ -48,13 +47,48 @@ void ir_throw(ir_ctx *cx, ir_status status) {
     longjmp(*cx->trap, 1);
 }
 
-void ir_bug(const char *file, int line, const char *function, const char *what) {
+typedef struct {
+    ir_ctx *cx;
+    ir_arena arena;
+    const char *file, *function, *what;
+    int line;
+} bug;
+
+/* " of @f, block b, at 'INSTRUCTION'", as far as it is known. */
+static const char *name_place(const ir_fault *f, ir_arena *a) {
+    ir_text t = {.arena = a};
+    ir_put(&t, "");
+    if (f->function) ir_putf(&t, " of @%s", f->function);
+    if (f->block) ir_putf(&t, ", block %s", f->block);
+    if (f->instruction) ir_putf(&t, ", at '%s'", f->instruction);
+    return t.data;
+}
+
+static void report_bug(void *user) {
+    bug *b = user;
+    const ir_fault fault = ir_find_fault(b->cx, &b->arena);
+    ir_report(b->cx, (ir_message){.severity = IR_ERROR, .fault = &fault},
+              "internal error in %s%s%.400s (%s:%d): '%s' does not hold; please report it",
+              fault.stage ? fault.stage : b->function, fault.stage ? "" : "()",
+              name_place(&fault, &b->arena), b->file, b->line, b->what);
+}
+
+/* The function may be in any state: if its instructions cannot be printed, it is named alone. */
+void ir_bug(const ir_inst *at, const char *file, int line, const char *function, const char *what) {
     ir_ctx *cx = nearest;
-    if (!cx || secure_getenv("SPVF_ABORT")) abort();
-    ir_report(cx, (ir_message){.severity = IR_ERROR},
-              "internal error in %s%s%s%s%s (%s:%d): '%s' does not hold; please report it",
-              cx->pass ? "pass " : function, cx->pass ? cx->pass : "", cx->func ? " of @" : "",
-              cx->func ? cx->func : "", cx->pass ? "" : "()", file, line, what);
+    if (!cx) {
+        fprintf(stderr, "%s:%d: %s: '%s' does not hold\n", file, line, function, what);
+        abort();
+    }
+    bug b = {.cx = cx, .file = file, .line = line, .function = function, .what = what};
+    ir_arena_init(&b.arena, cx);
+    if (at) cx->where.inst = at;
+    if (!ir_try(cx, report_bug, &b)) {
+        cx->where.inst = NULL;
+        ir_try(cx, report_bug, &b);
+    }
+    ir_arena_free(&b.arena);
+    if (secure_getenv("SPVF_ABORT")) abort();
     ir_throw(cx, IR_ERR_INTERNAL);
 }
 

@@ -71,11 +71,13 @@ extern const unsigned pass_count;
 typedef struct {
     const char *passes;
     bool verify_each;       /* ir_verify after each pass; a violation names the pass */
-    const char *dump_after; /* pass name, or "*": text of the module into `dump` */
+    const char *dump_after; /* a pass, as ir_names_stage has it: text of the module into `dump` */
     bool dump_changed;      /* only when the pass changed something */
     const char *stop_after;
-    long bisect; /* run only the first N pass executions; < 0: all */
-    bool time;   /* report nanoseconds per pass as notes */
+    bool *stopped;  /* becomes true when the pipeline ends there; may be NULL */
+    bool any_stage; /* dump_after and stop_after may also name stages that are no passes */
+    long bisect;    /* run only the first N pass executions; < 0: all */
+    bool time;      /* report nanoseconds per pass as notes */
     void (*dump)(void *user, const char *pass, const char *text); /* also what printers write */
     void *dump_user;
     bool trace_rules;

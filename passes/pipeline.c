@@ -165,20 +165,20 @@ static bool run_pass(pipeline *p, const pass_info *pass, ir_func *f) {
     return f ? pass->on_func(f, &p->cx) : pass->on_module(p->m, &p->cx);
 }
 
+static void report_broken(pipeline *p, const pass_info *pass, const ir_func *f) {
+    const ir_fault fault = ir_find_fault(p->m->cx, &p->scratch);
+    ir_report(p->m->cx, (ir_message){.severity = IR_ERROR, .file = p->m->name, .fault = &fault},
+              "pass %s broke %s%s", pass->name, f ? "@" : "the module", f ? f->name : "");
+    p->failed = true;
+    p->why = IR_ERR_INTERNAL;
+}
+
 /* Runs a pass on f, or on the module when f is NULL. */
 static bool execute(pipeline *p, const pass_info *pass, ir_func *f) {
     if (p->failed || p->stopped || !may_run(p, pass, f)) return false;
-    ir_enter_stage(p->m->cx, pass->name);
-    p->m->cx->func = f ? f->name : NULL;
+    p->m->cx->where = (ir_where){.stage = pass->name, .func = f};
     bool changed = run_pass(p, pass, f);
-    p->m->cx->func = NULL;
-    ir_enter_stage(p->m->cx, NULL);
-    if (!is_valid(p, f)) {
-        say(p, IR_ERROR, "pass %s broke %s%s", pass->name, f ? "@" : "the module",
-            f ? f->name : "");
-        p->failed = true;
-        p->why = IR_ERR_INTERNAL;
-    }
+    if (!is_valid(p, f)) report_broken(p, pass, f);
     ir_arena_free(&p->scratch);
     return changed;
 }
@@ -195,8 +195,7 @@ static bool run_everywhere(pipeline *p, const pass_info *pass) {
 
 static void dump(pipeline *p, const pass_info *pass, bool changed) {
     const pass_options *o = p->options;
-    bool wanted = o->dump_after &&
-                  (strcmp(o->dump_after, "*") == 0 || strcmp(o->dump_after, pass->name) == 0);
+    bool wanted = ir_names_stage(p->m->cx, o->dump_after);
     if (o->dump_changed) wanted = changed && (wanted || !o->dump_after);
     if (!wanted || !o->dump) return;
     ir_text text = {.arena = &p->scratch};
@@ -205,15 +204,21 @@ static void dump(pipeline *p, const pass_info *pass, bool changed) {
     ir_arena_free(&p->scratch);
 }
 
+static void stop(pipeline *p) {
+    p->stopped = true;
+    if (p->options->stopped) *p->options->stopped = true;
+}
+
 static void run_entry(pipeline *p, const pass_info *pass) {
     int64_t start = p->options->time ? ir_nanoseconds() : 0;
+    ir_begin_stage(p->m->cx, pass->name, NULL);
     bool changed = run_everywhere(p, pass);
     if (p->options->time)
         say(p, IR_NOTE, "%s: %lld ns%s", pass->name, (long long)(ir_nanoseconds() - start),
             changed ? "" : ", nothing to do");
     dump(p, pass, changed);
-    if (p->options->stop_after && strcmp(p->options->stop_after, pass->name) == 0)
-        p->stopped = true;
+    if (ir_names_stage(p->m->cx, p->options->stop_after)) stop(p);
+    ir_end_stage(p->m->cx);
 }
 
 /* ------------------------------------------------------------------------------------- the list */
@@ -246,6 +251,16 @@ static void check_name(pipeline *p, const char *s, size_t n) {
     if (!p->failed && !find_pass(s, n) && !find_list(s, n)) refuse_name(p, s, n);
 }
 
+/* A switch names a pass by its name or number, and one that prints may name all. */
+static void check_switch(pipeline *p, const char *s, bool prints) {
+    size_t n = s ? strlen(s) : 0;
+    bool is_number = n && strspn(s, "0123456789") == n;
+    if (p->failed || !s || p->options->any_stage || find_pass(s, n) || is_number ||
+        (prints && strcmp(s, "*") == 0))
+        return;
+    refuse_name(p, s, n);
+}
+
 static void run_name(pipeline *p, const char *s, size_t n) {
     if (p->failed || p->stopped) return;
     if (find_list(s, n))
@@ -259,9 +274,8 @@ static void run_list(void *user) {
     const pass_options *o = p->options;
     const char *list = o->passes ? o->passes : pass_standard;
     foreach_name(p, list, check_name);
-    if (o->dump_after && strcmp(o->dump_after, "*") != 0)
-        check_name(p, o->dump_after, strlen(o->dump_after));
-    if (o->stop_after) check_name(p, o->stop_after, strlen(o->stop_after));
+    check_switch(p, o->dump_after, true);
+    check_switch(p, o->stop_after, false);
     foreach_name(p, list, run_name);
 }
 

@@ -76,6 +76,14 @@ typedef struct spvf_explanation spvf_explanation;
 
 typedef enum { SPVF_NOTE, SPVF_WARNING, SPVF_ERROR } spvf_severity;
 
+/* What the library was doing when it broke a rule of its own, for reports of the bug.  Absent parts
+ * are NULL or 0. */
+typedef struct {
+    const char *stage; /* a pass, a stage of native code, or another part that has a name */
+    uint64_t number;   /* of the stage, counted in the context: spvf_pass_options take it */
+    const char *function, *block, *instruction;
+} spvf_fault;
+
 /* One message.  Absent parts are NULL or 0.  Valid during the callback. */
 typedef struct {
     spvf_severity severity;
@@ -87,6 +95,7 @@ typedef struct {
     const char *text;                    /* the message alone */
     const char *formatted;               /* "k.spv: word 0x1a3, saxpy.cl:12: error: …" */
     const spvf_explanation *explanation; /* of a group that is refused */
+    const spvf_fault *fault;             /* of an internal error */
 } spvf_message;
 
 typedef struct {
@@ -173,9 +182,11 @@ typedef struct {
 
 typedef struct {
     size_t size;
-    const char *passes;     /* comma-separated names; NULL: the standard pipeline */
-    bool verify_each;       /* check the IR after every pass */
-    const char *dump_after; /* pass name or "*": IR text to `dump` */
+    const char *passes; /* comma-separated names; NULL: the standard pipeline */
+    bool verify_each;   /* check the IR after every pass */
+    /* Switches name a pass, for spvf_context_inspect also a stage of native code, or give its number:
+     * passes and stages are counted from 1 in a context, in the order in which they begin. */
+    const char *dump_after; /* or "*": text of the code to `dump` */
     bool dump_changed;      /* only passes that changed something */
     const char *stop_after;
     bool bisect; /* run only the first bisect_limit pass executions */
@@ -185,6 +196,7 @@ typedef struct {
     void (*dump)(void *user, const char *pass, const char *text); /* also what `access` prints */
     void *dump_user;
     const spvf_range *range; /* that kernels are launched on, as far as `access` asks; or NULL */
+    bool *stopped;           /* becomes true when the pipeline ends at stop_after; or NULL */
 } spvf_pass_options;
 
 /* Transforms the module in place.  After an error the module may only be destroyed.
@@ -194,6 +206,13 @@ typedef struct {
 SPVF_API spvf_status spvf_module_optimize(spvf_module *module, const spvf_pass_options *options);
 /* Names and one-line descriptions of the passes; NULL from `index` out of range. */
 SPVF_API const char *spvf_pass_name(size_t index, const char **description);
+/* The same for the stages of native code, in the order in which they run. */
+SPVF_API const char *spvf_stage_name(size_t index, const char **description);
+/* Shows the native code that the context makes from here on, by spvf_module_emit or for launches,
+ * as dump_after, dump_changed, verify_each, time and trace_rules say; what else is in the options has
+ * no effect.  SPVF_ERROR_ARGUMENT, after a message, if dump_after or stop_after name nothing.
+ * NULL: shows it no longer.  Launches do not take code from the cache meanwhile. */
+SPVF_API spvf_status spvf_context_inspect(spvf_context *context, const spvf_pass_options *options);
 /* Facts of order: the pass that is returned runs before *second runs for the first time, for the
  * reason *why; NULL from `index` out of range. */
 SPVF_API const char *spvf_pass_order(size_t index, const char **second, const char **why);
@@ -206,15 +225,17 @@ typedef struct {
 } spvf_blob;
 SPVF_API void spvf_blob_destroy(spvf_blob *blob);
 
-/* Writes a module.  Targets: "ir" (text); "dot" (control flow graphs, for Graphviz); "spirv" (SPIR-V 1.2, or newer when the module uses what
- * 1.2 does not have); "spirv:1.0" … "spirv:1.4" (SPVF_ERROR_INPUT when that version cannot say it);
+/* Writes a module.  Targets: "ir" (text); "dot" (control flow graphs, for Graphviz); "spirv"
+ * (SPIR-V 1.2, or newer when the module uses what 1.2 does not have); "spirv:1.0" … "spirv:1.4"
+ * (SPVF_ERROR_INPUT when that version cannot say it);
  * "x86_64" with ":v2" (SSE4.2), ":v3" (AVX2 and FMA; the default) or ":v4" (AVX-512): a linkable
  * ELF object with all kernels and a table of them, see spvf_native_kernel; a kernel that cannot run
  * on a CPU is left out, with a warning (SPVF_ERROR_REFUSED when none is left).  Options of x86_64,
  * each after a comma: "text" (assembly, to be read), "lines" (debug information), "abi=nativecpu"
  * (the functions and the table of DPC++'s Native CPU), "calls" (functions that each work-item can
- * run alone are called, not inlined), "regalloc=stack" (every value in memory), "time" (notes of
- * the nanoseconds that each pass and stage took). */
+ * run alone are called, not inlined), "regalloc=stack" (every value in memory), "stop=STAGE" (as
+ * text, the code as it is after that pass or stage, see spvf_pass_options), "time" (notes of the
+ * nanoseconds that each pass and stage took). */
 SPVF_API spvf_status spvf_module_emit(const spvf_module *module, const char *target,
                                       spvf_blob *out);
 

@@ -1,5 +1,8 @@
-/* compile.c — functions of work-groups to an object: the stages of native code in order, for any
- * target.
+/* compile.c — functions of work-groups to an object, for any target.
+ *
+ * The table of stages (stages.def) is walked for each function: every stage begins under its name,
+ * so that clocks and messages about bugs know it, and afterwards the function is shown if a switch
+ * names the stage.  The bytes of all functions become an object together.
  */
 #include "codegen/native/unit.h"
 
@@ -56,51 +59,129 @@ void cg_refuse_frame(const ir_func *f, uint32_t most) {
     ir_error(m->cx, "%s", t.data);
 }
 
-/* ------------------------------------------------------------------------------------ functions */
+/* --------------------------------------------------------------------------------------- stages */
 
-typedef struct {
+struct cg_func_job {
     cg_unit *unit;
     const cg_options *options;
     ir_func *f;
     ir_arena scratch;
-    bool ok;
-} func_job;
+    cg_allocator *allocator; /* from schedule to assign, otherwise NULL */
+    cg_allocation allocation;
+    ir_text listing; /* what emit has encoded, if that is wanted */
+    bool ok, stopped;
+};
 
-static void run_stages(void *arg) {
-    func_job *j = arg;
-    const cg_native *n = j->unit->target;
-    ir_ctx *cx = j->f->module->cx;
-    cg_allocation a = {0};
-    cx->func = j->f->name;
-    ir_enter_stage(cx, "legalize");
-    cg_legalize(j->f, n->lacks_count, &j->scratch);
-    ir_enter_stage(cx, "select");
-    j->ok = n->select(n->registers, j->f, j->options, &j->scratch) &&
-            cg_allocate(n->registers, j->f, &j->options->regalloc, &j->scratch, &a);
-    ir_enter_stage(cx, "encode");
-    j->ok = j->ok && n->emit(j->unit, j->f, &a);
-    ir_enter_stage(cx, NULL);
+static bool run_legalize(cg_func_job *j) {
+    cg_legalize(j->f, j->unit->target->lacks_count, &j->scratch);
+    return true;
 }
 
-/* False after a reported error; what has no memory throws, with its scratch freed. */
-static bool compile_func(func_job j, ir_func *f) {
+static bool run_select(cg_func_job *j) {
+    const cg_native *n = j->unit->target;
+    return n->select(n->registers, j->f, j->options, &j->scratch);
+}
+
+static bool run_schedule(cg_func_job *j) {
+    j->allocator = cg_begin_allocation(j->unit->target->registers, j->f, &j->options->regalloc,
+                                       &j->scratch, &j->allocation);
+    cg_schedule(j->allocator);
+    return true;
+}
+
+static bool run_spill(cg_func_job *j) {
+    cg_spill(j->allocator);
+    return true;
+}
+
+static void end_allocation(cg_func_job *j) {
+    if (j->allocator) cg_end_allocation(j->allocator);
+    j->allocator = NULL;
+}
+
+static bool run_assign(cg_func_job *j) {
+    bool assigned = cg_assign(j->allocator);
+    end_allocation(j);
+    return assigned;
+}
+
+static bool run_emit(cg_func_job *j) {
+    bool listed = j->options->listing || j->f->module->cx->inspection;
+    j->unit->listing = listed ? &j->listing : NULL;
+    return j->unit->target->emit(j->unit, j->f, &j->allocation);
+}
+
+const cg_stage cg_stages[] = {
+#define STAGE(name, doc) {#name, doc, run_##name},
+#include "codegen/native/stages.def"
+#undef STAGE
+};
+const unsigned cg_stage_count = sizeof cg_stages / sizeof *cg_stages;
+
+/* -------------------------------------------------------------------------------------- showing */
+
+/* The function as the stage that runs has left it. */
+static void print_func(const cg_func_job *j, ir_text *out) {
+    const cg_target *t = j->unit->target->registers;
+    if (j->listing.n)
+        ir_put(out, j->listing.data);
+    else if (j->f->level < L_MACHINE)
+        ir_print_func(out, j->f, 0);
+    else
+        cg_print_machine(out, t, j->f, j->f->level == L_ALLOCATED ? &j->allocation : NULL);
+}
+
+static void show_stage(cg_func_job *j) {
+    const ir_ctx *cx = j->f->module->cx;
+    bool dumped = ir_is_inspected(cx);
+    j->stopped = ir_names_stage(cx, j->options->stop_after);
+    if (!dumped && !j->stopped) return;
+    ir_text t = {.arena = &j->scratch};
+    print_func(j, &t);
+    if (dumped) cx->inspection->dump(cx->inspection->dump_user, cx->where.stage, t.data);
+    if (j->stopped) ir_putf(j->options->listing, "%s\n", t.data);
+}
+
+/* ------------------------------------------------------------------------------------ functions */
+
+static void run_stages(void *arg) {
+    cg_func_job *j = arg;
+    ir_ctx *cx = j->f->module->cx;
+    bool ok = true;
+    for (unsigned k = 0; ok && !j->stopped && k < cg_stage_count; k++) {
+        ir_begin_stage(cx, cg_stages[k].name, j->f);
+        ok = cg_stages[k].run(j);
+        if (ok) show_stage(j);
+    }
+    ir_end_stage(cx);
+    j->ok = ok;
+    j->unit->object->stopped |= j->stopped;
+    if (j->listing.n && j->options->listing && !j->options->stop_after)
+        ir_put(j->options->listing, j->listing.data);
+}
+
+/* False after a reported error; lack of memory throws, with the scratch memory freed. */
+static bool compile_func(cg_unit *u, ir_func *f, const cg_options *options) {
     ir_ctx *cx = f->module->cx;
-    j.f = f;
+    cg_func_job j = {.unit = u, .options = options, .f = f};
     ir_arena_init(&j.scratch, cx);
+    j.listing.arena = &j.scratch;
     bool finished = ir_try(cx, run_stages, &j);
+    end_allocation(&j);
     ir_arena_free(&j.scratch);
     if (!finished || (!j.ok && cx->status == IR_ERR_MEMORY)) ir_throw(cx, cx->status);
     return j.ok;
 }
 
 bool cg_compile_unit(cg_unit *u, ir_module *m, const cg_options *options) {
-    const func_job job = {.unit = u, .options = options};
     cg_image image;
     foreach_func (f, m)
-        if (!ir_is_declaration(f) && f->level == L_GROUP && !compile_func(job, f)) return false;
-    ir_enter_stage(m->cx, "object");
+        if (!ir_is_declaration(f) && f->level == L_GROUP && !compile_func(u, f, options))
+            return false;
+    if (u->object->stopped) return true;
+    ir_begin_stage(m->cx, "object", NULL);
     if (!u->target->finish(u, &image)) return ir_error(m->cx, "the code is too large");
     cg_place_module(u, m, &image);
-    ir_enter_stage(m->cx, NULL);
+    ir_end_stage(m->cx);
     return true;
 }

@@ -2,9 +2,9 @@
  *
  * The stages lead from instructions of a target to registers:
  *
- *   legalize -> select -> schedule -> spill -> assign -> encode
+ *   legalize -> select -> schedule -> spill -> assign -> emit
  *
- * All stages work on ir_func in SSA form.
+ * (stages.def, compile.c).  All stages work on ir_func in SSA form.
  *
  * Selection produces level `machine`, which has the instructions
  *   mach, mach_br    an instruction of the target; only the target interprets imm.mach
@@ -110,8 +110,10 @@ struct cg_target {
      * NULL, both of them. */
     ir_type (*reads_constant)(const cg_target *t, const ir_inst *i);
     ir_inst *(*unfold)(const cg_target *t, ir_inst *i);
-    /* How register r of a class is written; NULL: as the name of the class and r. */
+    /* For dumps: how register r of a class is written; NULL: as the name of the class and r. */
     const char *(*reg_name)(const cg_target *t, unsigned class, unsigned r);
+    /* For dumps: writes what a mach or mach_br does, as an assembler calls it.  May be NULL. */
+    void (*put_name)(const cg_target *t, const ir_inst *i, ir_text *out);
 };
 
 /* describe() for every instruction.  Operands of phis say nothing: they are where the phi is.  A
@@ -133,8 +135,19 @@ typedef struct {
     uint32_t used[CG_MAX_CLASSES]; /* registers that are written somewhere */
 } cg_allocation;
 
-/* From level `machine` to `allocated`.  False after a reported error: an instruction asks for more
- * registers than there are. */
+/* Allocation takes three stages, from level `machine` to `allocated`: another order of instructions
+ * and operands, spilling, and registers.  The allocator and the result lie in the arena; what else
+ * it has is freed when it ends, which it does also if a stage throws. */
+typedef struct cg_allocator cg_allocator;
+cg_allocator *cg_begin_allocation(const cg_target *t, ir_func *f, const cg_regalloc_options *o,
+                                  ir_arena *arena, cg_allocation *out);
+void cg_schedule(cg_allocator *g);
+void cg_spill(cg_allocator *g);
+/* False after a reported error: an instruction asks for more registers than there are. */
+bool cg_assign(cg_allocator *g);
+void cg_end_allocation(cg_allocator *g);
+
+/* The three stages at once; false after a reported error, also lack of memory. */
 bool cg_allocate(const cg_target *t, ir_func *f, const cg_regalloc_options *o, ir_arena *arena,
                  cg_allocation *out);
 
@@ -151,8 +164,8 @@ const cg_snapshot *cg_take_snapshot(const cg_target *t, const ir_func *f, ir_are
 bool cg_check_allocation(const cg_target *t, const cg_snapshot *before, ir_func *f,
                          const cg_allocation *a);
 
-/* The function with registers as the target names them, for tests and dumps. */
-void cg_print_allocation(ir_text *out, const cg_target *t, const ir_func *f,
-                         const cg_allocation *a);
+/* A function at level `machine` or `allocated`, with a comment for each instruction: what the target
+ * calls it, and with an allocation the registers that it writes and reads.  `a` may be NULL. */
+void cg_print_machine(ir_text *out, const cg_target *t, const ir_func *f, const cg_allocation *a);
 
 #endif

@@ -58,7 +58,7 @@ struct cg_unit {
     ir_vec(const ir_func *) calls; /* callees, by caller; NULL: a function of the launch's */
     bool notes_lines;
     ir_vec(cg_open_line) lines;
-    ir_text *listing; /* or NULL */
+    ir_text *listing; /* of the function that is emitted, or NULL */
 };
 
 /* cg_machine.compile: false after a reported error.  What the target adds to *u is set. */

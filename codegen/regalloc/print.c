@@ -1,18 +1,22 @@
-/* print.c — allocated code as text: the function as it is always written, and after every
- * instruction the registers and slots that it writes and reads.
+/* print.c — machine code as text: the function as it is always written, and after every instruction
+ * a comment with what the target calls it and, once there are any, the registers that it writes and
+ * reads.
  *
- *   %7: i32 = mach %5, %6 4                 ; r3 <- r3 r1
+ *   %7: i32 = mach %5, %6 4                 ; add
+ *   %7: i32 = mach %5, %6 4                 ; add r3 <- r3 r1
  *   spill %7 0                              ; slot 0 <- r3
  */
 #include "codegen/regalloc/ra.h"
 
-enum { COLUMN = 44 }; /* of the registers */
+enum { COLUMN = 44 }; /* of the comments */
 
 typedef struct {
     ir_text *out;
     const cg_target *t;
-    const cg_allocation *a;
+    const cg_allocation *a; /* NULL: there are no registers yet */
 } printer;
+
+/* ------------------------------------------------------------------------------------ registers */
 
 static void put_reg(printer *p, const ir_inst *v) {
     uint8_t class = ra_class(p->t, v);
@@ -51,6 +55,23 @@ static void put_registers(printer *p, const ir_inst *i) {
     }
 }
 
+/* ------------------------------------------------------------------------------------ functions */
+
+/* `width`: of the line so far. */
+static void put_comment(printer *p, const ir_inst *i, size_t width) {
+    bool named = p->t->put_name && (i->op == IR_OP_mach || i->op == IR_OP_mach_br);
+    bool has_registers = p->a && (i->type != IR_VOID || i->nargs);
+    if (!named && !has_registers) return;
+    ir_putf(p->out, "%*s;", width < COLUMN ? (int)(COLUMN - width) : 1, "");
+    if (named) {
+        ir_put(p->out, " ");
+        p->t->put_name(p->t, i, p->out);
+    }
+    if (!has_registers) return;
+    ir_put(p->out, " ");
+    put_registers(p, i);
+}
+
 /* The next instruction in the order of the text. */
 static const ir_inst *next_inst(const ir_func *f, const ir_inst *i) {
     const ir_block *b = i ? i->block : f->first;
@@ -59,8 +80,7 @@ static const ir_inst *next_inst(const ir_func *f, const ir_inst *i) {
 }
 
 /* Instructions are the lines that are indented. */
-void cg_print_allocation(ir_text *out, const cg_target *t, const ir_func *f,
-                         const cg_allocation *a) {
+void cg_print_machine(ir_text *out, const cg_target *t, const ir_func *f, const cg_allocation *a) {
     printer p = {out, t, a};
     ir_text text = {.arena = out->arena};
     const ir_inst *i = NULL;
@@ -70,10 +90,7 @@ void cg_print_allocation(ir_text *out, const cg_target *t, const ir_func *f,
         size_t width = (size_t)(end - line);
         ir_putn(out, line, width);
         if (line[0] == ' ') i = next_inst(f, i);
-        if (line[0] == ' ' && (i->type != IR_VOID || i->nargs)) {
-            ir_putf(out, "%*s; ", width < COLUMN ? (int)(COLUMN - width) : 1, "");
-            put_registers(&p, i);
-        }
+        if (line[0] == ' ') put_comment(&p, i, width);
         ir_put(out, "\n");
     }
 }

@@ -1,4 +1,4 @@
-/* regalloc.c — register allocation: the order of its steps.
+/* regalloc.c — register allocation: its three stages, and the order of their steps.
  *
  * Hoisting, scheduling and commuting change the function within its semantics, so that it is easier
  * to allocate.  Then spilling leaves at every place no more live values than there are registers,
@@ -57,19 +57,52 @@ static bool move_constants(ra_state *s, ir_inst *i) {
     return moved;
 }
 
-/* ------------------------------------------------------------------------------------ registers */
+/* --------------------------------------------------------------------------------------- stages */
 
-/* False: no assignment was found, and no error reported; the function is still at level machine. */
-static bool allocate_registers(ra_state *s, sufficiency known) {
-    ir_ctx *cx = s->f->module->cx;
-    ir_enter_stage(cx, "spill");
+struct cg_allocator {
+    ra_state s;
+    cg_regalloc_options options;
+    sufficiency known;
+    const cg_snapshot *before; /* NULL: nothing is to be proved */
+};
+
+cg_allocator *cg_begin_allocation(const cg_target *t, ir_func *f, const cg_regalloc_options *o,
+                                  ir_arena *arena, cg_allocation *out) {
+    cg_allocator *g = ir_new(arena, cg_allocator);
+    *out = (cg_allocation){0};
+    *g = (cg_allocator){.s = {.t = t, .f = f, .arena = arena, .a = out, .random = o->seed},
+                        .options = *o};
+    ir_arena_init(&g->s.scratch, f->module->cx);
+    return g;
+}
+
+void cg_end_allocation(cg_allocator *g) { ir_arena_free(&g->s.scratch); }
+
+static bool is_fast(const cg_allocator *g) { return g->options.how == CG_REGALLOC_FAST; }
+
+/* Proofs compare with the function as scheduling leaves it. */
+void cg_schedule(cg_allocator *g) {
+    ra_state *s = &g->s;
+    ir_remove_unreachable(s->f);
+    if (is_fast(g)) g->known = hoist_and_schedule(s);
+    if (is_fast(g)) ra_commute(s);
+    if (g->options.check) g->before = cg_take_snapshot(s->t, s->f, &s->scratch);
+    ra_measure_slots(s);
+}
+
+void cg_spill(cg_allocator *g) {
+    ra_state *s = &g->s;
+    if (!is_fast(g)) return;
     remove_unused_phis(s->f);
     split_critical_edges(s->f);
     foreach_block (b, s->f)
         foreach_inst (i, b)
-            if (move_constants(s, i) && known == SUFFICIENT) known = UNKNOWN;
-    if (known != SUFFICIENT) ra_spill_values(s, known == EXCEEDED);
-    ir_enter_stage(cx, "assign");
+            if (move_constants(s, i) && g->known == SUFFICIENT) g->known = UNKNOWN;
+    if (g->known != SUFFICIENT) ra_spill_values(s, g->known == EXCEEDED);
+}
+
+/* False: no assignment was found, and no error reported; the function is still at level machine. */
+static bool assign_registers(ra_state *s) {
     for (unsigned attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
         ra_values evicted = {0};
         if (!ra_assign(s, &evicted)) return false;
@@ -94,41 +127,34 @@ static void find_used_registers(ra_state *s) {
         }
 }
 
-/* ---------------------------------------------------------------------------------------- entry */
-
-typedef struct {
-    ra_state s;
-    const cg_regalloc_options *options;
-    bool ok;
-} allocation_job;
-
-static void run_allocation(void *user) {
-    allocation_job *job = user;
-    ra_state *s = &job->s;
-    bool fast = job->options->how == CG_REGALLOC_FAST;
-    sufficiency known = UNKNOWN;
-    ir_enter_stage(s->f->module->cx, "schedule");
-    ir_remove_unreachable(s->f);
-    if (fast) known = hoist_and_schedule(s);
-    if (fast) ra_commute(s);
-    const cg_snapshot *before =
-        job->options->check ? cg_take_snapshot(s->t, s->f, &s->scratch) : NULL;
-    ra_measure_slots(s);
-    bool allocated = fast && allocate_registers(s, known);
-    if (!allocated && !ra_allocate_slots(s)) return;
+bool cg_assign(cg_allocator *g) {
+    ra_state *s = &g->s;
+    bool assigned = is_fast(g) && assign_registers(s);
+    if (!assigned && !ra_allocate_slots(s)) return false;
     ra_complete_registers(s);
     find_used_registers(s);
     s->f->level = L_ALLOCATED;
-    job->ok = !before || cg_check_allocation(s->t, before, s->f, s->a);
+    return !g->before || cg_check_allocation(s->t, g->before, s->f, s->a);
+}
+
+/* -------------------------------------------------------------------------- all of them at once */
+
+typedef struct {
+    cg_allocator *g;
+    bool ok;
+} allocation_job;
+
+static void run_all(void *user) {
+    allocation_job *job = user;
+    cg_schedule(job->g);
+    cg_spill(job->g);
+    job->ok = cg_assign(job->g);
 }
 
 bool cg_allocate(const cg_target *t, ir_func *f, const cg_regalloc_options *o, ir_arena *arena,
                  cg_allocation *out) {
-    allocation_job job = {.s = {.t = t, .f = f, .arena = arena, .a = out, .random = o->seed},
-                          .options = o};
-    *out = (cg_allocation){0};
-    ir_arena_init(&job.s.scratch, f->module->cx);
-    bool finished = ir_try(f->module->cx, run_allocation, &job);
-    ir_arena_free(&job.s.scratch);
+    allocation_job job = {.g = cg_begin_allocation(t, f, o, arena, out)};
+    bool finished = ir_try(f->module->cx, run_all, &job);
+    cg_end_allocation(job.g);
     return finished && job.ok;
 }

@@ -392,19 +392,19 @@ static bool is_exceeding(ra_state *s) {
 
 void ra_spill_values(ra_state *s, bool exceeds) {
     ir_ctx *cx = s->f->module->cx;
-    ir_enter_stage(cx, "pressure");
+    ir_enter_part(cx, "pressure");
     if (!exceeds && !is_exceeding(s)) return;
-    ir_enter_stage(cx, "congruence");
+    ir_enter_part(cx, "congruence");
     const spill_classes classes = spill_find_classes(s);
     const ra_graph g = ra_find_graph(s);
     const spill_intervals intervals = spill_find_intervals(s, g.live, &classes);
-    ir_enter_stage(cx, "pressure");
+    ir_enter_part(cx, "pressure");
     ra_counter counter = ra_new_counter(s, g.live);
     const ra_pressure pressure = ra_find_pressure(s, &g, &counter);
-    ir_enter_stage(cx, "distances");
+    ir_enter_part(cx, "distances");
     spill_distances distance = spill_new_distances(s, &g);
     const spill_next_uses uses = spill_find_next_uses(&distance);
-    ir_enter_stage(cx, "spill");
+    ir_enter_part(cx, "spill");
     const spill_input in = {.g = &g, .pressure = &pressure, .uses = &uses};
     spill_plan plan = plan_spills(s, &in, &counter, &distance);
     spill_write_code(s, g.order, &classes, &intervals, &plan);

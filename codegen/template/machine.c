@@ -36,8 +36,7 @@ static bool compile(ir_module *m, const cg_options *options, ir_arena *arena, cg
     template_writer w = {.unit = {.target = &native,
                                   .object = out,
                                   .arena = arena,
-                                  .notes_lines = options->lines,
-                                  .listing = options->listing},
+                                  .notes_lines = options->lines},
                          .code = template_code_new(arena)};
     *out = (cg_object){.align = {16, 1, 1}};
     return cg_compile_unit(&w.unit, m, options);

@@ -16,13 +16,10 @@ bool x86_compile(ir_module *m, const cg_options *options, ir_arena *arena, cg_ob
                               .new_label = new_label,
                               .bind = bind,
                               .finish = finish};
-    x86_writer w = {.unit = {.target = &target,
-                             .object = out,
-                             .arena = arena,
-                             .notes_lines = options->lines,
-                             .listing = options->listing},
-                    .cpu = cpu,
-                    .code = x86_code_new(arena)};
+    x86_writer w = {
+        .unit = {.target = &target, .object = out, .arena = arena, .notes_lines = options->lines},
+        .cpu = cpu,
+        .code = x86_code_new(arena)};
     *out = (cg_object){.align = {16, 1, 1}};
     return cg_compile_unit(&w.unit, m, options);
 }

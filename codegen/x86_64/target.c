@@ -85,7 +85,9 @@ static bool commutes(const cg_target *t, const ir_inst *i) {
                  .has_effect = x86_has_effect,                                                     \
                  .fold_reload = x86_fold_reload,                                                   \
                  .reads_constant = x86_reads_constant,                                             \
-                 .unfold = x86_unfold},                                                            \
+                 .unfold = x86_unfold,                                                             \
+                 .reg_name = x86_reg_name,                                                         \
+                 .put_name = x86_put_name},                                                        \
         .level = n                                                                                 \
     }
 

@@ -78,6 +78,9 @@ bool x86_has_effect(const cg_target *t, const ir_inst *i);
 bool x86_fold_reload(const cg_target *t, ir_inst *i, unsigned n);
 ir_type x86_reads_constant(const cg_target *t, const ir_inst *i);
 ir_inst *x86_unfold(const cg_target *t, ir_inst *i);
+/* (names.c) */
+const char *x86_reg_name(const cg_target *t, unsigned class, unsigned reg);
+void x86_put_name(const cg_target *t, const ir_inst *i, ir_text *out);
 
 /* ------------------------------------------------------------------------- selection (select.c) */
 

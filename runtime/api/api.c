@@ -171,7 +171,8 @@ static void forward_message(void *user, const ir_message *message) {
                         .source_line = m->source_line,
                         .text = m->text,
                         .formatted = formatted,
-                        .explanation = context->explanation};
+                        .explanation = context->explanation,
+                        .fault = (const spvf_fault *)m->fault};
     context->message(context->message_user, &out);
 }
 
@@ -310,6 +311,7 @@ pass_options rt_pass_options(const spvf_pass_options *options) {
                           .dump_after = o.dump_after,
                           .dump_changed = o.dump_changed,
                           .stop_after = o.stop_after,
+                          .stopped = o.stopped,
                           .bisect = bisect_limit(&o),
                           .time = o.time,
                           .dump = o.dump,
@@ -350,17 +352,4 @@ spvf_status spvf_module_optimize(spvf_module *module, const spvf_pass_options *o
     if (o.range) j.range = rt_inner_range(o.range);
     if (o.range) j.options.range = &j.range;
     return rt_guard(module->context, optimize_module, &j);
-}
-
-const char *spvf_pass_name(size_t index, const char **description) {
-    if (index >= pass_count) return NULL;
-    if (description) *description = passes[index].doc;
-    return passes[index].name;
-}
-
-const char *spvf_pass_order(size_t index, const char **second, const char **why) {
-    if (index >= pass_order_count) return NULL;
-    if (second) *second = pass_orders[index].second;
-    if (why) *why = pass_orders[index].why;
-    return pass_orders[index].first;
 }

@@ -43,10 +43,12 @@ struct emit_try {
 
 static void note_error(void *user, const ir_message *m) {
     emit_try *t = user;
-    if (m->severity == IR_ERROR)
+    ir_message placed = *m;
+    if (m->fault && !m->file) placed.file = t->job->module->ir->name;
+    if (m->severity == IR_ERROR && !m->fault)
         ir_putf(&t->said, "%s%s", t->said.n ? "; " : "", m->text);
     else if (t->report)
-        t->report(t->report_user, m);
+        t->report(t->report_user, &placed);
 }
 
 static void copy_exports(ir_importer *importer, const ir_module *from) {
@@ -83,7 +85,8 @@ static void make_in_place(void *user) {
 /* Reports what is wrong with the kernels as an error of the module, and throws. */
 IR_NORETURN static void say_all(emit_try *t, ir_status status) {
     const ir_module *m = t->job->module->ir;
-    ir_report(m->cx, (ir_message){.severity = IR_ERROR, .file = m->name}, "%s", t->said.data);
+    if (t->said.n)
+        ir_report(m->cx, (ir_message){.severity = IR_ERROR, .file = m->name}, "%s", t->said.data);
     ir_throw(m->cx, status);
 }
 
@@ -191,8 +194,19 @@ static void emit_spirv(emit_job *j, const cg_spirv_options *o) {
 typedef struct {
     rt_native_options native;
     bool text, lines, nativecpu;
+    char stop_after[40]; /* "": nowhere */
     ir_text *listing;
 } native_job;
+
+/* "stop=STAGE" */
+static bool take_stop(const char **s, native_job *x) {
+    size_t n = strcspn(*s, ",");
+    if (strncmp(*s, "stop=", 5) != 0 || n - 5 >= sizeof x->stop_after) return false;
+    snprintf(x->stop_after, sizeof x->stop_after, "%.*s", (int)n - 5, *s + 5);
+    *s += n;
+    if (**s) ++*s;
+    return true;
+}
 
 static bool take_option(const char **s, native_job *x) {
     if (rt_take_option(s, "text")) return x->text = true;
@@ -200,10 +214,11 @@ static bool take_option(const char **s, native_job *x) {
     if (rt_take_option(s, "abi=nativecpu")) return x->nativecpu = true;
     if (rt_take_option(s, "calls")) return x->native.keep_calls = true;
     if (rt_take_option(s, "time")) return x->native.time = true;
+    if (take_stop(s, x)) return true;
     return rt_take_code_option(s, x->native.machine, &x->native.code);
 }
 
-/* "MACHINE[:LEVEL]{,text|,lines|,abi=nativecpu|,calls|,regalloc=stack|,time}" */
+/* "MACHINE[:LEVEL]{,text|,lines|,abi=nativecpu|,calls|,regalloc=stack|,stop=STAGE|,time}" */
 static bool native_target(const char *s, native_job *x) {
     size_t n = strcspn(s, ":,");
     const cg_machine *machine = cg_find_machine(s, n);
@@ -226,16 +241,19 @@ static void write_object(emit_job *j, const native_job *x, cg_object *o) {
     j->data = bytes;
 }
 
+static bool is_text(const native_job *x) { return x->text || x->stop_after[0]; }
+
 static bool compile_native(emit_try *t, ir_module *m) {
     const native_job *x = t->options;
     rt_native_options o = x->native;
     cg_object object; /* the names in it are the module's */
     *x->listing = (ir_text){.arena = t->job->scratch};
     ir_put(x->listing, "");
-    if (x->text) o.code.listing = x->listing;
+    if (is_text(x)) o.code.listing = x->listing;
+    if (x->stop_after[0]) o.code.stop_after = x->stop_after;
     o.code.lines = x->lines;
     bool ok = rt_native_compile(m, NULL, &o, t->job->scratch, &object);
-    if (ok && !t->only && !x->text) write_object(t->job, x, &object);
+    if (ok && !t->only && !is_text(x)) write_object(t->job, x, &object);
     return ok;
 }
 
@@ -243,6 +261,7 @@ static void emit_native(emit_job *j, native_job *x) {
     ir_text listing;
     emit_try t = {.job = j, .make = compile_native, .options = x};
     x->listing = &listing;
+    if (x->stop_after[0]) rt_check_stage(j->module->context, x->stop_after, false);
     list_kernels(&t);
     foreach_in (one_kernel, k, t.kernels)
         if (ir_is_declaration(k->func))
@@ -253,7 +272,7 @@ static void emit_native(emit_job *j, native_job *x) {
         try_to_make(&t, make_in_new_module);
     }
     check_kernels(&t);
-    if (!x->text) return;
+    if (!is_text(x)) return;
     j->data = listing.data;
     j->size = listing.n;
 }

@@ -19,8 +19,15 @@ typedef struct {
 
 enum { RT_CAUGHT_SIZE = 1024 };
 
+/* The switches of spvf_context_inspect. */
+typedef struct {
+    ir_inspection switches;
+    char dump_after[40];
+} rt_inspection;
+
 struct spvf_context {
     ir_ctx cx;
+    rt_inspection inspection; /* in use if cx.inspection says so */
     rt_place place;
     char *caught; /* not NULL: takes the next error without a place, RT_CAUGHT_SIZE bytes */
     const spvf_explanation *explanation; /* of the group that the next message refuses, or NULL */
@@ -76,6 +83,9 @@ void rt_module_describe(spvf_module *m);
 /* Local memory of kernels (local_use.c); lives in the arena. */
 typedef struct rt_local_use rt_local_use;
 rt_local_use *rt_local_use_new(const ir_module *m, ir_arena *a);
+/* Throws after a message if a switch names no pass or stage, nor, as one that prints may, all.
+ * (inspect.c) */
+void rt_check_stage(spvf_context *context, const char *name, bool prints);
 /* Bytes of the variables that the kernel reaches. */
 uint64_t rt_local_memory(rt_local_use *u, const ir_func *kernel);
 /* One kernel parameter as the API shows it. */

@@ -34,11 +34,13 @@ extern const cli_command cli_info, cli_opt, cli_compile, cli_fuse, cli_explain, 
 const char *cli_get(const char *name);
 static inline bool cli_has(const char *name) { return cli_get(name) != NULL; }
 
+/* Does the command have such an option? */
+bool cli_takes(const char *name);
+/* The program's name and arguments, ended by NULL. */
+char *const *cli_arguments(void);
+
 /* What -d says, or the default; a note when that is not native code. */
 const char *cli_device(void);
-/* A context that prints messages to stderr; notes only with -v.  Never NULL: gives up on exhausted
- * memory. */
-spvf_context *cli_context(void);
 /* Whole file, or standard input for "-".  NULL after a message. */
 char *cli_read(const char *path, size_t *size);
 /* To a file, or standard output for NULL or "-".  False after a message. */
@@ -47,23 +49,35 @@ spvf_module *cli_load_module(spvf_context *context, const char *path);
 /* Does `work` with a plan, in a context of its own; the exit status. */
 typedef bool cli_plan_work(const char *path, spvf_plan *plan);
 int cli_with_plan(const char *path, cli_plan_work *work);
+/* "512/64", "64,32/16,4": sizes and local sizes of an nd-range; false: it is none. */
+bool cli_range(const char *text, spvf_range *range);
+/* The value of an option that takes N, 0 when absent. */
+uint64_t cli_number(const char *name);
+
+/* ---------------------------------------------------------------- passes and stages (inspect.c) */
+
 /* clang-format off */
 /* The pass switches that opt, compile, fuse and run share. */
 #define CLI_PASS_OPTIONS                                                                           \
     {"-p", "P1,P2,…", "passes to run (default: the standard pipeline)"},                           \
         {"-verify-each", NULL, "check the IR after every pass"},                                   \
-        {"-dump-after", "PASS", "print the IR after a pass; * for all"},                           \
-        {"-dump-changed", NULL, "print the IR after passes that changed it"},                      \
-        {"-stop-after", "PASS", "end the pipeline there"},                                         \
+        {"-dump-after", "STAGE", "print the code after a pass or stage; * for all"},               \
+        {"-dump-changed", NULL, "print the code after passes that changed it"},                    \
+        {"-stop-after", "STAGE", "end there"},                                                     \
         {"-bisect", "N", "run only the first N pass executions"},                                  \
         {"-time", NULL, "report the time of each pass and stage"},                                 \
         {"-trace-rules", NULL, "report each rewrite"}
 /* clang-format on */
-spvf_pass_options cli_pass_options(void);
-/* "512/64", "64,32/16,4": sizes and local sizes of an nd-range; false: it is none. */
-bool cli_range(const char *text, spvf_range *range);
-/* The value of an option that takes N, 0 when absent. */
-uint64_t cli_number(const char *name);
+/* A context that prints messages to stderr, and shows native code as the switches say.  Never NULL:
+ * gives up on exhausted memory and on switches that name nothing. */
+spvf_context *cli_context(void);
+/* The switches for passes.  `native`: native code is made afterwards, so names of its stages are right
+ * and are left out. */
+spvf_pass_options cli_pass_options(bool native);
+/* Is it the name of a stage of native code? */
+bool cli_is_stage(const char *name);
+/* The tables of passes, stages and facts of order. */
+int cli_list_passes(void);
 
 /* An explanation for people, and as one JSON value. */
 void cli_print_explanation(FILE *f, const spvf_explanation *e);

@@ -10,7 +10,9 @@ static const cli_command *const commands[] = {&cli_info,  &cli_opt,     &cli_com
                                               &cli_bench, &cli_devices, &cli_cache};
 enum { COMMANDS = sizeof commands / sizeof *commands, MAX_OPTIONS = 32, MAX_FILES = 2 };
 
-/* The options of this call; the command runs once per process. */
+/* The command and options of this call; it runs once per process. */
+static const cli_command *running;
+static char **arguments;
 static struct { const char *name, *value; } given[MAX_OPTIONS];
 static int ngiven;
 
@@ -19,6 +21,8 @@ const char *cli_get(const char *name) {
         if (strcmp(given[i].name, name) == 0) return given[i].value;
     return NULL;
 }
+
+char *const *cli_arguments(void) { return arguments; }
 
 /* ----------------------------------------------------------------------------------------- help */
 
@@ -56,6 +60,8 @@ static const cli_option *find_option(const cli_command *c, const char *arg, size
     return NULL;
 }
 
+bool cli_takes(const char *name) { return running && find_option(running, name, strlen(name)); }
+
 static bool is_number(const char *s) {
     errno = 0;
     if (!*s || strspn(s, "0123456789") != strlen(s)) return false;
@@ -82,6 +88,7 @@ static bool take_option(const cli_command *c, char **argv, int *i) {
 static int run_command(const cli_command *c, char **argv) {
     const char *files[MAX_FILES] = {NULL};
     int n = 0;
+    running = c;
     for (int i = 0; argv[i]; i++) {
         if (strcmp(argv[i], "--help") == 0) return print_command(stdout, c), CLI_OK;
         bool ok = true;
@@ -113,6 +120,7 @@ static int dispatch(int argc, char **argv) {
 
 /* Either all that was printed has arrived, or the command has failed. */
 int main(int argc, char **argv) {
+    arguments = argv;
     int rc = dispatch(argc, argv);
     bool arrived = fflush(stdout) == 0 && !ferror(stdout);
     if (arrived || rc != CLI_OK) return rc;
@@ -121,23 +129,6 @@ int main(int argc, char **argv) {
 }
 
 /* ------------------------------------------------------------------------------ messages, files */
-
-static void print_message(void *user, const spvf_message *m) {
-    (void)user;
-    if (m->severity == SPVF_NOTE && !cli_has("-v") && !cli_has("-time") && !cli_has("-trace-rules"))
-        return;
-    fprintf(stderr, "%s\n", m->formatted);
-}
-
-spvf_context *cli_context(void) {
-    spvf_context_options o = {.size = sizeof o, .message = print_message};
-    spvf_context *c;
-    if (spvf_context_create(&o, &c) != SPVF_OK) {
-        fprintf(stderr, "spvfuse: out of memory\n");
-        exit(CLI_FAILED);
-    }
-    return c;
-}
 
 /* Reads to the end, or one byte too many; NULL: no memory. */
 static char *read_stream(FILE *f, size_t *size) {
@@ -209,28 +200,9 @@ int cli_with_plan(const char *path, cli_plan_work *work) {
     return ok ? CLI_OK : CLI_FAILED;
 }
 
-static void print_dump(void *user, const char *pass, const char *text) {
-    (void)user;
-    printf("; after %s\n%s\n", pass, text);
-}
-
 uint64_t cli_number(const char *name) {
     const char *value = cli_get(name);
     return value ? strtoull(value, NULL, 10) : 0;
-}
-
-spvf_pass_options cli_pass_options(void) {
-    return (spvf_pass_options){.size = sizeof(spvf_pass_options),
-                               .passes = cli_get("-p"),
-                               .verify_each = cli_has("-verify-each"),
-                               .dump_after = cli_get("-dump-after"),
-                               .dump_changed = cli_has("-dump-changed"),
-                               .stop_after = cli_get("-stop-after"),
-                               .bisect = cli_has("-bisect"),
-                               .bisect_limit = cli_number("-bisect"),
-                               .time = cli_has("-time"),
-                               .trace_rules = cli_has("-trace-rules"),
-                               .dump = print_dump};
 }
 
 static const char *read_sizes(const char *s, uint64_t out[3], uint32_t *n) {

@@ -23,60 +23,71 @@ static void warn_of_specs(const spvf_module *m, const char *file) {
     fputc('\n', stderr);
 }
 
-static int transform(const char *file, const char *target, bool optimize, const spvf_range *range) {
+typedef struct {
+    const char *name; /* of the target */
+    bool native;
+    bool optimize;
+    const spvf_range *range; /* or NULL */
+} output;
+
+/* The passes end where -stop-after says; native code that would follow is not made then. */
+static bool optimize_and_emit(spvf_module *m, const output *t) {
+    spvf_pass_options o = cli_pass_options(t->native);
+    bool stopped = false;
+    o.range = t->range;
+    o.stopped = &stopped;
+    if (t->optimize && spvf_module_optimize(m, &o) != SPVF_OK) return false;
+    return emit(m, t->native && stopped ? "ir" : t->name);
+}
+
+static int transform(const char *file, const output *t) {
     spvf_context *c = cli_context();
     spvf_module *m = cli_load_module(c, file);
-    spvf_pass_options o = cli_pass_options();
-    o.range = range;
-    if (m && strncmp(target, "spirv", 5) == 0) warn_of_specs(m, file);
-    bool ok = m && (!optimize || spvf_module_optimize(m, &o) == SPVF_OK) && emit(m, target);
+    if (m && strncmp(t->name, "spirv", 5) == 0) warn_of_specs(m, file);
+    bool ok = m && optimize_and_emit(m, t);
     spvf_module_destroy(m);
     spvf_context_destroy(c);
     return ok ? CLI_OK : CLI_FAILED;
 }
 
-static int list_passes(void) {
-    const char *name, *doc, *second;
-    for (size_t n = 0; (name = spvf_pass_name(n, &doc)) != NULL; n++)
-        printf("%-18s%s\n", name, doc);
-    printf("\nOf two passes in a pipeline, the first runs before the second:\n");
-    for (size_t n = 0; (name = spvf_pass_order(n, &second, &doc)) != NULL; n++)
-        printf("%-18s%-18s%s\n", name, second, doc);
-    return CLI_OK;
-}
-
 static int run_opt(const char *const *files) {
-    const char *text = cli_get("--range"), *target = cli_has("--cfg") ? "dot" : "ir";
+    const char *text = cli_get("--range");
     spvf_range range;
-    if (cli_has("--list-passes")) return list_passes();
-    if (!text || cli_range(text, &range))
-        return transform(files[0], target, true, text ? &range : NULL);
+    const output t = {
+        .name = cli_has("--cfg") ? "dot" : "ir", .optimize = true, .range = text ? &range : NULL};
+    if (cli_has("--list-passes")) return cli_list_passes();
+    if (!text || cli_range(text, &range)) return transform(files[0], &t);
     fprintf(stderr, "spvfuse opt: '%s' is no range: 512, 512/64, 64,32/16,4 …\n", text);
     return CLI_USAGE;
+}
+
+static bool is_native(const char *target) {
+    return strcmp(target, "ir") != 0 && strcmp(target, "dot") != 0 &&
+           strncmp(target, "spirv", 5) != 0;
 }
 
 /* Options of the command that are part of a target's name. */
 static bool complete_target(const char *target, char *out, size_t size) {
     const char *abi = cli_get("--abi"), *regalloc = cli_get("--regalloc");
-    bool native =
-        strcmp(target, "ir") != 0 && strcmp(target, "dot") != 0 && strncmp(target, "spirv", 5) != 0;
-    bool time = cli_has("-time") && native;
-    int n = snprintf(out, size, "%s%s%s%s%s%s%s%s", target, cli_has("-S") ? ",text" : "",
-                     cli_has("-g") ? ",lines" : "", time ? ",time" : "", abi ? ",abi=" : "",
-                     abi ? abi : "", regalloc ? ",regalloc=" : "", regalloc ? regalloc : "");
+    const char *stop = is_native(target) ? cli_get("-stop-after") : NULL;
+    int n = snprintf(out, size, "%s%s%s%s%s%s%s%s%s", target, cli_has("-S") ? ",text" : "",
+                     cli_has("-g") ? ",lines" : "", abi ? ",abi=" : "", abi ? abi : "",
+                     regalloc ? ",regalloc=" : "", regalloc ? regalloc : "", stop ? ",stop=" : "",
+                     stop ? stop : "");
     return n >= 0 && (size_t)n < size;
 }
 
 static int run_compile(const char *const *files) {
-    const char *target = cli_get("-t");
+    const char *name = cli_get("-t");
     char whole[200];
-    if (!target || !complete_target(target, whole, sizeof whole)) {
+    if (!name || !complete_target(name, whole, sizeof whole)) {
         fprintf(stderr,
                 "spvfuse compile: -t TARGET is needed: ir, dot, spirv, spirv:1.0 … spirv:1.4, "
                 "x86_64[:v2|:v3|:v4]\n");
         return CLI_USAGE;
     }
-    return transform(files[0], whole, !cli_has("-O0"), NULL);
+    const output t = {.name = whole, .native = is_native(name), .optimize = !cli_has("-O0")};
+    return transform(files[0], &t);
 }
 
 static const cli_option opt_options[] = {

@@ -95,7 +95,7 @@ static const char *device(void) {
 
 static bool run_plan(const char *file, spvf_plan *plan) {
     (void)file;
-    spvf_pass_options passes = cli_pass_options();
+    spvf_pass_options passes = cli_pass_options(true);
     spvf_run_result result = {0};
     spvf_run_options o = {.size = sizeof o,
                           .device = device(),
@@ -113,6 +113,12 @@ static bool run_plan(const char *file, spvf_plan *plan) {
 }
 
 static int run_run(const char *const *files) {
+    if (cli_is_stage(cli_get("-stop-after"))) {
+        fprintf(stderr,
+                "spvfuse run: kernels that are not compiled cannot run; see 'spvfuse compile "
+                "-stop-after'\n");
+        return CLI_USAGE;
+    }
     if (!cli_has("--validate") || !cli_has("--unfused")) return cli_with_plan(files[0], run_plan);
     fprintf(stderr, "spvfuse run: --validate compares fused groups, --unfused fuses none\n");
     return CLI_USAGE;

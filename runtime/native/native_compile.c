@@ -1,22 +1,11 @@
-/* native_compile.c — a kernel as code of this machine: the passes and the target, in order.
+/* native_compile.c — a kernel as code of this machine: the lists of passes and the stages of the
+ * target, in order.
  *
  * What the standard pipeline leaves becomes the code of a work-group, which is improved and
  * lowered; the lists of passes are in passes/pipeline.c.  The target does the rest.
  */
 #include "passes/workgroup/regions.h"
 #include "runtime/native/native.h"
-
-static bool run(ir_module *m, const char *list, const rt_native_options *o) {
-    const ir_target target = o->machine->describe(o->code.level);
-    const pass_options options = {.passes = list,
-                                  .bisect = -1,
-                                  .target = &target,
-                                  .library = &cg_math_library,
-                                  .keep_calls = o->keep_calls};
-    bool ok = pass_run(m, &options);
-    if (!ok && m->cx->status == IR_ERR_MEMORY) ir_throw(m->cx, IR_ERR_MEMORY);
-    return ok;
-}
 
 static cg_arg describe_arg(const ir_func *f, uint32_t n) {
     const ir_module *m = f->module;
@@ -70,7 +59,6 @@ static bool refuse(const cg_kernel *k, ir_ctx *cx, const char *why) {
 
 static bool make_group(ir_func *f, const rt_native_options *o, ir_arena *arena, progress *p) {
     ir_ctx *cx = f->module->cx;
-    ir_enter_stage(cx, "regions");
     p->kernel.name = ir_strdup(arena, f->name);
     describe_args(f, arena, &p->kernel);
     for (unsigned d = 0; d < 3; d++) {
@@ -122,31 +110,92 @@ static bool check_imports(const ir_module *m) {
     return true;
 }
 
-static bool compile(ir_module *m, const char *name, const rt_native_options *o, ir_arena *arena,
-                    cg_object *out) {
-    if (!check_imports(m) || !run(m, pass_standard, o)) return false;
-    if (!run(m, pass_index_pipeline, o)) return false;
-    progress *kernels = ir_new_array(arena, progress, count_kernels(m) + 1);
-    uint32_t n = 0;
-    foreach_func (f, m) {
-        bool wanted = f->flags & IR_FUNC_KERNEL && (!name || !strcmp(f->name, name));
-        if (wanted && !make_group(f, o, arena, &kernels[n++])) return false;
+/* ----------------------------------------------------------------------------------- the stages */
+
+typedef struct {
+    ir_module *m;
+    const char *name; /* of the kernel; NULL: all */
+    const rt_native_options *o;
+    ir_arena *arena;
+    cg_object *out;
+    progress *kernels; /* n */
+    uint32_t n;
+} compilation;
+
+/* The module at the end of a compile that stops. */
+static void print_stopped(const compilation *c) {
+    c->out->stopped = true;
+    ir_print_module(c->o->code.listing, c->m, 0);
+}
+
+/* False: the compile ends here, after an error or because a switch says so. */
+static bool run(compilation *c, const char *list) {
+    const ir_target target = c->o->machine->describe(c->o->code.level);
+    static const ir_inspection nothing;
+    const ir_inspection *i = c->m->cx->inspection ? c->m->cx->inspection : &nothing;
+    const pass_options options = {.passes = list,
+                                  .bisect = -1,
+                                  .target = &target,
+                                  .library = &cg_math_library,
+                                  .keep_calls = c->o->keep_calls,
+                                  .verify_each = i->verify_each,
+                                  .dump_after = i->dump_after,
+                                  .dump_changed = i->dump_changed,
+                                  .dump = i->dump,
+                                  .dump_user = i->dump_user,
+                                  .trace_rules = i->trace_rules,
+                                  .stop_after = c->o->code.stop_after,
+                                  .stopped = &c->out->stopped,
+                                  .any_stage = true};
+    bool ok = pass_run(c->m, &options);
+    if (!ok && c->m->cx->status == IR_ERR_MEMORY) ir_throw(c->m->cx, IR_ERR_MEMORY);
+    if (ok && c->out->stopped) print_stopped(c);
+    return ok && !c->out->stopped;
+}
+
+/* A stage, like the passes around it. */
+static bool make_groups(compilation *c) {
+    ir_ctx *cx = c->m->cx;
+    ir_begin_stage(cx, "regions", NULL);
+    foreach_func (f, c->m) {
+        cx->where.func = f;
+        bool wanted = f->flags & IR_FUNC_KERNEL && (!c->name || !strcmp(f->name, c->name));
+        if (wanted && !make_group(f, c->o, c->arena, &c->kernels[c->n++])) return false;
     }
-    if (name && !n) return ir_error(m->cx, "there is no kernel '%s'", name);
-    if (!run(m, pass_group_pipeline, o) || !run(m, pass_lowering, o)) return false;
-    if (!o->machine->compile(m, &o->code, arena, out)) return false;
-    const made all = look_up(out, &m->arena);
-    for (uint32_t k = 0; k < n; k++) finish(&kernels[k], &all, arena, out);
+    if (ir_is_inspected(cx)) {
+        ir_text t = {.arena = c->arena};
+        ir_print_module(&t, c->m, 0);
+        cx->inspection->dump(cx->inspection->dump_user, cx->where.stage, t.data);
+    }
+    if (ir_names_stage(cx, c->o->code.stop_after)) print_stopped(c);
+    ir_end_stage(cx);
+    return !c->out->stopped;
+}
+
+/* False: an error has been reported, or a switch has stopped the compile. */
+static bool compile(compilation *c) {
+    *c->out = (cg_object){0};
+    c->kernels = ir_new_array(c->arena, progress, count_kernels(c->m) + 1);
+    if (!check_imports(c->m) || !run(c, pass_standard)) return false;
+    if (!run(c, pass_index_pipeline) || !make_groups(c)) return false;
+    if (c->name && !c->n) return ir_error(c->m->cx, "there is no kernel '%s'", c->name);
+    if (!run(c, pass_group_pipeline) || !run(c, pass_lowering)) return false;
+    if (!c->o->machine->compile(c->m, &c->o->code, c->arena, c->out)) return false;
+    if (c->out->stopped) return true;
+    const made all = look_up(c->out, &c->m->arena);
+    for (uint32_t k = 0; k < c->n; k++) finish(&c->kernels[k], &all, c->arena, c->out);
     return true;
 }
 
 bool rt_native_compile(ir_module *m, const char *name, const rt_native_options *o, ir_arena *arena,
                        cg_object *out) {
+    compilation c = {.m = m, .name = name, .o = o, .arena = arena, .out = out};
     ir_clock clock = {0};
-    if (o->time) m->cx->clock = &clock;
-    bool ok = compile(m, name, o, arena, out);
+    bool timed = o->time || (m->cx->inspection && m->cx->inspection->time);
+    if (timed) m->cx->clock = &clock;
+    bool ok = compile(&c) || out->stopped;
     m->cx->clock = NULL;
-    if (o->time) ir_report_clock(m->cx, &clock, m->name, "native code");
+    if (timed) ir_report_clock(m->cx, &clock, m->name, "native code");
     return ok;
 }
 

@@ -25,7 +25,7 @@ static void to_stderr(void *user, const ir_message *m) {
 
 static void fail(const job *j, const ir_func *f, const cg_allocation *a, const char *what) {
     ir_text t = {.arena = &j->m->arena};
-    cg_print_allocation(&t, &shapes_target, f, a);
+    cg_print_machine(&t, &shapes_target, f, a);
     fprintf(stderr, "%s\n%s", t.data, what);
     abort();
 }
@@ -39,8 +39,7 @@ static void check(void *user) {
     uint32_t old_blocks = f->next_block;
     if (!ir_verify_func(f)) fail(j, f, &a, "generate");
     for (unsigned k = 0; k < RUNS; k++) want[k] = run_func(&j->m->arena, f, NULL, old_blocks, k);
-    if (!cg_allocate(&shapes_target, f, &j->options, &j->m->arena, &a))
-        fail(j, f, &a, "allocate");
+    if (!cg_allocate(&shapes_target, f, &j->options, &j->m->arena, &a)) fail(j, f, &a, "allocate");
     if (!ir_verify_func(f)) fail(j, f, &a, "verify");
     for (unsigned k = 0; k < RUNS; k++)
         if (run_func(&j->m->arena, f, &a, old_blocks, k) != want[k]) fail(j, f, &a, "run");

@@ -88,10 +88,13 @@ static void load(compilation *c, const cg_object *o) {
     if (tools->gdb || tools->perf) rt_code_announce(&c->out->code, o, tools, c->arena.cx);
 }
 
-/* Debuggers and profiles want names, which entries do not have; values are those of this run. */
+/* Debuggers and profiles want names, which entries do not have; values are those of this run; an
+ * inspection looks at code that is being made. */
 static bool is_cached(const compilation *c) {
     const cpu_machine *m = c->launch->machine;
-    return m->cache.folder >= 0 && !m->tools.gdb && !m->tools.perf && !c->options.values;
+    bool inspected = c->arena.cx->inspection;
+    return m->cache.folder >= 0 && !m->tools.gdb && !m->tools.perf && !c->options.values &&
+           !inspected;
 }
 
 static bool find_object(compilation *c, cg_object *o) {

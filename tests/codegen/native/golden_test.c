@@ -35,7 +35,7 @@ static void allocate_all(void *user) {
         cg_allocation a;
         cr_assert(cg_allocate(&shapes_target, f, &(cg_regalloc_options){.check = true},
                               &g->m->arena, &a));
-        cg_print_allocation(&t, &shapes_target, f, &a);
+        cg_print_machine(&t, &shapes_target, f, &a);
         ir_put(&t, "\n");
     }
     snprintf(g->got, sizeof g->got, "%s", t.data);

@@ -50,7 +50,7 @@ static inline void machine_make(void *user) {
 
 static inline void machine_show(const machine *w) {
     ir_text t = {.arena = &w->m->arena};
-    cg_print_allocation(&t, &shapes_target, w->f, &w->a);
+    cg_print_machine(&t, &shapes_target, w->f, &w->a);
     fputs(t.data, stderr);
 }
 

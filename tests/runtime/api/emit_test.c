@@ -139,7 +139,7 @@ Test(emit, what_cannot_run_there) {
 /* Passes, stages of the target and analyses, each of them once. */
 Test(emit, times) {
     static const char *const stages[] = {"memopt", "dominators", "select", "liveness",
-                                         "spill",  "assign",     "encode"};
+                                         "spill",  "assign",     "emit"};
     spvf_context *c = new_context();
     spvf_module *m = load_text(c, kernels);
     spvf_blob blob;

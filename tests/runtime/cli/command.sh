@@ -114,6 +114,40 @@ expect 1 '' '*an nd-range has 1 to 3 dimensions of whole work-groups*' \
 expect 0 '' '*note: memopt: * ns*note: native code: select: * ns*note: native code: spill: * ns*' \
     "$spvfuse" compile -time -t x86_64 k.ir -o k.o
 
+# ---- passes and stages: each name, the number of one, and all
+native() { "$spvfuse" compile k.ir -t x86_64 "$@"; }
+for stage in legalize select schedule spill assign emit; do
+    expect 0 "; after $stage*put.block*" '' native -dump-after $stage -o k.o
+    expect 0 '*put.block*put*' '' native -stop-after $stage
+done
+expect 0 '*put.block(*level machine {*mach * ; mov*' '' native -stop-after select
+expect 0 '*level allocated {*; mov r?? <- r??*' '' native -stop-after assign
+native -stop-after emit >emit.s
+expect 0 '' '' native -S -o s.s
+expect 0 '' '' diff -B emit.s s.s
+expect 0 'target 64*kernel @put(*' '' native -stop-after gvn
+expect 0 'target 64*func @put.block(*' '' native -O0 -stop-after regions
+expect 0 'target 64*func @put.block(*' '' native -O0 -stop-after expand
+expect 0 '; after inline*; after sink*; after calls*; after regions*; after emit*' '' \
+    native -dump-after '*' -o k.o
+expect 0 '; after sroa*kernel @put*' '' native -dump-after 2 -o k.o
+expect 0 '; after sroa*kernel @put*' '' "$spvfuse" opt k.ir -dump-after 2 -o k2.ir
+unknown="*there is no pass or stage 'x'; the passes are inline, *; the stages of native code are \
+legalize, select, schedule, spill, assign, emit"
+for switch in -stop-after -dump-after; do
+    expect 1 '' "$unknown" native $switch x -o k.o
+    expect 1 '' "$unknown" "$spvfuse" opt k.ir $switch x
+    expect 1 '' "$unknown" "$spvfuse" run good.plan $switch x
+    expect 1 '' "*there is no pass 'spill'; the passes are inline, *" \
+        "$spvfuse" opt k.ir $switch spill
+done
+expect 1 '' "*there is no pass or stage '\*'; *" native -stop-after '*'
+expect 0 '; after assign*put.block(*x?0..0? = 1' '' "$spvfuse" run good.plan -dump-after assign
+expect 2 '' '*kernels that are not compiled cannot run*' \
+    "$spvfuse" run good.plan -stop-after assign
+expect 0 'inline *Stages of native code*legalize *select *spill *emit *Of two passes*' '' \
+    "$spvfuse" opt --list-passes
+
 # ---- files that do not end, and that come in pieces
 mkfifo pipe
 endless='has more than 1073741824 bytes'

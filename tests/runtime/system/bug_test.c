@@ -11,8 +11,8 @@ static void break_a_rule(void *arg) {
 
 static void break_a_rule_in_a_pass(void *arg) {
     spvf_context *c = arg;
-    c->cx.pass = "licm";
-    c->cx.func = "saxpy";
+    const ir_func f = {.name = "saxpy"};
+    c->cx.where = (ir_where){.stage = "licm", .func = &f};
     break_a_rule(arg);
 }
 
@@ -35,7 +35,7 @@ Test(bug, the_message_names_the_place) {
 }
 
 Test(bug, the_message_names_the_pass) {
-    expect_internal(break_a_rule_in_a_pass, "internal error in pass licm of @saxpy (");
+    expect_internal(break_a_rule_in_a_pass, "internal error in licm of @saxpy (");
 }
 
 /* Once, as a bug of the compiler while it makes code: passes warn there of what is not complete. */
