@@ -5,6 +5,7 @@
  * begins with ";; each" makes a file several, one for each alternative, in which $NAME stands for a
  * text:
  *     ;; each F=f32 I=i32 | F=f64 I=i64
+ * Functions without a dot in their names are parts of others; a file imports what another exports.
  * All other functions of OpenCL.std are those of libclc (https://libclc.llvm.org), as SPIR-V, found
  * in $LIBCLC or where Debian has it.  They are C compiled for any target, with tables and branches.
  *
@@ -12,6 +13,7 @@
  * with ir_pack_write.
  */
 #include "frontend/frontend.h"
+#include "ir/change.h"
 #include "ir/pack.h"
 #include "passes/passes.h"
 
@@ -23,6 +25,7 @@ typedef struct {
     ir_ctx cx;
     int argc;
     char **argv;
+    ir_vec(ir_module *) parts; /* our files, as modules; those with ";; each" are several */
     ir_module *library, *libclc;
     const char *libclc_path;
     bool failed;
@@ -86,9 +89,7 @@ static void import_text(tool *t, const char *path, const char *text) {
         fail(t, "cannot read", path);
         return;
     }
-    ir_importer im = {.m = t->library};
-    foreach_func (f, m) ir_importer_copy(&im, f, f->name);
-    ir_module_free(m);
+    *ir_push(&t->library->arena, &t->parts) = m;
 }
 
 static void import_file(tool *t, const char *path) {
@@ -110,6 +111,12 @@ static void import_file(tool *t, const char *path) {
         line += length;
         while (*line == '|' || *line == ' ') line++;
     }
+}
+
+/* Functions of one file may call those that another exports. */
+static void link_parts(tool *t) {
+    if (!ir_link(t->library, t->parts.data, t->parts.n, true)) fail(t, "cannot link", "our files");
+    for (uint32_t k = 0; k < t->parts.n; k++) ir_module_free(t->parts.data[k]);
 }
 
 /* --------------------------------------------------------------------------------------- libclc */
@@ -294,6 +301,7 @@ static void build(void *arg) {
     tool *t = arg;
     t->library = ir_module_new(&t->cx, "math", 64);
     for (int k = 2; k < t->argc; k++) import_file(t, t->argv[k]);
+    if (!t->failed) link_parts(t);
     read_libclc(t);
     if (t->failed) return;
     ir_importer im = {.m = t->library};
