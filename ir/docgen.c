@@ -117,7 +117,7 @@ static void put_operation(text *t, const ir_op_info *op) {
     put(t, " | ");
     put(t, rule_text[op->rule]);
     put(t, " | ");
-    put(t, op->doc);
+    put_cell(t, op->doc);
     put_facts(t, op->flags);
     put(t, " | ");
     if (strcmp(op->eval, "NONE") != 0) {

@@ -35,6 +35,15 @@ static uint64_t rotate_left(uint64_t a, uint64_t by, unsigned w) {
     return n ? a << n | a >> (w - n) : a;
 }
 
+static uint64_t shift_sign(int64_t a, uint64_t by, unsigned w) {
+    return U64(a >> (by < w ? by : w - 1));
+}
+
+/* Half of a + b, rounded down or up. */
+static uint64_t half_sum(int64_t a, int64_t b) { return U64((a & b) + ((a ^ b) >> 1)); }
+
+static uint64_t half_sum_up(int64_t a, int64_t b) { return U64((a | b) - ((a ^ b) >> 1)); }
+
 static uint64_t clamp_unsigned(ir_u128 x, unsigned w) {
     uint64_t max = ir_zext(UINT64_MAX, w);
     return x > max ? max : U64(x);
@@ -106,6 +115,38 @@ static bool is_normal(ir_kind k, uint64_t a) {
 /* A NaN of the arguments, if there is one, as a result; otherwise a zero with the sign of a. */
 static uint64_t nan_or_zero(ir_kind k, uint64_t a) {
     return ir_fp_is_nan(k, a) ? ir_fp_nan(k) : a & float_sign(k);
+}
+
+static uint64_t copy_sign(uint64_t a, uint64_t b, unsigned w) {
+    return (a & ~sign_bit(w)) | (b & sign_bit(w));
+}
+
+static uint64_t remainder_of(ir_kind k, uint64_t a, uint64_t b) {
+    return ir_fp_remainder(k, a, b, &(int){0});
+}
+
+static uint64_t clamp_of(ir_kind k, uint64_t a, uint64_t low, uint64_t high) {
+    return ir_fp_min(k, ir_fp_max(k, a, low), high);
+}
+
+static uint64_t to_degrees(ir_kind k, uint64_t a) {
+    return ir_fp_mul(k, a, ir_fp_from_double(k, 57.295779513082320877));
+}
+
+static uint64_t to_radians(ir_kind k, uint64_t a) {
+    return ir_fp_mul(k, a, ir_fp_from_double(k, 0.017453292519943295769));
+}
+
+static uint64_t to_int(ir_kind k, uint64_t a, unsigned w, bool is_signed, ir_imm imm) {
+    return ir_fp_to_int(k, a, w, is_signed, imm.round.mode, imm.round.sat);
+}
+
+static uint64_t from_int(ir_kind to, uint64_t a, bool is_signed, ir_imm imm) {
+    return ir_fp_from_int(to, a, is_signed, imm.round.mode);
+}
+
+static uint64_t to_float(ir_kind to, ir_kind k, uint64_t a, ir_imm imm) {
+    return ir_fp_convert(to, k, a, imm.round.mode);
 }
 
 static uint64_t modf_fraction(ir_kind k, uint64_t a) {
