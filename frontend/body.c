@@ -27,12 +27,12 @@ static void open_block(reader *r, scan *s) {
     spv_id *e = spv_new_id(r, ID_LABEL);
     e->block = b;
     b->label = r->in.id;
-    b->begin = r->in.at + (r->words[r->in.at] >> 16);
-    b->order = r->nblocks++;
+    b->begin = r->in.at + (r->input.words[r->in.at] >> 16);
+    b->order = r->body.nblocks++;
     if (s->last)
         s->last->next = b;
     else
-        r->first_block = b;
+        r->body.first_block = b;
     s->last = s->block = b;
 }
 
@@ -84,8 +84,7 @@ static void scan_inst(reader *r, scan *s) {
         spv_line(r);
         return;
     }
-    if (!s->block && row->place != PLACE_SKIP)
-        spv_fail(r, "%s is between blocks", spv_op_name(r));
+    if (!s->block && row->place != PLACE_SKIP) spv_fail(r, "%s is between blocks", spv_op_name(r));
     note_result(r);
     if (is_variable(r->in.opcode))
         note_variable(r, s);
@@ -101,8 +100,8 @@ static void scan_inst(reader *r, scan *s) {
 
 /* Lines that hold for the function itself. */
 static void scan_lines(reader *r, const spv_function *f) {
-    for (uint32_t at = f->gap; at < f->body; at += r->words[at] >> 16) {
-        if (ir_map_get(&r->unshaped, at)) continue;
+    for (uint32_t at = f->gap; at < f->body; at += r->input.words[at] >> 16) {
+        if (ir_map_get(&r->head.unshaped, at)) continue;
         spv_decode(r, at);
         if (r->in.row && r->in.row->place == PLACE_LINE) spv_line(r);
     }
@@ -111,7 +110,7 @@ static void scan_lines(reader *r, const spv_function *f) {
 static void scan_body(reader *r, scan *s) {
     s->at_head = true;
     scan_lines(r, s->f);
-    for (uint32_t at = s->f->body; at < s->f->end; at += r->words[at] >> 16) {
+    for (uint32_t at = s->f->body; at < s->f->end; at += r->input.words[at] >> 16) {
         spv_decode(r, at);
         if (s->ended) spv_end_line(r);
         s->ended = false;
@@ -145,15 +144,15 @@ static void read_inst(reader *r, bool *code) {
     if (r->in.opcode == SPV_OP_Phi && *code) spv_fail(r, "OpPhi follows other instructions");
     if (r->in.opcode != SPV_OP_Phi && row->place != PLACE_SKIP && !is_no_code(r)) *code = true;
     row->read(r);
-    if (row->place == PLACE_ACT || is_ext_inst(r->in.opcode)) r->writes++;
+    if (row->place == PLACE_ACT || is_ext_inst(r->in.opcode)) r->body.writes++;
 }
 
 static void read_block(reader *r, spv_block *b) {
     bool code = false;
     ir_at_end(&r->b, b->ir);
-    r->block = b;
-    r->writes++;
-    for (uint32_t at = b->begin; at <= b->end; at += r->words[at] >> 16) {
+    r->body.block = b;
+    r->body.writes++;
+    for (uint32_t at = b->begin; at <= b->end; at += r->input.words[at] >> 16) {
         spv_decode(r, at);
         r->b.loc = at;
         read_inst(r, &code);
@@ -167,10 +166,10 @@ static void read_body(void *arg) {
     scan_body(r, &s);
     spv_order_blocks(r);
     ir_builder_init(&r->b, r->f->ir);
-    ir_at_end(&r->b, r->order[0]->ir);
+    ir_at_end(&r->b, r->body.order[0]->ir);
     spv_hoist_variables(r, s.variables.data, s.variables.n);
     spv_bind_params(r, r->f);
-    for (uint32_t i = 0; i < r->nreached; i++) read_block(r, r->order[i]);
+    for (uint32_t i = 0; i < r->body.nreached; i++) read_block(r, r->body.order[i]);
     spv_fill_phis(r);
     spv_check_dominance(r);
     spv_expand_clusters(r);
@@ -179,16 +178,16 @@ static void read_body(void *arg) {
 static void begin(reader *r, spv_function *f) {
     r->f = f;
     r->serial++;
-    r->first_block = NULL;
-    r->nblocks = r->nreached = 0;
-    r->phis.n = r->clusters.n = 0;
-    r->last_alloca = NULL;
-    r->contract =
-        f->entry ? !(f->ir->flags & IR_FUNC_CONTRACTION_OFF) : r->any_entry && !r->contraction_off;
+    r->body.first_block = NULL;
+    r->body.nblocks = r->body.nreached = 0;
+    r->body.phis.n = r->body.clusters.n = 0;
+    r->body.last_alloca = NULL;
+    r->body.contract = f->entry ? !(f->ir->flags & IR_FUNC_CONTRACTION_OFF)
+                                : r->facts.any_entry && !r->facts.contraction_off;
 }
 
 void spv_refuse_function(reader *r, spv_function *f, const char *why) {
-    ir_message m = {.severity = IR_NOTE, .file = r->file, .word = r->in.at};
+    ir_message m = {.severity = IR_NOTE, .file = r->input.file, .word = r->in.at};
     const ir_line *line = ir_line_of(r->m, r->in.at);
     if (line) {
         m.source = r->m->files.data[line->file];

@@ -57,19 +57,19 @@ static uint32_t succ_label(const spv_block *b, uint32_t i) {
 static spv_block *walk_edge(reader *r, spv_block *b, uint32_t i) {
     spv_block *to = block_of(r, succ_label(b, i));
     to->edges++;
-    if (to == r->first_block) spv_fail(r, "a branch to the entry block");
+    if (to == r->body.first_block) spv_fail(r, "a branch to the entry block");
     if (to->reached) return NULL;
     to->reached = true;
     return to;
 }
 
-/* Fills r->order from its end; successors are walked last to first: the first one comes next. */
+/* Fills r->body.order from its end; successors are walked last to first: the first one comes next. */
 static void walk(reader *r) {
-    spv_block **stack = ir_new_array(&r->scratch, spv_block *, r->nblocks);
-    uint32_t depth = 1, free = r->nblocks;
-    stack[0] = r->first_block;
-    r->first_block->reached = true;
-    find_succs(r, r->first_block);
+    spv_block **stack = ir_new_array(&r->scratch, spv_block *, r->body.nblocks);
+    uint32_t depth = 1, free = r->body.nblocks;
+    stack[0] = r->body.first_block;
+    r->body.first_block->reached = true;
+    find_succs(r, r->body.first_block);
     while (depth > 0) {
         spv_block *b = stack[depth - 1], *to = NULL;
         spv_decode(r, b->end);
@@ -78,19 +78,19 @@ static void walk(reader *r) {
             stack[depth++] = to;
             find_succs(r, to);
         } else {
-            r->order[--free] = stack[--depth];
+            r->body.order[--free] = stack[--depth];
         }
     }
-    r->order += free;
-    r->nreached = r->nblocks - free;
+    r->body.order += free;
+    r->body.nreached = r->body.nblocks - free;
 }
 
 void spv_order_blocks(reader *r) {
-    if (!r->first_block) spv_fail(r, "the function has no blocks");
-    r->order = ir_new_array(&r->scratch, spv_block *, r->nblocks);
+    if (!r->body.first_block) spv_fail(r, "the function has no blocks");
+    r->body.order = ir_new_array(&r->scratch, spv_block *, r->body.nblocks);
     walk(r);
-    for (uint32_t i = 0; i < r->nreached; i++) {
-        spv_block *b = r->order[i];
+    for (uint32_t i = 0; i < r->body.nreached; i++) {
+        spv_block *b = r->body.order[i];
         if (b->edges > UINT16_MAX)
             spv_refuse(r, "a block with %u predecessors is not supported", b->edges);
         b->ir = ir_block_new(r->f->ir, spv_name(r, b->label));
@@ -120,7 +120,7 @@ static void check_distinct(reader *r, const uint64_t *values, uint32_t n) {
 }
 
 void spv_read_switch(reader *r) {
-    const spv_block *b = r->block;
+    const spv_block *b = r->body.block;
     const spv_type *t = spv_arg_type(r, 0);
     uint32_t n = b->nsucc - 1;
     uint64_t *values = ir_new_array(&r->scratch, uint64_t, n);
@@ -141,32 +141,32 @@ void spv_read_kill(reader *r) { spv_refuse_inst(r, "graphics"); }
 
 /* Loop merges carry hints; what they say of structure is not needed. */
 void spv_read_loop_merge(reader *r) {
-    uint32_t next = r->in.at + (r->words[r->in.at] >> 16), control = r->in.arg[2];
-    if (next != r->block->end) spv_warn(r, WARN_MERGE);
-    if (control & SpvLoopControlUnrollMask) r->block->ir->loop_hint |= IR_LOOP_UNROLL;
-    if (control & SpvLoopControlDontUnrollMask) r->block->ir->loop_hint |= IR_LOOP_NO_UNROLL;
+    uint32_t next = r->in.at + (r->input.words[r->in.at] >> 16), control = r->in.arg[2];
+    if (next != r->body.block->end) spv_warn(r, WARN_MERGE);
+    if (control & SpvLoopControlUnrollMask) r->body.block->ir->loop_hint |= IR_LOOP_UNROLL;
+    if (control & SpvLoopControlDontUnrollMask) r->body.block->ir->loop_hint |= IR_LOOP_NO_UNROLL;
 }
 
 void spv_read_selection_merge(reader *r) {
-    if (r->in.at + (r->words[r->in.at] >> 16) != r->block->end) spv_warn(r, WARN_MERGE);
+    if (r->in.at + (r->input.words[r->in.at] >> 16) != r->body.block->end) spv_warn(r, WARN_MERGE);
 }
 
 /* ----------------------------------------------------------------------------------------- phis */
 
 static ir_inst *new_phi(reader *r, ir_type t, uint32_t leaf) {
-    uint32_t n = r->block->edges;
+    uint32_t n = r->body.block->edges;
     spv_charge(r, n); /* there may be many more edges than operands */
     ir_inst **undef = ir_new_array(&r->scratch, ir_inst *, n);
     for (uint32_t i = 0; i < n; i++) undef[i] = ir_undef(r->b.f, t);
     ir_inst *phi = ir_build_raw(&r->b, IR_OP_phi, t, 0, (ir_imm){0}, n, undef);
-    *ir_push(&r->scratch, &r->phis) = (spv_phi){.at = r->in.at, .inst = phi, .leaf = leaf};
+    *ir_push(&r->scratch, &r->body.phis) = (spv_phi){.at = r->in.at, .inst = phi, .leaf = leaf};
     return phi;
 }
 
 void spv_read_phi(reader *r) {
     spv_type *t = spv_value_type(r, r->in.type);
     if (r->in.n % 2) spv_fail(r, "OpPhi: a value without its parent");
-    if (!r->block->edges) spv_fail(r, "OpPhi in the entry block");
+    if (!r->body.block->edges) spv_fail(r, "OpPhi in the entry block");
     if (!spv_is_aggregate(t)) {
         spv_define(r, new_phi(r, t->value, 0));
         return;
@@ -191,7 +191,7 @@ static void note_parents(reader *r, uint32_t stamp) {
 }
 
 static spv_block *parent_of(const reader *r, const ir_block *b, uint32_t i) {
-    return r->order[b->pred[i]->id];
+    return r->body.order[b->pred[i]->id];
 }
 
 /* Every predecessor has a value of the right type, and every parent is a predecessor. */
@@ -222,8 +222,8 @@ static void fill_phi(reader *r, const spv_phi *phi) {
 
 /* The leaves of one OpPhi follow each other, the first one first. */
 void spv_fill_phis(reader *r) {
-    for (uint32_t i = 0; i < r->phis.n; i++) {
-        const spv_phi *phi = &r->phis.data[i];
+    for (uint32_t i = 0; i < r->body.phis.n; i++) {
+        const spv_phi *phi = &r->body.phis.data[i];
         if (phi->leaf == 0) {
             spv_decode(r, phi->at);
             note_parents(r, i + 1);
@@ -255,11 +255,11 @@ static void check_block(reader *r, const ir_dom *d, const ir_block *b) {
 /* Within a block definitions were read before their uses; between blocks only dominators tell. */
 void spv_check_dominance(reader *r) {
     const ir_dom *d = ir_dominators(r->f->ir);
-    for (uint32_t i = 0; i < r->nreached; i++) {
-        const spv_block *b = r->order[i];
+    for (uint32_t i = 0; i < r->body.nreached; i++) {
+        const spv_block *b = r->body.order[i];
         const ir_block *idom = d->idom[b->ir->id];
         check_block(r, d, b->ir);
-        if (!idom || r->order[idom->id]->order <= b->order) continue;
+        if (!idom || r->body.order[idom->id]->order <= b->order) continue;
         spv_decode(r, b->begin);
         spv_warn(r, WARN_BLOCK_ORDER);
     }

@@ -16,7 +16,7 @@ enum { MOST_LOG = 7, MOST_VALUES = 256 }; /* sub-groups have 128 work-items at m
 /* Until then the size is the last operand. */
 void spv_note_cluster(reader *r, ir_inst *op) {
     spv_charge(r, 3 * (MOST_LOG + 1));
-    *ir_push(&r->scratch, &r->clusters) = op;
+    *ir_push(&r->scratch, &r->body.clusters) = op;
 }
 
 /* ------------------------------------------------------------------------------------ the sizes */
@@ -103,8 +103,8 @@ static ir_inst *make_alone(reader *r, ir_inst *op, uint32_t logs) {
 }
 
 void spv_expand_clusters(reader *r) {
-    for (uint32_t k = 0; k < r->clusters.n; k++) {
-        ir_inst *op = r->clusters.data[k];
+    for (uint32_t k = 0; k < r->body.clusters.n; k++) {
+        ir_inst *op = r->body.clusters.data[k];
         uint32_t logs = find_logs(ir_arg(op, op->nargs - 1));
         ir_replace_uses(op, logs & (logs - 1) ? make_switch(r, op, logs) : make_alone(r, op, logs));
         ir_remove(op);

@@ -133,9 +133,10 @@ static uint64_t specialize(reader *r, const spv_type *t, uint64_t bits) {
     const spv_decor *d = spv_decor_of(r, r->in.id);
     ir_module *m = r->m;
     if (!(d->has & D_SPEC_ID)) return bits;
-    for (size_t i = 0; i < r->options->nspecs; i++)
-        if (r->options->specs[i].id == d->spec_id)
-            bits = t->form == T_BOOL ? r->options->specs[i].bits != 0 : r->options->specs[i].bits;
+    for (size_t i = 0; i < r->input.options->nspecs; i++)
+        if (r->input.options->specs[i].id == d->spec_id)
+            bits = t->form == T_BOOL ? r->input.options->specs[i].bits != 0
+                                     : r->input.options->specs[i].bits;
     bits = ir_zext(bits, t->form == T_INT ? t->bits : ir_bits(m, t->value));
     const char *name = spv_name(r, r->in.id);
     *ir_push(&m->arena, &m->specs) = (ir_spec){.id = d->spec_id,
@@ -147,11 +148,11 @@ static uint64_t specialize(reader *r, const spv_type *t, uint64_t bits) {
 
 void spv_check_specs(reader *r) {
     r->in = (spv_inst){0};
-    for (size_t i = 0; i < r->options->nspecs; i++) {
-        uint32_t k = 0, id = r->options->specs[i].id;
+    for (size_t i = 0; i < r->input.options->nspecs; i++) {
+        uint32_t k = 0, id = r->input.options->specs[i].id;
         while (k < r->m->specs.n && r->m->specs.data[k].id != id) k++;
         if (k < r->m->specs.n) continue;
-        ir_report(r->cx, (ir_message){.severity = IR_ERROR, .file = r->file},
+        ir_report(r->cx, (ir_message){.severity = IR_ERROR, .file = r->input.file},
                   "the module has no specialization constant %u", id);
         ir_throw(r->cx, IR_ERR_INPUT);
     }

@@ -66,7 +66,7 @@ static ir_param param_facts(reader *r, const spv_function *f, spv_type *t, uint3
 }
 
 static uint32_t param_id(const reader *r, const spv_function *f, uint32_t i) {
-    return r->words[f->param[i] + 2];
+    return r->input.words[f->param[i] + 2];
 }
 
 static void describe_params(reader *r, spv_function *f) {
@@ -167,7 +167,7 @@ static ir_func *make_func(reader *r, const spv_function *f) {
 static void check_declaration(reader *r, spv_function *f) {
     spv_decode(r, f->at);
     if (f->lack) spv_refuse(r, "%s", f->lack);
-    if (!r->in.type) spv_fail(r, "OpFunction: %%%u is not a type", r->words[f->at + 1]);
+    if (!r->in.type) spv_fail(r, "OpFunction: %%%u is not a type", r->input.words[f->at + 1]);
     f->type = spv_type_at(r, r->in.arg[1]);
     check_signature(r, f);
     check_lack(r, f);
@@ -266,8 +266,8 @@ void spv_drop_builtins(reader *r) {
 }
 
 void spv_make_entries(reader *r) {
-    for (uint32_t i = 0; i < r->entries.n; i++) {
-        spv_decode(r, r->entries.data[i]);
+    for (uint32_t i = 0; i < r->facts.entries.n; i++) {
+        spv_decode(r, r->facts.entries.data[i]);
         const spv_function *f = spv_find(r, r->in.arg[1])->func;
         const char *name = spv_string(r, 2);
         if (!strcmp(name, f->ir->name)) continue;
@@ -413,7 +413,7 @@ void spv_read_function_call(reader *r) {
     ir_inst *memory = f->sret ? spv_temporary(r, f->type->elem) : NULL;
     if (memory) args[n++] = memory;
     for (uint32_t i = 0; i < f->nparams; i++) n += pass(r, f, i, args + n);
-    r->writes++; /* after the loads of the arguments, before that of the result */
+    r->body.writes++; /* after the loads of the arguments, before that of the result */
     define_result(r, f, ir_build_call(&r->b, f->ir, n, args), memory);
-    r->writes++;
+    r->body.writes++;
 }

@@ -8,12 +8,12 @@
 
 spv_id *spv_find_slow(reader *r, uint32_t id) {
     if (id == 0) spv_fail(r, "%s: there is no id 0", spv_op_name(r));
-    if (id >= r->bound)
-        spv_fail(r, "%s: id %u is not below the bound %u", spv_op_name(r), id, r->bound);
-    spv_id *e = ir_map_get(&r->sparse, id);
+    if (id >= r->input.bound)
+        spv_fail(r, "%s: id %u is not below the bound %u", spv_op_name(r), id, r->input.bound);
+    spv_id *e = ir_map_get(&r->ids.sparse, id);
     if (!e) {
         e = ir_new(&r->scratch, spv_id);
-        ir_map_set(&r->scratch, &r->sparse, id, e);
+        ir_map_set(&r->scratch, &r->ids.sparse, id, e);
     }
     return e;
 }
@@ -33,11 +33,11 @@ spv_id *spv_new_id(reader *r, spv_id_kind kind) {
  * The bytes of a string are packed into words with the first in the low bits, on every host. */
 
 static char byte_at(const reader *r, uint32_t word, size_t n) {
-    return (char)(r->words[word + n / 4] >> (8 * (n % 4)) & 255);
+    return (char)(r->input.words[word + n / 4] >> (8 * (n % 4)) & 255);
 }
 
 const char *spv_string_at(reader *r, uint32_t word) {
-    size_t n = 0, room = 4 * (size_t)(r->nwords - word);
+    size_t n = 0, room = 4 * (size_t)(r->input.nwords - word);
     while (n < room && byte_at(r, word, n)) n++;
     char *text = ir_alloc(&r->scratch, n + 1);
     for (size_t i = 0; i < n; i++) text[i] = byte_at(r, word, i);
@@ -57,7 +57,7 @@ uint32_t spv_string_words(reader *r, uint32_t k) {
 
 const char *spv_string(reader *r, uint32_t k) {
     spv_string_words(r, k);
-    return spv_string_at(r, (uint32_t)(&r->in.arg[k] - r->words));
+    return spv_string_at(r, (uint32_t)(&r->in.arg[k] - r->input.words));
 }
 
 const char *spv_name(reader *r, uint32_t id) {

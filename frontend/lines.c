@@ -61,8 +61,8 @@ static void note_arg_string(reader *r, ir_map *map, const char *text, const char
 }
 
 void spv_note_arg_string(reader *r, const char *text) {
-    note_arg_string(r, &r->arg_types, text, "kernel_arg_type.");
-    note_arg_string(r, &r->arg_quals, text, "kernel_arg_type_qual.");
+    note_arg_string(r, &r->facts.arg_types, text, "kernel_arg_type.");
+    note_arg_string(r, &r->facts.arg_quals, text, "kernel_arg_type_qual.");
 }
 
 /* The text before the next comma that is not inside brackets; moves after the comma. */
@@ -90,8 +90,8 @@ static uint32_t qualifiers(const char *s, size_t n) {
 }
 
 void spv_name_args(reader *r, ir_func *f) {
-    const char *types = spv_noted(&r->arg_types, f->name);
-    const char *quals = spv_noted(&r->arg_quals, f->name);
+    const char *types = spv_noted(&r->facts.arg_types, f->name);
+    const char *quals = spv_noted(&r->facts.arg_quals, f->name);
     for (uint32_t i = 0; i < f->nparams; i++) {
         const char *type = types, *qual = quals;
         size_t ntype = types ? next_item(&types) : 0, nqual = quals ? next_item(&quals) : 0;

@@ -53,7 +53,7 @@ static void set_mode(void *arg) {
         break;
     case SpvExecutionModeContractionOff:
         k->flags |= IR_FUNC_CONTRACTION_OFF;
-        r->contraction_off = true;
+        r->facts.contraction_off = true;
         break;
     case SpvExecutionModeSubgroupSize: k->attrs.subgroup_size = operand(r, 0); break;
     case SpvExecutionModeSubgroupsPerWorkgroup:
@@ -72,10 +72,10 @@ static void set_mode(void *arg) {
 }
 
 void spv_set_modes(reader *r) {
-    for (uint32_t i = 0; i < r->modes.n; i++) {
-        spv_decode(r, r->modes.data[i]);
+    for (uint32_t i = 0; i < r->facts.modes.n; i++) {
+        spv_decode(r, r->facts.modes.data[i]);
         uint32_t id = r->in.arg[0];
-        const spv_id *e = id && id < r->bound ? spv_find(r, id) : NULL;
+        const spv_id *e = id && id < r->input.bound ? spv_find(r, id) : NULL;
         if (!e || e->kind != ID_FUNCTION || !e->func->entry) {
             spv_warn(r, WARN_MODE_TARGET);
             continue;

@@ -157,7 +157,7 @@ static uint32_t flags_of(reader *r, ir_op op) {
         if (may_contract && (d->fast_math & SpvFPFastMathModeAllowContractFastINTELMask))
             flags |= IR_CONTRACT;
     }
-    if (may_contract && r->contract) flags |= IR_CONTRACT;
+    if (may_contract && r->body.contract) flags |= IR_CONTRACT;
     if (d->has & D_NO_CONTRACTION) flags &= ~(uint32_t)IR_CONTRACT;
     return flags;
 }
@@ -192,7 +192,7 @@ static void take_args(reader *r, ir_op op, ir_inst **a) {
 
 static void emit_args(reader *r, ir_op op, ir_inst **a) {
     unsigned n = ir_ops[op].nargs;
-    const spv_type *odd = r->any_odd ? prepare_odd(r, op, n, a) : NULL;
+    const spv_type *odd = r->facts.any_odd ? prepare_odd(r, op, n, a) : NULL;
     ir_inst *v = spv_emit(r, op, r->in.type->value, n, a);
     if (odd && r->in.type->odd && odd_class_of(op) != ODD_UNSIGNED)
         v = spv_mask_odd(r, r->in.type, v);

@@ -106,7 +106,7 @@ static spv_parts *pending_load(reader *r, ir_inst *p, uint32_t align, uint32_t f
                          .block = r->b.block,
                          .after = r->b.block->last,
                          .loc = r->b.loc,
-                         .writes = r->writes};
+                         .writes = r->body.writes};
     return parts;
 }
 
@@ -202,7 +202,7 @@ void spv_store_const(reader *r, const spv_const *c, ir_inst *p, spv_access a) {
 
 /* A load that nothing has written after: the bytes can be copied as they are. */
 static bool may_copy(const reader *r, const spv_parts *p, uint32_t flags) {
-    return p->pointer && p->block == r->b.block && p->writes == r->writes &&
+    return p->pointer && p->block == r->b.block && p->writes == r->body.writes &&
            !((p->flags | flags) & IR_MEM_VOLATILE);
 }
 

@@ -9,10 +9,10 @@
  */
 #include "frontend/reader.h"
 
-/* Word k of the instruction at r->head as an id; NULL: it has no such word, or it is no id. */
+/* Word k of the instruction at r->head.at as an id; NULL: it has no such word, or it is no id. */
 static spv_id *id_at(reader *r, uint32_t k) {
-    uint32_t n = r->words[r->head] >> 16, id = k < n ? r->words[r->head + k] : 0;
-    return id && id < r->bound ? spv_find(r, id) : NULL;
+    uint32_t n = r->input.words[r->head.at] >> 16, id = k < n ? r->input.words[r->head.at + k] : 0;
+    return id && id < r->input.bound ? spv_find(r, id) : NULL;
 }
 
 static spv_type *poisoned_type(reader *r, uint32_t id, const char *why) {
@@ -32,7 +32,7 @@ static void poison_constant(reader *r, spv_id *e, spv_type *t, const char *why) 
 static void poison_result(reader *r, const spv_row *row, const char *why) {
     spv_id *e = id_at(r, row->form);
     if (row->form == FORM_N || !e || e->kind == ID_FUNCTION) return;
-    e->type = poisoned_type(r, r->words[r->head + row->form], why);
+    e->type = poisoned_type(r, r->input.words[r->head.at + row->form], why);
     e->owner = 0;
     e->cached_in = 0;
     if (!strncmp(row->name, "Type", 4))
@@ -49,9 +49,9 @@ static void poison_target(reader *r, const char *why) {
 }
 
 void spv_leave_out(reader *r, const char *why) {
-    uint32_t opcode = r->words[r->head] & 0xffff;
+    uint32_t opcode = r->input.words[r->head.at] & 0xffff;
     const spv_row *row = spv_row_of(opcode);
     bool decorates = opcode == SPV_OP_Decorate || opcode == SPV_OP_MemberDecorate;
-    if (decorates && r->head_place == PLACE_NOTE) poison_target(r, why);
-    if (r->head_place == PLACE_DECL && row->place != PLACE_NOTE) poison_result(r, row, why);
+    if (decorates && r->head.place == PLACE_NOTE) poison_target(r, why);
+    if (r->head.place == PLACE_DECL && row->place != PLACE_NOTE) poison_result(r, row, why);
 }

@@ -11,7 +11,7 @@
 
 void spv_decode(reader *r, uint32_t at) {
     spv_inst *in = &r->in;
-    const uint32_t *w = &r->words[at];
+    const uint32_t *w = &r->input.words[at];
     in->at = at;
     in->opcode = w[0] & 0xffff;
     in->row = spv_row_of(in->opcode);
@@ -23,7 +23,7 @@ void spv_decode(reader *r, uint32_t at) {
     in->n = (w[0] >> 16) - 1 - form;
     if (form != FORM_N) in->id = w[form];
     if (form == FORM_V) {
-        const spv_id *e = w[1] && w[1] < r->bound ? spv_find(r, w[1]) : NULL;
+        const spv_id *e = w[1] && w[1] < r->input.bound ? spv_find(r, w[1]) : NULL;
         in->type = e && e->kind == ID_TYPE ? e->type : NULL;
     }
 }
@@ -42,20 +42,20 @@ static const char *check_shape(reader *r, const spv_row *row, uint32_t n) {
 
 /* Makes r->in the instruction there; returns why it cannot be decoded, or NULL. */
 static const char *fetch(reader *r, uint32_t at) {
-    uint32_t n = r->words[at] >> 16;
-    r->in = (spv_inst){.at = at, .opcode = r->words[at] & 0xffff};
+    uint32_t n = r->input.words[at] >> 16;
+    r->in = (spv_inst){.at = at, .opcode = r->input.words[at] & 0xffff};
     r->in.row = spv_row_of(r->in.opcode);
     if (n == 0) spv_give_up(r, "the instruction has a length of 0 words");
-    if (n > r->nwords - at)
+    if (n > r->input.nwords - at)
         spv_give_up(r, "the instruction is cut off: it takes %u words, %u are left", n,
-                    r->nwords - at);
+                    r->input.nwords - at);
     const char *why = check_shape(r, r->in.row, n);
     if (why && r->in.row->place == PLACE_SHAPE) spv_give_up(r, "%s", why);
     if (!why) spv_decode(r, at);
     return why;
 }
 
-static uint32_t length_at(const reader *r, uint32_t at) { return r->words[at] >> 16; }
+static uint32_t length_at(const reader *r, uint32_t at) { return r->input.words[at] >> 16; }
 
 /* ------------------------------------------------------------------------------------ the words */
 
@@ -64,67 +64,67 @@ static uint32_t swap_bytes(uint32_t w) {
 }
 
 /* Copies the input as words of this host, whichever way round it was written. */
-static void take_words(reader *r) {
+static void take_words(reader *r, const void *bytes, size_t size) {
     uint32_t magic;
-    if (r->size < SPV_FIRST_WORD * 4) spv_give_up(r, "too short for a SPIR-V module");
-    if (r->size % 4) spv_give_up(r, "the size of %zu bytes is not a multiple of 4", r->size);
-    if (r->size / 4 > UINT32_MAX / 8)
-        spv_give_up(r, "modules of %zu bytes are not supported", r->size);
-    uint32_t *words = ir_dup(&r->scratch, r->bytes, r->size);
-    r->nwords = (uint32_t)(r->size / 4);
+    if (size < SPV_FIRST_WORD * 4) spv_give_up(r, "too short for a SPIR-V module");
+    if (size % 4) spv_give_up(r, "the size of %zu bytes is not a multiple of 4", size);
+    if (size / 4 > UINT32_MAX / 8) spv_give_up(r, "modules of %zu bytes are not supported", size);
+    uint32_t *words = ir_dup(&r->scratch, bytes, size), n = (uint32_t)(size / 4);
     magic = words[0];
     if (magic != SpvMagicNumber && swap_bytes(magic) != SpvMagicNumber)
         spv_give_up(r, "not a SPIR-V module: it begins with 0x%08x", magic);
     if (magic != SpvMagicNumber)
-        for (uint32_t i = 0; i < r->nwords; i++) words[i] = swap_bytes(words[i]);
-    r->words = words;
+        for (uint32_t i = 0; i < n; i++) words[i] = swap_bytes(words[i]);
+    r->input.words = words;
+    r->input.nwords = n;
 }
 
 static void take_header(reader *r) {
-    r->version = r->words[1];
-    if (r->version >> 16 != 1)
-        spv_give_up(r, "SPIR-V version %u.%u is not supported", r->version >> 16,
-                    r->version >> 8 & 0xff);
-    r->bound = r->words[3];
-    if (r->bound == 0) spv_give_up(r, "the bound of ids is 0");
-    r->dense = r->bound <= r->nwords ? r->bound : 0;
-    r->ids = ir_new_array(&r->scratch, spv_id, r->dense);
-    r->budget = (UINT64_C(1) << 17) + UINT64_C(4) * r->nwords;
+    spv_input *in = &r->input;
+    in->version = in->words[1];
+    in->bound = in->words[3];
+    if (in->version >> 16 != 1)
+        spv_give_up(r, "SPIR-V version %u.%u is not supported", in->version >> 16,
+                    in->version >> 8 & 0xff);
+    if (in->bound == 0) spv_give_up(r, "the bound of ids is 0");
+    r->ids.dense = in->bound <= in->nwords ? in->bound : 0;
+    r->ids.table = ir_new_array(&r->scratch, spv_id, r->ids.dense);
+    r->budget = (UINT64_C(1) << 17) + UINT64_C(4) * in->nwords;
 }
 
 /* --------------------------------------------------------------------------------- the sections */
 
 static void read_declaration(reader *r) {
     const spv_row *row = r->in.row;
-    if (row->place == r->head_place) row->read(r);
-    if (r->head_place == PLACE_DECL && row->place == PLACE_BOTH) row->read(r);
-    if (r->head_place == PLACE_NOTE && row->place == PLACE_LINE) spv_line(r);
+    if (row->place == r->head.place) row->read(r);
+    if (r->head.place == PLACE_DECL && row->place == PLACE_BOTH) row->read(r);
+    if (r->head.place == PLACE_NOTE && row->place == PLACE_LINE) spv_line(r);
 }
 
-/* From r->head on, until something has to be left out. */
+/* From r->head.at on, until something has to be left out. */
 static void read_declarations(void *arg) {
     reader *r = arg;
-    for (; r->head < r->head_end; r->head += length_at(r, r->head)) {
-        const char *why = ir_map_get(&r->unshaped, r->head);
+    for (; r->head.at < r->head.end; r->head.at += length_at(r, r->head.at)) {
+        const char *why = ir_map_get(&r->head.unshaped, r->head.at);
         if (why) {
             spv_leave_out(r, why);
             continue;
         }
-        spv_decode(r, r->head);
+        spv_decode(r, r->head.at);
         if (r->in.row) read_declaration(r);
     }
 }
 
 /* Reads what precedes the first function, once for notes and once for declarations. */
 static void read_head(reader *r, uint32_t end, spv_place place) {
-    r->head = SPV_FIRST_WORD;
-    r->head_end = end;
-    r->head_place = place;
+    r->head.at = SPV_FIRST_WORD;
+    r->head.end = end;
+    r->head.place = place;
     for (;;) {
         const char *why = spv_attempt(r, read_declarations);
         if (!why) return;
         spv_leave_out(r, why);
-        r->head += length_at(r, r->head);
+        r->head.at += length_at(r, r->head.at);
     }
 }
 
@@ -144,17 +144,17 @@ static void note_shape(reader *r, const char *why, bool fits) {
     if (!why) return;
     if (r->in.opcode == SPV_OP_MemoryModel) spv_give_up(r, "%s", why);
     spv_report_malformed(r, why);
-    ir_map_set(&r->scratch, &r->unshaped, r->in.at, (void *)(uintptr_t)why);
+    ir_map_set(&r->scratch, &r->head.unshaped, r->in.at, (void *)(uintptr_t)why);
     if (!r->first_function) return;
-    r->head = r->in.at;
-    r->head_place = PLACE_DECL;
+    r->head.at = r->in.at;
+    r->head.place = PLACE_DECL;
     spv_leave_out(r, why);
 }
 
 /* Checks the shape of all instructions before the first function; returns where that is. */
 static uint32_t scan_head(reader *r) {
     uint32_t at = SPV_FIRST_WORD;
-    for (; at < r->nwords; at += length_at(r, at)) {
+    for (; at < r->input.nwords; at += length_at(r, at)) {
         const char *why = fetch(r, at);
         if (r->in.opcode == SPV_OP_Function) break;
         note_shape(r, why, r->in.row && is_head_place(r->in.row->place));
@@ -183,7 +183,7 @@ static uint32_t scan_function(reader *r, uint32_t at, uint32_t gap) {
     f->at = at;
     for (;;) {
         at += length_at(r, at);
-        if (at >= r->nwords) {
+        if (at >= r->input.nwords) {
             spv_decode(r, f->at);
             spv_give_up(r, "the function has no OpFunctionEnd");
         }
@@ -207,7 +207,7 @@ static uint32_t scan_function(reader *r, uint32_t at, uint32_t gap) {
 
 static void scan_functions(reader *r, uint32_t at) {
     uint32_t gap = at;
-    while (at < r->nwords) {
+    while (at < r->input.nwords) {
         const char *why = fetch(r, at);
         if (r->in.opcode == SPV_OP_Function) {
             gap = at = scan_function(r, at, gap);
@@ -231,13 +231,20 @@ static void declare_functions(reader *r) {
             if (rank_of(r, f) == rank) spv_declare_function(r, f);
 }
 
+typedef struct {
+    reader r;
+    const void *bytes;
+    size_t size;
+} spv_job;
+
 static void read_module(void *arg) {
-    reader *r = arg;
-    take_words(r);
+    spv_job *job = arg;
+    reader *r = &job->r;
+    take_words(r, job->bytes, job->size);
     take_header(r);
     uint32_t functions = scan_head(r);
     read_head(r, functions, PLACE_NOTE);
-    if (!r->has_model) spv_give_up(r, "the module has no OpMemoryModel");
+    if (!r->facts.has_model) spv_give_up(r, "the module has no OpMemoryModel");
     scan_functions(r, functions);
     spv_mark_entries(r);
     spv_begin_fold(r);
@@ -256,15 +263,17 @@ static void read_module(void *arg) {
 
 ir_module *spv_read(ir_ctx *cx, const void *bytes, size_t size, const spv_read_options *options) {
     static const spv_read_options none = {0};
-    reader r = {.cx = cx, .bytes = bytes, .size = size, .options = options ? options : &none};
-    r.file = r.options->file ? r.options->file : "<spirv>";
-    ir_arena_init(&r.scratch, cx);
-    bool ok = ir_try(cx, read_module, &r);
-    ir_arena_free(&r.scratch);
-    if (ok) return r.m;
-    ir_message m = {.severity = IR_ERROR, .file = r.file};
+    if (!options) options = &none;
+    const char *file = options->file ? options->file : "<spirv>";
+    spv_job job = {{.cx = cx, .input = {.file = file, .options = options}}, bytes, size};
+    reader *r = &job.r;
+    ir_arena_init(&r->scratch, cx);
+    bool ok = ir_try(cx, read_module, &job);
+    ir_arena_free(&r->scratch);
+    if (ok) return r->m;
+    ir_message m = {.severity = IR_ERROR, .file = file};
     if (cx->status == IR_ERR_MEMORY) ir_report(cx, m, "out of memory");
     if (cx->status == IR_ERR_LIMIT) ir_report(cx, m, "the module is too large");
-    ir_module_free(r.m);
+    ir_module_free(r->m);
     return NULL;
 }

@@ -433,56 +433,79 @@ typedef struct {
     char inst[96];
 } spv_warned;
 
-struct reader {
-    ir_ctx *cx;
-    ir_module *m;
-    ir_arena scratch; /* freed when reading ends */
-    const char *file;
+/* What is read.  Nothing here changes after take_header. */
+typedef struct {
+    const char *file; /* its name, for messages */
     const spv_read_options *options;
-    const void *bytes;
-    size_t size;
-
-    const uint32_t *words; /* in host order */
+    const uint32_t *words; /* in the byte order of this machine */
     uint32_t nwords, version, bound;
-    uint32_t dense; /* ids below this index `ids`; others are in `sparse` */
-    spv_id *ids;
-    ir_map sparse;
-    spv_inst in;
+} spv_input;
 
+typedef struct {
+    uint32_t dense; /* ids below this index `table`; others are in `sparse` */
+    spv_id *table;
+    ir_map sparse;
+} spv_id_table;
+
+/* What the instructions before the types say about the whole module. */
+typedef struct {
     bool has_model;
     bool any_odd; /* some integer type has an odd width */
     bool cap_int64, cap_int16, cap_int8, cap_half, cap_double, cap_odd;
     bool any_entry, contraction_off; /* some entry point forbids contraction */
-    uint64_t budget;                 /* parts of aggregates that may still be made */
-    uint64_t init_bytes;             /* of initializers so far */
     ir_vec(uint32_t) entries;        /* OpEntryPoint */
     ir_vec(uint32_t) modes;          /* OpExecutionMode(Id) */
     ir_map arg_types, arg_quals;     /* spv_named: argument strings of kernels */
     ir_map entry_names;              /* spv_named */
-    ir_map variables;                /* by address of their global */
-    spv_function *first_function, *last_function;
+} spv_facts;
 
-    spv_function *f; /* being read, or NULL */
-    uint32_t serial; /* of f; that of fold is 1 */
-    ir_func *fold;   /* the function in which constants are computed */
+/* Where reading is before the first function (read_head). */
+typedef struct {
+    uint32_t at;     /* the word that is being read */
+    uint32_t end;    /* where the functions begin */
+    spv_place place; /* which instructions are read this time */
+    ir_map unshaped; /* why an instruction outside of bodies cannot be decoded, by word */
+} spv_head;
+
+/* The body that is being read (body.c, cfg.c); emptied for each function. */
+typedef struct {
     spv_block *first_block;
     spv_block *block;     /* being read */
-    ir_inst *last_alloca; /* of f, or NULL */
-    bool contract;        /* f may contract a multiply and an add */
+    ir_inst *last_alloca; /* or NULL */
+    bool contract;        /* a multiply and an add may be contracted */
     spv_block **order;    /* reached blocks in reverse post-order */
     uint32_t nblocks, nreached;
     ir_vec(spv_phi) phis;
     ir_vec(ir_inst *) clusters; /* operations whose cluster size is no constant */
-    ir_builder b;
-    uint64_t writes;     /* instructions so far that may write memory, and blocks */
-    bool attempting;     /* spv_attempt is active */
-    const char *refusal; /* why it is left */
-    ir_map unshaped;     /* why an instruction before the functions cannot be decoded, by word */
-    uint32_t head;       /* the word before the functions that is being read */
-    uint32_t head_end;   /* where the functions begin */
-    spv_place head_place;
-    spv_function *declared; /* the function whose declaration is being read */
+    uint64_t writes; /* instructions so far that may write memory, and blocks; never decreases */
+} spv_body;
 
+/* A part of the module that may fail by itself (spv_attempt). */
+typedef struct {
+    bool active;
+    const char *refusal; /* why it is left */
+} spv_attempted;
+
+struct reader {
+    ir_ctx *cx;
+    ir_module *m;     /* the result */
+    ir_arena scratch; /* freed when reading ends */
+    spv_input input;
+    spv_id_table ids;
+    spv_inst in; /* the current instruction: set by spv_decode, and the place of messages */
+    spv_facts facts;
+    spv_head head;
+    spv_function *first_function, *last_function;
+    spv_function *declared; /* whose declaration is being read */
+    spv_function *f;        /* whose body is being read, or NULL */
+    uint32_t serial;        /* of f; that of fold is 1 */
+    ir_func *fold;          /* the function in which constants are computed */
+    spv_body body;
+    ir_builder b;
+    spv_attempted attempt;
+    uint64_t budget;     /* parts of aggregates that may still be made */
+    uint64_t init_bytes; /* of initializers so far */
+    ir_map variables;    /* by address of their global */
     spv_warned warned[SPV_WARNINGS];
     uint16_t plain[SPV_ROWS]; /* IR op + 1 of a plain row, once looked up */
     uint16_t plain_ext[SPV_EXT_ROWS];
@@ -512,7 +535,7 @@ const char *spv_op_name(reader *r); /* "OpFMul", "OpExtInst fma", "opcode 7000" 
 void spv_decode(reader *r, uint32_t at);
 spv_id *spv_find_slow(reader *r, uint32_t id);
 static inline spv_id *spv_find(reader *r, uint32_t id) {
-    return id < r->dense ? &r->ids[id] : spv_find_slow(r, id);
+    return id < r->ids.dense ? &r->ids.table[id] : spv_find_slow(r, id);
 }
 /* The string that starts at operand k, and its length in words; both fail when it does not end. */
 const char *spv_string(reader *r, uint32_t k);
@@ -581,7 +604,7 @@ static inline ir_inst *spv_splat_const(reader *r, ir_type t, uint64_t bits) {
 void spv_mark_entries(reader *r);
 void spv_set_modes(reader *r);
 
-/* poison.c: the instruction at r->head is left out; what uses its result or target is refused. */
+/* poison.c: the instruction at r->head.at is left out; what uses its result or target is refused. */
 void spv_leave_out(reader *r, const char *why);
 
 /* lines.c: OpLine and OpNoLine, the end of a line at the end of its block, DebugLine of

@@ -21,7 +21,8 @@ static void describe(reader *r, char *out, size_t size) {
     int n = in->row ? snprintf(out, size, "Op%s", in->row->name)
                     : snprintf(out, size, "opcode %u", in->opcode);
     if (n < 0 || (size_t)n >= size || !in->id) return;
-    const spv_id *e = in->id < r->dense ? &r->ids[in->id] : ir_map_get(&r->sparse, in->id);
+    const spv_id *e =
+        in->id < r->ids.dense ? &r->ids.table[in->id] : ir_map_get(&r->ids.sparse, in->id);
     if (e && e->name)
         snprintf(out + n, size - (size_t)n, " %%%u \"%s\"", in->id, spv_string_at(r, e->name));
     else
@@ -30,7 +31,7 @@ static void describe(reader *r, char *out, size_t size) {
 
 static ir_message message_at(reader *r, ir_severity severity, uint32_t word, const char *inst) {
     const ir_line *line = r->m ? ir_line_of(r->m, word) : NULL;
-    ir_message m = {.severity = severity, .file = r->file, .word = word, .inst = inst};
+    ir_message m = {.severity = severity, .file = r->input.file, .word = word, .inst = inst};
     if (line) {
         m.source = r->m->files.data[line->file];
         m.source_line = line->line;
@@ -55,9 +56,9 @@ void spv_give_up(reader *r, const char *fmt, ...) {
 IR_NORETURN static void leave(reader *r, bool malformed, const char *fmt, va_list ap) {
     char text[512];
     vsnprintf(text, sizeof text, fmt, ap);
-    if (!r->attempting) spv_give_up(r, "%s", text);
+    if (!r->attempt.active) spv_give_up(r, "%s", text);
     if (malformed) spv_report_malformed(r, text);
-    r->refusal = ir_strdup(&r->scratch, text);
+    r->attempt.refusal = ir_strdup(&r->scratch, text);
     ir_throw(r->cx, IR_ERR_INPUT);
 }
 
@@ -80,12 +81,12 @@ void spv_report_malformed(reader *r, const char *text) {
 }
 
 const char *spv_attempt(reader *r, void (*read)(void *reader)) {
-    bool outer = r->attempting;
-    r->attempting = true;
+    bool outer = r->attempt.active;
+    r->attempt.active = true;
     bool ok = ir_try(r->cx, read, r);
-    const char *why = r->refusal;
-    r->attempting = outer;
-    r->refusal = NULL;
+    const char *why = r->attempt.refusal;
+    r->attempt.active = outer;
+    r->attempt.refusal = NULL;
     if (ok) return NULL;
     if (!why) ir_throw(r->cx, r->cx->status);
     r->cx->status = IR_OK;

@@ -146,11 +146,11 @@ void spv_read_type_bool(reader *r) { new_type(r, T_BOOL, IR_I1)->memory = IR_I8;
 
 static bool has_int_capability(const reader *r, uint32_t bits) {
     switch (bits) {
-    case 8: return r->cap_int8;
-    case 16: return r->cap_int16;
+    case 8: return r->facts.cap_int8;
+    case 16: return r->facts.cap_int16;
     case 32: return true;
-    case 64: return r->cap_int64;
-    default: return r->cap_odd;
+    case 64: return r->facts.cap_int64;
+    default: return r->facts.cap_odd;
     }
 }
 
@@ -165,7 +165,7 @@ void spv_read_type_int(reader *r) {
     spv_type *t = new_type(r, T_INT, ir_scalar(k));
     t->bits = bits;
     t->odd = ir_bits(r->m, t->value) != bits;
-    r->any_odd |= t->odd;
+    r->facts.any_odd |= t->odd;
     if (t->odd) spv_warn(r, WARN_ODD_INTEGER);
     if (!has_int_capability(r, bits)) spv_warn(r, WARN_CAPABILITY);
 }
@@ -177,7 +177,7 @@ void spv_read_type_float(reader *r) {
         lacking(r, ir_sprintf(&r->scratch, "a float of %u bits is not supported", bits));
         return;
     }
-    if ((bits == 16 && !brain && !r->cap_half) || (bits == 64 && !r->cap_double))
+    if ((bits == 16 && !brain && !r->facts.cap_half) || (bits == 64 && !r->facts.cap_double))
         spv_warn(r, WARN_CAPABILITY);
     new_type(r, T_FLOAT, brain ? IR_BF16 : bits == 16 ? IR_F16 : bits == 32 ? IR_F32 : IR_F64);
 }
@@ -286,14 +286,15 @@ void spv_read_type_array(reader *r) {
 
 const uint32_t *spv_gather(reader *r, uint32_t sequel, uint32_t *n) {
     uint32_t at = r->in.at, total = r->in.n;
-    uint32_t next = at + (r->words[at] >> 16);
+    uint32_t next = at + (r->input.words[at] >> 16);
     *n = total;
-    if (next >= r->nwords || (r->words[next] & 0xffff) != sequel) return r->in.arg;
+    if (next >= r->input.nwords || (r->input.words[next] & 0xffff) != sequel) return r->in.arg;
     ir_vec(uint32_t) ids = {0};
     for (uint32_t i = 0; i < total; i++) *ir_push(&r->scratch, &ids) = r->in.arg[i];
-    for (; next < r->nwords && (r->words[next] & 0xffff) == sequel; next += r->words[next] >> 16)
-        for (uint32_t i = 1; i < r->words[next] >> 16; i++)
-            *ir_push(&r->scratch, &ids) = r->words[next + i];
+    for (; next < r->input.nwords && (r->input.words[next] & 0xffff) == sequel;
+         next += r->input.words[next] >> 16)
+        for (uint32_t i = 1; i < r->input.words[next] >> 16; i++)
+            *ir_push(&r->scratch, &ids) = r->input.words[next + i];
     *n = ids.n;
     return ids.data;
 }

@@ -88,7 +88,7 @@ static void initialize(reader *r, spv_variable *v) {
 
 /* Entry points keep their names. */
 static bool is_entry_name(reader *r, const char *name) {
-    return spv_noted(&r->entry_names, name) != NULL;
+    return spv_noted(&r->facts.entry_names, name) != NULL;
 }
 
 static const char *global_name(reader *r, uint32_t id) {
@@ -221,7 +221,7 @@ spv_variable *spv_variable_of(reader *r, const ir_inst *p) {
 ir_inst *spv_variable_address(reader *r, spv_variable *v) {
     if (v->reason) spv_refuse(r, "%s", v->reason);
     if (v->is_builtin) return spv_builtin_address(r, &(spv_pointer){.var = v});
-    bool listed = r->version < 0x00010400 || spv_find(r, v->id)->listed;
+    bool listed = r->input.version < 0x00010400 || spv_find(r, v->id)->listed;
     if (!listed && r->f && !r->f->unlisted) r->f->unlisted = r->in.at;
     return ir_address(r->b.f, v->global);
 }
@@ -267,14 +267,14 @@ void spv_at_head(reader *r, ir_builder *b) {
     ir_block *entry = r->b.f->first;
     ir_builder_init(b, r->b.f);
     b->block = entry;
-    b->before = r->last_alloca ? r->last_alloca->next : entry->first;
+    b->before = r->body.last_alloca ? r->body.last_alloca->next : entry->first;
 }
 
 ir_inst *spv_temporary(reader *r, const spv_type *t) {
     ir_builder b;
     spv_at_head(r, &b);
-    r->last_alloca = ir_build_alloca(&b, t->memory, (unsigned)ir_alignof(r->m, t->memory));
-    return r->last_alloca;
+    r->body.last_alloca = ir_build_alloca(&b, t->memory, (unsigned)ir_alignof(r->m, t->memory));
+    return r->body.last_alloca;
 }
 
 /* Makes the allocas of all variables first, then their initial values. */
@@ -285,7 +285,7 @@ void spv_hoist_variables(reader *r, const uint32_t *at, uint32_t n) {
         r->b.loc = at[i];
         spv_type *t = variable_memory(r);
         made[i] = ir_build_alloca(&r->b, t->memory, variable_align(r, t));
-        r->last_alloca = made[i];
+        r->body.last_alloca = made[i];
         spv_define(r, made[i]);
     }
     for (uint32_t i = 0; i < n; i++) {

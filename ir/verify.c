@@ -1,7 +1,7 @@
-/* verify.c — is a function, a module, what ir.h says it is?
+/* verify.c — checks that functions are what ir.h says they are.
  *
- * Phases, each of which relies on the ones before it; a function whose lists or edges are broken is
- * not looked at further:
+ * Each of these phases relies on the ones before it.  If lists or edges are broken, the later phases
+ * are skipped.
  *   lists   blocks and instructions are linked both ways, belong to each other, have their own ids
  *   edges   phis first, one terminator last, as many successors as it takes; predecessors mirror
  *           successors; phis have an argument for each, equal ones for an edge that occurs twice
@@ -9,7 +9,7 @@
  *           the use list of its value once, and nothing else is
  *   types   verify_ops.c and verify_imm.c
  *   order   definitions dominate uses, in code that can be reached
- * Everything is linear in the size of the function, except what dominators cost.
+ * All phases are linear in the size of the function; `order` also computes dominators.
  *
  * Each violation is one error that names function, block and instruction; at most
  * VERIFY_MAX_ERRORS are reported.
@@ -151,12 +151,12 @@ static bool enter_leaves(verifier *v) {
 static void check_shape(verifier *v, const ir_block *b) {
     bool body = false;
     for (const ir_inst *i = b->first; i; i = i->next) {
-        v->inst = i;
+        verify_at(v, b, i);
         if (i->op == IR_OP_phi && body) verify_fail(v, "a phi follows another instruction");
         if (ir_is_terminator(i) && i->next) verify_fail(v, "a terminator inside a block");
         body |= i->op != IR_OP_phi;
     }
-    v->inst = NULL;
+    verify_at(v, b, NULL);
     if (!b->last)
         verify_fail(v, "the block is empty");
     else if (!ir_is_terminator(b->last))
@@ -176,9 +176,9 @@ static unsigned successors_of(const ir_inst *term) {
 static void check_successors(verifier *v, const ir_block *b) {
     const ir_inst *term = ir_term(b);
     if (term && b->nsucc != successors_of(term)) {
-        v->inst = term;
+        verify_at(v, b, term);
         verify_fail(v, "%u successors, not %u", b->nsucc, successors_of(term));
-        v->inst = NULL;
+        verify_at(v, b, NULL);
     }
     for (uint32_t n = 0; n < b->nsucc; n++) {
         const ir_block *s = b->succ[n];
@@ -233,7 +233,6 @@ static void check_preds(verifier *v, const ir_block *b, const edge_table *edges,
 static void check_edges(verifier *v) {
     unsigned errors = v->errors;
     foreach_block (b, v->f) {
-        v->block = b;
         check_shape(v, b);
         check_successors(v, b);
     }
@@ -241,17 +240,17 @@ static void check_edges(verifier *v) {
         edge_table edges = collect_edges(v);
         int32_t *count = ir_new_array(&v->scratch, int32_t, v->f->next_block);
         foreach_block (b, v->f) {
-            v->block = b;
+            verify_at(v, b, NULL);
             check_preds(v, b, &edges, count);
         }
     }
-    v->block = NULL;
+    verify_at(v, NULL, NULL);
 }
 
 /* An edge that occurs twice carries one value.  `first` is zero for all blocks, and is left so. */
 static void check_phi_edges(verifier *v, const ir_inst *phi, uint32_t *first) {
     const ir_block *b = phi->block;
-    v->inst = phi;
+    verify_at(v, b, phi);
     if (phi->nargs != b->npred) {
         verify_fail(v, "%u arguments for %u predecessors", phi->nargs, b->npred);
         return;
@@ -267,12 +266,9 @@ static void check_phi_edges(verifier *v, const ir_inst *phi, uint32_t *first) {
 
 static void check_phis(verifier *v) {
     uint32_t *first = ir_new_array(&v->scratch, uint32_t, v->f->next_block);
-    foreach_block (b, v->f) {
-        v->block = b;
+    foreach_block (b, v->f)
         foreach_phi (phi, b) check_phi_edges(v, phi, first);
-    }
-    v->block = NULL;
-    v->inst = NULL;
+    verify_at(v, NULL, NULL);
 }
 
 /* ----------------------------------------------------------------------------------------- uses */
@@ -310,8 +306,7 @@ static bool is_operand(const verifier *v, const ir_use *u, const ir_inst *value)
 static void check_use_list(verifier *v, const ir_inst *value) {
     uint32_t n = 0;
     const ir_use *prev = NULL;
-    v->inst = value;
-    v->block = value->block;
+    verify_at(v, value->block, value);
     for (const ir_use *u = value->uses; u; prev = u, u = u->next, n++)
         if (u->prev != prev || !is_operand(v, u, value)) {
             verify_fail(v, "entry %u of its use list is no operand that names it", n);
@@ -322,31 +317,25 @@ static void check_use_list(verifier *v, const ir_inst *value) {
 }
 
 static void check_uses(verifier *v) {
-    foreach_block (b, v->f) {
-        v->block = b;
+    foreach_block (b, v->f)
         foreach_inst (i, b) {
-            v->inst = i;
+            verify_at(v, b, i);
             check_operands(v, i);
         }
-    }
     for (uint32_t id = 0; id < v->f->next_id; id++)
         if (v->values[id]) check_use_list(v, v->values[id]);
-    v->block = NULL;
-    v->inst = NULL;
+    verify_at(v, NULL, NULL);
 }
 
 /* ------------------------------------------------------------------------------ types and order */
 
 static void check_types(verifier *v) {
-    foreach_block (b, v->f) {
-        v->block = b;
+    foreach_block (b, v->f)
         foreach_inst (i, b) {
-            v->inst = i;
+            verify_at(v, b, i);
             verify_inst(v, i);
         }
-    }
-    v->block = NULL;
-    v->inst = NULL;
+    verify_at(v, NULL, NULL);
 }
 
 static bool is_reachable(const ir_dom *d, const ir_block *b) {
@@ -369,17 +358,15 @@ static bool reaches(const verifier *v, const ir_dom *d, const ir_inst *user, uns
 static void check_order(verifier *v) {
     const ir_dom *d = ir_dominators(v->f);
     foreach_block (b, v->f) {
-        v->block = b;
         if (!is_reachable(d, b)) continue;
         foreach_inst (i, b) {
-            v->inst = i;
+            verify_at(v, b, i);
             for (unsigned n = 0; n < i->nargs; n++)
                 if (!reaches(v, d, i, n))
                     verify_fail(v, "operand %u is not defined on every way to this place", n);
         }
     }
-    v->block = NULL;
-    v->inst = NULL;
+    verify_at(v, NULL, NULL);
 }
 
 void verify_body(verifier *v) {

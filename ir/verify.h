@@ -9,17 +9,22 @@ enum { VERIFY_MAX_ERRORS = 20 };
 typedef struct {
     ir_module *m;
     ir_func *f;
-    const ir_block *block; /* the place being looked at, or NULL */
-    const ir_inst *inst;   /* likewise */
+    const ir_block *block; /* the place that is checked (verify_at), or NULL */
+    const ir_inst *inst;   /* or NULL */
     ir_arena scratch;
     unsigned errors;
-    const ir_inst **values;  /* by id: what is in the function */
-    const ir_block **blocks; /* by id: likewise */
+    const ir_inst **values;  /* of the function, by id */
+    const ir_block **blocks; /* of the function, by id */
     uint32_t *uses;          /* by value id: operands that name it */
     uint32_t *place;         /* by value id: position in its block */
 } verifier;
 
-/* Reports a violation at the place being looked at.  Always false. */
+/* Sets the place that messages name: an instruction, a block, or the function. */
+static inline void verify_at(verifier *v, const ir_block *block, const ir_inst *inst) {
+    v->block = block;
+    v->inst = inst;
+}
+/* Reports a violation at that place.  Always false. */
 bool verify_fail(verifier *v, const char *fmt, ...) IR_PRINTF(2, 3);
 
 /* The body of v->f: lists, edges, uses, types, order (verify.c). */
