@@ -1,8 +1,8 @@
 /* atomics.c — atomic instructions, fences, barriers, and their scopes and semantics.
  *
- * Scopes and semantics are ids.  Where they are no constants the strongest meaning is taken, with a
- * warning.  The semantics that the IR keeps are one memory order and the kinds of memory; the other
- * bits say nothing in OpenCL.
+ * Scopes and semantics are ids.  If they are not constants, the strongest meaning is taken, with a
+ * warning.  The IR keeps one memory order and the kinds of memory; the other bits of semantics have
+ * no meaning in OpenCL.
  */
 #include "frontend/reader.h"
 
@@ -117,8 +117,8 @@ void spv_read_memory_barrier(reader *r) {
     emit(r, IR_OP_fence, IR_VOID, sync(r, r->in.arg[0], r->in.arg[1]), 0, NULL);
 }
 
-/* OpenCL knows barriers of work-groups and sub-groups only; some producers put the scope of memory
- * where that of execution stands. */
+/* OpenCL knows barriers of work-groups and sub-groups only; some producers write the scope of
+ * memory as that of execution. */
 void spv_read_control_barrier(reader *r) {
     uint8_t exec = take_scope(r, r->in.arg[0]);
     ir_imm imm = sync(r, r->in.arg[1], r->in.arg[2]);

@@ -1,6 +1,6 @@
 /* cfg.c — blocks in reverse post-order, branches, phis, dominance.
  *
- * The order comes from a depth-first walk with an explicit stack.  Edges are counted on the way, so
+ * A depth-first walk with an explicit stack finds the order.  Edges are counted on the way, so
  * that phis are made with the right number of arguments before their blocks' predecessors are
  * known; the arguments are filled in last, in the order of the IR's predecessor lists.
  */
@@ -63,7 +63,8 @@ static spv_block *walk_edge(reader *r, spv_block *b, uint32_t i) {
     return to;
 }
 
-/* Fills r->body.order from its end; successors are walked last to first: the first one comes next. */
+/* Fills r->body.order from its end; successors are walked last to first: the first one comes
+ * next. */
 static void walk(reader *r) {
     spv_block **stack = ir_new_array(&r->scratch, spv_block *, r->body.nblocks);
     uint32_t depth = 1, free = r->body.nblocks;

@@ -1,13 +1,13 @@
 /* clusters.c — clustered operations whose cluster size is no constant.
  *
- * SPIR-V wants a constant, and so does the IR.  But optimizers of other compilers make one call of
- * those at the ends of several branches, whose cluster size is then a phi.  When the body has been
+ * SPIR-V requires a constant, and so does the IR.  But optimizers of other compilers merge calls at
+ * the ends of several branches into one, whose cluster size is then a phi.  After the body has been
  * read, such an operation becomes a switch over the sizes that can occur, with an operation for
- * each: as in the source, work-items of one size work together, and with no others.
+ * each: as in the source, only work-items with the same size work together.
  *
- * The sizes are those that phis and selects choose from, powers of two all of them; where another
- * value takes part, all up to the largest sub-group that the language knows.  Any other size means
- * nothing.
+ * The sizes are those that phis and selects choose from, powers of two all of them; if they
+ * involve another value, all sizes up to the largest sub-group of the language.  Other sizes are
+ * undefined.
  */
 #include "frontend/reader.h"
 

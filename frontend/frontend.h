@@ -1,4 +1,4 @@
-/* frontend.h — SPIR-V in: the only header of frontend/ that other folders see. */
+/* frontend.h — reads SPIR-V as IR; the only header of frontend/ that other folders include. */
 #ifndef SPVFUSE_FRONTEND_H
 #define SPVFUSE_FRONTEND_H
 

@@ -306,7 +306,7 @@ void spv_declare_params(reader *r, const spv_function *f) {
     }
 }
 
-/* Those ids stand for the IR function's parameters. */
+/* Those ids mean the IR function's parameters. */
 void spv_bind_params(reader *r, const spv_function *f) {
     uint32_t at = f->sret ? 1 : 0;
     for (uint32_t i = 0; i < f->nparams; i++) {

@@ -211,7 +211,7 @@ void spv_read_subgroup_shuffle_pair(reader *r) {
     spv_define(r, ir_build3(&r->b, IR_OP_select, left->type, in_left, x, y));
 }
 
-/* Where this work-item's element i of a block lies: elements of one number are neighbours. */
+/* The address of this work-item's element i of a block: elements of one number are neighbours. */
 static ir_inst *block_element(reader *r, ir_inst *p, unsigned i, ir_type elem) {
     ir_inst *size = query(r, IR_OP_subgroup_max_size), *id = query(r, IR_OP_subgroup_local_id);
     ir_inst *at = i ? spv_op2(r, IR_OP_add, IR_I32, spv_times(r, size, i), id) : id;

@@ -1,4 +1,4 @@
-/* ids.c — the table of ids: what each stands for, and operands taken through it.
+/* ids.c — the table of ids: what each id means, and operands by their ids.
  *
  * Ids are dense in what compilers write, so the table is an array.  A module whose bound is larger
  * than its number of words (no such module defines most of them) gets a map instead, so that memory

@@ -1,8 +1,8 @@
 /* memory.c — loads, stores, copies, and what else is done with pointers except address arithmetic.
  *
- * SPIR-V pointers have a pointee, IR pointers have none: accesses carry their type.  A pointee that
- * differs from what is accessed is sloppiness that compilers with opaque pointers show; the type of
- * the value decides then.
+ * SPIR-V pointers have a pointee, IR pointers have none: accesses carry their type.  Compilers with
+ * opaque pointers often write a pointee that differs from what is accessed; then the type of the
+ * value counts.
  */
 #include "frontend/reader.h"
 

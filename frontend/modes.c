@@ -1,10 +1,9 @@
 /* modes.c — execution modes: facts about kernels.
  *
- * Modes that demand another arithmetic than the IR's (rounding towards zero, flushing denormals,
- * which SPV_KHR_float_controls says must be done) refuse their kernel: constants would be folded
- * wrongly.
+ * A kernel is refused if its modes require an arithmetic other than the IR's, such as rounding
+ * towards zero or flushing denormals (SPV_KHR_float_controls): constants would be folded wrongly.
  *
- * Read after the constants, since OpExecutionModeId takes ids of (specialization)
+ * Modes are read after the constants, since OpExecutionModeId takes ids of (specialization)
  * constants.
  */
 #include "frontend/reader.h"

@@ -1,8 +1,8 @@
 /* module.c — what a module says about itself before its types: memory model, capabilities, names,
  * strings, instruction sets, entry points.
  *
- * Capabilities and extensions do not decide anything: what is used is looked at where it is used,
- * so that a declared feature which nothing needs never stops a module.
+ * Capabilities and extensions decide nothing: each use of a feature is checked where it is read, so
+ * a declared feature that nothing uses never refuses a module.
  */
 #include "frontend/reader.h"
 

@@ -1,7 +1,7 @@
 /* opencl_memory.c — vload, vstore and their half forms, and printf.
  *
  * vloadn(offset, p) reads n elements at p[offset * n] with the alignment of one element.  The
- * `a` forms of half are aligned to the whole vector, of which one of 3 takes the room of 4.
+ * `a` forms of half are aligned to the whole vector; a vector of 3 takes the room of 4.
  */
 #include "frontend/reader.h"
 
@@ -47,7 +47,7 @@ static bool is_aligned_form(uint32_t number) {
            number == SPV_STD_vstorea_halfn_r;
 }
 
-/* Where the halves lie and how they are aligned. */
+/* The address of the halves, and their alignment. */
 static ir_inst *half_address(reader *r, uint32_t offset, uint32_t pointer, unsigned lanes,
                              unsigned *align) {
     unsigned room = is_aligned_form(r->in.ext->number) && lanes == 3 ? 4 : lanes;

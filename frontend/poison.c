@@ -1,7 +1,7 @@
 /* poison.c — what becomes of declarations that cannot be read.
  *
  * The id that such an instruction defines becomes a type, or a constant, that carries the reason:
- * each function that uses it is refused with that, and so are the declarations made of it.  A
+ * each function that uses it is refused for that reason, and so are declarations made of it.  A
  * decoration that cannot be read makes its target such an id; other notes are without effect.  So
  * one bad declaration never costs more than the kernels which need it.
  *

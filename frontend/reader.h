@@ -176,7 +176,7 @@ static inline bool spv_is_aggregate(const spv_type *t) {
     return t->form == T_ARRAY || t->form == T_STRUCT;
 }
 
-/* Where one leaf lies in an aggregate. */
+/* The place of one leaf in an aggregate. */
 typedef struct {
     spv_type *type;
     uint64_t offset;
@@ -604,7 +604,8 @@ static inline ir_inst *spv_splat_const(reader *r, ir_type t, uint64_t bits) {
 void spv_mark_entries(reader *r);
 void spv_set_modes(reader *r);
 
-/* poison.c: the instruction at r->head.at is left out; what uses its result or target is refused. */
+/* poison.c: the instruction at r->head.at is left out; what uses its result or target is
+ * refused. */
 void spv_leave_out(reader *r, const char *why);
 
 /* lines.c: OpLine and OpNoLine, the end of a line at the end of its block, DebugLine of

@@ -1,11 +1,11 @@
 /* types.c — OpType….
  *
- * A SPIR-V type becomes a spv_type: the IR type that values of it have, the IR type that stands in
- * memory (booleans are bytes there, integers of odd widths take the next wider one), and of how
- * many leaves it is made.  Types that nothing here can handle are kept with a reason; whatever
- * needs a value of them is refused when it is reached, so that an unused type never stops a module.
+ * A SPIR-V type becomes a spv_type: the IR type of its values, the IR type that it has in memory
+ * (booleans are bytes there, integers of odd widths take the next wider one), and the number of its
+ * leaves.  Types that are not supported are kept with a reason; a function that needs a value of
+ * them is refused, so an unused type never refuses a module.
  *
- * Layout follows OpenCL C and is settled by the IR's struct types.
+ * Layout follows OpenCL C; the IR's struct types determine it.
  */
 #include "frontend/reader.h"
 

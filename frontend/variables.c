@@ -2,7 +2,7 @@
  *
  * Module scope: program-scope and local-memory variables become globals with their initializer as
  * bytes; built-in variables (the BuiltIn decoration wins over import linkage) become queries when
- * they are loaded; a sampler variable stands for its literal sampler.
+ * they are loaded; a sampler variable is replaced by its literal sampler.
  * Functions: variables become allocas at the head of the entry block, wherever they are declared.
  */
 #include "frontend/reader.h"

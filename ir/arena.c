@@ -6,8 +6,8 @@
  *
  * A context may keep freed chunks for its next arenas.  Otherwise one job after the other would end
  * with so much free memory that malloc gives it back to the system, which then has to map and clear
- * the same pages again: a tenth of the time of fusing eight kernels.  The address sanitizer takes
- * what is kept for freed, as it would be otherwise.
+ * the same pages again: a tenth of the time of fusing eight kernels.  Kept chunks are poisoned for
+ * the address sanitizer, so it reports their use as it reports the use of freed memory.
  */
 #include "ir/ir.h"
 
@@ -29,7 +29,7 @@ _Static_assert(sizeof(ir_chunk) <= HEADER, "blocks start after the header");
 
 void ir_arena_init(ir_arena *a, ir_ctx *cx) { *a = (ir_arena){.cx = cx}; }
 
-/* NULL: there is no memory, or none within the limit. */
+/* NULL: out of memory, or above the limit. */
 static void *raw_allocate(ir_ctx *cx, size_t size) {
     size_t held = cx->used + cx->spared;
     if (cx->limit && (size > cx->limit || held > cx->limit - size)) return NULL;

@@ -84,8 +84,8 @@ void ir_set_succs(ir_block *b, unsigned n, ir_block *const *succ) {
     b->func->cfg_version++;
 }
 
-/* The last predecessor takes the place of the one that goes, so that taking all edges of a large
- * switch away one by one stays linear.  Phis must have all their arguments. */
+/* The last predecessor takes the place of the one that is removed, so that taking all edges of a
+ * large switch away one by one stays linear.  Phis must have all their arguments. */
 static void drop_pred(ir_block *b, ir_block *pred) {
     unsigned at = ir_pred_index(b, pred), last = b->npred - 1;
     foreach_phi (phi, b) {

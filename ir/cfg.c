@@ -54,7 +54,7 @@ void ir_find_order(const ir_func *f, ir_order *o) {
     for (uint32_t i = 0; i < o->n; i++) o->index[o->rpo[i]->id] = i;
 }
 
-/* All edges go first, so that no phi keeps a value of a block that is already gone. */
+/* All edges are removed first, so that no phi keeps a value of a block that has been deleted. */
 bool ir_remove_unreachable(ir_func *f) {
     if (f->first == f->last) return false;
     const ir_order *o = &ir_dominators(f)->order;

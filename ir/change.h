@@ -126,7 +126,7 @@ ir_type ir_import_type(ir_module *m, const ir_module *from, ir_type t);
  * import.  Whole: nothing may stay undefined, and only kernels keep their names for others.  False
  * after messages about what is defined twice, differently or not at all. (link.c) */
 bool ir_link(ir_module *m, ir_module *const *from, size_t n, bool whole);
-/* A loc of im->m for the line that a loc of `from` stands for; 0: it has none. (lines.c) */
+/* The loc in im->m of the line that a loc of `from` has; 0: it has none. (lines.c) */
 uint32_t ir_import_loc(ir_importer *im, const ir_module *from, uint32_t loc);
 
 #endif

@@ -13,7 +13,7 @@ ir_type ir_importer_type(ir_importer *im, const ir_module *from, ir_type t);
 ir_func *ir_importer_callee(ir_importer *im, const ir_func *f);
 /* A function under its own name, as what it is; its body follows. */
 ir_func *ir_importer_declare(ir_importer *im, const ir_func *f);
-/* `there`, of im->m, stands for f; false: it has another signature. */
+/* f becomes `there`, a function of im->m; false: it has another signature. */
 bool ir_importer_join(ir_importer *im, const ir_func *f, ir_func *there);
 bool ir_importer_join_global(ir_importer *im, const ir_global *g, ir_global *there);
 ir_global *ir_importer_reference(ir_importer *im, const ir_global *g);

@@ -1,12 +1,12 @@
-/* content.c — what a function says, as bytes.
+/* content.c — the content of a function, as bytes: equal functions of any modules have equal bytes.
  *
  *   content := pointer bits, { function }, { global }
  *   function := name, if it is imported; facts, parameters, 1 and its body with its loops | 0
  *   global   := name, if it is imported; facts, type, initializer, n, { place, global, addend }
  *
- * Functions are numbered as they are met, from the one that was asked for on, and so are globals
- * and the types that are rows of a table.  So nothing depends on ids, on names, or on what else the
- * module holds.  Sources and lines are left out.
+ * Functions are numbered in the order in which they are met, the one that was asked for first; so
+ * are globals and the types that are rows of a table.  So nothing depends on ids, on names, or on
+ * what else the module holds.  Sources and lines are left out.
  */
 #include "ir/packer.h"
 

@@ -26,7 +26,7 @@ static const row rows[IR_OP_COUNT] = {
 #undef OP
 };
 
-/* What a type rule says, for readers. */
+/* The types of operands and result, in words. */
 static const char *const rule_text[] = {
 #define RULE(name, doc, ...) [R_##name] = doc,
 #include "ir/type_rules.def"

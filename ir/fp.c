@@ -7,9 +7,10 @@
  * square roots pass through 128-bit integers.  See Muller et al., "Handbook of Floating-Point
  * Arithmetic" (2nd edition, 2018), chapters 7 and 8.
  *
- * Only integers decide: the host's rounding mode, its treatment of denormals and its float unit
- * have no part in any bit.  Rounding is to nearest, ties to even, unless a mode is given; denormals
- * are kept; every NaN result is the canonical quiet NaN with sign 0.  There are no exception flags.
+ * All computation is on integers, so the host's rounding mode, its treatment of denormals and its
+ * float unit do not affect results.  Rounding is to nearest, ties to even, unless a mode is given;
+ * denormals are kept; every NaN result is the canonical quiet NaN with sign 0.  There are no
+ * exception flags.
  *
  * Conversions, comparisons and everything else that does not compute is in fp_convert.c; text is
  * in fp_text.c.
@@ -270,7 +271,7 @@ static uint64_t reduce(parts a, parts b, uint64_t *rest) {
     return quotient;
 }
 
-/* Is the remainder of a by b something else than a number to compute?  Then it is in *out. */
+/* Is the remainder of a by b a special case, which needs no division?  Then it is in *out. */
 static bool rem_special(ir_kind k, uint64_t a, parts x, parts y, uint64_t *out) {
     if (x.what == IR_FP_NAN || x.what == IR_FP_INF || y.what == IR_FP_NAN || y.what == IR_FP_ZERO)
         *out = canonical_nan(k);

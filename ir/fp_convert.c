@@ -1,9 +1,9 @@
-/* fp_convert.c — floats beside arithmetic: to and from other formats and integers, order, and what
- * takes a float apart by its exponent.
+/* fp_convert.c — operations on floats other than arithmetic: conversions to and from other formats
+ * and integers, comparisons, neighbours, and access to the exponent.
  *
- * Same laws as fp.c: bit patterns in, bit patterns out, integers only, NaN results canonical.
- * Everything that can be inexact goes through ir_fp_pack or ir_fp_round_int, so that the four
- * rounding modes have one definition.
+ * As in fp.c, operands and results are bit patterns, all computation is on integers, and NaN
+ * results are canonical. Everything that can be inexact goes through ir_fp_pack or ir_fp_round_int,
+ * so that the four rounding modes have one definition.
  */
 #include "ir/eval.h"
 
@@ -112,7 +112,7 @@ uint64_t ir_fp_nextafter(ir_kind k, uint64_t a, uint64_t b) {
 
 /* ------------------------------------------------------------------------------------ exponents */
 
-/* Beyond the distance between any two floats of any format. */
+/* Greater than the distance between the exponents of any two floats of any format. */
 enum { EXPONENT_LIMIT = 1 << 16 };
 
 uint64_t ir_fp_ldexp(ir_kind k, uint64_t a, int64_t e) {

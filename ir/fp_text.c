@@ -13,7 +13,8 @@
  *
  * Grammar: [+-] ( inf | nan | nan(0xBITS) | digits[.digits][e[+-]digits]
  *                 | 0xdigits[.digits][p[+-]digits] ), at least one digit before or after the point.
- * BITS is the whole pattern of the float and must be a NaN of its format.  Locale has no part.
+ * BITS is the whole pattern of the float and must be a NaN of its format.  The locale has no
+ * effect.
  */
 #include "ir/eval.h"
 

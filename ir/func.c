@@ -1,4 +1,9 @@
-/* func.c — modules, functions, globals, names. */
+/* func.c — modules, functions, globals, and their names.
+ *
+ * Functions and globals of a module share one table of symbols, found by hash; a name that is taken
+ * gets a suffix: "name.1".  Values and blocks have names of their own in each function, which are
+ * kept for printing only.  All objects are in the module's arena and are freed with it.
+ */
 #include "ir/ir.h"
 
 /* -------------------------------------------------------------------------------- names of symbols

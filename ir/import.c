@@ -1,9 +1,8 @@
 /* import.c — types, functions and globals of one module become those of another.
  *
  * Imports never recurse: a function or global is declared when something refers to it and waits in
- * the importer's lists for its body or initial bytes.  Two definitions are never joined because of
- * their names, which differ from module to module without meaning to; only constants of equal name,
- * type and bytes are.
+ * the importer's lists for its body or initial bytes.  Names of different modules may be equal by
+ * accident, so definitions are not joined by name, except constants of equal name, type and bytes.
  */
 #include "ir/clone.h"
 

@@ -1,4 +1,4 @@
-/* interp.c — runs one work-item: the main loop, control flow, calls, waiting and going on.
+/* interp.c — runs one work-item: the main loop, control flow, calls, waiting and resuming.
  *
  * The state is a stack of frames and a stack of slots, both in the arena, so a work-item may stop
  * before any step and go on later.  The main loop evaluates the frequent one-lane operations itself

@@ -88,7 +88,8 @@ void ir_interp_result(const ir_interp *w, ir_value *out);
 /* The op that makes the new value of an atomic from the old one and the operand, or that a group
  * reduction combines two values with; IR_OP_const for an exchange and for what is neither. */
 ir_op ir_combining_op(ir_op op);
-/* Which work-item is behind in the program?  Negative: a; 0: they are at the same place. */
+/* Which work-item has the earlier place in the program?  Negative: a; 0: both are at the same
+ * place. */
 int ir_interp_order(const ir_interp *a, const ir_interp *b);
 
 /* f(args…), one value per parameter, as the only work-item of its range, with memory of its own for

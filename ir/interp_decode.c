@@ -1,7 +1,7 @@
 /* interp_decode.c — a function in the flat form that the interpreter runs.
  *
  * Blocks are laid out in reverse postorder with the exits of a loop after its body, so that of two
- * work-items that may still meet, the one with the smaller step is behind (ir_interp_order).  Only
+ * work-items that may still meet, the one with the smaller step runs first (ir_interp_order).  Only
  * blocks that the entry reaches are decoded.  Each value gets slots, each instruction but phi a
  * step, each edge the moves of its phis.
  *
@@ -90,7 +90,7 @@ static void give_leaf_slots(decoder *d, const ir_inst *i) {
             give_slots(d, v);
             *ir_push(d->a, &d->constants) = v;
         } else if (v->op == IR_OP_address) {
-            d->slot[v->id] = 0; /* settled once all constants are known */
+            d->slot[v->id] = 0; /* known after all constants */
             *ir_push(d->a, &d->out->addresses) = v;
         }
     }

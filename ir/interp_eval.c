@@ -154,7 +154,7 @@ static void eval_shuffle(ir_frame *f, const ir_step *s) {
     }
 }
 
-/* any and all: undefined only when no defined lane settles it. */
+/* any and all: undefined only if no defined lane determines the result. */
 static void eval_reduce(ir_frame *f, const ir_step *s) {
     bool is_any = s->code == IR_OP_any, settled = false, undef = false;
     for (unsigned l = 0; l < ir_lanes(ir_arg(s->inst, 0)->type); l++) {

@@ -566,7 +566,7 @@ unsigned ir_count_uses(const ir_inst *i);
 bool ir_asks_subgroup(const ir_inst *i);
 
 /* Lowest level: an instruction with `nargs` empty operands, outside any block, and its placement.
- * The builder is what everybody else uses. */
+ * All other code uses the builder. */
 ir_inst *ir_inst_new(ir_func *f, ir_op op, ir_type t, unsigned nargs);
 void ir_insert(ir_inst *i, ir_block *b, ir_inst *before); /* before NULL: at the end */
 

@@ -1,8 +1,8 @@
 /* lines.c — the line table of a module: from the loc of an instruction to a place in its source.
  *
  * A loc is the word offset of an instruction in the SPIR-V that its module was read from.  Lines
- * that come from another module, together with a copy of its code, get locs of their own after all
- * those: one for each line of the other table that something refers to.
+ * that come from another module, together with a copy of its code, get new locs above all
+ * of these: one for each line of the other table that an instruction refers to.
  */
 #include "ir/change.h"
 

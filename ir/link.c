@@ -1,9 +1,9 @@
 /* link.c — several modules become one.
  *
- * Names are given in this order: kernels and what is exported, under the names that others know;
- * then imports that no module defines, for a later link; what is left belongs to its module, comes
- * along with those that use it, and gets another name where its own is taken.  Bodies are copied
- * when everything has its place, so that modules may need each other.
+ * Names are given in this order: first to kernels and exports, which keep theirs; then to imports
+ * that no module defines, for a later link.  All else is private to its module: it is imported with
+ * the functions that use it, and renamed if its name is taken.  Bodies are copied last, so modules
+ * may refer to each other.
  *
  * Where several modules define a name, the first definition is kept if both say that they are the
  * same (LinkOnceODR), or are equal functions: each module that includes a header defines its inline
@@ -24,7 +24,7 @@ static void complain(linking *l, const ir_module *m, const char *name, const cha
     l->ok = false;
 }
 
-/* May one definition stand for the other? */
+/* May one definition replace the other? */
 static bool are_same(uint32_t flags, uint32_t other) { return (flags | other) & IR_FUNC_ODR; }
 
 /* Is f equal to the function that became `there`, with all that it refers to?  Kernels never are.

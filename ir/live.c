@@ -42,14 +42,14 @@ typedef struct {
     uint32_t *first_use; /* by block id: in `uses`, + 1 */
     ir_vec(phi_use) uses;
     bool *stale;       /* by block id: a successor has changed */
-    ir_live_set *loop; /* by block id of a header: what lives in all of its loop */
+    ir_live_set *loop; /* by block id of a header: live in all of its loop */
     chunk *first, *now;
     uint32_t taken; /* words of `now` */
     /* The set that is being built: its words, and which of them are used, within [low, high). */
     uint32_t *word, *used, low, high;
 } live_cache;
 
-/* Of a set and what lives in all of a loop. */
+/* Of a set and what is live in all of a loop. */
 typedef struct {
     ir_live_set set, loop, both;
 } last_join;
@@ -240,7 +240,7 @@ static ir_live_set share(live_walk *w, ir_live_set fresh, const ir_live_set *kno
 
 /* --------------------------------------------------------------------------------------- blocks */
 
-/* Does a have all that b has? */
+/* Is b a subset of a? */
 static bool contains(const ir_live_set *a, const ir_live_set *b) {
     uint32_t at = 0;
     if (a->n < b->n) return false;
@@ -253,7 +253,7 @@ static bool contains(const ir_live_set *a, const ir_live_set *b) {
     return true;
 }
 
-/* The successor at whose start lives what does at those of all; NULL: none. */
+/* The successor whose live-in set contains those of all others; NULL: none. */
 static const ir_block *find_largest(const live_walk *w, const ir_block *b) {
     const ir_live_set *in = w->c->live.in;
     const ir_block *largest = b->nsucc ? b->succ[0] : NULL;
@@ -289,7 +289,7 @@ static ir_live_set find_in(live_walk *w, const ir_block *b) {
     return share(w, finish_set(w), &c->live.out[b->id]);
 }
 
-/* True when what lives at the start has changed. */
+/* True if the set at the start has changed. */
 static bool look_at(live_walk *w, const ir_block *b) {
     w->c->live.out[b->id] = find_out(w, b);
     ir_live_set in = find_in(w, b);
@@ -322,7 +322,7 @@ static void append_rest(ir_live_set *to, const ir_live_word *from, const ir_live
     to->n += (uint32_t)(end - from);
 }
 
-/* Merges both into words that are taken, and gives back what is not needed of them. */
+/* Merges both into newly allocated words, and gives back those that are not needed. */
 static ir_live_set join(live_walk *w, const ir_live_set *a, const ir_live_set *b) {
     const ir_live_word *x = a->word, *y = b->word, *x_end = x + a->n, *y_end = y + b->n;
     ir_live_set both = {0, take_words(w, a->n + b->n)};
@@ -348,14 +348,14 @@ static bool is_same(const ir_live_set *a, const ir_live_set *b) {
     return a->word == b->word && a->n == b->n;
 }
 
-/* Adds what lives in all of the loop.  Neighbours often had one set, and have one again. */
+/* Adds what is live in all of the loop.  Neighbours often had equal sets, and share one again. */
 static void add_loop(live_walk *w, ir_live_set *set, const ir_live_set *loop) {
     if (!is_same(set, &w->joined.set) || !is_same(loop, &w->joined.loop))
         w->joined = (last_join){*set, *loop, join(w, set, loop)};
     *set = w->joined.both;
 }
 
-/* What lives at the start of headers lives in all of their loops; outer ones come first. */
+/* What is live at the start of a header is live in all of its loop; outer loops come first. */
 static void spread_over_loops(live_walk *w, const ir_loops *loops) {
     ir_live *live = &w->c->live;
     for (uint32_t k = 0; k < w->order->n; k++) {

@@ -3,7 +3,7 @@
  * Every function is computed in long double and rounded once to its format.  Where long double has
  * 64 bits or more, F16, BF16 and F32 results are correctly rounded but for the rare value within
  * 2^-40 of a halfway point, and F64 results are within 0.51 ulp or so; where long double is double,
- * F64 results are as good as the libm.  Its wider exponent also keeps intermediate results from
+ * F64 results are as exact as the libm.  Its wider exponent also keeps intermediate results from
  * overflow and makes denormal results round once.
  *
  * Edge cases are those of the OpenCL C specification, section "Additional Requirements Beyond
@@ -41,7 +41,7 @@ static uint64_t bits_of(ir_kind k, real x) {
     return ir_fp_pack(k, IR_RTE, signbit(x), exp - 1, mant);
 }
 
-/* The precise function that stands for a half_ or native_ one. */
+/* The precise function that a half_ or native_ one is computed by. */
 static ir_op precise(ir_op op) {
     switch (op) {
 #define FORMS(name)                                                                                \

@@ -1,4 +1,8 @@
-/* ops.c — the op table, from ops.def. */
+/* ops.c — the table of operations, made from the rows of ops.def.
+ *
+ * Fields that hold the types of operands refer to type_rules.def; the meaning of one lane is kept
+ * as text here, and as code in eval.c.
+ */
 #include "ir/ir.h"
 
 const ir_op_info ir_ops[IR_OP_COUNT] = {

@@ -47,7 +47,7 @@ static void put_global(packer *p, const ir_global *g) {
 
 /* ---------------------------------------------------------------------------------- the archive */
 
-/* By name; there are few hundred. */
+/* By name; an archive has a few hundred. */
 static const ir_func **sorted_functions(packer *p, uint32_t *n) {
     ir_vec(const ir_func *) all = {0};
     foreach_func (f, p->m) {

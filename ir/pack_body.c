@@ -1,4 +1,10 @@
-/* pack_body.c — the bytes of a function, as packer.h says. */
+/* pack_body.c — the bytes of a function, in the format that packer.h describes.
+ *
+ * Values get their numbers first: parameters, leaves, then instructions in the order of the text.
+ * Edges precede instructions, so that a reader can make all blocks and edges at once.  The archive
+ * of functions (pack.c) and the content of functions (content.c) use it with their own numbers for
+ * globals, functions and types.
+ */
 #include "ir/packer.h"
 
 #include <stdlib.h>

@@ -70,7 +70,8 @@ void text_advance(text_parser *p) {
     p->behind.column += (uint32_t)(p->tok.end - p->tok.start);
     text_lex(&p->lex, &p->tok);
     if (p->tok.kind == T_END && p->behind.line) {
-        p->tok.line = p->behind.line; /* empty lines and comments at the end are not the place */
+        /* Errors at the end are reported after the last token, not after empty lines. */
+        p->tok.line = p->behind.line;
         p->tok.column = p->behind.column;
     }
     if (p->tok.kind >= T_BAD_NUMBER) reject_token(p, &p->tok);

@@ -1,6 +1,6 @@
 /* places.c — dominance among values of one block, without a walk over the block.
  *
- * Each instruction gets the number of its place in its block once.  What is built later has the
+ * Each instruction is numbered once by its place in its block.  What is built later has the
  * place of the instruction that it was built in front of, and a new phi one before all others, so a
  * pass that adds instructions as it goes need not number the block again.  For values without a
  * place, ir_value_dominates is asked.

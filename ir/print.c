@@ -5,7 +5,7 @@
  * functions, each list in its order.  Locations are left out unless IR_PRINT_LOC asks for them.
  *
  * Initializers print leaf by leaf as the type nests; a part of zeros is `zero`, an array of
- * characters a string, an address `&@g+n`.  An address that lies across leaves follows the
+ * characters a string, an address `&@g+n`.  An address that spans several leaves follows the
  * value, as `at OFFSET &@g+n`.  Padding is no part of the language and reads back as zeros.
  */
 #include "ir/text.h"

@@ -8,8 +8,8 @@
  * its replacement is known by then.  Reading bits as another type and back gives the first value
  * again, so a replacement may be a waiting load too.  Loads before any store give undef.
  *
- * Where one block has all stores and dominates all loads outside of it, its value is theirs:
- * nothing has to be found.  Such variables are many where values are kept over barriers.
+ * If one block has all stores and dominates all loads outside of it, all of them have the value at
+ * its end, and no search is needed.  Values that are kept over barriers make many such variables.
  *
  * Variables are taken last to first: a variable that holds the address of another one usually
  * comes after it, and the other qualifies when this one is gone.
@@ -104,7 +104,7 @@ static void replace_load(ir_inst *load, ir_inst *v) {
     ir_remove(load);
 }
 
-/* Serves one block's accesses, from number k on; returns the number of the next block's first. */
+/* Rewrites one block's accesses, from number k on; returns the number of the next block's first. */
 static uint32_t serve_block(promoter *p, uint32_t k) {
     ir_block *block = p->accesses.data[k].inst->block;
     ir_inst *value = NULL;
@@ -124,8 +124,8 @@ static uint32_t serve_block(promoter *p, uint32_t k) {
     return k;
 }
 
-/* What stands for v: waiting loads further up are as good as replaced.  Their mark is their number;
- * the marks of other values mean nothing. */
+/* What v is replaced by: waiting loads further up have their replacement.  Their mark is their
+ * number; the marks of other values mean nothing. */
 static ir_inst *final_value(const promoter *p, ir_inst *v) {
     while (v->mark && v->mark <= p->replacement.n && p->waiting.data[v->mark - 1] == v)
         v = p->replacement.data[v->mark - 1];

@@ -1,4 +1,8 @@
-/* rulegen.h — what the files of rulegen share: rules as trees. */
+/* rulegen.h — what the files of rulegen share: rules as trees of nodes.
+ *
+ * rulegen_read.c parses them, rulegen_check.c finds errors in them, and rulegen_emit.c writes them
+ * as C; rulegen.c describes the language.
+ */
 #ifndef SPVFUSE_RULEGEN_H
 #define SPVFUSE_RULEGEN_H
 

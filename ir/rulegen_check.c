@@ -1,5 +1,5 @@
-/* rulegen_check.c — what can be wrong with a rule: names that nothing binds, ops that a rule
- * cannot build, and rules that an earlier one leaves nothing to do.
+/* rulegen_check.c — errors in rules: names that nothing binds, ops that a rule cannot build, types
+ * that an op does not have, and rules that can never fire because of an earlier one.
  *
  * One pattern is more general than another when its names can be bound so that it becomes the other
  * (one-sided unification, on terms instead of values).

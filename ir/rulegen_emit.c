@@ -164,7 +164,7 @@ static const char *imm_of(const rule *r, const node *n) {
     return op->rule == R_FTOI ? "(ir_imm){.round = {.mode = IR_RTZ}}" : "(ir_imm){0}";
 }
 
-/* The C expression for a value that is there, or for a literal of `type`. */
+/* The C expression for an existing value, or for a literal of `type`. */
 static const char *leaf_value(const node *n, const char *type) {
     switch (n->kind) {
     case N_INT: return rulegen_text("int_literal(b, %s, %s)", type, n->text);
@@ -175,7 +175,7 @@ static const char *leaf_value(const node *n, const char *type) {
     }
 }
 
-/* Helpers run before anything is built: one that gives up leaves nothing behind. */
+/* Helpers run before anything is built, so nothing has to be undone if one gives up. */
 static void emit_calls(printer *p, node *n) {
     for (unsigned i = 0; i < n->nargs; i++) emit_calls(p, n->arg[i]);
     if (n->kind != N_CALL) return;

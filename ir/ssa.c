@@ -5,10 +5,10 @@
  * that reaches it, through phis that are pruned (each has a reader).
  *
  * A phi may be needed in the iterated dominance frontier of the definitions (Cytron et al. 1991,
- * computed as in dom.c).  It is made when a read arrives there; the value at the head of any other
- * block is the value at the end of its immediate dominator.  Filling a phi reads at the ends of its
- * predecessors, which may make further phis.  The method of Braun et al. 2013 needs no frontier,
- * but recurses over the graph, as deep as untrusted input makes it.
+ * computed as in dom.c).  It is made when a read reaches such a block; the value at the head of any
+ * other block is the value at the end of its immediate dominator.  Filling a phi reads at the ends
+ * of its predecessors, which may make further phis.  The method of Braun et al. 2013 needs no
+ * frontier, but recurses over the graph, as deep as untrusted input makes it.
  *
  * If a variable is live in few blocks of a large function, such as one that the spiller reloads,
  * announcing the reads first limits the search for the frontier to those blocks.  Values found on

@@ -1,4 +1,4 @@
-/* target.h — what a target has, for the passes that make code ready for it. */
+/* target.h — facts about a target, for the passes that make code ready for it. */
 #ifndef SPVFUSE_IR_TARGET_H
 #define SPVFUSE_IR_TARGET_H
 

@@ -217,7 +217,7 @@ void ir_putn(ir_text *t, const char *s, size_t n) {
 
 void ir_put(ir_text *t, const char *s) { ir_putn(t, s, strlen(s)); }
 
-/* Mostly there is room, and the first try is right. */
+/* The first try fails only if the text does not fit. */
 static void put_by_library(ir_text *t, const char *fmt, va_list ap) {
     va_list again;
     size_t room = t->cap - t->n;
@@ -252,7 +252,7 @@ static const char *put_plain(ir_text *t, const char *fmt) {
     return fmt + n;
 }
 
-/* Reports and names ask for little more than these; from anything else on it is the library's. */
+/* Messages and names rarely need other conversions; those are left to vsnprintf. */
 static void put_formatted(ir_text *t, const char *fmt, va_list ap) {
     while (*(fmt = put_plain(t, fmt))) {
         bool wide = strncmp(fmt, "%ll", 3) == 0;

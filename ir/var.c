@@ -7,8 +7,8 @@
  * result is not needed.
  *
  * ir_build_reinterpret is a store followed by a load of another type, without memory.  Memory is
- * little-endian, so bitcast's rule (lane 0 in the low bits) is memory's rule.  A boolean is a byte
- * of which the lowest bit counts.
+ * little-endian, so bitcast's rule (lane 0 in the low bits) is memory's rule.  In
+ * memory a boolean is a byte, and only its lowest bit counts.
  */
 #include "ir/change.h"
 

@@ -1,7 +1,7 @@
 /* verify.c — checks that functions are what ir.h says they are.
  *
- * Each of these phases relies on the ones before it.  If lists or edges are broken, the later phases
- * are skipped.
+ * Each of these phases relies on the ones before it.  If lists or edges are broken, the later
+ * phases are skipped.
  *   lists   blocks and instructions are linked both ways, belong to each other, have their own ids
  *   edges   phis first, one terminator last, as many successors as it takes; predecessors mirror
  *           successors; phis have an argument for each, equal ones for an edge that occurs twice

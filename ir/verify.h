@@ -1,4 +1,8 @@
-/* verify.h — what the files of the verifier share; private to ir/. */
+/* verify.h — what the files of the verifier share; private to ir/.
+ *
+ * verify_module.c has the entries, verify.c checks the structure of functions, verify_ops.c and
+ * verify_imm.c check single instructions.
+ */
 #ifndef SPVFUSE_IR_VERIFY_H
 #define SPVFUSE_IR_VERIFY_H
 

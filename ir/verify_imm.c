@@ -1,4 +1,8 @@
-/* verify_imm.c — the verifier's checks of imm and flags. */
+/* verify_imm.c — the verifier's checks of imm and flags.
+ *
+ * Which fields of imm an operation uses is a column of ops.def; each layout has a check of its own.
+ * Fields that belong to one operation (masks, variables, callees) are checked in verify_ops.c.
+ */
 #include "ir/verify.h"
 
 /* ------------------------------------------------------------------------------------------ imm */

@@ -1,8 +1,8 @@
 /* verify_module.c — the verifier's entries, and what lies outside of bodies: names, globals with
  * their initializers, signatures and attributes of functions.
  *
- * Memory of the verifier is its own and is given back; what ir_dominators keeps stays in the
- * module. Lack of memory leaves through the caller's ir_try.
+ * The verifier frees all its memory except what ir_dominators keeps in the module.  If memory runs
+ * out, it leaves through the caller's ir_try.
  */
 #include "ir/flow.h"
 #include "ir/verify.h"

@@ -130,7 +130,7 @@ static void check_ret(verifier *v, const ir_inst *i) {
 
 /* --------------------------------------------------------------------------------- instructions */
 
-/* What the types do not say. */
+/* What types do not express. */
 static void check_more(verifier *v, const ir_inst *i) {
     switch (i->op) {
     case IR_OP_extract: check_lane(v, ir_arg(i, 1), ir_lanes(arg_type(i, 0))); break;

@@ -121,7 +121,7 @@ static void link_parts(tool *t) {
 
 /* --------------------------------------------------------------------------------------- libclc */
 
-/* libclc asks a function whether denormals are kept; it is there to be replaced. */
+/* libclc calls functions to ask whether denormals are kept; targets replace them. */
 static void keep_denormals(tool *t) {
     static const char *const questions[] = {"__clc_fp16_subnormals_supported",
                                             "__clc_fp32_subnormals_supported",
@@ -254,7 +254,7 @@ static void import_missing(tool *t, ir_importer *im, ir_op op, ir_kind kind) {
                     : f                ? ir_importer_copy(im, f, name)
                                        : NULL;
     if (copy && keeps_zero(op)) keep_zero(copy);
-    if (!copy) fail(t, "nobody has", name);
+    if (!copy) fail(t, "neither codegen/math nor libclc has", name);
 }
 
 /* ---------------------------------------------------------------------------------- the library */
