@@ -123,11 +123,6 @@ static void scan_body(reader *r, scan *s) {
 
 /* ------------------------------------------------------------------------------------- pass two */
 
-static void refuse_unknown(reader *r) {
-    const char *family = spv_family_of(r->in.opcode);
-    spv_refuse_inst(r, family ? family : "unknown");
-}
-
 /* May it come before the phis of a block: debug information, and merges that producers misplace. */
 static bool is_no_code(reader *r) {
     if (r->in.opcode == SPV_OP_LoopMerge || r->in.opcode == SPV_OP_SelectionMerge) return true;
@@ -138,7 +133,8 @@ static bool is_no_code(reader *r) {
 /* Reads the instruction; *code: something other than phis precedes it in the block. */
 static void read_inst(reader *r, bool *code) {
     const spv_row *row = r->in.row;
-    if (!row) refuse_unknown(r);
+    const char *family = row ? NULL : spv_family_of(r->in.opcode);
+    if (!row) spv_refuse_inst(r, family ? family : "unknown");
     if (row->place == PLACE_LINE) return;
     if (row->lack) spv_refuse_inst(r, row->lack);
     if (r->in.opcode == SPV_OP_Phi && *code) spv_fail(r, "OpPhi follows other instructions");

@@ -37,14 +37,11 @@ static void add_value(search *s, ir_inst *v) {
         s->seen[s->n++] = v;
 }
 
-static void add_constant(search *s, uint64_t size) {
-    for (unsigned log = 0; log <= IR_MAX_CLUSTER_LOG; log++)
-        if (size == UINT64_C(1) << log) s->logs |= 1u << log;
-}
-
-static void look_at(search *s, const ir_inst *v) {
+/* Adds the size that v is, or the values that it chooses from. */
+static void add_sizes(search *s, const ir_inst *v) {
     if (ir_is_const(v))
-        add_constant(s, ir_lane_bits(v, 0));
+        for (unsigned log = 0; log <= IR_MAX_CLUSTER_LOG; log++)
+            s->logs |= (unsigned)(ir_lane_bits(v, 0) == UINT64_C(1) << log) << log;
     else if (v->op == IR_OP_phi || v->op == IR_OP_select)
         for (unsigned n = v->op == IR_OP_select; n < v->nargs; n++) add_value(s, ir_arg(v, n));
     else if (v->op != IR_OP_undef)
@@ -55,7 +52,7 @@ static void look_at(search *s, const ir_inst *v) {
 static uint32_t find_logs(ir_inst *size) {
     search s = {.n = 0};
     add_value(&s, size);
-    for (unsigned k = 0; k < s.n; k++) look_at(&s, s.seen[k]);
+    for (unsigned k = 0; k < s.n; k++) add_sizes(&s, s.seen[k]);
     if (s.unknown || !s.logs) s.logs |= (2u << MOST_LOG) - 1;
     return s.logs;
 }

@@ -91,14 +91,10 @@ static ir_inst *clamp(reader *r, ir_inst *x, bool from_signed, bool to_signed, u
     return spv_op2(r, min, x->type, x, spv_splat_const(r, x->type, high));
 }
 
-static void refuse_odd(reader *r) {
-    if (r->in.type->odd || spv_arg_type(r, 0)->odd) spv_refuse_inst(r, "odd integer width");
-}
-
 static void saturate(reader *r, bool from_signed, bool to_signed) {
     ir_type t = r->in.type->value;
     ir_inst *x = take(r, spv_is_integer, "an integer", spv_is_integer);
-    refuse_odd(r);
+    if (r->in.type->odd || spv_arg_type(r, 0)->odd) spv_refuse_inst(r, "odd integer width");
     x = clamp(r, x, from_signed, to_signed, ir_bits(r->m, ir_elem(t)));
     spv_define(r, spv_to_int(r, x, t, from_signed));
 }

@@ -85,19 +85,16 @@ static const spv_const *const_of_value(reader *r, spv_type *t, const ir_inst *v)
     return c;
 }
 
-static const spv_const *const_of_parts(reader *r, spv_type *t, ir_inst **leaf);
-
-static const spv_const *const_of(reader *r, spv_type *t, ir_inst **leaf) {
-    return spv_is_aggregate(t) ? const_of_parts(r, t, leaf) : const_of_value(r, t, *leaf);
-}
-
 /* A struct or array from its leaves.  The recursion is as deep as types nest, which is bounded. */
 static const spv_const *const_of_parts(reader *r, spv_type *t, ir_inst **leaf) {
     spv_const *c = ir_new(&r->scratch, spv_const);
     const spv_const **part = ir_new_array(&r->scratch, const spv_const *, t->count);
     *c = (spv_const){.form = C_PARTS, .type = t, .part = part};
     for (uint32_t i = 0; i < t->count; i++) {
-        part[i] = const_of(r, spv_member(r, t, i), leaf + spv_member_leaf(t, i));
+        spv_type *member = spv_member(r, t, i);
+        ir_inst **first = leaf + spv_member_leaf(t, i);
+        part[i] = spv_is_aggregate(member) ? const_of_parts(r, member, first)
+                                           : const_of_value(r, member, *first);
         if (!part[i]) return NULL;
     }
     return c;

@@ -79,12 +79,6 @@ void spv_read_entry_point(reader *r) {
 
 void spv_read_execution_mode(reader *r) { *ir_push(&r->scratch, &r->facts.modes) = r->in.at; }
 
-static const char *entry_lack(reader *r) {
-    if (r->in.arg[0] == SpvExecutionModelKernel) return NULL;
-    return ir_sprintf(&r->scratch, "execution model %u is not supported, only Kernel is",
-                      r->in.arg[0]);
-}
-
 /* Entry points that name no function are left out. */
 void spv_mark_entries(reader *r) {
     uint32_t kept = 0;
@@ -98,7 +92,9 @@ void spv_mark_entries(reader *r) {
         }
         r->facts.entries.data[kept++] = r->in.at;
         if (!e->func->entry) e->func->entry = r->in.at;
-        if (!e->func->lack) e->func->lack = entry_lack(r);
+        if (!e->func->lack && r->in.arg[0] != SpvExecutionModelKernel)
+            e->func->lack = ir_sprintf(
+                &r->scratch, "execution model %u is not supported, only Kernel is", r->in.arg[0]);
     }
     r->facts.entries.n = kept;
 }

@@ -23,10 +23,6 @@ typedef struct {
     ir_vec(ir_reloc) relocs;
 } init_image;
 
-static void put_bits(uint8_t *to, uint64_t bits, uint64_t size) {
-    for (uint64_t i = 0; i < size; i++) to[i] = (uint8_t)(bits >> (8 * i));
-}
-
 static void put_scalar(reader *r, init_image *image, const spv_const *c, uint64_t offset) {
     uint64_t size = ir_access_size(r->m, c->type->memory);
     if (c->form == C_ADDRESS) {
@@ -34,7 +30,8 @@ static void put_scalar(reader *r, init_image *image, const spv_const *c, uint64_
             (ir_reloc){.offset = offset, .global = c->global, .addend = (int64_t)c->bits};
         return;
     }
-    if (c->form == C_BITS) put_bits(image->bytes + offset, c->bits, size);
+    for (uint64_t i = 0; i < size && c->form == C_BITS; i++)
+        image->bytes[offset + i] = (uint8_t)(c->bits >> (8 * i));
 }
 
 static uint64_t part_offset(reader *r, const spv_const *c, uint32_t i) {

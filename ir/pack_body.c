@@ -142,12 +142,6 @@ static void put_inst(packer *p, const ir_inst *i) {
     for (unsigned n = 0; n < i->nargs; n++) pack_number(p, p->number[ir_arg(i, n)->id]);
 }
 
-static unsigned count_instructions(const ir_block *b) {
-    unsigned n = 0;
-    foreach_inst (i, b) n++;
-    return n;
-}
-
 static void put_blocks(packer *p) {
     uint32_t blocks = 0;
     foreach_block (b, p->f) blocks++;
@@ -157,7 +151,9 @@ static void put_blocks(packer *p) {
         for (uint32_t n = 0; n < b->nsucc; n++) pack_number(p, p->block[b->succ[n]->id]);
     }
     foreach_block (b, p->f) {
-        pack_number(p, count_instructions(b));
+        unsigned instructions = 0;
+        foreach_inst (i, b) instructions++;
+        pack_number(p, instructions);
         foreach_inst (i, b) put_inst(p, i);
     }
 }

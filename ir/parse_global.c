@@ -35,10 +35,6 @@ static void parse_address(init_parser *i, uint64_t offset) {
     *ir_push(&p->scratch, &p->relocs) = r;
 }
 
-static void write_bytes(uint8_t *at, uint64_t bits, uint64_t size) {
-    for (uint64_t i = 0; i < size; i++) at[i] = (uint8_t)(bits >> 8 * i);
-}
-
 static void parse_leaf(init_parser *i, ir_type t, uint64_t offset) {
     const ir_module *m = i->p->m;
     uint64_t size = ir_sizeof(m, ir_elem(t)), lanes[IR_MAX_LANES];
@@ -46,8 +42,8 @@ static void parse_leaf(init_parser *i, ir_type t, uint64_t offset) {
         parse_address(i, offset);
     } else if (!text_accept_word(i->p, "undef") && !text_accept_word(i->p, "zero")) {
         text_parse_lanes(i->p, t, lanes);
-        for (unsigned n = 0; n < ir_lanes(t); n++)
-            write_bytes(i->bytes + offset + n * size, lanes[n], size);
+        for (uint64_t n = 0; n < ir_lanes(t) * size; n++)
+            i->bytes[offset + n] = (uint8_t)(lanes[n / size] >> n % size * 8);
     }
 }
 

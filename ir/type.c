@@ -179,10 +179,6 @@ static void print_aggregate_head(ir_text *out, const ir_type_info *t) {
         ir_put(out, t->packed ? "<{" : "{");
 }
 
-static void print_aggregate_tail(ir_text *out, const ir_type_info *t) {
-    ir_put(out, t->kind == IR_ARRAY ? "]" : t->packed ? "}>" : "}");
-}
-
 static void print_plain(ir_text *out, const ir_module *m, ir_type t) {
     ir_kind k = ir_kind_of(t);
     if (k == IR_PTR)
@@ -221,7 +217,7 @@ void ir_print_type(ir_text *out, const ir_module *m, ir_type t) {
                 t = info->member[i];
                 break;
             }
-            print_aggregate_tail(out, info);
+            ir_put(out, info->kind == IR_ARRAY ? "]" : info->packed ? "}>" : "}");
             depth--;
         }
         if (depth == 0) return;

@@ -243,8 +243,6 @@ static void put_signed(ir_text *t, int64_t n) {
     put_number(t, n < 0 ? 0 - (uint64_t)n : (uint64_t)n, n < 0);
 }
 
-static void put_char(ir_text *t, int c) { ir_putn(t, &(char){(char)c}, 1); }
-
 /* Puts what comes before the next % and gives its place, or that of the end. */
 static const char *put_plain(ir_text *t, const char *fmt) {
     size_t n = strcspn(fmt, "%");
@@ -260,7 +258,7 @@ static void put_formatted(ir_text *t, const char *fmt, va_list ap) {
         if (*kind == 's' && !wide)
             ir_put(t, va_arg(ap, const char *));
         else if (*kind == 'c' && !wide)
-            put_char(t, va_arg(ap, int));
+            ir_putn(t, &(char){(char)va_arg(ap, int)}, 1);
         else if (*kind == 'u')
             put_number(t, wide ? va_arg(ap, unsigned long long) : va_arg(ap, unsigned), false);
         else if (*kind == 'd')

@@ -127,12 +127,6 @@ static void check_name(verifier *v, ir_map *map, const char *name) {
     ir_map_set(&v->scratch, map, key, t);
 }
 
-static void check_names(verifier *v) {
-    ir_map map = {0};
-    foreach_global (g, v->m) check_name(v, &map, g->name);
-    foreach_func (f, v->m) check_name(v, &map, f->name);
-}
-
 /* -------------------------------------------------------------------------------------- entries */
 
 typedef struct {
@@ -143,11 +137,13 @@ typedef struct {
 static void verify(void *arg) {
     verify_job *job = arg;
     verifier *v = &job->v;
+    ir_map names = {0};
     if (job->only) {
         check_func(v, job->only);
         return;
     }
-    check_names(v);
+    foreach_global (g, v->m) check_name(v, &names, g->name);
+    foreach_func (f, v->m) check_name(v, &names, f->name);
     foreach_global (g, v->m) check_global(v, g);
     foreach_func (f, v->m) check_func(v, f);
 }
