@@ -10,7 +10,7 @@
 
 static bool returns_value(const reader *r) { return r->in.type->form != T_VOID; }
 
-static void define_result(reader *r, ir_inst *v) {
+static void define_returned(reader *r, ir_inst *v) {
     if (returns_value(r)) spv_define_checked(r, v);
 }
 
@@ -61,7 +61,7 @@ void spv_call_query0(reader *r, const spv_builtin *b, const char *key) {
 
 /* --------------------------------------------------------------------------------------- groups */
 
-static ir_imm group_imm(uint32_t scope) {
+static ir_imm uniform_group(uint32_t scope) {
     return (ir_imm){.group = {.scope = (uint8_t)scope, .uniform = 1}};
 }
 
@@ -75,7 +75,7 @@ static ir_inst *truth(reader *r, uint32_t k) {
 void spv_call_vote(reader *r, const spv_builtin *b, const char *key) {
     spv_want_args(r, key, 1);
     ir_inst *x = truth(r, 0);
-    x = ir_build_raw(&r->b, (ir_op)b->data, IR_I1, 0, group_imm(b->more), 1, &x);
+    x = ir_build_raw(&r->b, (ir_op)b->data, IR_I1, 0, uniform_group(b->more), 1, &x);
     define_truth(r, x);
 }
 
@@ -106,7 +106,7 @@ void spv_call_reduce(reader *r, const spv_builtin *b, const char *key) {
     bool floats = spv_key_class(key) == 'f';
     if (floats ? !ir_is_float(t) : !ir_is_int(t) || ir_is_bool(t))
         spv_fail(r, "%s does not work on %s", spv_key_name(key), spv_type_name(r, r->in.type));
-    ir_imm imm = group_imm(b->more);
+    ir_imm imm = uniform_group(b->more);
     imm.group.op = (uint8_t)b->data;
     ir_inst *x = is_logical(what) ? truth(r, 0) : spv_arg_of(r, 0, t);
     define_truth(r, ir_build_raw(&r->b, op, x->type, 0, imm, 1, &x));
@@ -122,8 +122,8 @@ void spv_call_broadcast(reader *r, const spv_builtin *b, const char *key) {
     ir_inst *at = n == 1 ? id[0] : ir_build(&r->b, IR_OP_vec, t, 0, (ir_imm){0}, n, id);
     ir_inst *x = spv_arg(r, 0);
     ir_inst *args[2] = {x, at};
-    define_result(
-        r, ir_build_raw(&r->b, IR_OP_group_broadcast, x->type, 0, group_imm(b->more), 2, args));
+    define_returned(
+        r, ir_build_raw(&r->b, IR_OP_group_broadcast, x->type, 0, uniform_group(b->more), 2, args));
 }
 
 /* sub_group_shuffle(value, item) and its kin: data is the op */
@@ -131,7 +131,7 @@ void spv_call_shuffle(reader *r, const spv_builtin *b, const char *key) {
     spv_want_args(r, key, 2);
     ir_inst *args[2] = {spv_arg(r, 0), spv_arg_i32(r, 1)};
     ir_imm imm = {.group = {.scope = IR_SCOPE_SUBGROUP}};
-    define_result(r, ir_build_raw(&r->b, (ir_op)b->data, args[0]->type, 0, imm, 2, args));
+    define_returned(r, ir_build_raw(&r->b, (ir_op)b->data, args[0]->type, 0, imm, 2, args));
 }
 
 /* async_work_group_copy(dst, src, n, event): data is 1 where a stride precedes the event */
@@ -150,14 +150,14 @@ void spv_call_async_copy(reader *r, const spv_builtin *b, const char *key) {
                         spv_arg_of(r, 3 + b->data, IR_EVENT),
                         ir_const(r->b.f, size, ir_sizeof(r->m, elem->memory))};
     spv_define_checked(r, ir_build_raw(&r->b, IR_OP_async_copy, IR_EVENT, 0,
-                                       group_imm(IR_SCOPE_WORKGROUP), 6, args));
+                                       uniform_group(IR_SCOPE_WORKGROUP), 6, args));
 }
 
 void spv_call_wait_events(reader *r, const spv_builtin *b, const char *key) {
     spv_want_args(r, key, 2);
     ir_inst *args[2] = {spv_arg_i32(r, 0), spv_arg_pointer(r, 1)};
     (void)b;
-    ir_build_raw(&r->b, IR_OP_wait_events, IR_VOID, 0, group_imm(IR_SCOPE_WORKGROUP), 2, args);
+    ir_build_raw(&r->b, IR_OP_wait_events, IR_VOID, 0, uniform_group(IR_SCOPE_WORKGROUP), 2, args);
 }
 
 /* ---------------------------------------------------------------------------------- conversions */
@@ -235,7 +235,7 @@ void spv_call_get_fence(reader *r, const spv_builtin *b, const char *key) {
     spv_want_args(r, key, 1);
     ir_inst *v = spv_op1(r, IR_OP_ptr_space, IR_I32, spv_arg_of(r, 0, ir_ptr(IR_GENERIC)));
     v = spv_op2(r, IR_OP_lshr, IR_I32, v, ir_const(r->b.f, IR_I32, 8));
-    define_result(r, spv_op2(r, IR_OP_and, IR_I32, v, ir_const(r->b.f, IR_I32, 3)));
+    define_returned(r, spv_op2(r, IR_OP_and, IR_I32, v, ir_const(r->b.f, IR_I32, 3)));
 }
 
 /* ----------------------------------------------------------------------------------- relational */
@@ -272,7 +272,7 @@ void spv_call_dot(reader *r, const spv_builtin *b, const char *key) {
     ir_inst *x = spv_arg(r, 0), *y = spv_arg_of(r, 1, x->type);
     (void)b;
     if (!ir_is_float(x->type)) spv_bad_type(r, 0, "floats");
-    define_result(r, spv_op2(r, IR_OP_dot, ir_elem(x->type), x, y));
+    define_returned(r, spv_op2(r, IR_OP_dot, ir_elem(x->type), x, y));
 }
 
 /* The instruction of a packed dot product, by what of its operands is signed. */

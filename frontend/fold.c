@@ -100,7 +100,7 @@ static const spv_const *const_of_parts(reader *r, spv_type *t, ir_inst **leaf) {
     return c;
 }
 
-static const spv_const *result_of(reader *r, spv_id *e) {
+static const spv_const *folded_constant(reader *r, spv_id *e) {
     if (e->kind == ID_CONST) return e->konst;
     if (e->kind == ID_VALUE) return const_of_value(r, e->type, e->val);
     if (e->kind != ID_PARTS) return NULL;
@@ -151,7 +151,7 @@ static void fold(reader *r) {
     spv_id *e = spv_find(r, r->in.id);
     r->in.row->read(r);
     if (e->kind == ID_BUILTIN) return;
-    const spv_const *c = is_undefined(r) ? undef_of(r, e->type) : result_of(r, e);
+    const spv_const *c = is_undefined(r) ? undef_of(r, e->type) : folded_constant(r, e);
     if (!c) spv_fail(r, "%s: the result is not constant", spv_op_name(r));
     e->kind = ID_CONST;
     e->konst = c;

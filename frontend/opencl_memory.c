@@ -11,7 +11,7 @@ static ir_inst *element_address(reader *r, uint32_t offset, uint32_t pointer, ui
     return ir_build_ptradd(&r->b, p, spv_times(r, i, step), true);
 }
 
-static void check_element(reader *r, uint32_t k, ir_type elem) {
+static void check_pointee(reader *r, uint32_t k, ir_type elem) {
     const spv_type *p = spv_arg_type(r, k);
     if (p->form != T_POINTER) spv_bad_type(r, k, "a pointer");
     const spv_type *pointee = spv_pointee(r, p);
@@ -25,7 +25,7 @@ void spv_ext_vload(reader *r) {
     if (!spv_is_number(t) || r->in.arg[2] != ir_lanes(t))
         spv_fail(r, "%s: the result has type %s, want %u components", spv_op_name(r),
                  spv_type_name(r, r->in.type), r->in.arg[2]);
-    check_element(r, 1, ir_elem(t));
+    check_pointee(r, 1, ir_elem(t));
     uint64_t size = ir_sizeof(r->m, ir_elem(t));
     ir_inst *p = element_address(r, 0, 1, size * ir_lanes(t));
     spv_define(r, ir_build_load(&r->b, t, p, (unsigned)size, 0));
@@ -34,7 +34,7 @@ void spv_ext_vload(reader *r) {
 void spv_ext_vstore(reader *r) {
     ir_inst *v = spv_arg(r, 0);
     if (!spv_is_number(v->type)) spv_bad_type(r, 0, "a vector");
-    check_element(r, 2, ir_elem(v->type));
+    check_pointee(r, 2, ir_elem(v->type));
     uint64_t size = ir_sizeof(r->m, ir_elem(v->type));
     ir_inst *p = element_address(r, 1, 2, size * ir_lanes(v->type));
     ir_build_store(&r->b, v, p, (unsigned)size, 0);
@@ -54,7 +54,7 @@ static ir_inst *half_address(reader *r, uint32_t offset, uint32_t pointer, unsig
     *align = 2;
     if (is_aligned_form(r->in.ext->number))
         while (*align < 2 * room) *align *= 2;
-    check_element(r, pointer, IR_F16);
+    check_pointee(r, pointer, IR_F16);
     return element_address(r, offset, pointer, UINT64_C(2) * room);
 }
 

@@ -21,14 +21,14 @@ static uint32_t known(const content *c, const void *what) {
     return (uint32_t)(uintptr_t)ir_map_get(&c->number, (uintptr_t)what);
 }
 
-static void remember(packer *p, const void *what, uint32_t number) {
+static void set_number(packer *p, const void *what, uint32_t number) {
     content *c = p->user;
     ir_map_set(p->arena, &c->number, (uintptr_t)what, (void *)(uintptr_t)number);
 }
 
-static void put_string(packer *p, const char *s) { ir_putn(p->out, s, strlen(s) + 1); }
+static void add_string(packer *p, const char *s) { ir_putn(p->out, s, strlen(s) + 1); }
 
-static void put_words(packer *p, const uint32_t *word, unsigned n) {
+static void add_words(packer *p, const uint32_t *word, unsigned n) {
     for (unsigned k = 0; k < n; k++) pack_number(p, word[k]);
 }
 
@@ -39,7 +39,7 @@ static uint32_t number_of_global(packer *p, const ir_global *g) {
     uint32_t number = known(c, g);
     if (number) return number - 1;
     *ir_push(p->arena, c->globals) = g;
-    remember(p, g, c->globals->n);
+    set_number(p, g, c->globals->n);
     return c->globals->n - 1;
 }
 
@@ -48,11 +48,11 @@ static uint32_t number_of_func(packer *p, const ir_func *f) {
     uint32_t number = known(c, f);
     if (number) return number - 1;
     *ir_push(p->arena, &c->funcs) = f;
-    remember(p, f, c->funcs.n);
+    set_number(p, f, c->funcs.n);
     return c->funcs.n - 1;
 }
 
-static void put_image(packer *p, const ir_type_info *t) {
+static void add_image(packer *p, const ir_type_info *t) {
     const uint8_t facts[] = {t->image.dim,     t->image.depth,  t->image.arrayed, t->image.ms,
                              t->image.sampled, t->image.format, t->image.access};
     for (unsigned k = 0; k < sizeof facts; k++) pack_byte(p, facts[k]);
@@ -60,55 +60,55 @@ static void put_image(packer *p, const ir_type_info *t) {
 }
 
 /* Recursion is bounded by IR_MAX_TYPE_DEPTH. */
-static void put_members(packer *p, const ir_type_info *t) {
+static void add_members(packer *p, const ir_type_info *t) {
     pack_number(p, t->packed);
     pack_number(p, t->count);
     uint32_t n = t->kind == IR_ARRAY ? 1 : t->count;
     for (uint32_t k = 0; k < n; k++) pack_type(p, t->member[k]);
 }
 
-static void put_type(packer *p, ir_type t) {
+static void add_type(packer *p, ir_type t) {
     content *c = p->user;
     const ir_type_info *info = ir_type_get(p->m, t);
     uint32_t number = known(c, info);
     pack_number(p, number);
     if (number) return;
     if (ir_is_aggregate(t))
-        put_members(p, info);
+        add_members(p, info);
     else
-        put_image(p, info);
-    remember(p, info, ++c->types);
+        add_image(p, info);
+    set_number(p, info, ++c->types);
 }
 
 /* --------------------------------------------------------------------------------- instructions */
 
-static void put_sync(packer *p, const ir_inst *i) {
+static void add_sync(packer *p, const ir_inst *i) {
     pack_byte(p, i->imm.sync.exec);
     pack_byte(p, i->imm.sync.scope);
     pack_number(p, i->imm.sync.semantics);
     pack_number(p, i->imm.sync.unequal);
 }
 
-static void put_group(packer *p, const ir_inst *i) {
+static void add_group(packer *p, const ir_inst *i) {
     pack_byte(p, i->imm.group.scope);
     pack_byte(p, i->imm.group.op);
     pack_byte(p, i->imm.group.uniform);
     pack_byte(p, i->imm.group.log_size);
 }
 
-static void put_imm(packer *p, const ir_inst *i) {
+static void add_imm(packer *p, const ir_inst *i) {
     switch (ir_info(i)->imm) {
     case I_DIM: pack_number(p, i->imm.dim); break;
-    case I_SYNC: put_sync(p, i); break;
-    case I_GROUP: put_group(p, i); break;
+    case I_SYNC: add_sync(p, i); break;
+    case I_GROUP: add_group(p, i); break;
     case I_FUNC: pack_number(p, number_of_func(p, i->imm.func)); break;
-    case I_STRING: put_string(p, i->imm.string); break;
+    case I_STRING: add_string(p, i->imm.string); break;
     case I_IMAGE: pack_number(p, i->imm.image.operands); break;
     default: pack_number(p, i->imm.bits);
     }
 }
 
-static const pack_format format = {put_type, number_of_global, put_imm};
+static const pack_format format = {add_type, number_of_global, add_imm};
 
 /* ------------------------------------------------------------------------ functions and globals */
 
@@ -116,14 +116,14 @@ static_assert(sizeof(ir_kernel_attrs) == 44, "a new attribute belongs in the con
 static_assert(sizeof(void *) != 8 || sizeof(ir_param) == 40, "so does a fact about parameters");
 static_assert(sizeof(void *) != 8 || sizeof(ir_global) == 80, "and one about globals");
 
-static void put_linkage(packer *p, uint32_t flags, const char *name) {
+static void add_linkage(packer *p, uint32_t flags, const char *name) {
     pack_number(p, flags);
-    if (flags & IR_FUNC_IMPORT) put_string(p, name);
+    if (flags & IR_FUNC_IMPORT) add_string(p, name);
 }
 
-static void put_attrs(packer *p, const ir_kernel_attrs *a) {
-    put_words(p, a->local_size, 3);
-    put_words(p, a->hint, 3);
+static void add_attrs(packer *p, const ir_kernel_attrs *a) {
+    add_words(p, a->local_size, 3);
+    add_words(p, a->hint, 3);
     pack_number(p, a->vec_hint);
     pack_number(p, a->has_vec_hint);
     pack_number(p, a->subgroup_size);
@@ -131,27 +131,27 @@ static void put_attrs(packer *p, const ir_kernel_attrs *a) {
     for (unsigned k = 0; k < 3; k++) pack_byte(p, a->float_controls[k]);
 }
 
-static void put_param(packer *p, const ir_param *a) {
+static void add_param(packer *p, const ir_param *a) {
     pack_type(p, a->pointee);
     pack_number(p, a->align);
     pack_number(p, a->attrs);
     pack_number(p, a->byval_size);
 }
 
-static void put_func(packer *p, const ir_func *f) {
-    put_linkage(p, f->flags, f->name);
+static void add_func(packer *p, const ir_func *f) {
+    add_linkage(p, f->flags, f->name);
     pack_number(p, f->level);
-    put_attrs(p, &f->attrs);
+    add_attrs(p, &f->attrs);
     pack_number(p, f->nparams);
-    for (uint32_t n = 0; n < f->nparams; n++) put_param(p, &f->param[n]);
+    for (uint32_t n = 0; n < f->nparams; n++) add_param(p, &f->param[n]);
     pack_number(p, !ir_is_declaration(f));
     if (ir_is_declaration(f)) return;
     pack_body(p, f);
     foreach_block (b, f) pack_number(p, b->loop_hint);
 }
 
-static void put_global(packer *p, const ir_global *g) {
-    put_linkage(p, g->flags, g->name);
+static void add_global(packer *p, const ir_global *g) {
+    add_linkage(p, g->flags, g->name);
     pack_number(p, g->space);
     pack_type(p, g->type);
     pack_number(p, g->align);
@@ -170,6 +170,6 @@ void ir_content(const ir_func *f, ir_text *out, ir_global_list *globals) {
     packer p = {.format = &format, .m = f->module, .out = out, .arena = out->arena, .user = &c};
     pack_number(&p, f->module->pointer_bits);
     number_of_func(&p, f);
-    for (uint32_t n = 0; n < c.funcs.n; n++) put_func(&p, c.funcs.data[n]);
-    for (uint32_t n = 0; n < globals->n; n++) put_global(&p, globals->data[n]);
+    for (uint32_t n = 0; n < c.funcs.n; n++) add_func(&p, c.funcs.data[n]);
+    for (uint32_t n = 0; n < globals->n; n++) add_global(&p, globals->data[n]);
 }

@@ -150,7 +150,7 @@ static void put_heading(text *t, char *heading) {
            "|---|---|---|---|---|---|\n");
 }
 
-static text make_tables(const char *def_path) {
+static text put_tables(const char *def_path) {
     text def = read_file(def_path), out = {0};
     int line = 0, next = 0;
     char *heading = NULL;
@@ -221,7 +221,7 @@ int main(int argc, char **argv) {
         }
         *to = argv[i + 1];
     }
-    text tables = make_tables(ops);
+    text tables = put_tables(ops);
     const char *path = updated ? updated : checked;
     int status = 0;
     if (path) {

@@ -38,7 +38,7 @@ typedef struct {
 
 #define NOWHERE UINT32_MAX
 
-static void make_room(ir_func *f, dom_cache *c) {
+static void make_dom_room(ir_func *f, dom_cache *c) {
     if (c->room >= f->next_block) return;
     ir_arena *a = &f->module->arena;
     uint32_t n = f->next_block + f->next_block / 2;
@@ -189,7 +189,7 @@ const ir_dom *ir_dominators(ir_func *f) {
     }
     const char *outer = ir_enter_part(f->module->cx, "dominators");
     c->dom.version = f->cfg_version - 1; /* not valid should an allocation fail */
-    make_room(f, c);
+    make_dom_room(f, c);
     ir_find_order(f, &c->dom.order);
     find_dominators(c);
     clear_tree(f, c);

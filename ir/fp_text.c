@@ -132,7 +132,7 @@ typedef struct {
 static int peek(const cursor *c) { return c->at < c->n ? (unsigned char)c->s[c->at] : -1; }
 
 /* Takes `word` when it comes next, in lower case. */
-static bool take(cursor *c, const char *word) {
+static bool accept(cursor *c, const char *word) {
     size_t n = strlen(word);
     if (c->n - c->at < n || memcmp(c->s + c->at, word, n) != 0) return false;
     c->at += n;
@@ -260,27 +260,27 @@ static uint64_t sign_mask(ir_kind k) { return ir_fp_inf(k, true) ^ ir_fp_inf(k, 
 /* After "nan": the canonical one, or the pattern in parentheses. */
 static bool read_nan(ir_kind k, bool sign, cursor *c, uint64_t *bits) {
     *bits = ir_fp_nan(k) | (sign ? sign_mask(k) : 0);
-    if (!take(c, "(")) return true;
+    if (!accept(c, "(")) return true;
     uint64_t v = 0;
-    if (!take(c, "0x") || digit_value(peek(c), 16) < 0) return false;
+    if (!accept(c, "0x") || digit_value(peek(c), 16) < 0) return false;
     for (int d; (d = digit_value(peek(c), 16)) >= 0; c->at++) {
         if (v >> 60) return false;
         v = v << 4 | (unsigned)d;
     }
     *bits = v;
     bool fits = (v & ~(2 * sign_mask(k) - 1)) == 0;
-    return take(c, ")") && fits && !sign && ir_fp_is_nan(k, v);
+    return accept(c, ")") && fits && !sign && ir_fp_is_nan(k, v);
 }
 
 size_t ir_fp_parse(ir_kind k, const char *s, size_t n, uint64_t *bits) {
     cursor c = {s, n, 0};
-    bool sign = take(&c, "-"), ok = true;
-    if (!sign) take(&c, "+");
-    if (take(&c, "inf"))
+    bool sign = accept(&c, "-"), ok = true;
+    if (!sign) accept(&c, "+");
+    if (accept(&c, "inf"))
         *bits = ir_fp_inf(k, sign);
-    else if (take(&c, "nan"))
+    else if (accept(&c, "nan"))
         ok = read_nan(k, sign, &c, bits);
-    else if (take(&c, "0x") || take(&c, "0X"))
+    else if (accept(&c, "0x") || accept(&c, "0X"))
         ok = read_hex(k, sign, &c, bits);
     else
         ok = read_decimal(k, sign, &c, bits);

@@ -226,7 +226,9 @@ static bool run_other(ir_interp *w, ir_frame *f, const ir_step *s) {
     return false;
 }
 
-static bool is_normal(uint32_t bits) { return (bits & 0x7f800000u) - 0x00800000u < 0x7f000000u; }
+static bool is_normal_f32(uint32_t bits) {
+    return (bits & 0x7f800000u) - 0x00800000u < 0x7f000000u;
+}
 
 /* The host's arithmetic where it cannot differ: normal operands and result, to nearest even. */
 static uint64_t float_op(const ir_step *s, uint64_t x, uint64_t y, bool nearest) {
@@ -236,7 +238,7 @@ static uint64_t float_op(const ir_step *s, uint64_t x, uint64_t y, bool nearest)
     memcpy(&fb, &b, sizeof fb);
     fr = s->code == X_FMUL ? fa * fb : s->code == X_FADD ? fa + fb : fa - fb;
     memcpy(&r, &fr, sizeof r);
-    if (nearest && is_normal(a) && is_normal(b) && is_normal(r)) return r;
+    if (nearest && is_normal_f32(a) && is_normal_f32(b) && is_normal_f32(r)) return r;
     if (s->code == X_FMUL) return ir_fp_mul(IR_F32, x, y);
     return s->code == X_FADD ? ir_fp_add(IR_F32, x, y) : ir_fp_sub(IR_F32, x, y);
 }

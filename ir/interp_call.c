@@ -78,7 +78,7 @@ static object *find_bytes(call *c, const ir_access *a) {
     return NULL;
 }
 
-static bool read_bytes(void *user, const ir_access *a, uint8_t *bytes, uint8_t *undef) {
+static bool read_object(void *user, const ir_access *a, uint8_t *bytes, uint8_t *undef) {
     const object *o = find_bytes(user, a);
     if (!o) return false;
     memcpy(bytes, o->bytes + (a->address - o->base), a->size);
@@ -86,8 +86,8 @@ static bool read_bytes(void *user, const ir_access *a, uint8_t *bytes, uint8_t *
     return true;
 }
 
-static bool write_bytes(void *user, const ir_access *a, const uint8_t *bytes,
-                        const uint8_t *undef) {
+static bool write_object(void *user, const ir_access *a, const uint8_t *bytes,
+                         const uint8_t *undef) {
     object *o = find_bytes(user, a);
     if (!o) return false;
     if (o->global && o->global->constant) {
@@ -214,8 +214,8 @@ static bool run_alone(call *c, ir_interp *w) {
 static void evaluate(void *arg) {
     call *c = arg;
     ir_interp_host host = {
-        c,        read_bytes, write_bytes, make_variable, end_variables, global_address,
-        space_of, query,      print,       fence,         problem};
+        c,        read_object, write_object, make_variable, end_variables, global_address,
+        space_of, query,       print,        fence,         problem};
     add_globals(c);
     ir_interp_code *code = ir_interp_code_new(&c->arena, c->f->module);
     ir_interp *w = ir_interp_new(&c->arena, code, &host);

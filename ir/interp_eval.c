@@ -77,7 +77,7 @@ static void check_division(const ir_interp *w, const ir_frame *f, const ir_step 
     }
 }
 
-static void eval_lanewise(ir_interp *w, ir_frame *f, const ir_step *s) {
+static void step_lanewise(ir_interp *w, ir_frame *f, const ir_step *s) {
     const ir_eval_env *e = &f->code->envs.data[s->extra];
     unsigned nargs = s->inst->nargs;
     bool divides = ir_has_flag(s->inst, F_TRAPS);
@@ -95,14 +95,14 @@ static void eval_lanewise(ir_interp *w, ir_frame *f, const ir_step *s) {
     }
 }
 
-static void eval_moves(ir_frame *f, const ir_step *s) {
+static void step_moves(ir_frame *f, const ir_step *s) {
     for (unsigned l = 0; l < s->lanes; l++) {
         f->bits[s->dst + l] = f->bits[s->arg[0] + l] & s->mask;
         f->undef[s->dst + l] = f->undef[s->arg[0] + l] & s->full;
     }
 }
 
-static void eval_select(ir_frame *f, const ir_step *s) {
+static void step_select(ir_frame *f, const ir_step *s) {
     bool by_lane = ir_is_vector(ir_arg(s->inst, 0)->type);
     for (unsigned l = 0; l < s->lanes; l++) {
         uint32_t c = s->arg[0] + (by_lane ? l : 0);
@@ -114,39 +114,39 @@ static void eval_select(ir_frame *f, const ir_step *s) {
 
 /* -------------------------------------------------------------------------------------- vectors */
 
-static void copy_lanes(ir_frame *f, uint32_t to, uint32_t from, unsigned n) {
+static void move_lanes(ir_frame *f, uint32_t to, uint32_t from, unsigned n) {
     memcpy(f->bits + to, f->bits + from, n * sizeof *f->bits);
     memcpy(f->undef + to, f->undef + from, n);
 }
 
-static void eval_extract(ir_frame *f, const ir_step *s) {
+static void step_extract(ir_frame *f, const ir_step *s) {
     uint64_t index = f->bits[s->arg[1]];
     if (f->undef[s->arg[1]] || index >= ir_lanes(ir_arg(s->inst, 0)->type))
         set_undefined(f, s);
     else
-        copy_lanes(f, s->dst, s->arg[0] + (uint32_t)index, 1);
+        move_lanes(f, s->dst, s->arg[0] + (uint32_t)index, 1);
 }
 
-static void eval_insert(ir_frame *f, const ir_step *s) {
+static void step_insert(ir_frame *f, const ir_step *s) {
     uint64_t index = f->bits[s->arg[2]];
     if (f->undef[s->arg[2]] || index >= s->lanes) {
         set_undefined(f, s);
         return;
     }
-    copy_lanes(f, s->dst, s->arg[0], s->lanes);
-    copy_lanes(f, s->dst + (uint32_t)index, s->arg[1], 1);
+    move_lanes(f, s->dst, s->arg[0], s->lanes);
+    move_lanes(f, s->dst + (uint32_t)index, s->arg[1], 1);
 }
 
-static void eval_vec(ir_frame *f, const ir_step *s) {
-    for (unsigned l = 0; l < s->lanes; l++) copy_lanes(f, s->dst + l, ir_step_slot(f, s, l), 1);
+static void step_vec(ir_frame *f, const ir_step *s) {
+    for (unsigned l = 0; l < s->lanes; l++) move_lanes(f, s->dst + l, ir_step_slot(f, s, l), 1);
 }
 
-static void eval_shuffle(ir_frame *f, const ir_step *s) {
+static void step_shuffle(ir_frame *f, const ir_step *s) {
     unsigned n = ir_lanes(ir_arg(s->inst, 0)->type);
     for (unsigned l = 0; l < s->lanes; l++) {
         unsigned from = s->inst->imm.mask[l];
         if (from < 2 * n) {
-            copy_lanes(f, s->dst + l, from < n ? s->arg[0] + from : s->arg[1] + from - n, 1);
+            move_lanes(f, s->dst + l, from < n ? s->arg[0] + from : s->arg[1] + from - n, 1);
         } else {
             f->bits[s->dst + l] = 0;
             f->undef[s->dst + l] = s->full;
@@ -155,7 +155,7 @@ static void eval_shuffle(ir_frame *f, const ir_step *s) {
 }
 
 /* any and all: undefined only if no defined lane determines the result. */
-static void eval_reduce(ir_frame *f, const ir_step *s) {
+static void step_reduce(ir_frame *f, const ir_step *s) {
     bool is_any = s->code == IR_OP_any, settled = false, undef = false;
     for (unsigned l = 0; l < ir_lanes(ir_arg(s->inst, 0)->type); l++) {
         bool value = f->bits[s->arg[0] + l] & 1;
@@ -167,7 +167,7 @@ static void eval_reduce(ir_frame *f, const ir_step *s) {
 }
 
 /* Lanes of different width: one wide lane and k narrow ones hold the same bits, low ones first. */
-static void eval_bitcast(const ir_interp *w, ir_frame *f, const ir_step *s) {
+static void step_bitcast(const ir_interp *w, ir_frame *f, const ir_step *s) {
     unsigned from = ir_bits(w->code->module, ir_arg(s->inst, 0)->type);
     unsigned to = ir_bits(w->code->module, s->inst->type), k = from > to ? from / to : to / from;
     for (unsigned l = 0; l < s->lanes; l++) {
@@ -184,7 +184,7 @@ static void eval_bitcast(const ir_interp *w, ir_frame *f, const ir_step *s) {
 }
 
 /* dot, length, normalize …: one function of whole vectors. */
-static void eval_geometry(ir_frame *f, const ir_step *s) {
+static void step_geometry(ir_frame *f, const ir_step *s) {
     ir_type t = ir_arg(s->inst, 0)->type;
     unsigned n = ir_lanes(t);
     uint64_t out[IR_MAX_LANES];
@@ -199,7 +199,7 @@ static void eval_geometry(ir_frame *f, const ir_step *s) {
 
 /* ------------------------------------------------------------------------------ asking the host */
 
-static void eval_query(const ir_interp *w, ir_frame *f, const ir_step *s) {
+static void step_query(const ir_interp *w, ir_frame *f, const ir_step *s) {
     for (unsigned l = 0; l < s->lanes; l++) {
         f->bits[s->dst + l] = w->host->query(w->host->user, s->inst, l) & s->mask;
         f->undef[s->dst + l] = 0;
@@ -211,7 +211,7 @@ static uint64_t semantics_of_space(int space) {
     return space == IR_LOCAL ? IR_SEM_LOCAL : space == IR_GLOBAL ? IR_SEM_GLOBAL : 0;
 }
 
-static void eval_space(const ir_interp *w, ir_frame *f, const ir_step *s) {
+static void step_space(const ir_interp *w, ir_frame *f, const ir_step *s) {
     uint64_t p = f->bits[s->arg[0]];
     int space = w->host->space_of(w->host->user, p);
     bool fits = space == (int)ir_space_of(s->inst->type);
@@ -219,14 +219,14 @@ static void eval_space(const ir_interp *w, ir_frame *f, const ir_step *s) {
     f->undef[s->dst] = f->undef[s->arg[0]] ? s->full : 0;
 }
 
-static void eval_assume(const ir_interp *w, const ir_frame *f, const ir_step *s) {
+static void step_assume(const ir_interp *w, const ir_frame *f, const ir_step *s) {
     if (f->undef[s->arg[0]])
         ir_interp_check(w, f, s, 0);
     else if (!(f->bits[s->arg[0]] & 1))
         w->host->problem(w->host->user, IR_PROBLEM_ASSUME, s->inst, 0);
 }
 
-static void eval_printf(const ir_interp *w, ir_frame *f, const ir_step *s) {
+static void step_printf(const ir_interp *w, ir_frame *f, const ir_step *s) {
     int32_t result = w->host->print(w->host->user, w, s->inst);
     if (s->inst->type == IR_VOID) return;
     f->bits[s->dst] = (uint64_t)(int64_t)result & s->mask;
@@ -235,26 +235,26 @@ static void eval_printf(const ir_interp *w, ir_frame *f, const ir_step *s) {
 
 void ir_interp_value(ir_interp *w, ir_frame *f, const ir_step *s) {
     switch (s->code) {
-    case X_LANEWISE: eval_lanewise(w, f, s); break;
-    case X_MOVES: eval_moves(f, s); break;
+    case X_LANEWISE: step_lanewise(w, f, s); break;
+    case X_MOVES: step_moves(f, s); break;
     case X_SELECT:
-    case IR_OP_select: eval_select(f, s); break;
-    case IR_OP_extract: eval_extract(f, s); break;
-    case IR_OP_insert: eval_insert(f, s); break;
-    case IR_OP_vec: eval_vec(f, s); break;
-    case IR_OP_shuffle: eval_shuffle(f, s); break;
+    case IR_OP_select: step_select(f, s); break;
+    case IR_OP_extract: step_extract(f, s); break;
+    case IR_OP_insert: step_insert(f, s); break;
+    case IR_OP_vec: step_vec(f, s); break;
+    case IR_OP_shuffle: step_shuffle(f, s); break;
     case IR_OP_any:
-    case IR_OP_all: eval_reduce(f, s); break;
-    case IR_OP_bitcast: eval_bitcast(w, f, s); break;
+    case IR_OP_all: step_reduce(f, s); break;
+    case IR_OP_bitcast: step_bitcast(w, f, s); break;
     case IR_OP_ptrcast_to:
-    case IR_OP_ptr_space: eval_space(w, f, s); break;
-    case IR_OP_assume: eval_assume(w, f, s); break;
+    case IR_OP_ptr_space: step_space(w, f, s); break;
+    case IR_OP_assume: step_assume(w, f, s); break;
     case IR_OP_host_call:
-    case IR_OP_printf: eval_printf(w, f, s); break;
+    case IR_OP_printf: step_printf(w, f, s); break;
     default:
         if (ir_info(s->inst)->rule == R_QUERY || s->code == IR_OP_subgroup_mask)
-            eval_query(w, f, s);
+            step_query(w, f, s);
         else
-            eval_geometry(f, s);
+            step_geometry(f, s);
     }
 }

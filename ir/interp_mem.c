@@ -54,8 +54,8 @@ static void get_lanes(uint64_t *bits, uint8_t *undef, const piece *p, unsigned l
     }
 }
 
-static void put_lanes(piece *p, const uint64_t *bits, const uint8_t *undef, unsigned lanes,
-                      unsigned size) {
+static void write_lanes(piece *p, const uint64_t *bits, const uint8_t *undef, unsigned lanes,
+                        unsigned size) {
     for (unsigned l = 0; l < lanes; l++)
         for (unsigned k = 0; k < size; k++) {
             p->bytes[l * size + k] = (uint8_t)(bits[l] >> 8 * k);
@@ -82,7 +82,7 @@ static void store(ir_interp *w, ir_frame *f, const ir_step *s) {
     ir_access a = access_through(w, f, s, 1, IR_ACCESS_WRITE);
     a.size = (uint32_t)ir_access_size(w->code->module, t);
     a.align = alignment(s);
-    put_lanes(&p, f->bits + s->arg[0], f->undef + s->arg[0], lanes, a.size / lanes);
+    write_lanes(&p, f->bits + s->arg[0], f->undef + s->arg[0], lanes, a.size / lanes);
     host_write(w, &a, &p);
 }
 
@@ -106,7 +106,7 @@ static void copy(ir_interp *w, ir_frame *f, const ir_step *s) {
     }
 }
 
-static void fill(ir_interp *w, ir_frame *f, const ir_step *s) {
+static void fill_bytes(ir_interp *w, ir_frame *f, const ir_step *s) {
     piece p;
     ir_access to = access_through(w, f, s, 0, IR_ACCESS_WRITE);
     ir_interp_check(w, f, s, 2);
@@ -172,7 +172,7 @@ static bool read_lane(const ir_interp *w, ir_access *a, uint64_t *bits, uint8_t 
 static void write_lane(const ir_interp *w, ir_access *a, uint64_t bits, uint8_t undef) {
     piece p;
     a->kind = IR_ACCESS_WRITE | IR_ACCESS_ATOMIC;
-    put_lanes(&p, &bits, &undef, 1, a->size);
+    write_lanes(&p, &bits, &undef, 1, a->size);
     host_write(w, a, &p);
 }
 
@@ -216,7 +216,7 @@ void ir_interp_memory(ir_interp *w, ir_frame *f, const ir_step *s) {
     case IR_OP_load: load(w, f, s); break;
     case IR_OP_store: store(w, f, s); break;
     case IR_OP_copy: copy(w, f, s); break;
-    case IR_OP_fill: fill(w, f, s); break;
+    case IR_OP_fill: fill_bytes(w, f, s); break;
     case IR_OP_fence: w->host->fence(w->host->user, s->inst); break;
     case IR_OP_alloca:
         f->bits[s->dst] = w->host->variable(w->host->user, s->inst) & s->mask;

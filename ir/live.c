@@ -91,7 +91,7 @@ static void make_number_room(ir_func *f, live_cache *c) {
     c->number_room = n;
 }
 
-static void clear(ir_func *f, live_cache *c) {
+static void clear_live(ir_func *f, live_cache *c) {
     make_block_room(f, c);
     make_id_room(f, c);
     memset(c->live.in, 0, f->next_block * sizeof *c->live.in);
@@ -104,7 +104,7 @@ static void clear(ir_func *f, live_cache *c) {
 }
 
 /* Another chunk after `now`, twice as large. */
-static void add_chunk(live_walk *w, uint32_t n) {
+static void next_chunk(live_walk *w, uint32_t n) {
     live_cache *c = w->c;
     chunk *fresh = ir_new(w->arena, chunk);
     uint32_t room = c->now ? 2 * c->now->room : FIRST_CHUNK;
@@ -125,7 +125,7 @@ static ir_live_word *take_words(live_walk *w, uint32_t n) {
         c->now = c->now->next;
         c->taken = 0;
     }
-    if (!c->now || c->taken + n > c->now->room) add_chunk(w, n);
+    if (!c->now || c->taken + n > c->now->room) next_chunk(w, n);
     c->taken += n;
     return c->now->word + c->taken - n;
 }
@@ -226,14 +226,14 @@ static ir_live_set finish_set(live_walk *w) {
     return s;
 }
 
-static bool are_equal(const ir_live_set *a, const ir_live_set *b) {
+static bool are_equal_sets(const ir_live_set *a, const ir_live_set *b) {
     return a->n == b->n &&
            (!a->n || a->word == b->word || memcmp(a->word, b->word, a->n * sizeof *a->word) == 0);
 }
 
 /* Gives back the words of `fresh`, which was finished last, when they are those of `known`. */
 static ir_live_set share(live_walk *w, ir_live_set fresh, const ir_live_set *known) {
-    if (!are_equal(&fresh, known)) return fresh;
+    if (!are_equal_sets(&fresh, known)) return fresh;
     w->c->taken -= fresh.n;
     return *known;
 }
@@ -293,7 +293,7 @@ static ir_live_set find_in(live_walk *w, const ir_block *b) {
 static bool look_at(live_walk *w, const ir_block *b) {
     w->c->live.out[b->id] = find_out(w, b);
     ir_live_set in = find_in(w, b);
-    bool changed = !are_equal(&in, &w->c->live.in[b->id]);
+    bool changed = !are_equal_sets(&in, &w->c->live.in[b->id]);
     w->c->live.in[b->id] = in;
     return changed;
 }
@@ -383,7 +383,7 @@ static void compute(ir_func *f, live_cache *c) {
     live_walk w = {.f = f, .c = c, .arena = &f->module->arena};
     const ir_loops *loops = ir_loop_tree(f);
     w.order = &ir_dominators(f)->order;
-    clear(f, c);
+    clear_live(f, c);
     number_values(&w);
     list_phi_uses(&w);
     memset(c->stale, 1, f->next_block);

@@ -44,7 +44,7 @@ typedef struct {
 
 enum { IS_HEADER = 1, IS_IRREDUCIBLE = 2 };
 
-static void make_room(ir_func *f, loop_cache *c) {
+static void make_loop_room(ir_func *f, loop_cache *c) {
     if (c->room >= f->next_block) return;
     ir_arena *a = &f->module->arena;
     uint32_t n = f->next_block + f->next_block / 2;
@@ -76,7 +76,7 @@ static bool is_below(const loop_cache *c, uint32_t ancestor, uint32_t v) {
 
 /* --------------------------------------------------------------------------- preparing the walk */
 
-static void clear(loop_cache *c, const ir_order *o) {
+static void clear_tree(loop_cache *c, const ir_order *o) {
     for (uint32_t v = 0; v < o->n; v++) {
         c->rep[v] = c->entered[v] = c->last[v] = v;
         c->over[v] = c->waiting[v] = c->extra[v] = c->member[v] = NOWHERE;
@@ -209,7 +209,7 @@ static void lay_out_siblings(ir_loop *first, ir_block **at) {
 }
 
 /* A slice holds a loop's own blocks, header first, then the slices of its inner loops. */
-static void lay_out_blocks(loop_cache *c, const ir_order *o) {
+static void lay_out_slices(loop_cache *c, const ir_order *o) {
     lay_out_siblings(c->loops.first, c->slice);
     for (uint32_t k = 0; k < c->loops.n; k++) {
         ir_loop *l = &c->pool[k];
@@ -235,8 +235,8 @@ const ir_loops *ir_loop_tree(ir_func *f) {
         f->loops = &c->loops;
     }
     c->loops.version = f->cfg_version - 1; /* not valid should an allocation fail */
-    make_room(f, c);
-    clear(c, o);
+    make_loop_room(f, c);
+    clear_tree(c, o);
     find_side_edges(&f->module->arena, c, o);
     for (uint32_t w = o->n; w-- > 0;) {
         release_side_edges(c, w);
@@ -244,7 +244,7 @@ const ir_loops *ir_loop_tree(ir_func *f) {
     }
     make_loops(f, c, o);
     link_loops(c);
-    lay_out_blocks(c, o);
+    lay_out_slices(c, o);
     c->loops.version = f->cfg_version;
     ir_enter_part(f->module->cx, outer);
     return f->loops;

@@ -15,7 +15,7 @@ static void refuse(packer *p, const char *what) {
     *failed = true;
 }
 
-static void put_array(packer *p, ir_type t) {
+static void pack_array(packer *p, ir_type t) {
     if (ir_kind_of(t) != IR_ARRAY) {
         refuse(p, "a structure");
         return;
@@ -33,9 +33,9 @@ static uint32_t number_of_global(packer *p, const ir_global *g) {
 
 static void refuse_imm(packer *p, const ir_inst *i) { refuse(p, ir_info(i)->name); }
 
-static const pack_format archive = {put_array, number_of_global, refuse_imm};
+static const pack_format archive = {pack_array, number_of_global, refuse_imm};
 
-static void put_global(packer *p, const ir_global *g) {
+static void pack_global(packer *p, const ir_global *g) {
     if (g->nreloc) refuse(p, "addresses in an initializer");
     ir_putn(p->out, g->name, strlen(g->name) + 1);
     pack_number(p, g->space);
@@ -86,7 +86,7 @@ bool ir_pack_write(const ir_module *m, ir_text *out) {
     p.f = NULL;
     foreach_global (g, m) {
         set_position(&p, start, at);
-        put_global(&p, g);
+        pack_global(&p, g);
         at += 4;
     }
     return !failed;

@@ -21,7 +21,7 @@ void pack_number(packer *p, uint64_t n) {
     ir_putn(p->out, bytes, used);
 }
 
-static void put_signed(packer *p, int64_t n) {
+static void pack_signed(packer *p, int64_t n) {
     pack_number(p, ((uint64_t)n << 1) ^ (uint64_t)(n >> 63));
 }
 
@@ -37,17 +37,17 @@ void pack_type(packer *p, ir_type t) {
 /* --------------------------------------------------------------------------------------- leaves */
 
 /* Small integers are short; floats are all of their bits. */
-static void put_lanes(packer *p, const ir_inst *c) {
+static void pack_lanes(packer *p, const ir_inst *c) {
     unsigned width = ir_bits(p->m, ir_elem(c->type));
     for (unsigned lane = 0; lane < ir_lanes(c->type); lane++) {
         uint64_t bits = ir_lane_bits(c, lane);
-        if (!ir_is_float(c->type)) put_signed(p, ir_sext(bits, width));
+        if (!ir_is_float(c->type)) pack_signed(p, ir_sext(bits, width));
         for (unsigned n = 0; ir_is_float(c->type) && n < width; n += 8)
             pack_byte(p, bits >> n & 255);
     }
 }
 
-static void put_leaf(packer *p, const ir_inst *leaf) {
+static void pack_leaf(packer *p, const ir_inst *leaf) {
     bool is_address = leaf->op == IR_OP_address;
     pack_number(p, leaf->op == IR_OP_const ? 0 : is_address ? 2 : 1);
     if (is_address) {
@@ -55,7 +55,7 @@ static void put_leaf(packer *p, const ir_inst *leaf) {
         return;
     }
     pack_type(p, leaf->type);
-    if (leaf->op == IR_OP_const) put_lanes(p, leaf);
+    if (leaf->op == IR_OP_const) pack_lanes(p, leaf);
 }
 
 static int by_value(const void *a, const void *b) {
@@ -103,7 +103,7 @@ static void number_instructions(packer *p) {
 
 /* --------------------------------------------------------------------------------- instructions */
 
-static void put_imm(packer *p, const ir_inst *i) {
+static void pack_imm(packer *p, const ir_inst *i) {
     switch (ir_info(i)->imm) {
     case I_NONE: break;
     case I_ROUND: pack_number(p, i->imm.round.mode | (unsigned)i->imm.round.sat << 2); break;
@@ -119,7 +119,7 @@ static void put_imm(packer *p, const ir_inst *i) {
     }
 }
 
-static void put_phi(packer *p, const ir_inst *i) {
+static void pack_phi(packer *p, const ir_inst *i) {
     pack_number(p, i->op * 2u);
     pack_type(p, i->type);
     pack_number(p, i->nargs);
@@ -129,20 +129,20 @@ static void put_phi(packer *p, const ir_inst *i) {
     }
 }
 
-static void put_inst(packer *p, const ir_inst *i) {
+static void pack_inst(packer *p, const ir_inst *i) {
     if (i->op == IR_OP_phi) {
-        put_phi(p, i);
+        pack_phi(p, i);
         return;
     }
     pack_number(p, i->op * 2u + (i->flags != 0));
     if (i->flags) pack_number(p, i->flags);
     pack_type(p, i->type);
-    put_imm(p, i);
+    pack_imm(p, i);
     if (ir_has_flag(i, F_VARIADIC)) pack_number(p, i->nargs);
     for (unsigned n = 0; n < i->nargs; n++) pack_number(p, p->number[ir_arg(i, n)->id]);
 }
 
-static void put_blocks(packer *p) {
+static void pack_blocks(packer *p) {
     uint32_t blocks = 0;
     foreach_block (b, p->f) blocks++;
     pack_number(p, blocks);
@@ -154,7 +154,7 @@ static void put_blocks(packer *p) {
         unsigned instructions = 0;
         foreach_inst (i, b) instructions++;
         pack_number(p, instructions);
-        foreach_inst (i, b) put_inst(p, i);
+        foreach_inst (i, b) pack_inst(p, i);
     }
 }
 
@@ -172,8 +172,8 @@ void pack_body(packer *p, const ir_func *f) {
     pack_number(p, f->nparams);
     for (uint32_t n = 0; n < f->nparams; n++) pack_type(p, f->param_val[n]->type);
     pack_number(p, p->leaves.n);
-    for (uint32_t n = 0; n < p->leaves.n; n++) put_leaf(p, p->leaves.data[n]);
-    put_blocks(p);
+    for (uint32_t n = 0; n < p->leaves.n; n++) pack_leaf(p, p->leaves.data[n]);
+    pack_blocks(p);
 }
 
 void pack_initializer(packer *p, const ir_global *g) {

@@ -130,7 +130,7 @@ typedef struct {
     ir_vec(text_name *) labels; /* of successors, or of the edges of a phi */
 } statement;
 
-static text_name *parse_label(text_parser *p) {
+static text_name *parse_target(text_parser *p) {
     text_token at = p->tok;
     if (at.kind != T_WORD && at.kind != T_STRING) text_expected(p, "a label");
     text_advance(p);
@@ -138,7 +138,7 @@ static text_name *parse_label(text_parser *p) {
 }
 
 static void push_label(text_parser *p, statement *s) {
-    *ir_push(&p->scratch, &s->labels) = parse_label(p);
+    *ir_push(&p->scratch, &s->labels) = parse_target(p);
 }
 
 static void parse_phi(text_parser *p, statement *s) {

@@ -30,7 +30,7 @@ static void put_edges(ir_text *out, unsigned number, const ir_block *b) {
                 b->succ[n]->id, edge_label(b, n, room));
 }
 
-static void put_blocks(ir_text *out, unsigned number, const ir_func *f) {
+static void put_nodes(ir_text *out, unsigned number, const ir_func *f) {
     ir_text text = {.arena = out->arena};
     text_printer *p = text_printer_new(&text, f);
     foreach_block (b, f) {
@@ -51,7 +51,7 @@ void ir_print_dot(ir_text *out, const ir_module *m) {
         ir_putf(out, "  subgraph cluster_%u {\n    label=\"@", number);
         put_escaped(out, f->name, strlen(f->name));
         ir_put(out, "\";\n");
-        put_blocks(out, number, f);
+        put_nodes(out, number, f);
         ir_put(out, "  }\n");
         number++;
     }

@@ -41,7 +41,7 @@ static taken *find_taken(const ir_map *map, uint64_t key, const char *name) {
 }
 
 /* True when the name was free; it is not any more. */
-static bool take(ir_arena *a, ir_map *map, const char *name, taken **entry) {
+static bool take_name(ir_arena *a, ir_map *map, const char *name, taken **entry) {
     uint64_t key = ir_hash(0, name, strlen(name));
     *entry = find_taken(map, key, name);
     if (*entry) return false;
@@ -54,10 +54,10 @@ static bool take(ir_arena *a, ir_map *map, const char *name, taken **entry) {
 
 static const char *unique_name(ir_arena *a, ir_map *map, const char *name) {
     taken *base, *other;
-    if (take(a, map, name, &base)) return name;
+    if (take_name(a, map, name, &base)) return name;
     const char *candidate;
     do candidate = ir_sprintf(a, "%s.%u", name, ++base->suffix);
-    while (!take(a, map, candidate, &other));
+    while (!take_name(a, map, candidate, &other));
     return candidate;
 }
 

@@ -189,7 +189,7 @@ static uint32_t possible_to(ir_rule sort) {
     }
 }
 
-static void check_types(rule_file *f, const rule *r) {
+static void check_rule_types(rule_file *f, const rule *r) {
     const ir_op_info *op = &rulegen_ops[r->pattern->op[0]];
     if (!r->from) {
         if (f->sets) rulegen_fail(f, r->line, "the rule does not say which types it takes");
@@ -204,7 +204,7 @@ static void check_types(rule_file *f, const rule *r) {
 }
 
 void rulegen_check_rule(rule_file *f, const rule *r) {
-    check_types(f, r);
+    check_rule_types(f, r);
     check_pattern(f, r, r->pattern);
     check_result(f, r, r->result);
     for (unsigned i = 0; i < r->conditions; i++)

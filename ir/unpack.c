@@ -29,7 +29,7 @@ const char *ir_pack_name(const ir_pack *p, unsigned n) {
 }
 
 /* The number of a function, or the count. */
-static unsigned find(const ir_pack *p, const char *name) {
+static unsigned find_entry(const ir_pack *p, const char *name) {
     unsigned low = 0, high = ir_pack_count(p);
     while (low < high) {
         unsigned middle = low + (high - low) / 2;
@@ -43,7 +43,9 @@ static unsigned find(const ir_pack *p, const char *name) {
     return ir_pack_count(p);
 }
 
-bool ir_pack_has(const ir_pack *p, const char *name) { return find(p, name) < ir_pack_count(p); }
+bool ir_pack_has(const ir_pack *p, const char *name) {
+    return find_entry(p, name) < ir_pack_count(p);
+}
 
 /* -------------------------------------------------------------------------------------- numbers */
 
@@ -52,7 +54,7 @@ static unsigned take_byte(reader *r) {
     return *r->at++;
 }
 
-static uint64_t take(reader *r) {
+static uint64_t take_number(reader *r) {
     uint64_t n = 0;
     for (unsigned shift = 0;; shift += 7) {
         unsigned byte = take_byte(r);
@@ -62,7 +64,7 @@ static uint64_t take(reader *r) {
 }
 
 static uint64_t take_signed(reader *r) {
-    uint64_t n = take(r);
+    uint64_t n = take_number(r);
     return n >> 1 ^ (0 - (n & 1));
 }
 
@@ -70,9 +72,9 @@ static ir_type take_type(reader *r) {
     enum { DEPTH = IR_MAX_TYPE_DEPTH };
     uint32_t count[DEPTH], depth = 0;
     ir_type t;
-    while ((t = (ir_type)take(r)) == IR_ARRAY) {
+    while ((t = (ir_type)take_number(r)) == IR_ARRAY) {
         assert(depth < DEPTH);
-        count[depth++] = (uint32_t)take(r);
+        count[depth++] = (uint32_t)take_number(r);
     }
     while (depth) t = ir_array_type(r->u->m, t, count[--depth]);
     return t;
@@ -83,12 +85,12 @@ static ir_type take_type(reader *r) {
 static ir_global *take_global(reader *r) {
     const char *name = (const char *)r->at;
     r->at += strlen(name) + 1;
-    ir_space space = (ir_space)take(r);
+    ir_space space = (ir_space)take_number(r);
     ir_global *g = ir_global_new(r->u->m, name, space, take_type(r));
     uint64_t bytes = ir_sizeof(r->u->m, g->type);
-    g->align = (uint32_t)take(r);
-    g->constant = take(r);
-    if (take(r)) g->init = ir_dup(&r->u->m->arena, r->at, bytes);
+    g->align = (uint32_t)take_number(r);
+    g->constant = take_number(r);
+    if (take_number(r)) g->init = ir_dup(&r->u->m->arena, r->at, bytes);
     return g;
 }
 
@@ -113,10 +115,10 @@ static ir_inst *take_const(reader *r, ir_type t) {
 }
 
 static ir_inst *take_leaf(reader *r) {
-    switch (take(r)) {
+    switch (take_number(r)) {
     case 0: return take_const(r, take_type(r));
     case 1: return ir_undef(r->f, take_type(r));
-    default: return ir_address(r->f, global(r->u, (uint32_t)take(r)));
+    default: return ir_address(r->f, global(r->u, (uint32_t)take_number(r)));
     }
 }
 
@@ -124,7 +126,7 @@ static ir_inst *take_leaf(reader *r) {
 
 static ir_imm take_imm(reader *r, ir_imm_kind kind, ir_type t) {
     ir_imm imm = {0};
-    uint64_t n = kind == I_ROUND || kind == I_MEM ? take(r) : 0;
+    uint64_t n = kind == I_ROUND || kind == I_MEM ? take_number(r) : 0;
     switch (kind) {
     case I_ROUND:
         imm.round.mode = n & 3;
@@ -141,7 +143,7 @@ static ir_imm take_imm(reader *r, ir_imm_kind kind, ir_type t) {
     case I_VAR: {
         ir_var *var = ir_new(&r->u->m->arena, ir_var);
         var->type = take_type(r);
-        var->align = (uint32_t)take(r);
+        var->align = (uint32_t)take_number(r);
         imm.var = var;
         break;
     }
@@ -150,15 +152,17 @@ static ir_imm take_imm(reader *r, ir_imm_kind kind, ir_type t) {
     return imm;
 }
 
-static void push_operand(reader *r) { *ir_push(r->scratch, &r->operands) = (uint32_t)take(r); }
+static void push_operand(reader *r) {
+    *ir_push(r->scratch, &r->operands) = (uint32_t)take_number(r);
+}
 
 static ir_inst *take_inst(reader *r, ir_block *b) {
-    uint64_t code = take(r);
+    uint64_t code = take_number(r);
     ir_op op = (ir_op)(code >> 1);
-    uint32_t flags = code & 1 ? (uint32_t)take(r) : 0;
+    uint32_t flags = code & 1 ? (uint32_t)take_number(r) : 0;
     ir_type t = take_type(r);
     ir_imm imm = take_imm(r, ir_ops[op].imm, t);
-    unsigned nargs = ir_ops[op].flags & F_VARIADIC ? (unsigned)take(r) : ir_ops[op].nargs;
+    unsigned nargs = ir_ops[op].flags & F_VARIADIC ? (unsigned)take_number(r) : ir_ops[op].nargs;
     ir_inst *i = ir_inst_new(r->f, op, t, nargs);
     i->flags = flags;
     i->imm = imm;
@@ -208,9 +212,9 @@ static void take_edges(reader *r, uint32_t blocks) {
     r->block = ir_new_array(r->scratch, ir_block *, blocks);
     for (uint32_t k = 0; k < blocks; k++) r->block[k] = ir_block_new(r->f, NULL);
     for (uint32_t k = 0; k < blocks; k++) {
-        unsigned n = (unsigned)take(r);
+        unsigned n = (unsigned)take_number(r);
         ir_block **succ = ir_new_array(r->scratch, ir_block *, n);
-        for (unsigned s = 0; s < n; s++) succ[s] = r->block[take(r)];
+        for (unsigned s = 0; s < n; s++) succ[s] = r->block[take_number(r)];
         if (n) ir_set_succs(r->block[k], n, succ);
     }
 }
@@ -218,11 +222,12 @@ static void take_edges(reader *r, uint32_t blocks) {
 static void take_body(reader *r) {
     ir_vec(ir_inst *) values = {0};
     for (uint32_t k = 0; k < r->f->nparams; k++) *ir_push(r->scratch, &values) = r->f->param_val[k];
-    for (uint64_t left = take(r); left > 0; left--) *ir_push(r->scratch, &values) = take_leaf(r);
-    uint32_t blocks = (uint32_t)take(r);
+    for (uint64_t left = take_number(r); left > 0; left--)
+        *ir_push(r->scratch, &values) = take_leaf(r);
+    uint32_t blocks = (uint32_t)take_number(r);
     take_edges(r, blocks);
     for (uint32_t k = 0; k < blocks; k++)
-        for (uint64_t left = take(r); left > 0; left--)
+        for (uint64_t left = take_number(r); left > 0; left--)
             *ir_push(r->scratch, &values) = take_inst(r, r->block[k]);
     r->value = values.data;
     set_operands(r);
@@ -230,7 +235,7 @@ static void take_body(reader *r) {
 
 static ir_func *take_function(reader *r, const char *name) {
     ir_type ret = take_type(r);
-    uint32_t nparams = (uint32_t)take(r);
+    uint32_t nparams = (uint32_t)take_number(r);
     ir_type *types = ir_new_array(r->scratch, ir_type, nparams);
     for (uint32_t k = 0; k < nparams; k++) types[k] = take_type(r);
     r->f = ir_func_new(r->u->m, name, ret, nparams, types);
@@ -240,7 +245,7 @@ static ir_func *take_function(reader *r, const char *name) {
 
 ir_func *ir_unpack(ir_unpacker *u, const char *name) {
     const ir_pack *p = u->pack;
-    unsigned n = find(p, name);
+    unsigned n = find_entry(p, name);
     if (n == ir_pack_count(p)) return NULL;
     reader r = {.u = u, .scratch = u->scratch, .end = p->data + p->size};
     r.at = p->data + word_at(p, 8 + 8 * (size_t)n + 4);

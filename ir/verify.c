@@ -273,14 +273,14 @@ static void check_phis(verifier *v) {
 
 /* ----------------------------------------------------------------------------------------- uses */
 
-static bool is_known(const verifier *v, const ir_inst *i) {
+static bool is_of_function(const verifier *v, const ir_inst *i) {
     return i->id < v->f->next_id && v->values[i->id] == i;
 }
 
 static void check_operands(verifier *v, const ir_inst *i) {
     for (unsigned n = 0; n < i->nargs; n++) {
         const ir_inst *val = ir_arg(i, n);
-        if (!is_known(v, val))
+        if (!is_of_function(v, val))
             verify_fail(v, "operand %u is no value of this function", n);
         else if (val->type == IR_VOID)
             verify_fail(v, "operand %u has no result", n);
@@ -291,14 +291,14 @@ static void check_operands(verifier *v, const ir_inst *i) {
         else if (val->op == IR_OP_undef && !ir_may_be_undef((ir_op)i->op, n) &&
                  !ir_is_opaque(val->type))
             verify_fail(v, "operand %u must not be undef", n);
-        if (is_known(v, val)) v->uses[val->id]++;
+        if (is_of_function(v, val)) v->uses[val->id]++;
     }
 }
 
 /* Is u an operand of an instruction of this function that names `value`? */
 static bool is_operand(const verifier *v, const ir_use *u, const ir_inst *value) {
     const ir_inst *user = u->user;
-    if (u->val != value || !user || !is_known(v, user) || !user->block) return false;
+    if (u->val != value || !user || !is_of_function(v, user) || !user->block) return false;
     uintptr_t at = (uintptr_t)u, from = (uintptr_t)user->arg;
     return at >= from && (at - from) / sizeof *u < user->nargs && (at - from) % sizeof *u == 0;
 }
