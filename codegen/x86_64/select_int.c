@@ -384,7 +384,8 @@ static bool clears_upper(const ir_inst *x) {
     bool counts = x->op == IR_OP_clz || x->op == IR_OP_ctz || x->op == IR_OP_popcount;
     bool comes_from_wider = x->op == IR_OP_trunc || x->op == IR_OP_bitcast;
     if (x->op == IR_OP_zext || x->op == IR_OP_sext || counts) return true;
-    return ir_info(x)->rule == R_INT && !comes_from_wider;
+    bool computed = ir_info(x)->rule == R_INT || ir_info(x)->rule == R_BITS;
+    return computed && !comes_from_wider;
 }
 
 ir_inst *mach_zext(ir_builder *b, ir_inst *v, ir_inst *x) {

@@ -1,8 +1,8 @@
 /* fuzz_regalloc.c — bytes as a function of the target of shapes: each way to allocate registers must
  * succeed, be proved, and leave what the function does.  The last bytes choose the way.
  */
-#include "tests/codegen/native/random_mach.h"
-#include "tests/codegen/native/run_mach.h"
+#include "tests/codegen/regalloc/random_mach.h"
+#include "tests/codegen/regalloc/run_mach.h"
 
 #include <stdlib.h>
 

@@ -265,7 +265,7 @@ static void check_conversion(bench *t, ir_op op, ir_kind from, ir_kind to) {
         }
 }
 
-static bool takes_ints(ir_rule r) { return r == R_INT || r == R_CMPI; }
+static bool takes_ints(ir_rule r) { return r == R_INT || r == R_BITS || r == R_CMPI; }
 
 static bool takes_floats(ir_rule r) {
     return r == R_FLT || r == R_CMPF || r == R_TESTF || r == R_FLT_INT || r == R_FLT_TO_I ||

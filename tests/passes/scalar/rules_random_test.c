@@ -68,8 +68,9 @@ enum { BOOL, BYTE, WORD, FLOAT, PAIR }; /* numbers of types */
 static bool is_wanted(ir_op op) {
     const ir_op_info *i = &ir_ops[op];
     bool hides_nan = op != IR_OP_copysign && op != IR_OP_signbit;
-    return (i->rule == R_INT || i->rule == R_FLT || i->rule == R_CMPI || i->rule == R_CMPF) &&
-           !(i->flags & F_NOFOLD) && hides_nan && ir_has_eval(op);
+    bool integers = i->rule == R_INT || i->rule == R_BITS || i->rule == R_CMPI;
+    return (integers || i->rule == R_FLT || i->rule == R_CMPF) && !(i->flags & F_NOFOLD) &&
+           hides_nan && ir_has_eval(op);
 }
 
 /* An arithmetic op or a comparison, on one of the types that it takes. */

@@ -2,13 +2,14 @@
  *
  * What can be seen of a run is one number: the effects, the blocks of the original function in the
  * order in which they were entered, and what is returned.  Runs end after so many blocks.
- * Instructions compute hashes of their operands, so whoever reads a wrong register is seen; what an
- * instruction clobbers is overwritten with rubbish, and so is an early result before it is there.
+ * Instructions compute hashes of their operands, so reading a wrong register changes that number.
+ * A register that an instruction clobbers is overwritten with rubbish, and so is the register of an
+ * early result before the operands are read.
  */
 #ifndef SPVFUSE_TESTS_RUN_MACH_H
 #define SPVFUSE_TESTS_RUN_MACH_H
 
-#include "tests/codegen/native/shapes.h"
+#include "tests/codegen/regalloc/shapes.h"
 
 enum { MACH_VISITS = 200 };
 

@@ -8,8 +8,8 @@
 #ifndef SPVFUSE_TESTS_MACHINE_H
 #define SPVFUSE_TESTS_MACHINE_H
 
-#include "tests/codegen/native/random_mach.h"
-#include "tests/codegen/native/run_mach.h"
+#include "tests/codegen/regalloc/random_mach.h"
+#include "tests/codegen/regalloc/run_mach.h"
 
 #include <criterion/criterion.h>
 

@@ -11,7 +11,7 @@
 #ifndef SPVFUSE_TESTS_RANDOM_MACH_H
 #define SPVFUSE_TESTS_RANDOM_MACH_H
 
-#include "tests/codegen/native/shapes.h"
+#include "tests/codegen/regalloc/shapes.h"
 #include "tests/random.h"
 
 enum { MACH_BLOCKS = 16, MACH_PHIS = 6, MACH_BODY = 24 };

@@ -1,7 +1,7 @@
 /* golden_test.c — what allocation makes of the functions of allocate.ir, as text: allocate.txt.
- * With BLESS=1 in the environment the text is written anew.
+ * With BLESS=1 in the environment, the text is rewritten.
  */
-#include "tests/codegen/native/shapes.h"
+#include "tests/codegen/regalloc/shapes.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -52,10 +52,10 @@ Test(golden, allocate) {
     static golden g;
     static char want[MOST];
     g.cx.report = report;
-    read_text("tests/codegen/native/allocate.ir", g.input);
+    read_text("tests/codegen/regalloc/allocate.ir", g.input);
     cr_assert(ir_try(&g.cx, allocate_all, &g));
-    if (getenv("BLESS")) bless("tests/codegen/native/allocate.txt", g.got);
-    read_text("tests/codegen/native/allocate.txt", want);
+    if (getenv("BLESS")) bless("tests/codegen/regalloc/allocate.txt", g.got);
+    read_text("tests/codegen/regalloc/allocate.txt", want);
     cr_assert_str_eq(g.got, want);
     ir_module_free(g.m);
 }

@@ -1,5 +1,5 @@
 /* shapes.c — what the instructions of the target of shapes ask of registers. */
-#include "tests/codegen/native/shapes.h"
+#include "tests/codegen/regalloc/shapes.h"
 
 #define IN(c)                                                                                      \
     { SHAPE_##c, CG_ANY_REG }

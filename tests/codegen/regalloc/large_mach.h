@@ -11,7 +11,7 @@
 #ifndef SPVFUSE_TESTS_LARGE_MACH_H
 #define SPVFUSE_TESTS_LARGE_MACH_H
 
-#include "tests/codegen/native/shapes.h"
+#include "tests/codegen/regalloc/shapes.h"
 #include "tests/random.h"
 
 enum { LARGE_SHAPES = 4, LARGE_DEPTH = 8, LARGE_FAR = 500, LARGE_PHIS = 3 };

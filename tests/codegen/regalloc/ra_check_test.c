@@ -1,7 +1,7 @@
 /* ra_check_test.c — the proof of allocations finds what is wrong: allocated functions are damaged,
  * and whatever the proof lets pass must still do what the function did.
  */
-#include "tests/codegen/native/machine.h"
+#include "tests/codegen/regalloc/machine.h"
 
 enum { SEEDS = 1500 };
 

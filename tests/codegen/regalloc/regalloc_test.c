@@ -1,8 +1,8 @@
 /* regalloc_test.c — register allocation on random functions of the target of shapes, and on large
  * ones: the result is proved, and does what the function did before.
  */
-#include "tests/codegen/native/large_mach.h"
-#include "tests/codegen/native/machine.h"
+#include "tests/codegen/regalloc/large_mach.h"
+#include "tests/codegen/regalloc/machine.h"
 
 static void try_seed(uint64_t seed, cg_regalloc_options options) {
     machine w;
