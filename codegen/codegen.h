@@ -92,7 +92,7 @@ typedef struct {
 typedef struct {
     uint8_t *bytes[CG_SECTIONS];
     uint32_t size[CG_SECTIONS], align[CG_SECTIONS];
-    uint32_t room[CG_SECTIONS]; /* bytes that there is memory for; 0: as many as `size` */
+    uint32_t room[CG_SECTIONS]; /* bytes for which memory is allocated; 0: as many as `size` */
     ir_vec(cg_symbol) symbols;
     ir_vec(cg_reloc) relocs;
     ir_vec(cg_line) lines; /* none, unless they were asked for */
@@ -117,8 +117,8 @@ typedef struct {
 typedef struct {
     unsigned level; /* of the machine (cg_level) */
     cg_regalloc_options regalloc;
-    /* For each rule of selection and type that it met (ir/rule_types.h), as a bit each the types
-     * that it was used for; or NULL. */
+    /* For each rule of selection and type that it was used for (ir/rule_types.h), a bit for each
+     * type of the result; or NULL. */
     uint32_t (*rule_hits)[IR_TYPE_NUMBERS];
     bool trace_rules; /* a note for every rule that is used */
     bool lines;       /* fill cg_object.lines */
@@ -168,7 +168,7 @@ void cg_write_object(const cg_object *o, const cg_file_options *options, ir_aren
 /* Adds to the data an exported array `name`: an ir_kernel_entry per kernel, and an empty one. */
 void cg_add_kernel_table(cg_object *o, const char *name, ir_arena *arena);
 
-/* ------------------------------------------------------------------ machines (targets.def, targets.c)
+/* --------------------------------------------------------------- machines (targets.def, targets.c)
  *
  * Everything that the library knows of a machine that code is made for: a row of targets.def names
  * it, a file in the machine's folder fills it in. */
@@ -183,8 +183,8 @@ typedef struct {
 typedef struct {
     /* The highest level that processor and system have; 0: none.  Any thread may ask. */
     unsigned (*detect)(void);
-    /* Gives kernels the rounding and the denormals that they expect, whatever the caller's are, and
-     * sets what was there before again. */
+    /* Sets rounding and denormals as kernels expect them, and returns the caller's setting;
+     * leave_float restores it. */
     unsigned (*enter_float)(void);
     void (*leave_float)(unsigned before);
     void (*relax)(void); /* in loops that wait for another thread */
@@ -205,10 +205,11 @@ typedef struct {
     /* Rule n of instruction selection; NULL: there are fewer. */
     const ir_rule_info *(*rule_info)(unsigned n);
     const cg_elf *elf;
-    /* Makes of an object one for DPC++'s Native CPU: for each kernel K a function K (also
-     * K.SYCLNCPU) with the parameters (void *const *args, state *), which runs the work-group of the
-     * state, and the exported array `__sycl_native_cpu_decls` of {name, function}, ended by
-     * {"__nativecpu_end", 0}.  What was K is local then, as K.group.  NULL: there is no such ABI. */
+    /* Turns an object into one for DPC++'s Native CPU.  Each kernel K gets a function K, also named
+     * K.SYCLNCPU, with the parameters (void *const *args, state *), which runs the work-group of
+     * the state.  The exported array `__sycl_native_cpu_decls` lists them as {name, function}, and
+     * ends with {"__nativecpu_end", 0}.  What was K becomes the local symbol K.group.  NULL: the
+     * machine has no such ABI. */
     void (*add_nativecpu)(cg_object *o, ir_arena *arena);
     const cg_host *host; /* NULL: this library does not run there */
 } cg_machine;

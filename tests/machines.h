@@ -1,5 +1,5 @@
-/* machines.h — the machines that tests make code for: those of codegen/targets.def, and the template,
- * which no table names and an interpreter runs.
+/* machines.h — the machines that tests make code for: those of codegen/targets.def, and the
+ * template, which no table names and an interpreter runs.
  */
 #ifndef SPVFUSE_TESTS_MACHINES_H
 #define SPVFUSE_TESTS_MACHINES_H
@@ -9,8 +9,8 @@
 typedef struct {
     const cg_machine *machine;
     unsigned most; /* the highest level that runs here; 0: none, so code is only made */
-    /* Calls the function of a symbol with one argument, the address of so many bytes; false: it does
-     * not end well. */
+    /* Calls the function of a symbol with one argument, the address of so many bytes.  False: it
+     * does not end well. */
     bool (*call)(const cg_object *o, uint32_t symbol, void *argument, size_t bytes);
     /* An instruction that no call has reached in this process; NULL: there is none, or nothing
      * counts them. */

@@ -12,7 +12,7 @@ static inline unsigned cg_reg_of(const cg_allocation *a, const ir_inst *v) {
     return a->reg[v->id];
 }
 
-/* ----------------------------------------------------------------------------- blocks (blocks.c) */
+/* ---------------------------------------------------------------------------- blocks (blocks.c) */
 
 typedef struct {
     ir_block **block; /* n blocks that have code, in reverse postorder */
@@ -31,7 +31,7 @@ void cg_note_line(cg_unit *u, uint32_t loc);
 /* The same for a prologue, which belongs to the first line of the function. */
 void cg_note_first_line(cg_unit *u, const cg_code_order *order);
 
-/* ------------------------------------------------------------------------------- frame (frame.c) */
+/* ------------------------------------------------------------------------------ frame (frame.c) */
 
 /* Slots and variables, from the lowest address of the frame on. */
 typedef struct {

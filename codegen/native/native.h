@@ -100,14 +100,14 @@ struct cg_target {
      * places?  May be NULL. */
     bool (*commutes)(const cg_target *t, const ir_inst *i);
     /* Makes i read argument n from a slot of the frame instead of a register; the caller replaces
-     * the argument by the slot.  False, and i is as it was, if there is no such form or the change
-     * is not worth it.  May be NULL. */
+     * the argument by the slot.  False, without a change, if i has no such form or it does not pay.
+     * May be NULL. */
     bool (*fold_reload)(const cg_target *t, ir_inst *i, unsigned n);
     /* Of a mach: does it read or write memory that changes, or do more than give its result? */
     bool (*has_effect)(const cg_target *t, const ir_inst *i);
-    /* The type of the constant that i reads from memory and could have in a register, or IR_VOID;
-     * unfold makes i read it there, and gives what loads it: in front of i, to be repeated.  May be
-     * NULL, both of them. */
+    /* The type of the constant that i reads from memory and could have in a register, or IR_VOID.
+     * unfold makes i read it in a register, and returns the instruction before i that loads it and
+     * may be repeated.  Both may be NULL. */
     ir_type (*reads_constant)(const cg_target *t, const ir_inst *i);
     ir_inst *(*unfold)(const cg_target *t, ir_inst *i);
     /* For dumps: how register r of a class is written; NULL: as the name of the class and r. */

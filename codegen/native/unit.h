@@ -25,7 +25,7 @@ typedef struct {
     uint32_t calls, end; /* its part of cg_unit.calls */
 } cg_open_frame;
 
-/* Code from a label on was made of what stands at the module's `loc`. */
+/* Code from a label on was made of the line at the module's `loc`. */
 typedef struct {
     uint32_t label, loc;
 } cg_open_line;

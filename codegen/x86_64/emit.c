@@ -3,8 +3,8 @@
  * Frame, from high to low addresses: the return address, the caller's rbp, registers of the caller
  * that are used here, then variables and slots.  They are addressed from rsp, which does not move
  * between prologue and epilogue, so that a frame can be aligned to more than the 16 bytes that rbp
- * is known to be.  Each page of a frame is touched on the way down, so that a frame on a stack
- * which is too small meets the guard page and steps over nothing.
+ * is known to be.  Each page of a frame is touched on the way down, so that a stack which is too
+ * small ends in a fault at its guard page, and no frame skips that page.
  *
  * A jump to the next block is left out, a branch to it inverted.
  */

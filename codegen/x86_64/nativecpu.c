@@ -8,7 +8,7 @@
  *
  * There a pointer argument is the pointer and a value its address, as with us.  Local memory that
  * is an argument comes as a pointer, and is handed on as what leads to it from our own.  The stack
- * is touched page by page on the way down, so that a thread's guard page is met.
+ * is touched page by page on the way down, so that the guard page of a thread is not skipped.
  */
 #include "codegen/object/object.h"
 #include "codegen/x86_64/x86.h"

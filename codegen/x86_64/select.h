@@ -1,7 +1,7 @@
 /* select.h — what the files of instruction selection share.
  *
- * A draft is a machine instruction in the making.  mach_… are the words of isel.rules: each makes
- * the instruction v out of what the rule matched, in front of it, or gives NULL where it cannot.
+ * A draft is a machine instruction in the making.  mach_… are the words of isel.rules: each builds
+ * the value of v, before v, out of what the rule matched, or gives NULL if it cannot.
  */
 #ifndef SPVFUSE_CODEGEN_X86_64_SELECT_H
 #define SPVFUSE_CODEGEN_X86_64_SELECT_H

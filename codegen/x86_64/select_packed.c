@@ -91,7 +91,7 @@ static const uint16_t *shift_of(const ir_inst *i) {
                     ir_kind_of(i->type));
 }
 
-/* -------------------------------------------------------------------------------- what there is */
+/* ------------------------------------------------------------------------ what operations exist */
 
 static bool is_single_or_double(ir_type t) {
     return ir_kind_of(t) == IR_F32 || ir_kind_of(t) == IR_F64;
