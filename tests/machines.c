@@ -7,16 +7,16 @@
 extern const cg_machine cg_machine_template;
 
 /* The host finds faults by itself. */
-static bool call_here(const cg_object *o, uint32_t symbol, void *argument, size_t bytes) {
+static const char *call_here(const cg_object *o, uint32_t symbol, void *argument, size_t bytes) {
     (void)bytes;
     rt_code code;
     void (*entry)(void *);
-    if (rt_code_load(o, NULL, &code) != IR_OK) return false;
+    if (rt_code_load(o, NULL, &code) != IR_OK) return "the code cannot be loaded";
     void *address = rt_code_symbol(&code, o, symbol);
     memcpy(&entry, &address, sizeof entry);
     entry(argument);
     rt_code_unload(&code);
-    return true;
+    return NULL;
 }
 
 static test_machine listed_machine(const cg_machine *m) {

@@ -9,9 +9,9 @@
 typedef struct {
     const cg_machine *machine;
     unsigned most; /* the highest level that runs here; 0: none, so code is only made */
-    /* Calls the function of a symbol with one argument, the address of so many bytes.  False: it
-     * does not end well. */
-    bool (*call)(const cg_object *o, uint32_t symbol, void *argument, size_t bytes);
+    /* Calls the function of a symbol with one argument, the address of so many bytes.  NULL: it ends
+     * well; otherwise what goes wrong. */
+    const char *(*call)(const cg_object *o, uint32_t symbol, void *argument, size_t bytes);
     /* An instruction that no call has reached in this process; NULL: there is none, or nothing
      * counts them. */
     const char *(*never_run)(void);

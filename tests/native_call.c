@@ -73,7 +73,11 @@ static native_outcome execute(ir_func *f, const cg_object *o, const test_machine
     static uint8_t buffer[33 * PLACE];
     for (uint32_t n = 0; n < f->nparams; n++)
         write_value(buffer + n * PLACE, f->param_val[n]->type, &args[n]);
-    if (!on->call(o, find_entry(o), buffer, sizeof buffer)) return NATIVE_FAILED;
+    const char *problem = on->call(o, find_entry(o), buffer, sizeof buffer);
+    if (problem) {
+        ir_error(f->module->cx, "%s: %s", on->machine->name, problem);
+        return NATIVE_FAILED;
+    }
     if (f->ret != IR_VOID) read_value(buffer + f->nparams * PLACE, f->ret, result);
     return NATIVE_DONE;
 }

@@ -267,8 +267,10 @@ static void execute_float(machine *m, const word *w) {
     const unsigned bits = 8u << w->width, from = w->number == 32 ? 2 : 3;
     const uint64_t a = m->f[w->a], sign = UINT64_C(1) << (bits - 1);
     const double x = float_of(a, w->width), y = float_of(m->f[w->b], w->width);
-    if (w->width < 2 || (w->op >= 80 && w->number != 32 && w->number != 64))
-        stop(m, "a float of this width");
+    if (w->width < 2 || (w->op >= 80 && w->number != 32 && w->number != 64)) {
+        stop(m, "a number of no such width");
+        return;
+    }
     switch (w->op) {
     case 70: write_float(m, w, (a & ~sign) | (m->f[w->b] & sign)); break;
     case 72: write_float(m, w, a ^ sign); break;
@@ -291,6 +293,8 @@ static void execute_integer(machine *m, const word *w) {
     const uint64_t a = low(m->r[w->a], bits), b = low(m->r[w->b], bits);
     const uint64_t number = (uint64_t)w->number;
     uint64_t v;
+    if (w->op == 18 && (number < 1 || number > 32)) stop(m, "a number of no such width");
+    if (m->fault) return;
     switch (w->op) {
     case 1: v = number; break;
     case 2: v = load(m, m->pc + number, w->width); break;
@@ -387,7 +391,7 @@ static void step(machine *m) {
 
 /* ----------------------------------------------------------------------------------------- call */
 
-static bool run(machine *m, uint64_t entry, uint64_t argument) {
+static void run(machine *m, uint64_t entry, uint64_t argument) {
     machine before;
     for (unsigned n = 0; n < REGISTERS; n++) m->r[n] = m->f[n] = 0x5555555500000000 + n;
     m->r[0] = argument;
@@ -401,8 +405,6 @@ static bool run(machine *m, uint64_t entry, uint64_t argument) {
     if (memcmp(m->r + 9, before.r + 9, 4 * sizeof *m->r) != 0 || m->r[R_FP] != before.r[R_FP] ||
         m->r[R_SP] != before.r[R_SP])
         stop(m, "registers of the caller are lost");
-    if (m->fault) fprintf(stderr, "template machine: %s\n", m->fault);
-    return !m->fault;
 }
 
 static void relocate(const cg_object *o, const cg_reloc *r, uint8_t *const at[CG_SECTIONS]) {
@@ -414,7 +416,7 @@ static void relocate(const cg_object *o, const cg_reloc *r, uint8_t *const at[CG
 }
 
 /* Sections one after another in one block, each on a page of its own. */
-bool template_interpret(const cg_object *o, uint32_t symbol, void *argument, size_t bytes) {
+const char *template_interpret(const cg_object *o, uint32_t symbol, void *argument, size_t bytes) {
     enum { ALIGN = 4096 };
     static _Alignas(ALIGN) uint8_t stack[STACK];
     uint8_t *at[CG_SECTIONS];
@@ -432,7 +434,7 @@ bool template_interpret(const cg_object *o, uint32_t symbol, void *argument, siz
     foreach_in (const cg_reloc, r, o->relocs) relocate(o, r, at);
     machine m = {.text = {image, o->size[CG_TEXT]},
                  .memory = {{image, total}, {stack, STACK}, {argument, bytes}}};
-    bool ok = run(&m, (uintptr_t)image + o->symbols.data[symbol].at, (uintptr_t)argument);
+    run(&m, (uintptr_t)image + o->symbols.data[symbol].at, (uintptr_t)argument);
     free(image);
-    return ok;
+    return m.fault;
 }

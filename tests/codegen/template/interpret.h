@@ -8,11 +8,11 @@
 
 #include "codegen/codegen.h"
 
-/* Calls the function of a symbol with one argument, the address of so many bytes.  False, after a
- * message on standard error: an instruction that is none, an access outside of the object, the
- * stack and these bytes, a division that has no result, too many steps, or a callee that does not
- * keep what is its caller's. */
-bool template_interpret(const cg_object *o, uint32_t symbol, void *argument, size_t bytes);
+/* Calls the function of a symbol with one argument, the address of so many bytes.  NULL: it ends
+ * well; otherwise what goes wrong: an instruction that is none, an access outside of the object,
+ * the stack and these bytes, a division that has no result, too many steps, or registers that are
+ * not kept for the caller. */
+const char *template_interpret(const cg_object *o, uint32_t symbol, void *argument, size_t bytes);
 
 /* The address of the C function that code may call; 0: none. */
 extern uint64_t template_outside;

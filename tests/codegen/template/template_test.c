@@ -70,8 +70,7 @@ static bool is_right_for(const program *p, uint64_t a) {
     const uint64_t b = a * 25214903917;
     uint64_t data[2] = {a, 0};
     double x, y;
-    if (!template_interpret(&p->object, symbol_of(&p->object, "f"), data, sizeof data))
-        return false;
+    if (template_interpret(&p->object, symbol_of(&p->object, "f"), data, sizeof data)) return false;
     memcpy(&x, &a, sizeof x);
     memcpy(&y, &data[0], sizeof y);
     return y == (a < b ? x * 3.25 : x) && data[1] == (a ^ b);
@@ -89,7 +88,6 @@ Test(template, every_bit_of_an_instruction_matters) {
     compile(&p, text);
     unsigned unnoticed = 0, bits = 0;
     cr_assert(is_right(&p));
-    cr_assert(freopen("/dev/null", "w", stderr));
     for (uint32_t n = 0; n < p.object.symbols.n; n++) {
         const cg_symbol *s = &p.object.symbols.data[n];
         uint8_t *code = p.object.bytes[CG_TEXT] + s->at;
@@ -122,7 +120,7 @@ Test(template, calls_a_function_of_c) {
     uint64_t data, address;
     memcpy(&address, &function, sizeof address);
     template_outside = data = address;
-    cr_assert(template_interpret(&p.object, 0, &data, sizeof data));
+    cr_assert_null(template_interpret(&p.object, 0, &data, sizeof data));
     cr_expect_eq(data, address + 42);
     ir_module_free(p.m);
 }
