@@ -19,12 +19,12 @@ static void set_masks(vectors *s, ir_inst *i, ir_inst **piece, unsigned n, unsig
 
 /* ------------------------------------------------------------------------------------- bitcasts */
 
-/* Bytes of the pieces of a type, or of one lane. */
+/* The size of a piece of type t, or of a lane if there are no pieces. */
 static unsigned piece_bytes(const vectors *s, ir_type t) {
     return vec_unit(s, t) * ir_bits(s->f->module, t) / 8;
 }
 
-/* Do both sides come in pieces of as many bytes, and are not both scalars? */
+/* Do both sides have pieces of the same size, and not both scalars? */
 static bool casts_pieces(const vectors *s, const ir_inst *i) {
     ir_type from = ir_arg(i, 0)->type, to = i->type;
     bool both = vec_unit(s, from) > 1 && vec_unit(s, to) > 1;
@@ -62,21 +62,21 @@ static bool takes(const vectors *s, const ir_inst *i) {
     return s->target && s->target->takes(i, s->target->level);
 }
 
-/* What an operation is done in: so many lanes, the narrowest of so many bits. */
+/* The pieces of an operation: their number of lanes, and the bits of the narrowest lane. */
 typedef struct {
     unsigned lanes, bits;
 } width;
 
-static void join_width(width *w, unsigned lanes, unsigned bits) {
+static void limit_width(width *w, unsigned lanes, unsigned bits) {
     if (lanes < w->lanes) w->lanes = lanes;
     if (bits < w->bits) w->bits = bits;
 }
 
-static void meet_value(width *w, const vectors *s, const ir_inst *v) {
-    join_width(w, vec_unit(s, v->type), ir_bits(s->f->module, v->type));
+static void limit_to_value(width *w, const vectors *s, const ir_inst *v) {
+    limit_width(w, vec_unit(s, v->type), ir_bits(s->f->module, v->type));
 }
 
-/* Bits of the masks that a vector of truth values is made of; 0: it is scalars. */
+/* The bits of a lane of a mask; 0: it consists of scalars. */
 static unsigned mask_bits(const vectors *s, const ir_inst *v) {
     const vec_parts *p = vec_parts_of(s, v);
     return p ? p->bits : 0;
@@ -84,12 +84,12 @@ static unsigned mask_bits(const vectors *s, const ir_inst *v) {
 
 /* The mask v is extended or truncated to the width.  Masks of one bit have no influence on it,
  * unless there are only such masks. */
-static void join_mask_width(width *w, const vectors *s, const ir_inst *v) {
+static void limit_to_mask(width *w, const vectors *s, const ir_inst *v) {
     unsigned bits = mask_bits(s, v);
-    if (bits > 1 || (bits && bits == w->bits)) join_width(w, s->of[v->id].unit, bits);
+    if (bits > 1 || (bits && bits == w->bits)) limit_width(w, s->of[v->id].unit, bits);
 }
 
-/* 1: there are no pieces that small. */
+/* The number of lanes of a piece, or 1 if that would be too small. */
 static unsigned lanes_of(const width *w) {
     return w->bits > 1 && w->lanes * w->bits < 32 ? 1 : w->lanes;
 }
@@ -98,8 +98,8 @@ static void split_lanewise(vectors *s, ir_inst *i) {
     unsigned lanes = ir_lanes(i->type);
     ir_inst *args[8], **out = vec_room(s, lanes);
     width w = {IR_MAX_LANES, 64};
-    meet_value(&w, s, i);
-    for (unsigned k = 0; k < i->nargs; k++) meet_value(&w, s, ir_arg(i, k));
+    limit_to_value(&w, s, i);
+    for (unsigned k = 0; k < i->nargs; k++) limit_to_value(&w, s, ir_arg(i, k));
     unsigned n = lanes_of(&w);
     bool direct = takes(s, i);
     if (n == 1 || (!direct && !vec_is_expanded(s, i))) {
@@ -117,8 +117,8 @@ static void split_lanewise(vectors *s, ir_inst *i) {
 static void split_trunc(vectors *s, ir_inst *i) {
     ir_inst *x = ir_arg(i, 0), **out = vec_room(s, ir_lanes(i->type));
     width w = {IR_MAX_LANES, 64};
-    meet_value(&w, s, x);
-    meet_value(&w, s, i);
+    limit_to_value(&w, s, x);
+    limit_to_value(&w, s, i);
     unsigned n = lanes_of(&w);
     if (n == 1 || takes(s, i)) {
         split_lanewise(s, i);
@@ -129,12 +129,12 @@ static void split_trunc(vectors *s, ir_inst *i) {
     vec_set_pieces(s, i, out, n);
 }
 
-/* A number from a truth value: the mask, or its lowest bit. */
+/* An integer from a mask: the mask itself, or its lowest bit. */
 static void split_extension(vectors *s, ir_inst *i) {
     ir_inst *c = ir_arg(i, 0), **out = vec_room(s, ir_lanes(i->type));
     unsigned bits = ir_bits(s->f->module, i->type);
     width w = {vec_unit(s, i->type), bits};
-    join_mask_width(&w, s, c);
+    limit_to_mask(&w, s, c);
     unsigned n = lanes_of(&w);
     if (n == 1 || !mask_bits(s, c)) {
         vec_by_lanes(s, i);
@@ -169,8 +169,8 @@ static void split_logic(vectors *s, ir_inst *i) {
     ir_inst *x = ir_arg(i, 0), *y = ir_arg(i, 1), **out = vec_room(s, ir_lanes(i->type));
     unsigned bits = mask_bits(s, x) ? mask_bits(s, x) : mask_bits(s, y);
     width w = {vec_mask_unit(s, ir_lanes(i->type), bits), bits};
-    join_mask_width(&w, s, x);
-    join_mask_width(&w, s, y);
+    limit_to_mask(&w, s, x);
+    limit_to_mask(&w, s, y);
     unsigned n = lanes_of(&w);
     if (n == 1) {
         vec_by_lanes(s, i);
@@ -183,17 +183,17 @@ static void split_logic(vectors *s, ir_inst *i) {
     set_masks(s, i, out, n, bits);
 }
 
-/* One value for each bit of a mask that is known: a shuffle. */
-static ir_inst *choose_by_constant(vectors *s, const ir_inst *m, ir_inst *x, ir_inst *y) {
+/* A select by a constant mask is a shuffle. */
+static ir_inst *select_by_constant(vectors *s, const ir_inst *m, ir_inst *x, ir_inst *y) {
     uint8_t from[IR_MAX_LANES];
     unsigned n = ir_lanes(m->type);
     for (unsigned k = 0; k < n; k++) from[k] = (uint8_t)(ir_lane_bits(m, k) ? k : k + n);
     return ir_build_shuffle(&s->b, x, y, n, from);
 }
 
-static ir_inst *choose_by_mask(vectors *s, ir_inst *m, ir_inst *x, ir_inst *y, unsigned flags) {
+static ir_inst *select_by_mask(vectors *s, ir_inst *m, ir_inst *x, ir_inst *y, unsigned flags) {
     if (m->op == IR_OP_undef) return x;
-    if (ir_is_const(m)) return choose_by_constant(s, m, x, y);
+    if (ir_is_const(m)) return select_by_constant(s, m, x, y);
     return ir_build(&s->b, IR_OP_select, x->type, flags, (ir_imm){0}, 3,
                     (ir_inst *[]){vec_truth(s, m), x, y});
 }
@@ -203,7 +203,7 @@ static void split_select(vectors *s, ir_inst *i) {
     bool truth = ir_is_bool(i->type);
     unsigned bits = truth ? mask_bits(s, c) : ir_bits(s->f->module, i->type);
     width w = {truth ? vec_mask_unit(s, ir_lanes(i->type), bits) : vec_unit(s, i->type), bits};
-    for (unsigned k = 0; k < 3; k++) join_mask_width(&w, s, ir_arg(i, k));
+    for (unsigned k = 0; k < 3; k++) limit_to_mask(&w, s, ir_arg(i, k));
     unsigned n = lanes_of(&w);
     if (n == 1) {
         vec_by_lanes(s, i);
@@ -214,7 +214,7 @@ static void split_select(vectors *s, ir_inst *i) {
         for (unsigned k = 0; k < 2; k++)
             arm[k] = truth ? vec_mask(s, ir_arg(i, k + 1), first, n, bits)
                            : vec_piece(s, ir_arg(i, k + 1), first, n);
-        out[first / n] = choose_by_mask(s, vec_mask(s, c, first, n, vec_mask_bits(s, bits)), arm[0],
+        out[first / n] = select_by_mask(s, vec_mask(s, c, first, n, vec_mask_bits(s, bits)), arm[0],
                                         arm[1], i->flags);
     }
     if (truth)
@@ -263,7 +263,7 @@ static void split_insert(vectors *s, ir_inst *i) {
     vec_set_pieces(s, i, out, unit);
 }
 
-/* Pieces of the operands that one piece of a shuffle takes lanes from. */
+/* The pieces of the operands that have the lanes of one piece of a shuffle. */
 typedef struct {
     unsigned n, first[IR_MAX_LANES], operand[IR_MAX_LANES];
     uint8_t mask[IR_MAX_LANES]; /* counted over these pieces */
@@ -369,7 +369,7 @@ static void split_operation(vectors *s, ir_inst *i) {
         split_lanewise(s, i);
 }
 
-/* A vector that is made here; false: it stays. */
+/* Splits an instruction whose result is a vector; false: it remains. */
 static bool split_vector(vectors *s, ir_inst *i) {
     switch (i->op) {
     case IR_OP_phi: split_phi(s, i); return true;
