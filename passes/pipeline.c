@@ -84,7 +84,7 @@ const char pass_group_pipeline[] =
     "dce,"         /* counters and values without uses */
     "simplifycfg"; /* loops that do nothing */
 
-/* From here on rules are not used any more: they put together what is expanded. */
+/* From here on rules are not applied any more: they would undo expansions. */
 const char pass_lowering[] =
     "expand,"           /* only operations that the target has, and functions, are left */
     "builtins,"         /* functions become code of a library */

@@ -74,7 +74,8 @@ static uint64_t bytes_of(const collector *c, ir_type t) {
 
 static uint64_t constant_or_0(const ir_inst *n) { return ir_is_const(n) ? n->imm.bits : 0; }
 
-/* Of the ops with such flags, those that have them for other reasons. */
+/* Does an operation with F_READS or F_WRITES access memory?  Some have these flags for other
+ * reasons. */
 static bool touches_memory(ir_op op) {
     switch (op) {
     case IR_OP_alloca:
@@ -132,7 +133,7 @@ static bool may_take(const pass_launch *l, const ir_block *b, uint32_t edge) {
     return (edge == 0) == (test != 0);
 }
 
-/* By block id: may an item get there? */
+/* The blocks that items may reach, by id. */
 static const bool *find_reached(const pass_launch *l, ir_arena *a) {
     bool *reached = ir_new_array(a, bool, l->kernel->next_block);
     ir_vec(ir_block *) ahead = {0};

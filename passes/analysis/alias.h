@@ -11,7 +11,7 @@
 
 /* --------------------------------------------------------------------------------------- places */
 
-/* Where an address leads to. */
+/* The decomposition of an address. */
 typedef struct {
     const ir_inst *object; /* what remains of it without steps and casts */
     const ir_inst *base;   /* the object, or an address on the way beyond which sums are too long */

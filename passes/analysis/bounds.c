@@ -241,7 +241,7 @@ static bounds binary_bounds(const ir_inst *v, bounds a, bounds b) {
     }
 }
 
-/* Of what an operation of v makes wider or narrower. */
+/* The bounds of a conversion. */
 static bounds converted_bounds(const ir_inst *v, bounds b) {
     if (v->op == IR_OP_trunc) return fitting(v, b.low, b.high);
     return v->op == IR_OP_sext || b.low >= 0 ? b : unbounded;
@@ -277,7 +277,7 @@ static bounds fact_bounds(const pass_launch *l, const ir_inst *v, fact known, bo
     return natural || t.left || !is_unsigned(&t) ? limit_bounds(&t) : unbounded;
 }
 
-/* As a signed number of its type. */
+/* The bounds of v as a signed number of its type. */
 static bounds number_bounds(const pass_launch *l, const ir_inst *v, fact known, unsigned depth) {
     int64_t n;
     if (pass_known_number(l, v, &n)) return (bounds){n, n};
@@ -286,7 +286,7 @@ static bounds number_bounds(const pass_launch *l, const ir_inst *v, fact known, 
     return meet(b, fact_bounds(l, v, known, b.low >= 0));
 }
 
-/* Guards aside. */
+/* The bounds of a symbol without guards. */
 static bounds own_bounds(const pass_launch *l, const pass_symbol *s, const ir_block *at) {
     int64_t high;
     if (s->kind == IR_OP_phi)

@@ -127,7 +127,7 @@ static bool unite_all(merging *q) {
 
 static uint64_t key_of(uint64_t seed, const char *s) { return ir_hash(seed, s, strlen(s)) | 1; }
 
-/* By member: how many members before it run a kernel of the same name. */
+/* The number of members before each member that run a kernel of the same name. */
 static uint32_t *number_instances(const merging *q) {
     ir_map seen = {0}; /* kernel name -> its latest member's number, which is counted on */
     uint32_t *number = ir_new_array(q->in->out, uint32_t, q->in->request->nmembers);

@@ -34,7 +34,7 @@ bool pass_same_ids(const ir_range *member, const ir_range *fused) {
     return true;
 }
 
-/* With as many items as the fused kernel a member runs on all of them. */
+/* A member with as many items as the fused kernel runs on all of them. */
 bool pass_needs_guard(const ir_range *member, const ir_range *fused) {
     return pass_range_items(member) != pass_range_items(fused);
 }

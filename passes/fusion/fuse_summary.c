@@ -165,7 +165,7 @@ static void add_sides(const pass_summary *s, used_argument *by_arg, ir_arena *sc
     }
 }
 
-/* By argument: is it own to items? */
+/* Which arguments are own to items? */
 static bool *find_own(const pass_summary *all, uint32_t n, uint32_t nargs, ir_arena *scratch) {
     used_argument *by_arg = ir_new_array(scratch, used_argument, nargs);
     bool *own = ir_new_array(scratch, bool, nargs);

@@ -53,7 +53,7 @@ static void split_by_item(const pass_summary *s, based *b) {
     }
 }
 
-/* Guards may let only some of the ids through. */
+/* Restricts ids to those for which guards hold. */
 static void limit_ids(const pass_side *s, ir_op kind, based *b) {
     for (unsigned d = 0; d < 3; d++) {
         const pass_affine id = {.term = {{{kind, d, NULL}, 1}}, .n = 1};
@@ -65,8 +65,8 @@ static void limit_ids(const pass_side *s, ir_op kind, based *b) {
     }
 }
 
-/* Of the linear id, ids less the first are the digits, x fastest; false: the offset is no multiple
- * of it. */
+/* Ids minus the first ones are the digits of the linear id, x fastest; false: the offset is not a
+ * multiple of it. */
 static bool split_by_linear_id(const pass_summary *s, based *b) {
     uint64_t stride = 1;
     int64_t factor = 0;
@@ -178,7 +178,7 @@ static void extend_ids(pass_layout *l, int64_t first[3], const based *b, bool em
     }
 }
 
-/* Of each id, from the first access in which it has several values. */
+/* Takes the factor of each id from the first access in which it has several values. */
 static bool find_factors(const pass_side *sides, uint32_t n, pass_layout *l) {
     bool found[3] = {false};
     based b;

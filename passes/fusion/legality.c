@@ -79,7 +79,8 @@ static bool has_wait(const legality *q, uint32_t a, uint32_t b, pass_wait wait) 
     return false;
 }
 
-/* There are too many pairs: nothing is known of any argument that the two members access. */
+/* There are too many pairs: the dependence is unknown for all arguments that the two members
+ * access. */
 static pass_dependence give_up(const pass_summary *a, const pass_summary *b,
                                pass_dependence *by_arg) {
     pass_dependence d = {PASS_DEP_UNKNOWN, {a, a->accesses.data}, {b, b->accesses.data}};

@@ -90,7 +90,7 @@ static ir_inst *build_offset(rewriter *w, const ir_inst *p) {
     return sum;
 }
 
-/* Where all elements count modulo those of one owner. */
+/* The position if elements count modulo those of one owner. */
 static ir_inst *build_modulo(rewriter *w, uint64_t *divisor) {
     const pass_access *x = w->side.access;
     ir_inst *offset = build_offset(w, ir_arg(x->at, x->arg));
@@ -189,7 +189,7 @@ void pass_promote_bodies(const pass_fuse_input *in, const pass_promotions *list,
 
 /* --------------------------------------------------------------------------------------- memory */
 
-/* As many elements as the first access has it, or bytes. */
+/* An array of elements of the first access's type, or of bytes. */
 static ir_type memory_type(const pass_promoted *p, ir_module *m) {
     const ir_inst *i = p->nsides ? p->sides[0].access->at : NULL;
     const ir_module *from = i ? i->block->func->module : m;

@@ -117,7 +117,7 @@ static ir_inst *answer_const(ir_func *f, const ir_inst *query, uint64_t n) {
     return ir_const(f, query->type, n);
 }
 
-/* Of a member that keeps its ids. */
+/* The answer to a query of a member that keeps its ids; NULL: the same as in the fused kernel. */
 static ir_inst *answer_size(const pass_remap *r, ir_func *f, const ir_inst *query) {
     const ir_range *own = r->own, *fused = r->fused;
     if (query->op == IR_OP_work_dim)
@@ -139,7 +139,7 @@ static ir_inst *answer_id(const pass_remap *r, ir_func *f, ir_inst *query) {
     return ir_build1(&b, id->type == IR_I64 ? IR_OP_trunc : IR_OP_zext, query->type, id);
 }
 
-/* Of a member whose groups are single items. */
+/* The answer to a query of a member whose groups are single items. */
 static ir_inst *answer_alone(const pass_remap *r, ir_func *f, ir_inst *query) {
     switch (query->op) {
     case IR_OP_global_id:

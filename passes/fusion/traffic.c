@@ -14,7 +14,7 @@
  */
 #include "passes/fusion/fuse_impl.h"
 
-/* Only one and the same item touches a place. */
+/* A place, which a single item accesses. */
 typedef struct place place;
 struct place {
     place *chain; /* of the same hash */

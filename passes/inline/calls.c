@@ -84,7 +84,7 @@ static void find_questions(lowering *l, callee *c) {
 
 /* ------------------------------------------------------------------------------------ the frame */
 
-/* Of a value of type t in memory. */
+/* The type of a value of type t in memory. */
 static ir_type memory_type(ir_type t) {
     if (!ir_is_bool(t)) return t;
     return ir_is_vector(t) ? ir_vector(IR_I8, ir_lanes(t)) : ir_scalar(IR_I8);
@@ -202,7 +202,7 @@ static void replace_calls(const lowering *l, ir_func *f) {
         }
 }
 
-/* Also those that its calls have brought. */
+/* Replaces queries by the answers in the frame, also those that its calls have added. */
 static void answer_questions(const callee *c) {
     foreach_block (b, c->new)
         foreach_inst (i, b) {

@@ -128,7 +128,7 @@ static bool is_complete(const pass_callee *x) {
     return !ir_is_declaration(x->f) && !x->bad && !x->recursive;
 }
 
-/* For tests: all that may stay does. */
+/* For tests: all functions that may stay do. */
 static void keep_all(const pass_inliner *n) {
     for (uint32_t k = 0; k < n->order.n; k++) {
         pass_callee *x = n->order.data[k];

@@ -139,7 +139,7 @@ static bool is_loaded(const linker *l, const ir_func *f) {
     return false;
 }
 
-/* From the last of a block to the first, so that no instruction moves twice. */
+/* Goes from the last call of a block to the first, so that no instruction moves twice. */
 static void splice_calls(linker *l, ir_func *f) {
     foreach_block (b, f)
         foreach_inst_reverse (i, b) {

@@ -157,7 +157,7 @@ static ir_inst *f32_of_u64(ir_builder *b, ir_inst *x) {
     return expand_select(b, large, expand_2(b, IR_OP_fadd, r, r), r);
 }
 
-/* To nearest, where one of the formulas does it with one rounding; otherwise NULL. */
+/* Rounds to nearest by a formula with one rounding; NULL: there is none. */
 static ir_inst *nearest_unsigned(ir_builder *b, ir_inst *x, ir_kind to) {
     if (ir_kind_of(x->type) == IR_I32)
         return to == IR_F64 ? f64_of_u32(b, x) : to == IR_F32 ? f32_of_u32(b, x) : NULL;
@@ -210,13 +210,13 @@ static ir_inst *power_of_2(ir_builder *b, const ir_inst *x, unsigned n) {
     return expand_number(b, x, n == 64 ? 0x1p64 : (double)(UINT64_C(1) << n));
 }
 
-/* Where x is at least 2^n: that integer. */
+/* The integer for x of 2^n and more. */
 static ir_inst *clamp_above(ir_builder *b, ir_inst *x, unsigned n, ir_inst *r, uint64_t end) {
     ir_inst *over = expand_test(b, IR_OP_fole, power_of_2(b, x, n), x);
     return expand_select(b, over, expand_bits(b, r, end), r);
 }
 
-/* To i32 or i64, towards zero.  NaN is 0; what a CPU makes of it is its own affair. */
+/* Converts to i32 or i64, towards zero.  NaN becomes 0, since CPUs differ. */
 static ir_inst *saturated_signed(ir_builder *b, ir_inst *x, ir_kind to, unsigned width) {
     ir_inst *r = expand_to(b, IR_OP_fptosi, x, to);
     ir_inst *low = expand_1(b, IR_OP_fneg, power_of_2(b, x, width - 1));

@@ -31,7 +31,7 @@ static ir_inst *half_of(ir_builder *b, ir_inst *x, unsigned first) {
     return ir_build_shuffle(b, x, ir_undef(b->f, x->type), n, mask);
 }
 
-/* All products at once, then sums of halves; what is odd is added at the end. */
+/* One product of vectors, then sums of halves; an odd lane is added at the end. */
 ir_inst *expand_dot_by_halves(ir_builder *b, ir_inst *x, ir_inst *y) {
     ir_inst *sum = expand_2(b, IR_OP_fmul, x, y), *rest = NULL;
     for (unsigned n = ir_lanes(x->type); n > 1; n /= 2) {
@@ -88,7 +88,8 @@ ir_inst *expand_length(ir_builder *b, ir_inst *x) {
     return expand_2(b, IR_OP_fmul, root_of_squares(b, scaled), up);
 }
 
-/* Where a lane is infinite: such lanes become 1, finite ones 0, with their signs; NaN stays. */
+/* If a lane is infinite, infinite lanes become 1 and finite ones 0, with their signs.  NaN
+ * remains. */
 static ir_inst *finite_direction(ir_builder *b, ir_inst *x, ir_inst *infinite) {
     ir_inst *inf = ir_const(b->f, x->type, ir_fp_inf(ir_kind_of(x->type), false));
     ir_inst *is_inf = expand_test(b, IR_OP_foeq, expand_1(b, IR_OP_fabs, x), inf);

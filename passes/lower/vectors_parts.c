@@ -137,7 +137,7 @@ static ir_inst *mask_of_lanes(vec_state *s, ir_inst *v, unsigned first, unsigned
     return vec_of_lanes(s, elem, lane, known, n);
 }
 
-/* From scalars: as integers of the least size that makes a piece. */
+/* A mask of scalars, as integers of the least size of which there are pieces. */
 static ir_inst *mask_of_scalars(vec_state *s, ir_inst *v, unsigned first, unsigned n,
                                 unsigned bits) {
     unsigned least = n < LEAST_BYTES ? 16 : 8;

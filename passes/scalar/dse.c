@@ -87,7 +87,7 @@ typedef struct {
     uint64_t by_object[WORD]; /* groups, as bits, by id of their object modulo 64 */
 } word;
 
-/* Where the addresses of a word are made. */
+/* The blocks in which the addresses of a word are computed. */
 typedef struct {
     origin list[WORD];
     unsigned n;
@@ -300,7 +300,7 @@ static bool flow_once(dse *d) {
     return changed;
 }
 
-/* From "all is dead" down to what is true; false: it takes too long. */
+/* Iterates from "all is dead" down to the fixed point; false: it takes too long. */
 static bool find_dead(dse *d) {
     unsigned rounds = 0;
     begin_flow(d);

@@ -127,7 +127,7 @@ static const ir_inst *find_extension(const variable *v) {
     return NULL;
 }
 
-/* All values that the counter and its next value take lie in the range of its type. */
+/* Are all values of the counter and its next value in the range of its type? */
 static bool is_counted(const rewriter *r, const extension *e) {
     const pass_counter *c = &e->v->c;
     int64_t passes_latch = pass_count_passes(r->loops, r->loop, c->latch);

@@ -109,8 +109,8 @@ typedef struct {
     pass_version *oldest; /* of the stores */
 } gathering;
 
-/* From version v back.  False: something else has written some of the bytes, or it is not known
- * which. */
+/* Collects the stores from version v back.  False: something else has written some of the bytes, or
+ * it is not known which. */
 static bool gather(memopt *w, query *q, pass_version *v, gathering *g) {
     int64_t step;
     *g = (gathering){.missing = q->at.size};

@@ -4,7 +4,7 @@
 
 #include "ir/change.h"
 
-/* Where each byte of a value in memory comes from. */
+/* The origin of each byte of a value in memory. */
 enum { PASS_MAX_BYTES = 128 };
 typedef struct {
     ir_inst *from[PASS_MAX_BYTES]; /* NULL: not known */

@@ -172,7 +172,7 @@ static bool is_common_float(const ir_inst *x) {
     return ir_kind_of(x->type) == IR_F32 || ir_kind_of(x->type) == IR_F64;
 }
 
-/* Of more than one bit: what arithmetic works on. */
+/* Is it an integer of more than one bit, so that arithmetic applies? */
 static bool is_integer(const ir_inst *x) { return ir_is_int(x->type) && !ir_is_bool(x->type); }
 
 static bool has_flags(const ir_inst *x, uint32_t flags) { return (x->flags & flags) != 0; }
@@ -264,7 +264,7 @@ static ir_inst *signed_low_word(ir_builder *b, ir_inst *x) {
     return ir_build1(b, IR_OP_sext, x->type, low_word(b, x));
 }
 
-/* As many low bits as `narrow` has, in the type of `wide`. */
+/* A mask of as many low bits as `narrow` has, in the type of `wide`. */
 static ir_inst *low_mask(ir_builder *b, const ir_inst *narrow, const ir_inst *wide) {
     return ir_const(b->f, wide->type, umax_of(width_of(narrow->type)));
 }

@@ -319,7 +319,7 @@ static ir_inst *decided_before(ir_func *f, const ir_inst *c, const ir_block *fro
     return NULL;
 }
 
-/* Where b goes when control comes there by its edge number p; NULL: it is not known. */
+/* The successor of b if control comes there by its edge number p; NULL: it is not known. */
 static ir_block *way_from(simplifier *s, const ir_block *b, uint32_t p) {
     ir_inst *c = ir_arg(b->last, 0);
     ir_inst *v = value_through(b, p, c);

@@ -125,7 +125,7 @@ static bool make_plan(unroller *u, plan *p) {
     return true;
 }
 
-/* All loops in an order in which inner ones come first. */
+/* All loops, inner ones first. */
 static void list_loops(const unroller *u, const ir_loop **list) {
     uint32_t n = u->loops->n;
     const ir_loop *l = u->loops->first;

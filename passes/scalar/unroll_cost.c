@@ -40,7 +40,7 @@ static uint32_t sort_of(const estimate *e, const ir_inst *v) {
     return is_variable(v) ? PLACE : FIXED;
 }
 
-/* Of a pure instruction. */
+/* The sort of the result of a pure instruction. */
 static uint32_t sort_of_result(const estimate *e, const ir_inst *i) {
     bool known = i->nargs > 0 && !ir_has_flag(i, F_NOFOLD | F_WORKITEM), fixed = true;
     bool address = i->op == IR_OP_ptradd || i->op == IR_OP_ptrcast;

@@ -74,7 +74,7 @@ static ir_inst *linear_group(addresser *s) {
     return id;
 }
 
-/* Where the arrays of items begin. */
+/* The offset of the arrays of items. */
 static ir_inst *begin_items(const keeper *k, addresser *s) {
     uint64_t group = k->p->out->group;
     if (!s->base && group) {
@@ -185,7 +185,7 @@ static void find_objects(keeper *k) {
     k->p->out->group = round_up(k->p->out->group, IR_LOCAL_ALIGN);
 }
 
-/* By way of an integer, because the space changes. */
+/* Casts through an integer, because the space changes. */
 static ir_inst *moved_to(keeper *k, object *o, uint32_t phase) {
     addresser *s = &k->start[phase];
     if (o->moved[phase]) return o->moved[phase];

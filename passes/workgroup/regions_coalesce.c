@@ -73,7 +73,7 @@ static void add_definition(const coalescer *s, const ir_inst *v) {
 
 /* -------------------------------------------------------------------------------------- joining */
 
-/* Both lists as one, by region; false if a region is in both. */
+/* Merges two lists, which are sorted by region; false if a region is in both. */
 static bool merge_arrivals(const coalescer *s, const pass_arrivals *a, const pass_arrivals *b,
                            pass_arrivals *to) {
     for (uint32_t k = 0, n = 0; k < a->n || n < b->n;) {

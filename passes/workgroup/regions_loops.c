@@ -93,7 +93,7 @@ static void leave_by_choice(looper *l, const pass_region *r, ir_block *latch) {
         ir_build_switch(&l->b, chosen, to[0], n - 1, values + 1, to + 1);
 }
 
-/* Where an edge that leaves a region leads to. */
+/* The target of an edge that leaves a region. */
 typedef struct {
     ir_inst *slot;   /* where items store the number of the target; NULL: there is one target */
     uint32_t target; /* its number */
