@@ -160,7 +160,7 @@ void pass_find_accesses(const pass_launch *l, ir_arena *a, pass_accesses *out) {
             collect(&c, i);
 }
 
-/* ------------------------------------------------------------------------------------ questions */
+/* -------------------------------------------------------------------------------------- queries */
 
 bool pass_argument_of(const pass_launch *l, const pass_access *x, uint32_t *arg) {
     if (!x->object || x->object->op != IR_OP_param) return false;

@@ -8,7 +8,7 @@
  *
  * A guard is an edge of a branch that every path to the block takes.  It counts only if the form of
  * what it compares equals the value itself according to the form's own bounds, without guards.  So
- * guards never depend on guards, and each question looks at a limited number of them.
+ * guards never depend on guards, and each query follows a limited number of them.
  *
  * Relations between symbols are not analysed.
  */

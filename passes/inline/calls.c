@@ -25,16 +25,16 @@ typedef struct {
     ir_op op;
     ir_imm imm;
     ir_type type;
-} question;
+} query;
 
 /* A function that stays, and what becomes of it. */
 typedef struct {
     ir_func *old, *new;
-    ir_vec(question) questions;
+    ir_vec(query) queries;
     uint64_t *at; /* offsets: of each argument, each answer, the result */
     uint64_t bytes;
     unsigned align;
-    ir_inst **answers; /* in `new`, one for each question */
+    ir_inst **answers; /* in `new`, one for each query */
 } callee;
 
 typedef struct {
@@ -48,37 +48,36 @@ static callee *callee_of(const lowering *l, const ir_func *f) {
     return ir_map_get(&l->callees, (uintptr_t)f);
 }
 
-/* ------------------------------------------------------------------------------------ questions */
+/* ------------------------------------------------------------------------------------ queries */
 
-static bool is_question(const ir_inst *i) { return ir_info(i)->rule == R_QUERY; }
+static bool is_query(const ir_inst *i) { return ir_info(i)->rule == R_QUERY; }
 
-static uint64_t dimension(const question *q) { return ir_ops[q->op].imm == I_DIM ? q->imm.dim : 0; }
+static uint64_t dimension(const query *q) { return ir_ops[q->op].imm == I_DIM ? q->imm.dim : 0; }
 
-static bool is_same(const question *a, const question *b) {
+static bool is_same(const query *a, const query *b) {
     return a->op == b->op && a->type == b->type && dimension(a) == dimension(b);
 }
 
-static uint32_t number_of_question(const callee *c, question q) {
+static uint32_t number_of_query(const callee *c, query q) {
     uint32_t k = 0;
-    while (k < c->questions.n && !is_same(&c->questions.data[k], &q)) k++;
+    while (k < c->queries.n && !is_same(&c->queries.data[k], &q)) k++;
     return k;
 }
 
-static question question_of(const ir_inst *i) { return (question){(ir_op)i->op, i->imm, i->type}; }
+static query query_of(const ir_inst *i) { return (query){(ir_op)i->op, i->imm, i->type}; }
 
-static void add_question(lowering *l, callee *c, question q) {
-    if (number_of_question(c, q) == c->questions.n) *ir_push(l->scratch, &c->questions) = q;
+static void add_query(lowering *l, callee *c, query q) {
+    if (number_of_query(c, q) == c->queries.n) *ir_push(l->scratch, &c->queries) = q;
 }
 
 /* Its own, and those of the functions that it calls. */
-static void find_questions(lowering *l, callee *c) {
+static void find_queries(lowering *l, callee *c) {
     foreach_block (b, c->old)
         foreach_inst (i, b) {
-            if (is_question(i)) add_question(l, c, question_of(i));
+            if (is_query(i)) add_query(l, c, query_of(i));
             if (i->op != IR_OP_call) continue;
             const callee *to = callee_of(l, i->imm.func);
-            for (uint32_t k = 0; k < to->questions.n; k++)
-                add_question(l, c, to->questions.data[k]);
+            for (uint32_t k = 0; k < to->queries.n; k++) add_query(l, c, to->queries.data[k]);
         }
 }
 
@@ -101,10 +100,9 @@ static uint64_t add_field(const lowering *l, callee *c, ir_type t) {
 
 static void lay_out(lowering *l, callee *c) {
     const ir_func *f = c->old;
-    uint64_t *at = c->at = ir_new_array(l->scratch, uint64_t, f->nparams + c->questions.n + 1);
+    uint64_t *at = c->at = ir_new_array(l->scratch, uint64_t, f->nparams + c->queries.n + 1);
     for (uint32_t k = 0; k < f->nparams; k++) *at++ = add_field(l, c, f->param_val[k]->type);
-    for (uint32_t k = 0; k < c->questions.n; k++)
-        *at++ = add_field(l, c, c->questions.data[k].type);
+    for (uint32_t k = 0; k < c->queries.n; k++) *at++ = add_field(l, c, c->queries.data[k].type);
     if (f->ret != IR_VOID) *at = add_field(l, c, f->ret);
 }
 
@@ -143,11 +141,11 @@ static void build_function(lowering *l, callee *c) {
     uint32_t n = c->old->nparams;
     for (uint32_t k = 0; k < n; k++)
         args[k] = get(&b, c->new->param_val[0], c->at[k], c->old->param_val[k]->type);
-    c->answers = ir_new_array(l->scratch, ir_inst *, c->questions.n + 1);
-    for (uint32_t k = 0; k < c->questions.n; k++)
-        c->answers[k] = get(&b, c->new->param_val[0], c->at[n + k], c->questions.data[k].type);
+    c->answers = ir_new_array(l->scratch, ir_inst *, c->queries.n + 1);
+    for (uint32_t k = 0; k < c->queries.n; k++)
+        c->answers[k] = get(&b, c->new->param_val[0], c->at[n + k], c->queries.data[k].type);
     ir_inst *call = ir_build_call(&b, c->old, n, args);
-    if (c->old->ret != IR_VOID) put(&b, c->new->param_val[0], c->at[n + c->questions.n], call);
+    if (c->old->ret != IR_VOID) put(&b, c->new->param_val[0], c->at[n + c->queries.n], call);
     ir_build_ret(&b, NULL);
     ir_splice(call, c->old, args);
 }
@@ -161,13 +159,13 @@ static void replace_call(ir_inst *call, const callee *c, ir_inst *frame) {
     ir_before(&b, call);
     b.loc = call->loc;
     for (uint32_t k = 0; k < n; k++) put(&b, frame, c->at[k], ir_arg(call, k));
-    for (uint32_t k = 0; k < c->questions.n; k++) {
-        const question *q = &c->questions.data[k];
+    for (uint32_t k = 0; k < c->queries.n; k++) {
+        const query *q = &c->queries.data[k];
         put(&b, frame, c->at[n + k], ir_build(&b, q->op, q->type, 0, q->imm, 0, NULL));
     }
     ir_build_call(&b, c->new, 1, &frame);
     if (call->type != IR_VOID && call->uses)
-        ir_replace_uses(call, get(&b, frame, c->at[n + c->questions.n], call->type));
+        ir_replace_uses(call, get(&b, frame, c->at[n + c->queries.n], call->type));
     ir_remove(call);
 }
 
@@ -203,12 +201,11 @@ static void replace_calls(const lowering *l, ir_func *f) {
 }
 
 /* Replaces queries by the answers in the frame, also those that its calls have added. */
-static void answer_questions(const callee *c) {
+static void answer_queries(const callee *c) {
     foreach_block (b, c->new)
         foreach_inst (i, b) {
-            if (is_question(i))
-                ir_replace_uses(i, c->answers[number_of_question(c, question_of(i))]);
-            if (is_question(i) || i->op == IR_OP_assume) ir_remove(i);
+            if (is_query(i)) ir_replace_uses(i, c->answers[number_of_query(c, query_of(i))]);
+            if (is_query(i) || i->op == IR_OP_assume) ir_remove(i);
         }
     c->new->level = L_GROUP;
 }
@@ -225,7 +222,7 @@ static void collect(lowering *l, pass_inliner *n) {
         *c = (callee){.old = f, .align = 1};
         ir_map_set(l->scratch, &l->callees, (uintptr_t)f, c);
         *ir_push(l->scratch, &l->order) = c;
-        find_questions(l, c);
+        find_queries(l, c);
         lay_out(l, c);
     }
 }
@@ -241,7 +238,7 @@ bool pass_calls(ir_module *m, pass_ctx *cx) {
     for (uint32_t k = 0; k < l.order.n; k++) build_function(&l, l.order.data[k]);
     foreach_func (f, m)
         if (!ir_is_declaration(f) && !callee_of(&l, f)) replace_calls(&l, f);
-    for (uint32_t k = 0; k < l.order.n; k++) answer_questions(l.order.data[k]);
+    for (uint32_t k = 0; k < l.order.n; k++) answer_queries(l.order.data[k]);
     for (uint32_t k = l.order.n; k-- > 0;) ir_func_remove(l.order.data[k]->old);
     return l.order.n != 0 || n.changed;
 }

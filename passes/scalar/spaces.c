@@ -186,7 +186,7 @@ static void adapt(spaces *s, ir_inst *i) {
 }
 
 /* Does: gives generic pointers the space that they come from, looks through casts, answers
- *       questions about spaces.
+ *       queries of spaces.
  * Needs: pointers in values, not in memory (mem2reg); calls inlined.
  * Leaves: every block reachable; casts without uses.
  * Gives up: on pointers that are loaded, passed in, or come from several spaces. */

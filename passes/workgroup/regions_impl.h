@@ -45,7 +45,7 @@ ir_inst *pass_group_id(pass_group_builder *g, unsigned d);
 /* Puts all that depends on the group into loops over the groups of the box in info. */
 void pass_loop_over_groups(pass_group_builder *g);
 
-/* Comparisons of addresses instead of questions about spaces. (regions_spaces.c) */
+/* Answers queries of spaces by comparisons of addresses. (regions_spaces.c) */
 void pass_answer_spaces(pass_group_builder *g);
 
 /* ----------------------------------------------------------------- ids of items (regions_ids.c) */

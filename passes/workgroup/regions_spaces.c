@@ -29,11 +29,11 @@ static ir_inst *is_private(pass_group_builder *g, ir_builder *b, ir_inst *at) {
     return any;
 }
 
-static ir_inst *answer_space(pass_group_builder *g, ir_builder *b, const ir_inst *question) {
-    ir_inst *p = ir_arg(question, 0), *at = ir_build1(b, IR_OP_ptrtoint, IR_I64, p);
+static ir_inst *answer_space(pass_group_builder *g, ir_builder *b, const ir_inst *query) {
+    ir_inst *p = ir_arg(query, 0), *at = ir_build1(b, IR_OP_ptrtoint, IR_I64, p);
     ir_inst *local = is_local(g, b, at), *private = is_private(g, b, at);
-    ir_type t = question->type;
-    if (question->op == IR_OP_ptr_space) {
+    ir_type t = query->type;
+    if (query->op == IR_OP_ptr_space) {
         ir_inst *other = ir_build3(b, IR_OP_select, t, private, ir_const(g->f, t, 0),
                                    ir_const(g->f, t, IR_SEM_GLOBAL));
         return ir_build3(b, IR_OP_select, t, local, ir_const(g->f, t, IR_SEM_LOCAL), other);
