@@ -98,7 +98,7 @@ static void scan_inst(reader *r, scan *s) {
     s->ended = true;
 }
 
-/* Lines that hold for the function itself. */
+/* Lines before the first block, which are those of the function. */
 static void scan_lines(reader *r, const spv_function *f) {
     for (uint32_t at = f->gap; at < f->body; at += r->input.words[at] >> 16) {
         if (ir_map_get(&r->head.unshaped, at)) continue;
@@ -123,7 +123,8 @@ static void scan_body(reader *r, scan *s) {
 
 /* ------------------------------------------------------------------------------------- pass two */
 
-/* May it come before the phis of a block: debug information, and merges that producers misplace. */
+/* May it precede the phis of a block?  So may debug information, and merges that producers
+ * misplace. */
 static bool is_no_code(reader *r) {
     if (r->in.opcode == SPV_OP_LoopMerge || r->in.opcode == SPV_OP_SelectionMerge) return true;
     return is_ext_inst(r->in.opcode) && spv_find(r, r->in.arg[0])->kind == ID_SET &&

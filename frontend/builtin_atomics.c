@@ -104,7 +104,7 @@ static void define_bool(reader *r, ir_inst *v) {
     spv_define_checked(r, v);
 }
 
-/* atomic_compare_exchange_strong(p, expected, value, …): *expected becomes what was found */
+/* atomic_compare_exchange_strong(p, expected, value, …): *expected becomes the old value */
 void spv_call_c11_compare(reader *r, const spv_builtin *b, const char *key) {
     (void)b;
     spv_want_args(r, key, 3);

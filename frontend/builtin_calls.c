@@ -126,7 +126,7 @@ void spv_call_broadcast(reader *r, const spv_builtin *b, const char *key) {
         r, ir_build_raw(&r->b, IR_OP_group_broadcast, x->type, 0, uniform_group(b->more), 2, args));
 }
 
-/* sub_group_shuffle(value, item) and its kin: data is the op */
+/* sub_group_shuffle(value, item) and the like: data is the op */
 void spv_call_shuffle(reader *r, const spv_builtin *b, const char *key) {
     spv_want_args(r, key, 2);
     ir_inst *args[2] = {spv_arg(r, 0), spv_arg_i32(r, 1)};
@@ -219,7 +219,7 @@ void spv_call_as(reader *r, const spv_builtin *b, const char *key) {
 
 /* ----------------------------------------------------------------------------- generic pointers */
 
-/* __to_global(p) and its kin: the result type says which space. */
+/* __to_global(p) and the like: the space is that of the result type. */
 void spv_call_to_space(reader *r, const spv_builtin *b, const char *key) {
     (void)b;
     spv_want_args(r, key, 1);
@@ -275,7 +275,7 @@ void spv_call_dot(reader *r, const spv_builtin *b, const char *key) {
     define_returned(r, spv_op2(r, IR_OP_dot, ir_elem(x->type), x, y));
 }
 
-/* The instruction of a packed dot product, by what of its operands is signed. */
+/* The instruction of a packed dot product, by the signedness of its operands. */
 static uint32_t dot_opcode(const char *signs, bool adds) {
     if (signs[0] != signs[1]) return adds ? SPV_OP_SUDotAccSat : SPV_OP_SUDot;
     if (signs[0] == 's') return adds ? SPV_OP_SDotAccSat : SPV_OP_SDot;

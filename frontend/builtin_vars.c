@@ -104,7 +104,7 @@ static bool is_whole(const ir_inst *v) {
     return whole;
 }
 
-/* There are 0 ids and offsets, and sizes of 1, beyond the third dimension. */
+/* Beyond the third dimension, ids and offsets are 0 and sizes are 1. */
 ir_inst *spv_builtin_component(reader *r, const ir_inst *v, ir_inst *index) {
     if (!is_whole(v)) return NULL;
     ir_op op = ir_arg(v, 0)->op;

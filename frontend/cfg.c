@@ -140,7 +140,7 @@ void spv_read_unreachable(reader *r) { ir_build_unreachable(&r->b); }
 
 void spv_read_kill(reader *r) { spv_refuse_inst(r, "graphics"); }
 
-/* Loop merges carry hints; what they say of structure is not needed. */
+/* Loop merges carry hints; their structural information is not needed. */
 void spv_read_loop_merge(reader *r) {
     uint32_t next = r->in.at + (r->input.words[r->in.at] >> 16), control = r->in.arg[2];
     if (next != r->body.block->end) spv_warn(r, WARN_MERGE);
@@ -253,7 +253,7 @@ static void check_block(reader *r, const ir_dom *d, const ir_block *b) {
         }
 }
 
-/* Within a block definitions were read before their uses; between blocks only dominators tell. */
+/* Within a block, definitions were read before their uses; between blocks, dominators decide. */
 void spv_check_dominance(reader *r) {
     const ir_dom *d = ir_dominators(r->f->ir);
     for (uint32_t i = 0; i < r->body.nreached; i++) {

@@ -69,7 +69,7 @@ static ir_inst *with_constant(reader *r, const ir_inst *op, unsigned log) {
     return ir_build_raw(&r->b, (ir_op)op->op, op->type, op->flags, imm, op->nargs - 1, args);
 }
 
-/* Replaces the operation by a switch; a size that means nothing takes the first case. */
+/* Replaces the operation by a switch; an undefined size takes the first case. */
 static ir_inst *make_switch(reader *r, ir_inst *op, uint32_t logs) {
     uint64_t values[IR_MAX_CLUSTER_LOG + 1];
     ir_block *cases[IR_MAX_CLUSTER_LOG + 1], *before = op->block, *last = before;

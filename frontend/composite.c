@@ -7,7 +7,7 @@
 
 /* ----------------------------------------------------------------------------------- extraction */
 
-/* Where a path of literal indices leads: leaf, its type, and the lane if it goes into one. */
+/* The end of a path of literal indices: the leaf, its type, and the lane if the path names one. */
 typedef struct {
     spv_type *type;
     uint32_t leaf;

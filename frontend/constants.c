@@ -114,7 +114,7 @@ void spv_define_const(reader *r, const spv_const *c) {
     e->konst = c;
 }
 
-/* A constant of the type that this instruction declares; of what is not supported: C_LACKING. */
+/* A constant of the type that this instruction declares; C_LACKING if it is not supported. */
 spv_const *spv_new_const(reader *r, spv_const_form form) {
     spv_const *c = ir_new(&r->scratch, spv_const);
     if (!r->in.type) spv_fail(r, "%s: %%%u is not a type", spv_op_name(r), r->in.arg[-2]);

@@ -168,7 +168,7 @@ static uint64_t total_bits(reader *r, ir_type t) {
     return (uint64_t)ir_bits(r->m, ir_elem(t)) * ir_lanes(t);
 }
 
-/* Numbers whose bits can be taken as others. */
+/* A number as another type of as many bits. */
 static ir_inst *cast_bits(reader *r, ir_inst *x, ir_type t) {
     return x->type == t ? x : spv_op1(r, IR_OP_bitcast, t, x);
 }

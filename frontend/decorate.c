@@ -39,7 +39,7 @@ static void set_attribute(reader *r, spv_decor *d, uint32_t attribute) {
         spv_warn(r, WARN_DECORATION);
 }
 
-/* Says nothing to us: hints, and promises about what only other targets do. */
+/* Decorations without effect: hints, and promises that matter to other targets only. */
 static bool is_harmless(uint32_t decoration) {
     switch (decoration) {
     case SpvDecorationRelaxedPrecision:
@@ -122,7 +122,7 @@ void spv_read_member_decorate(reader *r) {
 
 void spv_read_decoration_group(reader *r) { spv_new_id(r, ID_OTHER); }
 
-/* Adds what the group says to what the target has. */
+/* Adds the decorations of the group to those of the target. */
 static void merge(spv_decor *d, const spv_decor *group) {
     d->has |= group->has;
     d->attrs |= group->attrs;

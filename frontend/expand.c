@@ -24,7 +24,7 @@ static ir_type int_result(reader *r) {
 
 /* ----------------------------------------------------------------------------- shifts, negation */
 
-/* The amount may have another width; what is cut off it would have shifted everything out. */
+/* The amount may have another width; an amount that does not fit shifts everything out. */
 void spv_read_shift(reader *r) {
     const spv_type *t = spv_value_type(r, r->in.type);
     ir_op op = spv_op_of_row(r);
@@ -113,7 +113,8 @@ void spv_read_bit_field_insert(reader *r) {
     spv_define(r, op2(r, IR_OP_or, keep, put));
 }
 
-/* Left until the field's top bit is the word's, right until its lowest is; an empty field is 0. */
+/* Shifts left until the field's top bit is the word's, then right until its lowest bit is; an empty
+ * field is 0. */
 void spv_read_bit_field_extract(reader *r) {
     ir_type t = int_result(r);
     bool is_signed = r->in.opcode == SPV_OP_BitFieldSExtract;

@@ -47,7 +47,7 @@ static bool keeps_address(reader *r, const ir_inst *v) {
     return v->op == IR_OP_ptrcast || v->op == IR_OP_inttoptr;
 }
 
-/* What is left of an address when casts and constant steps are taken off; *bytes are the steps. */
+/* The address without casts and constant steps; *bytes is the sum of the steps. */
 static const ir_inst *strip_address(reader *r, const ir_inst *v, uint64_t *bytes) {
     for (*bytes = 0; keeps_address(r, v); v = ir_arg(v, 0))
         if (v->op == IR_OP_ptradd) *bytes += ir_arg(v, 1)->imm.bits;

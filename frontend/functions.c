@@ -193,7 +193,7 @@ void spv_mark_refused(reader *r, spv_function *f, const char *why) {
     f->ir->refusal = ir_strdup(&r->m->arena, why);
 }
 
-/* A function whose declaration cannot be read keeps its name, and has the reason. */
+/* A function whose declaration cannot be read keeps its name and gets the reason. */
 void spv_declare_function(reader *r, spv_function *f) {
     r->declared = f;
     const char *why = spv_attempt(r, declare);
@@ -225,7 +225,7 @@ static void make_second_entry(reader *r, const spv_function *f, const char *name
     ir_build_ret(&b, NULL);
 }
 
-/* What calls a function without a body cannot run either; the reason stays that of the callee. */
+/* A function that calls one without a body cannot run either; the callee's reason is kept. */
 void spv_refuse_callers(reader *r) {
     ir_vec(spv_function *) queue = {0};
     for (spv_function *f = r->first_function; f; f = f->next)

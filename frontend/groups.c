@@ -88,7 +88,7 @@ static uint8_t cluster_log(reader *r) {
     return log;
 }
 
-/* Of an operation that may be clustered, with room for one more operand. */
+/* Defines the result of an operation that may be clustered; args has room for one more operand. */
 static void define_scan(reader *r, ir_op op, ir_imm imm, unsigned n, ir_inst **args) {
     bool clustered = imm.group.op == IR_GROUP_CLUSTERED, known = true;
     uint64_t size;

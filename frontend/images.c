@@ -82,15 +82,15 @@ void spv_read_image_query(reader *r) {
 
 /* ---------------------------------------------------------------- image functions left as calls */
 
-/* The image operands that say what the last letters of read_imageui and its kin say: of which sign
- * integer texels are. */
+/* The image operands for the signedness of integer texels, which is in the last letters of
+ * read_imageui and the like. */
 static uint32_t sign_of(const char *key) {
     size_t n = strlen(key);
     if (key[n - 1] != 'i') return 0;
     return key[n - 2] == 'u' ? SpvImageOperandsZeroExtendMask : SpvImageOperandsSignExtendMask;
 }
 
-/* read_imagef(image, coordinate) and its kin */
+/* read_imagef(image, coordinate) and the like */
 static void call_read(reader *r, const char *key) {
     ir_inst *args[2] = {spv_arg(r, 0), spv_arg(r, 1)};
     ir_imm imm = {.image.operands = sign_of(key)};
@@ -108,7 +108,7 @@ static ir_inst *sampled_image(reader *r) {
     return ir_build(&r->b, IR_OP_sampled_image, t, 0, (ir_imm){0}, 2, pair);
 }
 
-/* read_imagef(image, sampler, coordinate) and its kin: operand 0 of the op is operand 1 here */
+/* read_imagef(image, sampler, coordinate) and the like: operand 0 of the op is operand 1 here */
 static void call_sample(reader *r, const char *key) {
     ir_inst *args[3] = {sampled_image(r), spv_arg(r, 2), ir_const(r->b.f, IR_F32, 0)};
     ir_imm imm = {.image.operands = SpvImageOperandsLodMask | sign_of(key)};
@@ -125,7 +125,7 @@ void spv_call_read_image(reader *r, const spv_builtin *b, const char *key) {
         call_sample(r, key);
 }
 
-/* write_imagef(image, coordinate, texel) and its kin */
+/* write_imagef(image, coordinate, texel) and the like */
 void spv_call_write_image(reader *r, const spv_builtin *b, const char *key) {
     (void)b;
     spv_want_args(r, key, 3);
@@ -140,7 +140,7 @@ static unsigned size_components(const ir_type_info *image) {
     return n + image->image.arrayed;
 }
 
-/* get_image_width and its kin: data is the component, 3 the last one */
+/* get_image_width and the like: data is the component, 3 the last one */
 void spv_call_image_size(reader *r, const spv_builtin *b, const char *key) {
     spv_want_args(r, key, 1);
     ir_inst *args[2] = {image_arg(r, 0), ir_const(r->b.f, IR_I32, 0)};
@@ -156,8 +156,8 @@ void spv_call_image_size(reader *r, const spv_builtin *b, const char *key) {
     spv_define(r, spv_to_int(r, v, r->in.type->value, false));
 }
 
-/* get_image_channel_order and …_data_type: data is the op, more OpenCL C's number for its first
- * value */
+/* get_image_channel_order, get_image_channel_data_type: data is the op, more is OpenCL C's number
+ * for its first value */
 void spv_call_image_kind(reader *r, const spv_builtin *b, const char *key) {
     spv_want_args(r, key, 1);
     ir_inst *image = image_arg(r, 0);

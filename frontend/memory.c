@@ -23,7 +23,7 @@ static spv_access take_access(reader *r, uint32_t *k) {
     return a;
 }
 
-/* A variable is made as well aligned as accesses to it claim that it is. */
+/* Raises the alignment of a variable to what accesses to it claim. */
 static void align_variable(reader *r, ir_inst *p, uint32_t align) {
     enum { ENOUGH = 128 };
     ir_global *g = p->op == IR_OP_address ? p->imm.global : NULL;

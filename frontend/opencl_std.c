@@ -185,7 +185,7 @@ void spv_ext_select(reader *r) {
 
 /* ------------------------------------------------------------------------------------- shuffles */
 
-enum { WIDEST = 16 }; /* SPIR-V, which modules are written to, has no longer vectors */
+enum { WIDEST = 16 }; /* SPIR-V has no longer vectors */
 
 /* The lane that the low bits of a mask element name in `from`; undef where there is none. */
 static ir_inst *pick(reader *r, ir_inst *from, ir_inst *index, unsigned reach) {

@@ -111,7 +111,7 @@ static odd_class odd_class_of(ir_op op) {
     }
 }
 
-/* Makes the operands fit for an op on odd integers; says so by returning their type. */
+/* Prepares the operands for an op on odd integers; returns their type, or NULL if none is odd. */
 static const spv_type *prepare_odd(reader *r, ir_op op, unsigned n, ir_inst **a) {
     bool low = ir_ops[op].flags & F_LOW_BITS;
     const spv_type *t = low ? r->in.type : spv_arg_type(r, 0);
@@ -209,7 +209,7 @@ void spv_read_plain(reader *r) { spv_plain(r, spv_op_of_row(r)); }
 
 void spv_ext_plain(reader *r) { spv_plain(r, spv_op_of_row(r)); }
 
-/* Instructions that say what an op of another name says. */
+/* Instructions whose op has another name. */
 void spv_read_alias(reader *r) {
     switch (r->in.opcode) {
     case SPV_OP_UCountLeadingZerosINTEL: spv_plain(r, IR_OP_clz); break;

@@ -132,7 +132,7 @@ static bool is_head_place(uint8_t place) {
     return place != PLACE_BODY && place != PLACE_ACT && place != PLACE_END && place != PLACE_SHAPE;
 }
 
-/* Notes that an instruction outside functions is to be left out, unless all is well with it. */
+/* Notes an instruction outside functions that has to be left out, if there is a reason. */
 static void note_shape(reader *r, const char *why, bool fits) {
     if (!r->in.row) {
         spv_warn(r, WARN_UNKNOWN_OPCODE);
@@ -220,7 +220,8 @@ static void scan_functions(reader *r, uint32_t at) {
 
 /* ------------------------------------------------------------------------------------ the entry */
 
-/* The first of these gets a name that several have: entry points, those with linkage, others. */
+/* If several functions have one name, the first in this order keeps it: entry points, functions
+ * with linkage, others. */
 static int rank_of(reader *r, const spv_function *f) {
     return f->entry ? 0 : spv_has(r, f->id, D_LINKAGE) ? 1 : 2;
 }

@@ -184,7 +184,7 @@ typedef struct {
 
 spv_type *spv_type_at(reader *r, uint32_t id);       /* fails unless id is a type */
 spv_type *spv_pointee(reader *r, const spv_type *p); /* NULL: untyped */
-spv_type *spv_value_type(reader *r, spv_type *t);    /* refuses what no value can have */
+spv_type *spv_value_type(reader *r, spv_type *t);    /* refuses types without values */
 spv_type *spv_member(reader *r, spv_type *t, uint32_t i);
 uint64_t spv_member_offset(reader *r, const spv_type *t, uint64_t i);
 uint32_t spv_member_leaf(const spv_type *t, uint32_t i);
@@ -386,8 +386,8 @@ typedef struct {
 
 /* ------------------------------------------------------------------------------ values in parts */
 
-/* A struct or array value.  A load is put off: when the value is only stored again nothing but a
- * copy is needed, and leaves are loaded at the place of the load, one by one, when asked for. */
+/* A struct or array value.  A load is delayed: if the value is only stored again, a copy
+ * suffices; otherwise each leaf that is used is loaded, at the place of the original load. */
 struct spv_parts {
     ir_inst **part;   /* by leaf; with a pending load NULL or holding NULLs */
     ir_inst *pointer; /* where a pending load reads; NULL: no load is pending */
@@ -396,7 +396,7 @@ struct spv_parts {
     ir_block *block; /* the block of the load */
     ir_inst *after;  /* the load comes after this one; NULL: at the head of the block */
     uint32_t loc;
-    uint64_t writes; /* reader.writes when it was loaded */
+    uint64_t writes; /* body.writes when it was loaded */
 };
 
 spv_parts *spv_parts_new(reader *r, const spv_type *t);
@@ -516,9 +516,9 @@ struct reader {
 /* The module cannot be read: reports "k.spv: word 0x1a3 (OpFMul %57), a.cl:12: error: …", and
  * leaves. */
 IR_NORETURN void spv_give_up(reader *r, const char *fmt, ...) IR_PRINTF(2, 3);
-/* What is read is malformed: warns, and gives up the function or declaration. */
+/* The input is malformed: warns, and gives up the function or declaration. */
 IR_NORETURN void spv_fail(reader *r, const char *fmt, ...) IR_PRINTF(2, 3);
-/* What is read cannot be supported: gives up the function or declaration. */
+/* The input is not supported: gives up the function or declaration. */
 IR_NORETURN void spv_refuse(reader *r, const char *fmt, ...) IR_PRINTF(2, 3);
 /* Why `read` was left by one of the two, or NULL. */
 const char *spv_attempt(reader *r, void (*read)(void *reader));
@@ -542,7 +542,7 @@ const char *spv_string(reader *r, uint32_t k);
 uint32_t spv_string_words(reader *r, uint32_t k);
 const char *spv_string_at(reader *r, uint32_t word);
 const char *spv_name(reader *r, uint32_t id); /* its OpName, or NULL */
-/* `name` for a symbol, or a free one like it, found with little effort. */
+/* `name` for a symbol, or a similar one that is free, found in constant time. */
 const char *spv_free_name(reader *r, const char *name, uint32_t id);
 /* Notes a text under a name that stays where it is; the newest of a name counts. */
 void spv_note_name(reader *r, ir_map *names, const char *name, size_t length, const char *text);
@@ -632,8 +632,8 @@ uint32_t spv_linkage(reader *r, uint32_t id); /* IR_FUNC_EXPORT, _IMPORT, _ODR *
 /* builtin_vars.c */
 ir_inst *spv_builtin_load(reader *r, spv_pointer *p, spv_type *t); /* NULL: no single query */
 ir_inst *spv_builtin_address(reader *r, spv_pointer *p);
-/* Component `index` of a whole built-in variable, with what OpenCL C says of numbers that are too
- * large; NULL: v is none. */
+/* Component `index` of a whole built-in variable; an index that is too large gives what OpenCL C
+ * says. NULL: v is no such variable. */
 ir_inst *spv_builtin_component(reader *r, const ir_inst *v, ir_inst *index);
 const char *spv_builtin_lack(reader *r, uint32_t builtin, const spv_type *t); /* NULL: none */
 bool spv_builtin_of_name(const char *name, uint32_t *builtin);

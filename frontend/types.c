@@ -241,7 +241,7 @@ void spv_read_type_untyped_pointer(reader *r) { new_pointer(r, r->in.arg[0]); }
 
 /* ----------------------------------------------------------------------------------- aggregates */
 
-/* Nothing can hold a void, a function or what is not supported. */
+/* Elements and members may not be void, functions or unsupported types. */
 static void check_element(reader *r, const spv_type *elem) {
     if (elem->form == T_VOID || elem->form == T_FUNCTION)
         spv_fail(r, "%s: %s cannot be an element", spv_op_name(r), spv_type_name(r, elem));

@@ -210,7 +210,7 @@ static uint32_t count_words(const live_cache *c) {
     return n;
 }
 
-/* Moves the set that has been built into a list. */
+/* Returns the set that has been built, as a list. */
 static ir_live_set finish_set(live_walk *w) {
     live_cache *c = w->c;
     uint32_t n = count_words(c);

@@ -142,7 +142,8 @@ static bool passes_flags(ir_op op, ir_op to) {
     return floats ? carries_float_flags(op) : rulegen_ops[op].rule == rulegen_ops[to].rule;
 }
 
-/* The flags that all matched ops of the sort of `to` have: "v->flags & n1->flags", or NULL. */
+/* The flags that all matched ops with the type rule of `to` have: "v->flags & n1->flags", or
+ * NULL. */
 static const char *shared_flags(const node *n, ir_op to, const char *so_far) {
     if (n->kind != N_OP) return so_far;
     if (passes_flags(n->op[0], to))

@@ -1,4 +1,4 @@
-/* verify_module.c — the verifier's entries, and what lies outside of bodies: names, globals with
+/* verify_module.c — the verifier's entries, and checks outside of bodies: names, globals with
  * their initializers, signatures and attributes of functions.
  *
  * The verifier frees all its memory except what ir_dominators keeps in the module.  If memory runs
