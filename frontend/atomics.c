@@ -60,9 +60,9 @@ static ir_type atomic_type(reader *r, ir_op op) {
     return t->value;
 }
 
-static ir_inst *emit_atomic(reader *r, ir_op op, ir_type t, ir_imm imm, unsigned n,
-                            ir_inst **args) {
-    return ir_build_raw(&r->b, op, t, 0, imm, n, args);
+/* The op takes as many operands as its row in ops.def says. */
+static ir_inst *emit_atomic(reader *r, ir_op op, ir_type t, ir_imm imm, ir_inst **args) {
+    return ir_build_raw(&r->b, op, t, 0, imm, ir_ops[op].nargs, args);
 }
 
 /* Pointer, scope, semantics and perhaps a value. */
@@ -73,14 +73,14 @@ void spv_read_atomic(reader *r) {
     bool low = ir_ops[op].flags & F_LOW_BITS;
     if (r->in.n > 3) args[1] = low ? spv_arg_low(r, 3, r->in.type) : spv_arg_of(r, 3, t);
     ir_imm imm = sync(r, r->in.arg[1], r->in.arg[2]);
-    spv_define(r, emit_atomic(r, op, t, imm, ir_ops[op].nargs, args));
+    spv_define(r, emit_atomic(r, op, t, imm, args));
 }
 
 void spv_read_atomic_store(reader *r) {
     ir_inst *args[2] = {spv_arg_pointer(r, 0), spv_arg(r, 3)};
     check_elem(r, IR_OP_atomic_store, args[1]->type);
     ir_imm imm = sync(r, r->in.arg[1], r->in.arg[2]);
-    emit_atomic(r, IR_OP_atomic_store, IR_VOID, imm, 2, args);
+    emit_atomic(r, IR_OP_atomic_store, IR_VOID, imm, args);
 }
 
 void spv_read_atomic_compare_exchange(reader *r) {
@@ -89,7 +89,7 @@ void spv_read_atomic_compare_exchange(reader *r) {
     ir_imm imm = sync(r, r->in.arg[1], r->in.arg[2]);
     imm.sync.unequal = take_semantics(r, r->in.arg[3]);
     if (r->in.opcode == SPV_OP_AtomicCompareExchangeWeak) spv_warn(r, WARN_COMPARE_WEAK);
-    spv_define(r, emit_atomic(r, IR_OP_atomic_cmpxchg, t, imm, 3, args));
+    spv_define(r, emit_atomic(r, IR_OP_atomic_cmpxchg, t, imm, args));
 }
 
 void spv_read_atomic_step(reader *r) {
@@ -97,25 +97,25 @@ void spv_read_atomic_step(reader *r) {
     ir_op op = up ? IR_OP_atomic_add : IR_OP_atomic_sub;
     ir_type t = atomic_type(r, op);
     ir_inst *args[2] = {spv_arg_pointer(r, 0), ir_const(r->b.f, t, 1)};
-    spv_define(r, emit_atomic(r, op, t, sync(r, r->in.arg[1], r->in.arg[2]), 2, args));
+    spv_define(r, emit_atomic(r, op, t, sync(r, r->in.arg[1], r->in.arg[2]), args));
 }
 
 void spv_read_atomic_flag_test_and_set(reader *r) {
     ir_inst *args[2] = {spv_arg_pointer(r, 0), ir_const(r->b.f, IR_I32, 1)};
     ir_imm imm = sync(r, r->in.arg[1], r->in.arg[2]);
-    ir_inst *old = emit_atomic(r, IR_OP_atomic_xchg, IR_I32, imm, 2, args);
+    ir_inst *old = emit_atomic(r, IR_OP_atomic_xchg, IR_I32, imm, args);
     spv_define_checked(r, spv_op2(r, IR_OP_ne, IR_I1, old, ir_const(r->b.f, IR_I32, 0)));
 }
 
 void spv_read_atomic_flag_clear(reader *r) {
     ir_inst *args[2] = {spv_arg_pointer(r, 0), ir_const(r->b.f, IR_I32, 0)};
-    emit_atomic(r, IR_OP_atomic_store, IR_VOID, sync(r, r->in.arg[1], r->in.arg[2]), 2, args);
+    emit_atomic(r, IR_OP_atomic_store, IR_VOID, sync(r, r->in.arg[1], r->in.arg[2]), args);
 }
 
 /* ----------------------------------------------------------------------------- fences, barriers */
 
 void spv_read_memory_barrier(reader *r) {
-    emit_atomic(r, IR_OP_fence, IR_VOID, sync(r, r->in.arg[0], r->in.arg[1]), 0, NULL);
+    emit_atomic(r, IR_OP_fence, IR_VOID, sync(r, r->in.arg[0], r->in.arg[1]), NULL);
 }
 
 /* OpenCL knows barriers of work-groups and sub-groups only; some producers write the scope of
@@ -125,5 +125,5 @@ void spv_read_control_barrier(reader *r) {
     ir_imm imm = sync(r, r->in.arg[1], r->in.arg[2]);
     if (exec < IR_SCOPE_WORKGROUP) spv_warn(r, WARN_BARRIER_SCOPE);
     imm.sync.exec = exec < IR_SCOPE_WORKGROUP ? IR_SCOPE_WORKGROUP : exec;
-    emit_atomic(r, IR_OP_barrier, IR_VOID, imm, 0, NULL);
+    emit_atomic(r, IR_OP_barrier, IR_VOID, imm, NULL);
 }

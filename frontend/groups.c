@@ -22,8 +22,9 @@ static ir_imm group_imm(reader *r, uint32_t scope_id, bool uniform) {
 
 static ir_imm subgroup_imm(void) { return (ir_imm){.group = {.scope = IR_SCOPE_SUBGROUP}}; }
 
-static ir_inst *emit_group(reader *r, ir_op op, ir_type t, ir_imm imm, unsigned n, ir_inst **args) {
-    return ir_build_raw(&r->b, op, t, 0, imm, n, args);
+/* The op takes as many operands as its row in ops.def says. */
+static ir_inst *emit_group(reader *r, ir_op op, ir_type t, ir_imm imm, ir_inst **args) {
+    return ir_build_raw(&r->b, op, t, 0, imm, ir_ops[op].nargs, args);
 }
 
 /* ------------------------------------------------------------------------- reductions and scans */
@@ -97,7 +98,8 @@ static void define_scan(reader *r, ir_op op, ir_imm imm, unsigned n, ir_inst **a
         known = spv_int_constant(r, r->in.arg[3], &size);
     }
     if (!known) args[n++] = spv_arg_int(r, 3);
-    ir_inst *v = emit_group(r, op, spv_value_type(r, r->in.type)->value, imm, n, args);
+    ir_type t = spv_value_type(r, r->in.type)->value;
+    ir_inst *v = ir_build_raw(&r->b, op, t, 0, imm, n, args);
     if (!known) spv_note_cluster(r, v);
     spv_define(r, v);
 }
@@ -127,7 +129,7 @@ static void emit_lanes(reader *r, ir_op op, ir_imm imm, uint32_t k) {
     if (n > 0) args[0] = spv_low_value(r, r->in.arg[k], t);
     if (n > 1) args[1] = spv_arg(r, k + 1);
     spv_check_types(r, op, t->value, args, k);
-    spv_define(r, emit_group(r, op, t->value, imm, n, args));
+    spv_define(r, emit_group(r, op, t->value, imm, args));
 }
 
 void spv_read_group_vote(reader *r) {
@@ -204,8 +206,8 @@ void spv_read_subgroup_shuffle_pair(reader *r) {
     if (!down) at = spv_op2(r, IR_OP_add, IR_I32, at, size);
     ir_inst *beyond = spv_op2(r, IR_OP_sub, IR_I32, at, size);
     ir_inst *x =
-        emit_group(r, IR_OP_group_shuffle, left->type, subgroup_imm(), 2, (ir_inst *[]){left, at});
-    ir_inst *y = emit_group(r, IR_OP_group_shuffle, left->type, subgroup_imm(), 2,
+        emit_group(r, IR_OP_group_shuffle, left->type, subgroup_imm(), (ir_inst *[]){left, at});
+    ir_inst *y = emit_group(r, IR_OP_group_shuffle, left->type, subgroup_imm(),
                             (ir_inst *[]){right, beyond});
     ir_inst *in_left = spv_op2(r, IR_OP_ult, IR_I1, at, size);
     spv_define(r, ir_build3(&r->b, IR_OP_select, left->type, in_left, x, y));
@@ -253,10 +255,10 @@ void spv_read_group_async_copy(reader *r) {
     ir_inst *args[6] = {spv_arg_pointer(r, 1), spv_arg_pointer(r, 2),      spv_arg_size(r, 3),
                         spv_arg_size(r, 4),    spv_arg_of(r, 5, IR_EVENT), bytes};
     ir_imm imm = group_imm(r, r->in.arg[0], true);
-    spv_define_checked(r, emit_group(r, IR_OP_async_copy, IR_EVENT, imm, 6, args));
+    spv_define_checked(r, emit_group(r, IR_OP_async_copy, IR_EVENT, imm, args));
 }
 
 void spv_read_group_wait_events(reader *r) {
     ir_inst *args[2] = {spv_arg_i32(r, 1), spv_arg_pointer(r, 2)};
-    emit_group(r, IR_OP_wait_events, IR_VOID, group_imm(r, r->in.arg[0], true), 2, args);
+    emit_group(r, IR_OP_wait_events, IR_VOID, group_imm(r, r->in.arg[0], true), args);
 }

@@ -237,7 +237,7 @@ static bool do_all_fit(const types *x, const uint8_t *f, unsigned n, const ir_ty
 bool ir_types_fit(const ir_module *m, ir_op op, ir_type result, unsigned n,
                   const ir_type *operand) {
     const uint8_t *rule = rules[ir_ops[op].rule];
-    if (rule[1] != T_SAME || rule[2] != T_NONE) {
+    if (rule[0] < T_ANY || rule[1] != T_SAME || rule[2] != T_NONE) {
         const types x = {m, result, n ? operand[0] : IR_VOID};
         return do_all_fit(&x, rule, n, operand);
     }
