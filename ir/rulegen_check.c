@@ -154,8 +154,8 @@ static uint32_t possible_from(ir_rule sort) {
     case R_EXT:
     case R_ITOF:
     case R_ITOP:
-    case R_INT:
     case R_BITS: return BOOLS | INTS;
+    case R_INT: return INTS;
     case R_CMPI: return BOOLS | INTS | POINTERS;
     case R_FLT:
     case R_CMPF:

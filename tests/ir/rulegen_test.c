@@ -83,6 +83,7 @@ Test(rulegen, asks_for_types) {
     expect_error("types int = i32|i64\n(add x y) => x\n",
                  "2: error: the rule does not say which types it takes");
     expect_error("(add x y) : i32|f32 => x\n", "1: error: add does not work on all of these types");
+    expect_error("(add x y) : i1 => x\n", "1: error: add does not work on all of these types");
     expect_error("(fadd x y) : vf32|vi32 => x\n",
                  "1: error: fadd does not work on all of these types");
     expect_error("(zext x) : i8 -> f32 => x\n",
