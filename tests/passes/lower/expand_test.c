@@ -347,7 +347,7 @@ static void check_vectors(void *user) {
         for (ir_kind k = IR_F16; k <= IR_F64; k++)
             for (unsigned n = 0; n < LANE_COUNTS; n++) {
                 ir_type v = ir_vector(k, lane_counts[n]);
-                bool whole = ir_ops[ops[o]].rule == R_FVEC;
+                bool whole = ops[o] == IR_OP_cross || ir_ops[ops[o]].rule == R_FVEC;
                 subject s = {.op = ops[o], .result = whole ? v : k, .arg = {v, v}};
                 if (ops[o] != IR_OP_cross || lane_counts[n] == 3 || lane_counts[n] == 4)
                     check(user, &s, compare_vectors);
