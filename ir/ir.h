@@ -107,6 +107,17 @@ typedef struct {
     const ir_inst *inst; /* that it looks at, if it says so, or NULL */
 } ir_where;
 
+/* Counts of what passes and stages do. */
+typedef enum {
+#define COUNTER(where, name, doc) IR_COUNT_##where##_##name,
+#include "ir/counters.def"
+#undef COUNTER
+    IR_COUNTERS
+} ir_counter;
+typedef struct {
+    uint64_t n[IR_COUNTERS];
+} ir_counts;
+
 /* What a context shows of the native code that it makes; switches name stages (ir_names_stage). */
 typedef struct {
     const char *dump_after;
@@ -145,6 +156,7 @@ typedef struct {
     uint64_t stages;                 /* that have begun */
     ir_clock *clock;                 /* or NULL */
     const ir_inspection *inspection; /* or NULL */
+    ir_counts *counts;               /* NULL: nothing is counted */
     unsigned warnings;
 } ir_ctx;
 
@@ -239,6 +251,23 @@ ir_fault ir_find_fault(ir_ctx *cx, ir_arena *a);
 /* Counts time from here on for an analysis, or another part of the stage.  Returns what time was
  * counted for before, which the caller enters again. */
 const char *ir_enter_part(ir_ctx *cx, const char *name);
+/* Names "gvn.merged" and descriptions of the counters, by number. */
+extern const char *const ir_counter_names[IR_COUNTERS], *const ir_counter_docs[IR_COUNTERS];
+/* Adds n to a counter of counters.def, if the context counts: ir_count(cx, gvn_merged, 1). */
+#define ir_count(cx, counter, n) ir_add_count(cx, IR_COUNT_##counter, n)
+static inline void ir_add_count(ir_ctx *cx, ir_counter counter, uint64_t n) {
+    if (cx->counts) cx->counts->n[counter] += n;
+}
+/* The instructions of a function, and of all functions. */
+uint64_t ir_count_instructions(const ir_func *f);
+uint64_t ir_count_all_instructions(const ir_module *m);
+/* What is counted before a stage, and a note of what the stage that runs has changed since:
+ * "gvn: 108 -> 107 instructions, gvn.merged 1", or none if it has changed nothing. */
+typedef struct {
+    ir_counts counts;
+    uint64_t instructions;
+} ir_measure;
+void ir_report_counts(ir_ctx *cx, const char *file, const ir_measure *before, uint64_t after);
 /* A note for each stage and part, "WHAT: PART: N ns"; `file` is what they are about. */
 void ir_report_clock(ir_ctx *cx, const ir_clock *c, const char *file, const char *what);
 int64_t ir_nanoseconds(void); /* of a clock that is never set */

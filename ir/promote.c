@@ -186,6 +186,7 @@ static void promote(promoter *p, ir_inst *alloca) {
         for (uint32_t k = 0; k < p->accesses.n;) k = serve_block(p, k);
         serve_waiting(p, ir_name_of(p->f, alloca));
     }
+    ir_count(p->f->module->cx, vars_promoted, 1);
     ir_remove_var(alloca, p->scratch);
 }
 

@@ -209,10 +209,19 @@ static void stop(pipeline *p) {
     if (p->options->stopped) *p->options->stopped = true;
 }
 
+static bool run_counted(pipeline *p, const pass_info *pass) {
+    ir_ctx *cx = p->m->cx;
+    const ir_measure before = {*cx->counts, ir_count_all_instructions(p->m)};
+    bool changed = run_everywhere(p, pass);
+    cx->where.func = NULL;
+    ir_report_counts(cx, p->m->name, &before, ir_count_all_instructions(p->m));
+    return changed;
+}
+
 static void run_entry(pipeline *p, const pass_info *pass) {
     int64_t start = p->options->time ? ir_nanoseconds() : 0;
     ir_begin_stage(p->m->cx, pass->name, NULL);
-    bool changed = run_everywhere(p, pass);
+    bool changed = p->m->cx->counts ? run_counted(p, pass) : run_everywhere(p, pass);
     if (p->options->time)
         say(p, IR_NOTE, "%s: %lld ns%s", pass->name, (long long)(ir_nanoseconds() - start),
             changed ? "" : ", nothing to do");

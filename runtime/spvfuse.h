@@ -197,6 +197,7 @@ typedef struct {
     void *dump_user;
     const spvf_range *range; /* that kernels are launched on, as far as `access` asks; or NULL */
     bool *stopped;           /* becomes true when the pipeline ends at stop_after; or NULL */
+    bool stats;              /* of spvf_context_inspect: count what is done */
 } spvf_pass_options;
 
 /* Transforms the module in place.  After an error the module may only be destroyed.
@@ -209,10 +210,16 @@ SPVF_API const char *spvf_pass_name(size_t index, const char **description);
 /* The same for the stages of native code, in the order in which they run. */
 SPVF_API const char *spvf_stage_name(size_t index, const char **description);
 /* Shows the native code that the context makes from here on, by spvf_module_emit or for launches,
- * as dump_after, dump_changed, verify_each, time and trace_rules say; what else is in the options has
+ * as dump_after, dump_changed, verify_each, time, trace_rules and stats say; what else is in the options has
  * no effect.  SPVF_ERROR_ARGUMENT, after a message, if dump_after or stop_after name nothing.
  * NULL: shows it no longer.  Launches do not take code from the cache meanwhile. */
 SPVF_API spvf_status spvf_context_inspect(spvf_context *context, const spvf_pass_options *options);
+/* Counters of what passes and stages do, by the context, while spvf_context_inspect asks for stats; a
+ * note for each pass and stage has the instructions before and after it.  Names and descriptions;
+ * NULL from `index` out of range. */
+SPVF_API const char *spvf_counter_name(size_t index, const char **description);
+/* The count since stats were asked for; 0 if they were not. */
+SPVF_API uint64_t spvf_context_counter(const spvf_context *context, size_t index);
 /* Facts of order: the pass that is returned runs before *second runs for the first time, for the
  * reason *why; NULL from `index` out of range. */
 SPVF_API const char *spvf_pass_order(size_t index, const char **second, const char **why);

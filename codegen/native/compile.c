@@ -144,13 +144,21 @@ static void show_stage(cg_func_job *j) {
 
 /* ------------------------------------------------------------------------------------ functions */
 
+static bool run_counted(cg_func_job *j, const cg_stage *stage) {
+    ir_ctx *cx = j->f->module->cx;
+    const ir_measure before = {*cx->counts, ir_count_instructions(j->f)};
+    bool ok = stage->run(j);
+    ir_report_counts(cx, j->f->module->name, &before, ir_count_instructions(j->f));
+    return ok;
+}
+
 static void run_stages(void *arg) {
     cg_func_job *j = arg;
     ir_ctx *cx = j->f->module->cx;
     bool ok = true;
     for (unsigned k = 0; ok && !j->stopped && k < cg_stage_count; k++) {
         ir_begin_stage(cx, cg_stages[k].name, j->f);
-        ok = cg_stages[k].run(j);
+        ok = cx->counts ? run_counted(j, &cg_stages[k]) : cg_stages[k].run(j);
         if (ok) show_stage(j);
     }
     ir_end_stage(cx);

@@ -18,6 +18,7 @@ static void count_rule(uint32_t hits[IR_TYPE_NUMBERS], const ir_inst *v) {
 void cg_note_rule(const cg_selection *s, const ir_inst *v, unsigned rule,
                   const ir_rule_info *info) {
     if (s->options->rule_hits) count_rule(s->options->rule_hits[rule], v);
+    ir_count(s->f->module->cx, select_rules, 1);
     if (s->options->trace_rules)
         ir_report(s->f->module->cx, (ir_message){.severity = IR_NOTE}, "%s: %s", info->place,
                   info->text);

@@ -27,6 +27,7 @@ void ra_commute(ra_state *s) {
                 ir_inst *x = ir_arg(i, 0);
                 ir_set_arg(i, 0, ir_arg(i, 1));
                 ir_set_arg(i, 1, x);
+                ir_count(s->f->module->cx, schedule_exchanged, 1);
             }
             for (unsigned n = 0; n < i->nargs; n++) ir_live_mark(&here, ir_arg(i, n), true);
         }

@@ -46,6 +46,7 @@ static void evict(ra_state *s, ir_inst *v) {
     bool is_reload = v->op == IR_OP_reload && !is_operand_of_phi(v);
     eviction e = {.s = s, .v = v, .repeats = is_reload || ra_may_repeat(s->t, v)};
     if (!e.repeats) e.slot = ra_new_slot(s, ra_class(s->t, v));
+    ir_count(s->f->module->cx, assign_evicted, 1);
     ra_note_minimal(s, v);
     while (v->uses) replace_use(&e, v->uses);
     if (e.repeats)

@@ -97,6 +97,7 @@ static void hoist(hoister *h, ir_inst *i) {
     if (!preheader) return;
     h->hoisted.n[class]++;
     ir_move_before(i, preheader->last);
+    ir_count(h->s->f->module->cx, schedule_hoisted, 1);
     ir_map_set(&h->s->scratch, &h->constants, hash_of(i, preheader), i);
 }
 

@@ -114,6 +114,7 @@ ir_inst *ra_repeat(ra_state *s, const ir_inst *v, ra_point at) {
     i->flags = v->flags;
     i->loc = v->loc;
     ir_insert(i, at.block, at.before);
+    ir_count(s->f->module->cx, spill_repeated, 1);
     return i;
 }
 

@@ -127,12 +127,26 @@ static void find_used_registers(ra_state *s) {
         }
 }
 
+/* A move within one register is no code. */
+static void count_result(const ra_state *s) {
+    ir_ctx *cx = s->f->module->cx;
+    ir_count(cx, assign_slots, s->a->slots.n);
+    foreach_block (b, s->f)
+        foreach_inst (i, b) {
+            bool moves = i->op == IR_OP_move && ra_reg(s, i) != ra_reg(s, ir_arg(i, 0));
+            ir_count(cx, assign_moves, moves);
+            ir_count(cx, assign_spills, i->op == IR_OP_spill);
+            ir_count(cx, assign_reloads, i->op == IR_OP_reload);
+        }
+}
+
 bool cg_assign(cg_allocator *g) {
     ra_state *s = &g->s;
     bool assigned = is_fast(g) && assign_registers(s);
     if (!assigned && !ra_allocate_slots(s)) return false;
     ra_complete_registers(s);
     find_used_registers(s);
+    if (s->f->module->cx->counts) count_result(s);
     s->f->level = L_ALLOCATED;
     return !g->before || cg_check_allocation(s->t, g->before, s->f, s->a);
 }

@@ -201,6 +201,7 @@ static void fold(const cg_target *t, ir_inst *reload) {
     bool free = n < constraints.nargs && constraints.arg[n].fixed == CG_ANY_REG &&
                 constraints.tied != (int)n && constraints.arg[n].class < CG_MAX_CLASSES;
     if (!free || !t->fold_reload(t, user, n)) return;
+    ir_count(user->block->func->module->cx, spill_folded, 1);
     ir_set_arg(user, n, ir_slot(user->block->func, cg_slot_of(reload)));
     ir_remove(reload);
 }

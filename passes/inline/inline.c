@@ -73,6 +73,7 @@ static void inline_calls(pass_inliner *n, ir_func *f,
         foreach_inst_reverse (i, b) {
             if (i->op != IR_OP_call || !wanted(n, i)) continue;
             ir_splice(i, i->imm.func, arguments(n, i));
+            ir_count(f->module->cx, inline_calls, 1);
             any = true;
         }
     if (!any) return;

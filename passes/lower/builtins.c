@@ -159,6 +159,7 @@ static void replace(linker *l, ir_builder *b, ir_inst *i) {
     b->loc = i->loc;
     ir_replace_uses(i, is_straight(code) ? copy_straight(l, b, i, code) : call_lanes(b, i, code));
     ir_remove(i);
+    ir_count(code->module->cx, builtins_calls, 1);
     l->changed = true;
 }
 

@@ -154,6 +154,7 @@ static ir_inst *smooth_step(ir_builder *b, ir_inst *low, ir_inst *high, ir_inst 
 static ir_inst *fire(const pass_ctx *cx, const ir_inst *v, unsigned rule, ir_inst *r) {
     assert(r != v && r->type == v->type);
     (void)v; /* only asserted about */
+    ir_count(cx->cx, expand_rules, 1);
     if (cx->trace_rules)
         ir_report(cx->cx, (ir_message){.severity = IR_NOTE}, "%s: %s",
                   expand_rule_info(rule)->place, expand_rule_info(rule)->text);

@@ -120,6 +120,7 @@ static bool sweep(ir_func *f) {
             if (i->mark) continue;
             if (i->uses) ir_replace_uses(i, ir_undef(f, i->type));
             ir_remove(i);
+            ir_count(f->module->cx, dce_removed, 1);
             changed = true;
         }
     return changed;

@@ -319,6 +319,7 @@ static bool remove_dead_writes(dse *d, uint32_t place) {
         uint64_t after = dead;
         dead = dead_before(t, dead);
         if (n >= d->w.n || !(after & bit(n))) continue;
+        ir_count(t->inst->block->func->module->cx, dse_writes, 1);
         ir_remove(t->inst);
         changed = true;
     }

@@ -75,6 +75,7 @@ static slot *find_slot(const gvn *g, const ir_inst *i) {
 }
 
 static void replace_by(ir_inst *i, ir_inst *by) {
+    ir_count(i->block->func->module->cx, gvn_merged, 1);
     ir_replace_uses(i, by);
     ir_remove(i);
 }

@@ -101,6 +101,7 @@ static void merge_counter(rewriter *r, variable *v, const variable *by) {
     ir_replace_uses(v->phi, x);
     ir_remove(v->phi);
     if (!v->c.next->uses) ir_remove(v->c.next);
+    ir_count(r->f->module->cx, indvars_merged, 1);
     v->gone = r->changed = true;
 }
 
@@ -218,6 +219,7 @@ static void extend_counter(rewriter *r, variable *v) {
     build_wide(r, &e);
     serve_uses(r, &e, v->phi, e.phi);
     serve_uses(r, &e, v->c.next, e.next);
+    ir_count(r->f->module->cx, indvars_extended, 1);
     r->changed = true;
 }
 

@@ -167,6 +167,7 @@ static void hoist_inst(mover *m, ir_inst *i) {
     m->home[i->id] = out ? out->parent : home;
     if (!out) return;
     ir_move_before(i, preheader_of(m, out)->last);
+    ir_count(i->block->func->module->cx, licm_hoisted, 1);
     m->changed = true;
 }
 

@@ -351,6 +351,7 @@ static bool visit_load(memopt *w, ir_inst *load, pass_version *now) {
     if (!value) value = join_parts(w, &q, now, load);
     ir_map_set(w->scratch, &w->known, version_key(&q, last), value ? value : load);
     if (!value) return false;
+    ir_count(w->f->module->cx, memopt_loads, 1);
     ir_replace_uses(load, value);
     ir_remove(load);
     return true;
@@ -365,6 +366,7 @@ static bool visit_store(memopt *w, ir_inst *store) {
     const part there = held(w, &q, last_writer(w, &q, v->before), store);
     if (there.value != value || there.at) return false;
     v->by = NULL;
+    ir_count(w->f->module->cx, memopt_stores, 1);
     ir_remove(store);
     return true;
 }

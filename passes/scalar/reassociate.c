@@ -311,6 +311,7 @@ static bool reassociate_access(reassociation *r, ir_inst *access, unsigned arg) 
         q = build_anew(r, &place, p, access);
     if (!same) learn(r, &place, q, access);
     if (q == p) return false;
+    ir_count(access->block->func->module->cx, reassociate_addresses, 1);
     ir_set_arg(access, arg, q);
     return true;
 }

@@ -436,6 +436,7 @@ static ir_inst *fire(const pass_ctx *cx, const ir_inst *v, unsigned rule, ir_ins
     assert(r != v && r->type == v->type);
     (void)v; /* only asserted about */
     if (cx && cx->rule_hits) cx->rule_hits[rule]++;
+    if (cx) ir_count(cx->cx, simplify_rules, 1);
     if (cx && cx->trace_rules)
         ir_report(cx->cx, (ir_message){.severity = IR_NOTE}, "%s: %s", pass_rule_info(rule)->place,
                   pass_rule_info(rule)->text);

@@ -236,6 +236,7 @@ static bool replace_constants(sccp *s, ir_block *b) {
         if (!v || v == i) continue;
         ir_replace_uses(i, v);
         ir_remove(i);
+        ir_count(b->func->module->cx, sccp_constants, 1);
         changed = true;
     }
     return changed;

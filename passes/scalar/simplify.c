@@ -55,6 +55,7 @@ static void push_operands(simplifier *s, const ir_inst *i) {
 static void remove_inst(simplifier *s, ir_inst *i) {
     push_operands(s, i);
     ir_remove(i);
+    ir_count(s->f->module->cx, simplify_removed, 1);
     s->changed = true;
 }
 

@@ -48,6 +48,7 @@ static void touch(simplifier *s, ir_block *b) {
 }
 
 static void touch_around(simplifier *s, ir_block *b) {
+    ir_count(s->f->module->cx, simplifycfg_changes, 1);
     s->changed = true;
     touch(s, b);
     for (uint32_t n = 0; n < b->nsucc; n++) touch(s, b->succ[n]);

@@ -65,6 +65,7 @@ static bool sink(const sinker *s, ir_inst *i) {
     if (place && i->op == IR_OP_load) place = find_place_of_load(s, i, place);
     if (!place) return false;
     ir_move_before(i, ir_first_non_phi(place));
+    ir_count(i->block->func->module->cx, sink_moved, 1);
     return true;
 }
 

@@ -42,6 +42,7 @@ static void reduce(reducer *r, const pass_counter *c, ir_inst *product, ir_inst 
     ir_set_arg(sum, !back, init);
     ir_set_arg(sum, back, ir_build2(&r->b, IR_OP_add, t, sum, by));
     ir_replace_uses(product, sum);
+    ir_count(product->block->func->module->cx, strength_products, 1);
     ir_remove(product);
     r->changed = true;
 }

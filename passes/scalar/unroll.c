@@ -353,6 +353,7 @@ static bool unroll(unroller *u, const plan *p) {
     link_copies(u, p);
     fold_copies(u, p);
     join_copies(u, p);
+    ir_count(u->f->module->cx, unroll_loops, 1);
     return true;
 }
 
@@ -368,13 +369,6 @@ static bool unroll_round(unroller *u) {
     return changed;
 }
 
-static uint64_t count_instructions(const ir_func *f) {
-    uint64_t n = 0;
-    foreach_block (b, f)
-        foreach_inst (i, b) n += i != NULL;
-    return n;
-}
-
 /* Does:  copies the bodies of loops with a known number of iterations one after the other, and
  *        those of small innermost loops a few times; folds constants in the copies.
  * Needs: counters as phis (mem2reg), comparisons in one form (simplify).
@@ -386,7 +380,7 @@ bool pass_unroll(ir_func *f, pass_ctx *cx) {
     if (!ir_loop_tree(f)->n) return false;
     bool changed = ir_remove_unreachable(f);
     unroller u = {.f = f, .scratch = cx->scratch};
-    u.room = 8 * count_instructions(f) + GREAT_LIMIT;
+    u.room = 8 * ir_count_instructions(f) + GREAT_LIMIT;
     for (unsigned round = 0; round < MAX_ROUNDS && unroll_round(&u); round++) changed = true;
     return changed;
 }

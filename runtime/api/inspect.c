@@ -77,7 +77,9 @@ static void set_inspection(void *arg) {
                                   .verify_each = o->verify_each,
                                   .time = o->time,
                                   .trace_rules = o->trace_rules};
+    i->counts = (ir_counts){0};
     j->context->cx.inspection = &i->switches;
+    j->context->cx.counts = o->stats ? &i->counts : NULL;
 }
 
 spvf_status spvf_context_inspect(spvf_context *context, const spvf_pass_options *options) {
@@ -85,5 +87,18 @@ spvf_status spvf_context_inspect(spvf_context *context, const spvf_pass_options 
     if (!context || !rt_are_options(context, __func__, options)) return SPVF_ERROR_ARGUMENT;
     rt_copy_options(&j.options, options, sizeof j.options);
     context->cx.inspection = NULL;
+    context->cx.counts = NULL;
     return options ? rt_guard(context, set_inspection, &j) : SPVF_OK;
+}
+
+/* ------------------------------------------------------------------------------------- counters */
+
+const char *spvf_counter_name(size_t index, const char **description) {
+    if (index >= IR_COUNTERS) return NULL;
+    if (description) *description = ir_counter_docs[index];
+    return ir_counter_names[index];
+}
+
+uint64_t spvf_context_counter(const spvf_context *context, size_t index) {
+    return context && context->cx.counts && index < IR_COUNTERS ? context->cx.counts->n[index] : 0;
 }

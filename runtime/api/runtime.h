@@ -23,6 +23,7 @@ enum { RT_CAUGHT_SIZE = 1024 };
 typedef struct {
     ir_inspection switches;
     char dump_after[40];
+    ir_counts counts;
 } rt_inspection;
 
 struct spvf_context {

@@ -66,6 +66,7 @@ uint64_t cli_number(const char *name);
         {"-stop-after", "STAGE", "end there"},                                                     \
         {"-bisect", "N", "run only the first N pass executions"},                                  \
         {"-time", NULL, "report the time of each pass and stage"},                                 \
+        {"-stats", NULL, "count what passes and stages do"},                                       \
         {"-trace-rules", NULL, "report each rewrite"}
 /* clang-format on */
 /* A context that prints messages to stderr, and shows native code as the switches say.  Never NULL:
@@ -76,6 +77,8 @@ spvf_context *cli_context(void);
 spvf_pass_options cli_pass_options(bool native);
 /* Is it the name of a stage of native code? */
 bool cli_is_stage(const char *name);
+/* With -stats: what the context has counted, sorted by name. */
+void cli_print_counters(FILE *f, const spvf_context *c);
 /* The tables of passes, stages and facts of order. */
 int cli_list_passes(void);
 

@@ -24,6 +24,7 @@ static spvf_pass_options read_switches(void) {
                                .bisect_limit = cli_number("-bisect"),
                                .time = cli_has("-time"),
                                .trace_rules = cli_has("-trace-rules"),
+                               .stats = cli_has("-stats"),
                                .dump = print_dump};
 }
 
@@ -82,10 +83,15 @@ static void print_how_to_repeat(FILE *f, const spvf_fault *fault) {
 
 static void print_message(void *user, const spvf_message *m) {
     (void)user;
-    if (m->severity == SPVF_NOTE && !cli_has("-v") && !cli_has("-time") && !cli_has("-trace-rules"))
-        return;
+    bool noted = cli_has("-v") || cli_has("-time") || cli_has("-trace-rules") || cli_has("-stats");
+    if (m->severity == SPVF_NOTE && !noted) return;
     fprintf(stderr, "%s\n", m->formatted);
     if (m->fault) print_how_to_repeat(stderr, m->fault);
+}
+
+static bool is_inspected(const spvf_pass_options *o) {
+    return o->dump_after || o->stop_after || o->dump_changed || o->verify_each || o->time ||
+           o->trace_rules || o->stats;
 }
 
 spvf_context *cli_context(void) {
@@ -96,10 +102,29 @@ spvf_context *cli_context(void) {
         fprintf(stderr, "spvfuse: out of memory\n");
         exit(CLI_FAILED);
     }
-    bool inspects = switches.dump_after || switches.stop_after || switches.dump_changed ||
-                    switches.verify_each || switches.time || switches.trace_rules;
-    if (inspects && spvf_context_inspect(c, &switches) != SPVF_OK) exit(CLI_FAILED);
+    if (is_inspected(&switches) && spvf_context_inspect(c, &switches) != SPVF_OK) exit(CLI_FAILED);
     return c;
+}
+
+/* ------------------------------------------------------------------------------------- counters */
+
+static int compare_names(const void *a, const void *b) {
+    const char *x = spvf_counter_name(*(const size_t *)a, NULL);
+    return strcmp(x, spvf_counter_name(*(const size_t *)b, NULL));
+}
+
+void cli_print_counters(FILE *f, const spvf_context *c) {
+    enum { MOST = 256 };
+    size_t order[MOST], n = 0;
+    const char *what;
+    if (!cli_has("-stats")) return;
+    while (n < MOST && spvf_counter_name(n, NULL)) order[n] = n, n++;
+    qsort(order, n, sizeof *order, compare_names);
+    for (size_t k = 0; k < n; k++) {
+        uint64_t count = spvf_context_counter(c, order[k]);
+        const char *name = spvf_counter_name(order[k], &what);
+        if (count) fprintf(f, "%-24s%10llu  %s\n", name, (unsigned long long)count, what);
+    }
 }
 
 /* ---------------------------------------------------------------------------------------- lists */

@@ -195,6 +195,7 @@ int cli_with_plan(const char *path, cli_plan_work *work) {
     spvf_context *c = cli_context();
     spvf_plan *plan = load_plan(c, path);
     bool ok = plan && work(path, plan);
+    cli_print_counters(stderr, c);
     spvf_plan_destroy(plan);
     spvf_context_destroy(c);
     return ok ? CLI_OK : CLI_FAILED;

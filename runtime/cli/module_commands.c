@@ -45,6 +45,7 @@ static int transform(const char *file, const output *t) {
     spvf_module *m = cli_load_module(c, file);
     if (m && strncmp(t->name, "spirv", 5) == 0) warn_of_specs(m, file);
     bool ok = m && optimize_and_emit(m, t);
+    cli_print_counters(stderr, c);
     spvf_module_destroy(m);
     spvf_context_destroy(c);
     return ok ? CLI_OK : CLI_FAILED;

@@ -157,11 +157,15 @@ static bool run(compilation *c, const char *list) {
 static bool make_groups(compilation *c) {
     ir_ctx *cx = c->m->cx;
     ir_begin_stage(cx, "regions", NULL);
+    ir_measure before = {0};
+    if (cx->counts) before = (ir_measure){*cx->counts, ir_count_all_instructions(c->m)};
     foreach_func (f, c->m) {
         cx->where.func = f;
         bool wanted = f->flags & IR_FUNC_KERNEL && (!c->name || !strcmp(f->name, c->name));
         if (wanted && !make_group(f, c->o, c->arena, &c->kernels[c->n++])) return false;
     }
+    cx->where.func = NULL;
+    if (cx->counts) ir_report_counts(cx, c->m->name, &before, ir_count_all_instructions(c->m));
     if (ir_is_inspected(cx)) {
         ir_text t = {.arena = c->arena};
         ir_print_module(&t, c->m, 0);
