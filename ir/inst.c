@@ -34,7 +34,7 @@ static void bump_ssa(const ir_inst *i) {
 }
 
 void ir_set_arg(ir_inst *i, unsigned n, ir_inst *val) {
-    assert(n < i->nargs && val);
+    assert_at(i, n < i->nargs && val);
     ir_use *u = &i->arg[n];
     if (u->val) unlink_use(u);
     u->val = val;
@@ -72,7 +72,7 @@ static void replace_by_undef(ir_inst *old, ir_inst *undef) {
 }
 
 void ir_replace_uses(ir_inst *old, ir_inst *with) {
-    assert(old != with && old->type == with->type);
+    assert_at(old, old != with && old->type == with->type);
     if (with->op == IR_OP_undef)
         replace_by_undef(old, with);
     else
@@ -151,7 +151,7 @@ static ir_inst *move_to_larger(ir_inst *i) {
 }
 
 ir_inst *ir_append_arg(ir_inst *i, ir_inst *val) {
-    assert(ir_has_flag(i, F_VARIADIC) && i->block);
+    assert_at(i, ir_has_flag(i, F_VARIADIC) && i->block);
     unsigned n = i->nargs;
     if (n == UINT16_MAX) ir_throw(i->block->func->module->cx, IR_ERR_LIMIT);
     if (n >= 2 && n == capacity(n)) {
@@ -202,7 +202,7 @@ void ir_insert(ir_inst *i, ir_block *b, ir_inst *before) {
 }
 
 void ir_remove(ir_inst *i) {
-    assert(!i->uses && i->block);
+    assert_at(i, !i->uses && i->block);
     for (unsigned n = 0; n < i->nargs; n++) unlink_use(&i->arg[n]);
     bump_ssa(i);
     detach(i);

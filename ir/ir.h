@@ -242,6 +242,8 @@ void ir_putf(ir_text *t, const char *fmt, ...) IR_PRINTF(2, 3);
 
 void ir_begin_stage(ir_ctx *cx, const char *name, const ir_func *f);
 void ir_end_stage(ir_ctx *cx);
+/* The stage looks at i now, which a failed assertion names. */
+static inline void ir_look_at(ir_ctx *cx, const ir_inst *i) { cx->where.inst = i; }
 /* Does a switch name the stage that runs, by its name, its number or "*"?  NULL names none. */
 bool ir_names_stage(const ir_ctx *cx, const char *wanted);
 /* Does the inspection of the context want the code as the stage that runs leaves it? */

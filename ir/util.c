@@ -66,8 +66,10 @@ static const char *name_place(const ir_fault *f, ir_arena *a) {
 
 static void report_bug(void *user) {
     bug *b = user;
+    const ir_func *f = b->cx->where.func;
+    const char *module = f && f->module ? f->module->name : NULL;
     const ir_fault fault = ir_find_fault(b->cx, &b->arena);
-    ir_report(b->cx, (ir_message){.severity = IR_ERROR, .fault = &fault},
+    ir_report(b->cx, (ir_message){.severity = IR_ERROR, .file = module, .fault = &fault},
               "internal error in %s%s%.400s (%s:%d): '%s' does not hold; please report it",
               fault.stage ? fault.stage : b->function, fault.stage ? "" : "()",
               name_place(&fault, &b->arena), b->file, b->line, b->what);

@@ -208,6 +208,7 @@ static ir_inst *legal(cg_legalizer *l, ir_inst *i) {
 static void legalize_block(cg_legalizer *l, ir_block *b) {
     for (ir_inst *i = b->first; i; i = i->next) {
         ir_inst *before = i->prev;
+        ir_look_at(b->func->module->cx, i);
         ir_before(&l->b, i);
         l->b.loc = i->loc;
         ir_inst *r = legal(l, i);

@@ -134,6 +134,7 @@ static bool select_block(cg_selection *s, ir_block *b) {
     for (ir_inst *i = b->last, *before; i; i = before) {
         before = i->prev;
         if (is_selected(i)) continue;
+        ir_look_at(s->f->module->cx, i);
         if (i->uses || !ir_is_dead_safe(i)) {
             ir_before(&s->b, i);
             s->b.loc = i->loc;

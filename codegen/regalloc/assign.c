@@ -207,6 +207,7 @@ static void assign_block(assigner *a, ir_block *b, const ir_live *live) {
     assign_phis(a, b);
     for (ir_inst *i = ir_first_non_phi(b); i; i = i->next) {
         cg_constraints constraints;
+        ir_look_at(b->func->module->cx, i);
         ra_describe(a->s->t, i, &constraints);
         if (constraints.result.class == CG_NO_CLASS)
             release_operands(a, i, &constraints);

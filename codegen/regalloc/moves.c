@@ -136,6 +136,7 @@ void ra_insert_moves(ra_state *s) {
     foreach_block (b, s->f)
         for (ir_inst *i = ir_first_non_phi(b), *next; i; i = next) {
             next = i->next;
+            ir_look_at(s->f->module->cx, i);
             satisfy(&m, i);
         }
     foreach_block (b, s->f) {

@@ -219,7 +219,10 @@ bool template_emit(cg_unit *u, ir_func *f, const cg_allocation *a) {
         const ir_block *b = e.order.block[n],
                        *next = n + 1 < e.order.n ? e.order.block[n + 1] : NULL;
         put_label(&e, e.order.label[b->id]);
-        foreach_inst (i, b) put_inst(&e, i, next);
+        foreach_inst (i, b) {
+            ir_look_at(f->module->cx, i);
+            put_inst(&e, i, next);
+        }
     }
     u->frames.data[u->frames.n - 1].end = u->calls.n;
     return true;

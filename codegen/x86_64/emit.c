@@ -373,7 +373,7 @@ static void put_inst(emitter *e, const ir_inst *i, const ir_block *next) {
         put_epilogue(e);
         break;
     case IR_OP_unreachable: put(e, X86_UD2, &(x86_operands){0}); break;
-    default: assert(i->op == IR_OP_phi || i->op == IR_OP_alloca || i->op == IR_OP_reg_in);
+    default: assert_at(i, i->op == IR_OP_phi || i->op == IR_OP_alloca || i->op == IR_OP_reg_in);
     }
 }
 
@@ -392,7 +392,10 @@ static void put_blocks(emitter *e) {
                        *next = n + 1 < e->order.n ? e->order.block[n + 1] : NULL;
         place_loop(e, loops, n);
         put_label(e, e->order.label[b->id]);
-        foreach_inst (i, b) put_inst(e, i, next);
+        foreach_inst (i, b) {
+            ir_look_at(e->f->module->cx, i);
+            put_inst(e, i, next);
+        }
     }
 }
 

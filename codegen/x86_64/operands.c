@@ -101,7 +101,7 @@ void x86_describe(const cg_target *t, const ir_inst *i, cg_constraints *out) {
     x86_binding bound[X86_MAX_ARGS];
     *out =
         (cg_constraints){.result = in_class(CG_NO_CLASS), .tied = -1, .nargs = (uint8_t)i->nargs};
-    assert(i->nargs <= CG_MAX_ARGS);
+    assert_at(i, i->nargs <= CG_MAX_ARGS);
     for (unsigned n = 0; n < i->nargs; n++) out->arg[n] = in_class(CG_NO_CLASS);
     if (i->op == IR_OP_mach_call) {
         need_call(i, 0, out);

@@ -152,8 +152,7 @@ static ir_inst *smooth_step(ir_builder *b, ir_inst *low, ir_inst *high, ir_inst 
 
 /* What becomes of v: r, by `rule`. */
 static ir_inst *fire(const pass_ctx *cx, const ir_inst *v, unsigned rule, ir_inst *r) {
-    assert(r != v && r->type == v->type);
-    (void)v; /* only asserted about */
+    assert_at(v, r != v && r->type == v->type);
     ir_count(cx->cx, expand_rules, 1);
     if (cx->trace_rules)
         ir_report(cx->cx, (ir_message){.severity = IR_NOTE}, "%s: %s",
@@ -205,6 +204,7 @@ bool pass_expand(ir_func *f, pass_ctx *cx) {
     foreach_block (block, f) {
         for (ir_inst *i = block->first, *next; i; i = next) {
             ir_inst *before = i->prev;
+            ir_look_at(cx->cx, i);
             bool replaced = expand(&b, i, cx);
             next = !replaced ? i->next : before ? before->next : block->first;
             changed |= replaced;

@@ -471,7 +471,10 @@ static bool run(ir_func *f, pass_ctx *cx, const ir_target *target) {
     s.of = ir_new_array(s.scratch, vec_parts, s.n);
     ir_builder_init(&s.b, f);
     for (uint32_t n = 0; n < dom->order.n; n++)
-        foreach_inst (i, dom->order.rpo[n]) split(&s, i);
+        foreach_inst (i, dom->order.rpo[n]) {
+            ir_look_at(cx->cx, i);
+            split(&s, i);
+        }
     fill_phis(&s);
     drop_vectors(&s);
     return true;

@@ -433,8 +433,7 @@ static ir_inst *simpler_shuffle(ir_builder *b, const ir_inst *v) {
 
 /* What becomes of v: r, by `rule`. */
 static ir_inst *fire(const pass_ctx *cx, const ir_inst *v, unsigned rule, ir_inst *r) {
-    assert(r != v && r->type == v->type);
-    (void)v; /* only asserted about */
+    assert_at(v, r != v && r->type == v->type);
     if (cx && cx->rule_hits) cx->rule_hits[rule]++;
     if (cx) ir_count(cx->cx, simplify_rules, 1);
     if (cx && cx->trace_rules)

@@ -1,0 +1,82 @@
+#!/bin/sh
+# bugs.sh BUILD: what the command says of a failed assertion, with a spvfuse that has a bug in the
+# stage that BREAK names (broken.c): where it was, and a command that shows it again.
+set -u
+broken=$PWD/$1/tests/runtime/cli/broken
+# shellcheck source=tests/count.sh
+. tests/count.sh
+cd "$work" || exit 1
+unset SPVF_ABORT
+
+cat >k.ir <<'IR'
+target 64
+kernel @put(%p: ptr.global of i32, %n: i64) {
+entry:
+  %i: i64 = global_id 0
+  jmp head
+head:
+  %k: i64 = phi [entry: 0, head: %next]
+  %a: i64 = add %i, 1
+  %b: i64 = add %k, %a
+  %o: i64 = shl %b, 2
+  %q: ptr.global = ptradd %p, %o
+  store i32 1, %q align 4
+  %next: i64 = add %k, 1
+  %more: i1 = ult %next, %n
+  br %more, head, done
+done:
+  ret
+}
+IR
+{ echo 'buffer x i32[256] = 0' && echo 'launch "k.ir":put global 64 local 16 args x, 8'; } >k.plan
+
+holds() {
+    if "$@"; then passed; else failed "$what: $*: $(cat err)"; fi
+}
+
+# fails STAGE COMMAND…: ends with an internal error in the stage, and prints a command that does so,
+# too, and has the code before it on standard output.
+fails() {
+    export BREAK="$1"
+    shift
+    what="$BREAK: $*"
+    "$broken" "$@" >out 2>err
+    holds [ $? = 1 ]
+    holds grep -qE "internal error in $BREAK of @put(\.block)?, block [a-z0-9]+, at '.*' \
+\(tests/runtime/cli/broken.c:[0-9]+\): '.*not broken.*' does not hold; please report it" err
+    sed -n 's/^spvfuse: this shows it again, after the code before it: //p' err >again
+    holds [ "$(wc -l <again)" = 1 ]
+    sed -n 's/.*internal error/internal error/p' err >first
+    sh again >code 2>err
+    holds [ $? = 1 ]
+    sed -n 's/.*internal error/internal error/p' err >second
+    holds cmp -s first second
+    holds grep -q '@put' code
+}
+
+fails reassociate opt k.ir -p standard
+holds [ "$(head -n 1 code)" = '; after licm' ]
+what='the code before it, by itself'
+BREAK=reassociate "$broken" opt code -p reassociate >out 2>err
+holds [ $? = 1 ]
+holds grep -q 'internal error in reassociate of @put' err
+
+fails reassociate compile k.ir -t x86_64:v3 -p dce -o 'a file.o'
+fails spill compile k.ir -t x86_64:v3 -O0 -o k.o
+holds [ "$(head -n 1 code)" = '; after schedule' ]
+fails select compile k.ir -t x86_64 -o k.o
+fails assign run k.plan -d cpu
+fails reassociate run k.plan -d check
+
+# An operand of the command that a shell would take apart.
+cp k.ir "it's k.ir"
+fails reassociate opt "it's k.ir"
+
+# In a process that is to be stopped, the message comes first.
+what='with SPVF_ABORT'
+(SPVF_ABORT=1 BREAK=licm2 "$broken" opt k.ir >out 2>err)
+holds [ $? = 0 ]
+(ulimit -c 0 && SPVF_ABORT=1 BREAK=reassociate "$broken" opt k.ir >out 2>err)
+holds [ $? -gt 1 ]
+holds grep -q 'internal error in reassociate of @put' err
+finish
