@@ -34,12 +34,12 @@
 
 /* ----------------------------------------------------------------------- legalization (legalize.c)
  *
- * What no target of this part has becomes what all have: choices of many ways, updates of memory
- * that is shared, copies, shifts that may be too long, divisions of bytes and words.  lacks_count:
- * so does counting of leading and trailing zeros. */
+ * Replaces what no native target has by what all have: switches, updates of shared memory, copies,
+ * shifts that may be too long, divisions of bytes and words.  lacks_count: also the counting of
+ * leading and trailing zeros. */
 void cg_legalize(ir_func *f, bool lacks_count, ir_arena *scratch);
 
-/* ----------------------------------------------------------------- what a target says of itself */
+/* ---------------------------------------------------------------- the description of a target */
 
 enum { CG_MAX_CLASSES = 3, CG_MAX_REGS = 32, CG_MAX_ARGS = 12 };
 enum { CG_NO_CLASS = 0xff, CG_ANY_REG = 0xff };
@@ -61,23 +61,23 @@ typedef struct {
     uint8_t fixed; /* number of the register, or CG_ANY_REG */
 } cg_constraint;
 
-/* What one instruction asks of registers. */
+/* What one instruction requires of registers. */
 typedef struct {
     cg_constraint result;
     int8_t tied; /* the argument whose register becomes the result's; -1: none */
     bool early;  /* the result is written before all arguments have been read */
     uint8_t nargs;
-    cg_constraint arg[CG_MAX_ARGS]; /* a constant where a register is asked for is moved into one */
-    /* Registers that hold something else afterwards.  Arguments may be in them, a result only when
-     * it is fixed there. */
+    cg_constraint arg[CG_MAX_ARGS]; /* a constant is moved to a register if one is required */
+    /* Registers whose contents are lost.  Arguments may be in them, a result only if it is fixed
+     * there. */
     uint32_t clobbers[CG_MAX_CLASSES];
 } cg_constraints;
 
 typedef struct {
-    const char *name; /* "xmm"; register N of it is printed as the target likes */
+    const char *name; /* "xmm"; reg_name gives names of registers */
     uint32_t usable;  /* registers that may be given to values */
-    uint32_t cheap;   /* those of the usable that are taken first: free to use, short to encode */
-    uint32_t slot;    /* bytes of a frame slot that holds any value of the class, but for slot_of */
+    uint32_t cheap;   /* those of `usable` that are taken first: free to use, short to encode */
+    uint32_t slot;    /* bytes of a frame slot that holds any value of the class; see slot_of */
 } cg_class;
 
 typedef struct cg_target cg_target;
@@ -85,25 +85,24 @@ struct cg_target {
     const char *name;
     unsigned nclasses;
     cg_class class[CG_MAX_CLASSES];
-    /* Of mach, mach_br, mach_call and a ret with operands; the shared part knows the others.  *out
-     * says at first that nothing is in a register and nothing is tied. */
+    /* The constraints of a mach, mach_br, mach_call, or ret with operands; those of other
+     * instructions are the same for all targets.  At first, *out has no constraints. */
     void (*describe)(const cg_target *t, const ir_inst *i, cg_constraints *out);
     /* The class that holds values of a type. */
     uint8_t (*class_of)(const cg_target *t, ir_type type);
-    /* Bytes of a frame slot that holds values of a type, a power of two; NULL: as its
-     * class says. */
+    /* Bytes of a frame slot that holds values of a type, a power of two; NULL: the class says it. */
     uint32_t (*slot_of)(const cg_target *t, ir_type type);
-    /* Cheaper to make again than to keep: no operands in registers, no effect, reads no memory that
-     * changes. */
+    /* Is i cheaper to repeat than to keep in memory?  It has no operands in registers and no effect,
+     * and reads no memory that changes. */
     bool (*may_repeat)(const cg_target *t, const ir_inst *i);
-    /* Of a mach: may its first two operands, both in registers and the first one tied, change
-     * places?  May be NULL. */
+    /* May the first two operands of a mach, both in registers and the first one tied, be exchanged?
+     * May be NULL. */
     bool (*commutes)(const cg_target *t, const ir_inst *i);
     /* Makes i read argument n from a slot of the frame instead of a register; the caller replaces
      * the argument by the slot.  False, without a change, if i has no such form or it does not pay.
      * May be NULL. */
     bool (*fold_reload)(const cg_target *t, ir_inst *i, unsigned n);
-    /* Of a mach: does it read or write memory that changes, or do more than give its result? */
+    /* Does a mach read or write memory that changes, or have another effect? */
     bool (*has_effect)(const cg_target *t, const ir_inst *i);
     /* The type of the constant that i reads from memory and could have in a register, or IR_VOID.
      * unfold makes i read it in a register, and returns the instruction before i that loads it and
@@ -116,7 +115,7 @@ struct cg_target {
     void (*put_name)(const cg_target *t, const ir_inst *i, ir_text *out);
 };
 
-/* describe() for every instruction.  Operands of phis say nothing: they are where the phi is.  A
+/* The constraints of any instruction.  Operands of phis have none: they are where the phi is.  A
  * constant or address as operand of a phi or a move is in no register; the target encodes a move of
  * it. */
 void cg_describe(const cg_target *t, const ir_inst *i, cg_constraints *out);
@@ -127,7 +126,7 @@ typedef struct {
     uint32_t size; /* bytes, which its place is aligned to as well */
 } cg_slot;
 
-/* What allocation found; lies in the arena that was given. */
+/* The result of allocation; it is in the arena that was given. */
 typedef struct {
     uint8_t *reg;   /* by value id: the register's number; CG_ANY_REG: in none */
     uint32_t nregs; /* entries of it */
@@ -159,8 +158,8 @@ bool cg_allocate(const cg_target *t, ir_func *f, const cg_regalloc_options *o, i
 typedef struct cg_snapshot cg_snapshot;
 const cg_snapshot *cg_take_snapshot(const cg_target *t, const ir_func *f, ir_arena *arena);
 
-/* Does every instruction find in its registers what it is to find there?  Knows nothing of how the
- * allocation was made.  Reports what is wrong. */
+/* Does every instruction find the values of its operands in the registers that it reads?  The answer
+ * does not depend on how the allocation was made.  Reports what is wrong. */
 bool cg_check_allocation(const cg_target *t, const cg_snapshot *before, ir_func *f,
                          const cg_allocation *a);
 
