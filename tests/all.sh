@@ -34,7 +34,7 @@ suite stats sh tests/runtime/cli/stats.sh "$release"
 suite cache sh tests/runtime/cache/cache.sh "$release"
 suite library sh tests/runtime/library.sh "$release"
 suite objects sh tests/runtime/cli/objects.sh "$release"
-suite target-recipe sh tests/codegen/template/copy.sh "$release"
+suite recipes sh tests/recipes.sh "$release"
 suite programs sh tests/conformance/short.sh "$release"
 for variant in $sanitized $release; do
     short=${variant##*/}

@@ -56,10 +56,11 @@ check runtime/native passes/workgroup/regions.h runtime/api/runtime.h runtime/sy
 check runtime/system runtime/api/runtime.h runtime/native/native.h runtime/queue/queue.h
 check runtime/cache runtime/native/native.h runtime/system/
 check runtime/devices ir/ runtime/api/runtime.h runtime/system/
-check runtime/devices/check ir/ runtime/devices/device.h runtime/devices/printf.h
-check runtime/devices/cpu ir/ runtime/cache/cache.h runtime/devices/device.h \
-    runtime/devices/printf.h runtime/system/
-check runtime/devices/opencl runtime/devices/device.h runtime/system/
+for device in template $(sed -n 's/^DEVICE(\(.*\))$/\1/p' runtime/devices/devices.def); do
+    check "runtime/devices/$device" ir/ 'runtime/devices/[a-z]*\.h' runtime/cache/cache.h \
+        runtime/system/
+    devices="${devices-} runtime/devices/$device"
+done
 # Queues know devices by their interface only.
 check runtime/queue runtime/spvfuse_queue.h runtime/api/runtime.h runtime/system/ \
     runtime/devices/device.h runtime/devices/shared.h
@@ -116,12 +117,13 @@ else
     printf 'a machine is named outside of codegen/:\n%s\n' "$named"
 fi
 
-# No folder is left out, here or on the page, where machines have one row.
+# No folder is left out, here or on the page, where machines have one row, and devices too.
 for folder in $(git ls-files ir frontend passes codegen runtime | sed -n 's|/[^/]*\.[ch]$||p' | sort -u); do
     case "$checked " in
     *" $folder "*)
-        case "$machines " in
-        *" $folder "*) page=codegen/MACHINE ;;
+        case "$machines MACHINE $devices " in
+        *" $folder "*MACHINE*) page=codegen/MACHINE ;;
+        *" $folder "*) page=runtime/devices/DEVICE ;;
         *) page=$folder ;;
         esac
         grep -q "^| \`$page/\` |" docs/ARCHITECTURE.md && continue

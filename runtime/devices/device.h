@@ -150,9 +150,9 @@ struct rt_driver {
     void (*close)(rt_device *d);
     /* data: contents, or NULL.  The memory has a name in reports of faults. */
     rt_memory *(*allocate)(rt_device *d, const char *name, uint64_t bytes, const void *data);
-    /* Memory of this process, which outlives it.  NULL: the device has no host memory. */
+    /* Memory of this process, which outlives it; where can.host_memory. */
     rt_memory *(*wrap)(rt_device *d, void *host, uint64_t bytes);
-    /* Where it lies in this process.  NULL as above. */
+    /* Where it lies in this process; where can.host_memory. */
     void *(*address)(const rt_memory *m);
     void (*release)(rt_device *d, rt_memory *m); /* no command uses it */
     /* How many of these bytes have no value yet.  NULL: the device does not know. */

@@ -19,8 +19,8 @@ spvf_buffer *buf_of(rt_resource *r) {
 }
 
 void *buf_place(const spvf_buffer *b) {
-    const rt_driver *driver = b->device->shared.base->driver;
-    return b->memory && driver->address ? driver->address(b->memory) : NULL;
+    const rt_device *d = b->device->shared.base;
+    return b->memory && d->can.host_memory ? d->driver->address(b->memory) : NULL;
 }
 
 /* From here on the program may know the address, and make other buffers of that memory. */

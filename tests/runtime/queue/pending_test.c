@@ -1,14 +1,14 @@
 /* pending_test.c — commands of a device that runs them later: their events, their order, and how
  * they end; no thread waits meanwhile that has something else to do. */
-#include "tests/runtime/devices/later.h"
+#include "runtime/devices/template/template.h"
 #include "tests/runtime/queue/launches.h"
 
 #include <time.h>
 
 static bench t;
 
-static void set_up(void) { begin_with(&t, later_open, "unordered"); }
-static void set_up_in_order(void) { begin_with(&t, later_open, "later"); }
+static void set_up(void) { begin_with(&t, template_open, "unordered"); }
+static void set_up_in_order(void) { begin_with(&t, template_open, NULL); }
 
 static void tear_down(void) { end(&t); }
 
@@ -17,9 +17,9 @@ TestSuite(in_order, .init = set_up_in_order, .fini = tear_down);
 
 static rt_device *base(void) { return t.device->shared.base; }
 
-static void hold_device(void) { later_hold(base(), true); }
+static void hold_device(void) { template_hold(base(), true); }
 
-static void let_device_go(void) { later_hold(base(), false); }
+static void let_device_go(void) { template_hold(base(), false); }
 
 static int32_t state(const spvf_event *e) { return rt_event_now((rt_event *)(uintptr_t)&e->event); }
 
@@ -41,7 +41,7 @@ Test(pending, chain_of_launches) {
     for (int k = 0; k < 8; k++)
         cr_assert_eq(enqueue_add(&t, t.q, k + 1, k, 1, NULL, NULL), SPVF_OK);
     expect_numbers(t.q, 8, 8);
-    cr_expect_eq(later_of(base())->submissions, 9);
+    cr_expect_eq(template_facts_of(base()).submissions, 9);
 }
 
 Test(pending, state_while_the_device_is_busy) {
@@ -81,7 +81,7 @@ Test(pending, independent_commands_are_pending_together) {
     for (int k = 0; k < 9; k++) cr_expect(comes_to_run(e[k]), "%d", k);
     let_device_go();
     for (int k = 0; k < 9; k++) cr_expect_eq(spvf_event_wait(e[k]), SPVF_OK);
-    cr_expect_eq(later_of(base())->most_at_once, 9);
+    cr_expect_eq(template_facts_of(base()).most, 9);
     for (int k = 0; k < 9; k++) {
         spvf_event_destroy(e[k]);
         expect_numbers(t.q, k + 1, 0);
@@ -158,7 +158,7 @@ Test(pending, callbacks) {
     for (int wait = 0; wait < 2000 && !called; wait++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
     cr_expect(called && status == SPVF_OK);
-    cr_expect_not(pthread_equal(caller, later_of(base())->thread));
+    cr_expect_not(pthread_equal(caller, template_facts_of(base()).thread));
     spvf_event_destroy(e);
 }
 
@@ -187,18 +187,10 @@ Test(pending, a_graph_that_is_fused) {
 
 /* ---------------------------------------------------------- a device that keeps commands in order */
 
-static unsigned pending_at_device(void) {
-    later_device *d = later_of(base());
-    pthread_mutex_lock(&d->lock);
-    unsigned n = d->end - d->begin;
-    pthread_mutex_unlock(&d->lock);
-    return n;
-}
-
 static unsigned pending_in_time(unsigned want) {
-    for (int wait = 0; wait < 2000 && pending_at_device() < want; wait++)
+    for (int wait = 0; wait < 2000 && template_pending(base()) < want; wait++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
-    return pending_at_device();
+    return template_pending(base());
 }
 
 /* Each needs what the one before it writes, and all are given to the device at once. */
@@ -215,7 +207,7 @@ Test(pending, a_chain_is_begun_one_by_one) {
     for (int k = 0; k < 8; k++)
         cr_assert_eq(enqueue_add(&t, t.q, k + 1, k, 1, NULL, NULL), SPVF_OK);
     expect_numbers(t.q, 8, 8);
-    cr_expect_eq(later_of(base())->most_at_once, 1);
+    cr_expect_eq(template_facts_of(base()).most, 1);
 }
 
 /* The program writes what the next command reads. */
@@ -302,7 +294,7 @@ Test(in_order, a_refusal_ends_in_its_turn) {
     hold_device();
     cr_assert_eq(enqueue_add(&t, t.q, 1, 0, 1, NULL, &first), SPVF_OK);
     cr_expect(comes_to_run(first));
-    later_of(base())->refuses = true;
+    template_refuse(base(), true);
     cr_assert_eq(enqueue_add(&t, t.q, 2, 1, 1, NULL, &refused), SPVF_OK);
     cr_expect(comes_to_run(refused));
     nanosleep(&(struct timespec){0, 20000000}, NULL);

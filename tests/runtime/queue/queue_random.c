@@ -9,10 +9,10 @@
  * commands are pending until a thread of it has run them, in order.  Blocks that are let go are
  * internal to the graph that has all their users. */
 #define CL_TARGET_OPENCL_VERSION 300
+#include "runtime/devices/template/template.h"
 #include "runtime/queue/objects.h"
 #include "tests/file.h"
 #include "tests/opencl/command_compare.h"
-#include "tests/runtime/devices/later.h"
 
 enum { RUNS = 2, DEVICES = 2, QUEUES = 2 };
 
@@ -58,7 +58,7 @@ static void begin(const char *file) {
     NEED(spvf_context_create(&o, &c));
     NEED(spvf_module_load(c, file, bytes, size, NULL, &m));
     begin_station(&stations[0], c, m, rt_device_open, "cpu");
-    begin_station(&stations[1], c, m, later_open, "host");
+    begin_station(&stations[1], c, m, template_open, "host");
     spvf_module_destroy(m);
     spvf_context_destroy(c);
     free(bytes);
