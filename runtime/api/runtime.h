@@ -1,4 +1,4 @@
-/* runtime.h — what the parts of runtime/ share: the objects behind the handles of spvfuse.h, how
+/* runtime.h — what the parts of runtime/ share: the objects that handles of spvfuse.h point to, how
  * errors become messages and statuses, files and the clock. */
 #ifndef SPVFUSE_RUNTIME_H
 #define SPVFUSE_RUNTIME_H

@@ -1,4 +1,4 @@
-/* cache.h — private to runtime/cache/ and those who compile kernels: code that outlives the
+/* cache.h — for runtime/cache/ and for devices that compile kernels: code that outlives the
  * process.
  *
  *   blake2b.c   a cryptographic hash: equal ones cannot be found

@@ -4,7 +4,7 @@
  * `sizes` has the sum of the last look and then the size of every entry that was written since,
  * each added by one write at its end, which is atomic.  When they are more than the cache may hold,
  * or many, all files are looked at: those used longest ago leave until a quarter is free, and a new
- * sum stands alone.  If the file is lost or damaged, it is right again after the next look.
+ * sum alone is kept.  If the file is lost or damaged, it is right again after the next look.
  */
 #include "runtime/cache/cache.h"
 

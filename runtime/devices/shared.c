@@ -1,4 +1,4 @@
-/* shared.c — devices that several threads use: who may touch them when. */
+/* shared.c — devices that several threads use. */
 #include "runtime/devices/shared.h"
 
 void rt_shared_init(rt_shared_device *d, const spvf_context_options *options) {

@@ -68,7 +68,7 @@ struct rt_pool {
     _Atomic unsigned opened;  /* launches so far, for helpers that look out; as `running` */
     unsigned looking;         /* helpers that do */
     unsigned idle, called;    /* helpers that sleep; those of them that have been woken */
-    unsigned started, limit;  /* helpers that are there, and places for them */
+    unsigned started, limit;  /* helpers that have not ended; room for them */
     bool stop, pin;
     rt_seat *seats;
     pid_t owner; /* the process that has helpers */

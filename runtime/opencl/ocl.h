@@ -1,4 +1,4 @@
-/* ocl.h — what the parts of the OpenCL implementation share: the objects behind the handles, and
+/* ocl.h — what the parts of the OpenCL implementation share: the objects that handles point to, and
  * how entries are made known to the loader.
  *
  *   platform.c   the platform, the table of entries

@@ -45,7 +45,7 @@ static cl_program finish(cl_program p, const void *contents, cl_int *error) {
 
 /* --------------------------------------------------------------------------------------- source */
 
-/* A length of 0 stands for a string that ends; so does one that goes beyond the end. */
+/* A length of 0 means that the string ends with a zero byte; so does a length beyond its end. */
 static size_t length_of(const char *s, const size_t *lengths, cl_uint k) {
     return lengths && lengths[k] ? strnlen(s, lengths[k]) : strlen(s);
 }

@@ -161,7 +161,7 @@ typedef struct {
 
 static size_t whole(size_t n) { return (n + 7) / 8 * 8; }
 
-/* Are all files as they were?  Finds what is behind their records, too. */
+/* Are all files as they were?  Also finds what follows their records. */
 static bool is_up_to_date(ocl_stored *s) {
     const head *h = (const void *)s->entry.bytes;
     const uint8_t *at = s->entry.bytes + sizeof *h;

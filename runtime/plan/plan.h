@@ -115,7 +115,7 @@ typedef struct {
     rt_token at;
     uint32_t buffer;
     uint64_t first, last;
-    const uint64_t *want; /* one value stands for all */
+    const uint64_t *want; /* one value is wanted of all elements */
     uint64_t want_count;
     double tolerance; /* |got - want| <= tolerance * max(1, |want|) */
     const char *path; /* write */

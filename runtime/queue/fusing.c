@@ -188,7 +188,7 @@ void fus_need_all(const spvf_device *d, const spvf_wait *wait) {
         if (is_near(d, wait->events[n])) fus_need_event(wait->events[n], awaited);
 }
 
-/* An event that stands for no launches now never will again, so it needs no lock. */
+/* An event whose launches are no longer being fused stays so, so this needs no lock. */
 void fus_need_foreign(const spvf_device *d, const spvf_wait *wait) {
     for (size_t n = 0; wait && n < wait->count; n++) {
         spvf_event *e = wait->events[n];

@@ -1,4 +1,4 @@
-/* objects.h — what is behind the handles of spvfuse_queue.h.
+/* objects.h — the objects that handles of spvfuse_queue.h point to.
  *
  *   device.c     devices and programs
  *   buffer.c     buffers
@@ -134,7 +134,7 @@ struct spvf_event {
     spvf_device *device;
     spvf_queue *queue;          /* or NULL */
     bool is_programs;           /* which ends it */
-    spvf_queue *_Atomic fusing; /* whose launches it stands for, while they are being fused */
+    spvf_queue *_Atomic fusing; /* the queue whose launches end with it, while they are being fused */
     spvf_event *follows;        /* how it ends; with a reference */
     uint32_t uses;
     spvf_use *use; /* with references */

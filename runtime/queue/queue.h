@@ -98,7 +98,7 @@ bool rt_event_end(rt_event *e, int32_t status);
 int32_t rt_event_wait(rt_event *e);
 /* With the lock held: does this thread run it? */
 bool rt_event_is_own(rt_event *e);
-/* At once if the event is there already.  False: there is no memory. */
+/* The call comes at once if the event has that status already.  False: there is no memory. */
 bool rt_event_notify(rt_event *e, int32_t status, rt_notify *notify, void *user);
 
 static inline int32_t rt_event_now(rt_event *e) {
@@ -114,7 +114,7 @@ struct rt_scheduler {
     rt_event *live;         /* submitted and not ended; the last one comes first */
     unsigned idle, started;
     unsigned waiting, blocked; /* threads that wait; workers among them */
-    rt_worker *workers;        /* the threads that were started and are there */
+    rt_worker *workers;        /* the threads that have not ended */
     rt_resource *placed;       /* resources that may share memory with others: a tree */
 };
 

@@ -1,4 +1,4 @@
-/* check_device.c — the check device behind the runtime's device interface.
+/* check_device.c — the driver of device check.
  *
  * Findings become messages with the place in the module and in the source.  Errors count as reports
  * of the run, which then fails.

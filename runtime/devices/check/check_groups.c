@@ -5,7 +5,7 @@
  * wait until all are there.  Non-uniform ones take those that are there; of several places, the
  * earliest in the program is first, so that work-items which parted come together again.  When
  * nothing can meet, or a work-item has finished while others wait, the program is wrong: that is
- * reported as divergence, and those that are behind go on without the others.
+ * reported as divergence, and those that have come less far go on without the others.
  */
 #include "runtime/devices/check/check_impl.h"
 
@@ -119,7 +119,7 @@ static void meet(check_state *l, const party *p, const check_item *leader) {
     meet_at(l, p, member, n);
 }
 
-/* -------------------------------------------------------------------------------- who can go on */
+/* -------------------------------------------------------------------------------- going on */
 
 static bool someone_runs(const check_state *l, const party *p) {
     for (uint32_t k = p->first; k < p->first + p->n; k++)
@@ -127,7 +127,7 @@ static bool someone_runs(const check_state *l, const party *p) {
     return false;
 }
 
-/* The waiting work-item that is behind all others, of those that a filter lets pass. */
+/* The waiting work-item that has come least far, of those that a filter lets pass. */
 typedef bool filter_fn(const ir_inst *i, unsigned scope);
 
 static bool any_place(const ir_inst *i, unsigned scope) { return (void)i, (void)scope, true; }
@@ -173,7 +173,7 @@ static bool meet_in(check_state *l, const party *p) {
     return true;
 }
 
-/* When no work-item can go on, the one that is farthest behind is let go on. */
+/* When no work-item can go on, the one that has come least far goes on. */
 static void break_tie(check_state *l, const party *group) {
     check_item *leader = find_last(l, group, any_place);
     party p = *group;

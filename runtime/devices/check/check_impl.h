@@ -5,15 +5,15 @@
  *   check_launch.c   nd-range, work-groups, scheduling of work-items, the interpreter's host
  *   check_memory.c   address spaces, objects, every access
  *   check_grid.c     work-groups that wait for each other
- *   check_race.c     who touched which byte last, and is it ordered before now
- *   check_groups.c   who waits where; barriers, divergence
+ *   check_race.c     which work-item touched which byte last, and is that ordered before now
+ *   check_groups.c   where work-items wait; barriers, divergence
  *   check_values.c   what group operations compute
  *   check_async.c    async copies and events
  *   check_printf.c   OpenCL's printf
  *   check_report.c   findings: merging, naming, text
  *
  * Time is counted in slices: one run of one work-item from where it was to where it waits next.  In
- * each round every work-item of the group has a number, and one more stands for the async copies of
+ * each round every work-item of the group has a number, and one more is that of the async copies of
  * the group:
  *   slice = first slice of the group + round * (items + 1) + item
  * so a slice alone says which work-item it was, and comparing it with the slice of the last barrier

@@ -1,4 +1,4 @@
-/* check_race.c — data races: who touched a byte last, and is that ordered before now?
+/* check_race.c — data races: which work-item touched a byte last, and is that ordered before now?
  *
  * After the happens-before detectors FastTrack (Flanagan and Freund 2009) and ThreadSanitizer
  * (Serebryany and Iskhodzhanov 2009), made simple by what a work-group is: barriers order
@@ -160,7 +160,8 @@ static void order_one_memory(check_state *l, uint32_t first, uint32_t n, unsigne
     }
 }
 
-/* A barrier is an acquire and a release fence of everybody, and passes on what anybody knows. */
+/* A barrier is an acquire and a release fence of all its work-items: what one has seen is ordered
+ * for all. */
 void check_order(check_state *l, uint32_t first, uint32_t n, bool whole_group, unsigned semantics) {
     uint64_t *fence =
         whole_group ? l->group.fence : l->group.sub_fence[first / l->setup->options.subgroup_size];

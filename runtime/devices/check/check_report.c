@@ -38,7 +38,7 @@ const char *check_kind_name(check_kind kind) {
     return names[kind];
 }
 
-/* -------------------------------------------------------------------------------- who and where */
+/* -------------------------------------------------------------------------------- parties */
 
 check_who check_current(const check_state *l, const ir_inst *at) {
     return (check_who){

@@ -5,7 +5,7 @@
  *   cpu_launch.c    a launch: its range, its arguments, its run
  *   cpu_range.c     the local size of a launch that says none
  *   cpu_print.c     printf of kernels
- *   cpu_watch.c     who wrote some bytes
+ *   cpu_watch.c     which work-group wrote some bytes
  *   cpu_features.c  which instructions this machine has
  *   cpu_compile.c   from a kernel to an object
  */

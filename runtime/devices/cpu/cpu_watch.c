@@ -1,4 +1,4 @@
-/* cpu_watch.c — a launch that looks for who gave some bytes their value.
+/* cpu_watch.c — a launch that finds the work-group which gave some bytes their value.
  *
  * Native code does not say what it stores.  So groups run one after the other, on one thread, and
  * after each of them the bytes are compared with what they were: the last group that changed them

@@ -1,12 +1,11 @@
 /* template.c — the smallest device that runs commands asynchronously.
  *
- * Submitting only puts commands into a list.  A thread of the device runs them, one submission after
- * the other, and calls back when each has ended.  A real device has a processor in place of the
- * thread, which tells of the end by an interrupt or a callback of its driver.
+ * Submitting only puts commands into a list.  A thread of the device runs them, one submission
+ * after the other, and calls back when each has ended.  A real device has a processor in place of
+ * the thread, which tells of the end by an interrupt or a callback of its driver.
  *
- * Memory, programs and launches are those of a device `cpu`, which this device passes everything on
- * to.  Still, memory is the device's: only commands reach it, unless the device is opened as
- * "host".
+ * Memory, programs and launches are those of a device `cpu`, to which this device passes everything
+ * on.  Still, memory is the device's: only commands reach it, unless the device is opened as "host".
  */
 #include "runtime/devices/template/template.h"
 
@@ -31,7 +30,7 @@ typedef struct {
 
 static template_device *template_of(rt_device *d) { return (template_device *)d; }
 
-/* ----------------------------------------------------------------------------------- submissions */
+/* ---------------------------------------------------------------------------------- submissions */
 
 typedef struct {
     rt_device *cpu;
@@ -102,7 +101,7 @@ static rt_progress submit(rt_device *device, rt_submission *s) {
     rt_throw(s->context, IR_ERR_DEVICE, "device template refuses commands");
 }
 
-/* ---------------------------------------------------------------------------- memory and programs */
+/* --------------------------------------------------------------------------- memory and programs */
 
 static rt_memory *allocate(rt_device *d, const char *name, uint64_t bytes, const void *data) {
     rt_device *cpu = template_of(d)->cpu;
