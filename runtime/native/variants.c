@@ -15,8 +15,8 @@
  * common for as long, the code with constants is made again for theirs.
  *
  * A kernel remembers a bounded number of shapes; a new one replaces the one that was used longest
- * ago, with its code, unless it is in use.  So there are at most 2 * RT_MAX_SHAPES + 1 variants, and
- * making them takes a tenth of the time that launches take, or less, the first two aside.
+ * ago, with its code, unless it is in use.  So a kernel has at most 2 * RT_MAX_SHAPES + 1 variants.
+ * Making all but the first two takes at most a tenth of the time of launches.
  */
 #include "runtime/native/native.h"
 

@@ -4,8 +4,8 @@
  * after the other, and calls back when each has ended.  A real device has a processor in place of
  * the thread, which tells of the end by an interrupt or a callback of its driver.
  *
- * Memory, programs and launches are those of a device `cpu`, to which this device passes everything
- * on.  Still, memory is the device's: only commands reach it, unless the device is opened as "host".
+ * Memory, programs and launches are those of a device `cpu`, which everything is passed on to.
+ * Still, memory is the device's: only commands reach it, unless the device is opened as "host".
  */
 #include "runtime/devices/template/template.h"
 
@@ -101,7 +101,7 @@ static rt_progress submit(rt_device *device, rt_submission *s) {
     rt_throw(s->context, IR_ERR_DEVICE, "device template refuses commands");
 }
 
-/* --------------------------------------------------------------------------- memory and programs */
+/* -------------------------------------------------------------------------- memory and programs */
 
 static rt_memory *allocate(rt_device *d, const char *name, uint64_t bytes, const void *data) {
     rt_device *cpu = template_of(d)->cpu;
