@@ -6,7 +6,7 @@
  */
 #include "runtime/opencl/build.h"
 
-/* ---------------------------------------------------------------------------- what compilers have */
+/* -------------------------------------------------------------------------- what compilers have */
 
 /* What some headers of clang define for all SPIR-V, whatever -cl-ext says. */
 static const char *const too_much[] = {"__IMAGE_SUPPORT__",
