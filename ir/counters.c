@@ -37,17 +37,16 @@ static void put_changes(ir_text *out, const ir_counts *before, const ir_counts *
                     (unsigned long long)(now->n[k] - before->n[k]));
 }
 
-void ir_report_counts(ir_ctx *cx, const char *file, const ir_measure *before, uint64_t after) {
-    ir_arena arena;
-    ir_arena_init(&arena, cx);
-    ir_text changes = {.arena = &arena};
+void ir_report_counts(const ir_module *m, const ir_measure *before, uint64_t after,
+                      ir_arena *scratch) {
+    ir_ctx *cx = m->cx;
+    ir_text changes = {.arena = scratch};
     const ir_func *f = cx->where.func;
     ir_put(&changes, "");
     put_changes(&changes, &before->counts, cx->counts);
     if (changes.n || before->instructions != after)
-        ir_report(cx, (ir_message){.severity = IR_NOTE, .file = file},
+        ir_report(cx, (ir_message){.severity = IR_NOTE, .file = m->name},
                   "%s%s%s: %llu -> %llu instructions%s", cx->where.stage, f ? " of @" : "",
                   f ? f->name : "", (unsigned long long)before->instructions,
                   (unsigned long long)after, changes.data);
-    ir_arena_free(&arena);
 }

@@ -269,7 +269,8 @@ typedef struct {
     ir_counts counts;
     uint64_t instructions;
 } ir_measure;
-void ir_report_counts(ir_ctx *cx, const char *file, const ir_measure *before, uint64_t after);
+void ir_report_counts(const ir_module *m, const ir_measure *before, uint64_t after,
+                      ir_arena *scratch);
 /* A note for each stage and part, "WHAT: PART: N ns"; `file` is what they are about. */
 void ir_report_clock(ir_ctx *cx, const ir_clock *c, const char *file, const char *what);
 int64_t ir_nanoseconds(void); /* of a clock that is never set */

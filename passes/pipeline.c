@@ -214,7 +214,7 @@ static bool run_counted(pipeline *p, const pass_info *pass) {
     const ir_measure before = {*cx->counts, ir_count_all_instructions(p->m)};
     bool changed = run_everywhere(p, pass);
     cx->where.func = NULL;
-    ir_report_counts(cx, p->m->name, &before, ir_count_all_instructions(p->m));
+    ir_report_counts(p->m, &before, ir_count_all_instructions(p->m), &p->scratch);
     return changed;
 }
 

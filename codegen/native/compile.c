@@ -148,7 +148,7 @@ static bool run_counted(cg_func_job *j, const cg_stage *stage) {
     ir_ctx *cx = j->f->module->cx;
     const ir_measure before = {*cx->counts, ir_count_instructions(j->f)};
     bool ok = stage->run(j);
-    ir_report_counts(cx, j->f->module->name, &before, ir_count_instructions(j->f));
+    ir_report_counts(j->f->module, &before, ir_count_instructions(j->f), &j->scratch);
     return ok;
 }
 

@@ -261,7 +261,7 @@ static void emit_native(emit_job *j, native_job *x) {
     ir_text listing;
     emit_try t = {.job = j, .make = compile_native, .options = x};
     x->listing = &listing;
-    if (x->stop_after[0]) rt_check_stage(j->module->context, x->stop_after, false);
+    if (x->stop_after[0]) rt_check_stage(j->module->context, x->stop_after, false, j->scratch);
     list_kernels(&t);
     foreach_in (one_kernel, k, t.kernels)
         if (ir_is_declaration(k->func))

@@ -44,15 +44,11 @@ static void list_stages(ir_text *out) {
         ir_putf(out, "%s %s", n ? "," : "", cg_stages[n].name);
 }
 
-void rt_check_stage(spvf_context *context, const char *name, bool prints) {
-    ir_text known = {0};
-    ir_arena arena;
+void rt_check_stage(spvf_context *context, const char *name, bool prints, ir_arena *scratch) {
+    ir_text known = {.arena = scratch};
     if (is_stage(name) || (prints && strcmp(name, "*") == 0)) return;
-    ir_arena_init(&arena, &context->cx);
-    known.arena = &arena;
     list_stages(&known);
     ir_error(&context->cx, "there is no pass or stage '%s'; %s", name, known.data);
-    ir_arena_free(&arena);
     ir_throw(&context->cx, IR_ERR_ARGUMENT);
 }
 
@@ -61,14 +57,15 @@ void rt_check_stage(spvf_context *context, const char *name, bool prints) {
 typedef struct {
     spvf_context *context;
     spvf_pass_options options;
+    ir_arena scratch;
 } inspect_job;
 
 static void set_inspection(void *arg) {
     inspect_job *j = arg;
     rt_inspection *i = &j->context->inspection;
     const spvf_pass_options *o = &j->options;
-    if (o->dump_after) rt_check_stage(j->context, o->dump_after, true);
-    if (o->stop_after) rt_check_stage(j->context, o->stop_after, false);
+    if (o->dump_after) rt_check_stage(j->context, o->dump_after, true, &j->scratch);
+    if (o->stop_after) rt_check_stage(j->context, o->stop_after, false, &j->scratch);
     if (o->dump_after) snprintf(i->dump_after, sizeof i->dump_after, "%s", o->dump_after);
     i->switches = (ir_inspection){.dump_after = o->dump_after ? i->dump_after : NULL,
                                   .dump_changed = o->dump_changed,
@@ -88,7 +85,11 @@ spvf_status spvf_context_inspect(spvf_context *context, const spvf_pass_options 
     rt_copy_options(&j.options, options, sizeof j.options);
     context->cx.inspection = NULL;
     context->cx.counts = NULL;
-    return options ? rt_guard(context, set_inspection, &j) : SPVF_OK;
+    if (!options) return SPVF_OK;
+    ir_arena_init(&j.scratch, &context->cx);
+    spvf_status status = rt_guard(context, set_inspection, &j);
+    ir_arena_free(&j.scratch);
+    return status;
 }
 
 /* ------------------------------------------------------------------------------------- counters */

@@ -86,7 +86,7 @@ typedef struct rt_local_use rt_local_use;
 rt_local_use *rt_local_use_new(const ir_module *m, ir_arena *a);
 /* Throws after a message if a switch names no pass or stage, nor, as one that prints may, all.
  * (inspect.c) */
-void rt_check_stage(spvf_context *context, const char *name, bool prints);
+void rt_check_stage(spvf_context *context, const char *name, bool prints, ir_arena *scratch);
 /* Bytes of the variables that the kernel reaches. */
 uint64_t rt_local_memory(rt_local_use *u, const ir_func *kernel);
 /* One kernel parameter as the API shows it. */

@@ -165,7 +165,7 @@ static bool make_groups(compilation *c) {
         if (wanted && !make_group(f, c->o, c->arena, &c->kernels[c->n++])) return false;
     }
     cx->where.func = NULL;
-    if (cx->counts) ir_report_counts(cx, c->m->name, &before, ir_count_all_instructions(c->m));
+    if (cx->counts) ir_report_counts(c->m, &before, ir_count_all_instructions(c->m), c->arena);
     if (ir_is_inspected(cx)) {
         ir_text t = {.arena = c->arena};
         ir_print_module(&t, c->m, 0);

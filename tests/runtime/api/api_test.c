@@ -264,3 +264,69 @@ Test(api, every_allocation_may_fail) {
     remove("kernels.ir");
     rmdir(folder);
 }
+
+/* ---------------------------------------------------------------------------------- inspections */
+
+static char shown[1 << 12];
+
+static void keep_stage(void *user, const char *stage, const char *text) {
+    (void)user;
+    cr_assert(*text, "%s", stage);
+    size_t n = strlen(shown);
+    snprintf(shown + n, sizeof shown - n, "%s ", stage);
+}
+
+static uint64_t count_of(const spvf_context *c, const char *wanted) {
+    const char *name, *what;
+    for (size_t k = 0; (name = spvf_counter_name(k, &what)) != NULL; k++) {
+        cr_assert(strlen(what) > 8, "%s", name);
+        if (strcmp(name, wanted) == 0) return spvf_context_counter(c, k);
+    }
+    cr_assert_fail("there is no counter %s", wanted);
+    return 0;
+}
+
+/* False: an allocation has failed. */
+static bool inspect_native_code(spvf_context *c) {
+    spvf_pass_options o = {
+        .size = sizeof o, .dump_after = "*", .dump = keep_stage, .stats = true, .time = true};
+    spvf_module *m = NULL;
+    spvf_blob blob = {0};
+    shown[0] = 0;
+    bool ok = spvf_context_inspect(c, &o) == SPVF_OK &&
+              spvf_module_load(c, "k.ir", kernels, sizeof kernels - 1, NULL, &m) == SPVF_OK &&
+              spvf_module_emit(m, "x86_64", &blob) == SPVF_OK;
+    if (ok) cr_assert(strstr(shown, "spill assign emit "));
+    if (ok) cr_assert_gt(count_of(c, "select.rules"), 0);
+    if (ok) ok = spvf_context_inspect(c, NULL) == SPVF_OK;
+    if (ok) cr_assert_eq(count_of(c, "select.rules"), 0, "nothing is counted any more");
+    spvf_blob_destroy(&blob);
+    spvf_module_destroy(m);
+    return ok;
+}
+
+Test(api, inspections_survive_lack_of_memory) {
+    bool done = false;
+    for (long n = 0; !done; n++) {
+        counter count = {.fail_at = n};
+        spvf_context *c = counted_context(&count);
+        done = c && inspect_native_code(c);
+        spvf_context_destroy(c);
+        cr_assert_eq(count.live, 0, "allocation %ld failed: %ld blocks leaked", n, count.live);
+        cr_assert_lt(n, 10000);
+    }
+}
+
+Test(api, inspections_of_what_is_unknown) {
+    spvf_context *c = plain_context();
+    spvf_pass_options o = {.size = sizeof o, .dump_after = "spil"};
+    cr_assert_eq(spvf_context_inspect(c, &o), SPVF_ERROR_ARGUMENT);
+    cr_assert(strstr(last_error, "there is no pass or stage 'spil'; the passes are inline, "));
+    o = (spvf_pass_options){.size = sizeof o, .stop_after = "*"};
+    cr_assert_eq(spvf_context_inspect(c, &o), SPVF_ERROR_ARGUMENT);
+    cr_assert_eq(spvf_context_inspect(NULL, &o), SPVF_ERROR_ARGUMENT);
+    cr_assert_str_eq(spvf_stage_name(0, NULL), "legalize");
+    cr_assert_null(spvf_stage_name(100, NULL));
+    cr_assert_null(spvf_counter_name(1000, NULL));
+    spvf_context_destroy(c);
+}
