@@ -5,13 +5,16 @@
  * `pass_orders`.  A pipeline is a list of names; the standard one is listed below with a reason for
  * each entry, and a test holds it against the facts of order.
  *
- * One *execution* is one pass over one function (or over the module, for a module pass). Executions
+ * An entry of the list is a stage of the context (ir/stage.c): switches name it, clocks measure it,
+ * counters tell what it has done, and a failed assertion says that it was running.
+ *
+ * One *execution* is one pass over one function, or over the module for a module pass.  Executions
  * are numbered from 1 in the order in which they run, which depends on the input alone; `bisect`
  * stops after the Nth, so that the first N that still shows a fault names pass and function.
  *
  * Everything that a pass needs for itself comes from a scratch arena, which is emptied after each
- * execution.  Lack of memory leaves the pass through ir_throw and ends here as `false`; a module
- * that was left in this way is good for nothing but being freed.
+ * execution.  Lack of memory leaves the pass through ir_throw and ends here as `false`; such a
+ * module can only be freed.
  */
 #include "passes/passes.h"
 
@@ -148,23 +151,17 @@ static bool may_run(pipeline *p, const pass_info *pass, const ir_func *f) {
     return true;
 }
 
-static bool is_valid(const pipeline *p, const ir_func *f) {
-    if (!p->options->verify_each) return true;
-    return f ? ir_verify_func(f) : ir_verify_module(p->m);
-}
-
-static void print(pipeline *p, const pass_info *pass, ir_func *f) {
-    ir_text text = {.arena = &p->scratch};
-    pass->print(f, &p->cx, &text);
-    if (text.n && p->options->dump) p->options->dump(p->options->dump_user, pass->name, text.data);
-}
-
 static bool run_pass(pipeline *p, const pass_info *pass, ir_func *f) {
-    if (pass->print) print(p, pass, f);
-    if (pass->print) return false;
-    return f ? pass->on_func(f, &p->cx) : pass->on_module(p->m, &p->cx);
+    const pass_options *o = p->options;
+    ir_text text = {.arena = &p->scratch};
+    if (pass->on_module) return pass->on_module(p->m, &p->cx);
+    if (pass->on_func) return pass->on_func(f, &p->cx);
+    pass->print(f, &p->cx, &text);
+    if (text.n && o->dump) o->dump(o->dump_user, pass->name, text.data);
+    return false;
 }
 
+/* After a pass that left f, or the module, in a state that the verifier has refused. */
 static void report_broken(pipeline *p, const pass_info *pass, const ir_func *f) {
     const ir_fault fault = ir_find_fault(p->m->cx, &p->scratch);
     ir_report(p->m->cx, (ir_message){.severity = IR_ERROR, .file = p->m->name, .fault = &fault},
@@ -178,7 +175,8 @@ static bool execute(pipeline *p, const pass_info *pass, ir_func *f) {
     if (p->failed || p->stopped || !may_run(p, pass, f)) return false;
     p->m->cx->where = (ir_where){.stage = pass->name, .func = f};
     bool changed = run_pass(p, pass, f);
-    if (!is_valid(p, f)) report_broken(p, pass, f);
+    bool valid = !p->options->verify_each || (f ? ir_verify_func(f) : ir_verify_module(p->m));
+    if (!valid) report_broken(p, pass, f);
     ir_arena_free(&p->scratch);
     return changed;
 }
@@ -204,11 +202,6 @@ static void dump(pipeline *p, const pass_info *pass, bool changed) {
     ir_arena_free(&p->scratch);
 }
 
-static void stop(pipeline *p) {
-    p->stopped = true;
-    if (p->options->stopped) *p->options->stopped = true;
-}
-
 static bool run_counted(pipeline *p, const pass_info *pass) {
     ir_ctx *cx = p->m->cx;
     const ir_measure before = {*cx->counts, ir_count_all_instructions(p->m)};
@@ -226,7 +219,9 @@ static void run_entry(pipeline *p, const pass_info *pass) {
         say(p, IR_NOTE, "%s: %lld ns%s", pass->name, (long long)(ir_nanoseconds() - start),
             changed ? "" : ", nothing to do");
     dump(p, pass, changed);
-    if (ir_names_stage(p->m->cx, p->options->stop_after)) stop(p);
+    bool stops = ir_names_stage(p->m->cx, p->options->stop_after);
+    if (stops && p->options->stopped) *p->options->stopped = true;
+    p->stopped |= stops;
     ir_end_stage(p->m->cx);
 }
 

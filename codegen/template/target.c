@@ -58,6 +58,11 @@ static bool may_repeat(const cg_target *t, const ir_inst *i) {
     return true;
 }
 
+static void put_name(const cg_target *t, const ir_inst *i, ir_text *out) {
+    (void)t;
+    ir_put(out, template_forms[template_row_of(i)].mnemonic);
+}
+
 const cg_target template_target = {
     .name = "template",
     .nclasses = 2,
@@ -66,4 +71,5 @@ const cg_target template_target = {
     .class_of = class_of,
     .may_repeat = may_repeat,
     .has_effect = has_effect,
+    .put_name = put_name,
 };
