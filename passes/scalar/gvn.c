@@ -116,9 +116,6 @@ bool pass_gvn(ir_func *f, pass_ctx *cx) {
     gvn g = {.f = f, .dom = ir_dominators(f), .mask = size - 1};
     g.table = ir_new_array(cx->scratch, slot, size);
     for (ir_block *b = f->first; b; b = next_in_tree(g.dom, b))
-        foreach_inst (i, b) {
-            ir_look_at(cx->cx, i);
-            changed |= number_value(&g, i);
-        }
+        foreach_inst (i, b) changed |= number_value(&g, i);
     return changed;
 }

@@ -185,9 +185,6 @@ bool pass_licm(ir_func *f, pass_ctx *cx) {
     find_facts(&m);
     for (uint32_t k = 0; k < m.dom->order.n; k++)
         if (m.loops->of[m.dom->order.rpo[k]->id])
-            foreach_inst (i, m.dom->order.rpo[k]) {
-                ir_look_at(cx->cx, i);
-                hoist_inst(&m, i);
-            }
+            foreach_inst (i, m.dom->order.rpo[k]) hoist_inst(&m, i);
     return m.changed;
 }

@@ -121,7 +121,6 @@ bool pass_simplify(ir_func *f, pass_ctx *cx) {
     while (s.work.n && s.budget-- > 0) {
         ir_inst *i = s.work.data[--s.work.n];
         i->mark = 0;
-        ir_look_at(cx->cx, i);
         bool reachable = i->block && s.dom->order.index[i->block->id] != UINT32_MAX;
         if (reachable) simplify_inst(&s, i);
     }
