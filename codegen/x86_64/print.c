@@ -139,7 +139,7 @@ static void put_mask(ir_text *out, const x86_operands *o) {
     if (o->zero) ir_put(out, "{z}");
 }
 
-/* Behind the last register or memory. */
+/* After the last register or memory. */
 static void put_rounding(ir_text *out, const x86_operands *o) {
     static const char *const words[] = {"", "rn-sae", "rd-sae", "ru-sae", "rz-sae", "sae"};
     if (o->round) ir_putf(out, "{%s}", words[o->round]);

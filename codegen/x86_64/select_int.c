@@ -57,13 +57,6 @@ static ir_inst *build_unary(ir_builder *b, ir_inst *v, x86_row row32, x86_row ro
     return x86_build(b, &d);
 }
 
-/* Like build_unary, of a row whose operand may be memory. */
-static ir_inst *build_from_rm(ir_builder *b, ir_inst *v, x86_row row, ir_inst *x) {
-    x86_draft d = draft_of(v, row);
-    x86_add_rm(b, &d, v, x);
-    return x86_build(b, &d);
-}
-
 /* ----------------------------------------------------------------------------------- arithmetic */
 
 /* A sum in a third register: where x goes on living, an addition would need a copy of it. */
@@ -317,8 +310,11 @@ ir_inst *mach_sabs(ir_builder *b, ir_inst *v, ir_inst *x) {
 
 /* ------------------------------------------------------------------------------------- counting */
 
+/* Like build_unary, of rows whose operand may be memory. */
 static ir_inst *build_count(ir_builder *b, ir_inst *v, x86_row row32, x86_row row64, ir_inst *x) {
-    return build_from_rm(b, v, x86_size_of(v) == 3 ? row64 : row32, x);
+    x86_draft d = draft_of(v, x86_size_of(v) == 3 ? row64 : row32);
+    x86_add_rm(b, &d, v, x);
+    return x86_build(b, &d);
 }
 
 ir_inst *mach_clz(ir_builder *b, ir_inst *v, ir_inst *x) {

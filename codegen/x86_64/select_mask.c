@@ -86,10 +86,6 @@ static comparison compare_floats(const ir_builder *b, const ir_inst *c) {
                         relation, opposites[relation] ? opposites[relation] : relation};
 }
 
-static comparison find_comparison(const ir_builder *b, const ir_inst *c) {
-    return ir_info(c)->rule == R_CMPF ? compare_floats(b, c) : compare_ints(c);
-}
-
 /* One operand may be memory.  It is faster to join two masks than to make one under the other. */
 static ir_inst *build_compare(ir_builder *b, const ir_inst *v, comparison c) {
     bool swap = x86_is_foldable(b, c.row, v, c.x) && !x86_is_foldable(b, c.row, v, c.y);
@@ -113,7 +109,8 @@ ir_inst *mach_mask_compare(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     static const lane_rows signs = BY_LANE(SIGNS);
     if (v->op == IR_OP_slt && is_zero_vector(y))
         return x86_build_regs(b, v->type, lane_row(signs, x->type), x, NULL, -1);
-    return build_compare(b, v, find_comparison(b, v));
+    bool floats = ir_info(v)->rule == R_CMPF;
+    return build_compare(b, v, floats ? compare_floats(b, v) : compare_ints(v));
 }
 
 /* -------------------------------------------------------------------------------------- choices */

@@ -142,7 +142,7 @@ x86_row x86_general_broadcast_row(ir_type t) {
     return pick_broadcast(rows, t, ir_bits(NULL, t) / 8);
 }
 
-/* 4 or 8 bytes that c is made of again and again; NULL: there are none. */
+/* The 4 or 8 bytes that c repeats; NULL: it repeats none. */
 static ir_inst *repeated_part(ir_func *f, const ir_inst *c) {
     uint64_t bits;
     unsigned width = ir_bits(NULL, c->type);
