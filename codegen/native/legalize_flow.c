@@ -25,24 +25,29 @@ static int by_value(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
+typedef struct {
+    ir_inst *on;
+    ir_block *other; /* for values without a case */
+} search;
+
 /* Ends block b with a search in n cases, ascending. */
-static void build_search(cg_legalizer *l, ir_block *b, ir_inst *on, const switch_case *c,
-                         uint32_t n, ir_block *other) {
+static void build_search(cg_legalizer *l, const search *s, ir_block *b, const switch_case *c,
+                         uint32_t n) {
     while (n > CHAIN) {
         uint32_t half = n / 2;
         ir_block *low = ir_block_new(l->f, NULL), *high = ir_block_new(l->f, NULL);
         ir_at_end(&l->b, b);
-        ir_inst *less = ir_build2(&l->b, IR_OP_ult, IR_I1, on, c[half].constant);
+        ir_inst *less = ir_build2(&l->b, IR_OP_ult, IR_I1, s->on, c[half].constant);
         ir_build_br(&l->b, less, low, high);
-        build_search(l, low, on, c, half, other); /* depth: log2 of the number of cases */
+        build_search(l, s, low, c, half); /* depth: log2 of the number of cases */
         c += half;
         n -= half;
         b = high;
     }
     for (uint32_t k = 0; k < n; k++) {
-        ir_block *next = k + 1 < n ? ir_block_new(l->f, NULL) : other;
+        ir_block *next = k + 1 < n ? ir_block_new(l->f, NULL) : s->other;
         ir_at_end(&l->b, b);
-        ir_build_br(&l->b, ir_build2(&l->b, IR_OP_eq, IR_I1, on, c[k].constant), c[k].to, next);
+        ir_build_br(&l->b, ir_build2(&l->b, IR_OP_eq, IR_I1, s->on, c[k].constant), c[k].to, next);
         b = next;
     }
 }
@@ -64,9 +69,10 @@ static void lower_switch(cg_legalizer *l, ir_inst *sw) {
         ir_make_jmp(b, 0);
         return;
     }
+    const search s = {on, other};
     ir_make_unreachable(b);
     ir_remove(b->last);
-    build_search(l, b, on, cases, n, other);
+    build_search(l, &s, b, cases, n);
 }
 
 /* -------------------------------------------------------------------------------------- updates */
@@ -207,23 +213,27 @@ static void move_few(cg_legalizer *l, const transfer *t, uint64_t bytes) {
             move_one(l, t, ir_const(l->f, size, at), ir_scalar(kinds[k]));
 }
 
-/* for (at = from; at < end; at += step), from `before` to `after`; gives the last value of at. */
-static ir_inst *move_loop(cg_legalizer *l, const transfer *t, ir_block *before, ir_block *after,
-                          ir_inst *from, ir_inst *end, ir_type type) {
+typedef struct {
+    ir_inst *from, *end; /* offsets */
+    ir_type type;        /* of what is moved at once */
+} span;
+
+/* for (at = s.from; at < s.end; at += sizeof type), which leads to `after`; gives the last value of
+ * at. */
+static ir_inst *move_loop(cg_legalizer *l, const transfer *t, span s, ir_block *after) {
     ir_block *head = ir_block_new(l->f, NULL), *body = ir_block_new(l->f, NULL);
-    ir_type size = end->type;
-    ir_at_end(&l->b, before);
+    ir_type size = s.end->type;
     ir_build_jmp(&l->b, head);
     ir_inst *at = ir_build_phi(head, size);
     ir_at_end(&l->b, body);
-    move_one(l, t, at, type);
-    ir_inst *step = ir_const(l->f, size, ir_sizeof(l->f->module, type));
+    move_one(l, t, at, s.type);
+    ir_inst *step = ir_const(l->f, size, ir_sizeof(l->f->module, s.type));
     ir_inst *next = ir_build2(&l->b, IR_OP_add, size, at, step);
     ir_build_jmp(&l->b, head);
-    at = ir_append_arg(at, from);
+    at = ir_append_arg(at, s.from);
     at = ir_append_arg(at, next);
     ir_at_end(&l->b, head);
-    ir_build_br(&l->b, ir_build2(&l->b, IR_OP_ult, IR_I1, at, end), body, after);
+    ir_build_br(&l->b, ir_build2(&l->b, IR_OP_ult, IR_I1, at, s.end), body, after);
     return at;
 }
 
@@ -246,8 +256,9 @@ static void lower_transfer(cg_legalizer *l, ir_inst *i) {
     ir_inst *zero = ir_const(l->f, bytes->type, 0);
     ir_inst *words =
         ir_build2(&l->b, IR_OP_and, bytes->type, bytes, ir_const(l->f, bytes->type, ~UINT64_C(7)));
-    ir_inst *at = move_loop(l, &t, before, rest, zero, words, IR_I64);
-    move_loop(l, &t, rest, after, at, bytes, IR_I8);
+    ir_inst *at = move_loop(l, &t, (span){zero, words, IR_I64}, rest);
+    ir_at_end(&l->b, rest);
+    move_loop(l, &t, (span){at, bytes, IR_I8}, after);
     ir_remove(i);
 }
 
