@@ -3,7 +3,8 @@
  */
 #include "codegen/template/template.h"
 
-enum { UNBOUND = UINT32_MAX, FIELD = 4 /* where an instruction has its number */ };
+#define UNBOUND UINT32_MAX
+enum { FIELD = 4 /* where an instruction has its number */ };
 
 #define PURE false
 #define EFFECT true
