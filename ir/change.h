@@ -90,8 +90,9 @@ typedef struct {
  * source lines join the module's line table. */
 ir_inst *ir_clone_body(ir_func *to, const ir_func *from, ir_inst *const *args, ir_block *after,
                        ir_block **entry);
-/* Puts a copy of body's body in place of `at`, with arguments for its parameters.  What comes
- * before `at` stays in its block; the rest moves to a new one after the copy. (splice.c) */
+/* Puts a copy of the body of function `body` in place of `at`, with arguments for its
+ * parameters.  What comes before `at` stays in its block; the rest moves to a new one after the
+ * copy. (splice.c) */
 void ir_splice(ir_inst *at, const ir_func *body, ir_inst *const *args);
 /* Moves the body of `from` to `to`, which has the same parameters and loses its own body; `from` is
  * left a declaration. */

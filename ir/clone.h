@@ -9,15 +9,15 @@
 /* ---------------------------------------------------------------------------------- in import.c */
 
 ir_type ir_importer_type(ir_importer *im, const ir_module *from, ir_type t);
-/* A function that something imported refers to; as a callee it is no kernel any more. */
+/* A function that an imported one calls; as a callee it is no longer a kernel. */
 ir_func *ir_importer_callee(ir_importer *im, const ir_func *f);
-/* A function under its own name, as what it is; its body follows. */
+/* A function under its own name, kernels included; its body follows. */
 ir_func *ir_importer_declare(ir_importer *im, const ir_func *f);
 /* f becomes `there`, a function of im->m; false: it has another signature. */
 bool ir_importer_join(ir_importer *im, const ir_func *f, ir_func *there);
 bool ir_importer_join_global(ir_importer *im, const ir_global *g, ir_global *there);
 ir_global *ir_importer_reference(ir_importer *im, const ir_global *g);
-/* Gives all that has been declared its body or initial bytes. */
+/* Gives everything that has been declared its body or initial bytes. */
 void ir_importer_finish(ir_importer *im);
 
 /* ----------------------------------------------------------------------------------- in clone.c */

@@ -51,8 +51,9 @@ void ir_place_phi(ir_places *p, const ir_inst *phi);
 /* As ir_value_dominates. */
 bool ir_precedes(const ir_places *p, const ir_inst *v, const ir_inst *at);
 
-/* The one value that a phi can have, itself aside; undef when there is none, NULL when there are
- * several.  With dominators, arguments that are undef count as the others where that is allowed. */
+/* The only value, other than itself, that a phi can have; undef when there is none, NULL when
+ * there are several.  With dominators, arguments that are undef count as the others where that
+ * is allowed. */
 ir_inst *ir_only_argument(ir_func *f, const ir_dom *d, const ir_inst *phi);
 ir_block *ir_common_dominator(const ir_dom *d, ir_block *a, ir_block *b);
 /* Removes blocks that the entry does not reach; true when there were any. */
@@ -77,7 +78,7 @@ struct ir_loops {
 };
 const ir_loops *ir_loop_tree(ir_func *f); /* Havlak 1997 */
 bool ir_in_loop(const ir_loops *l, const ir_block *b, const ir_loop *loop);
-/* Is `outer` the loop `inner` or one around it?  NULL is what is around all loops. */
+/* Is `outer` the loop `inner` or one around it?  NULL is the code around all loops. */
 bool ir_loop_contains(const ir_loop *outer, const ir_loop *inner);
 
 /* ---------------------------------------------------------------------------- liveness (live.c) */
@@ -106,7 +107,7 @@ struct ir_live {
 const ir_live *ir_liveness(ir_func *f); /* Brandner, Boissinot et al. 2011 */
 bool ir_is_live(const ir_live *live, const ir_live_set *set, const ir_inst *v);
 
-/* The values of a set, ascending by id: w.v is one after the other. */
+/* Visits the values of a set, ascending by id, as w.v. */
 typedef struct {
     ir_inst *v;
     const ir_live *live;
@@ -118,8 +119,9 @@ void ir_step_live(ir_live_walk *w);
 #define foreach_live(w, live, set)                                                                 \
     for (ir_live_walk w = ir_walk_live(live, set); w.v; ir_step_live(&w))
 
-/* What lives at a place of a block, for walks from its end to its start: asked at the end, and told
- * of what the walk passes.  Costs nothing for values that it does not ask for. */
+/* The values that are live at a place of a block, for walks from its end to its start.  It asks
+ * for the set at the end, and is told of each instruction that the walk passes.  Costs nothing
+ * for values that it does not ask for. */
 typedef struct {
     const ir_live *live;
     const ir_live_set *out;

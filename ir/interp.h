@@ -33,7 +33,7 @@ typedef struct {
 /* What goes wrong outside of memory.  After the first group the work-item goes on (a quotient is
  * 0), after the second it is trapped. */
 typedef enum {
-    IR_PROBLEM_UNDEFINED, /* an undefined operand decides, such as a condition, address, divisor */
+    IR_PROBLEM_UNDEFINED, /* an undefined condition, address, divisor, or the like */
     IR_PROBLEM_DIVISION,  /* by zero, or overflow */
     IR_PROBLEM_ASSUME,    /* an assumption is false */
     IR_PROBLEM_UNREACHABLE,
@@ -73,7 +73,7 @@ ir_interp_code *ir_interp_code_new(ir_arena *a, const ir_module *m);
 /* The instruction with that site number. */
 const ir_inst *ir_interp_site(const ir_interp_code *code, uint32_t site);
 ir_interp *ir_interp_new(ir_arena *a, ir_interp_code *code, const ir_interp_host *host);
-/* Enters f, from any state; what the work-item did before is forgotten. */
+/* Enters f, from any state; the work-item starts anew. */
 void ir_interp_start(ir_interp *w, ir_func *f, const ir_value *args);
 /* Takes one from *budget per instruction; the host's functions may set it to 0 to stop early. */
 ir_run ir_interp_run(ir_interp *w, uint64_t *budget);
@@ -94,7 +94,7 @@ int ir_interp_order(const ir_interp *a, const ir_interp *b);
 
 /* f(args…), one value per parameter, as the only work-item of its range, with memory of its own for
  * variables and globals.  False after a reported error: it traps, does not end, reaches memory that
- * it does not own, or meets a group operation.  *result is left alone by a void function. */
+ * it does not own, or meets a group operation.  A void function does not change *result. */
 bool ir_interp_call(ir_func *f, const ir_value *args, ir_value *result);
 /* The same n times, with args for each; ends at the first that fails.  Globals keep what was
  * written to them. */

@@ -54,7 +54,7 @@ struct ir_inst;
 IR_NORETURN void ir_bug(const struct ir_inst *at, const char *file, int line, const char *function,
                         const char *what);
 
-/* For arithmetic that 64 bits cannot hold on the way. */
+/* For arithmetic whose intermediate results need more than 64 bits. */
 __extension__ typedef __int128 ir_i128;
 __extension__ typedef unsigned __int128 ir_u128;
 
@@ -75,11 +75,11 @@ typedef enum {
     IR_ERR_REFUSED,
     IR_ERR_DEVICE,
     IR_ERR_IO,
-    IR_ERR_INTERNAL /* the compiler broke its own rules: a bug, which has been reported */
+    IR_ERR_INTERNAL /* a bug of the compiler, which has been reported */
 } ir_status;
 typedef enum { IR_NOTE, IR_WARNING, IR_ERROR } ir_severity;
 
-/* What the compiler was doing when it broke a rule of its own; parts that are not known are NULL or
+/* What the compiler was doing when an assertion failed; parts that are not known are NULL or
  * 0. */
 typedef struct {
     const char *stage; /* a pass, a stage of native code, or another part that has a name */
@@ -236,9 +236,9 @@ void ir_putf(ir_text *t, const char *fmt, ...) IR_PRINTF(2, 3);
 
 /* ------------------------------------------------------------------------------- stages (stage.c)
  *
- * A stage is a pass, a stage of native code, or another part of compiling that has a name.  Stages
- * do not nest.  A context numbers them from 1 in the order in which they begin, which depends on the
- * input alone; so a number names one stage in all runs of a command. */
+ * A stage is a pass, a stage of native code, or another part of compiling that has a name.
+ * Stages do not nest.  A context numbers them from 1 in the order in which they begin, which
+ * depends on the input alone; so a number names one stage in all runs of a command. */
 
 void ir_begin_stage(ir_ctx *cx, const char *name, const ir_func *f);
 void ir_end_stage(ir_ctx *cx);
@@ -361,7 +361,7 @@ static inline bool ir_is_opaque(ir_type t) { return ir_kind_of(t) >= IR_IMAGE; }
 static inline bool ir_is_aggregate(ir_type t) {
     return ir_kind_of(t) == IR_STRUCT || ir_kind_of(t) == IR_ARRAY;
 }
-/* Is it a row of the module's table, and not all in its word? */
+/* Does the type have a row in the module's table, so that its word is not the whole type? */
 static inline bool ir_is_in_table(ir_type t) {
     return ir_is_aggregate(t) || ir_kind_of(t) == IR_IMAGE || ir_kind_of(t) == IR_SAMPLED_IMAGE;
 }
@@ -384,7 +384,7 @@ typedef enum {
     IR_OP_COUNT
 } ir_op;
 
-/* Which types the operands and the result of an op have. */
+/* Type rules: the types of an op's operands and result (type_rules.def). */
 typedef enum {
 #define RULE(name, ...) R_##name,
 #include "ir/type_rules.def"
@@ -417,13 +417,13 @@ enum {
     F_TERMINATOR = 4,  /* ends a block */
     F_READS = 8,       /* reads memory */
     F_WRITES = 16,     /* writes memory or has another effect */
-    F_CONVERGENT = 32, /* work-items meet here: not moved into or out of control flow */
+    F_CONVERGENT = 32, /* executed by work-items together: not moved into or out of control flow */
     F_TRAPS = 64,      /* undefined for some operands (division by 0): not speculated */
     F_NOFOLD = 128,    /* not evaluated at compile time (libm decides the last bit) */
     F_VARIADIC = 256,  /* nargs is a minimum */
     F_LANEWISE = 512,  /* lane i of the result depends on lane i of the operands only */
     F_WORKITEM = 1024, /* value depends on the work-item that asks (pure within one) */
-    F_LOW_BITS = 2048  /* no bit of what is computed depends on higher bits of any operand */
+    F_LOW_BITS = 2048  /* no bit of the result depends on higher bits of any operand */
 };
 
 /* Levels: where an op is legal, and what a function claims to be: code of one work-item (spmd), of
@@ -594,7 +594,7 @@ static inline bool ir_is_atomic(const ir_inst *i) {
 }
 static inline bool ir_is_leaf(const ir_inst *i) { return ir_info(i)->rule == R_LEAF; }
 unsigned ir_count_uses(const ir_inst *i);
-/* Is the answer, or what is done, another one when sub-groups have another size? */
+/* Does the instruction's result or effect depend on the size of sub-groups? */
 bool ir_asks_subgroup(const ir_inst *i);
 
 /* Lowest level: an instruction with `nargs` empty operands, outside any block, and its placement.
@@ -604,8 +604,8 @@ void ir_insert(ir_inst *i, ir_block *b, ir_inst *before); /* before NULL: at the
 
 /* May operand n be undef?  Only where the value is passed on as it is. */
 bool ir_may_be_undef(ir_op op, unsigned n);
-/* v as operand n: zero for an undef that is not allowed there.  The builder, copies and
- * ir_replace_uses do this; code that sets operands in another way must do it, too. */
+/* The value for operand n: v, or zero if v is an undef that is not allowed there.  The builder,
+ * copies and ir_replace_uses do this; code that sets operands in another way must do it, too. */
 ir_inst *ir_settle(ir_func *f, ir_op op, unsigned n, ir_inst *v);
 void ir_set_arg(ir_inst *i, unsigned n, ir_inst *val);
 /* Appends to a variadic instruction; it may move, so the result replaces i everywhere. */
@@ -616,9 +616,9 @@ void ir_remove(ir_inst *i);                      /* unlinks from block and opera
 void ir_move_before(ir_inst *i, ir_inst *where); /* also between blocks */
 void ir_move_to_end(ir_inst *i, ir_block *b);
 
-/* True when nothing would be lost with i if it had no uses. */
+/* May i be removed if it has no uses? */
 bool ir_is_dead_safe(const ir_inst *i);
-/* Costs next to nothing, and does no harm where it was not asked for. */
+/* Is i cheap, and without effect where it was not executed before? */
 bool ir_is_cheap(const ir_inst *i);
 
 #define foreach_use(u, i)                                                                          \
@@ -639,7 +639,8 @@ bool ir_is_cheap(const ir_inst *i);
  * constant (arg 0 is the selector, arg i the value of successor i) · ret, unreachable: none.
  * The first block of a function is its entry and has no predecessor. */
 
-/* What a loop's header says: how often to copy its body, and that its rounds are work-items. */
+/* Facts about a loop, at its header: whether to unroll it, and whether its iterations are
+ * work-items. */
 enum { IR_LOOP_UNROLL = 1, IR_LOOP_NO_UNROLL = 2, IR_LOOP_ITEMS = 4 };
 
 struct ir_block {
@@ -672,7 +673,7 @@ ir_inst *ir_first_non_phi(const ir_block *b);
 /* Edges.  Setting successors appends this block to their predecessor lists; phis of a successor
  * must then get their argument (ir_append_arg), in the same order. */
 void ir_set_succs(ir_block *b, unsigned n, ir_block *const *succ);
-/* Takes edge n away, with the phi arguments of that edge; later successors move down one place and
+/* Removes edge n, with the phi arguments of that edge; later successors move down one place and
  * the caller mends the terminator. */
 void ir_remove_edge(ir_block *b, unsigned n);
 /* A branch with the opposite condition: its two successors change places. */
@@ -895,7 +896,7 @@ static inline int64_t ir_wrap_add(int64_t a, int64_t b) {
 static inline int64_t ir_wrap_mul(int64_t a, int64_t b) {
     return (int64_t)((uint64_t)a * (uint64_t)b);
 }
-/* The greatest one; that of a number and 0 is the number. */
+/* The greatest common divisor; that of a number and 0 is the number. */
 static inline uint64_t ir_common_divisor(uint64_t a, uint64_t b) {
     while (b) {
         uint64_t rest = a % b;

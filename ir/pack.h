@@ -30,7 +30,7 @@ typedef struct {
     ir_arena *scratch;
     ir_global **globals; /* by number in the archive; NULL: none was needed yet */
 } ir_unpacker;
-/* A new function of m with the body that is packed under `name`, or NULL: there is none. */
+/* A new function of m with the body that is packed under `name`, or NULL if there is none. */
 ir_func *ir_unpack(ir_unpacker *u, const char *name);
 
 /* -------------------------------------------------------------------------- content (content.c) */

@@ -38,7 +38,7 @@ typedef struct {
     unsigned line, number; /* number: counted over the rules of the file */
     const char *text;      /* on one line */
     node *pattern, *result;
-    uint32_t from, to; /* the types that it takes; 0: it does not say */
+    uint32_t from, to; /* the types that it takes; 0: not stated */
     bool has_arrow;    /* between them */
     condition when[MAX_CONDITIONS];
     unsigned conditions;
@@ -54,7 +54,7 @@ typedef struct {
     const char *path, *name; /* name: the last part of the path */
     const char *prefix;      /* of what the output defines */
     rule rule[MAX_RULES];    /* families expanded */
-    type_set set[MAX_SETS];  /* a file that has some must say the types of each rule */
+    type_set set[MAX_SETS];  /* if a file has some, each rule must state its types */
     unsigned sets;
     unsigned rules, numbers;
     unsigned errors;

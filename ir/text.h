@@ -198,7 +198,7 @@ uint32_t text_parse_loc(text_parser *p);                   /* !12; 0: none */
 void text_hash_ops(text_parser *p);
 /* `at`: the first token of the instruction; a word has been read already. */
 void text_parse_inst(text_parser *p, const text_token *at);
-/* Fails when the value has not the type that precedes it. */
+/* Fails unless the value has the type that precedes it. */
 void text_check_operand(text_parser *p, const text_token *at, const ir_inst *v, ir_type written);
 void text_resolve_symbols(text_parser *p);
 
