@@ -1,19 +1,18 @@
 #!/bin/sh
 # size.sh: how the code is cut.  Asserted: no function above 60 lines, no file above 500, no line
-# above 100 columns, the median of functions from 5 to 12 lines, and no more functions with more
+# above 100 columns, the median of functions from 6 to 12 lines, and no more functions with more
 # than five parameters in a folder than the list below allows: it only ever gets shorter.
 #
-# A function begins at a line that starts in column one and ends in `{`, and ends at a `}` there.
-# Functions whose parameters others have chosen, those of OpenCL, are not counted.
+# A function begins at its name, with the line that starts in column one, and ends at a `}` there;
+# all its lines count, as tools such as lizard count them.  Parameters are not counted of functions
+# that are called from outside, through OpenCL or spvfuse.h: they cannot change.
 set -u
 files=$(git ls-files '*.c' '*.re' | grep -v '^tests/')
 passed=0
 failed=0
 
 # FOLDER:N, for folders that have functions with more than five parameters.
-allowed='codegen/native:2 codegen/x86_64:2 ir:6
-runtime/api:1 runtime/cache:1 runtime/devices/check:2 runtime/devices/cpu:2
-runtime/devices/opencl:1 runtime/opencl:9 runtime/plan:1 runtime/queue:5 runtime/system:1'
+allowed='codegen/x86_64:2 ir:6 runtime/cache:1'
 
 # is WHAT OUTPUT: passed when there is none.
 is() {
@@ -42,20 +41,20 @@ functions=$(awk '
         name = head
         sub(/\(.*/, "", name)
         sub(/.*[ *]/, "", name)
-        print lines, head ~ /CL_API_CALL/ ? 0 : parameters(head), FILENAME, name
+        print lines, head ~ /CL_API_CALL/ || name ~ /^spvf_/ ? 0 : parameters(head), FILENAME, name
     }
     FNR == 1 { inside = 0; head = "" }
-    inside && /^\}/ { put(FNR - from - 1); inside = 0; head = ""; next }
+    inside && /^\}/ { put(FNR - from + 1); inside = 0; head = ""; next }
     inside { next }
-    /^[a-zA-Z]/ { head = "" }
+    /^[a-zA-Z]/ { head = ""; from = FNR }
     /^[a-zA-Z].*\(/ || head != "" { head = head $0 " " }
     /;$/ { head = "" }
-    head != "" && /\) \{$/ { inside = 1; from = FNR }
+    head != "" && /\) \{$/ { inside = 1 }
     head != "" && /\) \{.*\}$/ { put(1); head = "" }' $files)
 
 median=$(echo "$functions" | cut -d ' ' -f 1 | sort -n | awk '{ n[NR] = $1 } END { print n[int((NR + 1) / 2)] }')
-is "the median function has $median lines, not 5 to 12" \
-    "$([ "$median" -ge 5 ] && [ "$median" -le 12 ] || echo "$median")"
+is "the median function has $median lines, not 6 to 12" \
+    "$([ "$median" -ge 6 ] && [ "$median" -le 12 ] || echo "$median")"
 is "functions above 60 lines" "$(echo "$functions" | awk '$1 > 60')"
 # shellcheck disable=SC2086
 is "files above 500 lines" "$(wc -l $files | awk '$2 != "total" && $1 > 500')"

@@ -266,14 +266,13 @@ static void drop_inputs(job *j) {
     free(j->codes);
 }
 
-static cl_int check_link(cl_context c, cl_uint count, const cl_device_id *devices, cl_uint n,
-                         const cl_program *programs, build_notify *notify, const void *user) {
+static cl_int check_inputs(cl_context c, cl_uint n, const cl_program *programs) {
     if (!ocl_is(c, OCL_CONTEXT)) return CL_INVALID_CONTEXT;
-    if (!n || !programs || (!notify && user)) return CL_INVALID_VALUE;
+    if (!n || !programs) return CL_INVALID_VALUE;
     for (cl_uint k = 0; k < n; k++)
         if (!ocl_is(programs[k], OCL_PROGRAM) || programs[k]->context != c)
             return CL_INVALID_PROGRAM;
-    return ocl_check_devices(count, devices);
+    return CL_SUCCESS;
 }
 
 /* Once the link has begun there is a program, even when it fails. */
@@ -282,7 +281,9 @@ static cl_program CL_API_CALL link_program(cl_context c, cl_uint count, const cl
                                            const cl_program *programs, build_notify *notify,
                                            void *user, cl_int *error) {
     job j = {.use = OCL_FOR_LINK, .text = options};
-    cl_int status = check_link(c, count, devices, n, programs, notify, user);
+    cl_int status = check_inputs(c, n, programs);
+    if (!status && !notify && user) status = CL_INVALID_VALUE;
+    if (!status) status = ocl_check_devices(count, devices);
     if (status) return ocl_fail(error, status);
     j.program = ocl_new_program(c, OCL_FROM_LINK);
     status = j.program ? take_inputs(&j, n, programs) : CL_OUT_OF_HOST_MEMORY;

@@ -203,7 +203,7 @@ static cl_int CL_API_CALL enqueue(cl_uint count, cl_command_queue *queues, cl_co
         (run *)ocl_new_command(q, CL_COMMAND_COMMAND_BUFFER_KHR, sizeof *r, submit_steps, drop_run);
     if (r) {
         r->buffer = b;
-        return ocl_enqueue(&r->event, RT_ENQUEUE_COMMAND, false, n, list, out);
+        return ocl_enqueue(&r->event, RT_ENQUEUE_COMMAND, false, (ocl_events){n, list, out});
     }
     drop_run(&(run){.buffer = b}.event);
     return CL_OUT_OF_HOST_MEMORY;

@@ -43,11 +43,9 @@ static cl_int read_told(cl_command_buffer_khr b, ocl_form form, const ocl_slot *
     return bad;
 }
 
-/* A call whose own arguments begin with one or two buffers. */
-static cl_int read_buffers(cl_command_buffer_khr b, cl_command_queue q, const ocl_slot *s,
-                           unsigned buffers, unsigned own, call *out) {
-    cl_int bad = check_target(b, q);
-    if (bad) return bad;
+/* A call whose own arguments begin with one or two buffers.  The target has been checked. */
+static cl_int read_buffers(cl_command_buffer_khr b, const ocl_slot *s, unsigned buffers,
+                           unsigned own, call *out) {
     ocl_form form = ocl_form_of_buffers(b, s, buffers);
     return form ? read_told(b, form, s, own, out) : CL_INVALID_MEM_OBJECT;
 }
@@ -90,7 +88,8 @@ static cl_int CL_API_CALL record_copy(cl_command_buffer_khr b, cl_command_queue 
                                       ocl_slot s9) {
     const ocl_slot s[] = {s0, s1, s2, s3, s4, s5, s6, s7, s8, s9};
     call c;
-    cl_int bad = read_buffers(b, q, s, 2, 5, &c);
+    cl_int bad = check_target(b, q);
+    if (!bad) bad = read_buffers(b, s, 2, 5, &c);
     if (bad) return bad;
     const cl_mem both[] = {(cl_mem)c.own[0], (cl_mem)c.own[1]};
     const ocl_request r = request(&c, CL_COMMAND_COPY_BUFFER, both, 2);
@@ -106,7 +105,8 @@ static cl_int CL_API_CALL record_copy_rect(cl_command_buffer_khr b, cl_command_q
                                            ocl_slot s13) {
     const ocl_slot s[] = {s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11, s12, s13};
     call c;
-    cl_int bad = read_buffers(b, q, s, 2, 9, &c);
+    cl_int bad = check_target(b, q);
+    if (!bad) bad = read_buffers(b, s, 2, 9, &c);
     if (bad) return bad;
     const ocl_slot *own = c.own;
     const cl_mem both[] = {(cl_mem)own[0], (cl_mem)own[1]};
@@ -123,7 +123,8 @@ static cl_int CL_API_CALL record_fill(cl_command_buffer_khr b, cl_command_queue 
                                       ocl_slot s9) {
     const ocl_slot s[] = {s0, s1, s2, s3, s4, s5, s6, s7, s8, s9};
     call c;
-    cl_int bad = read_buffers(b, q, s, 1, 5, &c);
+    cl_int bad = check_target(b, q);
+    if (!bad) bad = read_buffers(b, s, 1, 5, &c);
     if (bad) return bad;
     const cl_mem m = (cl_mem)c.own[0];
     const ocl_request r = request(&c, CL_COMMAND_FILL_BUFFER, &m, 1);
@@ -170,7 +171,7 @@ static cl_int CL_API_CALL record_kernel(cl_command_buffer_khr b, cl_command_queu
     if (!bad) bad = read_slots(b, OCL_FORM_NEWER, s, 0, &c);
     if (bad) return bad;
     const ocl_request r = request(&c, CL_COMMAND_NDRANGE_KERNEL, NULL, 0);
-    return ocl_launch_kernel(&r, k, dims, offset, global, local);
+    return ocl_launch_kernel(&r, k, (ocl_ndrange){dims, offset, global, local});
 }
 
 void ocl_fill_command_record(ocl_entries *e) {

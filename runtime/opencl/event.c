@@ -103,25 +103,24 @@ cl_int ocl_check_wait_list(cl_context c, cl_uint n, const cl_event *list) {
 
 enum { FEW = 16 };
 
-static bool give_to_queue(cl_event e, rt_enqueue_kind kind, cl_uint n, const cl_event *list) {
-    rt_event *few[FEW] = {NULL}, **wait = n <= FEW ? few : malloc(n * sizeof *wait);
+static bool give_to_queue(cl_event e, rt_enqueue_kind kind, ocl_events v) {
+    rt_event *few[FEW] = {NULL}, **wait = v.count <= FEW ? few : malloc(v.count * sizeof *wait);
     if (!wait) return false;
-    for (cl_uint k = 0; k < n; k++) wait[k] = &list[k]->event;
-    const rt_order order = {.kind = kind, .wait = wait, .nwait = n};
+    for (cl_uint k = 0; k < v.count; k++) wait[k] = &v.list[k]->event;
+    const rt_order order = {.kind = kind, .wait = wait, .nwait = v.count};
     bool ok = rt_enqueue(&e->queue->queue, &e->event, &order);
     if (wait != few) free(wait);
     return ok;
 }
 
-cl_int ocl_enqueue(cl_event e, rt_enqueue_kind kind, bool blocking, cl_uint n, const cl_event *list,
-                   cl_event *out) {
-    if (!give_to_queue(e, kind, n, list)) {
+cl_int ocl_enqueue(cl_event e, rt_enqueue_kind kind, bool blocking, ocl_events events) {
+    if (!give_to_queue(e, kind, events)) {
         ocl_give_up(e);
         return CL_OUT_OF_HOST_MEMORY;
     }
     cl_int status = blocking ? rt_event_wait(&e->event) : CL_SUCCESS;
-    if (out)
-        *out = e;
+    if (events.event)
+        *events.event = e;
     else
         ocl_release_event(e);
     return status;
@@ -134,7 +133,8 @@ cl_int ocl_check_order(const ocl_request *r) {
 
 cl_int ocl_submit(const ocl_request *r, cl_event e) {
     if (r->recording) return ocl_record(r->recording, e);
-    return ocl_enqueue(e, RT_ENQUEUE_COMMAND, r->blocking, r->wait_count, r->wait, r->event);
+    const ocl_events events = {r->wait_count, r->wait, r->event};
+    return ocl_enqueue(e, RT_ENQUEUE_COMMAND, r->blocking, events);
 }
 
 /* -------------------------------------------------------------------------------------- entries */

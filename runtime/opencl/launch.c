@@ -134,45 +134,41 @@ static cl_int check_local(const struct _cl_kernel *k, const spvf_range *r, bool 
     return items > OCL_MAX_GROUP ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
 }
 
-static spvf_range make_range(cl_uint dims, const size_t *offset, const size_t *global,
-                             const size_t *local) {
-    spvf_range r = {.dims = dims};
-    for (cl_uint d = 0; d < dims; d++) {
-        r.offset[d] = offset ? offset[d] : 0;
-        r.global[d] = global ? global[d] : 0;
-        r.local[d] = local ? local[d] : 0;
+static spvf_range make_range(ocl_ndrange n) {
+    spvf_range r = {.dims = n.dims};
+    for (cl_uint d = 0; d < n.dims; d++) {
+        r.offset[d] = n.offset ? n.offset[d] : 0;
+        r.global[d] = n.global ? n.global[d] : 0;
+        r.local[d] = n.local ? n.local[d] : 0;
     }
     return r;
 }
 
 /* Fills in the range. */
-static cl_int check_range(const struct _cl_kernel *k, cl_uint dims, const size_t *offset,
-                          const size_t *global, const size_t *local, spvf_range *out) {
-    if (dims < 1 || dims > 3) return CL_INVALID_WORK_DIMENSION;
-    *out = make_range(dims, offset, global, local);
+static cl_int check_range(const struct _cl_kernel *k, ocl_ndrange n, spvf_range *out) {
+    if (n.dims < 1 || n.dims > 3) return CL_INVALID_WORK_DIMENSION;
+    *out = make_range(n);
     cl_int bad = check_global(out);
     const uint32_t subgroups = k->ir->attrs.subgroups;
-    bool required = k->info->required_local_size[0], chosen = !local && !required && subgroups;
+    bool required = k->info->required_local_size[0], chosen = !n.local && !required && subgroups;
     if (!bad && chosen) rt_cpu_groups_of(subgroups, out, out->local);
-    return bad || (!local && !required && !chosen) ? bad : check_local(k, out, local || chosen);
+    return bad || (!n.local && !required && !chosen) ? bad : check_local(k, out, n.local || chosen);
 }
 
 /* -------------------------------------------------------------------------------------- entries */
 
 /* CL_INVALID_KERNEL, CL_INVALID_CONTEXT, and what is wrong with arguments and the range, which is
  * filled in. */
-static cl_int check_launch(cl_command_queue q, cl_kernel k, cl_uint dims, const size_t *offset,
-                           const size_t *global, const size_t *local, spvf_range *range) {
+static cl_int check_launch(cl_command_queue q, cl_kernel k, ocl_ndrange n, spvf_range *range) {
     if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
     if (k->program->context != q->context) return CL_INVALID_CONTEXT;
     cl_int bad = check_args(k);
-    return bad ? bad : check_range(k, dims, offset, global, local, range);
+    return bad ? bad : check_range(k, n, range);
 }
 
-cl_int ocl_launch_kernel(const ocl_request *r, cl_kernel k, cl_uint dims, const size_t *offset,
-                         const size_t *global, const size_t *local) {
+cl_int ocl_launch_kernel(const ocl_request *r, cl_kernel k, ocl_ndrange n) {
     spvf_range range;
-    cl_int bad = check_launch(r->queue, k, dims, offset, global, local, &range);
+    cl_int bad = check_launch(r->queue, k, n, &range);
     if (!bad && ocl_local_memory(k) > OCL_LOCAL_MEMORY) bad = CL_OUT_OF_RESOURCES;
     if (!bad) bad = ocl_check_order(r);
     if (bad) return bad;
@@ -189,7 +185,7 @@ static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel k, cl_uin
                                          cl_event *out) {
     const ocl_request r = {q, CL_COMMAND_NDRANGE_KERNEL, false, n, list, out, NULL, 0, NULL};
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
-    return ocl_launch_kernel(&r, k, dims, offset, global, local);
+    return ocl_launch_kernel(&r, k, (ocl_ndrange){dims, offset, global, local});
 }
 
 static cl_int CL_API_CALL enqueue_task(cl_command_queue q, cl_kernel k, cl_uint n,
@@ -197,7 +193,7 @@ static cl_int CL_API_CALL enqueue_task(cl_command_queue q, cl_kernel k, cl_uint 
     const ocl_request r = {q, CL_COMMAND_TASK, false, n, list, out, NULL, 0, NULL};
     const size_t one = 1;
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
-    return ocl_launch_kernel(&r, k, 1, NULL, &one, &one);
+    return ocl_launch_kernel(&r, k, (ocl_ndrange){1, NULL, &one, &one});
 }
 
 typedef struct {
@@ -219,7 +215,7 @@ static cl_int CL_API_CALL suggest_local_size(cl_command_queue q, cl_kernel k, cl
     uint64_t local[3];
     ir_ctx cx = {0};
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
-    cl_int bad = check_launch(q, k, dims, offset, global, NULL, &range);
+    cl_int bad = check_launch(q, k, (ocl_ndrange){dims, offset, global, NULL}, &range);
     if (bad) return bad;
     if (is_empty(&range)) return CL_INVALID_GLOBAL_WORK_SIZE;
     if (!out) return CL_INVALID_VALUE;
@@ -267,16 +263,26 @@ static size_t place_of(const void *handle, const void *args) {
     return (size_t)((const char *)handle - (const char *)args);
 }
 
-static cl_int check_mems(cl_context c, cl_uint count, const cl_mem *mems, const void *const *where,
-                         const void *args, size_t size) {
-    if (!count != !mems || !count != !where) return CL_INVALID_VALUE;
-    if (count && !args) return CL_INVALID_VALUE;
-    for (cl_uint n = 0; n < count; n++) {
-        size_t at = place_of(where[n], args);
+/* Buffers among the arguments, and where their handles are. */
+typedef struct {
+    cl_uint count;
+    const cl_mem *mems;
+    const void *const *where;
+} embedded;
+
+static cl_int check_places(const embedded *e, const void *args, size_t size) {
+    if (!e->count != !e->mems || !e->count != !e->where) return CL_INVALID_VALUE;
+    if (e->count && !args) return CL_INVALID_VALUE;
+    for (cl_uint n = 0; n < e->count; n++) {
+        size_t at = place_of(e->where[n], args);
         if (at > size || size - at < sizeof(void *)) return CL_INVALID_VALUE;
     }
-    for (cl_uint n = 0; n < count; n++)
-        if (mems[n] && (!ocl_is(mems[n], OCL_MEM) || mems[n]->context != c))
+    return CL_SUCCESS;
+}
+
+static cl_int check_mems(cl_context c, const embedded *e) {
+    for (cl_uint n = 0; n < e->count; n++)
+        if (e->mems[n] && (!ocl_is(e->mems[n], OCL_MEM) || e->mems[n]->context != c))
             return CL_INVALID_MEM_OBJECT;
     return CL_SUCCESS;
 }
@@ -287,7 +293,9 @@ static cl_int CL_API_CALL enqueue_native(cl_command_queue q, void(CL_CALLBACK *f
                                          cl_event *out) {
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
     if (!f || !args != !size) return CL_INVALID_VALUE;
-    cl_int bad = check_mems(q->context, count, mems, where, args, size);
+    const embedded found = {count, mems, where};
+    cl_int bad = check_places(&found, args, size);
+    if (!bad) bad = check_mems(q->context, &found);
     if (!bad) bad = ocl_check_wait_list(q->context, n, list);
     if (bad) return bad;
     size_t behind = (size + sizeof *mems - 1) / sizeof *mems * sizeof *mems;
@@ -300,7 +308,7 @@ static cl_int CL_API_CALL enqueue_native(cl_command_queue q, void(CL_CALLBACK *f
     h->has_args = args;
     if (size) memcpy(h->args, args, size);
     for (cl_uint m = 0; m < count; m++) place_mem(h, mems[m], place_of(where[m], args));
-    return ocl_enqueue(&h->event, RT_ENQUEUE_COMMAND, false, n, list, out);
+    return ocl_enqueue(&h->event, RT_ENQUEUE_COMMAND, false, (ocl_events){n, list, out});
 }
 
 void ocl_fill_launch(ocl_entries *e) {

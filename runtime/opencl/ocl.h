@@ -248,10 +248,15 @@ cl_int ocl_status_of(spvf_status status);
 void ocl_open_context(cl_context c, spvf_context *out);
 /* Checks a wait list: CL_INVALID_EVENT_WAIT_LIST, CL_INVALID_CONTEXT. */
 cl_int ocl_check_wait_list(cl_context c, cl_uint n, const cl_event *list);
+/* The last arguments of a call that enqueues a command. */
+typedef struct {
+    cl_uint count;
+    const cl_event *list; /* that the command waits for */
+    cl_event *event;      /* of the command; or NULL */
+} ocl_events;
 /* Gives a command to its queue, hands it out, waits when `blocking`.  It is given up when that
  * fails: CL_OUT_OF_HOST_MEMORY, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST. */
-cl_int ocl_enqueue(cl_event command, rt_enqueue_kind kind, bool blocking, cl_uint n,
-                   const cl_event *list, cl_event *out);
+cl_int ocl_enqueue(cl_event command, rt_enqueue_kind kind, bool blocking, ocl_events events);
 /* Gives up a command that was not enqueued. */
 void ocl_give_up(cl_event command);
 void ocl_retain_event(cl_event e);
@@ -455,9 +460,13 @@ ocl_launch *ocl_new_launch(cl_command_queue q, rt_function *kernel, size_t count
                            size_t value_bytes, const spvf_range *range);
 /* Makes the code that it needs: CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES. */
 cl_int ocl_prepare_launch(const ocl_launch *l);
+/* The range of a launch, as calls give it. */
+typedef struct {
+    cl_uint dims;
+    const size_t *offset, *global, *local; /* offset, local: or NULL */
+} ocl_ndrange;
 /* Checks all but the queue, and submits a launch. */
-cl_int ocl_launch_kernel(const ocl_request *r, cl_kernel k, cl_uint dims, const size_t *offset,
-                         const size_t *global, const size_t *local);
+cl_int ocl_launch_kernel(const ocl_request *r, cl_kernel k, ocl_ndrange range);
 
 /* ------------------------------------------------------- command buffers (command_buffer.c, …) */
 

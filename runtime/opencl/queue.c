@@ -129,30 +129,31 @@ static cl_int CL_API_CALL finish(cl_command_queue q) {
 
 /* ------------------------------------------------------------------------- markers and barriers */
 
-static cl_int enqueue_nothing(cl_command_queue q, cl_command_type type, rt_enqueue_kind kind,
-                              cl_uint n, const cl_event *list, cl_event *out) {
-    cl_int bad = ocl_check_wait_list(q->context, n, list);
+static cl_int enqueue_nothing(cl_command_queue q, rt_enqueue_kind kind, ocl_events events) {
+    bool marker = kind == RT_ENQUEUE_MARKER;
+    cl_int bad = ocl_check_wait_list(q->context, events.count, events.list);
     if (bad) return bad;
-    cl_event e = ocl_new_command(q, type, sizeof *e, NULL, NULL);
-    return e ? ocl_enqueue(e, kind, false, n, list, out) : CL_OUT_OF_HOST_MEMORY;
+    cl_event e =
+        ocl_new_command(q, marker ? CL_COMMAND_MARKER : CL_COMMAND_BARRIER, sizeof *e, NULL, NULL);
+    return e ? ocl_enqueue(e, kind, false, events) : CL_OUT_OF_HOST_MEMORY;
 }
 
 static cl_int CL_API_CALL enqueue_marker_list(cl_command_queue q, cl_uint n, const cl_event *list,
                                               cl_event *out) {
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
-    return enqueue_nothing(q, CL_COMMAND_MARKER, RT_ENQUEUE_MARKER, n, list, out);
+    return enqueue_nothing(q, RT_ENQUEUE_MARKER, (ocl_events){n, list, out});
 }
 
 static cl_int CL_API_CALL enqueue_barrier_list(cl_command_queue q, cl_uint n, const cl_event *list,
                                                cl_event *out) {
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
-    return enqueue_nothing(q, CL_COMMAND_BARRIER, RT_ENQUEUE_BARRIER, n, list, out);
+    return enqueue_nothing(q, RT_ENQUEUE_BARRIER, (ocl_events){n, list, out});
 }
 
 static cl_int CL_API_CALL enqueue_marker(cl_command_queue q, cl_event *out) {
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
     if (!out) return CL_INVALID_VALUE;
-    return enqueue_nothing(q, CL_COMMAND_MARKER, RT_ENQUEUE_MARKER, 0, NULL, out);
+    return enqueue_nothing(q, RT_ENQUEUE_MARKER, (ocl_events){.event = out});
 }
 
 static cl_int CL_API_CALL enqueue_barrier(cl_command_queue q) {
@@ -164,7 +165,7 @@ static cl_int CL_API_CALL enqueue_wait(cl_command_queue q, cl_uint n, const cl_e
     if (!n || !list) return CL_INVALID_VALUE;
     for (cl_uint k = 0; k < n; k++)
         if (!ocl_is(list[k], OCL_EVENT)) return CL_INVALID_EVENT;
-    return enqueue_nothing(q, CL_COMMAND_BARRIER, RT_ENQUEUE_BARRIER, n, list, NULL);
+    return enqueue_nothing(q, RT_ENQUEUE_BARRIER, (ocl_events){n, list, NULL});
 }
 
 void ocl_fill_queue(ocl_entries *e) {

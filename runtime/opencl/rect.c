@@ -39,9 +39,10 @@ typedef struct {
     rt_box buffer, host;
 } boxes;
 
-/* What lies on the host goes to the end of all memory. */
-static cl_int find_boxes(const ocl_request *r, const size_t *region, ocl_shape buffer,
-                         ocl_shape host, const void *bytes, boxes *out) {
+/* shape: of the buffer; of the host, whose area goes to the end of all memory. */
+static cl_int find_boxes(const ocl_request *r, const size_t *region, const ocl_shape shape[2],
+                         const void *bytes, boxes *out) {
+    const ocl_shape buffer = shape[0], host = shape[1];
     cl_mem m = r->mems[0];
     cl_int bad = ocl_check_buffer(r->queue, m);
     if (bad) return bad;
@@ -62,8 +63,9 @@ static cl_int CL_API_CALL read_rect(cl_command_queue q, cl_mem m, cl_bool blocki
                                     const cl_event *list, cl_event *out) {
     const ocl_request r = {q, CL_COMMAND_READ_BUFFER_RECT, blocking, n, list, out, &m, 1, NULL};
     boxes b;
-    cl_int bad = find_boxes(&r, region, (ocl_shape){buffer_origin, buffer_row, buffer_slice},
-                            (ocl_shape){host_origin, host_row, host_slice}, host, &b);
+    const ocl_shape shape[] = {{buffer_origin, buffer_row, buffer_slice},
+                               {host_origin, host_row, host_slice}};
+    cl_int bad = find_boxes(&r, region, shape, host, &b);
     return bad ? bad : ocl_request_copy(&r, &b.host, &b.buffer, region);
 }
 
@@ -74,8 +76,9 @@ static cl_int CL_API_CALL write_rect(cl_command_queue q, cl_mem m, cl_bool block
                                      cl_uint n, const cl_event *list, cl_event *out) {
     const ocl_request r = {q, CL_COMMAND_WRITE_BUFFER_RECT, blocking, n, list, out, &m, 1, NULL};
     boxes b;
-    cl_int bad = find_boxes(&r, region, (ocl_shape){buffer_origin, buffer_row, buffer_slice},
-                            (ocl_shape){host_origin, host_row, host_slice}, host, &b);
+    const ocl_shape shape[] = {{buffer_origin, buffer_row, buffer_slice},
+                               {host_origin, host_row, host_slice}};
+    cl_int bad = find_boxes(&r, region, shape, host, &b);
     return bad ? bad : ocl_request_copy(&r, &b.buffer, &b.host, region);
 }
 

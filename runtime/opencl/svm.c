@@ -115,7 +115,7 @@ static cl_int CL_API_CALL enqueue_free(cl_command_queue q, cl_uint count, void *
     f->user = user;
     f->count = count;
     if (bytes) memcpy(f->list, pointers, bytes);
-    return ocl_enqueue(&f->event, RT_ENQUEUE_COMMAND, false, n, list, out);
+    return ocl_enqueue(&f->event, RT_ENQUEUE_COMMAND, false, (ocl_events){n, list, out});
 }
 
 /* ----------------------------------------------------------------------------- copies and fills */

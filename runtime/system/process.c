@@ -188,8 +188,7 @@ typedef struct {
     ir_arena *arena;
     const char *program;
     int in, out;
-    char *result;
-    size_t result_size;
+    rt_bytes result;
 } filter_job;
 
 static void filter(void *arg) {
@@ -211,22 +210,20 @@ static void filter(void *arg) {
                  run.seconds);
     if (outcome == RT_PROGRAM_FAILED)
         rt_throw(j->context, IR_ERR_DEVICE, "%s refused the module", j->program);
-    j->result = rt_read_memory_file(j->context, j->arena, j->out, &j->result_size);
-    if (!j->result_size)
+    j->result.data = rt_read_memory_file(j->context, j->arena, j->out, &j->result.size);
+    if (!j->result.size)
         rt_throw(j->context, IR_ERR_DEVICE, "%s gave nothing for the module", j->program);
 }
 
-char *rt_filter(spvf_context *context, ir_arena *a, const char *program, const void *data,
-                size_t size, size_t *result_size) {
+rt_bytes rt_filter(spvf_context *context, ir_arena *a, const char *program, rt_bytes input) {
     filter_job j = {.context = context,
                     .arena = a,
                     .program = program,
-                    .in = rt_memory_file(data, size),
+                    .in = rt_memory_file(input.data, input.size),
                     .out = rt_memory_file("", 0)};
     bool ok = ir_try(&context->cx, filter, &j);
     if (j.in >= 0) close(j.in);
     if (j.out >= 0) close(j.out);
     if (!ok) ir_throw(&context->cx, context->cx.status);
-    *result_size = j.result_size;
     return j.result;
 }

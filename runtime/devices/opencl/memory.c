@@ -69,13 +69,12 @@ static cl_program create_from_spirv(opencl *o, const uint32_t *words, size_t byt
 }
 
 static cl_program create_from_spir(opencl *o, const uint32_t *words, size_t bytes, cl_int *error) {
-    size_t size;
-    char *bitcode = rt_filter(o->base.context, &o->arena, opencl_find_translator(&o->arena), words,
-                              bytes, &size);
-    const unsigned char *binary = (const unsigned char *)bitcode;
+    rt_bytes bitcode = rt_filter(o->base.context, &o->arena, opencl_find_translator(&o->arena),
+                                 (rt_bytes){words, bytes});
+    const unsigned char *binary = bitcode.data;
     cl_int status;
-    return o->cl.clCreateProgramWithBinary(o->context, 1, &o->device, &size, &binary, &status,
-                                           error);
+    return o->cl.clCreateProgramWithBinary(o->context, 1, &o->device, &bitcode.size, &binary,
+                                           &status, error);
 }
 
 rt_program *opencl_build(rt_device *d, const ir_module *m) {

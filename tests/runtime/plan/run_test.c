@@ -177,7 +177,7 @@ typedef struct {
 
 static void filter(void *arg) {
     filter_job *j = arg;
-    rt_filter(j->c, j->a, j->program, "abc", 3, &j->size);
+    j->size = rt_filter(j->c, j->a, j->program, (rt_bytes){"abc", 3}).size;
 }
 
 static spvf_status filter_with(const char *script, size_t *size) {
