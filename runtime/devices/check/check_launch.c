@@ -345,8 +345,9 @@ static void set_up(check_state *l) {
                                .fence = check_fence,
                                .problem = problem};
     l->scratch.members = ir_new_array(l->arena, check_item *, room);
-    l->scratch.args = ir_new_array(l->arena, ir_value, l->setup->kernel->nparams);
-    memcpy(l->scratch.args, l->setup->args, l->setup->kernel->nparams * sizeof *l->scratch.args);
+    uint32_t nargs = l->setup->kernel->nparams;
+    l->scratch.args = ir_new_array(l->arena, ir_value, nargs);
+    for (uint32_t p = 0; p < nargs; p++) l->scratch.args[p] = l->setup->args[p];
     l->clock.next = 1;
     check_make_items(l);
 }
