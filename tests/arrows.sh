@@ -68,10 +68,9 @@ check runtime/opencl ir/ runtime/spvfuse_opencl.h runtime/queue/ runtime/devices
     runtime/devices/cpu/cpu.h runtime/cache/cache.h runtime/system/
 
 # Edges "FROM TO SYMBOL FILE" between folders of passes/: FROM's FILE uses a symbol that TO defines.
-edges=$(for object in "$build"/passes/*/*.o "$build/passes/pipeline.o"; do
-    folder=$(basename "$(dirname "$object")")
-    nm -g "$object" | awk -v folder="$folder" -v file="$(basename "$object" .o).c" '{ print $(NF - 1), $NF, folder, file }'
-done | awk '
+edges=$(nm -gA "$build"/passes/*/*.o "$build/passes/pipeline.o" | awk '
+    { sub(/\.o:.*/, "", $1); n = split($1, part, "/"); print $(NF - 1), $NF, part[n - 1], part[n] ".c" }
+' | awk '
     $1 != "U" { at[$2] = $3; next }
     { used[++n] = $0 }
     END { for (k = 1; k <= n; k++) {
@@ -92,11 +91,10 @@ fi
 # Files of these folders use each other's symbols in one direction: drivers use helpers, and no two
 # files use each other, not even through others.
 for folder in codegen/native codegen/object codegen/regalloc codegen/spirv; do
-    circle=$(git ls-files "$folder/*.c" | while read -r source; do
-        nm -g "$build/${source%.c}.o" | awk -v file="${source##*/}" '{ print $(NF - 1), $NF, file }'
-    done | awk '
-        $1 != "U" { at[$2] = $3; next }
-        { used[++n] = $2; by[n] = $3 }
+    circle=$(git ls-files "$folder/*.c" | sed "s|^|$build/|; s|c$|o|" | xargs nm -gA | awk '
+        { sub(/:.*/, "", $1) }
+        $(NF - 1) != "U" { at[$NF] = $1; next }
+        { used[++n] = $NF; by[n] = $1 }
         END { for (k = 1; k <= n; k++)
             if (at[used[k]] != "" && at[used[k]] != by[k]) print by[k], at[used[k]] }' | tsort 2>&1 >/dev/null)
     if [ -z "$circle" ]; then
