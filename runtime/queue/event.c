@@ -87,7 +87,8 @@ static void unblock(rt_event *e, bool failed) {
         next = g->next; /* the waiter may be gone once it is ready */
         rt_event *w = g->waiter;
         bool last = --*(g->leads ? &w->leaders : &w->blockers) == 0;
-        w->failed |= failed && g->fails;
+        /* Not written for a follower, which may be running and does not fail with its leader. */
+        if (failed && g->fails) w->failed = true;
         bool ready = g->leads ? w->has_outcome && !w->is_called : rt_event_now(w) > RT_COMPLETE;
         if (last && ready) rt_scheduler_add(s, w);
     }
