@@ -89,8 +89,8 @@ static void unblock(rt_event *e, bool failed) {
         bool last = --*(g->leads ? &w->leaders : &w->blockers) == 0;
         /* Not written for a follower, which may be running and does not fail with its leader. */
         if (failed && g->fails) w->failed = true;
-        bool ready = g->leads ? w->has_outcome && !w->is_called : rt_event_now(w) > RT_COMPLETE;
-        if (last && ready) rt_scheduler_add(s, w);
+        bool waits = !g->leads || (w->has_outcome && !w->is_called);
+        if (last && waits && rt_event_now(w) > RT_COMPLETE) rt_scheduler_add(s, w);
     }
     e->waiting = NULL;
 }
