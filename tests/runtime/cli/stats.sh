@@ -125,7 +125,7 @@ for module in builtins expand; do
     "$spvfuse" opt "$tree/tests/passes/lower/$module.ir" -p expand,builtins -stats 2>>seen >out
 done
 for module in tests/passes/inline/calls.ir tests/passes/scalar/sccp.ir \
-    build/corpus/clang22-O2/black_scholes.spv; do
+    "$1/corpus/clang22-O2/black_scholes.spv"; do
     "$spvfuse" compile "$tree/$module" -t x86_64:v3 -o k.o -stats 2>>seen >out
 done
 for counter in $(sed -nE 's/^COUNTER\(([a-z]+), ([a-z]+),.*/\1.\2/p' "$tree/ir/counters.def"); do
